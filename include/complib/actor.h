@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Actors: mailboxes with one owner thread each, on a clock that may be virtual.
+ *
+ * An object of the daemon has one owner thread, or is immutable and counted, or is a message.
+ * An actor is such an owner. Code never waits for another actor: it posts a message and goes on.
+ *
+ * RUNTIME_REAL: each actor runs on a thread of its own (actor_start) or from a GMainContext
+ * (actor_attach); time is CLOCK_MONOTONIC. Attaching all actors to one context gives a daemon
+ * with a single thread.
+ * RUNTIME_VIRTUAL: runtime_run() runs all actors on the caller's thread: messages in the order in
+ * which they were posted, then the earliest timer (ties in order of starting), whose time becomes
+ * the time. The same program and seed give the same order of events.
+ */
+#ifndef COMPLIB_ACTOR_H
+#define COMPLIB_ACTOR_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+
+struct runtime;
+struct actor;
+struct pool;
+
+enum runtime_mode {
+	RUNTIME_REAL,
+	RUNTIME_VIRTUAL,
+};
+
+/* Embedded as first member of each message; whoever receives it owns it. */
+struct message {
+	struct message *next;
+	void (*run)(struct message *msg);  /* on the receiver's thread */
+	void (*drop)(struct message *msg); /* instead of run if the actor ended; NULL: g_free */
+};
+
+struct runtime *runtime_new(enum runtime_mode mode);
+void runtime_free(struct runtime *rt); /* after every actor and pool was freed */
+enum runtime_mode runtime_mode(const struct runtime *rt);
+
+/* Nanoseconds since an arbitrary start; 0 at the start of a virtual runtime. Any thread. */
+uint64_t runtime_now(const struct runtime *rt);
+
+/*
+ * Virtual only. Runs until done(arg) is true (checked between events), nothing is left to do, or
+ * virtual time would pass deadline_ns; then time is deadline_ns. Returns done(arg); a NULL done
+ * never holds.
+ */
+bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
+
+struct actor *actor_new(struct runtime *rt, const char *name);
+void actor_start(struct actor *actor);			      /* a thread of its own; no-op if virtual */
+void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
+void actor_stop(struct actor *actor); /* joins its thread; what is still queued is dropped */
+void actor_free(struct actor *actor); /* stops it if it runs; its timers must be stopped */
+const char *actor_name(const struct actor *actor);
+uint64_t actor_now(const struct actor *actor); /* runtime_now of its runtime */
+struct runtime *actor_runtime(const struct actor *actor);
+
+/* Queues msg; any thread, also the actor's own. Messages of one sender stay in order. */
+void actor_post(struct actor *actor, struct message *msg);
+
+/* A one-shot timer of an actor; all calls on the actor's thread (or before it starts). */
+struct timer {
+	struct actor *actor;
+	void (*fire)(struct timer *timer);
+	uint64_t when;	/* ns */
+	uint64_t order; /* breaks ties */
+	size_t place;	/* in the actor's heap; 0 when idle */
+};
+
+void timer_init(struct timer *timer, struct actor *actor, void (*fire)(struct timer *timer));
+void timer_start(struct timer *timer, uint64_t delay_ns); /* restarts it if it is running */
+void timer_stop(struct timer *timer);
+static inline bool timer_running(const struct timer *timer)
+{
+	return timer->place != 0;
+}
+
+/* Workers for pure work. A message may run on any of them; virtual: in turn with the actors. */
+struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads);
+void pool_post(struct pool *pool, struct message *msg);
+void pool_free(struct pool *pool); /* runs what is queued, then joins */
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The log: classic line format, level bits, levels per module, rate limits.
+ *
+ *	Nov 21 09:15:02 123456 [7F2A] 0x02 -> text
+ *
+ * The bracket holds the thread's number, the hex number the level bit. A log may be written from
+ * any thread. Every line is written at once (one write() a line) so that milestones are visible.
+ */
+#ifndef COMPLIB_LOG_H
+#define COMPLIB_LOG_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level {
+	LOG_ERROR = 0x01,
+	LOG_INFO = 0x02,
+	LOG_VERBOSE = 0x04,
+	LOG_DEBUG = 0x08,
+	LOG_FUNCS = 0x10,
+	LOG_FRAMES = 0x20,
+	LOG_ROUTING = 0x40,
+	LOG_SYS = 0x80, /* also to syslog */
+};
+
+struct log;
+
+struct log_config {
+	const char *file; /* path, or "stdout", "stderr", "syslog" */
+	const char *prefix; /* before the text of syslog lines; NULL: none */
+	unsigned int flags; /* level bits that are written; LOG_SYS always is */
+	bool append;	    /* false: truncate at start */
+	uint64_t max_bytes; /* truncate when reached; 0: never */
+	bool flush;	    /* fdatasync each line */
+};
+
+/* NULL and error if the file cannot be opened. */
+struct log *log_new(const struct log_config *config, GError **error);
+struct log *log_new_null(void);			 /* writes nothing */
+struct log *log_new_capture(GString *into);	 /* for tests */
+void log_free(struct log *log);
+
+void log_set_flags(struct log *log, unsigned int flags);
+unsigned int log_flags(const struct log *log);
+void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags);
+bool log_reopen(struct log *log); /* SIGUSR1; on failure the old file stays in use */
+
+/* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */
+void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg);
+
+bool log_wants(const struct log *log, unsigned int level, const char *file_c);
+void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
+	G_GNUC_PRINTF(4, 5);
+
+#define log_at(log, level, ...)                                                                    \
+	do {                                                                                       \
+		if (log_wants((log), (level), __FILE__))                                           \
+			log_write((log), (level), __FILE__, __VA_ARGS__);                          \
+	} while (0)
+#define log_error(log, ...) log_at(log, LOG_ERROR, __VA_ARGS__)
+#define log_info(log, ...) log_at(log, LOG_INFO, __VA_ARGS__)
+#define log_verbose(log, ...) log_at(log, LOG_VERBOSE, __VA_ARGS__)
+#define log_debug(log, ...) log_at(log, LOG_DEBUG, __VA_ARGS__)
+#define log_sys(log, ...) log_at(log, LOG_SYS | LOG_INFO, __VA_ARGS__)
+
+/*
+ * For lines that a peer can provoke: at most burst lines, then one every interval; the next line
+ * written says how many were held back. Owned by one thread.
+ */
+struct log_limit {
+	uint64_t tokens_ns, last_ns; /* state; zero to start */
+	unsigned int held_back;
+};
+
+/* True if a line may be written now; *held_back gets the number suppressed since the last. */
+bool log_limit_pass(struct log_limit *limit, uint64_t now_ns, unsigned int burst,
+		    uint64_t interval_ns, unsigned int *held_back);
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
+libvendor_a_SOURCES = include/vendor/vendor.h
+
+include libvendor/iba/local.mk
+include libvendor/sim/local.mk
+include libvendor/umad/local.mk
