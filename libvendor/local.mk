@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
-libvendor_a_SOURCES = include/vendor/vendor.h
+libvendor_a_SOURCES = include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk
