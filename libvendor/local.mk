@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
-libvendor_a_SOURCES = include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h
+noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h
+libvendor_a_SOURCES =
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk

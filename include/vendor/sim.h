@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A simulated fabric inside the process. It forwards hop by hop through the tables that were
+ * really programmed, so wrong tables lose packets.
+ *
+ * The fabric is owned by one actor of the runtime. Functions marked [owner] are called on that
+ * actor (sim_call), before it starts, or anywhere in a virtual runtime. Same topology, seed, calls
+ * and virtual runtime: same bytes on the wire at the same times.
+ */
+#ifndef VENDOR_SIM_H
+#define VENDOR_SIM_H
+
+#include "vendor/vendor.h"
+
+struct sim;
+struct topology; /* nodes and cables as parsed or generated, before it is simulated */
+
+/*
+ * A generator spec or the name of a file of ibnetdiscover or ibsim form. Specs:
+ *   fattree:K               full 3-level tree of K-port switches, K^3/4 hosts
+ *   torus:AxBxC[:H]  mesh:AxBxC[:H]  hypercube:D[:H]   H hosts a switch (default 1)
+ *   dragonfly:A:H:P         A switches a group, H global links and P hosts a switch
+ *   random:SWITCHES:DEGREE:HOSTS:SEED   HOSTS a switch, connected
+ */
+struct topology *topology_load(const char *spec_or_file, GError **error);
+void topology_free(struct topology *topology);
+bool topology_write(const struct topology *topology, const char *file,
+		    GError **error); /* ibsim form */
+unsigned int topology_hosts(const struct topology *topology);
+unsigned int topology_switches(const struct topology *topology);
+
+struct sim_config {
+	uint64_t seed;
+	uint64_t hop_ns;    /* latency of a link and forwarding step */
+	uint64_t sma_ns;    /* time an SMA needs for one MAD; each node serves them one by one */
+	double loss;	    /* probability that a packet is lost, drawn once a packet */
+	double duplicate;   /* probability that it arrives twice */
+	uint64_t jitter_ns; /* uniform extra latency: reorders */
+	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
+};
+
+void sim_config_default(struct sim_config *config);
+
+struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *topology,
+		    const struct sim_config *config);
+void sim_start(struct sim *sim); /* starts its thread in a real runtime */
+void sim_free(struct sim *sim);
+
+/* The port with that GUID, or if 0 the first host's first port, as a vendor port. Any thread. */
+struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error);
+
+/* Runs call(sim, arg) on the owner; waits for it in a real runtime. Any other thread. */
+void sim_call(struct sim *sim, void (*call)(struct sim *sim, void *arg), void *arg);
+
+/* ---- control [owner]; node is an index below sim_nodes() ---- */
+unsigned int sim_nodes(const struct sim *sim);
+int sim_find_guid(const struct sim *sim, uint64_t guid); /* by node or port GUID, or -1 */
+int sim_find_name(const struct sim *sim, const char *description);
+bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
+		  bool up); /* false: no cable */
+void sim_node_set(struct sim *sim, unsigned int node, bool up); /* down: links, tables lost */
+void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
+void sim_set_loss(struct sim *sim, double loss);
+
+/* ---- inspection [owner] ---- */
+struct sim_node_view {
+	uint8_t type; /* IBA_NODE_CA .. */
+	uint8_t num_ports;
+	bool up;
+	uint64_t node_guid;
+	const char *description;
+	const struct iba_switch_info *switch_info; /* NULL unless a switch */
+	const uint8_t *lft;			   /* [49152] of a switch, 0xFF: none */
+};
+void sim_node_view(const struct sim *sim, unsigned int node, struct sim_node_view *view);
+const struct iba_port_info *sim_port_info(const struct sim *sim, unsigned int node,
+					  unsigned int port);
+uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
+/* The other end of the cable: false if there is none. */
+bool sim_peer(const struct sim *sim, unsigned int node, unsigned int port, unsigned int *peer_node,
+	      unsigned int *peer_port);
+bool sim_link_up(const struct sim *sim, unsigned int node, unsigned int port);
+/* MFT mask of 256 ports of a switch for a multicast LID, 16 words of 16. */
+void sim_mft(const struct sim *sim, unsigned int node, uint16_t mlid, uint16_t mask[16]);
+const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned int port,
+			   unsigned int *n);
+
+struct sim_counters {
+	uint64_t mads_sent;	  /* by vendor ports */
+	uint64_t mads_received;	  /* by vendor ports */
+	uint64_t smps, gmps;	  /* entering the fabric, responses included */
+	uint64_t directed_hops;	  /* hops made by the directed part of requests */
+	uint64_t directed_smps;	  /* requests with a directed part */
+	uint64_t lost;		  /* drawn by config.loss */
+	uint64_t dropped;	  /* by forwarding: no table entry, port down, bad hop, P_Key */
+	uint64_t sets, gets;	  /* requests served by SMAs */
+	uint64_t traps;
+	uint64_t outstanding_max; /* requests of one vendor port in flight at once */
+};
+void sim_counters(const struct sim *sim, struct sim_counters *counters);
+
+/* Digest of every packet sent so far with its time: equal for equal runs. */
+uint64_t sim_trace_digest(const struct sim *sim);
+/* Called for every packet that enters the fabric; NULL: none. */
+typedef void sim_trace_fn(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			  uint64_t from_port_guid, const uint8_t *data, size_t length);
+void sim_set_trace(struct sim *sim, sim_trace_fn *trace, void *arg);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The vendor layer: one local InfiniBand port through which MADs are sent and received.
+ *
+ * Two back ends: umad (libibumad on a real HCA, or on any simulator that preloads libibumad) and
+ * sim (a fabric simulated in the process, see sim.h). Callers cannot tell them apart.
+ *
+ * Contract, which is that of the kernel's user MAD interface:
+ * - MADs travel as wire bytes. SMPs and GMPs of classes without RMPP are 256 octets. A class bound
+ *   with RMPP (class 0x03) sends and receives whole messages of any length: the back end segments
+ *   and reassembles. Such a buffer is the MAD header, RMPP header, class header and all the data;
+ *   a sender marks a message to be segmented by the RMPP Active flag.
+ * - A request is sent with a timeout; if no response came by then, the back end hands the request
+ *   back with status VENDOR_TIMED_OUT. It never retries by itself. Some simulators never report
+ *   timeouts: callers keep a deadline of their own, somewhat later.
+ * - The back end may use the high 32 bits of a request's TransactionID for itself; callers match
+ *   responses by the low 32 bits.
+ * - Everything received is posted to the actor named at bind time.
+ */
+#ifndef VENDOR_VENDOR_H
+#define VENDOR_VENDOR_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "complib/actor.h"
+#include "complib/log.h"
+#include "iba/iba.h"
+
+struct vendor;
+
+/* The remote end of a MAD. Fields in host order. */
+struct vendor_address {
+	uint16_t lid; /* IBA_LID_PERMISSIVE for directed routes that begin here */
+	uint8_t sl;
+	uint8_t path_bits;
+	uint32_t qpn;  /* 0 for SMPs, 1 for GMPs, or the requester's */
+	uint32_t qkey; /* IBA_QKEY_QP1 for GMPs, 0 for SMPs */
+	uint16_t p_key_index;
+	bool has_grh;
+	uint8_t hop_limit;
+	uint8_t traffic_class;
+	uint32_t flow_label;
+	struct iba_gid gid; /* with a GRH: the remote GID */
+};
+
+enum vendor_status {
+	VENDOR_RECEIVED,
+	VENDOR_TIMED_OUT, /* data is the request as it was sent */
+	VENDOR_FAILED,	  /* the device refused to send it; data is the request */
+};
+
+/* A MAD handed to the client, who frees it with vendor_mad_free. */
+struct vendor_mad {
+	struct message message;
+	struct vendor *vendor;
+	enum vendor_status status;
+	struct vendor_address remote;
+	uint32_t length; /* octets in data */
+	uint8_t data[];
+};
+
+struct vendor_client {
+	struct actor *actor;
+	void *arg;
+	void (*receive)(void *arg, struct vendor_mad *mad); /* on actor; owns mad */
+};
+
+/* A local port, as listed for the user. */
+struct vendor_port {
+	char device[64];
+	uint8_t port_num;
+	uint64_t guid;
+	uint16_t lid;
+	uint8_t state;	 /* IBA_PORT_DOWN .. IBA_PORT_ACTIVE */
+	bool infiniband; /* false: Ethernet or iWARP, cannot be used */
+};
+
+enum vendor_error {
+	VENDOR_ERROR_NO_DEVICE,
+	VENDOR_ERROR_NO_SUCH_PORT,
+	VENDOR_ERROR_PERMISSION,
+	VENDOR_ERROR_BUSY, /* another SM or agent holds the class */
+	VENDOR_ERROR_SYSTEM,
+};
+#define VENDOR_ERROR vendor_error_quark()
+GQuark vendor_error_quark(void);
+
+/* Local ports of the umad back end: GArray of struct vendor_port, in device order. */
+GArray *vendor_umad_ports(GError **error);
+
+/*
+ * Opens the port with this GUID; 0: the first active InfiniBand port, else the first that is not
+ * down, else the first.
+ */
+struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t port_guid,
+				GError **error);
+
+/*
+ * Registers for a management class: as manager (receives the unsolicited requests and traps that
+ * a manager of that class serves) or only for the responses to its own requests. Classes 0x01 and
+ * 0x81 are bound by two calls.
+ */
+bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
+		 const struct vendor_client *client, GError **error);
+
+/*
+ * Sends length octets. timeout_ms > 0 marks a request that expects a response. False if the device
+ * takes no more now (EAGAIN, ENOBUFS): try again later. Thread: the actor that bound.
+ */
+bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
+		 size_t length, unsigned int timeout_ms);
+
+/* Sets or clears IsSM in the port's CapabilityMask (through the issm device on hardware). */
+bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error);
+
+uint64_t vendor_port_guid(const struct vendor *vendor);
+const char *vendor_name(const struct vendor *vendor); /* "mlx5_0 port 1", "sim node desc" */
+unsigned int vendor_max_outstanding(const struct vendor *vendor); /* SMPs it can have in flight */
+void vendor_close(struct vendor *vendor); /* nothing is posted to the client afterwards */
+void vendor_mad_free(struct vendor_mad *mad);
+
+#endif

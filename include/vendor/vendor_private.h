@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a back end of the vendor layer implements. */
+#ifndef VENDOR_VENDOR_PRIVATE_H
+#define VENDOR_VENDOR_PRIVATE_H
+
+#include "vendor/vendor.h"
+
+struct vendor_ops {
+	bool (*bind)(struct vendor *vendor, uint8_t mgmt_class, bool manager,
+		     const struct vendor_client *client, GError **error);
+	bool (*send)(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
+		     size_t length, unsigned int timeout_ms);
+	bool (*set_is_sm)(struct vendor *vendor, bool on, GError **error);
+	void (*close)(struct vendor *vendor);
+};
+
+/* First member of each back end's port. */
+struct vendor {
+	const struct vendor_ops *ops;
+	uint64_t port_guid;
+	unsigned int max_outstanding;
+	char name[128];
+};
+
+struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);
+
+#endif
