@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The builder: the sweep's mutable model of the subnet. Owned by the sm actor alone; it lives
+ * from sweep to sweep, so that a change costs as much as it changes. It keeps what the hardware
+ * was last known to hold ("what is"); what should be is computed elsewhere as plain values.
+ */
+#ifndef FABRIC_BUILDER_H
+#define FABRIC_BUILDER_H
+
+#include <glib.h>
+
+#include "fabric/fabric.h"
+
+struct builder_node;
+
+/* A table on the hardware in blocks, each known or not. */
+struct builder_table {
+	uint8_t *bytes;	   /* host order per entry of the attribute; NULL until the first block */
+	uint8_t *known;	   /* one flag a block */
+	uint32_t n_blocks; /* blocks with room */
+};
+
+struct builder_port {
+	struct builder_node *node;
+	struct builder_port *peer; /* the other end of the cable, NULL if none was found */
+	uint64_t guid;		   /* of endports */
+	uint8_t num;
+	bool known;		   /* info was read */
+	bool fresh;		   /* info was read in this sweep */
+	struct iba_port_info info; /* what the hardware holds */
+	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
+	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
+	uint8_t lmc;
+};
+
+struct builder_node {
+	uint64_t guid;
+	struct iba_node_info info;
+	struct iba_node_description description;
+	struct iba_switch_info switch_info;
+	struct builder_port *ports; /* [num_ports + 1] */
+	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
+	uint32_t hops;		    /* links from the SM's node */
+	uint32_t index;		    /* scratch of freeze and of walks */
+	uint64_t seen;		    /* sweep that saw it last */
+	bool has_description, has_switch_info;
+	unsigned int failures; /* SMPs in a row without an answer */
+	struct builder_table lft;  /* entries of uint8_t, 64 a block */
+	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */
+};
+
+struct builder {
+	GHashTable *nodes;	      /* uint64_t node GUID -> struct builder_node, owned */
+	struct builder_port *sm_port; /* NULL before hop 0 was read */
+	uint64_t sweep;		      /* number of the current sweep, from 1 */
+	uint64_t generation;
+};
+
+struct builder *builder_new(void);
+void builder_free(struct builder *builder);
+
+struct builder_node *builder_find(const struct builder *builder, uint64_t node_guid);
+/* Adds a node of this NodeInfo; ports exist, unknown. The GUID must be new. */
+struct builder_node *builder_add(struct builder *builder, const struct iba_node_info *info);
+/* Removes a node with its links. */
+void builder_remove(struct builder *builder, struct builder_node *node);
+
+static inline bool builder_is_switch(const struct builder_node *node)
+{
+	return node->info.node_type == IBA_NODE_SWITCH;
+}
+
+/* Joins two ports, after undoing what either was joined to. */
+void builder_link(struct builder_port *a, struct builder_port *b);
+void builder_unlink(struct builder_port *port);
+
+/*
+ * Breadth-first walk from the SM's port over links whose ports are not down: sets hops, entry and
+ * index of each node met. Returns the nodes in order; nodes not met are not in it.
+ */
+GPtrArray *builder_walk(struct builder *builder);
+
+/* Drops every node that the walk does not meet; returns how many. */
+unsigned int builder_prune(struct builder *builder);
+
+/*
+ * Directed route to a node: out[1..n] are the exit ports; returns n, or -1 if it has no entry or
+ * is more than 63 hops away.
+ */
+int builder_path(const struct builder_node *node, uint8_t out[64]);
+
+/* Immutable copy of what builder_walk meets. NULL if the SM's port is unknown. */
+struct fabric *builder_freeze(struct builder *builder);
+
+/* ---- tables in blocks ---- */
+/* Makes room for n_blocks of block_bytes; new blocks are unknown. */
+void builder_table_reserve(struct builder_table *table, uint32_t n_blocks, size_t block_bytes);
+void builder_table_set(struct builder_table *table, uint32_t block, size_t block_bytes,
+		       const void *bytes);
+/* NULL if the block is not known. */
+const void *builder_table_get(const struct builder_table *table, uint32_t block,
+			      size_t block_bytes);
+void builder_table_clear(struct builder_table *table); /* forgets all */
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The frozen fabric: an immutable, reference-counted picture of the subnet as one sweep left it.
+ *
+ * Everything is an index into flat arrays; nothing points into the builder. Nodes stand in
+ * breadth-first order from the SM's port (ports in ascending order), so equal subnets seen from
+ * the same port freeze to equal fabrics. Any thread may read a fabric it holds a reference of.
+ */
+#ifndef FABRIC_FABRIC_H
+#define FABRIC_FABRIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "complib/handoff.h"
+#include "iba/iba.h"
+
+#define FABRIC_NONE UINT32_MAX
+#define FABRIC_LIDS 49152 /* unicast LIDs 1..0xBFFF; the size of tables indexed by LID */
+
+struct fabric_port {
+	uint64_t guid; /* of an endport (CA and router ports, switch port 0), else 0 */
+	uint32_t node;
+	uint32_t peer;	/* port at the other end of the cable, FABRIC_NONE if there is none */
+	uint8_t num;
+	bool known;	/* PortInfo was read: false for the other ports of a CA seen through one */
+	uint16_t lid;	/* base LID of an endport, else 0 */
+	uint8_t lmc;
+	uint8_t rate;	/* SA rate code of the link as it runs; 0 if it is down */
+	uint8_t mtu;	/* MTU code that both ends can do (NeighborMTU); of port 0: MTUCap */
+	struct iba_port_info info; /* as configured at the end of the sweep */
+};
+
+struct fabric_node {
+	uint64_t guid;
+	uint32_t first_port; /* ports[first_port + n] is port n, 0 <= n <= num_ports */
+	uint32_t sw;	     /* index in switches, or FABRIC_NONE */
+	uint8_t type;	     /* IBA_NODE_CA .. */
+	uint8_t num_ports;
+	struct iba_node_info info; /* port_guid and local_port_num are those of the port seen first */
+	char description[65];	   /* as the node gave it, NUL-terminated, not escaped */
+};
+
+struct fabric_switch {
+	uint32_t node;
+	uint32_t hops; /* from the SM's port */
+	struct iba_switch_info info;
+};
+
+struct fabric {
+	struct ref ref;
+	uint64_t generation; /* counts up with each freeze */
+	uint32_t n_nodes, n_switches, n_ports, n_links;
+	uint32_t sm_port; /* the port the SM sits on */
+	uint16_t max_lid; /* highest LID in use, 2^LMC ranges included */
+	struct fabric_node *nodes;
+	struct fabric_switch *switches; /* in the order of nodes */
+	struct fabric_port *ports;
+	uint32_t *lid_port;	 /* [FABRIC_LIDS] endport of a LID, or FABRIC_NONE */
+	struct fabric_guid_index *by_guid; /* private to lookup.c */
+};
+
+struct fabric *fabric_ref(struct fabric *fabric);
+void fabric_unref(struct fabric *fabric);
+
+/* Endport with this port GUID, or FABRIC_NONE. */
+uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t port_guid);
+uint32_t fabric_node_by_guid(const struct fabric *fabric, uint64_t node_guid);
+
+static inline uint32_t fabric_port_by_lid(const struct fabric *fabric, uint16_t lid)
+{
+	return lid < FABRIC_LIDS ? fabric->lid_port[lid] : FABRIC_NONE;
+}
+
+static inline bool fabric_is_switch(const struct fabric *fabric, uint32_t node)
+{
+	return fabric->nodes[node].sw != FABRIC_NONE;
+}
+
+static inline uint32_t fabric_port_of(const struct fabric *fabric, uint32_t node, uint8_t num)
+{
+	return fabric->nodes[node].first_port + num;
+}
+
+static inline uint32_t fabric_switch_port(const struct fabric *fabric, uint32_t sw, uint8_t num)
+{
+	return fabric->nodes[fabric->switches[sw].node].first_port + num;
+}
+
+/* True for a port that owns LIDs: switch port 0, and every port of a CA or router. */
+static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].guid != 0;
+}
+
+/* The switch an endport hangs on (itself for port 0), or FABRIC_NONE; *exit gets its port there. */
+uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit);
+
+/* What changed from one fabric to the next, by GUID. */
+struct fabric_diff {
+	uint32_t *ports_new; /* endports of the new fabric that the old one lacks */
+	uint32_t n_new;
+	uint32_t *ports_lost; /* endports of the old fabric that the new one lacks */
+	uint32_t n_lost;
+	uint32_t n_moved;     /* endports with another LID */
+	uint32_t links_new, links_lost;
+};
+void fabric_diff(const struct fabric *old, const struct fabric *now, struct fabric_diff *diff);
+void fabric_diff_clear(struct fabric_diff *diff);
+
+/* "NAME (0xGUID) port N": the one way an object is named in the log. Returns buffer. */
+const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size);
+
+#endif

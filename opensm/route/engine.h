@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Routing engines: pure functions from a frozen fabric to an immutable routing. No MADs, no
+ * globals, no logging; the same input gives the same bytes on any number of threads.
+ */
+#ifndef ROUTE_ENGINE_H
+#define ROUTE_ENGINE_H
+
+#include <glib.h>
+
+#include "fabric/fabric.h"
+
+#define ROUTE_NO_PORT 0xFF /* LFT entry: discard */
+
+enum route_promise {
+	ROUTE_DEADLOCK_FREE = 1 << 0, /* channel dependency graph acyclic on each VL */
+	ROUTE_SHORTEST = 1 << 1,
+};
+
+/* Options of all engines that concern them; each engine reads what it knows. */
+struct route_input {
+	unsigned int threads; /* workers it may use; the result does not depend on it */
+};
+
+/* LFTs of all switches: lft[switch index][LID]. */
+struct routing {
+	struct ref ref;
+	const char *engine; /* name of the engine that made it */
+	unsigned int promises;
+	uint32_t n_switches;
+	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */
+	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
+	uint8_t **lft;	/* each row n_blocks * 64 octets, 0xFF where there is none */
+	uint16_t max_hops;
+};
+
+struct routing *routing_new(const struct fabric *fabric, const char *engine,
+			    unsigned int promises);
+struct routing *routing_ref(struct routing *routing);
+void routing_unref(struct routing *routing);
+
+static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, uint16_t lid)
+{
+	return lid <= routing->top ? routing->lft[sw][lid] : ROUTE_NO_PORT;
+}
+
+#define ROUTE_ERROR route_error_quark()
+enum route_error {
+	ROUTE_ERROR_UNKNOWN_ENGINE,
+	ROUTE_ERROR_UNSUITABLE, /* the engine cannot route this topology */
+	ROUTE_ERROR_INPUT,
+};
+GQuark route_error_quark(void);
+
+struct route_engine {
+	const char *name;
+	const char *summary; /* one line for --help and status */
+	unsigned int promises;
+	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
+				   GError **error);
+};
+
+const struct route_engine *route_find(const char *name); /* NULL if there is none */
+const struct route_engine *const *route_engines(void);	 /* NULL-terminated */
+
+/* ---- the verifier: every table passes it before a switch sees it ---- */
+struct route_verdict {
+	bool complete;	/* every LID reached from every switch */
+	bool loop_free;
+	bool acyclic;	/* channel dependencies of all paths, one VL */
+	bool cut;	/* some pair needs a path that does not exist physically */
+	uint16_t max_hops;
+	uint64_t paths; /* (switch, LID) pairs checked */
+	char *witness;	/* what is wrong, hop by hop, for the log; NULL if nothing */
+};
+/* True if complete and loop free, and acyclic where the routing promises it. */
+bool route_verify(const struct fabric *fabric, const struct routing *routing,
+		  struct route_verdict *verdict);
+void route_verdict_clear(struct route_verdict *verdict);
+
+/* ---- multicast: one tree for a group ---- */
+/* Exit ports of a switch; bit n is port n. */
+struct route_port_set {
+	uint64_t bits[4];
+};
+struct route_tree {
+	uint32_t n;		     /* switches in the tree */
+	uint32_t *switches;	     /* indexes, ascending */
+	struct route_port_set *ports; /* of each of them */
+};
+/*
+ * A tree that joins the members (endports; switch port 0 counts) over links of the fabric; its
+ * switches list exactly the tree links and member ports. Empty if fewer than one switch is met.
+ * Unreachable members are left out and counted in *left_out.
+ */
+struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
+				   uint32_t n_members, uint32_t *left_out);
+void route_tree_free(struct route_tree *tree);
+bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
+		       const uint32_t *members, uint32_t n_members, char **witness);
+
+#endif
