@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libcomplib.a
 libcomplib_a_SOURCES =
+libcomplib_a_SOURCES += complib/actor.c complib/actor_private.h complib/handoff.c complib/heap.c \
+	complib/pool.c complib/runtime.c

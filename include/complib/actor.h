@@ -48,15 +48,19 @@ uint64_t runtime_now(const struct runtime *rt);
 
 /*
  * Virtual only. Runs until done(arg) is true (checked between events), nothing is left to do, or
- * virtual time would pass deadline_ns; then time is deadline_ns. Returns done(arg); a NULL done
- * never holds.
+ * virtual time would pass deadline_ns; in the last case time becomes deadline_ns, in the others it
+ * stays. Returns done(arg); a NULL done never holds.
  */
 bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
 
 struct actor *actor_new(struct runtime *rt, const char *name);
 void actor_start(struct actor *actor);			      /* a thread of its own; no-op if virtual */
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
-void actor_stop(struct actor *actor); /* joins its thread; what is still queued is dropped */
+/*
+ * Joins its thread, or detaches it (on the context's thread); what is still queued or posted later
+ * is dropped; its timers become idle, and timer_start does nothing any more.
+ */
+void actor_stop(struct actor *actor);
 void actor_free(struct actor *actor); /* stops it if it runs; its timers must be stopped */
 const char *actor_name(const struct actor *actor);
 uint64_t actor_now(const struct actor *actor); /* runtime_now of its runtime */
@@ -82,7 +86,7 @@ static inline bool timer_running(const struct timer *timer)
 	return timer->place != 0;
 }
 
-/* Workers for pure work. A message may run on any of them; virtual: in turn with the actors. */
+/* Workers for pure work, at least one. A message may run on any of them; virtual: in turn with the actors. */
 struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads);
 void pool_post(struct pool *pool, struct message *msg);
 void pool_free(struct pool *pool); /* runs what is queued, then joins */

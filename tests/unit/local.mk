@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 
+include tests/unit/complib.mk

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What runtime.c, actor.c and pool.c share. Nobody else includes this. */
+#ifndef COMPLIB_ACTOR_PRIVATE_H
+#define COMPLIB_ACTOR_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <complib/actor.h>
+#include <complib/heap.h>
+
+/* Running timers: one queue an actor in real time, one for all actors in virtual time. */
+struct timer_queue {
+	struct heap heap; /* struct timer */
+	uint64_t order;	  /* of the next timer started */
+};
+
+struct runtime {
+	enum runtime_mode mode;
+	atomic_uint users; /* actors and pools not yet freed */
+
+	/* The rest is used in virtual mode only, by the one thread that there is. */
+	uint64_t now;
+	struct timer_queue timers;
+	GArray *fifo; /* struct delivery; those before fifo_head are done */
+	size_t fifo_head;
+};
+
+void message_drop(struct message *msg);
+
+void timer_queue_init(struct timer_queue *queue);
+struct timer *timer_queue_top(const struct timer_queue *queue);
+/* Makes it idle; then calls it. */
+void timer_queue_fire(struct timer_queue *queue, struct timer *timer);
+
+/* The FIFO of a virtual runtime; owner is the actor or pool that msg is for. */
+void runtime_enqueue(struct runtime *rt, const void *owner, struct message *msg);
+void runtime_drop_queued(struct runtime *rt, const void *owner);
+void runtime_run_queued(struct runtime *rt, const void *owner);
+
+/*
+ * Starts a thread with all signals blocked, as they are the main thread's business; aborts if the
+ * system has no thread to give.
+ */
+void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);
+
+#endif

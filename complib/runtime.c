@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The clock that actors run on, and the event loop of virtual time.
+ *
+ * In real time a runtime is no more than the clock. In virtual time it is the whole world: one
+ * FIFO of deliveries, one heap of timers, one thread. Time stands still while a message waits, and
+ * else jumps to the earliest timer; so the order of events depends on nothing but the program, and
+ * an hour without events costs nothing.
+ *
+ * A delivery whose receiver has gone stays in the FIFO as a tombstone (msg NULL), so that nothing
+ * behind it moves.
+ */
+#define _GNU_SOURCE /* pthread_setname_np */
+#include <signal.h>
+#include <time.h>
+
+#include "actor_private.h"
+
+#define FIFO_COMPACT_MIN 1024 /* deliveries done before it is worth moving the rest */
+
+struct delivery {
+	const void *owner;
+	struct message *msg;
+};
+
+void message_drop(struct message *msg)
+{
+	if (msg->drop)
+		msg->drop(msg);
+	else
+		g_free(msg);
+}
+
+static bool timer_before(const void *a, const void *b)
+{
+	const struct timer *x = a, *y = b;
+
+	return x->when != y->when ? x->when < y->when : x->order < y->order;
+}
+
+static size_t *timer_place(void *element)
+{
+	struct timer *timer = element;
+
+	return &timer->place;
+}
+
+void timer_queue_init(struct timer_queue *queue)
+{
+	heap_init(&queue->heap, timer_before, timer_place);
+	queue->order = 0;
+}
+
+struct timer *timer_queue_top(const struct timer_queue *queue)
+{
+	return heap_top(&queue->heap);
+}
+
+void timer_queue_fire(struct timer_queue *queue, struct timer *timer)
+{
+	heap_remove(&queue->heap, timer);
+	timer->fire(timer);
+}
+
+void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg)
+{
+	char short_name[16]; /* the limit of the kernel, with the NUL */
+	sigset_t all, saved;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	err = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	if (err)
+		g_error("cannot start thread %s: %s", name, g_strerror(err));
+	g_strlcpy(short_name, name, sizeof(short_name));
+	pthread_setname_np(*thread, short_name);
+}
+
+struct runtime *runtime_new(enum runtime_mode mode)
+{
+	struct runtime *rt = g_new0(struct runtime, 1);
+
+	rt->mode = mode;
+	atomic_init(&rt->users, 0);
+	timer_queue_init(&rt->timers);
+	if (mode == RUNTIME_VIRTUAL)
+		rt->fifo = g_array_new(FALSE, FALSE, sizeof(struct delivery));
+	return rt;
+}
+
+void runtime_free(struct runtime *rt)
+{
+	g_assert(atomic_load(&rt->users) == 0);
+	heap_clear(&rt->timers.heap);
+	if (rt->fifo)
+		g_array_free(rt->fifo, TRUE);
+	g_free(rt);
+}
+
+enum runtime_mode runtime_mode(const struct runtime *rt)
+{
+	return rt->mode;
+}
+
+uint64_t runtime_now(const struct runtime *rt)
+{
+	struct timespec ts;
+
+	if (rt->mode == RUNTIME_VIRTUAL)
+		return rt->now;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+void runtime_enqueue(struct runtime *rt, const void *owner, struct message *msg)
+{
+	struct delivery delivery = { .owner = owner, .msg = msg };
+
+	g_array_append_val(rt->fifo, delivery);
+}
+
+/* Takes the message out of the delivery and leaves a tombstone; NULL unless it is the owner's. */
+static struct message *fifo_claim(struct runtime *rt, size_t i, const void *owner)
+{
+	struct delivery *delivery = &g_array_index(rt->fifo, struct delivery, i);
+	struct message *msg = delivery->msg;
+
+	if (delivery->owner != owner)
+		return NULL;
+	*delivery = (struct delivery){ NULL, NULL };
+	return msg;
+}
+
+/* The loops see what run and drop append: the length is read again each time. */
+void runtime_drop_queued(struct runtime *rt, const void *owner)
+{
+	struct message *msg;
+
+	for (size_t i = rt->fifo_head; i < rt->fifo->len; i++)
+		if ((msg = fifo_claim(rt, i, owner)))
+			message_drop(msg);
+}
+
+void runtime_run_queued(struct runtime *rt, const void *owner)
+{
+	struct message *msg;
+
+	for (size_t i = rt->fifo_head; i < rt->fifo->len; i++)
+		if ((msg = fifo_claim(rt, i, owner)))
+			msg->run(msg);
+}
+
+static void fifo_compact(struct runtime *rt)
+{
+	if (rt->fifo_head == rt->fifo->len) {
+		g_array_set_size(rt->fifo, 0);
+		rt->fifo_head = 0;
+	} else if (rt->fifo_head >= FIFO_COMPACT_MIN && rt->fifo_head >= rt->fifo->len / 2) {
+		g_array_remove_range(rt->fifo, 0, (guint)rt->fifo_head);
+		rt->fifo_head = 0;
+	}
+}
+
+/* The next message, or NULL if none waits. */
+static struct message *fifo_pop(struct runtime *rt)
+{
+	while (rt->fifo_head < rt->fifo->len) {
+		struct message *msg =
+			g_array_index(rt->fifo, struct delivery, rt->fifo_head++).msg;
+
+		if (msg) {
+			fifo_compact(rt);
+			return msg;
+		}
+	}
+	fifo_compact(rt);
+	return NULL;
+}
+
+bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns)
+{
+	g_assert(rt->mode == RUNTIME_VIRTUAL);
+	while (!done || !done(arg)) {
+		struct message *msg = fifo_pop(rt);
+		struct timer *timer;
+
+		if (msg) {
+			msg->run(msg);
+			continue;
+		}
+		timer = timer_queue_top(&rt->timers);
+		if (!timer)
+			return false;
+		if (timer->when > deadline_ns) {
+			rt->now = MAX(rt->now, deadline_ns);
+			return false;
+		}
+		rt->now = timer->when;
+		timer_queue_fire(&rt->timers, timer);
+	}
+	return true;
+}

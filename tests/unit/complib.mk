@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+complib_tests = tests/unit/test_heap tests/unit/test_handoff tests/unit/test_actor
+check_PROGRAMS += $(complib_tests)
+TESTS += $(complib_tests)
+
+tests_unit_test_heap_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_heap_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
+tests_unit_test_handoff_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_handoff_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
+tests_unit_test_actor_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_actor_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)

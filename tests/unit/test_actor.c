@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#define _GNU_SOURCE /* pthread_getname_np */
+/*
+ * Actors in virtual time (order, timers, determinism), on threads and on a GMainContext.
+ * Waiting for another thread goes through a gate, with a limit that only a failure reaches.
+ */
+#include <check.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <complib/actor.h>
+#include <complib/handoff.h>
+
+#define GATE_LIMIT_S 20
+#define SENDERS 2
+#define MESSAGES 20000
+
+/* A count that one thread waits for. */
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int count;
+};
+
+static void gate_init(struct gate *gate)
+{
+	pthread_mutex_init(&gate->lock, NULL);
+	pthread_cond_init(&gate->changed, NULL);
+	gate->count = 0;
+}
+
+static void gate_open(struct gate *gate)
+{
+	pthread_mutex_lock(&gate->lock);
+	gate->count++;
+	pthread_cond_signal(&gate->changed);
+	pthread_mutex_unlock(&gate->lock);
+}
+
+static bool gate_wait(struct gate *gate, unsigned int count)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += GATE_LIMIT_S;
+	pthread_mutex_lock(&gate->lock);
+	while (gate->count < count && !err)
+		err = pthread_cond_timedwait(&gate->changed, &gate->lock, &until);
+	pthread_mutex_unlock(&gate->lock);
+	return !err;
+}
+
+/* A message that writes its letter; optionally it posts another one first. */
+struct letter {
+	struct message msg;
+	GString *into;
+	char letter;
+	struct actor *forward_to;
+	char forward;
+	unsigned int *dropped;
+};
+
+static void letter_run(struct message *msg);
+
+static void letter_drop(struct message *msg)
+{
+	struct letter *letter = (struct letter *)msg;
+
+	++*letter->dropped;
+	g_free(letter);
+}
+
+static struct letter *letter_new(GString *into, char c, unsigned int *dropped)
+{
+	struct letter *letter = g_new0(struct letter, 1);
+
+	letter->msg.run = letter_run;
+	letter->msg.drop = dropped ? letter_drop : NULL;
+	letter->into = into;
+	letter->letter = c;
+	letter->dropped = dropped;
+	return letter;
+}
+
+static void letter_run(struct message *msg)
+{
+	struct letter *letter = (struct letter *)msg;
+
+	if (letter->forward_to)
+		actor_post(letter->forward_to,
+			   &letter_new(letter->into, letter->forward, NULL)->msg);
+	g_string_append_c(letter->into, letter->letter);
+	g_free(letter);
+}
+
+static void post_letter(struct actor *to, GString *into, char c)
+{
+	actor_post(to, &letter_new(into, c, NULL)->msg);
+}
+
+/* A timer that writes its letter and then does what the test says. */
+struct tick {
+	struct timer timer;
+	GString *into;
+	char letter;
+	unsigned int restarts;	/* restart itself that often */
+	uint64_t delay;		/* with this delay */
+	struct tick *stop;	/* stop that one */
+	struct tick *start;	/* start that one, with its delay */
+	struct gate *gate;
+};
+
+static void tick_fire(struct timer *timer)
+{
+	struct tick *tick = (struct tick *)timer;
+
+	ck_assert(!timer_running(timer));
+	if (tick->into)
+		g_string_append_c(tick->into, tick->letter);
+	if (tick->restarts) {
+		tick->restarts--;
+		timer_start(timer, tick->delay);
+	}
+	if (tick->stop)
+		timer_stop(&tick->stop->timer);
+	if (tick->start)
+		timer_start(&tick->start->timer, tick->start->delay);
+	if (tick->gate)
+		gate_open(tick->gate);
+}
+
+static void tick_init(struct tick *tick, struct actor *actor, GString *into, char c)
+{
+	memset(tick, 0, sizeof(*tick));
+	timer_init(&tick->timer, actor, tick_fire);
+	tick->into = into;
+	tick->letter = c;
+}
+
+/* Two actors and a place to write, in virtual time. */
+struct world {
+	struct runtime *rt;
+	struct actor *a, *b;
+	GString *out;
+};
+
+static void world_init(struct world *w)
+{
+	w->rt = runtime_new(RUNTIME_VIRTUAL);
+	w->a = actor_new(w->rt, "a");
+	w->b = actor_new(w->rt, "b");
+	w->out = g_string_new(NULL);
+	actor_start(w->a);
+	actor_attach(w->b, NULL);
+}
+
+static void world_clear(struct world *w)
+{
+	actor_free(w->a);
+	actor_free(w->b);
+	runtime_free(w->rt);
+	g_string_free(w->out, TRUE);
+}
+
+START_TEST(test_virtual_order)
+{
+	struct letter *first;
+	struct tick t1, t2, t3;
+	struct pool *pool;
+	struct world w;
+
+	world_init(&w);
+	pool = pool_new(w.rt, "pool", 4);
+	tick_init(&t1, w.a, w.out, '1');
+	tick_init(&t2, w.b, w.out, '2');
+	tick_init(&t3, w.a, w.out, '3');
+	timer_start(&t3.timer, 20);
+	timer_start(&t2.timer, 10);
+	timer_start(&t1.timer, 10);
+	first = letter_new(w.out, 'a', NULL);
+	first->forward_to = w.b;
+	first->forward = 'd';
+	actor_post(w.a, &first->msg);
+	post_letter(w.b, w.out, 'b');
+	pool_post(pool, &letter_new(w.out, 'p', NULL)->msg);
+	post_letter(w.a, w.out, 'c');
+	ck_assert(!runtime_run(w.rt, NULL, NULL, NS_PER_S));
+	ck_assert_str_eq(w.out->str, "abpcd213");
+	ck_assert_uint_eq(runtime_now(w.rt), 20); /* nothing left: time stays */
+	pool_free(pool);
+	world_clear(&w);
+}
+END_TEST
+
+static bool has_three(void *arg)
+{
+	return ((GString *)arg)->len >= 3;
+}
+
+START_TEST(test_virtual_deadline)
+{
+	struct tick tick;
+	struct world w;
+
+	world_init(&w);
+	tick_init(&tick, w.a, w.out, 't');
+	tick.restarts = 100;
+	tick.delay = 10;
+	timer_start(&tick.timer, 10);
+	ck_assert(!runtime_run(w.rt, NULL, NULL, 25));
+	ck_assert_str_eq(w.out->str, "tt");
+	ck_assert_uint_eq(runtime_now(w.rt), 25);
+	ck_assert(runtime_run(w.rt, has_three, w.out, 1000));
+	ck_assert_uint_eq(runtime_now(w.rt), 30);
+	ck_assert(!runtime_run(w.rt, NULL, NULL, 40)); /* one due at the deadline still fires */
+	ck_assert_str_eq(w.out->str, "tttt");
+	ck_assert(timer_running(&tick.timer));
+	timer_stop(&tick.timer);
+	ck_assert(!timer_running(&tick.timer));
+	ck_assert(!runtime_run(w.rt, NULL, NULL, 1000));
+	ck_assert_str_eq(w.out->str, "tttt");
+	world_clear(&w);
+}
+END_TEST
+
+START_TEST(test_timers_in_callbacks)
+{
+	struct tick first, second, third, fourth;
+	struct world w;
+
+	world_init(&w);
+	tick_init(&first, w.a, w.out, '1');
+	tick_init(&second, w.a, w.out, '2');
+	tick_init(&third, w.a, w.out, '3');
+	tick_init(&fourth, w.a, w.out, '4');
+	first.stop = &second;	/* due at the same time: must not fire */
+	first.start = &third;	/* running: moves from 100 to 10 + 5 */
+	first.restarts = 1;
+	first.delay = 50;
+	third.delay = 5;
+	third.stop = &third; /* idle already */
+	timer_start(&first.timer, 10);
+	timer_start(&second.timer, 10);
+	timer_start(&third.timer, 100);
+	timer_start(&fourth.timer, 62);
+	timer_start(&fourth.timer, UINT64_MAX); /* saturates */
+	ck_assert(!runtime_run(w.rt, NULL, NULL, 70));
+	ck_assert_str_eq(w.out->str, "1313");
+	ck_assert_uint_eq(fourth.timer.when, UINT64_MAX);
+	timer_stop(&fourth.timer);
+	timer_stop(&fourth.timer);
+	world_clear(&w);
+}
+END_TEST
+
+START_TEST(test_virtual_stop)
+{
+	unsigned int dropped = 0;
+	struct tick tick;
+	struct world w;
+
+	world_init(&w);
+	tick_init(&tick, w.a, w.out, 't');
+	timer_start(&tick.timer, 5);
+	actor_post(w.a, &letter_new(w.out, 'x', &dropped)->msg);
+	post_letter(w.a, w.out, 'x'); /* freed by default */
+	post_letter(w.b, w.out, 'b');
+	actor_stop(w.a);
+	ck_assert_uint_eq(dropped, 1);
+	ck_assert(!timer_running(&tick.timer));
+	actor_post(w.a, &letter_new(w.out, 'x', &dropped)->msg);
+	ck_assert_uint_eq(dropped, 2);
+	timer_start(&tick.timer, 5);
+	ck_assert(!timer_running(&tick.timer));
+	ck_assert(!runtime_run(w.rt, NULL, NULL, 100));
+	ck_assert_str_eq(w.out->str, "b");
+	world_clear(&w);
+}
+END_TEST
+
+/* A message that comes back at random; the trace is to depend on the seed alone. */
+struct roamer {
+	struct message msg;
+	struct storm *storm;
+	unsigned int id, hops;
+};
+
+struct storm {
+	struct runtime *rt;
+	struct actor *actors[5];
+	struct tick ticks[5];
+	GRand *rand;
+	GString *trace;
+};
+
+static void roamer_run(struct message *msg)
+{
+	struct roamer *roamer = (struct roamer *)msg;
+	struct storm *storm = roamer->storm;
+	int to = g_rand_int_range(storm->rand, 0, 5);
+
+	g_string_append_printf(storm->trace, "%u@%" PRIu64 " ", roamer->id,
+			       runtime_now(storm->rt));
+	timer_start(&storm->ticks[to].timer, (uint64_t)g_rand_int_range(storm->rand, 0, 3));
+	if (roamer->hops-- == 0)
+		g_free(roamer);
+	else
+		actor_post(storm->actors[to], msg);
+}
+
+static void storm_tick(struct timer *timer)
+{
+	struct tick *tick = (struct tick *)timer;
+
+	g_string_append_c(tick->into, tick->letter);
+	if (tick->restarts--) {
+		timer_start(timer, 2);
+		if (tick->start)
+			timer_start(&tick->start->timer, 2);
+	}
+}
+
+static GString *storm_run(uint32_t seed)
+{
+	struct storm s = { .rt = runtime_new(RUNTIME_VIRTUAL) };
+
+	s.rand = g_rand_new_with_seed(seed);
+	s.trace = g_string_new(NULL);
+	for (int i = 0; i < 5; i++) {
+		s.actors[i] = actor_new(s.rt, "storm");
+		tick_init(&s.ticks[i], s.actors[i], s.trace, (char)('A' + i));
+		s.ticks[i].timer.fire = storm_tick;
+		s.ticks[i].restarts = 200;
+		s.ticks[i].start = i ? &s.ticks[i - 1] : NULL;
+	}
+	for (unsigned int i = 0; i < 20; i++) {
+		struct roamer *roamer = g_new0(struct roamer, 1);
+
+		*roamer = (struct roamer){ { .run = roamer_run }, &s, i, 200 };
+		actor_post(s.actors[i % 5], &roamer->msg);
+	}
+	runtime_run(s.rt, NULL, NULL, 300);
+	for (int i = 0; i < 5; i++)
+		actor_free(s.actors[i]);
+	runtime_free(s.rt);
+	g_rand_free(s.rand);
+	return s.trace;
+}
+
+START_TEST(test_virtual_determinism)
+{
+	GString *first = storm_run(7), *again = storm_run(7), *other = storm_run(8);
+
+	ck_assert_uint_gt(first->len, 10000);
+	ck_assert(g_string_equal(first, again));
+	ck_assert(!g_string_equal(first, other));
+	g_string_free(first, TRUE);
+	g_string_free(again, TRUE);
+	g_string_free(other, TRUE);
+}
+END_TEST
+
+/* Threads that all send to one actor, which must see each one's messages in order. */
+struct counter {
+	struct gate gate;
+	struct actor *actor;
+	unsigned int next[SENDERS], bad;
+};
+
+struct numbered {
+	struct message msg;
+	struct counter *counter;
+	unsigned int sender, number;
+};
+
+struct sender {
+	pthread_t thread;
+	struct counter *counter;
+	struct pool *pool;
+	unsigned int index;
+};
+
+static void numbered_run(struct message *msg)
+{
+	struct numbered *n = (struct numbered *)msg;
+	struct counter *counter = n->counter;
+
+	if (n->number != counter->next[n->sender]++)
+		counter->bad++;
+	if (n->number == MESSAGES - 1)
+		gate_open(&counter->gate);
+	g_free(n);
+}
+
+static struct numbered *numbered_new(const struct sender *sender, unsigned int number)
+{
+	struct numbered *n = g_new0(struct numbered, 1);
+
+	n->msg.run = numbered_run;
+	n->counter = sender->counter;
+	n->sender = sender->index;
+	n->number = number;
+	return n;
+}
+
+static void *sender_thread(void *arg)
+{
+	struct sender *sender = arg;
+
+	for (unsigned int i = 0; i < MESSAGES; i++)
+		actor_post(sender->counter->actor, &numbered_new(sender, i)->msg);
+	return NULL;
+}
+
+static void senders_run(struct counter *counter, struct sender *senders)
+{
+	for (unsigned int i = 0; i < SENDERS; i++) {
+		senders[i].counter = counter;
+		senders[i].index = i;
+		pthread_create(&senders[i].thread, NULL, sender_thread, &senders[i]);
+	}
+}
+
+static void senders_join(struct sender *senders)
+{
+	for (unsigned int i = 0; i < SENDERS; i++)
+		pthread_join(senders[i].thread, NULL);
+}
+
+START_TEST(test_thread_many_senders)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct counter counter = { .actor = actor_new(rt, "counter") };
+	struct sender senders[SENDERS] = { 0 };
+
+	gate_init(&counter.gate);
+	actor_start(counter.actor);
+	senders_run(&counter, senders);
+	ck_assert(gate_wait(&counter.gate, SENDERS));
+	senders_join(senders);
+	actor_free(counter.actor);
+	ck_assert_uint_eq(counter.bad, 0);
+	for (int i = 0; i < SENDERS; i++)
+		ck_assert_uint_eq(counter.next[i], MESSAGES);
+	runtime_free(rt);
+}
+END_TEST
+
+START_TEST(test_attached_many_senders)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct counter counter = { .actor = actor_new(rt, "counter") };
+	struct sender senders[SENDERS] = { 0 };
+	GMainContext *context = g_main_context_new();
+
+	gate_init(&counter.gate);
+	actor_attach(counter.actor, context);
+	senders_run(&counter, senders);
+	while (counter.next[0] < MESSAGES || counter.next[1] < MESSAGES)
+		g_main_context_iteration(context, TRUE); /* a lost wake hangs: check's limit */
+	senders_join(senders);
+	ck_assert_uint_eq(counter.bad, 0);
+	actor_free(counter.actor);
+	g_main_context_unref(context);
+	runtime_free(rt);
+}
+END_TEST
+
+/* Each message bounces between two threads: a lost wake stops it for good. */
+struct bounce {
+	struct message msg;
+	struct actor *ends[2];
+	unsigned int left;
+	struct gate *gate;
+};
+
+static void bounce_run(struct message *msg)
+{
+	struct bounce *bounce = (struct bounce *)msg;
+
+	if (bounce->left-- == 0)
+		gate_open(bounce->gate);
+	else
+		actor_post(bounce->ends[bounce->left & 1], msg);
+}
+
+START_TEST(test_thread_ping_pong)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct bounce bounce = { .left = 5000 };
+	struct gate gate;
+
+	gate_init(&gate);
+	bounce.msg.run = bounce_run;
+	bounce.gate = &gate;
+	for (int i = 0; i < 2; i++) {
+		bounce.ends[i] = actor_new(rt, "end");
+		actor_start(bounce.ends[i]);
+	}
+	actor_post(bounce.ends[0], &bounce.msg);
+	ck_assert(gate_wait(&gate, 1));
+	for (int i = 0; i < 2; i++)
+		actor_free(bounce.ends[i]);
+	runtime_free(rt);
+}
+END_TEST
+
+/* Posting goes on while the actor is stopped: each message is run or dropped, once. */
+struct tally {
+	atomic_uint run, dropped;
+	struct actor *actor;
+};
+
+struct tallied {
+	struct message msg;
+	struct tally *tally;
+};
+
+static void tallied_run(struct message *msg)
+{
+	atomic_fetch_add(&((struct tallied *)msg)->tally->run, 1);
+	g_free(msg);
+}
+
+static void tallied_drop(struct message *msg)
+{
+	atomic_fetch_add(&((struct tallied *)msg)->tally->dropped, 1);
+	g_free(msg);
+}
+
+static struct tallied *tallied_new(struct tally *tally)
+{
+	struct tallied *tallied = g_new0(struct tallied, 1);
+
+	tallied->msg = (struct message){ .run = tallied_run, .drop = tallied_drop };
+	tallied->tally = tally;
+	return tallied;
+}
+
+static void *tally_thread(void *arg)
+{
+	struct tally *tally = arg;
+
+	for (unsigned int i = 0; i < MESSAGES; i++)
+		actor_post(tally->actor, &tallied_new(tally)->msg);
+	return NULL;
+}
+
+START_TEST(test_stop_while_posting)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct tally tally = { .actor = actor_new(rt, "tally") };
+	pthread_t thread;
+
+	actor_start(tally.actor);
+	pthread_create(&thread, NULL, tally_thread, &tally);
+	g_usleep(500);
+	actor_stop(tally.actor);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(atomic_load(&tally.run) + atomic_load(&tally.dropped), MESSAGES);
+	actor_free(tally.actor);
+	runtime_free(rt);
+}
+END_TEST
+
+START_TEST(test_pool_runs_all)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct pool *pool = pool_new(rt, "pool", 3);
+	struct tally tally = { 0 };
+
+	for (unsigned int i = 0; i < MESSAGES; i++)
+		pool_post(pool, &tallied_new(&tally)->msg);
+	pool_free(pool);
+	ck_assert_uint_eq(atomic_load(&tally.run), MESSAGES);
+	ck_assert_uint_eq(atomic_load(&tally.dropped), 0);
+	runtime_free(rt);
+
+	rt = runtime_new(RUNTIME_VIRTUAL);
+	pool = pool_new(rt, "pool", 3);
+	pool_post(pool, &tallied_new(&tally)->msg);
+	pool_free(pool);
+	ck_assert_uint_eq(atomic_load(&tally.run), MESSAGES + 1);
+	runtime_free(rt);
+}
+END_TEST
+
+START_TEST(test_thread_timers)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *actor = actor_new(rt, "timers");
+	uint64_t start = runtime_now(rt);
+	GString *out = g_string_new(NULL);
+	struct tick fast, slow, never;
+	struct gate gate;
+
+	gate_init(&gate);
+	tick_init(&fast, actor, out, 'f');
+	tick_init(&slow, actor, out, 's');
+	tick_init(&never, actor, out, 'n');
+	fast.restarts = 2;
+	fast.delay = NS_PER_MS;
+	slow.stop = &never;
+	slow.gate = &gate;
+	timer_start(&fast.timer, NS_PER_MS);
+	timer_start(&never.timer, 600 * NS_PER_S);
+	timer_start(&slow.timer, 30 * NS_PER_MS);
+	actor_start(actor);
+	ck_assert(gate_wait(&gate, 1));
+	ck_assert_uint_ge(runtime_now(rt) - start, 30 * NS_PER_MS);
+	actor_free(actor);
+	ck_assert_str_eq(out->str, "fffs");
+	g_string_free(out, TRUE);
+	runtime_free(rt);
+}
+END_TEST
+
+START_TEST(test_attached_timers)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *actor = actor_new(rt, "timers");
+	GMainContext *context = g_main_context_new();
+	GString *out = g_string_new(NULL);
+	struct tick fast, slow, late;
+	uint64_t start;
+
+	tick_init(&fast, actor, out, 'f');
+	tick_init(&slow, actor, out, 's');
+	tick_init(&late, actor, out, 'l');
+	fast.restarts = 2;
+	fast.delay = NS_PER_MS;
+	timer_start(&slow.timer, 600 * NS_PER_S);
+	actor_attach(actor, context);
+	start = runtime_now(rt);
+	timer_start(&late.timer, 10 * NS_PER_MS); /* the next one due changes twice */
+	timer_start(&fast.timer, NS_PER_MS);
+	while (out->len < 4)
+		g_main_context_iteration(context, TRUE);
+	ck_assert_str_eq(out->str, "fffl");
+	ck_assert_uint_ge(runtime_now(rt) - start, 10 * NS_PER_MS);
+	timer_stop(&slow.timer);
+	actor_free(actor);
+	g_main_context_unref(context);
+	g_string_free(out, TRUE);
+	runtime_free(rt);
+}
+END_TEST
+
+/* A message that stops its own attached actor: what is behind it is dropped. */
+struct stopper {
+	struct message msg;
+	struct actor *actor;
+};
+
+static void stopper_run(struct message *msg)
+{
+	actor_stop(((struct stopper *)msg)->actor);
+}
+
+START_TEST(test_attached_stops_itself)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	GMainContext *context = g_main_context_new();
+	struct tally tally = { .actor = actor_new(rt, "self") };
+	struct stopper stopper = { { .run = stopper_run }, tally.actor };
+
+	actor_attach(tally.actor, context);
+	actor_post(tally.actor, &tallied_new(&tally)->msg);
+	actor_post(tally.actor, &stopper.msg);
+	actor_post(tally.actor, &tallied_new(&tally)->msg);
+	while (g_main_context_iteration(context, FALSE))
+		;
+	ck_assert_uint_eq(atomic_load(&tally.run), 1);
+	ck_assert_uint_eq(atomic_load(&tally.dropped), 1);
+	actor_free(tally.actor);
+	g_main_context_unref(context);
+	runtime_free(rt);
+}
+END_TEST
+
+struct inquiry {
+	struct message msg;
+	struct gate gate;
+	char name[16];
+	sigset_t blocked;
+};
+
+static void inquiry_run(struct message *msg)
+{
+	struct inquiry *inquiry = (struct inquiry *)msg;
+
+	pthread_getname_np(pthread_self(), inquiry->name, sizeof(inquiry->name));
+	pthread_sigmask(SIG_SETMASK, NULL, &inquiry->blocked);
+	gate_open(&inquiry->gate);
+}
+
+START_TEST(test_thread_name_and_signals)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *actor = actor_new(rt, "a-name-longer-than-the-limit");
+	struct inquiry inquiry = { { .run = inquiry_run } };
+	sigset_t here;
+
+	gate_init(&inquiry.gate);
+	actor_start(actor);
+	actor_post(actor, &inquiry.msg);
+	ck_assert(gate_wait(&inquiry.gate, 1));
+	ck_assert_str_eq(inquiry.name, "a-name-longer-t");
+	ck_assert_int_eq(sigismember(&inquiry.blocked, SIGTERM), 1);
+	ck_assert_int_eq(sigismember(&inquiry.blocked, SIGUSR1), 1);
+	pthread_sigmask(SIG_SETMASK, NULL, &here);
+	ck_assert_int_eq(sigismember(&here, SIGTERM), 0);
+	actor_free(actor);
+	runtime_free(rt);
+}
+END_TEST
+
+static TCase *virtual_case(void)
+{
+	TCase *tcase = tcase_create("virtual");
+
+	tcase_add_test(tcase, test_virtual_order);
+	tcase_add_test(tcase, test_virtual_deadline);
+	tcase_add_test(tcase, test_timers_in_callbacks);
+	tcase_add_test(tcase, test_virtual_stop);
+	tcase_add_test(tcase, test_virtual_determinism);
+	return tcase;
+}
+
+static TCase *real_case(void)
+{
+	TCase *tcase = tcase_create("real");
+
+	tcase_set_timeout(tcase, 2 * GATE_LIMIT_S);
+	tcase_add_test(tcase, test_thread_many_senders);
+	tcase_add_test(tcase, test_attached_many_senders);
+	tcase_add_test(tcase, test_thread_ping_pong);
+	tcase_add_test(tcase, test_stop_while_posting);
+	tcase_add_test(tcase, test_pool_runs_all);
+	tcase_add_test(tcase, test_thread_timers);
+	tcase_add_test(tcase, test_attached_timers);
+	tcase_add_test(tcase, test_attached_stops_itself);
+	tcase_add_test(tcase, test_thread_name_and_signals);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("actor");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, virtual_case());
+	suite_add_tcase(suite, real_case());
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
