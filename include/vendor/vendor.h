@@ -48,24 +48,27 @@ struct vendor_address {
 
 enum vendor_status {
 	VENDOR_RECEIVED,
-	VENDOR_TIMED_OUT, /* data is the request as it was sent */
-	VENDOR_FAILED,	  /* the device refused to send it; data is the request */
+	VENDOR_TIMED_OUT, /* data begins with the MAD header of the request; TID as in a response */
+	VENDOR_FAILED,	  /* the device refused to send it; data as above */
 };
 
-/* A MAD handed to the client, who frees it with vendor_mad_free. */
-struct vendor_mad {
-	struct message message;
-	struct vendor *vendor;
-	enum vendor_status status;
-	struct vendor_address remote;
-	uint32_t length; /* octets in data */
-	uint8_t data[];
-};
+struct vendor_mad;
 
 struct vendor_client {
 	struct actor *actor;
 	void *arg;
 	void (*receive)(void *arg, struct vendor_mad *mad); /* on actor; owns mad */
+};
+
+/* A MAD handed to the client, who frees it with vendor_mad_free. */
+struct vendor_mad {
+	struct message message;
+	struct vendor_client client; /* whom it is for: a copy, it may outlive vendor_close */
+	struct vendor *vendor;
+	enum vendor_status status;
+	struct vendor_address remote;
+	uint32_t length; /* octets in data: of a request that came back, at least its MAD header */
+	uint8_t data[];
 };
 
 /* A local port, as listed for the user. */
