@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The options of the daemon: defaults < opensm.conf < command line. All come from the one list in
+ * options.def; a field of struct options has the name of its key. Once built the options are
+ * immutable and counted: any thread may read them.
+ */
+#ifndef CORE_OPTIONS_H
+#define CORE_OPTIONS_H
+
+#include "complib/handoff.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Values of CHOICE options: the index in their list of words. */
+enum part_enforce { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
+enum console_mode { CONSOLE_OFF, CONSOLE_LOCAL, CONSOLE_LOOPBACK, CONSOLE_SOCKET };
+
+/* An entry of the congestion control table (IBA A10.2.2): delay = multiplier * 2^shift. */
+struct option_cct_entry {
+	uint8_t shift;
+	uint16_t multiplier;
+};
+
+/* Groups of options, in the order of the template and of --help. */
+#define OPTION_SECTIONS(X)                                                                         \
+	X(RUN, "Running")                                                                          \
+	X(DEVICE, "Device attributes")                                                             \
+	X(PARTITION, "Partitions")                                                                 \
+	X(SWEEP, "Sweeps")                                                                         \
+	X(ROUTING, "Routing")                                                                      \
+	X(HANDOVER, "Other subnet managers")                                                       \
+	X(TIMING, "Timing and threads")                                                            \
+	X(MISC, "Miscellaneous")                                                                   \
+	X(PERFMGR, "Performance manager")                                                          \
+	X(EVENT, "Events and names")                                                               \
+	X(LOG, "Log and dumps")                                                                    \
+	X(DEBUG, "Debugging and console")                                                          \
+	X(QOS, "Quality of service")                                                               \
+	X(CC, "Congestion control")                                                                \
+	X(SA, "Subnet administration")                                                             \
+	X(SIM, "Simulated fabric")
+
+enum option_section {
+#define X(name, title) OPTION_SECTION_##name,
+	OPTION_SECTIONS(X)
+#undef X
+	OPTION_SECTION_COUNT
+};
+
+/* OPTION_lmc and so on; an index below OPTION_COUNT. */
+enum option_id {
+#define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
+	OPTION_##name,
+#include "core/options.def"
+	OPTION_COUNT
+};
+
+enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND };
+
+/* How a KIND of options.def is held. Text is NULL if unset. */
+#define OPTION_FIELD_BOOL(name) bool name
+#define OPTION_FIELD_U8(name) uint8_t name
+#define OPTION_FIELD_X8(name) uint8_t name
+#define OPTION_FIELD_SET8(name) uint8_t name
+#define OPTION_FIELD_CHOICE(name) uint8_t name
+#define OPTION_FIELD_U16(name) uint16_t name
+#define OPTION_FIELD_X16(name) uint16_t name
+#define OPTION_FIELD_U32(name) uint32_t name
+#define OPTION_FIELD_X32(name) uint32_t name
+#define OPTION_FIELD_I32(name) int32_t name
+#define OPTION_FIELD_U64(name) uint64_t name
+#define OPTION_FIELD_X64(name) uint64_t name
+#define OPTION_FIELD_REAL(name) double name
+#define OPTION_FIELD_PATH(name) char *name
+#define OPTION_FIELD_TEXT(name) char *name
+#define OPTION_FIELD_NAMES(name) char *name	  /* comma separated */
+#define OPTION_FIELD_VLARB(name) char *name	  /* VL:weight,... */
+#define OPTION_FIELD_SL2VL(name) char *name	  /* 16 VLs, comma separated */
+#define OPTION_FIELD_CCT(name) char *name	  /* shift:multiplier,... */
+#define OPTION_FIELD_MASK256(name) uint8_t name[32] /* bit n is bit n % 8 of byte n / 8 */
+#define OPTION_FIELD_CCT_ENTRY(name) struct option_cct_entry name
+#define OPTION_FIELD_PER_SL(name) uint16_t name[16]
+
+struct options {
+#define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
+	OPTION_FIELD_##kind(name);
+#include "core/options.def"
+
+	/* Private to the module. */
+	struct ref ref;
+	uint8_t source[OPTION_COUNT]; /* enum option_source */
+	char **argv;		      /* as given, for options_reread() */
+};
+
+#define OPTIONS_ERROR options_error_quark()
+GQuark options_error_quark(void);
+enum options_error {
+	OPTIONS_ERROR_USAGE, /* the command line: exit code 1 */
+	OPTIONS_ERROR_FILE,  /* opensm.conf: all its mistakes, a line each */
+};
+
+/* What the command line asks for, besides its options. */
+enum options_request { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION };
+
+/* All options at their defaults; options_unref() it. */
+struct options *options_new(void);
+
+/*
+ * Reads the command line and the file it names, else OSM_CONF_DIR/opensm.conf if that exists. With
+ * help and version asked for, *out is NULL. The strings of warnings (NULL: not wanted) are newly
+ * allocated. False and error if anything was wrong: nothing is half applied.
+ */
+bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
+		  GPtrArray *warnings, GError **error);
+
+/*
+ * The options after another look at the file: live ones follow it, the others keep their value with
+ * a warning if the file differs, the command line still wins. NULL and error: stay with old.
+ */
+struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error);
+
+struct options *options_ref(struct options *options);
+void options_unref(struct options *options); /* NULL is fine */
+
+/* Where the value comes from: tells -g 0 from no -g at all. */
+enum option_source options_source(const struct options *options, enum option_id id);
+
+/* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
+char *options_text(const struct options *options, enum option_id id);
+
+/* Key of the file, or flag if it is not in the file. */
+const char *options_name(enum option_id id);
+
+/* Adds the names (static strings) of options set away from their default without effect yet. */
+void options_unfinished(const struct options *options, GPtrArray *names);
+
+/* Writes a commented opensm.conf with the values of options. */
+bool options_write(const struct options *options, const char *file, GError **error);
+
+/* Text of --help, and of all values ("key value" lines); free with g_free(). */
+char *options_help(void);
+char *options_dump(const struct options *options);
+
+#endif
