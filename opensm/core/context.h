@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The context: what all actors of one daemon share. Everything in it is fixed before the actors
+ * start, atomic, or a slot with an immutable object. There are no globals: a process may hold any
+ * number of daemons.
+ */
+#ifndef CORE_CONTEXT_H
+#define CORE_CONTEXT_H
+
+#include "complib/actor.h"
+#include "complib/handoff.h"
+#include "complib/log.h"
+#include "core/counters.h"
+#include "core/events.h"
+
+struct options;
+
+struct context {
+	struct runtime *rt;
+	struct log *log;
+	struct pool *pool;	/* pure work on held snapshots */
+	struct event_bus bus;
+	struct slot options;	/* struct options: replaced when the file is read again */
+	struct slot subnet;	/* struct subnet: replaced by each sweep (policy/subnet.h) */
+	struct slot groups;	/* struct mc_groups: replaced by the SA (policy/groups.h) */
+	atomic_uint sm_state;	/* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
+	struct counters counters;
+	const char *cache_dir;
+};
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Transactions over the vendor layer: TIDs, timeouts and retries, a window of SMPs in flight that
+ * adapts, a limit a target, and dispatch of what arrives unasked. One actor, "mad", owns all of it.
+ */
+#ifndef MAD_MAD_H
+#define MAD_MAD_H
+
+#include "complib/actor.h"
+#include "core/context.h"
+#include "vendor/vendor.h"
+
+struct mad;
+
+enum mad_result {
+	MAD_OK,	       /* a response with status 0 */
+	MAD_STATUS,    /* a response with another status, in request->status */
+	MAD_TIMEOUT,   /* no response after all retries */
+	MAD_CANCELLED, /* the daemon is going down */
+};
+
+/* How an SMP reaches its target. */
+struct mad_route {
+	uint8_t hops;	   /* of the directed route from the SM's port: path[1..hops] are exits */
+	uint8_t path[64];
+	uint16_t lid;	   /* of the target: tried first if not 0; the directed route is next */
+	uint16_t parent;   /* LID of the switch before the last hop: tried first if not 0 and lid is 0 */
+};
+
+/* An SMP and its fate; made by the caller, embedded as first member of its own struct if it likes. */
+struct mad_request {
+	struct message message;		       /* private */
+	struct mad_request *next;	       /* private: queue of its target */
+	uint64_t target;		       /* node GUID: the limit of SMPs in flight is per target */
+	struct mad_route route;
+	uint8_t method;			       /* IBA_METHOD_GET or IBA_METHOD_SET */
+	uint16_t attribute;
+	uint32_t modifier;
+	uint64_t m_key;
+	uint8_t data[64];		       /* request; then, after MAD_OK or MAD_STATUS, response */
+	struct actor *owner;		       /* done runs here */
+	void (*done)(struct mad_request *request); /* owns the request again */
+	void *arg;
+	enum mad_result result;
+	uint16_t status;		       /* of the response, D bit removed */
+	bool fell_back;			       /* the preferred route failed, the directed one worked */
+};
+
+/* Window and timing from the options; the vendor must outlive it. */
+struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
+void mad_start(struct mad *mad);
+void mad_stop(struct mad *mad); /* cancels what is outstanding; done still runs for each */
+void mad_free(struct mad *mad);
+
+/* Queues an SMP; any thread. */
+void mad_send(struct mad *mad, struct mad_request *request);
+
+/*
+ * Who gets unsolicited MADs of a class: receive runs on actor and owns the MAD. Before mad_start.
+ * Classes 0x01 and 0x81 are one.
+ */
+void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server);
+
+/*
+ * Sends a response or an unsolicited MAD of length octets, once, to where `to` came from (its
+ * remote address); any thread; takes data over (g_free).
+ */
+void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length);
+void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
+
+/* The LID from which LID-routed SMPs are answered: 0 until the SM's port has one. Any thread. */
+void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The published subnet: a bundle of references. */
+#include "policy/subnet.h"
+
+struct subnet *subnet_new(struct fabric *fabric, struct routing *routing,
+			  struct partitions *partitions, struct options *options)
+{
+	struct subnet *subnet = g_new0(struct subnet, 1);
+	const struct fabric_port *sm = &fabric->ports[fabric->sm_port];
+
+	ref_init(&subnet->ref);
+	subnet->generation = fabric->generation;
+	subnet->fabric = fabric_ref(fabric);
+	subnet->routing = routing_ref(routing);
+	subnet->partitions = partitions_ref(partitions);
+	subnet->options = options_ref(options);
+	subnet->sm_guid = sm->guid;
+	subnet->sm_lid = sm->lid;
+	return subnet;
+}
+
+struct subnet *subnet_ref(struct subnet *subnet)
+{
+	ref_get(&subnet->ref);
+	return subnet;
+}
+
+void subnet_unref(struct subnet *subnet)
+{
+	if (!subnet || !ref_put(&subnet->ref))
+		return;
+	fabric_unref(subnet->fabric);
+	routing_unref(subnet->routing);
+	partitions_unref(subnet->partitions);
+	options_unref(subnet->options);
+	g_free(subnet);
+}

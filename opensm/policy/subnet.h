@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The published subnet: one immutable, counted object with all that a sweep decided. Readers take
+ * it from context->subnet and keep it as long as they like.
+ */
+#ifndef POLICY_SUBNET_H
+#define POLICY_SUBNET_H
+
+#include "core/options.h"
+#include "fabric/fabric.h"
+#include "policy/partition.h"
+#include "route/engine.h"
+
+struct subnet {
+	struct ref ref;
+	uint64_t generation;
+	struct fabric *fabric;
+	struct routing *routing;
+	struct partitions *partitions;
+	struct options *options; /* as they were for this sweep */
+	uint64_t sm_guid;	 /* port GUID of the SM */
+	uint16_t sm_lid;
+	bool errors;		 /* the sweep ended with errors */
+	bool credit_loop;	 /* its routes can deadlock, and no engine promised otherwise */
+};
+
+/* Takes references of its own. */
+struct subnet *subnet_new(struct fabric *fabric, struct routing *routing,
+			  struct partitions *partitions, struct options *options);
+struct subnet *subnet_ref(struct subnet *subnet);
+void subnet_unref(struct subnet *subnet);
+
+#endif
