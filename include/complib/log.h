@@ -6,6 +6,10 @@
  *
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
  * any thread. Every line is written at once (one write() a line) so that milestones are visible.
+ * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr. Control
+ * characters in the text are escaped, except tabs and one final newline, which goes. Lines that
+ * cannot be written (full disk, closed pipe) are counted, and the count is written when it works
+ * again; nothing blocks or raises a signal.
  */
 #ifndef COMPLIB_LOG_H
 #define COMPLIB_LOG_H
@@ -44,7 +48,12 @@ void log_free(struct log *log);
 
 void log_set_flags(struct log *log, unsigned int flags);
 unsigned int log_flags(const struct log *log);
+/* Instead of the general flags, for the source file of that name (its last component counts). */
 void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags);
+void log_clear_module_flags(struct log *log); /* all modules follow the general flags again */
+void log_set_flush(struct log *log, bool flush);
+void log_set_max_bytes(struct log *log, uint64_t max_bytes);
+void log_set_prefix(struct log *log, const char *prefix);
 bool log_reopen(struct log *log); /* SIGUSR1; on failure the old file stays in use */
 
 /* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */

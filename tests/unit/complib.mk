@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-complib_tests = tests/unit/test_heap tests/unit/test_handoff tests/unit/test_actor
+complib_tests = tests/unit/test_heap tests/unit/test_handoff tests/unit/test_actor \
+	tests/unit/test_log
 check_PROGRAMS += $(complib_tests)
 TESTS += $(complib_tests)
 
@@ -9,3 +10,5 @@ tests_unit_test_handoff_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_handoff_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
 tests_unit_test_actor_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_actor_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
+tests_unit_test_log_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_log_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)

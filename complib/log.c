@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The log: see log.h. Any thread writes; the lock covers time stamp, size and write, so that lines
+ * are whole and in order of time. Whether a line is wanted is decided without the lock: flags are
+ * atomic, and the modules with flags of their own form a list that only grows.
+ *
+ * The text is often a peer's (node descriptions, service names), so it may not end its line and
+ * forge another one, nor send the operator's terminal escape sequences: see append_escaped.
+ *
+ * A line that cannot be written is counted, not waited for; the count is written as soon as the
+ * file takes lines again. Nothing here ends the daemon.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <complib/log.h>
+
+#include "log_private.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define MODULE_UNSET (1U << 31)		       /* no flags of its own any more */
+#define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* about the log itself */
+
+enum log_kind {
+	LOG_KIND_NULL,
+	LOG_KIND_CAPTURE,
+	LOG_KIND_SINK,
+	LOG_KIND_SYSLOG,
+};
+
+struct module {
+	struct module *next;
+	char *name; /* basename of the source file */
+	atomic_uint flags;
+};
+
+struct log {
+	enum log_kind kind;
+	atomic_uint flags;
+	_Atomic(struct module *) modules;
+
+	pthread_mutex_t lock; /* covers the rest */
+	char *path;
+	char *prefix;
+	GString *capture;
+	struct sink sink;
+	uint64_t max_bytes;
+	bool flush;
+	uint64_t (*now)(void *arg);
+	void *now_arg;
+	uint64_t lost; /* lines since the file last took one */
+	struct log_limit complaints;
+};
+
+static struct log *log_alloc(enum log_kind kind, unsigned int flags)
+{
+	struct log *log = g_new0(struct log, 1);
+
+	log->kind = kind;
+	atomic_init(&log->flags, flags);
+	atomic_init(&log->modules, NULL);
+	pthread_mutex_init(&log->lock, NULL);
+	log->sink.fd = -1;
+	return log;
+}
+
+struct log *log_new_null(void)
+{
+	return log_alloc(LOG_KIND_NULL, 0);
+}
+
+struct log *log_new_capture(GString *into)
+{
+	struct log *log = log_alloc(LOG_KIND_CAPTURE, LOG_ERROR | LOG_INFO);
+
+	log->capture = into;
+	return log;
+}
+
+struct log *log_new(const struct log_config *config, GError **error)
+{
+	bool is_syslog = strcmp(config->file, "syslog") == 0;
+	struct log *log = log_alloc(is_syslog ? LOG_KIND_SYSLOG : LOG_KIND_SINK, config->flags);
+	int err = 0;
+
+	log->prefix = g_strdup(config->prefix);
+	log->max_bytes = config->max_bytes;
+	log->flush = config->flush;
+	if (is_syslog)
+		return log;
+	if (strcmp(config->file, "stdout") == 0) {
+		sink_use(&log->sink, STDOUT_FILENO);
+	} else if (strcmp(config->file, "stderr") == 0) {
+		sink_use(&log->sink, STDERR_FILENO);
+	} else {
+		log->path = g_strdup(config->file);
+		err = sink_open(&log->sink, log->path, !config->append);
+	}
+	if (!err)
+		return log;
+	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err),
+		    "cannot open log file %s: %s", config->file, g_strerror(err));
+	log_free(log);
+	return NULL;
+}
+
+void log_free(struct log *log)
+{
+	struct module *module = atomic_load(&log->modules);
+
+	while (module) {
+		struct module *next = module->next;
+
+		g_free(module->name);
+		g_free(module);
+		module = next;
+	}
+	sink_close(&log->sink);
+	pthread_mutex_destroy(&log->lock);
+	g_free(log->path);
+	g_free(log->prefix);
+	g_free(log);
+}
+
+void log_set_flags(struct log *log, unsigned int flags)
+{
+	atomic_store_explicit(&log->flags, flags, memory_order_relaxed);
+}
+
+unsigned int log_flags(const struct log *log)
+{
+	return atomic_load_explicit(&log->flags, memory_order_relaxed);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct module *find_module(const struct log *log, const char *file_c)
+{
+	struct module *module = atomic_load_explicit(&log->modules, memory_order_acquire);
+	const char *name;
+
+	if (!module)
+		return NULL;
+	name = base_name(file_c);
+	while (module && strcmp(module->name, name) != 0)
+		module = module->next;
+	return module;
+}
+
+void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags)
+{
+	struct module *module;
+
+	pthread_mutex_lock(&log->lock);
+	module = find_module(log, file_c);
+	if (module) {
+		atomic_store_explicit(&module->flags, flags, memory_order_relaxed);
+	} else {
+		module = g_new0(struct module, 1);
+		module->name = g_strdup(base_name(file_c));
+		atomic_init(&module->flags, flags);
+		module->next = atomic_load_explicit(&log->modules, memory_order_relaxed);
+		atomic_store_explicit(&log->modules, module, memory_order_release);
+	}
+	pthread_mutex_unlock(&log->lock);
+}
+
+void log_clear_module_flags(struct log *log)
+{
+	struct module *module = atomic_load_explicit(&log->modules, memory_order_acquire);
+
+	for (; module; module = module->next)
+		atomic_store_explicit(&module->flags, MODULE_UNSET, memory_order_relaxed);
+}
+
+bool log_wants(const struct log *log, unsigned int level, const char *file_c)
+{
+	unsigned int flags = log_flags(log);
+	const struct module *module = find_module(log, file_c);
+
+	if (module) {
+		unsigned int own = atomic_load_explicit(&module->flags, memory_order_relaxed);
+
+		if (own != MODULE_UNSET)
+			flags = own;
+	}
+	return log->kind != LOG_KIND_NULL && (level & (flags | LOG_SYS));
+}
+
+void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&log->lock);
+	log->now = now;
+	log->now_arg = arg;
+	pthread_mutex_unlock(&log->lock);
+}
+
+void log_set_flush(struct log *log, bool flush)
+{
+	pthread_mutex_lock(&log->lock);
+	log->flush = flush;
+	pthread_mutex_unlock(&log->lock);
+}
+
+void log_set_max_bytes(struct log *log, uint64_t max_bytes)
+{
+	pthread_mutex_lock(&log->lock);
+	log->max_bytes = max_bytes;
+	pthread_mutex_unlock(&log->lock);
+}
+
+void log_set_prefix(struct log *log, const char *prefix)
+{
+	pthread_mutex_lock(&log->lock);
+	g_free(log->prefix);
+	log->prefix = g_strdup(prefix);
+	pthread_mutex_unlock(&log->lock);
+}
+
+bool log_reopen(struct log *log)
+{
+	struct sink fresh;
+	int err;
+
+	if (!log->path)
+		return true;
+	err = sink_open(&fresh, log->path, false);
+	if (err)
+		return false;
+	pthread_mutex_lock(&log->lock);
+	sink_close(&log->sink);
+	log->sink = fresh;
+	pthread_mutex_unlock(&log->lock);
+	return true;
+}
+
+/* Length of the control character at p, 0 if there is none; C1 controls take two bytes in UTF-8. */
+static size_t control_length(const unsigned char *p, bool utf8)
+{
+	if ((*p < 0x20 && *p != '\t') || *p == 0x7F || (*p >= 0x80 && !utf8))
+		return 1;
+	return *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0 ? 2 : 0;
+}
+
+/* Control characters, and bytes of text that is not UTF-8, become visible; one final newline goes. */
+static void append_escaped(GString *line, const char *text)
+{
+	bool utf8 = g_utf8_validate(text, -1, NULL);
+	const unsigned char *p = (const unsigned char *)text;
+
+	while (*p && !(p[0] == '\n' && !p[1])) {
+		size_t n = control_length(p, utf8);
+
+		if (n == 0)
+			g_string_append_c(line, (char)*p++);
+		else if (*p == '\n')
+			g_string_append(line, "\\n");
+		else if (*p == '\r')
+			g_string_append(line, "\\r");
+		else
+			for (size_t i = 0; i < n; i++)
+				g_string_append_printf(line, "\\x%02x", p[i]);
+		p += n;
+	}
+}
+
+/* Under lock. Month names of our own: those of the C library follow the locale. */
+static void append_header(struct log *log, GString *line, unsigned int level)
+{
+	static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+					    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+	struct timespec ts;
+	struct tm tm;
+
+	if (log->now) {
+		uint64_t ns = log->now(log->now_arg);
+
+		ts.tv_sec = (time_t)(ns / NS_PER_SECOND);
+		ts.tv_nsec = (long)(ns % NS_PER_SECOND);
+	} else {
+		clock_gettime(CLOCK_REALTIME, &ts);
+	}
+	localtime_r(&ts.tv_sec, &tm);
+	g_string_append_printf(line, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> ",
+			       months[tm.tm_mon], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+			       ts.tv_nsec / 1000, (unsigned long)syscall(SYS_gettid),
+			       level & LOG_SYS ? LOG_SYS : level);
+}
+
+/* Under lock. Tells the operator by other ways that the log does not take lines. */
+static void complain(struct log *log, int err)
+{
+	g_autofree char *text = NULL;
+	unsigned int held_back;
+	struct timespec ts;
+	struct sink other;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	if (!log_limit_pass(&log->complaints,
+			    (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec, 1,
+			    COMPLAINT_INTERVAL, &held_back))
+		return;
+	text = g_strdup_printf("cannot write to log %s: %s; lines are lost\n",
+			       log->path ? log->path : "on standard output", g_strerror(err));
+	log_to_syslog(SYSLOG_ERROR, log->prefix, text);
+	if (log->sink.fd == STDERR_FILENO)
+		return;
+	sink_use(&other, STDERR_FILENO);
+	sink_write(&other, text, strlen(text), false);
+}
+
+/* Under lock. A line of the log about itself; 0 or an errno. */
+static int write_note(struct log *log, const char *format, uint64_t number)
+{
+	g_autoptr(GString) note = g_string_sized_new(128);
+
+	append_header(log, note, LOG_ERROR);
+	g_string_append_printf(note, format, number);
+	return sink_write(&log->sink, note->str, note->len, log->flush);
+}
+
+/* Under lock. */
+static void write_sink(struct log *log, const GString *line)
+{
+	int err = 0;
+
+	if (sink_limit(&log->sink, line->len, log->max_bytes))
+		err = write_note(log, "log truncated: it reached %" G_GUINT64_FORMAT " bytes\n",
+				 log->max_bytes);
+	if (!err && log->lost) {
+		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost\n",
+				 log->lost);
+		if (!err)
+			log->lost = 0;
+	}
+	if (!err)
+		err = sink_write(&log->sink, line->str, line->len, log->flush);
+	if (err) {
+		log->lost++;
+		complain(log, err);
+	}
+}
+
+/* Under lock. What is in syslog has its time from there, and so begins at the text. */
+static void write_syslog(struct log *log, unsigned int level, const char *text)
+{
+	enum syslog_severity severity = SYSLOG_DETAIL;
+
+	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || !log->path))
+		return;
+	if (level & LOG_ERROR)
+		severity = SYSLOG_ERROR;
+	else if (level & (LOG_INFO | LOG_SYS))
+		severity = SYSLOG_NOTE;
+	log_to_syslog(severity, log->prefix, text);
+}
+
+void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	g_autoptr(GString) line = NULL;
+	size_t header;
+	va_list args;
+
+	if (!log_wants(log, level, file_c))
+		return;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	line = g_string_sized_new(strlen(text) + 64);
+
+	pthread_mutex_lock(&log->lock);
+	append_header(log, line, level);
+	header = line->len;
+	append_escaped(line, text);
+	if (log->kind != LOG_KIND_CAPTURE)
+		write_syslog(log, level, line->str + header);
+	g_string_append_c(line, '\n');
+	if (log->kind == LOG_KIND_CAPTURE)
+		g_string_append_len(log->capture, line->str, (gssize)line->len);
+	else if (log->kind == LOG_KIND_SINK)
+		write_sink(log, line);
+	pthread_mutex_unlock(&log->lock);
+}

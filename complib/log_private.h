@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files of the log share. Nobody else includes this. */
+#ifndef COMPLIB_LOG_PRIVATE_H
+#define COMPLIB_LOG_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where lines go that go to a file descriptor. Its owner locks it. */
+struct sink {
+	int fd;
+	bool owned;	/* close it; may be truncated if regular */
+	bool regular;	/* a regular file: never blocks, has a size */
+	bool stalled;	/* the last line did not fit into the pipe: do not wait for the next */
+	bool torn;	/* the last line was written in part */
+	uint64_t size;	/* about; others may truncate the file */
+};
+
+/* 0 or an errno. */
+int sink_open(struct sink *sink, const char *path, bool truncate);
+void sink_use(struct sink *sink, int fd); /* of somebody else: stdout, stderr */
+void sink_close(struct sink *sink);
+
+/* Writes a whole line; 0 or an errno. Neither blocks for long nor raises SIGPIPE. */
+int sink_write(struct sink *sink, const char *line, size_t length, bool flush);
+
+/* Empties the file if so many more bytes would make it larger than max_bytes; true if it did. */
+bool sink_limit(struct sink *sink, size_t more, uint64_t max_bytes);
+
+enum syslog_severity {
+	SYSLOG_ERROR,
+	SYSLOG_NOTE,
+	SYSLOG_DETAIL,
+};
+
+/* In a file of its own, since <syslog.h> claims the names of our levels. */
+void log_to_syslog(enum syslog_severity severity, const char *prefix, const char *text);
+
+#endif
