@@ -1,2 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-libiba_a_SOURCES =
+libiba_a_SOURCES = \
+	include/iba/iba.h \
+	include/iba/all.def \
+	include/iba/mad.def \
+	include/iba/smp.def \
+	include/iba/notice.def \
+	include/iba/sa.def \
+	include/iba/constants.h \
+	include/iba/constants.def \
+	include/iba/codes.h \
+	libvendor/iba/tables.c \
+	libvendor/iba/names.c \
+	libvendor/iba/codes.c

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Values the IBA gives names to, expanded from the rows of iba/constants.def, and their texts. */
+#ifndef IBA_CONSTANTS_H
+#define IBA_CONSTANTS_H
+
+#include <stdint.h>
+
+#define IBA_SET(set) enum {
+#define IBA_VALUE(name, value, text) name = (value),
+#define IBA_SET_END(set) };
+#include <iba/constants.def>
+
+/* The sets themselves, for iba_name: IBA_SET_METHOD, IBA_SET_PORT_STATE, ... */
+enum iba_set {
+#define IBA_SET(set) IBA_SET_##set,
+#include <iba/constants.def>
+};
+
+/* Text of a value in a set, as the IBA writes it; NULL if the set has no such value. */
+const char *iba_name(enum iba_set set, uint32_t value);
+
+#define IBA_MAD_BYTES 256
+#define IBA_SMP_DATA_BYTES 64
+#define IBA_SMP_DATA_OFFSET 64
+#define IBA_SA_DATA_BYTES 200
+#define IBA_SA_DATA_OFFSET 56
+#define IBA_MAX_HOPS 64
+
+#define IBA_BASE_VERSION 1
+#define IBA_SMP_CLASS_VERSION 1
+#define IBA_SA_CLASS_VERSION 2
+#define IBA_PERF_CLASS_VERSION 1
+#define IBA_RMPP_VERSION 1
+
+#define IBA_LID_UCAST_FIRST 0x0001
+#define IBA_LID_UCAST_LAST 0xBFFF
+#define IBA_LID_MCAST_FIRST 0xC000
+#define IBA_LID_MCAST_LAST 0xFFFE
+#define IBA_LID_PERMISSIVE 0xFFFF
+
+#define IBA_QP0 0
+#define IBA_QP1 1
+#define IBA_QP_MULTICAST 0xFFFFFF
+#define IBA_QP1_Q_KEY UINT32_C(0x80010000)
+
+#define IBA_P_KEY_DEFAULT_FULL 0xFFFF
+#define IBA_P_KEY_DEFAULT_LIMITED 0x7FFF
+#define IBA_P_KEY_FULL_MEMBER 0x8000 /* the membership bit */
+#define IBA_P_KEY_BASE_MASK 0x7FFF
+
+#define IBA_DEFAULT_GID_PREFIX UINT64_C(0xFE80000000000000)
+#define IBA_SA_WELL_KNOWN_GUID UINT64_C(0x0200000000000002)
+
+#define IBA_LINK_WIDTH_ALL_SUPPORTED 0xFF /* in LinkWidthEnabled: whatever is supported */
+#define IBA_LINK_SPEED_ALL_SUPPORTED 0xF  /* in LinkSpeedEnabled */
+#define IBA_LINK_SPEED_EXT_DISABLED 30	  /* in LinkSpeedExtEnabled: extended speeds off */
+#define IBA_PORT_NONE 0xFF		  /* in a linear forwarding table: drop */
+#define IBA_SWITCH_MAX_PORT 254
+#define IBA_MGMT_VL 15
+#define IBA_LMC_MAX 7
+
+/* AttributeModifier of Get/Set(PortInfo): the SM understands the extended speeds. */
+#define IBA_PORT_INFO_MOD_EXTENDED_SPEEDS UINT32_C(0x80000000)
+/* AttributeModifier of a query for PortInfoRecord: match CapabilityMask bit by bit. */
+#define IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH UINT32_C(0x80000000)
+
+#endif
