@@ -369,8 +369,8 @@ void actor_stop(struct actor *actor)
 
 void actor_free(struct actor *actor)
 {
-	g_assert(!actor->in_turn);
 	actor_stop(actor);
+	g_assert(!actor->in_turn); /* not from a message or timer of its own */
 	heap_clear(&actor->own_timers.heap);
 	pthread_cond_destroy(&actor->wake);
 	pthread_mutex_destroy(&actor->lock);
