@@ -1,3 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libfabric.a
-libfabric_a_SOURCES =
+libfabric_a_SOURCES = \
+	opensm/fabric/builder.c opensm/fabric/builder.h \
+	opensm/fabric/diff.c \
+	opensm/fabric/fabric.h opensm/fabric/fabric_private.h \
+	opensm/fabric/freeze.c \
+	opensm/fabric/lookup.c \
+	opensm/fabric/table.c

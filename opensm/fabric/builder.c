@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The builder: what the sweep knows of the subnet while it finds it out.
+ *
+ * Objects: nodes by GUID, each with its ports; a cable joins two ports both ways. The sm actor
+ * owns all of it and nobody else sees it: others read the frozen copy (freeze.c).
+ *
+ * Only switches forward (IBA 18.2.4.3), so a walk leaves a channel adapter or router through no
+ * port but the one the SM sits on. Walks take ports in ascending order: equal subnets seen from
+ * the same port are numbered equally, whatever the order in which answers came in.
+ */
+#include "fabric/builder.h"
+
+#define BUILDER_MAX_HOPS 63 /* IBA 14.2.2: InitialPath holds 63 hops */
+
+static void node_free(gpointer data)
+{
+	struct builder_node *node = data;
+
+	for (unsigned int i = 0; i <= node->info.num_ports; i++)
+		builder_table_clear(&node->ports[i].p_keys);
+	builder_table_clear(&node->lft);
+	builder_table_clear(&node->mft);
+	g_free(node->ports);
+	g_free(node);
+}
+
+struct builder *builder_new(void)
+{
+	struct builder *builder = g_new0(struct builder, 1);
+
+	builder->nodes = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, node_free);
+	return builder;
+}
+
+void builder_free(struct builder *builder)
+{
+	if (!builder)
+		return;
+	g_hash_table_destroy(builder->nodes);
+	g_free(builder);
+}
+
+struct builder_node *builder_find(const struct builder *builder, uint64_t node_guid)
+{
+	return g_hash_table_lookup(builder->nodes, &node_guid);
+}
+
+/* The port whose GUID NodeInfo tells: port 0 of a switch, else the one it was read through. */
+static unsigned int port_of_guid(const struct builder_node *node)
+{
+	if (builder_is_switch(node))
+		return 0;
+	return MIN(node->info.local_port_num, node->info.num_ports);
+}
+
+struct builder_node *builder_add(struct builder *builder, const struct iba_node_info *info)
+{
+	struct builder_node *node = g_new0(struct builder_node, 1);
+
+	g_assert(!builder_find(builder, info->node_guid));
+	node->guid = info->node_guid;
+	node->info = *info;
+	node->hops = builder->sm_port ? UINT32_MAX : 0;
+	node->index = FABRIC_NONE;
+	node->seen = builder->sweep;
+	node->ports = g_new0(struct builder_port, info->num_ports + 1u);
+	for (unsigned int i = 0; i <= info->num_ports; i++) {
+		node->ports[i].node = node;
+		node->ports[i].num = i;
+	}
+	node->ports[port_of_guid(node)].guid = info->port_guid;
+	g_hash_table_insert(builder->nodes, &node->guid, node);
+	return node;
+}
+
+void builder_unlink(struct builder_port *port)
+{
+	if (!port->peer)
+		return;
+	port->peer->peer = NULL;
+	port->peer = NULL;
+}
+
+void builder_link(struct builder_port *a, struct builder_port *b)
+{
+	if (a->peer == b)
+		return;
+	builder_unlink(a);
+	builder_unlink(b);
+	a->peer = b;
+	b->peer = a;
+}
+
+void builder_remove(struct builder *builder, struct builder_node *node)
+{
+	for (unsigned int i = 0; i <= node->info.num_ports; i++)
+		builder_unlink(&node->ports[i]);
+	if (builder->sm_port && builder->sm_port->node == node)
+		builder->sm_port = NULL;
+	g_hash_table_remove(builder->nodes, &node->guid);
+}
+
+static bool is_down(const struct builder_port *port)
+{
+	return port->known && port->info.port_state == IBA_PORT_DOWN;
+}
+
+/* Takes in the node across the port's cable, unless the walk met it before. */
+static void walk_cross(GPtrArray *order, struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+
+	if (!peer || is_down(port) || is_down(peer) || peer->node->index != FABRIC_NONE)
+		return;
+	peer->node->index = order->len;
+	peer->node->hops = port->node->hops + 1;
+	peer->node->entry = peer;
+	g_ptr_array_add(order, peer->node);
+}
+
+static void walk_forget(struct builder *builder)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct builder_node *node = value;
+
+		node->index = FABRIC_NONE;
+		node->hops = UINT32_MAX;
+		node->entry = NULL;
+	}
+}
+
+GPtrArray *builder_walk(struct builder *builder)
+{
+	GPtrArray *order = g_ptr_array_sized_new(g_hash_table_size(builder->nodes));
+	struct builder_port *sm_port = builder->sm_port;
+
+	walk_forget(builder);
+	if (!sm_port)
+		return order;
+	sm_port->node->index = 0;
+	sm_port->node->hops = 0;
+	g_ptr_array_add(order, sm_port->node);
+	if (!builder_is_switch(sm_port->node))
+		walk_cross(order, sm_port);
+	for (unsigned int i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		if (!builder_is_switch(node))
+			continue;
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			walk_cross(order, &node->ports[num]);
+	}
+	return order;
+}
+
+unsigned int builder_prune(struct builder *builder)
+{
+	GPtrArray *order = builder_walk(builder);
+	unsigned int dropped = 0;
+	GHashTableIter iter;
+	gpointer value;
+
+	g_ptr_array_unref(order);
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct builder_node *node = value;
+
+		if (node->index != FABRIC_NONE)
+			continue;
+		for (unsigned int i = 0; i <= node->info.num_ports; i++)
+			builder_unlink(&node->ports[i]);
+		g_hash_table_iter_remove(&iter);
+		dropped++;
+	}
+	return dropped;
+}
+
+int builder_path(const struct builder_node *node, uint8_t out[64])
+{
+	const struct builder_port *back[BUILDER_MAX_HOPS];
+	int n = 0;
+
+	for (; node->entry; node = node->entry->peer->node) {
+		if (n == BUILDER_MAX_HOPS || !node->entry->peer)
+			return -1;
+		back[n++] = node->entry->peer;
+	}
+	if (node->hops != 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		out[i + 1] = back[n - 1 - i]->num;
+	return n;
+}

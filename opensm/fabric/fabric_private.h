@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What freeze.c and lookup.c share: the index from GUID to port and node. */
+#ifndef FABRIC_FABRIC_PRIVATE_H
+#define FABRIC_FABRIC_PRIVATE_H
+
+#include "fabric/fabric.h"
+
+/* Builds fabric->by_guid from the finished nodes and ports; of equal GUIDs the first counts. */
+void fabric_index_guids(struct fabric *fabric);
+
+void fabric_guid_index_free(struct fabric_guid_index *index);
+
+#endif

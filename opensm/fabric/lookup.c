@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Look-ups in a frozen fabric: by GUID, the leaf of an endport, the name of a port. */
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fabric/fabric_private.h"
+
+/* Open addressing, at most half full; a slot holds an index or FABRIC_NONE. */
+struct guid_table {
+	uint32_t *slots;
+	uint32_t mask;
+};
+
+struct fabric_guid_index {
+	struct guid_table ports, nodes;
+};
+
+static uint32_t guid_hash(uint64_t guid)
+{
+	return (guid * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
+}
+
+static void table_init(struct guid_table *table, uint32_t n)
+{
+	uint32_t size = 8;
+
+	while (size < 2 * n)
+		size *= 2;
+	table->mask = size - 1;
+	table->slots = g_new(uint32_t, size);
+	memset(table->slots, 0xFF, size * sizeof(uint32_t));
+}
+
+static uint64_t port_guid(const struct fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].guid;
+}
+
+static uint64_t node_guid(const struct fabric *fabric, uint32_t node)
+{
+	return fabric->nodes[node].guid;
+}
+
+/* The slot that holds the GUID, or the empty one where it belongs. */
+static uint32_t *table_slot(const struct fabric *fabric, const struct guid_table *table,
+			    uint64_t guid,
+			    uint64_t (*guid_of)(const struct fabric *fabric, uint32_t object))
+{
+	uint32_t i = guid_hash(guid) & table->mask;
+
+	while (table->slots[i] != FABRIC_NONE && guid_of(fabric, table->slots[i]) != guid)
+		i = (i + 1) & table->mask;
+	return &table->slots[i];
+}
+
+void fabric_index_guids(struct fabric *fabric)
+{
+	struct fabric_guid_index *index = g_new0(struct fabric_guid_index, 1);
+	uint32_t n_endports = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n_endports += fabric->ports[i].guid != 0;
+	table_init(&index->ports, n_endports);
+	table_init(&index->nodes, fabric->n_nodes);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t *slot;
+
+		if (!fabric->ports[i].guid)
+			continue;
+		slot = table_slot(fabric, &index->ports, fabric->ports[i].guid, port_guid);
+		if (*slot == FABRIC_NONE)
+			*slot = i;
+	}
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		*table_slot(fabric, &index->nodes, fabric->nodes[i].guid, node_guid) = i;
+	fabric->by_guid = index;
+}
+
+void fabric_guid_index_free(struct fabric_guid_index *index)
+{
+	if (!index)
+		return;
+	g_free(index->ports.slots);
+	g_free(index->nodes.slots);
+	g_free(index);
+}
+
+uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t guid)
+{
+	return *table_slot(fabric, &fabric->by_guid->ports, guid, port_guid);
+}
+
+uint32_t fabric_node_by_guid(const struct fabric *fabric, uint64_t guid)
+{
+	return *table_slot(fabric, &fabric->by_guid->nodes, guid, node_guid);
+}
+
+uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit)
+{
+	const struct fabric_port *port = &fabric->ports[endport];
+	uint32_t sw = fabric->nodes[port->node].sw;
+
+	*exit = 0;
+	if (sw != FABRIC_NONE)
+		return sw;
+	if (port->peer == FABRIC_NONE)
+		return FABRIC_NONE;
+	*exit = fabric->ports[port->peer].num;
+	return fabric->nodes[fabric->ports[port->peer].node].sw;
+}
+
+/* Escapes what is not printable ASCII as \xNN; cuts at a whole character. Returns the length. */
+static size_t escape(const char *text, char *buffer, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *c = text; *c; c++) {
+		bool plain = g_ascii_isprint(*c) && *c != '\\';
+
+		if (n + (plain ? 1 : 4) >= size)
+			break;
+		if (plain)
+			buffer[n++] = *c;
+		else
+			n += snprintf(buffer + n, size - n, "\\x%02x", (unsigned char)*c);
+	}
+	buffer[n] = '\0';
+	return n;
+}
+
+const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size)
+{
+	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+	size_t n;
+
+	g_assert(size > 0);
+	n = escape(node->description, buffer, size);
+	snprintf(buffer + n, size - n, "%s(0x%016" G_GINT64_MODIFIER "x) port %u", n ? " " : "",
+		 node->guid, fabric->ports[port].num);
+	return buffer;
+}
