@@ -16,7 +16,6 @@ enum mad_result {
 	MAD_OK,	       /* a response with status 0 */
 	MAD_STATUS,    /* a response with another status, in request->status */
 	MAD_TIMEOUT,   /* no response after all retries */
-	MAD_CANCELLED, /* the daemon is going down */
 };
 
 /* How an SMP reaches its target. */
@@ -31,6 +30,8 @@ struct mad_route {
 struct mad_request {
 	struct message message;		       /* private */
 	struct mad_request *next;	       /* private: queue of its target */
+	struct mad *mad;		       /* private */
+	bool probe;			       /* private */
 	uint64_t target;		       /* node GUID: the limit of SMPs in flight is per target */
 	struct mad_route route;
 	uint8_t method;			       /* IBA_METHOD_GET or IBA_METHOD_SET */
@@ -49,8 +50,10 @@ struct mad_request {
 /* Window and timing from the options; the vendor must outlive it. */
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
 void mad_start(struct mad *mad);
-void mad_stop(struct mad *mad); /* cancels what is outstanding; done still runs for each */
-void mad_free(struct mad *mad);
+struct actor *mad_actor(struct mad *mad);
+/* After the vendor was closed and the owners stopped. */
+void mad_stop(struct mad *mad);
+void mad_free(struct mad *mad); /* requests not done: message.drop, or g_free */
 
 /* Queues an SMP; any thread. */
 void mad_send(struct mad *mad, struct mad_request *request);

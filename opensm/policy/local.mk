@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libpolicy.a
-libpolicy_a_SOURCES =
+libpolicy_a_SOURCES = \
+	opensm/policy/groups.c opensm/policy/groups.h \
+	opensm/policy/partition.c opensm/policy/partition.h \
+	opensm/policy/subnet.c opensm/policy/subnet.h

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Transactions. All of it runs on the actor "mad"; other actors reach it by messages only.
+ *
+ * A request waits in the queue of its target (a node). Targets with something to send and less
+ * than TARGET_WINDOW in flight stand in a ring and are served in turn while the window has room.
+ * A request in flight is a transaction: a slot whose number and age make up the low half of the
+ * TransactionID, so a late or forged response finds a slot of another age and is only counted.
+ *
+ * Routes. A target with a LID is tried LID-routed first, one behind a switch with a LID by a mixed
+ * route (one directed hop at the end, IBA 14.2.2), and every second try goes by the full directed
+ * route. Mixed routes are used once a probe has come back: simulators and some devices drop them,
+ * and nobody should wait for a timeout to learn that.
+ */
+#include "mad/mad.h"
+
+#include <string.h>
+
+#include "core/options.h"
+#include "mad/smp.h"
+#include "mad/window.h"
+
+#define TARGET_WINDOW 4
+#define SLOT_BITS 12
+#define SLOTS (1u << SLOT_BITS)
+#define PROBE_PAUSE_FIRST NS_PER_S
+#define PROBE_PAUSE_MAX (64 * NS_PER_S)
+#define DEVICE_BUSY_PAUSE NS_PER_MS
+
+struct target {
+	uint64_t guid;
+	struct mad_request *first, *last;
+	struct target *next; /* in the ring */
+	unsigned int in_flight;
+	bool in_ring;
+};
+
+struct transaction {
+	struct timer timer;
+	struct mad *mad;
+	struct mad_request *request; /* NULL: the slot is free */
+	struct target *target;
+	uint32_t tid;
+	unsigned int tries;
+	bool preferred_failed;
+	enum smp_form form;
+	struct transaction *next_free;
+};
+
+struct server {
+	struct vendor_client client;
+	bool present;
+};
+
+struct mad {
+	struct context *context;
+	struct vendor *vendor;
+	struct actor *actor;
+	GHashTable *targets;
+	struct target *ring_first, *ring_last;
+	struct transaction *slots;
+	struct transaction *free_slots;
+	struct window window;
+	unsigned int in_flight;
+	unsigned int timeout_ms, retries;
+	struct timer device_busy;
+	uint16_t own_lid;
+	uint8_t sm_sl;
+	bool mixed_proven, probing;
+	uint64_t probe_after, probe_pause;
+	struct server servers[256];
+};
+
+struct outgoing {
+	struct message message;
+	struct mad *mad;
+	struct vendor_address to;
+	uint8_t *data;
+	size_t length;
+};
+
+struct own_lid {
+	struct message message;
+	struct mad *mad;
+	uint16_t lid;
+	uint8_t sm_sl;
+};
+
+/* ---- targets ---- */
+
+static void ring_add(struct mad *mad, struct target *target)
+{
+	if (target->in_ring || !target->first || target->in_flight >= TARGET_WINDOW)
+		return;
+	target->in_ring = true;
+	target->next = NULL;
+	if (mad->ring_last)
+		mad->ring_last->next = target;
+	else
+		mad->ring_first = target;
+	mad->ring_last = target;
+}
+
+static struct target *ring_take(struct mad *mad)
+{
+	struct target *target = mad->ring_first;
+
+	if (!target)
+		return NULL;
+	mad->ring_first = target->next;
+	if (!mad->ring_first)
+		mad->ring_last = NULL;
+	target->in_ring = false;
+	return target;
+}
+
+static void target_enqueue(struct mad *mad, struct mad_request *request)
+{
+	struct target *target = g_hash_table_lookup(mad->targets, &request->target);
+
+	if (!target) {
+		target = g_new0(struct target, 1);
+		target->guid = request->target;
+		g_hash_table_insert(mad->targets, &target->guid, target);
+	}
+	request->next = NULL;
+	if (target->last)
+		target->last->next = request;
+	else
+		target->first = request;
+	target->last = request;
+	ring_add(mad, target);
+}
+
+static struct mad_request *target_dequeue(struct target *target)
+{
+	struct mad_request *request = target->first;
+
+	target->first = request->next;
+	if (!target->first)
+		target->last = NULL;
+	return request;
+}
+
+static void target_release(struct mad *mad, struct target *target)
+{
+	target->in_flight--;
+	ring_add(mad, target);
+	if (!target->in_flight && !target->first)
+		g_hash_table_remove(mad->targets, &target->guid);
+}
+
+/* ---- transactions ---- */
+
+static void run_done(struct message *message)
+{
+	struct mad_request *request = (struct mad_request *)message;
+
+	request->done(request);
+}
+
+static void hand_back(struct mad_request *request)
+{
+	request->message.run = run_done;
+	actor_post(request->owner, &request->message);
+}
+
+static void transaction_finish(struct transaction *transaction)
+{
+	struct mad *mad = transaction->mad;
+	struct mad_request *request = transaction->request;
+
+	timer_stop(&transaction->timer);
+	transaction->request = NULL;
+	transaction->next_free = mad->free_slots;
+	mad->free_slots = transaction;
+	mad->in_flight--;
+	target_release(mad, transaction->target);
+	request->fell_back =
+		transaction->preferred_failed && transaction->form == SMP_DIRECTED;
+	hand_back(request);
+}
+
+static enum smp_form choose_form(const struct transaction *transaction)
+{
+	const struct mad *mad = transaction->mad;
+	const struct mad_route *route = &transaction->request->route;
+
+	if (transaction->request->probe)
+		return SMP_MIXED;
+	if (transaction->tries % 2 || !mad->own_lid)
+		return SMP_DIRECTED;
+	if (route->lid)
+		return SMP_LID;
+	if (route->parent && route->hops > 1 && mad->mixed_proven)
+		return SMP_MIXED;
+	return SMP_DIRECTED;
+}
+
+static void count_sent(struct mad *mad, const struct transaction *transaction)
+{
+	struct counters *counters = &mad->context->counters;
+
+	counter_inc(counters, smp_sent);
+	if (transaction->tries)
+		counter_inc(counters, smp_retries);
+	if (transaction->form == SMP_LID)
+		return;
+	counter_inc(counters, smp_directed);
+	counter_add(counters, smp_directed_hops,
+		    transaction->form == SMP_MIXED ? 1 : transaction->request->route.hops);
+}
+
+/* False if the device takes no more now. */
+static bool transmit(struct transaction *transaction)
+{
+	struct mad *mad = transaction->mad;
+	struct vendor_address to;
+	uint8_t wire[IBA_MAD_SIZE];
+
+	transaction->form = choose_form(transaction);
+	smp_encode(transaction->request, transaction->form, transaction->tid, mad->own_lid,
+		   mad->sm_sl, wire, &to);
+	if (!vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms))
+		return false;
+	count_sent(mad, transaction);
+	/* The device reports a timeout first; this one is for those that never do. */
+	timer_start(&transaction->timer, (mad->timeout_ms + mad->timeout_ms / 4 + 1) * NS_PER_MS);
+	return true;
+}
+
+/* Another try by the other route, or the end. */
+static void retry_or_give_up(struct transaction *transaction)
+{
+	struct mad *mad = transaction->mad;
+	bool probe = transaction->request->probe;
+
+	if (!probe)
+		window_loss(&mad->window, actor_now(mad->actor), mad->timeout_ms * NS_PER_MS);
+	if (transaction->form != SMP_DIRECTED)
+		transaction->preferred_failed = true;
+	if (probe || transaction->tries >= mad->retries) {
+		if (!probe)
+			counter_inc(&mad->context->counters, smp_timeouts);
+		transaction->request->result = MAD_TIMEOUT;
+		transaction_finish(transaction);
+		return;
+	}
+	transaction->tries++;
+	if (!transmit(transaction)) {
+		transaction->tries--;
+		timer_start(&transaction->timer, DEVICE_BUSY_PAUSE);
+	}
+}
+
+static struct transaction *transaction_begin(struct mad *mad, struct target *target)
+{
+	struct transaction *transaction = mad->free_slots;
+
+	mad->free_slots = transaction->next_free;
+	transaction->tid += SLOTS; /* the slot's next age */
+	transaction->request = target_dequeue(target);
+	transaction->target = target;
+	transaction->tries = 0;
+	transaction->preferred_failed = false;
+	target->in_flight++;
+	mad->in_flight++;
+	return transaction;
+}
+
+static struct transaction *transaction_find(struct mad *mad, const uint8_t *wire)
+{
+	struct iba_mad_header header;
+	struct transaction *transaction;
+
+	wire_decode(&iba_mad_header_type, wire, &header);
+	transaction = &mad->slots[header.transaction_id & (SLOTS - 1)];
+	if (!transaction->request || transaction->tid != (uint32_t)header.transaction_id)
+		return NULL;
+	return transaction;
+}
+
+/* ---- the probe of mixed routes ---- */
+
+static void on_probe_done(struct mad_request *request)
+{
+	struct mad *mad = request->arg;
+
+	mad->probing = false;
+	mad->mixed_proven = request->result == MAD_OK;
+	if (mad->mixed_proven) {
+		log_verbose(mad->context->log, "SMPs by mixed routes work: using them");
+	} else {
+		mad->probe_after = actor_now(mad->actor) + mad->probe_pause;
+		mad->probe_pause = MIN(2 * mad->probe_pause, PROBE_PAUSE_MAX);
+	}
+	g_free(request);
+}
+
+/* While mixed routes are unproven: asks the node of this request for its NodeInfo that way. */
+static void probe_mixed(struct mad *mad, const struct mad_request *like)
+{
+	const struct mad_route *route = &like->route;
+	struct mad_request *probe;
+
+	if (mad->mixed_proven || mad->probing || !mad->own_lid || like->probe || route->lid ||
+	    !route->parent || route->hops < 2 || actor_now(mad->actor) < mad->probe_after)
+		return;
+	mad->probing = true;
+	probe = g_new0(struct mad_request, 1);
+	probe->target = like->target;
+	probe->route = *route;
+	probe->method = IBA_METHOD_GET;
+	probe->attribute = IBA_ATTR_NODE_INFO;
+	probe->m_key = like->m_key;
+	probe->probe = true;
+	probe->owner = mad->actor;
+	probe->done = on_probe_done;
+	probe->arg = mad;
+	target_enqueue(mad, probe);
+}
+
+/* ---- the window ---- */
+
+/* Sends what the window, the targets and the device take. */
+static void pump(struct mad *mad)
+{
+	while (mad->in_flight < (unsigned int)mad->window.size && mad->free_slots) {
+		struct target *target = ring_take(mad);
+		struct transaction *transaction;
+
+		if (!target)
+			return;
+		transaction = transaction_begin(mad, target);
+		ring_add(mad, target);
+		if (!transmit(transaction)) {
+			timer_start(&transaction->timer, DEVICE_BUSY_PAUSE);
+			timer_start(&mad->device_busy, DEVICE_BUSY_PAUSE);
+			return;
+		}
+		probe_mixed(mad, transaction->request);
+	}
+}
+
+static void on_device_busy(struct timer *timer)
+{
+	pump((struct mad *)((char *)timer - offsetof(struct mad, device_busy)));
+}
+
+static void on_deadline(struct timer *timer)
+{
+	struct transaction *transaction = (struct transaction *)timer;
+	struct mad *mad = transaction->mad;
+
+	retry_or_give_up(transaction);
+	pump(mad);
+}
+
+/* ---- what the vendor hands up ---- */
+
+static bool is_response(uint8_t method)
+{
+	return method & IBA_METHOD_RESPONSE_BIT;
+}
+
+static void receive_response(struct mad *mad, const uint8_t *wire)
+{
+	struct counters *counters = &mad->context->counters;
+	struct transaction *transaction = transaction_find(mad, wire);
+
+	if (!transaction || !smp_decode(transaction->request, wire)) {
+		counter_inc(counters, mad_unknown);
+		return;
+	}
+	counter_inc(counters, smp_received);
+	if (transaction->request->result == MAD_STATUS)
+		counter_inc(counters, smp_bad_status);
+	window_response(&mad->window);
+	transaction_finish(transaction);
+}
+
+static void hand_to_server(struct mad *mad, struct vendor_mad *received)
+{
+	const struct server *server = &mad->servers[received->data[1]];
+
+	if (!server->present) {
+		counter_inc(&mad->context->counters, mad_unhandled);
+		vendor_mad_free(received);
+		return;
+	}
+	server->client.receive(server->client.arg, received);
+}
+
+static void receive(void *arg, struct vendor_mad *received)
+{
+	struct mad *mad = arg;
+	struct transaction *transaction;
+
+	if (received->length < IBA_MAD_HEADER_SIZE || received->data[0] != 1) {
+		counter_inc(&mad->context->counters, mad_malformed);
+	} else if (received->status != VENDOR_RECEIVED) {
+		transaction = transaction_find(mad, received->data);
+		if (transaction && received->data[1] != IBA_CLASS_SUBN_ADM)
+			retry_or_give_up(transaction);
+	} else if (is_response(received->data[3]) && received->data[1] != IBA_CLASS_SUBN_ADM) {
+		if (received->length >= IBA_MAD_SIZE)
+			receive_response(mad, received->data);
+		else
+			counter_inc(&mad->context->counters, mad_malformed);
+	} else {
+		hand_to_server(mad, received);
+		pump(mad);
+		return;
+	}
+	vendor_mad_free(received);
+	pump(mad);
+}
+
+/* ---- messages from other actors ---- */
+
+static void run_send(struct message *message)
+{
+	struct mad_request *request = (struct mad_request *)message;
+	struct mad *mad = request->mad;
+
+	target_enqueue(mad, request);
+	pump(mad);
+}
+
+void mad_send(struct mad *mad, struct mad_request *request)
+{
+	request->mad = mad;
+	request->fell_back = false;
+	request->status = 0;
+	request->message.run = run_send;
+	actor_post(mad->actor, &request->message);
+}
+
+static void run_outgoing(struct message *message)
+{
+	struct outgoing *outgoing = (struct outgoing *)message;
+
+	/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
+	if (!vendor_send(outgoing->mad->vendor, &outgoing->to, outgoing->data, outgoing->length, 0))
+		counter_inc(&outgoing->mad->context->counters, mad_replies_dropped);
+	g_free(outgoing->data);
+	g_free(outgoing);
+}
+
+static void drop_outgoing(struct message *message)
+{
+	struct outgoing *outgoing = (struct outgoing *)message;
+
+	g_free(outgoing->data);
+	g_free(outgoing);
+}
+
+void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length)
+{
+	struct outgoing *outgoing = g_new0(struct outgoing, 1);
+
+	outgoing->message.run = run_outgoing;
+	outgoing->message.drop = drop_outgoing;
+	outgoing->mad = mad;
+	outgoing->to = *to;
+	outgoing->data = data;
+	outgoing->length = length;
+	actor_post(mad->actor, &outgoing->message);
+}
+
+void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length)
+{
+	mad_post(mad, &to->remote, data, length);
+}
+
+static void run_own_lid(struct message *message)
+{
+	struct own_lid *own = (struct own_lid *)message;
+
+	own->mad->own_lid = own->lid;
+	own->mad->sm_sl = own->sm_sl;
+	g_free(own);
+}
+
+void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl)
+{
+	struct own_lid *own = g_new0(struct own_lid, 1);
+
+	own->message.run = run_own_lid;
+	own->mad = mad;
+	own->lid = lid;
+	own->sm_sl = sm_sl;
+	actor_post(mad->actor, &own->message);
+}
+
+/* ---- life ---- */
+
+void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server)
+{
+	mad->servers[mgmt_class].client = *server;
+	mad->servers[mgmt_class].present = true;
+	if (mgmt_class == IBA_CLASS_SUBN_LID)
+		mad_serve(mad, IBA_CLASS_SUBN_DIRECTED, server);
+}
+
+static bool bind_classes(struct mad *mad, GError **error)
+{
+	static const uint8_t classes[] = {IBA_CLASS_SUBN_LID, IBA_CLASS_SUBN_DIRECTED,
+					  IBA_CLASS_SUBN_ADM};
+	struct vendor_client client = {.actor = mad->actor, .arg = mad, .receive = receive};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(classes); i++)
+		if (!vendor_bind(mad->vendor, classes[i], true, &client, error))
+			return false;
+	return true;
+}
+
+static void init_slots(struct mad *mad)
+{
+	mad->slots = g_new0(struct transaction, SLOTS);
+	for (uint32_t i = SLOTS; i-- > 0;) {
+		struct transaction *transaction = &mad->slots[i];
+
+		timer_init(&transaction->timer, mad->actor, on_deadline);
+		transaction->mad = mad;
+		transaction->tid = i;
+		transaction->next_free = mad->free_slots;
+		mad->free_slots = transaction;
+	}
+}
+
+struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error)
+{
+	struct mad *mad = g_new0(struct mad, 1);
+	struct options *options = slot_take(&context->options);
+	unsigned int max = vendor_max_outstanding(vendor);
+
+	mad->context = context;
+	mad->vendor = vendor;
+	mad->actor = actor_new(context->rt, "mad");
+	mad->targets = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	mad->timeout_ms = options->transaction_timeout;
+	mad->retries = options->transaction_retries;
+	mad->probe_pause = PROBE_PAUSE_FIRST;
+	if (options->max_wire_smps && options->max_wire_smps < max)
+		max = options->max_wire_smps;
+	window_init(&mad->window, MIN(max, SLOTS));
+	timer_init(&mad->device_busy, mad->actor, on_device_busy);
+	init_slots(mad);
+	options_unref(options);
+	if (!bind_classes(mad, error)) {
+		mad_free(mad);
+		return NULL;
+	}
+	return mad;
+}
+
+void mad_start(struct mad *mad)
+{
+	actor_start(mad->actor);
+}
+
+struct actor *mad_actor(struct mad *mad)
+{
+	return mad->actor;
+}
+
+void mad_stop(struct mad *mad)
+{
+	actor_stop(mad->actor);
+}
+
+static void drop_request(struct mad_request *request)
+{
+	if (request->message.drop)
+		request->message.drop(&request->message);
+	else
+		g_free(request);
+}
+
+void mad_free(struct mad *mad)
+{
+	GHashTableIter iter;
+	struct target *target;
+
+	timer_stop(&mad->device_busy);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		timer_stop(&mad->slots[i].timer);
+		if (mad->slots[i].request)
+			drop_request(mad->slots[i].request);
+	}
+	g_hash_table_iter_init(&iter, mad->targets);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&target))
+		while (target->first)
+			drop_request(target_dequeue(target));
+	g_hash_table_unref(mad->targets);
+	actor_free(mad->actor);
+	g_free(mad->slots);
+	g_free(mad);
+}

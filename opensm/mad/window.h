@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The adaptive window of SMPs in flight: it grows by one for each response until the first loss,
+ * then by one for each window of responses, and is halved by a loss, at most once a timeout.
+ */
+#ifndef MAD_WINDOW_H
+#define MAD_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WINDOW_MIN 4
+
+struct window {
+	double size;
+	unsigned int max;
+	bool lost; /* a loss was seen: grow slowly */
+	uint64_t cut_ns;
+};
+
+static inline void window_init(struct window *window, unsigned int max)
+{
+	window->max = max;
+	window->size = max < 16 ? max : 16;
+	window->lost = false;
+	window->cut_ns = 0;
+}
+
+static inline void window_response(struct window *window)
+{
+	window->size += window->lost ? 1 / window->size : 1;
+	if (window->size > window->max)
+		window->size = window->max;
+}
+
+static inline void window_loss(struct window *window, uint64_t now_ns, uint64_t timeout_ns)
+{
+	unsigned int floor = window->max < WINDOW_MIN ? window->max : WINDOW_MIN;
+
+	if (window->lost && now_ns - window->cut_ns < timeout_ns)
+		return;
+	window->lost = true;
+	window->cut_ns = now_ns;
+	window->size = window->size / 2 < floor ? floor : window->size / 2;
+}
+
+#endif
