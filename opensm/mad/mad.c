@@ -216,7 +216,7 @@ static bool transmit(struct transaction *transaction)
 {
 	struct mad *mad = transaction->mad;
 	struct vendor_address to;
-	uint8_t wire[IBA_MAD_SIZE];
+	uint8_t wire[IBA_MAD_BYTES];
 
 	transaction->form = choose_form(transaction);
 	smp_encode(transaction->request, transaction->form, transaction->tid, mad->own_lid,
@@ -360,7 +360,7 @@ static void on_deadline(struct timer *timer)
 
 static bool is_response(uint8_t method)
 {
-	return method & IBA_METHOD_RESPONSE_BIT;
+	return method & IBA_METHOD_RESPONSE;
 }
 
 static void receive_response(struct mad *mad, const uint8_t *wire)
@@ -396,14 +396,14 @@ static void receive(void *arg, struct vendor_mad *received)
 	struct mad *mad = arg;
 	struct transaction *transaction;
 
-	if (received->length < IBA_MAD_HEADER_SIZE || received->data[0] != 1) {
+	if (received->length < iba_mad_header_bytes || received->data[0] != 1) {
 		counter_inc(&mad->context->counters, mad_malformed);
 	} else if (received->status != VENDOR_RECEIVED) {
 		transaction = transaction_find(mad, received->data);
 		if (transaction && received->data[1] != IBA_CLASS_SUBN_ADM)
 			retry_or_give_up(transaction);
 	} else if (is_response(received->data[3]) && received->data[1] != IBA_CLASS_SUBN_ADM) {
-		if (received->length >= IBA_MAD_SIZE)
+		if (received->length >= IBA_MAD_BYTES)
 			receive_response(mad, received->data);
 		else
 			counter_inc(&mad->context->counters, mad_malformed);

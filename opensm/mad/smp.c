@@ -47,7 +47,7 @@ static void encode_directed(const struct mad_request *request, bool mixed, uint3
 }
 
 void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t tid,
-		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_SIZE], struct vendor_address *to)
+		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_BYTES], struct vendor_address *to)
 {
 	*to = (struct vendor_address){.sl = sl};
 	switch (form) {
@@ -67,7 +67,7 @@ void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t 
 	}
 }
 
-bool smp_decode(struct mad_request *request, const uint8_t wire[IBA_MAD_SIZE])
+bool smp_decode(struct mad_request *request, const uint8_t wire[IBA_MAD_BYTES])
 {
 	struct iba_smp smp;
 
@@ -78,7 +78,7 @@ bool smp_decode(struct mad_request *request, const uint8_t wire[IBA_MAD_SIZE])
 		return false;
 	request->status = smp.header.status;
 	if (smp.header.mgmt_class == IBA_CLASS_SUBN_DIRECTED)
-		request->status &= IBA_SMP_STATUS_MASK;
+		request->status &= 0x7FFF; /* the D bit */
 	request->result = request->status ? MAD_STATUS : MAD_OK;
 	memcpy(request->data, smp.data, sizeof(request->data));
 	return true;
