@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
 noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h
-libvendor_a_SOURCES =
+libvendor_a_SOURCES = libvendor/vendor.c
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk

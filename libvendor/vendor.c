@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the back ends of the vendor layer share: dispatch to the back end that opened the port, and
+ * the MADs that are handed to clients. This library lies below the back ends: it knows them only
+ * through struct vendor_ops.
+ */
+#include <string.h>
+
+#include "vendor/vendor_private.h"
+
+GQuark vendor_error_quark(void)
+{
+	return g_quark_from_static_string("vendor-error");
+}
+
+bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
+		 const struct vendor_client *client, GError **error)
+{
+	return vendor->ops->bind(vendor, mgmt_class, manager, client, error);
+}
+
+bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
+		 size_t length, unsigned int timeout_ms)
+{
+	return vendor->ops->send(vendor, to, data, length, timeout_ms);
+}
+
+bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error)
+{
+	return vendor->ops->set_is_sm(vendor, on, error);
+}
+
+uint64_t vendor_port_guid(const struct vendor *vendor)
+{
+	return vendor->port_guid;
+}
+
+const char *vendor_name(const struct vendor *vendor)
+{
+	return vendor->name;
+}
+
+unsigned int vendor_max_outstanding(const struct vendor *vendor)
+{
+	return vendor->max_outstanding;
+}
+
+void vendor_close(struct vendor *vendor)
+{
+	if (vendor)
+		vendor->ops->close(vendor);
+}
+
+struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length)
+{
+	struct vendor_mad *mad = g_malloc(sizeof(*mad) + length);
+
+	memset(mad, 0, sizeof(*mad));
+	mad->vendor = vendor;
+	mad->length = length;
+	if (data)
+		memcpy(mad->data, data, length);
+	return mad;
+}
+
+void vendor_mad_free(struct vendor_mad *mad)
+{
+	g_free(mad);
+}
+
+static void mad_run(struct message *message)
+{
+	struct vendor_mad *mad = (struct vendor_mad *)message;
+
+	mad->client.receive(mad->client.arg, mad);
+}
+
+void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client)
+{
+	mad->client = *client;
+	mad->message.run = mad_run;
+	mad->message.drop = NULL; /* g_free, as vendor_mad_free does */
+	actor_post(client->actor, &mad->message);
+}
