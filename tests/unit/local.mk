@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 
 include tests/unit/complib.mk
+include tests/unit/sim.mk

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Topology generators, and the parser against good, contradictory and hostile files. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libvendor/sim/topology.h"
+
+static char *dir;
+
+static struct topology *parse(const char *text, size_t length, GError **error)
+{
+	g_autofree char *file = g_build_filename(dir, "net", NULL);
+	struct topology *topology;
+
+	ck_assert(g_file_set_contents(file, text, length, NULL));
+	topology = topology_load(file, error);
+	g_unlink(file);
+	return topology;
+}
+
+static struct topology *parse_ok(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	struct topology *topology = parse(text, strlen(text), &error);
+
+	ck_assert_msg(topology != NULL, "%s", error ? error->message : "?");
+	return topology;
+}
+
+/* The error must name the line and contain the text. */
+static void parse_bad(const char *text, unsigned int line, const char *part)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *where = g_strdup_printf("line %u:", line);
+
+	ck_assert_ptr_null(parse(text, strlen(text), &error));
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(strstr(error->message, where) && strstr(error->message, part) &&
+			      strstr(error->message, "/net"),
+		      "%s", error->message);
+}
+
+static int find(const struct topology *topology, const char *description)
+{
+	for (unsigned int i = 0; i < topology->nodes->len; i++)
+		if (!strcmp(topology_node(topology, i)->description, description))
+			return i;
+	return -1;
+}
+
+/* Cables agree at both ends, GUIDs are unique, all nodes are connected. */
+static void check_sound(const struct topology *topology)
+{
+	unsigned int n = topology->nodes->len;
+	GHashTable *guids = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autofree bool *seen = g_new0(bool, n);
+	g_autofree unsigned int *queue = g_new(unsigned int, n);
+	unsigned int head = 0, tail = 0;
+
+	queue[tail++] = 0;
+	seen[0] = true;
+	while (head < tail) {
+		unsigned int i = queue[head++];
+
+		for (unsigned int p = 1; p <= topology_node(topology, i)->num_ports; p++) {
+			const struct topology_port *port = topology_port(topology, i, p);
+			const struct topology_port *far;
+
+			if (port->peer < 0)
+				continue;
+			far = topology_port(topology, port->peer, port->peer_port);
+			ck_assert_int_eq(far->peer, i);
+			ck_assert_int_eq(far->peer_port, p);
+			if (!seen[port->peer]) {
+				seen[port->peer] = true;
+				queue[tail++] = port->peer;
+			}
+		}
+	}
+	ck_assert_uint_eq(tail, n);
+	for (unsigned int i = 0; i < topology->ports->len; i++) {
+		struct topology_port *port =
+			&g_array_index(topology->ports, struct topology_port, i);
+
+		if (port->guid)
+			ck_assert(g_hash_table_add(guids, &port->guid));
+	}
+	ck_assert_uint_eq(g_hash_table_size(guids),
+			  topology->switches + topology->hosts); /* hosts have one port */
+	g_hash_table_destroy(guids);
+}
+
+static const struct {
+	const char *spec;
+	unsigned int hosts, switches, cables;
+} generated[] = {
+	{ "fattree:2", 2, 5, 2 + 2 + 2 },
+	{ "fattree:4", 16, 20, 48 },
+	{ "fattree:16", 1024, 320, 3072 },
+	{ "torus:4x4x2:3", 96, 32, 96 + 32 + 32 + 16 },
+	{ "torus:3", 3, 3, 3 + 3 },
+	{ "mesh:4x3", 12, 12, 12 + 9 + 8 },
+	{ "hypercube:5:2", 64, 32, 64 + 80 },
+	{ "dragonfly:4:2:2", 72, 36, 72 + 9 * 6 + 36 },
+	{ "random:50:6:2:7", 100, 50, 0 },
+	{ "random:1:0:3:7", 3, 1, 3 },
+};
+
+START_TEST(test_generated)
+{
+	g_autoptr(GError) error = NULL;
+	struct topology *topology = topology_load(generated[_i].spec, &error);
+	unsigned int ends = 0;
+
+	ck_assert_msg(topology != NULL, "%s", error ? error->message : "?");
+	ck_assert_uint_eq(topology_hosts(topology), generated[_i].hosts);
+	ck_assert_uint_eq(topology_switches(topology), generated[_i].switches);
+	check_sound(topology);
+	for (unsigned int i = 0; i < topology->ports->len; i++)
+		ends += g_array_index(topology->ports, struct topology_port, i).peer >= 0;
+	if (generated[_i].cables)
+		ck_assert_uint_eq(ends, 2 * generated[_i].cables);
+	topology_free(topology);
+}
+END_TEST
+
+static const char *const bad_specs[] = {
+	"fattree:",    "fattree:3",	"fattree:0",	   "fattree:66",	"fattree:4:1",
+	"fattree:4x4", "fattree:4 ",	"torus:0x4",	   "torus:4x",		"torus:1x1x1x1x1x1x1x1x1",
+	"torus:9999x9999", "mesh:4:255", "hypercube:17", "hypercube:0",	"dragonfly:1:2",
+	"dragonfly:200:200:200", "random:3:1:1:1", "random:5:4:1", "random:99999999999:2:1:1",
+	"dragonfly:0:1:1", "random:100:4294967295:2:1",
+};
+
+START_TEST(test_bad_spec)
+{
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_ptr_null(topology_load(bad_specs[_i], &error));
+	ck_assert_msg(error && strstr(error->message, "expected"), "%s", bad_specs[_i]);
+}
+END_TEST
+
+static const char ibnetdiscover[] =
+	"#\n# Topology file: generated on Sat Nov 21 09:14:18 2026\n#\n"
+	"vendid=0x2c9\ndevid=0xb924\nsysimgguid=0x200001\nswitchguid=0x200001(200001)\n"
+	"Switch\t8 \"S-0000000000200001\"\t\t# \"leaf 1\" enhanced port 0 lid 3 lmc 0\n"
+	"[1]\t\"H-0000000000100003\"[2](100005) \t\t# \"host [1] \" lid 7 4xHDR\n"
+	"[8][ext 12]\t\"R-0000000000300000\"[1](300001)\t\t# \"router\" lid 0 1xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x100003\ncaguid=0x100003\n"
+	"Ca\t2 \"H-0000000000100003\"\t\t# \"host [1] \"\n"
+	"[2](100005) \t\"S-0000000000200001\"[1]\t\t# lid 7 lmc 0 \"leaf 1\" lid 3 4xHDR\n\n"
+	"rtguid=0x300000\nRt\t1 \"R-0000000000300000\"\t\t# \"router\"\n"
+	"[1](300001) \t\"S-0000000000200001\"[8]\t\t# lid 0 lmc 0 \"leaf 1\" lid 3 1xFDR10\n";
+
+START_TEST(test_ibnetdiscover)
+{
+	struct topology *topology = parse_ok(ibnetdiscover);
+	int host = find(topology, "host [1] "), leaf = find(topology, "leaf 1");
+	const struct topology_port *port;
+
+	ck_assert_int_ge(host, 0);
+	ck_assert_int_ge(leaf, 0);
+	ck_assert_uint_eq(topology_node(topology, leaf)->vendor_id, 0x2c9);
+	ck_assert_uint_eq(topology_node(topology, leaf)->device_id, 0xb924);
+	ck_assert_uint_eq(topology_node(topology, host)->node_guid, 0x100003);
+	port = topology_port(topology, host, 2);
+	ck_assert_uint_eq(port->guid, 0x100005);
+	ck_assert_int_eq(port->peer, leaf);
+	ck_assert_uint_eq(port->peer_port, 1);
+	ck_assert_uint_eq(port->speed, TOPOLOGY_HDR);
+	ck_assert_uint_eq(port->lanes, 4);
+	ck_assert_uint_eq(topology_port(topology, host, 1)->guid, 0x100004);
+	ck_assert_int_eq(topology_port(topology, host, 1)->peer, -1);
+	port = topology_port(topology, leaf, 8);
+	ck_assert_uint_eq(port->speed, TOPOLOGY_FDR10);
+	ck_assert_uint_eq(port->lanes, 1);
+	ck_assert_uint_eq(topology_node(topology, port->peer)->type, IBA_NODE_ROUTER);
+	ck_assert_uint_eq(topology_hosts(topology), 1);
+	topology_free(topology);
+}
+END_TEST
+
+START_TEST(test_ibsim)
+{
+	struct topology *topology = parse_ok(
+		"module \"A\"\nSwitch\t8 \"sw\"\n[1]\t\"host\"[1]\n[2] \"#far\"[1]  w=1 s=2 # x\n"
+		"[3] \"#far\"[2]\ndo Unlink \"sw\"[3]\nHca 2 \"host\"\n"
+		"module \"\"\nHca 2 \"far\"\n");
+	int sw = find(topology, "A#sw"), far = find(topology, "far");
+
+	ck_assert_int_ge(sw, 0);
+	ck_assert_int_eq(topology_port(topology, sw, 1)->peer, find(topology, "A#host"));
+	ck_assert_int_eq(topology_port(topology, sw, 2)->peer, far);
+	ck_assert_uint_eq(topology_port(topology, far, 1)->lanes, 1);
+	ck_assert_uint_eq(topology_port(topology, far, 1)->speed, TOPOLOGY_DDR);
+	ck_assert_int_eq(topology_port(topology, sw, 3)->peer, -1);
+	ck_assert_int_eq(topology_port(topology, far, 2)->peer, -1);
+	ck_assert_uint_ne(topology_node(topology, sw)->node_guid, 0);
+	topology_free(topology);
+}
+END_TEST
+
+#define SWITCH "Switch 4 \"s\"\n"
+static const struct {
+	const char *text;
+	unsigned int line;
+	const char *part;
+} bad_files[] = {
+	{ "", 1, "no node" },
+	{ "# only this\n", 1, "no node" },
+	{ "Bridge 4 \"x\"\n", 1, "'Bridge 4" },
+	{ "Switch 0 \"x\"\n", 1, "from 1 to 254" },
+	{ "Switch 255 \"x\"\n", 1, "from 1 to 254" },
+	{ "Switch 99999999999999999999999 \"x\"\n", 1, "from 1 to 254" },
+	{ "Switch x \"x\"\n", 1, "number of ports" },
+	{ "Switch 4\n", 1, "quoted id" },
+	{ "Switch 4 \"\"\n", 1, "quoted id" },
+	{ "Switch 4 \"x\n", 1, "quoted id" },
+	{ SWITCH SWITCH, 2, "second node 's'" },
+	{ "switchguid=0x1\nSwitch 4 \"a\"\nswitchguid=0x1\nSwitch 4 \"b\"\n", 4, "GUID" },
+	{ "switchguid=zz\n" SWITCH, 1, "hexadecimal" },
+	{ "switchguid=0x1(\n" SWITCH, 1, "(GUID)" },
+	{ "speed=1\n" SWITCH, 1, "speed=1" },
+	{ "[1] \"x\"[1]\n", 1, "node record before" },
+	{ SWITCH "[0] \"t\"[1]\n", 2, "from 1 to 254" },
+	{ SWITCH "[5] \"t\"[1]\n", 2, "at most 4" },
+	{ SWITCH "[300] \"t\"[1]\n", 2, "from 1 to 254" },
+	{ SWITCH "[1] \"t\"\n", 2, "[port]" },
+	{ SWITCH "[1] \"t\"[1]\n", 2, "no such node" },
+	{ SWITCH "[1] t[1]\n", 2, "quoted id" },
+	{ SWITCH "[1", 2, "[port]" },
+	{ SWITCH "[1] \"s\"[1]\n", 2, "same port" },
+	{ SWITCH "[1] \"t\"[9]\nHca 1 \"t\"\n", 2, "fewer ports" },
+	{ SWITCH "[1] \"t\"[1]\n[2] \"t\"[1]\nHca 1 \"t\"\n", 3, "one cable a port" },
+	{ SWITCH "[1] \"t\"[1]\nHca 1 \"t\"\n[1] \"s\"[2]\n", 4, "one cable a port" },
+	{ SWITCH "[1] \"t\"[1] w=3\nHca 1 \"t\"\n", 2, "w=1, 4, 8 or 12" },
+	{ SWITCH "[1] \"t\"[1] junk\nHca 1 \"t\"\n", 2, "'junk'" },
+	{ SWITCH "do Guid \"s\" 0x1\n", 2, "Unlink" },
+	{ SWITCH "do Unlink \"x\"[1]\n", 2, "'x'" },
+	{ SWITCH "do Unlink \"s\"[9]\n", 2, "'s'[9]" },
+	{ "module x\n", 1, "quoted prefix" },
+	{ "include \n", 1, "name of a file" },
+	{ "include \"net\"\n", 1, "16 levels" },
+};
+
+START_TEST(test_bad_file)
+{
+	parse_bad(bad_files[_i].text, bad_files[_i].line, bad_files[_i].part);
+}
+END_TEST
+
+START_TEST(test_missing_file)
+{
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_ptr_null(topology_load("/nonexistent/net", &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "/nonexistent/net"));
+}
+END_TEST
+
+/* Every truncation, and a good deal of garbage: an answer or an error, never a crash. */
+START_TEST(test_hostile)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+	char garbage[sizeof(ibnetdiscover)];
+
+	for (size_t length = 0; length < sizeof(ibnetdiscover); length += 3) {
+		g_autoptr(GError) error = NULL;
+		struct topology *topology = parse(ibnetdiscover, length, &error);
+
+		ck_assert((topology != NULL) == (error == NULL));
+		topology_free(topology);
+	}
+	for (unsigned int round = 0; round < 300; round++) {
+		g_autoptr(GError) error = NULL;
+		struct topology *topology;
+
+		memcpy(garbage, ibnetdiscover, sizeof(garbage));
+		for (unsigned int i = 0; i < 1 + round / 10; i++)
+			garbage[g_rand_int_range(rand, 0, sizeof(garbage))] =
+				g_rand_int_range(rand, 0, 256);
+		topology = parse(garbage, sizeof(garbage) - 1, &error);
+		ck_assert((topology != NULL) == (error == NULL));
+		if (error)
+			ck_assert(g_utf8_validate(error->message, -1, NULL));
+		topology_free(topology);
+	}
+}
+END_TEST
+
+START_TEST(test_write)
+{
+	static const char *const sources[] = { "dragonfly:3:1:2", NULL };
+	g_autofree char *file = g_build_filename(dir, "out", NULL);
+	struct topology *first = _i ? parse_ok(ibnetdiscover) : topology_load(sources[0], NULL);
+	struct topology *again;
+	g_autoptr(GError) error = NULL;
+
+	ck_assert(topology_write(first, file, &error));
+	again = topology_load(file, &error);
+	ck_assert_msg(again != NULL, "%s", error ? error->message : "?");
+	ck_assert_uint_eq(again->nodes->len, first->nodes->len);
+	for (unsigned int i = 0; i < first->nodes->len; i++) {
+		const struct topology_node *a = topology_node(first, i);
+		const struct topology_node *b = topology_node(again, i);
+
+		ck_assert_str_eq(a->description, b->description);
+		ck_assert_uint_eq(a->node_guid, b->node_guid);
+		ck_assert_uint_eq(a->system_image_guid, b->system_image_guid);
+		ck_assert_uint_eq(a->type, b->type);
+		ck_assert_uint_eq(a->device_id, b->device_id);
+	}
+	ck_assert_uint_eq(again->ports->len, first->ports->len);
+	ck_assert_int_eq(memcmp(again->ports->data, first->ports->data,
+				first->ports->len * sizeof(struct topology_port)), 0);
+	topology_free(first);
+	topology_free(again);
+	g_unlink(file);
+	ck_assert(!topology_write(again = topology_load("fattree:2", NULL), "/nonexistent/x/y",
+				  &error));
+	topology_free(again);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("topology");
+	TCase *tcase = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	dir = g_dir_make_tmp("topology-XXXXXX", NULL);
+	tcase_add_loop_test(tcase, test_generated, 0, G_N_ELEMENTS(generated));
+	tcase_add_loop_test(tcase, test_bad_spec, 0, G_N_ELEMENTS(bad_specs));
+	tcase_add_test(tcase, test_ibnetdiscover);
+	tcase_add_test(tcase, test_ibsim);
+	tcase_add_loop_test(tcase, test_bad_file, 0, G_N_ELEMENTS(bad_files));
+	tcase_add_test(tcase, test_missing_file);
+	tcase_add_test(tcase, test_hostile);
+	tcase_add_loop_test(tcase, test_write, 0, 2);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	g_rmdir(dir);
+	g_free(dir);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
