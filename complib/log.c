@@ -252,8 +252,7 @@ static size_t control_length(const unsigned char *p, bool utf8)
 	return *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0 ? 2 : 0;
 }
 
-/* Control characters, and bytes of text that is not UTF-8, become visible; one final newline goes.
- */
+/* Control characters, and what is not UTF-8, become visible; one final newline goes. */
 static void append_escaped(GString *line, const char *text)
 {
 	bool utf8 = g_utf8_validate(text, -1, NULL);
