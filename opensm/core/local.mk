@@ -3,4 +3,8 @@ noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	opensm/core/context.h \
 	opensm/core/counters.def opensm/core/counters.h \
-	opensm/core/events.c opensm/core/events.def opensm/core/events.h
+	opensm/core/events.c opensm/core/events.def opensm/core/events.h \
+	opensm/core/notify.c opensm/core/notify.h \
+	opensm/core/options.c opensm/core/options.def opensm/core/options.h \
+	opensm/core/options_args.c opensm/core/options_file.c opensm/core/options_kind.c \
+	opensm/core/options_private.h opensm/core/options_write.c

@@ -73,6 +73,7 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_I32(name) int32_t name
 #define OPTION_FIELD_U64(name) uint64_t name
 #define OPTION_FIELD_X64(name) uint64_t name
+#define OPTION_FIELD_HEX64(name) uint64_t name
 #define OPTION_FIELD_REAL(name) double name
 #define OPTION_FIELD_PATH(name) char *name
 #define OPTION_FIELD_TEXT(name) char *name
@@ -93,6 +94,8 @@ struct options {
 	struct ref ref;
 	uint8_t source[OPTION_COUNT]; /* enum option_source */
 	char **argv;		      /* as given, for options_reread() */
+	char *file;		      /* the file to read, absolute */
+	bool file_required;	      /* named by -F, or it has been there */
 };
 
 #define OPTIONS_ERROR options_error_quark()

@@ -2,3 +2,4 @@
 
 include tests/unit/complib.mk
 include tests/unit/sim.mk
+include tests/unit/core.mk

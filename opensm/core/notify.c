@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Readiness and status for the service manager: one datagram a message to the socket it names in
+ * NOTIFY_SOCKET, a path or (with @) an abstract name. Small enough not to need libsystemd.
+ */
+#include "core/notify.h"
+
+#include <glib.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static bool send_datagram(const char *name, const char *message)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t length = strlen(name);
+	ssize_t sent;
+	int fd;
+
+	if ((name[0] != '/' && name[0] != '@') || length >= sizeof(address.sun_path))
+		return false;
+	memcpy(address.sun_path, name, length);
+	if (name[0] == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	/* A service manager that does not read must not hold the subnet up. */
+	sent = sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT,
+		      (struct sockaddr *)&address,
+		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	close(fd);
+	return sent == (ssize_t)strlen(message);
+}
+
+static bool notify(const char *message)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+
+	return !name || !*name || send_datagram(name, message);
+}
+
+bool notify_ready(void)
+{
+	return notify("READY=1");
+}
+
+bool notify_status(const char *status)
+{
+	g_autofree char *message = g_strconcat("STATUS=", status, NULL);
+
+	/* A second line would be a second message. */
+	g_strdelimit(message, "\n\r", ' ');
+	return notify(message);
+}
+
+bool notify_stopping(void)
+{
+	return notify("STOPPING=1");
+}

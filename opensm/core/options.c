@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Options: defaults < opensm.conf < command line.
+ *
+ * options.def lists them; option_table is that list as data, and everything else loops over it:
+ * options_kind.c reads and writes one value, options_file.c parses opensm.conf, options_args.c the
+ * command line, options_write.c makes the template and --help. Nothing here logs: mistakes come
+ * back as one GError with a line each, doubts as warnings, because there is no log yet when the
+ * options are read.
+ *
+ * Main thread only, but the result is immutable and may be read by any thread. The file is looked
+ * at again on SIGHUP and before a heavy sweep; that makes new options, the old ones stay as they
+ * are until their last user drops them.
+ */
+#include "core/options_private.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct option option_table[OPTION_COUNT] = {
+#define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
+	[OPTION_##name] = { #name,                                                                 \
+			    OPTION_KIND_##kind,                                                    \
+			    offsetof(struct options, name),                                        \
+			    sizeof(((struct options *)NULL)->name),                                \
+			    def,                                                                   \
+			    min,                                                                   \
+			    max,                                                                   \
+			    unit,                                                                  \
+			    flag,                                                                  \
+			    letter,                                                                \
+			    preset,                                                                \
+			    OPTION_SCOPE_##scope,                                                  \
+			    OPTION_STATE_##state,                                                  \
+			    OPTION_SECTION_##section,                                              \
+			    help },
+#include "core/options.def"
+};
+
+const struct option_action option_actions[OPTION_ACTION_COUNT] = {
+#define ACTION(id, flag, letter, argument, section, help)                                          \
+	[OPTION_ACTION_##id] = { flag, letter, argument, OPTION_SECTION_##section, help },
+#include "core/options.def"
+};
+
+const struct option_alias option_aliases[] = {
+#define ALIAS(old, name) { #old, OPTION_##name },
+#include "core/options.def"
+};
+const unsigned int option_alias_count = G_N_ELEMENTS(option_aliases);
+
+const char *const option_section_titles[OPTION_SECTION_COUNT] = {
+#define X(name, title) [OPTION_SECTION_##name] = title,
+	OPTION_SECTIONS(X)
+#undef X
+};
+
+GQuark options_error_quark(void)
+{
+	return g_quark_from_static_string("options-error-quark");
+}
+
+void options_warn(GPtrArray *warnings, const char *format, ...)
+{
+	va_list args;
+
+	if (!warnings)
+		return;
+	va_start(args, format);
+	g_ptr_array_add(warnings, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+/* ---- the nearest name, for "did you mean" ---- */
+
+/* Edit distance (Levenshtein) by rows; names are short. */
+static unsigned int distance(const char *a, const char *b)
+{
+	size_t length = strlen(b);
+	g_autofree unsigned int *row = g_new(unsigned int, length + 1);
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 0; a[i]; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = (unsigned int)i + 1;
+		for (size_t j = 0; j < length; j++) {
+			unsigned int change = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			row[j + 1] = MIN(change, MIN(row[j], row[j + 1]) + 1);
+		}
+	}
+	return row[length];
+}
+
+const char *option_nearest(const char *name, bool flags)
+{
+	unsigned int best = G_MAXUINT;
+	const char *nearest = NULL;
+
+	if (strlen(name) > 64)
+		return NULL;
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		const char *candidate = flags ? option->flag : option->name;
+		unsigned int d;
+
+		if (!candidate || (!flags && option->scope == OPTION_SCOPE_COMMAND))
+			continue;
+		d = distance(name, candidate);
+		if (d < best && d <= 1 + strlen(candidate) / 4) {
+			best = d;
+			nearest = candidate;
+		}
+	}
+	return nearest;
+}
+
+/* ---- life ---- */
+
+struct options *options_new(void)
+{
+	struct options *options = g_new0(struct options, 1);
+
+	ref_init(&options->ref);
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		g_autofree char *mistake = NULL;
+
+		if (option->def)
+			mistake = option_parse(option, option_field(options, id), option->def,
+					       false);
+		g_assert(!mistake);
+	}
+	return options;
+}
+
+struct options *options_ref(struct options *options)
+{
+	ref_get(&options->ref);
+	return options;
+}
+
+void options_unref(struct options *options)
+{
+	if (!options || !ref_put(&options->ref))
+		return;
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		option_clear(&option_table[id], option_field(options, id));
+	g_strfreev(options->argv);
+	g_free(options->file);
+	g_free(options);
+}
+
+/* ---- looking at them ---- */
+
+enum option_source options_source(const struct options *options, enum option_id id)
+{
+	return (enum option_source)options->source[id];
+}
+
+char *options_text(const struct options *options, enum option_id id)
+{
+	return option_format(&option_table[id], option_field(options, id));
+}
+
+const char *options_name(enum option_id id)
+{
+	const struct option *option = &option_table[id];
+
+	return option->scope == OPTION_SCOPE_COMMAND ? option->flag : option->name;
+}
+
+static bool same(const struct options *a, const struct options *b, enum option_id id)
+{
+	g_autofree char *left = options_text(a, id);
+	g_autofree char *right = options_text(b, id);
+
+	return strcmp(left, right) == 0;
+}
+
+void options_unfinished(const struct options *options, GPtrArray *names)
+{
+	struct options *defaults = options_new();
+
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (option_table[id].state == OPTION_STATE_LATER && !same(options, defaults, id))
+			g_ptr_array_add(names, (char *)options_name(id));
+	options_unref(defaults);
+}
+
+/* ---- building them ---- */
+
+static void take_environment(struct options *options)
+{
+	const char *dir = getenv("OSM_TMP_DIR");
+
+	if (!dir || !*dir)
+		return;
+	g_free(options->dump_files_dir);
+	options->dump_files_dir = g_strdup(dir);
+}
+
+/* Deprecated options speak through those that replace them. */
+static void apply_deprecated(struct options *options, GPtrArray *warnings)
+{
+	if (!options->no_partition_enforcement)
+		return;
+	options_warn(warnings, "no_partition_enforcement is deprecated: use part_enforce off");
+	if (options->source[OPTION_part_enforce] == OPTION_FROM_DEFAULT)
+		options->part_enforce = PART_ENFORCE_OFF;
+}
+
+/* What single values cannot show. */
+static bool check_together(const struct options *options, GError **error)
+{
+	if (options->m_key_lease_period && options->m_key_lease_period <= options->sweep_interval) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "m_key_lease_period: '%u' is not 0 or more than sweep_interval (%u s): "
+			    "leases would expire between sweeps",
+			    options->m_key_lease_period, options->sweep_interval);
+		return false;
+	}
+	if (options->daemon && !options->guid &&
+	    options->source[OPTION_guid] == OPTION_FROM_COMMAND) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "guid: '0' asks for a port on the terminal, which --daemon gives up");
+		return false;
+	}
+	return true;
+}
+
+/* The default file may be absent; one that is there must be readable. */
+static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
+{
+	if (!options->file_required && access(options->file, F_OK) != 0)
+		return true;
+	options->file_required = true;
+	return options_file_read(options, options->file, warnings, error);
+}
+
+static const char *named_file(const GArray *given)
+{
+	const char *file = NULL;
+
+	for (unsigned int i = 0; i < given->len; i++) {
+		const struct option_given *one = &g_array_index(given, struct option_given, i);
+
+		if (one->id == OPTION_config)
+			file = one->value;
+	}
+	return file;
+}
+
+static char **copy_argv(int argc, char *const *argv)
+{
+	char **copy = g_new0(char *, (size_t)argc + 1);
+
+	for (int i = 0; i < argc; i++)
+		copy[i] = g_strdup(argv[i]);
+	return copy;
+}
+
+static enum options_request requested(const GArray *given)
+{
+	for (unsigned int i = 0; i < given->len; i++) {
+		unsigned int id = g_array_index(given, struct option_given, i).id;
+
+		if (id == OPTION_COUNT + OPTION_ACTION_help)
+			return OPTIONS_HELP;
+		if (id == OPTION_COUNT + OPTION_ACTION_version)
+			return OPTIONS_VERSION;
+	}
+	return OPTIONS_RUN;
+}
+
+static bool build(struct options *options, const GArray *given, GPtrArray *warnings,
+		  GError **error)
+{
+	take_environment(options);
+	if (!read_file(options, warnings, error) ||
+	    !options_args_apply(options, given, warnings, error) ||
+	    !check_together(options, error))
+		return false;
+	apply_deprecated(options, warnings);
+	return true;
+}
+
+bool options_load_with(struct options **out, enum options_request *request,
+		       const char *default_file, int argc, char *const *argv, GPtrArray *warnings,
+		       GError **error)
+{
+	g_autoptr(GArray) given = options_args_split(argc, argv, error);
+	struct options *options;
+	const char *file;
+
+	*out = NULL;
+	if (!given)
+		return false;
+	*request = requested(given);
+	if (*request != OPTIONS_RUN)
+		return true;
+	options = options_new();
+	options->argv = copy_argv(argc, argv);
+	file = named_file(given);
+	options->file_required = file != NULL;
+	/* Absolute: a daemon leaves the directory in which it was started. */
+	options->file = g_canonicalize_filename(file ? file : default_file, NULL);
+	if (!build(options, given, warnings, error)) {
+		options_unref(options);
+		return false;
+	}
+	*out = options;
+	return true;
+}
+
+bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
+		  GPtrArray *warnings, GError **error)
+{
+	return options_load_with(out, request, OSM_CONF_DIR "/opensm.conf", argc, argv, warnings,
+				 error);
+}
+
+/* ---- another look at the file ---- */
+
+static void keep_value(struct options *options, const struct options *old, enum option_id id)
+{
+	const struct option *option = &option_table[id];
+	g_autofree char *text = options_text(old, id);
+	g_autofree char *mistake = NULL;
+	void *field = option_field(options, id);
+
+	option_clear(option, field);
+	mistake = option_parse(option, field, text, false);
+	g_assert(!mistake);
+	options->source[id] = old->source[id];
+}
+
+static void keep_restart_only(struct options *options, const struct options *old,
+			      GPtrArray *warnings)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		g_autofree char *before = NULL;
+		g_autofree char *after = NULL;
+
+		if (option->scope == OPTION_SCOPE_LIVE || same(options, old, id))
+			continue;
+		before = options_text(old, id);
+		after = options_text(options, id);
+		options_warn(warnings, "%s: %s stays in effect, %s needs a restart", option->name,
+			     before, after);
+		keep_value(options, old, id);
+	}
+}
+
+struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error)
+{
+	struct options *options = options_new();
+	g_autoptr(GArray) given = NULL;
+
+	options->argv = g_strdupv(old->argv);
+	options->file = g_strdup(old->file);
+	options->file_required = old->file_required;
+	given = options_args_split((int)g_strv_length(options->argv), options->argv, error);
+	if (!given || !build(options, given, warnings, error)) {
+		options_unref(options);
+		return NULL;
+	}
+	keep_restart_only(options, old, warnings);
+	return options;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The command line, read like getopt_long_only() does: --name, -name, unambiguous abbreviations of
+ * both, --name=value, -x value, -xvalue and clusters of letters. Our own loop, because getopt keeps
+ * its state in globals and writes to stderr.
+ */
+#include "core/options_private.h"
+
+#include <string.h>
+
+/* What may stand on the command line, from the three lists of options.def. */
+struct flag {
+	const char *name;
+	char letter;
+	bool argument;
+	unsigned int id; /* as in struct option_given */
+};
+
+#define FLAG_COUNT (OPTION_COUNT + OPTION_ACTION_COUNT + option_alias_count)
+
+/* False for a row of the table that has no flag. */
+static bool flag_get(unsigned int index, struct flag *flag)
+{
+	if (index >= OPTION_COUNT + OPTION_ACTION_COUNT) {
+		const struct option_alias *alias =
+			&option_aliases[index - OPTION_COUNT - OPTION_ACTION_COUNT];
+
+		*flag = (struct flag){ alias->old, 0, !option_table[alias->id].preset, alias->id };
+	} else if (index >= OPTION_COUNT) {
+		const struct option_action *action = &option_actions[index - OPTION_COUNT];
+
+		*flag = (struct flag){ action->flag, action->letter, action->argument, index };
+	} else {
+		const struct option *option = &option_table[index];
+
+		*flag = (struct flag){ option->flag, option->letter, !option->preset, index };
+	}
+	return flag->name;
+}
+
+static bool find_letter(char letter, struct flag *flag)
+{
+	if (letter == '?')
+		letter = 'h';
+	for (unsigned int i = 0; i < FLAG_COUNT; i++)
+		if (flag_get(i, flag) && flag->letter && flag->letter == letter)
+			return true;
+	return false;
+}
+
+enum match { MATCH_NONE, MATCH_ONE, MATCH_MANY };
+
+/* Looks a name up, whole or abbreviated; candidates gets all that it may stand for. */
+static enum match find_name(const char *name, size_t length, struct flag *found, GString *candidates)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < FLAG_COUNT; i++) {
+		struct flag flag;
+
+		if (!flag_get(i, &flag) || strncmp(flag.name, name, length) != 0)
+			continue;
+		if (!flag.name[length]) {
+			*found = flag;
+			return MATCH_ONE;
+		}
+		g_string_append_printf(candidates, "%s--%s", n++ ? ", " : "", flag.name);
+		*found = flag;
+	}
+	return n == 0 ? MATCH_NONE : n == 1 ? MATCH_ONE : MATCH_MANY;
+}
+
+struct splitter {
+	char *const *argv;
+	int argc;
+	int next; /* index of the argument to look at */
+	GArray *given;
+	GError **error;
+};
+
+static bool G_GNUC_PRINTF(2, 3) fail(struct splitter *splitter, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_propagate_error(splitter->error, g_error_new_valist(OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+							       format, args));
+	va_end(args);
+	return false;
+}
+
+/* value: attached to the flag, or NULL. */
+static bool add(struct splitter *splitter, const struct flag *flag, const char *value)
+{
+	struct option_given given = { flag->id, value };
+
+	if (value && !flag->argument)
+		return fail(splitter, "%s: takes no value", flag->name);
+	if (flag->argument && !value) {
+		if (splitter->next >= splitter->argc)
+			return fail(splitter, "%s: needs a value", flag->name);
+		given.value = splitter->argv[splitter->next++];
+	}
+	g_array_append_val(splitter->given, given);
+	return true;
+}
+
+static bool unknown(struct splitter *splitter, const char *text)
+{
+	g_autofree char *shown = option_printable(text);
+	const char *nearest = option_nearest(text + strspn(text, "-"), true);
+
+	if (nearest)
+		return fail(splitter, "unknown option '%s'; did you mean --%s?", shown, nearest);
+	return fail(splitter, "unknown option '%s'; --help lists them", shown);
+}
+
+static bool split_letters(struct splitter *splitter, const char *text)
+{
+	for (const char *p = text + 1; *p; p++) {
+		struct flag flag;
+
+		if (!find_letter(*p, &flag))
+			return unknown(splitter, text);
+		if (flag.argument)
+			return add(splitter, &flag, p[1] ? p + 1 : NULL);
+		if (!add(splitter, &flag, NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool split_option(struct splitter *splitter, const char *text)
+{
+	bool dashes = text[1] == '-';
+	const char *name = text + 1 + dashes;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	g_autoptr(GString) candidates = g_string_new(NULL);
+	struct flag flag;
+
+	/* A letter alone is a letter, even if it begins just one name. */
+	if (!dashes && !name[1] && find_letter(name[0], &flag))
+		return split_letters(splitter, text);
+	switch (length ? find_name(name, length, &flag, candidates) : MATCH_NONE) {
+	case MATCH_ONE:
+		return add(splitter, &flag, value);
+	case MATCH_MANY: {
+		g_autofree char *shown = option_printable(text);
+
+		return fail(splitter, "'%s' is short for several options: %s", shown,
+			    candidates->str);
+	}
+	default:
+		return dashes ? unknown(splitter, text) : split_letters(splitter, text);
+	}
+}
+
+GArray *options_args_split(int argc, char *const *argv, GError **error)
+{
+	struct splitter splitter = { argv, argc, 1, NULL, error };
+	bool good = true;
+
+	splitter.given = g_array_new(FALSE, FALSE, sizeof(struct option_given));
+	while (good && splitter.next < argc) {
+		const char *text = argv[splitter.next++];
+
+		if (strcmp(text, "--") == 0 && splitter.next == argc)
+			break;
+		if (text[0] == '-' && text[1] && strcmp(text, "--") != 0) {
+			good = split_option(&splitter, text);
+		} else {
+			g_autofree char *shown = option_printable(text);
+
+			good = fail(&splitter, "stray argument '%s'; --help lists the options", shown);
+		}
+	}
+	if (good)
+		return splitter.given;
+	g_array_unref(splitter.given);
+	return NULL;
+}
+
+/* ---- what they set ---- */
+
+static void set_bool(struct options *options, enum option_id id, bool value)
+{
+	*(bool *)option_field(options, id) = value;
+	options->source[id] = OPTION_FROM_COMMAND;
+}
+
+static void set_log_flags(struct options *options, unsigned int flags)
+{
+	options->log_flags = (uint8_t)flags;
+	options->source[OPTION_log_flags] = OPTION_FROM_COMMAND;
+}
+
+static bool apply_debug(struct options *options, const char *value, GPtrArray *warnings,
+			GError **error)
+{
+	g_autofree char *shown = option_printable(value);
+	static const int ids[] = { OPTION_ignore_other_sm, OPTION_single_thread,
+				   OPTION_force_log_flush, OPTION_disable_multicast };
+
+	if (strcmp(value, "5") == 0) {
+		options_warn(warnings, "debug: 5 has no effect");
+		return true;
+	}
+	if (value[0] >= '0' && value[0] <= '3' && !value[1]) {
+		set_bool(options, (enum option_id)ids[value[0] - '0'], true);
+		return true;
+	}
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+		    "debug: '%s' is not one of 0, 1, 2, 3, 5", shown);
+	return false;
+}
+
+static bool apply_action(struct options *options, unsigned int action, const char *value,
+			 GPtrArray *warnings, GError **error)
+{
+	switch (action) {
+	case OPTION_ACTION_verbose:
+		set_log_flags(options, options->log_flags << 1 | 1);
+		return true;
+	case OPTION_ACTION_all:
+		set_log_flags(options, 0xFF);
+		set_bool(options, OPTION_force_log_flush, true);
+		return true;
+	case OPTION_ACTION_debug:
+		return apply_debug(options, value, warnings, error);
+	default:
+		/* help and version have been seen to before */
+		return true;
+	}
+}
+
+static bool apply_option(struct options *options, enum option_id id, const char *value,
+			 GError **error)
+{
+	const struct option *option = &option_table[id];
+	g_autofree char *mistake = NULL;
+
+	if (option->preset)
+		value = option->preset;
+	if (!*value)
+		mistake = g_strdup("the value is empty");
+	else
+		mistake = option_parse(option, option_field(options, id), value, true);
+	if (mistake) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE, "%s: %s", option->flag,
+			    mistake);
+		return false;
+	}
+	options->source[id] = OPTION_FROM_COMMAND;
+	return true;
+}
+
+bool options_args_apply(struct options *options, const GArray *given, GPtrArray *warnings,
+			GError **error)
+{
+	for (unsigned int i = 0; i < given->len; i++) {
+		const struct option_given *one = &g_array_index(given, struct option_given, i);
+		bool good = one->id < OPTION_COUNT
+				    ? apply_option(options, (enum option_id)one->id, one->value, error)
+				    : apply_action(options, one->id - OPTION_COUNT, one->value,
+						   warnings, error);
+
+		if (!good)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * opensm.conf: lines of "key value". A # outside quotes starts a comment, a value may stand in
+ * single or double quotes, (null) unsets. The file comes from outside: it may be a directory, a
+ * device, binary or huge. All mistakes of a file are told at once; one is enough to refuse it.
+ */
+#include "core/options_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX (16u << 20)
+#define READ_BYTES 65536
+
+struct reader {
+	struct options *options;
+	const char *file;
+	unsigned int line;
+	unsigned int seen[OPTION_COUNT]; /* line of each key; 0: none */
+	GString *mistakes;
+	unsigned int mistake_count;
+	GPtrArray *warnings;
+	unsigned int warning_count;
+};
+
+static void G_GNUC_PRINTF(2, 3) add_mistake(struct reader *reader, const char *format, ...)
+{
+	va_list args;
+
+	if (++reader->mistake_count > OPTIONS_REPORT_LIMIT)
+		return;
+	g_string_append_printf(reader->mistakes, "%s%s:%u: ", reader->mistakes->len ? "\n" : "",
+			       reader->file, reader->line);
+	va_start(args, format);
+	g_string_append_vprintf(reader->mistakes, format, args);
+	va_end(args);
+}
+
+static void G_GNUC_PRINTF(2, 3) add_warning(struct reader *reader, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	va_list args;
+
+	if (++reader->warning_count > OPTIONS_REPORT_LIMIT)
+		return;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	options_warn(reader->warnings, "%s:%u: %s", reader->file, reader->line, text);
+}
+
+/* ---- one line ---- */
+
+static bool blank_or_comment(const char *text)
+{
+	text += strspn(text, " \t");
+	return !*text || *text == '#';
+}
+
+/* The quote that ends the value: the first behind which there is nothing more to read. */
+static const char *closing_quote(const char *text, char quote)
+{
+	const char *p = text;
+
+	while ((p = strchr(p, quote)) && !blank_or_comment(p + 1))
+		p++;
+	return p;
+}
+
+char *options_file_value(const char *text)
+{
+	const char *end;
+
+	text += strspn(text, " \t");
+	if (*text == '"' || *text == '\'') {
+		end = closing_quote(text + 1, *text);
+		return end ? g_strndup(text + 1, (gsize)(end - text - 1)) : NULL;
+	}
+	end = text + strcspn(text, "#");
+	while (end > text && g_ascii_isspace(end[-1]))
+		end--;
+	return g_strndup(text, (gsize)(end - text));
+}
+
+static int find_key(const char *key)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (option_table[id].scope != OPTION_SCOPE_COMMAND &&
+		    strcmp(option_table[id].name, key) == 0)
+			return (int)id;
+	for (unsigned int i = 0; i < option_alias_count; i++)
+		if (strcmp(option_aliases[i].old, key) == 0)
+			return (int)option_aliases[i].id;
+	return -1;
+}
+
+static bool is_key(const char *key)
+{
+	for (const char *p = key; *p; p++)
+		if (!g_ascii_isalnum(*p) && *p != '_' && *p != '-')
+			return false;
+	return true;
+}
+
+static void unknown_key(struct reader *reader, const char *key)
+{
+	g_autofree char *shown = option_printable(key);
+	const char *nearest = option_nearest(key, false);
+
+	if (!is_key(key))
+		add_mistake(reader, "'%s' is not a key followed by a value", shown);
+	else if (nearest)
+		add_warning(reader, "unknown key '%s' ignored; did you mean %s?", shown, nearest);
+	else
+		add_warning(reader, "unknown key '%s' ignored", shown);
+}
+
+static void note_duplicate(struct reader *reader, unsigned int id)
+{
+	const struct option *option = &option_table[id];
+
+	if (reader->seen[id] && option->kind != OPTION_KIND_PER_SL)
+		add_warning(reader, "%s: overrides line %u", option->name, reader->seen[id]);
+	reader->seen[id] = reader->line;
+}
+
+static void set_value(struct reader *reader, unsigned int id, const char *rest)
+{
+	const struct option *option = &option_table[id];
+	g_autofree char *value = options_file_value(rest);
+	g_autofree char *mistake = NULL;
+
+	note_duplicate(reader, id);
+	if (!value) {
+		add_mistake(reader, "%s: the quote that opens its value is not closed", option->name);
+		return;
+	}
+	if (!*value && !option_is_text(option)) {
+		g_autofree char *expected = option_expected(option, false);
+
+		add_mistake(reader, "%s: has no value; expected %s", option->name, expected);
+		return;
+	}
+	mistake = option_parse(option, option_field(reader->options, id), value, false);
+	if (mistake)
+		add_mistake(reader, "%s: %s", option->name, mistake);
+	else
+		reader->options->source[id] = OPTION_FROM_FILE;
+}
+
+static void parse_line(struct reader *reader, char *line)
+{
+	size_t length;
+	int id;
+
+	g_strchomp(line);
+	line += strspn(line, " \t");
+	if (blank_or_comment(line))
+		return;
+	length = strcspn(line, " \t#");
+	g_autofree char *key = g_strndup(line, length);
+
+	id = find_key(key);
+	if (id < 0)
+		unknown_key(reader, key);
+	else
+		set_value(reader, (unsigned int)id, line + length);
+}
+
+/* ---- the file ---- */
+
+static void set_file_error(GError **error, const char *file, const char *what)
+{
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", file, what);
+}
+
+static int open_file(const char *file, GError **error)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		set_file_error(error, file, g_strerror(errno));
+	} else if (S_ISDIR(st.st_mode)) {
+		set_file_error(error, file, "is a directory, not a configuration file");
+	} else if (S_ISREG(st.st_mode) && st.st_size > FILE_BYTES_MAX) {
+		set_file_error(error, file, "is larger than 16 MB, not a configuration file");
+	} else {
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* By its size one cannot tell how much a pipe or device will give. */
+static bool read_all(int fd, const char *file, GString *text, GError **error)
+{
+	g_autofree char *buffer = g_malloc(READ_BYTES);
+
+	for (;;) {
+		ssize_t n = read(fd, buffer, READ_BYTES);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			set_file_error(error, file, g_strerror(errno));
+			return false;
+		}
+		if (n == 0)
+			return true;
+		if (text->len + (size_t)n > FILE_BYTES_MAX) {
+			set_file_error(error, file,
+				       "is larger than 16 MB, not a configuration file");
+			return false;
+		}
+		g_string_append_len(text, buffer, n);
+	}
+}
+
+static GString *read_text(const char *file, GError **error)
+{
+	GString *text;
+	int fd = open_file(file, error);
+
+	if (fd < 0)
+		return NULL;
+	text = g_string_new(NULL);
+	if (!read_all(fd, file, text, error)) {
+		g_string_free(text, TRUE);
+		text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+static void parse_text(struct reader *reader, char *text, size_t length)
+{
+	char *end = text + length;
+
+	if (g_str_has_prefix(text, "\xEF\xBB\xBF"))
+		text += 3;
+	while (text < end) {
+		char *newline = memchr(text, '\n', (size_t)(end - text));
+		char *next = newline ? newline + 1 : end;
+
+		reader->line++;
+		if (memchr(text, '\0', (size_t)(next - text))) {
+			/* The rest of a binary file would only bury this. */
+			add_mistake(reader, "holds a zero byte: this is not a text file");
+			return;
+		}
+		if (newline)
+			*newline = '\0';
+		parse_line(reader, text);
+		text = next;
+	}
+}
+
+static bool finish(struct reader *reader, GError **error)
+{
+	if (reader->warning_count > OPTIONS_REPORT_LIMIT)
+		options_warn(reader->warnings, "%s: %u more warnings", reader->file,
+			     reader->warning_count - OPTIONS_REPORT_LIMIT);
+	if (reader->mistake_count > OPTIONS_REPORT_LIMIT)
+		g_string_append_printf(reader->mistakes, "\n%s: %u more mistakes", reader->file,
+				       reader->mistake_count - OPTIONS_REPORT_LIMIT);
+	if (reader->mistake_count)
+		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, reader->mistakes->str);
+	return !reader->mistake_count;
+}
+
+bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
+		       GError **error)
+{
+	struct reader reader = { .options = options, .file = file, .warnings = warnings };
+	GString *text = read_text(file, error);
+	bool good;
+
+	if (!text)
+		return false;
+	reader.mistakes = g_string_new(NULL);
+	parse_text(&reader, text->str, text->len);
+	good = finish(&reader, error);
+	g_string_free(reader.mistakes, TRUE);
+	g_string_free(text, TRUE);
+	return good;
+}

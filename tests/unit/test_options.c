@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The table of options, values at their bounds, and the command line. */
+#include "test_options.h"
+
+static void assert_error(const char *words, const char *message)
+{
+	struct loaded loaded = load_words(NO_FILE, words);
+
+	ck_assert_msg(!loaded.good, "'%s' was accepted", words);
+	ck_assert_int_eq(loaded.error->code, OPTIONS_ERROR_USAGE);
+	assert_contains(loaded.error->message, message);
+	loaded_free(&loaded);
+}
+
+static void assert_value(const char *words, enum option_id id, const char *value)
+{
+	struct loaded loaded = load_words(NO_FILE, words);
+	g_autofree char *text = NULL;
+
+	ck_assert_msg(loaded.good, "'%s': %s", words, loaded.error ? loaded.error->message : "");
+	text = options_text(loaded.options, id);
+	ck_assert_msg(strcmp(text, value) == 0, "'%s': %s is %s, not %s", words, options_name(id),
+		      text, value);
+	loaded_free(&loaded);
+}
+
+/* ---- the table ---- */
+
+/* options_new() asserts that defaults parse; here they must also be what the table says. */
+START_TEST(defaults_are_good)
+{
+	struct options *options = options_new();
+
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		g_autofree char *text = options_text(options, id);
+
+		ck_assert_uint_eq(options_source(options, id), OPTION_FROM_DEFAULT);
+		ck_assert_msg(option_is_text(option) || option->def, "%s: no default", option->name);
+		if (option->kind != OPTION_KIND_MASK256)
+			ck_assert_str_eq(text, option->def ? option->def : "(null)");
+	}
+	options_unref(options);
+}
+END_TEST
+
+START_TEST(flags_are_unique)
+{
+	for (unsigned int a = 0; a < OPTION_COUNT; a++)
+		for (unsigned int b = 0; b < OPTION_COUNT + OPTION_ACTION_COUNT; b++) {
+			bool action = b >= OPTION_COUNT;
+			const struct option *one = &option_table[a];
+			const char *flag = action ? option_actions[b - OPTION_COUNT].flag
+						  : option_table[b].flag;
+			char letter = action ? option_actions[b - OPTION_COUNT].letter
+					     : option_table[b].letter;
+
+			if (a == b || !one->flag)
+				continue;
+			ck_assert_msg(g_strcmp0(one->flag, flag) != 0, "%s twice", flag);
+			ck_assert_msg(!one->letter || one->letter != letter, "-%c twice", letter);
+		}
+}
+END_TEST
+
+START_TEST(rows_are_complete)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+
+		ck_assert_msg(*option->help, "%s: no help", option->name);
+		ck_assert_msg(strlen(option->help) <= 100, "%s: help too long", option->name);
+		ck_assert_msg(option->help[strlen(option->help) - 1] != '.', "%s", option->name);
+		ck_assert_msg(!option->letter || option->flag, "%s: letter only", option->name);
+		ck_assert_msg(option->scope != OPTION_SCOPE_COMMAND || option->flag,
+			      "%s: cannot be set", option->name);
+		ck_assert_msg(!option->preset || option->kind == OPTION_KIND_BOOL, "%s",
+			      option->name);
+		ck_assert_msg(option->kind != OPTION_KIND_BOOL || !option->flag || option->preset,
+			      "%s: a switch with a value", option->name);
+	}
+}
+END_TEST
+
+static bool is_number(const struct option *option)
+{
+	return (option->kind >= OPTION_KIND_U8 && option->kind <= OPTION_KIND_HEX64) &&
+	       option->kind != OPTION_KIND_SET8 && option->kind != OPTION_KIND_CHOICE;
+}
+
+static bool accepts(const struct option *option, const char *text)
+{
+	struct options *options = options_new();
+	g_autofree char *mistake =
+		option_parse(option, option_field(options, (enum option_id)(option - option_table)),
+			     text, false);
+
+	options_unref(options);
+	return !mistake;
+}
+
+/* Each number takes its bounds and nothing beyond, and says so. */
+START_TEST(bounds_of_numbers)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		g_autofree char *least = g_strdup_printf("%" G_GINT64_FORMAT, option->min);
+		g_autofree char *most = g_strdup_printf("%" G_GUINT64_FORMAT, option->max);
+		g_autofree char *less = g_strdup_printf("%" G_GINT64_FORMAT, option->min - 1);
+		g_autofree char *more = g_strdup_printf("%" G_GUINT64_FORMAT, option->max + 1);
+
+		if (!is_number(option))
+			continue;
+		ck_assert_msg(accepts(option, least), "%s: refuses %s", option->name, least);
+		ck_assert_msg(accepts(option, most), "%s: refuses %s", option->name, most);
+		ck_assert_msg(!accepts(option, less), "%s: accepts %s", option->name, less);
+		if (option->max != UINT64_MAX)
+			ck_assert_msg(!accepts(option, more), "%s: accepts %s", option->name, more);
+	}
+}
+END_TEST
+
+/* The field must hold what the bounds admit. */
+START_TEST(bounds_survive_the_field)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		const struct option *option = &option_table[id];
+		g_autofree char *most = g_strdup_printf("%" G_GUINT64_FORMAT, option->max);
+		struct options *options = options_new();
+		g_autofree char *mistake = NULL;
+		g_autofree char *back = NULL;
+
+		if (is_number(option)) {
+			mistake = option_parse(option, option_field(options, id), most, false);
+			back = options_text(options, id);
+			ck_assert_msg(g_ascii_strtoull(back, NULL, 0) == option->max, "%s: %s",
+				      option->name, back);
+		}
+		options_unref(options);
+	}
+}
+END_TEST
+
+START_TEST(no_number_takes_garbage)
+{
+	static const char *const garbage[] = { "x", "1x", "0x", "--1", "1 2", "1.5", "+1", " 1",
+					       "99999999999999999999999", "0x1ffffffffffffffff",
+					       "010", "1e3", "-", "TRUE" };
+
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		for (unsigned int i = 0; i < G_N_ELEMENTS(garbage); i++) {
+			const struct option *option = &option_table[id];
+
+			if (option_is_text(option))
+				continue;
+			if (option->kind == OPTION_KIND_BOOL && i == G_N_ELEMENTS(garbage) - 1)
+				continue;
+			if (option->kind == OPTION_KIND_PER_SL && strcmp(garbage[i], "1 2") == 0)
+				continue;
+			/* Other forms, tested below. */
+			if (option->kind == OPTION_KIND_REAL || option->kind == OPTION_KIND_MASK256)
+				continue;
+			ck_assert_msg(!accepts(option, garbage[i]), "%s accepts '%s'", option->name,
+				      garbage[i]);
+		}
+}
+END_TEST
+
+/* "name value" is good, "!name value" is not. */
+START_TEST(values_of_other_kinds)
+{
+	static const struct {
+		enum option_id id;
+		bool good;
+		const char *value;
+	} cases[] = {
+		{ OPTION_force_link_width, true, "31" },
+		{ OPTION_force_link_width, true, "255" },
+		{ OPTION_force_link_width, false, "32" },
+		{ OPTION_force_link_width, false, "254" },
+		{ OPTION_force_link_speed, false, "2" },
+		{ OPTION_force_link_speed_ext, true, "30" },
+		{ OPTION_force_link_speed_ext, false, "16" },
+		{ OPTION_part_enforce, true, "out" },
+		{ OPTION_part_enforce, false, "OUT " },
+		{ OPTION_qos, true, "true" },
+		{ OPTION_qos, false, "1" },
+		{ OPTION_qos, false, "yes" },
+		{ OPTION_qos_vlarb_high, true, "0:4,1:0, 14:255" },
+		{ OPTION_qos_vlarb_high, false, "15:1" },
+		{ OPTION_qos_vlarb_high, false, "0:256" },
+		{ OPTION_qos_vlarb_high, false, "0:4," },
+		{ OPTION_qos_vlarb_high, false, "0" },
+		{ OPTION_qos_sl2vl, true, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7" },
+		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14" },
+		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7,7" },
+		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16" },
+		{ OPTION_qos_high_limit, true, "-1" },
+		{ OPTION_cc_cct, true, "0:0,3:16383" },
+		{ OPTION_cc_cct, false, "4:0" },
+		{ OPTION_cc_cct, false, "0:16384" },
+		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, true, "3:16383" },
+		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3:16383:" },
+		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3" },
+		{ OPTION_cc_sw_cong_setting_victim_mask, true, "0x10" },
+		{ OPTION_cc_sw_cong_setting_victim_mask, false, "0x1g" },
+		{ OPTION_cc_sw_cong_setting_victim_mask, false,
+		  "0x10000000000000000000000000000000000000000000000000000000000000000" },
+		{ OPTION_cc_ca_cong_setting_ccti_timer, true, "15 65535" },
+		{ OPTION_cc_ca_cong_setting_ccti_timer, false, "16 0" },
+		{ OPTION_cc_ca_cong_setting_ccti_increase, false, "0 256" },
+		{ OPTION_cc_ca_cong_setting_ccti_increase, false, "0 1," },
+		{ OPTION_routing_engine, true, "updn, minhop,no_fallback" },
+		{ OPTION_routing_engine, false, "up/dn" },
+		{ OPTION_routing_engine, false, ",," },
+		{ OPTION_log_prefix, false, "a\tb" },
+		{ OPTION_log_prefix, true, "two words \xc3\xa4" },
+		{ OPTION_sim_loss, true, "0.25" },
+		{ OPTION_sim_loss, true, "1" },
+		{ OPTION_sim_loss, false, "1.01" },
+		{ OPTION_sim_loss, false, "-0.1" },
+		{ OPTION_sim_loss, false, "nan" },
+		{ OPTION_sim_loss, false, "inf" },
+		{ OPTION_sim_loss, false, "0x" },
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++)
+		ck_assert_msg(accepts(&option_table[cases[i].id], cases[i].value) == cases[i].good,
+			      "%s: '%s'", option_table[cases[i].id].name, cases[i].value);
+}
+END_TEST
+
+START_TEST(list_lengths_are_limited)
+{
+	g_autoptr(GString) list = g_string_new("0:1");
+
+	for (int i = 1; i < 64; i++)
+		g_string_append(list, ",0:1");
+	ck_assert(accepts(&option_table[OPTION_qos_vlarb_low], list->str));
+	ck_assert(accepts(&option_table[OPTION_cc_cct], list->str));
+	g_string_append(list, ",0:1");
+	ck_assert(!accepts(&option_table[OPTION_qos_vlarb_low], list->str));
+	for (int i = 65; i < 128; i++)
+		g_string_append(list, ",0:1");
+	ck_assert(accepts(&option_table[OPTION_cc_cct], list->str));
+	g_string_append(list, ",0:1");
+	ck_assert(!accepts(&option_table[OPTION_cc_cct], list->str));
+}
+END_TEST
+
+START_TEST(path_length_is_limited)
+{
+	g_autofree char *path = g_strnfill(4096, 'a');
+
+	ck_assert(!accepts(&option_table[OPTION_log_file], path));
+	path[4095] = '\0';
+	ck_assert(accepts(&option_table[OPTION_log_file], path));
+}
+END_TEST
+
+/* ---- the command line ---- */
+
+START_TEST(forms_of_options)
+{
+	assert_value("", OPTION_lmc, "0");
+	assert_value("-l 3", OPTION_lmc, "3");
+	assert_value("-l3", OPTION_lmc, "3");
+	assert_value("--lmc 3", OPTION_lmc, "3");
+	assert_value("--lmc=3", OPTION_lmc, "3");
+	assert_value("-lmc 3", OPTION_lmc, "3");
+	assert_value("-lmc=3", OPTION_lmc, "3");
+	assert_value("-t500", OPTION_transaction_timeout, "500");
+	assert_value("-Bo", OPTION_once, "TRUE");
+	assert_value("-Bo", OPTION_daemon, "TRUE");
+	assert_value("-os 7", OPTION_sweep_interval, "7");
+	assert_value("--lmc 3 --lmc 2", OPTION_lmc, "2");
+	assert_value("-o --", OPTION_once, "TRUE");
+	assert_value("-N", OPTION_part_enforce, "off");
+	assert_value("-N -Z in", OPTION_part_enforce, "in");
+	assert_value("-e", OPTION_accum_log_file, "FALSE");
+	assert_value("-y", OPTION_exit_on_fatal, "FALSE");
+	assert_value("--console-port 17", OPTION_console_port, "17");
+	assert_value("--max_reverse_hops 2", OPTION_max_reverse_hops, "2");
+	assert_value("--sim fattree:8 --sim-loss 0.5", OPTION_sim, "fattree:8");
+}
+END_TEST
+
+START_TEST(abbreviations)
+{
+	assert_value("--prio 3", OPTION_sm_priority, "3");
+	assert_value("-prio 3", OPTION_sm_priority, "3");
+	assert_value("--swe=3", OPTION_sweep_interval, "3");
+	assert_value("-inact", OPTION_sm_inactive, "TRUE");
+	/* A whole name wins over names that begin with it. */
+	assert_value("--guid 12", OPTION_guid, "0x0000000000000012");
+	assert_value("--perfmgr", OPTION_perfmgr, "TRUE");
+	assert_value("--dimn_ports_file x", OPTION_port_search_ordering_file, "x");
+	assert_error("--con x", "--console, ");
+	assert_error("-co x", "short for several options");
+}
+END_TEST
+
+START_TEST(hexadecimal_on_the_command_line)
+{
+	assert_value("-g 10", OPTION_guid, "0x0000000000000010");
+	assert_value("-g 0x2c90300abcdef", OPTION_guid, "0x0002c90300abcdef");
+	assert_value("-g 0002c90300abcdef", OPTION_guid, "0x0002c90300abcdef");
+	assert_value("-k 10", OPTION_sm_key, "0x0000000000000010");
+	assert_value("--subnet_prefix fec0000000000000", OPTION_subnet_prefix, "0xfec0000000000000");
+	assert_value("--cc_key 10", OPTION_cc_key, "0x000000000000000a");
+	assert_error("-g 0x2c90300abcdefg", "guid: '0x2c90300abcdefg' is not a hexadecimal number");
+	assert_error("-g 10002c90300abcdef", "guid");
+}
+END_TEST
+
+START_TEST(verbosity)
+{
+	assert_value("-D 0x47", OPTION_log_flags, "0x47");
+	assert_value("-D 10", OPTION_log_flags, "0x0a");
+	assert_value("-v", OPTION_log_flags, "0x07");
+	assert_value("-vv", OPTION_log_flags, "0x0f");
+	assert_value("-v -v -v", OPTION_log_flags, "0x1f");
+	assert_value("-vvvvvvvvv", OPTION_log_flags, "0xff");
+	assert_value("-D 0 -v", OPTION_log_flags, "0x01");
+	assert_value("-v -D 0", OPTION_log_flags, "0x00");
+	assert_value("-V", OPTION_log_flags, "0xff");
+	assert_value("-V", OPTION_force_log_flush, "TRUE");
+	assert_error("-D 256", "D: '256' is not a number from 0 to 255");
+}
+END_TEST
+
+START_TEST(debug_levels)
+{
+	assert_value("-d 0", OPTION_ignore_other_sm, "TRUE");
+	assert_value("-d1", OPTION_single_thread, "TRUE");
+	assert_value("--debug=2", OPTION_force_log_flush, "TRUE");
+	assert_value("-d 3", OPTION_disable_multicast, "TRUE");
+	assert_value("-d 5", OPTION_disable_multicast, "FALSE");
+	assert_error("-d 10", "debug: '10' is not one of");
+	assert_error("-d 4", "debug: '4' is not one of");
+	assert_error("-d x", "debug: 'x' is not one of");
+}
+END_TEST
+
+START_TEST(usage_errors)
+{
+	assert_error("--bogus", "unknown option '--bogus'");
+	assert_error("--sweeep 3", "did you mean --sweep?");
+	assert_error("-j", "unknown option '-j'");
+	assert_error("-oj", "unknown option '-oj'");
+	assert_error("stray", "stray argument 'stray'");
+	assert_error("-o stray", "stray argument 'stray'");
+	assert_error("-o -- stray", "stray argument '--'");
+	assert_error("-", "stray argument '-'");
+	assert_error("--=3", "unknown option '--=3'");
+	assert_error("-l", "lmc: needs a value");
+	assert_error("--lmc", "lmc: needs a value");
+	assert_error("--once=1", "once: takes no value");
+	assert_error("-l 9", "lmc: '9' is not a number from 0 to 7");
+	assert_error("-l 1x", "lmc: '1x' is not a number from 0 to 7");
+	assert_error("--sweep -3", "sweep: '-3' is not a number");
+	assert_error("-s 010", "without leading zeros");
+	assert_error("--priority=", "priority: the value is empty");
+	assert_error("-q bogus", "console: 'bogus' is not one of off, local, loopback, socket");
+	assert_error("-t 0", "timeout: '0' is not a number from 1 to");
+	assert_error("-B -g 0", "--daemon");
+	assert_error("--log_prefix a\033b", "a\\033b");
+}
+END_TEST
+
+START_TEST(requests)
+{
+	static const struct {
+		const char *words;
+		enum options_request request;
+	} cases[] = {
+		{ "--help", OPTIONS_HELP },	{ "-h", OPTIONS_HELP },
+		{ "-?", OPTIONS_HELP },		{ "--version", OPTIONS_VERSION },
+		{ "-l 9 -h", OPTIONS_HELP },	{ "-F /nonexistent -h", OPTIONS_HELP },
+		{ "-version", OPTIONS_VERSION }, { "-o", OPTIONS_RUN },
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct loaded loaded = load_words(NO_FILE, cases[i].words);
+
+		ck_assert_msg(loaded.good && loaded.request == cases[i].request, "%s",
+			      cases[i].words);
+		ck_assert_int_eq(loaded.options != NULL, loaded.request == OPTIONS_RUN);
+		loaded_free(&loaded);
+	}
+}
+END_TEST
+
+START_TEST(source_tells_zero_from_none)
+{
+	struct loaded none = load_words(NO_FILE, "");
+	struct loaded zero = load_words(NO_FILE, "-g 0");
+
+	ck_assert_uint_eq(options_source(none.options, OPTION_guid), OPTION_FROM_DEFAULT);
+	ck_assert_uint_eq(options_source(zero.options, OPTION_guid), OPTION_FROM_COMMAND);
+	loaded_free(&none);
+	loaded_free(&zero);
+}
+END_TEST
+
+START_TEST(unfinished_options)
+{
+	struct loaded loaded = load_words(NO_FILE, "-l 2 -Q -z --scatter-ports 0");
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	bool qos = option_table[OPTION_qos].state == OPTION_STATE_LATER;
+	bool roots = option_table[OPTION_connect_roots].state == OPTION_STATE_LATER;
+
+	options_unfinished(loaded.options, names);
+	ck_assert_uint_eq(names->len, (unsigned int)qos + roots);
+	for (unsigned int i = 0; i < names->len; i++)
+		ck_assert_str_ne(g_ptr_array_index(names, i), "lmc");
+	loaded_free(&loaded);
+}
+END_TEST
+
+START_TEST(help_lists_every_flag)
+{
+	g_autofree char *help = options_help();
+	g_auto(GStrv) lines = NULL;
+
+	for (unsigned int id = 0; id < OPTION_COUNT + OPTION_ACTION_COUNT; id++) {
+		bool action = id >= OPTION_COUNT;
+		const char *flag = action ? option_actions[id - OPTION_COUNT].flag
+					  : option_table[id].flag;
+		char letter = action ? option_actions[id - OPTION_COUNT].letter
+				     : option_table[id].letter;
+		g_autofree char *text = letter ? g_strdup_printf("  -%c, --%s", letter, flag)
+					       : g_strdup_printf("  --%s", flag);
+
+		if (flag)
+			assert_contains(help, text);
+	}
+	lines = g_strsplit(help, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++)
+		ck_assert_msg(strlen(lines[i]) < 80, "%s", lines[i]);
+}
+END_TEST
+
+START_TEST(environment_moves_dumps)
+{
+	struct loaded loaded;
+
+	g_setenv("OSM_TMP_DIR", "/elsewhere", TRUE);
+	loaded = load_words(NO_FILE, "");
+	ck_assert_str_eq(loaded.options->dump_files_dir, "/elsewhere");
+	loaded_free(&loaded);
+	assert_value("--dump_files_dir /d", OPTION_dump_files_dir, "/d");
+	g_unsetenv("OSM_TMP_DIR");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *table = tcase_create("table");
+	TCase *line = tcase_create("command line");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(table, defaults_are_good);
+	tcase_add_test(table, flags_are_unique);
+	tcase_add_test(table, rows_are_complete);
+	tcase_add_test(table, bounds_of_numbers);
+	tcase_add_test(table, bounds_survive_the_field);
+	tcase_add_test(table, no_number_takes_garbage);
+	tcase_add_test(table, values_of_other_kinds);
+	tcase_add_test(table, list_lengths_are_limited);
+	tcase_add_test(table, path_length_is_limited);
+	tcase_add_test(line, forms_of_options);
+	tcase_add_test(line, abbreviations);
+	tcase_add_test(line, hexadecimal_on_the_command_line);
+	tcase_add_test(line, verbosity);
+	tcase_add_test(line, debug_levels);
+	tcase_add_test(line, usage_errors);
+	tcase_add_test(line, requests);
+	tcase_add_test(line, source_tells_zero_from_none);
+	tcase_add_test(line, unfinished_options);
+	tcase_add_test(line, help_lists_every_flag);
+	tcase_add_test(line, environment_moves_dumps);
+	suite_add_tcase(suite, table);
+	suite_add_tcase(suite, line);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
