@@ -29,6 +29,8 @@ struct builder_port {
 	bool fresh;		   /* info was read in this sweep */
 	struct iba_port_info info; /* what the hardware holds */
 	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
+	uint64_t link_seen;	   /* sweep that saw the cable last */
+	uint64_t probed;	   /* sweep that asked last who is at the other end */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 };
@@ -44,6 +46,10 @@ struct builder_node {
 	uint32_t index;		    /* scratch of freeze and of walks */
 	uint64_t seen;		    /* sweep that saw it last */
 	bool has_description, has_switch_info;
+	bool dirty;	       /* its ports are to be read again */
+	bool gone;	       /* to be dropped between two steps */
+	bool lid_routed;       /* SMPs reach it LID-routed */
+	bool warm;	       /* its tables held something when it was first seen */
 	unsigned int failures; /* SMPs in a row without an answer */
 	struct builder_table lft;  /* entries of uint8_t, 64 a block */
 	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Discovery. A node is read when it is met for the first time in a sweep; each port of a switch
+ * whose link is up and whose cable was not met yet is asked who is at its other end. A heavy sweep
+ * begins at the SM's own port, a partial one at the switches marked dirty.
+ *
+ * What a peer says is not trusted: port numbers are checked, a GUID that shows up at two places
+ * is an error of the sweep and the second place is left out.
+ */
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+#define P_KEYS_PER_BLOCK 32
+#define MAX_HOPS 63
+
+static bool link_is_up(const struct builder_port *port)
+{
+	return port->known && port->info.port_state != IBA_PORT_DOWN;
+}
+
+/* ---- P_Key tables: read once, then known ---- */
+
+static void on_p_keys(struct sm_request *request)
+{
+	struct iba_p_key_table table;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_p_key_table_type, request->mad.data, &table);
+	builder_table_set(&request->port->p_keys, request->block, sizeof(table), &table);
+}
+
+static void read_p_keys(struct sm *sm, struct builder_port *port)
+{
+	uint32_t blocks = MAX(1, DIV_ROUND_UP(port->node->info.partition_cap, P_KEYS_PER_BLOCK));
+
+	builder_table_reserve(&port->p_keys, blocks, sizeof(struct iba_p_key_table));
+	for (uint32_t block = 0; block < blocks; block++) {
+		struct sm_request *request;
+
+		if (builder_table_get(&port->p_keys, block, sizeof(struct iba_p_key_table)))
+			continue;
+		request = sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE,
+					 block);
+		request->port = port;
+		request->block = block;
+		request->done = on_p_keys;
+		sm_request_send(request);
+	}
+}
+
+/* ---- nodes, ports, cables: they find each other, so this is one cycle ---- */
+
+static void on_node_info(struct sm_request *request);
+
+/* Asks for the NodeInfo of whatever is at the other end of a port. */
+static void probe(struct sm *sm, struct builder_port *port)
+{
+	struct builder_node *node = port->node;
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	struct mad_route *route = &request->mad.route;
+
+	if (route->hops >= MAX_HOPS) {
+		char name[SM_NAME_SIZE];
+
+		sm_problem(sm, "port %u of %s is more than %u hops away: not discovered", port->num,
+			   sm_node_name(node, name, sizeof(name)), MAX_HOPS);
+		g_free(request);
+		return;
+	}
+	port->probed = sm->builder->sweep;
+	route->parent = node->lid_routed ? node->ports[0].lid : 0;
+	route->lid = 0;
+	route->path[++route->hops] = port->num;
+	request->mad.target ^= (uint64_t)port->num << 56;
+	request->port = port;
+	request->done = on_node_info;
+	sm_request_send(request);
+}
+
+static void port_info_store(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *info)
+{
+	bool endport = port->num == 0 || !builder_is_switch(port->node);
+	bool bounced = info->port_state == IBA_PORT_INIT;
+
+	if (endport && bounced && port->num != 0)
+		builder_table_clear(&port->p_keys); /* it may have been away */
+	port->info = *info;
+	port->known = true;
+	port->fresh = true;
+	if (endport)
+		read_p_keys(sm, port);
+}
+
+/* A switch port whose state was read: does it lead somewhere new? */
+static void follow_port(struct sm *sm, struct builder_port *port)
+{
+	uint64_t sweep = sm->builder->sweep;
+	bool bounced = port->info.port_state == IBA_PORT_INIT;
+
+	if (port->num == 0)
+		return;
+	if (!link_is_up(port)) {
+		if (port->peer)
+			builder_unlink(port);
+		return;
+	}
+	if (port->link_seen == sweep || port->probed == sweep)
+		return;
+	if (sm->sweep.kind == SWEEP_KIND_PARTIAL && port->peer && !bounced) {
+		port->link_seen = port->peer->link_seen = sweep; /* nothing happened here */
+		return;
+	}
+	probe(sm, port);
+}
+
+static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended);
+
+static bool wants_extended(const struct builder_port *port, const struct sm_request *request)
+{
+	const struct builder_port *who =
+		builder_is_switch(port->node) ? &port->node->ports[0] : port;
+
+	return !(request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS) && who->known &&
+	       who->info.capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS && port->num != 0 &&
+	       link_is_up(port) && !port->info.link_speed_ext_supported;
+}
+
+static void on_port_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *port = request->port;
+	struct iba_port_info info;
+	bool asked_twice = request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+
+	if (!sm_request_ok(request)) {
+		if (!asked_twice)
+			sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	port_info_store(sm, port, &info);
+	if (wants_extended(port, request))
+		get_port_info(sm, port->node, port->num, true);
+	if (builder_is_switch(port->node))
+		follow_port(sm, port);
+}
+
+static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended)
+{
+	sm_get(sm, node, &node->ports[num], IBA_ATTR_PORT_INFO,
+	       num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0), on_port_info);
+}
+
+static void on_description(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_node_description_type, request->mad.data, &node->description);
+	node->has_description = true;
+}
+
+/* A switch whose LinearFDBTop is not ours lost its tables, or somebody else wrote them. */
+static void check_tables(struct sm *sm, struct builder_node *node)
+{
+	bool same = sm->routing && node->has_switch_info &&
+		    node->switch_info.linear_fdb_top == sm->routing->top;
+
+	if (same)
+		return;
+	builder_table_clear(&node->lft);
+	builder_table_clear(&node->mft);
+	node->lid_routed = false;
+	node->warm = node->switch_info.linear_fdb_top != 0;
+}
+
+static void on_switch_info(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
+	node->has_switch_info = true;
+	check_tables(request->sm, node);
+}
+
+void discover_switch_ports(struct sm *sm, struct builder_node *node)
+{
+	node->dirty = false;
+	sm_get(sm, node, NULL, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		get_port_info(sm, node, num, false);
+}
+
+void discover_local_change(struct sm *sm, struct builder_node *node)
+{
+	node->dirty = false;
+	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (node->ports[num].guid)
+			get_port_info(sm, node, num, false);
+}
+
+/* First meeting of a node in this sweep, through its port `entry`. */
+static void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
+		      struct builder_node *parent)
+{
+	node->seen = sm->builder->sweep;
+	node->entry = parent ? entry : NULL;
+	node->hops = parent ? parent->hops + 1 : 0;
+	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
+	if (builder_is_switch(node))
+		discover_switch_ports(sm, node);
+	else
+		get_port_info(sm, node, entry->num, false);
+}
+
+static bool node_info_sane(struct sm *sm, const struct sm_request *request,
+			   const struct iba_node_info *info)
+{
+	char name[SM_NAME_SIZE];
+
+	if (info->node_guid && info->node_type >= IBA_NODE_CA && info->node_type <= IBA_NODE_ROUTER &&
+	    info->num_ports && info->num_ports <= IBA_SWITCH_MAX_PORT &&
+	    info->local_port_num <= info->num_ports &&
+	    (info->node_type == IBA_NODE_SWITCH || (info->local_port_num && info->port_guid)))
+		return true;
+	sm_problem(sm,
+		   "behind port %u of %s: NodeInfo makes no sense (GUID 0x%016" G_GINT64_MODIFIER
+		   "x, type %u, %u ports, port %u): left out",
+		   request->port ? request->port->num : 0,
+		   sm_node_name(request->node, name, sizeof(name)), info->node_guid,
+		   info->node_type, info->num_ports, info->local_port_num);
+	return false;
+}
+
+/* The node of that NodeInfo, made if it is new; NULL if another node has its GUID. */
+static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info *info)
+{
+	struct builder_node *node = builder_find(sm->builder, info->node_guid);
+
+	if (!node)
+		return builder_add(sm->builder, info);
+	if (node->info.node_type == info->node_type && node->info.num_ports == info->num_ports) {
+		if (node->seen != sm->builder->sweep)
+			node->info = *info;
+		return node;
+	}
+	node->gone = true; /* dropped between the steps, found anew by the next sweep */
+	sm_problem(sm, "GUID 0x%016" G_GINT64_MODIFIER "x: node type or number of ports changed",
+		   info->node_guid);
+	return NULL;
+}
+
+/* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
+static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	uint64_t sweep = sm->builder->sweep;
+	char near_name[SM_NAME_SIZE], far_name[SM_NAME_SIZE];
+
+	if (far == port)
+		return false; /* a loopback plug */
+	if (far->link_seen == sweep && far->peer && far->peer != port) {
+		sm_problem(sm,
+			   "duplicate GUID or cable moved: port %u of %s was met at two places, "
+			   "also behind port %u of %s",
+			   far->num, sm_node_name(far->node, far_name, sizeof(far_name)), port->num,
+			   sm_node_name(port->node, near_name, sizeof(near_name)));
+		return false;
+	}
+	if (port->peer != far)
+		builder_link(port, far);
+	port->link_seen = far->link_seen = sweep;
+	return true;
+}
+
+static void on_node_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *far;
+	struct builder_node *node;
+	struct iba_node_info info;
+
+	if (!sm_request_ok(request)) {
+		builder_unlink(request->port);
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (!node_info_sane(sm, request, &info))
+		return;
+	node = meet_node(sm, &info);
+	if (!node)
+		return;
+	far = &node->ports[info.local_port_num];
+	if (!join(sm, request->port, far))
+		return;
+	if (!builder_is_switch(node))
+		far->guid = info.port_guid;
+	else
+		node->ports[0].guid = info.port_guid;
+	if (node->seen != sm->builder->sweep)
+		read_node(sm, node, far, request->node);
+	else if (!builder_is_switch(node) && !far->fresh)
+		get_port_info(sm, node, far->num, false);
+}
+
+/* ---- steps ---- */
+
+static void new_sweep(struct builder *builder)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	builder->sweep++;
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			node->ports[num].fresh = false;
+}
+
+static void on_hop0(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_node *stand_in = request->node;
+	struct builder_node *node;
+	struct iba_node_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (!node_info_sane(sm, request, &info))
+		return;
+	node = meet_node(sm, &info);
+	if (!node)
+		return;
+	if (builder_is_switch(node))
+		info.local_port_num = 0;
+	node->ports[info.local_port_num].guid = info.port_guid;
+	sm->builder->sm_port = &node->ports[info.local_port_num];
+	g_assert(stand_in->guid == 0);
+}
+
+enum step_result step_hop0(struct sm *sm)
+{
+	new_sweep(sm->builder);
+	sm->builder->sm_port = NULL;
+	sm_get(sm, sm->here, NULL, IBA_ATTR_NODE_INFO, 0, on_hop0);
+	return STEP_WAIT;
+}
+
+/* The SM's CA sees the subnet through one port: what is beyond it. */
+static void discover_all(struct sm *sm)
+{
+	struct builder_port *port = sm->builder->sm_port;
+
+	read_node(sm, port->node, port, NULL);
+	if (!builder_is_switch(port->node))
+		probe(sm, port);
+}
+
+static void discover_dirty(struct sm *sm)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		if (!node->dirty)
+			continue;
+		if (builder_is_switch(node))
+			discover_switch_ports(sm, node);
+		else
+			discover_local_change(sm, node);
+	}
+}
+
+enum step_result step_discover(struct sm *sm)
+{
+	if (sm->sweep.kind == SWEEP_KIND_PARTIAL) {
+		new_sweep(sm->builder);
+		discover_dirty(sm);
+		return STEP_WAIT;
+	}
+	if (!sm->builder->sm_port)
+		return STEP_ABORT;
+	discover_all(sm);
+	return STEP_WAIT;
+}
+
+/* After a heavy discovery a cable not met again is gone; so is a node that changed its nature. */
+static void drop_unseen(struct sm *sm)
+{
+	g_autoptr(GPtrArray) gone = g_ptr_array_new();
+	uint64_t sweep = sm->builder->sweep;
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		if (node->gone) {
+			g_ptr_array_add(gone, node);
+			continue;
+		}
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			struct builder_port *port = &node->ports[num];
+
+			if (sm->sweep.kind == SWEEP_KIND_HEAVY && port->peer &&
+			    port->link_seen != sweep)
+				builder_unlink(port);
+		}
+	}
+	for (guint i = 0; i < gone->len; i++)
+		builder_remove(sm->builder, gone->pdata[i]);
+}
+
+enum step_result step_settle(struct sm *sm)
+{
+	const struct builder_port *port = sm->builder->sm_port;
+	unsigned int dropped;
+
+	drop_unseen(sm);
+	if (!port || !port->known)
+		return STEP_ABORT;
+	dropped = builder_prune(sm->builder);
+	if (dropped)
+		log_info(sm->log, "%u nodes are gone", dropped);
+	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
+	if (!builder_is_switch(port->node) && !link_is_up(port)) {
+		log_error(sm->log, "the SM's port is down: no subnet to manage");
+		sm->sweep.errors++;
+		return STEP_ABORT;
+	}
+	return STEP_NEXT;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SMPs of a sweep. Each belongs to the step that sent it: the step is over when the last of its
+ * SMPs came back. Nodes are dropped between steps only, so a request may point to its node.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
+{
+	char text[sizeof(node->description.node_string) + 1] = "";
+
+	memcpy(text, node->description.node_string, sizeof(node->description.node_string));
+	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)", text, node->guid);
+	return buffer;
+}
+
+void sm_problem(struct sm *sm, const char *format, ...)
+{
+	va_list args;
+	g_autofree char *text = NULL;
+	unsigned int held_back;
+
+	sm->sweep.errors++;
+	if (!log_limit_pass(&sm->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
+		return;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (held_back)
+		log_error(sm->log, "%s (%u such lines held back)", text, held_back);
+	else
+		log_error(sm->log, "%s", text);
+}
+
+void sm_request_failed(const struct sm_request *request)
+{
+	const struct mad_request *mad = &request->mad;
+	const char *attribute = iba_name(IBA_SET_ATTR, mad->attribute);
+	const char *method = mad->method == IBA_METHOD_SET ? "Set" : "Get";
+	char name[SM_NAME_SIZE];
+
+	sm_node_name(request->node, name, sizeof(name));
+	if (mad->result == MAD_TIMEOUT)
+		sm_problem(request->sm, "%s(%s) 0x%x of %s: no answer after %u retries", method,
+			   attribute ? attribute : "?", mad->modifier, name,
+			   request->sm->options->transaction_retries);
+	else
+		sm_problem(request->sm, "%s(%s) 0x%x of %s: status 0x%04x", method,
+			   attribute ? attribute : "?", mad->modifier, name, mad->status);
+}
+
+static void on_done(struct mad_request *mad)
+{
+	struct sm_request *request = (struct sm_request *)mad;
+	struct sm *sm = request->sm;
+
+	if (mad->result == MAD_TIMEOUT)
+		request->node->failures++;
+	else
+		request->node->failures = 0;
+	if (mad->fell_back)
+		request->node->lid_routed = false;
+	if (request->done)
+		request->done(request);
+	else if (mad->result != MAD_OK)
+		sm_request_failed(request);
+	g_free(request);
+	sm->sweep.pending--;
+	sweep_advance(sm);
+}
+
+struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
+				  uint16_t attribute, uint32_t modifier)
+{
+	struct sm_request *request = g_new0(struct sm_request, 1);
+	const struct builder_node *parent = node->entry ? node->entry->peer->node : NULL;
+	int hops = builder_path(node, request->mad.route.path);
+
+	request->sm = sm;
+	request->node = node;
+	request->mad.target = node->guid;
+	request->mad.method = method;
+	request->mad.attribute = attribute;
+	request->mad.modifier = modifier;
+	request->mad.m_key = sm->options->m_key;
+	request->mad.owner = sm->actor;
+	request->mad.done = on_done;
+	request->mad.route.hops = hops < 0 ? 0 : hops;
+	if (node->lid_routed && node->entry)
+		request->mad.route.lid = node->entry->lid ? node->entry->lid : node->ports[0].lid;
+	if (parent && parent->lid_routed)
+		request->mad.route.parent = parent->ports[0].lid;
+	return request;
+}
+
+void sm_request_send(struct sm_request *request)
+{
+	request->sm->sweep.pending++;
+	mad_send(request->sm->mad, &request->mad);
+}
+
+void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port,
+	    uint16_t attribute, uint32_t modifier, void (*done)(struct sm_request *request))
+{
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
+
+	request->port = port;
+	request->done = done;
+	sm_request_send(request);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files of sm/ share. Everything here belongs to the actor "sm". */
+#ifndef SM_SM_PRIVATE_H
+#define SM_SM_PRIVATE_H
+
+#include "core/options.h"
+#include "fabric/builder.h"
+#include "policy/groups.h"
+#include "policy/partition.h"
+#include "policy/subnet.h"
+#include "route/engine.h"
+#include "sm/guid2lid.h"
+#include "sm/plan.h"
+#include "sm/sm.h"
+
+enum step_result {
+	STEP_NEXT,  /* go on at once */
+	STEP_WAIT,  /* go on when every SMP of the step was answered or given up */
+	STEP_AGAIN, /* the same step again then */
+	STEP_ABORT, /* end the sweep with an error */
+};
+
+struct sweep {
+	enum sweep_kind kind; /* SWEEP_KIND_NONE: no sweep runs */
+	unsigned int step;
+	bool again;
+	bool at_step; /* inside a step function: completions do not go on by themselves */
+	unsigned int pending; /* SMPs of this step that are out */
+	unsigned int errors;
+	uint64_t started_ns, step_started_ns;
+	uint32_t layer;	  /* of PROGRAM: hops of the switches being written */
+	bool layer_rest;  /* their remaining blocks */
+};
+
+struct sm {
+	struct context *context;
+	struct log *log;
+	struct mad *mad;
+	struct vendor *vendor;
+	struct actor *actor;
+	struct options *options; /* of this sweep */
+	struct builder *builder;
+	struct builder_node *here; /* stands for the SM's own node until that is known: no hops */
+	struct guid2lid *guid2lid;
+	struct sweep sweep;
+	unsigned int reasons; /* why the next sweep is wanted */
+	struct timer interval;
+	struct timer settle; /* gathers traps that come together */
+	bool first_sweep_done;
+	bool up; /* the last sweep had no errors */
+	unsigned int failures; /* sweeps with errors in a row */
+
+	/* values of this sweep; kept for the next */
+	struct fabric *fabric;
+	struct routing *routing;
+	struct partitions *partitions;
+	bool credit_loop;
+	uint64_t groups_serial; /* of the multicast groups programmed */
+	uint16_t mlid_top;	/* highest MLID ever programmed */
+	bool lids_changed;
+
+	uint32_t act_count; /* SMInfo ActCount */
+	struct log_limit trap_log, error_log;
+	GHashTable *trap_sources; /* LID -> struct bucket */
+	sm_progress_fn *show;
+	void *show_arg;
+};
+
+/* ---- requests ---- */
+struct sm_request {
+	struct mad_request mad;
+	struct sm *sm;
+	struct builder_node *node;
+	struct builder_port *port; /* what it is about; NULL: the node */
+	uint32_t block;
+	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
+};
+
+struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
+				  uint16_t attribute, uint32_t modifier);
+void sm_request_send(struct sm_request *request);
+/* A Get whose answer goes to done. */
+void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port,
+	    uint16_t attribute, uint32_t modifier, void (*done)(struct sm_request *request));
+/* "Set(PortInfo) 3 of NAME (0xGUID): timeout" counted as an error of the sweep. */
+void sm_request_failed(const struct sm_request *request);
+static inline bool sm_request_ok(const struct sm_request *request)
+{
+	return request->mad.result == MAD_OK;
+}
+
+/* An error of the sweep: it goes on, but the subnet is not up at its end. */
+void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* "NAME (0xGUID)"; returns buffer. */
+const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
+#define SM_NAME_SIZE 128
+
+/* ---- sweep.c ---- */
+void sweep_init(struct sm *sm);
+void sweep_want(struct sm *sm, unsigned int reasons);
+void sweep_advance(struct sm *sm); /* an SMP of the step came back */
+
+/* ---- the steps, in the order of steps.def ---- */
+#define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);
+#include "sm/steps.def"
+#undef STEP
+
+/* discover.c */
+void discover_switch_ports(struct sm *sm, struct builder_node *node);
+void discover_local_change(struct sm *sm, struct builder_node *node);
+/* link.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
+bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
+void link_send(struct sm *sm, struct builder_port *port, struct iba_port_info *want,
+	       uint8_t state);
+/* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */
+void trap_receive(void *arg, struct vendor_mad *mad);
+
+#endif

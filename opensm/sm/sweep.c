@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs and
+ * returns; the loop goes on when all of them came back. Reasons for the next sweep gather in
+ * sm->reasons; plan.c turns them into the kind of sweep, which picks the steps.
+ */
+#include "sm/sm_private.h"
+
+struct step {
+	const char *name;
+	enum step_result (*run)(struct sm *sm);
+	unsigned int kinds;
+};
+
+#define L SWEEP_KIND_LIGHT
+#define G SWEEP_KIND_GROUPS
+#define R SWEEP_KIND_REROUTE
+#define P SWEEP_KIND_PARTIAL
+#define H SWEEP_KIND_HEAVY
+static const struct step steps[] = {
+#define STEP(name, function, kinds, text) {#name, function, kinds},
+#include "sm/steps.def"
+#undef STEP
+};
+#undef L
+#undef G
+#undef R
+#undef P
+#undef H
+
+/* Traps come in bunches: a sweep starts when none has come for this long. */
+#define SETTLE_NS (10 * NS_PER_MS)
+/* After a sweep with errors the next one waits, twice as long each time. */
+#define RETRY_FIRST_NS (100 * NS_PER_MS)
+#define RETRY_MAX_NS (10 * NS_PER_S)
+
+static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
+{
+	struct sm_progress progress = {.step = step, .step_ns = took, .finished = finished};
+
+	if (!sm->show)
+		return;
+	if (sm->fabric) {
+		progress.switches = sm->fabric->n_switches;
+		progress.hosts = sm->fabric->n_nodes - sm->fabric->n_switches;
+		progress.links = sm->fabric->n_links;
+		for (uint32_t i = 0; finished && i < sm->fabric->n_ports; i++)
+			progress.active += sm->fabric->ports[i].known &&
+					   sm->fabric->ports[i].info.port_state == IBA_PORT_ACTIVE;
+	}
+	progress.errors = sm->sweep.errors != 0;
+	sm->show(sm->show_arg, &progress);
+}
+
+/* When to look again: soon after errors, else after sweep_interval. */
+static void start_interval(struct sm *sm)
+{
+	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
+	uint64_t retry = RETRY_FIRST_NS << MIN(sm->failures, 10u);
+
+	if (sm->failures)
+		delay = MIN(retry, RETRY_MAX_NS);
+	if (delay)
+		timer_start(&sm->interval, delay);
+}
+
+static void announce_up(struct sm *sm)
+{
+	if (!sm->up || !sm->first_sweep_done)
+		log_sys(sm->log, "SUBNET UP");
+	else
+		log_info(sm->log, "SUBNET UP");
+	sm->up = true;
+	sm->first_sweep_done = true;
+}
+
+static void end_light(struct sm *sm)
+{
+	counter_inc(&sm->context->counters, sweeps_light);
+	if (sm->sweep.errors)
+		sweep_want(sm, SWEEP_CHANGE);
+}
+
+static void end_full(struct sm *sm)
+{
+	const struct sweep *sweep = &sm->sweep;
+	uint64_t took = actor_now(sm->actor) - sweep->started_ns;
+
+	counter_inc(&sm->context->counters, sweeps_heavy);
+	log_info(sm->log, "%s sweep: %.1f ms, %u errors", plan_kind_name(sweep->kind),
+		 took / (double)NS_PER_MS, sweep->errors);
+	if (sweep->errors) {
+		counter_inc(&sm->context->counters, sweeps_failed);
+		sm->failures++;
+		sm->up = false;
+		sm->reasons |= SWEEP_ERRORS;
+		log_sys(sm->log, "ERRORS DURING INITIALIZATION");
+		return;
+	}
+	sm->failures = 0;
+	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE))
+		announce_up(sm);
+}
+
+static void end_sweep(struct sm *sm)
+{
+	bool light = sm->sweep.kind == SWEEP_KIND_LIGHT;
+
+	if (light)
+		end_light(sm);
+	else
+		end_full(sm);
+	sm->sweep.kind = SWEEP_KIND_NONE;
+	show(sm, "IDLE", 0, true);
+	if (sm->options->once && !light)
+		event_emit(&sm->context->bus, EVENT_FINISHED, sm->failures ? 1 : 0);
+	start_interval(sm);
+	if (sm->reasons & ~SWEEP_ERRORS)
+		timer_start(&sm->settle, sm->failures ? RETRY_FIRST_NS : 0);
+}
+
+static void end_step(struct sm *sm)
+{
+	struct sweep *sweep = &sm->sweep;
+	uint64_t now = actor_now(sm->actor);
+
+	log_verbose(sm->log, "%s: %.3f ms", steps[sweep->step].name,
+		    (now - sweep->step_started_ns) / (double)NS_PER_MS);
+	show(sm, steps[sweep->step].name, now - sweep->step_started_ns, false);
+	sweep->step_started_ns = now;
+	sweep->step++;
+}
+
+/* Runs steps until one has to wait. */
+static void run_steps(struct sm *sm)
+{
+	struct sweep *sweep = &sm->sweep;
+
+	while (sweep->step < G_N_ELEMENTS(steps)) {
+		const struct step *step = &steps[sweep->step];
+		enum step_result result;
+
+		if (!(step->kinds & sweep->kind)) {
+			sweep->step++;
+			continue;
+		}
+		sweep->at_step = true;
+		result = step->run(sm);
+		sweep->at_step = false;
+		sweep->again = result == STEP_AGAIN;
+		if (result == STEP_ABORT) {
+			sweep->errors++;
+			break;
+		}
+		if (sweep->pending)
+			return;
+		if (!sweep->again)
+			end_step(sm);
+	}
+	end_sweep(sm);
+}
+
+void sweep_advance(struct sm *sm)
+{
+	if (sm->sweep.pending || sm->sweep.at_step || sm->sweep.kind == SWEEP_KIND_NONE)
+		return;
+	if (!sm->sweep.again)
+		end_step(sm);
+	run_steps(sm);
+}
+
+static void take_options(struct sm *sm)
+{
+	options_unref(sm->options);
+	sm->options = slot_take(&sm->context->options);
+}
+
+static void begin_sweep(struct sm *sm)
+{
+	struct plan_state state = {
+		.first_done = sm->first_sweep_done,
+		.failures = sm->failures,
+	};
+	enum sweep_kind kind;
+
+	take_options(sm);
+	state.force_heavy = sm->options->force_heavy_sweep;
+	state.sweep_on_trap = sm->options->sweep_on_trap;
+	kind = plan_sweep(&state, sm->reasons);
+	if (kind == SWEEP_KIND_NONE)
+		return;
+	timer_stop(&sm->interval);
+	sm->reasons &= ~plan_answers(kind);
+	sm->sweep = (struct sweep){.kind = kind};
+	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
+	if (kind == SWEEP_KIND_HEAVY)
+		log_info(sm->log, "Entering HEAVY SWEEP");
+	else
+		log_verbose(sm->log, "beginning a %s sweep", plan_kind_name(kind));
+	run_steps(sm);
+}
+
+void sweep_want(struct sm *sm, unsigned int reasons)
+{
+	const unsigned int gather = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_GROUPS;
+
+	sm->reasons |= reasons;
+	if (sm->sweep.kind == SWEEP_KIND_NONE)
+		timer_start(&sm->settle, reasons & gather ? SETTLE_NS : 0);
+}
+
+static void on_settle(struct timer *timer)
+{
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, settle));
+
+	if (sm->sweep.kind == SWEEP_KIND_NONE)
+		begin_sweep(sm);
+}
+
+static void on_interval(struct timer *timer)
+{
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, interval));
+
+	sweep_want(sm, SWEEP_TIMER);
+}
+
+void sweep_init(struct sm *sm)
+{
+	timer_init(&sm->interval, sm->actor, on_interval);
+	timer_init(&sm->settle, sm->actor, on_settle);
+}
