@@ -3,3 +3,4 @@
 include tests/unit/complib.mk
 include tests/unit/sim.mk
 include tests/unit/core.mk
+include tests/unit/wire.mk
