@@ -13,3 +13,12 @@ tests_unit_test_options_file_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 tests_unit_test_notify_SOURCES = tests/unit/test_notify.c
 tests_unit_test_notify_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_notify_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
+
+# The pages as built, against the table.
+check_PROGRAMS += tests/unit/test_options_man
+TESTS += tests/unit/test_options_man
+tests_unit_test_options_man_SOURCES = tests/unit/test_options_man.c
+tests_unit_test_options_man_CPPFLAGS = $(AM_CPPFLAGS) -DMAN_DIR='"$(abs_builddir)/man"' \
+	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
+tests_unit_test_options_man_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_options_man_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
