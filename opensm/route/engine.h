@@ -73,7 +73,11 @@ struct route_verdict {
 	uint64_t paths; /* (switch, LID) pairs checked */
 	char *witness;	/* what is wrong, hop by hop, for the log; NULL if nothing */
 };
-/* True if complete and loop free, and acyclic where the routing promises it. */
+/*
+ * True if complete and loop free, and acyclic where the routing promises it. A LID that is not
+ * reached because of a loop makes the routing incomplete too; pairs that are not connected
+ * physically do not. Channel dependencies: see verify.c.
+ */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict);
 void route_verdict_clear(struct route_verdict *verdict);
@@ -95,6 +99,11 @@ struct route_tree {
  */
 struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
 				   uint32_t n_members, uint32_t *left_out);
+/* The same for many groups: the graph of this fabric is made once, by route_graph_new(). */
+struct route_graph;
+struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
+				      const uint32_t *members, uint32_t n_members,
+				      uint32_t *left_out);
 void route_tree_free(struct route_tree *tree);
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const uint32_t *members, uint32_t n_members, char **witness);

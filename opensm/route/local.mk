@@ -1,3 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libroute.a
-libroute_a_SOURCES =
+libroute_a_SOURCES = \
+	opensm/route/balance.c \
+	opensm/route/dependency.c opensm/route/dependency.h \
+	opensm/route/engine.h \
+	opensm/route/graph.c opensm/route/graph.h \
+	opensm/route/hops.c \
+	opensm/route/minhop.c \
+	opensm/route/multicast.c \
+	opensm/route/multicast_verify.c \
+	opensm/route/registry.c \
+	opensm/route/routing.c \
+	opensm/route/shortest.h \
+	opensm/route/tree.c \
+	opensm/route/verify.c

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Shortest paths in networks of any shape, chosen by load.
+ *
+ * Destinations are routed one after the other. For each, switches are taken from the farthest to
+ * the nearest: what a switch sends (its own hosts and all that farther switches send through it)
+ * is known when its turn comes, and goes over that link of a shortest path which carries least so
+ * far. After a first round over all destinations each is taken out and routed anew in the
+ * presence of all others, which evens out what the order of the first round did.
+ *
+ * The LIDs of a port (LMC) use different links at a switch where there are any.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "route/shortest.h"
+
+#define HOST_FLOW 16 /* flow of a host, where that of a switch itself is 1 */
+#define ROUNDS 2
+#define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
+#define WORK_EACH (UINT64_C(1) << 25)  /* above, LIDs of a leaf are routed by the bundle */
+
+struct balance {
+	const struct route_graph *graph;
+	struct routing *routing;
+	const uint8_t *hops; /* symmetric: cables go both ways */
+	uint64_t *load;	     /* by link */
+	uint32_t *to;	     /* switch at the end of a link */
+	uint32_t *first;     /* [n]: candidates of a switch towards the leaf at hand */
+	uint32_t *last;
+	uint32_t *candidates; /* links */
+	uint32_t *order;      /* switches from the farthest to the nearest, leaf left out */
+	uint32_t n_order;
+	uint64_t *flow;
+	uint32_t *link_of; /* [n * 256]: link of an exit port */
+	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
+			      base target + 1 */
+	uint8_t *uses;	   /* by link: how many of its LIDs do */
+	uint32_t bundle;   /* LIDs of a leaf routed together */
+};
+
+static uint64_t own_flow(const struct route_graph *graph, uint32_t sw)
+{
+	return 1 + HOST_FLOW * (uint64_t)(graph->first_target[sw + 1] - graph->first_target[sw]);
+}
+
+/* Sorts switches by distance from the leaf, far ones first. */
+static void order_by_distance(struct balance *balance, const uint8_t *hops)
+{
+	uint32_t n = balance->graph->n, start[256 + 1] = { 0 };
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		start[255 - hops[sw] + 1]++;
+	start[1] = 0; /* unreachable ones */
+	for (unsigned int i = 1; i <= 256; i++)
+		start[i] += start[i - 1];
+	balance->n_order = start[255];
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (hops[sw] != ROUTE_FAR && hops[sw])
+			balance->order[start[255 - hops[sw]]++] = sw;
+}
+
+static void list_candidates(struct balance *balance, uint32_t leaf)
+{
+	const struct route_graph *graph = balance->graph;
+	const uint8_t *hops = balance->hops + (size_t)leaf * graph->n;
+	uint32_t n = 0;
+
+	order_by_distance(balance, hops);
+	for (uint32_t i = 0; i < balance->n_order; i++) {
+		uint32_t sw = balance->order[i];
+
+		balance->first[sw] = n;
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			const struct route_edge *edge = &graph->edges[e];
+
+			if (hops[edge->to] + 1 != hops[sw])
+				continue;
+			for (unsigned int k = 0; k < edge->n_links; k++)
+				balance->candidates[n++] = edge->first_link + k;
+		}
+		balance->last[sw] = n;
+	}
+}
+
+/* Fewest uses by the same port first, then least load; from a start that goes round. */
+static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
+{
+	uint32_t first = balance->first[sw], n = balance->last[sw] - first;
+	uint32_t best = balance->candidates[first];
+	uint64_t best_cost = UINT64_MAX;
+
+	if (n == 1)
+		return best;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t link = balance->candidates[first + (turn + i) % n];
+		uint64_t cost = balance->load[link];
+
+		if (owner && balance->used_by[link] == owner)
+			cost += (uint64_t)balance->uses[link] << 48;
+		if (cost >= best_cost)
+			continue;
+		best_cost = cost;
+		best = link;
+	}
+	return best;
+}
+
+static void start_flow(struct balance *balance, bool host)
+{
+	const struct route_graph *graph = balance->graph;
+
+	for (uint32_t i = 0; i < balance->n_order; i++) {
+		uint32_t sw = balance->order[i];
+
+		balance->flow[sw] = host ? own_flow(graph, sw) : 1;
+	}
+}
+
+static void take_out(struct balance *balance, uint16_t lid, bool host, uint32_t n_lids)
+{
+	start_flow(balance, host);
+	for (uint32_t i = 0; i < balance->n_order; i++) {
+		uint32_t sw = balance->order[i];
+		uint32_t link = balance->link_of[sw * 256 + balance->routing->lft[sw][lid]];
+
+		balance->load[link] -= balance->flow[sw] * n_lids;
+		balance->flow[balance->to[link]] += balance->flow[sw];
+	}
+}
+
+static void put_in(struct balance *balance, uint16_t lid, bool host, uint32_t n_lids,
+		   uint32_t owner)
+{
+	start_flow(balance, host);
+	for (uint32_t i = 0; i < balance->n_order; i++) {
+		uint32_t sw = balance->order[i];
+		uint32_t link = choose(balance, sw, owner, lid);
+
+		balance->load[link] += balance->flow[sw] * n_lids;
+		balance->flow[balance->to[link]] += balance->flow[sw];
+		balance->routing->lft[sw][lid] = balance->graph->links[link];
+		if (!owner)
+			continue;
+		balance->uses[link] = balance->used_by[link] == owner ? balance->uses[link] + 1 : 1;
+		balance->used_by[link] = owner;
+	}
+}
+
+/* Other LIDs of a bundle go where its first goes. */
+static void copy_column(struct balance *balance, uint16_t from, uint16_t to)
+{
+	for (uint32_t i = 0; i < balance->n_order; i++) {
+		uint8_t *lft = balance->routing->lft[balance->order[i]];
+
+		lft[to] = lft[from];
+	}
+}
+
+static void route_targets(struct balance *balance, uint32_t leaf, bool again, uint32_t *n_owners)
+{
+	const struct route_graph *graph = balance->graph;
+	uint32_t last = graph->first_target[leaf + 1], n;
+
+	for (uint32_t t = graph->first_target[leaf]; t < last; t += n) {
+		const struct route_target *target = &graph->targets[t];
+		bool several = target->offset ||
+			       (t + 1 < last && graph->targets[t + 1].offset == 1);
+
+		n = several ? 1 : MIN(balance->bundle, last - t);
+		*n_owners += several && !target->offset;
+		if (again)
+			take_out(balance, target->lid, true, n);
+		put_in(balance, target->lid, true, n, several ? *n_owners : 0);
+		for (uint32_t i = 0; i < n; i++) {
+			balance->routing->lft[leaf][target[i].lid] = target[i].exit;
+			if (i)
+				copy_column(balance, target->lid, target[i].lid);
+		}
+	}
+}
+
+static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
+{
+	const struct route_graph *graph = balance->graph;
+	unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint16_t lid = graph->own_lid[sw] + i;
+
+		if (again)
+			take_out(balance, lid, false, 1);
+		put_in(balance, lid, false, 1, 0);
+		balance->routing->lft[sw][lid] = 0;
+	}
+}
+
+static void route_all(struct balance *balance)
+{
+	const struct route_graph *graph = balance->graph;
+	uint64_t work = (uint64_t)graph->n * (route_n_targets(graph) + graph->n);
+	int rounds = work > WORK_AGAIN ? 1 : ROUNDS;
+	uint32_t n_owners = 0;
+
+	balance->bundle = 1 + work / WORK_EACH;
+	for (int round = 0; round < rounds; round++) {
+		for (uint32_t sw = 0; sw < graph->n; sw++) {
+			list_candidates(balance, sw);
+			route_targets(balance, sw, round, &n_owners);
+			route_own_lids(balance, sw, round);
+		}
+	}
+}
+
+static void index_links(struct balance *balance)
+{
+	const struct route_graph *graph = balance->graph;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			const struct route_edge *edge = &graph->edges[e];
+
+			for (unsigned int k = 0; k < edge->n_links; k++) {
+				uint32_t link = edge->first_link + k;
+
+				balance->to[link] = edge->to;
+				balance->link_of[sw * 256 + graph->links[link]] = link;
+			}
+		}
+	}
+}
+
+void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
+			struct routing *routing)
+{
+	struct balance balance = { .graph = graph, .hops = hops, .routing = routing };
+	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
+
+	balance.load = g_new0(uint64_t, n_links);
+	balance.to = g_new(uint32_t, n_links);
+	balance.candidates = g_new(uint32_t, n_links);
+	balance.used_by = g_new0(uint32_t, n_links);
+	balance.uses = g_new0(uint8_t, n_links);
+	balance.first = g_new(uint32_t, n);
+	balance.last = g_new(uint32_t, n);
+	balance.order = g_new(uint32_t, n);
+	balance.flow = g_new0(uint64_t, n);
+	balance.link_of = g_new0(uint32_t, (size_t)n * 256);
+	index_links(&balance);
+	route_all(&balance);
+	g_free(balance.load);
+	g_free(balance.to);
+	g_free(balance.candidates);
+	g_free(balance.used_by);
+	g_free(balance.uses);
+	g_free(balance.first);
+	g_free(balance.last);
+	g_free(balance.order);
+	g_free(balance.flow);
+	g_free(balance.link_of);
+}

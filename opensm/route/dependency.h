@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The channel dependency graph of one virtual lane. A channel is an exit port of a switch towards
+ * another switch; it depends on those that its packets ask for next. Packets cannot block each
+ * other for ever if the graph has no cycle.
+ */
+#ifndef ROUTE_DEPENDENCY_H
+#define ROUTE_DEPENDENCY_H
+
+#include <glib.h>
+
+#include "fabric/fabric.h"
+
+struct dependency;
+
+struct dependency_channel {
+	uint32_t sw;
+	uint8_t port;
+};
+
+struct dependency *dependency_new(const struct fabric *fabric);
+void dependency_free(struct dependency *dependency);
+
+/* Packets that leave sw by port leave the next switch by each out with wanted[out] != 0. */
+void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port,
+			const uint8_t wanted[256]);
+void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out);
+
+/* The channels of a cycle in order, each once (free the array); NULL if there is none. */
+GArray *dependency_cycle(const struct dependency *dependency);
+
+#endif

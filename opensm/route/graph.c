@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* From the frozen fabric to the graph of switches, their cables and the LIDs behind them. */
+#include "route/graph.h"
+
+#include <glib.h>
+#include <string.h>
+
+/* Neighbour switch across a port, or FABRIC_NONE: no cable, not a switch, or the switch itself. */
+static uint32_t neighbour(const struct fabric *fabric, uint32_t sw, unsigned int num)
+{
+	uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer, to;
+
+	if (peer == FABRIC_NONE)
+		return FABRIC_NONE;
+	to = fabric->nodes[fabric->ports[peer].node].sw;
+	return to == sw ? FABRIC_NONE : to;
+}
+
+static unsigned int ports_of(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].num_ports;
+}
+
+/* Edges of one switch; edge_of[] of its neighbours is scratch that enters and leaves unset. */
+static void add_edges(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
+		      GArray *edges, uint32_t *edge_of)
+{
+	struct route_edge *own;
+	uint32_t first = edges->len;
+
+	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
+		uint32_t to = neighbour(fabric, sw, num);
+		struct route_edge edge = { .to = to };
+
+		if (to == FABRIC_NONE)
+			continue;
+		if (edge_of[to] == FABRIC_NONE) {
+			edge_of[to] = edges->len;
+			g_array_append_val(edges, edge);
+		}
+		g_array_index(edges, struct route_edge, edge_of[to]).n_links++;
+	}
+	own = &g_array_index(edges, struct route_edge, 0);
+	for (uint32_t e = first; e < edges->len; e++) {
+		own[e].first_link = graph->n_links;
+		graph->n_links += own[e].n_links;
+		graph->parallel |= own[e].n_links > 1;
+		own[e].n_links = 0;
+	}
+	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
+		uint32_t to = neighbour(fabric, sw, num);
+
+		if (to == FABRIC_NONE)
+			continue;
+		graph->links[own[edge_of[to]].first_link + own[edge_of[to]].n_links++] = num;
+	}
+	for (uint32_t e = first; e < edges->len; e++)
+		edge_of[own[e].to] = FABRIC_NONE;
+}
+
+static void make_edges(struct route_graph *graph, const struct fabric *fabric)
+{
+	GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct route_edge));
+	uint32_t *edge_of = g_new(uint32_t, graph->n + 1);
+
+	memset(edge_of, 0xFF, (graph->n + 1) * sizeof(uint32_t));
+	graph->first_edge = g_new(uint32_t, graph->n + 1);
+	graph->links = g_malloc(fabric->n_ports + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		graph->first_edge[sw] = edges->len;
+		add_edges(graph, fabric, sw, edges, edge_of);
+	}
+	graph->first_edge[graph->n] = edges->len;
+	graph->edges = (struct route_edge *)g_array_free(edges, FALSE);
+	g_free(edge_of);
+}
+
+/* Number of LIDs that count: the range may not leave the unicast space. */
+static unsigned int lids_of(const struct fabric_port *port)
+{
+	if (!port->lid || port->lid + (1u << port->lmc) > FABRIC_LIDS)
+		return 0;
+	return 1u << port->lmc;
+}
+
+static void add_targets(const struct fabric *fabric, uint32_t sw, GArray *targets)
+{
+	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
+		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+		struct route_target target = { .leaf = sw, .exit = num };
+		unsigned int n;
+
+		if (peer == FABRIC_NONE || !fabric_is_endport(fabric, peer) ||
+		    fabric_is_switch(fabric, fabric->ports[peer].node))
+			continue;
+		n = lids_of(&fabric->ports[peer]);
+		for (unsigned int i = 0; i < n; i++) {
+			target.lid = fabric->ports[peer].lid + i;
+			if (fabric_port_by_lid(fabric, target.lid) != peer)
+				break;
+			target.offset = i;
+			g_array_append_val(targets, target);
+		}
+	}
+}
+
+static void make_targets(struct route_graph *graph, const struct fabric *fabric)
+{
+	GArray *targets = g_array_new(FALSE, FALSE, sizeof(struct route_target));
+
+	graph->first_target = g_new(uint32_t, graph->n + 1);
+	graph->own_lid = g_new0(uint16_t, graph->n + 1);
+	graph->own_lmc = g_new0(uint8_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const struct fabric_port *own = &fabric->ports[fabric_switch_port(fabric, sw, 0)];
+
+		graph->first_target[sw] = targets->len;
+		add_targets(fabric, sw, targets);
+		if (!lids_of(own) || &fabric->ports[fabric_port_by_lid(fabric, own->lid)] != own)
+			continue;
+		graph->own_lid[sw] = own->lid;
+		graph->own_lmc[sw] = own->lmc;
+	}
+	graph->first_target[graph->n] = targets->len;
+	graph->targets = (struct route_target *)g_array_free(targets, FALSE);
+}
+
+struct route_graph *route_graph_new(const struct fabric *fabric)
+{
+	struct route_graph *graph = g_new0(struct route_graph, 1);
+
+	graph->n = fabric->n_switches;
+	make_edges(graph, fabric);
+	make_targets(graph, fabric);
+	return graph;
+}
+
+void route_graph_free(struct route_graph *graph)
+{
+	if (!graph)
+		return;
+	g_free(graph->first_edge);
+	g_free(graph->edges);
+	g_free(graph->links);
+	g_free(graph->first_target);
+	g_free(graph->targets);
+	g_free(graph->own_lid);
+	g_free(graph->own_lmc);
+	g_free(graph);
+}

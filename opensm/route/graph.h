@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The graph that engines compute on: switches by their index in the fabric, neighbours in
+ * compressed rows with parallel cables as one edge, and the LIDs to route grouped by leaf switch.
+ */
+#ifndef ROUTE_GRAPH_H
+#define ROUTE_GRAPH_H
+
+#include "fabric/fabric.h"
+
+#define ROUTE_FAR 0xFF /* hops: there is no path */
+#define ROUTE_HOPS_MAX 0xFE
+
+struct route_edge {
+	uint32_t to;
+	uint32_t first_link; /* in links */
+	uint16_t n_links;
+};
+
+/* One LID of a channel adapter or router. */
+struct route_target {
+	uint32_t leaf;
+	uint16_t lid;
+	uint8_t exit;	/* port of the leaf */
+	uint8_t offset; /* from the base LID: the entry so many before this one is the base */
+};
+
+struct route_graph {
+	uint32_t n;		   /* switches */
+	uint32_t *first_edge;	   /* [n + 1] */
+	struct route_edge *edges;  /* of a switch by ascending lowest port */
+	uint8_t *links;		   /* exit ports, ascending within an edge */
+	uint32_t n_links;
+	bool parallel;		   /* some edge has more than one link */
+	uint32_t *first_target;	   /* [n + 1] */
+	struct route_target *targets; /* by leaf, exit, LID */
+	uint16_t *own_lid;	   /* of switch port 0; 0: none */
+	uint8_t *own_lmc;
+};
+
+struct route_graph *route_graph_new(const struct fabric *fabric);
+void route_graph_free(struct route_graph *graph);
+
+static inline uint32_t route_n_targets(const struct route_graph *graph)
+{
+	return graph->first_target[graph->n];
+}
+
+static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_edge[sw + 1] - graph->first_edge[sw];
+}
+
+/*
+ * Hops from every switch to each of the destination switches: hops[sw * n_dests + i], ROUTE_FAR
+ * without a path. If next is not NULL it gets the lowest exit port towards each destination on
+ * one of the shortest paths, neighbours taking turns (0xFF where there is none). False if some
+ * path is longer than ROUTE_HOPS_MAX.
+ */
+bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
+		uint8_t *hops, uint8_t *next);
+
+/* The same for all switches as destinations; g_free the result. NULL if a path is too long. */
+uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Breadth-first search from all switches at once. A block of 512 destinations is a cache line of
+ * bits at each switch; one level of the search ORs the lines of the neighbours, and each bit is
+ * looked at singly only once, when it arrives.
+ *
+ * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
+ * i, i + m, i + 2m, ... among those it is nearer to; what then is left goes to any that can.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "route/graph.h"
+
+#define LINE_WORDS 8
+#define LINE_BITS (LINE_WORDS * 64)
+
+struct line {
+	uint64_t word[LINE_WORDS];
+};
+
+struct search {
+	const struct route_graph *graph;
+	uint32_t n_dests;
+	uint32_t first;	      /* destination of bit 0 */
+	struct line *front;   /* destinations that are level hops from a switch */
+	struct line *arrive;  /* those that are level + 1 hops from it */
+	struct line *reached; /* those that are no more than level hops from it */
+	struct line *turns[256]; /* [m]: m lines, line i has the bits of neighbour i; made on demand */
+	uint8_t *hops, *next;
+};
+
+static const struct line *turn(struct search *search, unsigned int m, unsigned int i)
+{
+	if (!search->turns[m]) {
+		search->turns[m] = g_new0(struct line, m);
+		for (unsigned int bit = 0; bit < LINE_BITS; bit++)
+			search->turns[m][bit % m].word[bit / 64] |= UINT64_C(1) << bit % 64;
+	}
+	return &search->turns[m][i];
+}
+
+static bool line_or(struct line *to, const struct line *from)
+{
+	uint64_t any = 0;
+
+	for (int w = 0; w < LINE_WORDS; w++) {
+		to->word[w] |= from->word[w];
+		any |= to->word[w];
+	}
+	return any;
+}
+
+/* Notes what arrives at sw: distance, and the port it is sent to. */
+static void note(struct search *search, uint32_t sw, const struct line *line, uint8_t hops,
+		 uint8_t port)
+{
+	size_t row = (size_t)sw * search->n_dests + search->first;
+
+	for (int w = 0; w < LINE_WORDS; w++) {
+		for (uint64_t bits = line->word[w]; bits; bits &= bits - 1) {
+			size_t at = row + w * 64 + __builtin_ctzll(bits);
+
+			search->hops[at] = hops;
+			if (search->next)
+				search->next[at] = port;
+		}
+	}
+}
+
+/* Bits that edge e brings to sw and nobody has taken; limited to mask unless that is NULL. */
+static bool take(struct search *search, uint32_t sw, const struct route_edge *edge,
+		 const struct line *mask, struct line *got)
+{
+	const struct line *front = &search->front[edge->to];
+	const struct line *reached = &search->reached[sw];
+	struct line *arrive = &search->arrive[sw];
+	uint64_t any = 0;
+
+	for (int w = 0; w < LINE_WORDS; w++) {
+		got->word[w] = front->word[w] & ~reached->word[w] & ~arrive->word[w];
+		if (mask)
+			got->word[w] &= mask->word[w];
+		arrive->word[w] |= got->word[w];
+		any |= got->word[w];
+	}
+	return any;
+}
+
+static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
+{
+	const struct route_graph *graph = search->graph;
+	const struct route_edge *edges = &graph->edges[graph->first_edge[sw]];
+	uint32_t m = route_degree(graph, sw);
+	bool any = false;
+	struct line got;
+
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < m; i++) {
+			const struct route_edge *edge = &edges[round ? (i + sw) % m : i];
+			const struct line *mask = round ? NULL : turn(search, m, i);
+
+			if (!take(search, sw, edge, mask, &got))
+				continue;
+			note(search, sw, &got, hops, graph->links[edge->first_link]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static bool arrive_at(struct search *search, uint32_t sw, uint8_t hops)
+{
+	const struct route_graph *graph = search->graph;
+	struct line *arrive = &search->arrive[sw];
+	uint64_t any = 0;
+
+	if (search->next)
+		return arrive_by_turns(search, sw, hops);
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		line_or(arrive, &search->front[graph->edges[e].to]);
+	for (int w = 0; w < LINE_WORDS; w++) {
+		arrive->word[w] &= ~search->reached[sw].word[w];
+		any |= arrive->word[w];
+	}
+	if (any)
+		note(search, sw, arrive, hops, 0);
+	return any;
+}
+
+/* One level; true if any destination arrived anywhere. */
+static bool search_level(struct search *search, uint8_t hops, const struct line *all)
+{
+	uint32_t n = search->graph->n;
+	struct line *swap = search->front;
+	bool any = false;
+
+	memset(search->arrive, 0, n * sizeof(struct line));
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (memcmp(&search->reached[sw], all, sizeof(*all)))
+			any |= arrive_at(search, sw, hops);
+	for (uint32_t sw = 0; sw < n; sw++)
+		line_or(&search->reached[sw], &search->arrive[sw]);
+	search->front = search->arrive;
+	search->arrive = swap;
+	return any;
+}
+
+static bool search_block(struct search *search, const uint32_t *dests)
+{
+	uint32_t n = search->graph->n;
+	uint32_t bits = MIN(search->n_dests - search->first, LINE_BITS);
+	struct line all = { 0 };
+	unsigned int level = 1;
+
+	memset(search->front, 0, n * sizeof(struct line));
+	memset(search->reached, 0, n * sizeof(struct line));
+	for (uint32_t bit = 0; bit < bits; bit++) {
+		uint32_t sw = dests[search->first + bit];
+
+		all.word[bit / 64] |= UINT64_C(1) << bit % 64;
+		search->front[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
+		search->reached[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
+		search->hops[(size_t)sw * search->n_dests + search->first + bit] = 0;
+	}
+	while (search_level(search, level, &all))
+		if (level++ == ROUTE_HOPS_MAX)
+			return false;
+	return true;
+}
+
+bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
+		uint8_t *hops, uint8_t *next)
+{
+	struct search search = { .graph = graph, .n_dests = n_dests, .hops = hops, .next = next };
+	bool ok = true;
+
+	search.front = g_new(struct line, graph->n);
+	search.arrive = g_new(struct line, graph->n);
+	search.reached = g_new(struct line, graph->n);
+	memset(hops, ROUTE_FAR, (size_t)graph->n * n_dests);
+	if (next)
+		memset(next, 0xFF, (size_t)graph->n * n_dests);
+	for (; ok && search.first < n_dests; search.first += LINE_BITS)
+		ok = search_block(&search, dests);
+	for (unsigned int m = 0; m < G_N_ELEMENTS(search.turns); m++)
+		g_free(search.turns[m]);
+	g_free(search.front);
+	g_free(search.arrive);
+	g_free(search.reached);
+	return ok;
+}
+
+uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next)
+{
+	uint32_t *dests = g_new(uint32_t, graph->n + 1);
+	uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		dests[sw] = sw;
+	if (!route_hops(graph, dests, graph->n, hops, next)) {
+		g_free(hops);
+		hops = NULL;
+	}
+	g_free(dests);
+	return hops;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verifier of multicast trees. It knows cables and port sets only: floods from one switch of
+ * the tree as a packet would spread, and counts what it meets.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "route/engine.h"
+
+struct flood {
+	const struct fabric *fabric;
+	const struct route_tree *tree;
+	uint32_t *place;     /* [switch]: its place in the tree, or FABRIC_NONE */
+	bool *member;	     /* [port] */
+	bool *delivered;     /* [port] */
+	bool *met;	     /* [place] */
+	uint32_t *queue;     /* switches of the tree */
+	uint32_t n_met, n_crossings;
+	char *witness;
+};
+
+static bool G_GNUC_PRINTF(4, 5)
+	fail(struct flood *flood, uint32_t sw, uint8_t num, const char *format, ...)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t node = fabric->switches[sw].node;
+	g_autofree char *what = NULL;
+	char name[128];
+	va_list args;
+
+	va_start(args, format);
+	what = g_strdup_vprintf(format, args);
+	va_end(args);
+	num = num > fabric->nodes[node].num_ports ? 0 : num;
+	flood->witness = g_strdup_printf(
+		"%s: %s", fabric_port_name(fabric, fabric_port_of(fabric, node, num), name, sizeof(name)),
+		what);
+	return false;
+}
+
+static bool set_has(const struct route_port_set *set, unsigned int port)
+{
+	return set->bits[port / 64] >> port % 64 & 1;
+}
+
+/* What one port of a switch in the tree leads to. */
+static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t port, peer, to;
+
+	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return fail(flood, sw, num, "the switch has no port %u", num);
+	port = fabric_switch_port(fabric, sw, num);
+	peer = num ? fabric->ports[port].peer : port;
+	if (peer == FABRIC_NONE)
+		return fail(flood, sw, num, "no cable");
+	to = fabric->nodes[fabric->ports[peer].node].sw;
+	if (to == FABRIC_NONE || num == 0) {
+		flood->delivered[peer] = true;
+		return flood->member[peer] || fail(flood, sw, num, "leads to no member");
+	}
+	if (flood->place[to] == FABRIC_NONE ||
+	    !set_has(&flood->tree->ports[flood->place[to]], fabric->ports[peer].num))
+		return fail(flood, sw, num, "the other end is not in the tree");
+	flood->n_crossings++;
+	if (flood->met[flood->place[to]])
+		return true;
+	flood->met[flood->place[to]] = true;
+	flood->queue[flood->n_met++] = to;
+	return true;
+}
+
+/* Connected, and with as few links as that takes: then it is a tree. */
+static bool flood_tree(struct flood *flood)
+{
+	const struct route_tree *tree = flood->tree;
+
+	if (!tree->n)
+		return true;
+	flood->met[0] = true;
+	flood->queue[flood->n_met++] = tree->switches[0];
+	for (uint32_t i = 0; i < flood->n_met; i++) {
+		uint32_t sw = flood->queue[i];
+
+		for (unsigned int num = 0; num < 256; num++)
+			if (set_has(&tree->ports[flood->place[sw]], num) &&
+			    !flood_port(flood, sw, num))
+				return false;
+	}
+	if (flood->n_met != tree->n)
+		return fail(flood, tree->switches[0], 0, "reaches %u of the %u switches",
+			    flood->n_met, tree->n);
+	if (flood->n_crossings != 2 * (tree->n - 1))
+		return fail(flood, tree->switches[0], 0, "loop: %u links join %u switches",
+			    flood->n_crossings / 2, tree->n);
+	return true;
+}
+
+/* Switches that cables connect to the tree at all; reuses the queue. */
+static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t n = 0;
+
+	if (!flood->tree->n)
+		return;
+	queue[n++] = flood->tree->switches[0];
+	reach[queue[0]] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[queue[i]].node];
+
+		for (unsigned int num = 1; num <= node->num_ports; num++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+
+			if (peer == FABRIC_NONE)
+				continue;
+			to = fabric->nodes[fabric->ports[peer].node].sw;
+			if (to == FABRIC_NONE || reach[to])
+				continue;
+			reach[to] = true;
+			queue[n++] = to;
+		}
+	}
+}
+
+/* A member may miss its packets only if no cable leads to it; if any has a switch, one is met. */
+static bool all_served(struct flood *flood, const uint32_t *members, uint32_t n_members)
+{
+	g_autofree bool *reach = g_new0(bool, flood->fabric->n_switches + 1);
+	g_autofree uint32_t *queue = g_new(uint32_t, flood->fabric->n_switches + 1);
+
+	mark_reach(flood, reach, queue);
+	for (uint32_t i = 0; i < n_members; i++) {
+		uint8_t exit;
+		uint32_t sw = fabric_leaf(flood->fabric, members[i], &exit);
+
+		if (sw == FABRIC_NONE || flood->delivered[members[i]])
+			continue;
+		if (reach[sw] || !flood->tree->n)
+			return fail(flood, sw, exit, "member is not served");
+	}
+	return true;
+}
+
+static bool place_switches(struct flood *flood)
+{
+	const struct route_tree *tree = flood->tree;
+
+	memset(flood->place, 0xFF, (flood->fabric->n_switches + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < tree->n; i++) {
+		uint32_t sw = tree->switches[i];
+
+		if (sw >= flood->fabric->n_switches || (i && sw <= tree->switches[i - 1])) {
+			flood->witness = g_strdup_printf("switch %u at place %u: not ascending", sw, i);
+			return false;
+		}
+		flood->place[sw] = i;
+	}
+	return true;
+}
+
+bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
+		       const uint32_t *members, uint32_t n_members, char **witness)
+{
+	struct flood flood = { .fabric = fabric, .tree = tree };
+	bool ok;
+
+	flood.place = g_new(uint32_t, fabric->n_switches + 1);
+	flood.queue = g_new(uint32_t, fabric->n_switches + 1);
+	flood.met = g_new0(bool, tree->n + 1);
+	flood.member = g_new0(bool, fabric->n_ports);
+	flood.delivered = g_new0(bool, fabric->n_ports);
+	for (uint32_t i = 0; i < n_members; i++)
+		flood.member[members[i]] = true;
+	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood, members, n_members);
+	g_free(flood.place);
+	g_free(flood.queue);
+	g_free(flood.met);
+	g_free(flood.member);
+	g_free(flood.delivered);
+	if (witness)
+		*witness = flood.witness;
+	else
+		g_free(flood.witness);
+	return ok;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The engines there are: one line each. */
+#include <string.h>
+
+#include "route/engine.h"
+
+#define ENGINES(ENGINE)                                                                            \
+	ENGINE(minhop)
+
+#define ENGINE(name) extern const struct route_engine route_engine_##name;
+ENGINES(ENGINE)
+#undef ENGINE
+
+static const struct route_engine *const engines[] = {
+#define ENGINE(name) &route_engine_##name,
+	ENGINES(ENGINE)
+#undef ENGINE
+	NULL,
+};
+
+const struct route_engine *const *route_engines(void)
+{
+	return engines;
+}
+
+const struct route_engine *route_find(const char *name)
+{
+	for (size_t i = 0; engines[i]; i++)
+		if (!strcmp(engines[i]->name, name))
+			return engines[i];
+	return NULL;
+}

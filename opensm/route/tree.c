@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Shortest paths in layered networks, spread so that no two destinations share what they need not.
+ *
+ * A network is layered if the distance to the nearest leaf switch gives every switch a rank, no
+ * cable joins switches of one rank, and leaves reach each other by going up and then down. Nothing
+ * is read from names or port numbers, and missing parts do no harm: they make the spread less
+ * even, never the paths longer.
+ *
+ * The idea: in a tree, the way down to a destination is fixed by the switch where the way up
+ * ends. So each destination LID is given one ancestor of each rank, its anchors, by turns among
+ * the parents: a parent link down to the same child, and a parent as a whole, get equally many.
+ * Everybody then goes up towards the highest anchor that lies on a shortest path; if none does,
+ * by the turns of the search. Each hop is on a shortest path to the leaf, so there is no loop.
+ *
+ * On a full fat tree the turns are those of d mod k: each switch sends destinations of
+ * consecutive LIDs through different ports, and each link down carries one of them only. For that
+ * all switches must list their parents in one order. It is made from the top: parents are sorted
+ * by where their own first parent stands, so that switches of the same plane stand together.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "route/shortest.h"
+
+#define RANKS_MAX 8
+#define NO_RANK 0xFF
+#define NO_ANCHOR 0xFFFF
+#define SWITCHES_MAX NO_ANCHOR
+
+struct tree {
+	const struct route_graph *graph;
+	const uint8_t *hops, *next;
+	uint8_t *rank;
+	unsigned int max_rank;
+	uint32_t *first_up;	     /* [n + 1] */
+	uint32_t *up;		     /* edges to parents, in the common order */
+	uint32_t *standing;	     /* [n] place of a switch in that order */
+	unsigned int levels;	     /* anchors of a target */
+	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf */
+	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of the parallel links at that level */
+	uint32_t *edge_load;	     /* targets that come down an edge, by the edge up */
+	uint32_t *load;		     /* targets that come down through a switch */
+};
+
+/* ---- recognition ---- */
+
+static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_target[sw + 1] - graph->first_target[sw];
+}
+
+/* Ranks by distance from the switches with at least so many targets. */
+static void rank_from(struct tree *tree, uint32_t least)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t *queue = g_new(uint32_t, graph->n + 1), n = 0;
+
+	memset(tree->rank, NO_RANK, graph->n);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (hosts_of(graph, sw) < least)
+			continue;
+		tree->rank[sw] = 0;
+		queue[n++] = sw;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t rank = tree->rank[queue[i]];
+
+		tree->max_rank = rank;
+		if (rank == RANKS_MAX)
+			break;
+		for (uint32_t e = graph->first_edge[queue[i]]; e < graph->first_edge[queue[i] + 1];
+		     e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (tree->rank[to] != NO_RANK)
+				continue;
+			tree->rank[to] = rank + 1;
+			queue[n++] = to;
+		}
+	}
+	g_free(queue);
+}
+
+static bool is_layered(const struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (tree->max_rank == 0 || tree->max_rank >= RANKS_MAX)
+		return false;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			if (tree->rank[sw] != NO_RANK &&
+			    tree->rank[sw] == tree->rank[graph->edges[e].to])
+				return false;
+	return true;
+}
+
+/* At most one pair of leaves in twenty may be farther apart than up and down. */
+static bool goes_up_and_down(const struct tree *tree)
+{
+	uint32_t n = tree->graph->n;
+	uint64_t far = 0, pairs = 0;
+
+	for (uint32_t a = 0; a < n; a++) {
+		if (tree->rank[a])
+			continue;
+		for (uint32_t b = 0; b < n; b++) {
+			if (tree->rank[b])
+				continue;
+			pairs++;
+			far += tree->hops[(size_t)a * n + b] > 2 * tree->max_rank;
+		}
+	}
+	return far * 20 <= pairs;
+}
+
+/* A few hosts on upper switches must not hide the tree: then only well filled leaves count. */
+static bool recognise(struct tree *tree)
+{
+	uint32_t most = 0;
+
+	for (uint32_t sw = 0; sw < tree->graph->n; sw++)
+		most = MAX(most, hosts_of(tree->graph, sw));
+	if (!most || tree->graph->n >= SWITCHES_MAX)
+		return false;
+	rank_from(tree, 1);
+	if (is_layered(tree) && goes_up_and_down(tree))
+		return true;
+	rank_from(tree, (most + 3) / 4);
+	return is_layered(tree) && goes_up_and_down(tree);
+}
+
+/* ---- the common order of parents ---- */
+
+static gint compare_parents(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct tree *tree = data;
+	uint32_t x = tree->graph->edges[*(const uint32_t *)a].to;
+	uint32_t y = tree->graph->edges[*(const uint32_t *)b].to;
+
+	if (tree->standing[x] != tree->standing[y])
+		return tree->standing[x] < tree->standing[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void order_parents(struct tree *tree, uint32_t sw)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t *first = &tree->up[tree->first_up[sw]], n = tree->first_up[sw + 1] - tree->first_up[sw];
+
+	g_qsort_with_data(first, n, sizeof(*first), compare_parents, tree);
+	tree->standing[sw] = n ? tree->standing[graph->edges[first[0]].to] : sw;
+}
+
+static void list_parents(struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t n = 0;
+
+	tree->first_up = g_new(uint32_t, graph->n + 1);
+	tree->up = g_new(uint32_t, graph->first_edge[graph->n] + 1);
+	tree->standing = g_new0(uint32_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		tree->first_up[sw] = n;
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			if (tree->rank[graph->edges[e].to] > tree->rank[sw])
+				tree->up[n++] = e;
+	}
+	tree->first_up[graph->n] = n;
+	for (int rank = tree->max_rank; rank >= 0; rank--)
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			if (tree->rank[sw] == rank)
+				order_parents(tree, sw);
+}
+
+/* ---- anchors ---- */
+
+/* How often the earlier LIDs of the same port have this anchor. */
+static uint32_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
+			uint32_t anchor)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = target - tree->graph->targets[target].offset; i < target; i++)
+		n += tree->anchor[level][i] == anchor;
+	return n;
+}
+
+/* The parent of sw whose turn it is; FABRIC_NONE if it has none. */
+static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint32_t target,
+			      uint32_t sw)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t first = tree->first_up[sw], n = tree->first_up[sw + 1] - first;
+	uint32_t start = n ? graph->targets[target].offset % n : 0, best = FABRIC_NONE;
+	uint64_t best_cost = UINT64_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t e = tree->up[first + (start + i) % n];
+		const struct route_edge *edge = &graph->edges[e];
+		uint64_t cost = (uint64_t)(tree->edge_load[e] / edge->n_links) << 32 |
+				tree->load[edge->to];
+
+		if (start)
+			cost += (uint64_t)repeats(tree, level, target, edge->to) << 48;
+		if (cost >= best_cost)
+			continue;
+		best_cost = cost;
+		best = e;
+	}
+	return best;
+}
+
+static void anchor_target(struct tree *tree, uint32_t target)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t sw = graph->targets[target].leaf;
+
+	for (unsigned int level = 0; level < tree->levels; level++) {
+		uint32_t e = choose_parent(tree, level, target, sw);
+
+		if (e == FABRIC_NONE)
+			return;
+		sw = graph->edges[e].to;
+		tree->anchor[level][target] = sw;
+		if (graph->parallel)
+			tree->turn[level][target] = tree->edge_load[e] % graph->edges[e].n_links;
+		tree->edge_load[e]++;
+		tree->load[sw]++;
+	}
+}
+
+/* First LIDs of all ports before second ones: the turns of either are even by themselves. */
+static void anchor_targets(struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t n = route_n_targets(graph);
+	unsigned int last = 0;
+
+	tree->edge_load = g_new0(uint32_t, graph->first_edge[graph->n] + 1);
+	tree->load = g_new0(uint32_t, graph->n + 1);
+	tree->levels = tree->max_rank;
+	for (unsigned int level = 0; level < tree->levels; level++) {
+		tree->anchor[level] = g_new(uint16_t, n + 1);
+		memset(tree->anchor[level], 0xFF, n * sizeof(uint16_t));
+		if (graph->parallel)
+			tree->turn[level] = g_malloc0(n + 1);
+	}
+	for (uint32_t t = 0; t < n; t++)
+		last = MAX(last, graph->targets[t].offset);
+	for (unsigned int offset = 0; offset <= last; offset++)
+		for (uint32_t t = 0; t < n; t++)
+			if (graph->targets[t].offset == offset)
+				anchor_target(tree, t);
+}
+
+/* ---- forwarding tables ---- */
+
+/* One switch while its table is filled. */
+struct row {
+	uint32_t sw;
+	const uint8_t *hops, *next; /* of this switch, by destination switch */
+	uint8_t *lft;
+	const struct route_edge *edge_of[256]; /* by lowest port */
+};
+
+/* The port of the parallel links to use for a target that leaves through this edge. */
+static uint8_t among_parallel(const struct tree *tree, const struct row *row, uint8_t port,
+			      uint32_t target)
+{
+	const struct route_edge *edge = row->edge_of[port];
+	unsigned int level;
+
+	if (edge->n_links == 1)
+		return port;
+	level = MIN(tree->rank[row->sw], tree->rank[edge->to]);
+	level = MIN(level, tree->levels - 1);
+	return tree->graph->links[edge->first_link + tree->turn[level][target] % edge->n_links];
+}
+
+/* Port towards the highest anchor of a target that is on a shortest path; far hops to its leaf. */
+static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, uint32_t target,
+			      uint32_t leaf, unsigned int far)
+{
+	for (int level = (int)MIN(tree->levels, far) - 1; level >= 0; level--) {
+		uint16_t anchor = tree->anchor[level][target];
+		unsigned int rest = far - level - 1;
+
+		if (anchor != NO_ANCHOR && rest && row->hops[anchor] == rest)
+			return row->next[anchor];
+	}
+	return row->next[leaf];
+}
+
+/* The common case: towards the top anchors of all targets of a leaf; else as above. */
+static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t leaf)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
+	unsigned int far = row->hops[leaf];
+
+	if (far == ROUTE_FAR)
+		return;
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port;
+
+		if (!far) {
+			row->lft[graph->targets[t].lid] = graph->targets[t].exit;
+			continue;
+		}
+		port = port_by_anchor(tree, row, t, leaf, far);
+		if (graph->parallel)
+			port = among_parallel(tree, row, port, t);
+		row->lft[graph->targets[t].lid] = port;
+	}
+}
+
+static void fill_own_lids(const struct tree *tree, const struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint8_t port = sw == row->sw ? 0 : row->next[sw];
+		unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+
+		for (unsigned int i = 0; i < n; i++)
+			row->lft[graph->own_lid[sw] + i] = port;
+	}
+}
+
+static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
+{
+	const struct route_graph *graph = tree->graph;
+	struct row row = {
+		.sw = sw,
+		.hops = tree->hops + (size_t)sw * graph->n,
+		.next = tree->next + (size_t)sw * graph->n,
+		.lft = lft,
+	};
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		row.edge_of[graph->links[graph->edges[e].first_link]] = &graph->edges[e];
+	for (uint32_t leaf = 0; leaf < graph->n; leaf++)
+		fill_leaf(tree, &row, leaf);
+	fill_own_lids(tree, &row);
+}
+
+static void tree_clear(struct tree *tree)
+{
+	for (unsigned int level = 0; level < RANKS_MAX; level++) {
+		g_free(tree->anchor[level]);
+		g_free(tree->turn[level]);
+	}
+	g_free(tree->rank);
+	g_free(tree->first_up);
+	g_free(tree->up);
+	g_free(tree->standing);
+	g_free(tree->edge_load);
+	g_free(tree->load);
+}
+
+bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+		     struct routing *routing)
+{
+	struct tree tree = { .graph = graph, .hops = hops, .next = next };
+	bool layered;
+
+	tree.rank = g_malloc(graph->n + 1);
+	layered = recognise(&tree);
+	if (layered) {
+		list_parents(&tree);
+		anchor_targets(&tree);
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			fill_switch(&tree, sw, routing->lft[sw]);
+	}
+	tree_clear(&tree);
+	return layered;
+}
