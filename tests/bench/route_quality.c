@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What an engine costs and how even its routes are:
+ *
+ *   route_quality [-e ENGINE] [-n REPEATS] TOPOLOGY...
+ *
+ * seconds: median of the repeats, one thread, for freeze, engine and verifier; RSS: peak of the
+ * process; load: busiest channel between switches over the mean, all hosts sending to all; shift:
+ * flows on the busiest channel when every host i sends to host i + s, worst s tried; bisection:
+ * mean over flows of 1 / (flows on the busiest channel of its path), random pairs of hosts.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "route/engine.h"
+#include "tests/unit/fabric_make.h"
+
+#define SHIFTS 512
+#define MATCHINGS 50
+
+struct net {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	uint32_t n_hosts;
+	uint32_t *leaf; /* [host] */
+	uint16_t *lid;
+	uint32_t *channel; /* [switch]: of its port 0 */
+	uint32_t n_channels;
+	uint32_t *across; /* [channel]: next switch or FABRIC_NONE */
+};
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static void net_hosts(struct net *net)
+{
+	const struct fabric *fabric = net->fabric;
+
+	net->leaf = g_new(uint32_t, fabric->n_ports);
+	net->lid = g_new(uint16_t, fabric->n_ports);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+		uint8_t exit;
+
+		if (port == FABRIC_NONE || fabric->ports[port].lid != lid ||
+		    fabric_is_switch(fabric, fabric->ports[port].node))
+			continue;
+		net->leaf[net->n_hosts] = fabric_leaf(fabric, port, &exit);
+		net->lid[net->n_hosts++] = lid;
+	}
+}
+
+static void net_channels(struct net *net)
+{
+	const struct fabric *fabric = net->fabric;
+
+	net->channel = g_new(uint32_t, fabric->n_switches + 1);
+	net->across = g_new(uint32_t, fabric->n_ports + 1);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+		net->channel[sw] = net->n_channels;
+		for (unsigned int num = 0; num <= node->num_ports; num++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer;
+
+			net->across[net->n_channels++] =
+				peer == FABRIC_NONE ? FABRIC_NONE
+						    : fabric->nodes[fabric->ports[peer].node].sw;
+		}
+	}
+}
+
+static void net_clear(struct net *net)
+{
+	g_free(net->leaf);
+	g_free(net->lid);
+	g_free(net->channel);
+	g_free(net->across);
+}
+
+/* Adds one flow to the load of each channel on its way. */
+static void add_flow(const struct net *net, uint32_t from, uint32_t to, uint64_t *load)
+{
+	uint32_t sw = net->leaf[from];
+
+	while (sw != net->leaf[to]) {
+		uint32_t c = net->channel[sw] + routing_port(net->routing, sw, net->lid[to]);
+
+		load[c]++;
+		sw = net->across[c];
+	}
+}
+
+static uint64_t worst_of_flow(const struct net *net, uint32_t from, uint32_t to,
+			      const uint64_t *load)
+{
+	uint32_t sw = net->leaf[from];
+	uint64_t worst = 1;
+
+	while (sw != net->leaf[to]) {
+		uint32_t c = net->channel[sw] + routing_port(net->routing, sw, net->lid[to]);
+
+		worst = MAX(worst, load[c]);
+		sw = net->across[c];
+	}
+	return worst;
+}
+
+/* Flows to one host from all others: each switch is passed on when all that enters it is known. */
+static void add_all_to(const struct net *net, uint32_t to, uint64_t *load, uint64_t *flow,
+		       uint32_t *waiting, uint32_t *queue)
+{
+	uint32_t n = net->fabric->n_switches, n_queue = 0;
+
+	memset(flow, 0, n * sizeof(*flow));
+	memset(waiting, 0, n * sizeof(*waiting));
+	for (uint32_t i = 0; i < net->n_hosts; i++)
+		flow[net->leaf[i]]++;
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (sw != net->leaf[to])
+			waiting[net->across[net->channel[sw] + routing_port(net->routing, sw,
+									   net->lid[to])]]++;
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (!waiting[sw])
+			queue[n_queue++] = sw;
+	for (uint32_t i = 0; i < n_queue; i++) {
+		uint32_t sw = queue[i], c, next;
+
+		if (sw == net->leaf[to])
+			break;
+		c = net->channel[sw] + routing_port(net->routing, sw, net->lid[to]);
+		next = net->across[c];
+		load[c] += flow[sw];
+		flow[next] += flow[sw];
+		if (!--waiting[next])
+			queue[n_queue++] = next;
+	}
+}
+
+static double all_to_all(const struct net *net)
+{
+	uint64_t *load = g_new0(uint64_t, net->n_channels), most = 0, sum = 0, n = 0;
+	uint64_t *flow = g_new(uint64_t, net->fabric->n_switches);
+	uint32_t *waiting = g_new(uint32_t, net->fabric->n_switches);
+	uint32_t *queue = g_new(uint32_t, net->fabric->n_switches);
+
+	for (uint32_t to = 0; to < net->n_hosts; to++)
+		add_all_to(net, to, load, flow, waiting, queue);
+	for (uint32_t c = 0; c < net->n_channels; c++) {
+		if (net->across[c] == FABRIC_NONE)
+			continue;
+		most = MAX(most, load[c]);
+		sum += load[c];
+		n++;
+	}
+	g_free(load);
+	g_free(flow);
+	g_free(waiting);
+	g_free(queue);
+	return sum ? most * (double)n / sum : 0;
+}
+
+static uint64_t worst_shift(const struct net *net)
+{
+	uint64_t *load = g_new(uint64_t, net->n_channels), most = 0;
+	uint32_t step = 1 + net->n_hosts / SHIFTS;
+
+	for (uint32_t shift = 1; shift < net->n_hosts; shift += step) {
+		memset(load, 0, net->n_channels * sizeof(*load));
+		for (uint32_t i = 0; i < net->n_hosts; i++)
+			add_flow(net, i, (i + shift) % net->n_hosts, load);
+		for (uint32_t c = 0; c < net->n_channels; c++)
+			most = MAX(most, load[c]);
+	}
+	g_free(load);
+	return most;
+}
+
+static double bisection(const struct net *net)
+{
+	uint64_t *load = g_new(uint64_t, net->n_channels), state = 1;
+	uint32_t *order = g_new(uint32_t, net->n_hosts);
+	double sum = 0, n = 0;
+
+	for (uint32_t i = 0; i < net->n_hosts; i++)
+		order[i] = i;
+	for (unsigned int round = 0; round < MATCHINGS; round++) {
+		memset(load, 0, net->n_channels * sizeof(*load));
+		for (uint32_t i = net->n_hosts; i > 1; i--) {
+			uint32_t other = make_number(&state, i), swap = order[other];
+
+			order[other] = order[i - 1];
+			order[i - 1] = swap;
+		}
+		for (uint32_t i = 0; i + 1 < net->n_hosts; i += 2) {
+			add_flow(net, order[i], order[i + 1], load);
+			add_flow(net, order[i + 1], order[i], load);
+		}
+		for (uint32_t i = 0; i + 1 < net->n_hosts; i += 2, n += 2)
+			sum += 1.0 / worst_of_flow(net, order[i], order[i + 1], load) +
+			       1.0 / worst_of_flow(net, order[i + 1], order[i], load);
+	}
+	g_free(load);
+	g_free(order);
+	return n ? sum / n : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct times {
+	double freeze, engine, verify;
+};
+
+/* Computes and verifies repeatedly; returns the last routing. */
+static struct routing *measure(struct builder *builder, const struct route_engine *engine,
+			       unsigned int repeats, struct fabric **fabric, struct times *times)
+{
+	double *all = g_new(double, 3 * repeats);
+	const struct route_input input = { .threads = 1 };
+	struct routing *routing = NULL;
+	GError *error = NULL;
+
+	*fabric = NULL;
+	for (unsigned int i = 0; i < repeats; i++) {
+		struct route_verdict verdict;
+		double start = seconds();
+
+		routing_unref(routing);
+		fabric_unref(*fabric);
+		*fabric = builder_freeze(builder);
+		all[i] = seconds() - start;
+		start = seconds();
+		routing = engine->compute(*fabric, &input, &error);
+		if (!routing)
+			g_error("%s: %s", engine->name, error->message);
+		all[repeats + i] = seconds() - start;
+		start = seconds();
+		if (!route_verify(*fabric, routing, &verdict))
+			g_error("%s: %s", engine->name, verdict.witness);
+		all[2 * repeats + i] = seconds() - start;
+		route_verdict_clear(&verdict);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		qsort(all + i * repeats, repeats, sizeof(double), compare_doubles);
+	*times = (struct times){ all[repeats / 2], all[repeats + repeats / 2],
+				 all[2 * repeats + repeats / 2] };
+	g_free(all);
+	return routing;
+}
+
+static void report(const char *spec, const struct route_engine *engine, unsigned int repeats)
+{
+	struct builder *builder = make_builder_of(spec);
+	struct fabric *fabric;
+	struct routing *routing;
+	struct rusage usage;
+	struct times times;
+	struct net net = { 0 };
+
+	make_lids(builder, 0);
+	routing = measure(builder, engine, repeats, &fabric, &times);
+	getrusage(RUSAGE_SELF, &usage);
+	net.fabric = fabric;
+	net.routing = routing;
+	net_hosts(&net);
+	net_channels(&net);
+	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld %6.3f %6" G_GINT64_MODIFIER "u %6.3f\n", spec,
+	       net.n_hosts, fabric->n_switches, times.freeze, times.engine, times.verify,
+	       usage.ru_maxrss / 1024, all_to_all(&net), worst_shift(&net), bisection(&net));
+	fflush(stdout);
+	net_clear(&net);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+
+int main(int argc, char **argv)
+{
+	const struct route_engine *engine = route_find("minhop");
+	unsigned int repeats = 5;
+	int i = 1;
+
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+		if (!strcmp(argv[i], "-e"))
+			engine = route_find(argv[i + 1]);
+		else if (!strcmp(argv[i], "-n"))
+			repeats = strtoul(argv[i + 1], NULL, 10);
+		else
+			engine = NULL;
+	}
+	if (i >= argc || !engine || !repeats) {
+		fprintf(stderr, "usage: route_quality [-e ENGINE] [-n REPEATS] TOPOLOGY...\n");
+		return 2;
+	}
+	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s\n", engine->name, "hosts", "switch",
+	       "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect");
+	for (; i < argc; i++)
+		report(argv[i], engine, repeats);
+	return 0;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Fabrics for tests, made straight from a topology as if a sweep had just finished. */
+#ifndef TESTS_UNIT_FABRIC_MAKE_H
+#define TESTS_UNIT_FABRIC_MAKE_H
+
+#include "fabric/builder.h"
+#include "vendor/sim.h"
+
+/* Every node, every cable; the SM sits on the first end port of the first node that has one. */
+struct builder *make_builder(const struct topology *topology);
+
+/* LIDs from 1 upwards in the order of the walk; end ports get 2^lmc of them, switches one. */
+void make_lids(struct builder *builder, uint8_t lmc);
+
+/* Of a generator spec or a topology file; stops the test on an error. */
+struct builder *make_builder_of(const char *spec_or_file);
+struct fabric *make_fabric(const char *spec_or_file, uint8_t lmc);
+
+/*
+ * Any shape at all, from a seed: switches in a random graph (loops, parallel cables, unconnected
+ * parts, plugs back into the same switch), hosts with one or two ports, routers, broken cables.
+ */
+struct builder *make_random(uint64_t seed, unsigned int max_switches);
+
+/* Next number of a small generator, below limit. */
+uint32_t make_number(uint64_t *state, uint32_t limit);
+
+#endif

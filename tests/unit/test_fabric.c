@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/fabric_make.h"
+
+static struct builder_node *add(struct builder *builder, uint8_t type, uint8_t num_ports,
+				uint64_t guid)
+{
+	struct iba_node_info info = {
+		.node_type = type,
+		.num_ports = num_ports,
+		.node_guid = guid,
+		.port_guid = guid + 1,
+		.local_port_num = 1,
+	};
+
+	return builder_add(builder, &info);
+}
+
+/* Host h1 (the SM) - s1 - s2 - h2, and a second cable from s1 to s2. */
+struct chain {
+	struct builder *builder;
+	struct builder_node *h1, *h2, *s1, *s2;
+};
+
+static struct chain chain_new(void)
+{
+	struct chain c = { .builder = builder_new() };
+
+	c.h1 = add(c.builder, IBA_NODE_CA, 2, 0x100);
+	c.builder->sm_port = &c.h1->ports[1];
+	c.s1 = add(c.builder, IBA_NODE_SWITCH, 4, 0x200);
+	c.s2 = add(c.builder, IBA_NODE_SWITCH, 4, 0x300);
+	c.h2 = add(c.builder, IBA_NODE_CA, 1, 0x400);
+	builder_link(&c.h1->ports[1], &c.s1->ports[4]);
+	builder_link(&c.s1->ports[2], &c.s2->ports[3]);
+	builder_link(&c.s1->ports[1], &c.s2->ports[1]);
+	builder_link(&c.s2->ports[2], &c.h2->ports[1]);
+	return c;
+}
+
+START_TEST(test_walk_and_path)
+{
+	struct chain c = chain_new();
+	GPtrArray *order = builder_walk(c.builder);
+	uint8_t out[64];
+
+	ck_assert_uint_eq(order->len, 4);
+	ck_assert_ptr_eq(order->pdata[0], c.h1);
+	ck_assert_ptr_eq(order->pdata[1], c.s1);
+	ck_assert_ptr_eq(order->pdata[2], c.s2);
+	ck_assert_ptr_eq(order->pdata[3], c.h2);
+	ck_assert_uint_eq(c.h2->hops, 3);
+	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[1]); /* by the lower port of s1 */
+	ck_assert_int_eq(builder_path(c.h1, out), 0);
+	ck_assert_int_eq(builder_path(c.h2, out), 3);
+	ck_assert_uint_eq(out[1], 1);
+	ck_assert_uint_eq(out[2], 1);
+	ck_assert_uint_eq(out[3], 2);
+	g_ptr_array_unref(order);
+	builder_free(c.builder);
+}
+END_TEST
+
+START_TEST(test_walk_avoids_down_ports)
+{
+	struct chain c = chain_new();
+	GPtrArray *order;
+	uint8_t out[64];
+
+	c.s2->ports[1].known = true;
+	c.s2->ports[1].info.port_state = IBA_PORT_DOWN;
+	order = builder_walk(c.builder);
+	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[3]);
+	g_ptr_array_unref(order);
+	c.s1->ports[2].known = true;
+	c.s1->ports[2].info.port_state = IBA_PORT_DOWN;
+	ck_assert_uint_eq(builder_prune(c.builder), 2);
+	ck_assert_ptr_null(builder_find(c.builder, 0x300));
+	ck_assert_ptr_null(c.s1->ports[1].peer);
+	ck_assert_int_eq(builder_path(c.s1, out), 1);
+	builder_free(c.builder);
+}
+END_TEST
+
+/* A channel adapter does not forward: what hangs on its other port is not reached through it. */
+START_TEST(test_ca_does_not_forward)
+{
+	struct chain c = chain_new();
+	struct builder_node *s3 = add(c.builder, IBA_NODE_SWITCH, 2, 0x500);
+	GPtrArray *order;
+	uint8_t out[64];
+
+	builder_link(&c.h1->ports[2], &s3->ports[1]);
+	order = builder_walk(c.builder);
+	ck_assert_uint_eq(order->len, 4);
+	ck_assert_int_eq(builder_path(s3, out), -1);
+	g_ptr_array_unref(order);
+	c.builder->sm_port = &c.s1->ports[0]; /* the SM on a switch */
+	order = builder_walk(c.builder);
+	ck_assert_ptr_eq(order->pdata[0], c.s1);
+	ck_assert_uint_eq(order->len, 4);
+	g_ptr_array_unref(order);
+	builder_free(c.builder);
+}
+END_TEST
+
+START_TEST(test_links_and_removal)
+{
+	struct chain c = chain_new();
+	struct fabric *fabric;
+
+	builder_link(&c.h2->ports[1], &c.s1->ports[3]); /* the cable is moved */
+	ck_assert_ptr_null(c.s2->ports[2].peer);
+	builder_link(&c.s2->ports[4], &c.s2->ports[4]); /* loopback plug */
+	fabric = builder_freeze(c.builder);
+	ck_assert_uint_eq(fabric->n_links, 5);
+	fabric_unref(fabric);
+	builder_unlink(&c.s2->ports[4]);
+	ck_assert_ptr_null(c.s2->ports[4].peer);
+	builder_remove(c.builder, c.s1);
+	ck_assert_ptr_null(c.h2->ports[1].peer);
+	builder_remove(c.builder, c.h1);
+	ck_assert_ptr_null(c.builder->sm_port);
+	ck_assert_ptr_null(builder_freeze(c.builder));
+	builder_free(c.builder);
+}
+END_TEST
+
+static int path_of_chain(unsigned int switches)
+{
+	struct builder *builder = builder_new();
+	struct builder_node *last = add(builder, IBA_NODE_CA, 1, 1);
+	GPtrArray *order;
+	uint8_t out[64];
+	int hops;
+
+	builder->sm_port = &last->ports[1];
+	for (unsigned int i = 0; i < switches; i++) {
+		struct builder_node *node = add(builder, IBA_NODE_SWITCH, 2, 0x1000 + i * 16);
+
+		builder_link(&last->ports[i ? 2 : 1], &node->ports[1]);
+		last = node;
+	}
+	order = builder_walk(builder);
+	hops = builder_path(last, out);
+	g_ptr_array_unref(order);
+	builder_free(builder);
+	return hops;
+}
+
+START_TEST(test_path_has_at_most_63_hops)
+{
+	ck_assert_int_eq(path_of_chain(1), 1);
+	ck_assert_int_eq(path_of_chain(63), 63);
+	ck_assert_int_eq(path_of_chain(64), -1);
+}
+END_TEST
+
+START_TEST(test_freeze)
+{
+	struct chain c = chain_new();
+	struct fabric *fabric;
+	uint8_t exit;
+	uint32_t port;
+
+	c.h2->ports[1].lid = 4;
+	c.h2->ports[1].lmc = 2;
+	c.s1->ports[0].lid = 3;
+	c.h2->ports[1].known = true;
+	c.h2->ports[1].info = (struct iba_port_info){ .port_state = IBA_PORT_ACTIVE,
+						      .link_width_active = IBA_WIDTH_4X,
+						      .link_speed_active = IBA_SPEED_QDR,
+						      .mtu_cap = IBA_MTU_4096,
+						      .neighbor_mtu = IBA_MTU_2048 };
+	c.h2->has_description = true;
+	memcpy(c.h2->description.node_string, "a\tb", 4);
+	fabric = builder_freeze(c.builder);
+	ck_assert_uint_eq(fabric->n_nodes, 4);
+	ck_assert_uint_eq(fabric->n_switches, 2);
+	ck_assert_uint_eq(fabric->n_ports, 3 + 5 + 5 + 2);
+	ck_assert_uint_eq(fabric->n_links, 4);
+	ck_assert_uint_eq(fabric->max_lid, 7);
+	ck_assert_uint_eq(fabric->sm_port, 1);
+	port = fabric_port_by_lid(fabric, 7);
+	ck_assert_uint_eq(fabric->ports[port].guid, 0x401);
+	ck_assert_uint_eq(port, fabric_port_by_guid(fabric, 0x401));
+	ck_assert_uint_eq(fabric->ports[port].rate, IBA_RATE_40);
+	ck_assert_uint_eq(fabric->ports[port].mtu, IBA_MTU_2048);
+	ck_assert_uint_eq(fabric_port_by_lid(fabric, 8), FABRIC_NONE);
+	ck_assert_uint_eq(fabric_port_by_lid(fabric, 0xFFFF), FABRIC_NONE);
+	ck_assert_uint_eq(fabric_port_by_guid(fabric, 0), FABRIC_NONE);
+	ck_assert_uint_eq(fabric_port_by_guid(fabric, 0x999), FABRIC_NONE);
+	ck_assert_uint_eq(fabric_node_by_guid(fabric, 0x300), 2);
+	ck_assert_uint_eq(fabric_leaf(fabric, port, &exit), 1);
+	ck_assert_uint_eq(exit, 2);
+	ck_assert_uint_eq(fabric_leaf(fabric, fabric_port_by_lid(fabric, 3), &exit), 0);
+	ck_assert_uint_eq(exit, 0);
+	ck_assert(fabric_ref(fabric) == fabric);
+	fabric_unref(fabric);
+	fabric_unref(fabric);
+	builder_free(c.builder);
+}
+END_TEST
+
+START_TEST(test_port_name)
+{
+	struct chain c = chain_new();
+	struct fabric *fabric;
+	char name[128], small[8];
+
+	c.h2->has_description = true;
+	memcpy(c.h2->description.node_string, "a\tb\\", 5);
+	fabric = builder_freeze(c.builder);
+	ck_assert_str_eq(fabric_port_name(fabric, fabric_port_by_guid(fabric, 0x401), name,
+					  sizeof(name)),
+			 "a\\x09b\\x5c (0x0000000000000400) port 1");
+	ck_assert_str_eq(fabric_port_name(fabric, fabric_port_by_guid(fabric, 0x201), name,
+					  sizeof(name)),
+			 "(0x0000000000000200) port 0");
+	fabric_port_name(fabric, fabric_port_by_guid(fabric, 0x401), small, sizeof(small));
+	ck_assert_uint_lt(strlen(small), sizeof(small));
+	fabric_unref(fabric);
+	builder_free(c.builder);
+}
+END_TEST
+
+START_TEST(test_diff)
+{
+	struct chain c = chain_new();
+	struct builder_node *h3;
+	struct fabric *old, *now;
+	struct fabric_diff diff;
+
+	c.h1->ports[1].lid = 1;
+	old = builder_freeze(c.builder);
+	fabric_diff(old, old, &diff);
+	ck_assert_uint_eq(diff.n_new + diff.n_lost + diff.n_moved, 0);
+	ck_assert_uint_eq(diff.links_new + diff.links_lost, 0);
+	fabric_diff_clear(&diff);
+	builder_remove(c.builder, c.h2);
+	builder_unlink(&c.s1->ports[2]);
+	h3 = add(c.builder, IBA_NODE_CA, 1, 0x600);
+	builder_link(&h3->ports[1], &c.s2->ports[4]);
+	c.h1->ports[1].lid = 2;
+	now = builder_freeze(c.builder);
+	ck_assert_uint_gt(now->generation, old->generation);
+	fabric_diff(old, now, &diff);
+	ck_assert_uint_eq(diff.n_new, 1);
+	ck_assert_uint_eq(now->ports[diff.ports_new[0]].guid, 0x601);
+	ck_assert_uint_eq(diff.n_lost, 1);
+	ck_assert_uint_eq(old->ports[diff.ports_lost[0]].guid, 0x401);
+	ck_assert_uint_eq(diff.n_moved, 1);
+	ck_assert_uint_eq(diff.links_new, 1);
+	ck_assert_uint_eq(diff.links_lost, 2);
+	fabric_diff_clear(&diff);
+	fabric_unref(old);
+	fabric_unref(now);
+	builder_free(c.builder);
+}
+END_TEST
+
+START_TEST(test_tables)
+{
+	struct builder_table table = { 0 };
+	uint8_t block[64];
+
+	memset(block, 7, sizeof(block));
+	ck_assert_ptr_null(builder_table_get(&table, 0, 64));
+	builder_table_set(&table, 3, 64, block);
+	ck_assert_uint_eq(table.n_blocks, 4);
+	ck_assert_ptr_null(builder_table_get(&table, 2, 64));
+	builder_table_reserve(&table, 10, 64);
+	ck_assert_mem_eq(builder_table_get(&table, 3, 64), block, 64);
+	ck_assert_ptr_null(builder_table_get(&table, 9, 64));
+	builder_table_reserve(&table, 2, 64);
+	ck_assert_uint_eq(table.n_blocks, 10);
+	builder_table_clear(&table);
+	ck_assert_ptr_null(builder_table_get(&table, 3, 64));
+}
+END_TEST
+
+/* Whatever the shape: peers agree, indexes lead back, and only cables that are up are there. */
+static void check_invariants(const struct fabric *fabric)
+{
+	uint32_t ends = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+
+		ck_assert_uint_eq(fabric_port_of(fabric, port->node, port->num), i);
+		if (port->guid) {
+			ck_assert_uint_eq(fabric_port_by_guid(fabric, port->guid), i);
+			if (port->lid)
+				ck_assert_uint_eq(fabric_port_by_lid(fabric, port->lid), i);
+		}
+		if (port->peer == FABRIC_NONE)
+			continue;
+		ends += port->peer == i ? 2 : 1;
+		ck_assert_uint_eq(fabric->ports[port->peer].peer, i);
+		ck_assert(!port->known || port->info.port_state != IBA_PORT_DOWN);
+	}
+	ck_assert_uint_eq(ends, 2 * fabric->n_links);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		ck_assert_uint_eq(fabric_node_by_guid(fabric, fabric->nodes[i].guid), i);
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
+		ck_assert_uint_eq(fabric->nodes[fabric->switches[i].node].sw, i);
+	for (uint32_t i = 1; i < fabric->n_switches; i++)
+		ck_assert_uint_ge(fabric->switches[i].hops, fabric->switches[i - 1].hops);
+}
+
+START_TEST(test_random_fabrics)
+{
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct builder *builder = make_random(seed, 24);
+		struct fabric *fabric;
+
+		make_lids(builder, seed % 3);
+		fabric = builder_freeze(builder);
+		check_invariants(fabric);
+		fabric_unref(fabric);
+		builder_free(builder);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fabric");
+	TCase *tcase = tcase_create("fabric");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_walk_and_path);
+	tcase_add_test(tcase, test_walk_avoids_down_ports);
+	tcase_add_test(tcase, test_ca_does_not_forward);
+	tcase_add_test(tcase, test_links_and_removal);
+	tcase_add_test(tcase, test_path_has_at_most_63_hops);
+	tcase_add_test(tcase, test_freeze);
+	tcase_add_test(tcase, test_port_name);
+	tcase_add_test(tcase, test_diff);
+	tcase_add_test(tcase, test_tables);
+	tcase_add_test(tcase, test_random_fabrics);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
