@@ -1,3 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libsa.a
-libsa_a_SOURCES =
+libsa_a_SOURCES = \
+	opensm/sa/sa.h opensm/sa/sa_private.h \
+	opensm/sa/fabric_records.c \
+	opensm/sa/limit.c opensm/sa/limit.h \
+	opensm/sa/mcmember.c \
+	opensm/sa/path.c opensm/sa/path.h \
+	opensm/sa/pipeline.c \
+	opensm/sa/records.c \
+	opensm/sa/server.c \
+	opensm/sa/store.c opensm/sa/store.h

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Records that tell about the published subnet as it is: ClassPortInfo and those of nodes, ports,
+ * switches, links, forwarding and P_Key tables (IBA 15.2.5.1 to 15.2.5.14). Pure readers of the
+ * query's subnet; they run on any thread.
+ *
+ * Each narrows by LID where the query gives one. Any LID of a port's range (LMC) stands for it;
+ * records show the base LID.
+ */
+#include <string.h>
+
+#include "sa/sa_private.h"
+
+/* AttributeModifier bits of a PortInfoRecord query: masks are matched bit by bit. */
+#define CAP_MASK_MATCH IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH
+#define CAP_MASK2_MATCH (UINT32_C(1) << 30)
+
+#define P_KEYS_PER_BLOCK 32
+#define LFT_PORTS_PER_BLOCK 64
+
+/* Ports or nodes still to be looked at: [first, end). */
+struct span {
+	uint32_t first, end;
+};
+
+/*
+ * The endports a query may mean: all, or the one that owns the LID if that component is given,
+ * which is then settled.
+ */
+static struct span narrow_by_lid(struct sa_query *query, uint64_t component, uint16_t lid)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	uint32_t port;
+
+	if (!sa_wants(query, component))
+		return (struct span){0, fabric->n_ports};
+	query->mask &= ~component;
+	port = fabric_port_by_lid(fabric, lid);
+	if (port == FABRIC_NONE)
+		return (struct span){0, 0};
+	return (struct span){port, port + 1};
+}
+
+/* The same for records of every port: a LID of a switch means all its ports. */
+static struct span narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	bool narrowed = sa_wants(query, component);
+	struct span span = narrow_by_lid(query, component, lid);
+
+	if (narrowed && span.first < span.end) {
+		const struct fabric_node *node = &fabric->nodes[fabric->ports[span.first].node];
+
+		if (node->type == IBA_NODE_SWITCH)
+			span.end = node->first_port + node->num_ports + 1;
+	}
+	return span;
+}
+
+static bool is_live_endport(const struct fabric *fabric, uint32_t port)
+{
+	return fabric_is_endport(fabric, port) && fabric->ports[port].known &&
+	       fabric->ports[port].lid != 0;
+}
+
+uint16_t sa_class_port_info_each(struct sa_query *query)
+{
+	const struct options *options = query->subnet->options;
+	struct iba_class_port_info info = {
+		.base_version = IBA_BASE_VERSION,
+		.class_version = IBA_SA_CLASS_VERSION,
+		.capability_mask = IBA_SA_CAP_UD_MULTICAST | IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
+		.capability_mask2 = IBA_SA_CAP2_EXTENDED_SPEEDS | IBA_SA_CAP2_CAP_MASK2_MATCH |
+				    IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER,
+		.resp_time_value =
+			iba_timeout_code((uint64_t)options->transaction_timeout * NS_PER_MS),
+	};
+
+	query->mask = 0;
+	sa_offer(query, &info, FABRIC_NONE);
+	return IBA_STATUS_OK;
+}
+
+/* NodeInfo as the node would tell it through this port. */
+static void fill_node(const struct fabric *fabric, uint32_t port, struct iba_node_record *record)
+{
+	const struct fabric_port *p = &fabric->ports[port];
+	const struct fabric_node *node = &fabric->nodes[p->node];
+
+	record->lid = p->lid;
+	record->node_info = node->info;
+	record->node_info.port_guid = p->guid;
+	if (node->type != IBA_NODE_SWITCH)
+		record->node_info.local_port_num = p->num;
+	memcpy(record->node_description.node_string, node->description,
+	       sizeof(record->node_description.node_string));
+}
+
+uint16_t sa_node_each(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct span span = narrow_by_lid(query, IBA_COMPONENT(node_record, lid),
+					 query->wanted.node.lid);
+
+	for (uint32_t i = span.first; i < span.end; i++) {
+		struct iba_node_record record;
+
+		if (!is_live_endport(fabric, i))
+			continue;
+		fill_node(fabric, i, &record);
+		if (!sa_offer(query, &record, i))
+			break;
+	}
+	return IBA_STATUS_OK;
+}
+
+/* Which bits of the two capability masks a port must have; those components are then settled. */
+struct capabilities {
+	uint32_t mask;
+	uint16_t mask2;
+};
+
+static struct capabilities take_capabilities(struct sa_query *query)
+{
+	const uint64_t mask = IBA_COMPONENT_NESTED(port_info_record, port_info, capability_mask);
+	const uint64_t mask2 = IBA_COMPONENT_NESTED(port_info_record, port_info, capability_mask2);
+	const struct iba_port_info *wanted = &query->wanted.port_info.port_info;
+	struct capabilities must = {0, 0};
+
+	if ((query->header.attribute_modifier & CAP_MASK_MATCH) && sa_wants(query, mask)) {
+		must.mask = wanted->capability_mask;
+		query->mask &= ~mask;
+	}
+	if ((query->header.attribute_modifier & CAP_MASK2_MATCH) && sa_wants(query, mask2)) {
+		must.mask2 = wanted->capability_mask2;
+		query->mask &= ~mask2;
+	}
+	return must;
+}
+
+static bool offer_port_info(struct sa_query *query, uint32_t port, struct capabilities must)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	const struct fabric_port *p = &fabric->ports[port];
+	uint32_t endport = sa_endport_of(fabric, port);
+	struct iba_port_info_record record = {
+		.endport_lid = fabric->ports[endport].lid,
+		.port_num = p->num,
+		.port_info = p->info,
+	};
+
+	if (!p->known || record.endport_lid == 0 || (must.mask & ~p->info.capability_mask) ||
+	    (must.mask2 & ~p->info.capability_mask2))
+		return true;
+	if (!query->trusted)
+		record.port_info.m_key = 0;
+	return sa_offer(query, &record, endport);
+}
+
+uint16_t sa_port_info_each(struct sa_query *query)
+{
+	struct span span = narrow_to_ports(query, IBA_COMPONENT(port_info_record, endport_lid),
+					   query->wanted.port_info.endport_lid);
+	struct capabilities must = take_capabilities(query);
+
+	for (uint32_t i = span.first; i < span.end; i++)
+		if (!offer_port_info(query, i, must))
+			break;
+	return IBA_STATUS_OK;
+}
+
+/* The switches among the endports of a span. */
+static bool is_live_switch(const struct fabric *fabric, uint32_t port)
+{
+	return is_live_endport(fabric, port) && fabric_is_switch(fabric, fabric->ports[port].node);
+}
+
+uint16_t sa_switch_info_each(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct span span = narrow_by_lid(query, IBA_COMPONENT(switch_info_record, lid),
+					 query->wanted.switch_info.lid);
+
+	for (uint32_t i = span.first; i < span.end; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+		struct iba_switch_info_record record = {.lid = port->lid};
+
+		if (!is_live_switch(fabric, i))
+			continue;
+		record.switch_info = fabric->switches[fabric->nodes[port->node].sw].info;
+		if (!sa_offer(query, &record, i))
+			break;
+	}
+	return IBA_STATUS_OK;
+}
+
+static bool offer_lft(struct sa_query *query, uint32_t port)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	const struct routing *routing = query->subnet->routing;
+	uint32_t sw = fabric->nodes[fabric->ports[port].node].sw;
+
+	for (uint32_t block = 0; block < routing->n_blocks; block++) {
+		struct iba_linear_forwarding_table_record record = {
+			.lid = fabric->ports[port].lid,
+			.block_num = block,
+		};
+
+		memcpy(record.linear_forwarding_table.port,
+		       routing->lft[sw] + block * LFT_PORTS_PER_BLOCK, LFT_PORTS_PER_BLOCK);
+		if (!sa_offer(query, &record, port))
+			return false;
+	}
+	return true;
+}
+
+uint16_t sa_lft_each(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct span span =
+		narrow_by_lid(query, IBA_COMPONENT(linear_forwarding_table_record, lid),
+			      query->wanted.lft.lid);
+
+	for (uint32_t i = span.first; i < span.end; i++)
+		if (is_live_switch(fabric, i) && !offer_lft(query, i))
+			break;
+	return IBA_STATUS_OK;
+}
+
+/* The link out of a port, in that direction, if it is up and leads to the endport wanted. */
+static bool offer_link(struct sa_query *query, uint32_t from, uint32_t wanted_to)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	const struct fabric_port *here = &fabric->ports[from];
+	struct iba_link_record record;
+	uint32_t from_end, to_end;
+
+	if (here->peer == FABRIC_NONE || here->rate == 0)
+		return true;
+	from_end = sa_endport_of(fabric, from);
+	to_end = sa_endport_of(fabric, here->peer);
+	record = (struct iba_link_record){
+		.from_lid = fabric->ports[from_end].lid,
+		.from_port = here->num,
+		.to_port = fabric->ports[here->peer].num,
+		.to_lid = fabric->ports[to_end].lid,
+	};
+	if (record.from_lid == 0 || record.to_lid == 0 || !sa_may_see(query, from_end))
+		return true;
+	if (wanted_to != FABRIC_NONE && wanted_to != to_end)
+		return true;
+	return sa_offer(query, &record, to_end);
+}
+
+uint16_t sa_link_each(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct span span = narrow_to_ports(query, IBA_COMPONENT(link_record, from_lid),
+					   query->wanted.link.from_lid);
+	uint32_t to = FABRIC_NONE;
+
+	if (sa_wants(query, IBA_COMPONENT(link_record, to_lid))) {
+		query->mask &= ~IBA_COMPONENT(link_record, to_lid);
+		to = fabric_port_by_lid(fabric, query->wanted.link.to_lid);
+		if (to == FABRIC_NONE)
+			return IBA_STATUS_OK;
+	}
+	for (uint32_t i = span.first; i < span.end; i++)
+		if (!offer_link(query, i, to))
+			break;
+	return IBA_STATUS_OK;
+}
+
+static bool offer_p_keys(struct sa_query *query, uint32_t port)
+{
+	const struct fabric_port *p = &query->subnet->fabric->ports[port];
+	uint32_t n;
+	const uint16_t *p_keys = partitions_of(query->subnet->partitions, port, &n);
+
+	for (uint32_t first = 0; first < n; first += P_KEYS_PER_BLOCK) {
+		struct iba_p_key_table_record record = {
+			.lid = p->lid,
+			.block_num = first / P_KEYS_PER_BLOCK,
+			.port_num = p->num,
+		};
+
+		memcpy(record.p_key_table.p_key, p_keys + first,
+		       MIN(n - first, P_KEYS_PER_BLOCK) * sizeof(*p_keys));
+		if (!sa_offer(query, &record, port))
+			return false;
+	}
+	return true;
+}
+
+uint16_t sa_p_key_table_each(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct span span = narrow_by_lid(query, IBA_COMPONENT(p_key_table_record, lid),
+					 query->wanted.p_key_table.lid);
+
+	for (uint32_t i = span.first; i < span.end; i++)
+		if (is_live_endport(fabric, i) && !offer_p_keys(query, i))
+			break;
+	return IBA_STATUS_OK;
+}

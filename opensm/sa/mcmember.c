@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * MCMemberRecord (IBA 15.2.5.17): ports create, join and leave multicast groups, and ask about
+ * them. Everything here reads or changes the store and runs on the sa actor.
+ *
+ * A Set passes the checks below in their order; the first that fails is the answer. It names a
+ * port, which must be the requester's own unless the request says ProxyJoin and both share a
+ * partition, or is trusted. A Set for a group that does not exist creates it if it says enough.
+ *
+ * Who is in a group is told only to trusted requesters; others see each group of their
+ * partitions once, without a port, and their own memberships.
+ */
+#include "sa/limit.h"
+#include "sa/sa_private.h"
+#include "sa/store.h"
+
+#define C(name) IBA_COMPONENT(mc_member_record, name)
+#define JOIN_NEEDS (C(mgid) | C(port_gid) | C(join_state))
+#define CREATE_NEEDS (C(q_key) | C(t_class) | C(p_key) | C(flow_label) | C(sl))
+#define CAN_CREATE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
+#define MEMBER_COMPONENTS (C(port_gid) | C(join_state) | C(proxy_join))
+#define DEFAULT_MTU IBA_MTU_2048
+#define DEFAULT_RATE IBA_RATE_10
+
+/* The 16 bits after flags and scope of an MGID say who made it up. */
+#define SIGNATURE(mgid) ((uint16_t)((mgid).prefix >> 32))
+#define SIGNATURE_IPV4 0x401B
+#define SIGNATURE_IPV6 0x601B
+#define SIGNATURE_SA 0xA01B
+
+struct member_query {
+	struct sa_query *query;
+	const struct subnet *subnet;
+	const struct iba_mc_member_record *wanted;
+	uint64_t mask;
+	struct sa_limit mtu, rate, life;
+	uint32_t port; /* of the PortGID */
+	uint64_t guid; /* likewise */
+	struct sa_group *group; /* NULL: none of that MGID */
+};
+
+static void prepare(struct member_query *join, struct sa_query *query)
+{
+	const struct iba_mc_member_record *w = &query->wanted.member;
+	uint64_t mask = query->mask;
+
+	*join = (struct member_query){
+		.query = query,
+		.subnet = query->subnet,
+		.wanted = w,
+		.mask = mask,
+		.mtu = SA_LIMIT(mc_member_record, mask, w, mtu),
+		.rate = SA_LIMIT(mc_member_record, mask, w, rate),
+		.life = SA_LIMIT(mc_member_record, mask, w, packet_life_time),
+		.port = FABRIC_NONE,
+	};
+}
+
+static bool is_zero(struct iba_gid gid)
+{
+	return gid.prefix == 0 && gid.guid == 0;
+}
+
+/* The group's record as seen by a member; NULL: by nobody in particular. */
+static struct iba_mc_member_record record_of(const struct sa_query *query,
+					     const struct sa_group *group,
+					     const struct sa_member *member)
+{
+	struct iba_mc_member_record record = group->record;
+
+	if (!member)
+		return record;
+	record.port_gid.prefix = query->subnet->options->subnet_prefix;
+	record.port_gid.guid = member->guid;
+	record.join_state = member->join_state;
+	record.proxy_join = member->proxy;
+	return record;
+}
+
+/* ---- checks that Set and Delete share ---- */
+
+static uint16_t check_components(struct member_query *join)
+{
+	if (~join->mask & JOIN_NEEDS)
+		return IBA_SA_INSUFFICIENT_COMPONENTS;
+	if (join->wanted->join_state == 0)
+		return IBA_SA_REQ_INVALID;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t check_port_gid(struct member_query *join)
+{
+	if (!sa_prefix_is_local(join->query, join->wanted->port_gid.prefix))
+		return IBA_SA_INVALID_GID;
+	join->guid = join->wanted->port_gid.guid;
+	join->port = fabric_port_by_guid(join->subnet->fabric, join->guid);
+	return IBA_STATUS_OK;
+}
+
+static uint16_t find_group(struct member_query *join)
+{
+	join->group = sa_store_find(join->query->store, join->wanted->mgid);
+	return IBA_STATUS_OK;
+}
+
+/* ---- Set ---- */
+
+static uint16_t check_port_known(struct member_query *join)
+{
+	return join->port == FABRIC_NONE ? IBA_SA_INVALID_GID : IBA_STATUS_OK;
+}
+
+static uint16_t check_proxy(struct member_query *join)
+{
+	const struct sa_query *query = join->query;
+	bool proxy = (join->mask & C(proxy_join)) && join->wanted->proxy_join;
+
+	if (query->trusted || query->port == join->port)
+		return IBA_STATUS_OK;
+	return proxy && sa_may_see(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
+}
+
+/* The fixed parameters of a group against those the request names. */
+static bool agrees(const struct member_query *join, const struct iba_mc_member_record *group)
+{
+	const uint64_t compared = C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) |
+				  C(hop_limit) | C(scope);
+
+	if ((join->mask & C(p_key)) && P_KEY_BASE(join->wanted->p_key) != P_KEY_BASE(group->p_key))
+		return false;
+	return wire_match(&iba_mc_member_record_type, join->wanted, group, join->mask & compared);
+}
+
+/* A port must be able to take what the group's senders may send. */
+static uint16_t check_join(struct member_query *join)
+{
+	const struct iba_mc_member_record *group = &join->group->record;
+	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
+
+	if (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life))
+		return IBA_SA_REQ_INVALID;
+	if (port->mtu < group->mtu || (port->rate && iba_rate_compare(port->rate, group->rate) < 0))
+		return IBA_SA_REQ_INVALID;
+	if (!partitions_member(join->subnet->partitions, join->port, group->p_key))
+		return IBA_SA_REQ_INVALID;
+	return IBA_STATUS_OK;
+}
+
+static bool is_ipoib(struct iba_gid mgid)
+{
+	return SIGNATURE(mgid) == SIGNATURE_IPV4 || SIGNATURE(mgid) == SIGNATURE_IPV6;
+}
+
+/* IBA 4.1.1: 0xFF, only the transient flag, a scope; 10.5 for those made by an SA. */
+static bool is_legal_mgid(struct iba_gid mgid, uint64_t subnet_prefix)
+{
+	uint8_t flags = mgid.prefix >> 52 & 0xF, scope = mgid.prefix >> 48 & 0xF;
+
+	if (!iba_gid_is_multicast(mgid) || (flags & ~1u) || scope == 0 || scope == 0xF)
+		return false;
+	if (SIGNATURE(mgid) == SIGNATURE_SA)
+		return (uint32_t)mgid.prefix == subnet_prefix >> 32 &&
+		       mgid.guid >> 32 == (uint32_t)subnet_prefix;
+	return true;
+}
+
+/* The broadcast group whose partition an IPoIB group belongs to, or NULL. */
+static const struct iba_mc_member_record *broadcast_of(const struct member_query *join)
+{
+	struct iba_gid mgid = join->wanted->mgid;
+	const struct sa_group *group;
+
+	if (!is_ipoib(mgid))
+		return NULL;
+	group = sa_store_find(join->query->store,
+			      sa_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF));
+	return group ? &group->record : NULL;
+}
+
+/* IPoIB groups carry their P_Key, and have the Q_Key of their broadcast group (RFC 4391, 5). */
+static bool fits_ipoib(const struct member_query *join,
+		       const struct iba_mc_member_record *broadcast)
+{
+	const struct iba_mc_member_record *wanted = join->wanted;
+
+	if (!is_ipoib(wanted->mgid) || !join->subnet->options->ipoib_mcgroup_creation_validation)
+		return true;
+	if (P_KEY_BASE(wanted->mgid.prefix >> 16) != P_KEY_BASE(wanted->p_key))
+		return false;
+	return !broadcast || wanted->q_key == broadcast->q_key;
+}
+
+/* MTU, rate and life time of a new group: as asked for, within what its first port can do. */
+static bool choose_limits(const struct member_query *join,
+			  const struct iba_mc_member_record *broadcast,
+			  struct iba_mc_member_record *record)
+{
+	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
+	uint8_t rate = port->rate ? port->rate : DEFAULT_RATE;
+	uint8_t usual_mtu = broadcast ? broadcast->mtu : DEFAULT_MTU;
+	uint8_t usual_rate = broadcast ? broadcast->rate : DEFAULT_RATE;
+
+	record->mtu = join->mtu.given ? port->mtu : MIN(usual_mtu, port->mtu);
+	record->rate = join->rate.given || iba_rate_compare(usual_rate, rate) > 0 ? rate : usual_rate;
+	record->packet_life_time = join->subnet->options->subnet_timeout;
+	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
+	       sa_fit_life(&record->packet_life_time, &join->life);
+}
+
+static uint8_t choose_scope(const struct member_query *join)
+{
+	uint8_t scope = join->wanted->scope;
+
+	if (!is_zero(join->wanted->mgid))
+		return join->wanted->mgid.prefix >> 48 & 0xF;
+	return (join->mask & C(scope)) && scope != 0 && scope != 0xF ? scope :
+								       IBA_SCOPE_LINK_LOCAL;
+}
+
+static uint16_t check_create(struct member_query *join)
+{
+	const struct iba_mc_member_record *wanted = join->wanted;
+
+	if (~join->mask & CREATE_NEEDS)
+		return IBA_SA_INSUFFICIENT_COMPONENTS;
+	if (!(wanted->join_state & CAN_CREATE))
+		return IBA_SA_REQ_INVALID;
+	if (!is_zero(wanted->mgid) &&
+	    !is_legal_mgid(wanted->mgid, join->subnet->options->subnet_prefix))
+		return IBA_SA_REQ_INVALID;
+	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key))
+		return IBA_SA_REQ_INVALID;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t create_group(struct member_query *join)
+{
+	const struct iba_mc_member_record *broadcast = broadcast_of(join);
+	struct iba_mc_member_record record = *join->wanted;
+	uint16_t status = check_create(join);
+
+	if (status != IBA_STATUS_OK)
+		return status;
+	if (!fits_ipoib(join, broadcast) || !choose_limits(join, broadcast, &record))
+		return IBA_SA_REQ_INVALID;
+	record.mtu_selector = IBA_SELECTOR_EXACTLY;
+	record.rate_selector = IBA_SELECTOR_EXACTLY;
+	record.packet_life_time_selector = IBA_SELECTOR_EXACTLY;
+	record.scope = choose_scope(join);
+	if (!(join->mask & C(hop_limit)))
+		record.hop_limit = record.scope == IBA_SCOPE_LINK_LOCAL ? 0 : 0xFF;
+	if (!(join->mask & C(mlid)))
+		record.mlid = 0;
+	join->group = sa_store_create(join->query->store, &record,
+				      join->subnet->options->subnet_prefix);
+	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
+}
+
+static uint16_t join_or_create(struct member_query *join)
+{
+	return join->group ? check_join(join) : create_group(join);
+}
+
+typedef uint16_t member_check(struct member_query *join);
+
+static uint16_t run_checks(struct member_query *join, member_check *const *checks)
+{
+	uint16_t status = IBA_STATUS_OK;
+
+	for (; *checks && status == IBA_STATUS_OK; checks++)
+		status = (*checks)(join);
+	return status;
+}
+
+uint16_t sa_member_set(struct sa_query *query)
+{
+	static member_check *const checks[] = {
+		check_components, check_port_gid, check_port_known, check_proxy,
+		find_group,	  join_or_create, NULL,
+	};
+	struct iba_mc_member_record record;
+	const struct sa_member *member;
+	struct member_query join;
+	uint16_t status;
+
+	prepare(&join, query);
+	status = run_checks(&join, checks);
+	if (status != IBA_STATUS_OK)
+		return status;
+	member = sa_store_join(query->store, join.group, join.guid, join.wanted->join_state,
+			       query->port != join.port);
+	record = record_of(query, join.group, member);
+	record.port_gid = join.wanted->port_gid;
+	sa_put(query, &record);
+	return IBA_STATUS_OK;
+}
+
+/* ---- Delete ---- */
+
+static uint16_t check_membership(struct member_query *leave)
+{
+	const struct sa_query *query = leave->query;
+	const struct sa_member *member;
+	bool own = query->port == leave->port && leave->port != FABRIC_NONE;
+
+	if (!leave->group)
+		return IBA_SA_REQ_INVALID;
+	member = sa_group_member(leave->group, leave->guid);
+	if (!member || !(member->join_state & leave->wanted->join_state))
+		return IBA_SA_REQ_INVALID;
+	if (query->trusted || own)
+		return IBA_STATUS_OK;
+	if (!member->proxy || query->port == FABRIC_NONE ||
+	    !partitions_member(leave->subnet->partitions, query->port,
+			       leave->group->record.p_key))
+		return IBA_SA_DENIED;
+	return IBA_STATUS_OK;
+}
+
+uint16_t sa_member_remove(struct sa_query *query)
+{
+	static member_check *const checks[] = {
+		check_components, check_port_gid, find_group, check_membership, NULL,
+	};
+	struct iba_mc_member_record record;
+	struct member_query leave;
+	uint16_t status;
+
+	prepare(&leave, query);
+	status = run_checks(&leave, checks);
+	if (status != IBA_STATUS_OK)
+		return status;
+	record = record_of(query, leave.group, sa_group_member(leave.group, leave.guid));
+	record.port_gid = leave.wanted->port_gid;
+	record.join_state &= ~leave.wanted->join_state;
+	sa_store_leave(query->store, leave.group, leave.guid, leave.wanted->join_state);
+	sa_put(query, &record);
+	return IBA_STATUS_OK;
+}
+
+/* ---- Get, GetTable ---- */
+
+struct visit {
+	struct member_query *query;
+	const struct sa_group *group;
+	bool go_on;
+};
+
+static gboolean offer_member(gpointer key, gpointer value, gpointer arg)
+{
+	struct visit *visit = arg;
+	struct sa_query *query = visit->query->query;
+	struct iba_mc_member_record record = record_of(query, visit->group, value);
+
+	(void)key;
+	visit->go_on = sa_offer(query, &record, FABRIC_NONE);
+	return !visit->go_on;
+}
+
+/* What the requester may know of a group. */
+static bool offer_group(const struct sa_group *group, void *arg)
+{
+	struct visit *visit = arg;
+	struct member_query *members = visit->query;
+	struct sa_query *query = members->query;
+	const struct iba_mc_member_record *record = &group->record;
+	struct sa_member *own;
+
+	if (!query->trusted &&
+	    !partitions_member(query->subnet->partitions, query->port, record->p_key))
+		return true;
+	if (((members->mask & C(p_key)) &&
+	     P_KEY_BASE(members->wanted->p_key) != P_KEY_BASE(record->p_key)) ||
+	    !sa_group_fits(record, &members->mtu, &members->rate, &members->life))
+		return true;
+	if (query->trusted && g_tree_nnodes(group->members) > 0) {
+		visit->group = group;
+		g_tree_foreach(group->members, offer_member, visit);
+		return visit->go_on;
+	}
+	if (query->trusted || !(members->mask & MEMBER_COMPONENTS))
+		return sa_offer(query, record, FABRIC_NONE);
+	visit->group = group;
+	own = sa_group_member(group, query->subnet->fabric->ports[query->port].guid);
+	if (own)
+		offer_member(NULL, own, visit);
+	return visit->go_on;
+}
+
+uint16_t sa_member_each(struct sa_query *query)
+{
+	struct iba_mc_member_record *wanted = &query->wanted.member;
+	struct member_query members;
+	struct visit visit = {.query = &members, .go_on = true};
+	const struct sa_group *group;
+
+	prepare(&members, query);
+	query->mask &= ~C(p_key);
+	if ((query->mask & C(port_gid)) && sa_prefix_is_local(query, wanted->port_gid.prefix))
+		wanted->port_gid.prefix = query->subnet->options->subnet_prefix;
+	if (!(query->mask & (C(mgid) | C(mlid)))) {
+		sa_store_each(query->store, offer_group, &visit);
+		return IBA_STATUS_OK;
+	}
+	group = query->mask & C(mgid) ? sa_store_find(query->store, wanted->mgid) :
+					sa_store_find_mlid(query->store, wanted->mlid);
+	if (group)
+		offer_group(group, &visit);
+	return IBA_STATUS_OK;
+}

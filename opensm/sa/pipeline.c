@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The pipeline: from the octets of a request to the octets of its answer, the same for every
+ * attribute (IBA 15.4).
+ *
+ * A query passes the stages below in their order; the first that returns a status other than OK
+ * settles it. What is left runs the record's function, which offers candidates; those that agree
+ * with the components asked for, and that the requester may see, are encoded straight into the
+ * answer. At the end the policy on the number of records decides between answer and error.
+ *
+ * Everything here is a function of the query, the subnet and, for registries, the store: no
+ * clock, no log, no counter. A query is used by one thread at a time; read-only ones may be begun
+ * on the sa actor and run in the pool.
+ *
+ * Every request is answered, whatever is wrong with it; only what is no request at all is not.
+ */
+#include <string.h>
+
+#include "sa/sa_private.h"
+
+#define MAD_HEADER_BYTES iba_mad_header_bytes
+#define RMPP_HEADER_OFFSET 24
+#define SA_HEADER_OFFSET 36
+
+/* ---- the answer while it grows ---- */
+
+static void reply_reserve(struct sa_reply *reply, size_t more)
+{
+	if (!reply->data) {
+		reply->room = MAX(IBA_MAD_BYTES, IBA_SA_DATA_OFFSET + more);
+		reply->data = g_malloc0(reply->room);
+		reply->length = IBA_SA_DATA_OFFSET;
+	}
+	if (reply->length + more <= reply->room)
+		return;
+	while (reply->length + more > reply->room)
+		reply->room *= 2;
+	reply->data = g_realloc(reply->data, reply->room);
+}
+
+static size_t record_stride(const struct sa_record *record)
+{
+	return (wire_bytes(record->type) + 7) & ~(size_t)7;
+}
+
+void sa_put(struct sa_query *query, const void *record)
+{
+	struct sa_reply *reply = &query->reply;
+	size_t bytes = wire_bytes(query->record->type), stride = record_stride(query->record);
+
+	reply_reserve(reply, stride);
+	wire_encode(query->record->type, record, reply->data + reply->length);
+	memset(reply->data + reply->length + bytes, 0, stride - bytes);
+	reply->length += stride;
+	reply->n_records++;
+}
+
+/* ---- what records ask ---- */
+
+bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix)
+{
+	return prefix == query->subnet->options->subnet_prefix || prefix == IBA_DEFAULT_GID_PREFIX;
+}
+
+uint32_t sa_endport_of(const struct fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->ports[port].node;
+
+	return fabric_is_switch(fabric, node) ? fabric_port_of(fabric, node, 0) : port;
+}
+
+bool sa_may_see(const struct sa_query *query, uint32_t endport)
+{
+	const struct partitions *partitions = query->subnet->partitions;
+
+	if (query->trusted || endport == FABRIC_NONE || endport == query->port)
+		return true;
+	return query->port != FABRIC_NONE &&
+	       partitions_shared(partitions, query->port, endport) != 0;
+}
+
+bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport)
+{
+	const struct sa_record *record = query->record;
+
+	if (query->mask && !wire_match(record->type, &query->wanted, candidate, query->mask))
+		return true;
+	if (!sa_may_see(query, endport))
+		return true;
+	query->n_found++;
+	if (query->header.method == IBA_METHOD_GET && query->n_found > 1)
+		return false;
+	if (query->reply.length + record_stride(record) > SA_MAX_REPLY) {
+		query->status = IBA_SA_NO_RESOURCES;
+		return false;
+	}
+	sa_put(query, candidate);
+	return true;
+}
+
+/* ---- stages ---- */
+
+static uint16_t check_version(struct sa_query *query)
+{
+	if (query->header.base_version != IBA_BASE_VERSION ||
+	    query->header.class_version != IBA_SA_CLASS_VERSION)
+		return IBA_STATUS_UNSUP_VERSION;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t find_record(struct sa_query *query)
+{
+	switch (query->header.method) {
+	case IBA_METHOD_GET:
+	case IBA_METHOD_GET_TABLE:
+	case IBA_METHOD_SET:
+	case IBA_METHOD_DELETE:
+		break;
+	default:
+		return IBA_STATUS_UNSUP_METHOD;
+	}
+	query->record = sa_record_find(query->header.attribute_id);
+	return query->record ? IBA_STATUS_OK : IBA_STATUS_UNSUP_METHOD_ATTR;
+}
+
+static uint16_t check_method(struct sa_query *query)
+{
+	const struct sa_record *record = query->record;
+	bool served = true;
+
+	switch (query->header.method) {
+	case IBA_METHOD_GET_TABLE:
+		served = record->has_table;
+		break;
+	case IBA_METHOD_SET:
+		served = record->set != NULL;
+		break;
+	case IBA_METHOD_DELETE:
+		served = record->remove != NULL;
+		break;
+	}
+	return served ? IBA_STATUS_OK : IBA_STATUS_UNSUP_METHOD_ATTR;
+}
+
+static uint16_t check_length(struct sa_query *query)
+{
+	if (query->length < IBA_SA_DATA_OFFSET + wire_bytes(query->record->type))
+		return IBA_SA_REQ_INVALID;
+	wire_decode(&iba_rmpp_header_type, query->data + RMPP_HEADER_OFFSET, &query->rmpp);
+	wire_decode(&iba_sa_header_type, query->data + SA_HEADER_OFFSET, &query->sa);
+	return IBA_STATUS_OK;
+}
+
+/* Requests that came by RMPP were put together below us; no attribute served here needs one. */
+static uint16_t check_rmpp(struct sa_query *query)
+{
+	if (!(query->rmpp.rmpp_flags & IBA_RMPP_ACTIVE))
+		return IBA_STATUS_OK;
+	if (query->rmpp.rmpp_version != IBA_RMPP_VERSION ||
+	    query->rmpp.rmpp_type != IBA_RMPP_DATA)
+		return IBA_SA_REQ_INVALID;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t check_state(struct sa_query *query)
+{
+	return query->subnet ? IBA_STATUS_OK : IBA_STATUS_BUSY;
+}
+
+static uint16_t check_trust(struct sa_query *query)
+{
+	if (query->sa.sm_key != 0 && query->sa.sm_key != query->subnet->options->sa_key)
+		return IBA_SA_DENIED;
+	query->trusted = query->sa.sm_key != 0;
+	if ((query->record->flags & SA_TRUSTED) && !query->trusted)
+		return IBA_SA_DENIED;
+	return IBA_STATUS_OK;
+}
+
+/* A port that came up after the last sweep is asked to try again: the next one will know it. */
+static uint16_t find_requester(struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+
+	query->port = fabric_port_by_lid(fabric, query->from->lid);
+	if (query->port == FABRIC_NONE && query->from->has_grh &&
+	    sa_prefix_is_local(query, query->from->gid.prefix))
+		query->port = fabric_port_by_guid(fabric, query->from->gid.guid);
+	if (query->port == FABRIC_NONE && !(query->record->flags & SA_ANYBODY))
+		return IBA_STATUS_BUSY;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t decode_components(struct sa_query *query)
+{
+	wire_decode(query->record->type, query->data + IBA_SA_DATA_OFFSET, &query->wanted);
+	query->mask = query->sa.component_mask;
+	return IBA_STATUS_OK;
+}
+
+typedef uint16_t stage_fn(struct sa_query *query);
+
+static stage_fn *const stages[] = {
+	check_version, find_record, check_method,   check_length,      check_rmpp,
+	check_state,   check_trust, find_requester, decode_components,
+};
+
+/* ---- from request to answer ---- */
+
+/* Nobody waits for the answer to an answer, or to a TrapRepress. */
+static bool expects_answer(uint8_t method)
+{
+	return !(method & IBA_METHOD_RESPONSE) && method != IBA_METHOD_TRAP_REPRESS;
+}
+
+bool sa_query_begin(struct sa_query *query, const struct subnet *subnet,
+		    const struct vendor_address *from, const uint8_t *data, size_t length)
+{
+	if (length < MAD_HEADER_BYTES)
+		return false;
+	wire_decode(&iba_mad_header_type, data, &query->header);
+	if (!expects_answer(query->header.method))
+		return false;
+	query->subnet = subnet;
+	query->store = NULL;
+	query->from = from;
+	query->data = data;
+	query->length = length;
+	query->record = NULL;
+	query->rmpp = (struct iba_rmpp_header){0};
+	query->sa = (struct iba_sa_header){0};
+	query->port = FABRIC_NONE;
+	query->n_found = 0;
+	query->trusted = false;
+	query->status = IBA_STATUS_OK;
+	query->reply = (struct sa_reply){0};
+	for (unsigned int i = 0; i < G_N_ELEMENTS(stages); i++) {
+		query->status = stages[i](query);
+		if (query->status != IBA_STATUS_OK)
+			break;
+	}
+	return true;
+}
+
+bool sa_query_needs_store(const struct sa_query *query)
+{
+	const struct sa_record *record = query->record;
+
+	if (query->status != IBA_STATUS_OK)
+		return false;
+	return (record->flags & SA_REGISTRY) || (record->needs_store && record->needs_store(query));
+}
+
+bool sa_query_is_quick(const struct sa_query *query)
+{
+	const struct sa_record *record = query->record;
+
+	if (query->status != IBA_STATUS_OK)
+		return true;
+	return (record->flags & SA_QUICK) || (record->is_quick && record->is_quick(query));
+}
+
+void sa_query_run(struct sa_query *query, struct sa_store *store)
+{
+	uint16_t status;
+
+	if (query->status != IBA_STATUS_OK)
+		return;
+	query->store = store;
+	switch (query->header.method) {
+	case IBA_METHOD_SET:
+		status = query->record->set(query);
+		break;
+	case IBA_METHOD_DELETE:
+		status = query->record->remove(query);
+		break;
+	default:
+		status = query->record->each(query);
+	}
+	if (query->status == IBA_STATUS_OK)
+		query->status = status;
+}
+
+/* IBA 15.4.1: a Get has exactly one answer; a table may be empty. */
+static void apply_count_policy(struct sa_query *query)
+{
+	if (query->status != IBA_STATUS_OK || query->header.method != IBA_METHOD_GET)
+		return;
+	if (query->n_found == 0)
+		query->status = IBA_SA_NO_RECORDS;
+	else if (query->n_found > 1)
+		query->status = IBA_SA_TOO_MANY_RECORDS;
+}
+
+/* An error answer is the request with another header. */
+static void reply_echo_request(struct sa_query *query)
+{
+	struct sa_reply *reply = &query->reply;
+	size_t length = MIN(query->length, IBA_MAD_BYTES);
+
+	g_free(reply->data);
+	*reply = (struct sa_reply){0};
+	reply_reserve(reply, IBA_SA_DATA_BYTES);
+	memcpy(reply->data, query->data, length);
+	reply->length = IBA_MAD_BYTES;
+}
+
+/*
+ * RMPP as its sender, the vendor layer, wants it: Active marks what is to be segmented. The other
+ * fields are those of the first segment, which carries the length of all: each segment has a SA
+ * header of its own (IBA 13.6.2.2).
+ */
+static void fill_rmpp(struct iba_rmpp_header *rmpp, size_t data_bytes)
+{
+	size_t segments = MAX(1, (data_bytes + IBA_SA_DATA_BYTES - 1) / IBA_SA_DATA_BYTES);
+
+	*rmpp = (struct iba_rmpp_header){
+		.rmpp_version = IBA_RMPP_VERSION,
+		.rmpp_type = IBA_RMPP_DATA,
+		.resp_time = 0x1F, /* none given */
+		.rmpp_flags = IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | (segments == 1 ? IBA_RMPP_LAST : 0),
+		.segment_number = 1,
+		.data2 = data_bytes + segments * iba_sa_header_bytes,
+	};
+}
+
+static void encode_headers(struct sa_query *query, uint16_t stride)
+{
+	uint8_t *data = query->reply.data;
+
+	query->header.method |= IBA_METHOD_RESPONSE;
+	if (query->header.method == (IBA_METHOD_SET | IBA_METHOD_RESPONSE))
+		query->header.method = IBA_METHOD_GET_RESP;
+	query->header.status = query->status;
+	query->sa.sm_key = 0; /* C15-0.1.5 */
+	query->sa.attribute_offset = query->reply.n_records ? stride / 8 : 0;
+	wire_encode(&iba_mad_header_type, &query->header, data);
+	wire_encode(&iba_rmpp_header_type, &query->rmpp, data + RMPP_HEADER_OFFSET);
+	wire_encode(&iba_sa_header_type, &query->sa, data + SA_HEADER_OFFSET);
+}
+
+uint8_t *sa_query_finish(struct sa_query *query, size_t *length)
+{
+	struct sa_reply *reply = &query->reply;
+	bool table = query->header.method == IBA_METHOD_GET_TABLE;
+
+	apply_count_policy(query);
+	query->rmpp = (struct iba_rmpp_header){.rmpp_version = IBA_RMPP_VERSION};
+	if (query->status != IBA_STATUS_OK) {
+		reply_echo_request(query);
+	} else {
+		reply_reserve(reply, 0);
+		if (table)
+			fill_rmpp(&query->rmpp, reply->length - IBA_SA_DATA_OFFSET);
+		else
+			reply->length = IBA_MAD_BYTES;
+	}
+	encode_headers(query, query->record ? record_stride(query->record) : 0);
+	*length = reply->length;
+	return reply->data;
+}

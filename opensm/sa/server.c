@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The server: the actor "sa" between the MAD layer and the pipeline.
+ *
+ * Its objects: the store of multicast groups, the subnet last published, and the number of queries
+ * handed to the pool. All run on the actor, except that a query in the pool has its own reference
+ * of the subnet and touches nothing else of the server but counters.
+ *
+ * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
+ * those that take about a microsecond run there at once; the others go to the pool, at most
+ * SA_MAX_IN_POOL of them: beyond that, and while there is no subnet to tell about, the answer is
+ * BUSY. Nothing is dropped but what is no request.
+ *
+ * Groups are published with a short delay, so that a burst of joins costs one publication.
+ */
+#include "sa/sa.h"
+
+#include "sa/sa_private.h"
+#include "sa/store.h"
+
+#define PUBLISH_DELAY (5 * NS_PER_MS)
+#define LOG_BURST 10
+#define LOG_INTERVAL (1 * NS_PER_S)
+
+struct sa {
+	struct context *context;
+	struct mad *mad;
+	struct actor *actor;
+	struct sa_store *store;
+	struct subnet *subnet; /* NULL unless we are master and a sweep has published one */
+	struct timer publish;
+	atomic_uint in_pool;
+	struct log_limit limit;
+};
+
+/* A query on its way through the pool. */
+struct pool_job {
+	struct message message;
+	struct sa *sa;
+	struct vendor_mad *mad;
+	struct subnet *subnet;
+	struct sa_query query;
+};
+
+/* ---- answers ---- */
+
+static void log_refusal(struct sa *sa, const struct sa_query *query)
+{
+	char name[128] = "unknown port";
+	unsigned int held_back;
+
+	if (!log_wants(sa->context->log, LOG_VERBOSE, __FILE__) ||
+	    !log_limit_pass(&sa->limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL, &held_back))
+		return;
+	if (query->port != FABRIC_NONE)
+		fabric_port_name(query->subnet->fabric, query->port, name, sizeof(name));
+	log_verbose(sa->context->log,
+		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x"
+		    " (%u such lines held back)",
+		    query->data[3], query->header.attribute_id, query->from->lid, name,
+		    query->status, held_back);
+}
+
+/* Any thread; the request's MAD is freed with it. */
+static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
+{
+	struct counters *counters = &sa->context->counters;
+	size_t length;
+	uint8_t *data = sa_query_finish(query, &length);
+
+	counter_inc(counters, sa_answered);
+	if (query->status == IBA_STATUS_BUSY)
+		counter_inc(counters, sa_busy);
+	else if (query->status != IBA_STATUS_OK)
+		counter_inc(counters, sa_errors);
+	mad_reply(sa->mad, mad, data, length);
+	vendor_mad_free(mad);
+}
+
+/* ---- the pool ---- */
+
+static void pool_run(struct message *message)
+{
+	struct pool_job *job = (struct pool_job *)message;
+	struct sa *sa = job->sa;
+
+	sa_query_run(&job->query, NULL);
+	answer(sa, &job->query, job->mad);
+	subnet_unref(job->subnet);
+	g_free(job);
+	atomic_fetch_sub_explicit(&sa->in_pool, 1, memory_order_relaxed);
+}
+
+static void send_to_pool(struct sa *sa, const struct sa_query *query, struct vendor_mad *mad)
+{
+	struct pool_job *job = g_new(struct pool_job, 1);
+
+	*job = (struct pool_job){
+		.message.run = pool_run,
+		.sa = sa,
+		.mad = mad,
+		.subnet = subnet_ref(sa->subnet),
+		.query = *query,
+	};
+	atomic_fetch_add_explicit(&sa->in_pool, 1, memory_order_relaxed);
+	pool_post(sa->context->pool, &job->message);
+}
+
+/* ---- requests ---- */
+
+static void receive(void *arg, struct vendor_mad *mad)
+{
+	struct sa *sa = arg;
+	struct counters *counters = &sa->context->counters;
+	struct sa_query query;
+
+	counter_inc(counters, sa_received);
+	if (mad->status != VENDOR_RECEIVED ||
+	    !sa_query_begin(&query, sa->subnet, &mad->remote, mad->data, mad->length)) {
+		counter_inc(counters, sa_malformed);
+		vendor_mad_free(mad);
+		return;
+	}
+	if (query.status == IBA_STATUS_OK && !sa_query_needs_store(&query) &&
+	    !sa_query_is_quick(&query)) {
+		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
+			send_to_pool(sa, &query, mad);
+			return;
+		}
+		query.status = IBA_STATUS_BUSY;
+	}
+	sa_query_run(&query, sa->store);
+	if (query.status != IBA_STATUS_OK)
+		log_refusal(sa, &query);
+	answer(sa, &query, mad);
+	if (sa_store_changed(sa->store) && !timer_running(&sa->publish))
+		timer_start(&sa->publish, PUBLISH_DELAY);
+}
+
+/* ---- groups and events ---- */
+
+static void publish_now(struct sa *sa)
+{
+	struct mc_groups *groups = sa_store_publish(sa->store);
+	uint64_t serial;
+
+	timer_stop(&sa->publish);
+	if (!groups)
+		return;
+	serial = groups->serial;
+	slot_publish(&sa->context->groups, groups);
+	event_emit(&sa->context->bus, EVENT_GROUPS_CHANGED, serial);
+}
+
+static void publish_due(struct timer *timer)
+{
+	publish_now((struct sa *)((char *)timer - offsetof(struct sa, publish)));
+}
+
+static bool is_master(const struct sa *sa)
+{
+	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
+}
+
+static void take_subnet(struct sa *sa, struct subnet *subnet)
+{
+	subnet_unref(sa->subnet);
+	sa->subnet = subnet;
+}
+
+static void subnet_published(void *arg, uint64_t generation)
+{
+	struct sa *sa = arg;
+
+	(void)generation;
+	if (!is_master(sa))
+		return;
+	take_subnet(sa, slot_take(&sa->context->subnet));
+	if (!sa->subnet)
+		return;
+	sa_store_follow(sa->store, sa->subnet);
+	publish_now(sa);
+}
+
+/* Who is no longer master knows nothing: clients register again with the new one. */
+static void sm_state_changed(void *arg, uint64_t state)
+{
+	struct sa *sa = arg;
+
+	if (state == IBA_SM_MASTER)
+		return;
+	take_subnet(sa, NULL);
+	sa_store_clear(sa->store);
+	publish_now(sa);
+}
+
+/* ---- life ---- */
+
+struct sa *sa_new(struct context *context, struct mad *mad)
+{
+	struct sa *sa = g_new0(struct sa, 1);
+	struct vendor_client client = {.arg = sa, .receive = receive};
+
+	sa->context = context;
+	sa->mad = mad;
+	sa->actor = actor_new(context->rt, "sa");
+	sa->store = sa_store_new();
+	timer_init(&sa->publish, sa->actor, publish_due);
+	atomic_init(&sa->in_pool, 0);
+	client.actor = sa->actor;
+	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
+	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
+	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
+	return sa;
+}
+
+void sa_start(struct sa *sa)
+{
+	actor_start(sa->actor);
+}
+
+void sa_attach(struct sa *sa, GMainContext *loop)
+{
+	actor_attach(sa->actor, loop);
+}
+
+void sa_stop(struct sa *sa)
+{
+	actor_stop(sa->actor);
+}
+
+void sa_free(struct sa *sa)
+{
+	if (!sa)
+		return;
+	g_assert(atomic_load(&sa->in_pool) == 0);
+	timer_stop(&sa->publish);
+	actor_free(sa->actor);
+	subnet_unref(sa->subnet);
+	sa_store_free(sa->store);
+	g_free(sa);
+}

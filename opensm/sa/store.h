@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The registry of multicast groups. Owned by the sa actor; what others need of it is published. */
+#ifndef SA_STORE_H
+#define SA_STORE_H
+
+#include <glib.h>
+
+#include "policy/groups.h"
+#include "policy/subnet.h"
+
+struct sa_store;
+
+struct sa_member {
+	uint64_t guid;	    /* of the port */
+	uint8_t join_state; /* bits of IBA_JOIN_* */
+	bool proxy;	    /* joined by another port on its behalf */
+};
+
+struct sa_group {
+	struct iba_mc_member_record record; /* without port_gid, join_state and proxy_join */
+	bool well_known;		    /* lives without members, as partitions want it */
+	uint32_t n_full;		    /* members that keep it alive */
+	GTree *members;			    /* struct sa_member by guid */
+};
+
+struct sa_store *sa_store_new(void);
+void sa_store_free(struct sa_store *store);
+void sa_store_clear(struct sa_store *store); /* forgets all groups */
+
+struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid);
+struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
+struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid);
+/* Calls visit for each group by MLID until it returns false. */
+void sa_store_each(const struct sa_store *store,
+		   bool (*visit)(const struct sa_group *group, void *arg), void *arg);
+
+/*
+ * Makes a group of these parameters: under the MLID of the record if that is free, else the lowest
+ * free one. A zero MGID is replaced by one of the record's scope. NULL if no MLID is left.
+ */
+struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
+				 uint64_t subnet_prefix);
+/* Adds JoinState bits; the member as it is now. */
+const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
+				      uint8_t join_state, bool proxy);
+/* Removes JoinState bits: with the last one the member, with the last full member the group. */
+void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t guid,
+		    uint8_t join_state);
+
+/*
+ * Follows a newly published subnet: ports that are gone or lost their P_Key leave their groups, the
+ * broadcast groups of partitions appear and disappear.
+ */
+void sa_store_follow(struct sa_store *store, const struct subnet *subnet);
+
+bool sa_store_changed(const struct sa_store *store); /* since the last publication */
+/* The groups as they are for the sweep, or NULL if nothing changed since the last call. */
+struct mc_groups *sa_store_publish(struct sa_store *store);
+
+/* MGID of the IPoIB broadcast group of a partition (RFC 4391, 4). */
+struct iba_gid sa_broadcast_mgid(uint16_t p_key, uint8_t scope);
+
+#endif
