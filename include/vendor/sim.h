@@ -61,6 +61,8 @@ bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 void sim_node_set(struct sim *sim, unsigned int node, bool up); /* down: links, tables lost */
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
+/* At most 64 octets; its end ports send trap 144. */
+bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
 
 /* ---- inspection [owner] ---- */
 struct sim_node_view {

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libsim_a_SOURCES = \
+	libvendor/sim/forward.c \
+	libvendor/sim/link.c \
+	libvendor/sim/local.c \
+	libvendor/sim/port.c \
+	libvendor/sim/sim.c \
+	libvendor/sim/sim_private.h \
+	libvendor/sim/sma.c \
+	libvendor/sim/sma_port.c \
+	libvendor/sim/sma_tables.c \
 	libvendor/sim/topology.c \
 	libvendor/sim/topology.h \
 	libvendor/sim/topology_file.c \
-	libvendor/sim/topology_generate.c
+	libvendor/sim/topology_generate.c \
+	libvendor/sim/trap.c

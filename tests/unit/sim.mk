@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-check_PROGRAMS += tests/unit/test_topology
-TESTS += tests/unit/test_topology
-tests_unit_test_topology_SOURCES = tests/unit/test_topology.c
+sim_tests = tests/unit/test_topology tests/unit/test_sim
+check_PROGRAMS += $(sim_tests)
+TESTS += $(sim_tests)
+
 tests_unit_test_topology_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_topology_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_LDADD = $(LIBS_SIM) $(CHECK_LIBS)

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Forwarding: hop by hop, through the tables that were really programmed.
+ *
+ * A packet is always at one node, having come in by one of its ports. It is LID-routed while the
+ * LRH has a DLID, and on a directed hop while that is the permissive LID; a mixed route changes
+ * between the two at a switch (IBA 14.2.2). LID-routed hops need no decision of software and are
+ * made in one go, adding up their latency; a directed hop is made by the SMA of the switch and
+ * waits its turn there. So a packet costs an event (a timer of the sim's actor) for each SMA that
+ * handles it, and none at all in a fabric without latencies.
+ *
+ * SMPs travel on VL15 as soon as the link is up, GMPs only where both ports are ACTIVE.
+ */
+#include <string.h>
+
+#include "libvendor/sim/sim_private.h"
+
+#define LINK_HOPS_MAX 64
+
+/* ---- packets ---- */
+
+static void list_add(struct sim_packet **list, struct sim_packet *packet)
+{
+	packet->next = *list;
+	packet->prev = list;
+	if (*list)
+		(*list)->prev = &packet->next;
+	*list = packet;
+}
+
+static void list_remove(struct sim_packet *packet)
+{
+	*packet->prev = packet->next;
+	if (packet->next)
+		packet->next->prev = packet->prev;
+}
+
+static void packet_fire(struct timer *timer);
+
+struct sim_packet *sim_packet_new(struct sim *sim)
+{
+	struct sim_packet *packet = sim->free_packets;
+
+	if (packet) {
+		sim->free_packets = packet->next;
+	} else {
+		packet = g_new0(struct sim_packet, 1);
+		packet->sim = sim;
+		timer_init(&packet->timer, sim->actor, packet_fire);
+	}
+	packet->hops = 0;
+	packet->delay = 0;
+	packet->from_here = true;
+	packet->stage = SIM_ARRIVING;
+	return packet;
+}
+
+void sim_packet_free(struct sim_packet *packet)
+{
+	packet->next = packet->sim->free_packets;
+	packet->sim->free_packets = packet;
+}
+
+static void packet_drop(struct sim_packet *packet)
+{
+	packet->sim->counters.dropped++;
+	sim_packet_free(packet);
+}
+
+/* ---- one hop ---- */
+
+static bool may_pass(const struct sim_packet *packet, const struct sim_port *port)
+{
+	if (sim_is_smp(packet))
+		return port->info.port_physical_state == IBA_PHYS_LINK_UP &&
+		       port->info.port_state >= IBA_PORT_INIT;
+	return port->info.port_state == IBA_PORT_ACTIVE;
+}
+
+/* Out of a port and over its cable. False: nothing leaves there. */
+static bool transmit(struct sim_packet *packet, unsigned int out)
+{
+	struct sim_node *node = packet->node;
+	const struct sim_port *port;
+
+	if (out < 1 || out > node->num_ports || ++packet->hops > LINK_HOPS_MAX)
+		return false;
+	port = &node->ports[out];
+	if (!port->peer || !may_pass(packet, port) ||
+	    !may_pass(packet, &port->peer->ports[port->peer_number]))
+		return false;
+	packet->node = port->peer;
+	packet->port = port->peer_number;
+	packet->from_here = false;
+	packet->delay += packet->sim->config.hop_ns;
+	return true;
+}
+
+/* Where a switch sends a LID; IBA_PORT_NONE: nowhere. */
+static uint8_t lookup(const struct sim_switch *sw, uint16_t lid)
+{
+	return sw->lft && lid <= sw->info.linear_fdb_top ? sw->lft[lid] : IBA_PORT_NONE;
+}
+
+/* Through all switches to the end port that owns the DLID. False: the packet got lost. */
+static bool route_by_lid(struct sim_packet *packet)
+{
+	for (;;) {
+		struct sim_node *node = packet->node;
+		uint8_t out;
+
+		if (!node->sw) {
+			if (sim_owns_lid(&node->ports[packet->port], packet->dlid))
+				return true;
+			if (!packet->from_here || !transmit(packet, packet->port))
+				return false;
+			continue;
+		}
+		out = lookup(node->sw, packet->dlid);
+		if (out == 0) {
+			packet->port = packet->from_here ? 0 : packet->port;
+			return sim_owns_lid(&node->ports[0], packet->dlid);
+		}
+		/* A packet does not go back where it came from (IBA 18.2.4.3). */
+		if (out == IBA_PORT_NONE || (out == packet->port && !packet->from_here) ||
+		    !transmit(packet, out))
+			return false;
+	}
+}
+
+/* ---- directed routes: IBA 14.2.2 ---- */
+
+enum smi_verdict {
+	SMI_DROP,
+	SMI_HOP,   /* out of *out */
+	SMI_LID,   /* LID-routed to *lid */
+	SMI_LOCAL, /* it is for this node */
+};
+
+/* The directed part of a request ends here; what if a LID-routed part follows? */
+static enum smi_verdict smi_tail(const struct sim_packet *packet, unsigned int at, uint16_t *lid)
+{
+	*lid = sim_read16(packet->data + at);
+	if (*lid == IBA_LID_PERMISSIVE)
+		return SMI_LOCAL;
+	if (!packet->sim->config.mixed_routing || (!packet->node->sw && !packet->from_here))
+		return SMI_DROP;
+	return SMI_LID;
+}
+
+/* 14.2.2.1 and 14.2.2.2: the initial path. */
+static enum smi_verdict smi_request(struct sim_packet *packet, uint8_t *out, uint16_t *lid)
+{
+	uint8_t *data = packet->data;
+	uint8_t count = data[SIM_MAD_HOP_COUNT];
+	uint8_t *pointer = &data[SIM_MAD_HOP_POINTER];
+	bool is_switch = packet->node->sw != NULL;
+
+	if (count >= IBA_MAX_HOPS || *pointer > count + 1)
+		return SMI_DROP;
+	if (*pointer == count + 1)
+		return SMI_LOCAL;
+	if (*pointer && !packet->from_here)
+		data[SIM_MAD_RETURN_PATH + *pointer] = packet->port;
+	if (*pointer == count) {
+		++*pointer;
+		return smi_tail(packet, SIM_MAD_DR_DLID, lid);
+	}
+	if (!is_switch && !packet->from_here)
+		return SMI_DROP;
+	/* The end of a LID-routed part. */
+	if (!*pointer && !packet->from_here && !packet->sim->config.mixed_routing)
+		return SMI_DROP;
+	*out = data[SIM_MAD_INITIAL_PATH + ++*pointer];
+	if (!is_switch && *out != packet->port)
+		return SMI_DROP;
+	packet->sim->counters.directed_hops++;
+	return SMI_HOP;
+}
+
+/* 14.2.2.3 and 14.2.2.4: the return path. */
+static enum smi_verdict smi_response(struct sim_packet *packet, uint8_t *out, uint16_t *lid)
+{
+	uint8_t *data = packet->data;
+	uint8_t count = data[SIM_MAD_HOP_COUNT];
+	uint8_t *pointer = &data[SIM_MAD_HOP_POINTER];
+
+	if (count >= IBA_MAX_HOPS || *pointer > count + 1)
+		return SMI_DROP;
+	if (!*pointer)
+		return SMI_LOCAL;
+	--*pointer;
+	if (!*pointer)
+		return smi_tail(packet, SIM_MAD_DR_SLID, lid);
+	if (!packet->node->sw && !packet->from_here)
+		return SMI_DROP;
+	*out = data[SIM_MAD_RETURN_PATH + *pointer];
+	if (!packet->node->sw && *out != packet->port)
+		return SMI_DROP;
+	return SMI_HOP;
+}
+
+/* ---- the life of a packet ---- */
+
+/* Software of a node has work with it; a client's answer at an end port is none of the SMA's. */
+static bool needs_sma(const struct sim_packet *packet)
+{
+	if (!sim_is_smp(packet) || (packet->from_here && !sim_is_returning(packet) &&
+				    packet->data[SIM_MAD_HOP_COUNT]))
+		return false;
+	if (packet->from_here)
+		return packet->data[SIM_MAD_METHOD] <= IBA_METHOD_SET;
+	return packet->node->sw || packet->data[SIM_MAD_METHOD] <= IBA_METHOD_SET;
+}
+
+/* Waits until the time is now + delay. */
+static void packet_wait(struct sim_packet *packet, uint64_t delay)
+{
+	packet->delay = 0;
+	list_add(&packet->sim->waiting, packet);
+	timer_start(&packet->timer, delay);
+}
+
+/* True if the packet now waits for its turn at an SMA. */
+static bool queue_at_sma(struct sim_packet *packet)
+{
+	uint64_t service = packet->sim->config.sma_ns;
+	uint64_t now, start;
+
+	if (!service || !needs_sma(packet))
+		return false;
+	now = actor_now(packet->sim->actor);
+	start = MAX(now, packet->node->busy_until);
+	packet->node->busy_until = start + service;
+	packet->stage = SIM_SERVED;
+	packet_wait(packet, start + service - now);
+	return true;
+}
+
+/* Sends it on from a node that handled it. False: it stays, and is for this node. */
+static bool hand_on(struct sim_packet *packet, bool *lost)
+{
+	uint8_t out = 0;
+	uint16_t lid = 0;
+	enum smi_verdict verdict;
+
+	*lost = false;
+	if (packet->data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED)
+		return false;
+	verdict = sim_is_returning(packet) ? smi_response(packet, &out, &lid) :
+					     smi_request(packet, &out, &lid);
+	switch (verdict) {
+	case SMI_LOCAL:
+		return false;
+	case SMI_HOP:
+		packet->dlid = IBA_LID_PERMISSIVE;
+		packet->slid = IBA_LID_PERMISSIVE;
+		*lost = !transmit(packet, out);
+		return true;
+	case SMI_LID:
+		packet->slid = sim_end_port(packet->node, packet->port)->info.lid;
+		packet->dlid = lid;
+		packet->from_here = true; /* its way by LID begins here */
+		packet->hops = 0;
+		*lost = !route_by_lid(packet);
+		return true;
+	default:
+		*lost = true;
+		return true;
+	}
+}
+
+static void packet_run(struct sim_packet *packet)
+{
+	bool lost;
+
+	for (;;) {
+		if (packet->stage == SIM_ARRIVING) {
+			if (packet->delay) {
+				packet_wait(packet, packet->delay);
+				return;
+			}
+			if (!packet->node->up) {
+				packet_drop(packet);
+				return;
+			}
+			if (queue_at_sma(packet))
+				return;
+		}
+		packet->stage = SIM_ARRIVING;
+		if (!hand_on(packet, &lost))
+			break;
+		if (lost) {
+			packet_drop(packet);
+			return;
+		}
+	}
+	sim_local(packet);
+}
+
+static void packet_fire(struct timer *timer)
+{
+	struct sim_packet *packet = (struct sim_packet *)timer;
+
+	list_remove(packet);
+	packet_run(packet);
+}
+
+/* First step of a packet: one with a DLID travels by that before anything else. */
+static void packet_start(struct sim_packet *packet)
+{
+	if (packet->dlid == IBA_LID_PERMISSIVE &&
+	    packet->data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED) {
+		packet_drop(packet);
+		return;
+	}
+	if (packet->dlid != IBA_LID_PERMISSIVE) {
+		if (!route_by_lid(packet)) {
+			packet_drop(packet);
+			return;
+		}
+	}
+	packet_run(packet);
+}
+
+/* ---- entering the fabric ---- */
+
+static void mix(uint64_t *digest, uint64_t word)
+{
+	*digest = (*digest ^ word) * UINT64_C(0x100000001B3);
+	*digest ^= *digest >> 29;
+}
+
+static void record(struct sim *sim, const struct sim_packet *packet)
+{
+	uint64_t guid = sim_end_port(packet->node, packet->port)->guid;
+	uint64_t word;
+
+	mix(&sim->digest, actor_now(sim->actor));
+	mix(&sim->digest, guid);
+	mix(&sim->digest, (uint64_t)packet->dlid << 16 | packet->slid);
+	for (unsigned int i = 0; i < IBA_MAD_BYTES; i += sizeof(word)) {
+		memcpy(&word, packet->data + i, sizeof(word));
+		mix(&sim->digest, word);
+	}
+	if (sim->trace) {
+		const struct vendor_address to = {
+			.lid = packet->dlid,
+			.sl = packet->sl,
+			.qpn = packet->dest_qp,
+			.qkey = packet->q_key,
+		};
+
+		sim->trace(sim->trace_arg, actor_now(sim->actor), &to, guid, packet->data,
+			   IBA_MAD_BYTES);
+	}
+}
+
+static void count(struct sim *sim, const struct sim_packet *packet)
+{
+	if (!sim_is_smp(packet)) {
+		sim->counters.gmps++;
+		return;
+	}
+	sim->counters.smps++;
+	if (packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED && !sim_is_returning(packet) &&
+	    packet->data[SIM_MAD_HOP_COUNT])
+		sim->counters.directed_smps++;
+}
+
+static void jitter(struct sim_packet *packet)
+{
+	uint64_t range = packet->sim->config.jitter_ns;
+
+	if (range)
+		packet->delay += sim_draw(packet->sim) % range;
+}
+
+static void duplicate(const struct sim_packet *packet)
+{
+	struct sim_packet *twin = sim_packet_new(packet->sim);
+	struct timer timer = twin->timer;
+
+	*twin = *packet;
+	twin->timer = timer;
+	jitter(twin);
+	packet_start(twin);
+}
+
+void sim_inject(struct sim_packet *packet)
+{
+	struct sim *sim = packet->sim;
+
+	count(sim, packet);
+	record(sim, packet);
+	if (sim_chance(sim, sim->config.loss)) {
+		sim->counters.lost++;
+		sim_packet_free(packet);
+		return;
+	}
+	if (sim_chance(sim, sim->config.duplicate))
+		duplicate(packet);
+	jitter(packet);
+	packet_start(packet);
+}
+
+void sim_forward_clear(struct sim *sim)
+{
+	while (sim->waiting) {
+		struct sim_packet *packet = sim->waiting;
+
+		timer_stop(&packet->timer);
+		list_remove(packet);
+		g_free(packet);
+	}
+	while (sim->free_packets) {
+		struct sim_packet *packet = sim->free_packets;
+
+		sim->free_packets = packet->next;
+		g_free(packet);
+	}
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports and links: power on, training, loss of the link (IBA 7.2.7, 14.2.5.6).
+ *
+ * A link is up if its cable is plugged in, both nodes have power and neither port is disabled.
+ * Training takes no time: both ports go to INIT at once. A port of a switch that changes state sets
+ * PortStateChange and has its switch send trap 128; changes that an SM asks for do not.
+ */
+#include <string.h>
+
+#include "libvendor/sim/sim_private.h"
+
+static const uint8_t plain_speeds[TOPOLOGY_SPEEDS] = { 1, 3, 7, 7, 7, 7, 7, 7, 7 };
+static const uint8_t ext_speeds[TOPOLOGY_SPEEDS] = { 0, 0, 0, 0, 1, 3, 7, 15, 15 };
+static const uint8_t ext2_speeds[TOPOLOGY_SPEEDS] = { [TOPOLOGY_XDR] = 1 };
+
+static uint8_t width_bit(unsigned int lanes)
+{
+	switch (lanes) {
+	case 1:
+		return IBA_WIDTH_1X;
+	case 2:
+		return IBA_WIDTH_2X;
+	case 8:
+		return IBA_WIDTH_8X;
+	case 12:
+		return IBA_WIDTH_12X;
+	default:
+		return IBA_WIDTH_4X;
+	}
+}
+
+static uint32_t capabilities(const struct sim_port *port)
+{
+	uint32_t common = IBA_PORT_CAP_TRAP | IBA_PORT_CAP_SL_MAPPING | IBA_PORT_CAP_LED_INFO |
+			  IBA_PORT_CAP_SYSTEM_IMAGE_GUID | IBA_PORT_CAP_VENDOR_CLASS |
+			  IBA_PORT_CAP_CAPABILITY_MASK_NOTICE | IBA_PORT_CAP_EXTENDED_SPEEDS |
+			  IBA_PORT_CAP_CLIENT_REREGISTRATION | IBA_PORT_CAP_CAPABILITY_MASK2 |
+			  IBA_PORT_CAP_OTHER_LOCAL_CHANGES;
+
+	if (port->node->type != IBA_NODE_SWITCH)
+		return common | IBA_PORT_CAP_AUTOMATIC_MIGRATION | IBA_PORT_CAP_COM_MGT;
+	return port->number ? 0 : common | IBA_PORT_CAP_MULTICAST_FDB_TOP;
+}
+
+static uint16_t capabilities2(const struct sim_port *port)
+{
+	bool end = port->node->type != IBA_NODE_SWITCH || !port->number;
+
+	if (!end)
+		return 0;
+	return IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_SPEED_NDR |
+	       IBA_PORT_CAP2_EXTENDED_SPEEDS2 | IBA_PORT_CAP2_LINK_SPEED_XDR |
+	       IBA_PORT_CAP2_LINK_WIDTH_2X;
+}
+
+static void port_reset(struct sim_port *port)
+{
+	struct iba_port_info *info = &port->info;
+	bool base_port0 = port->node->type == IBA_NODE_SWITCH && !port->number;
+
+	sim_sma_port_clear(port);
+	*info = (struct iba_port_info){
+		.gid_prefix = IBA_DEFAULT_GID_PREFIX,
+		.capability_mask = capabilities(port),
+		.capability_mask2 = capabilities2(port),
+		.link_width_supported = IBA_WIDTH_1X | width_bit(port->lanes),
+		.link_speed_supported = plain_speeds[port->speed],
+		.link_speed_ext_supported = ext_speeds[port->speed],
+		.link_speed_ext_supported2 = ext2_speeds[port->speed],
+		.port_state = base_port0 ? IBA_PORT_ACTIVE : IBA_PORT_DOWN,
+		.port_physical_state = base_port0 ? IBA_PHYS_LINK_UP : IBA_PHYS_POLLING,
+		.link_down_default_state = IBA_PHYS_POLLING,
+		.neighbor_mtu = IBA_MTU_2048,
+		.mtu_cap = IBA_MTU_4096,
+		.vl_cap = IBA_VLS_VL0_7,
+		.operational_vls = IBA_VLS_VL0_7,
+		.vl_arbitration_high_cap = 8,
+		.vl_arbitration_low_cap = 8,
+		.guid_cap = capabilities(port) ? SIM_GUID_CAP : 0,
+		.subnet_timeout = 18,
+		.resp_time_value = 16,
+		.local_phy_errors = 8,
+		.overrun_errors = 8,
+	};
+	info->link_width_enabled = info->link_width_supported;
+	info->link_speed_enabled = info->link_speed_supported;
+	info->link_speed_ext_enabled = info->link_speed_ext_supported;
+	info->link_speed_ext_enabled2 = info->link_speed_ext_supported2;
+	info->link_width_active = info->link_width_supported & ~IBA_WIDTH_1X ?
+					  info->link_width_supported & ~IBA_WIDTH_1X :
+					  IBA_WIDTH_1X;
+	info->link_speed_active = IBA_SPEED_SDR;
+}
+
+static void switch_reset(struct sim_node *node)
+{
+	struct sim_switch *sw = node->sw;
+
+	g_clear_pointer(&sw->lft, g_free);
+	g_clear_pointer(&sw->mft, g_free);
+	sw->mft_blocks = 0;
+	sw->info = (struct iba_switch_info){
+		.linear_fdb_cap = SIM_LFT_ENTRIES - 1,
+		.multicast_fdb_cap = SIM_MFT_CAP,
+		.default_port = IBA_PORT_NONE,
+		.default_multicast_primary_port = IBA_PORT_NONE,
+		.default_multicast_not_primary_port = IBA_PORT_NONE,
+		.life_time_value = 18,
+		.port_state_change = 1,
+		.partition_enforcement_cap = SIM_SWITCH_P_KEYS,
+		.inbound_enforcement_cap = 1,
+		.outbound_enforcement_cap = 1,
+		.filter_raw_inbound_cap = 1,
+		.filter_raw_outbound_cap = 1,
+		.multicast_fdb_top = 0,
+	};
+}
+
+void sim_node_reset(struct sim_node *node)
+{
+	for (unsigned int i = 0; i <= node->num_ports; i++)
+		port_reset(&node->ports[i]);
+	if (node->sw)
+		switch_reset(node);
+	node->busy_until = 0;
+}
+
+/* The highest bit of what both ends enable; 0 if they have nothing in common. */
+static uint8_t best(unsigned int a, unsigned int b)
+{
+	unsigned int both = a & b;
+
+	return both ? 1U << (31 - __builtin_clz(both)) : 0;
+}
+
+/* 2X is wider than 1X only, though its bit is the highest. */
+static uint8_t best_width(uint8_t a, uint8_t b)
+{
+	uint8_t plain = best(a & ~(unsigned int)IBA_WIDTH_2X, b & ~(unsigned int)IBA_WIDTH_2X);
+
+	return plain <= IBA_WIDTH_1X && a & b & IBA_WIDTH_2X ? IBA_WIDTH_2X : plain;
+}
+
+static uint8_t enabled_ext(const struct iba_port_info *info)
+{
+	return info->link_speed_ext_enabled == IBA_LINK_SPEED_EXT_DISABLED ?
+		       0 :
+		       info->link_speed_ext_enabled;
+}
+
+/* False if the two ports have no width or speed in common. */
+static bool train(struct iba_port_info *a, struct iba_port_info *b)
+{
+	uint8_t width = best_width(a->link_width_enabled, b->link_width_enabled);
+	uint8_t speed = best(a->link_speed_enabled, b->link_speed_enabled);
+	uint8_t ext = best(enabled_ext(a), enabled_ext(b));
+	uint8_t ext2 = best(a->link_speed_ext_enabled2, b->link_speed_ext_enabled2);
+
+	if (!width || !speed)
+		return false;
+	a->link_width_active = b->link_width_active = width;
+	a->link_speed_active = b->link_speed_active = speed;
+	a->link_speed_ext_active = b->link_speed_ext_active = ext2 ? 0 : ext;
+	a->link_speed_ext_active2 = b->link_speed_ext_active2 = ext2;
+	return true;
+}
+
+static void port_changed(struct sim *sim, struct sim_port *port, uint8_t state, uint8_t physical)
+{
+	port->info.port_physical_state = physical;
+	if (port->info.port_state == state)
+		return;
+	port->info.port_state = state;
+	if (!port->node->sw || !port->node->up)
+		return;
+	port->node->sw->info.port_state_change = 1;
+	sim_trap_port_change(sim, port->node);
+}
+
+static bool is_disabled(const struct sim_port *port)
+{
+	return port->info.port_physical_state == IBA_PHYS_DISABLED;
+}
+
+static void link_drop(struct sim *sim, struct sim_port *port, struct sim_port *peer)
+{
+	port_changed(sim, port, IBA_PORT_DOWN,
+		     is_disabled(port) ? IBA_PHYS_DISABLED : IBA_PHYS_POLLING);
+	port_changed(sim, peer, IBA_PORT_DOWN,
+		     is_disabled(peer) ? IBA_PHYS_DISABLED : IBA_PHYS_POLLING);
+}
+
+void sim_link_update(struct sim *sim, struct sim_port *port)
+{
+	struct sim_port *peer = port->peer ? &port->peer->ports[port->peer_number] : NULL;
+	bool wanted;
+
+	if (!peer)
+		return;
+	wanted = port->cable && port->node->up && peer->node->up && !is_disabled(port) &&
+		 !is_disabled(peer);
+	if (!wanted) {
+		link_drop(sim, port, peer);
+	} else if (port->info.port_physical_state != IBA_PHYS_LINK_UP &&
+		   train(&port->info, &peer->info)) {
+		port_changed(sim, port, IBA_PORT_INIT, IBA_PHYS_LINK_UP);
+		port_changed(sim, peer, IBA_PORT_INIT, IBA_PHYS_LINK_UP);
+	}
+}
+
+void sim_link_bounce(struct sim *sim, struct sim_port *port)
+{
+	if (!port->peer)
+		return;
+	link_drop(sim, port, &port->peer->ports[port->peer_number]);
+	sim_link_update(sim, port);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A packet at its end: the SMA of the node answers it, or a client of the port gets it.
+ *
+ * SMInfo belongs to the SM that bound the class on a port with IsSM; without one the SMA answers
+ * that it does not know the attribute.
+ */
+#include "libvendor/sim/sim_private.h"
+
+/* Turns the addresses round and sends the packet from here. */
+static void respond(struct sim_packet *packet)
+{
+	const struct sim_port *port = sim_end_port(packet->node, packet->port);
+	bool directed = packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED &&
+			sim_read16(packet->data + SIM_MAD_DR_DLID) == IBA_LID_PERMISSIVE;
+	uint16_t slid = packet->slid;
+
+	packet->slid = directed ? IBA_LID_PERMISSIVE : packet->dlid;
+	packet->dlid = directed ? IBA_LID_PERMISSIVE : slid;
+	packet->port = port->node->sw ? 0 : packet->port;
+	packet->from_here = true;
+	packet->hops = 0;
+	packet->delay = 0;
+	sim_inject(packet);
+}
+
+static void drop(struct sim_packet *packet)
+{
+	packet->sim->counters.dropped++;
+	sim_packet_free(packet);
+}
+
+static void serve(struct sim_packet *packet)
+{
+	if (packet->node->mute) {
+		sim_packet_free(packet);
+		return;
+	}
+	if (packet->data[SIM_MAD_METHOD] == IBA_METHOD_SET)
+		packet->sim->counters.sets++;
+	else
+		packet->sim->counters.gets++;
+	if (sim_sma(packet))
+		respond(packet);
+	else
+		sim_packet_free(packet);
+}
+
+static bool is_for_sm(const struct sim_port *port, const struct sim_packet *packet)
+{
+	return sim_read16(packet->data + SIM_MAD_ATTRIBUTE) == IBA_ATTR_SM_INFO &&
+	       port->info.capability_mask & IBA_PORT_CAP_SM &&
+	       sim_client_has_manager(port, packet->data[SIM_MAD_CLASS]);
+}
+
+static void local_smp(struct sim_port *port, struct sim_packet *packet)
+{
+	uint8_t method = packet->data[SIM_MAD_METHOD];
+	bool taken;
+
+	if (method & IBA_METHOD_RESPONSE) {
+		taken = sim_client_response(port, packet);
+	} else if (method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
+		   is_for_sm(port, packet)) {
+		taken = sim_client_unsolicited(port, packet);
+	} else if (method == IBA_METHOD_TRAP_REPRESS) {
+		taken = sim_client_response(port, packet) ||
+			sim_trap_repress(packet->node, packet) ||
+			sim_client_unsolicited(port, packet);
+	} else {
+		serve(packet);
+		return;
+	}
+	if (taken)
+		sim_packet_free(packet);
+	else
+		drop(packet);
+}
+
+/* One of the two is a full member of the partition (IBA 10.9.3). */
+static bool p_key_matches(uint16_t a, uint16_t b)
+{
+	return a & IBA_P_KEY_BASE_MASK && !((a ^ b) & IBA_P_KEY_BASE_MASK) &&
+	       (a | b) & IBA_P_KEY_FULL_MEMBER;
+}
+
+static void local_gmp(struct sim_port *port, struct sim_packet *packet)
+{
+	unsigned int n;
+	const uint16_t *p_keys = sma_p_keys(port, &n);
+	unsigned int index = 0;
+
+	while (index < n && !p_key_matches(p_keys[index], packet->p_key))
+		index++;
+	if (index == n) {
+		if (port->info.p_key_violations < 0xFFFF)
+			port->info.p_key_violations++;
+		drop(packet);
+		return;
+	}
+	packet->grh.p_key_index = index;
+	if (packet->dest_qp == IBA_QP1 && packet->q_key == IBA_QP1_Q_KEY &&
+	    (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE ?
+		     sim_client_response(port, packet) :
+		     sim_client_unsolicited(port, packet)))
+		sim_packet_free(packet);
+	else
+		drop(packet);
+}
+
+void sim_local(struct sim_packet *packet)
+{
+	struct sim_port *port = sim_end_port(packet->node, packet->port);
+
+	if (sim_is_smp(packet))
+		local_smp(port, packet);
+	else
+		local_gmp(port, packet);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Objects of a simulated fabric. All belong to the sim's actor, except where said. */
+#ifndef SIM_PRIVATE_H
+#define SIM_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "libvendor/sim/topology.h"
+#include "vendor/vendor_private.h"
+
+#define SIM_LFT_ENTRIES 49152
+#define SIM_MFT_CAP 4096   /* multicast LIDs of a switch */
+#define SIM_MFT_BLOCK 32   /* of them in a block */
+#define SIM_CA_P_KEYS 128
+#define SIM_SWITCH_P_KEYS 32
+#define SIM_GUID_CAP 32
+#define SIM_VL_ARB_BLOCKS 4
+#define SIM_SL_TO_VL_BYTES 8
+
+/* Offsets in a MAD that forwarding and demultiplexing read in place: once a hop, so no codec. */
+enum sim_mad_offset {
+	SIM_MAD_CLASS = 1,
+	SIM_MAD_METHOD = 3,
+	SIM_MAD_STATUS = 4, /* of a directed SMP its top bit is D */
+	SIM_MAD_HOP_POINTER = 6,
+	SIM_MAD_HOP_COUNT = 7,
+	SIM_MAD_TID = 8,
+	SIM_MAD_ATTRIBUTE = 16,
+	SIM_MAD_MODIFIER = 20,
+	SIM_MAD_M_KEY = 24,
+	SIM_MAD_DR_SLID = 32,
+	SIM_MAD_DR_DLID = 34,
+	SIM_MAD_SMP_DATA = 64,
+	SIM_MAD_INITIAL_PATH = 128,
+	SIM_MAD_RETURN_PATH = 192,
+};
+
+struct sim_node;
+struct sim_vendor;
+
+struct sim_port {
+	struct iba_port_info info;
+	struct sim_node *node, *peer; /* peer: NULL without a cable */
+	uint64_t guid;
+	uint8_t number, peer_number;
+	uint8_t lanes, speed; /* what port and cable can do */
+	bool cable;	      /* plugged in */
+	bool led;
+	uint16_t *p_keys;   /* NULL: as after power on */
+	uint64_t *guids;    /* alias GUIDs; NULL: none */
+	uint8_t *sl_to_vl;  /* of each input port; NULL: as after power on */
+	uint8_t *vl_arb;    /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
+	struct timer *lease; /* of the M_Key; NULL: never ran */
+	GSList *vendors;     /* struct sim_vendor opened here */
+};
+
+struct sim_switch {
+	struct iba_switch_info info;
+	uint8_t *lft;		 /* SIM_LFT_ENTRIES; NULL: nothing programmed */
+	uint16_t *mft;		 /* by multicast LID, then position */
+	unsigned int mft_blocks; /* allocated in mft */
+};
+
+/* A trap that its sender repeats until it is repressed. */
+struct sim_trap {
+	struct timer timer;
+	struct sim *sim;
+	struct sim_port *port;
+	struct sim_trap *next; /* of this node */
+	unsigned int left;     /* how often it is sent yet */
+	uint64_t tid;
+	struct iba_notice notice;
+};
+
+struct sim_node {
+	unsigned int index;
+	uint8_t type, num_ports;
+	bool up, mute;
+	uint32_t vendor_id, device_id;
+	uint64_t node_guid, system_image_guid;
+	char *description;
+	struct sim_port *ports; /* 0 .. num_ports */
+	struct sim_switch *sw;	/* NULL unless a switch */
+	uint64_t busy_until;	/* its SMA */
+	struct sim_trap *traps;
+};
+
+enum sim_stage {
+	SIM_ARRIVING, /* on the wire to node */
+	SIM_SERVED,   /* waiting for its turn at the SMA of node */
+};
+
+struct sim_packet {
+	struct timer timer;
+	struct sim *sim;
+	struct sim_packet *next, **prev; /* of those that wait, or are free */
+	struct sim_node *node;		 /* where it is */
+	uint8_t port;			 /* by which it came in; 0 of a switch: made here */
+	bool from_here;			 /* not yet on any link */
+	uint8_t hops, stage;
+	uint8_t sl;
+	uint16_t slid, dlid; /* of the LRH; dlid permissive: a directed hop */
+	uint16_t p_key;
+	uint32_t src_qp, dest_qp, q_key;
+	uint64_t delay; /* on links since the last event */
+	struct vendor_address grh; /* only the fields of the GRH, as seen by the receiver */
+	uint8_t data[IBA_MAD_BYTES];
+};
+
+struct sim {
+	struct runtime *rt;
+	struct log *log;
+	struct actor *actor;
+	atomic_bool started;
+	struct sim_config config;
+	struct sim_node *nodes;
+	struct sim_port *ports;
+	unsigned int n_nodes, n_ports;
+	GHashTable *by_guid; /* node and port GUIDs -> struct sim_port, port 0 for a node's */
+	GPtrArray *vendors;  /* by agent number - 1; closed ones are NULL */
+	struct sim_packet *waiting, *free_packets;
+	struct sim_pending *free_pending;
+	struct sim_counters counters;
+	uint64_t random, digest, next_tid;
+	sim_trace_fn *trace;
+	void *trace_arg;
+};
+
+static inline uint16_t sim_read16(const uint8_t *at)
+{
+	return at[0] << 8 | at[1];
+}
+
+static inline uint32_t sim_read32(const uint8_t *at)
+{
+	return (uint32_t)sim_read16(at) << 16 | sim_read16(at + 2);
+}
+
+static inline uint64_t sim_read64(const uint8_t *at)
+{
+	return (uint64_t)sim_read32(at) << 32 | sim_read32(at + 4);
+}
+
+static inline void sim_write16(uint8_t *at, uint16_t value)
+{
+	at[0] = value >> 8;
+	at[1] = value;
+}
+
+static inline void sim_write32(uint8_t *at, uint32_t value)
+{
+	sim_write16(at, value >> 16);
+	sim_write16(at + 2, value);
+}
+
+static inline bool sim_is_smp(const struct sim_packet *packet)
+{
+	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_LID ||
+	       packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED;
+}
+
+static inline bool sim_is_returning(const struct sim_packet *packet)
+{
+	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED &&
+	       packet->data[SIM_MAD_STATUS] & 0x80;
+}
+
+/* The port that has LID, M_Key and clients for packets that come in by this one. */
+static inline struct sim_port *sim_end_port(struct sim_node *node, uint8_t port)
+{
+	return &node->ports[node->sw ? 0 : port];
+}
+
+static inline bool sim_owns_lid(const struct sim_port *port, uint16_t lid)
+{
+	return port->info.lid && lid >> port->info.lmc == port->info.lid >> port->info.lmc;
+}
+
+/* ---- sim.c ---- */
+uint64_t sim_draw(struct sim *sim);
+bool sim_chance(struct sim *sim, double probability);
+
+/* ---- link.c ---- */
+/* A port and its node as after power on, with the link down. */
+void sim_node_reset(struct sim_node *node);
+/* Trains or drops the link of a port, as cable, power and administrative state of both ends say. */
+void sim_link_update(struct sim *sim, struct sim_port *port);
+void sim_link_bounce(struct sim *sim, struct sim_port *port); /* down, then as above */
+
+/* ---- forward.c ---- */
+struct sim_packet *sim_packet_new(struct sim *sim);
+void sim_packet_free(struct sim_packet *packet);
+/* Takes over a packet whose node, port, addresses and data are set, and sends it from there. */
+void sim_inject(struct sim_packet *packet);
+void sim_forward_clear(struct sim *sim); /* drops what is under way */
+
+/* ---- local.c: a packet that reached its end ---- */
+/* Takes over the packet. */
+void sim_local(struct sim_packet *packet);
+
+/* ---- sma.c ---- */
+/* Makes the packet the response; false if there is none. */
+bool sim_sma(struct sim_packet *packet);
+void sim_sma_port_clear(struct sim_port *port); /* frees tables, stops the lease */
+
+/* ---- sma_port.c, sma_tables.c: one attribute each ---- */
+struct sma_request {
+	struct sim *sim;
+	struct sim_node *node;
+	struct sim_port *end; /* whose M_Key guards the node */
+	uint8_t in_port;
+	bool set;
+	uint32_t modifier;
+	uint64_t m_key;
+	uint8_t *data; /* IBA_SMP_DATA_BYTES; in: of a Set; out: the attribute */
+};
+/* Each returns the status; on error data is left as it came. */
+uint16_t sma_port_info(struct sma_request *request);
+uint16_t sma_guid_info(struct sma_request *request);
+uint16_t sma_p_key_table(struct sma_request *request);
+uint16_t sma_sl_to_vl_table(struct sma_request *request);
+uint16_t sma_vl_arbitration_table(struct sma_request *request);
+uint16_t sma_linear_forwarding_table(struct sma_request *request);
+uint16_t sma_multicast_forwarding_table(struct sma_request *request);
+/* P_Keys of a port and their number. */
+const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
+
+/* ---- trap.c ---- */
+void sim_trap_port_change(struct sim *sim, struct sim_node *node);	  /* 128 */
+void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags); /* 144 */
+bool sim_trap_repress(struct sim_node *node, const struct sim_packet *packet);
+void sim_trap_clear(struct sim_node *node);
+
+/* ---- port.c: clients ---- */
+/* Response: to the client that asked. False if nobody did. */
+bool sim_client_response(struct sim_port *port, struct sim_packet *packet);
+/* To the manager of its class, if there is one. */
+bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet);
+bool sim_client_has_manager(const struct sim_port *port, uint8_t mgmt_class);
+void sim_clients_clear(struct sim *sim);
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The tables of a node: GUIDs, P_Keys, SL to VL, VL arbitration, unicast and multicast forwarding.
+ * A table takes memory only once something was written to it, and is stored as it is read most:
+ * forwarding tables in host order, what only the SM looks at as wire bytes.
+ */
+#include <string.h>
+
+#include "libvendor/sim/sim_private.h"
+
+#define BLOCK IBA_SMP_DATA_BYTES
+
+/* ---- GUIDInfo: 14.2.5.5 ---- */
+
+uint16_t sma_guid_info(struct sma_request *request)
+{
+	struct sim_port *port = request->end;
+	struct iba_guid_info info = { { 0 } };
+	unsigned int first = request->modifier * 8;
+
+	if (request->modifier >= SIM_GUID_CAP / 8)
+		return IBA_STATUS_INVALID_FIELD;
+	if (request->set) {
+		if (!port->guids)
+			port->guids = g_new0(uint64_t, SIM_GUID_CAP);
+		wire_decode(&iba_guid_info_type, request->data, &info);
+		memcpy(port->guids + first, info.guid, sizeof(info.guid));
+	}
+	if (port->guids)
+		memcpy(info.guid, port->guids + first, sizeof(info.guid));
+	if (!first)
+		info.guid[0] = port->guid; /* read only */
+	wire_encode(&iba_guid_info_type, &info, request->data);
+	return IBA_STATUS_OK;
+}
+
+/* ---- P_KeyTable: 14.2.5.7 ---- */
+
+static bool is_end_port(const struct sim_port *port)
+{
+	return !port->node->sw || !port->number;
+}
+
+static unsigned int p_key_cap(const struct sim_port *port)
+{
+	return port->node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS;
+}
+
+const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n)
+{
+	static const uint16_t power_on[1] = { IBA_P_KEY_DEFAULT_FULL };
+
+	*n = port->p_keys ? p_key_cap(port) : is_end_port(port);
+	return port->p_keys ? port->p_keys : power_on;
+}
+
+uint16_t sma_p_key_table(struct sma_request *request)
+{
+	unsigned int block = request->modifier & 0xFFFF, number = request->modifier >> 16;
+	struct sim_port *port = request->end;
+	struct iba_p_key_table table = { { 0 } };
+	const uint16_t *p_keys;
+	unsigned int n;
+
+	if (request->node->sw) {
+		if (number > request->node->num_ports)
+			return IBA_STATUS_INVALID_FIELD;
+		port = &request->node->ports[number];
+	}
+	if (block >= p_key_cap(port) / 32)
+		return IBA_STATUS_INVALID_FIELD;
+	if (request->set) {
+		if (!port->p_keys) {
+			port->p_keys = g_new0(uint16_t, p_key_cap(port));
+			port->p_keys[0] = is_end_port(port) ? IBA_P_KEY_DEFAULT_FULL : 0;
+		}
+		wire_decode(&iba_p_key_table_type, request->data, &table);
+		memcpy(port->p_keys + block * 32, table.p_key, sizeof(table.p_key));
+	}
+	p_keys = sma_p_keys(port, &n);
+	for (unsigned int i = 0; i < 32; i++)
+		table.p_key[i] = block * 32 + i < n ? p_keys[block * 32 + i] : 0;
+	wire_encode(&iba_p_key_table_type, &table, request->data);
+	return IBA_STATUS_OK;
+}
+
+/* ---- SLtoVLMappingTable: 14.2.5.8 ---- */
+
+/* After power on SL n uses VL n modulo the eight that there are. */
+static uint8_t *sl_to_vl_new(unsigned int inputs)
+{
+	static const uint8_t power_on[SIM_SL_TO_VL_BYTES] = { 0x01, 0x23, 0x45, 0x67,
+							       0x01, 0x23, 0x45, 0x67 };
+	uint8_t *table = g_malloc((size_t)inputs * SIM_SL_TO_VL_BYTES);
+
+	for (unsigned int i = 0; i < inputs; i++)
+		memcpy(table + i * SIM_SL_TO_VL_BYTES, power_on, SIM_SL_TO_VL_BYTES);
+	return table;
+}
+
+/* Of a switch the modifier names input and output port; of others the port is that of the SMP. */
+uint16_t sma_sl_to_vl_table(struct sma_request *request)
+{
+	unsigned int in = request->modifier >> 8 & 0xFF, out = request->modifier & 0xFF;
+	struct sim_port *port = request->end;
+	unsigned int inputs = 1;
+	uint8_t *row;
+
+	if (!request->node->sw) {
+		in = 0;
+	} else {
+		if (request->modifier >> 16 || in > request->node->num_ports ||
+		    out > request->node->num_ports)
+			return IBA_STATUS_INVALID_FIELD;
+		port = &request->node->ports[out];
+		inputs = request->node->num_ports + 1;
+	}
+	if (request->set && !port->sl_to_vl)
+		port->sl_to_vl = sl_to_vl_new(inputs);
+	row = port->sl_to_vl ? port->sl_to_vl + in * SIM_SL_TO_VL_BYTES : NULL;
+	if (request->set)
+		memcpy(row, request->data, SIM_SL_TO_VL_BYTES);
+	memset(request->data, 0, BLOCK);
+	if (row) {
+		memcpy(request->data, row, SIM_SL_TO_VL_BYTES);
+	} else {
+		g_autofree uint8_t *fresh = sl_to_vl_new(1);
+
+		memcpy(request->data, fresh, SIM_SL_TO_VL_BYTES);
+	}
+	return IBA_STATUS_OK;
+}
+
+/* ---- VLArbitrationTable: 14.2.5.9 ---- */
+
+/* Blocks 1 and 2 are the lower and upper half of the low priority table, 3 and 4 of the high. */
+uint16_t sma_vl_arbitration_table(struct sma_request *request)
+{
+	unsigned int block = request->modifier >> 16, number = request->modifier & 0xFFFF;
+	struct sim_port *port = request->end;
+	unsigned int cap, entries;
+
+	if (request->node->sw) {
+		if (number > request->node->num_ports)
+			return IBA_STATUS_INVALID_FIELD;
+		port = &request->node->ports[number];
+	}
+	if (block < 1 || block > SIM_VL_ARB_BLOCKS)
+		return IBA_STATUS_INVALID_FIELD;
+	cap = block <= 2 ? port->info.vl_arbitration_low_cap : port->info.vl_arbitration_high_cap;
+	if (block % 2 == 0)
+		cap = cap > 32 ? cap - 32 : 0;
+	entries = MIN(cap, 32);
+	if (!entries)
+		return IBA_STATUS_INVALID_FIELD;
+	if (request->set && !port->vl_arb)
+		port->vl_arb = g_malloc0(SIM_VL_ARB_BLOCKS * BLOCK);
+	if (request->set)
+		memcpy(port->vl_arb + (block - 1) * BLOCK, request->data, entries * 2);
+	memset(request->data, 0, BLOCK);
+	if (port->vl_arb)
+		memcpy(request->data, port->vl_arb + (block - 1) * BLOCK, entries * 2);
+	return IBA_STATUS_OK;
+}
+
+/* ---- LinearForwardingTable: 14.2.5.10 ---- */
+
+uint16_t sma_linear_forwarding_table(struct sma_request *request)
+{
+	struct sim_switch *sw = request->node->sw;
+
+	if (request->modifier >= SIM_LFT_ENTRIES / BLOCK)
+		return IBA_STATUS_INVALID_FIELD;
+	if (request->set) {
+		if (!sw->lft) {
+			sw->lft = g_malloc(SIM_LFT_ENTRIES);
+			memset(sw->lft, IBA_PORT_NONE, SIM_LFT_ENTRIES);
+		}
+		memcpy(sw->lft + request->modifier * BLOCK, request->data, BLOCK);
+	} else if (sw->lft) {
+		memcpy(request->data, sw->lft + request->modifier * BLOCK, BLOCK);
+	} else {
+		memset(request->data, IBA_PORT_NONE, BLOCK);
+	}
+	return IBA_STATUS_OK;
+}
+
+/* ---- MulticastForwardingTable: 14.2.5.12 ---- */
+
+/* The 32 masks of a block and position; NULL: nothing was written there. */
+static uint16_t *mft_masks(struct sim_node *node, unsigned int block, unsigned int position,
+			   bool make)
+{
+	unsigned int positions = node->num_ports / 16 + 1;
+	size_t size = (size_t)positions * SIM_MFT_BLOCK;
+	struct sim_switch *sw = node->sw;
+
+	if (block >= sw->mft_blocks) {
+		if (!make)
+			return NULL;
+		sw->mft = g_renew(uint16_t, sw->mft, (block + 1) * size);
+		memset(sw->mft + sw->mft_blocks * size, 0,
+		       (block + 1 - sw->mft_blocks) * size * sizeof(uint16_t));
+		sw->mft_blocks = block + 1;
+	}
+	return sw->mft + block * size + position * SIM_MFT_BLOCK;
+}
+
+uint16_t sma_multicast_forwarding_table(struct sma_request *request)
+{
+	unsigned int position = request->modifier >> 28, block = request->modifier & 0xFFFFFFF;
+	struct iba_multicast_forwarding_table table = { { 0 } };
+	uint16_t *masks;
+
+	if (position > request->node->num_ports / 16U || block >= SIM_MFT_CAP / SIM_MFT_BLOCK)
+		return IBA_STATUS_INVALID_FIELD;
+	masks = mft_masks(request->node, block, position, request->set);
+	if (request->set) {
+		wire_decode(&iba_multicast_forwarding_table_type, request->data, &table);
+		memcpy(masks, table.port_mask, sizeof(table.port_mask));
+	} else if (masks) {
+		memcpy(table.port_mask, masks, sizeof(table.port_mask));
+	}
+	wire_encode(&iba_multicast_forwarding_table_type, &table, request->data);
+	return IBA_STATUS_OK;
+}
+
+void sim_mft(const struct sim *sim, unsigned int node_index, uint16_t mlid, uint16_t mask[16])
+{
+	struct sim_node *node = &sim->nodes[node_index];
+	unsigned int entry = mlid - IBA_LID_MCAST_FIRST;
+
+	memset(mask, 0, 16 * sizeof(*mask));
+	if (!node->sw || mlid < IBA_LID_MCAST_FIRST)
+		return;
+	for (unsigned int position = 0; position <= node->num_ports / 16U; position++) {
+		const uint16_t *masks = mft_masks(node, entry / SIM_MFT_BLOCK, position, false);
+
+		mask[position] = masks ? masks[entry % SIM_MFT_BLOCK] : 0;
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Traps that the SMA of a node sends to its SM (IBA 13.4.8, 14.2.5.1).
+ *
+ * A trap is repeated until the SM represses it, or the sender loses patience. While one is being
+ * repeated, a further change of the same kind starts it afresh under a new TransactionID rather
+ * than making a second: the SM looks at the node anyway. An end port sends traps only once an SM
+ * gave it a LID and its own, and, unless it is port 0 of a switch, once it is ACTIVE.
+ */
+#include <string.h>
+
+#include "libvendor/sim/sim_private.h"
+
+#define TRAP_INTERVAL (3 * NS_PER_S)
+#define TRAP_SENDS 10
+
+static bool may_send(const struct sim_port *port)
+{
+	return port->node->up && !port->node->mute && port->info.lid && port->info.master_sm_lid &&
+	       port->info.port_state == IBA_PORT_ACTIVE;
+}
+
+static void send_once(struct sim *sim, struct sim_trap *trap)
+{
+	const struct sim_port *port = trap->port;
+	struct sim_packet *packet = sim_packet_new(sim);
+	struct iba_smp smp = {
+		.header = {
+			.base_version = IBA_BASE_VERSION,
+			.mgmt_class = IBA_CLASS_SUBN_LID,
+			.class_version = IBA_SMP_CLASS_VERSION,
+			.method = IBA_METHOD_TRAP,
+			.transaction_id = trap->tid,
+			.attribute_id = IBA_ATTR_NOTICE,
+		},
+	};
+
+	wire_encode(&iba_notice_type, &trap->notice, smp.data);
+	memset(packet->data, 0, sizeof(packet->data));
+	wire_encode(&iba_smp_type, &smp, packet->data);
+	packet->node = port->node;
+	packet->port = port->number;
+	packet->slid = port->info.lid;
+	packet->dlid = port->info.master_sm_lid;
+	packet->sl = port->info.master_sm_sl;
+	packet->src_qp = packet->dest_qp = IBA_QP0;
+	packet->q_key = 0;
+	packet->grh = (struct vendor_address){ 0 };
+	sim->counters.traps++;
+	sim_inject(packet);
+}
+
+static void trap_free(struct sim_trap *trap)
+{
+	struct sim_trap **at = &trap->port->node->traps;
+
+	while (*at != trap)
+		at = &(*at)->next;
+	*at = trap->next;
+	timer_stop(&trap->timer);
+	g_free(trap);
+}
+
+static void trap_fire(struct timer *timer)
+{
+	struct sim_trap *trap = (struct sim_trap *)timer;
+
+	if (!trap->left || !may_send(trap->port)) {
+		trap_free(trap);
+		return;
+	}
+	trap->left--;
+	timer_start(&trap->timer, TRAP_INTERVAL);
+	/* Last: without latencies a TrapRepress may end this trap meanwhile. */
+	send_once(trap->sim, trap);
+}
+
+static struct sim_trap *find(struct sim_node *node, uint16_t number, const struct sim_port *port)
+{
+	struct sim_trap *trap = node->traps;
+
+	while (trap && (trap->notice.trap_number != number || trap->port != port))
+		trap = trap->next;
+	return trap;
+}
+
+/* The first copy leaves in an event of its own: its cause is still being dealt with. */
+static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
+		       const struct wire_type *type, const void *details)
+{
+	struct sim_node *node = port->node;
+	struct sim_trap *trap = find(node, number, port);
+	uint8_t wire[54] = { 0 };
+
+	if (!may_send(port))
+		return;
+	if (!trap) {
+		trap = g_new0(struct sim_trap, 1);
+		trap->sim = sim;
+		trap->port = port;
+		trap->next = node->traps;
+		node->traps = trap;
+		timer_init(&trap->timer, sim->actor, trap_fire);
+	}
+	g_assert(wire_bytes(type) == sizeof(wire));
+	wire_encode(type, details, wire);
+	trap->left = TRAP_SENDS;
+	trap->tid = ++sim->next_tid;
+	trap->notice = (struct iba_notice){
+		.is_generic = 1,
+		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT :
+							       IBA_NOTICE_INFO,
+		.producer_type = node->type, /* the codes are the same: 13.4.8.2 */
+		.trap_number = number,
+		.issuer_lid = port->info.lid,
+	};
+	memcpy(trap->notice.data_details, wire, sizeof(wire));
+	timer_start(&trap->timer, 0);
+}
+
+void sim_trap_port_change(struct sim *sim, struct sim_node *node)
+{
+	const struct iba_trap_switch details = { .lid = node->ports[0].info.lid };
+
+	trap_start(sim, &node->ports[0], IBA_TRAP_LINK_STATE_CHANGE, &iba_trap_switch_type, &details);
+}
+
+void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags)
+{
+	const struct iba_trap_local_change details = {
+		.lid = port->info.lid,
+		.other_local_changes = change_flags != 0,
+		.capability_mask = port->info.capability_mask,
+		.capability_mask2 = port->info.capability_mask2,
+		.change_flags = change_flags,
+	};
+
+	trap_start(sim, port, IBA_TRAP_LOCAL_CHANGES, &iba_trap_local_change_type, &details);
+}
+
+bool sim_trap_repress(struct sim_node *node, const struct sim_packet *packet)
+{
+	uint64_t tid = sim_read64(packet->data + SIM_MAD_TID);
+
+	for (struct sim_trap *trap = node->traps; trap; trap = trap->next)
+		if (trap->tid == tid) {
+			trap_free(trap);
+			return true;
+		}
+	return false;
+}
+
+void sim_trap_clear(struct sim_node *node)
+{
+	while (node->traps)
+		trap_free(node->traps);
+}
