@@ -2,6 +2,24 @@
 # Each kind of test describes itself; check_PROGRAMS and TESTS collect them.
 TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
+# No test may hang: after this many seconds it has failed.
+TEST_TIMEOUT = 600
+LOG_COMPILER = timeout
+AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
+
+# A critical message of GLib means that we called it wrongly.
+AM_TESTS_ENVIRONMENT = \
+	G_DEBUG=fatal-criticals; export G_DEBUG; \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir;
+
+EXTRA_DIST += tests/tally.awk .ci/run
+
+# For bootstrap, which runs some of them again in other builds.
+print-tests:
+	@echo $(TESTS)
+.PHONY: print-tests
+
 include tests/unit/local.mk
 include tests/golden/local.mk
 include tests/scenario/local.mk

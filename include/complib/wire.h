@@ -28,12 +28,14 @@ enum wire_print {
 	WIRE_GID,  /* a nested pair of 64-bit words printed as an IPv6 address */
 	WIRE_TEXT, /* octets up to the first NUL, unprintable ones escaped */
 	WIRE_HIDE, /* a key: printed as whether it is set, never its value */
+	WIRE_PRINTS,
 };
 
 enum wire_match {
 	WIRE_MATCH_EQUAL,    /* component equals */
 	WIRE_MATCH_NEVER,    /* component is not compared here: selectors, reserved, keys */
 	WIRE_MATCH_BITS,     /* every bit set in the query is set in the candidate */
+	WIRE_MATCHES,
 };
 
 #define WIRE_NO_COMPONENT (-1)
@@ -48,7 +50,11 @@ struct wire_field {
 	uint16_t count; /* adjacent elements; 1 for a plain field */
 	uint16_t offset; /* of the first element in the host struct */
 	uint16_t size;	 /* bytes of one element in the host struct */
-	int16_t component; /* ComponentMask bit; of a nested type, that of its component 0 */
+	/*
+	 * ComponentMask bit; of an array of integers, that of element 0, the others following; of a
+	 * nested type, what is added to its components, or the bit of the whole if it has none.
+	 */
+	int16_t component;
 	uint8_t kind, print, match;
 };
 
@@ -78,10 +84,27 @@ void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host);
 bool wire_match(const struct wire_type *type, const void *query, const void *candidate,
 		uint64_t mask);
 
+/*
+ * The same, but components whose bit is set in bits are compared as WIRE_MATCH_BITS whatever their
+ * row says (WIRE_MATCH_NEVER excepted): how a query may ask for capability masks.
+ */
+bool wire_match_bits(const struct wire_type *type, const void *query, const void *candidate,
+		     uint64_t mask, uint64_t bits);
+
 /* ComponentMask bits that belong to a field of the type, nested fields included. */
 uint64_t wire_components(const struct wire_type *type);
 
-/* Appends one "name............value" line a field, as infiniband-diags does. */
+/* The field of that name, not looking into nested types; NULL if there is none. */
+const struct wire_field *wire_find_field(const struct wire_type *type, const char *name);
+
+/* Element index of a WIRE_UINT or WIRE_BYTES field of a host struct; setting cuts it to the host size. */
+uint64_t wire_value(const struct wire_field *field, const void *host, unsigned int index);
+void wire_set_value(const struct wire_field *field, void *host, unsigned int index, uint64_t value);
+
+/*
+ * Appends one "name:............value" line a field, as infiniband-diags does; the fields of nested
+ * types under their own names, those of element i of an array behind "array[i].".
+ */
 void wire_print(const struct wire_type *type, const void *host, GString *out);
 
 /*

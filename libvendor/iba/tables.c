@@ -5,7 +5,6 @@
  */
 #include <iba/iba.h>
 
-#define HOST_SIZE(type, name) sizeof(((struct iba_##type *)NULL)->name)
 #define HOST_OFFSET(type, name) offsetof(struct iba_##type, name)
 
 #define IBA_TYPE(type, bits) static const struct wire_field type##_fields[] = {

@@ -15,7 +15,7 @@
 
 static bool send_datagram(const char *name, const char *message)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strlen(name);
 	ssize_t sent;
 	int fd;

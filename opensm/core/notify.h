@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What the service manager wants to hear of a daemon (protocol of sd_notify(3)). Silent where
- * there is no NOTIFY_SOCKET in the environment; false: there is one but the datagram did not go out.
+ * there is no NOTIFY_SOCKET in the environment; false: there is one but the datagram did not go
+ * out.
  */
 #ifndef CORE_NOTIFY_H
 #define CORE_NOTIFY_H
 
 #include <stdbool.h>
 
-bool notify_ready(void);		 /* up and serving */
+bool notify_ready(void);		/* up and serving */
 bool notify_status(const char *status); /* one line for systemctl status */
 bool notify_stopping(void);
 

@@ -21,32 +21,32 @@
 
 const struct option option_table[OPTION_COUNT] = {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
-	[OPTION_##name] = { #name,                                                                 \
-			    OPTION_KIND_##kind,                                                    \
-			    offsetof(struct options, name),                                        \
-			    sizeof(((struct options *)NULL)->name),                                \
-			    def,                                                                   \
-			    min,                                                                   \
-			    max,                                                                   \
-			    unit,                                                                  \
-			    flag,                                                                  \
-			    letter,                                                                \
-			    preset,                                                                \
-			    OPTION_SCOPE_##scope,                                                  \
-			    OPTION_STATE_##state,                                                  \
-			    OPTION_SECTION_##section,                                              \
-			    help },
+	[OPTION_##name] = {#name,                                                                  \
+			   OPTION_KIND_##kind,                                                     \
+			   offsetof(struct options, name),                                         \
+			   sizeof(((struct options *)NULL)->name),                                 \
+			   def,                                                                    \
+			   min,                                                                    \
+			   max,                                                                    \
+			   unit,                                                                   \
+			   flag,                                                                   \
+			   letter,                                                                 \
+			   preset,                                                                 \
+			   OPTION_SCOPE_##scope,                                                   \
+			   OPTION_STATE_##state,                                                   \
+			   OPTION_SECTION_##section,                                               \
+			   help},
 #include "core/options.def"
 };
 
 const struct option_action option_actions[OPTION_ACTION_COUNT] = {
 #define ACTION(id, flag, letter, argument, section, help)                                          \
-	[OPTION_ACTION_##id] = { flag, letter, argument, OPTION_SECTION_##section, help },
+	[OPTION_ACTION_##id] = {flag, letter, argument, OPTION_SECTION_##section, help},
 #include "core/options.def"
 };
 
 const struct option_alias option_aliases[] = {
-#define ALIAS(old, name) { #old, OPTION_##name },
+#define ALIAS(old, name) {#old, OPTION_##name},
 #include "core/options.def"
 };
 const unsigned int option_alias_count = G_N_ELEMENTS(option_aliases);
@@ -132,8 +132,8 @@ struct options *options_new(void)
 		g_autofree char *mistake = NULL;
 
 		if (option->def)
-			mistake = option_parse(option, option_field(options, id), option->def,
-					       false);
+			mistake =
+				option_parse(option, option_field(options, id), option->def, false);
 		g_assert(!mistake);
 	}
 	return options;
@@ -278,13 +278,11 @@ static enum options_request requested(const GArray *given)
 	return OPTIONS_RUN;
 }
 
-static bool build(struct options *options, const GArray *given, GPtrArray *warnings,
-		  GError **error)
+static bool build(struct options *options, const GArray *given, GPtrArray *warnings, GError **error)
 {
 	take_environment(options);
 	if (!read_file(options, warnings, error) ||
-	    !options_args_apply(options, given, warnings, error) ||
-	    !check_together(options, error))
+	    !options_args_apply(options, given, warnings, error) || !check_together(options, error))
 		return false;
 	apply_deprecated(options, warnings);
 	return true;

@@ -47,7 +47,7 @@ enum option_section {
 #define X(name, title) OPTION_SECTION_##name,
 	OPTION_SECTIONS(X)
 #undef X
-	OPTION_SECTION_COUNT
+		OPTION_SECTION_COUNT
 };
 
 /* OPTION_lmc and so on; an index below OPTION_COUNT. */
@@ -77,10 +77,10 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_REAL(name) double name
 #define OPTION_FIELD_PATH(name) char *name
 #define OPTION_FIELD_TEXT(name) char *name
-#define OPTION_FIELD_NAMES(name) char *name	  /* comma separated */
-#define OPTION_FIELD_VLARB(name) char *name	  /* VL:weight,... */
-#define OPTION_FIELD_SL2VL(name) char *name	  /* 16 VLs, comma separated */
-#define OPTION_FIELD_CCT(name) char *name	  /* shift:multiplier,... */
+#define OPTION_FIELD_NAMES(name) char *name	    /* comma separated */
+#define OPTION_FIELD_VLARB(name) char *name	    /* VL:weight,... */
+#define OPTION_FIELD_SL2VL(name) char *name	    /* 16 VLs, comma separated */
+#define OPTION_FIELD_CCT(name) char *name	    /* shift:multiplier,... */
 #define OPTION_FIELD_MASK256(name) uint8_t name[32] /* bit n is bit n % 8 of byte n / 8 */
 #define OPTION_FIELD_CCT_ENTRY(name) struct option_cct_entry name
 #define OPTION_FIELD_PER_SL(name) uint16_t name[16]

@@ -25,15 +25,15 @@ static bool flag_get(unsigned int index, struct flag *flag)
 		const struct option_alias *alias =
 			&option_aliases[index - OPTION_COUNT - OPTION_ACTION_COUNT];
 
-		*flag = (struct flag){ alias->old, 0, !option_table[alias->id].preset, alias->id };
+		*flag = (struct flag){alias->old, 0, !option_table[alias->id].preset, alias->id};
 	} else if (index >= OPTION_COUNT) {
 		const struct option_action *action = &option_actions[index - OPTION_COUNT];
 
-		*flag = (struct flag){ action->flag, action->letter, action->argument, index };
+		*flag = (struct flag){action->flag, action->letter, action->argument, index};
 	} else {
 		const struct option *option = &option_table[index];
 
-		*flag = (struct flag){ option->flag, option->letter, !option->preset, index };
+		*flag = (struct flag){option->flag, option->letter, !option->preset, index};
 	}
 	return flag->name;
 }
@@ -51,7 +51,8 @@ static bool find_letter(char letter, struct flag *flag)
 enum match { MATCH_NONE, MATCH_ONE, MATCH_MANY };
 
 /* Looks a name up, whole or abbreviated; candidates gets all that it may stand for. */
-static enum match find_name(const char *name, size_t length, struct flag *found, GString *candidates)
+static enum match find_name(const char *name, size_t length, struct flag *found,
+			    GString *candidates)
 {
 	unsigned int n = 0;
 
@@ -83,8 +84,8 @@ static bool G_GNUC_PRINTF(2, 3) fail(struct splitter *splitter, const char *form
 	va_list args;
 
 	va_start(args, format);
-	g_propagate_error(splitter->error, g_error_new_valist(OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-							       format, args));
+	g_propagate_error(splitter->error,
+			  g_error_new_valist(OPTIONS_ERROR, OPTIONS_ERROR_USAGE, format, args));
 	va_end(args);
 	return false;
 }
@@ -92,7 +93,7 @@ static bool G_GNUC_PRINTF(2, 3) fail(struct splitter *splitter, const char *form
 /* value: attached to the flag, or NULL. */
 static bool add(struct splitter *splitter, const struct flag *flag, const char *value)
 {
-	struct option_given given = { flag->id, value };
+	struct option_given given = {flag->id, value};
 
 	if (value && !flag->argument)
 		return fail(splitter, "%s: takes no value", flag->name);
@@ -158,7 +159,7 @@ static bool split_option(struct splitter *splitter, const char *text)
 
 GArray *options_args_split(int argc, char *const *argv, GError **error)
 {
-	struct splitter splitter = { argv, argc, 1, NULL, error };
+	struct splitter splitter = {argv, argc, 1, NULL, error};
 	bool good = true;
 
 	splitter.given = g_array_new(FALSE, FALSE, sizeof(struct option_given));
@@ -172,7 +173,8 @@ GArray *options_args_split(int argc, char *const *argv, GError **error)
 		} else {
 			g_autofree char *shown = option_printable(text);
 
-			good = fail(&splitter, "stray argument '%s'; --help lists the options", shown);
+			good = fail(&splitter, "stray argument '%s'; --help lists the options",
+				    shown);
 		}
 	}
 	if (good)
@@ -199,8 +201,8 @@ static bool apply_debug(struct options *options, const char *value, GPtrArray *w
 			GError **error)
 {
 	g_autofree char *shown = option_printable(value);
-	static const int ids[] = { OPTION_ignore_other_sm, OPTION_single_thread,
-				   OPTION_force_log_flush, OPTION_disable_multicast };
+	static const int ids[] = {OPTION_ignore_other_sm, OPTION_single_thread,
+				  OPTION_force_log_flush, OPTION_disable_multicast};
 
 	if (strcmp(value, "5") == 0) {
 		options_warn(warnings, "debug: 5 has no effect");
@@ -260,10 +262,10 @@ bool options_args_apply(struct options *options, const GArray *given, GPtrArray 
 {
 	for (unsigned int i = 0; i < given->len; i++) {
 		const struct option_given *one = &g_array_index(given, struct option_given, i);
-		bool good = one->id < OPTION_COUNT
-				    ? apply_option(options, (enum option_id)one->id, one->value, error)
-				    : apply_action(options, one->id - OPTION_COUNT, one->value,
-						   warnings, error);
+		bool good = one->id < OPTION_COUNT ? apply_option(options, (enum option_id)one->id,
+								  one->value, error)
+						   : apply_action(options, one->id - OPTION_COUNT,
+								  one->value, warnings, error);
 
 		if (!good)
 			return false;

@@ -135,7 +135,8 @@ static void set_value(struct reader *reader, unsigned int id, const char *rest)
 
 	note_duplicate(reader, id);
 	if (!value) {
-		add_mistake(reader, "%s: the quote that opens its value is not closed", option->name);
+		add_mistake(reader, "%s: the quote that opens its value is not closed",
+			    option->name);
 		return;
 	}
 	if (!*value && !option_is_text(option)) {
@@ -269,14 +270,15 @@ static bool finish(struct reader *reader, GError **error)
 		g_string_append_printf(reader->mistakes, "\n%s: %u more mistakes", reader->file,
 				       reader->mistake_count - OPTIONS_REPORT_LIMIT);
 	if (reader->mistake_count)
-		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, reader->mistakes->str);
+		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+				    reader->mistakes->str);
 	return !reader->mistake_count;
 }
 
 bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
 		       GError **error)
 {
-	struct reader reader = { .options = options, .file = file, .warnings = warnings };
+	struct reader reader = {.options = options, .file = file, .warnings = warnings};
 	GString *text = read_text(file, error);
 	bool good;
 

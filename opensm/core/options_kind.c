@@ -150,9 +150,10 @@ static char *hex_format(const struct option *option, const void *field)
 static char *number_expected(const struct option *option, bool command)
 {
 	if (option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64)
-		return g_strdup(command && option->kind == OPTION_KIND_HEX64
-					? "a hexadecimal number of at most 64 bits"
-					: "a number of at most 64 bits (0x before hexadecimal ones)");
+		return g_strdup(
+			command && option->kind == OPTION_KIND_HEX64
+				? "a hexadecimal number of at most 64 bits"
+				: "a number of at most 64 bits (0x before hexadecimal ones)");
 	if (option->kind == OPTION_KIND_X8 || option->kind == OPTION_KIND_X16 ||
 	    option->kind == OPTION_KIND_X32)
 		return g_strdup_printf("a number from %" PRId64 " to %" PRIu64 " (0x%" PRIx64 ")",
@@ -192,8 +193,7 @@ static bool real_parse(const struct option *option, void *field, const char *tex
 	if (!g_ascii_isdigit(*text) && *text != '.')
 		return false;
 	value = g_ascii_strtod(text, &end);
-	if (*end || !isfinite(value) || value < (double)option->min ||
-	    value > (double)option->max)
+	if (*end || !isfinite(value) || value < (double)option->min || value > (double)option->max)
 		return false;
 	*(double *)field = value;
 	return true;
@@ -288,7 +288,8 @@ static bool set_parse(const struct option *option, void *field, const char *text
 	uint64_t value;
 
 	(void)command;
-	if (!scan_bounded(&text, option->max, &value) || *text || !set_contains(option->unit, value))
+	if (!scan_bounded(&text, option->max, &value) || *text ||
+	    !set_contains(option->unit, value))
 		return false;
 	*(uint8_t *)field = (uint8_t)value;
 	return true;
@@ -326,8 +327,8 @@ static char *text_expected(const struct option *option, bool command)
 {
 	(void)command;
 	if (option->kind == OPTION_KIND_PATH)
-		return g_strdup_printf("a file name shorter than %d bytes without control characters",
-				       PATH_MAX);
+		return g_strdup_printf(
+			"a file name shorter than %d bytes without control characters", PATH_MAX);
 	return g_strdup("text without control characters");
 }
 
@@ -492,7 +493,7 @@ static char *cct_entry_expected(const struct option *option, bool command)
 
 static bool mask256_parse(const struct option *option, void *field, const char *text, bool command)
 {
-	uint8_t mask[32] = { 0 };
+	uint8_t mask[32] = {0};
 	size_t length;
 
 	(void)option;
@@ -582,34 +583,39 @@ static char *per_sl_expected(const struct option *option, bool command)
 
 /* ---- the types ---- */
 
-#define NUMBER(format) { "N", number_parse, format, number_expected }
-#define WORDS(check) { "LIST", check##_parse, text_format, check##_expected }
+#define NUMBER(format)                                                                             \
+	{                                                                                          \
+		"N", number_parse, format, number_expected                                         \
+	}
+#define WORDS(check)                                                                               \
+	{                                                                                          \
+		"LIST", check##_parse, text_format, check##_expected                               \
+	}
 
 static const struct kind kinds[OPTION_KIND_COUNT] = {
-	[OPTION_KIND_BOOL] = { "BOOL", bool_parse, bool_format, bool_expected },
+	[OPTION_KIND_BOOL] = {"BOOL", bool_parse, bool_format, bool_expected},
 	[OPTION_KIND_U8] = NUMBER(decimal_format),
 	[OPTION_KIND_X8] = NUMBER(hex_format),
-	[OPTION_KIND_SET8] = { "N", set_parse, decimal_format, choice_expected },
-	[OPTION_KIND_CHOICE] = { "WORD", choice_parse, choice_format, choice_expected },
+	[OPTION_KIND_SET8] = {"N", set_parse, decimal_format, choice_expected},
+	[OPTION_KIND_CHOICE] = {"WORD", choice_parse, choice_format, choice_expected},
 	[OPTION_KIND_U16] = NUMBER(decimal_format),
 	[OPTION_KIND_X16] = NUMBER(hex_format),
 	[OPTION_KIND_U32] = NUMBER(decimal_format),
 	[OPTION_KIND_X32] = NUMBER(hex_format),
-	[OPTION_KIND_I32] = { "N", signed_parse, signed_format, number_expected },
+	[OPTION_KIND_I32] = {"N", signed_parse, signed_format, number_expected},
 	[OPTION_KIND_U64] = NUMBER(decimal_format),
 	[OPTION_KIND_X64] = NUMBER(hex_format),
-	[OPTION_KIND_HEX64] = { "HEX", number_parse, hex_format, number_expected },
-	[OPTION_KIND_REAL] = { "X", real_parse, real_format, number_expected },
-	[OPTION_KIND_PATH] = { "FILE", text_parse, text_format, text_expected },
-	[OPTION_KIND_TEXT] = { "TEXT", text_parse, text_format, text_expected },
+	[OPTION_KIND_HEX64] = {"HEX", number_parse, hex_format, number_expected},
+	[OPTION_KIND_REAL] = {"X", real_parse, real_format, number_expected},
+	[OPTION_KIND_PATH] = {"FILE", text_parse, text_format, text_expected},
+	[OPTION_KIND_TEXT] = {"TEXT", text_parse, text_format, text_expected},
 	[OPTION_KIND_NAMES] = WORDS(names),
 	[OPTION_KIND_VLARB] = WORDS(vlarb),
 	[OPTION_KIND_SL2VL] = WORDS(sl2vl),
 	[OPTION_KIND_CCT] = WORDS(cct),
-	[OPTION_KIND_MASK256] = { "MASK", mask256_parse, mask256_format, mask256_expected },
-	[OPTION_KIND_CCT_ENTRY] = { "S:M", cct_entry_parse,
-				    cct_entry_format, cct_entry_expected },
-	[OPTION_KIND_PER_SL] = { "SL N", per_sl_parse, per_sl_format, per_sl_expected },
+	[OPTION_KIND_MASK256] = {"MASK", mask256_parse, mask256_format, mask256_expected},
+	[OPTION_KIND_CCT_ENTRY] = {"S:M", cct_entry_parse, cct_entry_format, cct_entry_expected},
+	[OPTION_KIND_PER_SL] = {"SL N", per_sl_parse, per_sl_format, per_sl_expected},
 };
 
 bool option_is_text(const struct option *option)

@@ -91,7 +91,7 @@ void option_clear(const struct option *option, void *field); /* zero, or unset *
 char *option_format(const struct option *option, const void *field);
 /* What is accepted: "a number from 0 to 7". */
 char *option_expected(const struct option *option, bool command);
-bool option_is_text(const struct option *option); /* held as a string that may be unset */
+bool option_is_text(const struct option *option);	  /* held as a string that may be unset */
 const char *option_argument(const struct option *option); /* its name in --help: "FILE" */
 /* Text of unknown origin in a form fit for a message. */
 char *option_printable(const char *text);

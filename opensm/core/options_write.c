@@ -12,7 +12,7 @@
 #define HELP_WIDTH 79
 
 /* Keys that the classic daemon (3.3.23) does not know; commented out while at their default. */
-static const enum option_id newer_keys[] = { OPTION_max_rate_enum };
+static const enum option_id newer_keys[] = {OPTION_max_rate_enum};
 
 /* Breaks text between words; every line begins with prefix. */
 static void append_wrapped(GString *out, const char *prefix, const char *text, size_t width)
@@ -62,7 +62,7 @@ static bool is_newer(enum option_id id)
 /* The value as it may stand in the file, in quotes where it needs them; NULL if nothing helps. */
 static char *quoted(const char *value)
 {
-	static const char *const quotes[] = { "", "\"", "'" };
+	static const char *const quotes[] = {"", "\"", "'"};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(quotes); i++) {
 		g_autofree char *text = g_strconcat(quotes[i], value, quotes[i], NULL);
@@ -145,8 +145,9 @@ bool options_write(const struct options *options, const char *file, GError **err
 	bool written;
 	FILE *f;
 
-	g_string_append(out, "# Configuration of opensm: lines of key and value, see opensm.conf(5).\n"
-			     "# A # starts a comment; (null) stands for unset.\n\n");
+	g_string_append(out,
+			"# Configuration of opensm: lines of key and value, see opensm.conf(5).\n"
+			"# A # starts a comment; (null) stands for unset.\n\n");
 	for (unsigned int section = 0; section < OPTION_SECTION_COUNT; section++)
 		if (!append_section(out, options, section, error))
 			return false;
@@ -188,8 +189,7 @@ static void append_option_help(GString *out, const struct option *option)
 				       *unit ? " " : "", unit, *later ? "; " : "", later);
 	else if (*later)
 		g_string_append_printf(text, " [%s]", later);
-	append_flag(out, option->flag, option->letter, option->preset ? NULL : argument,
-		    text->str);
+	append_flag(out, option->flag, option->letter, option->preset ? NULL : argument, text->str);
 }
 
 static void append_section_help(GString *out, unsigned int section)
@@ -212,10 +212,11 @@ char *options_help(void)
 {
 	GString *out = g_string_new(NULL);
 
-	g_string_append(out, "Usage: opensm [OPTION]...\n"
-			     "Subnet manager and administrator of an InfiniBand subnet.\n"
-			     "Long options may be abbreviated and begin with one dash. In brackets:\n"
-			     "the default. Options without a flag are set in opensm.conf(5).\n");
+	g_string_append(out,
+			"Usage: opensm [OPTION]...\n"
+			"Subnet manager and administrator of an InfiniBand subnet.\n"
+			"Long options may be abbreviated and begin with one dash. In brackets:\n"
+			"the default. Options without a flag are set in opensm.conf(5).\n");
 	for (unsigned int section = 0; section < OPTION_SECTION_COUNT; section++)
 		append_section_help(out, section);
 	return g_string_free(out, FALSE);

@@ -13,3 +13,18 @@ tests_unit_test_options_file_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 tests_unit_test_notify_SOURCES = tests/unit/test_notify.c
 tests_unit_test_notify_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_notify_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
+
+# The pages as built, against the table.
+check_PROGRAMS += tests/unit/test_options_man
+TESTS += tests/unit/test_options_man
+tests_unit_test_options_man_SOURCES = tests/unit/test_options_man.c
+tests_unit_test_options_man_CPPFLAGS = $(AM_CPPFLAGS) -DMAN_DIR='"$(abs_builddir)/man"' \
+	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
+tests_unit_test_options_man_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_options_man_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_options_classic
+TESTS += tests/unit/test_options_classic
+tests_unit_test_options_classic_SOURCES = tests/unit/test_options_classic.c tests/unit/test_options.h
+tests_unit_test_options_classic_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_options_classic_LDADD = $(LIBS_CORE) $(CHECK_LIBS)

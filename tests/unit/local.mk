@@ -3,5 +3,6 @@
 include tests/unit/complib.mk
 include tests/unit/sim.mk
 include tests/unit/core.mk
+include tests/unit/wire.mk
 include tests/unit/fabric.mk
 include tests/unit/route.mk

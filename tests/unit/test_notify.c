@@ -14,7 +14,7 @@
 
 static int listen_at(const char *name)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name));
 

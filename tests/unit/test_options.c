@@ -36,7 +36,8 @@ START_TEST(defaults_are_good)
 		g_autofree char *text = options_text(options, id);
 
 		ck_assert_uint_eq(options_source(options, id), OPTION_FROM_DEFAULT);
-		ck_assert_msg(option_is_text(option) || option->def, "%s: no default", option->name);
+		ck_assert_msg(option_is_text(option) || option->def, "%s: no default",
+			      option->name);
 		if (option->kind != OPTION_KIND_MASK256)
 			ck_assert_str_eq(text, option->def ? option->def : "(null)");
 	}
@@ -143,9 +144,20 @@ END_TEST
 
 START_TEST(no_number_takes_garbage)
 {
-	static const char *const garbage[] = { "x", "1x", "0x", "--1", "1 2", "1.5", "+1", " 1",
-					       "99999999999999999999999", "0x1ffffffffffffffff",
-					       "010", "1e3", "-", "TRUE" };
+	static const char *const garbage[] = {"x",
+					      "1x",
+					      "0x",
+					      "--1",
+					      "1 2",
+					      "1.5",
+					      "+1",
+					      " 1",
+					      "99999999999999999999999",
+					      "0x1ffffffffffffffff",
+					      "010",
+					      "1e3",
+					      "-",
+					      "TRUE"};
 
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
 		for (unsigned int i = 0; i < G_N_ELEMENTS(garbage); i++) {
@@ -174,54 +186,54 @@ START_TEST(values_of_other_kinds)
 		bool good;
 		const char *value;
 	} cases[] = {
-		{ OPTION_force_link_width, true, "31" },
-		{ OPTION_force_link_width, true, "255" },
-		{ OPTION_force_link_width, false, "32" },
-		{ OPTION_force_link_width, false, "254" },
-		{ OPTION_force_link_speed, false, "2" },
-		{ OPTION_force_link_speed_ext, true, "30" },
-		{ OPTION_force_link_speed_ext, false, "16" },
-		{ OPTION_part_enforce, true, "out" },
-		{ OPTION_part_enforce, false, "OUT " },
-		{ OPTION_qos, true, "true" },
-		{ OPTION_qos, false, "1" },
-		{ OPTION_qos, false, "yes" },
-		{ OPTION_qos_vlarb_high, true, "0:4,1:0, 14:255" },
-		{ OPTION_qos_vlarb_high, false, "15:1" },
-		{ OPTION_qos_vlarb_high, false, "0:256" },
-		{ OPTION_qos_vlarb_high, false, "0:4," },
-		{ OPTION_qos_vlarb_high, false, "0" },
-		{ OPTION_qos_sl2vl, true, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7" },
-		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14" },
-		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7,7" },
-		{ OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16" },
-		{ OPTION_qos_high_limit, true, "-1" },
-		{ OPTION_cc_cct, true, "0:0,3:16383" },
-		{ OPTION_cc_cct, false, "4:0" },
-		{ OPTION_cc_cct, false, "0:16384" },
-		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, true, "3:16383" },
-		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3:16383:" },
-		{ OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3" },
-		{ OPTION_cc_sw_cong_setting_victim_mask, true, "0x10" },
-		{ OPTION_cc_sw_cong_setting_victim_mask, false, "0x1g" },
-		{ OPTION_cc_sw_cong_setting_victim_mask, false,
-		  "0x10000000000000000000000000000000000000000000000000000000000000000" },
-		{ OPTION_cc_ca_cong_setting_ccti_timer, true, "15 65535" },
-		{ OPTION_cc_ca_cong_setting_ccti_timer, false, "16 0" },
-		{ OPTION_cc_ca_cong_setting_ccti_increase, false, "0 256" },
-		{ OPTION_cc_ca_cong_setting_ccti_increase, false, "0 1," },
-		{ OPTION_routing_engine, true, "updn, minhop,no_fallback" },
-		{ OPTION_routing_engine, false, "up/dn" },
-		{ OPTION_routing_engine, false, ",," },
-		{ OPTION_log_prefix, false, "a\tb" },
-		{ OPTION_log_prefix, true, "two words \xc3\xa4" },
-		{ OPTION_sim_loss, true, "0.25" },
-		{ OPTION_sim_loss, true, "1" },
-		{ OPTION_sim_loss, false, "1.01" },
-		{ OPTION_sim_loss, false, "-0.1" },
-		{ OPTION_sim_loss, false, "nan" },
-		{ OPTION_sim_loss, false, "inf" },
-		{ OPTION_sim_loss, false, "0x" },
+		{OPTION_force_link_width, true, "31"},
+		{OPTION_force_link_width, true, "255"},
+		{OPTION_force_link_width, false, "32"},
+		{OPTION_force_link_width, false, "254"},
+		{OPTION_force_link_speed, false, "2"},
+		{OPTION_force_link_speed_ext, true, "30"},
+		{OPTION_force_link_speed_ext, false, "16"},
+		{OPTION_part_enforce, true, "out"},
+		{OPTION_part_enforce, false, "OUT "},
+		{OPTION_qos, true, "true"},
+		{OPTION_qos, false, "1"},
+		{OPTION_qos, false, "yes"},
+		{OPTION_qos_vlarb_high, true, "0:4,1:0, 14:255"},
+		{OPTION_qos_vlarb_high, false, "15:1"},
+		{OPTION_qos_vlarb_high, false, "0:256"},
+		{OPTION_qos_vlarb_high, false, "0:4,"},
+		{OPTION_qos_vlarb_high, false, "0"},
+		{OPTION_qos_sl2vl, true, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7"},
+		{OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"},
+		{OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7,7"},
+		{OPTION_qos_sl2vl, false, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16"},
+		{OPTION_qos_high_limit, true, "-1"},
+		{OPTION_cc_cct, true, "0:0,3:16383"},
+		{OPTION_cc_cct, false, "4:0"},
+		{OPTION_cc_cct, false, "0:16384"},
+		{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, true, "3:16383"},
+		{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3:16383:"},
+		{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3"},
+		{OPTION_cc_sw_cong_setting_victim_mask, true, "0x10"},
+		{OPTION_cc_sw_cong_setting_victim_mask, false, "0x1g"},
+		{OPTION_cc_sw_cong_setting_victim_mask, false,
+		 "0x10000000000000000000000000000000000000000000000000000000000000000"},
+		{OPTION_cc_ca_cong_setting_ccti_timer, true, "15 65535"},
+		{OPTION_cc_ca_cong_setting_ccti_timer, false, "16 0"},
+		{OPTION_cc_ca_cong_setting_ccti_increase, false, "0 256"},
+		{OPTION_cc_ca_cong_setting_ccti_increase, false, "0 1,"},
+		{OPTION_routing_engine, true, "updn, minhop,no_fallback"},
+		{OPTION_routing_engine, false, "up/dn"},
+		{OPTION_routing_engine, false, ",,"},
+		{OPTION_log_prefix, false, "a\tb"},
+		{OPTION_log_prefix, true, "two words \xc3\xa4"},
+		{OPTION_sim_loss, true, "0.25"},
+		{OPTION_sim_loss, true, "1"},
+		{OPTION_sim_loss, false, "1.01"},
+		{OPTION_sim_loss, false, "-0.1"},
+		{OPTION_sim_loss, false, "nan"},
+		{OPTION_sim_loss, false, "inf"},
+		{OPTION_sim_loss, false, "0x"},
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++)
@@ -306,7 +318,8 @@ START_TEST(hexadecimal_on_the_command_line)
 	assert_value("-g 0x2c90300abcdef", OPTION_guid, "0x0002c90300abcdef");
 	assert_value("-g 0002c90300abcdef", OPTION_guid, "0x0002c90300abcdef");
 	assert_value("-k 10", OPTION_sm_key, "0x0000000000000010");
-	assert_value("--subnet_prefix fec0000000000000", OPTION_subnet_prefix, "0xfec0000000000000");
+	assert_value("--subnet_prefix fec0000000000000", OPTION_subnet_prefix,
+		     "0xfec0000000000000");
 	assert_value("--cc_key 10", OPTION_cc_key, "0x000000000000000a");
 	assert_error("-g 0x2c90300abcdefg", "guid: '0x2c90300abcdefg' is not a hexadecimal number");
 	assert_error("-g 10002c90300abcdef", "guid");
@@ -374,10 +387,10 @@ START_TEST(requests)
 		const char *words;
 		enum options_request request;
 	} cases[] = {
-		{ "--help", OPTIONS_HELP },	{ "-h", OPTIONS_HELP },
-		{ "-?", OPTIONS_HELP },		{ "--version", OPTIONS_VERSION },
-		{ "-l 9 -h", OPTIONS_HELP },	{ "-F /nonexistent -h", OPTIONS_HELP },
-		{ "-version", OPTIONS_VERSION }, { "-o", OPTIONS_RUN },
+		{"--help", OPTIONS_HELP},      {"-h", OPTIONS_HELP},
+		{"-?", OPTIONS_HELP},	       {"--version", OPTIONS_VERSION},
+		{"-l 9 -h", OPTIONS_HELP},     {"-F /nonexistent -h", OPTIONS_HELP},
+		{"-version", OPTIONS_VERSION}, {"-o", OPTIONS_RUN},
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -425,10 +438,10 @@ START_TEST(help_lists_every_flag)
 
 	for (unsigned int id = 0; id < OPTION_COUNT + OPTION_ACTION_COUNT; id++) {
 		bool action = id >= OPTION_COUNT;
-		const char *flag = action ? option_actions[id - OPTION_COUNT].flag
-					  : option_table[id].flag;
-		char letter = action ? option_actions[id - OPTION_COUNT].letter
-				     : option_table[id].letter;
+		const char *flag =
+			action ? option_actions[id - OPTION_COUNT].flag : option_table[id].flag;
+		char letter =
+			action ? option_actions[id - OPTION_COUNT].letter : option_table[id].letter;
 		g_autofree char *text = letter ? g_strdup_printf("  -%c, --%s", letter, flag)
 					       : g_strdup_printf("  --%s", flag);
 

@@ -26,7 +26,7 @@ static inline struct loaded load_words(const char *default_file, const char *wor
 {
 	g_autofree char *line = g_strconcat("opensm ", words, NULL);
 	g_auto(GStrv) argv = g_strsplit(line, " ", -1);
-	struct loaded loaded = { 0 };
+	struct loaded loaded = {0};
 	int argc = *words ? (int)g_strv_length(argv) : 1;
 
 	loaded.warnings = g_ptr_array_new_with_free_func(g_free);

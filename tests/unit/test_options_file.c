@@ -103,8 +103,8 @@ END_TEST
 
 START_TEST(warnings)
 {
-	struct loaded loaded = load_text("sweep_intervall 3\nzzzzzzzzz 1\nlmc 1\nlmc 2\nonce TRUE\n",
-					 "");
+	struct loaded loaded =
+		load_text("sweep_intervall 3\nzzzzzzzzz 1\nlmc 1\nlmc 2\nonce TRUE\n", "");
 
 	ck_assert(loaded.good);
 	ck_assert_uint_eq(loaded.options->lmc, 2);
@@ -156,7 +156,9 @@ START_TEST(binary_files)
 {
 	assert_bytes_refused("lmc 3\0\n", 7, ":1: holds a zero byte");
 	assert_bytes_refused("lmc 3\nsm_sl 1\n\0", 15, ":3: holds a zero byte");
-	assert_bytes_refused("\x7f" "ELF\x02\x01\x01\0\0", 9, "holds a zero byte");
+	assert_bytes_refused("\x7f"
+			     "ELF\x02\x01\x01\0\0",
+			     9, "holds a zero byte");
 	assert_bytes_refused("\xff\xfe\xfd\n", 4, "is not a key");
 }
 END_TEST
@@ -248,8 +250,8 @@ END_TEST
 
 START_TEST(precedence)
 {
-	struct loaded loaded = load_text("lmc 3\nsm_priority 4\nlog_flags 0x01\nqos TRUE\n",
-					 "--lmc 5 -v");
+	struct loaded loaded =
+		load_text("lmc 3\nsm_priority 4\nlog_flags 0x01\nqos TRUE\n", "--lmc 5 -v");
 
 	ck_assert(loaded.good);
 	ck_assert_uint_eq(loaded.options->lmc, 5);
@@ -406,9 +408,8 @@ START_TEST(template_has_every_key_once)
 	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
 		const struct option *option = &option_table[id];
-		g_autofree char *line = g_strdup_printf("\n%s%s ",
-							id == OPTION_max_rate_enum ? "#" : "",
-							option->name);
+		g_autofree char *line = g_strdup_printf(
+			"\n%s%s ", id == OPTION_max_rate_enum ? "#" : "", option->name);
 		const char *found = strstr(text, line);
 
 		ck_assert_msg(!!found == (option->scope != OPTION_SCOPE_COMMAND), "%s",
