@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Tests of the style checker: each rule is shown a made-up file that breaks it, and one that does
+not. The objects are compiled here, with $CC or gcc."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import csource  # noqa: E402
+import figures  # noqa: E402
+import objects  # noqa: E402
+import rules  # noqa: E402
+import tree  # noqa: E402
+
+HEAD = '// ' + rules.LICENCE + '\n'
+
+
+def broken(rule, path, text, *others):
+    """What a rule says to a tree of this file and other (path, text)."""
+    files = [tree.SourceFile(path, text)] + [tree.SourceFile(*other) for other in others]
+    return list(rule(files))
+
+
+class Parser(unittest.TestCase):
+    SOURCE = '''static const struct row rows[] =
+{
+\t{ 1, 2 },
+};
+
+struct thing
+{
+\tint (*call)(int x);
+};
+
+/* { int not_me(void)
+{
+} */
+static int
+two(const char *text,
+    int length)
+{
+\tchar brace = '}';
+\tif (length) {
+\t\tputs("{ \\" /* no comment");
+\t}
+\treturn brace;
+}
+
+static inline int one(void) { return 1; }
+
+#define MACRO(x) \\
+{ \\
+}
+
+START_TEST(of_check)
+{
+}
+END_TEST
+'''
+
+    def test_functions(self):
+        found = csource.functions(csource.code_only(self.SOURCE))
+        self.assertEqual([(f.name, f.length) for f in found],
+                         [('two', 10), ('one', 1), ('of_check', 3)])
+
+    def test_brace_at_end_is_still_a_function(self):
+        code = 'int f(void) {\n\treturn 0;\n}\n'
+        self.assertEqual([f.length for f in csource.functions(code)], [3])
+        self.assertEqual(csource.braces_at_end(code), [1])
+
+    def test_comments_and_code_split(self):
+        text = 'int a; // x "y"\nchar *b = "// no"; /* c\nd */ int e;\n'
+        self.assertEqual(csource.code_only(text).split(),
+                         ['int', 'a;', 'char', '*b', '=', '"', '";', 'int', 'e;'])
+        self.assertEqual(csource.comments_only(text).split(),
+                         ['//', 'x', '"y"', '/*', 'c', 'd', '*/'])
+
+    def test_prototypes(self):
+        code = ('int f(int a,\n      int b);\nstatic void g(void);\nint v = h(1);\n'
+                'typedef int t(void);\nstruct s;\nint i(void)\n{\n\tk();\n}\n'
+                'void p(void (*done)(void *arg), void *arg);\n')
+        self.assertEqual([(first, last) for first, last, _ in csource.prototypes(code)],
+                         [(1, 2), (3, 3), (11, 11)])
+
+
+class Rules(unittest.TestCase):
+    def test_good_file(self):
+        text = (HEAD + '#include "core/log.h"\n\n/* Why. */\nint f(void)\n{\n\treturn 0;\n}\n')
+        for rule in rules.RULES:
+            self.assertEqual(
+                broken(rule, 'opensm/sm/x.c', text, ('opensm/core/log.h', HEAD)), [], rule)
+
+    def test_licence(self):
+        self.assertTrue(broken(rules.licence, 'a.c', 'int x;\n'))
+        self.assertTrue(broken(rules.licence, 'a.sh', '#!/bin/sh\nexit\n'))
+        self.assertFalse(broken(rules.licence, 'a.sh', f'#!/bin/sh\n# {rules.LICENCE}\n'))
+
+    def test_layout(self):
+        for text in ('int x; \n', '\t' + 'x' * 93 + '\n', '        int x;\n', 'int x;',
+                     'int x;\n\n', '  \tint x;\n'):
+            self.assertEqual(len(broken(rules.layout, 'a.c', text)), 1, repr(text))
+        self.assertFalse(broken(rules.layout, 'tests/golden/a.txt', 'anything '))
+
+    def test_words(self):
+        for text in ('/* TO' 'DO later */\n', '// FIX' 'ME\n', '/* see /ho' 'me/me/x */\n'):
+            self.assertEqual(len(broken(rules.words, 'a.c', text)), 1, text)
+        self.assertFalse(broken(rules.words, 'a.c', '/* /tmp/x.XXXXXX, todos */\n'))
+
+    def test_lengths(self):
+        body = '\tx();\n' * 97
+        function = f'int f(void)\n{{\n{body}}}\n'
+        self.assertFalse(broken(rules.function_length, 'a.c', function))
+        longer = function.replace('{\n', '{\n\tx();\n')
+        self.assertTrue(broken(rules.function_length, 'a.c', longer))
+        self.assertTrue(broken(rules.file_length, 'a.c', '\n' * 1200))
+        self.assertFalse(broken(rules.file_length, 'a.def', '\n' * 1200))
+
+    def test_braces(self):
+        self.assertTrue(broken(rules.braces, 'a.c', 'int f(void) {\n}\n'))
+
+    def test_include_direction(self):
+        def include(path, name, target):
+            return broken(rules.include_direction, path, f'#include "{name}"\n',
+                          (target, HEAD))
+        for path, name in (('opensm/route/a.c', 'mad/b.h'), ('opensm/route/a.c', 'sm/b.h'),
+                           ('opensm/sm/a.c', 'sa/b.h'), ('opensm/sa/a.c', 'sm/b.h'),
+                           ('opensm/core/a.c', 'fabric/b.h'), ('opensm/fabric/a.c', 'ctl/b.h'),
+                           ('opensm/sa/a.c', 'fabric/b_private.h')):
+            self.assertEqual(len(include(path, name, 'opensm/' + name)), 1, (path, name))
+        self.assertTrue(include('libvendor/umad/a.c', 'core/b.h', 'opensm/core/b.h'))
+        self.assertTrue(include('complib/a.c', 'iba/iba.h', 'include/iba/iba.h'))
+        self.assertTrue(include('opensm/sm/a.c', 'gone.h', 'opensm/sm/other.h'))
+        self.assertTrue(include('opensm/sm/a.c', 'tests/b.h', 'tests/b.h'))
+        self.assertFalse(include('opensm/sm/a.c', 'policy/b.h', 'opensm/policy/b.h'))
+        self.assertFalse(include('tests/unit/a.c', 'sa/b_private.h', 'opensm/sa/b_private.h'))
+
+    def test_typedefs(self):
+        self.assertTrue(broken(rules.typedefs, 'a.h', 'typedef struct x x_t;\n'))
+        self.assertFalse(broken(rules.typedefs, 'a.h', 'typedef struct x *maker(void);\n'))
+
+    def test_callee_first(self):
+        forward = 'static int f(void);\nint g(void)\n{\n\treturn f();\n}\n'
+        plain = forward + 'static int f(void)\n{\n\treturn 1;\n}\n'
+        circle = forward + 'static int f(void)\n{\n\treturn g();\n}\n'
+        self.assertEqual(len(broken(rules.callee_first, 'a.c', plain)), 1)
+        self.assertFalse(broken(rules.callee_first, 'a.c', circle))
+
+    def test_glib_threads(self):
+        for word in ('g_mutex_lock(&m);', 'GThread *t;', 'g_atomic_int_inc(&x);',
+                     'g_async_queue_push(q, p);', 'g_object_new(t);'):
+            self.assertTrue(broken(rules.glib_threads, 'a.c', f'\t{word}\n'), word)
+        self.assertFalse(broken(rules.glib_threads, 'a.c', '/* no g_mutex_lock() */\n'))
+
+    def test_documented_headers(self):
+        self.assertTrue(broken(rules.documented_headers, 'include/a.h', 'int f(void);\n'))
+        for text in ('/* Counts. */\nint f(void);\nint g(void);\n', 'int f(void); /* counts */\n',
+                     'void a_free(struct a *a);\n'):
+            self.assertFalse(broken(rules.documented_headers, 'include/a.h', text), text)
+
+
+class Figures(unittest.TestCase):
+    def test_percentile(self):
+        self.assertEqual([figures.percentile([1, 2, 3, 4], share) for share in (50, 90, 99)],
+                         [2, 4, 4])
+        self.assertEqual(figures.percentile([], 50), 0)
+
+    def test_over_limits(self):
+        def functions(length, number):
+            text = ('int f(void)\n{\n' + '\tx();\n' * (length - 3) + '}\n') * number
+            return [tree.SourceFile('a.c', text)]
+        self.assertFalse(list(figures.over_limits(functions(15, 10))))
+        self.assertEqual(len(list(figures.over_limits(functions(16, 10)))), 1)
+        self.assertEqual(len(list(figures.over_limits(functions(46, 10)))), 2)
+
+
+class Objects(unittest.TestCase):
+    def build(self, sources):
+        """Libraries with one object each, compiled from {library: C code}."""
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        for library, code in sources.items():
+            base = os.path.join(self.directory.name, library)
+            with open(base + '.c', 'w', encoding='utf-8') as stream:
+                stream.write(code)
+            compiler = os.environ.get('CC', 'gcc').split()
+            subprocess.run(compiler + ['-fPIE', '-c', base + '.c', '-o', base + '.o'], check=True)
+            subprocess.run(['ar', 'cr', base + '.a', base + '.o'], check=True)
+        return objects.load(self.directory.name)
+
+    def test_mutable_data(self):
+        libraries = self.build({'libsm': '''
+            extern int other; const int number = 1; static const char *const names[] = {"a", "b"};
+            const char *name(int i) { return other ? names[i] : 0; }'''})
+        self.assertEqual(list(objects.mutable_data(libraries)), [])
+        libraries = self.build({'libsm': '''
+            int common; int set = 1; static const char *names[] = {"a"}; _Thread_local int mine;
+            int next(void) { static int last; return ++last + (names[0] != 0); }'''})
+        self.assertEqual(len(list(objects.mutable_data(libraries))), 5)
+
+    def test_upward_calls(self):
+        sources = {'libfabric': 'int freeze(void) { return 1; }',
+                   'libsm': 'int freeze(void); int sweep(void) { return freeze(); }',
+                   'libumad': 'int get(void) { return 1; }'}
+        self.assertEqual(list(objects.upward_calls(self.build(sources))), [])
+        sources['libfabric'] = 'int sweep(void); int freeze(void) { return sweep(); }'
+        sources['libsa'] = 'int sweep(void); int reply(void) { return sweep(); }'
+        self.assertEqual(len(list(objects.upward_calls(self.build(sources)))), 2)
+
+
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules['__main__'])
+    result = unittest.TextTestRunner(verbosity=1).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print(f'{result.testsRun - failed} passed, {failed} failed')
+    return 1 if failed or not result.testsRun else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
