@@ -156,6 +156,21 @@ void options_unref(struct options *options)
 	g_free(options);
 }
 
+static void slot_get_options(void *object)
+{
+	options_ref(object);
+}
+
+static void slot_put_options(void *object)
+{
+	options_unref(object);
+}
+
+void options_slot_init(struct slot *slot)
+{
+	slot_init(slot, slot_get_options, slot_put_options);
+}
+
 /* ---- looking at them ---- */
 
 enum option_source options_source(const struct options *options, enum option_id id)

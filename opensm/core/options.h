@@ -128,6 +128,8 @@ struct options *options_reread(const struct options *old, GPtrArray *warnings, G
 struct options *options_ref(struct options *options);
 void options_unref(struct options *options); /* NULL is fine */
 
+void options_slot_init(struct slot *slot); /* a slot for options, empty */
+
 /* Where the value comes from: tells -g 0 from no -g at all. */
 enum option_source options_source(const struct options *options, enum option_id id);
 

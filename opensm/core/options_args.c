@@ -204,8 +204,8 @@ static bool apply_debug(struct options *options, const char *value, GPtrArray *w
 	static const int ids[] = {OPTION_ignore_other_sm, OPTION_single_thread,
 				  OPTION_force_log_flush, OPTION_disable_multicast};
 
-	if (strcmp(value, "5") == 0) {
-		options_warn(warnings, "debug: 5 has no effect");
+	if (strcmp(value, "5") == 0 || strcmp(value, "10") == 0) {
+		options_warn(warnings, "debug: %s has no effect", value);
 		return true;
 	}
 	if (value[0] >= '0' && value[0] <= '3' && !value[1]) {
@@ -213,7 +213,7 @@ static bool apply_debug(struct options *options, const char *value, GPtrArray *w
 		return true;
 	}
 	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-		    "debug: '%s' is not one of 0, 1, 2, 3, 5", shown);
+		    "debug: '%s' is not one of 0, 1, 2, 3, 5, 10", shown);
 	return false;
 }
 

@@ -482,6 +482,23 @@ START_TEST(references)
 }
 END_TEST
 
+START_TEST(slots_hold_references)
+{
+	struct options *options = options_new();
+	struct options *taken;
+	struct slot slot;
+
+	options_slot_init(&slot);
+	slot_publish(&slot, options);
+	taken = slot_take(&slot);
+	ck_assert_ptr_eq(taken, options);
+	slot_publish(&slot, options_new());
+	ck_assert_uint_eq(taken->max_wire_smps, 64);
+	options_unref(taken);
+	slot_clear(&slot);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("options file");
@@ -510,6 +527,7 @@ int main(void)
 	tcase_add_test(tests, reread_changes_what_is_live);
 	tcase_add_test(tests, reread_of_a_bad_file_changes_nothing);
 	tcase_add_test(tests, references);
+	tcase_add_test(tests, slots_hold_references);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

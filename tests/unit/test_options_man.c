@@ -3,6 +3,7 @@
 #include "core/options_private.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,26 @@ static int find_key(const char *key)
 	return -1;
 }
 
+/* Roff's words as plain text on one line. */
+static char *plain(const char *text)
+{
+	g_autofree char *line = g_strdelimit(g_strdup(text), "\n", ' ');
+	g_auto(GStrv) parts = g_strsplit(line, "\\(ha", -1);
+
+	return g_strjoinv("^", parts);
+}
+
+/* "Takes a number from 0 to 7", where more than a text is expected. */
+static bool tells_range(const struct entry *entry, const struct option *option)
+{
+	g_autofree char *expected = option_expected(option, false);
+	g_autofree char *takes = g_strdup_printf("Takes %s", expected);
+	g_autofree char *text = plain(entry->text->str);
+
+	return option->kind == OPTION_KIND_PATH || option->kind == OPTION_KIND_TEXT ||
+	       strstr(text, takes);
+}
+
 static void check_key_entry(const struct entry *entry, unsigned int *seen)
 {
 	for (unsigned int i = 0; i < entry->items->len; i++) {
@@ -153,6 +174,8 @@ static void check_key_entry(const struct entry *entry, unsigned int *seen)
 		seen[id]++;
 		ck_assert_msg(tells_default(entry, option_table[id].def),
 			      "opensm.conf(5): default of %s", words[1]);
+		ck_assert_msg(tells_range(entry, &option_table[id]), "opensm.conf(5): range of %s",
+			      words[1]);
 		ck_assert_msg(restart == (option_table[id].scope == OPTION_SCOPE_RESTART),
 			      "opensm.conf(5): restart for %s", words[1]);
 	}
@@ -181,6 +204,27 @@ START_TEST(pages_name_directories)
 		ck_assert(g_file_get_contents(pages[i], &text, NULL, NULL));
 		ck_assert_msg(!strchr(text, '@'), "%s: not substituted", pages[i]);
 		ck_assert_msg(strstr(text, OSM_CONF_DIR), "%s: other directory", pages[i]);
+	}
+}
+END_TEST
+
+/* What man(1) has to say against the pages; where there is no man, that is told and no more. */
+START_TEST(pages_are_well_formed)
+{
+	static const char *const pages[] = {MAN_DIR "/opensm.8", MAN_DIR "/opensm.conf.5"};
+	g_autofree char *man = g_find_program_in_path("man");
+
+	if (!man)
+		printf("no man(1): the form of the pages is not checked\n");
+	for (unsigned int i = 0; man && i < G_N_ELEMENTS(pages); i++) {
+		const char *argv[] = {man, "--warnings", "-E", "UTF-8", "-l", pages[i], NULL};
+		g_autofree char *out = NULL;
+		g_autofree char *err = NULL;
+
+		ck_assert(g_spawn_sync(NULL, (char **)argv, NULL, 0, NULL, NULL, &out, &err, NULL,
+				       NULL));
+		ck_assert_msg(!*err, "%s: %s", pages[i], err);
+		ck_assert_msg(strstr(out, "SEE ALSO"), "%s: not to its end", pages[i]);
 	}
 }
 END_TEST
@@ -232,6 +276,7 @@ int main(void)
 	tcase_add_test(tests, page_has_every_action);
 	tcase_add_test(tests, page_of_the_file);
 	tcase_add_test(tests, pages_name_directories);
+	tcase_add_test(tests, pages_are_well_formed);
 	tcase_add_test(tests, sample_shows_defaults);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
