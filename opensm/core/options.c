@@ -14,6 +14,7 @@
  */
 #include "core/options_private.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,8 @@ static bool check_together(const struct options *options, GError **error)
 /* The default file may be absent; one that is there must be readable. */
 static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
 {
-	if (!options->file_required && access(options->file, F_OK) != 0)
+	if (!options->file_required && access(options->file, F_OK) != 0 &&
+	    (errno == ENOENT || errno == ENOTDIR))
 		return true;
 	options->file_required = true;
 	return options_file_read(options, options->file, warnings, error);
