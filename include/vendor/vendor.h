@@ -124,5 +124,7 @@ const char *vendor_name(const struct vendor *vendor); /* "mlx5_0 port 1", "sim n
 unsigned int vendor_max_outstanding(const struct vendor *vendor); /* SMPs it can have in flight */
 void vendor_close(struct vendor *vendor); /* nothing is posted to the client afterwards */
 void vendor_mad_free(struct vendor_mad *mad);
+/* Hands mad on to another client, on that client's actor. */
+void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client);
 
 #endif

@@ -25,7 +25,5 @@ struct vendor {
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);
 
-/* Hands the MAD to the client, on the client's actor. Any thread. */
-void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client);
 
 #endif

@@ -14,7 +14,6 @@
  */
 #include "core/options_private.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,8 +252,7 @@ static bool check_together(const struct options *options, GError **error)
 /* The default file may be absent; one that is there must be readable. */
 static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
 {
-	if (!options->file_required && access(options->file, F_OK) != 0 &&
-	    (errno == ENOENT || errno == ENOTDIR))
+	if (!options->file_required && access(options->file, F_OK) != 0)
 		return true;
 	options->file_required = true;
 	return options_file_read(options, options->file, warnings, error);

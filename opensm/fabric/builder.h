@@ -31,6 +31,8 @@ struct builder_port {
 	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
 	uint64_t link_seen;	   /* sweep that saw the cable last */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
+	uint8_t silent;		   /* sweeps in a row in which nobody answered that */
+	bool reregistered;	   /* its client was told to register again */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 };

@@ -388,7 +388,7 @@ static void hand_to_server(struct mad *mad, struct vendor_mad *received)
 		vendor_mad_free(received);
 		return;
 	}
-	server->client.receive(server->client.arg, received);
+	vendor_mad_post(received, &server->client);
 }
 
 static void receive(void *arg, struct vendor_mad *received)

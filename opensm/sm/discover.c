@@ -13,6 +13,7 @@
 
 #define P_KEYS_PER_BLOCK 32
 #define MAX_HOPS 63
+#define SILENT_SWEEPS 3
 
 static bool link_is_up(const struct builder_port *port)
 {
@@ -35,7 +36,7 @@ static void on_p_keys(struct sm_request *request)
 
 static void read_p_keys(struct sm *sm, struct builder_port *port)
 {
-	uint32_t blocks = MAX(1, DIV_ROUND_UP(port->node->info.partition_cap, P_KEYS_PER_BLOCK));
+	uint32_t blocks = MAX(1, (port->node->info.partition_cap + P_KEYS_PER_BLOCK - 1) / P_KEYS_PER_BLOCK);
 
 	builder_table_reserve(&port->p_keys, blocks, sizeof(struct iba_p_key_table));
 	for (uint32_t block = 0; block < blocks; block++) {
@@ -57,7 +58,8 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 static void on_node_info(struct sm_request *request);
 
 /* Asks for the NodeInfo of whatever is at the other end of a port. */
-static void probe(struct sm *sm, struct builder_port *port)
+static void ask_beyond(struct sm *sm, struct builder_port *port,
+		       void (*done)(struct sm_request *request))
 {
 	struct builder_node *node = port->node;
 	struct sm_request *request =
@@ -78,8 +80,13 @@ static void probe(struct sm *sm, struct builder_port *port)
 	route->path[++route->hops] = port->num;
 	request->mad.target ^= (uint64_t)port->num << 56;
 	request->port = port;
-	request->done = on_node_info;
+	request->done = done;
 	sm_request_send(request);
+}
+
+static void probe(struct sm *sm, struct builder_port *port)
+{
+	ask_beyond(sm, port, on_node_info);
 }
 
 static void port_info_store(struct sm *sm, struct builder_port *port,
@@ -97,6 +104,19 @@ static void port_info_store(struct sm *sm, struct builder_port *port,
 		read_p_keys(sm, port);
 }
 
+/* The other end went down with it; if that is a switch more of it may have changed. */
+static void link_lost(struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+
+	port->silent = 0;
+	if (!peer)
+		return;
+	peer->info.port_state = IBA_PORT_DOWN;
+	peer->node->dirty |= builder_is_switch(peer->node) && !peer->fresh;
+	builder_unlink(port);
+}
+
 /* A switch port whose state was read: does it lead somewhere new? */
 static void follow_port(struct sm *sm, struct builder_port *port)
 {
@@ -106,8 +126,7 @@ static void follow_port(struct sm *sm, struct builder_port *port)
 	if (port->num == 0)
 		return;
 	if (!link_is_up(port)) {
-		if (port->peer)
-			builder_unlink(port);
+		link_lost(port);
 		return;
 	}
 	if (port->link_seen == sweep || port->probed == sweep)
@@ -149,6 +168,9 @@ static void on_port_info(struct sm_request *request)
 		get_port_info(sm, port->node, port->num, true);
 	if (builder_is_switch(port->node))
 		follow_port(sm, port);
+	else if (port == sm->builder->sm_port && link_is_up(port) &&
+		 port->probed != sm->builder->sweep)
+		probe(sm, port); /* the SM's CA sees the subnet through one port */
 }
 
 static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended)
@@ -183,6 +205,32 @@ static void check_tables(struct sm *sm, struct builder_node *node)
 	node->warm = node->switch_info.linear_fdb_top != 0;
 }
 
+static void read_ports(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		get_port_info(sm, node, num, false);
+}
+
+static void on_change_cleared(struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		request->node->switch_info.port_state_change = 0;
+	else
+		sm_request_failed(request);
+	read_ports(request->sm, request->node);
+}
+
+/* PortStateChange is cleared before the ports are read: what happens after that sets it again. */
+static void clear_change(struct sm *sm, struct builder_node *node)
+{
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SWITCH_INFO, 0);
+
+	wire_encode(&iba_switch_info_type, &node->switch_info, request->mad.data);
+	request->done = on_change_cleared;
+	sm_request_send(request);
+}
+
 static void on_switch_info(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
@@ -194,17 +242,20 @@ static void on_switch_info(struct sm_request *request)
 	wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
 	node->has_switch_info = true;
 	check_tables(request->sm, node);
+	if (node->switch_info.port_state_change)
+		clear_change(request->sm, node);
+	else
+		read_ports(request->sm, node);
 }
 
-void discover_switch_ports(struct sm *sm, struct builder_node *node)
+static void read_switch(struct sm *sm, struct builder_node *node)
 {
 	node->dirty = false;
 	sm_get(sm, node, NULL, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
-	for (unsigned int num = 0; num <= node->info.num_ports; num++)
-		get_port_info(sm, node, num, false);
 }
 
-void discover_local_change(struct sm *sm, struct builder_node *node)
+/* Trap 144: something about a CA or router changed by itself. */
+static void read_local_change(struct sm *sm, struct builder_node *node)
 {
 	node->dirty = false;
 	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
@@ -218,11 +269,16 @@ static void read_node(struct sm *sm, struct builder_node *node, struct builder_p
 		      struct builder_node *parent)
 {
 	node->seen = sm->builder->sweep;
-	node->entry = parent ? entry : NULL;
-	node->hops = parent ? parent->hops + 1 : 0;
+	if (!parent) {
+		node->entry = NULL;
+		node->hops = 0;
+	} else if (sm->sweep.kind == SWEEP_KIND_HEAVY || !node->entry || !node->entry->peer) {
+		node->entry = entry;
+		node->hops = parent->hops + 1;
+	} /* else it keeps its path: it may be nearer to the SM than the one that met it */
 	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
 	if (builder_is_switch(node))
-		discover_switch_ports(sm, node);
+		read_switch(sm, node);
 	else
 		get_port_info(sm, node, entry->num, false);
 }
@@ -286,6 +342,25 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 	return true;
 }
 
+/*
+ * A port that is up but answers nothing. The first times it makes the sweep be repeated; a device
+ * that stays silent shall not keep the subnet from coming up: light sweeps ask again.
+ */
+static void nobody_there(const struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+	char name[SM_NAME_SIZE];
+
+	builder_unlink(port);
+	if (port->silent < SILENT_SWEEPS) {
+		port->silent++;
+		sm_request_failed(request);
+		return;
+	}
+	log_error(request->sm->log, "nobody answers behind port %u of %s: left out", port->num,
+		  sm_node_name(port->node, name, sizeof(name)));
+}
+
 static void on_node_info(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -294,10 +369,10 @@ static void on_node_info(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
-		builder_unlink(request->port);
-		sm_request_failed(request);
+		nobody_there(request);
 		return;
 	}
+	request->port->silent = 0;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (!node_info_sane(sm, request, &info))
 		return;
@@ -319,16 +394,21 @@ static void on_node_info(struct sm_request *request)
 
 /* ---- steps ---- */
 
-static void new_sweep(struct builder *builder)
+/* A heavy sweep trusts nothing: it goes by directed routes only. */
+enum step_result step_forget(struct sm *sm)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
 
-	builder->sweep++;
-	g_hash_table_iter_init(&iter, builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+	sm->builder->sweep++;
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+			node->lid_routed = false;
 		for (unsigned int num = 0; num <= node->info.num_ports; num++)
 			node->ports[num].fresh = false;
+	}
+	return STEP_NEXT;
 }
 
 static void on_hop0(struct sm_request *request)
@@ -357,49 +437,64 @@ static void on_hop0(struct sm_request *request)
 
 enum step_result step_hop0(struct sm *sm)
 {
-	new_sweep(sm->builder);
 	sm->builder->sm_port = NULL;
 	sm_get(sm, sm->here, NULL, IBA_ATTR_NODE_INFO, 0, on_hop0);
 	return STEP_WAIT;
 }
 
-/* The SM's CA sees the subnet through one port: what is beyond it. */
-static void discover_all(struct sm *sm)
+/* The dirty nodes nearest to the SM; true if there were any. */
+static bool discover_dirty(struct sm *sm)
 {
-	struct builder_port *port = sm->builder->sm_port;
+	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+	uint32_t hops = UINT32_MAX;
 
-	read_node(sm, port->node, port, NULL);
-	if (!builder_is_switch(port->node))
-		probe(sm, port);
-}
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
 
-static void discover_dirty(struct sm *sm)
-{
-	GHashTableIter iter;
-	struct builder_node *node;
-
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
 		if (!node->dirty)
 			continue;
+		if (node->hops > hops)
+			break;
+		hops = node->hops;
 		if (builder_is_switch(node))
-			discover_switch_ports(sm, node);
+			read_switch(sm, node);
 		else
-			discover_local_change(sm, node);
+			read_local_change(sm, node);
 	}
+	return hops != UINT32_MAX;
 }
 
+/*
+ * A partial discovery goes from the SM outwards, one distance a time: what a near switch says of
+ * its cables decides by which path the farther ones are asked.
+ */
 enum step_result step_discover(struct sm *sm)
 {
-	if (sm->sweep.kind == SWEEP_KIND_PARTIAL) {
-		new_sweep(sm->builder);
-		discover_dirty(sm);
-		return STEP_WAIT;
-	}
+	if (sm->sweep.kind == SWEEP_KIND_PARTIAL)
+		return discover_dirty(sm) ? STEP_AGAIN : STEP_NEXT;
 	if (!sm->builder->sm_port)
 		return STEP_ABORT;
-	discover_all(sm);
+	read_node(sm, sm->builder->sm_port->node, sm->builder->sm_port, NULL);
 	return STEP_WAIT;
+}
+
+static void on_silent_probe(struct sm_request *request)
+{
+	if (request->mad.result == MAD_TIMEOUT)
+		return;
+	request->port->silent = 0;
+	request->node->dirty = true;
+	sweep_want(request->sm, SWEEP_CHANGE);
+}
+
+void discover_silent(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *port = &node->ports[num];
+
+		if (link_is_up(port) && !port->peer && port->silent)
+			ask_beyond(sm, port, on_silent_probe);
+	}
 }
 
 /* After a heavy discovery a cable not met again is gone; so is a node that changed its nature. */

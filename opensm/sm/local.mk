@@ -1,3 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libsm.a
-libsm_a_SOURCES =
+libsm_a_SOURCES = \
+	opensm/sm/discover.c \
+	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
+	opensm/sm/lid.c \
+	opensm/sm/light.c \
+	opensm/sm/link.c \
+	opensm/sm/multicast.c \
+	opensm/sm/pkey.c \
+	opensm/sm/plan.c opensm/sm/plan.h \
+	opensm/sm/program.c \
+	opensm/sm/request.c \
+	opensm/sm/routing.c \
+	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
+	opensm/sm/steps.def \
+	opensm/sm/sweep.c \
+	opensm/sm/trap.c

@@ -88,6 +88,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.m_key = sm->options->m_key;
 	request->mad.owner = sm->actor;
 	request->mad.done = on_done;
+	request->unreachable = hops < 0;
 	request->mad.route.hops = hops < 0 ? 0 : hops;
 	if (node->lid_routed && node->entry)
 		request->mad.route.lid = node->entry->lid ? node->entry->lid : node->ports[0].lid;
@@ -96,9 +97,22 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	return request;
 }
 
+static void run_unreachable(struct message *message)
+{
+	struct mad_request *mad = (struct mad_request *)message;
+
+	mad->result = MAD_TIMEOUT;
+	on_done(mad);
+}
+
 void sm_request_send(struct sm_request *request)
 {
 	request->sm->sweep.pending++;
+	if (request->unreachable) { /* its path was cut since it was found */
+		request->mad.message.run = run_unreachable;
+		actor_post(request->sm->actor, &request->mad.message);
+		return;
+	}
 	mad_send(request->sm->mad, &request->mad);
 }
 

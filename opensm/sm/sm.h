@@ -22,6 +22,7 @@ typedef void sm_progress_fn(void *arg, const struct sm_progress *progress);
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor);
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg); /* before sm_start */
 void sm_start(struct sm *sm); /* begins with a heavy sweep */
+void sm_attach(struct sm *sm, GMainContext *loop); /* instead: on that loop */
 void sm_stop(struct sm *sm);
 void sm_free(struct sm *sm);
 

@@ -73,6 +73,7 @@ struct sm_request {
 	struct builder_node *node;
 	struct builder_port *port; /* what it is about; NULL: the node */
 	uint32_t block;
+	bool unreachable;
 	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
 };
 
@@ -106,12 +107,16 @@ void sweep_advance(struct sm *sm); /* an SMP of the step came back */
 #undef STEP
 
 /* discover.c */
-void discover_switch_ports(struct sm *sm, struct builder_node *node);
-void discover_local_change(struct sm *sm, struct builder_node *node);
+/* Asks again behind ports that are up but where nobody answered: a change if one does. */
+void discover_silent(struct sm *sm, struct builder_node *node);
+/* tables.c: what a switch should hold, block by block, against what it holds. */
+struct builder_node *sm_switch(const struct sm *sm, uint32_t sw); /* of sm->fabric */
 /* link.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
 bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
-void link_send(struct sm *sm, struct builder_port *port, struct iba_port_info *want,
+void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state);
+/* Set(SwitchInfo); the answer is kept. */
+void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */
 void trap_receive(void *arg, struct vendor_mad *mad);
 

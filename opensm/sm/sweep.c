@@ -78,7 +78,7 @@ static void end_light(struct sm *sm)
 {
 	counter_inc(&sm->context->counters, sweeps_light);
 	if (sm->sweep.errors)
-		sweep_want(sm, SWEEP_CHANGE);
+		sm->reasons |= SWEEP_HEAVY;
 }
 
 static void end_full(struct sm *sm)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The file guid2lid. Its content is hostile like all input: a garbled line costs that line only,
+ * ranges that overlap keep the first, and a file that cannot be read is set aside as
+ * guid2lid.bad, so that what it held is not overwritten.
+ */
+#include "sm/guid2lid.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "complib/range.h"
+#include "iba/iba.h"
+
+struct entry {
+	uint64_t guid;
+	uint16_t lid, count;
+};
+
+struct guid2lid {
+	char *file; /* NULL: nothing is kept */
+	struct log *log;
+	GHashTable *entries; /* uint64_t GUID -> struct entry, owned */
+	bool dirty;
+};
+
+struct loading {
+	struct guid2lid *map;
+	struct range_set used;
+	unsigned int bad_lines;
+};
+
+static struct entry *find(const struct guid2lid *map, uint64_t guid)
+{
+	return g_hash_table_lookup(map->entries, &guid);
+}
+
+static void put(struct guid2lid *map, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	struct entry *entry = g_new(struct entry, 1);
+
+	*entry = (struct entry){.guid = guid, .lid = lid, .count = count};
+	g_hash_table_replace(map->entries, &entry->guid, entry);
+}
+
+/* Three hex numbers and nothing else. */
+static bool parse_line(const char *line, uint64_t numbers[3])
+{
+	char *end;
+
+	for (int i = 0; i < 3; i++) {
+		while (g_ascii_isspace(*line))
+			line++;
+		if (!g_ascii_isxdigit(*line))
+			return false;
+		errno = 0;
+		numbers[i] = g_ascii_strtoull(line, &end, 16);
+		if (errno || end == line || (*end && !g_ascii_isspace(*end)))
+			return false;
+		line = end;
+	}
+	while (g_ascii_isspace(*line))
+		line++;
+	return *line == '\0';
+}
+
+static const char *check_entry(const struct loading *loading, const uint64_t n[3])
+{
+	uint64_t count = n[2] - n[1] + 1;
+
+	if (!n[0])
+		return "GUID 0";
+	if (n[1] < IBA_LID_UCAST_FIRST || n[2] > IBA_LID_UCAST_LAST || n[2] < n[1])
+		return "expected LIDs from 0x1 to 0xbfff, the first not above the last";
+	if (count > 128 || (count & (count - 1)) || n[1] % count)
+		return "expected a range of 2^LMC LIDs at a multiple of its size";
+	if (find(loading->map, n[0]))
+		return "this GUID was listed before";
+	for (uint64_t lid = n[1]; lid <= n[2]; lid++)
+		if (range_set_contains(&loading->used, lid))
+			return "another GUID has these LIDs";
+	return NULL;
+}
+
+static void load_line(struct loading *loading, char *line, unsigned int number)
+{
+	const char *wrong = "expected 0xGUID 0xMINLID 0xMAXLID";
+	uint64_t n[3];
+
+	g_strstrip(line);
+	if (!*line || *line == '#')
+		return;
+	if (parse_line(line, n))
+		wrong = check_entry(loading, n);
+	if (!wrong) {
+		put(loading->map, n[0], n[1], n[2] - n[1] + 1);
+		range_set_add(&loading->used, n[1], n[2]);
+		return;
+	}
+	if (loading->bad_lines++ < 10)
+		log_error(loading->map->log, "%s:%u: '%.80s': %s; the line is left out",
+			  loading->map->file, number, line, wrong);
+}
+
+static void set_aside(struct guid2lid *map)
+{
+	g_autofree char *bad = g_strconcat(map->file, ".bad", NULL);
+
+	if (g_rename(map->file, bad) == 0)
+		log_error(map->log, "%s: kept as %s", map->file, bad);
+}
+
+static void load(struct guid2lid *map)
+{
+	struct loading loading = {.map = map};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+	gsize length;
+
+	if (!g_file_get_contents(map->file, &text, &length, &error)) {
+		if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+			log_error(map->log, "%s: LIDs of the last run are not known", error->message);
+		return;
+	}
+	if (memchr(text, '\0', length)) {
+		log_error(map->log, "%s: not a text file; LIDs of the last run are not known",
+			  map->file);
+		set_aside(map);
+		return;
+	}
+	range_set_init(&loading.used);
+	lines = g_strsplit(text, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++)
+		load_line(&loading, lines[i], i + 1);
+	range_set_clear(&loading.used);
+	if (loading.bad_lines)
+		set_aside(map);
+	log_verbose(map->log, "%s: LIDs of %u ports, %u bad lines", map->file,
+		    g_hash_table_size(map->entries), loading.bad_lines);
+}
+
+struct guid2lid *guid2lid_new(const char *directory, struct log *log)
+{
+	struct guid2lid *map = g_new0(struct guid2lid, 1);
+
+	map->log = log;
+	map->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	if (directory) {
+		map->file = g_build_filename(directory, "guid2lid", NULL);
+		load(map);
+	}
+	return map;
+}
+
+void guid2lid_free(struct guid2lid *map)
+{
+	if (!map)
+		return;
+	g_hash_table_unref(map->entries);
+	g_free(map->file);
+	g_free(map);
+}
+
+uint16_t guid2lid_get(const struct guid2lid *map, uint64_t port_guid, uint16_t *count)
+{
+	const struct entry *entry = find(map, port_guid);
+
+	*count = entry ? entry->count : 0;
+	return entry ? entry->lid : 0;
+}
+
+void guid2lid_set(struct guid2lid *map, uint64_t port_guid, uint16_t lid, uint16_t count)
+{
+	const struct entry *entry = find(map, port_guid);
+
+	if (entry && entry->lid == lid && entry->count == count)
+		return;
+	put(map, port_guid, lid, count);
+	map->dirty = true;
+}
+
+void guid2lid_remove(struct guid2lid *map, uint64_t port_guid)
+{
+	map->dirty |= g_hash_table_remove(map->entries, &port_guid);
+}
+
+void guid2lid_clear(struct guid2lid *map)
+{
+	g_hash_table_remove_all(map->entries);
+	map->dirty = true;
+}
+
+void guid2lid_each(const struct guid2lid *map,
+		   void (*each)(void *arg, uint64_t guid, uint16_t lid, uint16_t count), void *arg)
+{
+	GHashTableIter iter;
+	struct entry *entry;
+
+	g_hash_table_iter_init(&iter, map->entries);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+		each(arg, entry->guid, entry->lid, entry->count);
+}
+
+static gint by_lid(gconstpointer a, gconstpointer b)
+{
+	const struct entry *const *x = a, *const *y = b;
+
+	return (*x)->lid - (*y)->lid;
+}
+
+static char *format(const struct guid2lid *map)
+{
+	GString *text = g_string_new(NULL);
+	g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+	GHashTableIter iter;
+	struct entry *entry;
+
+	g_hash_table_iter_init(&iter, map->entries);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+		g_ptr_array_add(sorted, entry);
+	g_ptr_array_sort(sorted, by_lid);
+	for (guint i = 0; i < sorted->len; i++) {
+		entry = sorted->pdata[i];
+		g_string_append_printf(text, "0x%016" G_GINT64_MODIFIER "x 0x%04x 0x%04x\n\n",
+				       entry->guid, entry->lid, entry->lid + entry->count - 1);
+	}
+	return g_string_free(text, FALSE);
+}
+
+bool guid2lid_save(struct guid2lid *map, bool fsync_it)
+{
+	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
+	g_autofree char *text = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!map->file || !map->dirty)
+		return true;
+	text = format(map);
+	if (fsync_it)
+		flags |= G_FILE_SET_CONTENTS_DURABLE;
+	if (!g_file_set_contents_full(map->file, text, -1, flags, 0644, &error)) {
+		log_error(map->log, "LIDs could not be kept: %s", error->message);
+		return false;
+	}
+	map->dirty = false;
+	return true;
+}

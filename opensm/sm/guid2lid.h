@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Which LIDs each endport had, kept over restarts in the file guid2lid of the cache directory:
+ * a line "0xGUID 0xMINLID 0xMAXLID" a port, blank lines between.
+ */
+#ifndef SM_GUID2LID_H
+#define SM_GUID2LID_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "complib/log.h"
+
+struct guid2lid;
+
+/* directory NULL: nothing is kept. A line that makes no sense is logged and left out. */
+struct guid2lid *guid2lid_new(const char *directory, struct log *log);
+void guid2lid_free(struct guid2lid *map);
+
+/* Base LID of the port and number of LIDs; 0 if it has none. */
+uint16_t guid2lid_get(const struct guid2lid *map, uint64_t port_guid, uint16_t *count);
+void guid2lid_set(struct guid2lid *map, uint64_t port_guid, uint16_t lid, uint16_t count);
+void guid2lid_remove(struct guid2lid *map, uint64_t port_guid);
+void guid2lid_clear(struct guid2lid *map);
+
+/* Calls each(arg, guid, lid, count) for every port. */
+void guid2lid_each(const struct guid2lid *map,
+		   void (*each)(void *arg, uint64_t guid, uint16_t lid, uint16_t count), void *arg);
+
+/* Writes the file if something changed: new file, fsync if wanted, rename. Errors are logged. */
+bool guid2lid_save(struct guid2lid *map, bool fsync_it);
+
+#endif

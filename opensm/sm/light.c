@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The light sweep: one Get(SwitchInfo) a switch. A switch that reports a port state change, or
+ * whose tables are no longer ours, is marked for a partial sweep; one that does not answer asks
+ * for a heavy one.
+ */
+#include "sm/sm_private.h"
+
+static void on_switch_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct iba_switch_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_switch_info_type, request->mad.data, &info);
+	if (!info.port_state_change && sm->routing && info.linear_fdb_top == sm->routing->top)
+		return;
+	request->node->dirty = true;
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+enum step_result step_light(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (!builder_is_switch(node))
+			continue;
+		sm_get(sm, node, NULL, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+		discover_silent(sm, node);
+	}
+	return STEP_WAIT;
+}

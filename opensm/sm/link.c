@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports: PortInfo as it should be, and the way from INIT over ARMED to ACTIVE (IBA 7.2.7). Both
+ * ends of a link are ARMED before either is ACTIVE. Only what differs is set.
+ */
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+#define KEEP 0 /* in LinkSpeedEnabled, LinkWidthEnabled and states of Set(PortInfo): no change */
+
+static bool is_endport(const struct builder_port *port)
+{
+	return port->num == 0 || !builder_is_switch(port->node);
+}
+
+/* Options of the form "this value, everything supported, or leave alone". */
+static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t all)
+{
+	if (!option || !supported)
+		return is;
+	return option == all ? supported : option;
+}
+
+static void want_speeds(const struct options *o, struct iba_port_info *want)
+{
+	want->link_width_enabled = enabled(want->link_width_enabled, want->link_width_supported,
+					   o->force_link_width, IBA_LINK_WIDTH_ALL_SUPPORTED);
+	want->link_speed_enabled = enabled(want->link_speed_enabled, want->link_speed_supported,
+					   o->force_link_speed, IBA_LINK_SPEED_ALL_SUPPORTED);
+	want->link_speed_ext_enabled =
+		enabled(want->link_speed_ext_enabled, want->link_speed_ext_supported,
+			o->force_link_speed_ext, 31);
+}
+
+static void want_link(const struct sm *sm, const struct builder_port *port,
+		      struct iba_port_info *want)
+{
+	const struct options *o = sm->options;
+	const struct iba_port_info *far = &port->peer->info;
+	bool leaf = !builder_is_switch(port->peer->node);
+
+	if (port->peer->known) {
+		want->neighbor_mtu = MIN(port->info.mtu_cap, far->mtu_cap);
+		want->operational_vls = MIN(MIN(port->info.vl_cap, far->vl_cap), o->max_op_vls);
+	}
+	want_speeds(o, want);
+	if (!builder_is_switch(port->node))
+		return;
+	want->vl_stall_count = leaf ? o->leaf_vl_stall_count : o->vl_stall_count;
+	want->hoq_life = leaf ? o->leaf_head_of_queue_lifetime : o->head_of_queue_lifetime;
+}
+
+static void want_endport(const struct sm *sm, const struct builder_port *port,
+			 struct iba_port_info *want)
+{
+	const struct options *o = sm->options;
+
+	want->lid = port->lid;
+	want->lmc = port->lmc;
+	want->gid_prefix = o->subnet_prefix;
+	want->master_sm_lid = sm->builder->sm_port->lid;
+	want->master_sm_sl = o->sm_sl;
+	want->m_key = o->m_key;
+	want->m_key_lease_period = o->m_key_lease_period;
+	want->m_key_protect_bits = o->m_key_protection_level;
+	want->subnet_timeout = o->subnet_timeout;
+	if (port->num != 0) {
+		want->local_phy_errors = o->local_phy_errors_threshold;
+		want->overrun_errors = o->overrun_errors_threshold;
+	}
+}
+
+/* Clients lost what the SA knew of them if this SM is new to them, or they to it. */
+static bool wants_reregister(const struct sm *sm, const struct builder_port *port,
+			     const struct iba_port_info *want)
+{
+	if (sm->options->no_clients_rereg || builder_is_switch(port->node) ||
+	    !(port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION))
+		return false;
+	return (!sm->first_sweep_done && !port->reregistered) ||
+	       want->master_sm_lid != port->info.master_sm_lid ||
+	       port->info.port_state == IBA_PORT_INIT;
+}
+
+bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
+{
+	memcpy(want, &port->info, sizeof(*want));
+	if (port->peer)
+		want_link(sm, port, want);
+	if (is_endport(port))
+		want_endport(sm, port, want);
+	if (memcmp(want, &port->info, sizeof(*want)) == 0 && !wants_reregister(sm, port, want))
+		return false;
+	want->client_reregister = wants_reregister(sm, port, want);
+	return true;
+}
+
+static void on_set(struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+	struct iba_port_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	port->reregistered |= info.client_reregister;
+	info.client_reregister = 0;
+	port->info = info;
+}
+
+void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
+	       uint8_t state)
+{
+	struct sm_request *request =
+		sm_request_new(sm, port->node, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+	struct iba_port_info info = *want;
+
+	info.port_state = state;
+	info.port_physical_state = KEEP;
+	info.link_down_default_state = KEEP;
+	if (info.link_width_enabled == port->info.link_width_enabled)
+		info.link_width_enabled = KEEP;
+	if (info.link_speed_enabled == port->info.link_speed_enabled)
+		info.link_speed_enabled = KEEP;
+	if (port->info.link_speed_ext_supported)
+		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+	if (info.link_speed_ext_enabled == port->info.link_speed_ext_enabled)
+		info.link_speed_ext_enabled = KEEP;
+	wire_encode(&iba_port_info_type, &info, request->mad.data);
+	request->port = port;
+	request->done = on_set;
+	sm_request_send(request);
+}
+
+/* ---- steps ---- */
+
+static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
+{
+	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].known)
+				call(sm, &node->ports[num]);
+	}
+}
+
+/* Port 0 of a switch has a state of its own only if it is enhanced. */
+static bool has_state(const struct builder_port *port)
+{
+	if (port->num == 0)
+		return port->node->switch_info.enhanced_port0;
+	return port->peer && port->peer->known;
+}
+
+static void arm(struct sm *sm, struct builder_port *port)
+{
+	struct iba_port_info want;
+	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
+	bool differs;
+
+	if (!has_state(port) && !is_endport(port))
+		return;
+	differs = link_wanted(sm, port, &want);
+	if (init || differs)
+		link_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
+}
+
+enum step_result step_arm(struct sm *sm)
+{
+	each_port(sm, arm);
+	return STEP_WAIT;
+}
+
+/* A Set that was answered well but changed nothing is an error too. */
+static void check_set(struct sm *sm, const struct builder_port *port)
+{
+	char name[SM_NAME_SIZE];
+
+	if (is_endport(port) && port->lid != port->info.lid)
+		sm_problem(sm, "port %u of %s did not take LID 0x%04x", port->num,
+			   sm_node_name(port->node, name, sizeof(name)), port->lid);
+	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
+		sm_problem(sm, "port %u of %s stays in INIT", port->num,
+			   sm_node_name(port->node, name, sizeof(name)));
+}
+
+static void activate(struct sm *sm, struct builder_port *port)
+{
+	struct builder_node *node = port->node;
+
+	check_set(sm, port);
+	if (!builder_is_switch(node) && node->entry == port && port->info.lid == port->lid)
+		node->lid_routed = port->peer && port->peer->node->lid_routed;
+	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
+		link_send(sm, port, &port->info, IBA_PORT_ACTIVE);
+}
+
+enum step_result step_activate(struct sm *sm)
+{
+	each_port(sm, activate);
+	return STEP_WAIT;
+}
+
+static void check_active(struct sm *sm, struct builder_port *port)
+{
+	char name[SM_NAME_SIZE];
+
+	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
+		sm_problem(sm, "port %u of %s stays in ARMED", port->num,
+			   sm_node_name(port->node, name, sizeof(name)));
+}
+
+enum step_result step_check(struct sm *sm)
+{
+	each_port(sm, check_active);
+	return STEP_NEXT;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Multicast: one tree a multicast LID, which joins the members of all groups that share it, and
+ * the difference to the tables of the switches. A table is a grid: blocks of 32 MLIDs across,
+ * positions of 16 ports down (IBA 14.2.5.12).
+ */
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+#define PER_BLOCK 32
+#define PORTS_PER_POSITION 16
+#define POSITIONS 16
+#define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
+
+/* Wanted tables of all switches: masks[((sw * blocks) + block) * POSITIONS + position][MLID]. */
+struct mft {
+	uint32_t blocks;
+	uint16_t (*masks)[PER_BLOCK];
+};
+
+static uint16_t *mft_row(const struct mft *mft, uint32_t sw, uint32_t block, uint32_t position)
+{
+	return mft->masks[((size_t)sw * mft->blocks + block) * POSITIONS + position];
+}
+
+static void add_tree(const struct mft *mft, uint16_t mlid, const struct route_tree *tree)
+{
+	uint32_t index = mlid - IBA_LID_MCAST_FIRST;
+
+	for (uint32_t i = 0; i < tree->n; i++)
+		for (uint32_t position = 0; position < POSITIONS; position++) {
+			uint64_t word = tree->ports[i].bits[position / 4];
+
+			mft_row(mft, tree->switches[i], index / PER_BLOCK,
+				position)[index % PER_BLOCK] = word >> (position % 4 * 16);
+		}
+}
+
+/* Members of groups[first..] with the same MLID, as ports of the fabric; *next: past them. */
+static GArray *members_of(const struct fabric *fabric, const struct mc_groups *groups,
+			  uint32_t first, uint32_t *next)
+{
+	GArray *members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t i = first;
+
+	for (; i < groups->n && groups->groups[i].mlid == groups->groups[first].mlid; i++)
+		for (uint32_t m = 0; m < groups->groups[i].n_ports; m++) {
+			uint32_t port =
+				fabric_port_by_guid(fabric, groups->groups[i].port_guids[m]);
+
+			if (port != FABRIC_NONE)
+				g_array_append_val(members, port);
+		}
+	*next = i;
+	return members;
+}
+
+static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GArray *members)
+{
+	const uint32_t *ports = (const uint32_t *)(void *)members->data;
+	g_autofree char *witness = NULL;
+	uint32_t left_out;
+	struct route_tree *tree = route_multicast(sm->fabric, ports, members->len, &left_out);
+
+	if (left_out)
+		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid, left_out);
+	if (left_out || route_tree_verify(sm->fabric, tree, ports, members->len, &witness))
+		add_tree(mft, mlid, tree);
+	else
+		sm_problem(sm, "multicast LID 0x%04x: tree not used: %s", mlid, witness);
+	route_tree_free(tree);
+}
+
+static void plant_all(struct sm *sm, const struct mft *mft, const struct mc_groups *groups)
+{
+	for (uint32_t i = 0; groups && i < groups->n;) {
+		uint16_t mlid = groups->groups[i].mlid;
+		GArray *members = members_of(sm->fabric, groups, i, &i);
+
+		plant(sm, mft, mlid, members);
+		g_array_unref(members);
+	}
+}
+
+/* ---- writing ---- */
+
+static void on_set(struct sm_request *request)
+{
+	struct iba_multicast_forwarding_table table;
+
+	if (!sm_request_ok(request)) {
+		request->node->mft.known[request->block] = false;
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_multicast_forwarding_table_type, request->mad.data, &table);
+	builder_table_set(&request->node->mft, request->block, BLOCK_BYTES, &table);
+}
+
+static void write_block(struct sm *sm, struct builder_node *node, uint32_t block,
+			uint32_t position, const uint16_t *want)
+{
+	static const uint16_t none[PER_BLOCK];
+	uint32_t index = block * POSITIONS + position;
+	const void *is = builder_table_get(&node->mft, index, BLOCK_BYTES);
+	struct sm_request *request;
+
+	if (!is && !node->warm)
+		is = none; /* nobody wrote it since the switch was powered on */
+	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
+		return;
+	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
+				 block | position << 28);
+	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
+	request->block = index;
+	request->done = on_set;
+	sm_request_send(request);
+}
+
+static void write_top(struct sm *sm, struct builder_node *node)
+{
+	struct iba_switch_info want = node->switch_info;
+
+	if (!sm->options->use_mfttop ||
+	    !(node->ports[0].info.capability_mask & IBA_PORT_CAP_MULTICAST_FDB_TOP))
+		return;
+	want.port_state_change = 0;
+	want.multicast_fdb_top = sm->mlid_top ? sm->mlid_top : IBA_LID_MCAST_FIRST - 1;
+	if (want.multicast_fdb_top != node->switch_info.multicast_fdb_top)
+		switch_info_send(sm, node, &want);
+}
+
+static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
+{
+	struct builder_node *node = sm_switch(sm, sw);
+	uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
+	uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
+
+	if (!room)
+		return; /* it forwards no multicast */
+	builder_table_reserve(&node->mft, mft->blocks * POSITIONS, BLOCK_BYTES);
+	write_top(sm, node);
+	for (uint32_t block = 0; block < MIN(mft->blocks, room); block++)
+		for (uint32_t position = 0; position < positions; position++)
+			write_block(sm, node, block, position, mft_row(mft, sw, block, position));
+}
+
+enum step_result step_multicast(struct sm *sm)
+{
+	struct mc_groups *groups = slot_take(&sm->context->groups);
+	struct mft mft = {0};
+
+	if (sm->options->disable_multicast || !sm->fabric || !sm->routing) {
+		mc_groups_unref(groups);
+		return STEP_NEXT;
+	}
+	if (groups && groups->n)
+		sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
+	if (sm->mlid_top)
+		mft.blocks = (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1;
+	mft.masks = g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS *
+			      BLOCK_BYTES);
+	plant_all(sm, &mft, groups);
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
+		write_switch(sm, &mft, i);
+	g_free(mft.masks);
+	mc_groups_unref(groups);
+	return STEP_WAIT;
+}

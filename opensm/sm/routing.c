@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From the builder to values: the frozen fabric, its routing, and what is published of them.
+ */
+#include "sm/sm_private.h"
+
+static void freeze(struct sm *sm)
+{
+	fabric_unref(sm->fabric);
+	sm->fabric = builder_freeze(sm->builder);
+}
+
+enum step_result step_freeze(struct sm *sm)
+{
+	freeze(sm);
+	return sm->fabric ? STEP_NEXT : STEP_ABORT;
+}
+
+struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
+{
+	const struct fabric *fabric = sm->fabric;
+
+	return builder_find(sm->builder, fabric->nodes[fabric->switches[sw].node].guid);
+}
+
+/* The first engine of the list that exists; others were named to the user at start. */
+static const struct route_engine *choose_engine(const struct sm *sm)
+{
+	g_auto(GStrv) names = NULL;
+
+	if (!sm->options->routing_engine)
+		return route_find("minhop");
+	names = g_strsplit_set(sm->options->routing_engine, ", ", -1);
+	for (unsigned int i = 0; names[i]; i++)
+		if (route_find(names[i]))
+			return route_find(names[i]);
+	return route_find("minhop");
+}
+
+/* Whether this table may reach the switches; says so when it can deadlock. */
+static bool judge(struct sm *sm, const struct routing *routing)
+{
+	struct route_verdict verdict;
+	bool good = route_verify(sm->fabric, routing, &verdict);
+
+	if (!good)
+		sm_problem(sm, "routes of %s are wrong and not used: %s", routing->engine,
+			   verdict.witness ? verdict.witness : "no witness");
+	else if (!verdict.acyclic && !sm->credit_loop)
+		log_error(sm->log,
+			  "routes of %s have a credit loop, the fabric can deadlock under load: %s",
+			  routing->engine, verdict.witness ? verdict.witness : "no witness");
+	sm->credit_loop = good && !verdict.acyclic;
+	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
+		    routing->engine, verdict.max_hops, verdict.paths);
+	route_verdict_clear(&verdict);
+	return good;
+}
+
+enum step_result step_route(struct sm *sm)
+{
+	const struct route_engine *engine = choose_engine(sm);
+	struct route_input input = {.threads = 1};
+	g_autoptr(GError) error = NULL;
+	struct routing *routing = engine->compute(sm->fabric, &input, &error);
+
+	if (!routing) {
+		sm_problem(sm, "routing engine %s: %s", engine->name, error->message);
+		return STEP_ABORT;
+	}
+	if (!judge(sm, routing)) {
+		routing_unref(routing);
+		return STEP_ABORT;
+	}
+	routing_unref(sm->routing);
+	sm->routing = routing;
+	return STEP_NEXT;
+}
+
+enum step_result step_elect(struct sm *sm)
+{
+	if (atomic_load(&sm->context->sm_state) == IBA_SM_MASTER)
+		return STEP_NEXT;
+	atomic_store(&sm->context->sm_state, IBA_SM_MASTER);
+	log_sys(sm->log, "Entering MASTER state");
+	event_emit(&sm->context->bus, EVENT_SM_STATE, IBA_SM_MASTER);
+	return STEP_NEXT;
+}
+
+enum step_result step_publish(struct sm *sm)
+{
+	struct subnet *subnet;
+
+	freeze(sm);
+	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
+	subnet->errors = sm->sweep.errors != 0;
+	subnet->credit_loop = sm->credit_loop;
+	slot_publish(&sm->context->subnet, subnet);
+	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
+	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
+	return STEP_NEXT;
+}

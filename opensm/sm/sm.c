@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The subnet manager's life: what it owns, whom it listens to.
+ *
+ * It is a reconciler (sweep.c): read what is, compute what should be as values, send the
+ * difference. The builder keeps what the hardware holds from sweep to sweep; fabric, routing and
+ * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
+ * step_publish hands out, and reach it by events and by what mad/ delivers.
+ */
+#include "sm/sm_private.h"
+
+static void on_sweep_wanted(void *arg, uint64_t reasons)
+{
+	sweep_want(arg, reasons);
+}
+
+static void on_groups_changed(void *arg, uint64_t serial)
+{
+	(void)serial;
+	sweep_want(arg, SWEEP_GROUPS);
+}
+
+static void run_in_actor(struct sm *sm)
+{
+	struct vendor_client client = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
+	struct event_bus *bus = &sm->context->bus;
+
+	mad_serve(sm->mad, IBA_CLASS_SUBN_LID, &client);
+	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
+	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
+}
+
+struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)
+{
+	struct sm *sm = g_new0(struct sm, 1);
+
+	sm->context = context;
+	sm->log = context->log;
+	sm->mad = mad;
+	sm->vendor = vendor;
+	sm->actor = actor_new(context->rt, "sm");
+	sm->options = slot_take(&context->options);
+	sm->builder = builder_new();
+	sm->here = g_new0(struct builder_node, 1);
+	sm->here->ports = g_new0(struct builder_port, 1);
+	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
+	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	sweep_init(sm);
+	run_in_actor(sm);
+	return sm;
+}
+
+void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
+{
+	sm->show = show;
+	sm->show_arg = arg;
+}
+
+static void announce(struct sm *sm)
+{
+	atomic_store(&sm->context->sm_state, IBA_SM_DISCOVERING);
+	log_sys(sm->log, "Entering DISCOVERING state");
+	event_emit(&sm->context->bus, EVENT_SM_STATE, IBA_SM_DISCOVERING);
+	event_emit(&sm->context->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
+}
+
+void sm_start(struct sm *sm)
+{
+	actor_start(sm->actor);
+	announce(sm);
+}
+
+void sm_attach(struct sm *sm, GMainContext *loop)
+{
+	actor_attach(sm->actor, loop);
+	announce(sm);
+}
+
+void sm_stop(struct sm *sm)
+{
+	actor_stop(sm->actor);
+}
+
+void sm_free(struct sm *sm)
+{
+	actor_free(sm->actor);
+	fabric_unref(sm->fabric);
+	routing_unref(sm->routing);
+	partitions_unref(sm->partitions);
+	builder_free(sm->builder);
+	g_free(sm->here->ports);
+	g_free(sm->here);
+	guid2lid_free(sm->guid2lid);
+	g_hash_table_unref(sm->trap_sources);
+	options_unref(sm->options);
+	g_free(sm);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What arrives unasked on the SMI: traps, which are repressed and turned into reasons for a sweep,
+ * and SMInfo. What a trap claims is only a hint where to look; a source that sends too many is
+ * still repressed, but not listened to.
+ */
+#include <string.h>
+
+#include "complib/bucket.h"
+#include "sm/sm_private.h"
+
+#define TRAPS_PER_SECOND 10
+#define TRAP_BURST 50
+
+static void send_back(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	uint8_t *wire = g_memdup2(mad->data, IBA_MAD_BYTES); /* keeps a directed route */
+
+	if (smp->header.mgmt_class == IBA_CLASS_SUBN_DIRECTED) {
+		struct iba_dr_smp dr;
+
+		wire_decode(&iba_dr_smp_type, mad->data, &dr);
+		dr.method = smp->header.method;
+		dr.direction = 1;
+		dr.status = smp->header.status;
+		memcpy(dr.data, smp->data, sizeof(dr.data));
+		wire_encode(&iba_dr_smp_type, &dr, wire);
+	} else {
+		wire_encode(&iba_smp_type, smp, wire);
+	}
+	mad_reply(sm->mad, mad, wire, IBA_MAD_BYTES);
+}
+
+/* ---- traps ---- */
+
+static bool source_allowed(struct sm *sm, uint16_t lid)
+{
+	void *key = GUINT_TO_POINTER(lid);
+	struct bucket *bucket = g_hash_table_lookup(sm->trap_sources, key);
+
+	if (!bucket) {
+		bucket = g_new(struct bucket, 1);
+		bucket_init(bucket, TRAPS_PER_SECOND, TRAP_BURST);
+		g_hash_table_insert(sm->trap_sources, key, bucket);
+	}
+	return bucket_take(bucket, actor_now(sm->actor));
+}
+
+static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
+{
+	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
+
+	if (port == FABRIC_NONE)
+		return NULL;
+	return builder_find(sm->builder, sm->fabric->nodes[sm->fabric->ports[port].node].guid);
+}
+
+static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
+{
+	struct builder_node *node = node_of_lid(sm, lid);
+
+	if (!node) {
+		sweep_want(sm, SWEEP_LIGHT); /* a stranger: ask those we know */
+		return;
+	}
+	node->dirty = true;
+	sweep_want(sm, reason);
+}
+
+static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
+		     uint16_t from)
+{
+	unsigned int held_back;
+
+	if (!log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
+		return;
+	log_at(sm->log, level, "trap %u (%s) from LID 0x%04x, issuer LID 0x%04x%s",
+	       notice->trap_number,
+	       notice->is_generic && iba_name(IBA_SET_TRAP, notice->trap_number)
+		       ? iba_name(IBA_SET_TRAP, notice->trap_number)
+		       : "unknown",
+	       from, notice->issuer_lid, held_back ? "; others were held back" : "");
+}
+
+static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16_t from)
+{
+	struct iba_trap_switch change;
+
+	if (!notice->is_generic) {
+		log_trap(sm, LOG_INFO, notice, from);
+		return;
+	}
+	switch (notice->trap_number) {
+	case IBA_TRAP_LINK_STATE_CHANGE:
+		wire_decode(&iba_trap_switch_type, notice->data_details, &change);
+		log_trap(sm, LOG_INFO, notice, from);
+		want_look(sm, change.lid, SWEEP_LINK_TRAP);
+		break;
+	case IBA_TRAP_LOCAL_CHANGES:
+		log_trap(sm, LOG_INFO, notice, from);
+		want_look(sm, notice->issuer_lid ? notice->issuer_lid : from, SWEEP_LOCAL_TRAP);
+		break;
+	case IBA_TRAP_BAD_M_KEY:
+	case IBA_TRAP_BAD_P_KEY:
+	case IBA_TRAP_BAD_Q_KEY:
+	case IBA_TRAP_SWITCH_BAD_P_KEY:
+		log_trap(sm, LOG_ERROR, notice, from);
+		break;
+	default:
+		log_trap(sm, LOG_INFO, notice, from);
+	}
+}
+
+static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	struct iba_notice notice;
+
+	counter_inc(&sm->context->counters, traps_received);
+	wire_decode(&iba_notice_type, smp->data, &notice);
+	smp->header.method = IBA_METHOD_TRAP_REPRESS;
+	smp->header.status = 0;
+	send_back(sm, mad, smp);
+	if (source_allowed(sm, mad->remote.lid))
+		handle_notice(sm, &notice, mad->remote.lid);
+	else
+		counter_inc(&sm->context->counters, traps_limited);
+}
+
+/* ---- SMInfo ---- */
+
+static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	struct iba_sm_info info = {
+		.guid = vendor_port_guid(sm->vendor),
+		.act_count = sm->act_count++,
+		.priority = sm->options->sm_priority,
+		.sm_state = atomic_load(&sm->context->sm_state),
+	};
+
+	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
+	smp->header.status =
+		smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
+	smp->header.method = IBA_METHOD_GET_RESP;
+	memset(smp->data, 0, sizeof(smp->data));
+	wire_encode(&iba_sm_info_type, &info, smp->data);
+	send_back(sm, mad, smp);
+}
+
+static void refuse(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	counter_inc(&sm->context->counters, mad_unhandled);
+	if (smp->header.method != IBA_METHOD_GET && smp->header.method != IBA_METHOD_SET)
+		return;
+	smp->header.method = IBA_METHOD_GET_RESP;
+	smp->header.status = IBA_STATUS_UNSUP_METHOD_ATTR;
+	send_back(sm, mad, smp);
+}
+
+void trap_receive(void *arg, struct vendor_mad *mad)
+{
+	struct sm *sm = arg;
+	struct iba_smp smp;
+
+	if (mad->length < IBA_MAD_BYTES) {
+		counter_inc(&sm->context->counters, mad_malformed);
+		vendor_mad_free(mad);
+		return;
+	}
+	wire_decode(&iba_smp_type, mad->data, &smp);
+	if (smp.header.method == IBA_METHOD_TRAP && smp.header.attribute_id == IBA_ATTR_NOTICE)
+		receive_trap(sm, mad, &smp);
+	else if ((smp.header.method == IBA_METHOD_GET || smp.header.method == IBA_METHOD_SET) &&
+		 smp.header.attribute_id == IBA_ATTR_SM_INFO)
+		answer_sm_info(sm, mad, &smp);
+	else
+		refuse(sm, mad, &smp);
+	vendor_mad_free(mad);
+}
