@@ -14,10 +14,11 @@
  */
 #include "core/options_private.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 const struct option option_table[OPTION_COUNT] = {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
@@ -252,7 +253,10 @@ static bool check_together(const struct options *options, GError **error)
 /* The default file may be absent; one that is there must be readable. */
 static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
 {
-	if (!options->file_required && access(options->file, F_OK) != 0)
+	struct stat st;
+
+	if (!options->file_required && stat(options->file, &st) != 0 &&
+	    (errno == ENOENT || errno == ENOTDIR))
 		return true;
 	options->file_required = true;
 	return options_file_read(options, options->file, warnings, error);
