@@ -17,7 +17,8 @@ logrotatedir = $(sysconfdir)/logrotate.d
 config/opensm.service: $(srcdir)/config/opensm.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.service.in > $@
 config/opensm@.service: $(srcdir)/config/opensm@.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) '$(srcdir)/config/opensm@.service.in' > $@
+	$(AM_V_GEN)$(MKDIR_P) config && \
+		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm@.service.in > $@
 config/opensm.logrotate: $(srcdir)/config/opensm.logrotate.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.logrotate.in > $@
 

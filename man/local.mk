@@ -5,7 +5,8 @@ EXTRA_DIST += man/opensm.8.in man/opensm.conf.5.in
 CLEANFILES += $(MAN_PAGES)
 man_MANS = $(MAN_PAGES)
 
-SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' -e 's|@logdir[@]|$(localstatedir)/log|g' \
+SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' \
+	-e 's|@logdir[@]|$(localstatedir)/log|g' \
 	-e 's|@cachedir[@]|$(localstatedir)/cache/opensm|g' -e 's|@docdir[@]|$(docdir)|g' \
 	-e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g'
 

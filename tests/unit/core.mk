@@ -25,6 +25,7 @@ tests_unit_test_options_man_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_options_classic
 TESTS += tests/unit/test_options_classic
-tests_unit_test_options_classic_SOURCES = tests/unit/test_options_classic.c tests/unit/test_options.h
+tests_unit_test_options_classic_SOURCES = tests/unit/test_options_classic.c \
+	tests/unit/test_options.h
 tests_unit_test_options_classic_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_options_classic_LDADD = $(LIBS_CORE) $(CHECK_LIBS)

@@ -246,6 +246,31 @@ START_TEST(unreadable_file)
 }
 END_TEST
 
+/* Whether there is a file behind a closed directory nobody knows: that is not its absence. */
+START_TEST(unreadable_directory)
+{
+	uid_t user = geteuid();
+	g_autofree char *directory = NULL;
+	g_autofree char *file = NULL;
+	struct loaded loaded;
+
+	if (user == 0)
+		ck_assert_int_eq(seteuid(65534), 0);
+	directory = g_dir_make_tmp("opensm-test-XXXXXX", NULL);
+	file = g_build_filename(directory, "opensm.conf", NULL);
+	loaded = load_words(file, "");
+	ck_assert(loaded.good);
+	loaded_free(&loaded);
+	ck_assert_int_eq(chmod(directory, 0), 0);
+	loaded = load_words(file, "");
+	ck_assert(!loaded.good);
+	assert_contains(loaded.error->message, "Permission denied");
+	loaded_free(&loaded);
+	g_rmdir(directory);
+	ck_assert_int_eq(seteuid(user), 0);
+}
+END_TEST
+
 /* ---- precedence ---- */
 
 START_TEST(precedence)
@@ -518,6 +543,7 @@ int main(void)
 	tcase_add_test(tests, files_that_are_none);
 	tcase_add_test(tests, huge_file);
 	tcase_add_test(tests, unreadable_file);
+	tcase_add_test(tests, unreadable_directory);
 	tcase_add_test(tests, precedence);
 	tcase_add_test(tests, named_file_replaces_the_default);
 	tcase_add_test(tests, template_of_defaults);
