@@ -158,19 +158,19 @@ static struct message *batch_pop(struct actor *actor)
 }
 
 /*
- * Fires what is due now. Timers started meanwhile wait for the next turn, so that one which
- * restarts itself with no delay cannot shut out the mailbox.
+ * Fires what is due at one instant: as time goes on, a timer that restarts itself with no delay is
+ * left for the next turn and cannot shut out the mailbox.
  */
 static void actor_fire_due(struct actor *actor)
 {
 	struct timer_queue *queue = actor->timers;
-	uint64_t limit = queue->order, now;
 	struct timer *timer = timer_queue_top(queue);
+	uint64_t now;
 
 	if (!timer)
 		return;
 	now = actor_now(actor);
-	while (timer && timer->when <= now && timer->order < limit && !is_closed(actor)) {
+	while (timer && timer->when <= now && !is_closed(actor)) {
 		timer_queue_fire(queue, timer);
 		timer = timer_queue_top(queue);
 	}
@@ -201,8 +201,8 @@ static void actor_sleep(struct actor *actor)
 	}
 	while (!actor->head && !is_closed(actor) && !err) {
 		actor->sleeping = true;
-		err = timer ? pthread_cond_timedwait(&actor->wake, &actor->lock, &until) :
-			      pthread_cond_wait(&actor->wake, &actor->lock);
+		err = timer ? pthread_cond_timedwait(&actor->wake, &actor->lock, &until)
+			    : pthread_cond_wait(&actor->wake, &actor->lock);
 	}
 	actor->sleeping = false;
 }
@@ -381,7 +381,7 @@ void actor_free(struct actor *actor)
 
 void timer_init(struct timer *timer, struct actor *actor, void (*fire)(struct timer *timer))
 {
-	*timer = (struct timer){ .actor = actor, .fire = fire };
+	*timer = (struct timer){.actor = actor, .fire = fire};
 }
 
 /* The heap has no lock: a timer touched by another thread is a bug to find early. */

@@ -15,9 +15,8 @@ void bucket_init(struct bucket *bucket, uint64_t rate, uint64_t burst)
 	g_assert(rate > 0 && burst > 0);
 	bucket->cost_ns = MAX(NS_PER_SECOND / rate, 1);
 	/* Half the range of numbers, 292 years, leaves room for the sums below. */
-	bucket->depth_ns = burst > (uint64_t)INT64_MAX / bucket->cost_ns ?
-				   (uint64_t)INT64_MAX :
-				   burst * bucket->cost_ns;
+	bucket->depth_ns = burst > (uint64_t)INT64_MAX / bucket->cost_ns ? (uint64_t)INT64_MAX
+									 : burst * bucket->cost_ns;
 	bucket->full_ns = 0;
 }
 

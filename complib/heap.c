@@ -12,7 +12,7 @@
 void heap_init(struct heap *heap, bool (*before)(const void *a, const void *b),
 	       size_t *(*place)(void *element))
 {
-	*heap = (struct heap){ .before = before, .place = place };
+	*heap = (struct heap){.before = before, .place = place};
 }
 
 void heap_clear(struct heap *heap)
@@ -44,8 +44,7 @@ static void heap_sift_down(struct heap *heap, size_t place, void *element)
 	size_t child;
 
 	while ((child = place * 2) <= heap->count) {
-		if (child < heap->count &&
-		    heap->before(heap->slots[child + 1], heap->slots[child]))
+		if (child < heap->count && heap->before(heap->slots[child + 1], heap->slots[child]))
 			child++;
 		if (!heap->before(heap->slots[child], element))
 			break;

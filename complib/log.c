@@ -23,7 +23,7 @@
 #include "log_private.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define MODULE_UNSET (1U << 31)		       /* no flags of its own any more */
+#define MODULE_UNSET (1U << 31)			/* no flags of its own any more */
 #define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* about the log itself */
 
 enum log_kind {
@@ -252,7 +252,7 @@ static size_t control_length(const unsigned char *p, bool utf8)
 	return *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0 ? 2 : 0;
 }
 
-/* Control characters, and bytes of text that is not UTF-8, become visible; one final newline goes. */
+/* Control characters, and what is not UTF-8, become visible; one final newline goes. */
 static void append_escaped(GString *line, const char *text)
 {
 	bool utf8 = g_utf8_validate(text, -1, NULL);
@@ -277,8 +277,8 @@ static void append_escaped(GString *line, const char *text)
 /* Under lock. Month names of our own: those of the C library follow the locale. */
 static void append_header(struct log *log, GString *line, unsigned int level)
 {
-	static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
-					    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+					   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	struct timespec ts;
 	struct tm tm;
 

@@ -10,11 +10,11 @@
 /* Where lines go that go to a file descriptor. Its owner locks it. */
 struct sink {
 	int fd;
-	bool owned;	/* close it; may be truncated if regular */
-	bool regular;	/* a regular file: never blocks, has a size */
-	bool stalled;	/* the last line did not fit into the pipe: do not wait for the next */
-	bool torn;	/* the last line was written in part */
-	uint64_t size;	/* about; others may truncate the file */
+	bool owned;    /* close it; may be truncated if regular */
+	bool regular;  /* a regular file: never blocks, has a size */
+	bool stalled;  /* the last line did not fit into the pipe: do not wait for the next */
+	bool torn;     /* the last line was written in part */
+	uint64_t size; /* about; others may truncate the file */
 };
 
 /* 0 or an errno. */

@@ -38,14 +38,14 @@ int sink_open(struct sink *sink, const char *path, bool truncate)
 
 	if (fd < 0)
 		return errno;
-	*sink = (struct sink){ .fd = fd, .owned = true };
+	*sink = (struct sink){.fd = fd, .owned = true};
 	sink_inspect(sink);
 	return 0;
 }
 
 void sink_use(struct sink *sink, int fd)
 {
-	*sink = (struct sink){ .fd = fd };
+	*sink = (struct sink){.fd = fd};
 	sink_inspect(sink);
 }
 
@@ -53,7 +53,7 @@ void sink_close(struct sink *sink)
 {
 	if (sink->owned)
 		close(sink->fd);
-	*sink = (struct sink){ .fd = -1 };
+	*sink = (struct sink){.fd = -1};
 }
 
 static int write_all(struct sink *sink, const char *data, size_t length)
@@ -76,7 +76,7 @@ static int write_all(struct sink *sink, const char *data, size_t length)
 /* As write_all, but a SIGPIPE that this write raises on this thread is taken back. */
 static int write_without_signal(struct sink *sink, const char *data, size_t length)
 {
-	static const struct timespec at_once = { 0, 0 };
+	static const struct timespec at_once = {0, 0};
 	sigset_t pipe_only, saved, pending;
 	int err;
 
@@ -94,7 +94,7 @@ static int write_without_signal(struct sink *sink, const char *data, size_t leng
 
 static bool sink_has_room(struct sink *sink)
 {
-	struct pollfd pfd = { .fd = sink->fd, .events = POLLOUT };
+	struct pollfd pfd = {.fd = sink->fd, .events = POLLOUT};
 	int n = poll(&pfd, 1, sink->stalled ? 0 : SINK_WAIT_MS);
 
 	sink->stalled = n == 0;

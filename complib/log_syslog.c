@@ -12,6 +12,6 @@ void log_to_syslog(enum syslog_severity severity, const char *prefix, const char
 		[SYSLOG_DETAIL] = LOG_DEBUG,
 	};
 
-	syslog(LOG_DAEMON | priorities[severity], "%s%s%s", prefix ? prefix : "",
-	       prefix ? " " : "", text);
+	syslog(LOG_DAEMON | priorities[severity], "%s%s%s", prefix ? prefix : "", prefix ? " " : "",
+	       text);
 }

@@ -44,8 +44,8 @@ static guint range_search(const struct range_set *set, uint64_t value)
 	return low;
 }
 
-static void range_replace(struct range_set *set, guint begin, guint end,
-			  const struct range *with, guint count)
+static void range_replace(struct range_set *set, guint begin, guint end, const struct range *with,
+			  guint count)
 {
 	if (end > begin)
 		g_array_remove_range(set->ranges, begin, end - begin);
@@ -58,7 +58,7 @@ void range_set_add(struct range_set *set, uint64_t first, uint64_t last)
 	/* A neighbour that only touches is merged as well. */
 	uint64_t before = first ? first - 1 : first, after = last == UINT64_MAX ? last : last + 1;
 	guint begin = range_search(set, before), end = begin;
-	struct range merged = { first, last };
+	struct range merged = {first, last};
 
 	g_assert(first <= last);
 	for (; end < set->ranges->len && range_at(set, end)->first <= after; end++) {
@@ -79,9 +79,9 @@ void range_set_remove(struct range_set *set, uint64_t first, uint64_t last)
 	if (begin == end)
 		return;
 	if (range_at(set, begin)->first < first)
-		rest[count++] = (struct range){ range_at(set, begin)->first, first - 1 };
+		rest[count++] = (struct range){range_at(set, begin)->first, first - 1};
 	if (range_at(set, end - 1)->last > last)
-		rest[count++] = (struct range){ last + 1, range_at(set, end - 1)->last };
+		rest[count++] = (struct range){last + 1, range_at(set, end - 1)->last};
 	range_replace(set, begin, end, rest, count);
 }
 

@@ -116,7 +116,7 @@ uint64_t runtime_now(const struct runtime *rt)
 
 void runtime_enqueue(struct runtime *rt, const void *owner, struct message *msg)
 {
-	struct delivery delivery = { .owner = owner, .msg = msg };
+	struct delivery delivery = {.owner = owner, .msg = msg};
 
 	g_array_append_val(rt->fifo, delivery);
 }
@@ -129,7 +129,7 @@ static struct message *fifo_claim(struct runtime *rt, size_t i, const void *owne
 
 	if (delivery->owner != owner)
 		return NULL;
-	*delivery = (struct delivery){ NULL, NULL };
+	*delivery = (struct delivery){NULL, NULL};
 	return msg;
 }
 
@@ -167,8 +167,7 @@ static void fifo_compact(struct runtime *rt)
 static struct message *fifo_pop(struct runtime *rt)
 {
 	while (rt->fifo_head < rt->fifo->len) {
-		struct message *msg =
-			g_array_index(rt->fifo, struct delivery, rt->fifo_head++).msg;
+		struct message *msg = g_array_index(rt->fifo, struct delivery, rt->fifo_head++).msg;
 
 		if (msg) {
 			fifo_compact(rt);

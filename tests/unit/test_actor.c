@@ -107,10 +107,10 @@ struct tick {
 	struct timer timer;
 	GString *into;
 	char letter;
-	unsigned int restarts;	/* restart itself that often */
-	uint64_t delay;		/* with this delay */
-	struct tick *stop;	/* stop that one */
-	struct tick *start;	/* start that one, with its delay */
+	unsigned int restarts; /* restart itself that often */
+	uint64_t delay;	       /* with this delay */
+	struct tick *stop;     /* stop that one */
+	struct tick *start;    /* start that one, with its delay */
 	struct gate *gate;
 };
 
@@ -237,8 +237,8 @@ START_TEST(test_timers_in_callbacks)
 	tick_init(&second, w.a, w.out, '2');
 	tick_init(&third, w.a, w.out, '3');
 	tick_init(&fourth, w.a, w.out, '4');
-	first.stop = &second;	/* due at the same time: must not fire */
-	first.start = &third;	/* running: moves from 100 to 10 + 5 */
+	first.stop = &second; /* due at the same time: must not fire */
+	first.start = &third; /* running: moves from 100 to 10 + 5 */
 	first.restarts = 1;
 	first.delay = 50;
 	third.delay = 5;
@@ -303,8 +303,7 @@ static void roamer_run(struct message *msg)
 	struct storm *storm = roamer->storm;
 	int to = g_rand_int_range(storm->rand, 0, 5);
 
-	g_string_append_printf(storm->trace, "%u@%" PRIu64 " ", roamer->id,
-			       runtime_now(storm->rt));
+	g_string_append_printf(storm->trace, "%u@%" PRIu64 " ", roamer->id, runtime_now(storm->rt));
 	timer_start(&storm->ticks[to].timer, (uint64_t)g_rand_int_range(storm->rand, 0, 3));
 	if (roamer->hops-- == 0)
 		g_free(roamer);
@@ -326,7 +325,7 @@ static void storm_tick(struct timer *timer)
 
 static GString *storm_run(uint32_t seed)
 {
-	struct storm s = { .rt = runtime_new(RUNTIME_VIRTUAL) };
+	struct storm s = {.rt = runtime_new(RUNTIME_VIRTUAL)};
 
 	s.rand = g_rand_new_with_seed(seed);
 	s.trace = g_string_new(NULL);
@@ -340,7 +339,7 @@ static GString *storm_run(uint32_t seed)
 	for (unsigned int i = 0; i < 20; i++) {
 		struct roamer *roamer = g_new0(struct roamer, 1);
 
-		*roamer = (struct roamer){ { .run = roamer_run }, &s, i, 200 };
+		*roamer = (struct roamer){{.run = roamer_run}, &s, i, 200};
 		actor_post(s.actors[i % 5], &roamer->msg);
 	}
 	runtime_run(s.rt, NULL, NULL, 300);
@@ -434,8 +433,8 @@ static void senders_join(struct sender *senders)
 START_TEST(test_thread_many_senders)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct counter counter = { .actor = actor_new(rt, "counter") };
-	struct sender senders[SENDERS] = { 0 };
+	struct counter counter = {.actor = actor_new(rt, "counter")};
+	struct sender senders[SENDERS] = {0};
 
 	gate_init(&counter.gate);
 	actor_start(counter.actor);
@@ -453,8 +452,8 @@ END_TEST
 START_TEST(test_attached_many_senders)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct counter counter = { .actor = actor_new(rt, "counter") };
-	struct sender senders[SENDERS] = { 0 };
+	struct counter counter = {.actor = actor_new(rt, "counter")};
+	struct sender senders[SENDERS] = {0};
 	GMainContext *context = g_main_context_new();
 
 	gate_init(&counter.gate);
@@ -491,7 +490,7 @@ static void bounce_run(struct message *msg)
 START_TEST(test_thread_ping_pong)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct bounce bounce = { .left = 5000 };
+	struct bounce bounce = {.left = 5000};
 	struct gate gate;
 
 	gate_init(&gate);
@@ -536,7 +535,7 @@ static struct tallied *tallied_new(struct tally *tally)
 {
 	struct tallied *tallied = g_new0(struct tallied, 1);
 
-	tallied->msg = (struct message){ .run = tallied_run, .drop = tallied_drop };
+	tallied->msg = (struct message){.run = tallied_run, .drop = tallied_drop};
 	tallied->tally = tally;
 	return tallied;
 }
@@ -553,7 +552,7 @@ static void *tally_thread(void *arg)
 START_TEST(test_stop_while_posting)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct tally tally = { .actor = actor_new(rt, "tally") };
+	struct tally tally = {.actor = actor_new(rt, "tally")};
 	pthread_t thread;
 
 	actor_start(tally.actor);
@@ -567,11 +566,49 @@ START_TEST(test_stop_while_posting)
 }
 END_TEST
 
+/* Stays in its turn until its actor is being stopped, which shows in that posts are dropped. */
+struct lingerer {
+	struct message msg;
+	struct tally *tally;
+	struct gate gate;
+};
+
+static void lingerer_run(struct message *msg)
+{
+	struct lingerer *lingerer = (struct lingerer *)msg;
+
+	gate_open(&lingerer->gate);
+	while (atomic_load(&lingerer->tally->dropped) == 0) {
+		actor_post(lingerer->tally->actor, &tallied_new(lingerer->tally)->msg);
+		g_usleep(100);
+	}
+}
+
+START_TEST(test_stop_drops_the_rest)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct tally tally = {.actor = actor_new(rt, "tally")};
+	struct lingerer lingerer = {{.run = lingerer_run}, &tally};
+
+	gate_init(&lingerer.gate);
+	actor_post(tally.actor, &lingerer.msg);
+	for (int i = 0; i < 10; i++) /* in the same batch */
+		actor_post(tally.actor, &tallied_new(&tally)->msg);
+	actor_start(tally.actor);
+	ck_assert(gate_wait(&lingerer.gate, 1));
+	actor_stop(tally.actor);
+	ck_assert_uint_eq(atomic_load(&tally.run), 0);
+	ck_assert_uint_ge(atomic_load(&tally.dropped), 11);
+	actor_free(tally.actor);
+	runtime_free(rt);
+}
+END_TEST
+
 START_TEST(test_pool_runs_all)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
 	struct pool *pool = pool_new(rt, "pool", 3);
-	struct tally tally = { 0 };
+	struct tally tally = {0};
 
 	for (unsigned int i = 0; i < MESSAGES; i++)
 		pool_post(pool, &tallied_new(&tally)->msg);
@@ -665,8 +702,8 @@ START_TEST(test_attached_stops_itself)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
 	GMainContext *context = g_main_context_new();
-	struct tally tally = { .actor = actor_new(rt, "self") };
-	struct stopper stopper = { { .run = stopper_run }, tally.actor };
+	struct tally tally = {.actor = actor_new(rt, "self")};
+	struct stopper stopper = {{.run = stopper_run}, tally.actor};
 
 	actor_attach(tally.actor, context);
 	actor_post(tally.actor, &tallied_new(&tally)->msg);
@@ -702,7 +739,7 @@ START_TEST(test_thread_name_and_signals)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
 	struct actor *actor = actor_new(rt, "a-name-longer-than-the-limit");
-	struct inquiry inquiry = { { .run = inquiry_run } };
+	struct inquiry inquiry = {{.run = inquiry_run}};
 	sigset_t here;
 
 	gate_init(&inquiry.gate);
@@ -740,6 +777,7 @@ static TCase *real_case(void)
 	tcase_add_test(tcase, test_attached_many_senders);
 	tcase_add_test(tcase, test_thread_ping_pong);
 	tcase_add_test(tcase, test_stop_while_posting);
+	tcase_add_test(tcase, test_stop_drops_the_rest);
 	tcase_add_test(tcase, test_pool_runs_all);
 	tcase_add_test(tcase, test_thread_timers);
 	tcase_add_test(tcase, test_attached_timers);

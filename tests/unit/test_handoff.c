@@ -92,7 +92,7 @@ static void *reader_thread(void *arg)
 
 START_TEST(test_readers_see_whole_versions)
 {
-	struct reader readers[READERS] = { 0 };
+	struct reader readers[READERS] = {0};
 	atomic_uint freed = 0;
 	atomic_bool end = false;
 	struct slot slot;

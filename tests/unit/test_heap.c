@@ -38,6 +38,9 @@ static bool is_consistent(const struct heap *heap, const struct element *all)
 		least = MIN(least, all[i].key);
 		count++;
 	}
+	for (size_t i = 2; i <= heap->count; i++)
+		if (element_before(heap->slots[i], heap->slots[i / 2]))
+			return false;
 	return heap->count == count && (count ? top->key == least : !top);
 }
 
@@ -72,7 +75,7 @@ END_TEST
 
 START_TEST(test_drains_in_order)
 {
-	struct element all[ELEMENTS] = { 0 };
+	struct element all[ELEMENTS] = {0};
 	unsigned int last = 0;
 	struct element *e;
 	struct heap heap;

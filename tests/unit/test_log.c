@@ -37,7 +37,7 @@ void log_to_syslog(enum syslog_severity severity, const char *prefix, const char
 
 static void forget_syslog(void)
 {
-	syslog_copy = (struct syslog_copy){ 0 };
+	syslog_copy = (struct syslog_copy){0};
 }
 
 static uint64_t fixed_clock(void *arg)
@@ -126,8 +126,12 @@ START_TEST(test_escapes)
 	check_escape("a\r\n\n", "a\\r\\n");
 	check_escape("\x1b[2J\x07\x7f\x01", "\\x1b[2J\\x07\\x7f\\x01");
 	check_escape("caf\xc3\xa9", "caf\xc3\xa9");
-	check_escape("\xc2\x9b" "31m", "\\xc2\\x9b31m");
-	check_escape("\xff\x9b" "A\xc2", "\\xff\\x9bA\\xc2");
+	check_escape("\xc2\x9b"
+		     "31m",
+		     "\\xc2\\x9b31m");
+	check_escape("\xff\x9b"
+		     "A\xc2",
+		     "\\xff\\x9bA\\xc2");
 }
 END_TEST
 
@@ -181,7 +185,7 @@ END_TEST
 
 START_TEST(test_syslog)
 {
-	struct log_config config = { .file = "syslog", .prefix = "sm1", .flags = LOG_ERROR };
+	struct log_config config = {.file = "syslog", .prefix = "sm1", .flags = LOG_ERROR};
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir);
 	struct log *log = log_new(&config, NULL);
@@ -200,6 +204,12 @@ START_TEST(test_syslog)
 	ck_assert_int_eq(syslog_copy.count, 2);
 	ck_assert_str_eq(syslog_copy.last, "1|sm2|SUBNET UP");
 	log_free(log);
+
+	config.file = "stderr"; /* somebody else's: the journal, which has it already */
+	log = log_new(&config, NULL);
+	log_sys(log, "SUBNET UP");
+	ck_assert_int_eq(syslog_copy.count, 2);
+	log_free(log);
 	g_unlink(path);
 	g_rmdir(dir);
 }
@@ -210,7 +220,7 @@ START_TEST(test_append_truncate_reopen)
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir), *moved = g_strconcat(path, ".1", NULL);
 	g_autofree char *old = NULL, *fresh = NULL, *last = NULL;
-	struct log_config config = { .file = path, .flags = LOG_INFO, .append = true };
+	struct log_config config = {.file = path, .flags = LOG_INFO, .append = true};
 	struct log *log;
 
 	ck_assert(g_file_set_contents(path, "before\n", -1, NULL));
@@ -245,7 +255,7 @@ END_TEST
 
 START_TEST(test_open_error)
 {
-	struct log_config config = { .file = "/nonexistent/dir/x.log", .flags = LOG_INFO };
+	struct log_config config = {.file = "/nonexistent/dir/x.log", .flags = LOG_INFO};
 	g_autoptr(GError) error = NULL;
 
 	ck_assert_ptr_null(log_new(&config, &error));
@@ -259,7 +269,7 @@ START_TEST(test_max_bytes)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir), *text = NULL;
-	struct log_config config = { .file = path, .flags = LOG_INFO, .max_bytes = 1000 };
+	struct log_config config = {.file = path, .flags = LOG_INFO, .max_bytes = 1000};
 	struct log *log = log_new(&config, NULL);
 	int truncated = 0;
 	off_t last = 0;
@@ -292,7 +302,7 @@ START_TEST(test_full_device)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir), *text = NULL;
-	struct log_config config = { .file = path, .flags = LOG_INFO, .append = true };
+	struct log_config config = {.file = path, .flags = LOG_INFO, .append = true};
 	struct log *log;
 
 	ck_assert_int_eq(symlink("/dev/full", path), 0);
@@ -319,7 +329,7 @@ END_TEST
 /* A pipe that nobody empties, then one that nobody has open: neither blocks nor kills. */
 START_TEST(test_pipe)
 {
-	struct log_config config = { .file = "stdout", .flags = LOG_INFO };
+	struct log_config config = {.file = "stdout", .flags = LOG_INFO};
 	int ends[2], saved = dup(STDOUT_FILENO);
 	g_autofree char *data = g_malloc(1 << 20);
 	struct log *log;
@@ -370,14 +380,14 @@ START_TEST(test_threads)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir), *text = NULL;
-	struct log_config config = { .file = path, .flags = LOG_INFO };
+	struct log_config config = {.file = path, .flags = LOG_INFO};
 	struct log *log = log_new(&config, NULL);
 	struct writer writers[THREADS];
-	int next[THREADS] = { 0 };
+	int next[THREADS] = {0};
 	g_auto(GStrv) lines = NULL;
 
 	for (int i = 0; i < THREADS; i++) {
-		writers[i] = (struct writer){ .log = log, .index = i };
+		writers[i] = (struct writer){.log = log, .index = i};
 		pthread_create(&writers[i].thread, NULL, writer_thread, &writers[i]);
 	}
 	for (unsigned int i = 0; i < 300; i++) { /* changes while they write */
@@ -413,7 +423,7 @@ END_TEST
 
 START_TEST(test_limit)
 {
-	struct log_limit limit = { 0 };
+	struct log_limit limit = {0};
 	uint64_t now = 5 * MS;
 	unsigned int held = 99;
 
@@ -432,6 +442,8 @@ START_TEST(test_limit)
 		ck_assert(log_limit_pass(&limit, now, 3, 10 * MS, &held));
 	ck_assert(!log_limit_pass(&limit, now, 3, 10 * MS, &held));
 	ck_assert(!log_limit_pass(&limit, now - MS, 3, 10 * MS, &held)); /* clock went back */
+	ck_assert(!log_limit_pass(&limit, now - 900 * MS, 3, 10 * MS, &held));
+	ck_assert(!log_limit_pass(&limit, now, 3, 10 * MS, &held)); /* and gained nothing */
 }
 END_TEST
 

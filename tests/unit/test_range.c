@@ -10,8 +10,7 @@
 #define VALUES 256
 #define OPERATIONS 5000
 
-static bool bitmap_find(const bool *bits, unsigned int count, unsigned int align,
-			uint64_t *first)
+static bool bitmap_find(const bool *bits, unsigned int count, unsigned int align, uint64_t *first)
 {
 	for (unsigned int start = 0; start + count <= VALUES; start += align) {
 		unsigned int n = 0;
@@ -48,7 +47,7 @@ static bool is_equal(const struct range_set *set, const bool *bits)
 START_TEST(test_random_operations)
 {
 	GRand *rand = g_rand_new_with_seed(3);
-	bool bits[VALUES] = { false };
+	bool bits[VALUES] = {false};
 	struct range_set set;
 
 	range_set_init(&set);
@@ -115,37 +114,37 @@ struct parse_row {
 START_TEST(test_parse)
 {
 	static const struct parse_row rows[] = {
-		{ "7", true, 7, 7 },
-		{ "010", true, 10, 10 },
-		{ "0x10-0x1F", true, 16, 31 },
-		{ "\t 3 - 0XA ", true, 3, 10 },
-		{ "5-5", true, 5, 5 },
-		{ "0-18446744073709551615", true, 0, UINT64_MAX },
-		{ "0xffffffffffffffff", true, UINT64_MAX, UINT64_MAX },
-		{ "18446744073709551616", false },
-		{ "0x10000000000000000", false },
-		{ "", false },
-		{ "  ", false },
-		{ "-", false },
-		{ "-5", false },
-		{ "+5", false },
-		{ "5-", false },
-		{ "5--6", false },
-		{ "5-+6", false },
-		{ "6-5", false },
-		{ "5 6", false },
-		{ "5,6", false },
-		{ "1-2-3", false },
-		{ "0x", false },
-		{ "0x-1", false },
-		{ "0x0x1", false },
-		{ "12ab", false },
-		{ "ab", false },
-		{ "5\n", false },
+		{"7", true, 7, 7},
+		{"010", true, 10, 10},
+		{"0x10-0x1F", true, 16, 31},
+		{"\t 3 - 0XA ", true, 3, 10},
+		{"5-5", true, 5, 5},
+		{"0-18446744073709551615", true, 0, UINT64_MAX},
+		{"0xffffffffffffffff", true, UINT64_MAX, UINT64_MAX},
+		{"18446744073709551616", false},
+		{"0x10000000000000000", false},
+		{"", false},
+		{"  ", false},
+		{"-", false},
+		{"-5", false},
+		{"+5", false},
+		{"5-", false},
+		{"5--6", false},
+		{"5-+6", false},
+		{"6-5", false},
+		{"5 6", false},
+		{"5,6", false},
+		{"1-2-3", false},
+		{"0x", false},
+		{"0x-1", false},
+		{"0x0x1", false},
+		{"12ab", false},
+		{"ab", false},
+		{"5\n", false},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct range range = { 1, 2 };
+		struct range range = {1, 2};
 		bool ok = range_parse(rows[i].text, &range);
 
 		ck_assert_msg(ok == rows[i].ok, "\"%s\"", rows[i].text);
