@@ -307,8 +307,11 @@ static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info 
 {
 	struct builder_node *node = builder_find(sm->builder, info->node_guid);
 
-	if (!node)
-		return builder_add(sm->builder, info);
+	if (!node) {
+		node = builder_add(sm->builder, info);
+		node->seen = 0; /* met, but not read yet */
+		return node;
+	}
 	if (node->info.node_type == info->node_type && node->info.num_ports == info->num_ports) {
 		if (node->seen != sm->builder->sweep)
 			node->info = *info;
