@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-sim_tests = tests/unit/test_topology tests/unit/test_sim
+sim_tests = tests/unit/test_topology tests/unit/test_sim tests/unit/test_sim_sma \
+	tests/unit/test_sim_port
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 
@@ -8,3 +9,9 @@ tests_unit_test_topology_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_net.c tests/unit/sim_net.h
 tests_unit_test_sim_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_sma_SOURCES = tests/unit/test_sim_sma.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_sma_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_sma_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_port_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_port_LDADD = $(LIBS_SIM) $(CHECK_LIBS)

@@ -14,7 +14,7 @@ struct net {
 	struct vendor *vendor;
 	struct vendor_client client;
 	GQueue mads; /* struct vendor_mad received and not yet taken */
-	uint32_t tid;
+	uint32_t tid; /* of the last request; those of traps are small */
 	uint64_t m_key;
 	unsigned int self;	/* node of the vendor port */
 	uint8_t (*paths)[64];	/* directed route to each node: its ports from index 1 */
