@@ -94,12 +94,11 @@ static void check_targets(struct verify *verify, const struct view *view, uint32
 			continue;
 		}
 		port = view->lft[lid];
-		if (far) {
+		verify->wanted[port][view->ports[port][lid]] = 1;
+		if (far)
 			verify->suspect[lid] |= view->hops[port][leaf] + 1u != far;
-			verify->wanted[port][view->ports[port][lid]] = 1;
-		} else {
+		else
 			verify->suspect[lid] |= port != graph->targets[t].exit;
-		}
 	}
 }
 

@@ -1,0 +1,824 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Properties of engines, verifier and multicast trees on thousands of random fabrics. The checker
+ * here is slow and plain on purpose and shares no code with the verifier: it follows every packet
+ * hop by hop and keeps channel dependencies in a matrix.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/engine.h"
+#include "route/graph.h"
+#include "tests/unit/fabric_make.h"
+
+/* ---- the slow checker ---- */
+
+struct slow {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	struct route_verdict verdict; /* witness stays NULL */
+	uint32_t n_channels;	      /* port index - first port of switches is not used: all ports */
+	uint8_t *depends;	      /* [port * n_ports + port] */
+	uint32_t *distance;	      /* [switch * n_switches + switch] */
+};
+
+static uint32_t next_switch(const struct fabric *fabric, uint32_t sw, uint8_t num)
+{
+	uint32_t peer;
+
+	if (num == 0 || num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+static bool hands_over(const struct fabric *fabric, uint32_t sw, uint8_t num, uint32_t endport)
+{
+	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return false;
+	if (num == 0)
+		return fabric_switch_port(fabric, sw, 0) == endport;
+	return fabric->ports[fabric_switch_port(fabric, sw, num)].peer == endport &&
+	       fabric->nodes[fabric->ports[endport].node].sw == FABRIC_NONE;
+}
+
+static void slow_distances(struct slow *slow)
+{
+	const struct fabric *fabric = slow->fabric;
+	uint32_t n = fabric->n_switches;
+
+	slow->distance = g_new(uint32_t, n * n + 1);
+	for (uint32_t i = 0; i < n * n; i++)
+		slow->distance[i] = i / n == i % n ? 0 : 1000000;
+	for (uint32_t sw = 0; sw < n; sw++)
+		for (unsigned int num = 1; num < 256; num++) {
+			uint32_t to = next_switch(fabric, sw, num);
+
+			if (to != FABRIC_NONE && to != sw)
+				slow->distance[sw * n + to] = 1;
+		}
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < n; j++)
+				slow->distance[i * n + j] =
+					MIN(slow->distance[i * n + j],
+					    slow->distance[i * n + k] + slow->distance[k * n + j]);
+}
+
+enum fate { REACHED, HOLE, LOOP };
+
+/* Follows one packet; notes dependencies if it is of those that count. */
+static enum fate slow_packet(struct slow *slow, uint32_t sw, uint16_t lid, uint32_t endport,
+			     bool counts, unsigned int *hops)
+{
+	const struct fabric *fabric = slow->fabric;
+	uint32_t last = FABRIC_NONE;
+
+	for (*hops = 0; *hops <= fabric->n_switches; (*hops)++) {
+		uint8_t num = routing_port(slow->routing, sw, lid);
+		uint32_t channel;
+
+		if (hands_over(fabric, sw, num, endport))
+			return REACHED;
+		if (next_switch(fabric, sw, num) == FABRIC_NONE)
+			return HOLE;
+		channel = fabric_switch_port(fabric, sw, num);
+		if (counts && last != FABRIC_NONE)
+			slow->depends[last * fabric->n_ports + channel] = 1;
+		last = channel;
+		sw = next_switch(fabric, sw, num);
+	}
+	return LOOP;
+}
+
+static bool has_hosts(const struct fabric *fabric, uint32_t sw)
+{
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+		uint8_t exit;
+
+		if (port != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    fabric_leaf(fabric, port, &exit) == sw)
+			return true;
+	}
+	return false;
+}
+
+static void slow_lid(struct slow *slow, uint16_t lid, const bool *hosts)
+{
+	const struct fabric *fabric = slow->fabric;
+	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf;
+	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
+	uint8_t exit;
+
+	leaf = fabric_leaf(fabric, endport, &exit);
+	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
+		bool joined = slow->distance[sw * fabric->n_switches + leaf] < 1000000;
+		unsigned int hops;
+		enum fate fate = slow_packet(slow, sw, lid, endport, to_host || hosts[sw], &hops);
+
+		slow->verdict.paths += joined;
+		slow->verdict.cut |= !joined;
+		if (fate == LOOP)
+			slow->verdict.loop_free = false;
+		if (fate == LOOP || (fate == HOLE && joined))
+			slow->verdict.complete = false;
+		if (fate == REACHED)
+			slow->verdict.max_hops = MAX(slow->verdict.max_hops, hops);
+	}
+}
+
+/* Takes away channels that nothing depends on until none is left, or only cycles are. */
+static bool slow_acyclic(const struct slow *slow)
+{
+	uint32_t n = slow->fabric->n_ports, left = n;
+	bool *gone = g_new0(bool, n), progress = true;
+
+	while (progress) {
+		progress = false;
+		for (uint32_t c = 0; c < n; c++) {
+			bool wanted = false;
+
+			for (uint32_t from = 0; from < n && !gone[c]; from++)
+				wanted |= !gone[from] && slow->depends[from * n + c];
+			if (gone[c] || wanted)
+				continue;
+			gone[c] = true;
+			left--;
+			progress = true;
+		}
+	}
+	g_free(gone);
+	return left == 0;
+}
+
+static struct slow slow_check(const struct fabric *fabric, const struct routing *routing)
+{
+	struct slow slow = { .fabric = fabric, .routing = routing };
+	bool *hosts = g_new0(bool, fabric->n_switches + 1);
+
+	slow.verdict.complete = slow.verdict.loop_free = true;
+	slow.depends = g_malloc0((size_t)fabric->n_ports * fabric->n_ports);
+	slow_distances(&slow);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		hosts[sw] = has_hosts(fabric, sw);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
+			slow_lid(&slow, lid, hosts);
+	slow.verdict.acyclic = slow_acyclic(&slow);
+	g_free(hosts);
+	return slow;
+}
+
+static void slow_clear(struct slow *slow)
+{
+	g_free(slow->depends);
+	g_free(slow->distance);
+}
+
+/* ---- helpers ---- */
+
+static struct fabric *random_fabric(uint64_t seed, unsigned int max_switches)
+{
+	struct builder *builder = make_random(seed, max_switches);
+	struct fabric *fabric;
+
+	make_lids(builder, seed % 4 == 0 ? 2 : 0);
+	fabric = builder_freeze(builder);
+	builder_free(builder);
+	return fabric;
+}
+
+static struct routing *route(const struct fabric *fabric, const char *engine)
+{
+	const struct route_input input = { .threads = 1 };
+	GError *error = NULL;
+	struct routing *routing = route_find(engine)->compute(fabric, &input, &error);
+
+	ck_assert_msg(routing, "%s", error ? error->message : "no error told");
+	return routing;
+}
+
+/* The verifier and the slow checker must say the same. */
+static void compare(const struct fabric *fabric, const struct routing *routing, uint64_t seed)
+{
+	struct slow slow = slow_check(fabric, routing);
+	struct route_verdict verdict;
+	bool ok = route_verify(fabric, routing, &verdict);
+	bool wrong;
+
+	ck_assert_msg(verdict.complete == slow.verdict.complete &&
+			      verdict.loop_free == slow.verdict.loop_free &&
+			      verdict.acyclic == slow.verdict.acyclic &&
+			      verdict.cut == slow.verdict.cut &&
+			      verdict.paths == slow.verdict.paths,
+		      "seed %u: complete %d %d, loop free %d %d, acyclic %d %d, cut %d %d: %s",
+		      (unsigned int)seed, verdict.complete, slow.verdict.complete,
+		      verdict.loop_free, slow.verdict.loop_free, verdict.acyclic,
+		      slow.verdict.acyclic, verdict.cut, slow.verdict.cut,
+		      verdict.witness ? verdict.witness : "no witness");
+	if (verdict.complete)
+		ck_assert_uint_eq(verdict.max_hops, slow.verdict.max_hops);
+	wrong = !verdict.complete || !verdict.loop_free || !verdict.acyclic;
+	ck_assert_msg(wrong == (verdict.witness != NULL), "seed %u", (unsigned int)seed);
+	ck_assert(ok == (verdict.complete && verdict.loop_free &&
+			 (verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE))));
+	route_verdict_clear(&verdict);
+	slow_clear(&slow);
+}
+
+/* Takes cables out of a fabric that nobody else holds yet: the subnet falls apart. */
+static void cut_cables(struct fabric *fabric, uint64_t *state, uint32_t percent)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t peer = fabric->ports[i].peer;
+
+		if (peer == FABRIC_NONE || make_number(state, 100) >= percent)
+			continue;
+		fabric->ports[peer].peer = FABRIC_NONE;
+		fabric->ports[i].peer = FABRIC_NONE;
+	}
+}
+
+/* ---- minhop ---- */
+
+static void check_shortest(const struct fabric *fabric, const struct routing *routing,
+			   uint64_t seed)
+{
+	struct slow slow = slow_check(fabric, routing);
+
+	ck_assert_msg(slow.verdict.complete && slow.verdict.loop_free, "seed %u",
+		      (unsigned int)seed);
+	for (uint32_t lid = 1; lid < routing->n_blocks * 64; lid++) {
+		uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
+		uint8_t exit;
+
+		if (endport != FABRIC_NONE)
+			leaf = fabric_leaf(fabric, endport, &exit);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+			uint32_t distance = 1000000;
+			unsigned int hops;
+
+			if (leaf != FABRIC_NONE)
+				distance = slow.distance[sw * fabric->n_switches + leaf];
+			if (distance == 1000000) {
+				ck_assert_uint_eq(routing->lft[sw][lid], ROUTE_NO_PORT);
+				continue;
+			}
+			slow_packet(&slow, sw, lid, endport, false, &hops);
+			ck_assert_uint_eq(hops, distance);
+			ck_assert_uint_le(hops, routing->max_hops);
+		}
+	}
+	slow_clear(&slow);
+}
+
+START_TEST(test_minhop_on_random_fabrics)
+{
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct fabric *fabric = random_fabric(seed, 16);
+		struct routing *routing, *again;
+		uint64_t state = seed;
+
+		if (seed % 3 == 0)
+			cut_cables(fabric, &state, 10);
+		routing = route(fabric, "minhop");
+		again = route(fabric, "minhop");
+		check_shortest(fabric, routing, seed);
+		compare(fabric, routing, seed);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			ck_assert_mem_eq(routing->lft[sw], again->lft[sw], routing->n_blocks * 64);
+		routing_unref(routing);
+		routing_unref(again);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
+/* A subnet of a host, or of two hosts and a cable, has no switch to program. */
+START_TEST(test_no_switch)
+{
+	struct builder *builder = builder_new();
+	struct iba_node_info info = { .node_type = IBA_NODE_CA, .num_ports = 1, .node_guid = 1,
+				      .port_guid = 2, .local_port_num = 1 };
+	struct builder_node *a = builder_add(builder, &info), *b;
+	struct fabric *fabric;
+	struct routing *routing;
+	struct route_verdict verdict;
+	struct route_tree *tree;
+	uint32_t members[2] = { 1, 3 }, left_out;
+
+	builder->sm_port = &a->ports[1];
+	info.node_guid = 3;
+	info.port_guid = 4;
+	b = builder_add(builder, &info);
+	builder_link(&a->ports[1], &b->ports[1]);
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	ck_assert_uint_eq(fabric->n_nodes, 2);
+	routing = route(fabric, "minhop");
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert_uint_eq(verdict.paths, 0);
+	route_verdict_clear(&verdict);
+	tree = route_multicast(fabric, members, 2, &left_out);
+	ck_assert_uint_eq(tree->n, 0);
+	ck_assert_uint_eq(left_out, 2);
+	ck_assert(route_tree_verify(fabric, tree, members, 2, NULL));
+	route_tree_free(tree);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
+/* Paths longer than a distance can tell are refused, and the verifier walks instead. */
+START_TEST(test_very_long_chain)
+{
+	const struct route_input input = { .threads = 1 };
+	struct fabric *fabric = make_fabric("mesh:300", 0);
+	GError *error = NULL;
+	struct routing *routing;
+
+	ck_assert_ptr_null(route_find("minhop")->compute(fabric, &input, &error));
+	ck_assert(g_error_matches(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE));
+	g_clear_error(&error);
+	routing = routing_new(fabric, "test", 0);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint8_t exit;
+		uint32_t leaf = fabric_leaf(fabric, fabric_port_by_lid(fabric, lid), &exit);
+
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+			routing->lft[sw][lid] = exit;
+			for (unsigned int num = 1; num < 256 && sw != leaf; num++) {
+				uint32_t to = next_switch(fabric, sw, num);
+
+				if (to != FABRIC_NONE && (to < sw) == (leaf < sw))
+					routing->lft[sw][lid] = num;
+			}
+		}
+	}
+	compare(fabric, routing, 0);
+	routing->lft[7][fabric->max_lid] = ROUTE_NO_PORT;
+	compare(fabric, routing, 0);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* ---- evenness ---- */
+
+/* Flows over each channel if every host i sends to host i + shift. */
+static unsigned int worst_of_shift(const struct fabric *fabric, const struct routing *routing,
+				   const GArray *hosts, unsigned int shift)
+{
+	unsigned int *load = g_new0(unsigned int, fabric->n_ports), most = 0;
+
+	for (unsigned int i = 0; i < hosts->len; i++) {
+		uint32_t from = g_array_index(hosts, uint32_t, i), target;
+		uint32_t sw, leaf;
+		uint8_t exit;
+
+		target = g_array_index(hosts, uint32_t, (i + shift) % hosts->len);
+		leaf = fabric_leaf(fabric, target, &exit);
+		sw = fabric_leaf(fabric, from, &exit);
+		while (sw != leaf) {
+			uint8_t num = routing_port(routing, sw, fabric->ports[target].lid);
+			uint32_t channel = fabric_switch_port(fabric, sw, num);
+
+			load[channel]++;
+			most = MAX(most, load[channel]);
+			sw = next_switch(fabric, sw, num);
+		}
+	}
+	g_free(load);
+	return most;
+}
+
+/* Hosts leaf by leaf, in the order of the leaf's ports. */
+static GArray *hosts_in_order(const struct fabric *fabric)
+{
+	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+		for (unsigned int num = 1; num <= node->num_ports; num++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer;
+
+			if (peer != FABRIC_NONE && fabric_is_endport(fabric, peer))
+				g_array_append_val(hosts, peer);
+		}
+	}
+	return hosts;
+}
+
+/* Shuffles the cables of each switch over its ports: nothing may depend on tidy cabling. */
+static void shuffle_ports(struct builder *builder, uint64_t *state)
+{
+	GPtrArray *order = builder_walk(builder);
+
+	for (uint32_t i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		if (!builder_is_switch(node))
+			continue;
+		for (unsigned int num = node->info.num_ports; num > 1; num--) {
+			struct builder_port *a = &node->ports[num];
+			struct builder_port *b = &node->ports[1 + make_number(state, num)];
+			struct builder_port *peer_a = a->peer, *peer_b = b->peer;
+
+			if (a == b || !peer_a || !peer_b || peer_a->node == node)
+				continue;
+			builder_link(a, peer_b);
+			builder_link(b, peer_a);
+		}
+	}
+	g_ptr_array_unref(order);
+}
+
+static void check_fat_tree(unsigned int k, bool shuffle)
+{
+	g_autofree char *spec = g_strdup_printf("fattree:%u", k);
+	struct builder *builder = make_builder_of(spec);
+	uint64_t state = k;
+	struct fabric *fabric;
+	struct routing *routing;
+	struct route_verdict verdict;
+	GArray *hosts;
+
+	if (shuffle)
+		shuffle_ports(builder, &state);
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	routing = route(fabric, "minhop");
+	hosts = hosts_in_order(fabric);
+	ck_assert_uint_eq(hosts->len, k * k * k / 4);
+	for (unsigned int shift = 1; shift < hosts->len; shift++)
+		ck_assert_msg(worst_of_shift(fabric, routing, hosts, shift) == 1,
+			      "k %u shuffle %d shift %u", k, shuffle, shift);
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert(verdict.acyclic);
+	ck_assert_uint_eq(verdict.max_hops, 4);
+	route_verdict_clear(&verdict);
+	g_array_unref(hosts);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+
+START_TEST(test_fat_trees_carry_shifts)
+{
+	check_fat_tree(4, false);
+	check_fat_tree(8, false);
+	check_fat_tree(12, false);
+	check_fat_tree(4, true);
+	check_fat_tree(8, true);
+	check_fat_tree(12, true);
+}
+END_TEST
+
+/* The LIDs of a port leave each leaf of another pod through as many ports as there are. */
+static void check_lmc(const char *spec, uint8_t lmc, unsigned int hops, unsigned int ways)
+{
+	struct fabric *fabric = make_fabric(spec, lmc);
+	struct routing *routing = route(fabric, "minhop");
+	struct slow slow = slow_check(fabric, routing);
+	GArray *hosts = hosts_in_order(fabric);
+	unsigned int pairs = 0;
+
+	for (unsigned int i = 0; i < hosts->len; i++) {
+		uint32_t port = g_array_index(hosts, uint32_t, i);
+		uint8_t exit;
+		uint32_t leaf = fabric_leaf(fabric, port, &exit);
+
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+			bool used[256] = { false };
+			unsigned int n = 0;
+
+			if (slow.distance[sw * fabric->n_switches + leaf] != hops ||
+			    !has_hosts(fabric, sw))
+				continue;
+			for (unsigned int j = 0; j < 1u << lmc; j++) {
+				uint8_t num = routing->lft[sw][fabric->ports[port].lid + j];
+
+				n += !used[num];
+				used[num] = true;
+			}
+			ck_assert_uint_eq(n, MIN(1u << lmc, ways));
+			pairs++;
+		}
+	}
+	ck_assert_uint_gt(pairs, 0);
+	g_array_unref(hosts);
+	slow_clear(&slow);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+
+START_TEST(test_lids_of_a_port_spread)
+{
+	check_lmc("fattree:8", 1, 4, 4);
+	check_lmc("fattree:8", 2, 4, 4);
+	check_lmc("fattree:8", 2, 2, 4);
+	check_lmc("fattree:4", 3, 4, 2);
+	check_lmc("torus:4x4", 2, 4, 4);
+	check_lmc("hypercube:3", 1, 3, 3);
+}
+END_TEST
+
+/* ---- the verifier ---- */
+
+/* Damages some entries; any octet may come. */
+static void damage(struct routing *routing, const struct fabric *fabric, uint64_t *state)
+{
+	unsigned int n = 1 + make_number(state, 4);
+
+	for (unsigned int i = 0; i < n && fabric->max_lid; i++) {
+		uint32_t sw = make_number(state, fabric->n_switches);
+		uint32_t lid = 1 + make_number(state, fabric->max_lid);
+		unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
+
+		routing->lft[sw][lid] = make_number(state, 3) ? make_number(state, num_ports + 1)
+							      : make_number(state, 256);
+	}
+}
+
+START_TEST(test_verifier_finds_damage)
+{
+	unsigned int bad = 0;
+
+	for (uint64_t seed = 1; seed <= 2500; seed++) {
+		struct fabric *fabric = random_fabric(seed, 12);
+		struct routing *routing = route(fabric, "minhop");
+		struct route_verdict verdict;
+		uint64_t state = seed;
+
+		if (fabric->n_switches) {
+			damage(routing, fabric, &state);
+			compare(fabric, routing, seed);
+			bad += !route_verify(fabric, routing, &verdict);
+			route_verdict_clear(&verdict);
+		}
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+	ck_assert_uint_gt(bad, 500);
+}
+END_TEST
+
+/* A table that reaches everything by detours: to each LID along a tree grown at random. */
+static void route_at_random(const struct fabric *fabric, struct routing *routing, uint64_t *state)
+{
+	uint32_t n = fabric->n_switches;
+	bool *in = g_new(bool, n);
+
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
+		uint8_t exit;
+
+		if (port != FABRIC_NONE)
+			leaf = fabric_leaf(fabric, port, &exit);
+		if (leaf == FABRIC_NONE)
+			continue;
+		memset(in, 0, n * sizeof(*in));
+		in[leaf] = true;
+		routing->lft[leaf][lid] = exit;
+		for (unsigned int tries = 0; tries < 400 * n; tries++) {
+			uint32_t sw = make_number(state, n);
+			uint8_t num = 1 + make_number(state, 24);
+			uint32_t to = next_switch(fabric, sw, num);
+
+			if (in[sw] || to == FABRIC_NONE || !in[to])
+				continue;
+			in[sw] = true;
+			routing->lft[sw][lid] = num;
+		}
+	}
+	g_free(in);
+}
+
+START_TEST(test_verifier_accepts_detours)
+{
+	unsigned int good = 0, acyclic = 0;
+
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct fabric *fabric = random_fabric(seed, 8);
+		struct routing *routing = routing_new(fabric, "test", 0);
+		struct route_verdict verdict;
+		uint64_t state = seed;
+
+		if (fabric->n_switches) {
+			route_at_random(fabric, routing, &state);
+			compare(fabric, routing, seed);
+			routing->promises = ROUTE_DEADLOCK_FREE;
+			compare(fabric, routing, seed);
+			route_verify(fabric, routing, &verdict);
+			good += verdict.complete;
+			acyclic += verdict.acyclic;
+			route_verdict_clear(&verdict);
+		}
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+	ck_assert_uint_gt(good, 300);
+	ck_assert_uint_gt(good, acyclic); /* cycles were among them */
+}
+END_TEST
+
+/* Going round a ring of four one way only: each LID is reached, and credits can lock up. */
+START_TEST(test_credit_loop_is_found)
+{
+	struct fabric *fabric = make_fabric("torus:4", 0);
+	struct routing *routing = route(fabric, "minhop");
+	struct route_verdict verdict;
+	uint8_t round[4];
+	uint32_t sw = 0, last = FABRIC_NONE;
+
+	for (unsigned int i = 0; i < 4; i++) { /* an exit port of each that leads round */
+		for (unsigned int num = 1;; num++) {
+			uint32_t to = next_switch(fabric, sw, num);
+
+			if (to == FABRIC_NONE || to == last)
+				continue;
+			round[sw] = num;
+			last = sw;
+			sw = to;
+			break;
+		}
+	}
+	ck_assert_uint_eq(sw, 0);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint8_t exit;
+		uint32_t leaf = fabric_leaf(fabric, fabric_port_by_lid(fabric, lid), &exit);
+
+		for (sw = 0; sw < 4; sw++)
+			routing->lft[sw][lid] = sw == leaf ? exit : round[sw];
+	}
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert(!verdict.acyclic);
+	ck_assert(g_str_has_prefix(verdict.witness, "credit loop: "));
+	ck_assert_uint_eq(verdict.max_hops, 3);
+	route_verdict_clear(&verdict);
+	routing->promises = ROUTE_DEADLOCK_FREE;
+	ck_assert(!route_verify(fabric, routing, &verdict));
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* ---- multicast ---- */
+
+static bool tree_has(const struct route_tree *tree, uint32_t i, unsigned int port)
+{
+	return tree->ports[i].bits[port / 64] >> port % 64 & 1;
+}
+
+static uint32_t find_root(uint32_t *up, uint32_t sw)
+{
+	while (up[sw] != sw)
+		sw = up[sw];
+	return sw;
+}
+
+/* Joins what the tree's links join; each link must join what was apart: no loop. */
+static void check_links(const struct fabric *fabric, const struct route_tree *tree, uint32_t *up,
+			bool *served, uint64_t seed)
+{
+	for (uint32_t i = 0; i < tree->n; i++) {
+		uint32_t sw = tree->switches[i];
+
+		for (unsigned int num = 0; num < 256; num++) {
+			uint32_t port, peer, to;
+
+			if (!tree_has(tree, i, num))
+				continue;
+			port = fabric_switch_port(fabric, sw, num);
+			peer = num ? fabric->ports[port].peer : port;
+			to = next_switch(fabric, sw, num);
+			if (to == FABRIC_NONE) {
+				served[peer] = true;
+				continue;
+			}
+			if (port > peer)
+				continue;
+			ck_assert_msg(find_root(up, sw) != find_root(up, to), "seed %u",
+				      (unsigned int)seed);
+			up[find_root(up, sw)] = find_root(up, to);
+		}
+	}
+}
+
+static void check_tree(const struct fabric *fabric, const struct route_tree *tree,
+		       const uint32_t *members, uint32_t n, uint32_t left_out, uint64_t seed)
+{
+	uint32_t *up = g_new(uint32_t, fabric->n_switches + 1), out = 0;
+	bool *served = g_new0(bool, fabric->n_ports);
+	uint32_t n_served = 0, n_members = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		up[sw] = sw;
+	check_links(fabric, tree, up, served, seed);
+	for (uint32_t i = 1; i < tree->n; i++)
+		ck_assert_uint_eq(find_root(up, tree->switches[i]),
+				  find_root(up, tree->switches[0]));
+	for (uint32_t i = 0; i < n; i++)
+		out += !served[members[i]];
+	ck_assert_uint_eq(out, left_out);
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		bool member = false;
+
+		for (uint32_t i = 0; i < n; i++)
+			member |= members[i] == port;
+		n_served += served[port];
+		n_members += served[port] && member;
+	}
+	ck_assert_uint_eq(n_served, n_members); /* nobody else */
+	g_free(up);
+	g_free(served);
+}
+
+static void break_tree(const struct fabric *fabric, struct route_tree *tree,
+		       const uint32_t *members, uint32_t n, uint64_t *state)
+{
+	uint32_t i = make_number(state, tree->n);
+	uint32_t node = fabric->switches[tree->switches[i]].node;
+	unsigned int port = make_number(state, fabric->nodes[node].num_ports + 1u);
+	char *witness = NULL;
+
+	tree->ports[i].bits[port / 64] ^= UINT64_C(1) << port % 64;
+	ck_assert(!route_tree_verify(fabric, tree, members, n, &witness));
+	ck_assert_ptr_nonnull(witness);
+	g_free(witness);
+}
+
+START_TEST(test_multicast_on_random_fabrics)
+{
+	unsigned int left = 0;
+
+	for (uint64_t seed = 1; seed <= 3000; seed++) {
+		struct fabric *fabric = random_fabric(seed, 20);
+		uint32_t members[12], n = 0, left_out;
+		struct route_tree *tree;
+		uint64_t state = seed;
+		char *witness = NULL;
+		bool ok;
+
+		if (seed % 2)
+			cut_cables(fabric, &state, 15);
+		for (unsigned int tries = 0; tries < 200 && n < 1 + seed % 12; tries++) {
+			members[n] = make_number(&state, fabric->n_ports);
+			n += fabric_is_endport(fabric, members[n]);
+		}
+		tree = route_multicast(fabric, members, n, &left_out);
+		ok = route_tree_verify(fabric, tree, members, n, &witness);
+		ck_assert_msg(ok, "seed %u: %s", (unsigned int)seed, witness);
+		check_tree(fabric, tree, members, n, left_out, seed);
+		left += left_out;
+		if (tree->n)
+			break_tree(fabric, tree, members, n, &state);
+		route_tree_free(tree);
+		fabric_unref(fabric);
+	}
+	ck_assert_uint_gt(left, 0);
+}
+END_TEST
+
+START_TEST(test_registry)
+{
+	unsigned int n = 0;
+
+	for (const struct route_engine *const *engine = route_engines(); *engine; engine++, n++) {
+		ck_assert_ptr_eq(route_find((*engine)->name), *engine);
+		ck_assert_uint_gt(strlen((*engine)->summary), 0);
+	}
+	ck_assert_uint_gt(n, 0);
+	ck_assert_ptr_null(route_find("no-such-engine"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route");
+	TCase *tcase = tcase_create("route");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_test(tcase, test_registry);
+	tcase_add_test(tcase, test_no_switch);
+	tcase_add_test(tcase, test_very_long_chain);
+	tcase_add_test(tcase, test_minhop_on_random_fabrics);
+	tcase_add_test(tcase, test_fat_trees_carry_shifts);
+	tcase_add_test(tcase, test_lids_of_a_port_spread);
+	tcase_add_test(tcase, test_verifier_finds_damage);
+	tcase_add_test(tcase, test_verifier_accepts_detours);
+	tcase_add_test(tcase, test_credit_loop_is_found);
+	tcase_add_test(tcase, test_multicast_on_random_fabrics);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
