@@ -6,3 +6,4 @@ include tests/unit/core.mk
 include tests/unit/wire.mk
 include tests/unit/fabric.mk
 include tests/unit/route.mk
+include tests/unit/sa.mk

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_LIBRARIES += libsamake.a
+libsamake_a_SOURCES = tests/unit/test_sa_make.c tests/unit/test_sa_make.h
+libsamake_a_CFLAGS = $(TEST_CFLAGS)
+LIBS_SAMAKE = libsamake.a libfabricmake.a $(LIBS_SA) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_sa_path
+TESTS += tests/unit/test_sa_path
+tests_unit_test_sa_path_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_path_LDADD = $(LIBS_SAMAKE)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Published subnets and SA requests for the tests of the SA, octets in and octets out. */
+#ifndef TESTS_UNIT_TEST_SA_MAKE_H
+#define TESTS_UNIT_TEST_SA_MAKE_H
+
+#include "sa/sa_private.h"
+#include "sa/store.h"
+#include "tests/unit/fabric_make.h"
+
+#define TEST_SA_KEY UINT64_C(0x5AFE)
+
+/*
+ * A routed subnet of a topology. With variety, links differ in rate and MTU; seed 0: none. All
+ * endports are full members of the default partition.
+ */
+struct subnet *make_subnet(const char *spec, uint8_t lmc, uint64_t variety);
+
+/*
+ * The same subnet with other partitions: P_Keys of endport n of the fabric are row n % n_rows of
+ * rows, each ended by 0. partitions lists those with parameters; it is copied, names too.
+ */
+struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
+			       unsigned int n_rows, const struct partition *partitions,
+			       unsigned int n_partitions);
+
+/* Endport number n of the fabric, CAs only or all. */
+uint32_t endport(const struct subnet *subnet, unsigned int n, bool ca_only);
+unsigned int n_endports(const struct subnet *subnet);
+
+/* A request, its header fields ready to be spoilt. */
+struct ask {
+	const struct subnet *subnet;
+	struct sa_store *store;
+	uint32_t from; /* requester's endport */
+	uint64_t sm_key;
+	uint8_t method;
+	uint16_t attribute;
+	uint32_t modifier;
+	uint64_t mask;
+	const struct wire_type *type;
+	const void *record;
+};
+
+struct told {
+	bool answered;
+	struct iba_mad_header header;
+	struct iba_rmpp_header rmpp;
+	struct iba_sa_header sa;
+	uint8_t *data; /* whole answer */
+	size_t length;
+	unsigned int n; /* records in a good answer */
+};
+
+/* 256 octets of the request. */
+void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES]);
+struct told tell(const struct ask *ask);
+/* The same of octets that need not be a request. */
+struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length);
+void told_record(const struct told *told, const struct wire_type *type, unsigned int index,
+		 void *record);
+void told_clear(struct told *told);
+
+#endif
