@@ -96,19 +96,57 @@ bool link_wanted(const struct sm *sm, const struct builder_port *port, struct ib
 	return true;
 }
 
-static void on_set(struct sm_request *request)
+static void store_info(struct builder_port *port, const uint8_t *data)
 {
-	struct builder_port *port = request->port;
 	struct iba_port_info info;
 
+	wire_decode(&iba_port_info_type, data, &info);
+	port->reregistered |= info.client_reregister;
+	info.client_reregister = 0;
+	port->info = info;
+}
+
+static uint8_t asked_state(const struct sm_request *request)
+{
+	return request->block;
+}
+
+static void on_read_again(struct sm_request *request)
+{
 	if (!sm_request_ok(request)) {
 		sm_request_failed(request);
 		return;
 	}
-	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	port->reregistered |= info.client_reregister;
-	info.client_reregister = 0;
-	port->info = info;
+	store_info(request->port, request->mad.data);
+	if (request->port->info.port_state < asked_state(request))
+		sm_problem(request->sm, "port %u of 0x%016" G_GINT64_MODIFIER "x refused state %u",
+			   request->port->num, request->node->guid, asked_state(request));
+}
+
+/*
+ * A state is refused by a port that already has it: the answer to the first Set was lost and this
+ * is the answer to the second. What counts is what the port says of itself.
+ */
+static void read_again(const struct sm_request *refused)
+{
+	struct sm_request *request =
+		sm_request_new(refused->sm, refused->node, IBA_METHOD_GET, IBA_ATTR_PORT_INFO,
+			       refused->mad.modifier);
+
+	request->port = refused->port;
+	request->block = refused->block;
+	request->done = on_read_again;
+	sm_request_send(request);
+}
+
+static void on_set(struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		store_info(request->port, request->mad.data);
+	else if (request->mad.result == MAD_STATUS && asked_state(request) != IBA_PORT_NO_CHANGE)
+		read_again(request);
+	else
+		sm_request_failed(request);
 }
 
 void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
@@ -131,6 +169,7 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 		info.link_speed_ext_enabled = KEEP;
 	wire_encode(&iba_port_info_type, &info, request->mad.data);
 	request->port = port;
+	request->block = state;
 	request->done = on_set;
 	sm_request_send(request);
 }
