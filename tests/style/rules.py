@@ -130,13 +130,18 @@ def typedefs(files):
                 yield f'{file.path}:{number}: typedef of a struct, union or enum'
 
 
-def calls(file):
-    """The names of functions of this file that each of them mentions."""
-    names = {function.name for function in file.functions}
-    lines = file.code.split('\n')
-    return {function.name: names.intersection(
-        re.findall(r'\w+', '\n'.join(lines[function.first:function.last])))
-            for function in file.functions}
+def calls(files):
+    """For each function of the tree, the names of functions that it mentions. Static functions
+    of one name in two files are taken for one."""
+    names = {function.name for file in files for function in file.functions}
+    graph = {}
+    for file in files:
+        lines = file.code.split('\n')
+        for function in file.functions:
+            body = '\n'.join(lines[function.first:function.last])
+            graph.setdefault(function.name, set()).update(
+                names.intersection(re.findall(r'\w+', body)))
+    return graph
 
 
 def reaches(graph, start, goal):
@@ -150,10 +155,10 @@ def reaches(graph, start, goal):
 
 def callee_first(files):
     """A file reads bottom-up: no forward declaration of a static function that no circle needs."""
+    graph = calls(files)
     for file in files:
         if not file.path.endswith('.c'):
             continue
-        graph = calls(file)
         for number, _, text in csource.prototypes(file.code):
             name = re.search(r'(\w+)\s*\(', text).group(1)
             attribute = re.search(r'\)\s*\w+\s*\(.*\)\s*;', text)
