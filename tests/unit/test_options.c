@@ -484,8 +484,9 @@ START_TEST(help_lists_every_flag)
 			assert_contains(help, text);
 	}
 	lines = g_strsplit(help, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++)
-		ck_assert_msg(strlen(lines[i]) < 80, "%s", lines[i]);
+	for (unsigned int i = 0; lines[i]; i++) /* a long file name alone cannot be broken */
+		ck_assert_msg(strlen(lines[i]) < 80 || !strchr(g_strstrip(lines[i]), ' '), "%s",
+			      lines[i]);
 }
 END_TEST
 
