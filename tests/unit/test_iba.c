@@ -196,8 +196,12 @@ START_TEST(test_last_components)
 			  1 << 7);
 	ck_assert_uint_eq(IBA_COMPONENT_NESTED(port_info_record, port_info, guid_cap),
 			  UINT64_C(1) << 42);
+	ck_assert_uint_eq(IBA_COMPONENT_NESTED(port_info_record, port_info, subnet_timeout),
+			  UINT64_C(1) << 45);
+	ck_assert_uint_eq(IBA_COMPONENT_NESTED(port_info_record, port_info, capability_mask2),
+			  UINT64_C(1) << 53);
 	ck_assert_uint_eq(IBA_COMPONENT_NESTED(port_info_record, port_info, link_speed_ext_enabled),
-			  UINT64_C(1) << 56);
+			  UINT64_C(1) << 57);
 	ck_assert_uint_eq(IBA_COMPONENT_NESTED(sm_info_record, sm_info, sm_state), 1 << 6);
 	ck_assert_uint_eq(IBA_COMPONENT_NESTED(inform_info_record, inform_info, producer_type),
 			  1 << 15);
