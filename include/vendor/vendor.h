@@ -37,7 +37,7 @@ struct vendor_address {
 	uint8_t sl;
 	uint8_t path_bits;
 	uint32_t qpn;  /* 0 for SMPs, 1 for GMPs, or the requester's */
-	uint32_t qkey; /* IBA_QKEY_QP1 for GMPs, 0 for SMPs */
+	uint32_t qkey; /* IBA_QP1_Q_KEY for GMPs, 0 for SMPs */
 	uint16_t p_key_index;
 	bool has_grh;
 	uint8_t hop_limit;

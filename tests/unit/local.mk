@@ -7,3 +7,4 @@ include tests/unit/wire.mk
 include tests/unit/fabric.mk
 include tests/unit/route.mk
 include tests/unit/sa.mk
+include tests/unit/umad.mk

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The receiver thread: reads MADs from the one descriptor of a port and posts them to clients.
+ *
+ * It polls that descriptor and nothing else, through libibumad: simulators that preload a library
+ * under libibumad intercept exactly that. So the thread cannot be woken by a second descriptor; it
+ * looks at the stop flag after each poll, which ends after POLL_MS at the latest.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "umad_private.h"
+
+#define POLL_MS 100
+#define BATCH 512 /* MADs read before the stop flag is looked at again */
+#define LINGER_MS 20
+#define LINGER_TURNS 25
+#define MAD_BYTES 256
+
+static bool is_smp(uint8_t mgmt_class)
+{
+	return mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
+}
+
+static void address_from_umad(struct vendor_address *to, const struct ib_mad_addr *from,
+			      uint8_t mgmt_class)
+{
+	to->lid = be16toh(from->lid);
+	to->sl = from->sl;
+	to->path_bits = from->path_bits;
+	to->qpn = be32toh(from->qpn);
+	/* The kernel reports no Q_Key: SMPs have none, other MADs are exchanged with QP1's. */
+	to->qkey = is_smp(mgmt_class) ? 0 : IBA_QP1_Q_KEY;
+	to->p_key_index = from->pkey_index;
+	to->has_grh = from->grh_present;
+	if (!to->has_grh)
+		return;
+	to->hop_limit = from->hop_limit;
+	to->traffic_class = from->traffic_class;
+	to->flow_label = be32toh(from->flow_label);
+	to->gid.prefix = be64toh(from->ib_gid.global.subnet_prefix);
+	to->gid.guid = be64toh(from->ib_gid.global.interface_id);
+}
+
+void umad_deliver(struct umad_device *device, const struct ib_user_mad *umad, size_t length,
+		  enum vendor_status status)
+{
+	const uint8_t *data = umad->data;
+	struct umad_agent *agent = length > 1 ? atomic_load(&device->agents[data[1]]) : NULL;
+	struct vendor_mad *mad;
+
+	if (!agent)
+		return; /* a simulator's mistake: the kernel delivers by registered class */
+	mad = vendor_mad_new(&device->vendor, data, length);
+	mad->status = status;
+	address_from_umad(&mad->remote, &umad->addr, data[1]);
+	vendor_mad_post(mad, &agent->client);
+}
+
+static bool is_response(const struct ib_user_mad *umad, int length)
+{
+	return length > 3 && (umad->data[3] & IBA_METHOD_RESPONSE);
+}
+
+static void receive_one(struct umad_device *device, const struct ib_user_mad *umad, int length)
+{
+	enum vendor_status status = VENDOR_RECEIVED;
+
+	if (umad->status || is_response(umad, length))
+		atomic_fetch_sub(&device->in_flight, 1);
+	if (atomic_load(&device->stop))
+		return;
+	if (umad->status == ETIMEDOUT)
+		status = VENDOR_TIMED_OUT;
+	else if (umad->status)
+		status = VENDOR_FAILED;
+	umad_deliver(device, umad, length, status);
+}
+
+/* Reads what there is, or a batch of it. False if the device fails. */
+static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
+{
+	for (int i = 0; i < BATCH; i++) {
+		int length = *room;
+		int id;
+
+		errno = 0;
+		id = umad_recv(device->port_id, *umad, &length, 0);
+		if (id >= 0) {
+			receive_one(device, *umad, length);
+			continue;
+		}
+		if (errno == ENOSPC && length > (int)*room) {
+			/* A reassembled message: the kernel keeps it and told its length. */
+			*room = length;
+			*umad = g_realloc(*umad, umad_size() + *room);
+			continue;
+		}
+		return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+	}
+	return true;
+}
+
+enum readiness {
+	READABLE,
+	IDLE,
+	BROKEN,
+};
+
+static enum readiness wait_readable(struct umad_device *device, int timeout_ms)
+{
+	int rc;
+
+	errno = 0;
+	rc = umad_poll(device->port_id, timeout_ms);
+	if (rc == 0)
+		return READABLE;
+	/* -EIO without errno: a preloaded poll() that woke for nothing. */
+	return rc == -ETIMEDOUT || errno == 0 || errno == EINTR ? IDLE : BROKEN;
+}
+
+/* A lost device stays readable for ever: log it once, and do not spin. */
+static void note_failure(struct umad_device *device, bool known)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * NS_PER_MS };
+
+	if (!known)
+		log_error(device->log, "%s: receiving from the device failed: %s",
+			  device->vendor.name, g_strerror(errno));
+	nanosleep(&pause, NULL);
+}
+
+/*
+ * Reads and drops the answers to requests in flight before the agents go, but waits for half a
+ * second at most: ibsim's preloaded library crashes on a response to an agent that is no more.
+ */
+static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
+{
+	for (int i = 0; i < LINGER_TURNS && atomic_load(&device->in_flight) > 0; i++)
+		if (wait_readable(device, LINGER_MS) == READABLE && !drain(device, umad, room))
+			return;
+}
+
+static void *receiver_main(void *arg)
+{
+	struct umad_device *device = arg;
+	size_t room = MAD_BYTES;
+	struct ib_user_mad *umad = g_malloc0(umad_size() + room);
+	bool failed = false;
+
+	pthread_setname_np(pthread_self(), "umad");
+	while (!atomic_load(&device->stop)) {
+		enum readiness ready = wait_readable(device, POLL_MS);
+		bool ok = ready == READABLE ? drain(device, &umad, &room) : ready == IDLE;
+
+		if (!ok) {
+			note_failure(device, failed);
+			failed = true;
+		} else if (ready == READABLE) {
+			failed = false;
+		}
+	}
+	linger(device, &umad, &room);
+	g_free(umad);
+	return NULL;
+}
+
+bool umad_receiver_start(struct umad_device *device, GError **error)
+{
+	sigset_t all, before;
+	int rc;
+
+	if (device->receiving)
+		return true;
+	sigfillset(&all); /* signals are for the daemon's main thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&device->receiver, NULL, receiver_main, device);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM,
+			    "no thread for receiving from %s: %s", device->vendor.name,
+			    g_strerror(rc));
+		return false;
+	}
+	device->receiving = true;
+	return true;
+}
+
+void umad_receiver_stop(struct umad_device *device)
+{
+	if (!device->receiving)
+		return;
+	atomic_store(&device->stop, true);
+	pthread_join(device->receiver, NULL);
+	device->receiving = false;
+}

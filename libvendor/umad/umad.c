@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The umad back end: a port of a real HCA through libibumad, or of a simulator that preloads a
+ * library under it.
+ *
+ * A device is one open port. Its file descriptor is shared by
+ *  - the actors that bind and send: sending is one write(), without a lock;
+ *  - a receiver thread (receiver.c), started by the first bind, which does nothing but read and
+ *    post to the actor of the MAD's class.
+ * Agents are published by one atomic pointer a class and live until close, which first joins the
+ * receiver.
+ *
+ * The kernel matches responses to requests by TransactionID and agent, times requests out, and
+ * does RMPP for class 0x03 (IBA 13.6). It drops a response whose request was sent without a
+ * timeout; it rejects a request equal to one still outstanding.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "umad_private.h"
+
+#define MAD_BYTES 256
+#define MAD_HEADER_BYTES 24
+
+/*
+ * SMPs in flight. The kernel posts 512 receive buffers to QP0 (ib_mad's recv_queue_size): at most
+ * half of them for responses leaves room for traps and for the responses that we send ourselves.
+ * ibsim and its clients write to each other over blocking datagram sockets, and hang for good
+ * when both are full, which was seen from about 128 requests on.
+ */
+#define OUTSTANDING_HARDWARE 256
+#define OUTSTANDING_IBSIM 100
+
+#define BIT(method) (UINT64_C(1) << (method))
+
+/* Requests that a manager of each class receives. The kernel gives each method to one agent. */
+static const struct class_row {
+	uint8_t mgmt_class;
+	uint8_t version;
+	uint8_t rmpp_version;
+	uint64_t methods;
+} class_rows[] = {
+	{ IBA_CLASS_SUBN_LID, 1, 0,
+	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
+		  BIT(IBA_METHOD_TRAP_REPRESS) },
+	{ IBA_CLASS_SUBN_DIRECTED, 1, 0,
+	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
+		  BIT(IBA_METHOD_TRAP_REPRESS) },
+	/* Not Report: it belongs to subscribers on this host, such as srp_daemon. */
+	{ IBA_CLASS_SUBN_ADM, 2, 1,
+	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_GET_TABLE) |
+		  BIT(IBA_METHOD_GET_TRACE_TABLE) | BIT(IBA_METHOD_GET_MULTI) |
+		  BIT(IBA_METHOD_DELETE) },
+	{ IBA_CLASS_PERF, 1, 0, 0 },
+	{ IBA_CLASS_CC, 2, 0, 0 },
+};
+
+static struct umad_device *device_of(struct vendor *vendor)
+{
+	return (struct umad_device *)vendor;
+}
+
+static const struct class_row *find_class(uint8_t mgmt_class)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(class_rows); i++)
+		if (class_rows[i].mgmt_class == mgmt_class)
+			return &class_rows[i];
+	return NULL;
+}
+
+/* libibumad wants the mask as longs, method 0 in the lowest bit of the first. */
+static int register_agent(int port_id, const struct class_row *row, bool manager)
+{
+	long mask[16 / sizeof(long)] = {};
+
+	for (int method = 0; method < 64; method++)
+		if (row->methods & BIT(method))
+			mask[method / (8 * sizeof(long))] |= 1L << (method % (8 * sizeof(long)));
+	errno = 0;
+	return umad_register(port_id, row->mgmt_class, row->version, row->rmpp_version,
+			     manager && row->methods ? mask : NULL);
+}
+
+static bool bind_locked(struct umad_device *device, const struct class_row *row, bool manager,
+			const struct vendor_client *client, GError **error)
+{
+	struct umad_agent *agent;
+	int id = -1;
+
+	if (!atomic_load(&device->agents[row->mgmt_class]))
+		id = register_agent(device->port_id, row, manager);
+	if (id < 0) {
+		/* libibumad hides why; the kernel refuses when another agent has a method. */
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_BUSY,
+			    "%s: management class 0x%02x is taken: does another subnet manager "
+			    "run on this port? (%s)",
+			    device->vendor.name, row->mgmt_class,
+			    errno ? g_strerror(errno) : "registration refused");
+		return false;
+	}
+	agent = g_new0(struct umad_agent, 1);
+	agent->id = id;
+	agent->mgmt_class = row->mgmt_class;
+	agent->client = *client;
+	atomic_store(&device->agents[row->mgmt_class], agent);
+	return umad_receiver_start(device, error);
+}
+
+static bool device_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
+			const struct vendor_client *client, GError **error)
+{
+	struct umad_device *device = device_of(vendor);
+	const struct class_row *row = find_class(mgmt_class);
+	bool ok;
+
+	g_assert(row); /* which classes the daemon speaks is not input */
+	pthread_mutex_lock(&device->lock);
+	ok = bind_locked(device, row, manager, client, error);
+	pthread_mutex_unlock(&device->lock);
+	return ok;
+}
+
+static void address_to_umad(struct ib_mad_addr *to, const struct vendor_address *from)
+{
+	to->lid = htobe16(from->lid);
+	to->sl = from->sl;
+	to->path_bits = from->path_bits;
+	to->qpn = htobe32(from->qpn);
+	to->qkey = htobe32(from->qkey);
+	to->pkey_index = from->p_key_index;
+	to->grh_present = from->has_grh;
+	if (!from->has_grh)
+		return;
+	to->hop_limit = from->hop_limit;
+	to->traffic_class = from->traffic_class;
+	to->flow_label = htobe32(from->flow_label);
+	to->ib_gid.global.subnet_prefix = htobe64(from->gid.prefix);
+	to->ib_gid.global.interface_id = htobe64(from->gid.guid);
+}
+
+/* The device will never take this MAD: a request fails at once, a response is only logged. */
+static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t length,
+		    unsigned int timeout_ms, int reason)
+{
+	log_verbose(device->log, "%s: a MAD of class 0x%02x for LID %u was refused: %s",
+		    device->vendor.name, umad->data[1], be16toh(umad->addr.lid),
+		    g_strerror(reason));
+	if (timeout_ms)
+		umad_deliver(device, umad, length, VENDOR_FAILED);
+}
+
+static bool write_mad(struct umad_device *device, const struct umad_agent *agent,
+		      struct ib_user_mad *umad, size_t length, unsigned int timeout_ms)
+{
+	do {
+		errno = 0;
+		if (umad_send(device->port_id, agent->id, umad, length, timeout_ms, 0) == 0) {
+			if (timeout_ms)
+				atomic_fetch_add(&device->in_flight, 1);
+			return true;
+		}
+	} while (errno == EINTR);
+	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM)
+		return false;
+	refused(device, umad, length, timeout_ms, errno);
+	return true;
+}
+
+static bool device_send(struct vendor *vendor, const struct vendor_address *to,
+			const uint8_t *data, size_t length, unsigned int timeout_ms)
+{
+	struct umad_device *device = device_of(vendor);
+	struct umad_agent *agent;
+	union {
+		struct ib_user_mad umad;
+		uint8_t room[sizeof(struct ib_user_mad) + MAD_BYTES];
+	} small;
+	struct ib_user_mad *umad = &small.umad;
+	g_autofree struct ib_user_mad *big = NULL;
+
+	g_assert(length >= MAD_HEADER_BYTES);
+	agent = atomic_load(&device->agents[data[1]]);
+	g_assert(agent); /* sends only in classes that it bound */
+	if (length > MAD_BYTES)
+		umad = big = g_malloc(sizeof(*umad) + length);
+	memset(umad, 0, sizeof(*umad));
+	address_to_umad(&umad->addr, to);
+	memcpy(umad->data, data, length);
+	return write_mad(device, agent, umad, length, timeout_ms);
+}
+
+static bool open_issm(struct umad_device *device, GError **error)
+{
+	g_autofree char *file = umad_issm_file(device->device, device->port_num);
+	enum vendor_error code = VENDOR_ERROR_SYSTEM;
+	const char *hint = "";
+
+	if (!file) {
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM, "%s has no issm device",
+			    device->vendor.name);
+		return false;
+	}
+	do {
+		device->issm_fd = open(file, O_NONBLOCK);
+	} while (device->issm_fd < 0 && errno == EINTR);
+	if (device->issm_fd >= 0)
+		return true;
+	if (errno == EAGAIN || errno == EBUSY) {
+		code = VENDOR_ERROR_BUSY;
+		hint = " (another subnet manager on this port holds it)";
+	} else if (errno == EACCES || errno == EPERM) {
+		code = VENDOR_ERROR_PERMISSION;
+		hint = " (run as root, or give this user access to it)";
+	}
+	g_set_error(error, VENDOR_ERROR, code, "cannot open %s: %s%s", file, g_strerror(errno),
+		    hint);
+	return false;
+}
+
+static bool device_set_is_sm(struct vendor *vendor, bool on, GError **error)
+{
+	struct umad_device *device = device_of(vendor);
+	bool ok = true;
+
+	pthread_mutex_lock(&device->lock);
+	if (on && device->issm_fd < 0) {
+		ok = open_issm(device, error);
+	} else if (!on && device->issm_fd >= 0) {
+		close(device->issm_fd); /* the kernel clears the bit */
+		device->issm_fd = -1;
+	}
+	pthread_mutex_unlock(&device->lock);
+	return ok;
+}
+
+static void device_close(struct vendor *vendor)
+{
+	struct umad_device *device = device_of(vendor);
+
+	umad_receiver_stop(device);
+	device_set_is_sm(vendor, false, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(device->agents); i++) {
+		struct umad_agent *agent = atomic_load(&device->agents[i]);
+
+		if (!agent)
+			continue;
+		umad_unregister(device->port_id, agent->id);
+		g_free(agent);
+	}
+	umad_close_port(device->port_id);
+	pthread_mutex_destroy(&device->lock);
+	g_free(device);
+}
+
+static const struct vendor_ops umad_ops = {
+	.bind = device_bind,
+	.send = device_send,
+	.set_is_sm = device_set_is_sm,
+	.close = device_close,
+};
+
+static int open_port(const struct vendor_port *port, GError **error)
+{
+	g_autofree char *file = umad_device_file(port->device, port->port_num);
+	int id;
+
+	errno = 0;
+	id = umad_open_port(port->device, port->port_num);
+	if (id >= 0)
+		return id;
+	if (errno == EACCES || errno == EPERM)
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_PERMISSION,
+			    "cannot open %s: %s (run as root, or give this user access to it)",
+			    file ? file : port->device, g_strerror(errno));
+	else
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM,
+			    "cannot open %s of %s port %u: %s (is ib_umad loaded?)",
+			    file ? file : "the umad device", port->device, port->port_num,
+			    errno ? g_strerror(errno) : "libibumad refused");
+	return -1;
+}
+
+static bool is_ibsim(const char *name)
+{
+	struct umad_ca ca;
+	bool ibsim;
+
+	if (umad_get_ca(name, &ca) < 0)
+		return false;
+	ibsim = strcmp(ca.ca_type, "simulator") == 0;
+	umad_release_ca(&ca);
+	return ibsim;
+}
+
+static struct vendor *device_new(struct log *log, const struct vendor_port *port, int port_id)
+{
+	struct umad_device *device = g_new0(struct umad_device, 1);
+
+	device->vendor.ops = &umad_ops;
+	device->vendor.port_guid = port->guid;
+	device->vendor.max_outstanding =
+		is_ibsim(port->device) ? OUTSTANDING_IBSIM : OUTSTANDING_HARDWARE;
+	g_snprintf(device->vendor.name, sizeof(device->vendor.name), "%s port %u", port->device,
+		   port->port_num);
+	device->log = log;
+	g_strlcpy(device->device, port->device, sizeof(device->device));
+	device->port_num = port->port_num;
+	device->port_id = port_id;
+	device->issm_fd = -1;
+	pthread_mutex_init(&device->lock, NULL);
+	return &device->vendor;
+}
+
+struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t port_guid,
+				GError **error)
+{
+	g_autoptr(GArray) ports = vendor_umad_ports(error);
+	struct vendor_port port;
+	int port_id;
+
+	g_assert(runtime_mode(rt) == RUNTIME_REAL); /* hardware knows no virtual time */
+	if (!ports || !umad_choose_port(ports, port_guid, &port, error))
+		return NULL;
+	port_id = open_port(&port, error);
+	return port_id < 0 ? NULL : device_new(log, &port, port_id);
+}
