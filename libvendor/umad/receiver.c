@@ -6,6 +6,7 @@
  * under libibumad intercept exactly that. So the thread cannot be woken by a second descriptor; it
  * looks at the stop flag after each poll, which ends after POLL_MS at the latest.
  */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

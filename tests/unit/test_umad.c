@@ -3,6 +3,7 @@
  * The umad back end on ibsim. The program starts an ibsim of its own in a private directory, and
  * then itself again with ibsim's library preloaded; the second process runs the tests.
  */
+#define _GNU_SOURCE /* pipe2, nftw */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
