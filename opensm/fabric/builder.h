@@ -49,6 +49,7 @@ struct builder_node {
 	uint64_t seen;		    /* sweep that saw it last */
 	bool has_description, has_switch_info;
 	bool dirty;	       /* its ports are to be read again */
+	bool suspect;	       /* a neighbour lost it: it may be dead */
 	bool gone;	       /* to be dropped between two steps */
 	bool lid_routed;       /* SMPs reach it LID-routed */
 	bool warm;	       /* its tables held something when it was first seen */

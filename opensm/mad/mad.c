@@ -233,13 +233,15 @@ static bool transmit(struct transaction *transaction)
 static void retry_or_give_up(struct transaction *transaction)
 {
 	struct mad *mad = transaction->mad;
-	bool probe = transaction->request->probe;
+	const struct mad_request *request = transaction->request;
+	unsigned int tries = request->tries ? request->tries : mad->retries + 1;
+	bool probe = request->probe;
 
 	if (!probe)
 		window_loss(&mad->window, actor_now(mad->actor), mad->timeout_ms * NS_PER_MS);
 	if (transaction->form != SMP_DIRECTED)
 		transaction->preferred_failed = true;
-	if (probe || transaction->tries >= mad->retries) {
+	if (probe || transaction->tries + 1 >= tries) {
 		if (!probe)
 			counter_inc(&mad->context->counters, smp_timeouts);
 		transaction->request->result = MAD_TIMEOUT;

@@ -38,6 +38,7 @@ struct mad_request {
 	uint16_t attribute;
 	uint32_t modifier;
 	uint64_t m_key;
+	uint8_t tries;			       /* at most; 0: as the options say */
 	uint8_t data[64];		       /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner;		       /* done runs here */
 	void (*done)(struct mad_request *request); /* owns the request again */

@@ -14,6 +14,7 @@
 #define P_KEYS_PER_BLOCK 32
 #define MAX_HOPS 63
 #define SILENT_SWEEPS 3
+#define SUSPECT_TRIES 2
 
 static bool link_is_up(const struct builder_port *port)
 {
@@ -113,7 +114,11 @@ static void link_lost(struct builder_port *port)
 	if (!peer)
 		return;
 	peer->info.port_state = IBA_PORT_DOWN;
-	peer->node->dirty |= builder_is_switch(peer->node) && !peer->fresh;
+	if (builder_is_switch(peer->node) && !peer->fresh) {
+		peer->node->suspect |= !peer->node->dirty;
+		peer->node->dirty = true;
+		peer->node->lid_routed = false; /* the way to it may have been this */
+	}
 	builder_unlink(port);
 }
 
@@ -231,10 +236,30 @@ static void clear_change(struct sm *sm, struct builder_node *node)
 	sm_request_send(request);
 }
 
+/* A switch that a neighbour lost and that is silent: if it is dead, all its neighbours know. */
+static bool ask_neighbours(struct builder_node *node)
+{
+	if (!node->suspect)
+		return false;
+	node->suspect = false;
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *peer = node->ports[num].peer;
+
+		if (peer && builder_is_switch(peer->node) && !peer->fresh)
+			peer->node->dirty = true;
+	}
+	return true;
+}
+
 static void on_switch_info(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
+	if (request->mad.result == MAD_TIMEOUT && ask_neighbours(node)) {
+		node->dirty = true; /* asked again if it is still there then */
+		return;
+	}
+	node->suspect = false;
 	if (!sm_request_ok(request)) {
 		sm_request_failed(request);
 		return;
@@ -250,8 +275,13 @@ static void on_switch_info(struct sm_request *request)
 
 static void read_switch(struct sm *sm, struct builder_node *node)
 {
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO, 0);
+
 	node->dirty = false;
-	sm_get(sm, node, NULL, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+	request->mad.tries = node->suspect ? SUSPECT_TRIES : 0;
+	request->done = on_switch_info;
+	sm_request_send(request);
 }
 
 /* Trap 144: something about a CA or router changed by itself. */
