@@ -562,6 +562,11 @@ void mad_start(struct mad *mad)
 	actor_start(mad->actor);
 }
 
+void mad_attach(struct mad *mad, GMainContext *loop)
+{
+	actor_attach(mad->actor, loop);
+}
+
 struct actor *mad_actor(struct mad *mad)
 {
 	return mad->actor;

@@ -51,6 +51,7 @@ struct mad_request {
 /* Window and timing from the options; the vendor must outlive it. */
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
 void mad_start(struct mad *mad);
+void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: on that loop */
 struct actor *mad_actor(struct mad *mad);
 /* After the vendor was closed and the owners stopped. */
 void mad_stop(struct mad *mad);

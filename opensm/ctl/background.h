@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Going to the background, and the file with the process number. */
+#ifndef CTL_BACKGROUND_H
+#define CTL_BACKGROUND_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/*
+ * Goes on in a process of its own session; before any thread is made. The process it was called in
+ * waits and exits: 0 when background_ready is called, 1 if this one ends before. Returns what
+ * background_ready wants, -1 and error if there is no process to be had.
+ */
+int background_begin(GError **error);
+
+/* From now on without a terminal: standard files become /dev/null and the waiting process exits. */
+void background_ready(int handle);
+
+/* Whole or not at all. */
+bool pidfile_write(const char *path, GError **error);
+/* Unless another process has put its own number there. */
+void pidfile_remove(const char *path);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The assembly of a subnet manager.
+ *
+ *	vendor -> mad -> sm, sa	MADs up: mad dispatches by class
+ *	sm, sa -> mad -> vendor	MADs down: transactions and replies
+ *	sm <-> sa		events and the published subnet only
+ *
+ * Each of mad, sm and sa is an actor; "main" is the fourth, on the owner's loop, for what must
+ * happen there. With single_thread all of them run from that loop, and in virtual time from
+ * runtime_run(); the code is the same.
+ *
+ * Stopping goes against the direction of work: sm and sa first, so that nothing new is asked; then
+ * IsSM, while the port still works; then mad, so that nobody sends through the port any more; then
+ * the port itself. The pool is emptied last of all that run: its answers find a closed mailbox.
+ */
+#include "ctl/daemon.h"
+
+#include "ctl/logging.h"
+#include "mad/mad.h"
+#include "policy/groups.h"
+#include "policy/subnet.h"
+#include "sa/sa.h"
+#include "sm/sm.h"
+
+#define POOL_THREADS 2
+
+struct daemon {
+	struct context context;
+	struct vendor *vendor;
+	struct actor *main;
+	struct mad *mad;
+	struct sm *sm;
+	struct sa *sa;
+	GMainContext *loop;
+	char *cache_dir;
+	bool running;
+	daemon_finished_fn *finished;
+	void *finished_arg;
+};
+
+/* ---- the context ---- */
+
+#define COUNTED(type)                                                                              \
+	static void get_##type(void *object)                                                       \
+	{                                                                                          \
+		type##_ref(object);                                                                \
+	}                                                                                          \
+	static void put_##type(void *object)                                                       \
+	{                                                                                          \
+		type##_unref(object);                                                              \
+	}
+COUNTED(options)
+COUNTED(subnet)
+COUNTED(mc_groups)
+#undef COUNTED
+
+static void context_init(struct context *context, const struct daemon_config *config,
+			 const char *cache_dir)
+{
+	context->rt = config->rt;
+	context->log = config->log;
+	context->cache_dir = cache_dir;
+	event_bus_init(&context->bus);
+	slot_init(&context->options, get_options, put_options);
+	slot_init(&context->subnet, get_subnet, put_subnet);
+	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_publish(&context->options, options_ref(config->options));
+	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
+	context->pool = pool_new(config->rt, "pool",
+				 config->options->single_thread ? 1 : POOL_THREADS);
+}
+
+static void context_clear(struct context *context)
+{
+	slot_clear(&context->groups);
+	slot_clear(&context->subnet);
+	slot_clear(&context->options);
+	event_bus_clear(&context->bus);
+}
+
+static void on_finished(void *arg, uint64_t exit_code)
+{
+	struct daemon *daemon = arg;
+
+	if (daemon->finished)
+		daemon->finished(daemon->finished_arg, (int)exit_code);
+}
+
+/* ---- life ---- */
+
+struct daemon *daemon_new(const struct daemon_config *config, GError **error)
+{
+	struct daemon *daemon = g_new0(struct daemon, 1);
+
+	daemon->vendor = config->vendor;
+	daemon->loop = config->loop;
+	daemon->cache_dir = g_strdup(config->cache_dir);
+	context_init(&daemon->context, config, daemon->cache_dir);
+	daemon->main = actor_new(config->rt, "main");
+	daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
+	if (!daemon->mad) {
+		daemon_free(daemon);
+		return NULL;
+	}
+	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
+	daemon->sa = sa_new(&daemon->context, daemon->mad);
+	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
+	return daemon;
+}
+
+void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, void *arg)
+{
+	daemon->finished = finished;
+	daemon->finished_arg = arg;
+}
+
+/* The port is bound already; what arrives before an actor starts waits in its mailbox. */
+void daemon_start(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+
+	daemon->running = true;
+	actor_attach(daemon->main, daemon->loop);
+	if (options->single_thread) {
+		mad_attach(daemon->mad, daemon->loop);
+		sa_attach(daemon->sa, daemon->loop);
+		sm_attach(daemon->sm, daemon->loop);
+	} else {
+		mad_start(daemon->mad);
+		sa_start(daemon->sa);
+		sm_start(daemon->sm);
+	}
+	options_unref(options);
+}
+
+static void take_back_is_sm(struct daemon *daemon)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!vendor_set_is_sm(daemon->vendor, false, &error))
+		log_error(daemon->context.log, "IsSM stays set: %s", error->message);
+}
+
+void daemon_stop(struct daemon *daemon)
+{
+	if (!daemon->running)
+		return;
+	daemon->running = false;
+	sm_stop(daemon->sm);
+	sa_stop(daemon->sa);
+	take_back_is_sm(daemon);
+	mad_stop(daemon->mad);
+	g_clear_pointer(&daemon->vendor, vendor_close);
+	g_clear_pointer(&daemon->context.pool, pool_free);
+	actor_stop(daemon->main);
+}
+
+/* In the order in which they may still know of each other: requests come back from mad. */
+void daemon_free(struct daemon *daemon)
+{
+	if (!daemon)
+		return;
+	daemon_stop(daemon);
+	/* Of one that never ran. */
+	g_clear_pointer(&daemon->vendor, vendor_close);
+	g_clear_pointer(&daemon->context.pool, pool_free);
+	if (daemon->mad)
+		mad_free(daemon->mad);
+	if (daemon->sm)
+		sm_free(daemon->sm);
+	sa_free(daemon->sa);
+	actor_free(daemon->main);
+	context_clear(&daemon->context);
+	g_free(daemon->cache_dir);
+	g_free(daemon);
+}
+
+/* ---- while it runs ---- */
+
+bool daemon_reread(struct daemon *daemon, GError **error)
+{
+	struct context *context = &daemon->context;
+	struct options *old = slot_take(&context->options), *new;
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+
+	new = options_reread(old, warnings, error);
+	options_unref(old);
+	if (!new)
+		return false;
+	for (guint i = 0; i < warnings->len; i++)
+		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
+	logging_apply(context->log, new);
+	slot_publish(&context->options, new);
+	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
+	return true;
+}
+
+void daemon_sweep(struct daemon *daemon, unsigned int reasons)
+{
+	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
+}
+
+struct context *daemon_context(struct daemon *daemon)
+{
+	return &daemon->context;
+}
+
+struct sm *daemon_sm(struct daemon *daemon)
+{
+	return daemon->sm;
+}
+
+struct actor *daemon_actor(struct daemon *daemon)
+{
+	return daemon->main;
+}

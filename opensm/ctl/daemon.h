@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One subnet manager, assembled: context, transactions, sweeps and SA on one port. A process may
+ * hold any number of them. All functions run on the owner's thread, that of the loop.
+ */
+#ifndef CTL_DAEMON_H
+#define CTL_DAEMON_H
+
+#include "core/context.h"
+#include "core/options.h"
+#include "vendor/vendor.h"
+
+struct daemon;
+struct sm;
+
+struct daemon_config {
+	struct runtime *rt;	 /* outlives the daemon */
+	struct options *options; /* as at start; the daemon takes a reference */
+	struct log *log;	 /* outlives the daemon */
+	struct vendor *vendor;	 /* an open port; the daemon takes it over, also on failure */
+	const char *cache_dir;	 /* copied; NULL: nothing is kept over a restart */
+	GMainContext *loop;	 /* of the owner; NULL: the default one. Unused in virtual time */
+};
+
+/* Binds the port's management classes. NULL and error if the port is not to be had. */
+struct daemon *daemon_new(const struct daemon_config *config, GError **error);
+
+/* Who is told, on the loop, that there is nothing left to do (--once): before daemon_start. */
+typedef void daemon_finished_fn(void *arg, int exit_code);
+void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, void *arg);
+
+/* Starts the actors: threads, or all on the loop if the options say single_thread. */
+void daemon_start(struct daemon *daemon);
+
+/* Reads opensm.conf again, applies what is live; false and error: the old options stay. */
+bool daemon_reread(struct daemon *daemon, GError **error);
+
+/* Asks for sweeps: bits of enum sweep_reason. */
+void daemon_sweep(struct daemon *daemon, unsigned int reasons);
+
+/* Takes IsSM back, closes the port and stops the actors; the fabric keeps running as it is. */
+void daemon_stop(struct daemon *daemon);
+void daemon_free(struct daemon *daemon); /* stops it if it runs; NULL is fine */
+
+/* For who watches it. Subscribing to the bus is for before daemon_start. */
+struct context *daemon_context(struct daemon *daemon);
+struct sm *daemon_sm(struct daemon *daemon);
+struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* From options to an open port. Start-up only: nothing here is called while a daemon runs. */
+#include "ctl/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "iba/constants.h"
+
+#define SIM_HINT "; without an InfiniBand device, --sim SPEC runs on a simulated fabric"
+
+static const char *state_name(const struct vendor_port *port)
+{
+	const char *name = iba_name(IBA_SET_PORT_STATE, port->state);
+
+	if (!port->infiniband)
+		return "not InfiniBand";
+	return name ? name : "?";
+}
+
+static void list_ports(const GArray *ports)
+{
+	puts("Local ports:");
+	for (guint i = 0; i < ports->len; i++) {
+		const struct vendor_port *port = &g_array_index(ports, struct vendor_port, i);
+
+		printf("  %u  %s port %u  0x%016" PRIx64 "  LID %u  %s\n", i + 1, port->device,
+		       port->port_num, port->guid, port->lid, state_name(port));
+	}
+}
+
+bool device_ask(uint64_t *port_guid, GError **error)
+{
+	g_autoptr(GArray) ports = vendor_umad_ports(error);
+	char line[64];
+	unsigned long choice;
+
+	if (!ports) {
+		g_prefix_error(error, "-g 0: ");
+		return false;
+	}
+	list_ports(ports);
+	for (;;) {
+		printf("Number of the port to bind to [1-%u], 0 to leave: ", ports->len);
+		fflush(stdout);
+		if (!fgets(line, sizeof(line), stdin))
+			break;
+		choice = strtoul(line, NULL, 10);
+		if (g_ascii_isdigit(line[0]) && choice == 0)
+			break;
+		if (choice >= 1 && choice <= ports->len) {
+			*port_guid = g_array_index(ports, struct vendor_port, choice - 1).guid;
+			return true;
+		}
+	}
+	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_SUCH_PORT, "-g 0: no port was chosen");
+	return false;
+}
+
+static bool open_sim(struct device *device, struct runtime *rt, struct log *log,
+		     const struct options *options, uint64_t port_guid, GError **error)
+{
+	struct topology *topology = topology_load(options->sim, error);
+	struct sim_config config;
+
+	if (!topology) {
+		g_prefix_error(error, "--sim: ");
+		return false;
+	}
+	sim_config_default(&config);
+	config.seed = options->sim_seed;
+	config.hop_ns = options->sim_hop_ns;
+	config.sma_ns = options->sim_sma_ns;
+	config.loss = options->sim_loss;
+	device->sim = sim_new(rt, log, topology, &config);
+	topology_free(topology);
+	sim_start(device->sim);
+	device->vendor = sim_open(device->sim, port_guid, error);
+	if (device->vendor)
+		return true;
+	device_close(device);
+	return false;
+}
+
+bool device_open(struct device *device, struct runtime *rt, struct log *log,
+		 const struct options *options, uint64_t port_guid, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	*device = (struct device){0};
+	if (options->sim)
+		return open_sim(device, rt, log, options, port_guid, error);
+	device->vendor = vendor_umad_open(rt, log, port_guid, &why);
+	if (device->vendor)
+		return true;
+	g_set_error(error, why->domain, why->code, "%s%s", why->message,
+		    why->code == VENDOR_ERROR_NO_DEVICE ? SIM_HINT : "");
+	return false;
+}
+
+void device_close(struct device *device)
+{
+	g_clear_pointer(&device->sim, sim_free);
+}

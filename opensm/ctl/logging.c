@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From options to the log: at start, and live when they are read again. Lines of
+ * per_module_logging_file are "file.c flags", flags in any base; '#' begins a comment.
+ */
+#include "ctl/logging.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEGABYTE UINT64_C(1048576)
+
+/* Returns what is wrong with the line, or NULL. */
+static const char *module_line(struct log *log, char *line)
+{
+	char *words, *name, *flags, *end;
+	unsigned long value;
+
+	line[strcspn(line, "#")] = '\0';
+	name = strtok_r(line, " \t\r=:", &words);
+	if (!name)
+		return NULL;
+	flags = strtok_r(NULL, " \t\r=:", &words);
+	if (!flags)
+		return "no log flags after the name of the source file";
+	if (strtok_r(NULL, " \t\r", &words))
+		return "more than a source file and its log flags";
+	errno = 0;
+	value = strtoul(flags, &end, 0);
+	if (errno || *end || *flags == '-' || value > 0xFF)
+		return "log flags are a number up to 0xff";
+	log_set_module_flags(log, name, (unsigned int)value);
+	return NULL;
+}
+
+static void module_file(struct log *log, const char *file)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	if (!g_file_get_contents(file, &text, NULL, &error)) {
+		if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+			log_error(log, "per_module_logging_file: %s", error->message);
+		return;
+	}
+	lines = g_strsplit(text, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++) {
+		const char *wrong = module_line(log, lines[i]);
+
+		if (wrong)
+			log_error(log, "%s:%u: %s", file, i + 1, wrong);
+	}
+}
+
+void logging_apply(struct log *log, const struct options *options)
+{
+	log_set_flags(log, options->log_flags);
+	log_set_flush(log, options->force_log_flush);
+	log_set_max_bytes(log, options->log_max_size * MEGABYTE);
+	log_set_prefix(log, options->log_prefix);
+	log_clear_module_flags(log);
+	if (options->per_module_logging_file)
+		module_file(log, options->per_module_logging_file);
+}
+
+struct log *logging_open(const struct options *options, GError **error)
+{
+	const struct log_config config = {
+		.file = options->log_file,
+		.prefix = options->log_prefix,
+		.flags = options->log_flags,
+		.append = options->accum_log_file,
+		.max_bytes = options->log_max_size * MEGABYTE,
+		.flush = options->force_log_flush,
+	};
+	struct log *log = log_new(&config, error);
+
+	if (log)
+		logging_apply(log, options);
+	return log;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The log as the options want it. */
+#ifndef CTL_LOGGING_H
+#define CTL_LOGGING_H
+
+#include "complib/log.h"
+#include "core/options.h"
+
+/* Opens the log and applies the options; NULL and error naming the file if it cannot be written. */
+struct log *logging_open(const struct options *options, GError **error);
+
+/*
+ * Flags, limit, flush and the flags of single source files; mistakes of per_module_logging_file
+ * are logged by file and line, and that line is left out. A file that is not there is no mistake.
+ */
+void logging_apply(struct log *log, const struct options *options);
+
+#endif

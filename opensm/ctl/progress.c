@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Progress on a terminal. The sm actor reports the end of each step; the report crosses to the
+ * daemon's actor "main" as a message, and everything is shown there: two timers there draw the
+ * line that lives, the fast one while the first sweep runs, the slow one once a second after it.
+ */
+#include "ctl/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/status.h"
+#include "iba/constants.h"
+#include "sm/sm.h"
+
+#define DRAW_FAST_NS (100 * NS_PER_MS)
+#define DRAW_NS NS_PER_S
+#define BAR_CELLS 20
+
+/* Names of the steps, for how far a sweep has come. */
+static const char *const steps[] = {
+#define STEP(name, function, kinds, text) #name,
+#include "sm/steps.def"
+#undef STEP
+};
+
+static const char *const texts[] = {
+#define STEP(name, function, kinds, text) text,
+#include "sm/steps.def"
+#undef STEP
+};
+
+/* What is counted, at one time. */
+struct sample {
+	uint64_t when, smps, queries;
+};
+
+struct progress {
+	struct context *context;
+	struct actor *actor;
+	FILE *out;
+	bool terminal, utf8;
+	struct timer draw;
+	uint64_t started_ns, sweep_ns; /* of the daemon, of this sweep */
+	uint64_t step_smps, sweep_smps; /* sent before this step, before this sweep */
+	unsigned int n_steps;	       /* of this sweep, done */
+	bool light;
+	bool up;		       /* the first sweep that had no errors is over */
+	struct sm_progress last;
+	struct sample sample;
+	char *shown; /* the last status line, where no line is rewritten */
+};
+
+/* One report on its way. step is the name of a step, which lives as long as the program. */
+struct report {
+	struct message message;
+	struct progress *progress;
+	struct sm_progress what;
+};
+
+static uint64_t smps(const struct progress *progress)
+{
+	return counter_get(&progress->context->counters, smp_sent);
+}
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_MS;
+}
+
+/* ---- lines ---- */
+
+static void erase(const struct progress *progress)
+{
+	if (progress->terminal)
+		fputs("\r\033[K", progress->out);
+}
+
+static int step_index(const char *name)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(steps); i++)
+		if (!strcmp(steps[i], name))
+			return (int)i;
+	return -1;
+}
+
+/* "[######..............]  30 %" of n in all. */
+static void draw_bar(const struct progress *progress, unsigned int n, unsigned int all)
+{
+	unsigned int full = n * BAR_CELLS / all;
+
+	fputc('[', progress->out);
+	for (unsigned int i = 0; i < BAR_CELLS; i++)
+		fputc(i < full ? '#' : '.', progress->out);
+	fprintf(progress->out, "] %3u %%", n * 100 / all);
+}
+
+static void show_step(struct progress *progress, const struct sm_progress *what)
+{
+	int step = step_index(what->step);
+	uint64_t now = smps(progress);
+
+	erase(progress);
+	fprintf(progress->out, "%s %-12s %10.1f ms %9" G_GUINT64_FORMAT " SMPs  %s\n",
+		progress->utf8 ? "\342\234\223" : "ok", what->step, ms(what->step_ns),
+		now - progress->step_smps, step < 0 ? "" : texts[step]);
+	progress->step_smps = now;
+}
+
+static void show_end(struct progress *progress, const struct sm_progress *what)
+{
+	uint64_t took = actor_now(progress->actor) - progress->sweep_ns;
+
+	erase(progress);
+	fprintf(progress->out,
+		"%s: %u switches, %u hosts, %u links, %u active ports, %" G_GUINT64_FORMAT
+		" MADs, %.1f ms\n",
+		what->errors ? "SUBNET HAS ERRORS" : "SUBNET UP", what->switches, what->hosts,
+		what->links, what->active, smps(progress) - progress->sweep_smps, ms(took));
+}
+
+/* ---- the line that lives ---- */
+
+static double rate(uint64_t now, uint64_t before, uint64_t ns)
+{
+	return ns ? (double)(now - before) * (double)NS_PER_S / (double)ns : 0;
+}
+
+static char *status_text(struct progress *progress)
+{
+	struct counters *counters = &progress->context->counters;
+	const struct sample before = progress->sample;
+	uint64_t up_s = (actor_now(progress->actor) - progress->started_ns) / NS_PER_S;
+
+	progress->sample = (struct sample){
+		.when = actor_now(progress->actor),
+		.smps = smps(progress),
+		.queries = counter_get(counters, sa_received),
+	};
+	return g_strdup_printf(
+		"%s  %u active ports  sweeps %" G_GUINT64_FORMAT " heavy %" G_GUINT64_FORMAT
+		" light  %.0f SMPs/s  %.0f SA queries/s  up %u:%02u:%02u",
+		status_sm_state(progress->context), progress->last.active,
+		counter_get(counters, sweeps_heavy), counter_get(counters, sweeps_light),
+		rate(progress->sample.smps, before.smps, progress->sample.when - before.when),
+		rate(progress->sample.queries, before.queries, progress->sample.when - before.when),
+		(unsigned int)(up_s / 3600), (unsigned int)(up_s / 60 % 60),
+		(unsigned int)(up_s % 60));
+}
+
+/* What a log keeps of that line: nothing that changes by itself. */
+static char *steady_text(const struct progress *progress)
+{
+	return g_strdup_printf("%s  %u switches  %u hosts  %u active ports",
+			       status_sm_state(progress->context), progress->last.switches,
+			       progress->last.hosts, progress->last.active);
+}
+
+static void draw_sweep(struct progress *progress)
+{
+	unsigned int done = MIN(progress->n_steps, (unsigned int)G_N_ELEMENTS(steps));
+
+	erase(progress);
+	draw_bar(progress, done, G_N_ELEMENTS(steps));
+	fprintf(progress->out, "  %s  %" G_GUINT64_FORMAT " SMPs  %.1f s",
+		status_sm_state(progress->context), smps(progress) - progress->sweep_smps,
+		ms(actor_now(progress->actor) - progress->sweep_ns) / 1000);
+}
+
+static void draw_status(struct progress *progress)
+{
+	g_autofree char *text = progress->terminal ? status_text(progress) : steady_text(progress);
+
+	if (progress->terminal) {
+		erase(progress);
+		fputs(text, progress->out);
+	} else if (g_strcmp0(text, progress->shown)) {
+		fprintf(progress->out, "%s\n", text);
+		g_free(progress->shown);
+		progress->shown = g_steal_pointer(&text);
+	}
+}
+
+static void draw(struct timer *timer)
+{
+	struct progress *progress =
+		(struct progress *)((char *)timer - offsetof(struct progress, draw));
+
+	if (progress->up)
+		draw_status(progress);
+	else if (progress->terminal)
+		draw_sweep(progress);
+	fflush(progress->out);
+	timer_start(&progress->draw, progress->up ? DRAW_NS : DRAW_FAST_NS);
+}
+
+/* ---- reports ---- */
+
+static void end_of_sweep(struct progress *progress, const struct sm_progress *what)
+{
+	if (!progress->light)
+		show_end(progress, what);
+	if (!what->errors)
+		progress->up = true;
+	progress->last = *what;
+	progress->last.step = NULL;
+	progress->n_steps = 0;
+	progress->light = false;
+	timer_start(&progress->draw, progress->up ? DRAW_NS : DRAW_FAST_NS);
+}
+
+static void run_report(struct message *message)
+{
+	struct report *report = (struct report *)message;
+	struct progress *progress = report->progress;
+	const struct sm_progress *what = &report->what;
+
+	if (what->finished) {
+		end_of_sweep(progress, what);
+	} else {
+		if (!progress->n_steps) {
+			progress->sweep_ns = actor_now(progress->actor) - what->step_ns;
+			progress->sweep_smps = progress->step_smps;
+		}
+		progress->n_steps++;
+		progress->light = !strcmp(what->step, "LIGHT");
+		if (!progress->up)
+			show_step(progress, what);
+	}
+	if (what->finished)
+		progress->step_smps = smps(progress);
+	fflush(progress->out);
+	g_free(report);
+}
+
+/* On the sm actor. */
+static void take_report(void *arg, const struct sm_progress *what)
+{
+	struct progress *progress = arg;
+	struct report *report = g_new0(struct report, 1);
+
+	report->message.run = run_report;
+	report->progress = progress;
+	report->what = *what;
+	actor_post(progress->actor, &report->message);
+}
+
+/* ---- life ---- */
+
+static bool speaks_utf8(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strstr(value, "UTF-8") || strstr(value, "utf8");
+	}
+	return false;
+}
+
+struct progress *progress_new(struct daemon *daemon, FILE *out)
+{
+	struct progress *progress = g_new0(struct progress, 1);
+	const char *terminal = getenv("TERM");
+
+	progress->context = daemon_context(daemon);
+	progress->actor = daemon_actor(daemon);
+	progress->out = out;
+	progress->terminal = isatty(fileno(out)) && terminal && strcmp(terminal, "dumb");
+	progress->utf8 = speaks_utf8();
+	progress->started_ns = progress->sweep_ns = actor_now(progress->actor);
+	progress->sample.when = progress->started_ns;
+	timer_init(&progress->draw, progress->actor, draw);
+	timer_start(&progress->draw, DRAW_FAST_NS);
+	sm_set_progress(daemon_sm(daemon), take_report, progress);
+	return progress;
+}
+
+void progress_free(struct progress *progress)
+{
+	if (!progress)
+		return;
+	timer_stop(&progress->draw);
+	if (progress->terminal)
+		fputc('\n', progress->out);
+	fflush(progress->out);
+	g_free(progress->shown);
+	g_free(progress);
+}

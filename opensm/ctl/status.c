@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Status from what any thread may read: the published subnet and the counters. */
+#include "ctl/status.h"
+
+#include "iba/constants.h"
+#include "policy/subnet.h"
+
+const char *status_sm_state(const struct context *context)
+{
+	const char *name = iba_name(IBA_SET_SM_STATE, atomic_load(&context->sm_state));
+
+	return name ? name : "?";
+}
+
+char *status_line(struct context *context)
+{
+	struct subnet *subnet = slot_take(&context->subnet);
+	const char *state = status_sm_state(context);
+	const struct fabric *fabric;
+	char *line;
+
+	if (!subnet)
+		return g_strdup_printf("%s, no subnet yet", state);
+	fabric = subnet->fabric;
+	line = g_strdup_printf("%s, subnet %s: %u switches, %u hosts, %u links", state,
+			       subnet->errors ? "has errors" : "up", fabric->n_switches,
+			       fabric->n_nodes - fabric->n_switches, fabric->n_links);
+	subnet_unref(subnet);
+	return line;
+}
+
+void status_log(struct context *context)
+{
+	g_autofree char *line = status_line(context);
+
+	log_sys(context->log, "Status: %s", line);
+#define COUNTER(name, help)                                                                        \
+	log_sys(context->log, "Status: %-20s %12" G_GUINT64_FORMAT "  %s", #name,                  \
+		counter_get(&context->counters, name), help);
+#include "core/counters.def"
+#undef COUNTER
+}
