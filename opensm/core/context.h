@@ -18,12 +18,12 @@ struct options;
 struct context {
 	struct runtime *rt;
 	struct log *log;
-	struct pool *pool;	/* pure work on held snapshots */
+	struct pool *pool; /* pure work on held snapshots */
 	struct event_bus bus;
-	struct slot options;	/* struct options: replaced when the file is read again */
-	struct slot subnet;	/* struct subnet: replaced by each sweep (policy/subnet.h) */
-	struct slot groups;	/* struct mc_groups: replaced by the SA (policy/groups.h) */
-	atomic_uint sm_state;	/* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
+	struct slot options;  /* struct options: replaced when the file is read again */
+	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
+	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
+	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	struct counters counters;
 	const char *cache_dir;
 };

@@ -23,15 +23,15 @@ const char *event_name(enum event_type type);
 /* Why a sweep is wanted; plan.c turns a set of these into light, reroute or heavy. */
 enum sweep_reason {
 	SWEEP_STARTUP = 1 << 0,
-	SWEEP_TIMER = 1 << 1,	/* sweep_interval passed */
-	SWEEP_HEAVY = 1 << 2,	/* asked for by the operator: SIGHUP, console */
-	SWEEP_LIGHT = 1 << 3,	/* asked for by the operator */
-	SWEEP_LINK_TRAP = 1 << 4, /* trap 128 */
+	SWEEP_TIMER = 1 << 1,	   /* sweep_interval passed */
+	SWEEP_HEAVY = 1 << 2,	   /* asked for by the operator: SIGHUP, console */
+	SWEEP_LIGHT = 1 << 3,	   /* asked for by the operator */
+	SWEEP_LINK_TRAP = 1 << 4,  /* trap 128 */
 	SWEEP_LOCAL_TRAP = 1 << 5, /* trap 144 */
-	SWEEP_CHANGE = 1 << 6,	/* a light sweep saw a change */
-	SWEEP_ERRORS = 1 << 7,	/* the last sweep had errors */
-	SWEEP_REROUTE = 1 << 8, /* routes again, without discovery */
-	SWEEP_GROUPS = 1 << 9,	/* multicast groups changed */
+	SWEEP_CHANGE = 1 << 6,	   /* a light sweep saw a change */
+	SWEEP_ERRORS = 1 << 7,	   /* the last sweep had errors */
+	SWEEP_REROUTE = 1 << 8,	   /* routes again, without discovery */
+	SWEEP_GROUPS = 1 << 9,	   /* multicast groups changed */
 };
 
 struct event_bus {

@@ -176,8 +176,7 @@ static void transaction_finish(struct transaction *transaction)
 	mad->free_slots = transaction;
 	mad->in_flight--;
 	target_release(mad, transaction->target);
-	request->fell_back =
-		transaction->preferred_failed && transaction->form == SMP_DIRECTED;
+	request->fell_back = transaction->preferred_failed && transaction->form == SMP_DIRECTED;
 	hand_back(request);
 }
 

@@ -13,39 +13,41 @@
 struct mad;
 
 enum mad_result {
-	MAD_OK,	       /* a response with status 0 */
-	MAD_STATUS,    /* a response with another status, in request->status */
-	MAD_TIMEOUT,   /* no response after all retries */
+	MAD_OK,	     /* a response with status 0 */
+	MAD_STATUS,  /* a response with another status, in request->status */
+	MAD_TIMEOUT, /* no response after all retries */
 };
 
 /* How an SMP reaches its target. */
 struct mad_route {
-	uint8_t hops;	   /* of the directed route from the SM's port: path[1..hops] are exits */
+	uint8_t hops; /* of the directed route from the SM's port: path[1..hops] are exits */
 	uint8_t path[64];
-	uint16_t lid;	   /* of the target: tried first if not 0; the directed route is next */
-	uint16_t parent;   /* LID of the switch before the last hop: tried first if not 0 and lid is 0 */
+	uint16_t lid;	 /* of the target: tried first if not 0; the directed route is next */
+	uint16_t parent; /* LID of the switch before the last hop: tried first if not 0 and lid is 0
+			  */
 };
 
-/* An SMP and its fate; made by the caller, embedded as first member of its own struct if it likes. */
+/* An SMP and its fate; made by the caller, embedded as first member of its own struct if it likes.
+ */
 struct mad_request {
-	struct message message;		       /* private */
-	struct mad_request *next;	       /* private: queue of its target */
-	struct mad *mad;		       /* private */
-	bool probe;			       /* private */
-	uint64_t target;		       /* node GUID: the limit of SMPs in flight is per target */
+	struct message message;	  /* private */
+	struct mad_request *next; /* private: queue of its target */
+	struct mad *mad;	  /* private */
+	bool probe;		  /* private */
+	uint64_t target;	  /* node GUID: the limit of SMPs in flight is per target */
 	struct mad_route route;
-	uint8_t method;			       /* IBA_METHOD_GET or IBA_METHOD_SET */
+	uint8_t method; /* IBA_METHOD_GET or IBA_METHOD_SET */
 	uint16_t attribute;
 	uint32_t modifier;
 	uint64_t m_key;
-	uint8_t tries;			       /* at most; 0: as the options say */
-	uint8_t data[64];		       /* request; then, after MAD_OK or MAD_STATUS, response */
-	struct actor *owner;		       /* done runs here */
+	uint8_t tries;	     /* at most; 0: as the options say */
+	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
+	struct actor *owner; /* done runs here */
 	void (*done)(struct mad_request *request); /* owns the request again */
 	void *arg;
 	enum mad_result result;
-	uint16_t status;		       /* of the response, D bit removed */
-	bool fell_back;			       /* the preferred route failed, the directed one worked */
+	uint16_t status; /* of the response, D bit removed */
+	bool fell_back;	 /* the preferred route failed, the directed one worked */
 };
 
 /* Window and timing from the options; the vendor must outlive it. */

@@ -47,7 +47,8 @@ static void encode_directed(const struct mad_request *request, bool mixed, uint3
 }
 
 void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t tid,
-		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_BYTES], struct vendor_address *to)
+		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_BYTES],
+		struct vendor_address *to)
 {
 	*to = (struct vendor_address){.sl = sl};
 	switch (form) {

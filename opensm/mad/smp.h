@@ -13,7 +13,8 @@ enum smp_form {
 
 /* Writes the 256 octets of a request and where to send it. own_lid is needed by SMP_MIXED. */
 void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t tid,
-		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_BYTES], struct vendor_address *to);
+		uint16_t own_lid, uint8_t sl, uint8_t wire[IBA_MAD_BYTES],
+		struct vendor_address *to);
 
 /*
  * Reads a response to request into it: data, status, result. False if the MAD is no response to

@@ -35,8 +35,8 @@ struct partitions *partitions_default(const struct fabric *fabric)
 		.p_key = P_KEY_BASE(P_KEY_DEFAULT),
 		.name = g_strdup("Default"),
 		.ipoib = true,
-		.mtu = 4,  /* 2048 octets */
-		.rate = 3, /* 10 Gb/s */
+		.mtu = 4,   /* 2048 octets */
+		.rate = 3,  /* 10 Gb/s */
 		.scope = 2, /* link-local */
 		.q_key = 0x0b1b,
 	};

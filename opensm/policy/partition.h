@@ -16,7 +16,7 @@
 struct partition {
 	uint16_t p_key; /* base, without the membership bit */
 	char *name;
-	bool ipoib;	/* has a broadcast group */
+	bool ipoib;		      /* has a broadcast group */
 	uint8_t mtu, rate, sl, scope; /* codes */
 	uint32_t q_key;
 };

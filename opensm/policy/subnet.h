@@ -20,8 +20,8 @@ struct subnet {
 	struct options *options; /* as they were for this sweep */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
-	bool errors;		 /* the sweep ended with errors */
-	bool credit_loop;	 /* its routes can deadlock, and no engine promised otherwise */
+	bool errors;	  /* the sweep ended with errors */
+	bool credit_loop; /* its routes can deadlock, and no engine promised otherwise */
 };
 
 /* Takes references of its own. */

@@ -37,7 +37,8 @@ static void on_p_keys(struct sm_request *request)
 
 static void read_p_keys(struct sm *sm, struct builder_port *port)
 {
-	uint32_t blocks = MAX(1, (port->node->info.partition_cap + P_KEYS_PER_BLOCK - 1) / P_KEYS_PER_BLOCK);
+	uint32_t blocks =
+		MAX(1, (port->node->info.partition_cap + P_KEYS_PER_BLOCK - 1) / P_KEYS_PER_BLOCK);
 
 	builder_table_reserve(&port->p_keys, blocks, sizeof(struct iba_p_key_table));
 	for (uint32_t block = 0; block < blocks; block++) {
@@ -45,8 +46,8 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 
 		if (builder_table_get(&port->p_keys, block, sizeof(struct iba_p_key_table)))
 			continue;
-		request = sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE,
-					 block);
+		request =
+			sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
 		request->port = port;
 		request->block = block;
 		request->done = on_p_keys;
@@ -318,9 +319,9 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 {
 	char name[SM_NAME_SIZE];
 
-	if (info->node_guid && info->node_type >= IBA_NODE_CA && info->node_type <= IBA_NODE_ROUTER &&
-	    info->num_ports && info->num_ports <= IBA_SWITCH_MAX_PORT &&
-	    info->local_port_num <= info->num_ports &&
+	if (info->node_guid && info->node_type >= IBA_NODE_CA &&
+	    info->node_type <= IBA_NODE_ROUTER && info->num_ports &&
+	    info->num_ports <= IBA_SWITCH_MAX_PORT && info->local_port_num <= info->num_ports &&
 	    (info->node_type == IBA_NODE_SWITCH || (info->local_port_num && info->port_guid)))
 		return true;
 	sm_problem(sm,

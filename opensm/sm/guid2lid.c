@@ -124,7 +124,8 @@ static void load(struct guid2lid *map)
 
 	if (!g_file_get_contents(map->file, &text, &length, &error)) {
 		if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-			log_error(map->log, "%s: LIDs of the last run are not known", error->message);
+			log_error(map->log, "%s: LIDs of the last run are not known",
+				  error->message);
 		return;
 	}
 	if (memchr(text, '\0', length)) {

@@ -20,7 +20,8 @@ static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 {
 	if (!builder_is_switch(port->node))
 		return sm->options->lmc;
-	return port->node->switch_info.enhanced_port0 && sm->options->lmc_esp0 ? sm->options->lmc : 0;
+	return port->node->switch_info.enhanced_port0 && sm->options->lmc_esp0 ? sm->options->lmc
+									       : 0;
 }
 
 static bool contains_all(const struct range_set *set, uint32_t lid, uint32_t count)

@@ -129,9 +129,8 @@ static void on_read_again(struct sm_request *request)
  */
 static void read_again(const struct sm_request *refused)
 {
-	struct sm_request *request =
-		sm_request_new(refused->sm, refused->node, IBA_METHOD_GET, IBA_ATTR_PORT_INFO,
-			       refused->mad.modifier);
+	struct sm_request *request = sm_request_new(refused->sm, refused->node, IBA_METHOD_GET,
+						    IBA_ATTR_PORT_INFO, refused->mad.modifier);
 
 	request->port = refused->port;
 	request->block = refused->block;

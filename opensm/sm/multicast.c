@@ -64,7 +64,8 @@ static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GAr
 	struct route_tree *tree = route_multicast(sm->fabric, ports, members->len, &left_out);
 
 	if (left_out)
-		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid, left_out);
+		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid,
+			   left_out);
 	if (left_out || route_tree_verify(sm->fabric, tree, ports, members->len, &witness))
 		add_tree(mft, mlid, tree);
 	else
@@ -98,8 +99,8 @@ static void on_set(struct sm_request *request)
 	builder_table_set(&request->node->mft, request->block, BLOCK_BYTES, &table);
 }
 
-static void write_block(struct sm *sm, struct builder_node *node, uint32_t block,
-			uint32_t position, const uint16_t *want)
+static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
+			const uint16_t *want)
 {
 	static const uint16_t none[PER_BLOCK];
 	uint32_t index = block * POSITIONS + position;
@@ -159,8 +160,8 @@ enum step_result step_multicast(struct sm *sm)
 		sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
 	if (sm->mlid_top)
 		mft.blocks = (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1;
-	mft.masks = g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS *
-			      BLOCK_BYTES);
+	mft.masks =
+		g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS * BLOCK_BYTES);
 	plant_all(sm, &mft, groups);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);

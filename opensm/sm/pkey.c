@@ -21,8 +21,7 @@ static bool read_table(const struct builder_port *port, struct p_key_plan *plan)
 	plan->room = table->n_blocks * PER_BLOCK;
 	plan->is = g_new0(uint16_t, plan->room);
 	for (uint32_t block = 0; block < table->n_blocks; block++) {
-		const void *bytes =
-			builder_table_get(table, block, sizeof(struct iba_p_key_table));
+		const void *bytes = builder_table_get(table, block, sizeof(struct iba_p_key_table));
 
 		if (!bytes)
 			return false;

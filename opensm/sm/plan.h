@@ -17,9 +17,9 @@ enum sweep_kind {
 };
 
 struct plan_state {
-	bool first_done;   /* a sweep has succeeded before */
-	bool force_heavy;  /* option force_heavy_sweep */
-	bool sweep_on_trap; /* option sweep_on_trap */
+	bool first_done;       /* a sweep has succeeded before */
+	bool force_heavy;      /* option force_heavy_sweep */
+	bool sweep_on_trap;    /* option sweep_on_trap */
 	unsigned int failures; /* sweeps in a row that ended with errors */
 };
 

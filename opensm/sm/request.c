@@ -116,11 +116,10 @@ void sm_request_send(struct sm_request *request)
 	mad_send(request->sm->mad, &request->mad);
 }
 
-void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port,
-	    uint16_t attribute, uint32_t modifier, void (*done)(struct sm_request *request))
+void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port, uint16_t attribute,
+	    uint32_t modifier, void (*done)(struct sm_request *request))
 {
-	struct sm_request *request =
-		sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
+	struct sm_request *request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 
 	request->port = port;
 	request->done = done;

@@ -11,17 +11,17 @@ struct sm;
 
 /* Where a sweep stands, for who shows progress. Called on the actor "sm". */
 struct sm_progress {
-	const char *step;     /* name of a step, "LIGHT" or "IDLE" */
-	uint64_t step_ns;     /* time that the step before took */
+	const char *step; /* name of a step, "LIGHT" or "IDLE" */
+	uint64_t step_ns; /* time that the step before took */
 	unsigned int switches, hosts, links;
-	unsigned int active;  /* ports ACTIVE at the end of the sweep */
+	unsigned int active; /* ports ACTIVE at the end of the sweep */
 	bool finished, errors;
 };
 typedef void sm_progress_fn(void *arg, const struct sm_progress *progress);
 
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor);
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg); /* before sm_start */
-void sm_start(struct sm *sm); /* begins with a heavy sweep */
+void sm_start(struct sm *sm);			   /* begins with a heavy sweep */
 void sm_attach(struct sm *sm, GMainContext *loop); /* instead: on that loop */
 void sm_stop(struct sm *sm);
 void sm_free(struct sm *sm);

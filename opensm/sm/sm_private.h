@@ -24,12 +24,12 @@ struct sweep {
 	enum sweep_kind kind; /* SWEEP_KIND_NONE: no sweep runs */
 	unsigned int step;
 	bool again;
-	bool at_step; /* inside a step function: completions do not go on by themselves */
+	bool at_step;	      /* inside a step function: completions do not go on by themselves */
 	unsigned int pending; /* SMPs of this step that are out */
 	unsigned int errors;
 	uint64_t started_ns, step_started_ns;
-	uint32_t layer;	  /* of PROGRAM: hops of the switches being written */
-	bool layer_rest;  /* their remaining blocks */
+	uint32_t layer;	 /* of PROGRAM: hops of the switches being written */
+	bool layer_rest; /* their remaining blocks */
 };
 
 struct sm {
@@ -47,7 +47,7 @@ struct sm {
 	struct timer interval;
 	struct timer settle; /* gathers traps that come together */
 	bool first_sweep_done;
-	bool up; /* the last sweep had no errors */
+	bool up;	       /* the last sweep had no errors */
 	unsigned int failures; /* sweeps with errors in a row */
 
 	/* values of this sweep; kept for the next */
@@ -81,8 +81,8 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 				  uint16_t attribute, uint32_t modifier);
 void sm_request_send(struct sm_request *request);
 /* A Get whose answer goes to done. */
-void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port,
-	    uint16_t attribute, uint32_t modifier, void (*done)(struct sm_request *request));
+void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port, uint16_t attribute,
+	    uint32_t modifier, void (*done)(struct sm_request *request));
 /* "Set(PortInfo) 3 of NAME (0xGUID): timeout" counted as an error of the sweep. */
 void sm_request_failed(const struct sm_request *request);
 static inline bool sm_request_ok(const struct sm_request *request)

@@ -138,8 +138,7 @@ static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct i
 	};
 
 	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
-	smp->header.status =
-		smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
+	smp->header.status = smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
 	smp->header.method = IBA_METHOD_GET_RESP;
 	memset(smp->data, 0, sizeof(smp->data));
 	wire_encode(&iba_sm_info_type, &info, smp->data);
