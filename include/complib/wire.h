@@ -97,7 +97,7 @@ uint64_t wire_components(const struct wire_type *type);
 /* The field of that name, not looking into nested types; NULL if there is none. */
 const struct wire_field *wire_find_field(const struct wire_type *type, const char *name);
 
-/* Element index of a WIRE_UINT or WIRE_BYTES field of a host struct; setting cuts it to the host size. */
+/* Element index of a WIRE_UINT or WIRE_BYTES field; setting cuts the value to the host size. */
 uint64_t wire_value(const struct wire_field *field, const void *host, unsigned int index);
 void wire_set_value(const struct wire_field *field, void *host, unsigned int index, uint64_t value);
 

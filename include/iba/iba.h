@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The InfiniBand attributes as host-order structs, expanded from the rows of iba/all.def:
- * for each type T a struct iba_T, its codec table iba_T_type and the component numbers iba_T_c_NAME.
+ * The InfiniBand attributes as host-order structs, expanded from the rows of iba/all.def: for each
+ * type T a struct iba_T, its codec table iba_T_type, its octets on the wire iba_T_bytes and the
+ * component numbers iba_T_c_NAME.
  */
 #ifndef IBA_IBA_H
 #define IBA_IBA_H
@@ -31,7 +32,8 @@
 	iba_##type##_c_##name = component,
 #define IBA_ARRAY(type, name, ctype, count, bit, width, component, match, print)                   \
 	iba_##type##_c_##name = component,
-#define IBA_BYTES(type, name, count, bit, component, match, print) iba_##type##_c_##name = component,
+#define IBA_BYTES(type, name, count, bit, component, match, print)                                 \
+	iba_##type##_c_##name = component,
 #define IBA_TEXT(type, name, count, bit, component) iba_##type##_c_##name = component,
 #define IBA_NEST(type, name, nested, bit, component, match, print)                                 \
 	iba_##type##_c_##name = component,

@@ -79,7 +79,8 @@ GOLDEN(sa_header, sa_header, "0000000000000001 0008 0000 000000000000001c", .sm_
 			 IBA_COMPONENT(path_record, dlid))
 
 GOLDEN(node_info, node_info,
-       "01 01 02 24 0002c90300a1b2c0 0002c90300a1b2c3 0002c90300a1b2c4 0008 c738 000000a1 07 0002c9",
+       "01 01 02 24 0002c90300a1b2c0 0002c90300a1b2c3 0002c90300a1b2c4"
+       "0008 c738 000000a1 07 0002c9",
        .base_version = 1, .class_version = 1, .node_type = IBA_NODE_SWITCH, .num_ports = 36,
        .system_image_guid = UINT64_C(0x0002c90300a1b2c0),
        .node_guid = UINT64_C(0x0002c90300a1b2c3), .port_guid = UINT64_C(0x0002c90300a1b2c4),

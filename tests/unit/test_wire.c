@@ -7,14 +7,18 @@
 #include <complib/wire.h>
 
 #define ROW(struct_, name_, kind_, bit_, width_, count_, component_, match_, print_)               \
-	{.name = #name_, .bit = bit_, .width = width_, .count = count_,                            \
-	 .offset = offsetof(struct struct_, name_),                                                \
-	 .size = sizeof(((struct struct_ *)NULL)->name_) / (count_), .component = component_,      \
-	 .kind = kind_, .print = print_, .match = match_}
+	{                                                                                          \
+		.name = #name_, .bit = bit_, .width = width_, .count = count_,                     \
+		.offset = offsetof(struct struct_, name_),                                         \
+		.size = sizeof(((struct struct_ *)NULL)->name_) / (count_),                        \
+		.component = component_, .kind = kind_, .print = print_, .match = match_           \
+	}
 
 #define TYPE(struct_, rows, bits_)                                                                 \
-	{.name = #struct_, .fields = rows, .n_fields = G_N_ELEMENTS(rows), .bits = bits_,          \
-	 .size = sizeof(struct struct_)}
+	{                                                                                          \
+		.name = #struct_, .fields = rows, .n_fields = G_N_ELEMENTS(rows), .bits = bits_,   \
+		.size = sizeof(struct struct_)                                                     \
+	}
 
 struct pair {
 	uint64_t high, low;
@@ -53,12 +57,28 @@ static const struct wire_field outer_rows[] = {
 	ROW(outer, wide, WIRE_UINT, 3, 64, 1, 1, WIRE_MATCH_EQUAL, WIRE_HEX),
 	ROW(outer, mask, WIRE_UINT, 70, 26, 1, 2, WIRE_MATCH_BITS, WIRE_HEX),
 	ROW(outer, lid, WIRE_UINT, 96, 16, 2, 3, WIRE_MATCH_EQUAL, WIRE_LID),
-	{.name = "gid", .nested = &pair_type, .bit = 128, .width = 128, .count = 1,
-	 .offset = offsetof(struct outer, gid), .size = sizeof(struct pair), .component = 5,
-	 .kind = WIRE_NEST, .print = WIRE_GID, .match = WIRE_MATCH_EQUAL},
-	{.name = "inner", .nested = &inner_type, .bit = 256, .width = 16, .count = 1,
-	 .offset = offsetof(struct outer, inner), .size = sizeof(struct inner), .component = 6,
-	 .kind = WIRE_NEST, .print = WIRE_DEC, .match = WIRE_MATCH_EQUAL},
+	{.name = "gid",
+	 .nested = &pair_type,
+	 .bit = 128,
+	 .width = 128,
+	 .count = 1,
+	 .offset = offsetof(struct outer, gid),
+	 .size = sizeof(struct pair),
+	 .component = 5,
+	 .kind = WIRE_NEST,
+	 .print = WIRE_GID,
+	 .match = WIRE_MATCH_EQUAL},
+	{.name = "inner",
+	 .nested = &inner_type,
+	 .bit = 256,
+	 .width = 16,
+	 .count = 1,
+	 .offset = offsetof(struct outer, inner),
+	 .size = sizeof(struct inner),
+	 .component = 6,
+	 .kind = WIRE_NEST,
+	 .print = WIRE_DEC,
+	 .match = WIRE_MATCH_EQUAL},
 	ROW(outer, text, WIRE_BYTES, 272, 8, 8, 8, WIRE_MATCH_EQUAL, WIRE_TEXT),
 	ROW(outer, key, WIRE_UINT, 336, 64, 1, 9, WIRE_MATCH_NEVER, WIRE_HIDE),
 };
@@ -76,10 +96,10 @@ static const struct outer sample = {
 };
 
 static const uint8_t sample_wire[] = {
-	0x90, 0x24, 0x68, 0xAC, 0xF1, 0x35, 0x79, 0xBD, 0xE3, 0xAB, 0xCD, 0xEF, 0x00, 0x07,
-	0xC0, 0x01, 0xFE, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x12, 0x34, 0xAB, 0xCD, 'a',  'b',	 0x01, '\\', 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+	0x90, 0x24, 0x68, 0xAC, 0xF1, 0x35, 0x79, 0xBD, 0xE3, 0xAB, 0xCD, 0xEF, 0x00,
+	0x07, 0xC0, 0x01, 0xFE, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x12, 0x34, 0xAB, 0xCD, 'a',  'b',  0x01, '\\', 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
 };
 
 START_TEST(test_encode)
@@ -134,8 +154,12 @@ START_TEST(test_all_alignments)
 		wire[i] = (uint8_t)(i * 73 + 41);
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		for (unsigned int width = 1; width <= 64; width++) {
-			const struct wire_field row = {.name = "x", .bit = bit, .width = width, .count = 1,
-						       .size = 8, .component = -1};
+			const struct wire_field row = {.name = "x",
+						       .bit = bit,
+						       .width = width,
+						       .count = 1,
+						       .size = 8,
+						       .component = -1};
 			const struct wire_type type = {"x", &row, 1, 128, 8};
 			uint64_t host = 0, expected = 0;
 
@@ -222,8 +246,9 @@ START_TEST(test_print)
 	g_autoptr(GString) out = g_string_new(NULL);
 	g_auto(GStrv) lines = NULL;
 	const char *const values[] = {
-		"flag:1", "wide:0x8123456789abcdef", "mask:0x3abcdef", "lid:7 0xc001",
-		"gid:fe80::1234", "a:10", "b:0xbcd", "text:ab\\x01\\x5c", "key:set",
+		"flag:1",	"wide:0x8123456789abcdef", "mask:0x3abcdef",
+		"lid:7 0xc001", "gid:fe80::1234",	   "a:10",
+		"b:0xbcd",	"text:ab\\x01\\x5c",	   "key:set",
 	};
 
 	wire_print(&outer_type, &sample, out);
