@@ -96,7 +96,7 @@ static bool is_layered(const struct tree *tree)
 	return true;
 }
 
-/* At most one pair of leaves in twenty may be farther apart than up and down. */
+/* At most one pair of leaves in four may be farther apart than up and down. */
 static bool goes_up_and_down(const struct tree *tree)
 {
 	uint32_t n = tree->graph->n;
@@ -112,23 +112,48 @@ static bool goes_up_and_down(const struct tree *tree)
 			far += tree->hops[(size_t)a * n + b] > 2 * tree->max_rank;
 		}
 	}
-	return far * 20 <= pairs;
+	return far * 4 <= pairs;
 }
 
-/* A few hosts on upper switches must not hide the tree: then only well filled leaves count. */
-static bool recognise(struct tree *tree)
+static bool most_hosts_on_leaves(const struct tree *tree)
 {
-	uint32_t most = 0;
+	uint64_t on_leaves = 0;
 
 	for (uint32_t sw = 0; sw < tree->graph->n; sw++)
-		most = MAX(most, hosts_of(tree->graph, sw));
-	if (!most || tree->graph->n >= SWITCHES_MAX)
+		if (tree->rank[sw] == 0)
+			on_leaves += hosts_of(tree->graph, sw);
+	return on_leaves * 4 >= route_n_targets(tree->graph) * UINT64_C(3);
+}
+
+/* The smallest number of targets on any switch that is not below least; 0: there is none. */
+static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
+{
+	uint32_t next = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t hosts = hosts_of(graph, sw);
+
+		if (hosts >= least && (!next || hosts < next))
+			next = hosts;
+	}
+	return next;
+}
+
+/* A few hosts on upper switches must not hide the tree: so try with ever better filled leaves. */
+static bool recognise(struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (graph->n >= SWITCHES_MAX)
 		return false;
-	rank_from(tree, 1);
-	if (is_layered(tree) && goes_up_and_down(tree))
-		return true;
-	rank_from(tree, (most + 3) / 4);
-	return is_layered(tree) && goes_up_and_down(tree);
+	for (uint32_t least = next_fill(graph, 1); least; least = next_fill(graph, least + 1)) {
+		rank_from(tree, least);
+		if (!most_hosts_on_leaves(tree))
+			return false;
+		if (is_layered(tree) && goes_up_and_down(tree))
+			return true;
+	}
+	return false;
 }
 
 /* ---- the common order of parents ---- */

@@ -2,7 +2,9 @@
 /*
  * What an engine costs and how even its routes are:
  *
- *   route_quality [-e ENGINE] [-n REPEATS] TOPOLOGY...
+ *   route_quality [-e ENGINE] [-n REPEATS] [-x PERCENT] TOPOLOGY...
+ *
+ * -x takes so many cables between switches out at random.
  *
  * seconds: median of the repeats, one thread, for freeze, engine and verifier; RSS: peak of the
  * process; load: busiest channel between switches over the mean, all hosts sending to all; shift:
@@ -221,6 +223,27 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static bool joins_switches(const struct builder_port *port)
+{
+	return builder_is_switch(port->node) && port->peer && builder_is_switch(port->peer->node);
+}
+
+static void take_cables(struct builder *builder, uint32_t percent)
+{
+	GPtrArray *order = builder_walk(builder);
+	uint64_t state = 1;
+
+	for (uint32_t i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			if (joins_switches(&node->ports[num]) &&
+			    make_number(&state, 200) < percent) /* each is asked from both ends */
+				builder_unlink(&node->ports[num]);
+	}
+	g_ptr_array_unref(order);
+}
+
 struct times {
 	double freeze, engine, verify;
 };
@@ -262,7 +285,8 @@ static struct routing *measure(struct builder *builder, const struct route_engin
 	return routing;
 }
 
-static void report(const char *spec, const struct route_engine *engine, unsigned int repeats)
+static void report(const char *spec, const struct route_engine *engine, unsigned int repeats,
+		   uint32_t percent)
 {
 	struct builder *builder = make_builder_of(spec);
 	struct fabric *fabric;
@@ -271,6 +295,7 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	struct times times;
 	struct net net = { 0 };
 
+	take_cables(builder, percent);
 	make_lids(builder, 0);
 	routing = measure(builder, engine, repeats, &fabric, &times);
 	getrusage(RUSAGE_SELF, &usage);
@@ -291,7 +316,7 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 int main(int argc, char **argv)
 {
 	const struct route_engine *engine = route_find("minhop");
-	unsigned int repeats = 5;
+	unsigned int repeats = 5, percent = 0;
 	int i = 1;
 
 	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
@@ -299,16 +324,19 @@ int main(int argc, char **argv)
 			engine = route_find(argv[i + 1]);
 		else if (!strcmp(argv[i], "-n"))
 			repeats = strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "-x"))
+			percent = strtoul(argv[i + 1], NULL, 10);
 		else
 			engine = NULL;
 	}
 	if (i >= argc || !engine || !repeats) {
-		fprintf(stderr, "usage: route_quality [-e ENGINE] [-n REPEATS] TOPOLOGY...\n");
+		fprintf(stderr, "usage: route_quality [-e ENGINE] [-n REPEATS] "
+				"[-x PERCENT] TOPOLOGY...\n");
 		return 2;
 	}
 	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s\n", engine->name, "hosts", "switch",
 	       "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect");
 	for (; i < argc; i++)
-		report(argv[i], engine, repeats);
+		report(argv[i], engine, repeats, percent);
 	return 0;
 }

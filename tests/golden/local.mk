@@ -1,2 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_PROGRAMS += tests/golden/test_route_golden
+TESTS += tests/golden/test_route_golden
+tests_golden_test_route_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_route_golden_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
 
+golden_topologies = \
+	tests/golden/fat_tree_4.topo \
+	tests/golden/fat_tree_4_broken.topo \
+	tests/golden/irregular.topo \
+	tests/golden/parallel_links.topo \
+	tests/golden/ring.topo \
+	tests/golden/torus_3x3.topo \
+	tests/golden/two_hosts.topo
+golden_texts = \
+	tests/golden/fat_tree_4.minhop.lmc0.lft \
+	tests/golden/fat_tree_4.minhop.lmc1.lft \
+	tests/golden/fat_tree_4_broken.minhop.lmc0.lft \
+	tests/golden/irregular.minhop.lmc0.lft \
+	tests/golden/parallel_links.minhop.lmc0.lft \
+	tests/golden/ring.minhop.lmc0.lft \
+	tests/golden/torus_3x3.minhop.lmc0.lft \
+	tests/golden/torus_3x3.minhop.lmc2.lft \
+	tests/golden/two_hosts.minhop.lmc0.lft
+EXTRA_DIST += $(golden_topologies) $(golden_texts)
+
+golden-update: tests/golden/test_route_golden
+	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
+.PHONY: golden-update

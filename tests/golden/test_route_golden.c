@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Golden tests of routing: a topology in, the LFTs and what the verifier finds out, as text that
+ * is kept beside the topology and reviewed as a diff.
+ *
+ * `make golden-update` writes the kept texts anew.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/engine.h"
+#include "tests/unit/fabric_make.h"
+
+static const struct golden {
+	const char *topology, *engine;
+	uint8_t lmc;
+} goldens[] = {
+	{ "fat_tree_4", "minhop", 0 },	   { "fat_tree_4", "minhop", 1 },
+	{ "fat_tree_4_broken", "minhop", 0 }, { "parallel_links", "minhop", 0 },
+	{ "torus_3x3", "minhop", 0 },	   { "torus_3x3", "minhop", 2 },
+	{ "ring", "minhop", 0 },	   { "irregular", "minhop", 0 },
+	{ "two_hosts", "minhop", 0 },
+};
+
+static const char *golden_dir(void)
+{
+	const char *srcdir = getenv("srcdir"); /* as automake sets it */
+
+	return srcdir ? srcdir : ".";
+}
+
+/* What a port leads to: "host-1", "spine-0 port 3", "itself". */
+static void add_peer(const struct fabric *fabric, uint32_t port, GString *text)
+{
+	uint32_t peer = fabric->ports[port].peer;
+	const struct fabric_node *node;
+
+	if (!fabric->ports[port].num) {
+		g_string_append(text, "itself");
+		return;
+	}
+	if (peer == FABRIC_NONE) {
+		g_string_append(text, "nothing");
+		return;
+	}
+	node = &fabric->nodes[fabric->ports[peer].node];
+	g_string_append(text, node->description);
+	if (node->num_ports > 1)
+		g_string_append_printf(text, " port %u", fabric->ports[peer].num);
+}
+
+/* The LIDs that leave through one port, as ranges; nothing if there are none. */
+static void add_port(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
+		     unsigned int num, GString *text)
+{
+	bool any = false;
+
+	for (uint32_t lid = 1; lid <= routing->top; lid++) {
+		uint32_t last = lid;
+
+		if (routing->lft[sw][lid] != num)
+			continue;
+		while (last < routing->top && routing->lft[sw][last + 1] == num)
+			last++;
+		if (!any) {
+			g_string_append_printf(text, "  %3u to ", num);
+			add_peer(fabric, fabric_switch_port(fabric, sw, num), text);
+			g_string_append_c(text, ':');
+		}
+		any = true;
+		g_string_append_printf(text, last > lid ? " %u-%u" : " %u", lid, last);
+		lid = last;
+	}
+	if (any)
+		g_string_append_c(text, '\n');
+}
+
+static void add_switch(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
+		       GString *text)
+{
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+	g_string_append_printf(text, "\nswitch %s, LID %u\n", node->description,
+			       fabric->ports[node->first_port].lid);
+	for (unsigned int num = 0; num <= node->num_ports; num++)
+		add_port(fabric, routing, sw, num, text);
+}
+
+static void add_verdict(const struct fabric *fabric, const struct routing *routing, GString *text)
+{
+	struct route_verdict verdict;
+
+	route_verify(fabric, routing, &verdict);
+	g_string_append_printf(text,
+			       "complete %s, loop free %s, acyclic %s, at most %u hops, "
+			       "%" G_GINT64_MODIFIER "u paths\n",
+			       verdict.complete ? "yes" : "no", verdict.loop_free ? "yes" : "no",
+			       verdict.acyclic ? "yes" : "no", verdict.max_hops, verdict.paths);
+	if (verdict.witness)
+		g_string_append_printf(text, "%s\n", verdict.witness);
+	route_verdict_clear(&verdict);
+}
+
+static char *route_text(const struct golden *golden)
+{
+	const struct route_input input = { .threads = 1 };
+	g_autofree char *file =
+		g_strdup_printf("%s/tests/golden/%s.topo", golden_dir(), golden->topology);
+	struct fabric *fabric = make_fabric(file, golden->lmc);
+	GError *error = NULL;
+	struct routing *routing = route_find(golden->engine)->compute(fabric, &input, &error);
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(text, "%s, engine %s, LMC %u\n", golden->topology, golden->engine,
+			golden->lmc);
+	if (routing) {
+		add_verdict(fabric, routing, text);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			add_switch(fabric, routing, sw, text);
+	} else {
+		g_string_append_printf(text, "refused: %s\n", error->message);
+		g_error_free(error);
+	}
+	routing_unref(routing);
+	fabric_unref(fabric);
+	return g_string_free(text, FALSE);
+}
+
+START_TEST(test_golden)
+{
+	const struct golden *golden = &goldens[_i];
+	g_autofree char *text = route_text(golden), *kept = NULL;
+	g_autofree char *file =
+		g_strdup_printf("%s/tests/golden/%s.%s.lmc%u.lft", golden_dir(), golden->topology,
+				golden->engine, golden->lmc);
+
+	if (getenv("GOLDEN_UPDATE"))
+		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
+	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
+		      "%s is missing: make golden-update", file);
+	if (strcmp(text, kept) != 0)
+		ck_abort_msg("%s differs; now:\n%s", file, text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route_golden");
+	TCase *tcase = tcase_create("golden");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tcase, test_golden, 0, G_N_ELEMENTS(goldens));
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
