@@ -3,6 +3,7 @@
 #ifndef SM_SM_PRIVATE_H
 #define SM_SM_PRIVATE_H
 
+#include "complib/bucket.h"
 #include "core/options.h"
 #include "fabric/builder.h"
 #include "policy/groups.h"
@@ -46,6 +47,7 @@ struct sm {
 	unsigned int reasons; /* why the next sweep is wanted */
 	struct timer interval;
 	struct timer settle; /* gathers traps that come together */
+	struct bucket trap_sweeps; /* sweeps that traps may still cause */
 	bool first_sweep_done;
 	bool up;	       /* the last sweep had no errors */
 	unsigned int failures; /* sweeps with errors in a row */

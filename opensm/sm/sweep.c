@@ -28,8 +28,11 @@ static const struct step steps[] = {
 #undef P
 #undef H
 
-/* Traps come in bunches: a sweep starts when none has come for this long. */
+/* Traps come in bunches: a sweep starts this long after the first. */
 #define SETTLE_NS (10 * NS_PER_MS)
+/* A storm of traps makes no more sweeps than this. */
+#define TRAP_SWEEPS_PER_SECOND 2
+#define TRAP_SWEEPS_BURST 4
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
@@ -102,6 +105,20 @@ static void end_full(struct sm *sm)
 		announce_up(sm);
 }
 
+/* How long the reasons at hand may wait: traps for their like, and for the rate of such sweeps. */
+static uint64_t patience(const struct sm *sm)
+{
+	const unsigned int provoked = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT;
+	const unsigned int gathered = provoked | SWEEP_GROUPS;
+	uint64_t now = actor_now(sm->actor);
+
+	if (sm->reasons & ~(gathered | SWEEP_ERRORS))
+		return 0;
+	if (sm->reasons & provoked)
+		return MAX(SETTLE_NS, bucket_wait(&sm->trap_sweeps, now));
+	return SETTLE_NS;
+}
+
 static void end_sweep(struct sm *sm)
 {
 	bool light = sm->sweep.kind == SWEEP_KIND_LIGHT;
@@ -116,7 +133,7 @@ static void end_sweep(struct sm *sm)
 		event_emit(&sm->context->bus, EVENT_FINISHED, sm->failures ? 1 : 0);
 	start_interval(sm);
 	if (sm->reasons & ~SWEEP_ERRORS)
-		timer_start(&sm->settle, sm->failures ? RETRY_FIRST_NS : 0);
+		timer_start(&sm->settle, sm->failures ? RETRY_FIRST_NS : patience(sm));
 }
 
 static void end_step(struct sm *sm)
@@ -190,6 +207,8 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_NONE)
 		return;
 	timer_stop(&sm->interval);
+	if (sm->reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT))
+		bucket_take(&sm->trap_sweeps, actor_now(sm->actor));
 	sm->reasons &= ~plan_answers(kind);
 	sm->sweep = (struct sweep){.kind = kind};
 	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
@@ -202,11 +221,14 @@ static void begin_sweep(struct sm *sm)
 
 void sweep_want(struct sm *sm, unsigned int reasons)
 {
-	const unsigned int gather = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_GROUPS;
+	uint64_t delay;
 
 	sm->reasons |= reasons;
-	if (sm->sweep.kind == SWEEP_KIND_NONE)
-		timer_start(&sm->settle, reasons & gather ? SETTLE_NS : 0);
+	if (sm->sweep.kind != SWEEP_KIND_NONE)
+		return;
+	delay = patience(sm);
+	if (!timer_running(&sm->settle) || sm->settle.when > actor_now(sm->actor) + delay)
+		timer_start(&sm->settle, delay);
 }
 
 static void on_settle(struct timer *timer)
@@ -228,4 +250,5 @@ void sweep_init(struct sm *sm)
 {
 	timer_init(&sm->interval, sm->actor, on_interval);
 	timer_init(&sm->settle, sm->actor, on_settle);
+	bucket_init(&sm->trap_sweeps, TRAP_SWEEPS_PER_SECOND, TRAP_SWEEPS_BURST);
 }
