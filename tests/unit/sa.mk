@@ -8,3 +8,17 @@ check_PROGRAMS += tests/unit/test_sa_path
 TESTS += tests/unit/test_sa_path
 tests_unit_test_sa_path_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_path_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/bench/sa_paths
+tests_bench_sa_paths_CFLAGS = $(TEST_CFLAGS)
+tests_bench_sa_paths_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_pipeline
+TESTS += tests/unit/test_sa_pipeline
+tests_unit_test_sa_pipeline_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_pipeline_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_member
+TESTS += tests/unit/test_sa_member
+tests_unit_test_sa_member_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* MCMemberRecord: create, join, leave, ask; and how the registry follows the subnet. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/test_sa_make.h"
+
+#define C(name) IBA_COMPONENT(mc_member_record, name)
+#define JOIN (C(mgid) | C(port_gid) | C(join_state))
+#define CREATE (JOIN | C(q_key) | C(t_class) | C(p_key) | C(flow_label) | C(sl))
+
+static struct subnet *subnet;
+static struct sa_store *store;
+
+static const uint16_t rows[][4] = {{0xFFFF, 0x8001}, {0x7FFF, 0x8001}, {0xFFFF}};
+static const struct partition partitions[] = {
+	{.p_key = 0x7FFF, .name = "Default", .ipoib = true, .mtu = IBA_MTU_2048,
+	 .rate = IBA_RATE_10, .scope = 2, .q_key = 0x0b1b, .sl = 1},
+	{.p_key = 0x0001, .name = "one", .ipoib = true, .mtu = IBA_MTU_4096,
+	 .rate = IBA_RATE_20, .scope = 5, .q_key = 0x1111},
+};
+
+static void setup(void)
+{
+	subnet = with_partitions(make_subnet("fattree:4", 0, 0), rows, 3, partitions, 2);
+	store = sa_store_new();
+	sa_store_follow(store, subnet);
+}
+
+static void teardown(void)
+{
+	sa_store_free(store);
+	subnet_unref(subnet);
+}
+
+static const struct iba_gid free_mgid = {UINT64_C(0xFF12A01C00000000), 77};
+
+/* Endport number n whose row of P_Keys is row. */
+static uint32_t port_in(unsigned int row, unsigned int n)
+{
+	for (unsigned int i = 0;; i++) {
+		uint32_t port = endport(subnet, i, false);
+		unsigned int index = 0;
+
+		for (uint32_t j = 0; j < port; j++)
+			index += fabric_is_endport(subnet->fabric, j);
+		if (index % 3 == row && !fabric_is_switch(subnet->fabric,
+							   subnet->fabric->ports[port].node) &&
+		    n-- == 0)
+			return port;
+	}
+}
+
+static struct iba_gid gid_of(uint32_t port)
+{
+	return (struct iba_gid){subnet->options->subnet_prefix, subnet->fabric->ports[port].guid};
+}
+
+static struct iba_mc_member_record create_record(uint32_t port)
+{
+	return (struct iba_mc_member_record){
+		.mgid = free_mgid,
+		.port_gid = gid_of(port),
+		.q_key = 0x55,
+		.t_class = 4,
+		.p_key = 0x8001,
+		.sl = 2,
+		.flow_label = 6,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+}
+
+static struct ask ask_member(uint32_t from, uint8_t method, uint64_t mask,
+			     const struct iba_mc_member_record *record)
+{
+	return (struct ask){
+		.subnet = subnet,
+		.store = store,
+		.from = from,
+		.attribute = IBA_ATTR_MC_MEMBER_RECORD,
+		.method = method,
+		.mask = mask,
+		.type = &iba_mc_member_record_type,
+		.record = record,
+	};
+}
+
+static uint16_t ask_one(uint32_t from, uint8_t method, uint64_t mask,
+			const struct iba_mc_member_record *record,
+			struct iba_mc_member_record *got)
+{
+	struct ask ask = ask_member(from, method, mask, record);
+	struct told told = tell(&ask);
+	uint16_t status = told.header.status;
+
+	if (status == IBA_STATUS_OK && got)
+		told_record(&told, &iba_mc_member_record_type, 0, got);
+	told_clear(&told);
+	return status;
+}
+
+static uint16_t join(uint32_t from, uint64_t mask, const struct iba_mc_member_record *record)
+{
+	return ask_one(from, IBA_METHOD_SET, mask, record, NULL);
+}
+
+static unsigned int members_of(struct iba_gid mgid)
+{
+	struct sa_group *group = sa_store_find(store, mgid);
+
+	return group ? g_tree_nnodes(group->members) : 0;
+}
+
+/* ---- creating ---- */
+
+static const struct create_case {
+	const char *what;
+	uint64_t without;
+	uint64_t with;
+	struct iba_gid mgid; /* 0: the usual */
+	uint8_t join_state;
+	uint16_t p_key;
+	uint16_t status;
+} create_cases[] = {
+	{"all it needs", 0, 0, {0, 0}, 1, 0x8001, 0},
+	{"send-only full member", 0, 0, {0, 0}, 8, 0x8001, 0},
+	{"full and non-member", 0, 0, {0, 0}, 3, 0x8001, 0},
+	{"non-member", 0, 0, {0, 0}, 2, 0x8001, IBA_SA_REQ_INVALID},
+	{"send-only non-member", 0, 0, {0, 0}, 4, 0x8001, IBA_SA_REQ_INVALID},
+	{"no join state", 0, 0, {0, 0}, 0, 0x8001, IBA_SA_REQ_INVALID},
+	{"limited P_Key", 0, 0, {0, 0}, 1, 0x0001, 0},
+	{"foreign P_Key", 0, 0, {0, 0}, 1, 0x8009, IBA_SA_REQ_INVALID},
+	{"no Q_Key", C(q_key), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no TClass", C(t_class), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no P_Key", C(p_key), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no FlowLabel", C(flow_label), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no SL", C(sl), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no PortGID", C(port_gid), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no MGID", C(mgid), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"no JoinState", C(join_state), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
+	{"unicast", 0, 0, {0xFE80000000000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"reserved flags", 0, 0, {0xFF32A01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"permanent", 0, 0, {0xFF02A01C00000000, 1}, 1, 0x8001, 0},
+	{"scope 0", 0, 0, {0xFF10A01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"scope 15", 0, 0, {0xFF1FA01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"made by another subnet", 0, 0, {0xFF12A01B00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"made by us before", 0, 0, {0xFF12A01BFEC00000, 0x0000012300000009}, 1, 0x8001, 0},
+	{"IPoIB of another P_Key", 0, 0, {0xFF15401B80020000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"IPoIB of another Q_Key", 0, 0, {0xFF15401B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"IPv6 of no broadcast group", 0, 0, {0xFF18601B80010000, 5}, 1, 0x8001, 0},
+};
+
+START_TEST(test_create)
+{
+	const struct create_case *c = &create_cases[_i];
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+	uint16_t status;
+
+	if (c->mgid.prefix)
+		record.mgid = c->mgid;
+	record.join_state = c->join_state;
+	record.p_key = c->p_key;
+	status = ask_one(port, IBA_METHOD_SET, (CREATE & ~c->without) | c->with, &record, &got);
+	ck_assert_msg(status == c->status, "%s: status 0x%x", c->what, status);
+	ck_assert_msg(members_of(record.mgid) == (status == 0), "%s: members", c->what);
+	if (status)
+		return;
+	ck_assert_uint_eq(got.join_state, record.join_state);
+	ck_assert(iba_gid_equal(got.port_gid, record.port_gid));
+	ck_assert_uint_eq(got.mlid, 0xC002); /* after the two of the partitions */
+	ck_assert_uint_eq(got.q_key, 0x55);
+	ck_assert_uint_eq(got.mtu_selector, 2);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_2048);
+	ck_assert_uint_eq(got.rate, IBA_RATE_10);
+	ck_assert_uint_eq(got.packet_life_time, subnet->options->subnet_timeout);
+}
+END_TEST
+
+START_TEST(test_made_mgid)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), one, two;
+
+	record.mgid = (struct iba_gid){0};
+	record.scope = 8;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | C(scope), &record, &one), 0);
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &two), 0);
+	ck_assert(one.mgid.prefix == UINT64_C(0xFF18A01BFEC00000));
+	ck_assert(one.mgid.guid >> 32 == 0x123);
+	ck_assert_uint_eq(one.scope, 8);
+	ck_assert(two.mgid.prefix == UINT64_C(0xFF12A01BFEC00000));
+	ck_assert(one.mgid.guid != two.mgid.guid);
+	ck_assert_uint_ne(one.mlid, two.mlid);
+}
+END_TEST
+
+/* selector, value, what the group gets or 0 if it cannot be; the ports do MTU 5 and rate 7. */
+static const struct {
+	uint8_t selector, mtu, got_mtu, rate, got_rate;
+} limits[] = {
+	{0, IBA_MTU_1024, IBA_MTU_4096, IBA_RATE_20, IBA_RATE_40},
+	{0, IBA_MTU_4096, 0, IBA_RATE_40, 0},
+	{1, IBA_MTU_4096, IBA_MTU_2048, IBA_RATE_40, IBA_RATE_30},
+	{1, IBA_MTU_256, 0, IBA_RATE_2_5, 0},
+	{2, IBA_MTU_512, IBA_MTU_512, IBA_RATE_5, IBA_RATE_5},
+	{2, 6, 0, IBA_RATE_80, 0},
+	{3, 0, IBA_MTU_4096, 0, IBA_RATE_40},
+};
+
+START_TEST(test_create_limits)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+	uint16_t status;
+
+	record.mtu_selector = record.rate_selector = limits[_i].selector;
+	record.mtu = limits[_i].mtu;
+	record.rate = limits[_i].rate;
+	status = ask_one(port, IBA_METHOD_SET, CREATE | C(mtu) | C(mtu_selector), &record, &got);
+	ck_assert_uint_eq(status, limits[_i].got_mtu ? 0 : IBA_SA_REQ_INVALID);
+	if (!status)
+		ck_assert_uint_eq(got.mtu, limits[_i].got_mtu);
+	record.mgid.guid++;
+	status = ask_one(port, IBA_METHOD_SET, CREATE | C(rate) | C(rate_selector), &record, &got);
+	ck_assert_uint_eq(status, limits[_i].got_rate ? 0 : IBA_SA_REQ_INVALID);
+	if (!status)
+		ck_assert_uint_eq(got.rate, limits[_i].got_rate);
+}
+END_TEST
+
+START_TEST(test_mlids_run_out)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+
+	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
+		subnet->fabric->switches[i].info.multicast_fdb_cap = 4;
+	sa_store_follow(store, subnet);
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	record.mgid.guid++;
+	record.mlid = 0xC003;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | C(mlid), &record, &got), 0);
+	ck_assert_uint_eq(got.mlid, 0xC003);
+	record.mgid.guid++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
+	record.mgid.guid--;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	record.mgid.guid++;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.mlid, 0xC003); /* came back */
+}
+END_TEST
+
+/* ---- joining ---- */
+
+static const struct join_case {
+	const char *what;
+	uint64_t mask; /* besides JOIN */
+	struct iba_mc_member_record record;
+	uint16_t status;
+} join_cases[] = {
+	{"nothing more", 0, {.q_key = 0}, 0},
+	{"Q_Key", C(q_key), {.q_key = 0x55}, 0},
+	{"other Q_Key", C(q_key), {.q_key = 0x56}, IBA_SA_REQ_INVALID},
+	{"P_Key", C(p_key), {.p_key = 0x8001}, 0},
+	{"P_Key as limited member", C(p_key), {.p_key = 0x0001}, 0},
+	{"other P_Key", C(p_key), {.p_key = 0xFFFF}, IBA_SA_REQ_INVALID},
+	{"TClass", C(t_class), {.t_class = 4}, 0},
+	{"other TClass", C(t_class), {.t_class = 5}, IBA_SA_REQ_INVALID},
+	{"SL", C(sl), {.sl = 2}, 0},
+	{"other SL", C(sl), {.sl = 3}, IBA_SA_REQ_INVALID},
+	{"FlowLabel", C(flow_label), {.flow_label = 6}, 0},
+	{"other FlowLabel", C(flow_label), {.flow_label = 7}, IBA_SA_REQ_INVALID},
+	{"other MLID", C(mlid), {.mlid = 0xC000}, IBA_SA_REQ_INVALID},
+	{"other scope", C(scope), {.scope = 5}, IBA_SA_REQ_INVALID},
+	{"MTU", C(mtu) | C(mtu_selector), {.mtu_selector = 2, .mtu = 4}, 0},
+	{"MTU above", C(mtu) | C(mtu_selector), {.mtu_selector = 0, .mtu = 4}, IBA_SA_REQ_INVALID},
+	{"MTU below", C(mtu) | C(mtu_selector), {.mtu_selector = 1, .mtu = 5}, 0},
+	{"rate", C(rate) | C(rate_selector), {.rate_selector = 2, .rate = 3}, 0},
+	{"rate 5 is above 2.5 but below 10", C(rate) | C(rate_selector),
+	 {.rate_selector = 1, .rate = IBA_RATE_5}, IBA_SA_REQ_INVALID},
+	{"a value without its selector", C(mtu), {.mtu_selector = 2, .mtu = 1}, 0},
+};
+
+START_TEST(test_join)
+{
+	const struct join_case *c = &join_cases[_i];
+	uint32_t port = port_in(1, 0), other = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(other);
+	uint16_t status;
+
+	ck_assert_uint_eq(join(other, CREATE, &record), 0);
+	record = c->record;
+	record.mgid = free_mgid;
+	record.port_gid = gid_of(port);
+	record.join_state = IBA_JOIN_NON_MEMBER;
+	status = join(port, JOIN | c->mask, &record);
+	ck_assert_msg(status == c->status, "%s: status 0x%x", c->what, status);
+	ck_assert_uint_eq(members_of(free_mgid), status ? 1 : 2);
+}
+END_TEST
+
+START_TEST(test_who_may_join)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1), outside = port_in(2, 0);
+	struct iba_mc_member_record record = create_record(own);
+	struct told told;
+	struct ask ask;
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.port_gid = gid_of(outside); /* lacks the P_Key */
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	record.port_gid = gid_of(other);
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_DENIED); /* not its own */
+	record.proxy_join = 1;
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_DENIED); /* the bit is not in the mask */
+	ck_assert_uint_eq(join(own, JOIN | C(proxy_join), &record), 0);
+	record.port_gid.prefix = IBA_DEFAULT_GID_PREFIX;
+	ck_assert_uint_eq(join(other, JOIN, &record), 0);
+	record.port_gid.prefix++;
+	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_INVALID_GID);
+	record.port_gid = gid_of(other);
+	record.port_gid.guid ^= UINT64_C(1) << 50;
+	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_INVALID_GID);
+	record = create_record(port_in(1, 0));
+	ask = ask_member(own, IBA_METHOD_SET, JOIN, &record);
+	ask.sm_key = TEST_SA_KEY;
+	told = tell(&ask);
+	ck_assert_uint_eq(told.header.status, 0);
+	told_clear(&told);
+	ck_assert_uint_eq(members_of(free_mgid), 3);
+}
+END_TEST
+
+START_TEST(test_port_too_slow)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own);
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.port_gid = gid_of(other);
+	subnet->fabric->ports[other].mtu = IBA_MTU_1024;
+	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_REQ_INVALID);
+	subnet->fabric->ports[other].mtu = IBA_MTU_2048;
+	subnet->fabric->ports[other].rate = IBA_RATE_5; /* code 5, yet slower than code 3 */
+	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_REQ_INVALID);
+	subnet->fabric->ports[other].rate = IBA_RATE_10;
+	ck_assert_uint_eq(join(other, JOIN, &record), 0);
+}
+END_TEST
+
+/* ---- leaving ---- */
+
+START_TEST(test_leave)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own), got;
+
+	record.join_state = 0x7;
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.join_state = 0x8;
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL),
+			  IBA_SA_REQ_INVALID); /* nothing of it is held */
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_SET, JOIN, &record, &got), 0);
+	ck_assert_uint_eq(got.join_state, 0xF); /* bits add up */
+	record.join_state = 0x6;
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_DENIED);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, &got), 0);
+	ck_assert_uint_eq(got.join_state, 0x9); /* only those asked go */
+	ck_assert_uint_eq(
+		ask_one(own, IBA_METHOD_DELETE, JOIN & ~C(join_state), &record, NULL),
+		IBA_SA_INSUFFICIENT_COMPONENTS);
+	record.join_state = 0x9;
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, &got), 0);
+	ck_assert_uint_eq(got.join_state, 0);
+	ck_assert_ptr_null(sa_store_find(store, free_mgid));
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL),
+			  IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+START_TEST(test_group_dies_with_last_full_member)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own);
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.port_gid = gid_of(other);
+	record.join_state = IBA_JOIN_SEND_ONLY_NON_MEMBER;
+	ck_assert_uint_eq(join(other, JOIN, &record), 0);
+	ck_assert_uint_eq(members_of(free_mgid), 2);
+	record.port_gid = gid_of(own);
+	record.join_state = IBA_JOIN_FULL_MEMBER;
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	ck_assert_ptr_null(sa_store_find(store, free_mgid));
+}
+END_TEST
+
+START_TEST(test_well_known_group_lives)
+{
+	uint32_t own = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(own);
+
+	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	ck_assert(record.mgid.prefix == UINT64_C(0xFF12401BFFFF0000));
+	ck_assert(record.mgid.guid == UINT64_C(0x00000000FFFFFFFF));
+	ck_assert_uint_eq(join(own, JOIN, &record), 0);
+	ck_assert_uint_eq(members_of(record.mgid), 1);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	ck_assert_ptr_nonnull(sa_store_find(store, record.mgid));
+}
+END_TEST
+
+/* ---- asking ---- */
+
+static unsigned int table(uint32_t from, bool trusted, uint64_t mask,
+			  const struct iba_mc_member_record *wanted,
+			  struct iba_mc_member_record *first)
+{
+	struct ask ask = ask_member(from, IBA_METHOD_GET_TABLE, mask, wanted);
+	struct told told;
+	unsigned int n;
+
+	ask.sm_key = trusted ? TEST_SA_KEY : 0;
+	told = tell(&ask);
+	ck_assert_uint_eq(told.header.status, 0);
+	n = told.n;
+	if (n && first)
+		told_record(&told, &iba_mc_member_record_type, 0, first);
+	told_clear(&told);
+	return n;
+}
+
+START_TEST(test_table)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1), outside = port_in(2, 0);
+	struct iba_mc_member_record record = create_record(own), got, wanted = {0};
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.port_gid = gid_of(other);
+	ck_assert_uint_eq(join(other, JOIN, &record), 0);
+	ck_assert_uint_eq(table(own, false, 0, &wanted, &got), 3);
+	ck_assert_uint_eq(got.join_state, 0);
+	ck_assert(got.port_gid.guid == 0 && got.port_gid.prefix == 0);
+	ck_assert_uint_eq(table(own, true, 0, &wanted, NULL), 4); /* two empty groups, two members */
+	ck_assert_uint_eq(table(outside, false, 0, &wanted, &got), 1); /* only the default P_Key */
+	ck_assert_uint_eq(got.p_key, 0xFFFF);
+	wanted.mgid = free_mgid;
+	ck_assert_uint_eq(table(own, false, C(mgid), &wanted, &got), 1);
+	ck_assert_uint_eq(got.q_key, 0x55);
+	ck_assert_uint_eq(table(own, true, C(mgid), &wanted, &got), 2);
+	ck_assert(got.port_gid.guid != 0 && got.join_state == 1);
+	wanted.mlid = got.mlid;
+	ck_assert_uint_eq(table(own, false, C(mlid), &wanted, &got), 1);
+	wanted.p_key = 0x0001;
+	ck_assert_uint_eq(table(own, false, C(p_key), &wanted, NULL), 2);
+	wanted.port_gid = gid_of(other);
+	ck_assert_uint_eq(table(own, true, C(port_gid), &wanted, &got), 1);
+	ck_assert_uint_eq(table(own, false, C(port_gid), &wanted, &got), 0); /* not told */
+	wanted.port_gid = gid_of(own);
+	wanted.port_gid.prefix = IBA_DEFAULT_GID_PREFIX;
+	ck_assert_uint_eq(table(own, false, C(port_gid), &wanted, &got), 1); /* its own is */
+	ck_assert_uint_eq(got.join_state, 1);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_GET, C(mgid), &wanted, &got), 0);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_GET, 0, &wanted, &got), IBA_SA_TOO_MANY_RECORDS);
+}
+END_TEST
+
+/* ---- following the subnet ---- */
+
+START_TEST(test_follow)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own);
+	static const uint16_t no_ones[][4] = {{0xFFFF}};
+	struct mc_groups *groups = sa_store_publish(store);
+	uint64_t serial = groups->serial;
+
+	mc_groups_unref(groups);
+	ck_assert_ptr_null(sa_store_publish(store));
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.port_gid = gid_of(other);
+	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	ck_assert_uint_eq(join(other, JOIN, &record), 0);
+	groups = sa_store_publish(store);
+	ck_assert(groups->serial > serial);
+	ck_assert_uint_eq(groups->n, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(groups->groups[i].mlid, 0xC000 + i);
+		ck_assert_uint_eq(groups->groups[i].n_ports, i == 1 ? 0 : 1);
+	}
+	ck_assert(groups->groups[2].port_guids[0] == gid_of(own).guid);
+	mc_groups_unref(groups);
+	/* partition 1 goes, and with it its broadcast group and the group made in it */
+	subnet = with_partitions(subnet, no_ones, 1, partitions, 1);
+	sa_store_follow(store, subnet);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->n, 1);
+	ck_assert_uint_eq(groups->groups[0].n_ports, 1);
+	mc_groups_unref(groups);
+}
+END_TEST
+
+START_TEST(test_ports_that_vanish)
+{
+	uint32_t own = port_in(0, 3);
+	struct iba_mc_member_record record = create_record(own);
+	struct subnet *smaller = make_subnet("random:1:0:1:5", 0, 0);
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	ck_assert_uint_eq(join(own, JOIN, &record), 0);
+	if (fabric_port_by_guid(smaller->fabric, gid_of(own).guid) != FABRIC_NONE)
+		ck_abort_msg("the smaller subnet has the port too");
+	sa_store_follow(store, smaller);
+	ck_assert_uint_eq(members_of(free_mgid), 0);
+	ck_assert_ptr_null(sa_store_find(store, free_mgid));
+	ck_assert_uint_eq(members_of(record.mgid), 0);
+	subnet_unref(smaller);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_member");
+	TCase *tcase = tcase_create("groups");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_create, 0, G_N_ELEMENTS(create_cases));
+	tcase_add_test(tcase, test_made_mgid);
+	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
+	tcase_add_test(tcase, test_mlids_run_out);
+	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
+	tcase_add_test(tcase, test_who_may_join);
+	tcase_add_test(tcase, test_port_too_slow);
+	tcase_add_test(tcase, test_leave);
+	tcase_add_test(tcase, test_group_dies_with_last_full_member);
+	tcase_add_test(tcase, test_well_known_group_lives);
+	tcase_add_test(tcase, test_table);
+	tcase_add_test(tcase, test_follow);
+	tcase_add_test(tcase, test_ports_that_vanish);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What every SA request meets: status rules, headers, malformed octets; and the fabric's records. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/test_sa_make.h"
+
+static struct subnet *subnet;
+static struct sa_store *store;
+
+static void setup(void)
+{
+	subnet = make_subnet("fattree:4", 1, 5);
+	store = sa_store_new();
+}
+
+static void teardown(void)
+{
+	sa_store_free(store);
+	subnet_unref(subnet);
+}
+
+static struct ask ask_for(uint16_t attribute, uint8_t method)
+{
+	return (struct ask){
+		.subnet = subnet,
+		.store = store,
+		.from = endport(subnet, 0, true),
+		.attribute = attribute,
+		.method = method,
+	};
+}
+
+static uint16_t status_of(const struct ask *ask)
+{
+	struct told told = tell(ask);
+	uint16_t status = told.header.status;
+
+	if (status != IBA_STATUS_OK)
+		ck_assert_uint_eq(told.length, IBA_MAD_BYTES);
+	told_clear(&told);
+	return status;
+}
+
+/* ---- status rules ---- */
+
+static const struct rule {
+	const char *what;
+	uint16_t attribute;
+	uint8_t method;
+	uint16_t status;
+	uint8_t answer; /* method */
+} rules[] = {
+	{"Get ClassPortInfo", IBA_ATTR_CLASS_PORT_INFO, 0x01, 0, 0x81},
+	{"table of ClassPortInfo", IBA_ATTR_CLASS_PORT_INFO, 0x12, 0x0C, 0x92},
+	{"Get one of many", IBA_ATTR_NODE_RECORD, 0x01, 0x0400, 0x81},
+	{"table of nodes", IBA_ATTR_NODE_RECORD, 0x12, 0, 0x92},
+	{"Set of a read-only record", IBA_ATTR_NODE_RECORD, 0x02, 0x0C, 0x81},
+	{"Delete of a read-only record", IBA_ATTR_NODE_RECORD, 0x15, 0x0C, 0x95},
+	{"unknown attribute", 0x7777, 0x01, 0x0C, 0x81},
+	{"unknown attribute, Set", 0x7777, 0x02, 0x0C, 0x81},
+	{"GetTraceTable", IBA_ATTR_NODE_RECORD, 0x13, 0x08, 0x93},
+	{"Send", IBA_ATTR_NODE_RECORD, 0x03, 0x08, 0x83},
+	{"Trap", IBA_ATTR_NOTICE, 0x05, 0x08, 0x85},
+	{"a method nobody defined", IBA_ATTR_NODE_RECORD, 0x42, 0x08, 0xC2},
+	{"P_Keys without trust", IBA_ATTR_P_KEY_TABLE_RECORD, 0x12, 0x0700, 0x92},
+	{"join without components", IBA_ATTR_MC_MEMBER_RECORD, 0x02, 0x0600, 0x81},
+	{"no group", IBA_ATTR_MC_MEMBER_RECORD, 0x01, 0x0300, 0x81},
+	{"table of no groups", IBA_ATTR_MC_MEMBER_RECORD, 0x12, 0, 0x92},
+};
+
+START_TEST(test_rules)
+{
+	const struct rule *rule = &rules[_i];
+	struct ask ask = ask_for(rule->attribute, rule->method);
+	struct told told = tell(&ask);
+
+	ck_assert_msg(told.header.status == rule->status, "%s: status 0x%x", rule->what,
+		      told.header.status);
+	ck_assert_msg(told.header.method == rule->answer, "%s: method 0x%x", rule->what,
+		      told.header.method);
+	told_clear(&told);
+}
+END_TEST
+
+START_TEST(test_versions)
+{
+	struct ask ask = ask_for(IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET);
+	uint8_t octets[IBA_MAD_BYTES];
+
+	for (unsigned int at = 0; at < 3; at += 2)
+		for (unsigned int version = 0; version < 256; version++) {
+			struct told told;
+
+			ask_encode(&ask, octets);
+			if (octets[at] == version)
+				continue;
+			octets[at] = version;
+			told = tell_octets(&ask, octets, sizeof(octets));
+			ck_assert_uint_eq(told.header.status, IBA_STATUS_UNSUP_VERSION);
+			ck_assert_uint_eq(told.header.method, IBA_METHOD_GET_RESP);
+			told_clear(&told);
+		}
+}
+END_TEST
+
+START_TEST(test_no_subnet_is_busy)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+
+	ask.subnet = NULL;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
+	ask.attribute = IBA_ATTR_CLASS_PORT_INFO;
+	ask.method = IBA_METHOD_GET;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
+	ask.attribute = 0x7777; /* what will never work is said at once */
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_UNSUP_METHOD_ATTR);
+}
+END_TEST
+
+START_TEST(test_keys)
+{
+	struct ask ask = ask_for(IBA_ATTR_P_KEY_TABLE_RECORD, IBA_METHOD_GET_TABLE);
+
+	ask.sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+	ask.sm_key = TEST_SA_KEY + 1;
+	ck_assert_uint_eq(status_of(&ask), IBA_SA_DENIED);
+	ask.attribute = IBA_ATTR_NODE_RECORD;
+	ck_assert_uint_eq(status_of(&ask), IBA_SA_DENIED);
+	ask.sm_key = 0;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+}
+END_TEST
+
+START_TEST(test_unknown_requester)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	struct vendor_address from = {.qpn = 1, .lid = 0xBFFF, .has_grh = true};
+	uint8_t octets[IBA_MAD_BYTES];
+	struct sa_query query;
+
+	ask.from = FABRIC_NONE;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
+	ask.attribute = IBA_ATTR_CLASS_PORT_INFO;
+	ask.method = IBA_METHOD_GET;
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+	/* known by its GID alone */
+	ask.attribute = IBA_ATTR_NODE_RECORD;
+	ask_encode(&ask, octets);
+	from.gid.prefix = subnet->options->subnet_prefix;
+	from.gid.guid = subnet->fabric->ports[endport(subnet, 3, true)].guid;
+	ck_assert(sa_query_begin(&query, subnet, &from, octets, sizeof(octets)));
+	ck_assert_uint_eq(query.port, endport(subnet, 3, true));
+	from.gid.prefix++;
+	ck_assert(sa_query_begin(&query, subnet, &from, octets, sizeof(octets)));
+	ck_assert_uint_eq(query.status, IBA_STATUS_BUSY);
+}
+END_TEST
+
+START_TEST(test_answers_are_not_answered)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET);
+	uint8_t octets[IBA_MAD_BYTES];
+
+	for (unsigned int method = 0; method < 256; method++) {
+		struct told told;
+
+		ask.method = method;
+		ask_encode(&ask, octets);
+		told = tell_octets(&ask, octets, sizeof(octets));
+		ck_assert_int_eq(told.answered,
+				 !(method & 0x80) && method != IBA_METHOD_TRAP_REPRESS);
+		told_clear(&told);
+	}
+}
+END_TEST
+
+/* ---- malformed ---- */
+
+START_TEST(test_every_length)
+{
+	unsigned int n;
+	const struct sa_record *all = sa_records(&n);
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int length = 0; length <= IBA_MAD_BYTES; length++) {
+			struct ask ask = ask_for(all[i].attribute, IBA_METHOD_GET);
+			uint8_t octets[IBA_MAD_BYTES];
+			uint8_t *exact; /* so that a sanitizer sees every octet read too many */
+			struct told told;
+			bool whole = length >= IBA_SA_DATA_OFFSET + wire_bytes(all[i].type);
+
+			ask_encode(&ask, octets);
+			exact = g_malloc(MAX(length, 1));
+			memcpy(exact, octets, length);
+			told = tell_octets(&ask, exact, length);
+			ck_assert_int_eq(told.answered, length >= 24);
+			if (length >= 24 && !whole)
+				ck_assert_uint_eq(told.header.status, IBA_SA_REQ_INVALID);
+			if (whole)
+				ck_assert_uint_ne(told.header.status, IBA_SA_REQ_INVALID);
+			told_clear(&told);
+			g_free(exact);
+		}
+}
+END_TEST
+
+/* Anything at all behind a good common header: an answer of a legal length, and no crash. */
+START_TEST(test_garbage)
+{
+	static const uint8_t methods[] = {0x01, 0x12, 0x02, 0x15};
+	uint64_t state = 1 + _i;
+	unsigned int n;
+	const struct sa_record *all = sa_records(&n);
+
+	for (unsigned int round = 0; round < 2000; round++) {
+		struct ask ask = ask_for(all[make_number(&state, n)].attribute,
+					 methods[make_number(&state, 4)]);
+		uint8_t octets[IBA_MAD_BYTES];
+		struct told told;
+
+		ask_encode(&ask, octets);
+		for (unsigned int i = 24; i < sizeof(octets); i++)
+			octets[i] = make_number(&state, 256);
+		if (make_number(&state, 4))
+			memset(octets + 36, 0, 8); /* the key */
+		if (make_number(&state, 2))
+			octets[26] = 0; /* RMPP flags */
+		told = tell_octets(&ask, octets, sizeof(octets));
+		ck_assert(told.answered);
+		ck_assert(told.length == IBA_MAD_BYTES ||
+			  told.header.method == IBA_METHOD_GET_TABLE_RESP);
+		told_clear(&told);
+	}
+}
+END_TEST
+
+START_TEST(test_rmpp_requests)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	static const struct {
+		uint8_t version, type, flags;
+		uint16_t status;
+	} cases[] = {
+		{0, 0, 0, 0},
+		{1, 1, IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | IBA_RMPP_LAST, 0},
+		{2, 1, IBA_RMPP_ACTIVE, IBA_SA_REQ_INVALID},
+		{1, 2, IBA_RMPP_ACTIVE, IBA_SA_REQ_INVALID},
+		{1, 4, IBA_RMPP_ACTIVE, IBA_SA_REQ_INVALID},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct iba_rmpp_header rmpp = {
+			.rmpp_version = cases[i].version,
+			.rmpp_type = cases[i].type,
+			.rmpp_flags = cases[i].flags,
+		};
+		uint8_t octets[IBA_MAD_BYTES];
+		struct told told;
+
+		ask_encode(&ask, octets);
+		wire_encode(&iba_rmpp_header_type, &rmpp, octets + 24);
+		told = tell_octets(&ask, octets, sizeof(octets));
+		ck_assert_uint_eq(told.header.status, cases[i].status);
+		told_clear(&told);
+	}
+}
+END_TEST
+
+/* ---- headers of tables ---- */
+
+START_TEST(test_table_headers)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	struct told told = tell(&ask);
+	size_t data = told.length - IBA_SA_DATA_OFFSET, segments = (data + 199) / 200;
+	struct iba_node_record wanted = {.lid = 0xBFFE};
+
+	ck_assert_uint_eq(told.sa.attribute_offset, 112 / 8); /* 108 octets */
+	ck_assert_uint_eq(told.n, n_endports(subnet));
+	ck_assert_uint_eq(told.rmpp.rmpp_version, 1);
+	ck_assert_uint_eq(told.rmpp.rmpp_type, IBA_RMPP_DATA);
+	ck_assert_uint_eq(told.rmpp.rmpp_flags, IBA_RMPP_ACTIVE | IBA_RMPP_FIRST);
+	ck_assert_uint_eq(told.rmpp.segment_number, 1);
+	ck_assert_uint_eq(told.rmpp.data2, data + 20 * segments);
+	told_clear(&told);
+	/* an empty table is one segment of no data */
+	ask.mask = IBA_COMPONENT(node_record, lid);
+	ask.type = &iba_node_record_type;
+	ask.record = &wanted;
+	told = tell(&ask);
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	ck_assert_uint_eq(told.length, IBA_SA_DATA_OFFSET);
+	ck_assert_uint_eq(told.sa.attribute_offset, 0);
+	ck_assert_uint_eq(told.rmpp.rmpp_flags, IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | IBA_RMPP_LAST);
+	ck_assert_uint_eq(told.rmpp.data2, 20);
+	told_clear(&told);
+}
+END_TEST
+
+/* ---- records of the fabric ---- */
+
+START_TEST(test_class_port_info)
+{
+	struct ask ask = ask_for(IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET);
+	struct told told = tell(&ask);
+	struct iba_class_port_info info;
+
+	told_record(&told, &iba_class_port_info_type, 0, &info);
+	ck_assert_uint_eq(info.base_version, 1);
+	ck_assert_uint_eq(info.class_version, 2);
+	ck_assert(info.capability_mask & IBA_SA_CAP_UD_MULTICAST);
+	ck_assert(iba_timeout_ns(info.resp_time_value) >= 200000000);
+	told_clear(&told);
+}
+END_TEST
+
+/* Each single component of NodeRecord picks exactly the endports that have that value. */
+START_TEST(test_node_components)
+{
+	const struct fabric *f = subnet->fabric;
+	uint32_t port = endport(subnet, 5, true);
+	const struct fabric_node *node = &f->nodes[f->ports[port].node];
+	struct iba_node_record wanted = {.lid = f->ports[port].lid, .node_info = node->info}, got;
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET);
+	struct told told;
+
+	wanted.node_info.port_guid = f->ports[port].guid;
+	memcpy(wanted.node_description.node_string, node->description, 64);
+	ask.type = &iba_node_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(node_record, lid);
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+	wanted.lid++; /* the other LID of that port */
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+	ask.mask = IBA_COMPONENT_NESTED(node_record, node_info, port_guid);
+	told = tell(&ask);
+	told_record(&told, &iba_node_record_type, 0, &got);
+	ck_assert_uint_eq(got.lid, f->ports[port].lid);
+	ck_assert(got.node_info.node_guid == node->guid);
+	ck_assert_uint_eq(got.node_info.local_port_num, f->ports[port].num);
+	told_clear(&told);
+	ask.mask = IBA_COMPONENT_NESTED(node_record, node_description, node_string);
+	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
+	wanted.node_description.node_string[0] ^= 1;
+	ck_assert_uint_eq(status_of(&ask), IBA_SA_NO_RECORDS);
+	ask.mask = IBA_COMPONENT_NESTED(node_record, node_info, node_type);
+	ck_assert_uint_eq(status_of(&ask), IBA_SA_TOO_MANY_RECORDS);
+	wanted.node_info.node_type = IBA_NODE_ROUTER;
+	ck_assert_uint_eq(status_of(&ask), IBA_SA_NO_RECORDS);
+}
+END_TEST
+
+static unsigned int count_of(const struct ask *ask)
+{
+	struct told told = tell(ask);
+	unsigned int n = told.n;
+
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	told_clear(&told);
+	return n;
+}
+
+START_TEST(test_port_info)
+{
+	struct fabric *f = subnet->fabric;
+	uint32_t host = endport(subnet, 2, true), sw = f->nodes[f->switches[1].node].first_port;
+	struct iba_port_info_record wanted = {.endport_lid = f->ports[host].lid + 1}, got;
+	struct ask ask = ask_for(IBA_ATTR_PORT_INFO_RECORD, IBA_METHOD_GET_TABLE);
+	struct told told;
+
+	f->ports[host].info.m_key = 0x1234;
+	f->ports[host].info.capability_mask = 0x0F0;
+	ask.type = &iba_port_info_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
+	for (unsigned int trusted = 0; trusted < 2; trusted++) {
+		ask.sm_key = trusted ? TEST_SA_KEY : 0;
+		told = tell(&ask);
+		ck_assert_uint_eq(told.n, 1);
+		told_record(&told, &iba_port_info_record_type, 0, &got);
+		ck_assert_uint_eq(got.endport_lid, f->ports[host].lid);
+		ck_assert_uint_eq(got.port_num, f->ports[host].num);
+		ck_assert(got.port_info.m_key == (trusted ? 0x1234 : 0));
+		told_clear(&told);
+	}
+	wanted.endport_lid = f->ports[sw].lid;
+	ck_assert_uint_eq(count_of(&ask), f->nodes[f->ports[sw].node].num_ports + 1u);
+	ask.mask |= IBA_COMPONENT(port_info_record, port_num);
+	wanted.port_num = 3;
+	ck_assert_uint_eq(count_of(&ask), 1);
+	ask.mask = IBA_COMPONENT_NESTED(port_info_record, port_info, capability_mask);
+	wanted.port_info.capability_mask = 0x050;
+	ck_assert_uint_eq(count_of(&ask), 0);
+	ask.modifier = 0x80000000;
+	ck_assert_uint_eq(count_of(&ask), 1);
+	wanted.port_info.capability_mask = 0x150;
+	ck_assert_uint_eq(count_of(&ask), 0);
+}
+END_TEST
+
+START_TEST(test_switch_info)
+{
+	struct ask ask = ask_for(IBA_ATTR_SWITCH_INFO_RECORD, IBA_METHOD_GET_TABLE);
+	const struct fabric *f = subnet->fabric;
+	struct iba_switch_info_record wanted = {.lid = f->ports[endport(subnet, 0, true)].lid};
+
+	ck_assert_uint_eq(count_of(&ask), f->n_switches);
+	ask.type = &iba_switch_info_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(switch_info_record, lid);
+	ck_assert_uint_eq(count_of(&ask), 0); /* that is a host */
+	wanted.lid = f->ports[f->nodes[f->switches[0].node].first_port].lid;
+	ck_assert_uint_eq(count_of(&ask), 1);
+}
+END_TEST
+
+START_TEST(test_links)
+{
+	struct ask ask = ask_for(IBA_ATTR_LINK_RECORD, IBA_METHOD_GET_TABLE);
+	struct fabric *f = subnet->fabric;
+	uint32_t host = endport(subnet, 4, true), leaf_port = f->ports[host].peer;
+	struct iba_link_record wanted = {.from_lid = f->ports[host].lid + 1}, got;
+	struct told told;
+
+	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links);
+	ask.type = &iba_link_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(link_record, from_lid);
+	told = tell(&ask);
+	ck_assert_uint_eq(told.n, 1);
+	told_record(&told, &iba_link_record_type, 0, &got);
+	ck_assert_uint_eq(got.from_lid, f->ports[host].lid);
+	ck_assert_uint_eq(got.to_port, f->ports[leaf_port].num);
+	told_clear(&told);
+	wanted = (struct iba_link_record){
+		.from_lid = got.to_lid, .from_port = got.to_port, .to_lid = got.from_lid + 1};
+	ask.mask = 0xF & ~IBA_COMPONENT(link_record, to_port);
+	ck_assert_uint_eq(count_of(&ask), 1);
+	f->ports[host].rate = f->ports[leaf_port].rate = 0; /* the link goes down */
+	ck_assert_uint_eq(count_of(&ask), 0);
+	ask.mask = 0;
+	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links - 2);
+}
+END_TEST
+
+START_TEST(test_forwarding_table)
+{
+	struct ask ask = ask_for(IBA_ATTR_LINEAR_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE);
+	const struct fabric *f = subnet->fabric;
+	struct iba_linear_forwarding_table_record got;
+	struct told told = tell(&ask);
+
+	ck_assert_uint_eq(told.n, f->n_switches * subnet->routing->n_blocks);
+	for (unsigned int i = 0; i < told.n; i++) {
+		uint32_t port, sw;
+
+		told_record(&told, &iba_linear_forwarding_table_record_type, i, &got);
+		port = fabric_port_by_lid(f, got.lid);
+		sw = f->nodes[f->ports[port].node].sw;
+		for (unsigned int j = 0; j < 64; j++)
+			ck_assert_uint_eq(got.linear_forwarding_table.port[j],
+					  subnet->routing->lft[sw][got.block_num * 64 + j]);
+	}
+	told_clear(&told);
+}
+END_TEST
+
+static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
+
+/* Who shares no partition with a port does not learn of it, unless trusted. */
+START_TEST(test_partitions_hide)
+{
+	struct ask ask;
+	unsigned int seen = 0, all;
+
+	subnet = with_partitions(subnet, two_worlds, 3, NULL, 0);
+	all = n_endports(subnet);
+	ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	for (unsigned int i = 0; i < all; i++)
+		seen += partitions_shared(subnet->partitions, ask.from,
+					  endport(subnet, i, false)) != 0;
+	ck_assert_uint_lt(seen, all);
+	ck_assert_uint_gt(seen, 0);
+	ck_assert_uint_eq(count_of(&ask), seen);
+	ask.sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(count_of(&ask), all);
+	ask.attribute = IBA_ATTR_P_KEY_TABLE_RECORD;
+	ck_assert_uint_eq(count_of(&ask), all); /* one block each */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_pipeline");
+	TCase *tcase = tcase_create("pipeline");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_rules, 0, G_N_ELEMENTS(rules));
+	tcase_add_test(tcase, test_versions);
+	tcase_add_test(tcase, test_no_subnet_is_busy);
+	tcase_add_test(tcase, test_keys);
+	tcase_add_test(tcase, test_unknown_requester);
+	tcase_add_test(tcase, test_answers_are_not_answered);
+	tcase_add_test(tcase, test_every_length);
+	tcase_add_loop_test(tcase, test_garbage, 0, 4);
+	tcase_add_test(tcase, test_rmpp_requests);
+	tcase_add_test(tcase, test_table_headers);
+	tcase_add_test(tcase, test_class_port_info);
+	tcase_add_test(tcase, test_node_components);
+	tcase_add_test(tcase, test_port_info);
+	tcase_add_test(tcase, test_switch_info);
+	tcase_add_test(tcase, test_links);
+	tcase_add_test(tcase, test_forwarding_table);
+	tcase_add_test(tcase, test_partitions_hide);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
