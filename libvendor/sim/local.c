@@ -5,6 +5,7 @@
  * SMInfo belongs to the SM that bound the class on a port with IsSM; without one the SMA answers
  * that it does not know the attribute.
  */
+#include "libvendor/sim/rmpp.h"
 #include "libvendor/sim/sim_private.h"
 
 /* Turns the addresses round and sends the packet from here. */
@@ -84,6 +85,17 @@ static bool p_key_matches(uint16_t a, uint16_t b)
 	       (a | b) & IBA_P_KEY_FULL_MEMBER;
 }
 
+static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
+{
+	if (packet->dest_qp != IBA_QP1 || packet->q_key != IBA_QP1_Q_KEY)
+		return false;
+	if (packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_ADM && rmpp_is_active(packet->data))
+		return sim_client_rmpp(port, packet);
+	if (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE)
+		return sim_client_response(port, packet);
+	return sim_client_unsolicited(port, packet);
+}
+
 static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 {
 	unsigned int n;
@@ -99,10 +111,7 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 		return;
 	}
 	packet->grh.p_key_index = index;
-	if (packet->dest_qp == IBA_QP1 && packet->q_key == IBA_QP1_Q_KEY &&
-	    (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE ?
-		     sim_client_response(port, packet) :
-		     sim_client_unsolicited(port, packet)))
+	if (deliver_gmp(port, packet))
 		sim_packet_free(packet);
 	else
 		drop(packet);

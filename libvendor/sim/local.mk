@@ -4,6 +4,10 @@ libsim_a_SOURCES = \
 	libvendor/sim/link.c \
 	libvendor/sim/local.c \
 	libvendor/sim/port.c \
+	libvendor/sim/port.h \
+	libvendor/sim/port_rmpp.c \
+	libvendor/sim/rmpp.c \
+	libvendor/sim/rmpp.h \
 	libvendor/sim/sim.c \
 	libvendor/sim/sim_private.h \
 	libvendor/sim/sma.c \

@@ -11,36 +11,9 @@
  */
 #include <string.h>
 
-#include "libvendor/sim/sim_private.h"
+#include "libvendor/sim/port.h"
 
 #define MAX_OUTSTANDING 1024
-
-struct binding {
-	uint8_t mgmt_class;
-	bool manager;
-	struct vendor_client client;
-};
-
-struct sim_vendor {
-	struct vendor base;
-	struct sim *sim;
-	struct sim_port *port;
-	uint32_t number;     /* in the high half of TransactionIDs */
-	GArray *bindings;    /* struct binding */
-	GHashTable *pending; /* struct sim_pending by its key */
-	bool is_sm;
-};
-
-/* A request without a response yet. */
-struct sim_pending {
-	struct timer timer;
-	uint64_t key;
-	struct sim_vendor *vendor;
-	struct sim_pending *next; /* free ones */
-	uint64_t serial;
-	struct vendor_address to;
-	uint8_t data[IBA_MAD_BYTES];
-};
 
 /* A MAD on its way from the client's thread. */
 struct send {
@@ -52,7 +25,7 @@ struct send {
 	uint8_t data[];
 };
 
-static const struct binding *find_binding(const struct sim_vendor *vendor, uint8_t mgmt_class)
+const struct binding *port_binding(const struct sim_vendor *vendor, uint8_t mgmt_class)
 {
 	for (unsigned int i = 0; i < vendor->bindings->len; i++) {
 		const struct binding *binding =
@@ -64,10 +37,10 @@ static const struct binding *find_binding(const struct sim_vendor *vendor, uint8
 	return NULL;
 }
 
-static struct sim_vendor *find_manager(const struct sim_port *port, uint8_t mgmt_class)
+struct sim_vendor *port_manager(const struct sim_port *port, uint8_t mgmt_class)
 {
 	for (GSList *item = port->vendors; item; item = item->next) {
-		const struct binding *binding = find_binding(item->data, mgmt_class);
+		const struct binding *binding = port_binding(item->data, mgmt_class);
 
 		if (binding && binding->manager)
 			return item->data;
@@ -77,12 +50,12 @@ static struct sim_vendor *find_manager(const struct sim_port *port, uint8_t mgmt
 
 bool sim_client_has_manager(const struct sim_port *port, uint8_t mgmt_class)
 {
-	return find_manager(port, mgmt_class) != NULL;
+	return port_manager(port, mgmt_class) != NULL;
 }
 
 /* ---- to clients ---- */
 
-static struct vendor_address remote_of(const struct sim_packet *packet)
+struct vendor_address port_remote(const struct sim_packet *packet)
 {
 	struct vendor_address remote = packet->grh;
 
@@ -93,24 +66,32 @@ static struct vendor_address remote_of(const struct sim_packet *packet)
 	return remote;
 }
 
+void port_hand_over(struct sim_vendor *vendor, const struct binding *binding,
+		    const struct vendor_address *remote, const uint8_t *data, size_t length)
+{
+	struct vendor_mad *mad = vendor_mad_new(&vendor->base, data, length);
+
+	mad->remote = *remote;
+	vendor->sim->counters.mads_received++;
+	vendor_mad_post(mad, &binding->client);
+}
+
 static void hand_over(struct sim_vendor *vendor, const struct binding *binding,
 		      const struct sim_packet *packet)
 {
-	struct vendor_mad *mad = vendor_mad_new(&vendor->base, packet->data, IBA_MAD_BYTES);
+	const struct vendor_address remote = port_remote(packet);
 
-	mad->remote = remote_of(packet);
-	vendor->sim->counters.mads_received++;
-	vendor_mad_post(mad, &binding->client);
+	port_hand_over(vendor, binding, &remote, packet->data, IBA_MAD_BYTES);
 }
 
 bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet)
 {
 	uint8_t mgmt_class = packet->data[SIM_MAD_CLASS];
-	struct sim_vendor *vendor = find_manager(port, mgmt_class);
+	struct sim_vendor *vendor = port_manager(port, mgmt_class);
 
 	if (!vendor)
 		return false;
-	hand_over(vendor, find_binding(vendor, mgmt_class), packet);
+	hand_over(vendor, port_binding(vendor, mgmt_class), packet);
 	return true;
 }
 
@@ -121,7 +102,7 @@ static uint64_t pending_key(const uint8_t *data)
 	return (uint64_t)data[SIM_MAD_CLASS] << 32 | sim_read32(data + SIM_MAD_TID + 4);
 }
 
-static void pending_end(struct sim_pending *pending)
+void port_pending_end(struct sim_pending *pending)
 {
 	struct sim *sim = pending->vendor->sim;
 
@@ -131,15 +112,15 @@ static void pending_end(struct sim_pending *pending)
 	sim->free_pending = pending;
 }
 
-static void give_back(struct sim_vendor *vendor, const uint8_t *data,
-		      const struct vendor_address *to, enum vendor_status status)
+void port_give_back(struct sim_vendor *vendor, const uint8_t *data, size_t length,
+		    const struct vendor_address *to, enum vendor_status status)
 {
-	const struct binding *binding = find_binding(vendor, data[SIM_MAD_CLASS]);
+	const struct binding *binding = port_binding(vendor, data[SIM_MAD_CLASS]);
 	struct vendor_mad *mad;
 
 	if (!binding)
 		return;
-	mad = vendor_mad_new(&vendor->base, data, IBA_MAD_BYTES);
+	mad = vendor_mad_new(&vendor->base, data, length);
 	mad->remote = *to;
 	mad->status = status;
 	vendor_mad_post(mad, &binding->client);
@@ -149,8 +130,9 @@ static void pending_fire(struct timer *timer)
 {
 	struct sim_pending *pending = (struct sim_pending *)timer;
 
-	give_back(pending->vendor, pending->data, &pending->to, VENDOR_TIMED_OUT);
-	pending_end(pending);
+	port_give_back(pending->vendor, pending->data, IBA_MAD_BYTES, &pending->to,
+		       VENDOR_TIMED_OUT);
+	port_pending_end(pending);
 }
 
 /* NULL if the client already waits for a response with the same TransactionID. */
@@ -180,26 +162,31 @@ static struct sim_pending *pending_new(struct sim_vendor *vendor, const struct s
 	return pending;
 }
 
-bool sim_client_response(struct sim_port *port, struct sim_packet *packet)
+struct sim_pending *port_pending(const struct sim_port *port, const struct sim *sim,
+				 const uint8_t *mad)
 {
-	uint32_t number = sim_read32(packet->data + SIM_MAD_TID);
-	uint64_t key = pending_key(packet->data);
-	struct sim *sim = packet->sim;
+	uint32_t number = sim_read32(mad + SIM_MAD_TID);
+	uint64_t key = pending_key(mad);
 	struct sim_vendor *vendor;
-	struct sim_pending *pending;
-	const struct binding *binding;
 
 	if (number < 1 || number > sim->vendors->len)
-		return false;
+		return NULL;
 	vendor = sim->vendors->pdata[number - 1];
 	if (!vendor || vendor->port != port)
-		return false;
-	pending = g_hash_table_lookup(vendor->pending, &key);
+		return NULL;
+	return g_hash_table_lookup(vendor->pending, &key); /* NULL: too late */
+}
+
+bool sim_client_response(struct sim_port *port, struct sim_packet *packet)
+{
+	struct sim_pending *pending = port_pending(port, packet->sim, packet->data);
+	struct sim_vendor *vendor;
+
 	if (!pending)
-		return false; /* too late */
-	binding = find_binding(vendor, packet->data[SIM_MAD_CLASS]);
-	pending_end(pending);
-	hand_over(vendor, binding, packet);
+		return false;
+	vendor = pending->vendor;
+	port_pending_end(pending);
+	hand_over(vendor, port_binding(vendor, packet->data[SIM_MAD_CLASS]), packet);
 	return true;
 }
 
@@ -234,8 +221,8 @@ static void set_addresses(struct sim_packet *packet, const struct sim_vendor *ve
 	}
 }
 
-static void send_packet(struct sim_vendor *vendor, const struct vendor_address *to,
-			const uint8_t *data)
+void port_send_packet(struct sim_vendor *vendor, const struct vendor_address *to,
+		      const uint8_t *data)
 {
 	struct sim_packet *packet = sim_packet_new(vendor->sim);
 
@@ -247,20 +234,31 @@ static void send_packet(struct sim_vendor *vendor, const struct vendor_address *
 	sim_inject(packet);
 }
 
+/* One packet, or the segments of a message. */
+static void send_message(struct sim_vendor *vendor, const struct send *send)
+{
+	if (send->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_ADM && rmpp_is_active(send->data))
+		port_rmpp_send(vendor, &send->to, send->data, MAX(send->length, RMPP_HEADERS));
+	else
+		port_send_packet(vendor, &send->to, send->data);
+}
+
 static void send_request(struct sim_vendor *vendor, struct send *send)
 {
 	struct sim_pending *pending;
 	uint64_t key, serial;
 
 	sim_write32(send->data + SIM_MAD_TID, vendor->number);
-	pending = pending_new(vendor, send);
+	/* Without a binding nobody could be given the response. */
+	pending = port_binding(vendor, send->data[SIM_MAD_CLASS]) ? pending_new(vendor, send) :
+								    NULL;
 	if (!pending) {
-		give_back(vendor, send->data, &send->to, VENDOR_FAILED);
+		port_give_back(vendor, send->data, IBA_MAD_BYTES, &send->to, VENDOR_FAILED);
 		return;
 	}
 	key = pending->key;
 	serial = pending->serial;
-	send_packet(vendor, &send->to, send->data);
+	send_message(vendor, send);
 	/* Mostly the response is there by now, and no timer is needed. */
 	if (g_hash_table_lookup(vendor->pending, &key) == pending && pending->serial == serial)
 		timer_start(&pending->timer, send->timeout_ms * NS_PER_MS);
@@ -275,7 +273,7 @@ static void send_run(struct message *message)
 	if (send->timeout_ms)
 		send_request(vendor, send);
 	else
-		send_packet(vendor, &send->to, send->data);
+		send_message(vendor, send);
 	g_free(send);
 }
 
@@ -291,7 +289,7 @@ static bool port_send(struct vendor *base, const struct vendor_address *to, cons
 	send->vendor = vendor;
 	send->to = *to;
 	send->timeout_ms = timeout_ms;
-	send->length = room;
+	send->length = length;
 	memcpy(send->data, data, length);
 	memset(send->data + length, 0, room - length);
 	actor_post(vendor->sim->actor, &send->message);
@@ -315,7 +313,7 @@ static void bind_call(struct sim *sim, void *arg)
 
 	(void)sim;
 	visit->why = "is bound already";
-	if (find_binding(vendor, visit->binding.mgmt_class))
+	if (port_binding(vendor, visit->binding.mgmt_class))
 		return;
 	visit->why = "has a manager already";
 	if (visit->binding.manager &&
@@ -390,6 +388,7 @@ static void vendor_free(struct sim_vendor *vendor)
 		g_free(pending);
 	}
 	g_hash_table_destroy(vendor->pending);
+	port_rmpp_clear(vendor);
 	g_array_free(vendor->bindings, TRUE);
 	vendor->port->vendors = g_slist_remove(vendor->port->vendors, vendor);
 	vendor->sim->vendors->pdata[vendor->number - 1] = NULL;
@@ -474,6 +473,7 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 	vendor->port = port;
 	vendor->bindings = g_array_new(FALSE, FALSE, sizeof(struct binding));
 	vendor->pending = g_hash_table_new(g_int64_hash, g_int64_equal);
+	port_rmpp_init(vendor);
 	visit.vendor = vendor;
 	sim_call(sim, open_call, &visit);
 	return &vendor->base;

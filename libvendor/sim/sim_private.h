@@ -236,6 +236,8 @@ void sim_trap_clear(struct sim_node *node);
 bool sim_client_response(struct sim_port *port, struct sim_packet *packet);
 /* To the manager of its class, if there is one. */
 bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet);
+/* A packet of an RMPP transfer. False if it belongs to none. */
+bool sim_client_rmpp(struct sim_port *port, struct sim_packet *packet);
 bool sim_client_has_manager(const struct sim_port *port, uint8_t mgmt_class);
 void sim_clients_clear(struct sim *sim);
 

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reliable multi-packet protocol (IBA 13.6).
+ *
+ * The sender may send up to the NewWindowLast that the receiver announced with its last ACK; at the
+ * start that is segment 1. Without an ACK for a while it goes back to the first segment that was
+ * not acknowledged. The receiver keeps segments of its window in any order, and acknowledges when
+ * the window is full, at the end, and when the sender repeats what is there already.
+ *
+ * Both are plain state machines: packets go out through transmit, which may lead straight back into
+ * the other end and from there into this one. So state is settled before a packet is sent, and the
+ * sender's loop is entered once only.
+ */
+#include <string.h>
+
+#include "libvendor/sim/rmpp.h"
+
+/* PayloadLength counts the class header of a segment too. */
+#define CLASS_HEADER (RMPP_HEADERS - RMPP_AT_DATA2 - 4)
+
+static uint32_t read32(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+}
+
+static void write32(uint8_t *at, uint32_t value)
+{
+	at[0] = value >> 24;
+	at[1] = value >> 16;
+	at[2] = value >> 8;
+	at[3] = value;
+}
+
+static void set_rmpp(uint8_t *mad, uint8_t type, uint8_t flags, uint32_t segment, uint32_t data2)
+{
+	mad[RMPP_AT_VERSION] = IBA_RMPP_VERSION;
+	mad[RMPP_AT_TYPE] = type;
+	mad[RMPP_AT_FLAGS] = (mad[RMPP_AT_FLAGS] & 0xF8) | flags;
+	mad[RMPP_AT_STATUS] = IBA_RMPP_NORMAL;
+	write32(mad + RMPP_AT_SEGMENT, segment);
+	write32(mad + RMPP_AT_DATA2, data2);
+}
+
+/* ---- sending ---- */
+
+struct rmpp_send {
+	struct timer timer;
+	struct rmpp_config config;
+	rmpp_transmit_fn *transmit;
+	void (*done)(void *arg, bool delivered);
+	void *arg;
+	uint32_t segments, next, acked, window_last;
+	unsigned int retries; /* left */
+	bool in_loop, over, delivered;
+	size_t length;
+	uint8_t message[];
+};
+
+static void send_segment(struct rmpp_send *send, uint32_t number)
+{
+	size_t at = RMPP_HEADERS + (size_t)(number - 1) * RMPP_DATA;
+	size_t octets = MIN(send->length - at, RMPP_DATA);
+	uint8_t mad[IBA_MAD_BYTES] = { 0 };
+	uint8_t flags = IBA_RMPP_ACTIVE;
+	uint32_t payload = 0;
+
+	memcpy(mad, send->message, RMPP_HEADERS);
+	memcpy(mad + RMPP_HEADERS, send->message + at, octets);
+	if (number == 1) {
+		flags |= IBA_RMPP_FIRST;
+		payload = send->segments * CLASS_HEADER + (send->length - RMPP_HEADERS);
+	}
+	if (number == send->segments) {
+		flags |= IBA_RMPP_LAST;
+		payload = CLASS_HEADER + octets;
+	}
+	set_rmpp(mad, IBA_RMPP_DATA, flags, number, payload);
+	send->transmit(send->arg, mad);
+}
+
+/* Sends what the window allows; ends the transfer if it is over. */
+static void send_loop(struct rmpp_send *send)
+{
+	if (send->in_loop)
+		return;
+	send->in_loop = true;
+	while (!send->over && send->next <= MIN(send->window_last, send->segments))
+		send_segment(send, send->next++);
+	send->in_loop = false;
+	if (send->over) {
+		timer_stop(&send->timer);
+		send->done(send->arg, send->delivered);
+	} else {
+		timer_start(&send->timer, send->config.ack_ns);
+	}
+}
+
+static void send_abort(struct rmpp_send *send, uint8_t status)
+{
+	uint8_t mad[IBA_MAD_BYTES] = { 0 };
+
+	send->over = true;
+	memcpy(mad, send->message, RMPP_HEADERS);
+	set_rmpp(mad, IBA_RMPP_ABORT, IBA_RMPP_ACTIVE, 0, 0);
+	mad[RMPP_AT_STATUS] = status;
+	send->transmit(send->arg, mad);
+}
+
+static void send_fire(struct timer *timer)
+{
+	struct rmpp_send *send = (struct rmpp_send *)timer;
+
+	if (!send->retries) {
+		send->in_loop = true;
+		send_abort(send, IBA_RMPP_TOO_MANY_RETRIES);
+		send->in_loop = false;
+	} else {
+		send->retries--;
+		send->next = send->acked + 1;
+	}
+	send_loop(send);
+}
+
+struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
+				size_t length, rmpp_transmit_fn *transmit,
+				void (*done)(void *arg, bool delivered), void *arg)
+{
+	struct rmpp_send *send = g_malloc0(sizeof(*send) + length);
+	size_t data = length - RMPP_HEADERS;
+
+	g_assert(length >= RMPP_HEADERS);
+	send->config = *config;
+	send->transmit = transmit;
+	send->done = done;
+	send->arg = arg;
+	send->segments = data ? (data + RMPP_DATA - 1) / RMPP_DATA : 1;
+	send->next = send->window_last = 1;
+	send->retries = config->retries;
+	send->length = length;
+	memcpy(send->message, message, length);
+	timer_init(&send->timer, config->actor, send_fire);
+	return send;
+}
+
+void rmpp_send_start(struct rmpp_send *send)
+{
+	send_loop(send);
+}
+
+/* 13.6.3.3: an old ACK says nothing new; an impossible one ends the transfer. */
+static void send_acked(struct rmpp_send *send, uint32_t segment, uint32_t window_last)
+{
+	bool in_loop = send->in_loop;
+
+	if (segment < send->acked)
+		return;
+	if (segment >= send->next || window_last < segment) {
+		send->in_loop = true;
+		send_abort(send, segment >= send->next ? IBA_RMPP_SEGMENT_TOO_BIG :
+							 IBA_RMPP_WINDOW_TOO_SMALL);
+		send->in_loop = in_loop;
+		return;
+	}
+	if (segment > send->acked)
+		send->retries = send->config.retries;
+	send->acked = segment;
+	send->window_last = MAX(send->window_last, window_last);
+	if (send->acked == send->segments)
+		send->over = send->delivered = true;
+}
+
+void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES])
+{
+	if (send->over)
+		return;
+	switch (mad[RMPP_AT_TYPE]) {
+	case IBA_RMPP_ACK:
+		send_acked(send, read32(mad + RMPP_AT_SEGMENT), read32(mad + RMPP_AT_DATA2));
+		break;
+	case IBA_RMPP_STOP:
+	case IBA_RMPP_ABORT:
+		send->over = true;
+		break;
+	default:
+		return;
+	}
+	send_loop(send);
+}
+
+void rmpp_send_free(struct rmpp_send *send)
+{
+	timer_stop(&send->timer);
+	g_free(send);
+}
+
+/* ---- receiving ---- */
+
+struct rmpp_receive {
+	struct timer timer;
+	struct rmpp_config config;
+	rmpp_transmit_fn *transmit;
+	void (*expired)(void *arg);
+	void *arg;
+	GByteArray *message;
+	GByteArray *have;   /* one octet a segment */
+	uint32_t expected;  /* first segment that is missing */
+	uint32_t window_last;
+	uint32_t last;	    /* number of the last segment; 0: not known yet */
+	uint32_t last_data; /* octets of data in it */
+	bool complete, ended;
+};
+
+static void receive_fire(struct timer *timer)
+{
+	struct rmpp_receive *receive = (struct rmpp_receive *)timer;
+
+	receive->expired(receive->arg);
+}
+
+struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_transmit_fn *transmit,
+				      void (*expired)(void *arg), void *arg)
+{
+	struct rmpp_receive *receive = g_new0(struct rmpp_receive, 1);
+
+	receive->config = *config;
+	receive->transmit = transmit;
+	receive->expired = expired;
+	receive->arg = arg;
+	receive->message = g_byte_array_new();
+	receive->have = g_byte_array_new();
+	receive->expected = 1;
+	receive->window_last = config->window;
+	timer_init(&receive->timer, config->actor, receive_fire);
+	return receive;
+}
+
+/* Back to the sender: the R bit of the method is turned, 13.6.2.2. */
+static void reply(struct rmpp_receive *receive, const uint8_t *mad, uint8_t type, uint8_t status,
+		  uint32_t segment, uint32_t data2)
+{
+	uint8_t out[IBA_MAD_BYTES] = { 0 };
+
+	memcpy(out, mad, RMPP_HEADERS);
+	out[3] ^= IBA_METHOD_RESPONSE;
+	set_rmpp(out, type, IBA_RMPP_ACTIVE, segment, data2);
+	out[RMPP_AT_STATUS] = status;
+	receive->transmit(receive->arg, out);
+}
+
+static enum rmpp_progress refuse(struct rmpp_receive *receive, const uint8_t *mad, uint8_t status)
+{
+	receive->ended = true;
+	reply(receive, mad, IBA_RMPP_ABORT, status, 0, 0);
+	return RMPP_ENDED;
+}
+
+/* Status of an unacceptable DATA packet, or IBA_RMPP_NORMAL. */
+static uint8_t check_data(const struct rmpp_receive *receive, const uint8_t *mad)
+{
+	uint32_t number = read32(mad + RMPP_AT_SEGMENT);
+	uint32_t payload = read32(mad + RMPP_AT_DATA2);
+	uint8_t flags = mad[RMPP_AT_FLAGS];
+
+	if (mad[RMPP_AT_VERSION] != IBA_RMPP_VERSION)
+		return IBA_RMPP_UNSUP_VERSION;
+	if (!number || (number == 1) != !!(flags & IBA_RMPP_FIRST))
+		return IBA_RMPP_BAD_FIRST_SEGMENT;
+	if (flags & IBA_RMPP_LAST && (payload < CLASS_HEADER || payload > CLASS_HEADER + RMPP_DATA))
+		return IBA_RMPP_BAD_LAST_LENGTH;
+	if (receive->last && (number > receive->last ||
+			      (number == receive->last) != !!(flags & IBA_RMPP_LAST)))
+		return IBA_RMPP_BAD_LAST_LENGTH;
+	return IBA_RMPP_NORMAL;
+}
+
+static void store(struct rmpp_receive *receive, const uint8_t *mad, uint32_t number)
+{
+	size_t at = RMPP_HEADERS + (size_t)(number - 1) * RMPP_DATA;
+	unsigned int room = receive->have->len;
+
+	if (number > room) {
+		g_byte_array_set_size(receive->have, number);
+		memset(receive->have->data + room, 0, number - room);
+		g_byte_array_set_size(receive->message, at + RMPP_DATA);
+	}
+	receive->have->data[number - 1] = 1;
+	memcpy(receive->message->data + at, mad + RMPP_HEADERS, RMPP_DATA);
+	if (number == 1)
+		memcpy(receive->message->data, mad, RMPP_HEADERS);
+	if (mad[RMPP_AT_FLAGS] & IBA_RMPP_LAST) {
+		receive->last = number;
+		receive->last_data = read32(mad + RMPP_AT_DATA2) - CLASS_HEADER;
+	}
+	while (receive->expected <= receive->have->len && receive->have->data[receive->expected - 1])
+		receive->expected++;
+}
+
+static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8_t *mad)
+{
+	uint32_t number = read32(mad + RMPP_AT_SEGMENT), got = receive->expected - 1;
+	uint8_t status = check_data(receive, mad);
+	bool completed = false, full;
+
+	if (status)
+		return refuse(receive, mad, status);
+	if (number > receive->window_last)
+		return RMPP_MORE; /* the sender will come back to it */
+	if (!receive->complete && number > got) {
+		store(receive, mad, number);
+		got = receive->expected - 1;
+		completed = receive->last && got == receive->last;
+		receive->complete = completed;
+		full = completed || got == receive->window_last || got == 1;
+	} else {
+		full = number == got; /* it did not see our ACK */
+	}
+	if (full) {
+		receive->window_last = MAX(receive->window_last, got + receive->config.window);
+		reply(receive, mad, IBA_RMPP_ACK, IBA_RMPP_NORMAL, got, receive->window_last);
+	}
+	return completed ? RMPP_COMPLETE : RMPP_MORE;
+}
+
+enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
+				       const uint8_t mad[IBA_MAD_BYTES])
+{
+	if (receive->ended)
+		return RMPP_MORE;
+	timer_start(&receive->timer, receive->config.ack_ns * (receive->config.retries + 2));
+	switch (mad[RMPP_AT_TYPE]) {
+	case IBA_RMPP_DATA:
+		return receive_data(receive, mad);
+	case IBA_RMPP_STOP:
+	case IBA_RMPP_ABORT:
+		if (receive->complete)
+			return RMPP_MORE;
+		receive->ended = true;
+		return RMPP_ENDED;
+	default:
+		return refuse(receive, mad, IBA_RMPP_BAD_TYPE);
+	}
+}
+
+const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length)
+{
+	g_assert(receive->complete);
+	*length = RMPP_HEADERS + (size_t)(receive->last - 1) * RMPP_DATA + receive->last_data;
+	return receive->message->data;
+}
+
+void rmpp_receive_free(struct rmpp_receive *receive)
+{
+	timer_stop(&receive->timer);
+	g_byte_array_free(receive->message, TRUE);
+	g_byte_array_free(receive->have, TRUE);
+	g_free(receive);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reliable multi-packet protocol (IBA 13.6), both ends, for class SubnAdm.
+ *
+ * A message is the MAD, RMPP and class headers (56 octets) and all the data; a DATA packet repeats
+ * the headers before 200 octets of data. All calls on one actor.
+ */
+#ifndef SIM_RMPP_H
+#define SIM_RMPP_H
+
+#include "complib/actor.h"
+#include "iba/iba.h"
+
+#define RMPP_HEADERS 56 /* octets before the data of each segment */
+#define RMPP_DATA 200	/* octets of data in a segment */
+
+enum rmpp_offset {
+	RMPP_AT_VERSION = 24,
+	RMPP_AT_TYPE = 25,
+	RMPP_AT_FLAGS = 26, /* the low three bits */
+	RMPP_AT_STATUS = 27,
+	RMPP_AT_SEGMENT = 28,
+	RMPP_AT_DATA2 = 32, /* PayloadLength or NewWindowLast */
+};
+
+struct rmpp_config {
+	struct actor *actor;
+	uint64_t ack_ns;      /* how long a sender waits for an ACK */
+	unsigned int retries; /* without progress, before it gives up */
+	unsigned int window;  /* segments that a receiver allows beyond those it has */
+};
+
+typedef void rmpp_transmit_fn(void *arg, const uint8_t mad[IBA_MAD_BYTES]);
+
+static inline bool rmpp_is_active(const uint8_t *mad)
+{
+	return mad[RMPP_AT_FLAGS] & IBA_RMPP_ACTIVE;
+}
+
+/* ---- sending ---- */
+struct rmpp_send;
+
+/* Copies the message; length at least RMPP_HEADERS. */
+struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
+				size_t length, rmpp_transmit_fn *transmit,
+				void (*done)(void *arg, bool delivered), void *arg);
+/* Begins. done comes once, as the last thing of any call or timer; it may free the transfer. */
+void rmpp_send_start(struct rmpp_send *send);
+/* An ACK, STOP or ABORT of the receiver. May be called from transmit. */
+void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES]);
+void rmpp_send_free(struct rmpp_send *send);
+
+/* ---- receiving ---- */
+struct rmpp_receive;
+
+enum rmpp_progress {
+	RMPP_MORE,     /* to come */
+	RMPP_COMPLETE, /* with this packet; said once */
+	RMPP_ENDED,    /* aborted, by either side */
+};
+
+/*
+ * expired is called when nothing more came for so long that the sender must have given up, or has
+ * seen the last ACK: until then a complete transfer answers packets that come again.
+ */
+struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_transmit_fn *transmit,
+				      void (*expired)(void *arg), void *arg);
+/* A DATA, STOP or ABORT packet of the sender. May be called from transmit. */
+enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
+				       const uint8_t mad[IBA_MAD_BYTES]);
+/* The message of a complete transfer. */
+const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length);
+void rmpp_receive_free(struct rmpp_receive *receive);
+
+#endif

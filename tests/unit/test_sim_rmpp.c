@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* RMPP: whole messages of class SubnAdm through a fabric that loses packets; bad packets. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libvendor/sim/rmpp.h"
+#include "tests/unit/sim_net.h"
+
+#define SERVER_TIMEOUT_MS 60000
+
+/* A server that answers each GetTable with a message of so many octets of data. */
+struct server {
+	struct net *net;
+	struct vendor *vendor;
+	size_t octets;
+	unsigned int requests, failures;
+};
+
+static uint8_t octet_at(size_t i)
+{
+	return i * 7 + (i >> 8) * 13 + 1;
+}
+
+static void serve(void *arg, struct vendor_mad *mad)
+{
+	struct server *server = arg;
+	size_t length = RMPP_HEADERS + server->octets;
+	g_autofree uint8_t *answer = g_malloc0(length);
+
+	if (mad->status != VENDOR_RECEIVED) {
+		server->failures++;
+		vendor_mad_free(mad);
+		return;
+	}
+	server->requests++;
+	memcpy(answer, mad->data, 24);
+	answer[3] |= IBA_METHOD_RESPONSE;
+	answer[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
+	answer[44] = 0x12; /* in the SA header */
+	for (size_t i = 0; i < server->octets; i++)
+		answer[RMPP_HEADERS + i] = octet_at(i);
+	ck_assert(vendor_send(server->vendor, &mad->remote, answer, length, 0));
+	vendor_mad_free(mad);
+}
+
+static struct net *net;
+static struct server server;
+static struct sim_config config;
+
+static void start(void)
+{
+	struct vendor_client client;
+	unsigned int node;
+
+	net = net_new("fattree:4", &config);
+	net_bring_up(net);
+	ck_assert(vendor_bind(net->vendor, IBA_CLASS_SUBN_ADM, false, &net->client, NULL));
+	node = sim_find_name(net->sim, "host-13");
+	server = (struct server){ .net = net };
+	server.vendor = sim_open(net->sim, sim_port_guid(net->sim, node, 1), NULL);
+	client = (struct vendor_client){ net->actor, &server, serve };
+	ck_assert(vendor_bind(server.vendor, IBA_CLASS_SUBN_ADM, true, &client, NULL));
+}
+
+static void stop(void)
+{
+	vendor_close(server.vendor);
+	net_free(net);
+}
+
+static void setup(void)
+{
+	sim_config_default(&config);
+}
+
+static void request(uint8_t mad[256])
+{
+	struct iba_mad_header header = {
+		.base_version = IBA_BASE_VERSION,
+		.mgmt_class = IBA_CLASS_SUBN_ADM,
+		.class_version = IBA_SA_CLASS_VERSION,
+		.method = IBA_METHOD_GET_TABLE,
+		.transaction_id = ++net->tid,
+		.attribute_id = IBA_ATTR_NODE_RECORD,
+	};
+
+	memset(mad, 0, 256);
+	wire_encode(&iba_mad_header_type, &header, mad);
+}
+
+static struct vendor_address server_address(void)
+{
+	return (struct vendor_address){
+		.lid = net_lid(sim_find_name(net->sim, "host-13")),
+		.qpn = IBA_QP1,
+		.qkey = IBA_QP1_Q_KEY,
+	};
+}
+
+static struct vendor_mad *get_table(size_t octets)
+{
+	struct vendor_address to = server_address();
+	uint8_t mad[256];
+
+	server.octets = octets;
+	request(mad);
+	ck_assert(vendor_send(net->vendor, &to, mad, 256, SERVER_TIMEOUT_MS));
+	return net_take(net, 2 * SERVER_TIMEOUT_MS);
+}
+
+static void check_message(struct vendor_mad *mad, size_t octets)
+{
+	ck_assert_ptr_nonnull(mad);
+	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
+	ck_assert_uint_eq(mad->length, RMPP_HEADERS + octets);
+	ck_assert_uint_eq(mad->data[3], IBA_METHOD_GET_TABLE_RESP);
+	ck_assert_uint_eq(mad->data[44], 0x12);
+	for (size_t i = 0; i < octets; i++)
+		ck_assert_msg(mad->data[RMPP_HEADERS + i] == octet_at(i), "octet %zu", i);
+	vendor_mad_free(mad);
+}
+
+static const size_t sizes[] = { 0,	    1,		199,	     200,	201,	400,
+				64 * 200, 64 * 200 + 1, 65 * 200, 66 * 200, 129 * 200, 300007 };
+
+static void all_sizes(void)
+{
+	start();
+	for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+		check_message(get_table(sizes[i]), sizes[i]);
+	ck_assert_ptr_null(net_take(net, 1000));
+	ck_assert_uint_ge(server.requests, G_N_ELEMENTS(sizes)); /* a request may come twice */
+	stop();
+}
+
+START_TEST(test_sizes)
+{
+	struct sim_counters counters;
+
+	all_sizes();
+	/* Segments and ACKs are packets of the fabric. */
+	start();
+	check_message(get_table(10 * 200), 10 * 200);
+	sim_counters(net->sim, &counters);
+	ck_assert_uint_eq(counters.gmps, 1 + 10 + 2);
+	stop();
+}
+END_TEST
+
+START_TEST(test_latency)
+{
+	config.hop_ns = 200;
+	config.sma_ns = 5000;
+	config.jitter_ns = 3000; /* out of order */
+	all_sizes();
+}
+END_TEST
+
+START_TEST(test_duplicates)
+{
+	config.duplicate = 0.5;
+	all_sizes();
+}
+END_TEST
+
+/* Lost requests are the client's affair, lost segments and ACKs RMPP's. */
+START_TEST(test_loss)
+{
+	unsigned int whole = 0;
+
+	config.seed = _i + 1;
+	start();
+	for (unsigned int i = 0; i < 20; i++) {
+		struct vendor_mad *mad;
+
+		sim_set_loss(net->sim, 0.1);
+		mad = get_table(100 * 200 + i);
+		sim_set_loss(net->sim, 0);
+		ck_assert_ptr_nonnull(mad);
+		whole += mad->status == VENDOR_RECEIVED;
+		if (mad->status == VENDOR_RECEIVED)
+			check_message(mad, 100 * 200 + i);
+		else
+			vendor_mad_free(mad);
+	}
+	ck_assert_uint_ge(whole, 13); /* 0.9 of 20 requests arrive */
+	ck_assert_uint_lt(whole, 21);
+	stop();
+}
+END_TEST
+
+/* The client's node dies: the sender gives up, tells its own client, and forgets. */
+START_TEST(test_receiver_dies_midway)
+{
+	struct vendor_address to;
+	uint8_t mad[256];
+
+	config.hop_ns = 100000;
+	start();
+	to = server_address();
+	server.octets = 500000;
+	request(mad);
+	ck_assert(vendor_send(net->vendor, &to, mad, 256, SERVER_TIMEOUT_MS));
+	net_run_ms(net, 5);
+	ck_assert_uint_eq(server.requests, 1);
+	sim_node_set(net->sim, net->self, false);
+	net_run_ms(net, SERVER_TIMEOUT_MS);
+	ck_assert_uint_eq(server.failures, 1);
+	ck_assert_uint_eq(g_queue_get_length(&net->mads), 1); /* the request timed out */
+	stop();
+}
+END_TEST
+
+/* Many at once from one client. */
+START_TEST(test_concurrent)
+{
+	struct vendor_address to;
+	uint8_t mad[256];
+
+	config.hop_ns = 1000;
+	start();
+	to = server_address();
+	server.octets = 30000;
+	for (unsigned int i = 0; i < 50; i++) {
+		request(mad);
+		ck_assert(vendor_send(net->vendor, &to, mad, 256, SERVER_TIMEOUT_MS));
+	}
+	for (unsigned int i = 0; i < 50; i++)
+		check_message(net_take(net, 1000), 30000);
+	stop();
+}
+END_TEST
+
+/* ---- the receiver against bad packets ---- */
+
+struct reply {
+	uint8_t mad[256];
+	unsigned int n;
+};
+
+static void keep(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+{
+	struct reply *reply = arg;
+
+	memcpy(reply->mad, mad, 256);
+	reply->n++;
+}
+
+static void ignore(void *arg)
+{
+	(void)arg;
+}
+
+static const struct {
+	uint8_t version, type, flags;
+	uint32_t segment, data2;
+	uint8_t status;
+} bad[] = {
+	{ 2, IBA_RMPP_DATA, 0x3, 1, 0, IBA_RMPP_UNSUP_VERSION },
+	{ 1, 9, 0x3, 1, 0, IBA_RMPP_BAD_TYPE },
+	{ 1, IBA_RMPP_DATA, 0x3, 0, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
+	{ 1, IBA_RMPP_DATA, 0x3, 2, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
+	{ 1, IBA_RMPP_DATA, 0x1, 1, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
+	{ 1, IBA_RMPP_DATA, 0x7, 1, 19, IBA_RMPP_BAD_LAST_LENGTH },
+	{ 1, IBA_RMPP_DATA, 0x7, 1, 221, IBA_RMPP_BAD_LAST_LENGTH },
+	{ 1, IBA_RMPP_DATA, 0x7, 1, 0xFFFFFFFF, IBA_RMPP_BAD_LAST_LENGTH },
+};
+
+static void data_packet(uint8_t mad[256], uint8_t version, uint8_t type, uint8_t flags,
+			uint32_t segment, uint32_t data2)
+{
+	memset(mad, 0, 256);
+	mad[3] = IBA_METHOD_GET_TABLE_RESP;
+	mad[RMPP_AT_VERSION] = version;
+	mad[RMPP_AT_TYPE] = type;
+	mad[RMPP_AT_FLAGS] = flags;
+	for (unsigned int i = 0; i < 4; i++) {
+		mad[RMPP_AT_SEGMENT + i] = segment >> (24 - 8 * i);
+		mad[RMPP_AT_DATA2 + i] = data2 >> (24 - 8 * i);
+	}
+}
+
+struct machine {
+	struct runtime *rt;
+	struct rmpp_config config;
+};
+
+static void machine_start(struct machine *machine)
+{
+	machine->rt = runtime_new(RUNTIME_VIRTUAL);
+	machine->config = (struct rmpp_config){ actor_new(machine->rt, "rmpp"), NS_PER_S, 3, 8 };
+}
+
+static void machine_stop(struct machine *machine)
+{
+	actor_stop(machine->config.actor);
+	actor_free(machine->config.actor);
+	runtime_free(machine->rt);
+}
+
+START_TEST(test_bad_packets)
+{
+	struct machine machine;
+	struct reply reply = { .n = 0 };
+	struct rmpp_receive *receive;
+	uint8_t mad[256];
+
+	machine_start(&machine);
+	receive = rmpp_receive_new(&machine.config, keep, ignore, &reply);
+	data_packet(mad, bad[_i].version, bad[_i].type, bad[_i].flags, bad[_i].segment,
+		    bad[_i].data2);
+	ck_assert_int_eq(rmpp_receive_handle(receive, mad), RMPP_ENDED);
+	ck_assert_uint_eq(reply.n, 1);
+	ck_assert_uint_eq(reply.mad[RMPP_AT_TYPE], IBA_RMPP_ABORT);
+	ck_assert_uint_eq(reply.mad[RMPP_AT_STATUS], bad[_i].status);
+	ck_assert_uint_eq(reply.mad[3], IBA_METHOD_GET_TABLE);
+	rmpp_receive_free(receive);
+	machine_stop(&machine);
+}
+END_TEST
+
+/* A segment number far beyond the window must not make the receiver allocate for it. */
+START_TEST(test_window_bounds)
+{
+	struct machine machine;
+	struct reply reply = { .n = 0 };
+	struct rmpp_receive *receive;
+	uint8_t mad[256];
+	size_t length;
+
+	machine_start(&machine);
+	receive = rmpp_receive_new(&machine.config, keep, ignore, &reply);
+	data_packet(mad, 1, IBA_RMPP_DATA, 0x1, 0xFFFFFFFF, 0);
+	ck_assert_int_eq(rmpp_receive_handle(receive, mad), RMPP_MORE);
+	ck_assert_uint_eq(reply.n, 0);
+	data_packet(mad, 1, IBA_RMPP_DATA, 0x5, 2, 20 + 7); /* the last one first */
+	ck_assert_int_eq(rmpp_receive_handle(receive, mad), RMPP_MORE);
+	data_packet(mad, 1, IBA_RMPP_DATA, 0x3, 1, 0);
+	ck_assert_int_eq(rmpp_receive_handle(receive, mad), RMPP_COMPLETE);
+	rmpp_receive_message(receive, &length);
+	ck_assert_uint_eq(length, RMPP_HEADERS + 207);
+	ck_assert_uint_eq(reply.mad[RMPP_AT_TYPE], IBA_RMPP_ACK);
+	ck_assert_uint_eq(reply.mad[RMPP_AT_SEGMENT + 3], 2);
+	rmpp_receive_free(receive);
+	machine_stop(&machine);
+}
+END_TEST
+
+struct sending {
+	struct reply last;
+	int result; /* -1: not yet */
+};
+
+static void keep_sent(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+{
+	keep(&((struct sending *)arg)->last, mad);
+}
+
+static void sent(void *arg, bool delivered)
+{
+	((struct sending *)arg)->result = delivered;
+}
+
+/* No ACK: the first segment again and again, then an ABORT and the end. */
+START_TEST(test_sender_gives_up)
+{
+	struct machine machine;
+	struct sending sending = { .result = -1 };
+	uint8_t message[RMPP_HEADERS + 1000] = { 0 };
+	struct rmpp_send *send;
+
+	machine_start(&machine);
+	send = rmpp_send_new(&machine.config, message, sizeof(message), keep_sent, sent, &sending);
+	rmpp_send_start(send);
+	ck_assert_uint_eq(sending.last.n, 1);
+	ck_assert_uint_eq(sending.last.mad[RMPP_AT_FLAGS], IBA_RMPP_ACTIVE | IBA_RMPP_FIRST);
+	ck_assert_uint_eq(sending.last.mad[RMPP_AT_DATA2 + 2] << 8 |
+				  sending.last.mad[RMPP_AT_DATA2 + 3], 5 * 20 + 1000);
+	runtime_run(machine.rt, NULL, NULL, 100 * NS_PER_S);
+	ck_assert_int_eq(sending.result, 0);
+	ck_assert_uint_eq(sending.last.n, 5);
+	ck_assert_uint_eq(sending.last.mad[RMPP_AT_TYPE], IBA_RMPP_ABORT);
+	ck_assert_uint_eq(sending.last.mad[RMPP_AT_STATUS], IBA_RMPP_TOO_MANY_RETRIES);
+	rmpp_send_free(send);
+	machine_stop(&machine);
+}
+END_TEST
+
+static const struct {
+	uint8_t type;
+	uint32_t segment, window;
+	int result;
+	uint8_t status; /* of an ABORT that is sent, or 0 */
+} answers[] = {
+	{ IBA_RMPP_ABORT, 0, 0, 0, 0 },
+	{ IBA_RMPP_STOP, 0, 0, 0, 0 },
+	{ IBA_RMPP_ACK, 2, 9, 0, IBA_RMPP_SEGMENT_TOO_BIG },
+	{ IBA_RMPP_ACK, 1, 0, 0, IBA_RMPP_WINDOW_TOO_SMALL },
+	{ IBA_RMPP_ACK, 0, 1, -1, 0 },
+	{ IBA_RMPP_ACK, 1, 3, -1, 0 },
+	{ IBA_RMPP_DATA, 1, 3, -1, 0 },
+};
+
+START_TEST(test_sender_answers)
+{
+	struct machine machine;
+	struct sending sending = { .result = -1 };
+	uint8_t message[RMPP_HEADERS + 1000] = { 0 }, mad[256];
+	struct rmpp_send *send;
+
+	machine_start(&machine);
+	send = rmpp_send_new(&machine.config, message, sizeof(message), keep_sent, sent, &sending);
+	rmpp_send_start(send);
+	data_packet(mad, 1, answers[_i].type, IBA_RMPP_ACTIVE, answers[_i].segment,
+		    answers[_i].window);
+	rmpp_send_handle(send, mad);
+	ck_assert_int_eq(sending.result, answers[_i].result);
+	if (answers[_i].status) {
+		ck_assert_uint_eq(sending.last.mad[RMPP_AT_TYPE], IBA_RMPP_ABORT);
+		ck_assert_uint_eq(sending.last.mad[RMPP_AT_STATUS], answers[_i].status);
+	}
+	if (answers[_i].window == 3 && answers[_i].type == IBA_RMPP_ACK) {
+		ck_assert_uint_eq(sending.last.n, 3); /* 2 and 3, no more */
+		ck_assert_uint_eq(sending.last.mad[RMPP_AT_SEGMENT + 3], 3);
+	}
+	rmpp_send_free(send);
+	machine_stop(&machine);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sim_rmpp");
+	TCase *tcase = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, test_sizes);
+	tcase_add_test(tcase, test_latency);
+	tcase_add_test(tcase, test_duplicates);
+	tcase_add_loop_test(tcase, test_loss, 0, 5);
+	tcase_add_test(tcase, test_receiver_dies_midway);
+	tcase_add_test(tcase, test_concurrent);
+	tcase_add_loop_test(tcase, test_bad_packets, 0, G_N_ELEMENTS(bad));
+	tcase_add_test(tcase, test_window_bounds);
+	tcase_add_test(tcase, test_sender_gives_up);
+	tcase_add_loop_test(tcase, test_sender_answers, 0, G_N_ELEMENTS(answers));
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
