@@ -2,6 +2,8 @@
 /* Channel dependencies as one bit set of 256 exit ports a channel, and the search for a cycle. */
 #include "route/dependency.h"
 
+#include <string.h>
+
 #define NO_CHANNEL UINT32_MAX
 
 struct port_bits {
@@ -60,8 +62,13 @@ void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port
 {
 	struct port_bits *wants = &dependency->wants[dependency->first[sw] + port];
 
-	for (unsigned int out = 0; out < 256; out++)
-		wants->word[out / 64] |= (uint64_t)(wanted[out] != 0) << out % 64;
+	for (unsigned int first = 0; first < 256; first += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, wanted + first, 8);
+		for (unsigned int out = first; eight && out < first + 8; out++)
+			wants->word[out / 64] |= (uint64_t)(wanted[out] != 0) << out % 64;
+	}
 }
 
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)

@@ -30,6 +30,9 @@ struct verify {
 	const struct routing *routing;
 	struct route_verdict *verdict;
 	struct route_graph *graph;
+	uint16_t *lids;	  /* of the targets of the graph */
+	uint32_t *first;  /* [switch]: of its port 0 in to */
+	uint32_t *to;	  /* switch across a port, or FABRIC_NONE */
 	uint8_t *hops;	  /* NULL if switches are too far apart: then every LID is walked */
 	uint32_t *part;	  /* [switch]: number of its connected part */
 	uint8_t *suspect; /* [LID]: not shown to be right by the first pass */
@@ -53,14 +56,11 @@ struct view {
 };
 
 /* The switch across a port, or FABRIC_NONE. */
-static uint32_t across(const struct fabric *fabric, uint32_t sw, uint8_t num)
+static uint32_t across(const struct verify *verify, uint32_t sw, uint8_t num)
 {
-	uint32_t peer;
+	uint32_t channel = verify->first[sw] + num;
 
-	if (!num || num > fabric->nodes[fabric->switches[sw].node].num_ports)
-		return FABRIC_NONE;
-	peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+	return channel < verify->first[sw + 1] ? verify->to[channel] : FABRIC_NONE;
 }
 
 static void view_switch(const struct verify *verify, uint32_t sw, struct view *view)
@@ -68,7 +68,7 @@ static void view_switch(const struct verify *verify, uint32_t sw, struct view *v
 	view->sw = sw;
 	view->lft = verify->routing->lft[sw];
 	for (unsigned int num = 0; num < 256; num++) {
-		uint32_t to = across(verify->fabric, sw, num);
+		uint32_t to = across(verify, sw, num);
 
 		view->hops[num] = verify->no_hops;
 		view->ports[num] = verify->no_ports;
@@ -79,26 +79,22 @@ static void view_switch(const struct verify *verify, uint32_t sw, struct view *v
 	}
 }
 
-/* Targets of one leaf as one switch sends them. */
+/* Targets of one leaf as one switch sends them. The innermost loop: all LIDs at all switches. */
 static void check_targets(struct verify *verify, const struct view *view, uint32_t leaf,
 			  unsigned int far)
 {
 	const struct route_graph *graph = verify->graph;
+	uint32_t last = graph->first_target[leaf + 1];
+	const uint16_t *lids = verify->lids;
 
-	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
-		uint16_t lid = graph->targets[t].lid;
-		uint8_t port;
+	for (uint32_t t = graph->first_target[leaf]; t < last; t++) {
+		uint16_t lid = lids[t];
+		uint8_t port = view->lft[lid];
 
-		if (lid > verify->routing->top) {
-			verify->suspect[lid] = 1;
-			continue;
-		}
-		port = view->lft[lid];
 		verify->wanted[port][view->ports[port][lid]] = 1;
-		if (far)
-			verify->suspect[lid] |= view->hops[port][leaf] + 1u != far;
-		else
-			verify->suspect[lid] |= port != graph->targets[t].exit;
+		if (G_UNLIKELY(view->hops[port][leaf] + 1u != far) &&
+		    (far || port != graph->targets[t].exit))
+			verify->suspect[lid] = 1;
 	}
 }
 
@@ -141,7 +137,7 @@ static void check_switch(struct verify *verify, uint32_t sw)
 			verify->widest = MAX(verify->widest, hops[leaf]);
 	}
 	for (unsigned int num = 1; num <= num_ports; num++)
-		if (across(fabric, sw, num) != FABRIC_NONE)
+		if (across(verify, sw, num) != FABRIC_NONE)
 			dependency_add_set(verify->dependency, sw, num, verify->wanted[num]);
 }
 
@@ -156,7 +152,7 @@ static void suspect_all(struct verify *verify)
 
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
 			uint8_t port = routing_port(verify->routing, sw, lid);
-			uint32_t to = across(verify->fabric, sw, port);
+			uint32_t to = across(verify, sw, port);
 
 			if (to != FABRIC_NONE)
 				dependency_add(verify->dependency, sw, port,
@@ -178,7 +174,7 @@ static void follow_hosts(struct verify *verify, const uint8_t *column)
 		if (graph->first_target[leaf] == graph->first_target[leaf + 1])
 			continue;
 		while (verify->state[sw] == STATE_NEW) {
-			uint32_t to = across(verify->fabric, sw, column[sw]);
+			uint32_t to = across(verify, sw, column[sw]);
 
 			verify->state[sw] = STATE_ON_PATH;
 			if (to == FABRIC_NONE)
@@ -250,7 +246,7 @@ static void witness_walk(struct verify *verify, uint16_t lid, uint32_t sw, const
 		if (verify->state[sw] != STATE_NEW)
 			break;
 		verify->state[sw] = STATE_ON_PATH;
-		sw = across(verify->fabric, sw, num);
+		sw = across(verify, sw, num);
 	}
 	verify->verdict->witness = g_string_free(text, FALSE);
 }
@@ -289,7 +285,7 @@ static void walk_from(struct verify *verify, uint16_t lid, uint32_t endport, uin
 			state = STATE_REACHED;
 			break;
 		}
-		sw = across(verify->fabric, sw, num);
+		sw = across(verify, sw, num);
 		if (sw == FABRIC_NONE) {
 			state = STATE_HOLE;
 			break;
@@ -422,6 +418,42 @@ static void find_cycle(struct verify *verify)
 		g_array_unref(cycle);
 }
 
+static void index_ports(struct verify *verify)
+{
+	const struct fabric *fabric = verify->fabric;
+	uint32_t n = 0;
+
+	verify->first = g_new(uint32_t, fabric->n_switches + 1);
+	verify->to = g_new(uint32_t, fabric->n_ports + 1);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+		verify->first[sw] = n;
+		for (unsigned int num = 0; num <= node->num_ports; num++, n++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer;
+
+			verify->to[n] = FABRIC_NONE;
+			if (num && peer != FABRIC_NONE)
+				verify->to[n] = fabric->nodes[fabric->ports[peer].node].sw;
+		}
+	}
+	verify->first[fabric->n_switches] = n;
+}
+
+/* Targets that the table has no room for are suspect; they read as LID 0, which is never used. */
+static void list_lids(struct verify *verify)
+{
+	const struct route_graph *graph = verify->graph;
+
+	verify->lids = g_new(uint16_t, route_n_targets(graph) + 1);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		uint16_t lid = graph->targets[t].lid;
+
+		verify->lids[t] = lid <= verify->routing->top ? lid : 0;
+		verify->suspect[lid] = lid > verify->routing->top;
+	}
+}
+
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
 				 struct route_verdict *verdict)
 {
@@ -435,6 +467,8 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->hops = route_hops_all(verify->graph, NULL);
 	verify->part = g_new(uint32_t, n + 1);
 	verify->suspect = g_malloc0(FABRIC_LIDS);
+	index_ports(verify);
+	list_lids(verify);
 	verify->dependency = dependency_new(fabric);
 	verify->no_hops = g_malloc(n + 1);
 	memset(verify->no_hops, ROUTE_FAR, n + 1);
@@ -452,6 +486,9 @@ static void verify_free(struct verify *verify)
 	dependency_free(verify->dependency);
 	g_free(verify->hops);
 	g_free(verify->part);
+	g_free(verify->lids);
+	g_free(verify->first);
+	g_free(verify->to);
 	g_free(verify->suspect);
 	g_free(verify->no_hops);
 	g_free(verify->no_ports);
