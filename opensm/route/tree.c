@@ -25,8 +25,7 @@
 
 #define RANKS_MAX 8
 #define NO_RANK 0xFF
-#define NO_ANCHOR 0xFFFF
-#define SWITCHES_MAX NO_ANCHOR
+#define SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
 
 struct tree {
 	const struct route_graph *graph;
@@ -37,7 +36,9 @@ struct tree {
 	uint32_t *up;		     /* edges to parents, in the common order */
 	uint32_t *standing;	     /* [n] place of a switch in that order */
 	unsigned int levels;	     /* anchors of a target */
-	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf */
+	uint16_t *lids;		     /* [target] */
+	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf; where
+					there is none, the leaf itself */
 	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of the parallel links at that level */
 	uint32_t *edge_load;	     /* targets that come down an edge, by the edge up */
 	uint32_t *load;		     /* targets that come down through a switch */
@@ -268,12 +269,16 @@ static void anchor_targets(struct tree *tree)
 	tree->levels = tree->max_rank;
 	for (unsigned int level = 0; level < tree->levels; level++) {
 		tree->anchor[level] = g_new(uint16_t, n + 1);
-		memset(tree->anchor[level], 0xFF, n * sizeof(uint16_t));
+		for (uint32_t t = 0; t < n; t++)
+			tree->anchor[level][t] = graph->targets[t].leaf;
 		if (graph->parallel)
 			tree->turn[level] = g_malloc0(n + 1);
 	}
-	for (uint32_t t = 0; t < n; t++)
+	tree->lids = g_new(uint16_t, n + 1);
+	for (uint32_t t = 0; t < n; t++) {
+		tree->lids[t] = graph->targets[t].lid;
 		last = MAX(last, graph->targets[t].offset);
+	}
 	for (unsigned int offset = 0; offset <= last; offset++)
 		for (uint32_t t = 0; t < n; t++)
 			if (graph->targets[t].offset == offset)
@@ -304,40 +309,51 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 	return tree->graph->links[edge->first_link + tree->turn[level][target] % edge->n_links];
 }
 
-/* Port towards the highest anchor of a target that is on a shortest path; far hops to its leaf. */
+/*
+ * Port towards the highest anchor below level that is on a shortest path, else to the leaf itself,
+ * which is far hops away. The switch is no anchor of its own: it is at least one hop from one.
+ */
 static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, uint32_t target,
-			      uint32_t leaf, unsigned int far)
+			      unsigned int level, unsigned int far)
 {
-	for (int level = (int)MIN(tree->levels, far) - 1; level >= 0; level--) {
+	while (level-- > 0) {
 		uint16_t anchor = tree->anchor[level][target];
-		unsigned int rest = far - level - 1;
 
-		if (anchor != NO_ANCHOR && rest && row->hops[anchor] == rest)
+		if (row->hops[anchor] == far - level - 1)
 			return row->next[anchor];
 	}
-	return row->next[leaf];
+	return row->next[tree->graph->targets[target].leaf];
 }
 
-/* The common case: towards the top anchors of all targets of a leaf; else as above. */
+static void fill_own_leaf(const struct tree *tree, const struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t t = graph->first_target[row->sw]; t < graph->first_target[row->sw + 1]; t++)
+		row->lft[graph->targets[t].lid] = graph->targets[t].exit;
+}
+
+/* The innermost loop: all LIDs at all switches. Most go towards their top anchor. */
 static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t leaf)
 {
 	const struct route_graph *graph = tree->graph;
-	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
+	uint32_t last = graph->first_target[leaf + 1];
 	unsigned int far = row->hops[leaf];
+	unsigned int levels = MIN(tree->levels, far - 1);
+	const uint16_t *top = levels ? tree->anchor[levels - 1] : NULL;
 
 	if (far == ROUTE_FAR)
 		return;
-	for (uint32_t t = first; t < last; t++) {
+	for (uint32_t t = graph->first_target[leaf]; t < last; t++) {
 		uint8_t port;
 
-		if (!far) {
-			row->lft[graph->targets[t].lid] = graph->targets[t].exit;
-			continue;
-		}
-		port = port_by_anchor(tree, row, t, leaf, far);
+		if (levels && row->hops[top[t]] == far - levels)
+			port = row->next[top[t]];
+		else
+			port = port_by_anchor(tree, row, t, levels, far);
 		if (graph->parallel)
 			port = among_parallel(tree, row, port, t);
-		row->lft[graph->targets[t].lid] = port;
+		row->lft[tree->lids[t]] = port;
 	}
 }
 
@@ -366,8 +382,10 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
 		row.edge_of[graph->links[graph->edges[e].first_link]] = &graph->edges[e];
+	fill_own_leaf(tree, &row);
 	for (uint32_t leaf = 0; leaf < graph->n; leaf++)
-		fill_leaf(tree, &row, leaf);
+		if (leaf != sw)
+			fill_leaf(tree, &row, leaf);
 	fill_own_lids(tree, &row);
 }
 
@@ -377,6 +395,7 @@ static void tree_clear(struct tree *tree)
 		g_free(tree->anchor[level]);
 		g_free(tree->turn[level]);
 	}
+	g_free(tree->lids);
 	g_free(tree->rank);
 	g_free(tree->first_up);
 	g_free(tree->up);
