@@ -44,6 +44,15 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 	return lid <= routing->top ? routing->lft[sw][lid] : ROUTE_NO_PORT;
 }
 
+/*
+ * Puts back into a fresh routing, which nobody else holds yet, the entries of an earlier one that
+ * still begin a shortest path to the same endport; returns how many. Worth it after losses; after
+ * a gain of cables between switches it would leave these idle. Does nothing to a routing that does
+ * not promise shortest paths, or that promises freedom from deadlock.
+ */
+uint64_t routing_keep(const struct fabric *fabric, struct routing *routing,
+		      const struct fabric *old_fabric, const struct routing *old);
+
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
 	ROUTE_ERROR_UNKNOWN_ENGINE,

@@ -6,6 +6,7 @@ libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \
+	opensm/route/keep.c \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \

@@ -9,7 +9,8 @@
  * seconds: median of the repeats, one thread, for freeze, engine and verifier; RSS: peak of the
  * process; load: busiest channel between switches over the mean, all hosts sending to all; shift:
  * flows on the busiest channel when every host i sends to host i + s, worst s tried; bisection:
- * mean over flows of 1 / (flows on the busiest channel of its path), random pairs of hosts.
+ * mean over flows of 1 / (flows on the busiest channel of its path), random pairs of hosts; lost:
+ * LFT blocks of 64 entries to program after one cable between switches was lost, median of a few.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 
 #define SHIFTS 512
 #define MATCHINGS 50
+#define LOSSES 7
 
 struct net {
 	const struct fabric *fabric;
@@ -244,6 +246,74 @@ static void take_cables(struct builder *builder, uint32_t percent)
 	g_ptr_array_unref(order);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Blocks that differ, switches matched by GUID. */
+static uint32_t changed_blocks(const struct fabric *fabric, const struct routing *routing,
+			       const struct fabric *old_fabric, const struct routing *old)
+{
+	uint32_t changed = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
+		uint32_t node = fabric_node_by_guid(old_fabric, guid);
+		const uint8_t *was = old->lft[old_fabric->nodes[node].sw];
+
+		for (uint32_t block = 0; block < routing->n_blocks; block++)
+			changed += memcmp(routing->lft[sw] + block * 64, was + block * 64, 64) != 0;
+	}
+	return changed;
+}
+
+static uint32_t blocks_after_loss(struct builder *builder, const struct route_engine *engine,
+				  const struct fabric *old_fabric, const struct routing *old,
+				  uint64_t *state)
+{
+	const struct route_input input = { .threads = 1 };
+	GPtrArray *order = builder_walk(builder);
+	struct builder_port *port, *peer;
+	struct routing *routing;
+	struct fabric *fabric;
+	uint32_t changed;
+
+	do {
+		struct builder_node *node = order->pdata[make_number(state, order->len)];
+
+		port = &node->ports[1 + make_number(state, node->info.num_ports)];
+	} while (!joins_switches(port));
+	peer = port->peer;
+	builder_unlink(port);
+	fabric = builder_freeze(builder);
+	routing = engine->compute(fabric, &input, NULL);
+	g_assert(routing);
+	routing_keep(fabric, routing, old_fabric, old);
+	changed = changed_blocks(fabric, routing, old_fabric, old);
+	builder_link(port, peer);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	g_ptr_array_unref(order);
+	return changed;
+}
+
+static uint32_t lost_blocks(struct builder *builder, const struct route_engine *engine,
+			    const struct fabric *fabric, const struct routing *routing)
+{
+	uint32_t changed[LOSSES];
+	uint64_t state = 1;
+
+	if (fabric->n_switches < 2)
+		return 0;
+	for (unsigned int i = 0; i < LOSSES; i++)
+		changed[i] = blocks_after_loss(builder, engine, fabric, routing, &state);
+	qsort(changed, LOSSES, sizeof(changed[0]), compare_numbers);
+	return changed[LOSSES / 2];
+}
+
 struct times {
 	double freeze, engine, verify;
 };
@@ -303,9 +373,10 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	net.routing = routing;
 	net_hosts(&net);
 	net_channels(&net);
-	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld %6.3f %6" G_GINT64_MODIFIER "u %6.3f\n", spec,
+	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld %6.3f %6" G_GINT64_MODIFIER "u %6.3f %6u\n", spec,
 	       net.n_hosts, fabric->n_switches, times.freeze, times.engine, times.verify,
-	       usage.ru_maxrss / 1024, all_to_all(&net), worst_shift(&net), bisection(&net));
+	       usage.ru_maxrss / 1024, all_to_all(&net), worst_shift(&net), bisection(&net),
+	       lost_blocks(builder, engine, fabric, routing));
 	fflush(stdout);
 	net_clear(&net);
 	routing_unref(routing);
@@ -334,8 +405,9 @@ int main(int argc, char **argv)
 				"[-x PERCENT] TOPOLOGY...\n");
 		return 2;
 	}
-	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s\n", engine->name, "hosts", "switch",
-	       "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect");
+	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s %6s\n", engine->name, "hosts", "switch",
+	       "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect",
+	       "lost");
 	for (; i < argc; i++)
 		report(argv[i], engine, repeats, percent);
 	return 0;

@@ -527,6 +527,77 @@ START_TEST(test_lids_of_a_port_spread)
 }
 END_TEST
 
+/* ---- keeping ---- */
+
+/* Every entry is that of before where this still begins a shortest path, else the fresh one. */
+static void check_kept(const struct fabric *fabric, const struct routing *routing,
+		       const struct routing *fresh, const struct fabric *old_fabric,
+		       const struct routing *old)
+{
+	struct slow slow = slow_check(fabric, routing);
+	uint32_t n = fabric->n_switches;
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
+		uint32_t old_sw = old_fabric->nodes[fabric_node_by_guid(old_fabric, guid)].sw;
+
+		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+			uint32_t port = fabric_port_by_lid(fabric, lid), to, leaf = FABRIC_NONE;
+			uint8_t was = routing_port(old, old_sw, lid), exit;
+
+			if (port != FABRIC_NONE)
+				leaf = fabric_leaf(fabric, port, &exit);
+			to = next_switch(fabric, sw, was);
+			if (leaf != FABRIC_NONE && to != FABRIC_NONE &&
+			    slow.distance[to * n + leaf] + 1 == slow.distance[sw * n + leaf])
+				ck_assert_uint_eq(routing->lft[sw][lid], was);
+			else
+				ck_assert_uint_eq(routing->lft[sw][lid], fresh->lft[sw][lid]);
+		}
+	}
+	slow_clear(&slow);
+}
+
+START_TEST(test_losses_change_little)
+{
+	uint64_t kept = 0;
+
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct builder *builder = make_random(seed, 16);
+		struct fabric *old_fabric, *fabric;
+		struct routing *old, *routing, *fresh;
+		GPtrArray *order;
+		uint64_t state = seed;
+
+		make_lids(builder, seed % 2);
+		old_fabric = builder_freeze(builder);
+		old = route(old_fabric, "minhop");
+		order = builder_walk(builder);
+		for (unsigned int i = 0; i < 3; i++) {
+			struct builder_node *node = order->pdata[make_number(&state, order->len)];
+			unsigned int num = 1 + make_number(&state, node->info.num_ports);
+
+			if (&node->ports[num] != builder->sm_port)
+				builder_unlink(&node->ports[num]);
+		}
+		fabric = builder_freeze(builder);
+		fresh = route(fabric, "minhop");
+		routing = route(fabric, "minhop");
+		kept += routing_keep(fabric, routing, old_fabric, old);
+		check_shortest(fabric, routing, seed);
+		check_kept(fabric, routing, fresh, old_fabric, old);
+		g_ptr_array_unref(order);
+		routing_unref(old);
+		routing_unref(routing);
+		routing_unref(fresh);
+		fabric_unref(old_fabric);
+		fabric_unref(fabric);
+		builder_free(builder);
+	}
+	ck_assert_uint_gt(kept, 0);
+}
+END_TEST
+
 /* ---- the verifier ---- */
 
 /* Damages some entries; any octet may come. */
@@ -812,6 +883,7 @@ int main(void)
 	tcase_add_test(tcase, test_minhop_on_random_fabrics);
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
+	tcase_add_test(tcase, test_losses_change_little);
 	tcase_add_test(tcase, test_verifier_finds_damage);
 	tcase_add_test(tcase, test_verifier_accepts_detours);
 	tcase_add_test(tcase, test_credit_loop_is_found);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Keeping what need not change. A routing made anew after a loss is free to choose differently
+ * everywhere, as all that is a matter of turns moves on by one. Each entry that was right before
+ * and still begins a shortest path is put back, so that only what is broken gets programmed.
+ * Any mixture of entries that all begin shortest paths is complete and free of loops.
+ *
+ * After a gain of cables this would leave the new ones idle: then take the new routing as it is.
+ */
+#include <string.h>
+
+#include "route/engine.h"
+#include "route/graph.h"
+
+struct keep {
+	const struct fabric *fabric, *old_fabric;
+	const struct routing *old;
+	struct routing *routing;
+	struct route_graph *graph;
+	uint8_t *hops;
+	uint16_t *lids;	  /* that belong to the same endport as before */
+	uint32_t *leaves; /* of these */
+	uint32_t n;
+};
+
+static void list_lids(struct keep *keep)
+{
+	uint16_t top = MIN(keep->routing->top, keep->old->top);
+
+	keep->lids = g_new(uint16_t, top + 1u);
+	keep->leaves = g_new(uint32_t, top + 1u);
+	for (uint32_t lid = 1; lid <= top; lid++) {
+		uint32_t port = fabric_port_by_lid(keep->fabric, lid);
+		uint32_t old_port = fabric_port_by_lid(keep->old_fabric, lid), leaf;
+		uint8_t exit;
+
+		if (port == FABRIC_NONE || old_port == FABRIC_NONE ||
+		    keep->fabric->ports[port].guid != keep->old_fabric->ports[old_port].guid)
+			continue;
+		leaf = fabric_leaf(keep->fabric, port, &exit);
+		if (leaf == FABRIC_NONE)
+			continue;
+		keep->lids[keep->n] = lid;
+		keep->leaves[keep->n++] = leaf;
+	}
+}
+
+/* Hops of the neighbours of a switch, by exit port; ports without one are too far from all. */
+static void list_neighbours(const struct keep *keep, uint32_t sw, const uint8_t *nowhere,
+			    const uint8_t *hops[256])
+{
+	const struct route_graph *graph = keep->graph;
+
+	for (unsigned int num = 0; num < 256; num++)
+		hops[num] = nowhere;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		for (unsigned int k = 0; k < edge->n_links; k++)
+			hops[graph->links[edge->first_link + k]] =
+				keep->hops + (size_t)edge->to * graph->n;
+	}
+}
+
+static uint64_t keep_switch(const struct keep *keep, uint32_t sw, const uint8_t *nowhere)
+{
+	const struct fabric *fabric = keep->fabric, *old_fabric = keep->old_fabric;
+	uint32_t old_node =
+		fabric_node_by_guid(old_fabric, fabric->nodes[fabric->switches[sw].node].guid);
+	const uint8_t *own = keep->hops + (size_t)sw * keep->graph->n;
+	uint8_t *lft = keep->routing->lft[sw];
+	const uint8_t *hops[256], *old;
+	uint64_t kept = 0;
+
+	if (old_node == FABRIC_NONE || !fabric_is_switch(old_fabric, old_node))
+		return 0;
+	old = keep->old->lft[old_fabric->nodes[old_node].sw];
+	list_neighbours(keep, sw, nowhere, hops);
+	for (uint32_t i = 0; i < keep->n; i++) {
+		uint16_t lid = keep->lids[i];
+		uint32_t leaf = keep->leaves[i];
+
+		if (old[lid] == lft[lid] || hops[old[lid]][leaf] + 1u != own[leaf])
+			continue;
+		lft[lid] = old[lid];
+		kept++;
+	}
+	return kept;
+}
+
+uint64_t routing_keep(const struct fabric *fabric, struct routing *routing,
+		      const struct fabric *old_fabric, const struct routing *old)
+{
+	struct keep keep = { fabric, old_fabric, old, routing, route_graph_new(fabric) };
+	uint8_t *nowhere = g_malloc(fabric->n_switches + 1);
+	uint64_t kept = 0;
+
+	g_assert(routing->n_switches == fabric->n_switches);
+	g_assert(old->n_switches == old_fabric->n_switches);
+	keep.hops = route_hops_all(keep.graph, NULL);
+	if (keep.hops && routing->promises & ROUTE_SHORTEST &&
+	    !(routing->promises & ROUTE_DEADLOCK_FREE)) {
+		memset(nowhere, ROUTE_FAR, fabric->n_switches + 1);
+		list_lids(&keep);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			kept += keep_switch(&keep, sw, nowhere);
+	}
+	route_graph_free(keep.graph);
+	g_free(keep.hops);
+	g_free(keep.lids);
+	g_free(keep.leaves);
+	g_free(nowhere);
+	return kept;
+}
