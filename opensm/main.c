@@ -1,5 +1,350 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-int main(void)
+/*
+ * opensm: parse, build, run, tear down in reverse.
+ *
+ * Everything before program_start() may fail, with a message on the standard error and exit code 1.
+ * In the background (--daemon) the process that was started waits for that and passes it on.
+ */
+#include "config.h"
+
+#include <glib-unix.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/notify.h"
+#include "core/options.h"
+#include "ctl/background.h"
+#include "ctl/cache.h"
+#include "ctl/daemon.h"
+#include "ctl/device.h"
+#include "ctl/logging.h"
+#include "ctl/progress.h"
+#include "ctl/status.h"
+#include "route/engine.h"
+
+struct program {
+	struct options *options;
+	uint64_t port_guid; /* chosen by the user, or as in the options */
+	char *cache_dir;
+	struct runtime *rt;
+	struct log *log;
+	struct device device;
+	struct daemon *daemon;
+	struct progress *progress;
+	GMainLoop *loop;
+	int ready_handle; /* of the background; -1 in the foreground */
+	bool has_pidfile;
+	int exit_code;
+};
+
+static int complain(const GError *error)
 {
-	return 0;
+	fprintf(stderr, "opensm: %s\n", error->message);
+	return 1;
+}
+
+/* To the log, and to the user who is there to read it. */
+static void warn(struct program *program, const char *text)
+{
+	log_error(program->log, "%s", text);
+	if (program->ready_handle < 0 && strcmp(program->options->log_file, "stderr") != 0)
+		fprintf(stderr, "opensm: %s\n", text);
+}
+
+/* ---- options ---- */
+
+static bool only_told(enum options_request request)
+{
+	g_autofree char *help = NULL;
+
+	if (request == OPTIONS_HELP) {
+		help = options_help();
+		fputs(help, stdout);
+	} else if (request == OPTIONS_VERSION) {
+		puts("OpenSM " PACKAGE_VERSION);
+	}
+	return request != OPTIONS_RUN;
+}
+
+/* Engines of the classic daemon that do not exist here yet: accepted, and said so. */
+static bool engine_is_planned(const char *name)
+{
+	static const char *const planned[] = {"updn", "dnup", "file",   "ftree", "lash", "dor",
+					      "torus-2QoS", "dfsssp", "sssp", "nue"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(planned); i++)
+		if (!strcmp(planned[i], name))
+			return true;
+	return false;
+}
+
+/* Adds to missing the engines named that do not exist yet; false if one is unknown altogether. */
+static bool check_engines(const struct options *options, GString *missing, GError **error)
+{
+	g_auto(GStrv) names = g_strsplit_set(options->routing_engine ? options->routing_engine : "",
+					     ", ", -1);
+	bool fallback = true, usable = false;
+
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!*names[i])
+			continue;
+		if (!strcmp(names[i], "no_fallback"))
+			fallback = false;
+		else if (route_find(names[i]))
+			usable = true;
+		else if (engine_is_planned(names[i]))
+			g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", names[i]);
+		else
+			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+				    "routing_engine: there is no engine %s", names[i]);
+		if (error && *error)
+			return false;
+	}
+	if (fallback || usable)
+		return true;
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+		    "routing_engine: %s: not available yet, and no_fallback forbids minhop",
+		    missing->len ? missing->str : "no engine");
+	return false;
+}
+
+static void warn_unfinished(struct program *program)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GString) engines = g_string_new(NULL);
+
+	options_unfinished(program->options, names);
+	for (guint i = 0; i < names->len; i++)
+		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
+	if (names->len) {
+		g_string_prepend(text, "options accepted but without effect yet: ");
+		warn(program, text->str);
+	}
+	check_engines(program->options, engines, NULL);
+	if (engines->len) {
+		g_string_prepend(engines, "routing engines not available yet, left out: ");
+		warn(program, engines->str);
+	}
+}
+
+/* -g 0 on the command line asks which port; a daemon has nobody to ask. */
+static bool choose_port(struct program *program, GError **error)
+{
+	const struct options *options = program->options;
+
+	program->port_guid = options->guid;
+	if (options->guid || options->sim ||
+	    options_source(options, OPTION_guid) != OPTION_FROM_COMMAND)
+		return true;
+	if (!options->daemon)
+		return device_ask(&program->port_guid, error);
+	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_SUCH_PORT,
+		    "-g 0 asks for a port, which --daemon cannot");
+	return false;
+}
+
+/* ---- signals, all on the main loop ---- */
+
+static gboolean on_quit(gpointer arg)
+{
+	struct program *program = arg;
+
+	log_info(program->log, "Exiting on a signal");
+	/* A second one does not wait for the end of the first. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	g_main_loop_quit(program->loop);
+	return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_hangup(gpointer arg)
+{
+	struct program *program = arg;
+	g_autoptr(GError) error = NULL;
+
+	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
+	if (!daemon_reread(program->daemon, &error))
+		log_error(program->log, "the options stay as they were: %s", error->message);
+	daemon_sweep(program->daemon, SWEEP_HEAVY);
+	return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_reopen(gpointer arg)
+{
+	struct program *program = arg;
+
+	if (!log_reopen(program->log))
+		log_error(program->log, "cannot open the log again: the old file stays in use");
+	return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_dump(gpointer arg)
+{
+	struct program *program = arg;
+
+	status_log(daemon_context(program->daemon));
+	return G_SOURCE_CONTINUE;
+}
+
+static void catch_signals(struct program *program)
+{
+	signal(SIGPIPE, SIG_IGN);
+	g_unix_signal_add(SIGINT, on_quit, program);
+	g_unix_signal_add(SIGTERM, on_quit, program);
+	g_unix_signal_add(SIGHUP, on_hangup, program);
+	g_unix_signal_add(SIGUSR1, on_reopen, program);
+	g_unix_signal_add(SIGUSR2, on_dump, program);
+}
+
+/* ---- events ---- */
+
+static void on_finished(void *arg, int exit_code)
+{
+	struct program *program = arg;
+
+	program->exit_code = exit_code;
+	g_main_loop_quit(program->loop);
+}
+
+static void on_change(void *arg, uint64_t value)
+{
+	struct program *program = arg;
+	g_autofree char *line = status_line(daemon_context(program->daemon));
+
+	(void)value;
+	notify_status(line);
+}
+
+/* ---- life ---- */
+
+static void open_cache(struct program *program)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+
+	program->cache_dir = cache_dir_open(program->options->sim != NULL, &error);
+	if (!error)
+		return;
+	text = g_strdup_printf("%s; LIDs will not survive a restart", error->message);
+	warn(program, text);
+}
+
+static bool make_daemon(struct program *program, GError **error)
+{
+	struct daemon_config config = {
+		.rt = program->rt,
+		.options = program->options,
+		.log = program->log,
+		.cache_dir = program->cache_dir,
+	};
+
+	if (!device_open(&program->device, program->rt, program->log, program->options,
+			 program->port_guid, error))
+		return false;
+	log_info(program->log, "Using %s, port GUID 0x%016" PRIx64,
+		 vendor_name(program->device.vendor), vendor_port_guid(program->device.vendor));
+	config.vendor = g_steal_pointer(&program->device.vendor);
+	program->daemon = daemon_new(&config, error);
+	return program->daemon != NULL;
+}
+
+static bool program_build(struct program *program, GError **error)
+{
+	const struct options *options = program->options;
+	struct event_bus *bus;
+
+	program->rt = runtime_new(RUNTIME_REAL);
+	program->log = logging_open(options, error);
+	if (!program->log)
+		return false;
+	log_sys(program->log, "OpenSM " PACKAGE_VERSION);
+	warn_unfinished(program);
+	open_cache(program);
+	if (!make_daemon(program, error))
+		return false;
+	bus = &daemon_context(program->daemon)->bus;
+	event_subscribe(bus, EVENT_SM_STATE, daemon_actor(program->daemon), on_change, program);
+	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
+			program);
+	daemon_on_finished(program->daemon, on_finished, program);
+	if (options->progress)
+		program->progress = progress_new(program->daemon, stdout);
+	program->has_pidfile = options->pidfile != NULL;
+	return !options->pidfile || pidfile_write(options->pidfile, error);
+}
+
+static void program_run(struct program *program)
+{
+	program->loop = g_main_loop_new(NULL, FALSE);
+	catch_signals(program);
+	daemon_start(program->daemon);
+	notify_ready();
+	if (program->ready_handle >= 0)
+		background_ready(program->ready_handle);
+	g_main_loop_run(program->loop);
+	notify_stopping();
+}
+
+static void program_clear(struct program *program)
+{
+	if (program->daemon)
+		daemon_stop(program->daemon);
+	progress_free(program->progress);
+	daemon_free(program->daemon);
+	device_close(&program->device);
+	if (program->has_pidfile)
+		pidfile_remove(program->options->pidfile);
+	g_clear_pointer(&program->loop, g_main_loop_unref);
+	g_clear_pointer(&program->log, log_free);
+	g_clear_pointer(&program->rt, runtime_free);
+	g_free(program->cache_dir);
+	options_unref(program->options);
+}
+
+static int serve(struct program *program)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GString) missing = g_string_new(NULL);
+
+	if (!check_engines(program->options, missing, &error) || !choose_port(program, &error))
+		return complain(error);
+	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)
+		return complain(error);
+	if (!program_build(program, &error)) {
+		if (program->log)
+			log_error(program->log, "%s", error->message);
+		return complain(error);
+	}
+	program_run(program);
+	return program->exit_code;
+}
+
+int main(int argc, char **argv)
+{
+	struct program program = {.ready_handle = -1};
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	enum options_request request;
+	int exit_code;
+
+	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
+		return complain(error);
+	if (only_told(request))
+		return 0;
+	for (guint i = 0; i < warnings->len; i++)
+		fprintf(stderr, "opensm: %s\n", (char *)warnings->pdata[i]);
+	if (program.options->create_config) {
+		exit_code = options_write(program.options, program.options->create_config, &error) ?
+				    0 :
+				    complain(error);
+		options_unref(program.options);
+		return exit_code;
+	}
+	exit_code = serve(&program);
+	program_clear(&program);
+	return exit_code;
 }

@@ -1,2 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The whole daemon on a simulated fabric.
+check_LIBRARIES += libscenario.a
+libscenario_a_SOURCES = \
+	tests/scenario/client.c tests/scenario/client.h \
+	tests/scenario/invariants.c \
+	tests/scenario/scenario.c tests/scenario/scenario.h
 
+scenario_tests = tests/scenario/test_bringup tests/scenario/test_faults
+check_PROGRAMS += $(scenario_tests)
+TESTS += $(scenario_tests)
+tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)

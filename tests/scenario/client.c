@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* One request at a time; virtual time runs until it is answered. */
+#include "client.h"
+
+#include <string.h>
+
+#define TIMEOUT_MS 500
+#define TRIES 10
+
+struct client {
+	struct scenario *s;
+	unsigned int node;
+	struct actor *actor;
+	struct vendor *vendor;
+	struct vendor_mad *answer;
+	uint32_t tid;
+};
+
+static void receive(void *arg, struct vendor_mad *mad)
+{
+	struct client *client = arg;
+
+	vendor_mad_free(client->answer);
+	client->answer = mad;
+}
+
+struct client *client_new(struct scenario *s, unsigned int node)
+{
+	struct client *client = g_new0(struct client, 1);
+	struct vendor_client receiver = {.arg = client, .receive = receive};
+	g_autoptr(GError) error = NULL;
+
+	client->s = s;
+	client->node = node;
+	client->actor = receiver.actor = actor_new(s->rt, "client");
+	client->vendor = sim_open(s->sim, sim_port_guid(s->sim, node, 1), &error);
+	if (!client->vendor ||
+	    !vendor_bind(client->vendor, IBA_CLASS_SUBN_ADM, false, &receiver, &error))
+		g_error("%s", error->message);
+	return client;
+}
+
+void client_free(struct client *client)
+{
+	vendor_close(client->vendor);
+	actor_free(client->actor);
+	vendor_mad_free(client->answer);
+	g_free(client);
+}
+
+uint64_t client_guid(const struct client *client)
+{
+	return vendor_port_guid(client->vendor);
+}
+
+struct iba_gid client_gid(const struct client *client)
+{
+	return (struct iba_gid){IBA_DEFAULT_GID_PREFIX, client_guid(client)};
+}
+
+static bool has_answer(void *arg)
+{
+	return ((struct client *)arg)->answer != NULL;
+}
+
+static void send_request(struct client *client, struct iba_sa_mad *request)
+{
+	const struct iba_port_info *info = sim_port_info(client->s->sim, client->node, 1);
+	struct vendor_address to = {
+		.lid = info->master_sm_lid,
+		.sl = info->master_sm_sl,
+		.qpn = 1,
+		.qkey = IBA_QKEY_QP1,
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	request->header.transaction_id = ++client->tid;
+	wire_encode(&iba_sa_mad_type, request, wire);
+	g_clear_pointer(&client->answer, vendor_mad_free);
+	vendor_send(client->vendor, &to, wire, sizeof(wire), TIMEOUT_MS);
+	runtime_run(client->s->rt, has_answer, client,
+		    runtime_now(client->s->rt) + 2 * TIMEOUT_MS * NS_PER_MS);
+}
+
+int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64_t mask,
+	       const struct wire_type *type, void *record)
+{
+	struct iba_sa_mad mad = {
+		.header = {
+			.base_version = IBA_BASE_VERSION,
+			.mgmt_class = IBA_CLASS_SUBN_ADM,
+			.class_version = 2,
+			.method = method,
+			.attribute_id = attribute,
+		},
+		.rmpp.version = 1,
+		.sa.component_mask = mask,
+	};
+
+	wire_encode(type, record, mad.data);
+	for (int i = 0; i < TRIES; i++) {
+		struct iba_sa_mad answer;
+
+		send_request(client, &mad);
+		if (!client->answer || client->answer->status != VENDOR_RECEIVED)
+			continue;
+		wire_decode(&iba_sa_mad_type, client->answer->data, &answer);
+		if (answer.header.status == IBA_STATUS_BUSY) {
+			scenario_run_ms(client->s, TIMEOUT_MS);
+			continue;
+		}
+		if (!answer.header.status)
+			wire_decode(type, answer.data, record);
+		return answer.header.status;
+	}
+	return -1;
+}
+
+int client_path(struct client *client, uint64_t guid, struct iba_path_record *path)
+{
+	*path = (struct iba_path_record){
+		.sgid = client_gid(client),
+		.dgid = {IBA_DEFAULT_GID_PREFIX, guid},
+		.numb_path = 1,
+	};
+	return client_ask(client, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD,
+			  IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid) |
+				  IBA_COMPONENT(path_record, numb_path),
+			  &iba_path_record_type, path);
+}
+
+static int broadcast(struct client *client, uint8_t method, uint16_t *mlid)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
+		.port_gid = client_gid(client),
+		.join_state = 1,
+	};
+	int status = client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD,
+				IBA_COMPONENT(mc_member_record, mgid) |
+					IBA_COMPONENT(mc_member_record, port_gid) |
+					IBA_COMPONENT(mc_member_record, join_state),
+				&iba_mc_member_record_type, &record);
+
+	*mlid = record.mlid;
+	return status;
+}
+
+int client_join_broadcast(struct client *client, uint16_t *mlid)
+{
+	return broadcast(client, IBA_METHOD_SET, mlid);
+}
+
+int client_leave_broadcast(struct client *client)
+{
+	uint16_t mlid;
+
+	return broadcast(client, IBA_METHOD_DELETE, &mlid);
+}

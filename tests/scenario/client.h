@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A client of the SA on a host of the scenario's fabric. */
+#ifndef TESTS_SCENARIO_CLIENT_H
+#define TESTS_SCENARIO_CLIENT_H
+
+#include "scenario.h"
+
+struct client;
+
+struct client *client_new(struct scenario *s, unsigned int node);
+void client_free(struct client *client);
+
+uint64_t client_guid(const struct client *client);
+struct iba_gid client_gid(const struct client *client);
+
+/*
+ * Asks the SA of its port and waits; asks again, up to 10 times, if nothing comes in half a second
+ * or the SA is busy. Returns the status, or -1 without an answer; record is replaced by the answer
+ * if the status is 0.
+ */
+int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64_t mask,
+	       const struct wire_type *type, void *record);
+
+/* The path from this client to a port. */
+int client_path(struct client *client, uint64_t guid, struct iba_path_record *path);
+/* Joins the IPv4 broadcast group of the default partition; *mlid gets its MLID. */
+int client_join_broadcast(struct client *client, uint16_t *mlid);
+int client_leave_broadcast(struct client *client);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What must hold of a fabric that an SM has set up, read from the simulated hardware: ports, LIDs,
+ * forwarding tables, P_Keys, multicast trees. Only what can be reached from the SM's port counts:
+ * the rest is nobody's business (IBA 14.4).
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "scenario.h"
+
+#define N_LIDS 0xC000
+
+struct view {
+	const struct scenario *s;
+	unsigned int n_nodes;
+	bool *reached;		     /* node */
+	struct sim_node_view *nodes; /* of all */
+	unsigned int *owner;	     /* [N_LIDS] 1 + number in endports, 0: nobody's */
+	GArray *endports;	     /* struct endport */
+	uint8_t lmc;
+	uint16_t sm_lid;
+};
+
+struct endport {
+	unsigned int node, port;
+	const struct iba_port_info *info;
+};
+
+/* ---- what is there ---- */
+
+static bool is_switch(const struct view *view, unsigned int node)
+{
+	return view->nodes[node].type == IBA_NODE_SWITCH;
+}
+
+/* The other end of a link that carries packets. */
+static bool link_peer(const struct view *view, unsigned int node, unsigned int port,
+		      unsigned int *peer, unsigned int *peer_port)
+{
+	return port && sim_link_up(view->s->sim, node, port) &&
+	       sim_peer(view->s->sim, node, port, peer, peer_port) && view->nodes[*peer].up;
+}
+
+static void add_endport(struct view *view, unsigned int node, unsigned int port)
+{
+	struct endport endport = {node, port, sim_port_info(view->s->sim, node, port)};
+
+	g_array_append_val(view->endports, endport);
+}
+
+/* Breadth first over links that are up; CAs do not forward. */
+static void reach(struct view *view)
+{
+	unsigned int sm_port, sm = scenario_sm_node(view->s, &sm_port), peer, peer_port;
+	g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned int));
+
+	view->reached[sm] = true;
+	add_endport(view, sm, sm_port);
+	view->sm_lid = sim_port_info(view->s->sim, sm, sm_port)->lid;
+	if (is_switch(view, sm)) {
+		g_array_append_val(queue, sm);
+	} else if (link_peer(view, sm, sm_port, &peer, &peer_port) && is_switch(view, peer)) {
+		view->reached[peer] = true;
+		add_endport(view, peer, 0);
+		g_array_append_val(queue, peer);
+	}
+	for (unsigned int i = 0; i < queue->len; i++) {
+		unsigned int node = g_array_index(queue, unsigned int, i);
+
+		for (unsigned int p = 1; p <= view->nodes[node].num_ports; p++) {
+			if (!link_peer(view, node, p, &peer, &peer_port))
+				continue;
+			if (!is_switch(view, peer)) {
+				if (peer != sm || peer_port != sm_port)
+					add_endport(view, peer, peer_port);
+			} else if (!view->reached[peer]) {
+				add_endport(view, peer, 0);
+				g_array_append_val(queue, peer);
+			}
+			view->reached[peer] = true;
+		}
+	}
+}
+
+static uint8_t option_lmc(const struct scenario *s)
+{
+	struct options *options = slot_take(&daemon_context(s->daemon)->options);
+	uint8_t lmc = options->lmc;
+
+	options_unref(options);
+	return lmc;
+}
+
+static void view_init(struct view *view, const struct scenario *s)
+{
+	*view = (struct view){.s = s, .n_nodes = sim_nodes(s->sim)};
+	view->reached = g_new0(bool, view->n_nodes);
+	view->nodes = g_new0(struct sim_node_view, view->n_nodes);
+	view->owner = g_new0(unsigned int, N_LIDS);
+	view->endports = g_array_new(FALSE, FALSE, sizeof(struct endport));
+	view->lmc = s->daemon ? option_lmc(s) : 0;
+	for (unsigned int i = 0; i < view->n_nodes; i++)
+		sim_node_view(s->sim, i, &view->nodes[i]);
+	reach(view);
+}
+
+static void view_clear(struct view *view)
+{
+	g_free(view->reached);
+	g_free(view->nodes);
+	g_free(view->owner);
+	g_array_unref(view->endports);
+}
+
+static char *of_port(const struct view *view, unsigned int node, unsigned int port,
+		     const char *what, uint64_t is, uint64_t should)
+{
+	return g_strdup_printf("%s port %u: %s is %" PRIu64 " (0x%" PRIx64 "), should be %" PRIu64
+			       " (0x%" PRIx64 ")",
+			       view->nodes[node].description, port, what, is, is, should, should);
+}
+
+/* ---- links ---- */
+
+static char *check_link(const struct view *view, unsigned int node, unsigned int port)
+{
+	const struct iba_port_info *info = sim_port_info(view->s->sim, node, port), *other;
+	unsigned int peer, peer_port;
+
+	if (!link_peer(view, node, port, &peer, &peer_port))
+		return NULL;
+	other = sim_port_info(view->s->sim, peer, peer_port);
+	if (info->port_state != IBA_PORT_ACTIVE)
+		return of_port(view, node, port, "PortState", info->port_state, IBA_PORT_ACTIVE);
+	if (other->port_state != IBA_PORT_ACTIVE)
+		return of_port(view, peer, peer_port, "PortState", other->port_state,
+			       IBA_PORT_ACTIVE);
+	if (info->neighbor_mtu != MIN(info->mtu_cap, other->mtu_cap))
+		return of_port(view, node, port, "NeighborMTU", info->neighbor_mtu,
+			       MIN(info->mtu_cap, other->mtu_cap));
+	if (info->operational_vls != other->operational_vls)
+		return of_port(view, node, port, "OperationalVLs", info->operational_vls,
+			       other->operational_vls);
+	return NULL;
+}
+
+static char *check_links(const struct view *view)
+{
+	char *wrong = NULL;
+
+	for (unsigned int i = 0; !wrong && i < view->endports->len; i++) {
+		const struct endport *endport =
+			&g_array_index(view->endports, struct endport, i);
+		unsigned int last = endport->port ? endport->port :
+						    view->nodes[endport->node].num_ports;
+
+		for (unsigned int p = MAX(endport->port, 1); !wrong && p <= last; p++)
+			wrong = check_link(view, endport->node, p);
+	}
+	return wrong;
+}
+
+/* ---- endports ---- */
+
+static char *claim_lids(struct view *view, unsigned int number, const struct endport *endport)
+{
+	uint8_t lmc = is_switch(view, endport->node) ? 0 : view->lmc;
+	uint16_t lid = endport->info->lid;
+
+	if (lid == 0 || lid >= IBA_LID_MCAST_FIRST)
+		return of_port(view, endport->node, endport->port, "LID", lid, 1);
+	if (endport->info->lmc != lmc)
+		return of_port(view, endport->node, endport->port, "LMC", endport->info->lmc, lmc);
+	if (lid & ((1u << lmc) - 1))
+		return of_port(view, endport->node, endport->port, "base LID", lid,
+			       lid & ~((1u << lmc) - 1));
+	for (unsigned int i = lid; i < lid + (1u << lmc); i++) {
+		if (view->owner[i])
+			return of_port(view, endport->node, endport->port, "LID of another", i, 0);
+		view->owner[i] = number + 1;
+	}
+	return NULL;
+}
+
+static char *check_endport(struct view *view, unsigned int number)
+{
+	const struct endport *endport = &g_array_index(view->endports, struct endport, number);
+	const struct iba_port_info *info = endport->info;
+	unsigned int node = endport->node, port = endport->port, n;
+	const uint16_t *p_keys = sim_p_keys(view->s->sim, node, port, &n);
+	bool member = false;
+	char *wrong = claim_lids(view, number, endport);
+
+	if (wrong)
+		return wrong;
+	if (info->master_sm_lid != view->sm_lid)
+		return of_port(view, node, port, "MasterSMLID", info->master_sm_lid, view->sm_lid);
+	if (info->gid_prefix != IBA_DEFAULT_GID_PREFIX)
+		return of_port(view, node, port, "GidPrefix", info->gid_prefix,
+			       IBA_DEFAULT_GID_PREFIX);
+	for (unsigned int i = 0; i < n; i++)
+		member = member || p_keys[i] == P_KEY_DEFAULT;
+	if (!member)
+		return of_port(view, node, port, "P_Key", n ? p_keys[0] : 0, P_KEY_DEFAULT);
+	return NULL;
+}
+
+/* ---- unicast ---- */
+
+/* Follows the tables from a switch to a LID. */
+static char *walk(const struct view *view, unsigned int from, uint16_t lid,
+		  const struct endport *to)
+{
+	unsigned int node = from, hops = 0, port, peer, peer_port;
+
+	for (;;) {
+		port = view->nodes[node].lft[lid];
+		if (node == to->node && port == 0)
+			return NULL;
+		if (lid > view->nodes[node].switch_info->linear_fdb_top)
+			return of_port(view, node, 0, "LinearFDBTop",
+				       view->nodes[node].switch_info->linear_fdb_top, lid);
+		if (port > view->nodes[node].num_ports ||
+		    !link_peer(view, node, port, &peer, &peer_port))
+			return g_strdup_printf("from %s to LID %u (%s): %s forwards to port %u",
+					       view->nodes[from].description, lid,
+					       view->nodes[to->node].description,
+					       view->nodes[node].description, port);
+		if (peer == to->node && (peer_port == to->port || !is_switch(view, peer)))
+			return peer_port == to->port ?
+				       NULL :
+				       of_port(view, peer, peer_port, "LID reaches port", peer_port,
+					       to->port);
+		if (!is_switch(view, peer) || ++hops > view->n_nodes)
+			return g_strdup_printf("from %s to LID %u (%s): %s at %s",
+					       view->nodes[from].description, lid,
+					       view->nodes[to->node].description,
+					       is_switch(view, peer) ? "loop" : "ends",
+					       view->nodes[peer].description);
+		node = peer;
+	}
+}
+
+static char *check_routes(const struct view *view)
+{
+	char *wrong = NULL;
+
+	for (unsigned int node = 0; node < view->n_nodes; node++) {
+		if (!view->reached[node] || !is_switch(view, node))
+			continue;
+		for (unsigned int lid = 1; lid < N_LIDS && !wrong; lid++)
+			if (view->owner[lid])
+				wrong = walk(view, node, (uint16_t)lid,
+					     &g_array_index(view->endports, struct endport,
+							    view->owner[lid] - 1));
+	}
+	return wrong;
+}
+
+char *scenario_violation(const struct scenario *s)
+{
+	struct view view;
+	char *wrong;
+
+	view_init(&view, s);
+	wrong = check_links(&view);
+	for (unsigned int i = 0; !wrong && i < view.endports->len; i++)
+		wrong = check_endport(&view, i);
+	if (!wrong)
+		wrong = check_routes(&view);
+	view_clear(&view);
+	return wrong;
+}
+
+/* ---- multicast ---- */
+
+struct flood {
+	struct view view;
+	uint16_t mlid;
+	unsigned int *visits; /* of a switch */
+	unsigned int *copies; /* that reached a node's port 0 or a CA */
+};
+
+static bool mft_has(const struct flood *flood, unsigned int node, unsigned int port)
+{
+	uint16_t mask[16];
+
+	sim_mft(flood->view.s->sim, node, flood->mlid, mask);
+	return mask[port / 16] & 1u << port % 16;
+}
+
+/* The packet has come into a switch by port in. */
+static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
+{
+	unsigned int peer, peer_port;
+
+	if (flood->visits[node]++)
+		return;
+	for (unsigned int p = 0; p <= flood->view.nodes[node].num_ports; p++) {
+		if (p == in || !mft_has(flood, node, p))
+			continue;
+		if (p == 0)
+			flood->copies[node]++;
+		else if (!link_peer(&flood->view, node, p, &peer, &peer_port))
+			continue;
+		else if (is_switch(&flood->view, peer))
+			flood_from(flood, peer, peer_port);
+		else
+			flood->copies[peer]++;
+	}
+}
+
+/* Node and port at which the packets of a member come into the fabric. */
+static void flood_begin(struct scenario *s, struct flood *flood, uint64_t guid)
+{
+	int node = sim_find_guid(s->sim, guid);
+	unsigned int peer, peer_port, port = 0;
+
+	if (node < 0)
+		scenario_fail(s, "no member 0x%016" PRIx64, guid);
+	while (sim_port_guid(s->sim, (unsigned int)node, port) != guid)
+		port++;
+	if (is_switch(&flood->view, (unsigned int)node))
+		flood_from(flood, (unsigned int)node, 0);
+	else if (link_peer(&flood->view, (unsigned int)node, port, &peer, &peer_port))
+		flood_from(flood, peer, peer_port);
+}
+
+static void check_copies(struct scenario *s, const struct flood *flood, uint64_t from,
+			 const uint64_t *guids, unsigned int n)
+{
+	unsigned int got = 0;
+
+	for (unsigned int i = 0; i < flood->view.n_nodes; i++) {
+		got += flood->copies[i];
+		if (flood->visits[i] > 1)
+			scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " comes to %s again",
+				      flood->mlid, from, flood->view.nodes[i].description);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		if (guids[i] != from && flood->copies[sim_find_guid(s->sim, guids[i])] != 1)
+			scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " reaches 0x%016" PRIx64
+				      " %u times", flood->mlid, from, guids[i],
+				      flood->copies[sim_find_guid(s->sim, guids[i])]);
+	if (got != n - 1)
+		scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " reaches %u ports, not %u",
+			      flood->mlid, from, got, n - 1);
+}
+
+void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n)
+{
+	struct flood flood = {.mlid = mlid};
+
+	view_init(&flood.view, s);
+	flood.visits = g_new0(unsigned int, flood.view.n_nodes);
+	flood.copies = g_new0(unsigned int, flood.view.n_nodes);
+	for (unsigned int i = 0; i < n; i++) {
+		memset(flood.visits, 0, flood.view.n_nodes * sizeof(*flood.visits));
+		memset(flood.copies, 0, flood.view.n_nodes * sizeof(*flood.copies));
+		flood_begin(s, &flood, guids[i]);
+		check_copies(s, &flood, guids[i], guids, n);
+	}
+	g_free(flood.visits);
+	g_free(flood.copies);
+	view_clear(&flood.view);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Making, driving and ending a scenario. One thread, one runtime, one simulated fabric; the daemon
+ * may be stopped and started again on it any number of times. All chance comes from the seed: that
+ * of the fabric (loss) and that of the scenario (what is broken when).
+ */
+#include "scenario.h"
+
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TAIL 6000
+#define POLL_MS 20
+#define STEADY_MS 1000
+
+/* ---- life ---- */
+
+static uint64_t virtual_clock(void *arg)
+{
+	return runtime_now(arg);
+}
+
+static void make_directory(struct scenario *s)
+{
+	s->directory = g_dir_make_tmp("opensm-scenario-XXXXXX", NULL);
+	g_assert(s->directory);
+	s->cache_dir = g_build_filename(s->directory, "cache", NULL);
+	s->conf = g_build_filename(s->directory, "opensm.conf", NULL);
+	g_assert(g_mkdir(s->cache_dir, 0700) == 0);
+	scenario_conf(s, "");
+}
+
+struct scenario *scenario_new(const char *spec, uint64_t seed)
+{
+	struct scenario *s = g_new0(struct scenario, 1);
+	g_autoptr(GError) error = NULL;
+	struct topology *topology = topology_load(spec, &error);
+	struct sim_config config;
+
+	if (!topology)
+		g_error("%s", error->message);
+	s->spec = g_strdup(spec);
+	s->seed = s->random = seed;
+	s->rt = runtime_new(RUNTIME_VIRTUAL);
+	s->text = g_string_new(NULL);
+	s->log = log_new_capture(s->text);
+	log_set_clock(s->log, virtual_clock, s->rt);
+	sim_config_default(&config);
+	config.seed = seed;
+	config.hop_ns = 200;
+	config.sma_ns = 10 * NS_PER_US;
+	s->sim = sim_new(s->rt, s->log, topology, &config);
+	topology_free(topology);
+	sim_start(s->sim);
+	s->arguments = g_ptr_array_new_with_free_func(g_free);
+	make_directory(s);
+	scenario_option(s, "opensm", NULL);
+	scenario_option(s, "-F", s->conf);
+	return s;
+}
+
+static void remove_directory(const char *path)
+{
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *child = g_build_filename(path, name, NULL);
+
+		remove_directory(child);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_remove(path);
+}
+
+void scenario_free(struct scenario *s)
+{
+	scenario_stop(s);
+	sim_free(s->sim);
+	log_free(s->log);
+	runtime_free(s->rt);
+	remove_directory(s->directory);
+	g_string_free(s->text, TRUE);
+	g_ptr_array_unref(s->arguments);
+	g_free(s->directory);
+	g_free(s->cache_dir);
+	g_free(s->conf);
+	g_free(s->spec);
+	g_free(s);
+}
+
+void scenario_fail(struct scenario *s, const char *format, ...)
+{
+	const char *tail = s->text->str;
+	va_list args;
+
+	if (s->text->len > LOG_TAIL)
+		tail = strchr(tail + s->text->len - LOG_TAIL, '\n') + 1;
+	fprintf(stderr, "--- end of the log ---\n%s--- FAILED at %.6f s: ", tail,
+		(double)runtime_now(s->rt) / (double)NS_PER_S);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\n--- again: %s (spec %s, seed %" PRIu64 ")\n",
+		s->command ? s->command : g_get_prgname(), s->spec, s->seed);
+	abort();
+}
+
+/* ---- the daemon ---- */
+
+void scenario_option(struct scenario *s, const char *flag, const char *value)
+{
+	g_ptr_array_add(s->arguments, g_strdup(flag));
+	if (value)
+		g_ptr_array_add(s->arguments, g_strdup(value));
+}
+
+void scenario_conf(struct scenario *s, const char *text)
+{
+	g_assert(g_file_set_contents(s->conf, text, -1, NULL));
+}
+
+static void on_finished(void *arg, int exit_code)
+{
+	struct scenario *s = arg;
+
+	if (s->exit_code < 0)
+		s->exit_code = exit_code;
+}
+
+void scenario_start(struct scenario *s)
+{
+	g_autoptr(GError) error = NULL;
+	enum options_request request;
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+
+	g_assert(!s->daemon);
+	s->exit_code = -1;
+	if (!options_load(&config.options, &request, (int)s->arguments->len,
+			  (char **)s->arguments->pdata, NULL, &error))
+		g_error("%s", error->message);
+	config.vendor = sim_open(s->sim, s->sm_guid, &error);
+	if (!config.vendor)
+		g_error("%s", error->message);
+	s->sm_guid = vendor_port_guid(config.vendor);
+	s->daemon = daemon_new(&config, &error);
+	options_unref(config.options);
+	if (!s->daemon)
+		g_error("%s", error->message);
+	daemon_on_finished(s->daemon, on_finished, s);
+	daemon_start(s->daemon);
+}
+
+void scenario_stop(struct scenario *s)
+{
+	daemon_free(g_steal_pointer(&s->daemon));
+}
+
+/* ---- time ---- */
+
+void scenario_run_ms(struct scenario *s, uint64_t ms)
+{
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + ms * NS_PER_MS);
+}
+
+uint64_t scenario_converge(struct scenario *s, unsigned int seconds)
+{
+	uint64_t start = runtime_now(s->rt), good_since = 0, now = start;
+	g_autofree char *wrong = NULL;
+	bool good = false;
+
+	while (now - start <= seconds * NS_PER_S) {
+		scenario_run_ms(s, POLL_MS);
+		now = MAX(runtime_now(s->rt), now + POLL_MS * NS_PER_MS);
+		g_free(wrong);
+		wrong = scenario_violation(s);
+		if (!wrong && !good)
+			good_since = now;
+		good = !wrong;
+		if (good && now - good_since >= STEADY_MS * NS_PER_MS)
+			return (good_since - start) / NS_PER_MS;
+	}
+	scenario_fail(s, "not converged in %u s: %s", seconds, wrong ? wrong : "never for long");
+}
+
+struct more {
+	struct counters *counters;
+	uint64_t n;
+};
+
+static bool has_more(void *arg)
+{
+	const struct more *more = arg;
+
+	return counter_get(more->counters, sweeps_heavy) > more->n;
+}
+
+void scenario_heavy_sweep(struct scenario *s, unsigned int seconds)
+{
+	struct more more = {.counters = &daemon_context(s->daemon)->counters};
+
+	more.n = counter_get(more.counters, sweeps_heavy);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	if (!runtime_run(s->rt, has_more, &more, runtime_now(s->rt) + seconds * NS_PER_S))
+		scenario_fail(s, "no heavy sweep in %u s", seconds);
+}
+
+/* ---- chance ---- */
+
+unsigned int scenario_random(struct scenario *s, unsigned int n)
+{
+	uint64_t z = s->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+
+	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+	return (unsigned int)((z ^ z >> 31) % n);
+}
+
+static unsigned int random_node(struct scenario *s, uint8_t type)
+{
+	unsigned int sm = scenario_sm_node(s, NULL), node;
+	struct sim_node_view view;
+
+	do {
+		node = scenario_random(s, sim_nodes(s->sim));
+		sim_node_view(s->sim, node, &view);
+	} while (view.type != type || node == sm);
+	return node;
+}
+
+unsigned int scenario_random_switch(struct scenario *s)
+{
+	return random_node(s, IBA_NODE_SWITCH);
+}
+
+unsigned int scenario_random_host(struct scenario *s)
+{
+	return random_node(s, IBA_NODE_CA);
+}
+
+void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *port)
+{
+	struct sim_node_view view;
+	unsigned int peer, peer_port;
+
+	for (;;) {
+		*node = scenario_random_switch(s);
+		sim_node_view(s->sim, *node, &view);
+		*port = 1 + scenario_random(s, view.num_ports);
+		if (!sim_link_up(s->sim, *node, *port) ||
+		    !sim_peer(s->sim, *node, *port, &peer, &peer_port))
+			continue;
+		sim_node_view(s->sim, peer, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			return;
+	}
+}
+
+/* ---- looking ---- */
+
+unsigned int scenario_switches(const struct scenario *s)
+{
+	struct sim_node_view view;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		sim_node_view(s->sim, i, &view);
+		n += view.type == IBA_NODE_SWITCH && view.up;
+	}
+	return n;
+}
+
+unsigned int scenario_node(const struct scenario *s, const char *description)
+{
+	int node = sim_find_name(s->sim, description);
+
+	if (node < 0)
+		g_error("no node %s in %s", description, s->spec);
+	return (unsigned int)node;
+}
+
+unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port)
+{
+	unsigned int node = (unsigned int)sim_find_guid(s->sim, s->sm_guid);
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int i = 0; port && i <= view.num_ports; i++)
+		if (sim_port_guid(s->sim, node, i) == s->sm_guid)
+			*port = i;
+	return node;
+}
+
+uint16_t scenario_lid(const struct scenario *s, unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	return sim_port_info(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1)->lid;
+}
+
+struct sim_counters scenario_counters(const struct scenario *s)
+{
+	struct sim_counters counters;
+
+	sim_counters(s->sim, &counters);
+	return counters;
+}
+
+void scenario_check(struct scenario *s)
+{
+	g_autofree char *wrong = scenario_violation(s);
+
+	if (wrong)
+		scenario_fail(s, "%s", wrong);
+}
+
+void scenario_check_log(struct scenario *s, const char *text, bool there)
+{
+	if ((strstr(s->text->str, text) != NULL) != there)
+		scenario_fail(s, "the log %s \"%s\"", there ? "lacks" : "has", text);
+}

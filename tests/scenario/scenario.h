@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Scenarios: the whole daemon, as main.c assembles it, on a simulated fabric in virtual time.
+ * What is checked is the state of the simulated hardware, not what the daemon says of it.
+ *
+ *	struct scenario *s = scenario_new("fattree:8", seed);
+ *	scenario_start(s);
+ *	scenario_converge(s, 10);
+ *
+ * Times are virtual. A function that expects something reports what is wrong through the hook of
+ * the scenario, which by default prints it with the log's end and aborts the program.
+ */
+#ifndef TESTS_SCENARIO_H
+#define TESTS_SCENARIO_H
+
+#include "ctl/daemon.h"
+#include "policy/groups.h"
+#include "policy/subnet.h"
+#include "vendor/sim.h"
+
+struct scenario {
+	char *spec;
+	uint64_t seed, random;
+	struct runtime *rt;
+	GString *text; /* of the log */
+	struct log *log;
+	struct sim *sim;
+	struct daemon *daemon; /* NULL while it is stopped */
+	char *directory;       /* holds cache/ and opensm.conf, removed at the end */
+	char *cache_dir, *conf;
+	GPtrArray *arguments; /* of the command line */
+	uint64_t sm_guid;     /* of the port the daemon is started on; 0: the first host's */
+	int exit_code;	      /* of EVENT_FINISHED, -1 before */
+	const char *command;  /* how to see this again; NULL: the name of the program */
+};
+
+struct scenario *scenario_new(const char *spec, uint64_t seed);
+void scenario_free(struct scenario *s);
+
+/* Options, before scenario_start; and the contents of opensm.conf, at any time. */
+void scenario_option(struct scenario *s, const char *flag, const char *value);
+void scenario_conf(struct scenario *s, const char *text);
+
+void scenario_start(struct scenario *s);
+void scenario_stop(struct scenario *s);
+
+void scenario_run_ms(struct scenario *s, uint64_t ms);
+/*
+ * Runs until the fabric is as it should be and stays so for a second; at most so many seconds,
+ * then it is a failure. Returns the milliseconds until it was.
+ */
+uint64_t scenario_converge(struct scenario *s, unsigned int seconds);
+/* Runs until the daemon has finished a heavy sweep more, at most so many seconds. */
+void scenario_heavy_sweep(struct scenario *s, unsigned int seconds);
+
+/* The next number of the scenario's own chance, below n. */
+unsigned int scenario_random(struct scenario *s, unsigned int n);
+unsigned int scenario_random_switch(struct scenario *s);
+unsigned int scenario_random_host(struct scenario *s); /* another than the SM's */
+/* A cable between two switches whose loss cuts nothing off. */
+void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *port);
+
+unsigned int scenario_switches(const struct scenario *s);
+unsigned int scenario_node(const struct scenario *s, const char *description);
+/* Node and port number the daemon sits on. */
+unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port);
+uint16_t scenario_lid(const struct scenario *s, unsigned int node);
+
+/* What is wrong with the fabric, newly allocated, or NULL. */
+char *scenario_violation(const struct scenario *s);
+void scenario_check(struct scenario *s);
+/* Floods each member's packet through the MFTs: each other member gets it exactly once. */
+void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n);
+/* The log must (not) hold this text. */
+void scenario_check_log(struct scenario *s, const char *text, bool there);
+
+void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2, 3)
+	G_GNUC_NORETURN;
+#define scenario_expect(s, condition)                                                              \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			scenario_fail((s), "%s:%d: %s", __FILE__, __LINE__, #condition);           \
+	} while (0)
+#define scenario_expect_at_most(s, value, limit)                                                   \
+	do {                                                                                       \
+		uint64_t value_ = (value), limit_ = (limit);                                       \
+		if (value_ > limit_)                                                               \
+			scenario_fail((s), "%s:%d: %s is %" G_GUINT64_FORMAT                       \
+				      ", at most %" G_GUINT64_FORMAT, __FILE__, __LINE__,          \
+				      #value, value_, limit_);                                     \
+	} while (0)
+
+/* Sets and Gets that SMAs have served so far, and so on. */
+struct sim_counters scenario_counters(const struct scenario *s);
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A subnet comes up, stays as it is, and outlives its manager. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+
+static const char *const fabrics[] = {
+	"fattree:4", "fattree:8", "torus:3x3x3:2", "mesh:4x4x1", "hypercube:4", "dragonfly:4:2:2",
+	"random:12:4:2:7",
+};
+
+static struct scenario *up(const char *spec)
+{
+	struct scenario *s = scenario_new(spec, 1);
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+START_TEST(comes_up)
+{
+	struct scenario *s = up(fabrics[_i]);
+
+	scenario_check_log(s, "Entering DISCOVERING state", true);
+	scenario_check_log(s, "Entering MASTER state", true);
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(comes_up_with_lmc)
+{
+	g_autofree char *lmc = g_strdup_printf("%d", _i);
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_option(s, "-l", lmc);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(is_sm_while_it_runs)
+{
+	struct scenario *s = up("fattree:4");
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	scenario_expect(s, sim_port_info(s->sim, node, port)->capability_mask & IBA_PORT_CAP_SM);
+	scenario_stop(s);
+	scenario_expect(s, !(sim_port_info(s->sim, node, port)->capability_mask & IBA_PORT_CAP_SM));
+	scenario_free(s);
+}
+END_TEST
+
+/* Light sweeps ask each switch once and change nothing. */
+START_TEST(idle_fabric)
+{
+	struct scenario *s = up("fattree:8");
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+	uint64_t heavy = counter_get(counters, sweeps_heavy);
+	uint64_t light = counter_get(counters, sweeps_light);
+	struct sim_counters before = scenario_counters(s), after;
+
+	scenario_run_ms(s, 60 * 1000);
+	after = scenario_counters(s);
+	light = counter_get(counters, sweeps_light) - light;
+	scenario_expect(s, light >= 5);
+	scenario_expect(s, counter_get(counters, sweeps_heavy) == heavy);
+	scenario_expect_at_most(s, after.sets - before.sets, 0);
+	scenario_expect_at_most(s, after.gets - before.gets, light * scenario_switches(s));
+	scenario_expect_at_most(s, after.traps - before.traps, 0);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* The next daemon finds everything in place. */
+START_TEST(restart_changes_nothing)
+{
+	struct scenario *s = up("fattree:8");
+	unsigned int n = sim_nodes(s->sim);
+	g_autofree uint16_t *lids = g_new0(uint16_t, n);
+	struct sim_counters before;
+
+	for (unsigned int i = 0; i < n; i++)
+		lids[i] = scenario_lid(s, i);
+	scenario_stop(s);
+	before = scenario_counters(s);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_check(s);
+	scenario_check_log(s, "SUBNET UP", true);
+	for (unsigned int i = 0; i < n; i++)
+		scenario_expect(s, scenario_lid(s, i) == lids[i]);
+	scenario_expect_at_most(s, scenario_counters(s).sets - before.sets, 2);
+	scenario_free(s);
+}
+END_TEST
+
+/* The same, when the fabric has lost everything but the daemon has its files. */
+START_TEST(lids_survive_a_power_cut)
+{
+	struct scenario *s = up("fattree:4");
+	unsigned int n = sim_nodes(s->sim);
+	g_autofree uint16_t *lids = g_new0(uint16_t, n);
+
+	for (unsigned int i = 0; i < n; i++)
+		lids[i] = scenario_lid(s, i);
+	scenario_stop(s);
+	for (unsigned int i = 0; i < n; i++)
+		sim_node_set(s->sim, i, false);
+	for (unsigned int i = 0; i < n; i++)
+		sim_node_set(s->sim, i, true);
+	/* From another port, LIDs would come out in another order if nobody remembered them. */
+	s->sm_guid = sim_port_guid(s->sim, scenario_random_host(s), 1);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int i = 0; i < n; i++)
+		scenario_expect(s, scenario_lid(s, i) == lids[i]);
+	scenario_free(s);
+}
+END_TEST
+
+static const char *const garbage[] = {
+	"", "\n\n", "0x1 0x2", "gibberish\n", "0x10 0xFFFF 0xFFFF\n\n0x10 0x0 0x0\n",
+	"0xffffffffffffffffffffffff 0x1 0x1\n", "0x1 0x1 0x1\n0x2 0x1 0x1\n", "\377\376\001\n",
+};
+
+START_TEST(garbage_guid2lid)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
+
+	scenario_option(s, "-y", NULL);
+	g_assert(g_file_set_contents(file, garbage[_i], -1, NULL));
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(once)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_option(s, "--once", NULL);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_expect(s, s->exit_code == 0);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(without_cache)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	g_clear_pointer(&s->cache_dir, g_free);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
+/* What SIGHUP does. */
+START_TEST(options_read_again)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autoptr(GError) error = NULL;
+
+	scenario_conf(s, "subnet_timeout 18\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_expect(s, sim_port_info(s->sim, 0, 1)->subnet_timeout == 18);
+	scenario_conf(s, "subnet_timeout 17\n");
+	scenario_expect(s, daemon_reread(s->daemon, &error));
+	scenario_heavy_sweep(s, 5);
+	scenario_converge(s, 10);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		scenario_expect(s, sim_port_info(s->sim, i, view.switch_info ? 0 : 1)
+						   ->subnet_timeout == 17);
+	}
+	scenario_conf(s, "subnet_timeout 99\n");
+	scenario_expect(s, !daemon_reread(s->daemon, &error) && strstr(error->message, "99"));
+	scenario_free(s);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("bringup");
+	TCase *tcase = tcase_create("bringup");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, comes_up, 0, G_N_ELEMENTS(fabrics));
+	tcase_add_loop_test(tcase, comes_up_with_lmc, 1, 4);
+	tcase_add_test(tcase, is_sm_while_it_runs);
+	tcase_add_test(tcase, idle_fabric);
+	tcase_add_test(tcase, restart_changes_nothing);
+	tcase_add_test(tcase, lids_survive_a_power_cut);
+	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));
+	tcase_add_test(tcase, once);
+	tcase_add_test(tcase, without_cache);
+	tcase_add_test(tcase, options_read_again);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

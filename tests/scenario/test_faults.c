@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Things break while the daemon watches. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+static struct scenario *up(const char *spec, uint64_t seed)
+{
+	struct scenario *s = scenario_new(spec, seed);
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+START_TEST(link_pulled_and_restored)
+{
+	struct scenario *s = up("fattree:8", (uint64_t)_i);
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	/* The trap tells at once: nobody waits for the next light sweep. */
+	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
+	sim_link_set(s->sim, node, port, true);
+	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(switch_killed_and_back)
+{
+	struct scenario *s = up("fattree:8", (uint64_t)_i);
+	unsigned int node = scenario_random_switch(s);
+
+	sim_node_set(s->sim, node, false);
+	scenario_converge(s, 30);
+	sim_node_set(s->sim, node, true);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(host_goes_and_comes)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	unsigned int node = scenario_random_host(s);
+	uint16_t lid = scenario_lid(s, node);
+
+	sim_node_set(s->sim, node, false);
+	scenario_converge(s, 15);
+	sim_node_set(s->sim, node, true);
+	scenario_converge(s, 15);
+	scenario_expect(s, scenario_lid(s, node) == lid);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host that was never there before. */
+START_TEST(host_added)
+{
+	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
+	unsigned int node;
+
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0-0-0"), 1);
+	node = scenario_random_host(s);
+	sim_node_set(s->sim, node, false);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_node_set(s->sim, node, true);
+	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
+	scenario_free(s);
+}
+END_TEST
+
+/* The cable of the SM itself. */
+START_TEST(own_link_flaps)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, 20 * 1000);
+	sim_link_set(s->sim, node, port, true);
+	scenario_converge(s, 60);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(half_the_fabric_reboots)
+{
+	struct scenario *s = up("fattree:8", (uint64_t)_i);
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		if (i == scenario_sm_node(s, NULL) || scenario_random(s, 2))
+			continue;
+		sim_node_set(s->sim, i, false);
+		sim_node_set(s->sim, i, true);
+	}
+	scenario_converge(s, 60);
+	scenario_free(s);
+}
+END_TEST
+
+/* An SMA that answers nothing must not keep the others from being served. */
+START_TEST(mute_switch)
+{
+	struct scenario *s = up("torus:3x3x3:1", (uint64_t)_i);
+	unsigned int mute = scenario_random_switch(s), node, port;
+
+	sim_node_mute(s->sim, mute, true);
+	do
+		scenario_random_link(s, &node, &port);
+	while (node == mute);
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, 30 * 1000);
+	sim_node_mute(s->sim, mute, false);
+	scenario_converge(s, 60);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(client_gets_path_and_group)
+{
+	struct scenario *s = up("fattree:4", 1);
+	struct client *clients[4];
+	uint64_t guids[4];
+	struct iba_path_record path;
+	uint16_t mlid = 0;
+
+	for (int i = 0; i < 4; i++) {
+		unsigned int node;
+		bool fresh;
+
+		do {
+			node = scenario_random_host(s);
+			fresh = true;
+			for (int j = 0; j < i; j++)
+				fresh = fresh && guids[j] != sim_port_guid(s->sim, node, 1);
+		} while (!fresh);
+		clients[i] = client_new(s, node);
+		guids[i] = client_guid(clients[i]);
+	}
+	scenario_expect(s, client_path(clients[0], guids[1], &path) == 0);
+	scenario_expect(s, path.dlid == scenario_lid(s, (unsigned int)sim_find_guid(s->sim,
+										    guids[1])));
+	scenario_expect(s, path.slid == scenario_lid(s, (unsigned int)sim_find_guid(s->sim,
+										    guids[0])));
+	scenario_expect(s, client_path(clients[0], 0x1234, &path) != 0);
+	for (int i = 0; i < 4; i++)
+		scenario_expect(s, client_join_broadcast(clients[i], &mlid) == 0);
+	scenario_run_ms(s, 1000);
+	scenario_check_tree(s, mlid, guids, 4);
+	scenario_expect(s, client_leave_broadcast(clients[3]) == 0);
+	scenario_run_ms(s, 1000);
+	scenario_check_tree(s, mlid, guids, 3);
+	for (int i = 0; i < 4; i++)
+		client_free(clients[i]);
+	scenario_free(s);
+}
+END_TEST
+
+/* A tree must follow the switches it runs over. */
+START_TEST(tree_follows_the_fabric)
+{
+	struct scenario *s = up("fattree:4", 1);
+	uint64_t guids[16];
+	unsigned int n = 0, spine = 0;
+	uint16_t mlid = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim) && n < 16; i++) {
+		struct sim_node_view view;
+		struct client *client;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type != IBA_NODE_CA)
+			continue;
+		client = client_new(s, i);
+		scenario_expect(s, client_join_broadcast(client, &mlid) == 0);
+		guids[n++] = client_guid(client);
+		client_free(client);
+	}
+	scenario_run_ms(s, 1000);
+	scenario_check_tree(s, mlid, guids, n);
+	/* The busiest switch of the top: one whose loss cuts nobody off. */
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		uint16_t mask[16];
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (!g_str_has_prefix(view.description, "core"))
+			continue;
+		sim_mft(s->sim, i, mlid, mask);
+		if (mask[0])
+			spine = i;
+	}
+	sim_node_set(s->sim, spine, false);
+	scenario_converge(s, 20);
+	scenario_run_ms(s, 1000);
+	scenario_check_tree(s, mlid, guids, n);
+	scenario_free(s);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("faults");
+	TCase *tcase = tcase_create("faults");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, link_pulled_and_restored, 1, 6);
+	tcase_add_loop_test(tcase, switch_killed_and_back, 1, 6);
+	tcase_add_loop_test(tcase, host_goes_and_comes, 1, 4);
+	tcase_add_loop_test(tcase, host_added, 1, 4);
+	tcase_add_test(tcase, own_link_flaps);
+	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 4);
+	tcase_add_loop_test(tcase, mute_switch, 1, 4);
+	tcase_add_test(tcase, client_gets_path_and_group);
+	tcase_add_test(tcase, tree_follows_the_fabric);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
