@@ -115,12 +115,23 @@ void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, voi
 	daemon->finished_arg = arg;
 }
 
+/* Others find SMs by it (IBA 14.4.1); without it this one still does its work. */
+static void set_is_sm(struct daemon *daemon, bool on)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!vendor_set_is_sm(daemon->vendor, on, &error))
+		log_error(daemon->context.log, "cannot %s IsSM: %s", on ? "set" : "clear",
+			  error->message);
+}
+
 /* The port is bound already; what arrives before an actor starts waits in its mailbox. */
 void daemon_start(struct daemon *daemon)
 {
 	struct options *options = slot_take(&daemon->context.options);
 
 	daemon->running = true;
+	set_is_sm(daemon, true);
 	actor_attach(daemon->main, daemon->loop);
 	if (options->single_thread) {
 		mad_attach(daemon->mad, daemon->loop);
@@ -134,14 +145,6 @@ void daemon_start(struct daemon *daemon)
 	options_unref(options);
 }
 
-static void take_back_is_sm(struct daemon *daemon)
-{
-	g_autoptr(GError) error = NULL;
-
-	if (!vendor_set_is_sm(daemon->vendor, false, &error))
-		log_error(daemon->context.log, "IsSM stays set: %s", error->message);
-}
-
 void daemon_stop(struct daemon *daemon)
 {
 	if (!daemon->running)
@@ -149,7 +152,7 @@ void daemon_stop(struct daemon *daemon)
 	daemon->running = false;
 	sm_stop(daemon->sm);
 	sa_stop(daemon->sa);
-	take_back_is_sm(daemon);
+	set_is_sm(daemon, false);
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
 	g_clear_pointer(&daemon->context.pool, pool_free);

@@ -69,8 +69,8 @@ static void send_request(struct client *client, struct iba_sa_mad *request)
 	struct vendor_address to = {
 		.lid = info->master_sm_lid,
 		.sl = info->master_sm_sl,
-		.qpn = 1,
-		.qkey = IBA_QKEY_QP1,
+		.qpn = IBA_QP1,
+		.qkey = IBA_QP1_Q_KEY,
 	};
 	uint8_t wire[IBA_MAD_BYTES];
 
@@ -89,11 +89,11 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 		.header = {
 			.base_version = IBA_BASE_VERSION,
 			.mgmt_class = IBA_CLASS_SUBN_ADM,
-			.class_version = 2,
+			.class_version = IBA_SA_CLASS_VERSION,
 			.method = method,
 			.attribute_id = attribute,
 		},
-		.rmpp.version = 1,
+		.rmpp.rmpp_version = 1,
 		.sa.component_mask = mask,
 	};
 

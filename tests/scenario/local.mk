@@ -6,10 +6,17 @@ libscenario_a_SOURCES = \
 	tests/scenario/invariants.c \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/test_bringup tests/scenario/test_faults
+scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults
 check_PROGRAMS += $(scenario_tests)
 TESTS += $(scenario_tests)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM)
+
+# Long: a thousand seeds, each run twice.
+SOAK = 1 1000 fattree:8 0.05
+soak: tests/scenario/seeds
+	tests/scenario/seeds $(SOAK)
+.PHONY: soak

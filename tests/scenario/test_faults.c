@@ -21,7 +21,7 @@ START_TEST(link_pulled_and_restored)
 
 	scenario_random_link(s, &node, &port);
 	sim_link_set(s->sim, node, port, false);
-	/* The trap tells at once: nobody waits for the next light sweep. */
+	/* The trap tells: nobody waits for the next light sweep. */
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
 	sim_link_set(s->sim, node, port, true);
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
@@ -63,7 +63,7 @@ START_TEST(host_added)
 	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
 	unsigned int node;
 
-	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0-0-0"), 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
 	node = scenario_random_host(s);
 	sim_node_set(s->sim, node, false);
 	scenario_start(s);

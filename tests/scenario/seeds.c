@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Many seeds: each makes a scenario of its own, lost packets and things that break, and runs it
+ * twice. The fabric must come right each time, and both runs must put the same bytes on the wire
+ * at the same times.
+ *
+ *	seeds [FIRST COUNT SPEC LOSS]...
+ *
+ * Without arguments: what make check runs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+#define FAULTS 3
+#define CONVERGE_S 120
+
+struct series {
+	uint64_t first;
+	unsigned int count;
+	const char *spec;
+	double loss;
+};
+
+static const struct series checked[] = {
+	{1, 20, "fattree:4", 0.05}, {1, 6, "fattree:8", 0.05},	   {1, 6, "torus:3x3x3:1", 0.05},
+	{1, 4, "fattree:4", 0.2},   {1, 4, "random:10:4:2:3", 0.01},
+};
+
+static void break_link(struct scenario *s)
+{
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	sim_link_set(s->sim, node, port, true);
+}
+
+static void reboot_node(struct scenario *s, unsigned int node)
+{
+	sim_node_set(s->sim, node, false);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	sim_node_set(s->sim, node, true);
+}
+
+static void flap_link(struct scenario *s)
+{
+	unsigned int node, port, times = 1 + scenario_random(s, 6);
+
+	scenario_random_link(s, &node, &port);
+	for (unsigned int i = 0; i < 2 * times; i++) {
+		sim_link_set(s->sim, node, port, i % 2);
+		scenario_run_ms(s, scenario_random(s, 100));
+	}
+}
+
+static void restart(struct scenario *s)
+{
+	scenario_stop(s);
+	scenario_run_ms(s, scenario_random(s, 100));
+	scenario_start(s);
+}
+
+static void sa_traffic(struct scenario *s)
+{
+	unsigned int node = scenario_random_host(s), to = scenario_random_host(s);
+	struct client *client = client_new(s, node);
+	struct iba_path_record path;
+	uint16_t mlid;
+
+	if (client_path(client, sim_port_guid(s->sim, to, 1), &path))
+		scenario_fail(s, "no path");
+	if (client_join_broadcast(client, &mlid))
+		scenario_fail(s, "cannot join");
+	client_free(client);
+}
+
+static void one_fault(struct scenario *s)
+{
+	switch (scenario_random(s, 6)) {
+	case 0:
+		break_link(s);
+		break;
+	case 1:
+		reboot_node(s, scenario_random_switch(s));
+		break;
+	case 2:
+		reboot_node(s, scenario_random_host(s));
+		break;
+	case 3:
+		flap_link(s);
+		break;
+	case 4:
+		restart(s);
+		break;
+	default:
+		sa_traffic(s);
+	}
+}
+
+static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const char *command)
+{
+	struct scenario *s = scenario_new(spec, seed);
+	uint64_t digest;
+
+	s->command = command;
+	sim_set_loss(s->sim, loss);
+	scenario_start(s);
+	scenario_converge(s, CONVERGE_S);
+	for (int i = 0; i < FAULTS; i++) {
+		one_fault(s);
+		scenario_converge(s, CONVERGE_S);
+	}
+	digest = sim_trace_digest(s->sim);
+	scenario_free(s);
+	return digest;
+}
+
+static bool run_series(const char *program, const struct series *series)
+{
+	for (unsigned int i = 0; i < series->count; i++) {
+		uint64_t seed = series->first + i, first, second;
+		g_autofree char *command = g_strdup_printf("%s %" PRIu64 " 1 %s %g", program, seed,
+							   series->spec, series->loss);
+
+		first = run_seed(series->spec, seed, series->loss, command);
+		second = run_seed(series->spec, seed, series->loss, command);
+		if (first != second) {
+			printf("FAILED: two runs differ: %s\n", command);
+			return false;
+		}
+	}
+	printf("%u seeds of %s with loss %g\n", series->count, series->spec, series->loss);
+	return true;
+}
+
+static bool parse(char **args, struct series *series)
+{
+	char *end[3];
+
+	series->first = strtoull(args[0], &end[0], 0);
+	series->count = (unsigned int)strtoul(args[1], &end[1], 0);
+	series->spec = args[2];
+	series->loss = strtod(args[3], &end[2]);
+	return !*end[0] && !*end[1] && !*end[2] && series->loss >= 0 && series->loss < 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct series series;
+
+	g_set_prgname(argv[0]);
+	for (size_t i = 0; argc == 1 && i < G_N_ELEMENTS(checked); i++)
+		if (!run_series(argv[0], &checked[i]))
+			return EXIT_FAILURE;
+	if (argc % 4 != 1) {
+		fprintf(stderr, "usage: %s [FIRST COUNT SPEC LOSS]...\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	for (int i = 1; i < argc; i += 4) {
+		if (!parse(argv + i, &series)) {
+			fprintf(stderr, "%s: FIRST COUNT SPEC LOSS expected\n", argv[0]);
+			return EXIT_FAILURE;
+		}
+		if (!run_series(argv[0], &series))
+			return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
