@@ -9,8 +9,8 @@
  *
  * Routes. A target with a LID is tried LID-routed first, one behind a switch with a LID by a mixed
  * route (one directed hop at the end, IBA 14.2.2), and every second try goes by the full directed
- * route. Mixed routes are used once a probe has come back: simulators and some devices drop them,
- * and nobody should wait for a timeout to learn that.
+ * route. Both shorter forms are used once a probe has come back: simulators and some devices drop
+ * them, or do until links are ACTIVE, and nobody should wait for a timeout to learn that.
  */
 #include "mad/mad.h"
 
@@ -52,6 +52,13 @@ struct server {
 	bool present;
 };
 
+/* Whether a form of routing works here. */
+struct form_state {
+	const char *name;
+	bool proven, probing;
+	uint64_t probe_after, pause;
+};
+
 struct mad {
 	struct context *context;
 	struct vendor *vendor;
@@ -66,8 +73,7 @@ struct mad {
 	struct timer device_busy;
 	uint16_t own_lid;
 	uint8_t sm_sl;
-	bool mixed_proven, probing;
-	uint64_t probe_after, probe_pause;
+	struct form_state forms[SMP_FORMS];
 	struct server servers[256];
 };
 
@@ -180,20 +186,27 @@ static void transaction_finish(struct transaction *transaction)
 	hand_back(request);
 }
 
+static enum smp_form shortest_form(const struct mad *mad, const struct mad_route *route)
+{
+	if (!mad->own_lid)
+		return SMP_DIRECTED;
+	if (route->lid)
+		return SMP_LID;
+	return route->parent && route->hops > 1 ? SMP_MIXED : SMP_DIRECTED;
+}
+
 static enum smp_form choose_form(const struct transaction *transaction)
 {
 	const struct mad *mad = transaction->mad;
 	const struct mad_route *route = &transaction->request->route;
+	enum smp_form form;
 
 	if (transaction->request->probe)
-		return SMP_MIXED;
-	if (transaction->tries % 2 || !mad->own_lid)
+		return transaction->request->probe;
+	if (transaction->tries % 2)
 		return SMP_DIRECTED;
-	if (route->lid)
-		return SMP_LID;
-	if (route->parent && route->hops > 1 && mad->mixed_proven)
-		return SMP_MIXED;
-	return SMP_DIRECTED;
+	form = shortest_form(mad, route);
+	return mad->forms[form].proven ? form : SMP_DIRECTED;
 }
 
 static void count_sent(struct mad *mad, const struct transaction *transaction)
@@ -281,40 +294,42 @@ static struct transaction *transaction_find(struct mad *mad, const uint8_t *wire
 	return transaction;
 }
 
-/* ---- the probe of mixed routes ---- */
+/* ---- probes of the shorter forms ---- */
 
 static void on_probe_done(struct mad_request *request)
 {
 	struct mad *mad = request->arg;
+	struct form_state *form = &mad->forms[request->probe];
 
-	mad->probing = false;
-	mad->mixed_proven = request->result == MAD_OK;
-	if (mad->mixed_proven) {
-		log_verbose(mad->context->log, "SMPs by mixed routes work: using them");
+	form->probing = false;
+	form->proven = request->result == MAD_OK;
+	if (form->proven) {
+		log_verbose(mad->context->log, "SMPs by %s routes work: using them", form->name);
 	} else {
-		mad->probe_after = actor_now(mad->actor) + mad->probe_pause;
-		mad->probe_pause = MIN(2 * mad->probe_pause, PROBE_PAUSE_MAX);
+		form->probe_after = actor_now(mad->actor) + form->pause;
+		form->pause = MIN(2 * form->pause, PROBE_PAUSE_MAX);
 	}
 	g_free(request);
 }
 
-/* While mixed routes are unproven: asks the node of this request for its NodeInfo that way. */
-static void probe_mixed(struct mad *mad, const struct mad_request *like)
+/* While the form that suits a request is unproven: asks the same node for its NodeInfo that way. */
+static void probe_form(struct mad *mad, const struct mad_request *like)
 {
-	const struct mad_route *route = &like->route;
+	enum smp_form form = shortest_form(mad, &like->route);
+	struct form_state *state = &mad->forms[form];
 	struct mad_request *probe;
 
-	if (mad->mixed_proven || mad->probing || !mad->own_lid || like->probe || route->lid ||
-	    !route->parent || route->hops < 2 || actor_now(mad->actor) < mad->probe_after)
+	if (form == SMP_DIRECTED || like->probe || state->proven || state->probing ||
+	    actor_now(mad->actor) < state->probe_after)
 		return;
-	mad->probing = true;
+	state->probing = true;
 	probe = g_new0(struct mad_request, 1);
 	probe->target = like->target;
-	probe->route = *route;
+	probe->route = like->route;
 	probe->method = IBA_METHOD_GET;
 	probe->attribute = IBA_ATTR_NODE_INFO;
 	probe->m_key = like->m_key;
-	probe->probe = true;
+	probe->probe = form;
 	probe->owner = mad->actor;
 	probe->done = on_probe_done;
 	probe->arg = mad;
@@ -339,7 +354,7 @@ static void pump(struct mad *mad)
 			timer_start(&mad->device_busy, DEVICE_BUSY_PAUSE);
 			return;
 		}
-		probe_mixed(mad, transaction->request);
+		probe_form(mad, transaction->request);
 	}
 }
 
@@ -542,7 +557,8 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->targets = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	mad->timeout_ms = options->transaction_timeout;
 	mad->retries = options->transaction_retries;
-	mad->probe_pause = PROBE_PAUSE_FIRST;
+	mad->forms[SMP_LID] = (struct form_state){.name = "LID", .pause = PROBE_PAUSE_FIRST};
+	mad->forms[SMP_MIXED] = (struct form_state){.name = "mixed", .pause = PROBE_PAUSE_FIRST};
 	if (options->max_wire_smps && options->max_wire_smps < max)
 		max = options->max_wire_smps;
 	window_init(&mad->window, MIN(max, SLOTS));

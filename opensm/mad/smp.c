@@ -60,7 +60,7 @@ void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t 
 		to->lid = request->route.parent;
 		encode_directed(request, true, tid, own_lid, wire);
 		break;
-	case SMP_DIRECTED:
+	default:
 		to->lid = IBA_LID_PERMISSIVE;
 		to->sl = 0;
 		encode_directed(request, false, tid, own_lid, wire);
