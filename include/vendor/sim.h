@@ -44,7 +44,7 @@ void sim_config_default(struct sim_config *config);
 struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *topology,
 		    const struct sim_config *config);
 void sim_start(struct sim *sim); /* starts its thread in a real runtime */
-void sim_free(struct sim *sim);
+void sim_free(struct sim *sim); /* after its vendor ports were closed */
 
 /* The port with that GUID, or if 0 the first host's first port, as a vendor port. Any thread. */
 struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error);

@@ -61,9 +61,17 @@ void sim_packet_free(struct sim_packet *packet)
 	packet->sim->free_packets = packet;
 }
 
-static void packet_drop(struct sim_packet *packet)
+void sim_packet_drop(struct sim_packet *packet, const char *why)
 {
+	const uint8_t *data = packet->data;
+
 	packet->sim->counters.dropped++;
+	log_debug(packet->sim->log,
+		  "Dropped at '%s' port %u: %s (class 0x%02x method 0x%02x attribute 0x%04x, "
+		  "LIDs %u to %u)",
+		  packet->node->description, packet->port, why, data[SIM_MAD_CLASS],
+		  data[SIM_MAD_METHOD], sim_read16(data + SIM_MAD_ATTRIBUTE), packet->slid,
+		  packet->dlid);
 	sim_packet_free(packet);
 }
 
@@ -205,8 +213,8 @@ static enum smi_verdict smi_response(struct sim_packet *packet, uint8_t *out, ui
 /* Software of a node has work with it; a client's answer at an end port is none of the SMA's. */
 static bool needs_sma(const struct sim_packet *packet)
 {
-	if (!sim_is_smp(packet) || (packet->from_here && !sim_is_returning(packet) &&
-				    packet->data[SIM_MAD_HOP_COUNT]))
+	if (!sim_is_smp(packet) ||
+	    (packet->from_here && !sim_is_returning(packet) && packet->data[SIM_MAD_HOP_COUNT]))
 		return false;
 	if (packet->from_here)
 		return packet->data[SIM_MAD_METHOD] <= IBA_METHOD_SET;
@@ -247,8 +255,8 @@ static bool hand_on(struct sim_packet *packet, bool *lost)
 	*lost = false;
 	if (packet->data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED)
 		return false;
-	verdict = sim_is_returning(packet) ? smi_response(packet, &out, &lid) :
-					     smi_request(packet, &out, &lid);
+	verdict = sim_is_returning(packet) ? smi_response(packet, &out, &lid)
+					   : smi_request(packet, &out, &lid);
 	switch (verdict) {
 	case SMI_LOCAL:
 		return false;
@@ -281,7 +289,7 @@ static void packet_run(struct sim_packet *packet)
 				return;
 			}
 			if (!packet->node->up) {
-				packet_drop(packet);
+				sim_packet_drop(packet, "the node has no power");
 				return;
 			}
 			if (queue_at_sma(packet))
@@ -291,7 +299,7 @@ static void packet_run(struct sim_packet *packet)
 		if (!hand_on(packet, &lost))
 			break;
 		if (lost) {
-			packet_drop(packet);
+			sim_packet_drop(packet, "its route leads nowhere");
 			return;
 		}
 	}
@@ -311,12 +319,12 @@ static void packet_start(struct sim_packet *packet)
 {
 	if (packet->dlid == IBA_LID_PERMISSIVE &&
 	    packet->data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED) {
-		packet_drop(packet);
+		sim_packet_drop(packet, "the permissive LID without a directed route");
 		return;
 	}
 	if (packet->dlid != IBA_LID_PERMISSIVE) {
 		if (!route_by_lid(packet)) {
-			packet_drop(packet);
+			sim_packet_drop(packet, "no route to its LID");
 			return;
 		}
 	}

@@ -10,9 +10,9 @@
 
 #include "libvendor/sim/sim_private.h"
 
-static const uint8_t plain_speeds[TOPOLOGY_SPEEDS] = { 1, 3, 7, 7, 7, 7, 7, 7, 7 };
-static const uint8_t ext_speeds[TOPOLOGY_SPEEDS] = { 0, 0, 0, 0, 1, 3, 7, 15, 15 };
-static const uint8_t ext2_speeds[TOPOLOGY_SPEEDS] = { [TOPOLOGY_XDR] = 1 };
+static const uint8_t plain_speeds[TOPOLOGY_SPEEDS] = {1, 3, 7, 7, 7, 7, 7, 7, 7};
+static const uint8_t ext_speeds[TOPOLOGY_SPEEDS] = {0, 0, 0, 0, 1, 3, 7, 15, 15};
+static const uint8_t ext2_speeds[TOPOLOGY_SPEEDS] = {[TOPOLOGY_XDR] = 1};
 
 static uint8_t width_bit(unsigned int lanes)
 {
@@ -87,9 +87,9 @@ static void port_reset(struct sim_port *port)
 	info->link_speed_enabled = info->link_speed_supported;
 	info->link_speed_ext_enabled = info->link_speed_ext_supported;
 	info->link_speed_ext_enabled2 = info->link_speed_ext_supported2;
-	info->link_width_active = info->link_width_supported & ~IBA_WIDTH_1X ?
-					  info->link_width_supported & ~IBA_WIDTH_1X :
-					  IBA_WIDTH_1X;
+	info->link_width_active = info->link_width_supported & ~IBA_WIDTH_1X
+					  ? info->link_width_supported & ~IBA_WIDTH_1X
+					  : IBA_WIDTH_1X;
 	info->link_speed_active = IBA_SPEED_SDR;
 }
 
@@ -144,9 +144,9 @@ static uint8_t best_width(uint8_t a, uint8_t b)
 
 static uint8_t enabled_ext(const struct iba_port_info *info)
 {
-	return info->link_speed_ext_enabled == IBA_LINK_SPEED_EXT_DISABLED ?
-		       0 :
-		       info->link_speed_ext_enabled;
+	return info->link_speed_ext_enabled == IBA_LINK_SPEED_EXT_DISABLED
+		       ? 0
+		       : info->link_speed_ext_enabled;
 }
 
 /* False if the two ports have no width or speed in common. */

@@ -25,12 +25,6 @@ static void respond(struct sim_packet *packet)
 	sim_inject(packet);
 }
 
-static void drop(struct sim_packet *packet)
-{
-	packet->sim->counters.dropped++;
-	sim_packet_free(packet);
-}
-
 static void serve(struct sim_packet *packet)
 {
 	if (packet->node->mute) {
@@ -65,8 +59,7 @@ static void local_smp(struct sim_port *port, struct sim_packet *packet)
 		   is_for_sm(port, packet)) {
 		taken = sim_client_unsolicited(port, packet);
 	} else if (method == IBA_METHOD_TRAP_REPRESS) {
-		taken = sim_client_response(port, packet) ||
-			sim_trap_repress(packet->node, packet) ||
+		taken = sim_client_response(port, packet) || sim_trap_repress(port, packet) ||
 			sim_client_unsolicited(port, packet);
 	} else {
 		serve(packet);
@@ -75,7 +68,7 @@ static void local_smp(struct sim_port *port, struct sim_packet *packet)
 	if (taken)
 		sim_packet_free(packet);
 	else
-		drop(packet);
+		sim_packet_drop(packet, "nobody there takes it");
 }
 
 /* One of the two is a full member of the partition (IBA 10.9.3). */
@@ -107,14 +100,14 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 	if (index == n) {
 		if (port->info.p_key_violations < 0xFFFF)
 			port->info.p_key_violations++;
-		drop(packet);
+		sim_packet_drop(packet, "P_Key does not match");
 		return;
 	}
 	packet->grh.p_key_index = index;
 	if (deliver_gmp(port, packet))
 		sim_packet_free(packet);
 	else
-		drop(packet);
+		sim_packet_drop(packet, "nobody there takes it");
 }
 
 void sim_local(struct sim_packet *packet)

@@ -28,8 +28,7 @@ struct send {
 const struct binding *port_binding(const struct sim_vendor *vendor, uint8_t mgmt_class)
 {
 	for (unsigned int i = 0; i < vendor->bindings->len; i++) {
-		const struct binding *binding =
-			&g_array_index(vendor->bindings, struct binding, i);
+		const struct binding *binding = &g_array_index(vendor->bindings, struct binding, i);
 
 		if (binding->mgmt_class == mgmt_class)
 			return binding;
@@ -203,14 +202,14 @@ static void set_addresses(struct sim_packet *packet, const struct sim_vendor *ve
 	packet->node = port->node;
 	packet->port = port->number;
 	packet->dlid = to->lid;
-	packet->slid = directed ? IBA_LID_PERMISSIVE :
-				  port->info.lid | (to->path_bits & ((1U << port->info.lmc) - 1));
+	packet->slid = directed ? IBA_LID_PERMISSIVE
+				: port->info.lid | (to->path_bits & ((1U << port->info.lmc) - 1));
 	packet->sl = to->sl;
 	packet->p_key = to->p_key_index < n ? p_keys[to->p_key_index] : 0;
 	packet->dest_qp = to->qpn;
 	packet->src_qp = to->qpn == IBA_QP0 ? IBA_QP0 : IBA_QP1;
 	packet->q_key = to->qkey;
-	packet->grh = (struct vendor_address){ 0 };
+	packet->grh = (struct vendor_address){0};
 	if (to->has_grh) {
 		packet->grh.has_grh = true;
 		packet->grh.hop_limit = to->hop_limit;
@@ -250,8 +249,8 @@ static void send_request(struct sim_vendor *vendor, struct send *send)
 
 	sim_write32(send->data + SIM_MAD_TID, vendor->number);
 	/* Without a binding nobody could be given the response. */
-	pending = port_binding(vendor, send->data[SIM_MAD_CLASS]) ? pending_new(vendor, send) :
-								    NULL;
+	pending =
+		port_binding(vendor, send->data[SIM_MAD_CLASS]) ? pending_new(vendor, send) : NULL;
 	if (!pending) {
 		port_give_back(vendor, send->data, IBA_MAD_BYTES, &send->to, VENDOR_FAILED);
 		return;
@@ -329,7 +328,7 @@ static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
 	struct visit visit = {
 		.vendor = vendor,
-		.binding = { .mgmt_class = mgmt_class, .manager = manager, .client = *client },
+		.binding = {.mgmt_class = mgmt_class, .manager = manager, .client = *client},
 	};
 
 	sim_call(vendor->sim, bind_call, &visit);
@@ -366,7 +365,7 @@ static void is_sm_call(struct sim *sim, void *arg)
 static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
 {
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
-	struct visit visit = { .vendor = vendor, .on = on };
+	struct visit visit = {.vendor = vendor, .on = on};
 
 	sim_call(vendor->sim, is_sm_call, &visit);
 	if (!visit.done)
@@ -409,7 +408,7 @@ static void close_call(struct sim *sim, void *arg)
 static void port_close(struct vendor *base)
 {
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
-	struct visit visit = { .vendor = vendor };
+	struct visit visit = {.vendor = vendor};
 
 	/* What this thread queued before is sent before. */
 	sim_call(vendor->sim, close_call, &visit);
@@ -452,7 +451,7 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 {
 	struct sim_port *port = find_port(sim, port_guid);
 	struct sim_vendor *vendor;
-	struct visit visit = { 0 };
+	struct visit visit = {0};
 
 	if (!port && port_guid)
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_SUCH_PORT,

@@ -113,7 +113,7 @@ static struct transfer *find_transfer(struct sim_vendor *vendor, const struct si
 				      bool sending)
 {
 	struct transfer key = {
-		.remote = { .lid = packet->slid },
+		.remote = {.lid = packet->slid},
 		.tid = sim_read64(packet->data + SIM_MAD_TID),
 		/* Only whether it is NULL counts. */
 		.send = sending ? (struct rmpp_send *)packet : NULL,

@@ -60,7 +60,7 @@ static void send_segment(struct rmpp_send *send, uint32_t number)
 {
 	size_t at = RMPP_HEADERS + (size_t)(number - 1) * RMPP_DATA;
 	size_t octets = MIN(send->length - at, RMPP_DATA);
-	uint8_t mad[IBA_MAD_BYTES] = { 0 };
+	uint8_t mad[IBA_MAD_BYTES] = {0};
 	uint8_t flags = IBA_RMPP_ACTIVE;
 	uint32_t payload = 0;
 
@@ -97,7 +97,7 @@ static void send_loop(struct rmpp_send *send)
 
 static void send_abort(struct rmpp_send *send, uint8_t status)
 {
-	uint8_t mad[IBA_MAD_BYTES] = { 0 };
+	uint8_t mad[IBA_MAD_BYTES] = {0};
 
 	send->over = true;
 	memcpy(mad, send->message, RMPP_HEADERS);
@@ -156,8 +156,8 @@ static void send_acked(struct rmpp_send *send, uint32_t segment, uint32_t window
 		return;
 	if (segment >= send->next || window_last < segment) {
 		send->in_loop = true;
-		send_abort(send, segment >= send->next ? IBA_RMPP_SEGMENT_TOO_BIG :
-							 IBA_RMPP_WINDOW_TOO_SMALL);
+		send_abort(send, segment >= send->next ? IBA_RMPP_SEGMENT_TOO_BIG
+						       : IBA_RMPP_WINDOW_TOO_SMALL);
 		send->in_loop = in_loop;
 		return;
 	}
@@ -202,8 +202,8 @@ struct rmpp_receive {
 	void (*expired)(void *arg);
 	void *arg;
 	GByteArray *message;
-	GByteArray *have;   /* one octet a segment */
-	uint32_t expected;  /* first segment that is missing */
+	GByteArray *have;  /* one octet a segment */
+	uint32_t expected; /* first segment that is missing */
 	uint32_t window_last;
 	uint32_t last;	    /* number of the last segment; 0: not known yet */
 	uint32_t last_data; /* octets of data in it */
@@ -238,7 +238,7 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 static void reply(struct rmpp_receive *receive, const uint8_t *mad, uint8_t type, uint8_t status,
 		  uint32_t segment, uint32_t data2)
 {
-	uint8_t out[IBA_MAD_BYTES] = { 0 };
+	uint8_t out[IBA_MAD_BYTES] = {0};
 
 	memcpy(out, mad, RMPP_HEADERS);
 	out[3] ^= IBA_METHOD_RESPONSE;
@@ -267,8 +267,8 @@ static uint8_t check_data(const struct rmpp_receive *receive, const uint8_t *mad
 		return IBA_RMPP_BAD_FIRST_SEGMENT;
 	if (flags & IBA_RMPP_LAST && (payload < CLASS_HEADER || payload > CLASS_HEADER + RMPP_DATA))
 		return IBA_RMPP_BAD_LAST_LENGTH;
-	if (receive->last && (number > receive->last ||
-			      (number == receive->last) != !!(flags & IBA_RMPP_LAST)))
+	if (receive->last &&
+	    (number > receive->last || (number == receive->last) != !!(flags & IBA_RMPP_LAST)))
 		return IBA_RMPP_BAD_LAST_LENGTH;
 	return IBA_RMPP_NORMAL;
 }
@@ -291,7 +291,8 @@ static void store(struct rmpp_receive *receive, const uint8_t *mad, uint32_t num
 		receive->last = number;
 		receive->last_data = read32(mad + RMPP_AT_DATA2) - CLASS_HEADER;
 	}
-	while (receive->expected <= receive->have->len && receive->have->data[receive->expected - 1])
+	while (receive->expected <= receive->have->len &&
+	       receive->have->data[receive->expected - 1])
 		receive->expected++;
 }
 

@@ -36,7 +36,7 @@ bool sim_chance(struct sim *sim, double probability)
 
 void sim_config_default(struct sim_config *config)
 {
-	*config = (struct sim_config){ .seed = 1, .mixed_routing = true };
+	*config = (struct sim_config){.seed = 1, .mixed_routing = true};
 }
 
 static void make_port(struct sim *sim, const struct topology *topology, struct sim_node *node,
@@ -170,7 +170,7 @@ static void call_run(struct message *message)
 void sim_call(struct sim *sim, void (*function)(struct sim *sim, void *arg), void *arg)
 {
 	struct call call = {
-		.message = { .run = call_run },
+		.message = {.run = call_run},
 		.sim = sim,
 		.function = function,
 		.arg = arg,
@@ -280,8 +280,8 @@ bool sim_set_description(struct sim *sim, unsigned int index, const char *descri
 
 void sim_node_view(const struct sim *sim, unsigned int index, struct sim_node_view *view)
 {
-	static const uint8_t unprogrammed[SIM_LFT_ENTRIES] = { [0 ... SIM_LFT_ENTRIES - 1] =
-								       IBA_PORT_NONE };
+	static const uint8_t unprogrammed[SIM_LFT_ENTRIES] = {[0 ... SIM_LFT_ENTRIES - 1] =
+								      IBA_PORT_NONE};
 	const struct sim_node *node = node_at(sim, index);
 
 	*view = (struct sim_node_view){

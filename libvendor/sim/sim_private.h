@@ -9,8 +9,8 @@
 #include "vendor/vendor_private.h"
 
 #define SIM_LFT_ENTRIES 49152
-#define SIM_MFT_CAP 4096   /* multicast LIDs of a switch */
-#define SIM_MFT_BLOCK 32   /* of them in a block */
+#define SIM_MFT_CAP 4096 /* multicast LIDs of a switch */
+#define SIM_MFT_BLOCK 32 /* of them in a block */
 #define SIM_CA_P_KEYS 128
 #define SIM_SWITCH_P_KEYS 32
 #define SIM_GUID_CAP 32
@@ -46,10 +46,10 @@ struct sim_port {
 	uint8_t lanes, speed; /* what port and cable can do */
 	bool cable;	      /* plugged in */
 	bool led;
-	uint16_t *p_keys;   /* NULL: as after power on */
-	uint64_t *guids;    /* alias GUIDs; NULL: none */
-	uint8_t *sl_to_vl;  /* of each input port; NULL: as after power on */
-	uint8_t *vl_arb;    /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
+	uint16_t *p_keys;    /* NULL: as after power on */
+	uint64_t *guids;     /* alias GUIDs; NULL: none */
+	uint8_t *sl_to_vl;   /* of each input port; NULL: as after power on */
+	uint8_t *vl_arb;     /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
 	struct timer *lease; /* of the M_Key; NULL: never ran */
 	GSList *vendors;     /* struct sim_vendor opened here */
 };
@@ -102,7 +102,7 @@ struct sim_packet {
 	uint16_t slid, dlid; /* of the LRH; dlid permissive: a directed hop */
 	uint16_t p_key;
 	uint32_t src_qp, dest_qp, q_key;
-	uint64_t delay; /* on links since the last event */
+	uint64_t delay;		   /* on links since the last event */
 	struct vendor_address grh; /* only the fields of the GRH, as seen by the receiver */
 	uint8_t data[IBA_MAD_BYTES];
 };
@@ -190,6 +190,8 @@ void sim_link_bounce(struct sim *sim, struct sim_port *port); /* down, then as a
 /* ---- forward.c ---- */
 struct sim_packet *sim_packet_new(struct sim *sim);
 void sim_packet_free(struct sim_packet *packet);
+/* Frees it, counts it as dropped, says why. */
+void sim_packet_drop(struct sim_packet *packet, const char *why);
 /* Takes over a packet whose node, port, addresses and data are set, and sends it from there. */
 void sim_inject(struct sim_packet *packet);
 void sim_forward_clear(struct sim *sim); /* drops what is under way */
@@ -201,6 +203,8 @@ void sim_local(struct sim_packet *packet);
 /* ---- sma.c ---- */
 /* Makes the packet the response; false if there is none. */
 bool sim_sma(struct sim_packet *packet);
+/* 14.2.4: false if the request must not be served. Counts violations, runs the lease. */
+bool sim_m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method);
 void sim_sma_port_clear(struct sim_port *port); /* frees tables, stops the lease */
 
 /* ---- sma_port.c, sma_tables.c: one attribute each ---- */
@@ -226,9 +230,10 @@ uint16_t sma_multicast_forwarding_table(struct sma_request *request);
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
 
 /* ---- trap.c ---- */
-void sim_trap_port_change(struct sim *sim, struct sim_node *node);	  /* 128 */
+void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */
 void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags); /* 144 */
-bool sim_trap_repress(struct sim_node *node, const struct sim_packet *packet);
+/* A TrapRepress for this port. False if no trap of the node is meant. */
+bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet);
 void sim_trap_clear(struct sim_node *node);
 
 /* ---- port.c: clients ---- */

@@ -52,7 +52,7 @@ void sim_sma_port_clear(struct sim_port *port)
 }
 
 /* A right key stops the lease; a wrong one may be good enough to read. */
-static bool m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method)
+bool sim_m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method)
 {
 	struct iba_port_info *info = &port->info;
 
@@ -160,17 +160,17 @@ struct attribute {
 };
 
 static const struct attribute attributes[] = {
-	{ IBA_ATTR_NODE_DESCRIPTION, node_description, false, false },
-	{ IBA_ATTR_NODE_INFO, node_info, false, false },
-	{ IBA_ATTR_SWITCH_INFO, switch_info, true, true },
-	{ IBA_ATTR_GUID_INFO, sma_guid_info, true, false },
-	{ IBA_ATTR_PORT_INFO, sma_port_info, true, false },
-	{ IBA_ATTR_P_KEY_TABLE, sma_p_key_table, true, false },
-	{ IBA_ATTR_SL_TO_VL_TABLE, sma_sl_to_vl_table, true, false },
-	{ IBA_ATTR_VL_ARBITRATION_TABLE, sma_vl_arbitration_table, true, false },
-	{ IBA_ATTR_LINEAR_FORWARDING_TABLE, sma_linear_forwarding_table, true, true },
-	{ IBA_ATTR_MULTICAST_FORWARDING_TABLE, sma_multicast_forwarding_table, true, true },
-	{ IBA_ATTR_LED_INFO, led_info, true, false },
+	{IBA_ATTR_NODE_DESCRIPTION, node_description, false, false},
+	{IBA_ATTR_NODE_INFO, node_info, false, false},
+	{IBA_ATTR_SWITCH_INFO, switch_info, true, true},
+	{IBA_ATTR_GUID_INFO, sma_guid_info, true, false},
+	{IBA_ATTR_PORT_INFO, sma_port_info, true, false},
+	{IBA_ATTR_P_KEY_TABLE, sma_p_key_table, true, false},
+	{IBA_ATTR_SL_TO_VL_TABLE, sma_sl_to_vl_table, true, false},
+	{IBA_ATTR_VL_ARBITRATION_TABLE, sma_vl_arbitration_table, true, false},
+	{IBA_ATTR_LINEAR_FORWARDING_TABLE, sma_linear_forwarding_table, true, true},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE, sma_multicast_forwarding_table, true, true},
+	{IBA_ATTR_LED_INFO, led_info, true, false},
 };
 
 static uint16_t serve(struct sma_request *request, uint16_t id)
@@ -204,7 +204,7 @@ bool sim_sma(struct sim_packet *packet)
 	};
 	uint16_t status;
 
-	if (!m_key_passes(packet->sim, request.end, request.m_key, method))
+	if (!sim_m_key_passes(packet->sim, request.end, request.m_key, method))
 		return false;
 	if (data[0] != IBA_BASE_VERSION || data[2] != IBA_SMP_CLASS_VERSION)
 		status = IBA_STATUS_UNSUP_VERSION;

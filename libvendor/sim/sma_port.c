@@ -31,9 +31,9 @@ static bool link_is_valid(const struct port_set *set)
 				IBA_LINK_WIDTH_ALL_SUPPORTED) &&
 	       enabled_is_valid(wanted->link_speed_enabled, now->link_speed_supported,
 				IBA_LINK_SPEED_ALL_SUPPORTED) &&
-	       (!set->extended || enabled_is_valid(wanted->link_speed_ext_enabled,
-						   now->link_speed_ext_supported,
-						   IBA_LINK_SPEED_EXT_DISABLED)) &&
+	       (!set->extended ||
+		enabled_is_valid(wanted->link_speed_ext_enabled, now->link_speed_ext_supported,
+				 IBA_LINK_SPEED_EXT_DISABLED)) &&
 	       wanted->neighbor_mtu <= now->mtu_cap && wanted->operational_vls <= now->vl_cap &&
 	       wanted->link_down_default_state <= IBA_PHYS_POLLING &&
 	       wanted->port_physical_state <= IBA_PHYS_DISABLED;

@@ -15,7 +15,7 @@
 uint16_t sma_guid_info(struct sma_request *request)
 {
 	struct sim_port *port = request->end;
-	struct iba_guid_info info = { { 0 } };
+	struct iba_guid_info info = {{0}};
 	unsigned int first = request->modifier * 8;
 
 	if (request->modifier >= SIM_GUID_CAP / 8)
@@ -48,7 +48,7 @@ static unsigned int p_key_cap(const struct sim_port *port)
 
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n)
 {
-	static const uint16_t power_on[1] = { IBA_P_KEY_DEFAULT_FULL };
+	static const uint16_t power_on[1] = {IBA_P_KEY_DEFAULT_FULL};
 
 	*n = port->p_keys ? p_key_cap(port) : is_end_port(port);
 	return port->p_keys ? port->p_keys : power_on;
@@ -58,7 +58,7 @@ uint16_t sma_p_key_table(struct sma_request *request)
 {
 	unsigned int block = request->modifier & 0xFFFF, number = request->modifier >> 16;
 	struct sim_port *port = request->end;
-	struct iba_p_key_table table = { { 0 } };
+	struct iba_p_key_table table = {{0}};
 	const uint16_t *p_keys;
 	unsigned int n;
 
@@ -89,8 +89,8 @@ uint16_t sma_p_key_table(struct sma_request *request)
 /* After power on SL n uses VL n modulo the eight that there are. */
 static uint8_t *sl_to_vl_new(unsigned int inputs)
 {
-	static const uint8_t power_on[SIM_SL_TO_VL_BYTES] = { 0x01, 0x23, 0x45, 0x67,
-							       0x01, 0x23, 0x45, 0x67 };
+	static const uint8_t power_on[SIM_SL_TO_VL_BYTES] = {0x01, 0x23, 0x45, 0x67,
+							     0x01, 0x23, 0x45, 0x67};
 	uint8_t *table = g_malloc((size_t)inputs * SIM_SL_TO_VL_BYTES);
 
 	for (unsigned int i = 0; i < inputs; i++)
@@ -209,7 +209,7 @@ static uint16_t *mft_masks(struct sim_node *node, unsigned int block, unsigned i
 uint16_t sma_multicast_forwarding_table(struct sma_request *request)
 {
 	unsigned int position = request->modifier >> 28, block = request->modifier & 0xFFFFFFF;
-	struct iba_multicast_forwarding_table table = { { 0 } };
+	struct iba_multicast_forwarding_table table = {{0}};
 	uint16_t *masks;
 
 	if (position > request->node->num_ports / 16U || block >= SIM_MFT_CAP / SIM_MFT_BLOCK)

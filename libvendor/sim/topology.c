@@ -12,9 +12,9 @@
 #include "libvendor/sim/topology.h"
 
 const char *const topology_speed_names[TOPOLOGY_SPEEDS] = {
-	[TOPOLOGY_SDR] = "SDR", [TOPOLOGY_DDR] = "DDR",	    [TOPOLOGY_QDR] = "QDR",
+	[TOPOLOGY_SDR] = "SDR",	    [TOPOLOGY_DDR] = "DDR", [TOPOLOGY_QDR] = "QDR",
 	[TOPOLOGY_FDR10] = "FDR10", [TOPOLOGY_FDR] = "FDR", [TOPOLOGY_EDR] = "EDR",
-	[TOPOLOGY_HDR] = "HDR", [TOPOLOGY_NDR] = "NDR",	    [TOPOLOGY_XDR] = "XDR",
+	[TOPOLOGY_HDR] = "HDR",	    [TOPOLOGY_NDR] = "NDR", [TOPOLOGY_XDR] = "XDR",
 };
 
 static void node_clear(void *data)
@@ -66,7 +66,7 @@ unsigned int topology_add(struct topology *topology, uint8_t type, unsigned int 
 		.id = g_strdup(id),
 		.description = g_strndup(description, 64),
 	};
-	struct topology_port port = { .peer = -1, .lanes = 4, .speed = TOPOLOGY_EDR };
+	struct topology_port port = {.peer = -1, .lanes = 4, .speed = TOPOLOGY_EDR};
 
 	g_assert(num_ports >= 1 && num_ports <= TOPOLOGY_PORTS_MAX);
 	for (unsigned int i = 0; i <= num_ports; i++)
@@ -174,17 +174,17 @@ static void write_header(GString *out, const struct topology *topology, unsigned
 	g_string_append_printf(out, "\nvendid=0x%x\ndevid=0x%x\nsysimgguid=0x%" PRIx64 "\n",
 			       node->vendor_id, node->device_id, node->system_image_guid);
 	g_string_append_printf(out, "%sguid=0x%" PRIx64,
-			       is_switch		   ? "switch" :
-			       node->type == IBA_NODE_CA ? "ca" :
-							     "rt",
+			       is_switch		   ? "switch"
+			       : node->type == IBA_NODE_CA ? "ca"
+							   : "rt",
 			       node->node_guid);
 	if (is_switch)
 		g_string_append_printf(out, "(%" PRIx64 ")",
 				       topology_port(topology, index, 0)->guid);
 	g_string_append_printf(out, "\n%s\t%u ",
-			       is_switch		   ? "Switch" :
-			       node->type == IBA_NODE_CA ? "Ca" :
-							     "Rt",
+			       is_switch		   ? "Switch"
+			       : node->type == IBA_NODE_CA ? "Ca"
+							   : "Rt",
 			       node->num_ports);
 	write_id(out, node);
 	g_string_append(out, "\t\t# ");

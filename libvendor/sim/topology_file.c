@@ -45,14 +45,14 @@ struct record_keys {
 
 struct parser {
 	struct topology *topology;
-	GHashTable *ids;	/* id -> node index + 1 */
-	GHashTable *guids;	/* node GUIDs that are taken */
-	GArray *cables;		/* struct cable */
-	GArray *unlinks;	/* struct unlink */
-	GStringChunk *names;	/* of files, for messages */
-	char *prefix;		/* of module, or NULL */
+	GHashTable *ids;     /* id -> node index + 1 */
+	GHashTable *guids;   /* node GUIDs that are taken */
+	GArray *cables;	     /* struct cable */
+	GArray *unlinks;     /* struct unlink */
+	GStringChunk *names; /* of files, for messages */
+	char *prefix;	     /* of module, or NULL */
 	struct record_keys keys;
-	int node;		/* whose cables follow, or -1 */
+	int node; /* whose cables follow, or -1 */
 	const char *file;
 	unsigned int line, depth;
 	GError **error;
@@ -186,14 +186,14 @@ static bool parse_key(struct parser *parser, const char *line)
 		const char *name;
 		size_t offset;
 	} keys[] = {
-		{ "vendid", offsetof(struct record_keys, vendor_id) },
-		{ "devid", offsetof(struct record_keys, device_id) },
-		{ "sysimgguid", offsetof(struct record_keys, system_image_guid) },
-		{ "switchguid", offsetof(struct record_keys, node_guid) },
-		{ "caguid", offsetof(struct record_keys, node_guid) },
-		{ "hcaguids", offsetof(struct record_keys, node_guid) },
-		{ "hcaguid", offsetof(struct record_keys, node_guid) },
-		{ "rtguid", offsetof(struct record_keys, node_guid) },
+		{"vendid", offsetof(struct record_keys, vendor_id)},
+		{"devid", offsetof(struct record_keys, device_id)},
+		{"sysimgguid", offsetof(struct record_keys, system_image_guid)},
+		{"switchguid", offsetof(struct record_keys, node_guid)},
+		{"caguid", offsetof(struct record_keys, node_guid)},
+		{"hcaguids", offsetof(struct record_keys, node_guid)},
+		{"hcaguid", offsetof(struct record_keys, node_guid)},
+		{"rtguid", offsetof(struct record_keys, node_guid)},
 	};
 	const char *at = strchr(line, '=') + 1;
 	size_t length = at - 1 - line;
@@ -205,7 +205,8 @@ static bool parse_key(struct parser *parser, const char *line)
 			return expected(parser, at, "a hexadecimal number");
 		return take_port_guid(parser, &at, &parser->keys.port_guid);
 	}
-	return expected(parser, line, "vendid=, devid=, sysimgguid=, switchguid=, caguid= or rtguid=");
+	return expected(parser, line,
+			"vendid=, devid=, sysimgguid=, switchguid=, caguid= or rtguid=");
 }
 
 /* ---- node headers ---- */
@@ -216,8 +217,8 @@ static int node_type(const char *word, size_t length)
 		const char *name;
 		int type;
 	} types[] = {
-		{ "switch", IBA_NODE_SWITCH }, { "ca", IBA_NODE_CA },	  { "hca", IBA_NODE_CA },
-		{ "rt", IBA_NODE_ROUTER },     { "router", IBA_NODE_ROUTER },
+		{"switch", IBA_NODE_SWITCH}, {"ca", IBA_NODE_CA},	  {"hca", IBA_NODE_CA},
+		{"rt", IBA_NODE_ROUTER},     {"router", IBA_NODE_ROUTER},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
@@ -368,7 +369,7 @@ static bool parse_cable_tail(struct parser *parser, const char *at, struct cable
 
 static bool parse_cable(struct parser *parser, const char *line)
 {
-	struct cable cable = { .node = parser->node, .lanes = LANES_UNSET, .speed = TOPOLOGY_EDR };
+	struct cable cable = {.node = parser->node, .lanes = LANES_UNSET, .speed = TOPOLOGY_EDR};
 	const struct topology_node *node;
 	const char *at = line;
 	uint64_t guid, remote_guid;
@@ -425,7 +426,7 @@ static bool parse_module(struct parser *parser, const char *at)
 
 static bool parse_do(struct parser *parser, const char *at)
 {
-	struct unlink unlink = { .file = parser->file, .line = parser->line };
+	struct unlink unlink = {.file = parser->file, .line = parser->line};
 
 	skip_blanks(&at);
 	if (g_ascii_strncasecmp(at, "unlink", 6) != 0)
@@ -455,8 +456,8 @@ static char *include_path(struct parser *parser, const char *at)
 		expected(parser, at, "the name of a file");
 		return NULL;
 	}
-	return g_path_is_absolute(name) ? g_steal_pointer(&name) :
-					  g_build_filename(directory, name, NULL);
+	return g_path_is_absolute(name) ? g_steal_pointer(&name)
+					: g_build_filename(directory, name, NULL);
 }
 
 /* ---- lines and files ---- */
@@ -565,8 +566,8 @@ static bool plug(struct parser *parser, const struct cable *cable)
 	}
 	if (near->peer >= 0 || far->peer >= 0)
 		return cable_fail(parser, cable, "one cable a port",
-				  near->peer >= 0 ? "another line has a different one here" :
-						    "the other end has a different one");
+				  near->peer >= 0 ? "another line has a different one here"
+						  : "the other end has a different one");
 	near->lanes = cable->lanes != LANES_UNSET ? cable->lanes : 4;
 	near->speed = cable->speed;
 	topology_connect(topology, cable->node, cable->port, remote, cable->remote_port);

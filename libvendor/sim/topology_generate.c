@@ -31,8 +31,8 @@ struct spec {
 
 static bool refuse(const struct spec *spec, GError **error, const char *what)
 {
-	g_set_error(error, TOPOLOGY_ERROR, TOPOLOGY_ERROR_SYNTAX,
-		    "topology '%.80s': expected %s", spec->text, what);
+	g_set_error(error, TOPOLOGY_ERROR, TOPOLOGY_ERROR_SYNTAX, "topology '%.80s': expected %s",
+		    spec->text, what);
 	return false;
 }
 
@@ -72,7 +72,7 @@ static bool fattree(struct generator *gen, const struct spec *spec, GError **err
 
 	if (spec->n != 1 || k < 2 || k > 64 || k % 2)
 		return refuse(spec, error, "fattree:K, K even from 2 to 64");
-	core = g_new(unsigned int, half * half);
+	core = g_new(unsigned int, half *half);
 	for (unsigned int i = 0; i < half * half; i++) {
 		g_autofree char *name = g_strdup_printf("core-%u-%u", i / half, i % half);
 
@@ -200,7 +200,8 @@ static bool hypercube(struct generator *gen, const struct spec *spec, GError **e
 	unsigned int d = spec->numbers[0], hosts = spec->n > 1 ? spec->numbers[1] : 1;
 
 	if (spec->n > 2 || d < 1 || d > 16 || hosts + d > TOPOLOGY_PORTS_MAX)
-		return refuse(spec, error, "hypercube:D[:HOSTS], D from 1 to 16, at most 254 ports");
+		return refuse(spec, error,
+			      "hypercube:D[:HOSTS], D from 1 to 16, at most 254 ports");
 	if (too_large(spec, (UINT64_C(1) << d) * (1 + hosts), error))
 		return false;
 	for (unsigned int i = 0; i < 1U << d; i++) {
@@ -249,7 +250,7 @@ static void dragonfly_global(struct generator *gen, const struct dragonfly *fly,
 
 static bool dragonfly(struct generator *gen, const struct spec *spec, GError **error)
 {
-	struct dragonfly fly = { spec->numbers[0], spec->numbers[1], spec->numbers[2] };
+	struct dragonfly fly = {spec->numbers[0], spec->numbers[1], spec->numbers[2]};
 
 	if (spec->n != 3 || fly.a < 1 || fly.h < 1 || fly.a > 254 || fly.h > 254 || fly.p > 254 ||
 	    fly.a - 1 + fly.h + fly.p > TOPOLOGY_PORTS_MAX)
@@ -286,8 +287,8 @@ static uint64_t draw(uint64_t *state)
 struct random_net {
 	unsigned int switches, degree, hosts;
 	uint64_t state;
-	unsigned int *used;  /* links of each switch */
-	unsigned int *open;  /* switches with a free port */
+	unsigned int *used; /* links of each switch */
+	unsigned int *open; /* switches with a free port */
 	unsigned int n_open;
 };
 
@@ -332,14 +333,15 @@ static void random_rest(struct generator *gen, struct random_net *net)
 
 static bool random_build(struct generator *gen, const struct spec *spec, GError **error)
 {
-	struct random_net net = { spec->numbers[0], spec->numbers[1], spec->numbers[2],
-				  spec->numbers[3] };
+	struct random_net net = {spec->numbers[0], spec->numbers[1], spec->numbers[2],
+				 spec->numbers[3]};
 
 	if (spec->n != 4 || net.switches < 1 || net.degree > 254 || net.hosts > 254 ||
 	    net.degree + net.hosts > TOPOLOGY_PORTS_MAX || net.degree + net.hosts < 1 ||
 	    (net.switches > 1 && net.degree < 1) || (net.switches > 2 && net.degree < 2))
-		return refuse(spec, error,
-			      "random:SWITCHES:DEGREE:HOSTS:SEED, DEGREE at least 2, at most 254 ports");
+		return refuse(
+			spec, error,
+			"random:SWITCHES:DEGREE:HOSTS:SEED, DEGREE at least 2, at most 254 ports");
 	if (too_large(spec, (uint64_t)net.switches * (1 + net.hosts), error))
 		return false;
 	for (unsigned int i = 0; i < net.switches; i++) {
@@ -401,11 +403,11 @@ struct topology *topology_generate(const char *text, GError **error)
 		bool (*build)(struct generator *gen, const struct spec *spec, GError **error);
 		bool grid; /* its first number may be AxBxC */
 	} generators[] = {
-		{ "fattree:", fattree },     { "torus:", torus, true },	  { "mesh:", mesh, true },
-		{ "hypercube:", hypercube }, { "dragonfly:", dragonfly }, { "random:", random_build },
+		{"fattree:", fattree},	   {"torus:", torus, true},   {"mesh:", mesh, true},
+		{"hypercube:", hypercube}, {"dragonfly:", dragonfly}, {"random:", random_build},
 	};
-	struct spec spec = { .text = text };
-	struct generator gen = { 0 };
+	struct spec spec = {.text = text};
+	struct generator gen = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(generators); i++) {
 		if (!g_str_has_prefix(text, generators[i].name))

@@ -25,14 +25,15 @@ static void send_once(struct sim *sim, struct sim_trap *trap)
 	const struct sim_port *port = trap->port;
 	struct sim_packet *packet = sim_packet_new(sim);
 	struct iba_smp smp = {
-		.header = {
-			.base_version = IBA_BASE_VERSION,
-			.mgmt_class = IBA_CLASS_SUBN_LID,
-			.class_version = IBA_SMP_CLASS_VERSION,
-			.method = IBA_METHOD_TRAP,
-			.transaction_id = trap->tid,
-			.attribute_id = IBA_ATTR_NOTICE,
-		},
+		.header =
+			{
+				.base_version = IBA_BASE_VERSION,
+				.mgmt_class = IBA_CLASS_SUBN_LID,
+				.class_version = IBA_SMP_CLASS_VERSION,
+				.method = IBA_METHOD_TRAP,
+				.transaction_id = trap->tid,
+				.attribute_id = IBA_ATTR_NOTICE,
+			},
 	};
 
 	wire_encode(&iba_notice_type, &trap->notice, smp.data);
@@ -45,7 +46,7 @@ static void send_once(struct sim *sim, struct sim_trap *trap)
 	packet->sl = port->info.master_sm_sl;
 	packet->src_qp = packet->dest_qp = IBA_QP0;
 	packet->q_key = 0;
-	packet->grh = (struct vendor_address){ 0 };
+	packet->grh = (struct vendor_address){0};
 	sim->counters.traps++;
 	sim_inject(packet);
 }
@@ -90,7 +91,7 @@ static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
 {
 	struct sim_node *node = port->node;
 	struct sim_trap *trap = find(node, number, port);
-	uint8_t wire[54] = { 0 };
+	uint8_t wire[54] = {0};
 
 	if (!may_send(port))
 		return;
@@ -108,8 +109,7 @@ static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
 	trap->tid = ++sim->next_tid;
 	trap->notice = (struct iba_notice){
 		.is_generic = 1,
-		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT :
-							       IBA_NOTICE_INFO,
+		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT : IBA_NOTICE_INFO,
 		.producer_type = node->type, /* the codes are the same: 13.4.8.2 */
 		.trap_number = number,
 		.issuer_lid = port->info.lid,
@@ -120,9 +120,10 @@ static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
 
 void sim_trap_port_change(struct sim *sim, struct sim_node *node)
 {
-	const struct iba_trap_switch details = { .lid = node->ports[0].info.lid };
+	const struct iba_trap_switch details = {.lid = node->ports[0].info.lid};
 
-	trap_start(sim, &node->ports[0], IBA_TRAP_LINK_STATE_CHANGE, &iba_trap_switch_type, &details);
+	trap_start(sim, &node->ports[0], IBA_TRAP_LINK_STATE_CHANGE, &iba_trap_switch_type,
+		   &details);
 }
 
 void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags)
@@ -138,16 +139,21 @@ void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t chan
 	trap_start(sim, port, IBA_TRAP_LOCAL_CHANGES, &iba_trap_local_change_type, &details);
 }
 
-bool sim_trap_repress(struct sim_node *node, const struct sim_packet *packet)
+bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet)
 {
-	uint64_t tid = sim_read64(packet->data + SIM_MAD_TID);
+	const uint8_t *data = packet->data;
+	uint64_t tid = sim_read64(data + SIM_MAD_TID);
+	struct sim_trap *trap = port->node->traps;
 
-	for (struct sim_trap *trap = node->traps; trap; trap = trap->next)
-		if (trap->tid == tid) {
-			trap_free(trap);
-			return true;
-		}
-	return false;
+	while (trap && trap->tid != tid)
+		trap = trap->next;
+	if (!trap)
+		return false;
+	/* Whoever does not know the M_Key does not silence the node. */
+	if (sim_m_key_passes(packet->sim, port, sim_read64(data + SIM_MAD_M_KEY),
+			     IBA_METHOD_TRAP_REPRESS))
+		trap_free(trap);
+	return true;
 }
 
 void sim_trap_clear(struct sim_node *node)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/unit/sim_net.h"
 
@@ -64,6 +66,18 @@ struct net *net_new(const char *spec, const struct sim_config *config)
 	ck_assert(vendor_bind(net->vendor, IBA_CLASS_SUBN_DIRECTED, true, &net->client, NULL));
 	net->self = sim_find_guid(net->sim, vendor_port_guid(net->vendor));
 	find_paths(net);
+	return net;
+}
+
+struct net *net_new_text(const char *text)
+{
+	g_autofree char *file = NULL;
+	struct net *net;
+
+	close(g_file_open_tmp("net-XXXXXX", &file, NULL));
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+	net = net_new(file, NULL);
+	g_unlink(file);
 	return net;
 }
 

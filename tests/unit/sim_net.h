@@ -24,6 +24,8 @@ struct net {
 #define NET_TIMEOUT_MS 100
 
 struct net *net_new(const char *spec, const struct sim_config *config);
+/* From the text of a topology file. */
+struct net *net_new_text(const char *text);
 void net_free(struct net *net);
 
 /* Lets everything happen that is due within ms. */

@@ -341,6 +341,133 @@ START_TEST(test_trap_144)
 }
 END_TEST
 
+/* A TrapRepress without the M_Key silences nobody. */
+START_TEST(test_repress_needs_m_key)
+{
+	struct iba_port_info info;
+	struct vendor_mad *trap;
+
+	net_port_get(net, other, 1, &info);
+	info.port_state = info.port_physical_state = 0;
+	info.m_key = 0x77;
+	ck_assert_int_eq(net_port_set(net, other, 1, &info), 0);
+	ck_assert(sim_set_description(net->sim, other, "renamed"));
+	repress(take_trap(144, net_lid(other), 1000));
+	trap = take_trap(144, net_lid(other), 10000);
+	trap->data[24 + 7] = 0x77;
+	repress(trap);
+	ck_assert_ptr_null(net_take(net, 100000));
+	ck_assert_uint_eq(sim_port_info(net->sim, other, 1)->m_key_violations, 1);
+}
+END_TEST
+
+/* ---- other kinds of ports ---- */
+
+/* A client at port 0 of a switch: its own node, by directed route, by LID. */
+START_TEST(test_switch_client)
+{
+	struct vendor *vendor = sim_open(net->sim, sim_port_guid(net->sim, sw, 0), NULL);
+	struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	struct vendor_mad *mad;
+	uint8_t smp[256];
+
+	ck_assert_ptr_nonnull(vendor);
+	ck_assert(vendor_bind(vendor, IBA_CLASS_SUBN_DIRECTED, false, &net->client, NULL));
+	ck_assert(vendor_bind(vendor, IBA_CLASS_SUBN_LID, false, &net->client, NULL));
+	for (unsigned int hops = 0; hops < 2; hops++) {
+		net_smp(net, smp, IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+		smp[7] = hops;
+		smp[129] = 1;
+		ck_assert(vendor_send(vendor, &to, smp, 256, 50));
+		mad = net_take(net, 100);
+		ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
+		ck_assert_uint_eq(mad->data[64 + 2], hops ? IBA_NODE_CA : IBA_NODE_SWITCH);
+		vendor_mad_free(mad);
+	}
+	to.lid = net_lid(other);
+	net_smp(net, smp, IBA_CLASS_SUBN_LID, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	ck_assert(vendor_send(vendor, &to, smp, 256, 50));
+	mad = net_take(net, 100);
+	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
+	ck_assert_uint_eq(mad->remote.lid, net_lid(other));
+	vendor_mad_free(mad);
+	vendor_close(vendor);
+}
+END_TEST
+
+/* A CA with two ports: each is an end of its own. */
+START_TEST(test_two_ports)
+{
+	struct net *small = net_new_text("Hca 2 \"Hca1\"\n[1] \"Switch1\"[1]\n"
+					 "Switch 8 \"Switch1\"\n[3] \"Switch2\"[3]\n"
+					 "Switch 8 \"Switch2\"\n[2] \"Hca2\"[2]\n"
+					 "Hca 2 \"Hca2\"\n[1] \"Switch1\"[5]\n");
+	struct iba_node_info info;
+	struct iba_port_info port;
+	unsigned int node = sim_find_name(small->sim, "Hca2");
+	uint8_t data[64] = { 0 };
+
+	/* From Hca1 port 1 to Switch1, its port 3 to Switch2, there port 2 to Hca2 port 2. */
+	memset(small->paths[node], 0, 64);
+	small->hops[node] = 3;
+	memcpy(small->paths[node] + 1, (uint8_t[]){ 1, 3, 2 }, 3);
+	ck_assert_int_eq(net_direct_ask(small, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0, data),
+			 0);
+	wire_decode(&iba_node_info_type, data, &info);
+	ck_assert_uint_eq(info.local_port_num, 2);
+	ck_assert_uint_eq(info.port_guid, sim_port_guid(small->sim, node, 2));
+	net_port_get(small, node, 0, &port);
+	port.port_state = port.port_physical_state = 0;
+	port.lid = 33;
+	ck_assert_int_eq(net_port_set(small, node, 0, &port), 0);
+	ck_assert_uint_eq(sim_port_info(small->sim, node, 2)->lid, 33);
+	ck_assert_uint_eq(sim_port_info(small->sim, node, 1)->lid, 0);
+	net_free(small);
+}
+END_TEST
+
+/* Packets of noise, also with the headers that get them somewhere: nothing breaks. */
+START_TEST(test_noise)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+	static const uint8_t classes[] = { 0x01, 0x81, 0x03, 0x04, 0xFF };
+	struct vendor_mad *mad;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct vendor_address to = { .lid = g_rand_int_range(rand, 0, 60), .qpn = 1,
+					     .qkey = IBA_QP1_Q_KEY };
+		uint8_t data[256];
+
+		for (unsigned int j = 0; j < sizeof(data); j++)
+			data[j] = g_rand_int(rand);
+		data[0] = data[2] = 1;
+		data[1] = classes[i % G_N_ELEMENTS(classes)];
+		data[3] = g_rand_int_range(rand, 0, 8) | (i % 7 ? 0 : 0x80);
+		data[16] = 0;
+		data[17] = 0x10 + g_rand_int_range(rand, 0, 24);
+		if (i % 3)
+			memset(data + 20, 0, 3); /* likely modifiers */
+		if (data[1] == 0x81) {
+			to.lid = i % 4 ? IBA_LID_PERMISSIVE : to.lid;
+			data[4] = i % 11 ? 0 : 0x80;
+			data[6] = i % 5 ? 0 : data[6];
+			data[7] = i % 13 ? g_rand_int_range(rand, 0, 8) : data[7];
+			for (unsigned int j = 129; j < 136; j++)
+				data[j] = g_rand_int_range(rand, 0, 6);
+		}
+		if (i % 2)
+			memset(data + 32, 0xFF, 4);
+		ck_assert(vendor_send(net->vendor, &to, data, i % 17 ? 256 : i % 257, i % 2));
+		if (i % 100 == 0)
+			net_run_ms(net, 2);
+	}
+	net_run_ms(net, 100);
+	while ((mad = g_queue_pop_head(&net->mads)))
+		vendor_mad_free(mad);
+	ck_assert_uint_eq(sim_nodes(net->sim), 36);
+}
+END_TEST
+
 /* ---- GMPs ---- */
 
 START_TEST(test_gmp)
@@ -441,6 +568,10 @@ int main(void)
 	tcase_add_test(tcase, test_trap_128);
 	tcase_add_test(tcase, test_trap_conditions);
 	tcase_add_test(tcase, test_trap_144);
+	tcase_add_test(tcase, test_repress_needs_m_key);
+	tcase_add_test(tcase, test_switch_client);
+	tcase_add_test(tcase, test_two_ports);
+	tcase_add_test(tcase, test_noise);
 	tcase_add_test(tcase, test_gmp);
 	tcase_add_test(tcase, test_p_keys);
 	tcase_set_timeout(tcase, 60);

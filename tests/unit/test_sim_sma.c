@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The SMA of simulated nodes: attributes, status codes, port state machine, M_Key. */
 #include <check.h>
-#include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/unit/sim_net.h"
 
@@ -404,17 +402,11 @@ END_TEST
 /* Fast hardware tells its extended speeds only if asked with bit 31 of the modifier. */
 START_TEST(test_extended_speeds)
 {
-	g_autofree char *file = NULL;
 	struct iba_port_info info;
-	struct net *fast;
+	struct net *fast = net_new_text("Ca 1 \"a\"\n[1] \"b\"[1] # \"b\" lid 0 4xNDR\n"
+					"Ca 1 \"b\"\n");
 	uint8_t data[64] = { 0 };
-	int fd = g_file_open_tmp("net-XXXXXX", &file, NULL);
 
-	close(fd);
-	ck_assert(g_file_set_contents(file, "Ca 1 \"a\" # \"a\"\n[1] \"b\"[1] # \"b\" lid 0 4xNDR\n"
-					    "Ca 1 \"b\" # \"b\"\n", -1, NULL));
-	fast = net_new(file, NULL);
-	g_unlink(file);
 	net_port_get(fast, fast->self, 1, &info);
 	ck_assert_uint_eq(info.link_speed_ext_active, 0);
 	ck_assert_int_eq(net_direct_ask(fast, fast->self, GET, IBA_ATTR_PORT_INFO,
