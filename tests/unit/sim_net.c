@@ -61,7 +61,7 @@ struct net *net_new(const char *spec, const struct sim_config *config)
 	net->actor = actor_new(net->rt, "client");
 	net->vendor = sim_open(net->sim, 0, &error);
 	ck_assert_msg(net->vendor != NULL, "%s", error ? error->message : "?");
-	net->client = (struct vendor_client){ net->actor, net, receive };
+	net->client = (struct vendor_client){net->actor, net, receive};
 	ck_assert(vendor_bind(net->vendor, IBA_CLASS_SUBN_LID, true, &net->client, NULL));
 	ck_assert(vendor_bind(net->vendor, IBA_CLASS_SUBN_DIRECTED, true, &net->client, NULL));
 	net->self = sim_find_guid(net->sim, vendor_port_guid(net->vendor));
@@ -162,8 +162,8 @@ static bool has_answer(void *arg)
 
 struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256])
 {
-	const struct vendor_address to = { .lid = lid };
-	struct awaited awaited = { net, mad + 12, NULL };
+	const struct vendor_address to = {.lid = lid};
+	struct awaited awaited = {net, mad + 12, NULL};
 	struct vendor_mad *answer;
 
 	ck_assert(vendor_send(net->vendor, &to, mad, 256, NET_TIMEOUT_MS));
@@ -212,20 +212,18 @@ int net_lid_ask(struct net *net, uint16_t lid, uint8_t method, uint16_t attribut
 	return ask(net, lid, smp, data);
 }
 
-void net_port_get(struct net *net, unsigned int node, unsigned int port,
-		  struct iba_port_info *info)
+void net_port_get(struct net *net, unsigned int node, unsigned int port, struct iba_port_info *info)
 {
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port, data),
 			 0);
 	wire_decode(&iba_port_info_type, data, info);
 }
 
-int net_port_set(struct net *net, unsigned int node, unsigned int port,
-		 struct iba_port_info *info)
+int net_port_set(struct net *net, unsigned int node, unsigned int port, struct iba_port_info *info)
 {
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 	int status;
 
 	wire_encode(&iba_port_info_type, info, data);
@@ -290,7 +288,7 @@ static void route_to(struct net *net, unsigned int dest, uint8_t **lfts)
 static void program(struct net *net, unsigned int node, const uint8_t *lft, unsigned int top)
 {
 	struct iba_switch_info info;
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO, 0, data),
 			 0);
@@ -303,7 +301,8 @@ static void program(struct net *net, unsigned int node, const uint8_t *lft, unsi
 	for (unsigned int block = 0; block <= top / 64; block++) {
 		memcpy(data, lft + block * 64, 64);
 		ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_SET,
-						IBA_ATTR_LINEAR_FORWARDING_TABLE, block, data), 0);
+						IBA_ATTR_LINEAR_FORWARDING_TABLE, block, data),
+				 0);
 	}
 }
 

@@ -13,11 +13,11 @@ struct net {
 	struct actor *actor;
 	struct vendor *vendor;
 	struct vendor_client client;
-	GQueue mads; /* struct vendor_mad received and not yet taken */
+	GQueue mads;  /* struct vendor_mad received and not yet taken */
 	uint32_t tid; /* of the last request; those of traps are small */
 	uint64_t m_key;
-	unsigned int self;	/* node of the vendor port */
-	uint8_t (*paths)[64];	/* directed route to each node: its ports from index 1 */
+	unsigned int self;    /* node of the vendor port */
+	uint8_t (*paths)[64]; /* directed route to each node: its ports from index 1 */
 	uint8_t *hops;
 };
 
@@ -51,8 +51,7 @@ int net_lid_ask(struct net *net, uint16_t lid, uint8_t method, uint16_t attribut
 /* Get, change and Set of a PortInfo by directed route. */
 void net_port_get(struct net *net, unsigned int node, unsigned int port,
 		  struct iba_port_info *info);
-int net_port_set(struct net *net, unsigned int node, unsigned int port,
-		 struct iba_port_info *info);
+int net_port_set(struct net *net, unsigned int node, unsigned int port, struct iba_port_info *info);
 int net_port_state(struct net *net, unsigned int node, unsigned int port, uint8_t state);
 
 /* LID of an end port after net_bring_up: one a node. */

@@ -16,7 +16,7 @@ static void setup(void)
 
 static int get_node_info(struct net *net, unsigned int node, struct iba_node_info *info)
 {
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 	int status = net_direct_ask(net, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0, data);
 
 	wire_decode(&iba_node_info_type, data, info);
@@ -59,7 +59,7 @@ START_TEST(test_return_path)
 	mad = net_ask(net, IBA_LID_PERMISSIVE, smp);
 	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
 	ck_assert_uint_eq(mad->data[4] & 0x80, 0x80);
-	ck_assert_uint_eq(mad->data[6], 0); /* hop pointer back at the start */
+	ck_assert_uint_eq(mad->data[6], 0);	  /* hop pointer back at the start */
 	ck_assert_uint_eq(mad->data[192 + 1], 1); /* into switch-0 by its host port */
 	for (unsigned int i = 2; i <= 5; i++)
 		ck_assert_uint_eq(mad->data[192 + i], 3); /* by its minus port */
@@ -75,10 +75,9 @@ START_TEST(test_bad_paths)
 	static const struct {
 		uint8_t pointer, count, ports[3];
 	} bad[] = {
-		{ 0, 1, { 2 } },	{ 0, 1, { 0 } },      { 0, 2, { 1, 0 } },
-		{ 0, 2, { 1, 77 } },	{ 0, 2, { 1, 255 } }, { 0, 3, { 1, 2, 1 } },
-		{ 0, 64, { 1, 3, 3 } }, { 0, 255, { 1 } },    { 9, 2, { 1, 3 } },
-		{ 255, 255, { 1 } },
+		{0, 1, {2}},	  {0, 1, {0}},	     {0, 2, {1, 0}},	 {0, 2, {1, 77}},
+		{0, 2, {1, 255}}, {0, 3, {1, 2, 1}}, {0, 64, {1, 3, 3}}, {0, 255, {1}},
+		{9, 2, {1, 3}},	  {255, 255, {1}},
 	};
 	struct net *net = net_new("fattree:4", NULL);
 	struct sim_counters counters;
@@ -110,11 +109,12 @@ START_TEST(test_bring_up)
 	for (unsigned int i = 0; i < sim_nodes(net->sim); i++) {
 		struct iba_node_info info;
 		struct sim_node_view view;
-		uint8_t data[64] = { 0 };
+		uint8_t data[64] = {0};
 
 		sim_node_view(net->sim, i, &view);
-		ck_assert_int_eq(net_lid_ask(net, net_lid(i), IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0,
-					     data), 0);
+		ck_assert_int_eq(
+			net_lid_ask(net, net_lid(i), IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0, data),
+			0);
 		wire_decode(&iba_node_info_type, data, &info);
 		ck_assert_uint_eq(info.node_guid, view.node_guid);
 	}
@@ -125,13 +125,15 @@ END_TEST
 
 static void set_route(struct net *net, unsigned int node, uint16_t lid, uint8_t port)
 {
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
-	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_GET,
-					IBA_ATTR_LINEAR_FORWARDING_TABLE, lid / 64, data), 0);
+	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE,
+					lid / 64, data),
+			 0);
 	data[lid % 64] = port;
-	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_SET,
-					IBA_ATTR_LINEAR_FORWARDING_TABLE, lid / 64, data), 0);
+	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE,
+					lid / 64, data),
+			 0);
 }
 
 static int ask_node(struct net *net, unsigned int node)
@@ -176,7 +178,7 @@ START_TEST(test_loop_and_top)
 {
 	struct net *net = net_new("torus:4", NULL);
 	unsigned int far = sim_find_name(net->sim, "host-2");
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 	struct iba_switch_info info;
 
 	net_bring_up(net);
@@ -272,7 +274,7 @@ START_TEST(test_loss)
 	struct sim_counters counters;
 	unsigned int answered = 0;
 	uint8_t smp[256];
-	const struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	const struct vendor_address to = {.lid = IBA_LID_PERMISSIVE};
 	struct vendor_mad *mad;
 
 	config.loss = 0.2;
@@ -347,7 +349,7 @@ END_TEST
 
 START_TEST(test_serial_sma)
 {
-	const struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	const struct vendor_address to = {.lid = IBA_LID_PERMISSIVE};
 	struct net *net;
 	struct sim_counters counters;
 	uint8_t smp[256];
@@ -413,7 +415,7 @@ struct flood {
 
 static void flood_send(struct flood *flood)
 {
-	const struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	const struct vendor_address to = {.lid = IBA_LID_PERMISSIVE};
 
 	while (flood->left && flood->flying < 64) {
 		flood->smp[12] = flood->left >> 24;
@@ -456,9 +458,9 @@ START_TEST(test_real)
 	struct topology *topology = topology_load("fattree:4", NULL);
 	struct sim *sim;
 	struct actor *actor = actor_new(rt, "client");
-	struct flood flood = { .left = 100000, .start = { .run = flood_start } };
-	struct vendor_client client = { actor, &flood, flood_receive };
-	struct net net = { 0 };
+	struct flood flood = {.left = 100000, .start = {.run = flood_start}};
+	struct vendor_client client = {actor, &flood, flood_receive};
+	struct net net = {0};
 	gint64 begin;
 
 	sim_config_default(&config);

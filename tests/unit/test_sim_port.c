@@ -41,7 +41,7 @@ static void peer_open(struct peer *peer, unsigned int node)
 	memset(peer, 0, sizeof(*peer));
 	peer->vendor = sim_open(net->sim, sim_port_guid(net->sim, node, 1), &error);
 	ck_assert_msg(peer->vendor != NULL, "%s", error ? error->message : "?");
-	peer->client = (struct vendor_client){ net->actor, peer, peer_receive };
+	peer->client = (struct vendor_client){net->actor, peer, peer_receive};
 }
 
 static bool peer_bind(struct peer *peer, uint8_t mgmt_class, bool manager)
@@ -88,7 +88,7 @@ static const struct vendor_address *to_qp1(uint16_t lid)
 {
 	static __thread struct vendor_address to;
 
-	to = (struct vendor_address){ .lid = lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY };
+	to = (struct vendor_address){.lid = lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
 	return &to;
 }
 
@@ -97,7 +97,7 @@ static const struct vendor_address *to_qp1(uint16_t lid)
 START_TEST(test_two_clients)
 {
 	struct peer second;
-	const struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	const struct vendor_address to = {.lid = IBA_LID_PERMISSIVE};
 	uint8_t smp[256];
 	struct vendor_mad *mad;
 
@@ -126,7 +126,7 @@ END_TEST
 
 START_TEST(test_timeout_and_busy_tid)
 {
-	const struct vendor_address to = { .lid = 0x5555 };
+	const struct vendor_address to = {.lid = 0x5555};
 	struct vendor_mad *mad;
 	uint8_t smp[256];
 	uint64_t start = runtime_now(net->rt);
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(test_close_in_flight)
 {
 	struct peer second;
-	const struct vendor_address to = { .lid = 0x5555 };
+	const struct vendor_address to = {.lid = 0x5555};
 	uint8_t smp[256];
 
 	peer_open(&second, net->self);
@@ -195,7 +195,7 @@ static void answer(struct vendor *vendor, struct vendor_mad *request)
 
 START_TEST(test_sm_info)
 {
-	uint8_t classes[] = { IBA_CLASS_SUBN_LID, IBA_CLASS_SUBN_DIRECTED };
+	uint8_t classes[] = {IBA_CLASS_SUBN_LID, IBA_CLASS_SUBN_DIRECTED};
 	uint8_t data[64];
 	struct peer sm;
 
@@ -212,7 +212,7 @@ START_TEST(test_sm_info)
 		vendor_mad_free(g_queue_pop_head(&net->mads));
 	for (unsigned int i = 0; i < 2; i++) {
 		uint16_t lid = i ? IBA_LID_PERMISSIVE : net_lid(other);
-		const struct vendor_address to = { .lid = lid };
+		const struct vendor_address to = {.lid = lid};
 		struct vendor_mad *mad;
 		uint8_t smp[256];
 
@@ -332,8 +332,8 @@ START_TEST(test_trap_144)
 	ck_assert_uint_eq(change.other_local_changes, 1);
 	repress(trap);
 	ck_assert_ptr_null(net_take(net, 100000));
-	ck_assert_int_eq(net_direct_ask(net, other, IBA_METHOD_GET, IBA_ATTR_NODE_DESCRIPTION, 0,
-					data), 0);
+	ck_assert_int_eq(
+		net_direct_ask(net, other, IBA_METHOD_GET, IBA_ATTR_NODE_DESCRIPTION, 0, data), 0);
 	ck_assert_str_eq((char *)data, "renamed");
 	ck_assert(!sim_set_description(net->sim, other,
 				       "0123456789012345678901234567890123456789"
@@ -367,7 +367,7 @@ END_TEST
 START_TEST(test_switch_client)
 {
 	struct vendor *vendor = sim_open(net->sim, sim_port_guid(net->sim, sw, 0), NULL);
-	struct vendor_address to = { .lid = IBA_LID_PERMISSIVE };
+	struct vendor_address to = {.lid = IBA_LID_PERMISSIVE};
 	struct vendor_mad *mad;
 	uint8_t smp[256];
 
@@ -405,12 +405,12 @@ START_TEST(test_two_ports)
 	struct iba_node_info info;
 	struct iba_port_info port;
 	unsigned int node = sim_find_name(small->sim, "Hca2");
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	/* From Hca1 port 1 to Switch1, its port 3 to Switch2, there port 2 to Hca2 port 2. */
 	memset(small->paths[node], 0, 64);
 	small->hops[node] = 3;
-	memcpy(small->paths[node] + 1, (uint8_t[]){ 1, 3, 2 }, 3);
+	memcpy(small->paths[node] + 1, (uint8_t[]){1, 3, 2}, 3);
 	ck_assert_int_eq(net_direct_ask(small, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0, data),
 			 0);
 	wire_decode(&iba_node_info_type, data, &info);
@@ -430,12 +430,12 @@ END_TEST
 START_TEST(test_noise)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(3);
-	static const uint8_t classes[] = { 0x01, 0x81, 0x03, 0x04, 0xFF };
+	static const uint8_t classes[] = {0x01, 0x81, 0x03, 0x04, 0xFF};
 	struct vendor_mad *mad;
 
 	for (unsigned int i = 0; i < 20000; i++) {
-		struct vendor_address to = { .lid = g_rand_int_range(rand, 0, 60), .qpn = 1,
-					     .qkey = IBA_QP1_Q_KEY };
+		struct vendor_address to = {
+			.lid = g_rand_int_range(rand, 0, 60), .qpn = 1, .qkey = IBA_QP1_Q_KEY};
 		uint8_t data[256];
 
 		for (unsigned int j = 0; j < sizeof(data); j++)
@@ -508,7 +508,7 @@ END_TEST
 
 static void set_p_keys(unsigned int node, uint16_t first, uint16_t second)
 {
-	uint8_t data[64] = { first >> 8, first, second >> 8, second };
+	uint8_t data[64] = {first >> 8, first, second >> 8, second};
 
 	ck_assert_int_eq(net_direct_ask(net, node, IBA_METHOD_SET, IBA_ATTR_P_KEY_TABLE, 0, data),
 			 0);
@@ -520,11 +520,11 @@ START_TEST(test_p_keys)
 		uint16_t here, there[2];
 		int index; /* where it is found there, or -1 */
 	} cases[] = {
-		{ 0xFFFF, { 0xFFFF, 0 }, 0 },	   { 0x7FFF, { 0xFFFF, 0 }, 0 },
-		{ 0x7FFF, { 0x7FFF, 0 }, -1 },	   { 0x8001, { 0xFFFF, 0x8001 }, 1 },
-		{ 0x8001, { 0xFFFF, 0x0001 }, 1 }, { 0x0001, { 0xFFFF, 0x0001 }, -1 },
-		{ 0x8002, { 0xFFFF, 0x8001 }, -1 }, { 0, { 0xFFFF, 0 }, -1 },
-		{ 0x8000, { 0, 0 }, -1 },
+		{0xFFFF, {0xFFFF, 0}, 0},	{0x7FFF, {0xFFFF, 0}, 0},
+		{0x7FFF, {0x7FFF, 0}, -1},	{0x8001, {0xFFFF, 0x8001}, 1},
+		{0x8001, {0xFFFF, 0x0001}, 1},	{0x0001, {0xFFFF, 0x0001}, -1},
+		{0x8002, {0xFFFF, 0x8001}, -1}, {0, {0xFFFF, 0}, -1},
+		{0x8000, {0, 0}, -1},
 	};
 	struct peer agent;
 	unsigned int violations = 0;

@@ -57,9 +57,9 @@ static void start(void)
 	net_bring_up(net);
 	ck_assert(vendor_bind(net->vendor, IBA_CLASS_SUBN_ADM, false, &net->client, NULL));
 	node = sim_find_name(net->sim, "host-13");
-	server = (struct server){ .net = net };
+	server = (struct server){.net = net};
 	server.vendor = sim_open(net->sim, sim_port_guid(net->sim, node, 1), NULL);
-	client = (struct vendor_client){ net->actor, &server, serve };
+	client = (struct vendor_client){net->actor, &server, serve};
 	ck_assert(vendor_bind(server.vendor, IBA_CLASS_SUBN_ADM, true, &client, NULL));
 }
 
@@ -121,8 +121,8 @@ static void check_message(struct vendor_mad *mad, size_t octets)
 	vendor_mad_free(mad);
 }
 
-static const size_t sizes[] = { 0,	    1,		199,	     200,	201,	400,
-				64 * 200, 64 * 200 + 1, 65 * 200, 66 * 200, 129 * 200, 300007 };
+static const size_t sizes[] = {
+	0, 1, 199, 200, 201, 400, 64 * 200, 64 * 200 + 1, 65 * 200, 66 * 200, 129 * 200, 300007};
 
 static void all_sizes(void)
 {
@@ -257,14 +257,14 @@ static const struct {
 	uint32_t segment, data2;
 	uint8_t status;
 } bad[] = {
-	{ 2, IBA_RMPP_DATA, 0x3, 1, 0, IBA_RMPP_UNSUP_VERSION },
-	{ 1, 9, 0x3, 1, 0, IBA_RMPP_BAD_TYPE },
-	{ 1, IBA_RMPP_DATA, 0x3, 0, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
-	{ 1, IBA_RMPP_DATA, 0x3, 2, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
-	{ 1, IBA_RMPP_DATA, 0x1, 1, 0, IBA_RMPP_BAD_FIRST_SEGMENT },
-	{ 1, IBA_RMPP_DATA, 0x7, 1, 19, IBA_RMPP_BAD_LAST_LENGTH },
-	{ 1, IBA_RMPP_DATA, 0x7, 1, 221, IBA_RMPP_BAD_LAST_LENGTH },
-	{ 1, IBA_RMPP_DATA, 0x7, 1, 0xFFFFFFFF, IBA_RMPP_BAD_LAST_LENGTH },
+	{2, IBA_RMPP_DATA, 0x3, 1, 0, IBA_RMPP_UNSUP_VERSION},
+	{1, 9, 0x3, 1, 0, IBA_RMPP_BAD_TYPE},
+	{1, IBA_RMPP_DATA, 0x3, 0, 0, IBA_RMPP_BAD_FIRST_SEGMENT},
+	{1, IBA_RMPP_DATA, 0x3, 2, 0, IBA_RMPP_BAD_FIRST_SEGMENT},
+	{1, IBA_RMPP_DATA, 0x1, 1, 0, IBA_RMPP_BAD_FIRST_SEGMENT},
+	{1, IBA_RMPP_DATA, 0x7, 1, 19, IBA_RMPP_BAD_LAST_LENGTH},
+	{1, IBA_RMPP_DATA, 0x7, 1, 221, IBA_RMPP_BAD_LAST_LENGTH},
+	{1, IBA_RMPP_DATA, 0x7, 1, 0xFFFFFFFF, IBA_RMPP_BAD_LAST_LENGTH},
 };
 
 static void data_packet(uint8_t mad[256], uint8_t version, uint8_t type, uint8_t flags,
@@ -289,7 +289,7 @@ struct machine {
 static void machine_start(struct machine *machine)
 {
 	machine->rt = runtime_new(RUNTIME_VIRTUAL);
-	machine->config = (struct rmpp_config){ actor_new(machine->rt, "rmpp"), NS_PER_S, 3, 8 };
+	machine->config = (struct rmpp_config){actor_new(machine->rt, "rmpp"), NS_PER_S, 3, 8};
 }
 
 static void machine_stop(struct machine *machine)
@@ -302,7 +302,7 @@ static void machine_stop(struct machine *machine)
 START_TEST(test_bad_packets)
 {
 	struct machine machine;
-	struct reply reply = { .n = 0 };
+	struct reply reply = {.n = 0};
 	struct rmpp_receive *receive;
 	uint8_t mad[256];
 
@@ -324,7 +324,7 @@ END_TEST
 START_TEST(test_window_bounds)
 {
 	struct machine machine;
-	struct reply reply = { .n = 0 };
+	struct reply reply = {.n = 0};
 	struct rmpp_receive *receive;
 	uint8_t mad[256];
 	size_t length;
@@ -366,8 +366,8 @@ static void sent(void *arg, bool delivered)
 START_TEST(test_sender_gives_up)
 {
 	struct machine machine;
-	struct sending sending = { .result = -1 };
-	uint8_t message[RMPP_HEADERS + 1000] = { 0 };
+	struct sending sending = {.result = -1};
+	uint8_t message[RMPP_HEADERS + 1000] = {0};
 	struct rmpp_send *send;
 
 	machine_start(&machine);
@@ -376,7 +376,8 @@ START_TEST(test_sender_gives_up)
 	ck_assert_uint_eq(sending.last.n, 1);
 	ck_assert_uint_eq(sending.last.mad[RMPP_AT_FLAGS], IBA_RMPP_ACTIVE | IBA_RMPP_FIRST);
 	ck_assert_uint_eq(sending.last.mad[RMPP_AT_DATA2 + 2] << 8 |
-				  sending.last.mad[RMPP_AT_DATA2 + 3], 5 * 20 + 1000);
+				  sending.last.mad[RMPP_AT_DATA2 + 3],
+			  5 * 20 + 1000);
 	runtime_run(machine.rt, NULL, NULL, 100 * NS_PER_S);
 	ck_assert_int_eq(sending.result, 0);
 	ck_assert_uint_eq(sending.last.n, 5);
@@ -393,20 +394,20 @@ static const struct {
 	int result;
 	uint8_t status; /* of an ABORT that is sent, or 0 */
 } answers[] = {
-	{ IBA_RMPP_ABORT, 0, 0, 0, 0 },
-	{ IBA_RMPP_STOP, 0, 0, 0, 0 },
-	{ IBA_RMPP_ACK, 2, 9, 0, IBA_RMPP_SEGMENT_TOO_BIG },
-	{ IBA_RMPP_ACK, 1, 0, 0, IBA_RMPP_WINDOW_TOO_SMALL },
-	{ IBA_RMPP_ACK, 0, 1, -1, 0 },
-	{ IBA_RMPP_ACK, 1, 3, -1, 0 },
-	{ IBA_RMPP_DATA, 1, 3, -1, 0 },
+	{IBA_RMPP_ABORT, 0, 0, 0, 0},
+	{IBA_RMPP_STOP, 0, 0, 0, 0},
+	{IBA_RMPP_ACK, 2, 9, 0, IBA_RMPP_SEGMENT_TOO_BIG},
+	{IBA_RMPP_ACK, 1, 0, 0, IBA_RMPP_WINDOW_TOO_SMALL},
+	{IBA_RMPP_ACK, 0, 1, -1, 0},
+	{IBA_RMPP_ACK, 1, 3, -1, 0},
+	{IBA_RMPP_DATA, 1, 3, -1, 0},
 };
 
 START_TEST(test_sender_answers)
 {
 	struct machine machine;
-	struct sending sending = { .result = -1 };
-	uint8_t message[RMPP_HEADERS + 1000] = { 0 }, mad[256];
+	struct sending sending = {.result = -1};
+	uint8_t message[RMPP_HEADERS + 1000] = {0}, mad[256];
 	struct rmpp_send *send;
 
 	machine_start(&machine);

@@ -27,7 +27,7 @@ static void teardown(void)
 
 static int ask(unsigned int node, uint8_t method, uint16_t attribute, uint32_t modifier)
 {
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	return net_direct_ask(net, node, method, attribute, modifier, data);
 }
@@ -41,48 +41,49 @@ static const struct {
 	uint32_t modifier;
 	int status;
 } statuses[] = {
-	{ true, GET, IBA_ATTR_NODE_INFO, 0, 0 },
-	{ true, SET, IBA_ATTR_NODE_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, SET, IBA_ATTR_NODE_DESCRIPTION, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, GET, IBA_ATTR_RANDOM_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, GET, 0x7777, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, GET, IBA_ATTR_SM_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, 0x12, IBA_ATTR_NODE_INFO, 0, IBA_STATUS_UNSUP_METHOD },
-	{ false, GET, IBA_ATTR_SWITCH_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ false, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ false, SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR },
-	{ true, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 767, 0 },
-	{ true, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 768, IBA_STATUS_INVALID_FIELD },
-	{ true, SET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0xFFFFFFFF, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 127, 0 },
-	{ true, GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 128, IBA_STATUS_INVALID_FIELD },
-	{ true, SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0x10000000, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_PORT_INFO, 4, 0 },
-	{ true, GET, IBA_ATTR_PORT_INFO, 5, IBA_STATUS_INVALID_FIELD },
-	{ false, GET, IBA_ATTR_PORT_INFO, 1, 0 },
-	{ false, GET, IBA_ATTR_PORT_INFO, 2, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_P_KEY_TABLE, 4 << 16, 0 },
-	{ true, GET, IBA_ATTR_P_KEY_TABLE, 5 << 16, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_P_KEY_TABLE, 1, IBA_STATUS_INVALID_FIELD },
-	{ false, GET, IBA_ATTR_P_KEY_TABLE, 3, 0 },
-	{ false, SET, IBA_ATTR_P_KEY_TABLE, 4, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_SL_TO_VL_TABLE, 4 << 8 | 4, 0 },
-	{ true, GET, IBA_ATTR_SL_TO_VL_TABLE, 5 << 8 | 4, IBA_STATUS_INVALID_FIELD },
-	{ true, SET, IBA_ATTR_SL_TO_VL_TABLE, 4 << 8 | 5, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 4, 0 },
-	{ true, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 5, IBA_STATUS_INVALID_FIELD },
-	{ true, SET, IBA_ATTR_VL_ARBITRATION_TABLE, 2 << 16 | 4, IBA_STATUS_INVALID_FIELD },
-	{ false, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 0, IBA_STATUS_INVALID_FIELD },
-	{ false, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 5 << 16, IBA_STATUS_INVALID_FIELD },
-	{ false, GET, IBA_ATTR_GUID_INFO, 4, IBA_STATUS_INVALID_FIELD },
-	{ false, SET, IBA_ATTR_GUID_INFO, 0x20000000, IBA_STATUS_INVALID_FIELD },
-	{ true, GET, IBA_ATTR_LED_INFO, 99, IBA_STATUS_INVALID_FIELD },
+	{true, GET, IBA_ATTR_NODE_INFO, 0, 0},
+	{true, SET, IBA_ATTR_NODE_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, SET, IBA_ATTR_NODE_DESCRIPTION, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, GET, IBA_ATTR_RANDOM_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, GET, 0x7777, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, GET, IBA_ATTR_SM_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, 0x12, IBA_ATTR_NODE_INFO, 0, IBA_STATUS_UNSUP_METHOD},
+	{false, GET, IBA_ATTR_SWITCH_INFO, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{false, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{false, SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0, IBA_STATUS_UNSUP_METHOD_ATTR},
+	{true, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 767, 0},
+	{true, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 768, IBA_STATUS_INVALID_FIELD},
+	{true, SET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0xFFFFFFFF, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 127, 0},
+	{true, GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 128, IBA_STATUS_INVALID_FIELD},
+	{true, SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0x10000000, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_PORT_INFO, 4, 0},
+	{true, GET, IBA_ATTR_PORT_INFO, 5, IBA_STATUS_INVALID_FIELD},
+	{false, GET, IBA_ATTR_PORT_INFO, 1, 0},
+	{false, GET, IBA_ATTR_PORT_INFO, 2, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_P_KEY_TABLE, 4 << 16, 0},
+	{true, GET, IBA_ATTR_P_KEY_TABLE, 5 << 16, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_P_KEY_TABLE, 1, IBA_STATUS_INVALID_FIELD},
+	{false, GET, IBA_ATTR_P_KEY_TABLE, 3, 0},
+	{false, SET, IBA_ATTR_P_KEY_TABLE, 4, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_SL_TO_VL_TABLE, 4 << 8 | 4, 0},
+	{true, GET, IBA_ATTR_SL_TO_VL_TABLE, 5 << 8 | 4, IBA_STATUS_INVALID_FIELD},
+	{true, SET, IBA_ATTR_SL_TO_VL_TABLE, 4 << 8 | 5, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 4, 0},
+	{true, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 5, IBA_STATUS_INVALID_FIELD},
+	{true, SET, IBA_ATTR_VL_ARBITRATION_TABLE, 2 << 16 | 4, IBA_STATUS_INVALID_FIELD},
+	{false, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 0, IBA_STATUS_INVALID_FIELD},
+	{false, GET, IBA_ATTR_VL_ARBITRATION_TABLE, 5 << 16, IBA_STATUS_INVALID_FIELD},
+	{false, GET, IBA_ATTR_GUID_INFO, 4, IBA_STATUS_INVALID_FIELD},
+	{false, SET, IBA_ATTR_GUID_INFO, 0x20000000, IBA_STATUS_INVALID_FIELD},
+	{true, GET, IBA_ATTR_LED_INFO, 99, IBA_STATUS_INVALID_FIELD},
 };
 
 START_TEST(test_status)
 {
 	ck_assert_int_eq(ask(statuses[_i].of_switch ? sw : other, statuses[_i].method,
-			     statuses[_i].attribute, statuses[_i].modifier), statuses[_i].status);
+			     statuses[_i].attribute, statuses[_i].modifier),
+			 statuses[_i].status);
 }
 END_TEST
 
@@ -112,22 +113,22 @@ static const struct {
 	uint32_t modifier;
 	unsigned int octets, first; /* that are writable */
 } tables[] = {
-	{ true, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, 64, 0 },
-	{ true, IBA_ATTR_LINEAR_FORWARDING_TABLE, 767, 64, 0 },
-	{ true, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0, 64, 0 },
-	{ true, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 100, 64, 0 },
-	{ true, IBA_ATTR_P_KEY_TABLE, 0, 64, 0 },
-	{ true, IBA_ATTR_P_KEY_TABLE, 3 << 16, 64, 0 },
-	{ false, IBA_ATTR_P_KEY_TABLE, 0, 64, 0 },
-	{ false, IBA_ATTR_P_KEY_TABLE, 3, 64, 0 },
-	{ true, IBA_ATTR_SL_TO_VL_TABLE, 1 << 8 | 4, 8, 0 },
-	{ true, IBA_ATTR_SL_TO_VL_TABLE, 2 << 8 | 4, 8, 0 },
-	{ false, IBA_ATTR_SL_TO_VL_TABLE, 0, 8, 0 },
-	{ true, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 2, 16, 0 },
-	{ true, IBA_ATTR_VL_ARBITRATION_TABLE, 3 << 16 | 2, 16, 0 },
-	{ false, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16, 16, 0 },
-	{ false, IBA_ATTR_GUID_INFO, 0, 56, 8 },
-	{ true, IBA_ATTR_GUID_INFO, 3, 64, 0 },
+	{true, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, 64, 0},
+	{true, IBA_ATTR_LINEAR_FORWARDING_TABLE, 767, 64, 0},
+	{true, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 0, 64, 0},
+	{true, IBA_ATTR_MULTICAST_FORWARDING_TABLE, 100, 64, 0},
+	{true, IBA_ATTR_P_KEY_TABLE, 0, 64, 0},
+	{true, IBA_ATTR_P_KEY_TABLE, 3 << 16, 64, 0},
+	{false, IBA_ATTR_P_KEY_TABLE, 0, 64, 0},
+	{false, IBA_ATTR_P_KEY_TABLE, 3, 64, 0},
+	{true, IBA_ATTR_SL_TO_VL_TABLE, 1 << 8 | 4, 8, 0},
+	{true, IBA_ATTR_SL_TO_VL_TABLE, 2 << 8 | 4, 8, 0},
+	{false, IBA_ATTR_SL_TO_VL_TABLE, 0, 8, 0},
+	{true, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 2, 16, 0},
+	{true, IBA_ATTR_VL_ARBITRATION_TABLE, 3 << 16 | 2, 16, 0},
+	{false, IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16, 16, 0},
+	{false, IBA_ATTR_GUID_INFO, 0, 56, 8},
+	{true, IBA_ATTR_GUID_INFO, 3, 64, 0},
 };
 
 static void fill(uint8_t data[64], unsigned int table)
@@ -144,15 +145,16 @@ START_TEST(test_tables)
 	for (unsigned int i = 0; i < G_N_ELEMENTS(tables); i++) {
 		fill(data, i);
 		ck_assert_int_eq(net_direct_ask(net, tables[i].of_switch ? sw : other, SET,
-						tables[i].attribute, tables[i].modifier, data), 0);
+						tables[i].attribute, tables[i].modifier, data),
+				 0);
 	}
 	for (unsigned int i = 0; i < G_N_ELEMENTS(tables); i++) {
 		memset(data, 0xEE, sizeof(data));
 		ck_assert_int_eq(net_direct_ask(net, tables[i].of_switch ? sw : other, GET,
-						tables[i].attribute, tables[i].modifier, data), 0);
+						tables[i].attribute, tables[i].modifier, data),
+				 0);
 		fill(want, i);
-		ck_assert_mem_eq(data + tables[i].first, want + tables[i].first,
-				 tables[i].octets);
+		ck_assert_mem_eq(data + tables[i].first, want + tables[i].first, tables[i].octets);
 		if (!tables[i].first)
 			ck_assert_mem_eq(data, want, 64);
 	}
@@ -163,14 +165,15 @@ END_TEST
 START_TEST(test_power_on)
 {
 	struct sim_node_view view;
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 	uint16_t mask[16];
 	unsigned int n;
 
 	sim_node_view(net->sim, sw, &view);
 	ck_assert_uint_eq(view.lft[1], 0xFF);
 	ck_assert_uint_eq(view.lft[49151], 0xFF);
-	ck_assert_int_eq(net_direct_ask(net, sw, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 5, data), 0);
+	ck_assert_int_eq(net_direct_ask(net, sw, GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, 5, data),
+			 0);
 	for (unsigned int i = 0; i < 64; i++)
 		ck_assert_uint_eq(data[i], 0xFF);
 	ck_assert_int_eq(net_direct_ask(net, other, GET, IBA_ATTR_SL_TO_VL_TABLE, 0, data), 0);
@@ -206,7 +209,7 @@ END_TEST
 START_TEST(test_switch_info)
 {
 	struct iba_switch_info info;
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	ck_assert_int_eq(net_direct_ask(net, sw, GET, IBA_ATTR_SWITCH_INFO, 0, data), 0);
 	wire_decode(&iba_switch_info_type, data, &info);
@@ -348,7 +351,7 @@ END_TEST
 START_TEST(test_link)
 {
 	struct iba_switch_info info;
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 	unsigned int peer, peer_port;
 
 	ck_assert_int_eq(net_direct_ask(net, sw, GET, IBA_ATTR_SWITCH_INFO, 0, data), 0);
@@ -379,7 +382,7 @@ END_TEST
 START_TEST(test_speed)
 {
 	struct iba_port_info info;
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	net_port_get(net, sw, 3, &info);
 	ck_assert_uint_eq(info.link_speed_ext_active, IBA_SPEED_EXT_EDR);
@@ -389,7 +392,8 @@ START_TEST(test_speed)
 	info.link_width_enabled = IBA_WIDTH_1X;
 	wire_encode(&iba_port_info_type, &info, data);
 	ck_assert_int_eq(net_direct_ask(net, sw, SET, IBA_ATTR_PORT_INFO,
-					3 | IBA_PORT_INFO_MOD_EXTENDED_SPEEDS, data), 0);
+					3 | IBA_PORT_INFO_MOD_EXTENDED_SPEEDS, data),
+			 0);
 	net_port_get(net, sw, 3, &info);
 	ck_assert_uint_eq(info.link_speed_ext_active, IBA_SPEED_EXT_EDR);
 	ck_assert_int_eq(net_port_state(net, sw, 3, IBA_PORT_DOWN), 0);
@@ -405,12 +409,13 @@ START_TEST(test_extended_speeds)
 	struct iba_port_info info;
 	struct net *fast = net_new_text("Ca 1 \"a\"\n[1] \"b\"[1] # \"b\" lid 0 4xNDR\n"
 					"Ca 1 \"b\"\n");
-	uint8_t data[64] = { 0 };
+	uint8_t data[64] = {0};
 
 	net_port_get(fast, fast->self, 1, &info);
 	ck_assert_uint_eq(info.link_speed_ext_active, 0);
 	ck_assert_int_eq(net_direct_ask(fast, fast->self, GET, IBA_ATTR_PORT_INFO,
-					1 | IBA_PORT_INFO_MOD_EXTENDED_SPEEDS, data), 0);
+					1 | IBA_PORT_INFO_MOD_EXTENDED_SPEEDS, data),
+			 0);
 	wire_decode(&iba_port_info_type, data, &info);
 	ck_assert_uint_eq(info.link_speed_ext_active, IBA_SPEED_EXT_NDR);
 	net_free(fast);

@@ -97,16 +97,11 @@ static const struct {
 	const char *spec;
 	unsigned int hosts, switches, cables;
 } generated[] = {
-	{ "fattree:2", 2, 5, 2 + 2 + 2 },
-	{ "fattree:4", 16, 20, 48 },
-	{ "fattree:16", 1024, 320, 3072 },
-	{ "torus:4x4x2:3", 96, 32, 96 + 32 + 32 + 16 },
-	{ "torus:3", 3, 3, 3 + 3 },
-	{ "mesh:4x3", 12, 12, 12 + 9 + 8 },
-	{ "hypercube:5:2", 64, 32, 64 + 80 },
-	{ "dragonfly:4:2:2", 72, 36, 72 + 9 * 6 + 36 },
-	{ "random:50:6:2:7", 100, 50, 0 },
-	{ "random:1:0:3:7", 3, 1, 3 },
+	{"fattree:2", 2, 5, 2 + 2 + 2},	    {"fattree:4", 16, 20, 48},
+	{"fattree:16", 1024, 320, 3072},    {"torus:4x4x2:3", 96, 32, 96 + 32 + 32 + 16},
+	{"torus:3", 3, 3, 3 + 3},	    {"mesh:4x3", 12, 12, 12 + 9 + 8},
+	{"hypercube:5:2", 64, 32, 64 + 80}, {"dragonfly:4:2:2", 72, 36, 72 + 9 * 6 + 36},
+	{"random:50:6:2:7", 100, 50, 0},    {"random:1:0:3:7", 3, 1, 3},
 };
 
 START_TEST(test_generated)
@@ -128,11 +123,27 @@ START_TEST(test_generated)
 END_TEST
 
 static const char *const bad_specs[] = {
-	"fattree:",    "fattree:3",	"fattree:0",	   "fattree:66",	"fattree:4:1",
-	"fattree:4x4", "fattree:4 ",	"torus:0x4",	   "torus:4x",		"torus:1x1x1x1x1x1x1x1x1",
-	"torus:9999x9999", "mesh:4:255", "hypercube:17", "hypercube:0",	"dragonfly:1:2",
-	"dragonfly:200:200:200", "random:3:1:1:1", "random:5:4:1", "random:99999999999:2:1:1",
-	"dragonfly:0:1:1", "random:100:4294967295:2:1",
+	"fattree:",
+	"fattree:3",
+	"fattree:0",
+	"fattree:66",
+	"fattree:4:1",
+	"fattree:4x4",
+	"fattree:4 ",
+	"torus:0x4",
+	"torus:4x",
+	"torus:1x1x1x1x1x1x1x1x1",
+	"torus:9999x9999",
+	"mesh:4:255",
+	"hypercube:17",
+	"hypercube:0",
+	"dragonfly:1:2",
+	"dragonfly:200:200:200",
+	"random:3:1:1:1",
+	"random:5:4:1",
+	"random:99999999999:2:1:1",
+	"dragonfly:0:1:1",
+	"random:100:4294967295:2:1",
 };
 
 START_TEST(test_bad_spec)
@@ -210,41 +221,41 @@ static const struct {
 	unsigned int line;
 	const char *part;
 } bad_files[] = {
-	{ "", 1, "no node" },
-	{ "# only this\n", 1, "no node" },
-	{ "Bridge 4 \"x\"\n", 1, "'Bridge 4" },
-	{ "Switch 0 \"x\"\n", 1, "from 1 to 254" },
-	{ "Switch 255 \"x\"\n", 1, "from 1 to 254" },
-	{ "Switch 99999999999999999999999 \"x\"\n", 1, "from 1 to 254" },
-	{ "Switch x \"x\"\n", 1, "number of ports" },
-	{ "Switch 4\n", 1, "quoted id" },
-	{ "Switch 4 \"\"\n", 1, "quoted id" },
-	{ "Switch 4 \"x\n", 1, "quoted id" },
-	{ SWITCH SWITCH, 2, "second node 's'" },
-	{ "switchguid=0x1\nSwitch 4 \"a\"\nswitchguid=0x1\nSwitch 4 \"b\"\n", 4, "GUID" },
-	{ "switchguid=zz\n" SWITCH, 1, "hexadecimal" },
-	{ "switchguid=0x1(\n" SWITCH, 1, "(GUID)" },
-	{ "speed=1\n" SWITCH, 1, "speed=1" },
-	{ "[1] \"x\"[1]\n", 1, "node record before" },
-	{ SWITCH "[0] \"t\"[1]\n", 2, "from 1 to 254" },
-	{ SWITCH "[5] \"t\"[1]\n", 2, "at most 4" },
-	{ SWITCH "[300] \"t\"[1]\n", 2, "from 1 to 254" },
-	{ SWITCH "[1] \"t\"\n", 2, "[port]" },
-	{ SWITCH "[1] \"t\"[1]\n", 2, "no such node" },
-	{ SWITCH "[1] t[1]\n", 2, "quoted id" },
-	{ SWITCH "[1", 2, "[port]" },
-	{ SWITCH "[1] \"s\"[1]\n", 2, "same port" },
-	{ SWITCH "[1] \"t\"[9]\nHca 1 \"t\"\n", 2, "fewer ports" },
-	{ SWITCH "[1] \"t\"[1]\n[2] \"t\"[1]\nHca 1 \"t\"\n", 3, "one cable a port" },
-	{ SWITCH "[1] \"t\"[1]\nHca 1 \"t\"\n[1] \"s\"[2]\n", 4, "one cable a port" },
-	{ SWITCH "[1] \"t\"[1] w=3\nHca 1 \"t\"\n", 2, "w=1, 4, 8 or 12" },
-	{ SWITCH "[1] \"t\"[1] junk\nHca 1 \"t\"\n", 2, "'junk'" },
-	{ SWITCH "do Guid \"s\" 0x1\n", 2, "Unlink" },
-	{ SWITCH "do Unlink \"x\"[1]\n", 2, "'x'" },
-	{ SWITCH "do Unlink \"s\"[9]\n", 2, "'s'[9]" },
-	{ "module x\n", 1, "quoted prefix" },
-	{ "include \n", 1, "name of a file" },
-	{ "include \"net\"\n", 1, "16 levels" },
+	{"", 1, "no node"},
+	{"# only this\n", 1, "no node"},
+	{"Bridge 4 \"x\"\n", 1, "'Bridge 4"},
+	{"Switch 0 \"x\"\n", 1, "from 1 to 254"},
+	{"Switch 255 \"x\"\n", 1, "from 1 to 254"},
+	{"Switch 99999999999999999999999 \"x\"\n", 1, "from 1 to 254"},
+	{"Switch x \"x\"\n", 1, "number of ports"},
+	{"Switch 4\n", 1, "quoted id"},
+	{"Switch 4 \"\"\n", 1, "quoted id"},
+	{"Switch 4 \"x\n", 1, "quoted id"},
+	{SWITCH SWITCH, 2, "second node 's'"},
+	{"switchguid=0x1\nSwitch 4 \"a\"\nswitchguid=0x1\nSwitch 4 \"b\"\n", 4, "GUID"},
+	{"switchguid=zz\n" SWITCH, 1, "hexadecimal"},
+	{"switchguid=0x1(\n" SWITCH, 1, "(GUID)"},
+	{"speed=1\n" SWITCH, 1, "speed=1"},
+	{"[1] \"x\"[1]\n", 1, "node record before"},
+	{SWITCH "[0] \"t\"[1]\n", 2, "from 1 to 254"},
+	{SWITCH "[5] \"t\"[1]\n", 2, "at most 4"},
+	{SWITCH "[300] \"t\"[1]\n", 2, "from 1 to 254"},
+	{SWITCH "[1] \"t\"\n", 2, "[port]"},
+	{SWITCH "[1] \"t\"[1]\n", 2, "no such node"},
+	{SWITCH "[1] t[1]\n", 2, "quoted id"},
+	{SWITCH "[1", 2, "[port]"},
+	{SWITCH "[1] \"s\"[1]\n", 2, "same port"},
+	{SWITCH "[1] \"t\"[9]\nHca 1 \"t\"\n", 2, "fewer ports"},
+	{SWITCH "[1] \"t\"[1]\n[2] \"t\"[1]\nHca 1 \"t\"\n", 3, "one cable a port"},
+	{SWITCH "[1] \"t\"[1]\nHca 1 \"t\"\n[1] \"s\"[2]\n", 4, "one cable a port"},
+	{SWITCH "[1] \"t\"[1] w=3\nHca 1 \"t\"\n", 2, "w=1, 4, 8 or 12"},
+	{SWITCH "[1] \"t\"[1] junk\nHca 1 \"t\"\n", 2, "'junk'"},
+	{SWITCH "do Guid \"s\" 0x1\n", 2, "Unlink"},
+	{SWITCH "do Unlink \"x\"[1]\n", 2, "'x'"},
+	{SWITCH "do Unlink \"s\"[9]\n", 2, "'s'[9]"},
+	{"module x\n", 1, "quoted prefix"},
+	{"include \n", 1, "name of a file"},
+	{"include \"net\"\n", 1, "16 levels"},
 };
 
 START_TEST(test_bad_file)
@@ -294,7 +305,7 @@ END_TEST
 
 START_TEST(test_write)
 {
-	static const char *const sources[] = { "dragonfly:3:1:2", NULL };
+	static const char *const sources[] = {"dragonfly:3:1:2", NULL};
 	g_autofree char *file = g_build_filename(dir, "out", NULL);
 	struct topology *first = _i ? parse_ok(ibnetdiscover) : topology_load(sources[0], NULL);
 	struct topology *again;
@@ -316,7 +327,8 @@ START_TEST(test_write)
 	}
 	ck_assert_uint_eq(again->ports->len, first->ports->len);
 	ck_assert_int_eq(memcmp(again->ports->data, first->ports->data,
-				first->ports->len * sizeof(struct topology_port)), 0);
+				first->ports->len * sizeof(struct topology_port)),
+			 0);
 	topology_free(first);
 	topology_free(again);
 	g_unlink(file);
