@@ -137,7 +137,8 @@ static uint16_t check_join(struct member_query *join)
 	const struct iba_mc_member_record *group = &join->group->record;
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 
-	if (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life))
+	if (join->subnet->options->mcgroup_join_validation &&
+	    (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life)))
 		return IBA_SA_REQ_INVALID;
 	if (port->mtu < group->mtu || (port->rate && iba_rate_compare(port->rate, group->rate) < 0))
 		return IBA_SA_REQ_INVALID;
@@ -201,7 +202,9 @@ static bool choose_limits(const struct member_query *join,
 	uint8_t usual_rate = broadcast ? broadcast->rate : DEFAULT_RATE;
 
 	record->mtu = join->mtu.given ? port->mtu : MIN(usual_mtu, port->mtu);
-	record->rate = join->rate.given || iba_rate_compare(usual_rate, rate) > 0 ? rate : usual_rate;
+	record->rate = rate;
+	if (!join->rate.given && iba_rate_compare(usual_rate, rate) < 0)
+		record->rate = usual_rate;
 	record->packet_life_time = join->subnet->options->subnet_timeout;
 	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
 	       sa_fit_life(&record->packet_life_time, &join->life);

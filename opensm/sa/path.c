@@ -170,7 +170,7 @@ static void fill_ends(const struct path_query *path, uint32_t from, uint32_t to,
 	uint64_t mask = path->mask;
 
 	*record = (struct iba_path_record){
-		.service_id = (mask & BOTH_SERVICE_IDS) == BOTH_SERVICE_IDS ? wanted->service_id : 0,
+		.service_id = (~mask & BOTH_SERVICE_IDS) ? 0 : wanted->service_id,
 		.sgid = {path->from.prefix, fabric->ports[from].guid},
 		.dgid = {path->to.prefix, fabric->ports[to].guid},
 		.raw_traffic = mask & C(raw_traffic) ? wanted->raw_traffic : 0,

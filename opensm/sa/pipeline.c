@@ -313,12 +313,13 @@ static void reply_echo_request(struct sa_query *query)
 static void fill_rmpp(struct iba_rmpp_header *rmpp, size_t data_bytes)
 {
 	size_t segments = MAX(1, (data_bytes + IBA_SA_DATA_BYTES - 1) / IBA_SA_DATA_BYTES);
+	uint8_t last = segments == 1 ? IBA_RMPP_LAST : 0;
 
 	*rmpp = (struct iba_rmpp_header){
 		.rmpp_version = IBA_RMPP_VERSION,
 		.rmpp_type = IBA_RMPP_DATA,
 		.resp_time = 0x1F, /* none given */
-		.rmpp_flags = IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | (segments == 1 ? IBA_RMPP_LAST : 0),
+		.rmpp_flags = IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | last,
 		.segment_number = 1,
 		.data2 = data_bytes + segments * iba_sa_header_bytes,
 	};

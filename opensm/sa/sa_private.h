@@ -74,7 +74,7 @@ struct sa_query {
 	struct iba_sa_header sa;
 	const struct sa_record *record;
 	union sa_any wanted;
-	uint64_t mask;	  /* components that sa_offer compares; each() removes what it has settled */
+	uint64_t mask;	  /* components sa_offer compares; each() removes what it settled */
 	uint32_t port;	  /* the requester's endport, or FABRIC_NONE */
 	uint32_t n_found; /* records that matched */
 	bool trusted;	  /* came with the SA key */

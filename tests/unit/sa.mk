@@ -22,3 +22,8 @@ check_PROGRAMS += tests/unit/test_sa_member
 TESTS += tests/unit/test_sa_member
 tests_unit_test_sa_member_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_server
+TESTS += tests/unit/test_sa_server
+tests_unit_test_sa_server_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_server_LDADD = libsm.a $(LIBS_SA) $(CHECK_LIBS)
