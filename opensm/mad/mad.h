@@ -33,7 +33,7 @@ struct mad_request {
 	struct message message;	  /* private */
 	struct mad_request *next; /* private: queue of its target */
 	struct mad *mad;	  /* private */
-	uint8_t probe; /* private: the form it tries, if not 0 */
+	uint8_t probe;		  /* private: the form it tries, if not 0 */
 	uint64_t target;	  /* node GUID: the limit of SMPs in flight is per target */
 	struct mad_route route;
 	uint8_t method; /* IBA_METHOD_GET or IBA_METHOD_SET */

@@ -11,7 +11,6 @@
 
 #include "sm/sm_private.h"
 
-#define P_KEYS_PER_BLOCK 32
 #define MAX_HOPS 63
 #define SILENT_SWEEPS 3
 #define SUSPECT_TRIES 2
@@ -19,40 +18,6 @@
 static bool link_is_up(const struct builder_port *port)
 {
 	return port->known && port->info.port_state != IBA_PORT_DOWN;
-}
-
-/* ---- P_Key tables: read once, then known ---- */
-
-static void on_p_keys(struct sm_request *request)
-{
-	struct iba_p_key_table table;
-
-	if (!sm_request_ok(request)) {
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_p_key_table_type, request->mad.data, &table);
-	builder_table_set(&request->port->p_keys, request->block, sizeof(table), &table);
-}
-
-static void read_p_keys(struct sm *sm, struct builder_port *port)
-{
-	uint32_t blocks =
-		MAX(1, (port->node->info.partition_cap + P_KEYS_PER_BLOCK - 1) / P_KEYS_PER_BLOCK);
-
-	builder_table_reserve(&port->p_keys, blocks, sizeof(struct iba_p_key_table));
-	for (uint32_t block = 0; block < blocks; block++) {
-		struct sm_request *request;
-
-		if (builder_table_get(&port->p_keys, block, sizeof(struct iba_p_key_table)))
-			continue;
-		request =
-			sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
-		request->port = port;
-		request->block = block;
-		request->done = on_p_keys;
-		sm_request_send(request);
-	}
 }
 
 /* ---- nodes, ports, cables: they find each other, so this is one cycle ---- */
@@ -91,8 +56,7 @@ static void probe(struct sm *sm, struct builder_port *port)
 	ask_beyond(sm, port, on_node_info);
 }
 
-static void port_info_store(struct sm *sm, struct builder_port *port,
-			    const struct iba_port_info *info)
+static void port_info_store(struct builder_port *port, const struct iba_port_info *info)
 {
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
 	bool bounced = info->port_state == IBA_PORT_INIT;
@@ -102,8 +66,6 @@ static void port_info_store(struct sm *sm, struct builder_port *port,
 	port->info = *info;
 	port->known = true;
 	port->fresh = true;
-	if (endport)
-		read_p_keys(sm, port);
 }
 
 /* The other end went down with it; if that is a switch more of it may have changed. */
@@ -169,7 +131,7 @@ static void on_port_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	port_info_store(sm, port, &info);
+	port_info_store(port, &info);
 	if (wants_extended(port, request))
 		get_port_info(sm, port->node, port->num, true);
 	if (builder_is_switch(port->node))
@@ -183,18 +145,6 @@ static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num,
 {
 	sm_get(sm, node, &node->ports[num], IBA_ATTR_PORT_INFO,
 	       num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0), on_port_info);
-}
-
-static void on_description(struct sm_request *request)
-{
-	struct builder_node *node = request->node;
-
-	if (!sm_request_ok(request)) {
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_node_description_type, request->mad.data, &node->description);
-	node->has_description = true;
 }
 
 /* A switch whose LinearFDBTop is not ours lost its tables, or somebody else wrote them. */
@@ -289,7 +239,7 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 static void read_local_change(struct sm *sm, struct builder_node *node)
 {
 	node->dirty = false;
-	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
+	node->has_description = false;
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		if (node->ports[num].guid)
 			get_port_info(sm, node, num, false);
@@ -307,11 +257,13 @@ static void read_node(struct sm *sm, struct builder_node *node, struct builder_p
 		node->entry = entry;
 		node->hops = parent->hops + 1;
 	} /* else it keeps its path: it may be nearer to the SM than the one that met it */
-	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
-	if (builder_is_switch(node))
+	node->has_description = false;
+	if (builder_is_switch(node)) {
+		details_description(sm, node);
 		read_switch(sm, node);
-	else
+	} else {
 		get_port_info(sm, node, entry->num, false);
+	}
 }
 
 static bool node_info_sane(struct sm *sm, const struct sm_request *request,

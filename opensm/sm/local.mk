@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libsm.a
 libsm_a_SOURCES = \
+	opensm/sm/details.c \
 	opensm/sm/discover.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/lid.c \

@@ -46,7 +46,7 @@ struct sm {
 	struct sweep sweep;
 	unsigned int reasons; /* why the next sweep is wanted */
 	struct timer interval;
-	struct timer settle; /* gathers traps that come together */
+	struct timer settle;	   /* gathers traps that come together */
 	struct bucket trap_sweeps; /* sweeps that traps may still cause */
 	bool first_sweep_done;
 	bool up;	       /* the last sweep had no errors */
@@ -108,6 +108,8 @@ void sweep_advance(struct sm *sm); /* an SMP of the step came back */
 #include "sm/steps.def"
 #undef STEP
 
+/* details.c */
+void details_description(struct sm *sm, struct builder_node *node);
 /* discover.c */
 /* Asks again behind ports that are up but where nobody answered: a change if one does. */
 void discover_silent(struct sm *sm, struct builder_node *node);
