@@ -7,13 +7,16 @@ TEST_TIMEOUT = 600
 LOG_COMPILER = timeout
 AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 
-# A critical message of GLib means that we called it wrongly.
+# A critical message of GLib means that we called it wrongly; its own pool of small pieces would
+# hide errors from sanitizers. AddressSanitizer is the second library where ibsim's is preloaded.
 AM_TESTS_ENVIRONMENT = \
 	G_DEBUG=fatal-criticals; export G_DEBUG; \
+	G_SLICE=always-malloc; export G_SLICE; \
+	ASAN_OPTIONS=verify_asan_link_order=0:suppressions='$(abs_top_srcdir)/tests/asan.supp'; export ASAN_OPTIONS; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 
-EXTRA_DIST += tests/tally.awk .ci/run
+EXTRA_DIST += tests/tally.awk tests/asan.supp .ci/run
 
 # For bootstrap, which runs some of them again in other builds.
 print-tests:
@@ -21,6 +24,7 @@ print-tests:
 .PHONY: print-tests
 
 include tests/unit/local.mk
+include tests/fuzz/local.mk
 include tests/golden/local.mk
 include tests/scenario/local.mk
 include tests/interop/local.mk

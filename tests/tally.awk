@@ -12,12 +12,19 @@ function tell(line)
 	print line > "/dev/stderr"
 }
 
-function tell_log(test, log_file,    line, n, lines, i)
+# What matters of a log: from a sanitizer's report on, else its end.
+function tell_log(test, log_file,    line, n, lines, i, first)
 {
-	while ((getline line < log_file) > 0)
+	first = -1
+	while ((getline line < log_file) > 0) {
+		if (first < 0 && line ~ /(ERROR|WARNING): [A-Za-z]*Sanitizer|: runtime error: /)
+			first = n + 0
 		lines[n++] = line
+	}
 	close(log_file)
-	for (i = n > 40 ? n - 40 : 0; i < n; i++)
+	if (first < 0)
+		first = n > 40 ? n - 40 : 0
+	for (i = first; i < n && i < first + 40; i++)
 		tell("    " lines[i])
 }
 
@@ -78,10 +85,10 @@ NF {
 		failed = 1
 	}
 	if (failed) {
-		tell(dir ": " $1 ": " (result == "NONE" ? "did not run" : failed " failed; end of its log:"))
+		tell(dir ": " $1 ": " (result == "NONE" ? "did not run" : failed " failed; of its log:"))
 		tell_log($1, dir "/" $1 ".log")
 	} else if (skipped) {
-		tell(dir ": " $1 ": " skipped " skipped; end of its log:")
+		tell(dir ": " $1 ": " skipped " skipped; of its log:")
 		tell_log($1, dir "/" $1 ".log")
 	}
 	all_passed += passed
