@@ -74,8 +74,10 @@ static void link_lost(struct builder_port *port)
 	struct builder_port *peer = port->peer;
 
 	port->silent = 0;
+	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
+	peer->probed = peer->link_seen = 0;
 	peer->info.port_state = IBA_PORT_DOWN;
 	if (builder_is_switch(peer->node) && !peer->fresh) {
 		peer->node->suspect |= !peer->node->dirty;
