@@ -268,11 +268,13 @@ static void send_run(struct message *message)
 	struct send *send = (struct send *)message;
 	struct sim_vendor *vendor = send->vendor;
 
-	vendor->sim->counters.mads_sent++;
-	if (send->timeout_ms)
-		send_request(vendor, send);
-	else
-		send_message(vendor, send);
+	if (!vendor->closed) {
+		vendor->sim->counters.mads_sent++;
+		if (send->timeout_ms)
+			send_request(vendor, send);
+		else
+			send_message(vendor, send);
+	}
 	g_free(send);
 }
 
@@ -374,7 +376,8 @@ static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
 	return visit.done;
 }
 
-static void vendor_free(struct sim_vendor *vendor)
+/* The shell stays until the end: another thread may just be sending, in vain. */
+static void vendor_shut(struct sim_vendor *vendor)
 {
 	GHashTableIter iter;
 	void *value;
@@ -391,7 +394,8 @@ static void vendor_free(struct sim_vendor *vendor)
 	g_array_free(vendor->bindings, TRUE);
 	vendor->port->vendors = g_slist_remove(vendor->port->vendors, vendor);
 	vendor->sim->vendors->pdata[vendor->number - 1] = NULL;
-	g_free(vendor);
+	vendor->closed = true;
+	g_ptr_array_add(vendor->sim->closed_vendors, vendor);
 }
 
 static void close_call(struct sim *sim, void *arg)
@@ -402,7 +406,7 @@ static void close_call(struct sim *sim, void *arg)
 		visit->on = false;
 		is_sm_call(sim, visit);
 	}
-	vendor_free(visit->vendor);
+	vendor_shut(visit->vendor);
 }
 
 static void port_close(struct vendor *base)
@@ -482,7 +486,7 @@ void sim_clients_clear(struct sim *sim)
 {
 	for (unsigned int i = 0; i < sim->vendors->len; i++)
 		if (sim->vendors->pdata[i])
-			vendor_free(sim->vendors->pdata[i]);
+			vendor_shut(sim->vendors->pdata[i]);
 	while (sim->free_pending) {
 		struct sim_pending *pending = sim->free_pending;
 

@@ -20,7 +20,7 @@ struct sim_vendor {
 	GArray *bindings;      /* struct binding */
 	GHashTable *pending;   /* struct sim_pending by its key */
 	GHashTable *transfers; /* struct transfer, by itself */
-	bool is_sm;
+	bool is_sm, closed;
 };
 
 /* A request without a response yet. */

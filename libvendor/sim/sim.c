@@ -94,6 +94,7 @@ struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *
 	atomic_init(&sim->started, false);
 	sim->actor = actor_new(rt, "sim");
 	sim->vendors = g_ptr_array_new();
+	sim->closed_vendors = g_ptr_array_new_with_free_func(g_free);
 	sim->by_guid = g_hash_table_new(g_int64_hash, g_int64_equal);
 	sim->n_nodes = topology->nodes->len;
 	sim->n_ports = topology->ports->len;
@@ -139,6 +140,7 @@ void sim_free(struct sim *sim)
 	actor_free(sim->actor);
 	g_hash_table_destroy(sim->by_guid);
 	g_ptr_array_free(sim->vendors, TRUE);
+	g_ptr_array_free(sim->closed_vendors, TRUE);
 	g_free(sim->ports);
 	g_free(sim->nodes);
 	g_free(sim);

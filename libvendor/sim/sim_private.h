@@ -118,6 +118,7 @@ struct sim {
 	unsigned int n_nodes, n_ports;
 	GHashTable *by_guid; /* node and port GUIDs -> struct sim_port, port 0 for a node's */
 	GPtrArray *vendors;  /* by agent number - 1; closed ones are NULL */
+	GPtrArray *closed_vendors;
 	struct sim_packet *waiting, *free_packets;
 	struct sim_pending *free_pending;
 	struct sim_counters counters;

@@ -451,47 +451,94 @@ static void flood_start(struct message *message)
 	flood_send((struct flood *)((char *)message - offsetof(struct flood, start)));
 }
 
+/* It is part of the flood. */
+static void flood_drop(struct message *message)
+{
+	(void)message;
+}
+
+struct real {
+	struct runtime *rt;
+	struct log *log;
+	struct topology *topology;
+	struct sim *sim;
+	struct actor *actor;
+	struct flood flood;
+};
+
+static void real_start(struct real *real, unsigned int requests)
+{
+	struct net net = {0};
+	struct vendor_client client;
+	uint8_t *smp = real->flood.smp;
+
+	*real = (struct real){.rt = runtime_new(RUNTIME_REAL), .log = log_new_null()};
+	real->topology = topology_load("fattree:4", NULL);
+	real->actor = actor_new(real->rt, "client");
+	real->flood.left = requests;
+	real->flood.start.run = flood_start;
+	real->flood.start.drop = flood_drop;
+	real->sim = sim_new(real->rt, real->log, real->topology, &config);
+	sim_start(real->sim);
+	real->flood.vendor = sim_open(real->sim, 0, NULL);
+	client = (struct vendor_client){real->actor, &real->flood, flood_receive};
+	ck_assert(vendor_bind(real->flood.vendor, IBA_CLASS_SUBN_DIRECTED, false, &client, NULL));
+	net_smp(&net, smp, IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, 0);
+	smp[7] = 3;
+	smp[129] = 1;
+	smp[130] = 3;
+	smp[131] = 3;
+	pthread_mutex_init(&real->flood.lock, NULL);
+	pthread_cond_init(&real->flood.done, NULL);
+	actor_start(real->actor);
+}
+
+static void real_stop(struct real *real)
+{
+	actor_stop(real->actor);
+	sim_free(real->sim);
+	actor_free(real->actor);
+	topology_free(real->topology);
+	runtime_free(real->rt);
+	log_free(real->log);
+}
+
 START_TEST(test_real)
 {
-	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct log *log = log_new_null();
-	struct topology *topology = topology_load("fattree:4", NULL);
-	struct sim *sim;
-	struct actor *actor = actor_new(rt, "client");
-	struct flood flood = {.left = 100000, .start = {.run = flood_start}};
-	struct vendor_client client = {actor, &flood, flood_receive};
-	struct net net = {0};
+	static const unsigned int requests = 100000;
+	struct real real;
 	gint64 begin;
 
-	sim_config_default(&config);
-	sim = sim_new(rt, log, topology, &config);
-	sim_start(sim);
-	flood.vendor = sim_open(sim, 0, NULL);
-	pthread_mutex_init(&flood.lock, NULL);
-	pthread_cond_init(&flood.done, NULL);
-	ck_assert(vendor_bind(flood.vendor, IBA_CLASS_SUBN_DIRECTED, false, &client, NULL));
-	net_smp(&net, flood.smp, IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, 0);
-	flood.smp[7] = 3;
-	flood.smp[129] = 1;
-	flood.smp[130] = 3;
-	flood.smp[131] = 3;
+	real_start(&real, requests);
 	begin = g_get_monotonic_time();
-	actor_start(actor);
-	pthread_mutex_lock(&flood.lock);
-	actor_post(actor, &flood.start);
-	pthread_cond_wait(&flood.done, &flood.lock);
-	pthread_mutex_unlock(&flood.lock);
-	ck_assert_uint_eq(flood.received, 100000);
-	ck_assert_uint_eq(flood.timed_out, 0);
+	pthread_mutex_lock(&real.flood.lock);
+	actor_post(real.actor, &real.flood.start);
+	pthread_cond_wait(&real.flood.done, &real.flood.lock);
+	pthread_mutex_unlock(&real.flood.lock);
 	printf("real runtime: %.0f requests a second\n",
-	       100000 * 1e6 / (double)(g_get_monotonic_time() - begin));
-	actor_stop(actor);
-	vendor_close(flood.vendor);
-	sim_free(sim);
-	actor_free(actor);
-	topology_free(topology);
-	runtime_free(rt);
-	log_free(log);
+	       requests * 1e6 / (double)(g_get_monotonic_time() - begin));
+	ck_assert_uint_eq(real.flood.received, requests);
+	ck_assert_uint_eq(real.flood.timed_out, 0);
+	vendor_close(real.flood.vendor);
+	real_stop(&real);
+}
+END_TEST
+
+/* From another thread, in the middle of it: the flood dries up, nothing breaks. */
+START_TEST(test_real_close)
+{
+	for (unsigned int round = 0; round < 20; round++) {
+		struct real real;
+
+		real_start(&real, 100000000);
+		actor_post(real.actor, &real.flood.start);
+		g_usleep(round * 200);
+		vendor_close(real.flood.vendor);
+		g_usleep(1000);
+		real_stop(&real);
+		ck_assert_uint_gt(real.flood.left, 0);
+		ck_assert_uint_le(real.flood.flying, 64);
+	}
 }
 END_TEST
 
@@ -517,6 +564,7 @@ int main(void)
 	tcase_add_test(tcase, test_serial_sma);
 	tcase_add_test(tcase, test_deterministic);
 	tcase_add_test(tcase, test_real);
+	tcase_add_test(tcase, test_real_close);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
