@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""A private ibsim with a daemon and tools on it, in a temporary directory of its own.
+
+Everything started here dies with the context manager, and a run disturbs no other: the name of
+ibsim's sockets, the working directory and all files are private."""
+
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+IBSIM = '/usr/bin/ibsim'
+CLASSIC = '/usr/sbin/opensm'
+PRELOAD = (glob.glob('/usr/lib*/*/umad2sim/libumad2sim.so') +
+           glob.glob('/usr/lib*/umad2sim/libumad2sim.so'))
+SAMPLES = '/usr/share/doc/ibsim-utils/net-examples'
+START_SECONDS = 30
+
+
+class Failure(Exception):
+    """The run cannot go on: what was expected did not happen in time."""
+
+
+def missing(tools):
+    """Why this host cannot run the tests, or None."""
+    if not os.path.exists(IBSIM) or not PRELOAD:
+        return 'ibsim is not installed (Debian: ibsim-utils, libumad2sim0)'
+    lacking = [tool for tool in tools if not shutil.which(tool, path=tool_path())]
+    if lacking:
+        return f'{", ".join(lacking)} not installed (Debian: infiniband-diags)'
+    return None
+
+
+def tool_path():
+    return '/usr/sbin:/usr/bin:/sbin:/bin'
+
+
+def fat_tree(k):
+    """A full three-level fat tree of k-port switches as ibsim text: k^3/4 hosts."""
+    half, lines = k // 2, []
+    for pod in range(k):
+        for leaf in range(half):
+            lines.append(f'Switch {k} "L{pod}-{leaf}"')
+            lines += [f'[{h + 1}] "H{pod}-{leaf}-{h}"[1]' for h in range(half)]
+            lines += [f'[{half + s + 1}] "A{pod}-{s}"[{leaf + 1}]' for s in range(half)] + ['']
+        for agg in range(half):
+            lines.append(f'Switch {k} "A{pod}-{agg}"')
+            lines += [f'[{leaf + 1}] "L{pod}-{leaf}"[{half + agg + 1}]' for leaf in range(half)]
+            lines += [f'[{half + c + 1}] "C{agg}-{c}"[{pod + 1}]' for c in range(half)] + ['']
+        for leaf in range(half):
+            for host in range(half):
+                lines += [f'Hca 1 "H{pod}-{leaf}-{host}"', f'[1] "L{pod}-{leaf}"[{host + 1}]', '']
+    for agg in range(half):
+        for core in range(half):
+            lines.append(f'Switch {k} "C{agg}-{core}"')
+            lines += [f'[{pod + 1}] "A{pod}-{agg}"[{half + core + 1}]' for pod in range(k)] + ['']
+    return '\n'.join(lines)
+
+
+class Port:
+    def __init__(self, guid, num, peer, lid, state):
+        self.guid, self.num, self.peer, self.lid, self.state = guid, num, peer, lid, state
+
+
+class Node:
+    """A node as ibsim's own console dumps it: the truth that all tools are compared with."""
+
+    def __init__(self, kind, num_ports, name, guid):
+        self.is_switch = kind == 'Switch'
+        self.num_ports, self.name, self.guid = num_ports, name, guid
+        self.ports, self.lft = {}, {}
+
+    def lid(self, port=0):
+        """Of a switch its one LID, of another node that of the port."""
+        return self.ports[0 if self.is_switch else port].lid
+
+    def owns(self, lid):
+        return any(port.lid == lid for port in self.ports.values())
+
+
+NODE_LINE = re.compile(r'^(Switch|Ca|Hca|Router) (\d+) "([^"]*)"\s+nodeguid (\w+)')
+LFT_LINE = re.compile(r'^#\s+Forwarding table [^:]*:(.*)')
+PORT_LINE = re.compile(r'^(\w+)\s+\[(\d+)\]\s+(?:"([^"]*)"\[(\d+)\])?\s*(?:lid (\d+) lmc (\d+)'
+                       r' smlid (\d+))?.*?(\w+)/(\w+)\s*$')
+
+
+def parse_dump(text):
+    nodes, node = {}, None
+    for line in text.splitlines():
+        line = re.sub(r'^(sim> )+', '', line)
+        if match := NODE_LINE.match(line):
+            node = Node(match[1], int(match[2]), match[3], int(match[4], 16))
+            nodes[node.name] = node
+        elif match := LFT_LINE.match(line):
+            node.lft.update((int(lid), int(port, 16))
+                            for lid, port in re.findall(r'\[(\d+)\](\w+)', match[1]))
+        elif node and (match := PORT_LINE.match(line)):
+            num = int(match[2])
+            peer = (match[3], int(match[4])) if match[3] is not None and num else None
+            node.ports[num] = Port(int(match[1], 16), num, peer, int(match[5] or 0), match[8])
+    return nodes
+
+
+class Fabric:
+    """ibsim on one net; with Fabric(text) as fabric: ..."""
+
+    def __init__(self, net_text):
+        self.net_text = net_text
+        self.children = []
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(prefix='opensm-interop.')
+        try:
+            self.start_ibsim()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for child in reversed(self.children):
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            if child.stdin:
+                try:
+                    child.stdin.close()
+                except OSError:
+                    pass  # it died with commands unread
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def read(self, name):
+        try:
+            with open(self.path(name), errors='replace') as file:
+                return file.read()
+        except FileNotFoundError:
+            return ''
+
+    def spawn(self, argv, out, **more):
+        with open(self.path(out), 'ab') as file:
+            child = subprocess.Popen(argv, cwd=self.dir, stdout=file, stderr=subprocess.STDOUT,
+                                     **more)
+        self.children.append(child)
+        return child
+
+    def start_ibsim(self):
+        with open(self.path('net'), 'w') as file:
+            file.write(self.net_text)
+        nodes = len(re.findall(r'^(?:Switch|Hca|Ca)\b', self.net_text, re.M))
+        ports = sum(int(n) + 1 for n in
+                    re.findall(r'^(?:Switch|Hca|Ca)\s+(\d+)', self.net_text, re.M))
+        self.env = dict(os.environ, IBSIM_SOCKNAME=os.path.basename(self.dir), PATH=tool_path())
+        self.ibsim = self.spawn([IBSIM, '-s', '-N', str(nodes + 8), '-S', str(nodes + 8),
+                                 '-P', str(ports + 64), '-L', '49151', 'net'], 'ibsim.out',
+                                stdin=subprocess.PIPE, env=self.env)
+        self.wait(lambda: 'simulator ready' in self.read('ibsim.out'), START_SECONDS,
+                  'ibsim to be ready')
+
+    def wait(self, done, seconds, what, alive=None):
+        """Polls until done(); Failure when the time is up or the process alive ended."""
+        deadline = time.monotonic() + seconds
+        while not done():
+            if alive and alive.poll() is not None:
+                raise Failure(f'waited for {what}, but it ended with code {alive.returncode}')
+            if time.monotonic() > deadline:
+                raise Failure(f'waited {seconds} s in vain for {what}')
+            time.sleep(0.02)
+
+    def console(self, command, end):
+        """Gives ibsim's console a command and returns what it prints up to the text end."""
+        before = len(self.read('ibsim.out'))
+        self.ibsim.stdin.write((command + '\n').encode())
+        self.ibsim.stdin.flush()
+        self.wait(lambda: end in self.read('ibsim.out')[before:], 20, f'ibsim to {command}')
+        return self.read('ibsim.out')[before:]
+
+    def dump(self):
+        return parse_dump(self.console('Dump', '#  dumped '))
+
+    def link_down(self, node, port):
+        self.console(f'Unlink "{node}"[{port}]\nAttached', 'sim>')
+
+    def link_up(self, node, port):
+        self.console(f'ReLink "{node}"[{port}]\nAttached', 'sim>')
+
+    def hosts(self):
+        """Names of the CAs that a program can sit on: ibsim attaches it to their port 1."""
+        return [node.name for node in self.dump().values()
+                if not node.is_switch and node.ports.get(1) and node.ports[1].peer]
+
+    def on(self, host, **more):
+        return dict(self.env, LD_PRELOAD=PRELOAD[0], SIM_HOST=host, **more)
+
+    def tool(self, host, *argv, seconds=60):
+        """Runs a tool on a host: (exit code, output)."""
+        try:
+            run = subprocess.run(argv, cwd=self.dir, env=self.on(host), timeout=seconds,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 stdin=subprocess.DEVNULL, errors='replace')
+        except subprocess.TimeoutExpired:
+            return 'timeout', ''
+        lines = [line for line in run.stdout.splitlines() if 'sim_connect' not in line]
+        return run.returncode, '\n'.join(lines)
+
+    def start_opensm(self, opensm, host, *flags, log='osm.log'):
+        cache = self.path('cache')
+        os.makedirs(cache, exist_ok=True)
+        with open(self.path('opensm.conf'), 'w') as file:
+            file.write('force_log_flush TRUE\n')  # else the classic daemon keeps its milestones
+        return self.spawn([opensm, '-F', self.path('opensm.conf'), '-f', self.path(log), '-e',
+                           *flags],
+                          'osm.out', env=self.on(host, OSM_CACHE_DIR=cache, OSM_TMP_DIR=cache),
+                          stdin=subprocess.DEVNULL)
+
+    def wait_subnet_up(self, child, seconds, log='osm.log'):
+        self.wait(lambda: 'SUBNET UP' in self.read(log), seconds,
+                  f'SUBNET UP of {child.args[0]}', alive=child)
+
+    def stop(self, child, seconds=15):
+        """Ends it as systemd would; its exit code, negative for a signal."""
+        child.send_signal(signal.SIGTERM)
+        try:
+            return child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return 'no end within %d s' % seconds
+
+
+class Checks:
+    """Counts what was checked and says what differed."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.random = random.Random(1)
+
+    def check(self, name, ok, detail=''):
+        if ok:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f'FAIL {name}: {detail}'[:600])
+        return ok
+
+    def equal(self, name, got, expected):
+        return self.check(name, got == expected, f'got {got!r}, expected {expected!r}')
+
+    def same_table(self, name, got, expected):
+        got = got or {}
+        wrong = {key: (got.get(key), expected.get(key)) for key in sorted(got.keys() | expected)
+                 if got.get(key) != expected.get(key)}
+        return self.check(name, not wrong, f'{len(wrong)} entries differ (got, expected): {wrong}')
+
+    def same_set(self, name, got, expected):
+        extra, lacking = sorted(got - expected)[:5], sorted(expected - got)[:5]
+        return self.check(name, got == expected, f'unexpected {extra}, lacking {lacking}')
+
+    def skip(self, name, why):
+        self.skipped += 1
+        print(f'SKIP {name}: {why}')
+
+    def sample(self, population, count):
+        population = list(population)
+        return self.random.sample(population, min(count, len(population)))
+
+    def close(self):
+        print(f'{self.passed} passed, {self.failed} failed, {self.skipped} skipped')
+        return 1 if self.failed or not self.passed else 0
