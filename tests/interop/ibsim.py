@@ -4,6 +4,7 @@
 Everything started here dies with the context manager, and a run disturbs no other: the name of
 ibsim's sockets, the working directory and all files are private."""
 
+import ctypes
 import glob
 import os
 import random
@@ -11,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -20,6 +22,18 @@ PRELOAD = (glob.glob('/usr/lib*/*/umad2sim/libumad2sim.so') +
            glob.glob('/usr/lib*/umad2sim/libumad2sim.so'))
 SAMPLES = '/usr/share/doc/ibsim-utils/net-examples'
 START_SECONDS = 30
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end_cleanly():
+    """Turns the SIGTERM of a time limit into an exception, so that everything is cleaned up."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit('terminated: out of time'))
 
 
 class Failure(Exception):
@@ -147,7 +161,7 @@ class Fabric:
     def spawn(self, argv, out, **more):
         with open(self.path(out), 'ab') as file:
             child = subprocess.Popen(argv, cwd=self.dir, stdout=file, stderr=subprocess.STDOUT,
-                                     **more)
+                                     preexec_fn=die_with_parent, **more)
         self.children.append(child)
         return child
 

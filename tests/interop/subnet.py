@@ -147,6 +147,7 @@ def bring_up(checks, net_text, seconds, thorough):
 def main(nets, seconds=120, thorough=True):
     """nets: (name, text of the net)."""
     sys.stdout.reconfigure(line_buffering=True)
+    ibsim.end_cleanly()
     why = ibsim.missing(tools.NEEDED)
     if why:
         print(f'SKIP: {why}')

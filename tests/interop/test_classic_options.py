@@ -12,8 +12,8 @@ import ibsim  # noqa: E402 (after the switch above: the source tree may be read-
 import subnet  # noqa: E402
 
 NET = ibsim.fat_tree(4)
-COMPLAINTS = ('unrecognized', 'unrecognised', 'invalid', 'cannot parse', 'bad value', 'out of range',
-              'ignoring')
+COMPLAINTS = ('unrecognized', 'unrecognised', 'invalid', 'cannot parse', 'bad value',
+              'out of range', 'ignoring')
 
 
 def run(checks):
@@ -48,6 +48,7 @@ def main():
     if why or not os.path.exists(ibsim.CLASSIC):
         print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
         return subnet.SKIPPED
+    ibsim.end_cleanly()
     checks = ibsim.Checks()
     run(checks)
     return checks.close()
