@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What changed between two fabrics. Objects are matched by GUID, cables by the GUIDs of their ends. */
+/* What changed between two fabrics. Objects are matched by GUID, cables by those of their ends. */
 #include <glib.h>
 
 #include "fabric/fabric.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Tables in blocks as the hardware holds them: LFT, MFT, P_Key table. Each block is known or not. */
+/* Tables in blocks as the hardware holds them: LFT, MFT, P_Key table. A block is known or not. */
 #include <string.h>
 
 #include "fabric/builder.h"

@@ -26,7 +26,7 @@ struct search {
 	struct line *front;   /* destinations that are level hops from a switch */
 	struct line *arrive;  /* those that are level + 1 hops from it */
 	struct line *reached; /* those that are no more than level hops from it */
-	struct line *turns[256]; /* [m]: m lines, line i has the bits of neighbour i; made on demand */
+	struct line *turns[256]; /* [m]: m lines, line i for neighbour i; made on demand */
 	uint8_t *hops, *next;
 };
 

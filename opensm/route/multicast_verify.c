@@ -26,16 +26,16 @@ static bool G_GNUC_PRINTF(4, 5)
 	const struct fabric *fabric = flood->fabric;
 	uint32_t node = fabric->switches[sw].node;
 	g_autofree char *what = NULL;
-	char name[128];
+	char buffer[128];
+	const char *name;
 	va_list args;
 
 	va_start(args, format);
 	what = g_strdup_vprintf(format, args);
 	va_end(args);
 	num = num > fabric->nodes[node].num_ports ? 0 : num;
-	flood->witness = g_strdup_printf(
-		"%s: %s", fabric_port_name(fabric, fabric_port_of(fabric, node, num), name, sizeof(name)),
-		what);
+	name = fabric_port_name(fabric, fabric_port_of(fabric, node, num), buffer, sizeof(buffer));
+	flood->witness = g_strdup_printf("%s: %s", name, what);
 	return false;
 }
 
@@ -153,7 +153,7 @@ static bool place_switches(struct flood *flood)
 		uint32_t sw = tree->switches[i];
 
 		if (sw >= flood->fabric->n_switches || (i && sw <= tree->switches[i - 1])) {
-			flood->witness = g_strdup_printf("switch %u at place %u: not ascending", sw, i);
+			flood->witness = g_strdup_printf("switch %u at place %u", sw, i);
 			return false;
 		}
 		flood->place[sw] = i;

@@ -8,7 +8,10 @@
 
 #define HUGE_PAGE (2u << 20)
 
-G_DEFINE_QUARK(route-error-quark, route_error)
+GQuark route_error_quark(void)
+{
+	return g_quark_from_static_string("route-error");
+}
 
 /* Large tables are touched once, row by row: big pages spare thousands of page faults. */
 static uint8_t *alloc_rows(size_t bytes)

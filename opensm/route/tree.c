@@ -39,7 +39,7 @@ struct tree {
 	uint16_t *lids;		     /* [target] */
 	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf; where
 					there is none, the leaf itself */
-	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of the parallel links at that level */
+	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of parallel links at that level */
 	uint32_t *edge_load;	     /* targets that come down an edge, by the edge up */
 	uint32_t *load;		     /* targets that come down through a switch */
 };
@@ -173,7 +173,8 @@ static gint compare_parents(gconstpointer a, gconstpointer b, gpointer data)
 static void order_parents(struct tree *tree, uint32_t sw)
 {
 	const struct route_graph *graph = tree->graph;
-	uint32_t *first = &tree->up[tree->first_up[sw]], n = tree->first_up[sw + 1] - tree->first_up[sw];
+	uint32_t *first = &tree->up[tree->first_up[sw]];
+	uint32_t n = tree->first_up[sw + 1] - tree->first_up[sw];
 
 	g_qsort_with_data(first, n, sizeof(*first), compare_parents, tree);
 	tree->standing[sw] = n ? tree->standing[graph->edges[first[0]].to] : sw;

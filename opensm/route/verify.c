@@ -364,35 +364,38 @@ static void walk_suspects(struct verify *verify)
 	}
 }
 
-/* ---- */
+/* ---- the whole ---- */
+
+/* Gives every switch that cables connect to start the number of the part. */
+static void mark_part(struct verify *verify, uint32_t start, uint32_t part)
+{
+	const struct route_graph *graph = verify->graph;
+	uint32_t *queue = verify->path, n = 0;
+
+	verify->part[start] = part;
+	queue[n++] = start;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = queue[i];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (verify->part[to] != FABRIC_NONE)
+				continue;
+			verify->part[to] = part;
+			queue[n++] = to;
+		}
+	}
+}
 
 static void mark_parts(struct verify *verify)
 {
-	const struct route_graph *graph = verify->graph;
-	uint32_t *queue = verify->path, part = 0;
+	uint32_t part = 0;
 
-	memset(verify->part, 0xFF, graph->n * sizeof(uint32_t));
-	for (uint32_t start = 0; start < graph->n; start++) {
-		uint32_t n = 0;
-
-		if (verify->part[start] != FABRIC_NONE)
-			continue;
-		verify->part[start] = part;
-		queue[n++] = start;
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t sw = queue[i];
-
-			for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-				uint32_t to = graph->edges[e].to;
-
-				if (verify->part[to] != FABRIC_NONE)
-					continue;
-				verify->part[to] = part;
-				queue[n++] = to;
-			}
-		}
-		part++;
-	}
+	memset(verify->part, 0xFF, verify->graph->n * sizeof(uint32_t));
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++)
+		if (verify->part[sw] == FABRIC_NONE)
+			mark_part(verify, sw, part++);
 }
 
 static void find_cycle(struct verify *verify)

@@ -373,10 +373,10 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	net.routing = routing;
 	net_hosts(&net);
 	net_channels(&net);
-	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld %6.3f %6" G_GINT64_MODIFIER "u %6.3f %6u\n", spec,
-	       net.n_hosts, fabric->n_switches, times.freeze, times.engine, times.verify,
-	       usage.ru_maxrss / 1024, all_to_all(&net), worst_shift(&net), bisection(&net),
-	       lost_blocks(builder, engine, fabric, routing));
+	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld ", spec, net.n_hosts, fabric->n_switches,
+	       times.freeze, times.engine, times.verify, usage.ru_maxrss / 1024);
+	printf("%6.3f %6" G_GINT64_MODIFIER "u %6.3f %6u\n", all_to_all(&net), worst_shift(&net),
+	       bisection(&net), lost_blocks(builder, engine, fabric, routing));
 	fflush(stdout);
 	net_clear(&net);
 	routing_unref(routing);

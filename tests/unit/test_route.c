@@ -18,7 +18,6 @@ struct slow {
 	const struct fabric *fabric;
 	const struct routing *routing;
 	struct route_verdict verdict; /* witness stays NULL */
-	uint32_t n_channels;	      /* port index - first port of switches is not used: all ports */
 	uint8_t *depends;	      /* [port * n_ports + port] */
 	uint32_t *distance;	      /* [switch * n_switches + switch] */
 };
