@@ -5,7 +5,9 @@
  * looked at singly only once, when it arrives.
  *
  * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
- * i, i + m, i + 2m, ... among those it is nearer to; what then is left goes to any that can.
+ * i, i + m, i + 2m, ... among those it is nearer to. What is left is offered in further rounds with
+ * the turns shifted, and then to any that can. The turns of a switch begin at its own number: so a
+ * destination is approached on all sides.
  */
 #include <glib.h>
 #include <string.h>
@@ -40,15 +42,10 @@ static const struct line *turn(struct search *search, unsigned int m, unsigned i
 	return &search->turns[m][i];
 }
 
-static bool line_or(struct line *to, const struct line *from)
+static void line_or(struct line *to, const struct line *from)
 {
-	uint64_t any = 0;
-
-	for (int w = 0; w < LINE_WORDS; w++) {
+	for (int w = 0; w < LINE_WORDS; w++)
 		to->word[w] |= from->word[w];
-		any |= to->word[w];
-	}
-	return any;
 }
 
 /* Notes what arrives at sw: distance, and the port it is sent to. */
@@ -87,45 +84,57 @@ static bool take(struct search *search, uint32_t sw, const struct route_edge *ed
 	return any;
 }
 
+/* Destinations that some neighbour brings to sw; false if there are none. */
+static bool arriving(const struct search *search, uint32_t sw, struct line *line)
+{
+	const struct route_graph *graph = search->graph;
+	uint64_t any = 0;
+
+	memset(line, 0, sizeof(*line));
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		line_or(line, &search->front[graph->edges[e].to]);
+	for (int w = 0; w < LINE_WORDS; w++) {
+		line->word[w] &= ~search->reached[sw].word[w];
+		any |= line->word[w];
+	}
+	return any;
+}
+
 static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
 {
 	const struct route_graph *graph = search->graph;
 	const struct route_edge *edges = &graph->edges[graph->first_edge[sw]];
 	uint32_t m = route_degree(graph, sw);
-	bool any = false;
-	struct line got;
+	const uint32_t shifts[] = { sw, sw + m / 2, sw + m / 4, sw + m / 8 + 1 };
+	struct line all, got;
 
-	for (uint32_t round = 0; round < 2; round++) {
+	if (!arriving(search, sw, &all))
+		return false;
+	for (uint32_t round = 0; round <= G_N_ELEMENTS(shifts); round++) {
+		bool last = round == G_N_ELEMENTS(shifts);
+
 		for (uint32_t i = 0; i < m; i++) {
-			const struct route_edge *edge = &edges[round ? (i + sw) % m : i];
-			const struct line *mask = round ? NULL : turn(search, m, i);
+			const struct route_edge *edge = &edges[last ? (i + sw) % m : i];
+			const struct line *mask =
+				last ? NULL : turn(search, m, (i + shifts[round]) % m);
 
-			if (!take(search, sw, edge, mask, &got))
-				continue;
-			note(search, sw, &got, hops, graph->links[edge->first_link]);
-			any = true;
+			if (take(search, sw, edge, mask, &got))
+				note(search, sw, &got, hops, graph->links[edge->first_link]);
 		}
+		if (!memcmp(&search->arrive[sw], &all, sizeof(all)))
+			break;
 	}
-	return any;
+	return true;
 }
 
 static bool arrive_at(struct search *search, uint32_t sw, uint8_t hops)
 {
-	const struct route_graph *graph = search->graph;
-	struct line *arrive = &search->arrive[sw];
-	uint64_t any = 0;
-
 	if (search->next)
 		return arrive_by_turns(search, sw, hops);
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		line_or(arrive, &search->front[graph->edges[e].to]);
-	for (int w = 0; w < LINE_WORDS; w++) {
-		arrive->word[w] &= ~search->reached[sw].word[w];
-		any |= arrive->word[w];
-	}
-	if (any)
-		note(search, sw, arrive, hops, 0);
-	return any;
+	if (!arriving(search, sw, &search->arrive[sw]))
+		return false;
+	note(search, sw, &search->arrive[sw], hops, 0);
+	return true;
 }
 
 /* One level; true if any destination arrived anywhere. */

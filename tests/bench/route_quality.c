@@ -6,7 +6,7 @@
  *
  * -x takes so many cables between switches out at random.
  *
- * seconds: median of the repeats, one thread, for freeze, engine and verifier; RSS: peak of the
+ * freeze, engine, verify: seconds of processor time, median of the repeats; RSS: peak of the
  * process; load: busiest channel between switches over the mean, all hosts sending to all; shift:
  * flows on the busiest channel when every host i sends to host i + s, worst s tried; bisection:
  * mean over flows of 1 / (flows on the busiest channel of its path), random pairs of hosts; lost:
@@ -41,7 +41,7 @@ static double seconds(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
