@@ -5,8 +5,9 @@ libsa_a_SOURCES = \
 	opensm/sa/fabric_records.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
-	opensm/sa/path.c opensm/sa/path.h \
+	opensm/sa/path.c \
 	opensm/sa/pipeline.c \
 	opensm/sa/records.c \
 	opensm/sa/server.c \
-	opensm/sa/store.c opensm/sa/store.h
+	opensm/sa/store.c opensm/sa/store.h \
+	opensm/sa/view.c opensm/sa/view.h

@@ -16,7 +16,6 @@
  * A multicast DGID is answered from the group, whose values are fixed.
  */
 #include "sa/limit.h"
-#include "sa/path.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
 
@@ -41,73 +40,6 @@ struct path_query {
 	uint32_t per_pair; /* paths wanted for each pair of ports */
 };
 
-/* ---- the walk ---- */
-
-static void narrow(struct sa_path_hops *hops, const struct fabric_port *port)
-{
-	if (port->mtu && port->mtu < hops->mtu)
-		hops->mtu = port->mtu;
-	if (port->rate && iba_rate_compare(port->rate, hops->rate) < 0)
-		hops->rate = port->rate;
-}
-
-/* Over the cable at port; FABRIC_NONE if there is no running link. */
-static uint32_t cross(const struct fabric *fabric, uint32_t port, struct sa_path_hops *hops)
-{
-	const struct fabric_port *exit = &fabric->ports[port];
-
-	if (exit->peer == FABRIC_NONE || exit->rate == 0)
-		return FABRIC_NONE;
-	narrow(hops, exit);
-	hops->n++;
-	return exit->peer;
-}
-
-/* Out of a switch towards the LID: the port entered next, or that of the switch itself. */
-static uint32_t forward(const struct subnet *subnet, uint32_t node, uint16_t dlid,
-			struct sa_path_hops *hops)
-{
-	const struct fabric *fabric = subnet->fabric;
-	uint8_t exit = routing_port(subnet->routing, fabric->nodes[node].sw, dlid);
-
-	if (exit > fabric->nodes[node].num_ports)
-		return FABRIC_NONE;
-	if (exit == 0)
-		return fabric_port_of(fabric, node, 0);
-	return cross(fabric, fabric_port_of(fabric, node, exit), hops);
-}
-
-bool sa_path_walk(const struct subnet *subnet, uint32_t from, uint32_t to, uint16_t dlid,
-		  struct sa_path_hops *hops)
-{
-	const struct fabric *fabric = subnet->fabric;
-	uint32_t at = from;
-
-	*hops = (struct sa_path_hops){.mtu = IBA_MTU_4096, .rate = IBA_RATE_1200};
-	if (from == to) {
-		narrow(hops, &fabric->ports[from]);
-		if (fabric->ports[from].rate == 0)
-			hops->rate = IBA_RATE_2_5;
-		return true;
-	}
-	narrow(hops, &fabric->ports[from]);
-	if (!fabric_is_switch(fabric, fabric->ports[from].node))
-		at = cross(fabric, from, hops);
-	while (at != to && at != FABRIC_NONE && hops->n < IBA_MAX_HOPS) {
-		uint32_t node = fabric->ports[at].node;
-
-		if (!fabric_is_switch(fabric, node))
-			return false; /* arrived where it does not belong */
-		at = forward(subnet, node, dlid, hops);
-		if (at != FABRIC_NONE && at != to && fabric->ports[at].num == 0)
-			return false; /* likewise */
-	}
-	if (at != to)
-		return false;
-	narrow(hops, &fabric->ports[to]);
-	return true;
-}
-
 /* ---- selectors ---- */
 
 /* Old clients do not know all codes (max_rate_enum). */
@@ -120,17 +52,17 @@ static uint8_t known_rate(const struct options *options, uint8_t rate)
 	return rate > max ? iba_rate_limit(rate, max) : rate;
 }
 
-static bool fit_limits(const struct path_query *path, const struct sa_path_hops *hops,
+static bool fit_limits(const struct path_query *path, const struct sa_way *way, bool loopback,
 		       struct iba_path_record *record)
 {
 	const struct options *options = path->query->subnet->options;
 
 	record->mtu_selector = IBA_SELECTOR_EXACTLY;
-	record->mtu = hops->mtu;
+	record->mtu = way->mtu;
 	record->rate_selector = IBA_SELECTOR_EXACTLY;
-	record->rate = known_rate(options, hops->rate);
+	record->rate = known_rate(options, way->rate);
 	record->packet_life_time_selector = IBA_SELECTOR_EXACTLY;
-	record->packet_life_time = hops->n == 0 ? 0 : options->subnet_timeout;
+	record->packet_life_time = loopback ? 0 : options->subnet_timeout;
 	return sa_fit_mtu(&record->mtu, &path->mtu) && sa_fit_rate(&record->rate, &path->rate) &&
 	       sa_fit_life(&record->packet_life_time, &path->life);
 }
@@ -186,14 +118,14 @@ static bool offer_lids(const struct path_query *path, uint32_t from, uint32_t to
 		       struct iba_path_record *record, uint32_t *n)
 {
 	struct sa_query *query = path->query;
-	struct sa_path_hops hops, back;
+	struct sa_way way, back;
 
-	if (!sa_path_walk(query->subnet, from, to, record->dlid, &hops))
+	if (!sa_view_walk(query->view, from, to, record->dlid, &way))
 		return true;
-	record->reversible = sa_path_walk(query->subnet, to, from, record->slid, &back);
+	record->reversible = sa_view_walk(query->view, to, from, record->slid, &back);
 	if ((path->mask & C(reversible)) && path->wanted->reversible && !record->reversible)
 		return true;
-	if (!fit_limits(path, &hops, record))
+	if (!fit_limits(path, &way, from == to, record))
 		return true;
 	++*n;
 	return sa_offer(query, record, FABRIC_NONE);

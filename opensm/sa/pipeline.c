@@ -213,7 +213,7 @@ static bool expects_answer(uint8_t method)
 	return !(method & IBA_METHOD_RESPONSE) && method != IBA_METHOD_TRAP_REPRESS;
 }
 
-bool sa_query_begin(struct sa_query *query, const struct subnet *subnet,
+bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length)
 {
 	if (length < MAD_HEADER_BYTES)
@@ -221,7 +221,8 @@ bool sa_query_begin(struct sa_query *query, const struct subnet *subnet,
 	wire_decode(&iba_mad_header_type, data, &query->header);
 	if (!expects_answer(query->header.method))
 		return false;
-	query->subnet = subnet;
+	query->view = view;
+	query->subnet = view ? view->subnet : NULL;
 	query->store = NULL;
 	query->from = from;
 	query->data = data;

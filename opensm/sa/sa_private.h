@@ -5,7 +5,7 @@
 
 #include "iba/codes.h"
 #include "iba/iba.h"
-#include "policy/subnet.h"
+#include "sa/view.h"
 #include "vendor/vendor.h"
 
 #define SA_MAX_REPLY (64u << 20) /* octets of one answer; more is ERR_NO_RESOURCES */
@@ -59,8 +59,9 @@ struct sa_reply {
 };
 
 struct sa_query {
-	/* What it is asked of. subnet is NULL while there is none to ask. */
-	const struct subnet *subnet;
+	/* What it is asked of. Both are NULL while there is no subnet to tell about. */
+	const struct sa_view *view;
+	const struct subnet *subnet; /* of the view */
 	struct sa_store *store; /* NULL off the sa actor */
 
 	/* The request, which must outlive the query. */
@@ -90,7 +91,7 @@ const struct sa_record *sa_records(unsigned int *n);
  * Prepares a query and passes it through the stages up to the decoded components. False if the
  * MAD must not be answered at all. from and data must outlive the query.
  */
-bool sa_query_begin(struct sa_query *query, const struct subnet *subnet,
+bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length);
 /* True if the query may only run where the store is. */
 bool sa_query_needs_store(const struct sa_query *query);

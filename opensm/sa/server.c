@@ -2,9 +2,9 @@
 /*
  * The server: the actor "sa" between the MAD layer and the pipeline.
  *
- * Its objects: the store of multicast groups, the subnet last published, and the number of queries
- * handed to the pool. All run on the actor, except that a query in the pool has its own reference
- * of the subnet and touches nothing else of the server but counters.
+ * Its objects: the store of multicast groups, a view of the subnet last published, and the number
+ * of queries handed to the pool. All run on the actor, except that a query in the pool has its own
+ * reference of the view and touches nothing else of the server but counters.
  *
  * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
  * those that take about a microsecond run there at once; the others go to the pool, at most
@@ -27,7 +27,7 @@ struct sa {
 	struct mad *mad;
 	struct actor *actor;
 	struct sa_store *store;
-	struct subnet *subnet; /* NULL unless we are master and a sweep has published one */
+	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
 	atomic_uint in_pool;
 	struct log_limit limit;
@@ -38,7 +38,7 @@ struct pool_job {
 	struct message message;
 	struct sa *sa;
 	struct vendor_mad *mad;
-	struct subnet *subnet;
+	struct sa_view *view;
 	struct sa_query query;
 };
 
@@ -86,7 +86,7 @@ static void pool_run(struct message *message)
 
 	sa_query_run(&job->query, NULL);
 	answer(sa, &job->query, job->mad);
-	subnet_unref(job->subnet);
+	sa_view_unref(job->view);
 	g_free(job);
 	atomic_fetch_sub_explicit(&sa->in_pool, 1, memory_order_relaxed);
 }
@@ -99,7 +99,7 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 		.message.run = pool_run,
 		.sa = sa,
 		.mad = mad,
-		.subnet = subnet_ref(sa->subnet),
+		.view = sa_view_ref(sa->view),
 		.query = *query,
 	};
 	atomic_fetch_add_explicit(&sa->in_pool, 1, memory_order_relaxed);
@@ -116,7 +116,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 
 	counter_inc(counters, sa_received);
 	if (mad->status != VENDOR_RECEIVED ||
-	    !sa_query_begin(&query, sa->subnet, &mad->remote, mad->data, mad->length)) {
+	    !sa_query_begin(&query, sa->view, &mad->remote, mad->data, mad->length)) {
 		counter_inc(counters, sa_malformed);
 		vendor_mad_free(mad);
 		return;
@@ -162,23 +162,25 @@ static bool is_master(const struct sa *sa)
 	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
 }
 
-static void take_subnet(struct sa *sa, struct subnet *subnet)
+static void take_view(struct sa *sa, struct sa_view *view)
 {
-	subnet_unref(sa->subnet);
-	sa->subnet = subnet;
+	sa_view_unref(sa->view);
+	sa->view = view;
 }
 
 static void subnet_published(void *arg, uint64_t generation)
 {
 	struct sa *sa = arg;
+	struct subnet *subnet;
 
 	(void)generation;
 	if (!is_master(sa))
 		return;
-	take_subnet(sa, slot_take(&sa->context->subnet));
-	if (!sa->subnet)
+	subnet = slot_take(&sa->context->subnet);
+	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
+	if (!subnet)
 		return;
-	sa_store_follow(sa->store, sa->subnet);
+	sa_store_follow(sa->store, subnet);
 	publish_now(sa);
 }
 
@@ -189,7 +191,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 
 	if (state == IBA_SM_MASTER)
 		return;
-	take_subnet(sa, NULL);
+	take_view(sa, NULL);
 	sa_store_clear(sa->store);
 	publish_now(sa);
 }
@@ -236,7 +238,7 @@ void sa_free(struct sa *sa)
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
 	actor_free(sa->actor);
-	subnet_unref(sa->subnet);
+	sa_view_unref(sa->view);
 	sa_store_free(sa->store);
 	g_free(sa);
 }

@@ -61,10 +61,10 @@ static uint8_t *make_requests(const struct subnet *subnet, unsigned int n)
 	return octets;
 }
 
-static unsigned int answer_all(const struct subnet *subnet, const uint8_t *octets, unsigned int n,
+static unsigned int answer_all(const struct sa_view *view, const uint8_t *octets, unsigned int n,
 			       unsigned int count)
 {
-	struct vendor_address from = {.lid = subnet->sm_lid, .qpn = 1};
+	struct vendor_address from = {.lid = view->subnet->sm_lid, .qpn = 1};
 	unsigned int good = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static unsigned int answer_all(const struct subnet *subnet, const uint8_t *octet
 		uint8_t *data;
 		size_t length;
 
-		if (!sa_query_begin(&query, subnet, &from,
+		if (!sa_query_begin(&query, view, &from,
 				    octets + (size_t)(i % n) * IBA_MAD_BYTES, IBA_MAD_BYTES))
 			continue;
 		sa_query_run(&query, NULL);
@@ -88,16 +88,17 @@ int main(int argc, char *argv[])
 	const char *spec = argc > 1 ? argv[1] : "fattree:16";
 	unsigned int count = argc > 2 ? atoi(argv[2]) : 2000000, n = 65536, good;
 	struct subnet *subnet = make_subnet(spec, 0, 0);
+	struct sa_view *view = sa_view_new(subnet);
 	uint8_t *octets = make_requests(subnet, n);
 	double start, took;
 
-	answer_all(subnet, octets, n, n);
+	answer_all(view, octets, n, n);
 	start = seconds();
-	good = answer_all(subnet, octets, n, count);
+	good = answer_all(view, octets, n, count);
 	took = seconds() - start;
 	printf("%s: %u endports, %u of %u PathRecords answered OK, %.0f a second, %.0f ns each\n",
 	       spec, n_endports(subnet), good, count, count / took, took / count * 1e9);
 	g_free(octets);
-	subnet_unref(subnet);
+	sa_view_unref(view);
 	return good == count ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 
 struct server {
 	struct subnet *subnet;
+	struct sa_view *view;
 	struct sa_store *store;
 };
 
@@ -65,6 +66,7 @@ static void *setup(GPtrArray *seeds)
 	const struct sa_record *records = sa_records(&n);
 
 	server->subnet = make_subnet("fattree:4", 1, 1);
+	server->view = sa_view_new(subnet_ref(server->subnet));
 	server->store = sa_store_new();
 	for (unsigned int i = 0; i < n; i++)
 		add_queries(seeds, &records[i]);
@@ -97,7 +99,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	size_t length;
 
 	from.lid = subnet->fabric->ports[endport(subnet, size ? data[size - 1] % 4 : 0, false)].lid;
-	if (!sa_query_begin(&query, subnet, &from, data, size))
+	if (!sa_query_begin(&query, server->view, &from, data, size))
 		return;
 	sa_query_run(&query, server->store);
 	answer = sa_query_finish(&query, &length);
@@ -109,6 +111,7 @@ static void teardown(void *state)
 	struct server *server = state;
 
 	sa_store_free(server->store);
+	sa_view_unref(server->view);
 	subnet_unref(server->subnet);
 	g_free(server);
 }

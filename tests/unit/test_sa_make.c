@@ -157,17 +157,21 @@ void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES])
 struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length)
 {
 	struct vendor_address from = {.qpn = 1};
+	struct sa_view *view = ask->subnet ? sa_view_new(subnet_ref((void *)ask->subnet)) : NULL;
 	struct told told = {0};
 	struct sa_query query;
 
 	if (ask->subnet && ask->from != FABRIC_NONE)
 		from.lid = ask->subnet->fabric->ports[ask->from].lid;
-	told.answered = sa_query_begin(&query, ask->subnet, &from, data, length);
-	if (!told.answered)
+	told.answered = sa_query_begin(&query, view, &from, data, length);
+	if (!told.answered) {
+		sa_view_unref(view);
 		return told;
+	}
 	ck_assert(!sa_query_needs_store(&query) || ask->store);
 	sa_query_run(&query, ask->store);
 	told.data = sa_query_finish(&query, &told.length);
+	sa_view_unref(view);
 	ck_assert_uint_ge(told.length, IBA_SA_DATA_OFFSET);
 	wire_decode(&iba_mad_header_type, told.data, &told.header);
 	wire_decode(&iba_rmpp_header_type, told.data + 24, &told.rmpp);

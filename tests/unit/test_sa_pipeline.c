@@ -139,6 +139,7 @@ START_TEST(test_unknown_requester)
 	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
 	struct vendor_address from = {.qpn = 1, .lid = 0xBFFF, .has_grh = true};
 	uint8_t octets[IBA_MAD_BYTES];
+	struct sa_view *view = sa_view_new(subnet_ref(subnet));
 	struct sa_query query;
 
 	ask.from = FABRIC_NONE;
@@ -151,11 +152,12 @@ START_TEST(test_unknown_requester)
 	ask_encode(&ask, octets);
 	from.gid.prefix = subnet->options->subnet_prefix;
 	from.gid.guid = subnet->fabric->ports[endport(subnet, 3, true)].guid;
-	ck_assert(sa_query_begin(&query, subnet, &from, octets, sizeof(octets)));
+	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
 	ck_assert_uint_eq(query.port, endport(subnet, 3, true));
 	from.gid.prefix++;
-	ck_assert(sa_query_begin(&query, subnet, &from, octets, sizeof(octets)));
+	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
 	ck_assert_uint_eq(query.status, IBA_STATUS_BUSY);
+	sa_view_unref(view);
 }
 END_TEST
 

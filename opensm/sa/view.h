@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A published subnet as the SA looks at it: with the links packed small, since a path query is
+ * little but walks through them. Immutable and counted; any thread reads it.
+ */
+#ifndef SA_VIEW_H
+#define SA_VIEW_H
+
+#include "policy/subnet.h"
+
+struct sa_hop;
+struct sa_switch;
+
+struct sa_view {
+	struct ref ref;
+	struct subnet *subnet;
+	struct sa_hop *hops;	    /* by port */
+	struct sa_switch *switches; /* by index in the fabric */
+	uint8_t rank[64];	    /* of each rate code: 1 is the slowest, 0 not a rate */
+	uint8_t rate[64];	    /* the code of each rank */
+	uint8_t n_rates;
+};
+
+/* Takes over the caller's reference of the subnet. */
+struct sa_view *sa_view_new(struct subnet *subnet);
+struct sa_view *sa_view_ref(struct sa_view *view);
+void sa_view_unref(struct sa_view *view); /* NULL is fine */
+
+/* What a path can do. */
+struct sa_way {
+	uint8_t mtu;  /* code of the least on the way */
+	uint8_t rate; /* likewise; the slowest there is where no link tells */
+};
+
+/*
+ * Follows a packet for dlid from one endport to another, over at most 64 links (IBA 14.2.1.2).
+ * False if it does not arrive.
+ */
+bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t dlid,
+		  struct sa_way *way);
+
+#endif
