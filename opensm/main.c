@@ -131,7 +131,7 @@ static void warn_unfinished(struct program *program)
 	}
 }
 
-/* -g 0 on the command line asks which port; a daemon has nobody to ask. */
+/* -g 0 on the command line asks which port; the options allow it in the foreground only. */
 static bool choose_port(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
@@ -140,11 +140,7 @@ static bool choose_port(struct program *program, GError **error)
 	if (options->guid || options->sim ||
 	    options_source(options, OPTION_guid) != OPTION_FROM_COMMAND)
 		return true;
-	if (!options->daemon)
-		return device_ask(&program->port_guid, error);
-	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_SUCH_PORT,
-		    "-g 0 asks for a port, which --daemon cannot");
-	return false;
+	return device_ask(&program->port_guid, error);
 }
 
 /* ---- signals, all on the main loop ---- */

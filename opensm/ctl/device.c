@@ -8,8 +8,6 @@
 
 #include "iba/constants.h"
 
-#define SIM_HINT "; without an InfiniBand device, --sim SPEC runs on a simulated fabric"
-
 static const char *state_name(const struct vendor_port *port)
 {
 	const char *name = iba_name(IBA_SET_PORT_STATE, port->state);
@@ -38,6 +36,11 @@ bool device_ask(uint64_t *port_guid, GError **error)
 
 	if (!ports) {
 		g_prefix_error(error, "-g 0: ");
+		return false;
+	}
+	if (!ports->len) {
+		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_DEVICE,
+			    "-g 0: no InfiniBand device on this host; --sim runs without one");
 		return false;
 	}
 	list_ports(ports);
@@ -86,17 +89,11 @@ static bool open_sim(struct device *device, struct runtime *rt, struct log *log,
 bool device_open(struct device *device, struct runtime *rt, struct log *log,
 		 const struct options *options, uint64_t port_guid, GError **error)
 {
-	g_autoptr(GError) why = NULL;
-
 	*device = (struct device){0};
 	if (options->sim)
 		return open_sim(device, rt, log, options, port_guid, error);
-	device->vendor = vendor_umad_open(rt, log, port_guid, &why);
-	if (device->vendor)
-		return true;
-	g_set_error(error, why->domain, why->code, "%s%s", why->message,
-		    why->code == VENDOR_ERROR_NO_DEVICE ? SIM_HINT : "");
-	return false;
+	device->vendor = vendor_umad_open(rt, log, port_guid, error);
+	return device->vendor != NULL;
 }
 
 void device_close(struct device *device)

@@ -56,6 +56,25 @@ static void probe(struct sm *sm, struct builder_port *port)
 	ask_beyond(sm, port, on_node_info);
 }
 
+static void forget_tables(struct builder_node *node)
+{
+	builder_table_clear(&node->lft);
+	builder_table_clear(&node->mft);
+	node->lid_routed = false;
+	node->warm = node->switch_info.linear_fdb_top != 0;
+}
+
+/* A switch whose LinearFDBTop is not ours lost its tables, or somebody else wrote them. */
+static void check_tables(struct sm *sm, struct builder_node *node)
+{
+	bool same = sm->routing && node->has_switch_info &&
+		    node->switch_info.linear_fdb_top == sm->routing->top;
+
+	if (same)
+		return;
+	forget_tables(node);
+}
+
 static void port_info_store(struct builder_port *port, const struct iba_port_info *info)
 {
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
@@ -63,6 +82,8 @@ static void port_info_store(struct builder_port *port, const struct iba_port_inf
 
 	if (endport && bounced && port->num != 0)
 		builder_table_clear(&port->p_keys); /* it may have been away */
+	if (port->num == 0 && info->lid == 0)
+		forget_tables(port->node); /* it was reset, though we may have set its top since */
 	port->info = *info;
 	port->known = true;
 	port->fresh = true;
@@ -147,20 +168,6 @@ static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num,
 {
 	sm_get(sm, node, &node->ports[num], IBA_ATTR_PORT_INFO,
 	       num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0), on_port_info);
-}
-
-/* A switch whose LinearFDBTop is not ours lost its tables, or somebody else wrote them. */
-static void check_tables(struct sm *sm, struct builder_node *node)
-{
-	bool same = sm->routing && node->has_switch_info &&
-		    node->switch_info.linear_fdb_top == sm->routing->top;
-
-	if (same)
-		return;
-	builder_table_clear(&node->lft);
-	builder_table_clear(&node->mft);
-	node->lid_routed = false;
-	node->warm = node->switch_info.linear_fdb_top != 0;
 }
 
 static void read_ports(struct sm *sm, struct builder_node *node)
