@@ -89,8 +89,22 @@ static void port_info_store(struct builder_port *port, const struct iba_port_inf
 	port->fresh = true;
 }
 
+/* A link is gone: until tables are written again no LID is sure to lead anywhere. */
+static void distrust_routes(struct sm *sm)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	if (sm->sweep.lost_link)
+		return;
+	sm->sweep.lost_link = true;
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		node->lid_routed = false;
+}
+
 /* The other end went down with it; if that is a switch more of it may have changed. */
-static void link_lost(struct builder_port *port)
+static void link_lost(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
@@ -103,8 +117,8 @@ static void link_lost(struct builder_port *port)
 	if (builder_is_switch(peer->node) && !peer->fresh) {
 		peer->node->suspect |= !peer->node->dirty;
 		peer->node->dirty = true;
-		peer->node->lid_routed = false; /* the way to it may have been this */
 	}
+	distrust_routes(sm);
 	builder_unlink(port);
 }
 
@@ -117,7 +131,7 @@ static void follow_port(struct sm *sm, struct builder_port *port)
 	if (port->num == 0)
 		return;
 	if (!link_is_up(port)) {
-		link_lost(port);
+		link_lost(sm, port);
 		return;
 	}
 	if (port->link_seen == sweep || port->probed == sweep)

@@ -75,7 +75,7 @@ static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GAr
 
 static void plant_all(struct sm *sm, const struct mft *mft, const struct mc_groups *groups)
 {
-	for (uint32_t i = 0; groups && i < groups->n;) {
+	for (uint32_t i = 0; i < groups->n;) {
 		uint16_t mlid = groups->groups[i].mlid;
 		GArray *members = members_of(sm->fabric, groups, i, &i);
 
@@ -140,32 +140,82 @@ static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
 
 	if (!room)
 		return; /* it forwards no multicast */
-	builder_table_reserve(&node->mft, mft->blocks * POSITIONS, BLOCK_BYTES);
 	write_top(sm, node);
 	for (uint32_t block = 0; block < MIN(mft->blocks, room); block++)
 		for (uint32_t position = 0; position < positions; position++)
 			write_block(sm, node, block, position, mft_row(mft, sw, block, position));
 }
 
-enum step_result step_multicast(struct sm *sm)
+static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t blocks)
 {
-	struct mc_groups *groups = slot_take(&sm->context->groups);
-	struct mft mft = {0};
+	struct mft mft = {.blocks = blocks};
 
-	if (sm->options->disable_multicast || !sm->fabric || !sm->routing) {
-		mc_groups_unref(groups);
-		return STEP_NEXT;
-	}
-	if (groups && groups->n)
-		sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
-	if (sm->mlid_top)
-		mft.blocks = (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1;
 	mft.masks =
 		g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS * BLOCK_BYTES);
 	plant_all(sm, &mft, groups);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);
 	g_free(mft.masks);
-	mc_groups_unref(groups);
-	return STEP_WAIT;
+}
+
+/* ---- reading back ---- */
+
+static void on_read(struct sm_request *request)
+{
+	struct iba_multicast_forwarding_table table;
+
+	if (!sm_request_ok(request))
+		return; /* stays unknown: it will be written */
+	wire_decode(&iba_multicast_forwarding_table_type, request->mad.data, &table);
+	builder_table_set(&request->node->mft, request->block, BLOCK_BYTES, &table);
+}
+
+static void read_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position)
+{
+	uint32_t index = block * POSITIONS + position;
+	struct sm_request *request;
+
+	if (builder_table_get(&node->mft, index, BLOCK_BYTES))
+		return;
+	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
+				 block | position << 28);
+	request->block = index;
+	request->done = on_read;
+	sm_request_send(request);
+}
+
+/* Only switches that held something when they were met have something to tell. */
+static void read_tables(struct sm *sm, uint32_t blocks)
+{
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		struct builder_node *node = sm_switch(sm, i);
+		uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
+		uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
+
+		builder_table_reserve(&node->mft, blocks * POSITIONS, BLOCK_BYTES);
+		for (uint32_t block = 0; node->warm && block < MIN(blocks, room); block++)
+			for (uint32_t position = 0; position < positions; position++)
+				read_block(sm, node, block, position);
+	}
+}
+
+enum step_result step_multicast(struct sm *sm)
+{
+	struct mc_groups *groups = slot_take(&sm->context->groups);
+	enum step_result result = STEP_NEXT;
+	uint32_t blocks;
+
+	if (groups && sm->fabric && sm->routing && !sm->options->disable_multicast) {
+		if (groups->n)
+			sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
+		blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
+		result = sm->sweep.mfts_read ? STEP_WAIT : STEP_AGAIN;
+		if (sm->sweep.mfts_read)
+			write_tables(sm, groups, blocks);
+		else
+			read_tables(sm, blocks);
+		sm->sweep.mfts_read = true;
+	}
+	mc_groups_unref(groups); /* before the SA was heard from there is nothing to write */
+	return result;
 }

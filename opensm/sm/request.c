@@ -8,6 +8,8 @@
 
 #include "sm/sm_private.h"
 
+#define MAX_ROUNDS 12
+
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
 	char text[sizeof(node->description.node_string) + 1] = "";
@@ -52,11 +54,44 @@ void sm_request_failed(const struct sm_request *request)
 			   attribute ? attribute : "?", mad->modifier, name, mad->status);
 }
 
+/* Share of the SMPs of this sweep that had to be sent again. */
+static double loss_seen(const struct sm *sm)
+{
+	const struct counters *counters = &sm->context->counters;
+	uint64_t sent = counter_get(counters, smp_sent) - sm->sweep.smps_before;
+	uint64_t again = counter_get(counters, smp_retries) - sm->sweep.retries_before;
+
+	return sent ? again / (double)sent : 0;
+}
+
+/*
+ * Where SMPs are lost all over the fabric, silence says little of the node asked: such a request
+ * goes out again until its silence could be chance once in 10^5 times. In a fabric that loses
+ * nothing the retries of one round are enough, and a dead node delays nobody.
+ */
+static bool again(const struct sm_request *request)
+{
+	double loss = MIN(loss_seen(request->sm), 0.9);
+	unsigned int tries = request->sm->options->transaction_retries + 1;
+	double needed = 1;
+
+	if (request->mad.tries || request->unreachable || loss < 0.03)
+		return false;
+	for (double chance = loss; chance > 1e-5; chance *= loss)
+		needed++;
+	return request->rounds < MAX_ROUNDS && tries * request->rounds < needed;
+}
+
 static void on_done(struct mad_request *mad)
 {
 	struct sm_request *request = (struct sm_request *)mad;
 	struct sm *sm = request->sm;
 
+	request->rounds++;
+	if (mad->result == MAD_TIMEOUT && again(request)) {
+		mad_send(sm->mad, mad);
+		return;
+	}
 	if (mad->result == MAD_TIMEOUT)
 		request->node->failures++;
 	else

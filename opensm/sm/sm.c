@@ -58,11 +58,6 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 
 static void announce(struct sm *sm)
 {
-	g_autoptr(GError) error = NULL;
-
-	if (!vendor_set_is_sm(sm->vendor, true, &error))
-		log_error(sm->log, "the port cannot be marked as one with an SM: %s",
-			  error->message);
 	atomic_store(&sm->context->sm_state, IBA_SM_DISCOVERING);
 	log_sys(sm->log, "Entering DISCOVERING state");
 	event_emit(&sm->context->bus, EVENT_SM_STATE, IBA_SM_DISCOVERING);

@@ -212,6 +212,8 @@ static void begin_sweep(struct sm *sm)
 	sm->reasons &= ~plan_answers(kind);
 	sm->sweep = (struct sweep){.kind = kind};
 	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
+	sm->sweep.smps_before = counter_get(&sm->context->counters, smp_sent);
+	sm->sweep.retries_before = counter_get(&sm->context->counters, smp_retries);
 	if (kind == SWEEP_KIND_HEAVY)
 		log_info(sm->log, "Entering HEAVY SWEEP");
 	else
