@@ -14,6 +14,7 @@
 #define MAX_HOPS 63
 #define SILENT_SWEEPS 3
 #define SUSPECT_TRIES 2
+#define MAX_ROUNDS (4 * MAX_HOPS) /* of a partial discovery */
 
 static bool link_is_up(const struct builder_port *port)
 {
@@ -297,7 +298,7 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 	if (info->node_guid && info->node_type >= IBA_NODE_CA &&
 	    info->node_type <= IBA_NODE_ROUTER && info->num_ports &&
 	    info->num_ports <= IBA_SWITCH_MAX_PORT && info->local_port_num <= info->num_ports &&
-	    (info->node_type == IBA_NODE_SWITCH || (info->local_port_num && info->port_guid)))
+	    info->port_guid && (info->node_type == IBA_NODE_SWITCH || info->local_port_num))
 		return true;
 	sm_problem(sm,
 		   "behind port %u of %s: NodeInfo makes no sense (GUID 0x%016" G_GINT64_MODIFIER
@@ -306,6 +307,14 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 		   sm_node_name(request->node, name, sizeof(name)), info->node_guid,
 		   info->node_type, info->num_ports, info->local_port_num);
 	return false;
+}
+
+/* Whether the node has answered in this sweep: then another one with its GUID is the impostor. */
+static bool is_met(const struct sm *sm, const struct builder_node *node)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	return node->seen == sm->builder->sweep || (own && own->node == node);
 }
 
 /* The node of that NodeInfo, made if it is new; NULL if another node has its GUID. */
@@ -323,9 +332,11 @@ static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info 
 			node->info = *info;
 		return node;
 	}
-	node->gone = true; /* dropped between the steps, found anew by the next sweep */
-	sm_problem(sm, "GUID 0x%016" G_GINT64_MODIFIER "x: node type or number of ports changed",
-		   info->node_guid);
+	sm_problem(sm, "GUID 0x%016" G_GINT64_MODIFIER "x: %s node type or number of ports",
+		   info->node_guid, is_met(sm, node) ? "two nodes have it, of different"
+						     : "another");
+	if (!is_met(sm, node))
+		node->gone = true; /* dropped between the steps, found anew by the next sweep */
 	return NULL;
 }
 
@@ -360,6 +371,8 @@ static void nobody_there(const struct sm_request *request)
 	struct builder_port *port = request->port;
 	char name[SM_NAME_SIZE];
 
+	if (port->peer && port->link_seen == request->sm->builder->sweep)
+		return; /* met from the other end meanwhile */
 	builder_unlink(port);
 	if (port->silent < SILENT_SWEEPS) {
 		port->silent++;
@@ -403,6 +416,21 @@ static void on_node_info(struct sm_request *request)
 
 /* ---- steps ---- */
 
+/* Between steps only: no request points to a node then. */
+static void drop_gone(struct sm *sm)
+{
+	g_autoptr(GPtrArray) gone = g_ptr_array_new();
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		if (node->gone)
+			g_ptr_array_add(gone, node);
+	for (guint i = 0; i < gone->len; i++)
+		builder_remove(sm->builder, gone->pdata[i]);
+}
+
 /* A heavy sweep trusts nothing: it goes by directed routes only. */
 enum step_result step_forget(struct sm *sm)
 {
@@ -410,6 +438,7 @@ enum step_result step_forget(struct sm *sm)
 	struct builder_node *node;
 
 	sm->builder->sweep++;
+	drop_gone(sm); /* of a sweep that was cut short */
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
 		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
@@ -479,8 +508,12 @@ static bool discover_dirty(struct sm *sm)
  */
 enum step_result step_discover(struct sm *sm)
 {
-	if (sm->sweep.kind == SWEEP_KIND_PARTIAL)
-		return discover_dirty(sm) ? STEP_AGAIN : STEP_NEXT;
+	if (sm->sweep.kind == SWEEP_KIND_PARTIAL) {
+		if (sm->sweep.rounds++ < MAX_ROUNDS)
+			return discover_dirty(sm) ? STEP_AGAIN : STEP_NEXT;
+		sweep_want(sm, SWEEP_CHANGE); /* traps come faster than they can be followed */
+		return STEP_NEXT;
+	}
 	if (!sm->builder->sm_port)
 		return STEP_ABORT;
 	read_node(sm, sm->builder->sm_port->node, sm->builder->sm_port, NULL);
@@ -489,7 +522,7 @@ enum step_result step_discover(struct sm *sm)
 
 static void on_silent_probe(struct sm_request *request)
 {
-	if (request->mad.result == MAD_TIMEOUT)
+	if (!sm_request_ok(request))
 		return;
 	request->port->silent = 0;
 	request->node->dirty = true;
@@ -506,38 +539,32 @@ void discover_silent(struct sm *sm, struct builder_node *node)
 	}
 }
 
-/* After a heavy discovery a cable not met again is gone; so is a node that changed its nature. */
+/* After a heavy discovery a cable not met again is gone. */
 static void drop_unseen(struct sm *sm)
 {
-	g_autoptr(GPtrArray) gone = g_ptr_array_new();
 	uint64_t sweep = sm->builder->sweep;
 	GHashTableIter iter;
 	struct builder_node *node;
 
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
-		if (node->gone) {
-			g_ptr_array_add(gone, node);
-			continue;
-		}
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 			struct builder_port *port = &node->ports[num];
 
-			if (sm->sweep.kind == SWEEP_KIND_HEAVY && port->peer &&
-			    port->link_seen != sweep)
+			if (port->peer && port->link_seen != sweep)
 				builder_unlink(port);
 		}
-	}
-	for (guint i = 0; i < gone->len; i++)
-		builder_remove(sm->builder, gone->pdata[i]);
 }
 
 enum step_result step_settle(struct sm *sm)
 {
-	const struct builder_port *port = sm->builder->sm_port;
+	const struct builder_port *port;
 	unsigned int dropped;
 
-	drop_unseen(sm);
+	drop_gone(sm);
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+		drop_unseen(sm);
+	port = sm->builder->sm_port;
 	if (!port || !port->known)
 		return STEP_ABORT;
 	dropped = builder_prune(sm->builder);

@@ -107,11 +107,17 @@ static void on_done(struct mad_request *mad)
 	sweep_advance(sm);
 }
 
+/* NULL: of the SM's own node, or the way to it was cut since it was found. */
+static const struct builder_node *parent_of(const struct builder_node *node)
+{
+	return node->entry && node->entry->peer ? node->entry->peer->node : NULL;
+}
+
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier)
 {
 	struct sm_request *request = g_new0(struct sm_request, 1);
-	const struct builder_node *parent = node->entry ? node->entry->peer->node : NULL;
+	const struct builder_node *parent = parent_of(node);
 	int hops = builder_path(node, request->mad.route.path);
 
 	request->sm = sm;

@@ -34,6 +34,7 @@ struct sweep {
 	bool mfts_read;
 	uint32_t layer;	 /* of PROGRAM: hops of the switches being written */
 	bool layer_rest; /* their remaining blocks */
+	unsigned int rounds; /* of a partial discovery */
 };
 
 struct sm {

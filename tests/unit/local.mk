@@ -8,3 +8,4 @@ include tests/unit/fabric.mk
 include tests/unit/route.mk
 include tests/unit/sa.mk
 include tests/unit/umad.mk
+include tests/unit/smtest.mk

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_LIBRARIES += libproxy.a
+libproxy_a_SOURCES = tests/unit/proxy.c tests/unit/proxy.h
+libproxy_a_CFLAGS = $(TEST_CFLAGS)
+LIBS_PROXY = libproxy.a $(LIBS_OPENSM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_hostile
+TESTS += tests/unit/test_hostile
+tests_unit_test_hostile_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_hostile_LDADD = $(LIBS_PROXY)

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A whole daemon among devices that lie, change in the middle of a sweep, or shout. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sm/sm.h"
+#include "tests/unit/proxy.h"
+
+static struct bed *bed;
+
+static void teardown(void)
+{
+	bed_free(bed);
+}
+
+static void get_port_info(const struct vendor_mad *mad, struct iba_port_info *info)
+{
+	wire_decode(&iba_port_info_type, mad->data + SMP_DATA, info);
+}
+
+static void put_port_info(struct vendor_mad *mad, const struct iba_port_info *info)
+{
+	wire_encode(&iba_port_info_type, info, mad->data + SMP_DATA);
+}
+
+static bool is_up(void)
+{
+	const char *up = g_strrstr(bed->text->str, "SUBNET UP");
+	const char *errors = g_strrstr(bed->text->str, "ERRORS DURING INITIALIZATION");
+
+	return up && (!errors || errors < up);
+}
+
+/* ---- a link lost between the first and the second reading of a port ---- */
+
+#define LOST 10
+
+/* Whether far was reached through the port that near is about (directed routes both). */
+static bool is_behind(const struct vendor_mad *far, const struct vendor_mad *near)
+{
+	const uint8_t *far_path = far->data + 128, *near_path = near->data + 128;
+	uint8_t hops = near->data[7];
+
+	return far->data[1] == IBA_CLASS_SUBN_DIRECTED && far->data[7] == hops + 1 &&
+	       memcmp(far_path + 1, near_path + 1, hops) == 0 &&
+	       far_path[hops + 1] == (mad_modifier(near) & 0xFF);
+}
+
+static bool lose_second_reading(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_port_info info;
+	bool lost;
+
+	if (b->held && mad_answers(mad, IBA_ATTR_SWITCH_INFO) && is_behind(mad, b->held))
+		bed_release(b); /* by now the port leads to a switch that is being read */
+	if (!mad_answers(mad, IBA_ATTR_PORT_INFO))
+		return true;
+	get_port_info(mad, &info);
+	info.capability_mask |= IBA_PORT_CAP_EXTENDED_SPEEDS;
+	info.link_speed_ext_supported = 0;
+	/* Port 2 of the switch of the SM. */
+	lost = mad_modifier(mad) == (IBA_PORT_INFO_MOD_EXTENDED_SPEEDS | 2) && mad->data[7] == 1 &&
+	       !b->held && b->n < LOST;
+	if (lost) {
+		info.port_state = IBA_PORT_DOWN;
+		b->held = mad;
+		b->n++;
+	}
+	put_port_info(mad, &info);
+	return !lost;
+}
+
+START_TEST(test_link_lost_while_behind_it_is_read)
+{
+	bed = bed_new("mesh:4x4:1");
+	bed->falsify = lose_second_reading;
+	bed_start(bed);
+	bed_run_ms(bed, 60000);
+	ck_assert_uint_ge(bed->n, LOST);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* ---- identities ---- */
+
+/* Host number _i of the mesh says that it is the SM's node, but with more ports. */
+static bool steal_identity(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_node_info info;
+
+	if (!mad_answers(mad, IBA_ATTR_NODE_INFO) || b->n == 0)
+		return true;
+	wire_decode(&iba_node_info_type, mad->data + SMP_DATA, &info);
+	if (info.node_type != IBA_NODE_CA || info.port_guid == b->sm_guid)
+		return true;
+	if (b->n == UINT64_MAX)
+		b->n = info.node_guid;
+	if (info.node_guid != b->n)
+		return true;
+	info.node_guid = b->sm_guid - 1;
+	info.num_ports = 77;
+	wire_encode(&iba_node_info_type, &info, mad->data + SMP_DATA);
+	return true;
+}
+
+START_TEST(test_identity_of_the_sm_is_stolen)
+{
+	struct subnet *subnet;
+	struct sim_node_view view;
+
+	bed = bed_new("mesh:2x2:1");
+	bed->sm_guid = sim_port_guid(bed->sim, sim_find_name(bed->sim, "host-0"), 1);
+	if (!bed->sm_guid)
+		ck_abort_msg("no such host");
+	sim_node_view(bed->sim, sim_find_guid(bed->sim, bed->sm_guid), &view);
+	ck_assert_uint_eq(view.node_guid, bed->sm_guid - 1);
+	bed->falsify = steal_identity;
+	bed->n = UINT64_MAX;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(bed_logged(bed, "two nodes have it"));
+	ck_assert(bed_logged(bed, "ERRORS DURING INITIALIZATION"));
+	subnet = bed_subnet(bed);
+	ck_assert_ptr_nonnull(subnet); /* the others are served */
+	ck_assert_uint_eq(subnet->fabric->n_nodes, 7);
+	ck_assert_uint_eq(subnet->sm_guid, bed->sm_guid);
+	subnet_unref(subnet);
+	bed->n = 0;
+	bed_run_ms(bed, 30000);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* One field of one NodeInfo in all is nonsense. */
+static bool talk_nonsense(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_node_info info;
+
+	if (b->n == UINT64_MAX || !mad_answers(mad, IBA_ATTR_NODE_INFO))
+		return true;
+	wire_decode(&iba_node_info_type, mad->data + SMP_DATA, &info);
+	if (info.port_guid == b->sm_guid || info.node_type != IBA_NODE_CA)
+		return true;
+	switch (b->n) {
+	case 0:
+		info.node_guid = 0;
+		break;
+	case 1:
+		info.port_guid = 0;
+		break;
+	case 2:
+		info.num_ports = 0;
+		break;
+	case 3:
+		info.num_ports = 255;
+		break;
+	case 4:
+		info.local_port_num = 0;
+		break;
+	case 5:
+		info.local_port_num = 200;
+		break;
+	case 6:
+		info.node_type = 0;
+		break;
+	case 7:
+		info.node_type = 9;
+		break;
+	case 8:
+		info.partition_cap = 65535;
+		break;
+	}
+	wire_encode(&iba_node_info_type, &info, mad->data + SMP_DATA);
+	return true;
+}
+
+START_TEST(test_node_info_is_nonsense)
+{
+	bed = bed_new("mesh:2x2:1");
+	bed->sm_guid = sim_port_guid(bed->sim, sim_find_name(bed->sim, "host-0"), 1);
+	bed->falsify = talk_nonsense;
+	bed->n = _i;
+	bed_start(bed);
+	bed_run_ms(bed, 20000);
+	ck_assert(bed_logged(bed, "ERRORS DURING INITIALIZATION"));
+	bed->n = UINT64_MAX;
+	bed_run_ms(bed, 30000);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* ---- the picture that is published ---- */
+
+/* While ports are armed one to a switch goes down: in the answer and in the next reading. */
+static bool lose_while_arming(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_port_info info;
+
+	if (!mad_answers(mad, IBA_ATTR_PORT_INFO))
+		return true;
+	get_port_info(mad, &info);
+	if (info.port_state != IBA_PORT_ARMED || b->n++ != 6)
+		return true;
+	info.port_state = IBA_PORT_DOWN;
+	put_port_info(mad, &info);
+	return true;
+}
+
+static void check_rows(const struct subnet *subnet)
+{
+	const struct fabric *fabric = subnet->fabric;
+
+	ck_assert_uint_eq(fabric->n_switches, subnet->routing->n_switches);
+	ck_assert_uint_eq(fabric->n_ports, subnet->partitions->n_ports);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		uint16_t lid = fabric->ports[fabric_switch_port(fabric, sw, 0)].lid;
+
+		ck_assert_uint_eq(routing_port(subnet->routing, sw, lid), 0);
+	}
+}
+
+START_TEST(test_picture_and_routes_agree)
+{
+	struct subnet *subnet;
+
+	bed = bed_new("mesh:4x1:1");
+	bed->falsify = lose_while_arming;
+	bed_start(bed);
+	for (int i = 0; i < 3000; i++) {
+		bed_run_ms(bed, 1);
+		subnet = bed_subnet(bed);
+		if (subnet)
+			check_rows(subnet);
+		subnet_unref(subnet);
+	}
+	ck_assert_uint_gt(bed->n, 6);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* ---- traps ---- */
+
+static void flap(int node, unsigned int port)
+{
+	sim_link_set(bed->sim, node, port, false);
+	bed_run_ms(bed, 1);
+	sim_link_set(bed->sim, node, port, true);
+	bed_run_ms(bed, 4);
+}
+
+static bool answers_nothing(struct bed *b, struct vendor_mad *mad)
+{
+	if (b->n && mad->status == VENDOR_RECEIVED && mad->data[3] == IBA_METHOD_GET_RESP &&
+	    mad_attribute(mad) == IBA_ATTR_NODE_DESCRIPTION)
+		mad->data[5] = 0x1C; /* a status: an error in every sweep */
+	return true;
+}
+
+START_TEST(test_flapping_makes_few_sweeps)
+{
+	int sw;
+	uint64_t before;
+
+	bed = bed_new("mesh:3x3:1");
+	bed->falsify = answers_nothing;
+	bed->n = _i;
+	bed_start(bed);
+	bed_run_ms(bed, 20000);
+	ck_assert(is_up() == !_i);
+	sw = sim_find_name(bed->sim, "switch-1-1");
+	ck_assert_int_ge(sw, 0);
+	before = bed_counted(bed);
+	for (int i = 0; i < 2000; i++)
+		flap(sw, 1);
+	ck_assert_uint_le(bed_counted(bed) - before, 2 * 10 + 4 + 8);
+	bed->n = 0;
+	bed_run_ms(bed, 40000);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* A flap at any moment of the sweep that an earlier flap caused: the link is always back. */
+START_TEST(test_flap_inside_a_sweep)
+{
+	unsigned int peer, peer_port;
+	int sw;
+
+	bed = bed_new("mesh:3x3:1");
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	sw = sim_find_name(bed->sim, "switch-1-1");
+	for (unsigned int i = 0; i < 60; i++) {
+		uint64_t at = 9 * NS_PER_MS + i * 100 * NS_PER_US;
+
+		sim_link_set(bed->sim, sw, 1, false);
+		runtime_run(bed->rt, NULL, NULL, runtime_now(bed->rt) + NS_PER_MS);
+		sim_link_set(bed->sim, sw, 1, true);
+		runtime_run(bed->rt, NULL, NULL, runtime_now(bed->rt) + at);
+		sim_link_set(bed->sim, sw, 1, false);
+		runtime_run(bed->rt, NULL, NULL, runtime_now(bed->rt) + 50 * NS_PER_US);
+		sim_link_set(bed->sim, sw, 1, true);
+		bed_run_ms(bed, 3000);
+		ck_assert(is_up());
+		ck_assert(sim_peer(bed->sim, sw, 1, &peer, &peer_port));
+		ck_assert_msg(sim_port_info(bed->sim, sw, 1)->port_state == IBA_PORT_ACTIVE &&
+				      sim_port_info(bed->sim, peer, peer_port)->port_state ==
+					      IBA_PORT_ACTIVE,
+			      "not ACTIVE after a flap %" G_GUINT64_FORMAT " ns after the first",
+			      at);
+	}
+}
+END_TEST
+
+/* ---- the SM's own place ---- */
+
+START_TEST(test_own_port_down_at_start)
+{
+	int host;
+
+	bed = bed_new("mesh:2x2:1");
+	host = sim_find_name(bed->sim, "host-0");
+	bed->sm_guid = sim_port_guid(bed->sim, host, 1);
+	bed->options->sweep_interval = _i ? 10 : 0;
+	sim_link_set(bed->sim, host, 1, false);
+	bed_start(bed);
+	bed_run_ms(bed, 60000);
+	ck_assert(bed_logged(bed, "the SM's port is down"));
+	ck_assert(!is_up());
+	sim_link_set(bed->sim, host, 1, true);
+	bed_run_ms(bed, 15000);
+	ck_assert(is_up());
+}
+END_TEST
+
+START_TEST(test_own_port_lost_and_back)
+{
+	int host;
+
+	bed = bed_new("mesh:2x2:1");
+	host = sim_find_name(bed->sim, "host-0");
+	bed->sm_guid = sim_port_guid(bed->sim, host, 1);
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	sim_link_set(bed->sim, host, 1, false);
+	bed_run_ms(bed, 60000);
+	ck_assert(!is_up());
+	sim_link_set(bed->sim, host, 1, true);
+	bed_run_ms(bed, 15000);
+	ck_assert(is_up());
+}
+END_TEST
+
+START_TEST(test_sm_on_a_switch)
+{
+	struct subnet *subnet;
+
+	bed = bed_new("mesh:3x3:1");
+	bed->sm_guid = sim_port_guid(bed->sim, sim_find_name(bed->sim, "switch-1-1"), 0);
+	ck_assert(bed->sm_guid != 0);
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	subnet = bed_subnet(bed);
+	ck_assert_uint_eq(subnet->fabric->n_nodes, 18);
+	check_rows(subnet);
+	subnet_unref(subnet);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hostile");
+	TCase *tcase = tcase_create("hostile");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_add_test(tcase, test_link_lost_while_behind_it_is_read);
+	tcase_add_test(tcase, test_identity_of_the_sm_is_stolen);
+	tcase_add_loop_test(tcase, test_node_info_is_nonsense, 0, 8);
+	tcase_add_test(tcase, test_picture_and_routes_agree);
+	tcase_add_loop_test(tcase, test_flapping_makes_few_sweeps, 0, 2);
+	tcase_add_test(tcase, test_flap_inside_a_sweep);
+	tcase_add_loop_test(tcase, test_own_port_down_at_start, 0, 2);
+	tcase_add_test(tcase, test_own_port_lost_and_back);
+	tcase_add_test(tcase, test_sm_on_a_switch);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
