@@ -87,11 +87,40 @@ enum step_result step_elect(struct sm *sm)
 	return STEP_NEXT;
 }
 
+/* Whether routing and partitions made for one of them mean the same in the other. */
+static bool same_shape(const struct fabric *a, const struct fabric *b)
+{
+	if (!a || !b || a->n_nodes != b->n_nodes || a->n_ports != b->n_ports ||
+	    a->sm_port != b->sm_port)
+		return false;
+	for (uint32_t i = 0; i < a->n_nodes; i++)
+		if (a->nodes[i].guid != b->nodes[i].guid)
+			return false;
+	return true;
+}
+
+/*
+ * The ports as they are now, ACTIVE; if one was lost since the routes were computed, what stands
+ * behind it is missing or elsewhere in a picture taken now, and the old one goes with the routes.
+ */
+static void freeze_again(struct sm *sm)
+{
+	struct fabric *now = builder_freeze(sm->builder);
+
+	if (same_shape(sm->fabric, now)) {
+		fabric_unref(sm->fabric);
+		sm->fabric = now;
+		return;
+	}
+	fabric_unref(now);
+	sm_problem(sm, "the subnet changed while it was configured");
+}
+
 enum step_result step_publish(struct sm *sm)
 {
 	struct subnet *subnet;
 
-	freeze(sm);
+	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
 	subnet->errors = sm->sweep.errors != 0;
 	subnet->credit_loop = sm->credit_loop;
