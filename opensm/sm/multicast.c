@@ -123,7 +123,7 @@ static void write_top(struct sm *sm, struct builder_node *node)
 {
 	struct iba_switch_info want = node->switch_info;
 
-	if (!sm->options->use_mfttop ||
+	if (!sm->options->use_mfttop || !node->has_switch_info ||
 	    !(node->ports[0].info.capability_mask & IBA_PORT_CAP_MULTICAST_FDB_TOP))
 		return;
 	want.port_state_change = 0;

@@ -105,16 +105,26 @@ static void end_full(struct sm *sm)
 		announce_up(sm);
 }
 
+/*
+ * Whether others than the operator can cause the sweep as often as they like: by traps, and by
+ * joins while errors make every sweep a heavy one.
+ */
+static bool is_provoked(unsigned int reasons)
+{
+	return reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT) ||
+	       (reasons & SWEEP_GROUPS && reasons & SWEEP_ERRORS);
+}
+
 /* How long the reasons at hand may wait: traps for their like, and for the rate of such sweeps. */
 static uint64_t patience(const struct sm *sm)
 {
-	const unsigned int provoked = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT;
-	const unsigned int gathered = provoked | SWEEP_GROUPS;
+	const unsigned int gathered =
+		SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT | SWEEP_GROUPS | SWEEP_ERRORS;
 	uint64_t now = actor_now(sm->actor);
 
-	if (sm->reasons & ~(gathered | SWEEP_ERRORS))
+	if (sm->reasons & ~gathered)
 		return 0;
-	if (sm->reasons & provoked)
+	if (is_provoked(sm->reasons))
 		return MAX(SETTLE_NS, bucket_wait(&sm->trap_sweeps, now));
 	return SETTLE_NS;
 }
@@ -133,7 +143,7 @@ static void end_sweep(struct sm *sm)
 		event_emit(&sm->context->bus, EVENT_FINISHED, sm->failures ? 1 : 0);
 	start_interval(sm);
 	if (sm->reasons & ~SWEEP_ERRORS)
-		timer_start(&sm->settle, sm->failures ? RETRY_FIRST_NS : patience(sm));
+		timer_start(&sm->settle, MAX(sm->failures ? RETRY_FIRST_NS : 0, patience(sm)));
 }
 
 static void end_step(struct sm *sm)
@@ -207,7 +217,7 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_NONE)
 		return;
 	timer_stop(&sm->interval);
-	if (sm->reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT))
+	if (is_provoked(sm->reasons))
 		bucket_take(&sm->trap_sweeps, actor_now(sm->actor));
 	sm->reasons &= ~plan_answers(kind);
 	sm->sweep = (struct sweep){.kind = kind};
