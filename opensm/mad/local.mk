@@ -2,5 +2,6 @@
 noinst_LIBRARIES += libmad.a
 libmad_a_SOURCES = \
 	opensm/mad/mad.c opensm/mad/mad.h \
+	opensm/mad/rtt.h \
 	opensm/mad/smp.c opensm/mad/smp.h \
 	opensm/mad/window.h

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/options.h"
+#include "mad/rtt.h"
 #include "mad/smp.h"
 #include "mad/window.h"
 
@@ -41,8 +42,12 @@ struct transaction {
 	struct mad_request *request; /* NULL: the slot is free */
 	struct target *target;
 	uint32_t tid;
-	unsigned int tries;
+	unsigned int early; /* tries that waited less than the transaction timeout */
+	unsigned int tries; /* tries that waited that long */
+	unsigned int wait_ms;
+	uint64_t sent_ns;
 	bool preferred_failed;
+	bool unsent; /* the device took no more */
 	enum smp_form form;
 	struct transaction *next_free;
 };
@@ -68,9 +73,9 @@ struct mad {
 	struct transaction *slots;
 	struct transaction *free_slots;
 	struct window window;
+	struct rtt rtt;
 	unsigned int in_flight;
 	unsigned int timeout_ms, retries;
-	struct timer device_busy;
 	uint16_t own_lid;
 	uint8_t sm_sl;
 	struct form_state forms[SMP_FORMS];
@@ -203,7 +208,7 @@ static enum smp_form choose_form(const struct transaction *transaction)
 
 	if (transaction->request->probe)
 		return transaction->request->probe;
-	if (transaction->tries % 2)
+	if ((transaction->early + transaction->tries) % 2)
 		return SMP_DIRECTED;
 	form = shortest_form(mad, route);
 	return mad->forms[form].proven ? form : SMP_DIRECTED;
@@ -214,7 +219,7 @@ static void count_sent(struct mad *mad, const struct transaction *transaction)
 	struct counters *counters = &mad->context->counters;
 
 	counter_inc(counters, smp_sent);
-	if (transaction->tries)
+	if (transaction->early + transaction->tries)
 		counter_inc(counters, smp_retries);
 	if (transaction->form == SMP_LID)
 		return;
@@ -223,8 +228,8 @@ static void count_sent(struct mad *mad, const struct transaction *transaction)
 		    transaction->form == SMP_MIXED ? 1 : transaction->request->route.hops);
 }
 
-/* False if the device takes no more now. */
-static bool transmit(struct transaction *transaction)
+/* Sends it, or has the timer try again soon if the device takes no more now. */
+static void transmit(struct transaction *transaction)
 {
 	struct mad *mad = transaction->mad;
 	struct vendor_address to;
@@ -233,38 +238,59 @@ static bool transmit(struct transaction *transaction)
 	transaction->form = choose_form(transaction);
 	smp_encode(transaction->request, transaction->form, transaction->tid, mad->own_lid,
 		   mad->sm_sl, wire, &to);
-	if (!vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms))
-		return false;
+	transaction->wait_ms = mad->timeout_ms;
+	if (!transaction->tries)
+		transaction->wait_ms = rtt_wait_ms(&mad->rtt, transaction->early, mad->timeout_ms);
+	transaction->unsent =
+		!vendor_send(mad->vendor, &to, wire, sizeof(wire), transaction->wait_ms);
+	if (transaction->unsent) {
+		timer_start(&transaction->timer, DEVICE_BUSY_PAUSE);
+		return;
+	}
 	count_sent(mad, transaction);
+	transaction->sent_ns = actor_now(mad->actor);
 	/* The device reports a timeout first; this one is for those that never do. */
-	timer_start(&transaction->timer, (mad->timeout_ms + mad->timeout_ms / 4 + 1) * NS_PER_MS);
-	return true;
+	timer_start(&transaction->timer,
+		    (transaction->wait_ms + transaction->wait_ms / 4 + 1) * NS_PER_MS);
+}
+
+static bool tries_used_up(const struct transaction *transaction)
+{
+	const struct mad_request *request = transaction->request;
+	unsigned int made = transaction->early + transaction->tries;
+
+	if (request->probe)
+		return true;
+	if (request->tries)
+		return made >= request->tries;
+	return transaction->tries > transaction->mad->retries;
+}
+
+static void give_up(struct transaction *transaction)
+{
+	if (!transaction->request->probe)
+		counter_inc(&transaction->mad->context->counters, smp_timeouts);
+	transaction->request->result = MAD_TIMEOUT;
+	transaction_finish(transaction);
 }
 
 /* Another try by the other route, or the end. */
 static void retry_or_give_up(struct transaction *transaction)
 {
 	struct mad *mad = transaction->mad;
-	const struct mad_request *request = transaction->request;
-	unsigned int tries = request->tries ? request->tries : mad->retries + 1;
-	bool probe = request->probe;
+	unsigned int *count = &transaction->tries;
 
-	if (!probe)
+	if (!transaction->request->probe)
 		window_loss(&mad->window, actor_now(mad->actor), mad->timeout_ms * NS_PER_MS);
 	if (transaction->form != SMP_DIRECTED)
 		transaction->preferred_failed = true;
-	if (probe || transaction->tries + 1 >= tries) {
-		if (!probe)
-			counter_inc(&mad->context->counters, smp_timeouts);
-		transaction->request->result = MAD_TIMEOUT;
-		transaction_finish(transaction);
-		return;
-	}
-	transaction->tries++;
-	if (!transmit(transaction)) {
-		transaction->tries--;
-		timer_start(&transaction->timer, DEVICE_BUSY_PAUSE);
-	}
+	if (transaction->wait_ms < mad->timeout_ms)
+		count = &transaction->early;
+	++*count;
+	if (tries_used_up(transaction))
+		give_up(transaction);
+	else
+		transmit(transaction);
 }
 
 static struct transaction *transaction_begin(struct mad *mad, struct target *target)
@@ -275,7 +301,7 @@ static struct transaction *transaction_begin(struct mad *mad, struct target *tar
 	transaction->tid += SLOTS; /* the slot's next age */
 	transaction->request = target_dequeue(target);
 	transaction->target = target;
-	transaction->tries = 0;
+	transaction->tries = transaction->early = 0;
 	transaction->preferred_failed = false;
 	target->in_flight++;
 	mad->in_flight++;
@@ -349,18 +375,11 @@ static void pump(struct mad *mad)
 			return;
 		transaction = transaction_begin(mad, target);
 		ring_add(mad, target);
-		if (!transmit(transaction)) {
-			timer_start(&transaction->timer, DEVICE_BUSY_PAUSE);
-			timer_start(&mad->device_busy, DEVICE_BUSY_PAUSE);
-			return;
-		}
+		transmit(transaction);
+		if (transaction->unsent)
+			return; /* its timer goes on */
 		probe_form(mad, transaction->request);
 	}
-}
-
-static void on_device_busy(struct timer *timer)
-{
-	pump((struct mad *)((char *)timer - offsetof(struct mad, device_busy)));
 }
 
 static void on_deadline(struct timer *timer)
@@ -368,7 +387,10 @@ static void on_deadline(struct timer *timer)
 	struct transaction *transaction = (struct transaction *)timer;
 	struct mad *mad = transaction->mad;
 
-	retry_or_give_up(transaction);
+	if (transaction->unsent)
+		transmit(transaction);
+	else
+		retry_or_give_up(transaction);
 	pump(mad);
 }
 
@@ -392,6 +414,8 @@ static void receive_response(struct mad *mad, const uint8_t *wire)
 	if (transaction->request->result == MAD_STATUS)
 		counter_inc(counters, smp_bad_status);
 	window_response(&mad->window);
+	if (!(transaction->early + transaction->tries))
+		rtt_sample(&mad->rtt, actor_now(mad->actor) - transaction->sent_ns);
 	transaction_finish(transaction);
 }
 
@@ -562,7 +586,6 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	if (options->max_wire_smps && options->max_wire_smps < max)
 		max = options->max_wire_smps;
 	window_init(&mad->window, MIN(max, SLOTS));
-	timer_init(&mad->device_busy, mad->actor, on_device_busy);
 	init_slots(mad);
 	options_unref(options);
 	if (!bind_classes(mad, error)) {
@@ -605,7 +628,6 @@ void mad_free(struct mad *mad)
 	GHashTableIter iter;
 	struct target *target;
 
-	timer_stop(&mad->device_busy);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		timer_stop(&mad->slots[i].timer);
 		if (mad->slots[i].request)

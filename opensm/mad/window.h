@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The adaptive window of SMPs in flight: it grows by one for each response until the first loss,
- * then by one for each window of responses, and is halved by a loss, at most once a timeout, down to
- * WINDOW_MIN: the limit a target is what protects an SMA.
+ * then by one for each window of responses, and is halved by a loss, at most once a timeout, down
+ * to WINDOW_MIN: the limit a target is what protects an SMA.
  */
 #ifndef MAD_WINDOW_H
 #define MAD_WINDOW_H

@@ -9,6 +9,7 @@
 #include "sm/sm_private.h"
 
 #define MAX_ROUNDS 12
+#define EARLY_TRIES 3 /* what mad/ adds to the retries, about */
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
@@ -72,7 +73,7 @@ static double loss_seen(const struct sm *sm)
 static bool again(const struct sm_request *request)
 {
 	double loss = MIN(loss_seen(request->sm), 0.9);
-	unsigned int tries = request->sm->options->transaction_retries + 1;
+	unsigned int tries = request->sm->options->transaction_retries + 1 + EARLY_TRIES;
 	double needed = 1;
 
 	if (request->mad.tries || request->unreachable || loss < 0.03)

@@ -30,7 +30,7 @@ struct sweep {
 	unsigned int errors;
 	uint64_t started_ns, step_started_ns;
 	uint64_t smps_before, retries_before; /* counters at its start */
-	bool lost_link; /* LID routes may lead over a dead link */
+	bool lost_link;			      /* LID routes may lead over a dead link */
 	bool mfts_read;
 	uint32_t layer;	 /* of PROGRAM: hops of the switches being written */
 	bool layer_rest; /* their remaining blocks */
@@ -80,7 +80,7 @@ struct sm_request {
 	struct builder_port *port; /* what it is about; NULL: the node */
 	uint32_t block;
 	bool unreachable;
-	unsigned int rounds; /* how often all retries were used up */
+	unsigned int rounds;			  /* how often all retries were used up */
 	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
 };
 
