@@ -195,7 +195,10 @@ static void encode_fields(const struct wire_type *type, const uint8_t *host, uin
 void wire_encode(const struct wire_type *type, const void *host, uint8_t *wire)
 {
 	memset(wire, 0, wire_bytes(type));
-	encode_fields(type, host, wire);
+	if (type->encode)
+		type->encode(host, wire);
+	else
+		encode_fields(type, host, wire);
 }
 
 static void decode_fields(const struct wire_type *type, const uint8_t *wire, uint8_t *host)
@@ -220,7 +223,10 @@ static void decode_fields(const struct wire_type *type, const uint8_t *wire, uin
 
 void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host)
 {
-	decode_fields(type, wire, host);
+	if (type->decode)
+		type->decode(wire, host);
+	else
+		decode_fields(type, wire, host);
 }
 
 /* A type whose fields have no components of their own is one component of what embeds it. */

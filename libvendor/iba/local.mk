@@ -9,6 +9,7 @@ libiba_a_SOURCES = \
 	include/iba/constants.h \
 	include/iba/constants.def \
 	include/iba/codes.h \
+	libvendor/iba/codec.c libvendor/iba/codec.h \
 	libvendor/iba/tables.c \
 	libvendor/iba/names.c \
 	libvendor/iba/codes.c

@@ -5,6 +5,8 @@
  */
 #include <iba/iba.h>
 
+#include "libvendor/iba/codec.h"
+
 #define HOST_OFFSET(type, name) offsetof(struct iba_##type, name)
 
 #define IBA_TYPE(type, bits) static const struct wire_field type##_fields[] = {
@@ -78,6 +80,8 @@
 		.n_fields = G_N_ELEMENTS(type##_fields),                                           \
 		.bits = bits_,                                                                     \
 		.size = sizeof(struct iba_##type),                                                 \
+		.encode = iba_encode_##type,                                                       \
+		.decode = iba_decode_##type,                                                       \
 	};
 #include <iba/all.def>
 
