@@ -118,11 +118,11 @@ static bool offer_lids(const struct path_query *path, uint32_t from, uint32_t to
 		       struct iba_path_record *record, uint32_t *n)
 {
 	struct sa_query *query = path->query;
-	struct sa_way way, back;
+	struct sa_way way;
 
-	if (!sa_view_walk(query->view, from, to, record->dlid, &way))
+	if (!sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
-	record->reversible = sa_view_walk(query->view, to, from, record->slid, &back);
+	record->reversible = way.reversible;
 	if ((path->mask & C(reversible)) && path->wanted->reversible && !record->reversible)
 		return true;
 	if (!fit_limits(path, &way, from == to, record))

@@ -123,42 +123,87 @@ static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, ui
 	return &view->hops[view->switches[sw].first_port + exit];
 }
 
-static bool walk_from(const struct sa_view *view, const struct sa_hop *hop, uint32_t to,
-		      uint16_t dlid, struct sa_hop *least)
+/* A packet on its way. */
+struct walk {
+	const struct sa_hop *hop; /* the one it takes now; NULL: none, it is lost */
+	uint32_t to;
+	uint16_t dlid;
+	struct sa_hop least; /* on all hops so far */
+};
+
+/* Takes the hop; false if that was the last. */
+static bool walk_on(const struct sa_view *view, struct walk *walk)
 {
-	for (unsigned int n = 0; n <= IBA_MAX_HOPS; n++) {
-		least->mtu = MIN(least->mtu, hop->mtu);
-		least->rank = MIN(least->rank, hop->rank);
-		if (hop->kind != HOP_SWITCH)
-			return hop->kind == HOP_END && hop->next == to;
-		hop = next_hop(view, hop->next, dlid);
-		if (!hop)
-			return false;
-	}
-	return false;
+	const struct sa_hop *hop = walk->hop;
+
+	if (!hop)
+		return false;
+	walk->least.mtu = MIN(walk->least.mtu, hop->mtu);
+	walk->least.rank = MIN(walk->least.rank, hop->rank);
+	if (hop->kind != HOP_SWITCH)
+		return false;
+	walk->hop = next_hop(view, hop->next, walk->dlid);
+	return true;
 }
 
-bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t dlid,
-		  struct sa_way *way)
+static bool walk_arrived(const struct walk *walk)
+{
+	return walk->hop && walk->hop->kind == HOP_END && walk->hop->next == walk->to;
+}
+
+static struct walk walk_from(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t dlid)
 {
 	const struct fabric *fabric = view->subnet->fabric;
 	const struct fabric_port *source = &fabric->ports[from];
+	struct walk walk = {
+		.hop = &view->hops[from],
+		.to = to,
+		.dlid = dlid,
+		.least = {.mtu = IBA_MTU_4096, .rank = view->n_rates},
+	};
+
+	if (source->num == 0) {
+		limit_by(view, &walk.least, source);
+		walk.hop = next_hop(view, fabric->nodes[source->node].sw, dlid);
+	}
+	return walk;
+}
+
+static void fill_loopback(const struct sa_view *view, const struct fabric_port *port,
+			  struct sa_way *way)
+{
 	struct sa_hop least = {.mtu = IBA_MTU_4096, .rank = view->n_rates};
-	const struct sa_hop *hop = &view->hops[from];
-	bool arrives;
+
+	limit_by(view, &least, port);
+	*way = (struct sa_way){
+		.mtu = least.mtu,
+		.rate = port->rate ? view->rate[least.rank] : IBA_RATE_2_5,
+		.reversible = true,
+	};
+}
+
+/* Both directions in step: each waits for memory while the other does. */
+bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
+		  uint16_t dlid, struct sa_way *way)
+{
+	struct walk there, back;
 
 	if (from == to) {
-		limit_by(view, &least, source);
-		way->mtu = least.mtu;
-		way->rate = source->rate ? view->rate[least.rank] : IBA_RATE_2_5;
+		fill_loopback(view, &view->subnet->fabric->ports[from], way);
 		return true;
 	}
-	if (source->num == 0) {
-		limit_by(view, &least, source);
-		hop = next_hop(view, fabric->nodes[source->node].sw, dlid);
+	there = walk_from(view, from, to, dlid);
+	back = walk_from(view, to, from, slid);
+	for (unsigned int n = 0; n <= IBA_MAX_HOPS; n++) {
+		bool one = walk_on(view, &there), other = walk_on(view, &back);
+
+		if (!one && !other)
+			break;
 	}
-	arrives = hop && walk_from(view, hop, to, dlid, &least);
-	way->mtu = least.mtu;
-	way->rate = view->rate[least.rank];
-	return arrives;
+	*way = (struct sa_way){
+		.mtu = there.least.mtu,
+		.rate = view->rate[there.least.rank],
+		.reversible = walk_arrived(&back),
+	};
+	return walk_arrived(&there);
 }

@@ -28,15 +28,16 @@ void sa_view_unref(struct sa_view *view); /* NULL is fine */
 
 /* What a path can do. */
 struct sa_way {
-	uint8_t mtu;  /* code of the least on the way */
-	uint8_t rate; /* likewise; the slowest there is where no link tells */
+	uint8_t mtu;	 /* code of the least on the way */
+	uint8_t rate;	 /* likewise; the slowest there is where no link tells */
+	bool reversible; /* a packet for the source's LID comes back */
 };
 
 /*
- * Follows a packet for dlid from one endport to another, over at most 64 links (IBA 14.2.1.2).
- * False if it does not arrive.
+ * Follows a packet for dlid from one endport to another, over at most 64 links (IBA 14.2.1.2), and
+ * one for slid back. False if the first does not arrive.
  */
-bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t dlid,
-		  struct sa_way *way);
+bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
+		  uint16_t dlid, struct sa_way *way);
 
 #endif
