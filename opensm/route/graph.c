@@ -129,6 +129,7 @@ struct route_graph *route_graph_new(const struct fabric *fabric)
 {
 	struct route_graph *graph = g_new0(struct route_graph, 1);
 
+	graph->threads = 1;
 	graph->n = fabric->n_switches;
 	make_edges(graph, fabric);
 	make_targets(graph, fabric);

@@ -26,6 +26,7 @@ struct route_target {
 };
 
 struct route_graph {
+	unsigned int threads;	   /* that searches and fills may use; 1 unless set */
 	uint32_t n;		   /* switches */
 	uint32_t *first_edge;	   /* [n + 1] */
 	struct route_edge *edges;  /* of a switch by ascending lowest port */

@@ -10,9 +10,11 @@
  * destination is approached on all sides.
  */
 #include <glib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/graph.h"
+#include "route/parallel.h"
 
 #define LINE_WORDS 8
 #define LINE_BITS (LINE_WORDS * 64)
@@ -178,26 +180,54 @@ static bool search_block(struct search *search, const uint32_t *dests)
 	return true;
 }
 
-bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
-		uint8_t *hops, uint8_t *next)
-{
-	struct search search = { .graph = graph, .n_dests = n_dests, .hops = hops, .next = next };
-	bool ok = true;
+/* What the threads of a search share. */
+struct job {
+	const struct route_graph *graph;
+	const uint32_t *dests;
+	uint32_t n_dests;
+	uint8_t *hops, *next;
+	atomic_bool too_far;
+};
 
-	search.front = g_new(struct line, graph->n);
-	search.arrive = g_new(struct line, graph->n);
-	search.reached = g_new(struct line, graph->n);
-	memset(hops, ROUTE_FAR, (size_t)graph->n * n_dests);
-	if (next)
-		memset(next, 0xFF, (size_t)graph->n * n_dests);
-	for (; ok && search.first < n_dests; search.first += LINE_BITS)
-		ok = search_block(&search, dests);
+static void search_blocks(void *arg, uint32_t first, uint32_t last)
+{
+	struct job *job = arg;
+	struct search search = {
+		.graph = job->graph,
+		.n_dests = job->n_dests,
+		.hops = job->hops,
+		.next = job->next,
+	};
+	uint32_t n = job->graph->n;
+
+	search.front = g_new(struct line, n);
+	search.arrive = g_new(struct line, n);
+	search.reached = g_new(struct line, n);
+	for (uint32_t block = first; block < last; block++) {
+		search.first = block * LINE_BITS;
+		if (!search_block(&search, job->dests)) {
+			atomic_store(&job->too_far, true);
+			break;
+		}
+	}
 	for (unsigned int m = 0; m < G_N_ELEMENTS(search.turns); m++)
 		g_free(search.turns[m]);
 	g_free(search.front);
 	g_free(search.arrive);
 	g_free(search.reached);
-	return ok;
+}
+
+bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
+		uint8_t *hops, uint8_t *next)
+{
+	struct job job = { graph, dests, n_dests, hops, next };
+
+	atomic_init(&job.too_far, false);
+	memset(hops, ROUTE_FAR, (size_t)graph->n * n_dests);
+	if (next)
+		memset(next, 0xFF, (size_t)graph->n * n_dests);
+	route_parallel(graph->threads, (n_dests + LINE_BITS - 1) / LINE_BITS, search_blocks, &job);
+	return !atomic_load(&job.too_far);
 }
 
 uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next)

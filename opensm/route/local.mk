@@ -10,6 +10,7 @@ libroute_a_SOURCES = \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \
+	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/registry.c \
 	opensm/route/routing.c \
 	opensm/route/shortest.h \

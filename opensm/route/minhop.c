@@ -17,14 +17,16 @@ static uint16_t greatest_hops(const uint8_t *hops, size_t n)
 }
 
 static struct routing *minhop_compute(const struct fabric *fabric,
-				      G_GNUC_UNUSED const struct route_input *input, GError **error)
+				      const struct route_input *input, GError **error)
 {
 	struct route_graph *graph = route_graph_new(fabric);
 	size_t pairs = (size_t)graph->n * graph->n;
 	uint8_t *next = g_malloc(pairs + 1);
-	uint8_t *hops = route_hops_all(graph, next);
 	struct routing *routing = NULL;
+	uint8_t *hops;
 
+	graph->threads = input->threads;
+	hops = route_hops_all(graph, next);
 	if (hops) {
 		routing = routing_new(fabric, "minhop", ROUTE_SHORTEST);
 		routing->max_hops = greatest_hops(hops, pairs);

@@ -21,6 +21,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/parallel.h"
 #include "route/shortest.h"
 
 #define RANKS_MAX 8
@@ -390,6 +391,20 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
 	fill_own_lids(tree, &row);
 }
 
+/* The tables of the fill, for the threads that share it. */
+struct fill {
+	const struct tree *tree;
+	uint8_t **lft;
+};
+
+static void fill_switches(void *arg, uint32_t first, uint32_t last)
+{
+	const struct fill *fill = arg;
+
+	for (uint32_t sw = first; sw < last; sw++)
+		fill_switch(fill->tree, sw, fill->lft[sw]);
+}
+
 static void tree_clear(struct tree *tree)
 {
 	for (unsigned int level = 0; level < RANKS_MAX; level++) {
@@ -409,6 +424,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 		     struct routing *routing)
 {
 	struct tree tree = { .graph = graph, .hops = hops, .next = next };
+	struct fill fill = { &tree, routing->lft };
 	bool layered;
 
 	tree.rank = g_malloc(graph->n + 1);
@@ -416,8 +432,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	if (layered) {
 		list_parents(&tree);
 		anchor_targets(&tree);
-		for (uint32_t sw = 0; sw < graph->n; sw++)
-			fill_switch(&tree, sw, routing->lft[sw]);
+		route_parallel(graph->threads, graph->n, fill_switches, &fill);
 	}
 	tree_clear(&tree);
 	return layered;

@@ -2,7 +2,7 @@
 /*
  * What an engine costs and how even its routes are:
  *
- *   route_quality [-e ENGINE] [-n REPEATS] [-x PERCENT] TOPOLOGY...
+ *   route_quality [-e ENGINE] [-n REPEATS] [-x PERCENT] [-t THREADS] TOPOLOGY...
  *
  * -x takes so many cables between switches out at random.
  *
@@ -37,11 +37,17 @@ struct net {
 	uint32_t *across; /* [channel]: next switch or FABRIC_NONE */
 };
 
-static double seconds(void)
+struct options {
+	const struct route_engine *engine;
+	unsigned int repeats, percent, threads;
+};
+
+/* Of the processor, which others on the machine disturb least; of the clock for several threads. */
+static double seconds(const struct options *options)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	clock_gettime(options->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
@@ -319,32 +325,34 @@ struct times {
 };
 
 /* Computes and verifies repeatedly; returns the last routing. */
-static struct routing *measure(struct builder *builder, const struct route_engine *engine,
-			       unsigned int repeats, struct fabric **fabric, struct times *times)
+static struct routing *measure(struct builder *builder, const struct options *options,
+			       struct fabric **fabric, struct times *times)
 {
+	const struct route_engine *engine = options->engine;
+	unsigned int repeats = options->repeats;
 	double *all = g_new(double, 3 * repeats);
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = { .threads = options->threads };
 	struct routing *routing = NULL;
 	GError *error = NULL;
 
 	*fabric = NULL;
 	for (unsigned int i = 0; i < repeats; i++) {
 		struct route_verdict verdict;
-		double start = seconds();
+		double start = seconds(options);
 
 		routing_unref(routing);
 		fabric_unref(*fabric);
 		*fabric = builder_freeze(builder);
-		all[i] = seconds() - start;
-		start = seconds();
+		all[i] = seconds(options) - start;
+		start = seconds(options);
 		routing = engine->compute(*fabric, &input, &error);
 		if (!routing)
 			g_error("%s: %s", engine->name, error->message);
-		all[repeats + i] = seconds() - start;
-		start = seconds();
+		all[repeats + i] = seconds(options) - start;
+		start = seconds(options);
 		if (!route_verify(*fabric, routing, &verdict))
 			g_error("%s: %s", engine->name, verdict.witness);
-		all[2 * repeats + i] = seconds() - start;
+		all[2 * repeats + i] = seconds(options) - start;
 		route_verdict_clear(&verdict);
 	}
 	for (unsigned int i = 0; i < 3; i++)
@@ -355,8 +363,7 @@ static struct routing *measure(struct builder *builder, const struct route_engin
 	return routing;
 }
 
-static void report(const char *spec, const struct route_engine *engine, unsigned int repeats,
-		   uint32_t percent)
+static void report(const char *spec, const struct options *options)
 {
 	struct builder *builder = make_builder_of(spec);
 	struct fabric *fabric;
@@ -365,9 +372,9 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	struct times times;
 	struct net net = { 0 };
 
-	take_cables(builder, percent);
+	take_cables(builder, options->percent);
 	make_lids(builder, 0);
-	routing = measure(builder, engine, repeats, &fabric, &times);
+	routing = measure(builder, options, &fabric, &times);
 	getrusage(RUSAGE_SELF, &usage);
 	net.fabric = fabric;
 	net.routing = routing;
@@ -376,7 +383,7 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	printf("%-18s %6u %6u %8.4f %8.4f %8.4f %6ld ", spec, net.n_hosts, fabric->n_switches,
 	       times.freeze, times.engine, times.verify, usage.ru_maxrss / 1024);
 	printf("%6.3f %6" G_GINT64_MODIFIER "u %6.3f %6u\n", all_to_all(&net), worst_shift(&net),
-	       bisection(&net), lost_blocks(builder, engine, fabric, routing));
+	       bisection(&net), lost_blocks(builder, options->engine, fabric, routing));
 	fflush(stdout);
 	net_clear(&net);
 	routing_unref(routing);
@@ -384,31 +391,35 @@ static void report(const char *spec, const struct route_engine *engine, unsigned
 	builder_free(builder);
 }
 
+static void read_option(struct options *options, const char *flag, const char *value)
+{
+	if (!strcmp(flag, "-e"))
+		options->engine = route_find(value);
+	else if (!strcmp(flag, "-n"))
+		options->repeats = strtoul(value, NULL, 10);
+	else if (!strcmp(flag, "-x"))
+		options->percent = strtoul(value, NULL, 10);
+	else if (!strcmp(flag, "-t"))
+		options->threads = strtoul(value, NULL, 10);
+	else
+		options->engine = NULL;
+}
+
 int main(int argc, char **argv)
 {
-	const struct route_engine *engine = route_find("minhop");
-	unsigned int repeats = 5, percent = 0;
+	struct options options = { .engine = route_find("minhop"), .repeats = 5, .threads = 1 };
 	int i = 1;
 
-	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-		if (!strcmp(argv[i], "-e"))
-			engine = route_find(argv[i + 1]);
-		else if (!strcmp(argv[i], "-n"))
-			repeats = strtoul(argv[i + 1], NULL, 10);
-		else if (!strcmp(argv[i], "-x"))
-			percent = strtoul(argv[i + 1], NULL, 10);
-		else
-			engine = NULL;
-	}
-	if (i >= argc || !engine || !repeats) {
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
+		read_option(&options, argv[i], argv[i + 1]);
+	if (i >= argc || !options.engine || !options.repeats) {
 		fprintf(stderr, "usage: route_quality [-e ENGINE] [-n REPEATS] "
-				"[-x PERCENT] TOPOLOGY...\n");
+				"[-x PERCENT] [-t THREADS] TOPOLOGY...\n");
 		return 2;
 	}
-	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s %6s\n", engine->name, "hosts", "switch",
-	       "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect",
-	       "lost");
+	printf("%-18s %6s %6s %8s %8s %8s %6s %6s %6s %6s %6s\n", options.engine->name, "hosts",
+	       "switch", "freeze", "engine", "verify", "RSS MB", "load", "shift", "bisect", "lost");
 	for (; i < argc; i++)
-		report(argv[i], engine, repeats, percent);
+		report(argv[i], &options);
 	return 0;
 }

@@ -526,6 +526,35 @@ START_TEST(test_lids_of_a_port_spread)
 }
 END_TEST
 
+static void check_threads(const struct fabric *fabric)
+{
+	struct routing *one = route(fabric, "minhop");
+
+	for (unsigned int threads = 0; threads <= 5; threads++) {
+		const struct route_input input = { .threads = threads };
+		struct routing *many = route_find("minhop")->compute(fabric, &input, NULL);
+
+		ck_assert_ptr_nonnull(many);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			ck_assert_mem_eq(one->lft[sw], many->lft[sw], one->n_blocks * 64);
+		routing_unref(many);
+	}
+	routing_unref(one);
+}
+
+START_TEST(test_threads_change_nothing)
+{
+	static const char *const specs[] = { "fattree:4", "fattree:20", "torus:9x8x8", "mesh:2" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
+		struct fabric *fabric = make_fabric(specs[i], 0);
+
+		check_threads(fabric);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
 /* ---- keeping ---- */
 
 /* Every entry is that of before where this still begins a shortest path, else the fresh one. */
@@ -882,6 +911,7 @@ int main(void)
 	tcase_add_test(tcase, test_minhop_on_random_fabrics);
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
+	tcase_add_test(tcase, test_threads_change_nothing);
 	tcase_add_test(tcase, test_losses_change_little);
 	tcase_add_test(tcase, test_verifier_finds_damage);
 	tcase_add_test(tcase, test_verifier_accepts_detours);
