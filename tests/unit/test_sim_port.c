@@ -316,6 +316,21 @@ START_TEST(test_trap_conditions)
 }
 END_TEST
 
+/* A host with an SM, but behind a link that is not ACTIVE, is silent too. */
+START_TEST(test_trap_needs_active)
+{
+	struct sim_counters before, after;
+
+	ck_assert_int_eq(net_port_state(net, other, 1, IBA_PORT_DOWN), 0);
+	net_run_ms(net, 100000); /* the traps of its leaf */
+	sim_counters(net->sim, &before);
+	ck_assert(sim_set_description(net->sim, other, "new"));
+	net_run_ms(net, 10000);
+	sim_counters(net->sim, &after);
+	ck_assert_uint_eq(after.traps, before.traps);
+}
+END_TEST
+
 START_TEST(test_trap_144)
 {
 	uint8_t data[64];
@@ -567,6 +582,7 @@ int main(void)
 	tcase_add_test(tcase, test_is_sm_once);
 	tcase_add_test(tcase, test_trap_128);
 	tcase_add_test(tcase, test_trap_conditions);
+	tcase_add_test(tcase, test_trap_needs_active);
 	tcase_add_test(tcase, test_trap_144);
 	tcase_add_test(tcase, test_repress_needs_m_key);
 	tcase_add_test(tcase, test_switch_client);
