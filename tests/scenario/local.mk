@@ -6,13 +6,16 @@ libscenario_a_SOURCES = \
 	tests/scenario/invariants.c \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults
+scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults \
+	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
 TESTS += $(scenario_tests)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM)
 
 # Long: a thousand seeds, each run twice.

@@ -34,7 +34,7 @@ static void make_directory(struct scenario *s)
 	scenario_conf(s, "");
 }
 
-struct scenario *scenario_new(const char *spec, uint64_t seed)
+static struct scenario *make(const char *spec, uint64_t seed, enum runtime_mode mode)
 {
 	struct scenario *s = g_new0(struct scenario, 1);
 	g_autoptr(GError) error = NULL;
@@ -45,10 +45,11 @@ struct scenario *scenario_new(const char *spec, uint64_t seed)
 		g_error("%s", error->message);
 	s->spec = g_strdup(spec);
 	s->seed = s->random = seed;
-	s->rt = runtime_new(RUNTIME_VIRTUAL);
+	s->rt = runtime_new(mode);
 	s->text = g_string_new(NULL);
 	s->log = log_new_capture(s->text);
-	log_set_clock(s->log, virtual_clock, s->rt);
+	if (mode == RUNTIME_VIRTUAL)
+		log_set_clock(s->log, virtual_clock, s->rt);
 	sim_config_default(&config);
 	config.seed = seed;
 	config.hop_ns = 200;
@@ -61,6 +62,16 @@ struct scenario *scenario_new(const char *spec, uint64_t seed)
 	scenario_option(s, "opensm", NULL);
 	scenario_option(s, "-F", s->conf);
 	return s;
+}
+
+struct scenario *scenario_new(const char *spec, uint64_t seed)
+{
+	return make(spec, seed, RUNTIME_VIRTUAL);
+}
+
+struct scenario *scenario_new_real(const char *spec, uint64_t seed)
+{
+	return make(spec, seed, RUNTIME_REAL);
 }
 
 static void remove_directory(const char *path)

@@ -35,6 +35,11 @@ struct scenario {
 };
 
 struct scenario *scenario_new(const char *spec, uint64_t seed);
+/*
+ * In real time, on threads: the functions that run virtual time are not for it, and those that
+ * look at the fabric are called by sim_call.
+ */
+struct scenario *scenario_new_real(const char *spec, uint64_t seed);
 void scenario_free(struct scenario *s);
 
 /* Options, before scenario_start; and the contents of opensm.conf, at any time. */

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The daemon on its threads, and on one loop: links flap while clients ask the SA, for two
+ * seconds; then the fabric must come right. Made for ThreadSanitizer.
+ */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "scenario.h"
+
+#define CLIENTS 4
+#define FLAP_MS 2000
+#define CALM_MS 60000
+#define ASK_TIMEOUT_MS 200
+
+/* Asks for paths for as long as it lives; all on its actor. */
+struct asker {
+	struct message message; /* the first request */
+	struct actor *actor;
+	struct vendor *vendor;
+	struct vendor_address sa;
+	struct iba_gid from, to;
+	uint32_t tid;
+	atomic_uint answered, lost, refused;
+};
+
+static void ask(struct asker *asker)
+{
+	struct iba_path_record path = {.sgid = asker->from, .dgid = asker->to, .numb_path = 1};
+	struct iba_sa_mad mad = {
+		.header = {
+			.base_version = IBA_BASE_VERSION,
+			.mgmt_class = IBA_CLASS_SUBN_ADM,
+			.class_version = IBA_SA_CLASS_VERSION,
+			.method = IBA_METHOD_GET,
+			.attribute_id = IBA_ATTR_PATH_RECORD,
+			.transaction_id = ++asker->tid,
+		},
+		.rmpp.rmpp_version = 1,
+		.sa.component_mask = IBA_COMPONENT(path_record, sgid) |
+				     IBA_COMPONENT(path_record, dgid) |
+				     IBA_COMPONENT(path_record, numb_path),
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	wire_encode(&iba_path_record_type, &path, mad.data);
+	wire_encode(&iba_sa_mad_type, &mad, wire);
+	vendor_send(asker->vendor, &asker->sa, wire, sizeof(wire), ASK_TIMEOUT_MS);
+}
+
+static void on_answer(void *arg, struct vendor_mad *mad)
+{
+	struct asker *asker = arg;
+	struct iba_mad_header header;
+
+	wire_decode(&iba_mad_header_type, mad->data, &header);
+	if (mad->status != VENDOR_RECEIVED)
+		asker->lost++;
+	else if (header.status)
+		asker->refused++;
+	else
+		asker->answered++;
+	vendor_mad_free(mad);
+	ask(asker);
+}
+
+static void run_first(struct message *message)
+{
+	ask((struct asker *)message);
+}
+
+static void drop_first(struct message *message)
+{
+	(void)message;
+}
+
+static void asker_start(struct scenario *s, struct asker *asker, unsigned int node,
+			unsigned int to)
+{
+	struct vendor_client client = {.arg = asker, .receive = on_answer};
+
+	asker->actor = client.actor = actor_new(s->rt, "asker");
+	asker->vendor = sim_open(s->sim, sim_port_guid(s->sim, node, 1), NULL);
+	g_assert(vendor_bind(asker->vendor, IBA_CLASS_SUBN_ADM, false, &client, NULL));
+	asker->from = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, sim_port_guid(s->sim, node, 1)};
+	asker->to = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, sim_port_guid(s->sim, to, 1)};
+	asker->message.run = run_first;
+	asker->message.drop = drop_first;
+	actor_start(asker->actor);
+	actor_post(asker->actor, &asker->message);
+}
+
+static void asker_stop(struct asker *asker)
+{
+	actor_stop(asker->actor);
+	vendor_close(asker->vendor);
+	actor_free(asker->actor);
+}
+
+/* ---- calls on the thread of the fabric ---- */
+
+struct look {
+	struct scenario *s;
+	char *wrong;
+	struct asker *askers;
+	unsigned int hosts[CLIENTS + 1], node, port;
+	bool up;
+};
+
+static void look_violation(struct sim *sim, void *arg)
+{
+	struct look *look = arg;
+
+	(void)sim;
+	g_free(look->wrong);
+	look->wrong = scenario_violation(look->s);
+}
+
+static void look_choose(struct sim *sim, void *arg)
+{
+	struct look *look = arg;
+	const struct iba_port_info *info;
+
+	for (unsigned int i = 0; i <= CLIENTS; i++)
+		look->hosts[i] = scenario_random_host(look->s);
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		info = sim_port_info(sim, look->hosts[i], 1);
+		look->askers[i].sa = (struct vendor_address){
+			.lid = info->master_sm_lid, .qpn = IBA_QP1, .qkey = IBA_QP1_Q_KEY};
+	}
+	scenario_random_link(look->s, &look->node, &look->port);
+}
+
+static void look_flap(struct sim *sim, void *arg)
+{
+	struct look *look = arg;
+
+	sim_link_set(sim, look->node, look->port, look->up);
+	if (look->up)
+		scenario_random_link(look->s, &look->node, &look->port);
+}
+
+/* Real time passes; the loop runs for those who live there. */
+static void pass_ms(unsigned int ms)
+{
+	gint64 end = g_get_monotonic_time() + ms * 1000;
+
+	while (g_get_monotonic_time() < end)
+		if (!g_main_context_iteration(NULL, FALSE))
+			usleep(500);
+}
+
+static void wait_until_good(struct look *look, unsigned int ms)
+{
+	gint64 end = g_get_monotonic_time() + ms * 1000;
+
+	do {
+		pass_ms(50);
+		sim_call(look->s->sim, look_violation, look);
+	} while (look->wrong && g_get_monotonic_time() < end);
+	if (look->wrong)
+		scenario_fail(look->s, "not right after %u ms: %s", ms, look->wrong);
+}
+
+static void flap(struct look *look)
+{
+	for (unsigned int i = 0; i < FLAP_MS / 40; i++) {
+		look->up = i % 2;
+		sim_call(look->s->sim, look_flap, look);
+		pass_ms(40);
+	}
+	look->up = true;
+	sim_call(look->s->sim, look_flap, look);
+}
+
+static void run(bool single_thread)
+{
+	struct scenario *s = scenario_new_real("fattree:4", 1);
+	struct asker askers[CLIENTS] = {0};
+	struct look look = {.s = s, .askers = askers};
+	unsigned int answered = 0;
+
+	if (single_thread)
+		scenario_option(s, "-d", "1");
+	scenario_start(s);
+	wait_until_good(&look, CALM_MS);
+	sim_call(s->sim, look_choose, &look);
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		asker_start(s, &askers[i], look.hosts[i], look.hosts[i + 1]);
+	flap(&look);
+	wait_until_good(&look, CALM_MS);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	pass_ms(100);
+	/* The daemon ends while they still ask, then they do. */
+	scenario_stop(s);
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		asker_stop(&askers[i]);
+		answered += askers[i].answered;
+	}
+	scenario_expect(s, answered > 100);
+	g_free(look.wrong);
+	scenario_free(s);
+}
+
+START_TEST(on_threads)
+{
+	run(false);
+}
+END_TEST
+
+START_TEST(on_one_loop)
+{
+	run(true);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("threads");
+	TCase *tcase = tcase_create("threads");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 180);
+	tcase_add_test(tcase, on_threads);
+	tcase_add_test(tcase, on_one_loop);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
