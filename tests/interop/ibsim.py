@@ -211,7 +211,17 @@ class Fabric:
                 if not node.is_switch and node.ports.get(1) and node.ports[1].peer]
 
     def on(self, host, **more):
-        return dict(self.env, LD_PRELOAD=PRELOAD[0], SIM_HOST=host, **more)
+        return dict(self.env, LD_PRELOAD=PRELOAD[0], SIM_HOST=host,
+                    ASAN_OPTIONS=self.sanitizer_options(), **more)
+
+    def sanitizer_options(self):
+        """AddressSanitizer works as the second library too, and need not find the faults of
+        ibsim's own, which reads beyond what it received."""
+        with open(self.path('asan'), 'w') as file:
+            file.write('interceptor_via_lib:libumad2sim.so\n')
+        given = os.environ.get('ASAN_OPTIONS', '')
+        return (f'{given}:verify_asan_link_order=0:detect_leaks=0:'
+                f'suppressions={self.path("asan")}')
 
     def tool(self, host, *argv, seconds=60):
         """Runs a tool on a host: (exit code, output)."""
