@@ -237,7 +237,10 @@ START_TEST(test_mixed)
 	config.mixed_routing = false;
 	net = net_new("mesh:4", &config);
 	net_bring_up(net);
+	sim_counters(net->sim, &before);
 	ck_assert_int_eq(ask_mixed(net, by, 2), -1);
+	sim_counters(net->sim, &after);
+	ck_assert_uint_eq(after.gets, before.gets); /* not even the request got there */
 	net_free(net);
 }
 END_TEST
