@@ -26,4 +26,9 @@ tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)
 check_PROGRAMS += tests/unit/test_sa_server
 TESTS += tests/unit/test_sa_server
 tests_unit_test_sa_server_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_sa_server_LDADD = libsm.a $(LIBS_SA) $(CHECK_LIBS)
+tests_unit_test_sa_server_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+
+check_LIBRARIES += libsanet.a
+libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
+check_PROGRAMS += tests/bench/sa_wire
+tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)

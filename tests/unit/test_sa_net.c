@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "tests/unit/test_sa_net.h"
+
+static void get_options(void *object)
+{
+	options_ref(object);
+}
+
+static void put_options(void *object)
+{
+	options_unref(object);
+}
+
+static void get_subnet(void *object)
+{
+	subnet_ref(object);
+}
+
+static void put_subnet(void *object)
+{
+	subnet_unref(object);
+}
+
+static void get_groups(void *object)
+{
+	mc_groups_ref(object);
+}
+
+static void put_groups(void *object)
+{
+	mc_groups_unref(object);
+}
+
+static void take_answer(void *arg, struct vendor_mad *mad)
+{
+	struct net *net = arg;
+
+	if (net->answer)
+		vendor_mad_free(net->answer);
+	net->answer = mad;
+	net->n_answers++;
+	if (!net->question)
+		return;
+	if (mad->status != VENDOR_RECEIVED)
+		atomic_fetch_add(&net->n_lost, 1);
+	if (net->n_asked < net->goal)
+		net->question(net, net->n_asked);
+	atomic_fetch_add(&net->n_done, 1);
+}
+
+static void context_init(struct net *net)
+{
+	struct context *context = &net->context;
+
+	context->rt = net->rt;
+	context->log = net->log;
+	event_bus_init(&context->bus);
+	slot_init(&context->options, get_options, put_options);
+	slot_init(&context->subnet, get_subnet, put_subnet);
+	slot_init(&context->groups, get_groups, put_groups);
+	slot_publish(&context->options, options_new());
+	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
+	context->pool = pool_new(net->rt, "pool", 2);
+}
+
+/* Before the simulation runs. */
+static uint64_t last_host_guid(struct sim *sim)
+{
+	uint64_t guid = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(sim, i, &view);
+		if (view.type == IBA_NODE_CA)
+			guid = sim_port_guid(sim, i, 1);
+	}
+	return guid;
+}
+
+void net_start(struct net *net, enum runtime_mode mode, const char *spec)
+{
+	struct topology *topology = topology_load(spec, NULL);
+	struct vendor_client client = {.arg = net, .receive = take_answer};
+	struct sim_config config;
+
+	*net = (struct net){.rt = runtime_new(mode), .log = log_new_null()};
+	sim_config_default(&config);
+	net->sim = sim_new(net->rt, net->log, topology, &config);
+	topology_free(topology);
+	net->client_guid = last_host_guid(net->sim);
+	context_init(net);
+	net->sm_port = sim_open(net->sim, 0, NULL);
+	net->client_port = sim_open(net->sim, net->client_guid, NULL);
+	g_assert(net->sm_port && net->client_port);
+	net->mad = mad_new(&net->context, net->sm_port, NULL);
+	g_assert(net->mad);
+	net->sm = sm_new(&net->context, net->mad, net->sm_port);
+	net->sa = sa_new(&net->context, net->mad);
+	client.actor = net->client = actor_new(net->rt, "client");
+	if (!vendor_bind(net->client_port, IBA_CLASS_SUBN_ADM, false, &client, NULL))
+		g_error("the client cannot bind");
+}
+
+void net_run_daemon(struct net *net)
+{
+	sim_start(net->sim);
+	actor_start(net->client);
+	mad_start(net->mad);
+	sa_start(net->sa);
+	sm_start(net->sm);
+}
+
+void net_stop(struct net *net)
+{
+	sm_stop(net->sm);
+	sa_stop(net->sa);
+	mad_stop(net->mad);
+	vendor_close(net->sm_port);
+	vendor_close(net->client_port);
+	pool_free(net->context.pool);
+	if (net->answer)
+		vendor_mad_free(net->answer);
+	mad_free(net->mad);
+	sm_free(net->sm);
+	sa_free(net->sa);
+	actor_free(net->client);
+	slot_clear(&net->context.groups);
+	slot_clear(&net->context.subnet);
+	slot_clear(&net->context.options);
+	event_bus_clear(&net->context.bus);
+	sim_free(net->sim);
+	log_free(net->log);
+	runtime_free(net->rt);
+}
+
+/* ---- the client ---- */
+
+static bool subnet_up(void *arg)
+{
+	struct net *net = arg;
+	struct subnet *subnet = slot_take(&net->context.subnet);
+
+	if (!subnet)
+		return false;
+	net->sm_lid = subnet->sm_lid;
+	subnet_unref(subnet);
+	return true;
+}
+
+bool net_wait_up(struct net *net)
+{
+	if (runtime_mode(net->rt) == RUNTIME_VIRTUAL) {
+		if (!runtime_run(net->rt, subnet_up, net, 60 * NS_PER_S))
+			return false;
+		runtime_run(net->rt, NULL, NULL, runtime_now(net->rt) + NS_PER_S / 100);
+		return true;
+	}
+	for (unsigned int i = 0; i < 6000 && !subnet_up(net); i++)
+		g_usleep(10000);
+	g_usleep(20000); /* until the SA has seen it too */
+	return subnet_up(net);
+}
+
+void net_ask(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
+		const struct wire_type *type, const void *record)
+{
+	struct vendor_address to = {.lid = net->sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
+	struct iba_mad_header header = {
+		.base_version = 1,
+		.mgmt_class = IBA_CLASS_SUBN_ADM,
+		.class_version = 2,
+		.method = method,
+		.transaction_id = ++net->n_asked,
+		.attribute_id = attribute,
+	};
+	struct iba_sa_header sa = {.component_mask = mask};
+	uint8_t octets[IBA_MAD_BYTES] = {0};
+
+	wire_encode(&iba_mad_header_type, &header, octets);
+	wire_encode(&iba_sa_header_type, &sa, octets + 36);
+	if (type)
+		wire_encode(type, record, octets + IBA_SA_DATA_OFFSET);
+	if (!vendor_send(net->client_port, &to, octets, sizeof(octets), 1000))
+		g_error("the simulation takes no packet");
+}
+
+void net_ask_path(struct net *net)
+{
+	struct iba_path_record record = {
+		.sgid = {IBA_DEFAULT_GID_PREFIX, net->client_guid},
+		.dgid = {IBA_DEFAULT_GID_PREFIX, vendor_port_guid(net->sm_port)},
+	};
+
+	net_ask(net, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD,
+		IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid),
+		&iba_path_record_type, &record);
+}
+
+struct pump {
+	struct message message;
+	struct net *net;
+	unsigned int outstanding;
+};
+
+static void pump_run(struct message *message)
+{
+	struct pump *pump = (struct pump *)message;
+	struct net *net = pump->net;
+
+	while (net->n_asked < MIN(pump->outstanding, net->goal))
+		net->question(net, net->n_asked);
+	g_free(pump);
+}
+
+bool net_pump(struct net *net, unsigned int count, unsigned int outstanding,
+	      void (*question)(struct net *net, unsigned int number))
+{
+	struct pump *pump = g_new0(struct pump, 1);
+
+	pump->message.run = pump_run;
+	pump->net = net;
+	pump->outstanding = outstanding;
+	net->question = question;
+	net->goal = count;
+	actor_post(net->client, &pump->message);
+	for (unsigned int i = 0; i < 60000 && atomic_load(&net->n_done) < count; i++)
+		g_usleep(1000);
+	return atomic_load(&net->n_done) == count;
+}
