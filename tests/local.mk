@@ -12,7 +12,8 @@ AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 AM_TESTS_ENVIRONMENT = \
 	G_DEBUG=fatal-criticals; export G_DEBUG; \
 	G_SLICE=always-malloc; export G_SLICE; \
-	ASAN_OPTIONS=verify_asan_link_order=0:suppressions='$(abs_top_srcdir)/tests/asan.supp'; export ASAN_OPTIONS; \
+	ASAN_OPTIONS=verify_asan_link_order=0:suppressions='$(abs_top_srcdir)/tests/asan.supp'; \
+	export ASAN_OPTIONS; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 

@@ -85,7 +85,8 @@ NF {
 		failed = 1
 	}
 	if (failed) {
-		tell(dir ": " $1 ": " (result == "NONE" ? "did not run" : failed " failed; of its log:"))
+		why = result == "NONE" ? "did not run" : failed " failed; of its log:"
+		tell(dir ": " $1 ": " why)
 		tell_log($1, dir "/" $1 ".log")
 	} else if (skipped) {
 		tell(dir ": " $1 ": " skipped " skipped; of its log:")

@@ -54,7 +54,8 @@ uint64_t runtime_now(const struct runtime *rt);
 bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
 
 struct actor *actor_new(struct runtime *rt, const char *name);
-void actor_start(struct actor *actor);			      /* a thread of its own; no-op if virtual */
+/* A thread of its own; no-op if virtual. */
+void actor_start(struct actor *actor);
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
 /*
  * Joins its thread, or detaches it (on the context's thread); what is still queued or posted later
@@ -86,7 +87,10 @@ static inline bool timer_running(const struct timer *timer)
 	return timer->place != 0;
 }
 
-/* Workers for pure work, at least one. A message may run on any of them; virtual: in turn with the actors. */
+/*
+ * Workers for pure work, at least one. A message may run on any of them; virtual: in turn with the
+ * actors.
+ */
 struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads);
 void pool_post(struct pool *pool, struct message *msg);
 void pool_free(struct pool *pool); /* runs what is queued, then joins */

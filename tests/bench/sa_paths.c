@@ -47,7 +47,8 @@ static uint8_t *make_requests(const struct subnet *subnet, unsigned int n)
 			.from = a,
 			.method = IBA_METHOD_GET,
 			.attribute = IBA_ATTR_PATH_RECORD,
-			.mask = IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid) |
+			.mask = IBA_COMPONENT(path_record, sgid) |
+				IBA_COMPONENT(path_record, dgid) |
 				IBA_COMPONENT(path_record, reversible) |
 				IBA_COMPONENT(path_record, numb_path) |
 				IBA_COMPONENT(path_record, p_key),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The file guid2lid: whatever it holds, the ranges taken from it are aligned, unicast and apart, and
- * come back from what is written.
+ * The file guid2lid: whatever it holds, the ranges taken from it are aligned, unicast and apart,
+ * and come back from what is written.
  */
 #define _GNU_SOURCE /* memmem */
 #include <glib/gstdio.h>
@@ -26,7 +26,8 @@ static void *setup(GPtrArray *seeds)
 {
 	struct place *place = g_new(struct place, 1);
 
-	fuzz_add_text(seeds, "0x0002c90300000001 0x0001 0x0001\n\n0x0002c90300000002 0x0004 0x0007\n");
+	fuzz_add_text(seeds, "0x0002c90300000001 0x0001 0x0001\n\n"
+			     "0x0002c90300000002 0x0004 0x0007\n");
 	fuzz_add_text(seeds, "0x1 0x80 0xff\n0x2 0xbfff 0xbfff\n0x3 0x10 0x1f\n# note\n");
 	place->directory = g_dir_make_tmp("opensm-fuzz-XXXXXX", NULL);
 	fuzz_expect(place->directory);
@@ -63,7 +64,7 @@ static unsigned int load(const struct place *place, bool write)
 static void run(void *state, const uint8_t *data, size_t size)
 {
 	struct place *place = state;
-	/* Writing costs a hundred times what reading does; the rest is the range that load() adds. */
+	/* Writing costs a hundred times what reading does; what load() adds must not be there. */
 	bool write = size && size % 8 == 0 && !memmem(data, size, "ffffffffffffffff", 16) &&
 		     !memmem(data, size, "0xb0", 4) && !memmem(data, size, "0xB0", 4);
 	unsigned int n;

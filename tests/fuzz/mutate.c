@@ -86,7 +86,8 @@ static void alter_number(GByteArray *input, uint64_t *state)
 {
 	static const char *const numbers[] = {
 		"0", "-1", "1", "254", "255", "256", "65535", "65536", "4294967296", "1e99",
-		"18446744073709551615", "18446744073709551616", "0x", "0xffffffffffffffff", "nan", "",
+		"18446744073709551615", "18446744073709551616", "0x", "0xffffffffffffffff", "nan",
+		"",
 	};
 	const char *number = numbers[below(state, G_N_ELEMENTS(numbers))];
 	size_t at = below(state, input->len);

@@ -52,7 +52,7 @@ def layout(files):
                 yield f'{file.path}:{number}: trailing space'
             if len(line.expandtabs(8)) > COLUMNS and not file.is_table:
                 yield f'{file.path}:{number}: {len(line.expandtabs(8))} columns'
-            if file.is_c and re.match(r' *\t* {8}| +\t', line):
+            if file.is_c and re.match(r' *\t* {8}| +\t', line) and line.strip() != '\\':
                 yield f'{file.path}:{number}: indented with spaces'
 
 

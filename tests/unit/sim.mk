@@ -9,12 +9,15 @@ tests_unit_test_topology_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_net.c tests/unit/sim_net.h
 tests_unit_test_sim_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
-tests_unit_test_sim_sma_SOURCES = tests/unit/test_sim_sma.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_sma_SOURCES = tests/unit/test_sim_sma.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
 tests_unit_test_sim_sma_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_sma_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
-tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
 tests_unit_test_sim_port_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_port_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
-tests_unit_test_sim_rmpp_SOURCES = tests/unit/test_sim_rmpp.c tests/unit/sim_net.c tests/unit/sim_net.h
+tests_unit_test_sim_rmpp_SOURCES = tests/unit/test_sim_rmpp.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
 tests_unit_test_sim_rmpp_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_rmpp_LDADD = $(LIBS_SIM) $(CHECK_LIBS)

@@ -254,7 +254,8 @@ static uint64_t joined(const struct wire_field *field, const void *host)
 	uint64_t value = 0;
 
 	for (unsigned int i = 0; i < field->count; i++)
-		value = (field->width < 64 ? value << field->width : 0) | wire_value(field, host, i);
+		value = (field->width < 64 ? value << field->width : 0) |
+			wire_value(field, host, i);
 	return value;
 }
 

@@ -446,7 +446,8 @@ START_TEST(test_table)
 	ck_assert_uint_eq(table(own, false, 0, &wanted, &got), 3);
 	ck_assert_uint_eq(got.join_state, 0);
 	ck_assert(got.port_gid.guid == 0 && got.port_gid.prefix == 0);
-	ck_assert_uint_eq(table(own, true, 0, &wanted, NULL), 4); /* two empty groups, two members */
+	/* two empty groups, two members */
+	ck_assert_uint_eq(table(own, true, 0, &wanted, NULL), 4);
 	ck_assert_uint_eq(table(outside, false, 0, &wanted, &got), 1); /* only the default P_Key */
 	ck_assert_uint_eq(got.p_key, 0xFFFF);
 	wanted.mgid = free_mgid;

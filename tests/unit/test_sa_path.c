@@ -221,7 +221,8 @@ static void ref_lids(const struct world *world, const struct iba_path_record *w,
 	const struct fabric_port *a = &world->subnet->fabric->ports[src];
 	const struct fabric_port *b = &world->subnet->fabric->ports[dst];
 	unsigned int na = mask & C(slid) ? 1 : 1u << a->lmc, nb = mask & C(dlid) ? 1 : 1u << b->lmc;
-	uint16_t sbase = mask & C(slid) ? w->slid : a->lid, dbase = mask & C(dlid) ? w->dlid : b->lid;
+	uint16_t sbase = mask & C(slid) ? w->slid : a->lid;
+	uint16_t dbase = mask & C(dlid) ? w->dlid : b->lid;
 	struct iba_path_record r;
 	unsigned int n = 0;
 
@@ -309,11 +310,12 @@ static void compare(const struct world *world, const struct iba_path_record *w, 
 		ck_assert_msg(told.n == expected->len, "%u paths, expected %u", told.n,
 			      expected->len);
 		for (unsigned int i = 0; i < told.n; i++) {
+			const struct iba_path_record *wanted =
+				&g_array_index(expected, struct iba_path_record, i);
 			struct iba_path_record got;
 
 			told_record(&told, &iba_path_record_type, i, &got);
-			ck_assert_msg(same(&got, &g_array_index(expected, struct iba_path_record, i)),
-				      "mask 0x%" G_GINT64_MODIFIER "x: path %u differs", mask, i);
+			ck_assert_msg(same(&got, wanted), "mask 0x%" G_GINT64_MODIFIER "x: path %u differs", mask, i);
 		}
 	}
 	told_clear(&told);

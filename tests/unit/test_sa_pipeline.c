@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What every SA request meets: status rules, headers, malformed octets; and the fabric's records. */
+/* What every SA request meets: status rules, headers, malformed octets; and fabric records. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
