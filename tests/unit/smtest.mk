@@ -8,3 +8,8 @@ check_PROGRAMS += tests/unit/test_hostile
 TESTS += tests/unit/test_hostile
 tests_unit_test_hostile_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_hostile_LDADD = $(LIBS_PROXY)
+
+check_PROGRAMS += tests/unit/test_mad
+TESTS += tests/unit/test_mad
+tests_unit_test_mad_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_mad_LDADD = $(LIBS_MAD) $(CHECK_LIBS)

@@ -1,0 +1,775 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Transactions over a port made of a list: what was sent is looked at, what comes back is made up
+ * by the test, in virtual time.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "mad/mad.h"
+#include "mad/window.h"
+#include "vendor/vendor_private.h"
+
+#define TIMEOUT_MS 200
+#define OWN_LID 7
+
+struct sent {
+	struct vendor_address to;
+	uint64_t when;
+	unsigned int timeout_ms;
+	uint8_t data[IBA_MAD_BYTES];
+};
+
+struct port {
+	struct vendor base;
+	struct vendor_client clients[256];
+	GArray *sent;	   /* struct sent */
+	unsigned int busy; /* sends refused from now on */
+};
+
+static struct runtime *rt;
+static struct log *logger;
+static struct context context;
+static struct port port;
+static struct options *options;
+static struct mad *mad;
+static struct actor *owner;
+static struct timer tick;
+static unsigned int done_ok, done_status, done_timeout;
+
+static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
+		      const struct vendor_client *client, GError **error)
+{
+	(void)vendor;
+	(void)error;
+	ck_assert(manager);
+	port.clients[mgmt_class] = *client;
+	return true;
+}
+
+static bool port_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
+		      size_t length, unsigned int timeout_ms)
+{
+	struct sent sent = {.to = *to, .when = runtime_now(rt), .timeout_ms = timeout_ms};
+
+	(void)vendor;
+	if (port.busy) {
+		port.busy--;
+		return false;
+	}
+	memcpy(sent.data, data, MIN(length, sizeof(sent.data)));
+	g_array_append_val(port.sent, sent);
+	return true;
+}
+
+static void port_close(struct vendor *vendor)
+{
+	(void)vendor;
+}
+
+static const struct vendor_ops ops = {.bind = port_bind, .send = port_send, .close = port_close};
+
+static void get_options(void *object)
+{
+	options_ref(object);
+}
+
+static void put_options(void *object)
+{
+	options_unref(object);
+}
+
+static void on_tick(struct timer *timer)
+{
+	(void)timer;
+}
+
+static void setup(void)
+{
+	memset(&context, 0, sizeof(context));
+	memset(&port, 0, sizeof(port));
+	done_ok = done_status = done_timeout = 0;
+	rt = runtime_new(RUNTIME_VIRTUAL);
+	logger = log_new_null();
+	context.rt = rt;
+	context.log = logger;
+	slot_init(&context.options, get_options, put_options);
+	options = options_new();
+	options->transaction_timeout = TIMEOUT_MS;
+	options->transaction_retries = 3;
+	options->max_wire_smps = 0;
+	slot_publish(&context.options, options_ref(options));
+	port.base.ops = &ops;
+	port.base.max_outstanding = 1000;
+	port.sent = g_array_new(FALSE, FALSE, sizeof(struct sent));
+	owner = actor_new(rt, "owner");
+	timer_init(&tick, owner, on_tick);
+	mad = NULL;
+}
+
+static void start(void)
+{
+	mad = mad_new(&context, &port.base, NULL);
+	ck_assert_ptr_nonnull(mad);
+	mad_start(mad);
+}
+
+static void teardown(void)
+{
+	actor_stop(owner);
+	if (mad) {
+		mad_stop(mad);
+		mad_free(mad);
+	}
+	actor_free(owner);
+	slot_clear(&context.options);
+	options_unref(options);
+	g_array_unref(port.sent);
+	log_free(logger);
+	runtime_free(rt);
+}
+
+/* ---- requests ---- */
+
+struct tracked {
+	struct mad_request mad;
+	unsigned int number;
+	GArray *order; /* numbers, as they are done */
+};
+
+static void on_done(struct mad_request *request)
+{
+	struct tracked *tracked = (struct tracked *)request;
+
+	done_ok += request->result == MAD_OK;
+	done_status += request->result == MAD_STATUS;
+	done_timeout += request->result == MAD_TIMEOUT;
+	if (tracked->order)
+		g_array_append_val(tracked->order, tracked->number);
+	g_free(tracked);
+}
+
+static struct tracked *make(uint64_t target, uint8_t hops)
+{
+	struct tracked *tracked = g_new0(struct tracked, 1);
+
+	tracked->mad.target = target;
+	tracked->mad.route.hops = hops;
+	for (uint8_t i = 1; i <= hops; i++)
+		tracked->mad.route.path[i] = 10 + i;
+	tracked->mad.method = IBA_METHOD_GET;
+	tracked->mad.attribute = IBA_ATTR_PORT_INFO;
+	tracked->mad.modifier = 3;
+	tracked->mad.owner = owner;
+	tracked->mad.done = on_done;
+	return tracked;
+}
+
+/* Time stands still in a runtime with nothing to do, hence the timer. */
+static void run_ms(uint64_t ms)
+{
+	if (ms)
+		timer_start(&tick, ms * NS_PER_MS);
+	runtime_run(rt, NULL, NULL, runtime_now(rt) + ms * NS_PER_MS);
+}
+
+static void send_one(uint64_t target, uint8_t hops)
+{
+	mad_send(mad, &make(target, hops)->mad);
+	run_ms(0);
+}
+
+static const struct sent *sent_at(unsigned int i)
+{
+	ck_assert_uint_lt(i, port.sent->len);
+	return &g_array_index(port.sent, struct sent, i);
+}
+
+static uint32_t tid_of(const struct sent *sent)
+{
+	const uint8_t *tid = sent->data + 12;
+
+	return (uint32_t)tid[0] << 24 | tid[1] << 16 | tid[2] << 8 | tid[3];
+}
+
+static void deliver(struct vendor_mad *received)
+{
+	vendor_mad_post(received, &port.clients[received->data[1]]);
+	run_ms(0);
+}
+
+/* The answer to what was sent, with an octet changed. */
+static void answer_changed(const struct sent *sent, unsigned int at, uint8_t value)
+{
+	struct vendor_mad *received = vendor_mad_new(&port.base, sent->data, IBA_MAD_BYTES);
+
+	received->data[3] = IBA_METHOD_GET_RESP;
+	if (received->data[1] == IBA_CLASS_SUBN_DIRECTED)
+		received->data[4] = 0x80; /* the D bit */
+	received->data[8] = 0x12;	  /* high half of the TID: the back end's */
+	received->data[64] = 0x5A;
+	received->data[at] = value;
+	deliver(received);
+}
+
+static void answer(const struct sent *sent)
+{
+	answer_changed(sent, 65, 0);
+}
+
+static void report(const struct sent *sent, enum vendor_status status)
+{
+	struct vendor_mad *received = vendor_mad_new(&port.base, sent->data, 24);
+
+	received->status = status;
+	deliver(received);
+}
+
+#define count(name) counter_get(&context.counters, name)
+
+/* ---- tests ---- */
+
+START_TEST(test_answer)
+{
+	start();
+	send_one(1, 2);
+	ck_assert_uint_eq(port.sent->len, 1);
+	ck_assert_uint_eq(sent_at(0)->data[1], IBA_CLASS_SUBN_DIRECTED);
+	ck_assert_uint_eq(sent_at(0)->data[7], 2);
+	ck_assert_uint_eq(sent_at(0)->data[129], 11);
+	ck_assert_uint_eq(sent_at(0)->data[130], 12);
+	ck_assert_uint_eq(sent_at(0)->to.lid, IBA_LID_PERMISSIVE);
+	ck_assert_uint_eq(sent_at(0)->timeout_ms, TIMEOUT_MS);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 1);
+	ck_assert_uint_eq(count(smp_sent), 1);
+	ck_assert_uint_eq(count(smp_received), 1);
+	ck_assert_uint_eq(count(smp_directed), 1);
+	ck_assert_uint_eq(count(smp_directed_hops), 2);
+	ck_assert_uint_eq(count(smp_retries) + count(smp_timeouts) + count(mad_unknown), 0);
+}
+END_TEST
+
+START_TEST(test_status)
+{
+	start();
+	send_one(1, 1);
+	answer_changed(sent_at(0), 5, 0x1C);
+	ck_assert_uint_eq(done_status, 1);
+	ck_assert_uint_eq(count(smp_bad_status), 1);
+}
+END_TEST
+
+/* _i 0: the device never reports a timeout; 1: it does; 2: it refuses each time. */
+START_TEST(test_retries)
+{
+	start();
+	send_one(1, 1);
+	for (unsigned int i = 0; _i && i < 4; i++) {
+		run_ms(_i == 1 ? TIMEOUT_MS : 1);
+		ck_assert_uint_eq(done_timeout, 0);
+		report(sent_at(i), _i == 1 ? VENDOR_TIMED_OUT : VENDOR_FAILED);
+	}
+	run_ms(_i ? 0 : 10000);
+	ck_assert_uint_eq(port.sent->len, 4);
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert_uint_eq(count(smp_sent), 4);
+	ck_assert_uint_eq(count(smp_retries), 3);
+	ck_assert_uint_eq(count(smp_timeouts), 1);
+	for (unsigned int i = 1; !_i && i < 4; i++) {
+		uint64_t gap = sent_at(i)->when - sent_at(i - 1)->when;
+
+		ck_assert_uint_gt(gap, TIMEOUT_MS * NS_PER_MS);
+		ck_assert_uint_lt(gap, 2 * TIMEOUT_MS * NS_PER_MS);
+	}
+	report(sent_at(3), VENDOR_TIMED_OUT); /* late: nobody waits any more */
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_timeout + done_ok, 1);
+	ck_assert_uint_eq(count(mad_unknown), 1);
+}
+END_TEST
+
+START_TEST(test_tries_of_the_request)
+{
+	struct tracked *tracked;
+
+	start();
+	tracked = make(1, 1);
+	tracked->mad.tries = 2;
+	mad_send(mad, &tracked->mad);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 2);
+	ck_assert_uint_eq(done_timeout, 1);
+}
+END_TEST
+
+/* The answer to the first try comes after the second was sent: it counts, once. */
+START_TEST(test_late_and_duplicate_answers)
+{
+	start();
+	send_one(1, 1);
+	run_ms(TIMEOUT_MS);
+	report(sent_at(0), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(port.sent->len, 2);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+	answer(sent_at(1));
+	answer(sent_at(1));
+	ck_assert_uint_eq(done_ok, 1);
+	ck_assert_uint_eq(count(mad_unknown), 2);
+	send_one(1, 1); /* perhaps in the same slot */
+	ck_assert_uint_ne(tid_of(sent_at(2)), tid_of(sent_at(0)));
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+	answer(sent_at(2));
+	ck_assert_uint_eq(done_ok, 2);
+}
+END_TEST
+
+static const struct forgery {
+	unsigned int at;
+	uint8_t value;
+	bool malformed;
+} forgeries[] = {
+	{0, 2, true},				/* base version */
+	{3, IBA_METHOD_GET_RESP | 0x20, false}, /* method */
+	{3, 0x86, false},			/* ReportResp */
+	{12, 0x77, false},			/* TID: age */
+	{14, 0x7F, false},			/* TID: age and slot */
+	{16, 0xFF, false},			/* attribute */
+	{17, 0x10, false},
+	{20, 0x80, false}, /* modifier */
+	{23, 4, false},
+};
+
+START_TEST(test_forged_answers)
+{
+	const struct forgery *forgery = &forgeries[_i];
+
+	start();
+	send_one(1, 1);
+	answer_changed(sent_at(0), forgery->at, forgery->value);
+	ck_assert_uint_eq(done_ok + done_status + done_timeout, 0);
+	ck_assert_uint_eq(count(mad_malformed), forgery->malformed);
+	ck_assert_uint_eq(count(mad_unknown), !forgery->malformed);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
+START_TEST(test_short_mads)
+{
+	start();
+	send_one(1, 1);
+	for (unsigned int length = 0; length < 256; length++) {
+		struct vendor_mad *received =
+			vendor_mad_new(&port.base, sent_at(0)->data, IBA_MAD_BYTES);
+
+		received->data[3] = IBA_METHOD_GET_RESP;
+		received->length = length;
+		deliver(received);
+	}
+	ck_assert_uint_eq(done_ok, 0);
+	ck_assert_uint_eq(count(mad_malformed), 256);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
+/* ---- the window ---- */
+
+static unsigned int in_flight_max(unsigned int requests)
+{
+	unsigned int answered = 0, most = 0;
+
+	for (unsigned int i = 0; i < requests; i++)
+		mad_send(mad, &make(1 + i, 1)->mad);
+	run_ms(0);
+	while (answered < port.sent->len) {
+		most = MAX(most, port.sent->len - answered);
+		answer(sent_at(answered++));
+	}
+	ck_assert_uint_eq(done_ok, requests);
+	ck_assert_uint_eq(port.sent->len, requests);
+	return most;
+}
+
+START_TEST(test_window_never_exceeded)
+{
+	static const unsigned int limits[][3] = {
+		/* max_wire_smps, device, expected */
+		{0, 1000, 1000}, {0, 5000, 4096}, {32, 1000, 32}, {100, 20, 20},
+		{1, 1000, 1},	 {3, 1000, 3},	  {0, 1, 1},	  {0, 0, 1},
+	};
+
+	options->max_wire_smps = limits[_i][0];
+	slot_publish(&context.options, options_ref(options));
+	port.base.max_outstanding = limits[_i][1];
+	start();
+	ck_assert_uint_eq(in_flight_max(10000), limits[_i][2]);
+}
+END_TEST
+
+/* All are lost until then: never more than the least window after the first loss. */
+START_TEST(test_window_shrinks_and_grows)
+{
+	unsigned int before, answered;
+
+	start();
+	in_flight_max(1000);
+	before = port.sent->len;
+	done_ok = 0;
+	for (unsigned int i = 0; i < 3000; i++)
+		mad_send(mad, &make(5000 + i, 1)->mad);
+	run_ms(0);
+	ck_assert_uint_gt(port.sent->len - before, 400);
+	run_ms(20 * TIMEOUT_MS);
+	before = port.sent->len;
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_le(port.sent->len - before, WINDOW_MIN);
+	ck_assert_uint_ge(port.sent->len - before, 1);
+	/* The loss is over. */
+	before = answered = port.sent->len - WINDOW_MIN;
+	while (answered < port.sent->len && answered - before < 1000)
+		answer(sent_at(answered++));
+	ck_assert_uint_gt(port.sent->len - answered, 20);
+}
+END_TEST
+
+/* ---- targets ---- */
+
+START_TEST(test_four_to_a_target_and_fair)
+{
+	start();
+	for (unsigned int i = 0; i < 100; i++)
+		mad_send(mad, &make(1, 1)->mad);
+	for (unsigned int i = 0; i < 3; i++)
+		mad_send(mad, &make(2, 2)->mad);
+	run_ms(0);
+	ck_assert_uint_eq(port.sent->len, 4 + 3);
+	for (unsigned int i = 0; i < port.sent->len; i++)
+		answer(sent_at(i));
+	ck_assert_uint_eq(done_ok, 103);
+	ck_assert_uint_eq(port.sent->len, 103);
+}
+END_TEST
+
+/* With room for few in all, two targets get the same share and each its own order. */
+START_TEST(test_turns)
+{
+	unsigned int of_first = 0;
+
+	options->max_wire_smps = 4;
+	slot_publish(&context.options, options_ref(options));
+	start();
+	for (unsigned int i = 0; i < 200; i++) {
+		struct tracked *tracked = make(1 + i / 100, 1 + i / 100);
+
+		tracked->mad.modifier = i % 100;
+		mad_send(mad, &tracked->mad);
+	}
+	run_ms(0);
+	for (unsigned int i = 0; i < port.sent->len; i++) {
+		bool first = sent_at(i)->data[7] == 1;
+
+		ck_assert_uint_eq(sent_at(i)->data[23], first ? of_first : i - of_first);
+		of_first += first;
+		if (i >= 8 && i < 180)
+			ck_assert_int_le(abs((int)(2 * of_first) - (int)(i + 1)), 8);
+		answer(sent_at(i));
+	}
+	ck_assert_uint_eq(done_ok, 200);
+}
+END_TEST
+
+/* ---- routes ---- */
+
+static void set_own_lid(uint16_t lid)
+{
+	mad_set_own_lid(mad, lid, 3);
+	run_ms(0);
+}
+
+static void send_to_lid(void)
+{
+	struct tracked *tracked = make(1, 3);
+
+	tracked->mad.route.lid = 42;
+	mad_send(mad, &tracked->mad);
+	run_ms(0);
+}
+
+static void check_form(const struct sent *sent, bool by_lid)
+{
+	ck_assert_uint_eq(sent->data[1], by_lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DIRECTED);
+	ck_assert_uint_eq(sent->to.lid, by_lid ? 42 : IBA_LID_PERMISSIVE);
+	ck_assert_uint_eq(sent->to.sl, by_lid ? 3 : 0);
+}
+
+START_TEST(test_lid_first_then_directed)
+{
+	start();
+	send_to_lid();
+	ck_assert_uint_eq(port.sent->len, 1);
+	check_form(sent_at(0), false); /* the SM has no LID to be answered at */
+	answer(sent_at(0));
+	set_own_lid(OWN_LID);
+	send_to_lid();
+	ck_assert_uint_eq(port.sent->len, 3);
+	check_form(sent_at(1), false);
+	check_form(sent_at(2), true); /* the probe: NodeInfo */
+	ck_assert_uint_eq(sent_at(2)->data[17], IBA_ATTR_NODE_INFO);
+	answer(sent_at(1));
+	answer(sent_at(2));
+	ck_assert_uint_eq(done_ok, 2);
+	send_to_lid();
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 7);
+	for (unsigned int i = 3; i < 7; i++) {
+		check_form(sent_at(i), i % 2);
+		ck_assert_uint_eq(tid_of(sent_at(i)), tid_of(sent_at(3)));
+	}
+}
+END_TEST
+
+static bool is_mixed(const struct sent *sent)
+{
+	return sent->data[1] == IBA_CLASS_SUBN_DIRECTED && sent->to.lid == 42;
+}
+
+static void send_behind(uint64_t target)
+{
+	struct tracked *tracked = make(target, 3);
+
+	tracked->mad.route.parent = 42;
+	mad_send(mad, &tracked->mad);
+	run_ms(0);
+}
+
+START_TEST(test_mixed_after_the_probe)
+{
+	start();
+	set_own_lid(OWN_LID);
+	send_behind(1);
+	ck_assert_uint_eq(port.sent->len, 2);
+	ck_assert(!is_mixed(sent_at(0)));
+	ck_assert(is_mixed(sent_at(1))); /* the probe */
+	ck_assert_uint_eq(sent_at(1)->data[7], 1);
+	ck_assert_uint_eq(sent_at(1)->data[129], 13);
+	ck_assert_uint_eq(sent_at(1)->data[32] << 8 | sent_at(1)->data[33], OWN_LID);
+	send_behind(2); /* unproven, and one probe at a time */
+	ck_assert_uint_eq(port.sent->len, 3);
+	ck_assert(!is_mixed(sent_at(2)));
+	answer(sent_at(1));
+	send_behind(3);
+	ck_assert_uint_eq(port.sent->len, 4);
+	ck_assert(is_mixed(sent_at(3)));
+	run_ms(10000);
+	ck_assert_uint_eq(done_timeout, 3);
+	for (unsigned int i = 4; i < port.sent->len; i++)
+		if (tid_of(sent_at(i)) == tid_of(sent_at(3))) {
+			ck_assert(!is_mixed(sent_at(i))); /* its second try */
+			break;
+		}
+}
+END_TEST
+
+/* Nothing that was asked waits for the probe; and it is not tried again at once. */
+START_TEST(test_probe_lost)
+{
+	unsigned int probes = 0;
+
+	start();
+	set_own_lid(OWN_LID);
+	for (unsigned int i = 0; i < 1000; i++) {
+		unsigned int before = port.sent->len;
+
+		send_behind(i);
+		for (unsigned int j = before; j < port.sent->len; j++) {
+			probes += is_mixed(sent_at(j));
+			if (!is_mixed(sent_at(j)))
+				answer(sent_at(j));
+		}
+		ck_assert_uint_eq(done_ok, i + 1);
+		run_ms(10);
+	}
+	/* In ten seconds: at 0, after 1, 2 and 4. */
+	ck_assert_uint_eq(probes, 4);
+	ck_assert_uint_eq(count(smp_timeouts) + count(smp_retries), 0);
+}
+END_TEST
+
+/* ---- a busy device ---- */
+
+/* Refuses the first _i sends; no try is lost by that, nothing is sent twice. */
+START_TEST(test_device_busy)
+{
+	options->transaction_retries = 0;
+	slot_publish(&context.options, options_ref(options));
+	start();
+	port.busy = _i;
+	for (unsigned int i = 0; i < 50; i++)
+		mad_send(mad, &make(i, 1)->mad);
+	run_ms(_i + 1);
+	for (unsigned int i = 0; i < port.sent->len; i++)
+		answer(sent_at(i));
+	ck_assert_uint_eq(done_timeout, 0);
+	ck_assert_uint_eq(done_ok, 50);
+	ck_assert_uint_eq(port.sent->len, 50);
+	ck_assert_uint_eq(count(smp_sent), 50);
+	ck_assert_uint_eq(count(smp_retries), 0);
+}
+END_TEST
+
+START_TEST(test_device_busy_at_a_retry)
+{
+	start();
+	send_one(1, 1);
+	port.busy = 30;
+	run_ms(TIMEOUT_MS);
+	report(sent_at(0), VENDOR_TIMED_OUT);
+	report(sent_at(0), VENDOR_TIMED_OUT); /* again: of a try that is over */
+	ck_assert_uint_eq(port.sent->len, 1);
+	run_ms(31);
+	ck_assert_uint_eq(port.sent->len, 2);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 4);
+	ck_assert_uint_eq(count(smp_retries), 3);
+	ck_assert_uint_eq(done_timeout, 1);
+}
+END_TEST
+
+/* ---- the end ---- */
+
+static unsigned int dropped;
+
+static void drop(struct message *message)
+{
+	dropped++;
+	g_free(message);
+}
+
+/* In flight, queued at a target, and still in the mailbox. */
+START_TEST(test_free_drops_requests)
+{
+	dropped = 0;
+	start();
+	for (unsigned int i = 0; i < 20; i++) {
+		struct tracked *tracked = make(i % 2, 1);
+
+		tracked->mad.message.drop = i % 3 ? drop : NULL;
+		mad_send(mad, &tracked->mad);
+		if (i == 14)
+			run_ms(0);
+	}
+	mad_stop(mad);
+	mad_free(mad);
+	mad = NULL;
+	ck_assert_uint_eq(dropped, 13);
+	ck_assert_uint_eq(done_ok + done_timeout, 0);
+}
+END_TEST
+
+/* ---- what arrives unasked ---- */
+
+struct server {
+	struct actor *actor;
+	unsigned int received;
+	struct vendor_address from;
+};
+
+static void serve(void *arg, struct vendor_mad *received)
+{
+	struct server *server = arg;
+
+	server->received++;
+	server->from = received->remote;
+	mad_reply(mad, received, g_memdup2(received->data, received->length), received->length);
+	vendor_mad_free(received);
+}
+
+static void arrive(uint8_t mgmt_class, uint8_t method)
+{
+	struct vendor_mad *received = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
+
+	memset(received->data, 0, IBA_MAD_BYTES);
+	received->data[0] = 1;
+	received->data[1] = mgmt_class;
+	received->data[3] = method;
+	received->remote.lid = 99;
+	received->remote.qpn = 1;
+	vendor_mad_post(received, &port.clients[mgmt_class == 0x33 ? 1 : mgmt_class]);
+	run_ms(0);
+}
+
+START_TEST(test_dispatch_and_reply)
+{
+	struct server sm = {.actor = owner}, sa = {.actor = owner};
+	struct vendor_client to_sm = {.actor = owner, .arg = &sm, .receive = serve};
+	struct vendor_client to_sa = {.actor = owner, .arg = &sa, .receive = serve};
+
+	mad = mad_new(&context, &port.base, NULL);
+	mad_serve(mad, IBA_CLASS_SUBN_LID, &to_sm);
+	mad_serve(mad, IBA_CLASS_SUBN_ADM, &to_sa);
+	mad_start(mad);
+	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_TRAP);
+	arrive(IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET);
+	arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET_TABLE);
+	arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_REPORT_RESP); /* the SA sends reports itself */
+	arrive(0x33, IBA_METHOD_GET);
+	ck_assert_uint_eq(sm.received, 2);
+	ck_assert_uint_eq(sa.received, 2);
+	ck_assert_uint_eq(sa.from.lid, 99);
+	ck_assert_uint_eq(count(mad_unhandled), 1);
+	ck_assert_uint_eq(port.sent->len, 4);
+	ck_assert_uint_eq(sent_at(0)->to.lid, 99);
+	ck_assert_uint_eq(sent_at(0)->timeout_ms, 0);
+	port.busy = 1;
+	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_TRAP);
+	ck_assert_uint_eq(count(mad_replies_dropped), 1);
+	ck_assert_uint_eq(port.sent->len, 4);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+	tcase_add_test(tcase, test_answer);
+	tcase_add_test(tcase, test_status);
+	tcase_add_loop_test(tcase, test_retries, 0, 3);
+	tcase_add_test(tcase, test_tries_of_the_request);
+	tcase_add_test(tcase, test_late_and_duplicate_answers);
+	tcase_add_loop_test(tcase, test_forged_answers, 0, G_N_ELEMENTS(forgeries));
+	tcase_add_test(tcase, test_short_mads);
+	tcase_add_loop_test(tcase, test_window_never_exceeded, 0, 8);
+	tcase_add_test(tcase, test_window_shrinks_and_grows);
+	tcase_add_test(tcase, test_four_to_a_target_and_fair);
+	tcase_add_test(tcase, test_turns);
+	tcase_add_test(tcase, test_lid_first_then_directed);
+	tcase_add_test(tcase, test_mixed_after_the_probe);
+	tcase_add_test(tcase, test_probe_lost);
+	tcase_add_loop_test(tcase, test_device_busy, 0, 120);
+	tcase_add_test(tcase, test_device_busy_at_a_retry);
+	tcase_add_test(tcase, test_free_drops_requests);
+	tcase_add_test(tcase, test_dispatch_and_reply);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("mad");
+	TCase *tcase = tcase_create("mad");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	add_tests(tcase);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
