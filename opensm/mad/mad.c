@@ -431,17 +431,33 @@ static void hand_to_server(struct mad *mad, struct vendor_mad *received)
 	vendor_mad_post(received, &server->client);
 }
 
+/* Whether a timeout that the device reports is that of an earlier try: it comes too soon. */
+static bool is_stale(const struct transaction *transaction, enum vendor_status status)
+{
+	uint64_t waited = actor_now(transaction->mad->actor) - transaction->sent_ns;
+
+	return transaction->unsent || (status == VENDOR_TIMED_OUT &&
+				       waited < transaction->wait_ms * (NS_PER_MS / 4 * 3));
+}
+
+/* A request that the device gave up or would not send. */
+static void receive_returned(struct mad *mad, const struct vendor_mad *returned)
+{
+	struct transaction *transaction = transaction_find(mad, returned->data);
+
+	if (transaction && returned->data[1] != IBA_CLASS_SUBN_ADM &&
+	    !is_stale(transaction, returned->status))
+		retry_or_give_up(transaction);
+}
+
 static void receive(void *arg, struct vendor_mad *received)
 {
 	struct mad *mad = arg;
-	struct transaction *transaction;
 
 	if (received->length < iba_mad_header_bytes || received->data[0] != 1) {
 		counter_inc(&mad->context->counters, mad_malformed);
 	} else if (received->status != VENDOR_RECEIVED) {
-		transaction = transaction_find(mad, received->data);
-		if (transaction && received->data[1] != IBA_CLASS_SUBN_ADM)
-			retry_or_give_up(transaction);
+		receive_returned(mad, received);
 	} else if (is_response(received->data[3]) && received->data[1] != IBA_CLASS_SUBN_ADM) {
 		if (received->length >= IBA_MAD_BYTES)
 			receive_response(mad, received->data);
@@ -585,7 +601,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->forms[SMP_MIXED] = (struct form_state){.name = "mixed", .pause = PROBE_PAUSE_FIRST};
 	if (options->max_wire_smps && options->max_wire_smps < max)
 		max = options->max_wire_smps;
-	window_init(&mad->window, MIN(max, SLOTS));
+	window_init(&mad->window, CLAMP(max, 1, SLOTS));
 	init_slots(mad);
 	options_unref(options);
 	if (!bind_classes(mad, error)) {
