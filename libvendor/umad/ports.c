@@ -62,16 +62,17 @@ GArray *vendor_umad_ports(GError **error)
 
 static char *list_ports(const GArray *ports)
 {
-	static const char *const states[] = { "no state", "DOWN", "INIT", "ARMED", "ACTIVE" };
+	static const char *const states[] = {"no state", "DOWN", "INIT", "ARMED", "ACTIVE"};
 	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; i < ports->len; i++) {
 		const struct vendor_port *p = &g_array_index(ports, struct vendor_port, i);
 
-		g_string_append_printf(text, "%s0x%016" PRIx64 " (%s port %u, %s)",
-				       i ? ", " : "", p->guid, p->device, p->port_num,
-				       !p->infiniband ? "not InfiniBand" :
-				       p->state < G_N_ELEMENTS(states) ? states[p->state] : "?");
+		g_string_append_printf(text, "%s0x%016" PRIx64 " (%s port %u, %s)", i ? ", " : "",
+				       p->guid, p->device, p->port_num,
+				       !p->infiniband			 ? "not InfiniBand"
+				       : p->state < G_N_ELEMENTS(states) ? states[p->state]
+									 : "?");
 	}
 	return g_string_free(text, FALSE);
 }
@@ -107,8 +108,8 @@ static const struct vendor_port *find_best(const GArray *ports)
 bool umad_choose_port(const GArray *ports, uint64_t port_guid, struct vendor_port *port,
 		      GError **error)
 {
-	const struct vendor_port *found = port_guid ? find_guid(ports, port_guid) :
-						      find_best(ports);
+	const struct vendor_port *found =
+		port_guid ? find_guid(ports, port_guid) : find_best(ports);
 	g_autofree char *list = NULL;
 
 	if (found) {
@@ -122,7 +123,8 @@ bool umad_choose_port(const GArray *ports, uint64_t port_guid, struct vendor_por
 	else if (!port_guid)
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_DEVICE,
 			    "no InfiniBand port on this host, only %s; "
-			    "--sim fattree:16 runs without one", list);
+			    "--sim fattree:16 runs without one",
+			    list);
 	else
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_NO_SUCH_PORT,
 			    "no local InfiniBand port has GUID 0x%016" PRIx64 "; there are: %s",

@@ -125,7 +125,7 @@ static enum readiness wait_readable(struct umad_device *device, int timeout_ms)
 /* A lost device stays readable for ever: log it once, and do not spin. */
 static void note_failure(struct umad_device *device, bool known)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * NS_PER_MS };
+	const struct timespec pause = {.tv_nsec = POLL_MS * NS_PER_MS};
 
 	if (!known)
 		log_error(device->log, "%s: receiving from the device failed: %s",

@@ -42,19 +42,19 @@ static const struct class_row {
 	uint8_t rmpp_version;
 	uint64_t methods;
 } class_rows[] = {
-	{ IBA_CLASS_SUBN_LID, 1, 0,
-	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
-		  BIT(IBA_METHOD_TRAP_REPRESS) },
-	{ IBA_CLASS_SUBN_DIRECTED, 1, 0,
-	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
-		  BIT(IBA_METHOD_TRAP_REPRESS) },
+	{IBA_CLASS_SUBN_LID, 1, 0,
+	 BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
+		 BIT(IBA_METHOD_TRAP_REPRESS)},
+	{IBA_CLASS_SUBN_DIRECTED, 1, 0,
+	 BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_TRAP) |
+		 BIT(IBA_METHOD_TRAP_REPRESS)},
 	/* Not Report: it belongs to subscribers on this host, such as srp_daemon. */
-	{ IBA_CLASS_SUBN_ADM, 2, 1,
-	  BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_GET_TABLE) |
-		  BIT(IBA_METHOD_GET_TRACE_TABLE) | BIT(IBA_METHOD_GET_MULTI) |
-		  BIT(IBA_METHOD_DELETE) },
-	{ IBA_CLASS_PERF, 1, 0, 0 },
-	{ IBA_CLASS_CC, 2, 0, 0 },
+	{IBA_CLASS_SUBN_ADM, 2, 1,
+	 BIT(IBA_METHOD_GET) | BIT(IBA_METHOD_SET) | BIT(IBA_METHOD_GET_TABLE) |
+		 BIT(IBA_METHOD_GET_TRACE_TABLE) | BIT(IBA_METHOD_GET_MULTI) |
+		 BIT(IBA_METHOD_DELETE)},
+	{IBA_CLASS_PERF, 1, 0, 0},
+	{IBA_CLASS_CC, 2, 0, 0},
 };
 
 static struct umad_device *device_of(struct vendor *vendor)
@@ -168,8 +168,8 @@ static bool write_mad(struct umad_device *device, const struct umad_agent *agent
 	return true;
 }
 
-static bool device_send(struct vendor *vendor, const struct vendor_address *to,
-			const uint8_t *data, size_t length, unsigned int timeout_ms)
+static bool device_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
+			size_t length, unsigned int timeout_ms)
 {
 	struct umad_device *device = device_of(vendor);
 	struct umad_agent *agent;

@@ -21,9 +21,9 @@ struct umad_device {
 	struct log *log;
 	char device[64];
 	int port_num;
-	int port_id;			  /* of libibumad; its file descriptor */
-	int issm_fd;			  /* held open while IsSM is set, else -1 */
-	pthread_mutex_t lock;		  /* bind and set_is_sm of several actors */
+	int port_id;				  /* of libibumad; its file descriptor */
+	int issm_fd;				  /* held open while IsSM is set, else -1 */
+	pthread_mutex_t lock;			  /* bind and set_is_sm of several actors */
 	_Atomic(struct umad_agent *) agents[256]; /* by class; set once, freed at close */
 	pthread_t receiver;
 	bool receiving; /* the thread runs */

@@ -22,8 +22,7 @@ struct counts {
 	_Atomic uint64_t mads, gets, sets, directed, hops; /* directed requests and their hops */
 };
 
-typedef int send_fn(int port_id, int agent_id, void *umad, int length, int timeout_ms,
-		    int retries);
+typedef int send_fn(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries);
 
 static struct counts *counts;
 static send_fn *next_send;

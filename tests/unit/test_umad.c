@@ -77,7 +77,7 @@ static struct setup *setup_new(void)
 	pthread_mutex_init(&s->inbox.lock, NULL);
 	pthread_cond_init(&s->inbox.arrived, NULL);
 	s->inbox.mads = g_ptr_array_new_with_free_func(free_mad);
-	s->client = (struct vendor_client){ s->actor, &s->inbox, on_receive };
+	s->client = (struct vendor_client){s->actor, &s->inbox, on_receive};
 	actor_start(s->actor);
 	s->vendor = vendor_umad_open(s->rt, s->log, 0, &error);
 	ck_assert_msg(s->vendor != NULL, "%s", error ? error->message : "no error");
@@ -136,7 +136,7 @@ static void directed_get(uint8_t smp[256], uint16_t attribute, uint8_t hops, uin
 		smp[128 + i] = 1;
 }
 
-static const struct vendor_address neighbourhood = { .lid = IBA_LID_PERMISSIVE };
+static const struct vendor_address neighbourhood = {.lid = IBA_LID_PERMISSIVE};
 
 static bool send_get(struct setup *s, uint16_t attribute, uint8_t hops, uint32_t tid)
 {
@@ -345,7 +345,7 @@ static pid_t start_ibsim(const char *dir, int commands[2])
 {
 	g_autofree char *net_file = g_build_filename(dir, "net", NULL);
 	g_autofree char *out_file = g_build_filename(dir, "ibsim.out", NULL);
-	char *argv[] = { (char *)IBSIM, (char *)"-s", net_file, NULL };
+	char *argv[] = {(char *)IBSIM, (char *)"-s", net_file, NULL};
 	pid_t pid;
 	int out;
 
@@ -387,7 +387,7 @@ static int run_under_ibsim(const char *preload)
 {
 	char dir[] = "/tmp/test_umad.XXXXXX";
 	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *argv[] = { self, (char *)"--tests", NULL };
+	char *argv[] = {self, (char *)"--tests", NULL};
 	int commands[2], status = 1;
 	pid_t ibsim, tests;
 
