@@ -27,9 +27,12 @@ static void *setup(GPtrArray *seeds)
 	fuzz_add_text(seeds, text);
 	fuzz_add_text(seeds, "-V -s 10 -p 3 -R updn,minhop -D 0xFF\n"
 			     "m_key 0x5\nqos TRUE\nlmc 2\n");
-	fuzz_add_text(seeds, "--sim fattree:4 --sim-loss 0.5 -B\nqos_sl2vl 0,1,2,3,4,5,6,7\n"
-			     "qos_vlarb_high 0:4,1:0,2:0\nlog_max_size 10M\nsubnet_prefix fe80::\n");
-	fuzz_add_text(seeds, "-g 0x2c9 -l 2 -r -o -c\n# comment\n\nlog_flags 0xff\nconsole local\n");
+	fuzz_add_text(seeds, "--sim fattree:4 --sim-loss 0.5 -B\n"
+			     "qos_sl2vl 0,1,2,3,4,5,6,7\n"
+			     "qos_vlarb_high 0:4,1:0,2:0\nlog_max_size 10M\n"
+			     "subnet_prefix fe80::\n");
+	fuzz_add_text(seeds, "-g 0x2c9 -l 2 -r -o -c\n"
+			     "# comment\n\nlog_flags 0xff\nconsole local\n");
 	return files;
 }
 

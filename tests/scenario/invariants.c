@@ -341,7 +341,8 @@ static void check_copies(struct scenario *s, const struct flood *flood, uint64_t
 	for (unsigned int i = 0; i < n; i++)
 		if (guids[i] != from && flood->copies[sim_find_guid(s->sim, guids[i])] != 1)
 			scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64
-				      " reaches 0x%016" PRIx64 " %u times", flood->mlid, from, guids[i],
+				      " reaches 0x%016" PRIx64 " %u times",
+				      flood->mlid, from, guids[i],
 				      flood->copies[sim_find_guid(s->sim, guids[i])]);
 	if (got != n - 1)
 		scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " reaches %u ports, not %u",

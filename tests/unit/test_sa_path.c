@@ -315,7 +315,8 @@ static void compare(const struct world *world, const struct iba_path_record *w, 
 			struct iba_path_record got;
 
 			told_record(&told, &iba_path_record_type, i, &got);
-			ck_assert_msg(same(&got, wanted), "mask 0x%" G_GINT64_MODIFIER "x: path %u differs", mask, i);
+			ck_assert_msg(same(&got, wanted),
+				      "mask 0x%" G_GINT64_MODIFIER "x: path %u differs", mask, i);
 		}
 	}
 	told_clear(&told);
