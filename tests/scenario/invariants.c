@@ -258,21 +258,6 @@ static char *check_routes(const struct view *view)
 	return wrong;
 }
 
-char *scenario_violation(const struct scenario *s)
-{
-	struct view view;
-	char *wrong;
-
-	view_init(&view, s);
-	wrong = check_links(&view);
-	for (unsigned int i = 0; !wrong && i < view.endports->len; i++)
-		wrong = check_endport(&view, i);
-	if (!wrong)
-		wrong = check_routes(&view);
-	view_clear(&view);
-	return wrong;
-}
-
 /* ---- multicast ---- */
 
 struct flood {
@@ -311,58 +296,105 @@ static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
 	}
 }
 
-/* Node and port at which the packets of a member come into the fabric. */
-static void flood_begin(struct scenario *s, struct flood *flood, uint64_t guid)
+/* Where the packets of a member come into the fabric; false if it is not connected. */
+static bool flood_begin(struct flood *flood, uint64_t guid)
 {
-	int node = sim_find_guid(s->sim, guid);
-	unsigned int peer, peer_port, port = 0;
+	const struct sim *sim = flood->view.s->sim;
+	int found = sim_find_guid(sim, guid);
+	unsigned int node = (unsigned int)found, peer, peer_port, port = 0;
 
-	if (node < 0)
-		scenario_fail(s, "no member 0x%016" PRIx64, guid);
-	while (sim_port_guid(s->sim, (unsigned int)node, port) != guid)
+	if (found < 0 || !flood->view.reached[node])
+		return false;
+	while (port < flood->view.nodes[node].num_ports && sim_port_guid(sim, node, port) != guid)
 		port++;
-	if (is_switch(&flood->view, (unsigned int)node))
-		flood_from(flood, (unsigned int)node, 0);
-	else if (link_peer(&flood->view, (unsigned int)node, port, &peer, &peer_port))
+	if (is_switch(&flood->view, node))
+		flood_from(flood, node, 0);
+	else if (!link_peer(&flood->view, node, port, &peer, &peer_port))
+		return false;
+	else
 		flood_from(flood, peer, peer_port);
+	return true;
 }
 
-static void check_copies(struct scenario *s, const struct flood *flood, uint64_t from,
-			 const uint64_t *guids, unsigned int n)
+static char *check_copies(const struct flood *flood, uint64_t from, const uint64_t *guids,
+			  unsigned int n)
 {
+	const struct sim *sim = flood->view.s->sim;
 	unsigned int got = 0;
 
 	for (unsigned int i = 0; i < flood->view.n_nodes; i++) {
 		got += flood->copies[i];
 		if (flood->visits[i] > 1)
-			scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " comes to %s again",
-				      flood->mlid, from, flood->view.nodes[i].description);
+			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
+					       " comes to %s again", flood->mlid, from,
+					       flood->view.nodes[i].description);
 	}
-	for (unsigned int i = 0; i < n; i++)
-		if (guids[i] != from && flood->copies[sim_find_guid(s->sim, guids[i])] != 1)
-			scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64
-				      " reaches 0x%016" PRIx64 " %u times",
-				      flood->mlid, from, guids[i],
-				      flood->copies[sim_find_guid(s->sim, guids[i])]);
-	if (got != n - 1)
-		scenario_fail(s, "MLID 0x%x: packet of 0x%016" PRIx64 " reaches %u ports, not %u",
-			      flood->mlid, from, got, n - 1);
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int copies = flood->copies[sim_find_guid(sim, guids[i])];
+
+		if (guids[i] != from && copies != 1)
+			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
+					       " reaches 0x%016" PRIx64 " %u times", flood->mlid,
+					       from, guids[i], copies);
+	}
+	if (got == n - 1)
+		return NULL;
+	return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64 " reaches %u ports, not %u",
+			       flood->mlid, from, got, n - 1);
 }
 
-void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n)
+char *scenario_tree_violation(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
+			      unsigned int n)
 {
 	struct flood flood = {.mlid = mlid};
+	char *wrong = NULL;
 
 	view_init(&flood.view, s);
 	flood.visits = g_new0(unsigned int, flood.view.n_nodes);
 	flood.copies = g_new0(unsigned int, flood.view.n_nodes);
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n && !wrong; i++) {
 		memset(flood.visits, 0, flood.view.n_nodes * sizeof(*flood.visits));
 		memset(flood.copies, 0, flood.view.n_nodes * sizeof(*flood.copies));
-		flood_begin(s, &flood, guids[i]);
-		check_copies(s, &flood, guids[i], guids, n);
+		if (flood_begin(&flood, guids[i]))
+			wrong = check_copies(&flood, guids[i], guids, n);
+		else
+			wrong = g_strdup_printf("MLID 0x%x: member 0x%016" PRIx64 " is not there",
+						mlid, guids[i]);
 	}
 	g_free(flood.visits);
 	g_free(flood.copies);
 	view_clear(&flood.view);
+	return wrong;
+}
+
+static char *check_trees(const struct scenario *s)
+{
+	struct mc_groups *groups =
+		s->daemon ? slot_take(&daemon_context(s->daemon)->groups) : NULL;
+	char *wrong = NULL;
+
+	for (uint32_t i = 0; groups && i < groups->n && !wrong; i++) {
+		const struct mc_group *group = &groups->groups[i];
+
+		wrong = scenario_tree_violation(s, group->mlid, group->port_guids, group->n_ports);
+	}
+	mc_groups_unref(groups);
+	return wrong;
+}
+
+char *scenario_violation(const struct scenario *s)
+{
+	struct view view;
+	char *wrong;
+
+	view_init(&view, s);
+	wrong = check_links(&view);
+	for (unsigned int i = 0; !wrong && i < view.endports->len; i++)
+		wrong = check_endport(&view, i);
+	if (!wrong)
+		wrong = check_routes(&view);
+	view_clear(&view);
+	if (!wrong)
+		wrong = check_trees(s);
+	return wrong;
 }

@@ -34,27 +34,31 @@ static void make_directory(struct scenario *s)
 	scenario_conf(s, "");
 }
 
-static struct scenario *make(const char *spec, uint64_t seed, enum runtime_mode mode)
+void scenario_config_default(struct sim_config *config, uint64_t seed)
+{
+	sim_config_default(config);
+	config->seed = seed;
+	config->hop_ns = 200;
+	config->sma_ns = 10 * NS_PER_US;
+}
+
+struct scenario *scenario_new_with(const char *spec, const struct sim_config *config,
+				   enum runtime_mode mode)
 {
 	struct scenario *s = g_new0(struct scenario, 1);
 	g_autoptr(GError) error = NULL;
 	struct topology *topology = topology_load(spec, &error);
-	struct sim_config config;
 
 	if (!topology)
 		g_error("%s", error->message);
 	s->spec = g_strdup(spec);
-	s->seed = s->random = seed;
+	s->seed = s->random = config->seed;
 	s->rt = runtime_new(mode);
 	s->text = g_string_new(NULL);
 	s->log = log_new_capture(s->text);
 	if (mode == RUNTIME_VIRTUAL)
 		log_set_clock(s->log, virtual_clock, s->rt);
-	sim_config_default(&config);
-	config.seed = seed;
-	config.hop_ns = 200;
-	config.sma_ns = 10 * NS_PER_US;
-	s->sim = sim_new(s->rt, s->log, topology, &config);
+	s->sim = sim_new(s->rt, s->log, topology, config);
 	topology_free(topology);
 	sim_start(s->sim);
 	s->arguments = g_ptr_array_new_with_free_func(g_free);
@@ -66,12 +70,10 @@ static struct scenario *make(const char *spec, uint64_t seed, enum runtime_mode 
 
 struct scenario *scenario_new(const char *spec, uint64_t seed)
 {
-	return make(spec, seed, RUNTIME_VIRTUAL);
-}
+	struct sim_config config;
 
-struct scenario *scenario_new_real(const char *spec, uint64_t seed)
-{
-	return make(spec, seed, RUNTIME_REAL);
+	scenario_config_default(&config, seed);
+	return scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
 }
 
 static void remove_directory(const char *path)
@@ -326,6 +328,14 @@ struct sim_counters scenario_counters(const struct scenario *s)
 void scenario_check(struct scenario *s)
 {
 	g_autofree char *wrong = scenario_violation(s);
+
+	if (wrong)
+		scenario_fail(s, "%s", wrong);
+}
+
+void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n)
+{
+	g_autofree char *wrong = scenario_tree_violation(s, mlid, guids, n);
 
 	if (wrong)
 		scenario_fail(s, "%s", wrong);

@@ -36,10 +36,13 @@ struct scenario {
 
 struct scenario *scenario_new(const char *spec, uint64_t seed);
 /*
- * In real time, on threads: the functions that run virtual time are not for it, and those that
- * look at the fabric are called by sim_call.
+ * The same on another kind of fabric than scenario_config_default's. In real time the daemon and
+ * the fabric have threads: the functions that run virtual time are not for it, and those that look
+ * at the fabric are called by sim_call.
  */
-struct scenario *scenario_new_real(const char *spec, uint64_t seed);
+void scenario_config_default(struct sim_config *config, uint64_t seed);
+struct scenario *scenario_new_with(const char *spec, const struct sim_config *config,
+				   enum runtime_mode mode);
 void scenario_free(struct scenario *s);
 
 /* Options, before scenario_start; and the contents of opensm.conf, at any time. */
@@ -71,10 +74,18 @@ unsigned int scenario_node(const struct scenario *s, const char *description);
 unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port);
 uint16_t scenario_lid(const struct scenario *s, unsigned int node);
 
-/* What is wrong with the fabric, newly allocated, or NULL. */
+/*
+ * What is wrong with the fabric, newly allocated, or NULL: ports, LIDs, routes, P_Keys, and the
+ * trees of all groups with members that the daemon knows of.
+ */
 char *scenario_violation(const struct scenario *s);
 void scenario_check(struct scenario *s);
-/* Floods each member's packet through the MFTs: each other member gets it exactly once. */
+/*
+ * Floods each member's packet through the MFTs: each other member must get it exactly once, and
+ * nobody else. Returns what is wrong, newly allocated, or NULL.
+ */
+char *scenario_tree_violation(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
+			      unsigned int n);
 void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n);
 /* The log must (not) hold this text. */
 void scenario_check_log(struct scenario *s, const char *text, bool there);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Many seeds: each makes a scenario of its own, lost packets and things that break, and runs it
- * twice. The fabric must come right each time, and both runs must put the same bytes on the wire
+ * Many seeds: each makes a scenario of its own, with packets that are lost, doubled and late and
+ * things that break, and runs it twice. The fabric must come right each time, and both runs must put the same bytes on the wire
  * at the same times.
  *
  *	seeds [FIRST COUNT SPEC LOSS]...
@@ -103,11 +103,16 @@ static void one_fault(struct scenario *s)
 
 static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const char *command)
 {
-	struct scenario *s = scenario_new(spec, seed);
+	struct sim_config config;
+	struct scenario *s;
 	uint64_t digest;
 
+	scenario_config_default(&config, seed);
+	config.loss = loss;
+	config.duplicate = loss / 4;
+	config.jitter_ns = seed % 3 * 20 * NS_PER_US;
+	s = scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
 	s->command = command;
-	sim_set_loss(s->sim, loss);
 	scenario_start(s);
 	scenario_converge(s, CONVERGE_S);
 	for (int i = 0; i < FAULTS; i++) {

@@ -177,11 +177,14 @@ static void flap(struct look *look)
 
 static void run(bool single_thread)
 {
-	struct scenario *s = scenario_new_real("fattree:4", 1);
 	struct asker askers[CLIENTS] = {0};
-	struct look look = {.s = s, .askers = askers};
+	struct look look = {.askers = askers};
+	struct sim_config config;
+	struct scenario *s;
 	unsigned int answered = 0;
 
+	scenario_config_default(&config, 1);
+	s = look.s = scenario_new_with("fattree:4", &config, RUNTIME_REAL);
 	if (single_thread)
 		scenario_option(s, "-d", "1");
 	scenario_start(s);
