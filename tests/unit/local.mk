@@ -9,3 +9,4 @@ include tests/unit/route.mk
 include tests/unit/sa.mk
 include tests/unit/umad.mk
 include tests/unit/smtest.mk
+include tests/unit/ctl.mk

@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The program as a user meets it: exit codes, messages, background, signals. On a simulated
+# fabric; run in the build directory. Prints one line a check.
+opensm=${OPENSM:-./opensm/opensm}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+: >"$dir/empty.conf"
+passed=0
+failed=0
+export OSM_CACHE_DIR="$dir/cache"
+unset NOTIFY_SOCKET
+
+run() { # everything but the options under test
+	timeout 60 "$opensm" -F "$dir/empty.conf" "$@" >"$dir/out" 2>&1 </dev/null
+	code=$?
+}
+
+check() { # what, command...
+	what=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "not ok: $what (exit code $code)"
+		sed 's/^/    /' "$dir/out"
+	fi
+}
+
+says() { # code, text
+	[ "$code" -eq "$1" ] && grep -q -- "$2" "$dir/out"
+}
+
+logged() { # text: waits for it
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		grep -q -- "$1" "$dir/log" 2>/dev/null && return 0
+		sleep 0.25
+	done
+	cat "$dir/log" >"$dir/out" 2>&1
+	return 1
+}
+
+gone() { # pid
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.25
+	done
+	return 1
+}
+
+run --help
+check "--help" says 0 "Usage: opensm"
+run --version
+check "--version" says 0 "^OpenSM [0-9]"
+run --nonsense
+check "an unknown option" says 1 "nonsense"
+run --create-config "$dir/template"
+check "--create-config" test "$code" -eq 0
+check "its template" grep -q "^#.*sweep" "$dir/template"
+check "its template is read" "$opensm" -F "$dir/template" --version >/dev/null
+echo "lmc 9" >"$dir/bad.conf"
+run -F "$dir/bad.conf"
+check "a wrong option file" says 1 "bad.conf:1: lmc"
+run --sim fattree:5 -f "$dir/log"
+check "a wrong topology" says 1 "fattree:5"
+run --sim fattree:4 -g 0x99 -f "$dir/log"
+check "a port that is not there" says 1 "0x0*99"
+run --sim fattree:4 -f "$dir/none/log"
+check "a log that cannot be written" says 1 "$dir/none/log: No such file"
+run --sim fattree:4 -R magic -f "$dir/log"
+check "an unknown engine" says 1 "magic"
+run --sim fattree:4 -R ftree,no_fallback -f "$dir/log"
+check "an engine to come, without fallback" says 1 "ftree"
+run --sim fattree:4 --once -R ftree -f "$dir/log"
+check "an engine to come, with fallback" says 0 "ftree"
+run --sim fattree:4 --once --perfmgr -f "$dir/log"
+check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
+run -g 0 -B
+check "-g 0 in the background" says 1 "guid"
+run --sim fattree:4 --once -f stdout
+check "--once" says 0 "SUBNET UP"
+run --sim fattree:4 --once --progress -f "$dir/log"
+check "--progress on a pipe" says 0 "SUBNET UP: 20 switches, 16 hosts, 48 links"
+check "guid2lid" test -s "$dir/cache/guid2lid"
+: >"$dir/file"
+OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
+check "a cache directory that cannot be made" says 0 "file/cache.*LIDs will not survive"
+
+run --sim fattree:5 -B -f "$dir/log"
+check "a failure in the background" says 1 "fattree:5"
+rm -f "$dir/log"
+run --sim fattree:4 -B -J "$dir/pid" -f "$dir/log"
+check "the background" test "$code" -eq 0
+pid=$(cat "$dir/pid" 2>/dev/null)
+check "the process file" kill -0 "$pid"
+check "it works" logged "SUBNET UP"
+kill -USR2 "$pid"
+check "SIGUSR2" logged "Status: MASTER, subnet up: 20 switches"
+kill -HUP "$pid"
+check "SIGHUP" logged "SIGHUP"
+mv "$dir/log" "$dir/log.1"
+kill -USR1 "$pid"
+for _ in 1 2 3 4 5 6 7 8; do [ -e "$dir/log" ] || sleep 0.25; done
+kill -HUP "$pid"
+check "SIGUSR1" logged "HEAVY SWEEP"
+kill -CONT "$pid"
+kill -PIPE "$pid"
+sleep 0.2
+check "SIGCONT and SIGPIPE" kill -0 "$pid"
+kill -TERM "$pid"
+check "SIGTERM" gone "$pid"
+check "the process file goes" test ! -e "$dir/pid"
+
+# In the foreground; exec, so that the signal meets the program itself.
+(exec "$opensm" -F "$dir/empty.conf" --sim fattree:4 -f "$dir/log" >"$dir/out" 2>&1) &
+pid=$!
+sleep 0.5
+kill -TERM "$pid"
+wait "$pid"
+code=$?
+check "SIGTERM in the foreground" test "$code" -eq 0
+
+echo "test_main: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_PROGRAMS += tests/unit/test_ctl
+TESTS += tests/unit/test_ctl
+tests_unit_test_ctl_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ctl_LDADD = $(LIBS_OPENSM) $(CHECK_LIBS)

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What surrounds a daemon: log, cache directory, process file, status. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "ctl/background.h"
+#include "ctl/cache.h"
+#include "ctl/logging.h"
+#include "ctl/status.h"
+#include "iba/constants.h"
+
+static char *directory;
+
+static void make_directory(void)
+{
+	directory = g_dir_make_tmp("opensm-ctl-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(directory);
+}
+
+static void remove_directory(void)
+{
+	g_rmdir(directory);
+	g_clear_pointer(&directory, g_free);
+}
+
+static struct options *options_with(char **argv, int argc)
+{
+	g_autoptr(GError) error = NULL;
+	struct options *options;
+	enum options_request request;
+
+	if (!options_load(&options, &request, argc, argv, NULL, &error))
+		ck_abort_msg("%s", error->message);
+	return options;
+}
+
+/* Reads a per-module file holding text; returns what was logged about it. */
+static char *module_file(struct log *log, GString *said, const char *text)
+{
+	g_autofree char *file = g_build_filename(directory, "modules", NULL);
+	g_autofree char *conf = g_build_filename(directory, "conf", NULL);
+	g_autofree char *line = g_strdup_printf("per_module_logging_file %s\n", file);
+	char *argv[] = {(char *)"opensm", (char *)"-F", conf};
+	struct options *options;
+
+	g_string_truncate(said, 0);
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+	ck_assert(g_file_set_contents(conf, line, -1, NULL));
+	options = options_with(argv, G_N_ELEMENTS(argv));
+	logging_apply(log, options);
+	options_unref(options);
+	g_unlink(file);
+	g_unlink(conf);
+	return said->str;
+}
+
+START_TEST(flags_of_modules)
+{
+	GString *said = g_string_new(NULL);
+	struct log *log = log_new_capture(said);
+
+	ck_assert_str_eq(module_file(log, said, "# comment\n\nsweep.c 0x0F\nmad.c = 1 # why\n"), "");
+	ck_assert(log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
+	ck_assert(!log_wants(log, LOG_INFO, "opensm/mad/mad.c"));
+	ck_assert(log_wants(log, LOG_INFO, "opensm/sa/server.c"));
+	/* Read again: what is not in the file any more follows the general flags. */
+	ck_assert_str_eq(module_file(log, said, ""), "");
+	ck_assert(!log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
+	log_free(log);
+	g_string_free(said, TRUE);
+}
+END_TEST
+
+static const char *const mistakes[][2] = {
+	{"sweep.c\n", ":1: no log flags"},
+	{"\nsweep.c x\n", ":2: log flags are a number"},
+	{"sweep.c 0x100\n", ":1: log flags are a number"},
+	{"sweep.c -1\n", ":1: log flags are a number"},
+	{"sweep.c 1 2\n", ":1: more than"},
+};
+
+START_TEST(mistakes_in_flags_of_modules)
+{
+	GString *said = g_string_new(NULL);
+	struct log *log = log_new_capture(said);
+
+	ck_assert_ptr_nonnull(strstr(module_file(log, said, mistakes[_i][0]), mistakes[_i][1]));
+	ck_assert(!log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
+	log_free(log);
+	g_string_free(said, TRUE);
+}
+END_TEST
+
+START_TEST(cache_directory)
+{
+	g_autofree char *wanted = g_build_filename(directory, "a", "b", NULL);
+	g_autofree char *above = g_path_get_dirname(wanted);
+	g_autofree char *below_file = NULL, *got = NULL, *file = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_setenv("OSM_CACHE_DIR", wanted, TRUE);
+	got = cache_dir_open(true, &error);
+	ck_assert_str_eq(got, wanted);
+	ck_assert(g_file_test(wanted, G_FILE_TEST_IS_DIR));
+	file = g_build_filename(wanted, "file", NULL);
+	below_file = g_build_filename(file, "c", NULL);
+	ck_assert(g_file_set_contents(file, "", 0, NULL));
+	g_setenv("OSM_CACHE_DIR", below_file, TRUE);
+	ck_assert_ptr_null(cache_dir_open(false, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, below_file));
+	g_clear_error(&error);
+	/* A simulated fabric leaves the LIDs of the real one alone. */
+	g_unsetenv("OSM_CACHE_DIR");
+	ck_assert_ptr_null(cache_dir_open(true, &error));
+	ck_assert_ptr_null(error);
+	g_unlink(file);
+	g_rmdir(wanted);
+	g_rmdir(above);
+}
+END_TEST
+
+START_TEST(process_file)
+{
+	g_autofree char *file = g_build_filename(directory, "pid", NULL);
+	g_autofree char *nowhere = g_build_filename(directory, "none", "pid", NULL);
+	g_autofree char *text = NULL;
+	g_autoptr(GError) error = NULL;
+
+	ck_assert(pidfile_write(file, &error));
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	ck_assert_int_eq(atol(text), getpid());
+	pidfile_remove(file);
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+	/* Another's file stays. */
+	ck_assert(g_file_set_contents(file, "1\n", -1, NULL));
+	pidfile_remove(file);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	g_unlink(file);
+	ck_assert(!pidfile_write(nowhere, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "none"));
+}
+END_TEST
+
+START_TEST(status_without_subnet)
+{
+	struct context context = {0};
+	g_autofree char *line = NULL;
+
+	slot_init(&context.subnet, NULL, NULL);
+	atomic_init(&context.sm_state, IBA_SM_STANDBY);
+	line = status_line(&context);
+	ck_assert_str_eq(line, "STANDBY, no subnet yet");
+	slot_clear(&context.subnet);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ctl");
+	TCase *tcase = tcase_create("ctl");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, make_directory, remove_directory);
+	tcase_add_test(tcase, flags_of_modules);
+	tcase_add_loop_test(tcase, mistakes_in_flags_of_modules, 0, G_N_ELEMENTS(mistakes));
+	tcase_add_test(tcase, cache_directory);
+	tcase_add_test(tcase, process_file);
+	tcase_add_test(tcase, status_without_subnet);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
