@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Many seeds: each makes a scenario of its own, with packets that are lost, doubled and late and
- * things that break, and runs it twice. The fabric must come right each time, and both runs must put the same bytes on the wire
- * at the same times.
+ * things that break, and runs it twice. The fabric must come right each time, and both runs must
+ * put the same bytes on the wire at the same times.
  *
  *	seeds [FIRST COUNT SPEC LOSS]...
  *
