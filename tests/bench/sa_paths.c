@@ -11,6 +11,8 @@
 
 #include "tests/unit/test_sa_make.h"
 
+#define C(name) IBA_COMPONENT(path_record, name)
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -47,11 +49,7 @@ static uint8_t *make_requests(const struct subnet *subnet, unsigned int n)
 			.from = a,
 			.method = IBA_METHOD_GET,
 			.attribute = IBA_ATTR_PATH_RECORD,
-			.mask = IBA_COMPONENT(path_record, sgid) |
-				IBA_COMPONENT(path_record, dgid) |
-				IBA_COMPONENT(path_record, reversible) |
-				IBA_COMPONENT(path_record, numb_path) |
-				IBA_COMPONENT(path_record, p_key),
+			.mask = C(sgid) | C(dgid) | C(reversible) | C(numb_path) | C(p_key),
 			.type = &iba_path_record_type,
 			.record = &record,
 		};

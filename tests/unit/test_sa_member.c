@@ -277,6 +277,8 @@ static const struct join_case {
 	{"other scope", C(scope), {.scope = 5}, IBA_SA_REQ_INVALID},
 	{"MTU", C(mtu) | C(mtu_selector), {.mtu_selector = 2, .mtu = 4}, 0},
 	{"MTU above", C(mtu) | C(mtu_selector), {.mtu_selector = 0, .mtu = 4}, IBA_SA_REQ_INVALID},
+	{"MTU not below", C(mtu) | C(mtu_selector), {.mtu_selector = 1, .mtu = 4},
+	 IBA_SA_REQ_INVALID},
 	{"MTU below", C(mtu) | C(mtu_selector), {.mtu_selector = 1, .mtu = 5}, 0},
 	{"rate", C(rate) | C(rate_selector), {.rate_selector = 2, .rate = 3}, 0},
 	{"rate 5 is above 2.5 but below 10", C(rate) | C(rate_selector),
@@ -446,7 +448,7 @@ START_TEST(test_table)
 	ck_assert_uint_eq(table(own, false, 0, &wanted, &got), 3);
 	ck_assert_uint_eq(got.join_state, 0);
 	ck_assert(got.port_gid.guid == 0 && got.port_gid.prefix == 0);
-	/* two empty groups, two members */
+	/* two empty groups, two members of the third */
 	ck_assert_uint_eq(table(own, true, 0, &wanted, NULL), 4);
 	ck_assert_uint_eq(table(outside, false, 0, &wanted, &got), 1); /* only the default P_Key */
 	ck_assert_uint_eq(got.p_key, 0xFFFF);

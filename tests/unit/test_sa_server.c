@@ -58,8 +58,8 @@ START_TEST(test_path_over_the_wire)
 		.dgid = gid_of(vendor_port_guid(net.sm_port)),
 	};
 	net_ask(&net, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD,
-	    IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid),
-	    &iba_path_record_type, &record);
+		IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid),
+		&iba_path_record_type, &record);
 	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
 	wire_decode(&iba_path_record_type, net.answer->data + IBA_SA_DATA_OFFSET, &record);
 	ck_assert_uint_eq(record.dlid, net.sm_lid);
@@ -117,8 +117,10 @@ START_TEST(test_groups_are_published)
 	};
 	mc_groups_unref(groups);
 	for (unsigned int joined = 1; joined < 2; joined--) {
-		net_ask(&net, joined ? IBA_METHOD_SET : IBA_METHOD_DELETE, IBA_ATTR_MC_MEMBER_RECORD,
-		    mask, &iba_mc_member_record_type, &record);
+		uint8_t method = joined ? IBA_METHOD_SET : IBA_METHOD_DELETE;
+
+		net_ask(&net, method, IBA_ATTR_MC_MEMBER_RECORD, mask, &iba_mc_member_record_type,
+			&record);
 		ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
 		forget_answer(&net);
 		runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + SECOND / 50);
