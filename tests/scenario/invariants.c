@@ -19,6 +19,7 @@ struct view {
 	unsigned int *owner;	     /* [N_LIDS] 1 + number in endports, 0: nobody's */
 	GArray *endports;	     /* struct endport */
 	uint8_t lmc;
+	unsigned int last_lid; /* the highest that has an owner */
 	uint16_t sm_lid;
 };
 
@@ -179,6 +180,7 @@ static char *claim_lids(struct view *view, unsigned int number, const struct end
 		if (view->owner[i])
 			return of_port(view, endport->node, endport->port, "LID of another", i, 0);
 		view->owner[i] = number + 1;
+		view->last_lid = MAX(view->last_lid, i);
 	}
 	return NULL;
 }
@@ -246,10 +248,10 @@ static char *check_routes(const struct view *view)
 {
 	char *wrong = NULL;
 
-	for (unsigned int node = 0; node < view->n_nodes; node++) {
+	for (unsigned int node = 0; node < view->n_nodes && !wrong; node++) {
 		if (!view->reached[node] || !is_switch(view, node))
 			continue;
-		for (unsigned int lid = 1; lid < N_LIDS && !wrong; lid++)
+		for (unsigned int lid = 1; lid <= view->last_lid && !wrong; lid++)
 			if (view->owner[lid])
 				wrong = walk(view, node, (uint16_t)lid,
 					     &g_array_index(view->endports, struct endport,
