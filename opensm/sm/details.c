@@ -22,7 +22,7 @@ static void on_description(struct sm_request *request)
 
 void details_description(struct sm *sm, struct builder_node *node)
 {
-	sm_get(sm, node, NULL, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
+	sm_get(sm, node, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
 }
 
 static void on_p_keys(struct sm_request *request)
@@ -48,9 +48,7 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 
 		if (builder_table_get(&port->p_keys, block, sizeof(struct iba_p_key_table)))
 			continue;
-		request =
-			sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
-		request->port = port;
+		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
 		request->block = block;
 		request->done = on_p_keys;
 		sm_request_send(request);

@@ -181,8 +181,12 @@ static void on_port_info(struct sm_request *request)
 
 static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended)
 {
-	sm_get(sm, node, &node->ports[num], IBA_ATTR_PORT_INFO,
-	       num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0), on_port_info);
+	uint32_t modifier = num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
+	struct sm_request *request = sm_request_port(sm, &node->ports[num], IBA_METHOD_GET,
+						     IBA_ATTR_PORT_INFO, modifier);
+
+	request->done = on_port_info;
+	sm_request_send(request);
 }
 
 static void read_ports(struct sm *sm, struct builder_node *node)
@@ -333,8 +337,8 @@ static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info 
 		return node;
 	}
 	sm_problem(sm, "GUID 0x%016" G_GINT64_MODIFIER "x: %s node type or number of ports",
-		   info->node_guid, is_met(sm, node) ? "two nodes have it, of different"
-						     : "another");
+		   info->node_guid,
+		   is_met(sm, node) ? "two nodes have it, of different" : "another");
 	if (!is_met(sm, node))
 		node->gone = true; /* dropped between the steps, found anew by the next sweep */
 	return NULL;
@@ -476,7 +480,7 @@ static void on_hop0(struct sm_request *request)
 enum step_result step_hop0(struct sm *sm)
 {
 	sm->builder->sm_port = NULL;
-	sm_get(sm, sm->here, NULL, IBA_ATTR_NODE_INFO, 0, on_hop0);
+	sm_get(sm, sm->here, IBA_ATTR_NODE_INFO, 0, on_hop0);
 	return STEP_WAIT;
 }
 

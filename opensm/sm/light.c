@@ -31,7 +31,7 @@ enum step_result step_light(struct sm *sm)
 
 		if (!builder_is_switch(node))
 			continue;
-		sm_get(sm, node, NULL, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
 		discover_silent(sm, node);
 	}
 	return STEP_WAIT;

@@ -129,10 +129,9 @@ static void on_read_again(struct sm_request *request)
  */
 static void read_again(const struct sm_request *refused)
 {
-	struct sm_request *request = sm_request_new(refused->sm, refused->node, IBA_METHOD_GET,
-						    IBA_ATTR_PORT_INFO, refused->mad.modifier);
+	struct sm_request *request = sm_request_port(refused->sm, refused->port, IBA_METHOD_GET,
+						     IBA_ATTR_PORT_INFO, refused->mad.modifier);
 
-	request->port = refused->port;
 	request->block = refused->block;
 	request->done = on_read_again;
 	sm_request_send(request);
@@ -152,7 +151,7 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	       uint8_t state)
 {
 	struct sm_request *request =
-		sm_request_new(sm, port->node, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
 	struct iba_port_info info = *want;
 
 	info.port_state = state;
@@ -167,7 +166,6 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	if (info.link_speed_ext_enabled == port->info.link_speed_ext_enabled)
 		info.link_speed_ext_enabled = KEEP;
 	wire_encode(&iba_port_info_type, &info, request->mad.data);
-	request->port = port;
 	request->block = state;
 	request->done = on_set;
 	sm_request_send(request);

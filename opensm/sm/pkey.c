@@ -85,10 +85,9 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 		       const uint16_t *entries)
 {
 	struct sm_request *request =
-		sm_request_new(sm, port->node, IBA_METHOD_SET, IBA_ATTR_P_KEY_TABLE, block);
+		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_P_KEY_TABLE, block);
 
 	wire_encode(&iba_p_key_table_type, entries, request->mad.data);
-	request->port = port;
 	request->block = block;
 	request->done = on_set;
 	sm_request_send(request);

@@ -138,7 +138,7 @@ static void write_switch_info(struct sm *sm, struct builder_node *node)
 	struct iba_switch_info want = node->switch_info;
 
 	if (!node->has_switch_info)
-		return; /* what to keep is not known */
+		return;		    /* what to keep is not known */
 	want.port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
 	if (want.linear_fdb_top == sm->routing->top &&
 	    want.life_time_value == sm->options->packet_life_time)

@@ -139,6 +139,41 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	return request;
 }
 
+/* True for a port of a CA or router that is not the one its node is reached by. */
+static bool is_second_port(const struct sm *sm, const struct builder_port *port)
+{
+	return port && !builder_is_switch(port->node) && port->num != 0 && port->peer &&
+	       port != port->node->entry && port != sm->builder->sm_port;
+}
+
+/* Each port of a CA has an SMA of its own, which answers for that port only. */
+static void route_to_port(struct sm_request *request, const struct builder_port *port)
+{
+	const struct builder_node *leaf = port->peer->node;
+	struct mad_route *route = &request->mad.route;
+	int hops = builder_path(leaf, route->path);
+
+	request->unreachable = hops < 0 || hops >= IBA_MAX_HOPS - 1;
+	if (request->unreachable)
+		return;
+	route->hops = hops + 1;
+	route->path[route->hops] = port->peer->num;
+	route->parent = leaf->lid_routed ? leaf->ports[0].lid : 0;
+	route->lid = port->node->lid_routed && port->info.lid == port->lid ? port->lid : 0;
+	request->mad.target ^= (uint64_t)port->num << 56;
+}
+
+struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
+				   uint16_t attribute, uint32_t modifier)
+{
+	struct sm_request *request = sm_request_new(sm, port->node, method, attribute, modifier);
+
+	request->port = port;
+	if (is_second_port(sm, port))
+		route_to_port(request, port);
+	return request;
+}
+
 static void run_unreachable(struct message *message)
 {
 	struct mad_request *mad = (struct mad_request *)message;
@@ -158,12 +193,11 @@ void sm_request_send(struct sm_request *request)
 	mad_send(request->sm->mad, &request->mad);
 }
 
-void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port, uint16_t attribute,
-	    uint32_t modifier, void (*done)(struct sm_request *request))
+void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
+	    void (*done)(struct sm_request *request))
 {
 	struct sm_request *request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 
-	request->port = port;
 	request->done = done;
 	sm_request_send(request);
 }

@@ -32,8 +32,8 @@ struct sweep {
 	uint64_t smps_before, retries_before; /* counters at its start */
 	bool lost_link;			      /* LID routes may lead over a dead link */
 	bool mfts_read;
-	uint32_t layer;	 /* of PROGRAM: hops of the switches being written */
-	bool layer_rest; /* their remaining blocks */
+	uint32_t layer;	     /* of PROGRAM: hops of the switches being written */
+	bool layer_rest;     /* their remaining blocks */
 	unsigned int rounds; /* of a partial discovery */
 };
 
@@ -86,10 +86,13 @@ struct sm_request {
 
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier);
+/* The same to one port, by way of that port if it is one of a CA. */
+struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
+				   uint16_t attribute, uint32_t modifier);
 void sm_request_send(struct sm_request *request);
 /* A Get whose answer goes to done. */
-void sm_get(struct sm *sm, struct builder_node *node, struct builder_port *port, uint16_t attribute,
-	    uint32_t modifier, void (*done)(struct sm_request *request));
+void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
+	    void (*done)(struct sm_request *request));
 /* "Set(PortInfo) 3 of NAME (0xGUID): timeout" counted as an error of the sweep. */
 void sm_request_failed(const struct sm_request *request);
 static inline bool sm_request_ok(const struct sm_request *request)
