@@ -123,9 +123,10 @@ static void load(struct guid2lid *map)
 	gsize length;
 
 	if (!g_file_get_contents(map->file, &text, &length, &error)) {
-		if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-			log_error(map->log, "%s: LIDs of the last run are not known",
-				  error->message);
+		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+			return;
+		log_error(map->log, "%s: LIDs of the last run are not known", error->message);
+		set_aside(map);
 		return;
 	}
 	if (memchr(text, '\0', length)) {

@@ -13,3 +13,10 @@ check_PROGRAMS += tests/unit/test_mad
 TESTS += tests/unit/test_mad
 tests_unit_test_mad_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_mad_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_plan tests/unit/test_guid2lid
+TESTS += tests/unit/test_plan tests/unit/test_guid2lid
+tests_unit_test_plan_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_plan_LDADD = $(LIBS_SM) $(CHECK_LIBS)
+tests_unit_test_guid2lid_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_guid2lid_LDADD = $(LIBS_SM) $(CHECK_LIBS)

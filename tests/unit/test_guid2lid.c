@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The file guid2lid: what was written is read again, what makes no sense costs only itself. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sm/guid2lid.h"
+
+#define SOMEBODY 65534 /* the user nobody */
+
+static uid_t user;
+static char *directory, *file, *bad;
+static GString *text; /* of the log */
+static struct log *logger;
+static struct guid2lid *map;
+
+static void setup(void)
+{
+	user = geteuid();
+	directory = g_dir_make_tmp("opensm-guid2lid-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(directory);
+	file = g_build_filename(directory, "guid2lid", NULL);
+	bad = g_build_filename(directory, "guid2lid.bad", NULL);
+	text = g_string_new(NULL);
+	logger = log_new_capture(text);
+	map = NULL;
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(seteuid(user), 0);
+	guid2lid_free(map);
+	log_free(logger);
+	g_string_free(text, TRUE);
+	g_remove(file);
+	g_remove(bad);
+	g_chmod(directory, 0700);
+	g_remove(directory);
+	g_free(file);
+	g_free(bad);
+	g_free(directory);
+}
+
+static void load(const char *contents, gssize length)
+{
+	ck_assert(g_file_set_contents(file, contents, length, NULL));
+	map = guid2lid_new(directory, logger);
+}
+
+static void check(uint64_t guid, uint16_t lid, uint16_t count)
+{
+	uint16_t found = 0xFFFF;
+
+	ck_assert_uint_eq(guid2lid_get(map, guid, &found), lid);
+	ck_assert_uint_eq(found, count);
+}
+
+static void count_one(void *arg, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	(void)guid;
+	(void)lid;
+	(void)count;
+	++*(unsigned int *)arg;
+}
+
+static unsigned int entries(void)
+{
+	unsigned int n = 0;
+
+	guid2lid_each(map, count_one, &n);
+	return n;
+}
+
+START_TEST(test_good_file)
+{
+	load("# comment\n\n0x0002c90300000001 0x0001 0x0001\n\n  0x2 0x8 0xF\t\r\n"
+	     "FFFFFFFFFFFFFFFF bfff bfff",
+	     -1);
+	check(0x0002c90300000001, 1, 1);
+	check(2, 8, 8);
+	check(UINT64_MAX, 0xBFFF, 1);
+	check(3, 0, 0);
+	ck_assert_uint_eq(entries(), 3);
+	ck_assert_ptr_null(strstr(text->str, "left out"));
+	ck_assert(!g_file_test(bad, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+static const char *const garbage[] = {
+	"0x9",
+	"0x9 0x9",
+	"0x9 0x9 0x9 0x9",
+	"0x9 0x9 0x9 x",
+	"hello",
+	"0x9 0x9 0x9;",
+	"0x9,0x9,0x9",
+	"-9 9 9",
+	"0x9 -1 0x9",
+	"0x0 0x9 0x9",
+	"0x9 0x0 0x0",
+	"0x9 0x0 0x7",
+	"0x9 0xC000 0xC000",
+	"0x9 0xBFFF 0xC000",
+	"0x9 0xFFFFFFFFFFFFFFFF 0xFFFFFFFFFFFFFFFF",
+	"0x9 0x1 0xFFFFFFFFFFFFFFFF",
+	"0x10000000000000009 0x9 0x9",
+	"0x9 0x8 0xA",	   /* three LIDs */
+	"0x9 0xA 0xD",	   /* not aligned */
+	"0x9 0x100 0x1FF", /* more than LMC 7 gives */
+	"0x9 0xA 0x9",
+	"0x1 0x9 0x9", /* listed before */
+	"0x9 0x5 0x5", /* another's */
+	"0x9 0x4 0x7", /* contains another's */
+};
+
+/* Between two good lines: both stay, the log names file and line, the file is set aside. */
+START_TEST(test_garbage_line)
+{
+	g_autofree char *contents = g_strdup_printf("0x1 0x5 0x5\n%s\n0x2 0x6 0x6\n", garbage[_i]);
+	g_autofree char *place = g_strdup_printf("%s:2: ", file);
+	g_autofree char *kept = NULL;
+
+	load(contents, -1);
+	check(1, 5, 1);
+	check(2, 6, 1);
+	check(9, 0, 0);
+	ck_assert_uint_eq(entries(), 2);
+	ck_assert_msg(strstr(text->str, place) != NULL, "%s", text->str);
+	ck_assert(g_file_get_contents(bad, &kept, NULL, NULL));
+	ck_assert_str_eq(kept, contents);
+}
+END_TEST
+
+START_TEST(test_binary_file)
+{
+	load("0x1 0x5 0x5\n0x2 \0 0x6 0x6\n", 27);
+	ck_assert_uint_eq(entries(), 0);
+	ck_assert_ptr_nonnull(strstr(text->str, "not a text file"));
+	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+START_TEST(test_very_long_line_and_many_bad_ones)
+{
+	GString *contents = g_string_new(NULL);
+
+	for (unsigned int i = 0; i < 100000; i++)
+		g_string_append(contents, i % 100 ? "x" : "\ny");
+	g_string_append_len(contents, "\n0x1 0x1 0x1\n", 13);
+	load(contents->str, contents->len);
+	check(1, 1, 1);
+	ck_assert_uint_lt(text->len, 20 * 1000);
+	g_string_free(contents, TRUE);
+}
+END_TEST
+
+START_TEST(test_directory_instead_of_file)
+{
+	g_mkdir(file, 0700);
+	map = guid2lid_new(directory, logger);
+	ck_assert_uint_eq(entries(), 0);
+	ck_assert_ptr_nonnull(strstr(text->str, "guid2lid"));
+	ck_assert(g_file_test(bad, G_FILE_TEST_IS_DIR));
+	guid2lid_set(map, 1, 1, 1);
+	ck_assert(guid2lid_save(map, true));
+	ck_assert(g_file_test(file, G_FILE_TEST_IS_REGULAR));
+}
+END_TEST
+
+START_TEST(test_missing_directory)
+{
+	g_autofree char *missing = g_build_filename(directory, "missing", NULL);
+
+	map = guid2lid_new(missing, logger);
+	ck_assert_uint_eq(text->len, 0); /* there was no last run */
+	guid2lid_set(map, 1, 1, 1);
+	ck_assert(!guid2lid_save(map, true));
+	ck_assert(!guid2lid_save(map, true)); /* not forgotten */
+	ck_assert_uint_eq(g_mkdir(missing, 0700), 0);
+	ck_assert(guid2lid_save(map, true));
+	g_free(file);
+	file = g_build_filename(missing, "guid2lid", NULL);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	g_remove(file);
+	g_remove(missing);
+}
+END_TEST
+
+/* Root may read and write everything: go on as somebody else who owns the directory. */
+static void leave_root(void)
+{
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(chown(directory, SOMEBODY, SOMEBODY), 0);
+	ck_assert_int_eq(seteuid(SOMEBODY), 0);
+}
+
+/* What cannot be read is not overwritten: it may be readable to the next. */
+START_TEST(test_unreadable)
+{
+	leave_root();
+	ck_assert(g_file_set_contents(file, "0x1 0x1 0x1\n", -1, NULL));
+	g_chmod(file, 0);
+	map = guid2lid_new(directory, logger);
+	ck_assert_ptr_nonnull(strstr(text->str, "not known"));
+	ck_assert_uint_eq(entries(), 0);
+	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
+	guid2lid_set(map, 2, 2, 1);
+	ck_assert(guid2lid_save(map, false));
+	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+START_TEST(test_unwritable)
+{
+	leave_root();
+	g_chmod(directory, 0500);
+	map = guid2lid_new(directory, logger);
+	guid2lid_set(map, 1, 1, 1);
+	ck_assert(!guid2lid_save(map, false));
+	ck_assert_ptr_nonnull(strstr(text->str, "could not be kept"));
+	g_chmod(directory, 0700);
+	ck_assert(guid2lid_save(map, false));
+}
+END_TEST
+
+START_TEST(test_no_directory)
+{
+	map = guid2lid_new(NULL, logger);
+	guid2lid_set(map, 1, 4, 4);
+	check(1, 4, 4);
+	ck_assert(guid2lid_save(map, true));
+}
+END_TEST
+
+START_TEST(test_round_trip)
+{
+	map = guid2lid_new(directory, logger);
+	for (uint64_t i = 1; i <= 5000; i++)
+		guid2lid_set(map, i * UINT64_C(0x9E3779B97F4A7C15), 8 * i, 1u << i % 4);
+	guid2lid_remove(map, UINT64_C(0x9E3779B97F4A7C15));
+	ck_assert(guid2lid_save(map, _i));
+	guid2lid_free(map);
+	map = guid2lid_new(directory, logger);
+	ck_assert_uint_eq(entries(), 4999);
+	for (uint64_t i = 2; i <= 5000; i++)
+		check(i * UINT64_C(0x9E3779B97F4A7C15), 8 * i, 1u << i % 4);
+	ck_assert_uint_eq(text->len, 0);
+	ck_assert(!g_file_test(bad, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+START_TEST(test_saves_only_changes)
+{
+	load("0x1 0x1 0x1\n", -1);
+	g_remove(file);
+	guid2lid_set(map, 1, 1, 1);
+	guid2lid_remove(map, 2);
+	ck_assert(guid2lid_save(map, false));
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+	guid2lid_clear(map);
+	ck_assert(guid2lid_save(map, false));
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	ck_assert_uint_eq(entries(), 0);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+	tcase_add_test(tcase, test_good_file);
+	tcase_add_loop_test(tcase, test_garbage_line, 0, G_N_ELEMENTS(garbage));
+	tcase_add_test(tcase, test_binary_file);
+	tcase_add_test(tcase, test_very_long_line_and_many_bad_ones);
+	tcase_add_test(tcase, test_directory_instead_of_file);
+	tcase_add_test(tcase, test_missing_directory);
+	tcase_add_test(tcase, test_unreadable);
+	tcase_add_test(tcase, test_unwritable);
+	tcase_add_test(tcase, test_no_directory);
+	tcase_add_loop_test(tcase, test_round_trip, 0, 2);
+	tcase_add_test(tcase, test_saves_only_changes);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("guid2lid");
+	TCase *tcase = tcase_create("guid2lid");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	add_tests(tcase);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
