@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The assignment of LIDs: three passes over the ports, in their order, over two sets of LIDs. No
+ * two ports ever own the same LID. Of ports with the same GUID the first is the one remembered;
+ * the others get LIDs too, so that they can be told apart, but no place in the memory.
+ */
+#include "sm/lid_plan.h"
+
+#include "complib/range.h"
+#include "iba/iba.h"
+
+struct assignment {
+	struct lid_plan *plan;
+	struct guid2lid *memory;
+	struct range_set free;	/* LIDs that no port present has */
+	struct range_set fresh; /* of them, those not kept for an absent port */
+	GHashTable *present;	/* uint64_t GUIDs */
+};
+
+static bool contains_all(const struct range_set *set, uint32_t lid, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!range_set_contains(set, lid + i))
+			return false;
+	return true;
+}
+
+static void take(struct assignment *a, struct lid_plan_port *port, uint16_t lid)
+{
+	uint32_t count = 1u << port->lmc;
+
+	port->lid = lid;
+	range_set_remove(&a->free, lid, lid + count - 1);
+	range_set_remove(&a->fresh, lid, lid + count - 1);
+	if (!port->duplicate)
+		guid2lid_set(a->memory, port->guid, lid, count);
+}
+
+static void take_if_in(struct assignment *a, const struct range_set *set,
+		       struct lid_plan_port *port, uint16_t lid)
+{
+	uint32_t count = 1u << port->lmc;
+
+	if (lid && lid % count == 0 && contains_all(set, lid, count))
+		take(a, port, lid);
+}
+
+/* Pass 1: what is remembered, which is everything that was ever assigned. */
+static void pass_remembered(struct assignment *a, struct lid_plan_port *port)
+{
+	uint16_t count;
+
+	if (!port->duplicate)
+		take_if_in(a, &a->free, port, guid2lid_get(a->memory, port->guid, &count));
+}
+
+/* Pass 2: what the port carries, unless that is kept for an absent port. */
+static void pass_carried(struct assignment *a, struct lid_plan_port *port)
+{
+	if (!port->lid)
+		take_if_in(a, &a->fresh, port, port->carried);
+}
+
+/* Pass 3: the first free. */
+static void pass_new(struct assignment *a, struct lid_plan_port *port)
+{
+	uint32_t count = 1u << port->lmc;
+	uint64_t lid;
+
+	if (port->lid)
+		return;
+	if (range_set_find(&a->fresh, count, count, &lid) ||
+	    range_set_find(&a->free, count, count, &lid))
+		take(a, port, lid);
+	else
+		a->plan->without++;
+}
+
+static void each_port(struct assignment *a,
+		      void (*pass)(struct assignment *a, struct lid_plan_port *port))
+{
+	for (uint32_t i = 0; i < a->plan->n; i++)
+		pass(a, &a->plan->ports[i]);
+}
+
+static void meet(struct assignment *a, struct lid_plan_port *port)
+{
+	port->lid = 0;
+	port->duplicate = !g_hash_table_add(a->present, &port->guid);
+}
+
+static void keep_for_absent(void *arg, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	struct assignment *a = arg;
+
+	(void)guid;
+	range_set_remove(&a->fresh, lid, lid + count - 1);
+}
+
+/* ---- a port whose LIDs went to another one loses its place in the memory ---- */
+
+struct lost {
+	const struct assignment *a;
+	GArray *guids; /* uint64_t */
+};
+
+static bool was_given_away(const struct assignment *a, uint32_t lid, uint32_t count)
+{
+	for (uint32_t i = lid; i < lid + count; i++)
+		if (i <= a->plan->last && !range_set_contains(&a->free, i))
+			return true;
+	return false;
+}
+
+static void find_lost(void *arg, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	struct lost *lost = arg;
+
+	if (!g_hash_table_contains(lost->a->present, &guid) && was_given_away(lost->a, lid, count))
+		g_array_append_val(lost->guids, guid);
+}
+
+static void forget_lost(struct assignment *a)
+{
+	struct lost lost = {.a = a, .guids = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+
+	for (uint32_t i = 0; i < a->plan->n; i++)
+		if (!a->plan->ports[i].lid && !a->plan->ports[i].duplicate)
+			g_hash_table_remove(a->present, &a->plan->ports[i].guid);
+	guid2lid_each(a->memory, find_lost, &lost);
+	for (guint i = 0; i < lost.guids->len; i++)
+		guid2lid_remove(a->memory, g_array_index(lost.guids, uint64_t, i));
+	g_array_unref(lost.guids);
+}
+
+void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory)
+{
+	struct assignment a = {.plan = plan, .memory = memory};
+
+	plan->without = 0;
+	range_set_init(&a.free);
+	range_set_init(&a.fresh);
+	a.present = g_hash_table_new(g_int64_hash, g_int64_equal);
+	if (plan->reassign)
+		guid2lid_clear(memory);
+	if (plan->last >= IBA_LID_UCAST_FIRST) {
+		range_set_add(&a.free, IBA_LID_UCAST_FIRST, plan->last);
+		range_set_add(&a.fresh, IBA_LID_UCAST_FIRST, plan->last);
+	}
+	guid2lid_each(memory, keep_for_absent, &a);
+	each_port(&a, meet);
+	each_port(&a, pass_remembered);
+	if (!plan->reassign)
+		each_port(&a, pass_carried);
+	each_port(&a, pass_new);
+	forget_lost(&a);
+	g_hash_table_unref(a.present);
+	range_set_clear(&a.free);
+	range_set_clear(&a.fresh);
+}

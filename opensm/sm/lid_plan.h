@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Which LIDs the endports of a subnet get: a pure assignment. */
+#ifndef SM_LID_PLAN_H
+#define SM_LID_PLAN_H
+
+#include "sm/guid2lid.h"
+
+/* An endport that is there. */
+struct lid_plan_port {
+	uint64_t guid;
+	uint16_t carried; /* base LID that it has now, any number */
+	uint8_t lmc;	  /* it shall have 2^lmc LIDs, lmc <= 7 */
+	uint16_t lid;	  /* result: base LID; 0: none was left */
+	bool duplicate;	  /* result: a port before it has the same GUID */
+};
+
+struct lid_plan {
+	struct lid_plan_port *ports;
+	uint32_t n;
+	uint16_t last;	  /* highest LID that every switch can forward */
+	bool reassign;	  /* what is remembered and carried does not count */
+	uint32_t without; /* result: ports that got none */
+};
+
+/*
+ * Assigns: what memory has for the GUID, else what the port carries if that is kept for nobody,
+ * else the first free, and LIDs kept for absent ports last. memory is what the next plan is made
+ * from: it gets all that was assigned, and loses ports whose LIDs were given away.
+ */
+void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory);
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Properties of the assignment of LIDs, over random subnets and memories. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iba/iba.h"
+#include "sm/lid_plan.h"
+#include "tests/unit/fabric_make.h"
+
+#define MAX_PORTS 60
+
+static struct log *logger;
+static struct guid2lid *memory;
+static struct lid_plan_port ports[MAX_PORTS];
+static struct lid_plan plan;
+static uint64_t chance;
+
+static void setup(void)
+{
+	logger = log_new_null();
+	memory = guid2lid_new(NULL, logger);
+	memset(ports, 0, sizeof(ports));
+	plan = (struct lid_plan){.ports = ports, .last = IBA_LID_UCAST_LAST};
+}
+
+static void teardown(void)
+{
+	guid2lid_free(memory);
+	log_free(logger);
+}
+
+static uint32_t below(uint32_t n)
+{
+	return make_number(&chance, n);
+}
+
+static void start(uint64_t seed)
+{
+	teardown();
+	setup();
+	chance = seed;
+}
+
+static uint16_t remembered(uint64_t guid)
+{
+	uint16_t count;
+
+	return guid2lid_get(memory, guid, &count);
+}
+
+/* No two ports share a LID; each is aligned and can be forwarded; all is remembered. */
+static void check_sane(void)
+{
+	static uint8_t used[0x10000];
+	uint32_t without = 0;
+
+	memset(used, 0, sizeof(used));
+	for (uint32_t i = 0; i < plan.n; i++) {
+		uint32_t count = 1u << ports[i].lmc;
+
+		without += !ports[i].lid;
+		if (!ports[i].lid)
+			continue;
+		ck_assert_uint_eq(ports[i].lid % count, 0);
+		ck_assert_uint_le(ports[i].lid + count - 1, plan.last);
+		for (uint32_t k = 0; k < count; k++)
+			ck_assert_uint_eq(used[ports[i].lid + k]++, 0);
+		if (!ports[i].duplicate)
+			ck_assert_uint_eq(remembered(ports[i].guid), ports[i].lid);
+	}
+	ck_assert_uint_eq(plan.without, without);
+}
+
+static void unused(void *arg, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	uint8_t *used = arg;
+
+	(void)guid;
+	for (uint16_t k = 0; k < count; k++)
+		ck_assert_uint_eq(used[lid + k]++, 0);
+}
+
+/* What is remembered does not overlap either. */
+static void check_memory(void)
+{
+	static uint8_t used[0x10000];
+
+	memset(used, 0, sizeof(used));
+	guid2lid_each(memory, unused, used);
+}
+
+static void random_ports(bool duplicates)
+{
+	uint8_t lmc = below(3) ? 0 : below(4);
+
+	plan.n = 1 + below(MAX_PORTS);
+	for (uint32_t i = 0; i < plan.n; i++) {
+		ports[i].guid = duplicates ? 1 + below(MAX_PORTS) : 1 + i;
+		ports[i].lmc = below(4) ? lmc : 0;
+		ports[i].carried = below(2) ? below(200) : below(0x10000);
+	}
+}
+
+/* Ranges that do not overlap, of GUIDs that may be there and others. */
+static void random_memory(void)
+{
+	uint32_t lid = 1;
+
+	for (uint64_t guid = 1; guid <= 2 * MAX_PORTS; guid++) {
+		uint32_t count = 1u << below(3);
+
+		lid = (lid + below(5) + count - 1) / count * count;
+		if (below(2))
+			guid2lid_set(memory, guid * 7 % (2 * MAX_PORTS + 1), lid, count);
+		lid += count;
+	}
+}
+
+static void random_last(void)
+{
+	static const uint16_t lasts[] = {IBA_LID_UCAST_LAST, 0x3FFF, 300, 64, 20, 7, 1, 0};
+
+	plan.last = lasts[below(G_N_ELEMENTS(lasts))];
+}
+
+START_TEST(test_sane)
+{
+	for (uint64_t seed = 1; seed <= 20000; seed++) {
+		start(seed);
+		random_ports(below(4) == 0);
+		random_memory();
+		random_last();
+		plan.reassign = below(8) == 0;
+		lid_plan_make(&plan, memory);
+		check_sane();
+		check_memory();
+	}
+}
+END_TEST
+
+/* The same ports once more, whatever they carry: the same LIDs. */
+START_TEST(test_stable)
+{
+	uint16_t first[MAX_PORTS];
+
+	for (uint64_t seed = 1; seed <= 5000; seed++) {
+		start(seed);
+		random_ports(below(4) == 0);
+		random_memory();
+		lid_plan_make(&plan, memory);
+		ck_assert_uint_eq(plan.without, 0);
+		for (uint32_t i = 0; i < plan.n; i++) {
+			first[i] = ports[i].lid;
+			ports[i].carried = ports[i].duplicate ? ports[i].lid : below(0x10000);
+		}
+		lid_plan_make(&plan, memory);
+		for (uint32_t i = 0; i < plan.n; i++)
+			ck_assert_uint_eq(ports[i].lid, first[i]);
+	}
+}
+END_TEST
+
+/* With one LMC for all, whoever is remembered keeps its LIDs if the switches can forward them. */
+START_TEST(test_remembered_are_kept)
+{
+	for (uint64_t seed = 1; seed <= 5000; seed++) {
+		uint16_t before[MAX_PORTS];
+		uint8_t lmc;
+
+		start(seed);
+		lmc = below(3);
+		random_ports(false);
+		for (uint64_t guid = 1; guid <= 2 * MAX_PORTS; guid++)
+			if (below(2))
+				guid2lid_set(memory, guid, (guid * 11 % 1000 + 1) << lmc, 1 << lmc);
+		for (uint32_t i = 0; i < plan.n; i++) {
+			ports[i].lmc = lmc;
+			before[i] = remembered(ports[i].guid);
+		}
+		lid_plan_make(&plan, memory);
+		for (uint32_t i = 0; i < plan.n; i++)
+			if (before[i])
+				ck_assert_uint_eq(ports[i].lid, before[i]);
+	}
+}
+END_TEST
+
+/* Taken over from another SM, with nothing remembered: who carries a good LID keeps it. */
+START_TEST(test_carried_are_kept)
+{
+	for (uint32_t i = 0; i < 20; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 500 - 3 * i};
+	plan.n = 20;
+	guid2lid_set(memory, 1, 500, 1); /* of an absent port */
+	ports[5].carried = ports[4].carried;
+	ports[6].carried = 0;
+	ports[7].carried = 0xC000;
+	lid_plan_make(&plan, memory);
+	for (uint32_t i = 0; i < 20; i++)
+		if (i != 0 && (i < 5 || i > 7))
+			ck_assert_uint_eq(ports[i].lid, 500 - 3 * i);
+	ck_assert_uint_eq(ports[0].lid, 1);
+	ck_assert_uint_eq(ports[5].lid, 2);
+	ck_assert_uint_eq(ports[6].lid, 3);
+	ck_assert_uint_eq(ports[7].lid, 4);
+	ck_assert_uint_eq(remembered(1), 500);
+	check_sane();
+}
+END_TEST
+
+START_TEST(test_absent_ones_last)
+{
+	plan.last = 10;
+	plan.n = 8;
+	for (uint32_t i = 0; i < 8; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i};
+	for (uint16_t i = 1; i <= 3; i++)
+		guid2lid_set(memory, i, i, 1);
+	guid2lid_set(memory, 4, 5000, 1); /* more than a switch of today forwards */
+	lid_plan_make(&plan, memory);
+	for (uint32_t i = 0; i < 7; i++)
+		ck_assert_uint_eq(ports[i].lid, 4 + i);
+	ck_assert_uint_eq(ports[7].lid, 1);
+	ck_assert_uint_eq(remembered(1), 0);
+	ck_assert_uint_eq(remembered(2), 2);
+	ck_assert_uint_eq(remembered(4), 5000);
+}
+END_TEST
+
+START_TEST(test_exhausted)
+{
+	plan.last = 16;
+	plan.n = 10;
+	for (uint32_t i = 0; i < 10; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i, .lmc = 2};
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(plan.without, 7); /* 4, 8, 12; 16 would need 19 */
+	check_sane();
+	plan.last = 0;
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(plan.without, 10);
+}
+END_TEST
+
+/* Two ports with one GUID do not take the LIDs from each other in each sweep. */
+START_TEST(test_duplicate_guid)
+{
+	plan.n = 3;
+	for (uint32_t i = 0; i < 3; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i % 2};
+	for (int sweep = 0; sweep < 3; sweep++) {
+		lid_plan_make(&plan, memory);
+		check_sane();
+		for (uint32_t i = 0; i < 3; i++) {
+			ck_assert_uint_eq(ports[i].lid, 1 + i);
+			ck_assert_uint_eq(ports[i].duplicate, i == 2);
+			ports[i].carried = ports[i].lid;
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_reassign)
+{
+	plan.n = 3;
+	plan.reassign = true;
+	for (uint32_t i = 0; i < 3; i++) {
+		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 50 + i};
+		guid2lid_set(memory, 100 + i, 70 + i, 1);
+	}
+	lid_plan_make(&plan, memory);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(ports[i].lid, 1 + i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lid");
+	TCase *tcase = tcase_create("lid");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_sane);
+	tcase_add_test(tcase, test_stable);
+	tcase_add_test(tcase, test_remembered_are_kept);
+	tcase_add_test(tcase, test_carried_are_kept);
+	tcase_add_test(tcase, test_absent_ones_last);
+	tcase_add_test(tcase, test_exhausted);
+	tcase_add_test(tcase, test_duplicate_guid);
+	tcase_add_test(tcase, test_reassign);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
