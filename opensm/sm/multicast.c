@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "route/graph.h"
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 32
@@ -15,6 +16,7 @@
 
 /* Wanted tables of all switches: masks[((sw * blocks) + block) * POSITIONS + position][MLID]. */
 struct mft {
+	struct route_graph *graph;
 	uint32_t blocks;
 	uint16_t (*masks)[PER_BLOCK];
 };
@@ -61,7 +63,8 @@ static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GAr
 	const uint32_t *ports = (const uint32_t *)(void *)members->data;
 	g_autofree char *witness = NULL;
 	uint32_t left_out;
-	struct route_tree *tree = route_multicast(sm->fabric, ports, members->len, &left_out);
+	struct route_tree *tree =
+		route_multicast_on(mft->graph, sm->fabric, ports, members->len, &left_out);
 
 	if (left_out)
 		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid,
@@ -152,7 +155,9 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t
 
 	mft.masks =
 		g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS * BLOCK_BYTES);
+	mft.graph = route_graph_new(sm->fabric);
 	plant_all(sm, &mft, groups);
+	route_graph_free(mft.graph);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);
 	g_free(mft.masks);

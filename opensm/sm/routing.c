@@ -57,6 +57,54 @@ static bool judge(struct sm *sm, const struct routing *routing)
 	return good;
 }
 
+/* The port of the older fabric that is the same by GUID and number, or FABRIC_NONE. */
+static uint32_t same_port(const struct fabric *old, const struct fabric *now, uint32_t port)
+{
+	const struct fabric_port *p = &now->ports[port];
+	uint32_t node = fabric_node_by_guid(old, now->nodes[p->node].guid);
+
+	if (node == FABRIC_NONE || p->num > old->nodes[node].num_ports)
+		return FABRIC_NONE;
+	return fabric_port_of(old, node, p->num);
+}
+
+/* Whether a cable between two switches is there now that was not there before. */
+static bool gained_cable(const struct fabric *old, const struct fabric *now)
+{
+	for (uint32_t i = 0; i < now->n_ports; i++) {
+		uint32_t peer = now->ports[i].peer, was;
+
+		if (peer == FABRIC_NONE || !fabric_is_switch(now, now->ports[i].node) ||
+		    !fabric_is_switch(now, now->ports[peer].node))
+			continue;
+		was = same_port(old, now, i);
+		if (was == FABRIC_NONE || old->ports[was].peer == FABRIC_NONE ||
+		    old->ports[was].peer != same_port(old, now, peer))
+			return true;
+	}
+	return false;
+}
+
+/* After a loss what still leads by a shortest path stays; the operator's reroute starts afresh. */
+static void keep_old_routes(struct sm *sm, struct routing *routing)
+{
+	uint64_t kept;
+
+	if (!sm->routing || !sm->routed || sm->sweep.kind == SWEEP_KIND_REROUTE ||
+	    gained_cable(sm->routed, sm->fabric))
+		return;
+	kept = routing_keep(sm->fabric, routing, sm->routed, sm->routing);
+	log_verbose(sm->log, "kept %" G_GUINT64_FORMAT " entries of the routes before", kept);
+}
+
+static void take_routing(struct sm *sm, struct routing *routing)
+{
+	routing_unref(sm->routing);
+	fabric_unref(sm->routed);
+	sm->routing = routing;
+	sm->routed = fabric_ref(sm->fabric);
+}
+
 enum step_result step_route(struct sm *sm)
 {
 	const struct route_engine *engine = choose_engine(sm);
@@ -68,12 +116,12 @@ enum step_result step_route(struct sm *sm)
 		sm_problem(sm, "routing engine %s: %s", engine->name, error->message);
 		return STEP_ABORT;
 	}
+	keep_old_routes(sm, routing);
 	if (!judge(sm, routing)) {
 		routing_unref(routing);
 		return STEP_ABORT;
 	}
-	routing_unref(sm->routing);
-	sm->routing = routing;
+	take_routing(sm, routing);
 	return STEP_NEXT;
 }
 

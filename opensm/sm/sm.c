@@ -86,6 +86,7 @@ void sm_free(struct sm *sm)
 	actor_free(sm->actor);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
+	fabric_unref(sm->routed);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
 	g_free(sm->here->ports);

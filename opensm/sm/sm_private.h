@@ -59,6 +59,7 @@ struct sm {
 	/* values of this sweep; kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
+	struct fabric *routed; /* the fabric that routing was made for */
 	struct partitions *partitions;
 	bool credit_loop;
 	uint64_t groups_serial; /* of the multicast groups programmed */
