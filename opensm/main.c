@@ -72,8 +72,8 @@ static bool only_told(enum options_request request)
 /* Engines of the classic daemon that do not exist here yet: accepted, and said so. */
 static bool engine_is_planned(const char *name)
 {
-	static const char *const planned[] = {"updn", "dnup", "file",   "ftree", "lash", "dor",
-					      "torus-2QoS", "dfsssp", "sssp", "nue"};
+	static const char *const planned[] = {"updn", "dnup",	    "file",   "ftree", "lash",
+					      "dor",  "torus-2QoS", "dfsssp", "sssp",  "nue"};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(planned); i++)
 		if (!strcmp(planned[i], name))
@@ -84,8 +84,8 @@ static bool engine_is_planned(const char *name)
 /* Adds to missing the engines named that do not exist yet; false if one is unknown altogether. */
 static bool check_engines(const struct options *options, GString *missing, GError **error)
 {
-	g_auto(GStrv) names = g_strsplit_set(options->routing_engine ? options->routing_engine : "",
-					     ", ", -1);
+	g_auto(GStrv) names =
+		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
 	bool fallback = true, usable = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
@@ -334,9 +334,9 @@ int main(int argc, char **argv)
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "opensm: %s\n", (char *)warnings->pdata[i]);
 	if (program.options->create_config) {
-		exit_code = options_write(program.options, program.options->create_config, &error) ?
-				    0 :
-				    complain(error);
+		exit_code = options_write(program.options, program.options->create_config, &error)
+				    ? 0
+				    : complain(error);
 		options_unref(program.options);
 		return exit_code;
 	}

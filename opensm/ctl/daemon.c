@@ -67,8 +67,8 @@ static void context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
-	context->pool = pool_new(config->rt, "pool",
-				 config->options->single_thread ? 1 : POOL_THREADS);
+	context->pool =
+		pool_new(config->rt, "pool", config->options->single_thread ? 1 : POOL_THREADS);
 }
 
 static void context_clear(struct context *context)

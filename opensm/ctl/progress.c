@@ -42,11 +42,11 @@ struct progress {
 	FILE *out;
 	bool terminal, utf8;
 	struct timer draw;
-	uint64_t started_ns, sweep_ns; /* of the daemon, of this sweep */
+	uint64_t started_ns, sweep_ns;	/* of the daemon, of this sweep */
 	uint64_t step_smps, sweep_smps; /* sent before this step, before this sweep */
-	unsigned int n_steps;	       /* of this sweep, done */
+	unsigned int n_steps;		/* of this sweep, done */
 	bool light;
-	bool up;		       /* the first sweep that had no errors is over */
+	bool up; /* the first sweep that had no errors is over */
 	struct sm_progress last;
 	struct sample sample;
 	char *shown; /* the last status line, where no line is rewritten */

@@ -86,13 +86,14 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 	       const struct wire_type *type, void *record)
 {
 	struct iba_sa_mad mad = {
-		.header = {
-			.base_version = IBA_BASE_VERSION,
-			.mgmt_class = IBA_CLASS_SUBN_ADM,
-			.class_version = IBA_SA_CLASS_VERSION,
-			.method = method,
-			.attribute_id = attribute,
-		},
+		.header =
+			{
+				.base_version = IBA_BASE_VERSION,
+				.mgmt_class = IBA_CLASS_SUBN_ADM,
+				.class_version = IBA_SA_CLASS_VERSION,
+				.method = method,
+				.attribute_id = attribute,
+			},
 		.rmpp.rmpp_version = 1,
 		.sa.component_mask = mask,
 	};

@@ -151,10 +151,9 @@ static char *check_links(const struct view *view)
 	char *wrong = NULL;
 
 	for (unsigned int i = 0; !wrong && i < view->endports->len; i++) {
-		const struct endport *endport =
-			&g_array_index(view->endports, struct endport, i);
-		unsigned int last = endport->port ? endport->port :
-						    view->nodes[endport->node].num_ports;
+		const struct endport *endport = &g_array_index(view->endports, struct endport, i);
+		unsigned int last =
+			endport->port ? endport->port : view->nodes[endport->node].num_ports;
 
 		for (unsigned int p = MAX(endport->port, 1); !wrong && p <= last; p++)
 			wrong = check_link(view, endport->node, p);
@@ -230,10 +229,10 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 					       view->nodes[to->node].description,
 					       view->nodes[node].description, port);
 		if (peer == to->node && (peer_port == to->port || !is_switch(view, peer)))
-			return peer_port == to->port ?
-				       NULL :
-				       of_port(view, peer, peer_port, "LID reaches port", peer_port,
-					       to->port);
+			return peer_port == to->port
+				       ? NULL
+				       : of_port(view, peer, peer_port, "LID reaches port",
+						 peer_port, to->port);
 		if (!is_switch(view, peer) || ++hops > view->n_nodes)
 			return g_strdup_printf("from %s to LID %u (%s): %s at %s",
 					       view->nodes[from].description, lid,
@@ -328,16 +327,16 @@ static char *check_copies(const struct flood *flood, uint64_t from, const uint64
 		got += flood->copies[i];
 		if (flood->visits[i] > 1)
 			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
-					       " comes to %s again", flood->mlid, from,
-					       flood->view.nodes[i].description);
+					       " comes to %s again",
+					       flood->mlid, from, flood->view.nodes[i].description);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int copies = flood->copies[sim_find_guid(sim, guids[i])];
 
 		if (guids[i] != from && copies != 1)
 			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
-					       " reaches 0x%016" PRIx64 " %u times", flood->mlid,
-					       from, guids[i], copies);
+					       " reaches 0x%016" PRIx64 " %u times",
+					       flood->mlid, from, guids[i], copies);
 	}
 	if (got == n - 1)
 		return NULL;
@@ -371,8 +370,7 @@ char *scenario_tree_violation(const struct scenario *s, uint16_t mlid, const uin
 
 static char *check_trees(const struct scenario *s)
 {
-	struct mc_groups *groups =
-		s->daemon ? slot_take(&daemon_context(s->daemon)->groups) : NULL;
+	struct mc_groups *groups = s->daemon ? slot_take(&daemon_context(s->daemon)->groups) : NULL;
 	char *wrong = NULL;
 
 	for (uint32_t i = 0; groups && i < groups->n && !wrong; i++) {

@@ -90,8 +90,7 @@ void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guid
 /* The log must (not) hold this text. */
 void scenario_check_log(struct scenario *s, const char *text, bool there);
 
-void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2, 3)
-	G_GNUC_NORETURN;
+void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
 #define scenario_expect(s, condition)                                                              \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
@@ -101,9 +100,10 @@ void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2,
 	do {                                                                                       \
 		uint64_t value_ = (value), limit_ = (limit);                                       \
 		if (value_ > limit_)                                                               \
-			scenario_fail((s), "%s:%d: %s is %" G_GUINT64_FORMAT                       \
-				      ", at most %" G_GUINT64_FORMAT, __FILE__, __LINE__,          \
-				      #value, value_, limit_);                                     \
+			scenario_fail((s),                                                         \
+				      "%s:%d: %s is %" G_GUINT64_FORMAT                            \
+				      ", at most %" G_GUINT64_FORMAT,                              \
+				      __FILE__, __LINE__, #value, value_, limit_);                 \
 	} while (0)
 
 /* Sets and Gets that SMAs have served so far, and so on. */

@@ -25,7 +25,7 @@ struct series {
 };
 
 static const struct series checked[] = {
-	{1, 20, "fattree:4", 0.05}, {1, 6, "fattree:8", 0.05},	   {1, 6, "torus:3x3x3:1", 0.05},
+	{1, 20, "fattree:4", 0.05}, {1, 6, "fattree:8", 0.05},	     {1, 6, "torus:3x3x3:1", 0.05},
 	{1, 4, "fattree:4", 0.2},   {1, 4, "random:10:4:2:3", 0.01},
 };
 

@@ -7,8 +7,8 @@
 #include "scenario.h"
 
 static const char *const fabrics[] = {
-	"fattree:4", "fattree:8", "torus:3x3x3:2", "mesh:4x4x1", "hypercube:4", "dragonfly:4:2:2",
-	"random:12:4:2:7",
+	"fattree:4",   "fattree:8",	  "torus:3x3x3:2",   "mesh:4x4x1",
+	"hypercube:4", "dragonfly:4:2:2", "random:12:4:2:7",
 };
 
 static struct scenario *up(const char *spec)
@@ -127,8 +127,14 @@ START_TEST(lids_survive_a_power_cut)
 END_TEST
 
 static const char *const garbage[] = {
-	"", "\n\n", "0x1 0x2", "gibberish\n", "0x10 0xFFFF 0xFFFF\n\n0x10 0x0 0x0\n",
-	"0xffffffffffffffffffffffff 0x1 0x1\n", "0x1 0x1 0x1\n0x2 0x1 0x1\n", "\377\376\001\n",
+	"",
+	"\n\n",
+	"0x1 0x2",
+	"gibberish\n",
+	"0x10 0xFFFF 0xFFFF\n\n0x10 0x0 0x0\n",
+	"0xffffffffffffffffffffffff 0x1 0x1\n",
+	"0x1 0x1 0x1\n0x2 0x1 0x1\n",
+	"\377\376\001\n",
 };
 
 START_TEST(garbage_guid2lid)
@@ -186,8 +192,9 @@ START_TEST(options_read_again)
 		struct sim_node_view view;
 
 		sim_node_view(s->sim, i, &view);
-		scenario_expect(s, sim_port_info(s->sim, i, view.switch_info ? 0 : 1)
-						   ->subnet_timeout == 17);
+		scenario_expect(
+			s,
+			sim_port_info(s->sim, i, view.switch_info ? 0 : 1)->subnet_timeout == 17);
 	}
 	scenario_conf(s, "subnet_timeout 99\n");
 	scenario_expect(s, !daemon_reread(s->daemon, &error) && strstr(error->message, "99"));

@@ -143,10 +143,10 @@ START_TEST(client_gets_path_and_group)
 		guids[i] = client_guid(clients[i]);
 	}
 	scenario_expect(s, client_path(clients[0], guids[1], &path) == 0);
-	scenario_expect(s, path.dlid == scenario_lid(s, (unsigned int)sim_find_guid(s->sim,
-										    guids[1])));
-	scenario_expect(s, path.slid == scenario_lid(s, (unsigned int)sim_find_guid(s->sim,
-										    guids[0])));
+	scenario_expect(s, path.dlid ==
+				   scenario_lid(s, (unsigned int)sim_find_guid(s->sim, guids[1])));
+	scenario_expect(s, path.slid ==
+				   scenario_lid(s, (unsigned int)sim_find_guid(s->sim, guids[0])));
 	scenario_expect(s, client_path(clients[0], 0x1234, &path) != 0);
 	for (int i = 0; i < 4; i++)
 		scenario_expect(s, client_join_broadcast(clients[i], &mlid) == 0);

@@ -30,14 +30,15 @@ static void ask(struct asker *asker)
 {
 	struct iba_path_record path = {.sgid = asker->from, .dgid = asker->to, .numb_path = 1};
 	struct iba_sa_mad mad = {
-		.header = {
-			.base_version = IBA_BASE_VERSION,
-			.mgmt_class = IBA_CLASS_SUBN_ADM,
-			.class_version = IBA_SA_CLASS_VERSION,
-			.method = IBA_METHOD_GET,
-			.attribute_id = IBA_ATTR_PATH_RECORD,
-			.transaction_id = ++asker->tid,
-		},
+		.header =
+			{
+				.base_version = IBA_BASE_VERSION,
+				.mgmt_class = IBA_CLASS_SUBN_ADM,
+				.class_version = IBA_SA_CLASS_VERSION,
+				.method = IBA_METHOD_GET,
+				.attribute_id = IBA_ATTR_PATH_RECORD,
+				.transaction_id = ++asker->tid,
+			},
 		.rmpp.rmpp_version = 1,
 		.sa.component_mask = IBA_COMPONENT(path_record, sgid) |
 				     IBA_COMPONENT(path_record, dgid) |
@@ -76,8 +77,7 @@ static void drop_first(struct message *message)
 	(void)message;
 }
 
-static void asker_start(struct scenario *s, struct asker *asker, unsigned int node,
-			unsigned int to)
+static void asker_start(struct scenario *s, struct asker *asker, unsigned int node, unsigned int to)
 {
 	struct vendor_client client = {.arg = asker, .receive = on_answer};
 
