@@ -76,11 +76,25 @@ static void check_tables(struct sm *sm, struct builder_node *node)
 	forget_tables(node);
 }
 
+/*
+ * A switch port that went down and up since it was last read: what this sweep saw of its cable is
+ * old, and so is the other end if that is a channel adapter's, which tells nothing by itself.
+ */
+static void link_bounced(struct builder_port *port)
+{
+	port->probed = port->link_seen = 0;
+	if (port->peer && !builder_is_switch(port->peer->node))
+		port->peer->fresh = false;
+}
+
 static void port_info_store(struct builder_port *port, const struct iba_port_info *info)
 {
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
 	bool bounced = info->port_state == IBA_PORT_INIT;
 
+	if (bounced && port->known && port->info.port_state > IBA_PORT_INIT &&
+	    builder_is_switch(port->node))
+		link_bounced(port);
 	if (endport && bounced && port->num != 0)
 		builder_table_clear(&port->p_keys); /* it may have been away */
 	if (port->num == 0 && info->lid == 0)

@@ -14,7 +14,7 @@
 
 #include "client.h"
 
-#define FAULTS 3
+#define ROUNDS 3
 #define CONVERGE_S 120
 
 struct series {
@@ -78,26 +78,71 @@ static void sa_traffic(struct scenario *s)
 	client_free(client);
 }
 
-static void one_fault(struct scenario *s)
+/* A part of the fabric falls off and comes back: some links in a row. */
+static void split(struct scenario *s)
 {
-	switch (scenario_random(s, 6)) {
-	case 0:
-		break_link(s);
-		break;
-	case 1:
-		reboot_node(s, scenario_random_switch(s));
-		break;
-	case 2:
-		reboot_node(s, scenario_random_host(s));
-		break;
-	case 3:
-		flap_link(s);
-		break;
-	case 4:
-		restart(s);
-		break;
-	default:
-		sa_traffic(s);
+	unsigned int node = scenario_random_switch(s), peer, peer_port;
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int port = 1; port <= view.num_ports; port++)
+		if (sim_peer(s->sim, node, port, &peer, &peer_port))
+			sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	for (unsigned int port = 1; port <= view.num_ports; port++)
+		if (sim_peer(s->sim, node, port, &peer, &peer_port))
+			sim_link_set(s->sim, node, port, true);
+}
+
+static void own_link(struct scenario *s)
+{
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	sim_link_set(s->sim, node, port, true);
+}
+
+static void silence(struct scenario *s)
+{
+	unsigned int node = scenario_random_switch(s);
+
+	sim_node_mute(s->sim, node, true);
+	scenario_run_ms(s, scenario_random(s, 15000));
+	sim_node_mute(s->sim, node, false);
+}
+
+static void power_cut(struct scenario *s)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		sim_node_set(s->sim, i, false);
+		sim_node_set(s->sim, i, true);
+	}
+}
+
+static void reboot_switch(struct scenario *s)
+{
+	reboot_node(s, scenario_random_switch(s));
+}
+
+static void reboot_host(struct scenario *s)
+{
+	reboot_node(s, scenario_random_host(s));
+}
+
+static void (*const faults[])(struct scenario *s) = {
+	break_link, flap_link, reboot_switch, reboot_host, restart,
+	split,	    own_link,  silence,	      power_cut,
+};
+
+/* One or several, the next while the first is still being dealt with. */
+static void some_faults(struct scenario *s)
+{
+	unsigned int n = 1 + scenario_random(s, 3);
+
+	for (unsigned int i = 0; i < n; i++) {
+		faults[scenario_random(s, G_N_ELEMENTS(faults))](s);
+		scenario_run_ms(s, scenario_random(s, 1 + scenario_random(s, 500)));
 	}
 }
 
@@ -115,8 +160,9 @@ static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const cha
 	s->command = command;
 	scenario_start(s);
 	scenario_converge(s, CONVERGE_S);
-	for (int i = 0; i < FAULTS; i++) {
-		one_fault(s);
+	for (int i = 0; i < ROUNDS; i++) {
+		sa_traffic(s);
+		some_faults(s);
 		scenario_converge(s, CONVERGE_S);
 	}
 	digest = sim_trace_digest(s->sim);
