@@ -10,6 +10,7 @@ libsm_a_SOURCES = \
 	opensm/sm/link.c \
 	opensm/sm/multicast.c \
 	opensm/sm/pkey.c \
+	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/program.c \
 	opensm/sm/request.c \

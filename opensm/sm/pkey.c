@@ -1,71 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * P_Key tables: policy against what was read. Keys that stay keep their index, because clients
- * hold on to indexes; the default key stands at index 0 (o10-5.1.1 expects it there).
+ * P_Key tables: policy against what was read; the difference is sent. What a table should hold is
+ * decided in pkey_plan.c.
  */
 #include <string.h>
 
+#include "sm/pkey_plan.h"
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 32
 
-struct p_key_plan {
-	uint32_t room; /* entries the port has */
+struct tables {
+	uint32_t size; /* entries: whole blocks */
 	uint16_t *is, *want;
 };
 
-static bool read_table(const struct builder_port *port, struct p_key_plan *plan)
+static bool read_table(const struct builder_port *port, struct tables *tables)
 {
 	const struct builder_table *table = &port->p_keys;
 
-	plan->room = table->n_blocks * PER_BLOCK;
-	plan->is = g_new0(uint16_t, plan->room);
+	tables->size = table->n_blocks * PER_BLOCK;
+	tables->is = g_new0(uint16_t, tables->size);
 	for (uint32_t block = 0; block < table->n_blocks; block++) {
 		const void *bytes = builder_table_get(table, block, sizeof(struct iba_p_key_table));
 
 		if (!bytes)
 			return false;
-		memcpy(plan->is + block * PER_BLOCK, bytes, sizeof(struct iba_p_key_table));
+		memcpy(tables->is + block * PER_BLOCK, bytes, sizeof(struct iba_p_key_table));
 	}
 	return true;
 }
 
-static bool holds(const uint16_t *keys, uint32_t n, uint16_t key)
+/* Entries of the table that the port really has. */
+static uint32_t room_of(const struct builder_port *port, const struct tables *tables)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (keys[i] == key)
-			return true;
-	return false;
-}
+	uint32_t cap = MAX(1, port->node->info.partition_cap);
 
-/* Places the keys that have no index yet; false if there is no room. */
-static bool place_new(struct p_key_plan *plan, const uint16_t *keys, uint32_t n)
-{
-	uint32_t slot = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (holds(plan->want, plan->room, keys[i]))
-			continue;
-		while (slot < plan->room && plan->want[slot])
-			slot++;
-		if (slot == plan->room)
-			return false;
-		plan->want[slot] = keys[i];
-	}
-	return true;
-}
-
-static bool make_plan(struct p_key_plan *plan, const uint16_t *keys, uint32_t n)
-{
-	plan->want = g_new0(uint16_t, plan->room);
-	for (uint32_t i = 0; i < n; i++)
-		if (P_KEY_BASE(keys[i]) == P_KEY_BASE(P_KEY_DEFAULT))
-			plan->want[0] = keys[i];
-	for (uint32_t i = 0; i < plan->room; i++)
-		if (plan->is[i] && !plan->want[i] && holds(keys, n, plan->is[i]) &&
-		    !holds(plan->want, plan->room, plan->is[i]))
-			plan->want[i] = plan->is[i];
-	return place_new(plan, keys, n);
+	return MIN(cap, tables->size);
 }
 
 static void on_set(struct sm_request *request)
@@ -96,21 +67,22 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 static void send_difference(struct sm *sm, struct builder_port *port, const uint16_t *keys,
 			    uint32_t n)
 {
-	struct p_key_plan plan = {0};
+	struct tables tables = {0};
 	char name[SM_NAME_SIZE];
 
-	if (read_table(port, &plan)) {
-		if (!make_plan(&plan, keys, n))
+	if (read_table(port, &tables)) {
+		tables.want = g_new0(uint16_t, tables.size);
+		if (!p_key_plan_make(tables.is, room_of(port, &tables), keys, n, tables.want))
 			sm_problem(sm, "P_Key table of %s port %u has room for %u keys, not for %u",
 				   sm_node_name(port->node, name, sizeof(name)), port->num,
-				   plan.room, n);
-		for (uint32_t block = 0; block < plan.room / PER_BLOCK; block++)
-			if (memcmp(plan.is + block * PER_BLOCK, plan.want + block * PER_BLOCK,
+				   room_of(port, &tables), n);
+		for (uint32_t block = 0; block < tables.size / PER_BLOCK; block++)
+			if (memcmp(tables.is + block * PER_BLOCK, tables.want + block * PER_BLOCK,
 				   sizeof(struct iba_p_key_table)))
-				send_block(sm, port, block, plan.want + block * PER_BLOCK);
+				send_block(sm, port, block, tables.want + block * PER_BLOCK);
 	}
-	g_free(plan.is);
-	g_free(plan.want);
+	g_free(tables.is);
+	g_free(tables.want);
 }
 
 enum step_result step_p_keys(struct sm *sm)

@@ -25,3 +25,8 @@ check_PROGRAMS += tests/unit/test_lid
 TESTS += tests/unit/test_lid
 tests_unit_test_lid_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_lid_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_policy
+TESTS += tests/unit/test_policy
+tests_unit_test_policy_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_policy_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
