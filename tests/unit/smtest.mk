@@ -30,3 +30,8 @@ check_PROGRAMS += tests/unit/test_policy
 TESTS += tests/unit/test_policy
 tests_unit_test_policy_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_policy_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_window
+TESTS += tests/unit/test_window
+tests_unit_test_window_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_window_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
