@@ -6,6 +6,8 @@ LIBS_PROXY = libproxy.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_hostile
 TESTS += tests/unit/test_hostile
+tests_unit_test_hostile_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTOPOLOGIES='"$(abs_srcdir)/tests/golden"'
 tests_unit_test_hostile_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_hostile_LDADD = $(LIBS_PROXY)
 

@@ -207,12 +207,17 @@ static bool lose_while_arming(struct bed *b, struct vendor_mad *mad)
 	return true;
 }
 
+static void check_shape(const struct subnet *subnet)
+{
+	ck_assert_uint_eq(subnet->fabric->n_switches, subnet->routing->n_switches);
+	ck_assert_uint_eq(subnet->fabric->n_ports, subnet->partitions->n_ports);
+}
+
 static void check_rows(const struct subnet *subnet)
 {
 	const struct fabric *fabric = subnet->fabric;
 
-	ck_assert_uint_eq(fabric->n_switches, subnet->routing->n_switches);
-	ck_assert_uint_eq(fabric->n_ports, subnet->partitions->n_ports);
+	check_shape(subnet);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint16_t lid = fabric->ports[fabric_switch_port(fabric, sw, 0)].lid;
 
@@ -369,6 +374,130 @@ START_TEST(test_sm_on_a_switch)
 }
 END_TEST
 
+/* ---- a switch whose tables are too small ---- */
+
+static bool small_tables(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_switch_info info;
+
+	if (b->n == UINT64_MAX || !mad_answers(mad, IBA_ATTR_SWITCH_INFO))
+		return true;
+	wire_decode(&iba_switch_info_type, mad->data + SMP_DATA, &info);
+	info.linear_fdb_cap = b->n;
+	wire_encode(&iba_switch_info_type, &info, mad->data + SMP_DATA);
+	return true;
+}
+
+START_TEST(test_linear_fdb_cap)
+{
+	bed = bed_new("mesh:2x2:1");
+	bed->falsify = small_tables;
+	bed->n = _i;
+	bed_start(bed);
+	bed_run_ms(bed, 20000);
+	if (_i >= 1 && _i <= 8)
+		ck_assert(bed_logged(bed, "no free LID") ||
+			  bed_logged(bed, "ERRORS DURING INITIALIZATION"));
+	bed->n = UINT64_MAX;
+	bed_run_ms(bed, 30000);
+	ck_assert(is_up());
+}
+END_TEST
+
+/* ---- answers with octets of chance ---- */
+
+static uint32_t chance(struct bed *b, uint32_t n)
+{
+	b->n = b->n * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (b->n >> 33) % n;
+}
+
+static bool garble(struct bed *b, struct vendor_mad *mad)
+{
+	if (!b->n || mad->status != VENDOR_RECEIVED || mad->length != 256 || chance(b, 50))
+		return true;
+	for (uint32_t i = 0; i <= chance(b, 4); i++)
+		mad->data[SMP_DATA + chance(b, 64)] = chance(b, 256);
+	return true;
+}
+
+/* One answer of fifty is garbage for a while; then the fabric comes up as if nothing had been. */
+START_TEST(test_garbled_answers)
+{
+	struct subnet *subnet;
+
+	bed = bed_new(_i % 2 ? "mesh:3x3:1" : "fattree:4");
+	bed->falsify = garble;
+	bed->n = 1000 + _i;
+	bed_start(bed);
+	for (int i = 0; i < 30; i++) {
+		bed_run_ms(bed, 1000);
+		daemon_sweep(bed->daemon, i % 3 ? SWEEP_HEAVY : SWEEP_LIGHT);
+		subnet = bed_subnet(bed);
+		if (subnet)
+			check_shape(subnet);
+		subnet_unref(subnet);
+	}
+	bed->n = 0;
+	bed_run_ms(bed, 60000);
+	daemon_sweep(bed->daemon, SWEEP_HEAVY);
+	bed_run_ms(bed, 20000);
+	ck_assert_msg(is_up(), "%s", bed->text->str + MAX((gssize)bed->text->len - 3000, 0));
+	subnet = bed_subnet(bed);
+	check_rows(subnet);
+	ck_assert_uint_eq(subnet->fabric->n_nodes, sim_nodes(bed->sim));
+	subnet_unref(subnet);
+}
+END_TEST
+
+/* ---- two channel adapters and a cable ---- */
+
+START_TEST(test_no_switch)
+{
+	struct subnet *subnet;
+
+	bed = bed_new(TOPOLOGIES "/two_hosts.topo");
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	subnet = bed_subnet(bed);
+	ck_assert_uint_eq(subnet->fabric->n_nodes, 2);
+	subnet_unref(subnet);
+	for (unsigned int i = 0; i < 2; i++)
+		ck_assert_uint_eq(sim_port_info(bed->sim, i, 1)->port_state, IBA_PORT_ACTIVE);
+	sim_link_set(bed->sim, 0, 1, false);
+	bed_run_ms(bed, 30000);
+	sim_link_set(bed->sim, 0, 1, true);
+	bed_run_ms(bed, 20000);
+	ck_assert(is_up());
+	for (unsigned int i = 0; i < 2; i++)
+		ck_assert_uint_eq(sim_port_info(bed->sim, i, 1)->port_state, IBA_PORT_ACTIVE);
+}
+END_TEST
+
+/* ---- M_Key ---- */
+
+START_TEST(test_m_key)
+{
+	bed = bed_new("mesh:2x2:1");
+	bed->options->m_key = 0x1234;
+	bed->options->m_key_protection_level = 2;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	daemon_sweep(bed->daemon, SWEEP_HEAVY);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	for (unsigned int i = 0; i < sim_nodes(bed->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(bed->sim, i, &view);
+		ck_assert(sim_port_info(bed->sim, i, view.type != IBA_NODE_SWITCH)->m_key ==
+			  0x1234);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile");
@@ -387,6 +516,10 @@ int main(void)
 	tcase_add_loop_test(tcase, test_own_port_down_at_start, 0, 2);
 	tcase_add_test(tcase, test_own_port_lost_and_back);
 	tcase_add_test(tcase, test_sm_on_a_switch);
+	tcase_add_loop_test(tcase, test_linear_fdb_cap, 0, 10);
+	tcase_add_loop_test(tcase, test_garbled_answers, 0, 20);
+	tcase_add_test(tcase, test_no_switch);
+	tcase_add_test(tcase, test_m_key);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
