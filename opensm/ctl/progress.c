@@ -18,18 +18,27 @@
 #define DRAW_NS NS_PER_S
 #define BAR_CELLS 20
 
-/* Names of the steps, for how far a sweep has come. */
-static const char *const steps[] = {
-#define STEP(name, function, kinds, text) #name,
-#include "sm/steps.def"
-#undef STEP
+/* The steps, for how far a sweep has come: those of a heavy one, the kind that takes long. */
+struct step {
+	const char *name, *text;
+	bool heavy;
 };
 
-static const char *const texts[] = {
-#define STEP(name, function, kinds, text) text,
+#define L 0
+#define G 0
+#define R 0
+#define P 0
+#define H 1
+static const struct step steps[] = {
+#define STEP(name, function, kinds, text) {#name, text, kinds},
 #include "sm/steps.def"
 #undef STEP
 };
+#undef L
+#undef G
+#undef R
+#undef P
+#undef H
 
 /* What is counted, at one time. */
 struct sample {
@@ -44,7 +53,7 @@ struct progress {
 	struct timer draw;
 	uint64_t started_ns, sweep_ns;	/* of the daemon, of this sweep */
 	uint64_t step_smps, sweep_smps; /* sent before this step, before this sweep */
-	unsigned int n_steps;		/* of this sweep, done */
+	const struct step *step;	/* of this sweep, done last; NULL: none yet */
 	bool light;
 	bool up; /* the first sweep that had no errors is over */
 	struct sm_progress last;
@@ -77,12 +86,31 @@ static void erase(const struct progress *progress)
 		fputs("\r\033[K", progress->out);
 }
 
-static int step_index(const char *name)
+/* The step of that name, NULL if there is none. */
+static const struct step *step_find(const char *name)
 {
-	for (unsigned int i = 0; i < G_N_ELEMENTS(steps); i++)
-		if (!strcmp(steps[i], name))
-			return (int)i;
-	return -1;
+	for (unsigned int i = 0; name && i < G_N_ELEMENTS(steps); i++)
+		if (!strcmp(steps[i].name, name))
+			return &steps[i];
+	return NULL;
+}
+
+/* Steps of a heavy sweep up to that one, or all of them; *next is the one after it. */
+static unsigned int steps_until(const struct step *last, const struct step **next)
+{
+	unsigned int n = 0;
+
+	*next = NULL;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(steps); i++) {
+		if (!steps[i].heavy)
+			continue;
+		if (!last || &steps[i] > last) {
+			*next = &steps[i];
+			break;
+		}
+		n++;
+	}
+	return n;
 }
 
 /* "[######..............]  30 %" of n in all. */
@@ -98,26 +126,29 @@ static void draw_bar(const struct progress *progress, unsigned int n, unsigned i
 
 static void show_step(struct progress *progress, const struct sm_progress *what)
 {
-	int step = step_index(what->step);
+	const struct step *step = step_find(what->step);
 	uint64_t now = smps(progress);
 
 	erase(progress);
 	fprintf(progress->out, "%s %-12s %10.1f ms %9" G_GUINT64_FORMAT " SMPs  %s\n",
 		progress->utf8 ? "\342\234\223" : "ok", what->step, ms(what->step_ns),
-		now - progress->step_smps, step < 0 ? "" : texts[step]);
+		now - progress->step_smps, step ? step->text : "");
 	progress->step_smps = now;
 }
 
 static void show_end(struct progress *progress, const struct sm_progress *what)
 {
 	uint64_t took = actor_now(progress->actor) - progress->sweep_ns;
+	const char *verdict = "SUBNET HAS ERRORS";
 
 	erase(progress);
+	if (!what->errors)
+		verdict = progress->up ? "SWEPT AGAIN" : "SUBNET UP";
 	fprintf(progress->out,
 		"%s: %u switches, %u hosts, %u links, %u active ports, %" G_GUINT64_FORMAT
 		" MADs, %.1f ms\n",
-		what->errors ? "SUBNET HAS ERRORS" : "SUBNET UP", what->switches, what->hosts,
-		what->links, what->active, smps(progress) - progress->sweep_smps, ms(took));
+		verdict, what->switches, what->hosts, what->links, what->active,
+		smps(progress) - progress->sweep_smps, ms(took));
 }
 
 /* ---- the line that lives ---- */
@@ -159,12 +190,14 @@ static char *steady_text(const struct progress *progress)
 
 static void draw_sweep(struct progress *progress)
 {
-	unsigned int done = MIN(progress->n_steps, (unsigned int)G_N_ELEMENTS(steps));
+	const struct step *running, *none;
+	unsigned int all = steps_until(&steps[G_N_ELEMENTS(steps)], &none);
+	unsigned int done = steps_until(progress->step, &running);
 
 	erase(progress);
-	draw_bar(progress, done, G_N_ELEMENTS(steps));
+	draw_bar(progress, done, all);
 	fprintf(progress->out, "  %s  %" G_GUINT64_FORMAT " SMPs  %.1f s",
-		status_sm_state(progress->context), smps(progress) - progress->sweep_smps,
+		running ? running->name : "", smps(progress) - progress->sweep_smps,
 		ms(actor_now(progress->actor) - progress->sweep_ns) / 1000);
 }
 
@@ -205,7 +238,7 @@ static void end_of_sweep(struct progress *progress, const struct sm_progress *wh
 		progress->up = true;
 	progress->last = *what;
 	progress->last.step = NULL;
-	progress->n_steps = 0;
+	progress->step = NULL;
 	progress->light = false;
 	timer_start(&progress->draw, progress->up ? DRAW_NS : DRAW_FAST_NS);
 }
@@ -219,11 +252,11 @@ static void run_report(struct message *message)
 	if (what->finished) {
 		end_of_sweep(progress, what);
 	} else {
-		if (!progress->n_steps) {
+		if (!progress->step) {
 			progress->sweep_ns = actor_now(progress->actor) - what->step_ns;
 			progress->sweep_smps = progress->step_smps;
 		}
-		progress->n_steps++;
+		progress->step = step_find(what->step);
 		progress->light = !strcmp(what->step, "LIGHT");
 		if (!progress->up)
 			show_step(progress, what);
