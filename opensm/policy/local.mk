@@ -3,4 +3,5 @@ noinst_LIBRARIES += libpolicy.a
 libpolicy_a_SOURCES = \
 	opensm/policy/groups.c opensm/policy/groups.h \
 	opensm/policy/partition.c opensm/policy/partition.h \
+	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/subnet.c opensm/policy/subnet.h

@@ -10,3 +10,4 @@ include tests/unit/sa.mk
 include tests/unit/umad.mk
 include tests/unit/smtest.mk
 include tests/unit/ctl.mk
+include tests/unit/policy.mk

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_PROGRAMS += tests/unit/test_partition_file
+TESTS += tests/unit/test_partition_file
+tests_unit_test_partition_file_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_partition_file_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
