@@ -174,6 +174,25 @@ START_TEST(without_cache)
 }
 END_TEST
 
+/* A second daemon on the same port is refused, and the first does not notice. */
+START_TEST(port_is_taken)
+{
+	struct scenario *s = up("fattree:4");
+	g_autoptr(GError) error = NULL;
+	struct options *options = options_new();
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .options = options};
+
+	config.vendor = sim_open(s->sim, s->sm_guid, &error);
+	scenario_expect(s, config.vendor != NULL);
+	scenario_expect(s, daemon_new(&config, &error) == NULL);
+	scenario_expect(s, g_error_matches(error, VENDOR_ERROR, VENDOR_ERROR_BUSY));
+	options_unref(options);
+	scenario_heavy_sweep(s, 5);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
 /* What SIGHUP does. */
 START_TEST(options_read_again)
 {
@@ -217,6 +236,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));
 	tcase_add_test(tcase, once);
 	tcase_add_test(tcase, without_cache);
+	tcase_add_test(tcase, port_is_taken);
 	tcase_add_test(tcase, options_read_again);
 	suite_add_tcase(suite, tcase);
 	return suite;

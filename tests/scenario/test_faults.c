@@ -203,6 +203,63 @@ START_TEST(tree_follows_the_fabric)
 }
 END_TEST
 
+/* Fills a MAD with noise, most of it behind a header that gets past the first checks. */
+static void noise(struct scenario *s, uint8_t wire[IBA_MAD_BYTES])
+{
+	static const uint8_t classes[] = {IBA_CLASS_SUBN_LID, IBA_CLASS_SUBN_DIRECTED,
+					  IBA_CLASS_SUBN_ADM, IBA_CLASS_PERF};
+	static const uint8_t methods[] = {
+		IBA_METHOD_GET,	     IBA_METHOD_SET,	   IBA_METHOD_TRAP,
+		IBA_METHOD_GET_RESP, IBA_METHOD_GET_TABLE, IBA_METHOD_DELETE,
+	};
+
+	for (unsigned int i = 0; i < IBA_MAD_BYTES; i++)
+		wire[i] = (uint8_t)scenario_random(s, scenario_random(s, 3) ? 256 : 2);
+	if (!scenario_random(s, 10))
+		return;
+	wire[0] = IBA_BASE_VERSION;
+	wire[1] = classes[scenario_random(s, G_N_ELEMENTS(classes))];
+	wire[2] = wire[1] == IBA_CLASS_SUBN_ADM ? IBA_SA_CLASS_VERSION : 1;
+	wire[3] = methods[scenario_random(s, G_N_ELEMENTS(methods))];
+	wire[4] = wire[5] = 0;
+	wire[16] = 0;
+	wire[17] = (uint8_t)scenario_random(s, 0x40);
+	if (wire[1] == IBA_CLASS_SUBN_ADM) {
+		wire[24] = 1;
+		wire[26] = 0;
+	}
+}
+
+/* Whatever a host sends, the daemon and the subnet stay. */
+START_TEST(garbage_mads)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	unsigned int node = scenario_random_host(s);
+	struct vendor *vendor = sim_open(s->sim, sim_port_guid(s->sim, node, 1), NULL);
+	struct vendor_address to = {.lid = scenario_lid(s, scenario_sm_node(s, NULL))};
+	uint8_t wire[IBA_MAD_BYTES];
+	struct client *client;
+	struct iba_path_record path;
+
+	for (unsigned int i = 0; i < 4000; i++) {
+		noise(s, wire);
+		to.qpn = wire[1] == IBA_CLASS_SUBN_LID || wire[1] == IBA_CLASS_SUBN_DIRECTED;
+		to.qpn = to.qpn ? IBA_QP0 : IBA_QP1;
+		to.qkey = to.qpn ? IBA_QP1_Q_KEY : 0;
+		vendor_send(vendor, &to, wire, sizeof(wire), 0);
+		if (i % 16 == 0)
+			scenario_run_ms(s, 1);
+	}
+	vendor_close(vendor);
+	scenario_converge(s, 30);
+	scenario_expect(s, counter_get(&daemon_context(s->daemon)->counters, sa_received) > 500);
+	client = client_new(s, node);
+	scenario_expect(s, client_path(client, s->sm_guid, &path) == 0);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("faults");
@@ -216,6 +273,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, own_link_flaps);
 	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 4);
 	tcase_add_loop_test(tcase, mute_switch, 1, 4);
+	tcase_add_loop_test(tcase, garbage_mads, 1, 4);
 	tcase_add_test(tcase, client_gets_path_and_group);
 	tcase_add_test(tcase, tree_follows_the_fabric);
 	suite_add_tcase(suite, tcase);
