@@ -229,12 +229,15 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 static void activate(struct sm *sm, struct builder_port *port)
 {
 	struct builder_node *node = port->node;
+	struct iba_port_info want;
 
 	check_set(sm, port);
 	if (!builder_is_switch(node) && node->entry == port && port->info.lid == port->lid)
 		node->lid_routed = port->peer && port->peer->node->lid_routed;
-	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
-		link_send(sm, port, &port->info, IBA_PORT_ACTIVE);
+	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
+		return;
+	link_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
+	link_send(sm, port, &want, IBA_PORT_ACTIVE);
 }
 
 enum step_result step_activate(struct sm *sm)

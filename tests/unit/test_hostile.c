@@ -450,6 +450,45 @@ START_TEST(test_garbled_answers)
 }
 END_TEST
 
+/* Ports that were armed say of their M_Key and LID something else than they have. */
+static bool hide_m_key(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_port_info info;
+
+	if (!mad_answers(mad, IBA_ATTR_PORT_INFO))
+		return true;
+	get_port_info(mad, &info);
+	if (info.port_state != IBA_PORT_ARMED)
+		return true;
+	b->n++;
+	info.m_key ^= 0xBAD;
+	info.gid_prefix = 0;
+	put_port_info(mad, &info);
+	return true;
+}
+
+START_TEST(test_what_a_port_says_is_not_written_back)
+{
+	bed = bed_new("mesh:2x2:1");
+	bed->falsify = hide_m_key;
+	bed->options->m_key = _i ? 0x1234 : 0;
+	bed_start(bed);
+	bed_run_ms(bed, 10000);
+	ck_assert_uint_gt(bed->n, 8);
+	for (unsigned int i = 0; i < sim_nodes(bed->sim); i++) {
+		const struct iba_port_info *info = sim_port_info(bed->sim, i, 1);
+		struct sim_node_view view;
+
+		sim_node_view(bed->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			continue;
+		ck_assert_uint_eq(info->port_state, IBA_PORT_ACTIVE);
+		ck_assert(info->m_key == bed->options->m_key);
+		ck_assert(info->gid_prefix == bed->options->subnet_prefix);
+	}
+}
+END_TEST
+
 /* ---- two channel adapters and a cable ---- */
 
 START_TEST(test_no_switch)
@@ -518,6 +557,7 @@ int main(void)
 	tcase_add_test(tcase, test_sm_on_a_switch);
 	tcase_add_loop_test(tcase, test_linear_fdb_cap, 0, 10);
 	tcase_add_loop_test(tcase, test_garbled_answers, 0, 20);
+	tcase_add_loop_test(tcase, test_what_a_port_says_is_not_written_back, 0, 2);
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_m_key);
 	suite_add_tcase(suite, tcase);
