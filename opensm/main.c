@@ -274,8 +274,9 @@ static bool program_build(struct program *program, GError **error)
 	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
 			program);
 	daemon_on_finished(program->daemon, on_finished, program);
-	if (options->progress)
-		program->progress = progress_new(program->daemon, stdout);
+	if (options->progress && !options->daemon)
+		program->progress = progress_new(program->daemon, stdout,
+						 strcmp(options->log_file, "stdout") != 0);
 	program->has_pidfile = options->pidfile != NULL;
 	return !options->pidfile || pidfile_write(options->pidfile, error);
 }

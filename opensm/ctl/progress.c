@@ -294,7 +294,7 @@ static bool speaks_utf8(void)
 	return false;
 }
 
-struct progress *progress_new(struct daemon *daemon, FILE *out)
+struct progress *progress_new(struct daemon *daemon, FILE *out, bool alone)
 {
 	struct progress *progress = g_new0(struct progress, 1);
 	const char *terminal = getenv("TERM");
@@ -302,7 +302,7 @@ struct progress *progress_new(struct daemon *daemon, FILE *out)
 	progress->context = daemon_context(daemon);
 	progress->actor = daemon_actor(daemon);
 	progress->out = out;
-	progress->terminal = isatty(fileno(out)) && terminal && strcmp(terminal, "dumb");
+	progress->terminal = alone && isatty(fileno(out)) && terminal && strcmp(terminal, "dumb");
 	progress->utf8 = speaks_utf8();
 	progress->started_ns = progress->sweep_ns = actor_now(progress->actor);
 	progress->sample.when = progress->started_ns;
