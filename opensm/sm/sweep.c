@@ -84,12 +84,29 @@ static void end_light(struct sm *sm)
 		sm->reasons |= SWEEP_HEAVY;
 }
 
+static void count_sweep(struct counters *counters, enum sweep_kind kind)
+{
+	switch (kind) {
+	case SWEEP_KIND_PARTIAL:
+		counter_inc(counters, sweeps_partial);
+		break;
+	case SWEEP_KIND_REROUTE:
+		counter_inc(counters, sweeps_reroute);
+		break;
+	case SWEEP_KIND_GROUPS:
+		counter_inc(counters, sweeps_multicast);
+		break;
+	default:
+		counter_inc(counters, sweeps_heavy);
+	}
+}
+
 static void end_full(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
 	uint64_t took = actor_now(sm->actor) - sweep->started_ns;
 
-	counter_inc(&sm->context->counters, sweeps_heavy);
+	count_sweep(&sm->context->counters, sweep->kind);
 	log_info(sm->log, "%s sweep: %.1f ms, %u errors", plan_kind_name(sweep->kind),
 		 took / (double)NS_PER_MS, sweep->errors);
 	if (sweep->errors) {

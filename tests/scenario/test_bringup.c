@@ -62,6 +62,7 @@ START_TEST(idle_fabric)
 	struct scenario *s = up("fattree:8");
 	const struct counters *counters = &daemon_context(s->daemon)->counters;
 	uint64_t heavy = counter_get(counters, sweeps_heavy);
+	uint64_t partial = counter_get(counters, sweeps_partial);
 	uint64_t light = counter_get(counters, sweeps_light);
 	struct sim_counters before = scenario_counters(s), after;
 
@@ -70,6 +71,7 @@ START_TEST(idle_fabric)
 	light = counter_get(counters, sweeps_light) - light;
 	scenario_expect(s, light >= 5);
 	scenario_expect(s, counter_get(counters, sweeps_heavy) == heavy);
+	scenario_expect(s, counter_get(counters, sweeps_partial) == partial);
 	scenario_expect_at_most(s, after.sets - before.sets, 0);
 	scenario_expect_at_most(s, after.gets - before.gets, light * scenario_switches(s));
 	scenario_expect_at_most(s, after.traps - before.traps, 0);

@@ -134,7 +134,10 @@ void bed_run_ms(struct bed *bed, uint64_t ms)
 
 uint64_t bed_counted(const struct bed *bed)
 {
-	return counter_get(&daemon_context(bed->daemon)->counters, sweeps_heavy);
+	const struct counters *counters = &daemon_context(bed->daemon)->counters;
+
+	return counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_partial) +
+	       counter_get(counters, sweeps_reroute) + counter_get(counters, sweeps_multicast);
 }
 
 bool bed_logged(const struct bed *bed, const char *text)
