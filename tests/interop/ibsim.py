@@ -210,8 +210,8 @@ class Fabric:
         return [node.name for node in self.dump().values()
                 if not node.is_switch and node.ports.get(1) and node.ports[1].peer]
 
-    def on(self, host, **more):
-        return dict(self.env, LD_PRELOAD=PRELOAD[0], SIM_HOST=host,
+    def on(self, host, preload=(), **more):
+        return dict(self.env, LD_PRELOAD=':'.join([*preload, PRELOAD[0]]), SIM_HOST=host,
                     ASAN_OPTIONS=self.sanitizer_options(), **more)
 
     def sanitizer_options(self):
@@ -223,10 +223,10 @@ class Fabric:
         return (f'{given}:verify_asan_link_order=0:detect_leaks=0:'
                 f'suppressions={self.path("asan")}')
 
-    def tool(self, host, *argv, seconds=60):
+    def tool(self, host, *argv, seconds=60, preload=()):
         """Runs a tool on a host: (exit code, output)."""
         try:
-            run = subprocess.run(argv, cwd=self.dir, env=self.on(host), timeout=seconds,
+            run = subprocess.run(argv, cwd=self.dir, env=self.on(host, preload), timeout=seconds,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  stdin=subprocess.DEVNULL, errors='replace')
         except subprocess.TimeoutExpired:

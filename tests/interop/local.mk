@@ -3,8 +3,15 @@
 # OPENSM=/usr/sbin/opensm make check runs the same on the classic daemon.
 interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_fat_tree_8.py tests/interop/test_fat_tree_16.py \
-	tests/interop/test_classic_options.py
+	tests/interop/test_classic_options.py tests/interop/test_ibutils.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
-EXTRA_DIST += tests/interop/ibsim.py tests/interop/subnet.py tests/interop/tools.py \
-	tests/interop/truth.py
+EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/subnet.py \
+	tests/interop/tools.py tests/interop/truth.py tests/interop/ibutils_shim.c
+
+# Preloaded into foreign programs, hence without the sanitizers of this build.
+check_DATA = tests/interop/ibutils_shim.so
+CLEANFILES += tests/interop/ibutils_shim.so
+tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
+	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \
+		-O2 -fPIC -shared -o $@ $(srcdir)/tests/interop/ibutils_shim.c -ldl

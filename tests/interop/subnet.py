@@ -68,6 +68,7 @@ class Run:
         t.other_records()
         t.errors()
         t.ibdiagnet()
+        t.ibdmchk()
 
     def is_sm(self):
         _, out = self.fabric.tool(self.client, 'smpquery', '-G', 'portinfo', f'0x{self.guid:x}')

@@ -3,6 +3,7 @@
 
 import re
 
+import ibutils
 import truth
 
 NEEDED = ['sminfo', 'ibnetdiscover', 'iblinkinfo', 'ibroute', 'dump_lfts', 'ibtracert', 'saquery',
@@ -212,11 +213,30 @@ class Tools:
                           'timed out' not in out.lower(), (code, out))
 
     def ibdiagnet(self):
-        code, out = self.fabric.tool(self.host, 'ibdiagnet', '-o', self.fabric.dir, seconds=120)
-        if code in (-11, 139) and '0 nodes' in out or code == 127:
-            self.checks.skip('ibdiagnet', 'it crashes in its first request on this ibsim, or is '
-                             'not installed (Debian: ibutils)')
+        why = ibutils.missing('ibdiagnet')
+        if why:
+            self.checks.skip('ibdiagnet', why)
             return
-        self.checks.equal('ibdiagnet ends well', code, 0)
-        bad = [line for line in out.splitlines() if line.startswith('-E-')]
-        self.checks.check('ibdiagnet reports no error', not bad, bad[:5])
+        report = ibutils.Ibdiagnet(self.fabric, self.host, seconds=300)
+        cas = ibutils.ca_ports(self.nodes, self.names)
+        self.checks.equal('ibdiagnet is clean', ibutils.complaints(report.code, report.out, cas),
+                          [])
+        self.checks.equal('ibdiagnet: errors and warnings of each stage', report.stages(),
+                          dict.fromkeys(ibutils.STAGES, (0, 0)))
+        self.checks.equal('ibdiagnet: nodes, switches and CAs', report.last(
+            r'(\d+) nodes \((\d+) Switches & (\d+) CA-s\)'), tuple(map(str, (
+                len(self.names), len(self.switches), len(self.names) - len(self.switches)))))
+        self.checks.equal('ibdiagnet: hosts of the default partition', report.last(
+            r'PKey:0x7fff Hosts:(\d+) full:(\d+) limited:(\d+)'), (str(cas), str(cas), '0'))
+        self.checks.equal('ibdiagnet: GUID of the master', report.last(
+            r'SM - master\n.* lid=\w+ guid=0x(\w+)'), f'{self.sm_port().guid:016x}')
+
+    def ibdmchk(self):
+        why = ibutils.missing('ibdmchk')
+        if why:
+            self.checks.skip('ibdmchk', why)
+            return
+        code, out = ibutils.ibdmchk_of_truth(self.fabric.dir, self.nodes, self.names,
+                                             self.sm.name)
+        self.checks.equal('ibdmchk is clean', ibutils.complaints(
+            code, out, ibutils.ca_ports(self.nodes, self.names)), [])
