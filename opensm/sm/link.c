@@ -257,6 +257,10 @@ static void check_active(struct sm *sm, struct builder_port *port)
 
 enum step_result step_check(struct sm *sm)
 {
+	const struct builder_port *own = sm->builder->sm_port;
+
+	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
+		sm_problem(sm, "the SM's port went down");
 	each_port(sm, check_active);
 	return STEP_NEXT;
 }

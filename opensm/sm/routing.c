@@ -12,8 +12,15 @@ static void freeze(struct sm *sm)
 
 enum step_result step_freeze(struct sm *sm)
 {
+	unsigned int known = g_hash_table_size(sm->builder->nodes);
+
 	freeze(sm);
-	return sm->fabric ? STEP_NEXT : STEP_ABORT;
+	if (!sm->fabric)
+		return STEP_ABORT;
+	if (sm->fabric->n_nodes != known)
+		sm_problem(sm, "%u nodes went away while the subnet was read",
+			   known - sm->fabric->n_nodes);
+	return STEP_NEXT;
 }
 
 struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
