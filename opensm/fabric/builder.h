@@ -30,6 +30,7 @@ struct builder_port {
 	struct iba_port_info info; /* what the hardware holds */
 	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
 	uint64_t link_seen;	   /* sweep that saw the cable last */
+	uint64_t activated; /* sweep that last took it to ACTIVE */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
 	uint8_t silent;		   /* sweeps in a row in which nobody answered that */
 	bool reregistered;	   /* its client was told to register again */

@@ -237,12 +237,51 @@ static void activate(struct sm *sm, struct builder_port *port)
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
 	link_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
+	port->activated = sm->builder->sweep;
 	link_send(sm, port, &want, IBA_PORT_ACTIVE);
 }
 
 enum step_result step_activate(struct sm *sm)
 {
 	each_port(sm, activate);
+	return STEP_WAIT;
+}
+
+static void on_other_end(struct sm_request *request)
+{
+	struct iba_port_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.port_state == IBA_PORT_ACTIVE)
+		return;
+	request->node->dirty = true;
+	sweep_want(request->sm, SWEEP_CHANGE);
+}
+
+/*
+ * A link may bounce between the look at its far end and the Set of its near one: then the near end
+ * becomes ACTIVE, the far one waits in INIT, and no switch has anything more to tell.
+ */
+static void confirm(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+	struct sm_request *request;
+
+	if (port->activated != sm->builder->sweep || !peer || !has_state(peer) ||
+	    peer->activated == sm->builder->sweep)
+		return;
+	request = sm_request_port(sm, peer, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, peer->num);
+	request->done = on_other_end;
+	sm_request_send(request);
+}
+
+enum step_result step_confirm(struct sm *sm)
+{
+	each_port(sm, confirm);
 	return STEP_WAIT;
 }
 
