@@ -51,6 +51,7 @@ struct builder_node {
 	bool has_description, has_switch_info;
 	bool dirty;	       /* its ports are to be read again */
 	bool suspect;	       /* a neighbour lost it: it may be dead */
+	bool unexplained;      /* it reported a port state change, and no port was seen to change */
 	bool gone;	       /* to be dropped between two steps */
 	bool lid_routed;       /* SMPs reach it LID-routed */
 	bool warm;	       /* its tables held something when it was first seen */

@@ -92,6 +92,8 @@ static void port_info_store(struct builder_port *port, const struct iba_port_inf
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
 	bool bounced = info->port_state == IBA_PORT_INIT;
 
+	if (!port->known || port->info.port_state != info->port_state)
+		port->node->unexplained = false;
 	if (bounced && port->known && port->info.port_state > IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(port);
@@ -211,10 +213,12 @@ static void read_ports(struct sm *sm, struct builder_node *node)
 
 static void on_change_cleared(struct sm_request *request)
 {
-	if (sm_request_ok(request))
+	if (sm_request_ok(request)) {
 		request->node->switch_info.port_state_change = 0;
-	else
+		request->node->unexplained = true;
+	} else {
 		sm_request_failed(request);
+	}
 	read_ports(request->sm, request->node);
 }
 
@@ -574,6 +578,39 @@ static void drop_unseen(struct sm *sm)
 		}
 }
 
+/*
+ * A switch all of whose links are in INIT, or that tells of a change which none of its ports
+ * shows, may have lost power since its tables were written, and have got its LID and LinearFDBTop
+ * again since: nothing but a look at the tables tells.
+ */
+static bool may_have_been_reset(const struct builder_node *node)
+{
+	unsigned int up = 0, set_up = 0;
+
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		const struct builder_port *port = &node->ports[num];
+
+		up += link_is_up(port);
+		set_up += port->known && port->info.port_state > IBA_PORT_INIT;
+	}
+	return node->unexplained || (up && !set_up);
+}
+
+static void suspect_tables(struct sm *sm)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		if (!builder_is_switch(node) || !node->ports[0].fresh)
+			continue;
+		if (may_have_been_reset(node))
+			forget_tables(node);
+		node->unexplained = false;
+	}
+}
+
 enum step_result step_settle(struct sm *sm)
 {
 	const struct builder_port *port;
@@ -582,6 +619,7 @@ enum step_result step_settle(struct sm *sm)
 	drop_gone(sm);
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
 		drop_unseen(sm);
+	suspect_tables(sm);
 	port = sm->builder->sm_port;
 	if (!port || !port->known)
 		return STEP_ABORT;
