@@ -585,11 +585,31 @@ static void init_slots(struct mad *mad)
 	}
 }
 
+/* The most SMPs in flight that the options and the device allow. */
+static unsigned int window_max(const struct mad *mad, const struct options *options)
+{
+	unsigned int max = vendor_max_outstanding(mad->vendor);
+
+	if (options->max_wire_smps && options->max_wire_smps < max)
+		max = options->max_wire_smps;
+	return CLAMP(max, 1, SLOTS);
+}
+
+static void on_options_changed(void *arg, uint64_t value)
+{
+	struct mad *mad = arg;
+	struct options *options = slot_take(&mad->context->options);
+
+	(void)value;
+	window_resize(&mad->window, window_max(mad, options));
+	options_unref(options);
+	pump(mad);
+}
+
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error)
 {
 	struct mad *mad = g_new0(struct mad, 1);
 	struct options *options = slot_take(&context->options);
-	unsigned int max = vendor_max_outstanding(vendor);
 
 	mad->context = context;
 	mad->vendor = vendor;
@@ -599,9 +619,8 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->retries = options->transaction_retries;
 	mad->forms[SMP_LID] = (struct form_state){.name = "LID", .pause = PROBE_PAUSE_FIRST};
 	mad->forms[SMP_MIXED] = (struct form_state){.name = "mixed", .pause = PROBE_PAUSE_FIRST};
-	if (options->max_wire_smps && options->max_wire_smps < max)
-		max = options->max_wire_smps;
-	window_init(&mad->window, CLAMP(max, 1, SLOTS));
+	window_init(&mad->window, window_max(mad, options));
+	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
 	init_slots(mad);
 	options_unref(options);
 	if (!bind_classes(mad, error)) {

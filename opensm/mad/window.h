@@ -27,6 +27,13 @@ static inline void window_init(struct window *window, unsigned int max)
 	window->cut_ns = 0;
 }
 
+static inline void window_resize(struct window *window, unsigned int max)
+{
+	window->max = max;
+	if (window->size > max)
+		window->size = max;
+}
+
 static inline void window_response(struct window *window)
 {
 	window->size += window->lost ? 1 / window->size : 1;

@@ -9,6 +9,7 @@
 #include "sm/sm_private.h"
 
 #define MAX_ROUNDS 12
+#define DETOURS_MAX 3
 #define EARLY_TRIES 3 /* what mad/ adds to the retries, about */
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
@@ -83,6 +84,29 @@ static bool again(const struct sm_request *request)
 	return request->rounds < MAX_ROUNDS && tries * request->rounds < needed;
 }
 
+/* NULL: of the SM's own node, or the way to it was cut since it was found. */
+static struct builder_node *parent_of(const struct builder_node *node)
+{
+	return node->entry && node->entry->peer ? node->entry->peer->node : NULL;
+}
+
+/*
+ * An SMP by way of a LID, its own or that of the switch before it, which arrived only by the
+ * directed route: once is chance, but a node where it is the rule is left to directed routes until
+ * its tables are written again.
+ */
+static void note_detour(const struct sm_request *request)
+{
+	struct builder_node *guide =
+		request->mad.route.lid ? request->node : parent_of(request->node);
+
+	if (!guide || request->mad.result == MAD_TIMEOUT)
+		return;
+	guide->detours = request->mad.fell_back ? guide->detours + 1 : 0;
+	if (guide->detours >= DETOURS_MAX)
+		guide->lid_routed = false;
+}
+
 static void on_done(struct mad_request *mad)
 {
 	struct sm_request *request = (struct sm_request *)mad;
@@ -97,8 +121,7 @@ static void on_done(struct mad_request *mad)
 		request->node->failures++;
 	else
 		request->node->failures = 0;
-	if (mad->fell_back)
-		request->node->lid_routed = false;
+	note_detour(request);
 	if (request->done)
 		request->done(request);
 	else if (mad->result != MAD_OK)
@@ -106,12 +129,6 @@ static void on_done(struct mad_request *mad)
 	g_free(request);
 	sm->sweep.pending--;
 	sweep_advance(sm);
-}
-
-/* NULL: of the SM's own node, or the way to it was cut since it was found. */
-static const struct builder_node *parent_of(const struct builder_node *node)
-{
-	return node->entry && node->entry->peer ? node->entry->peer->node : NULL;
 }
 
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,

@@ -96,6 +96,7 @@ static void setup(void)
 	context.rt = rt;
 	context.log = logger;
 	slot_init(&context.options, get_options, put_options);
+	event_bus_init(&context.bus);
 	options = options_new();
 	options->transaction_timeout = TIMEOUT_MS;
 	options->transaction_retries = 3;
@@ -125,6 +126,7 @@ static void teardown(void)
 	}
 	actor_free(owner);
 	slot_clear(&context.options);
+	event_bus_clear(&context.bus);
 	options_unref(options);
 	g_array_unref(port.sent);
 	log_free(logger);
