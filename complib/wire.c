@@ -8,43 +8,13 @@
  * trusted here. The buffers are as long as the type says, so no content of a packet can lead
  * outside them.
  */
+#include <complib/scalar.h>
 #include <complib/wire.h>
 #include <string.h>
 
 static inline bool is_octets(const struct wire_field *field)
 {
 	return field->width == 8 && field->size == 1 && field->bit % 8 == 0;
-}
-
-static inline uint64_t load_host(const void *host, unsigned int size)
-{
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)host;
-	case 2:
-		return *(const uint16_t *)host;
-	case 4:
-		return *(const uint32_t *)host;
-	default:
-		return *(const uint64_t *)host;
-	}
-}
-
-static inline void store_host(void *host, unsigned int size, uint64_t value)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)host = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)host = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)host = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)host = value;
-	}
 }
 
 /* Bits that start and end anywhere: octet by octet, touching none outside the field. */
@@ -142,12 +112,13 @@ static inline void store_wire(uint8_t *wire, unsigned int bit, unsigned int widt
 
 uint64_t wire_value(const struct wire_field *field, const void *host, unsigned int index)
 {
-	return load_host((const uint8_t *)host + field->offset + index * field->size, field->size);
+	return scalar_load((const uint8_t *)host + field->offset + index * field->size,
+			   field->size);
 }
 
 void wire_set_value(const struct wire_field *field, void *host, unsigned int index, uint64_t value)
 {
-	store_host((uint8_t *)host + field->offset + index * field->size, field->size, value);
+	scalar_store((uint8_t *)host + field->offset + index * field->size, field->size, value);
 }
 
 static inline void encode_uints(const struct wire_field *field, const uint8_t *host, uint8_t *wire)
@@ -155,7 +126,7 @@ static inline void encode_uints(const struct wire_field *field, const uint8_t *h
 	unsigned int bit = field->bit;
 
 	for (unsigned int i = 0; i < field->count; i++) {
-		store_wire(wire, bit, field->width, load_host(host, field->size));
+		store_wire(wire, bit, field->width, scalar_load(host, field->size));
 		bit += field->width;
 		host += field->size;
 	}
@@ -166,7 +137,7 @@ static inline void decode_uints(const struct wire_field *field, const uint8_t *w
 	unsigned int bit = field->bit;
 
 	for (unsigned int i = 0; i < field->count; i++) {
-		store_host(host, field->size, load_wire(wire, bit, field->width));
+		scalar_store(host, field->size, load_wire(wire, bit, field->width));
 		bit += field->width;
 		host += field->size;
 	}

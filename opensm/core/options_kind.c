@@ -6,6 +6,7 @@
  */
 #include "core/options_private.h"
 
+#include <complib/scalar.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -83,38 +84,6 @@ static bool scan_bounded(const char **text, uint64_t max, uint64_t *value)
 	return scan_number(text, value) && *value <= max;
 }
 
-static void store(void *field, size_t size, uint64_t value)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)field = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)field = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)field = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)field = value;
-		break;
-	}
-}
-
-static uint64_t load(const void *field, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)field;
-	case 2:
-		return *(const uint16_t *)field;
-	case 4:
-		return *(const uint32_t *)field;
-	default:
-		return *(const uint64_t *)field;
-	}
-}
-
 static bool number_parse(const struct option *option, void *field, const char *text, bool command)
 {
 	bool bare_hex = command && option->kind == OPTION_KIND_HEX64;
@@ -130,13 +99,13 @@ static bool number_parse(const struct option *option, void *field, const char *t
 	}
 	if (*text || value < (uint64_t)option->min || value > option->max)
 		return false;
-	store(field, option->size, value);
+	scalar_store(field, option->size, value);
 	return true;
 }
 
 static char *decimal_format(const struct option *option, const void *field)
 {
-	return g_strdup_printf("%" PRIu64, load(field, option->size));
+	return g_strdup_printf("%" PRIu64, scalar_load(field, option->size));
 }
 
 static char *hex_format(const struct option *option, const void *field)
@@ -144,7 +113,7 @@ static char *hex_format(const struct option *option, const void *field)
 	size_t size = option->size;
 	int digits = size == 4 ? 1 : (int)size * 2;
 
-	return g_strdup_printf("0x%0*" PRIx64, digits, load(field, size));
+	return g_strdup_printf("0x%0*" PRIx64, digits, scalar_load(field, size));
 }
 
 static char *number_expected(const struct option *option, bool command)
