@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "route/engine.h"
+#include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
 static const struct golden {
@@ -148,13 +149,8 @@ int main(void)
 {
 	Suite *suite = suite_create("route_golden");
 	TCase *tcase = tcase_create("golden");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, test_golden, 0, G_N_ELEMENTS(goldens));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A subnet comes up, stays as it is, and outlives its manager. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenario.h"
+#include "tests/run_suite.h"
 
 static const char *const fabrics[] = {
 	"fattree:4",   "fattree:8",	  "torus:3x3x3:2",   "mesh:4x4x1",
@@ -246,11 +246,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

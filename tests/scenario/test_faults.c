@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Things break while the daemon watches. */
 #include <check.h>
-#include <stdlib.h>
 
 #include "client.h"
+#include "tests/run_suite.h"
 
 static struct scenario *up(const char *spec, uint64_t seed)
 {
@@ -282,11 +282,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

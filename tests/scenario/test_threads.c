@@ -5,10 +5,10 @@
  */
 #include <check.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "scenario.h"
+#include "tests/run_suite.h"
 
 #define CLIENTS 4
 #define FLAP_MS 2000
@@ -223,16 +223,10 @@ int main(void)
 {
 	Suite *suite = suite_create("threads");
 	TCase *tcase = tcase_create("threads");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 180);
 	tcase_add_test(tcase, on_threads);
 	tcase_add_test(tcase, on_one_loop);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,11 +8,12 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <complib/actor.h>
 #include <complib/handoff.h>
+
+#include "tests/run_suite.h"
 
 #define GATE_LIMIT_S 20
 #define SENDERS 2
@@ -789,13 +790,8 @@ static TCase *real_case(void)
 int main(void)
 {
 	Suite *suite = suite_create("actor");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, virtual_case());
 	suite_add_tcase(suite, real_case());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,9 +2,10 @@
 /* The token bucket: burst, rate over a long time, the wait it names, odd arguments. */
 #include <check.h>
 #include <glib.h>
-#include <stdlib.h>
 
 #include <complib/bucket.h>
+
+#include "tests/run_suite.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -71,15 +72,10 @@ int main(void)
 {
 	Suite *suite = suite_create("bucket");
 	TCase *tcase = tcase_create("bucket");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_burst_then_rate);
 	tcase_add_test(tcase, test_long_run_rate);
 	tcase_add_test(tcase, test_extremes);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,7 +2,6 @@
 /* What surrounds a daemon: log, cache directory, process file, status. */
 #include <check.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "ctl/logging.h"
 #include "ctl/status.h"
 #include "iba/constants.h"
+#include "tests/run_suite.h"
 
 static char *directory;
 
@@ -163,8 +163,6 @@ int main(void)
 {
 	Suite *suite = suite_create("ctl");
 	TCase *tcase = tcase_create("ctl");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, make_directory, remove_directory);
 	tcase_add_test(tcase, flags_of_modules);
@@ -173,9 +171,5 @@ int main(void)
 	tcase_add_test(tcase, process_file);
 	tcase_add_test(tcase, status_without_subnet);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

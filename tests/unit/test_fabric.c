@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
 static struct builder_node *add(struct builder *builder, uint8_t type, uint8_t num_ports,
@@ -330,8 +330,6 @@ int main(void)
 {
 	Suite *suite = suite_create("fabric");
 	TCase *tcase = tcase_create("fabric");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_walk_and_path);
@@ -345,8 +343,5 @@ int main(void)
 	tcase_add_test(tcase, test_tables);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

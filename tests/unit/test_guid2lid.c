@@ -2,11 +2,11 @@
 /* The file guid2lid: what was written is read again, what makes no sense costs only itself. */
 #include <check.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sm/guid2lid.h"
+#include "tests/run_suite.h"
 
 #define SOMEBODY 65534 /* the user nobody */
 
@@ -286,14 +286,9 @@ int main(void)
 {
 	Suite *suite = suite_create("guid2lid");
 	TCase *tcase = tcase_create("guid2lid");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_tests(tcase);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,9 +2,10 @@
 /* Slots: one publisher, several readers, and no object leaked or used after its end. */
 #include <check.h>
 #include <glib.h>
-#include <stdlib.h>
 
 #include <complib/handoff.h>
+
+#include "tests/run_suite.h"
 
 #define READERS 3
 #define VERSIONS 2000
@@ -123,14 +124,9 @@ int main(void)
 {
 	Suite *suite = suite_create("handoff");
 	TCase *tcase = tcase_create("slot");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_counts);
 	tcase_add_test(tcase, test_readers_see_whole_versions);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

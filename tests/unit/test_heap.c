@@ -2,9 +2,10 @@
 /* The heap against a reference that is scanned, under random operations. */
 #include <check.h>
 #include <glib.h>
-#include <stdlib.h>
 
 #include <complib/heap.h>
+
+#include "tests/run_suite.h"
 
 #define ELEMENTS 200
 #define OPERATIONS 20000
@@ -101,14 +102,9 @@ int main(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_random_operations);
 	tcase_add_test(tcase, test_drains_in_order);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

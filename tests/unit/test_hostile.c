@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A whole daemon among devices that lie, change in the middle of a sweep, or shout. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sm/sm.h"
+#include "tests/run_suite.h"
 #include "tests/unit/proxy.h"
 
 static struct bed *bed;
@@ -541,8 +541,6 @@ int main(void)
 {
 	Suite *suite = suite_create("hostile");
 	TCase *tcase = tcase_create("hostile");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, NULL, teardown);
@@ -561,8 +559,5 @@ int main(void)
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_m_key);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,10 +4,11 @@
 #include <infiniband/umad_sa.h>
 #include <infiniband/umad_sa_mcm.h>
 #include <infiniband/umad_sm.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <iba/iba.h>
+
+#include "tests/run_suite.h"
 
 #define ROUNDS 200
 #define ROOM 2048
@@ -265,8 +266,6 @@ int main(void)
 {
 	Suite *suite = suite_create("iba");
 	TCase *tcase = tcase_create("types");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, test_tables_are_sound, 0, n_types());
 	tcase_add_loop_test(tcase, test_wire_round_trip, 0, n_types());
@@ -278,8 +277,5 @@ int main(void)
 	tcase_add_test(tcase, test_last_components);
 	tcase_add_test(tcase, test_names);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

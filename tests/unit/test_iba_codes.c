@@ -2,10 +2,11 @@
 /* Codes of MTU, rate, width and time against the values of the IBA, typed again by hand. */
 #include <check.h>
 #include <glib.h>
-#include <stdlib.h>
 
 #include <iba/codes.h>
 #include <iba/constants.h>
+
+#include "tests/run_suite.h"
 
 START_TEST(test_mtu)
 {
@@ -151,8 +152,6 @@ int main(void)
 {
 	Suite *suite = suite_create("iba codes");
 	TCase *tcase = tcase_create("codes");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_mtu);
 	tcase_add_test(tcase, test_rate_values);
@@ -162,8 +161,5 @@ int main(void)
 	tcase_add_test(tcase, test_time);
 	tcase_add_test(tcase, test_vls);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Attributes as octets typed by hand from the IBA's figures, against the values they stand for. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <iba/iba.h>
+
+#include "tests/run_suite.h"
 
 #define LINK_LOCAL IBA_DEFAULT_GID_PREFIX
 
@@ -267,15 +268,10 @@ int main(void)
 {
 	Suite *suite = suite_create("iba golden");
 	TCase *tcase = tcase_create("golden");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 #define X(name) tcase_add_test(tcase, test_##name);
 	TESTS
 #undef X
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

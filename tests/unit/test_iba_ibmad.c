@@ -4,7 +4,6 @@
  * both know, the same random octets give the same value. Without libibmad the test is skipped.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #ifndef HAVE_IBMAD
 
 int main(void)
@@ -19,6 +18,8 @@ int main(void)
 #include <string.h>
 
 #include <iba/iba.h>
+
+#include "tests/run_suite.h"
 
 #define ROUNDS 100
 #define ROOM 512
@@ -358,17 +359,12 @@ int main(void)
 {
 	Suite *suite = suite_create("iba against libibmad");
 	TCase *tcase = tcase_create("fields");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, test_agrees, 0, G_N_ELEMENTS(rows));
 	tcase_add_loop_test(tcase, test_covers, 0, G_N_ELEMENTS(covered));
 	tcase_add_test(tcase, test_guids);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
 
 #endif

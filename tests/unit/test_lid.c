@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Properties of the assignment of LIDs, over random subnets and memories. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "iba/iba.h"
 #include "sm/lid_plan.h"
+#include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
 #define MAX_PORTS 60
@@ -279,8 +279,6 @@ int main(void)
 {
 	Suite *suite = suite_create("lid");
 	TCase *tcase = tcase_create("lid");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -293,8 +291,5 @@ int main(void)
 	tcase_add_test(tcase, test_duplicate_guid);
 	tcase_add_test(tcase, test_reassign);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

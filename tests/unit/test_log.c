@@ -6,7 +6,6 @@
 #include <glib/gstdio.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +14,7 @@
 #include <complib/log.h>
 
 #include "complib/log_private.h"
+#include "tests/run_suite.h"
 
 #define THREADS 2
 #define LINES 2000
@@ -472,11 +472,5 @@ static Suite *log_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(log_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(log_suite());
 }

@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "mad/mad.h"
 #include "mad/window.h"
+#include "tests/run_suite.h"
 #include "vendor/vendor_private.h"
 
 #define TIMEOUT_MS 200
@@ -788,15 +789,10 @@ int main(void)
 {
 	Suite *suite = suite_create("mad");
 	TCase *tcase = tcase_create("mad");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_tests(tcase);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Messages to the service manager, read from a socket that plays its part. */
 #include "core/notify.h"
+#include "tests/run_suite.h"
 
 #include <check.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -89,16 +89,10 @@ int main(void)
 {
 	Suite *suite = suite_create("notify");
 	TCase *tests = tcase_create("notify");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, socket_in_the_file_system);
 	tcase_add_test(tests, abstract_socket);
 	tcase_add_test(tests, no_or_bad_socket);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The table of options, values at their bounds, and the command line. */
 #include "test_options.h"
+#include "tests/run_suite.h"
 
 static void assert_error(const char *words, const char *message)
 {
@@ -508,8 +509,6 @@ int main(void)
 	Suite *suite = suite_create("options");
 	TCase *table = tcase_create("table");
 	TCase *line = tcase_create("command line");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(table, defaults_are_good);
 	tcase_add_test(table, flags_are_unique);
@@ -534,9 +533,5 @@ int main(void)
 	tcase_add_test(line, environment_moves_dumps);
 	suite_add_tcase(suite, table);
 	suite_add_tcase(suite, line);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

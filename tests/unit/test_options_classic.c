@@ -4,6 +4,7 @@
  * that CLASSIC_OPENSM names, else /usr/sbin/opensm; skipped, saying so, where that is not it.
  */
 #include "test_options.h"
+#include "tests/run_suite.h"
 
 #include <stdio.h>
 
@@ -119,8 +120,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options and the classic daemon");
 	TCase *tests = tcase_create("classic");
-	SRunner *runner;
-	int failed;
 
 	if (!classic_is_there()) {
 		printf("%s is not OpenSM 3: skipped\n", classic());
@@ -130,9 +129,5 @@ int main(void)
 	tcase_add_test(tests, our_template_with_values);
 	tcase_add_test(tests, template_of_the_classic);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

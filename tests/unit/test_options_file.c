@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* opensm.conf: good, odd and hostile files; precedence; template; another look at the file. */
 #include "test_options.h"
+#include "tests/run_suite.h"
 
 #include <sys/stat.h>
 
@@ -528,8 +529,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options file");
 	TCase *tests = tcase_create("file");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, forms_of_lines);
 	tcase_add_test(tests, mistakes_name_file_line_and_key);
@@ -555,9 +554,5 @@ int main(void)
 	tcase_add_test(tests, references);
 	tcase_add_test(tests, slots_hold_references);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

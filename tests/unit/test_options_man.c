@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The manual pages and samples against the table of options: neither may say more or less. */
 #include "core/options_private.h"
+#include "tests/run_suite.h"
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An entry of a list of options: the words of its .It lines, and the text below. */
@@ -270,8 +270,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options in the manual");
 	TCase *tests = tcase_create("manual");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, page_of_the_command_line);
 	tcase_add_test(tests, page_has_every_action);
@@ -280,9 +278,5 @@ int main(void)
 	tcase_add_test(tests, pages_are_well_formed);
 	tcase_add_test(tests, sample_shows_defaults);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

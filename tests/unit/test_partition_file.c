@@ -2,10 +2,10 @@
 /* A partitions.conf that says something must not be ignored. */
 #include <check.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policy/partition_file.h"
+#include "tests/run_suite.h"
 
 static bool check_text(const char *text, gssize length, GError **error)
 {
@@ -75,16 +75,11 @@ int main(void)
 {
 	Suite *suite = suite_create("partition_file");
 	TCase *tcase = tcase_create("partition_file");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, test_harmless, 0, G_N_ELEMENTS(harmless));
 	tcase_add_loop_test(tcase, test_defining, 0, G_N_ELEMENTS(defining));
 	tcase_add_test(tcase, test_binary);
 	tcase_add_test(tcase, test_absent_and_unreadable);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,9 +2,9 @@
 /* Every set of reasons in every state: the sweep is the cheapest that will do, none is forgotten.
  */
 #include <check.h>
-#include <stdlib.h>
 
 #include "sm/plan.h"
+#include "tests/run_suite.h"
 
 #define ALL_REASONS ((SWEEP_GROUPS << 1) - 1)
 #define TRAPS (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP)
@@ -124,16 +124,11 @@ int main(void)
 {
 	Suite *suite = suite_create("plan");
 	TCase *tcase = tcase_create("plan");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_kinds);
 	tcase_add_test(tcase, test_reasons_end);
 	tcase_add_test(tcase, test_answers_only_what_it_does);
 	tcase_add_test(tcase, test_traps_are_followed);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Partitions: who may talk to whom, and what that makes of a P_Key table. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policy/partition.h"
 #include "sm/pkey_plan.h"
+#include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
 #define ROOM 40
@@ -216,8 +216,6 @@ int main(void)
 {
 	Suite *suite = suite_create("policy");
 	TCase *tcase = tcase_create("policy");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_member);
 	tcase_add_test(tcase, test_shared);
@@ -225,8 +223,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_table, 0, G_N_ELEMENTS(plans));
 	tcase_add_test(tcase, test_random_tables);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,10 +2,11 @@
 /* Sets of ranges against a bitmap under random operations; the ends of the numbers; parsing. */
 #include <check.h>
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <complib/range.h>
+
+#include "tests/run_suite.h"
 
 #define VALUES 256
 #define OPERATIONS 5000
@@ -158,15 +159,10 @@ int main(void)
 {
 	Suite *suite = suite_create("range");
 	TCase *tcase = tcase_create("range");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_random_operations);
 	tcase_add_test(tcase, test_greatest_numbers);
 	tcase_add_test(tcase, test_parse);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

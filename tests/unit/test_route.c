@@ -5,11 +5,11 @@
  * hop by hop and keeps channel dependencies in a matrix.
  */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/engine.h"
 #include "route/graph.h"
+#include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
 /* ---- the slow checker ---- */
@@ -901,8 +901,6 @@ int main(void)
 {
 	Suite *suite = suite_create("route");
 	TCase *tcase = tcase_create("route");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, test_registry);
@@ -918,8 +916,5 @@ int main(void)
 	tcase_add_test(tcase, test_credit_loop_is_found);
 	tcase_add_test(tcase, test_multicast_on_random_fabrics);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

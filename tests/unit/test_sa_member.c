@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* MCMemberRecord: create, join, leave, ask; and how the registry follows the subnet. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
 #define C(name) IBA_COMPONENT(mc_member_record, name)
@@ -531,8 +531,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sa_member");
 	TCase *tcase = tcase_create("groups");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_create, 0, G_N_ELEMENTS(create_cases));
@@ -549,8 +547,5 @@ int main(void)
 	tcase_add_test(tcase, test_follow);
 	tcase_add_test(tcase, test_ports_that_vanish);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

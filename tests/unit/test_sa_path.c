@@ -4,9 +4,9 @@
  * pairs and usable values, and picks the best allowed one.
  */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
 #define C(name) IBA_COMPONENT(path_record, name)
@@ -659,8 +659,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sa_path");
 	TCase *tcase = tcase_create("paths");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, test_random_questions, 0, 9);
 	tcase_add_loop_test(tcase, test_random_partitions, 0, 9);
@@ -672,8 +670,5 @@ int main(void)
 	tcase_add_test(tcase, test_multicast);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

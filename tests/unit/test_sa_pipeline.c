@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What every SA request meets: status rules, headers, malformed octets; and fabric records. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
 static struct subnet *subnet;
@@ -498,8 +498,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sa_pipeline");
 	TCase *tcase = tcase_create("pipeline");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_rules, 0, G_N_ELEMENTS(rules));
@@ -521,8 +519,5 @@ int main(void)
 	tcase_add_test(tcase, test_partitions_hide);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

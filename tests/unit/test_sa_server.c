@@ -4,10 +4,10 @@
  * travel as packets, and groups get to where the sweep finds them.
  */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sa/store.h"
+#include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 
 #define SECOND NS_PER_S
@@ -228,8 +228,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sa_server");
 	TCase *tcase = tcase_create("server");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_path_over_the_wire);
 	tcase_add_test(tcase, test_table_over_the_wire);
@@ -240,8 +238,5 @@ int main(void)
 	tcase_add_test(tcase, test_threads);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

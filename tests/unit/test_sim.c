@@ -2,9 +2,9 @@
 /* Forwarding in the simulated fabric: directed, by LID, mixed; faults; determinism; real time. */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 
 static struct sim_config config;
@@ -549,8 +549,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sim");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, test_discover);
@@ -570,9 +568,5 @@ int main(void)
 	tcase_add_test(tcase, test_real_close);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

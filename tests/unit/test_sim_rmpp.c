@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RMPP: whole messages of class SubnAdm through a fabric that loses packets; bad packets. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libvendor/sim/rmpp.h"
+#include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 
 #define SERVER_TIMEOUT_MS 60000
@@ -434,8 +434,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sim_rmpp");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, test_sizes);
@@ -450,9 +448,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_sender_answers, 0, G_N_ELEMENTS(answers));
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The SMA of simulated nodes: attributes, status codes, port state machine, M_Key. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 
 #define GET IBA_METHOD_GET
@@ -526,8 +526,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sim_sma");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_status, 0, G_N_ELEMENTS(statuses));
@@ -549,9 +547,5 @@ int main(void)
 	tcase_add_test(tcase, test_mute);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,11 +2,11 @@
 /* Topology generators, and the parser against good, contradictory and hostile files. */
 #include <check.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libvendor/sim/topology.h"
+#include "tests/run_suite.h"
 
 static char *dir;
 
@@ -342,8 +342,7 @@ int main(void)
 {
 	Suite *suite = suite_create("topology");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner;
-	int failed;
+	int result;
 
 	dir = g_dir_make_tmp("topology-XXXXXX", NULL);
 	tcase_add_loop_test(tcase, test_generated, 0, G_N_ELEMENTS(generated));
@@ -356,11 +355,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_write, 0, 2);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	result = run_suite(suite);
 	g_rmdir(dir);
 	g_free(dir);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return result;
 }

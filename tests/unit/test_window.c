@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The adaptive window of SMPs in flight and the estimate of their round trip time. */
 #include <check.h>
-#include <stdlib.h>
 
 #include "mad/rtt.h"
 #include "mad/window.h"
+#include "tests/run_suite.h"
 
 #define TIMEOUT_NS (200 * NS_PER_MS)
 
@@ -110,8 +110,6 @@ int main(void)
 {
 	Suite *suite = suite_create("window");
 	TCase *tcase = tcase_create("window");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_grows_to_its_limit);
 	tcase_add_test(tcase, test_halved_once_a_timeout);
@@ -120,8 +118,5 @@ int main(void)
 	tcase_add_test(tcase, test_wait_follows_round_trips);
 	tcase_add_test(tcase, test_extreme_round_trips);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

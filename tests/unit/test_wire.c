@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The codec on small tables of its own: bits anywhere, match rules, printing, proof-reading. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <complib/wire.h>
+
+#include "tests/run_suite.h"
 
 #define ROW(struct_, name_, kind_, bit_, width_, count_, component_, match_, print_)               \
 	{                                                                                          \
@@ -365,8 +366,6 @@ int main(void)
 {
 	Suite *suite = suite_create("wire");
 	TCase *tcase = tcase_create("wire");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_encode);
 	tcase_add_test(tcase, test_decode);
@@ -383,8 +382,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_check_finds, 0, 0 MISTAKES);
 #undef X
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
