@@ -14,18 +14,6 @@
 	}                                                                                          \
 	;
 
-#define IBA_FIELD(type, name_, ctype, bit_, width_, component_, match_, print_)                    \
-	{.name = #name_,                                                                           \
-	 .bit = bit_,                                                                              \
-	 .width = width_,                                                                          \
-	 .count = 1,                                                                               \
-	 .offset = HOST_OFFSET(type, name_),                                                       \
-	 .size = sizeof(ctype),                                                                    \
-	 .component = component_,                                                                  \
-	 .kind = WIRE_UINT,                                                                        \
-	 .print = WIRE_##print_,                                                                   \
-	 .match = WIRE_MATCH_##match_},
-
 #define IBA_ARRAY(type, name_, ctype, count_, bit_, width_, component_, match_, print_)            \
 	{.name = #name_,                                                                           \
 	 .bit = bit_,                                                                              \
@@ -37,6 +25,9 @@
 	 .kind = WIRE_UINT,                                                                        \
 	 .print = WIRE_##print_,                                                                   \
 	 .match = WIRE_MATCH_##match_},
+
+#define IBA_FIELD(type, name, ctype, bit, width, component, match, print)                          \
+	IBA_ARRAY(type, name, ctype, 1, bit, width, component, match, print)
 
 #define IBA_BYTES(type, name_, count_, bit_, component_, match_, print_)                           \
 	{.name = #name_,                                                                           \
