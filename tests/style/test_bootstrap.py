@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+
+import suite  # noqa: E402
+
 TOP = os.environ.get('top_srcdir', '.')
 TOOLS = ('bash', 'cat', 'dirname', 'nproc', 'readlink')
 
@@ -120,13 +124,5 @@ class Tally(unittest.TestCase):
         self.assertNotIn('before', told)
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules['__main__'])
-    result = unittest.TextTestRunner(verbosity=1).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f'{result.testsRun - failed} passed, {failed} failed')
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(suite.run())

@@ -15,6 +15,7 @@ import csource  # noqa: E402
 import figures  # noqa: E402
 import objects  # noqa: E402
 import rules  # noqa: E402
+import suite  # noqa: E402
 import tree  # noqa: E402
 
 HEAD = '// ' + rules.LICENCE + '\n'
@@ -212,13 +213,5 @@ class Objects(unittest.TestCase):
         self.assertEqual(len(list(objects.upward_calls(self.build(sources)))), 2)
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules['__main__'])
-    result = unittest.TextTestRunner(verbosity=1).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f'{result.testsRun - failed} passed, {failed} failed')
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(suite.run())
