@@ -80,24 +80,38 @@ START_TEST(idle_fabric)
 }
 END_TEST
 
+/* Of all nodes, newly allocated. */
+static uint16_t *lids_of(struct scenario *s)
+{
+	unsigned int n = sim_nodes(s->sim);
+	uint16_t *lids = g_new0(uint16_t, n);
+
+	for (unsigned int i = 0; i < n; i++)
+		lids[i] = scenario_lid(s, i);
+	return lids;
+}
+
+static void expect_lids(struct scenario *s, const uint16_t *lids)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		scenario_expect(s, scenario_lid(s, i) == lids[i]);
+}
+
 /* The next daemon finds everything in place; it only asks each host to register again. */
 START_TEST(restart_changes_nothing)
 {
 	struct scenario *s = up("fattree:8");
 	unsigned int n = sim_nodes(s->sim);
-	g_autofree uint16_t *lids = g_new0(uint16_t, n);
+	g_autofree uint16_t *lids = lids_of(s);
 	struct sim_counters before;
 
-	for (unsigned int i = 0; i < n; i++)
-		lids[i] = scenario_lid(s, i);
 	scenario_stop(s);
 	before = scenario_counters(s);
 	scenario_start(s);
 	scenario_run_ms(s, 5000);
 	scenario_check(s);
 	scenario_check_log(s, "SUBNET UP", true);
-	for (unsigned int i = 0; i < n; i++)
-		scenario_expect(s, scenario_lid(s, i) == lids[i]);
+	expect_lids(s, lids);
 	scenario_expect_at_most(s, scenario_counters(s).sets - before.sets,
 				n - scenario_switches(s) + 2);
 	scenario_free(s);
@@ -109,10 +123,8 @@ START_TEST(lids_survive_a_power_cut)
 {
 	struct scenario *s = up("fattree:4");
 	unsigned int n = sim_nodes(s->sim);
-	g_autofree uint16_t *lids = g_new0(uint16_t, n);
+	g_autofree uint16_t *lids = lids_of(s);
 
-	for (unsigned int i = 0; i < n; i++)
-		lids[i] = scenario_lid(s, i);
 	scenario_stop(s);
 	for (unsigned int i = 0; i < n; i++)
 		sim_node_set(s->sim, i, false);
@@ -122,8 +134,7 @@ START_TEST(lids_survive_a_power_cut)
 	s->sm_guid = sim_port_guid(s->sim, scenario_random_host(s), 1);
 	scenario_start(s);
 	scenario_converge(s, 10);
-	for (unsigned int i = 0; i < n; i++)
-		scenario_expect(s, scenario_lid(s, i) == lids[i]);
+	expect_lids(s, lids);
 	scenario_free(s);
 }
 END_TEST

@@ -5,24 +5,12 @@
 
 static void assert_error(const char *words, const char *message)
 {
-	struct loaded loaded = load_words(NO_FILE, words);
-
-	ck_assert_msg(!loaded.good, "'%s' was accepted", words);
-	ck_assert_int_eq(loaded.error->code, OPTIONS_ERROR_USAGE);
-	assert_contains(loaded.error->message, message);
-	loaded_free(&loaded);
+	assert_not_loaded(load_words(NO_FILE, words), words, OPTIONS_ERROR_USAGE, message);
 }
 
 static void assert_value(const char *words, enum option_id id, const char *value)
 {
-	struct loaded loaded = load_words(NO_FILE, words);
-	g_autofree char *text = NULL;
-
-	ck_assert_msg(loaded.good, "'%s': %s", words, loaded.error ? loaded.error->message : "");
-	text = options_text(loaded.options, id);
-	ck_assert_msg(strcmp(text, value) == 0, "'%s': %s is %s, not %s", words, options_name(id),
-		      text, value);
-	loaded_free(&loaded);
+	assert_loaded(load_words(NO_FILE, words), words, id, value);
 }
 
 /* ---- the table ---- */

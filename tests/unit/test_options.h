@@ -80,4 +80,27 @@ static inline void assert_contains(const char *text, const char *part)
 	ck_assert_msg(strstr(text, part) != NULL, "'%s' lacks '%s'", text, part);
 }
 
+/* What came of source is good and has this value; it is freed. */
+static inline void assert_loaded(struct loaded loaded, const char *source, enum option_id id,
+				 const char *value)
+{
+	g_autofree char *text = NULL;
+
+	ck_assert_msg(loaded.good, "'%s': %s", source, loaded.error ? loaded.error->message : "");
+	text = options_text(loaded.options, id);
+	ck_assert_msg(strcmp(text, value) == 0, "'%s': %s is %s, not %s", source, options_name(id),
+		      text, value);
+	loaded_free(&loaded);
+}
+
+/* What came of source is an error of this code that says this; it is freed. */
+static inline void assert_not_loaded(struct loaded loaded, const char *source, int code,
+				     const char *message)
+{
+	ck_assert_msg(!loaded.good, "'%s' was accepted", source);
+	ck_assert_int_eq(loaded.error->code, code);
+	assert_contains(loaded.error->message, message);
+	loaded_free(&loaded);
+}
+
 #endif

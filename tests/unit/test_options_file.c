@@ -7,23 +7,12 @@
 
 static void assert_refused(const char *text, const char *message)
 {
-	struct loaded loaded = load_text(text, "");
-
-	ck_assert_msg(!loaded.good, "'%s' was accepted", text);
-	ck_assert_int_eq(loaded.error->code, OPTIONS_ERROR_FILE);
-	assert_contains(loaded.error->message, message);
-	loaded_free(&loaded);
+	assert_not_loaded(load_text(text, ""), text, OPTIONS_ERROR_FILE, message);
 }
 
 static void assert_value(const char *text, enum option_id id, const char *value)
 {
-	struct loaded loaded = load_text(text, "");
-	g_autofree char *is = NULL;
-
-	ck_assert_msg(loaded.good, "'%s': %s", text, loaded.error ? loaded.error->message : "");
-	is = options_text(loaded.options, id);
-	ck_assert_msg(strcmp(is, value) == 0, "'%s': %s, not %s", text, is, value);
-	loaded_free(&loaded);
+	assert_loaded(load_text(text, ""), text, id, value);
 }
 
 START_TEST(forms_of_lines)
