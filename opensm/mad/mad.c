@@ -208,6 +208,8 @@ static enum smp_form choose_form(const struct transaction *transaction)
 
 	if (transaction->request->probe)
 		return transaction->request->probe;
+	if (transaction->request->lid_only)
+		return SMP_LID;
 	if ((transaction->early + transaction->tries) % 2)
 		return SMP_DIRECTED;
 	form = shortest_form(mad, route);
@@ -345,7 +347,7 @@ static void probe_form(struct mad *mad, const struct mad_request *like)
 	struct form_state *state = &mad->forms[form];
 	struct mad_request *probe;
 
-	if (form == SMP_DIRECTED || like->probe || state->proven || state->probing ||
+	if (form == SMP_DIRECTED || like->probe || like->lid_only || state->proven || state->probing ||
 	    actor_now(mad->actor) < state->probe_after)
 		return;
 	state->probing = true;

@@ -40,6 +40,7 @@ struct mad_request {
 	uint16_t attribute;
 	uint32_t modifier;
 	uint64_t m_key;
+	bool lid_only;			    /* no other route than by route.lid */
 	uint8_t tries;	     /* at most; 0: as the options say */
 	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner; /* done runs here */

@@ -14,6 +14,7 @@ libsm_a_SOURCES = \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/program.c \
 	opensm/sm/request.c \
+	opensm/sm/rival.c \
 	opensm/sm/routing.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
 	opensm/sm/steps.def \

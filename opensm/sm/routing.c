@@ -132,16 +132,6 @@ enum step_result step_route(struct sm *sm)
 	return STEP_NEXT;
 }
 
-enum step_result step_elect(struct sm *sm)
-{
-	if (atomic_load(&sm->context->sm_state) == IBA_SM_MASTER)
-		return STEP_NEXT;
-	atomic_store(&sm->context->sm_state, IBA_SM_MASTER);
-	log_sys(sm->log, "Entering MASTER state");
-	event_emit(&sm->context->bus, EVENT_SM_STATE, IBA_SM_MASTER);
-	return STEP_NEXT;
-}
-
 /* Whether routing and partitions made for one of them mean the same in the other. */
 static bool same_shape(const struct fabric *a, const struct fabric *b)
 {

@@ -37,6 +37,14 @@ struct sweep {
 	unsigned int rounds; /* of a partial discovery */
 };
 
+/* The SM that the own port was configured by, if that is not this one. */
+struct rival {
+	uint16_t lid; /* 0: there is none */
+	uint64_t guid;
+	uint8_t priority;
+	bool is_master;
+};
+
 struct sm {
 	struct context *context;
 	struct log *log;
@@ -52,6 +60,8 @@ struct sm {
 	struct timer interval;
 	struct timer settle;	   /* gathers traps that come together */
 	struct bucket trap_sweeps; /* sweeps that traps may still cause */
+	struct rival rival;
+	bool standing_aside; /* another SM is MASTER */
 	bool first_sweep_done;
 	bool up;	       /* the last sweep had no errors */
 	unsigned int failures; /* sweeps with errors in a row */

@@ -61,7 +61,9 @@ static void start_interval(struct sm *sm)
 	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
 	uint64_t retry = RETRY_FIRST_NS << MIN(sm->failures, 10u);
 
-	if (sm->failures)
+	if (sm->standing_aside)
+		delay = RETRY_MAX_NS;
+	else if (sm->failures)
 		delay = MIN(retry, RETRY_MAX_NS);
 	if (delay)
 		timer_start(&sm->interval, delay);
@@ -150,14 +152,16 @@ static void end_sweep(struct sm *sm)
 {
 	bool light = sm->sweep.kind == SWEEP_KIND_LIGHT;
 
-	if (light)
+	if (sm->standing_aside)
+		sm->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
+	else if (light)
 		end_light(sm);
 	else
 		end_full(sm);
 	sm->sweep.kind = SWEEP_KIND_NONE;
 	show(sm, "IDLE", 0, true);
 	if (sm->options->once && !light)
-		event_emit(&sm->context->bus, EVENT_FINISHED, sm->failures ? 1 : 0);
+		event_emit(&sm->context->bus, EVENT_FINISHED, sm->up ? 0 : 1);
 	start_interval(sm);
 	if (sm->reasons & ~SWEEP_ERRORS)
 		timer_start(&sm->settle, MAX(sm->failures ? RETRY_FIRST_NS : 0, patience(sm)));

@@ -258,6 +258,54 @@ START_TEST(garbage_mads)
 	client_free(client);
 	scenario_free(s);
 }
+
+/* ---- a second subnet manager ---- */
+
+static struct daemon *second_daemon(struct scenario *s, const char *host)
+{
+	int node = sim_find_name(s->sim, host);
+	struct options *options = options_new();
+	struct daemon_config config = {
+		.rt = s->rt,
+		.options = options,
+		.log = s->log,
+		.vendor = sim_open(s->sim, sim_port_guid(s->sim, (unsigned int)node, 1), NULL),
+	};
+	struct daemon *daemon = daemon_new(&config, NULL);
+
+	options_unref(options);
+	daemon_start(daemon);
+	return daemon;
+}
+
+/* It changes nothing while the first is master, and takes over when that is gone. */
+START_TEST(second_manager_stands_aside)
+{
+	struct scenario *s = up("fattree:4", 1);
+	struct daemon *second;
+	struct sim_counters before, after;
+	unsigned int port, node;
+	uint16_t lid;
+
+	scenario_run_ms(s, 1000);
+	before = scenario_counters(s);
+	second = second_daemon(s, "host-9");
+	scenario_run_ms(s, 30 * 1000);
+	after = scenario_counters(s);
+	scenario_expect_at_most(s, after.sets - before.sets, 0);
+	scenario_check_log(s, "Entering STANDBY state", true);
+	ck_assert_uint_eq(atomic_load(&daemon_context(second)->sm_state), IBA_SM_STANDBY);
+	scenario_stop(s);
+	scenario_run_ms(s, 15 * 1000);
+	ck_assert_uint_eq(atomic_load(&daemon_context(second)->sm_state), IBA_SM_MASTER);
+	node = (unsigned int)sim_find_name(s->sim, "host-9");
+	lid = sim_port_info(s->sim, node, 1)->lid;
+	node = scenario_sm_node(s, &port);
+	ck_assert_uint_eq(sim_port_info(s->sim, node, port)->master_sm_lid, lid);
+	daemon_free(second);
+	scenario_free(s);
+}
+END_TEST
 END_TEST
 
 static Suite *suite(void)
@@ -276,6 +324,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, garbage_mads, 1, 4);
 	tcase_add_test(tcase, client_gets_path_and_group);
 	tcase_add_test(tcase, tree_follows_the_fabric);
+	tcase_add_test(tcase, second_manager_stands_aside);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
