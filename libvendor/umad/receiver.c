@@ -17,7 +17,7 @@
 #define POLL_MS 100
 #define BATCH 512 /* MADs read before the stop flag is looked at again */
 #define LINGER_MS 20
-#define LINGER_TURNS 25
+#define LINGER_TURNS 50
 #define MAD_BYTES 256
 
 static bool is_smp(uint8_t mgmt_class)
@@ -134,14 +134,14 @@ static void note_failure(struct umad_device *device, bool known)
 }
 
 /*
- * Reads and drops the answers to requests in flight before the agents go, but waits for half a
+ * Reads and drops the answers to requests in flight before the agents go, but waits for a
  * second at most: ibsim's preloaded library crashes on a response to an agent that is no more.
  */
 static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
 	for (int i = 0; i < LINGER_TURNS && atomic_load(&device->in_flight) > 0; i++)
-		if (wait_readable(device, LINGER_MS) == READABLE && !drain(device, umad, room))
-			return;
+		if (wait_readable(device, LINGER_MS) == READABLE)
+			drain(device, umad, room); /* whatever it says: what counts is in flight */
 }
 
 static void *receiver_main(void *arg)

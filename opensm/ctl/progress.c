@@ -12,6 +12,7 @@
 
 #include "ctl/status.h"
 #include "iba/constants.h"
+#include "sm/plan.h"
 #include "sm/sm.h"
 
 #define DRAW_FAST_NS (100 * NS_PER_MS)
@@ -24,21 +25,10 @@ struct step {
 	bool heavy;
 };
 
-#define L 0
-#define G 0
-#define R 0
-#define P 0
-#define H 1
 static const struct step steps[] = {
-#define STEP(name, function, kinds, text) {#name, text, kinds},
+#define STEP(name, function, kinds, text) {#name, text, ((kinds)&SWEEP_KIND_HEAVY) != 0},
 #include "sm/steps.def"
-#undef STEP
 };
-#undef L
-#undef G
-#undef R
-#undef P
-#undef H
 
 /* What is counted, at one time. */
 struct sample {

@@ -362,6 +362,14 @@ static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info 
 	return NULL;
 }
 
+/* The node that answered a Get(NodeInfo), NULL if its answer is not to be believed. */
+static struct builder_node *node_answered(const struct sm_request *request,
+					  struct iba_node_info *info)
+{
+	wire_decode(&iba_node_info_type, request->mad.data, info);
+	return node_info_sane(request->sm, request, info) ? meet_node(request->sm, info) : NULL;
+}
+
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
@@ -417,10 +425,7 @@ static void on_node_info(struct sm_request *request)
 		return;
 	}
 	request->port->silent = 0;
-	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (!node_info_sane(sm, request, &info))
-		return;
-	node = meet_node(sm, &info);
+	node = node_answered(request, &info);
 	if (!node)
 		return;
 	far = &node->ports[info.local_port_num];
@@ -482,10 +487,7 @@ static void on_hop0(struct sm_request *request)
 		sm_request_failed(request);
 		return;
 	}
-	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (!node_info_sane(sm, request, &info))
-		return;
-	node = meet_node(sm, &info);
+	node = node_answered(request, &info);
 	if (!node)
 		return;
 	if (builder_is_switch(node))

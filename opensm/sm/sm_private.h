@@ -125,7 +125,6 @@ void sweep_advance(struct sm *sm); /* an SMP of the step came back */
 /* ---- the steps, in the order of steps.def ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);
 #include "sm/steps.def"
-#undef STEP
 
 /* details.c */
 void details_description(struct sm *sm, struct builder_node *node);

@@ -12,21 +12,10 @@ struct step {
 	unsigned int kinds;
 };
 
-#define L SWEEP_KIND_LIGHT
-#define G SWEEP_KIND_GROUPS
-#define R SWEEP_KIND_REROUTE
-#define P SWEEP_KIND_PARTIAL
-#define H SWEEP_KIND_HEAVY
 static const struct step steps[] = {
 #define STEP(name, function, kinds, text) {#name, function, kinds},
 #include "sm/steps.def"
-#undef STEP
 };
-#undef L
-#undef G
-#undef R
-#undef P
-#undef H
 
 /* Traps come in bunches: a sweep starts this long after the first. */
 #define SETTLE_NS (10 * NS_PER_MS)
