@@ -347,8 +347,8 @@ static void probe_form(struct mad *mad, const struct mad_request *like)
 	struct form_state *state = &mad->forms[form];
 	struct mad_request *probe;
 
-	if (form == SMP_DIRECTED || like->probe || like->lid_only || state->proven || state->probing ||
-	    actor_now(mad->actor) < state->probe_after)
+	if (form == SMP_DIRECTED || like->probe || like->lid_only || state->proven ||
+	    state->probing || actor_now(mad->actor) < state->probe_after)
 		return;
 	state->probing = true;
 	probe = g_new0(struct mad_request, 1);
@@ -438,8 +438,8 @@ static bool is_stale(const struct transaction *transaction, enum vendor_status s
 {
 	uint64_t waited = actor_now(transaction->mad->actor) - transaction->sent_ns;
 
-	return transaction->unsent || (status == VENDOR_TIMED_OUT &&
-				       waited < transaction->wait_ms * (NS_PER_MS / 4 * 3));
+	return transaction->unsent ||
+	       (status == VENDOR_TIMED_OUT && waited < transaction->wait_ms * (NS_PER_MS / 4 * 3));
 }
 
 /* A request that the device gave up or would not send. */
