@@ -128,10 +128,19 @@ static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba
 
 /* ---- SMInfo ---- */
 
+/* The SM_Key is for other SMs of the subnet, whom the M_Key tells (IBA 14.4). */
+static uint64_t sm_key_for(const struct sm *sm, const struct iba_smp *smp)
+{
+	const struct options *options = sm->options;
+
+	return !options->m_key || smp->m_key == options->m_key ? options->sm_key : 0;
+}
+
 static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
 {
 	struct iba_sm_info info = {
 		.guid = vendor_port_guid(sm->vendor),
+		.sm_key = sm_key_for(sm, smp),
 		.act_count = sm->act_count++,
 		.priority = sm->options->sm_priority,
 		.sm_state = atomic_load(&sm->context->sm_state),
