@@ -55,7 +55,6 @@ struct builder_node {
 	bool gone;	       /* to be dropped between two steps */
 	bool lid_routed;       /* SMPs reach it LID-routed */
 	bool warm;	       /* its tables held something when it was first seen */
-	unsigned int failures; /* SMPs in a row without an answer */
 	unsigned int detours;  /* SMPs in a row by its LID that arrived by a directed route only */
 	struct builder_table lft;  /* entries of uint8_t, 64 a block */
 	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */

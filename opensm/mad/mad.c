@@ -642,11 +642,6 @@ void mad_attach(struct mad *mad, GMainContext *loop)
 	actor_attach(mad->actor, loop);
 }
 
-struct actor *mad_actor(struct mad *mad)
-{
-	return mad->actor;
-}
-
 void mad_stop(struct mad *mad)
 {
 	actor_stop(mad->actor);

@@ -23,12 +23,10 @@ struct mad_route {
 	uint8_t hops; /* of the directed route from the SM's port: path[1..hops] are exits */
 	uint8_t path[64];
 	uint16_t lid;	 /* of the target: tried first if not 0; the directed route is next */
-	uint16_t parent; /* LID of the switch before the last hop: tried first if not 0 and lid is 0
-			  */
+	uint16_t parent; /* LID of the switch before the last hop, tried first if lid is 0; or 0 */
 };
 
-/* An SMP and its fate; made by the caller, embedded as first member of its own struct if it likes.
- */
+/* An SMP and its fate; made by the caller, as first member of a struct of its own if it likes. */
 struct mad_request {
 	struct message message;	  /* private */
 	struct mad_request *next; /* private: queue of its target */
@@ -40,7 +38,7 @@ struct mad_request {
 	uint16_t attribute;
 	uint32_t modifier;
 	uint64_t m_key;
-	bool lid_only;			    /* no other route than by route.lid */
+	bool lid_only;	     /* no other route than by route.lid */
 	uint8_t tries;	     /* at most; 0: as the options say */
 	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner; /* done runs here */
@@ -55,7 +53,6 @@ struct mad_request {
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
 void mad_start(struct mad *mad);
 void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: on that loop */
-struct actor *mad_actor(struct mad *mad);
 /* After the vendor was closed and the owners stopped. */
 void mad_stop(struct mad *mad);
 void mad_free(struct mad *mad); /* requests not done: message.drop, or g_free */

@@ -533,7 +533,7 @@ static bool discover_dirty(struct sm *sm)
 enum step_result step_discover(struct sm *sm)
 {
 	if (sm->sweep.kind == SWEEP_KIND_PARTIAL) {
-		if (sm->sweep.rounds++ < MAX_ROUNDS)
+		if (sm->sweep.round < MAX_ROUNDS)
 			return discover_dirty(sm) ? STEP_AGAIN : STEP_NEXT;
 		sweep_want(sm, SWEEP_CHANGE); /* traps come faster than they can be followed */
 		return STEP_NEXT;

@@ -85,14 +85,17 @@ static bool wants_reregister(const struct sm *sm, const struct builder_port *por
 
 bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
 {
+	bool reregister;
+
 	memcpy(want, &port->info, sizeof(*want));
 	if (port->peer)
 		want_link(sm, port, want);
 	if (is_endport(port))
 		want_endport(sm, port, want);
-	if (memcmp(want, &port->info, sizeof(*want)) == 0 && !wants_reregister(sm, port, want))
+	reregister = wants_reregister(sm, port, want);
+	if (!reregister && memcmp(want, &port->info, sizeof(*want)) == 0)
 		return false;
-	want->client_reregister = wants_reregister(sm, port, want);
+	want->client_reregister = reregister;
 	return true;
 }
 

@@ -214,12 +214,11 @@ enum step_result step_multicast(struct sm *sm)
 		if (groups->n)
 			sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
 		blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
-		result = sm->sweep.mfts_read ? STEP_WAIT : STEP_AGAIN;
-		if (sm->sweep.mfts_read)
+		result = sm->sweep.round ? STEP_WAIT : STEP_AGAIN;
+		if (sm->sweep.round)
 			write_tables(sm, groups, blocks);
 		else
 			read_tables(sm, blocks);
-		sm->sweep.mfts_read = true;
 	}
 	mc_groups_unref(groups); /* before the SA was heard from there is nothing to write */
 	return result;

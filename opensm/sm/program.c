@@ -66,12 +66,10 @@ enum step_result step_readback(struct sm *sm)
 
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		builder_table_reserve(&sm_switch(sm, i)->lft, sm->routing->n_blocks, BLOCK_BYTES);
-	if (!sm->sweep.layer) {
-		sm->sweep.layer = 1;
+	if (!sm->sweep.round) {
 		read_tables(sm, 0, 0, true);
 		return STEP_AGAIN;
 	}
-	sm->sweep.layer = 0;
 	read_tables(sm, 1, last, false);
 	return STEP_WAIT;
 }
@@ -182,30 +180,23 @@ static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 		write_block(sm, node, sw, block);
 }
 
+/* Two rounds a layer of switches: first what makes them answer, then the rest. */
 enum step_result step_program(struct sm *sm)
 {
-	struct sweep *sweep = &sm->sweep;
+	uint32_t layer = sm->sweep.round / 2;
+	bool rest = sm->sweep.round % 2;
 	bool more = false;
 
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		uint32_t hops = sm->fabric->switches[i].hops;
 
-		more |= hops > sweep->layer;
-		if (hops != sweep->layer)
+		more |= hops > layer;
+		if (hops != layer)
 			continue;
-		if (sweep->layer_rest)
+		if (rest)
 			write_rest(sm, sm_switch(sm, i), i);
 		else
 			write_first(sm, sm_switch(sm, i), i);
 	}
-	if (sweep->layer_rest) {
-		sweep->layer++;
-		if (!more) {
-			sweep->layer = 0;
-			sweep->layer_rest = false;
-			return STEP_WAIT;
-		}
-	}
-	sweep->layer_rest = !sweep->layer_rest;
-	return STEP_AGAIN;
+	return rest && !more ? STEP_WAIT : STEP_AGAIN;
 }

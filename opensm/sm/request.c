@@ -117,10 +117,6 @@ static void on_done(struct mad_request *mad)
 		mad_send(sm->mad, mad);
 		return;
 	}
-	if (mad->result == MAD_TIMEOUT)
-		request->node->failures++;
-	else
-		request->node->failures = 0;
 	note_detour(request);
 	if (request->done)
 		request->done(request);

@@ -36,8 +36,8 @@ static void on_sm_info(struct sm_request *request)
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
 	sm->rival.guid = info.guid;
 	sm->rival.priority = info.priority;
-	sm->rival.is_master = info.sm_state == IBA_SM_MASTER &&
-			      info.guid != vendor_port_guid(sm->vendor);
+	sm->rival.is_master =
+		info.sm_state == IBA_SM_MASTER && info.guid != vendor_port_guid(sm->vendor);
 }
 
 static void ask_rival(struct sm *sm)
@@ -80,7 +80,7 @@ enum step_result step_rival(struct sm *sm)
 
 	if (!own)
 		return STEP_ABORT;
-	switch (sm->sweep.rounds++) {
+	switch (sm->sweep.round) {
 	case 0:
 		sm->rival = (struct rival){0};
 		request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
@@ -92,7 +92,6 @@ enum step_result step_rival(struct sm *sm)
 			ask_rival(sm);
 		return STEP_AGAIN;
 	}
-	sm->sweep.rounds = 0;
 	sm->standing_aside = false;
 	return sm->rival.is_master ? stand_aside(sm) : STEP_NEXT;
 }

@@ -31,10 +31,7 @@ struct sweep {
 	uint64_t started_ns, step_started_ns;
 	uint64_t smps_before, retries_before; /* counters at its start */
 	bool lost_link;			      /* LID routes may lead over a dead link */
-	bool mfts_read;
-	uint32_t layer;	     /* of PROGRAM: hops of the switches being written */
-	bool layer_rest;     /* their remaining blocks */
-	unsigned int rounds; /* of a partial discovery */
+	unsigned int round; /* how often the step has run before: STEP_AGAIN adds one */
 };
 
 /* The SM that the own port was configured by, if that is not this one. */
@@ -72,9 +69,7 @@ struct sm {
 	struct fabric *routed; /* the fabric that routing was made for */
 	struct partitions *partitions;
 	bool credit_loop;
-	uint64_t groups_serial; /* of the multicast groups programmed */
-	uint16_t mlid_top;	/* highest MLID ever programmed */
-	bool lids_changed;
+	uint16_t mlid_top; /* highest MLID ever programmed */
 
 	uint32_t act_count; /* SMInfo ActCount */
 	struct log_limit trap_log, error_log;
@@ -131,13 +126,13 @@ void details_description(struct sm *sm, struct builder_node *node);
 /* discover.c */
 /* Asks again behind ports that are up but where nobody answered: a change if one does. */
 void discover_silent(struct sm *sm, struct builder_node *node);
-/* tables.c: what a switch should hold, block by block, against what it holds. */
-struct builder_node *sm_switch(const struct sm *sm, uint32_t sw); /* of sm->fabric */
+/* routing.c: the switch with that index in sm->fabric. */
+struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
 /* link.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
 bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
 void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state);
-/* Set(SwitchInfo); the answer is kept. */
+/* program.c: Set(SwitchInfo); the answer is kept. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */
 void trap_receive(void *arg, struct vendor_mad *mad);

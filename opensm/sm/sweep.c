@@ -166,6 +166,7 @@ static void end_step(struct sm *sm)
 	show(sm, steps[sweep->step].name, now - sweep->step_started_ns, false);
 	sweep->step_started_ns = now;
 	sweep->step++;
+	sweep->round = 0;
 }
 
 /* Runs steps until one has to wait. */
@@ -185,6 +186,7 @@ static void run_steps(struct sm *sm)
 		result = step->run(sm);
 		sweep->at_step = false;
 		sweep->again = result == STEP_AGAIN;
+		sweep->round++;
 		if (result == STEP_ABORT) {
 			sweep->errors++;
 			break;
