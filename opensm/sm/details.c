@@ -27,14 +27,8 @@ void details_description(struct sm *sm, struct builder_node *node)
 
 static void on_p_keys(struct sm_request *request)
 {
-	struct iba_p_key_table table;
-
-	if (!sm_request_ok(request)) {
+	if (!sm_block_read(request, &request->port->p_keys, &iba_p_key_table_type))
 		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_p_key_table_type, request->mad.data, &table);
-	builder_table_set(&request->port->p_keys, request->block, sizeof(table), &table);
 }
 
 static void read_p_keys(struct sm *sm, struct builder_port *port)

@@ -91,15 +91,7 @@ static void plant_all(struct sm *sm, const struct mft *mft, const struct mc_grou
 
 static void on_set(struct sm_request *request)
 {
-	struct iba_multicast_forwarding_table table;
-
-	if (!sm_request_ok(request)) {
-		request->node->mft.known[request->block] = false;
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_multicast_forwarding_table_type, request->mad.data, &table);
-	builder_table_set(&request->node->mft, request->block, BLOCK_BYTES, &table);
+	sm_block_written(request, &request->node->mft, &iba_multicast_forwarding_table_type);
 }
 
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
@@ -167,12 +159,8 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t
 
 static void on_read(struct sm_request *request)
 {
-	struct iba_multicast_forwarding_table table;
-
-	if (!sm_request_ok(request))
-		return; /* stays unknown: it will be written */
-	wire_decode(&iba_multicast_forwarding_table_type, request->mad.data, &table);
-	builder_table_set(&request->node->mft, request->block, BLOCK_BYTES, &table);
+	/* A block that was not read stays unknown: it will be written. */
+	sm_block_read(request, &request->node->mft, &iba_multicast_forwarding_table_type);
 }
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position)

@@ -41,15 +41,7 @@ static uint32_t room_of(const struct builder_port *port, const struct tables *ta
 
 static void on_set(struct sm_request *request)
 {
-	struct iba_p_key_table table;
-
-	if (!sm_request_ok(request)) {
-		request->port->p_keys.known[request->block] = false;
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_p_key_table_type, request->mad.data, &table);
-	builder_table_set(&request->port->p_keys, request->block, sizeof(table), &table);
+	sm_block_written(request, &request->port->p_keys, &iba_p_key_table_type);
 }
 
 static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,

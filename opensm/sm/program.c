@@ -17,12 +17,8 @@
 
 static void on_block_read(struct sm_request *request)
 {
-	struct iba_linear_forwarding_table table;
-
-	if (!sm_request_ok(request))
-		return; /* stays unknown: it will be written */
-	wire_decode(&iba_linear_forwarding_table_type, request->mad.data, &table);
-	builder_table_set(&request->node->lft, request->block, BLOCK_BYTES, &table);
+	/* A block that was not read stays unknown: it will be written. */
+	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
@@ -78,15 +74,7 @@ enum step_result step_readback(struct sm *sm)
 
 static void on_block_set(struct sm_request *request)
 {
-	struct iba_linear_forwarding_table table;
-
-	if (!sm_request_ok(request)) {
-		request->node->lft.known[request->block] = false;
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_linear_forwarding_table_type, request->mad.data, &table);
-	builder_table_set(&request->node->lft, request->block, BLOCK_BYTES, &table);
+	sm_block_written(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
 
 static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,

@@ -56,6 +56,28 @@ void sm_request_failed(const struct sm_request *request)
 			   attribute ? attribute : "?", mad->modifier, name, mad->status);
 }
 
+bool sm_block_read(struct sm_request *request, struct builder_table *table,
+		   const struct wire_type *type)
+{
+	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES];
+
+	g_assert(type->size <= sizeof(host));
+	if (!sm_request_ok(request))
+		return false;
+	wire_decode(type, request->mad.data, host);
+	builder_table_set(table, request->block, type->size, host);
+	return true;
+}
+
+void sm_block_written(struct sm_request *request, struct builder_table *table,
+		      const struct wire_type *type)
+{
+	if (sm_block_read(request, table, type))
+		return;
+	table->known[request->block] = false;
+	sm_request_failed(request);
+}
+
 /* Share of the SMPs of this sweep that had to be sent again. */
 static double loss_seen(const struct sm *sm)
 {

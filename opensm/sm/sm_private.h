@@ -106,6 +106,14 @@ static inline bool sm_request_ok(const struct sm_request *request)
 	return request->mad.result == MAD_OK;
 }
 
+/* Keeps the block of a table that answered a Get or Set; false if there was no good answer. */
+bool sm_block_read(struct sm_request *request, struct builder_table *table,
+		   const struct wire_type *type);
+/* The same after a Set: without a good answer nobody knows what the block holds, and that failed.
+ */
+void sm_block_written(struct sm_request *request, struct builder_table *table,
+		      const struct wire_type *type);
+
 /* An error of the sweep: it goes on, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* "NAME (0xGUID)"; returns buffer. */
