@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
 noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h
 libvendor_a_SOURCES = libvendor/vendor.c
+noinst_HEADERS += libvendor/osmsim/protocol.h
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk

@@ -36,6 +36,7 @@ struct sim_config {
 	double loss;	    /* probability that a packet is lost, drawn once a packet */
 	double duplicate;   /* probability that it arrives twice */
 	uint64_t jitter_ns; /* uniform extra latency: reorders */
+	double corrupt;	    /* probability that one bit of a packet flips */
 	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
 };
 
@@ -61,6 +62,30 @@ bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 void sim_node_set(struct sim *sim, unsigned int node, bool up); /* down: links, tables lost */
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
+void sim_set_duplicate(struct sim *sim, double duplicate);
+void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of a packet flips */
+void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
+/*
+ * What the cable can do from now on: lanes 1, 2, 4, 8 or 12 and Mb/s a lane (2500 .. 212500). The
+ * link trains again with what both ends enable of it. False: no cable, or no such value.
+ */
+bool sim_link_degrade(struct sim *sim, unsigned int node, unsigned int port, unsigned int lanes,
+		      unsigned int lane_mbps);
+/* Pulled for down_ns and plugged for up_ns, times times; ends plugged. False: no cable. */
+bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int port, uint64_t down_ns,
+		   uint64_t up_ns, unsigned int times);
+/* What leaves by this port vanishes, though the link is up. False: no such port. */
+bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, bool on);
+/* Moves the cable end that is plugged into from to a port that has none. False: not possible. */
+bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int port, unsigned int to_node,
+		    unsigned int to_port);
+/* The node answers with this NodeGUID, which may be that of another or 0. */
+void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
+/* The node's SMA acknowledges Set but changes nothing. */
+void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
+/* Sends a trap from the node's endport (port: of a CA) to its SM, until it is repressed. */
+bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
+	      const struct iba_notice *notice);
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Between osmsim, which simulates a fabric, and its clients: programs that use libibumad with
+ * libosmsim-preload.so in front of it, and osmsim itself when it hands commands to a running one.
+ *
+ * A SOCK_STREAM Unix socket carries frames: this header, then length octets. Client and server
+ * share a machine, so numbers and struct ib_user_mad are in host layout (fields that are big-endian
+ * in struct ib_mad_addr stay so). There are two kinds of connection, told apart by the first frame:
+ *
+ * - control: OSMSIM_HELLO first; each request is answered by one frame of the same type, in order.
+ *   A process keeps one; what it opened goes when it closes.
+ * - port: OSMSIM_OPEN first, answered by one frame; afterwards it carries OSMSIM_MAD frames and
+ *   nothing else, so that the program may poll its descriptor as it would that of
+ *   /dev/infiniband/umadN. Agents are registered through the control connection, by the handle
+ *   that the answer to OSMSIM_OPEN gave.
+ *
+ * A server closes a connection whose frames make no sense, after a line in its log. It never
+ * trusts a length, a handle or an agent number.
+ */
+#ifndef OSMSIM_PROTOCOL_H
+#define OSMSIM_PROTOCOL_H
+
+#include <infiniband/umad.h>
+#include <stdint.h>
+
+#define OSMSIM_VERSION 1
+#define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET" /* path of the socket */
+#define OSMSIM_ENV_NODE "OSMSIM_NODE"	  /* name or GUID; unset: the first host */
+#define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* below XDG_RUNTIME_DIR, else /tmp/osmsim-UID */
+#define OSMSIM_DEVICE "osmsim0"		  /* the only CA that a process sees */
+
+#define OSMSIM_MAX_CONTROL 65536	     /* octets of a control frame after its header */
+#define OSMSIM_MAX_MAD (UINT32_C(128) << 20) /* octets of a MAD, RMPP reassembled */
+#define OSMSIM_MAX_PORTS 255
+#define OSMSIM_MAX_P_KEYS 128
+#define OSMSIM_MAX_AGENTS 32 /* of one open port, as in the kernel */
+
+enum osmsim_type {
+	OSMSIM_HELLO = 1,  /* struct osmsim_hello -> struct osmsim_node */
+	OSMSIM_PORT,	   /* struct osmsim_port_request -> struct osmsim_port */
+	OSMSIM_OPEN,	   /* struct osmsim_open -> struct osmsim_result: handle */
+	OSMSIM_REGISTER,   /* struct osmsim_register -> struct osmsim_result: agent number */
+	OSMSIM_UNREGISTER, /* struct osmsim_unregister -> struct osmsim_result */
+	OSMSIM_ISSM,	   /* struct osmsim_port_request -> struct osmsim_path */
+	OSMSIM_COMMAND,	   /* text of console commands -> struct osmsim_result, then text */
+	OSMSIM_MAD,	   /* struct ib_user_mad and the MAD; both ways, no answer */
+};
+
+struct osmsim_header {
+	uint32_t length; /* octets after this header */
+	uint32_t type;	 /* enum osmsim_type */
+};
+
+struct osmsim_hello {
+	uint32_t version;
+	uint32_t pid;
+	char node[128]; /* description or GUID (0x...); empty: the first host */
+};
+
+/* The node a process sits on, as its CA. */
+struct osmsim_node {
+	int32_t error; /* 0, or negative errno: -ENOENT no such node, -EPROTO other version */
+	uint8_t type;  /* IBA_NODE_CA, IBA_NODE_SWITCH .. */
+	uint8_t num_ports; /* a switch is managed through port 0 */
+	uint16_t reserved;
+	uint64_t node_guid, system_image_guid; /* host order, as all below */
+	uint32_t vendor_id, device_id;
+	char description[65];
+	char reserved2[7];
+};
+
+struct osmsim_port_request {
+	uint32_t port_num;
+	uint32_t reserved;
+};
+
+struct osmsim_port {
+	int32_t error; /* 0, or negative errno: -ENODEV */
+	uint32_t port_num;
+	uint32_t base_lid, lmc, sm_lid, sm_sl;
+	uint32_t state, phys_state; /* codes of PortInfo */
+	uint32_t rate;		    /* Gb/s, rounded */
+	uint32_t capability_mask;
+	uint64_t gid_prefix, port_guid;
+	uint32_t n_p_keys;
+	uint16_t p_keys[OSMSIM_MAX_P_KEYS];
+	uint32_t reserved;
+};
+
+struct osmsim_open {
+	struct osmsim_hello hello;
+	struct osmsim_port_request port;
+};
+
+struct osmsim_register {
+	uint32_t handle;
+	uint32_t qpn; /* 0 or 1 */
+	uint32_t mgmt_class, class_version;
+	uint32_t rmpp_version; /* 1: the server segments and reassembles; 0: single MADs */
+	uint32_t oui;	       /* of vendor classes 0x30..0x4F */
+	uint64_t method_mask[2]; /* bit n: unsolicited MADs of method n; 0: responses only */
+};
+
+struct osmsim_unregister {
+	uint32_t handle;
+	uint32_t agent;
+};
+
+struct osmsim_result {
+	int32_t value; /* 0 or a number asked for, or negative errno */
+	uint32_t reserved;
+};
+
+/*
+ * A named pipe that stands for the issm device: the port has IsSM while any process has it open
+ * for reading (O_NONBLOCK, or the open waits).
+ */
+struct osmsim_path {
+	int32_t error;
+	char path[108];
+};
+
+/*
+ * Semantics of OSMSIM_MAD, which are those of the kernel's user MAD interface.
+ *
+ * To the server: agent_id, timeout_ms (0: no response expected), retries and addr count; length is
+ * that of the MAD. The server replaces the high half of a request's TransactionID by a number of
+ * the agent, times out, retries, and hands the request back with status ETIMEDOUT; a request that
+ * cannot be sent comes back at once with status EINVAL (unknown agent, foreign class, a
+ * TransactionID already waiting) and its MAD header. A response keeps the TransactionID of the
+ * request it answers.
+ *
+ * To the client: status 0 and a MAD, or a request that came back.
+ */
+
+#endif
