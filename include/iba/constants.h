@@ -24,12 +24,19 @@ const char *iba_name(enum iba_set set, uint32_t value);
 #define IBA_SMP_DATA_OFFSET 64
 #define IBA_SA_DATA_BYTES 200
 #define IBA_SA_DATA_OFFSET 56
+#define IBA_PM_DATA_BYTES 192
+#define IBA_PM_DATA_OFFSET 64
+#define IBA_CC_DATA_BYTES 192
+#define IBA_CC_DATA_OFFSET 64
+#define IBA_CC_LOG_DATA_BYTES 224
+#define IBA_CC_LOG_DATA_OFFSET 32 /* of CongestionLog */
 #define IBA_MAX_HOPS 64
 
 #define IBA_BASE_VERSION 1
 #define IBA_SMP_CLASS_VERSION 1
 #define IBA_SA_CLASS_VERSION 2
 #define IBA_PERF_CLASS_VERSION 1
+#define IBA_CC_CLASS_VERSION 2
 #define IBA_RMPP_VERSION 1
 
 #define IBA_LID_UCAST_FIRST 0x0001
@@ -56,11 +63,19 @@ const char *iba_name(enum iba_set set, uint32_t value);
 #define IBA_LINK_SPEED_EXT_DISABLED 30	  /* in LinkSpeedExtEnabled: extended speeds off */
 #define IBA_PORT_NONE 0xFF		  /* in a linear forwarding table: drop */
 #define IBA_SWITCH_MAX_PORT 254
+#define IBA_PORT_SELECT_ALL 0xFF /* PortSelect of performance management: all ports */
 #define IBA_MGMT_VL 15
 #define IBA_LMC_MAX 7
 
 /* AttributeModifier of Get/Set(PortInfo): the SM understands the extended speeds. */
 #define IBA_PORT_INFO_MOD_EXTENDED_SPEEDS UINT32_C(0x80000000)
+/*
+ * AttributeModifier of Get/Set(SLtoVLMappingTable): output port, input port above it. A switch with
+ * OptimizedSLtoVLMappingProgramming takes a Set for all ports of a kind at once.
+ */
+#define IBA_SL_TO_VL_MOD_INPUT_SHIFT 8
+#define IBA_SL_TO_VL_MOD_ALL_OUTPUT UINT32_C(0x10000)
+#define IBA_SL_TO_VL_MOD_ALL_INPUT UINT32_C(0x20000)
 /* AttributeModifier of a query for PortInfoRecord: match CapabilityMask bit by bit. */
 #define IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH UINT32_C(0x80000000)
 

@@ -6,6 +6,8 @@ libiba_a_SOURCES = \
 	include/iba/smp.def \
 	include/iba/notice.def \
 	include/iba/sa.def \
+	include/iba/pm.def \
+	include/iba/cc.def \
 	include/iba/constants.h \
 	include/iba/constants.def \
 	include/iba/codes.h \
