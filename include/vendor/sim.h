@@ -36,7 +36,7 @@ struct sim_config {
 	double loss;	    /* probability that a packet is lost, drawn once a packet */
 	double duplicate;   /* probability that it arrives twice */
 	uint64_t jitter_ns; /* uniform extra latency: reorders */
-	double corrupt;	    /* probability that one bit of a packet flips */
+	double corrupt;	    /* probability that one bit of its MAD flips, drawn once a packet */
 	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
 };
 
@@ -45,7 +45,7 @@ void sim_config_default(struct sim_config *config);
 struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *topology,
 		    const struct sim_config *config);
 void sim_start(struct sim *sim); /* starts its thread in a real runtime */
-void sim_free(struct sim *sim); /* after its vendor ports were closed */
+void sim_free(struct sim *sim);	 /* after its vendor ports were closed */
 
 /* The port with that GUID, or if 0 the first host's first port, as a vendor port. Any thread. */
 struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error);
@@ -55,35 +55,47 @@ void sim_call(struct sim *sim, void (*call)(struct sim *sim, void *arg), void *a
 
 /* ---- control [owner]; node is an index below sim_nodes() ---- */
 unsigned int sim_nodes(const struct sim *sim);
-int sim_find_guid(const struct sim *sim, uint64_t guid); /* by node or port GUID, or -1 */
+/* By the node or port GUID that the topology gave it, or -1. */
+int sim_find_guid(const struct sim *sim, uint64_t guid);
 int sim_find_name(const struct sim *sim, const char *description);
 bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
-		  bool up); /* false: no cable */
-void sim_node_set(struct sim *sim, unsigned int node, bool up); /* down: links, tables lost */
+		  bool up);					   /* false: no cable */
+void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: links, tables lost */
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
-void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of a packet flips */
+void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips */
 void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
 /*
- * What the cable can do from now on: lanes 1, 2, 4, 8 or 12 and Mb/s a lane (2500 .. 212500). The
- * link trains again with what both ends enable of it. False: no cable, or no such value.
+ * What the cable can do at most from now on: lanes 1, 2, 4, 8 or 12 and Mb/s a lane, as signalled
+ * or as data rate (2500, 5000, 10000, 10312, 14062, 25781 or 25000, 53125 or 50000, 106250 or
+ * 100000, 212500 or 200000). The link trains again with what both ends enable of it; 12 lanes of
+ * 212500 lift the limit. False: no cable, or no such value.
  */
 bool sim_link_degrade(struct sim *sim, unsigned int node, unsigned int port, unsigned int lanes,
 		      unsigned int lane_mbps);
-/* Pulled for down_ns and plugged for up_ns, times times; ends plugged. False: no cable. */
+/*
+ * Pulled for down_ns and plugged for up_ns, times times; ends plugged. 0 times ends a flapping, as
+ * does whatever else is done to the cable. False: no cable.
+ */
 bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int port, uint64_t down_ns,
 		   uint64_t up_ns, unsigned int times);
-/* What leaves by this port vanishes, though the link is up. False: no such port. */
+/* What leaves by this port vanishes (dropped), though the link is up. False: no such port. */
 bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, bool on);
-/* Moves the cable end that is plugged into from to a port that has none. False: not possible. */
+/*
+ * Moves the cable end in a port to one without a cable; to the port at the cable's other end: that
+ * one then has a loopback plug. False: no cable here, or no room there.
+ */
 bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int port, unsigned int to_node,
 		    unsigned int to_port);
-/* The node answers with this NodeGUID, which may be that of another or 0. */
+/* The node answers with this NodeGUID, which may be that of another or 0; its port GUIDs stay. */
 void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
-/* The node's SMA acknowledges Set but changes nothing. */
+/* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
-/* Sends a trap from the node's endport (port: of a CA) to its SM, until it is repressed. */
+/*
+ * Sends a trap from the node's end port (port: of a CA or router) to its SM, until it is repressed;
+ * the notice goes as it is. False: no such port, or it is not ACTIVE or knows no SM.
+ */
 bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 	      const struct iba_notice *notice);
 /* At most 64 octets; its end ports send trap 144. */
@@ -94,7 +106,7 @@ struct sim_node_view {
 	uint8_t type; /* IBA_NODE_CA .. */
 	uint8_t num_ports;
 	bool up;
-	uint64_t node_guid;
+	uint64_t node_guid; /* as it answers */
 	const char *description;
 	const struct iba_switch_info *switch_info; /* NULL unless a switch */
 	const uint8_t *lft;			   /* [49152] of a switch, 0xFF: none */
@@ -113,14 +125,15 @@ const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned in
 			   unsigned int *n);
 
 struct sim_counters {
-	uint64_t mads_sent;	  /* by vendor ports */
-	uint64_t mads_received;	  /* by vendor ports */
-	uint64_t smps, gmps;	  /* entering the fabric, responses included */
-	uint64_t directed_hops;	  /* hops made by the directed part of requests */
-	uint64_t directed_smps;	  /* requests with a directed part */
-	uint64_t lost;		  /* drawn by config.loss */
-	uint64_t dropped;	  /* by forwarding: no table entry, port down, bad hop, P_Key */
-	uint64_t sets, gets;	  /* requests served by SMAs */
+	uint64_t mads_sent;	/* by vendor ports */
+	uint64_t mads_received; /* by vendor ports */
+	uint64_t smps, gmps;	/* entering the fabric, responses included */
+	uint64_t directed_hops; /* hops made by the directed part of requests */
+	uint64_t directed_smps; /* requests with a directed part */
+	uint64_t lost;		/* drawn by config.loss */
+	uint64_t corrupted;	/* drawn by config.corrupt */
+	uint64_t dropped;	/* by forwarding: no table entry, port down, bad hop, P_Key */
+	uint64_t sets, gets;	/* requests served by SMAs */
 	uint64_t traps;
 	uint64_t outstanding_max; /* requests of one vendor port in flight at once */
 };

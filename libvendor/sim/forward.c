@@ -61,6 +61,13 @@ void sim_packet_free(struct sim_packet *packet)
 	packet->sim->free_packets = packet;
 }
 
+/* Says why a packet goes no further. */
+static bool refuse(struct sim_packet *packet, const char *why)
+{
+	packet->why = why;
+	return false;
+}
+
 void sim_packet_drop(struct sim_packet *packet, const char *why)
 {
 	const uint8_t *data = packet->data;
@@ -91,12 +98,16 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 	struct sim_node *node = packet->node;
 	const struct sim_port *port;
 
-	if (out < 1 || out > node->num_ports || ++packet->hops > LINK_HOPS_MAX)
-		return false;
+	if (out < 1 || out > node->num_ports)
+		return refuse(packet, "its route leads out of no port");
+	if (++packet->hops > LINK_HOPS_MAX)
+		return refuse(packet, "its route has no end");
 	port = &node->ports[out];
 	if (!port->peer || !may_pass(packet, port) ||
 	    !may_pass(packet, &port->peer->ports[port->peer_number]))
-		return false;
+		return refuse(packet, "the link on its route is not up");
+	if (port->black_hole)
+		return refuse(packet, "it fell into a black hole");
 	packet->node = port->peer;
 	packet->port = port->peer_number;
 	packet->from_here = false;
@@ -120,18 +131,24 @@ static bool route_by_lid(struct sim_packet *packet)
 		if (!node->sw) {
 			if (sim_owns_lid(&node->ports[packet->port], packet->dlid))
 				return true;
-			if (!packet->from_here || !transmit(packet, packet->port))
+			if (!packet->from_here)
+				return refuse(packet, "its LID is not of this port");
+			if (!transmit(packet, packet->port))
 				return false;
 			continue;
 		}
 		out = lookup(node->sw, packet->dlid);
 		if (out == 0) {
 			packet->port = packet->from_here ? 0 : packet->port;
-			return sim_owns_lid(&node->ports[0], packet->dlid);
+			return sim_owns_lid(&node->ports[0], packet->dlid) ||
+			       refuse(packet, "its LID is not of this switch");
 		}
+		if (out == IBA_PORT_NONE)
+			return refuse(packet, "no route to its LID");
 		/* A packet does not go back where it came from (IBA 18.2.4.3). */
-		if (out == IBA_PORT_NONE || (out == packet->port && !packet->from_here) ||
-		    !transmit(packet, out))
+		if (out == packet->port && !packet->from_here)
+			return refuse(packet, "its route turns back");
+		if (!transmit(packet, out))
 			return false;
 	}
 }
@@ -273,6 +290,7 @@ static bool hand_on(struct sim_packet *packet, bool *lost)
 		*lost = !route_by_lid(packet);
 		return true;
 	default:
+		packet->why = "its directed route is wrong";
 		*lost = true;
 		return true;
 	}
@@ -299,7 +317,7 @@ static void packet_run(struct sim_packet *packet)
 		if (!hand_on(packet, &lost))
 			break;
 		if (lost) {
-			sim_packet_drop(packet, "its route leads nowhere");
+			sim_packet_drop(packet, packet->why);
 			return;
 		}
 	}
@@ -324,7 +342,7 @@ static void packet_start(struct sim_packet *packet)
 	}
 	if (packet->dlid != IBA_LID_PERMISSIVE) {
 		if (!route_by_lid(packet)) {
-			sim_packet_drop(packet, "no route to its LID");
+			sim_packet_drop(packet, packet->why);
 			return;
 		}
 	}
@@ -395,6 +413,14 @@ static void duplicate(const struct sim_packet *packet)
 	packet_start(twin);
 }
 
+static void corrupt(struct sim_packet *packet)
+{
+	unsigned int bit = sim_draw(packet->sim) % (IBA_MAD_BYTES * 8);
+
+	packet->data[bit / 8] ^= 0x80 >> bit % 8;
+	packet->sim->counters.corrupted++;
+}
+
 void sim_inject(struct sim_packet *packet)
 {
 	struct sim *sim = packet->sim;
@@ -408,6 +434,8 @@ void sim_inject(struct sim_packet *packet)
 	}
 	if (sim_chance(sim, sim->config.duplicate))
 		duplicate(packet);
+	if (sim_chance(sim, sim->config.corrupt))
+		corrupt(packet);
 	jitter(packet);
 	packet_start(packet);
 }

@@ -30,6 +30,12 @@ static uint8_t width_bit(unsigned int lanes)
 	}
 }
 
+static uint8_t widths_up_to(unsigned int lanes)
+{
+	return IBA_WIDTH_1X | (lanes >= 2 ? IBA_WIDTH_2X : 0) | (lanes >= 4 ? IBA_WIDTH_4X : 0) |
+	       (lanes >= 8 ? IBA_WIDTH_8X : 0) | (lanes >= 12 ? IBA_WIDTH_12X : 0);
+}
+
 static uint32_t capabilities(const struct sim_port *port)
 {
 	uint32_t common = IBA_PORT_CAP_TRAP | IBA_PORT_CAP_SL_MAPPING | IBA_PORT_CAP_LED_INFO |
@@ -149,13 +155,17 @@ static uint8_t enabled_ext(const struct iba_port_info *info)
 		       : info->link_speed_ext_enabled;
 }
 
-/* False if the two ports have no width or speed in common. */
-static bool train(struct iba_port_info *a, struct iba_port_info *b)
+/* False if the two ports and their cable have no width or speed in common. */
+static bool train(struct sim_port *port, struct sim_port *peer)
 {
-	uint8_t width = best_width(a->link_width_enabled, b->link_width_enabled);
-	uint8_t speed = best(a->link_speed_enabled, b->link_speed_enabled);
-	uint8_t ext = best(enabled_ext(a), enabled_ext(b));
-	uint8_t ext2 = best(a->link_speed_ext_enabled2, b->link_speed_ext_enabled2);
+	struct iba_port_info *a = &port->info, *b = &peer->info;
+	unsigned int cable = port->cable_speed;
+	uint8_t width = best_width(a->link_width_enabled & widths_up_to(port->cable_lanes),
+				   b->link_width_enabled);
+	uint8_t speed = best(a->link_speed_enabled & plain_speeds[cable], b->link_speed_enabled);
+	uint8_t ext = best(enabled_ext(a) & ext_speeds[cable], enabled_ext(b));
+	uint8_t ext2 =
+		best(a->link_speed_ext_enabled2 & ext2_speeds[cable], b->link_speed_ext_enabled2);
 
 	if (!width || !speed)
 		return false;
@@ -202,8 +212,7 @@ void sim_link_update(struct sim *sim, struct sim_port *port)
 		 !is_disabled(peer);
 	if (!wanted) {
 		link_drop(sim, port, peer);
-	} else if (port->info.port_physical_state != IBA_PHYS_LINK_UP &&
-		   train(&port->info, &peer->info)) {
+	} else if (port->info.port_physical_state != IBA_PHYS_LINK_UP && train(port, peer)) {
 		port_changed(sim, port, IBA_PORT_INIT, IBA_PHYS_LINK_UP);
 		port_changed(sim, peer, IBA_PORT_INIT, IBA_PHYS_LINK_UP);
 	}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libsim_a_SOURCES = \
+	libvendor/sim/fault.c \
 	libvendor/sim/forward.c \
 	libvendor/sim/link.c \
 	libvendor/sim/local.c \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulated fabric: its making, control and inspection.
+ * The simulated fabric: its making and inspection.
  *
  * One actor owns every object. Clients reach it through the vendor layer (port.c), whose sends are
  * messages to the actor; tests and the console reach it through sim_call. All chance comes from
@@ -10,6 +10,7 @@
  * topology*.c   what there is            forward.c  how packets get about
  * link.c        ports and cables         local.c    where they end
  * sma*.c trap.c the agent of each node   port.c     clients
+ * fault.c       what breaks on request
  */
 #include <pthread.h>
 #include <string.h>
@@ -55,6 +56,8 @@ static void make_port(struct sim *sim, const struct topology *topology, struct s
 		port->peer_number = from->peer_port;
 		port->cable = true;
 	}
+	port->cable_lanes = SIM_CABLE_LANES;
+	port->cable_speed = TOPOLOGY_SPEEDS - 1;
 	if (port->guid && !g_hash_table_contains(sim->by_guid, &port->guid))
 		g_hash_table_insert(sim->by_guid, &port->guid, port);
 }
@@ -70,7 +73,7 @@ static void make_node(struct sim *sim, const struct topology *topology, unsigned
 	node->up = true;
 	node->vendor_id = from->vendor_id;
 	node->device_id = from->device_id;
-	node->node_guid = from->node_guid;
+	node->node_guid = node->claimed_guid = from->node_guid;
 	node->system_image_guid = from->system_image_guid;
 	node->description = g_strdup(from->description);
 	node->ports = sim->ports + from->first;
@@ -126,6 +129,7 @@ void sim_free(struct sim *sim)
 		return;
 	actor_stop(sim->actor);
 	atomic_store(&sim->started, false);
+	sim_faults_clear(sim);
 	sim_clients_clear(sim);
 	sim_forward_clear(sim);
 	for (unsigned int i = 0; i < sim->n_nodes; i++) {
@@ -194,19 +198,7 @@ void sim_call(struct sim *sim, void (*function)(struct sim *sim, void *arg), voi
 	pthread_cond_destroy(&call.wake);
 }
 
-/* ---- control ---- */
-
-static struct sim_node *node_at(const struct sim *sim, unsigned int node)
-{
-	g_assert(node < sim->n_nodes);
-	return &sim->nodes[node];
-}
-
-static struct sim_port *port_at(const struct sim *sim, unsigned int node, unsigned int port)
-{
-	g_assert(port <= node_at(sim, node)->num_ports);
-	return &sim->nodes[node].ports[port];
-}
+/* ---- inspection ---- */
 
 unsigned int sim_nodes(const struct sim *sim)
 {
@@ -228,69 +220,17 @@ int sim_find_name(const struct sim *sim, const char *description)
 	return -1;
 }
 
-bool sim_link_set(struct sim *sim, unsigned int node, unsigned int number, bool up)
-{
-	struct sim_port *port = port_at(sim, node, number);
-
-	if (!port->peer)
-		return false;
-	port->cable = up;
-	port->peer->ports[port->peer_number].cable = up;
-	sim_link_update(sim, port);
-	return true;
-}
-
-void sim_node_set(struct sim *sim, unsigned int index, bool up)
-{
-	struct sim_node *node = node_at(sim, index);
-
-	if (node->up == up)
-		return;
-	node->up = up;
-	if (!up) {
-		sim_trap_clear(node);
-		sim_node_reset(node);
-	}
-	for (unsigned int i = 1; i <= node->num_ports; i++)
-		sim_link_update(sim, &node->ports[i]);
-}
-
-void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
-{
-	node_at(sim, node)->mute = mute;
-}
-
-void sim_set_loss(struct sim *sim, double loss)
-{
-	sim->config.loss = loss;
-}
-
-bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
-{
-	struct sim_node *node = node_at(sim, index);
-
-	if (strlen(description) > IBA_SMP_DATA_BYTES)
-		return false;
-	g_free(node->description);
-	node->description = g_strdup(description);
-	for (unsigned int i = node->sw ? 0 : 1; i <= (node->sw ? 0 : node->num_ports); i++)
-		sim_trap_local_change(sim, &node->ports[i], IBA_TRAP_144_NODE_DESCRIPTION);
-	return true;
-}
-
-/* ---- inspection ---- */
-
 void sim_node_view(const struct sim *sim, unsigned int index, struct sim_node_view *view)
 {
 	static const uint8_t unprogrammed[SIM_LFT_ENTRIES] = {[0 ... SIM_LFT_ENTRIES - 1] =
 								      IBA_PORT_NONE};
-	const struct sim_node *node = node_at(sim, index);
+	const struct sim_node *node = sim_node_at(sim, index);
 
 	*view = (struct sim_node_view){
 		.type = node->type,
 		.num_ports = node->num_ports,
 		.up = node->up,
-		.node_guid = node->node_guid,
+		.node_guid = node->claimed_guid,
 		.description = node->description,
 	};
 	if (node->sw) {
@@ -302,18 +242,18 @@ void sim_node_view(const struct sim *sim, unsigned int index, struct sim_node_vi
 const struct iba_port_info *sim_port_info(const struct sim *sim, unsigned int node,
 					  unsigned int port)
 {
-	return &port_at(sim, node, port)->info;
+	return &sim_port_at(sim, node, port)->info;
 }
 
 uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int port)
 {
-	return port_at(sim, node, port)->guid;
+	return sim_port_at(sim, node, port)->guid;
 }
 
 bool sim_peer(const struct sim *sim, unsigned int node, unsigned int number,
 	      unsigned int *peer_node, unsigned int *peer_port)
 {
-	const struct sim_port *port = port_at(sim, node, number);
+	const struct sim_port *port = sim_port_at(sim, node, number);
 
 	if (!port->peer)
 		return false;
@@ -324,7 +264,7 @@ bool sim_peer(const struct sim *sim, unsigned int node, unsigned int number,
 
 bool sim_link_up(const struct sim *sim, unsigned int node, unsigned int number)
 {
-	const struct sim_port *port = port_at(sim, node, number);
+	const struct sim_port *port = sim_port_at(sim, node, number);
 
 	return port->peer && port->info.port_physical_state == IBA_PHYS_LINK_UP;
 }
@@ -332,7 +272,7 @@ bool sim_link_up(const struct sim *sim, unsigned int node, unsigned int number)
 const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned int port,
 			   unsigned int *n)
 {
-	return sma_p_keys(port_at(sim, node, port), n);
+	return sma_p_keys(sim_port_at(sim, node, port), n);
 }
 
 void sim_counters(const struct sim *sim, struct sim_counters *counters)

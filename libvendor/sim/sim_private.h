@@ -16,6 +16,7 @@
 #define SIM_GUID_CAP 32
 #define SIM_VL_ARB_BLOCKS 4
 #define SIM_SL_TO_VL_BYTES 8
+#define SIM_CABLE_LANES 12 /* no cable has more */
 
 /* Offsets in a MAD that forwarding and demultiplexing read in place: once a hop, so no codec. */
 enum sim_mad_offset {
@@ -43,8 +44,10 @@ struct sim_port {
 	struct sim_node *node, *peer; /* peer: NULL without a cable */
 	uint64_t guid;
 	uint8_t number, peer_number;
-	uint8_t lanes, speed; /* what port and cable can do */
-	bool cable;	      /* plugged in */
+	uint8_t lanes, speed;		  /* what port and cable can do */
+	uint8_t cable_lanes, cable_speed; /* what the cable can do, if less */
+	bool cable;			  /* plugged in */
+	bool black_hole;		  /* what leaves here vanishes */
 	bool led;
 	uint16_t *p_keys;    /* NULL: as after power on */
 	uint64_t *guids;     /* alias GUIDs; NULL: none */
@@ -75,9 +78,10 @@ struct sim_trap {
 struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
-	bool up, mute;
+	bool up, mute, stubborn;
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
+	uint64_t claimed_guid; /* NodeGUID that it answers with */
 	char *description;
 	struct sim_port *ports; /* 0 .. num_ports */
 	struct sim_switch *sw;	/* NULL unless a switch */
@@ -103,6 +107,7 @@ struct sim_packet {
 	uint16_t p_key;
 	uint32_t src_qp, dest_qp, q_key;
 	uint64_t delay;		   /* on links since the last event */
+	const char *why;	   /* it was not sent on */
 	struct vendor_address grh; /* only the fields of the GRH, as seen by the receiver */
 	uint8_t data[IBA_MAD_BYTES];
 };
@@ -121,11 +126,25 @@ struct sim {
 	GPtrArray *closed_vendors;
 	struct sim_packet *waiting, *free_packets;
 	struct sim_pending *free_pending;
+	struct sim_flap *flaps;
 	struct sim_counters counters;
 	uint64_t random, digest, next_tid;
 	sim_trace_fn *trace;
 	void *trace_arg;
 };
+
+static inline struct sim_node *sim_node_at(const struct sim *sim, unsigned int node)
+{
+	g_assert(node < sim->n_nodes);
+	return &sim->nodes[node];
+}
+
+static inline struct sim_port *sim_port_at(const struct sim *sim, unsigned int node,
+					   unsigned int port)
+{
+	g_assert(port <= sim_node_at(sim, node)->num_ports);
+	return &sim->nodes[node].ports[port];
+}
 
 static inline uint16_t sim_read16(const uint8_t *at)
 {
@@ -180,6 +199,9 @@ static inline bool sim_owns_lid(const struct sim_port *port, uint16_t lid)
 /* ---- sim.c ---- */
 uint64_t sim_draw(struct sim *sim);
 bool sim_chance(struct sim *sim, double probability);
+
+/* ---- fault.c ---- */
+void sim_faults_clear(struct sim *sim); /* stops what still goes on */
 
 /* ---- link.c ---- */
 /* A port and its node as after power on, with the link down. */

@@ -89,7 +89,7 @@ static uint16_t node_info(struct sma_request *request)
 		.node_type = node->type,
 		.num_ports = node->num_ports,
 		.system_image_guid = node->system_image_guid,
-		.node_guid = node->node_guid,
+		.node_guid = node->claimed_guid,
 		.port_guid = request->end->guid,
 		.partition_cap = node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS,
 		.device_id = node->device_id,
@@ -183,6 +183,8 @@ static uint16_t serve(struct sma_request *request, uint16_t id)
 		if ((request->set && !attribute->settable) ||
 		    (attribute->of_switches && !request->node->sw))
 			break;
+		if (request->node->stubborn)
+			request->set = false; /* answered as if it were a Get */
 		return attribute->serve(request);
 	}
 	return IBA_STATUS_UNSUP_METHOD_ATTR;

@@ -76,25 +76,25 @@ static void trap_fire(struct timer *timer)
 	send_once(trap->sim, trap);
 }
 
-static struct sim_trap *find(struct sim_node *node, uint16_t number, const struct sim_port *port)
+/* The one of the same kind that is being repeated. */
+static struct sim_trap *find(const struct sim_port *port, const struct iba_notice *notice)
 {
-	struct sim_trap *trap = node->traps;
+	struct sim_trap *trap = port->node->traps;
 
-	while (trap && (trap->notice.trap_number != number || trap->port != port))
+	while (trap && (trap->port != port || trap->notice.trap_number != notice->trap_number ||
+			trap->notice.is_generic != notice->is_generic))
 		trap = trap->next;
 	return trap;
 }
 
 /* The first copy leaves in an event of its own: its cause is still being dealt with. */
-static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
-		       const struct wire_type *type, const void *details)
+static bool notice_start(struct sim *sim, struct sim_port *port, const struct iba_notice *notice)
 {
 	struct sim_node *node = port->node;
-	struct sim_trap *trap = find(node, number, port);
-	uint8_t wire[54] = {0};
+	struct sim_trap *trap = find(port, notice);
 
 	if (!may_send(port))
-		return;
+		return false;
 	if (!trap) {
 		trap = g_new0(struct sim_trap, 1);
 		trap->sim = sim;
@@ -103,19 +103,38 @@ static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
 		node->traps = trap;
 		timer_init(&trap->timer, sim->actor, trap_fire);
 	}
-	g_assert(wire_bytes(type) == sizeof(wire));
-	wire_encode(type, details, wire);
 	trap->left = TRAP_SENDS;
 	trap->tid = ++sim->next_tid;
-	trap->notice = (struct iba_notice){
+	trap->notice = *notice;
+	timer_start(&trap->timer, 0);
+	return true;
+}
+
+static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
+		       const struct wire_type *type, const void *details)
+{
+	struct iba_notice notice = {
 		.is_generic = 1,
 		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT : IBA_NOTICE_INFO,
-		.producer_type = node->type, /* the codes are the same: 13.4.8.2 */
+		.producer_type = port->node->type, /* the codes are the same: 13.4.8.2 */
 		.trap_number = number,
 		.issuer_lid = port->info.lid,
 	};
-	memcpy(trap->notice.data_details, wire, sizeof(wire));
-	timer_start(&trap->timer, 0);
+
+	g_assert(wire_bytes(type) == sizeof(notice.data_details));
+	wire_encode(type, details, notice.data_details);
+	notice_start(sim, port, &notice);
+}
+
+bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
+	      const struct iba_notice *notice)
+{
+	struct sim_node *from = sim_node_at(sim, node);
+	unsigned int number = from->sw ? 0 : port;
+
+	if (number > from->num_ports || (!from->sw && !number))
+		return false;
+	return notice_start(sim, &from->ports[number], notice);
 }
 
 void sim_trap_port_change(struct sim *sim, struct sim_node *node)

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What tests and the console break: links, cables, nodes, agents and packets.
+ *
+ * Every function runs on the sim's actor and acts at once; what takes time (a link that flaps) is
+ * a timer of that actor, so that in a virtual runtime the same calls give the same events. A fault
+ * of the cable moves with the cable, one of a port stays with the port, and one of a node's agent
+ * outlives a power cycle: it is no state of the node, but a property of its firmware.
+ */
+#include <string.h>
+
+#include "libvendor/sim/sim_private.h"
+
+/* ---- links that flap ---- */
+
+struct sim_flap {
+	struct timer timer;
+	struct sim *sim;
+	struct sim_port *port;
+	struct sim_flap *next;
+	uint64_t down_ns, up_ns;
+	unsigned int left; /* how often it comes up yet */
+};
+
+static struct sim_port *far_end(const struct sim_port *port)
+{
+	return &port->peer->ports[port->peer_number];
+}
+
+static void set_cable(struct sim *sim, struct sim_port *port, bool plugged)
+{
+	port->cable = plugged;
+	far_end(port)->cable = plugged;
+	sim_link_update(sim, port);
+}
+
+static void flap_free(struct sim_flap *flap)
+{
+	struct sim_flap **at = &flap->sim->flaps;
+
+	while (*at != flap)
+		at = &(*at)->next;
+	*at = flap->next;
+	timer_stop(&flap->timer);
+	g_free(flap);
+}
+
+static void flap_fire(struct timer *timer)
+{
+	struct sim_flap *flap = (struct sim_flap *)timer;
+
+	if (flap->port->cable) {
+		timer_start(timer, flap->down_ns);
+		set_cable(flap->sim, flap->port, false);
+		return;
+	}
+	set_cable(flap->sim, flap->port, true);
+	if (--flap->left)
+		timer_start(timer, flap->up_ns);
+	else
+		flap_free(flap);
+}
+
+/* Whatever is done to the cable by hand ends its flapping. */
+static void flap_end(struct sim *sim, const struct sim_port *port)
+{
+	for (struct sim_flap *flap = sim->flaps, *next; flap; flap = next) {
+		next = flap->next;
+		if (flap->port == port || far_end(flap->port) == port)
+			flap_free(flap);
+	}
+}
+
+bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int number, uint64_t down_ns,
+		   uint64_t up_ns, unsigned int times)
+{
+	struct sim_port *port = sim_port_at(sim, node, number);
+	struct sim_flap *flap;
+
+	if (!port->peer)
+		return false;
+	flap_end(sim, port);
+	set_cable(sim, port, true);
+	if (!times)
+		return true;
+	flap = g_new0(struct sim_flap, 1);
+	flap->sim = sim;
+	flap->port = port;
+	flap->down_ns = down_ns;
+	flap->up_ns = up_ns;
+	flap->left = times;
+	flap->next = sim->flaps;
+	sim->flaps = flap;
+	timer_init(&flap->timer, sim->actor, flap_fire);
+	flap_fire(&flap->timer);
+	return true;
+}
+
+void sim_faults_clear(struct sim *sim)
+{
+	while (sim->flaps)
+		flap_free(sim->flaps);
+}
+
+/* ---- links and cables ---- */
+
+bool sim_link_set(struct sim *sim, unsigned int node, unsigned int number, bool up)
+{
+	struct sim_port *port = sim_port_at(sim, node, number);
+
+	if (!port->peer)
+		return false;
+	flap_end(sim, port);
+	set_cable(sim, port, up);
+	return true;
+}
+
+/* Rate of a lane in Mb/s: with and without what the encoding adds. */
+static const struct {
+	unsigned int from, to;
+} speeds[TOPOLOGY_SPEEDS] = {
+	[TOPOLOGY_SDR] = {2500, 2500},	   [TOPOLOGY_DDR] = {5000, 5000},
+	[TOPOLOGY_QDR] = {10000, 10000},   [TOPOLOGY_FDR10] = {10312, 10313},
+	[TOPOLOGY_FDR] = {14000, 14063},   [TOPOLOGY_EDR] = {25000, 25782},
+	[TOPOLOGY_HDR] = {50000, 53125},   [TOPOLOGY_NDR] = {100000, 106250},
+	[TOPOLOGY_XDR] = {200000, 212500},
+};
+
+static bool find_speed(unsigned int lane_mbps, uint8_t *speed)
+{
+	for (unsigned int i = 0; i < TOPOLOGY_SPEEDS; i++) {
+		if (lane_mbps < speeds[i].from || lane_mbps > speeds[i].to)
+			continue;
+		*speed = i;
+		return true;
+	}
+	return false;
+}
+
+bool sim_link_degrade(struct sim *sim, unsigned int node, unsigned int number, unsigned int lanes,
+		      unsigned int lane_mbps)
+{
+	struct sim_port *port = sim_port_at(sim, node, number);
+	bool known = lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 || lanes == 12;
+	uint8_t speed;
+
+	if (!port->peer || !known || !find_speed(lane_mbps, &speed))
+		return false;
+	port->cable_lanes = far_end(port)->cable_lanes = lanes;
+	port->cable_speed = far_end(port)->cable_speed = speed;
+	sim_link_bounce(sim, port);
+	return true;
+}
+
+bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, bool on)
+{
+	struct sim_node *at = sim_node_at(sim, node);
+
+	if (port < 1 || port > at->num_ports)
+		return false;
+	at->ports[port].black_hole = on;
+	return true;
+}
+
+static void plug(struct sim_port *a, struct sim_port *b)
+{
+	a->peer = b->node;
+	a->peer_number = b->number;
+	b->peer = a->node;
+	b->peer_number = a->number;
+}
+
+bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int number, unsigned int to_node,
+		    unsigned int to_number)
+{
+	struct sim_port *from = sim_port_at(sim, node, number), *to, *far;
+	bool plugged = from->cable;
+
+	if (!from->peer || to_number < 1 || to_number > sim_node_at(sim, to_node)->num_ports)
+		return false;
+	to = sim_port_at(sim, to_node, to_number);
+	far = far_end(from);
+	if (to == from || (to->peer && to != far))
+		return false;
+	flap_end(sim, from);
+	set_cable(sim, from, false);
+	from->peer = NULL;
+	to->cable_lanes = from->cable_lanes;
+	to->cable_speed = from->cable_speed;
+	plug(far, to);
+	set_cable(sim, to, plugged);
+	return true;
+}
+
+/* ---- nodes and their agents ---- */
+
+void sim_node_set(struct sim *sim, unsigned int index, bool up)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	if (node->up == up)
+		return;
+	node->up = up;
+	if (!up) {
+		sim_trap_clear(node);
+		sim_node_reset(node);
+	}
+	for (unsigned int i = 1; i <= node->num_ports; i++)
+		sim_link_update(sim, &node->ports[i]);
+}
+
+void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
+{
+	sim_node_at(sim, node)->mute = mute;
+}
+
+void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn)
+{
+	sim_node_at(sim, node)->stubborn = stubborn;
+}
+
+void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid)
+{
+	sim_node_at(sim, node)->claimed_guid = guid;
+}
+
+bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	if (strlen(description) > IBA_SMP_DATA_BYTES)
+		return false;
+	g_free(node->description);
+	node->description = g_strdup(description);
+	for (unsigned int i = node->sw ? 0 : 1; i <= (node->sw ? 0 : node->num_ports); i++)
+		sim_trap_local_change(sim, &node->ports[i], IBA_TRAP_144_NODE_DESCRIPTION);
+	return true;
+}
+
+/* ---- packets ---- */
+
+void sim_set_loss(struct sim *sim, double loss)
+{
+	sim->config.loss = loss;
+}
+
+void sim_set_duplicate(struct sim *sim, double duplicate)
+{
+	sim->config.duplicate = duplicate;
+}
+
+void sim_set_corrupt(struct sim *sim, double corrupt)
+{
+	sim->config.corrupt = corrupt;
+}
+
+void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns)
+{
+	sim->config.hop_ns = hop_ns;
+	sim->config.jitter_ns = jitter_ns;
+}
