@@ -76,8 +76,8 @@ void options_warn(GPtrArray *warnings, const char *format, ...)
 
 /* ---- the nearest name, for "did you mean" ---- */
 
-/* Edit distance (Levenshtein) by rows; names are short. */
-static unsigned int distance(const char *a, const char *b)
+/* Edit distance (Levenshtein) by rows, or something above limit if it is above; names are short. */
+static unsigned int distance(const char *a, const char *b, unsigned int limit)
 {
 	size_t length = strlen(b);
 	g_autofree unsigned int *row = g_new(unsigned int, length + 1);
@@ -85,15 +85,18 @@ static unsigned int distance(const char *a, const char *b)
 	for (size_t j = 0; j <= length; j++)
 		row[j] = (unsigned int)j;
 	for (size_t i = 0; a[i]; i++) {
-		unsigned int diagonal = row[0];
+		unsigned int diagonal = row[0], least = (unsigned int)i + 1;
 
-		row[0] = (unsigned int)i + 1;
+		row[0] = least;
 		for (size_t j = 0; j < length; j++) {
 			unsigned int change = diagonal + (a[i] != b[j]);
 
 			diagonal = row[j + 1];
 			row[j + 1] = MIN(change, MIN(row[j], row[j + 1]) + 1);
+			least = MIN(least, row[j + 1]);
 		}
+		if (least > limit)
+			return least; /* no row has a smaller least than the one before */
 	}
 	return row[length];
 }
@@ -103,17 +106,24 @@ const char *option_nearest(const char *name, bool flags)
 	unsigned int best = G_MAXUINT;
 	const char *nearest = NULL;
 
-	if (strlen(name) > 64)
+	size_t length = strlen(name);
+
+	if (length > 64)
 		return NULL;
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
 		const struct option *option = &option_table[id];
 		const char *candidate = flags ? option->flag : option->name;
-		unsigned int d;
+		size_t other;
+		unsigned int room, d;
 
 		if (!candidate || (!flags && option->scope == OPTION_SCOPE_COMMAND))
 			continue;
-		d = distance(name, candidate);
-		if (d < best && d <= 1 + strlen(candidate) / 4) {
+		other = strlen(candidate);
+		room = 1 + (unsigned int)other / 4;
+		if (length > other + room || other > length + room)
+			continue; /* so many letters more or less are a change each */
+		d = distance(name, candidate, room);
+		if (d < best && d <= room) {
 			best = d;
 			nearest = candidate;
 		}

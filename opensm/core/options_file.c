@@ -108,8 +108,11 @@ static bool is_key(const char *key)
 static void unknown_key(struct reader *reader, const char *key)
 {
 	g_autofree char *shown = option_printable(key);
-	const char *nearest = option_nearest(key, false);
+	const char *nearest = NULL;
 
+	/* A search for each line of a big file of another kind would take minutes. */
+	if (reader->warning_count < OPTIONS_REPORT_LIMIT)
+		nearest = option_nearest(key, false);
 	if (!is_key(key))
 		add_mistake(reader, "'%s' is not a key followed by a value", shown);
 	else if (nearest)
@@ -275,19 +278,28 @@ static bool finish(struct reader *reader, GError **error)
 	return !reader->mistake_count;
 }
 
+bool options_file_parse(struct options *options, const char *file, char *text, size_t length,
+			GPtrArray *warnings, GError **error)
+{
+	struct reader reader = {.options = options, .file = file, .warnings = warnings};
+	bool good;
+
+	reader.mistakes = g_string_new(NULL);
+	parse_text(&reader, text, length);
+	good = finish(&reader, error);
+	g_string_free(reader.mistakes, TRUE);
+	return good;
+}
+
 bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
 		       GError **error)
 {
-	struct reader reader = {.options = options, .file = file, .warnings = warnings};
 	GString *text = read_text(file, error);
 	bool good;
 
 	if (!text)
 		return false;
-	reader.mistakes = g_string_new(NULL);
-	parse_text(&reader, text->str, text->len);
-	good = finish(&reader, error);
-	g_string_free(reader.mistakes, TRUE);
+	good = options_file_parse(options, file, text->str, text->len, warnings, error);
 	g_string_free(text, TRUE);
 	return good;
 }

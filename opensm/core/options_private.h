@@ -101,6 +101,9 @@ char *option_printable(const char *text);
 /* Applies the file to options, which is of no use after a false. */
 bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
 		       GError **error);
+/* The same of what a file held: length octets before a zero, which are written to. */
+bool options_file_parse(struct options *options, const char *file, char *text, size_t length,
+			GPtrArray *warnings, GError **error);
 /* The part of a line behind its key without space, comment and quotes; NULL: no closing quote. */
 char *options_file_value(const char *text);
 

@@ -30,6 +30,7 @@ struct guid2lid {
 
 struct loading {
 	struct guid2lid *map;
+	const char *file;
 	struct range_set used;
 	unsigned int bad_lines;
 };
@@ -103,7 +104,19 @@ static void load_line(struct loading *loading, char *line, unsigned int number)
 	}
 	if (loading->bad_lines++ < 10)
 		log_error(loading->map->log, "%s:%u: '%.80s': %s; the line is left out",
-			  loading->map->file, number, line, wrong);
+			  loading->file, number, line, wrong);
+}
+
+unsigned int guid2lid_parse(struct guid2lid *map, const char *file, const char *text)
+{
+	struct loading loading = {.map = map, .file = file};
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	range_set_init(&loading.used);
+	for (unsigned int i = 0; lines[i]; i++)
+		load_line(&loading, lines[i], i + 1);
+	range_set_clear(&loading.used);
+	return loading.bad_lines;
 }
 
 static void set_aside(struct guid2lid *map)
@@ -116,10 +129,9 @@ static void set_aside(struct guid2lid *map)
 
 static void load(struct guid2lid *map)
 {
-	struct loading loading = {.map = map};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
-	g_auto(GStrv) lines = NULL;
+	unsigned int bad_lines;
 	gsize length;
 
 	if (!g_file_get_contents(map->file, &text, &length, &error)) {
@@ -135,15 +147,11 @@ static void load(struct guid2lid *map)
 		set_aside(map);
 		return;
 	}
-	range_set_init(&loading.used);
-	lines = g_strsplit(text, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++)
-		load_line(&loading, lines[i], i + 1);
-	range_set_clear(&loading.used);
-	if (loading.bad_lines)
+	bad_lines = guid2lid_parse(map, map->file, text);
+	if (bad_lines)
 		set_aside(map);
 	log_verbose(map->log, "%s: LIDs of %u ports, %u bad lines", map->file,
-		    g_hash_table_size(map->entries), loading.bad_lines);
+		    g_hash_table_size(map->entries), bad_lines);
 }
 
 struct guid2lid *guid2lid_new(const char *directory, struct log *log)
@@ -215,7 +223,7 @@ static gint by_lid(gconstpointer a, gconstpointer b)
 	return (*x)->lid - (*y)->lid;
 }
 
-static char *format(const struct guid2lid *map)
+char *guid2lid_format(const struct guid2lid *map)
 {
 	GString *text = g_string_new(NULL);
 	g_autoptr(GPtrArray) sorted = g_ptr_array_new();
@@ -242,7 +250,7 @@ bool guid2lid_save(struct guid2lid *map, bool fsync_it)
 
 	if (!map->file || !map->dirty)
 		return true;
-	text = format(map);
+	text = guid2lid_format(map);
 	if (fsync_it)
 		flags |= G_FILE_SET_CONTENTS_DURABLE;
 	if (!g_file_set_contents_full(map->file, text, -1, flags, 0644, &error)) {

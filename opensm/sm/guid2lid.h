@@ -18,6 +18,11 @@ struct guid2lid;
 struct guid2lid *guid2lid_new(const char *directory, struct log *log);
 void guid2lid_free(struct guid2lid *map);
 
+/* Takes in the text of such a file, named in messages; returns the number of bad lines. */
+unsigned int guid2lid_parse(struct guid2lid *map, const char *file, const char *text);
+/* What the file would hold, to be freed with g_free. */
+char *guid2lid_format(const struct guid2lid *map);
+
 /* Base LID of the port and number of LIDs; 0 if it has none. */
 uint16_t guid2lid_get(const struct guid2lid *map, uint64_t port_guid, uint16_t *count);
 void guid2lid_set(struct guid2lid *map, uint64_t port_guid, uint16_t lid, uint16_t count);

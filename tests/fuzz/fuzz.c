@@ -3,14 +3,13 @@
  * Runs a fuzz target: first on its seeds and the files of tests/fuzz/corpus/NAME as they are, then
  * on altered ones.
  *
- *	usage: fuzz_NAME [FILE...]	with files: on these and nothing else
+ *	usage: fuzz_NAME [FILE...]	with files: on these and nothing else; -: standard input
  *	FUZZ_RUNS	altered inputs; by default as many as the target says
  *	FUZZ_SERIES	which ones; 1 by default
  *
  * The runs are in a child, which counts them in shared memory: after a crash or a hang the parent
  * knows the input's number, makes it again and writes it to a file.
  */
-#define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
 #include <inttypes.h>
@@ -31,28 +30,13 @@ struct fuzz {
 	_Atomic uint64_t *number; /* of the input in work: seeds first, then altered ones */
 };
 
-void fuzz_add_text(GPtrArray *seeds, const char *text)
-{
-	g_ptr_array_add(seeds, g_bytes_new(text, strlen(text)));
-}
-
-char *fuzz_file(int *fd, const uint8_t *data, size_t size)
-{
-	if (*fd < 0)
-		*fd = memfd_create("input", MFD_CLOEXEC);
-	fuzz_expect(*fd >= 0);
-	fuzz_expect(ftruncate(*fd, 0) == 0);
-	fuzz_expect(pwrite(*fd, data, size, 0) == (ssize_t)size);
-	return g_strdup_printf("/proc/self/fd/%d", *fd);
-}
-
 static void add_file(GPtrArray *seeds, const char *name)
 {
 	g_autoptr(GError) error = NULL;
 	char *data;
 	gsize size;
 
-	if (!g_file_get_contents(name, &data, &size, &error))
+	if (!g_file_get_contents(strcmp(name, "-") ? name : "/dev/stdin", &data, &size, &error))
 		g_error("%s", error->message);
 	g_ptr_array_add(seeds, g_bytes_new_take(data, size));
 }
@@ -98,8 +82,10 @@ static void run_one(struct fuzz *fuzz, uint64_t number)
 {
 	g_autoptr(GByteArray) made = input(fuzz, number);
 	/* A copy of just this size, so that a sanitizer sees the first octet too many. */
-	g_autofree uint8_t *data = g_memdup2(made->data, made->len);
+	g_autofree uint8_t *data = g_malloc(MAX(made->len, 1));
 
+	if (made->len)
+		memcpy(data, made->data, made->len);
 	atomic_store(fuzz->number, number);
 	fuzz_target.run(fuzz->state, data, made->len);
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A fuzz target is one decoder or one file parser; fuzz.c runs it on altered seeds. */
+/*
+ * A fuzz target is one decoder, one file parser or one state machine that outsiders drive. It is
+ * linked with fuzz.c, which runs it on its corpus and altered inputs, the same each time, or with
+ * libfuzzer.c, in which libFuzzer or AFL++ look for inputs that reach new code (make fuzz).
+ *
+ * A run depends on its input alone: what one leaves behind must not change what another does.
+ */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
 #include <glib.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct fuzz_target {
 	const char *name;
@@ -29,6 +36,33 @@ extern const struct fuzz_target fuzz_target;
 
 /* A seed from a string, its end not included. */
 void fuzz_add_text(GPtrArray *seeds, const char *text);
+
+/* The input as it is used up; past its end there are zeros. */
+struct fuzz_bytes {
+	const uint8_t *at;
+	size_t left;
+};
+
+/* The next size octets to `into`. */
+static inline void fuzz_take(struct fuzz_bytes *bytes, void *into, size_t size)
+{
+	size_t n = MIN(size, bytes->left);
+
+	if (size)
+		memset(into, 0, size);
+	if (n)
+		memcpy(into, bytes->at, n);
+	bytes->at += n;
+	bytes->left -= n;
+}
+
+static inline uint8_t fuzz_octet(struct fuzz_bytes *bytes)
+{
+	uint8_t octet;
+
+	fuzz_take(bytes, &octet, 1);
+	return octet;
+}
 
 /* A file name from which the input can be read until the next call; *fd starts as -1. */
 char *fuzz_file(int *fd, const uint8_t *data, size_t size);

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Any octets as a query to the SA of a small subnet, with the registry that earlier ones left
- * behind. An answer is a response to the same TID, whole records long.
+ * Any octets as requests to the SA of a small subnet, which a new registry serves one after the
+ * other. An answer is a response to the same TID, whole records long.
+ *
+ * The first octet says whether there are broadcast groups to begin with. A request is two octets of
+ * its length less the SA header, one that says who asks, and itself.
  */
-#include <string.h>
-
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/test_sa_make.h"
 
-#define QUERY_MAX 1024
+#define REQUESTS_MAX 8
+#define INPUT_MAX 2048
 
 struct server {
 	struct subnet *subnet;
 	struct sa_view *view;
-	struct sa_store *store;
 };
+
+static GByteArray *new_input(uint8_t first)
+{
+	return g_byte_array_append(g_byte_array_new(), &first, 1);
+}
+
+static void add_request(GByteArray *input, uint8_t from, const uint8_t *octets, size_t size)
+{
+	const uint8_t head[] = {(size - IBA_SA_DATA_OFFSET) >> 8, size - IBA_SA_DATA_OFFSET, from};
+
+	g_byte_array_append(input, head, sizeof(head));
+	g_byte_array_append(input, octets, size);
+}
 
 /* A wildcard and an all-components query of each record, and a join. */
 static void add_queries(GPtrArray *seeds, const struct sa_record *record)
@@ -22,8 +36,10 @@ static void add_queries(GPtrArray *seeds, const struct sa_record *record)
 	static const uint8_t methods[] = {IBA_METHOD_GET, IBA_METHOD_GET_TABLE, IBA_METHOD_SET,
 					  IBA_METHOD_DELETE};
 	g_autofree void *host = g_malloc0(record->type->size);
+	size_t size = IBA_SA_DATA_OFFSET + wire_bytes(record->type);
 
 	for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(methods); i++) {
+		GByteArray *input = new_input(0);
 		struct ask ask = {
 			.method = methods[i / 2],
 			.attribute = record->attribute,
@@ -35,11 +51,12 @@ static void add_queries(GPtrArray *seeds, const struct sa_record *record)
 		uint8_t octets[IBA_MAD_BYTES];
 
 		ask_encode(&ask, octets);
-		g_ptr_array_add(seeds, g_bytes_new(octets, sizeof(octets)));
+		add_request(input, i, octets, MIN(size, sizeof(octets)));
+		g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
 	}
 }
 
-static void add_path(GPtrArray *seeds, const struct subnet *subnet)
+static void add_path(GByteArray *input, const struct subnet *subnet)
 {
 	struct iba_path_record path = {
 		.slid = subnet->fabric->ports[endport(subnet, 0, true)].lid,
@@ -56,7 +73,51 @@ static void add_path(GPtrArray *seeds, const struct subnet *subnet)
 	uint8_t octets[IBA_MAD_BYTES];
 
 	ask_encode(&ask, octets);
-	g_ptr_array_add(seeds, g_bytes_new(octets, sizeof(octets)));
+	add_request(input, 1, octets, IBA_SA_DATA_OFFSET + wire_bytes(ask.type));
+}
+
+/* Join, as IPoIB does, or leave. */
+static void add_join(GByteArray *input, const struct subnet *subnet, uint8_t who, bool join)
+{
+	struct iba_mc_member_record member = {
+		.mgid = {UINT64_C(0xFF12401BFFFF0000), 0x16},
+		.port_gid = {subnet->options->subnet_prefix,
+			     subnet->fabric->ports[endport(subnet, who, true)].guid},
+		.q_key = 0x0B1B,
+		.p_key = 0xFFFF,
+		.join_state = 1,
+	};
+	struct ask ask = {
+		.method = join ? IBA_METHOD_SET : IBA_METHOD_DELETE,
+		.attribute = IBA_ATTR_MC_MEMBER_RECORD,
+		.mask = IBA_COMPONENT(mc_member_record, mgid) |
+			IBA_COMPONENT(mc_member_record, port_gid) |
+			IBA_COMPONENT(mc_member_record, q_key) |
+			IBA_COMPONENT(mc_member_record, p_key) |
+			IBA_COMPONENT(mc_member_record, join_state) |
+			IBA_COMPONENT(mc_member_record, sl) |
+			IBA_COMPONENT(mc_member_record, flow_label) |
+			IBA_COMPONENT(mc_member_record, t_class),
+		.type = &iba_mc_member_record_type,
+		.record = &member,
+	};
+	uint8_t octets[IBA_MAD_BYTES];
+
+	ask_encode(&ask, octets);
+	add_request(input, who, octets, IBA_SA_DATA_OFFSET + wire_bytes(ask.type));
+}
+
+/* Two join, a path to the group, all members, both leave. */
+static void add_life_of_group(GPtrArray *seeds, const struct subnet *subnet)
+{
+	GByteArray *input = new_input(0xFF);
+
+	add_join(input, subnet, 0, true);
+	add_join(input, subnet, 1, true);
+	add_path(input, subnet);
+	add_join(input, subnet, 0, false);
+	add_join(input, subnet, 1, false);
+	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
 }
 
 static void *setup(GPtrArray *seeds)
@@ -65,12 +126,11 @@ static void *setup(GPtrArray *seeds)
 	unsigned int n;
 	const struct sa_record *records = sa_records(&n);
 
-	server->subnet = make_subnet("fattree:4", 1, 1);
+	server->subnet = make_subnet("mesh:2x2", 1, 1);
 	server->view = sa_view_new(subnet_ref(server->subnet));
-	server->store = sa_store_new();
 	for (unsigned int i = 0; i < n; i++)
 		add_queries(seeds, &records[i]);
-	add_path(seeds, server->subnet);
+	add_life_of_group(seeds, server->subnet);
 	return server;
 }
 
@@ -89,28 +149,50 @@ static void check_answer(const uint8_t *request, const uint8_t *answer, size_t l
 	fuzz_expect(sa.sm_key == 0);
 }
 
-static void run(void *state, const uint8_t *data, size_t size)
+static void ask_octets(const struct server *server, struct sa_store *store, uint8_t who,
+		       const uint8_t *data, size_t size)
 {
-	struct server *server = state;
 	const struct subnet *subnet = server->subnet;
 	struct vendor_address from = {.qpn = 1};
 	g_autofree uint8_t *answer = NULL;
 	struct sa_query query;
 	size_t length;
 
-	from.lid = subnet->fabric->ports[endport(subnet, size ? data[size - 1] % 4 : 0, false)].lid;
+	if (who < 0xF0) /* else a stranger */
+		from.lid = subnet->fabric->ports[endport(subnet, who % 4, who & 4)].lid;
 	if (!sa_query_begin(&query, server->view, &from, data, size))
 		return;
-	sa_query_run(&query, server->store);
+	sa_query_run(&query, store);
 	answer = sa_query_finish(&query, &length);
 	check_answer(data, answer, length);
+}
+
+static void run(void *state, const uint8_t *data, size_t size)
+{
+	const struct server *server = state;
+	struct fuzz_bytes bytes = {data, size};
+	struct sa_store *store = sa_store_new();
+
+	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
+		sa_store_follow(store, server->subnet);
+	for (unsigned int i = 0; i < REQUESTS_MAX && bytes.left; i++) {
+		size_t high = fuzz_octet(&bytes), low = fuzz_octet(&bytes);
+		size_t length = MIN(IBA_SA_DATA_OFFSET + (high << 8 | low), INPUT_MAX);
+		uint8_t who = fuzz_octet(&bytes);
+		/* Short ones are as short as they are, and end where a sanitizer sees it. */
+		size_t there = MIN(length, bytes.left);
+		g_autofree uint8_t *request = g_malloc(there);
+
+		fuzz_take(&bytes, request, there);
+		ask_octets(server, store, who, request, there);
+	}
+	sa_store_free(store);
 }
 
 static void teardown(void *state)
 {
 	struct server *server = state;
 
-	sa_store_free(server->store);
 	sa_view_unref(server->view);
 	subnet_unref(server->subnet);
 	g_free(server);
@@ -118,8 +200,8 @@ static void teardown(void *state)
 
 const struct fuzz_target fuzz_target = {
 	.name = "sa",
-	.max_size = QUERY_MAX,
-	.runs = 50000,
+	.max_size = INPUT_MAX,
+	.runs = 10000,
 	.setup = setup,
 	.run = run,
 	.teardown = teardown,

@@ -1,25 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# A program a decoder or parser. In make check each runs on some thousand inputs; make fuzz takes
-# FUZZ_RUNS=number and FUZZ_SERIES=number, best in a build with --enable-sanitizer.
-check_LIBRARIES += libfuzz.a
-libfuzz_a_SOURCES = tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/mutate.c
-libfuzz_a_CFLAGS = $(TEST_CFLAGS)
-
-fuzz_programs = tests/fuzz/fuzz_guid2lid tests/fuzz/fuzz_options tests/fuzz/fuzz_sa \
-	tests/fuzz/fuzz_topology tests/fuzz/fuzz_wire
+# A program a decoder or parser. In make check each runs on its corpus and some thousand altered
+# inputs. make fuzz builds the same with clang's libFuzzer in a directory of its own and runs each
+# FUZZ_RUNS times: see fuzz.sh.
+fuzz_programs = \
+	tests/fuzz/fuzz_guid2lid \
+	tests/fuzz/fuzz_options \
+	tests/fuzz/fuzz_options_args \
+	tests/fuzz/fuzz_partition_file \
+	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_topology \
+	tests/fuzz/fuzz_topology_spec \
+	tests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)
 
-tests_fuzz_fuzz_guid2lid_LDADD = libfuzz.a $(LIBS_SM)
-tests_fuzz_fuzz_options_LDADD = libfuzz.a $(LIBS_CORE)
+check_LIBRARIES += libfuzz.a
+libfuzz_a_CFLAGS = $(TEST_CFLAGS)
+if LIBFUZZER
+libfuzz_a_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/fuzz_file.c tests/fuzz/fuzz.h
+else
+libfuzz_a_SOURCES = tests/fuzz/fuzz.c tests/fuzz/fuzz_file.c tests/fuzz/fuzz.h \
+	tests/fuzz/mutate.c
+endif
+LIBS_FUZZ = $(FUZZ_LIBS) libfuzz.a
+
+tests_fuzz_fuzz_guid2lid_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
+tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
+tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
+tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
-tests_fuzz_fuzz_sa_LDADD = libfuzz.a libsamake.a libfabricmake.a $(LIBS_SA)
-tests_fuzz_fuzz_topology_LDADD = libfuzz.a $(LIBS_SIM)
-tests_fuzz_fuzz_wire_LDADD = libfuzz.a $(LIBS_IBA)
+tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)
+tests_fuzz_fuzz_topology_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_topology_spec_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_wire_LDADD = $(LIBS_FUZZ) $(LIBS_IBA)
 
-fuzz: $(fuzz_programs)
-	for program in $(fuzz_programs); do \
-		top_srcdir='$(abs_top_srcdir)' ./$$program || exit 1; \
-	done
-.PHONY: fuzz
+EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/libfuzzer.c
+fuzz-programs: $(fuzz_programs)
+print-fuzz-programs:
+	@echo $(fuzz_programs)
+fuzz:
+	@$(SHELL) '$(srcdir)/tests/fuzz/fuzz.sh' '$(abs_top_srcdir)' '$(abs_top_builddir)'
+.PHONY: fuzz fuzz-programs print-fuzz-programs
