@@ -8,11 +8,13 @@
  * in struct ib_mad_addr stay so). There are two kinds of connection, told apart by the first frame:
  *
  * - control: OSMSIM_HELLO first; each request is answered by one frame of the same type, in order.
- *   A process keeps one; what it opened goes when it closes.
+ *   A process keeps one, and makes another after fork() and whenever it lost one: the server holds
+ *   nothing for it, and takes a handle from any of them.
  * - port: OSMSIM_OPEN first, answered by one frame; afterwards it carries OSMSIM_MAD frames and
  *   nothing else, so that the program may poll its descriptor as it would that of
  *   /dev/infiniband/umadN. Agents are registered through the control connection, by the handle
- *   that the answer to OSMSIM_OPEN gave.
+ *   that the answer to OSMSIM_OPEN gave. The port and its agents go when this connection closes,
+ *   which is when the last process that inherited it closes it.
  *
  * A server closes a connection whose frames make no sense, after a line in its log. It never
  * trusts a length, a handle or an agent number.
@@ -26,7 +28,7 @@
 #define OSMSIM_VERSION 1
 #define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET" /* path of the socket */
 #define OSMSIM_ENV_NODE "OSMSIM_NODE"	  /* name or GUID; unset: the first host */
-#define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* below XDG_RUNTIME_DIR, else /tmp/osmsim-UID */
+#define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
 #define OSMSIM_DEVICE "osmsim0"		  /* the only CA that a process sees */
 
 #define OSMSIM_MAX_CONTROL 65536	     /* octets of a control frame after its header */
@@ -130,7 +132,9 @@ struct osmsim_path {
  * TransactionID already waiting) and its MAD header. A response keeps the TransactionID of the
  * request it answers.
  *
- * To the client: status 0 and a MAD, or a request that came back.
+ * To the client: status 0 and a MAD, or a request that came back. The server must go on reading
+ * while a client does not, and writes the first 256 octets of a MAD at once with what precedes
+ * them; a client whose program has no room for a whole MAD leaves it in the socket.
  */
 
 #endif
