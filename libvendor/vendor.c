@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "capture_private.h"
 #include "vendor/vendor_private.h"
 
 GQuark vendor_error_quark(void)
@@ -22,7 +23,15 @@ bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 		 size_t length, unsigned int timeout_ms)
 {
-	return vendor->ops->send(vendor, to, data, length, timeout_ms);
+	uint64_t number;
+
+	if (!vendor->tap)
+		return vendor->ops->send(vendor, to, data, length, timeout_ms);
+	number = tap_sending(vendor->tap, to, data, length); /* before any answer to it */
+	if (vendor->ops->send(vendor, to, data, length, timeout_ms))
+		return true;
+	tap_refused(vendor->tap, number);
+	return false;
 }
 
 bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error)
@@ -47,8 +56,13 @@ unsigned int vendor_max_outstanding(const struct vendor *vendor)
 
 void vendor_close(struct vendor *vendor)
 {
-	if (vendor)
-		vendor->ops->close(vendor);
+	struct tap *tap;
+
+	if (!vendor)
+		return;
+	tap = vendor->tap;
+	vendor->ops->close(vendor);
+	tap_free(tap); /* the back end posts nothing any more */
 }
 
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length)
@@ -77,6 +91,10 @@ static void mad_run(struct message *message)
 
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client)
 {
+	bool fresh = !mad->message.run; /* from the back end, not handed on by a client */
+
+	if (fresh && mad->status == VENDOR_RECEIVED && mad->vendor->tap)
+		tap_received(mad->vendor->tap, mad);
 	mad->client = *client;
 	mad->message.run = mad_run;
 	mad->message.drop = NULL; /* g_free, as vendor_mad_free does */

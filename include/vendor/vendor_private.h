@@ -14,9 +14,10 @@ struct vendor_ops {
 	void (*close)(struct vendor *vendor);
 };
 
-/* First member of each back end's port. */
+/* First member of each back end's port; zeroed by it, but for what it sets. */
 struct vendor {
 	const struct vendor_ops *ops;
+	struct tap *tap; /* vendor_capture's, or NULL */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
 	char name[128];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "iba/constants.h"
+#include "vendor/capture.h"
 
 static const char *state_name(const struct vendor_port *port)
 {
@@ -61,7 +62,7 @@ bool device_ask(uint64_t *port_guid, GError **error)
 	return false;
 }
 
-static bool open_sim(struct device *device, struct runtime *rt, struct log *log,
+static void open_sim(struct device *device, struct runtime *rt, struct log *log,
 		     const struct options *options, uint64_t port_guid, GError **error)
 {
 	struct topology *topology = topology_load(options->sim, error);
@@ -69,7 +70,7 @@ static bool open_sim(struct device *device, struct runtime *rt, struct log *log,
 
 	if (!topology) {
 		g_prefix_error(error, "--sim: ");
-		return false;
+		return;
 	}
 	sim_config_default(&config);
 	config.seed = options->sim_seed;
@@ -80,10 +81,8 @@ static bool open_sim(struct device *device, struct runtime *rt, struct log *log,
 	topology_free(topology);
 	sim_start(device->sim);
 	device->vendor = sim_open(device->sim, port_guid, error);
-	if (device->vendor)
-		return true;
-	device_close(device);
-	return false;
+	if (!device->vendor)
+		device_close(device);
 }
 
 bool device_open(struct device *device, struct runtime *rt, struct log *log,
@@ -91,9 +90,17 @@ bool device_open(struct device *device, struct runtime *rt, struct log *log,
 {
 	*device = (struct device){0};
 	if (options->sim)
-		return open_sim(device, rt, log, options, port_guid, error);
-	device->vendor = vendor_umad_open(rt, log, port_guid, error);
-	return device->vendor != NULL;
+		open_sim(device, rt, log, options, port_guid, error);
+	else
+		device->vendor = vendor_umad_open(rt, log, port_guid, error);
+	if (!device->vendor)
+		return false;
+	if (!options->pcap || vendor_capture(device->vendor, options->pcap, log, error))
+		return true;
+	g_prefix_error(error, "--pcap: ");
+	g_clear_pointer(&device->vendor, vendor_close);
+	device_close(device);
+	return false;
 }
 
 void device_close(struct device *device)

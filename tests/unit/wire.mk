@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 wire_tests = tests/unit/test_wire tests/unit/test_iba tests/unit/test_iba_golden \
-	tests/unit/test_iba_codes tests/unit/test_iba_ibmad
+	tests/unit/test_iba_codes tests/unit/test_iba_ibmad \
+	tests/unit/test_capture
 check_PROGRAMS += $(wire_tests)
 TESTS += $(wire_tests)
 
@@ -12,6 +13,8 @@ tests_unit_test_iba_golden_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_iba_golden_LDADD = $(LIBS_IBA) $(CHECK_LIBS)
 tests_unit_test_iba_codes_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_iba_codes_LDADD = $(LIBS_IBA) $(CHECK_LIBS)
+tests_unit_test_capture_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_capture_LDADD = libvendor.a $(LIBS_IBA) $(CHECK_LIBS)
 
 # Without libibmad the last one says so and is counted as skipped.
 if HAVE_IBMAD
