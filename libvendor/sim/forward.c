@@ -92,22 +92,44 @@ static bool may_pass(const struct sim_packet *packet, const struct sim_port *por
 	return port->info.port_state == IBA_PORT_ACTIVE;
 }
 
+static bool is_enforced(const struct sim_packet *packet, const struct sim_port *port, bool inbound)
+{
+	return port->node->sw && !sim_is_smp(packet) &&
+	       (inbound ? port->info.partition_enforcement_inbound
+			: port->info.partition_enforcement_outbound);
+}
+
+/* 10.9.6: a port of a switch that enforces partitions. */
+static bool partition_passes(const struct sim_packet *packet, struct sim_port *port, bool inbound)
+{
+	if (!is_enforced(packet, port, inbound) || sma_find_p_key(port, packet->p_key) >= 0)
+		return true;
+	if (port->info.p_key_violations < 0xFFFF)
+		port->info.p_key_violations++;
+	sim_trap_switch_p_key(packet, port);
+	return false;
+}
+
 /* Out of a port and over its cable. False: nothing leaves there. */
 static bool transmit(struct sim_packet *packet, unsigned int out)
 {
 	struct sim_node *node = packet->node;
-	const struct sim_port *port;
+	struct sim_port *port, *peer;
 
 	if (out < 1 || out > node->num_ports)
 		return refuse(packet, "its route leads out of no port");
 	if (++packet->hops > LINK_HOPS_MAX)
 		return refuse(packet, "its route has no end");
 	port = &node->ports[out];
-	if (!port->peer || !may_pass(packet, port) ||
-	    !may_pass(packet, &port->peer->ports[port->peer_number]))
+	peer = port->peer ? &port->peer->ports[port->peer_number] : NULL;
+	if (!peer || !may_pass(packet, port) || !may_pass(packet, peer))
 		return refuse(packet, "the link on its route is not up");
+	if (!partition_passes(packet, port, false))
+		return refuse(packet, "its P_Key may not leave by this port");
 	if (port->black_hole)
 		return refuse(packet, "it fell into a black hole");
+	if (!partition_passes(packet, peer, true))
+		return refuse(packet, "its P_Key may not come in by the next port");
 	packet->node = port->peer;
 	packet->port = port->peer_number;
 	packet->from_here = false;

@@ -36,28 +36,57 @@ static uint8_t widths_up_to(unsigned int lanes)
 	       (lanes >= 8 ? IBA_WIDTH_8X : 0) | (lanes >= 12 ? IBA_WIDTH_12X : 0);
 }
 
+/* What the end port speaks for: itself, or all ports of its switch. */
+static unsigned int fastest(const struct sim_port *end)
+{
+	const struct sim_node *node = end->node;
+	unsigned int speed = end->number ? end->speed : 0;
+
+	for (unsigned int i = 1; !end->number && i <= node->num_ports; i++)
+		speed = MAX(speed, node->ports[i].speed);
+	return speed;
+}
+
 static uint32_t capabilities(const struct sim_port *port)
 {
 	uint32_t common = IBA_PORT_CAP_TRAP | IBA_PORT_CAP_SL_MAPPING | IBA_PORT_CAP_LED_INFO |
 			  IBA_PORT_CAP_SYSTEM_IMAGE_GUID | IBA_PORT_CAP_VENDOR_CLASS |
-			  IBA_PORT_CAP_CAPABILITY_MASK_NOTICE | IBA_PORT_CAP_EXTENDED_SPEEDS |
+			  IBA_PORT_CAP_CAPABILITY_MASK_NOTICE | IBA_PORT_CAP_DR_NOTICE |
 			  IBA_PORT_CAP_CLIENT_REREGISTRATION | IBA_PORT_CAP_CAPABILITY_MASK2 |
 			  IBA_PORT_CAP_OTHER_LOCAL_CHANGES;
 
+	if (ext_speeds[fastest(port)])
+		common |= IBA_PORT_CAP_EXTENDED_SPEEDS;
 	if (port->node->type != IBA_NODE_SWITCH)
 		return common | IBA_PORT_CAP_AUTOMATIC_MIGRATION | IBA_PORT_CAP_COM_MGT;
-	return port->number ? 0 : common | IBA_PORT_CAP_MULTICAST_FDB_TOP;
+	return port->number
+		       ? 0
+		       : common | IBA_PORT_CAP_MULTICAST_FDB_TOP | IBA_PORT_CAP_P_KEY_SWITCH_TRAP;
 }
 
 static uint16_t capabilities2(const struct sim_port *port)
 {
 	bool end = port->node->type != IBA_NODE_SWITCH || !port->number;
+	uint16_t mask = IBA_PORT_CAP2_PORT_INFO_EXTENDED;
+	unsigned int speed;
 
 	if (!end)
 		return 0;
-	return IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_SPEED_NDR |
-	       IBA_PORT_CAP2_EXTENDED_SPEEDS2 | IBA_PORT_CAP2_LINK_SPEED_XDR |
-	       IBA_PORT_CAP2_LINK_WIDTH_2X;
+	speed = fastest(port);
+	if (speed >= TOPOLOGY_HDR)
+		mask |= IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_WIDTH_2X;
+	if (speed >= TOPOLOGY_NDR)
+		mask |= IBA_PORT_CAP2_LINK_SPEED_NDR;
+	if (speed >= TOPOLOGY_XDR)
+		mask |= IBA_PORT_CAP2_LINK_SPEED_XDR | IBA_PORT_CAP2_EXTENDED_SPEEDS2;
+	return mask;
+}
+
+/* Two lanes of a wider port came with HDR. */
+static uint8_t widths(const struct sim_port *port)
+{
+	return IBA_WIDTH_1X | width_bit(port->lanes) |
+	       (port->speed >= TOPOLOGY_HDR && port->lanes >= 4 ? IBA_WIDTH_2X : 0);
 }
 
 static void port_reset(struct sim_port *port)
@@ -70,7 +99,7 @@ static void port_reset(struct sim_port *port)
 		.gid_prefix = IBA_DEFAULT_GID_PREFIX,
 		.capability_mask = capabilities(port),
 		.capability_mask2 = capabilities2(port),
-		.link_width_supported = IBA_WIDTH_1X | width_bit(port->lanes),
+		.link_width_supported = widths(port),
 		.link_speed_supported = plain_speeds[port->speed],
 		.link_speed_ext_supported = ext_speeds[port->speed],
 		.link_speed_ext_supported2 = ext2_speeds[port->speed],
@@ -93,10 +122,10 @@ static void port_reset(struct sim_port *port)
 	info->link_speed_enabled = info->link_speed_supported;
 	info->link_speed_ext_enabled = info->link_speed_ext_supported;
 	info->link_speed_ext_enabled2 = info->link_speed_ext_supported2;
-	info->link_width_active = info->link_width_supported & ~IBA_WIDTH_1X
-					  ? info->link_width_supported & ~IBA_WIDTH_1X
-					  : IBA_WIDTH_1X;
+	info->link_width_active = width_bit(port->lanes);
 	info->link_speed_active = IBA_SPEED_SDR;
+	port->fdr10_enabled = sma_has_fdr10(port);
+	port->fdr10_active = false;
 }
 
 static void switch_reset(struct sim_node *node)
@@ -114,6 +143,7 @@ static void switch_reset(struct sim_node *node)
 		.default_multicast_not_primary_port = IBA_PORT_NONE,
 		.life_time_value = 18,
 		.port_state_change = 1,
+		.optimized_sl_to_vl_mapping_programming = 1,
 		.partition_enforcement_cap = SIM_SWITCH_P_KEYS,
 		.inbound_enforcement_cap = 1,
 		.outbound_enforcement_cap = 1,
@@ -173,6 +203,9 @@ static bool train(struct sim_port *port, struct sim_port *peer)
 	a->link_speed_active = b->link_speed_active = speed;
 	a->link_speed_ext_active = b->link_speed_ext_active = ext2 ? 0 : ext;
 	a->link_speed_ext_active2 = b->link_speed_ext_active2 = ext2;
+	port->fdr10_active = peer->fdr10_active = !ext && !ext2 && speed == IBA_SPEED_QDR &&
+						  cable >= TOPOLOGY_FDR10 && port->fdr10_enabled &&
+						  peer->fdr10_enabled;
 	return true;
 }
 

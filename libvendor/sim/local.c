@@ -71,17 +71,16 @@ static void local_smp(struct sim_port *port, struct sim_packet *packet)
 		sim_packet_drop(packet, "nobody there takes it");
 }
 
-/* One of the two is a full member of the partition (IBA 10.9.3). */
-static bool p_key_matches(uint16_t a, uint16_t b)
-{
-	return a & IBA_P_KEY_BASE_MASK && !((a ^ b) & IBA_P_KEY_BASE_MASK) &&
-	       (a | b) & IBA_P_KEY_FULL_MEMBER;
-}
-
 static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
 {
-	if (packet->dest_qp != IBA_QP1 || packet->q_key != IBA_QP1_Q_KEY)
+	if (packet->dest_qp != IBA_QP1)
 		return false;
+	if (packet->q_key != IBA_QP1_Q_KEY) {
+		if (port->info.q_key_violations < 0xFFFF)
+			port->info.q_key_violations++;
+		sim_trap_key(packet, port, IBA_TRAP_BAD_Q_KEY);
+		return false;
+	}
 	if (packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_ADM && rmpp_is_active(packet->data))
 		return sim_client_rmpp(port, packet);
 	if (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE)
@@ -91,15 +90,12 @@ static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
 
 static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 {
-	unsigned int n;
-	const uint16_t *p_keys = sma_p_keys(port, &n);
-	unsigned int index = 0;
+	int index = sma_find_p_key(port, packet->p_key);
 
-	while (index < n && !p_key_matches(p_keys[index], packet->p_key))
-		index++;
-	if (index == n) {
+	if (index < 0) {
 		if (port->info.p_key_violations < 0xFFFF)
 			port->info.p_key_violations++;
+		sim_trap_key(packet, port, IBA_TRAP_BAD_P_KEY);
 		sim_packet_drop(packet, "P_Key does not match");
 		return;
 	}

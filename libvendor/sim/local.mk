@@ -12,6 +12,7 @@ libsim_a_SOURCES = \
 	libvendor/sim/sim.c \
 	libvendor/sim/sim_private.h \
 	libvendor/sim/sma.c \
+	libvendor/sim/sma_optional.c \
 	libvendor/sim/sma_port.c \
 	libvendor/sim/sma_tables.c \
 	libvendor/sim/topology.c \

@@ -81,6 +81,8 @@ static void make_node(struct sim *sim, const struct topology *topology, unsigned
 		node->sw = g_new0(struct sim_switch, 1);
 	for (unsigned int i = 0; i <= node->num_ports; i++)
 		make_port(sim, topology, node, i);
+	for (unsigned int i = 1; i <= node->num_ports; i++)
+		node->fdr10 |= sma_has_fdr10(&node->ports[i]);
 	sim_node_reset(node);
 }
 

@@ -16,6 +16,7 @@
 #define SIM_GUID_CAP 32
 #define SIM_VL_ARB_BLOCKS 4
 #define SIM_SL_TO_VL_BYTES 8
+#define SIM_FEC_SPEEDS 4   /* FDR, EDR, HDR, NDR */
 #define SIM_CABLE_LANES 12 /* no cable has more */
 
 /* Offsets in a MAD that forwarding and demultiplexing read in place: once a hop, so no codec. */
@@ -49,10 +50,12 @@ struct sim_port {
 	bool cable;			  /* plugged in */
 	bool black_hole;		  /* what leaves here vanishes */
 	bool led;
+	bool fdr10_enabled, fdr10_active;
 	uint16_t *p_keys;    /* NULL: as after power on */
 	uint64_t *guids;     /* alias GUIDs; NULL: none */
 	uint8_t *sl_to_vl;   /* of each input port; NULL: as after power on */
 	uint8_t *vl_arb;     /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
+	uint16_t *fec;	     /* enabled codes of each speed; NULL: as after power on */
 	struct timer *lease; /* of the M_Key; NULL: never ran */
 	GSList *vendors;     /* struct sim_vendor opened here */
 };
@@ -79,6 +82,7 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
+	bool fdr10; /* of a make that has the ExtendedPortInfo */
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
 	uint64_t claimed_guid; /* NodeGUID that it answers with */
@@ -230,7 +234,7 @@ bool sim_sma(struct sim_packet *packet);
 bool sim_m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method);
 void sim_sma_port_clear(struct sim_port *port); /* frees tables, stops the lease */
 
-/* ---- sma_port.c, sma_tables.c: one attribute each ---- */
+/* ---- sma_port.c, sma_tables.c, sma_optional.c: one attribute each ---- */
 struct sma_request {
 	struct sim *sim;
 	struct sim_node *node;
@@ -249,12 +253,24 @@ uint16_t sma_sl_to_vl_table(struct sma_request *request);
 uint16_t sma_vl_arbitration_table(struct sma_request *request);
 uint16_t sma_linear_forwarding_table(struct sma_request *request);
 uint16_t sma_multicast_forwarding_table(struct sma_request *request);
+uint16_t sma_vendor_diag(struct sma_request *request);
+uint16_t sma_led_info(struct sma_request *request);
+uint16_t sma_port_info_extended(struct sma_request *request);
+uint16_t sma_ext_port_info(struct sma_request *request);
+bool sma_has_fdr10(const struct sim_port *port);
 /* P_Keys of a port and their number. */
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
+/* 10.9.3: index of the one that a packet with this P_Key is for, or -1. */
+int sma_find_p_key(const struct sim_port *port, uint16_t p_key);
 
 /* ---- trap.c ---- */
 void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */
 void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags); /* 144 */
+/* An SMP, or a GMP, came with a wrong key: 256, and 257 or 258. */
+void sim_trap_m_key(const struct sim_packet *packet, struct sim_port *port);
+void sim_trap_key(const struct sim_packet *packet, struct sim_port *port, uint16_t number);
+/* A port of a switch refused a GMP for its P_Key: 259. */
+void sim_trap_switch_p_key(const struct sim_packet *packet, const struct sim_port *port);
 /* A TrapRepress for this port. False if no trap of the node is meant. */
 bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet);
 void sim_trap_clear(struct sim_node *node);

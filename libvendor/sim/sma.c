@@ -48,6 +48,7 @@ void sim_sma_port_clear(struct sim_port *port)
 	g_clear_pointer(&port->guids, g_free);
 	g_clear_pointer(&port->sl_to_vl, g_free);
 	g_clear_pointer(&port->vl_arb, g_free);
+	g_clear_pointer(&port->fec, g_free);
 	port->led = false;
 }
 
@@ -136,21 +137,6 @@ static uint16_t switch_info(struct sma_request *request)
 	return IBA_STATUS_OK;
 }
 
-static uint16_t led_info(struct sma_request *request)
-{
-	unsigned int number = request->node->sw ? request->modifier : request->end->number;
-	struct sim_port *port;
-
-	if (number > request->node->num_ports)
-		return IBA_STATUS_INVALID_FIELD;
-	port = &request->node->ports[number];
-	if (request->set)
-		port->led = request->data[0] & 0x80;
-	memset(request->data, 0, IBA_SMP_DATA_BYTES);
-	request->data[0] = port->led ? 0x80 : 0;
-	return IBA_STATUS_OK;
-}
-
 /* ---- dispatch ---- */
 
 struct attribute {
@@ -170,7 +156,10 @@ static const struct attribute attributes[] = {
 	{IBA_ATTR_VL_ARBITRATION_TABLE, sma_vl_arbitration_table, true, false},
 	{IBA_ATTR_LINEAR_FORWARDING_TABLE, sma_linear_forwarding_table, true, true},
 	{IBA_ATTR_MULTICAST_FORWARDING_TABLE, sma_multicast_forwarding_table, true, true},
-	{IBA_ATTR_LED_INFO, led_info, true, false},
+	{IBA_ATTR_VENDOR_DIAG, sma_vendor_diag, false, false},
+	{IBA_ATTR_LED_INFO, sma_led_info, true, false},
+	{IBA_ATTR_PORT_INFO_EXTENDED, sma_port_info_extended, true, false},
+	{IBA_ATTR_EXT_PORT_INFO, sma_ext_port_info, true, false},
 };
 
 static uint16_t serve(struct sma_request *request, uint16_t id)
@@ -206,8 +195,10 @@ bool sim_sma(struct sim_packet *packet)
 	};
 	uint16_t status;
 
-	if (!sim_m_key_passes(packet->sim, request.end, request.m_key, method))
+	if (!sim_m_key_passes(packet->sim, request.end, request.m_key, method)) {
+		sim_trap_m_key(packet, request.end);
 		return false;
+	}
 	if (data[0] != IBA_BASE_VERSION || data[2] != IBA_SMP_CLASS_VERSION)
 		status = IBA_STATUS_UNSUP_VERSION;
 	else if (method != IBA_METHOD_GET && method != IBA_METHOD_SET)

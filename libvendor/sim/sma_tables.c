@@ -54,6 +54,24 @@ const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n)
 	return port->p_keys ? port->p_keys : power_on;
 }
 
+/* Base equal, and one of the two a full member. */
+static bool p_key_matches(uint16_t a, uint16_t b)
+{
+	return a & IBA_P_KEY_BASE_MASK && !((a ^ b) & IBA_P_KEY_BASE_MASK) &&
+	       (a | b) & IBA_P_KEY_FULL_MEMBER;
+}
+
+int sma_find_p_key(const struct sim_port *port, uint16_t p_key)
+{
+	unsigned int n;
+	const uint16_t *p_keys = sma_p_keys(port, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (p_key_matches(p_keys[i], p_key))
+			return i;
+	return -1;
+}
+
 uint16_t sma_p_key_table(struct sma_request *request)
 {
 	unsigned int block = request->modifier & 0xFFFF, number = request->modifier >> 16;
@@ -98,31 +116,57 @@ static uint8_t *sl_to_vl_new(unsigned int inputs)
 	return table;
 }
 
+#define ALL_OUTPUTS 0x10000
+#define ALL_INPUTS 0x20000
+
+static void sl_to_vl_write(struct sim_port *port, unsigned int first, unsigned int last,
+			   const uint8_t *data)
+{
+	unsigned int inputs = port->node->sw ? port->node->num_ports + 1U : 1;
+
+	if (!port->sl_to_vl)
+		port->sl_to_vl = sl_to_vl_new(inputs);
+	for (unsigned int in = first; in <= last; in++)
+		memcpy(port->sl_to_vl + in * SIM_SL_TO_VL_BYTES, data, SIM_SL_TO_VL_BYTES);
+}
+
+/* One Set writes the rows of all inputs, outputs, or both (OptimizedSLtoVLMappingProgramming). */
+static uint16_t sl_to_vl_set_all(struct sma_request *request, unsigned int in, unsigned int out)
+{
+	struct sim_node *node = request->node;
+	bool inputs = request->modifier & ALL_INPUTS, outputs = request->modifier & ALL_OUTPUTS;
+	unsigned int last = outputs ? node->num_ports : out;
+
+	if (!request->set || request->modifier >> 18 || (!outputs && out > node->num_ports) ||
+	    (!inputs && in > node->num_ports))
+		return IBA_STATUS_INVALID_FIELD;
+	for (unsigned int port = outputs ? 1 : out; port <= last; port++)
+		sl_to_vl_write(&node->ports[port], inputs ? 0 : in, inputs ? node->num_ports : in,
+			       request->data);
+	memset(request->data + SIM_SL_TO_VL_BYTES, 0, BLOCK - SIM_SL_TO_VL_BYTES);
+	return IBA_STATUS_OK;
+}
+
 /* Of a switch the modifier names input and output port; of others the port is that of the SMP. */
 uint16_t sma_sl_to_vl_table(struct sma_request *request)
 {
 	unsigned int in = request->modifier >> 8 & 0xFF, out = request->modifier & 0xFF;
 	struct sim_port *port = request->end;
-	unsigned int inputs = 1;
-	uint8_t *row;
 
 	if (!request->node->sw) {
 		in = 0;
 	} else {
-		if (request->modifier >> 16 || in > request->node->num_ports ||
-		    out > request->node->num_ports)
+		if (request->modifier >> 16)
+			return sl_to_vl_set_all(request, in, out);
+		if (in > request->node->num_ports || out > request->node->num_ports)
 			return IBA_STATUS_INVALID_FIELD;
 		port = &request->node->ports[out];
-		inputs = request->node->num_ports + 1;
 	}
-	if (request->set && !port->sl_to_vl)
-		port->sl_to_vl = sl_to_vl_new(inputs);
-	row = port->sl_to_vl ? port->sl_to_vl + in * SIM_SL_TO_VL_BYTES : NULL;
 	if (request->set)
-		memcpy(row, request->data, SIM_SL_TO_VL_BYTES);
+		sl_to_vl_write(port, in, in, request->data);
 	memset(request->data, 0, BLOCK);
-	if (row) {
-		memcpy(request->data, row, SIM_SL_TO_VL_BYTES);
+	if (port->sl_to_vl) {
+		memcpy(request->data, port->sl_to_vl + in * SIM_SL_TO_VL_BYTES, SIM_SL_TO_VL_BYTES);
 	} else {
 		g_autofree uint8_t *fresh = sl_to_vl_new(1);
 

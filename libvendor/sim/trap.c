@@ -115,7 +115,9 @@ static void trap_start(struct sim *sim, struct sim_port *port, uint16_t number,
 {
 	struct iba_notice notice = {
 		.is_generic = 1,
-		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT : IBA_NOTICE_INFO,
+		.type = number == IBA_TRAP_LINK_STATE_CHANGE ? IBA_NOTICE_URGENT
+			: number >= IBA_TRAP_BAD_M_KEY	     ? IBA_NOTICE_SECURITY
+							     : IBA_NOTICE_INFO,
 		.producer_type = port->node->type, /* the codes are the same: 13.4.8.2 */
 		.trap_number = number,
 		.issuer_lid = port->info.lid,
@@ -136,6 +138,83 @@ bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 		return false;
 	return notice_start(sim, &from->ports[number], notice);
 }
+
+/* ---- violations of keys: 14.3.8 to 14.3.11 ---- */
+
+/* One at a time of a kind: a storm of violations is no storm of traps. */
+static void violation_start(struct sim *sim, struct sim_port *port, uint16_t number,
+			    const struct wire_type *type, const void *details)
+{
+	const struct iba_notice kind = {.is_generic = 1, .trap_number = number};
+
+	if (!find(port, &kind))
+		trap_start(sim, port, number, type, details);
+}
+
+void sim_trap_m_key(const struct sim_packet *packet, struct sim_port *port)
+{
+	const uint8_t *data = packet->data;
+	struct iba_trap_m_key details = {
+		.lid = packet->slid,
+		.method = data[SIM_MAD_METHOD],
+		.attribute_id = sim_read16(data + SIM_MAD_ATTRIBUTE),
+		.attribute_modifier = sim_read32(data + SIM_MAD_MODIFIER),
+		.m_key = sim_read64(data + SIM_MAD_M_KEY),
+		.dr_notice = data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED,
+	};
+	unsigned int hops = data[SIM_MAD_HOP_COUNT] % IBA_MAX_HOPS;
+
+	if (details.dr_notice) {
+		details.dr_slid = sim_read16(data + SIM_MAD_DR_SLID);
+		details.dr_hop_count = hops;
+		details.dr_path_truncated = hops > sizeof(details.dr_notice_return_path);
+		memcpy(details.dr_notice_return_path, data + SIM_MAD_RETURN_PATH + 1,
+		       MIN(hops, sizeof(details.dr_notice_return_path)));
+	}
+	violation_start(packet->sim, port, IBA_TRAP_BAD_M_KEY, &iba_trap_m_key_type, &details);
+}
+
+void sim_trap_key(const struct sim_packet *packet, struct sim_port *port, uint16_t number)
+{
+	struct iba_trap_key details = {
+		.lid1 = packet->slid,
+		.lid2 = packet->dlid,
+		.key = number == IBA_TRAP_BAD_P_KEY ? packet->p_key : packet->q_key,
+		.sl = packet->sl,
+		.qp1 = packet->src_qp,
+		.qp2 = packet->dest_qp,
+	};
+
+	if (packet->grh.has_grh) {
+		details.gid1 = packet->grh.gid;
+		details.gid2.prefix = port->info.gid_prefix;
+		details.gid2.guid = port->guid;
+	}
+	violation_start(packet->sim, port, number, &iba_trap_key_type, &details);
+}
+
+#define VALID_WITHOUT_GRH 0x3F /* LIDs, P_Key, SL and QPs */
+
+void sim_trap_switch_p_key(const struct sim_packet *packet, const struct sim_port *port)
+{
+	struct sim_port *end = &port->node->ports[0];
+	const struct iba_trap_switch_p_key details = {
+		.data_valid = VALID_WITHOUT_GRH,
+		.lid1 = packet->slid,
+		.lid2 = packet->dlid,
+		.p_key = packet->p_key,
+		.sl = packet->sl,
+		.qp1 = packet->src_qp,
+		.qp2 = packet->dest_qp,
+		.sw_lid = end->info.lid,
+		.port_num = port->number,
+	};
+
+	violation_start(packet->sim, end, IBA_TRAP_SWITCH_BAD_P_KEY, &iba_trap_switch_p_key_type,
+			&details);
+}
+
+/* ---- changes ---- */
 
 void sim_trap_port_change(struct sim *sim, struct sim_node *node)
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 sim_tests = tests/unit/test_topology tests/unit/test_sim tests/unit/test_sim_sma \
-	tests/unit/test_sim_port tests/unit/test_sim_rmpp tests/unit/test_sim_fault
+	tests/unit/test_sim_port tests/unit/test_sim_rmpp tests/unit/test_sim_fault \
+	tests/unit/test_sim_violation
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 
@@ -25,3 +26,7 @@ tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_n
 	tests/unit/sim_net.h
 tests_unit_test_sim_fault_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_fault_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_violation_SOURCES = tests/unit/test_sim_violation.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
+tests_unit_test_sim_violation_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_violation_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
