@@ -9,3 +9,4 @@ noinst_HEADERS += libvendor/osmsim/protocol.h
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk
 include libvendor/umad/local.mk
+include libvendor/preload/local.mk

@@ -11,3 +11,4 @@ include tests/unit/umad.mk
 include tests/unit/smtest.mk
 include tests/unit/ctl.mk
 include tests/unit/policy.mk
+include tests/unit/preload.mk

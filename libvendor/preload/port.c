@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * libibumad's functions on open ports, with the kernel's semantics (drivers/infiniband/core/
+ * user_mad.c describes them in code). A port's number is its descriptor, as in libibumad: here a
+ * socket to osmsim, which the program may poll.
+ *
+ * A frame stays in the socket until the program gives room for all of it, so that the descriptor
+ * stays readable, as the kernel's would. Whatever the program does not see is bounded by
+ * PRELOAD_STALL_MS: a server that stops in the middle of a frame makes the port a dead one.
+ *
+ * Any number of threads may send, receive and close; each direction of a port has its lock, held
+ * for one frame and never while waiting for the next. No thread is cancelled while it holds one.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload_private.h"
+
+#define MAD_BYTES 256	     /* of a MAD, and of the first segment of a longer message */
+#define RMPP_HEADER_BYTES 36 /* the least that the kernel takes */
+#define OPENIB_OUI 0x001405
+#define VENDOR_FIRST 0x30
+#define VENDOR_LAST 0x4f
+#define CLASS_LID_ROUTED 0x01
+#define CLASS_DIRECTED 0x81
+#define PARTIAL_PAUSE_NS 200000
+
+/* What precedes the octets of a MAD in the socket. */
+struct prefix {
+	struct osmsim_header header;
+	struct ib_user_mad umad;
+};
+
+static struct {
+	pthread_mutex_t lock; /* of opening and closing */
+	struct preload_port *_Atomic first;
+} ports = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct preload_port *find_port(int fd)
+{
+	struct preload_port *port = fd < 0 ? NULL : atomic_load(&ports.first);
+
+	while (port && atomic_load(&port->fd) != fd)
+		port = port->next;
+	return port;
+}
+
+static int lock(pthread_mutex_t *mutex)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(mutex);
+	return state;
+}
+
+static void unlock(pthread_mutex_t *mutex, int state)
+{
+	pthread_mutex_unlock(mutex);
+	pthread_setcancelstate(state, NULL);
+}
+
+void preload_ports_forked(void)
+{
+	pthread_mutex_init(&ports.lock, NULL);
+	for (struct preload_port *port = atomic_load(&ports.first); port; port = port->next) {
+		pthread_mutex_init(&port->read_lock, NULL);
+		pthread_mutex_init(&port->write_lock, NULL);
+	}
+}
+
+static struct preload_port *new_port(void)
+{
+	struct preload_port *port = calloc(1, sizeof(*port));
+
+	if (!port)
+		return NULL;
+	atomic_init(&port->fd, -1);
+	pthread_mutex_init(&port->read_lock, NULL);
+	pthread_mutex_init(&port->write_lock, NULL);
+	port->next = atomic_load(&ports.first);
+	atomic_store(&ports.first, port);
+	return port;
+}
+
+static int add_port(int fd, uint32_t handle)
+{
+	int state = lock(&ports.lock);
+	struct preload_port *port = find_port(fd); /* closed without umad_close_port() */
+
+	for (port = port ? port : atomic_load(&ports.first); port; port = port->next)
+		if (atomic_load(&port->fd) == -1 || atomic_load(&port->fd) == fd)
+			break;
+	if (!port)
+		port = new_port();
+	if (port) {
+		port->handle = handle;
+		atomic_store(&port->agents, 0);
+		atomic_store(&port->dead, false);
+		atomic_store(&port->fd, fd);
+	}
+	unlock(&ports.lock, state);
+	return port ? 0 : -ENOMEM;
+}
+
+/* The handle of the new port, or negative errno. */
+static int greet(int fd, int port_num)
+{
+	struct osmsim_open request = {
+		.hello = {.version = OSMSIM_VERSION, .pid = getpid()},
+		.port.port_num = port_num,
+	};
+	struct osmsim_header header = {.length = sizeof(request), .type = OSMSIM_OPEN};
+	struct iovec parts[] = {{&header, sizeof(header)}, {&request, sizeof(request)}};
+	struct osmsim_result result;
+	struct osmsim_node node;
+	int rc = preload_node(&node);
+
+	if (rc)
+		return rc;
+	snprintf(request.hello.node, sizeof(request.hello.node), "0x%016" PRIx64, node.node_guid);
+	rc = preload_write(fd, parts, 2);
+	if (rc == 0)
+		rc = preload_read(fd, &header, sizeof(header));
+	if (rc == 0 && (header.type != OSMSIM_OPEN || header.length != sizeof(result)))
+		rc = -EPROTO;
+	if (rc == 0)
+		rc = preload_read(fd, &result, sizeof(result));
+	return rc ? rc : result.value;
+}
+
+static int open_port(int port_num)
+{
+	int fd = preload_connect(), handle, rc;
+
+	if (fd < 0)
+		return fd;
+	handle = greet(fd, port_num);
+	rc = handle < 0 ? handle : add_port(fd, handle);
+	if (rc == 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+		return fd;
+	umad_close_port(fd);
+	return rc ? rc : -EIO;
+}
+
+int umad_open_port(const char *ca_name, int portnum)
+{
+	int port_num, fd, state;
+
+	if (!preload_is_device(ca_name))
+		return -EINVAL;
+	port_num = preload_resolve_port(portnum);
+	if (port_num < 0)
+		return port_num;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	fd = open_port(port_num);
+	pthread_setcancelstate(state, NULL);
+	if (fd >= 0)
+		return fd;
+	errno = -fd;
+	return fd == -ENODEV || fd == -EINVAL ? fd : -EIO;
+}
+
+int umad_close_port(int portid)
+{
+	int state = lock(&ports.lock);
+	struct preload_port *port = find_port(portid);
+
+	if (port)
+		atomic_store(&port->fd, -1);
+	close(portid);
+	unlock(&ports.lock, state);
+	return 0;
+}
+
+int umad_get_fd(int portid)
+{
+	return portid;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+static int die(struct preload_port *port)
+{
+	atomic_store(&port->dead, true);
+	return -EIO;
+}
+
+/* Whether octets can be moved within the limit. */
+static bool wait_for(int fd, short events, int64_t deadline)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = events};
+	int64_t left;
+
+	while ((left = deadline - now_ms()) > 0) {
+		int n = poll(&poll_fd, 1, left);
+
+		if (n > 0)
+			return !(poll_fd.revents & POLLNVAL);
+		if (n < 0 && errno != EINTR)
+			return false;
+	}
+	return false;
+}
+
+static bool would_block(void)
+{
+	return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+/* Takes octets out of the socket that follow others of their frame. */
+static int take(struct preload_port *port, int fd, void *data, size_t length)
+{
+	int64_t deadline = now_ms() + PRELOAD_STALL_MS;
+
+	for (size_t at = 0; at < length;) {
+		ssize_t n = recv(fd, (char *)data + at, length - at, MSG_DONTWAIT);
+
+		if (n > 0) {
+			at += n;
+			deadline = now_ms() + PRELOAD_STALL_MS;
+		} else if (n == 0 || (errno != EINTR && !would_block()) ||
+			   !wait_for(fd, POLLIN, deadline)) {
+			return die(port);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Copies octets of the next frame without taking them. -EAGAIN if there is no frame; one that has
+ * begun is waited for.
+ */
+static int peek(struct preload_port *port, int fd, void *data, size_t length)
+{
+	const struct timespec pause = {.tv_nsec = PARTIAL_PAUSE_NS};
+	int64_t deadline = now_ms() + PRELOAD_STALL_MS;
+
+	do {
+		ssize_t n = recv(fd, data, length, MSG_PEEK | MSG_DONTWAIT);
+
+		if (n == (ssize_t)length)
+			return 0;
+		if (n < 0 && would_block())
+			return -EAGAIN;
+		if (n < 0 && errno == EBADF)
+			return -EBADF;
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return die(port);
+		nanosleep(&pause, NULL); /* poll() would not wait for the rest */
+	} while (now_ms() < deadline);
+	return die(port);
+}
+
+static bool sensible(const struct osmsim_header *header)
+{
+	return header->type == OSMSIM_MAD && header->length >= sizeof(struct ib_user_mad) &&
+	       header->length <= sizeof(struct ib_user_mad) + OSMSIM_MAX_MAD;
+}
+
+/* The length is the kernel's for what was received; a request that comes back keeps its own. */
+static void fill_umad(struct ib_user_mad *umad, const struct ib_user_mad *from, size_t length)
+{
+	*umad = *from;
+	if (!umad->status)
+		umad->length = sizeof(*umad) + length;
+}
+
+/* What fits of a message too long: its first segment, which tells its length. */
+static int copy_first(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t length)
+{
+	struct {
+		struct prefix prefix;
+		uint8_t data[MAD_BYTES];
+	} first;
+	int rc = peek(port, fd, &first, sizeof(first));
+
+	if (rc)
+		return rc;
+	fill_umad(umad, &first.prefix.umad, length);
+	memcpy(umad->data, first.data, sizeof(first.data));
+	return -ENOSPC;
+}
+
+static int copy_all(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t length)
+{
+	struct prefix prefix;
+	int rc = take(port, fd, &prefix, sizeof(prefix));
+
+	if (rc == 0)
+		rc = take(port, fd, umad->data, length);
+	if (rc)
+		return rc;
+	fill_umad(umad, &prefix.umad, length);
+	return sizeof(*umad) + length;
+}
+
+/* ib_umad_read() of what is there: octets, or negative errno. */
+static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
+{
+	struct prefix prefix;
+	size_t length;
+	int rc;
+
+	if (size < sizeof(*umad))
+		return -EINVAL;
+	if (atomic_load(&port->dead))
+		return -EIO;
+	rc = peek(port, fd, &prefix, sizeof(prefix));
+	if (rc)
+		return rc;
+	if (!sensible(&prefix.header))
+		return die(port);
+	length = prefix.header.length - sizeof(*umad);
+	if (size >= sizeof(*umad) + length)
+		return copy_all(port, fd, umad, length);
+	if (length <= MAD_BYTES || size < sizeof(*umad) + MAD_BYTES)
+		return -EINVAL;
+	return copy_first(port, fd, umad, length);
+}
+
+/* As read() of the kernel's device, which waits unless the descriptor has O_NONBLOCK. */
+static ssize_t port_read(int fd, struct ib_user_mad *umad, size_t size)
+{
+	for (;;) {
+		struct preload_port *port = find_port(fd);
+		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+		ssize_t n;
+		int state;
+
+		if (!port)
+			return -EBADF;
+		state = lock(&port->read_lock);
+		n = read_one(port, fd, umad, size);
+		unlock(&port->read_lock, state);
+		if (n != -EAGAIN || fcntl(fd, F_GETFL) & O_NONBLOCK)
+			return n;
+		if (poll(&poll_fd, 1, -1) < 0)
+			return -errno;
+	}
+}
+
+int umad_poll(int portid, int timeout_ms)
+{
+	struct pollfd poll_fd = {.fd = portid, .events = POLLIN};
+	int n = poll(&poll_fd, 1, timeout_ms);
+
+	return n == 1 ? 0 : n == 0 ? -ETIMEDOUT : -EIO;
+}
+
+int umad_recv(int portid, void *umad, int *length, int timeout_ms)
+{
+	struct ib_user_mad *mad = umad;
+	ssize_t n;
+	int rc;
+
+	errno = 0;
+	if (!umad || !length) {
+		errno = EINVAL;
+		return -EINVAL;
+	}
+	rc = timeout_ms ? umad_poll(portid, timeout_ms) : 0;
+	if (rc < 0) {
+		if (!errno)
+			errno = -rc;
+		return rc;
+	}
+	n = port_read(portid, mad, sizeof(*mad) + (*length > 0 ? *length : 0));
+	if (n < 0) {
+		/* libibumad does so after any error, not only after -ENOSPC. */
+		*length = mad->length - sizeof(*mad);
+		errno = -n;
+		return n;
+	}
+	*length = n - sizeof(*mad);
+	return mad->agent_id;
+}
+
+static int send_all(struct preload_port *port, int fd, struct iovec *parts, size_t n_parts)
+{
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_parts};
+	int64_t deadline = now_ms() + PRELOAD_STALL_MS;
+
+	while (message.msg_iovlen) {
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n >= 0) {
+			preload_advance(&message, n);
+			deadline = now_ms() + PRELOAD_STALL_MS;
+		} else if (errno != EINTR && !(would_block() && wait_for(fd, POLLOUT, deadline))) {
+			return die(port);
+		}
+	}
+	return 0;
+}
+
+static bool is_registered(struct preload_port *port, int agent)
+{
+	return agent >= 0 && agent < OSMSIM_MAX_AGENTS && atomic_load(&port->agents) >> agent & 1;
+}
+
+/* ib_umad_write(): 0, or negative errno. */
+static int port_write(int fd, const struct ib_user_mad *umad, int length)
+{
+	struct preload_port *port = find_port(fd);
+	struct prefix prefix = {.header.type = OSMSIM_MAD, .umad = *umad};
+	struct iovec parts[] = {{&prefix, sizeof(prefix)}, {(void *)umad->data, length}};
+	int state, rc;
+
+	if (!port)
+		return -EBADF;
+	if (length < RMPP_HEADER_BYTES || (unsigned int)length > OSMSIM_MAX_MAD ||
+	    !is_registered(port, umad->agent_id))
+		return -EINVAL;
+	prefix.header.length = sizeof(*umad) + length;
+	prefix.umad.length = length;
+	state = lock(&port->write_lock);
+	rc = atomic_load(&port->dead) ? -EIO : send_all(port, fd, parts, 2);
+	unlock(&port->write_lock, state);
+	return rc;
+}
+
+int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
+{
+	struct ib_user_mad *mad = umad;
+	int rc;
+
+	mad->timeout_ms = timeout_ms;
+	mad->retries = retries;
+	mad->agent_id = agentid;
+	rc = port_write(portid, mad, length);
+	errno = -rc;
+	return rc ? -EIO : 0;
+}
+
+/* Agent number, or negative errno. */
+static int register_agent(int fd, struct osmsim_register *request)
+{
+	struct preload_port *port = find_port(fd);
+	struct osmsim_result result;
+	int rc;
+
+	if (!port)
+		return -EBADF;
+	request->handle = port->handle;
+	rc = preload_ask(OSMSIM_REGISTER, request, sizeof(*request), &result, sizeof(result));
+	if (rc == 0)
+		rc = result.value;
+	if (rc >= OSMSIM_MAX_AGENTS)
+		rc = -EPROTO;
+	if (rc >= 0)
+		atomic_fetch_or(&port->agents, UINT32_C(1) << rc);
+	return rc;
+}
+
+static uint32_t qp_of(int mgmt_class)
+{
+	return mgmt_class != CLASS_LID_ROUTED && mgmt_class != CLASS_DIRECTED;
+}
+
+static int register_or_eperm(int fd, struct osmsim_register *request, const long *method_mask)
+{
+	int agent;
+
+	if (method_mask)
+		memcpy(request->method_mask, method_mask, sizeof(request->method_mask));
+	agent = register_agent(fd, request);
+	if (agent >= 0)
+		return agent;
+	errno = -agent;
+	return -EPERM; /* libibumad tells no more */
+}
+
+int umad_register(int portid, int mgmt_class, int mgmt_version, uint8_t rmpp_version,
+		  long method_mask[16 / sizeof(long)])
+{
+	struct osmsim_register request = {
+		.qpn = qp_of(mgmt_class),
+		.mgmt_class = mgmt_class,
+		.class_version = mgmt_version,
+		.rmpp_version = rmpp_version,
+		.oui = OPENIB_OUI,
+	};
+
+	return register_or_eperm(portid, &request, method_mask);
+}
+
+int umad_register_oui(int portid, int mgmt_class, uint8_t rmpp_version, uint8_t oui[3],
+		      long method_mask[16 / sizeof(long)])
+{
+	struct osmsim_register request = {
+		.qpn = 1,
+		.mgmt_class = mgmt_class,
+		.class_version = 1,
+		.rmpp_version = rmpp_version,
+	};
+
+	if (mgmt_class < VENDOR_FIRST || mgmt_class > VENDOR_LAST)
+		return -EINVAL;
+	request.oui = (uint32_t)oui[0] << 16 | oui[1] << 8 | oui[2];
+	return register_or_eperm(portid, &request, method_mask);
+}
+
+int umad_register2(int port_fd, struct umad_reg_attr *attr, uint32_t *agent_id)
+{
+	struct osmsim_register request = {};
+	int agent;
+
+	if (!attr || !agent_id)
+		return EINVAL;
+	if (attr->flags & ~(uint32_t)UMAD_USER_RMPP) {
+		attr->flags = UMAD_USER_RMPP; /* what there is */
+		errno = EINVAL;
+		return EINVAL;
+	}
+	request.qpn = qp_of(attr->mgmt_class);
+	request.mgmt_class = attr->mgmt_class;
+	request.class_version = attr->mgmt_class_version;
+	request.rmpp_version = attr->flags & UMAD_USER_RMPP ? 0 : attr->rmpp_version;
+	request.oui = attr->oui;
+	memcpy(request.method_mask, attr->method_mask, sizeof(request.method_mask));
+	agent = register_agent(port_fd, &request);
+	if (agent < 0) {
+		errno = -agent;
+		return -agent;
+	}
+	*agent_id = agent;
+	return 0;
+}
+
+int umad_unregister(int portid, int agentid)
+{
+	struct preload_port *port = find_port(portid);
+	struct osmsim_unregister request = {.agent = agentid};
+	struct osmsim_result result = {};
+	int rc = port ? 0 : -EBADF;
+
+	if (rc == 0 && !is_registered(port, agentid))
+		rc = -EINVAL;
+	if (rc == 0) {
+		request.handle = port->handle;
+		atomic_fetch_and(&port->agents, ~(UINT32_C(1) << agentid));
+		rc = preload_ask(OSMSIM_UNREGISTER, &request, sizeof(request), &result,
+				 sizeof(result));
+	}
+	if (rc == 0)
+		rc = result.value;
+	if (rc >= 0)
+		return 0;
+	errno = -rc;
+	return -1;
+}

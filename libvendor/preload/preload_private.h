@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the files of libosmsim-preload.so share.
+ */
+#ifndef PRELOAD_PRIVATE_H
+#define PRELOAD_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+/* libibumad's functions are all that this library exports. */
+#pragma GCC visibility push(default)
+#include <infiniband/umad.h>
+#pragma GCC visibility pop
+
+#include "libvendor/osmsim/protocol.h"
+
+#define PRELOAD_STALL_MS 60000 /* a server that moves no octet for so long is taken for dead */
+
+/* An open port: a descriptor of the program. They are never freed, only used again; port.c. */
+struct preload_port {
+	struct preload_port *next;
+	_Atomic int fd; /* -1: not in use */
+	uint32_t handle;
+	_Atomic uint32_t agents; /* bit n: agent n is registered */
+	atomic_bool dead;	 /* the server went away, or makes no sense */
+	pthread_mutex_t read_lock, write_lock;
+};
+
+/*
+ * Asks the server, connecting first where need be; the answer must have exactly size octets.
+ * 0, or negative errno.
+ */
+int preload_ask(enum osmsim_type type, const void *request, size_t length, void *answer,
+		size_t size);
+
+/* The node that this process is on; 0, or negative errno after a line on stderr. */
+int preload_node(struct osmsim_node *node);
+
+/* A new connection to the server, all of whose waits are limited; negative errno. */
+int preload_connect(void);
+
+/* Moves all octets of one frame over a blocking connection; 0, or negative errno. */
+int preload_write(int fd, struct iovec *parts, size_t n_parts);
+int preload_read(int fd, void *data, size_t length);
+
+/* Takes n octets that were sent off the head of a message. */
+void preload_advance(struct msghdr *message, size_t n);
+
+/* After fork(), in the child: no lock is held, no port half written. */
+void preload_ports_forked(void);
+
+/* Whether a name of a CA, NULL for any, is the simulated one's. */
+bool preload_is_device(const char *name);
+
+/* Number of the port meant by one that may be UMAD_ANY_PORT; negative errno. */
+int preload_resolve_port(int port_num);
+
+#endif
