@@ -315,12 +315,14 @@ static void read_node(struct sm *sm, struct builder_node *node, struct builder_p
 static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 			   const struct iba_node_info *info)
 {
+	/* No cable ends at port 0: a switch is asked through it only if we sit there. */
+	bool port_0 = info->node_type == IBA_NODE_SWITCH && !request->port;
 	char name[SM_NAME_SIZE];
 
 	if (info->node_guid && info->node_type >= IBA_NODE_CA &&
 	    info->node_type <= IBA_NODE_ROUTER && info->num_ports &&
 	    info->num_ports <= IBA_SWITCH_MAX_PORT && info->local_port_num <= info->num_ports &&
-	    info->port_guid && (info->node_type == IBA_NODE_SWITCH || info->local_port_num))
+	    info->port_guid && (info->local_port_num || port_0))
 		return true;
 	sm_problem(sm,
 		   "behind port %u of %s: NodeInfo makes no sense (GUID 0x%016" G_GINT64_MODIFIER
