@@ -40,7 +40,7 @@ static void add_edges(struct route_graph *graph, const struct fabric *fabric, ui
 		}
 		g_array_index(edges, struct route_edge, edge_of[to]).n_links++;
 	}
-	own = &g_array_index(edges, struct route_edge, 0);
+	own = (struct route_edge *)edges->data; /* NULL without edges */
 	for (uint32_t e = first; e < edges->len; e++) {
 		own[e].first_link = graph->n_links;
 		graph->n_links += own[e].n_links;
