@@ -71,6 +71,7 @@ struct mad {
 	GHashTable *targets;
 	struct target *ring_first, *ring_last;
 	struct transaction *slots;
+	unsigned int n_slots; /* as many as the device can have in flight */
 	struct transaction *free_slots;
 	struct window window;
 	struct rtt rtt;
@@ -314,9 +315,13 @@ static struct transaction *transaction_find(struct mad *mad, const uint8_t *wire
 {
 	struct iba_mad_header header;
 	struct transaction *transaction;
+	unsigned int slot;
 
 	wire_decode(&iba_mad_header_type, wire, &header);
-	transaction = &mad->slots[header.transaction_id & (SLOTS - 1)];
+	slot = header.transaction_id & (SLOTS - 1);
+	if (slot >= mad->n_slots)
+		return NULL;
+	transaction = &mad->slots[slot];
 	if (!transaction->request || transaction->tid != (uint32_t)header.transaction_id)
 		return NULL;
 	return transaction;
@@ -575,8 +580,9 @@ static bool bind_classes(struct mad *mad, GError **error)
 
 static void init_slots(struct mad *mad)
 {
-	mad->slots = g_new0(struct transaction, SLOTS);
-	for (uint32_t i = SLOTS; i-- > 0;) {
+	mad->n_slots = CLAMP(vendor_max_outstanding(mad->vendor), 1, SLOTS);
+	mad->slots = g_new0(struct transaction, mad->n_slots);
+	for (uint32_t i = mad->n_slots; i-- > 0;) {
 		struct transaction *transaction = &mad->slots[i];
 
 		timer_init(&transaction->timer, mad->actor, on_deadline);
@@ -594,7 +600,7 @@ static unsigned int window_max(const struct mad *mad, const struct options *opti
 
 	if (options->max_wire_smps && options->max_wire_smps < max)
 		max = options->max_wire_smps;
-	return CLAMP(max, 1, SLOTS);
+	return CLAMP(max, 1, mad->n_slots);
 }
 
 static void on_options_changed(void *arg, uint64_t value)
@@ -621,9 +627,9 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->retries = options->transaction_retries;
 	mad->forms[SMP_LID] = (struct form_state){.name = "LID", .pause = PROBE_PAUSE_FIRST};
 	mad->forms[SMP_MIXED] = (struct form_state){.name = "mixed", .pause = PROBE_PAUSE_FIRST};
+	init_slots(mad);
 	window_init(&mad->window, window_max(mad, options));
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
-	init_slots(mad);
 	options_unref(options);
 	if (!bind_classes(mad, error)) {
 		mad_free(mad);
@@ -660,7 +666,7 @@ void mad_free(struct mad *mad)
 	GHashTableIter iter;
 	struct target *target;
 
-	for (uint32_t i = 0; i < SLOTS; i++) {
+	for (uint32_t i = 0; i < mad->n_slots; i++) {
 		timer_stop(&mad->slots[i].timer);
 		if (mad->slots[i].request)
 			drop_request(mad->slots[i].request);
