@@ -4,12 +4,17 @@
 # FUZZ_RUNS times: see fuzz.sh.
 fuzz_programs = \
 	tests/fuzz/fuzz_guid2lid \
+	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_options_args \
 	tests/fuzz/fuzz_partition_file \
+	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_sm_discover \
+	tests/fuzz/fuzz_sma \
 	tests/fuzz/fuzz_topology \
 	tests/fuzz/fuzz_topology_spec \
+	tests/fuzz/fuzz_trap \
 	tests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)
@@ -25,17 +30,27 @@ endif
 LIBS_FUZZ = $(FUZZ_LIBS) libfuzz.a
 
 tests_fuzz_fuzz_guid2lid_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
+tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)
 tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)
+tests_fuzz_fuzz_rmpp_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_sm_discover_SOURCES = tests/fuzz/fuzz_sm_discover.c tests/fuzz/no_check.c
+tests_fuzz_fuzz_sm_discover_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_sm_discover_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
+tests_fuzz_fuzz_sma_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
 tests_fuzz_fuzz_topology_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
 tests_fuzz_fuzz_topology_spec_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_trap_SOURCES = tests/fuzz/fuzz_trap.c tests/fuzz/no_check.c
+tests_fuzz_fuzz_trap_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_trap_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_wire_LDADD = $(LIBS_FUZZ) $(LIBS_IBA)
 
-EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/libfuzzer.c
+EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/libfuzzer.c tests/fuzz/fuzz.c tests/fuzz/mutate.c \
+	tests/fuzz/corpus
 fuzz-programs: $(fuzz_programs)
 print-fuzz-programs:
 	@echo $(fuzz_programs)

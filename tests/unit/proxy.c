@@ -150,6 +150,14 @@ struct subnet *bed_subnet(struct bed *bed)
 	return slot_take(&daemon_context(bed->daemon)->subnet);
 }
 
+void bed_inject(struct bed *bed, struct vendor_mad *mad)
+{
+	const struct binding *binding = &bed->proxy->bindings[IBA_CLASS_SUBN_LID];
+
+	mad->vendor = &bed->proxy->base;
+	vendor_mad_post(mad, &binding->client);
+}
+
 void bed_release(struct bed *bed)
 {
 	struct vendor_mad *mad = g_steal_pointer(&bed->held);

@@ -40,6 +40,9 @@ struct subnet *bed_subnet(struct bed *bed); /* to be put back with subnet_unref;
 /* Sends what is held up to the daemon now. */
 void bed_release(struct bed *bed);
 
+/* Hands a MAD of class 1 or 0x81 up to the daemon as if it had come from the fabric. */
+void bed_inject(struct bed *bed, struct vendor_mad *mad);
+
 /* Fields of a MAD in wire order. */
 static inline uint16_t mad_attribute(const struct vendor_mad *mad)
 {
