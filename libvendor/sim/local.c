@@ -5,7 +5,6 @@
  * SMInfo belongs to the SM that bound the class on a port with IsSM; without one the SMA answers
  * that it does not know the attribute.
  */
-#include "libvendor/sim/rmpp.h"
 #include "libvendor/sim/sim_private.h"
 
 /* Turns the addresses round and sends the packet from here. */
@@ -44,8 +43,7 @@ static void serve(struct sim_packet *packet)
 static bool is_for_sm(const struct sim_port *port, const struct sim_packet *packet)
 {
 	return sim_read16(packet->data + SIM_MAD_ATTRIBUTE) == IBA_ATTR_SM_INFO &&
-	       port->info.capability_mask & IBA_PORT_CAP_SM &&
-	       sim_client_has_manager(port, packet->data[SIM_MAD_CLASS]);
+	       port->info.capability_mask & IBA_PORT_CAP_SM && sim_client_takes(port, packet);
 }
 
 static void local_smp(struct sim_port *port, struct sim_packet *packet)
@@ -81,8 +79,6 @@ static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
 		sim_trap_key(packet, port, IBA_TRAP_BAD_Q_KEY);
 		return false;
 	}
-	if (packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_ADM && rmpp_is_active(packet->data))
-		return sim_client_rmpp(port, packet);
 	if (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE)
 		return sim_client_response(port, packet);
 	return sim_client_unsolicited(port, packet);

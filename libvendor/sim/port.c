@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Vendor ports of the simulated fabric: who on a port gets which MAD.
+ * Vendor ports of the simulated fabric: each is an agent with a filter for every class bound.
  *
- * As with the kernel's user MAD interface several clients may open the same port. Each has a
- * number, which replaces the high half of the TransactionID of its requests, so that responses
- * find it. Unsolicited MADs go to the client that bound their class as manager.
- *
- * vendor_send only queues: the packet is made on the sim's actor, which also owns the requests
- * that wait for a response (pending) and their timers.
+ * vendor_send only queues: the packet is made on the sim's actor, to which the agent belongs.
  */
 #include <string.h>
 
-#include "libvendor/sim/port.h"
+#include "libvendor/sim/agent.h"
 
 #define MAX_OUTSTANDING 1024
+
+struct binding {
+	uint8_t mgmt_class;
+	struct vendor_client client;
+};
+
+struct sim_vendor {
+	struct vendor base;
+	struct sim *sim;
+	struct sim_port *port;
+	struct agent *agent; /* NULL: closed */
+	GArray *bindings;    /* struct binding */
+	bool is_sm;
+};
 
 /* A MAD on its way from the client's thread. */
 struct send {
@@ -25,7 +34,7 @@ struct send {
 	uint8_t data[];
 };
 
-const struct binding *port_binding(const struct sim_vendor *vendor, uint8_t mgmt_class)
+static const struct binding *find_binding(const struct sim_vendor *vendor, uint8_t mgmt_class)
 {
 	for (unsigned int i = 0; i < vendor->bindings->len; i++) {
 		const struct binding *binding = &g_array_index(vendor->bindings, struct binding, i);
@@ -36,245 +45,39 @@ const struct binding *port_binding(const struct sim_vendor *vendor, uint8_t mgmt
 	return NULL;
 }
 
-struct sim_vendor *port_manager(const struct sim_port *port, uint8_t mgmt_class)
+/* To the client that bound the class of the MAD. */
+static void port_receive(void *arg, enum vendor_status status, const struct vendor_address *remote,
+			 const uint8_t *data, size_t length)
 {
-	for (GSList *item = port->vendors; item; item = item->next) {
-		const struct binding *binding = port_binding(item->data, mgmt_class);
-
-		if (binding && binding->manager)
-			return item->data;
-	}
-	return NULL;
-}
-
-bool sim_client_has_manager(const struct sim_port *port, uint8_t mgmt_class)
-{
-	return port_manager(port, mgmt_class) != NULL;
-}
-
-/* ---- to clients ---- */
-
-struct vendor_address port_remote(const struct sim_packet *packet)
-{
-	struct vendor_address remote = packet->grh;
-
-	remote.lid = packet->slid;
-	remote.sl = packet->sl;
-	remote.qpn = packet->src_qp;
-	remote.qkey = packet->q_key;
-	return remote;
-}
-
-void port_hand_over(struct sim_vendor *vendor, const struct binding *binding,
-		    const struct vendor_address *remote, const uint8_t *data, size_t length)
-{
-	struct vendor_mad *mad = vendor_mad_new(&vendor->base, data, length);
-
-	mad->remote = *remote;
-	vendor->sim->counters.mads_received++;
-	vendor_mad_post(mad, &binding->client);
-}
-
-static void hand_over(struct sim_vendor *vendor, const struct binding *binding,
-		      const struct sim_packet *packet)
-{
-	const struct vendor_address remote = port_remote(packet);
-
-	port_hand_over(vendor, binding, &remote, packet->data, IBA_MAD_BYTES);
-}
-
-bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet)
-{
-	uint8_t mgmt_class = packet->data[SIM_MAD_CLASS];
-	struct sim_vendor *vendor = port_manager(port, mgmt_class);
-
-	if (!vendor)
-		return false;
-	hand_over(vendor, port_binding(vendor, mgmt_class), packet);
-	return true;
-}
-
-/* ---- requests that wait ---- */
-
-static uint64_t pending_key(const uint8_t *data)
-{
-	return (uint64_t)data[SIM_MAD_CLASS] << 32 | sim_read32(data + SIM_MAD_TID + 4);
-}
-
-void port_pending_end(struct sim_pending *pending)
-{
-	struct sim *sim = pending->vendor->sim;
-
-	timer_stop(&pending->timer);
-	g_hash_table_remove(pending->vendor->pending, &pending->key);
-	pending->next = sim->free_pending;
-	sim->free_pending = pending;
-}
-
-void port_give_back(struct sim_vendor *vendor, const uint8_t *data, size_t length,
-		    const struct vendor_address *to, enum vendor_status status)
-{
-	const struct binding *binding = port_binding(vendor, data[SIM_MAD_CLASS]);
+	struct sim_vendor *vendor = arg;
+	const struct binding *binding = find_binding(vendor, data[SIM_MAD_CLASS]);
 	struct vendor_mad *mad;
 
 	if (!binding)
 		return;
 	mad = vendor_mad_new(&vendor->base, data, length);
-	mad->remote = *to;
+	mad->remote = *remote;
 	mad->status = status;
 	vendor_mad_post(mad, &binding->client);
 }
 
-static void pending_fire(struct timer *timer)
-{
-	struct sim_pending *pending = (struct sim_pending *)timer;
-
-	port_give_back(pending->vendor, pending->data, IBA_MAD_BYTES, &pending->to,
-		       VENDOR_TIMED_OUT);
-	port_pending_end(pending);
-}
-
-/* NULL if the client already waits for a response with the same TransactionID. */
-static struct sim_pending *pending_new(struct sim_vendor *vendor, const struct send *send)
-{
-	struct sim *sim = vendor->sim;
-	struct sim_pending *pending;
-	uint64_t key = pending_key(send->data);
-
-	if (g_hash_table_contains(vendor->pending, &key))
-		return NULL;
-	pending = sim->free_pending;
-	if (pending) {
-		sim->free_pending = pending->next;
-	} else {
-		pending = g_new0(struct sim_pending, 1);
-		timer_init(&pending->timer, sim->actor, pending_fire);
-	}
-	pending->key = key;
-	pending->vendor = vendor;
-	pending->to = send->to;
-	pending->serial++;
-	memcpy(pending->data, send->data, IBA_MAD_BYTES);
-	g_hash_table_insert(vendor->pending, &pending->key, pending);
-	sim->counters.outstanding_max =
-		MAX(sim->counters.outstanding_max, g_hash_table_size(vendor->pending));
-	return pending;
-}
-
-struct sim_pending *port_pending(const struct sim_port *port, const struct sim *sim,
-				 const uint8_t *mad)
-{
-	uint32_t number = sim_read32(mad + SIM_MAD_TID);
-	uint64_t key = pending_key(mad);
-	struct sim_vendor *vendor;
-
-	if (number < 1 || number > sim->vendors->len)
-		return NULL;
-	vendor = sim->vendors->pdata[number - 1];
-	if (!vendor || vendor->port != port)
-		return NULL;
-	return g_hash_table_lookup(vendor->pending, &key); /* NULL: too late */
-}
-
-bool sim_client_response(struct sim_port *port, struct sim_packet *packet)
-{
-	struct sim_pending *pending = port_pending(port, packet->sim, packet->data);
-	struct sim_vendor *vendor;
-
-	if (!pending)
-		return false;
-	vendor = pending->vendor;
-	port_pending_end(pending);
-	hand_over(vendor, port_binding(vendor, packet->data[SIM_MAD_CLASS]), packet);
-	return true;
-}
-
 /* ---- sending ---- */
-
-static void set_addresses(struct sim_packet *packet, const struct sim_vendor *vendor,
-			  const struct vendor_address *to)
-{
-	const struct sim_port *port = vendor->port;
-	unsigned int n;
-	const uint16_t *p_keys = sma_p_keys(port, &n);
-	bool directed = to->lid == IBA_LID_PERMISSIVE;
-
-	packet->node = port->node;
-	packet->port = port->number;
-	packet->dlid = to->lid;
-	packet->slid = directed ? IBA_LID_PERMISSIVE
-				: port->info.lid | (to->path_bits & ((1U << port->info.lmc) - 1));
-	packet->sl = to->sl;
-	packet->p_key = to->p_key_index < n ? p_keys[to->p_key_index] : 0;
-	packet->dest_qp = to->qpn;
-	packet->src_qp = to->qpn == IBA_QP0 ? IBA_QP0 : IBA_QP1;
-	packet->q_key = to->qkey;
-	packet->grh = (struct vendor_address){0};
-	if (to->has_grh) {
-		packet->grh.has_grh = true;
-		packet->grh.hop_limit = to->hop_limit;
-		packet->grh.traffic_class = to->traffic_class;
-		packet->grh.flow_label = to->flow_label;
-		packet->grh.gid.prefix = port->info.gid_prefix;
-		packet->grh.gid.guid = port->guid;
-	}
-}
-
-void port_send_packet(struct sim_vendor *vendor, const struct vendor_address *to,
-		      const uint8_t *data)
-{
-	struct sim_packet *packet = sim_packet_new(vendor->sim);
-
-	set_addresses(packet, vendor, to);
-	memcpy(packet->data, data, IBA_MAD_BYTES);
-	/* A client answers with the pointer as it came or already set for the way back. */
-	if (sim_is_returning(packet))
-		packet->data[SIM_MAD_HOP_POINTER] = packet->data[SIM_MAD_HOP_COUNT] + 1;
-	sim_inject(packet);
-}
-
-/* One packet, or the segments of a message. */
-static void send_message(struct sim_vendor *vendor, const struct send *send)
-{
-	if (send->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_ADM && rmpp_is_active(send->data))
-		port_rmpp_send(vendor, &send->to, send->data, MAX(send->length, RMPP_HEADERS));
-	else
-		port_send_packet(vendor, &send->to, send->data);
-}
-
-static void send_request(struct sim_vendor *vendor, struct send *send)
-{
-	struct sim_pending *pending;
-	uint64_t key, serial;
-
-	sim_write32(send->data + SIM_MAD_TID, vendor->number);
-	/* Without a binding nobody could be given the response. */
-	pending =
-		port_binding(vendor, send->data[SIM_MAD_CLASS]) ? pending_new(vendor, send) : NULL;
-	if (!pending) {
-		port_give_back(vendor, send->data, IBA_MAD_BYTES, &send->to, VENDOR_FAILED);
-		return;
-	}
-	key = pending->key;
-	serial = pending->serial;
-	send_message(vendor, send);
-	/* Mostly the response is there by now, and no timer is needed. */
-	if (g_hash_table_lookup(vendor->pending, &key) == pending && pending->serial == serial)
-		timer_start(&pending->timer, send->timeout_ms * NS_PER_MS);
-}
 
 static void send_run(struct message *message)
 {
 	struct send *send = (struct send *)message;
 	struct sim_vendor *vendor = send->vendor;
+	const struct agent_send what = {
+		.to = send->to,
+		.timeout_ms = send->timeout_ms,
+		.data = send->data,
+		.length = send->length,
+	};
 
-	if (!vendor->closed) {
-		vendor->sim->counters.mads_sent++;
-		if (send->timeout_ms)
-			send_request(vendor, send);
-		else
-			send_message(vendor, send);
-	}
+	/* Without a binding nobody could be given the response. */
+	if (vendor->agent && (!send->timeout_ms || find_binding(vendor, send->data[SIM_MAD_CLASS])) &&
+	    agent_send(vendor->agent, &what) != 0)
+		port_receive(vendor, VENDOR_FAILED, &send->to, send->data, IBA_MAD_BYTES);
 	g_free(send);
 }
 
@@ -303,6 +106,7 @@ struct visit {
 	struct sim_vendor *vendor;
 	struct sim_port *port;
 	struct binding binding;
+	struct agent_filter filter;
 	bool on, done;
 	const char *why; /* if not done */
 };
@@ -314,14 +118,28 @@ static void bind_call(struct sim *sim, void *arg)
 
 	(void)sim;
 	visit->why = "is bound already";
-	if (port_binding(vendor, visit->binding.mgmt_class))
+	if (find_binding(vendor, visit->binding.mgmt_class))
 		return;
-	visit->why = "has a manager already";
-	if (visit->binding.manager &&
-	    sim_client_has_manager(vendor->port, visit->binding.mgmt_class))
+	visit->why = "has a manager already, or cannot be bound";
+	if (agent_register(vendor->agent, &visit->filter) != 0)
 		return;
 	g_array_append_val(vendor->bindings, visit->binding);
 	visit->done = true;
+}
+
+/* A manager takes all unsolicited MADs of its class. */
+static struct agent_filter filter_of(uint8_t mgmt_class, bool manager)
+{
+	bool smp = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
+	uint64_t methods = manager ? UINT64_MAX : 0;
+
+	return (struct agent_filter){
+		.qpn = smp ? IBA_QP0 : IBA_QP1,
+		.mgmt_class = mgmt_class,
+		.class_version = AGENT_ANY_VERSION,
+		.rmpp_version = mgmt_class == IBA_CLASS_SUBN_ADM ? IBA_RMPP_VERSION : 0,
+		.methods = {methods, methods},
+	};
 }
 
 static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
@@ -330,7 +148,8 @@ static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
 	struct visit visit = {
 		.vendor = vendor,
-		.binding = {.mgmt_class = mgmt_class, .manager = manager, .client = *client},
+		.binding = {.mgmt_class = mgmt_class, .client = *client},
+		.filter = filter_of(mgmt_class, manager),
 	};
 
 	sim_call(vendor->sim, bind_call, &visit);
@@ -343,25 +162,18 @@ static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
 static void is_sm_call(struct sim *sim, void *arg)
 {
 	struct visit *visit = arg;
-	struct iba_port_info *info = &visit->vendor->port->info;
-	uint32_t was = info->capability_mask;
 
-	for (GSList *item = visit->vendor->port->vendors; item; item = item->next) {
-		const struct sim_vendor *other = item->data;
+	for (unsigned int i = 0; i < sim->vendors->len; i++) {
+		const struct sim_vendor *other = sim->vendors->pdata[i];
 
-		if (other != visit->vendor && other->is_sm) {
+		if (other != visit->vendor && other->port == visit->vendor->port && other->is_sm) {
 			visit->done = !visit->on;
 			return; /* the bit is that client's */
 		}
 	}
 	visit->vendor->is_sm = visit->on;
 	visit->done = true;
-	if (visit->on)
-		info->capability_mask |= IBA_PORT_CAP_SM;
-	else
-		info->capability_mask &= ~(uint32_t)IBA_PORT_CAP_SM;
-	if (info->capability_mask != was)
-		sim_trap_local_change(sim, visit->vendor->port, 0);
+	agent_set_is_sm(sim, visit->vendor->port, visit->on);
 }
 
 static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
@@ -379,23 +191,10 @@ static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
 /* The shell stays until the end: another thread may just be sending, in vain. */
 static void vendor_shut(struct sim_vendor *vendor)
 {
-	GHashTableIter iter;
-	void *value;
-
-	g_hash_table_iter_init(&iter, vendor->pending);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		struct sim_pending *pending = value;
-
-		timer_stop(&pending->timer);
-		g_free(pending);
-	}
-	g_hash_table_destroy(vendor->pending);
-	port_rmpp_clear(vendor);
+	if (!vendor->agent)
+		return;
+	g_clear_pointer(&vendor->agent, agent_free);
 	g_array_free(vendor->bindings, TRUE);
-	vendor->port->vendors = g_slist_remove(vendor->port->vendors, vendor);
-	vendor->sim->vendors->pdata[vendor->number - 1] = NULL;
-	vendor->closed = true;
-	g_ptr_array_add(vendor->sim->closed_vendors, vendor);
 }
 
 static void close_call(struct sim *sim, void *arg)
@@ -431,8 +230,7 @@ static void open_call(struct sim *sim, void *arg)
 	struct sim_vendor *vendor = visit->vendor;
 
 	g_ptr_array_add(sim->vendors, vendor);
-	vendor->number = sim->vendors->len;
-	vendor->port->vendors = g_slist_append(vendor->port->vendors, vendor);
+	vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
 }
 
 /* The port to open; GUIDs and types do not change, so any thread may look. */
@@ -475,22 +273,19 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 	vendor->sim = sim;
 	vendor->port = port;
 	vendor->bindings = g_array_new(FALSE, FALSE, sizeof(struct binding));
-	vendor->pending = g_hash_table_new(g_int64_hash, g_int64_equal);
-	port_rmpp_init(vendor);
 	visit.vendor = vendor;
 	sim_call(sim, open_call, &visit);
 	return &vendor->base;
 }
 
-void sim_clients_clear(struct sim *sim)
+void sim_vendors_init(struct sim *sim)
+{
+	sim->vendors = g_ptr_array_new_with_free_func(g_free);
+}
+
+void sim_vendors_clear(struct sim *sim)
 {
 	for (unsigned int i = 0; i < sim->vendors->len; i++)
-		if (sim->vendors->pdata[i])
-			vendor_shut(sim->vendors->pdata[i]);
-	while (sim->free_pending) {
-		struct sim_pending *pending = sim->free_pending;
-
-		sim->free_pending = pending->next;
-		g_free(pending);
-	}
+		vendor_shut(sim->vendors->pdata[i]);
+	g_ptr_array_free(sim->vendors, TRUE);
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RMPP transfers of vendor ports: class SubnAdm sends and receives whole messages, each segment of
- * which is a packet of the fabric that can get lost.
+ * RMPP transfers of agents, which send and receive whole messages, each segment of which is a
+ * packet of the fabric that can get lost.
  *
- * A transfer is found by TransactionID, remote LID and direction. One that receives a response
- * belongs to the client that asked, one that receives a request to the manager of the class.
+ * A transfer of an agent is found by TransactionID, class, remote LID and direction. One that
+ * receives a response needs a request of the agent that waits for it. A request sent in segments
+ * begins to wait for its response when the last segment was acknowledged.
  */
+#include <errno.h>
 #include <string.h>
 
-#include "libvendor/sim/port.h"
+#include "libvendor/sim/agent.h"
 
 #define ACK_NS (500 * NS_PER_MS)
 #define RETRIES 8
 #define WINDOW 64
 
 struct transfer {
-	struct sim_vendor *vendor;
+	struct agent *agent;
 	struct vendor_address remote;
 	uint64_t tid;
+	uint8_t mgmt_class;
 	struct rmpp_send *send; /* or */
 	struct rmpp_receive *receive;
 	uint8_t header[IBA_MAD_BYTES]; /* of what is sent, to be handed back on failure */
@@ -35,7 +38,8 @@ static gboolean transfer_equal(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
 
-	return x->tid == y->tid && x->remote.lid == y->remote.lid && !x->send == !y->send;
+	return x->tid == y->tid && x->mgmt_class == y->mgmt_class &&
+	       x->remote.lid == y->remote.lid && !x->send == !y->send;
 }
 
 static void transfer_free(void *data)
@@ -49,13 +53,13 @@ static void transfer_free(void *data)
 
 static void transfer_end(struct transfer *transfer)
 {
-	g_hash_table_remove(transfer->vendor->transfers, transfer);
+	g_hash_table_remove(transfer->agent->transfers, transfer);
 }
 
-static struct rmpp_config config_of(const struct sim_vendor *vendor)
+static struct rmpp_config config_of(const struct agent *agent)
 {
 	return (struct rmpp_config){
-		.actor = vendor->sim->actor,
+		.actor = agent->sim->actor,
 		.ack_ns = ACK_NS,
 		.retries = RETRIES,
 		.window = WINDOW,
@@ -66,40 +70,54 @@ static void transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	struct transfer *transfer = arg;
 
-	port_send_packet(transfer->vendor, &transfer->remote, mad);
+	agent_send_packet(transfer->agent, &transfer->remote, mad, IBA_MAD_BYTES);
 }
 
 /* ---- sending ---- */
 
+static void send_failed(struct transfer *transfer, struct sim_pending *pending)
+{
+	struct agent *agent = transfer->agent;
+
+	if (pending)
+		agent_pending_end(pending);
+	agent->receive(agent->arg, VENDOR_TIMED_OUT, &transfer->remote, transfer->header,
+		       IBA_MAD_BYTES);
+}
+
 static void send_done(void *arg, bool delivered)
 {
 	struct transfer *transfer = arg;
+	struct sim_pending *pending = agent_pending(transfer->agent, transfer->header);
 
+	if (transfer->header[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE)
+		pending = NULL;
 	if (!delivered)
-		port_give_back(transfer->vendor, transfer->header, sizeof(transfer->header),
-			       &transfer->remote, VENDOR_TIMED_OUT);
+		send_failed(transfer, pending);
+	else if (pending)
+		agent_pending_wait(pending);
 	transfer_end(transfer);
 }
 
-void port_rmpp_send(struct sim_vendor *vendor, const struct vendor_address *to,
-		    const uint8_t *message, size_t length)
+int agent_rmpp_send(struct agent *agent, const struct vendor_address *to, const uint8_t *message,
+		    size_t length)
 {
-	struct rmpp_config config = config_of(vendor);
+	struct rmpp_config config = config_of(agent);
 	struct transfer *transfer = g_new0(struct transfer, 1);
 
-	transfer->vendor = vendor;
+	transfer->agent = agent;
 	transfer->remote = *to;
 	transfer->tid = sim_read64(message + SIM_MAD_TID);
+	transfer->mgmt_class = message[SIM_MAD_CLASS];
 	memcpy(transfer->header, message, MIN(length, sizeof(transfer->header)));
 	transfer->send = rmpp_send_new(&config, message, length, transmit, send_done, transfer);
-	if (g_hash_table_contains(vendor->transfers, transfer)) {
-		port_give_back(vendor, transfer->header, sizeof(transfer->header), to,
-			       VENDOR_FAILED);
+	if (g_hash_table_contains(agent->transfers, transfer)) {
 		transfer_free(transfer);
-		return;
+		return -EINVAL;
 	}
-	g_hash_table_add(vendor->transfers, transfer);
+	g_hash_table_add(agent->transfers, transfer);
 	rmpp_send_start(transfer->send);
+	return 0;
 }
 
 /* ---- receiving ---- */
@@ -109,72 +127,60 @@ static void receive_expired(void *arg)
 	transfer_end(arg);
 }
 
-static struct transfer *find_transfer(struct sim_vendor *vendor, const struct sim_packet *packet,
+static struct transfer *find_transfer(const struct agent *agent, const struct sim_packet *packet,
 				      bool sending)
 {
 	struct transfer key = {
 		.remote = {.lid = packet->slid},
 		.tid = sim_read64(packet->data + SIM_MAD_TID),
+		.mgmt_class = packet->data[SIM_MAD_CLASS],
 		/* Only whether it is NULL counts. */
 		.send = sending ? (struct rmpp_send *)packet : NULL,
 	};
 
-	return g_hash_table_lookup(vendor->transfers, &key);
+	return g_hash_table_lookup(agent->transfers, &key);
 }
 
-/* Who receives the message that begins with this packet; NULL: nobody. */
-static struct sim_vendor *receiver(struct sim_port *port, const struct sim_packet *packet)
+static struct transfer *receive_new(struct agent *agent, const struct sim_packet *packet)
 {
-	struct sim_pending *pending;
-
-	if (!(packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE))
-		return port_manager(port, packet->data[SIM_MAD_CLASS]);
-	pending = port_pending(port, packet->sim, packet->data);
-	return pending ? pending->vendor : NULL;
-}
-
-static struct transfer *receive_new(struct sim_vendor *vendor, const struct sim_packet *packet)
-{
-	struct rmpp_config config = config_of(vendor);
+	struct rmpp_config config = config_of(agent);
 	struct transfer *transfer = g_new0(struct transfer, 1);
 
-	transfer->vendor = vendor;
-	transfer->remote = port_remote(packet);
+	transfer->agent = agent;
+	transfer->remote = agent_remote(packet);
 	transfer->tid = sim_read64(packet->data + SIM_MAD_TID);
+	transfer->mgmt_class = packet->data[SIM_MAD_CLASS];
 	transfer->receive = rmpp_receive_new(&config, transmit, receive_expired, transfer);
-	g_hash_table_add(vendor->transfers, transfer);
+	g_hash_table_add(agent->transfers, transfer);
 	return transfer;
 }
 
 static void received(struct transfer *transfer)
 {
-	struct sim_vendor *vendor = transfer->vendor;
+	struct agent *agent = transfer->agent;
 	size_t length;
 	const uint8_t *message = rmpp_receive_message(transfer->receive, &length);
-	const struct binding *binding = port_binding(vendor, message[SIM_MAD_CLASS]);
 
 	if (message[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE) {
-		struct sim_pending *pending = port_pending(vendor->port, vendor->sim, message);
+		struct sim_pending *pending = agent_pending(agent, message);
 
 		if (!pending)
 			return; /* it came too late */
-		port_pending_end(pending);
+		agent_pending_end(pending);
 	}
-	port_hand_over(vendor, binding, &transfer->remote, message, length);
+	agent_hand_over(agent, &transfer->remote, message, length);
 }
 
-static bool receive_packet(struct sim_port *port, struct sim_packet *packet)
+static bool receive_packet(struct agent *agent, const struct sim_packet *packet)
 {
-	struct transfer *transfer = NULL;
-	struct sim_vendor *vendor;
+	struct transfer *transfer = find_transfer(agent, packet, false);
 
-	for (GSList *item = port->vendors; item && !transfer; item = item->next)
-		transfer = find_transfer(item->data, packet, false);
 	if (!transfer) {
-		vendor = receiver(port, packet);
-		if (!vendor || packet->data[RMPP_AT_TYPE] != IBA_RMPP_DATA)
+		if (packet->data[RMPP_AT_TYPE] != IBA_RMPP_DATA ||
+		    (packet->data[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE &&
+		     !agent_pending(agent, packet->data)))
 			return false;
-		transfer = receive_new(vendor, packet);
+		transfer = receive_new(agent, packet);
 	}
 	switch (rmpp_receive_handle(transfer->receive, packet->data)) {
 	case RMPP_COMPLETE:
@@ -189,36 +195,34 @@ static bool receive_packet(struct sim_port *port, struct sim_packet *packet)
 	return true;
 }
 
-static bool send_packet(struct sim_port *port, struct sim_packet *packet)
+static bool send_packet(struct agent *agent, const struct sim_packet *packet)
 {
-	struct transfer *transfer = NULL;
+	struct transfer *transfer = find_transfer(agent, packet, true);
 
-	for (GSList *item = port->vendors; item && !transfer; item = item->next)
-		transfer = find_transfer(item->data, packet, true);
 	if (transfer)
 		rmpp_send_handle(transfer->send, packet->data);
 	return transfer != NULL;
 }
 
-bool sim_client_rmpp(struct sim_port *port, struct sim_packet *packet)
+bool agent_rmpp_packet(struct agent *agent, const struct sim_packet *packet)
 {
 	switch (packet->data[RMPP_AT_TYPE]) {
 	case IBA_RMPP_DATA:
-		return receive_packet(port, packet);
+		return receive_packet(agent, packet);
 	case IBA_RMPP_ACK:
-		return send_packet(port, packet);
+		return send_packet(agent, packet);
 	default: /* STOP and ABORT may be for either */
-		return send_packet(port, packet) || receive_packet(port, packet);
+		return send_packet(agent, packet) || receive_packet(agent, packet);
 	}
 }
 
-void port_rmpp_init(struct sim_vendor *vendor)
+void agent_rmpp_init(struct agent *agent)
 {
-	vendor->transfers =
+	agent->transfers =
 		g_hash_table_new_full(transfer_hash, transfer_equal, transfer_free, NULL);
 }
 
-void port_rmpp_clear(struct sim_vendor *vendor)
+void agent_rmpp_clear(struct agent *agent)
 {
-	g_hash_table_destroy(vendor->transfers);
+	g_hash_table_destroy(agent->transfers);
 }

@@ -15,8 +15,7 @@
 
 #include "libvendor/sim/rmpp.h"
 
-/* PayloadLength counts the class header of a segment too. */
-#define CLASS_HEADER (RMPP_HEADERS - RMPP_AT_DATA2 - 4)
+#define FIXED_HEADERS (RMPP_AT_DATA2 + 4) /* MAD and RMPP header */
 
 static uint32_t read32(const uint8_t *at)
 {
@@ -50,29 +49,33 @@ struct rmpp_send {
 	void (*done)(void *arg, bool delivered);
 	void *arg;
 	uint32_t segments, next, acked, window_last;
+	unsigned int headers; /* octets, of this class */
 	unsigned int retries; /* left */
 	bool in_loop, over, delivered;
 	size_t length;
 	uint8_t message[];
 };
 
+/* PayloadLength counts the class header of a segment too. */
 static void send_segment(struct rmpp_send *send, uint32_t number)
 {
-	size_t at = RMPP_HEADERS + (size_t)(number - 1) * RMPP_DATA;
-	size_t octets = MIN(send->length - at, RMPP_DATA);
+	unsigned int room = IBA_MAD_BYTES - send->headers;
+	unsigned int class_header = send->headers - FIXED_HEADERS;
+	size_t at = send->headers + (size_t)(number - 1) * room;
+	size_t octets = MIN(send->length - at, room);
 	uint8_t mad[IBA_MAD_BYTES] = {0};
 	uint8_t flags = IBA_RMPP_ACTIVE;
 	uint32_t payload = 0;
 
-	memcpy(mad, send->message, RMPP_HEADERS);
-	memcpy(mad + RMPP_HEADERS, send->message + at, octets);
+	memcpy(mad, send->message, send->headers);
+	memcpy(mad + send->headers, send->message + at, octets);
 	if (number == 1) {
 		flags |= IBA_RMPP_FIRST;
-		payload = send->segments * CLASS_HEADER + (send->length - RMPP_HEADERS);
+		payload = send->segments * class_header + (send->length - send->headers);
 	}
 	if (number == send->segments) {
 		flags |= IBA_RMPP_LAST;
-		payload = CLASS_HEADER + octets;
+		payload = class_header + octets;
 	}
 	set_rmpp(mad, IBA_RMPP_DATA, flags, number, payload);
 	send->transmit(send->arg, mad);
@@ -100,7 +103,7 @@ static void send_abort(struct rmpp_send *send, uint8_t status)
 	uint8_t mad[IBA_MAD_BYTES] = {0};
 
 	send->over = true;
-	memcpy(mad, send->message, RMPP_HEADERS);
+	memcpy(mad, send->message, send->headers);
 	set_rmpp(mad, IBA_RMPP_ABORT, IBA_RMPP_ACTIVE, 0, 0);
 	mad[RMPP_AT_STATUS] = status;
 	send->transmit(send->arg, mad);
@@ -126,14 +129,16 @@ struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t 
 				void (*done)(void *arg, bool delivered), void *arg)
 {
 	struct rmpp_send *send = g_malloc0(sizeof(*send) + length);
-	size_t data = length - RMPP_HEADERS;
+	unsigned int headers = rmpp_class(message[1]) ? rmpp_headers(message[1]) : RMPP_HEADERS;
+	unsigned int room = IBA_MAD_BYTES - headers;
 
-	g_assert(length >= RMPP_HEADERS);
+	g_assert(length >= headers);
 	send->config = *config;
 	send->transmit = transmit;
 	send->done = done;
 	send->arg = arg;
-	send->segments = data ? (data + RMPP_DATA - 1) / RMPP_DATA : 1;
+	send->headers = headers;
+	send->segments = MAX(1, (length - headers + room - 1) / room);
 	send->next = send->window_last = 1;
 	send->retries = config->retries;
 	send->length = length;
@@ -207,6 +212,7 @@ struct rmpp_receive {
 	uint32_t window_last;
 	uint32_t last;	    /* number of the last segment; 0: not known yet */
 	uint32_t last_data; /* octets of data in it */
+	unsigned int headers, room; /* octets of a segment: headers and data, by its class */
 	bool complete, ended;
 };
 
@@ -230,6 +236,8 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 	receive->have = g_byte_array_new();
 	receive->expected = 1;
 	receive->window_last = config->window;
+	receive->headers = RMPP_HEADERS;
+	receive->room = RMPP_DATA;
 	timer_init(&receive->timer, config->actor, receive_fire);
 	return receive;
 }
@@ -240,7 +248,7 @@ static void reply(struct rmpp_receive *receive, const uint8_t *mad, uint8_t type
 {
 	uint8_t out[IBA_MAD_BYTES] = {0};
 
-	memcpy(out, mad, RMPP_HEADERS);
+	memcpy(out, mad, receive->headers);
 	out[3] ^= IBA_METHOD_RESPONSE;
 	set_rmpp(out, type, IBA_RMPP_ACTIVE, segment, data2);
 	out[RMPP_AT_STATUS] = status;
@@ -259,13 +267,15 @@ static uint8_t check_data(const struct rmpp_receive *receive, const uint8_t *mad
 {
 	uint32_t number = read32(mad + RMPP_AT_SEGMENT);
 	uint32_t payload = read32(mad + RMPP_AT_DATA2);
+	uint32_t class_header = receive->headers - FIXED_HEADERS;
 	uint8_t flags = mad[RMPP_AT_FLAGS];
 
 	if (mad[RMPP_AT_VERSION] != IBA_RMPP_VERSION)
 		return IBA_RMPP_UNSUP_VERSION;
 	if (!number || (number == 1) != !!(flags & IBA_RMPP_FIRST))
 		return IBA_RMPP_BAD_FIRST_SEGMENT;
-	if (flags & IBA_RMPP_LAST && (payload < CLASS_HEADER || payload > CLASS_HEADER + RMPP_DATA))
+	if (flags & IBA_RMPP_LAST &&
+	    (payload < class_header || payload > class_header + receive->room))
 		return IBA_RMPP_BAD_LAST_LENGTH;
 	if (receive->last &&
 	    (number > receive->last || (number == receive->last) != !!(flags & IBA_RMPP_LAST)))
@@ -275,21 +285,22 @@ static uint8_t check_data(const struct rmpp_receive *receive, const uint8_t *mad
 
 static void store(struct rmpp_receive *receive, const uint8_t *mad, uint32_t number)
 {
-	size_t at = RMPP_HEADERS + (size_t)(number - 1) * RMPP_DATA;
+	size_t at = receive->headers + (size_t)(number - 1) * receive->room;
 	unsigned int room = receive->have->len;
 
 	if (number > room) {
 		g_byte_array_set_size(receive->have, number);
 		memset(receive->have->data + room, 0, number - room);
-		g_byte_array_set_size(receive->message, at + RMPP_DATA);
+		g_byte_array_set_size(receive->message, at + receive->room);
 	}
 	receive->have->data[number - 1] = 1;
-	memcpy(receive->message->data + at, mad + RMPP_HEADERS, RMPP_DATA);
+	memcpy(receive->message->data + at, mad + receive->headers, receive->room);
 	if (number == 1)
-		memcpy(receive->message->data, mad, RMPP_HEADERS);
+		memcpy(receive->message->data, mad, receive->headers);
 	if (mad[RMPP_AT_FLAGS] & IBA_RMPP_LAST) {
 		receive->last = number;
-		receive->last_data = read32(mad + RMPP_AT_DATA2) - CLASS_HEADER;
+		receive->last_data = read32(mad + RMPP_AT_DATA2) -
+				     (receive->headers - FIXED_HEADERS);
 	}
 	while (receive->expected <= receive->have->len &&
 	       receive->have->data[receive->expected - 1])
@@ -306,6 +317,8 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 		return refuse(receive, mad, status);
 	if (number > receive->window_last)
 		return RMPP_MORE; /* the sender will come back to it */
+	if (number > RMPP_MESSAGE_MAX / receive->room)
+		return refuse(receive, mad, IBA_RMPP_RESOURCES_EXHAUSTED);
 	if (!receive->complete && number > got) {
 		store(receive, mad, number);
 		got = receive->expected - 1;
@@ -328,6 +341,10 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 	if (receive->ended)
 		return RMPP_MORE;
 	timer_start(&receive->timer, receive->config.ack_ns * (receive->config.retries + 2));
+	if (!receive->have->len && rmpp_class(mad[1])) { /* all packets are of one class */
+		receive->headers = rmpp_headers(mad[1]);
+		receive->room = IBA_MAD_BYTES - receive->headers;
+	}
 	switch (mad[RMPP_AT_TYPE]) {
 	case IBA_RMPP_DATA:
 		return receive_data(receive, mad);
@@ -345,7 +362,8 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length)
 {
 	g_assert(receive->complete);
-	*length = RMPP_HEADERS + (size_t)(receive->last - 1) * RMPP_DATA + receive->last_data;
+	*length = receive->headers + (size_t)(receive->last - 1) * receive->room +
+		  receive->last_data;
 	return receive->message->data;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reliable multi-packet protocol (IBA 13.6), both ends, for class SubnAdm.
+ * The reliable multi-packet protocol (IBA 13.6), both ends, for all classes that have it.
  *
- * A message is the MAD, RMPP and class headers (56 octets) and all the data; a DATA packet repeats
- * the headers before 200 octets of data. All calls on one actor.
+ * A message is the MAD, RMPP and class headers and all the data; a DATA packet repeats the headers
+ * before its part of the data. All calls on one actor.
  */
 #ifndef SIM_RMPP_H
 #define SIM_RMPP_H
@@ -11,8 +11,10 @@
 #include "complib/actor.h"
 #include "iba/iba.h"
 
-#define RMPP_HEADERS 56 /* octets before the data of each segment */
-#define RMPP_DATA 200	/* octets of data in a segment */
+#define RMPP_HEADERS 56 /* octets before the data of each segment in class SubnAdm */
+#define RMPP_DATA 200	/* octets of data in such a segment */
+#define RMPP_MESSAGE_MAX (UINT32_C(128) << 20) /* longer ones are refused with an ABORT */
+#define RMPP_CLASS_BIS 0x12
 
 enum rmpp_offset {
 	RMPP_AT_VERSION = 24,
@@ -32,6 +34,23 @@ struct rmpp_config {
 
 typedef void rmpp_transmit_fn(void *arg, const uint8_t mad[IBA_MAD_BYTES]);
 
+/* Octets before the data of each segment of a class; 0: it has no RMPP. */
+static inline unsigned int rmpp_headers(uint8_t mgmt_class)
+{
+	if (mgmt_class == IBA_CLASS_SUBN_ADM)
+		return RMPP_HEADERS;
+	if (mgmt_class == IBA_CLASS_DEV_MGT || mgmt_class == RMPP_CLASS_BIS)
+		return 64;
+	if (mgmt_class >= IBA_CLASS_VENDOR_OUI_FIRST && mgmt_class <= IBA_CLASS_VENDOR_OUI_LAST)
+		return 40;
+	return 0;
+}
+
+static inline bool rmpp_class(uint8_t mgmt_class)
+{
+	return rmpp_headers(mgmt_class) != 0;
+}
+
 static inline bool rmpp_is_active(const uint8_t *mad)
 {
 	return mad[RMPP_AT_FLAGS] & IBA_RMPP_ACTIVE;
@@ -40,7 +59,7 @@ static inline bool rmpp_is_active(const uint8_t *mad)
 /* ---- sending ---- */
 struct rmpp_send;
 
-/* Copies the message; length at least RMPP_HEADERS. */
+/* Copies the message; length at least rmpp_headers() of its class, which has RMPP. */
 struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
 				size_t length, rmpp_transmit_fn *transmit,
 				void (*done)(void *arg, bool delivered), void *arg);

@@ -98,8 +98,8 @@ struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *
 	sim->digest = UINT64_C(0xCBF29CE484222325);
 	atomic_init(&sim->started, false);
 	sim->actor = actor_new(rt, "sim");
-	sim->vendors = g_ptr_array_new();
-	sim->closed_vendors = g_ptr_array_new_with_free_func(g_free);
+	sim_agents_init(sim);
+	sim_vendors_init(sim);
 	sim->by_guid = g_hash_table_new(g_int64_hash, g_int64_equal);
 	sim->n_nodes = topology->nodes->len;
 	sim->n_ports = topology->ports->len;
@@ -132,7 +132,8 @@ void sim_free(struct sim *sim)
 	actor_stop(sim->actor);
 	atomic_store(&sim->started, false);
 	sim_faults_clear(sim);
-	sim_clients_clear(sim);
+	sim_vendors_clear(sim);
+	sim_agents_clear(sim);
 	sim_forward_clear(sim);
 	for (unsigned int i = 0; i < sim->n_nodes; i++) {
 		struct sim_node *node = &sim->nodes[i];
@@ -145,8 +146,6 @@ void sim_free(struct sim *sim)
 	}
 	actor_free(sim->actor);
 	g_hash_table_destroy(sim->by_guid);
-	g_ptr_array_free(sim->vendors, TRUE);
-	g_ptr_array_free(sim->closed_vendors, TRUE);
 	g_free(sim->ports);
 	g_free(sim->nodes);
 	g_free(sim);

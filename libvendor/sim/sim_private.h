@@ -22,6 +22,7 @@
 /* Offsets in a MAD that forwarding and demultiplexing read in place: once a hop, so no codec. */
 enum sim_mad_offset {
 	SIM_MAD_CLASS = 1,
+	SIM_MAD_CLASS_VERSION = 2,
 	SIM_MAD_METHOD = 3,
 	SIM_MAD_STATUS = 4, /* of a directed SMP its top bit is D */
 	SIM_MAD_HOP_POINTER = 6,
@@ -38,7 +39,7 @@ enum sim_mad_offset {
 };
 
 struct sim_node;
-struct sim_vendor;
+struct agent;
 
 struct sim_port {
 	struct iba_port_info info;
@@ -57,7 +58,7 @@ struct sim_port {
 	uint8_t *vl_arb;     /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
 	uint16_t *fec;	     /* enabled codes of each speed; NULL: as after power on */
 	struct timer *lease; /* of the M_Key; NULL: never ran */
-	GSList *vendors;     /* struct sim_vendor opened here */
+	GSList *agents;	     /* struct agent registered here */
 };
 
 struct sim_switch {
@@ -126,10 +127,12 @@ struct sim {
 	struct sim_port *ports;
 	unsigned int n_nodes, n_ports;
 	GHashTable *by_guid; /* node and port GUIDs -> struct sim_port, port 0 for a node's */
-	GPtrArray *vendors;  /* by agent number - 1; closed ones are NULL */
-	GPtrArray *closed_vendors;
+	GHashTable *agents;  /* struct agent by its number */
+	uint32_t last_agent; /* number given last */
+	GPtrArray *vendors;  /* open ports: struct sim_vendor; owns the shells of closed ones too */
 	struct sim_packet *waiting, *free_packets;
 	struct sim_pending *free_pending;
+	uint64_t pending_serial;
 	struct sim_flap *flaps;
 	struct sim_counters counters;
 	uint64_t random, digest, next_tid;
@@ -275,14 +278,18 @@ void sim_trap_switch_p_key(const struct sim_packet *packet, const struct sim_por
 bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet);
 void sim_trap_clear(struct sim_node *node);
 
-/* ---- port.c: clients ---- */
-/* Response: to the client that asked. False if nobody did. */
+/* ---- agent.c: clients ---- */
+/* Response: to the agent that asked. False if nobody did. */
 bool sim_client_response(struct sim_port *port, struct sim_packet *packet);
-/* To the manager of its class, if there is one. */
+/* To the agent that registered for such MADs. False if there is none. */
 bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet);
-/* A packet of an RMPP transfer. False if it belongs to none. */
-bool sim_client_rmpp(struct sim_port *port, struct sim_packet *packet);
-bool sim_client_has_manager(const struct sim_port *port, uint8_t mgmt_class);
-void sim_clients_clear(struct sim *sim);
+/* Would sim_client_unsolicited() find an agent? */
+bool sim_client_takes(const struct sim_port *port, const struct sim_packet *packet);
+void sim_agents_init(struct sim *sim);
+void sim_agents_clear(struct sim *sim); /* all were freed */
+
+/* ---- port.c ---- */
+void sim_vendors_init(struct sim *sim);
+void sim_vendors_clear(struct sim *sim); /* closes what is open */
 
 #endif
