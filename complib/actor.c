@@ -312,6 +312,23 @@ void actor_attach(struct actor *actor, GMainContext *context)
 	g_source_attach(actor->source, context);
 }
 
+uint64_t actor_poll(struct actor *actor)
+{
+	const struct timer *timer;
+	uint64_t now;
+
+	g_assert(actor->state == ACTOR_NEW && !is_virtual(actor));
+	pthread_mutex_lock(&actor->lock);
+	mailbox_take(actor);
+	pthread_mutex_unlock(&actor->lock);
+	actor_turn(actor);
+	timer = timer_queue_top(actor->timers);
+	if (!timer)
+		return UINT64_MAX;
+	now = actor_now(actor);
+	return timer->when > now ? timer->when - now : 0;
+}
+
 static void actor_detach(struct actor *actor)
 {
 	g_source_destroy(actor->source);

@@ -4,9 +4,9 @@ noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h includ
 noinst_HEADERS += include/vendor/capture.h libvendor/capture_private.h
 libvendor_a_SOURCES = libvendor/vendor.c libvendor/tap.c libvendor/capture.c \
 	libvendor/capture_frame.c
-noinst_HEADERS += libvendor/osmsim/protocol.h
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk
 include libvendor/umad/local.mk
+include libvendor/osmsim/local.mk
 include libvendor/preload/local.mk

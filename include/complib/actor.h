@@ -58,6 +58,11 @@ struct actor *actor_new(struct runtime *rt, const char *name);
 void actor_start(struct actor *actor);
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
 /*
+ * Instead of either, for a caller with a loop of its own: runs what is queued and due. Returns
+ * nanoseconds until the next timer is due, UINT64_MAX if none runs. Not if virtual.
+ */
+uint64_t actor_poll(struct actor *actor);
+/*
  * Joins its thread, or detaches it (on the context's thread); what is still queued or posted later
  * is dropped; its timers become idle, and timer_start does nothing any more.
  */

@@ -125,16 +125,24 @@ struct osmsim_path {
 /*
  * Semantics of OSMSIM_MAD, which are those of the kernel's user MAD interface.
  *
- * To the server: agent_id, timeout_ms (0: no response expected), retries and addr count; length is
- * that of the MAD. The server replaces the high half of a request's TransactionID by a number of
- * the agent, times out, retries, and hands the request back with status ETIMEDOUT; a request that
- * cannot be sent comes back at once with status EINVAL (unknown agent, foreign class, a
- * TransactionID already waiting) and its MAD header. A response keeps the TransactionID of the
- * request it answers.
+ * To the server: agent_id, timeout_ms (0: no response expected), retries and addr count; the MAD is
+ * what the frame holds behind struct ib_user_mad, at least its header of 24 octets. The server
+ * replaces the high half of the TransactionID by a number of the agent unless the MAD is a response
+ * or TrapRepress, times out, sends again retries times, and hands the request back with status
+ * ETIMEDOUT; what cannot be sent comes back at once with status EINVAL (unknown agent, SMP of an
+ * agent of QP 1 or GMP of one of QP 0, a TransactionID already waiting, too long without RMPP).
+ * What comes back is struct ib_user_mad and the MAD header.
  *
- * To the client: status 0 and a MAD, or a request that came back. The server must go on reading
- * while a client does not, and writes the first 256 octets of a MAD at once with what precedes
- * them; a client whose program has no room for a whole MAD leaves it in the socket.
+ * To the client: status 0 and a MAD, or a request that came back; length is that of the frame, as
+ * the kernel sets it. An agent with rmpp_version 1 gets and sends whole messages: all headers, then
+ * the data of all segments. The server goes on reading while a client does not, and writes the first
+ * 256 octets of a MAD at once with what precedes them; a client whose program has no room for a
+ * whole MAD leaves it in the socket.
+ *
+ * OSMSIM_REGISTER fails with -EINVAL as the kernel does, for a method that another agent of the
+ * port has as for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is
+ * no such handle. Closing a port connection ends all its agents. MADs beyond some 64 MB that a
+ * client did not read are dropped, as the kernel drops those beyond 200,000.
  */
 
 #endif

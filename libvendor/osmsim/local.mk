@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# All of the server but its main(), so that tests can run it within themselves.
+noinst_LIBRARIES += libosmsim.a
+noinst_HEADERS += libvendor/osmsim/protocol.h
+libosmsim_a_SOURCES = \
+	libvendor/osmsim/connection.c \
+	libvendor/osmsim/control.c \
+	libvendor/osmsim/mad.c \
+	libvendor/osmsim/server.c libvendor/osmsim/server.h
+
+bin_PROGRAMS += libvendor/osmsim/osmsim
+libvendor_osmsim_osmsim_SOURCES = libvendor/osmsim/main.c
+libvendor_osmsim_osmsim_LDADD = libosmsim.a $(LIBS_SIM)

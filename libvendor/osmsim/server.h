@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the parts of osmsim share. One thread runs all of it. */
+#ifndef OSMSIM_SERVER_H
+#define OSMSIM_SERVER_H
+
+#include <sys/epoll.h>
+
+#include "libvendor/osmsim/protocol.h"
+#include "libvendor/sim/agent.h"
+#include "vendor/sim.h"
+
+/* Something that epoll watches; first member of what owns it. */
+struct watch {
+	int fd;
+	void (*ready)(struct watch *watch, uint32_t events);
+};
+
+struct server;
+
+enum connection_kind {
+	CONNECTION_NEW, /* no frame yet */
+	CONNECTION_CONTROL,
+	CONNECTION_PORT,
+};
+
+/* Octets that wait: those from head to tail. */
+struct buffer {
+	uint8_t *data;
+	size_t head, tail, room;
+};
+
+/* An agent of a port connection. */
+struct port_agent {
+	struct connection *connection;
+	struct agent *agent; /* NULL: a free place */
+	uint32_t id;
+	uint8_t qpn;
+};
+
+struct connection {
+	struct watch watch;
+	struct server *server;
+	uint32_t number; /* in log lines */
+	enum connection_kind kind;
+	uint32_t pid; /* as the client says */
+	struct buffer in, out;
+	bool dirty;   /* in server->dirty: has output to send */
+	bool closing; /* in server->closing */
+	bool wants_out;
+	struct sim_node *node; /* it sits on */
+	/* of a port */
+	struct sim_port *port;
+	uint32_t handle;
+	struct port_agent *agents; /* OSMSIM_MAX_AGENTS */
+	uint64_t received, sent, dropped; /* MADs; from the client's view */
+};
+
+struct server {
+	struct runtime *rt;
+	struct log *log;
+	struct sim *sim;
+	int epoll_fd;
+	struct watch listener;
+	char *path; /* of the socket; NULL: not there (yet) */
+	GHashTable *connections; /* set of struct connection */
+	GHashTable *handles;	 /* struct connection by handle */
+	GPtrArray *dirty, *closing;
+	uint32_t last_number, last_handle;
+	uint64_t refused; /* connections closed for nonsense */
+	bool quit;
+};
+
+/* ---- server.c ---- */
+/* Listens on path; with an error if a server answers there or it cannot be made. */
+struct server *server_new(struct runtime *rt, struct log *log, struct sim *sim, const char *path,
+			  GError **error);
+void server_free(struct server *server);
+/* One round: waits at most timeout_ns (UINT64_MAX: for ever), serves what is ready. */
+void server_turn(struct server *server, uint64_t timeout_ns);
+void server_watch(struct server *server, struct watch *watch, uint32_t events);
+/* The node with that description or GUID; empty: the first host. NULL: none, or not one only. */
+struct sim_node *server_find_node(const struct server *server, const char *name);
+
+/* ---- connection.c ---- */
+struct connection *connection_new(struct server *server, int fd);
+void connection_free(struct connection *connection);
+/* Ends it after this round. */
+void connection_close(struct connection *connection);
+/* Writes what the socket takes. */
+void connection_flush(struct connection *connection);
+/* Queues a frame made of two pieces. */
+void connection_put(struct connection *connection, enum osmsim_type type, const void *first,
+		    size_t first_length, const void *second, size_t second_length);
+/* A line in the log and the end: the client sent what makes no sense. */
+void connection_refuse(struct connection *connection, const char *why);
+
+/* ---- control.c, mad.c: one frame; data need not be aligned ---- */
+void control_frame(struct connection *connection, uint32_t type, const uint8_t *data,
+		   size_t length);
+void mad_frame(struct connection *connection, uint8_t *data, size_t length);
+
+/* ---- mad.c ---- */
+/* The agent's number, or negative errno. */
+int mad_register(struct connection *port, const struct osmsim_register *request);
+int mad_unregister(struct connection *port, uint32_t agent);
+void mad_close(struct connection *port); /* ends its agents */
+
+#endif
