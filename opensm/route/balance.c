@@ -23,7 +23,8 @@
 struct balance {
 	const struct route_graph *graph;
 	struct routing *routing;
-	const uint8_t *hops; /* symmetric: cables go both ways */
+	const uint8_t *hops; /* symmetric, as cables go both ways, unless oriented */
+	uint8_t *column;     /* of an oriented graph: hops of all switches to the leaf at hand */
 	uint64_t *load;	     /* by link */
 	uint32_t *to;	     /* switch at the end of a link */
 	uint32_t *first;     /* [n]: candidates of a switch towards the leaf at hand */
@@ -50,20 +51,33 @@ static void order_by_distance(struct balance *balance, const uint8_t *hops)
 	uint32_t n = balance->graph->n, start[256 + 1] = { 0 };
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		start[255 - hops[sw] + 1]++;
+		start[255 - route_distance(balance->graph, hops[sw]) + 1]++;
 	start[1] = 0; /* unreachable ones */
 	for (unsigned int i = 1; i <= 256; i++)
 		start[i] += start[i - 1];
 	balance->n_order = start[255];
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (hops[sw] != ROUTE_FAR && hops[sw])
-			balance->order[start[255 - hops[sw]]++] = sw;
+			balance->order[start[255 - route_distance(balance->graph, hops[sw])]++] =
+				sw;
+}
+
+/* Hops of all switches to the leaf. */
+static const uint8_t *hops_to(struct balance *balance, uint32_t leaf)
+{
+	uint32_t n = balance->graph->n;
+
+	if (!balance->graph->up)
+		return balance->hops + (size_t)leaf * n;
+	for (uint32_t sw = 0; sw < n; sw++)
+		balance->column[sw] = balance->hops[(size_t)sw * n + leaf];
+	return balance->column;
 }
 
 static void list_candidates(struct balance *balance, uint32_t leaf)
 {
 	const struct route_graph *graph = balance->graph;
-	const uint8_t *hops = balance->hops + (size_t)leaf * graph->n;
+	const uint8_t *hops = hops_to(balance, leaf);
 	uint32_t n = 0;
 
 	order_by_distance(balance, hops);
@@ -74,7 +88,7 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 			const struct route_edge *edge = &graph->edges[e];
 
-			if (hops[edge->to] + 1 != hops[sw])
+			if (!route_leads(graph, e, hops[sw], hops[edge->to]))
 				continue;
 			for (unsigned int k = 0; k < edge->n_links; k++)
 				balance->candidates[n++] = edge->first_link + k;
@@ -236,6 +250,7 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	struct balance balance = { .graph = graph, .hops = hops, .routing = routing };
 	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
 
+	balance.column = g_malloc(n);
 	balance.load = g_new0(uint64_t, n_links);
 	balance.to = g_new(uint32_t, n_links);
 	balance.candidates = g_new(uint32_t, n_links);
@@ -248,6 +263,7 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.link_of = g_new0(uint32_t, (size_t)n * 256);
 	index_links(&balance);
 	route_all(&balance);
+	g_free(balance.column);
 	g_free(balance.load);
 	g_free(balance.to);
 	g_free(balance.candidates);

@@ -17,9 +17,19 @@ enum route_promise {
 	ROUTE_SHORTEST = 1 << 1,
 };
 
+/* A node GUID and the number the operator gave it. */
+struct route_id {
+	uint64_t guid;
+	uint64_t id;
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
+	const uint64_t *roots; /* node GUIDs of root switches; none: the engine finds them */
+	uint32_t n_roots;
+	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */
+	uint32_t n_ids;
 };
 
 /* LFTs of all switches: lft[switch index][LID]. */
@@ -46,12 +56,13 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 
 /*
  * Puts back into a fresh routing, which nobody else holds yet, the entries of an earlier one that
- * still begin a shortest path to the same endport; returns how many. Worth it after losses; after
- * a gain of cables between switches it would leave these idle. Does nothing to a routing that does
- * not promise shortest paths, or that promises freedom from deadlock.
+ * still begin a best path, by the rules of its engine, to the same endport; returns how many. Worth
+ * it after losses; after a gain of cables between switches it would leave these idle. input is
+ * that of the fresh one. Does nothing if the engine cannot tell what a best path is.
  */
-uint64_t routing_keep(const struct fabric *fabric, struct routing *routing,
-		      const struct fabric *old_fabric, const struct routing *old);
+uint64_t routing_keep(const struct fabric *fabric, const struct route_input *input,
+		      struct routing *routing, const struct fabric *old_fabric,
+		      const struct routing *old);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
@@ -61,12 +72,20 @@ enum route_error {
 };
 GQuark route_error_quark(void);
 
+struct route_graph;
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
+	/*
+	 * The hops by which it routes, as of route_hops_all(), in a graph that it may orient; every
+	 * entry that leads nearer by them (route_leads) is as legal as its own, in any mixture.
+	 * NULL if it has no such hops. next may be NULL.
+	 */
+	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
+			 const struct route_input *input, uint8_t *next, GError **error);
 };
 
 const struct route_engine *route_find(const char *name); /* NULL if there is none */
@@ -74,18 +93,21 @@ const struct route_engine *const *route_engines(void);	 /* NULL-terminated */
 
 /* ---- the verifier: every table passes it before a switch sees it ---- */
 struct route_verdict {
-	bool complete;	/* every LID reached from every switch */
+	bool complete;	/* every LID reached from every switch that should reach it */
 	bool loop_free;
 	bool acyclic;	/* channel dependencies of all paths, one VL */
 	bool cut;	/* some pair needs a path that does not exist physically */
 	uint16_t max_hops;
 	uint64_t paths; /* (switch, LID) pairs checked */
+	uint64_t discarded; /* of these, left without a path so that there is no deadlock */
 	char *witness;	/* what is wrong, hop by hop, for the log; NULL if nothing */
 };
 /*
  * True if complete and loop free, and acyclic where the routing promises it. A LID that is not
  * reached because of a loop makes the routing incomplete too; pairs that are not connected
- * physically do not. Channel dependencies: see verify.c.
+ * physically do not, nor do, where the routing promises freedom from deadlock, entries that
+ * discard what a switch with hosts sends to a switch, or one without hosts to anybody. Channel
+ * dependencies: see verify.c.
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict);
@@ -109,7 +131,6 @@ struct route_tree {
 struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
 				   uint32_t n_members, uint32_t *left_out);
 /* The same for many groups: the graph of this fabric is made once, by route_graph_new(). */
-struct route_graph;
 struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
 				      const uint32_t *members, uint32_t n_members,
 				      uint32_t *left_out);

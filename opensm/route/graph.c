@@ -147,5 +147,6 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->targets);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
+	g_free(graph->up);
 	g_free(graph);
 }

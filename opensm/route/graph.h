@@ -10,6 +10,8 @@
 
 #define ROUTE_FAR 0xFF /* hops: there is no path */
 #define ROUTE_HOPS_MAX 0xFE
+#define ROUTE_UP 0x80 /* hops in an oriented graph: the path begins upwards */
+#define ROUTE_UP_HOPS_MAX 0x7D
 
 struct route_edge {
 	uint32_t to;
@@ -37,6 +39,7 @@ struct route_graph {
 	struct route_target *targets; /* by leaf, exit, LID */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
+	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);
@@ -57,11 +60,34 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
  * without a path. If next is not NULL it gets the lowest exit port towards each destination on
  * one of the shortest paths, neighbours taking turns (0xFF where there is none). False if some
  * path is longer than ROUTE_HOPS_MAX.
+ *
+ * In an oriented graph paths are legal ones only: up, then down. A switch that can reach the
+ * destination by going down alone does so, even if another way is shorter, since what came down
+ * to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
+ * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR, but next
+ * still leads to the destination by way of a switch that has one.
  */
 bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next);
 
 /* The same for all switches as destinations; g_free the result. NULL if a path is too long. */
 uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next);
+
+/* The number of hops in an element of such a table; ROUTE_FAR stays. */
+static inline unsigned int route_distance(const struct route_graph *graph, uint8_t hops)
+{
+	return graph->up && hops != ROUTE_FAR ? hops & ~ROUTE_UP : hops;
+}
+
+/* Whether an edge begins a best path: hops to the destination here and at its other end. */
+static inline bool route_leads(const struct route_graph *graph, uint32_t edge, uint8_t here,
+			       uint8_t there)
+{
+	if (!graph->up)
+		return there + 1u == here;
+	if (graph->up[edge])
+		return (there | ROUTE_UP) + 1u == here;
+	return there < ROUTE_UP && there + 1u == here;
+}
 
 #endif

@@ -8,6 +8,10 @@
  * i, i + m, i + 2m, ... among those it is nearer to. What is left is offered in further rounds with
  * the turns shifted, and then to any that can. The turns of a switch begin at its own number: so a
  * destination is approached on all sides.
+ *
+ * In an oriented graph there are three passes: who reaches the destination by going down alone;
+ * then, level by level of the whole length, who gets there by going up first; last, who has no
+ * legal path but a neighbour that has one.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -23,13 +27,22 @@ struct line {
 	uint64_t word[LINE_WORDS];
 };
 
+enum way {
+	WAY_ANY,
+	WAY_DOWN,
+	WAY_UP,
+};
+
 struct search {
 	const struct route_graph *graph;
+	enum way way;
 	uint32_t n_dests;
 	uint32_t first;	      /* destination of bit 0 */
 	struct line *front;   /* destinations that are level hops from a switch */
 	struct line *arrive;  /* those that are level + 1 hops from it */
 	struct line *reached; /* those that are no more than level hops from it */
+	GArray *down;	      /* fronts of the pass down, level by level: graph->n lines each */
+	GArray *legal;	      /* fronts of both passes */
 	struct line *turns[256]; /* [m]: m lines, line i for neighbour i; made on demand */
 	uint8_t *hops, *next;
 };
@@ -86,6 +99,11 @@ static bool take(struct search *search, uint32_t sw, const struct route_edge *ed
 	return any;
 }
 
+static bool is_open(const struct search *search, uint32_t edge)
+{
+	return search->way == WAY_ANY || search->graph->up[edge] == (search->way == WAY_UP);
+}
+
 /* Destinations that some neighbour brings to sw; false if there are none. */
 static bool arriving(const struct search *search, uint32_t sw, struct line *line)
 {
@@ -94,7 +112,8 @@ static bool arriving(const struct search *search, uint32_t sw, struct line *line
 
 	memset(line, 0, sizeof(*line));
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		line_or(line, &search->front[graph->edges[e].to]);
+		if (is_open(search, e))
+			line_or(line, &search->front[graph->edges[e].to]);
 	for (int w = 0; w < LINE_WORDS; w++) {
 		line->word[w] &= ~search->reached[sw].word[w];
 		any |= line->word[w];
@@ -105,8 +124,7 @@ static bool arriving(const struct search *search, uint32_t sw, struct line *line
 static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
 {
 	const struct route_graph *graph = search->graph;
-	const struct route_edge *edges = &graph->edges[graph->first_edge[sw]];
-	uint32_t m = route_degree(graph, sw);
+	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
 	const uint32_t shifts[] = { sw, sw + m / 2, sw + m / 4, sw + m / 8 + 1 };
 	struct line all, got;
 
@@ -116,11 +134,12 @@ static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
 		bool last = round == G_N_ELEMENTS(shifts);
 
 		for (uint32_t i = 0; i < m; i++) {
-			const struct route_edge *edge = &edges[last ? (i + sw) % m : i];
+			uint32_t e = first + (last ? (i + sw) % m : i);
+			const struct route_edge *edge = &graph->edges[e];
 			const struct line *mask =
 				last ? NULL : turn(search, m, (i + shifts[round]) % m);
 
-			if (take(search, sw, edge, mask, &got))
+			if (is_open(search, e) && take(search, sw, edge, mask, &got))
 				note(search, sw, &got, hops, graph->links[edge->first_link]);
 		}
 		if (!memcmp(&search->arrive[sw], &all, sizeof(all)))
@@ -157,26 +176,108 @@ static bool search_level(struct search *search, uint8_t hops, const struct line 
 	return any;
 }
 
-static bool search_block(struct search *search, const uint32_t *dests)
+/* Sets the block's destinations out; all gets their bits. */
+static void search_begin(struct search *search, const uint32_t *dests, struct line *all)
 {
 	uint32_t n = search->graph->n;
 	uint32_t bits = MIN(search->n_dests - search->first, LINE_BITS);
-	struct line all = { 0 };
-	unsigned int level = 1;
 
+	memset(all, 0, sizeof(*all));
 	memset(search->front, 0, n * sizeof(struct line));
 	memset(search->reached, 0, n * sizeof(struct line));
 	for (uint32_t bit = 0; bit < bits; bit++) {
 		uint32_t sw = dests[search->first + bit];
 
-		all.word[bit / 64] |= UINT64_C(1) << bit % 64;
+		all->word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->front[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->reached[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->hops[(size_t)sw * search->n_dests + search->first + bit] = 0;
 	}
+}
+
+static bool search_block(struct search *search, const uint32_t *dests)
+{
+	unsigned int level = 1;
+	struct line all;
+
+	search_begin(search, dests, &all);
 	while (search_level(search, level, &all))
 		if (level++ == ROUTE_HOPS_MAX)
 			return false;
+	return true;
+}
+
+/* ---- oriented ---- */
+
+static bool pass_down(struct search *search, const struct line *all)
+{
+	unsigned int level = 1;
+
+	search->way = WAY_DOWN;
+	g_array_set_size(search->down, 0);
+	do {
+		if (level > ROUTE_UP_HOPS_MAX)
+			return false;
+		g_array_append_vals(search->down, search->front, search->graph->n);
+	} while (search_level(search, level++, all));
+	return true;
+}
+
+/* What an earlier pass reached at this level goes on from there too; false if it ended before. */
+static bool join_front(struct search *search, const GArray *fronts, unsigned int level)
+{
+	uint32_t n = search->graph->n;
+
+	if ((size_t)(level + 1) * n > fronts->len)
+		return false;
+	for (uint32_t sw = 0; sw < n; sw++)
+		line_or(&search->front[sw],
+			&g_array_index(fronts, struct line, (size_t)level * n + sw));
+	return true;
+}
+
+static bool pass_up(struct search *search, const struct line *all)
+{
+	uint32_t n = search->graph->n;
+	bool joined, any = true;
+
+	search->way = WAY_UP;
+	memset(search->front, 0, n * sizeof(struct line));
+	g_array_set_size(search->legal, 0);
+	for (unsigned int level = 1;; level++) {
+		joined = join_front(search, search->down, level - 1);
+		if (!any && !joined)
+			return true;
+		if (level > ROUTE_UP_HOPS_MAX)
+			return false;
+		g_array_append_vals(search->legal, search->front, n);
+		any = search_level(search, ROUTE_UP | level, all);
+	}
+}
+
+static void pass_rest(struct search *search, const struct line *all)
+{
+	bool joined, any = true;
+
+	search->way = WAY_ANY;
+	memset(search->front, 0, search->graph->n * sizeof(struct line));
+	for (unsigned int level = 0;; level++) {
+		joined = join_front(search, search->legal, level);
+		if (!any && !joined)
+			return;
+		any = search_level(search, ROUTE_FAR, all);
+	}
+}
+
+static bool search_oriented(struct search *search, const uint32_t *dests)
+{
+	struct line all;
+
+	search_begin(search, dests, &all);
+	if (!pass_down(search, &all) || !pass_up(search, &all))
+		return false;
+	if (search->next)
+		pass_rest(search, &all);
 	return true;
 }
 
@@ -200,18 +301,22 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 	};
 	uint32_t n = job->graph->n;
 
+	search.down = g_array_new(FALSE, FALSE, sizeof(struct line));
+	search.legal = g_array_new(FALSE, FALSE, sizeof(struct line));
 	search.front = g_new(struct line, n);
 	search.arrive = g_new(struct line, n);
 	search.reached = g_new(struct line, n);
 	for (uint32_t block = first; block < last; block++) {
 		search.first = block * LINE_BITS;
-		if (!search_block(&search, job->dests)) {
+		if (!(search.graph->up ? search_oriented : search_block)(&search, job->dests)) {
 			atomic_store(&job->too_far, true);
 			break;
 		}
 	}
 	for (unsigned int m = 0; m < G_N_ELEMENTS(search.turns); m++)
 		g_free(search.turns[m]);
+	g_array_unref(search.down);
+	g_array_unref(search.legal);
 	g_free(search.front);
 	g_free(search.arrive);
 	g_free(search.reached);

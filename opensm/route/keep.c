@@ -2,8 +2,9 @@
 /*
  * Keeping what need not change. A routing made anew after a loss is free to choose differently
  * everywhere, as all that is a matter of turns moves on by one. Each entry that was right before
- * and still begins a shortest path is put back, so that only what is broken gets programmed.
- * Any mixture of entries that all begin shortest paths is complete and free of loops.
+ * and still begins a best path is put back, so that only what is broken gets programmed. Any
+ * mixture of entries that all lead nearer is complete and free of loops; if the engine's graph is
+ * oriented, also of credit loops.
  *
  * After a gain of cables this would leave the new ones idle: then take the new routing as it is.
  */
@@ -17,7 +18,7 @@ struct keep {
 	const struct routing *old;
 	struct routing *routing;
 	struct route_graph *graph;
-	uint8_t *hops;
+	const uint8_t *hops;
 	uint16_t *lids;	  /* that belong to the same endport as before */
 	uint32_t *leaves; /* of these */
 	uint32_t n;
@@ -45,42 +46,40 @@ static void list_lids(struct keep *keep)
 	}
 }
 
-/* Hops of the neighbours of a switch, by exit port; ports without one are too far from all. */
-static void list_neighbours(const struct keep *keep, uint32_t sw, const uint8_t *nowhere,
-			    const uint8_t *hops[256])
+/* The edge of each exit port of a switch; FABRIC_NONE for ports without one. */
+static void list_edges(const struct route_graph *graph, uint32_t sw, uint32_t edges[256])
 {
-	const struct route_graph *graph = keep->graph;
-
-	for (unsigned int num = 0; num < 256; num++)
-		hops[num] = nowhere;
+	memset(edges, 0xFF, 256 * sizeof(*edges));
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			hops[graph->links[edge->first_link + k]] =
-				keep->hops + (size_t)edge->to * graph->n;
+			edges[graph->links[edge->first_link + k]] = e;
 	}
 }
 
-static uint64_t keep_switch(const struct keep *keep, uint32_t sw, const uint8_t *nowhere)
+static uint64_t keep_switch(const struct keep *keep, uint32_t sw)
 {
 	const struct fabric *fabric = keep->fabric, *old_fabric = keep->old_fabric;
+	const struct route_graph *graph = keep->graph;
 	uint32_t old_node =
 		fabric_node_by_guid(old_fabric, fabric->nodes[fabric->switches[sw].node].guid);
-	const uint8_t *own = keep->hops + (size_t)sw * keep->graph->n;
+	const uint8_t *own = keep->hops + (size_t)sw * graph->n, *old;
 	uint8_t *lft = keep->routing->lft[sw];
-	const uint8_t *hops[256], *old;
+	uint32_t edges[256];
 	uint64_t kept = 0;
 
 	if (old_node == FABRIC_NONE || !fabric_is_switch(old_fabric, old_node))
 		return 0;
 	old = keep->old->lft[old_fabric->nodes[old_node].sw];
-	list_neighbours(keep, sw, nowhere, hops);
+	list_edges(graph, sw, edges);
 	for (uint32_t i = 0; i < keep->n; i++) {
 		uint16_t lid = keep->lids[i];
-		uint32_t leaf = keep->leaves[i];
+		uint32_t leaf = keep->leaves[i], e = edges[old[lid]];
 
-		if (old[lid] == lft[lid] || hops[old[lid]][leaf] + 1u != own[leaf])
+		if (old[lid] == lft[lid] || e == FABRIC_NONE ||
+		    !route_leads(graph, e, own[leaf],
+				 keep->hops[(size_t)graph->edges[e].to * graph->n + leaf]))
 			continue;
 		lft[lid] = old[lid];
 		kept++;
@@ -88,27 +87,28 @@ static uint64_t keep_switch(const struct keep *keep, uint32_t sw, const uint8_t 
 	return kept;
 }
 
-uint64_t routing_keep(const struct fabric *fabric, struct routing *routing,
-		      const struct fabric *old_fabric, const struct routing *old)
+uint64_t routing_keep(const struct fabric *fabric, const struct route_input *input,
+		      struct routing *routing, const struct fabric *old_fabric,
+		      const struct routing *old)
 {
-	struct keep keep = { fabric, old_fabric, old, routing, route_graph_new(fabric) };
-	uint8_t *nowhere = g_malloc(fabric->n_switches + 1);
+	const struct route_engine *engine = route_find(routing->engine);
+	struct keep keep = { fabric, old_fabric, old, routing };
+	g_autofree uint8_t *hops = NULL;
 	uint64_t kept = 0;
 
 	g_assert(routing->n_switches == fabric->n_switches);
 	g_assert(old->n_switches == old_fabric->n_switches);
-	keep.hops = route_hops_all(keep.graph, NULL);
-	if (keep.hops && routing->promises & ROUTE_SHORTEST &&
-	    !(routing->promises & ROUTE_DEADLOCK_FREE)) {
-		memset(nowhere, ROUTE_FAR, fabric->n_switches + 1);
+	if (!engine || !engine->hops)
+		return 0;
+	keep.graph = route_graph_new(fabric);
+	keep.hops = hops = engine->hops(keep.graph, fabric, input, NULL, NULL);
+	if (hops) {
 		list_lids(&keep);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			kept += keep_switch(&keep, sw, nowhere);
+			kept += keep_switch(&keep, sw);
 	}
 	route_graph_free(keep.graph);
-	g_free(keep.hops);
 	g_free(keep.lids);
 	g_free(keep.leaves);
-	g_free(nowhere);
 	return kept;
 }

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/balance.c \
+	opensm/route/connect.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/engine.h \
 	opensm/route/graph.c opensm/route/graph.h \
@@ -10,9 +11,11 @@ libroute_a_SOURCES = \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \
+	opensm/route/orient.c opensm/route/orient.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/registry.c \
 	opensm/route/routing.c \
-	opensm/route/shortest.h \
+	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/tree.c \
+	opensm/route/updn.c \
 	opensm/route/verify.c

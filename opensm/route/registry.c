@@ -5,7 +5,9 @@
 #include "route/engine.h"
 
 #define ENGINES(ENGINE)                                                                            \
-	ENGINE(minhop)
+	ENGINE(minhop)                                                                             \
+	ENGINE(updn)                                                                               \
+	ENGINE(dnup)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The two ways to choose among shortest paths. Both fill the LFTs of a routing. */
+/* Engines that route by hops, and the two ways to choose among best paths, which fill LFTs. */
 #ifndef ROUTE_SHORTEST_H
 #define ROUTE_SHORTEST_H
 
@@ -16,5 +16,18 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 /* For all others: balances the flows of all pairs. hops is that of route_hops_all(). */
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 			struct routing *routing);
+
+/* Entries for pairs without a legal path in an oriented graph: see connect.c. */
+void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+		   struct routing *routing);
+
+/* All that an engine with hops does to compute. */
+struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, GError **error);
+
+/* route_hops_all() with an error if switches are too far apart. */
+uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
+
+extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup;
 
 #endif

@@ -111,7 +111,8 @@ static bool goes_up_and_down(const struct tree *tree)
 			if (tree->rank[b])
 				continue;
 			pairs++;
-			far += tree->hops[(size_t)a * n + b] > 2 * tree->max_rank;
+			far += route_distance(tree->graph, tree->hops[(size_t)a * n + b]) >
+			       2 * tree->max_rank;
 		}
 	}
 	return far * 4 <= pairs;
@@ -311,6 +312,16 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 	return tree->graph->links[edge->first_link + tree->turn[level][target] % edge->n_links];
 }
 
+/* Whether this port, the lowest of its edge, begins a legal path to the leaf that is a best one. */
+static bool is_legal(const struct tree *tree, const struct row *row, uint8_t port, uint32_t leaf)
+{
+	const struct route_graph *graph = tree->graph;
+	const struct route_edge *edge = row->edge_of[port];
+
+	return route_leads(graph, edge - graph->edges, row->hops[leaf],
+			   tree->hops[(size_t)edge->to * graph->n + leaf]);
+}
+
 /*
  * Port towards the highest anchor below level that is on a shortest path, else to the leaf itself,
  * which is far hops away. The switch is no anchor of its own: it is at least one hop from one.
@@ -318,13 +329,16 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, uint32_t target,
 			      unsigned int level, unsigned int far)
 {
+	uint32_t leaf = tree->graph->targets[target].leaf;
+
 	while (level-- > 0) {
 		uint16_t anchor = tree->anchor[level][target];
 
-		if (row->hops[anchor] == far - level - 1)
+		if (row->hops[anchor] == far - level - 1 &&
+		    (!tree->graph->up || is_legal(tree, row, row->next[anchor], leaf)))
 			return row->next[anchor];
 	}
-	return row->next[tree->graph->targets[target].leaf];
+	return row->next[leaf];
 }
 
 static void fill_own_leaf(const struct tree *tree, const struct row *row)
@@ -341,7 +355,7 @@ static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t l
 	const struct route_graph *graph = tree->graph;
 	uint32_t last = graph->first_target[leaf + 1];
 	unsigned int far = row->hops[leaf];
-	unsigned int levels = MIN(tree->levels, far - 1);
+	unsigned int levels = MIN(tree->levels, route_distance(graph, far) - 1);
 	const uint16_t *top = levels ? tree->anchor[levels - 1] : NULL;
 
 	if (far == ROUTE_FAR)
@@ -349,7 +363,7 @@ static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t l
 	for (uint32_t t = graph->first_target[leaf]; t < last; t++) {
 		uint8_t port;
 
-		if (levels && row->hops[top[t]] == far - levels)
+		if (levels && row->hops[top[t]] == far - levels && !graph->up)
 			port = row->next[top[t]];
 		else
 			port = port_by_anchor(tree, row, t, levels, far);
@@ -367,6 +381,8 @@ static void fill_own_lids(const struct tree *tree, const struct row *row)
 		uint8_t port = sw == row->sw ? 0 : row->next[sw];
 		unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
 
+		if (row->hops[sw] == ROUTE_FAR)
+			continue;
 		for (unsigned int i = 0; i < n; i++)
 			row->lft[graph->own_lid[sw] + i] = port;
 	}

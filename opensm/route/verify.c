@@ -23,7 +23,7 @@
 #define WITNESS_HOPS 64
 #define TILE 64 /* columns transposed together */
 
-enum { STATE_NEW, STATE_ON_PATH, STATE_REACHED, STATE_HOLE, STATE_LOOP };
+enum { STATE_NEW, STATE_ON_PATH, STATE_REACHED, STATE_DISCARDED, STATE_HOLE, STATE_LOOP };
 
 struct verify {
 	const struct fabric *fabric;
@@ -287,7 +287,7 @@ static void walk_from(struct verify *verify, uint16_t lid, uint32_t endport, uin
 		}
 		sw = across(verify, sw, num);
 		if (sw == FABRIC_NONE) {
-			state = STATE_HOLE;
+			state = num == ROUTE_NO_PORT ? STATE_DISCARDED : STATE_HOLE;
 			break;
 		}
 	}
@@ -298,6 +298,34 @@ static void walk_from(struct verify *verify, uint16_t lid, uint32_t endport, uin
 	}
 }
 
+static bool has_hosts(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_target[sw] != graph->first_target[sw + 1];
+}
+
+/* Whether an engine may leave a pair without a path: one of them is for management only. */
+static bool may_discard(const struct verify *verify, uint32_t sw, uint32_t endport)
+{
+	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
+	       (!has_hosts(verify->graph, sw) ||
+		fabric_is_switch(verify->fabric, verify->fabric->ports[endport].node));
+}
+
+/* Whether the fate of a packet from sw breaks what the tables must do. */
+static bool is_wrong(struct verify *verify, uint32_t sw, uint32_t endport, uint32_t leaf)
+{
+	uint8_t state = verify->state[sw];
+
+	if (state == STATE_REACHED || state == STATE_LOOP)
+		return state == STATE_LOOP;
+	if (verify->part[sw] != verify->part[leaf])
+		return false;
+	if (state == STATE_HOLE || !may_discard(verify, sw, endport))
+		return true;
+	verify->verdict->discarded++;
+	return false;
+}
+
 static void walk_lid(struct verify *verify, uint16_t lid, uint32_t endport, uint32_t leaf)
 {
 	struct route_verdict *verdict = verify->verdict;
@@ -306,18 +334,13 @@ static void walk_lid(struct verify *verify, uint16_t lid, uint32_t endport, uint
 
 	memset(verify->state, STATE_NEW, verify->graph->n);
 	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
-		bool wrong;
-
 		if (verify->state[sw] == STATE_NEW)
 			walk_from(verify, lid, endport, sw);
-		wrong = verify->state[sw] == STATE_LOOP ||
-			(verify->state[sw] == STATE_HOLE &&
-			 verify->part[sw] == verify->part[leaf]);
 		if (verify->state[sw] == STATE_LOOP)
 			verdict->loop_free = false;
 		if (verify->state[sw] == STATE_REACHED)
 			verdict->max_hops = MAX(verdict->max_hops, verify->depth[sw]);
-		if (!wrong)
+		if (!is_wrong(verify, sw, endport, leaf))
 			continue;
 		verdict->complete = false;
 		if (!what) {

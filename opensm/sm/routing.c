@@ -93,14 +93,15 @@ static bool gained_cable(const struct fabric *old, const struct fabric *now)
 }
 
 /* After a loss what still leads by a shortest path stays; the operator's reroute starts afresh. */
-static void keep_old_routes(struct sm *sm, struct routing *routing)
+static void keep_old_routes(struct sm *sm, const struct route_input *input,
+			    struct routing *routing)
 {
 	uint64_t kept;
 
 	if (!sm->routing || !sm->routed || sm->sweep.kind == SWEEP_KIND_REROUTE ||
 	    gained_cable(sm->routed, sm->fabric))
 		return;
-	kept = routing_keep(sm->fabric, routing, sm->routed, sm->routing);
+	kept = routing_keep(sm->fabric, input, routing, sm->routed, sm->routing);
 	log_verbose(sm->log, "kept %" G_GUINT64_FORMAT " entries of the routes before", kept);
 }
 
@@ -123,7 +124,7 @@ enum step_result step_route(struct sm *sm)
 		sm_problem(sm, "routing engine %s: %s", engine->name, error->message);
 		return STEP_ABORT;
 	}
-	keep_old_routes(sm, routing);
+	keep_old_routes(sm, &input, routing);
 	if (!judge(sm, routing)) {
 		routing_unref(routing);
 		return STEP_ABORT;

@@ -125,6 +125,14 @@ static uint64_t worst_of_flow(const struct net *net, uint32_t from, uint32_t to,
 	return worst;
 }
 
+/* The channel by which a switch sends to a host, or FABRIC_NONE: it has no path. */
+static uint32_t channel_to(const struct net *net, uint32_t sw, uint32_t to)
+{
+	uint8_t port = routing_port(net->routing, sw, net->lid[to]);
+
+	return port == ROUTE_NO_PORT ? FABRIC_NONE : net->channel[sw] + port;
+}
+
 /* Flows to one host from all others: each switch is passed on when all that enters it is known. */
 static void add_all_to(const struct net *net, uint32_t to, uint64_t *load, uint64_t *flow,
 		       uint32_t *waiting, uint32_t *queue)
@@ -136,9 +144,8 @@ static void add_all_to(const struct net *net, uint32_t to, uint64_t *load, uint6
 	for (uint32_t i = 0; i < net->n_hosts; i++)
 		flow[net->leaf[i]]++;
 	for (uint32_t sw = 0; sw < n; sw++)
-		if (sw != net->leaf[to])
-			waiting[net->across[net->channel[sw] + routing_port(net->routing, sw,
-									   net->lid[to])]]++;
+		if (sw != net->leaf[to] && channel_to(net, sw, to) != FABRIC_NONE)
+			waiting[net->across[channel_to(net, sw, to)]]++;
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (!waiting[sw])
 			queue[n_queue++] = sw;
@@ -147,7 +154,9 @@ static void add_all_to(const struct net *net, uint32_t to, uint64_t *load, uint6
 
 		if (sw == net->leaf[to])
 			break;
-		c = net->channel[sw] + routing_port(net->routing, sw, net->lid[to]);
+		c = channel_to(net, sw, to);
+		if (c == FABRIC_NONE)
+			continue;
 		next = net->across[c];
 		load[c] += flow[sw];
 		flow[next] += flow[sw];
@@ -297,7 +306,7 @@ static uint32_t blocks_after_loss(struct builder *builder, const struct route_en
 	fabric = builder_freeze(builder);
 	routing = engine->compute(fabric, &input, NULL);
 	g_assert(routing);
-	routing_keep(fabric, routing, old_fabric, old);
+	routing_keep(fabric, &input, routing, old_fabric, old);
 	changed = changed_blocks(fabric, routing, old_fabric, old);
 	builder_link(port, peer);
 	routing_unref(routing);

@@ -15,12 +15,18 @@ golden_topologies = \
 golden_texts = \
 	tests/golden/fat_tree_4.minhop.lmc0.lft \
 	tests/golden/fat_tree_4.minhop.lmc1.lft \
+	tests/golden/fat_tree_4.updn.lmc0.lft \
+	tests/golden/fat_tree_4_broken.dnup.lmc0.lft \
 	tests/golden/fat_tree_4_broken.minhop.lmc0.lft \
+	tests/golden/fat_tree_4_broken.updn.lmc0.lft \
 	tests/golden/irregular.minhop.lmc0.lft \
+	tests/golden/irregular.updn.lmc0.lft \
 	tests/golden/parallel_links.minhop.lmc0.lft \
 	tests/golden/ring.minhop.lmc0.lft \
+	tests/golden/ring.updn.lmc0.lft \
 	tests/golden/torus_3x3.minhop.lmc0.lft \
 	tests/golden/torus_3x3.minhop.lmc2.lft \
+	tests/golden/torus_3x3.updn.lmc0.lft \
 	tests/golden/two_hosts.minhop.lmc0.lft
 EXTRA_DIST += $(golden_topologies) $(golden_texts)
 

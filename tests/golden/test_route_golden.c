@@ -22,6 +22,9 @@ static const struct golden {
 	{ "torus_3x3", "minhop", 0 },	   { "torus_3x3", "minhop", 2 },
 	{ "ring", "minhop", 0 },	   { "irregular", "minhop", 0 },
 	{ "two_hosts", "minhop", 0 },
+	{ "fat_tree_4", "updn", 0 },	   { "fat_tree_4_broken", "updn", 0 },
+	{ "torus_3x3", "updn", 0 },	   { "ring", "updn", 0 },
+	{ "irregular", "updn", 0 },	   { "fat_tree_4_broken", "dnup", 0 },
 };
 
 static const char *golden_dir(void)

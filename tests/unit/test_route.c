@@ -65,7 +65,7 @@ static void slow_distances(struct slow *slow)
 					    slow->distance[i * n + k] + slow->distance[k * n + j]);
 }
 
-enum fate { REACHED, HOLE, LOOP };
+enum fate { REACHED, DISCARDED, HOLE, LOOP };
 
 /* Follows one packet; notes dependencies if it is of those that count. */
 static enum fate slow_packet(struct slow *slow, uint32_t sw, uint16_t lid, uint32_t endport,
@@ -81,7 +81,7 @@ static enum fate slow_packet(struct slow *slow, uint32_t sw, uint16_t lid, uint3
 		if (hands_over(fabric, sw, num, endport))
 			return REACHED;
 		if (next_switch(fabric, sw, num) == FABRIC_NONE)
-			return HOLE;
+			return num == ROUTE_NO_PORT ? DISCARDED : HOLE;
 		channel = fabric_switch_port(fabric, sw, num);
 		if (counts && last != FABRIC_NONE)
 			slow->depends[last * fabric->n_ports + channel] = 1;
@@ -121,7 +121,10 @@ static void slow_lid(struct slow *slow, uint16_t lid, const bool *hosts)
 		slow->verdict.cut |= !joined;
 		if (fate == LOOP)
 			slow->verdict.loop_free = false;
-		if (fate == LOOP || (fate == HOLE && joined))
+		if (fate == DISCARDED && joined &&
+		    slow->routing->promises & ROUTE_DEADLOCK_FREE && !(hosts[sw] && to_host))
+			slow->verdict.discarded++;
+		else if (fate == LOOP || (fate != REACHED && joined))
 			slow->verdict.complete = false;
 		if (fate == REACHED)
 			slow->verdict.max_hops = MAX(slow->verdict.max_hops, hops);
@@ -211,13 +214,14 @@ static void compare(const struct fabric *fabric, const struct routing *routing, 
 			      verdict.loop_free == slow.verdict.loop_free &&
 			      verdict.acyclic == slow.verdict.acyclic &&
 			      verdict.cut == slow.verdict.cut &&
+			      verdict.discarded == slow.verdict.discarded &&
 			      verdict.paths == slow.verdict.paths,
 		      "seed %u: complete %d %d, loop free %d %d, acyclic %d %d, cut %d %d: %s",
 		      (unsigned int)seed, verdict.complete, slow.verdict.complete,
 		      verdict.loop_free, slow.verdict.loop_free, verdict.acyclic,
 		      slow.verdict.acyclic, verdict.cut, slow.verdict.cut,
 		      verdict.witness ? verdict.witness : "no witness");
-	if (verdict.complete)
+	if (verdict.complete && !verdict.discarded)
 		ck_assert_uint_eq(verdict.max_hops, slow.verdict.max_hops);
 	wrong = !verdict.complete || !verdict.loop_free || !verdict.acyclic;
 	ck_assert_msg(wrong == (verdict.witness != NULL), "seed %u", (unsigned int)seed);
@@ -292,6 +296,76 @@ START_TEST(test_minhop_on_random_fabrics)
 		routing_unref(again);
 		fabric_unref(fabric);
 	}
+}
+END_TEST
+
+/* ---- updn, dnup ---- */
+
+static void check_promise(const struct fabric *fabric, const struct routing *routing,
+			  uint64_t seed)
+{
+	struct slow slow = slow_check(fabric, routing);
+
+	ck_assert_msg(slow.verdict.complete && slow.verdict.loop_free && slow.verdict.acyclic,
+		      "seed %u: %s", (unsigned int)seed, routing->engine);
+	slow_clear(&slow);
+	compare(fabric, routing, seed);
+}
+
+/* Some switches of the fabric, and a GUID of none. */
+static struct route_input random_input(const struct fabric *fabric, uint64_t *state,
+				       uint64_t roots[4], struct route_id ids[8])
+{
+	struct route_input input = { .threads = 1 };
+
+	if (!fabric->n_switches)
+		return input;
+	input.roots = roots;
+	input.n_roots = make_number(state, 4);
+	for (uint32_t i = 0; i < input.n_roots; i++)
+		roots[i] = fabric->nodes[fabric->switches[make_number(state, fabric->n_switches)]
+						 .node].guid;
+	if (input.n_roots)
+		roots[input.n_roots++] = 0x123456;
+	input.ids = ids;
+	input.n_ids = make_number(state, 8);
+	for (uint32_t i = 0; i < input.n_ids; i++) {
+		ids[i].guid = fabric->nodes[make_number(state, fabric->n_nodes)].guid;
+		ids[i].id = make_number(state, 4);
+	}
+	return input;
+}
+
+START_TEST(test_updn_on_random_fabrics)
+{
+	unsigned int with_roots = 0, by_hosts = 0;
+
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct fabric *fabric = random_fabric(seed, 16);
+		struct route_id ids[8];
+		uint64_t state = seed, roots[4];
+		struct route_input input = random_input(fabric, &state, roots, ids);
+		struct routing *routing;
+
+		if (seed % 3 == 0)
+			cut_cables(fabric, &state, 10);
+		routing = route(fabric, "updn");
+		check_promise(fabric, routing, seed);
+		routing_unref(routing);
+		routing = route_find("updn")->compute(fabric, &input, NULL);
+		with_roots += routing != NULL;
+		if (routing)
+			check_promise(fabric, routing, seed);
+		routing_unref(routing);
+		routing = route_find("dnup")->compute(fabric, &input, NULL);
+		by_hosts += routing != NULL;
+		if (routing)
+			check_promise(fabric, routing, seed);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+	ck_assert_uint_gt(with_roots, 500);
+	ck_assert_uint_gt(by_hosts, 500);
 }
 END_TEST
 
@@ -436,7 +510,7 @@ static void shuffle_ports(struct builder *builder, uint64_t *state)
 	g_ptr_array_unref(order);
 }
 
-static void check_fat_tree(unsigned int k, bool shuffle)
+static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 {
 	g_autofree char *spec = g_strdup_printf("fattree:%u", k);
 	struct builder *builder = make_builder_of(spec);
@@ -450,12 +524,12 @@ static void check_fat_tree(unsigned int k, bool shuffle)
 		shuffle_ports(builder, &state);
 	make_lids(builder, 0);
 	fabric = builder_freeze(builder);
-	routing = route(fabric, "minhop");
+	routing = route(fabric, engine);
 	hosts = hosts_in_order(fabric);
 	ck_assert_uint_eq(hosts->len, k * k * k / 4);
 	for (unsigned int shift = 1; shift < hosts->len; shift++)
 		ck_assert_msg(worst_of_shift(fabric, routing, hosts, shift) == 1,
-			      "k %u shuffle %d shift %u", k, shuffle, shift);
+			      "%s k %u shuffle %d shift %u", engine, k, shuffle, shift);
 	ck_assert(route_verify(fabric, routing, &verdict));
 	ck_assert(verdict.acyclic);
 	ck_assert_uint_eq(verdict.max_hops, 4);
@@ -468,12 +542,14 @@ static void check_fat_tree(unsigned int k, bool shuffle)
 
 START_TEST(test_fat_trees_carry_shifts)
 {
-	check_fat_tree(4, false);
-	check_fat_tree(8, false);
-	check_fat_tree(12, false);
-	check_fat_tree(4, true);
-	check_fat_tree(8, true);
-	check_fat_tree(12, true);
+	static const char *const engines[] = { "minhop", "updn", "dnup" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+		for (unsigned int k = 4; k <= 12; k += 4) {
+			check_fat_tree(engines[i], k, false);
+			check_fat_tree(engines[i], k, true);
+		}
+	}
 }
 END_TEST
 
@@ -526,13 +602,13 @@ START_TEST(test_lids_of_a_port_spread)
 }
 END_TEST
 
-static void check_threads(const struct fabric *fabric)
+static void check_threads(const struct fabric *fabric, const char *engine)
 {
-	struct routing *one = route(fabric, "minhop");
+	struct routing *one = route(fabric, engine);
 
 	for (unsigned int threads = 0; threads <= 5; threads++) {
 		const struct route_input input = { .threads = threads };
-		struct routing *many = route_find("minhop")->compute(fabric, &input, NULL);
+		struct routing *many = route_find(engine)->compute(fabric, &input, NULL);
 
 		ck_assert_ptr_nonnull(many);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -549,7 +625,8 @@ START_TEST(test_threads_change_nothing)
 	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
 		struct fabric *fabric = make_fabric(specs[i], 0);
 
-		check_threads(fabric);
+		check_threads(fabric, "minhop");
+		check_threads(fabric, "updn");
 		fabric_unref(fabric);
 	}
 }
@@ -586,8 +663,10 @@ static void check_kept(const struct fabric *fabric, const struct routing *routin
 	slow_clear(&slow);
 }
 
-START_TEST(test_losses_change_little)
+static uint64_t lose_and_keep(const char *engine)
 {
+	const struct route_input input = { .threads = 1 };
+	bool shortest = route_find(engine)->promises & ROUTE_SHORTEST;
 	uint64_t kept = 0;
 
 	for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -599,7 +678,7 @@ START_TEST(test_losses_change_little)
 
 		make_lids(builder, seed % 2);
 		old_fabric = builder_freeze(builder);
-		old = route(old_fabric, "minhop");
+		old = route(old_fabric, engine);
 		order = builder_walk(builder);
 		for (unsigned int i = 0; i < 3; i++) {
 			struct builder_node *node = order->pdata[make_number(&state, order->len)];
@@ -609,11 +688,15 @@ START_TEST(test_losses_change_little)
 				builder_unlink(&node->ports[num]);
 		}
 		fabric = builder_freeze(builder);
-		fresh = route(fabric, "minhop");
-		routing = route(fabric, "minhop");
-		kept += routing_keep(fabric, routing, old_fabric, old);
-		check_shortest(fabric, routing, seed);
-		check_kept(fabric, routing, fresh, old_fabric, old);
+		fresh = route(fabric, engine);
+		routing = route(fabric, engine);
+		kept += routing_keep(fabric, &input, routing, old_fabric, old);
+		if (shortest) {
+			check_shortest(fabric, routing, seed);
+			check_kept(fabric, routing, fresh, old_fabric, old);
+		} else {
+			check_promise(fabric, routing, seed);
+		}
 		g_ptr_array_unref(order);
 		routing_unref(old);
 		routing_unref(routing);
@@ -622,7 +705,13 @@ START_TEST(test_losses_change_little)
 		fabric_unref(fabric);
 		builder_free(builder);
 	}
-	ck_assert_uint_gt(kept, 0);
+	return kept;
+}
+
+START_TEST(test_losses_change_little)
+{
+	ck_assert_uint_gt(lose_and_keep("minhop"), 0);
+	ck_assert_uint_gt(lose_and_keep("updn"), 0);
 }
 END_TEST
 
@@ -907,6 +996,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_very_long_chain);
 	tcase_add_test(tcase, test_minhop_on_random_fabrics);
+	tcase_add_test(tcase, test_updn_on_random_fabrics);
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
 	tcase_add_test(tcase, test_threads_change_nothing);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Directions for the edges of a graph. If each edge leads up or down in one order of all switches,
+ * and no path goes up after it went down, channel dependencies cannot be cyclic (up*\/down*
+ * routing of Autonet: M. Schroeder et al., 1991).
+ */
+#ifndef ROUTE_ORIENT_H
+#define ROUTE_ORIENT_H
+
+#include "route/engine.h"
+#include "route/graph.h"
+
+#define ROUTE_NO_RANK UINT32_MAX
+
+/* Edges to the nearest of these switches: rank[switch], or ROUTE_NO_RANK. */
+void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
+
+/* Up is where the rank is smaller; among equals, where the key is. Keys are unique. */
+void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
+
+/* What orders switches of one rank: the operator's ids, then node GUIDs. g_free it. */
+uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input);
+
+/*
+ * Orients by the distance from the switches that have hosts: far ones are up. False if the graph
+ * has no hosts.
+ */
+bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
+
+/* Whether by these hops all hosts reach all hosts, as far as cables do; if not, sets error. */
+bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
+		   const uint8_t *hops, GError **error);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From hops to tables, for every engine that routes by hops: minhop by those of the graph as it is,
+ * updn and dnup by those of an oriented one.
+ */
+#include "route/shortest.h"
+
+static uint16_t greatest_hops(const struct route_graph *graph, const uint8_t *hops)
+{
+	size_t n = (size_t)graph->n * graph->n;
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (hops[i] != ROUTE_FAR)
+			most = MAX(most, route_distance(graph, hops[i]));
+	return most;
+}
+
+struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, GError **error)
+{
+	struct route_graph *graph = route_graph_new(fabric);
+	uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
+	struct routing *routing = NULL;
+	uint8_t *hops;
+
+	graph->threads = input->threads;
+	hops = engine->hops(graph, fabric, input, next, error);
+	if (hops) {
+		routing = routing_new(fabric, engine->name, engine->promises);
+		routing->max_hops = greatest_hops(graph, hops);
+		if (!route_tree_fill(graph, hops, next, routing))
+			route_balance_fill(graph, hops, routing);
+		if (graph->up)
+			route_connect(graph, hops, next, routing);
+	}
+	g_free(hops);
+	g_free(next);
+	route_graph_free(graph);
+	return routing;
+}
+
+uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error)
+{
+	uint8_t *hops = route_hops_all(graph, next);
+
+	if (!hops)
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+			    "switches are more than %u hops apart",
+			    graph->up ? ROUTE_UP_HOPS_MAX : ROUTE_HOPS_MAX);
+	return hops;
+}
