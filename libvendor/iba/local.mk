@@ -10,8 +10,11 @@ libiba_a_SOURCES = \
 	include/iba/cc.def \
 	include/iba/constants.h \
 	include/iba/constants.def \
+	include/iba/attributes.def \
+	include/iba/attributes.h \
 	include/iba/codes.h \
 	libvendor/iba/codec.c libvendor/iba/codec.h \
 	libvendor/iba/tables.c \
 	libvendor/iba/names.c \
+	libvendor/iba/attributes.c \
 	libvendor/iba/codes.c

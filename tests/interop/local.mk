@@ -3,11 +3,18 @@
 # OPENSM=/usr/sbin/opensm make check runs the same on the classic daemon.
 interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_fat_tree_8.py tests/interop/test_fat_tree_16.py \
-	tests/interop/test_classic_options.py tests/interop/test_ibutils.py
+	tests/interop/test_classic_options.py tests/interop/test_ibutils.py \
+	tests/interop/test_tshark.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/subnet.py \
-	tests/interop/tools.py tests/interop/truth.py tests/interop/ibutils_shim.c
+	tests/interop/tools.py tests/interop/truth.py tests/interop/ibutils_shim.c \
+	tests/interop/tshark.py tests/interop/tshark_fields.py
+
+# Random attributes as MADs in a capture, for test_tshark.py.
+check_PROGRAMS += tests/interop/wire_samples
+tests_interop_wire_samples_CFLAGS = $(TEST_CFLAGS)
+tests_interop_wire_samples_LDADD = libvendor.a $(LIBS_IBA)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA = tests/interop/ibutils_shim.so

@@ -6,7 +6,7 @@
 #include <infiniband/umad_sm.h>
 #include <string.h>
 
-#include <iba/iba.h>
+#include <iba/attributes.h>
 
 #include "tests/run_suite.h"
 
@@ -253,6 +253,23 @@ START_TEST(test_names)
 }
 END_TEST
 
+START_TEST(test_attributes)
+{
+	for (const struct iba_attribute *row = iba_attributes; row->type; row++) {
+		ck_assert_ptr_eq(iba_attribute_find(row->mgmt_class, row->attribute), row);
+		ck_assert_ptr_nonnull(iba_attribute_name(row->mgmt_class, row->attribute));
+		ck_assert_uint_le(iba_attribute_offset(row->mgmt_class, row->attribute) +
+					  wire_bytes(row->type),
+				  IBA_MAD_BYTES);
+	}
+	ck_assert_str_eq(iba_attribute_name(IBA_CLASS_SUBN_DIRECTED, 0x15), "PortInfo");
+	ck_assert_str_eq(iba_attribute_name(IBA_CLASS_PERF, 0x12), "PortCounters");
+	ck_assert_str_eq(iba_attribute_name(IBA_CLASS_CC, 0x12), "CongestionKeyInfo");
+	ck_assert_ptr_null(iba_attribute_name(IBA_CLASS_CC, 0x99));
+	ck_assert_ptr_null(iba_attribute_find(IBA_CLASS_BM, IBA_ATTR_NOTICE));
+}
+END_TEST
+
 static unsigned int n_types(void)
 {
 	unsigned int n = 0;
@@ -276,6 +293,7 @@ int main(void)
 	tcase_add_test(tcase, test_numbers_of_umad);
 	tcase_add_test(tcase, test_last_components);
 	tcase_add_test(tcase, test_names);
+	tcase_add_test(tcase, test_attributes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

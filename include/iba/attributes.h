@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Which attribute of which class has which type, for printers, captures and tests. */
+#ifndef IBA_ATTRIBUTES_H
+#define IBA_ATTRIBUTES_H
+
+#include <iba/iba.h>
+
+struct iba_attribute {
+	uint8_t mgmt_class; /* IBA_CLASS_SUBN_LID for both kinds of routing */
+	uint16_t attribute;
+	enum iba_set names;
+	const struct wire_type *type;
+};
+
+/* All of attributes.def in its order; the last one has no type. */
+extern const struct iba_attribute iba_attributes[];
+
+/* The row of an attribute of a class; NULL if the class is not known or has no such attribute. */
+const struct iba_attribute *iba_attribute_find(uint8_t mgmt_class, uint16_t attribute);
+
+/* The attribute's name as the IBA writes it; NULL as above. */
+const char *iba_attribute_name(uint8_t mgmt_class, uint16_t attribute);
+
+/* Where its data begin in a MAD, in octets; 0 for an unknown class. */
+unsigned int iba_attribute_offset(uint8_t mgmt_class, uint16_t attribute);
+
+#endif
