@@ -2,6 +2,8 @@
 /*
  * From the builder to values: the frozen fabric, its routing, and what is published of them.
  */
+#include <string.h>
+
 #include "sm/sm_private.h"
 
 static void freeze(struct sm *sm)
@@ -30,18 +32,28 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
 	return builder_find(sm->builder, fabric->nodes[fabric->switches[sw].node].guid);
 }
 
-/* The first engine of the list that exists; others were named to the user at start. */
-static const struct route_engine *choose_engine(const struct sm *sm)
+/*
+ * The engines to try in order: those of the list that exist (others were named to the user at
+ * start), then minhop unless the list forbids it.
+ */
+static GPtrArray *engines_to_try(const struct sm *sm)
 {
-	g_auto(GStrv) names = NULL;
+	const char *list = sm->options->routing_engine ? sm->options->routing_engine : "";
+	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
+	GPtrArray *engines = g_ptr_array_new();
+	bool fallback = true;
 
-	if (!sm->options->routing_engine)
-		return route_find("minhop");
-	names = g_strsplit_set(sm->options->routing_engine, ", ", -1);
-	for (unsigned int i = 0; names[i]; i++)
-		if (route_find(names[i]))
-			return route_find(names[i]);
-	return route_find("minhop");
+	for (unsigned int i = 0; names[i]; i++) {
+		const struct route_engine *engine = route_find(names[i]);
+
+		if (engine)
+			g_ptr_array_add(engines, (gpointer)engine);
+		else if (!strcmp(names[i], "no_fallback"))
+			fallback = false;
+	}
+	if (fallback && !g_ptr_array_find(engines, route_find("minhop"), NULL))
+		g_ptr_array_add(engines, (gpointer)route_find("minhop"));
+	return engines;
 }
 
 /* Whether this table may reach the switches; says so when it can deadlock. */
@@ -51,8 +63,8 @@ static bool judge(struct sm *sm, const struct routing *routing)
 	bool good = route_verify(sm->fabric, routing, &verdict);
 
 	if (!good)
-		sm_problem(sm, "routes of %s are wrong and not used: %s", routing->engine,
-			   verdict.witness ? verdict.witness : "no witness");
+		log_error(sm->log, "routes of %s are wrong and not used: %s", routing->engine,
+			  verdict.witness ? verdict.witness : "no witness");
 	else if (!verdict.acyclic && !sm->credit_loop)
 		log_error(sm->log,
 			  "routes of %s have a credit loop, the fabric can deadlock under load: %s",
@@ -60,6 +72,11 @@ static bool judge(struct sm *sm, const struct routing *routing)
 	sm->credit_loop = good && !verdict.acyclic;
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict.max_hops, verdict.paths);
+	if (good && verdict.discarded)
+		log_info(sm->log,
+			 "%s: %" G_GUINT64_FORMAT " paths to or from switches would close a "
+			 "credit loop and are left out",
+			 routing->engine, verdict.discarded);
 	route_verdict_clear(&verdict);
 	return good;
 }
@@ -113,20 +130,38 @@ static void take_routing(struct sm *sm, struct routing *routing)
 	sm->routed = fabric_ref(sm->fabric);
 }
 
-enum step_result step_route(struct sm *sm)
+/* The engine's tables if they are fit to be programmed, or NULL. */
+static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 {
-	const struct route_engine *engine = choose_engine(sm);
 	struct route_input input = {.threads = 1};
 	g_autoptr(GError) error = NULL;
 	struct routing *routing = engine->compute(sm->fabric, &input, &error);
 
 	if (!routing) {
-		sm_problem(sm, "routing engine %s: %s", engine->name, error->message);
-		return STEP_ABORT;
+		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
+		return NULL;
 	}
 	keep_old_routes(sm, &input, routing);
-	if (!judge(sm, routing)) {
-		routing_unref(routing);
+	if (judge(sm, routing))
+		return routing;
+	routing_unref(routing);
+	return NULL;
+}
+
+enum step_result step_route(struct sm *sm)
+{
+	g_autoptr(GPtrArray) engines = engines_to_try(sm);
+	struct routing *routing = NULL;
+
+	for (guint i = 0; i < engines->len && !routing; i++) {
+		const struct route_engine *engine = engines->pdata[i];
+
+		routing = compute(sm, engine);
+		if (routing && i)
+			log_error(sm->log, "falling back to routing engine %s", engine->name);
+	}
+	if (!routing) {
+		sm_problem(sm, "no routing engine that may be used can route this subnet");
 		return STEP_ABORT;
 	}
 	take_routing(sm, routing);
