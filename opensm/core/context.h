@@ -23,6 +23,7 @@ struct context {
 	struct slot options;  /* struct options: replaced when the file is read again */
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
+	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	struct counters counters;
 	const char *cache_dir;

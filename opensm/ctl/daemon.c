@@ -19,6 +19,7 @@
 #include "ctl/logging.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
+#include "policy/inventory.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
 #include "sm/sm.h"
@@ -53,6 +54,7 @@ struct daemon {
 COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
+COUNTED(inventory)
 #undef COUNTED
 
 static void context_init(struct context *context, const struct daemon_config *config,
@@ -65,6 +67,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool =
@@ -73,6 +76,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 
 static void context_clear(struct context *context)
 {
+	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);

@@ -93,6 +93,14 @@ static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 	return fabric->ports[port].guid != 0;
 }
 
+/* The endport that owns LIDs: the port itself, or port 0 of its switch. */
+static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->ports[port].node;
+
+	return fabric_is_switch(fabric, node) ? fabric_port_of(fabric, node, 0) : port;
+}
+
 /* The switch an endport hangs on (itself for port 0), or FABRIC_NONE; *exit gets its port there. */
 uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit);
 

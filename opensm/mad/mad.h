@@ -73,6 +73,10 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length);
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
 
+/* The same of an answer of which n octets are counted in *held: taken off when it was sent. */
+void mad_reply_held(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length,
+		    atomic_size_t *held, size_t n);
+
 /* The LID from which LID-routed SMPs are answered: 0 until the SM's port has one. Any thread. */
 void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl);
 

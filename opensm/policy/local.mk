@@ -2,6 +2,8 @@
 noinst_LIBRARIES += libpolicy.a
 libpolicy_a_SOURCES = \
 	opensm/policy/groups.c opensm/policy/groups.h \
+	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
+	opensm/policy/inventory_maker.c \
 	opensm/policy/partition.c opensm/policy/partition.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/subnet.c opensm/policy/subnet.h

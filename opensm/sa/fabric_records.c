@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Records that tell about the published subnet as it is: ClassPortInfo and those of nodes, ports,
- * switches, links, forwarding and P_Key tables (IBA 15.2.5.1 to 15.2.5.14). Pure readers of the
+ * switches, links and linear forwarding tables (IBA 15.2.5.1 to 15.2.5.14). Pure readers of the
  * query's subnet; they run on any thread.
  *
  * Each narrows by LID where the query gives one. Any LID of a port's range (LMC) stands for it;
@@ -15,38 +15,27 @@
 #define CAP_MASK_MATCH IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH
 #define CAP_MASK2_MATCH (UINT32_C(1) << 30)
 
-#define P_KEYS_PER_BLOCK 32
 #define LFT_PORTS_PER_BLOCK 64
 
-/* Ports or nodes still to be looked at: [first, end). */
-struct span {
-	uint32_t first, end;
-};
-
-/*
- * The endports a query may mean: all, or the one that owns the LID if that component is given,
- * which is then settled.
- */
-static struct span narrow_by_lid(struct sa_query *query, uint64_t component, uint16_t lid)
+struct sa_span sa_narrow_by_lid(struct sa_query *query, uint64_t component, uint16_t lid)
 {
 	const struct fabric *fabric = query->subnet->fabric;
 	uint32_t port;
 
 	if (!sa_wants(query, component))
-		return (struct span){0, fabric->n_ports};
+		return (struct sa_span){0, fabric->n_ports};
 	query->mask &= ~component;
 	port = fabric_port_by_lid(fabric, lid);
 	if (port == FABRIC_NONE)
-		return (struct span){0, 0};
-	return (struct span){port, port + 1};
+		return (struct sa_span){0, 0};
+	return (struct sa_span){port, port + 1};
 }
 
-/* The same for records of every port: a LID of a switch means all its ports. */
-static struct span narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid)
+struct sa_span sa_narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid)
 {
 	const struct fabric *fabric = query->subnet->fabric;
 	bool narrowed = sa_wants(query, component);
-	struct span span = narrow_by_lid(query, component, lid);
+	struct sa_span span = sa_narrow_by_lid(query, component, lid);
 
 	if (narrowed && span.first < span.end) {
 		const struct fabric_node *node = &fabric->nodes[fabric->ports[span.first].node];
@@ -57,7 +46,7 @@ static struct span narrow_to_ports(struct sa_query *query, uint64_t component, u
 	return span;
 }
 
-static bool is_live_endport(const struct fabric *fabric, uint32_t port)
+bool sa_is_live_endport(const struct fabric *fabric, uint32_t port)
 {
 	return fabric_is_endport(fabric, port) && fabric->ports[port].known &&
 	       fabric->ports[port].lid != 0;
@@ -99,13 +88,13 @@ static void fill_node(const struct fabric *fabric, uint32_t port, struct iba_nod
 uint16_t sa_node_each(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
-	struct span span = narrow_by_lid(query, IBA_COMPONENT(node_record, lid),
-					 query->wanted.node.lid);
+	struct sa_span span =
+		sa_narrow_by_lid(query, IBA_COMPONENT(node_record, lid), query->wanted.node.lid);
 
 	for (uint32_t i = span.first; i < span.end; i++) {
 		struct iba_node_record record;
 
-		if (!is_live_endport(fabric, i))
+		if (!sa_is_live_endport(fabric, i))
 			continue;
 		fill_node(fabric, i, &record);
 		if (!sa_offer(query, &record, i))
@@ -142,7 +131,7 @@ static bool offer_port_info(struct sa_query *query, uint32_t port, struct capabi
 {
 	const struct fabric *fabric = query->subnet->fabric;
 	const struct fabric_port *p = &fabric->ports[port];
-	uint32_t endport = sa_endport_of(fabric, port);
+	uint32_t endport = fabric_endport_of(fabric, port);
 	struct iba_port_info_record record = {
 		.endport_lid = fabric->ports[endport].lid,
 		.port_num = p->num,
@@ -159,8 +148,9 @@ static bool offer_port_info(struct sa_query *query, uint32_t port, struct capabi
 
 uint16_t sa_port_info_each(struct sa_query *query)
 {
-	struct span span = narrow_to_ports(query, IBA_COMPONENT(port_info_record, endport_lid),
-					   query->wanted.port_info.endport_lid);
+	struct sa_span span =
+		sa_narrow_to_ports(query, IBA_COMPONENT(port_info_record, endport_lid),
+				   query->wanted.port_info.endport_lid);
 	struct capabilities must = take_capabilities(query);
 
 	for (uint32_t i = span.first; i < span.end; i++)
@@ -172,14 +162,15 @@ uint16_t sa_port_info_each(struct sa_query *query)
 /* The switches among the endports of a span. */
 static bool is_live_switch(const struct fabric *fabric, uint32_t port)
 {
-	return is_live_endport(fabric, port) && fabric_is_switch(fabric, fabric->ports[port].node);
+	return sa_is_live_endport(fabric, port) &&
+	       fabric_is_switch(fabric, fabric->ports[port].node);
 }
 
 uint16_t sa_switch_info_each(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
-	struct span span = narrow_by_lid(query, IBA_COMPONENT(switch_info_record, lid),
-					 query->wanted.switch_info.lid);
+	struct sa_span span = sa_narrow_by_lid(query, IBA_COMPONENT(switch_info_record, lid),
+					       query->wanted.switch_info.lid);
 
 	for (uint32_t i = span.first; i < span.end; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
@@ -194,13 +185,14 @@ uint16_t sa_switch_info_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-static bool offer_lft(struct sa_query *query, uint32_t port)
+/* Blocks [first, end) of the table of the switch that the endport is. */
+static bool offer_lft(struct sa_query *query, uint32_t port, struct sa_span blocks)
 {
 	const struct fabric *fabric = query->subnet->fabric;
 	const struct routing *routing = query->subnet->routing;
 	uint32_t sw = fabric->nodes[fabric->ports[port].node].sw;
 
-	for (uint32_t block = 0; block < routing->n_blocks; block++) {
+	for (uint32_t block = blocks.first; block < blocks.end; block++) {
 		struct iba_linear_forwarding_table_record record = {
 			.lid = fabric->ports[port].lid,
 			.block_num = block,
@@ -214,15 +206,32 @@ static bool offer_lft(struct sa_query *query, uint32_t port)
 	return true;
 }
 
+static struct sa_span narrow_blocks(struct sa_query *query)
+{
+	const uint64_t component = IBA_COMPONENT(linear_forwarding_table_record, block_num);
+	uint32_t n = query->subnet->routing->n_blocks, wanted = query->wanted.lft.block_num;
+
+	if (!sa_wants(query, component))
+		return (struct sa_span){0, n};
+	query->mask &= ~component;
+	return (struct sa_span){MIN(wanted, n), MIN(wanted + 1, n)};
+}
+
 uint16_t sa_lft_each(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
-	struct span span =
-		narrow_by_lid(query, IBA_COMPONENT(linear_forwarding_table_record, lid),
-			      query->wanted.lft.lid);
+	struct sa_span span = sa_narrow_by_lid(
+		query, IBA_COMPONENT(linear_forwarding_table_record, lid), query->wanted.lft.lid);
+	struct sa_span blocks = narrow_blocks(query);
+	uint64_t n = 0;
 
 	for (uint32_t i = span.first; i < span.end; i++)
-		if (is_live_switch(fabric, i) && !offer_lft(query, i))
+		if (is_live_switch(fabric, i) && sa_may_see(query, i))
+			n += blocks.end - blocks.first;
+	if (!query->mask && !sa_room_for(query, n))
+		return IBA_SA_NO_RESOURCES;
+	for (uint32_t i = span.first; i < span.end; i++)
+		if (is_live_switch(fabric, i) && !offer_lft(query, i, blocks))
 			break;
 	return IBA_STATUS_OK;
 }
@@ -237,8 +246,8 @@ static bool offer_link(struct sa_query *query, uint32_t from, uint32_t wanted_to
 
 	if (here->peer == FABRIC_NONE || here->rate == 0)
 		return true;
-	from_end = sa_endport_of(fabric, from);
-	to_end = sa_endport_of(fabric, here->peer);
+	from_end = fabric_endport_of(fabric, from);
+	to_end = fabric_endport_of(fabric, here->peer);
 	record = (struct iba_link_record){
 		.from_lid = fabric->ports[from_end].lid,
 		.from_port = here->num,
@@ -255,8 +264,8 @@ static bool offer_link(struct sa_query *query, uint32_t from, uint32_t wanted_to
 uint16_t sa_link_each(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
-	struct span span = narrow_to_ports(query, IBA_COMPONENT(link_record, from_lid),
-					   query->wanted.link.from_lid);
+	struct sa_span span = sa_narrow_to_ports(query, IBA_COMPONENT(link_record, from_lid),
+						 query->wanted.link.from_lid);
 	uint32_t to = FABRIC_NONE;
 
 	if (sa_wants(query, IBA_COMPONENT(link_record, to_lid))) {
@@ -267,39 +276,6 @@ uint16_t sa_link_each(struct sa_query *query)
 	}
 	for (uint32_t i = span.first; i < span.end; i++)
 		if (!offer_link(query, i, to))
-			break;
-	return IBA_STATUS_OK;
-}
-
-static bool offer_p_keys(struct sa_query *query, uint32_t port)
-{
-	const struct fabric_port *p = &query->subnet->fabric->ports[port];
-	uint32_t n;
-	const uint16_t *p_keys = partitions_of(query->subnet->partitions, port, &n);
-
-	for (uint32_t first = 0; first < n; first += P_KEYS_PER_BLOCK) {
-		struct iba_p_key_table_record record = {
-			.lid = p->lid,
-			.block_num = first / P_KEYS_PER_BLOCK,
-			.port_num = p->num,
-		};
-
-		memcpy(record.p_key_table.p_key, p_keys + first,
-		       MIN(n - first, P_KEYS_PER_BLOCK) * sizeof(*p_keys));
-		if (!sa_offer(query, &record, port))
-			return false;
-	}
-	return true;
-}
-
-uint16_t sa_p_key_table_each(struct sa_query *query)
-{
-	const struct fabric *fabric = query->subnet->fabric;
-	struct span span = narrow_by_lid(query, IBA_COMPONENT(p_key_table_record, lid),
-					 query->wanted.p_key_table.lid);
-
-	for (uint32_t i = span.first; i < span.end; i++)
-		if (is_live_endport(fabric, i) && !offer_p_keys(query, i))
 			break;
 	return IBA_STATUS_OK;
 }

@@ -5,9 +5,11 @@ libsa_a_SOURCES = \
 	opensm/sa/fabric_records.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
 	opensm/sa/pipeline.c \
 	opensm/sa/records.c \
 	opensm/sa/server.c \
 	opensm/sa/store.c opensm/sa/store.h \
+	opensm/sa/table_records.c \
 	opensm/sa/view.c opensm/sa/view.h

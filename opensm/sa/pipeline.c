@@ -24,18 +24,49 @@
 
 /* ---- the answer while it grows ---- */
 
-static void reply_reserve(struct sa_reply *reply, size_t more)
+/* Octets beyond those of one MAD are counted, so that all answers together are bounded. */
+static bool reply_hold(struct sa_query *query, size_t more)
 {
-	if (!reply->data) {
-		reply->room = MAX(IBA_MAD_BYTES, IBA_SA_DATA_OFFSET + more);
-		reply->data = g_malloc0(reply->room);
-		reply->length = IBA_SA_DATA_OFFSET;
+	if (!query->held)
+		return true;
+	if (atomic_fetch_add(query->held, more) + more > SA_MAX_HELD) {
+		atomic_fetch_sub(query->held, more);
+		return false;
 	}
+	query->reply.held += more;
+	return true;
+}
+
+static void reply_release(struct sa_query *query, size_t less)
+{
+	if (less)
+		atomic_fetch_sub(query->held, less);
+	query->reply.held -= less;
+}
+
+static void reply_begin(struct sa_reply *reply)
+{
+	reply->room = IBA_MAD_BYTES;
+	reply->data = g_malloc0(reply->room);
+	reply->length = IBA_SA_DATA_OFFSET;
+}
+
+/* False: there is too much on its way. */
+static bool reply_reserve(struct sa_query *query, size_t more)
+{
+	struct sa_reply *reply = &query->reply;
+	size_t room;
+
+	if (!reply->data)
+		reply_begin(reply);
 	if (reply->length + more <= reply->room)
-		return;
-	while (reply->length + more > reply->room)
-		reply->room *= 2;
-	reply->data = g_realloc(reply->data, reply->room);
+		return true;
+	room = MAX(2 * reply->room, reply->length + more);
+	if (!reply_hold(query, room - reply->room))
+		return false;
+	reply->data = g_realloc(reply->data, room);
+	reply->room = room;
+	return true;
 }
 
 static size_t record_stride(const struct sa_record *record)
@@ -43,16 +74,20 @@ static size_t record_stride(const struct sa_record *record)
 	return (wire_bytes(record->type) + 7) & ~(size_t)7;
 }
 
-void sa_put(struct sa_query *query, const void *record)
+bool sa_put(struct sa_query *query, const void *record)
 {
 	struct sa_reply *reply = &query->reply;
 	size_t bytes = wire_bytes(query->record->type), stride = record_stride(query->record);
 
-	reply_reserve(reply, stride);
+	if (!reply_reserve(query, stride)) {
+		query->status = IBA_STATUS_BUSY;
+		return false;
+	}
 	wire_encode(query->record->type, record, reply->data + reply->length);
 	memset(reply->data + reply->length + bytes, 0, stride - bytes);
 	reply->length += stride;
 	reply->n_records++;
+	return true;
 }
 
 /* ---- what records ask ---- */
@@ -60,13 +95,6 @@ void sa_put(struct sa_query *query, const void *record)
 bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix)
 {
 	return prefix == query->subnet->options->subnet_prefix || prefix == IBA_DEFAULT_GID_PREFIX;
-}
-
-uint32_t sa_endport_of(const struct fabric *fabric, uint32_t port)
-{
-	uint32_t node = fabric->ports[port].node;
-
-	return fabric_is_switch(fabric, node) ? fabric_port_of(fabric, node, 0) : port;
 }
 
 bool sa_may_see(const struct sa_query *query, uint32_t endport)
@@ -94,8 +122,14 @@ bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport)
 		query->status = IBA_SA_NO_RESOURCES;
 		return false;
 	}
-	sa_put(query, candidate);
-	return true;
+	return sa_put(query, candidate);
+}
+
+bool sa_room_for(const struct sa_query *query, uint64_t n)
+{
+	if (query->header.method == IBA_METHOD_GET)
+		return true;
+	return n <= (SA_MAX_REPLY - IBA_SA_DATA_OFFSET) / record_stride(query->record);
 }
 
 /* ---- stages ---- */
@@ -230,6 +264,11 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	query->record = NULL;
 	query->rmpp = (struct iba_rmpp_header){0};
 	query->sa = (struct iba_sa_header){0};
+	query->inventory = NULL;
+	query->now = 0;
+	query->held = NULL;
+	query->waits = false;
+	query->want = 0;
 	query->port = FABRIC_NONE;
 	query->n_found = 0;
 	query->trusted = false;
@@ -293,15 +332,23 @@ static void apply_count_policy(struct sa_query *query)
 		query->status = IBA_SA_TOO_MANY_RECORDS;
 }
 
+void sa_query_clear(struct sa_query *query)
+{
+	struct sa_reply *reply = &query->reply;
+
+	reply_release(query, reply->held);
+	g_free(reply->data);
+	*reply = (struct sa_reply){0};
+}
+
 /* An error answer is the request with another header. */
 static void reply_echo_request(struct sa_query *query)
 {
 	struct sa_reply *reply = &query->reply;
 	size_t length = MIN(query->length, IBA_MAD_BYTES);
 
-	g_free(reply->data);
-	*reply = (struct sa_reply){0};
-	reply_reserve(reply, IBA_SA_DATA_BYTES);
+	sa_query_clear(query);
+	reply_begin(reply);
 	memcpy(reply->data, query->data, length);
 	reply->length = IBA_MAD_BYTES;
 }
@@ -341,6 +388,19 @@ static void encode_headers(struct sa_query *query, uint16_t stride)
 	wire_encode(&iba_sa_header_type, &query->sa, data + SA_HEADER_OFFSET);
 }
 
+/* Gives back what a long answer reserved in vain. */
+static void reply_trim(struct sa_query *query)
+{
+	struct sa_reply *reply = &query->reply;
+	size_t room = MAX(reply->length, IBA_MAD_BYTES);
+
+	if (room >= reply->room)
+		return;
+	reply->data = g_realloc(reply->data, room);
+	reply_release(query, MIN(reply->held, reply->room - room));
+	reply->room = room;
+}
+
 uint8_t *sa_query_finish(struct sa_query *query, size_t *length)
 {
 	struct sa_reply *reply = &query->reply;
@@ -351,13 +411,15 @@ uint8_t *sa_query_finish(struct sa_query *query, size_t *length)
 	if (query->status != IBA_STATUS_OK) {
 		reply_echo_request(query);
 	} else {
-		reply_reserve(reply, 0);
+		if (!reply->data)
+			reply_begin(reply);
 		if (table)
 			fill_rmpp(&query->rmpp, reply->length - IBA_SA_DATA_OFFSET);
 		else
 			reply->length = IBA_MAD_BYTES;
 	}
 	encode_headers(query, query->record ? record_stride(query->record) : 0);
+	reply_trim(query);
 	*length = reply->length;
 	return reply->data;
 }

@@ -5,10 +5,12 @@
 
 #include "iba/codes.h"
 #include "iba/iba.h"
+#include "policy/inventory.h"
 #include "sa/view.h"
 #include "vendor/vendor.h"
 
 #define SA_MAX_REPLY (64u << 20) /* octets of one answer; more is ERR_NO_RESOURCES */
+#define SA_MAX_HELD (128u << 20) /* of all answers being made or sent; more are BUSY */
 #define SA_MAX_IN_POOL 4096	 /* queries waiting for the pool; more are answered BUSY */
 
 struct sa_store;
@@ -22,6 +24,11 @@ union sa_any {
 	struct iba_switch_info_record switch_info;
 	struct iba_linear_forwarding_table_record lft;
 	struct iba_p_key_table_record p_key_table;
+	struct iba_sl_to_vl_table_record sl_to_vl;
+	struct iba_vl_arbitration_table_record vl_arbitration;
+	struct iba_guid_info_record guid_info;
+	struct iba_sm_info_record sm_info;
+	struct iba_multicast_forwarding_table_record mft;
 	struct iba_link_record link;
 	struct iba_path_record path;
 	struct iba_mc_member_record member;
@@ -55,6 +62,7 @@ struct sa_record {
 struct sa_reply {
 	uint8_t *data;
 	size_t length, room;
+	size_t held; /* octets of it that query->held counts */
 	uint32_t n_records;
 };
 
@@ -63,6 +71,10 @@ struct sa_query {
 	const struct sa_view *view;
 	const struct subnet *subnet; /* of the view */
 	struct sa_store *store; /* NULL off the sa actor */
+	/* Set by who runs it, after sa_query_begin; all may be NULL or 0. */
+	const struct inventory *inventory;
+	uint64_t now;		/* ns, for what goes out of date */
+	atomic_size_t *held;	/* octets of all answers being made or sent */
 
 	/* The request, which must outlive the query. */
 	const struct vendor_address *from;
@@ -78,6 +90,8 @@ struct sa_query {
 	uint64_t mask;	  /* components sa_offer compares; each() removes what it settled */
 	uint32_t port;	  /* the requester's endport, or FABRIC_NONE */
 	uint32_t n_found; /* records that matched */
+	bool waits;	  /* it cannot go on before the inventory has: */
+	uint64_t want;	  /* inventory_want() */
 	bool trusted;	  /* came with the SA key */
 	uint16_t status;
 	struct sa_reply reply;
@@ -99,7 +113,9 @@ bool sa_query_needs_store(const struct sa_query *query);
 bool sa_query_is_quick(const struct sa_query *query);
 /* Runs what is not already settled; store may be NULL unless the query needs it. */
 void sa_query_run(struct sa_query *query, struct sa_store *store);
-/* The encoded answer, to be freed with g_free. */
+/* Drops what was put into the answer so far. */
+void sa_query_clear(struct sa_query *query);
+/* The encoded answer, to be freed with g_free; reply.held of it stay counted in held. */
 uint8_t *sa_query_finish(struct sa_query *query, size_t *length);
 
 /* ---- for records ---- */
@@ -108,8 +124,8 @@ uint8_t *sa_query_finish(struct sa_query *query, size_t *length);
  * know of the endport it tells about (FABRIC_NONE: anybody may). False: no need to go on.
  */
 bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport);
-/* Puts a record into the answer unseen: what Set and Delete return. */
-void sa_put(struct sa_query *query, const void *record);
+/* Puts a record into the answer unseen: what Set and Delete return. False: BUSY, no memory. */
+bool sa_put(struct sa_query *query, const void *record);
 /* True if the requester shares a partition with the endport, or is trusted. */
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
 
@@ -118,11 +134,25 @@ static inline bool sa_wants(const struct sa_query *query, uint64_t component)
 	return (query->mask & component) != 0;
 }
 
+/* Whether so many records may be one answer. */
+bool sa_room_for(const struct sa_query *query, uint64_t n);
+
+/* Ports still to be looked at: [first, end). */
+struct sa_span {
+	uint32_t first, end;
+};
+
+/*
+ * The endports a query may mean: all, or the one that owns the LID if that component is given,
+ * which is then settled.
+ */
+struct sa_span sa_narrow_by_lid(struct sa_query *query, uint64_t component, uint16_t lid);
+/* The same for records of every port: a LID of a switch means all its ports. */
+struct sa_span sa_narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid);
+bool sa_is_live_endport(const struct fabric *fabric, uint32_t port);
+
 /* The subnet's own prefix, or the default one that stands for it (IBA 4.1.1). */
 bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix);
-
-/* The endport that owns LIDs: the port itself, or port 0 of its switch. */
-uint32_t sa_endport_of(const struct fabric *fabric, uint32_t port);
 
 uint16_t sa_class_port_info_each(struct sa_query *query);
 uint16_t sa_node_each(struct sa_query *query);
@@ -130,6 +160,11 @@ uint16_t sa_port_info_each(struct sa_query *query);
 uint16_t sa_switch_info_each(struct sa_query *query);
 uint16_t sa_link_each(struct sa_query *query);
 uint16_t sa_lft_each(struct sa_query *query);
+uint16_t sa_sl_to_vl_each(struct sa_query *query);
+uint16_t sa_vl_arbitration_each(struct sa_query *query);
+uint16_t sa_guid_info_each(struct sa_query *query);
+uint16_t sa_sm_info_each(struct sa_query *query);
+uint16_t sa_mft_each(struct sa_query *query);
 uint16_t sa_p_key_table_each(struct sa_query *query);
 uint16_t sa_path_each(struct sa_query *query);
 bool sa_path_needs_store(const struct sa_query *query);

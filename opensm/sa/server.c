@@ -11,10 +11,14 @@
  * SA_MAX_IN_POOL of them: beyond that, and while there is no subnet to tell about, the answer is
  * BUSY. Nothing is dropped but what is no request.
  *
+ * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
+ * its request is served again from the start when the SM has published an inventory.
+ *
  * Groups are published with a short delay, so that a burst of joins costs one publication.
  */
 #include "sa/sa.h"
 
+#include "sa/park.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
 
@@ -29,7 +33,9 @@ struct sa {
 	struct sa_store *store;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
+	struct sa_park *park;
 	atomic_uint in_pool;
+	atomic_size_t held; /* octets of long answers being made or sent */
 	struct log_limit limit;
 };
 
@@ -39,6 +45,8 @@ struct pool_job {
 	struct sa *sa;
 	struct vendor_mad *mad;
 	struct sa_view *view;
+	struct inventory *inventory;
+	uint64_t deadline_ns; /* of a request that was parked before, else 0 */
 	struct sa_query query;
 };
 
@@ -69,15 +77,48 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	uint8_t *data = sa_query_finish(query, &length);
 
 	counter_inc(counters, sa_answered);
+	if (query->status == IBA_SA_NO_RESOURCES)
+		counter_inc(counters, sa_too_large);
 	if (query->status == IBA_STATUS_BUSY)
 		counter_inc(counters, sa_busy);
 	else if (query->status != IBA_STATUS_OK)
 		counter_inc(counters, sa_errors);
-	mad_reply(sa->mad, mad, data, length);
+	mad_reply_held(sa->mad, mad, data, length, &sa->held, query->reply.held);
 	vendor_mad_free(mad);
 }
 
 /* ---- the pool ---- */
+
+static void job_free(struct pool_job *job)
+{
+	sa_view_unref(job->view);
+	inventory_unref(job->inventory);
+	g_free(job);
+}
+
+static void drop_job(struct message *message)
+{
+	struct pool_job *job = (struct pool_job *)message;
+
+	sa_query_clear(&job->query);
+	vendor_mad_free(job->mad);
+	job_free(job);
+}
+
+/* Back on the actor: the query wants what is not in the inventory. */
+static void park_run(struct message *message)
+{
+	struct pool_job *job = (struct pool_job *)message;
+	struct sa *sa = job->sa;
+
+	sa_query_clear(&job->query);
+	if (!sa_park_add(sa->park, job->mad, job->query.want, job->deadline_ns)) {
+		counter_inc(&sa->context->counters, sa_expired);
+		job->query.status = IBA_STATUS_BUSY;
+		answer(sa, &job->query, job->mad);
+	}
+	job_free(job);
+}
 
 static void pool_run(struct message *message)
 {
@@ -85,13 +126,19 @@ static void pool_run(struct message *message)
 	struct sa *sa = job->sa;
 
 	sa_query_run(&job->query, NULL);
-	answer(sa, &job->query, job->mad);
-	sa_view_unref(job->view);
-	g_free(job);
+	if (job->query.waits) {
+		job->message.run = park_run;
+		job->message.drop = drop_job;
+		actor_post(sa->actor, &job->message);
+	} else {
+		answer(sa, &job->query, job->mad);
+		job_free(job);
+	}
 	atomic_fetch_sub_explicit(&sa->in_pool, 1, memory_order_relaxed);
 }
 
-static void send_to_pool(struct sa *sa, const struct sa_query *query, struct vendor_mad *mad)
+static void send_to_pool(struct sa *sa, const struct sa_query *query, struct vendor_mad *mad,
+			 uint64_t deadline_ns)
 {
 	struct pool_job *job = g_new(struct pool_job, 1);
 
@@ -100,31 +147,34 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 		.sa = sa,
 		.mad = mad,
 		.view = sa_view_ref(sa->view),
+		.inventory = slot_take(&sa->context->inventory),
+		.deadline_ns = deadline_ns,
 		.query = *query,
 	};
+	job->query.inventory = job->inventory;
 	atomic_fetch_add_explicit(&sa->in_pool, 1, memory_order_relaxed);
 	pool_post(sa->context->pool, &job->message);
 }
 
 /* ---- requests ---- */
 
-static void receive(void *arg, struct vendor_mad *mad)
+static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 {
 	struct sa *sa = arg;
-	struct counters *counters = &sa->context->counters;
 	struct sa_query query;
 
-	counter_inc(counters, sa_received);
 	if (mad->status != VENDOR_RECEIVED ||
 	    !sa_query_begin(&query, sa->view, &mad->remote, mad->data, mad->length)) {
-		counter_inc(counters, sa_malformed);
+		counter_inc(&sa->context->counters, sa_malformed);
 		vendor_mad_free(mad);
 		return;
 	}
+	query.now = actor_now(sa->actor);
+	query.held = &sa->held;
 	if (query.status == IBA_STATUS_OK && !sa_query_needs_store(&query) &&
 	    !sa_query_is_quick(&query)) {
 		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
-			send_to_pool(sa, &query, mad);
+			send_to_pool(sa, &query, mad, deadline_ns);
 			return;
 		}
 		query.status = IBA_STATUS_BUSY;
@@ -135,6 +185,35 @@ static void receive(void *arg, struct vendor_mad *mad)
 	answer(sa, &query, mad);
 	if (sa_store_changed(sa->store) && !timer_running(&sa->publish))
 		timer_start(&sa->publish, PUBLISH_DELAY);
+}
+
+static void receive(void *arg, struct vendor_mad *mad)
+{
+	struct sa *sa = arg;
+
+	counter_inc(&sa->context->counters, sa_received);
+	serve(sa, mad, 0);
+}
+
+/* A parked request that waited in vain. */
+static void expired(void *arg, struct vendor_mad *mad)
+{
+	struct sa *sa = arg;
+	struct sa_query query;
+	bool is_request = sa_query_begin(&query, NULL, &mad->remote, mad->data, mad->length);
+
+	g_assert(is_request); /* it was one when it came */
+	counter_inc(&sa->context->counters, sa_expired);
+	query.status = IBA_STATUS_BUSY;
+	answer(sa, &query, mad);
+}
+
+static void inventory_published(void *arg, uint64_t serial)
+{
+	struct sa *sa = arg;
+
+	(void)serial;
+	sa_park_wake(sa->park);
 }
 
 /* ---- groups and events ---- */
@@ -192,6 +271,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	if (state == IBA_SM_MASTER)
 		return;
 	take_view(sa, NULL);
+	sa_park_wake(sa->park);
 	sa_store_clear(sa->store);
 	publish_now(sa);
 }
@@ -202,16 +282,21 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 {
 	struct sa *sa = g_new0(struct sa, 1);
 	struct vendor_client client = {.arg = sa, .receive = receive};
+	const struct sa_park_calls calls = {.arg = sa, .again = serve, .expired = expired};
 
 	sa->context = context;
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
 	sa->store = sa_store_new();
 	timer_init(&sa->publish, sa->actor, publish_due);
+	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
+	atomic_init(&sa->held, 0);
 	client.actor = sa->actor;
 	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
+	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
+			sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	return sa;
 }
@@ -237,6 +322,7 @@ void sa_free(struct sa *sa)
 		return;
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
+	sa_park_free(sa->park);
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);
 	sa_store_free(sa->store);

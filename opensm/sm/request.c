@@ -135,6 +135,11 @@ static void on_done(struct mad_request *mad)
 	struct sm *sm = request->sm;
 
 	request->rounds++;
+	if (request->aside) {
+		request->done(request);
+		g_free(request);
+		return;
+	}
 	if (mad->result == MAD_TIMEOUT && again(request)) {
 		mad_send(sm->mad, mad);
 		return;
@@ -219,7 +224,12 @@ static void run_unreachable(struct message *message)
 
 void sm_request_send(struct sm_request *request)
 {
-	request->sm->sweep.pending++;
+	if (request->aside) {
+		request->node = NULL;
+		request->port = NULL;
+	} else {
+		request->sm->sweep.pending++;
+	}
 	if (request->unreachable) { /* its path was cut since it was found */
 		request->mad.message.run = run_unreachable;
 		actor_post(request->sm->actor, &request->mad.message);

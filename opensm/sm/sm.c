@@ -20,6 +20,11 @@ static void on_groups_changed(void *arg, uint64_t serial)
 	sweep_want(arg, SWEEP_GROUPS);
 }
 
+static void on_inventory_wanted(void *arg, uint64_t want)
+{
+	survey_want(arg, want);
+}
+
 static void run_in_actor(struct sm *sm)
 {
 	struct vendor_client client = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
@@ -27,6 +32,7 @@ static void run_in_actor(struct sm *sm)
 
 	mad_serve(sm->mad, IBA_CLASS_SUBN_LID, &client);
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
+	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
 }
 
@@ -44,6 +50,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->here = g_new0(struct builder_node, 1);
 	sm->here->ports = g_new0(struct builder_port, 1);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
+	sm->survey = survey_new();
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
 	run_in_actor(sm);
@@ -84,6 +91,7 @@ void sm_stop(struct sm *sm)
 void sm_free(struct sm *sm)
 {
 	actor_free(sm->actor);
+	survey_free(sm->survey);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
 	fabric_unref(sm->routed);

@@ -42,6 +42,8 @@ struct rival {
 	bool is_master;
 };
 
+struct survey;
+
 struct sm {
 	struct context *context;
 	struct log *log;
@@ -52,6 +54,7 @@ struct sm {
 	struct builder *builder;
 	struct builder_node *here; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
+	struct survey *survey; /* tables read for the SA */
 	struct sweep sweep;
 	unsigned int reasons; /* why the next sweep is wanted */
 	struct timer interval;
@@ -86,6 +89,7 @@ struct sm_request {
 	struct builder_port *port; /* what it is about; NULL: the node */
 	uint32_t block;
 	bool unreachable;
+	bool aside; /* of no sweep: when it comes back, node and port are NULL */
 	unsigned int rounds;			  /* how often all retries were used up */
 	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
 };
@@ -142,6 +146,14 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	       uint8_t state);
 /* program.c: Set(SwitchInfo); the answer is kept. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
+/* inventory.c: tables that the SA wants to know, read between sweeps. */
+struct survey *survey_new(void);
+void survey_free(struct survey *survey);
+void survey_want(struct sm *sm, uint64_t want); /* inventory_want */
+void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
+void survey_sweep_ended(struct sm *sm, enum sweep_kind kind);
+/* trap.c: SMInfo of this SM, SM_Key included. */
+struct iba_sm_info sm_info_own(const struct sm *sm);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */
 void trap_receive(void *arg, struct vendor_mad *mad);
 

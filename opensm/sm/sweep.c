@@ -139,7 +139,8 @@ static uint64_t patience(const struct sm *sm)
 
 static void end_sweep(struct sm *sm)
 {
-	bool light = sm->sweep.kind == SWEEP_KIND_LIGHT;
+	enum sweep_kind kind = sm->sweep.kind;
+	bool light = kind == SWEEP_KIND_LIGHT;
 
 	if (sm->standing_aside)
 		sm->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
@@ -148,6 +149,7 @@ static void end_sweep(struct sm *sm)
 	else
 		end_full(sm);
 	sm->sweep.kind = SWEEP_KIND_NONE;
+	survey_sweep_ended(sm, kind);
 	show(sm, "IDLE", 0, true);
 	if (sm->options->once && !light)
 		event_emit(&sm->context->bus, EVENT_FINISHED, sm->up ? 0 : 1);

@@ -136,16 +136,23 @@ static uint64_t sm_key_for(const struct sm *sm, const struct iba_smp *smp)
 	return !options->m_key || smp->m_key == options->m_key ? options->sm_key : 0;
 }
 
-static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+struct iba_sm_info sm_info_own(const struct sm *sm)
 {
-	struct iba_sm_info info = {
+	return (struct iba_sm_info){
 		.guid = vendor_port_guid(sm->vendor),
-		.sm_key = sm_key_for(sm, smp),
-		.act_count = sm->act_count++,
+		.sm_key = sm->options->sm_key,
+		.act_count = sm->act_count,
 		.priority = sm->options->sm_priority,
 		.sm_state = atomic_load(&sm->context->sm_state),
 	};
+}
 
+static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	struct iba_sm_info info = sm_info_own(sm);
+
+	info.sm_key = sm_key_for(sm, smp);
+	sm->act_count++;
 	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
 	smp->header.status = smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
 	smp->header.method = IBA_METHOD_GET_RESP;

@@ -14,6 +14,7 @@ struct client {
 	struct vendor *vendor;
 	struct vendor_mad *answer;
 	uint32_t tid;
+	uint64_t sm_key;
 };
 
 static void receive(void *arg, struct vendor_mad *mad)
@@ -58,6 +59,11 @@ struct iba_gid client_gid(const struct client *client)
 	return (struct iba_gid){IBA_DEFAULT_GID_PREFIX, client_guid(client)};
 }
 
+void client_trust(struct client *client, uint64_t sm_key)
+{
+	client->sm_key = sm_key;
+}
+
 static bool has_answer(void *arg)
 {
 	return ((struct client *)arg)->answer != NULL;
@@ -82,10 +88,10 @@ static void send_request(struct client *client, struct iba_sa_mad *request)
 		    runtime_now(client->s->rt) + 2 * TIMEOUT_MS * NS_PER_MS);
 }
 
-int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64_t mask,
-	       const struct wire_type *type, void *record)
+static struct iba_sa_mad make_request(const struct client *client, uint8_t method,
+				      uint16_t attribute, uint64_t mask)
 {
-	struct iba_sa_mad mad = {
+	return (struct iba_sa_mad){
 		.header =
 			{
 				.base_version = IBA_BASE_VERSION,
@@ -96,25 +102,59 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 			},
 		.rmpp.rmpp_version = 1,
 		.sa.component_mask = mask,
+		.sa.sm_key = client->sm_key,
 	};
+}
 
-	wire_encode(type, record, mad.data);
+/* Until there is an answer that is not BUSY; false: there was none. */
+static bool ask_patiently(struct client *client, struct iba_sa_mad *request,
+			  struct iba_sa_mad *answer)
+{
 	for (int i = 0; i < TRIES; i++) {
-		struct iba_sa_mad answer;
-
-		send_request(client, &mad);
+		send_request(client, request);
 		if (!client->answer || client->answer->status != VENDOR_RECEIVED)
 			continue;
-		wire_decode(&iba_sa_mad_type, client->answer->data, &answer);
-		if (answer.header.status == IBA_STATUS_BUSY) {
-			scenario_run_ms(client->s, TIMEOUT_MS);
-			continue;
-		}
-		if (!answer.header.status)
-			wire_decode(type, answer.data, record);
-		return answer.header.status;
+		wire_decode(&iba_sa_mad_type, client->answer->data, answer);
+		if (answer->header.status != IBA_STATUS_BUSY)
+			return true;
+		scenario_run_ms(client->s, TIMEOUT_MS);
 	}
-	return -1;
+	return false;
+}
+
+int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64_t mask,
+	       const struct wire_type *type, void *record)
+{
+	struct iba_sa_mad mad = make_request(client, method, attribute, mask), answer;
+
+	wire_encode(type, record, mad.data);
+	if (!ask_patiently(client, &mad, &answer))
+		return -1;
+	if (!answer.header.status)
+		wire_decode(type, answer.data, record);
+	return answer.header.status;
+}
+
+GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mask,
+			 const struct wire_type *type, const void *record, unsigned int *n)
+{
+	struct iba_sa_mad mad = make_request(client, IBA_METHOD_GET_TABLE, attribute, mask), answer;
+	GByteArray *records;
+	size_t stride, bytes;
+
+	wire_encode(type, record, mad.data);
+	*n = 0;
+	if (!ask_patiently(client, &mad, &answer) || answer.header.status)
+		return NULL;
+	stride = answer.sa.attribute_offset * 8u;
+	bytes = client->answer->length - IBA_SA_DATA_OFFSET;
+	*n = stride ? (unsigned int)(bytes / stride) : 0;
+	records = g_byte_array_sized_new((guint)(*n * type->size));
+	g_byte_array_set_size(records, (guint)(*n * type->size));
+	for (unsigned int i = 0; i < *n; i++)
+		wire_decode(type, client->answer->data + IBA_SA_DATA_OFFSET + i * stride,
+			    records->data + i * type->size);
+	return records;
 }
 
 int client_path(struct client *client, uint64_t guid, struct iba_path_record *path)

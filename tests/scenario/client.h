@@ -21,6 +21,15 @@ struct iba_gid client_gid(const struct client *client);
 int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64_t mask,
 	       const struct wire_type *type, void *record);
 
+/* Requests from now on carry that SM_Key: the SA key makes the client a trusted one. */
+void client_trust(struct client *client, uint64_t sm_key);
+/*
+ * The same with GetTable: *n records of the type one behind the other in host order, to be freed
+ * with g_byte_array_unref; NULL without a good answer.
+ */
+GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mask,
+			 const struct wire_type *type, const void *record, unsigned int *n);
+
 /* The path from this client to a port. */
 int client_path(struct client *client, uint64_t guid, struct iba_path_record *path);
 /* Joins the IPv4 broadcast group of the default partition; *mlid gets its MLID. */

@@ -169,7 +169,11 @@ struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t lengt
 		return told;
 	}
 	ck_assert(!sa_query_needs_store(&query) || ask->store);
+	query.inventory = ask->inventory;
+	query.now = ask->now;
 	sa_query_run(&query, ask->store);
+	told.waits = query.waits;
+	told.want = query.want;
 	told.data = sa_query_finish(&query, &told.length);
 	sa_view_unref(view);
 	ck_assert_uint_ge(told.length, IBA_SA_DATA_OFFSET);

@@ -31,6 +31,8 @@ unsigned int n_endports(const struct subnet *subnet);
 struct ask {
 	const struct subnet *subnet;
 	struct sa_store *store;
+	const struct inventory *inventory;
+	uint64_t now;
 	uint32_t from; /* requester's endport */
 	uint64_t sm_key;
 	uint8_t method;
@@ -43,6 +45,8 @@ struct ask {
 
 struct told {
 	bool answered;
+	bool waits; /* for the inventory: no answer yet */
+	uint64_t want;
 	struct iba_mad_header header;
 	struct iba_rmpp_header rmpp;
 	struct iba_sa_header sa;

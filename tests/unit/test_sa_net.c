@@ -31,6 +31,16 @@ static void put_groups(void *object)
 	mc_groups_unref(object);
 }
 
+static void get_inventory(void *object)
+{
+	inventory_ref(object);
+}
+
+static void put_inventory(void *object)
+{
+	inventory_unref(object);
+}
+
 static void take_answer(void *arg, struct vendor_mad *mad)
 {
 	struct net *net = arg;
@@ -58,6 +68,7 @@ static void context_init(struct net *net)
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_groups, put_groups);
+	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_publish(&context->options, options_new());
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool = pool_new(net->rt, "pool", 2);
@@ -125,6 +136,7 @@ void net_stop(struct net *net)
 	sm_free(net->sm);
 	sa_free(net->sa);
 	actor_free(net->client);
+	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);

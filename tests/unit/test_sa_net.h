@@ -5,6 +5,7 @@
 
 #include "mad/mad.h"
 #include "policy/groups.h"
+#include "policy/inventory.h"
 #include "sa/sa.h"
 #include "sa/sa_private.h"
 #include "sm/sm.h"

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "sa/park.h"
 #include "sa/store.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
@@ -165,6 +166,46 @@ START_TEST(test_overload)
 }
 END_TEST
 
+/*
+ * Tables that have to be read, asked for while a sweep runs: so many wait, the others are BUSY at
+ * once, and those that waited are answered after it.
+ */
+START_TEST(test_waiting_is_bounded)
+{
+	const unsigned int n = SA_MAX_PARKED + 100;
+	struct net net;
+
+	bring_up(&net);
+	event_emit(&net.context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	for (unsigned int i = 0; i < n; i++)
+		net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_GUID_INFO_RECORD, 0, NULL, NULL);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 5 * SECOND);
+	ck_assert_uint_eq(net.n_answers, n);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_waited), SA_MAX_PARKED);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_expired), 100);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_busy), 100);
+	ck_assert_uint_gt(counter_get(&net.context.counters, tables_read), 0);
+	net_stop(&net);
+}
+END_TEST
+
+/* No sweep ends: who waits is told BUSY when its time is up. */
+START_TEST(test_waiting_ends)
+{
+	struct net net;
+
+	bring_up(&net);
+	sm_stop(net.sm);
+	net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_GUID_INFO_RECORD, 0, NULL, NULL);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + SA_PARK_NS / 2);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_answered), 0);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + SA_PARK_NS);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_busy), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_expired), 1);
+	net_stop(&net);
+}
+END_TEST
+
 /* Queries on their way when everything stops: nothing leaks, nothing is touched too late. */
 START_TEST(test_stop_in_the_middle)
 {
@@ -172,7 +213,8 @@ START_TEST(test_stop_in_the_middle)
 
 	bring_up(&net);
 	for (unsigned int i = 0; i < 100; i++)
-		net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, 0, NULL, NULL);
+		net_ask(&net, IBA_METHOD_GET_TABLE,
+			i % 2 ? IBA_ATTR_NODE_RECORD : IBA_ATTR_GUID_INFO_RECORD, 0, NULL, NULL);
 	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + _i * 500);
 	net_stop(&net);
 }
@@ -202,6 +244,10 @@ static void mixed_question(struct net *net, unsigned int number)
 		break;
 	case 2:
 		net_ask(net, IBA_METHOD_GET_TABLE, IBA_ATTR_PATH_RECORD, 0, NULL, NULL);
+		break;
+	case 3:
+		net_ask(net, IBA_METHOD_GET_TABLE, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD, 0, NULL,
+			NULL);
 		break;
 	default:
 		net_ask_path(net);
@@ -234,6 +280,8 @@ int main(void)
 	tcase_add_test(tcase, test_groups_are_published);
 	tcase_add_test(tcase, test_standby_is_busy);
 	tcase_add_test(tcase, test_overload);
+	tcase_add_test(tcase, test_waiting_is_bounded);
+	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_threads);
 	tcase_set_timeout(tcase, 120);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Requests that wait until the SM has read tables for them. Owned by the sa actor. */
+#ifndef SA_PARK_H
+#define SA_PARK_H
+
+#include "core/context.h"
+#include "vendor/vendor.h"
+
+#define SA_MAX_PARKED 256	  /* more are answered BUSY */
+#define SA_PARK_NS (3 * NS_PER_S) /* as is what waited that long */
+
+struct sa_park;
+
+/* Both are called on the actor and own the MAD. */
+struct sa_park_calls {
+	void *arg;
+	void (*again)(void *arg, struct vendor_mad *mad, uint64_t deadline_ns);
+	void (*expired)(void *arg, struct vendor_mad *mad);
+};
+
+struct sa_park *sa_park_new(struct context *context, struct actor *actor,
+			    const struct sa_park_calls *calls);
+void sa_park_free(struct sa_park *park); /* drops what waits */
+
+/*
+ * Keeps a request whose query wants an inventory (inventory_want) and asks the SM for that.
+ * deadline_ns is 0 the first time, then what again was called with. False: there is no room, or
+ * its time is up; the MAD is still the caller's.
+ */
+bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, uint64_t deadline_ns);
+/* Calls again for all: there is something new. */
+void sa_park_wake(struct sa_park *park);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Records of tables that the published subnet does not hold: SLtoVL, VLArbitration, GUIDInfo,
+ * P_Keys, multicast forwarding, SMInfo (IBA 15.2.5.5 to 15.2.5.20). They come from the inventory;
+ * what it lacks is no record and no zero but a reason to wait: the query then says what it wants
+ * read, and is run again. They run on any thread.
+ *
+ * A node that does not answer is left out of a table of all; who asks for that node alone is told
+ * BUSY.
+ */
+#include <string.h>
+
+#include "sa/sa_private.h"
+
+/* One kind of such records. All have the LID first, as component 0. */
+struct table {
+	enum inventory_kind kind;
+	bool every_port;	 /* of a switch, not port 0 alone */
+	uint64_t port_component; /* 0: the record does not name a port */
+	uint8_t (*wanted_port)(const struct sa_query *query);
+	void (*fill)(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
+		     union sa_any *record);
+};
+
+#define LID_COMPONENT UINT64_C(1)
+
+/* What a query means of the tables, before they are looked at. */
+struct table_query {
+	struct sa_query *query;
+	const struct table *table;
+	struct sa_span span;
+	uint16_t lid; /* 0: any */
+	uint8_t port; /* INVENTORY_ALL_PORTS: any */
+};
+
+static struct table_query narrow(struct sa_query *query, const struct table *table)
+{
+	struct table_query q = {.query = query, .table = table, .port = INVENTORY_ALL_PORTS};
+	uint16_t lid = query->wanted.sm_info.lid;
+
+	if (sa_wants(query, LID_COMPONENT))
+		q.lid = lid;
+	q.span = table->every_port ? sa_narrow_to_ports(query, LID_COMPONENT, lid)
+				   : sa_narrow_by_lid(query, LID_COMPONENT, lid);
+	if (table->port_component && sa_wants(query, table->port_component)) {
+		query->mask &= ~table->port_component;
+		q.port = table->wanted_port(query);
+		if (q.port == INVENTORY_ALL_PORTS) /* no port has that number */
+			q.span.end = q.span.first;
+	}
+	return q;
+}
+
+/* Blocks the port may have, if it is one that the query means and may see. */
+static uint32_t blocks_of(const struct table_query *q, uint32_t port)
+{
+	const struct fabric *fabric = q->query->subnet->fabric;
+	const struct fabric_port *p = &fabric->ports[port];
+
+	if (q->port != INVENTORY_ALL_PORTS && q->port != p->num)
+		return 0;
+	if (!q->table->every_port && !fabric_is_endport(fabric, port))
+		return 0;
+	if (!sa_may_see(q->query, fabric_endport_of(fabric, port)))
+		return 0;
+	return inventory_blocks(fabric, port, q->table->kind);
+}
+
+static enum inventory_state look(const struct table_query *q, uint32_t port,
+				 const struct inventory_list **list)
+{
+	const struct sa_query *query = q->query;
+	const struct fabric *fabric = query->subnet->fabric;
+	const struct fabric_port *p = &fabric->ports[port];
+
+	return inventory_look(query->inventory, fabric->nodes[p->node].guid, p->num, q->table->kind,
+			      query->now, list);
+}
+
+/* Whether all that is needed is known; if not, what is to be done about it. */
+static uint16_t check(const struct table_query *q)
+{
+	struct sa_query *query = q->query;
+	const struct inventory_list *list;
+	bool unknown = false;
+	uint64_t n = 0;
+
+	for (uint32_t i = q->span.first; i < q->span.end; i++) {
+		uint32_t blocks = blocks_of(q, i);
+
+		if (!blocks)
+			continue;
+		switch (look(q, i, &list)) {
+		case INVENTORY_KNOWN:
+			n += inventory_list_blocks(list);
+			break;
+		case INVENTORY_UNKNOWN:
+			unknown = true;
+			n += q->table->kind == INVENTORY_MULTICAST ? 0 : blocks;
+			break;
+		case INVENTORY_SILENT:
+			if (q->lid)
+				return IBA_STATUS_BUSY;
+		}
+	}
+	if (!query->mask && !sa_room_for(query, n))
+		return IBA_SA_NO_RESOURCES;
+	query->waits = unknown;
+	query->want = inventory_want(q->table->kind, q->lid, q->port);
+	return IBA_STATUS_OK;
+}
+
+static bool offer_table(const struct table_query *q, uint32_t port)
+{
+	const struct inventory_list *list;
+
+	if (!blocks_of(q, port) || look(q, port, &list) != INVENTORY_KNOWN)
+		return true;
+	for (uint32_t block = 0; block < inventory_list_blocks(list); block++) {
+		const void *bytes = inventory_list_block(list, block);
+		union sa_any record;
+
+		if (!bytes)
+			continue;
+		q->table->fill(q->query, port, block, bytes, &record);
+		if (!sa_offer(q->query, &record, fabric_endport_of(q->query->subnet->fabric, port)))
+			return false;
+	}
+	return true;
+}
+
+static uint16_t each(struct sa_query *query, const struct table *table)
+{
+	struct table_query q = narrow(query, table);
+	uint16_t status = check(&q);
+
+	if (status != IBA_STATUS_OK || query->waits)
+		return status;
+	for (uint32_t i = q.span.first; i < q.span.end; i++)
+		if (!offer_table(&q, i))
+			break;
+	return IBA_STATUS_OK;
+}
+
+static uint16_t lid_of(const struct sa_query *query, uint32_t port)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+
+	return fabric->ports[fabric_endport_of(fabric, port)].lid;
+}
+
+static uint8_t number_of(const struct sa_query *query, uint32_t port)
+{
+	return query->subnet->fabric->ports[port].num;
+}
+
+/* ---- SLtoVLMappingTableRecord: 15.2.5.5 ---- */
+
+static uint8_t sl_to_vl_port(const struct sa_query *query)
+{
+	return query->wanted.sl_to_vl.output_port_num;
+}
+
+static void sl_to_vl_fill(const struct sa_query *query, uint32_t port, uint32_t block,
+			  const void *bytes, union sa_any *record)
+{
+	record->sl_to_vl = (struct iba_sl_to_vl_table_record){
+		.lid = lid_of(query, port),
+		.input_port_num = (uint8_t)block,
+		.output_port_num = number_of(query, port),
+	};
+	memcpy(&record->sl_to_vl.sl_to_vl_table, bytes, sizeof(struct iba_sl_to_vl_table));
+}
+
+uint16_t sa_sl_to_vl_each(struct sa_query *query)
+{
+	static const struct table table = {
+		.kind = INVENTORY_SL_TO_VL,
+		.every_port = true,
+		.port_component = IBA_COMPONENT(sl_to_vl_table_record, output_port_num),
+		.wanted_port = sl_to_vl_port,
+		.fill = sl_to_vl_fill,
+	};
+
+	return each(query, &table);
+}
+
+/* ---- VLArbitrationTableRecord: 15.2.5.18 ---- */
+
+static uint8_t vl_arbitration_port(const struct sa_query *query)
+{
+	return query->wanted.vl_arbitration.output_port_num;
+}
+
+static void vl_arbitration_fill(const struct sa_query *query, uint32_t port, uint32_t block,
+				const void *bytes, union sa_any *record)
+{
+	record->vl_arbitration = (struct iba_vl_arbitration_table_record){
+		.lid = lid_of(query, port),
+		.output_port_num = number_of(query, port),
+		.block_num = (uint8_t)(block + 1),
+	};
+	memcpy(&record->vl_arbitration.vl_arbitration_table, bytes,
+	       sizeof(struct iba_vl_arbitration_table));
+}
+
+uint16_t sa_vl_arbitration_each(struct sa_query *query)
+{
+	static const struct table table = {
+		.kind = INVENTORY_VL_ARBITRATION,
+		.every_port = true,
+		.port_component = IBA_COMPONENT(vl_arbitration_table_record, output_port_num),
+		.wanted_port = vl_arbitration_port,
+		.fill = vl_arbitration_fill,
+	};
+
+	return each(query, &table);
+}
+
+/* ---- P_KeyTableRecord: 15.2.5.11 ---- */
+
+static uint8_t p_key_table_port(const struct sa_query *query)
+{
+	return query->wanted.p_key_table.port_num;
+}
+
+static void p_key_table_fill(const struct sa_query *query, uint32_t port, uint32_t block,
+			     const void *bytes, union sa_any *record)
+{
+	record->p_key_table = (struct iba_p_key_table_record){
+		.lid = lid_of(query, port),
+		.block_num = (uint16_t)block,
+		.port_num = number_of(query, port),
+	};
+	memcpy(&record->p_key_table.p_key_table, bytes, sizeof(struct iba_p_key_table));
+}
+
+uint16_t sa_p_key_table_each(struct sa_query *query)
+{
+	static const struct table table = {
+		.kind = INVENTORY_P_KEYS,
+		.every_port = true,
+		.port_component = IBA_COMPONENT(p_key_table_record, port_num),
+		.wanted_port = p_key_table_port,
+		.fill = p_key_table_fill,
+	};
+
+	return each(query, &table);
+}
+
+/* ---- GuidInfoRecord: 15.2.5.20 ---- */
+
+static void guid_info_fill(const struct sa_query *query, uint32_t port, uint32_t block,
+			   const void *bytes, union sa_any *record)
+{
+	record->guid_info = (struct iba_guid_info_record){
+		.lid = lid_of(query, port),
+		.block_num = (uint8_t)block,
+	};
+	memcpy(&record->guid_info.guid_info, bytes, sizeof(struct iba_guid_info));
+}
+
+uint16_t sa_guid_info_each(struct sa_query *query)
+{
+	static const struct table table = {.kind = INVENTORY_GUID_INFO, .fill = guid_info_fill};
+
+	return each(query, &table);
+}
+
+/* ---- SMInfoRecord: 15.2.5.10 ---- */
+
+static void sm_info_fill(const struct sa_query *query, uint32_t port, uint32_t block,
+			 const void *bytes, union sa_any *record)
+{
+	(void)block;
+	record->sm_info = (struct iba_sm_info_record){.lid = lid_of(query, port)};
+	memcpy(&record->sm_info.sm_info, bytes, sizeof(struct iba_sm_info));
+	if (!query->trusted)
+		record->sm_info.sm_info.sm_key = 0;
+}
+
+uint16_t sa_sm_info_each(struct sa_query *query)
+{
+	static const struct table table = {.kind = INVENTORY_SM_INFO, .fill = sm_info_fill};
+
+	return each(query, &table);
+}
+
+/* ---- MulticastForwardingTableRecord: 15.2.5.8 ---- */
+
+static void mft_fill(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
+		     union sa_any *record)
+{
+	record->mft = (struct iba_multicast_forwarding_table_record){
+		.lid = lid_of(query, port),
+		.position = block % 16,
+		.block_num = (uint16_t)(block / 16),
+	};
+	memcpy(&record->mft.multicast_forwarding_table, bytes,
+	       sizeof(struct iba_multicast_forwarding_table));
+}
+
+uint16_t sa_mft_each(struct sa_query *query)
+{
+	static const struct table table = {.kind = INVENTORY_MULTICAST, .fill = mft_fill};
+
+	return each(query, &table);
+}

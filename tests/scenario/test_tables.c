@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Records of tables that the SM reads only when somebody asks: what a client gets is what the
+ * hardware holds, whatever else goes on.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "client.h"
+#include "tests/run_suite.h"
+
+#define SA_KEY 1 /* the default of sm_key and sa_key */
+
+static struct scenario *up(const char *spec, uint64_t seed)
+{
+	struct scenario *s = scenario_new(spec, seed);
+
+	scenario_start(s);
+	scenario_converge(s, 20);
+	return s;
+}
+
+static uint64_t counter(const struct scenario *s, size_t offset)
+{
+	const char *counters = (const char *)&daemon_context(s->daemon)->counters;
+
+	return atomic_load((const atomic_ullong *)(counters + offset));
+}
+#define COUNT(s, name) counter(s, offsetof(struct counters, name))
+
+static struct client *client_of(struct scenario *s)
+{
+	unsigned int node;
+
+	do
+		node = scenario_random_host(s);
+	while (node == scenario_sm_node(s, NULL));
+	return client_new(s, node);
+}
+
+/* Records of one attribute at one LID (0: all). */
+static GByteArray *table(struct client *client, uint16_t attribute, const struct wire_type *type,
+			 uint16_t lid, unsigned int *n)
+{
+	union sa_lid_first {
+		uint16_t lid;
+		uint8_t octets[128];
+	} record = {.lid = lid};
+
+	return client_table(client, attribute, lid ? 1 : 0, type, &record, n);
+}
+
+static void expect_n(struct scenario *s, struct client *client, uint16_t attribute,
+		     const struct wire_type *type, uint16_t lid, unsigned int expected)
+{
+	unsigned int n;
+	GByteArray *records = table(client, attribute, type, lid, &n);
+
+	if (!records || n != expected)
+		scenario_fail(s, "%s at LID %u: %s, %u records, not %u", type->name, lid,
+			      records ? "OK" : "no good answer", n, expected);
+	g_byte_array_unref(records);
+}
+
+/* Each kind, of all and of one; asked a second time it costs no SMP. */
+START_TEST(all_kinds)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	struct client *client = client_of(s);
+	uint16_t host = scenario_lid(s, scenario_node(s, "host-3"));
+	uint16_t sw = scenario_lid(s, scenario_random_switch(s));
+	uint64_t read;
+
+	client_trust(client, SA_KEY);
+	for (unsigned int round = 0; round < 2; round++) {
+		if (round)
+			read = COUNT(s, tables_read);
+		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
+			 host, 1);
+		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
+			 sw, 4 * 5);
+		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
+			 0, 16 + 20 * 4 * 5);
+		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+			 &iba_vl_arbitration_table_record_type, host, 2);
+		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+			 &iba_vl_arbitration_table_record_type, 0, 2 * (16 + 20 * 4));
+		expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, host,
+			 sim_port_info(s->sim, scenario_node(s, "host-3"), 1)->guid_cap / 8u);
+		expect_n(s, client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, 1);
+		expect_n(s, client, IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD,
+			 &iba_multicast_forwarding_table_record_type, 0, scenario_switches(s));
+		if (round)
+			scenario_expect(s, COUNT(s, tables_read) == read);
+	}
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* The tables of multicast as the switches hold them, before and after a join. */
+START_TEST(multicast_follows)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	struct client *client = client_of(s), *other = client_of(s);
+	const struct iba_multicast_forwarding_table_record *record;
+	unsigned int n, bits;
+	GByteArray *records;
+	uint16_t mlid;
+
+	for (unsigned int joins = 0; joins < 2; joins++) {
+		scenario_expect(s, client_join_broadcast(joins ? other : client, &mlid) == 0);
+		scenario_run_ms(s, 500);
+		records = table(client, IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD,
+				&iba_multicast_forwarding_table_record_type, 0, &n);
+		scenario_expect(s, records != NULL);
+		record = (const void *)records->data;
+		bits = 0;
+		for (unsigned int i = 0; i < n; i++) {
+			unsigned int node = 0;
+			uint16_t mask[16];
+
+			while (scenario_lid(s, node) != record[i].lid)
+				node++;
+			sim_mft(s->sim, node, mlid, mask);
+			scenario_expect(s,
+					record[i].multicast_forwarding_table.port_mask[mlid % 32] ==
+						mask[record[i].position]);
+			bits += mask[record[i].position] != 0;
+		}
+		scenario_expect(s, n == scenario_switches(s));
+		scenario_expect(s, bits > 0 || client_guid(client) == client_guid(other));
+		g_byte_array_unref(records);
+	}
+	client_free(client);
+	client_free(other);
+	scenario_free(s);
+}
+END_TEST
+
+/* P_Key tables are for the trusted, and as the ports hold them. */
+START_TEST(p_key_tables)
+{
+	struct scenario *s = up("fattree:4", 1);
+	struct client *client = client_of(s);
+	unsigned int node = scenario_node(s, "host-5"), n, held;
+	const struct iba_p_key_table_record *record;
+	GByteArray *records = table(client, IBA_ATTR_P_KEY_TABLE_RECORD,
+				    &iba_p_key_table_record_type, scenario_lid(s, node), &n);
+	const uint16_t *p_keys = sim_p_keys(s->sim, node, 1, &held);
+
+	scenario_expect(s, records == NULL);
+	client_trust(client, SA_KEY);
+	records = table(client, IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type,
+			scenario_lid(s, node), &n);
+	scenario_expect(s, records && n > 0);
+	record = (const void *)records->data;
+	for (unsigned int i = 0; i < 32; i++)
+		scenario_expect(s, record[0].p_key_table.p_key[i] == (i < held ? p_keys[i] : 0));
+	scenario_expect(s, COUNT(s, tables_read) == 0); /* the sweep had read them */
+	g_byte_array_unref(records);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* The manager itself; its key is for the trusted. */
+START_TEST(sm_infos)
+{
+	struct scenario *s = up("fattree:4", 1);
+	struct client *client = client_of(s);
+	const struct iba_sm_info_record *record;
+	unsigned int n;
+	GByteArray *records =
+		table(client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, &n);
+
+	scenario_expect(s, records && n == 1);
+	record = (const void *)records->data;
+	scenario_expect(s, record->sm_info.guid == s->sm_guid);
+	scenario_expect(s, record->sm_info.sm_state == IBA_SM_MASTER);
+	scenario_expect(s, record->sm_info.sm_key == 0);
+	g_byte_array_unref(records);
+	client_trust(client, SA_KEY);
+	records = table(client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, &n);
+	record = (const void *)records->data;
+	scenario_expect(s, record->sm_info.sm_key == 1);
+	g_byte_array_unref(records);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* SMPs and answers are lost: it takes longer. */
+START_TEST(with_loss)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	struct client *client = client_of(s);
+
+	sim_set_loss(s->sim, 0.05);
+	expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
+		 scenario_lid(s, scenario_random_switch(s)), 4 * 5);
+	sim_set_loss(s->sim, 0);
+	expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 0,
+		 16 + 20 * 4 * 5);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* Asked in the midst of heavy sweeps, with cables pulled: the tables come when they are over. */
+START_TEST(during_sweeps)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	struct client *client = client_of(s);
+
+	for (unsigned int i = 0; i < 20; i++) {
+		unsigned int node, port;
+
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, node, port, false);
+		scenario_run_ms(s, scenario_random(s, 20));
+		sim_link_set(s->sim, node, port, true);
+		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+			 &iba_vl_arbitration_table_record_type,
+			 scenario_lid(s, scenario_random_host(s)), 2);
+	}
+	scenario_converge(s, 20);
+	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+		 &iba_vl_arbitration_table_record_type, 0, 2 * (16 + 20 * 4));
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+#define MUTE 6
+
+/* Some hosts, each once, that have neither the SM nor the client. */
+static void choose_mute(struct scenario *s, const struct client *client, unsigned int mute[MUTE])
+{
+	for (unsigned int n = 0; n < MUTE;) {
+		bool fresh;
+
+		mute[n] = scenario_random_host(s);
+		fresh = sim_port_guid(s->sim, mute[n], 1) != client_guid(client);
+		for (unsigned int i = 0; i < n; i++)
+			fresh &= mute[i] != mute[n];
+		n += fresh;
+	}
+}
+
+/* A node that answers nothing is left out of the whole, and BUSY by itself. */
+START_TEST(mute_nodes)
+{
+	struct scenario *s = up("fattree:8", (uint64_t)_i);
+	struct client *client = client_of(s);
+	unsigned int mute[MUTE], hosts = sim_nodes(s->sim) - scenario_switches(s);
+	uint64_t busy;
+
+	choose_mute(s, client, mute);
+	for (unsigned int i = 0; i < MUTE; i++)
+		sim_node_mute(s->sim, mute[i], true);
+	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+		 &iba_vl_arbitration_table_record_type, 0,
+		 2 * (hosts + scenario_switches(s) * 8) - 2 * MUTE);
+	busy = COUNT(s, sa_busy);
+	scenario_expect(s, !table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+				  &iba_vl_arbitration_table_record_type, scenario_lid(s, mute[0]),
+				  &(unsigned int){0}));
+	scenario_expect(s, COUNT(s, sa_busy) > busy);
+	for (unsigned int i = 0; i < MUTE; i++)
+		sim_node_mute(s->sim, mute[i], false);
+	scenario_run_ms(s, 31 * 1000);
+	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+		 &iba_vl_arbitration_table_record_type, scenario_lid(s, mute[0]), 2);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* A switch that was reset is read again. */
+START_TEST(reset_is_noticed)
+{
+	struct scenario *s = up("fattree:4", (uint64_t)_i);
+	struct client *client = client_of(s);
+	unsigned int host = scenario_node(s, "host-9");
+	uint64_t read;
+
+	expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0,
+		 16u * (sim_port_info(s->sim, host, 1)->guid_cap / 8u) +
+			 20u * (sim_port_info(s->sim, scenario_node(s, "core-0-0"), 0)->guid_cap /
+				8u));
+	if (sim_port_guid(s->sim, host, 1) != client_guid(client) &&
+	    sim_port_guid(s->sim, host, 1) != s->sm_guid) {
+		sim_node_set(s->sim, host, false);
+		scenario_converge(s, 15);
+		sim_node_set(s->sim, host, true);
+		scenario_converge(s, 15);
+		read = COUNT(s, tables_read);
+		expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type,
+			 scenario_lid(s, host), sim_port_info(s->sim, host, 1)->guid_cap / 8u);
+		scenario_expect(s, COUNT(s, tables_read) > read);
+	}
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("scenario_tables");
+	TCase *tcase = tcase_create("tables");
+
+	tcase_add_loop_test(tcase, all_kinds, 0, 2);
+	tcase_add_loop_test(tcase, multicast_follows, 0, 4);
+	tcase_add_test(tcase, p_key_tables);
+	tcase_add_test(tcase, sm_infos);
+	tcase_add_loop_test(tcase, with_loss, 0, 6);
+	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
+	tcase_add_loop_test(tcase, mute_nodes, 0, 3);
+	tcase_add_loop_test(tcase, reset_is_noticed, 0, 3);
+	tcase_set_timeout(tcase, 120);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
