@@ -124,6 +124,19 @@ void sim_mft(const struct sim *sim, unsigned int node, uint16_t mlid, uint16_t m
 const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned int port,
 			   unsigned int *n);
 
+/* What a port counts and its PMA tells of; in PortCounters they stop at the greatest value. */
+enum sim_port_counter {
+#define SIM_COUNTER(name, text) SIM_COUNT_##name,
+#include <vendor/sim_counter.def>
+	SIM_PORT_COUNTERS
+};
+extern const char *const sim_port_counter_names[SIM_PORT_COUNTERS]; /* as the IBA writes them */
+/* Adds to a counter. False: no such external port or counter. */
+bool sim_port_count(struct sim *sim, unsigned int node, unsigned int port,
+		    enum sim_port_counter which, uint64_t amount);
+uint64_t sim_port_counter(const struct sim *sim, unsigned int node, unsigned int port,
+			  enum sim_port_counter which);
+
 struct sim_counters {
 	uint64_t mads_sent;	/* by vendor ports */
 	uint64_t mads_received; /* by vendor ports */

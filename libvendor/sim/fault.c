@@ -11,6 +11,8 @@
 
 #include "libvendor/sim/sim_private.h"
 
+#define SYMBOL_ERRORS 16 /* of a link whose signal gets bad */
+
 /* ---- links that flap ---- */
 
 struct sim_flap {
@@ -25,6 +27,19 @@ struct sim_flap {
 static struct sim_port *far_end(const struct sim_port *port)
 {
 	return &port->peer->ports[port->peer_number];
+}
+
+/* Of a link that is about to fail or was trained again: some errors at both ends. */
+static void count_bad_signal(struct sim_port *port)
+{
+	struct sim_port *ends[] = {port, far_end(port)};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ends); i++) {
+		if (!sim_is_link_up(ends[i]))
+			continue;
+		sim_count(ends[i], SIM_COUNT_SYMBOL_ERROR, SYMBOL_ERRORS);
+		sim_count(ends[i], SIM_COUNT_LINK_ERROR_RECOVERY, 1);
+	}
 }
 
 static void set_cable(struct sim *sim, struct sim_port *port, bool plugged)
@@ -51,6 +66,7 @@ static void flap_fire(struct timer *timer)
 
 	if (flap->port->cable) {
 		timer_start(timer, flap->down_ns);
+		count_bad_signal(flap->port);
 		set_cable(flap->sim, flap->port, false);
 		return;
 	}
@@ -148,6 +164,7 @@ bool sim_link_degrade(struct sim *sim, unsigned int node, unsigned int number, u
 		return false;
 	port->cable_lanes = far_end(port)->cable_lanes = lanes;
 	port->cable_speed = far_end(port)->cable_speed = speed;
+	count_bad_signal(port);
 	sim_link_bounce(sim, port);
 	return true;
 }

@@ -92,6 +92,15 @@ static bool may_pass(const struct sim_packet *packet, const struct sim_port *por
 	return port->info.port_state == IBA_PORT_ACTIVE;
 }
 
+static bool discard(struct sim_packet *packet, struct sim_port *port)
+{
+	if (packet->dlid != IBA_LID_PERMISSIVE) {
+		sim_count(port, SIM_COUNT_PORT_XMIT_DISCARDS, 1);
+		sim_count(port, SIM_COUNT_PORT_INACTIVE_DISCARDS, 1);
+	}
+	return refuse(packet, "the link on its route is not up");
+}
+
 static bool is_enforced(const struct sim_packet *packet, const struct sim_port *port, bool inbound)
 {
 	return port->node->sw && !sim_is_smp(packet) &&
@@ -106,8 +115,25 @@ static bool partition_passes(const struct sim_packet *packet, struct sim_port *p
 		return true;
 	if (port->info.p_key_violations < 0xFFFF)
 		port->info.p_key_violations++;
+	sim_count(port,
+		  inbound ? SIM_COUNT_PORT_RCV_CONSTRAINT_ERRORS
+			  : SIM_COUNT_PORT_XMIT_CONSTRAINT_ERRORS,
+		  1);
 	sim_trap_switch_p_key(packet, port);
 	return false;
+}
+
+/* What travels on a data VL is checked for its partition, and counted; SMPs on VL15 are not. */
+static bool gmp_passes(struct sim_packet *packet, struct sim_port *port, struct sim_port *peer)
+{
+	if (!partition_passes(packet, port, false))
+		return refuse(packet, "its P_Key may not leave by this port");
+	sim_count_sent(packet, port);
+	if (port->black_hole)
+		return true;
+	sim_count_received(packet, peer);
+	return partition_passes(packet, peer, true) ||
+	       refuse(packet, "its P_Key may not come in by the next port");
 }
 
 /* Out of a port and over its cable. False: nothing leaves there. */
@@ -123,13 +149,11 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 	port = &node->ports[out];
 	peer = port->peer ? &port->peer->ports[port->peer_number] : NULL;
 	if (!peer || !may_pass(packet, port) || !may_pass(packet, peer))
-		return refuse(packet, "the link on its route is not up");
-	if (!partition_passes(packet, port, false))
-		return refuse(packet, "its P_Key may not leave by this port");
+		return discard(packet, port);
+	if (!sim_is_smp(packet) && !gmp_passes(packet, port, peer))
+		return false;
 	if (port->black_hole)
 		return refuse(packet, "it fell into a black hole");
-	if (!partition_passes(packet, peer, true))
-		return refuse(packet, "its P_Key may not come in by the next port");
 	packet->node = port->peer;
 	packet->port = port->peer_number;
 	packet->from_here = false;
@@ -141,6 +165,18 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 static uint8_t lookup(const struct sim_switch *sw, uint16_t lid)
 {
 	return sw->lft && lid <= sw->info.linear_fdb_top ? sw->lft[lid] : IBA_PORT_NONE;
+}
+
+static bool relay_error(struct sim_packet *packet, enum sim_port_counter which)
+{
+	struct sim_port *port = &packet->node->ports[packet->port];
+
+	if (!packet->from_here) {
+		sim_count(port, SIM_COUNT_PORT_RCV_SWITCH_RELAY_ERRORS, 1);
+		sim_count(port, which, 1);
+	}
+	return refuse(packet, which == SIM_COUNT_PORT_LOOPING_ERRORS ? "its route turns back"
+								     : "no route to its LID");
 }
 
 /* Through all switches to the end port that owns the DLID. False: the packet got lost. */
@@ -166,10 +202,10 @@ static bool route_by_lid(struct sim_packet *packet)
 			       refuse(packet, "its LID is not of this switch");
 		}
 		if (out == IBA_PORT_NONE)
-			return refuse(packet, "no route to its LID");
+			return relay_error(packet, SIM_COUNT_PORT_DLID_MAPPING_ERRORS);
 		/* A packet does not go back where it came from (IBA 18.2.4.3). */
 		if (out == packet->port && !packet->from_here)
-			return refuse(packet, "its route turns back");
+			return relay_error(packet, SIM_COUNT_PORT_LOOPING_ERRORS);
 		if (!transmit(packet, out))
 			return false;
 	}

@@ -114,7 +114,7 @@ static void port_reset(struct sim_port *port)
 		.vl_arbitration_low_cap = 8,
 		.guid_cap = capabilities(port) ? SIM_GUID_CAP : 0,
 		.subnet_timeout = 18,
-		.resp_time_value = 16,
+		.resp_time_value = SIM_RESP_TIME_VALUE,
 		.local_phy_errors = 8,
 		.overrun_errors = 8,
 	};
@@ -159,6 +159,8 @@ void sim_node_reset(struct sim_node *node)
 		port_reset(&node->ports[i]);
 	if (node->sw)
 		switch_reset(node);
+	sim_samples_clear(node);
+	sim_cc_clear(node);
 	node->busy_until = 0;
 }
 
@@ -226,8 +228,18 @@ static bool is_disabled(const struct sim_port *port)
 	return port->info.port_physical_state == IBA_PHYS_DISABLED;
 }
 
+static void count_down(struct sim_port *port)
+{
+	if (port->info.port_physical_state == IBA_PHYS_LINK_UP && port->node->up)
+		sim_count(port, SIM_COUNT_LINK_DOWNED, 1);
+}
+
+/* The port that an SM has just disabled is no more in LinkUp, and counts nothing. */
 static void link_drop(struct sim *sim, struct sim_port *port, struct sim_port *peer)
 {
+	count_down(port);
+	if (peer != port)
+		count_down(peer);
 	port_changed(sim, port, IBA_PORT_DOWN,
 		     is_disabled(port) ? IBA_PHYS_DISABLED : IBA_PHYS_POLLING);
 	port_changed(sim, peer, IBA_PORT_DOWN,

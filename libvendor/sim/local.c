@@ -27,6 +27,7 @@ static void respond(struct sim_packet *packet)
 static void serve(struct sim_packet *packet)
 {
 	if (packet->node->mute) {
+		sim_count(&packet->node->ports[MAX(packet->port, 1)], SIM_COUNT_VL15_DROPPED, 1);
 		sim_packet_free(packet);
 		return;
 	}
@@ -84,6 +85,15 @@ static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
 	return sim_client_unsolicited(port, packet);
 }
 
+/* By the agent of its class. */
+static void serve_gmp(struct sim_packet *packet)
+{
+	if (sim_gsa(packet))
+		respond(packet);
+	else
+		sim_packet_free(packet);
+}
+
 static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 {
 	int index = sma_find_p_key(port, packet->p_key);
@@ -96,7 +106,9 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 		return;
 	}
 	packet->grh.p_key_index = index;
-	if (deliver_gmp(port, packet))
+	if (sim_gsa_serves(packet) && !sim_client_takes(port, packet))
+		serve_gmp(packet);
+	else if (deliver_gmp(port, packet))
 		sim_packet_free(packet);
 	else
 		sim_packet_drop(packet, "nobody there takes it");

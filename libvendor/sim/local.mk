@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libsim_a_SOURCES = \
 	libvendor/sim/agent.c libvendor/sim/agent.h \
+	libvendor/sim/cca.c \
 	libvendor/sim/fault.c \
 	libvendor/sim/forward.c \
+	libvendor/sim/gsa.c \
 	libvendor/sim/link.c \
 	libvendor/sim/local.c \
+	libvendor/sim/pma.c \
 	libvendor/sim/port.c \
 	libvendor/sim/port_rmpp.c \
 	libvendor/sim/rmpp.c \

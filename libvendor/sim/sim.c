@@ -28,11 +28,6 @@ uint64_t sim_draw(struct sim *sim)
 	return z ^ z >> 31;
 }
 
-bool sim_chance(struct sim *sim, double probability)
-{
-	return probability > 0 && (double)(sim_draw(sim) >> 11) * 0x1p-53 < probability;
-}
-
 /* ---- making ---- */
 
 void sim_config_default(struct sim_config *config)

@@ -16,6 +16,7 @@
 #define SIM_GUID_CAP 32
 #define SIM_VL_ARB_BLOCKS 4
 #define SIM_SL_TO_VL_BYTES 8
+#define SIM_RESP_TIME_VALUE 16
 #define SIM_FEC_SPEEDS 4   /* FDR, EDR, HDR, NDR */
 #define SIM_CABLE_LANES 12 /* no cable has more */
 
@@ -41,6 +42,11 @@ enum sim_mad_offset {
 struct sim_node;
 struct agent;
 
+struct sim_counts {
+	uint64_t now[SIM_PORT_COUNTERS];
+	uint64_t base[SIM_PORT_COUNTERS]; /* now when PortCounters was cleared */
+};
+
 struct sim_port {
 	struct iba_port_info info;
 	struct sim_node *node, *peer; /* peer: NULL without a cable */
@@ -52,13 +58,14 @@ struct sim_port {
 	bool black_hole;		  /* what leaves here vanishes */
 	bool led;
 	bool fdr10_enabled, fdr10_active;
-	uint16_t *p_keys;    /* NULL: as after power on */
-	uint64_t *guids;     /* alias GUIDs; NULL: none */
-	uint8_t *sl_to_vl;   /* of each input port; NULL: as after power on */
-	uint8_t *vl_arb;     /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
-	uint16_t *fec;	     /* enabled codes of each speed; NULL: as after power on */
-	struct timer *lease; /* of the M_Key; NULL: never ran */
-	GSList *agents;	     /* struct agent registered here */
+	uint16_t *p_keys;	   /* NULL: as after power on */
+	uint64_t *guids;	   /* alias GUIDs; NULL: none */
+	uint8_t *sl_to_vl;	   /* of each input port; NULL: as after power on */
+	uint8_t *vl_arb;	   /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
+	uint16_t *fec;		   /* enabled codes of each speed; NULL: as after power on */
+	struct sim_counts *counts; /* NULL: counted nothing yet */
+	struct timer *lease;	   /* of the M_Key; NULL: never ran */
+	GSList *agents;		   /* struct agent registered here */
 };
 
 struct sim_switch {
@@ -92,6 +99,8 @@ struct sim_node {
 	struct sim_switch *sw;	/* NULL unless a switch */
 	uint64_t busy_until;	/* its SMA */
 	struct sim_trap *traps;
+	struct sim_samples *samples; /* of its PMA; NULL: never sampled */
+	struct sim_cc *cc;	     /* of its CCA; NULL: never asked */
 };
 
 enum sim_stage {
@@ -192,6 +201,43 @@ static inline bool sim_is_returning(const struct sim_packet *packet)
 	       packet->data[SIM_MAD_STATUS] & 0x80;
 }
 
+static inline bool sim_is_link_up(const struct sim_port *port)
+{
+	return port->info.port_physical_state == IBA_PHYS_LINK_UP;
+}
+
+static inline struct sim_counts *sim_counts(struct sim_port *port)
+{
+	if (!port->counts)
+		port->counts = g_new0(struct sim_counts, 1);
+	return port->counts;
+}
+
+/* LRH, BTH, DETH, MAD and ICRC, and a GRH if there is one, in units of 4 octets. */
+static inline unsigned int sim_words(const struct sim_packet *packet)
+{
+	return (8 + 12 + 8 + IBA_MAD_BYTES + 4 + (packet->grh.has_grh ? 40 : 0)) / 4;
+}
+
+/* A GMP that left by a port, and one that came in. */
+static inline void sim_count_sent(const struct sim_packet *packet, struct sim_port *port)
+{
+	uint64_t *now = sim_counts(port)->now;
+
+	now[SIM_COUNT_PORT_XMIT_DATA] += sim_words(packet);
+	now[SIM_COUNT_PORT_XMIT_PKTS]++;
+	now[SIM_COUNT_PORT_UNICAST_XMIT_PKTS]++;
+}
+
+static inline void sim_count_received(const struct sim_packet *packet, struct sim_port *port)
+{
+	uint64_t *now = sim_counts(port)->now;
+
+	now[SIM_COUNT_PORT_RCV_DATA] += sim_words(packet);
+	now[SIM_COUNT_PORT_RCV_PKTS]++;
+	now[SIM_COUNT_PORT_UNICAST_RCV_PKTS]++;
+}
+
 /* The port that has LID, M_Key and clients for packets that come in by this one. */
 static inline struct sim_port *sim_end_port(struct sim_node *node, uint8_t port)
 {
@@ -205,7 +251,11 @@ static inline bool sim_owns_lid(const struct sim_port *port, uint16_t lid)
 
 /* ---- sim.c ---- */
 uint64_t sim_draw(struct sim *sim);
-bool sim_chance(struct sim *sim, double probability);
+
+static inline bool sim_chance(struct sim *sim, double probability)
+{
+	return probability > 0 && (double)(sim_draw(sim) >> 11) * 0x1p-53 < probability;
+}
 
 /* ---- fault.c ---- */
 void sim_faults_clear(struct sim *sim); /* stops what still goes on */
@@ -265,6 +315,23 @@ bool sma_has_fdr10(const struct sim_port *port);
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
 /* 10.9.3: index of the one that a packet with this P_Key is for, or -1. */
 int sma_find_p_key(const struct sim_port *port, uint16_t p_key);
+
+/* ---- gsa.c: the agents behind QP1 ---- */
+#define SIM_GSA_SILENT 0xFFFF /* instead of a status: no response */
+/* A request for one of them. */
+bool sim_gsa_serves(const struct sim_packet *packet);
+/* Makes the packet the response; false if there is none. */
+bool sim_gsa(struct sim_packet *packet);
+
+/* ---- pma.c ---- */
+uint16_t sim_pma(struct sim_packet *packet);
+void sim_count(struct sim_port *port, enum sim_port_counter which, uint64_t amount);
+void sim_counts_clear(struct sim_port *port);
+void sim_samples_clear(struct sim_node *node);
+
+/* ---- cca.c ---- */
+uint16_t sim_cca(struct sim_packet *packet);
+void sim_cc_clear(struct sim_node *node);
 
 /* ---- trap.c ---- */
 void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */

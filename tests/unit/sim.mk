@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 sim_tests = tests/unit/test_topology tests/unit/test_sim tests/unit/test_sim_sma \
 	tests/unit/test_sim_port tests/unit/test_sim_rmpp tests/unit/test_sim_fault \
-	tests/unit/test_sim_violation
+	tests/unit/test_sim_violation \
+	tests/unit/test_sim_pma \
+	tests/unit/test_sim_cca
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 
@@ -30,3 +32,11 @@ tests_unit_test_sim_violation_SOURCES = tests/unit/test_sim_violation.c tests/un
 	tests/unit/sim_net.h
 tests_unit_test_sim_violation_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_violation_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_pma_SOURCES = tests/unit/test_sim_pma.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
+tests_unit_test_sim_pma_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_pma_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+tests_unit_test_sim_cca_SOURCES = tests/unit/test_sim_cca.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
+tests_unit_test_sim_cca_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sim_cca_LDADD = $(LIBS_SIM) $(CHECK_LIBS)

@@ -160,19 +160,43 @@ static bool has_answer(void *arg)
 	return awaited->item != NULL;
 }
 
-struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256])
+static struct vendor_mad *ask_at(struct net *net, const struct vendor_address *to,
+				 const uint8_t mad[256])
 {
-	const struct vendor_address to = {.lid = lid};
 	struct awaited awaited = {net, mad + 12, NULL};
 	struct vendor_mad *answer;
 
-	ck_assert(vendor_send(net->vendor, &to, mad, 256, NET_TIMEOUT_MS));
+	ck_assert(vendor_send(net->vendor, to, mad, 256, NET_TIMEOUT_MS));
 	runtime_run(net->rt, has_answer, &awaited,
 		    runtime_now(net->rt) + 2 * NET_TIMEOUT_MS * NS_PER_MS);
 	ck_assert_msg(awaited.item != NULL, "neither response nor timeout");
 	answer = awaited.item->data;
 	g_queue_delete_link(&net->mads, awaited.item);
 	return answer;
+}
+
+struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256])
+{
+	const struct vendor_address to = {.lid = lid};
+
+	return ask_at(net, &to, mad);
+}
+
+int net_gmp_ask(struct net *net, uint16_t lid, uint8_t mad[256])
+{
+	const struct vendor_address to = {.lid = lid, .qpn = IBA_QP1, .qkey = IBA_QP1_Q_KEY};
+	struct vendor_mad *answer = ask_at(net, &to, mad);
+	int status = -1;
+
+	if (answer->status == VENDOR_RECEIVED) {
+		ck_assert_uint_eq(answer->data[3], IBA_METHOD_GET_RESP);
+		ck_assert_uint_eq(answer->remote.lid, lid);
+		ck_assert_uint_eq(answer->remote.qpn, IBA_QP1);
+		status = answer->data[4] << 8 | answer->data[5];
+		memcpy(mad, answer->data, 256);
+	}
+	vendor_mad_free(answer);
+	return status;
 }
 
 static int ask(struct net *net, uint16_t lid, uint8_t smp[256], uint8_t *data)
