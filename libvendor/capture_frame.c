@@ -56,13 +56,31 @@ static void put64(struct cursor *cursor, uint64_t value)
 	put32(cursor, (uint32_t)value);
 }
 
-/* Least significant bit first, as Ethernet's. */
-static uint32_t crc32_octet(uint32_t crc, uint8_t octet)
+/* Remainders of 4 bits, least significant first: of Ethernet's polynomial, */
+static const uint32_t crc32_of[16] = {
+	0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
+	0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
+	0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
+};
+
+/* and of x^16 + x^12 + x^3 + x + 1. */
+static const uint16_t crc16_of[16] = {
+	0x0000, 0x1A01, 0x3402, 0x2E03, 0x6804, 0x7205, 0x5C06, 0x4607,
+	0xD008, 0xCA09, 0xE40A, 0xFE0B, 0xB80C, 0xA20D, 0x8C0E, 0x960F,
+};
+
+static inline uint32_t crc32_octet(uint32_t crc, uint8_t octet)
 {
 	crc ^= octet;
-	for (int bit = 0; bit < 8; bit++)
-		crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320 : 0);
-	return crc;
+	crc = crc >> 4 ^ crc32_of[crc & 15];
+	return crc >> 4 ^ crc32_of[crc & 15];
+}
+
+static inline uint16_t crc16_octet(uint16_t crc, uint8_t octet)
+{
+	crc ^= octet;
+	crc = (uint16_t)(crc >> 4 ^ crc16_of[crc & 15]);
+	return (uint16_t)(crc >> 4 ^ crc16_of[crc & 15]);
 }
 
 /* What routers and switches may change on the way counts as ones. */
@@ -88,23 +106,22 @@ static uint8_t invariant(const uint8_t *packet, size_t at)
 
 uint32_t capture_icrc(const uint8_t *packet, size_t length)
 {
+	size_t headers = MIN(length, LRH_BYTES + GRH_BYTES + BTH_BYTES), i;
 	uint32_t crc = UINT32_MAX;
 
-	for (size_t i = 0; i < length; i++)
+	for (i = 0; i < headers; i++)
 		crc = crc32_octet(crc, invariant(packet, i));
+	for (; i < length; i++)
+		crc = crc32_octet(crc, packet[i]);
 	return GUINT32_SWAP_LE_BE(~crc); /* its least significant octet goes first */
 }
 
-/* x^16 + x^12 + x^3 + x + 1, least significant bit first. */
 uint16_t capture_vcrc(const uint8_t *packet, size_t length)
 {
 	uint16_t crc = UINT16_MAX;
 
-	for (size_t i = 0; i < length; i++) {
-		crc ^= packet[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = (uint16_t)(crc >> 1 ^ (crc & 1 ? 0xD008 : 0));
-	}
+	for (size_t i = 0; i < length; i++)
+		crc = crc16_octet(crc, packet[i]);
 	return GUINT16_SWAP_LE_BE((uint16_t)~crc);
 }
 

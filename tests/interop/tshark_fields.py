@@ -138,7 +138,8 @@ WRONG = {
     'rmpp_header.resp_time': (
         'rmpp.rresptime', 'RRespTime has 5 bits (IBA 13.6.2.1), tshark gives it 4'),
     'rmpp_header.rmpp_flags': (
-        'rmpp.rmppflags', 'RMPPFlags has 3 bits (IBA 13.6.2.1), tshark takes the last of RRespTime'),
+        'rmpp.rmppflags',
+        'RMPPFlags has 3 bits (IBA 13.6.2.1), tshark adds the last of RRespTime'),
     'dr_smp.status': (
         'smpdirected.smpstatus', 'Status has 15 bits (IBA 14.2.1.2), tshark adds the D bit to it'),
     'dr_smp.direction': (

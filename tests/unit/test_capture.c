@@ -83,6 +83,7 @@ START_TEST(test_icrc_of_the_iba)
 	other[0] ^= 0x50; /* another VL on the next link */
 	ck_assert_uint_eq(capture_icrc(other, sizeof(other)), 0x9625B75A);
 	ck_assert_uint_ne(capture_vcrc(other, sizeof(other)), capture_vcrc(sample, sizeof(sample)));
+	ck_assert_uint_eq(capture_vcrc((const uint8_t *)"123456789", 9), 0x3D0A);
 	other[20] ^= 1;
 	ck_assert_uint_ne(capture_icrc(other, sizeof(other)), 0x9625B75A);
 }
