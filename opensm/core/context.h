@@ -14,6 +14,7 @@
 #include "core/events.h"
 
 struct options;
+struct route_files;
 
 struct context {
 	struct runtime *rt;
@@ -27,6 +28,7 @@ struct context {
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	struct counters counters;
 	const char *cache_dir;
+	struct route_files *route_files; /* what the routing options name (policy/route_files.h) */
 };
 
 #endif

@@ -20,6 +20,7 @@
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
+#include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
 #include "sm/sm.h"
@@ -80,6 +81,7 @@ static void context_clear(struct context *context)
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
+	route_files_unref(context->route_files);
 	event_bus_clear(&context->bus);
 }
 
@@ -102,7 +104,9 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
+	daemon->context.route_files = route_files_load(config->options, error);
+	if (daemon->context.route_files)
+		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
 	if (!daemon->mad) {
 		daemon_free(daemon);
 		return NULL;

@@ -4,6 +4,8 @@ libpolicy_a_SOURCES = \
 	opensm/policy/groups.c opensm/policy/groups.h \
 	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
 	opensm/policy/inventory_maker.c \
+	opensm/policy/guid_file.c opensm/policy/guid_file.h \
 	opensm/policy/partition.c opensm/policy/partition.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
+	opensm/policy/route_files.c opensm/policy/route_files.h \
 	opensm/policy/subnet.c opensm/policy/subnet.h

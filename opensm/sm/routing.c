@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "policy/route_files.h"
 #include "sm/sm_private.h"
 
 static void freeze(struct sm *sm)
@@ -133,10 +134,12 @@ static void take_routing(struct sm *sm, struct routing *routing)
 /* The engine's tables if they are fit to be programmed, or NULL. */
 static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 {
-	struct route_input input = {.threads = 1};
+	struct route_input input;
 	g_autoptr(GError) error = NULL;
-	struct routing *routing = engine->compute(sm->fabric, &input, &error);
+	struct routing *routing;
 
+	route_files_input(sm->context->route_files, sm->options, &input);
+	routing = engine->compute(sm->fabric, &input, &error);
 	if (!routing) {
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
 		return NULL;

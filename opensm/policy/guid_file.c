@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Reads files of GUIDs, wholly or not at all. */
+#include "policy/guid_file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define SHOWN 64 /* characters of a wrong line in a message */
+
+GQuark guid_file_error_quark(void)
+{
+	return g_quark_from_static_string("guid-file-error-quark");
+}
+
+/* A line while it is read. */
+struct line {
+	const char *file, *text;
+	unsigned int number;
+	const struct guid_file_form *form;
+};
+
+G_GNUC_PRINTF(3, 4)
+static bool refuse(const struct line *line, GError **error, const char *format, ...)
+{
+	g_autofree char *why = NULL, *shown = g_strndup(line->text, SHOWN);
+	g_autofree char *escaped = g_strescape(shown, NULL);
+	va_list args;
+
+	va_start(args, format);
+	why = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: '%s': %s, expected %s", line->file,
+		    line->number, escaped, why, line->form->columns);
+	return false;
+}
+
+/* A whole word as a number; base 0 takes 0x for hex, and 0 before digits for nothing. */
+static bool to_number(const char *word, int base, uint64_t *value)
+{
+	char *end;
+
+	if (base == 0 && strncmp(word, "0x", 2) && strncmp(word, "0X", 2))
+		base = 10;
+	if (!g_ascii_isxdigit(*word))
+		return false;
+	errno = 0;
+	*value = g_ascii_strtoull(word, &end, base);
+	return !errno && !*end;
+}
+
+static bool add_numbers(struct guid_table *table, const struct line *line, char **words,
+			struct guid_row *row, GError **error)
+{
+	for (; *words; words++) {
+		uint64_t value;
+
+		if (!to_number(*words, 0, &value) || value > line->form->max)
+			return refuse(line, error, "'%s' is no number up to %" G_GUINT64_FORMAT,
+				      *words, line->form->max);
+		g_array_append_val(table->numbers, value);
+		row->n++;
+	}
+	if (row->n < line->form->least || row->n > line->form->most)
+		return refuse(line, error, "%u numbers after the GUID", row->n);
+	return true;
+}
+
+/* Words between blanks; ends with NULL. */
+static GPtrArray *split(char *text)
+{
+	GPtrArray *words = g_ptr_array_new();
+	char *rest = NULL;
+
+	for (char *word = strtok_r(text, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest))
+		g_ptr_array_add(words, word);
+	g_ptr_array_add(words, NULL);
+	return words;
+}
+
+static bool add_line(struct guid_table *table, GHashTable *seen, const struct line *line,
+		     GError **error)
+{
+	g_autofree char *text = g_strndup(line->text, strcspn(line->text, "#"));
+	g_autoptr(GPtrArray) words = split(text);
+	struct guid_row row = {.first = table->numbers->len};
+
+	if (!words->pdata[0])
+		return true;
+	if (!to_number(words->pdata[0], 16, &row.guid) || !row.guid)
+		return refuse(line, error, "'%s' is no GUID", (char *)words->pdata[0]);
+	if (!add_numbers(table, line, (char **)words->pdata + 1, &row, error))
+		return false;
+	if (!g_hash_table_add(seen, g_memdup2(&row.guid, sizeof(row.guid))) &&
+	    !line->form->repeated)
+		return refuse(line, error, "the GUID stands there twice");
+	g_array_append_val(table->rows, row);
+	return true;
+}
+
+void guid_table_free(struct guid_table *table)
+{
+	if (!table)
+		return;
+	g_array_unref(table->rows);
+	g_array_unref(table->numbers);
+	g_free(table);
+}
+
+struct guid_table *guid_file_parse(const char *file, const char *text, size_t length,
+				   const struct guid_file_form *form, GError **error)
+{
+	struct guid_table *table = g_new(struct guid_table, 1);
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	struct line line = {.file = file, .form = form};
+	const char *end = text + length;
+	bool good = true;
+
+	table->rows = g_array_new(FALSE, FALSE, sizeof(struct guid_row));
+	table->numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	while (good && text < end) {
+		const char *stop = memchr(text, '\n', end - text);
+		size_t n = (stop ? stop : end) - text;
+		g_autofree char *copy = g_strndup(text, n);
+
+		line.number++;
+		line.text = copy;
+		if (memchr(text, '\0', n))
+			good = refuse(&line, error, "a NUL octet");
+		else
+			good = add_line(table, seen, &line, error);
+		text += n + 1;
+	}
+	if (good)
+		return table;
+	guid_table_free(table);
+	return NULL;
+}
+
+struct guid_table *guid_file_load(const char *file, const struct guid_file_form *form,
+				  GError **error)
+{
+	g_autofree char *text = NULL;
+	gsize length;
+
+	if (!g_file_get_contents(file, &text, &length, error))
+		return NULL;
+	return guid_file_parse(file, text, length, form, error);
+}

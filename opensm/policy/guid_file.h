@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files of GUIDs, as the routing options name them: a GUID in hex a line, with or without 0x,
+ * followed by numbers where the kind of file has any (decimal, or hex with 0x). '#' begins a
+ * comment.
+ */
+#ifndef POLICY_GUID_FILE_H
+#define POLICY_GUID_FILE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct guid_row {
+	uint64_t guid;
+	uint32_t first, n; /* in numbers */
+};
+
+struct guid_table {
+	GArray *rows;	 /* struct guid_row, in the order of the file */
+	GArray *numbers; /* uint64_t */
+};
+
+/* What the numbers of a row must be. */
+struct guid_file_form {
+	const char *columns; /* for messages: "a switch GUID, a port and a weight" */
+	uint32_t least, most; /* how many */
+	uint64_t max;	      /* of each */
+	bool repeated;	      /* a GUID may stand in several lines */
+};
+
+#define GUID_FILE_ERROR guid_file_error_quark()
+GQuark guid_file_error_quark(void);
+
+/* NULL and error, which names file, line, text and what was expected, if any line is wrong. */
+struct guid_table *guid_file_load(const char *file, const struct guid_file_form *form,
+				  GError **error);
+/* The same of length octets of text, called file in messages. */
+struct guid_table *guid_file_parse(const char *file, const char *text, size_t length,
+				   const struct guid_file_form *form, GError **error);
+void guid_table_free(struct guid_table *table); /* NULL is fine */
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* From the files of GUIDs to the arrays that engines read. */
+#include "policy/route_files.h"
+
+#include "policy/guid_file.h"
+
+struct route_files {
+	struct ref ref;
+	GArray *roots; /* uint64_t */
+	GArray *ids;   /* struct route_id */
+};
+
+static const struct guid_file_form guids_form = {
+	.columns = "a node GUID a line",
+	.repeated = true,
+};
+static const struct guid_file_form ids_form = {
+	.columns = "a node GUID and its number a line",
+	.least = 1,
+	.most = 1,
+	.max = UINT64_MAX,
+};
+
+/* GUIDs alone; an empty array if no file is named, NULL if it is wrong. */
+static GArray *load_guids(const char *file, GError **error)
+{
+	GArray *guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct guid_table *table = file ? guid_file_load(file, &guids_form, error) : NULL;
+
+	if (file && !table) {
+		g_array_unref(guids);
+		return NULL;
+	}
+	for (guint i = 0; table && i < table->rows->len; i++)
+		g_array_append_val(guids, g_array_index(table->rows, struct guid_row, i).guid);
+	guid_table_free(table);
+	return guids;
+}
+
+static GArray *load_ids(const char *file, GError **error)
+{
+	GArray *ids = g_array_new(FALSE, FALSE, sizeof(struct route_id));
+	struct guid_table *table = file ? guid_file_load(file, &ids_form, error) : NULL;
+
+	if (file && !table) {
+		g_array_unref(ids);
+		return NULL;
+	}
+	for (guint i = 0; table && i < table->rows->len; i++) {
+		const struct guid_row *row = &g_array_index(table->rows, struct guid_row, i);
+		struct route_id id = {
+			.guid = row->guid,
+			.id = g_array_index(table->numbers, uint64_t, row->first),
+		};
+
+		g_array_append_val(ids, id);
+	}
+	guid_table_free(table);
+	return ids;
+}
+
+struct route_files *route_files_load(const struct options *options, GError **error)
+{
+	struct route_files *files = g_new0(struct route_files, 1);
+
+	ref_init(&files->ref);
+	files->roots = load_guids(options->root_guid_file, error);
+	if (files->roots)
+		files->ids = load_ids(options->ids_guid_file, error);
+	if (files->ids)
+		return files;
+	route_files_unref(files);
+	return NULL;
+}
+
+struct route_files *route_files_ref(struct route_files *files)
+{
+	ref_get(&files->ref);
+	return files;
+}
+
+void route_files_unref(struct route_files *files)
+{
+	if (!files || !ref_put(&files->ref))
+		return;
+	g_clear_pointer(&files->roots, g_array_unref);
+	g_clear_pointer(&files->ids, g_array_unref);
+	g_free(files);
+}
+
+void route_files_input(const struct route_files *files, const struct options *options,
+		       struct route_input *input)
+{
+	(void)options;
+	*input = (struct route_input){.threads = 1};
+	if (!files)
+		return;
+	input->roots = (const uint64_t *)files->roots->data;
+	input->n_roots = files->roots->len;
+	input->ids = (const struct route_id *)files->ids->data;
+	input->n_ids = files->ids->len;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the files that the routing options name say: read once at start, immutable and counted. A
+ * wrong file stops the start: routes that the operator did not mean can deadlock or starve a
+ * fabric.
+ */
+#ifndef POLICY_ROUTE_FILES_H
+#define POLICY_ROUTE_FILES_H
+
+#include "core/options.h"
+#include "route/engine.h"
+
+struct route_files;
+
+/* NULL and error if a file that is named cannot be read. */
+struct route_files *route_files_load(const struct options *options, GError **error);
+struct route_files *route_files_ref(struct route_files *files);
+void route_files_unref(struct route_files *files); /* NULL is fine */
+
+/* Input of engines; it points into files, which may be NULL. */
+void route_files_input(const struct route_files *files, const struct options *options,
+		       struct route_input *input);
+
+#endif
