@@ -26,6 +26,7 @@ struct context {
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
+	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;
 	struct route_files *route_files; /* what the routing options name (policy/route_files.h) */

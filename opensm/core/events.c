@@ -26,6 +26,23 @@ const char *event_name(enum event_type type)
 	return names[type];
 }
 
+/* 16 bits of reasons, 8 of the kind, one of errors; 39 bits of microseconds are six days. */
+uint64_t sweep_done_pack(const struct sweep_done *done)
+{
+	return (uint64_t)(done->reasons & 0xFFFF) | (uint64_t)(done->kind & 0xFF) << 16 |
+	       (uint64_t)done->errors << 24 | MIN(done->took_us, UINT64_MAX >> 25) << 25;
+}
+
+struct sweep_done sweep_done_unpack(uint64_t value)
+{
+	return (struct sweep_done){
+		.reasons = value & 0xFFFF,
+		.kind = value >> 16 & 0xFF,
+		.errors = value >> 24 & 1,
+		.took_us = value >> 25,
+	};
+}
+
 void event_bus_init(struct event_bus *bus)
 {
 	for (int i = 0; i < N_EVENTS; i++)

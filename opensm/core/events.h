@@ -8,6 +8,7 @@
 #define CORE_EVENTS_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "complib/actor.h"
 
@@ -33,6 +34,26 @@ enum sweep_reason {
 	SWEEP_REROUTE = 1 << 8,	   /* routes again, without discovery */
 	SWEEP_GROUPS = 1 << 9,	   /* multicast groups changed */
 };
+
+/* What the sm actor tells of itself in context->sweep. */
+enum sweep_flag {
+	SWEEP_FLAG_INHIBITED = 1 << 0,	 /* EVENT_SWEEP_ALLOWED with 0 */
+	SWEEP_FLAG_RUNNING = 1 << 1,	 /* a sweep runs */
+	SWEEP_FLAG_HOP0 = 1 << 2,	 /* and is at the SM's own port */
+	SWEEP_FLAG_ERRORS = 1 << 3,	 /* the last sweep ended with errors */
+	SWEEP_FLAG_UP_BEFORE = 1 << 4,	 /* a sweep has succeeded since the start */
+	SWEEP_FLAG_TAKING_OVER = 1 << 5, /* the sweep that runs made a standby master */
+};
+
+/* The value of EVENT_SWEEP_DONE. */
+struct sweep_done {
+	unsigned int reasons; /* bits of enum sweep_reason */
+	unsigned int kind;    /* enum sweep_kind */
+	bool errors;
+	uint64_t took_us;
+};
+uint64_t sweep_done_pack(const struct sweep_done *done);
+struct sweep_done sweep_done_unpack(uint64_t value);
 
 struct event_bus {
 	GArray *handlers[N_EVENTS];

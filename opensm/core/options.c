@@ -401,3 +401,22 @@ struct options *options_reread(const struct options *old, GPtrArray *warnings, G
 	keep_restart_only(options, old, warnings);
 	return options;
 }
+
+struct options *options_with(const struct options *old, enum option_id id, const char *text,
+			     GError **error)
+{
+	struct options *options = options_new();
+	g_autofree char *mistake = NULL;
+
+	options->argv = g_strdupv(old->argv);
+	options->file = g_strdup(old->file);
+	options->file_required = old->file_required;
+	for (unsigned int i = 0; i < OPTION_COUNT; i++)
+		keep_value(options, old, i);
+	mistake = option_parse(&option_table[id], option_field(options, id), text, true);
+	if (!mistake)
+		return options;
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE, "%s: %s", options_name(id), mistake);
+	options_unref(options);
+	return NULL;
+}

@@ -125,6 +125,13 @@ bool options_load(struct options **out, enum options_request *request, int argc,
  */
 struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error);
 
+/*
+ * A copy with one value changed, text as it would stand in the file: until the file is read again.
+ * NULL and error saying what was expected.
+ */
+struct options *options_with(const struct options *old, enum option_id id, const char *text,
+			     GError **error);
+
 struct options *options_ref(struct options *options);
 void options_unref(struct options *options); /* NULL is fine */
 

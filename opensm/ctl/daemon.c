@@ -71,6 +71,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
+	atomic_init(&context->sweep, 0);
 	context->pool =
 		pool_new(config->rt, "pool", config->options->single_thread ? 1 : POOL_THREADS);
 }

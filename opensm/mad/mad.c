@@ -143,6 +143,7 @@ static void target_enqueue(struct mad *mad, struct mad_request *request)
 	else
 		target->first = request;
 	target->last = request;
+	counter_inc(&mad->context->counters, smp_waiting);
 	ring_add(mad, target);
 }
 
@@ -189,6 +190,7 @@ static void transaction_finish(struct transaction *transaction)
 	transaction->next_free = mad->free_slots;
 	mad->free_slots = transaction;
 	mad->in_flight--;
+	counter_add(&mad->context->counters, smp_on_wire, -1);
 	target_release(mad, transaction->target);
 	request->fell_back = transaction->preferred_failed && transaction->form == SMP_DIRECTED;
 	hand_back(request);
@@ -310,6 +312,8 @@ static struct transaction *transaction_begin(struct mad *mad, struct target *tar
 	transaction->preferred_failed = false;
 	target->in_flight++;
 	mad->in_flight++;
+	counter_add(&mad->context->counters, smp_waiting, -1);
+	counter_inc(&mad->context->counters, smp_on_wire);
 	return transaction;
 }
 
@@ -516,6 +520,8 @@ static void run_outgoing(struct message *message)
 	/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
 	if (!vendor_send(outgoing->mad->vendor, &outgoing->to, outgoing->data, outgoing->length, 0))
 		counter_inc(&outgoing->mad->context->counters, mad_replies_dropped);
+	else if (outgoing->data[1] != IBA_CLASS_SUBN_ADM)
+		counter_inc(&outgoing->mad->context->counters, smp_unicasts);
 	outgoing_free(outgoing);
 }
 

@@ -25,6 +25,20 @@ void details_description(struct sm *sm, struct builder_node *node)
 	sm_get(sm, node, IBA_ATTR_NODE_DESCRIPTION, 0, on_description);
 }
 
+void details_forget_descriptions(struct sm *sm)
+{
+	GHashTableIter iter;
+	void *value;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct builder_node *node = value;
+
+		node->has_description = false;
+	}
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
 static void on_p_keys(struct sm_request *request)
 {
 	if (!sm_block_read(request, &request->port->p_keys, &iba_p_key_table_type))

@@ -54,8 +54,11 @@ static void ask_rival(struct sm *sm)
 
 static void set_state(struct sm *sm, unsigned int state, const char *text)
 {
-	if (atomic_exchange(&sm->context->sm_state, state) == state)
+	unsigned int before = atomic_exchange(&sm->context->sm_state, state);
+
+	if (before == state)
 		return;
+	sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, before == IBA_SM_STANDBY && state == IBA_SM_MASTER);
 	log_sys(sm->log, "%s", text);
 	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
 }

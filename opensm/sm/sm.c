@@ -25,6 +25,23 @@ static void on_inventory_wanted(void *arg, uint64_t want)
 	survey_want(arg, want);
 }
 
+static void on_sweep_allowed(void *arg, uint64_t allowed)
+{
+	sweep_allow(arg, allowed);
+}
+
+static void on_options_changed(void *arg, uint64_t value)
+{
+	(void)value;
+	sweep_take_options(arg);
+}
+
+static void on_descriptions_wanted(void *arg, uint64_t value)
+{
+	(void)value;
+	details_forget_descriptions(arg);
+}
+
 static void run_in_actor(struct sm *sm)
 {
 	struct vendor_client client = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
@@ -34,6 +51,9 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
+	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
+	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
+	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
 
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)

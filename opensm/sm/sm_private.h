@@ -23,6 +23,7 @@ enum step_result {
 
 struct sweep {
 	enum sweep_kind kind; /* SWEEP_KIND_NONE: no sweep runs */
+	unsigned int reasons; /* that it was begun for */
 	unsigned int step;
 	bool again;
 	bool at_step;	      /* inside a step function: completions do not go on by themselves */
@@ -57,6 +58,7 @@ struct sm {
 	struct survey *survey; /* tables read for the SA */
 	struct sweep sweep;
 	unsigned int reasons; /* why the next sweep is wanted */
+	bool inhibited;	      /* none may begin */
 	struct timer interval;
 	struct timer settle;	   /* gathers traps that come together */
 	struct bucket trap_sweeps; /* sweeps that traps may still cause */
@@ -127,6 +129,9 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);
 void sweep_want(struct sm *sm, unsigned int reasons);
+void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
+void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
+void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void sweep_advance(struct sm *sm); /* an SMP of the step came back */
 
 /* ---- the steps, in the order of steps.def ---- */
@@ -135,6 +140,8 @@ void sweep_advance(struct sm *sm); /* an SMP of the step came back */
 
 /* details.c */
 void details_description(struct sm *sm, struct builder_node *node);
+/* Has a sweep read the NodeDescriptions of all nodes again. */
+void details_forget_descriptions(struct sm *sm);
 /* discover.c */
 /* Asks again behind ports that are up but where nobody answered: a change if one does. */
 void discover_silent(struct sm *sm, struct builder_node *node);

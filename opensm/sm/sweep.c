@@ -44,6 +44,14 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 	sm->show(sm->show_arg, &progress);
 }
 
+void sweep_flag(struct sm *sm, unsigned int flag, bool on)
+{
+	if (on)
+		atomic_fetch_or(&sm->context->sweep, flag);
+	else
+		atomic_fetch_and(&sm->context->sweep, ~flag);
+}
+
 /* When to look again: soon after errors, else after sweep_interval. */
 static void start_interval(struct sm *sm)
 {
@@ -66,6 +74,7 @@ static void announce_up(struct sm *sm)
 		log_info(sm->log, "SUBNET UP");
 	sm->up = true;
 	sm->first_sweep_done = true;
+	sweep_flag(sm, SWEEP_FLAG_UP_BEFORE, true);
 }
 
 static void end_light(struct sm *sm)
@@ -137,6 +146,21 @@ static uint64_t patience(const struct sm *sm)
 	return SETTLE_NS;
 }
 
+static void announce_done(struct sm *sm)
+{
+	const struct sweep *sweep = &sm->sweep;
+	struct sweep_done done = {
+		.reasons = sweep->reasons,
+		.kind = sweep->kind,
+		.errors = sweep->errors != 0,
+		.took_us = (actor_now(sm->actor) - sweep->started_ns) / NS_PER_US,
+	};
+
+	sweep_flag(sm, SWEEP_FLAG_RUNNING | SWEEP_FLAG_HOP0 | SWEEP_FLAG_TAKING_OVER, false);
+	sweep_flag(sm, SWEEP_FLAG_ERRORS, !sm->up);
+	event_emit(&sm->context->bus, EVENT_SWEEP_DONE, sweep_done_pack(&done));
+}
+
 static void end_sweep(struct sm *sm)
 {
 	enum sweep_kind kind = sm->sweep.kind;
@@ -148,6 +172,7 @@ static void end_sweep(struct sm *sm)
 		end_light(sm);
 	else
 		end_full(sm);
+	announce_done(sm);
 	sm->sweep.kind = SWEEP_KIND_NONE;
 	survey_sweep_ended(sm, kind);
 	show(sm, "IDLE", 0, true);
@@ -185,6 +210,7 @@ static void run_steps(struct sm *sm)
 			continue;
 		}
 		sweep->at_step = true;
+		sweep_flag(sm, SWEEP_FLAG_HOP0, step->run == step_hop0);
 		result = step->run(sm);
 		sweep->at_step = false;
 		sweep->again = result == STEP_AGAIN;
@@ -224,6 +250,8 @@ static void begin_sweep(struct sm *sm)
 	};
 	enum sweep_kind kind;
 
+	if (sm->inhibited)
+		return;
 	take_options(sm);
 	state.force_heavy = sm->options->force_heavy_sweep;
 	state.sweep_on_trap = sm->options->sweep_on_trap;
@@ -233,8 +261,9 @@ static void begin_sweep(struct sm *sm)
 	timer_stop(&sm->interval);
 	if (is_provoked(sm->reasons))
 		bucket_take(&sm->trap_sweeps, actor_now(sm->actor));
+	sm->sweep = (struct sweep){.kind = kind, .reasons = sm->reasons & plan_answers(kind)};
 	sm->reasons &= ~plan_answers(kind);
-	sm->sweep = (struct sweep){.kind = kind};
+	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
 	sm->sweep.smps_before = counter_get(&sm->context->counters, smp_sent);
 	sm->sweep.retries_before = counter_get(&sm->context->counters, smp_retries);
@@ -255,6 +284,20 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 	delay = patience(sm);
 	if (!timer_running(&sm->settle) || sm->settle.when > actor_now(sm->actor) + delay)
 		timer_start(&sm->settle, delay);
+}
+
+void sweep_allow(struct sm *sm, bool allowed)
+{
+	sm->inhibited = !allowed;
+	sweep_flag(sm, SWEEP_FLAG_INHIBITED, !allowed);
+	if (allowed)
+		sweep_want(sm, 0);
+}
+
+void sweep_take_options(struct sm *sm)
+{
+	if (sm->sweep.kind == SWEEP_KIND_NONE)
+		take_options(sm);
 }
 
 static void on_settle(struct timer *timer)

@@ -82,6 +82,13 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 	       from, notice->issuer_lid, held_back ? "; others were held back" : "");
 }
 
+static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)
+{
+	uint64_t lid = notice->issuer_lid ? notice->issuer_lid : from;
+
+	event_emit(&sm->context->bus, EVENT_TRAP_RECEIVED, lid << 16 | notice->trap_number);
+}
+
 static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16_t from)
 {
 	struct iba_trap_switch change;
@@ -120,10 +127,12 @@ static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba
 	smp->header.method = IBA_METHOD_TRAP_REPRESS;
 	smp->header.status = 0;
 	send_back(sm, mad, smp);
-	if (source_allowed(sm, mad->remote.lid))
-		handle_notice(sm, &notice, mad->remote.lid);
-	else
+	if (!source_allowed(sm, mad->remote.lid)) {
 		counter_inc(&sm->context->counters, traps_limited);
+		return;
+	}
+	tell_trap(sm, &notice, mad->remote.lid);
+	handle_notice(sm, &notice, mad->remote.lid);
 }
 
 /* ---- SMInfo ---- */
