@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Pages name the directories of this build.
-MAN_PAGES = man/opensm.8 man/opensm.conf.5
-EXTRA_DIST += man/opensm.8.in man/opensm.conf.5.in
+MAN_PAGES = man/opensm.8 man/opensm-console.8 man/opensm.conf.5
+EXTRA_DIST += man/opensm.8.in man/opensm-console.8.in man/opensm.conf.5.in
 CLEANFILES += $(MAN_PAGES)
 man_MANS = $(MAN_PAGES)
 
@@ -12,5 +12,7 @@ SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' \
 
 man/opensm.8: $(srcdir)/man/opensm.8.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && $(SUBSTITUTE_DIRS) $(srcdir)/man/opensm.8.in > $@
+man/opensm-console.8: $(srcdir)/man/opensm-console.8.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) man && $(SUBSTITUTE_DIRS) $(srcdir)/man/opensm-console.8.in > $@
 man/opensm.conf.5: $(srcdir)/man/opensm.conf.5.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && $(SUBSTITUTE_DIRS) $(srcdir)/man/opensm.conf.5.in > $@

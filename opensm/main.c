@@ -18,6 +18,7 @@
 #include "core/options.h"
 #include "ctl/background.h"
 #include "ctl/cache.h"
+#include "ctl/console.h"
 #include "ctl/daemon.h"
 #include "ctl/device.h"
 #include "ctl/logging.h"
@@ -35,6 +36,7 @@ struct program {
 	struct device device;
 	struct daemon *daemon;
 	struct progress *progress;
+	struct console *console;
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
 	bool has_pidfile;
@@ -255,6 +257,34 @@ static bool make_daemon(struct program *program, GError **error)
 	return program->daemon != NULL;
 }
 
+/* The terminal is for one of them: the console, which was asked for by name. */
+static void show_progress(struct program *program)
+{
+	const struct options *options = program->options;
+
+	if (!options->progress || options->daemon)
+		return;
+	if (options->console == CONSOLE_LOCAL)
+		warn(program, "--console local takes the terminal: --progress shows nothing");
+	else
+		program->progress = progress_new(program->daemon, stdout,
+						 strcmp(options->log_file, "stdout") != 0);
+}
+
+static bool open_console(struct program *program, GError **error)
+{
+	const struct options *options = program->options;
+	GError *trouble = NULL;
+
+	if (options->console == CONSOLE_SOCKET && !options->console_key_file)
+		warn(program, "--console socket without --console-key-file: it stays on this host");
+	program->console = console_new(program->daemon, program->device.sim, &trouble);
+	if (!trouble)
+		return true;
+	g_propagate_error(error, trouble);
+	return false;
+}
+
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
@@ -274,9 +304,9 @@ static bool program_build(struct program *program, GError **error)
 	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
 			program);
 	daemon_on_finished(program->daemon, on_finished, program);
-	if (options->progress && !options->daemon)
-		program->progress = progress_new(program->daemon, stdout,
-						 strcmp(options->log_file, "stdout") != 0);
+	show_progress(program);
+	if (!open_console(program, error))
+		return false;
 	program->has_pidfile = options->pidfile != NULL;
 	return !options->pidfile || pidfile_write(options->pidfile, error);
 }
@@ -297,6 +327,7 @@ static void program_clear(struct program *program)
 {
 	if (program->daemon)
 		daemon_stop(program->daemon);
+	console_free(program->console);
 	progress_free(program->progress);
 	daemon_free(program->daemon);
 	device_close(&program->device);

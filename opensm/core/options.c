@@ -257,6 +257,11 @@ static bool check_together(const struct options *options, GError **error)
 			    "guid: '0' asks for a port on the terminal, which --daemon gives up");
 		return false;
 	}
+	if (options->daemon && options->console == CONSOLE_LOCAL) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "console: 'local' needs the terminal, which --daemon gives up");
+		return false;
+	}
 	return true;
 }
 
@@ -402,8 +407,8 @@ struct options *options_reread(const struct options *old, GPtrArray *warnings, G
 	return options;
 }
 
-struct options *options_with(const struct options *old, enum option_id id, const char *text,
-			     GError **error)
+struct options *options_copy_with(const struct options *old, enum option_id id,
+				  const char *text, GError **error)
 {
 	struct options *options = options_new();
 	g_autofree char *mistake = NULL;

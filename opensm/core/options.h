@@ -129,8 +129,8 @@ struct options *options_reread(const struct options *old, GPtrArray *warnings, G
  * A copy with one value changed, text as it would stand in the file: until the file is read again.
  * NULL and error saying what was expected.
  */
-struct options *options_with(const struct options *old, enum option_id id, const char *text,
-			     GError **error);
+struct options *options_copy_with(const struct options *old, enum option_id id,
+				  const char *text, GError **error);
 
 struct options *options_ref(struct options *options);
 void options_unref(struct options *options); /* NULL is fine */

@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libctl.a
 libctl_a_SOURCES = \
+	opensm/ctl/answer.c opensm/ctl/answer.h \
 	opensm/ctl/background.c opensm/ctl/background.h \
 	opensm/ctl/cache.c opensm/ctl/cache.h \
+	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
+	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
+	opensm/ctl/command_groups.c opensm/ctl/command_path.c opensm/ctl/command_ports.c \
+	opensm/ctl/command_status.c opensm/ctl/commands.def \
+	opensm/ctl/console.c opensm/ctl/console.h \
+	opensm/ctl/console_key.c opensm/ctl/console_key.h \
+	opensm/ctl/console_session.c opensm/ctl/console_session.h \
 	opensm/ctl/daemon.c opensm/ctl/daemon.h \
 	opensm/ctl/device.c opensm/ctl/device.h \
+	opensm/ctl/find.c \
+	opensm/ctl/journal.c opensm/ctl/journal.h \
+	opensm/ctl/link_quality.c opensm/ctl/link_quality.h \
+	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/status.c opensm/ctl/status.h

@@ -166,6 +166,8 @@ void scenario_start(struct scenario *s)
 	if (!s->daemon)
 		g_error("%s", error->message);
 	daemon_on_finished(s->daemon, on_finished, s);
+	if (s->made)
+		s->made(s, s->made_arg);
 	daemon_start(s->daemon);
 }
 

@@ -30,6 +30,9 @@ struct scenario {
 	char *cache_dir, *conf;
 	GPtrArray *arguments; /* of the command line */
 	uint64_t sm_guid;     /* of the port the daemon is started on; 0: the first host's */
+	/* Called between daemon_new and daemon_start, if not NULL. */
+	void (*made)(struct scenario *s, void *arg);
+	void *made_arg;
 	int exit_code;	      /* of EVENT_FINISHED, -1 before */
 	const char *command;  /* how to see this again; NULL: the name of the program */
 };

@@ -12,3 +12,4 @@ include tests/unit/smtest.mk
 include tests/unit/ctl.mk
 include tests/unit/policy.mk
 include tests/unit/preload.mk
+include tests/unit/console.mk

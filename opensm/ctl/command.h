@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Commands of the console: a line in, text or JSON out. They read what is published (context) and
+ * ask for changes by events. All on the daemon's actor "main".
+ */
+#ifndef CTL_COMMAND_H
+#define CTL_COMMAND_H
+
+#include "ctl/daemon.h"
+
+struct journal;
+struct sim;
+
+#define COMMAND_MAX_LINE 1024 /* octets without the line end */
+
+/* What commands are about. */
+struct command_env {
+	struct daemon *daemon;
+	struct journal *journal;
+	struct sim *sim; /* NULL on hardware */
+};
+
+struct command_answer {
+	char *text; /* whole lines; free it with g_free() */
+	bool failed;
+	bool quit; /* the session is to be closed */
+	bool loop; /* to be run again every second */
+};
+
+/* Runs one line. trusted: the caller may see keys. */
+void command_run(const struct command_env *env, const char *line, bool trusted,
+		 struct command_answer *answer);
+
+/* A row of commands.def, by number; false past the last. For tests and the manual. */
+bool command_describe(unsigned int number, const char **name, const char **arguments,
+		      const char **help);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Commands about routes: the way of a packet through the published forwarding tables, and these
+ * tables themselves.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/command_private.h"
+#include "iba/codes.h"
+#include "iba/constants.h"
+
+#define MAX_HOPS 64
+
+/* ---- path ---- */
+
+struct walk {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	uint16_t lid;	   /* of the destination */
+	uint32_t target;   /* the endport that has it */
+	uint32_t port;	   /* through which the packet came to the node it is at */
+	uint8_t mtu, rate; /* least of the links so far, 0: none yet */
+	GVariantBuilder hops;
+	const char *trouble; /* why it does not arrive; NULL */
+};
+
+static void note_link(struct walk *walk, GVariantBuilder *row, const struct fabric_port *out)
+{
+	double gbps = iba_rate_tenths(out->rate) / 10.0;
+	g_autofree char *rate = g_strdup_printf("%g Gb/s", gbps);
+
+	answer_number(row, "out_port", out->num);
+	answer_text(row, "rate", rate);
+	answer_number(row, "mtu", iba_mtu_bytes(out->mtu));
+	if (!walk->rate || iba_rate_compare(out->rate, walk->rate) < 0)
+		walk->rate = out->rate;
+	if (!walk->mtu || out->mtu < walk->mtu)
+		walk->mtu = out->mtu;
+}
+
+static uint16_t node_lid(const struct fabric *fabric, uint32_t port)
+{
+	const struct fabric_port *p = &fabric->ports[port];
+
+	return p->lid ? p->lid : fabric->ports[fabric->nodes[p->node].first_port].lid;
+}
+
+/* out FABRIC_NONE: the last node. */
+static void note_hop(struct walk *walk, uint32_t out, bool first)
+{
+	const struct fabric_port *in = &walk->fabric->ports[walk->port];
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_node(&row, walk->fabric, in->node);
+	answer_number(&row, "lid", node_lid(walk->fabric, walk->port));
+	if (!first)
+		answer_number(&row, "in_port", in->num);
+	if (out != FABRIC_NONE)
+		note_link(walk, &row, &walk->fabric->ports[out]);
+	answer_append(&walk->hops, &row);
+}
+
+/* The port by which the packet leaves the node it is at; FABRIC_NONE if it stays. */
+static uint32_t next_port(struct walk *walk, bool first)
+{
+	const struct fabric *fabric = walk->fabric;
+	uint32_t node = fabric->ports[walk->port].node, sw = fabric->nodes[node].sw;
+	uint8_t exit;
+
+	if (node == fabric->ports[walk->target].node &&
+	    (sw != FABRIC_NONE || walk->port == walk->target))
+		return FABRIC_NONE;
+	if (sw == FABRIC_NONE) {
+		if (!first)
+			walk->trouble = "it arrives at a node that does not forward";
+		return first ? walk->port : FABRIC_NONE;
+	}
+	exit = routing_port(walk->routing, sw, walk->lid);
+	if (exit == 0 || exit > fabric->nodes[node].num_ports) {
+		walk->trouble = "the forwarding table of the last switch has no way";
+		return FABRIC_NONE;
+	}
+	return fabric_port_of(fabric, node, exit);
+}
+
+static void follow(struct walk *walk)
+{
+	for (unsigned int n = 0; n < MAX_HOPS; n++) {
+		uint32_t out = next_port(walk, n == 0);
+
+		note_hop(walk, out, n == 0);
+		if (out == FABRIC_NONE)
+			return;
+		walk->port = walk->fabric->ports[out].peer;
+		if (walk->port == FABRIC_NONE) {
+			walk->trouble = "the last port is not connected";
+			return;
+		}
+	}
+	walk->trouble = "it goes in a circle";
+}
+
+/* As the SA tells it of paths without other wishes. */
+static unsigned int path_sl(const struct subnet *subnet, uint16_t p_key)
+{
+	const struct partition *partition =
+		p_key ? partitions_find(subnet->partitions, p_key) : NULL;
+
+	return partition ? partition->sl : subnet->options->sm_sl;
+}
+
+static void add_end(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
+		    uint32_t port, uint16_t lid)
+{
+	GVariantBuilder end;
+
+	answer_begin(&end);
+	answer_node(&end, fabric, fabric->ports[port].node);
+	answer_guid(&end, "port_guid", fabric->ports[port].guid);
+	answer_number(&end, "lid", lid);
+	answer_member(builder, key, &end);
+}
+
+GVariant *command_path(struct command_call *call, GError **error)
+{
+	struct walk walk = {.fabric = call->fabric, .routing = call->subnet->routing};
+	g_autofree char *rate = NULL;
+	GVariantBuilder builder;
+	uint32_t source;
+	uint16_t slid, p_key;
+
+	if (call->n != 2)
+		return command_usage(error, "expected two ends");
+	if ((source = find_endport(call->fabric, call->words[0], &slid, error)) == FABRIC_NONE ||
+	    (walk.target = find_endport(call->fabric, call->words[1], &walk.lid, error)) ==
+		    FABRIC_NONE)
+		return NULL;
+	answer_begin(&builder);
+	add_end(&builder, "source", call->fabric, source, slid);
+	add_end(&builder, "destination", call->fabric, walk.target, walk.lid);
+	walk.port = source;
+	answer_begin_list(&walk.hops);
+	follow(&walk);
+	answer_member(&builder, "hops", &walk.hops);
+	answer_flag(&builder, "arrives", !walk.trouble);
+	if (walk.trouble)
+		answer_text(&builder, "trouble", walk.trouble);
+	p_key = partitions_shared(call->subnet->partitions, source, walk.target);
+	answer_hex16(&builder, "p_key", p_key);
+	answer_number(&builder, "sl", path_sl(call->subnet, p_key));
+	answer_number(&builder, "mtu", iba_mtu_bytes(walk.mtu));
+	rate = g_strdup_printf("%g Gb/s", iba_rate_tenths(walk.rate) / 10.0);
+	answer_text(&builder, "rate", rate);
+	return g_variant_builder_end(&builder);
+}
+
+static void print_path_end(GVariant *answer, const char *key, GString *out)
+{
+	g_autoptr(GVariant) end = answer_get(answer, key);
+
+	g_string_append_printf(out, "%s (%s) LID %" PRIu64, answer_get_text(end, "node"),
+			       answer_get_text(end, "port_guid"), answer_get_number(end, "lid"));
+}
+
+static void print_number_or_dash(GVariant *row, const char *key, GString *out)
+{
+	g_autoptr(GVariant) value = answer_get(row, key);
+
+	if (value)
+		g_string_append_printf(out, " %5" PRIu64, g_variant_get_uint64(value));
+	else
+		g_string_append(out, "     -");
+}
+
+static void print_hop(GVariant *row, GString *out)
+{
+	const char *rate = answer_get_text(row, "rate");
+
+	print_number_or_dash(row, "in_port", out);
+	print_number_or_dash(row, "out_port", out);
+	print_number_or_dash(row, "lid", out);
+	g_string_append_printf(out, "  %-11s", *rate ? rate : "-");
+	print_number_or_dash(row, "mtu", out);
+	g_string_append_printf(out, "  %s (%s)\n", answer_get_text(row, "node"),
+			       answer_get_text(row, "guid"));
+}
+
+void print_path(GVariant *answer, GString *out)
+{
+	g_string_append(out, "Path from ");
+	print_path_end(answer, "source", out);
+	g_string_append(out, " to ");
+	print_path_end(answer, "destination", out);
+	g_string_append_printf(out, "\nP_Key %s SL %" PRIu64 " MTU %" PRIu64 " rate %s\n",
+			       answer_get_text(answer, "p_key"), answer_get_number(answer, "sl"),
+			       answer_get_number(answer, "mtu"), answer_get_text(answer, "rate"));
+	g_string_append(out, "    in   out   LID  rate          MTU  node\n");
+	answer_each(answer, "hops", print_hop, out);
+	if (!answer_get_flag(answer, "arrives"))
+		g_string_append_printf(out, "The packet does not arrive: %s\n",
+				       answer_get_text(answer, "trouble"));
+}
+
+/* ---- lft ---- */
+
+static void add_entry(GVariantBuilder *list, const struct fabric *fabric, uint16_t lid,
+		      uint8_t exit)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+	const struct fabric_node *node;
+	const char *type;
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_number(&row, "lid", lid);
+	answer_number(&row, "port", exit);
+	if (port != FABRIC_NONE) {
+		node = &fabric->nodes[fabric->ports[port].node];
+		type = iba_name(IBA_SET_NODE_TYPE, node->type);
+		answer_text(&row, "type", type ? type : "unknown");
+		answer_guid(&row, "port_guid", fabric->ports[port].guid);
+		answer_text(&row, "node", node->description);
+	}
+	answer_append(list, &row);
+}
+
+GVariant *command_lft(struct command_call *call, GError **error)
+{
+	const struct routing *routing = call->subnet->routing;
+	const struct fabric *fabric = call->fabric;
+	GVariantBuilder builder, list;
+	uint32_t sw;
+
+	if (call->n != 1)
+		return command_usage(error, "expected one switch");
+	sw = find_switch(fabric, call->words[0], error);
+	if (sw == FABRIC_NONE)
+		return NULL;
+	answer_begin(&builder);
+	answer_number(&builder, "lid", fabric->ports[fabric_switch_port(fabric, sw, 0)].lid);
+	answer_node(&builder, fabric, fabric->switches[sw].node);
+	answer_number(&builder, "top", routing->top);
+	answer_begin_list(&list);
+	for (unsigned int lid = 1; lid <= routing->top; lid++)
+		if (routing->lft[sw][lid] != ROUTE_NO_PORT)
+			add_entry(&list, fabric, (uint16_t)lid, routing->lft[sw][lid]);
+	answer_member(&builder, "entries", &list);
+	return g_variant_builder_end(&builder);
+}
+
+static void print_entry(GVariant *row, GString *out)
+{
+	const char *type = answer_get_text(row, "type");
+
+	g_string_append_printf(out, "0x%04" PRIx64 " %03" PRIu64 " # ",
+			       answer_get_number(row, "lid"), answer_get_number(row, "port"));
+	if (*type)
+		g_string_append_printf(out, "%s portguid %s: '%s'\n", type,
+				       answer_get_text(row, "port_guid"),
+				       answer_get_text(row, "node"));
+	else
+		g_string_append(out, "unknown node and type\n");
+}
+
+void print_lft(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) entries = answer_get(answer, "entries");
+
+	g_string_append_printf(
+		out, "Unicast lids [0-%" PRIu64 "] of switch Lid %" PRIu64 " guid %s ('%s'):\n",
+		answer_get_number(answer, "top"), answer_get_number(answer, "lid"),
+		answer_get_text(answer, "guid"), answer_get_text(answer, "node"));
+	answer_each(answer, "entries", print_entry, out);
+	g_string_append_printf(out, "%" G_GSIZE_FORMAT " lids dumped \n",
+			       g_variant_n_children(entries));
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The status command: what the context holds, in the order and words of the classic daemon. Lines
+ * about what this daemon does not have (event plug-ins, performance manager) are left out.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/command_private.h"
+#include "ctl/status.h"
+
+/* "MASTER" as "Master". */
+static void answer_sm_state(GVariantBuilder *builder, const char *key, const char *state)
+{
+	g_autofree char *text = g_ascii_strdown(state, -1);
+
+	text[0] = g_ascii_toupper(text[0]);
+	answer_text(builder, key, text);
+}
+
+static bool is_master(const struct command_call *call)
+{
+	return atomic_load(&call->context->sm_state) == IBA_SM_MASTER;
+}
+
+static void add_mads(struct command_call *call, GVariantBuilder *builder)
+{
+	const struct counters *counters = &call->context->counters;
+	uint64_t received = counter_get(counters, sa_received);
+	uint64_t answered = counter_get(counters, sa_answered);
+	uint64_t on_wire = counter_get(counters, smp_on_wire);
+	GVariantBuilder mads;
+
+	answer_begin(&mads);
+	answer_number(&mads, "qp0_outstanding", counter_get(counters, smp_waiting) + on_wire);
+	answer_number(&mads, "qp0_on_wire", on_wire);
+	answer_number(&mads, "qp0_received",
+		      counter_get(counters, smp_received) + counter_get(counters, traps_received));
+	answer_number(&mads, "qp0_sent", counter_get(counters, smp_sent));
+	answer_number(&mads, "qp0_unicasts", counter_get(counters, smp_unicasts));
+	answer_number(&mads, "qp0_unknown",
+		      counter_get(counters, mad_unknown) + counter_get(counters, mad_unhandled));
+	answer_number(&mads, "qp0_retries", counter_get(counters, smp_retries));
+	answer_number(&mads, "qp0_timeouts", counter_get(counters, smp_timeouts));
+	answer_number(&mads, "sa_outstanding", received > answered ? received - answered : 0);
+	answer_number(&mads, "sa_received", received);
+	answer_number(&mads, "sa_sent", answered);
+	answer_number(&mads, "sa_errors", counter_get(counters, sa_errors));
+	answer_number(&mads, "sa_busy", counter_get(counters, sa_busy));
+	answer_number(&mads, "sa_unknown", counter_get(counters, sa_malformed));
+	answer_member(builder, "mads", &mads);
+}
+
+static void add_flags(struct command_call *call, GVariantBuilder *builder,
+		      const struct options *options)
+{
+	unsigned int sweep = atomic_load(&call->context->sweep);
+	GVariantBuilder flags;
+
+	answer_begin(&flags);
+	answer_flag(&flags, "sweeping_enabled", !(sweep & SWEEP_FLAG_INHIBITED));
+	answer_number(&flags, "sweep_interval", options->sweep_interval);
+	answer_flag(&flags, "sweep_running", sweep & SWEEP_FLAG_RUNNING);
+	answer_flag(&flags, "init_errors", sweep & SWEEP_FLAG_ERRORS);
+	answer_flag(&flags, "in_sweep_hop_0", sweep & SWEEP_FLAG_HOP0);
+	answer_flag(&flags, "first_time_master_sweep",
+		    is_master(call) && !(sweep & SWEEP_FLAG_UP_BEFORE));
+	answer_flag(&flags, "coming_out_of_standby", sweep & SWEEP_FLAG_TAKING_OVER);
+	answer_member(builder, "subnet_flags", &flags);
+}
+
+static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, const char *priority,
+		   bool self)
+{
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_guid(&row, "guid", guid);
+	answer_sm_state(&row, "state", state);
+	answer_text(&row, "priority", priority);
+	answer_flag(&row, "self", self);
+	answer_append(list, &row);
+}
+
+/* This one, and ports that say they have an SM; nobody asks those for their state yet. */
+static void add_sms(struct command_call *call, GVariantBuilder *builder,
+		    const struct options *options)
+{
+	g_autofree char *priority = g_strdup_printf("%u", options->sm_priority);
+	const struct fabric *fabric = call->fabric;
+	GVariantBuilder list;
+
+	answer_begin_list(&list);
+	if (call->subnet)
+		add_sm(&list, call->subnet->sm_guid, status_sm_state(call->context), priority,
+		       true);
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
+		if (fabric_is_endport(fabric, i) && i != fabric->sm_port &&
+		    fabric->ports[i].info.capability_mask & IBA_PORT_CAP_SM)
+			add_sm(&list, fabric->ports[i].guid, "unknown", "-", false);
+	answer_member(builder, "known_sms", &list);
+}
+
+static void add_subnet(struct command_call *call, GVariantBuilder *builder)
+{
+	const struct fabric *fabric = call->fabric;
+	GVariantBuilder subnet;
+
+	if (!fabric)
+		return;
+	answer_begin(&subnet);
+	answer_number(&subnet, "switches", fabric->n_switches);
+	answer_number(&subnet, "hosts", fabric->n_nodes - fabric->n_switches);
+	answer_number(&subnet, "links", fabric->n_links);
+	answer_number(&subnet, "highest_lid", fabric->max_lid);
+	answer_number(&subnet, "generation", fabric->generation);
+	answer_member(builder, "subnet", &subnet);
+}
+
+GVariant *command_status(struct command_call *call, GError **error)
+{
+	const struct subnet *subnet = call->subnet;
+	struct options *options;
+	GVariantBuilder builder;
+
+	call->loop = call->n == 1 && !strcmp(call->words[0], "loop");
+	if (call->n && !call->loop)
+		return command_usage(error, "expected loop or nothing");
+	options = slot_take(&call->context->options);
+	answer_begin(&builder);
+	answer_text(&builder, "version", "OpenSM " PACKAGE_VERSION);
+	answer_sm_state(&builder, "sm_state", status_sm_state(call->context));
+	answer_number(&builder, "sm_priority", options->sm_priority);
+	if (subnet) {
+		answer_guid(&builder, "sm_guid", subnet->sm_guid);
+		answer_number(&builder, "sm_lid", subnet->sm_lid);
+	}
+	answer_flag(&builder, "has_subnet", subnet != NULL);
+	answer_text(&builder, "sa_state", subnet && is_master(call) ? "Ready" : "Not ready");
+	answer_text(&builder, "routing_engine", subnet ? subnet->routing->engine : "<none>");
+	answer_flag(&builder, "credit_loop", subnet && subnet->credit_loop);
+	add_mads(call, &builder);
+	add_flags(call, &builder, options);
+	add_subnet(call, &builder);
+	add_sms(call, &builder, options);
+	options_unref(options);
+	return g_variant_builder_end(&builder);
+}
+
+/* ---- in words ---- */
+
+struct line {
+	const char *key, *title;
+};
+
+static void print_numbers(GVariant *answer, const char *key, const struct line *lines, GString *out)
+{
+	g_autoptr(GVariant) numbers = answer_get(answer, key);
+
+	for (; numbers && lines->key; lines++) {
+		uint64_t value = answer_get_number(numbers, lines->key);
+
+		if (!value)
+			value = answer_get_flag(numbers, lines->key);
+		g_string_append_printf(out, "   %-31s: %" PRIu64 "\n", lines->title, value);
+	}
+}
+
+static void print_sm(GVariant *row, GString *out)
+{
+	uint64_t guid = g_ascii_strtoull(answer_get_text(row, "guid"), NULL, 16);
+
+	g_string_append_printf(out, "   0x%" PRIx64 " %-11s %-8s %s\n", guid,
+			       answer_get_text(row, "state"), answer_get_text(row, "priority"),
+			       answer_get_flag(row, "self") ? "SELF" : "");
+}
+
+static void print_heading(GString *out, const char *text)
+{
+	g_string_append_printf(out, "\n   %s\n   %.*s\n", text, (int)strlen(text),
+			       "--------------------");
+}
+
+static void print_head(GVariant *answer, GString *out)
+{
+	g_string_append_printf(out, "   OpenSM Version       : %s\n",
+			       answer_get_text(answer, "version"));
+	g_string_append_printf(out, "   SM State             : %s\n",
+			       answer_get_text(answer, "sm_state"));
+	g_string_append_printf(out, "   SM Priority          : %" PRIu64 "\n",
+			       answer_get_number(answer, "sm_priority"));
+	if (*answer_get_text(answer, "sm_guid"))
+		g_string_append_printf(out, "   SM Port              : GUID %s LID %" PRIu64 "\n",
+				       answer_get_text(answer, "sm_guid"),
+				       answer_get_number(answer, "sm_lid"));
+	g_string_append_printf(out, "   SA State             : %s\n",
+			       answer_get_text(answer, "sa_state"));
+	g_string_append_printf(out, "   Routing Engine       : %s\n",
+			       answer_get_text(answer, "routing_engine"));
+	if (answer_get_flag(answer, "credit_loop"))
+		g_string_append(out, "   WARNING              : the routes have a credit loop, the "
+				     "fabric can deadlock\n");
+}
+
+void print_status(GVariant *answer, GString *out)
+{
+	static const struct line mads[] = {
+		{"qp0_outstanding", "QP0 MADs outstanding"},
+		{"qp0_on_wire", "QP0 MADs outstanding (on wire)"},
+		{"qp0_received", "QP0 MADs rcvd"},
+		{"qp0_sent", "QP0 MADs sent"},
+		{"qp0_unicasts", "QP0 unicasts sent"},
+		{"qp0_unknown", "QP0 unknown MADs rcvd"},
+		{"qp0_retries", "QP0 MADs sent again"},
+		{"qp0_timeouts", "QP0 MADs given up"},
+		{"sa_outstanding", "SA MADs outstanding"},
+		{"sa_received", "SA MADs rcvd"},
+		{"sa_sent", "SA MADs sent"},
+		{"sa_unknown", "SA unknown MADs rcvd"},
+		{"sa_errors", "SA MADs answered with an error"},
+		{"sa_busy", "SA MADs answered BUSY"},
+		{NULL, NULL},
+	};
+	static const struct line flags[] = {
+		{"sweeping_enabled", "Sweeping enabled"},
+		{"sweep_interval", "Sweep interval (seconds)"},
+		{"sweep_running", "Sweep running"},
+		{"init_errors", "Subnet Init errors"},
+		{"in_sweep_hop_0", "In sweep hop 0"},
+		{"first_time_master_sweep", "First time master sweep"},
+		{"coming_out_of_standby", "Coming out of standby"},
+		{NULL, NULL},
+	};
+	static const struct line subnet[] = {
+		{"switches", "Switches"},
+		{"hosts", "Hosts and routers"},
+		{"links", "Links"},
+		{"highest_lid", "Highest LID"},
+		{NULL, NULL},
+	};
+
+	print_head(answer, out);
+	print_heading(out, "MAD stats");
+	print_numbers(answer, "mads", mads, out);
+	print_heading(out, "Subnet flags");
+	print_numbers(answer, "subnet_flags", flags, out);
+	if (answer_get_flag(answer, "has_subnet")) {
+		print_heading(out, "Subnet");
+		print_numbers(answer, "subnet", subnet, out);
+	}
+	print_heading(out, "Known SMs");
+	g_string_append(out, "   Port GUID       SM State    Priority\n"
+			     "   ---------       --------    --------\n");
+	answer_each(answer, "known_sms", print_sm, out);
+	g_string_append_c(out, '\n');
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The console: who may speak to it, and how many at once.
+ *
+ *	local		the terminal of a daemon in the foreground
+ *	loopback	TCP of this host only; anybody on it, unless there is a key
+ *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
+ *
+ * The key crosses the network as it is: whoever can read the network can read it.
+ */
+#include "ctl/console.h"
+
+#include <gio/gunixinputstream.h>
+#include <gio/gunixoutputstream.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "ctl/console_key.h"
+#include "ctl/console_session.h"
+#include "ctl/journal.h"
+
+#define MAX_OPEN 8	/* sessions that have shown the key or need none */
+#define MAX_STRANGERS 8 /* that have not yet */
+
+struct console {
+	struct command_env env;
+	struct log *log;
+	struct log_limit limit;
+	struct actor *actor;
+	char *key; /* NULL: none is asked for */
+	GSocketService *service;
+	GPtrArray *sessions;
+};
+
+/* Lines that whoever connects can provoke. */
+G_GNUC_PRINTF(2, 3)
+static void tell(struct console *console, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	unsigned int held_back;
+	va_list args;
+
+	if (!log_limit_pass(&console->limit, actor_now(console->actor), 20, NS_PER_S, &held_back))
+		return;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	log_info(console->log, "console: %s%s", text, held_back ? "; others were held back" : "");
+}
+
+/* ---- sessions ---- */
+
+static void on_opened(void *arg, struct session *session)
+{
+	tell(arg, "session of %s", session_name(session));
+}
+
+static void on_ended(void *arg, struct session *session)
+{
+	struct console *console = arg;
+
+	if (session_is_open(session))
+		tell(console, "end of the session of %s", session_name(session));
+	else
+		tell(console, "%s did not know the key, %u tries", session_name(session),
+		     session_wrong_keys(session));
+	g_ptr_array_remove_fast(console->sessions, session);
+	session_free(session);
+}
+
+static void begin(struct console *console, struct session_config *config)
+{
+	struct session *session;
+
+	config->env = &console->env;
+	config->opened = on_opened;
+	config->ended = on_ended;
+	config->arg = console;
+	session = session_new(config);
+	g_ptr_array_add(console->sessions, session);
+	session_begin(session);
+}
+
+static bool is_full(const struct console *console)
+{
+	unsigned int open = 0;
+
+	for (guint i = 0; i < console->sessions->len; i++)
+		open += session_is_open(console->sessions->pdata[i]);
+	return open >= MAX_OPEN || console->sessions->len - open >= MAX_STRANGERS;
+}
+
+/* "127.0.0.1:40000" */
+static char *peer_name(GSocketConnection *connection)
+{
+	g_autoptr(GSocketAddress) address =
+		g_socket_connection_get_remote_address(connection, NULL);
+
+	return address ? g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address))
+		       : g_strdup("somebody who has gone");
+}
+
+static void turn_away(GSocketConnection *connection)
+{
+	static const char text[] = "There are too many sessions\n";
+
+	g_socket_send(g_socket_connection_get_socket(connection), text, sizeof(text) - 1, NULL,
+		      NULL);
+	g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
+}
+
+static gboolean on_incoming(GSocketService *service, GSocketConnection *connection, GObject *source,
+			    gpointer arg)
+{
+	struct console *console = arg;
+	g_autofree char *name = peer_name(connection);
+	struct session_config config = {
+		.name = name,
+		.key = console->key,
+		.in = g_io_stream_get_input_stream(G_IO_STREAM(connection)),
+		.out = g_io_stream_get_output_stream(G_IO_STREAM(connection)),
+		.connection = G_OBJECT(connection),
+	};
+
+	(void)service;
+	(void)source;
+	g_socket_set_blocking(g_socket_connection_get_socket(connection), FALSE);
+	if (is_full(console)) {
+		tell(console, "turned %s away: there are too many sessions", name);
+		turn_away(connection);
+	} else {
+		begin(console, &config);
+	}
+	return TRUE;
+}
+
+/* ---- opening ---- */
+
+static bool listen_at(struct console *console, GSocketFamily family, uint16_t port, GError **error)
+{
+	g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(family);
+	g_autoptr(GSocketAddress) address = g_inet_socket_address_new(loopback, port);
+
+	return g_socket_listener_add_address(G_SOCKET_LISTENER(console->service), address,
+					     G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL,
+					     NULL, error);
+}
+
+/* IPv6 where there is any. */
+static bool listen_loopback(struct console *console, uint16_t port, GError **error)
+{
+	g_autoptr(GError) no_ipv6 = NULL;
+
+	if (!listen_at(console, G_SOCKET_FAMILY_IPV4, port, error))
+		return false;
+	if (listen_at(console, G_SOCKET_FAMILY_IPV6, port, &no_ipv6))
+		return true;
+	if (g_error_matches(no_ipv6, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) {
+		g_propagate_error(error, g_steal_pointer(&no_ipv6));
+		return false;
+	}
+	log_verbose(console->log, "console: not on ::1: %s", no_ipv6->message);
+	return true;
+}
+
+static bool listen_tcp(struct console *console, const struct options *options, GError **error)
+{
+	uint16_t port = options->console_port;
+	bool everywhere = options->console == CONSOLE_SOCKET && console->key, good;
+
+	console->service = g_socket_service_new();
+	good = everywhere ? g_socket_listener_add_inet_port(G_SOCKET_LISTENER(console->service),
+							    port, NULL, error)
+			  : listen_loopback(console, port, error);
+	if (!good) {
+		g_prefix_error(error, "console: TCP port %u: ", port);
+		return false;
+	}
+	g_signal_connect(console->service, "incoming", G_CALLBACK(on_incoming), console);
+	log_info(console->log, "console: TCP port %u of %s", port,
+		 everywhere ? "all addresses" : "this host");
+	return true;
+}
+
+static bool open_key(struct console *console, const struct options *options, GError **error)
+{
+	if (options->console == CONSOLE_LOCAL || !options->console_key_file)
+		return true;
+	console->key = console_key_load(options->console_key_file, error);
+	return console->key != NULL;
+}
+
+/* In the background of a terminal, reading fails instead of stopping the daemon. */
+static void open_terminal(struct console *console)
+{
+	g_autoptr(GInputStream) in = g_unix_input_stream_new(STDIN_FILENO, FALSE);
+	g_autoptr(GOutputStream) out = g_unix_output_stream_new(STDOUT_FILENO, FALSE);
+	struct session_config config = {
+		.name = "the terminal",
+		.local = true,
+		.in = in,
+		.out = out,
+	};
+
+	signal(SIGTTIN, SIG_IGN);
+	begin(console, &config);
+}
+
+struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error)
+{
+	struct context *context = daemon_context(daemon);
+	struct options *options = slot_take(&context->options);
+	struct console *console = NULL;
+	bool good = true;
+
+	if (options->console != CONSOLE_OFF) {
+		console = g_new0(struct console, 1);
+		console->env.daemon = daemon;
+		console->env.sim = sim;
+		console->env.journal = journal_new(daemon);
+		console->log = context->log;
+		console->actor = daemon_actor(daemon);
+		console->sessions = g_ptr_array_new();
+		if (options->console == CONSOLE_LOCAL)
+			open_terminal(console);
+		else
+			good = open_key(console, options, error) &&
+			       listen_tcp(console, options, error);
+	}
+	options_unref(options);
+	if (good)
+		return console;
+	console_free(console);
+	return NULL;
+}
+
+static void close_service(struct console *console)
+{
+	if (!console->service)
+		return;
+	g_signal_handlers_disconnect_by_data(console->service, console);
+	g_socket_service_stop(console->service);
+	g_socket_listener_close(G_SOCKET_LISTENER(console->service));
+	g_object_unref(console->service);
+	/* The accept that was cancelled still reports to the loop. */
+	while (g_main_context_iteration(NULL, FALSE))
+		continue;
+}
+
+void console_free(struct console *console)
+{
+	if (!console)
+		return;
+	close_service(console);
+	for (guint i = 0; i < console->sessions->len; i++)
+		session_free(console->sessions->pdata[i]);
+	g_ptr_array_unref(console->sessions);
+	journal_free(console->env.journal);
+	console_key_free(console->key);
+	g_free(console);
+}

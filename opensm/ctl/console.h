@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The console: commands (command.h) by terminal or TCP, as the options say. All on the thread of
+ * the daemon's loop, the default main context.
+ */
+#ifndef CTL_CONSOLE_H
+#define CTL_CONSOLE_H
+
+#include "ctl/daemon.h"
+
+struct console;
+struct sim;
+
+/*
+ * Opens it, between daemon_new and daemon_start; sim: the fabric, if it is a simulated one. NULL
+ * without error if the options want none; NULL and error if the address is not to be had or the
+ * key is not fit.
+ */
+struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
+/* Between daemon_stop and daemon_free; NULL is fine. */
+void console_free(struct console *console);
+
+#endif

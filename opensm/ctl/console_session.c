@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A session reads lines, runs them and writes what they answer. It takes the next byte of input
+ * only when all output has left, so that a client that does not read holds up itself alone and
+ * needs no more memory than one answer. Who is silent for long, does not take its output, or does
+ * not know the key is sent away. Streams are used without waiting, from sources of the loop; the
+ * actor's timers say when something has taken too long.
+ */
+#include "ctl/console_session.h"
+
+#include <string.h>
+
+#include "ctl/console_key.h"
+#include "ctl/lines.h"
+
+#define PROMPT "OpenSM $ "
+#define CHUNK 4096
+#define MAX_ANSWER (32u << 20) /* octets; no more of an answer is kept */
+#define KEY_NS (15 * NS_PER_S) /* to show the key */
+#define KEY_TRIES 3
+#define PENALTY_NS NS_PER_S /* after a wrong key */
+#define IDLE_NS (1800 * NS_PER_S)
+#define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
+#define LOOP_NS NS_PER_S
+
+struct session {
+	struct session_config config;
+	struct lines lines;
+	uint8_t input[CHUNK];
+	gsize n_input, used; /* of input: received, and worked off */
+	bool input_ended;
+	GString *out;
+	gsize written; /* of out */
+	GSource *reader, *writer;
+	struct timer limit; /* when the patience with the user ends */
+	struct timer tick;  /* the end of a penalty, or the next round of a loop */
+	bool open, closing;
+	bool penalty;
+	unsigned int tries;
+	void (*work)(struct session *session); /* goes on after a wait */
+	char *loop;			       /* the line that is run again and again, or NULL */
+};
+
+/* ---- output ---- */
+
+static void say(struct session *session, const char *text)
+{
+	g_string_append(session->out, text);
+	if (session->out->len > MAX_ANSWER) {
+		g_string_truncate(session->out, MAX_ANSWER);
+		g_string_append(session->out, "\nThe answer is too long\n");
+	}
+}
+
+static void drop_source(GSource **source)
+{
+	if (!*source)
+		return;
+	g_source_destroy(*source);
+	g_source_unref(*source);
+	*source = NULL;
+}
+
+/* How long the user may leave things as they are. */
+static void start_limit(struct session *session)
+{
+	if (session->config.local || !session->open)
+		return;
+	if (session->out->len)
+		timer_start(&session->limit, STUCK_NS);
+	else if (!session->loop)
+		timer_start(&session->limit, IDLE_NS);
+	else
+		timer_stop(&session->limit);
+}
+
+enum flushed { FLUSHED, FLUSH_BLOCKED, FLUSH_FAILED };
+
+static enum flushed flush(struct session *session)
+{
+	while (session->written < session->out->len) {
+		gsize n = MIN(session->out->len - session->written, CHUNK);
+		g_autoptr(GError) error = NULL;
+		gssize done = g_pollable_output_stream_write_nonblocking(
+			G_POLLABLE_OUTPUT_STREAM(session->config.out),
+			session->out->str + session->written, n, NULL, &error);
+
+		if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+			return FLUSH_BLOCKED;
+		if (done <= 0)
+			return FLUSH_FAILED;
+		session->written += (gsize)done;
+	}
+	g_string_truncate(session->out, 0);
+	session->written = 0;
+	return FLUSHED;
+}
+
+/* ---- lines ---- */
+
+static void run_line(struct session *session, const char *line)
+{
+	struct command_answer answer;
+
+	command_run(session->config.env, line, session->config.local || session->config.key,
+		    &answer);
+	say(session, answer.text);
+	g_free(answer.text);
+	session->closing |= answer.quit;
+	if (answer.quit && session->config.local)
+		say(session, "The console is closed, the daemon goes on\n");
+	if (answer.loop) {
+		if (!session->loop)
+			session->loop = g_strdup(line);
+		timer_start(&session->tick, LOOP_NS);
+	} else if (!session->closing) {
+		say(session, PROMPT);
+	}
+}
+
+static void open_session(struct session *session)
+{
+	session->open = true;
+	say(session, PROMPT);
+	session->config.opened(session->config.arg, session);
+}
+
+static void take_key(struct session *session, enum line_kind kind)
+{
+	if (kind == LINE_GOOD && console_key_fits(session->config.key, session->lines.text->str)) {
+		open_session(session);
+		return;
+	}
+	say(session, "That is not the key\n");
+	session->penalty = true;
+	session->closing = ++session->tries >= KEY_TRIES;
+	timer_start(&session->tick, PENALTY_NS);
+}
+
+/*
+ * A browser can be made to send a request to a port of its own host, with commands in it: whoever
+ * begins to speak HTTP is no user of the console.
+ */
+static bool is_http(const char *line)
+{
+	static const char *const words[] = {"GET ",    "POST ",	   "PUT ",     "HEAD ",
+					    "DELETE ", "OPTIONS ", "CONNECT ", "PATCH "};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(line, words[i]))
+			return true;
+	return false;
+}
+
+static void take_line(struct session *session, enum line_kind kind)
+{
+	const char *line = session->lines.text->str;
+
+	if (!session->open) {
+		take_key(session, kind);
+		return;
+	}
+	if (session->loop) { /* any line ends it */
+		g_clear_pointer(&session->loop, g_free);
+		timer_stop(&session->tick);
+		say(session, PROMPT);
+		return;
+	}
+	if (kind == LINE_GOOD && is_http(line)) {
+		say(session, "This is not a web server\n");
+		session->closing = true;
+	} else if (kind == LINE_GOOD) {
+		run_line(session, line);
+	} else {
+		say(session, kind == LINE_TOO_LONG ? "The line is too long\n" PROMPT
+						   : "The line is not text\n" PROMPT);
+	}
+}
+
+/* ---- the two directions together ---- */
+
+static gboolean on_writable(GObject *stream, gpointer arg)
+{
+	struct session *session = arg;
+
+	(void)stream;
+	drop_source(&session->writer);
+	session->work(session);
+	return G_SOURCE_REMOVE;
+}
+
+static gboolean on_readable(GObject *stream, gpointer arg)
+{
+	struct session *session = arg;
+	g_autoptr(GError) error = NULL;
+	gssize n;
+
+	(void)stream;
+	n = g_pollable_input_stream_read_nonblocking(G_POLLABLE_INPUT_STREAM(session->config.in),
+						     session->input, CHUNK, NULL, &error);
+	if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+		return G_SOURCE_CONTINUE;
+	drop_source(&session->reader);
+	session->used = 0;
+	session->n_input = (gsize)MAX(n, 0);
+	session->input_ended = n <= 0;
+	session->work(session);
+	return G_SOURCE_REMOVE;
+}
+
+static gboolean on_file_readable(gpointer arg)
+{
+	return on_readable(NULL, arg);
+}
+
+static gboolean on_file_writable(gpointer arg)
+{
+	return on_writable(NULL, arg);
+}
+
+/* A plain file cannot be polled, nor need it be. */
+static void watch_input(struct session *session)
+{
+	GPollableInputStream *in = G_POLLABLE_INPUT_STREAM(session->config.in);
+	bool pollable = g_pollable_input_stream_can_poll(in);
+
+	if (session->reader)
+		return;
+	session->reader =
+		pollable ? g_pollable_input_stream_create_source(in, NULL) : g_idle_source_new();
+	g_source_set_callback(session->reader,
+			      pollable ? G_SOURCE_FUNC(on_readable) : on_file_readable, session,
+			      NULL);
+	g_source_attach(session->reader, NULL);
+}
+
+static void watch_output(struct session *session)
+{
+	GPollableOutputStream *out = G_POLLABLE_OUTPUT_STREAM(session->config.out);
+	bool pollable = g_pollable_output_stream_can_poll(out);
+
+	if (session->writer)
+		return;
+	session->writer =
+		pollable ? g_pollable_output_stream_create_source(out, NULL) : g_idle_source_new();
+	g_source_set_callback(session->writer,
+			      pollable ? G_SOURCE_FUNC(on_writable) : on_file_writable, session,
+			      NULL);
+	g_source_attach(session->writer, NULL);
+}
+
+/* Takes the input byte by byte until a line is complete. */
+static void use_input(struct session *session)
+{
+	enum line_kind kind = LINE_NONE;
+
+	while (kind == LINE_NONE && session->used < session->n_input)
+		kind = lines_byte(&session->lines, session->input[session->used++]);
+	if (kind == LINE_NONE && session->input_ended) {
+		kind = lines_end(&session->lines);
+		if (kind == LINE_NONE)
+			session->closing = true;
+	}
+	if (kind != LINE_NONE)
+		take_line(session, kind);
+}
+
+/* Goes on as far as it can without waiting. The session may be gone afterwards. */
+static void work(struct session *session)
+{
+	for (;;) {
+		enum flushed flushed = flush(session);
+
+		if (flushed == FLUSH_BLOCKED) {
+			start_limit(session);
+			watch_output(session);
+			return;
+		}
+		if (flushed == FLUSH_FAILED)
+			break;
+		if (session->penalty)
+			return;
+		if (session->closing)
+			break;
+		if (session->used == session->n_input && !session->input_ended) {
+			start_limit(session);
+			watch_input(session);
+			return;
+		}
+		use_input(session);
+	}
+	session->config.ended(session->config.arg, session);
+}
+
+/* ---- timers ---- */
+
+#define session_of(timer, member)                                                                  \
+	((struct session *)((char *)(timer)-offsetof(struct session, member)))
+
+static void on_limit(struct timer *timer)
+{
+	struct session *session = session_of(timer, limit);
+
+	session->config.ended(session->config.arg, session);
+}
+
+static void on_tick(struct timer *timer)
+{
+	struct session *session = session_of(timer, tick);
+
+	if (session->penalty) {
+		session->penalty = false;
+	} else if (session->loop) {
+		if (session->out->len)
+			timer_start(&session->tick, LOOP_NS);
+		else
+			run_line(session, session->loop);
+	}
+	work(session);
+}
+
+/* ---- life ---- */
+
+struct session *session_new(const struct session_config *config)
+{
+	struct session *session = g_new0(struct session, 1);
+	struct actor *actor = daemon_actor(config->env->daemon);
+
+	session->config = *config;
+	session->config.name = g_strdup(config->name);
+	g_object_ref(config->in);
+	g_object_ref(config->out);
+	if (config->connection)
+		g_object_ref(config->connection);
+	session->out = g_string_new(NULL);
+	session->work = work;
+	lines_init(&session->lines);
+	timer_init(&session->limit, actor, on_limit);
+	timer_init(&session->tick, actor, on_tick);
+	return session;
+}
+
+void session_begin(struct session *session)
+{
+	if (session->config.key) {
+		say(session, "Key: ");
+		timer_start(&session->limit, KEY_NS);
+	} else {
+		open_session(session);
+	}
+	work(session);
+}
+
+void session_free(struct session *session)
+{
+	drop_source(&session->reader);
+	drop_source(&session->writer);
+	timer_stop(&session->limit);
+	timer_stop(&session->tick);
+	if (session->config.connection)
+		g_io_stream_close(G_IO_STREAM(session->config.connection), NULL, NULL);
+	g_object_unref(session->config.in);
+	g_object_unref(session->config.out);
+	g_clear_object(&session->config.connection);
+	lines_clear(&session->lines);
+	g_string_free(session->out, TRUE);
+	g_free(session->loop);
+	g_free((char *)session->config.name);
+	g_free(session);
+}
+
+bool session_is_open(const struct session *session)
+{
+	return session->open;
+}
+
+const char *session_name(const struct session *session)
+{
+	return session->config.name;
+}
+
+unsigned int session_wrong_keys(const struct session *session)
+{
+	return session->tries;
+}

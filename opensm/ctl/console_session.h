@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* One user of the console, on a pair of streams. */
+#ifndef CTL_CONSOLE_SESSION_H
+#define CTL_CONSOLE_SESSION_H
+
+#include <gio/gio.h>
+
+#include "ctl/command.h"
+
+struct session;
+
+struct session_config {
+	const struct command_env *env;
+	const char *name;    /* for the log; copied */
+	const char *key;     /* that the first line must be; NULL: none is asked for */
+	bool local;	     /* the daemon's own terminal: no time limits */
+	GInputStream *in;    /* pollable; the session takes a reference */
+	GOutputStream *out;  /* pollable; the session takes a reference */
+	GObject *connection; /* kept while the session lives; may be NULL */
+	void (*ended)(void *arg, struct session *session);  /* frees it */
+	void (*opened)(void *arg, struct session *session); /* the key was right; or at once */
+	void *arg;
+};
+
+struct session *session_new(const struct session_config *config);
+void session_begin(struct session *session); /* it may have ended and be gone afterwards */
+void session_free(struct session *session);
+bool session_is_open(const struct session *session); /* has shown the key, or needs none */
+const char *session_name(const struct session *session);
+unsigned int session_wrong_keys(const struct session *session);
+
+#endif

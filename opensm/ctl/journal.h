@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The journal: the last things that happened, for people. Made from the events on the bus and from
+ * the differences of published subnets; bounded. All on the daemon's actor "main".
+ */
+#ifndef CTL_JOURNAL_H
+#define CTL_JOURNAL_H
+
+#include "ctl/daemon.h"
+
+#define JOURNAL_MAX 2000 /* entries kept */
+
+struct journal;
+
+struct journal_entry {
+	int64_t first_us, last_us; /* real time, microseconds since 1970 */
+	unsigned int times;	   /* in a row */
+	const char *kind;	   /* "state", "sweep", "link", "node", "lid", "trap", "options" */
+	char *text;
+};
+
+struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */
+void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fine */
+
+unsigned int journal_length(const struct journal *journal);
+/* The oldest is 0; valid until the loop runs again. */
+const struct journal_entry *journal_at(const struct journal *journal, unsigned int number);
+
+#endif

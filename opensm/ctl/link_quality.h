@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* How a link runs, and what its two ends could do together. Pure. */
+#ifndef CTL_LINK_QUALITY_H
+#define CTL_LINK_QUALITY_H
+
+#include "fabric/fabric.h"
+
+enum link_issue {
+	LINK_DISABLED = 1 << 0,	       /* PortPhysicalState Disabled */
+	LINK_REDUCED_WIDTH = 1 << 1,   /* narrower than both ends support */
+	LINK_REDUCED_SPEED = 1 << 2,   /* slower than both ends support */
+	LINK_UNENABLED_WIDTH = 1 << 3, /* a supported width is not enabled */
+	LINK_UNENABLED_SPEED = 1 << 4, /* a supported speed is not enabled */
+	LINK_UNKNOWN_WIDTH = 1 << 5,   /* a code that the IBA does not define */
+	LINK_UNKNOWN_SPEED = 1 << 6,
+};
+
+/* Issues of a port whose PortInfo is known. */
+unsigned int link_issues(const struct fabric *fabric, uint32_t port);
+
+/* "4X" and "25.78125 Gbps" a lane; NULL for a code that the IBA does not define. */
+const char *link_width_name(const struct iba_port_info *info);
+const char *link_speed_name(const struct iba_port_info *info);
+
+/* The best that both ends of a port support: "4X 106.25 Gbps", newly allocated. */
+char *link_best_name(const struct fabric *fabric, uint32_t port);
+
+#endif

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+check_PROGRAMS += tests/unit/test_console tests/unit/test_console_parts
+TESTS += tests/unit/test_console tests/unit/test_console_parts
+tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_console_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+
+# The page as built, against the list of commands.
+tests_unit_test_console_parts_CPPFLAGS = $(AM_CPPFLAGS) -DMAN_DIR='"$(abs_builddir)/man"'
+tests_unit_test_console_parts_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_console_parts_LDADD = libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)

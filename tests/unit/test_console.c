@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Commands of the console on a daemon in virtual time, and its journal. */
+#include "core/options.h"
+#include "ctl/command.h"
+#include "ctl/journal.h"
+#include "tests/run_suite.h"
+#include "tests/scenario/scenario.h"
+
+#include <check.h>
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+struct fixture {
+	struct scenario *s;
+	struct command_env env;
+};
+
+static struct fixture f; /* of the test that runs */
+
+static void make_journal(struct scenario *s, void *arg)
+{
+	struct fixture *fixture = arg;
+
+	fixture->env.daemon = s->daemon;
+	fixture->env.journal = journal_new(s->daemon);
+	fixture->env.sim = s->sim;
+}
+
+static void start_with(const char *lmc)
+{
+	f.s = scenario_new("fattree:4", 1);
+	scenario_option(f.s, "--lmc", lmc);
+	f.s->made = make_journal;
+	f.s->made_arg = &f;
+	scenario_start(f.s);
+}
+
+static void start(void)
+{
+	start_with("0");
+}
+
+static void stop(void)
+{
+	scenario_stop(f.s);
+	journal_free(f.env.journal);
+	scenario_free(f.s);
+}
+
+static void start_converged(void)
+{
+	start();
+	scenario_converge(f.s, 10);
+}
+
+/* What the line answers: valid until the next one. */
+static const char *ask_as(const char *line, bool trusted, bool good)
+{
+	static char *text;
+	struct command_answer answer;
+
+	g_free(text);
+	command_run(&f.env, line, trusted, &answer);
+	text = answer.text;
+	ck_assert_msg(answer.failed != good, "%s: %s", line, text);
+	return text;
+}
+
+static const char *ask(const char *line)
+{
+	return ask_as(line, true, true);
+}
+
+static void expect(const char *line, const char *text)
+{
+	const char *answer = ask(line);
+
+	ck_assert_msg(strstr(answer, text) != NULL, "%s: expected \"%s\" in\n%s", line, text,
+		      answer);
+}
+
+static void expect_not(const char *line, const char *text)
+{
+	const char *answer = ask(line);
+
+	ck_assert_msg(!strstr(answer, text), "%s: \"%s\" in\n%s", line, text, answer);
+}
+
+static void expect_error(const char *line, const char *text)
+{
+	const char *answer = ask_as(line, true, false);
+
+	ck_assert_msg(strstr(answer, text) != NULL, "%s: expected \"%s\" in\n%s", line, text,
+		      answer);
+}
+
+/* ---- what they print ---- */
+
+static const struct {
+	const char *line, *text;
+} answers[] = {
+	{"help", "\nSupported commands and syntax:\n"},
+	{"help", "\nresweep heavy|light -- "},
+	{"help", "\nsim link|unlink NODE PORT -- "},
+	{"help status", "status [loop] -- "},
+	{"help 'status'", "status [loop] -- "},
+	{"  version\t", "OpenSM "},
+	{"", ""},
+	{"status", "   SM State             : Master\n"},
+	{"status", "   SA State             : Ready\n"},
+	{"status", "   Routing Engine       : minhop\n"},
+	{"status", "   QP0 MADs outstanding           : 0\n"},
+	{"status", "   Sweeping enabled               : 1\n"},
+	{"status", "   Sweep interval (seconds)       : 10\n"},
+	{"status", "   First time master sweep        : 0\n"},
+	{"status", "   Switches                       : 20\n"},
+	{"status", "   0x200000000000101 Master      0        SELF\n"},
+	{"stat", "   SM State             : Master\n"},
+	{"querylid 1", "Query results for LID 1\n   GUID                : 0x02"},
+	{"querylid 0x1", "Query results for LID 1\n"},
+	{"querylid 1", "   Port 1 health       : OK\n"},
+	{"portstatus", "\"ALL\" port status:\n   96 port(s) scanned on 36 nodes\n   96 active\n"},
+	{"portstatus ca", "\"Channel Adapter\" port status:\n   16 port(s) scanned on 16 nodes\n"},
+	{"portstatus switch", "   80 at 4X\n   80 at 25.78125 Gbps\n"},
+	{"portstatus router", "   0 port(s) scanned on 0 nodes\n"},
+	{"switchbalance verbose", "Switch: 0x0200000080000700 (leaf-0-0)\nPort 3: 7\nPort 4: 7\n"},
+	{"switchbalance", "Unbalanced Switch: 0x0200000080000500 (spine-0-0)\nPort 1: 2\n"},
+	{"switchbalance verbose 0x0200000080000700", "(leaf-0-0)\nPort 3: 7\nPort 4: 7\n"},
+	{"dump_conf", "\nlmc 0\n"},
+	{"dump_conf", "\nm_key 0x0000000000000000\n"},
+	{"dump_portguid ^host-0$ host-1$", "0x200000000000101\n0x200000000000201\n"},
+	{"path host-0 host-15", "Path from host-0 (0x0200000000000101) LID "},
+	{"path host-0 host-15", "P_Key 0xffff SL 0 MTU 4096 rate 100 Gb/s\n"},
+	{"path host-0 0x0200000000001001", "  host-15 (0x0200000000001000)\n"},
+	{"path 0x0200000000000100 leaf-0-0", "  leaf-0-0 (0x0200000080000700)\n"},
+	{"path host-0 host-0", "     -     -"},
+	{"lft leaf-0-0", "guid 0x0200000080000700 ('leaf-0-0'):\n0x0001 "},
+	{"lft leaf-0-0", "# Channel Adapter portguid 0x0200000000000101: 'host-0'\n"},
+	{"lft 0x0200000080000700", "36 lids dumped"},
+	{"mgroups", "1 multicast group(s)\n   MLID 0xc000 MGID ff12:401b:ffff::ffff:ffff P_Key"},
+	{"ports down", "0 port(s) down\n"},
+	{"ports slow", "0 link(s) below"},
+	{"events", "first subnet: 20 switches, 16 hosts, 48 links\n"},
+	{"events", "the SM is MASTER\n"},
+	{"events", "heavy sweep in "},
+	{"loglevel", "Current log level is 0x"},
+	{"priority", "Current sm-priority is 0\n"},
+	{"sim unlink leaf-0-0 3", "The cable of leaf-0-0 port 3 is pulled\n"},
+};
+
+START_TEST(what_they_print)
+{
+	expect(answers[_i].line, answers[_i].text);
+}
+END_TEST
+
+static const struct {
+	const char *line, *text;
+} errors[] = {
+	{"bogus", "bogus : Command not found"},
+	{"HELP", "HELP : Command not found"},
+	{"s", "s : may be status, sweep, switchbalance, sim"},
+	{"help bogus", "bogus : Command not found"},
+	{"quit now", "'now' is not expected"},
+	{"status looping", "Invalid status command: expected loop"},
+	{"resweep", "Invalid resweep command: expected heavy or light\nresweep heavy|light\n"},
+	{"resweep foo", "Invalid resweep command"},
+	{"sweep", "Invalid sweep command: expected on or off\nsweep on|off\n"},
+	{"logflush", "Invalid logflush command: expected on or off\nlogflush on|off\n"},
+	{"loglevel zz", "Invalid loglevel command: expected a number from 0 to 0xff"},
+	{"loglevel 0x100", "Invalid loglevel command"},
+	{"priority 77", "Invalid sm-priority 77; must be between 0 and 15\n"},
+	{"priority -1", "Invalid sm-priority -1"},
+	{"querylid", "no LID specified"},
+	{"querylid 999", "Invalid lid 999\n"},
+	{"querylid 65536", "Invalid lid 65536\n"},
+	{"querylid 1x", "Invalid lid 1x\n"},
+	{"portstatus bogus", "Node type not understood"},
+	{"switchbalance 0x99", "guid not found"},
+	{"switchbalance leaf-0-0", "'leaf-0-0' is not a GUID"},
+	{"lidbalance 0x99", "switchguid not found"},
+	{"dump_portguid", "No valid expression provided. Aborting"},
+	{"dump_portguid [", "Cannot parse regular expression '['"},
+	{"dump_portguid file /tmp/x host", "this console writes no files: leave 'file /tmp/x' out"},
+	{"path host-0", "expected two ends"},
+	{"path host-0 nobody", "there is no node 'nobody'"},
+	{"path 0x0200000000009999 1", "there is no port or node with GUID 0x0200000000009999"},
+	{"path host-0 0xC000", "Invalid lid 0xC000"},
+	{"lft host-0", "'host-0' is not a switch"},
+	{"lft", "expected one switch"},
+	{"mgroups all", "'all' is not expected"},
+	{"ports", "expected down or slow"},
+	{"events many", "expected a number"},
+	{"sim unlink", "expected link or unlink, a node and a port"},
+	{"sim cut leaf-0-0 3", "expected link or unlink"},
+	{"sim unlink leaf-0-0 0", "'0' is not a port number"},
+	{"sim unlink leaf-0-0 99", "port 99 of 'leaf-0-0' has no cable"},
+	{"sim unlink nobody 1", "there is no node 'nobody'"},
+	{"\033[2J", "control characters"},
+	{"\xff\xfe", "not text"},
+};
+
+START_TEST(what_they_refuse)
+{
+	expect_error(errors[_i].line, errors[_i].text);
+}
+END_TEST
+
+START_TEST(lines_too_long)
+{
+	g_autofree char *fits = g_strnfill(COMMAND_MAX_LINE, 'x');
+	g_autofree char *too_long = g_strnfill(COMMAND_MAX_LINE + 1, 'x');
+
+	expect_error(fits, "Command not found");
+	expect_error(too_long, "The line is too long");
+}
+END_TEST
+
+/* ---- JSON ---- */
+
+/* A line that works for each command; the test sees that none is missing. */
+static const char *const good_lines[] = {
+	"help",
+	"quit",
+	"exit",
+	"version",
+	"status",
+	"resweep light",
+	"reroute",
+	"sweep on",
+	"loglevel 3",
+	"logflush off",
+	"priority 3",
+	"querylid 1",
+	"portstatus",
+	"switchbalance",
+	"lidbalance",
+	"dump_conf",
+	"update_desc",
+	"dump_portguid host-1",
+	"path host-0 host-9",
+	"lft leaf-0-0",
+	"mgroups",
+	"ports down",
+	"events 5",
+	"sim link leaf-0-0 3",
+};
+
+static JsonObject *parse(JsonParser *parser, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_msg(json_parser_load_from_data(parser, text, -1, &error), "%s: %s",
+		      error ? error->message : "", text);
+	ck_assert_msg(!strchr(text, '\n')[1], "more than a line");
+	ck_assert(JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)));
+	return json_node_get_object(json_parser_get_root(parser));
+}
+
+START_TEST(every_command_as_json)
+{
+	const char *name, *arguments, *help;
+	unsigned int n = 0;
+
+	for (; command_describe(n, &name, &arguments, &help); n++) {
+		g_autofree char *line = NULL;
+		g_autoptr(JsonParser) parser = json_parser_new();
+		JsonObject *object;
+
+		ck_assert_uint_lt(n, G_N_ELEMENTS(good_lines));
+		ck_assert(g_str_has_prefix(good_lines[n], name));
+		line = g_strconcat(good_lines[n], " json", NULL);
+		object = parse(parser, ask(line));
+		ck_assert_msg(json_object_get_size(object) > 0, "%s", line);
+		ck_assert(!json_object_has_member(object, "error"));
+	}
+	ck_assert_uint_eq(n, G_N_ELEMENTS(good_lines));
+}
+END_TEST
+
+START_TEST(json_has_what_the_text_has)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *object = parse(parser, ask("path host-0 host-15 json"));
+	JsonArray *hops = json_object_get_array_member(object, "hops");
+
+	ck_assert(json_object_get_boolean_member(object, "arrives"));
+	ck_assert_int_eq(json_object_get_int_member(object, "mtu"), 4096);
+	/* Host, leaf, spine, core, spine, leaf, host. */
+	ck_assert_uint_eq(json_array_get_length(hops), 7);
+	object = json_array_get_object_element(hops, 6);
+	ck_assert_str_eq(json_object_get_string_member(object, "node"), "host-15");
+	object = parse(parser, ask_as("querylid 999 json", true, false));
+	ck_assert_str_eq(json_object_get_string_member(object, "error"), "Invalid lid 999");
+	object = parse(parser, ask_as("nothing of the kind json", true, false));
+	ck_assert(json_object_has_member(object, "error"));
+}
+END_TEST
+
+START_TEST(before_the_first_subnet)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(good_lines); i++) {
+		struct command_answer answer;
+
+		command_run(&f.env, good_lines[i], true, &answer);
+		ck_assert(!answer.failed || !strcmp(answer.text, "no subnet yet\n"));
+		g_free(answer.text);
+	}
+	expect_error("path host-0 host-1", "no subnet yet");
+	expect("status", "   SM State             : Discovering\n");
+	expect("status", "   SA State             : Not ready\n");
+	expect("status", "   Routing Engine       : <none>\n");
+}
+END_TEST
+
+/* ---- what they do ---- */
+
+static uint64_t count_heavy(void)
+{
+	return counter_get(&daemon_context(f.s->daemon)->counters, sweeps_heavy);
+}
+
+START_TEST(sweeps_off_and_on)
+{
+	uint64_t smps, heavy = count_heavy();
+
+	ask("sweep off");
+	scenario_run_ms(f.s, 100);
+	expect("status", "   Sweeping enabled               : 0\n");
+	smps = scenario_counters(f.s).gets;
+	ask("sim unlink leaf-0-0 3");
+	expect("resweep heavy", "Sweeps are off: it waits for 'sweep on'\n");
+	scenario_run_ms(f.s, 30000);
+	ck_assert_uint_eq(scenario_counters(f.s).gets, smps);
+	ck_assert_uint_eq(count_heavy(), heavy);
+	ask("sweep on");
+	scenario_converge(f.s, 10);
+	ck_assert_uint_eq(count_heavy(), heavy + 1);
+	expect("status", "   Sweeping enabled               : 1\n");
+	expect("events", "sweeps are off\n");
+	/* And the interval goes on. */
+	smps = scenario_counters(f.s).gets;
+	scenario_run_ms(f.s, 11000);
+	ck_assert_uint_gt(scenario_counters(f.s).gets, smps);
+}
+END_TEST
+
+START_TEST(sweeps_wanted)
+{
+	struct counters *counters = &daemon_context(f.s->daemon)->counters;
+	uint64_t heavy = count_heavy(), light = counter_get(counters, sweeps_light);
+
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 500);
+	ck_assert_uint_eq(count_heavy(), heavy + 1);
+	ask("resweep light");
+	scenario_run_ms(f.s, 500);
+	ck_assert_uint_eq(counter_get(counters, sweeps_light), light + 1);
+	ask("reroute");
+	scenario_run_ms(f.s, 500);
+	ck_assert_uint_eq(counter_get(counters, sweeps_reroute), 1);
+	expect("events", "reroute sweep in ");
+	expect("events", " ms (reroute wanted)\n");
+	expect("events", "light sweep in ");
+}
+END_TEST
+
+START_TEST(descriptions_again)
+{
+	uint64_t gets = scenario_counters(f.s).gets;
+
+	ask("update_desc");
+	scenario_run_ms(f.s, 1000);
+	/* One for each of 36 nodes, and no discovery of their ports. */
+	ck_assert_uint_ge(scenario_counters(f.s).gets, gets + 36);
+	ck_assert_uint_lt(scenario_counters(f.s).gets, gets + 60);
+	expect("path host-0 host-1", "host-1");
+	scenario_check(f.s);
+}
+END_TEST
+
+START_TEST(options_changed)
+{
+	struct options *options;
+
+	expect("priority 9", "Setting sm-priority to 9\n");
+	expect("priority", "Current sm-priority is 9\n");
+	expect("status", "   SM Priority          : 9\n");
+	expect("loglevel 0x43", "Setting log level to 0x43\n");
+	expect("loglevel", "Current log level is 0x43\n");
+	ck_assert(log_wants(f.s->log, LOG_ROUTING, "x.c"));
+	ask("logflush on");
+	options = slot_take(&daemon_context(f.s->daemon)->options);
+	ck_assert(options->force_log_flush);
+	ck_assert_uint_eq(options->sm_priority, 9);
+	options_unref(options);
+	/* A re-read of the file undoes it. */
+	ck_assert(daemon_reread(f.s->daemon, NULL));
+	expect("priority", "Current sm-priority is 0\n");
+}
+END_TEST
+
+START_TEST(keys_are_for_the_trusted)
+{
+	ck_assert_ptr_nonnull(strstr(ask_as("dump_conf", false, true), "\nm_key (hidden)\n"));
+	ck_assert_ptr_nonnull(strstr(ask_as("dump_conf", false, true), "\nsa_key (hidden)\n"));
+	ck_assert_ptr_null(strstr(ask_as("dump_conf json", false, true), "0000000000000001"));
+	expect("dump_conf", "\nsa_key 0x0000000000000001\n");
+}
+END_TEST
+
+START_TEST(sessions)
+{
+	struct command_answer answer;
+
+	command_run(&f.env, "quit", false, &answer);
+	ck_assert(answer.quit && !answer.loop && !answer.failed);
+	g_free(answer.text);
+	command_run(&f.env, "status loop", false, &answer);
+	ck_assert(!answer.quit && answer.loop && !answer.failed);
+	g_free(answer.text);
+	f.env.sim = NULL;
+	expect_error("sim unlink leaf-0-0 3", "not a simulated one");
+	expect_not("help", "\nsim ");
+}
+END_TEST
+
+START_TEST(uneven_lids)
+{
+	start_with("1");
+	scenario_converge(f.s, 10);
+	/* A leaf uses both its spines for the two LIDs of a host, a spine only one of its cores. */
+	expect("lidbalance", "(host-0) at switch 0x0200000080000900 (spine-1-0)\nPort 3: ");
+	ck_assert_str_eq(ask("lidbalance 0x0200000080000700"), "");
+	expect_error("lidbalance leaf-0-0", "switchguid not found");
+	stop();
+}
+END_TEST
+
+/* ---- the journal ---- */
+
+START_TEST(journal_of_a_link)
+{
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	expect("events", " link    down: ");
+	expect("events", "leaf-0-0 (0x0200000080000700) port 3");
+	expect("events", " trap    trap 128 ");
+	expect("events", "partial sweep in ");
+	expect("ports down", "2 port(s) down\n");
+	expect("ports down", "   0x0200000080000700 port 3 (leaf-0-0): Polling\n");
+	expect("path host-0 host-15", "  host-15 (0x0200000000001000)\n");
+	ask("sim link leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	expect("events", " link    up: ");
+	expect("ports down", "0 port(s) down\n");
+	expect_not("events 1", "up: ");
+	expect_not("events 0", "e");
+}
+END_TEST
+
+START_TEST(journal_of_a_node)
+{
+	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), false);
+	scenario_converge(f.s, 10);
+	expect("events", " node    Channel Adapter host-7 (0x0200000000000800) has gone\n");
+	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), true);
+	scenario_converge(f.s, 10);
+	expect("events", " node    Channel Adapter host-7 (0x0200000000000800) has appeared\n");
+}
+END_TEST
+
+START_TEST(journal_is_bounded)
+{
+	struct context *context = daemon_context(f.s->daemon);
+	const struct journal_entry *last;
+
+	for (unsigned int i = 0; i < 2 * JOURNAL_MAX; i++)
+		event_emit(&context->bus, EVENT_TRAP_RECEIVED, (i % 7 + 1) << 16 | 128);
+	scenario_run_ms(f.s, 1);
+	ck_assert_uint_eq(journal_length(f.env.journal), JOURNAL_MAX);
+	for (unsigned int i = 0; i < 50; i++)
+		event_emit(&context->bus, EVENT_TRAP_RECEIVED, 9999 << 16 | 200);
+	scenario_run_ms(f.s, 1);
+	ck_assert_uint_eq(journal_length(f.env.journal), JOURNAL_MAX);
+	last = journal_at(f.env.journal, JOURNAL_MAX - 1);
+	ck_assert_uint_eq(last->times, 50);
+	ck_assert_ptr_nonnull(strstr(last->text, "LID 9999, an unknown port"));
+	expect("events 1", "(50 times, last ");
+}
+END_TEST
+
+/* ---- hostile lines ---- */
+
+/* Words of commands and rubbish, mixed; none may crash, and each answers or complains. */
+START_TEST(any_line_at_all)
+{
+	static const char *const words[] = {
+		"help",
+		"status",
+		"loop",
+		"json",
+		"path",
+		"host-0",
+		"0x",
+		"0xffffffffffffffff",
+		"99999999999999999999",
+		"-1",
+		"\"",
+		"'",
+		"\"host-0",
+		"lft",
+		"portstatus",
+		"ca",
+		"switchbalance",
+		"verbose",
+		"lidbalance",
+		"dump_portguid",
+		"(a+)+$",
+		"(((((a{99}){99}){99}",
+		"\\",
+		"\xc3\xa9",
+		"\xc3",
+		"\t",
+		"%s%n",
+		"ports",
+		"down",
+		"events",
+		"4294967295",
+		"querylid",
+		"0",
+		"65535",
+		"49152",
+		"sim",
+		"link",
+		"leaf-0-0",
+		"3",
+		"priority",
+		"",
+	};
+	struct scenario *s = f.s;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		g_autoptr(GString) line = g_string_new(NULL);
+		struct command_answer answer;
+
+		for (unsigned int n = scenario_random(s, 6); n; n--)
+			g_string_append_printf(line, "%s%s",
+					       words[scenario_random(s, G_N_ELEMENTS(words))],
+					       scenario_random(s, 8) ? " " : "");
+		command_run(&f.env, line->str, scenario_random(s, 2), &answer);
+		ck_assert(g_utf8_validate(answer.text, -1, NULL));
+		ck_assert(!*answer.text || g_str_has_suffix(answer.text, "\n"));
+		ck_assert(!answer.failed || *answer.text);
+		g_free(answer.text);
+	}
+}
+END_TEST
+
+START_TEST(expressions_that_take_long)
+{
+	/* Nested repeats that fit nothing: the limit on matching ends them. */
+	struct command_answer answer;
+	int64_t begin = g_get_monotonic_time();
+
+	command_run(&f.env, "dump_portguid ^(([a-z0-9-]+)*)*[!?]$", true, &answer);
+	ck_assert(answer.failed);
+	ck_assert_ptr_nonnull(strstr(answer.text, "takes too long"));
+	ck_assert_int_lt(g_get_monotonic_time() - begin, 5 * G_USEC_PER_SEC);
+	g_free(answer.text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("console");
+	TCase *up = tcase_create("up"), *early = tcase_create("early"), *own = tcase_create("own");
+
+	tcase_add_checked_fixture(up, start_converged, stop);
+	tcase_set_timeout(up, 60);
+	tcase_add_loop_test(up, what_they_print, 0, G_N_ELEMENTS(answers));
+	tcase_add_loop_test(up, what_they_refuse, 0, G_N_ELEMENTS(errors));
+	tcase_add_test(up, lines_too_long);
+	tcase_add_test(up, every_command_as_json);
+	tcase_add_test(up, json_has_what_the_text_has);
+	tcase_add_test(up, sweeps_off_and_on);
+	tcase_add_test(up, sweeps_wanted);
+	tcase_add_test(up, descriptions_again);
+	tcase_add_test(up, options_changed);
+	tcase_add_test(up, keys_are_for_the_trusted);
+	tcase_add_test(up, sessions);
+	tcase_add_test(up, journal_of_a_link);
+	tcase_add_test(up, journal_of_a_node);
+	tcase_add_test(up, journal_is_bounded);
+	tcase_add_test(up, any_line_at_all);
+	tcase_add_test(up, expressions_that_take_long);
+	suite_add_tcase(suite, up);
+	tcase_add_checked_fixture(early, start, stop);
+	tcase_add_test(early, before_the_first_subnet);
+	suite_add_tcase(suite, early);
+	tcase_add_test(own, uneven_lids);
+	suite_add_tcase(suite, own);
+	return run_suite(suite);
+}
