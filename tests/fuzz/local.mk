@@ -10,6 +10,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_sa_rmpp \
 	tests/fuzz/fuzz_sm_discover \
 	tests/fuzz/fuzz_sma \
 	tests/fuzz/fuzz_topology \
@@ -38,6 +39,7 @@ tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)
 tests_fuzz_fuzz_rmpp_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_sa_rmpp_LDADD = $(LIBS_FUZZ) libsanet.a libsm.a $(LIBS_SA)
 tests_fuzz_fuzz_sm_discover_SOURCES = tests/fuzz/fuzz_sm_discover.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sm_discover_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sm_discover_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
