@@ -28,8 +28,9 @@ struct wire {
 	struct rmpp_send *send;
 	struct rmpp_receive *receive; /* NULL: none yet, or not any more */
 	bool forged, done, delivered, complete;
+	size_t headers; /* of the class */
 	size_t length;
-	uint8_t message[RMPP_HEADERS + MESSAGE_MAX];
+	uint8_t message[IBA_MAD_BYTES + MESSAGE_MAX];
 };
 
 static void put(struct wire *wire, bool to_receiver, const uint8_t *mad)
@@ -72,14 +73,14 @@ static void check_message(struct wire *wire)
 	size_t length;
 	const uint8_t *message = rmpp_receive_message(wire->receive, &length);
 
-	fuzz_expect(length >= RMPP_HEADERS);
+	fuzz_expect(length >= wire->headers);
 	wire->complete = true;
 	if (wire->forged)
 		return;
 	fuzz_expect(length == wire->length);
 	fuzz_expect(memcmp(message, wire->message, 24) == 0);
-	fuzz_expect(memcmp(message + RMPP_HEADERS, wire->message + RMPP_HEADERS,
-			   length - RMPP_HEADERS) == 0);
+	fuzz_expect(memcmp(message + wire->headers, wire->message + wire->headers,
+			   length - wire->headers) == 0);
 }
 
 static void to_receiver(struct wire *wire, const uint8_t *mad)
@@ -129,7 +130,7 @@ static void alter(struct wire *wire, struct fuzz_bytes *bytes)
 
 static void invent(struct wire *wire, struct fuzz_bytes *bytes)
 {
-	uint8_t mad[IBA_MAD_BYTES] = {1, 3, 2, IBA_METHOD_GET_TABLE};
+	uint8_t mad[IBA_MAD_BYTES] = {1, wire->message[1], 2, IBA_METHOD_GET_TABLE};
 	bool to_receiver = fuzz_octet(bytes) & 1;
 
 	fuzz_take(bytes, mad + RMPP_AT_VERSION, 12);
@@ -170,15 +171,18 @@ static void step(struct wire *wire, struct fuzz_bytes *bytes)
 
 static void make_message(struct wire *wire, struct fuzz_bytes *bytes)
 {
+	static const uint8_t classes[] = {IBA_CLASS_SUBN_ADM, IBA_CLASS_DEV_MGT, RMPP_CLASS_BIS,
+					  IBA_CLASS_VENDOR_OUI_FIRST};
 	size_t high = fuzz_octet(bytes), low = fuzz_octet(bytes);
 
-	wire->length = RMPP_HEADERS + (high << 8 | low) % MESSAGE_MAX;
-	memset(wire->message, 0, RMPP_HEADERS);
+	wire->headers = rmpp_headers(classes[high >> 6]);
+	wire->length = wire->headers + (high << 8 | low) % MESSAGE_MAX;
+	memset(wire->message, 0, wire->headers);
 	wire->message[0] = 1;
-	wire->message[1] = IBA_CLASS_SUBN_ADM;
+	wire->message[1] = classes[high >> 6];
 	wire->message[3] = IBA_METHOD_GET_TABLE;
 	wire->message[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
-	for (size_t i = RMPP_HEADERS; i < wire->length; i++)
+	for (size_t i = wire->headers; i < wire->length; i++)
 		wire->message[i] = i * 7 + (i >> 8);
 }
 

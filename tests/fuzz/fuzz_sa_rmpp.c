@@ -6,7 +6,7 @@
  *
  * The input: an octet for each step and what it needs.
  */
-#include "libvendor/sim/port.h"
+#include "libvendor/sim/agent.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/test_sa_net.h"
 
@@ -16,6 +16,7 @@
 
 struct server {
 	struct net net;
+	struct agent *agent; /* on the client's port */
 	uint64_t serial; /* of the groups at the start of each run */
 };
 
@@ -47,49 +48,77 @@ static void fill_headers(struct fuzz_bytes *bytes, uint8_t *mad)
 	mad[RMPP_AT_TYPE] = 1;
 }
 
-static void send_message(struct net *net, struct fuzz_bytes *bytes)
+static void send_message(struct server *server, struct fuzz_bytes *bytes)
 {
-	struct vendor_address to = {.lid = net->sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
 	size_t length = IBA_MAD_BYTES + fuzz_octet(bytes) * 8u;
 	g_autofree uint8_t *message = g_malloc0(length);
+	const struct agent_send send = {
+		.to = {.lid = server->net.sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY},
+		.timeout_ms = 1000,
+		.data = message,
+		.length = length,
+	};
 
 	fill_headers(bytes, message);
 	message[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
 	fuzz_take(bytes, message + 36, fuzz_octet(bytes) % 128);
-	vendor_send(net->client_port, &to, message, length, 1000);
-	pass_time(net, 0);
+	agent_send(server->agent, &send); /* refuses what is under way already */
+	pass_time(&server->net, 0);
 }
 
-static void send_packet(struct net *net, struct fuzz_bytes *bytes)
+static void send_packet(struct server *server, struct fuzz_bytes *bytes)
 {
-	struct sim_vendor *port = (struct sim_vendor *)net->client_port;
-	struct vendor_address to = {.lid = net->sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
+	struct vendor_address to = {.lid = server->net.sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
 	uint8_t mad[IBA_MAD_BYTES] = {0};
 
 	fill_headers(bytes, mad);
-	mad[11] = port->number;
+	sim_write32(mad + SIM_MAD_TID, server->agent->number);
 	fuzz_take(bytes, mad + RMPP_AT_TYPE, 3);
 	fuzz_take(bytes, mad + RMPP_AT_SEGMENT + 2, 2);
 	fuzz_take(bytes, mad + RMPP_AT_DATA2 + 2, 2);
 	fuzz_take(bytes, mad + 36, fuzz_octet(bytes) % 128);
-	port_send_packet(port, &to, mad);
-	pass_time(net, 0);
+	agent_send_packet(server->agent, &to, mad, sizeof(mad));
+	pass_time(&server->net, 0);
 }
 
-static void step(struct net *net, struct fuzz_bytes *bytes)
+static void step(struct server *server, struct fuzz_bytes *bytes)
 {
 	uint8_t kind = fuzz_octet(bytes);
 
 	switch (kind % 4) {
 	case 0:
-		send_message(net, bytes);
+		send_message(server, bytes);
 		break;
 	case 1:
-		pass_time(net, kind * (8 * NS_PER_MS));
+		pass_time(&server->net, kind * (8 * NS_PER_MS));
 		break;
 	default:
-		send_packet(net, bytes);
+		send_packet(server, bytes);
 	}
+}
+
+static void receive(void *arg, enum vendor_status status, const struct vendor_address *remote,
+		    const uint8_t *data, size_t length)
+{
+	(void)arg;
+	(void)status;
+	(void)remote;
+	fuzz_expect(length >= iba_mad_header_bytes && data[1] == IBA_CLASS_SUBN_ADM);
+}
+
+static void open_agent(struct server *server)
+{
+	const struct agent_filter filter = {
+		.qpn = IBA_QP1,
+		.mgmt_class = IBA_CLASS_SUBN_ADM,
+		.class_version = 2,
+		.rmpp_version = IBA_RMPP_VERSION,
+	};
+	struct sim *sim = server->net.sim;
+	struct sim_port *port = g_hash_table_lookup(sim->by_guid, &server->net.client_guid);
+
+	server->agent = agent_new(sim, port, receive, NULL);
+	fuzz_expect(agent_register(server->agent, &filter) == 0);
 }
 
 /* Forgets what was joined, as when the SM hands over and becomes master again. */
@@ -121,12 +150,14 @@ static void check_alive(struct net *net)
 static void add_seeds(GPtrArray *seeds)
 {
 	static const uint8_t message[] = {0, 20, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 0};
-	static const uint8_t segments[] = {2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 1, 3, 0,
-					   0, 1, 0, 220, 0, 2, IBA_METHOD_GET_TABLE, 1,
-					   IBA_ATTR_NODE_RECORD, 1, 5, 0, 0, 2, 0, 30, 0};
-	static const uint8_t acks[] = {2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 1, 0, 0,
-				       0, 0, 0, 0,   0, 2, IBA_METHOD_GET_TABLE, 1,
-				       IBA_ATTR_NODE_RECORD, 2, 1, 0, 0, 1, 0, 64, 0};
+	static const uint8_t segments[] = {
+		2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 1, 3, 0, 0, 1, 0, 220, 0,
+		2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 1, 5, 0, 0, 2, 0, 30,	 0,
+	};
+	static const uint8_t acks[] = {
+		2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 1, 0, 0, 0, 0, 0, 0,	0,
+		2, IBA_METHOD_GET_TABLE, 1, IBA_ATTR_NODE_RECORD, 2, 1, 0, 0, 1, 0, 64, 0,
+	};
 
 	g_ptr_array_add(seeds, g_bytes_new(message, sizeof(message)));
 	g_ptr_array_add(seeds, g_bytes_new(segments, sizeof(segments)));
@@ -143,6 +174,7 @@ static void *setup(GPtrArray *seeds)
 	fuzz_expect(net_wait_up(&server->net));
 	pass_time(&server->net, NS_PER_S);
 	server->serial = groups_serial(&server->net);
+	open_agent(server);
 	return server;
 }
 
@@ -152,7 +184,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	struct server *server = state;
 
 	for (unsigned int i = 0; i < STEPS_MAX && bytes.left; i++)
-		step(&server->net, &bytes);
+		step(server, &bytes);
 	reset(server);
 	check_alive(&server->net);
 }
@@ -161,6 +193,7 @@ static void teardown(void *state)
 {
 	struct server *server = state;
 
+	agent_free(server->agent);
 	net_stop(&server->net);
 	g_free(server);
 }

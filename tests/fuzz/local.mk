@@ -7,6 +7,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_options_args \
+	tests/fuzz/fuzz_osmsim \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
@@ -34,6 +35,7 @@ tests_fuzz_fuzz_guid2lid_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)
 tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
+tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
