@@ -21,6 +21,11 @@
 
 #define C(name) IBA_COMPONENT(path_record, name)
 #define BOTH_SERVICE_IDS (C(service_id) | C(service_id_low))
+/*
+ * Most paths one query looks at: more would not fit into an answer, and who asks for less than it
+ * looks at must not keep a worker busy for minutes.
+ */
+#define PATHS_MAX (SA_MAX_REPLY / iba_path_record_bytes)
 #define LAST_OLD_RATE IBA_RATE_300 /* the last of the first extension of the codes */
 
 /* One end of a query. */
@@ -37,6 +42,7 @@ struct path_query {
 	uint64_t mask;
 	struct path_end from, to;
 	struct sa_limit mtu, rate, life;
+	uint32_t looked_at;
 	uint32_t per_pair; /* paths wanted for each pair of ports */
 };
 
@@ -114,12 +120,16 @@ static void fill_ends(const struct path_query *path, uint32_t from, uint32_t to,
 }
 
 /* Offers the path between two LIDs. *n counts those offered; false: no need to go on. */
-static bool offer_lids(const struct path_query *path, uint32_t from, uint32_t to,
+static bool offer_lids(struct path_query *path, uint32_t from, uint32_t to,
 		       struct iba_path_record *record, uint32_t *n)
 {
 	struct sa_query *query = path->query;
 	struct sa_way way;
 
+	if (path->looked_at++ == PATHS_MAX) {
+		query->status = IBA_SA_NO_RESOURCES;
+		return false;
+	}
 	if (!sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
 	record->reversible = way.reversible;
@@ -138,7 +148,7 @@ static uint16_t lids_of(const struct path_end *end, const struct fabric_port *po
 	return end->lid ? end->lid : port->lid;
 }
 
-static bool offer_pair(const struct path_query *path, uint32_t from, uint32_t to)
+static bool offer_pair(struct path_query *path, uint32_t from, uint32_t to)
 {
 	const struct fabric *fabric = path->query->subnet->fabric;
 	uint32_t n_from, n_to, n = 0;
@@ -213,7 +223,27 @@ static uint16_t resolve_end(const struct sa_query *query, bool has_gid, struct i
 	return IBA_STATUS_OK;
 }
 
-static bool offer_all_to(const struct path_query *path, uint32_t from)
+/* Endports of an end that the requester may know of. */
+static uint64_t count_end(const struct sa_query *query, const struct path_end *end)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = end->first; i < end->end; i++)
+		n += is_endport(query->subnet->fabric, i) && sa_may_see(query, i);
+	return n;
+}
+
+static bool is_too_much(const struct path_query *path)
+{
+	const struct sa_query *query = path->query;
+
+	if (query->header.method == IBA_METHOD_GET || path->from.end - path->from.first < 2 ||
+	    path->to.end - path->to.first < 2)
+		return false;
+	return count_end(query, &path->from) * count_end(query, &path->to) > PATHS_MAX;
+}
+
+static bool offer_all_to(struct path_query *path, uint32_t from)
 {
 	const struct sa_query *query = path->query;
 	const struct fabric *fabric = query->subnet->fabric;
@@ -335,6 +365,8 @@ uint16_t sa_path_each(struct sa_query *query)
 	if (status != IBA_STATUS_OK)
 		return status;
 	query->mask = 0; /* paths are made to measure */
+	if (is_too_much(&path))
+		return IBA_SA_NO_RESOURCES;
 	for (uint32_t from = path.from.first; from < path.from.end; from++)
 		if (!offer_all_to(&path, from))
 			break;

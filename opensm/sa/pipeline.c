@@ -61,7 +61,7 @@ static bool reply_reserve(struct sa_query *query, size_t more)
 		reply_begin(reply);
 	if (reply->length + more <= reply->room)
 		return true;
-	room = MAX(2 * reply->room, reply->length + more);
+	room = MAX(MIN(2 * reply->room, SA_MAX_REPLY), reply->length + more);
 	if (!reply_hold(query, room - reply->room))
 		return false;
 	reply->data = g_realloc(reply->data, room);

@@ -32,3 +32,17 @@ check_LIBRARIES += libsanet.a
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 check_PROGRAMS += tests/bench/sa_wire
 tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)
+
+check_PROGRAMS += tests/bench/sa_tables
+tests_bench_sa_tables_CFLAGS = $(TEST_CFLAGS)
+tests_bench_sa_tables_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_tables
+TESTS += tests/unit/test_sa_tables
+tests_unit_test_sa_tables_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_tables_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_inventory
+TESTS += tests/unit/test_inventory
+tests_unit_test_inventory_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_inventory_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)

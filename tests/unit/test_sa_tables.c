@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Records of tables out of an inventory: all that is asked for, nothing that is not known. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define NOW (100 * UINT64_C(1000000000))
+
+static struct subnet *subnet;
+static struct inventory_maker *maker;
+static struct inventory *inventory;
+
+/* Caps as of real hardware; two ports have an SM. */
+static void equip(struct fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct iba_port_info *info = &fabric->ports[i].info;
+
+		info->vl_cap = IBA_VLS_VL0_7;
+		info->vl_arbitration_low_cap = 40;
+		info->vl_arbitration_high_cap = 8;
+		info->capability_mask = IBA_PORT_CAP_SL_MAPPING;
+		info->guid_cap = 24;
+	}
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 64;
+	for (uint32_t i = 0; i < fabric->n_switches; i++) {
+		fabric->switches[i].info.multicast_fdb_cap = 64;
+		fabric->switches[i].info.partition_enforcement_cap = 32;
+	}
+}
+
+/* Octets that tell of what they are. */
+static void fill(uint32_t port, enum inventory_kind kind, uint32_t n, uint8_t *blocks, uint8_t *has)
+{
+	size_t size = inventory_type(kind)->size;
+
+	for (uint32_t block = 0; block < n; block++) {
+		has[block] = inventory_block_exists(subnet->fabric, port, kind, block);
+		for (size_t i = 0; has[block] && i < size; i++)
+			blocks[block * size + i] = (uint8_t)(port * 7 + block * 3 + kind + i) & 0xF;
+	}
+}
+
+static void put(uint32_t port, enum inventory_kind kind)
+{
+	const struct fabric *fabric = subnet->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+	uint32_t n = inventory_blocks(fabric, port, kind);
+	uint8_t blocks[64 * 128] = {0}, has[64] = {0};
+
+	if (!n)
+		return;
+	fill(port, kind, n, blocks, has);
+	inventory_put(maker, node->guid, node->num_ports + 1u, fabric->ports[port].num, kind,
+		      blocks, has, n, NOW, 1);
+}
+
+static void publish(void)
+{
+	inventory_unref(inventory);
+	inventory = inventory_publish(maker);
+}
+
+static void setup(void)
+{
+	subnet = make_subnet("fattree:4", 1, 0);
+	equip(subnet->fabric);
+	subnet->fabric->ports[endport(subnet, 7, true)].info.capability_mask |= IBA_PORT_CAP_SM;
+	maker = inventory_maker_new();
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		for (unsigned int kind = 0; kind < INVENTORY_KINDS; kind++)
+			put(i, kind);
+	publish();
+}
+
+static void teardown(void)
+{
+	inventory_unref(inventory);
+	inventory = NULL;
+	inventory_maker_free(maker);
+	subnet_unref(subnet);
+}
+
+/* Records at a host, at a switch, and of all 16 hosts and 20 switches with 4 ports. */
+static const struct kind {
+	enum inventory_kind kind;
+	uint16_t attribute;
+	const struct wire_type *type;
+	unsigned int host, sw, all;
+	unsigned int data_at; /* of the table in the record on the wire */
+	int8_t port, block;   /* components, -1: none */
+} kinds[] = {
+	{INVENTORY_SL_TO_VL, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 1, 20,
+	 16 + 20 * 20, 8, 2, 1},
+	{INVENTORY_VL_ARBITRATION, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+	 &iba_vl_arbitration_table_record_type, 3, 12, 3 * 16 + 20 * 12, 8, 1, 2},
+	{INVENTORY_GUID_INFO, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 3, 3, 3 * 36,
+	 8, -1, 1},
+	{INVENTORY_SM_INFO, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 1, 0, 2, 4, -1, -1},
+	{INVENTORY_P_KEYS, IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type, 2, 6,
+	 2 * 16 + 20 * 6, 8, 2, 1},
+	{INVENTORY_MULTICAST, IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD,
+	 &iba_multicast_forwarding_table_record_type, 0, 2, 20 * 2, 8, -1, 3},
+};
+
+union record {
+	uint16_t lid;
+	union sa_any any;
+};
+
+static const union record anything;
+
+static struct ask ask_for(const struct kind *kind)
+{
+	return (struct ask){
+		.subnet = subnet,
+		.inventory = inventory,
+		.now = NOW,
+		.from = endport(subnet, 0, true),
+		.sm_key = TEST_SA_KEY,
+		.attribute = kind->attribute,
+		.method = IBA_METHOD_GET_TABLE,
+		.type = kind->type,
+		.record = &anything,
+	};
+}
+
+static uint16_t lid_at(uint32_t port)
+{
+	return subnet->fabric->ports[port].lid;
+}
+
+static uint32_t some_switch(void)
+{
+	return subnet->fabric->nodes[subnet->fabric->switches[3].node].first_port;
+}
+
+static unsigned int count(const struct ask *ask)
+{
+	struct told told = tell(ask);
+	unsigned int n = told.n;
+
+	ck_assert(!told.waits);
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	told_clear(&told);
+	return n;
+}
+
+static unsigned int count_at(const struct kind *kind, uint32_t port)
+{
+	union record wanted = {.lid = lid_at(port)};
+	struct ask ask = ask_for(kind);
+
+	ask.mask = 1;
+	ask.record = &wanted;
+	return count(&ask);
+}
+
+START_TEST(test_counts)
+{
+	const struct kind *kind = &kinds[_i];
+	struct ask ask = ask_for(kind);
+	union record wanted = {.lid = 0xBFFE};
+
+	ck_assert_uint_eq(count(&ask), kind->all);
+	ck_assert_uint_eq(count_at(kind, endport(subnet, 7, true)), kind->host);
+	ck_assert_uint_eq(count_at(kind, some_switch()), kind->sw);
+	ask.mask = 1;
+	ask.record = &wanted; /* a LID that nobody has */
+	ck_assert_uint_eq(count(&ask), 0);
+}
+END_TEST
+
+/* Which table of which port a record is about. */
+static uint32_t block_of(enum inventory_kind kind, const union sa_any *record, uint8_t *number)
+{
+	switch (kind) {
+	case INVENTORY_SL_TO_VL:
+		*number = record->sl_to_vl.output_port_num;
+		return record->sl_to_vl.input_port_num;
+	case INVENTORY_VL_ARBITRATION:
+		*number = record->vl_arbitration.output_port_num;
+		return record->vl_arbitration.block_num - 1u;
+	case INVENTORY_GUID_INFO:
+		return record->guid_info.block_num;
+	case INVENTORY_P_KEYS:
+		*number = record->p_key_table.port_num;
+		return record->p_key_table.block_num;
+	case INVENTORY_MULTICAST:
+		return record->mft.block_num * 16u + record->mft.position;
+	default:
+		return 0;
+	}
+}
+
+/* Each record is the table that was put in for its LID, port and block. */
+START_TEST(test_contents)
+{
+	const struct kind *kind = &kinds[_i];
+	const struct fabric *fabric = subnet->fabric;
+	struct ask ask = ask_for(kind);
+	struct told told = tell(&ask);
+	size_t stride = told.sa.attribute_offset * 8u;
+	const struct wire_type *type = inventory_type(kind->kind);
+
+	for (unsigned int i = 0; i < told.n; i++) {
+		const uint8_t *wire = told.data + IBA_SA_DATA_OFFSET + i * stride;
+		uint32_t port = fabric_port_by_lid(fabric, wire[0] << 8 | wire[1]), block;
+		uint8_t blocks[64 * 128] = {0}, has[64] = {0}, expected[64] = {0};
+		uint8_t number = fabric->ports[port].num;
+		union sa_any record;
+
+		told_record(&told, kind->type, i, &record);
+		block = block_of(kind->kind, &record, &number);
+		port = fabric_port_of(fabric, fabric->ports[port].node, number);
+		fill(port, kind->kind, inventory_blocks(fabric, port, kind->kind), blocks, has);
+		ck_assert(has[block]);
+		wire_encode(type, blocks + block * type->size, expected);
+		ck_assert(memcmp(wire + kind->data_at, expected, wire_bytes(type)) == 0);
+	}
+	ck_assert_uint_eq(told.n, kind->all);
+	told_clear(&told);
+}
+END_TEST
+
+/* The components that name a port and a block pick the record with these values. */
+START_TEST(test_components)
+{
+	const struct kind *kind = &kinds[_i];
+	struct ask ask = ask_for(kind);
+	struct told told = tell(&ask);
+	union sa_any record;
+
+	ask.record = &record;
+	ask.method = IBA_METHOD_GET;
+	for (unsigned int i = 0; i < told.n; i += 3) {
+		struct told one;
+
+		told_record(&told, kind->type, i, &record);
+		ask.mask = 1 | (kind->port < 0 ? 0 : UINT64_C(1) << kind->port) |
+			   (kind->block < 0 ? 0 : UINT64_C(1) << kind->block);
+		one = tell(&ask);
+		ck_assert_uint_eq(one.header.status, IBA_STATUS_OK);
+		ck_assert(memcmp(one.data + IBA_SA_DATA_OFFSET,
+				 told.data + IBA_SA_DATA_OFFSET + i * told.sa.attribute_offset * 8u,
+				 wire_bytes(kind->type)) == 0);
+		told_clear(&one);
+	}
+	told_clear(&told);
+}
+END_TEST
+
+/* Nothing known: the query says what is to be read, as narrowly as it was asked. */
+START_TEST(test_waits)
+{
+	const struct kind *kind = &kinds[_i];
+	union record wanted = {
+		.lid = lid_at(kind->host ? endport(subnet, 7, true) : some_switch())};
+	struct ask ask = ask_for(kind);
+	struct told told;
+
+	ask.inventory = NULL;
+	ask.record = &wanted;
+	told = tell(&ask);
+	ck_assert(told.waits);
+	ck_assert_uint_eq(told.want, inventory_want(kind->kind, 0, INVENTORY_ALL_PORTS));
+	told_clear(&told);
+	ask.mask = 1;
+	told = tell(&ask);
+	ck_assert(told.waits);
+	ck_assert_uint_eq(told.want, inventory_want(kind->kind, wanted.lid, INVENTORY_ALL_PORTS));
+	told_clear(&told);
+	/* one table is enough for one port, whatever else is not known */
+	ck_assert(inventory_forget(maker, kind->kind));
+	put(fabric_port_by_lid(subnet->fabric, wanted.lid), kind->kind);
+	publish();
+	ask.inventory = inventory;
+	if (kind->port < 0 || kind->host)
+		ck_assert_uint_gt(count(&ask), 0);
+	ask.mask = 0;
+	told = tell(&ask);
+	ck_assert(told.waits);
+	told_clear(&told);
+}
+END_TEST
+
+/* Who cannot be asked is not told of, and nobody waits for it. */
+START_TEST(test_silent)
+{
+	const struct kind *kind = &kinds[_i];
+	uint32_t port = kind->host ? endport(subnet, 7, true) : some_switch();
+	const struct fabric_node *node = &subnet->fabric->nodes[subnet->fabric->ports[port].node];
+	union record wanted = {.lid = lid_at(port)};
+	struct ask ask = ask_for(kind);
+	struct told told;
+
+	ck_assert(inventory_forget(maker, kind->kind));
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		if (subnet->fabric->ports[i].node != subnet->fabric->ports[port].node)
+			put(i, kind->kind);
+	inventory_put_silent(maker, node->guid, node->num_ports + 1u, NOW, 1);
+	publish();
+	ask.inventory = inventory;
+	ask.record = &wanted;
+	ck_assert_uint_eq(count(&ask), kind->all - (kind->host ? kind->host : kind->sw));
+	ask.mask = 1;
+	told = tell(&ask);
+	ck_assert(!told.waits);
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_BUSY);
+	told_clear(&told);
+	ask.now += INVENTORY_SILENT_NS; /* after a while it is asked again */
+	told = tell(&ask);
+	ck_assert(told.waits);
+	told_clear(&told);
+}
+END_TEST
+
+static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}};
+
+/* What may not be seen is neither told nor waited for. */
+START_TEST(test_partitions_hide)
+{
+	const struct kind *kind = &kinds[_i];
+	struct ask ask;
+	struct told told;
+
+	subnet = with_partitions(subnet, two_worlds, 2, NULL, 0);
+	ask = ask_for(kind);
+	ask.sm_key = 0;
+	if (kind->kind == INVENTORY_P_KEYS) {
+		told = tell(&ask);
+		ck_assert_uint_eq(told.header.status, IBA_SA_DENIED);
+		told_clear(&told);
+		return;
+	}
+	ck_assert_uint_lt(count(&ask), kind->all);
+	ck_assert(inventory_forget(maker, kind->kind));
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		if (partitions_shared(subnet->partitions, ask.from,
+				      fabric_endport_of(subnet->fabric, i)))
+			put(i, kind->kind);
+	publish();
+	ask.inventory = inventory;
+	count(&ask);
+	ask.sm_key = TEST_SA_KEY;
+	told = tell(&ask);
+	ck_assert(told.waits);
+	told_clear(&told);
+}
+END_TEST
+
+START_TEST(test_sm_key_is_hidden)
+{
+	struct ask ask = ask_for(&kinds[3]);
+
+	for (unsigned int trusted = 0; trusted < 2; trusted++) {
+		struct iba_sm_info_record record;
+		struct told told;
+
+		ask.sm_key = trusted ? TEST_SA_KEY : 0;
+		told = tell(&ask);
+		ck_assert_uint_eq(told.n, 2);
+		told_record(&told, &iba_sm_info_record_type, 0, &record);
+		ck_assert_int_eq(record.sm_info.sm_key != 0, trusted);
+		ck_assert(record.sm_info.guid != 0);
+		told_clear(&told);
+	}
+	ask.now += INVENTORY_SM_INFO_NS;
+	ask.mask = 0;
+	{
+		struct told told = tell(&ask);
+
+		ck_assert(told.waits); /* a state is told as it is, not as it was */
+		told_clear(&told);
+	}
+}
+END_TEST
+
+/* ---- how much ---- */
+
+static uint16_t run_with(uint16_t attribute, size_t already, atomic_size_t *held, size_t *length)
+{
+	struct ask ask = {.subnet = subnet,
+			  .attribute = attribute,
+			  .method = IBA_METHOD_GET_TABLE,
+			  .sm_key = TEST_SA_KEY};
+	struct vendor_address from = {.qpn = 1, .lid = lid_at(endport(subnet, 0, true))};
+	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	uint8_t octets[IBA_MAD_BYTES];
+	struct sa_query query;
+
+	atomic_init(held, already);
+	ask_encode(&ask, octets);
+	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
+	query.held = held;
+	sa_query_run(&query, NULL);
+	g_free(sa_query_finish(&query, length));
+	ck_assert_uint_eq(atomic_load(held), already + query.reply.held);
+	sa_view_unref(view);
+	return query.status;
+}
+
+/* What long answers take is counted, and given back by who sends them; too much is BUSY. */
+START_TEST(test_answers_are_counted)
+{
+	atomic_size_t held;
+	size_t length;
+
+	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, 0, &held, &length), IBA_STATUS_OK);
+	ck_assert_uint_eq(length, IBA_SA_DATA_OFFSET + n_endports(subnet) * 112);
+	ck_assert_uint_eq(atomic_load(&held), length - IBA_MAD_BYTES);
+	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, SA_MAX_HELD - 1000, &held, &length),
+			  IBA_STATUS_BUSY);
+	ck_assert_uint_eq(length, IBA_MAD_BYTES);
+	ck_assert_uint_eq(atomic_load(&held), SA_MAX_HELD - 1000);
+}
+END_TEST
+
+/* All pairs of a large fabric do not fit; of a small one they do. */
+START_TEST(test_world_of_paths)
+{
+	atomic_size_t held;
+	size_t length;
+
+	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, 0, &held, &length), IBA_STATUS_OK);
+	ck_assert_uint_gt(length, 36 * 36 * 64);
+	subnet_unref(subnet);
+	subnet = make_subnet("fattree:16", 0, 0); /* 1344 endports */
+	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, 0, &held, &length), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(length, IBA_MAD_BYTES);
+}
+END_TEST
+
+/* What this SA does not have is said to be not there, by each method. */
+START_TEST(test_unsupported)
+{
+	static const uint16_t attributes[] = {IBA_ATTR_RANDOM_FORWARDING_TABLE_RECORD,
+					      IBA_ATTR_TRACE_RECORD,
+					      IBA_ATTR_SERVICE_ASSOCIATION_RECORD};
+	static const uint8_t methods[][2] = {{IBA_METHOD_GET, IBA_STATUS_UNSUP_METHOD_ATTR},
+					     {IBA_METHOD_GET_TABLE, IBA_STATUS_UNSUP_METHOD_ATTR},
+					     {0x13 /* GetTraceTable */, IBA_STATUS_UNSUP_METHOD}};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(attributes) * G_N_ELEMENTS(methods); i++) {
+		const uint8_t *method = methods[i % G_N_ELEMENTS(methods)];
+		struct ask ask = {.subnet = subnet,
+				  .attribute = attributes[i / G_N_ELEMENTS(methods)],
+				  .method = method[0]};
+		struct told told = tell(&ask);
+
+		ck_assert_uint_eq(told.header.status, method[1]);
+		ck_assert_uint_eq(told.length, IBA_MAD_BYTES);
+		told_clear(&told);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_tables");
+	TCase *tcase = tcase_create("tables");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_counts, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_contents, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_components, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_waits, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_silent, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_partitions_hide, 0, G_N_ELEMENTS(kinds));
+	tcase_add_test(tcase, test_sm_key_is_hidden);
+	tcase_add_test(tcase, test_answers_are_counted);
+	tcase_add_test(tcase, test_world_of_paths);
+	tcase_add_test(tcase, test_unsupported);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
