@@ -259,7 +259,8 @@ void capture_retract(struct capture *capture, uint64_t number)
 static int create_file(const char *file, GError **error)
 {
 	g_autoptr(GByteArray) header = g_byte_array_new();
-	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	/* MADs bear M_Keys and SM_Keys: not for others to read. */
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	capture_frame_header(header);
 	if (fd >= 0 && write_all(fd, header))

@@ -136,6 +136,7 @@ uint64_t tap_sending(struct tap *tap, const struct vendor_address *to, const uin
 	struct capture_address address;
 	uint64_t number;
 
+	g_assert(length >= iba_mad_header_bytes);
 	pthread_mutex_lock(&tap->lock);
 	address = near_end(tap, to, data);
 	number = capture_write(tap->capture, realtime_ns(), &address, data, length);
@@ -152,6 +153,8 @@ void tap_received(struct tap *tap, const struct vendor_mad *mad)
 {
 	struct capture_address address;
 
+	if (mad->length < iba_mad_header_bytes)
+		return; /* nothing that a wire carries */
 	pthread_mutex_lock(&tap->lock);
 	learn(tap, mad);
 	address = near_end(tap, &mad->remote, mad->data);

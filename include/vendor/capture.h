@@ -24,13 +24,13 @@ struct capture_address {
 };
 
 /*
- * Creates or truncates file. A thread of the capture does the writing; when the disk fails, it says
+ * Creates, for its owner only, or truncates file. A thread of the capture does the writing; when the disk fails, it says
  * so once to log and what is captured from then on is dropped.
  */
 struct capture *capture_new(const char *file, struct log *log, GError **error);
 
 /*
- * A MAD of up to 256 octets, or a whole RMPP message: that becomes the DATA segments in which it
+ * A MAD of 24 to 256 octets, or a whole RMPP message: that becomes the DATA segments in which it
  * travels. time_ns is CLOCK_REALTIME. Any thread; never waits for the disk. Returns a number for
  * capture_retract.
  */

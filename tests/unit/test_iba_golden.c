@@ -83,10 +83,9 @@ GOLDEN(node_info, node_info,
        "01 01 02 24 0002c90300a1b2c0 0002c90300a1b2c3 0002c90300a1b2c4"
        "0008 c738 000000a1 07 0002c9",
        .base_version = 1, .class_version = 1, .node_type = IBA_NODE_SWITCH, .num_ports = 36,
-       .system_image_guid = UINT64_C(0x0002c90300a1b2c0),
-       .node_guid = UINT64_C(0x0002c90300a1b2c3), .port_guid = UINT64_C(0x0002c90300a1b2c4),
-       .partition_cap = 8, .device_id = 0xC738, .revision = 0xA1, .local_port_num = 7,
-       .vendor_id = 0x2C9)
+       .system_image_guid = UINT64_C(0x0002c90300a1b2c0), .node_guid = UINT64_C(0x0002c90300a1b2c3),
+       .port_guid = UINT64_C(0x0002c90300a1b2c4), .partition_cap = 8, .device_id = 0xC738,
+       .revision = 0xA1, .local_port_num = 7, .vendor_id = 0x2C9)
 
 GOLDEN(switch_info, switch_info, "c000 0000 0100 0030 00 ff fe 95 0001 0020 d8 00 c0ff",
        .linear_fdb_cap = 0xC000, .multicast_fdb_cap = 256, .linear_fdb_top = 48,
@@ -110,12 +109,11 @@ GOLDEN(port_info, port_info,
        .vl_high_limit = 4, .vl_arbitration_high_cap = 8, .vl_arbitration_low_cap = 9,
        .mtu_cap = IBA_MTU_4096, .vl_stall_count = 7, .hoq_life = 16,
        .operational_vls = IBA_VLS_VL0_7, .partition_enforcement_inbound = 1,
-       .filter_raw_inbound = 1, .m_key_violations = 1, .p_key_violations = 2,
-       .q_key_violations = 3, .guid_cap = 32, .client_reregister = 1,
-       .multicast_p_key_trap_suppression_enabled = 1, .subnet_timeout = 18, .resp_time_value = 16,
-       .local_phy_errors = 8, .overrun_errors = 7, .max_credit_hint = 0x102,
-       .link_speed_ext_active2 = 1, .link_speed_ext_supported2 = 1, .link_speed_ext_enabled2 = 1,
-       .link_round_trip_latency = 0x0A0B0C, .capability_mask2 = 0x437,
+       .filter_raw_inbound = 1, .m_key_violations = 1, .p_key_violations = 2, .q_key_violations = 3,
+       .guid_cap = 32, .client_reregister = 1, .multicast_p_key_trap_suppression_enabled = 1,
+       .subnet_timeout = 18, .resp_time_value = 16, .local_phy_errors = 8, .overrun_errors = 7,
+       .max_credit_hint = 0x102, .link_speed_ext_active2 = 1, .link_speed_ext_supported2 = 1,
+       .link_speed_ext_enabled2 = 1, .link_round_trip_latency = 0x0A0B0C, .capability_mask2 = 0x437,
        .link_speed_ext_active = IBA_SPEED_EXT_HDR, .link_speed_ext_supported = 15,
        .link_speed_ext_enabled = 14)
 
@@ -129,10 +127,9 @@ GOLDEN(sl_to_vl_table, sl_to_vl_table, "0123456789abcdef",
 GOLDEN(vl_arbitration_table, vl_arbitration_table, "0340 0eff 0001",
        .entry = {{.vl = 3, .weight = 64}, {.vl = 14, .weight = 255}, {.vl = 0, .weight = 1}})
 
-GOLDEN(notice, notice, "84 000002 0080 0007 8003 0007", .is_generic = 1,
-       .type = IBA_NOTICE_INFO, .producer_type = IBA_PRODUCER_SWITCH,
-       .trap_number = IBA_TRAP_LINK_STATE_CHANGE, .issuer_lid = 7, .notice_toggle = 1,
-       .notice_count = 3, .data_details = {0, 7})
+GOLDEN(notice, notice, "84 000002 0080 0007 8003 0007", .is_generic = 1, .type = IBA_NOTICE_INFO,
+       .producer_type = IBA_PRODUCER_SWITCH, .trap_number = IBA_TRAP_LINK_STATE_CHANGE,
+       .issuer_lid = 7, .notice_toggle = 1, .notice_count = 3, .data_details = {0, 7})
 
 GOLDEN(trap_gid, trap_gid, "000000000000" GID1, .gid = gid1)
 
@@ -160,8 +157,8 @@ GOLDEN(trap_switch_p_key, trap_switch_p_key,
        .sw_lid = 9, .port_num = 12)
 
 GOLDEN(class_port_info, class_port_info,
-       "01 02 1a00 000004d2" GID1 "01 234567 0009 ffff 00 000001 80010000"
-       GID2 "0a bcdef0 000b 7fff ff 000002 12345678",
+       "01 02 1a00 000004d2" GID1 "01 234567 0009 ffff 00 000001 80010000" GID2
+       "0a bcdef0 000b 7fff ff 000002 12345678",
        .base_version = 1, .class_version = 2, .capability_mask = 0x1A00, .capability_mask2 = 0x26,
        .resp_time_value = 18, .redirect_gid = gid1, .redirect_tc = 1, .redirect_sl = 2,
        .redirect_fl = 0x34567, .redirect_lid = 9, .redirect_p_key = 0xFFFF, .redirect_qp = 1,
@@ -173,11 +170,17 @@ GOLDEN(node_record, node_record,
        "0005 0000 01 01 01 02 0002c90300000000 0002c90300000001 0002c90300000002 0080 1017"
        "00000000 02 0002c9 6e6f646531204843412d31",
        .lid = 5,
-       .node_info = {.base_version = 1, .class_version = 1, .node_type = IBA_NODE_CA,
-		     .num_ports = 2, .system_image_guid = UINT64_C(0x0002c90300000000),
+       .node_info = {.base_version = 1,
+		     .class_version = 1,
+		     .node_type = IBA_NODE_CA,
+		     .num_ports = 2,
+		     .system_image_guid = UINT64_C(0x0002c90300000000),
 		     .node_guid = UINT64_C(0x0002c90300000001),
-		     .port_guid = UINT64_C(0x0002c90300000002), .partition_cap = 128,
-		     .device_id = 0x1017, .local_port_num = 2, .vendor_id = 0x2C9},
+		     .port_guid = UINT64_C(0x0002c90300000002),
+		     .partition_cap = 128,
+		     .device_id = 0x1017,
+		     .local_port_num = 2,
+		     .vendor_id = 0x2C9},
        .node_description = {"node1 HCA-1"})
 
 GOLDEN(link_record, link_record, "0001 05 06 0002", .from_lid = 1, .from_port = 5, .to_port = 6,
@@ -185,16 +188,15 @@ GOLDEN(link_record, link_record, "0001 05 06 0002", .from_lid = 1, .from_port = 
 
 GOLDEN(path_record, path_record,
        "1000000000000abc" GID1 GID2 "0005 0006 81234540 a5 83 8001 abc9 84 90 92 01",
-       .service_id = UINT64_C(0x1000000000000abc), .dgid = gid1, .sgid = gid2, .dlid = 5,
-       .slid = 6, .raw_traffic = 1, .flow_label = 0x12345, .hop_limit = 64, .t_class = 0xA5,
-       .reversible = 1, .numb_path = 3, .p_key = 0x8001, .qos_class = 0xABC, .sl = 9,
+       .service_id = UINT64_C(0x1000000000000abc), .dgid = gid1, .sgid = gid2, .dlid = 5, .slid = 6,
+       .raw_traffic = 1, .flow_label = 0x12345, .hop_limit = 64, .t_class = 0xA5, .reversible = 1,
+       .numb_path = 3, .p_key = 0x8001, .qos_class = 0xABC, .sl = 9,
        .mtu_selector = IBA_SELECTOR_EXACTLY, .mtu = IBA_MTU_2048,
        .rate_selector = IBA_SELECTOR_EXACTLY, .rate = IBA_RATE_100,
        .packet_life_time_selector = IBA_SELECTOR_EXACTLY, .packet_life_time = 18, .preference = 1)
 
 GOLDEN(mc_member_record, mc_member_record,
-       "ff12401bffff0000 00000000ffffffff" GID1
-       "00000b1b c000 84 11 ffff 83 92 3abcdeff 25 80",
+       "ff12401bffff0000 00000000ffffffff" GID1 "00000b1b c000 84 11 ffff 83 92 3abcdeff 25 80",
        .mgid = {UINT64_C(0xff12401bffff0000), 0xFFFFFFFF}, .port_gid = gid1, .q_key = 0xB1B,
        .mlid = 0xC000, .mtu_selector = IBA_SELECTOR_EXACTLY, .mtu = IBA_MTU_2048, .t_class = 0x11,
        .p_key = 0xFFFF, .rate_selector = IBA_SELECTOR_EXACTLY, .rate = IBA_RATE_10,
@@ -227,14 +229,22 @@ GOLDEN(service_record, service_record,
 GOLDEN(inform_info_record, inform_info_record,
        GID1 "0001 000000000000" GID2 "ffff 0001 0000 01 01 0003 0040 000001 12 00 000004",
        .subscriber_gid = gid1, .enumeration = 1,
-       .inform_info = {.gid = gid2, .lid_range_begin = 0xFFFF, .lid_range_end = 1,
-		       .is_generic = 1, .subscribe = 1, .type = IBA_NOTICE_SUBN_MGT,
-		       .trap_number = IBA_TRAP_GID_IN_SERVICE, .qpn = 1, .resp_time_value = 18,
+       .inform_info = {.gid = gid2,
+		       .lid_range_begin = 0xFFFF,
+		       .lid_range_end = 1,
+		       .is_generic = 1,
+		       .subscribe = 1,
+		       .type = IBA_NOTICE_SUBN_MGT,
+		       .trap_number = IBA_TRAP_GID_IN_SERVICE,
+		       .qpn = 1,
+		       .resp_time_value = 18,
 		       .producer_type = IBA_PRODUCER_CLASS_MANAGER})
 
 GOLDEN(sm_info_record, sm_info_record, "0005 0000 0002c90300000001 0000000000000000 0000002a e3",
        .lid = 5,
-       .sm_info = {.guid = UINT64_C(0x0002c90300000001), .act_count = 42, .priority = 14,
+       .sm_info = {.guid = UINT64_C(0x0002c90300000001),
+		   .act_count = 42,
+		   .priority = 14,
 		   .sm_state = IBA_SM_MASTER})
 
 GOLDEN(multicast_forwarding_table_record, multicast_forwarding_table_record,
@@ -255,14 +265,47 @@ GOLDEN(p_key_table_record, p_key_table_record, "0005 0001 02 000000 ffff 8001", 
 GOLDEN(linear_forwarding_table_record, linear_forwarding_table_record, "0005 0001 00000000 ff 02",
        .lid = 5, .block_num = 1, .linear_forwarding_table = {.port = {255, 2}})
 
+GOLDEN(trap_cc_key, trap_cc_key, "0005 02 00 0015 0000 00000003 00 000001 0123456789abcdef" GID1,
+       .slid = 5, .method = IBA_METHOD_SET, .attribute_id = IBA_ATTR_SWITCH_PORT_CONGESTION_SETTING,
+       .attribute_modifier = 3, .qp = 1, .cc_key = UINT64_C(0x0123456789abcdef), .source_gid = gid1)
+
+GOLDEN(trap_b_key, trap_b_key, "0005 02 00 0010 00000003 00 000001 0123456789abcdef" GID1, .lid = 5,
+       .method = IBA_METHOD_SET, .attribute_id = 0x10, .attribute_modifier = 3, .qp = 1,
+       .b_key = UINT64_C(0x0123456789abcdef), .gid = gid1)
+
+GOLDEN(random_forwarding_table, random_forwarding_table, "0005 b0 02 c000 00 ff",
+       .entry = {{.lid = 5, .valid = 1, .lmc = 3, .port = 2}, {.lid = 0xC000, .port = 255}})
+
+GOLDEN(port_counters, port_counters,
+       "00 02 ffff 0001 02 03 0004 0005 0006 0007 08 09 01 ab 000c 000d"
+       "0000000e 0000000f 00000010 00000011 00000012",
+       .port_select = 2, .counter_select = 0xFFFF, .symbol_error_counter = 1,
+       .link_error_recovery_counter = 2, .link_downed_counter = 3, .port_rcv_errors = 4,
+       .port_rcv_remote_physical_errors = 5, .port_rcv_switch_relay_errors = 6,
+       .port_xmit_discards = 7, .port_xmit_constraint_errors = 8, .port_rcv_constraint_errors = 9,
+       .counter_select2 = 1, .local_link_integrity_errors = 10,
+       .excessive_buffer_overrun_errors = 11, .qp1_dropped = 12, .vl15_dropped = 13,
+       .port_xmit_data = 14, .port_rcv_data = 15, .port_xmit_pkts = 16, .port_rcv_pkts = 17,
+       .port_xmit_wait = 18)
+
+GOLDEN(port_samples_result_extended, port_samples_result_extended,
+       "abcd 0002 80000000 0000000000000001 0000000000000002", .tag = 0xABCD, .sample_status = 2,
+       .extended_width = 2, .counter = {1, 2})
+
 #define TESTS                                                                                      \
-	X(mad_header) X(dr_smp) X(rmpp_header) X(sa_header) X(node_info) X(switch_info)            \
-	X(port_info) X(sm_info) X(sl_to_vl_table) X(vl_arbitration_table) X(notice) X(trap_gid)    \
-	X(trap_port) X(trap_local_change) X(trap_system_image) X(trap_m_key) X(trap_key)           \
-	X(trap_switch_p_key) X(class_port_info) X(node_record) X(link_record) X(path_record)       \
-	X(mc_member_record) X(multi_path_record) X(service_record) X(inform_info_record)           \
-	X(sm_info_record) X(multicast_forwarding_table_record) X(sl_to_vl_table_record)            \
-	X(vl_arbitration_table_record) X(p_key_table_record) X(linear_forwarding_table_record)
+	X(mad_header)                                                                              \
+	X(dr_smp) X(rmpp_header) X(sa_header) X(node_info) X(switch_info) X(port_info) X(          \
+		sm_info) X(sl_to_vl_table) X(vl_arbitration_table) X(notice) X(trap_gid)           \
+		X(trap_port) X(trap_local_change) X(trap_system_image) X(trap_m_key) X(            \
+			trap_key) X(trap_switch_p_key) X(class_port_info) X(node_record)           \
+			X(link_record) X(path_record) X(mc_member_record) X(multi_path_record) X(  \
+				service_record) X(inform_info_record) X(sm_info_record)            \
+				X(multicast_forwarding_table_record) X(sl_to_vl_table_record)      \
+					X(vl_arbitration_table_record) X(p_key_table_record) X(    \
+						linear_forwarding_table_record) X(trap_cc_key)     \
+						X(trap_b_key) X(random_forwarding_table)           \
+							X(port_counters)                           \
+								X(port_samples_result_extended)
 
 int main(void)
 {
