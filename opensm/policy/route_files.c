@@ -8,6 +8,7 @@ struct route_files {
 	struct ref ref;
 	GArray *roots; /* uint64_t */
 	GArray *ids;   /* struct route_id */
+	GArray *port_orders; /* struct route_port_order */
 };
 
 static const struct guid_file_form guids_form = {
@@ -19,6 +20,13 @@ static const struct guid_file_form ids_form = {
 	.least = 1,
 	.most = 1,
 	.max = UINT64_MAX,
+};
+
+static const struct guid_file_form orders_form = {
+	.columns = "a switch GUID and its ports a line",
+	.least = 1,
+	.most = 255,
+	.max = 255,
 };
 
 /* GUIDs alone; an empty array if no file is named, NULL if it is wrong. */
@@ -59,6 +67,27 @@ static GArray *load_ids(const char *file, GError **error)
 	return ids;
 }
 
+static GArray *load_port_orders(const char *file, GError **error)
+{
+	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
+	struct guid_table *table = file ? guid_file_load(file, &orders_form, error) : NULL;
+
+	if (file && !table) {
+		g_array_unref(orders);
+		return NULL;
+	}
+	for (guint i = 0; table && i < table->rows->len; i++) {
+		const struct guid_row *row = &g_array_index(table->rows, struct guid_row, i);
+		struct route_port_order order = {.guid = row->guid, .n = row->n};
+
+		for (uint32_t k = 0; k < row->n; k++)
+			order.ports[k] = g_array_index(table->numbers, uint64_t, row->first + k);
+		g_array_append_val(orders, order);
+	}
+	guid_table_free(table);
+	return orders;
+}
+
 struct route_files *route_files_load(const struct options *options, GError **error)
 {
 	struct route_files *files = g_new0(struct route_files, 1);
@@ -68,6 +97,8 @@ struct route_files *route_files_load(const struct options *options, GError **err
 	if (files->roots)
 		files->ids = load_ids(options->ids_guid_file, error);
 	if (files->ids)
+		files->port_orders = load_port_orders(options->port_search_ordering_file, error);
+	if (files->port_orders)
 		return files;
 	route_files_unref(files);
 	return NULL;
@@ -85,6 +116,7 @@ void route_files_unref(struct route_files *files)
 		return;
 	g_clear_pointer(&files->roots, g_array_unref);
 	g_clear_pointer(&files->ids, g_array_unref);
+	g_clear_pointer(&files->port_orders, g_array_unref);
 	g_free(files);
 }
 
@@ -99,4 +131,6 @@ void route_files_input(const struct route_files *files, const struct options *op
 	input->n_roots = files->roots->len;
 	input->ids = (const struct route_id *)files->ids->data;
 	input->n_ids = files->ids->len;
+	input->port_orders = (const struct route_port_order *)files->port_orders->data;
+	input->n_port_orders = files->port_orders->len;
 }

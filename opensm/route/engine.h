@@ -23,6 +23,13 @@ struct route_id {
 	uint64_t id;
 };
 
+/* Ports of a switch in the order in which they are tried. */
+struct route_port_order {
+	uint64_t guid;
+	uint32_t n;
+	uint8_t ports[255];
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
@@ -30,6 +37,8 @@ struct route_input {
 	uint32_t n_roots;
 	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */
 	uint32_t n_ids;
+	const struct route_port_order *port_orders; /* a switch at most once */
+	uint32_t n_port_orders;
 };
 
 /* LFTs of all switches: lft[switch index][LID]. */

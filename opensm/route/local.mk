@@ -4,6 +4,7 @@ libroute_a_SOURCES = \
 	opensm/route/balance.c \
 	opensm/route/connect.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
+	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \

@@ -7,7 +7,8 @@
 #define ENGINES(ENGINE)                                                                            \
 	ENGINE(minhop)                                                                             \
 	ENGINE(updn)                                                                               \
-	ENGINE(dnup)
+	ENGINE(dnup)                                                                               \
+	ENGINE(dor)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

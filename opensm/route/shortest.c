@@ -5,7 +5,7 @@
  */
 #include "route/shortest.h"
 
-static uint16_t greatest_hops(const struct route_graph *graph, const uint8_t *hops)
+uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 {
 	size_t n = (size_t)graph->n * graph->n;
 	unsigned int most = 0;
@@ -28,7 +28,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	hops = engine->hops(graph, fabric, input, next, error);
 	if (hops) {
 		routing = routing_new(fabric, engine->name, engine->promises);
-		routing->max_hops = greatest_hops(graph, hops);
+		routing->max_hops = route_most_hops(graph, hops);
 		if (!route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, hops, routing);
 		if (graph->up)

@@ -28,6 +28,10 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 /* route_hops_all() with an error if switches are too far apart. */
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
 
-extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup;
+/* The greatest distance in such a table. */
+uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
+
+extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
+	route_engine_dor;
 
 #endif

@@ -369,6 +369,81 @@ START_TEST(test_updn_on_random_fabrics)
 }
 END_TEST
 
+/* ---- dor ---- */
+
+static void check_dor(const char *spec, bool promise)
+{
+	struct fabric *fabric = make_fabric(spec, 1);
+	struct routing *routing = route(fabric, "dor");
+	struct route_verdict verdict;
+
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert_msg(verdict.acyclic == promise, "%s", spec);
+	ck_assert_msg(!(routing->promises & ROUTE_DEADLOCK_FREE) == !promise, "%s", spec);
+	route_verdict_clear(&verdict);
+	check_shortest(fabric, routing, 0);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+
+START_TEST(test_dor_promises_what_it_can)
+{
+	check_dor("mesh:4x3", true);
+	check_dor("mesh:3x3x3", true);
+	check_dor("hypercube:4", true);
+	check_dor("torus:5x4", false);
+	check_dor("torus:3x3", true); /* rings of three: no path is longer than a step */
+}
+END_TEST
+
+START_TEST(test_dor_on_random_fabrics)
+{
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct fabric *fabric = random_fabric(seed, 16);
+		struct routing *routing = route(fabric, "dor");
+
+		check_shortest(fabric, routing, seed);
+		compare(fabric, routing, seed);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
+/* On a mesh whose y dimension comes first, a corner sends what is in its column by y alone. */
+START_TEST(test_dor_keeps_the_order_given)
+{
+	struct fabric *fabric = make_fabric("mesh:3x3", 0);
+	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
+	struct route_input input = { .threads = 1 };
+	struct routing *plain = route(fabric, "dor"), *turned;
+	uint32_t differ = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+		struct route_port_order order = { .guid = node->guid };
+
+		for (unsigned int num = node->num_ports; num; num--)
+			order.ports[order.n++] = num;
+		g_array_append_val(orders, order);
+	}
+	input.port_orders = (const struct route_port_order *)orders->data;
+	input.n_port_orders = orders->len;
+	turned = route_find("dor")->compute(fabric, &input, NULL);
+	ck_assert_ptr_nonnull(turned);
+	ck_assert(turned->promises & ROUTE_DEADLOCK_FREE);
+	check_shortest(fabric, turned, 0);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+			differ += plain->lft[sw][lid] != turned->lft[sw][lid];
+	ck_assert_uint_gt(differ, 0);
+	g_array_unref(orders);
+	routing_unref(plain);
+	routing_unref(turned);
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* A subnet of a host, or of two hosts and a cable, has no switch to program. */
 START_TEST(test_no_switch)
 {
@@ -627,6 +702,7 @@ START_TEST(test_threads_change_nothing)
 
 		check_threads(fabric, "minhop");
 		check_threads(fabric, "updn");
+		check_threads(fabric, "dor");
 		fabric_unref(fabric);
 	}
 }
@@ -997,6 +1073,9 @@ int main(void)
 	tcase_add_test(tcase, test_very_long_chain);
 	tcase_add_test(tcase, test_minhop_on_random_fabrics);
 	tcase_add_test(tcase, test_updn_on_random_fabrics);
+	tcase_add_test(tcase, test_dor_promises_what_it_can);
+	tcase_add_test(tcase, test_dor_on_random_fabrics);
+	tcase_add_test(tcase, test_dor_keeps_the_order_given);
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
 	tcase_add_test(tcase, test_threads_change_nothing);
