@@ -24,8 +24,8 @@ struct capture_address {
 };
 
 /*
- * Creates, for its owner only, or truncates file. A thread of the capture does the writing; when the disk fails, it says
- * so once to log and what is captured from then on is dropped.
+ * Creates the file, for its owner only, or truncates it. A thread of the capture does the writing;
+ * when the disk fails, it says so once to log and what is captured from then on is dropped.
  */
 struct capture *capture_new(const char *file, struct log *log, GError **error);
 
