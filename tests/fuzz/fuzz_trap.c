@@ -71,6 +71,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	subnet = bed_subnet(bed);
 	fuzz_expect(subnet && subnet->fabric->n_nodes == sim_nodes(bed->sim));
 	subnet_unref(subnet);
+	g_string_truncate(bed->text, 0);
 }
 
 static void teardown(void *state)

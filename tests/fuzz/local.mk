@@ -3,6 +3,7 @@
 # inputs. make fuzz builds the same with clang's libFuzzer in a directory of its own and runs each
 # FUZZ_RUNS times: see fuzz.sh.
 fuzz_programs = \
+	tests/fuzz/fuzz_console \
 	tests/fuzz/fuzz_guid2lid \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_options \
@@ -31,6 +32,9 @@ libfuzz_a_SOURCES = tests/fuzz/fuzz.c tests/fuzz/fuzz_file.c tests/fuzz/fuzz.h \
 endif
 LIBS_FUZZ = $(FUZZ_LIBS) libfuzz.a
 
+tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c tests/fuzz/no_check.c
+tests_fuzz_fuzz_console_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_console_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_guid2lid_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)
 tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
