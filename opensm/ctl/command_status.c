@@ -10,6 +10,8 @@
 
 #include "ctl/command_private.h"
 #include "ctl/status.h"
+#include "iba/constants.h"
+#include "policy/inventory.h"
 
 /* "MASTER" as "Master". */
 static void answer_sm_state(GVariantBuilder *builder, const char *key, const char *state)
@@ -84,7 +86,44 @@ static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, cons
 	answer_append(list, &row);
 }
 
-/* This one, and ports that say they have an SM; nobody asks those for their state yet. */
+/* What another SM last said of itself; it is asked if that is old, so that the next status knows.
+ */
+static bool look_up(struct command_call *call, uint32_t port, struct iba_sm_info *info)
+{
+	const struct fabric_port *p = &call->fabric->ports[port];
+	struct inventory *inventory = slot_take(&call->context->inventory);
+	const struct inventory_list *list;
+	const void *block = NULL;
+
+	if (inventory_look(inventory, call->fabric->nodes[p->node].guid, p->num, INVENTORY_SM_INFO,
+			   runtime_now(call->context->rt), &list) == INVENTORY_KNOWN)
+		block = inventory_list_block(list, 0);
+	else
+		event_emit(&call->context->bus, EVENT_INVENTORY_WANTED,
+			   inventory_want(INVENTORY_SM_INFO, p->lid, p->num));
+	if (block)
+		*info = *(const struct iba_sm_info *)block;
+	inventory_unref(inventory);
+	return block != NULL;
+}
+
+static void add_other_sm(struct command_call *call, GVariantBuilder *list, uint32_t port)
+{
+	uint64_t guid = call->fabric->ports[port].guid;
+	g_autofree char *priority = NULL;
+	struct iba_sm_info info;
+	const char *state;
+
+	if (!look_up(call, port, &info)) {
+		add_sm(list, guid, "unknown", "-", false);
+		return;
+	}
+	state = iba_name(IBA_SET_SM_STATE, info.sm_state);
+	priority = g_strdup_printf("%u", info.priority);
+	add_sm(list, guid, state ? state : "?", priority, false);
+}
+
+/* This one, and the ports that say they have an SM. */
 static void add_sms(struct command_call *call, GVariantBuilder *builder,
 		    const struct options *options)
 {
@@ -99,7 +138,7 @@ static void add_sms(struct command_call *call, GVariantBuilder *builder,
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
 		if (fabric_is_endport(fabric, i) && i != fabric->sm_port &&
 		    fabric->ports[i].info.capability_mask & IBA_PORT_CAP_SM)
-			add_sm(&list, fabric->ports[i].guid, "unknown", "-", false);
+			add_other_sm(call, &list, i);
 	answer_member(builder, "known_sms", &list);
 }
 

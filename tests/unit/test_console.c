@@ -425,6 +425,27 @@ START_TEST(sessions)
 }
 END_TEST
 
+/* A second one on the same fabric stands aside; it is asked when its port says that it is there. */
+START_TEST(another_sm)
+{
+	struct daemon_config config = {.rt = f.s->rt, .log = f.s->log};
+	struct daemon *other;
+
+	config.options = slot_take(&daemon_context(f.s->daemon)->options);
+	config.vendor = sim_open(f.s->sim, 0x0200000000001001, NULL);
+	other = daemon_new(&config, NULL);
+	options_unref(config.options);
+	daemon_start(other);
+	scenario_run_ms(f.s, 2000);
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 2000);
+	expect("status", "   0x200000000001001 ");
+	scenario_run_ms(f.s, 1000);
+	expect("status", "   0x200000000001001 Standby     0        \n");
+	daemon_free(other);
+}
+END_TEST
+
 START_TEST(uneven_lids)
 {
 	start_with("1");
@@ -589,6 +610,7 @@ int main(void)
 	tcase_add_test(up, options_changed);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
+	tcase_add_test(up, another_sm);
 	tcase_add_test(up, journal_of_a_link);
 	tcase_add_test(up, journal_of_a_node);
 	tcase_add_test(up, journal_is_bounded);

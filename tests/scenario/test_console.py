@@ -1,0 +1,375 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The console of the program as a user meets it: by TCP and on the standard input. On a simulated
+fabric; run in the build directory. Prints a line a failure."""
+
+import ctypes
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PROMPT = b'OpenSM $ '
+KEY = 'correct horse battery staple'
+SECONDS = 60  # for what takes well below a second on an idle machine
+
+passed = failed = 0
+
+
+def check(what, good, detail=''):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class Daemon:
+    """opensm with a console; with Daemon('--console', 'loopback') as daemon: ..."""
+
+    def __init__(self, *options, spec='fattree:8', port=None, **popen):
+        self.dir = tempfile.TemporaryDirectory(prefix='opensm-console.')
+        self.port = port or free_port()
+        self.log = os.path.join(self.dir.name, 'log')
+        self.argv = [os.environ.get('OPENSM', './opensm/opensm'), '-F', self.path('conf', ''),
+                     '--sim', spec, '-f', self.log, '-C', str(self.port), *options]
+        self.popen = popen
+
+    def path(self, name, text=None):
+        path = os.path.join(self.dir.name, name)
+        if text is not None:
+            with open(path, 'w') as file:
+                file.write(text)
+        return path
+
+    def __enter__(self):
+        env = dict(os.environ, OSM_CACHE_DIR=self.dir.name)
+        env.pop('NOTIFY_SOCKET', None)
+        with open(self.path('stderr'), 'w') as errors:
+            self.child = subprocess.Popen(
+                self.argv, env=env, stderr=errors, **{'stdin': subprocess.DEVNULL,
+                                                      'stdout': errors, **self.popen},
+                preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))
+        return self
+
+    def __exit__(self, *_):
+        if self.child.poll() is None:
+            self.child.terminate()
+        try:
+            check('the daemon ends with code 0', self.child.wait(SECONDS) == 0, self.errors())
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            check('the daemon ends', False)
+        self.dir.cleanup()
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def errors(self):
+        return self.read('stderr')
+
+    def wait_log(self, text):
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline and self.child.poll() is None:
+            if os.path.exists(self.log) and text in self.read('log'):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def client(self, host='127.0.0.1', key=None):
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                return Client(socket.create_connection((host, self.port), SECONDS), key)
+            except ConnectionRefusedError:
+                if time.monotonic() > deadline or self.child.poll() is not None:
+                    raise
+                time.sleep(0.05)
+
+    def alive(self):
+        with self.client() as client:
+            return self.child.poll() is None and 'OpenSM' in client.ask('version')
+
+
+class Client:
+    """Sends lines, reads up to the prompt."""
+
+    def __init__(self, sock, key=None):
+        self.sock, self.ahead = sock, b''
+        sock.settimeout(SECONDS)
+        if key is not None:
+            self.read_to(b'Key: ')
+            self.send(key + '\n')
+        self.greeting = self.read_to(PROMPT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.sock.close()
+
+    def send(self, data):
+        self.sock.sendall(data.encode() if isinstance(data, str) else data)
+
+    def read_to(self, end):
+        """What came before end; all there is if the connection closes."""
+        while end not in self.ahead:
+            try:
+                data = self.sock.recv(65536)
+            except ConnectionResetError:
+                data = b''
+            if not data:
+                text, self.ahead = self.ahead, b''
+                return text.decode()
+            self.ahead += data
+        text, self.ahead = self.ahead.split(end, 1)
+        return text.decode()
+
+    def ask(self, line):
+        self.send(line if isinstance(line, bytes) else line + '\n')
+        return self.read_to(PROMPT)
+
+    def json(self, line):
+        return json.loads(self.ask(line + ' json'))
+
+    def closed(self):
+        try:
+            while data := self.sock.recv(65536):
+                self.ahead += data
+        except ConnectionResetError:
+            pass
+        return True
+
+
+def wait_for(done):
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if done():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def everyday(daemon):
+    with daemon.client() as client:
+        check('the log has the subnet', daemon.wait_log('SUBNET UP'))
+        status = client.ask('status')
+        check('status', 'SM State             : Master\n' in status, status)
+        check('status as JSON', client.json('status')['subnet']['hosts'] == 128)
+        whole = client.json('path host-0 host-127')
+        check('a path', whole['arrives'] and len(whole['hops']) == 7, whole)
+        name, port = whole['hops'][1]['node'], whole['hops'][1]['out_port']
+        check('pull a cable', 'is pulled' in client.ask(f'sim unlink {name} {port}'))
+        check('the loss is in the journal',
+              wait_for(lambda: 'link    down: ' in client.ask('events')), client.ask('events'))
+        other = client.json('path host-0 host-127')
+        check('the path is another one', other['arrives'] and
+              (other['hops'][1]['node'], other['hops'][1]['out_port']) != (name, port), other)
+        check('where it is', f'port {port} ({name})' in client.ask('ports down'))
+        check('plug it', 'is plugged' in client.ask(f'sim link {name} {port}'))
+        check('it is back', wait_for(lambda: '0 port(s) down' in client.ask('ports down')))
+        check('quit', client.ask('quit') == '' and client.closed())
+
+
+def loops(daemon):
+    with daemon.client() as client:
+        client.send('status loop\n')
+        for _ in range(3):
+            client.read_to(b'Known SMs')
+        client.ask('')
+        check('a line ends a loop', client.ask('version') == client.ask('version'))
+        time.sleep(1.5)
+        check('and it stays ended', client.ask('version').startswith('OpenSM '))
+
+
+def hostile(daemon):
+    with daemon.client() as client:
+        check('telnet', client.ask(b'\xff\xfd\x03\xff\xfb\x18ver\xff\xfa\x18\x00x\n\xff\xf0sion\r\n')
+              .startswith('OpenSM '))
+        check('garbage', client.ask(b'\x00\x01\xfe\n') == 'The line is not text\n')
+        check('a long line', client.ask(b'x' * 100000 + b'\n') == 'The line is too long\n')
+        check('a prefix', client.ask('vers').startswith('OpenSM '))
+        check('an unknown command', 'Command not found' in client.ask('nothing'))
+        client.send(b'version\n' * 1000)
+        check('a thousand lines at once',
+              all(client.read_to(PROMPT).startswith('OpenSM ') for _ in range(1000)))
+    with daemon.client() as client:
+        client.send(b'version\nversion')
+        client.sock.shutdown(socket.SHUT_WR)
+        text = client.read_to(b'\0')
+        check('lines before the end of input', text.count('OpenSM 4') == 2, text)
+    with daemon.client() as client:
+        client.send('POST / HTTP/1.1\r\nHost: x\r\n\r\nsweep off\r\n')
+        check('a browser is sent away', client.closed() and
+              b'This is not a web server' in client.ahead, client.ahead)
+    with daemon.client() as client:
+        check('and has done nothing', client.json('status')['subnet_flags']['sweeping_enabled'])
+        check('keys are hidden', 'm_key (hidden)' in client.ask('dump_conf'))
+    for _ in range(50):  # gone without a word, or in the midst of one
+        client = daemon.client()
+        client.send(b'dump_conf\n' * 20)
+        client.sock.close()
+    check('it lives after clients that vanish', daemon.alive())
+
+
+def slow_reader(daemon):
+    """Asks for more than fits anywhere and reads nothing: holds up only itself."""
+    with daemon.client() as slow:
+        slow.sock.settimeout(0.5)
+        sent = 0
+        try:
+            while sent < 1 << 24:
+                sent += slow.sock.send(b'switchbalance verbose json\n' * 100)
+        except socket.timeout:
+            pass
+        check('a client that does not read is not read either', sent < 1 << 24, sent)
+        with daemon.client() as other:
+            begin = time.monotonic()
+            check('others do not notice', other.ask('version').startswith('OpenSM '))
+            check('nor wait', time.monotonic() - begin < 10)
+
+
+def sessions(daemon):
+    clients = [daemon.client() for _ in range(8)]
+    check('eight at once', all(c.ask('version').startswith('OpenSM ') for c in clients))
+    with socket.create_connection(('127.0.0.1', daemon.port), SECONDS) as ninth:
+        check('the ninth is turned away', b'too many sessions' in ninth.recv(100))
+    clients[0].ask('quit')
+    clients[0].closed()
+    check('until one has gone', wait_for(lambda: daemon.alive()))
+    for client in clients:
+        client.sock.close()
+
+
+def loopback():
+    with Daemon('--console', 'loopback') as daemon:
+        everyday(daemon)
+        loops(daemon)
+        hostile(daemon)
+        slow_reader(daemon)
+        sessions(daemon)
+        if socket.has_ipv6:
+            try:
+                with daemon.client('::1') as client:
+                    check('IPv6', client.ask('version').startswith('OpenSM '))
+            except OSError as error:
+                check('this host has no IPv6', 'not on ::1' in daemon.read('log'), error)
+        with Daemon('--console', 'loopback', port=daemon.port) as second:
+            check('a port in use', second.child.wait(SECONDS) == 1)
+            check('is named', f'console: TCP port {daemon.port}: ' in second.errors(),
+                  second.errors())
+            second.child.returncode = 0
+
+
+def with_key():
+    daemon = Daemon('--console', 'socket')
+    path = daemon.path('key', KEY + '\n')
+    os.chmod(path, 0o600)
+    daemon.argv += ['--console-key-file', path]
+    with daemon:
+        with daemon.client(key=KEY) as client:
+            check('the key opens', client.ask('version').startswith('OpenSM '))
+            check('and shows keys', 'm_key 0x' in client.ask('dump_conf'))
+        begin = time.monotonic()
+        wrong = daemon.client(key='sweep off\nhelp\n' + KEY + 'x')
+        check('three wrong keys', wrong.closed() and wrong.greeting.count('not the key') == 3,
+              wrong.greeting)
+        check('cost three seconds', time.monotonic() - begin >= 2.9)
+        check('and are in the log', daemon.wait_log('did not know the key'))
+        late = daemon.client(key='a wrong one\n' + KEY)
+        check('the second try may be right', late.ask('version').startswith('OpenSM '))
+        late.sock.close()
+        check('the key is not in the log', KEY not in daemon.read('log'))
+
+
+def refused():
+    for options, text in (
+            (['--console', 'local', '--daemon'], "console: 'local' needs the terminal"),
+            (['--console', 'loopback', '--console-key-file', '/dev/null'], 'not a regular file'),
+            (['--console', 'sockets'], "console: 'sockets' is not one of"),
+            (['--console', 'loopback', '--console-key-file', '/nonexistent'], 'No such file')):
+        with Daemon(*options, spec='fattree:4') as daemon:
+            check(f'{options} is refused', daemon.child.wait(SECONDS) == 1)
+            check(f'{options} says why', text in daemon.errors(), daemon.errors())
+            daemon.child.returncode = 0
+    with Daemon('--console', 'socket', spec='fattree:4') as daemon:
+        with daemon.client() as client:
+            check('socket without a key stays here', client.ask('version').startswith('OpenSM '))
+        check('and says so', 'it stays on this host' in daemon.errors(), daemon.errors())
+        check('in the log too', 'of this host' in daemon.read('log'))
+
+
+def on_pipe():
+    with Daemon('--console', 'local', spec='fattree:4', stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE) as daemon:
+        daemon.child.stdin.write(b'version\n')
+        daemon.child.stdin.flush()
+        text = os.read(daemon.child.stdout.fileno(), 9)
+        check('the prompt', text == PROMPT, text)
+        daemon.child.stdin.close()
+        check('the end of input', daemon.wait_log('end of the session of the terminal'))
+        time.sleep(0.2)
+        check('does not end the daemon', daemon.child.poll() is None)
+        daemon.child.terminate()
+        check('what it printed', daemon.child.stdout.read().startswith(b'OpenSM 4'))
+        daemon.child.stdout.close()
+
+
+def on_terminal():
+    master, slave = pty.openpty()
+    with Daemon('--console', 'local', '--progress', spec='fattree:4', stdin=slave,
+                stdout=slave) as daemon:
+        os.close(slave)
+        client = Client(Terminal(master, b'the daemon goes on'))
+        check('a terminal', 'OpenSM' in client.ask('version'))
+        check('--progress says that it shows nothing', 'takes the terminal' in daemon.errors(),
+              daemon.errors())
+        check('quit closes the console', 'the daemon goes on' in client.ask('quit'))
+        time.sleep(0.2)
+        check('not the daemon', daemon.child.poll() is None)
+    os.close(master)
+
+
+class Terminal:
+    """A pseudo terminal with the few methods of a socket that Client needs; last ends it."""
+
+    def __init__(self, fd, last):
+        self.fd, self.last, self.ended = fd, last, False
+
+    def settimeout(self, seconds):
+        pass
+
+    def sendall(self, data):
+        os.write(self.fd, data)
+
+    def recv(self, size):
+        data = b'' if self.ended else os.read(self.fd, size)
+        self.ended = self.ended or self.last in data
+        return data
+
+
+def main():
+    loopback()
+    with_key()
+    refused()
+    on_pipe()
+    on_terminal()
+    print(f'test_console: {passed} passed, {failed} failed')
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
