@@ -71,8 +71,9 @@ static void check_tables(struct sm *sm, struct builder_node *node)
 	bool same = sm->routing && node->has_switch_info &&
 		    node->switch_info.linear_fdb_top == sm->routing->top;
 
-	if (same)
+	if (same && !node->twins)
 		return;
+	node->twins = false;
 	forget_tables(node);
 }
 
@@ -185,6 +186,10 @@ static void on_port_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	/* Read again in one sweep: in INIT it may be again, with something else behind it. */
+	if (port->fresh && !asked_twice && info.port_state == IBA_PORT_INIT &&
+	    builder_is_switch(port->node))
+		link_bounced(port);
 	port_info_store(port, &info);
 	if (wants_extended(port, request))
 		get_port_info(sm, port->node, port->num, true);
@@ -372,6 +377,13 @@ static struct builder_node *node_answered(const struct sm_request *request,
 	return node_info_sane(request->sm, request, info) ? meet_node(request->sm, info) : NULL;
 }
 
+/* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
+static void ask_old_neighbour(struct builder_port *port)
+{
+	if (builder_is_switch(port->node) && !port->fresh)
+		port->node->dirty = true;
+}
+
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
@@ -386,7 +398,12 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 			   "also behind port %u of %s",
 			   far->num, sm_node_name(far->node, far_name, sizeof(far_name)), port->num,
 			   sm_node_name(port->node, near_name, sizeof(near_name)));
+		far->node->twins = true;
 		return false;
+	}
+	if (far->peer && far->peer != port) {
+		far->node->twins = true; /* perhaps */
+		ask_old_neighbour(far->peer);
 	}
 	if (port->peer != far)
 		builder_link(port, far);

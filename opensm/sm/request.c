@@ -69,13 +69,31 @@ bool sm_block_read(struct sm_request *request, struct builder_table *table,
 	return true;
 }
 
+static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
+{
+	uint64_t sum = 0, word;
+
+	for (unsigned int i = 0; i < IBA_SMP_DATA_BYTES; i += sizeof(word)) {
+		memcpy(&word, data + i, sizeof(word));
+		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
 void sm_block_written(struct sm_request *request, struct builder_table *table,
 		      const struct wire_type *type)
 {
-	if (sm_block_read(request, table, type))
-		return;
-	table->known[request->block] = false;
-	sm_request_failed(request);
+	char name[SM_NAME_SIZE];
+
+	if (!sm_block_read(request, table, type)) {
+		table->known[request->block] = false;
+		sm_request_failed(request);
+	} else if (digest(request->mad.data) != request->sent) {
+		sm_problem(request->sm, "%s does not take block %u of its %s",
+			   sm_node_name(request->node, name, sizeof(name)), request->block,
+			   iba_name(IBA_SET_ATTR, request->mad.attribute));
+	}
 }
 
 /* Share of the SMPs of this sweep that had to be sent again. */
@@ -224,6 +242,7 @@ static void run_unreachable(struct message *message)
 
 void sm_request_send(struct sm_request *request)
 {
+	request->sent = digest(request->mad.data);
 	if (request->aside) {
 		request->node = NULL;
 		request->port = NULL;

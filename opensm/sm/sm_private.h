@@ -90,6 +90,7 @@ struct sm_request {
 	struct builder_node *node;
 	struct builder_port *port; /* what it is about; NULL: the node */
 	uint32_t block;
+	uint64_t sent; /* digest of what a Set carries: the answer overwrites it */
 	bool unreachable;
 	bool aside; /* of no sweep: when it comes back, node and port are NULL */
 	unsigned int rounds;			  /* how often all retries were used up */
