@@ -133,9 +133,149 @@ static void reboot_host(struct scenario *s)
 	reboot_node(s, scenario_random_host(s));
 }
 
+/* ---- hardware that works, but not well ---- */
+
+static void degrade(struct scenario *s)
+{
+	static const unsigned int rates[] = {2500, 10000, 14062, 25781};
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	sim_link_degrade(s->sim, node, port, 1 + 3 * scenario_random(s, 2),
+			 rates[scenario_random(s, G_N_ELEMENTS(rates))]);
+}
+
+static void flap_quickly(struct scenario *s)
+{
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	sim_link_flap(s->sim, node, port, scenario_random(s, 20) * NS_PER_MS,
+		      scenario_random(s, 200) * NS_PER_MS, 1 + scenario_random(s, 20));
+}
+
+static void black_hole(struct scenario *s)
+{
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	sim_link_black_hole(s->sim, node, port, true);
+	scenario_run_ms(s, scenario_random(s, 15000));
+	sim_link_black_hole(s->sim, node, port, false);
+}
+
+static void stubborn(struct scenario *s)
+{
+	unsigned int node = scenario_random_switch(s);
+
+	sim_node_stubborn(s->sim, node, true);
+	scenario_run_ms(s, scenario_random(s, 15000));
+	sim_node_stubborn(s->sim, node, false);
+}
+
+static void claim_guid(struct scenario *s, unsigned int node, uint64_t guid)
+{
+	sim_node_set(s->sim, node, false);
+	sim_set_node_guid(s->sim, node, guid);
+	sim_node_set(s->sim, node, true);
+}
+
+/* Comes up with the NodeGUID of another or none, and is replaced by the right one. */
+static void duplicate_guid(struct scenario *s)
+{
+	unsigned int node =
+		scenario_random(s, 2) ? scenario_random_switch(s) : scenario_random_host(s);
+	unsigned int other =
+		scenario_random(s, 2) ? scenario_random_switch(s) : scenario_random_host(s);
+	struct sim_node_view view, twin;
+
+	sim_node_view(s->sim, node, &view);
+	sim_node_view(s->sim, other, &twin);
+	claim_guid(s, node, scenario_random(s, 4) ? twin.node_guid : 0);
+	scenario_run_ms(s, scenario_random(s, 15000));
+	claim_guid(s, node, view.node_guid);
+}
+
+/* ---- cables ---- */
+
+/* A host's cable is bent back into the switch, for a while. */
+static void loopback(struct scenario *s)
+{
+	unsigned int host = scenario_random_host(s), peer, peer_port;
+
+	if (!sim_peer(s->sim, host, 1, &peer, &peer_port))
+		return;
+	sim_cable_move(s->sim, host, 1, peer, peer_port);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	sim_cable_move(s->sim, peer, peer_port, host, 1);
+}
+
+static void swap_hosts(struct scenario *s)
+{
+	unsigned int a = scenario_random_host(s), b = scenario_random_host(s), at, port;
+	unsigned int pause = scenario_random(s, 2) * 200;
+
+	if (a == b || !sim_peer(s->sim, a, 1, &at, &port))
+		return;
+	sim_cable_move(s->sim, a, 1, at, port);
+	scenario_run_ms(s, scenario_random(s, 1 + pause));
+	sim_cable_move(s->sim, b, 1, a, 1);
+	scenario_run_ms(s, scenario_random(s, 1 + pause));
+	sim_cable_move(s->sim, at, port, b, 1);
+}
+
+/* ---- packets ---- */
+
+static void doubled(struct scenario *s)
+{
+	sim_set_duplicate(s->sim, 0.1);
+	scenario_run_ms(s, scenario_random(s, 10000));
+	sim_set_duplicate(s->sim, 0);
+}
+
+static void late(struct scenario *s)
+{
+	sim_set_delay(s->sim, 200, scenario_random(s, 600) * NS_PER_MS);
+	scenario_run_ms(s, scenario_random(s, 10000));
+	sim_set_delay(s->sim, 200, 0);
+}
+
+/* Few at a time: a Set that arrives with another value than was sent may do lasting harm. */
+static void corruption(struct scenario *s)
+{
+	sim_set_corrupt(s->sim, 0.001);
+	scenario_run_ms(s, scenario_random(s, 10000));
+	sim_set_corrupt(s->sim, 0);
+}
+
+/* Traps that nothing is behind, with whatever in them. */
+static void forged_traps(struct scenario *s)
+{
+	static const uint16_t numbers[] = {64,	65,  66,  67,  128, 129, 130,
+					   131, 144, 145, 256, 257, 258, 259};
+	unsigned int n = 1 + scenario_random(s, 50);
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int node =
+			scenario_random(s, 2) ? scenario_random_switch(s) : scenario_random_host(s);
+		struct iba_notice notice = {
+			.is_generic = !!scenario_random(s, 8),
+			.type = scenario_random(s, 8),
+			.trap_number = numbers[scenario_random(s, G_N_ELEMENTS(numbers))],
+			.issuer_lid = scenario_random(s, 0x10000),
+		};
+
+		for (unsigned int j = 0; j < sizeof(notice.data_details); j++)
+			notice.data_details[j] = scenario_random(s, 0x100);
+		sim_trap(s->sim, node, 1, &notice);
+		scenario_run_ms(s, scenario_random(s, 20));
+	}
+}
+
 static void (*const faults[])(struct scenario *s) = {
-	break_link, flap_link, reboot_switch, reboot_host, restart,
-	split,	    own_link,  silence,	      power_cut,
+	break_link, flap_link,	  reboot_switch, reboot_host,	 restart,    split,	 own_link,
+	silence,    power_cut,	  degrade,	 flap_quickly,	 black_hole, loopback,	 doubled,
+	late,	    forged_traps, stubborn,	 duplicate_guid, swap_hosts, corruption,
 };
 
 /* One or several, the next while the first is still being dealt with. */
