@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
-#include "libvendor/osmsim/server.h"
+#include "libvendor/osmsim/issm.h"
 
 static void answer(struct connection *connection, enum osmsim_type type, int value)
 {
@@ -175,6 +175,20 @@ static void do_unregister(struct connection *connection, const uint8_t *data, si
 	answer(connection, OSMSIM_UNREGISTER, port ? mad_unregister(port, request.agent) : -EBADF);
 }
 
+static void do_issm(struct connection *connection, const uint8_t *data, size_t length)
+{
+	struct osmsim_path out = {.error = -ENODEV};
+	struct osmsim_port_request request;
+	struct sim_port *port;
+
+	(void)length;
+	memcpy(&request, data, sizeof(request));
+	port = end_port(connection->node, request.port_num);
+	if (port)
+		out.error = issm_path(connection->server->issm, port, out.path, sizeof(out.path));
+	connection_put(connection, OSMSIM_ISSM, &out, sizeof(out), NULL, 0);
+}
+
 static const struct request {
 	enum osmsim_type type;
 	enum connection_kind kind; /* of the connection it may come by */
@@ -187,6 +201,7 @@ static const struct request {
 	{OSMSIM_PORT, CONNECTION_CONTROL, EXACTLY(osmsim_port_request), do_port},
 	{OSMSIM_REGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_register), do_register},
 	{OSMSIM_UNREGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_unregister), do_unregister},
+	{OSMSIM_ISSM, CONNECTION_CONTROL, EXACTLY(osmsim_port_request), do_issm},
 };
 
 void control_frame(struct connection *connection, uint32_t type, const uint8_t *data,

@@ -5,6 +5,7 @@ noinst_HEADERS += libvendor/osmsim/protocol.h
 libosmsim_a_SOURCES = \
 	libvendor/osmsim/connection.c \
 	libvendor/osmsim/control.c \
+	libvendor/osmsim/issm.c libvendor/osmsim/issm.h \
 	libvendor/osmsim/mad.c \
 	libvendor/osmsim/server.c libvendor/osmsim/server.h
 

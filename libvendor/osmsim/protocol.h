@@ -119,7 +119,7 @@ struct osmsim_result {
  */
 struct osmsim_path {
 	int32_t error;
-	char path[108];
+	char path[252];
 };
 
 /*

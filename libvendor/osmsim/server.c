@@ -8,6 +8,7 @@
  *
  *	server.c      the socket, the round        connection.c  frames in and out
  *	control.c     requests of processes        mad.c         MADs in and out
+ *	issm.c        IsSM of ports                console*.c    commands
  *
  * Nothing here waits for a client: output that its socket does not take stays queued, and is
  * dropped beyond a limit as in the kernel. Connections that end are freed at the end of the round,
@@ -23,7 +24,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "libvendor/osmsim/server.h"
+#include "libvendor/osmsim/issm.h"
 
 #define EVENTS 64 /* of one round */
 #define BACKLOG 128
@@ -232,12 +233,15 @@ struct server *server_new(struct runtime *rt, struct log *log, struct sim *sim, 
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (server->epoll_fd < 0)
 		fail(error, errno, "cannot make an epoll descriptor for", path);
-	else if (listen_at(server, path, error))
-		server_watch(server, &server->listener, EPOLLIN);
-	if (server->listener.fd >= 0)
-		return server;
-	server_free(server);
-	return NULL;
+	else
+		listen_at(server, path, error);
+	if (server->listener.fd < 0) {
+		server_free(server);
+		return NULL;
+	}
+	server_watch(server, &server->listener, EPOLLIN);
+	server->issm = issm_new(server);
+	return server;
 }
 
 void server_free(struct server *server)
@@ -248,6 +252,7 @@ void server_free(struct server *server)
 	g_hash_table_destroy(server->handles);
 	g_ptr_array_free(server->dirty, TRUE);
 	g_ptr_array_free(server->closing, TRUE);
+	issm_free(server->issm);
 	if (server->listener.fd >= 0) {
 		unlink(server->path);
 		close(server->listener.fd);

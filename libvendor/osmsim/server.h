@@ -16,6 +16,8 @@ struct watch {
 };
 
 struct server;
+struct issm;
+struct console;
 
 enum connection_kind {
 	CONNECTION_NEW, /* no frame yet */
@@ -65,6 +67,7 @@ struct server {
 	GHashTable *connections; /* set of struct connection */
 	GHashTable *handles;	 /* struct connection by handle */
 	GPtrArray *dirty, *closing;
+	struct issm *issm;
 	uint32_t last_number, last_handle;
 	uint64_t refused; /* connections closed for nonsense */
 	bool quit;
