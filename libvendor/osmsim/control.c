@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
+#include "libvendor/osmsim/console.h"
 #include "libvendor/osmsim/issm.h"
 
 static void answer(struct connection *connection, enum osmsim_type type, int value)
@@ -189,6 +190,17 @@ static void do_issm(struct connection *connection, const uint8_t *data, size_t l
 	connection_put(connection, OSMSIM_ISSM, &out, sizeof(out), NULL, 0);
 }
 
+static void do_command(struct connection *connection, const uint8_t *data, size_t length)
+{
+	g_autofree char *text = g_strndup((const char *)data, length);
+	g_autoptr(GString) out = g_string_new(NULL);
+	const struct osmsim_result result = {
+		.value = console_run(connection->server, text, out) ? 0 : -EINVAL,
+	};
+
+	connection_put(connection, OSMSIM_COMMAND, &result, sizeof(result), out->str, out->len);
+}
+
 static const struct request {
 	enum osmsim_type type;
 	enum connection_kind kind; /* of the connection it may come by */
@@ -202,6 +214,7 @@ static const struct request {
 	{OSMSIM_REGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_register), do_register},
 	{OSMSIM_UNREGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_unregister), do_unregister},
 	{OSMSIM_ISSM, CONNECTION_CONTROL, EXACTLY(osmsim_port_request), do_issm},
+	{OSMSIM_COMMAND, CONNECTION_CONTROL, 0, OSMSIM_MAX_CONTROL, do_command},
 };
 
 void control_frame(struct connection *connection, uint32_t type, const uint8_t *data,

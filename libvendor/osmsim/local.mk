@@ -4,7 +4,12 @@ noinst_LIBRARIES += libosmsim.a
 noinst_HEADERS += libvendor/osmsim/protocol.h
 libosmsim_a_SOURCES = \
 	libvendor/osmsim/connection.c \
+	libvendor/osmsim/commands.def \
+	libvendor/osmsim/console.c libvendor/osmsim/console.h \
+	libvendor/osmsim/console_change.c \
+	libvendor/osmsim/console_show.c \
 	libvendor/osmsim/control.c \
+	libvendor/osmsim/request.c libvendor/osmsim/request.h \
 	libvendor/osmsim/issm.c libvendor/osmsim/issm.h \
 	libvendor/osmsim/mad.c \
 	libvendor/osmsim/server.c libvendor/osmsim/server.h

@@ -152,14 +152,17 @@ struct sim_node *server_find_node(const struct server *server, const char *name)
 
 /* ---- the round ---- */
 
-void server_watch(struct server *server, struct watch *watch, uint32_t events)
+bool server_watch(struct server *server, struct watch *watch, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = watch};
 
-	if (epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event) != 0 &&
-	    epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) != 0)
-		log_error(server->log, "Cannot watch descriptor %d: %s", watch->fd,
-			  g_strerror(errno));
+	return epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event) == 0 ||
+	       epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) == 0;
+}
+
+void server_unwatch(struct server *server, struct watch *watch)
+{
+	epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
 static int wait_events(const struct server *server, struct epoll_event *events, uint64_t ns)

@@ -17,7 +17,6 @@ struct watch {
 
 struct server;
 struct issm;
-struct console;
 
 enum connection_kind {
 	CONNECTION_NEW, /* no frame yet */
@@ -80,7 +79,9 @@ struct server *server_new(struct runtime *rt, struct log *log, struct sim *sim, 
 void server_free(struct server *server);
 /* One round: waits at most timeout_ns (UINT64_MAX: for ever), serves what is ready. */
 void server_turn(struct server *server, uint64_t timeout_ns);
-void server_watch(struct server *server, struct watch *watch, uint32_t events);
+/* False and errno: the descriptor cannot be watched. */
+bool server_watch(struct server *server, struct watch *watch, uint32_t events);
+void server_unwatch(struct server *server, struct watch *watch);
 /* The node with that description or GUID; empty: the first host. NULL: none, or not one only. */
 struct sim_node *server_find_node(const struct server *server, const char *name);
 
