@@ -46,7 +46,7 @@ static void append_port(GString *out, const struct sim_port *port)
 
 	g_string_append_printf(out, "%3u %-6s %-10s lid %5u %2uX %4u.%u Gb/s", port->number,
 			       named(IBA_SET_PORT_STATE, info->port_state),
-			       named(IBA_SET_PORT_PHYS_STATE, info->port_physical_state), info->lid,
+			       named(IBA_SET_PHYS_STATE, info->port_physical_state), info->lid,
 			       iba_width_lanes(info->link_width_active), tenths / 10, tenths % 10);
 	if (port->peer)
 		g_string_append_printf(out, "  %s \"%s\" %u%s", port->cable ? "=>" : "-/-",
@@ -212,9 +212,13 @@ static int by_number(const void *a, const void *b)
 
 bool command_clients(struct command *command)
 {
-	g_autoptr(GPtrArray) all =
-		g_hash_table_get_keys_as_ptr_array(command->server->connections);
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+	GHashTableIter iter;
+	void *key;
 
+	g_hash_table_iter_init(&iter, command->server->connections);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		g_ptr_array_add(all, key);
 	g_ptr_array_sort(all, by_number);
 	for (unsigned int i = 0; i < all->len; i++) {
 		const struct connection *connection = all->pdata[i];

@@ -159,7 +159,7 @@ static void trace(void *arg, uint64_t now_ns, const struct vendor_address *to,
 		.src_qp = to->qpn == IBA_QP0 ? IBA_QP0 : IBA_QP1,
 		.dest_qp = to->qpn,
 		.q_key = to->qkey,
-		.p_key = IBA_P_KEY_DEFAULT,
+		.p_key = IBA_P_KEY_DEFAULT_FULL,
 	};
 
 	(void)now_ns;
@@ -269,7 +269,8 @@ static int serve(struct program *program)
 	capture_free(program->capture);
 	if (program->topology)
 		topology_free(program->topology);
-	log_free(program->log);
+	if (program->log)
+		log_free(program->log);
 	if (program->signals.fd >= 0)
 		close(program->signals.fd);
 	return code;
