@@ -18,6 +18,7 @@ struct table {
 	bool every_port;	 /* of a switch, not port 0 alone */
 	uint64_t port_component; /* 0: the record does not name a port */
 	uint8_t (*wanted_port)(const struct sa_query *query);
+	bool no_ca_port; /* of CAs and routers the port is told as 0 */
 	void (*fill)(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
 		     union sa_any *record);
 };
@@ -51,13 +52,19 @@ static struct table_query narrow(struct sa_query *query, const struct table *tab
 	return q;
 }
 
+static uint8_t shown_port(const struct table *table, const struct fabric *fabric, uint32_t port)
+{
+	if (table->no_ca_port && !fabric_is_switch(fabric, fabric->ports[port].node))
+		return 0;
+	return fabric->ports[port].num;
+}
+
 /* Blocks the port may have, if it is one that the query means and may see. */
 static uint32_t blocks_of(const struct table_query *q, uint32_t port)
 {
 	const struct fabric *fabric = q->query->subnet->fabric;
-	const struct fabric_port *p = &fabric->ports[port];
 
-	if (q->port != INVENTORY_ALL_PORTS && q->port != p->num)
+	if (q->port != INVENTORY_ALL_PORTS && q->port != shown_port(q->table, fabric, port))
 		return 0;
 	if (!q->table->every_port && !fabric_is_endport(fabric, port))
 		return 0;
@@ -75,6 +82,18 @@ static enum inventory_state look(const struct table_query *q, uint32_t port,
 
 	return inventory_look(query->inventory, fabric->nodes[p->node].guid, p->num, q->table->kind,
 			      query->now, list);
+}
+
+/* What the SM is to read: all that is wanted, and of a switch not more. */
+static uint64_t want_of(const struct table_query *q)
+{
+	const struct fabric *fabric = q->query->subnet->fabric;
+	uint32_t port = q->span.first;
+	uint8_t number = q->port;
+
+	if (!q->lid || port >= q->span.end || !fabric_is_switch(fabric, fabric->ports[port].node))
+		number = INVENTORY_ALL_PORTS;
+	return inventory_want(q->table->kind, q->lid, number);
 }
 
 /* Whether all that is needed is known; if not, what is to be done about it. */
@@ -106,7 +125,7 @@ static uint16_t check(const struct table_query *q)
 	if (!query->mask && !sa_room_for(query, n))
 		return IBA_SA_NO_RESOURCES;
 	query->waits = unknown;
-	query->want = inventory_want(q->table->kind, q->lid, q->port);
+	query->want = want_of(q);
 	return IBA_STATUS_OK;
 }
 
@@ -164,11 +183,15 @@ static uint8_t sl_to_vl_port(const struct sa_query *query)
 static void sl_to_vl_fill(const struct sa_query *query, uint32_t port, uint32_t block,
 			  const void *bytes, union sa_any *record)
 {
+	const struct fabric *fabric = query->subnet->fabric;
+
 	record->sl_to_vl = (struct iba_sl_to_vl_table_record){
 		.lid = lid_of(query, port),
 		.input_port_num = (uint8_t)block,
 		.output_port_num = number_of(query, port),
 	};
+	if (!fabric_is_switch(fabric, fabric->ports[port].node))
+		record->sl_to_vl.output_port_num = 0;
 	memcpy(&record->sl_to_vl.sl_to_vl_table, bytes, sizeof(struct iba_sl_to_vl_table));
 }
 
@@ -177,6 +200,7 @@ uint16_t sa_sl_to_vl_each(struct sa_query *query)
 	static const struct table table = {
 		.kind = INVENTORY_SL_TO_VL,
 		.every_port = true,
+		.no_ca_port = true,
 		.port_component = IBA_COMPONENT(sl_to_vl_table_record, output_port_num),
 		.wanted_port = sl_to_vl_port,
 		.fill = sl_to_vl_fill,

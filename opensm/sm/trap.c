@@ -145,12 +145,15 @@ static uint64_t sm_key_for(const struct sm *sm, const struct iba_smp *smp)
 	return !options->m_key || smp->m_key == options->m_key ? options->sm_key : 0;
 }
 
+/* ActCount goes up with whatever the SM does: SMPs sent, and questions answered. */
 struct iba_sm_info sm_info_own(const struct sm *sm)
 {
+	uint64_t sent = counter_get(&sm->context->counters, smp_sent);
+
 	return (struct iba_sm_info){
 		.guid = vendor_port_guid(sm->vendor),
 		.sm_key = sm->options->sm_key,
-		.act_count = sm->act_count,
+		.act_count = (uint32_t)(sm->act_count + sent),
 		.priority = sm->options->sm_priority,
 		.sm_state = atomic_load(&sm->context->sm_state),
 	};

@@ -195,9 +195,23 @@ class Tools:
             'saquery', '--smkey', '1', 'PKTR', str(sm_lid)), LID=sm_lid)
         for argv in (('-m',), ('-s',)):
             self.run('saquery', *argv)
-        for argv in (('SMIR',), ('SL2VL', str(sm_lid)), ('VLAR', str(sm_lid)),
-                     ('GIR', str(sm_lid)), ('-S',), ('-I',), ('MFTR', '0xc000')):
+        self.table_records(sm_lid)
+        for argv in (('-S',), ('-I',), ('MFTR', '0xc000')):
             self.answered(argv)
+
+    def table_records(self, sm_lid):
+        """What the SM reads only when asked; of one port or block, since ibsim carries 200 octets."""
+        port, switch = self.sm_port(), self.switches[0]
+        self.expect('SMInfoRecord', self.fields('saquery', 'SMIR'), LID=sm_lid, GUID=port.guid,
+                    SMState=3)
+        self.expect('GUIDInfoRecord', self.fields('saquery', 'GIR', f'{sm_lid}/0'), LID=sm_lid,
+                    Block=0, **{'GUID 0': port.guid})
+        self.expect('SLtoVLMappingTableRecord of a host', self.fields(
+            'saquery', 'SL2VL', str(sm_lid)), LID=sm_lid, InPort=0)
+        self.expect('SLtoVLMappingTableRecord of a switch', self.fields(
+            'saquery', 'SL2VL', f'{switch.lid()}/1/2'), LID=switch.lid(), InPort=1, OutPort=2)
+        self.expect('VLArbitrationTableRecord', self.fields(
+            'saquery', 'VLAR', f'{switch.lid()}/1/1'), LID=switch.lid(), Port=1, Block=1)
 
     def answered(self, argv):
         """A record the SA may lack: it gives it, or says so (IBA 15.4.2: status 0x000c)."""

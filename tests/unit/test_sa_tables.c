@@ -179,7 +179,8 @@ static uint32_t block_of(enum inventory_kind kind, const union sa_any *record, u
 {
 	switch (kind) {
 	case INVENTORY_SL_TO_VL:
-		*number = record->sl_to_vl.output_port_num;
+		if (record->sl_to_vl.output_port_num) /* 0: of a host */
+			*number = record->sl_to_vl.output_port_num;
 		return record->sl_to_vl.input_port_num;
 	case INVENTORY_VL_ARBITRATION:
 		*number = record->vl_arbitration.output_port_num;
