@@ -65,6 +65,8 @@ void fabric_unref(struct fabric *fabric);
 
 /* Endport with this port GUID, or FABRIC_NONE. */
 uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t port_guid);
+/* Where fabric_port_by_guid will look first: for who wants that fetched from memory in time. */
+uint32_t fabric_port_guess(const struct fabric *fabric, uint64_t port_guid);
 uint32_t fabric_node_by_guid(const struct fabric *fabric, uint64_t node_guid);
 
 static inline uint32_t fabric_port_by_lid(const struct fabric *fabric, uint16_t lid)

@@ -91,6 +91,13 @@ uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t guid)
 	return *table_slot(fabric, &fabric->by_guid->ports, guid, port_guid);
 }
 
+uint32_t fabric_port_guess(const struct fabric *fabric, uint64_t guid)
+{
+	const struct guid_table *table = &fabric->by_guid->ports;
+
+	return table->slots[guid_hash(guid) & table->mask];
+}
+
 uint32_t fabric_node_by_guid(const struct fabric *fabric, uint64_t guid)
 {
 	return *table_slot(fabric, &fabric->by_guid->nodes, guid, node_guid);

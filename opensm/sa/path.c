@@ -347,6 +347,18 @@ static void prepare(struct path_query *path, struct sa_query *query)
 	};
 }
 
+/* Both ends at once: in a large fabric each is far away in memory. */
+static void prefetch_ends(const struct path_query *path)
+{
+	const struct sa_query *query = path->query;
+	const struct fabric *fabric = query->subnet->fabric;
+
+	if (path->mask & C(sgid))
+		sa_view_prefetch(query->view, fabric_port_guess(fabric, path->wanted->sgid.guid));
+	if (path->mask & C(dgid))
+		sa_view_prefetch(query->view, fabric_port_guess(fabric, path->wanted->dgid.guid));
+}
+
 uint16_t sa_path_each(struct sa_query *query)
 {
 	struct path_query path;
@@ -354,6 +366,7 @@ uint16_t sa_path_each(struct sa_query *query)
 	uint16_t status;
 
 	prepare(&path, query);
+	prefetch_ends(&path);
 	status = resolve_end(query, path.mask & C(sgid), wanted->sgid, path.mask & C(slid),
 			     wanted->slid, &path.from);
 	if (status != IBA_STATUS_OK)

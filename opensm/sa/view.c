@@ -3,10 +3,20 @@
  * The view: eight octets a port say where its cable leads and what the link can do, so that the
  * walk of a path touches per switch one octet of its forwarding table and one such entry. Rates
  * are kept as ranks, whose order is that of the rates (the codes are numbered by age).
+ *
+ * A walk is remembered by the switch where it began and the DLID, in one octet: all hosts of a leaf
+ * go the same way, and of a large fabric each step of a walk is a cache miss. The octets are
+ * written by any thread; all write the same.
  */
 #include "sa/view.h"
 
+#include <stdlib.h>
+
 #include "iba/codes.h"
+
+/* What a walk from a switch comes to, in an octet: MTU above, rank below; never 0. */
+#define REST_RANK_BITS 5
+#define REST_LOST 0xFF /* no MTU has the code 7 */
 
 enum hop_kind {
 	HOP_NONE,   /* no running link */
@@ -38,6 +48,7 @@ static void rank_rates(struct sa_view *view)
 				view->rank[code]++;
 		view->rate[view->rank[code]] = code;
 	}
+	g_assert(view->n_rates < 1u << REST_RANK_BITS);
 }
 
 /* What the port itself allows; a port that tells nothing (port 0 often) does not limit. */
@@ -76,6 +87,12 @@ static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
 	return hop;
 }
 
+/* A row a switch, by DLID. 0: nobody went there yet. Pages that nobody needs cost nothing. */
+static atomic_uchar *rest_new(const struct fabric *fabric)
+{
+	return calloc((size_t)fabric->n_switches * (fabric->max_lid + 1u), 1);
+}
+
 struct sa_view *sa_view_new(struct subnet *subnet)
 {
 	const struct fabric *fabric = subnet->fabric;
@@ -87,6 +104,7 @@ struct sa_view *sa_view_new(struct subnet *subnet)
 	view->hops = g_new(struct sa_hop, fabric->n_ports);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		view->hops[i] = make_hop(view, i);
+	view->rest = rest_new(fabric);
 	view->switches = g_new(struct sa_switch, fabric->n_switches);
 	for (uint32_t i = 0; i < fabric->n_switches; i++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[i].node];
@@ -110,7 +128,17 @@ void sa_view_unref(struct sa_view *view)
 	subnet_unref(view->subnet);
 	g_free(view->hops);
 	g_free(view->switches);
+	free(view->rest);
 	g_free(view);
+}
+
+void sa_view_prefetch(const struct sa_view *view, uint32_t port)
+{
+	if (port >= view->subnet->fabric->n_ports)
+		return;
+	__builtin_prefetch(&view->subnet->fabric->ports[port]);
+	__builtin_prefetch(&view->hops[port]);
+	__builtin_prefetch(&view->subnet->partitions->first[port]);
 }
 
 /* From one hop to the next; NULL if the forwarding table leads nowhere. */
@@ -126,7 +154,6 @@ static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, ui
 /* A packet on its way. */
 struct walk {
 	const struct sa_hop *hop; /* the one it takes now; NULL: none, it is lost */
-	uint32_t to;
 	uint16_t dlid;
 	struct sa_hop least; /* on all hops so far */
 };
@@ -146,27 +173,83 @@ static bool walk_on(const struct sa_view *view, struct walk *walk)
 	return true;
 }
 
-static bool walk_arrived(const struct walk *walk)
+static bool walk_arrived(const struct sa_view *view, const struct walk *walk)
 {
-	return walk->hop && walk->hop->kind == HOP_END && walk->hop->next == walk->to;
+	return walk->hop && walk->hop->kind == HOP_END &&
+	       walk->hop->next == view->subnet->fabric->lid_port[walk->dlid];
 }
 
-static struct walk walk_from(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t dlid)
+static uint8_t rest_make(const struct sa_view *view, const struct walk *walk)
+{
+	if (!walk_arrived(view, walk))
+		return REST_LOST;
+	return (uint8_t)(walk->least.mtu << REST_RANK_BITS | walk->least.rank);
+}
+
+/* One end of a path: the switch where the forwarding begins, and what leads to it. */
+struct start {
+	uint32_t sw; /* FABRIC_NONE: there is none, the cable leads to another host or nowhere */
+	struct sa_hop own;
+	atomic_uchar *rest;
+	uint8_t known;
+};
+
+static struct start start_from(const struct sa_view *view, uint32_t from, uint16_t dlid)
 {
 	const struct fabric *fabric = view->subnet->fabric;
 	const struct fabric_port *source = &fabric->ports[from];
-	struct walk walk = {
-		.hop = &view->hops[from],
-		.to = to,
-		.dlid = dlid,
-		.least = {.mtu = IBA_MTU_4096, .rank = view->n_rates},
+	struct start start = {
+		.own = view->hops[from],
+		.sw = FABRIC_NONE,
+		.known = REST_LOST,
 	};
 
 	if (source->num == 0) {
-		limit_by(view, &walk.least, source);
-		walk.hop = next_hop(view, fabric->nodes[source->node].sw, dlid);
+		start.own = (struct sa_hop){.mtu = IBA_MTU_4096, .rank = view->n_rates};
+		limit_by(view, &start.own, source);
+		start.sw = fabric->nodes[source->node].sw;
+	} else if (start.own.kind == HOP_SWITCH) {
+		start.sw = start.own.next;
 	}
-	return walk;
+	if (start.sw == FABRIC_NONE || dlid > fabric->max_lid)
+		return start;
+	start.rest = &view->rest[(size_t)start.sw * (fabric->max_lid + 1u) + dlid];
+	start.known = atomic_load_explicit(start.rest, memory_order_relaxed);
+	return start;
+}
+
+/* No walk if it is known already. */
+static struct walk begin_walk(const struct sa_view *view, const struct start *start, uint16_t dlid)
+{
+	return (struct walk){
+		.hop = start->known ? NULL : next_hop(view, start->sw, dlid),
+		.dlid = dlid,
+		.least = {.mtu = IBA_MTU_4096, .rank = view->n_rates},
+	};
+}
+
+static void end_walk(const struct sa_view *view, struct start *start, const struct walk *walk)
+{
+	if (start->known)
+		return;
+	start->known = rest_make(view, walk);
+	atomic_store_explicit(start->rest, start->known, memory_order_relaxed);
+}
+
+/* Both directions in step: each waits for memory while the other does. */
+static void find_rest(const struct sa_view *view, struct start *there, uint16_t dlid,
+		      struct start *back, uint16_t slid)
+{
+	struct walk one = begin_walk(view, there, dlid), other = begin_walk(view, back, slid);
+
+	for (unsigned int n = 0; n < IBA_MAX_HOPS; n++) {
+		bool on = walk_on(view, &one), other_on = walk_on(view, &other);
+
+		if (!on && !other_on)
+			break;
+	}
+	end_walk(view, there, &one);
+	end_walk(view, back, &other);
 }
 
 static void fill_loopback(const struct sa_view *view, const struct fabric_port *port,
@@ -182,28 +265,40 @@ static void fill_loopback(const struct sa_view *view, const struct fabric_port *
 	};
 }
 
-/* Both directions in step: each waits for memory while the other does. */
+/* Two hosts on one cable, or on none. */
+static bool walk_cable(const struct sa_view *view, uint32_t from, uint32_t to, struct sa_way *way)
+{
+	const struct sa_hop *hop = &view->hops[from];
+
+	*way = (struct sa_way){
+		.mtu = hop->mtu,
+		.rate = view->rate[hop->rank],
+		.reversible = true,
+	};
+	return hop->kind == HOP_END && hop->next == to;
+}
+
 bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
 		  uint16_t dlid, struct sa_way *way)
 {
-	struct walk there, back;
+	struct start there, back;
 
 	if (from == to) {
 		fill_loopback(view, &view->subnet->fabric->ports[from], way);
 		return true;
 	}
-	there = walk_from(view, from, to, dlid);
-	back = walk_from(view, to, from, slid);
-	for (unsigned int n = 0; n <= IBA_MAX_HOPS; n++) {
-		bool one = walk_on(view, &there), other = walk_on(view, &back);
-
-		if (!one && !other)
-			break;
-	}
+	there = start_from(view, from, dlid);
+	back = start_from(view, to, slid);
+	if (!there.rest)
+		return walk_cable(view, from, to, way);
+	if (!there.known || !back.known)
+		find_rest(view, &there, dlid, &back, slid);
+	if (there.known == REST_LOST)
+		return false;
 	*way = (struct sa_way){
-		.mtu = there.least.mtu,
-		.rate = view->rate[there.least.rank],
-		.reversible = walk_arrived(&back),
+		.mtu = MIN(there.own.mtu, there.known >> REST_RANK_BITS),
+		.rate = view->rate[MIN(there.own.rank, there.known & ((1u << REST_RANK_BITS) - 1))],
+		.reversible = back.known != REST_LOST,
 	};
-	return walk_arrived(&there);
+	return true;
 }

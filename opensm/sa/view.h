@@ -19,12 +19,16 @@ struct sa_view {
 	uint8_t rank[64];	    /* of each rate code: 1 is the slowest, 0 not a rate */
 	uint8_t rate[64];	    /* the code of each rank */
 	uint8_t n_rates;
+	atomic_uchar *rest; /* what view.c found out; a memory, not part of the value */
 };
 
 /* Takes over the caller's reference of the subnet. */
 struct sa_view *sa_view_new(struct subnet *subnet);
 struct sa_view *sa_view_ref(struct sa_view *view);
 void sa_view_unref(struct sa_view *view); /* NULL is fine */
+
+/* Has what a walk from or to a port needs fetched from memory, where the port is right or not. */
+void sa_view_prefetch(const struct sa_view *view, uint32_t port);
 
 /* What a path can do. */
 struct sa_way {

@@ -97,9 +97,10 @@ int main(int argc, char *argv[])
 	struct subnet *subnet = make_subnet(spec, 0, 0);
 	struct sa_view *view = sa_view_new(subnet);
 	uint8_t *octets = make_requests(subnet, n);
-	double start, took;
+	double start = seconds(), took;
 
 	answer_all(view, octets, n, n);
+	printf("%s: the first %u in %.0f ns each\n", spec, n, (seconds() - start) / n * 1e9);
 	start = seconds();
 	good = answer_all(view, octets, n, count);
 	took = seconds() - start;
