@@ -161,7 +161,7 @@ static void fill_ca(umad_ca_t *ca, const struct osmsim_node *node)
 {
 	memset(ca, 0, sizeof(*ca));
 	snprintf(ca->ca_name, sizeof(ca->ca_name), "%s", OSMSIM_DEVICE);
-	snprintf(ca->ca_type, sizeof(ca->ca_type), "osmsim%u", node->device_id);
+	snprintf(ca->ca_type, sizeof(ca->ca_type), "osmsim");
 	snprintf(ca->fw_ver, sizeof(ca->fw_ver), "%s", PACKAGE_VERSION);
 	snprintf(ca->hw_ver, sizeof(ca->hw_ver), "0");
 	ca->node_type = node->type;
