@@ -14,7 +14,8 @@ CLEANFILES += $(preload_library)
 $(preload_library): $(preload_sources) $(preload_headers) Makefile
 	$(AM_V_CCLD)$(MKDIR_P) libvendor/preload && $(CC) -std=gnu11 -pthread $(WARN_CFLAGS) \
 		$(UMAD_CFLAGS) -I. -I$(srcdir)/include -I$(srcdir) $(CPPFLAGS) $(CFLAGS) \
-		$(LDFLAGS) -O2 -fPIC -fvisibility=hidden -shared -Wl,-soname,libosmsim-preload.so -Wl,-z,defs \
+		$(LDFLAGS) -O2 -fPIC -fvisibility=hidden -shared -Wl,-z,defs \
+		-Wl,-soname,libosmsim-preload.so \
 		-o $@ $(preload_sources:%=$(srcdir)/%)
 
 bin_PROGRAMS += libvendor/preload/osmsim-run

@@ -4,12 +4,12 @@
 interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_fat_tree_8.py tests/interop/test_fat_tree_16.py \
 	tests/interop/test_classic_options.py tests/interop/test_ibutils.py \
-	tests/interop/test_tshark.py tests/interop/test_pcap.py
+	tests/interop/test_osmsim.py tests/interop/test_tshark.py tests/interop/test_pcap.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
-EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/subnet.py \
-	tests/interop/tools.py tests/interop/truth.py tests/interop/ibutils_shim.c \
-	tests/interop/tshark.py tests/interop/tshark_fields.py
+EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
+	tests/interop/subnet.py tests/interop/tools.py tests/interop/truth.py \
+	tests/interop/ibutils_shim.c tests/interop/tshark.py tests/interop/tshark_fields.py
 
 # Random attributes as MADs in a capture, for test_tshark.py.
 check_PROGRAMS += tests/interop/wire_samples

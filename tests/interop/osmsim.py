@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A private osmsim with daemons and tools on it: as ibsim.Fabric, with real RMPP, several SMs and
-programs on several nodes."""
+"""A private osmsim with daemons and tools on it: as ibsim.Fabric, and beyond it with real RMPP and
+with programs on several nodes that do not block each other."""
 
 import os
+import re
 import subprocess
 
 import ibsim
 
-LIBRARY = 'libosmsim-preload.so'
-
 
 def built(*path):
     return os.path.abspath(os.path.join(os.environ.get('top_builddir', '.'), *path))
+
+
+OSMSIM = ('libvendor', 'osmsim', 'osmsim')
+LIBRARY = ('libvendor', 'preload', 'libosmsim-preload.so')
+NODE_LINE = re.compile(r'^(switch|ca|router)\s+(0x\w+)\s+(\d+) ports  "(.*?)"')
+PORT_LINE = re.compile(r'^\s*(\d+) (\w+)\s+(\w+)\s+lid\s+(\d+) .*?(?:=> "(.*)" (\d+))?$')
+LFT_LINE = re.compile(r'^\s*(\d+)\s+(\d+)$')
 
 
 def missing(tools):
@@ -22,20 +28,63 @@ def missing(tools):
     return None
 
 
+def parse_nodes(text):
+    """Of what the console prints by 'nodes', 'ports' and 'dump lft' of one node after another. It
+    prints no port GUIDs: those of a CA follow that of the node."""
+    nodes, node = {}, None
+    for line in text.splitlines():
+        if match := NODE_LINE.match(line):
+            kind = {'switch': 'Switch', 'ca': 'Ca', 'router': 'Router'}[match[1]]
+            node = ibsim.Node(kind, int(match[3]), match[4], int(match[2], 16))
+            nodes[node.name] = node
+        elif match := LFT_LINE.match(line):
+            node.lft[int(match[1])] = int(match[2])
+        elif match := PORT_LINE.match(line):
+            num = int(match[1])
+            node.ports[num] = ibsim.Port(node.guid if node.is_switch else node.guid + num, num,
+                                         (match[5], int(match[6])) if match[5] else None,
+                                         int(match[4]), match[2])
+        else:
+            raise ibsim.Failure(f'osmsim said "{line}"')
+    return nodes
+
+
 class Fabric(ibsim.Fabric):
     """osmsim on one net; with Fabric(text) as fabric: ..."""
 
     def start_ibsim(self):
         with open(self.path('net'), 'w') as file:
             file.write(self.net_text)
-        self.env = dict(os.environ, PATH=ibsim.tool_path(), OSMSIM_SOCKET=self.path('socket'))
+        self.names = re.findall(r'^(Switch|Hca|Ca)\s+\d+\s+"([^"]*)"', self.net_text, re.M)
+        self.env = dict(os.environ, PATH=ibsim.tool_path(), OSMSIM_SOCKET=self.path('socket'),
+                        ASAN_OPTIONS=f'{os.environ.get("ASAN_OPTIONS", "")}:detect_leaks=0:'
+                                     'verify_asan_link_order=0')
         self.env.pop('LD_PRELOAD', None)
-        server = self.spawn([built('libvendor', 'osmsim', 'osmsim'), '-s', 'socket', 'net'],
-                            'osmsim.out', stdin=subprocess.DEVNULL, env=self.env)
+        server = self.spawn([built(*OSMSIM), '-s', 'socket', 'net'], 'osmsim.out',
+                            stdin=subprocess.DEVNULL, env=self.env)
         self.wait(lambda: os.path.exists(self.path('socket')), ibsim.START_SECONDS,
                   'osmsim to listen', alive=server)
 
+    def console(self, command, end=None):
+        """Gives osmsim's console a command and returns what it prints."""
+        run = subprocess.run([built(*OSMSIM), '-s', self.path('socket'), '-c', command],
+                             env=self.env, timeout=20, capture_output=True, text=True)
+        if run.returncode or run.stderr:
+            raise ibsim.Failure(f'osmsim -c "{command}": code {run.returncode}, {run.stdout}'
+                                f'{run.stderr}')
+        return run.stdout
+
+    def dump(self):
+        return parse_nodes(self.console('\n'.join(
+            f'nodes "{name}"\nports "{name}"' + (f'\ndump lft "{name}"' if kind == 'Switch' else '')
+            for kind, name in self.names)))
+
+    def link_down(self, node, port):
+        self.console(f'unlink "{node}" {port}')
+
+    def link_up(self, node, port):
+        self.console(f'link "{node}" {port}')
+
     def on(self, host, preload=(), **more):
-        library = built('libvendor', 'preload', LIBRARY)
-        return dict(self.env, LD_PRELOAD=':'.join([*preload, library]), OSMSIM_NODE=host,
-                    ASAN_OPTIONS='verify_asan_link_order=0:detect_leaks=0', **more)
+        return dict(self.env, LD_PRELOAD=':'.join([*preload, built(*LIBRARY)]), OSMSIM_NODE=host,
+                    **more)

@@ -33,9 +33,9 @@ class Run:
         self.host, self.client = hosts[0], hosts[-1]
         self.guid = sm_guid(fabric, self.host)
 
-    def start(self, *flags, log='osm.log'):
-        child = self.fabric.start_opensm(daemon(), self.host, '-g', f'0x{self.guid:x}', *flags,
-                                         log=log)
+    def start(self, *flags, log='osm.log', binary=None):
+        child = self.fabric.start_opensm(binary or daemon(), self.host, '-g',
+                                         f'0x{self.guid:x}', *flags, log=log)
         self.fabric.wait_subnet_up(child, self.seconds, log)
         self.checks.check('the log has the milestone of mastership',
                           'Entering MASTER state' in self.fabric.read(log))
