@@ -41,26 +41,34 @@ static unsigned int num_ports(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
 }
 
-/* [{"port": 3, "paths": 7}] of the ports in use; *spread is most less least. */
-static void add_paths(const struct balance *balance, uint32_t sw, GVariantBuilder *list,
-		      uint32_t *spread)
+/* By how much the LIDs of the ports in use differ. */
+static uint32_t spread(const struct balance *balance, uint32_t sw)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 
+	for (unsigned int num = 1; num <= num_ports(balance->fabric, sw); num++) {
+		if (!balance->used[num])
+			continue;
+		least = MIN(least, balance->paths[num]);
+		most = MAX(most, balance->paths[num]);
+	}
+	return most > least ? most - least : 0;
+}
+
+/* [{"port": 3, "paths": 7}] of the ports in use. */
+static void add_paths(const struct balance *balance, uint32_t sw, GVariantBuilder *list)
+{
 	answer_begin_list(list);
 	for (unsigned int num = 1; num <= num_ports(balance->fabric, sw); num++) {
 		GVariantBuilder row;
 
 		if (!balance->used[num])
 			continue;
-		least = MIN(least, balance->paths[num]);
-		most = MAX(most, balance->paths[num]);
 		answer_begin(&row);
 		answer_number(&row, "port", num);
 		answer_number(&row, "paths", balance->paths[num]);
 		answer_append(list, &row);
 	}
-	*spread = most > least ? most - least : 0;
 }
 
 static void print_paths(GVariant *row, GString *out)
@@ -90,17 +98,16 @@ static void balance_switch(struct balance *balance, uint32_t sw, bool verbose,
 			   GVariantBuilder *switches)
 {
 	GVariantBuilder row, list;
-	uint32_t spread;
+	bool unbalanced;
 
 	count_paths(balance, sw);
-	add_paths(balance, sw, &list, &spread);
-	if (spread <= 1 && !verbose) {
-		g_variant_builder_clear(&list);
+	unbalanced = spread(balance, sw) > 1;
+	if (!unbalanced && !verbose)
 		return;
-	}
+	add_paths(balance, sw, &list);
 	answer_begin(&row);
 	answer_node(&row, balance->fabric, balance->fabric->switches[sw].node);
-	answer_flag(&row, "unbalanced", spread > 1);
+	answer_flag(&row, "unbalanced", unbalanced);
 	answer_member(&row, "ports", &list);
 	answer_append(switches, &row);
 }
@@ -185,31 +192,19 @@ static uint16_t *distances(const struct fabric *fabric, uint32_t to)
 
 struct lid_walk {
 	struct balance balance;
-	const uint16_t *hops; /* to the host's switch */
-	uint32_t only;	      /* switch, or FABRIC_NONE */
+	uint32_t only; /* switch, or FABRIC_NONE */
 	uint32_t n_rows;
 	GVariantBuilder rows;
 };
 
-static void balance_host(struct lid_walk *walk, uint32_t sw, uint32_t endport)
+static void add_host(struct lid_walk *walk, uint32_t sw, const struct fabric_port *port)
 {
-	struct balance *balance = &walk->balance;
-	const struct fabric *fabric = balance->fabric;
-	const struct fabric_port *port = &fabric->ports[endport];
+	const struct fabric *fabric = walk->balance.fabric;
 	GVariantBuilder row, list;
-	uint32_t spread;
 
-	for (unsigned int num = 0; num < PORTS; num++)
-		balance->used[num] = num <= num_ports(fabric, sw) && is_link(fabric, sw, num) &&
-				     walk->hops[peer_switch(fabric, sw, num)] < walk->hops[sw];
-	memset(balance->paths, 0, sizeof(balance->paths));
-	for (unsigned int i = 0; i < 1u << port->lmc; i++)
-		balance->paths[routing_port(balance->routing, sw, (uint16_t)(port->lid + i))]++;
-	add_paths(balance, sw, &list, &spread);
-	if (spread <= 1 || walk->n_rows++ >= MAX_ROWS) {
-		g_variant_builder_clear(&list);
+	if (walk->n_rows++ >= MAX_ROWS)
 		return;
-	}
+	add_paths(&walk->balance, sw, &list);
 	answer_begin(&row);
 	answer_node(&row, fabric, port->node);
 	answer_number(&row, "lid", port->lid);
@@ -219,24 +214,50 @@ static void balance_host(struct lid_walk *walk, uint32_t sw, uint32_t endport)
 	answer_append(&walk->rows, &row);
 }
 
-/* The hosts on one switch, as all other switches see them. */
-static void balance_leaf(struct lid_walk *walk, uint32_t leaf)
+static void balance_host(struct lid_walk *walk, uint32_t sw, const struct fabric_port *port)
 {
-	const struct fabric *fabric = walk->balance.fabric;
-	g_autofree uint16_t *hops = NULL;
+	struct balance *balance = &walk->balance;
+
+	memset(balance->paths, 0, sizeof(balance->paths));
+	for (unsigned int i = 0; i < 1u << port->lmc; i++)
+		balance->paths[routing_port(balance->routing, sw, (uint16_t)(port->lid + i))]++;
+	if (spread(balance, sw) > 1)
+		add_host(walk, sw, port);
+}
+
+/* Ports of CAs and routers on that switch that have several LIDs. */
+static GArray *hosts_of(const struct fabric *fabric, uint32_t leaf)
+{
+	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (unsigned int num = 1; num <= num_ports(fabric, leaf); num++) {
 		uint32_t host = fabric->ports[fabric_switch_port(fabric, leaf, num)].peer;
 
-		if (host == FABRIC_NONE || !fabric_is_endport(fabric, host) ||
-		    !fabric->ports[host].lid || !fabric->ports[host].lmc)
+		if (host != FABRIC_NONE && fabric_is_endport(fabric, host) &&
+		    fabric->ports[host].lid && fabric->ports[host].lmc)
+			g_array_append_val(hosts, host);
+	}
+	return hosts;
+}
+
+/* The hosts on one switch, as all other switches see them. */
+static void balance_leaf(struct lid_walk *walk, uint32_t leaf)
+{
+	struct balance *balance = &walk->balance;
+	const struct fabric *fabric = balance->fabric;
+	g_autoptr(GArray) hosts = hosts_of(fabric, leaf);
+	g_autofree uint16_t *hops = hosts->len ? distances(fabric, leaf) : NULL;
+
+	for (uint32_t sw = 0; hops && sw < fabric->n_switches; sw++) {
+		if (sw == leaf || (walk->only != FABRIC_NONE && walk->only != sw) ||
+		    hops[sw] == UINT16_MAX)
 			continue;
-		if (!hops)
-			walk->hops = hops = distances(fabric, leaf);
-		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			if (sw != leaf && (walk->only == FABRIC_NONE || walk->only == sw) &&
-			    hops[sw] != UINT16_MAX)
-				balance_host(walk, sw, host);
+		for (unsigned int num = 0; num < PORTS; num++)
+			balance->used[num] = num <= num_ports(fabric, sw) &&
+					     is_link(fabric, sw, num) &&
+					     hops[peer_switch(fabric, sw, num)] < hops[sw];
+		for (guint i = 0; i < hosts->len; i++)
+			balance_host(walk, sw, &fabric->ports[g_array_index(hosts, uint32_t, i)]);
 	}
 }
 

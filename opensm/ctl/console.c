@@ -12,6 +12,8 @@
 
 #include <gio/gunixinputstream.h>
 #include <gio/gunixoutputstream.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -114,6 +116,7 @@ static gboolean on_incoming(GSocketService *service, GSocketConnection *connecti
 			    gpointer arg)
 {
 	struct console *console = arg;
+	GSocket *socket = g_socket_connection_get_socket(connection);
 	g_autofree char *name = peer_name(connection);
 	struct session_config config = {
 		.name = name,
@@ -125,7 +128,8 @@ static gboolean on_incoming(GSocketService *service, GSocketConnection *connecti
 
 	(void)service;
 	(void)source;
-	g_socket_set_blocking(g_socket_connection_get_socket(connection), FALSE);
+	g_socket_set_blocking(socket, FALSE);
+	g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
 	if (is_full(console)) {
 		tell(console, "turned %s away: there are too many sessions", name);
 		turn_away(connection);
@@ -170,6 +174,8 @@ static bool listen_tcp(struct console *console, const struct options *options, G
 	bool everywhere = options->console == CONSOLE_SOCKET && console->key, good;
 
 	console->service = g_socket_service_new();
+	/* One that listens already would drop who connects while the next address is added. */
+	g_socket_service_stop(console->service);
 	good = everywhere ? g_socket_listener_add_inet_port(G_SOCKET_LISTENER(console->service),
 							    port, NULL, error)
 			  : listen_loopback(console, port, error);
@@ -178,6 +184,7 @@ static bool listen_tcp(struct console *console, const struct options *options, G
 		return false;
 	}
 	g_signal_connect(console->service, "incoming", G_CALLBACK(on_incoming), console);
+	g_socket_service_start(console->service);
 	log_info(console->log, "console: TCP port %u of %s", port,
 		 everywhere ? "all addresses" : "this host");
 	return true;
