@@ -18,8 +18,9 @@ bool command_unlink(struct command *command)
 {
 	const struct sim_port *port = command_end(command, 0, true);
 
-	return port && (sim_link_set(command->server->sim, port->node->index, port->number, false) ||
-			no_cable(command, port));
+	return port &&
+	       (sim_link_set(command->server->sim, port->node->index, port->number, false) ||
+		no_cable(command, port));
 }
 
 static bool move(struct command *command, const struct sim_port *from, const struct sim_port *to)

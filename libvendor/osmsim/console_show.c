@@ -22,10 +22,11 @@ bool command_nodes(struct command *command)
 
 		if (!g_pattern_match_simple(pattern, node->description))
 			continue;
-		g_string_append_printf(command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s\n",
-				       type_of(node), node->node_guid, node->num_ports,
-				       node->description, node->up ? "" : " down",
-				       node->mute ? " mute" : "", node->stubborn ? " stubborn" : "");
+		g_string_append_printf(
+			command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s\n",
+			type_of(node), node->claimed_guid, node->num_ports, node->description,
+			node->up ? "" : " down", node->mute ? " mute" : "",
+			node->stubborn ? " stubborn" : "");
 	}
 	return true;
 }
@@ -87,15 +88,15 @@ static void append_lft(GString *out, const struct sim_node *node)
 {
 	for (unsigned int lid = 0; node->sw->lft && lid < SIM_LFT_ENTRIES; lid++)
 		if (node->sw->lft[lid] != IBA_PORT_NONE)
-			g_string_append_printf(out, "%5u %3u%s\n", lid, node->sw->lft[lid],
-					       lid > node->sw->info.linear_fdb_top
-						       ? " above LinearFDBTop"
-						       : "");
+			g_string_append_printf(
+				out, "%5u %3u%s\n", lid, node->sw->lft[lid],
+				lid > node->sw->info.linear_fdb_top ? " above LinearFDBTop" : "");
 }
 
 static void append_mft(GString *out, const struct sim *sim, const struct sim_node *node)
 {
-	for (unsigned int lid = IBA_LID_MCAST_FIRST; lid < IBA_LID_MCAST_FIRST + SIM_MFT_CAP; lid++) {
+	for (unsigned int lid = IBA_LID_MCAST_FIRST; lid < IBA_LID_MCAST_FIRST + SIM_MFT_CAP;
+	     lid++) {
 		uint16_t mask[16];
 		bool any = false;
 
@@ -177,9 +178,9 @@ bool command_counters(struct command *command)
 	if (!port)
 		return false;
 	for (unsigned int i = 0; i < SIM_PORT_COUNTERS; i++)
-		g_string_append_printf(
-			command->out, "%-30s %" PRIu64 "\n", sim_port_counter_names[i],
-			sim_port_counter(sim, port->node->index, port->number, i));
+		g_string_append_printf(command->out, "%-30s %" PRIu64 "\n",
+				       sim_port_counter_names[i],
+				       sim_port_counter(sim, port->node->index, port->number, i));
 	return true;
 }
 

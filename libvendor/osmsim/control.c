@@ -47,7 +47,7 @@ static void do_hello(struct connection *connection, const uint8_t *data, size_t 
 		connection->kind = CONNECTION_CONTROL;
 		out.type = node->type;
 		out.num_ports = node->num_ports;
-		out.node_guid = node->node_guid;
+		out.node_guid = node->claimed_guid;
 		out.system_image_guid = node->system_image_guid;
 		out.vendor_id = node->vendor_id;
 		out.device_id = node->device_id;
@@ -217,8 +217,7 @@ static const struct request {
 	{OSMSIM_COMMAND, CONNECTION_CONTROL, 0, OSMSIM_MAX_CONTROL, do_command},
 };
 
-void control_frame(struct connection *connection, uint32_t type, const uint8_t *data,
-		   size_t length)
+void control_frame(struct connection *connection, uint32_t type, const uint8_t *data, size_t length)
 {
 	for (unsigned int i = 0; i < G_N_ELEMENTS(requests); i++) {
 		const struct request *request = &requests[i];

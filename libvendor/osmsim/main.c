@@ -91,8 +91,8 @@ static bool parse(struct program *program, int *argc, char ***argv, GError **err
 		{"corrupt", 0, 0, G_OPTION_ARG_DOUBLE, &program->corrupt,
 		 "Probability that one bit of it flips", "P"},
 		{"seed", 0, 0, G_OPTION_ARG_INT64, &program->seed, "Seed of all chance", "N"},
-		{"debug", 'd', 0, G_OPTION_ARG_NONE, &program->debug,
-		 "Log what becomes of packets", NULL},
+		{"debug", 'd', 0, G_OPTION_ARG_NONE, &program->debug, "Log what becomes of packets",
+		 NULL},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &program->version, "Print the version",
 		 NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &program->arguments, NULL,
@@ -197,8 +197,7 @@ static bool build(struct program *program, GError **error)
 	program->topology = topology_load(program->arguments[0], error);
 	if (!program->topology)
 		return false;
-	if (program->pcap &&
-	    !(program->capture = capture_new(program->pcap, program->log, error)))
+	if (program->pcap && !(program->capture = capture_new(program->pcap, program->log, error)))
 		return false;
 	make_sim(program);
 	program->server =

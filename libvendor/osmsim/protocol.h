@@ -26,10 +26,10 @@
 #include <stdint.h>
 
 #define OSMSIM_VERSION 1
-#define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET" /* path of the socket */
-#define OSMSIM_ENV_NODE "OSMSIM_NODE"	  /* name or GUID; unset: the first host */
+#define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET"     /* path of the socket */
+#define OSMSIM_ENV_NODE "OSMSIM_NODE"	      /* name or GUID; unset: the first host */
 #define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
-#define OSMSIM_DEVICE "osmsim0"		  /* the only CA that a process sees */
+#define OSMSIM_DEVICE "osmsim0"		      /* the only CA that a process sees */
 
 #define OSMSIM_MAX_CONTROL 65536	     /* octets of a control frame after its header */
 #define OSMSIM_MAX_MAD (UINT32_C(128) << 20) /* octets of a MAD, RMPP reassembled */
@@ -61,8 +61,8 @@ struct osmsim_hello {
 
 /* The node a process sits on, as its CA. */
 struct osmsim_node {
-	int32_t error; /* 0, or negative errno: -ENOENT no such node, -EPROTO other version */
-	uint8_t type;  /* IBA_NODE_CA, IBA_NODE_SWITCH .. */
+	int32_t error;	   /* 0, or negative errno: -ENOENT no such node, -EPROTO other version */
+	uint8_t type;	   /* IBA_NODE_CA, IBA_NODE_SWITCH .. */
 	uint8_t num_ports; /* a switch is managed through port 0 */
 	uint16_t reserved;
 	uint64_t node_guid, system_image_guid; /* host order, as all below */
@@ -98,8 +98,8 @@ struct osmsim_register {
 	uint32_t handle;
 	uint32_t qpn; /* 0 or 1 */
 	uint32_t mgmt_class, class_version;
-	uint32_t rmpp_version; /* 1: the server segments and reassembles; 0: single MADs */
-	uint32_t oui;	       /* of vendor classes 0x30..0x4F */
+	uint32_t rmpp_version;	 /* 1: the server segments and reassembles; 0: single MADs */
+	uint32_t oui;		 /* of vendor classes 0x30..0x4F */
 	uint64_t method_mask[2]; /* bit n: unsolicited MADs of method n; 0: responses only */
 };
 
@@ -135,9 +135,9 @@ struct osmsim_path {
  *
  * To the client: status 0 and a MAD, or a request that came back; length is that of the frame, as
  * the kernel sets it. An agent with rmpp_version 1 gets and sends whole messages: all headers, then
- * the data of all segments. The server goes on reading while a client does not, and writes the first
- * 256 octets of a MAD at once with what precedes them; a client whose program has no room for a
- * whole MAD leaves it in the socket.
+ * the data of all segments. The server goes on reading while a client does not, and writes the
+ * first 256 octets of a MAD at once with what precedes them; a client whose program has no room for
+ * a whole MAD leaves it in the socket.
  *
  * OSMSIM_REGISTER fails with -EINVAL as the kernel does, for a method that another agent of the
  * port has as for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is

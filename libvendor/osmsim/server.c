@@ -74,8 +74,7 @@ static bool listen_at(struct server *server, const char *path, GError **error)
 	mode_t mask;
 	int err = 0, fd;
 
-	if (g_strlcpy(address.sun_path, path, sizeof(address.sun_path)) >=
-	    sizeof(address.sun_path))
+	if (g_strlcpy(address.sun_path, path, sizeof(address.sun_path)) >= sizeof(address.sun_path))
 		return fail(error, ENAMETOOLONG, "cannot listen at", path);
 	if (!clear_stale(&address, error))
 		return false;
@@ -168,7 +167,8 @@ void server_unwatch(struct server *server, struct watch *watch)
 static int wait_events(const struct server *server, struct epoll_event *events, uint64_t ns)
 {
 	struct pollfd poll_fd = {.fd = server->epoll_fd, .events = POLLIN};
-	struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+	struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S),
+				.tv_nsec = (long)(ns % NS_PER_S)};
 
 	if (ns == UINT64_MAX)
 		return epoll_wait(server->epoll_fd, events, EVENTS, -1);

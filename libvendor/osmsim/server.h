@@ -52,7 +52,7 @@ struct connection {
 	/* of a port */
 	struct sim_port *port;
 	uint32_t handle;
-	struct port_agent *agents; /* OSMSIM_MAX_AGENTS */
+	struct port_agent *agents;	  /* OSMSIM_MAX_AGENTS */
 	uint64_t received, sent, dropped; /* MADs; from the client's view */
 };
 
@@ -62,7 +62,7 @@ struct server {
 	struct sim *sim;
 	int epoll_fd;
 	struct watch listener;
-	char *path; /* of the socket; NULL: not there (yet) */
+	char *path;		 /* of the socket; NULL: not there (yet) */
 	GHashTable *connections; /* set of struct connection */
 	GHashTable *handles;	 /* struct connection by handle */
 	GPtrArray *dirty, *closing;

@@ -75,7 +75,8 @@ static void send_run(struct message *message)
 	};
 
 	/* Without a binding nobody could be given the response. */
-	if (vendor->agent && (!send->timeout_ms || find_binding(vendor, send->data[SIM_MAD_CLASS])) &&
+	if (vendor->agent &&
+	    (!send->timeout_ms || find_binding(vendor, send->data[SIM_MAD_CLASS])) &&
 	    agent_send(vendor->agent, &what) != 0)
 		port_receive(vendor, VENDOR_FAILED, &send->to, send->data, IBA_MAD_BYTES);
 	g_free(send);

@@ -210,8 +210,8 @@ struct rmpp_receive {
 	GByteArray *have;  /* one octet a segment */
 	uint32_t expected; /* first segment that is missing */
 	uint32_t window_last;
-	uint32_t last;	    /* number of the last segment; 0: not known yet */
-	uint32_t last_data; /* octets of data in it */
+	uint32_t last;		    /* number of the last segment; 0: not known yet */
+	uint32_t last_data;	    /* octets of data in it */
 	unsigned int headers, room; /* octets of a segment: headers and data, by its class */
 	bool complete, ended;
 };
@@ -299,8 +299,8 @@ static void store(struct rmpp_receive *receive, const uint8_t *mad, uint32_t num
 		memcpy(receive->message->data, mad, receive->headers);
 	if (mad[RMPP_AT_FLAGS] & IBA_RMPP_LAST) {
 		receive->last = number;
-		receive->last_data = read32(mad + RMPP_AT_DATA2) -
-				     (receive->headers - FIXED_HEADERS);
+		receive->last_data =
+			read32(mad + RMPP_AT_DATA2) - (receive->headers - FIXED_HEADERS);
 	}
 	while (receive->expected <= receive->have->len &&
 	       receive->have->data[receive->expected - 1])
@@ -362,8 +362,8 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length)
 {
 	g_assert(receive->complete);
-	*length = receive->headers + (size_t)(receive->last - 1) * receive->room +
-		  receive->last_data;
+	*length =
+		receive->headers + (size_t)(receive->last - 1) * receive->room + receive->last_data;
 	return receive->message->data;
 }
 

@@ -13,3 +13,4 @@ include tests/unit/ctl.mk
 include tests/unit/policy.mk
 include tests/unit/preload.mk
 include tests/unit/console.mk
+include tests/unit/osmsim.mk

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* osmsim from a raw socket: requests, hostile frames, IsSM, clients that die or do not read. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/run_suite.h"
+#include "tests/unit/osmsim_net.h"
+
+static struct osmsim_net *net;
+
+static void setup(void)
+{
+	net = osmsim_net_new();
+}
+
+static void teardown(void)
+{
+	osmsim_net_free(net);
+}
+
+/* ---- requests ---- */
+
+static const struct {
+	const char *node;
+	uint32_t version;
+	int error;
+	uint64_t guid;
+	uint8_t type, num_ports;
+} hellos[] = {
+	{"", 1, 0, 0x100, IBA_NODE_CA, 1}, /* the first host */
+	{"b", 1, 0, 0x200, IBA_NODE_CA, 1},
+	{"sw", 1, 0, 0x1000, IBA_NODE_SWITCH, 4},
+	{"0x300", 1, 0, 0x300, IBA_NODE_CA, 1},
+	{"0x201", 1, 0, 0x200, IBA_NODE_CA, 1},
+	{"d", 1, -ENOENT, 0, 0, 0},
+	{"0x999", 1, -ENOENT, 0, 0, 0},
+	{"a", 2, -EPROTO, 0, 0, 0},
+};
+
+START_TEST(test_hello)
+{
+	struct osmsim_hello hello = {.version = hellos[_i].version};
+	struct osmsim_node node;
+	int fd = net_connect(net);
+
+	g_strlcpy(hello.node, hellos[_i].node, sizeof(hello.node));
+	net_ask(net, fd, OSMSIM_HELLO, &hello, sizeof(hello), &node, sizeof(node));
+	ck_assert_int_eq(node.error, hellos[_i].error);
+	ck_assert_uint_eq(node.node_guid, hellos[_i].guid);
+	ck_assert_uint_eq(node.type, hellos[_i].type);
+	ck_assert_uint_eq(node.num_ports, hellos[_i].num_ports);
+	close(fd);
+}
+END_TEST
+
+START_TEST(test_port)
+{
+	struct osmsim_port_request request = {.port_num = 1};
+	struct osmsim_port port;
+	int host = net_hello(net, "b"), sw = net_hello(net, "sw");
+
+	net_ask(net, host, OSMSIM_PORT, &request, sizeof(request), &port, sizeof(port));
+	ck_assert_int_eq(port.error, 0);
+	ck_assert_uint_eq(port.base_lid, 2);
+	ck_assert_uint_eq(port.sm_lid, 1);
+	ck_assert_uint_eq(port.state, IBA_PORT_ACTIVE);
+	ck_assert_uint_eq(port.phys_state, IBA_PHYS_LINK_UP);
+	ck_assert_uint_eq(port.rate, 100);
+	ck_assert_uint_eq(port.port_guid, 0x201);
+	ck_assert_uint_ge(port.n_p_keys, 1);
+	ck_assert_uint_eq(port.p_keys[0], 0xFFFF);
+	net_ask(net, sw, OSMSIM_PORT, &request, sizeof(request), &port, sizeof(port));
+	ck_assert_int_eq(port.error, -ENODEV);
+	request.port_num = 0;
+	net_ask(net, sw, OSMSIM_PORT, &request, sizeof(request), &port, sizeof(port));
+	ck_assert_int_eq(port.error, 0);
+	ck_assert_uint_eq(port.base_lid, 9);
+	request.port_num = 2;
+	net_ask(net, host, OSMSIM_PORT, &request, sizeof(request), &port, sizeof(port));
+	ck_assert_int_eq(port.error, -ENODEV);
+	close(host);
+	close(sw);
+}
+END_TEST
+
+START_TEST(test_handles)
+{
+	struct osmsim_unregister unregister = {.agent = 0};
+	struct osmsim_register request = {.handle = 4711, .qpn = 1, .mgmt_class = 4};
+	struct osmsim_result result;
+	struct program program;
+	int other;
+
+	program_start(&program, net, "a");
+	net_ask(net, program.control, OSMSIM_REGISTER, &request, sizeof(request), &result,
+		sizeof(result));
+	ck_assert_int_eq(result.value, -EBADF);
+	for (int i = 0; i < OSMSIM_MAX_AGENTS; i++)
+		ck_assert_int_eq(program_agent(&program, 4, 0, 0), i);
+	ck_assert_int_eq(program_agent(&program, 4, 0, 0), -ENOMEM);
+	/* A handle is good on every control connection. */
+	other = net_hello(net, "b");
+	unregister.handle = program.handle;
+	unregister.agent = 7;
+	net_ask(net, other, OSMSIM_UNREGISTER, &unregister, sizeof(unregister), &result,
+		sizeof(result));
+	ck_assert_int_eq(result.value, 0);
+	net_ask(net, other, OSMSIM_UNREGISTER, &unregister, sizeof(unregister), &result,
+		sizeof(result));
+	ck_assert_int_eq(result.value, -EINVAL);
+	ck_assert_int_eq(program_agent(&program, 4, 0, 0), 7);
+	close(other);
+	program_end(&program);
+	ck_assert_uint_eq(g_hash_table_size(net->sim->agents), 0);
+}
+END_TEST
+
+/* ---- frames that make no sense ---- */
+
+static const struct osmsim_header bad_headers[] = {
+	{.type = OSMSIM_HELLO, .length = 3},
+	{.type = OSMSIM_HELLO, .length = UINT32_MAX},
+	{.type = OSMSIM_HELLO, .length = OSMSIM_MAX_CONTROL + 1},
+	{.type = OSMSIM_PORT, .length = 8}, /* before a hello */
+	{.type = OSMSIM_MAD, .length = 320},
+	{.type = 0, .length = 0},
+	{.type = 99, .length = 0},
+};
+
+START_TEST(test_bad_headers)
+{
+	static const uint8_t zeros[320];
+	int fd = net_connect(net);
+
+	net_send(net, fd, &bad_headers[_i], sizeof(bad_headers[_i]));
+	net_send(net, fd, zeros, MIN(bad_headers[_i].length, sizeof(zeros)));
+	ck_assert(net_is_closed(net, fd));
+	ck_assert_uint_eq(net->server->refused, 1);
+	ck_assert_ptr_nonnull(strstr(net->log_text->str, "is disconnected"));
+	close(fd);
+}
+END_TEST
+
+static const struct osmsim_header bad_port_headers[] = {
+	{.type = OSMSIM_MAD, .length = 0},
+	{.type = OSMSIM_MAD, .length = sizeof(struct ib_user_mad) + 23},
+	{.type = OSMSIM_MAD, .length = sizeof(struct ib_user_mad) + OSMSIM_MAX_MAD + 1},
+	{.type = OSMSIM_REGISTER, .length = sizeof(struct osmsim_register)},
+};
+
+START_TEST(test_bad_port_headers)
+{
+	static const uint8_t zeros[512];
+	struct program program;
+
+	program_start(&program, net, "a");
+	net_send(net, program.port, &bad_port_headers[_i], sizeof(bad_port_headers[_i]));
+	net_send(net, program.port, zeros, MIN(bad_port_headers[_i].length, sizeof(zeros)));
+	ck_assert(net_is_closed(net, program.port));
+	ck_assert_uint_eq(net->server->refused, 1);
+	program_end(&program);
+}
+END_TEST
+
+/* Whatever comes, in pieces, of whatever kind: the server lives and others are served. */
+START_TEST(test_random_frames)
+{
+	GRand *random = g_rand_new_with_seed(_i);
+	struct program program;
+	uint8_t noise[2048];
+
+	program_start(&program, net, "a");
+	for (unsigned int round = 0; round < 50; round++) {
+		int fd = round % 2 ? net_connect(net) : net_hello(net, "c");
+		struct osmsim_header header = {
+			.type = g_rand_int_range(random, 0, 10),
+			.length = g_rand_int_range(random, 0, sizeof(noise)),
+		};
+
+		for (unsigned int i = 0; i < sizeof(noise); i++)
+			noise[i] = g_rand_int(random);
+		memcpy(noise, &header, sizeof(header));
+		if (send(fd, noise, g_rand_int_range(random, 1, sizeof(noise)), MSG_NOSIGNAL) > 0)
+			server_turn(net->server, 0);
+		close(fd);
+		server_turn(net->server, 0);
+	}
+	ck_assert_int_eq(program_agent(&program, 4, 0, 0), 0);
+	program_end(&program);
+	g_rand_free(random);
+}
+END_TEST
+
+/* A long frame that is only promised takes no memory. */
+START_TEST(test_promise)
+{
+	const struct osmsim_header header = {
+		.type = OSMSIM_MAD,
+		.length = sizeof(struct ib_user_mad) + OSMSIM_MAX_MAD,
+	};
+	struct program program;
+	struct connection *connection;
+
+	program_start(&program, net, "a");
+	net_send(net, program.port, &header, sizeof(header));
+	osmsim_net_run_ms(net, 5);
+	connection = g_hash_table_lookup(net->server->handles, GUINT_TO_POINTER(program.handle));
+	ck_assert_uint_lt(connection->in.room, 1 << 20);
+	program_end(&program);
+}
+END_TEST
+
+/* ---- IsSM ---- */
+
+static bool is_sm(unsigned int node)
+{
+	osmsim_net_run_ms(net, 5);
+	return net->sim->nodes[node].ports[1].info.capability_mask & IBA_PORT_CAP_SM;
+}
+
+START_TEST(test_is_sm)
+{
+	const struct osmsim_port_request request = {.port_num = 1};
+	struct osmsim_path path, again;
+	int control = net_hello(net, "b"), first, second;
+
+	net_ask(net, control, OSMSIM_ISSM, &request, sizeof(request), &path, sizeof(path));
+	ck_assert_int_eq(path.error, 0);
+	net_ask(net, control, OSMSIM_ISSM, &request, sizeof(request), &again, sizeof(again));
+	ck_assert_str_eq(again.path, path.path);
+	ck_assert(!is_sm(1));
+	first = open(path.path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(first, 0);
+	ck_assert(is_sm(1));
+	ck_assert(!is_sm(0));
+	second = open(path.path, O_RDONLY | O_NONBLOCK);
+	close(first);
+	ck_assert(is_sm(1));
+	close(second);
+	ck_assert(!is_sm(1));
+	close(control);
+}
+END_TEST
+
+/* ---- clients that die or sleep ---- */
+
+START_TEST(test_death)
+{
+	struct program program, other;
+	uint8_t mad[256];
+
+	program_start(&program, net, "a");
+	program_start(&other, net, "a");
+	ck_assert_int_eq(program_agent(&program, IBA_CLASS_PERF, 0, IBA_METHOD_SET), 0);
+	ck_assert_int_eq(program_agent(&other, IBA_CLASS_PERF, 0, IBA_METHOD_SET), -EINVAL);
+	for (unsigned int i = 0; i < 10; i++) {
+		mad_make(mad, IBA_CLASS_PERF, IBA_METHOD_SEND, i);
+		program_send(&program, 0, 7, mad, 256, 100000, 0); /* to nobody: they wait */
+	}
+	osmsim_net_run_ms(net, 5);
+	program_end(&program);
+	ck_assert_uint_eq(g_hash_table_size(net->sim->agents), 0);
+	ck_assert_uint_eq(g_hash_table_size(net->server->handles), 1);
+	ck_assert_int_eq(program_agent(&other, IBA_CLASS_PERF, 0, IBA_METHOD_SET), 0);
+	program_end(&other);
+}
+END_TEST
+
+/* What it does not read is kept up to a limit, and hurts nobody else. */
+START_TEST(test_sleeper)
+{
+	const unsigned int n = 230000;
+	struct program sleeper, other;
+	struct connection *connection;
+	struct ib_user_mad umad;
+	uint8_t mad[256], *answer;
+
+	program_start(&sleeper, net, "a");
+	program_start(&other, net, "b");
+	ck_assert_int_eq(program_agent(&sleeper, IBA_CLASS_SUBN_DIRECTED, 0, 0), 0);
+	ck_assert_int_eq(program_agent(&other, IBA_CLASS_SUBN_DIRECTED, 0, 0), 0);
+	mad_make(mad, IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET, 1);
+	mad[17] = IBA_ATTR_NODE_INFO;
+	memset(mad + 32, 0xFF, 4);
+	for (unsigned int i = 0; i < n; i++)
+		program_send(&sleeper, 0, IBA_LID_PERMISSIVE, mad, 256, 100, 0);
+	program_send(&other, 0, IBA_LID_PERMISSIVE, mad, 256, 100, 0);
+	ck_assert_uint_eq(program_receive(&other, &umad, &answer), 256);
+	g_free(answer);
+	osmsim_net_run_ms(net, 5);
+	connection = g_hash_table_lookup(net->server->handles, GUINT_TO_POINTER(sleeper.handle));
+	ck_assert_uint_eq(connection->received + connection->dropped, n);
+	ck_assert_uint_gt(connection->dropped, 1000);
+	program_end(&sleeper);
+	program_end(&other);
+}
+END_TEST
+
+/* ---- the socket ---- */
+
+START_TEST(test_socket)
+{
+	g_autofree char *stale = g_strconcat(net->path, "2", NULL);
+	g_autofree char *file = g_strconcat(net->path, "3", NULL);
+	g_autoptr(GError) error = NULL;
+	struct server *server;
+
+	/* A live one is not taken over. */
+	ck_assert_ptr_null(server_new(net->rt, net->log, net->sim, net->path, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "another server answers"));
+	g_clear_error(&error);
+	/* One that nobody listens at is. */
+	server = server_new(net->rt, net->log, net->sim, stale, NULL);
+	ck_assert_ptr_nonnull(server);
+	close(server->listener.fd);
+	server->listener.fd = -1; /* as if it had died */
+	server_free(server);
+	ck_assert_int_eq(access(stale, F_OK), 0);
+	server = server_new(net->rt, net->log, net->sim, stale, NULL);
+	ck_assert_ptr_nonnull(server);
+	server_free(server);
+	ck_assert_int_ne(access(stale, F_OK), 0);
+	/* What is no socket stays. */
+	ck_assert(g_file_set_contents(file, "x", 1, NULL));
+	ck_assert_ptr_null(server_new(net->rt, net->log, net->sim, file, &error));
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq(unlink(file), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("osmsim");
+	TCase *tcase = tcase_create("all");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_hello, 0, G_N_ELEMENTS(hellos));
+	tcase_add_test(tcase, test_port);
+	tcase_add_test(tcase, test_handles);
+	tcase_add_loop_test(tcase, test_bad_headers, 0, G_N_ELEMENTS(bad_headers));
+	tcase_add_loop_test(tcase, test_bad_port_headers, 0, G_N_ELEMENTS(bad_port_headers));
+	tcase_add_loop_test(tcase, test_random_frames, 0, 20);
+	tcase_add_test(tcase, test_promise);
+	tcase_add_test(tcase, test_is_sm);
+	tcase_add_test(tcase, test_death);
+	tcase_add_test(tcase, test_sleeper);
+	tcase_add_test(tcase, test_socket);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

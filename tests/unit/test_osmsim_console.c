@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Every command of osmsim's console: what it answers, and what it does to the fabric. */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libvendor/osmsim/console.h"
+#include "tests/run_suite.h"
+#include "tests/unit/osmsim_net.h"
+
+static struct osmsim_net *net;
+
+static void setup(void)
+{
+	net = osmsim_net_new();
+}
+
+static void teardown(void)
+{
+	osmsim_net_free(net);
+}
+
+static const struct {
+	const char *text;
+	bool done;
+	const char *says; /* part of what is printed; NULL: nothing is */
+} commands[] = {
+	{"help", true, "unlink NODE PORT"},
+	{"help flap", true, "flap NODE PORT DOWN_MS UP_MS TIMES"},
+	{"help nothing", false, "there is no command nothing"},
+	{"nodes", true, "0x0000000000001000   4 ports  \"sw\""},
+	{"nodes [x-z]", true, NULL},
+	{"nodes ?", true, "\"c\""},
+	{"ports sw", true, "=> \"b\" 1"},
+	{"ports s", true, "=> \"b\" 1"}, /* the beginning of one name */
+	{"ports 0x1000", true, "=> \"b\" 1"},
+	{"ports d", false, "no node, or more than one, is called 'd'"},
+	{"ports \"\"", false, "no node"},
+	{"port a 1", true, "port_state:.................................4"},
+	{"port sw 0", true, "lid:........................................9"},
+	{"port sw 5", false, "'sw' has ports 0 to 4"},
+	{"port a 0", false, "'a' has ports 1 to 1"},
+	{"port a one", false, "'one' is no number"},
+	{"port a -1", false, "'-1' is no number"},
+	{"port a[1]", true, "port_state"}, /* as ibsim writes it */
+	{"Dump \"sw\"", true, "=> \"c\" 1"},
+	{"dump lft sw", true, "    2   2\n"},
+	{"dump mft sw", true, NULL},
+	{"dump lft a", false, "'a' is no switch"},
+	{"dump nothing sw", false, "neither lft, mft nor ports"},
+	{"clients", true, NULL},
+	{"counters", true, "SMPs"},
+	{"counters sw 1", true, "PortXmitData"},
+	{"counters sw", false, "a port needs NODE and PORT"},
+	{"count sw 1 SymbolErrorCounter 7; counters sw 1", true,
+	 "SymbolErrorCounter             7"},
+	{"count sw 1 Nonsense 7", false, "there is no counter Nonsense"},
+	{"unlink a 1; ports a", true, "Down   Polling"},
+	{"PULL a 1; ports a", true, "-/- \"sw\" 1"},
+	{"unlink sw 4", false, "no cable in port 4 of 'sw'"},
+	{"unlink a 1; link a 1; ports a", true, "Initialize LinkUp"},
+	{"unlink a 1; ReLink \"a\"[1]; ports a", true, "Initialize LinkUp"},
+	{"link a 1 sw 4; ports a", true, "=> \"sw\" 4"},
+	{"link a 1 sw 1; ports a", true, "=> \"sw\" 1"},
+	{"link a 1 sw 2", false, "or one in port 2 of 'sw'"},
+	{"link a 1 sw", false, "a second NODE needs a PORT"},
+	{"move sw 1 sw 4; ports a", true, "=> \"sw\" 4"},
+	{"move sw 4 sw 1", false, "no cable in port 4"},
+	{"degrade a 1 1 2500; ports a", true, "1X    2.5 Gb/s"},
+	{"degrade a 1 3 2500", false, "no such width or speed"},
+	{"flap a 1 5 5 3", true, NULL},
+	{"flap sw 4 5 5 3", false, "no cable"},
+	{"blackhole sw 1; ports sw", true, "black hole"},
+	{"blackhole sw 1 off", true, NULL},
+	{"blackhole sw 1 maybe", false, "neither on nor off"},
+	{"down sw; nodes sw", true, "\"sw\" down"},
+	{"up sw", true, NULL},
+	{"down sw; up sw; nodes sw", true, "\"sw\"\n"},
+	{"mute a; nodes a", true, "\"a\" mute"},
+	{"mute a; unmute a; nodes a", true, "\"a\"\n"},
+	{"stubborn a; nodes a", true, "\"a\" stubborn"},
+	{"stubborn a off; nodes a", true, "\"a\"\n"},
+	{"guid a 0x77; nodes a", true, "0x0000000000000077"},
+	{"describe a 'new name; of it'; nodes new*", true, "\"new name; of it\""},
+	{"describe a 01234567890123456789012345678901234567890123456789012345678901234", false,
+	 "at most 64 octets"},
+	{"trap a 1 144", true, NULL},
+	{"trap a 1 130", true, NULL},
+	{"unlink a 1; trap a 1 144", false, "the port is not ACTIVE"},
+	{"loss 0.25", true, NULL},
+	{"loss 1.5", false, "'1.5' is no probability"},
+	{"loss nan", false, "is no probability"},
+	{"duplicate 0.5", true, NULL},
+	{"corrupt 1e-3", true, NULL},
+	{"delay 1000 500", true, NULL},
+	{"delay 1000", true, NULL},
+	{"delay fast", false, "'fast' is no number"},
+	{"loss", false, "usage: loss P"},
+	{"loss 0 0", false, "usage: loss P"},
+	{"", true, NULL},
+	{" ; \n;# a remark", true, NULL},
+	{"bogus", false, "bogus: there is no such command"},
+	{"'nodes", false, "matching quote"},
+	{"bogus; quit", false, "bogus"},
+	{"quit", true, NULL},
+};
+
+START_TEST(test_commands)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	bool done = console_run(net->server, commands[_i].text, out);
+
+	ck_assert_msg(done == commands[_i].done, "%s: %s", commands[_i].text, out->str);
+	if (commands[_i].says)
+		ck_assert_msg(strstr(out->str, commands[_i].says) != NULL, "%s: %s",
+			      commands[_i].text, out->str);
+	else
+		ck_assert_str_eq(out->str, "");
+	ck_assert(net->server->quit == !strcmp(commands[_i].text, "quit"));
+	osmsim_net_run_ms(net, 1);
+}
+END_TEST
+
+/* None was forgotten above. */
+START_TEST(test_all_tried)
+{
+	static const char *const names[] = {
+#define COMMAND(name, least, most, arguments, help) #name,
+#define ALIAS(alias, name)
+#include "libvendor/osmsim/commands.def"
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		bool tried = false;
+
+		for (unsigned int j = 0; j < G_N_ELEMENTS(commands) && !tried; j++)
+			tried = commands[j].done &&
+				!g_ascii_strncasecmp(commands[j].text, names[i], strlen(names[i]));
+		ck_assert_msg(tried, "%s is not tried", names[i]);
+	}
+}
+END_TEST
+
+START_TEST(test_effects)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	ck_assert(console_run(net->server, "loss 0.25; duplicate 0.5; corrupt 0.125; delay 7 3",
+			      out));
+	ck_assert_double_eq(net->sim->config.loss, 0.25);
+	ck_assert_double_eq(net->sim->config.duplicate, 0.5);
+	ck_assert_double_eq(net->sim->config.corrupt, 0.125);
+	ck_assert_uint_eq(net->sim->config.hop_ns, 7);
+	ck_assert_uint_eq(net->sim->config.jitter_ns, 3);
+	ck_assert(console_run(net->server, "loss 0; duplicate 0; corrupt 0; delay 0", out));
+	ck_assert(console_run(net->server, "trap b 1 144", out));
+	osmsim_net_run_ms(net, 5);
+	ck_assert_uint_eq(net->sim->counters.traps, 1);
+}
+END_TEST
+
+/* Over the socket, while programs are connected. */
+START_TEST(test_from_outside)
+{
+	static const struct {
+		const char *text;
+		int value;
+		const char *says;
+	} asked[] = {
+		{"clients", 0, "process 77 on \"a\" port 1: 0 MADs sent"},
+		{"clients", 0, "agent  0 class 0x04 version 1 QP1"},
+		{"nodes; bogus; nodes", -EINVAL, "bogus: there is no such command"},
+	};
+	struct program program;
+
+	program_start(&program, net, "a");
+	ck_assert_int_eq(program_agent(&program, IBA_CLASS_PERF, 0, IBA_METHOD_GET), 0);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(asked); i++) {
+		struct osmsim_result result;
+		struct frame frame;
+
+		net_put(net, program.control, OSMSIM_COMMAND, asked[i].text, strlen(asked[i].text));
+		frame = net_get(net, program.control);
+		ck_assert_uint_eq(frame.type, OSMSIM_COMMAND);
+		ck_assert_int_ge(frame.length, sizeof(result));
+		memcpy(&result, frame.data, sizeof(result));
+		frame.data[frame.length] = '\0';
+		ck_assert_int_eq(result.value, asked[i].value);
+		ck_assert_ptr_nonnull(strstr((char *)frame.data + sizeof(result), asked[i].says));
+		g_free(frame.data);
+	}
+	program_end(&program);
+}
+END_TEST
+
+/* From a descriptor, line by line; the last need not end. */
+START_TEST(test_typed)
+{
+	struct console *console;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	console = console_new(net->server, ends[0], false);
+	ck_assert_int_eq(write(ends[1], "mute a\nbogus\nmu", 15), 15);
+	osmsim_net_run_ms(net, 5);
+	ck_assert(net->sim->nodes[0].mute);
+	ck_assert(!net->sim->nodes[1].mute);
+	ck_assert_int_eq(write(ends[1], "te b", 4), 4);
+	close(ends[1]);
+	osmsim_net_run_ms(net, 5);
+	ck_assert(net->sim->nodes[1].mute);
+	ck_assert(!net->server->quit);
+	console_free(console);
+	close(ends[0]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("osmsim_console");
+	TCase *tcase = tcase_create("all");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_commands, 0, G_N_ELEMENTS(commands));
+	tcase_add_test(tcase, test_all_tried);
+	tcase_add_test(tcase, test_effects);
+	tcase_add_test(tcase, test_from_outside);
+	tcase_add_test(tcase, test_typed);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
