@@ -188,6 +188,16 @@ uint32_t inventory_list_blocks(const struct inventory_list *list)
 	return list->n;
 }
 
+uint32_t inventory_list_count(const struct inventory_list *list)
+{
+	const uint8_t *has = list->data + (size_t)list->n_stored * list->block_bytes;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		n += has[i] != 0;
+	return n;
+}
+
 const void *inventory_list_block(const struct inventory_list *list, uint32_t block)
 {
 	static const uint64_t zeros[IBA_SMP_DATA_BYTES / sizeof(uint64_t)];

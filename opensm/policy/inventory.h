@@ -40,6 +40,7 @@ struct inventory_list *inventory_list_new(enum inventory_kind kind, const void *
 struct inventory_list *inventory_list_ref(struct inventory_list *list);
 void inventory_list_unref(struct inventory_list *list); /* NULL is fine */
 uint32_t inventory_list_blocks(const struct inventory_list *list);
+uint32_t inventory_list_count(const struct inventory_list *list); /* blocks the port has */
 /* NULL: the port has no such block. */
 const void *inventory_list_block(const struct inventory_list *list, uint32_t block);
 

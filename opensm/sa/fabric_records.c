@@ -59,7 +59,9 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 		.base_version = IBA_BASE_VERSION,
 		.class_version = IBA_SA_CLASS_VERSION,
 		.capability_mask = IBA_SA_CAP_UD_MULTICAST | IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
-		.capability_mask2 = IBA_SA_CAP2_EXTENDED_SPEEDS | IBA_SA_CAP2_CAP_MASK2_MATCH |
+		.capability_mask2 = IBA_SA_CAP2_MULTICAST_FDB_TOP |
+				    IBA_SA_CAP2_FULL_PORT_INFO_RECORD |
+				    IBA_SA_CAP2_EXTENDED_SPEEDS | IBA_SA_CAP2_CAP_MASK2_MATCH |
 				    IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER,
 		.resp_time_value =
 			iba_timeout_code((uint64_t)options->transaction_timeout * NS_PER_MS),

@@ -96,6 +96,18 @@ static uint64_t want_of(const struct table_query *q)
 	return inventory_want(q->table->kind, q->lid, number);
 }
 
+/* Records that a table not yet read will make; of multicast nobody knows how much is in use. */
+static uint32_t expected(const struct table_query *q, uint32_t port, uint32_t blocks)
+{
+	const struct fabric *fabric = q->query->subnet->fabric;
+	enum inventory_kind kind = q->table->kind;
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < blocks && kind != INVENTORY_MULTICAST; block++)
+		n += inventory_block_exists(fabric, port, kind, block);
+	return n;
+}
+
 /* Whether all that is needed is known; if not, what is to be done about it. */
 static uint16_t check(const struct table_query *q)
 {
@@ -111,11 +123,11 @@ static uint16_t check(const struct table_query *q)
 			continue;
 		switch (look(q, i, &list)) {
 		case INVENTORY_KNOWN:
-			n += inventory_list_blocks(list);
+			n += inventory_list_count(list);
 			break;
 		case INVENTORY_UNKNOWN:
 			unknown = true;
-			n += q->table->kind == INVENTORY_MULTICAST ? 0 : blocks;
+			n += expected(q, i, blocks);
 			break;
 		case INVENTORY_SILENT:
 			if (q->lid)

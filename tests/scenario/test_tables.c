@@ -190,6 +190,55 @@ START_TEST(sm_infos)
 }
 END_TEST
 
+static struct daemon *second_manager(struct scenario *s, unsigned int node)
+{
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+	struct daemon *daemon;
+
+	config.options = options_new();
+	config.vendor = sim_open(s->sim, sim_port_guid(s->sim, node, 1), NULL);
+	daemon = daemon_new(&config, NULL);
+	options_unref(config.options);
+	scenario_expect(s, daemon != NULL);
+	daemon_start(daemon);
+	return daemon;
+}
+
+/* Another manager stands by: both are told of, each in the state it is in. */
+START_TEST(two_managers)
+{
+	struct scenario *s = up("fattree:4", 1);
+	struct client *client = client_of(s);
+	unsigned int node, n, states = 0;
+	struct daemon *second;
+	GByteArray *records;
+
+	do
+		node = scenario_random_host(s);
+	while (sim_port_guid(s->sim, node, 1) == client_guid(client));
+	second = second_manager(s, node);
+	scenario_run_ms(s, 5000);
+	records = table(client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, &n);
+	scenario_expect(s, records && n == 2);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct iba_sm_info_record *record =
+			(const struct iba_sm_info_record *)(void *)records->data + i;
+		bool first = record->sm_info.guid == s->sm_guid;
+
+		scenario_expect(s, first || record->lid == scenario_lid(s, node));
+		scenario_expect(s, record->sm_info.sm_key == 0);
+		scenario_expect(s, record->sm_info.sm_state ==
+					   (first ? IBA_SM_MASTER : IBA_SM_STANDBY));
+		states |= 1u << record->sm_info.sm_state;
+	}
+	scenario_expect(s, states == (1u << IBA_SM_MASTER | 1u << IBA_SM_STANDBY));
+	g_byte_array_unref(records);
+	daemon_free(second);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 /* SMPs and answers are lost: it takes longer. */
 START_TEST(with_loss)
 {
@@ -315,6 +364,7 @@ int main(void)
 	tcase_add_loop_test(tcase, multicast_follows, 0, 4);
 	tcase_add_test(tcase, p_key_tables);
 	tcase_add_test(tcase, sm_infos);
+	tcase_add_test(tcase, two_managers);
 	tcase_add_loop_test(tcase, with_loss, 0, 6);
 	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
 	tcase_add_loop_test(tcase, mute_nodes, 0, 3);

@@ -106,6 +106,7 @@ START_TEST(test_blocks)
 	struct iba_guid_info zero = {{0}};
 
 	ck_assert_uint_eq(inventory_list_blocks(list), 4);
+	ck_assert_uint_eq(inventory_list_count(list), 3);
 	ck_assert(memcmp(inventory_list_block(list, 0), &blocks[0], sizeof(zero)) == 0);
 	ck_assert(memcmp(inventory_list_block(list, 1), &zero, sizeof(zero)) == 0);
 	ck_assert_ptr_null(inventory_list_block(list, 2));
