@@ -86,8 +86,10 @@ int preload_resolve_port(int port_num)
 int umad_init(void)
 {
 	struct osmsim_node node;
+	int rc = preload_node(&node);
 
-	return preload_node(&node) < 0 ? -1 : 0;
+	errno = -rc;
+	return rc ? -1 : 0;
 }
 
 int umad_done(void)

@@ -20,5 +20,6 @@ $(preload_library): $(preload_sources) $(preload_headers) Makefile
 
 bin_PROGRAMS += libvendor/preload/osmsim-run
 libvendor_preload_osmsim_run_SOURCES = libvendor/preload/osmsim-run.c
-libvendor_preload_osmsim_run_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
+libvendor_preload_osmsim_run_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"' \
+	-DBINDIR='"$(bindir)"'
 dist_man_MANS += man/osmsim-run.1

@@ -121,12 +121,26 @@ static bool find(char path[PATH_MAX], const char *dir, const char *name)
 	return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX && access(path, F_OK) == 0;
 }
 
+/* Where this program lies in a directory like that it was made for, below some root (DESTDIR). */
+static bool find_below_root(char path[PATH_MAX], const char *here)
+{
+	const size_t length = strlen(here), bindir = strlen(BINDIR);
+	char dir[PATH_MAX];
+	int n;
+
+	if (length < bindir || strcmp(here + length - bindir, BINDIR) != 0)
+		return false;
+	n = snprintf(dir, sizeof(dir), "%.*s%s", (int)(length - bindir), here, PKGLIBDIR);
+	return n < (int)sizeof(dir) && find(path, dir, LIBRARY);
+}
+
 static void set_preload(const struct run *run)
 {
 	const char *given = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *value;
 
-	if (!find(path, run->here, LIBRARY) && !find(path, PKGLIBDIR, LIBRARY))
+	if (!find(path, run->here, LIBRARY) && !find_below_root(path, run->here) &&
+	    !find(path, PKGLIBDIR, LIBRARY))
 		fail("%s is neither in %s nor in %s", LIBRARY, run->here, PKGLIBDIR);
 	if (asprintf(&value, "%s%s%s", path, given && *given ? ":" : "", given ? given : "") < 0)
 		fail("out of memory");

@@ -34,6 +34,7 @@
 #define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
 #define PARTIAL_PAUSE_NS 200000
+#define DEAD_PAUSE_NS 20000000 /* programs log each error and try again at once */
 
 /* What precedes the octets of a MAD in the socket. */
 struct prefix {
@@ -314,14 +315,17 @@ static int copy_all(struct preload_port *port, int fd, struct ib_user_mad *umad,
 /* ib_umad_read() of what is there: octets, or negative errno. */
 static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
 {
+	const struct timespec pause = {.tv_nsec = DEAD_PAUSE_NS};
 	struct prefix prefix;
 	size_t length;
 	int rc;
 
 	if (size < sizeof(*umad))
 		return -EINVAL;
-	if (atomic_load(&port->dead))
+	if (atomic_load(&port->dead)) {
+		nanosleep(&pause, NULL);
 		return -EIO;
+	}
 	rc = peek(port, fd, &prefix, sizeof(prefix));
 	if (rc)
 		return rc;

@@ -9,7 +9,10 @@ import concurrent.futures
 import os
 import re
 import signal
+import subprocess
 import sys
+import tempfile
+import time
 
 sys.dont_write_bytecode = True
 
@@ -93,6 +96,44 @@ def slow_down(fabric):
                              for port in node.ports.values() if port.num))
 
 
+def unanswered(run):
+    """A request to a LID that nobody has ends when its time is up."""
+    begin = time.monotonic()
+    code, out = run.fabric.tool(run.client, 'smpquery', '-t', '300', 'nodeinfo', '40000')
+    took = time.monotonic() - begin
+    run.checks.check('a request that nobody answers times out',
+                     code != 0 and 'timed out' in out and 0.29 < took < 5, (code, took, out))
+
+
+def runs_programs(checks):
+    """osmsim-run with an osmsim of its own: whatever becomes of the program is passed on."""
+    def run(*argv):
+        done = subprocess.run([osmsim.built('libvendor', 'preload', 'osmsim-run'), *argv],
+                              capture_output=True, text=True, timeout=60, cwd='/', env=env)
+        return done.returncode, done.stdout + done.stderr
+
+    with tempfile.TemporaryDirectory(prefix='opensm-interop.') as directory:
+        env = dict(os.environ, TMPDIR=directory, PATH=ibsim.tool_path())
+        env.pop('LD_PRELOAD', None)
+        for status in (0, 3):
+            checks.equal(f'exit code {status} is passed on',
+                         run('-t', 'fattree:2', 'sh', '-c', f'exit {status}'), (status, ''))
+        checks.equal('as is a signal', run('-t', 'fattree:2', 'sh', '-c', 'kill -9 $$'), (137, ''))
+        checks.equal('and SIGTERM to the program, which ends by it',
+                     run('-t', 'fattree:2', 'sh', '-c', 'kill $PPID; sleep 60'), (143, ''))
+        code, out = run('-t', 'fattree:4', '-n', 'host-3', 'ibstat')
+        checks.check('the program is on its node', code == 0 and 'osmsim0' in out, out)
+        for argv, expected, words in ((('-t', 'no:such', 'true'), 125, 'no:such'),
+                                      (('-t', 'fattree:2', 'no-such-program'), 127, 'no-such'),
+                                      (('-t', 'fattree:2', '-n', 'X', 'ibstat'), 255, '"X"'),
+                                      (('-s', '/none', 'ibstat'), 255, '/none'),
+                                      (('-t', 'fattree:2'), 125, 'no program')):
+            code, out = run(*argv)
+            checks.check(f'osmsim-run {" ".join(argv)} says what is wrong',
+                         code == expected and words in out, (code, out))
+        checks.equal('nothing is left behind', os.listdir(directory), [])
+
+
 def brings_up(checks, daemon, thorough):
     with osmsim.Fabric(ibsim.fat_tree(8)) as fabric:
         slow_down(fabric)
@@ -104,6 +145,7 @@ def brings_up(checks, daemon, thorough):
             run.use_tools(thorough=True)
             small_tools(run)
             ibping(run)
+            unanswered(run)
             run.lose_link()
         run.stop(child)
 
@@ -187,6 +229,7 @@ def main():
     checks = ibsim.Checks()
     with concurrent.futures.ThreadPoolExecutor() as pool:
         results = [pool.submit(flows, daemon) for daemon in (ibsim.CLASSIC, subnet.daemon())]
+        runs_programs(checks)
         for part, *arguments in ((brings_up, subnet.daemon(), True),
                                  (brings_up, ibsim.CLASSIC, False),
                                  (two_managers, subnet.daemon()), (two_managers, ibsim.CLASSIC)):
