@@ -200,7 +200,7 @@ class Tools:
             self.answered(argv)
 
     def table_records(self, sm_lid):
-        """What the SM reads only when asked; of one port or block, since ibsim carries 200 octets."""
+        """What the SM reads when asked; of one port or block, as ibsim carries 200 octets."""
         port, switch = self.sm_port(), self.switches[0]
         self.expect('SMInfoRecord', self.fields('saquery', 'SMIR'), LID=sm_lid, GUID=port.guid,
                     SMState=3)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "policy/inventory.h"
 #include "tests/run_suite.h"
 
 #define SA_KEY 1 /* the default of sm_key and sa_key */
@@ -327,6 +328,35 @@ START_TEST(mute_nodes)
 }
 END_TEST
 
+static uint64_t time_of_heavy_sweep(struct scenario *s)
+{
+	uint64_t start = runtime_now(s->rt);
+
+	scenario_heavy_sweep(s, 20);
+	return runtime_now(s->rt) - start;
+}
+
+/* Thousands of tables wanted do not make a sweep slower; they are read after it. */
+START_TEST(sweeps_come_first)
+{
+	struct scenario *s = up("fattree:8", (uint64_t)_i);
+	const unsigned int all = 128 + 80 * 8 * 9; /* hosts, switches, out, in */
+	uint64_t alone = time_of_heavy_sweep(s), read;
+
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_INVENTORY_WANTED,
+		   inventory_want(INVENTORY_SL_TO_VL, 0, INVENTORY_ALL_PORTS));
+	scenario_run_ms(s, 2);
+	read = COUNT(s, tables_read);
+	scenario_expect(s, read > 0 && read < all / 2);
+	scenario_expect_at_most(s, time_of_heavy_sweep(s), alone + alone / 10 + NS_PER_MS);
+	scenario_expect_at_most(s, COUNT(s, tables_read), read + 100);
+	scenario_run_ms(s, 3000);
+	scenario_expect(s, COUNT(s, tables_read) >= all);
+	scenario_expect_at_most(s, COUNT(s, tables_read), all + 200);
+	scenario_free(s);
+}
+END_TEST
+
 /* A switch that was reset is read again. */
 START_TEST(reset_is_noticed)
 {
@@ -368,6 +398,7 @@ int main(void)
 	tcase_add_loop_test(tcase, with_loss, 0, 6);
 	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
 	tcase_add_loop_test(tcase, mute_nodes, 0, 3);
+	tcase_add_loop_test(tcase, sweeps_come_first, 0, 3);
 	tcase_add_loop_test(tcase, reset_is_noticed, 0, 3);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
