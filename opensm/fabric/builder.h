@@ -52,7 +52,7 @@ struct builder_node {
 	bool dirty;	       /* its ports are to be read again */
 	bool suspect;	       /* a neighbour lost it: it may be dead */
 	bool unexplained;      /* it reported a port state change, and no port was seen to change */
-	bool twins;	       /* two nodes answered to its GUID: whose tables we know is open */
+	bool doubtful;	       /* what is known of its tables may be of another switch */
 	bool gone;	       /* to be dropped between two steps */
 	bool lid_routed;       /* SMPs reach it LID-routed */
 	bool warm;	       /* its tables held something when it was first seen */

@@ -71,9 +71,9 @@ static void check_tables(struct sm *sm, struct builder_node *node)
 	bool same = sm->routing && node->has_switch_info &&
 		    node->switch_info.linear_fdb_top == sm->routing->top;
 
-	if (same && !node->twins)
+	if (same && !node->doubtful)
 		return;
-	node->twins = false;
+	node->doubtful = false;
 	forget_tables(node);
 }
 
@@ -398,11 +398,11 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 			   "also behind port %u of %s",
 			   far->num, sm_node_name(far->node, far_name, sizeof(far_name)), port->num,
 			   sm_node_name(port->node, near_name, sizeof(near_name)));
-		far->node->twins = true;
+		sm->sweep.twins = true;
 		return false;
 	}
 	if (far->peer && far->peer != port) {
-		far->node->twins = true; /* perhaps */
+		far->node->doubtful = true;
 		ask_old_neighbour(far->peer);
 	}
 	if (port->peer != far)
@@ -624,6 +624,8 @@ static void suspect_tables(struct sm *sm)
 
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		/* With a GUID twice no directed route is sure to end where it should. */
+		node->doubtful |= sm->sweep.twins;
 		if (!builder_is_switch(node) || !node->ports[0].fresh)
 			continue;
 		if (may_have_been_reset(node))

@@ -32,6 +32,7 @@ struct sweep {
 	uint64_t started_ns, step_started_ns;
 	uint64_t smps_before, retries_before; /* counters at its start */
 	bool lost_link;			      /* LID routes may lead over a dead link */
+	bool twins;			      /* two nodes with one GUID were met */
 	unsigned int round; /* how often the step has run before: STEP_AGAIN adds one */
 };
 

@@ -210,20 +210,6 @@ static void loopback(struct scenario *s)
 	sim_cable_move(s->sim, peer, peer_port, host, 1);
 }
 
-static void swap_hosts(struct scenario *s)
-{
-	unsigned int a = scenario_random_host(s), b = scenario_random_host(s), at, port;
-	unsigned int pause = scenario_random(s, 2) * 200;
-
-	if (a == b || !sim_peer(s->sim, a, 1, &at, &port))
-		return;
-	sim_cable_move(s->sim, a, 1, at, port);
-	scenario_run_ms(s, scenario_random(s, 1 + pause));
-	sim_cable_move(s->sim, b, 1, a, 1);
-	scenario_run_ms(s, scenario_random(s, 1 + pause));
-	sim_cable_move(s->sim, at, port, b, 1);
-}
-
 /* ---- packets ---- */
 
 static void doubled(struct scenario *s)
@@ -273,9 +259,9 @@ static void forged_traps(struct scenario *s)
 }
 
 static void (*const faults[])(struct scenario *s) = {
-	break_link, flap_link,	  reboot_switch, reboot_host,	 restart,    split,	 own_link,
-	silence,    power_cut,	  degrade,	 flap_quickly,	 black_hole, loopback,	 doubled,
-	late,	    forged_traps, stubborn,	 duplicate_guid, swap_hosts, corruption,
+	break_link, flap_link,	  reboot_switch, reboot_host,	 restart,    split,    own_link,
+	silence,    power_cut,	  degrade,	 flap_quickly,	 black_hole, loopback, doubled,
+	late,	    forged_traps, stubborn,	 duplicate_guid, corruption,
 };
 
 /* One or several, the next while the first is still being dealt with. */
