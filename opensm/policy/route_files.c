@@ -7,12 +7,13 @@
 struct route_files {
 	struct ref ref;
 	GArray *roots; /* uint64_t */
+	GArray *compute, *io; /* uint64_t, of ports */
 	GArray *ids;   /* struct route_id */
 	GArray *port_orders; /* struct route_port_order */
 };
 
 static const struct guid_file_form guids_form = {
-	.columns = "a node GUID a line",
+	.columns = "a GUID a line",
 	.repeated = true,
 };
 static const struct guid_file_form ids_form = {
@@ -95,6 +96,10 @@ struct route_files *route_files_load(const struct options *options, GError **err
 	ref_init(&files->ref);
 	files->roots = load_guids(options->root_guid_file, error);
 	if (files->roots)
+		files->compute = load_guids(options->cn_guid_file, error);
+	if (files->compute)
+		files->io = load_guids(options->io_guid_file, error);
+	if (files->io)
 		files->ids = load_ids(options->ids_guid_file, error);
 	if (files->ids)
 		files->port_orders = load_port_orders(options->port_search_ordering_file, error);
@@ -115,6 +120,8 @@ void route_files_unref(struct route_files *files)
 	if (!files || !ref_put(&files->ref))
 		return;
 	g_clear_pointer(&files->roots, g_array_unref);
+	g_clear_pointer(&files->compute, g_array_unref);
+	g_clear_pointer(&files->io, g_array_unref);
 	g_clear_pointer(&files->ids, g_array_unref);
 	g_clear_pointer(&files->port_orders, g_array_unref);
 	g_free(files);
@@ -129,6 +136,10 @@ void route_files_input(const struct route_files *files, const struct options *op
 		return;
 	input->roots = (const uint64_t *)files->roots->data;
 	input->n_roots = files->roots->len;
+	input->compute = (const uint64_t *)files->compute->data;
+	input->n_compute = files->compute->len;
+	input->io = (const uint64_t *)files->io->data;
+	input->n_io = files->io->len;
 	input->ids = (const struct route_id *)files->ids->data;
 	input->n_ids = files->ids->len;
 	input->port_orders = (const struct route_port_order *)files->port_orders->data;

@@ -37,6 +37,10 @@ struct route_input {
 	uint32_t n_roots;
 	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */
 	uint32_t n_ids;
+	const uint64_t *compute; /* port GUIDs of compute nodes; none: all are */
+	uint32_t n_compute;
+	const uint64_t *io; /* port GUIDs of I/O nodes, which are no compute nodes */
+	uint32_t n_io;
 	const struct route_port_order *port_orders; /* a switch at most once */
 	uint32_t n_port_orders;
 };

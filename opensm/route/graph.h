@@ -25,6 +25,7 @@ struct route_target {
 	uint16_t lid;
 	uint8_t exit;	/* port of the leaf */
 	uint8_t offset; /* from the base LID: the entry so many before this one is the base */
+	bool later;	/* others are spread first, as if this one were not there */
 };
 
 struct route_graph {

@@ -3,7 +3,10 @@
 #include "route/orient.h"
 
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "route/shortest.h"
 
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
 {
@@ -110,6 +113,41 @@ bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
 	return n != 0;
 }
 
+bool route_orient_tree(struct route_graph *graph, const uint64_t *key)
+{
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	bool layered = route_tree_rank(graph, rank);
+
+	if (layered)
+		route_orient(graph, rank, key);
+	g_free(rank);
+	return layered;
+}
+
+bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, const uint64_t *key, GError **error)
+{
+	uint32_t *roots = g_new(uint32_t, input->n_roots + 1), n = 0;
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+
+	for (uint32_t i = 0; i < input->n_roots; i++) {
+		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]);
+
+		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
+			roots[n++] = fabric->nodes[node].sw;
+	}
+	if (n) {
+		route_rank(graph, roots, n, rank);
+		route_orient(graph, rank, key);
+	} else {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+			    "none of the %u root switches is in the fabric", input->n_roots);
+	}
+	g_free(roots);
+	g_free(rank);
+	return n != 0;
+}
+
 static const char *name_of(const struct fabric *fabric, uint32_t sw)
 {
 	return fabric->nodes[fabric->switches[sw].node].description;
@@ -145,4 +183,16 @@ bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 			return false;
 	}
 	return true;
+}
+
+uint8_t *route_legal_hops(const struct route_graph *graph, const struct fabric *fabric,
+			  uint8_t *next, GError **error)
+{
+	uint8_t *hops = route_hops_or_error(graph, next, error);
+
+	if (hops && !route_reaches(graph, fabric, hops, error)) {
+		g_free(hops);
+		hops = NULL;
+	}
+	return hops;
 }

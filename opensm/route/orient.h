@@ -27,6 +27,20 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
  */
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
 
+/* Orients a layered network (route_tree_rank) towards its top; false if it is not one. */
+bool route_orient_tree(struct route_graph *graph, const uint64_t *key);
+
+/* Orients by the distance from the roots named; false and error if none of them is there. */
+bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, const uint64_t *key, GError **error);
+
+/*
+ * Hops of the graph as it is oriented, if they connect all hosts that cables connect; NULL and
+ * error if not.
+ */
+uint8_t *route_legal_hops(const struct route_graph *graph, const struct fabric *fabric,
+			  uint8_t *next, GError **error);
+
 /* Whether by these hops all hosts reach all hosts, as far as cables do; if not, sets error. */
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error);

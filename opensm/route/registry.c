@@ -8,7 +8,8 @@
 	ENGINE(minhop)                                                                             \
 	ENGINE(updn)                                                                               \
 	ENGINE(dnup)                                                                               \
-	ENGINE(dor)
+	ENGINE(dor)                                                                                \
+	ENGINE(ftree)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

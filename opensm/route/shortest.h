@@ -13,6 +13,12 @@
 bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 
+/*
+ * Ranks of switches that stand in layers, 0 at the top. False, with nothing done, if they do not.
+ * Whether all ways lead over the top is another question.
+ */
+bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
+
 /* For all others: balances the flows of all pairs. hops is that of route_hops_all(). */
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 			struct routing *routing);
@@ -32,6 +38,6 @@ uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GEr
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
 
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
-	route_engine_dor;
+	route_engine_dor, route_engine_ftree;
 
 #endif

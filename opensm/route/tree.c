@@ -153,10 +153,23 @@ static bool recognise(struct tree *tree)
 		rank_from(tree, least);
 		if (!most_hosts_on_leaves(tree))
 			return false;
-		if (is_layered(tree) && goes_up_and_down(tree))
+		if (is_layered(tree) && (!tree->hops || goes_up_and_down(tree)))
 			return true;
 	}
 	return false;
+}
+
+bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
+{
+	struct tree tree = { .graph = graph };
+	bool layered;
+
+	tree.rank = g_malloc(graph->n + 1);
+	layered = recognise(&tree);
+	for (uint32_t sw = 0; layered && sw < graph->n; sw++)
+		rank[sw] = tree.rank[sw] == NO_RANK ? 0 : tree.max_rank - tree.rank[sw];
+	g_free(tree.rank);
+	return layered;
 }
 
 /* ---- the common order of parents ---- */
@@ -260,7 +273,23 @@ static void anchor_target(struct tree *tree, uint32_t target)
 	}
 }
 
-/* First LIDs of all ports before second ones: the turns of either are even by themselves. */
+/*
+ * First LIDs of all ports before second ones, and of these the ones that matter most before
+ * others: the turns of each are even by themselves.
+ */
+static void anchor_in_order(struct tree *tree, unsigned int last)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t n = route_n_targets(graph);
+
+	for (unsigned int offset = 0; offset <= last; offset++)
+		for (int later = 0; later <= 1; later++)
+			for (uint32_t t = 0; t < n; t++)
+				if (graph->targets[t].offset == offset &&
+				    graph->targets[t].later == later)
+					anchor_target(tree, t);
+}
+
 static void anchor_targets(struct tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
@@ -282,10 +311,7 @@ static void anchor_targets(struct tree *tree)
 		tree->lids[t] = graph->targets[t].lid;
 		last = MAX(last, graph->targets[t].offset);
 	}
-	for (unsigned int offset = 0; offset <= last; offset++)
-		for (uint32_t t = 0; t < n; t++)
-			if (graph->targets[t].offset == offset)
-				anchor_target(tree, t);
+	anchor_in_order(tree, last);
 }
 
 /* ---- forwarding tables ---- */

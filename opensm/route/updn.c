@@ -3,55 +3,16 @@
  * Engines updn and dnup: no path goes up after it went down, so channel dependencies have no
  * cycle. Among legal paths the shortest are balanced as those of minhop are.
  *
- * What is up? For updn: towards the roots that the operator named. Without any, away from the
- * hosts, which in a tree of any shape finds its spines; if this leaves hosts without a legal path
- * to each other (a network without a common top), towards the one switch that is nearest to all
- * hosts. That always works, as every switch has a way up to it. dnup always goes by the distance
- * from the hosts, and refuses a network in which that connects not all of them.
+ * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
+ * the tree, if the network is one; else away from the hosts; if this leaves hosts without a legal
+ * path to each other (a network without a common top), towards the one switch that is nearest to
+ * all hosts. That always works, as every switch has a way up to it. dnup always goes by the
+ * distance from the hosts, and refuses a network in which that connects not all of them.
  *
  * What remains without a legal path is for connect.c.
  */
 #include "route/orient.h"
 #include "route/shortest.h"
-
-/* Indexes of the roots that are in the fabric. */
-static uint32_t *list_roots(const struct fabric *fabric, const struct route_input *input,
-			    uint32_t *n)
-{
-	uint32_t *roots = g_new(uint32_t, input->n_roots + 1);
-
-	*n = 0;
-	for (uint32_t i = 0; i < input->n_roots; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]);
-
-		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
-			roots[(*n)++] = fabric->nodes[node].sw;
-	}
-	return roots;
-}
-
-static void orient_to(struct route_graph *graph, const uint32_t *roots, uint32_t n,
-		      const uint64_t *keys)
-{
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
-
-	route_rank(graph, roots, n, rank);
-	route_orient(graph, rank, keys);
-	g_free(rank);
-}
-
-/* Hops of the graph as it is oriented, if they connect all that cables connect. */
-static uint8_t *legal_hops(const struct route_graph *graph, const struct fabric *fabric,
-			   uint8_t *next, GError **error)
-{
-	uint8_t *hops = route_hops_or_error(graph, next, error);
-
-	if (hops && !route_reaches(graph, fabric, hops, error)) {
-		g_free(hops);
-		hops = NULL;
-	}
-	return hops;
-}
 
 /* Sum over all hosts of their distance from a switch; what it cannot reach is left out. */
 static uint64_t cost_of(const struct route_graph *graph, const uint8_t *plain, uint32_t sw,
@@ -107,7 +68,7 @@ static uint8_t *hops_from_centres(struct route_graph *graph, const struct fabric
 				  const uint64_t *keys, uint8_t *next, GError **error)
 {
 	g_autofree uint8_t *plain = NULL;
-	g_autofree uint32_t *centres = NULL;
+	g_autofree uint32_t *centres = NULL, *rank = NULL;
 	uint32_t n;
 
 	g_clear_pointer(&graph->up, g_free);
@@ -115,24 +76,10 @@ static uint8_t *hops_from_centres(struct route_graph *graph, const struct fabric
 	if (!plain)
 		return NULL;
 	centres = find_centres(graph, plain, keys, &n);
-	orient_to(graph, centres, n, keys);
-	return legal_hops(graph, fabric, next, error);
-}
-
-static uint8_t *hops_from_roots(struct route_graph *graph, const struct fabric *fabric,
-				const struct route_input *input, const uint64_t *keys,
-				uint8_t *next, GError **error)
-{
-	uint32_t n;
-	g_autofree uint32_t *roots = list_roots(fabric, input, &n);
-
-	if (!n) {
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-			    "none of the %u root switches is in the fabric", input->n_roots);
-		return NULL;
-	}
-	orient_to(graph, roots, n, keys);
-	return legal_hops(graph, fabric, next, error);
+	rank = g_new(uint32_t, graph->n + 1);
+	route_rank(graph, centres, n, rank);
+	route_orient(graph, rank, keys);
+	return route_legal_hops(graph, fabric, next, error);
 }
 
 static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,
@@ -142,9 +89,13 @@ static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric
 	uint8_t *hops = NULL;
 
 	if (input->n_roots)
-		return hops_from_roots(graph, fabric, input, keys, next, error);
-	if (route_orient_from_hosts(graph, keys))
-		hops = legal_hops(graph, fabric, next, NULL);
+		return route_orient_to_roots(graph, fabric, input, keys, error)
+			       ? route_legal_hops(graph, fabric, next, error)
+			       : NULL;
+	if (route_orient_tree(graph, keys))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (!hops && route_orient_from_hosts(graph, keys))
+		hops = route_legal_hops(graph, fabric, next, NULL);
 	return hops ? hops : hops_from_centres(graph, fabric, keys, next, error);
 }
 
@@ -154,7 +105,7 @@ static uint8_t *dnup_hops(struct route_graph *graph, const struct fabric *fabric
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 
 	route_orient_from_hosts(graph, keys);
-	return legal_hops(graph, fabric, next, error);
+	return route_legal_hops(graph, fabric, next, error);
 }
 
 static struct routing *updn_compute(const struct fabric *fabric, const struct route_input *input,

@@ -338,7 +338,7 @@ static struct route_input random_input(const struct fabric *fabric, uint64_t *st
 
 START_TEST(test_updn_on_random_fabrics)
 {
-	unsigned int with_roots = 0, by_hosts = 0;
+	unsigned int with_roots = 0, by_hosts = 0, trees = 0;
 
 	for (uint64_t seed = 1; seed <= 1500; seed++) {
 		struct fabric *fabric = random_fabric(seed, 16);
@@ -357,6 +357,11 @@ START_TEST(test_updn_on_random_fabrics)
 		if (routing)
 			check_promise(fabric, routing, seed);
 		routing_unref(routing);
+		routing = route_find("ftree")->compute(fabric, &input, NULL);
+		trees += routing != NULL;
+		if (routing)
+			check_promise(fabric, routing, seed);
+		routing_unref(routing);
 		routing = route_find("dnup")->compute(fabric, &input, NULL);
 		by_hosts += routing != NULL;
 		if (routing)
@@ -366,6 +371,7 @@ START_TEST(test_updn_on_random_fabrics)
 	}
 	ck_assert_uint_gt(with_roots, 500);
 	ck_assert_uint_gt(by_hosts, 500);
+	ck_assert_uint_gt(trees, 20);
 }
 END_TEST
 
@@ -617,7 +623,7 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 
 START_TEST(test_fat_trees_carry_shifts)
 {
-	static const char *const engines[] = { "minhop", "updn", "dnup" };
+	static const char *const engines[] = { "minhop", "updn", "dnup", "ftree" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
 		for (unsigned int k = 4; k <= 12; k += 4) {
@@ -703,8 +709,60 @@ START_TEST(test_threads_change_nothing)
 		check_threads(fabric, "minhop");
 		check_threads(fabric, "updn");
 		check_threads(fabric, "dor");
+		if (g_str_has_prefix(specs[i], "fattree"))
+			check_threads(fabric, "ftree");
 		fabric_unref(fabric);
 	}
+}
+END_TEST
+
+/* ---- ftree ---- */
+
+/* Every other host of a leaf is a compute node: these alone must spread without contention. */
+static void check_compute(bool named_compute)
+{
+	struct fabric *fabric = make_fabric("fattree:8", 0);
+	GArray *hosts = hosts_in_order(fabric), *compute, *guids;
+	struct route_input input = { .threads = 1 };
+	struct routing *routing;
+
+	compute = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	for (unsigned int i = 0; i < hosts->len; i++) {
+		uint32_t port = g_array_index(hosts, uint32_t, i);
+		bool is_compute = i % 3 != 1;
+
+		if (is_compute)
+			g_array_append_val(compute, port);
+		if (is_compute == named_compute)
+			g_array_append_val(guids, fabric->ports[port].guid);
+	}
+	*(named_compute ? &input.compute : &input.io) = (const uint64_t *)guids->data;
+	*(named_compute ? &input.n_compute : &input.n_io) = guids->len;
+	routing = route_find("ftree")->compute(fabric, &input, NULL);
+	ck_assert_ptr_nonnull(routing);
+	for (unsigned int shift = 1; shift < compute->len; shift++)
+		ck_assert_uint_le(worst_of_shift(fabric, routing, compute, shift), 2);
+	check_promise(fabric, routing, 0);
+	g_array_unref(hosts);
+	g_array_unref(compute);
+	g_array_unref(guids);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+
+START_TEST(test_ftree_spreads_compute_nodes)
+{
+	GError *error = NULL;
+	struct fabric *torus = make_fabric("torus:4x4", 0);
+	const struct route_input input = { .threads = 1 };
+
+	check_compute(true);
+	check_compute(false);
+	ck_assert_ptr_null(route_find("ftree")->compute(torus, &input, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "this is no tree"));
+	g_error_free(error);
+	fabric_unref(torus);
 }
 END_TEST
 
@@ -1073,6 +1131,7 @@ int main(void)
 	tcase_add_test(tcase, test_very_long_chain);
 	tcase_add_test(tcase, test_minhop_on_random_fabrics);
 	tcase_add_test(tcase, test_updn_on_random_fabrics);
+	tcase_add_test(tcase, test_ftree_spreads_compute_nodes);
 	tcase_add_test(tcase, test_dor_promises_what_it_can);
 	tcase_add_test(tcase, test_dor_on_random_fabrics);
 	tcase_add_test(tcase, test_dor_keeps_the_order_given);
