@@ -19,8 +19,8 @@ PROMPT = 'OpenSM $ '
 # makes links as fast as the daemon enables.
 SAME = ['querylid 3', 'querylid 0x10', 'querylid 999', 'portstatus', 'portstatus ca',
         'portstatus switch', 'portstatus router', 'priority', 'priority 3', 'priority 77',
-        'loglevel 0x43', 'loglevel', 'sweep off', 'sweep on', 'resweep light', 'reroute', 'logflush on', 'update_desc',
-        'switchbalance 0x99', 'lidbalance 0x99', 'lidbalance', 'switchbalance verbose 0x200010']
+        'loglevel 0x43', 'loglevel', 'sweep off', 'sweep on', 'resweep light', 'reroute',
+        'logflush on', 'update_desc', 'switchbalance 0x99', 'lidbalance 0x99', 'lidbalance', 'switchbalance verbose 0x200010']
 SAME_LINES = ['dump_portguid H0.*', 'dump_portguid H0 L1-0$']  # in another order
 # Numbers of paths differ with the routes; the lines do not.
 SAME_FORM = ['switchbalance', 'switchbalance verbose']

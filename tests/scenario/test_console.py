@@ -199,8 +199,8 @@ def loops(daemon):
 
 def hostile(daemon):
     with daemon.client() as client:
-        check('telnet', client.ask(b'\xff\xfd\x03\xff\xfb\x18ver\xff\xfa\x18\x00x\n\xff\xf0sion\r\n')
-              .startswith('OpenSM '))
+        telnet = b'\xff\xfd\x03\xff\xfb\x18ver\xff\xfa\x18\x00x\n\xff\xf0sion\r\n'
+        check('telnet', client.ask(telnet).startswith('OpenSM '))
         check('garbage', client.ask(b'\x00\x01\xfe\n') == 'The line is not text\n')
         check('a long line', client.ask(b'x' * 100000 + b'\n') == 'The line is too long\n')
         check('a prefix', client.ask('vers').startswith('OpenSM '))
