@@ -204,6 +204,10 @@ static size_t command_length(const char *text)
 
 bool console_run(struct server *server, const char *text, GString *out)
 {
+	if (!g_utf8_validate(text, -1, NULL)) {
+		g_string_append(out, "commands are UTF-8 text\n");
+		return false;
+	}
 	while (*text) {
 		size_t length = command_length(text);
 		g_autofree char *one = g_strndup(text, length);

@@ -19,8 +19,10 @@ bool command_nodes(struct command *command)
 
 	for (unsigned int i = 0; i < sim->n_nodes; i++) {
 		const struct sim_node *node = &sim->nodes[i];
+		/* Of a topology file; GLib's patterns take nothing but UTF-8. */
+		g_autofree char *description = g_utf8_make_valid(node->description, -1);
 
-		if (!g_pattern_match_simple(pattern, node->description))
+		if (!g_pattern_match_simple(pattern, description))
 			continue;
 		g_string_append_printf(
 			command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s\n",
