@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "libvendor/osmsim/server.h"
+#include "libvendor/osmsim/issm.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CLIENTS 3
@@ -157,6 +157,17 @@ static void send_any(struct bed *bed, unsigned int client, struct fuzz_bytes *by
 	send_frame(bed, client, type % 16, data, size);
 }
 
+/* A line of the console in a frame. */
+static void send_command(struct bed *bed, unsigned int client, struct fuzz_bytes *bytes)
+{
+	static const char *const lines[] = {"clients", "counters", "down switch-0", "up switch-0",
+					    "unlink host-1 1", "link host-1 1", "nodes", "quit"};
+	uint8_t which = fuzz_octet(bytes);
+	const char *line = lines[which % G_N_ELEMENTS(lines)];
+
+	send_frame(bed, client, OSMSIM_COMMAND, line, strlen(line));
+}
+
 static void send_raw(struct bed *bed, unsigned int client, struct fuzz_bytes *bytes)
 {
 	uint8_t data[256];
@@ -205,7 +216,10 @@ static void step(struct bed *bed, struct fuzz_bytes *bytes)
 			send_raw(bed, client, bytes);
 		break;
 	default:
-		send_any(bed, client, bytes);
+		if (kind & 0x80)
+			send_command(bed, client, bytes);
+		else
+			send_any(bed, client, bytes);
 	}
 }
 
@@ -263,6 +277,9 @@ static void make_fabric(struct bed *bed)
 	sim_config_default(&config);
 	bed->server->sim = sim_new(bed->rt, bed->log, bed->topology, &config);
 	bed->server->last_handle = bed->server->last_number = 0;
+	bed->server->quit = false;
+	issm_free(bed->server->issm); /* it knows the ports */
+	bed->server->issm = issm_new(bed->server);
 }
 
 static void run(void *state, const uint8_t *data, size_t size)

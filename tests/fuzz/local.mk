@@ -9,6 +9,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_options_args \
 	tests/fuzz/fuzz_osmsim \
+	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
@@ -40,6 +41,7 @@ tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)
 tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
+tests_fuzz_fuzz_osmsim_console_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
@@ -58,7 +60,7 @@ tests_fuzz_fuzz_trap_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_wire_LDADD = $(LIBS_FUZZ) $(LIBS_IBA)
 
 EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/libfuzzer.c tests/fuzz/fuzz.c tests/fuzz/mutate.c \
-	tests/fuzz/corpus
+	tests/fuzz/corpus tests/fuzz/console.dict tests/fuzz/osmsim_console.dict
 fuzz-programs: $(fuzz_programs)
 print-fuzz-programs:
 	@echo $(fuzz_programs)
