@@ -6,6 +6,8 @@
  */
 #include "sa/park.h"
 
+#include "policy/inventory.h"
+
 #define TICK_NS (250 * NS_PER_MS)
 
 struct parked {
@@ -81,7 +83,7 @@ bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, ui
 	return true;
 }
 
-void sa_park_wake(struct sa_park *park)
+void sa_park_wake(struct sa_park *park, uint64_t kinds)
 {
 	GArray *waiting = park->waiting;
 
@@ -89,7 +91,11 @@ void sa_park_wake(struct sa_park *park)
 	for (guint i = 0; i < waiting->len; i++) {
 		const struct parked *parked = &g_array_index(waiting, struct parked, i);
 
-		park->calls.again(park->calls.arg, parked->mad, parked->deadline_ns);
+		if (inventory_want_lid(parked->want) ||
+		    kinds & UINT64_C(1) << inventory_want_kind(parked->want))
+			park->calls.again(park->calls.arg, parked->mad, parked->deadline_ns);
+		else
+			g_array_append_val(park->waiting, *parked);
 	}
 	g_array_unref(waiting);
 }

@@ -28,7 +28,10 @@ void sa_park_free(struct sa_park *park); /* drops what waits */
  * its time is up; the MAD is still the caller's.
  */
 bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, uint64_t deadline_ns);
-/* Calls again for all: there is something new. */
-void sa_park_wake(struct sa_park *park);
+/*
+ * Calls again for those who want tables of one LID, and for those who want tables of all ports of a
+ * kind whose bit is set.
+ */
+void sa_park_wake(struct sa_park *park, uint64_t kinds);
 
 #endif

@@ -208,12 +208,11 @@ static void expired(void *arg, struct vendor_mad *mad)
 	answer(sa, &query, mad);
 }
 
-static void inventory_published(void *arg, uint64_t serial)
+static void inventory_published(void *arg, uint64_t kinds)
 {
 	struct sa *sa = arg;
 
-	(void)serial;
-	sa_park_wake(sa->park);
+	sa_park_wake(sa->park, kinds);
 }
 
 /* ---- groups and events ---- */
@@ -271,7 +270,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	if (state == IBA_SM_MASTER)
 		return;
 	take_view(sa, NULL);
-	sa_park_wake(sa->park);
+	sa_park_wake(sa->park, UINT64_MAX);
 	sa_store_clear(sa->store);
 	publish_now(sa);
 }

@@ -21,7 +21,8 @@
 
 #define READINGS_MAX 8 /* at once */
 #define OUTSTANDING_MAX 8
-#define SCANS_MAX 512 /* the SA has fewer queries waiting */
+#define SCANS_MAX 512		      /* the SA has fewer queries waiting */
+#define PUBLISH_DELAY (2 * NS_PER_MS) /* many small wishes cost one publication */
 #define MFT_POSITIONS 16
 #define MLIDS_PER_BLOCK 32
 
@@ -62,18 +63,10 @@ struct survey {
 	GPtrArray *scans;    /* those for one LID before those for all */
 	GPtrArray *readings; /* open */
 	unsigned int out;
-	bool changed;
+	unsigned int all_read; /* bits of the kinds read of all ports since the last publication */
+	struct timer publish;
+	struct sm *sm;
 };
-
-struct survey *survey_new(void)
-{
-	struct survey *survey = g_new0(struct survey, 1);
-
-	survey->maker = inventory_maker_new();
-	survey->scans = g_ptr_array_new();
-	survey->readings = g_ptr_array_new();
-	return survey;
-}
 
 static void reading_free(struct reading *reading)
 {
@@ -87,18 +80,6 @@ static void scan_free(struct scan *scan)
 {
 	fabric_unref(scan->fabric);
 	g_free(scan);
-}
-
-void survey_free(struct survey *survey)
-{
-	for (guint i = 0; i < survey->readings->len; i++)
-		reading_free(survey->readings->pdata[i]);
-	for (guint i = 0; i < survey->scans->len; i++)
-		scan_free(survey->scans->pdata[i]);
-	g_ptr_array_unref(survey->readings);
-	g_ptr_array_unref(survey->scans);
-	inventory_maker_free(survey->maker);
-	g_free(survey);
 }
 
 /* ---- what is known without asking ---- */
@@ -209,12 +190,10 @@ static void reading_finish(struct reading *reading)
 		counter_inc(&sm->context->counters, tables_silent);
 		inventory_put_silent(survey->maker, reading->guid, reading->n_ports, now,
 				     reading->sweep);
-		survey->changed = true;
 	} else if (!reading->stale) {
 		inventory_put(survey->maker, reading->guid, reading->n_ports, reading->port,
 			      reading->kind, reading->blocks, reading->has, reading->n, now,
 			      reading->sweep);
-		survey->changed = true;
 	}
 	reading_free(reading);
 }
@@ -381,14 +360,21 @@ static bool scan_step(struct sm *sm, struct scan *scan)
 	return true;
 }
 
-static void publish(struct sm *sm)
+static void publish(struct survey *survey, unsigned int all_read)
 {
-	struct inventory *inventory = inventory_publish(sm->survey->maker);
-	uint64_t serial = inventory->serial;
+	struct context *context = survey->sm->context;
 
-	sm->survey->changed = false;
-	slot_publish(&sm->context->inventory, inventory);
-	event_emit(&sm->context->bus, EVENT_INVENTORY_PUBLISHED, serial);
+	timer_stop(&survey->publish);
+	survey->all_read = 0;
+	slot_publish(&context->inventory, inventory_publish(survey->maker));
+	event_emit(&context->bus, EVENT_INVENTORY_PUBLISHED, all_read);
+}
+
+static void publish_due(struct timer *timer)
+{
+	struct survey *survey = (struct survey *)((char *)timer - offsetof(struct survey, publish));
+
+	publish(survey, survey->all_read);
 }
 
 /* Removes the scans that are through; true if there were any. */
@@ -403,6 +389,7 @@ static bool end_scans(struct survey *survey)
 			i++;
 			continue;
 		}
+		survey->all_read |= scan->lid ? 0 : 1u << scan->kind;
 		g_ptr_array_remove_index(survey->scans, i);
 		scan_free(scan);
 		ended = true;
@@ -448,8 +435,8 @@ void survey_advance(struct sm *sm)
 	do
 		go_on(sm);
 	while (end_stale(survey));
-	if (end_scans(survey))
-		publish(sm);
+	if (end_scans(survey) && !timer_running(&survey->publish))
+		timer_start(&survey->publish, PUBLISH_DELAY);
 }
 
 void survey_want(struct sm *sm, uint64_t want)
@@ -507,6 +494,32 @@ void survey_sweep_ended(struct sm *sm, enum sweep_kind kind)
 		}
 	}
 	if (changed)
-		publish(sm);
+		publish(survey, ~0u);
 	survey_advance(sm);
+}
+
+/* ---- life ---- */
+
+struct survey *survey_new(struct sm *sm)
+{
+	struct survey *survey = g_new0(struct survey, 1);
+
+	survey->sm = sm;
+	survey->maker = inventory_maker_new();
+	survey->scans = g_ptr_array_new();
+	survey->readings = g_ptr_array_new();
+	timer_init(&survey->publish, sm->actor, publish_due);
+	return survey;
+}
+
+void survey_free(struct survey *survey)
+{
+	for (guint i = 0; i < survey->readings->len; i++)
+		reading_free(survey->readings->pdata[i]);
+	for (guint i = 0; i < survey->scans->len; i++)
+		scan_free(survey->scans->pdata[i]);
+	g_ptr_array_unref(survey->readings);
+	g_ptr_array_unref(survey->scans);
+	inventory_maker_free(survey->maker);
+	g_free(survey);
 }

@@ -70,7 +70,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->here = g_new0(struct builder_node, 1);
 	sm->here->ports = g_new0(struct builder_port, 1);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
-	sm->survey = survey_new();
+	sm->survey = survey_new(sm);
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
 	run_in_actor(sm);

@@ -156,7 +156,7 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 /* program.c: Set(SwitchInfo); the answer is kept. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 /* inventory.c: tables that the SA wants to know, read between sweeps. */
-struct survey *survey_new(void);
+struct survey *survey_new(struct sm *sm);
 void survey_free(struct survey *survey);
 void survey_want(struct sm *sm, uint64_t want); /* inventory_want */
 void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
