@@ -27,7 +27,7 @@ NEEDED = tools.NEEDED + ['opensm', 'osmtest', 'ibdiagnet', 'ibstat', 'perfquery'
 SECONDS = 30
 # osmtest's flows, all of which the classic daemon passes. In one lane they follow each other; the
 # lanes, from different hosts, run at once.
-LANES = ('veqmta', 'f', 's')
+LANES = (('v', 'e', 'q', 'm', 't', 'a'), ('f -s1', 'f -s2', 'f -s3'), ('s',))
 # Why ours does not pass a flow yet.
 NOT_YET = {
     'v': 'SubnAdmGetMulti of MultiPathRecord is not served',
@@ -97,12 +97,13 @@ def slow_down(fabric):
 
 
 def unanswered(run):
-    """A request to a LID that nobody has ends when its time is up."""
+    """A request to a LID that nobody has ends when its time is up. libibmad waits as long for it
+    as the simulator, and tries again if that one was first."""
     begin = time.monotonic()
     code, out = run.fabric.tool(run.client, 'smpquery', '-t', '300', 'nodeinfo', '40000')
     took = time.monotonic() - begin
     run.checks.check('a request that nobody answers times out',
-                     code != 0 and 'timed out' in out and 0.29 < took < 5, (code, took, out))
+                     code != 0 and 'failed' in out and 0.29 < took < 5, (code, took, out))
 
 
 def runs_programs(checks):
@@ -152,8 +153,8 @@ def brings_up(checks, daemon, thorough):
 
 def osmtest(fabric, host, flow):
     """Whether the flow passes, and what it said last."""
-    code, out = fabric.tool(host, 'osmtest', '-t', '200', '-w', '1', '-f', flow,
-                            *(('-s1',) if flow == 'f' else ()), '-i', fabric.path('inventory'))
+    code, out = fabric.tool(host, 'osmtest', '-t', '200', '-w', '1',
+                            '-i', fabric.path('inventory'), '-f', *flow.split())
     return code == 0 and 'PASS' in out, out[-300:]
 
 
