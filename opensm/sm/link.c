@@ -224,6 +224,10 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 	if (is_endport(port) && port->lid != port->info.lid)
 		sm_problem(sm, "port %u of %s did not take LID 0x%04x", port->num,
 			   sm_node_name(port->node, name, sizeof(name)), port->lid);
+	else if (is_endport(port) && port->lid &&
+		 port->info.master_sm_lid != sm->builder->sm_port->lid)
+		sm_problem(sm, "port %u of %s did not take the SM's LID", port->num,
+			   sm_node_name(port->node, name, sizeof(name)));
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
 		sm_problem(sm, "port %u of %s stays in INIT", port->num,
 			   sm_node_name(port->node, name, sizeof(name)));
