@@ -20,7 +20,8 @@ PROMPT = 'OpenSM $ '
 SAME = ['querylid 3', 'querylid 0x10', 'querylid 999', 'portstatus', 'portstatus ca',
         'portstatus switch', 'portstatus router', 'priority', 'priority 3', 'priority 77',
         'loglevel 0x43', 'loglevel', 'sweep off', 'sweep on', 'resweep light', 'reroute',
-        'logflush on', 'update_desc', 'switchbalance 0x99', 'lidbalance 0x99', 'lidbalance', 'switchbalance verbose 0x200010']
+        'logflush on', 'update_desc', 'switchbalance 0x99', 'lidbalance 0x99', 'lidbalance',
+        'switchbalance verbose 0x200010']
 SAME_LINES = ['dump_portguid H0.*', 'dump_portguid H0 L1-0$']  # in another order
 # Numbers of paths differ with the routes; the lines do not.
 SAME_FORM = ['switchbalance', 'switchbalance verbose']
