@@ -78,6 +78,7 @@ static const struct {
 	{"up sw", true, NULL},
 	{"down sw; up sw; nodes sw", true, "\"sw\"\n"},
 	{"mute a; nodes a", true, "\"a\" mute"},
+	{"unmute a", true, NULL},
 	{"mute a; unmute a; nodes a", true, "\"a\"\n"},
 	{"stubborn a; nodes a", true, "\"a\" stubborn"},
 	{"stubborn a off; nodes a", true, "\"a\"\n"},
