@@ -17,3 +17,4 @@ libosmsim_a_SOURCES = \
 bin_PROGRAMS += libvendor/osmsim/osmsim
 libvendor_osmsim_osmsim_SOURCES = libvendor/osmsim/main.c
 libvendor_osmsim_osmsim_LDADD = libosmsim.a $(LIBS_SIM)
+dist_man_MANS += man/osmsim.1

@@ -143,6 +143,28 @@ START_TEST(test_all_tried)
 }
 END_TEST
 
+/* The page has an entry for each. */
+START_TEST(test_man_page)
+{
+	static const char *const names[] = {
+#define COMMAND(name, least, most, arguments, help) #name,
+#define ALIAS(alias, name) #alias,
+#include "libvendor/osmsim/commands.def"
+	};
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *file = g_build_filename(top ? top : ".", "man", "osmsim.1", NULL);
+	g_autofree char *page = NULL;
+
+	ck_assert_msg(g_file_get_contents(file, &page, NULL, NULL), "%s cannot be read", file);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *pattern = g_strdup_printf("(?m)^\\.B[IR]? .*\\b%s\\b", names[i]);
+
+		ck_assert_msg(g_regex_match_simple(pattern, page, 0, 0), "%s is not told",
+			      names[i]);
+	}
+}
+END_TEST
+
 START_TEST(test_effects)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
@@ -226,6 +248,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_commands, 0, G_N_ELEMENTS(commands));
 	tcase_add_test(tcase, test_all_tried);
+	tcase_add_test(tcase, test_man_page);
 	tcase_add_test(tcase, test_effects);
 	tcase_add_test(tcase, test_from_outside);
 	tcase_add_test(tcase, test_typed);
