@@ -1,183 +1,184 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Bring-up from cold to SUBNET UP: ours and the classic daemon, run by run in turn, medians.
+"""One table of what a subnet manager costs: ours beside Debian's opensm, on ibsim and on osmsim.
 
-On ibsim a preloaded library counts the MADs that a daemon hands to libibumad, the same way for
-all. Seconds count from the start of the process to the milestone in its log; memory is VmHWM then.
-Ratios are to the first row of a size. --sim rows are ours alone on its own simulated fabric, whose
-memory they include."""
+Every contestant goes through the same phases on a fabric of its own, one after another within a
+run, and then all again in the next run: what disturbs the machine disturbs all. A contestant that
+fails a phase, or takes longer than the deadline, has no figure there, and none after it."""
 
 import argparse
+import json
 import os
-import statistics
-import struct
+import platform
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'interop'))
 
-import ibsim  # noqa: E402 (found through the path above)
+import lab  # noqa: E402 (after the switch above: the source tree may be read-only)
+import phases  # noqa: E402
+import table  # noqa: E402
 
-COUNTERS = ('mads', 'gets', 'sets', 'directed', 'hops')
-HEADER = (f'{"fabric":<16}{"daemon":<18}{"MADs":>9}{"hops/DR":>9}{"seconds":>9}{"ratio":>7}'
-          f'{"RSS MB":>8}{"ratio":>7}  runs')
+ibsim = lab.ibsim
 
 
-class Sample:
-    def __init__(self, seconds, megabytes, counts):
-        self.seconds, self.megabytes, self.counts = seconds, megabytes, counts
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
 
 
-def build_counter(directory):
-    library = os.path.join(directory, 'count_mads.so')
-    cc = os.environ.get('CC', 'cc').split()
-    subprocess.run(cc + ['-O2', '-shared', '-fPIC', '-o', library,
-                         os.path.join(HERE, 'count_mads.c'), '-libumad', '-ldl'], check=True)
-    return library
-
-
-def peak_megabytes(child):
-    with open(f'/proc/{child.pid}/status') as file:
-        for line in file:
-            if line.startswith('VmHWM:'):
-                return int(line.split()[1]) / 1024
-    raise ibsim.Failure('no VmHWM: the daemon ended')
-
-
-def measure(fabric, child, started, seconds, log):
-    fabric.wait(lambda: 'SUBNET UP' in fabric.read(log), seconds, 'SUBNET UP', alive=child)
-    elapsed = time.monotonic() - started
-    return elapsed, peak_megabytes(child)
-
-
-def run_on_ibsim(net, daemon, flags, counter, seconds):
-    with ibsim.Fabric(net) as fabric:
-        host = fabric.hosts()[0]
-        counts = fabric.path('counts')
-        fabric.env['COUNT_MADS_FILE'] = counts
-        preload = ibsim.PRELOAD[0]
+def run_phases(daemon, args, results, name):
+    """All phases until one fails."""
+    failed = None
+    for phase, needs_rmpp in phases.PHASES:
+        title = phase.__name__
+        if needs_rmpp and not daemon.lab.has_rmpp or title in args.skip:
+            continue
+        if failed:
+            results.fail(name, title, 'not run', f'after {failed} failed')
+            continue
         try:
-            ibsim.PRELOAD[0] = f'{counter}:{preload}'
-            started = time.monotonic()
-            child = fabric.start_opensm(daemon, host, *flags)
-        finally:
-            ibsim.PRELOAD[0] = preload
-        elapsed, megabytes = measure(fabric, child, started, seconds, 'osm.log')
-        with open(counts, 'rb') as file:
-            values = struct.unpack('5Q', file.read(40))
-        fabric.stop(child)
-    return Sample(elapsed, megabytes, dict(zip(COUNTERS, values)))
+            results.add(name, phase(daemon, args))
+        except lab.TooLong as why:
+            failed = title
+            results.fail(name, title, f'> {args.deadline} s', str(why))
+        except (lab.Failure, OSError, subprocess.SubprocessError) as why:
+            failed = title
+            results.fail(name, title, 'failed', str(why))
 
 
-class Alone(ibsim.Fabric):
-    """A directory and processes without ibsim."""
-
-    def start_ibsim(self):
-        self.env = dict(os.environ)
-
-    def on(self, host, **more):
-        return dict(self.env, **more)
-
-
-def run_alone(spec, daemon, seconds):
-    with Alone('') as place:
-        started = time.monotonic()
-        child = place.start_opensm(daemon, None, '--sim', spec)
-        elapsed, megabytes = measure(place, child, started, seconds, 'osm.log')
-        place.stop(child)
-    return Sample(elapsed, megabytes, None)
-
-
-def median(samples, key):
-    return statistics.median(key(sample) for sample in samples)
-
-
-def row(fabric, name, samples, base):
-    seconds = median(samples, lambda s: s.seconds)
-    megabytes = median(samples, lambda s: s.megabytes)
-    mads = hops = '-'
-    if samples[0].counts:
-        mads = f'{median(samples, lambda s: s.counts["mads"]):.0f}'
-        hops = f'{median(samples, lambda s: s.counts["hops"] / max(1, s.counts["directed"])):.2f}'
-    ratios = ('', '')
-    if base:
-        ratios = (f'{seconds / median(base, lambda s: s.seconds):.2f}',
-                  f'{megabytes / median(base, lambda s: s.megabytes):.2f}')
-    print(f'{fabric:<16}{name:<18}{mads:>9}{hops:>9}{seconds:>9.2f}{ratios[0]:>7}'
-          f'{megabytes:>8.1f}{ratios[1]:>7}  {len(samples)}', flush=True)
-
-
-def compare(size, contestants, runs, counter, seconds):
-    """Every contestant once, then every one again: what disturbs the machine disturbs all."""
-    net = ibsim.fat_tree(size)
-    samples, failures = {}, {}
-    for _ in range(runs):
-        for name, daemon, flags in contestants:
-            if name in failures:
-                continue
-            try:
-                sample = run_on_ibsim(net, daemon, flags, counter, seconds)
-                samples.setdefault(name, []).append(sample)
-            except (ibsim.Failure, OSError) as failure:
-                failures[name] = failure
-    fabric = f'fat tree {size}'
-    base = samples.get(contestants[0][0])
-    for name, _, _ in contestants:
-        if name in failures:
-            print(f'{fabric:<16}{name:<18}  {failures[name]}', flush=True)
-        else:
-            row(fabric, name, samples[name], base)
-
-
-def alone(size, daemon, runs, seconds):
-    fabric = f'--sim {size}'
+def run_contestant(net, simulator, contestant, args, results):
+    name, program, flags = contestant
+    started = time.monotonic()
     try:
-        samples = [run_alone(f'fattree:{size}', daemon, seconds) for _ in range(runs)]
-        row(fabric, 'ours', samples, None)
-    except (ibsim.Failure, OSError) as failure:
-        print(f'{fabric:<16}{"ours":<18}  {failure}', flush=True)
+        with lab.SIMULATORS[simulator](net) as fabric:
+            daemon = lab.Daemon(fabric, program, flags, args.deadline, args.quiet)
+            run_phases(daemon, args, results, name)
+    except (lab.Failure, OSError) as why:
+        results.fail(name, 'cold', 'failed', f'the simulator: {why}')
+    tell(f'{net.spec} on {simulator}: {name} took {time.monotonic() - started:.1f} s')
 
 
-def numbers(text):
-    return [int(part) for part in text.split(',') if part]
+def measure(spec, contestants, args):
+    """The results of a fabric, one for each simulator."""
+    net = lab.Net(spec)
+    names = [name for name, _, _ in contestants]
+    all_results = [table.Results(spec, simulator, names) for simulator in args.simulators]
+    for _ in range(args.runs):
+        for results in all_results:
+            for contestant in contestants:
+                if not results.failed(contestant[0]):
+                    run_contestant(net, results.simulator, contestant, args, results)
+    return all_results
+
+
+def version_of(program):
+    try:
+        run = subprocess.run([program, '--version'], stdin=subprocess.DEVNULL, timeout=20,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace')
+        lines = [line for line in run.stdout.splitlines() if line.strip('- ')]
+        return lines[0] if lines else 'unknown'
+    except (OSError, subprocess.SubprocessError) as why:
+        return f'unknown ({why})'
+
+
+def processor():
+    try:
+        with open('/proc/cpuinfo') as file:
+            for line in file:
+                if line.startswith('model name'):
+                    return line.split(':', 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()
+
+
+def machine(contestants):
+    facts = {
+        'date': time.strftime('%Y-%m-%d %H:%M:%S %z'),
+        'processor': f'{os.cpu_count()} x {processor()}',
+        'system': f'{platform.system()} {platform.release()}',
+        'load before': ' '.join(f'{load:.2f}' for load in os.getloadavg()),
+    }
+    for name, program, flags in contestants:
+        facts[name] = f'{version_of(program)}{" with " + " ".join(flags) if flags else ""}'
+    return facts
+
+
+def words(text):
+    return [part for part in text.split(',') if part]
 
 
 def arguments():
-    build = os.environ.get('top_builddir', '.')
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--sizes', type=numbers, default=[16, 24, 32], metavar='K,K',
-                        help='fat trees on ibsim (default 16,24,32)')
-    parser.add_argument('--sim-sizes', type=numbers, default=[16, 24, 32, 48], metavar='K,K',
-                        help='fat trees of --sim (default 16,24,32,48)')
-    parser.add_argument('--runs', type=int, default=3, help='runs of each (default 3)')
-    parser.add_argument('--deadline', type=int, default=400, metavar='SECONDS',
-                        help='until SUBNET UP (default 400)')
-    parser.add_argument('--opensm', default=os.path.abspath(os.path.join(build, 'opensm/opensm')))
+    parser.add_argument('--sizes', type=words, default=None, metavar='K,K',
+                        help='fat trees of K-port switches (default 16,24,32)')
+    parser.add_argument('--fabrics', type=words, default=[], metavar='SPEC,SPEC',
+                        help='others, as osmsim makes them: torus:8x8x8:4, dragonfly:8:4:4')
+    parser.add_argument('--simulators', type=words, default=list(lab.SIMULATORS), metavar='NAMES',
+                        help=f'default {",".join(lab.SIMULATORS)}')
+    parser.add_argument('--runs', type=int, default=3, help='of each contestant (default 3)')
+    parser.add_argument('--deadline', type=float, default=300, metavar='SECONDS',
+                        help='of each phase (default 300)')
+    parser.add_argument('--quiet', type=float, default=1.5, metavar='SECONDS',
+                        help='without an SMP: the wire is quiet (default 1.5)')
+    parser.add_argument('--sa-seconds', type=float, default=3, metavar='SECONDS',
+                        help='of queries to the SA of each kind (default 3)')
+    parser.add_argument('--skip', type=words, default=[], metavar='PHASE,PHASE',
+                        help='of ' + ', '.join(phase.__name__ for phase, _ in phases.PHASES))
+    parser.add_argument('--only', type=words, default=None, metavar='NAMES',
+                        help='contestants (default: ours,opensm,opensm -n 64)')
+    parser.add_argument('--json', metavar='FILE', help='all samples too')
+    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
     parser.add_argument('--classic', default=ibsim.CLASSIC)
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.sizes is None:
+        args.sizes = [] if args.fabrics else ['16', '24', '32']
+    unknown = set(args.simulators) - set(lab.SIMULATORS)
+    if unknown:
+        parser.error(f'no simulator {", ".join(unknown)}')
+    return args
+
+
+def choose(args):
+    """The contestants, ours first, as what is better is said of it."""
+    contestants = [('ours', args.opensm, ()), ('opensm', args.classic, ()),
+                   ('opensm -n 64', args.classic, ('-n', '64'))]
+    for contestant in contestants:
+        if not os.path.exists(contestant[1]):
+            tell(f'{contestant[0]}: no {contestant[1]}')
+    return [contestant for contestant in contestants if os.path.exists(contestant[1]) and
+            (args.only is None or contestant[0] in args.only)]
+
+
+def usable(simulators):
+    for name in simulators:
+        why = lab.SIMULATORS[name].missing()
+        if why:
+            tell(f'not on {name}: {why}')
+    return [name for name in simulators if not lab.SIMULATORS[name].missing()]
 
 
 def main():
     args = arguments()
     ibsim.end_cleanly()
-    contestants = []
-    if os.path.exists(args.classic):
-        contestants = [('classic', args.classic, ()), ('classic -n 64', args.classic, ('-n', '64'))]
-    contestants.append(('ours', args.opensm, ()))
-    print(HEADER)
-    why = ibsim.missing([])
-    if why:
-        print(f'no comparison: {why}')
-    with tempfile.TemporaryDirectory(prefix='opensm-bench.') as directory:
-        counter = None if why else build_counter(directory)
-        for size in [] if why else args.sizes:
-            compare(size, contestants, args.runs, counter, args.deadline)
-    for size in args.sim_sizes:
-        alone(size, args.opensm, args.runs, args.deadline)
+    args.simulators = usable(args.simulators)
+    contestants = choose(args)
+    if not args.simulators or not contestants:
+        sys.exit('nothing to measure, or nothing to measure it on')
+    facts = machine(contestants)
+    for name, value in facts.items():
+        print(f'{name + ":":<14}{value}')
+    all_results = []
+    for spec in [f'fattree:{size}' for size in args.sizes] + args.fabrics:
+        for results in measure(spec, contestants, args):
+            results.print(sys.stdout)
+            all_results.append(results)
+    table.explain(sys.stdout)
+    if args.json:
+        with open(args.json, 'w') as file:
+            json.dump({'machine': facts, 'runs': args.runs,
+                       'results': [results.as_json() for results in all_results]}, file, indent=1)
     return 0
 
 

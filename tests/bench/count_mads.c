@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A library to preload between a subnet manager and libibumad: counts what the process sends, the
- * same way for every daemon, into the file named by COUNT_MADS_FILE (struct counts, host order).
- * It is built by bench.py.
+ * A library to preload between a subnet manager and libibumad: counts what the process sends and
+ * when, the same way for every daemon, into the file named by COUNT_MADS_FILE (struct counts, host
+ * order, nanoseconds of the clock of the day). The reader of the file may set counts back.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,21 +11,34 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
 #define METHOD_GET 1
 #define METHOD_SET 2
+#define METHOD_TRAP 5
 #define METHOD_RESPONSE 0x80
+#define ATTRIBUTE_LFT 0x0019
 
+/* The names of lab.py, in its order. */
 struct counts {
-	_Atomic uint64_t mads, gets, sets, directed, hops; /* directed requests and their hops */
+	_Atomic uint64_t mads, gets, sets; /* requests by SMP */
+	_Atomic uint64_t directed, hops;   /* directed ones of these, and the sum of their HopCount */
+	_Atomic uint64_t lft_sets;
+	_Atomic uint64_t last_ns;  /* an SMP went out or came in */
+	_Atomic uint64_t lft_ns;   /* the last response to an LFT block came in */
+	_Atomic uint64_t trap_ns;  /* the first trap came in */
+	_Atomic uint64_t pause_ns; /* longest silence that a request ended, up to an LFT block */
 };
 
 typedef int send_fn(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries);
+typedef int receive_fn(int port_id, void *umad, int *length, int timeout_ms);
 
 static struct counts *counts;
 static send_fn *next_send;
+static receive_fn *next_receive;
 
 __attribute__((constructor)) static void open_counts(void)
 {
@@ -33,6 +46,7 @@ __attribute__((constructor)) static void open_counts(void)
 	int fd = name ? open(name, O_RDWR | O_CREAT, 0600) : -1;
 
 	next_send = (send_fn *)dlsym(RTLD_NEXT, "umad_send");
+	next_receive = (receive_fn *)dlsym(RTLD_NEXT, "umad_recv");
 	if (fd >= 0 && ftruncate(fd, sizeof(*counts)) == 0)
 		counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (counts == MAP_FAILED)
@@ -41,23 +55,66 @@ __attribute__((constructor)) static void open_counts(void)
 		close(fd);
 }
 
-int umad_send(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries)
+static uint64_t now_ns(void)
 {
-	const uint8_t *mad = umad_get_mad(umad);
-	int rc = next_send(port_id, agent_id, umad, length, timeout_ms, retries);
+	struct timespec now;
 
-	if (rc < 0 || !counts)
-		return rc;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_smp(const uint8_t *mad)
+{
+	return mad[1] == CLASS_LID_ROUTED || mad[1] == CLASS_DIRECTED;
+}
+
+static int is_lft(const uint8_t *mad)
+{
+	return mad[16] == ATTRIBUTE_LFT >> 8 && mad[17] == (ATTRIBUTE_LFT & 0xff);
+}
+
+static void count_request(const uint8_t *mad, uint64_t now)
+{
+	uint64_t last = atomic_exchange(&counts->last_ns, now);
+
+	if (last && last < now && !atomic_load(&counts->lft_sets) &&
+	    now - last > atomic_load(&counts->pause_ns))
+		atomic_store(&counts->pause_ns, now - last);
 	atomic_fetch_add(&counts->mads, 1);
-	if (mad[3] & METHOD_RESPONSE)
-		return rc;
 	if (mad[3] == METHOD_GET)
 		atomic_fetch_add(&counts->gets, 1);
 	if (mad[3] == METHOD_SET)
 		atomic_fetch_add(&counts->sets, 1);
+	if (mad[3] == METHOD_SET && is_lft(mad))
+		atomic_fetch_add(&counts->lft_sets, 1);
 	if (mad[1] == CLASS_DIRECTED) {
 		atomic_fetch_add(&counts->directed, 1);
 		atomic_fetch_add(&counts->hops, mad[7]);
 	}
+}
+
+int umad_send(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries)
+{
+	const uint8_t *mad = umad_get_mad(umad);
+
+	if (counts && is_smp(mad) && !(mad[3] & METHOD_RESPONSE))
+		count_request(mad, now_ns());
+	return next_send(port_id, agent_id, umad, length, timeout_ms, retries);
+}
+
+int umad_recv(int port_id, void *umad, int *length, int timeout_ms)
+{
+	int rc = next_receive(port_id, umad, length, timeout_ms);
+	const uint8_t *mad = umad_get_mad(umad);
+	uint64_t now, never = 0;
+
+	if (rc < 0 || !counts || umad_status(umad) || !is_smp(mad))
+		return rc;
+	now = now_ns();
+	atomic_store(&counts->last_ns, now);
+	if ((mad[3] & METHOD_RESPONSE) && is_lft(mad))
+		atomic_store(&counts->lft_ns, now);
+	if (mad[3] == METHOD_TRAP)
+		atomic_compare_exchange_strong(&counts->trap_ns, &never, now);
 	return rc;
 }
