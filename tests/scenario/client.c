@@ -106,6 +106,15 @@ static struct iba_sa_mad make_request(const struct client *client, uint8_t metho
 	};
 }
 
+/* A short table is less than a MAD. */
+static void decode_answer(const struct vendor_mad *mad, struct iba_sa_mad *answer)
+{
+	uint8_t wire[IBA_MAD_BYTES] = {0};
+
+	memcpy(wire, mad->data, MIN(mad->length, sizeof(wire)));
+	wire_decode(&iba_sa_mad_type, wire, answer);
+}
+
 /* Until there is an answer that is not BUSY; false: there was none. */
 static bool ask_patiently(struct client *client, struct iba_sa_mad *request,
 			  struct iba_sa_mad *answer)
@@ -114,7 +123,7 @@ static bool ask_patiently(struct client *client, struct iba_sa_mad *request,
 		send_request(client, request);
 		if (!client->answer || client->answer->status != VENDOR_RECEIVED)
 			continue;
-		wire_decode(&iba_sa_mad_type, client->answer->data, answer);
+		decode_answer(client->answer, answer);
 		if (answer->header.status != IBA_STATUS_BUSY)
 			return true;
 		scenario_run_ms(client->s, TIMEOUT_MS);
