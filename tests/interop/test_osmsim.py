@@ -186,6 +186,44 @@ def passes_flows(checks, classic, ours):
             checks.check(f'osmtest -f {flow} passes', passed, out)
 
 
+def master(fabric, client):
+    """LID of the SM that the client's port knows, if that one says it is the master."""
+    _, out = fabric.tool(client, 'sminfo')
+    match = re.search(r'sm lid (\d+) .* state 3 ', out)
+    return int(match[1]) if match else None
+
+
+TWO_PORTS = """Switch 4 "S1"
+[1] "H1"[1]
+[2] "H1"[2]
+[3] "H2"[1]
+
+Hca 2 "H1"
+[1] "S1"[1]
+[2] "S1"[2]
+
+Hca 2 "H2"
+[1] "S1"[3]
+"""
+
+
+def other_ports(checks, daemon):
+    """The SM on the second port of a CA, and on port 0 of a switch."""
+    for host, num in (('H1', 2), ('S1', 0)):
+        with osmsim.Fabric(TWO_PORTS) as fabric:
+            port = fabric.dump()[host].ports[num]
+            child = fabric.start_opensm(daemon, host, '-g', f'0x{port.guid:x}')
+            fabric.wait_subnet_up(child, SECONDS)
+            nodes = fabric.dump()
+            truth.judge(checks, nodes, set(nodes), port.guid)
+            checks.equal(f'the master is port {num} of {host}', master(fabric, 'H2'),
+                         nodes[host].ports[num].lid)
+            code, out = fabric.tool('H2', 'ibstat')
+            checks.equal('ibstat tells the states of both ports',
+                         (code, re.findall(r'State: (\w+)', out)), (0, ['Active', 'Down']))
+            checks.equal('it ends well', fabric.stop(child), 0)
+
+
 def two_managers(checks, daemon):
     """One is master; the other stands aside, and takes over when the first is killed."""
     options = 'sminfo_polling_timeout 500\npolling_retry_number 2\n'
@@ -213,13 +251,6 @@ def two_managers(checks, daemon):
         checks.equal('the second ends well', fabric.stop(pair[1]), 0)
 
 
-def master(fabric, client):
-    """LID of the SM that the client's port knows, if that one says it is the master."""
-    _, out = fabric.tool(client, 'sminfo')
-    match = re.search(r'sm lid (\d+) .* state 3 ', out)
-    return int(match[1]) if match else None
-
-
 def main():
     why = osmsim.missing(NEEDED) or ibutils.missing('ibdmchk')
     if why:
@@ -233,6 +264,7 @@ def main():
         runs_programs(checks)
         for part, *arguments in ((brings_up, subnet.daemon(), True),
                                  (brings_up, ibsim.CLASSIC, False),
+                                 (other_ports, subnet.daemon()),
                                  (two_managers, subnet.daemon()), (two_managers, ibsim.CLASSIC)):
             try:
                 part(checks, *arguments)
