@@ -23,6 +23,7 @@ struct journal {
 	GQueue entries;	       /* of struct journal_entry, the newest last */
 	struct subnet *subnet; /* published last, or NULL */
 	unsigned int changes;  /* of this publication so far */
+	uint64_t lft_blocks;   /* written until the end of the last sweep */
 };
 
 static void entry_free(void *data)
@@ -194,8 +195,16 @@ static const struct {
 
 static void on_sweep_done(void *arg, uint64_t value)
 {
+	struct journal *journal = arg;
 	struct sweep_done done = sweep_done_unpack(value);
+	uint64_t before = journal->lft_blocks;
 	g_autoptr(GString) why = g_string_new(NULL);
+	g_autofree char *blocks = NULL;
+
+	journal->lft_blocks = counter_get(&journal->context->counters, lft_blocks_set);
+	if (journal->lft_blocks != before)
+		blocks = g_strdup_printf(", %" PRIu64 " LFT blocks changed",
+					 journal->lft_blocks - before);
 
 	/* Nothing happened. */
 	if (done.reasons == SWEEP_TIMER && done.kind == SWEEP_KIND_LIGHT && !done.errors)
@@ -204,8 +213,9 @@ static void on_sweep_done(void *arg, uint64_t value)
 		if (done.reasons & reason_names[i].reason)
 			g_string_append_printf(why, "%s%s", why->len ? ", " : "",
 					       reason_names[i].text);
-	note(arg, "sweep", "%s sweep%s in %.1f ms (%s)", plan_kind_name(done.kind),
-	     done.errors ? " with errors" : "", (double)done.took_us / 1000, why->str);
+	note(journal, "sweep", "%s sweep%s in %.1f ms (%s)%s", plan_kind_name(done.kind),
+	     done.errors ? " with errors" : "", (double)done.took_us / 1000, why->str,
+	     blocks ? blocks : "");
 }
 
 static void on_state(void *arg, uint64_t state)

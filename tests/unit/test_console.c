@@ -468,6 +468,7 @@ START_TEST(journal_of_a_link)
 	expect("events", "leaf-0-0 (0x0200000080000700) port 3");
 	expect("events", " trap    trap 128 ");
 	expect("events", "partial sweep in ");
+	expect("events", " LFT blocks changed\n");
 	expect("ports down", "2 port(s) down\n");
 	expect("ports down", "   0x0200000080000700 port 3 (leaf-0-0): Polling\n");
 	expect("path host-0 host-15", "  host-15 (0x0200000000001000)\n");
