@@ -23,13 +23,14 @@ struct line {
 G_GNUC_PRINTF(3, 4)
 static bool refuse(const struct line *line, GError **error, const char *format, ...)
 {
-	g_autofree char *why = NULL, *shown = g_strndup(line->text, SHOWN);
+	g_autofree char *why = NULL, *raw = NULL, *shown = g_strndup(line->text, SHOWN);
 	g_autofree char *escaped = g_strescape(shown, NULL);
 	va_list args;
 
 	va_start(args, format);
-	why = g_strdup_vprintf(format, args);
+	raw = g_strdup_vprintf(format, args);
 	va_end(args);
+	why = g_strescape(raw, "\""); /* it may quote a word of the file */
 	g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: '%s': %s, expected %s", line->file,
 		    line->number, escaped, why, line->form->columns);
 	return false;
@@ -72,7 +73,8 @@ static GPtrArray *split(char *text)
 	GPtrArray *words = g_ptr_array_new();
 	char *rest = NULL;
 
-	for (char *word = strtok_r(text, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest))
+	for (char *word = strtok_r(text, " \t\r", &rest); word;
+	     word = strtok_r(NULL, " \t\r", &rest))
 		g_ptr_array_add(words, word);
 	g_ptr_array_add(words, NULL);
 	return words;
