@@ -75,7 +75,8 @@ static bool only_told(enum options_request request)
 /* Engines of the classic daemon that do not exist here yet: accepted, and said so. */
 static bool engine_is_planned(const char *name)
 {
-	static const char *const planned[] = {"file", "lash", "torus-2QoS", "dfsssp", "sssp", "nue"};
+	static const char *const planned[] = {"file",	"lash", "torus-2QoS",
+					      "dfsssp", "sssp", "nue"};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(planned); i++)
 		if (!strcmp(planned[i], name))
