@@ -59,12 +59,22 @@ static void buffer_take(struct buffer *buffer, size_t length)
 
 /* ---- output ---- */
 
-static void set_wants_out(struct connection *connection, bool wants)
+/* One that asks without reading the answers is not heard until it has read them. */
+static bool is_heard(const struct connection *connection)
 {
-	if (connection->wants_out == wants)
+	return connection->kind == CONNECTION_PORT ||
+	       buffer_length(&connection->out) <= CONTROL_OUT_MAX;
+}
+
+static void watch_again(struct connection *connection)
+{
+	uint32_t events = (is_heard(connection) ? EPOLLIN : 0) |
+			  (buffer_length(&connection->out) ? EPOLLOUT : 0);
+
+	if (connection->events == events)
 		return;
-	connection->wants_out = wants;
-	server_watch(connection->server, &connection->watch, EPOLLIN | (wants ? EPOLLOUT : 0));
+	connection->events = events;
+	server_watch(connection->server, &connection->watch, events);
 }
 
 void connection_put(struct connection *connection, enum osmsim_type type, const void *first,
@@ -103,7 +113,7 @@ void connection_flush(struct connection *connection)
 			return;
 		}
 	}
-	set_wants_out(connection, buffer_length(out) != 0);
+	watch_again(connection);
 }
 
 /* ---- the end ---- */
@@ -206,9 +216,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 
 	if (events & EPOLLOUT)
 		connection_flush(connection);
-	/* One that asks without reading the answers waits until it has read them. */
-	if (connection->kind != CONNECTION_PORT &&
-	    buffer_length(&connection->out) > CONTROL_OUT_MAX) {
+	if (!is_heard(connection)) {
 		if (events & (EPOLLHUP | EPOLLERR))
 			connection_close(connection);
 		return;
@@ -227,6 +235,7 @@ struct connection *connection_new(struct server *server, int fd)
 	connection->watch.ready = connection_ready;
 	connection->server = server;
 	connection->number = ++server->last_number;
+	connection->events = EPOLLIN;
 	server_watch(server, &connection->watch, EPOLLIN);
 	return connection;
 }

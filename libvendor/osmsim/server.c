@@ -99,12 +99,14 @@ static void accept_ready(struct watch *watch, uint32_t events)
 {
 	struct server *server =
 		(struct server *)((char *)watch - offsetof(struct server, listener));
+	unsigned int held_back;
 	int fd;
 
 	(void)events;
 	while ((fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		g_hash_table_add(server->connections, connection_new(server, fd));
-	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+	if (errno != EAGAIN &&
+	    log_limit_pass(&server->accept_limit, runtime_now(server->rt), 1, NS_PER_S, &held_back))
 		log_error(server->log, "Cannot accept a client: %s", g_strerror(errno));
 }
 

@@ -45,9 +45,9 @@ struct connection {
 	enum connection_kind kind;
 	uint32_t pid; /* as the client says */
 	struct buffer in, out;
-	bool dirty;   /* in server->dirty: has output to send */
-	bool closing; /* in server->closing */
-	bool wants_out;
+	bool dirty;	       /* in server->dirty: has output to send */
+	bool closing;	       /* in server->closing */
+	uint32_t events;       /* that epoll waits for */
 	struct sim_node *node; /* it sits on */
 	/* of a port */
 	struct sim_port *port;
@@ -69,6 +69,7 @@ struct server {
 	struct issm *issm;
 	uint32_t last_number, last_handle;
 	uint64_t refused; /* connections closed for nonsense */
+	struct log_limit accept_limit;
 	bool quit;
 };
 

@@ -136,9 +136,13 @@ bool sim_client_takes(const struct sim_port *port, const struct sim_packet *pack
 
 struct vendor_address agent_remote(const struct sim_packet *packet)
 {
+	const struct sim_port *port = sim_end_port(packet->node, packet->port);
 	struct vendor_address remote = packet->grh;
 
 	remote.lid = packet->slid;
+	/* By which of the port's LIDs it came: an answer goes from there. */
+	if (packet->dlid != IBA_LID_PERMISSIVE)
+		remote.path_bits = packet->dlid & ((1U << port->info.lmc) - 1);
 	remote.sl = packet->sl;
 	remote.qpn = packet->src_qp;
 	remote.qkey = packet->q_key;
@@ -209,8 +213,9 @@ static void pending_send(struct sim_pending *pending)
 	uint64_t key = pending->key, serial = pending->serial;
 
 	if (pending->message) {
-		/* Time starts when the message is delivered. */
-		agent_rmpp_send(agent, &pending->to, pending->message, pending->length);
+		/* Time starts when the message is delivered, or now if one like it is under way. */
+		if (agent_rmpp_send(agent, &pending->to, pending->message, pending->length) != 0)
+			agent_pending_wait(pending);
 		return;
 	}
 	agent_send_packet(agent, &pending->to, pending->data, IBA_MAD_BYTES);

@@ -21,6 +21,7 @@ struct transfer {
 	struct vendor_address remote;
 	uint64_t tid;
 	uint8_t mgmt_class;
+	bool asks;		/* a response is waited for */
 	struct rmpp_send *send; /* or */
 	struct rmpp_receive *receive;
 	uint8_t header[IBA_MAD_BYTES]; /* of what is sent, to be handed back on failure */
@@ -81,6 +82,8 @@ static void send_failed(struct transfer *transfer, struct sim_pending *pending)
 
 	if (pending)
 		agent_pending_end(pending);
+	else if (transfer->asks)
+		return; /* the response was faster than the last ACK */
 	agent->receive(agent->arg, VENDOR_TIMED_OUT, &transfer->remote, transfer->header,
 		       IBA_MAD_BYTES);
 }
@@ -88,10 +91,9 @@ static void send_failed(struct transfer *transfer, struct sim_pending *pending)
 static void send_done(void *arg, bool delivered)
 {
 	struct transfer *transfer = arg;
-	struct sim_pending *pending = agent_pending(transfer->agent, transfer->header);
+	struct sim_pending *pending =
+		transfer->asks ? agent_pending(transfer->agent, transfer->header) : NULL;
 
-	if (transfer->header[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE)
-		pending = NULL;
 	if (!delivered)
 		send_failed(transfer, pending);
 	else if (pending)
@@ -109,6 +111,8 @@ int agent_rmpp_send(struct agent *agent, const struct vendor_address *to, const 
 	transfer->remote = *to;
 	transfer->tid = sim_read64(message + SIM_MAD_TID);
 	transfer->mgmt_class = message[SIM_MAD_CLASS];
+	transfer->asks =
+		!(message[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE) && agent_pending(agent, message);
 	memcpy(transfer->header, message, MIN(length, sizeof(transfer->header)));
 	transfer->send = rmpp_send_new(&config, message, length, transmit, send_done, transfer);
 	if (g_hash_table_contains(agent->transfers, transfer)) {

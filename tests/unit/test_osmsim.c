@@ -300,6 +300,46 @@ START_TEST(test_sleeper)
 }
 END_TEST
 
+/* One that asks and asks without reading waits; what it asked is answered once it reads. */
+START_TEST(test_deaf_asker)
+{
+	static const char text[] = "help;help;help;help;help;help;help;help";
+	const unsigned int n = 2000;
+	int control = net_hello(net, "a");
+	unsigned int sent = 0, answers = 0;
+	struct connection *connection = NULL;
+	GHashTableIter iter;
+	void *key;
+
+	for (unsigned int i = 0; i < n && sent == i; i++) {
+		const struct osmsim_header header = {
+			.length = sizeof(text) - 1,
+			.type = OSMSIM_COMMAND,
+		};
+		uint8_t frame[sizeof(header) + sizeof(text) - 1];
+
+		memcpy(frame, &header, sizeof(header));
+		memcpy(frame + sizeof(header), text, sizeof(text) - 1);
+		sent += send(control, frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
+		server_turn(net->server, 0);
+	}
+	g_hash_table_iter_init(&iter, net->server->connections);
+	ck_assert(g_hash_table_iter_next(&iter, &key, NULL));
+	connection = key;
+	ck_assert_uint_lt(connection->out.tail - connection->out.head, 16U << 20);
+	ck_assert(!(connection->events & EPOLLIN));
+	while (answers < sent) {
+		struct frame frame = net_get(net, control);
+
+		ck_assert_uint_eq(frame.type, OSMSIM_COMMAND);
+		g_free(frame.data);
+		answers++;
+	}
+	ck_assert(connection->events & EPOLLIN);
+	close(control);
+}
+END_TEST
+
 /* ---- the socket ---- */
 
 START_TEST(test_socket)
@@ -349,6 +389,7 @@ int main(void)
 	tcase_add_test(tcase, test_is_sm);
 	tcase_add_test(tcase, test_death);
 	tcase_add_test(tcase, test_sleeper);
+	tcase_add_test(tcase, test_deaf_asker);
 	tcase_add_test(tcase, test_socket);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
