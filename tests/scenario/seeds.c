@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "policy/inventory.h"
 
 #define ROUNDS 3
 #define CONVERGE_S 120
@@ -275,6 +276,46 @@ static void some_faults(struct scenario *s)
 	}
 }
 
+/* Tables that the SM reads between sweeps, if it comes to that. */
+static void want_tables(struct scenario *s)
+{
+	unsigned int n = scenario_random(s, 4);
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int node = scenario_random(s, sim_nodes(s->sim));
+		uint16_t lid = scenario_random(s, 2) ? scenario_lid(s, node) : 0;
+		enum inventory_kind kind = scenario_random(s, INVENTORY_KINDS);
+
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_INVENTORY_WANTED,
+			   inventory_want(kind, lid, INVENTORY_ALL_PORTS));
+	}
+}
+
+/* When all is over and forgotten, every port's table is there, whatever was read meanwhile. */
+static void check_tables(struct scenario *s)
+{
+	struct client *client = client_new(s, scenario_random_host(s));
+	struct iba_vl_arbitration_table_record any = {0};
+	unsigned int expected = 0, n;
+	GByteArray *records;
+
+	sim_set_loss(s->sim, 0);
+	sim_set_duplicate(s->sim, 0);
+	scenario_run_ms(s, 1000 + INVENTORY_SILENT_NS / NS_PER_MS);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		expected += 2u * view.num_ports; /* a block of low priority, one of high */
+	}
+	records = client_table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD, 0,
+			       &iba_vl_arbitration_table_record_type, &any, &n);
+	if (!records || n != expected)
+		scenario_fail(s, "%u VLArbitrationTableRecords, not %u", n, expected);
+	g_byte_array_unref(records);
+	client_free(client);
+}
+
 static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const char *command)
 {
 	struct sim_config config;
@@ -296,9 +337,11 @@ static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const cha
 	scenario_converge(s, CONVERGE_S);
 	for (int i = 0; i < ROUNDS; i++) {
 		sa_traffic(s);
+		want_tables(s);
 		some_faults(s);
 		scenario_converge(s, CONVERGE_S);
 	}
+	check_tables(s);
 	digest = sim_trace_digest(s->sim);
 	scenario_free(s);
 	return digest;
