@@ -25,7 +25,7 @@
 /* The names of lab.py, in its order. */
 struct counts {
 	_Atomic uint64_t mads, gets, sets; /* requests by SMP */
-	_Atomic uint64_t directed, hops;   /* directed ones of these, and the sum of their HopCount */
+	_Atomic uint64_t directed, hops;   /* directed ones, and the sum of their HopCount */
 	_Atomic uint64_t lft_sets;
 	_Atomic uint64_t last_ns;  /* an SMP went out or came in */
 	_Atomic uint64_t lft_ns;   /* the last response to an LFT block came in */

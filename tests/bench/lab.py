@@ -110,7 +110,7 @@ class Lab(ibsim.Fabric):
 
 
 class Ibsim(Lab):
-    name, has_rmpp = 'ibsim', False
+    name, has_rmpp, trap_seconds = 'ibsim', False, 0
 
     @staticmethod
     def missing():
@@ -124,7 +124,7 @@ class Ibsim(Lab):
 
 
 class Osmsim(Lab):
-    name, has_rmpp = 'osmsim', True
+    name, has_rmpp, trap_seconds = 'osmsim', True, 3.5
 
     @staticmethod
     def missing():
@@ -258,6 +258,13 @@ class Daemon:
         self.wait(self.is_quiet, 'silence')
         self.read_log()
         return self.counts.read()
+
+    def calm_down(self):
+        """After a cold start: waits for the traps of links that came up while there was no SM, as
+        switches repeat them, and for what they cause."""
+        quiet, self.quiet = self.quiet, max(self.quiet, self.lab.trap_seconds)
+        self.wait(self.is_quiet, 'silence')
+        self.quiet = quiet
 
     def command(self, text):
         self.child.stdin.write((text + '\n').encode())

@@ -10,7 +10,9 @@ OUTSTANDING_SWEEPING = 4
 
 def cold(daemon, _):
     daemon.start()
-    counts = daemon.settle()
+    daemon.wait(daemon.is_up, 'SUBNET UP')
+    counts = daemon.counts.read()
+    daemon.calm_down()
     return {'up_s': daemon.ups[0] - daemon.began, 'up_mads': counts['mads'],
             'up_hops': counts['hops'] / max(1, counts['directed']),
             'route_s': counts['pause_ns'] / 1e9, 'up_mb': daemon.peak_megabytes()}
