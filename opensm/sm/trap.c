@@ -67,6 +67,25 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 	sweep_want(sm, reason);
 }
 
+/*
+ * Whether a trap 144 tells of no change but capabilities, and those are as they were last read: the
+ * echo of a Set. CapabilityMask2 is newer than the trap: 0 from who does not tell it.
+ */
+static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_local_change *change)
+{
+	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
+	const struct builder_node *node = node_of_lid(sm, lid);
+	const struct builder_port *known;
+
+	if (!node || sm->fabric->ports[port].num > node->info.num_ports || change->change_flags ||
+	    change->other_local_changes)
+		return false;
+	known = &node->ports[sm->fabric->ports[port].num];
+	return known->known && known->info.capability_mask == change->capability_mask &&
+	       (!change->capability_mask2 ||
+		known->info.capability_mask2 == change->capability_mask2);
+}
+
 static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
 		     uint16_t from)
 {
@@ -91,6 +110,8 @@ static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t f
 
 static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16_t from)
 {
+	uint16_t issuer = notice->issuer_lid ? notice->issuer_lid : from;
+	struct iba_trap_local_change local;
 	struct iba_trap_switch change;
 
 	if (!notice->is_generic) {
@@ -104,8 +125,10 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 		want_look(sm, change.lid, SWEEP_LINK_TRAP);
 		break;
 	case IBA_TRAP_LOCAL_CHANGES:
+		wire_decode(&iba_trap_local_change_type, notice->data_details, &local);
 		log_trap(sm, LOG_INFO, notice, from);
-		want_look(sm, notice->issuer_lid ? notice->issuer_lid : from, SWEEP_LOCAL_TRAP);
+		if (!is_known(sm, issuer, &local))
+			want_look(sm, issuer, SWEEP_LOCAL_TRAP);
 		break;
 	case IBA_TRAP_BAD_M_KEY:
 	case IBA_TRAP_BAD_P_KEY:
