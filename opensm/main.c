@@ -21,6 +21,7 @@
 #include "ctl/console.h"
 #include "ctl/daemon.h"
 #include "ctl/device.h"
+#include "ctl/dump.h"
 #include "ctl/logging.h"
 #include "ctl/progress.h"
 #include "ctl/status.h"
@@ -35,6 +36,7 @@ struct program {
 	struct log *log;
 	struct device device;
 	struct daemon *daemon;
+	struct dumps *dumps;
 	struct progress *progress;
 	struct console *console;
 	GMainLoop *loop;
@@ -75,8 +77,7 @@ static bool only_told(enum options_request request)
 /* Engines of the classic daemon that do not exist here yet: accepted, and said so. */
 static bool engine_is_planned(const char *name)
 {
-	static const char *const planned[] = {"file",	"lash", "torus-2QoS",
-					      "dfsssp", "sssp", "nue"};
+	static const char *const planned[] = {"lash", "torus-2QoS", "dfsssp", "sssp", "nue"};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(planned); i++)
 		if (!strcmp(planned[i], name))
@@ -304,6 +305,7 @@ static bool program_build(struct program *program, GError **error)
 	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
 			program);
 	daemon_on_finished(program->daemon, on_finished, program);
+	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
 	if (!open_console(program, error))
 		return false;
@@ -329,6 +331,7 @@ static void program_clear(struct program *program)
 		daemon_stop(program->daemon);
 	console_free(program->console);
 	progress_free(program->progress);
+	dumps_free(program->dumps);
 	daemon_free(program->daemon);
 	device_close(&program->device);
 	if (program->has_pidfile)

@@ -13,6 +13,8 @@ libctl_a_SOURCES = \
 	opensm/ctl/console_session.c opensm/ctl/console_session.h \
 	opensm/ctl/daemon.c opensm/ctl/daemon.h \
 	opensm/ctl/device.c opensm/ctl/device.h \
+	opensm/ctl/dump.c opensm/ctl/dump.h opensm/ctl/dump_private.h \
+	opensm/ctl/dump_routes.c opensm/ctl/dump_subnet.c \
 	opensm/ctl/find.c \
 	opensm/ctl/journal.c opensm/ctl/journal.h \
 	opensm/ctl/link_quality.c opensm/ctl/link_quality.h \

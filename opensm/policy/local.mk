@@ -5,6 +5,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
 	opensm/policy/inventory_maker.c \
 	opensm/policy/guid_file.c opensm/policy/guid_file.h \
+	opensm/policy/lft_file.c opensm/policy/lft_file.h \
 	opensm/policy/partition.c opensm/policy/partition.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \

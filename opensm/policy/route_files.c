@@ -3,6 +3,7 @@
 #include "policy/route_files.h"
 
 #include "policy/guid_file.h"
+#include "policy/lft_file.h"
 
 struct route_files {
 	struct ref ref;
@@ -10,6 +11,8 @@ struct route_files {
 	GArray *compute, *io; /* uint64_t, of ports */
 	GArray *ids;   /* struct route_id */
 	GArray *port_orders; /* struct route_port_order */
+	struct lft_file *lfts;	 /* NULL: not named */
+	struct hops_file *hops; /* NULL: not named */
 };
 
 static const struct guid_file_form guids_form = {
@@ -89,6 +92,15 @@ static GArray *load_port_orders(const char *file, GError **error)
 	return orders;
 }
 
+/* Both that are named. */
+static bool load_routes(struct route_files *files, const struct options *options, GError **error)
+{
+	if (options->lfts_file && !(files->lfts = lft_file_load(options->lfts_file, error)))
+		return false;
+	return !options->lid_matrix_dump_file ||
+	       (files->hops = hops_file_load(options->lid_matrix_dump_file, error));
+}
+
 struct route_files *route_files_load(const struct options *options, GError **error)
 {
 	struct route_files *files = g_new0(struct route_files, 1);
@@ -103,7 +115,7 @@ struct route_files *route_files_load(const struct options *options, GError **err
 		files->ids = load_ids(options->ids_guid_file, error);
 	if (files->ids)
 		files->port_orders = load_port_orders(options->port_search_ordering_file, error);
-	if (files->port_orders)
+	if (files->port_orders && load_routes(files, options, error))
 		return files;
 	route_files_unref(files);
 	return NULL;
@@ -124,6 +136,8 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->io, g_array_unref);
 	g_clear_pointer(&files->ids, g_array_unref);
 	g_clear_pointer(&files->port_orders, g_array_unref);
+	lft_file_free(files->lfts);
+	hops_file_free(files->hops);
 	g_free(files);
 }
 
@@ -144,4 +158,6 @@ void route_files_input(const struct route_files *files, const struct options *op
 	input->n_ids = files->ids->len;
 	input->port_orders = (const struct route_port_order *)files->port_orders->data;
 	input->n_port_orders = files->port_orders->len;
+	input->lfts = lft_file_input(files->lfts);
+	input->hops = hops_file_input(files->hops);
 }

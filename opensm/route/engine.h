@@ -30,6 +30,45 @@ struct route_port_order {
 	uint8_t ports[255];
 };
 
+/* An entry of a forwarding table that a file has. */
+struct route_lft_entry {
+	uint64_t guid; /* of the endport that had the LID; 0: the file does not say */
+	uint32_t line;
+	uint16_t lid;
+	uint8_t port;
+};
+
+/* The entries of a switch. */
+struct route_lft {
+	uint64_t guid;
+	uint32_t first, n;
+};
+
+/* Forwarding tables that a file has. */
+struct route_lfts {
+	const char *file; /* NULL: there is none */
+	const struct route_lft *lfts;
+	uint32_t n;
+	const struct route_lft_entry *entries;
+};
+
+/* Hops from a switch to a LID; a row without any only says that the file knows the switch. */
+struct route_hops_row {
+	uint64_t sw;   /* node GUID */
+	uint64_t guid; /* of the endport that had the LID; 0: the file does not say */
+	uint32_t line;
+	uint32_t first; /* in hops: the least, then by port 1, 2 ...; 0xFF: no way */
+	uint16_t n;
+	uint16_t lid;
+};
+
+struct route_hops_rows {
+	const char *file; /* NULL: there is none */
+	const struct route_hops_row *rows;
+	uint32_t n;
+	const uint8_t *hops;
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
@@ -43,6 +82,8 @@ struct route_input {
 	uint32_t n_io;
 	const struct route_port_order *port_orders; /* a switch at most once */
 	uint32_t n_port_orders;
+	struct route_lfts lfts;	      /* engine file */
+	struct route_hops_rows hops; /* engine file */
 };
 
 /* LFTs of all switches: lft[switch index][LID]. */
@@ -55,6 +96,7 @@ struct routing {
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
 	uint8_t **lft;	/* each row n_blocks * 64 octets, 0xFF where there is none */
 	uint16_t max_hops;
+	char *note; /* what the operator should know of it; NULL: nothing */
 };
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,

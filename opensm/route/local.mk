@@ -6,6 +6,7 @@ libroute_a_SOURCES = \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
+	opensm/route/file.c \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \

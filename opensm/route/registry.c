@@ -9,7 +9,8 @@
 	ENGINE(updn)                                                                               \
 	ENGINE(dnup)                                                                               \
 	ENGINE(dor)                                                                                \
-	ENGINE(ftree)
+	ENGINE(ftree)                                                                              \
+	ENGINE(file)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

@@ -59,5 +59,6 @@ void routing_unref(struct routing *routing)
 		return;
 	free(routing->lft[0]);
 	g_free(routing->lft);
+	g_free(routing->note);
 	g_free(routing);
 }

@@ -38,6 +38,6 @@ uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GEr
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
 
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
-	route_engine_dor, route_engine_ftree;
+	route_engine_dor, route_engine_ftree, route_engine_file;
 
 #endif

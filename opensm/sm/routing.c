@@ -144,6 +144,8 @@ static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
 		return NULL;
 	}
+	if (routing->note)
+		log_info(sm->log, "routing engine %s: %s", engine->name, routing->note);
 	keep_old_routes(sm, &input, routing);
 	if (judge(sm, routing))
 		return routing;

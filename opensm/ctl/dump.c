@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Dumps: files that show what the last sweep decided, for operators and scripts.
+ *
+ * A publication makes a job of the pool, which holds the published subnet and writes the files of
+ * the table below; sweeps never wait for it. There is one job at a time; what is published while it
+ * runs makes the next. A job owns what it changes and comes back as the message it was.
+ *
+ * Files appear whole, by renaming. That one cannot be written is logged once, until it works again.
+ * The routing flag of the log asks for those about routes, as it always has: they are large.
+ */
+#include "ctl/dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl/dump_private.h"
+#include "policy/route_files.h"
+
+enum dump_when { WHEN_GOOD, WHEN_ROUTING };
+
+static const struct dump_file {
+	const char *name;
+	dump_fn *write;
+	enum dump_when when;
+	const char *engine; /* only of routes by this one */
+} dump_files[] = {
+	{ "opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL },
+	{ "opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL },
+	{ "opensm-lfts.dump", dump_lfts, WHEN_ROUTING, NULL },
+	{ "opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL },
+	{ "opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL },
+	{ "opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, "updn" },
+};
+
+struct dumps {
+	struct daemon *daemon;
+	struct context *context;
+	char *directory;
+	bool running, again;			/* a job is out; one more is wanted */
+	bool failed[G_N_ELEMENTS(dump_files)]; /* the job's while it runs */
+};
+
+struct job {
+	struct message message; /* of the pool, then of main */
+	struct dumps *dumps;
+	struct subnet *subnet;
+	struct mc_groups *groups; /* may be NULL */
+	void (*work)(struct message *msg); /* its part in the pool */
+};
+
+/* ---- what is dumped ---- */
+
+static gint compare_guids(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct fabric *fabric = data;
+	uint64_t x = fabric->nodes[*(const uint32_t *)a].guid;
+	uint64_t y = fabric->nodes[*(const uint32_t *)b].guid;
+
+	return x < y ? -1 : x > y;
+}
+
+static void view_open(struct dump_view *view)
+{
+	const struct fabric *fabric = view->fabric = view->subnet->fabric;
+	uint32_t n = 0;
+
+	view->nodes = g_new(uint32_t, fabric->n_nodes + 1);
+	view->switches = g_new(uint32_t, fabric->n_switches + 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		view->nodes[i] = i;
+	g_qsort_with_data(view->nodes, fabric->n_nodes, sizeof(*view->nodes), compare_guids,
+			  (gpointer)fabric);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric_is_switch(fabric, view->nodes[i]))
+			view->switches[n++] = fabric->nodes[view->nodes[i]].sw;
+}
+
+static void view_close(struct dump_view *view)
+{
+	g_clear_pointer(&view->graph, route_graph_free);
+	g_free(view->hops);
+	g_free(view->nodes);
+	g_free(view->switches);
+}
+
+bool dump_view_route(struct dump_view *view)
+{
+	const struct route_engine *engine = route_find(view->subnet->routing->engine);
+
+	if (view->graph)
+		return view->hops != NULL;
+	view->graph = route_graph_new(view->fabric);
+	view->hops = engine && engine->hops ? engine->hops(view->graph, view->fabric, view->input,
+							   NULL, NULL)
+					    : route_hops_all(view->graph, NULL);
+	return view->hops != NULL;
+}
+
+static bool fits(const struct dump_file *file, const struct subnet *subnet)
+{
+	return !file->engine || !strcmp(file->engine, subnet->routing->engine);
+}
+
+bool dump_write(const char *name, const struct subnet *subnet, const struct mc_groups *groups,
+		const struct route_input *input, FILE *out)
+{
+	struct dump_view view = {.subnet = subnet, .groups = groups, .input = input};
+	const struct dump_file *file = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
+		if (!strcmp(dump_files[i].name, name) && fits(&dump_files[i], subnet))
+			file = &dump_files[i];
+	if (!file)
+		return false;
+	view_open(&view);
+	file->write(&view, out);
+	view_close(&view);
+	return true;
+}
+
+/* ---- files, in the pool ---- */
+
+/* 0, or errno. The name it has meanwhile is new, so that no link of others is followed. */
+static int write_file(const char *path, struct dump_view *view, dump_fn *write_to)
+{
+	g_autofree char *temporary = g_strdup_printf("%s.XXXXXX", path);
+	int fd = mkstemp(temporary), err;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out)
+		return errno;
+	fchmod(fd, 0644);
+	errno = 0;
+	write_to(view, out);
+	err = ferror(out) ? (errno ? errno : EIO) : 0;
+	if (fclose(out) != 0 && !err)
+		err = errno;
+	if (!err && rename(temporary, path) != 0)
+		err = errno;
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+static void write_one(struct dumps *dumps, size_t i, struct dump_view *view)
+{
+	g_autofree char *path = g_build_filename(dumps->directory, dump_files[i].name, NULL);
+	int err = write_file(path, view, dump_files[i].write);
+
+	if (err && !dumps->failed[i])
+		log_error(dumps->context->log, "cannot write %s: %s", path, g_strerror(err));
+	dumps->failed[i] = err != 0;
+}
+
+static void write_all(struct job *job)
+{
+	struct dumps *dumps = job->dumps;
+	struct dump_view view = {.subnet = job->subnet, .groups = job->groups};
+	bool routing = log_flags(dumps->context->log) & LOG_ROUTING;
+	struct route_input input;
+
+	route_files_input(dumps->context->route_files, job->subnet->options, &input);
+	view.input = &input;
+	view_open(&view);
+	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
+		if ((dump_files[i].when == WHEN_GOOD ? !job->subnet->errors : routing) &&
+		    fits(&dump_files[i], job->subnet))
+			write_one(dumps, i, &view);
+	view_close(&view);
+}
+
+/* ---- on the main actor ---- */
+
+static void job_drop(struct message *msg)
+{
+	struct job *job = (struct job *)msg;
+
+	subnet_unref(job->subnet);
+	mc_groups_unref(job->groups);
+	g_free(job);
+}
+
+static void start(struct dumps *dumps, void (*work)(struct message *msg))
+{
+	struct job *job = g_new(struct job, 1);
+
+	*job = (struct job){
+		.message.run = work,
+		.message.drop = job_drop,
+		.dumps = dumps,
+		.work = work,
+		.subnet = slot_take(&dumps->context->subnet),
+		.groups = slot_take(&dumps->context->groups),
+	};
+	dumps->running = true;
+	dumps->again = false;
+	pool_post(dumps->context->pool, &job->message);
+}
+
+static void job_done(struct message *msg)
+{
+	struct job *job = (struct job *)msg;
+
+	job->dumps->running = false;
+	if (job->dumps->again)
+		start(job->dumps, job->work);
+	job_drop(msg);
+}
+
+static void job_run(struct message *msg)
+{
+	struct job *job = (struct job *)msg;
+
+	write_all(job);
+	msg->run = job_done;
+	actor_post(daemon_actor(job->dumps->daemon), msg);
+}
+
+static void on_published(void *arg, uint64_t generation)
+{
+	struct dumps *dumps = arg;
+
+	(void)generation;
+	if (dumps->running)
+		dumps->again = true;
+	else
+		start(dumps, job_run);
+}
+
+/* ---- life ---- */
+
+static bool wanted(const struct options *options)
+{
+	const char *environment = getenv("OSM_TMP_DIR");
+
+	return options->dump_files_dir && *options->dump_files_dir &&
+	       (!options->sim || (environment && *environment) ||
+		options_source(options, OPTION_dump_files_dir) != OPTION_FROM_DEFAULT);
+}
+
+struct dumps *dumps_new(struct daemon *daemon)
+{
+	struct context *context = daemon_context(daemon);
+	struct options *options = slot_take(&context->options);
+	struct dumps *dumps = NULL;
+
+	if (wanted(options)) {
+		dumps = g_new0(struct dumps, 1);
+		dumps->daemon = daemon;
+		dumps->context = context;
+		dumps->directory = g_strdup(options->dump_files_dir);
+		event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, daemon_actor(daemon),
+				on_published, dumps);
+	}
+	options_unref(options);
+	return dumps;
+}
+
+void dumps_free(struct dumps *dumps)
+{
+	if (!dumps)
+		return;
+	g_free(dumps->directory);
+	g_free(dumps);
+}

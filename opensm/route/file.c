@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine file: forwarding tables that somebody else made, or hop counts that say which ports may be
+ * chosen. Whatever the files leave open is as minhop has it.
+ *
+ * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
+ * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
+ * are not in the subnet now are passed over: they may come back. A port that a switch does not have
+ * is an error, since the file is then about another switch. All else is for the verifier: this
+ * engine promises nothing.
+ *
+ * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
+ * the one that has the fewest LIDs so far. A port that leads to no switch now does not count.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "route/shortest.h"
+
+struct load {
+	const struct fabric *fabric;
+	const struct route_input *input;
+	struct routing *routing;
+	uint32_t switches, entries;	   /* taken from lfts */
+	uint32_t rows;			   /* taken from hops */
+	uint32_t gone_switches, gone_lids; /* in a file, but not in the subnet */
+	uint32_t no_port;		   /* rows of hops without a port that can be used */
+	uint32_t open_switches, open_lids; /* in the subnet, but not in lfts */
+};
+
+/* Index of the switch with this node GUID, or FABRIC_NONE. */
+static uint32_t find_switch(const struct fabric *fabric, uint64_t guid)
+{
+	uint32_t node = fabric_node_by_guid(fabric, guid);
+
+	return node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
+}
+
+static uint8_t ports_of(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].num_ports;
+}
+
+/* The LID of today; 0 if its owner is not there. */
+static uint16_t lid_now(const struct fabric *fabric, uint64_t guid, uint16_t lid)
+{
+	uint32_t port = guid ? fabric_port_by_guid(fabric, guid) : fabric_port_by_lid(fabric, lid);
+
+	if (port == FABRIC_NONE || !fabric->ports[port].lid)
+		return 0;
+	if (!guid)
+		return lid;
+	return fabric->ports[port].lid + (lid & ((1u << fabric->ports[port].lmc) - 1));
+}
+
+/* ---- hop counts ---- */
+
+/* The hops of a row by a port that leads to a switch; 0xFF for others. */
+static uint8_t hops_by(const struct load *load, const struct route_hops_row *row, uint32_t sw,
+		       unsigned int num)
+{
+	const struct fabric *fabric = load->fabric;
+	uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+
+	if (peer == FABRIC_NONE || !fabric_is_switch(fabric, fabric->ports[peer].node))
+		return ROUTE_FAR;
+	return load->input->hops.hops[row->first + num];
+}
+
+/* Lists the ports with the fewest hops; returns how many. */
+static unsigned int best_ports(const struct load *load, const struct route_hops_row *row,
+			       uint32_t sw, uint8_t ports[256])
+{
+	unsigned int n = 0;
+	uint8_t best = ROUTE_FAR;
+
+	for (unsigned int num = 1; num < row->n; num++) {
+		uint8_t hops = hops_by(load, row, sw, num);
+
+		if (hops < best)
+			n = 0;
+		best = MIN(best, hops);
+		if (hops != ROUTE_FAR && hops == best)
+			ports[n++] = num;
+	}
+	return n;
+}
+
+static void choose(const struct load *load, uint32_t sw, uint16_t lid, const uint8_t *ports,
+		   unsigned int n, uint32_t used[256])
+{
+	uint8_t best = ports[0];
+
+	for (unsigned int i = 1; i < n; i++)
+		if (used[ports[i]] < used[best])
+			best = ports[i];
+	used[best]++;
+	load->routing->lft[sw][lid] = best;
+}
+
+/* False and error if the row has more ports than the switch. */
+static bool apply_row(struct load *load, const struct route_graph *graph,
+		      const struct route_hops_row *row, uint32_t sw, uint32_t used[256],
+		      GError **error)
+{
+	const struct fabric *fabric = load->fabric;
+	uint16_t lid = lid_now(fabric, row->guid, row->lid);
+	uint32_t to = lid ? fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw : FABRIC_NONE;
+	unsigned int n_own;
+	uint8_t ports[256];
+	unsigned int n;
+
+	if (row->n > ports_of(fabric, sw) + 1u) {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+			    "%s:%u: hops by ports up to %u, but switch 0x%016" PRIx64
+			    " has ports 0 to %u",
+			    load->input->hops.file, row->line, row->n - 1u, row->sw,
+			    ports_of(fabric, sw));
+		return false;
+	}
+	load->gone_lids += to == FABRIC_NONE;
+	if (to == FABRIC_NONE || to == sw)
+		return true;
+	n = best_ports(load, row, sw, ports);
+	load->no_port += !n;
+	load->rows += n != 0;
+	n_own = n && graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
+	for (uint32_t t = graph->first_target[to]; n && t < graph->first_target[to + 1]; t++)
+		choose(load, sw, graph->targets[t].lid, ports, n, used);
+	for (unsigned int i = 0; i < n_own; i++)
+		choose(load, sw, graph->own_lid[to] + i, ports, n, used);
+	return true;
+}
+
+static bool apply_hops(struct load *load, GError **error)
+{
+	const struct route_hops_rows *hops = &load->input->hops;
+	struct route_graph *graph = route_graph_new(load->fabric);
+	uint32_t used[256], sw = FABRIC_NONE;
+	bool good = true;
+
+	for (uint32_t i = 0; i < hops->n && good; i++) {
+		const struct route_hops_row *row = &hops->rows[i];
+
+		if (!row->n) { /* begins the rows of another switch */
+			memset(used, 0, sizeof(used));
+			sw = find_switch(load->fabric, row->sw);
+			load->gone_switches += sw == FABRIC_NONE;
+		} else if (sw != FABRIC_NONE) {
+			good = apply_row(load, graph, row, sw, used, error);
+		}
+	}
+	route_graph_free(graph);
+	return good;
+}
+
+/* ---- forwarding tables ---- */
+
+static uint32_t count_lids(const struct fabric *fabric)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		n += fabric->lid_port[lid] != FABRIC_NONE;
+	return n;
+}
+
+/* The entries of one switch; done[LID] is set for those taken. Returns how many, -1 and error. */
+static int64_t apply_lft(struct load *load, const struct route_lft *lft, uint32_t sw,
+			 bool *done, GError **error)
+{
+	const struct route_lfts *lfts = &load->input->lfts;
+	uint32_t taken = 0;
+
+	for (uint32_t i = lft->first; i < lft->first + lft->n; i++) {
+		const struct route_lft_entry *entry = &lfts->entries[i];
+		uint16_t lid = lid_now(load->fabric, entry->guid, entry->lid);
+
+		if (entry->port > ports_of(load->fabric, sw)) {
+			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+				    "%s:%u: port %u, but switch 0x%016" PRIx64 " has ports 0 to %u",
+				    lfts->file, entry->line, entry->port, lft->guid,
+				    ports_of(load->fabric, sw));
+			return -1;
+		}
+		if (!lid) {
+			load->gone_lids++;
+			continue;
+		}
+		load->routing->lft[sw][lid] = entry->port;
+		taken += !done[lid];
+		done[lid] = true;
+	}
+	load->entries += taken;
+	return taken;
+}
+
+static bool apply_lfts(struct load *load, GError **error)
+{
+	const struct route_lfts *lfts = &load->input->lfts;
+	uint32_t n_lids = count_lids(load->fabric);
+	g_autofree bool *done = g_new(bool, FABRIC_LIDS);
+
+	for (uint32_t i = 0; i < lfts->n; i++) {
+		uint32_t sw = find_switch(load->fabric, lfts->lfts[i].guid);
+		int64_t taken;
+
+		load->gone_switches += sw == FABRIC_NONE;
+		if (sw == FABRIC_NONE)
+			continue;
+		memset(done, 0, FABRIC_LIDS * sizeof(*done));
+		taken = apply_lft(load, &lfts->lfts[i], sw, done, error);
+		if (taken < 0)
+			return false;
+		load->switches++;
+		load->open_lids += n_lids - taken;
+	}
+	load->open_switches = load->fabric->n_switches - load->switches;
+	return true;
+}
+
+/* ---- the engine ---- */
+
+static void add_note(GString *text, uint32_t n, const char *what)
+{
+	if (n)
+		g_string_append_printf(text, ", %u %s", n, what);
+}
+
+static char *make_note(const struct load *load)
+{
+	const struct route_input *input = load->input;
+	GString *text = g_string_new(NULL);
+
+	if (input->lfts.file)
+		g_string_append_printf(text, "%s: %u entries of %u switches", input->lfts.file,
+				       load->entries, load->switches);
+	if (input->hops.file)
+		g_string_append_printf(text, "%s%s: %u rows of hops", text->len ? "; " : "",
+				       input->hops.file, load->rows);
+	add_note(text, load->open_switches, "switches that are not in it and are filled by minhop");
+	add_note(text, load->open_lids, "entries that it lacks and are filled by minhop");
+	add_note(text, load->no_port, "rows of hops without a usable port");
+	add_note(text, load->gone_switches, "switches that are not in the subnet");
+	add_note(text, load->gone_lids, "entries for LIDs or ports that are not in the subnet");
+	return g_string_free(text, FALSE);
+}
+
+static bool apply(struct load *load, GError **error)
+{
+	struct route_verdict verdict;
+
+	if (load->input->hops.file && !apply_hops(load, error))
+		return false;
+	if (load->input->lfts.file && !apply_lfts(load, error))
+		return false;
+	route_verify(load->fabric, load->routing, &verdict);
+	load->routing->max_hops = verdict.max_hops;
+	route_verdict_clear(&verdict);
+	load->routing->note = make_note(load);
+	return true;
+}
+
+static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
+				    GError **error)
+{
+	struct load load = {.fabric = fabric, .input = input};
+
+	if (!input->lfts.file && !input->hops.file) {
+		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+				    "neither lfts_file nor lid_matrix_dump_file is set");
+		return NULL;
+	}
+	load.routing = route_engine_minhop.compute(fabric, input, error);
+	if (!load.routing)
+		return NULL;
+	load.routing->engine = route_engine_file.name;
+	load.routing->promises = route_engine_file.promises;
+	if (apply(&load, error))
+		return load.routing;
+	routing_unref(load.routing);
+	return NULL;
+}
+
+const struct route_engine route_engine_file = {
+	.name = "file",
+	.summary = "forwarding tables or hop counts from files, gaps filled as by minhop",
+	.compute = file_compute,
+};
