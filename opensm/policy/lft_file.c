@@ -44,14 +44,15 @@ G_GNUC_PRINTF(3, 4)
 static bool refuse(const struct reader *reader, GError **error, const char *format, ...)
 {
 	g_autofree char *why = NULL, *shown = g_strndup(reader->text, SHOWN);
-	g_autofree char *escaped = g_strescape(shown, NULL);
+	g_autofree char *escaped = g_strescape(shown, NULL), *told = NULL;
 	va_list args;
 
 	va_start(args, format);
 	why = g_strdup_vprintf(format, args);
 	va_end(args);
+	told = g_strescape(why, NULL);
 	g_set_error(error, LFT_FILE_ERROR, 0, "%s:%u: '%s': %s, expected %s", reader->file,
-		    reader->number, escaped, why, reader->expected);
+		    reader->number, escaped, told, reader->expected);
 	return false;
 }
 
@@ -131,8 +132,9 @@ static bool is_trailer(const char *text)
 	uint64_t value;
 	const char *end;
 
-	return number(text, 10, UINT32_MAX, &value, &end) &&
-	       (g_str_has_prefix(end, " lids dumped") || g_str_has_prefix(end, " valid lids dumped"));
+	if (!number(text, 10, UINT32_MAX, &value, &end))
+		return false;
+	return g_str_has_prefix(end, " lids dumped") || g_str_has_prefix(end, " valid lids dumped");
 }
 
 static bool lft_entry(struct reader *reader, const char *text, GError **error)
@@ -176,6 +178,8 @@ static bool lft_line(struct reader *reader, const char *text, GError **error)
 	}
 	if (reader->inside && (g_str_has_prefix(text, "Lid ") || g_str_has_prefix(text, "Port ")))
 		return true;
+	if (!reader->inside && g_str_has_prefix(text, "*** WARNING ***"))
+		return true; /* dump_lfts praises its successor so */
 	if (reader->inside && is_trailer(text)) {
 		reader->inside = false;
 		return true;
@@ -197,10 +201,11 @@ static bool hops_row(struct reader *reader, const char *text, uint64_t sw, GErro
 	if (*rest != ':')
 		return refuse(reader, error, "no colon behind the LID");
 	for (rest = skip_blanks(rest + 1); *rest && *rest != '#'; rest = skip_blanks(rest)) {
+		const char *word = rest;
 		uint8_t hops;
 
-		if (!number(rest, 16, 0xFF, &value, &rest))
-			return refuse(reader, error, "'%.8s' is no number of hops", rest);
+		if (!number(word, 16, 0xFF, &value, &rest))
+			return refuse(reader, error, "'%.8s' is no number of hops", word);
 		if (row.n == 256)
 			return refuse(reader, error, "more than 256 numbers");
 		hops = value;

@@ -105,10 +105,9 @@ static bool apply_row(struct load *load, const struct route_graph *graph,
 {
 	const struct fabric *fabric = load->fabric;
 	uint16_t lid = lid_now(fabric, row->guid, row->lid);
-	uint32_t to = lid ? fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw : FABRIC_NONE;
-	unsigned int n_own;
+	uint32_t to = FABRIC_NONE;
+	unsigned int n_own, n;
 	uint8_t ports[256];
-	unsigned int n;
 
 	if (row->n > ports_of(fabric, sw) + 1u) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
@@ -118,6 +117,8 @@ static bool apply_row(struct load *load, const struct route_graph *graph,
 			    ports_of(fabric, sw));
 		return false;
 	}
+	if (lid)
+		to = fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw;
 	load->gone_lids += to == FABRIC_NONE;
 	if (to == FABRIC_NONE || to == sw)
 		return true;

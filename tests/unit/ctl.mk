@@ -3,3 +3,8 @@ check_PROGRAMS += tests/unit/test_ctl
 TESTS += tests/unit/test_ctl
 tests_unit_test_ctl_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ctl_LDADD = $(LIBS_OPENSM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_dump
+TESTS += tests/unit/test_dump
+tests_unit_test_dump_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_dump_LDADD = libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)

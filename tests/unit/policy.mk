@@ -8,3 +8,8 @@ check_PROGRAMS += tests/unit/test_route_files
 TESTS += tests/unit/test_route_files
 tests_unit_test_route_files_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_files_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_lft_file
+TESTS += tests/unit/test_lft_file
+tests_unit_test_lft_file_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_lft_file_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)

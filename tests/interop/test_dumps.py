@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Dumps of routes are those of the classic daemon to the byte, and the engine file reads back what
+both daemons and the tools of infiniband-diags write."""
+
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+
+import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
+import subnet  # noqa: E402
+
+NET = ibsim.fat_tree(4)
+ROUTES = ('opensm-lfts.dump', 'opensm.fdbs', 'opensm-lid-matrix.dump')
+SECTION = re.compile(r'^Switch: guid (\w+)\n((?:0x.*\n)*)', re.M)
+
+
+class Bench:
+    """One net on which daemons take turns; LIDs stay as the first one gave them."""
+
+    def __init__(self, fabric):
+        self.fabric, self.host, self.runs = fabric, fabric.hosts()[0], 0
+
+    def start(self, program, *flags):
+        self.runs += 1
+        name = f'run{self.runs}'
+        os.makedirs(self.fabric.path(name))
+        child = self.fabric.start_opensm(
+            program, self.host, '-D', '0x43', *flags, log=f'{name}.log', cache=f'{name}.cache',
+            options=f'dump_files_dir {self.fabric.path(name)}\n')
+        return child, name
+
+    def run(self, program, *flags, last='opensm.fdbs', tools=lambda: None):
+        """A daemon from its start to its end; the directory of its dumps."""
+        child, name = self.start(program, *flags)
+        try:
+            self.fabric.wait_subnet_up(child, 60, log=f'{name}.log')
+        except ibsim.Failure as failure:
+            raise ibsim.Failure(f'{failure}: {self.fabric.read("osm.out")[-300:]}') from None
+        self.fabric.wait(lambda: self.fabric.read(f'{name}/{last}'), 20, f'dump {last}',
+                         alive=child)
+        tools()
+        self.fabric.stop(child)
+        return name
+
+    def read(self, run, name):
+        return self.fabric.read(f'{run}/{name}')
+
+    def tables(self):
+        return {node.name: node.lft for node in self.fabric.dump().values() if node.is_switch}
+
+    def write(self, name, text):
+        with open(self.fabric.path(name), 'w') as file:
+            file.write(text)
+        return self.fabric.path(name)
+
+
+def same_routes(checks, bench, classic, ours):
+    for name in ROUTES:
+        checks.equal(f'{name} has the bytes of the classic daemon',
+                     bench.read(ours, name).splitlines(), bench.read(classic, name).splitlines())
+
+
+def same_links(checks, bench, classic, ours):
+    """Of runs on links that an earlier one has brought up: ibsim changes their width then."""
+    lines = [sorted(bench.read(run, 'opensm-subnet.lst').splitlines()) for run in (ours, classic)]
+    checks.check('opensm-subnet.lst is not empty', len(lines[0]) > 10, lines[0])
+    checks.equal('opensm-subnet.lst has the lines of the classic daemon', *lines)
+
+
+def tool_output(bench, written):
+    """What the tools of infiniband-diags print of the tables as they are now."""
+    lids = [node.lid() for node in bench.fabric.dump().values() if node.is_switch]
+    written['dump_fts'] = bench.fabric.tool(bench.host, 'dump_fts')[1]
+    written['dump_lfts'] = bench.fabric.tool(bench.host, 'dump_lfts')[1]
+    written['dump_fts -a'] = bench.fabric.tool(bench.host, 'dump_fts', '-a')[1]
+    written['ibroute -n'] = '\n'.join(
+        bench.fabric.tool(bench.host, 'ibroute', '-n', str(lid))[1].strip() for lid in lids)
+
+
+def reads_back(checks, bench, daemon, classic, written, wanted):
+    for tool, text in written.items():
+        bench.run(daemon, '-R', 'minhop')
+        checks.check(f'{tool}: minhop chose other tables', bench.tables() != wanted)
+        path = bench.write('tables', text + '\n')
+        run = bench.run(daemon, '-R', 'file,no_fallback', '-U', path)
+        checks.equal(f'{tool} reads back to the same tables', bench.tables(), wanted)
+    same_routes(checks, bench, classic, run)
+
+
+def least(row):
+    """The ports by which a row of hops has the fewest."""
+    hops = [int(word, 16) for word in row.split()]
+    return {num for num, value in enumerate(hops[1:], 1) if value == min(hops[1:]) != 0xFF}
+
+
+def keeps_to_hops(checks, bench, daemon):
+    """Up/down hops of the classic daemon: entries stay within the ports that they allow."""
+    updn = bench.run(ibsim.CLASSIC, '-R', 'updn')
+    checks.check('roots are dumped', 'opensm-updn-roots.dump' in
+                 os.listdir(bench.fabric.path(updn)))
+    matrix = bench.fabric.path(f'{updn}/opensm-lid-matrix.dump')
+    bench.run(daemon, '-R', 'file,no_fallback', '-M', matrix)
+    switches = {node.guid: node for node in bench.fabric.dump().values() if node.is_switch}
+    wrong, seen = [], 0
+    for guid, rows in SECTION.findall(bench.read(updn, 'opensm-lid-matrix.dump')):
+        node = switches[int(guid, 16)]
+        for lid, row in re.findall(r'^(\w+): ([^#]*)#', rows, re.M):
+            lid = int(lid, 16)
+            if lid == node.lid() or not least(row):
+                continue
+            seen += 1
+            if node.lft.get(lid) not in least(row):
+                wrong.append((node.name, lid, node.lft.get(lid), row))
+    checks.check('hop counts restrict the ports', seen > 100 and not wrong, (seen, wrong[:5]))
+    ours = bench.run(daemon, '-R', 'updn', last='opensm-updn-roots.dump')
+    checks.equal('opensm-updn-roots.dump is that of the classic daemon',
+                 bench.read(ours, 'opensm-updn-roots.dump'),
+                 bench.read(updn, 'opensm-updn-roots.dump'))
+    same_links(checks, bench, updn, ours)
+
+
+def refuses(checks, bench, daemon):
+    path = bench.write('wrong', 'Unicast lids [0-1] of switch Lid 1 guid 0x200000 (x):\n0x1 256\n')
+    child, name = bench.start(daemon, '-R', 'file', '-U', path)
+    checks.equal('a wrong file stops the start', child.wait(20), 1)
+    checks.check('and the message names file and line',
+                 f'{path}:2: ' in bench.fabric.read(f'{name}.log'), bench.fabric.read('osm.out'))
+
+
+def run(checks, daemon):
+    with ibsim.Fabric(NET) as fabric:
+        bench, written = Bench(fabric), {}
+        classic = bench.run(ibsim.CLASSIC, '-R', 'minhop',
+                            tools=lambda: tool_output(bench, written))
+        wanted = bench.tables()
+        written['opensm-lfts.dump'] = bench.read(classic, 'opensm-lfts.dump')
+        reads_back(checks, bench, daemon, classic, written, wanted)
+        keeps_to_hops(checks, bench, daemon)
+        refuses(checks, bench, daemon)
+
+
+def main():
+    why = ibsim.missing(['dump_fts', 'ibroute'])
+    if why or not os.path.exists(ibsim.CLASSIC):
+        print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
+        return subnet.SKIPPED
+    if subnet.daemon() == ibsim.CLASSIC:
+        print('SKIP: compares our daemon with the classic one')
+        return subnet.SKIPPED
+    ibsim.end_cleanly()
+    checks = ibsim.Checks()
+    run(checks, subnet.daemon())
+    return checks.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
