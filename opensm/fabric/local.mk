@@ -5,5 +5,6 @@ libfabric_a_SOURCES = \
 	opensm/fabric/diff.c \
 	opensm/fabric/fabric.h opensm/fabric/fabric_private.h \
 	opensm/fabric/freeze.c \
+	opensm/fabric/from_topology.c opensm/fabric/from_topology.h \
 	opensm/fabric/lookup.c \
 	opensm/fabric/table.c

@@ -1,113 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "tests/unit/fabric_make.h"
 
-#include <string.h>
-
+#include "complib/random.h"
 #include "libvendor/sim/topology.h"
-
-static void port_up(struct builder_port *port)
-{
-	port->known = true;
-	port->info.port_state = IBA_PORT_ACTIVE;
-	port->info.port_physical_state = IBA_PHYS_LINK_UP;
-	port->info.link_width_active = IBA_WIDTH_4X;
-	port->info.link_speed_active = IBA_SPEED_QDR;
-	port->info.neighbor_mtu = IBA_MTU_4096;
-	port->info.mtu_cap = IBA_MTU_4096;
-	port->info.local_port_num = port->num;
-}
-
-static void port_down(struct builder_port *port)
-{
-	port->known = true;
-	port->info.port_state = IBA_PORT_DOWN;
-	port->info.port_physical_state = IBA_PHYS_POLLING;
-}
-
-static struct builder_node *add_node(struct builder *builder, const struct topology *topology,
-				     unsigned int index)
-{
-	const struct topology_node *from = topology_node(topology, index);
-	bool is_switch = from->type == IBA_NODE_SWITCH;
-	struct iba_node_info info = {
-		.node_type = from->type,
-		.num_ports = from->num_ports,
-		.node_guid = from->node_guid,
-		.port_guid = topology_port(topology, index, is_switch ? 0 : 1)->guid,
-		.local_port_num = 1,
-	};
-	struct builder_node *node = builder_add(builder, &info);
-
-	memcpy(node->description.node_string, from->description,
-	       MIN(strlen(from->description), sizeof(node->description.node_string)));
-	node->has_description = true;
-	node->has_switch_info = is_switch;
-	for (unsigned int num = 0; num <= from->num_ports; num++) {
-		node->ports[num].guid = topology_port(topology, index, num)->guid;
-		if (num || is_switch)
-			port_down(&node->ports[num]);
-	}
-	if (is_switch)
-		port_up(&node->ports[0]);
-	return node;
-}
-
-static void add_cables(const struct topology *topology, struct builder_node **nodes)
-{
-	for (unsigned int i = 0; i < topology->nodes->len; i++) {
-		for (unsigned int num = 1; num <= topology_node(topology, i)->num_ports; num++) {
-			const struct topology_port *port = topology_port(topology, i, num);
-
-			if (port->peer < 0)
-				continue;
-			builder_link(&nodes[i]->ports[num],
-				     &nodes[port->peer]->ports[port->peer_port]);
-			port_up(&nodes[i]->ports[num]);
-		}
-	}
-}
-
-struct builder *make_builder(const struct topology *topology)
-{
-	struct builder *builder = builder_new();
-	struct builder_node **nodes = g_new(struct builder_node *, topology->nodes->len);
-
-	for (unsigned int i = 0; i < topology->nodes->len; i++)
-		nodes[i] = add_node(builder, topology, i);
-	add_cables(topology, nodes);
-	for (unsigned int i = 0; i < topology->nodes->len && !builder->sm_port; i++)
-		if (!builder_is_switch(nodes[i]))
-			builder->sm_port = &nodes[i]->ports[1];
-	if (!builder->sm_port)
-		builder->sm_port = &nodes[0]->ports[0];
-	g_free(nodes);
-	return builder;
-}
 
 void make_lids(struct builder *builder, uint8_t lmc)
 {
-	GPtrArray *order = builder_walk(builder);
-	uint32_t lid = 1;
+	bool enough = builder_give_lids(builder, lmc);
 
-	for (uint32_t i = 0; i < order->len; i++) {
-		struct builder_node *node = order->pdata[i];
-		bool is_switch = builder_is_switch(node);
-		unsigned int last = is_switch ? 0 : node->info.num_ports;
-
-		for (unsigned int num = is_switch ? 0 : 1; num <= last; num++) {
-			struct builder_port *port = &node->ports[num];
-			uint8_t own_lmc = is_switch ? 0 : lmc;
-
-			if (!is_switch && !port->peer)
-				continue;
-			lid = (lid + (1u << own_lmc) - 1) >> own_lmc << own_lmc;
-			g_assert(lid + (1u << own_lmc) <= FABRIC_LIDS);
-			port->lid = port->info.lid = lid;
-			port->lmc = port->info.lmc = own_lmc;
-			lid += 1u << own_lmc;
-		}
-	}
-	g_ptr_array_unref(order);
+	g_assert(enough);
 }
 
 struct builder *make_builder_of(const char *spec_or_file)
@@ -118,7 +19,7 @@ struct builder *make_builder_of(const char *spec_or_file)
 
 	if (!topology)
 		g_error("%s", error->message);
-	builder = make_builder(topology);
+	builder = builder_from_topology(topology);
 	topology_free(topology);
 	return builder;
 }
@@ -138,11 +39,7 @@ struct fabric *make_fabric(const char *spec_or_file, uint8_t lmc)
 
 uint32_t make_number(uint64_t *state, uint32_t limit)
 {
-	uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-	return (x >> 32) * limit >> 32;
+	return random_below(state, limit);
 }
 
 /* A free port of the node, or 0. */
@@ -199,6 +96,13 @@ static void random_hosts(struct topology *topology, uint64_t *state, unsigned in
 	}
 }
 
+static void port_down(struct builder_port *port)
+{
+	port->known = true;
+	port->info.port_state = IBA_PORT_DOWN;
+	port->info.port_physical_state = IBA_PHYS_POLLING;
+}
+
 static void break_cables(struct builder *builder, uint64_t *state, uint32_t percent)
 {
 	GPtrArray *order = builder_walk(builder);
@@ -232,7 +136,7 @@ struct builder *make_random(uint64_t seed, unsigned int max_switches)
 	for (unsigned int i = 0; i < cables; i++)
 		random_cable(topology, make_number(&state, n), make_number(&state, n));
 	random_hosts(topology, &state, n);
-	builder = make_builder(topology);
+	builder = builder_from_topology(topology);
 	topology_free(topology);
 	if (make_number(&state, 2))
 		break_cables(builder, &state, make_number(&state, 30));

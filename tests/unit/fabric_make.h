@@ -3,13 +3,9 @@
 #ifndef TESTS_UNIT_FABRIC_MAKE_H
 #define TESTS_UNIT_FABRIC_MAKE_H
 
-#include "fabric/builder.h"
-#include "vendor/sim.h"
+#include "fabric/from_topology.h"
 
-/* Every node, every cable; the SM sits on the first end port of the first node that has one. */
-struct builder *make_builder(const struct topology *topology);
-
-/* LIDs from 1 upwards in the order of the walk; end ports get 2^lmc of them, switches one. */
+/* builder_give_lids() of a fabric that has enough. */
 void make_lids(struct builder *builder, uint8_t lmc);
 
 /* Of a generator spec or a topology file; stops the test on an error. */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What concerns routing has the names, letters, checks and help of the daemon's own table of
+ * options; the rest is of this program.
+ */
+#include "osmroute/arguments.h"
+
+#include <string.h>
+
+#include "route/engine.h"
+
+#define THREADS_MAX 256
+#define COUNT_MAX 1000000
+
+/* The daemon's options that change a table. */
+#define SHARED(X)                                                                                  \
+	X(root_guid_file)                                                                          \
+	X(cn_guid_file)                                                                            \
+	X(io_guid_file)                                                                            \
+	X(max_reverse_hops)                                                                        \
+	X(ids_guid_file)                                                                           \
+	X(guid_routing_order_file)                                                                 \
+	X(port_search_ordering_file)                                                               \
+	X(hop_weights_file)                                                                        \
+	X(port_prof_ignore_file)                                                                   \
+	X(lfts_file)                                                                               \
+	X(lid_matrix_dump_file)                                                                    \
+	X(connect_roots)                                                                           \
+	X(port_shifting)                                                                           \
+	X(scatter_ports)                                                                           \
+	X(guid_routing_order_no_scatter)                                                           \
+	X(do_mesh_analysis)                                                                        \
+	X(lash_start_vl)                                                                           \
+	X(nue_max_num_vls)                                                                         \
+	X(torus_config)                                                                            \
+	X(lmc)
+
+struct shared {
+	enum option_id id;
+	const char *flag;
+	char letter;
+	const char *preset;
+	const char *help;
+};
+
+static const struct shared all_options[] = {
+#define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
+	{OPTION_##name, flag, letter, preset, help},
+#include "core/options.def"
+};
+
+static const enum option_id shared_ids[] = {
+#define X(name) OPTION_##name,
+	SHARED(X)
+#undef X
+};
+
+/* While the command line is read. */
+struct reader {
+	struct arguments *arguments;
+	gint threads, repeats, trials, lose, shifts, matchings;
+	gint64 seed;
+	gdouble lose_percent;
+	gboolean json, version;
+	char **rest;
+	GArray *entries; /* GOptionEntry, ends with zeros */
+};
+
+static bool G_GNUC_PRINTF(2, 3) wrong(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_propagate_error(error, g_error_new_valist(G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+						    format, args));
+	va_end(args);
+	return false;
+}
+
+static char *engine_names(void)
+{
+	const struct route_engine *const *engines = route_engines();
+	GString *names = g_string_new(NULL);
+
+	for (unsigned int i = 0; engines[i]; i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "", engines[i]->name);
+	return g_string_free(names, FALSE);
+}
+
+/* ---- options ---- */
+
+/* -R as the daemon has it; what it falls back on is no question here. */
+static gboolean take_engines(const char *name, const char *value, void *data, GError **error)
+{
+	struct reader *reader = data;
+	g_auto(GStrv) names = g_strsplit_set(value, ", ", -1);
+
+	for (unsigned int i = 0; names[i]; i++) {
+		const struct route_engine *engine = route_find(names[i]);
+		g_autofree char *known = NULL, *shown = NULL;
+
+		if (!*names[i] || !strcmp(names[i], "no_fallback"))
+			continue;
+		if (!engine) {
+			known = engine_names();
+			shown = g_strescape(names[i], NULL);
+			return wrong(error, "%s: no engine '%s'; there are %s", name, shown, known);
+		}
+		if (!g_ptr_array_find(reader->arguments->engines, engine, NULL))
+			g_ptr_array_add(reader->arguments->engines, (gpointer)engine);
+	}
+	return true;
+}
+
+static gboolean take_shared(const char *name, const char *value, void *data, GError **error)
+{
+	struct reader *reader = data;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(shared_ids); i++) {
+		const struct shared *shared = &all_options[shared_ids[i]];
+		struct options *options;
+
+		if (name[1] == '-' ? strcmp(name + 2, shared->flag) : name[1] != shared->letter)
+			continue;
+		options = options_copy_with(reader->arguments->options, shared->id,
+					    shared->preset ? shared->preset : value, error);
+		if (!options)
+			return false;
+		options_unref(reader->arguments->options);
+		reader->arguments->options = options;
+		return true;
+	}
+	g_assert_not_reached();
+}
+
+static void add_shared(struct reader *reader)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(shared_ids); i++) {
+		const struct shared *shared = &all_options[shared_ids[i]];
+		bool file = strstr(shared->flag, "file") || strstr(shared->flag, "guids") ||
+			    strstr(shared->flag, "config");
+		GOptionEntry entry = {
+			.long_name = shared->flag,
+			.short_name = shared->letter,
+			.flags = (shared->preset ? G_OPTION_FLAG_NO_ARG : 0) |
+				 (file ? G_OPTION_FLAG_FILENAME : 0),
+			.arg = G_OPTION_ARG_CALLBACK,
+			.arg_data = take_shared,
+			.description = shared->help,
+			.arg_description = shared->preset ? NULL : file ? "FILE" : "N",
+		};
+
+		g_array_append_val(reader->entries, entry);
+	}
+}
+
+static void add_own(struct reader *reader)
+{
+	struct arguments *a = reader->arguments;
+	const GOptionEntry entries[] = {
+		{"engine", 'R', 0, G_OPTION_ARG_CALLBACK, take_engines,
+		 "engines to try, with commas or repeatedly; all there are unless given", "NAMES"},
+		{"routing_engine", 0, 0, G_OPTION_ARG_CALLBACK, take_engines,
+		 "the same, as opensm calls it", "NAMES"},
+		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
+		 "threads that an engine may use; 1 unless given", "N"},
+		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
+		 "judge again after losing so many random cables between switches", "N"},
+		{"lose-percent", 'x', 0, G_OPTION_ARG_DOUBLE, &reader->lose_percent,
+		 "the same with a part of these cables", "P"},
+		{"trials", 0, 0, G_OPTION_ARG_INT, &reader->trials,
+		 "how often cables are lost, others each time; 5 unless given", "N"},
+		{"seed", 's', 0, G_OPTION_ARG_INT64, &reader->seed,
+		 "seed of what is random; 1 unless given", "N"},
+		{"shifts", 0, 0, G_OPTION_ARG_INT, &reader->shifts,
+		 "shift permutations to try at most; 512 unless given", "N"},
+		{"matchings", 0, 0, G_OPTION_ARG_INT, &reader->matchings,
+		 "random matchings to try; 50 unless given", "N"},
+		{"repeats", 0, 0, G_OPTION_ARG_INT, &reader->repeats,
+		 "run engine and verifier so often and tell the median of the times", "N"},
+		{"json", 'j', 0, G_OPTION_ARG_NONE, &reader->json, "print JSON", NULL},
+		{"dot", 0, 0, G_OPTION_ARG_FILENAME, &a->dot,
+		 "write a drawing for Graphviz: load by the first engine as colour and width",
+		 "FILE"},
+		{"lfts", 0, 0, G_OPTION_ARG_FILENAME, &a->lfts,
+		 "write the table of the first engine as opensm-lfts.dump has it", "FILE"},
+		{"version", 'V', 0, G_OPTION_ARG_NONE, &reader->version, "print the version", NULL},
+		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &reader->rest, NULL,
+		 "FILE|SPEC"},
+	};
+
+	g_array_append_vals(reader->entries, entries, G_N_ELEMENTS(entries));
+}
+
+/* ---- checks ---- */
+
+static bool in_range(const char *name, gint value, gint least, gint most, GError **error)
+{
+	return (value >= least && value <= most) ||
+	       wrong(error, "--%s: %d is not in %d..%d", name, value, least, most);
+}
+
+static bool check(const struct reader *reader, GError **error)
+{
+	if (!in_range("threads", reader->threads, 1, THREADS_MAX, error) ||
+	    !in_range("lose", reader->lose, 0, COUNT_MAX, error) ||
+	    !in_range("trials", reader->trials, 1, COUNT_MAX, error) ||
+	    !in_range("shifts", reader->shifts, 0, COUNT_MAX, error) ||
+	    !in_range("matchings", reader->matchings, 0, COUNT_MAX, error) ||
+	    !in_range("repeats", reader->repeats, 1, COUNT_MAX, error))
+		return false;
+	if (!(reader->lose_percent >= 0 && reader->lose_percent <= 100))
+		return wrong(error, "--lose-percent: %g is not in 0..100", reader->lose_percent);
+	if (reader->lose && reader->lose_percent > 0)
+		return wrong(error, "--lose and --lose-percent exclude each other");
+	if (reader->version)
+		return true;
+	if (!reader->rest)
+		return wrong(error, "a topology is needed, FILE or SPEC: see --help");
+	return !reader->rest[1] || wrong(error, "one topology, no more");
+}
+
+static void take_over(struct reader *reader)
+{
+	struct arguments *a = reader->arguments;
+	const struct route_engine *const *engines = route_engines();
+
+	a->named = a->engines->len;
+	for (unsigned int i = 0; !a->named && engines[i]; i++)
+		g_ptr_array_add(a->engines, (gpointer)engines[i]);
+	a->topology = g_strdup(reader->rest ? reader->rest[0] : NULL);
+	a->json = reader->json;
+	a->version = reader->version;
+	a->threads = reader->threads;
+	a->repeats = reader->repeats;
+	a->trials = reader->trials;
+	a->lose = reader->lose;
+	a->lose_percent = reader->lose_percent;
+	a->seed = reader->seed;
+	a->effort = (struct quality_effort){reader->shifts, reader->matchings, reader->seed};
+}
+
+bool arguments_parse(struct arguments *arguments, int argc, char *const *argv, GError **error)
+{
+	const struct quality_effort effort = QUALITY_EFFORT_DEFAULT;
+	struct reader reader = {
+		arguments, .threads = 1, .repeats = 1, .trials = 5, .seed = 1,
+		.shifts = effort.shifts, .matchings = effort.matchings,
+	};
+	GOptionContext *context = g_option_context_new(NULL);
+	GOptionGroup *group = g_option_group_new("", "", "", &reader, NULL);
+	g_auto(GStrv) copy = g_strdupv((char **)argv);
+	bool good;
+
+	(void)argc;
+	*arguments = (struct arguments){.options = options_new(), .engines = g_ptr_array_new()};
+	reader.entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+	add_own(&reader);
+	add_shared(&reader);
+	g_option_group_add_entries(group, (const GOptionEntry *)reader.entries->data);
+	g_option_context_set_main_group(context, group);
+	g_option_context_set_summary(context, "Computes routes of an InfiniBand fabric off line "
+					      "and judges them.");
+	good = g_option_context_parse_strv(context, &copy, error) && check(&reader, error);
+	if (good)
+		take_over(&reader);
+	g_option_context_free(context);
+	g_array_unref(reader.entries);
+	g_strfreev(reader.rest);
+	return good;
+}
+
+void arguments_clear(struct arguments *arguments)
+{
+	options_unref(arguments->options);
+	g_ptr_array_unref(arguments->engines);
+	g_free(arguments->topology);
+	g_free(arguments->dot);
+	g_free(arguments->lfts);
+	*arguments = (struct arguments){0};
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The command line of osmroute. */
+#ifndef OSMROUTE_ARGUMENTS_H
+#define OSMROUTE_ARGUMENTS_H
+
+#include "core/options.h"
+#include "osmroute/quality.h"
+
+struct route_engine;
+
+struct arguments {
+	char *topology; /* file or generator spec */
+	struct options *options; /* those of the daemon that were given, others at their default */
+	GPtrArray *engines;	 /* const struct route_engine, each once */
+	bool named;		 /* the operator named them */
+	bool json, version;
+	unsigned int threads, repeats, trials;
+	uint32_t lose;
+	double lose_percent;
+	uint64_t seed;
+	struct quality_effort effort;
+	char *dot, *lfts; /* files to write, or NULL */
+};
+
+/*
+ * False and error if something is wrong with them. Of arguments only those of argv[0] and options
+ * are read; --help is printed, and ends the program.
+ */
+bool arguments_parse(struct arguments *arguments, int argc, char *const *argv, GError **error);
+void arguments_clear(struct arguments *arguments);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a piece of work costs this process. */
+#ifndef OSMROUTE_COST_H
+#define OSMROUTE_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cost {
+	double seconds; /* of this thread's processor time, of the clock if several threads work */
+	int64_t memory; /* octets that it grew by at most meanwhile; -1: the system does not tell */
+};
+
+/* The work lies between these two; nothing else runs meanwhile. */
+struct cost_meter {
+	bool clock;
+	double start;
+	int64_t resident;
+};
+void cost_begin(struct cost_meter *meter, unsigned int threads);
+void cost_end(const struct cost_meter *meter, struct cost *cost);
+
+#endif

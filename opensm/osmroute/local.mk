@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# All of the program but its main(), so that tests can call it.
+noinst_LIBRARIES += libosmroute.a
+libosmroute_a_SOURCES = \
+	opensm/osmroute/arguments.c opensm/osmroute/arguments.h \
+	opensm/osmroute/cost.c opensm/osmroute/cost.h \
+	opensm/osmroute/draw.c opensm/osmroute/draw.h \
+	opensm/osmroute/judge.c opensm/osmroute/judge.h \
+	opensm/osmroute/loss.c opensm/osmroute/loss.h \
+	opensm/osmroute/quality.c opensm/osmroute/quality.h \
+	opensm/osmroute/report.c opensm/osmroute/report.h \
+	opensm/osmroute/report_json.c
+LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
+
+bin_PROGRAMS += opensm/osmroute/osmroute
+opensm_osmroute_osmroute_SOURCES = opensm/osmroute/main.c
+opensm_osmroute_osmroute_LDADD = $(LIBS_OSMROUTE)
+dist_man_MANS += man/osmroute.1

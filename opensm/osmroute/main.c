@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * osmroute: parse, build the fabric, judge every engine on it, tell. One thread, but for those that
+ * an engine may use; nothing is sent anywhere.
+ *
+ * Exit codes: 0; 1 if it cannot begin or write; 2 if an engine that was named refused, or the
+ * verifier rejected a table.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "fabric/from_topology.h"
+#include "osmroute/arguments.h"
+#include "osmroute/draw.h"
+#include "osmroute/judge.h"
+#include "osmroute/loss.h"
+#include "osmroute/report.h"
+#include "policy/route_files.h"
+
+struct program {
+	struct arguments arguments;
+	struct route_files *files;
+	struct route_input input;
+	struct builder *builder;
+	struct fabric *fabric;
+	uint32_t n_nodes; /* of the topology */
+	uint32_t n_cables;
+	GPtrArray *reports; /* struct judge_report */
+};
+
+static int complain(const char *text)
+{
+	fprintf(stderr, "osmroute: %s\n", text);
+	return 1;
+}
+
+static bool fail(GError **error, const char *what)
+{
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "%s", what);
+	return false;
+}
+
+static bool build(struct program *program, GError **error)
+{
+	const struct arguments *arguments = &program->arguments;
+	struct topology *topology = topology_load(arguments->topology, error);
+
+	if (!topology)
+		return false;
+	program->builder = builder_from_topology(topology);
+	topology_free(topology);
+	program->n_nodes = g_hash_table_size(program->builder->nodes);
+	if (!program->builder->sm_port)
+		return fail(error, "the topology has no node");
+	if (!builder_give_lids(program->builder, arguments->options->lmc))
+		return fail(error, "there are not enough LIDs for this topology and lmc");
+	program->fabric = builder_freeze(program->builder);
+	if (!program->fabric->n_switches)
+		return fail(error, "the topology has no switch to route");
+	program->n_cables = loss_cables(program->builder);
+	program->files = route_files_load(arguments->options, error);
+	if (!program->files)
+		return false;
+	route_files_input(program->files, arguments->options, &program->input);
+	program->input.threads = arguments->threads;
+	return true;
+}
+
+/* Of a part of the cables at least one. */
+static uint32_t cables_to_lose(const struct program *program)
+{
+	double percent = program->arguments.lose_percent;
+
+	return percent > 0 ? (uint32_t)ceil(percent / 100 * program->n_cables)
+			   : program->arguments.lose;
+}
+
+static void judge(struct program *program)
+{
+	const struct arguments *arguments = &program->arguments;
+	const struct judge_task task = {
+		.builder = program->builder,
+		.input = &program->input,
+		.effort = arguments->effort,
+		.repeats = arguments->repeats,
+		.lose = cables_to_lose(program),
+		.trials = arguments->trials,
+		.seed = arguments->seed,
+	};
+
+	program->reports = g_ptr_array_new_with_free_func((GDestroyNotify)judge_report_free);
+	for (guint i = 0; i < arguments->engines->len; i++)
+		g_ptr_array_add(program->reports,
+				judge_engine(&task, program->fabric, arguments->engines->pdata[i]));
+}
+
+static void tell(const struct program *program)
+{
+	const struct arguments *arguments = &program->arguments;
+	const struct report_subject subject = {
+		.topology = arguments->topology,
+		.fabric = program->fabric,
+		.n_cables = program->n_cables,
+		.n_left_out = program->n_nodes - program->fabric->n_nodes,
+		.lmc = arguments->options->lmc,
+		.threads = arguments->threads,
+		.seed = arguments->seed,
+		.reports = program->reports,
+	};
+	g_autofree char *text = arguments->json ? report_json(&subject) : report_table(&subject);
+
+	fputs(text, stdout);
+}
+
+/* The first table that was made, or NULL. */
+static const struct routing *first_table(const struct program *program)
+{
+	for (guint i = 0; i < program->reports->len; i++) {
+		const struct judge_report *report = program->reports->pdata[i];
+
+		if (report->routing)
+			return report->routing;
+	}
+	return NULL;
+}
+
+static bool write_files(const struct program *program, GError **error)
+{
+	const struct routing *routing = first_table(program);
+
+	if (program->arguments.dot && routing) {
+		g_autofree char *text = draw_fabric(program->fabric, routing);
+
+		if (!g_file_set_contents(program->arguments.dot, text, -1, error))
+			return false;
+	}
+	return true;
+}
+
+static int exit_code(const struct program *program)
+{
+	int code = 0;
+
+	for (guint i = 0; i < program->reports->len; i++) {
+		const struct judge_report *report = program->reports->pdata[i];
+
+		if ((program->arguments.named && judge_refused(report)) || judge_rejected(report))
+			code = 2;
+	}
+	return code;
+}
+
+static void warn_unfinished(const struct program *program)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	options_unfinished(program->arguments.options, names);
+	for (guint i = 0; i < names->len; i++)
+		fprintf(stderr, "osmroute: %s has no effect yet\n", (char *)names->pdata[i]);
+}
+
+static int run(struct program *program)
+{
+	g_autoptr(GError) error = NULL;
+
+	warn_unfinished(program);
+	if (!build(program, &error))
+		return complain(error->message);
+	judge(program);
+	tell(program);
+	if (!write_files(program, &error))
+		return complain(error->message);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain("cannot write the report");
+	return exit_code(program);
+}
+
+int main(int argc, char **argv)
+{
+	struct program program = {0};
+	g_autoptr(GError) error = NULL;
+	int code = 0;
+
+	if (!arguments_parse(&program.arguments, argc, argv, &error))
+		code = complain(error->message);
+	else if (program.arguments.version)
+		puts("osmroute " PACKAGE_VERSION);
+	else
+		code = run(&program);
+	g_clear_pointer(&program.reports, g_ptr_array_unref);
+	fabric_unref(program.fabric);
+	if (program.builder)
+		builder_free(program.builder);
+	route_files_unref(program.files);
+	arguments_clear(&program.arguments);
+	return code;
+}

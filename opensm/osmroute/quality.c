@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Figures of a table by following flows through it, whatever made it. The order of hosts is that of
+ * their LIDs, hence of the walk from the SM's port: neighbours are near, as in a job's list of
+ * nodes.
+ *
+ * All to all is not followed pair by pair: for each destination the table is a forest, along which
+ * flows add up. Tables with loops and holes do no harm here; what does not arrive is not counted.
+ */
+#include "osmroute/quality.h"
+
+#include <string.h>
+
+#include "complib/random.h"
+
+struct host {
+	uint32_t leaf; /* its switch */
+	uint16_t lid;
+	uint8_t exit; /* port of the leaf */
+};
+
+struct net {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	uint32_t n_hosts;
+	struct host *hosts;
+	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
+	uint64_t *load;	  /* [port] */
+};
+
+static void list_hosts(struct net *net)
+{
+	const struct fabric *fabric = net->fabric;
+
+	net->hosts = g_new(struct host, fabric->n_ports + 1);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+		struct host host = {.lid = lid};
+
+		if (port == FABRIC_NONE || fabric->ports[port].lid != lid ||
+		    fabric_is_switch(fabric, fabric->ports[port].node))
+			continue;
+		host.leaf = fabric_leaf(fabric, port, &host.exit);
+		if (host.leaf != FABRIC_NONE)
+			net->hosts[net->n_hosts++] = host;
+	}
+}
+
+static void list_channels(struct net *net)
+{
+	const struct fabric *fabric = net->fabric;
+
+	net->across = g_new(uint32_t, fabric->n_ports + 1);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+
+		net->across[i] = FABRIC_NONE;
+		if (port->num && port->peer != FABRIC_NONE && fabric_is_switch(fabric, port->node))
+			net->across[i] = fabric->nodes[fabric->ports[port->peer].node].sw;
+	}
+}
+
+static void net_init(struct net *net, const struct fabric *fabric, const struct routing *routing)
+{
+	*net = (struct net){.fabric = fabric, .routing = routing};
+	list_hosts(net);
+	list_channels(net);
+	net->load = g_new0(uint64_t, fabric->n_ports + 1);
+}
+
+static void net_clear(struct net *net)
+{
+	g_free(net->hosts);
+	g_free(net->across);
+	g_free(net->load);
+}
+
+static void clear_load(struct net *net)
+{
+	memset(net->load, 0, net->fabric->n_ports * sizeof(*net->load));
+}
+
+static uint64_t most_load(const struct net *net)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < net->fabric->n_ports; c++)
+		most = MAX(most, net->load[c]);
+	return most;
+}
+
+/* The channel by which a switch sends to a LID, or FABRIC_NONE: to no switch. */
+static uint32_t channel_to(const struct net *net, uint32_t sw, uint16_t lid)
+{
+	const struct fabric *fabric = net->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	uint8_t num = routing_port(net->routing, sw, lid);
+
+	if (num > node->num_ports || net->across[node->first_port + num] == FABRIC_NONE)
+		return FABRIC_NONE;
+	return node->first_port + num;
+}
+
+static bool delivers(const struct net *net, const struct host *to)
+{
+	return routing_port(net->routing, to->leaf, to->lid) == to->exit;
+}
+
+/* ---- single flows ---- */
+
+/* Whether the table leads from host to host. */
+static bool arrives(const struct net *net, const struct host *from, const struct host *to)
+{
+	uint32_t sw = from->leaf;
+
+	for (uint32_t hops = 0; hops < net->fabric->n_switches; hops++) {
+		uint32_t c;
+
+		if (sw == to->leaf)
+			return delivers(net, to);
+		c = channel_to(net, sw, to->lid);
+		if (c == FABRIC_NONE)
+			return false;
+		sw = net->across[c];
+	}
+	return false;
+}
+
+/* Adds one flow to the load of each channel on its way, if it arrives. */
+static void add_flow(const struct net *net, const struct host *from, const struct host *to)
+{
+	uint32_t sw = from->leaf;
+
+	if (!arrives(net, from, to))
+		return;
+	while (sw != to->leaf) {
+		uint32_t c = channel_to(net, sw, to->lid);
+
+		net->load[c]++;
+		sw = net->across[c];
+	}
+}
+
+/* The part of a link that a flow gets where its way is busiest. */
+static double share_of(const struct net *net, const struct host *from, const struct host *to)
+{
+	uint32_t sw = from->leaf;
+	uint64_t most = 1;
+
+	if (!arrives(net, from, to))
+		return 0;
+	while (sw != to->leaf) {
+		uint32_t c = channel_to(net, sw, to->lid);
+
+		most = MAX(most, net->load[c]);
+		sw = net->across[c];
+	}
+	return 1.0 / most;
+}
+
+/* ---- all to all ---- */
+
+/* What the flows to one host are at each switch. */
+struct tide {
+	uint64_t *flow;	    /* that have come together here */
+	uint32_t *hops;	    /* of the farthest of them */
+	uint32_t *waiting;  /* switches that send here and are not done */
+	uint32_t *next;	    /* channel, or FABRIC_NONE */
+	uint32_t *queue;
+};
+
+static void tide_init(struct tide *tide, uint32_t n)
+{
+	tide->flow = g_new(uint64_t, n);
+	tide->hops = g_new(uint32_t, n);
+	tide->waiting = g_new(uint32_t, n);
+	tide->next = g_new(uint32_t, n);
+	tide->queue = g_new(uint32_t, n);
+}
+
+static void tide_clear(struct tide *tide)
+{
+	g_free(tide->flow);
+	g_free(tide->hops);
+	g_free(tide->waiting);
+	g_free(tide->next);
+	g_free(tide->queue);
+}
+
+/* One flow from every host but this one stands at its leaf. */
+static void start_tide(const struct net *net, const struct host *to, struct tide *tide)
+{
+	uint32_t n = net->fabric->n_switches;
+
+	memset(tide->flow, 0, n * sizeof(*tide->flow));
+	memset(tide->hops, 0, n * sizeof(*tide->hops));
+	memset(tide->waiting, 0, n * sizeof(*tide->waiting));
+	for (uint32_t i = 0; i < net->n_hosts; i++)
+		tide->flow[net->hosts[i].leaf]++;
+	tide->flow[to->leaf]--;
+	for (uint32_t sw = 0; sw < n; sw++) {
+		tide->next[sw] = sw == to->leaf ? FABRIC_NONE : channel_to(net, sw, to->lid);
+		if (tide->next[sw] != FABRIC_NONE)
+			tide->waiting[net->across[tide->next[sw]]]++;
+	}
+}
+
+/*
+ * The order of the forest, leaves first; a switch is passed on when all that enters it is known.
+ * Those in a loop never are. Returns how many.
+ */
+static uint32_t sort_forest(const struct net *net, struct tide *tide)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < net->fabric->n_switches; sw++)
+		if (!tide->waiting[sw])
+			tide->queue[n++] = sw;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t c = tide->next[tide->queue[i]];
+
+		if (c != FABRIC_NONE && !--tide->waiting[net->across[c]])
+			tide->queue[n++] = net->across[c];
+	}
+	return n;
+}
+
+/* Whether the flow of each switch arrives goes into waiting, which is free by now. */
+static void mark_arriving(const struct net *net, const struct host *to, struct tide *tide,
+			  uint32_t n)
+{
+	uint32_t *good = tide->waiting;
+
+	memset(good, 0, net->fabric->n_switches * sizeof(*good));
+	good[to->leaf] = delivers(net, to);
+	while (n--) {
+		uint32_t sw = tide->queue[n], c = tide->next[sw];
+
+		if (c != FABRIC_NONE)
+			good[sw] = good[net->across[c]];
+	}
+}
+
+/* Adds the flows to one host from all others to the load and the figures. */
+static void add_all_to(const struct net *net, const struct host *to, struct tide *tide,
+		       struct quality *quality)
+{
+	uint32_t n;
+
+	start_tide(net, to, tide);
+	n = sort_forest(net, tide);
+	mark_arriving(net, to, tide, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = tide->queue[i], c = tide->next[sw], there;
+
+		if (c == FABRIC_NONE || !tide->waiting[sw] || !tide->flow[sw])
+			continue;
+		there = net->across[c];
+		net->load[c] += tide->flow[sw];
+		tide->flow[there] += tide->flow[sw];
+		tide->hops[there] = MAX(tide->hops[there], tide->hops[sw] + 1);
+	}
+	if (!tide->waiting[to->leaf])
+		return;
+	quality->routed += tide->flow[to->leaf];
+	quality->max_hops = MAX(quality->max_hops, tide->hops[to->leaf]);
+}
+
+static void all_to_all(const struct net *net, struct quality *quality)
+{
+	struct tide tide;
+	uint64_t sum = 0;
+
+	quality->n_hosts = net->n_hosts;
+	quality->pairs = (uint64_t)net->n_hosts * (net->n_hosts ? net->n_hosts - 1 : 0);
+	tide_init(&tide, net->fabric->n_switches);
+	for (uint32_t i = 0; i < net->n_hosts; i++)
+		add_all_to(net, &net->hosts[i], &tide, quality);
+	tide_clear(&tide);
+	for (uint32_t c = 0; c < net->fabric->n_ports; c++) {
+		quality->n_channels += net->across[c] != FABRIC_NONE;
+		sum += net->load[c];
+	}
+	quality->most_load = most_load(net);
+	if (!sum)
+		return;
+	quality->mean_hops = (double)sum / quality->routed;
+	quality->mean_load = (double)sum / quality->n_channels;
+	quality->load_ratio = quality->most_load / quality->mean_load;
+}
+
+/* ---- patterns ---- */
+
+static void try_shifts(struct net *net, uint32_t most, struct quality *quality)
+{
+	uint32_t all = net->n_hosts ? net->n_hosts - 1 : 0, n = MIN(all, most);
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t s = 1 + (uint64_t)k * all / n;
+		uint64_t load;
+
+		clear_load(net);
+		for (uint32_t i = 0; i < net->n_hosts; i++)
+			add_flow(net, &net->hosts[i],
+				 &net->hosts[((uint64_t)i + s) % net->n_hosts]);
+		load = most_load(net);
+		if (load > quality->worst_shift) {
+			quality->worst_shift = load;
+			quality->worst_s = s;
+		}
+	}
+	quality->shifts = n;
+}
+
+/* Host 2 k is matched with host 2 k + 1. */
+static void shuffle(struct host *hosts, uint32_t n, uint64_t *state)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t other = random_below(state, i);
+		struct host swap = hosts[other];
+
+		hosts[other] = hosts[i - 1];
+		hosts[i - 1] = swap;
+	}
+}
+
+/* Leaves the hosts in another order. */
+static void try_matchings(struct net *net, const struct quality_effort *effort,
+			  struct quality *quality)
+{
+	uint32_t pairs = net->n_hosts / 2;
+	uint64_t state = effort->seed;
+	double sum = 0;
+
+	if (!pairs)
+		return;
+	for (uint32_t round = 0; round < effort->matchings; round++) {
+		const struct host *hosts = net->hosts;
+
+		clear_load(net);
+		shuffle(net->hosts, net->n_hosts, &state);
+		for (uint32_t i = 0; i < 2 * pairs; i++)
+			add_flow(net, &hosts[i], &hosts[i ^ 1]);
+		for (uint32_t i = 0; i < 2 * pairs; i++)
+			sum += share_of(net, &hosts[i], &hosts[i ^ 1]);
+	}
+	quality->matchings = effort->matchings;
+	if (effort->matchings)
+		quality->bisection = sum / (2.0 * pairs * effort->matchings);
+}
+
+void quality_measure(const struct fabric *fabric, const struct routing *routing,
+		     const struct quality_effort *effort, struct quality *quality)
+{
+	struct net net;
+
+	*quality = (struct quality){0};
+	net_init(&net, fabric, routing);
+	all_to_all(&net, quality);
+	try_shifts(&net, effort->shifts, quality);
+	try_matchings(&net, effort, quality);
+	net_clear(&net);
+}
+
+uint64_t *quality_load(const struct fabric *fabric, const struct routing *routing)
+{
+	struct quality ignored = {0};
+	struct net net;
+	uint64_t *load;
+
+	net_init(&net, fabric, routing);
+	all_to_all(&net, &ignored);
+	load = g_steal_pointer(&net.load);
+	net_clear(&net);
+	return load;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How even the routes of a table are. A channel is one direction of a cable between switches; a
+ * host is an end port of a channel adapter or router that hangs on a switch, with its base LID.
+ */
+#ifndef OSMROUTE_QUALITY_H
+#define OSMROUTE_QUALITY_H
+
+#include "route/engine.h"
+
+/* How much is tried. */
+struct quality_effort {
+	uint32_t shifts;    /* at most; spread over all of them */
+	uint32_t matchings; /* random ones */
+	uint64_t seed;	    /* of these */
+};
+
+#define QUALITY_EFFORT_DEFAULT { .shifts = 512, .matchings = 50, .seed = 1 }
+
+struct quality {
+	uint32_t n_hosts;
+	uint32_t n_channels;
+	uint64_t pairs;	    /* of hosts, ordered */
+	uint64_t routed;    /* of these, with a path */
+	double mean_hops;   /* links between switches on the path of a routed pair */
+	uint32_t max_hops;
+	uint64_t most_load; /* flows on the busiest channel, all hosts sending to all */
+	double mean_load;   /* flows on a channel in the mean, idle ones too */
+	double load_ratio;  /* most_load / mean_load; 0 without any load */
+	uint32_t shifts;    /* tried */
+	uint64_t worst_shift; /* flows on the busiest channel, every host i sending to i + s */
+	uint32_t worst_s;     /* the first s with that */
+	uint32_t matchings;   /* tried */
+	double bisection; /* mean over flows of random matchings, both ways, of 1 / flows on the
+			     busiest channel of its path; 0 for a flow without a path */
+};
+
+void quality_measure(const struct fabric *fabric, const struct routing *routing,
+		     const struct quality_effort *effort, struct quality *quality);
+
+/*
+ * Flows that leave each port of a switch towards another, all hosts sending to all: [port of the
+ * fabric]; g_free it.
+ */
+uint64_t *quality_load(const struct fabric *fabric, const struct routing *routing);
+
+#endif

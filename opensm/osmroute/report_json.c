@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The same as dictionaries; keys are explained in osmroute(1). */
+#include <json-glib/json-glib.h>
+
+#include "osmroute/report.h"
+
+static void add_bool(GVariantDict *dict, const char *key, bool value)
+{
+	g_variant_dict_insert(dict, key, "b", value);
+}
+
+static void add_number(GVariantDict *dict, const char *key, uint64_t value)
+{
+	g_variant_dict_insert(dict, key, "t", value);
+}
+
+static void add_real(GVariantDict *dict, const char *key, double value)
+{
+	g_variant_dict_insert(dict, key, "d", value);
+}
+
+static void add_text(GVariantDict *dict, const char *key, const char *value)
+{
+	g_autofree char *valid = g_utf8_make_valid(value, -1);
+
+	g_variant_dict_insert(dict, key, "s", valid);
+}
+
+static void add_cost(GVariantDict *dict, const char *key, const struct cost *cost)
+{
+	GVariantDict inner;
+
+	g_variant_dict_init(&inner, NULL);
+	add_real(&inner, "seconds", cost->seconds);
+	if (cost->memory >= 0)
+		add_number(&inner, "memory_bytes", cost->memory);
+	g_variant_dict_insert_value(dict, key, g_variant_dict_end(&inner));
+}
+
+static void add_verdict(GVariantDict *dict, const struct judgement *judgement)
+{
+	const struct route_verdict *verdict = &judgement->verdict;
+
+	add_bool(dict, "right", judgement->good);
+	add_bool(dict, "complete", verdict->complete);
+	add_bool(dict, "loop_free", verdict->loop_free);
+	add_bool(dict, "credit_loops", !verdict->acyclic);
+	add_number(dict, "paths", verdict->paths);
+	add_number(dict, "discarded", verdict->discarded);
+	if (verdict->witness)
+		add_text(dict, "witness", verdict->witness);
+}
+
+static void add_quality(GVariantDict *dict, const struct quality *quality)
+{
+	add_number(dict, "hosts", quality->n_hosts);
+	add_number(dict, "channels", quality->n_channels);
+	add_number(dict, "pairs", quality->pairs);
+	add_number(dict, "pairs_routed", quality->routed);
+	add_real(dict, "hops_mean", quality->mean_hops);
+	add_number(dict, "hops_max", quality->max_hops);
+	add_number(dict, "load_max", quality->most_load);
+	add_real(dict, "load_mean", quality->mean_load);
+	add_real(dict, "load_ratio", quality->load_ratio);
+	add_number(dict, "shifts", quality->shifts);
+	add_number(dict, "shift_load_max", quality->worst_shift);
+	add_number(dict, "shift_worst", quality->worst_s);
+	add_number(dict, "matchings", quality->matchings);
+	add_real(dict, "bisection", quality->bisection);
+}
+
+static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
+{
+	if (judgement->refusal) {
+		add_text(dict, "refused", judgement->refusal);
+		return;
+	}
+	add_cost(dict, "engine_cost", &judgement->engine);
+	add_cost(dict, "verify_cost", &judgement->verify);
+	add_verdict(dict, judgement);
+	add_quality(dict, &judgement->quality);
+	add_number(dict, "blocks", judgement->blocks);
+}
+
+static GVariant *trial_value(const struct judge_trial *trial)
+{
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_number(&dict, "cables_lost", trial->lost);
+	add_judgement(&dict, &trial->after);
+	if (!trial->after.refusal) {
+		add_number(&dict, "hosts_cut_off", trial->n_hosts);
+		add_number(&dict, "entries_kept", trial->kept);
+		add_number(&dict, "blocks_changed", trial->changed);
+	}
+	return g_variant_dict_end(&dict);
+}
+
+static GVariant *promises_value(unsigned int promises)
+{
+	GVariantBuilder list;
+
+	g_variant_builder_init(&list, G_VARIANT_TYPE("as"));
+	if (promises & ROUTE_DEADLOCK_FREE)
+		g_variant_builder_add(&list, "s", "deadlock_free");
+	if (promises & ROUTE_SHORTEST)
+		g_variant_builder_add(&list, "s", "shortest");
+	return g_variant_builder_end(&list);
+}
+
+static GVariant *report_value(const struct judge_report *report)
+{
+	GVariantBuilder trials;
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_text(&dict, "engine", report->engine->name);
+	add_judgement(&dict, &report->before);
+	if (report->routing)
+		g_variant_dict_insert_value(&dict, "promises",
+					    promises_value(report->routing->promises));
+	g_variant_builder_init(&trials, G_VARIANT_TYPE("aa{sv}"));
+	for (uint32_t i = 0; i < report->trials->len; i++)
+		g_variant_builder_add_value(
+			&trials,
+			trial_value(&g_array_index(report->trials, struct judge_trial, i)));
+	g_variant_dict_insert_value(&dict, "losses", g_variant_builder_end(&trials));
+	return g_variant_dict_end(&dict);
+}
+
+static GVariant *subject_value(const struct report_subject *subject)
+{
+	g_autofree char *name = g_filename_display_name(subject->topology);
+	GVariantBuilder reports;
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_text(&dict, "topology", name);
+	add_number(&dict, "switches", subject->fabric->n_switches);
+	add_number(&dict, "cables", subject->n_cables);
+	add_number(&dict, "nodes_left_out", subject->n_left_out);
+	add_number(&dict, "lmc", subject->lmc);
+	add_number(&dict, "threads", subject->threads);
+	add_number(&dict, "seed", subject->seed);
+	g_variant_builder_init(&reports, G_VARIANT_TYPE("aa{sv}"));
+	for (guint i = 0; i < subject->reports->len; i++)
+		g_variant_builder_add_value(&reports, report_value(subject->reports->pdata[i]));
+	g_variant_dict_insert_value(&dict, "engines", g_variant_builder_end(&reports));
+	return g_variant_dict_end(&dict);
+}
+
+char *report_json(const struct report_subject *subject)
+{
+	g_autoptr(GVariant) value = g_variant_ref_sink(subject_value(subject));
+	JsonNode *node = json_gvariant_serialize(value);
+	g_autofree char *text = json_to_string(node, TRUE);
+
+	json_node_unref(node);
+	return g_strconcat(text, "\n", NULL);
+}
