@@ -14,5 +14,5 @@ LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute
 opensm_osmroute_osmroute_SOURCES = opensm/osmroute/main.c
-opensm_osmroute_osmroute_LDADD = $(LIBS_OSMROUTE)
+opensm_osmroute_osmroute_LDADD = libosmroute.a $(LIBS_OPENSM)
 dist_man_MANS += man/osmroute.1

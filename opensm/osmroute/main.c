@@ -10,7 +10,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "ctl/dump.h"
 #include "fabric/from_topology.h"
 #include "osmroute/arguments.h"
 #include "osmroute/draw.h"
@@ -18,6 +20,7 @@
 #include "osmroute/loss.h"
 #include "osmroute/report.h"
 #include "policy/route_files.h"
+#include "policy/subnet.h"
 
 struct program {
 	struct arguments arguments;
@@ -115,7 +118,7 @@ static void tell(const struct program *program)
 }
 
 /* The first table that was made, or NULL. */
-static const struct routing *first_table(const struct program *program)
+static struct routing *first_table(const struct program *program)
 {
 	for (guint i = 0; i < program->reports->len; i++) {
 		const struct judge_report *report = program->reports->pdata[i];
@@ -126,17 +129,47 @@ static const struct routing *first_table(const struct program *program)
 	return NULL;
 }
 
+/* As the daemon dumps it. */
+static char *lfts_text(const struct program *program, struct routing *routing)
+{
+	const struct subnet subnet = {
+		.fabric = program->fabric,
+		.routing = routing,
+		.options = program->arguments.options,
+	};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool known;
+
+	g_assert(out);
+	known = dump_write("opensm-lfts.dump", &subnet, NULL, &program->input, out);
+	g_assert(known);
+	fclose(out);
+	return text;
+}
+
 static bool write_files(const struct program *program, GError **error)
 {
-	const struct routing *routing = first_table(program);
+	const struct arguments *arguments = &program->arguments;
+	struct routing *routing = first_table(program);
+	bool done = true;
 
-	if (program->arguments.dot && routing) {
+	if (!routing)
+		return (!arguments->dot && !arguments->lfts) ||
+		       fail(error, "no engine made a table that could be written");
+	if (arguments->dot) {
 		g_autofree char *text = draw_fabric(program->fabric, routing);
 
-		if (!g_file_set_contents(program->arguments.dot, text, -1, error))
-			return false;
+		done = g_file_set_contents(arguments->dot, text, -1, error);
 	}
-	return true;
+	if (done && arguments->lfts) {
+		char *text = lfts_text(program, routing);
+
+		done = g_file_set_contents(arguments->lfts, text, -1, error);
+		free(text);
+	}
+	return done;
 }
 
 static int exit_code(const struct program *program)

@@ -24,7 +24,7 @@ MAY_USE = {
     'perf': MANAGERS,
     'cc': MANAGERS,
     'ctl': MANAGERS + ['sm', 'sa', 'perf', 'cc'],
-    'osmroute': MANAGERS,
+    'osmroute': MANAGERS + ['ctl'],
     'main': MANAGERS + ['sm', 'sa', 'perf', 'cc', 'ctl'],
 }
 # First match wins.
