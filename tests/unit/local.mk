@@ -13,4 +13,5 @@ include tests/unit/ctl.mk
 include tests/unit/policy.mk
 include tests/unit/preload.mk
 include tests/unit/console.mk
+include tests/unit/osmroute.mk
 include tests/unit/osmsim.mk

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The figures of osmroute against a slow walk of every pair, and its losses and drawings. */
+#include "tests/run_suite.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "complib/random.h"
+#include "osmroute/draw.h"
+#include "osmroute/judge.h"
+#include "osmroute/loss.h"
+#include "tests/unit/fabric_make.h"
+
+#define PATH_MAX_PORTS 64
+
+static const char *const specs[] = {"fattree:4", "torus:4x4", "hypercube:3", "dragonfly:3:1:2",
+				    "random:12:4:2:7"};
+static const char *const engines[] = {"minhop", "updn", "dor"};
+
+static struct routing *compute(const struct fabric *fabric, const char *engine)
+{
+	const struct route_input input = {.threads = 1};
+	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+
+	ck_assert_ptr_nonnull(routing);
+	return routing;
+}
+
+/* ---- the slow way: ports of the fabric, packet by packet ---- */
+
+struct slow {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	GArray *hosts; /* uint32_t: end ports by LID */
+	uint64_t *load; /* [port] */
+};
+
+static void slow_init(struct slow *slow, const struct fabric *fabric,
+		      const struct routing *routing)
+{
+	*slow = (struct slow){fabric, routing};
+	slow->hosts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	slow->load = g_new0(uint64_t, fabric->n_ports);
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
+		for (uint32_t port = 0; port < fabric->n_ports; port++)
+			if (fabric->ports[port].lid == lid &&
+			    fabric->nodes[fabric->ports[port].node].type != IBA_NODE_SWITCH)
+				g_array_append_val(slow->hosts, port);
+}
+
+static void slow_clear(struct slow *slow)
+{
+	g_array_unref(slow->hosts);
+	g_free(slow->load);
+}
+
+static uint32_t host(const struct slow *slow, uint32_t i)
+{
+	return g_array_index(slow->hosts, uint32_t, i % slow->hosts->len);
+}
+
+/* The switch ports between switches that a packet leaves by; -1: it does not arrive. */
+static int walk(const struct slow *slow, uint32_t from, uint32_t to, uint32_t path[PATH_MAX_PORTS])
+{
+	const struct fabric *fabric = slow->fabric;
+	uint32_t here = fabric->ports[from].peer; /* port by which it enters a switch */
+	int n = 0;
+
+	while (n < PATH_MAX_PORTS) {
+		uint32_t node = fabric->ports[here].node, out;
+		uint8_t num = slow->routing->lft[fabric->nodes[node].sw][fabric->ports[to].lid];
+
+		if (num == 0 || num > fabric->nodes[node].num_ports)
+			return -1;
+		out = fabric_port_of(fabric, node, num);
+		here = fabric->ports[out].peer;
+		if (here == to)
+			return n;
+		if (here == FABRIC_NONE || !fabric_is_switch(fabric, fabric->ports[here].node))
+			return -1;
+		path[n++] = out;
+	}
+	return -1;
+}
+
+static int slow_add(struct slow *slow, uint32_t from, uint32_t to)
+{
+	uint32_t path[PATH_MAX_PORTS];
+	int n = walk(slow, from, to, path);
+
+	for (int i = 0; i < n; i++)
+		slow->load[path[i]]++;
+	return n;
+}
+
+static uint64_t slow_most(const struct slow *slow)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < slow->fabric->n_ports; i++)
+		most = MAX(most, slow->load[i]);
+	return most;
+}
+
+static void slow_clean(struct slow *slow)
+{
+	memset(slow->load, 0, slow->fabric->n_ports * sizeof(*slow->load));
+}
+
+static uint32_t slow_channels(const struct fabric *fabric)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t peer = fabric->ports[i].peer;
+
+		n += peer != FABRIC_NONE && fabric_is_switch(fabric, fabric->ports[i].node) &&
+		     fabric_is_switch(fabric, fabric->ports[peer].node);
+	}
+	return n;
+}
+
+static void slow_all_to_all(struct slow *slow, struct quality *quality)
+{
+	uint32_t n = slow->hosts->len;
+	uint64_t sum = 0;
+
+	slow_clean(slow);
+	*quality = (struct quality){.n_hosts = n, .n_channels = slow_channels(slow->fabric)};
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < n; j++) {
+			int hops = i == j ? -1 : slow_add(slow, host(slow, i), host(slow, j));
+
+			quality->pairs += i != j;
+			if (hops < 0)
+				continue;
+			quality->routed++;
+			quality->max_hops = MAX(quality->max_hops, (uint32_t)hops);
+			sum += hops;
+		}
+	}
+	quality->most_load = slow_most(slow);
+	quality->mean_hops = (double)sum / quality->routed;
+	quality->mean_load = (double)sum / quality->n_channels;
+}
+
+static uint64_t slow_worst_shift(struct slow *slow)
+{
+	uint64_t worst = 0;
+
+	for (uint32_t s = 1; s < slow->hosts->len; s++) {
+		slow_clean(slow);
+		for (uint32_t i = 0; i < slow->hosts->len; i++)
+			slow_add(slow, host(slow, i), host(slow, i + s));
+		worst = MAX(worst, slow_most(slow));
+	}
+	return worst;
+}
+
+static double slow_share(const struct slow *slow, uint32_t from, uint32_t to)
+{
+	uint32_t path[PATH_MAX_PORTS];
+	int n = walk(slow, from, to, path);
+	uint64_t most = 1;
+
+	for (int i = 0; i < n; i++)
+		most = MAX(most, slow->load[path[i]]);
+	return n < 0 ? 0 : 1.0 / most;
+}
+
+/* Draws as quality.c does, which makes the matchings the same. */
+static double slow_bisection(struct slow *slow, uint32_t rounds, uint64_t seed)
+{
+	uint32_t *order = (uint32_t *)slow->hosts->data, flows = slow->hosts->len & ~1u;
+	double sum = 0;
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		slow_clean(slow);
+		for (uint32_t i = slow->hosts->len; i > 1; i--) {
+			uint32_t other = random_below(&seed, i), swap = order[other];
+
+			order[other] = order[i - 1];
+			order[i - 1] = swap;
+		}
+		for (uint32_t i = 0; i < flows; i++)
+			slow_add(slow, order[i], order[i ^ 1]);
+		for (uint32_t i = 0; i < flows; i++)
+			sum += slow_share(slow, order[i], order[i ^ 1]);
+	}
+	return sum / ((double)flows * rounds);
+}
+
+static void check_figures(const struct fabric *fabric, const struct routing *routing,
+			  const char *what)
+{
+	const struct quality_effort effort = {.shifts = 512, .matchings = 7, .seed = 42};
+	struct quality quick, expected;
+	struct slow slow;
+
+	quality_measure(fabric, routing, &effort, &quick);
+	slow_init(&slow, fabric, routing);
+	slow_all_to_all(&slow, &expected);
+	ck_assert_msg(quick.n_hosts == expected.n_hosts, "%s: hosts", what);
+	ck_assert_msg(quick.n_channels == expected.n_channels, "%s: channels", what);
+	ck_assert_msg(quick.pairs == expected.pairs, "%s: pairs", what);
+	ck_assert_msg(quick.routed == expected.routed, "%s: routed", what);
+	ck_assert_msg(quick.max_hops == expected.max_hops, "%s: most hops", what);
+	ck_assert_msg(quick.most_load == expected.most_load, "%s: most load", what);
+	ck_assert_msg(fabs(quick.mean_hops - expected.mean_hops) < 1e-9, "%s: hops", what);
+	ck_assert_msg(fabs(quick.mean_load - expected.mean_load) < 1e-9, "%s: load", what);
+	ck_assert_msg(fabs(quick.load_ratio * quick.mean_load - quick.most_load) < 1e-6,
+		      "%s: load ratio", what);
+	ck_assert_uint_eq(quick.shifts, quick.n_hosts - 1);
+	ck_assert_msg(quick.worst_shift == slow_worst_shift(&slow), "%s: shift", what);
+	ck_assert_msg(fabs(quick.bisection - slow_bisection(&slow, 7, 42)) < 1e-9,
+		      "%s: bisection", what);
+	slow_clear(&slow);
+}
+
+START_TEST(test_figures)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
+		struct fabric *fabric = make_fabric(specs[i], i % 2);
+
+		for (size_t k = 0; k < G_N_ELEMENTS(engines); k++) {
+			g_autofree char *what = g_strdup_printf("%s %s", specs[i], engines[k]);
+			struct routing *routing = compute(fabric, engines[k]);
+
+			check_figures(fabric, routing, what);
+			routing_unref(routing);
+		}
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
+/* What can be told without a computer. */
+START_TEST(test_known_figures)
+{
+	const struct quality_effort effort = QUALITY_EFFORT_DEFAULT;
+	struct fabric *fabric = make_fabric("fattree:4", 0);
+	struct routing *routing = compute(fabric, "minhop");
+	struct quality quality;
+
+	/* Of 15 others one is at the leaf (0 hops), two in the pod (2), twelve beyond (4). */
+	quality_measure(fabric, routing, &effort, &quality);
+	ck_assert_uint_eq(quality.n_hosts, 16);
+	ck_assert_uint_eq(quality.n_channels, 2 * 32);
+	ck_assert_uint_eq(quality.max_hops, 4);
+	ck_assert_double_eq_tol(quality.mean_hops, (2 * 2 + 12 * 4) / 15.0, 1e-9);
+	ck_assert_uint_eq(quality.worst_shift, 1);
+	routing_unref(routing);
+	fabric_unref(fabric);
+
+	/* Distances in a cube of three dimensions: 1 1 1 2 2 2 3; by dimensions all are even. */
+	fabric = make_fabric("hypercube:3", 0);
+	routing = compute(fabric, "dor");
+	quality_measure(fabric, routing, &effort, &quality);
+	ck_assert_double_eq_tol(quality.mean_hops, 12 / 7.0, 1e-9);
+	ck_assert_double_eq_tol(quality.load_ratio, 1, 1e-9);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Loops, holes and wrong ports neither hang nor count. */
+START_TEST(test_broken_tables)
+{
+	struct fabric *fabric = make_fabric("torus:4x4", 0);
+	uint64_t state = 1;
+
+	for (unsigned int round = 0; round < 20; round++) {
+		struct routing *routing = compute(fabric, "minhop");
+		g_autofree char *what = g_strdup_printf("broken %u", round);
+
+		for (unsigned int i = 0; i < 1 + round; i++)
+			routing->lft[random_below(&state, fabric->n_switches)]
+				    [1 + random_below(&state, fabric->max_lid)] =
+				random_below(&state, 10) ? random_below(&state, 6) : 0xFF;
+		check_figures(fabric, routing, what);
+		routing_unref(routing);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* ---- losses ---- */
+
+START_TEST(test_losses)
+{
+	struct builder *builder = make_builder_of("torus:4x4");
+	struct fabric *before, *after;
+	struct fabric_diff diff;
+	uint64_t state = 3;
+	GArray *lost;
+
+	make_lids(builder, 0);
+	before = builder_freeze(builder);
+	ck_assert_uint_eq(loss_cables(builder), 32);
+	lost = loss_take(builder, 5, &state);
+	ck_assert_uint_eq(loss_cables(builder), 27);
+	after = builder_freeze(builder);
+	fabric_diff(before, after, &diff);
+	ck_assert_uint_eq(diff.links_lost, 5);
+	fabric_diff_clear(&diff);
+	fabric_unref(after);
+	loss_restore(lost);
+	after = builder_freeze(builder);
+	fabric_diff(before, after, &diff);
+	ck_assert_uint_eq(diff.links_lost + diff.links_new, 0);
+	fabric_diff_clear(&diff);
+	fabric_unref(after);
+	fabric_unref(before);
+	lost = loss_take(builder, 1000, &state);
+	ck_assert_uint_eq(lost->len, 32);
+	ck_assert_uint_eq(loss_cables(builder), 0);
+	loss_restore(lost);
+	builder_free(builder);
+}
+END_TEST
+
+START_TEST(test_changed_blocks)
+{
+	struct fabric *fabric = make_fabric("fattree:8", 0);
+	struct routing *one = compute(fabric, "minhop"), *two = compute(fabric, "minhop");
+
+	ck_assert_uint_gt(one->n_blocks, 2);
+	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 0);
+	one->lft[3][63] ^= 1;
+	one->lft[3][62] ^= 1;
+	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 1);
+	one->lft[3][64] ^= 1;
+	one->lft[9][1] ^= 1;
+	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 3);
+	routing_unref(one);
+	routing_unref(two);
+	fabric_unref(fabric);
+}
+END_TEST
+
+static struct judge_report *judge(const char *spec, const char *engine, uint32_t lose)
+{
+	struct builder *builder = make_builder_of(spec);
+	const struct route_input input = {.threads = 1};
+	const struct judge_task task = {
+		.builder = builder, .input = &input, .effort = QUALITY_EFFORT_DEFAULT,
+		.repeats = 2, .lose = lose, .trials = 4, .seed = 9,
+	};
+	struct judge_report *report;
+	struct fabric *fabric;
+
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	report = judge_engine(&task, fabric, route_find(engine));
+	fabric_unref(fabric);
+	builder_free(builder);
+	return report;
+}
+
+START_TEST(test_judge)
+{
+	struct judge_report *one = judge("torus:4x4", "updn", 2), *two;
+
+	ck_assert(one->before.good && one->before.verdict.acyclic);
+	ck_assert(!judge_refused(one) && !judge_rejected(one));
+	ck_assert_uint_eq(one->trials->len, 4);
+	two = judge("torus:4x4", "updn", 2);
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct judge_trial *a = &g_array_index(one->trials, struct judge_trial, i);
+		const struct judge_trial *b = &g_array_index(two->trials, struct judge_trial, i);
+
+		ck_assert_uint_eq(a->lost, 2);
+		ck_assert(a->after.good);
+		ck_assert_uint_gt(a->changed, 0);
+		ck_assert_uint_eq(a->changed, b->changed);
+		ck_assert_uint_eq(a->after.quality.most_load, b->after.quality.most_load);
+	}
+	judge_report_free(two);
+	judge_report_free(one);
+
+	one = judge("torus:4x4", "ftree", 2);
+	ck_assert(judge_refused(one) && !judge_rejected(one) && one->before.refusal);
+	ck_assert_uint_eq(one->trials->len, 0);
+	judge_report_free(one);
+
+	/* All three cables gone: two of three hosts are cut off. */
+	one = judge("torus:3", "minhop", 3);
+	ck_assert_uint_eq(g_array_index(one->trials, struct judge_trial, 0).n_hosts, 2);
+	judge_report_free(one);
+}
+END_TEST
+
+/* ---- costs and drawings ---- */
+
+START_TEST(test_memory_is_seen)
+{
+	const size_t size = 64 << 20;
+	struct cost_meter meter;
+	struct cost cost;
+	volatile char *memory;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		cost_begin(&meter, 1);
+		memory = g_malloc(size);
+		for (size_t i = 0; i < size; i += 1024)
+			memory[i] = 1;
+		g_free((char *)memory);
+		cost_end(&meter, &cost);
+		ck_assert_int_ge(cost.memory, 60 << 20);
+		ck_assert_double_gt(cost.seconds, 0);
+	}
+}
+END_TEST
+
+START_TEST(test_names_are_quoted)
+{
+	struct builder *builder = make_builder_of("torus:3");
+	g_autofree char *text = NULL;
+	struct routing *routing;
+	struct fabric *fabric;
+
+	strcpy((char *)builder->sm_port->node->description.node_string, "a\"];\\\nb\xFF");
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	routing = compute(fabric, "minhop");
+	text = draw_fabric(fabric, routing);
+	ck_assert_ptr_nonnull(strstr(text, "label=\"a\\\"];\\\\ b\xEF\xBF\xBD\"]"));
+	ck_assert(g_utf8_validate(text, -1, NULL));
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("osmroute");
+	TCase *tcase = tcase_create("osmroute");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, test_figures);
+	tcase_add_test(tcase, test_known_figures);
+	tcase_add_test(tcase, test_broken_tables);
+	tcase_add_test(tcase, test_losses);
+	tcase_add_test(tcase, test_changed_blocks);
+	tcase_add_test(tcase, test_judge);
+	tcase_add_test(tcase, test_memory_is_seen);
+	tcase_add_test(tcase, test_names_are_quoted);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

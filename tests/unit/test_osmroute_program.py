@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""osmroute as a user meets it: reports, files, exit codes, and its manual page against --help."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ.get('top_builddir', '.')
+SOURCE = os.environ.get('top_srcdir', '.')
+PROGRAM = os.path.join(BUILD, 'opensm', 'osmroute', 'osmroute')
+
+passed = failed = 0
+
+
+def check(what, good, detail=''):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def report(*arguments):
+    result = run('--json', *arguments)
+    try:
+        return json.loads(result.stdout)
+    except ValueError:
+        check(f'JSON of {arguments}', False, (result.stdout, result.stderr))
+        sys.exit(1)
+
+
+def without_cost(value):
+    """The same without what differs from run to run."""
+    if isinstance(value, dict):
+        return {key: without_cost(inner) for key, inner in value.items()
+                if not key.endswith('_cost')}
+    return [without_cost(inner) for inner in value] if isinstance(value, list) else value
+
+
+def test_json():
+    found = report('--lose', '2', '--trials', '3', 'fattree:4')
+    check('of the topology', (found['switches'], found['cables'], found['nodes_left_out']) ==
+          (20, 32, 0), found)
+    engines = {engine['engine']: engine for engine in found['engines']}
+    check('engines', {'minhop', 'updn', 'ftree'} <= set(engines), list(engines))
+    for engine in (engines['minhop'], engines['updn'], engines['ftree']):
+        name = engine['engine']
+        check(f'{name}: right', engine['right'] and engine['complete'] and engine['loop_free'])
+        check(f'{name}: no loops', not engine['credit_loops'] and 'witness' not in engine)
+        check(f'{name}: figures', engine['hosts'] == 16 and engine['pairs'] == 240 and
+              engine['pairs_routed'] == 240 and engine['shift_load_max'] == 1 and
+              0 < engine['bisection'] <= 1 and engine['load_ratio'] >= 1, engine)
+        check(f'{name}: cost', engine['engine_cost']['seconds'] > 0)
+        check(f'{name}: losses', len(engine['losses']) == 3 and
+              all(loss['cables_lost'] == 2 and 0 < loss['blocks_changed'] <= loss['blocks']
+                  for loss in engine['losses']), engine['losses'])
+    check('same seed, same figures', without_cost(found) == without_cost(
+        report('--lose', '2', '--trials', '3', 'fattree:4')))
+    check('another seed, other figures', without_cost(found) != without_cost(
+        report('--lose', '2', '--trials', '3', '--seed', '2', 'fattree:4')))
+    loops = report('-R', 'minhop', 'torus:4x4')['engines'][0]
+    check('witness', loops['credit_loops'] and 'credit loop: ' in loops['witness'], loops)
+    part = report('-R', 'minhop', '-x', '50', '--trials', '1', 'torus:4x4')['engines'][0]
+    check('a part of the cables', part['losses'][0]['cables_lost'] == 16)
+
+
+def test_table():
+    result = run('-R', 'minhop', '-R', 'updn,ftree', '-n', '1', 'torus:4x4')
+    lines = result.stdout.split('\n')
+    names = [line.split()[0] for line in lines[3:8]]
+    check('rows', names == ['minhop', '-1', 'updn', '-1', 'ftree'], lines)
+    check('columns', all(re.search(r'(yes|no|\d of \d) +right$', line) for line in lines[3:7]),
+          lines)
+    check('a named engine refused', result.returncode == 2 and
+          'ftree: the switches' in result.stdout, result.stdout)
+    check('an engine among all refused', run('torus:4x4').returncode == 0)
+
+
+def test_files(directory):
+    dot, lfts, topo = (os.path.join(directory, name) for name in ('dot', 'lfts', 'topo'))
+    roots = os.path.join(directory, 'roots')
+    check('writes', run('-R', 'updn', '--dot', dot, '--lfts', lfts, 'fattree:4').returncode == 0)
+    with open(dot) as file:
+        lines = file.read().split('\n')
+    check('head and end', lines[0] == 'graph fabric {' and lines[-2:] == ['}', ''], lines)
+    statement = re.compile(r'\tn\d+( -- n\d+)? \[\w+=("[^"]*"|[\w.]+)(, \w+=("[^"]*"|[\w.]+))*\];')
+    check('statements', all(statement.fullmatch(line) for line in lines[2:-2]), lines)
+    check('nodes and cables', sum('label=' in line for line in lines) == 36 and
+          sum('penwidth=' in line for line in lines) == 32 and
+          sum('color=gray' in line for line in lines) == 16)
+    check('large ones without hosts', run('-R', 'minhop', '--dot', dot, 'fattree:10').returncode == 0
+          and 'ellipse' not in open(dot).read() and ' (5 hosts)' in open(dot).read())
+    again = report('-R', 'file', '-U', lfts, 'fattree:4')['engines'][0]
+    first = report('-R', 'updn', 'fattree:4')['engines'][0]
+    same = ('load_max', 'hops_mean', 'shift_load_max', 'bisection', 'pairs_routed')
+    check('the table read back', all(again[key] == first[key] for key in same), (again, first))
+    with open(topo, 'w') as file:
+        file.write('Switch 4 "s"\n[1] "a"[1]\n[2] "b"[1]\n\nCa 1 "a"\n[1] "s"[1]\n\n'
+                   'Ca 1 "b"\n[1] "s"[2]\n\nCa 1 "c"\n')
+    found = report('-R', 'minhop', topo)
+    check('a file, with a node alone', found['switches'] == 1 and found['nodes_left_out'] == 1 and
+          found['engines'][0]['pairs_routed'] == 2 and found['engines'][0]['hops_max'] == 0, found)
+    with open(roots, 'w') as file:
+        file.write('0xdead\n')
+    result = run('-R', 'updn', '-a', roots, 'fattree:4')
+    check('roots that are not there', result.returncode == 2 and 'updn: ' in result.stdout,
+          result.stdout)
+
+
+def test_errors(directory):
+    garbage = os.path.join(directory, 'garbage')
+    with open(garbage, 'wb') as file:
+        file.write(b'\x00\xff\xfe garbage\n')
+    cases = {
+        'no topology': [],
+        'two topologies': ['fattree:4', 'fattree:4'],
+        'no such file': ['/nonexistent'],
+        'garbage': [garbage],
+        'spec': ['torus:0x4'],
+        'engine': ['-R', 'bogus', 'fattree:4'],
+        'option': ['--bogus', 'fattree:4'],
+        'number': ['--lose', 'many', 'fattree:4'],
+        'range': ['--threads', '0', 'fattree:4'],
+        'percent': ['--lose-percent', '101', 'fattree:4'],
+        'both': ['--lose', '1', '-x', '1', 'fattree:4'],
+        'lmc': ['-l', '8', 'fattree:4'],
+        'LIDs': ['-l', '7', 'fattree:16'],
+        'no roots file': ['-a', '/nonexistent', 'fattree:4'],
+        'wrong roots file': ['-a', garbage, 'fattree:4'],
+        'wrong order file': ['-O', garbage, 'fattree:4'],
+        'no place to write': ['-R', 'minhop', '--dot', '/nonexistent/dot', 'fattree:4'],
+        'nothing to write': ['-R', 'ftree', '--lfts', garbage, 'torus:4x4'],
+    }
+    for name, arguments in cases.items():
+        result = run(*arguments)
+        check(f'error: {name}', result.returncode == 1 and
+              re.match(r'osmroute: \S.*\n', result.stderr), result)
+    check('the engines are named', 'minhop' in run('-R', 'bogus', 'fattree:4').stderr)
+
+
+def test_manual():
+    text = run('--help').stdout
+    told = set()
+    for match in re.finditer(r'^  (?:-(\S), )?--([\w-]+)', text, re.M):
+        told.update(word for word in match.groups() if word)
+    written = set()
+    with open(os.path.join(SOURCE, 'man', 'osmroute.1')) as file:
+        page = file.read().split('.SH OPTIONS\n')[1].split('\n.SH ')[0]
+    for tag in re.findall(r'^\.TP\n(.*)$', page, re.M):
+        plain = re.sub(r'\\f[A-Z]', '', tag).replace('\\-', '-')
+        written.update(word for pair in re.findall(r'(?<![\w-])(?:--([\w-]+)|-(\w))(?![\w-])',
+                                                   plain)
+                       for word in pair if word)
+    check('options of the manual page and of --help', told == written,
+          (sorted(told - written), sorted(written - told)))
+    check('there are options', len(told) > 30, told)
+    check('version', run('-V').stdout.startswith('osmroute '))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        test_json()
+        test_table()
+        test_files(directory)
+        test_errors(directory)
+    test_manual()
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
