@@ -11,6 +11,8 @@ struct route_files {
 	GArray *compute, *io; /* uint64_t, of ports */
 	GArray *ids;   /* struct route_id */
 	GArray *port_orders; /* struct route_port_order */
+	GArray *ignored; /* struct route_endport */
+	GArray *ahead;	 /* uint64_t, of ports */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
 };
@@ -24,6 +26,13 @@ static const struct guid_file_form ids_form = {
 	.least = 1,
 	.most = 1,
 	.max = UINT64_MAX,
+};
+
+static const struct guid_file_form ignored_form = {
+	.columns = "a port GUID, or a node GUID and the number of a port",
+	.most = 1,
+	.max = 255,
+	.repeated = true,
 };
 
 static const struct guid_file_form orders_form = {
@@ -71,6 +80,27 @@ static GArray *load_ids(const char *file, GError **error)
 	return ids;
 }
 
+static GArray *load_ignored(const char *file, GError **error)
+{
+	GArray *ports = g_array_new(FALSE, FALSE, sizeof(struct route_endport));
+	struct guid_table *table = file ? guid_file_load(file, &ignored_form, error) : NULL;
+
+	if (file && !table) {
+		g_array_unref(ports);
+		return NULL;
+	}
+	for (guint i = 0; table && i < table->rows->len; i++) {
+		const struct guid_row *row = &g_array_index(table->rows, struct guid_row, i);
+		struct route_endport port = {.guid = row->guid, .num = -1};
+
+		if (row->n)
+			port.num = g_array_index(table->numbers, uint64_t, row->first);
+		g_array_append_val(ports, port);
+	}
+	guid_table_free(table);
+	return ports;
+}
+
 static GArray *load_port_orders(const char *file, GError **error)
 {
 	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
@@ -115,7 +145,11 @@ struct route_files *route_files_load(const struct options *options, GError **err
 		files->ids = load_ids(options->ids_guid_file, error);
 	if (files->ids)
 		files->port_orders = load_port_orders(options->port_search_ordering_file, error);
-	if (files->port_orders && load_routes(files, options, error))
+	if (files->port_orders)
+		files->ignored = load_ignored(options->port_prof_ignore_file, error);
+	if (files->ignored)
+		files->ahead = load_guids(options->guid_routing_order_file, error);
+	if (files->ahead && load_routes(files, options, error))
 		return files;
 	route_files_unref(files);
 	return NULL;
@@ -136,6 +170,8 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->io, g_array_unref);
 	g_clear_pointer(&files->ids, g_array_unref);
 	g_clear_pointer(&files->port_orders, g_array_unref);
+	g_clear_pointer(&files->ignored, g_array_unref);
+	g_clear_pointer(&files->ahead, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
 	g_free(files);
@@ -144,8 +180,12 @@ void route_files_unref(struct route_files *files)
 void route_files_input(const struct route_files *files, const struct options *options,
 		       struct route_input *input)
 {
-	(void)options;
-	*input = (struct route_input){.threads = 1};
+	*input = (struct route_input){
+		.threads = 1,
+		.scatter = options->scatter_ports,
+		.ahead_not_scattered = options->guid_routing_order_no_scatter,
+		.count_switches = options->port_profile_switch_nodes,
+	};
 	if (!files)
 		return;
 	input->roots = (const uint64_t *)files->roots->data;
@@ -158,6 +198,10 @@ void route_files_input(const struct route_files *files, const struct options *op
 	input->n_ids = files->ids->len;
 	input->port_orders = (const struct route_port_order *)files->port_orders->data;
 	input->n_port_orders = files->port_orders->len;
+	input->ignored = (const struct route_endport *)(const void *)files->ignored->data;
+	input->n_ignored = files->ignored->len;
+	input->ahead = (const uint64_t *)files->ahead->data;
+	input->n_ahead = files->ahead->len;
 	input->lfts = lft_file_input(files->lfts);
 	input->hops = hops_file_input(files->hops);
 }

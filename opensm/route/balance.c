@@ -9,6 +9,9 @@
  * presence of all others, which evens out what the order of the first round did.
  *
  * The LIDs of a port (LMC) use different links at a switch where there are any.
+ *
+ * Where the operator wants paths scattered, the link is drawn instead: by a hash of seed, switch and
+ * LID, so that the same seed gives the same tables.
  */
 #include <glib.h>
 #include <string.h>
@@ -38,6 +41,8 @@ struct balance {
 			      base target + 1 */
 	uint8_t *uses;	   /* by link: how many of its LIDs do */
 	uint32_t bundle;   /* LIDs of a leaf routed together */
+	const struct route_input *input;
+	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
 };
 
 static uint64_t own_flow(const struct route_graph *graph, uint32_t sw)
@@ -97,6 +102,16 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 	}
 }
 
+/* The finalizer of MurmurHash3: each bit of the words changes half of those of the result. */
+static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
+{
+	uint64_t x = (uint64_t)seed << 32 ^ (uint64_t)sw << 16 ^ lid;
+
+	x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return (x ^ x >> 33) >> 16;
+}
+
 /* Fewest uses by the same port first, then least load; from a start that goes round. */
 static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
 {
@@ -106,6 +121,8 @@ static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owne
 
 	if (n == 1)
 		return best;
+	if (balance->seed)
+		return balance->candidates[first + draw(balance->seed, sw, turn) % n];
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t link = balance->candidates[first + (turn + i) % n];
 		uint64_t cost = balance->load[link];
@@ -171,40 +188,79 @@ static void copy_column(struct balance *balance, uint16_t from, uint16_t to)
 	}
 }
 
+/* How many targets from t on are routed as one. */
+static uint32_t bundle_at(const struct balance *balance, uint32_t t, uint32_t last, bool several)
+{
+	const struct route_target *targets = balance->graph->targets;
+	uint32_t most = several ? 1 : MIN(balance->bundle, last - t), n = 1;
+
+	while (n < most && targets[t + n].ignored == targets[t].ignored)
+		n++;
+	return n;
+}
+
+/* Targets [t, t + the result), which hang on this leaf, as one. */
+static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t, bool again,
+			     uint32_t *n_owners)
+{
+	const struct route_graph *graph = balance->graph;
+	const struct route_target *target = &graph->targets[t];
+	uint32_t last = graph->first_target[leaf + 1], n;
+	bool several = target->offset || (t + 1 < last && graph->targets[t + 1].offset == 1);
+	uint32_t weight;
+
+	n = bundle_at(balance, t, last, several);
+	weight = target->ignored ? 0 : n;
+	*n_owners += several && !target->offset;
+	balance->seed = target->ahead && balance->input->ahead_not_scattered
+				? 0
+				: balance->input->scatter;
+	if (again)
+		take_out(balance, target->lid, true, weight);
+	put_in(balance, target->lid, true, weight, several ? *n_owners : 0);
+	for (uint32_t i = 0; i < n; i++) {
+		balance->routing->lft[leaf][target[i].lid] = target[i].exit;
+		if (i)
+			copy_column(balance, target->lid, target[i].lid);
+	}
+	return n;
+}
+
+static void route_ahead(struct balance *balance, bool again, uint32_t *n_owners)
+{
+	const struct route_graph *graph = balance->graph;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < graph->n_ahead; i += n) {
+		uint32_t leaf = graph->targets[graph->ahead[i]].leaf;
+
+		list_candidates(balance, leaf);
+		n = route_target(balance, leaf, graph->ahead[i], again, n_owners);
+	}
+}
+
 static void route_targets(struct balance *balance, uint32_t leaf, bool again, uint32_t *n_owners)
 {
 	const struct route_graph *graph = balance->graph;
 	uint32_t last = graph->first_target[leaf + 1], n;
 
-	for (uint32_t t = graph->first_target[leaf]; t < last; t += n) {
-		const struct route_target *target = &graph->targets[t];
-		bool several = target->offset ||
-			       (t + 1 < last && graph->targets[t + 1].offset == 1);
-
-		n = several ? 1 : MIN(balance->bundle, last - t);
-		*n_owners += several && !target->offset;
-		if (again)
-			take_out(balance, target->lid, true, n);
-		put_in(balance, target->lid, true, n, several ? *n_owners : 0);
-		for (uint32_t i = 0; i < n; i++) {
-			balance->routing->lft[leaf][target[i].lid] = target[i].exit;
-			if (i)
-				copy_column(balance, target->lid, target[i].lid);
-		}
-	}
+	for (uint32_t t = graph->first_target[leaf]; t < last; t += n)
+		n = graph->targets[t].ahead ? 1 : route_target(balance, leaf, t, again, n_owners);
 }
 
 static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 {
 	const struct route_graph *graph = balance->graph;
 	unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+	bool as_host = balance->input->count_switches;
 
+	balance->seed = balance->input->scatter;
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[sw] + i;
 
 		if (again)
-			take_out(balance, lid, false, 1);
-		put_in(balance, lid, false, 1, 0);
+			take_out(balance, lid, as_host, 1);
+		put_in(balance, lid, as_host, 1, 0);
 		balance->routing->lft[sw][lid] = 0;
 	}
 }
@@ -216,8 +272,9 @@ static void route_all(struct balance *balance)
 	int rounds = work > WORK_AGAIN ? 1 : ROUNDS;
 	uint32_t n_owners = 0;
 
-	balance->bundle = 1 + work / WORK_EACH;
+	balance->bundle = balance->input->scatter || graph->n_ahead ? 1 : 1 + work / WORK_EACH;
 	for (int round = 0; round < rounds; round++) {
+		route_ahead(balance, round, &n_owners);
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
 			list_candidates(balance, sw);
 			route_targets(balance, sw, round, &n_owners);
@@ -245,9 +302,14 @@ static void index_links(struct balance *balance)
 }
 
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
-			struct routing *routing)
+			const struct route_input *input, struct routing *routing)
 {
-	struct balance balance = { .graph = graph, .hops = hops, .routing = routing };
+	struct balance balance = {
+		.graph = graph,
+		.hops = hops,
+		.routing = routing,
+		.input = input,
+	};
 	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
 
 	balance.column = g_malloc(n);

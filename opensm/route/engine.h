@@ -30,6 +30,12 @@ struct route_port_order {
 	uint8_t ports[255];
 };
 
+/* A port GUID, or a node GUID with the number of the port. */
+struct route_endport {
+	uint64_t guid;
+	int16_t num; /* -1: it is a port GUID */
+};
+
 /* An entry of a forwarding table that a file has. */
 struct route_lft_entry {
 	uint64_t guid; /* of the endport that had the LID; 0: the file does not say */
@@ -82,6 +88,13 @@ struct route_input {
 	uint32_t n_io;
 	const struct route_port_order *port_orders; /* a switch at most once */
 	uint32_t n_port_orders;
+	const struct route_endport *ignored; /* endports that do not count as load */
+	uint32_t n_ignored;
+	const uint64_t *ahead; /* port GUIDs that are routed before all others, in this order */
+	uint32_t n_ahead;
+	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
+	bool ahead_not_scattered; /* but not for those ahead */
+	bool count_switches;	/* LIDs of switches are load as those of hosts are */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 };
@@ -132,6 +145,7 @@ struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
+	bool wishes; /* route_by_hops() minds what the input says of the choice among best paths */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*

@@ -25,7 +25,9 @@ struct route_target {
 	uint16_t lid;
 	uint8_t exit;	/* port of the leaf */
 	uint8_t offset; /* from the base LID: the entry so many before this one is the base */
-	bool later;	/* others are spread first, as if this one were not there */
+	bool later : 1;	  /* others are spread first, as if this one were not there */
+	bool ahead : 1;	  /* is in the list of the graph */
+	bool ignored : 1; /* is no load */
 };
 
 struct route_graph {
@@ -38,6 +40,8 @@ struct route_graph {
 	bool parallel;		   /* some edge has more than one link */
 	uint32_t *first_target;	   /* [n + 1] */
 	struct route_target *targets; /* by leaf, exit, LID */
+	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
+	uint32_t n_ahead;
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */

@@ -21,4 +21,5 @@ libroute_a_SOURCES = \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/tree.c \
 	opensm/route/updn.c \
-	opensm/route/verify.c
+	opensm/route/verify.c \
+	opensm/route/wishes.c

@@ -24,6 +24,7 @@ const struct route_engine route_engine_minhop = {
 	.name = "minhop",
 	.summary = "shortest paths, balanced; may have credit loops",
 	.promises = ROUTE_SHORTEST,
+	.wishes = true,
 	.compute = minhop_compute,
 	.hops = minhop_hops,
 };

@@ -16,9 +16,16 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 	return most;
 }
 
+/* Wishes that only balance.c knows of. */
+static bool by_load(const struct route_engine *engine, const struct route_input *input)
+{
+	return engine->wishes && (input->scatter || input->count_switches);
+}
+
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error)
 {
+	static const struct route_input nothing = {0};
 	struct route_graph *graph = route_graph_new(fabric);
 	uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
 	struct routing *routing = NULL;
@@ -29,8 +36,10 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	if (hops) {
 		routing = routing_new(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
-		if (!route_tree_fill(graph, hops, next, routing))
-			route_balance_fill(graph, hops, routing);
+		if (engine->wishes)
+			route_mark_wishes(graph, fabric, input);
+		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))
+			route_balance_fill(graph, hops, engine->wishes ? input : &nothing, routing);
 		if (graph->up)
 			route_connect(graph, hops, next, routing);
 	}

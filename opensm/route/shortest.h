@@ -19,9 +19,16 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
  */
 bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
 
-/* For all others: balances the flows of all pairs. hops is that of route_hops_all(). */
+/*
+ * For all others: balances the flows of all pairs, or scatters them as the input says. hops is that
+ * of route_hops_all().
+ */
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
-			struct routing *routing);
+			const struct route_input *input, struct routing *routing);
+
+/* Marks targets that the input has ignored or ahead. */
+void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
+		       const struct route_input *input);
 
 /* Entries for pairs without a legal path in an oriented graph: see connect.c. */
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,

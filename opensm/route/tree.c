@@ -268,13 +268,15 @@ static void anchor_target(struct tree *tree, uint32_t target)
 		tree->anchor[level][target] = sw;
 		if (graph->parallel)
 			tree->turn[level][target] = tree->edge_load[e] % graph->edges[e].n_links;
+		if (graph->targets[target].ignored)
+			continue;
 		tree->edge_load[e]++;
 		tree->load[sw]++;
 	}
 }
 
 /*
- * First LIDs of all ports before second ones, and of these the ones that matter most before
+ * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter most before
  * others: the turns of each are even by themselves.
  */
 static void anchor_in_order(struct tree *tree, unsigned int last)
@@ -282,11 +284,13 @@ static void anchor_in_order(struct tree *tree, unsigned int last)
 	const struct route_graph *graph = tree->graph;
 	uint32_t n = route_n_targets(graph);
 
+	for (uint32_t i = 0; i < graph->n_ahead; i++)
+		anchor_target(tree, graph->ahead[i]);
 	for (unsigned int offset = 0; offset <= last; offset++)
 		for (int later = 0; later <= 1; later++)
 			for (uint32_t t = 0; t < n; t++)
 				if (graph->targets[t].offset == offset &&
-				    graph->targets[t].later == later)
+				    graph->targets[t].later == later && !graph->targets[t].ahead)
 					anchor_target(tree, t);
 }
 

@@ -110,6 +110,18 @@ static bool gained_cable(const struct fabric *old, const struct fabric *now)
 	return false;
 }
 
+/* Whether the options chose among best paths in the same way when the older routes were made. */
+static bool same_choice(struct sm *sm)
+{
+	struct subnet *subnet = slot_take(&sm->context->subnet);
+	const struct options *now = sm->options, *old = subnet ? subnet->options : now;
+	bool same = now->scatter_ports == old->scatter_ports &&
+		    now->port_profile_switch_nodes == old->port_profile_switch_nodes;
+
+	subnet_unref(subnet);
+	return same;
+}
+
 /* After a loss what still leads by a shortest path stays; the operator's reroute starts afresh. */
 static void keep_old_routes(struct sm *sm, const struct route_input *input,
 			    struct routing *routing)
@@ -117,7 +129,7 @@ static void keep_old_routes(struct sm *sm, const struct route_input *input,
 	uint64_t kept;
 
 	if (!sm->routing || !sm->routed || sm->sweep.kind == SWEEP_KIND_REROUTE ||
-	    gained_cable(sm->routed, sm->fabric))
+	    gained_cable(sm->routed, sm->fabric) || !same_choice(sm))
 		return;
 	kept = routing_keep(sm->fabric, input, routing, sm->routed, sm->routing);
 	log_verbose(sm->log, "kept %" G_GUINT64_FORMAT " entries of the routes before", kept);
