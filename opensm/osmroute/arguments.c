@@ -240,7 +240,7 @@ static void take_over(struct reader *reader)
 	a->effort = (struct quality_effort){reader->shifts, reader->matchings, reader->seed};
 }
 
-bool arguments_parse(struct arguments *arguments, int argc, char *const *argv, GError **error)
+bool arguments_parse(struct arguments *arguments, char **argv, GError **error)
 {
 	const struct quality_effort effort = QUALITY_EFFORT_DEFAULT;
 	struct reader reader = {
@@ -249,10 +249,9 @@ bool arguments_parse(struct arguments *arguments, int argc, char *const *argv, G
 	};
 	GOptionContext *context = g_option_context_new(NULL);
 	GOptionGroup *group = g_option_group_new("", "", "", &reader, NULL);
-	g_auto(GStrv) copy = g_strdupv((char **)argv);
+	g_auto(GStrv) copy = g_strdupv(argv);
 	bool good;
 
-	(void)argc;
 	*arguments = (struct arguments){.options = options_new(), .engines = g_ptr_array_new()};
 	reader.entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
 	add_own(&reader);

@@ -23,10 +23,10 @@ struct arguments {
 };
 
 /*
- * False and error if something is wrong with them. Of arguments only those of argv[0] and options
- * are read; --help is printed, and ends the program.
+ * Reads the command line, which stays as it is; arguments are to be cleared in any case. False and
+ * error if something is wrong. --help is printed here and ends the program.
  */
-bool arguments_parse(struct arguments *arguments, int argc, char *const *argv, GError **error);
+bool arguments_parse(struct arguments *arguments, char **argv, GError **error);
 void arguments_clear(struct arguments *arguments);
 
 #endif

@@ -216,7 +216,8 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	int code = 0;
 
-	if (!arguments_parse(&program.arguments, argc, argv, &error))
+	(void)argc;
+	if (!arguments_parse(&program.arguments, argv, &error))
 		code = complain(error->message);
 	else if (program.arguments.version)
 		puts("osmroute " PACKAGE_VERSION);

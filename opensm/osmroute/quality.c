@@ -24,6 +24,7 @@ struct net {
 	const struct routing *routing;
 	uint32_t n_hosts;
 	struct host *hosts;
+	uint64_t *at;	  /* [switch]: hosts that hang on it */
 	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
 	uint64_t *load;	  /* [port] */
 };
@@ -33,6 +34,7 @@ static void list_hosts(struct net *net)
 	const struct fabric *fabric = net->fabric;
 
 	net->hosts = g_new(struct host, fabric->n_ports + 1);
+	net->at = g_new0(uint64_t, fabric->n_switches + 1);
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint32_t port = fabric_port_by_lid(fabric, lid);
 		struct host host = {.lid = lid};
@@ -41,8 +43,10 @@ static void list_hosts(struct net *net)
 		    fabric_is_switch(fabric, fabric->ports[port].node))
 			continue;
 		host.leaf = fabric_leaf(fabric, port, &host.exit);
-		if (host.leaf != FABRIC_NONE)
-			net->hosts[net->n_hosts++] = host;
+		if (host.leaf == FABRIC_NONE)
+			continue;
+		net->hosts[net->n_hosts++] = host;
+		net->at[host.leaf]++;
 	}
 }
 
@@ -71,6 +75,7 @@ static void net_init(struct net *net, const struct fabric *fabric, const struct 
 static void net_clear(struct net *net)
 {
 	g_free(net->hosts);
+	g_free(net->at);
 	g_free(net->across);
 	g_free(net->load);
 }
@@ -192,11 +197,9 @@ static void start_tide(const struct net *net, const struct host *to, struct tide
 {
 	uint32_t n = net->fabric->n_switches;
 
-	memset(tide->flow, 0, n * sizeof(*tide->flow));
+	memcpy(tide->flow, net->at, n * sizeof(*tide->flow));
 	memset(tide->hops, 0, n * sizeof(*tide->hops));
 	memset(tide->waiting, 0, n * sizeof(*tide->waiting));
-	for (uint32_t i = 0; i < net->n_hosts; i++)
-		tide->flow[net->hosts[i].leaf]++;
 	tide->flow[to->leaf]--;
 	for (uint32_t sw = 0; sw < n; sw++) {
 		tide->next[sw] = sw == to->leaf ? FABRIC_NONE : channel_to(net, sw, to->lid);
