@@ -61,7 +61,8 @@ static void weigh(const struct judge_task *task, const struct fabric *fabric,
 
 		route_verdict_clear(&judgement->verdict);
 		cost_begin(&meter, 1);
-		judgement->good = route_verify(fabric, routing, &judgement->verdict);
+		judgement->good = route_verify_by(fabric, routing, task->input->threads,
+						  &judgement->verdict);
 		cost_end(&meter, &costs[i]);
 	}
 	judgement->verify = median_cost(costs, task->repeats);

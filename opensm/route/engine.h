@@ -180,6 +180,9 @@ struct route_verdict {
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict);
+/* The same on several threads. */
+bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
+		     unsigned int threads, struct route_verdict *verdict);
 void route_verdict_clear(struct route_verdict *verdict);
 
 /* ---- multicast: one tree for a group ---- */

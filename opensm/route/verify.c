@@ -13,12 +13,17 @@
  * subnet manager or client on a switch. In trees these would close cycles that no other can.
  *
  * LIDs that nobody owns are not looked at.
+ *
+ * The first pass is shared among threads by switches. They write the dependencies of their own
+ * switches, and what they find wrong into atomic variables.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/dependency.h"
 #include "route/engine.h"
 #include "route/graph.h"
+#include "route/parallel.h"
 
 #define WITNESS_HOPS 64
 #define TILE 64 /* columns transposed together */
@@ -35,11 +40,10 @@ struct verify {
 	uint32_t *to;	  /* switch across a port, or FABRIC_NONE */
 	uint8_t *hops;	  /* NULL if switches are too far apart: then every LID is walked */
 	uint32_t *part;	  /* [switch]: number of its connected part */
-	uint8_t *suspect; /* [LID]: not shown to be right by the first pass */
-	uint16_t widest;  /* hops of LIDs shown by the first pass */
+	atomic_bool *suspect; /* [LID]: not shown to be right by the first pass */
+	atomic_uint widest;   /* hops of LIDs shown by the first pass */
 	struct dependency *dependency;
 	uint8_t *no_hops, *no_ports; /* rows of a neighbour that is no switch */
-	uint8_t wanted[256][256];    /* [exit port][exit port of the neighbour] of one switch */
 	uint8_t *state;		     /* [switch]: of a walk */
 	uint16_t *depth;
 	uint32_t *path;
@@ -47,13 +51,20 @@ struct verify {
 
 /* ---- first pass ---- */
 
-/* The neighbours of one switch as rows, by exit port. */
+/* The neighbours of one switch as rows, by exit port; and what is found out there. */
 struct view {
 	uint32_t sw;
 	const uint8_t *lft;
 	const uint8_t *hops[256];
 	const uint8_t *ports[256];
+	uint8_t wanted[256][256]; /* [exit port][exit port of the neighbour] */
+	unsigned int widest;	  /* of all switches of this thread */
 };
+
+static void suspect(struct verify *verify, uint16_t lid)
+{
+	atomic_store_explicit(&verify->suspect[lid], true, memory_order_relaxed);
+}
 
 /* The switch across a port, or FABRIC_NONE. */
 static uint32_t across(const struct verify *verify, uint32_t sw, uint8_t num)
@@ -80,7 +91,7 @@ static void view_switch(const struct verify *verify, uint32_t sw, struct view *v
 }
 
 /* Targets of one leaf as one switch sends them. The innermost loop: all LIDs at all switches. */
-static void check_targets(struct verify *verify, const struct view *view, uint32_t leaf,
+static void check_targets(struct verify *verify, struct view *view, uint32_t leaf,
 			  unsigned int far)
 {
 	const struct route_graph *graph = verify->graph;
@@ -91,10 +102,10 @@ static void check_targets(struct verify *verify, const struct view *view, uint32
 		uint16_t lid = lids[t];
 		uint8_t port = view->lft[lid];
 
-		verify->wanted[port][view->ports[port][lid]] = 1;
+		view->wanted[port][view->ports[port][lid]] = 1;
 		if (G_UNLIKELY(view->hops[port][leaf] + 1u != far) &&
 		    (far || port != graph->targets[t].exit))
-			verify->suspect[lid] = 1;
+			suspect(verify, lid);
 	}
 }
 
@@ -106,13 +117,10 @@ static void check_own_lids(struct verify *verify, const struct view *view, uint3
 
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[sw] + i;
+		uint8_t port = lid > verify->routing->top ? ROUTE_NO_PORT : view->lft[lid];
 
-		if (lid > verify->routing->top)
-			verify->suspect[lid] = 1;
-		else if (far)
-			verify->suspect[lid] |= view->hops[view->lft[lid]][sw] + 1u != far;
-		else
-			verify->suspect[lid] |= view->lft[lid] != 0;
+		if (far ? view->hops[port][sw] + 1u != far : port != 0)
+			suspect(verify, lid);
 	}
 }
 
@@ -121,24 +129,37 @@ static bool has_lids(const struct route_graph *graph, uint32_t sw)
 	return graph->own_lid[sw] || graph->first_target[sw] != graph->first_target[sw + 1];
 }
 
-static void check_switch(struct verify *verify, uint32_t sw)
+static void check_switch(struct verify *verify, struct view *view, uint32_t sw)
 {
 	const struct fabric *fabric = verify->fabric;
 	unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
 	const uint8_t *hops = verify->hops + (size_t)sw * verify->graph->n;
-	struct view view;
 
-	view_switch(verify, sw, &view);
-	memset(verify->wanted, 0, (num_ports + 1) * sizeof(verify->wanted[0]));
+	view_switch(verify, sw, view);
+	memset(view->wanted, 0, (num_ports + 1) * sizeof(view->wanted[0]));
 	for (uint32_t leaf = 0; leaf < verify->graph->n; leaf++) {
-		check_targets(verify, &view, leaf, hops[leaf]);
-		check_own_lids(verify, &view, leaf, hops[leaf]);
+		check_targets(verify, view, leaf, hops[leaf]);
+		check_own_lids(verify, view, leaf, hops[leaf]);
 		if (hops[leaf] != ROUTE_FAR && has_lids(verify->graph, leaf))
-			verify->widest = MAX(verify->widest, hops[leaf]);
+			view->widest = MAX(view->widest, hops[leaf]);
 	}
 	for (unsigned int num = 1; num <= num_ports; num++)
 		if (across(verify, sw, num) != FABRIC_NONE)
-			dependency_add_set(verify->dependency, sw, num, verify->wanted[num]);
+			dependency_add_set(verify->dependency, sw, num, view->wanted[num]);
+}
+
+static void check_switches(void *arg, uint32_t first, uint32_t last)
+{
+	struct verify *verify = arg;
+	struct view *view = g_new0(struct view, 1);
+	unsigned int widest = atomic_load(&verify->widest);
+
+	for (uint32_t sw = first; sw < last; sw++)
+		check_switch(verify, view, sw);
+	while (widest < view->widest &&
+	       !atomic_compare_exchange_weak(&verify->widest, &widest, view->widest))
+		;
+	g_free(view);
 }
 
 /* Without distances nothing is shown: all LIDs are walked, all dependencies taken singly. */
@@ -146,7 +167,8 @@ static void suspect_all(struct verify *verify)
 {
 	const struct route_graph *graph = verify->graph;
 
-	memset(verify->suspect, 1, FABRIC_LIDS);
+	for (uint32_t lid = 0; lid < FABRIC_LIDS; lid++)
+		suspect(verify, lid);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
@@ -382,7 +404,7 @@ static void walk_suspects(struct verify *verify)
 			verify->verdict->paths += verify->graph->n;
 		else
 			count_paths(verify, leaf);
-		if (verify->suspect[lid])
+		if (atomic_load_explicit(&verify->suspect[lid], memory_order_relaxed))
 			walk_lid(verify, lid, endport, leaf);
 	}
 }
@@ -476,12 +498,13 @@ static void list_lids(struct verify *verify)
 		uint16_t lid = graph->targets[t].lid;
 
 		verify->lids[t] = lid <= verify->routing->top ? lid : 0;
-		verify->suspect[lid] = lid > verify->routing->top;
+		if (lid > verify->routing->top)
+			suspect(verify, lid);
 	}
 }
 
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
-				 struct route_verdict *verdict)
+				 unsigned int threads, struct route_verdict *verdict)
 {
 	struct verify *verify = g_new0(struct verify, 1);
 	uint32_t n = fabric->n_switches;
@@ -490,9 +513,10 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->routing = routing;
 	verify->verdict = verdict;
 	verify->graph = route_graph_new(fabric);
+	verify->graph->threads = threads;
 	verify->hops = route_hops_all(verify->graph, NULL);
 	verify->part = g_new(uint32_t, n + 1);
-	verify->suspect = g_malloc0(FABRIC_LIDS);
+	verify->suspect = g_new0(atomic_bool, FABRIC_LIDS);
 	index_ports(verify);
 	list_lids(verify);
 	verify->dependency = dependency_new(fabric);
@@ -524,28 +548,33 @@ static void verify_free(struct verify *verify)
 	g_free(verify);
 }
 
-bool route_verify(const struct fabric *fabric, const struct routing *routing,
-		  struct route_verdict *verdict)
+bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
+		     unsigned int threads, struct route_verdict *verdict)
 {
 	struct verify *verify;
 
 	g_assert(routing->n_switches == fabric->n_switches);
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
-	verify = verify_new(fabric, routing, verdict);
+	verify = verify_new(fabric, routing, threads, verdict);
 	mark_parts(verify);
 	if (verify->hops) {
-		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
-			check_switch(verify, sw);
+		route_parallel(threads, verify->graph->n, check_switches, verify);
 	} else {
 		suspect_all(verify);
 	}
-	verdict->max_hops = verify->widest;
+	verdict->max_hops = atomic_load(&verify->widest);
 	walk_suspects(verify);
 	follow_to_switches(verify);
 	find_cycle(verify);
 	verify_free(verify);
 	return verdict->complete && verdict->loop_free &&
 	       (verdict->acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));
+}
+
+bool route_verify(const struct fabric *fabric, const struct routing *routing,
+		  struct route_verdict *verdict)
+{
+	return route_verify_by(fabric, routing, 1, verdict);
 }
 
 void route_verdict_clear(struct route_verdict *verdict)

@@ -7,6 +7,9 @@
 #include "policy/route_files.h"
 #include "sm/sm_private.h"
 
+#define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
+#define THREADS_MAX 8
+
 static void freeze(struct sm *sm)
 {
 	fabric_unref(sm->fabric);
@@ -57,11 +60,19 @@ static GPtrArray *engines_to_try(const struct sm *sm)
 	return engines;
 }
 
+/* The result is the same on any number; on small subnets more than one would not pay. */
+static unsigned int threads_for(const struct sm *sm)
+{
+	if (sm->options->single_thread || sm->fabric->n_switches < THREADS_PAY)
+		return 1;
+	return CLAMP(g_get_num_processors(), 1, THREADS_MAX);
+}
+
 /* Whether this table may reach the switches; says so when it can deadlock. */
 static bool judge(struct sm *sm, const struct routing *routing)
 {
 	struct route_verdict verdict;
-	bool good = route_verify(sm->fabric, routing, &verdict);
+	bool good = route_verify_by(sm->fabric, routing, threads_for(sm), &verdict);
 
 	if (!good)
 		log_error(sm->log, "routes of %s are wrong and not used: %s", routing->engine,
@@ -151,6 +162,7 @@ static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 	struct routing *routing;
 
 	route_files_input(sm->context->route_files, sm->options, &input);
+	input.threads = threads_for(sm);
 	routing = engine->compute(sm->fabric, &input, &error);
 	if (!routing) {
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
