@@ -182,6 +182,7 @@ void route_files_input(const struct route_files *files, const struct options *op
 {
 	*input = (struct route_input){
 		.threads = 1,
+		.shift = options->port_shifting,
 		.scatter = options->scatter_ports,
 		.ahead_not_scattered = options->guid_routing_order_no_scatter,
 		.count_switches = options->port_profile_switch_nodes,

@@ -10,8 +10,8 @@
  *
  * The LIDs of a port (LMC) use different links at a switch where there are any.
  *
- * Where the operator wants paths scattered, the link is drawn instead: by a hash of seed, switch and
- * LID, so that the same seed gives the same tables.
+ * Where the operator wants paths scattered, the link is drawn instead: by a hash of seed, switch
+ * and LID, so that the same seed gives the same tables.
  */
 #include <glib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
 {
 	uint32_t first = balance->first[sw], n = balance->last[sw] - first;
-	uint32_t best = balance->candidates[first];
+	uint32_t best = balance->candidates[first], shift = balance->graph->shift ? sw : 0;
 	uint64_t best_cost = UINT64_MAX;
 
 	if (n == 1)
@@ -124,7 +124,7 @@ static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owne
 	if (balance->seed)
 		return balance->candidates[first + draw(balance->seed, sw, turn) % n];
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t link = balance->candidates[first + (turn + i) % n];
+		uint32_t link = balance->candidates[first + (turn + shift + i) % n];
 		uint64_t cost = balance->load[link];
 
 		if (owner && balance->used_by[link] == owner)

@@ -26,7 +26,7 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 			const struct route_input *input, struct routing *routing);
 
-/* Marks targets that the input has ignored or ahead. */
+/* Marks targets that the input has ignored or ahead, and takes over shift. */
 void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 

@@ -235,7 +235,8 @@ static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint3
 {
 	const struct route_graph *graph = tree->graph;
 	uint32_t first = tree->first_up[sw], n = tree->first_up[sw + 1] - first;
-	uint32_t start = n ? graph->targets[target].offset % n : 0, best = FABRIC_NONE;
+	uint32_t turn = n ? graph->targets[target].offset % n : 0, best = FABRIC_NONE;
+	uint32_t start = turn + (graph->shift ? sw : 0);
 	uint64_t best_cost = UINT64_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -244,7 +245,7 @@ static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint3
 		uint64_t cost = (uint64_t)(tree->edge_load[e] / edge->n_links) << 32 |
 				tree->load[edge->to];
 
-		if (start)
+		if (turn)
 			cost += (uint64_t)repeats(tree, level, target, edge->to) << 48;
 		if (cost >= best_cost)
 			continue;
@@ -276,8 +277,8 @@ static void anchor_target(struct tree *tree, uint32_t target)
 }
 
 /*
- * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter most before
- * others: the turns of each are even by themselves.
+ * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter
+ * most before others: the turns of each are even by themselves.
  */
 static void anchor_in_order(struct tree *tree, unsigned int last)
 {

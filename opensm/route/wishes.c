@@ -53,6 +53,7 @@ void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
 	g_autoptr(GHashTable) table = NULL;
 	uint32_t first, last;
 
+	graph->shift = input->shift;
 	if (!input->n_ignored && !input->n_ahead)
 		return;
 	table = first_targets(graph, fabric);

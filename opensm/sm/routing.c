@@ -127,6 +127,7 @@ static bool same_choice(struct sm *sm)
 	struct subnet *subnet = slot_take(&sm->context->subnet);
 	const struct options *now = sm->options, *old = subnet ? subnet->options : now;
 	bool same = now->scatter_ports == old->scatter_ports &&
+		    now->port_shifting == old->port_shifting &&
 		    now->port_profile_switch_nodes == old->port_profile_switch_nodes;
 
 	subnet_unref(subnet);

@@ -256,6 +256,29 @@ START_TEST(test_scatter)
 }
 END_TEST
 
+/* As even as before, but begun elsewhere. */
+START_TEST(test_shift)
+{
+	static const char *const specs[] = {"fattree:4", "fattree:8", "torus:4x4"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
+		struct fabric *fabric = make_fabric(specs[i], i % 2);
+		struct route_input plain = {.threads = 1}, input = {.threads = 1, .shift = true};
+		struct routing *a = route(fabric, "minhop", &plain);
+		struct routing *b = route(fabric, "minhop", &input);
+		uint32_t n;
+		g_autofree uint64_t *hosts = hosts_of(fabric, &n);
+		uint64_t even = squares(fabric, a, hosts, n);
+
+		ck_assert_uint_gt(differences(a, b), 0);
+		ck_assert_uint_le(squares(fabric, b, hosts, n), even + even / 20);
+		routing_unref(a);
+		routing_unref(b);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
 START_TEST(test_count_switches)
 {
 	struct fabric *fabric = make_fabric("torus:4x4", 0);
@@ -319,6 +342,7 @@ int main(void)
 	tcase_add_test(tests, test_ahead);
 	tcase_add_test(tests, test_ahead_balance);
 	tcase_add_test(tests, test_scatter);
+	tcase_add_test(tests, test_shift);
 	tcase_add_test(tests, test_count_switches);
 	tcase_add_test(tests, test_files);
 	suite_add_tcase(suite, tests);
