@@ -38,7 +38,8 @@ static bool block_known(const struct builder_node *node, uint32_t block)
 
 /*
  * Reads the blocks first..last of each switch that held something when it was met. The first block
- * tries whether the switch, if its LID stays, can be reached LID-routed.
+ * tries whether the switch, if its LID stays, can be reached LID-routed: not after a link was lost,
+ * for what is still routed over it is answered by silence.
  */
 static void read_tables(struct sm *sm, uint32_t first, uint32_t last, bool try_lid)
 {
@@ -63,7 +64,7 @@ enum step_result step_readback(struct sm *sm)
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		builder_table_reserve(&sm_switch(sm, i)->lft, sm->routing->n_blocks, BLOCK_BYTES);
 	if (!sm->sweep.round) {
-		read_tables(sm, 0, 0, true);
+		read_tables(sm, 0, 0, !sm->sweep.lost_link);
 		return STEP_AGAIN;
 	}
 	read_tables(sm, 1, last, false);
