@@ -117,6 +117,11 @@ static void add_trials(GString *text, const struct judge_report *report)
 	row = median_row(rows, n);
 	loops = n_loops ? g_strdup_printf("%u of %u", n_loops, n) : g_strdup("no");
 	verdict = n_wrong ? g_strdup_printf("WRONG %u of %u", n_wrong, n) : g_strdup("right");
+	if (n < report->trials->len) {
+		g_autofree char *made = g_steal_pointer(&verdict);
+
+		verdict = g_strdup_printf("%s, %u refused", made, report->trials->len - n);
+	}
 	add_row(text, name, &row, loops, verdict);
 }
 
