@@ -163,7 +163,7 @@ static void add_own(struct reader *reader)
 		{"routing_engine", 0, 0, G_OPTION_ARG_CALLBACK, take_engines,
 		 "the same, as opensm calls it", "NAMES"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
-		 "threads that an engine may use; 1 unless given", "N"},
+		 "threads that engine and verifier may use; 1 unless given", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
 		 "judge again after losing so many random cables between switches", "N"},
 		{"lose-percent", 'x', 0, G_OPTION_ARG_DOUBLE, &reader->lose_percent,

@@ -60,7 +60,7 @@ static void weigh(const struct judge_task *task, const struct fabric *fabric,
 		struct cost_meter meter;
 
 		route_verdict_clear(&judgement->verdict);
-		cost_begin(&meter, 1);
+		cost_begin(&meter, task->input->threads);
 		judgement->good = route_verify_by(fabric, routing, task->input->threads,
 						  &judgement->verdict);
 		cost_end(&meter, &costs[i]);
