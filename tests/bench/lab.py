@@ -259,10 +259,12 @@ class Daemon:
         self.read_log()
         return self.counts.read()
 
-    def calm_down(self):
+    def calm_down(self, pause):
         """After a cold start: waits for the traps of links that came up while there was no SM, as
-        switches repeat them, and for what they cause."""
-        quiet, self.quiet = self.quiet, max(self.quiet, self.lab.trap_seconds)
+        switches repeat them, and for what they cause. From here on a silence that may be but the
+        computation of routes, which took pause seconds, is no quiet."""
+        quiet = max(self.quiet, 2 * pause)
+        self.quiet = max(quiet, self.lab.trap_seconds)
         self.wait(self.is_quiet, 'silence')
         self.quiet = quiet
 
