@@ -323,8 +323,9 @@ int main(int argc, char *argv[])
 	client.outstanding = (unsigned int)atoi(argv[3]);
 	client.guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	client.latencies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	client.request = g_malloc0(umad_size() + IBA_MAD_BYTES);
-	client.reply = g_malloc(umad_size() + REPLY_BYTES);
+	/* umad_size() is told by the port, which is not open yet: not more than this. */
+	client.request = g_malloc0(sizeof(struct ib_user_mad) + IBA_MAD_BYTES);
+	client.reply = g_malloc(sizeof(struct ib_user_mad) + REPLY_BYTES);
 	rc = run_client(&client, g_ascii_strtod(argv[2], NULL));
 	g_free(client.request);
 	g_free(client.reply);
