@@ -121,7 +121,7 @@ def runs_programs(checks):
                          run('-t', 'fattree:2', 'sh', '-c', f'exit {status}'), (status, ''))
         checks.equal('as is a signal', run('-t', 'fattree:2', 'sh', '-c', 'kill -9 $$'), (137, ''))
         checks.equal('and SIGTERM to the program, which ends by it',
-                     run('-t', 'fattree:2', 'sh', '-c', 'kill $PPID; sleep 60'), (143, ''))
+                     run('-t', 'fattree:2', 'sh', '-c', 'kill $PPID; exec sleep 60'), (143, ''))
         code, out = run('-t', 'fattree:4', '-n', 'host-3', 'ibstat')
         checks.check('the program is on its node', code == 0 and 'osmsim0' in out, out)
         for argv, expected, words in ((('-t', 'no:such', 'true'), 125, 'no:such'),
