@@ -14,8 +14,6 @@
  *
  * Channels are edges here: what holds for one of parallel links holds for all.
  */
-#include <string.h>
-
 #include "route/shortest.h"
 
 #define WORK_MAX (UINT64_C(1) << 26) /* edges looked at; what is not connected by then stays so */
@@ -33,13 +31,7 @@ struct connect {
 	uint32_t search;
 	GArray *stack;
 	uint64_t work;
-	uint32_t edge_of[256]; /* of the switch at hand, by exit port */
 };
-
-static bool has_hosts(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->first_target[sw] != graph->first_target[sw + 1];
-}
 
 /* ---- may there be another turn? ---- */
 
@@ -118,26 +110,16 @@ static uint16_t lid_of(const struct route_graph *graph, uint32_t sw, bool own, u
 	return 0;
 }
 
-static void index_edges(struct connect *connect, uint32_t sw)
-{
-	const struct route_graph *graph = connect->graph;
-
-	memset(connect->edge_of, 0xFF, sizeof(connect->edge_of));
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		for (unsigned int k = 0; k < graph->edges[e].n_links; k++)
-			connect->edge_of[graph->links[graph->edges[e].first_link + k]] = e;
-}
-
 /* Whether packets that came by this edge may go on as the tables of its far end say. */
 static bool may_go_on(struct connect *connect, uint32_t edge, uint32_t to, bool own)
 {
 	const struct route_graph *graph = connect->graph;
-	uint32_t sw = graph->edges[edge].to;
+	uint32_t sw = graph->edges[edge].to, edges[256];
 	uint16_t lid;
 
-	index_edges(connect, sw);
+	route_edges_by_port(graph, sw, edges);
 	for (uint32_t i = 0; (lid = lid_of(graph, to, own, i)); i++) {
-		uint32_t then = connect->edge_of[connect->routing->lft[sw][lid]];
+		uint32_t then = edges[connect->routing->lft[sw][lid]];
 
 		if (then == FABRIC_NONE || !allow_turn(connect, edge, then))
 			return false;
@@ -230,14 +212,14 @@ static void connect_switch(struct connect *connect, const uint8_t *next, uint32_
 
 		if (is_legal(connect, sw, to) || next[to] == ROUTE_NO_PORT)
 			continue;
-		if (has_hosts(graph, sw)) {
+		if (route_has_hosts(graph, sw)) {
 			connect_pair_once(connect, sw, to, true);
 			continue;
 		}
 		for (uint32_t i = 0; (lid = lid_of(graph, to, true, i)); i++)
 			if (lft[lid] == ROUTE_NO_PORT)
 				lft[lid] = next[to];
-		if (has_hosts(graph, to))
+		if (route_has_hosts(graph, to))
 			connect_pair_once(connect, sw, to, false);
 	}
 }

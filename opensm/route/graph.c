@@ -136,6 +136,17 @@ struct route_graph *route_graph_new(const struct fabric *fabric)
 	return graph;
 }
 
+void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t edges[256])
+{
+	memset(edges, 0xFF, 256 * sizeof(*edges));
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		for (unsigned int k = 0; k < edge->n_links; k++)
+			edges[graph->links[edge->first_link + k]] = e;
+	}
+}
+
 void route_graph_free(struct route_graph *graph)
 {
 	if (!graph)

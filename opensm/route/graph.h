@@ -56,6 +56,15 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 	return graph->first_target[graph->n];
 }
 
+/* Whether it is a leaf: some channel adapter or router stands on it. */
+static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_target[sw] != graph->first_target[sw + 1];
+}
+
+/* The edge of each exit port of a switch; FABRIC_NONE for ports that lead to no other switch. */
+void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t edges[256]);
+
 static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_edge[sw + 1] - graph->first_edge[sw];

@@ -8,8 +8,6 @@
  *
  * After a gain of cables this would leave the new ones idle: then take the new routing as it is.
  */
-#include <string.h>
-
 #include "route/engine.h"
 #include "route/graph.h"
 
@@ -46,18 +44,6 @@ static void list_lids(struct keep *keep)
 	}
 }
 
-/* The edge of each exit port of a switch; FABRIC_NONE for ports without one. */
-static void list_edges(const struct route_graph *graph, uint32_t sw, uint32_t edges[256])
-{
-	memset(edges, 0xFF, 256 * sizeof(*edges));
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-
-		for (unsigned int k = 0; k < edge->n_links; k++)
-			edges[graph->links[edge->first_link + k]] = e;
-	}
-}
-
 static uint64_t keep_switch(const struct keep *keep, uint32_t sw)
 {
 	const struct fabric *fabric = keep->fabric, *old_fabric = keep->old_fabric;
@@ -72,7 +58,7 @@ static uint64_t keep_switch(const struct keep *keep, uint32_t sw)
 	if (old_node == FABRIC_NONE || !fabric_is_switch(old_fabric, old_node))
 		return 0;
 	old = keep->old->lft[old_fabric->nodes[old_node].sw];
-	list_edges(graph, sw, edges);
+	route_edges_by_port(graph, sw, edges);
 	for (uint32_t i = 0; i < keep->n; i++) {
 		uint16_t lid = keep->lids[i];
 		uint32_t leaf = keep->leaves[i], e = edges[old[lid]];

@@ -91,18 +91,13 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	return keys;
 }
 
-static bool has_hosts(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->first_target[sw] != graph->first_target[sw + 1];
-}
-
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
 {
 	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (has_hosts(graph, sw))
+		if (route_has_hosts(graph, sw))
 			leaves[n++] = sw;
 	route_rank(graph, leaves, n, rank);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -161,7 +156,7 @@ static bool reaches_all(const struct route_graph *graph, const struct fabric *fa
 
 	route_rank(graph, &sw, 1, connected);
 	while (to < graph->n && (hops[(size_t)sw * graph->n + to] != ROUTE_FAR ||
-				 connected[to] == ROUTE_NO_RANK || !has_hosts(graph, to)))
+				 connected[to] == ROUTE_NO_RANK || !route_has_hosts(graph, to)))
 		to++;
 	g_free(connected);
 	if (to == graph->n)
@@ -176,7 +171,7 @@ bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error)
 {
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (!has_hosts(graph, sw) ||
+		if (!route_has_hosts(graph, sw) ||
 		    !memchr(hops + (size_t)sw * graph->n, ROUTE_FAR, graph->n))
 			continue;
 		if (!reaches_all(graph, fabric, hops, sw, error))

@@ -320,16 +320,11 @@ static void walk_from(struct verify *verify, uint16_t lid, uint32_t endport, uin
 	}
 }
 
-static bool has_hosts(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->first_target[sw] != graph->first_target[sw + 1];
-}
-
 /* Whether an engine may leave a pair without a path: one of them is for management only. */
 static bool may_discard(const struct verify *verify, uint32_t sw, uint32_t endport)
 {
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       (!has_hosts(verify->graph, sw) ||
+	       (!route_has_hosts(verify->graph, sw) ||
 		fabric_is_switch(verify->fabric, verify->fabric->ports[endport].node));
 }
 
