@@ -100,7 +100,10 @@ struct route_input {
 	struct route_hops_rows hops; /* engine file */
 };
 
-/* LFTs of all switches: lft[switch index][LID]. */
+/*
+ * LFTs of all switches: lft[switch index][LID]. Rows are shared between routings: an engine fills
+ * those of a new one, afterwards routing_put() alone writes.
+ */
 struct routing {
 	struct ref ref;
 	const char *engine; /* name of the engine that made it */
@@ -110,13 +113,24 @@ struct routing {
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
 	uint8_t **lft;	/* each row n_blocks * 64 octets, 0xFF where there is none */
 	uint16_t max_hops;
+	/*
+	 * [switch]: its place in an order that paths respect, if the engine has one: first to lower
+	 * places (up), then to higher ones. NULL if not. Nobody need believe it: see verify.c.
+	 */
+	uint32_t *order;
 	char *note; /* what the operator should know of it; NULL: nothing */
+	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
+	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
+	struct route_trace *trace; /* what a repair goes on from; NULL: it cannot be repaired */
 };
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,
 			    unsigned int promises);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
+
+/* Writes an entry of a routing that nobody else holds yet; rows that others see stay. */
+void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port);
 
 static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, uint16_t lid)
 {
@@ -132,6 +146,19 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 uint64_t routing_keep(const struct fabric *fabric, const struct route_input *input,
 		      struct routing *routing, const struct fabric *old_fabric,
 		      const struct routing *old);
+
+/*
+ * The routing of a fabric in which cables, switches or hosts went or came back since old was made.
+ * Only what that concerns is computed: an entry changes if it does not begin a best path any more,
+ * or if the one that it replaced does again; what is back as it was has the entries that it had.
+ * Entries of LIDs that are gone stay. Several threads give the same result.
+ *
+ * NULL if the fabric has a switch, a cable between switches or a LID that was not there, or was
+ * elsewhere, when the tables were last computed whole, if hosts have lost each other by the rules
+ * of the engine, or if the engine cannot repair: then compute anew.
+ */
+struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
+			       const struct routing *old);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {

@@ -160,5 +160,6 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
 	g_free(graph->up);
+	g_free(graph->order);
 	g_free(graph);
 }

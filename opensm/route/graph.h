@@ -46,6 +46,7 @@ struct route_graph {
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
+	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);

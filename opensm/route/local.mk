@@ -19,6 +19,7 @@ libroute_a_SOURCES = \
 	opensm/route/registry.c \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \
+	opensm/route/trace.h \
 	opensm/route/tree.c \
 	opensm/route/updn.c \
 	opensm/route/verify.c \

@@ -34,18 +34,45 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 	g_free(queue);
 }
 
-void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+void route_orient_by(struct route_graph *graph, uint32_t *order)
 {
+	g_free(graph->order);
+	graph->order = order;
 	if (!graph->up)
 		graph->up = g_new(bool, graph->first_edge[graph->n] + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			graph->up[e] = order[graph->edges[e].to] < order[sw];
+}
 
-			graph->up[e] = rank[to] < rank[sw] ||
-				       (rank[to] == rank[sw] && key[to] < key[sw]);
-		}
-	}
+/* A switch while its place in the order of ranks is found. */
+struct standing {
+	uint32_t rank;
+	uint64_t key;
+	uint32_t sw;
+};
+
+static gint compare_standings(gconstpointer a, gconstpointer b)
+{
+	const struct standing *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+{
+	struct standing *standings = g_new(struct standing, graph->n + 1);
+	uint32_t *order = g_new(uint32_t, graph->n + 1);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		standings[sw] = (struct standing){ rank[sw], key[sw], sw };
+	qsort(standings, graph->n, sizeof(*standings), compare_standings);
+	for (uint32_t i = 0; i < graph->n; i++)
+		order[standings[i].sw] = i;
+	g_free(standings);
+	route_orient_by(graph, order);
 }
 
 /* A switch while its place in the order is found. */

@@ -18,6 +18,9 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 /* Up is where the rank is smaller; among equals, where the key is. Keys are unique. */
 void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
+/* Up is where the place is lower. Takes order over. */
+void route_orient_by(struct route_graph *graph, uint32_t *order);
+
 /* What orders switches of one rank: the operator's ids, then node GUIDs. g_free it. */
 uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input);
 

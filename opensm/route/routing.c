@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The immutable result of an engine. All rows are one piece of memory: lft[0] owns it. */
+/*
+ * The immutable result of an engine, and of repairs. The rows that an engine fills are one piece of
+ * memory, the home, which outlives the routing as long as repaired ones share rows of it. Rows that
+ * differ from those of home are counted singly: a series of repairs copies each only when it
+ * changes.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "route/engine.h"
+#include "route/trace.h"
 
 #define HUGE_PAGE (2u << 20)
+#define ROUTE_BLOCK 64
 
 GQuark route_error_quark(void)
 {
@@ -25,26 +31,245 @@ static uint8_t *alloc_rows(size_t bytes)
 	return rows;
 }
 
+/* ---- rows ---- */
+
+struct route_row {
+	struct ref ref;
+	uint8_t ports[];
+};
+
+static void row_unref(struct route_row *row)
+{
+	if (row && ref_put(&row->ref))
+		g_free(row);
+}
+
+static struct route_row *row_new(const uint8_t *ports, size_t bytes)
+{
+	struct route_row *row = g_malloc(sizeof(*row) + bytes);
+
+	ref_init(&row->ref);
+	memcpy(row->ports, ports, bytes);
+	return row;
+}
+
+static size_t row_bytes(const struct routing *routing)
+{
+	return (size_t)routing->n_blocks * ROUTE_BLOCK;
+}
+
+/* The row for writing: as long as the routing is new, a row that only it holds is no one else's. */
+static uint8_t *own_row(struct routing *routing, uint32_t sw)
+{
+	struct route_row *row = routing->own[sw];
+
+	if (!row || atomic_load(&row->ref.count) > 1) {
+		routing->own[sw] = row_new(routing->lft[sw], row_bytes(routing));
+		row_unref(row);
+		routing->lft[sw] = routing->own[sw]->ports;
+	}
+	return routing->lft[sw];
+}
+
+void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	if (routing->lft[sw][lid] == port)
+		return;
+	if (!routing->own)
+		routing->lft[sw][lid] = port; /* filled by an engine */
+	else
+		own_row(routing, sw)[lid] = port;
+}
+
+/* ---- home ---- */
+
+static struct route_home *home_new(uint32_t n, size_t row)
+{
+	struct route_home *home = g_new0(struct route_home, 1);
+
+	ref_init(&home->ref);
+	home->n = n;
+	home->bytes = alloc_rows(row * n);
+	memset(home->bytes, ROUTE_NO_PORT, row * n);
+	home->rows = g_new(uint8_t *, n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		home->rows[i] = home->bytes + i * row;
+	return home;
+}
+
+static void home_unref(struct route_home *home)
+{
+	if (!ref_put(&home->ref))
+		return;
+	free(home->bytes);
+	g_free(home->rows);
+	g_free(home->guids);
+	g_clear_pointer(&home->row_of, g_hash_table_unref);
+	g_free(home->order);
+	g_free(home->places);
+	g_free(home->first_end);
+	g_free(home->ends);
+	g_free(home);
+}
+
+uint32_t route_home_row(const struct route_home *home, uint64_t guid)
+{
+	return GPOINTER_TO_UINT(g_hash_table_lookup(home->row_of, &guid)) - 1;
+}
+
+static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].guid;
+}
+
+static void picture_switches(struct route_home *home, const struct fabric *fabric)
+{
+	home->guids = g_new(uint64_t, home->n + 1);
+	home->row_of = g_hash_table_new(g_int64_hash, g_int64_equal);
+	for (uint32_t sw = 0; sw < home->n; sw++) {
+		home->guids[sw] = guid_of(fabric, sw);
+		g_hash_table_insert(home->row_of, &home->guids[sw], GUINT_TO_POINTER(sw + 1));
+	}
+}
+
+static void picture_lids(struct route_home *home, const struct fabric *fabric, uint16_t top)
+{
+	home->places = g_new0(struct route_place, top + 1u);
+	for (uint32_t lid = 1; lid <= top; lid++) {
+		struct route_place *place = &home->places[lid];
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+
+		if (port == FABRIC_NONE)
+			continue;
+		place->guid = fabric->ports[port].guid;
+		place->row = fabric_leaf(fabric, port, &place->exit);
+	}
+}
+
+static void picture_cables(struct route_home *home, const struct fabric *fabric)
+{
+	GArray *ends = g_array_new(FALSE, FALSE, sizeof(struct route_end));
+
+	home->first_end = g_new(uint32_t, home->n + 1);
+	for (uint32_t sw = 0; sw < home->n; sw++) {
+		home->first_end[sw] = ends->len;
+		for (unsigned int num = 0;
+		     num <= fabric->nodes[fabric->switches[sw].node].num_ports; num++) {
+			uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+			struct route_end end = { FABRIC_NONE, 0 };
+
+			if (num && peer != FABRIC_NONE) {
+				end.row = fabric->nodes[fabric->ports[peer].node].sw;
+				end.port = fabric->ports[peer].num;
+			}
+			g_array_append_val(ends, end);
+		}
+	}
+	home->first_end[home->n] = ends->len;
+	home->ends = (struct route_end *)g_array_free(ends, FALSE);
+}
+
+/* ---- trace ---- */
+
+static void trace_free(struct route_trace *trace)
+{
+	if (!trace)
+		return;
+	route_graph_free(trace->graph);
+	g_free(trace->guids);
+	g_free(trace->hops);
+	g_free(trace->next);
+	g_free(trace);
+}
+
+void routing_trace(struct routing *routing, const struct fabric *fabric,
+		   struct route_graph *graph, uint8_t *hops, uint8_t *next)
+{
+	struct route_trace *trace = g_new0(struct route_trace, 1);
+
+	if (!graph->up)
+		g_clear_pointer(&next, g_free);
+	trace->graph = graph;
+	trace->hops = hops;
+	trace->next = next;
+	trace->guids = g_new(uint64_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		trace->guids[sw] = guid_of(fabric, sw);
+	routing->trace = trace;
+	if (graph->order)
+		routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+}
+
+void routing_settle(struct routing *routing, const struct fabric *fabric,
+		    struct route_graph *graph, uint8_t *hops, uint8_t *next)
+{
+	struct route_home *home = routing->home;
+
+	routing_trace(routing, fabric, graph, hops, next);
+	picture_switches(home, fabric);
+	picture_lids(home, fabric, routing->top);
+	picture_cables(home, fabric);
+	if (graph->order)
+		home->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+}
+
+/* ---- routings ---- */
+
 struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
 {
 	struct routing *routing = g_new0(struct routing, 1);
-	size_t row;
-	uint8_t *rows;
 
 	ref_init(&routing->ref);
 	routing->engine = engine;
 	routing->promises = promises;
 	routing->n_switches = fabric->n_switches;
 	routing->top = fabric->max_lid;
-	routing->n_blocks = routing->top / 64 + 1;
-	row = routing->n_blocks * 64;
-	rows = alloc_rows(row * routing->n_switches);
-	memset(rows, ROUTE_NO_PORT, row * routing->n_switches);
-	routing->lft = g_new(uint8_t *, routing->n_switches + 1);
-	routing->lft[0] = rows;
-	for (uint32_t sw = 1; sw < routing->n_switches; sw++)
-		routing->lft[sw] = rows + sw * row;
+	routing->n_blocks = routing->top / ROUTE_BLOCK + 1;
+	routing->home = home_new(routing->n_switches, row_bytes(routing));
+	routing->lft = g_memdup2(routing->home->rows, (routing->n_switches + 1) * sizeof(uint8_t *));
 	return routing;
+}
+
+struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
+			     const uint32_t *row, const uint32_t *before)
+{
+	struct routing *routing = g_new0(struct routing, 1);
+	uint32_t n = fabric->n_switches;
+
+	ref_init(&routing->ref);
+	routing->engine = old->engine;
+	routing->promises = old->promises;
+	routing->n_switches = n;
+	routing->top = old->top;
+	routing->n_blocks = old->n_blocks;
+	routing->note = g_strdup(old->note);
+	routing->home = old->home;
+	ref_get(&old->home->ref);
+	routing->lft = g_new(uint8_t *, n + 1);
+	routing->own = g_new0(struct route_row *, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		routing->lft[sw] = old->home->rows[row[sw]];
+		if (!old->own || before[sw] == FABRIC_NONE || !old->own[before[sw]])
+			continue;
+		routing->own[sw] = old->own[before[sw]];
+		ref_get(&routing->own[sw]->ref);
+		routing->lft[sw] = routing->own[sw]->ports;
+	}
+	return routing;
+}
+
+void routing_share(struct routing *routing, const uint32_t *row)
+{
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
+		uint8_t *home = routing->home->rows[row[sw]];
+
+		if (!routing->own[sw] ||
+		    memcmp(home, routing->own[sw]->ports, row_bytes(routing)) != 0)
+			continue;
+		row_unref(routing->own[sw]);
+		routing->own[sw] = NULL;
+		routing->lft[sw] = home;
+	}
 }
 
 struct routing *routing_ref(struct routing *routing)
@@ -57,8 +282,13 @@ void routing_unref(struct routing *routing)
 {
 	if (!routing || !ref_put(&routing->ref))
 		return;
-	free(routing->lft[0]);
+	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
+		row_unref(routing->own[sw]);
+	g_free(routing->own);
 	g_free(routing->lft);
+	home_unref(routing->home);
+	trace_free(routing->trace);
+	g_free(routing->order);
 	g_free(routing->note);
 	g_free(routing);
 }

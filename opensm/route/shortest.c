@@ -5,6 +5,8 @@
  */
 #include "route/shortest.h"
 
+#include "route/trace.h"
+
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 {
 	size_t n = (size_t)graph->n * graph->n;
@@ -43,9 +45,13 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (graph->up)
 			route_connect(graph, hops, next, routing);
 	}
-	g_free(hops);
-	g_free(next);
-	route_graph_free(graph);
+	if (routing) {
+		routing_settle(routing, fabric, graph, hops, next);
+	} else {
+		g_free(hops);
+		g_free(next);
+		route_graph_free(graph);
+	}
 	return routing;
 }
 

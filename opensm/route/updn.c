@@ -72,6 +72,7 @@ static uint8_t *hops_from_centres(struct route_graph *graph, const struct fabric
 	uint32_t n;
 
 	g_clear_pointer(&graph->up, g_free);
+	g_clear_pointer(&graph->order, g_free);
 	plain = route_hops_or_error(graph, NULL, error);
 	if (!plain)
 		return NULL;

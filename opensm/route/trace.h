@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a routing remembers so that it can be repaired. */
+#ifndef ROUTE_TRACE_H
+#define ROUTE_TRACE_H
+
+#include "route/engine.h"
+#include "route/graph.h"
+
+/* Where the owner of a LID was. */
+struct route_place {
+	uint64_t guid; /* of the port; 0: nobody had the LID */
+	uint32_t row;
+	uint8_t exit;
+};
+
+/* The end of a cable between switches. */
+struct route_end {
+	uint32_t row; /* FABRIC_NONE: no such cable */
+	uint8_t port;
+};
+
+/*
+ * The tables as they were when they were last computed whole, and a picture of the fabric of that
+ * time. Switches are rows. The picture is there if the routing has a trace.
+ */
+struct route_home {
+	struct ref ref;
+	uint32_t n;
+	uint8_t *bytes;	       /* of all rows */
+	uint8_t **rows;
+	uint64_t *guids;       /* of the nodes */
+	GHashTable *row_of;    /* GUID -> row + 1 */
+	uint32_t *order;       /* as in struct routing; or NULL */
+	struct route_place *places; /* [LID], up to top */
+	uint32_t *first_end;   /* [row]: of its port 0 */
+	struct route_end *ends;
+};
+
+/* The state of the engine after it made, or repaired, the routing. */
+struct route_trace {
+	uint64_t *guids; /* of the switches of the graph */
+	struct route_graph *graph;
+	uint8_t *hops, *next; /* of route_hops_all(); next only if the graph is oriented */
+};
+
+/* Makes a routing that an engine just filled repairable; takes over graph, hops and next. */
+void routing_settle(struct routing *routing, const struct fabric *fabric,
+		    struct route_graph *graph, uint8_t *hops, uint8_t *next);
+
+/* Gives the routing a trace; takes over graph, hops and next. */
+void routing_trace(struct routing *routing, const struct fabric *fabric,
+		   struct route_graph *graph, uint8_t *hops, uint8_t *next);
+
+/* A routing for this fabric that as yet is old's: row[switch] is that of home, before[switch] its
+ * index in old, FABRIC_NONE if it was not there. */
+struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
+			     const uint32_t *row, const uint32_t *before);
+
+/* Shares rows again that are as home has them. */
+void routing_share(struct routing *routing, const uint32_t *row);
+
+/* The row of home of the switch with this node GUID, or FABRIC_NONE. */
+uint32_t route_home_row(const struct route_home *home, uint64_t guid);
+
+#endif
