@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Properties of engines, verifier and multicast trees on thousands of random fabrics. The checker
- * here is slow and plain on purpose and shares no code with the verifier: it follows every packet
- * hop by hop and keeps channel dependencies in a matrix.
+ * Properties of engines, verifier and multicast trees on random fabrics and on well-known shapes.
+ * See test_route_property.c for all engines on all kinds of shapes.
  */
 #include <check.h>
 #include <string.h>
@@ -11,173 +10,7 @@
 #include "route/graph.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
-
-/* ---- the slow checker ---- */
-
-struct slow {
-	const struct fabric *fabric;
-	const struct routing *routing;
-	struct route_verdict verdict; /* witness stays NULL */
-	uint8_t *depends;	      /* [port * n_ports + port] */
-	uint32_t *distance;	      /* [switch * n_switches + switch] */
-};
-
-static uint32_t next_switch(const struct fabric *fabric, uint32_t sw, uint8_t num)
-{
-	uint32_t peer;
-
-	if (num == 0 || num > fabric->nodes[fabric->switches[sw].node].num_ports)
-		return FABRIC_NONE;
-	peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
-}
-
-static bool hands_over(const struct fabric *fabric, uint32_t sw, uint8_t num, uint32_t endport)
-{
-	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
-		return false;
-	if (num == 0)
-		return fabric_switch_port(fabric, sw, 0) == endport;
-	return fabric->ports[fabric_switch_port(fabric, sw, num)].peer == endport &&
-	       fabric->nodes[fabric->ports[endport].node].sw == FABRIC_NONE;
-}
-
-static void slow_distances(struct slow *slow)
-{
-	const struct fabric *fabric = slow->fabric;
-	uint32_t n = fabric->n_switches;
-
-	slow->distance = g_new(uint32_t, n * n + 1);
-	for (uint32_t i = 0; i < n * n; i++)
-		slow->distance[i] = i / n == i % n ? 0 : 1000000;
-	for (uint32_t sw = 0; sw < n; sw++)
-		for (unsigned int num = 1; num < 256; num++) {
-			uint32_t to = next_switch(fabric, sw, num);
-
-			if (to != FABRIC_NONE && to != sw)
-				slow->distance[sw * n + to] = 1;
-		}
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t i = 0; i < n; i++)
-			for (uint32_t j = 0; j < n; j++)
-				slow->distance[i * n + j] =
-					MIN(slow->distance[i * n + j],
-					    slow->distance[i * n + k] + slow->distance[k * n + j]);
-}
-
-enum fate { REACHED, DISCARDED, HOLE, LOOP };
-
-/* Follows one packet; notes dependencies if it is of those that count. */
-static enum fate slow_packet(struct slow *slow, uint32_t sw, uint16_t lid, uint32_t endport,
-			     bool counts, unsigned int *hops)
-{
-	const struct fabric *fabric = slow->fabric;
-	uint32_t last = FABRIC_NONE;
-
-	for (*hops = 0; *hops <= fabric->n_switches; (*hops)++) {
-		uint8_t num = routing_port(slow->routing, sw, lid);
-		uint32_t channel;
-
-		if (hands_over(fabric, sw, num, endport))
-			return REACHED;
-		if (next_switch(fabric, sw, num) == FABRIC_NONE)
-			return num == ROUTE_NO_PORT ? DISCARDED : HOLE;
-		channel = fabric_switch_port(fabric, sw, num);
-		if (counts && last != FABRIC_NONE)
-			slow->depends[last * fabric->n_ports + channel] = 1;
-		last = channel;
-		sw = next_switch(fabric, sw, num);
-	}
-	return LOOP;
-}
-
-static bool has_hosts(const struct fabric *fabric, uint32_t sw)
-{
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid);
-		uint8_t exit;
-
-		if (port != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[port].node) &&
-		    fabric_leaf(fabric, port, &exit) == sw)
-			return true;
-	}
-	return false;
-}
-
-static void slow_lid(struct slow *slow, uint16_t lid, const bool *hosts)
-{
-	const struct fabric *fabric = slow->fabric;
-	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf;
-	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
-	uint8_t exit;
-
-	leaf = fabric_leaf(fabric, endport, &exit);
-	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
-		bool joined = slow->distance[sw * fabric->n_switches + leaf] < 1000000;
-		unsigned int hops;
-		enum fate fate = slow_packet(slow, sw, lid, endport, to_host || hosts[sw], &hops);
-
-		slow->verdict.paths += joined;
-		slow->verdict.cut |= !joined;
-		if (fate == LOOP)
-			slow->verdict.loop_free = false;
-		if (fate == DISCARDED && joined &&
-		    slow->routing->promises & ROUTE_DEADLOCK_FREE && !(hosts[sw] && to_host))
-			slow->verdict.discarded++;
-		else if (fate == LOOP || (fate != REACHED && joined))
-			slow->verdict.complete = false;
-		if (fate == REACHED)
-			slow->verdict.max_hops = MAX(slow->verdict.max_hops, hops);
-	}
-}
-
-/* Takes away channels that nothing depends on until none is left, or only cycles are. */
-static bool slow_acyclic(const struct slow *slow)
-{
-	uint32_t n = slow->fabric->n_ports, left = n;
-	bool *gone = g_new0(bool, n), progress = true;
-
-	while (progress) {
-		progress = false;
-		for (uint32_t c = 0; c < n; c++) {
-			bool wanted = false;
-
-			for (uint32_t from = 0; from < n && !gone[c]; from++)
-				wanted |= !gone[from] && slow->depends[from * n + c];
-			if (gone[c] || wanted)
-				continue;
-			gone[c] = true;
-			left--;
-			progress = true;
-		}
-	}
-	g_free(gone);
-	return left == 0;
-}
-
-static struct slow slow_check(const struct fabric *fabric, const struct routing *routing)
-{
-	struct slow slow = { .fabric = fabric, .routing = routing };
-	bool *hosts = g_new0(bool, fabric->n_switches + 1);
-
-	slow.verdict.complete = slow.verdict.loop_free = true;
-	slow.depends = g_malloc0((size_t)fabric->n_ports * fabric->n_ports);
-	slow_distances(&slow);
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-		hosts[sw] = has_hosts(fabric, sw);
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
-		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
-			slow_lid(&slow, lid, hosts);
-	slow.verdict.acyclic = slow_acyclic(&slow);
-	g_free(hosts);
-	return slow;
-}
-
-static void slow_clear(struct slow *slow)
-{
-	g_free(slow->depends);
-	g_free(slow->distance);
-}
+#include "tests/unit/route_checker.h"
 
 /* ---- helpers ---- */
 
@@ -205,30 +38,21 @@ static struct routing *route(const struct fabric *fabric, const char *engine)
 /* The verifier and the slow checker must say the same. */
 static void compare(const struct fabric *fabric, const struct routing *routing, uint64_t seed)
 {
-	struct slow slow = slow_check(fabric, routing);
-	struct route_verdict verdict;
-	bool ok = route_verify_by(fabric, routing, 1 + seed % 3, &verdict);
-	bool wrong;
+	g_autofree char *what = g_strdup_printf("seed %u", (unsigned int)seed);
+	struct checker checker;
 
-	ck_assert_msg(verdict.complete == slow.verdict.complete &&
-			      verdict.loop_free == slow.verdict.loop_free &&
-			      verdict.acyclic == slow.verdict.acyclic &&
-			      verdict.cut == slow.verdict.cut &&
-			      verdict.discarded == slow.verdict.discarded &&
-			      verdict.paths == slow.verdict.paths,
-		      "seed %u: complete %d %d, loop free %d %d, acyclic %d %d, cut %d %d: %s",
-		      (unsigned int)seed, verdict.complete, slow.verdict.complete,
-		      verdict.loop_free, slow.verdict.loop_free, verdict.acyclic,
-		      slow.verdict.acyclic, verdict.cut, slow.verdict.cut,
-		      verdict.witness ? verdict.witness : "no witness");
-	if (verdict.complete && !verdict.discarded)
-		ck_assert_uint_eq(verdict.max_hops, slow.verdict.max_hops);
-	wrong = !verdict.complete || !verdict.loop_free || !verdict.acyclic;
-	ck_assert_msg(wrong == (verdict.witness != NULL), "seed %u", (unsigned int)seed);
-	ck_assert(ok == (verdict.complete && verdict.loop_free &&
-			 (verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE))));
-	route_verdict_clear(&verdict);
-	slow_clear(&slow);
+	checker_run(&checker, fabric, routing);
+	checker_agrees(&checker, 1 + seed % 3, what);
+	checker_clear(&checker);
+}
+
+/* And both that it is as its promises are. */
+static void check_accepted(const struct fabric *fabric, const struct routing *routing,
+			   uint64_t seed)
+{
+	g_autofree char *what = g_strdup_printf("seed %u", (unsigned int)seed);
+
+	checker_accept(fabric, routing, what);
 }
 
 /* Takes cables out of a fabric that nobody else holds yet: the subnet falls apart. */
@@ -246,37 +70,6 @@ static void cut_cables(struct fabric *fabric, uint64_t *state, uint32_t percent)
 
 /* ---- minhop ---- */
 
-static void check_shortest(const struct fabric *fabric, const struct routing *routing,
-			   uint64_t seed)
-{
-	struct slow slow = slow_check(fabric, routing);
-
-	ck_assert_msg(slow.verdict.complete && slow.verdict.loop_free, "seed %u",
-		      (unsigned int)seed);
-	for (uint32_t lid = 1; lid < routing->n_blocks * 64; lid++) {
-		uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
-		uint8_t exit;
-
-		if (endport != FABRIC_NONE)
-			leaf = fabric_leaf(fabric, endport, &exit);
-		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-			uint32_t distance = 1000000;
-			unsigned int hops;
-
-			if (leaf != FABRIC_NONE)
-				distance = slow.distance[sw * fabric->n_switches + leaf];
-			if (distance == 1000000) {
-				ck_assert_uint_eq(routing->lft[sw][lid], ROUTE_NO_PORT);
-				continue;
-			}
-			slow_packet(&slow, sw, lid, endport, false, &hops);
-			ck_assert_uint_eq(hops, distance);
-			ck_assert_uint_le(hops, routing->max_hops);
-		}
-	}
-	slow_clear(&slow);
-}
-
 START_TEST(test_minhop_on_random_fabrics)
 {
 	for (uint64_t seed = 1; seed <= 1500; seed++) {
@@ -288,8 +81,7 @@ START_TEST(test_minhop_on_random_fabrics)
 			cut_cables(fabric, &state, 10);
 		routing = route(fabric, "minhop");
 		again = route(fabric, "minhop");
-		check_shortest(fabric, routing, seed);
-		compare(fabric, routing, seed);
+		check_accepted(fabric, routing, seed);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 			ck_assert_mem_eq(routing->lft[sw], again->lft[sw], routing->n_blocks * 64);
 		routing_unref(routing);
@@ -300,17 +92,6 @@ START_TEST(test_minhop_on_random_fabrics)
 END_TEST
 
 /* ---- updn, dnup ---- */
-
-static void check_promise(const struct fabric *fabric, const struct routing *routing,
-			  uint64_t seed)
-{
-	struct slow slow = slow_check(fabric, routing);
-
-	ck_assert_msg(slow.verdict.complete && slow.verdict.loop_free && slow.verdict.acyclic,
-		      "seed %u: %s", (unsigned int)seed, routing->engine);
-	slow_clear(&slow);
-	compare(fabric, routing, seed);
-}
 
 /* Some switches of the fabric, and a GUID of none. */
 static struct route_input random_input(const struct fabric *fabric, uint64_t *state,
@@ -350,22 +131,22 @@ START_TEST(test_updn_on_random_fabrics)
 		if (seed % 3 == 0)
 			cut_cables(fabric, &state, 10);
 		routing = route(fabric, "updn");
-		check_promise(fabric, routing, seed);
+		check_accepted(fabric, routing, seed);
 		routing_unref(routing);
 		routing = route_find("updn")->compute(fabric, &input, NULL);
 		with_roots += routing != NULL;
 		if (routing)
-			check_promise(fabric, routing, seed);
+			check_accepted(fabric, routing, seed);
 		routing_unref(routing);
 		routing = route_find("ftree")->compute(fabric, &input, NULL);
 		trees += routing != NULL;
 		if (routing)
-			check_promise(fabric, routing, seed);
+			check_accepted(fabric, routing, seed);
 		routing_unref(routing);
 		routing = route_find("dnup")->compute(fabric, &input, NULL);
 		by_hosts += routing != NULL;
 		if (routing)
-			check_promise(fabric, routing, seed);
+			check_accepted(fabric, routing, seed);
 		routing_unref(routing);
 		fabric_unref(fabric);
 	}
@@ -387,7 +168,7 @@ static void check_dor(const char *spec, bool promise)
 	ck_assert_msg(verdict.acyclic == promise, "%s", spec);
 	ck_assert_msg(!(routing->promises & ROUTE_DEADLOCK_FREE) == !promise, "%s", spec);
 	route_verdict_clear(&verdict);
-	check_shortest(fabric, routing, 0);
+	check_accepted(fabric, routing, 0);
 	routing_unref(routing);
 	fabric_unref(fabric);
 }
@@ -408,8 +189,7 @@ START_TEST(test_dor_on_random_fabrics)
 		struct fabric *fabric = random_fabric(seed, 16);
 		struct routing *routing = route(fabric, "dor");
 
-		check_shortest(fabric, routing, seed);
-		compare(fabric, routing, seed);
+		check_accepted(fabric, routing, seed);
 		routing_unref(routing);
 		fabric_unref(fabric);
 	}
@@ -438,7 +218,7 @@ START_TEST(test_dor_keeps_the_order_given)
 	turned = route_find("dor")->compute(fabric, &input, NULL);
 	ck_assert_ptr_nonnull(turned);
 	ck_assert(turned->promises & ROUTE_DEADLOCK_FREE);
-	check_shortest(fabric, turned, 0);
+	check_accepted(fabric, turned, 0);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 			differ += plain->lft[sw][lid] != turned->lft[sw][lid];
@@ -505,7 +285,7 @@ START_TEST(test_very_long_chain)
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 			routing->lft[sw][lid] = exit;
 			for (unsigned int num = 1; num < 256 && sw != leaf; num++) {
-				uint32_t to = next_switch(fabric, sw, num);
+				uint32_t to = checker_next_switch(fabric, sw, num);
 
 				if (to != FABRIC_NONE && (to < sw) == (leaf < sw))
 					routing->lft[sw][lid] = num;
@@ -542,7 +322,7 @@ static unsigned int worst_of_shift(const struct fabric *fabric, const struct rou
 
 			load[channel]++;
 			most = MAX(most, load[channel]);
-			sw = next_switch(fabric, sw, num);
+			sw = checker_next_switch(fabric, sw, num);
 		}
 	}
 	g_free(load);
@@ -639,10 +419,11 @@ static void check_lmc(const char *spec, uint8_t lmc, unsigned int hops, unsigned
 {
 	struct fabric *fabric = make_fabric(spec, lmc);
 	struct routing *routing = route(fabric, "minhop");
-	struct slow slow = slow_check(fabric, routing);
+	struct checker checker;
 	GArray *hosts = hosts_in_order(fabric);
 	unsigned int pairs = 0;
 
+	checker_run(&checker, fabric, routing);
 	for (unsigned int i = 0; i < hosts->len; i++) {
 		uint32_t port = g_array_index(hosts, uint32_t, i);
 		uint8_t exit;
@@ -652,8 +433,7 @@ static void check_lmc(const char *spec, uint8_t lmc, unsigned int hops, unsigned
 			bool used[256] = { false };
 			unsigned int n = 0;
 
-			if (slow.distance[sw * fabric->n_switches + leaf] != hops ||
-			    !has_hosts(fabric, sw))
+			if (checker_distance(&checker, sw, leaf) != hops || !checker.hosts[sw])
 				continue;
 			for (unsigned int j = 0; j < 1u << lmc; j++) {
 				uint8_t num = routing->lft[sw][fabric->ports[port].lid + j];
@@ -667,7 +447,7 @@ static void check_lmc(const char *spec, uint8_t lmc, unsigned int hops, unsigned
 	}
 	ck_assert_uint_gt(pairs, 0);
 	g_array_unref(hosts);
-	slow_clear(&slow);
+	checker_clear(&checker);
 	routing_unref(routing);
 	fabric_unref(fabric);
 }
@@ -743,7 +523,7 @@ static void check_compute(bool named_compute)
 	ck_assert_ptr_nonnull(routing);
 	for (unsigned int shift = 1; shift < compute->len; shift++)
 		ck_assert_uint_le(worst_of_shift(fabric, routing, compute, shift), 2);
-	check_promise(fabric, routing, 0);
+	check_accepted(fabric, routing, 0);
 	g_array_unref(hosts);
 	g_array_unref(compute);
 	g_array_unref(guids);
@@ -773,9 +553,10 @@ static void check_kept(const struct fabric *fabric, const struct routing *routin
 		       const struct routing *fresh, const struct fabric *old_fabric,
 		       const struct routing *old)
 {
-	struct slow slow = slow_check(fabric, routing);
+	struct checker checker;
 	uint32_t n = fabric->n_switches;
 
+	checker_run(&checker, fabric, routing);
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
 		uint32_t old_sw = old_fabric->nodes[fabric_node_by_guid(old_fabric, guid)].sw;
@@ -786,15 +567,16 @@ static void check_kept(const struct fabric *fabric, const struct routing *routin
 
 			if (port != FABRIC_NONE)
 				leaf = fabric_leaf(fabric, port, &exit);
-			to = next_switch(fabric, sw, was);
+			to = checker_next_switch(fabric, sw, was);
 			if (leaf != FABRIC_NONE && to != FABRIC_NONE &&
-			    slow.distance[to * n + leaf] + 1 == slow.distance[sw * n + leaf])
+			    checker_distance(&checker, to, leaf) + 1 ==
+				    checker_distance(&checker, sw, leaf))
 				ck_assert_uint_eq(routing->lft[sw][lid], was);
 			else
 				ck_assert_uint_eq(routing->lft[sw][lid], fresh->lft[sw][lid]);
 		}
 	}
-	slow_clear(&slow);
+	checker_clear(&checker);
 }
 
 static uint64_t lose_and_keep(const char *engine)
@@ -826,10 +608,10 @@ static uint64_t lose_and_keep(const char *engine)
 		routing = route(fabric, engine);
 		kept += routing_keep(fabric, &input, routing, old_fabric, old);
 		if (shortest) {
-			check_shortest(fabric, routing, seed);
+			check_accepted(fabric, routing, seed);
 			check_kept(fabric, routing, fresh, old_fabric, old);
 		} else {
-			check_promise(fabric, routing, seed);
+			check_accepted(fabric, routing, seed);
 		}
 		g_ptr_array_unref(order);
 		routing_unref(old);
@@ -909,7 +691,7 @@ static void route_at_random(const struct fabric *fabric, struct routing *routing
 		for (unsigned int tries = 0; tries < 400 * n; tries++) {
 			uint32_t sw = make_number(state, n);
 			uint8_t num = 1 + make_number(state, 24);
-			uint32_t to = next_switch(fabric, sw, num);
+			uint32_t to = checker_next_switch(fabric, sw, num);
 
 			if (in[sw] || to == FABRIC_NONE || !in[to])
 				continue;
@@ -959,7 +741,7 @@ START_TEST(test_credit_loop_is_found)
 
 	for (unsigned int i = 0; i < 4; i++) { /* an exit port of each that leads round */
 		for (unsigned int num = 1;; num++) {
-			uint32_t to = next_switch(fabric, sw, num);
+			uint32_t to = checker_next_switch(fabric, sw, num);
 
 			if (to == FABRIC_NONE || to == last)
 				continue;
@@ -1018,7 +800,7 @@ static void check_links(const struct fabric *fabric, const struct route_tree *tr
 				continue;
 			port = fabric_switch_port(fabric, sw, num);
 			peer = num ? fabric->ports[port].peer : port;
-			to = next_switch(fabric, sw, num);
+			to = checker_next_switch(fabric, sw, num);
 			if (to == FABRIC_NONE) {
 				served[peer] = true;
 				continue;

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The slow checker of forwarding tables. One walk for each switch and LID; each pair of channels
+ * that a packet holds one after the other goes into a set; Kahn's algorithm takes channels away on
+ * which none of those left depends, until nothing is left or only cycles are.
+ */
+#include "tests/unit/route_checker.h"
+
+#include <check.h>
+#include <string.h>
+
+/* Channels are ports of the fabric that lead from switch to switch. */
+struct dependencies {
+	uint32_t n_ports;
+	GHashTable *seen; /* first * n_ports + second */
+	GArray *pairs;	  /* uint64_t, as in seen */
+};
+
+/* ---- the fabric ---- */
+
+uint32_t checker_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t num)
+{
+	uint32_t peer;
+
+	if (num == 0 || num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+uint32_t checker_leaf(const struct fabric *fabric, uint16_t lid)
+{
+	uint32_t endport = fabric_port_by_lid(fabric, lid), peer;
+
+	if (endport == FABRIC_NONE)
+		return FABRIC_NONE;
+	if (fabric->nodes[fabric->ports[endport].node].type == IBA_NODE_SWITCH)
+		return fabric->nodes[fabric->ports[endport].node].sw;
+	peer = fabric->ports[endport].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+static bool hands_over(const struct fabric *fabric, uint32_t sw, uint8_t num, uint32_t endport)
+{
+	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return false;
+	if (num == 0)
+		return fabric_switch_port(fabric, sw, 0) == endport;
+	return fabric->ports[fabric_switch_port(fabric, sw, num)].peer == endport &&
+	       fabric->nodes[fabric->ports[endport].node].sw == FABRIC_NONE;
+}
+
+static void find_distances(struct checker *checker)
+{
+	const struct fabric *fabric = checker->fabric;
+	uint32_t n = fabric->n_switches;
+	uint32_t *queue = g_new(uint32_t, n + 1);
+
+	checker->distance = g_new(uint32_t, (size_t)n * n + 1);
+	memset(checker->distance, 0xFF, (size_t)n * n * sizeof(uint32_t));
+	for (uint32_t from = 0; from < n; from++) {
+		uint32_t *distance = checker->distance + (size_t)from * n, tail = 0;
+
+		distance[from] = 0;
+		queue[tail++] = from;
+		for (uint32_t head = 0; head < tail; head++) {
+			uint32_t sw = queue[head];
+
+			for (unsigned int num = 1; num < 256; num++) {
+				uint32_t to = checker_next_switch(fabric, sw, num);
+
+				if (to == FABRIC_NONE || distance[to] != CHECKER_FAR)
+					continue;
+				distance[to] = distance[sw] + 1;
+				queue[tail++] = to;
+			}
+		}
+	}
+	g_free(queue);
+}
+
+static void find_hosts(struct checker *checker)
+{
+	const struct fabric *fabric = checker->fabric;
+
+	checker->hosts = g_new0(bool, fabric->n_switches + 1);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid), leaf = checker_leaf(fabric, lid);
+
+		if (leaf != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[port].node))
+			checker->hosts[leaf] = true;
+	}
+}
+
+/* ---- packets ---- */
+
+static void depend(struct dependencies *dependencies, uint32_t first, uint32_t second)
+{
+	uint64_t pair = (uint64_t)first * dependencies->n_ports + second;
+
+	if (g_hash_table_add(dependencies->seen, GSIZE_TO_POINTER(pair)))
+		g_array_append_val(dependencies->pairs, pair);
+}
+
+/* dependencies may be NULL: then this packet does not count. */
+static enum checker_fate follow(const struct fabric *fabric, const struct routing *routing,
+				uint32_t sw, uint16_t lid, unsigned int *hops,
+				struct dependencies *dependencies)
+{
+	uint32_t endport = fabric_port_by_lid(fabric, lid), last = FABRIC_NONE;
+
+	for (*hops = 0; *hops <= fabric->n_switches; (*hops)++) {
+		uint8_t num = routing_port(routing, sw, lid);
+		uint32_t channel;
+
+		if (hands_over(fabric, sw, num, endport))
+			return CHECKER_REACHED;
+		if (checker_next_switch(fabric, sw, num) == FABRIC_NONE)
+			return num == ROUTE_NO_PORT ? CHECKER_DISCARDED : CHECKER_HOLE;
+		channel = fabric_switch_port(fabric, sw, num);
+		if (dependencies && last != FABRIC_NONE)
+			depend(dependencies, last, channel);
+		last = channel;
+		sw = checker_next_switch(fabric, sw, num);
+	}
+	return CHECKER_LOOP;
+}
+
+enum checker_fate checker_walk(const struct fabric *fabric, const struct routing *routing,
+			       uint32_t sw, uint16_t lid, unsigned int *hops)
+{
+	return follow(fabric, routing, sw, lid, hops, NULL);
+}
+
+static void check_lid(struct checker *checker, uint16_t lid, struct dependencies *dependencies)
+{
+	const struct fabric *fabric = checker->fabric;
+	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = checker_leaf(fabric, lid);
+	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
+	struct route_verdict *verdict = &checker->verdict;
+
+	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
+		bool joined = checker_distance(checker, sw, leaf) != CHECKER_FAR;
+		bool counts = to_host || checker->hosts[sw];
+		unsigned int hops;
+		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops,
+						counts ? dependencies : NULL);
+
+		verdict->paths += joined;
+		verdict->cut |= !joined;
+		if (fate == CHECKER_LOOP)
+			verdict->loop_free = false;
+		if (fate == CHECKER_DISCARDED && joined &&
+		    checker->routing->promises & ROUTE_DEADLOCK_FREE &&
+		    !(checker->hosts[sw] && to_host))
+			verdict->discarded++;
+		else if (fate == CHECKER_LOOP || (fate != CHECKER_REACHED && joined))
+			verdict->complete = false;
+		if (fate == CHECKER_REACHED)
+			verdict->max_hops = MAX(verdict->max_hops, hops);
+	}
+}
+
+/* ---- cycles ---- */
+
+static gint compare_pairs(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Where the pairs of each channel begin, after sorting; [n_ports + 1]. */
+static uint32_t *index_pairs(GArray *pairs, uint32_t n_ports)
+{
+	uint32_t *first = g_new(uint32_t, n_ports + 1), at = 0;
+
+	g_array_sort(pairs, compare_pairs);
+	for (uint32_t port = 0; port <= n_ports; port++) {
+		while (at < pairs->len && g_array_index(pairs, uint64_t, at) / n_ports < port)
+			at++;
+		first[port] = at;
+	}
+	return first;
+}
+
+static bool is_acyclic(GArray *pairs, uint32_t n_ports)
+{
+	g_autofree uint32_t *first = index_pairs(pairs, n_ports);
+	g_autofree uint32_t *before = g_new0(uint32_t, n_ports + 1);
+	g_autofree uint32_t *queue = g_new(uint32_t, n_ports + 1);
+	uint32_t tail = 0;
+
+	for (uint32_t i = 0; i < pairs->len; i++)
+		before[g_array_index(pairs, uint64_t, i) % n_ports]++;
+	for (uint32_t port = 0; port < n_ports; port++)
+		if (!before[port])
+			queue[tail++] = port;
+	for (uint32_t head = 0; head < tail; head++) {
+		for (uint32_t i = first[queue[head]]; i < first[queue[head] + 1]; i++) {
+			uint32_t to = g_array_index(pairs, uint64_t, i) % n_ports;
+
+			if (!--before[to])
+				queue[tail++] = to;
+		}
+	}
+	return tail == n_ports;
+}
+
+/* ---- the whole ---- */
+
+void checker_run(struct checker *checker, const struct fabric *fabric,
+		 const struct routing *routing)
+{
+	struct dependencies dependencies = {
+		.n_ports = fabric->n_ports,
+		.seen = g_hash_table_new(NULL, NULL),
+		.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+	};
+
+	*checker = (struct checker){ .fabric = fabric, .routing = routing };
+	checker->verdict.complete = checker->verdict.loop_free = true;
+	find_distances(checker);
+	find_hosts(checker);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
+			check_lid(checker, lid, &dependencies);
+	checker->verdict.acyclic = is_acyclic(dependencies.pairs, fabric->n_ports);
+	g_hash_table_destroy(dependencies.seen);
+	g_array_unref(dependencies.pairs);
+}
+
+void checker_clear(struct checker *checker)
+{
+	g_free(checker->distance);
+	g_free(checker->hosts);
+}
+
+/* ---- judgements ---- */
+
+bool checker_agrees(const struct checker *checker, unsigned int threads, const char *what)
+{
+	const struct route_verdict *slow = &checker->verdict;
+	struct route_verdict fast;
+	bool ok = route_verify_by(checker->fabric, checker->routing, threads, &fast);
+	bool wrong = !fast.complete || !fast.loop_free || !fast.acyclic;
+
+	ck_assert_msg(fast.complete == slow->complete && fast.loop_free == slow->loop_free &&
+			      fast.acyclic == slow->acyclic && fast.cut == slow->cut &&
+			      fast.discarded == slow->discarded && fast.paths == slow->paths,
+		      "%s: verifier and checker say complete %d %d, loop free %d %d, acyclic %d %d,"
+		      " cut %d %d, discarded %u %u, paths %u %u: %s",
+		      what, fast.complete, slow->complete, fast.loop_free, slow->loop_free,
+		      fast.acyclic, slow->acyclic, fast.cut, slow->cut,
+		      (unsigned int)fast.discarded, (unsigned int)slow->discarded,
+		      (unsigned int)fast.paths, (unsigned int)slow->paths,
+		      fast.witness ? fast.witness : "no witness");
+	if (fast.complete && !fast.discarded)
+		ck_assert_msg(fast.max_hops == slow->max_hops, "%s: at most %u hops, not %u", what,
+			      slow->max_hops, fast.max_hops);
+	ck_assert_msg(wrong == (fast.witness != NULL), "%s: witness %s", what,
+		      fast.witness ? fast.witness : "missing");
+	ck_assert_msg(ok == (fast.complete && fast.loop_free &&
+			     (fast.acyclic ||
+			      !(checker->routing->promises & ROUTE_DEADLOCK_FREE))),
+		      "%s: accepted %d", what, ok);
+	route_verdict_clear(&fast);
+	return ok;
+}
+
+/* Every path as long as cables make it; none where they do not lead. */
+static void check_shortest(const struct checker *checker, const char *what)
+{
+	const struct fabric *fabric = checker->fabric;
+
+	ck_assert_msg(checker->verdict.max_hops <= checker->routing->max_hops,
+		      "%s: %u hops, at most %u were told", what, checker->verdict.max_hops,
+		      checker->routing->max_hops);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t leaf = checker_leaf(fabric, lid);
+
+		for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
+			unsigned int hops;
+
+			if (checker_distance(checker, sw, leaf) == CHECKER_FAR)
+				continue;
+			checker_walk(fabric, checker->routing, sw, lid, &hops);
+			ck_assert_msg(hops == checker_distance(checker, sw, leaf),
+				      "%s: %u hops from switch %u to LID %u, could be %u", what,
+				      hops, sw, lid, checker_distance(checker, sw, leaf));
+		}
+	}
+}
+
+/* LIDs of nobody, and those that no cable leads to, are discarded. */
+static void check_unowned(const struct checker *checker, const char *what)
+{
+	const struct routing *routing = checker->routing;
+
+	for (uint32_t lid = 0; lid < routing->n_blocks * 64; lid++) {
+		uint32_t leaf = checker_leaf(checker->fabric, lid);
+
+		for (uint32_t sw = 0; sw < checker->fabric->n_switches; sw++) {
+			if (leaf != FABRIC_NONE &&
+			    checker_distance(checker, sw, leaf) != CHECKER_FAR)
+				continue;
+			ck_assert_msg(routing->lft[sw][lid] == ROUTE_NO_PORT,
+				      "%s: switch %u has port %u for LID %u, which is not there",
+				      what, sw, routing->lft[sw][lid], lid);
+		}
+	}
+}
+
+void checker_accept(const struct fabric *fabric, const struct routing *routing, const char *what)
+{
+	struct checker checker;
+
+	ck_assert_msg(routing->n_switches == fabric->n_switches &&
+			      routing->top >= fabric->max_lid &&
+			      routing->n_blocks == routing->top / 64u + 1u,
+		      "%s: of %u switches, up to LID %u", what, routing->n_switches, routing->top);
+	checker_run(&checker, fabric, routing);
+	ck_assert_msg(checker_agrees(&checker, 1, what), "%s: refused", what);
+	ck_assert_msg(checker.verdict.complete && checker.verdict.loop_free, "%s", what);
+	if (routing->promises & ROUTE_DEADLOCK_FREE)
+		ck_assert_msg(checker.verdict.acyclic, "%s: credit loop", what);
+	if (routing->promises & ROUTE_SHORTEST)
+		check_shortest(&checker, what);
+	check_unowned(&checker, what);
+	checker_clear(&checker);
+}
+
+void checker_same_tables(const struct routing *a, const struct routing *b, const char *what)
+{
+	ck_assert_msg(a->n_switches == b->n_switches && a->n_blocks == b->n_blocks,
+		      "%s: sizes differ", what);
+	for (uint32_t sw = 0; sw < a->n_switches; sw++)
+		ck_assert_msg(!memcmp(a->lft[sw], b->lft[sw], a->n_blocks * 64),
+			      "%s: rows of switch %u differ", what, sw);
+}
