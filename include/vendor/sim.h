@@ -18,6 +18,8 @@ struct topology; /* nodes and cables as parsed or generated, before it is simula
 /*
  * A generator spec or the name of a file of ibnetdiscover or ibsim form. Specs:
  *   fattree:K               full 3-level tree of K-port switches, K^3/4 hosts
+ *   xgft:M1,..,MH:W1,..,WH[:P1,..,PH]   tree of H levels; switches of level i have Mi children,
+ *                           and these Wi parents, with Pi cables to each
  *   torus:AxBxC[:H]  mesh:AxBxC[:H]  hypercube:D[:H]   H hosts a switch (default 1)
  *   dragonfly:A:H:P         A switches a group, H global links and P hosts a switch
  *   random:SWITCHES:DEGREE:HOSTS:SEED   HOSTS a switch, connected

@@ -14,6 +14,8 @@
 
 #define DIMENSIONS_MAX 8
 #define NUMBERS_MAX 10
+#define RANKS_MAX 8 /* of switches in a tree */
+#define LISTS_MAX 3
 
 struct generator {
 	struct topology *topology;
@@ -27,6 +29,9 @@ struct spec {
 	unsigned int n_dimensions;
 	unsigned int numbers[NUMBERS_MAX]; /* those between the colons, first one included */
 	unsigned int n;
+	unsigned int lists[LISTS_MAX][RANKS_MAX]; /* of "4,2:1,2" the lists 4, 2 and 1, 2 */
+	unsigned int length[LISTS_MAX];
+	unsigned int n_lists;
 };
 
 static bool refuse(const struct spec *spec, GError **error, const char *what)
@@ -100,6 +105,112 @@ static bool fattree(struct generator *gen, const struct spec *spec, GError **err
 			}
 		}
 	}
+	return true;
+}
+
+/* ---- trees of any shape ---- */
+
+/*
+ * Parallel ports generalized fat tree PGFT(h; m; w; p) (E. Zahavi, 2010), XGFT (S. Oehring et al.,
+ * 1995) if cables are single: a switch of level l, which the hosts are 0 of, has m[l] children with
+ * p[l] cables to each, and w[l + 1] parents with p[l + 1] cables to each.
+ */
+struct xgft {
+	unsigned int h;
+	const unsigned int *m, *w, *p; /* [level - 1] */
+	unsigned int first[RANKS_MAX + 2]; /* switch of each level; nodes are numbered so far */
+};
+
+/* Switches of a level, or FAR_TOO_MANY. */
+#define FAR_TOO_MANY UINT64_C(1000000)
+static uint64_t xgft_width(const struct xgft *tree, unsigned int level)
+{
+	uint64_t n = 1;
+
+	for (unsigned int i = 1; i <= tree->h && n < FAR_TOO_MANY; i++)
+		n *= i > level ? tree->m[i - 1] : tree->w[i - 1];
+	return MIN(n, FAR_TOO_MANY);
+}
+
+static uint64_t xgft_ports(const struct xgft *tree, unsigned int level)
+{
+	uint64_t down = (uint64_t)tree->m[level - 1] * tree->p[level - 1];
+
+	return down + (level < tree->h ? (uint64_t)tree->w[level] * tree->p[level] : 0);
+}
+
+static bool xgft_fits(const struct spec *spec, const struct xgft *tree, GError **error)
+{
+	uint64_t nodes = xgft_width(tree, 0);
+
+	for (unsigned int i = 0; i < tree->h; i++)
+		if (!tree->m[i] || !tree->w[i] || !tree->p[i])
+			return refuse(spec, error, "numbers of at least 1");
+	if (tree->w[0] != 1 || tree->p[0] != 1)
+		return refuse(spec, error, "W1 and P1 to be 1: a host has one cable");
+	for (unsigned int level = 1; level <= tree->h; level++) {
+		if (xgft_ports(tree, level) > TOPOLOGY_PORTS_MAX)
+			return refuse(spec, error, "at most 254 ports a switch");
+		nodes += xgft_width(tree, level);
+	}
+	return !too_large(spec, nodes, error);
+}
+
+/* Cables between a switch of level l and its children, whose parents it is among by its number. */
+static void xgft_cables(struct generator *gen, const struct xgft *tree, unsigned int level,
+			unsigned int index, unsigned int switch_node)
+{
+	unsigned int m = tree->m[level - 1], w = tree->w[level - 1], p = tree->p[level - 1];
+	unsigned int down = tree->m[level - 2] * tree->p[level - 2], below = 1;
+
+	for (unsigned int i = 1; i < level; i++)
+		below *= tree->w[i - 1];
+	for (unsigned int a = 0; a < m; a++) {
+		unsigned int plane = index % (below * w), part = index / (below * w) * m + a;
+		unsigned int child = tree->first[level - 1] + part * below + plane % below;
+
+		for (unsigned int k = 0; k < p; k++)
+			topology_connect(gen->topology, child, down + plane / below * p + k + 1,
+					 switch_node, a * p + k + 1);
+	}
+}
+
+static void xgft_level(struct generator *gen, struct xgft *tree, unsigned int level)
+{
+	unsigned int n = xgft_width(tree, level);
+
+	for (unsigned int i = 0; i < n; i++) {
+		g_autofree char *name = level == 1 ? g_strdup_printf("leaf-%u", i)
+						   : g_strdup_printf("spine-%u-%u", level, i);
+		unsigned int node = new_switch(gen, xgft_ports(tree, level), name);
+
+		if (!i)
+			tree->first[level] = node;
+		if (level > 1)
+			xgft_cables(gen, tree, level, i, node);
+	}
+}
+
+static bool xgft(struct generator *gen, const struct spec *spec, GError **error)
+{
+	static const unsigned int single[RANKS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+	struct xgft tree = {
+		.h = spec->length[0],
+		.m = spec->lists[0],
+		.w = spec->lists[1],
+		.p = spec->n_lists > 2 ? spec->lists[2] : single,
+	};
+
+	if (spec->n_lists < 2 || spec->length[1] != tree.h ||
+	    (spec->n_lists > 2 && spec->length[2] != tree.h))
+		return refuse(spec, error, "xgft:M1,..,MH:W1,..,WH[:P1,..,PH]");
+	if (!xgft_fits(spec, &tree, error))
+		return false;
+	for (unsigned int level = 1; level <= tree.h; level++)
+		xgft_level(gen, &tree, level);
+	for (unsigned int leaf = 0; leaf < xgft_width(&tree, 1); leaf++)
+		for (unsigned int host = 1; host <= tree.m[0]; host++)
+			new_host(gen, tree.first[1] + leaf, host);
 	return true;
 }
 
@@ -396,15 +507,36 @@ static bool spec_parse(struct spec *spec, const char *at, GError **error)
 	return true;
 }
 
+/* Lists between colons, as in 4,2:1,2. */
+static bool spec_parse_lists(struct spec *spec, const char *at, GError **error)
+{
+	do {
+		unsigned int list = spec->n_lists++;
+
+		if (list == LISTS_MAX)
+			return refuse(spec, error, "at most 3 lists");
+		do {
+			if (spec->length[list] == RANKS_MAX ||
+			    !take_unsigned(&at, &spec->lists[list][spec->length[list]++]))
+				return refuse(spec, error, "1 to 8 numbers a list, as in 4,2:1,2");
+		} while (*at++ == ',');
+	} while (at[-1] == ':');
+	if (at[-1])
+		return refuse(spec, error, "only digits, ',' and ':' after the name");
+	return true;
+}
+
 struct topology *topology_generate(const char *text, GError **error)
 {
 	static const struct {
 		const char *name;
 		bool (*build)(struct generator *gen, const struct spec *spec, GError **error);
-		bool grid; /* its first number may be AxBxC */
+		bool grid;  /* its first number may be AxBxC */
+		bool lists; /* it takes lists in place of numbers */
 	} generators[] = {
 		{"fattree:", fattree},	   {"torus:", torus, true},   {"mesh:", mesh, true},
 		{"hypercube:", hypercube}, {"dragonfly:", dragonfly}, {"random:", random_build},
+		{"xgft:", xgft, false, true},
 	};
 	struct spec spec = {.text = text};
 	struct generator gen = {0};
@@ -412,7 +544,8 @@ struct topology *topology_generate(const char *text, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(generators); i++) {
 		if (!g_str_has_prefix(text, generators[i].name))
 			continue;
-		if (!spec_parse(&spec, text + strlen(generators[i].name), error))
+		if (!(generators[i].lists ? spec_parse_lists : spec_parse)(
+			    &spec, text + strlen(generators[i].name), error))
 			return NULL;
 		if (spec.n_dimensions > 1 && !generators[i].grid) {
 			refuse(&spec, error, "one number, not AxB");

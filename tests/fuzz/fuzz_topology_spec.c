@@ -14,7 +14,7 @@ static void *setup(GPtrArray *seeds)
 	static const char *const specs[] = {
 		"fattree:4",	   "fattree:6",	      "torus:2x3x2",	 "torus:3x3:2",
 		"mesh:2x2x2:1",	   "hypercube:3",     "hypercube:2:4",	 "dragonfly:2:1:1",
-		"random:5:3:1:42", "random:1:0:0:0",
+		"random:5:3:1:42", "random:1:0:0:0",  "xgft:2,2:1,2",	 "xgft:2,2,1:1,2,2:1,1,3",
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++)
