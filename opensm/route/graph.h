@@ -42,6 +42,7 @@ struct route_graph {
 	struct route_target *targets; /* by leaf, exit, LID */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
+	bool from_roots; /* leaves stand as a search from the roots meets them */
 	bool shift; /* among equals each switch begins at another place */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;

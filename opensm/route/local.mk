@@ -11,6 +11,7 @@ libroute_a_SOURCES = \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \
 	opensm/route/keep.c \
+	opensm/route/leaves.c opensm/route/leaves.h \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \

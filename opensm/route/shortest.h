@@ -20,6 +20,12 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
 
 /*
+ * The leaves of such a network in the order in which their hosts are numbered, then all other
+ * switches: order[graph->n]. How many leaves there are; 0 if it is no such network.
+ */
+uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order);
+
+/*
  * For all others: balances the flows of all pairs, or scatters them as the input says. hops is that
  * of route_hops_all().
  */

@@ -13,14 +13,18 @@
  * Everybody then goes up towards the highest anchor that lies on a shortest path; if none does,
  * by the turns of the search. Each hop is on a shortest path to the leaf, so there is no loop.
  *
- * On a full fat tree the turns are those of d mod k: each switch sends destinations of
- * consecutive LIDs through different ports, and each link down carries one of them only. For that
- * all switches must list their parents in one order. It is made from the top: parents are sorted
- * by where their own first parent stands, so that switches of the same plane stand together.
+ * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
+ * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
+ * d / w mod p; that parent goes on with d / w. Then those of any consecutive destinations that
+ * leave a switch upwards have different links while there are enough of them, and each link down
+ * has its part; whether leaves have many or few hosts does not matter. For that all switches must
+ * list their parents in one order. It is made from the top: parents are sorted by where their own
+ * first parent stands, so that switches of the same plane stand together.
  */
 #include <glib.h>
 #include <string.h>
 
+#include "route/leaves.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
@@ -38,10 +42,13 @@ struct tree {
 	uint32_t *standing;	     /* [n] place of a switch in that order */
 	unsigned int levels;	     /* anchors of a target */
 	uint16_t *lids;		     /* [target] */
+	uint32_t *in_order;	     /* targets in the order of leaves */
+	uint32_t *number;	     /* [target]: d, then what is left of it for the levels above */
 	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf; where
 					there is none, the leaf itself */
 	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of parallel links at that level */
 	uint32_t *edge_load;	     /* targets that come down an edge, by the edge up */
+	uint8_t *first_turn;	     /* [edge]: which of parallel links the first of them takes */
 	uint32_t *load;		     /* targets that come down through a switch */
 };
 
@@ -172,6 +179,18 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
 	return layered;
 }
 
+uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
+{
+	struct tree tree = { .graph = graph };
+	uint32_t n = 0;
+
+	tree.rank = g_malloc(graph->n + 1);
+	if (recognise(&tree))
+		n = route_order_leaves(graph, tree.rank, tree.max_rank, order);
+	g_free(tree.rank);
+	return n;
+}
+
 /* ---- the common order of parents ---- */
 
 static gint compare_parents(gconstpointer a, gconstpointer b, gpointer data)
@@ -216,6 +235,36 @@ static void list_parents(struct tree *tree)
 				order_parents(tree, sw);
 }
 
+/* ---- numbers ---- */
+
+/*
+ * LIDs of hosts that matter most are numbered as if there were no others, and so are the first LIDs
+ * of ports, the second ones ...
+ */
+static void number_targets(struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t *leaves = g_new(uint32_t, graph->n + 1), numbers[2][256] = { 0 }, n = 0;
+
+	tree->in_order = g_new(uint32_t, route_n_targets(graph) + 1);
+	tree->number = g_new0(uint32_t, route_n_targets(graph) + 1);
+	route_order_leaves(graph, tree->rank, tree->max_rank, leaves);
+	for (uint32_t i = 0; i < graph->n; i++) {
+		uint32_t last = graph->first_target[leaves[i] + 1];
+
+		for (uint32_t t = graph->first_target[leaves[i]]; t < last; t++) {
+			const struct route_target *target = &graph->targets[t];
+
+			tree->in_order[n++] = t;
+			if (!target->ahead && !target->ignored)
+				tree->number[t] = numbers[target->later][target->offset]++;
+		}
+	}
+	for (uint32_t i = 0; i < graph->n_ahead; i++)
+		tree->number[graph->ahead[i]] = i;
+	g_free(leaves);
+}
+
 /* ---- anchors ---- */
 
 /* How often the earlier LIDs of the same port have this anchor. */
@@ -236,7 +285,7 @@ static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint3
 	const struct route_graph *graph = tree->graph;
 	uint32_t first = tree->first_up[sw], n = tree->first_up[sw + 1] - first;
 	uint32_t turn = n ? graph->targets[target].offset % n : 0, best = FABRIC_NONE;
-	uint32_t start = turn + (graph->shift ? sw : 0);
+	uint32_t start = tree->number[target] + turn + (graph->shift ? sw : 0);
 	uint64_t best_cost = UINT64_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -255,6 +304,17 @@ static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint3
 	return best;
 }
 
+/* Counts on for the level above; which of the cables of the edge the target takes. */
+static uint8_t choose_cable(struct tree *tree, uint32_t target, uint32_t sw, uint32_t edge)
+{
+	uint16_t n = tree->graph->edges[edge].n_links;
+
+	tree->number[target] /= tree->first_up[sw + 1] - tree->first_up[sw];
+	if (!tree->edge_load[edge])
+		tree->first_turn[edge] = tree->number[target] % n;
+	return (tree->first_turn[edge] + tree->edge_load[edge]) % n;
+}
+
 static void anchor_target(struct tree *tree, uint32_t target)
 {
 	const struct route_graph *graph = tree->graph;
@@ -262,13 +322,15 @@ static void anchor_target(struct tree *tree, uint32_t target)
 
 	for (unsigned int level = 0; level < tree->levels; level++) {
 		uint32_t e = choose_parent(tree, level, target, sw);
+		uint8_t turn;
 
 		if (e == FABRIC_NONE)
 			return;
+		turn = choose_cable(tree, target, sw, e);
 		sw = graph->edges[e].to;
 		tree->anchor[level][target] = sw;
 		if (graph->parallel)
-			tree->turn[level][target] = tree->edge_load[e] % graph->edges[e].n_links;
+			tree->turn[level][target] = turn;
 		if (graph->targets[target].ignored)
 			continue;
 		tree->edge_load[e]++;
@@ -289,10 +351,13 @@ static void anchor_in_order(struct tree *tree, unsigned int last)
 		anchor_target(tree, graph->ahead[i]);
 	for (unsigned int offset = 0; offset <= last; offset++)
 		for (int later = 0; later <= 1; later++)
-			for (uint32_t t = 0; t < n; t++)
+			for (uint32_t i = 0; i < n; i++) {
+				uint32_t t = tree->in_order[i];
+
 				if (graph->targets[t].offset == offset &&
 				    graph->targets[t].later == later && !graph->targets[t].ahead)
 					anchor_target(tree, t);
+			}
 }
 
 static void anchor_targets(struct tree *tree)
@@ -302,6 +367,7 @@ static void anchor_targets(struct tree *tree)
 	unsigned int last = 0;
 
 	tree->edge_load = g_new0(uint32_t, graph->first_edge[graph->n] + 1);
+	tree->first_turn = g_malloc0(graph->first_edge[graph->n] + 1);
 	tree->load = g_new0(uint32_t, graph->n + 1);
 	tree->levels = tree->max_rank;
 	for (unsigned int level = 0; level < tree->levels; level++) {
@@ -459,11 +525,14 @@ static void tree_clear(struct tree *tree)
 		g_free(tree->turn[level]);
 	}
 	g_free(tree->lids);
+	g_free(tree->in_order);
+	g_free(tree->number);
 	g_free(tree->rank);
 	g_free(tree->first_up);
 	g_free(tree->up);
 	g_free(tree->standing);
 	g_free(tree->edge_load);
+	g_free(tree->first_turn);
 	g_free(tree->load);
 }
 
@@ -478,6 +547,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	layered = recognise(&tree);
 	if (layered) {
 		list_parents(&tree);
+		number_targets(&tree);
 		anchor_targets(&tree);
 		route_parallel(graph->threads, graph->n, fill_switches, &fill);
 	}
