@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/balance.c \
+	opensm/route/change.c opensm/route/change.h \
 	opensm/route/connect.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c \
@@ -18,6 +19,7 @@ libroute_a_SOURCES = \
 	opensm/route/orient.c opensm/route/orient.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/registry.c \
+	opensm/route/repair.c \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/trace.h \

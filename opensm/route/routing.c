@@ -58,8 +58,8 @@ static size_t row_bytes(const struct routing *routing)
 	return (size_t)routing->n_blocks * ROUTE_BLOCK;
 }
 
-/* The row for writing: as long as the routing is new, a row that only it holds is no one else's. */
-static uint8_t *own_row(struct routing *routing, uint32_t sw)
+/* As long as the routing is new, a row that only it holds is no one else's. */
+uint8_t *routing_own(struct routing *routing, uint32_t sw)
 {
 	struct route_row *row = routing->own[sw];
 
@@ -78,7 +78,7 @@ void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t por
 	if (!routing->own)
 		routing->lft[sw][lid] = port; /* filled by an engine */
 	else
-		own_row(routing, sw)[lid] = port;
+		routing_own(routing, sw)[lid] = port;
 }
 
 /* ---- home ---- */

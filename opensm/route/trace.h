@@ -56,6 +56,9 @@ void routing_trace(struct routing *routing, const struct fabric *fabric,
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
 			     const uint32_t *row, const uint32_t *before);
 
+/* The row of a switch for writing, in such a routing. */
+uint8_t *routing_own(struct routing *routing, uint32_t sw);
+
 /* Shares rows again that are as home has them. */
 void routing_share(struct routing *routing, const uint32_t *row);
 

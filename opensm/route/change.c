@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From the state of a routing to that of a changed fabric, with no more search than needed.
+ *
+ * The fabric must be a part of the one for which the tables were last computed whole (home). Then
+ * every switch has its place in the order of that time, and distances are carried over:
+ *
+ * Cables lost: distances to a destination stay as they are as long as every switch that lost
+ * cables keeps another that begins a best path. Otherwise the destination is searched anew.
+ * Cables back: distances stay if none of the switches at their ends would gain by them. A switch
+ * that is back takes its distances from its neighbours.
+ *
+ * Hops as octets, with ROUTE_UP and ROUTE_FAR, are ordered as best to worst, so that those of a
+ * switch are the least of what its edges offer.
+ */
+#include "route/change.h"
+
+#include <string.h>
+
+#include "route/orient.h"
+
+/* ---- the same switches, cables and LIDs ---- */
+
+static bool map_switches(struct route_change *change)
+{
+	const struct fabric *fabric = change->fabric;
+	const struct route_trace *trace = change->old->trace;
+	const struct route_home *home = change->old->home;
+	uint32_t *at = g_new(uint32_t, home->n + 1); /* row -> index in the old graph */
+	bool known = true;
+
+	memset(at, 0xFF, home->n * sizeof(*at));
+	for (uint32_t was = 0; was < change->n_before; was++)
+		at[route_home_row(home, trace->guids[was])] = was;
+	for (uint32_t sw = 0; sw < change->n && known; sw++) {
+		uint32_t row = route_home_row(home, fabric->nodes[fabric->switches[sw].node].guid);
+
+		known = row != FABRIC_NONE;
+		if (!known)
+			break;
+		change->row[sw] = row;
+		change->before[sw] = at[row];
+		if (at[row] != FABRIC_NONE)
+			change->now[at[row]] = sw;
+	}
+	g_free(at);
+	return known;
+}
+
+static bool same_cables(const struct route_change *change, uint32_t sw)
+{
+	const struct fabric *fabric = change->fabric;
+	const struct route_home *home = change->old->home;
+	uint32_t row = change->row[sw], first = home->first_end[row];
+	unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
+
+	if (num_ports + 1 != home->first_end[row + 1] - first)
+		return false;
+	for (unsigned int num = 1; num <= num_ports; num++) {
+		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer, to;
+		const struct route_end *end = &home->ends[first + num];
+
+		to = peer == FABRIC_NONE ? FABRIC_NONE
+					 : fabric->nodes[fabric->ports[peer].node].sw;
+		if (to != FABRIC_NONE &&
+		    (end->row != change->row[to] || end->port != fabric->ports[peer].num))
+			return false;
+	}
+	return true;
+}
+
+static bool same_lid(const struct route_change *change, uint16_t lid, uint32_t port)
+{
+	const struct route_place *place = &change->old->home->places[lid];
+	uint8_t exit;
+	uint32_t leaf;
+
+	if (place->guid != change->fabric->ports[port].guid)
+		return false;
+	leaf = fabric_leaf(change->fabric, port, &exit);
+	return leaf != FABRIC_NONE && change->row[leaf] == place->row && exit == place->exit;
+}
+
+/* Whether there is nothing in the fabric that home has not seen where it is. */
+static bool is_part_of_home(const struct route_change *change)
+{
+	const struct fabric *fabric = change->fabric;
+
+	if (fabric->max_lid > change->old->top)
+		return false;
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		if (fabric->lid_port[lid] != FABRIC_NONE &&
+		    !same_lid(change, lid, fabric->lid_port[lid]))
+			return false;
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		if (!same_cables(change, sw))
+			return false;
+	return true;
+}
+
+/* ---- the new graph, and the hops that are known ---- */
+
+/* Places of the switches that are there, without gaps. */
+static void orient_as_home(struct route_change *change)
+{
+	const struct route_home *home = change->old->home;
+	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0;
+	uint32_t *at = g_new(uint32_t, home->n + 1);
+
+	memset(at, 0xFF, home->n * sizeof(*at));
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		at[home->order[change->row[sw]]] = sw;
+	for (uint32_t place = 0; place < home->n; place++)
+		if (at[place] != FABRIC_NONE)
+			order[at[place]] = n++;
+	g_free(at);
+	route_orient_by(change->graph, order);
+}
+
+static void carry_row(const struct route_change *change, uint32_t sw, const uint8_t *from,
+		      uint8_t *to, uint8_t none)
+{
+	const uint8_t *row;
+
+	if (change->before[sw] == FABRIC_NONE) {
+		memset(to, none, change->n);
+		return;
+	}
+	row = from + (size_t)change->before[sw] * change->n_before;
+	for (uint32_t x = 0; x < change->n; x++)
+		to[x] = change->before[x] == FABRIC_NONE ? none : row[change->before[x]];
+}
+
+static bool is_same_order(const struct route_change *change)
+{
+	if (change->n != change->n_before)
+		return false;
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		if (change->before[sw] != sw)
+			return false;
+	return true;
+}
+
+static uint8_t *carry(const struct route_change *change, const uint8_t *from, uint8_t none)
+{
+	size_t size = (size_t)change->n * change->n;
+	uint8_t *to;
+
+	if (is_same_order(change))
+		return g_memdup2(from, size + 1);
+	to = g_malloc(size + 1);
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		carry_row(change, sw, from, to + (size_t)sw * change->n, none);
+	return to;
+}
+
+/* ---- what the edges of one switch were, and are ---- */
+
+/* Of each switch now: the edge of the switch at hand that leads there, in one graph or the other. */
+struct edges {
+	uint32_t *was, *is;
+};
+
+static void index_edges(const struct route_change *change, uint32_t sw, struct edges *edges,
+			bool set)
+{
+	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+	uint32_t before = change->before[sw];
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		edges->is[graph->edges[e].to] = set ? e : FABRIC_NONE;
+	if (before == FABRIC_NONE)
+		return;
+	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
+		if (change->now[old->edges[e].to] != FABRIC_NONE)
+			edges->was[change->now[old->edges[e].to]] = set ? e : FABRIC_NONE;
+}
+
+static bool same_links(const struct route_graph *a, uint32_t x, const struct route_graph *b,
+		       uint32_t y)
+{
+	const struct route_edge *one = &a->edges[x], *other = &b->edges[y];
+
+	return one->n_links == other->n_links &&
+	       !memcmp(a->links + one->first_link, b->links + other->first_link, one->n_links);
+}
+
+/* Whether an old edge still leads where it did. */
+static bool is_left(const struct route_change *change, const struct edges *edges, uint32_t was)
+{
+	uint32_t to = change->now[change->old->trace->graph->edges[was].to];
+
+	return to != FABRIC_NONE && edges->is[to] != FABRIC_NONE;
+}
+
+static bool is_touched(const struct route_change *change, uint32_t sw, const struct edges *edges)
+{
+	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+	uint32_t before = change->before[sw];
+
+	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
+		return true;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t was = edges->was[graph->edges[e].to];
+
+		if (was == FABRIC_NONE || !same_links(old, was, graph, e))
+			return true;
+	}
+	return false;
+}
+
+static void search_anew(struct route_change *change, uint32_t x)
+{
+	if (change->anew[x])
+		return;
+	change->anew[x] = true;
+	change->dests[change->n_anew++] = x;
+}
+
+/* ---- losses ---- */
+
+static bool goes_by(const struct route_graph *graph, uint32_t edge, uint8_t port)
+{
+	return memchr(graph->links + graph->edges[edge].first_link, port,
+		      graph->edges[edge].n_links) != NULL;
+}
+
+/* Whether an old edge begins what search found as the way to x, where no legal one is. */
+static bool is_found_way(const struct route_change *change, const struct edges *edges,
+			 uint32_t was, uint8_t port)
+{
+	const struct route_graph *old = change->old->trace->graph;
+
+	return goes_by(old, was, port) && is_left(change, edges, was) &&
+	       goes_by(change->graph, edges->is[change->now[old->edges[was].to]], port);
+}
+
+/* Whether a switch, both by old index, still gets to x as well as before by the edges left. */
+static bool still_leads(const struct route_change *change, const struct edges *edges, uint32_t sw,
+			uint32_t x)
+{
+	const struct route_trace *trace = change->old->trace;
+	const struct route_graph *old = trace->graph;
+	uint8_t here = trace->hops[(size_t)sw * old->n + x];
+	uint8_t port = trace->next ? trace->next[(size_t)sw * old->n + x] : ROUTE_NO_PORT;
+
+	if (sw == x || (here == ROUTE_FAR && port == ROUTE_NO_PORT))
+		return true;
+	for (uint32_t e = old->first_edge[sw]; e < old->first_edge[sw + 1]; e++) {
+		uint8_t there = trace->hops[(size_t)old->edges[e].to * old->n + x];
+
+		if (here == ROUTE_FAR ? is_found_way(change, edges, e, port)
+				      : route_leads(old, e, here, there) &&
+						is_left(change, edges, e))
+			return true;
+	}
+	return false;
+}
+
+static void note_losses(struct route_change *change, uint32_t sw, const struct edges *edges)
+{
+	uint32_t before = change->before[sw];
+
+	for (uint32_t x = 0; x < change->n; x++)
+		if (change->before[x] != FABRIC_NONE && !change->anew[x] &&
+		    !still_leads(change, edges, before, change->before[x]))
+			search_anew(change, x);
+}
+
+/* ---- gains ---- */
+
+/* What an edge offers, given the hops at its other end. */
+static uint8_t offer(const struct route_graph *graph, uint32_t edge, uint8_t there)
+{
+	if (!graph->up || there == ROUTE_FAR)
+		return there >= ROUTE_HOPS_MAX ? ROUTE_FAR : there + 1;
+	if (!graph->up[edge] && there >= ROUTE_UP)
+		return ROUTE_FAR;
+	if ((there & ~ROUTE_UP) >= ROUTE_UP_HOPS_MAX)
+		return ROUTE_FAR;
+	return graph->up[edge] ? (there | ROUTE_UP) + 1 : there + 1;
+}
+
+/* Whether cables lead from there to x at all. */
+static bool is_reached(const struct route_change *change, uint32_t sw, uint32_t x)
+{
+	size_t at = (size_t)sw * change->n + x;
+
+	return change->hops[at] != ROUTE_FAR ||
+	       (change->next && change->next[at] != ROUTE_NO_PORT);
+}
+
+static void note_gain(struct route_change *change, uint32_t sw, uint32_t edge)
+{
+	const struct route_graph *graph = change->graph;
+	uint32_t to = graph->edges[edge].to;
+	const uint8_t *here = change->hops + (size_t)sw * change->n;
+	const uint8_t *there = change->hops + (size_t)to * change->n;
+
+	for (uint32_t x = 0; x < change->n; x++)
+		if (!change->anew[x] && (offer(graph, edge, there[x]) < here[x] ||
+					 (is_reached(change, to, x) && !is_reached(change, sw, x))))
+			search_anew(change, x);
+}
+
+static void note_gains(struct route_change *change, uint32_t sw, const struct edges *edges)
+{
+	const struct route_graph *graph = change->graph;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (edges->was[graph->edges[e].to] == FABRIC_NONE)
+			note_gain(change, sw, e);
+}
+
+/* Gives a switch that is back the best that its neighbours offer; true if that changed any. */
+static bool take_offers(struct route_change *change, uint32_t sw)
+{
+	const struct route_graph *graph = change->graph;
+	uint8_t *here = change->hops + (size_t)sw * change->n;
+	uint8_t *next = change->next ? change->next + (size_t)sw * change->n : NULL;
+	bool changed = false;
+
+	here[sw] = 0;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+		const uint8_t *there = change->hops + (size_t)edge->to * change->n;
+
+		for (uint32_t x = 0; x < change->n; x++) {
+			uint8_t hops = offer(graph, e, there[x]);
+
+			if (hops < here[x]) {
+				here[x] = hops;
+				changed = true;
+			}
+			if (next && next[x] == ROUTE_NO_PORT && is_reached(change, edge->to, x)) {
+				next[x] = graph->links[edge->first_link];
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+static void fill_those_back(struct route_change *change)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t sw = 0; sw < change->n; sw++)
+			if (change->before[sw] == FABRIC_NONE)
+				changed |= take_offers(change, sw);
+	}
+}
+
+/* ---- search ---- */
+
+static void note_changes(struct route_change *change)
+{
+	struct edges edges = { g_new(uint32_t, change->n + 1), g_new(uint32_t, change->n + 1) };
+
+	memset(edges.was, 0xFF, (change->n + 1) * sizeof(uint32_t));
+	memset(edges.is, 0xFF, (change->n + 1) * sizeof(uint32_t));
+	for (uint32_t sw = 0; sw < change->n; sw++) {
+		index_edges(change, sw, &edges, true);
+		change->touched[sw] = is_touched(change, sw, &edges);
+		if (change->before[sw] == FABRIC_NONE) {
+			search_anew(change, sw);
+		} else if (change->touched[sw]) {
+			note_losses(change, sw, &edges);
+			note_gains(change, sw, &edges);
+		}
+		index_edges(change, sw, &edges, false);
+	}
+	g_free(edges.was);
+	g_free(edges.is);
+}
+
+static void scatter(struct route_change *change, const uint8_t *from, uint8_t *to)
+{
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		for (uint32_t i = 0; i < change->n_anew; i++)
+			to[(size_t)sw * change->n + change->dests[i]] =
+				from[(size_t)sw * change->n_anew + i];
+}
+
+static bool search(struct route_change *change)
+{
+	size_t size = (size_t)change->n * change->n_anew + 1;
+	uint8_t *hops, *next;
+	bool near;
+
+	if (!change->n_anew)
+		return true;
+	hops = g_malloc(size);
+	next = change->next ? g_malloc(size) : NULL;
+	near = route_hops(change->graph, change->dests, change->n_anew, hops, next);
+	if (near) {
+		scatter(change, hops, change->hops);
+		if (next)
+			scatter(change, next, change->next);
+	}
+	g_free(hops);
+	g_free(next);
+	return near;
+}
+
+/* ---- LIDs ---- */
+
+static void note_lids(struct route_change *change)
+{
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+	bool *owned = g_new0(bool, FABRIC_LIDS);
+
+	for (uint32_t t = 0; t < route_n_targets(old); t++)
+		owned[old->targets[t].lid] = true;
+	change->back = g_new(bool, route_n_targets(graph) + 1);
+	change->n_dests = change->n_anew;
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		uint32_t leaf = graph->targets[t].leaf;
+
+		change->back[t] = !owned[graph->targets[t].lid];
+		if (change->back[t] && !change->anew[leaf] &&
+		    (change->n_dests == change->n_anew ||
+		     change->dests[change->n_dests - 1] != leaf))
+			change->dests[change->n_dests++] = leaf;
+	}
+	g_free(owned);
+}
+
+struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
+				      const struct routing *old)
+{
+	struct route_change *change = g_new0(struct route_change, 1);
+	uint32_t n = fabric->n_switches, n_before = old->n_switches;
+
+	change->fabric = fabric;
+	change->old = old;
+	change->n = n;
+	change->n_before = n_before;
+	change->row = g_new(uint32_t, n + 1);
+	change->before = g_new(uint32_t, n + 1);
+	change->now = g_new(uint32_t, n_before + 1);
+	memset(change->now, 0xFF, n_before * sizeof(*change->now));
+	if (!map_switches(change) || !is_part_of_home(change)) {
+		route_change_free(change);
+		return NULL;
+	}
+	change->graph = route_graph_new(fabric);
+	change->graph->threads = threads;
+	if (old->home->order)
+		orient_as_home(change);
+	change->hops = carry(change, old->trace->hops, ROUTE_FAR);
+	if (old->trace->next)
+		change->next = carry(change, old->trace->next, ROUTE_NO_PORT);
+	change->touched = g_new0(bool, n + 1);
+	change->anew = g_new0(bool, n + 1);
+	change->dests = g_new(uint32_t, n + 1);
+	fill_those_back(change);
+	note_changes(change);
+	note_lids(change);
+	if (search(change))
+		return change;
+	route_change_free(change);
+	return NULL;
+}
+
+void route_change_free(struct route_change *change)
+{
+	if (!change)
+		return;
+	g_free(change->row);
+	g_free(change->before);
+	g_free(change->now);
+	route_graph_free(change->graph);
+	g_free(change->hops);
+	g_free(change->next);
+	g_free(change->touched);
+	g_free(change->anew);
+	g_free(change->dests);
+	g_free(change->back);
+	g_free(change);
+}

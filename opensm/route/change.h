@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What lies between a routing and the fabric as it is now. */
+#ifndef ROUTE_CHANGE_H
+#define ROUTE_CHANGE_H
+
+#include "route/trace.h"
+
+struct route_change {
+	const struct fabric *fabric;
+	const struct routing *old;
+	uint32_t n, n_before; /* switches */
+	uint32_t *row;	   /* [switch]: its row of home */
+	uint32_t *before;  /* [switch]: its index in the old graph; FABRIC_NONE: it is back */
+	uint32_t *now;	   /* [switch of the old graph]: its index; FABRIC_NONE: it is gone */
+	struct route_graph *graph;
+	uint8_t *hops, *next; /* of the new graph; next only if it is oriented */
+	bool *touched;	   /* [switch]: it is back, or its cables are not those it had */
+	bool *anew;	   /* [switch]: hops to it were searched anew */
+	uint32_t *dests;   /* these, and after them those with LIDs that had no owner before */
+	uint32_t n_anew, n_dests;
+	bool *back;	   /* [target of the graph]: its LID had no owner before */
+};
+
+/* NULL if routing_repair() cannot start from old. */
+struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
+				      const struct routing *old);
+void route_change_free(struct route_change *change); /* NULL is fine */
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Repair of a routing, instead of a new one. Distances come from change.c. An entry is looked at
+ * if distances to its destination were searched anew, if its switch has other cables than before,
+ * or if its LID is back. Of the entry at home (in the tables as they were computed whole), the one
+ * of the old routing, and any other, the first that begins a best path is taken: so what came back
+ * finds its old place, and what did not change stays.
+ *
+ * Any mixture of entries that begin best paths is complete and free of loops, and of credit loops
+ * if the graph is oriented. Balance is kept by counting: each entry to be replaced gets that of the
+ * best ports which has the fewest LIDs at this switch, and switches begin to look at different
+ * places, so that they do not all choose alike.
+ */
+#include <string.h>
+
+#include "route/change.h"
+#include "route/parallel.h"
+#include "route/shortest.h"
+
+struct repair {
+	struct route_change *change;
+	struct routing *routing;
+};
+
+/* One switch while its row is repaired. */
+struct row {
+	const struct repair *repair;
+	uint32_t sw;
+	const uint8_t *hops, *home;
+	uint32_t edges[256];  /* by exit port */
+	bool counted;
+	uint32_t count[256]; /* of LIDs of hosts, by exit port; if counted */
+};
+
+static void count_ports(struct row *row)
+{
+	const struct route_graph *graph = row->repair->change->graph;
+	const uint8_t *lft = row->repair->routing->lft[row->sw];
+
+	memset(row->count, 0, sizeof(row->count));
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		row->count[lft[graph->targets[t].lid]] += !graph->targets[t].ignored;
+	row->counted = true;
+}
+
+static bool leads(const struct row *row, uint32_t x, uint8_t port)
+{
+	const struct route_change *change = row->repair->change;
+	uint32_t edge = row->edges[port];
+
+	return edge != FABRIC_NONE &&
+	       route_leads(change->graph, edge, row->hops[x],
+			   change->hops[(size_t)change->graph->edges[edge].to * change->n + x]);
+}
+
+/* How many of the other LIDs of the same port leave by this one. */
+static uint32_t shared_by(const struct row *row, uint16_t lid, uint8_t port)
+{
+	const struct fabric *fabric = row->repair->change->fabric;
+	const struct fabric_port *owner = &fabric->ports[fabric_port_by_lid(fabric, lid)];
+	const uint8_t *lft = row->repair->routing->lft[row->sw];
+	uint32_t n = 0;
+
+	for (uint32_t i = owner->lid; i < owner->lid + (1u << owner->lmc); i++)
+		n += i != lid && lft[i] == port;
+	return n;
+}
+
+static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
+{
+	const struct route_graph *graph = row->repair->change->graph;
+	uint8_t links[256], best = ROUTE_NO_PORT;
+	uint64_t least = UINT64_MAX;
+	unsigned int n = 0;
+
+	for (uint32_t e = graph->first_edge[row->sw]; e < graph->first_edge[row->sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		if (!leads(row, x, graph->links[edge->first_link]))
+			continue;
+		memcpy(links + n, graph->links + edge->first_link, edge->n_links);
+		n += edge->n_links;
+	}
+	if (!row->counted)
+		count_ports(row);
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t port = links[(row->sw + lid + i) % n];
+		uint64_t cost = (uint64_t)shared_by(row, lid, port) << 32 | row->count[port];
+
+		if (cost >= least)
+			continue;
+		least = cost;
+		best = port;
+	}
+	return best;
+}
+
+/* Sets the entry of a LID that belongs to x, which this switch reaches. */
+static void repair_entry(struct row *row, uint32_t x, uint16_t lid)
+{
+	struct routing *routing = row->repair->routing;
+	uint8_t was = routing->lft[row->sw][lid], is = was;
+
+	if (row->sw == x || leads(row, x, row->home[lid]))
+		is = row->home[lid];
+	else if (!leads(row, x, was))
+		is = choose(row, x, lid);
+	if (is == was)
+		return;
+	routing_put(routing, row->sw, lid, is);
+	row->count[was]--;
+	row->count[is]++;
+}
+
+static void repair_own_lids(struct row *row, uint32_t x)
+{
+	const struct route_graph *graph = row->repair->change->graph;
+	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		repair_entry(row, x, graph->own_lid[x] + i);
+}
+
+/* Entries of a destination that is not reached, or not by a legal path: connect.c may set them. */
+static void drop(struct row *row, uint32_t x)
+{
+	const struct route_graph *graph = row->repair->change->graph;
+	uint8_t *lft = routing_own(row->repair->routing, row->sw);
+	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
+
+	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
+		lft[graph->targets[t].lid] = ROUTE_NO_PORT;
+	for (unsigned int i = 0; i < n; i++)
+		lft[graph->own_lid[x] + i] = ROUTE_NO_PORT;
+}
+
+static void repair_destination(struct row *row, uint32_t x)
+{
+	const struct route_change *change = row->repair->change;
+	const struct route_graph *graph = change->graph;
+	bool all = change->anew[x] || change->touched[row->sw];
+
+	if (row->hops[x] == ROUTE_FAR)
+		return;
+	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
+		if (all || change->back[t])
+			repair_entry(row, x, graph->targets[t].lid);
+	if (all)
+		repair_own_lids(row, x);
+}
+
+static void repair_row(struct row *row)
+{
+	const struct route_change *change = row->repair->change;
+	const uint8_t *end = row->hops + change->n, *far = row->hops;
+	bool touched = change->touched[row->sw];
+	uint32_t n = touched ? change->n : change->n_dests;
+
+	for (uint32_t i = 0; i < n; i++)
+		repair_destination(row, touched ? i : change->dests[i]);
+	for (; (far = memchr(far, ROUTE_FAR, end - far)); far++)
+		drop(row, far - row->hops);
+}
+
+/* A switch that is back: what it knew of LIDs that are not there now may be wrong by now. */
+static void forget_absent(struct row *row)
+{
+	const struct route_change *change = row->repair->change;
+	uint8_t *lft = routing_own(row->repair->routing, row->sw);
+
+	for (uint32_t lid = 1; lid <= change->old->top; lid++)
+		if (fabric_port_by_lid(change->fabric, lid) == FABRIC_NONE)
+			lft[lid] = ROUTE_NO_PORT;
+}
+
+static void repair_switches(void *arg, uint32_t first, uint32_t last)
+{
+	const struct repair *repair = arg;
+	const struct route_change *change = repair->change;
+	struct row row = { .repair = repair };
+
+	for (uint32_t sw = first; sw < last; sw++) {
+		row.sw = sw;
+		row.hops = change->hops + (size_t)sw * change->n;
+		row.home = change->old->home->rows[change->row[sw]];
+		row.counted = false;
+		route_edges_by_port(change->graph, sw, row.edges);
+		if (change->before[sw] == FABRIC_NONE)
+			forget_absent(&row);
+		repair_row(&row);
+	}
+}
+
+/* Whether hosts that cables connect have a path by the rules of the engine. */
+static bool hosts_meet(const struct route_change *change)
+{
+	const struct route_graph *graph = change->graph;
+
+	for (uint32_t sw = 0; change->next && sw < change->n; sw++) {
+		const uint8_t *hops = change->hops + (size_t)sw * change->n;
+		const uint8_t *next = change->next + (size_t)sw * change->n;
+
+		if (!route_has_hosts(graph, sw) || !memchr(hops, ROUTE_FAR, change->n))
+			continue;
+		for (uint32_t x = 0; x < change->n; x++)
+			if (hops[x] == ROUTE_FAR && next[x] != ROUTE_NO_PORT &&
+			    route_has_hosts(graph, x))
+				return false;
+	}
+	return true;
+}
+
+static struct routing *make(struct route_change *change, const struct route_input *input)
+{
+	struct repair repair = { change, NULL };
+	struct route_graph *graph = change->graph;
+
+	repair.routing =
+		routing_from(change->fabric, change->old, change->row, change->before);
+	route_mark_wishes(graph, change->fabric, input);
+	route_parallel(graph->threads, change->n, repair_switches, &repair);
+	if (graph->up)
+		route_connect(graph, change->hops, change->next, repair.routing);
+	routing_share(repair.routing, change->row);
+	repair.routing->max_hops = route_most_hops(graph, change->hops);
+	routing_trace(repair.routing, change->fabric, graph, change->hops, change->next);
+	change->graph = NULL;
+	change->hops = change->next = NULL;
+	return repair.routing;
+}
+
+struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
+			       const struct routing *old)
+{
+	struct routing *routing = NULL;
+	struct route_change *change;
+
+	if (!old->trace)
+		return NULL;
+	change = route_change_new(fabric, input->threads, old);
+	if (change && hosts_meet(change))
+		routing = make(change, input);
+	route_change_free(change);
+	return routing;
+}

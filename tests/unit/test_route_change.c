@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables come and go one after the other: the distances that change.c carries over from step to
+ * step are compared with those of a new search, and the tables repaired with them are verified.
+ */
+#include <check.h>
+
+#include "complib/random.h"
+#include "fabric_make.h"
+#include "route/change.h"
+#include "route/orient.h"
+
+#define CABLES_MAX 512
+
+struct cable {
+	struct builder_port *a, *b;
+	bool out;
+};
+
+struct bed {
+	struct builder *builder;
+	const struct route_engine *engine;
+	struct route_input input;
+	struct cable cables[CABLES_MAX];
+	uint32_t n_cables;
+	struct fabric *fabric;
+	struct routing *routing;
+	uint64_t state;
+	uint32_t repaired, computed;
+};
+
+/* All cables but that of the SM's port, which the rest is seen from. */
+static void list_cables(struct bed *bed)
+{
+	GPtrArray *order = builder_walk(bed->builder);
+
+	for (uint32_t i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports;
+		     num++) {
+			struct builder_port *a = &node->ports[num], *b = a->peer;
+
+			if (!b || b->node->hops == 0 || node->hops == 0 || a > b ||
+			    bed->n_cables == CABLES_MAX)
+				continue;
+			bed->cables[bed->n_cables++] = (struct cable){ a, b, false };
+		}
+	}
+	g_ptr_array_unref(order);
+}
+
+static void toggle(struct bed *bed)
+{
+	struct cable *cable = &bed->cables[random_below(&bed->state, bed->n_cables)];
+
+	if (cable->out)
+		builder_link(cable->a, cable->b);
+	else
+		builder_unlink(cable->a);
+	cable->out = !cable->out;
+}
+
+static void take(struct bed *bed, struct fabric *fabric, struct routing *routing)
+{
+	fabric_unref(bed->fabric);
+	routing_unref(bed->routing);
+	bed->fabric = fabric;
+	bed->routing = routing;
+}
+
+static void check_hops(const struct bed *bed, const struct fabric *fabric)
+{
+	struct route_change *change = route_change_new(fabric, 1, bed->routing);
+	g_autofree uint8_t *hops = NULL, *next = NULL;
+	size_t size;
+
+	if (!change)
+		return;
+	size = (size_t)change->n * change->n;
+	next = g_malloc(size + 1);
+	hops = route_hops_all(change->graph, next);
+	for (size_t i = 0; i < size; i++) {
+		ck_assert_msg(change->hops[i] == hops[i], "%s: %zu to %zu: %02x, not %02x",
+			      bed->engine->name, i / change->n, i % change->n, change->hops[i],
+			      hops[i]);
+		if (change->next && hops[i] == ROUTE_FAR)
+			ck_assert_int_eq(change->next[i] == ROUTE_NO_PORT,
+					 next[i] == ROUTE_NO_PORT);
+	}
+	route_change_free(change);
+}
+
+static void step(struct bed *bed)
+{
+	struct fabric *fabric = builder_freeze(bed->builder);
+	struct routing *routing;
+	struct route_verdict verdict;
+	GError *error = NULL;
+
+	if (bed->routing)
+		check_hops(bed, fabric);
+	routing = bed->routing ? routing_repair(fabric, &bed->input, bed->routing) : NULL;
+	if (routing) {
+		bed->repaired++;
+	} else {
+		bed->computed++;
+		routing = bed->engine->compute(fabric, &bed->input, &error);
+	}
+	if (!routing) {
+		g_clear_error(&error);
+		fabric_unref(fabric);
+		take(bed, NULL, NULL);
+		return;
+	}
+	ck_assert_msg(route_verify(fabric, routing, &verdict), "%s: %s", bed->engine->name,
+		      verdict.witness);
+	route_verdict_clear(&verdict);
+	take(bed, fabric, routing);
+}
+
+static void bed_run(struct bed *bed, const char *engine, uint64_t seed, unsigned int steps)
+{
+	bed->engine = route_find(engine);
+	bed->state = seed;
+	bed->input = (struct route_input){ .threads = 1 + seed % 3 };
+	list_cables(bed);
+	for (unsigned int i = 0; i < steps && bed->n_cables; i++) {
+		step(bed);
+		for (uint32_t n = 1 + random_below(&bed->state, 3); n; n--)
+			toggle(bed);
+	}
+	take(bed, NULL, NULL);
+	builder_free(bed->builder);
+}
+
+static const char *const engines[] = { "minhop", "updn", "dnup", "ftree" };
+
+START_TEST(test_random_fabrics)
+{
+	uint32_t repaired = 0, computed = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct bed bed = { .builder = make_random(seed, 16) };
+
+		make_lids(bed.builder, seed % 3);
+		bed_run(&bed, engines[seed % 3], seed, 20);
+		repaired += bed.repaired;
+		computed += bed.computed;
+	}
+	ck_assert_uint_gt(repaired, 1000);
+	ck_assert_uint_gt(computed, 200);
+}
+END_TEST
+
+static const char *const nets[] = { "fattree:4", "fattree:8", "torus:4x4:2", "mesh:3x4:1" };
+
+START_TEST(test_nets)
+{
+	uint32_t repaired = 0;
+
+	for (size_t engine = 0; engine < G_N_ELEMENTS(engines); engine++) {
+		bool tree = !strcmp(engines[engine], "ftree");
+		struct bed bed = { .builder = make_builder_of(nets[_i]) };
+
+		if (tree && _i > 1) {
+			builder_free(bed.builder);
+			continue;
+		}
+		make_lids(bed.builder, engine % 2);
+		bed_run(&bed, engines[engine], 7 + engine, 40);
+		repaired += bed.repaired;
+	}
+	ck_assert_uint_gt(repaired, 50);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route_change");
+	TCase *tcase = tcase_create("sequences");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, test_random_fabrics);
+	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
