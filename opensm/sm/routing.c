@@ -155,6 +155,25 @@ static void take_routing(struct sm *sm, struct routing *routing)
 	sm->routed = fabric_ref(sm->fabric);
 }
 
+/* The old tables, repaired, if that can be done and is right; or NULL. */
+static struct routing *repair(struct sm *sm, const struct route_engine *engine,
+			      const struct route_input *input)
+{
+	struct routing *routing;
+
+	if (!sm->routing || strcmp(sm->routing->engine, engine->name) != 0 ||
+	    sm->sweep.kind == SWEEP_KIND_REROUTE || !same_choice(sm))
+		return NULL;
+	routing = routing_repair(sm->fabric, input, sm->routing);
+	if (!routing)
+		return NULL;
+	log_verbose(sm->log, "%s: routes repaired", engine->name);
+	if (judge(sm, routing))
+		return routing;
+	routing_unref(routing);
+	return NULL;
+}
+
 /* The engine's tables if they are fit to be programmed, or NULL. */
 static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 {
@@ -164,6 +183,9 @@ static struct routing *compute(struct sm *sm, const struct route_engine *engine)
 
 	route_files_input(sm->context->route_files, sm->options, &input);
 	input.threads = threads_for(sm);
+	routing = repair(sm, engine, &input);
+	if (routing)
+		return routing;
 	routing = engine->compute(sm->fabric, &input, &error);
 	if (!routing) {
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
