@@ -156,7 +156,7 @@ static uint8_t *carry(const struct route_change *change, const uint8_t *from, ui
 
 /* ---- what the edges of one switch were, and are ---- */
 
-/* Of each switch now: the edge of the switch at hand that leads there, in one graph or the other. */
+/* By switch: the edge of the one at hand that leads there, in the old graph and in the new. */
 struct edges {
 	uint32_t *was, *is;
 };

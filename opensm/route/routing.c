@@ -226,7 +226,8 @@ struct routing *routing_new(const struct fabric *fabric, const char *engine, uns
 	routing->top = fabric->max_lid;
 	routing->n_blocks = routing->top / ROUTE_BLOCK + 1;
 	routing->home = home_new(routing->n_switches, row_bytes(routing));
-	routing->lft = g_memdup2(routing->home->rows, (routing->n_switches + 1) * sizeof(uint8_t *));
+	routing->lft = g_memdup2(routing->home->rows,
+				 (routing->n_switches + 1) * sizeof(*routing->lft));
 	return routing;
 }
 

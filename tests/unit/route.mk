@@ -9,7 +9,6 @@ check_PROGRAMS += tests/unit/test_route
 TESTS += tests/unit/test_route
 tests_unit_test_route_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_LDADD = $(LIBS_ROUTECHECK)
-tests_unit_test_route_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_route_change
 TESTS += tests/unit/test_route_change
