@@ -40,6 +40,7 @@ static unsigned int hops_by(const struct dump_view *view, const struct row *row,
 {
 	const struct route_graph *graph = view->graph;
 	uint32_t edge = row->edge_of[num];
+	unsigned int hops;
 	uint8_t there;
 
 	if (!num)
@@ -49,7 +50,8 @@ static unsigned int hops_by(const struct dump_view *view, const struct row *row,
 	there = view->hops[(size_t)graph->edges[edge].to * graph->n + to];
 	if (there == ROUTE_FAR || (graph->up && !graph->up[edge] && there & ROUTE_UP))
 		return ROUTE_FAR;
-	return route_distance(graph, there) + 1;
+	hops = route_distance(graph, there) + (graph->weight ? graph->weight[edge] : 1u);
+	return MIN(hops, ROUTE_FAR);
 }
 
 static const struct fabric_node *switch_node(const struct dump_view *view, uint32_t sw)

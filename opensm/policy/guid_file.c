@@ -53,17 +53,23 @@ static bool to_number(const char *word, int base, uint64_t *value)
 static bool add_numbers(struct guid_table *table, const struct line *line, char **words,
 			struct guid_row *row, GError **error)
 {
+	const struct guid_file_form *form = line->form;
+
 	for (; *words; words++) {
 		uint64_t value;
 
-		if (!to_number(*words, 0, &value) || value > line->form->max)
-			return refuse(line, error, "'%s' is no number up to %" G_GUINT64_FORMAT,
-				      *words, line->form->max);
+		if (row->n == form->most)
+			return refuse(line, error, "'%s' is too much", *words);
+		if (!to_number(*words, 0, &value) || value < form->min || value > form->max)
+			return refuse(line, error,
+				      "'%s' is no number from %" G_GUINT64_FORMAT
+				      " to %" G_GUINT64_FORMAT,
+				      *words, form->min, form->max);
 		g_array_append_val(table->numbers, value);
 		row->n++;
 	}
-	if (row->n < line->form->least || row->n > line->form->most)
-		return refuse(line, error, "%u numbers after the GUID", row->n);
+	if (row->n < form->least)
+		return refuse(line, error, "%u numbers behind the GUID", row->n);
 	return true;
 }
 
@@ -85,7 +91,7 @@ static bool add_line(struct guid_table *table, GHashTable *seen, const struct li
 {
 	g_autofree char *text = g_strndup(line->text, strcspn(line->text, "#"));
 	g_autoptr(GPtrArray) words = split(text);
-	struct guid_row row = {.first = table->numbers->len};
+	struct guid_row row = {.first = table->numbers->len, .line = line->number};
 
 	if (!words->pdata[0])
 		return true;

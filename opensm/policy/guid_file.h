@@ -14,6 +14,7 @@
 struct guid_row {
 	uint64_t guid;
 	uint32_t first, n; /* in numbers */
+	uint32_t line;
 };
 
 struct guid_table {
@@ -27,6 +28,7 @@ struct guid_file_form {
 	uint32_t least, most; /* how many */
 	uint64_t max;	      /* of each */
 	bool repeated;	      /* a GUID may stand in several lines */
+	uint64_t min;	      /* of each */
 };
 
 #define GUID_FILE_ERROR guid_file_error_quark()

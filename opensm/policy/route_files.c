@@ -2,6 +2,8 @@
 /* From the files of GUIDs to the arrays that engines read. */
 #include "policy/route_files.h"
 
+#include <inttypes.h>
+
 #include "policy/guid_file.h"
 #include "policy/lft_file.h"
 
@@ -13,6 +15,7 @@ struct route_files {
 	GArray *port_orders; /* struct route_port_order */
 	GArray *ignored; /* struct route_endport */
 	GArray *ahead;	 /* uint64_t, of ports */
+	GArray *weights; /* struct route_weight */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
 };
@@ -39,7 +42,17 @@ static const struct guid_file_form orders_form = {
 	.columns = "a switch GUID and its ports a line",
 	.least = 1,
 	.most = 255,
+	.min = 1,
+	.max = 254,
+};
+
+static const struct guid_file_form weights_form = {
+	.columns = "a switch GUID, a port and its weight from 1 to 255",
+	.least = 2,
+	.most = 2,
+	.min = 1,
 	.max = 255,
+	.repeated = true,
 };
 
 /* GUIDs alone; an empty array if no file is named, NULL if it is wrong. */
@@ -122,6 +135,46 @@ static GArray *load_port_orders(const char *file, GError **error)
 	return orders;
 }
 
+/* A port may stand there twice with the same weight. */
+static bool add_weight(GArray *weights, GHashTable *seen, const char *file,
+		       const struct guid_table *table, const struct guid_row *row, GError **error)
+{
+	const uint64_t *numbers = &g_array_index(table->numbers, uint64_t, row->first);
+	struct route_weight weight = {row->guid, numbers[0], numbers[1]};
+	g_autofree char *key = g_strdup_printf("%" PRIx64 " %u", row->guid, weight.port);
+	const struct guid_row *other = g_hash_table_lookup(seen, key);
+
+	if (!other) {
+		g_hash_table_insert(seen, g_steal_pointer(&key), (gpointer)row);
+		g_array_append_val(weights, weight);
+		return true;
+	}
+	if (g_array_index(table->numbers, uint64_t, other->first + 1) == weight.weight)
+		return true;
+	g_set_error(error, GUID_FILE_ERROR, 0,
+		    "%s:%u: port %u of switch 0x%016" PRIx64 " has weight %u here, but weight %"
+		    PRIu64 " in line %u, expected %s", file, row->line, weight.port, row->guid,
+		    weight.weight, g_array_index(table->numbers, uint64_t, other->first + 1),
+		    other->line, "one weight a port");
+	return false;
+}
+
+static GArray *load_weights(const char *file, GError **error)
+{
+	GArray *weights = g_array_new(FALSE, FALSE, sizeof(struct route_weight));
+	struct guid_table *table = file ? guid_file_load(file, &weights_form, error) : NULL;
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	bool good = !file || table;
+
+	for (guint i = 0; good && table && i < table->rows->len; i++)
+		good = add_weight(weights, seen, file, table,
+				  &g_array_index(table->rows, struct guid_row, i), error);
+	guid_table_free(table);
+	if (!good)
+		g_clear_pointer(&weights, g_array_unref);
+	return weights;
+}
+
 /* Both that are named. */
 static bool load_routes(struct route_files *files, const struct options *options, GError **error)
 {
@@ -149,7 +202,9 @@ struct route_files *route_files_load(const struct options *options, GError **err
 		files->ignored = load_ignored(options->port_prof_ignore_file, error);
 	if (files->ignored)
 		files->ahead = load_guids(options->guid_routing_order_file, error);
-	if (files->ahead && load_routes(files, options, error))
+	if (files->ahead)
+		files->weights = load_weights(options->hop_weights_file, error);
+	if (files->weights && load_routes(files, options, error))
 		return files;
 	route_files_unref(files);
 	return NULL;
@@ -172,6 +227,7 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->port_orders, g_array_unref);
 	g_clear_pointer(&files->ignored, g_array_unref);
 	g_clear_pointer(&files->ahead, g_array_unref);
+	g_clear_pointer(&files->weights, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
 	g_free(files);
@@ -203,6 +259,8 @@ void route_files_input(const struct route_files *files, const struct options *op
 	input->n_ignored = files->ignored->len;
 	input->ahead = (const uint64_t *)files->ahead->data;
 	input->n_ahead = files->ahead->len;
+	input->weights = (const struct route_weight *)(const void *)files->weights->data;
+	input->n_weights = files->weights->len;
 	input->lfts = lft_file_input(files->lfts);
 	input->hops = hops_file_input(files->hops);
 }

@@ -26,8 +26,8 @@
 struct balance {
 	const struct route_graph *graph;
 	struct routing *routing;
-	const uint8_t *hops; /* symmetric, as cables go both ways, unless oriented */
-	uint8_t *column;     /* of an oriented graph: hops of all switches to the leaf at hand */
+	const uint8_t *hops; /* symmetric, as cables go both ways, unless oriented or weighed */
+	uint8_t *column;     /* of such a graph: hops of all switches to the leaf at hand */
 	uint64_t *load;	     /* by link */
 	uint32_t *to;	     /* switch at the end of a link */
 	uint32_t *first;     /* [n]: candidates of a switch towards the leaf at hand */
@@ -72,7 +72,7 @@ static const uint8_t *hops_to(struct balance *balance, uint32_t leaf)
 {
 	uint32_t n = balance->graph->n;
 
-	if (!balance->graph->up)
+	if (!balance->graph->up && !balance->graph->weight)
 		return balance->hops + (size_t)leaf * n;
 	for (uint32_t sw = 0; sw < n; sw++)
 		balance->column[sw] = balance->hops[(size_t)sw * n + leaf];

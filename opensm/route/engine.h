@@ -23,6 +23,13 @@ struct route_id {
 	uint64_t id;
 };
 
+/* What a hop counts as that leaves a switch through this port. */
+struct route_weight {
+	uint64_t guid; /* of the node, or of port 0 */
+	uint8_t port;
+	uint8_t weight; /* from 1; 255: not to be used */
+};
+
 /* Ports of a switch in the order in which they are tried. */
 struct route_port_order {
 	uint64_t guid;
@@ -92,6 +99,8 @@ struct route_input {
 	uint32_t n_ignored;
 	const uint64_t *ahead; /* port GUIDs that are routed before all others, in this order */
 	uint32_t n_ahead;
+	const struct route_weight *weights; /* minhop; a later one replaces an earlier one */
+	uint32_t n_weights;
 	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
 	bool ahead_not_scattered; /* but not for those ahead */
 	bool shift;	/* among equals each switch begins at another place */

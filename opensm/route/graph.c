@@ -159,6 +159,8 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->ahead);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
+	g_free(graph->weight);
+	g_free(graph->note);
 	g_free(graph->up);
 	g_free(graph->order);
 	g_free(graph);

@@ -46,6 +46,8 @@ struct route_graph {
 	bool shift; /* among equals each switch begins at another place */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
+	uint8_t *weight; /* [edge]: hops that it counts as, see weights.h; NULL: 1 each */
+	char *note; /* what the operator should know of these; NULL: nothing */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
 };
@@ -83,6 +85,9 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
  * to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
  * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR, but next
  * still leads to the destination by way of a switch that has one.
+ *
+ * In a graph with weights hops are sums of these, and not the same both ways. No graph has weights
+ * and an orientation.
  */
 bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next);
@@ -100,6 +105,8 @@ static inline unsigned int route_distance(const struct route_graph *graph, uint8
 static inline bool route_leads(const struct route_graph *graph, uint32_t edge, uint8_t here,
 			       uint8_t there)
 {
+	if (graph->weight)
+		return here != ROUTE_FAR && there + (unsigned int)graph->weight[edge] == here;
 	if (!graph->up)
 		return there + 1u == here;
 	if (graph->up[edge])

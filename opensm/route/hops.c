@@ -19,6 +19,7 @@
 
 #include "route/graph.h"
 #include "route/parallel.h"
+#include "route/weights.h"
 
 #define LINE_WORDS 8
 #define LINE_BITS (LINE_WORDS * 64)
@@ -327,6 +328,8 @@ bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t
 {
 	struct job job = { graph, dests, n_dests, hops, next };
 
+	if (graph->weight)
+		return route_weighted_hops(graph, dests, n_dests, hops, next);
 	atomic_init(&job.too_far, false);
 	memset(hops, ROUTE_FAR, (size_t)graph->n * n_dests);
 	if (next)

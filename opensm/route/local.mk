@@ -26,4 +26,5 @@ libroute_a_SOURCES = \
 	opensm/route/tree.c \
 	opensm/route/updn.c \
 	opensm/route/verify.c \
+	opensm/route/weights.c opensm/route/weights.h \
 	opensm/route/wishes.c

@@ -38,6 +38,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	if (hops) {
 		routing = routing_new(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
+		routing->note = g_steal_pointer(&graph->note);
 		if (engine->wishes)
 			route_mark_wishes(graph, fabric, input);
 		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))

@@ -7,7 +7,8 @@
 #include "route/graph.h"
 
 /*
- * For layered networks (trees of any shape): false, with nothing done, if the graph is not one.
+ * For layered networks (trees of any shape): false, with nothing done, if the graph is not
+ * one or has weights.
  * hops and next are those of route_hops_all().
  */
 bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,

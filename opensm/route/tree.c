@@ -544,7 +544,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	bool layered;
 
 	tree.rank = g_malloc(graph->n + 1);
-	layered = recognise(&tree);
+	layered = !graph->weight && recognise(&tree);
 	if (layered) {
 		list_parents(&tree);
 		number_targets(&tree);

@@ -18,3 +18,8 @@ check_PROGRAMS += tests/unit/test_route_wishes
 TESTS += tests/unit/test_route_wishes
 tests_unit_test_route_wishes_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_wishes_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_route_weights
+TESTS += tests/unit/test_route_weights
+tests_unit_test_route_weights_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_weights_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
