@@ -20,7 +20,7 @@
 #include "ctl/dump_private.h"
 #include "policy/route_files.h"
 
-enum dump_when { WHEN_GOOD, WHEN_ROUTING };
+enum dump_when { WHEN_GOOD, WHEN_ROUTING, WHEN_ANY };
 
 static const struct dump_file {
 	const char *name;
@@ -34,6 +34,7 @@ static const struct dump_file {
 	{ "opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL },
 	{ "opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL },
 	{ "opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, "updn" },
+	{ "opensm-ftree-ca-order.dump", dump_ca_order, WHEN_ANY, "ftree" },
 };
 
 struct dumps {
@@ -105,6 +106,11 @@ static bool fits(const struct dump_file *file, const struct subnet *subnet)
 	return !file->engine || !strcmp(file->engine, subnet->routing->engine);
 }
 
+static bool is_due(const struct dump_file *file, bool good, bool routing)
+{
+	return file->when == WHEN_ANY || (file->when == WHEN_GOOD ? good : routing);
+}
+
 bool dump_write(const char *name, const struct subnet *subnet, const struct mc_groups *groups,
 		const struct route_input *input, FILE *out)
 {
@@ -167,7 +173,7 @@ static void write_all(struct job *job)
 	view.input = &input;
 	view_open(&view);
 	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
-		if ((dump_files[i].when == WHEN_GOOD ? !job->subnet->errors : routing) &&
+		if (is_due(&dump_files[i], !job->subnet->errors, routing) &&
 		    fits(&dump_files[i], job->subnet))
 			write_one(dumps, i, &view);
 	view_close(&view);

@@ -25,6 +25,7 @@ struct dump_view {
 bool dump_view_route(struct dump_view *view);
 
 typedef void dump_fn(struct dump_view *view, FILE *out);
-dump_fn dump_lfts, dump_fdbs, dump_mcfdbs, dump_lid_matrix, dump_updn_roots, dump_subnet_lst;
+dump_fn dump_lfts, dump_fdbs, dump_mcfdbs, dump_lid_matrix, dump_updn_roots, dump_ca_order,
+	dump_subnet_lst;
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/dump_private.h"
+#include "route/shortest.h"
 
 /* One switch while its lines are written. */
 struct row {
@@ -239,4 +240,82 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 		if (is_root(view, view->switches[i]))
 			fprintf(out, "0x%" PRIx64 "\n",
 				switch_node(view, view->switches[i])->guid);
+}
+
+/* ---- opensm-ftree-ca-order.dump ---- */
+
+/*
+ * Compute nodes in the order in which ftree numbers them. Leaves that have fewer than others are
+ * filled up, so that the same place of each stands at the same distance; those before the first and
+ * behind the last compute node are not there.
+ */
+struct places {
+	const struct route_graph *graph;
+	uint32_t *order;	     /* switches, leaves first */
+	uint32_t first, last, leaves; /* in order; [first, last) have all that are on leaves */
+	uint32_t most;		     /* compute nodes of any leaf */
+};
+
+static bool is_compute(const struct route_target *target)
+{
+	return !target->offset && !target->later;
+}
+
+static uint32_t count_compute(const struct route_graph *graph, uint32_t sw)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
+		n += is_compute(&graph->targets[t]);
+	return n;
+}
+
+static void find_places(struct places *places)
+{
+	places->first = places->leaves;
+	for (uint32_t i = 0; i < places->leaves; i++) {
+		uint32_t n = count_compute(places->graph, places->order[i]);
+
+		if (!n)
+			continue;
+		places->first = MIN(places->first, i);
+		places->last = i + 1;
+		places->most = MAX(places->most, n);
+	}
+}
+
+static void put_compute(const struct dump_view *view, const struct places *places, uint32_t sw,
+			uint32_t least, FILE *out)
+{
+	const struct route_graph *graph = places->graph;
+	uint32_t n = 0;
+
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++) {
+		const struct route_target *target = &graph->targets[t];
+		uint32_t port = fabric_port_by_lid(view->fabric, target->lid);
+
+		if (!is_compute(target))
+			continue;
+		fprintf(out, "0x%04x\t", target->lid);
+		put_name(view->fabric->nodes[view->fabric->ports[port].node].description, out);
+		fputc('\n', out);
+		n++;
+	}
+	for (; n < least; n++)
+		fputs("0xFFFF\tDUMMY\n", out);
+}
+
+void dump_ca_order(struct dump_view *view, FILE *out)
+{
+	struct route_graph *graph = route_graph_new(view->fabric);
+	struct places places = { .graph = graph, .order = g_new(uint32_t, graph->n + 1) };
+
+	places.leaves = route_ftree_order(graph, view->fabric, view->input, places.order);
+	find_places(&places);
+	for (uint32_t i = places.first; i < places.last; i++)
+		put_compute(view, &places, places.order[i], places.most, out);
+	for (uint32_t i = places.leaves; places.leaves && i < graph->n; i++)
+		put_compute(view, &places, places.order[i], 0, out);
+	g_free(places.order);
+	route_graph_free(graph);
 }

@@ -104,6 +104,7 @@ struct route_input {
 	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
 	bool ahead_not_scattered; /* but not for those ahead */
 	bool shift;	/* among equals each switch begins at another place */
+	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
 	bool count_switches;	/* LIDs of switches are load as those of hosts are */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */

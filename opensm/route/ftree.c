@@ -39,6 +39,15 @@ static void put_off_others(struct route_graph *graph, const struct fabric *fabri
 	}
 }
 
+uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, uint32_t *order)
+{
+	graph->from_roots = input->from_roots;
+	if (input->n_compute || input->n_io)
+		put_off_others(graph, fabric, input);
+	return route_tree_order(graph, order);
+}
+
 static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, uint8_t *next, GError **error)
 {
@@ -51,6 +60,7 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 	}
 	if (input->n_roots && !route_orient_to_roots(graph, fabric, input, keys, error))
 		return NULL;
+	graph->from_roots = input->from_roots;
 	if (input->n_compute || input->n_io)
 		put_off_others(graph, fabric, input);
 	return route_legal_hops(graph, fabric, next, error);

@@ -19,7 +19,7 @@ struct leaves {
 	const uint8_t *rank;
 	unsigned int max_rank;
 	uint32_t *place;  /* [switch]: how switches of one rank stand */
-	uint32_t *part;	  /* [switch]: another one of its part, or itself; then all parts are known */
+	uint32_t *part;	  /* [switch]: another one of its part; itself if it stands for the part */
 	uint32_t *least;  /* [switch that stands for its part]: least place of a leaf */
 	uint32_t **parts; /* [level][switch]: least place in the part that it is in if no more than
 			     ranks up to level are there */

@@ -27,6 +27,12 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
 uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order);
 
 /*
+ * The same as engine ftree does it for this input; marks as later what is no compute node.
+ */
+uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, uint32_t *order);
+
+/*
  * For all others: balances the flows of all pairs, or scatters them as the input says. hops is that
  * of route_hops_all().
  */

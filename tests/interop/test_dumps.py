@@ -122,6 +122,40 @@ def keeps_to_hops(checks, bench, daemon):
     same_links(checks, bench, updn, ours)
 
 
+def uneven_tree():
+    """Four leaves with 3, 1, 0 and 2 hosts under three spines, and one more empty leaf."""
+    hosts, lines = (3, 1, 0, 2, 0), []
+    for leaf, n in enumerate(hosts):
+        lines.append(f'Switch 6 "L{leaf}"')
+        lines += [f'[{h + 1}] "H{leaf}-{h}"[1]' for h in range(n)]
+        lines += [f'[{s + 4}] "S{s}"[{leaf + 1}]' for s in range(3)] + ['']
+        for h in range(n):
+            lines += [f'Hca 1 "H{leaf}-{h}"', f'[1] "L{leaf}"[{h + 1}]', '']
+    for spine in range(3):
+        lines.append(f'Switch 5 "S{spine}"')
+        lines += [f'[{leaf + 1}] "L{leaf}"[{spine + 4}]' for leaf in range(len(hosts))] + ['']
+    return '\n'.join(lines)
+
+
+def ca_order(checks, bench, daemon, *flags):
+    """The order of compute nodes, with and without gaps."""
+    name = 'opensm-ftree-ca-order.dump'
+    classic = bench.run(ibsim.CLASSIC, '-R', 'ftree', *flags, last=name)
+    ours = bench.run(daemon, '-R', 'ftree,no_fallback', *flags, last=name)
+    checks.check('the order of compute nodes is not empty', bench.read(classic, name))
+    checks.equal(f'{name} has the bytes of the classic daemon {flags}', bench.read(ours, name),
+                 bench.read(classic, name))
+
+
+def ca_orders(checks, bench, daemon):
+    guids = [hex(node.ports[1].guid) for node in bench.fabric.dump().values()
+             if not node.is_switch]
+    some = bench.write('some', '\n'.join(guids[1::3]) + '\n')
+    ca_order(checks, bench, daemon)
+    ca_order(checks, bench, daemon, '-u', some)
+    ca_order(checks, bench, daemon, '-G', some)
+
+
 def refuses(checks, bench, daemon):
     path = bench.write('wrong', 'Unicast lids [0-1] of switch Lid 1 guid 0x200000 (x):\n0x1 256\n')
     child, name = bench.start(daemon, '-R', 'file', '-U', path)
@@ -139,7 +173,10 @@ def run(checks, daemon):
         written['opensm-lfts.dump'] = bench.read(classic, 'opensm-lfts.dump')
         reads_back(checks, bench, daemon, classic, written, wanted)
         keeps_to_hops(checks, bench, daemon)
+        ca_orders(checks, bench, daemon)
         refuses(checks, bench, daemon)
+    with ibsim.Fabric(uneven_tree()) as fabric:
+        ca_orders(checks, Bench(fabric), daemon)
 
 
 def main():
