@@ -6,253 +6,355 @@
  * left in a tree that lost cables is a leaf that cannot go up and then down to a switch whose
  * cable it lost, and a spine that cannot reach the hosts behind one. Such a pair gets a path with
  * a turn from down to up, provided that with this turn, those allowed before, and all legal ones,
- * channel dependencies still have no cycle. Where none is found the pair stays without a path and
- * its entry says discard: deadlock would harm all, this harms the management of one switch.
+ * channel dependencies still have no cycle (turns.c). Where none is found the pair stays without a
+ * path and its entry says discard: deadlock would harm all, this harms the management of one
+ * switch.
  *
- * From one switch without hosts to another, as from spine to spine, paths go as the search found
- * them; the verifier explains why these do not count.
+ * Turns at different places soon close a cycle. So all such paths lead, as far as they can, to the
+ * transit: the leaf that has legal paths to and from most switches. Nearly all of them turn there,
+ * or where they meet a legal path to their destination before. What this does not connect is
+ * searched for in the neighbourhood, switch by switch.
  *
- * Channels are edges here: what holds for one of parallel links holds for all.
+ * A turn must be allowed towards every edge that begins a best path. So the tables of legal paths
+ * may be any mixture of best ones, before and after, and the paths depend on graph and hops only.
+ *
+ * From one switch without hosts to another, as from spine to spine, paths go as the search of hops
+ * found them; the verifier explains why these do not count.
  */
-#include "route/shortest.h"
+#include <string.h>
 
-#define WORK_MAX (UINT64_C(1) << 26) /* edges looked at; what is not connected by then stays so */
-#define FARTHEST 2 /* switches without a legal path on the way to one that has */
+#include "route/shortest.h"
+#include "route/turns.h"
+
+#define WORK_MAX (UINT64_C(1) << 25) /* edges looked at; what is not connected by then stays so */
+#define FARTHEST 2 /* a search meets at most so many switches without a legal path on its way */
+#define PATH_MAX_HOPS 64
+
+struct turn {
+	uint32_t edge, then;
+};
+
+/* From a switch without a legal path to another, by an edge. */
+struct via {
+	uint32_t from, to, edge;
+};
 
 struct connect {
 	const struct route_graph *graph;
-	const uint8_t *hops;
-	struct routing *routing;
-	uint32_t *from;	   /* [edge]: the switch it leaves */
-	GArray **turns;	   /* [edge]: edges it may go on to, besides the legal ones */
-	GHashTable *asked; /* turns judged before: edge << 32 | edge -> allowed or not */
-	GHashTable *fixed; /* pairs that others may go through, as of pair_key() */
-	uint32_t *seen;	   /* [edge]: number of the search that met it */
-	uint32_t search;
-	GArray *stack;
+	const uint8_t *hops, *next;
+	struct turns *turns;
+	uint32_t transit;
+	uint32_t *toward; /* [switch]: the edge that leads it to the transit; or FABRIC_NONE */
+	uint32_t *via;	  /* [switch]: the edge to the destination at hand, if found is that */
+	uint32_t *found;
+	GArray *vias;	/* all that were found */
+	GArray *path;	/* edges of the path at hand */
+	GArray *fresh;	/* turns that it is the first to need */
+	bool known_only; /* it may need none */
 	uint64_t work;
 };
 
-/* ---- may there be another turn? ---- */
+/* ---- a path ---- */
 
-static void visit(struct connect *connect, uint32_t edge)
+static bool is_far(const struct connect *connect, uint32_t from, uint32_t to)
 {
-	if (connect->seen[edge] == connect->search)
-		return;
-	connect->seen[edge] = connect->search;
-	g_array_append_val(connect->stack, edge);
+	return connect->hops[(size_t)from * connect->graph->n + to] == ROUTE_FAR;
 }
 
-static void visit_next(struct connect *connect, uint32_t edge)
+/* Whether a switch is connected to the destination, in one way or the other. */
+static bool is_settled(const struct connect *connect, uint32_t sw, uint32_t to)
 {
-	const struct route_graph *graph = connect->graph;
-	uint32_t to = graph->edges[edge].to;
-
-	for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++)
-		if ((graph->up[edge] || !graph->up[e]) &&
-		    graph->edges[e].to != connect->from[edge])
-			visit(connect, e);
-	connect->work += graph->first_edge[to + 1] - graph->first_edge[to];
-	for (uint32_t i = 0; connect->turns[edge] && i < connect->turns[edge]->len; i++)
-		visit(connect, g_array_index(connect->turns[edge], uint32_t, i));
+	return !is_far(connect, sw, to) || connect->found[sw] == to;
 }
 
-/* Whether packets on the edge start may wait for those on goal. */
-static bool depends(struct connect *connect, uint32_t start, uint32_t goal)
+static bool try_turn(struct connect *connect, uint32_t edge, uint32_t then)
 {
-	connect->search++;
-	g_array_set_size(connect->stack, 0);
-	visit(connect, start);
-	while (connect->stack->len && connect->seen[goal] != connect->search) {
-		uint32_t edge = g_array_index(connect->stack, uint32_t, connect->stack->len - 1);
+	struct turn turn = { edge, then };
 
-		g_array_set_size(connect->stack, connect->stack->len - 1);
-		visit_next(connect, edge);
-	}
-	return connect->seen[goal] == connect->search;
-}
-
-static bool judge_turn(struct connect *connect, uint32_t edge, uint32_t then)
-{
-	if (connect->work > WORK_MAX || depends(connect, then, edge))
-		return false;
-	if (!connect->turns[edge])
-		connect->turns[edge] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(connect->turns[edge], then);
-	return true;
-}
-
-/* Allows packets to go on from one edge to the other; false if that could close a cycle. */
-static bool allow_turn(struct connect *connect, uint32_t edge, uint32_t then)
-{
-	const struct route_graph *graph = connect->graph;
-	int64_t key = (int64_t)edge << 32 | then;
-	gpointer answer;
-
-	if ((graph->up[edge] || !graph->up[then]) && graph->edges[then].to != connect->from[edge])
+	if (turns_known(connect->turns, edge, then))
 		return true;
-	if (!g_hash_table_lookup_extended(connect->asked, &key, NULL, &answer)) {
-		answer = GINT_TO_POINTER(judge_turn(connect, edge, then));
-		g_hash_table_insert(connect->asked, g_memdup2(&key, sizeof(key)), answer);
-	}
-	return GPOINTER_TO_INT(answer);
-}
-
-/* ---- paths ---- */
-
-/* LIDs of a switch: its own, or those of its hosts, one after the other; 0 at the end. */
-static uint16_t lid_of(const struct route_graph *graph, uint32_t sw, bool own, uint32_t i)
-{
-	if (!own && i < graph->first_target[sw + 1] - graph->first_target[sw])
-		return graph->targets[graph->first_target[sw] + i].lid;
-	if (own && graph->own_lid[sw] && i < 1u << graph->own_lmc[sw])
-		return graph->own_lid[sw] + i;
-	return 0;
-}
-
-/* Whether packets that came by this edge may go on as the tables of its far end say. */
-static bool may_go_on(struct connect *connect, uint32_t edge, uint32_t to, bool own)
-{
-	const struct route_graph *graph = connect->graph;
-	uint32_t sw = graph->edges[edge].to, edges[256];
-	uint16_t lid;
-
-	route_edges_by_port(graph, sw, edges);
-	for (uint32_t i = 0; (lid = lid_of(graph, to, own, i)); i++) {
-		uint32_t then = edges[connect->routing->lft[sw][lid]];
-
-		if (then == FABRIC_NONE || !allow_turn(connect, edge, then))
-			return false;
-	}
+	if (connect->known_only || !turns_allow(connect->turns, edge, then))
+		return false;
+	g_array_append_val(connect->fresh, turn);
 	return true;
 }
 
-static bool is_legal(const struct connect *connect, uint32_t sw, uint32_t to)
-{
-	return connect->hops[(size_t)sw * connect->graph->n + to] != ROUTE_FAR;
-}
-
-static int64_t pair_key(uint32_t sw, uint32_t to, bool own)
-{
-	return (int64_t)sw << 32 | (int64_t)to << 1 | own;
-}
-
-static bool is_fixed(const struct connect *connect, uint32_t sw, uint32_t to, bool own)
-{
-	int64_t key = pair_key(sw, to, own);
-
-	return g_hash_table_contains(connect->fixed, &key);
-}
-
-static void set_entries(struct connect *connect, uint32_t edge, uint32_t to, bool own)
-{
-	const struct route_graph *graph = connect->graph;
-	uint8_t port = graph->links[graph->edges[edge].first_link];
-	int64_t key = pair_key(connect->from[edge], to, own);
-	uint16_t lid;
-
-	for (uint32_t i = 0; (lid = lid_of(graph, to, own, i)); i++)
-		connect->routing->lft[connect->from[edge]][lid] = port;
-	g_hash_table_add(connect->fixed, g_memdup2(&key, sizeof(key)));
-}
-
-/*
- * Whether packets that come by this edge get on, by at most so many more switches without a legal
- * path; their entries are then set.
- */
-static bool go_on(struct connect *connect, uint32_t edge, uint32_t to, bool own, unsigned int more)
+/* Whether packets that come by this edge get on as the tables of its far end say. */
+static bool arrives(struct connect *connect, uint32_t edge, uint32_t to)
 {
 	const struct route_graph *graph = connect->graph;
 	uint32_t sw = graph->edges[edge].to;
+	const uint8_t *hops = connect->hops + to;
 
-	connect->work++;
-	if (is_legal(connect, sw, to) || is_fixed(connect, sw, to, own))
-		return may_go_on(connect, edge, to, own);
-	if (!more)
-		return false;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		if (graph->edges[e].to == connect->from[edge] ||
-		    !go_on(connect, e, to, own, more - 1) || !allow_turn(connect, edge, e))
-			continue;
-		set_entries(connect, e, to, own);
-		return true;
+	if (connect->found[sw] == to)
+		return try_turn(connect, edge, connect->via[sw]);
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (route_leads(graph, e, hops[(size_t)sw * graph->n],
+				hops[(size_t)graph->edges[e].to * graph->n]) &&
+		    !try_turn(connect, edge, e))
+			return false;
+	return true;
+}
+
+/* Takes back turns and edges of the path behind these. */
+static void step_back(struct connect *connect, uint32_t n_fresh, uint32_t n_path)
+{
+	for (uint32_t i = n_fresh; i < connect->fresh->len; i++) {
+		const struct turn *turn = &g_array_index(connect->fresh, struct turn, i);
+
+		turns_withdraw(connect->turns, turn->edge, turn->then);
+	}
+	g_array_set_size(connect->fresh, n_fresh);
+	g_array_set_size(connect->path, n_path);
+}
+
+/* Lays a path towards the transit up to a switch that is connected. */
+static bool lay_by_transit(struct connect *connect, uint32_t from, uint32_t to)
+{
+	uint32_t before = FABRIC_NONE, sw = from;
+
+	while (connect->path->len < PATH_MAX_HOPS) {
+		uint32_t e = connect->toward[sw];
+
+		if (e == FABRIC_NONE || (before != FABRIC_NONE && !try_turn(connect, before, e)))
+			return false;
+		g_array_append_val(connect->path, e);
+		sw = connect->graph->edges[e].to;
+		if (is_settled(connect, sw, to))
+			return arrives(connect, e, to);
+		before = e;
 	}
 	return false;
 }
 
-static void connect_pair(struct connect *connect, uint32_t sw, uint32_t to, bool own)
+/* Lays a path that begins by this edge and meets at most so many more switches not connected. */
+static bool lay_on(struct connect *connect, uint32_t edge, uint32_t to, unsigned int more)
+{
+	const struct route_graph *graph = connect->graph;
+	uint32_t sw = graph->edges[edge].to;
+	uint32_t n_fresh = connect->fresh->len, n_path = connect->path->len;
+	bool settled = is_settled(connect, sw, to);
+
+	connect->work++;
+	if (!more && !settled)
+		return false;
+	g_array_append_val(connect->path, edge);
+	if (settled && arrives(connect, edge, to))
+		return true;
+	for (uint32_t e = graph->first_edge[sw]; !settled && e < graph->first_edge[sw + 1]; e++)
+		if (graph->edges[e].to != turns_from(connect->turns, edge) &&
+		    lay_on(connect, e, to, more - 1)) {
+			if (try_turn(connect, edge, e))
+				return true;
+			step_back(connect, n_fresh, n_path + 1);
+		}
+	step_back(connect, n_fresh, n_path);
+	return false;
+}
+
+static bool search(struct connect *connect, uint32_t from, uint32_t to)
 {
 	const struct route_graph *graph = connect->graph;
 
-	for (unsigned int more = 0; more <= FARTHEST; more++) {
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			if (connect->work > WORK_MAX)
-				return;
-			if (!go_on(connect, e, to, own, more))
-				continue;
-			set_entries(connect, e, to, own);
-			return;
-		}
+	for (unsigned int more = 0; more <= FARTHEST; more++)
+		for (uint32_t e = graph->first_edge[from]; e < graph->first_edge[from + 1]; e++)
+			if (lay_on(connect, e, to, more))
+				return true;
+	return false;
+}
+
+static void keep_path(struct connect *connect, uint32_t to)
+{
+	for (uint32_t i = 0; i < connect->path->len; i++) {
+		uint32_t e = g_array_index(connect->path, uint32_t, i);
+		struct via via = { turns_from(connect->turns, e), to, e };
+
+		connect->via[via.from] = e;
+		connect->found[via.from] = to;
+		g_array_append_val(connect->vias, via);
 	}
 }
 
-static void connect_pair_once(struct connect *connect, uint32_t sw, uint32_t to, bool own)
+static bool lay(struct connect *connect, uint32_t from, uint32_t to)
 {
-	if (!is_fixed(connect, sw, to, own))
-		connect_pair(connect, sw, to, own);
+	if (from != connect->transit && lay_by_transit(connect, from, to))
+		return true;
+	step_back(connect, 0, 0);
+	connect->known_only = true;
+	if (search(connect, from, to))
+		return true;
+	connect->known_only = false;
+	return search(connect, from, to);
 }
 
-static void connect_switch(struct connect *connect, const uint8_t *next, uint32_t sw)
+static void connect_pair(struct connect *connect, uint32_t from, uint32_t to)
+{
+	if (is_settled(connect, from, to) ||
+	    connect->next[(size_t)from * connect->graph->n + to] == ROUTE_NO_PORT ||
+	    connect->work + turns_work(connect->turns) > WORK_MAX)
+		return;
+	g_array_set_size(connect->path, 0);
+	g_array_set_size(connect->fresh, 0);
+	if (lay(connect, from, to))
+		keep_path(connect, to);
+	connect->known_only = false;
+}
+
+/* ---- all pairs ---- */
+
+/* Legal paths can be walked in both directions: a row tells who has none to the switch, too. */
+static bool has_far(const struct connect *connect, uint32_t sw)
+{
+	return memchr(connect->hops + (size_t)sw * connect->graph->n, ROUTE_FAR,
+		      connect->graph->n);
+}
+
+static void connect_to(struct connect *connect, uint32_t to)
 {
 	const struct route_graph *graph = connect->graph;
-	uint8_t *lft = connect->routing->lft[sw];
+	const uint8_t *hops = connect->hops + (size_t)to * graph->n;
+	bool has_hosts = route_has_hosts(graph, to);
+
+	if (!has_far(connect, to))
+		return;
+	for (uint32_t from = 0; from < graph->n; from++) {
+		if (hops[from] != ROUTE_FAR || (!has_hosts && !route_has_hosts(graph, from)))
+			continue;
+		connect_pair(connect, connect->transit, to);
+		connect_pair(connect, from, to);
+	}
+}
+
+/* The switch with hosts that has legal paths to most others, or FABRIC_NONE if all pairs have. */
+static uint32_t find_transit(const struct route_graph *graph, const uint8_t *hops)
+{
+	uint32_t best = FABRIC_NONE, fewest = UINT32_MAX, most = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const uint8_t *row = hops + (size_t)sw * graph->n;
+		uint32_t far = 0;
+
+		if (!route_has_hosts(graph, sw))
+			continue;
+		for (uint32_t to = 0; to < graph->n; to++)
+			far += row[to] == ROUTE_FAR;
+		if (far < fewest)
+			best = sw;
+		fewest = MIN(fewest, far);
+		most = MAX(most, far);
+	}
+	return most ? best : FABRIC_NONE;
+}
+
+static void lead_to_transit(struct connect *connect)
+{
+	const struct route_graph *graph = connect->graph;
+	const uint8_t *hops = connect->hops + connect->transit;
+
+	memset(connect->toward, 0xFF, graph->n * sizeof(*connect->toward));
+	connect_to(connect, connect->transit);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (connect->found[sw] == connect->transit)
+			connect->toward[sw] = connect->via[sw];
+		for (uint32_t e = graph->first_edge[sw];
+		     e < graph->first_edge[sw + 1] && connect->toward[sw] == FABRIC_NONE; e++)
+			if (route_leads(graph, e, hops[(size_t)sw * graph->n],
+					hops[(size_t)graph->edges[e].to * graph->n]))
+				connect->toward[sw] = e;
+	}
+}
+
+/* All vias; g_array_unref them. */
+static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
+			   const uint8_t *next)
+{
+	struct connect connect = { .graph = graph, .hops = hops, .next = next };
+
+	connect.vias = g_array_new(FALSE, FALSE, sizeof(struct via));
+	connect.transit = find_transit(graph, hops);
+	if (connect.transit == FABRIC_NONE)
+		return connect.vias;
+	connect.turns = turns_new(graph, connect.transit);
+	connect.toward = g_new(uint32_t, graph->n + 1);
+	connect.via = g_new(uint32_t, graph->n + 1);
+	connect.found = g_new(uint32_t, graph->n + 1);
+	memset(connect.found, 0xFF, graph->n * sizeof(*connect.found));
+	connect.path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	connect.fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
+	lead_to_transit(&connect);
+	for (uint32_t to = 0; to < graph->n; to++)
+		if (to != connect.transit)
+			connect_to(&connect, to);
+	turns_free(connect.turns);
+	g_free(connect.toward);
+	g_free(connect.via);
+	g_free(connect.found);
+	g_array_unref(connect.path);
+	g_array_unref(connect.fresh);
+	return connect.vias;
+}
+
+/* ---- entries ---- */
+
+static void put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	if (routing->lft[sw][lid] != port)
+		routing_put(routing, sw, lid, port);
+}
+
+static void put_pair(const struct route_graph *graph, uint32_t from, uint32_t to, uint8_t own,
+		     uint8_t hosts, struct routing *routing)
+{
+	uint16_t lid = graph->own_lid[to];
+
+	for (unsigned int i = 0; lid && i < 1u << graph->own_lmc[to]; i++)
+		put(routing, from, lid + i, own);
+	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+		put(routing, from, graph->targets[t].lid, hosts);
+}
+
+/* Entries of one switch for all that it has no legal path to; ports of the vias by destination. */
+static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8_t *hops,
+		       const uint8_t *next, const uint8_t *ports, struct routing *routing)
+{
+	bool has_hosts = route_has_hosts(graph, sw);
 
 	for (uint32_t to = 0; to < graph->n; to++) {
-		uint16_t lid;
+		uint8_t port = ports[to];
 
-		if (is_legal(connect, sw, to) || next[to] == ROUTE_NO_PORT)
+		if (hops[to] != ROUTE_FAR)
 			continue;
-		if (route_has_hosts(graph, sw)) {
-			connect_pair_once(connect, sw, to, true);
-			continue;
-		}
-		for (uint32_t i = 0; (lid = lid_of(graph, to, true, i)); i++)
-			if (lft[lid] == ROUTE_NO_PORT)
-				lft[lid] = next[to];
-		if (route_has_hosts(graph, to))
-			connect_pair_once(connect, sw, to, false);
+		put_pair(graph, sw, to, port == ROUTE_NO_PORT && !has_hosts ? next[to] : port,
+			 port, routing);
 	}
 }
 
-static void free_turns(gpointer turns)
+static gint compare_vias(gconstpointer a, gconstpointer b)
 {
-	if (turns)
-		g_array_unref(turns);
+	const struct via *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		   struct routing *routing)
 {
-	uint32_t n_edges = graph->first_edge[graph->n];
-	struct connect connect = { .graph = graph, .hops = hops, .routing = routing };
+	GArray *vias = connect_all(graph, hops, next);
+	uint8_t *ports = g_malloc(graph->n + 1);
+	uint32_t i = 0;
 
-	connect.from = g_new(uint32_t, n_edges + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			connect.from[e] = sw;
-	connect.turns = g_new0(GArray *, n_edges + 1);
-	connect.asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	connect.fixed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	connect.seen = g_new0(uint32_t, n_edges + 1);
-	connect.stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		connect_switch(&connect, next + (size_t)sw * graph->n, sw);
-	for (uint32_t e = 0; e < n_edges; e++)
-		free_turns(connect.turns[e]);
-	g_free(connect.turns);
-	g_free(connect.from);
-	g_hash_table_unref(connect.asked);
-	g_hash_table_unref(connect.fixed);
-	g_free(connect.seen);
-	g_array_unref(connect.stack);
+	g_array_sort(vias, compare_vias);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		size_t row = (size_t)sw * graph->n;
+
+		memset(ports, ROUTE_NO_PORT, graph->n);
+		for (; i < vias->len && g_array_index(vias, struct via, i).from == sw; i++) {
+			const struct via *via = &g_array_index(vias, struct via, i);
+
+			ports[via->to] = graph->links[graph->edges[via->edge].first_link];
+		}
+		put_switch(graph, sw, hops + row, next + row, ports, routing);
+	}
+	g_array_unref(vias);
+	g_free(ports);
 }

@@ -24,6 +24,7 @@ libroute_a_SOURCES = \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/trace.h \
 	opensm/route/tree.c \
+	opensm/route/turns.c opensm/route/turns.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c \
 	opensm/route/weights.c opensm/route/weights.h \
