@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "osmroute/outage.h"
 #include "route/engine.h"
 
 #define THREADS_MAX 256
@@ -112,6 +113,26 @@ static gboolean take_engines(const char *name, const char *value, void *data, GE
 	return true;
 }
 
+static gboolean take_outages(const char *name, const char *value, void *data, GError **error)
+{
+	struct reader *reader = data;
+	g_auto(GStrv) names = g_strsplit_set(value, ", ", -1);
+
+	for (unsigned int i = 0; names[i]; i++) {
+		g_autofree char *shown = g_strescape(names[i], NULL);
+		unsigned int kinds = 0;
+
+		for (unsigned int kind = 0; kind < OUTAGE_N_KINDS; kind++)
+			if (!strcmp(names[i], "all") || !strcmp(names[i], outage_kind_names[kind]))
+				kinds |= 1u << kind;
+		if (!kinds && *names[i])
+			return wrong(error, "%s: no kind '%s'; there are link, switch, leaf, all",
+				     name, shown);
+		reader->arguments->outages |= kinds;
+	}
+	return true;
+}
+
 static gboolean take_shared(const char *name, const char *value, void *data, GError **error)
 {
 	struct reader *reader = data;
@@ -168,8 +189,11 @@ static void add_own(struct reader *reader)
 		 "judge again after losing so many random cables between switches", "N"},
 		{"lose-percent", 'x', 0, G_OPTION_ARG_DOUBLE, &reader->lose_percent,
 		 "the same with a part of these cables", "P"},
+		{"outage", 0, 0, G_OPTION_ARG_CALLBACK, take_outages,
+		 "lose one thing at a time and get it back: link, switch, leaf, with commas, or all",
+		 "KINDS"},
 		{"trials", 0, 0, G_OPTION_ARG_INT, &reader->trials,
-		 "how often cables are lost, others each time; 5 unless given", "N"},
+		 "how often something is lost, another each time; 5 unless given", "N"},
 		{"seed", 's', 0, G_OPTION_ARG_INT64, &reader->seed,
 		 "seed of what is random; 1 unless given", "N"},
 		{"shifts", 0, 0, G_OPTION_ARG_INT, &reader->shifts,
@@ -182,6 +206,7 @@ static void add_own(struct reader *reader)
 		{"dot", 0, 0, G_OPTION_ARG_FILENAME, &a->dot,
 		 "write a drawing for Graphviz: load by the first engine as colour and width",
 		 "FILE"},
+		{"svg", 0, 0, G_OPTION_ARG_FILENAME, &a->svg, "write the same as a picture", "FILE"},
 		{"lfts", 0, 0, G_OPTION_ARG_FILENAME, &a->lfts,
 		 "write the table of the first engine as opensm-lfts.dump has it", "FILE"},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &reader->version, "print the version", NULL},
@@ -276,5 +301,6 @@ void arguments_clear(struct arguments *arguments)
 	g_free(arguments->topology);
 	g_free(arguments->dot);
 	g_free(arguments->lfts);
+	g_free(arguments->svg);
 	*arguments = (struct arguments){0};
 }

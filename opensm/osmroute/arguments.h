@@ -17,9 +17,10 @@ struct arguments {
 	unsigned int threads, repeats, trials;
 	uint32_t lose;
 	double lose_percent;
+	unsigned int outages; /* 1 << enum outage_kind */
 	uint64_t seed;
 	struct quality_effort effort;
-	char *dot, *lfts; /* files to write, or NULL */
+	char *dot, *lfts, *svg; /* files to write, or NULL */
 };
 
 /*

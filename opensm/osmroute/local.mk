@@ -3,13 +3,21 @@
 noinst_LIBRARIES += libosmroute.a
 libosmroute_a_SOURCES = \
 	opensm/osmroute/arguments.c opensm/osmroute/arguments.h \
+	opensm/osmroute/changes.c opensm/osmroute/changes.h \
 	opensm/osmroute/cost.c opensm/osmroute/cost.h \
 	opensm/osmroute/draw.c opensm/osmroute/draw.h \
 	opensm/osmroute/judge.c opensm/osmroute/judge.h \
+	opensm/osmroute/judgement.c opensm/osmroute/judgement.h \
+	opensm/osmroute/layout.c opensm/osmroute/layout.h \
 	opensm/osmroute/loss.c opensm/osmroute/loss.h \
+	opensm/osmroute/median.c opensm/osmroute/median.h \
+	opensm/osmroute/outage.c opensm/osmroute/outage.h \
+	opensm/osmroute/picture.c opensm/osmroute/picture.h \
 	opensm/osmroute/quality.c opensm/osmroute/quality.h \
+	opensm/osmroute/ranks.c opensm/osmroute/ranks.h \
 	opensm/osmroute/report.c opensm/osmroute/report.h \
-	opensm/osmroute/report_json.c
+	opensm/osmroute/report_json.c \
+	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h
 LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute

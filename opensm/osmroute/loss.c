@@ -2,11 +2,7 @@
 /* Cables are listed in the order of the walk, so the same seed takes the same cables. */
 #include "osmroute/loss.h"
 
-#include <string.h>
-
 #include "complib/random.h"
-
-#define BLOCK 64
 
 struct cable {
 	struct builder_port *a, *b;
@@ -59,6 +55,33 @@ GArray *loss_take(struct builder *builder, uint32_t n, uint64_t *state)
 	return g_array_set_size(cables, n);
 }
 
+static void take(GArray *lost, struct builder_port *port)
+{
+	struct cable cable = {port, port->peer};
+
+	if (!cable.b)
+		return;
+	builder_unlink(port);
+	g_array_append_val(lost, cable);
+}
+
+GArray *loss_take_cable(struct builder_port *port)
+{
+	GArray *lost = g_array_new(FALSE, FALSE, sizeof(struct cable));
+
+	take(lost, port);
+	return lost;
+}
+
+GArray *loss_take_node(struct builder_node *node)
+{
+	GArray *lost = g_array_new(FALSE, FALSE, sizeof(struct cable));
+
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		take(lost, &node->ports[num]);
+	return lost;
+}
+
 void loss_restore(GArray *lost)
 {
 	for (uint32_t i = 0; i < lost->len; i++) {
@@ -67,23 +90,4 @@ void loss_restore(GArray *lost)
 		builder_link(cable->a, cable->b);
 	}
 	g_array_unref(lost);
-}
-
-uint64_t loss_changed_blocks(const struct fabric *fabric, const struct routing *routing,
-			     const struct fabric *old_fabric, const struct routing *old)
-{
-	uint64_t changed = 0;
-
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
-		uint32_t node = fabric_node_by_guid(old_fabric, guid);
-		const uint8_t *was = node == FABRIC_NONE ? NULL
-							 : old->lft[old_fabric->nodes[node].sw];
-
-		for (uint32_t block = 0; block < routing->n_blocks; block++)
-			changed += !was || block >= old->n_blocks ||
-				   memcmp(routing->lft[sw] + block * BLOCK, was + block * BLOCK,
-					  BLOCK) != 0;
-	}
-	return changed;
 }

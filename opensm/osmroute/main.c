@@ -18,6 +18,7 @@
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
+#include "osmroute/picture.h"
 #include "osmroute/report.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
@@ -89,6 +90,7 @@ static void judge(struct program *program)
 		.effort = arguments->effort,
 		.repeats = arguments->repeats,
 		.lose = cables_to_lose(program),
+		.outages = arguments->outages,
 		.trials = arguments->trials,
 		.seed = arguments->seed,
 	};
@@ -156,12 +158,17 @@ static bool write_files(const struct program *program, GError **error)
 	bool done = true;
 
 	if (!routing)
-		return (!arguments->dot && !arguments->lfts) ||
+		return (!arguments->dot && !arguments->svg && !arguments->lfts) ||
 		       fail(error, "no engine made a table that could be written");
 	if (arguments->dot) {
 		g_autofree char *text = draw_fabric(program->fabric, routing);
 
 		done = g_file_set_contents(arguments->dot, text, -1, error);
+	}
+	if (done && arguments->svg) {
+		g_autofree char *text = picture_of_fabric(program->fabric, routing);
+
+		done = g_file_set_contents(arguments->svg, text, -1, error);
 	}
 	if (done && arguments->lfts) {
 		char *text = lfts_text(program, routing);

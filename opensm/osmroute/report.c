@@ -5,7 +5,8 @@
  */
 #include "osmroute/report.h"
 
-#include <stdlib.h>
+#include "osmroute/median.h"
+#include "osmroute/report_outages.h"
 
 #define MEGABYTE (1024.0 * 1024.0)
 
@@ -49,13 +50,6 @@ static struct row row_of(const struct judgement *j, uint64_t c)
 	}};
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Column by column. */
 static struct row median_row(const struct row *rows, unsigned int n)
 {
@@ -65,8 +59,7 @@ static struct row median_row(const struct row *rows, unsigned int n)
 	for (unsigned int k = 0; k < N_COLUMNS; k++) {
 		for (unsigned int i = 0; i < n; i++)
 			values[i] = rows[i].values[k];
-		qsort(values, n, sizeof(*values), compare_doubles);
-		median.values[k] = values[n / 2];
+		median.values[k] = median_of(values, n);
 	}
 	return median;
 }
@@ -221,6 +214,7 @@ char *report_table(const struct report_subject *subject)
 		add_report(text, subject->reports->pdata[i]);
 		add_remarks(remarks, subject->reports->pdata[i]);
 	}
+	report_outages(text, remarks, subject->reports);
 	if (remarks->len)
 		g_string_append_printf(text, "\n%s", remarks->str);
 	g_string_free(remarks, TRUE);

@@ -2,6 +2,7 @@
 /* The same as dictionaries; keys are explained in osmroute(1). */
 #include <json-glib/json-glib.h>
 
+#include "osmroute/outage.h"
 #include "osmroute/report.h"
 
 static void add_bool(GVariantDict *dict, const char *key, bool value)
@@ -91,9 +92,48 @@ static GVariant *trial_value(const struct judge_trial *trial)
 	add_judgement(&dict, &trial->after);
 	if (!trial->after.refusal) {
 		add_number(&dict, "hosts_cut_off", trial->n_hosts);
-		add_number(&dict, "entries_kept", trial->kept);
+		add_number(&dict, "entries_kept", trial->after.kept);
 		add_number(&dict, "blocks_changed", trial->changed);
 	}
+	return g_variant_dict_end(&dict);
+}
+
+static GVariant *step_value(const struct outage_step *step)
+{
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_judgement(&dict, &step->after);
+	if (!step->after.refusal) {
+		add_number(&dict, "entries_kept", step->after.kept);
+		add_number(&dict, "blocks_changed", step->changes.blocks);
+		add_number(&dict, "blocks_own", step->changes.own);
+	}
+	return g_variant_dict_end(&dict);
+}
+
+static GVariant *outage_value(const struct outage_report *outage)
+{
+	GVariantBuilder trials;
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_text(&dict, "class", outage->name);
+	add_number(&dict, "candidates", outage->n_things);
+	g_variant_builder_init(&trials, G_VARIANT_TYPE("aa{sv}"));
+	for (guint i = 0; i < outage->trials->len; i++) {
+		const struct outage_trial *trial =
+			&g_array_index(outage->trials, struct outage_trial, i);
+		GVariantDict inner;
+
+		g_variant_dict_init(&inner, NULL);
+		add_text(&inner, "what", trial->what);
+		add_number(&inner, "hosts_cut_off", trial->n_hosts);
+		g_variant_dict_insert_value(&inner, "lost", step_value(&trial->lost));
+		g_variant_dict_insert_value(&inner, "back", step_value(&trial->back));
+		g_variant_builder_add_value(&trials, g_variant_dict_end(&inner));
+	}
+	g_variant_dict_insert_value(&dict, "trials", g_variant_builder_end(&trials));
 	return g_variant_dict_end(&dict);
 }
 
@@ -111,7 +151,7 @@ static GVariant *promises_value(unsigned int promises)
 
 static GVariant *report_value(const struct judge_report *report)
 {
-	GVariantBuilder trials;
+	GVariantBuilder trials, outages;
 	GVariantDict dict;
 
 	g_variant_dict_init(&dict, NULL);
@@ -126,6 +166,10 @@ static GVariant *report_value(const struct judge_report *report)
 			&trials,
 			trial_value(&g_array_index(report->trials, struct judge_trial, i)));
 	g_variant_dict_insert_value(&dict, "losses", g_variant_builder_end(&trials));
+	g_variant_builder_init(&outages, G_VARIANT_TYPE("aa{sv}"));
+	for (guint i = 0; i < report->outages->len; i++)
+		g_variant_builder_add_value(&outages, outage_value(report->outages->pdata[i]));
+	g_variant_dict_insert_value(&dict, "outages", g_variant_builder_end(&outages));
 	return g_variant_dict_end(&dict);
 }
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Runs an engine as the daemon does: table, what can be kept of an earlier one, verifier. Nothing
+ * here knows an engine by name.
+ */
+#include "osmroute/judgement.h"
+
+#include <stdlib.h>
+
+static int compare_costs(const void *a, const void *b)
+{
+	const struct cost *x = a, *y = b;
+
+	return x->seconds < y->seconds ? -1 : x->seconds > y->seconds;
+}
+
+/* The one with the median of seconds; memory is the greatest, as caches of malloc() hide some. */
+static struct cost median_cost(struct cost *costs, unsigned int n)
+{
+	struct cost cost;
+
+	qsort(costs, n, sizeof(*costs), compare_costs);
+	cost = costs[n / 2];
+	for (unsigned int i = 0; i < n; i++)
+		cost.memory = MAX(cost.memory, costs[i].memory);
+	return cost;
+}
+
+/* Whether the daemon would keep old routes: not if there is a cable that they do not use. */
+static bool worth_keeping(const struct fabric *old_fabric, const struct fabric *fabric)
+{
+	struct fabric_diff diff;
+	bool worth;
+
+	fabric_diff(old_fabric, fabric, &diff);
+	worth = !diff.links_new;
+	fabric_diff_clear(&diff);
+	return worth;
+}
+
+static struct routing *make_once(const struct judge_task *task, const struct fabric *fabric,
+				 const struct route_engine *engine,
+				 const struct fabric *old_fabric, const struct routing *old,
+				 struct judgement *judgement)
+{
+	g_autoptr(GError) error = NULL;
+	struct routing *routing = engine->compute(fabric, task->input, &error);
+
+	if (!routing)
+		judgement->refusal = g_utf8_make_valid(error->message, -1);
+	else if (old)
+		judgement->kept = routing_keep(fabric, task->input, routing, old_fabric, old);
+	return routing;
+}
+
+static struct routing *make(const struct judge_task *task, const struct fabric *fabric,
+			    const struct route_engine *engine, const struct fabric *old_fabric,
+			    const struct routing *old, struct judgement *judgement)
+{
+	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
+	struct routing *routing = NULL;
+
+	for (unsigned int i = 0; i < task->repeats; i++) {
+		struct cost_meter meter;
+
+		if (routing)
+			routing_unref(routing);
+		cost_begin(&meter, task->input->threads);
+		routing = make_once(task, fabric, engine, old_fabric, old, judgement);
+		cost_end(&meter, &costs[i]);
+		if (!routing)
+			return NULL;
+	}
+	judgement->engine = median_cost(costs, task->repeats);
+	return routing;
+}
+
+struct routing *judgement_compute(const struct judge_task *task, const struct fabric *fabric,
+				  const struct route_engine *engine, struct judgement *judgement)
+{
+	return make(task, fabric, engine, NULL, NULL, judgement);
+}
+
+struct routing *judgement_repair(const struct judge_task *task, const struct fabric *fabric,
+				 const struct route_engine *engine,
+				 const struct fabric *old_fabric, const struct routing *old,
+				 struct judgement *judgement)
+{
+	return make(task, fabric, engine, old_fabric,
+		    worth_keeping(old_fabric, fabric) ? old : NULL, judgement);
+}
+
+void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
+		     const struct routing *routing, struct judgement *judgement)
+{
+	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
+
+	for (unsigned int i = 0; i < task->repeats; i++) {
+		struct cost_meter meter;
+
+		route_verdict_clear(&judgement->verdict);
+		cost_begin(&meter, task->input->threads);
+		judgement->good = route_verify_by(fabric, routing, task->input->threads,
+						  &judgement->verdict);
+		cost_end(&meter, &costs[i]);
+	}
+	judgement->verify = median_cost(costs, task->repeats);
+	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
+	quality_measure(fabric, routing, &task->effort, &judgement->quality);
+}
+
+void judgement_clear(struct judgement *judgement)
+{
+	g_free(judgement->refusal);
+	route_verdict_clear(&judgement->verdict);
+}

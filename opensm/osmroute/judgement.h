@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A table of an engine: what the verifier says of it, what it cost and is worth. */
+#ifndef OSMROUTE_JUDGEMENT_H
+#define OSMROUTE_JUDGEMENT_H
+
+#include "fabric/builder.h"
+#include "osmroute/cost.h"
+#include "osmroute/quality.h"
+#include "route/engine.h"
+
+/* What is asked. */
+struct judge_task {
+	struct builder *builder; /* with LIDs */
+	const struct route_input *input;
+	struct quality_effort effort;
+	unsigned int repeats; /* of engine and verifier, at least 1: their costs are medians */
+	uint32_t lose;	      /* cables between switches to lose at a time; 0: none */
+	unsigned int outages; /* 1 << enum outage_kind: what to lose and get back one at a time */
+	unsigned int trials;  /* how often */
+	uint64_t seed;	      /* of the losses */
+};
+
+struct judgement {
+	char *refusal; /* why the engine made no table, which leaves all below empty; or NULL */
+	struct cost engine, verify;
+	bool good; /* the verifier's answer: such a table may be programmed */
+	struct route_verdict verdict;
+	struct quality quality;
+	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
+	uint64_t kept;	 /* entries put back by routing_keep() */
+};
+
+/* The table of an engine and its cost, or NULL and a refusal in the judgement. */
+struct routing *judgement_compute(const struct judge_task *task, const struct fabric *fabric,
+				  const struct route_engine *engine, struct judgement *judgement);
+/* What the daemon makes of the table that it had when the fabric is another now. */
+struct routing *judgement_repair(const struct judge_task *task, const struct fabric *fabric,
+				 const struct route_engine *engine,
+				 const struct fabric *old_fabric, const struct routing *old,
+				 struct judgement *judgement);
+/* All else of the judgement. */
+void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
+		     const struct routing *routing, struct judgement *judgement);
+void judgement_clear(struct judgement *judgement);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Rows: a switch stands over the middle of its neighbours one row below, so that those of a pod
+ * come together; the lowest row is in the order of the fabric. The row with the most switches sets
+ * the width, and the others are spread over it.
+ */
+#include "osmroute/layout.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MARGIN 60.0   /* around everything; the legend is in it */
+#define STEP 16.0     /* between switches side by side, at least */
+#define LABEL 120.0   /* room of a name */
+#define ROW_MIN 160.0 /* between two rows, more if they are long */
+#define ROW_MAX 600.0
+#define HOST_STEP 4.0
+#define COLUMNS 3 /* of hosts below a switch */
+
+struct place {
+	uint32_t sw;
+	double wish; /* where it would like to stand, 0..1 */
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->wish != y->wish)
+		return x->wish < y->wish ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+/* The mean of the neighbours one rank below; its own number among the lowest. */
+static double wish_of(const struct layout *layout, const struct fabric *fabric, uint32_t sw)
+{
+	uint8_t num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
+	uint32_t rank = layout->ranks.of[sw];
+	double sum = 0;
+	unsigned int n = 0;
+
+	for (unsigned int num = 1; rank && num <= num_ports; num++) {
+		uint32_t to = ranks_across(fabric, sw, num);
+
+		if (to == FABRIC_NONE || layout->ranks.of[to] != rank - 1)
+			continue;
+		sum += layout->switches[to].x;
+		n++;
+	}
+	return n ? sum / n : (double)sw / fabric->n_switches;
+}
+
+/* Sets x of a row to parts of the width, 0..1. */
+static uint32_t place_row(struct layout *layout, const struct fabric *fabric, uint32_t rank)
+{
+	g_autofree struct place *places = g_new(struct place, fabric->n_switches + 1);
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		if (layout->ranks.of[sw] == rank)
+			places[n++] = (struct place){sw, wish_of(layout, fabric, sw)};
+	qsort(places, n, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < n; i++)
+		layout->switches[places[i].sw].x = (i + 0.5) / n;
+	return n;
+}
+
+static uint32_t most_hosts(const struct layout *layout, const struct fabric *fabric)
+{
+	uint32_t most = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		most = MAX(most, layout->ranks.hosts[sw]);
+	return most;
+}
+
+static void lay_rows(struct layout *layout, const struct fabric *fabric)
+{
+	uint32_t widest = 0, hosts = most_hosts(layout, fabric);
+	double width, row, lowest;
+
+	for (uint32_t rank = 0; rank < layout->ranks.n; rank++)
+		widest = MAX(widest, place_row(layout, fabric, rank));
+	layout->columns = COLUMNS;
+	width = MAX(widest * STEP, 400);
+	row = CLAMP(width / 5, ROW_MIN, ROW_MAX);
+	lowest = MARGIN + LABEL + row * (layout->ranks.n - 1);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		layout->switches[sw].x = MARGIN + layout->switches[sw].x * width;
+		layout->switches[sw].y = lowest - row * layout->ranks.of[sw];
+	}
+	layout->width = width + 2 * MARGIN;
+	layout->height = lowest + LABEL + (hosts / COLUMNS + 1) * HOST_STEP + MARGIN;
+}
+
+static void lay_circle(struct layout *layout, const struct fabric *fabric)
+{
+	uint32_t n = fabric->n_switches;
+	double radius = MAX(n * STEP / (2 * G_PI), 120);
+	double border = MARGIN + LABEL + (most_hosts(layout, fabric) + 2) * HOST_STEP;
+
+	layout->centre = (struct layout_point){radius + border, radius + border};
+	for (uint32_t sw = 0; sw < n; sw++) {
+		double angle = 2 * G_PI * sw / n;
+
+		layout->switches[sw].x = layout->centre.x + radius * sin(angle);
+		layout->switches[sw].y = layout->centre.y - radius * cos(angle);
+	}
+	layout->width = layout->height = 2 * (radius + border);
+}
+
+void layout_init(struct layout *layout, const struct fabric *fabric)
+{
+	*layout = (struct layout){.switches = g_new0(struct layout_point, fabric->n_switches + 1)};
+	ranks_init(&layout->ranks, fabric);
+	if (layout->ranks.layered)
+		lay_rows(layout, fabric);
+	else
+		lay_circle(layout, fabric);
+}
+
+void layout_clear(struct layout *layout)
+{
+	ranks_clear(&layout->ranks);
+	g_free(layout->switches);
+	*layout = (struct layout){0};
+}
+
+/* From the centre outwards beyond a switch. */
+static struct layout_point outwards(const struct layout *layout, uint32_t sw, double distance)
+{
+	struct layout_point point = layout->switches[sw];
+	double x = point.x - layout->centre.x, y = point.y - layout->centre.y;
+	double radius = hypot(x, y);
+
+	return (struct layout_point){point.x + x / radius * distance,
+				     point.y + y / radius * distance};
+}
+
+struct layout_point layout_host(const struct layout *layout, uint32_t sw, uint32_t i)
+{
+	struct layout_point point = layout->switches[sw];
+
+	if (!layout->columns)
+		return outwards(layout, sw, LAYOUT_BOX + i * HOST_STEP);
+	point.x += ((double)(i % layout->columns) - (layout->columns - 1) / 2.0) * HOST_STEP;
+	point.y += LAYOUT_BOX + i / layout->columns * HOST_STEP;
+	return point;
+}
+
+struct layout_label layout_label(const struct layout *layout, uint32_t sw)
+{
+	struct layout_point point = layout->switches[sw];
+	uint32_t hosts = layout->ranks.hosts[sw];
+	double angle;
+
+	if (layout->columns) { /* upright: the upper ones above, the lowest below their hosts */
+		uint32_t rows = (hosts + layout->columns - 1) / layout->columns;
+		bool lowest = layout->ranks.of[sw] == 0;
+
+		point.x += 3; /* half the height of letters */
+		point.y += lowest ? LAYOUT_BOX + rows * HOST_STEP : -LAYOUT_BOX;
+		return (struct layout_label){point, -90, lowest ? "end" : "start"};
+	}
+	point = outwards(layout, sw, LAYOUT_BOX + hosts * HOST_STEP);
+	angle = atan2(point.y - layout->centre.y, point.x - layout->centre.x) * 180 / G_PI;
+	if (fabs(angle) <= 90)
+		return (struct layout_label){point, angle, "start"};
+	return (struct layout_label){point, angle + 180, "end"};
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Where the nodes of a fabric stand in a picture, in pixels from its upper left corner. */
+#ifndef OSMROUTE_LAYOUT_H
+#define OSMROUTE_LAYOUT_H
+
+#include "osmroute/ranks.h"
+
+#define LAYOUT_BOX 10.0 /* width and height of a switch */
+
+struct layout_point {
+	double x, y;
+};
+
+struct layout_label {
+	struct layout_point at;
+	double angle;	    /* degrees */
+	const char *anchor; /* start or end of the text is there */
+};
+
+struct layout {
+	struct ranks ranks;
+	struct layout_point *switches; /* [switch]: the middle */
+	uint32_t columns;	       /* of hosts below a switch, in rows */
+	struct layout_point centre;    /* of the circle */
+	double width, height;
+};
+
+void layout_init(struct layout *layout, const struct fabric *fabric);
+void layout_clear(struct layout *layout);
+
+/* The i-th host of a switch, and the switch's name. */
+struct layout_point layout_host(const struct layout *layout, uint32_t sw, uint32_t i);
+struct layout_label layout_label(const struct layout *layout, uint32_t sw);
+
+#endif

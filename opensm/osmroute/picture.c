@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Plain SVG, no scripts and no style sheets. Where things stand follows from the fabric alone, so
+ * pictures of two engines can be laid over each other. Busy cables are drawn last, upon the others.
+ */
+#include "osmroute/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osmroute/layout.h"
+#include "osmroute/quality.h"
+
+#define WIDTH_MIN 0.4
+#define WIDTH_MAX 4.0
+#define LABEL_MAX 28 /* characters of a name that are shown */
+#define LEGEND_STEPS 24
+#define LEGEND_STEP 10
+
+struct cable {
+	uint32_t a, b; /* ports */
+	uint64_t load;
+};
+
+struct picture_text {
+	const struct fabric *fabric;
+	const uint64_t *load; /* [port] */
+	uint64_t most;
+	struct layout layout;
+	GString *text;
+};
+
+/* ---- parts of the text ---- */
+
+/* Characters that XML 1.0 forbids, however they are written, become spaces. */
+static char *escape(const char *name)
+{
+	g_autofree char *valid = g_utf8_make_valid(name, -1);
+	GString *kept = g_string_new(NULL);
+
+	for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+		gunichar code = g_utf8_get_char(c);
+
+		g_string_append_unichar(kept, code < 0x20 || code == 0x7F || code == 0xFFFE ||
+							      code == 0xFFFF
+						      ? ' '
+						      : code);
+	}
+	g_free(valid);
+	valid = g_string_free(kept, FALSE);
+	return g_markup_escape_text(valid, -1);
+}
+
+static char *name_of(const struct fabric *fabric, uint32_t node)
+{
+	const struct fabric_node *n = &fabric->nodes[node];
+
+	return n->description[0] ? escape(n->description)
+				 : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", n->guid);
+}
+
+/* The beginning of a name that may be long. */
+static char *label_of(const struct fabric *fabric, uint32_t node)
+{
+	g_autofree char *valid = g_utf8_make_valid(fabric->nodes[node].description, -1);
+	g_autofree char *part = NULL;
+
+	if (!valid[0] || g_utf8_strlen(valid, -1) <= LABEL_MAX)
+		return name_of(fabric, node);
+	part = g_utf8_substring(valid, 0, LABEL_MAX - 1);
+	g_free(valid);
+	valid = g_strconcat(part, "\xE2\x80\xA6", NULL);
+	return escape(valid);
+}
+
+/* ' NAME="VALUE"', with a number of fixed form, whatever the locale. */
+static void add_real(GString *text, const char *name, double value)
+{
+	char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_ascii_formatd(buffer, sizeof(buffer), "%.1f", value);
+	g_string_append_printf(text, " %s=\"%s\"", name, buffer);
+}
+
+static void add_point(GString *text, const char *x_name, const char *y_name,
+		      const struct layout_point *point)
+{
+	add_real(text, x_name, point->x);
+	add_real(text, y_name, point->y);
+}
+
+/* ' stroke="#rrggbb"' or fill: green by yellow to red; part is 0..1. */
+static void add_colour(GString *text, const char *name, double part)
+{
+	unsigned int red = part < 0.5 ? (unsigned int)lround(30 + 2 * part * 200) : 230;
+	unsigned int green = part < 0.5 ? 170 : (unsigned int)lround(170 * 2 * (1 - part));
+
+	g_string_append_printf(text, " %s=\"#%02x%02x28\"", name, red, green);
+}
+
+/* ---- cables ---- */
+
+static int compare_cables(const void *a, const void *b)
+{
+	const struct cable *x = a, *y = b;
+
+	if (x->load != y->load)
+		return x->load < y->load ? -1 : 1;
+	return x->a < y->a ? -1 : x->a > y->a;
+}
+
+static GArray *list_cables(const struct fabric *fabric, const uint64_t *load)
+{
+	GArray *cables = g_array_new(FALSE, FALSE, sizeof(struct cable));
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t peer = fabric->ports[i].peer;
+		struct cable cable = {i, peer, 0};
+
+		if (peer == FABRIC_NONE || peer <= i ||
+		    !fabric_is_switch(fabric, fabric->ports[i].node) ||
+		    !fabric_is_switch(fabric, fabric->ports[peer].node))
+			continue;
+		cable.load = MAX(load[i], load[peer]);
+		g_array_append_val(cables, cable);
+	}
+	g_array_sort(cables, compare_cables);
+	return cables;
+}
+
+/* "NAME port N: F flows" of one direction. */
+static void add_direction(const struct picture_text *picture, uint32_t port)
+{
+	const struct fabric_port *p = &picture->fabric->ports[port];
+	g_autofree char *name = name_of(picture->fabric, p->node);
+
+	g_string_append_printf(picture->text, "%s port %u: %" G_GUINT64_FORMAT " flows", name,
+			       p->num, picture->load[port]);
+}
+
+static void add_cable(const struct picture_text *picture, const struct cable *cable)
+{
+	const struct fabric *fabric = picture->fabric;
+	const struct layout_point *points = picture->layout.switches;
+	double part = picture->most ? (double)cable->load / picture->most : 0;
+	GString *text = picture->text;
+
+	g_string_append(text, "<line");
+	add_point(text, "x1", "y1", &points[fabric->nodes[fabric->ports[cable->a].node].sw]);
+	add_point(text, "x2", "y2", &points[fabric->nodes[fabric->ports[cable->b].node].sw]);
+	add_colour(text, "stroke", part);
+	add_real(text, "stroke-width", WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * part * part);
+	g_string_append(text, "><title>");
+	add_direction(picture, cable->a);
+	g_string_append(text, ", ");
+	add_direction(picture, cable->b);
+	g_string_append(text, "</title></line>\n");
+}
+
+static void add_cables(const struct picture_text *picture)
+{
+	g_autoptr(GArray) cables = list_cables(picture->fabric, picture->load);
+
+	g_string_append(picture->text, "<g id=\"cables\" stroke-opacity=\"0.8\">\n");
+	for (guint i = 0; i < cables->len; i++)
+		add_cable(picture, &g_array_index(cables, struct cable, i));
+	g_string_append(picture->text, "</g>\n");
+}
+
+/* ---- nodes ---- */
+
+static void add_host(const struct picture_text *picture, uint32_t node,
+		     const struct layout_point *point)
+{
+	g_autofree char *name = name_of(picture->fabric, node);
+
+	g_string_append(picture->text, "<circle");
+	add_point(picture->text, "cx", "cy", point);
+	g_string_append_printf(picture->text, " r=\"1.5\"><title>%s</title></circle>\n", name);
+}
+
+static void add_hosts(const struct picture_text *picture, uint32_t sw)
+{
+	const struct fabric *fabric = picture->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	uint32_t n = 0;
+
+	for (unsigned int num = 1; num <= node->num_ports; num++) {
+		uint32_t peer = fabric->ports[node->first_port + num].peer;
+		struct layout_point point;
+
+		if (peer == FABRIC_NONE || fabric_is_switch(fabric, fabric->ports[peer].node))
+			continue;
+		point = layout_host(&picture->layout, sw, n++);
+		add_host(picture, fabric->ports[peer].node, &point);
+	}
+}
+
+static void add_label(const struct picture_text *picture, uint32_t sw)
+{
+	g_autofree char *label = label_of(picture->fabric, picture->fabric->switches[sw].node);
+	struct layout_label place = layout_label(&picture->layout, sw);
+	GString *text = picture->text;
+
+	g_string_append(text, "<text");
+	add_point(text, "x", "y", &place.at);
+	if (place.angle != 0) {
+		char angle[G_ASCII_DTOSTR_BUF_SIZE], x[G_ASCII_DTOSTR_BUF_SIZE],
+			y[G_ASCII_DTOSTR_BUF_SIZE];
+
+		g_string_append_printf(text, " transform=\"rotate(%s %s %s)\"",
+				       g_ascii_formatd(angle, sizeof(angle), "%.1f", place.angle),
+				       g_ascii_formatd(x, sizeof(x), "%.1f", place.at.x),
+				       g_ascii_formatd(y, sizeof(y), "%.1f", place.at.y));
+	}
+	g_string_append_printf(text, " text-anchor=\"%s\">%s</text>\n", place.anchor, label);
+}
+
+static void add_switch(const struct picture_text *picture, uint32_t sw)
+{
+	const struct layout_point *point = &picture->layout.switches[sw];
+	const struct layout_point corner = {point->x - LAYOUT_BOX / 2, point->y - LAYOUT_BOX / 2};
+	g_autofree char *name = name_of(picture->fabric, picture->fabric->switches[sw].node);
+	uint32_t hosts = picture->layout.ranks.hosts[sw];
+
+	g_string_append(picture->text, "<rect");
+	add_point(picture->text, "x", "y", &corner);
+	add_real(picture->text, "width", LAYOUT_BOX);
+	add_real(picture->text, "height", LAYOUT_BOX);
+	g_string_append_printf(picture->text, "><title>%s", name);
+	if (hosts)
+		g_string_append_printf(picture->text, ", %u hosts", hosts);
+	g_string_append(picture->text, "</title></rect>\n");
+}
+
+/* Calls add for each switch, within a group of these attributes. */
+static void add_group(const struct picture_text *picture, const char *attributes,
+		      void (*add)(const struct picture_text *picture, uint32_t sw))
+{
+	g_string_append_printf(picture->text, "<g %s>\n", attributes);
+	for (uint32_t sw = 0; sw < picture->fabric->n_switches; sw++)
+		add(picture, sw);
+	g_string_append(picture->text, "</g>\n");
+}
+
+/* ---- the whole ---- */
+
+static void add_legend(const struct picture_text *picture, const char *engine)
+{
+	GString *text = picture->text;
+
+	g_string_append(text, "<g font-size=\"12\">\n");
+	for (unsigned int i = 0; i < LEGEND_STEPS; i++) {
+		g_string_append_printf(text, "<rect x=\"%u\" y=\"10\" width=\"%u\" height=\"10\"",
+				       10 + i * LEGEND_STEP, LEGEND_STEP);
+		add_colour(text, "fill", (double)i / (LEGEND_STEPS - 1));
+		g_string_append(text, "/>\n");
+	}
+	g_string_append_printf(text,
+			       "<text x=\"10\" y=\"34\">%s: 0 to %" G_GUINT64_FORMAT
+			       " flows on a cable, all hosts sending to all</text>\n</g>\n",
+			       engine, picture->most);
+}
+
+static void add_head(const struct picture_text *picture)
+{
+	const struct layout *layout = &picture->layout;
+	GString *text = picture->text;
+
+	g_string_append_printf(text,
+			       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+			       "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\""
+			       " width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\""
+			       " font-family=\"sans-serif\">\n"
+			       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+			       layout->width, layout->height, layout->width, layout->height);
+}
+
+char *picture_of_fabric(const struct fabric *fabric, const struct routing *routing)
+{
+	g_autofree uint64_t *load = quality_load(fabric, routing);
+	struct picture_text picture = {fabric, load, .text = g_string_new(NULL)};
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		picture.most = MAX(picture.most, load[i]);
+	layout_init(&picture.layout, fabric);
+	add_head(&picture);
+	add_legend(&picture, routing->engine);
+	add_cables(&picture);
+	add_group(&picture, "id=\"hosts\" fill=\"#4060a0\"", add_hosts);
+	add_group(&picture, "id=\"switches\" fill=\"#e8e8f4\" stroke=\"#303030\"", add_switch);
+	add_group(&picture, "id=\"labels\" font-size=\"8\"", add_label);
+	g_string_append(picture.text, "</svg>\n");
+	layout_clear(&picture.layout);
+	return g_string_free(picture.text, FALSE);
+}
