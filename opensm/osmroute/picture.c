@@ -13,7 +13,9 @@
 #include "osmroute/quality.h"
 
 #define WIDTH_MIN 0.4
-#define WIDTH_MAX 4.0
+#define WIDTH_MOST 4.0	  /* of the busiest cable, if there is room */
+#define WIDTH_LEAST 1.2	  /* if there are many */
+#define CABLES_DENSE 1500 /* a cable of width 1 among so many is legible */
 #define LABEL_MAX 28 /* characters of a name that are shown */
 #define LEGEND_STEPS 24
 #define LEGEND_STEP 10
@@ -26,7 +28,10 @@ struct cable {
 struct picture_text {
 	const struct fabric *fabric;
 	const uint64_t *load; /* [port] */
+	GArray *cables;	      /* struct cable, idle ones first */
 	uint64_t most;
+	double mean; /* of the busier directions of all cables */
+	double top;  /* that is quite red: a balanced fabric is yellow all over */
 	struct layout layout;
 	GString *text;
 };
@@ -143,14 +148,15 @@ static void add_cable(const struct picture_text *picture, const struct cable *ca
 {
 	const struct fabric *fabric = picture->fabric;
 	const struct layout_point *points = picture->layout.switches;
-	double part = picture->most ? (double)cable->load / picture->most : 0;
+	double part = picture->top > 0 ? cable->load / picture->top : 0;
+	double width = CLAMP((double)CABLES_DENSE / picture->cables->len, WIDTH_LEAST, WIDTH_MOST);
 	GString *text = picture->text;
 
 	g_string_append(text, "<line");
 	add_point(text, "x1", "y1", &points[fabric->nodes[fabric->ports[cable->a].node].sw]);
 	add_point(text, "x2", "y2", &points[fabric->nodes[fabric->ports[cable->b].node].sw]);
 	add_colour(text, "stroke", part);
-	add_real(text, "stroke-width", WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * part * part);
+	add_real(text, "stroke-width", WIDTH_MIN + (width - WIDTH_MIN) * part);
 	g_string_append(text, "><title>");
 	add_direction(picture, cable->a);
 	g_string_append(text, ", ");
@@ -160,11 +166,9 @@ static void add_cable(const struct picture_text *picture, const struct cable *ca
 
 static void add_cables(const struct picture_text *picture)
 {
-	g_autoptr(GArray) cables = list_cables(picture->fabric, picture->load);
-
 	g_string_append(picture->text, "<g id=\"cables\" stroke-opacity=\"0.8\">\n");
-	for (guint i = 0; i < cables->len; i++)
-		add_cable(picture, &g_array_index(cables, struct cable, i));
+	for (guint i = 0; i < picture->cables->len; i++)
+		add_cable(picture, &g_array_index(picture->cables, struct cable, i));
 	g_string_append(picture->text, "</g>\n");
 }
 
@@ -258,9 +262,10 @@ static void add_legend(const struct picture_text *picture, const char *engine)
 		g_string_append(text, "/>\n");
 	}
 	g_string_append_printf(text,
-			       "<text x=\"10\" y=\"34\">%s: 0 to %" G_GUINT64_FORMAT
-			       " flows on a cable, all hosts sending to all</text>\n</g>\n",
-			       engine, picture->most);
+			       "<text x=\"10\" y=\"34\">%s: 0 to %.0f flows on a cable, all hosts"
+			       " sending to all; mean %.0f, most %" G_GUINT64_FORMAT
+			       "</text>\n</g>\n",
+			       engine, picture->top, picture->mean, picture->most);
 }
 
 static void add_head(const struct picture_text *picture)
@@ -277,20 +282,37 @@ static void add_head(const struct picture_text *picture)
 			       layout->width, layout->height, layout->width, layout->height);
 }
 
+static void scale(struct picture_text *picture)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < picture->cables->len; i++) {
+		uint64_t load = g_array_index(picture->cables, struct cable, i).load;
+
+		picture->most = MAX(picture->most, load);
+		sum += load;
+	}
+	picture->mean = picture->cables->len ? sum / picture->cables->len : 0;
+	picture->top = MAX(2 * picture->mean, picture->most);
+}
+
 char *picture_of_fabric(const struct fabric *fabric, const struct routing *routing)
 {
 	g_autofree uint64_t *load = quality_load(fabric, routing);
-	struct picture_text picture = {fabric, load, .text = g_string_new(NULL)};
+	g_autoptr(GArray) cables = list_cables(fabric, load);
+	struct picture_text picture = {fabric, load, cables, .text = g_string_new(NULL)};
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		picture.most = MAX(picture.most, load[i]);
+	scale(&picture);
 	layout_init(&picture.layout, fabric);
 	add_head(&picture);
 	add_legend(&picture, routing->engine);
 	add_cables(&picture);
 	add_group(&picture, "id=\"hosts\" fill=\"#4060a0\"", add_hosts);
 	add_group(&picture, "id=\"switches\" fill=\"#e8e8f4\" stroke=\"#303030\"", add_switch);
-	add_group(&picture, "id=\"labels\" font-size=\"8\"", add_label);
+	add_group(&picture,
+		  "id=\"labels\" font-size=\"8\" stroke=\"white\" stroke-width=\"2\""
+		  " paint-order=\"stroke\"",
+		  add_label);
 	g_string_append(picture.text, "</svg>\n");
 	layout_clear(&picture.layout);
 	return g_string_free(picture.text, FALSE);

@@ -9,9 +9,10 @@
 
 /*
  * A document of SVG 1.1. Switches stand in rows if the fabric is a tree of layers, those with hosts
- * lowest, else on a circle; hosts are dots beside their switch. Cables between switches have the
- * colour and width of the load of their busier direction, all hosts sending to all; names and
- * loads are tooltips. g_free it.
+ * lowest, else on a circle; hosts are dots beside their switch. The load of a cable between
+ * switches, all hosts sending to all, is that of its busier direction: green and thin if idle, to
+ * red and wide at twice the mean, or at the busiest if that is more. Names and loads are tooltips.
+ * g_free it.
  */
 char *picture_of_fabric(const struct fabric *fabric, const struct routing *routing);
 

@@ -9,6 +9,8 @@
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
+#include "osmroute/outage.h"
+#include "osmroute/picture.h"
 #include "tests/unit/fabric_make.h"
 
 #define PATH_MAX_PORTS 64
@@ -319,32 +321,121 @@ START_TEST(test_losses)
 }
 END_TEST
 
+static struct changes count_changes(const struct fabric *fabric, const struct routing *now,
+				    const struct routing *old, uint64_t rebooted)
+{
+	const struct picture pictures[] = {{fabric, now}, {fabric, old}};
+	struct changes changes;
+
+	changes_count(&pictures[0], &pictures[1], old != NULL, rebooted, &changes);
+	return changes;
+}
+
 START_TEST(test_changed_blocks)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 0);
 	struct routing *one = compute(fabric, "minhop"), *two = compute(fabric, "minhop");
+	uint64_t guid = fabric->nodes[fabric->switches[3].node].guid;
 
 	ck_assert_uint_gt(one->n_blocks, 2);
-	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 0);
+	ck_assert_uint_eq(count_changes(fabric, one, two, 0).blocks, 0);
 	one->lft[3][63] ^= 1;
 	one->lft[3][62] ^= 1;
-	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 1);
+	ck_assert_uint_eq(count_changes(fabric, one, two, 0).blocks, 1);
 	one->lft[3][64] ^= 1;
 	one->lft[9][1] ^= 1;
-	ck_assert_uint_eq(loss_changed_blocks(fabric, one, fabric, two), 3);
+	ck_assert_uint_eq(count_changes(fabric, one, two, 0).blocks, 3);
+	ck_assert_uint_eq(count_changes(fabric, one, two, 0).own, 0);
+	ck_assert_uint_eq(count_changes(fabric, one, two, guid).blocks, 1);
+	ck_assert_uint_eq(count_changes(fabric, one, two, guid).own, one->n_blocks);
+	ck_assert_uint_eq(count_changes(fabric, one, NULL, 0).blocks, 0);
+	ck_assert_uint_eq(count_changes(fabric, one, NULL, 0).own,
+			  (uint64_t)one->n_blocks * fabric->n_switches);
 	routing_unref(one);
 	routing_unref(two);
 	fabric_unref(fabric);
 }
 END_TEST
 
-static struct judge_report *judge(const char *spec, const char *engine, uint32_t lose)
+/* A table that was shorter meanwhile left the last blocks as they were. */
+START_TEST(test_blocks_beyond_the_end)
+{
+	struct fabric *fabric = make_fabric("fattree:8", 0);
+	struct routing *now = compute(fabric, "minhop"), *before = compute(fabric, "minhop");
+	struct routing *meanwhile = compute(fabric, "minhop");
+	const struct picture picture = {fabric, now};
+	const struct picture earlier[] = {{fabric, meanwhile}, {fabric, before}};
+	struct changes changes;
+	uint32_t last = (now->n_blocks - 1) * 64;
+
+	meanwhile->n_blocks--;
+	now->lft[5][last] ^= 1;
+	before->lft[5][last] ^= 1;
+	changes_count(&picture, earlier, 2, 0, &changes);
+	ck_assert_uint_eq(changes.blocks, 0);
+	before->lft[5][last] ^= 1;
+	changes_count(&picture, earlier, 2, 0, &changes);
+	ck_assert_uint_eq(changes.blocks, 1);
+	routing_unref(now);
+	routing_unref(before);
+	routing_unref(meanwhile);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* ---- single things lost and back ---- */
+
+#define ALL_OUTAGES ((1u << OUTAGE_N_KINDS) - 1)
+
+static char *classes_text(const char *spec, unsigned int kinds)
+{
+	struct fabric *fabric = make_fabric(spec, 0);
+	GPtrArray *classes = outage_classes(fabric, kinds);
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < classes->len; i++) {
+		const struct outage_class *class = classes->pdata[i];
+
+		g_string_append_printf(text, "%s%s: %u", i ? ", " : "", class->name,
+				       class->things->len);
+	}
+	g_ptr_array_unref(classes);
+	fabric_unref(fabric);
+	return g_string_free(text, FALSE);
+}
+
+/* The leaf of the subnet manager cannot be lost. */
+START_TEST(test_classes)
+{
+	static const struct {
+		const char *spec;
+		unsigned int kinds;
+		const char *classes;
+	} rows[] = {
+		{"fattree:4", ALL_OUTAGES,
+		 "link 0-1: 16, link 1-2: 16, switch 1: 8, switch 2: 4, leaf: 7"},
+		{"fattree:4", 1 << OUTAGE_SWITCH, "switch 1: 8, switch 2: 4"},
+		{"fattree:4", 0, ""},
+		{"torus:4x4", ALL_OUTAGES, "link: 32, leaf: 15"},
+		{"mesh:2", ALL_OUTAGES, "link: 1, leaf: 1"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = classes_text(rows[i].spec, rows[i].kinds);
+
+		ck_assert_str_eq(text, rows[i].classes);
+	}
+}
+END_TEST
+
+static struct judge_report *judge(const char *spec, const char *engine, uint32_t lose,
+				  unsigned int outages)
 {
 	struct builder *builder = make_builder_of(spec);
 	const struct route_input input = {.threads = 1};
 	const struct judge_task task = {
 		.builder = builder, .input = &input, .effort = QUALITY_EFFORT_DEFAULT,
-		.repeats = 2, .lose = lose, .trials = 4, .seed = 9,
+		.repeats = 2, .lose = lose, .outages = outages, .trials = 4, .seed = 9,
 	};
 	struct judge_report *report;
 	struct fabric *fabric;
@@ -359,12 +450,12 @@ static struct judge_report *judge(const char *spec, const char *engine, uint32_t
 
 START_TEST(test_judge)
 {
-	struct judge_report *one = judge("torus:4x4", "updn", 2), *two;
+	struct judge_report *one = judge("torus:4x4", "updn", 2, 0), *two;
 
 	ck_assert(one->before.good && one->before.verdict.acyclic);
 	ck_assert(!judge_refused(one) && !judge_rejected(one));
 	ck_assert_uint_eq(one->trials->len, 4);
-	two = judge("torus:4x4", "updn", 2);
+	two = judge("torus:4x4", "updn", 2, 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		const struct judge_trial *a = &g_array_index(one->trials, struct judge_trial, i);
 		const struct judge_trial *b = &g_array_index(two->trials, struct judge_trial, i);
@@ -378,15 +469,84 @@ START_TEST(test_judge)
 	judge_report_free(two);
 	judge_report_free(one);
 
-	one = judge("torus:4x4", "ftree", 2);
+	one = judge("torus:4x4", "ftree", 2, 0);
 	ck_assert(judge_refused(one) && !judge_rejected(one) && one->before.refusal);
 	ck_assert_uint_eq(one->trials->len, 0);
 	judge_report_free(one);
 
 	/* All three cables gone: two of three hosts are cut off. */
-	one = judge("torus:3", "minhop", 3);
+	one = judge("torus:3", "minhop", 3, 0);
 	ck_assert_uint_eq(g_array_index(one->trials, struct judge_trial, 0).n_hosts, 2);
 	judge_report_free(one);
+}
+END_TEST
+
+static void check_trial(const struct judge_report *report, const struct outage_report *outage,
+			const struct outage_trial *trial)
+{
+	const struct quality *before = &report->before.quality;
+	const struct quality *lost = &trial->lost.after.quality, *back = &trial->back.after.quality;
+	bool link = g_str_has_prefix(outage->name, "link");
+	uint32_t channels = link ? 2 : 2 * (!strcmp(outage->name, "leaf") ? 2 : 4);
+
+	ck_assert(trial->lost.after.good && trial->back.after.good);
+	ck_assert_uint_eq(lost->n_channels, before->n_channels - channels);
+	ck_assert_uint_eq(trial->n_hosts, !strcmp(outage->name, "leaf") ? 2 : 0);
+	ck_assert_uint_eq(lost->n_hosts, before->n_hosts - trial->n_hosts);
+	ck_assert_uint_eq(lost->pairs, lost->routed);
+	ck_assert_uint_eq(back->n_channels, before->n_channels);
+	ck_assert_uint_eq(back->routed, before->routed);
+	ck_assert_uint_eq(trial->lost.changes.own, 0);
+	ck_assert_uint_gt(trial->lost.changes.blocks, 0);
+	ck_assert_uint_eq(trial->back.changes.own, link ? 0 : report->routing->n_blocks);
+	ck_assert_ptr_nonnull(strstr(trial->what, link ? ") port " : " (0x"));
+	ck_assert(link || !strstr(trial->what, "port"));
+}
+
+START_TEST(test_outages)
+{
+	struct judge_report *report = judge("fattree:4", _i ? "updn" : "minhop", 0, ALL_OUTAGES);
+	struct judge_report *again = judge("fattree:4", _i ? "updn" : "minhop", 0, ALL_OUTAGES);
+
+	ck_assert_uint_eq(report->outages->len, 5);
+	ck_assert(!judge_refused(report) && !judge_rejected(report));
+	for (guint i = 0; i < 5; i++) {
+		const struct outage_report *outage = report->outages->pdata[i];
+		const struct outage_report *other = again->outages->pdata[i];
+
+		ck_assert_uint_eq(outage->trials->len, 4);
+		for (guint k = 0; k < 4; k++) {
+			const struct outage_trial *trial =
+				&g_array_index(outage->trials, struct outage_trial, k);
+
+			check_trial(report, outage, trial);
+			ck_assert_str_eq(
+				trial->what,
+				g_array_index(other->trials, struct outage_trial, k).what);
+			for (guint j = 0; j < k; j++)
+				ck_assert_str_ne(trial->what, g_array_index(outage->trials,
+									    struct outage_trial,
+									    j).what);
+		}
+	}
+	judge_report_free(again);
+	judge_report_free(report);
+}
+END_TEST
+
+/* What cuts the fabric in two: the far host is gone, and its switch is not rebooted. */
+START_TEST(test_outage_of_a_bridge)
+{
+	struct judge_report *report = judge("mesh:2", "minhop", 0, 1 << OUTAGE_LINK);
+	const struct outage_report *outage = report->outages->pdata[0];
+	const struct outage_trial *trial = &g_array_index(outage->trials, struct outage_trial, 0);
+
+	ck_assert_uint_eq(outage->trials->len, 1);
+	ck_assert_uint_eq(trial->n_hosts, 1);
+	ck_assert_uint_eq(trial->lost.after.quality.pairs, 0);
+	ck_assert_uint_eq(trial->back.after.quality.routed, 2);
+	ck_assert_uint_eq(trial->back.changes.own, 0);
+	judge_report_free(report);
 }
 END_TEST
 
@@ -426,6 +586,14 @@ START_TEST(test_names_are_quoted)
 	text = draw_fabric(fabric, routing);
 	ck_assert_ptr_nonnull(strstr(text, "label=\"a\\\"];\\\\ b\xEF\xBF\xBD\"]"));
 	ck_assert(g_utf8_validate(text, -1, NULL));
+	g_free(text);
+	strcpy((char *)builder->sm_port->node->description.node_string,
+	       "<a&\"'\n\x1B\xFF\xEF\xBF\xBF");
+	fabric_unref(fabric);
+	fabric = builder_freeze(builder);
+	text = picture_of_fabric(fabric, routing);
+	ck_assert_ptr_nonnull(
+		strstr(text, "<title>&lt;a&amp;&quot;&apos;  \xEF\xBF\xBD </title>"));
 	routing_unref(routing);
 	fabric_unref(fabric);
 	builder_free(builder);
@@ -443,7 +611,11 @@ int main(void)
 	tcase_add_test(tcase, test_broken_tables);
 	tcase_add_test(tcase, test_losses);
 	tcase_add_test(tcase, test_changed_blocks);
+	tcase_add_test(tcase, test_blocks_beyond_the_end);
+	tcase_add_test(tcase, test_classes);
 	tcase_add_test(tcase, test_judge);
+	tcase_add_loop_test(tcase, test_outages, 0, 2);
+	tcase_add_test(tcase, test_outage_of_a_bridge);
 	tcase_add_test(tcase, test_memory_is_seen);
 	tcase_add_test(tcase, test_names_are_quoted);
 	suite_add_tcase(suite, tcase);

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 BUILD = os.environ.get('top_builddir', '.')
 SOURCE = os.environ.get('top_srcdir', '.')
@@ -85,6 +86,52 @@ def test_table():
     check('an engine among all refused', run('torus:4x4').returncode == 0)
 
 
+def test_outages():
+    result = run('-R', 'updn,ftree', '--outage', 'link,leaf', '--trials', '2', 'torus:4x4')
+    rows = re.findall(r'^  (link|leaf) +(lost|back) +\d+/\d+ .* (\d of \d) +right$',
+                      result.stdout, re.M)
+    check('rows of outages', rows == [(what, when, '0 of 2') for what in ('link', 'leaf')
+                                      for when in ('lost', 'back')], result.stdout)
+    classes = report('-R', 'minhop', '--outage', 'all', '--trials', '1',
+                     'fattree:4')['engines'][0]['outages']
+    check('classes', [one['class'] for one in classes] ==
+          ['link 0-1', 'link 1-2', 'switch 1', 'switch 2', 'leaf'], classes)
+    check('blocks', all(trial[step]['blocks_changed'] > 0 and trial[step]['right']
+                        for one in classes for trial in one['trials']
+                        for step in ('lost', 'back')), classes)
+    check('blocks of a switch that was rebooted',
+          [one['trials'][0]['back']['blocks_own'] > 0 for one in classes] ==
+          [False, False, True, True, True], classes)
+
+
+def svg_of(directory, *arguments):
+    path = os.path.join(directory, 'svg')
+    check(f'picture of {arguments}', run('--svg', path, *arguments).returncode == 0)
+    space = '{http://www.w3.org/2000/svg}'
+    groups = {group.get('id'): list(group) for group in
+              xml.etree.ElementTree.parse(path).getroot().iter(space + 'g')}
+    return groups
+
+
+def test_svg(directory):
+    groups = svg_of(directory, '-R', 'updn', 'fattree:4')
+    check('parts of a tree', [len(groups[name]) for name in ('cables', 'hosts', 'switches',
+                                                             'labels')] == [32, 16, 20, 20])
+    check('rows', len({switch.get('y') for switch in groups['switches']}) == 3)
+    check('loads', all(re.fullmatch(r'\S+ port \d+: \d+ flows, \S+ port \d+: \d+ flows',
+                                    cable[0].text) for cable in groups['cables']))
+    groups = svg_of(directory, '-R', 'minhop', 'torus:4x4')
+    places = {(switch.get('x'), switch.get('y')) for switch in groups['switches']}
+    check('a circle', len(places) == len(groups['switches']) == 16, places)
+    topo = os.path.join(directory, 'names')
+    with open(topo, 'wb') as file:
+        file.write(b'Switch 2 "s" # "<&\x01\xff]]>"\n[1] "a"[1]\n[2] "b"[1]\n\n'
+                   b'Ca 1 "a"\n[1] "s"[1]\n\nCa 1 "b"\n[1] "s"[2]\n')
+    groups = svg_of(directory, '-R', 'minhop', topo)
+    check('names', groups['switches'][0][0].text == '<& \ufffd]]>, 2 hosts' and
+          not groups['cables'], groups['switches'][0][0].text)
+
+
 def test_files(directory):
     dot, lfts, topo = (os.path.join(directory, name) for name in ('dot', 'lfts', 'topo'))
     roots = os.path.join(directory, 'roots')
@@ -123,6 +170,8 @@ def test_errors(directory):
     with open(garbage, 'wb') as file:
         file.write(b'\x00\xff\xfe garbage\n')
     cases = {
+        'kind of outage': ['--outage', 'link,bogus', 'fattree:4'],
+        'no place for a picture': ['-R', 'minhop', '--svg', '/nonexistent/svg', 'fattree:4'],
         'no topology': [],
         'two topologies': ['fattree:4', 'fattree:4'],
         'no such file': ['/nonexistent'],
@@ -171,7 +220,7 @@ def test_manual():
                        for word in pair if word)
     check('options of the manual page and of --help', told == written,
           (sorted(told - written), sorted(written - told)))
-    keys = keys_of(report('--lose', '1', 'torus:4x4'))
+    keys = keys_of(report('--lose', '1', '--outage', 'leaf', 'torus:4x4'))
     explained = set(re.findall(r'\w+', manual.split('.SH JSON\n')[1].split('\n.SH ')[0]))
     check('keys of JSON in the manual page', keys <= explained, sorted(keys - explained))
     check('there are keys', {'refused', 'witness', 'entries_kept'} <= keys, sorted(keys))
@@ -183,6 +232,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         test_json()
         test_table()
+        test_outages()
+        test_svg(directory)
         test_files(directory)
         test_errors(directory)
     test_manual()
