@@ -6,44 +6,22 @@
 
 #define NO_CHANNEL UINT32_MAX
 
-struct port_bits {
-	uint64_t word[4];
-};
-
 struct dependency {
-	const struct fabric *fabric;
-	uint32_t n;		/* channels, those that lead to no switch included */
-	uint32_t *first;	/* [switch]: channel of port 0 */
-	uint32_t *across;	/* [channel]: the next switch, or FABRIC_NONE */
-	struct port_bits *wants; /* [channel]: exit ports of the next switch */
+	uint32_t n_switches, n; /* channels, those that lead to no switch included */
+	const uint32_t *first, *across;
+	struct dependency_ports *wants; /* [channel]: exit ports of the next switch */
 };
 
-struct dependency *dependency_new(const struct fabric *fabric)
+struct dependency *dependency_new(uint32_t n_switches, const uint32_t *first,
+				  const uint32_t *across)
 {
 	struct dependency *dependency = g_new0(struct dependency, 1);
-	uint32_t n = 0;
 
-	dependency->fabric = fabric;
-	dependency->first = g_new(uint32_t, fabric->n_switches + 1);
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		dependency->first[sw] = n;
-		n += fabric->nodes[fabric->switches[sw].node].num_ports + 1u;
-	}
-	dependency->first[fabric->n_switches] = n;
-	dependency->n = n;
-	dependency->across = g_new(uint32_t, n + 1);
-	dependency->wants = g_new0(struct port_bits, n + 1);
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		for (uint32_t c = dependency->first[sw]; c < dependency->first[sw + 1]; c++) {
-			uint32_t num = c - dependency->first[sw];
-			uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-
-			dependency->across[c] = FABRIC_NONE;
-			if (peer != FABRIC_NONE)
-				dependency->across[c] =
-					fabric->nodes[fabric->ports[peer].node].sw;
-		}
-	}
+	dependency->n_switches = n_switches;
+	dependency->n = first[n_switches];
+	dependency->first = first;
+	dependency->across = across;
+	dependency->wants = g_new0(struct dependency_ports, dependency->n + 1);
 	return dependency;
 }
 
@@ -51,16 +29,19 @@ void dependency_free(struct dependency *dependency)
 {
 	if (!dependency)
 		return;
-	g_free(dependency->first);
-	g_free(dependency->across);
 	g_free(dependency->wants);
 	g_free(dependency);
 }
 
-void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port,
-			const uint8_t wanted[256])
+static struct dependency_ports *wants_of(struct dependency *dependency, uint32_t sw, uint8_t port)
 {
-	struct port_bits *wants = &dependency->wants[dependency->first[sw] + port];
+	return &dependency->wants[dependency->first[sw] + port];
+}
+
+void dependency_add_wanted(struct dependency *dependency, uint32_t sw, uint8_t port,
+			   const uint8_t wanted[256])
+{
+	struct dependency_ports *wants = wants_of(dependency, sw, port);
 
 	for (unsigned int first = 0; first < 256; first += 8) {
 		uint64_t eight;
@@ -71,17 +52,24 @@ void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port
 	}
 }
 
+void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port,
+			const struct dependency_ports *outs)
+{
+	struct dependency_ports *wants = wants_of(dependency, sw, port);
+
+	for (unsigned int w = 0; w < 4; w++)
+		wants->word[w] |= outs->word[w];
+}
+
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)
 {
-	struct port_bits *wants = &dependency->wants[dependency->first[sw] + port];
-
-	wants->word[out / 64] |= UINT64_C(1) << out % 64;
+	wants_of(dependency, sw, port)->word[out / 64] |= UINT64_C(1) << out % 64;
 }
 
 /* A channel on the path of the depth-first search, and what of its wants is still to be tried. */
 struct step {
 	uint32_t channel;
-	struct port_bits rest;
+	struct dependency_ports rest;
 };
 
 /* The next channel to try from this step that leads to a switch, or NO_CHANNEL. */
@@ -110,7 +98,7 @@ static void push(const struct dependency *dependency, GArray *path, uint8_t *col
 	struct step step = { channel, dependency->wants[channel] };
 
 	if (dependency->across[channel] == FABRIC_NONE)
-		step.rest = (struct port_bits){ { 0 } };
+		step.rest = (struct dependency_ports){ { 0 } };
 	colour[channel] = 1;
 	g_array_append_val(path, step);
 }
@@ -139,7 +127,7 @@ static bool search_from(const struct dependency *dependency, uint32_t start, uin
 
 static struct dependency_channel channel_name(const struct dependency *dependency, uint32_t channel)
 {
-	uint32_t low = 0, high = dependency->fabric->n_switches;
+	uint32_t low = 0, high = dependency->n_switches;
 
 	while (high - low > 1) {
 		uint32_t mid = (low + high) / 2;

@@ -204,6 +204,7 @@ struct route_verdict {
 	bool loop_free;
 	bool acyclic;	/* channel dependencies of all paths, one VL */
 	bool cut;	/* some pair needs a path that does not exist physically */
+	bool by_order;	/* shown by an order of the switches, which is the quick way */
 	uint16_t max_hops;
 	uint64_t paths; /* (switch, LID) pairs checked */
 	uint64_t discarded; /* of these, left without a path so that there is no deadlock */

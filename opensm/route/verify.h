@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the parts of the verifier share; nobody else includes this, except its tests. */
+#ifndef ROUTE_VERIFY_H
+#define ROUTE_VERIFY_H
+
+#include <stdatomic.h>
+
+#include "route/dependency.h"
+#include "route/engine.h"
+#include "route/graph.h"
+
+#define VERIFY_WITNESS_HOPS 64
+#define VERIFY_LID_WORDS (FABRIC_LIDS / 64)
+
+/* A LID and the entry that hands it to its owner. */
+struct verify_column {
+	uint32_t sw;
+	uint16_t lid;
+	uint8_t exit;
+};
+
+struct verify {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	struct route_verdict *verdict;
+	struct route_graph *graph;
+	uint32_t *first;	    /* [switch]: channel of its port 0 */
+	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
+	uint32_t *part;		    /* [switch]: number of its connected part */
+	bool whole;		    /* there is one part */
+	struct verify_column *own;  /* LIDs of switches that the table has room for */
+	uint32_t n_own;
+	GArray *odd;		    /* uint16_t: owned LIDs that are neither there nor targets */
+	_Atomic uint64_t *suspects; /* bit per LID: not shown to be right, and to be walked */
+	struct dependency *dependency;
+};
+
+/* An order of all switches: an edge leads up if it leads to a lower place. */
+struct verify_order {
+	uint32_t *place;    /* [switch] */
+	uint32_t *switches; /* by place */
+};
+
+static inline bool verify_is_suspect(const struct verify *verify, uint16_t lid)
+{
+	return atomic_load_explicit(&verify->suspects[lid / 64], memory_order_relaxed) >> lid % 64 &
+	       1;
+}
+
+static inline void verify_suspect(struct verify *verify, uint16_t lid)
+{
+	if (!verify_is_suspect(verify, lid))
+		atomic_fetch_or_explicit(&verify->suspects[lid / 64], UINT64_C(1) << lid % 64,
+					 memory_order_relaxed);
+}
+
+/* The switch across a port, or FABRIC_NONE. */
+static inline uint32_t verify_across(const struct verify *verify, uint32_t sw, uint8_t num)
+{
+	uint32_t channel = verify->first[sw] + num;
+
+	return channel < verify->first[sw + 1] ? verify->to[channel] : FABRIC_NONE;
+}
+
+static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
+{
+	unsigned int now = atomic_load(widest);
+
+	while (now < hops && !atomic_compare_exchange_weak(widest, &now, hops))
+		;
+}
+
+/*
+ * Ways to a verdict; each leaves suspects to be walked. By order is quick and needs paths that go
+ * up and then down, with few exceptions: false if that does not show that there is no credit loop,
+ * and then what is noted so far is worth nothing. By hops takes anything, notes all dependencies.
+ */
+bool verify_by_order(struct verify *verify, const struct verify_order *order);
+void verify_by_hops(struct verify *verify);
+
+/*
+ * Follows LIDs from all switches at once, by tiles of columns. What is not delivered is suspect. In
+ * follow, unless that is NULL, bits of LIDs are set that hosts send down and then up, or in vain.
+ * The hops of the longest path go to widest.
+ */
+void verify_columns(struct verify *verify, const struct verify_order *order,
+		    const struct verify_column *columns, uint32_t n, _Atomic uint64_t *follow,
+		    _Atomic unsigned int *widest);
+
+/* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
+void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state);
+
+/* Counts paths and walks the suspects, switch by switch. */
+void verify_walk(struct verify *verify);
+
+/* Appends "NAME (0xGUID) port N", or what the entry is if there is no such port. */
+void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uint8_t num);
+
+/* The order that the routing claims, or one by the distance from hosts if it claims none. */
+void verify_order_init(struct verify_order *order, const struct verify *verify);
+void verify_order_clear(struct verify_order *order);
+
+/* route_verify_by() that may leave out the proof by order. */
+bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
+		    unsigned int threads, bool by_order, struct route_verdict *verdict);
+#endif
