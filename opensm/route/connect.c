@@ -296,21 +296,15 @@ static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
 
 /* ---- entries ---- */
 
-static void put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port)
+/*
+ * Between two switches without hosts no via is wanted: what is there already stays, else it is as
+ * the search of hops found it.
+ */
+static uint8_t detour(const struct routing *routing, uint32_t sw, uint16_t lid, uint8_t next)
 {
-	if (routing->lft[sw][lid] != port)
-		routing_put(routing, sw, lid, port);
-}
+	uint8_t is = routing->lft[sw][lid];
 
-static void put_pair(const struct route_graph *graph, uint32_t from, uint32_t to, uint8_t own,
-		     uint8_t hosts, struct routing *routing)
-{
-	uint16_t lid = graph->own_lid[to];
-
-	for (unsigned int i = 0; lid && i < 1u << graph->own_lmc[to]; i++)
-		put(routing, from, lid + i, own);
-	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-		put(routing, from, graph->targets[t].lid, hosts);
+	return is == ROUTE_NO_PORT ? next : is;
 }
 
 /* Entries of one switch for all that it has no legal path to; ports of the vias by destination. */
@@ -320,12 +314,18 @@ static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8
 	bool has_hosts = route_has_hosts(graph, sw);
 
 	for (uint32_t to = 0; to < graph->n; to++) {
+		uint16_t lid = graph->own_lid[to];
 		uint8_t port = ports[to];
 
 		if (hops[to] != ROUTE_FAR)
 			continue;
-		put_pair(graph, sw, to, port == ROUTE_NO_PORT && !has_hosts ? next[to] : port,
-			 port, routing);
+		for (unsigned int i = 0; lid && i < 1u << graph->own_lmc[to]; i++)
+			routing_put(routing, sw, lid + i,
+				    port == ROUTE_NO_PORT && !has_hosts
+					    ? detour(routing, sw, lid + i, next[to])
+					    : port);
+		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+			routing_put(routing, sw, graph->targets[t].lid, port);
 	}
 }
 

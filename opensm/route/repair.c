@@ -17,6 +17,8 @@
 #include "route/parallel.h"
 #include "route/shortest.h"
 
+#define DETOUR_MAX 4 /* switches without a legal path on the way to one that has */
+
 struct repair {
 	struct route_change *change;
 	struct routing *routing;
@@ -121,17 +123,66 @@ static void repair_own_lids(struct row *row, uint32_t x)
 		repair_entry(row, x, graph->own_lid[x] + i);
 }
 
-/* Entries of a destination that is not reached, or not by a legal path: connect.c may set them. */
+/* The switch to which this one sent the LID at home, or by the old routing; FABRIC_NONE: none. */
+static uint32_t sent_to(const struct route_change *change, bool at_home, uint32_t sw, uint16_t lid)
+{
+	const struct fabric *fabric = change->fabric;
+	const uint8_t *lft = change->old->home->rows[change->row[sw]];
+	uint32_t peer;
+
+	if (!at_home && change->before[sw] == FABRIC_NONE)
+		return FABRIC_NONE;
+	if (!at_home)
+		lft = change->old->lft[change->before[sw]];
+	if (lft[lid] > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[fabric_switch_port(fabric, sw, lft[lid])].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+/* Whether what one of these tables says still leads to a switch that has a legal path to x. */
+static bool gets_there(const struct route_change *change, bool at_home, uint32_t sw, uint32_t x,
+		       uint16_t lid)
+{
+	for (unsigned int i = 0; i < DETOUR_MAX; i++) {
+		sw = sent_to(change, at_home, sw, lid);
+		if (sw == FABRIC_NONE)
+			return false;
+		if (change->hops[(size_t)sw * change->n + x] != ROUTE_FAR)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A detour for management only (connect.c) stays if it still gets there, that of home first: then
+ * so does every switch on the way.
+ */
+static uint8_t keep_detour(const struct row *row, uint32_t x, uint16_t lid)
+{
+	const struct route_change *change = row->repair->change;
+
+	if (gets_there(change, true, row->sw, x, lid))
+		return row->home[lid];
+	if (gets_there(change, false, row->sw, x, lid))
+		return change->old->lft[change->before[row->sw]][lid];
+	return ROUTE_NO_PORT;
+}
+
+/* Entries of a destination that is not reached by a legal path; connect.c sets them. */
 static void drop(struct row *row, uint32_t x)
 {
 	const struct route_graph *graph = row->repair->change->graph;
-	uint8_t *lft = routing_own(row->repair->routing, row->sw);
+	struct routing *routing = row->repair->routing;
 	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
 
-	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
-		lft[graph->targets[t].lid] = ROUTE_NO_PORT;
+	for (uint32_t t = graph->first_target[x]; !graph->up && t < graph->first_target[x + 1]; t++)
+		routing_put(routing, row->sw, graph->targets[t].lid, ROUTE_NO_PORT);
+	if (graph->up && route_has_hosts(graph, row->sw))
+		return;
 	for (unsigned int i = 0; i < n; i++)
-		lft[graph->own_lid[x] + i] = ROUTE_NO_PORT;
+		routing_put(routing, row->sw, graph->own_lid[x] + i,
+			    keep_detour(row, x, graph->own_lid[x] + i));
 }
 
 static void repair_destination(struct row *row, uint32_t x)
