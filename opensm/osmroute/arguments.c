@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "osmroute/outage.h"
+#include "osmroute/tables.h"
 #include "route/engine.h"
 
 #define THREADS_MAX 256
@@ -90,6 +91,12 @@ static char *engine_names(void)
 
 /* ---- options ---- */
 
+static void add_engine(struct reader *reader, const struct route_engine *engine)
+{
+	if (!g_ptr_array_find(reader->arguments->engines, engine, NULL))
+		g_ptr_array_add(reader->arguments->engines, (gpointer)engine);
+}
+
 /* -R as the daemon has it; what it falls back on is no question here. */
 static gboolean take_engines(const char *name, const char *value, void *data, GError **error)
 {
@@ -107,8 +114,7 @@ static gboolean take_engines(const char *name, const char *value, void *data, GE
 			shown = g_strescape(names[i], NULL);
 			return wrong(error, "%s: no engine '%s'; there are %s", name, shown, known);
 		}
-		if (!g_ptr_array_find(reader->arguments->engines, engine, NULL))
-			g_ptr_array_add(reader->arguments->engines, (gpointer)engine);
+		add_engine(reader, engine);
 	}
 	return true;
 }
@@ -133,23 +139,35 @@ static gboolean take_outages(const char *name, const char *value, void *data, GE
 	return true;
 }
 
+static bool set_option(struct reader *reader, enum option_id id, const char *value, GError **error)
+{
+	struct options *options = options_copy_with(reader->arguments->options, id, value, error);
+
+	if (!options)
+		return false;
+	options_unref(reader->arguments->options);
+	reader->arguments->options = options;
+	return true;
+}
+
+static gboolean take_tables(const char *name, const char *value, void *data, GError **error)
+{
+	(void)name;
+	add_engine(data, &tables_engine);
+	return set_option(data, OPTION_lfts_file, value, error);
+}
+
 static gboolean take_shared(const char *name, const char *value, void *data, GError **error)
 {
 	struct reader *reader = data;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(shared_ids); i++) {
 		const struct shared *shared = &all_options[shared_ids[i]];
-		struct options *options;
 
 		if (name[1] == '-' ? strcmp(name + 2, shared->flag) : name[1] != shared->letter)
 			continue;
-		options = options_copy_with(reader->arguments->options, shared->id,
-					    shared->preset ? shared->preset : value, error);
-		if (!options)
-			return false;
-		options_unref(reader->arguments->options);
-		reader->arguments->options = options;
-		return true;
+		return set_option(reader, shared->id, shared->preset ? shared->preset : value,
+				  error);
 	}
 	g_assert_not_reached();
 }
@@ -183,6 +201,8 @@ static void add_own(struct reader *reader)
 		 "engines to try, with commas or repeatedly; all there are unless given", "NAMES"},
 		{"routing_engine", 0, 0, G_OPTION_ARG_CALLBACK, take_engines,
 		 "the same, as opensm calls it", "NAMES"},
+		{"tables", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, take_tables,
+		 "judge tables as they are, as opensm-lfts.dump or dump_lfts has them", "FILE"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
 		 "threads that engine and verifier may use; 1 unless given", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,

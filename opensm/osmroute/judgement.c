@@ -90,6 +90,18 @@ struct routing *judgement_repair(const struct judge_task *task, const struct fab
 		    worth_keeping(old_fabric, fabric) ? old : NULL, judgement);
 }
 
+static char *digest_of(const struct routing *routing)
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	char *digest;
+
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		g_checksum_update(sum, routing->lft[sw], routing->top + 1);
+	digest = g_strdup(g_checksum_get_string(sum));
+	g_checksum_free(sum);
+	return digest;
+}
+
 void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 		     const struct routing *routing, struct judgement *judgement)
 {
@@ -106,11 +118,13 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	}
 	judgement->verify = median_cost(costs, task->repeats);
 	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
+	judgement->digest = digest_of(routing);
 	quality_measure(fabric, routing, &task->effort, &judgement->quality);
 }
 
 void judgement_clear(struct judgement *judgement)
 {
 	g_free(judgement->refusal);
+	g_free(judgement->digest);
 	route_verdict_clear(&judgement->verdict);
 }

@@ -28,6 +28,7 @@ struct judgement {
 	struct quality quality;
 	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
 	uint64_t kept;	 /* entries put back by routing_keep() */
+	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
 };
 
 /* The table of an engine and its cost, or NULL and a refusal in the judgement. */

@@ -17,7 +17,8 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/ranks.c opensm/osmroute/ranks.h \
 	opensm/osmroute/report.c opensm/osmroute/report.h \
 	opensm/osmroute/report_json.c \
-	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h
+	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h \
+	opensm/osmroute/tables.c opensm/osmroute/tables.h
 LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute

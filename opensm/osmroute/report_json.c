@@ -81,6 +81,7 @@ static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 	add_verdict(dict, judgement);
 	add_quality(dict, &judgement->quality);
 	add_number(dict, "blocks", judgement->blocks);
+	add_text(dict, "digest", judgement->digest);
 }
 
 static GVariant *trial_value(const struct judge_trial *trial)

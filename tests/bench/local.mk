@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# make bench BENCH_FLAGS='--sizes 16 --runs 5' measures; make check only tries it.
+# make bench BENCH_FLAGS='--sizes 16 --runs 5' measures; make check only tries it. So does
+# make bench-route BENCH_FLAGS='--nets fattree:16 --json FILE' with the routing engines.
 EXTRA_DIST += tests/bench/bench.py tests/bench/lab.py tests/bench/phases.py tests/bench/table.py \
-	tests/bench/count_mads.c
+	tests/bench/count_mads.c tests/bench/route_table.py tests/bench/route_nets.py \
+	tests/bench/route_peer.py tests/bench/route_print.py
 
 check_PROGRAMS += tests/bench/sa_client
 tests_bench_sa_client_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
@@ -13,10 +15,14 @@ tests/bench/count_mads.so: $(srcdir)/tests/bench/count_mads.c Makefile
 	$(AM_V_CCLD)$(MKDIR_P) tests/bench && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \
 		-O2 -fPIC -shared -o $@ $(srcdir)/tests/bench/count_mads.c -ldl
 
-dist_check_SCRIPTS += tests/bench/test_bench.py
-TESTS += tests/bench/test_bench.py
+dist_check_SCRIPTS += tests/bench/test_bench.py tests/bench/test_route_table.py
+TESTS += tests/bench/test_bench.py tests/bench/test_route_table.py
 
 bench: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
 	tests/bench/sa_client$(EXEEXT) tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)
-.PHONY: bench
+
+bench-route: opensm/osmroute/osmroute$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) \
+		$(preload_library) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_table.py $(BENCH_FLAGS)
+.PHONY: bench bench-route

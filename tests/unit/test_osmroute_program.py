@@ -152,6 +152,18 @@ def test_files(directory):
     first = report('-R', 'updn', 'fattree:4')['engines'][0]
     same = ('load_max', 'hops_mean', 'shift_load_max', 'bisection', 'pairs_routed')
     check('the table read back', all(again[key] == first[key] for key in same), (again, first))
+    kept = report('--tables', lfts, 'fattree:4')['engines']
+    check('tables as they are', len(kept) == 1 and kept[0]['engine'] == 'tables' and
+          kept[0]['digest'] == first['digest'] != report('-R', 'dor', 'fattree:4')
+          ['engines'][0]['digest'], kept)
+    with open(lfts) as file:
+        lines = file.read().split('\n')
+    with open(lfts, 'w') as file:
+        file.write('\n'.join(line for line in lines if not line.startswith('0x0008 ')))
+    holes = report('--tables', lfts, 'fattree:4')['engines'][0]
+    check('holes stay', not holes['complete'] and not holes['right'], holes)
+    check('the engine file fills them',
+          report('-R', 'file', '-U', lfts, 'fattree:4')['engines'][0]['complete'])
     with open(topo, 'w') as file:
         file.write('Switch 4 "s"\n[1] "a"[1]\n[2] "b"[1]\n\nCa 1 "a"\n[1] "s"[1]\n\n'
                    'Ca 1 "b"\n[1] "s"[2]\n\nCa 1 "c"\n')
@@ -170,6 +182,7 @@ def test_errors(directory):
     with open(garbage, 'wb') as file:
         file.write(b'\x00\xff\xfe garbage\n')
     cases = {
+        'no tables': ['--tables', '/nonexistent', 'fattree:4'],
         'kind of outage': ['--outage', 'link,bogus', 'fattree:4'],
         'no place for a picture': ['-R', 'minhop', '--svg', '/nonexistent/svg', 'fattree:4'],
         'no topology': [],

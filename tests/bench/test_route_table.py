@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""route_table.py still works: every engine on small nets, and every figure of a row makes sense."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import lab  # noqa: E402 (after the switch above: the source tree may be read-only)
+import route_nets  # noqa: E402
+import route_print  # noqa: E402
+import route_table  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HOSTS = {'fattree:4': 16, 'fattree:8-5%': 128}
+
+passed = failed = 0
+
+
+def check(what, good, detail=''):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+
+
+def check_tables(what, figures, net):
+    pairs = HOSTS[net] * (HOSTS[net] - 1)
+    check(f'{what}: figures', figures['load_ratio'] >= 1 and 0 < figures['bisection'] <= 1 and
+          figures['shift_load_max'] >= 1 and 1 <= figures['hops_mean'] <= figures['hops_max'] and
+          figures['pairs'] == pairs >= figures['pairs_routed'] > 0, figures)
+
+
+def check_ours(what, ours, net):
+    check_tables(what, ours, net)
+    check(f'{what}: right and complete', ours['right'] and ours['pairs'] == ours['pairs_routed'])
+    check(f'{what}: threads', ours['same_bytes'] is True)
+    check(f'{what}: times', all(len(ours[key]) == 1 and 0 < ours[key][0] < 5 for key in
+                                ('seconds', 'seconds_2', 'verify', 'verify_2')), ours)
+
+
+def check_peer(what, peer, net):
+    if 'failed' in peer:
+        check(f'{what}: the peer fell back', peer['failed'] == 'fell back to minhop', peer)
+        return
+    check_tables(f'{what}, peer', peer, net)
+    check(f'{what}: cost of the peer', 0 < peer['seconds'][0] < 5 and peer['megabytes'] > 1, peer)
+
+
+def check_results(results, output, has_peer):
+    check('nets', list(results) == list(route_table.QUICK), list(results))
+    for net, engines in results.items():
+        check(f'{net}: engines', list(engines) == list(route_table.ENGINES), list(engines))
+        for engine, figures in engines.items():
+            check_ours(f'{net} {engine}', figures['ours'], net)
+            if has_peer:
+                check_peer(f'{net} {engine}', figures['peer'], net)
+            else:
+                check(f'{net} {engine}: no peer', not figures['peer'], figures)
+    tree = results['fattree:4']
+    for engine in route_print.TREE_ENGINES:
+        check(f'{engine}: worst shift', tree[engine]['ours']['shift_load_max'] == 1, tree[engine])
+    rows = [line for line in output.splitlines() if line.startswith('| fattree')]
+    check('rows', len(rows) == len(route_table.QUICK) * len(route_table.ENGINES) and
+          all(row.count('|') == len(route_print.HEADINGS) + 1 for row in rows), output)
+
+
+def run(directory):
+    path = os.path.join(directory, 'json')
+    argv = [os.path.join(HERE, 'route_table.py'), '--quick', '--json', path]
+    process = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             errors='replace')
+    check('it runs', process.returncode == 0, process.stdout)
+    if process.returncode == 0:
+        with open(path) as file:
+            has_peer = os.path.exists(lab.ibsim.CLASSIC) and not lab.Osmsim.missing()
+            check_results(json.load(file)['results'], process.stdout, has_peer)
+    again = subprocess.run([*argv[:1], '--nets', '', '--json', path], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, errors='replace')
+    check('it prints what a file has', again.stdout.count('| fattree:4 |') ==
+          len(route_table.ENGINES), again.stdout)
+
+
+def check_degraded():
+    whole, less = route_nets.Net('fattree:8'), route_nets.Net('fattree:8-5%')
+    ends = [sum(end[5] for end in route_nets.cable_ends(net.text)) for net in (whole, less)]
+    check('a part of the cables, with both ends', ends == [512, 512 - 2 * 13], ends)
+    hosts = [sum(not end[5] for end in route_nets.cable_ends(net.text)) for net in (whole, less)]
+    check('and none of hosts', hosts[0] == hosts[1] == 256, hosts)
+    check('the same ones each time', less.text == route_nets.Net('fattree:8-5%').text)
+
+
+def main():
+    lab.ibsim.end_cleanly()
+    check_degraded()
+    with tempfile.TemporaryDirectory(prefix='opensm-bench.') as directory:
+        run(directory)
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
