@@ -5,27 +5,35 @@
  *
  * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
  * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
- * are not in the subnet now are passed over: they may come back. A port that a switch does not have
- * is an error, since the file is then about another switch. All else is for the verifier: this
- * engine promises nothing.
+ * are not in the subnet now are passed over: they may come back. So may cables: an entry for a port
+ * that leads nowhere, or to somebody else's port, counts as open (file_fill.c makes all that are
+ * open fit), and so do those of other switches that lead there and find no other way. A port that
+ * a switch does not have is an error, since the file is then about another switch. All else, as
+ * entries that loop, is for the verifier: this engine promises nothing.
  *
  * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
- * the one that has the fewest LIDs so far. A port that leads to no switch now does not count.
+ * the one that has the fewest LIDs so far. If none of them leads to a switch now the entry is open.
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "route/file_fill.h"
 #include "route/shortest.h"
 
 struct load {
 	const struct fabric *fabric;
 	const struct route_input *input;
 	struct routing *routing;
+	const struct routing *minhop;
+	struct route_fixed fixed;
+	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
 	uint32_t switches, entries;	   /* taken from lfts */
 	uint32_t rows;			   /* taken from hops */
 	uint32_t gone_switches, gone_lids; /* in a file, but not in the subnet */
 	uint32_t no_port;		   /* rows of hops without a port that can be used */
 	uint32_t open_switches, open_lids; /* in the subnet, but not in lfts */
+	uint32_t dead_entries;		   /* of lfts, that lead nowhere */
+	struct route_fill_tally tally;
 };
 
 /* Index of the switch with this node GUID, or FABRIC_NONE. */
@@ -55,47 +63,38 @@ static uint16_t lid_now(const struct fabric *fabric, uint64_t guid, uint16_t lid
 
 /* ---- hop counts ---- */
 
-/* The hops of a row by a port that leads to a switch; 0xFF for others. */
-static uint8_t hops_by(const struct load *load, const struct route_hops_row *row, uint32_t sw,
-		       unsigned int num)
-{
-	const struct fabric *fabric = load->fabric;
-	uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-
-	if (peer == FABRIC_NONE || !fabric_is_switch(fabric, fabric->ports[peer].node))
-		return ROUTE_FAR;
-	return load->input->hops.hops[row->first + num];
-}
-
-/* Lists the ports with the fewest hops; returns how many. */
+/* Lists the ports with the fewest hops that lead to a switch now; returns how many. */
 static unsigned int best_ports(const struct load *load, const struct route_hops_row *row,
 			       uint32_t sw, uint8_t ports[256])
 {
-	unsigned int n = 0;
+	const uint8_t *hops = load->input->hops.hops + row->first;
 	uint8_t best = ROUTE_FAR;
+	unsigned int n = 0;
 
-	for (unsigned int num = 1; num < row->n; num++) {
-		uint8_t hops = hops_by(load, row, sw, num);
-
-		if (hops < best)
-			n = 0;
-		best = MIN(best, hops);
-		if (hops != ROUTE_FAR && hops == best)
+	for (unsigned int num = 1; num < row->n; num++)
+		best = MIN(best, hops[num]);
+	for (unsigned int num = 1; num < row->n && best != ROUTE_FAR; num++)
+		if (hops[num] == best &&
+		    route_next_switch(load->fabric, sw, num) != FABRIC_NONE)
 			ports[n++] = num;
-	}
 	return n;
 }
 
-static void choose(const struct load *load, uint32_t sw, uint16_t lid, const uint8_t *ports,
+static void choose(struct load *load, uint32_t sw, uint16_t lid, const uint8_t *ports,
 		   unsigned int n, uint32_t used[256])
 {
 	uint8_t best = ports[0];
 
+	if (!n) {
+		load->dead[lid] = true;
+		return;
+	}
 	for (unsigned int i = 1; i < n; i++)
 		if (used[ports[i]] < used[best])
 			best = ports[i];
 	used[best]++;
 	load->routing->lft[sw][lid] = best;
+	route_fix(&load->fixed, sw, lid);
 }
 
 /* False and error if the row has more ports than the switch. */
@@ -125,8 +124,8 @@ static bool apply_row(struct load *load, const struct route_graph *graph,
 	n = best_ports(load, row, sw, ports);
 	load->no_port += !n;
 	load->rows += n != 0;
-	n_own = n && graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
-	for (uint32_t t = graph->first_target[to]; n && t < graph->first_target[to + 1]; t++)
+	n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
+	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 		choose(load, sw, graph->targets[t].lid, ports, n, used);
 	for (unsigned int i = 0; i < n_own; i++)
 		choose(load, sw, graph->own_lid[to] + i, ports, n, used);
@@ -166,12 +165,35 @@ static uint32_t count_lids(const struct fabric *fabric)
 	return n;
 }
 
-/* The entries of one switch; done[LID] is set for those taken. Returns how many, -1 and error. */
-static int64_t apply_lft(struct load *load, const struct route_lft *lft, uint32_t sw,
-			 bool *done, GError **error)
+/* Whether a packet that is sent so meets a switch, or the port that it is for. */
+static bool leads_on(const struct fabric *fabric, uint32_t sw, uint8_t port, uint16_t lid)
+{
+	uint32_t own = fabric_port_by_lid(fabric, lid);
+	uint32_t there = fabric_switch_port(fabric, sw, port);
+	uint32_t next = route_next_switch(fabric, sw, port);
+
+	if (port)
+		there = fabric->ports[there].peer;
+	return there == own || (next != FABRIC_NONE && next != sw);
+}
+
+static void apply_entry(struct load *load, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	if (leads_on(load->fabric, sw, port, lid)) {
+		load->routing->lft[sw][lid] = port;
+		route_fix(&load->fixed, sw, lid);
+		load->entries++;
+	} else {
+		load->dead[lid] = true;
+		load->dead_entries++;
+	}
+}
+
+/* The entries of one switch. */
+static bool apply_lft(struct load *load, const struct route_lft *lft, uint32_t sw, GError **error)
 {
 	const struct route_lfts *lfts = &load->input->lfts;
-	uint32_t taken = 0;
+	g_autofree bool *seen = g_new0(bool, FABRIC_LIDS);
 
 	for (uint32_t i = lft->first; i < lft->first + lft->n; i++) {
 		const struct route_lft_entry *entry = &lfts->entries[i];
@@ -182,39 +204,33 @@ static int64_t apply_lft(struct load *load, const struct route_lft *lft, uint32_
 				    "%s:%u: port %u, but switch 0x%016" PRIx64 " has ports 0 to %u",
 				    lfts->file, entry->line, entry->port, lft->guid,
 				    ports_of(load->fabric, sw));
-			return -1;
+			return false;
 		}
-		if (!lid) {
-			load->gone_lids++;
+		load->gone_lids += !lid;
+		if (!lid || seen[lid])
 			continue;
-		}
-		load->routing->lft[sw][lid] = entry->port;
-		taken += !done[lid];
-		done[lid] = true;
+		seen[lid] = true;
+		apply_entry(load, sw, lid, entry->port);
+		load->open_lids--;
 	}
-	load->entries += taken;
-	return taken;
+	return true;
 }
 
 static bool apply_lfts(struct load *load, GError **error)
 {
 	const struct route_lfts *lfts = &load->input->lfts;
 	uint32_t n_lids = count_lids(load->fabric);
-	g_autofree bool *done = g_new(bool, FABRIC_LIDS);
 
 	for (uint32_t i = 0; i < lfts->n; i++) {
 		uint32_t sw = find_switch(load->fabric, lfts->lfts[i].guid);
-		int64_t taken;
 
 		load->gone_switches += sw == FABRIC_NONE;
 		if (sw == FABRIC_NONE)
 			continue;
-		memset(done, 0, FABRIC_LIDS * sizeof(*done));
-		taken = apply_lft(load, &lfts->lfts[i], sw, done, error);
-		if (taken < 0)
+		load->open_lids += n_lids;
+		if (!apply_lft(load, &lfts->lfts[i], sw, error))
 			return false;
 		load->switches++;
-		load->open_lids += n_lids - taken;
 	}
 	load->open_switches = load->fabric->n_switches - load->switches;
 	return true;
@@ -222,10 +238,10 @@ static bool apply_lfts(struct load *load, GError **error)
 
 /* ---- the engine ---- */
 
-static void add_note(GString *text, uint32_t n, const char *what)
+static void add_note(GString *text, uint64_t n, const char *what)
 {
 	if (n)
-		g_string_append_printf(text, ", %u %s", n, what);
+		g_string_append_printf(text, ", %" PRIu64 " %s", n, what);
 }
 
 static char *make_note(const struct load *load)
@@ -241,46 +257,67 @@ static char *make_note(const struct load *load)
 				       input->hops.file, load->rows);
 	add_note(text, load->open_switches, "switches that are not in it and are filled by minhop");
 	add_note(text, load->open_lids, "entries that it lacks and are filled by minhop");
+	add_note(text, load->dead_entries,
+		 "entries for ports that lead nowhere or to another host, filled by minhop");
 	add_note(text, load->no_port, "rows of hops without a usable port");
+	add_note(text, load->tally.overruled,
+		 "entries overruled, as they led to such ones and could not be led on");
+	add_note(text, load->tally.around,
+		 "entries filled otherwise than by minhop, as these would have closed a loop");
 	add_note(text, load->gone_switches, "switches that are not in the subnet");
 	add_note(text, load->gone_lids, "entries for LIDs or ports that are not in the subnet");
+	if (load->minhop->note)
+		g_string_append_printf(text, "; %s", load->minhop->note);
 	return g_string_free(text, FALSE);
 }
 
 static bool apply(struct load *load, GError **error)
 {
+	struct routing *routing = load->routing;
 	struct route_verdict verdict;
 
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		memcpy(routing->lft[sw], load->minhop->lft[sw], routing->top + 1u);
 	if (load->input->hops.file && !apply_hops(load, error))
 		return false;
 	if (load->input->lfts.file && !apply_lfts(load, error))
 		return false;
-	route_verify(load->fabric, load->routing, &verdict);
-	load->routing->max_hops = verdict.max_hops;
+	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->minhop,
+				      routing);
+	route_verify_by(load->fabric, routing, load->input->threads, &verdict);
+	routing->max_hops = verdict.max_hops;
 	route_verdict_clear(&verdict);
-	load->routing->note = make_note(load);
+	routing->note = make_note(load);
 	return true;
 }
 
 static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
 {
-	struct load load = {.fabric = fabric, .input = input};
+	struct routing *minhop, *routing;
+	struct load *load;
+	bool good;
 
 	if (!input->lfts.file && !input->hops.file) {
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 				    "neither lfts_file nor lid_matrix_dump_file is set");
 		return NULL;
 	}
-	load.routing = route_engine_minhop.compute(fabric, input, error);
-	if (!load.routing)
+	minhop = route_engine_minhop.compute(fabric, input, error);
+	if (!minhop)
 		return NULL;
-	load.routing->engine = route_engine_file.name;
-	load.routing->promises = route_engine_file.promises;
-	if (apply(&load, error))
-		return load.routing;
-	routing_unref(load.routing);
-	return NULL;
+	routing = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	load = g_new0(struct load, 1);
+	*load = (struct load){.fabric = fabric, .input = input, .routing = routing,
+			      .minhop = minhop};
+	route_fixed_init(&load->fixed, routing);
+	good = apply(load, error);
+	if (!good)
+		g_clear_pointer(&routing, routing_unref);
+	route_fixed_clear(&load->fixed);
+	g_free(load);
+	routing_unref(minhop);
+	return routing;
 }
 
 const struct route_engine route_engine_file = {

@@ -8,6 +8,7 @@ libroute_a_SOURCES = \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/file.c \
+	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \

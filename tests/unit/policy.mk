@@ -23,3 +23,8 @@ check_PROGRAMS += tests/unit/test_route_weights
 TESTS += tests/unit/test_route_weights
 tests_unit_test_route_weights_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_weights_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_route_file
+TESTS += tests/unit/test_route_file
+tests_unit_test_route_file_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_file_LDADD = libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a file leaves open is as minhop has it, as long as that goes well. The paths of the file may
+ * be others than shortest ones, though: minhop sends a packet on to a switch that the file has send
+ * it back. For the LIDs where this happens, distances are those by the entries of the file: a
+ * switch with an entry is one hop farther than the switch that this leads to, and one without takes
+ * the nearest of its neighbours. So every entry leads nearer, and there is no loop.
+ *
+ * Where a cable is gone, or a host has another place, some switches may be left whose entries in
+ * the file all lead to one that is open, and leave it no way but back. Then these are overruled,
+ * those nearest to a way out first: once it has one, most others are right as they are.
+ */
+#include "route/file_fill.h"
+
+#include <string.h>
+
+#include "route/graph.h"
+
+enum state {
+	UNKNOWN,
+	ON_THE_WAY,
+	ARRIVES,
+	FAILS,
+};
+
+struct fill {
+	const struct fabric *fabric;
+	const struct route_fixed *fixed;
+	const struct route_graph *graph;
+	const struct routing *minhop;
+	struct routing *routing;
+	uint8_t *state;	 /* [n] enum state */
+	uint32_t *level; /* [n] */
+	uint32_t *queue; /* [n] */
+	uint32_t *used;	 /* [link]: LIDs that were led over it here */
+	struct route_fill_tally tally;
+};
+
+void route_fixed_init(struct route_fixed *fixed, const struct routing *routing)
+{
+	fixed->n_lids = routing->top + 1u;
+	fixed->bits = g_malloc0((size_t)routing->n_switches * fixed->n_lids / 8 + 1);
+}
+
+void route_fixed_clear(struct route_fixed *fixed)
+{
+	g_clear_pointer(&fixed->bits, g_free);
+}
+
+uint32_t route_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t port)
+{
+	uint32_t peer;
+
+	if (!port || port > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[fabric_switch_port(fabric, sw, port)].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+/* Whether some switches have an entry for the LID from the file, and others have not. */
+static bool is_mixed(const struct fill *fill, uint16_t lid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
+		n += route_is_fixed(fill->fixed, sw, lid);
+	return n && n < fill->graph->n;
+}
+
+/* Follows the entries from a switch to one of which it is known what becomes of the packet. */
+static enum state follow(struct fill *fill, uint32_t sw, uint16_t lid)
+{
+	enum state end;
+	uint32_t n = 0;
+
+	while (sw != FABRIC_NONE && fill->state[sw] == UNKNOWN) {
+		fill->state[sw] = ON_THE_WAY;
+		fill->queue[n++] = sw;
+		sw = route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]);
+	}
+	end = sw != FABRIC_NONE && fill->state[sw] == ARRIVES ? ARRIVES : FAILS;
+	while (n)
+		fill->state[fill->queue[--n]] = end;
+	return end;
+}
+
+static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid)
+{
+	bool good = true;
+
+	memset(fill->state, UNKNOWN, fill->graph->n);
+	fill->state[leaf] = ARRIVES;
+	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
+		if (fill->state[sw] == UNKNOWN)
+			good = follow(fill, sw, lid) == ARRIVES && good;
+	return good;
+}
+
+/* The neighbours of a switch that come to it are one hop farther; false if there are none. */
+static bool settle(struct fill *fill, uint32_t to, uint16_t lid, bool overrule)
+{
+	const struct route_graph *graph = fill->graph;
+	bool any = false;
+
+	for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++) {
+		uint32_t sw = graph->edges[e].to;
+
+		if (fill->level[sw] != FABRIC_NONE ||
+		    (!overrule && route_is_fixed(fill->fixed, sw, lid) &&
+		     route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]) != to))
+			continue;
+		fill->level[sw] = fill->level[to] + 1;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Hops to the leaf by way of entries of the file where there are any, or, to overrule, of all
+ * switches that have none yet.
+ */
+static void find_levels(struct fill *fill, uint16_t lid, bool overrule)
+{
+	uint32_t highest = 0;
+
+	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
+		if (fill->level[sw] != FABRIC_NONE)
+			highest = MAX(highest, fill->level[sw]);
+	for (uint32_t level = 0; level <= highest; level++)
+		for (uint32_t sw = 0; sw < fill->graph->n; sw++)
+			if (fill->level[sw] == level && settle(fill, sw, lid, overrule))
+				highest = MAX(highest, level + 1);
+}
+
+static void count(struct fill *fill, uint32_t sw, uint16_t lid)
+{
+	if (route_is_fixed(fill->fixed, sw, lid))
+		fill->tally.overruled++;
+	else
+		fill->tally.around++;
+}
+
+/* Leads to the nearest neighbour, by the cable that was taken least, if it does not lead nearer. */
+static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
+{
+	const struct route_graph *graph = fill->graph;
+	uint32_t next = route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]);
+	uint32_t best = FABRIC_NONE;
+
+	if (next != FABRIC_NONE && fill->level[next] + 1 == fill->level[sw])
+		return;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		if (fill->level[edge->to] + 1 != fill->level[sw])
+			continue;
+		for (uint32_t k = edge->first_link; k < edge->first_link + edge->n_links; k++)
+			if (best == FABRIC_NONE || fill->used[k] < fill->used[best])
+				best = k;
+	}
+	fill->used[best]++;
+	fill->routing->lft[sw][lid] = graph->links[best];
+	count(fill, sw, lid);
+}
+
+static void fill_lid(struct fill *fill, uint32_t leaf, uint16_t lid, bool dead)
+{
+	if (dead && fill->routing->lft[leaf][lid] != fill->minhop->lft[leaf][lid]) {
+		fill->routing->lft[leaf][lid] = fill->minhop->lft[leaf][lid];
+		count(fill, leaf, lid);
+	}
+	if (all_arrive(fill, leaf, lid))
+		return;
+	memset(fill->level, 0xFF, fill->graph->n * sizeof(*fill->level));
+	fill->level[leaf] = 0;
+	find_levels(fill, lid, false);
+	if (dead)
+		find_levels(fill, lid, true);
+	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
+		if (sw != leaf && fill->level[sw] != FABRIC_NONE)
+			lead_nearer(fill, sw, lid);
+}
+
+static uint32_t leaf_of(const struct fabric *fabric, uint16_t lid)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+	uint8_t exit;
+
+	return port == FABRIC_NONE ? FABRIC_NONE : fabric_leaf(fabric, port, &exit);
+}
+
+struct route_fill_tally route_file_fill(const struct fabric *fabric,
+					const struct route_fixed *fixed, const bool *dead,
+					const struct routing *minhop, struct routing *routing)
+{
+	struct route_graph *graph = route_graph_new(fabric);
+	struct fill fill = {
+		.fabric = fabric,
+		.fixed = fixed,
+		.graph = graph,
+		.minhop = minhop,
+		.routing = routing,
+		.state = g_malloc(graph->n + 1),
+		.level = g_new(uint32_t, graph->n + 1),
+		.queue = g_new(uint32_t, graph->n + 1),
+		.used = g_new0(uint32_t, graph->n_links + 1),
+	};
+
+	for (uint32_t lid = 1; lid <= routing->top; lid++) {
+		uint32_t leaf = leaf_of(fabric, lid);
+
+		if (leaf != FABRIC_NONE && is_mixed(&fill, lid))
+			fill_lid(&fill, leaf, lid, dead[lid]);
+	}
+	g_free(fill.state);
+	g_free(fill.level);
+	g_free(fill.queue);
+	g_free(fill.used);
+	route_graph_free(graph);
+	return fill.tally;
+}
