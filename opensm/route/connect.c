@@ -27,7 +27,7 @@
 #include "route/turns.h"
 
 #define WORK_MAX (UINT64_C(1) << 25) /* edges looked at; what is not connected by then stays so */
-#define FARTHEST 2 /* a search meets at most so many switches without a legal path on its way */
+#define FARTHEST 4 /* a search meets at most so many switches without a legal path on its way */
 #define PATH_MAX_HOPS 64
 
 struct turn {
@@ -51,6 +51,8 @@ struct connect {
 	GArray *path;	/* edges of the path at hand */
 	GArray *fresh;	/* turns that it is the first to need */
 	bool known_only; /* it may need none */
+	uint64_t *dead;	 /* [2 * switch + known_only]: how far a search went on from there in vain */
+	uint64_t alive;	 /* less than that: it was before the last success, or to another switch */
 	uint64_t work;
 };
 
@@ -127,6 +129,15 @@ static bool lay_by_transit(struct connect *connect, uint32_t from, uint32_t to)
 	return false;
 }
 
+/*
+ * Whether there is no need to go on from a switch again. Who came there before may have come by
+ * another edge: so some ways that there are can be missed.
+ */
+static bool is_dead(struct connect *connect, uint32_t sw, unsigned int more)
+{
+	return connect->dead[2 * sw + connect->known_only] >= connect->alive + more;
+}
+
 /* Lays a path that begins by this edge and meets at most so many more switches not connected. */
 static bool lay_on(struct connect *connect, uint32_t edge, uint32_t to, unsigned int more)
 {
@@ -136,30 +147,32 @@ static bool lay_on(struct connect *connect, uint32_t edge, uint32_t to, unsigned
 	bool settled = is_settled(connect, sw, to);
 
 	connect->work++;
-	if (!more && !settled)
+	if (!settled && (!more || is_dead(connect, sw, more)))
 		return false;
 	g_array_append_val(connect->path, edge);
 	if (settled && arrives(connect, edge, to))
 		return true;
-	for (uint32_t e = graph->first_edge[sw]; !settled && e < graph->first_edge[sw + 1]; e++)
-		if (graph->edges[e].to != turns_from(connect->turns, edge) &&
-		    lay_on(connect, e, to, more - 1)) {
-			if (try_turn(connect, edge, e))
-				return true;
-			step_back(connect, n_fresh, n_path + 1);
-		}
+	for (uint32_t e = graph->first_edge[sw]; !settled && e < graph->first_edge[sw + 1]; e++) {
+		if (graph->edges[e].to == turns_from(connect->turns, edge) ||
+		    !lay_on(connect, e, to, more - 1))
+			continue;
+		if (try_turn(connect, edge, e))
+			return true;
+		step_back(connect, n_fresh, n_path + 1);
+	}
 	step_back(connect, n_fresh, n_path);
+	if (!settled)
+		connect->dead[2 * sw + connect->known_only] = connect->alive + more;
 	return false;
 }
 
-static bool search(struct connect *connect, uint32_t from, uint32_t to)
+static bool search(struct connect *connect, uint32_t from, uint32_t to, unsigned int more)
 {
 	const struct route_graph *graph = connect->graph;
 
-	for (unsigned int more = 0; more <= FARTHEST; more++)
-		for (uint32_t e = graph->first_edge[from]; e < graph->first_edge[from + 1]; e++)
-			if (lay_on(connect, e, to, more))
-				return true;
+	for (uint32_t e = graph->first_edge[from]; e < graph->first_edge[from + 1]; e++)
+		if (lay_on(connect, e, to, more))
+			return true;
 	return false;
 }
 
@@ -173,18 +186,24 @@ static void keep_path(struct connect *connect, uint32_t to)
 		connect->found[via.from] = to;
 		g_array_append_val(connect->vias, via);
 	}
+	connect->alive += FARTHEST + 1;
 }
 
 static bool lay(struct connect *connect, uint32_t from, uint32_t to)
 {
+	bool done;
+
 	if (from != connect->transit && lay_by_transit(connect, from, to))
 		return true;
 	step_back(connect, 0, 0);
-	connect->known_only = true;
-	if (search(connect, from, to))
-		return true;
-	connect->known_only = false;
-	return search(connect, from, to);
+	for (unsigned int i = 0; i < 2 * (FARTHEST + 1); i++) {
+		connect->known_only = i % 2 == 0;
+		done = search(connect, from, to, i / 2);
+		connect->known_only = false;
+		if (done)
+			return true;
+	}
+	return false;
 }
 
 static void connect_pair(struct connect *connect, uint32_t from, uint32_t to)
@@ -197,7 +216,6 @@ static void connect_pair(struct connect *connect, uint32_t from, uint32_t to)
 	g_array_set_size(connect->fresh, 0);
 	if (lay(connect, from, to))
 		keep_path(connect, to);
-	connect->known_only = false;
 }
 
 /* ---- all pairs ---- */
@@ -217,6 +235,7 @@ static void connect_to(struct connect *connect, uint32_t to)
 
 	if (!has_far(connect, to))
 		return;
+	connect->alive += FARTHEST + 1;
 	for (uint32_t from = 0; from < graph->n; from++) {
 		if (hops[from] != ROUTE_FAR || (!has_hosts && !route_has_hosts(graph, from)))
 			continue;
@@ -279,6 +298,7 @@ static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
 	connect.via = g_new(uint32_t, graph->n + 1);
 	connect.found = g_new(uint32_t, graph->n + 1);
 	memset(connect.found, 0xFF, graph->n * sizeof(*connect.found));
+	connect.dead = g_new0(uint64_t, 2 * (size_t)graph->n + 1);
 	connect.path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	connect.fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
 	lead_to_transit(&connect);
@@ -289,6 +309,7 @@ static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
 	g_free(connect.toward);
 	g_free(connect.via);
 	g_free(connect.found);
+	g_free(connect.dead);
 	g_array_unref(connect.path);
 	g_array_unref(connect.fresh);
 	return connect.vias;
@@ -329,32 +350,43 @@ static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8
 	}
 }
 
-static gint compare_vias(gconstpointer a, gconstpointer b)
+/* Ways by the switch where they begin: those of sw from first[sw] to first[sw + 1]. */
+static struct via *sort_vias(const struct route_graph *graph, const GArray *vias, uint32_t *first)
 {
-	const struct via *x = a, *y = b;
+	struct via *sorted = g_new(struct via, vias->len + 1);
 
-	return x->from < y->from ? -1 : x->from > y->from;
+	memset(first, 0, (graph->n + 2) * sizeof(*first));
+	for (uint32_t i = 0; i < vias->len; i++)
+		first[g_array_index(vias, struct via, i).from + 2]++;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		first[sw + 2] += first[sw + 1];
+	for (uint32_t i = 0; i < vias->len; i++) {
+		const struct via *via = &g_array_index(vias, struct via, i);
+
+		sorted[first[via->from + 1]++] = *via;
+	}
+	return sorted;
 }
 
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		   struct routing *routing)
 {
 	GArray *vias = connect_all(graph, hops, next);
+	uint32_t *first = g_new(uint32_t, graph->n + 2);
+	struct via *sorted = sort_vias(graph, vias, first);
 	uint8_t *ports = g_malloc(graph->n + 1);
-	uint32_t i = 0;
 
-	g_array_sort(vias, compare_vias);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		size_t row = (size_t)sw * graph->n;
 
 		memset(ports, ROUTE_NO_PORT, graph->n);
-		for (; i < vias->len && g_array_index(vias, struct via, i).from == sw; i++) {
-			const struct via *via = &g_array_index(vias, struct via, i);
-
-			ports[via->to] = graph->links[graph->edges[via->edge].first_link];
-		}
+		for (uint32_t i = first[sw]; i < first[sw + 1]; i++)
+			ports[sorted[i].to] =
+				graph->links[graph->edges[sorted[i].edge].first_link];
 		put_switch(graph, sw, hops + row, next + row, ports, routing);
 	}
 	g_array_unref(vias);
+	g_free(first);
+	g_free(sorted);
 	g_free(ports);
 }

@@ -175,23 +175,28 @@ static const char *name_of(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].description;
 }
 
+/* Whether cables connect two switches. */
+static bool are_connected(const struct route_graph *graph, uint32_t from, uint32_t to)
+{
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+
+	route_rank(graph, &from, 1, rank);
+	return rank[to] != ROUTE_NO_RANK;
+}
+
 static bool reaches_all(const struct route_graph *graph, const struct fabric *fabric,
 			const uint8_t *hops, uint32_t sw, GError **error)
 {
-	uint32_t *connected = g_new(uint32_t, graph->n + 1);
-	uint32_t to = 0;
-
-	route_rank(graph, &sw, 1, connected);
-	while (to < graph->n && (hops[(size_t)sw * graph->n + to] != ROUTE_FAR ||
-				 connected[to] == ROUTE_NO_RANK || !route_has_hosts(graph, to)))
-		to++;
-	g_free(connected);
-	if (to == graph->n)
-		return true;
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "no way up and then down from switch '%s' to '%s'", name_of(fabric, sw),
-		    name_of(fabric, to));
-	return false;
+	for (uint32_t to = 0; to < graph->n; to++) {
+		if (hops[(size_t)sw * graph->n + to] != ROUTE_FAR || !route_has_hosts(graph, to) ||
+		    !are_connected(graph, sw, to))
+			continue;
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+			    "no way up and then down from switch '%s' to '%s'",
+			    name_of(fabric, sw), name_of(fabric, to));
+		return false;
+	}
+	return true;
 }
 
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
