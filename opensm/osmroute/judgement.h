@@ -27,14 +27,18 @@ struct judgement {
 	struct route_verdict verdict;
 	struct quality quality;
 	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
-	uint64_t kept;	 /* entries put back by routing_keep() */
+	bool repaired;	 /* made by routing_repair() */
+	uint64_t kept;	 /* if not: entries put back by routing_keep() */
 	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
 };
 
 /* The table of an engine and its cost, or NULL and a refusal in the judgement. */
 struct routing *judgement_compute(const struct judge_task *task, const struct fabric *fabric,
 				  const struct route_engine *engine, struct judgement *judgement);
-/* What the daemon makes of the table that it had when the fabric is another now. */
+/*
+ * What the daemon makes of the table that it had when the fabric is another now: a repair if that
+ * is possible and right, else a table computed anew, with old entries after a loss.
+ */
 struct routing *judgement_repair(const struct judge_task *task, const struct fabric *fabric,
 				 const struct route_engine *engine,
 				 const struct fabric *old_fabric, const struct routing *old,

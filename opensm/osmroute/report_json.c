@@ -93,6 +93,7 @@ static GVariant *trial_value(const struct judge_trial *trial)
 	add_judgement(&dict, &trial->after);
 	if (!trial->after.refusal) {
 		add_number(&dict, "hosts_cut_off", trial->n_hosts);
+		add_bool(&dict, "repaired", trial->after.repaired);
 		add_number(&dict, "entries_kept", trial->after.kept);
 		add_number(&dict, "blocks_changed", trial->changed);
 	}
@@ -106,6 +107,7 @@ static GVariant *step_value(const struct outage_step *step)
 	g_variant_dict_init(&dict, NULL);
 	add_judgement(&dict, &step->after);
 	if (!step->after.refusal) {
+		add_bool(&dict, "repaired", step->after.repaired);
 		add_number(&dict, "entries_kept", step->after.kept);
 		add_number(&dict, "blocks_changed", step->changes.blocks);
 		add_number(&dict, "blocks_own", step->changes.own);

@@ -88,7 +88,7 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 {
 	g_autofree struct row *rows = g_new(struct row, outage->trials->len);
 	g_autofree double *values = g_new(double, outage->trials->len);
-	unsigned int n = 0, n_loops = 0, n_wrong = 0;
+	unsigned int n = 0, n_loops = 0, n_wrong = 0, n_anew = 0;
 
 	for (guint i = 0; i < outage->trials->len; i++) {
 		const struct outage_step *step = step_of(outage, i, back);
@@ -98,6 +98,7 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 		rows[n++] = row_of(step);
 		n_loops += !step->after.verdict.acyclic;
 		n_wrong += !step->after.good;
+		n_anew += !step->after.repaired;
 	}
 	g_string_append_printf(text, "  %-18s %-5s", outage->name, back ? "back" : "lost");
 	for (unsigned int k = 0; n && k < N_COLUMNS; k++) {
@@ -107,6 +108,8 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 	}
 	g_string_append_printf(text, "  %u of %u", n_loops, n);
 	g_string_append_printf(text, n_wrong ? "   WRONG %u of %u" : "   right", n_wrong, n);
+	if (n_anew)
+		g_string_append_printf(text, ", %u computed anew", n_anew);
 	if (n < outage->trials->len)
 		g_string_append_printf(text, ", %u refused", outage->trials->len - n);
 	g_string_append_c(text, '\n');

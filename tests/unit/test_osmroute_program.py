@@ -96,7 +96,8 @@ def test_outages():
                      'fattree:4')['engines'][0]['outages']
     check('classes', [one['class'] for one in classes] ==
           ['link 0-1', 'link 1-2', 'switch 1', 'switch 2', 'leaf'], classes)
-    check('blocks', all(trial[step]['blocks_changed'] > 0 and trial[step]['right']
+    check('blocks', all((trial[step]['blocks_changed'] > 0 or one['class'] == 'leaf') and
+                        trial[step]['right'] and trial[step]['repaired']
                         for one in classes for trial in one['trials']
                         for step in ('lost', 'back')), classes)
     check('blocks of a switch that was rebooted',
