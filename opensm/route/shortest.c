@@ -38,7 +38,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	if (hops) {
 		routing = routing_new(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
-		routing->note = g_steal_pointer(&graph->note);
+		routing->note = g_strdup(graph->note);
 		if (engine->wishes)
 			route_mark_wishes(graph, fabric, input);
 		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))
@@ -46,7 +46,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (graph->up)
 			route_connect(graph, hops, next, routing);
 	}
-	if (routing) {
+	if (routing && !graph->note) { /* repairs know nothing of weights */
 		routing_settle(routing, fabric, graph, hops, next);
 	} else {
 		g_free(hops);

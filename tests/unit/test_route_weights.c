@@ -170,6 +170,8 @@ START_TEST(test_random)
 	ck_assert(same(routing, other));
 	check_paths(fabric, routing, &input);
 	ck_assert_uint_eq(routing_keep(fabric, &input, other, fabric, routing), 0);
+	if (input.n_weights) /* a repair would be by plain hops */
+		ck_assert_ptr_null(routing_repair(fabric, &input, routing));
 	routing_unref(routing);
 	routing_unref(other);
 	fabric_unref(fabric);
