@@ -17,8 +17,8 @@ static void try_loss(const struct judge_task *task, const struct fabric *old_fab
 	GArray *lost = loss_take(task->builder, task->lose, state);
 	struct fabric *fabric = builder_freeze(task->builder);
 	struct judge_trial trial = {.lost = lost->len};
-	struct routing *routing = judgement_repair(task, fabric, report->engine, old_fabric,
-						   report->routing, &trial.after);
+	struct routing *routing = judgement_repair(task, fabric, report->engine, report->routing,
+						   &trial.after);
 
 	if (routing) {
 		const struct picture now = {fabric, routing};

@@ -26,99 +26,63 @@ static struct cost median_cost(struct cost *costs, unsigned int n)
 	return cost;
 }
 
-/* What a table is made from. */
-struct source {
-	const struct judge_task *task;
-	const struct fabric *fabric;
-	const struct route_engine *engine;
-	const struct fabric *old_fabric; /* NULL: there is no older table */
-	const struct routing *old;
-	bool repair; /* is tried */
-};
-
-/* Whether the daemon would keep old entries: not if there is a cable that they do not use. */
-static bool worth_keeping(const struct source *source)
-{
-	struct fabric_diff diff;
-	bool worth;
-
-	if (!source->old)
-		return false;
-	fabric_diff(source->old_fabric, source->fabric, &diff);
-	worth = !diff.links_new;
-	fabric_diff_clear(&diff);
-	return worth;
-}
-
-static struct routing *make_once(const struct source *source, bool keep,
+static struct routing *make_once(const struct judge_task *task, const struct fabric *fabric,
+				 const struct route_engine *engine, const struct routing *old,
 				 struct judgement *judgement)
 {
-	const struct route_input *input = source->task->input;
-	struct routing *routing =
-		source->repair ? routing_repair(source->fabric, input, source->old) : NULL;
 	g_autoptr(GError) error = NULL;
+	struct routing *routing =
+		routing_renew(engine, fabric, task->input, old, &judgement->way, &error);
 
-	judgement->repaired = routing != NULL;
-	if (routing)
-		return routing;
-	routing = source->engine->compute(source->fabric, input, &error);
 	if (!routing)
 		judgement->refusal = g_utf8_make_valid(error->message, -1);
-	else if (keep)
-		judgement->kept = routing_keep(source->fabric, input, routing, source->old_fabric,
-					       source->old);
 	return routing;
 }
 
-static struct routing *make(const struct source *source, struct judgement *judgement)
+static struct routing *make(const struct judge_task *task, const struct fabric *fabric,
+			    const struct route_engine *engine, const struct routing *old,
+			    struct judgement *judgement)
 {
-	unsigned int repeats = source->task->repeats;
-	g_autofree struct cost *costs = g_new(struct cost, repeats);
-	bool keep = worth_keeping(source);
+	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
 	struct routing *routing = NULL;
 
-	for (unsigned int i = 0; i < repeats; i++) {
+	for (unsigned int i = 0; i < task->repeats; i++) {
 		struct cost_meter meter;
 
 		if (routing)
 			routing_unref(routing);
-		cost_begin(&meter, source->task->input->threads);
-		routing = make_once(source, keep, judgement);
+		cost_begin(&meter, task->input->threads);
+		routing = make_once(task, fabric, engine, old, judgement);
 		cost_end(&meter, &costs[i]);
 		if (!routing)
 			return NULL;
 	}
-	judgement->engine = median_cost(costs, repeats);
+	judgement->engine = median_cost(costs, task->repeats);
 	return routing;
 }
 
 struct routing *judgement_compute(const struct judge_task *task, const struct fabric *fabric,
 				  const struct route_engine *engine, struct judgement *judgement)
 {
-	const struct source source = {task, fabric, engine};
-
-	return make(&source, judgement);
+	return make(task, fabric, engine, NULL, judgement);
 }
 
 struct routing *judgement_repair(const struct judge_task *task, const struct fabric *fabric,
-				 const struct route_engine *engine,
-				 const struct fabric *old_fabric, const struct routing *old,
+				 const struct route_engine *engine, const struct routing *old,
 				 struct judgement *judgement)
 {
-	struct source source = {task, fabric, engine, old_fabric, old, .repair = true};
-	struct routing *routing = make(&source, judgement);
+	struct routing *routing = make(task, fabric, engine, old, judgement);
 	struct route_verdict verdict;
 	bool right;
 
-	if (!routing || !judgement->repaired)
+	if (!routing || judgement->way == ROUTE_ANEW)
 		return routing;
 	right = route_verify_by(fabric, routing, task->input->threads, &verdict);
 	route_verdict_clear(&verdict);
 	if (right)
 		return routing;
 	routing_unref(routing);
-	source.repair = false;
-	return make(&source, judgement);
+	return make(task, fabric, engine, NULL, judgement);
 }
 
 static char *digest_of(const struct routing *routing)

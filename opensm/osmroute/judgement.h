@@ -27,9 +27,8 @@ struct judgement {
 	struct route_verdict verdict;
 	struct quality quality;
 	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
-	bool repaired;	 /* made by routing_repair() */
-	uint64_t kept;	 /* if not: entries put back by routing_keep() */
 	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
+	enum route_way way; /* how it came about */
 };
 
 /* The table of an engine and its cost, or NULL and a refusal in the judgement. */
@@ -40,8 +39,7 @@ struct routing *judgement_compute(const struct judge_task *task, const struct fa
  * is possible and right, else a table computed anew, with old entries after a loss.
  */
 struct routing *judgement_repair(const struct judge_task *task, const struct fabric *fabric,
-				 const struct route_engine *engine,
-				 const struct fabric *old_fabric, const struct routing *old,
+				 const struct route_engine *engine, const struct routing *old,
 				 struct judgement *judgement);
 /* All else of the judgement. */
 void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,

@@ -151,8 +151,8 @@ static struct routing *make_step(const struct judge_task *task, const struct rou
 				 const struct fabric *fabric, const struct picture *earlier,
 				 unsigned int n, uint64_t rebooted, struct outage_step *step)
 {
-	struct picture now = {fabric, judgement_repair(task, fabric, engine, earlier[0].fabric,
-						       earlier[0].routing, &step->after)};
+	struct picture now = {fabric, judgement_repair(task, fabric, engine, earlier[0].routing,
+						       &step->after)};
 
 	if (!now.routing)
 		return NULL;

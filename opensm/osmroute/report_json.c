@@ -84,6 +84,17 @@ static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 	add_text(dict, "digest", judgement->digest);
 }
 
+static void add_way(GVariantDict *dict, enum route_way way)
+{
+	static const char *const ways[] = {
+		[ROUTE_REPAIRED] = "repaired",
+		[ROUTE_KEPT] = "kept",
+		[ROUTE_ANEW] = "anew",
+	};
+
+	add_text(dict, "computed", ways[way]);
+}
+
 static GVariant *trial_value(const struct judge_trial *trial)
 {
 	GVariantDict dict;
@@ -93,8 +104,7 @@ static GVariant *trial_value(const struct judge_trial *trial)
 	add_judgement(&dict, &trial->after);
 	if (!trial->after.refusal) {
 		add_number(&dict, "hosts_cut_off", trial->n_hosts);
-		add_bool(&dict, "repaired", trial->after.repaired);
-		add_number(&dict, "entries_kept", trial->after.kept);
+		add_way(&dict, trial->after.way);
 		add_number(&dict, "blocks_changed", trial->changed);
 	}
 	return g_variant_dict_end(&dict);
@@ -107,8 +117,7 @@ static GVariant *step_value(const struct outage_step *step)
 	g_variant_dict_init(&dict, NULL);
 	add_judgement(&dict, &step->after);
 	if (!step->after.refusal) {
-		add_bool(&dict, "repaired", step->after.repaired);
-		add_number(&dict, "entries_kept", step->after.kept);
+		add_way(&dict, step->after.way);
 		add_number(&dict, "blocks_changed", step->changes.blocks);
 		add_number(&dict, "blocks_own", step->changes.own);
 	}

@@ -434,6 +434,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	struct route_change *change = g_new0(struct route_change, 1);
 	uint32_t n = fabric->n_switches, n_before = old->n_switches;
 
+	g_assert(!old->trace->graph->weight); /* search() knows nothing of weights */
 	change->fabric = fabric;
 	change->old = old;
 	change->n = n;

@@ -148,16 +148,6 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 }
 
 /*
- * Puts back into a fresh routing, which nobody else holds yet, the entries of an earlier one that
- * still begin a best path, by the rules of its engine, to the same endport; returns how many. Worth
- * it after losses; after a gain of cables between switches it would leave these idle. input is
- * that of the fresh one. Does nothing if the engine cannot tell what a best path is.
- */
-uint64_t routing_keep(const struct fabric *fabric, const struct route_input *input,
-		      struct routing *routing, const struct fabric *old_fabric,
-		      const struct routing *old);
-
-/*
  * The routing of a fabric in which cables, switches or hosts went or came back since old was made.
  * Only what that concerns is computed: an entry changes if it does not begin a best path any more,
  * or if the one that it replaced does again; what is back as it was has the entries that it had.
@@ -169,6 +159,16 @@ uint64_t routing_keep(const struct fabric *fabric, const struct route_input *inp
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
 			       const struct routing *old);
+
+/*
+ * Puts back into a routing made anew, which nobody else holds yet, the entries of an old one of
+ * the same engine that still begin a best path to the same endport, and counts them; except where
+ * the new entry is one that there was not before, as by a new cable. False if the busiest cable
+ * then carries over 10 % more than without that: the routing is right, but had better be computed
+ * once more. Does nothing if the engine cannot repair.
+ */
+bool routing_keep(const struct fabric *fabric, const struct route_input *input,
+		  struct routing *routing, const struct routing *old, uint64_t *kept);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
@@ -194,6 +194,21 @@ struct route_engine {
 	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
 };
+
+/* How a routing came about from an old one. */
+enum route_way {
+	ROUTE_REPAIRED,
+	ROUTE_KEPT, /* computed anew, but with all of the old one that was still good */
+	ROUTE_ANEW,
+};
+
+/*
+ * What follows an old routing of the same engine in the cheapest way that is good: repaired, or
+ * else computed anew with or without routing_keep(). old may be NULL, or of another engine.
+ */
+struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, const struct routing *old,
+			      enum route_way *way, GError **error);
 
 const struct route_engine *route_find(const char *name); /* NULL if there is none */
 const struct route_engine *const *route_engines(void);	 /* NULL-terminated */

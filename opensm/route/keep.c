@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keeping what need not change. A routing made anew after a loss is free to choose differently
- * everywhere, as all that is a matter of turns moves on by one. Each entry that was right before
- * and still begins a best path is put back, so that only what is broken gets programmed. Any
- * mixture of entries that all lead nearer is complete and free of loops; if the engine's graph is
- * oriented, also of credit loops.
+ * Keeping what need not change, where there is more in the fabric than a repair can deal with:
+ * hosts, cables or switches that were not there before. A routing made anew is free to choose
+ * differently everywhere, as all that is a matter of turns moves on by one. Each entry that was
+ * right before and still begins a best path is put back, so that only what is broken or new gets
+ * programmed; except where the new choice is one that there was not before, for else new cables
+ * would stay idle.
  *
- * After a gain of cables this would leave the new ones idle: then take the new routing as it is.
+ * Choices made at different times need not go well together: so the load on the busiest cable is
+ * compared with that of the routing made anew.
  */
-#include "route/engine.h"
-#include "route/graph.h"
+#include <string.h>
+
+#include "route/trace.h"
 
 struct keep {
-	const struct fabric *fabric, *old_fabric;
+	const struct fabric *fabric;
 	const struct routing *old;
 	struct routing *routing;
-	struct route_graph *graph;
-	const uint8_t *hops;
-	uint16_t *lids;	  /* that belong to the same endport as before */
-	uint32_t *leaves; /* of these */
+	uint32_t *before; /* [switch]: its index in the old graph, or FABRIC_NONE */
+	uint16_t *lids;	  /* that belong to the same endport as before, */
+	uint32_t *leaves; /* and where that is now */
 	uint32_t n;
+	uint64_t kept;
 };
 
+static void map_switches(struct keep *keep)
+{
+	const struct route_trace *old = keep->old->trace;
+	GHashTable *of = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (uint32_t sw = 0; sw < old->graph->n; sw++)
+		g_hash_table_insert(of, &old->guids[sw], GUINT_TO_POINTER(sw + 1));
+	keep->before = g_new(uint32_t, keep->routing->n_switches + 1);
+	for (uint32_t sw = 0; sw < keep->routing->n_switches; sw++)
+		keep->before[sw] = GPOINTER_TO_UINT(g_hash_table_lookup(
+					   of, &keep->routing->trace->guids[sw])) - 1;
+	g_hash_table_unref(of);
+}
+
+/* LIDs whose owner is the same, on a switch that is the same. */
 static void list_lids(struct keep *keep)
 {
 	uint16_t top = MIN(keep->routing->top, keep->old->top);
@@ -29,72 +47,112 @@ static void list_lids(struct keep *keep)
 	keep->lids = g_new(uint16_t, top + 1u);
 	keep->leaves = g_new(uint32_t, top + 1u);
 	for (uint32_t lid = 1; lid <= top; lid++) {
-		uint32_t port = fabric_port_by_lid(keep->fabric, lid);
-		uint32_t old_port = fabric_port_by_lid(keep->old_fabric, lid), leaf;
+		const struct route_place *was = &keep->old->home->places[lid];
+		uint32_t port = fabric_port_by_lid(keep->fabric, lid), leaf;
 		uint8_t exit;
 
-		if (port == FABRIC_NONE || old_port == FABRIC_NONE ||
-		    keep->fabric->ports[port].guid != keep->old_fabric->ports[old_port].guid)
+		if (port == FABRIC_NONE || keep->fabric->ports[port].guid != was->guid)
 			continue;
 		leaf = fabric_leaf(keep->fabric, port, &exit);
-		if (leaf == FABRIC_NONE)
+		if (leaf == FABRIC_NONE || keep->before[leaf] == FABRIC_NONE)
 			continue;
 		keep->lids[keep->n] = lid;
 		keep->leaves[keep->n++] = leaf;
 	}
 }
 
-static uint64_t keep_switch(const struct keep *keep, uint32_t sw)
+/* Whether a port of a switch begins a best path to another, by the graph and hops of a trace. */
+static bool leads(const struct route_trace *trace, const uint32_t edges[256], uint32_t sw,
+		  uint32_t to, uint8_t port)
 {
-	const struct fabric *fabric = keep->fabric, *old_fabric = keep->old_fabric;
-	const struct route_graph *graph = keep->graph;
-	uint32_t old_node =
-		fabric_node_by_guid(old_fabric, fabric->nodes[fabric->switches[sw].node].guid);
-	const uint8_t *own = keep->hops + (size_t)sw * graph->n, *old;
-	uint8_t *lft = keep->routing->lft[sw];
-	uint32_t edges[256];
-	uint64_t kept = 0;
+	const struct route_graph *graph = trace->graph;
+	uint32_t e = edges[port];
 
-	if (old_node == FABRIC_NONE || !fabric_is_switch(old_fabric, old_node))
-		return 0;
-	old = keep->old->lft[old_fabric->nodes[old_node].sw];
-	route_edges_by_port(graph, sw, edges);
-	for (uint32_t i = 0; i < keep->n; i++) {
-		uint16_t lid = keep->lids[i];
-		uint32_t leaf = keep->leaves[i], e = edges[old[lid]];
-
-		if (old[lid] == lft[lid] || e == FABRIC_NONE ||
-		    !route_leads(graph, e, own[leaf],
-				 keep->hops[(size_t)graph->edges[e].to * graph->n + leaf]))
-			continue;
-		lft[lid] = old[lid];
-		kept++;
-	}
-	return kept;
+	return e != FABRIC_NONE &&
+	       route_leads(graph, e, trace->hops[(size_t)sw * graph->n + to],
+			   trace->hops[(size_t)graph->edges[e].to * graph->n + to]);
 }
 
-uint64_t routing_keep(const struct fabric *fabric, const struct route_input *input,
-		      struct routing *routing, const struct fabric *old_fabric,
-		      const struct routing *old)
+/* Whether the way from a switch is no longer than it was, by way of a port that was of no use. */
+static bool is_gain(const struct keep *keep, const uint32_t old_edges[256], uint32_t sw,
+		    uint32_t leaf, uint8_t port)
 {
-	const struct route_engine *engine = route_find(routing->engine);
-	struct keep keep = { fabric, old_fabric, old, routing };
-	g_autofree uint8_t *hops = NULL;
-	uint64_t kept = 0;
+	const struct route_trace *trace = keep->routing->trace, *old = keep->old->trace;
+	uint32_t from = keep->before[sw], to = keep->before[leaf];
 
-	g_assert(routing->n_switches == fabric->n_switches);
-	g_assert(old->n_switches == old_fabric->n_switches);
-	if (!engine || !engine->hops)
-		return 0;
-	keep.graph = route_graph_new(fabric);
-	keep.hops = hops = engine->hops(keep.graph, fabric, input, NULL, NULL);
-	if (hops) {
-		list_lids(&keep);
-		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			kept += keep_switch(&keep, sw);
+	return !leads(old, old_edges, from, to, port) &&
+	       trace->hops[(size_t)sw * trace->graph->n + leaf] <=
+		       old->hops[(size_t)from * old->graph->n + to];
+}
+
+static void keep_switch(struct keep *keep, uint32_t sw)
+{
+	const struct route_trace *trace = keep->routing->trace, *old = keep->old->trace;
+	uint32_t before = keep->before[sw];
+	uint8_t *lft = keep->routing->lft[sw];
+	uint32_t edges[256], old_edges[256];
+
+	if (before == FABRIC_NONE)
+		return;
+	route_edges_by_port(trace->graph, sw, edges);
+	route_edges_by_port(old->graph, before, old_edges);
+	for (uint32_t i = 0; i < keep->n; i++) {
+		uint16_t lid = keep->lids[i];
+		uint32_t leaf = keep->leaves[i];
+		uint8_t was = keep->old->lft[before][lid];
+
+		if (was == lft[lid] || !leads(trace, edges, sw, leaf, was) ||
+		    is_gain(keep, old_edges, sw, leaf, lft[lid]))
+			continue;
+		lft[lid] = was;
+		keep->kept++;
 	}
-	route_graph_free(keep.graph);
+}
+
+bool routing_keep(const struct fabric *fabric, const struct route_input *input,
+		  struct routing *routing, const struct routing *old, uint64_t *kept)
+{
+	struct keep keep = { .fabric = fabric, .old = old, .routing = routing };
+	uint64_t peak;
+
+	*kept = 0;
+	if (!routing->trace || !old->trace || strcmp(routing->engine, old->engine) != 0)
+		return true;
+	map_switches(&keep);
+	list_lids(&keep);
+	peak = routing_peak(routing, input->threads);
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		keep_switch(&keep, sw);
+	g_free(keep.before);
 	g_free(keep.lids);
 	g_free(keep.leaves);
-	return kept;
+	*kept = keep.kept;
+	return !keep.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
+}
+
+struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, const struct routing *old,
+			      enum route_way *way, GError **error)
+{
+	struct routing *routing = NULL;
+	uint64_t kept;
+
+	if (old && strcmp(old->engine, engine->name) != 0)
+		old = NULL;
+	*way = ROUTE_REPAIRED;
+	if (old)
+		routing = routing_repair(fabric, input, old);
+	if (routing)
+		return routing;
+	*way = ROUTE_ANEW;
+	routing = engine->compute(fabric, input, error);
+	if (!routing || !old)
+		return routing;
+	if (routing_keep(fabric, input, routing, old, &kept)) {
+		if (kept)
+			*way = ROUTE_KEPT;
+		return routing;
+	}
+	routing_unref(routing);
+	return engine->compute(fabric, input, error);
 }

@@ -286,7 +286,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct routing *routing = NULL;
 	struct route_change *change;
 
-	if (!old->trace)
+	if (!old->trace || old->trace->graph->weight)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && hosts_meet(change))

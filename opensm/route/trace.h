@@ -62,6 +62,9 @@ uint8_t *routing_own(struct routing *routing, uint32_t sw);
 /* Shares rows again that are as home has them. */
 void routing_share(struct routing *routing, const uint32_t *row);
 
+/* Flows on the busiest link of a routing that has a trace, all hosts sending to all. */
+uint64_t routing_peak(const struct routing *routing, unsigned int threads);
+
 /* The row of home of the switch with this node GUID, or FABRIC_NONE. */
 uint32_t route_home_row(const struct route_home *home, uint64_t guid);
 

@@ -93,34 +93,6 @@ static bool judge(struct sm *sm, const struct routing *routing)
 	return good;
 }
 
-/* The port of the older fabric that is the same by GUID and number, or FABRIC_NONE. */
-static uint32_t same_port(const struct fabric *old, const struct fabric *now, uint32_t port)
-{
-	const struct fabric_port *p = &now->ports[port];
-	uint32_t node = fabric_node_by_guid(old, now->nodes[p->node].guid);
-
-	if (node == FABRIC_NONE || p->num > old->nodes[node].num_ports)
-		return FABRIC_NONE;
-	return fabric_port_of(old, node, p->num);
-}
-
-/* Whether a cable between two switches is there now that was not there before. */
-static bool gained_cable(const struct fabric *old, const struct fabric *now)
-{
-	for (uint32_t i = 0; i < now->n_ports; i++) {
-		uint32_t peer = now->ports[i].peer, was;
-
-		if (peer == FABRIC_NONE || !fabric_is_switch(now, now->ports[i].node) ||
-		    !fabric_is_switch(now, now->ports[peer].node))
-			continue;
-		was = same_port(old, now, i);
-		if (was == FABRIC_NONE || old->ports[was].peer == FABRIC_NONE ||
-		    old->ports[was].peer != same_port(old, now, peer))
-			return true;
-	}
-	return false;
-}
-
 /* Whether the options chose among best paths in the same way when the older routes were made. */
 static bool same_choice(struct sm *sm)
 {
@@ -134,70 +106,52 @@ static bool same_choice(struct sm *sm)
 	return same;
 }
 
-/* After a loss what still leads by a shortest path stays; the operator's reroute starts afresh. */
-static void keep_old_routes(struct sm *sm, const struct route_input *input,
-			    struct routing *routing)
-{
-	uint64_t kept;
-
-	if (!sm->routing || !sm->routed || sm->sweep.kind == SWEEP_KIND_REROUTE ||
-	    gained_cable(sm->routed, sm->fabric) || !same_choice(sm))
-		return;
-	kept = routing_keep(sm->fabric, input, routing, sm->routed, sm->routing);
-	log_verbose(sm->log, "kept %" G_GUINT64_FORMAT " entries of the routes before", kept);
-}
-
 static void take_routing(struct sm *sm, struct routing *routing)
 {
 	routing_unref(sm->routing);
-	fabric_unref(sm->routed);
 	sm->routing = routing;
-	sm->routed = fabric_ref(sm->fabric);
 }
 
-/* The old tables, repaired, if that can be done and is right; or NULL. */
-static struct routing *repair(struct sm *sm, const struct route_engine *engine,
-			      const struct route_input *input)
+/* The tables that the engine makes out of these; NULL if it cannot, or if they are wrong. */
+static struct routing *renew(struct sm *sm, const struct route_engine *engine,
+			     const struct routing *old, enum route_way *way)
 {
-	struct routing *routing;
-
-	if (!sm->routing || strcmp(sm->routing->engine, engine->name) != 0 ||
-	    sm->sweep.kind == SWEEP_KIND_REROUTE || !same_choice(sm))
-		return NULL;
-	routing = routing_repair(sm->fabric, input, sm->routing);
-	if (!routing)
-		return NULL;
-	log_verbose(sm->log, "%s: routes repaired", engine->name);
-	if (judge(sm, routing))
-		return routing;
-	routing_unref(routing);
-	return NULL;
-}
-
-/* The engine's tables if they are fit to be programmed, or NULL. */
-static struct routing *compute(struct sm *sm, const struct route_engine *engine)
-{
-	struct route_input input;
+	static const char *const ways[] = {
+		[ROUTE_REPAIRED] = "repaired",
+		[ROUTE_KEPT] = "computed, and what was good before kept",
+		[ROUTE_ANEW] = "computed",
+	};
 	g_autoptr(GError) error = NULL;
+	struct route_input input;
 	struct routing *routing;
 
 	route_files_input(sm->context->route_files, sm->options, &input);
 	input.threads = threads_for(sm);
-	routing = repair(sm, engine, &input);
-	if (routing)
-		return routing;
-	routing = engine->compute(sm->fabric, &input, &error);
+	routing = routing_renew(engine, sm->fabric, &input, old, way, &error);
 	if (!routing) {
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
 		return NULL;
 	}
-	if (routing->note)
+	if (routing->note && *way != ROUTE_REPAIRED)
 		log_info(sm->log, "routing engine %s: %s", engine->name, routing->note);
-	keep_old_routes(sm, &input, routing);
+	log_verbose(sm->log, "%s: routes %s", engine->name, ways[*way]);
 	if (judge(sm, routing))
 		return routing;
 	routing_unref(routing);
 	return NULL;
+}
+
+/* The engine's tables if they may be programmed, or NULL. The operator's reroute starts afresh. */
+static struct routing *compute(struct sm *sm, const struct route_engine *engine)
+{
+	bool afresh = sm->sweep.kind == SWEEP_KIND_REROUTE || !same_choice(sm);
+	struct routing *routing;
+	enum route_way way;
+
+	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way);
+	if (!routing && way != ROUTE_ANEW)
+		routing = renew(sm, engine, NULL, &way);
+	return routing;
 }
 
 enum step_result step_route(struct sm *sm)

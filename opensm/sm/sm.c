@@ -114,7 +114,6 @@ void sm_free(struct sm *sm)
 	survey_free(sm->survey);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
-	fabric_unref(sm->routed);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
 	g_free(sm->here->ports);

@@ -72,7 +72,6 @@ struct sm {
 	/* values of this sweep; kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
-	struct fabric *routed; /* the fabric that routing was made for */
 	struct partitions *partitions;
 	bool credit_loop;
 	uint16_t mlid_top; /* highest MLID ever programmed */

@@ -498,7 +498,8 @@ static void check_trial(const struct judge_report *report, const struct outage_r
 	ck_assert_uint_eq(back->routed, before->routed);
 	ck_assert_uint_eq(trial->lost.changes.own, 0);
 	ck_assert(trial->n_hosts || trial->lost.changes.blocks);
-	ck_assert(trial->lost.after.repaired && trial->back.after.repaired);
+	ck_assert_int_eq(trial->lost.after.way, ROUTE_REPAIRED);
+	ck_assert_int_eq(trial->back.after.way, ROUTE_REPAIRED);
 	ck_assert_uint_eq(trial->back.changes.own, link ? 0 : report->routing->n_blocks);
 	ck_assert_ptr_nonnull(strstr(trial->what, link ? ") port " : " (0x"));
 	ck_assert(link || !strstr(trial->what, "port"));
