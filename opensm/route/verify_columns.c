@@ -12,7 +12,7 @@
 #include "route/verify.h"
 #include "route/parallel.h"
 
-#define WIDTH 256 /* columns of a tile */
+#define WIDTH 512 /* columns of a tile */
 
 struct columns {
 	struct verify *verify;
@@ -50,8 +50,6 @@ static bool view(struct tile *tile, uint32_t sw, unsigned int ways)
 	const uint32_t *place = tile->all->order->place;
 	bool any = false;
 
-	for (unsigned int num = 0; num < G_N_ELEMENTS(tile->rows); num++)
-		tile->rows[num] = tile->nowhere;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 
@@ -64,10 +62,23 @@ static bool view(struct tile *tile, uint32_t sw, unsigned int ways)
 	return any;
 }
 
+/* All rows lead nowhere again. */
+static void look_away(struct tile *tile, uint32_t sw)
+{
+	const struct route_graph *graph = tile->verify->graph;
+	const struct route_edge *first = &graph->edges[graph->first_edge[sw]];
+	const struct route_edge *last = &graph->edges[graph->first_edge[sw + 1]];
+
+	for (const struct route_edge *edge = first; edge < last; edge++)
+		for (unsigned int k = 0; k < edge->n_links; k++)
+			tile->rows[graph->links[edge->first_link + k]] = tile->nowhere;
+}
+
 /* Takes over what the neighbours in view know; elements that are known have no entry to these. */
 static void visit(struct tile *tile, uint32_t sw, unsigned int ways)
 {
 	const uint8_t *lft = tile->verify->routing->lft[sw];
+	const uint8_t *const *rows = tile->rows;
 	const uint16_t *lids = tile->lids;
 	uint8_t *restrict depth = row_of(tile, sw);
 	uint32_t n = tile->n;
@@ -75,29 +86,33 @@ static void visit(struct tile *tile, uint32_t sw, unsigned int ways)
 	if (!view(tile, sw, ways))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t next = tile->rows[lft[lids[i]]][i];
+		uint8_t next = rows[lft[lids[i]]][i];
 
 		depth[i] |= next + (next != 0);
 	}
+	look_away(tile, sw);
 }
 
-/* The same for any neighbour, and for unknown elements only; returns how many became known. */
-static uint32_t revisit(struct tile *tile, uint32_t sw)
+/* The same for any neighbour, and for unknown elements only; true if any became known. */
+static bool revisit(struct tile *tile, uint32_t sw)
 {
 	const uint8_t *lft = tile->verify->routing->lft[sw];
-	uint8_t *depth = row_of(tile, sw);
-	uint32_t known = 0;
+	const uint8_t *const *rows = tile->rows;
+	const uint16_t *lids = tile->lids;
+	uint8_t *restrict depth = row_of(tile, sw);
+	uint32_t n = tile->n;
+	uint8_t known = 0;
 
 	view(tile, sw, WAY_DOWN | WAY_UP);
-	for (uint32_t i = 0; i < tile->n; i++) {
-		uint8_t next;
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t next = rows[lft[lids[i]]][i];
+		uint8_t unknown = -(depth[i] == 0);
+		uint8_t news = unknown & (next + (next != 0));
 
-		if (depth[i])
-			continue;
-		next = tile->rows[lft[tile->lids[i]]][i];
-		depth[i] = next + (next != 0);
-		known += depth[i] != 0;
+		depth[i] |= news;
+		known |= news;
 	}
+	look_away(tile, sw);
 	return known;
 }
 
@@ -143,14 +158,14 @@ static void list_open(struct tile *tile)
 /* To and fro, since packets may turn often. */
 static void revisit_open(struct tile *tile)
 {
-	uint32_t known = 1;
+	bool known = true;
 
-	for (unsigned int round = 0; known; round++) {
+	for (unsigned int round = 0; known && tile->n_open; round++) {
 		uint32_t left = 0;
 
-		known = 0;
+		known = false;
 		for (uint32_t i = 0; i < tile->n_open; i++)
-			known += revisit(tile, tile->open[round % 2 ? tile->n_open - 1 - i : i]);
+			known |= revisit(tile, tile->open[round % 2 ? tile->n_open - 1 - i : i]);
 		for (uint32_t i = 0; i < tile->n_open; i++)
 			if (memchr(row_of(tile, tile->open[i]), 0, tile->n))
 				tile->open[left++] = tile->open[i];
@@ -158,11 +173,25 @@ static void revisit_open(struct tile *tile)
 	}
 }
 
+static void note_widest(const struct tile *tile)
+{
+	uint8_t most[WIDTH] = { 0 }, widest = 0;
+
+	for (uint32_t sw = 0; sw < tile->verify->graph->n; sw++) {
+		const uint8_t *depth = row_of(tile, sw);
+
+		for (uint32_t i = 0; i < WIDTH; i++)
+			most[i] = MAX(most[i], depth[i]);
+	}
+	for (uint32_t i = 0; i < WIDTH; i++)
+		widest = MAX(widest, most[i]);
+	verify_widen(tile->all->widest, widest ? widest - 1u : 0);
+}
+
 static void follow_tile(struct tile *tile)
 {
 	const uint32_t *switches = tile->all->order->switches;
 	uint32_t n = tile->verify->graph->n;
-	uint8_t widest = 0;
 
 	begin(tile);
 	for (uint32_t p = n; p--;)
@@ -171,10 +200,7 @@ static void follow_tile(struct tile *tile)
 		visit(tile, switches[p], WAY_UP);
 	list_open(tile);
 	revisit_open(tile);
-	for (uint32_t sw = 0; sw < n; sw++)
-		for (uint32_t i = 0; i < tile->n; i++)
-			widest = MAX(widest, row_of(tile, sw)[i]);
-	verify_widen(tile->all->widest, widest ? widest - 1u : 0);
+	note_widest(tile);
 	for (uint32_t k = 0; k < tile->n_open; k++)
 		for (uint32_t i = 0; i < tile->n; i++)
 			if (!row_of(tile, tile->open[k])[i])
@@ -189,6 +215,8 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 
 	tile.depth = g_malloc(((size_t)n + 1) * WIDTH);
 	tile.nowhere = row_of(&tile, n);
+	for (unsigned int num = 0; num < G_N_ELEMENTS(tile.rows); num++)
+		tile.rows[num] = tile.nowhere;
 	tile.open = g_new(uint32_t, n + 1);
 	for (uint32_t i = first; i < last; i++) {
 		tile.columns = all->columns + (size_t)i * WIDTH;

@@ -100,6 +100,7 @@ struct proof {
 	const struct verify_order *order;
 	uint32_t n_words;   /* of a bit per LID of the tables */
 	uint64_t *hosts;    /* LIDs of hosts */
+	uint8_t *host_octets; /* [LID]: the same as 0xFF or 0 */
 	uint64_t *up;	    /* [switch * n_words + word]: their entries there lead up */
 	uint64_t *none, *all; /* such rows */
 	uint64_t turns_max;
@@ -108,40 +109,138 @@ struct proof {
 
 #define CLASS_UP 0x0001
 #define CLASS_OTHER 0x0100 /* neither up nor down */
+/* Exit ports that follow each other: those for which (int8_t)(port - bias) < limit. */
+struct port_run {
+	uint8_t bias;
+	int8_t limit;
+	uint8_t up; /* 1 or 0 */
+};
 
-static void class_ports(const struct proof *proof, uint32_t sw, uint16_t class[256])
+/* What the exit ports of one switch are, twice: by port, and as runs of one class. */
+struct classes {
+	uint16_t of[256];
+	struct port_run runs[2];
+	bool as_runs; /* these are all; the second may be the first again */
+};
+
+static void list_runs(struct classes *classes)
+{
+	unsigned int n = 0, first = 0;
+
+	for (unsigned int num = 1; num <= 256; num++) {
+		if (num < 256 && classes->of[num] == classes->of[first])
+			continue;
+		if (classes->of[first] != CLASS_OTHER) {
+			if (n < 2)
+				classes->runs[n] = (struct port_run){
+					first + 128, num - first - 128,
+					classes->of[first] == CLASS_UP };
+			n++;
+		}
+		first = num;
+	}
+	if (n == 1)
+		classes->runs[1] = classes->runs[0];
+	classes->as_runs = n == 1 || n == 2;
+}
+
+static void class_ports(const struct proof *proof, uint32_t sw, struct classes *classes)
 {
 	const struct route_graph *graph = proof->verify->graph;
 
 	for (unsigned int num = 0; num < 256; num++)
-		class[num] = CLASS_OTHER;
+		classes->of[num] = CLASS_OTHER;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 		uint16_t way = leads_up(proof->order, sw, edge->to) ? CLASS_UP : 0;
 
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			class[graph->links[edge->first_link + k]] = way;
+			classes->of[graph->links[edge->first_link + k]] = way;
 	}
+	list_runs(classes);
 }
 
-/* The innermost loop: classes of all entries of a switch, as bits. */
-static void class_entries(const uint8_t *lft, const uint16_t class[256], uint32_t n_words,
-			  uint64_t *restrict up, uint64_t *restrict other)
+/* Classes of 64 entries as bits, looked up one by one. */
+static void class_each(const uint8_t *lft, const uint16_t of[256], uint64_t *up, uint64_t *other)
 {
-	for (uint32_t w = 0; w < n_words; w++, lft += 64) {
-		uint64_t ups = 0, others = 0;
+	uint64_t ups = 0, others = 0;
 
-		for (unsigned int i = 0; i < 64; i += 8) {
-			unsigned int bits = class[lft[i]] | class[lft[i + 1]] << 1 |
-					    class[lft[i + 2]] << 2 | class[lft[i + 3]] << 3 |
-					    class[lft[i + 4]] << 4 | class[lft[i + 5]] << 5 |
-					    class[lft[i + 6]] << 6 | class[lft[i + 7]] << 7;
+	for (unsigned int i = 0; i < 64; i += 8) {
+		unsigned int bits = of[lft[i]] | of[lft[i + 1]] << 1 | of[lft[i + 2]] << 2 |
+				    of[lft[i + 3]] << 3 | of[lft[i + 4]] << 4 |
+				    of[lft[i + 5]] << 5 | of[lft[i + 6]] << 6 | of[lft[i + 7]] << 7;
 
-			ups |= (uint64_t)(bits & 0xFF) << i;
-			others |= (uint64_t)(bits >> 8) << i;
-		}
-		up[w] = ups;
-		other[w] = others;
+		ups |= (uint64_t)(bits & 0xFF) << i;
+		others |= (uint64_t)(bits >> 8) << i;
+	}
+	*up = ups;
+	*other = others;
+}
+
+/* Octets that are 0 or 1 as bits. */
+static uint64_t pack(const uint8_t octets[64])
+{
+	uint64_t bits = 0;
+
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < 64; i += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, octets + i, sizeof(eight));
+		eight = GUINT64_FROM_LE(eight);
+		bits |= eight * UINT64_C(0x0102040810204080) >> 56 << i;
+	}
+	return bits;
+}
+
+static bool any_of(const uint8_t octets[64])
+{
+	uint64_t any = 0;
+
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < 64; i += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, octets + i, sizeof(eight));
+		any |= eight;
+	}
+	return any;
+}
+
+/*
+ * The same by runs, in a loop that compilers know to do on vectors; false if some LID of a host,
+ * which says 0xFF in hosts, leads neither up nor down.
+ */
+static bool class_runs(const uint8_t *lft, const struct classes *classes, const uint8_t *hosts,
+		       uint64_t *up)
+{
+	const struct port_run one = classes->runs[0], two = classes->runs[1];
+	uint8_t ups[64], others[64];
+
+	for (unsigned int i = 0; i < 64; i++) {
+		uint8_t in_one = -((int8_t)(lft[i] - one.bias) < one.limit);
+		uint8_t in_two = -((int8_t)(lft[i] - two.bias) < two.limit);
+
+		ups[i] = (in_one & one.up) | (in_two & two.up);
+		others[i] = hosts[i] & ~(in_one | in_two);
+	}
+	*up = pack(ups);
+	return !any_of(others);
+}
+
+/* The innermost loop: all entries of a switch for LIDs of hosts. */
+static void class_entries(const struct proof *proof, const uint8_t *lft,
+			  const struct classes *classes, uint64_t *restrict up,
+			  uint64_t *restrict other)
+{
+	for (uint32_t w = 0; w < proof->n_words; w++) {
+		const uint8_t *entries = lft + w * 64;
+
+		other[w] = 0;
+		if (classes->as_runs &&
+		    class_runs(entries, classes, proof->host_octets + w * 64, &up[w]))
+			continue;
+		class_each(entries, classes->of, &up[w], &other[w]);
 	}
 }
 
@@ -171,11 +270,11 @@ static void class_switches(void *arg, uint32_t first, uint32_t last)
 	struct proof *proof = arg;
 	uint64_t *other = g_new(uint64_t, proof->n_words);
 	uint64_t *wrong = g_new0(uint64_t, proof->n_words);
-	uint16_t class[256];
+	struct classes classes;
 
 	for (uint32_t sw = first; sw < last; sw++) {
-		class_ports(proof, sw, class);
-		class_entries(proof->verify->routing->lft[sw], class, proof->n_words,
+		class_ports(proof, sw, &classes);
+		class_entries(proof, proof->verify->routing->lft[sw], &classes,
 			      proof->up + (size_t)sw * proof->n_words, other);
 		allow_exits(proof, sw, other);
 		for (uint32_t w = 0; w < proof->n_words; w++)
@@ -426,8 +525,10 @@ static void list_hosts(struct proof *proof)
 	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
-		if (lid <= proof->verify->routing->top)
-			proof->hosts[lid / 64] |= UINT64_C(1) << lid % 64;
+		if (lid > proof->verify->routing->top)
+			continue;
+		proof->hosts[lid / 64] |= UINT64_C(1) << lid % 64;
+		proof->host_octets[lid] = 0xFF;
 	}
 }
 
@@ -437,16 +538,14 @@ static bool prove(struct proof *proof)
 	uint32_t n = verify->graph->n;
 	_Atomic unsigned int widest = 0;
 	GArray *others;
-	bool follow;
 
 	route_parallel(verify->graph->threads, n, class_switches, proof);
 	route_parallel(verify->graph->threads, n, find_turns, proof);
-	if (proof->turns > proof->turns_max)
+	if (proof->turns > proof->turns_max || (proof->turns && !turns_are_harmless(proof)))
 		return false;
 	others = columns_of(proof, false);
 	follow_suspects(proof, &widest);
-	follow = follow_own(proof, &widest);
-	if ((proof->turns || follow) && !turns_are_harmless(proof)) {
+	if (follow_own(proof, &widest) && !turns_are_harmless(proof)) {
 		g_array_unref(others);
 		return false;
 	}
@@ -464,6 +563,7 @@ bool verify_by_order(struct verify *verify, const struct verify_order *order)
 
 	proof.n_words = verify->routing->n_blocks;
 	proof.hosts = g_new0(uint64_t, proof.n_words);
+	proof.host_octets = g_malloc0(proof.n_words * 64);
 	proof.none = g_new0(uint64_t, proof.n_words);
 	proof.all = g_new(uint64_t, proof.n_words);
 	memset(proof.all, 0xFF, proof.n_words * sizeof(uint64_t));
@@ -473,6 +573,7 @@ bool verify_by_order(struct verify *verify, const struct verify_order *order)
 			  ENTRIES_A_TURN;
 	proved = prove(&proof);
 	g_free(proof.hosts);
+	g_free(proof.host_octets);
 	g_free(proof.none);
 	g_free(proof.all);
 	g_free(proof.up);
