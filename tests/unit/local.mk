@@ -7,6 +7,7 @@ include tests/unit/wire.mk
 include tests/unit/fabric.mk
 include tests/unit/route.mk
 include tests/unit/routecheck.mk
+include tests/unit/routeverify.mk
 include tests/unit/sa.mk
 include tests/unit/umad.mk
 include tests/unit/smtest.mk

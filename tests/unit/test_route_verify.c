@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verifier comes to the same verdict whichever way it goes: by the order that the engine
+ * claims, by one of its own, by one that is nonsense, or without any; and it is that of the slow
+ * checker. On tables of engines, and on these with one entry changed.
+ *
+ * Each seed stands for itself: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-100000 many.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "route/verify.h"
+#include "tests/run_suite.h"
+#include "tests/unit/route_checker.h"
+#include "tests/unit/route_shapes.h"
+
+#define SEEDS 1500
+
+static const char *const engines[] = { "updn", "minhop", "ftree", "dnup", "dor" };
+
+enum way { WAY_CLAIMED, WAY_OWN, WAY_NONSENSE, WAY_BY_HOPS, WAYS };
+
+static const char *const way_names[WAYS] = { "claimed order", "own order", "nonsense order",
+					     "by hops" };
+
+/* What was met, so that the test can tell that it tests something. */
+struct tally {
+	unsigned int accepted[WAYS], refused[WAYS]; /* shown by order */
+	unsigned int loops;	 /* credit loops found although there was an order */
+};
+
+/* Any numbers; equal ones and the highest among them. */
+static uint32_t *nonsense(uint32_t n, uint64_t *state)
+{
+	uint32_t *order = g_new(uint32_t, n + 1);
+	uint32_t range = 1 + make_number(state, 2 * n + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = make_number(state, 8) ? make_number(state, range) : UINT32_MAX;
+	return order;
+}
+
+static void compare(const struct checker *checker, const struct route_verdict *fast,
+		    const char *way, const char *what)
+{
+	const struct route_verdict *slow = &checker->verdict;
+	bool wrong = !fast->complete || !fast->loop_free || !fast->acyclic;
+
+	ck_assert_msg(fast->complete == slow->complete && fast->loop_free == slow->loop_free &&
+			      fast->acyclic == slow->acyclic && fast->cut == slow->cut &&
+			      fast->discarded == slow->discarded && fast->paths == slow->paths,
+		      "%s, %s: complete %d %d, loop free %d %d, acyclic %d %d, cut %d %d, "
+		      "discarded %u %u, paths %u %u: %s",
+		      what, way, fast->complete, slow->complete, fast->loop_free, slow->loop_free,
+		      fast->acyclic, slow->acyclic, fast->cut, slow->cut,
+		      (unsigned int)fast->discarded, (unsigned int)slow->discarded,
+		      (unsigned int)fast->paths, (unsigned int)slow->paths,
+		      fast->witness ? fast->witness : "no witness");
+	if (fast->by_order || (fast->complete && !fast->discarded))
+		ck_assert_msg(fast->max_hops == slow->max_hops, "%s, %s: %u hops, not %u", what,
+			      way, fast->max_hops, slow->max_hops);
+	ck_assert_msg(wrong == (fast->witness != NULL), "%s, %s: witness", what, way);
+}
+
+static void verify_one_way(const struct checker *checker, struct routing *routing, enum way way,
+			   unsigned int threads, struct tally *tally, const char *what)
+{
+	struct route_verdict verdict;
+	bool ok = verify_on_ways(checker->fabric, routing, threads, way != WAY_BY_HOPS, &verdict);
+
+	compare(checker, &verdict, way_names[way], what);
+	ck_assert_msg(ok == (verdict.complete && verdict.loop_free &&
+			     (verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE))),
+		      "%s, %s: accepted %d", what, way_names[way], ok);
+	ck_assert(!verdict.by_order || way != WAY_BY_HOPS);
+	if (verdict.by_order)
+		(*(ok ? &tally->accepted : &tally->refused))[way]++;
+	tally->loops += way == WAY_CLAIMED && routing->order && !verdict.acyclic;
+	route_verdict_clear(&verdict);
+}
+
+static void verify_all_ways(const struct fabric *fabric, struct routing *routing, uint64_t *state,
+			    struct tally *tally, const char *what)
+{
+	uint32_t *claimed = routing->order;
+	struct checker checker;
+
+	checker_run(&checker, fabric, routing);
+	for (enum way way = 0; way < WAYS; way++) {
+		g_autofree uint32_t *order =
+			way == WAY_NONSENSE ? nonsense(fabric->n_switches, state) : NULL;
+
+		routing->order = way == WAY_CLAIMED ? claimed : order;
+		verify_one_way(&checker, routing, way, 1 + make_number(state, 3), tally, what);
+	}
+	routing->order = claimed;
+	checker_clear(&checker);
+}
+
+/* To another port mostly; or to any octet. */
+static void change_entry(const struct fabric *fabric, struct routing *routing, uint64_t *state)
+{
+	uint32_t sw = make_number(state, fabric->n_switches);
+	uint32_t lid = 1 + make_number(state, fabric->max_lid);
+	unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
+
+	routing_put(routing, sw, lid,
+		    make_number(state, 4) ? make_number(state, num_ports + 1u)
+					  : make_number(state, 256));
+}
+
+static void try_engine(const struct fabric *fabric, const char *engine, uint64_t *state,
+		       struct tally *tally, const char *what)
+{
+	const struct route_input input = { .threads = 1 };
+	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+	g_autofree char *whole = g_strdup_printf("%s, %s", what, engine);
+
+	if (!routing)
+		return;
+	verify_all_ways(fabric, routing, state, tally, whole);
+	for (unsigned int i = 1; fabric->n_switches && fabric->max_lid && i <= 3; i++) {
+		g_autofree char *broken = g_strdup_printf("%s, %u changed", whole, i);
+
+		change_entry(fabric, routing, state);
+		verify_all_ways(fabric, routing, state, tally, broken);
+	}
+	routing_unref(routing);
+}
+
+START_TEST(test_all_ways_lead_to_one_verdict)
+{
+	struct shape_seeds seeds = shape_seeds(SEEDS);
+	struct tally tally = { { 0 } };
+
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+		struct shape shape;
+		struct fabric *fabric;
+
+		shape_random(&shape, seed);
+		fabric = builder_freeze(shape.builder);
+		if (seed % 8 == 0)
+			shape_cut(fabric, &shape.state, 10);
+		try_engine(fabric, engines[seed % G_N_ELEMENTS(engines)], &shape.state, &tally,
+			   shape.what->str);
+		fabric_unref(fabric);
+		shape_clear(&shape);
+	}
+	if (seeds.last - seeds.first + 1 < SEEDS)
+		return;
+	ck_assert_uint_gt(tally.accepted[WAY_CLAIMED], 400);
+	ck_assert_uint_gt(tally.refused[WAY_CLAIMED], 400);
+	ck_assert_uint_gt(tally.accepted[WAY_OWN], 400);
+	ck_assert_uint_gt(tally.refused[WAY_OWN], 400);
+	ck_assert_uint_gt(tally.accepted[WAY_NONSENSE], 0);
+	ck_assert_uint_gt(tally.refused[WAY_NONSENSE], 0);
+	ck_assert_uint_gt(tally.loops, 20);
+}
+END_TEST
+
+static struct routing *route(const struct fabric *fabric, const char *engine)
+{
+	const struct route_input input = { .threads = 1 };
+	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+
+	ck_assert_ptr_nonnull(routing);
+	return routing;
+}
+
+static void check_quick(const char *spec, const char *engine)
+{
+	struct fabric *fabric = make_fabric(spec, 0);
+	struct routing *routing = route(fabric, engine);
+	struct route_verdict verdict;
+
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert_msg(verdict.by_order, "%s of %s takes the long way", engine, spec);
+	ck_assert(verdict.acyclic);
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+
+/* What the verifier must be quick at. */
+START_TEST(test_order_shows_the_usual)
+{
+	check_quick("fattree:8", "minhop");
+	check_quick("fattree:8", "updn");
+	check_quick("fattree:8", "ftree");
+	check_quick("torus:4x4x4", "updn");
+	check_quick("torus:5x5", "dnup");
+	check_quick("hypercube:5", "updn");
+}
+END_TEST
+
+/* The order of updn does not excuse the table of minhop on a ring, nor the other way round. */
+START_TEST(test_order_of_another_table)
+{
+	struct fabric *fabric = make_fabric("torus:5", 0);
+	struct routing *updn = route(fabric, "updn"), *minhop = route(fabric, "minhop");
+	struct route_verdict verdict;
+
+	ck_assert_ptr_nonnull(updn->order);
+	ck_assert_ptr_null(minhop->order);
+	minhop->order = g_memdup2(updn->order, fabric->n_switches * sizeof(*updn->order));
+	minhop->promises = ROUTE_DEADLOCK_FREE;
+	ck_assert(!route_verify(fabric, minhop, &verdict));
+	ck_assert(verdict.complete && verdict.loop_free && !verdict.acyclic);
+	ck_assert(g_str_has_prefix(verdict.witness, "credit loop: "));
+	route_verdict_clear(&verdict);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		updn->order[sw] = fabric->n_switches - updn->order[sw];
+	ck_assert(route_verify(fabric, updn, &verdict));
+	ck_assert(verdict.acyclic);
+	route_verdict_clear(&verdict);
+	routing_unref(updn);
+	routing_unref(minhop);
+	fabric_unref(fabric);
+}
+END_TEST
+
+static bool has_hosts(const struct fabric *fabric, uint32_t sw)
+{
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+
+		if (port != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    checker_leaf(fabric, lid) == sw)
+			return true;
+	}
+	return false;
+}
+
+/* A switch far from all hosts. */
+static uint32_t find_spine(const struct fabric *fabric, unsigned int ports)
+{
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		bool near = has_hosts(fabric, sw);
+
+		for (unsigned int num = 1; num <= ports && !near; num++)
+			near = has_hosts(fabric, checker_next_switch(fabric, sw, num));
+		if (!near)
+			return sw;
+	}
+	ck_abort_msg("no spine");
+}
+
+/*
+ * A spine that lost a cable sends to the hosts behind it down and up again: an exception that does
+ * no harm, and the order still decides.
+ */
+START_TEST(test_harmless_turns)
+{
+	struct fabric *fabric = make_fabric("fattree:6", 0);
+	uint32_t port = fabric_switch_port(fabric, find_spine(fabric, 6), 1);
+	struct routing *routing;
+	struct route_verdict verdict;
+
+	fabric->ports[fabric->ports[port].peer].peer = FABRIC_NONE;
+	fabric->ports[port].peer = FABRIC_NONE;
+	routing = route(fabric, "updn");
+	ck_assert(route_verify(fabric, routing, &verdict));
+	ck_assert(verdict.by_order && verdict.acyclic);
+	ck_assert_uint_gt(verdict.max_hops, 4);
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route_verify");
+	TCase *tcase = tcase_create("route_verify");
+
+	tcase_set_timeout(tcase, 600);
+	tcase_add_test(tcase, test_order_shows_the_usual);
+	tcase_add_test(tcase, test_order_of_another_table);
+	tcase_add_test(tcase, test_harmless_turns);
+	tcase_add_test(tcase, test_all_ways_lead_to_one_verdict);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
