@@ -18,6 +18,7 @@
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
+#include "osmroute/outage.h"
 #include "osmroute/picture.h"
 #include "osmroute/report.h"
 #include "policy/route_files.h"
@@ -46,6 +47,15 @@ static bool fail(GError **error, const char *what)
 	return false;
 }
 
+/* The topology is read, but cannot be routed. */
+static bool unfit(const struct program *program, GError **error, const char *why)
+{
+	g_autofree char *name = g_filename_display_name(program->arguments.topology);
+	g_autofree char *what = g_strdup_printf("%s: %s", name, why);
+
+	return fail(error, what);
+}
+
 static bool build(struct program *program, GError **error)
 {
 	const struct arguments *arguments = &program->arguments;
@@ -57,12 +67,12 @@ static bool build(struct program *program, GError **error)
 	topology_free(topology);
 	program->n_nodes = g_hash_table_size(program->builder->nodes);
 	if (!program->builder->sm_port)
-		return fail(error, "the topology has no node");
+		return unfit(program, error, "no node with a cable, and no switch");
 	if (!builder_give_lids(program->builder, arguments->options->lmc))
-		return fail(error, "there are not enough LIDs for this topology and lmc");
+		return unfit(program, error, "more LIDs would be needed, with this lmc, than there are");
 	program->fabric = builder_freeze(program->builder);
 	if (!program->fabric->n_switches)
-		return fail(error, "the topology has no switch to route");
+		return unfit(program, error, "no switch to route is joined to the subnet manager");
 	program->n_cables = loss_cables(program->builder);
 	program->files = route_files_load(arguments->options, error);
 	if (!program->files)
@@ -72,13 +82,13 @@ static bool build(struct program *program, GError **error)
 	return true;
 }
 
-/* Of a part of the cables at least one. */
+/* Of a part of the cables at least one, if there is any. */
 static uint32_t cables_to_lose(const struct program *program)
 {
 	double percent = program->arguments.lose_percent;
 
 	return percent > 0 ? (uint32_t)ceil(percent / 100 * program->n_cables)
-			   : program->arguments.lose;
+			   : MIN(program->arguments.lose, program->n_cables);
 }
 
 static void judge(struct program *program)
@@ -201,6 +211,17 @@ static void warn_unfinished(const struct program *program)
 		fprintf(stderr, "osmroute: %s has no effect yet\n", (char *)names->pdata[i]);
 }
 
+static void warn_nothing_to_lose(const struct program *program)
+{
+	const struct arguments *arguments = &program->arguments;
+	g_autoptr(GPtrArray) classes = outage_classes(program->fabric, arguments->outages);
+
+	if ((arguments->lose || arguments->lose_percent > 0) && !program->n_cables)
+		fputs("osmroute: there is no cable between switches that could be lost\n", stderr);
+	if (arguments->outages && !classes->len)
+		fputs("osmroute: there is nothing of that kind that could be lost\n", stderr);
+}
+
 static int run(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
@@ -208,6 +229,7 @@ static int run(struct program *program)
 	warn_unfinished(program);
 	if (!build(program, &error))
 		return complain(error->message);
+	warn_nothing_to_lose(program);
 	judge(program);
 	tell(program);
 	if (!write_files(program, &error))

@@ -212,6 +212,56 @@ def test_errors(directory):
     check('the engines are named', 'minhop' in run('-R', 'bogus', 'fattree:4').stderr)
 
 
+def write(directory, name, text):
+    path = os.path.join(directory, name)
+    with open(path, 'wb') as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+ALL = ('-R', 'minhop,updn,dor', '--lose', '1', '--outage', 'all', '--trials', '2')
+
+
+def test_odd_fabrics(directory):
+    """Too little to route is no fault; what cannot be routed is told with its name."""
+    odd = {
+        'a switch alone': 'Switch 4 "s"\n',
+        'no hosts': 'Switch 4 "s"\n[1] "t"[1]\n\nSwitch 4 "t"\n[1] "s"[1]\n',
+        'a cable to itself': 'Switch 4 "s"\n[1] "s"[2]\n[2] "s"[1]\n\nCa 1 "a"\n[1] "s"[3]\n',
+        'a very long name': 'Switch 4 "' + 'x' * 100000 + '"\n',
+        'mesh:1:0': None, 'torus:3x3:0': None, 'random:5:200:3:1': None, 'mesh:100x2': None,
+    }
+    files = [word for kind in ('svg', 'dot', 'lfts')
+             for word in (f'--{kind}', os.path.join(directory, kind))]
+    for name, text in odd.items():
+        topology = write(directory, 'odd', text) if text else name
+        result = run(*ALL, *files, topology)
+        check(f'odd: {name}', result.returncode == 0 and 'WRONG' not in result.stdout, result)
+        xml.etree.ElementTree.parse(os.path.join(directory, 'svg'))
+    check('nothing to lose is told', run(*ALL, 'mesh:1').stderr.count('could be lost\n') == 2)
+    unfit = {
+        'no switch': ('Ca 1 "a"\n[1] "b"[1]\n\nCa 1 "b"\n[1] "a"[1]\n', 'no switch'),
+        'no cable': ('Ca 1 "a"\n', 'no switch'),
+        'nothing': ('', 'line 1: found no node'),
+        'noise': (bytes(range(256)) * 100, r"line 1: found '\\0'"),
+        'too many ports': ('Switch 300 "s"\n', 'line 1: found \'300'),
+        'a cable to nowhere': ('Switch 4 "s"\n[1] "t"[1]\n', 'line 2: found a cable'),
+        'two in a port': ('Switch 4 "s"\n[1] "t"[1]\n[1] "t"[2]\n\nSwitch 4 "t"\n'
+                          '[1] "s"[1]\n', 'line 3: found a cable'),
+        'two of a name': ('Switch 4 "s"\n\nSwitch 4 "s"\n', 'line 3: found a second'),
+    }
+    for name, (text, why) in unfit.items():
+        path = write(directory, 'unfit', text)
+        result = run(*ALL, path)
+        check(f'unfit: {name}', result.returncode == 1 and not result.stdout and
+              re.match(rf'osmroute: {re.escape(path)}[:,] {why}.*\n$', result.stderr), result)
+    for spec in ('fattree:3', 'fattree:66', 'fattree:64', 'torus:1000x1000', 'hypercube:40',
+                 'dragonfly:99:99:99', 'random:0:1:1:1', 'mesh:', 'torus:2x'):
+        result = run(*ALL, spec)
+        check(f'spec {spec}', result.returncode == 1 and spec in result.stderr and
+              result.stderr.count('\n') == 1, result)
+
+
 def keys_of(value):
     if isinstance(value, list):
         return set().union(*map(keys_of, value))
@@ -250,6 +300,7 @@ def main():
         test_svg(directory)
         test_files(directory)
         test_errors(directory)
+        test_odd_fabrics(directory)
     test_manual()
     print(f'{passed} passed, {failed} failed, 0 skipped')
     return failed > 0
