@@ -51,7 +51,7 @@ struct connect {
 	GArray *path;	/* edges of the path at hand */
 	GArray *fresh;	/* turns that it is the first to need */
 	bool known_only; /* it may need none */
-	uint64_t *dead;	 /* [2 * switch + known_only]: how far a search went on from there in vain */
+	uint64_t *dead;	 /* [2 * switch + known_only]: how far a search went on there in vain */
 	uint64_t alive;	 /* less than that: it was before the last success, or to another switch */
 	uint64_t work;
 };
