@@ -4,8 +4,9 @@
  *
  * Destinations are routed one after the other. For each, switches are taken from the farthest to
  * the nearest: what a switch sends (its own hosts and all that farther switches send through it)
- * is known when its turn comes, and goes over that link of a shortest path which carries least so
- * far. After a first round over all destinations each is taken out and routed anew in the
+ * is known when its turn comes. It takes the way on which the busiest link carries least so far:
+ * not just the next link counts, as in graphs that are oriented all ways may meet again near the
+ * top. After a first round over all destinations each is taken out and routed anew in the
  * presence of all others, which evens out what the order of the first round did.
  *
  * The LIDs of a port (LMC) use different links at a switch where there are any.
@@ -35,7 +36,9 @@ struct balance {
 	uint32_t *candidates; /* links */
 	uint32_t *order;      /* switches from the farthest to the nearest, leaf left out */
 	uint32_t n_order;
+	uint32_t leaf;	      /* at hand */
 	uint64_t *flow;
+	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
 	uint32_t *link_of; /* [n * 256]: link of an exit port */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */
@@ -85,6 +88,7 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 	const uint8_t *hops = hops_to(balance, leaf);
 	uint32_t n = 0;
 
+	balance->leaf = leaf;
 	order_by_distance(balance, hops);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
@@ -112,6 +116,25 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 	return (x ^ x >> 33) >> 16;
 }
 
+/* Load of the busiest link on the best way to the leaf that begins with this one. */
+static uint64_t load_by(const struct balance *balance, uint32_t link)
+{
+	return MAX(balance->load[link], balance->ahead[balance->to[link]]);
+}
+
+static void look_ahead(struct balance *balance)
+{
+	balance->ahead[balance->leaf] = 0;
+	for (uint32_t i = balance->n_order; i--;) {
+		uint32_t sw = balance->order[i];
+		uint64_t least = UINT64_MAX;
+
+		for (uint32_t k = balance->first[sw]; k < balance->last[sw]; k++)
+			least = MIN(least, load_by(balance, balance->candidates[k]));
+		balance->ahead[sw] = least;
+	}
+}
+
 /* Fewest uses by the same port first, then least load; from a start that goes round. */
 static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
 {
@@ -125,7 +148,7 @@ static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owne
 		return balance->candidates[first + draw(balance->seed, sw, turn) % n];
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t link = balance->candidates[first + (turn + shift + i) % n];
-		uint64_t cost = balance->load[link];
+		uint64_t cost = load_by(balance, link);
 
 		if (owner && balance->used_by[link] == owner)
 			cost += (uint64_t)balance->uses[link] << 48;
@@ -164,6 +187,8 @@ static void put_in(struct balance *balance, uint16_t lid, bool host, uint32_t n_
 		   uint32_t owner)
 {
 	start_flow(balance, host);
+	if (!balance->seed)
+		look_ahead(balance);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
 		uint32_t link = choose(balance, sw, owner, lid);
@@ -322,6 +347,7 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.last = g_new(uint32_t, n);
 	balance.order = g_new(uint32_t, n);
 	balance.flow = g_new0(uint64_t, n);
+	balance.ahead = g_new0(uint64_t, n);
 	balance.link_of = g_new0(uint32_t, (size_t)n * 256);
 	index_links(&balance);
 	route_all(&balance);
@@ -335,5 +361,6 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	g_free(balance.last);
 	g_free(balance.order);
 	g_free(balance.flow);
+	g_free(balance.ahead);
 	g_free(balance.link_of);
 }
