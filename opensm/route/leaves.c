@@ -1,18 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of the leaves of a tree: that in which destinations are numbered, and in which an
+ * Subtrees: what hangs together when the switches above a rank are taken away. Missing switches and
+ * cables do no harm to them.
+ *
+ * They tell which switches are leaves without hosts. Ranks are found by the distance from hosts;
+ * an empty leaf is farther from these than what is above it, and so looks like a root. But a root
+ * joins subtrees, and it does not.
+ *
+ * They give the order of leaves: that in which destinations are numbered, and in which an
  * operator ranks the processes of a job, so that a shift of all ranks has no contention.
  *
- * That needs the leaves of a subtree to stand together, on every level of subtrees. What is a
- * subtree? What still hangs together when the levels above are taken away: missing switches and
- * cables do no harm. Subtrees, and leaves within the least of them, stand as the fabric lists them,
- * which begins near the subnet manager; or, if the operator wants it, as a search from the roots
- * down meets them, which goes by the ports of the roots. Where everything hangs together below the
- * roots, as in trees that are not quite regular, the latter is all there is.
+ * That needs the leaves of a subtree to stand together, on every level. Subtrees, and leaves within
+ * the least of them, stand as the fabric lists them, which begins near the subnet manager; or, if
+ * the operator wants it, as a search from the roots down meets them, which goes by the ports of the
+ * roots. Where everything hangs together below the roots, as in trees that are not quite regular,
+ * the latter is all there is.
  */
 #include <glib.h>
+#include <string.h>
 
 #include "route/leaves.h"
+
+#define NO_RANK 0xFF
+
+/* ---- parts that hang together ---- */
+
+static uint32_t find_part(uint32_t *part, uint32_t sw)
+{
+	while (part[sw] != sw) {
+		part[sw] = part[part[sw]];
+		sw = part[sw];
+	}
+	return sw;
+}
+
+static uint32_t *new_parts(uint32_t n)
+{
+	uint32_t *part = g_new(uint32_t, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		part[sw] = sw;
+	return part;
+}
+
+/* ---- leaves without hosts ---- */
+
+/* Whether the switches of lower rank beside it are of one part; joins them if not. */
+static bool joins_nothing(const struct route_graph *graph, const uint8_t *rank, uint32_t *part,
+			  uint32_t sw, bool join)
+{
+	uint32_t first = FABRIC_NONE;
+	bool nothing = true;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t to = graph->edges[e].to, other;
+
+		if (rank[to] >= rank[sw])
+			continue;
+		other = find_part(part, to);
+		if (first == FABRIC_NONE)
+			first = other;
+		nothing &= other == first;
+		if (join)
+			part[other] = first;
+	}
+	if (join && first != FABRIC_NONE)
+		part[sw] = first;
+	return nothing;
+}
+
+/*
+ * How many ranks would stand below it if all that is farther from hosts did; NOT_IDLE if that
+ * cannot be, as it or something farther joins subtrees.
+ */
+#define NOT_IDLE 0xFFu
+static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, const uint8_t *depth,
+			uint32_t sw)
+{
+	unsigned int most = 0;
+
+	if (rank[sw] < 2 || route_has_hosts(graph, sw))
+		return NOT_IDLE;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t to = graph->edges[e].to;
+
+		if (rank[to] > rank[sw])
+			most = MAX(most, depth[to] == NOT_IDLE ? NOT_IDLE : depth[to] + 1u);
+	}
+	return MIN(most, NOT_IDLE);
+}
+
+/* [switch]: depth_of() */
+static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank,
+			    unsigned int max_rank)
+{
+	uint8_t *depth = g_malloc(graph->n + 1);
+	uint32_t *part = new_parts(graph->n);
+
+	memset(depth, NOT_IDLE, graph->n);
+	for (unsigned int level = 1; level <= max_rank; level++) {
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			if (rank[sw] == level && joins_nothing(graph, rank, part, sw, false))
+				depth[sw] = 0;
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			if (rank[sw] == level)
+				joins_nothing(graph, rank, part, sw, true);
+	}
+	for (unsigned int level = max_rank + 1; level-- > 0;)
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			if (rank[sw] == level && depth[sw] != NOT_IDLE)
+				depth[sw] = depth_of(graph, rank, depth, sw);
+	g_free(part);
+	return depth;
+}
+
+/* Below those nearer to hosts, if there is room for what is below it; else above them. */
+static uint8_t rank_of_idle(const struct route_graph *graph, const uint8_t *distance,
+			    const uint8_t *rank, unsigned int depth, uint32_t sw)
+{
+	unsigned int least = NO_RANK, most = 0;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t to = graph->edges[e].to;
+
+		if (distance[to] > distance[sw])
+			continue;
+		least = MIN(least, rank[to]);
+		most = MAX(most, rank[to]);
+	}
+	return least > depth ? least - 1 : most + 1;
+}
+
+unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, unsigned int max_rank)
+{
+	uint8_t *depth = find_depths(graph, rank, max_rank);
+	uint8_t *distance = g_memdup2(rank, graph->n);
+	unsigned int most = 0;
+
+	for (unsigned int level = 0; level <= max_rank; level++)
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			if (depth[sw] != NOT_IDLE && distance[sw] == level)
+				rank[sw] = rank_of_idle(graph, distance, rank, depth[sw], sw);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (rank[sw] != NO_RANK)
+			most = MAX(most, rank[sw]);
+	g_free(depth);
+	g_free(distance);
+	return most;
+}
+
+/* ---- the order of leaves ---- */
 
 struct leaves {
 	const struct route_graph *graph;
@@ -54,19 +191,10 @@ static void place_from_roots(struct leaves *leaves)
 	g_free(queue);
 }
 
-static uint32_t find_part(const struct leaves *leaves, uint32_t sw)
-{
-	while (leaves->part[sw] != sw) {
-		leaves->part[sw] = leaves->part[leaves->part[sw]];
-		sw = leaves->part[sw];
-	}
-	return sw;
-}
-
 static void join_parts(struct leaves *leaves, uint32_t a, uint32_t b)
 {
-	a = find_part(leaves, a);
-	b = find_part(leaves, b);
+	a = find_part(leaves->part, a);
+	b = find_part(leaves->part, b);
 	if (a == b)
 		return;
 	leaves->part[b] = a;
@@ -86,7 +214,7 @@ static void join_level(struct leaves *leaves, unsigned int level)
 				join_parts(leaves, sw, graph->edges[e].to);
 	}
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		leaves->parts[level][sw] = leaves->least[find_part(leaves, sw)];
+		leaves->parts[level][sw] = leaves->least[find_part(leaves->part, sw)];
 }
 
 static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer data)
@@ -104,13 +232,11 @@ static void sort_leaves(struct leaves *leaves, uint32_t *order, uint32_t n)
 {
 	uint32_t switches = leaves->graph->n;
 
-	leaves->part = g_new(uint32_t, switches + 1);
+	leaves->part = new_parts(switches);
 	leaves->least = g_new(uint32_t, switches + 1);
 	leaves->parts = g_new(uint32_t *, leaves->max_rank + 1);
-	for (uint32_t sw = 0; sw < switches; sw++) {
-		leaves->part[sw] = sw;
+	for (uint32_t sw = 0; sw < switches; sw++)
 		leaves->least[sw] = leaves->rank[sw] ? UINT32_MAX : leaves->place[sw];
-	}
 	for (unsigned int level = 0; level <= leaves->max_rank; level++) {
 		leaves->parts[level] = g_new(uint32_t, switches + 1);
 		join_level(leaves, level);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The order of the leaves of a tree. */
+/* The leaves of a tree: which they are, and their order. */
 #ifndef ROUTE_LEAVES_H
 #define ROUTE_LEAVES_H
 
 #include "route/graph.h"
+
+/*
+ * rank is the distance from leaves with hosts, 0xFF if there is none, and max_rank the greatest of
+ * others. Ranks switches that have no hosts below them where they would stand if they had. Returns
+ * the greatest rank then. If switches side by side had different ranks they still have.
+ */
+unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, unsigned int max_rank);
 
 /*
  * order[graph->n] gets all switches: first the leaves, those of a subtree together, then the others

@@ -29,6 +29,7 @@
 #include "route/shortest.h"
 
 #define RANKS_MAX 8
+#define FARTHEST (2 * RANKS_MAX) /* an empty leaf is up and down again from the next with hosts */
 #define NO_RANK 0xFF
 #define SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
 
@@ -76,7 +77,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 		uint8_t rank = tree->rank[queue[i]];
 
 		tree->max_rank = rank;
-		if (rank == RANKS_MAX)
+		if (rank == FARTHEST)
 			break;
 		for (uint32_t e = graph->first_edge[queue[i]]; e < graph->first_edge[queue[i] + 1];
 		     e++) {
@@ -160,6 +161,8 @@ static bool recognise(struct tree *tree)
 		rank_from(tree, least);
 		if (!most_hosts_on_leaves(tree))
 			return false;
+		if (tree->max_rank < FARTHEST)
+			tree->max_rank = route_rank_idle(graph, tree->rank, tree->max_rank);
 		if (is_layered(tree) && (!tree->hops || goes_up_and_down(tree)))
 			return true;
 	}

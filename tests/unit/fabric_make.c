@@ -42,6 +42,29 @@ uint32_t make_number(uint64_t *state, uint32_t limit)
 	return random_below(state, limit);
 }
 
+void make_shuffled_ports(struct builder *builder, uint64_t *state)
+{
+	GPtrArray *order = builder_walk(builder);
+
+	for (uint32_t i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		if (!builder_is_switch(node))
+			continue;
+		for (unsigned int num = node->info.num_ports; num > 1; num--) {
+			struct builder_port *a = &node->ports[num];
+			struct builder_port *b = &node->ports[1 + make_number(state, num)];
+			struct builder_port *peer_a = a->peer, *peer_b = b->peer;
+
+			if (a == b || !peer_a || !peer_b || peer_a->node == node)
+				continue;
+			builder_link(a, peer_b);
+			builder_link(b, peer_a);
+		}
+	}
+	g_ptr_array_unref(order);
+}
+
 /* A free port of the node, or 0. */
 static unsigned int free_port(const struct topology *topology, unsigned int node)
 {

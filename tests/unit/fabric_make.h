@@ -18,6 +18,9 @@ struct fabric *make_fabric(const char *spec_or_file, uint8_t lmc);
  */
 struct builder *make_random(uint64_t seed, unsigned int max_switches);
 
+/* Shuffles the cables of each switch over its ports: nothing may depend on tidy cabling. */
+void make_shuffled_ports(struct builder *builder, uint64_t *state);
+
 /* Next number of a small generator, below limit. */
 uint32_t make_number(uint64_t *state, uint32_t limit);
 

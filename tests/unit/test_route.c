@@ -347,30 +347,6 @@ static GArray *hosts_in_order(const struct fabric *fabric)
 	return hosts;
 }
 
-/* Shuffles the cables of each switch over its ports: nothing may depend on tidy cabling. */
-static void shuffle_ports(struct builder *builder, uint64_t *state)
-{
-	GPtrArray *order = builder_walk(builder);
-
-	for (uint32_t i = 0; i < order->len; i++) {
-		struct builder_node *node = order->pdata[i];
-
-		if (!builder_is_switch(node))
-			continue;
-		for (unsigned int num = node->info.num_ports; num > 1; num--) {
-			struct builder_port *a = &node->ports[num];
-			struct builder_port *b = &node->ports[1 + make_number(state, num)];
-			struct builder_port *peer_a = a->peer, *peer_b = b->peer;
-
-			if (a == b || !peer_a || !peer_b || peer_a->node == node)
-				continue;
-			builder_link(a, peer_b);
-			builder_link(b, peer_a);
-		}
-	}
-	g_ptr_array_unref(order);
-}
-
 static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 {
 	g_autofree char *spec = g_strdup_printf("fattree:%u", k);
@@ -382,7 +358,7 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 	GArray *hosts;
 
 	if (shuffle)
-		shuffle_ports(builder, &state);
+		make_shuffled_ports(builder, &state);
 	make_lids(builder, 0);
 	fabric = builder_freeze(builder);
 	routing = route(fabric, engine);

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine ftree on trees of all shapes. What a tree can carry follows from its numbers alone: below
+ * a switch of level l stand N hosts at most, and C cables lead up from all that have the same hosts
+ * below them; then some cable carries N / C flows of a shift permutation, rounded up, if each host
+ * sends beyond. The engine must not need more.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/shortest.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+#include "tests/unit/route_checker.h"
+
+#define LEVELS_MAX 8
+
+static const char *const shapes[] = {
+	/* full bisection: k-ary n-trees and others */
+	"xgft:4,4:1,4", "xgft:4,4,4:1,4,4", "xgft:3,3,3,3:1,3,3,3", "xgft:2,2,2,2,2:1,2,2,2,2",
+	"xgft:2,2,2,2,2,2:1,2,2,2,2,2", "xgft:2,2,2,2,2,2,2:1,2,2,2,2,2,2",
+	"xgft:2,2,2,2,2,2,2,2:1,2,2,2,2,2,2,2", "xgft:2,3,4:1,2,3", "xgft:6,2,5:1,6,2",
+	"fattree:6",
+	/* more hosts than cables above them, on one level or on all */
+	"xgft:8,4:1,4", "xgft:7,5:1,3", "xgft:4,4,4:1,2,4", "xgft:4,4,4:1,4,2",
+	"xgft:4,2,3:1,2,2", "xgft:6,4,4:1,3,3", "xgft:5,3,3:1,4,4", "xgft:7,5,3:1,4,4",
+	"xgft:3,3,3,3:1,2,2,2",
+	/* more cables than hosts */
+	"xgft:3,4,4:1,4,4", "xgft:2,6:1,5", "xgft:3,3,3:1,4,4", "xgft:1,4,4:1,2,2",
+	/* cables in parallel */
+	"xgft:4,8:1,2:1,2", "xgft:4,8:1,4:1,2", "xgft:6,6:1,2:1,3", "xgft:4,4,4:1,2,4:1,2,1",
+	"xgft:4,4,4:1,4,2:1,1,2", "xgft:4,3,3:1,2,2:1,2,2", "xgft:8,4,4:1,2,2:1,4,8",
+	"xgft:5,3,4:1,2,3:1,3,2", "xgft:6,4,3:1,3,2:1,1,3",
+};
+
+/* A tree of a shape, and what is made of it. */
+struct net {
+	const char *shape;
+	unsigned int h, m[LEVELS_MAX], w[LEVELS_MAX], p[LEVELS_MAX];
+	struct builder *builder;
+	struct fabric *fabric;
+	struct routing *routing;
+	GArray *hosts; /* uint16_t LIDs of compute nodes in the order of the engine */
+	uint32_t n_all; /* hosts, others included */
+};
+
+static unsigned int read_list(const char **at, unsigned int list[LEVELS_MAX])
+{
+	unsigned int n = 0;
+
+	do {
+		char *end;
+
+		ck_assert_uint_lt(n, LEVELS_MAX);
+		list[n++] = strtoul(++*at, &end, 10);
+		*at = end;
+	} while (**at == ',');
+	return n;
+}
+
+static void net_open(struct net *net, const char *shape)
+{
+	unsigned int k;
+	const char *at = shape + 4;
+
+	*net = (struct net){.shape = shape};
+	for (unsigned int i = 0; i < LEVELS_MAX; i++)
+		net->p[i] = 1;
+	if (sscanf(shape, "fattree:%u", &k) == 1) {
+		net->h = 3;
+		memcpy(net->m, (unsigned int[]){k / 2, k / 2, k}, 3 * sizeof(k));
+		memcpy(net->w, (unsigned int[]){1, k / 2, k / 2}, 3 * sizeof(k));
+	} else {
+		net->h = read_list(&at, net->m);
+		ck_assert_uint_eq(read_list(&at, net->w), net->h);
+		if (*at)
+			ck_assert_uint_eq(read_list(&at, net->p), net->h);
+	}
+	net->builder = make_builder_of(shape);
+}
+
+static void list_hosts(struct net *net, const struct route_input *input)
+{
+	struct route_graph *graph = route_graph_new(net->fabric);
+	uint32_t *order = g_new(uint32_t, graph->n + 1);
+
+	net->hosts = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	ck_assert_msg(route_ftree_order(graph, net->fabric, input, order) > 0, "%s", net->shape);
+	for (uint32_t i = 0; i < graph->n; i++)
+		for (uint32_t t = graph->first_target[order[i]];
+		     t < graph->first_target[order[i] + 1]; t++) {
+			net->n_all += !graph->targets[t].offset;
+			if (!graph->targets[t].offset && !graph->targets[t].later)
+				g_array_append_val(net->hosts, graph->targets[t].lid);
+		}
+	g_free(order);
+	route_graph_free(graph);
+}
+
+static void net_route(struct net *net, uint8_t lmc, const struct route_input *input)
+{
+	g_autoptr(GError) error = NULL;
+
+	make_lids(net->builder, lmc);
+	net->fabric = builder_freeze(net->builder);
+	net->routing = route_find("ftree")->compute(net->fabric, input, &error);
+	ck_assert_msg(net->routing != NULL, "%s: %s", net->shape, error ? error->message : "");
+	list_hosts(net, input);
+}
+
+static void net_close(struct net *net)
+{
+	if (net->hosts)
+		g_array_unref(net->hosts);
+	routing_unref(net->routing);
+	fabric_unref(net->fabric);
+	builder_free(net->builder);
+}
+
+/* ---- what a tree can carry ---- */
+
+static uint32_t round_up(uint32_t n, uint32_t by)
+{
+	return (n + by - 1) / by;
+}
+
+/* Hosts below a switch of a level in the full tree. */
+static uint32_t hosts_below(const struct net *net, unsigned int level)
+{
+	uint32_t n = 1;
+
+	for (unsigned int i = 0; i < level; i++)
+		n *= net->m[i];
+	return n;
+}
+
+/* Cables up from a level, of all switches that have the same hosts below them. */
+static uint32_t cables_above(const struct net *net, unsigned int level)
+{
+	uint32_t n = net->p[level];
+
+	for (unsigned int i = 0; i <= level; i++)
+		n *= net->w[i];
+	return n;
+}
+
+/* Of the LIDs in the list, how many are below the one that has most of them on this level. */
+static uint32_t most_below(const struct net *net, unsigned int level)
+{
+	uint32_t size = hosts_below(net, level), *n = g_new0(uint32_t, hosts_below(net, net->h));
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < net->hosts->len; i++) {
+		uint32_t port = fabric_port_by_lid(net->fabric,
+						   g_array_index(net->hosts, uint16_t, i));
+		const char *name = net->fabric->nodes[net->fabric->ports[port].node].description;
+		unsigned int index;
+
+		ck_assert_int_eq(sscanf(name, "host-%u", &index), 1);
+		n[index / size]++;
+		most = MAX(most, n[index / size]);
+	}
+	g_free(n);
+	return most;
+}
+
+static uint32_t bound_of_shift(const struct net *net)
+{
+	uint32_t bound = 1;
+
+	for (unsigned int level = 1; level < net->h; level++)
+		bound = MAX(bound, round_up(most_below(net, level), cables_above(net, level)));
+	return bound;
+}
+
+/*
+ * Whether the numbers of hosts go on from the last to the first as they do everywhere else. If not,
+ * those who send beyond the last may meet those who do not.
+ */
+static bool comes_round(const struct net *net)
+{
+	for (unsigned int level = 1; level < net->h; level++)
+		if (net->hosts->len % cables_above(net, level))
+			return false;
+	return true;
+}
+
+/* All hosts sending to all, of a full tree: the busiest cable up, or down. */
+static uint64_t bound_of_all(const struct net *net)
+{
+	uint64_t all = hosts_below(net, net->h), bound = 0;
+
+	for (unsigned int level = 1; level < net->h; level++) {
+		uint64_t below = hosts_below(net, level), cables = cables_above(net, level);
+
+		bound = MAX(bound, below * round_up(all - below, cables));
+		bound = MAX(bound, (all - below) * round_up(below, cables));
+	}
+	return bound;
+}
+
+/* ---- what it carries ---- */
+
+/* Adds a flow to the load of each cable on its way. */
+static void add_flow(const struct net *net, uint16_t from, uint16_t to, uint32_t *load)
+{
+	const struct fabric *fabric = net->fabric;
+	uint32_t sw = checker_leaf(fabric, from), leaf = checker_leaf(fabric, to);
+
+	for (unsigned int hops = 0; sw != leaf; hops++) {
+		uint8_t num = routing_port(net->routing, sw, to);
+		uint32_t next = checker_next_switch(fabric, sw, num);
+
+		ck_assert_msg(next != FABRIC_NONE && hops < 64, "%s: no way to %u", net->shape, to);
+		load[fabric_switch_port(fabric, sw, num)]++;
+		sw = next;
+	}
+}
+
+static uint32_t most_load(const struct net *net, const uint32_t *load)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < net->fabric->n_ports; i++)
+		most = MAX(most, load[i]);
+	return most;
+}
+
+/* The worst of all shifts to LIDs that are so many above the base LIDs; round, or to the end. */
+static uint32_t worst_shift(const struct net *net, unsigned int offset, bool round)
+{
+	g_autofree uint32_t *load = g_new(uint32_t, net->fabric->n_ports);
+	uint32_t n = net->hosts->len, worst = 0;
+
+	for (uint32_t s = 1; s < n; s++) {
+		memset(load, 0, net->fabric->n_ports * sizeof(*load));
+		for (uint32_t i = 0; i < (round ? n : n - s); i++)
+			add_flow(net, g_array_index(net->hosts, uint16_t, i),
+				 g_array_index(net->hosts, uint16_t, (i + s) % n) + offset, load);
+		worst = MAX(worst, most_load(net, load));
+	}
+	return worst;
+}
+
+static uint32_t all_to_all(const struct net *net)
+{
+	g_autofree uint32_t *load = g_new0(uint32_t, net->fabric->n_ports);
+
+	for (uint32_t i = 0; i < net->hosts->len; i++)
+		for (uint32_t j = 0; j < net->hosts->len; j++)
+			add_flow(net, g_array_index(net->hosts, uint16_t, i),
+				 g_array_index(net->hosts, uint16_t, j), load);
+	return most_load(net, load);
+}
+
+/* That no pair was left without a path, not even of switches. */
+static void check_paths(const struct net *net)
+{
+	struct route_verdict verdict;
+
+	checker_accept(net->fabric, net->routing, net->shape);
+	ck_assert(route_verify(net->fabric, net->routing, &verdict));
+	ck_assert_msg(!verdict.discarded, "%s: %u paths left out", net->shape,
+		      (unsigned int)verdict.discarded);
+	route_verdict_clear(&verdict);
+}
+
+static void check_shifts(const struct net *net, unsigned int offset, unsigned int more)
+{
+	uint32_t bound = bound_of_shift(net), ahead = worst_shift(net, offset, false);
+	uint32_t round = worst_shift(net, offset, true);
+
+	ck_assert_msg(ahead <= bound + more, "%s: %u, not %u", net->shape, ahead, bound);
+	ck_assert_msg(round <= bound + more + !comes_round(net), "%s: round %u, not %u", net->shape,
+		      round, bound);
+}
+
+/* ---- full trees ---- */
+
+/* The SM on any host, cables in any ports. */
+static void rearrange(struct builder *builder, uint64_t seed)
+{
+	GPtrArray *nodes = builder_walk(builder);
+	uint64_t state = seed;
+	struct builder_node *node;
+
+	make_shuffled_ports(builder, &state);
+	do
+		node = nodes->pdata[make_number(&state, nodes->len)];
+	while (builder_is_switch(node));
+	builder->sm_port = &node->ports[1];
+	g_ptr_array_unref(nodes);
+}
+
+static void check_full(const char *shape, uint64_t seed)
+{
+	const struct route_input input = {.threads = 1, .from_roots = seed % 2};
+	struct net net;
+
+	net_open(&net, shape);
+	if (seed)
+		rearrange(net.builder, seed);
+	net_route(&net, 0, &input);
+	ck_assert_uint_eq(net.hosts->len, hosts_below(&net, net.h));
+	check_paths(&net);
+	ck_assert_uint_eq(net.routing->max_hops, 2 * (net.h - 1));
+	check_shifts(&net, 0, 0);
+	ck_assert_msg(all_to_all(&net) <= bound_of_all(&net), "%s seed %u: %u, not %u", shape,
+		      (unsigned int)seed, all_to_all(&net), (unsigned int)bound_of_all(&net));
+	net_close(&net);
+}
+
+START_TEST(test_full_tree_carries_shifts)
+{
+	for (uint64_t seed = 0; seed < 3; seed++)
+		check_full(shapes[_i], seed);
+}
+END_TEST
+
+START_TEST(test_every_lid_carries_shifts)
+{
+	const struct route_input input = {.threads = 1};
+	struct net net;
+
+	net_open(&net, shapes[_i]);
+	net_route(&net, 2, &input);
+	check_paths(&net);
+	for (unsigned int offset = 0; offset < 4; offset++)
+		check_shifts(&net, offset, offset != 0);
+	net_close(&net);
+}
+END_TEST
+
+/* ---- fewer hosts ---- */
+
+/* Takes hosts away, each with this probability. */
+static void lose_hosts(struct builder *builder, uint64_t *state, unsigned int percent)
+{
+	GPtrArray *nodes = builder_walk(builder);
+
+	for (uint32_t i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (!builder_is_switch(node) && &node->ports[1] != builder->sm_port &&
+		    make_number(state, 100) < percent)
+			builder_remove(builder, node);
+	}
+	g_ptr_array_unref(nodes);
+}
+
+START_TEST(test_missing_hosts_do_no_harm)
+{
+	const struct route_input input = {.threads = 1};
+
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		uint64_t state = seed;
+		struct net net;
+
+		net_open(&net, shapes[_i]);
+		rearrange(net.builder, seed);
+		lose_hosts(net.builder, &state, 20 * seed - 8);
+		net_route(&net, 0, &input);
+		check_paths(&net);
+		check_shifts(&net, 0, 0);
+		net_close(&net);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ftree");
+	TCase *tcase = tcase_create("shapes");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, test_full_tree_carries_shifts, 0, G_N_ELEMENTS(shapes));
+	tcase_add_loop_test(tcase, test_every_lid_carries_shifts, 0, G_N_ELEMENTS(shapes));
+	tcase_add_loop_test(tcase, test_missing_hosts_do_no_harm, 0, G_N_ELEMENTS(shapes));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
