@@ -110,7 +110,7 @@ static bool check_engines(const struct options *options, GString *missing, GErro
 	if (fallback || usable)
 		return true;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-		    "routing_engine: %s: not available yet, and no_fallback forbids minhop",
+		    "routing_engine: %s: not available yet, and no_fallback forbids others",
 		    missing->len ? missing->str : "no engine");
 	return false;
 }

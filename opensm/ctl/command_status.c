@@ -180,6 +180,10 @@ GVariant *command_status(struct command_call *call, GError **error)
 	answer_text(&builder, "sa_state", subnet && is_master(call) ? "Ready" : "Not ready");
 	answer_text(&builder, "routing_engine", subnet ? subnet->routing->engine : "<none>");
 	answer_flag(&builder, "credit_loop", subnet && subnet->credit_loop);
+	if (subnet && subnet->credit_loop)
+		answer_text(&builder, "credit_loop_witness", subnet->credit_loop);
+	if (subnet && subnet->fallback)
+		answer_text(&builder, "fallback", subnet->fallback);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -238,9 +242,12 @@ static void print_head(GVariant *answer, GString *out)
 			       answer_get_text(answer, "sa_state"));
 	g_string_append_printf(out, "   Routing Engine       : %s\n",
 			       answer_get_text(answer, "routing_engine"));
+	if (*answer_get_text(answer, "fallback"))
+		g_string_append_printf(out, "   ERROR                : it is a fall-back; %s\n",
+				       answer_get_text(answer, "fallback"));
 	if (answer_get_flag(answer, "credit_loop"))
-		g_string_append(out, "   WARNING              : the routes have a credit loop, the "
-				     "fabric can deadlock\n");
+		g_string_append_printf(out, "   ERROR                : the fabric can deadlock; %s\n",
+				       answer_get_text(answer, "credit_loop_witness"));
 }
 
 void print_status(GVariant *answer, GString *out)

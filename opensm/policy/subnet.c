@@ -33,5 +33,7 @@ void subnet_unref(struct subnet *subnet)
 	routing_unref(subnet->routing);
 	partitions_unref(subnet->partitions);
 	options_unref(subnet->options);
+	g_free(subnet->credit_loop);
+	g_free(subnet->fallback);
 	g_free(subnet);
 }

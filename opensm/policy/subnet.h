@@ -20,8 +20,10 @@ struct subnet {
 	struct options *options; /* as they were for this sweep */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
-	bool errors;	  /* the sweep ended with errors */
-	bool credit_loop; /* its routes can deadlock, and no engine promised otherwise */
+	bool errors;	   /* the sweep ended with errors */
+	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
+			      makes no promise; NULL: on none */
+	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
 };
 
 /* Takes references of its own. */

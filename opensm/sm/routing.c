@@ -36,27 +36,37 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
 	return builder_find(sm->builder, fabric->nodes[fabric->switches[sw].node].guid);
 }
 
+static void add_engine(GPtrArray *engines, const char *name)
+{
+	gpointer engine = (gpointer)route_find(name);
+
+	if (engine && !g_ptr_array_find(engines, engine, NULL))
+		g_ptr_array_add(engines, engine);
+}
+
 /*
  * The engines to try in order: those of the list that exist (others were named to the user at
- * start), then minhop unless the list forbids it.
+ * start). If the list does not forbid it, then updn, which keeps any fabric free of deadlock, and
+ * as a last resort minhop, which is also what an empty list means.
  */
 static GPtrArray *engines_to_try(const struct sm *sm)
 {
 	const char *list = sm->options->routing_engine ? sm->options->routing_engine : "";
 	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
 	GPtrArray *engines = g_ptr_array_new();
-	bool fallback = true;
+	bool fallback = true, named = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
-		const struct route_engine *engine = route_find(names[i]);
-
-		if (engine)
-			g_ptr_array_add(engines, (gpointer)engine);
-		else if (!strcmp(names[i], "no_fallback"))
+		add_engine(engines, names[i]);
+		if (!strcmp(names[i], "no_fallback"))
 			fallback = false;
+		else if (*names[i])
+			named = true;
 	}
-	if (fallback && !g_ptr_array_find(engines, route_find("minhop"), NULL))
-		g_ptr_array_add(engines, (gpointer)route_find("minhop"));
+	if (fallback && named)
+		add_engine(engines, "updn");
+	if (fallback)
+		add_engine(engines, "minhop");
 	return engines;
 }
 
@@ -81,7 +91,10 @@ static bool judge(struct sm *sm, const struct routing *routing)
 		log_error(sm->log,
 			  "routes of %s have a credit loop, the fabric can deadlock under load: %s",
 			  routing->engine, verdict.witness ? verdict.witness : "no witness");
-	sm->credit_loop = good && !verdict.acyclic;
+	if (good) {
+		g_free(sm->credit_loop);
+		sm->credit_loop = verdict.acyclic ? NULL : g_strdup(verdict.witness);
+	}
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict.max_hops, verdict.paths);
 	if (good && verdict.discarded)
@@ -114,7 +127,7 @@ static void take_routing(struct sm *sm, struct routing *routing)
 
 /* The tables that the engine makes out of these; NULL if it cannot, or if they are wrong. */
 static struct routing *renew(struct sm *sm, const struct route_engine *engine,
-			     const struct routing *old, enum route_way *way)
+			     const struct routing *old, enum route_way *way, GString *failures)
 {
 	static const char *const ways[] = {
 		[ROUTE_REPAIRED] = "repaired",
@@ -130,6 +143,8 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 	routing = routing_renew(engine, sm->fabric, &input, old, way, &error);
 	if (!routing) {
 		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
+		g_string_append_printf(failures, "%s%s: %s", failures->len ? "; " : "",
+				       engine->name, error->message);
 		return NULL;
 	}
 	if (routing->note && *way != ROUTE_REPAIRED)
@@ -138,34 +153,40 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 	if (judge(sm, routing))
 		return routing;
 	routing_unref(routing);
+	if (*way == ROUTE_ANEW)
+		g_string_append_printf(failures, "%s%s: its routes were wrong",
+				       failures->len ? "; " : "", engine->name);
 	return NULL;
 }
 
 /* The engine's tables if they may be programmed, or NULL. The operator's reroute starts afresh. */
-static struct routing *compute(struct sm *sm, const struct route_engine *engine)
+static struct routing *compute(struct sm *sm, const struct route_engine *engine, GString *failures)
 {
 	bool afresh = sm->sweep.kind == SWEEP_KIND_REROUTE || !same_choice(sm);
 	struct routing *routing;
 	enum route_way way;
 
-	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way);
+	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way, failures);
 	if (!routing && way != ROUTE_ANEW)
-		routing = renew(sm, engine, NULL, &way);
+		routing = renew(sm, engine, NULL, &way, failures);
 	return routing;
 }
 
 enum step_result step_route(struct sm *sm)
 {
 	g_autoptr(GPtrArray) engines = engines_to_try(sm);
+	GString *failures = g_string_new(NULL);
 	struct routing *routing = NULL;
 
 	for (guint i = 0; i < engines->len && !routing; i++) {
 		const struct route_engine *engine = engines->pdata[i];
 
-		routing = compute(sm, engine);
+		routing = compute(sm, engine, failures);
 		if (routing && i)
 			log_error(sm->log, "falling back to routing engine %s", engine->name);
 	}
+	g_free(sm->fallback);
+	sm->fallback = g_string_free(failures, !failures->len);
 	if (!routing) {
 		sm_problem(sm, "no routing engine that may be used can route this subnet");
 		return STEP_ABORT;
@@ -210,7 +231,8 @@ enum step_result step_publish(struct sm *sm)
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
 	subnet->errors = sm->sweep.errors != 0;
-	subnet->credit_loop = sm->credit_loop;
+	subnet->credit_loop = g_strdup(sm->credit_loop);
+	subnet->fallback = g_strdup(sm->fallback);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);

@@ -114,6 +114,8 @@ void sm_free(struct sm *sm)
 	survey_free(sm->survey);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
+	g_free(sm->credit_loop);
+	g_free(sm->fallback);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
 	g_free(sm->here->ports);

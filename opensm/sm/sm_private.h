@@ -73,7 +73,7 @@ struct sm {
 	struct fabric *fabric;
 	struct routing *routing;
 	struct partitions *partitions;
-	bool credit_loop;
+	char *credit_loop, *fallback; /* as in struct subnet */
 	uint16_t mlid_top; /* highest MLID ever programmed */
 
 	uint32_t act_count; /* SMInfo ActCount */
