@@ -69,6 +69,7 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 	return true;
 }
 
+/* A port without a cable, of a host that is seen through another, is as good as gone. */
 static bool same_lid(const struct route_change *change, uint16_t lid, uint32_t port)
 {
 	const struct route_place *place = &change->old->home->places[lid];
@@ -78,7 +79,7 @@ static bool same_lid(const struct route_change *change, uint16_t lid, uint32_t p
 	if (place->guid != change->fabric->ports[port].guid)
 		return false;
 	leaf = fabric_leaf(change->fabric, port, &exit);
-	return leaf != FABRIC_NONE && change->row[leaf] == place->row && exit == place->exit;
+	return leaf == FABRIC_NONE || (change->row[leaf] == place->row && exit == place->exit);
 }
 
 /* Whether there is nothing in the fabric that home has not seen where it is. */

@@ -3,6 +3,7 @@
 check_LIBRARIES += libroutecheck.a
 libroutecheck_a_SOURCES = \
 	tests/unit/route_checker.c tests/unit/route_checker.h \
+	tests/unit/route_churn.c tests/unit/route_churn.h \
 	tests/unit/route_shapes.c tests/unit/route_shapes.h
 libroutecheck_a_CFLAGS = $(TEST_CFLAGS)
 LIBS_ROUTECHECK = libroutecheck.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
@@ -12,8 +13,15 @@ TESTS += tests/unit/test_route_property
 tests_unit_test_route_property_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_property_LDADD = $(LIBS_ROUTECHECK)
 
-# Long: tens of thousands of random fabrics. A failure names its seed.
+check_PROGRAMS += tests/unit/test_route_repair
+TESTS += tests/unit/test_route_repair
+tests_unit_test_route_repair_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_repair_LDADD = $(LIBS_ROUTECHECK)
+
+# Long: tens of thousands of random fabrics, and sequences of repairs. A failure names its seed.
 SOAK_ROUTE = 1-30000
-soak-route: tests/unit/test_route_property
+SOAK_REPAIR = 1-4000
+soak-route: tests/unit/test_route_property tests/unit/test_route_repair
 	ROUTE_SEEDS=$(SOAK_ROUTE) tests/unit/test_route_property
+	ROUTE_SEEDS=$(SOAK_REPAIR) tests/unit/test_route_repair
 .PHONY: soak-route

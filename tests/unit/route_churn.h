@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Losses and returns of cables, switches and hosts, in any order, on the model of a subnet. */
+#ifndef TESTS_UNIT_ROUTE_CHURN_H
+#define TESTS_UNIT_ROUTE_CHURN_H
+
+#include "fabric/builder.h"
+
+enum churn_kind { CHURN_CABLE, CHURN_SWITCH, CHURN_HOST };
+
+/* What can be out: a cable between switches, or a node with all its cables. */
+struct churn_thing {
+	enum churn_kind kind;
+	uint32_t cable;		   /* of CHURN_CABLE */
+	struct builder_node *node; /* of the others */
+	bool leaf;		   /* a switch with hosts */
+	bool out;
+};
+
+struct churn {
+	struct builder *builder;
+	GArray *cables; /* struct churn_cable, private */
+	GArray *things; /* struct churn_thing */
+	uint32_t n_out;
+};
+
+/* All that the walk meets, but the SM's node and the switch that it hangs on. */
+struct churn *churn_new(struct builder *builder);
+void churn_free(struct churn *churn);
+
+/* Takes something out that is in, or puts it back. */
+void churn_toggle(struct churn *churn, uint32_t thing);
+/* Something of a kind, chosen at random, that is out or in as asked for; FABRIC_NONE: no such. */
+uint32_t churn_choose(const struct churn *churn, uint64_t *state, enum churn_kind kind, bool out);
+const char *churn_name(const struct churn *churn, uint32_t thing, char *buffer, size_t size);
+
+#endif
