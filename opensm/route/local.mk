@@ -7,6 +7,7 @@ libroute_a_SOURCES = \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
+	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \
@@ -21,6 +22,7 @@ libroute_a_SOURCES = \
 	opensm/route/orient.c opensm/route/orient.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/registry.c \
+	opensm/route/roots.c opensm/route/roots.h \
 	opensm/route/repair.c \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Does for some destinations, with all hosts of a switch as one, what balance.c does for all: flows
+ * take the way on which the busiest link carries least so far. The last hop is left out: in the
+ * small it would weigh more than it does in the whole.
+ */
+#include "route/estimate.h"
+
+#include "route/orient.h"
+
+#define DESTS_MAX 64
+
+struct estimate {
+	const struct route_graph *graph;
+	uint32_t dests[DESTS_MAX];
+	uint32_t n;
+	uint8_t *hops;	 /* [switch * n + destination] */
+	uint64_t *load;	 /* [edge]: of each of its links */
+	uint64_t most;	 /* of these */
+	uint64_t *flow;	 /* [switch] */
+	uint64_t *ahead; /* [switch]: load of the busiest edge on the best way to the destination */
+	uint32_t *order; /* switches, the farthest first */
+	uint32_t n_order;
+};
+
+static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_target[sw + 1] - graph->first_target[sw];
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Some of the switches with hosts, from all over the place. */
+static void choose_dests(struct estimate *estimate)
+{
+	const struct route_graph *graph = estimate->graph;
+	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0, step;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_has_hosts(graph, sw))
+			leaves[n++] = sw;
+	step = n > DESTS_MAX ? n * UINT64_C(618) / 1000 : 1; /* the golden section */
+	while (n > DESTS_MAX && gcd(step, n) != 1)
+		step++;
+	estimate->n = MIN(n, DESTS_MAX);
+	for (uint32_t i = 0; i < estimate->n; i++)
+		estimate->dests[i] = leaves[(uint64_t)i * step % n];
+	g_free(leaves);
+}
+
+/* Whether cables connect the destination to a switch with hosts that has no path to it. */
+static bool lacks_path(const struct estimate *estimate, uint32_t dest)
+{
+	const struct route_graph *graph = estimate->graph;
+	uint32_t *rank = g_new(uint32_t, graph->n + 1), sw = 0;
+
+	route_rank(graph, &estimate->dests[dest], 1, rank);
+	while (sw < graph->n &&
+	       (estimate->hops[(size_t)sw * estimate->n + dest] != ROUTE_FAR ||
+		rank[sw] == ROUTE_NO_RANK || !route_has_hosts(graph, sw)))
+		sw++;
+	g_free(rank);
+	return sw < graph->n;
+}
+
+/* False if a host has no path to the destination though there is one. */
+static bool sort_by_distance(struct estimate *estimate, uint32_t dest)
+{
+	const struct route_graph *graph = estimate->graph;
+	uint32_t start[257] = { 0 };
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		start[256 - route_distance(graph,
+					   estimate->hops[(size_t)sw * estimate->n + dest])]++;
+	if (start[1] && lacks_path(estimate, dest))
+		return false;
+	start[1] = 0; /* those out of reach */
+	for (unsigned int i = 1; i <= 256; i++)
+		start[i] += start[i - 1];
+	estimate->n_order = start[255];
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint8_t hops = estimate->hops[(size_t)sw * estimate->n + dest];
+
+		if (hops && hops != ROUTE_FAR)
+			estimate->order[start[255 - route_distance(graph, hops)]++] = sw;
+	}
+	return true;
+}
+
+/* The edge by which the flow from a switch meets least; FABRIC_NONE never. */
+static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint32_t dest,
+			  uint64_t *least)
+{
+	const struct route_graph *graph = estimate->graph;
+	const uint8_t *hops = estimate->hops + dest;
+	uint8_t here = hops[(size_t)sw * estimate->n];
+	uint32_t best = FABRIC_NONE;
+
+	*least = UINT64_MAX;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t to = graph->edges[e].to;
+		uint64_t load;
+
+		if (!route_leads(graph, e, here, hops[(size_t)to * estimate->n]))
+			continue;
+		load = MAX(estimate->load[e], estimate->ahead[to]);
+		if (load >= *least)
+			continue;
+		*least = load;
+		best = e;
+	}
+	return best;
+}
+
+static void add_dest(struct estimate *estimate, uint32_t dest)
+{
+	const struct route_graph *graph = estimate->graph;
+	uint32_t to = estimate->dests[dest];
+	uint64_t weight = hosts_of(graph, to), least;
+
+	estimate->ahead[to] = 0;
+	for (uint32_t i = estimate->n_order; i--;) {
+		uint32_t sw = estimate->order[i];
+
+		best_edge(estimate, sw, dest, &estimate->ahead[sw]);
+		estimate->flow[sw] = weight * hosts_of(graph, sw);
+	}
+	for (uint32_t i = 0; i < estimate->n_order; i++) {
+		uint32_t sw = estimate->order[i];
+		uint32_t e = best_edge(estimate, sw, dest, &least);
+
+		if (graph->edges[e].to == to)
+			continue;
+		estimate->load[e] += estimate->flow[sw] / graph->edges[e].n_links;
+		estimate->most = MAX(estimate->most, estimate->load[e]);
+		estimate->flow[graph->edges[e].to] += estimate->flow[sw];
+	}
+}
+
+uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
+{
+	struct estimate estimate = { .graph = graph };
+	bool good;
+
+	choose_dests(&estimate);
+	estimate.hops = g_malloc((size_t)graph->n * estimate.n + 1);
+	estimate.load = g_new0(uint64_t, graph->first_edge[graph->n] + 1);
+	estimate.flow = g_new(uint64_t, graph->n + 1);
+	estimate.ahead = g_new0(uint64_t, graph->n + 1);
+	estimate.order = g_new(uint32_t, graph->n + 1);
+	good = route_hops(graph, estimate.dests, estimate.n, estimate.hops, NULL);
+	for (uint32_t i = 0; good && i < estimate.n; i++) {
+		good = sort_by_distance(&estimate, i);
+		if (good)
+			add_dest(&estimate, i);
+		good &= estimate.most < limit;
+	}
+	g_free(estimate.hops);
+	g_free(estimate.load);
+	g_free(estimate.flow);
+	g_free(estimate.ahead);
+	g_free(estimate.order);
+	return good ? estimate.most : ROUTE_ESTIMATE_NONE;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * In which order of the switches do up/down paths load links evenly? Every order in which only one
+ * switch, the root, has nobody above it connects all. But near the root paths meet, more so in one
+ * order than in another; which is good depends on the network, so some are tried (estimate.c):
+ *
+ * * by the distance from the hosts, as trees have it;
+ * * by the distance from a root;
+ * * as they are met depth first, next the neighbour that has most neighbours met (J. Sancho,
+ *   A. Robles, J. Duato, 2000): good on tori, meshes and hypercubes, where ways up then avoid the
+ *   root;
+ * * always the switch next that has most neighbours met: good on dragonflies and at random.
+ *
+ * Roots are some switches far from each other. The part of a fabric that is not connected to the
+ * root has its own.
+ */
+#include "route/roots.h"
+
+#include <string.h>
+
+#include "route/estimate.h"
+#include "route/orient.h"
+
+#define N_ROOTS 3
+#define BETTER 9 / 10 /* not worth a change from the first order otherwise */
+
+struct roots {
+	const struct route_graph *graph;
+	const uint64_t *key;
+	uint32_t *by_key; /* switches */
+	uint32_t *place;  /* the order in the making: [switch] */
+	uint32_t n;	  /* placed so far; others have the place FABRIC_NONE */
+	uint32_t *met;	  /* [switch]: neighbours that are placed */
+};
+
+static void start_order(struct roots *roots)
+{
+	memset(roots->place, 0xFF, roots->graph->n * sizeof(*roots->place));
+	memset(roots->met, 0, roots->graph->n * sizeof(*roots->met));
+	roots->n = 0;
+}
+
+static void put_next(struct roots *roots, uint32_t sw)
+{
+	const struct route_graph *graph = roots->graph;
+
+	roots->place[sw] = roots->n++;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		roots->met[graph->edges[e].to]++;
+}
+
+/* The neighbour that has most neighbours met, not being met itself; or FABRIC_NONE. */
+static uint32_t next_of(const struct roots *roots, uint32_t sw)
+{
+	const struct route_graph *graph = roots->graph;
+	uint32_t best = FABRIC_NONE;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t to = graph->edges[e].to;
+
+		if (roots->place[to] == FABRIC_NONE &&
+		    (best == FABRIC_NONE || roots->met[to] > roots->met[best]))
+			best = to;
+	}
+	return best;
+}
+
+static void order_part_depth_first(struct roots *roots, uint32_t root)
+{
+	uint32_t *path = g_new(uint32_t, roots->graph->n + 1), n = 0;
+
+	put_next(roots, root);
+	path[n++] = root;
+	while (n) {
+		uint32_t next = next_of(roots, path[n - 1]);
+
+		if (next == FABRIC_NONE) {
+			n--;
+			continue;
+		}
+		put_next(roots, next);
+		path[n++] = next;
+	}
+	g_free(path);
+}
+
+/* The switch that has most neighbours met, not being met itself; or FABRIC_NONE if none has any. */
+static uint32_t closest(const struct roots *roots)
+{
+	uint32_t best = FABRIC_NONE;
+
+	for (uint32_t i = 0; i < roots->graph->n; i++) {
+		uint32_t sw = roots->by_key[i];
+
+		if (roots->place[sw] == FABRIC_NONE && roots->met[sw] &&
+		    (best == FABRIC_NONE || roots->met[sw] > roots->met[best]))
+			best = sw;
+	}
+	return best;
+}
+
+static void order_part_by_closeness(struct roots *roots, uint32_t root)
+{
+	for (uint32_t sw = root; sw != FABRIC_NONE; sw = closest(roots))
+		put_next(roots, sw);
+}
+
+static void order_all(struct roots *roots, uint32_t root,
+		      void (*order_part)(struct roots *roots, uint32_t root))
+{
+	start_order(roots);
+	order_part(roots, root);
+	for (uint32_t i = 0; i < roots->graph->n; i++)
+		if (roots->place[roots->by_key[i]] == FABRIC_NONE)
+			order_part(roots, roots->by_key[i]);
+}
+
+/* ---- choice ---- */
+
+struct best {
+	uint64_t load;
+	uint32_t *order;
+};
+
+static void try_order(struct route_graph *graph, uint64_t better, struct best *best)
+{
+	uint64_t load = route_estimate(graph, better);
+
+	if (load == ROUTE_ESTIMATE_NONE)
+		return;
+	g_free(best->order);
+	best->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+	best->load = load;
+}
+
+static void try_place(struct route_graph *graph, const struct roots *roots, uint64_t better,
+		      struct best *best)
+{
+	route_orient_by(graph, g_memdup2(roots->place, graph->n * sizeof(*roots->place)));
+	try_order(graph, MIN(better, best->load), best);
+}
+
+/* From one switch of each part: the given one, of others that with the lowest key. */
+static void try_distance(struct route_graph *graph, const struct roots *roots, uint32_t root,
+			 uint64_t better, struct best *best)
+{
+	uint32_t *from = g_new(uint32_t, graph->n + 1), n = 0;
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+
+	from[n++] = root;
+	route_rank(graph, from, n, rank);
+	for (uint32_t i = 0; i < graph->n; i++) {
+		if (rank[roots->by_key[i]] != ROUTE_NO_RANK)
+			continue;
+		from[n++] = roots->by_key[i];
+		route_rank(graph, from, n, rank);
+	}
+	route_orient(graph, rank, roots->key);
+	try_order(graph, MIN(better, best->load), best);
+	g_free(from);
+	g_free(rank);
+}
+
+static void try_root(struct route_graph *graph, struct roots *roots, uint32_t root,
+		     uint64_t better, struct best *best)
+{
+	order_all(roots, root, order_part_depth_first);
+	try_place(graph, roots, better, best);
+	order_all(roots, root, order_part_by_closeness);
+	try_place(graph, roots, better, best);
+	try_distance(graph, roots, root, better, best);
+}
+
+/* The switch farthest from those, of the same part of the fabric. */
+static uint32_t farthest(const struct roots *roots, const uint32_t *from, uint32_t n)
+{
+	const struct route_graph *graph = roots->graph;
+	uint32_t *rank = g_new(uint32_t, graph->n + 1), best = from[0];
+
+	route_rank(graph, from, n, rank);
+	for (uint32_t i = 0; i < graph->n; i++) {
+		uint32_t sw = roots->by_key[i];
+
+		if (rank[sw] != ROUTE_NO_RANK && rank[sw] > rank[best])
+			best = sw;
+	}
+	g_free(rank);
+	return best;
+}
+
+static void try_roots(struct route_graph *graph, struct roots *roots, uint64_t better,
+		      struct best *best)
+{
+	uint32_t root[N_ROOTS];
+
+	root[0] = roots->by_key[0];
+	for (uint32_t i = 0; i < N_ROOTS; i++) {
+		if (i)
+			root[i] = farthest(roots, root, i);
+		if (i && root[i] == root[0])
+			return; /* there are no more */
+		try_root(graph, roots, root[i], better, best);
+	}
+}
+
+bool route_orient_best(struct route_graph *graph, const uint64_t *key)
+{
+	struct roots roots = { .graph = graph, .key = key };
+	struct best best = { .load = ROUTE_ESTIMATE_NONE };
+	uint64_t better = ROUTE_ESTIMATE_NONE;
+
+	roots.by_key = g_new(uint32_t, graph->n + 1);
+	roots.place = g_new(uint32_t, graph->n + 1);
+	roots.met = g_new(uint32_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		roots.by_key[key[sw]] = sw;
+	if (route_orient_from_hosts(graph, key))
+		try_order(graph, better, &best);
+	if (best.order)
+		better = best.load * BETTER;
+	if (graph->n)
+		try_roots(graph, &roots, better, &best);
+	if (best.order)
+		route_orient_by(graph, best.order);
+	g_free(roots.by_key);
+	g_free(roots.place);
+	g_free(roots.met);
+	return best.order != NULL;
+}
