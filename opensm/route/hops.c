@@ -5,8 +5,10 @@
  * looked at singly only once, when it arrives.
  *
  * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
- * i, i + m, i + 2m, ... among those it is nearer to. What is left is offered in further rounds with
- * the turns shifted, and then to any that can. The turns of a switch begin at its own number: so a
+ * i, i + m, i + 2m, ... among those it is nearer to. In the midst of a tree half of them lead the
+ * other way: so a round with the turns shifted by half follows, but not at leaves. The rest is what
+ * one neighbour cannot bring although those like it can; it is offered to others, to different ones
+ * at each switch, and then to any that can. The turns of a switch begin at its own number: so a
  * destination is approached on all sides.
  *
  * In an oriented graph there are three passes: who reaches the destination by going down alone;
@@ -126,13 +128,17 @@ static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
 {
 	const struct route_graph *graph = search->graph;
 	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
-	const uint32_t shifts[] = { sw, sw + m / 2, sw + m / 4, sw + m / 8 + 1 };
+	uint32_t other = m > 1 ? sw + 1 + sw / m % (m - 1) : sw;
+	const uint32_t shifts[] = { sw, sw + m / 2, other, other + m / 2, other + m / 4 };
 	struct line all, got;
 
 	if (!arriving(search, sw, &all))
 		return false;
 	for (uint32_t round = 0; round <= G_N_ELEMENTS(shifts); round++) {
 		bool last = round == G_N_ELEMENTS(shifts);
+
+		if (round == 1 && route_has_hosts(graph, sw))
+			continue;
 
 		for (uint32_t i = 0; i < m; i++) {
 			uint32_t e = first + (last ? (i + sw) % m : i);

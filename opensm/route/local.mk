@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
+	opensm/route/anchor.c \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/connect.c \
@@ -27,7 +28,7 @@ libroute_a_SOURCES = \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/trace.h \
-	opensm/route/tree.c \
+	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/turns.c opensm/route/turns.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \

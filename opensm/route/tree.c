@@ -9,9 +9,11 @@
  *
  * The idea: in a tree, the way down to a destination is fixed by the switch where the way up
  * ends. So each destination LID is given one ancestor of each rank, its anchors, by turns among
- * the parents: a parent link down to the same child, and a parent as a whole, get equally many.
- * Everybody then goes up towards the highest anchor that lies on a shortest path; if none does,
- * by the turns of the search. Each hop is on a shortest path to the leaf, so there is no loop.
+ * the parents (anchor.c): a parent link down to the same child, and a parent as a whole, get
+ * equally many. Everybody then goes up towards the highest anchor that lies on a shortest path; if
+ * none does, by the turns of the search. Where cables are lost, a LID may be spare: it has anchors
+ * only up to some rank, and each switch goes up to that by its own place among its kind. Each hop
+ * is on a shortest path to the leaf, so there is no loop.
  *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
@@ -27,31 +29,9 @@
 #include "route/leaves.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
+#include "route/tree.h"
 
-#define RANKS_MAX 8
-#define FARTHEST (2 * RANKS_MAX) /* an empty leaf is up and down again from the next with hosts */
-#define NO_RANK 0xFF
-#define SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
-
-struct tree {
-	const struct route_graph *graph;
-	const uint8_t *hops, *next;
-	uint8_t *rank;
-	unsigned int max_rank;
-	uint32_t *first_up;	     /* [n + 1] */
-	uint32_t *up;		     /* edges to parents, in the common order */
-	uint32_t *standing;	     /* [n] place of a switch in that order */
-	unsigned int levels;	     /* anchors of a target */
-	uint16_t *lids;		     /* [target] */
-	uint32_t *in_order;	     /* targets in the order of leaves */
-	uint32_t *number;	     /* [target]: d, then what is left of it for the levels above */
-	uint16_t *anchor[RANKS_MAX]; /* [level][target]; level 0 is the parent of the leaf; where
-					there is none, the leaf itself */
-	uint8_t *turn[RANKS_MAX];    /* [level][target]: which of parallel links at that level */
-	uint32_t *edge_load;	     /* targets that come down an edge, by the edge up */
-	uint8_t *first_turn;	     /* [edge]: which of parallel links the first of them takes */
-	uint32_t *load;		     /* targets that come down through a switch */
-};
+#define FARTHEST (2 * TREE_RANKS_MAX) /* an empty leaf is up and down from the next with hosts */
 
 /* ---- recognition ---- */
 
@@ -66,7 +46,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 	const struct route_graph *graph = tree->graph;
 	uint32_t *queue = g_new(uint32_t, graph->n + 1), n = 0;
 
-	memset(tree->rank, NO_RANK, graph->n);
+	memset(tree->rank, TREE_NO_RANK, graph->n);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (hosts_of(graph, sw) < least)
 			continue;
@@ -83,7 +63,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 		     e++) {
 			uint32_t to = graph->edges[e].to;
 
-			if (tree->rank[to] != NO_RANK)
+			if (tree->rank[to] != TREE_NO_RANK)
 				continue;
 			tree->rank[to] = rank + 1;
 			queue[n++] = to;
@@ -96,11 +76,11 @@ static bool is_layered(const struct tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
 
-	if (tree->max_rank == 0 || tree->max_rank >= RANKS_MAX)
+	if (tree->max_rank == 0 || tree->max_rank >= TREE_RANKS_MAX)
 		return false;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (tree->rank[sw] != NO_RANK &&
+			if (tree->rank[sw] != TREE_NO_RANK &&
 			    tree->rank[sw] == tree->rank[graph->edges[e].to])
 				return false;
 	return true;
@@ -155,7 +135,7 @@ static bool recognise(struct tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
 
-	if (graph->n >= SWITCHES_MAX)
+	if (graph->n >= TREE_SWITCHES_MAX)
 		return false;
 	for (uint32_t least = next_fill(graph, 1); least; least = next_fill(graph, least + 1)) {
 		rank_from(tree, least);
@@ -177,7 +157,7 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
 	tree.rank = g_malloc(graph->n + 1);
 	layered = recognise(&tree);
 	for (uint32_t sw = 0; layered && sw < graph->n; sw++)
-		rank[sw] = tree.rank[sw] == NO_RANK ? 0 : tree.max_rank - tree.rank[sw];
+		rank[sw] = tree.rank[sw] == TREE_NO_RANK ? 0 : tree.max_rank - tree.rank[sw];
 	g_free(tree.rank);
 	return layered;
 }
@@ -194,200 +174,6 @@ uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
 	return n;
 }
 
-/* ---- the common order of parents ---- */
-
-static gint compare_parents(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const struct tree *tree = data;
-	uint32_t x = tree->graph->edges[*(const uint32_t *)a].to;
-	uint32_t y = tree->graph->edges[*(const uint32_t *)b].to;
-
-	if (tree->standing[x] != tree->standing[y])
-		return tree->standing[x] < tree->standing[y] ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static void order_parents(struct tree *tree, uint32_t sw)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t *first = &tree->up[tree->first_up[sw]];
-	uint32_t n = tree->first_up[sw + 1] - tree->first_up[sw];
-
-	g_qsort_with_data(first, n, sizeof(*first), compare_parents, tree);
-	tree->standing[sw] = n ? tree->standing[graph->edges[first[0]].to] : sw;
-}
-
-static void list_parents(struct tree *tree)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t n = 0;
-
-	tree->first_up = g_new(uint32_t, graph->n + 1);
-	tree->up = g_new(uint32_t, graph->first_edge[graph->n] + 1);
-	tree->standing = g_new0(uint32_t, graph->n + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		tree->first_up[sw] = n;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (tree->rank[graph->edges[e].to] > tree->rank[sw])
-				tree->up[n++] = e;
-	}
-	tree->first_up[graph->n] = n;
-	for (int rank = tree->max_rank; rank >= 0; rank--)
-		for (uint32_t sw = 0; sw < graph->n; sw++)
-			if (tree->rank[sw] == rank)
-				order_parents(tree, sw);
-}
-
-/* ---- numbers ---- */
-
-/*
- * LIDs of hosts that matter most are numbered as if there were no others, and so are the first LIDs
- * of ports, the second ones ...
- */
-static void number_targets(struct tree *tree)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t *leaves = g_new(uint32_t, graph->n + 1), numbers[2][256] = { 0 }, n = 0;
-
-	tree->in_order = g_new(uint32_t, route_n_targets(graph) + 1);
-	tree->number = g_new0(uint32_t, route_n_targets(graph) + 1);
-	route_order_leaves(graph, tree->rank, tree->max_rank, leaves);
-	for (uint32_t i = 0; i < graph->n; i++) {
-		uint32_t last = graph->first_target[leaves[i] + 1];
-
-		for (uint32_t t = graph->first_target[leaves[i]]; t < last; t++) {
-			const struct route_target *target = &graph->targets[t];
-
-			tree->in_order[n++] = t;
-			if (!target->ahead && !target->ignored)
-				tree->number[t] = numbers[target->later][target->offset]++;
-		}
-	}
-	for (uint32_t i = 0; i < graph->n_ahead; i++)
-		tree->number[graph->ahead[i]] = i;
-	g_free(leaves);
-}
-
-/* ---- anchors ---- */
-
-/* How often the earlier LIDs of the same port have this anchor. */
-static uint32_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
-			uint32_t anchor)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = target - tree->graph->targets[target].offset; i < target; i++)
-		n += tree->anchor[level][i] == anchor;
-	return n;
-}
-
-/* The parent of sw whose turn it is; FABRIC_NONE if it has none. */
-static uint32_t choose_parent(const struct tree *tree, unsigned int level, uint32_t target,
-			      uint32_t sw)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t first = tree->first_up[sw], n = tree->first_up[sw + 1] - first;
-	uint32_t turn = n ? graph->targets[target].offset % n : 0, best = FABRIC_NONE;
-	uint32_t start = tree->number[target] + turn + (graph->shift ? sw : 0);
-	uint64_t best_cost = UINT64_MAX;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t e = tree->up[first + (start + i) % n];
-		const struct route_edge *edge = &graph->edges[e];
-		uint64_t cost = (uint64_t)(tree->edge_load[e] / edge->n_links) << 32 |
-				tree->load[edge->to];
-
-		if (turn)
-			cost += (uint64_t)repeats(tree, level, target, edge->to) << 48;
-		if (cost >= best_cost)
-			continue;
-		best_cost = cost;
-		best = e;
-	}
-	return best;
-}
-
-/* Counts on for the level above; which of the cables of the edge the target takes. */
-static uint8_t choose_cable(struct tree *tree, uint32_t target, uint32_t sw, uint32_t edge)
-{
-	uint16_t n = tree->graph->edges[edge].n_links;
-
-	tree->number[target] /= tree->first_up[sw + 1] - tree->first_up[sw];
-	if (!tree->edge_load[edge])
-		tree->first_turn[edge] = tree->number[target] % n;
-	return (tree->first_turn[edge] + tree->edge_load[edge]) % n;
-}
-
-static void anchor_target(struct tree *tree, uint32_t target)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t sw = graph->targets[target].leaf;
-
-	for (unsigned int level = 0; level < tree->levels; level++) {
-		uint32_t e = choose_parent(tree, level, target, sw);
-		uint8_t turn;
-
-		if (e == FABRIC_NONE)
-			return;
-		turn = choose_cable(tree, target, sw, e);
-		sw = graph->edges[e].to;
-		tree->anchor[level][target] = sw;
-		if (graph->parallel)
-			tree->turn[level][target] = turn;
-		if (graph->targets[target].ignored)
-			continue;
-		tree->edge_load[e]++;
-		tree->load[sw]++;
-	}
-}
-
-/*
- * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter
- * most before others: the turns of each are even by themselves.
- */
-static void anchor_in_order(struct tree *tree, unsigned int last)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t n = route_n_targets(graph);
-
-	for (uint32_t i = 0; i < graph->n_ahead; i++)
-		anchor_target(tree, graph->ahead[i]);
-	for (unsigned int offset = 0; offset <= last; offset++)
-		for (int later = 0; later <= 1; later++)
-			for (uint32_t i = 0; i < n; i++) {
-				uint32_t t = tree->in_order[i];
-
-				if (graph->targets[t].offset == offset &&
-				    graph->targets[t].later == later && !graph->targets[t].ahead)
-					anchor_target(tree, t);
-			}
-}
-
-static void anchor_targets(struct tree *tree)
-{
-	const struct route_graph *graph = tree->graph;
-	uint32_t n = route_n_targets(graph);
-	unsigned int last = 0;
-
-	tree->edge_load = g_new0(uint32_t, graph->first_edge[graph->n] + 1);
-	tree->first_turn = g_malloc0(graph->first_edge[graph->n] + 1);
-	tree->load = g_new0(uint32_t, graph->n + 1);
-	tree->levels = tree->max_rank;
-	for (unsigned int level = 0; level < tree->levels; level++) {
-		tree->anchor[level] = g_new(uint16_t, n + 1);
-		for (uint32_t t = 0; t < n; t++)
-			tree->anchor[level][t] = graph->targets[t].leaf;
-		if (graph->parallel)
-			tree->turn[level] = g_malloc0(n + 1);
-	}
-	tree->lids = g_new(uint16_t, n + 1);
-	for (uint32_t t = 0; t < n; t++) {
-		tree->lids[t] = graph->targets[t].lid;
-		last = MAX(last, graph->targets[t].offset);
-	}
-	anchor_in_order(tree, last);
-}
-
 /* ---- forwarding tables ---- */
 
 /* One switch while its table is filled. */
@@ -396,6 +182,8 @@ struct row {
 	const uint8_t *hops, *next; /* of this switch, by destination switch */
 	uint8_t *lft;
 	const struct route_edge *edge_of[256]; /* by lowest port */
+	uint8_t up[256];		       /* lowest ports of edges that lead up */
+	unsigned int n_up;
 };
 
 /* The port of the parallel links to use for a target that leaves through this edge. */
@@ -403,13 +191,13 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 			      uint32_t target)
 {
 	const struct route_edge *edge = row->edge_of[port];
-	unsigned int level;
+	unsigned int level = MIN(tree->rank[row->sw], tree->rank[edge->to]), turn;
 
-	if (edge->n_links == 1)
-		return port;
-	level = MIN(tree->rank[row->sw], tree->rank[edge->to]);
 	level = MIN(level, tree->levels - 1);
-	return tree->graph->links[edge->first_link + tree->turn[level][target] % edge->n_links];
+	turn = tree->turn[level][target];
+	if (turn >= edge->n_links && tree->rank[edge->to] > tree->rank[row->sw])
+		edge = row->edge_of[row->next[tree->graph->targets[target].leaf]];
+	return tree->graph->links[edge->first_link + turn % edge->n_links];
 }
 
 /* Whether this port, the lowest of its edge, begins a legal path to the leaf that is a best one. */
@@ -441,6 +229,36 @@ static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, ui
 	return row->next[leaf];
 }
 
+/*
+ * Port for a target that has no common way down from some rank on, as a cable is lost there, or not
+ * from here. Each switch goes up by its own place, so that all cables that are left share what goes
+ * up and comes down; dest is where the ways meet again.
+ */
+static uint8_t port_by_place(const struct tree *tree, const struct row *row, uint32_t target,
+			     unsigned int level)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t leaf = graph->targets[target].leaf, dest = leaf;
+	uint32_t turn = tree->place[row->sw], step = 0, tries = row->n_up;
+
+	while (level > 0 && row->hops[tree->anchor[level - 1][target]] + level != row->hops[leaf])
+		level--;
+	if (level > 0)
+		dest = tree->anchor[level - 1][target];
+	if (route_distance(graph, row->hops[leaf]) + tree->rank[leaf] == tree->rank[row->sw])
+		tries = 0; /* all ways lead down */
+	turn += tree->spare[target] ? tree->spare[target] : tree->place[leaf];
+	if (tries > 1)
+		step = 1 + tree->place[row->sw] / tries % (tries - 1);
+	for (uint32_t i = 0; i < tries; i++, turn += step) {
+		uint8_t port = row->up[turn % tries];
+
+		if (is_legal(tree, row, port, dest) && is_legal(tree, row, port, leaf))
+			return port;
+	}
+	return port_by_anchor(tree, row, target, level, row->hops[leaf]);
+}
+
 static void fill_own_leaf(const struct tree *tree, const struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
@@ -465,6 +283,8 @@ static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t l
 
 		if (levels && row->hops[top[t]] == far - levels && !graph->up)
 			port = row->next[top[t]];
+		else if (tree->spare[t] || tree->lacks[row->sw])
+			port = port_by_place(tree, row, t, levels);
 		else
 			port = port_by_anchor(tree, row, t, levels, far);
 		if (graph->parallel)
@@ -498,8 +318,13 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
 		.lft = lft,
 	};
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		row.edge_of[graph->links[graph->edges[e].first_link]] = &graph->edges[e];
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint8_t port = graph->links[graph->edges[e].first_link];
+
+		row.edge_of[port] = &graph->edges[e];
+		if (tree->rank[graph->edges[e].to] > tree->rank[sw])
+			row.up[row.n_up++] = port;
+	}
 	fill_own_leaf(tree, &row);
 	for (uint32_t leaf = 0; leaf < graph->n; leaf++)
 		if (leaf != sw)
@@ -521,24 +346,6 @@ static void fill_switches(void *arg, uint32_t first, uint32_t last)
 		fill_switch(fill->tree, sw, fill->lft[sw]);
 }
 
-static void tree_clear(struct tree *tree)
-{
-	for (unsigned int level = 0; level < RANKS_MAX; level++) {
-		g_free(tree->anchor[level]);
-		g_free(tree->turn[level]);
-	}
-	g_free(tree->lids);
-	g_free(tree->in_order);
-	g_free(tree->number);
-	g_free(tree->rank);
-	g_free(tree->first_up);
-	g_free(tree->up);
-	g_free(tree->standing);
-	g_free(tree->edge_load);
-	g_free(tree->first_turn);
-	g_free(tree->load);
-}
-
 bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing)
 {
@@ -549,11 +356,10 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	tree.rank = g_malloc(graph->n + 1);
 	layered = !graph->weight && recognise(&tree);
 	if (layered) {
-		list_parents(&tree);
-		number_targets(&tree);
-		anchor_targets(&tree);
+		tree_anchor(&tree);
 		route_parallel(graph->threads, graph->n, fill_switches, &fill);
 	}
-	tree_clear(&tree);
+	tree_anchor_clear(&tree);
+	g_free(tree.rank);
 	return layered;
 }

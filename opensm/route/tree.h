@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A layered network and the anchors of its targets: what tree.c and anchor.c share. */
+#ifndef ROUTE_TREE_H
+#define ROUTE_TREE_H
+
+#include "route/graph.h"
+
+#define TREE_RANKS_MAX 8
+#define TREE_NO_RANK 0xFF
+#define TREE_SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
+
+struct tree {
+	const struct route_graph *graph;
+	const uint8_t *hops, *next;
+	uint8_t *rank; /* 0 is that of the leaves */
+	unsigned int max_rank;
+	unsigned int levels; /* anchors of a target */
+	uint16_t *lids;	     /* [target] */
+	/*
+	 * [level][target]; level 0 is the parent of the leaf; where there is none, the leaf itself.
+	 */
+	uint16_t *anchor[TREE_RANKS_MAX];
+	/* [level][target]: which of parallel links at that level; NULL if there are none at all. */
+	uint8_t *turn[TREE_RANKS_MAX];
+	/* [target]: not 0: it got no anchor where a cable is lost; they are numbered from 1. */
+	uint16_t *spare;
+	bool *lacks;	 /* [switch]: it lost links to parents, most likely */
+	uint16_t *place; /* [switch]: how many of its kind stand before it */
+};
+
+/* Gives each target its anchors; g_free them by tree_anchor_clear(). */
+void tree_anchor(struct tree *tree);
+void tree_anchor_clear(struct tree *tree);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A tree that lost a cable shares the load among what is left: each pair of hosts is followed hop
+ * by hop, and no channel may carry much more than the mean.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "route/engine.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+
+/* The switch at the other end of a port, or FABRIC_NONE. */
+static uint32_t across(const struct fabric *fabric, uint32_t port)
+{
+	uint32_t peer = fabric->ports[port].peer;
+
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+static GArray *list_hosts(const struct fabric *fabric)
+{
+	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (fabric_is_endport(fabric, port) &&
+		    !fabric_is_switch(fabric, fabric->ports[port].node))
+			g_array_append_val(hosts, port);
+	return hosts;
+}
+
+/* Counts one packet on all channels from a switch to the host. */
+static void follow(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
+		   uint32_t host, uint32_t *load)
+{
+	uint8_t exit;
+	uint32_t leaf = fabric_leaf(fabric, host, &exit);
+
+	for (unsigned int hops = 0; sw != leaf; hops++) {
+		uint8_t num = routing_port(routing, sw, fabric->ports[host].lid);
+		uint32_t port = fabric_switch_port(fabric, sw, num);
+
+		if (num == ROUTE_NO_PORT || hops == 8) /* an assertion writes each time */
+			ck_abort_msg("LID %u does not arrive", fabric->ports[host].lid);
+		load[port]++;
+		sw = across(fabric, port);
+	}
+}
+
+/* Load of the busiest channel between switches over the mean of all of them. */
+static double load_ratio(const struct fabric *fabric, const struct routing *routing)
+{
+	GArray *hosts = list_hosts(fabric);
+	uint32_t *load = g_new0(uint32_t, fabric->n_ports);
+	uint32_t most = 0, channels = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t a = 0; a < hosts->len; a++) {
+		uint8_t exit;
+		uint32_t leaf = fabric_leaf(fabric, g_array_index(hosts, uint32_t, a), &exit);
+
+		for (uint32_t b = 0; b < hosts->len; b++)
+			follow(fabric, routing, leaf, g_array_index(hosts, uint32_t, b), load);
+	}
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		if (fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    across(fabric, port) != FABRIC_NONE)
+			channels++;
+		most = MAX(most, load[port]);
+		sum += load[port];
+	}
+	g_free(load);
+	g_array_unref(hosts);
+	return (double)most * channels / sum;
+}
+
+struct cable {
+	struct builder_port *a, *b;
+};
+
+static GArray *list_cables(struct builder *builder)
+{
+	GArray *cables = g_array_new(FALSE, FALSE, sizeof(struct cable));
+	GPtrArray *order = builder_walk(builder);
+
+	for (uint32_t i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+
+		for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+			struct cable cable = { &node->ports[num], node->ports[num].peer };
+
+			if (builder_is_switch(node) && cable.b &&
+			    builder_is_switch(cable.b->node) &&
+			    node->index < cable.b->node->index)
+				g_array_append_val(cables, cable);
+		}
+	}
+	g_ptr_array_unref(order);
+	return cables;
+}
+
+/* With any of the cables lost, each step-th tried, no channel has more than so much. */
+static void lose_one(const char *engine, const char *spec, uint32_t step, double most)
+{
+	const struct route_input input = { .threads = 1 };
+	struct builder *builder = make_builder_of(spec);
+	GArray *cables;
+
+	make_lids(builder, 0);
+	cables = list_cables(builder);
+	ck_assert_uint_gt(cables->len, 0);
+	for (uint32_t i = 0; i < cables->len; i += step) {
+		struct cable *cable = &g_array_index(cables, struct cable, i);
+		struct fabric *fabric;
+		struct routing *routing;
+		double ratio;
+
+		builder_unlink(cable->a);
+		fabric = builder_freeze(builder);
+		builder_link(cable->a, cable->b);
+		routing = route_find(engine)->compute(fabric, &input, NULL);
+		ck_assert_ptr_nonnull(routing);
+		ratio = load_ratio(fabric, routing);
+		ck_assert_msg(ratio <= most, "%s %s without cable %u: %.3f", engine, spec, i,
+			      ratio);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+	g_array_unref(cables);
+	builder_free(builder);
+}
+
+/* A switch that has w ways up, and loses one, has w / (w - 1) on each of the others at best. */
+START_TEST(test_one_lost_cable_burdens_all)
+{
+	static const char *const engines[] = { "minhop", "updn", "ftree" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+		lose_one(engines[i], "fattree:8", 7, 1.45);
+		lose_one(engines[i], "fattree:16", 401, 1.20);
+		lose_one(engines[i], "xgft:8,8,4:1,8,8", 29, 1.50);
+	}
+}
+END_TEST
+
+/* Of parallel cables too: what is left to the same parent shares, and so do other parents. */
+START_TEST(test_one_lost_parallel_cable)
+{
+	lose_one("minhop", "xgft:8,8:1,4:1,2", 3, 1.30);
+}
+END_TEST
+
+/* Half of the cables would do, and carry twice the mean: without one there are still enough. */
+START_TEST(test_spare_cables_are_used)
+{
+	lose_one("minhop", "xgft:4,8:1,8", 1, 2.26);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("route_losses");
+	TCase *tcase = tcase_create("losses");
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_test(tcase, test_one_lost_cable_burdens_all);
+	tcase_add_test(tcase, test_one_lost_parallel_cable);
+	tcase_add_test(tcase, test_spare_cables_are_used);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return run_suite(make_suite());
+}
