@@ -58,7 +58,7 @@ void cost_end(const struct cost_meter *meter, struct cost *cost)
 {
 	int64_t peak;
 
-	cost->seconds = now(meter->clock) - meter->start;
+	cost->least = cost->seconds = now(meter->clock) - meter->start;
 	peak = meter->resident < 0 ? -1 : read_status("VmHWM");
 	cost->memory = peak < 0 ? -1 : MAX(peak - meter->resident, 0);
 }

@@ -8,6 +8,7 @@
 
 struct cost {
 	double seconds; /* of this thread's processor time, of the clock if several threads work */
+	double least;	/* of several such times, if it was repeated */
 	int64_t memory; /* octets that it grew by at most meanwhile; -1: the system does not tell */
 };
 

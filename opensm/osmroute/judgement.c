@@ -21,6 +21,7 @@ static struct cost median_cost(struct cost *costs, unsigned int n)
 
 	qsort(costs, n, sizeof(*costs), compare_costs);
 	cost = costs[n / 2];
+	cost.least = costs[0].seconds;
 	for (unsigned int i = 0; i < n; i++)
 		cost.memory = MAX(cost.memory, costs[i].memory);
 	return cost;

@@ -146,6 +146,20 @@ static GArray *take(struct builder *builder, const struct outage_thing *thing)
 	return thing->num ? loss_take_cable(&node->ports[thing->num]) : loss_take_node(node);
 }
 
+/* What the balance would be if nothing of the old tables were kept. */
+static double ratio_anew(const struct judge_task *task, const struct route_engine *engine,
+			 const struct fabric *fabric)
+{
+	const struct quality_effort none = {0};
+	struct routing *routing = engine->compute(fabric, task->input, NULL);
+	struct quality quality = {0};
+
+	if (routing)
+		quality_measure(fabric, routing, &none, &quality);
+	routing_unref(routing);
+	return quality.load_ratio;
+}
+
 /* The routing after a step from the latest of the earlier pictures; NULL if refused. */
 static struct routing *make_step(const struct judge_task *task, const struct route_engine *engine,
 				 const struct fabric *fabric, const struct picture *earlier,
@@ -158,6 +172,7 @@ static struct routing *make_step(const struct judge_task *task, const struct rou
 		return NULL;
 	changes_count(&now, earlier, n, rebooted, &step->changes);
 	judgement_weigh(task, fabric, now.routing, &step->after);
+	step->anew = ratio_anew(task, engine, fabric);
 	return (struct routing *)now.routing;
 }
 

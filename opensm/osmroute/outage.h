@@ -40,6 +40,7 @@ GPtrArray *outage_classes(const struct fabric *fabric, unsigned int kinds);
 struct outage_step {
 	struct judgement after;
 	struct changes changes;
+	double anew; /* load ratio of tables computed anew; 0 without any load or if refused */
 };
 
 struct outage_trial {

@@ -33,6 +33,7 @@ static void add_cost(GVariantDict *dict, const char *key, const struct cost *cos
 
 	g_variant_dict_init(&inner, NULL);
 	add_real(&inner, "seconds", cost->seconds);
+	add_real(&inner, "seconds_least", cost->least);
 	if (cost->memory >= 0)
 		add_number(&inner, "memory_bytes", cost->memory);
 	g_variant_dict_insert_value(dict, key, g_variant_dict_end(&inner));
@@ -120,6 +121,7 @@ static GVariant *step_value(const struct outage_step *step)
 		add_way(&dict, step->after.way);
 		add_number(&dict, "blocks_changed", step->changes.blocks);
 		add_number(&dict, "blocks_own", step->changes.own);
+		add_real(&dict, "load_ratio_anew", step->anew);
 	}
 	return g_variant_dict_end(&dict);
 }

@@ -13,6 +13,7 @@
 	X("ms", 15, 2, step->after.engine.seconds * 1e3, true)                                     \
 	X("verify", 15, 2, step->after.verify.seconds * 1e3, true)                                 \
 	X("load", 13, 3, step->after.quality.load_ratio, true)                                     \
+	X("anew", 13, 3, step->anew, true)                                                         \
 	X("shift", 7, 0, (double)step->after.quality.worst_shift, true)                            \
 	X("bisect", 13, 3, step->after.quality.bisection, false)
 
@@ -55,7 +56,8 @@ static void add_headings(GString *text)
 static void add_whole(GString *text, const struct judge_report *report)
 {
 	const struct judgement *before = &report->before;
-	struct row row = row_of(&(struct outage_step){*before, {before->blocks, 0}});
+	struct row row = row_of(&(struct outage_step){
+		*before, {before->blocks, 0}, before->quality.load_ratio});
 
 	g_string_append_printf(text, "%-26s", report->engine->name);
 	for (unsigned int k = 0; k < N_COLUMNS; k++)
@@ -109,7 +111,7 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 	g_string_append_printf(text, "  %u of %u", n_loops, n);
 	g_string_append_printf(text, n_wrong ? "   WRONG %u of %u" : "   right", n_wrong, n);
 	if (n_anew)
-		g_string_append_printf(text, ", %u computed anew", n_anew);
+		g_string_append_printf(text, ", %u not repaired", n_anew);
 	if (n < outage->trials->len)
 		g_string_append_printf(text, ", %u refused", outage->trials->len - n);
 	g_string_append_c(text, '\n');

@@ -21,7 +21,7 @@ import ibsim  # noqa: E402 (found through the path above)
 
 Failure = ibsim.Failure
 COUNTS = ('mads', 'gets', 'sets', 'directed', 'hops', 'lft_sets', 'last_ns', 'lft_ns', 'trap_ns',
-          'pause_ns')
+          'pause_ns', 'last_cpu_ns', 'pause_cpu_ns')
 COUNTS_BYTES = 8 * len(COUNTS)
 START_SECONDS = 60
 NODE = re.compile(r'^(Switch|Hca|Ca)\s+(\d+)\s+"([^"]+)"(?:.*?#\s*"([^"]*)")?')

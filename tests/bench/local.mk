@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # make bench BENCH_FLAGS='--sizes 16 --runs 5' measures; make check only tries it. So does
-# make bench-route BENCH_FLAGS='--nets fattree:16 --json FILE' with the routing engines.
+# make bench-route BENCH_FLAGS='--nets fattree:16 --json FILE' with the routing
+# engines, and make bench-outages with what they do if something is lost.
 EXTRA_DIST += tests/bench/bench.py tests/bench/lab.py tests/bench/phases.py tests/bench/table.py \
 	tests/bench/count_mads.c tests/bench/route_table.py tests/bench/route_nets.py \
-	tests/bench/route_peer.py tests/bench/route_print.py
+	tests/bench/route_peer.py tests/bench/route_print.py tests/bench/route_outages.py
 
 check_PROGRAMS += tests/bench/sa_client
 tests_bench_sa_client_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
@@ -25,4 +26,7 @@ bench: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library
 bench-route: opensm/osmroute/osmroute$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) \
 		$(preload_library) tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_table.py $(BENCH_FLAGS)
-.PHONY: bench bench-route
+
+bench-outages: opensm/osmroute/osmroute$(EXEEXT)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_outages.py $(BENCH_FLAGS)
+.PHONY: bench bench-route bench-outages

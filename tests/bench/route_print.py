@@ -15,10 +15,11 @@ FAT_TREES = [f'fattree:{k}' for k in (16, 24, 32, 48, 56)]
 FAT_TREE = {'load_ratio': 1.05, 'bisection': 0.5, 'shift_load_max': 1}
 TREE_ENGINES = ('minhop', 'updn', 'dnup', 'ftree')
 EXPLANATION = (
-    's 1: processor seconds of the engine on one thread. s 2: seconds by the clock on two. Both '
-    'are medians; a goal is for s 1.',
-    'peer s: the longest silence of the classic daemon before its first LFT block, freeze and '
-    'engine; x: peer s / s 1.',
+    's 1: processor seconds of the engine on one thread, the median; a goal is for it. s 2: '
+    'seconds by the clock on two, the least, and how many times less that is than the least of '
+    's 1.',
+    'peer s: the longest silence of the classic daemon before its first LFT block, in processor '
+    'seconds of it: mostly its engine; x: peer s / s 1. All medians.',
     'MB: what the process grew by while the engine ran; peer MB: VmHWM of the whole classic daemon '
     'when the subnet was up.',
     'verify: processor seconds of the verifier on one thread, and as a part of s 1.',
@@ -68,6 +69,11 @@ class Row:
         goal, value = goal_seconds(self.net, self.engine), median(self.ours.get('seconds'))
         return bold(short(value), goal is not None and value > goal)
 
+    def two(self):
+        """On two threads; a machine that is busy otherwise makes all but the least useless."""
+        one, two = self.ours.get('least'), self.ours.get('least_2')
+        return f'{short(min(two))} ({min(one) / min(two):.2f}x)' if one and two else '-'
+
     def ratio(self):
         ours, peer = median(self.ours.get('seconds')), median(self.peer.get('seconds'))
         return f'{peer / ours:.0f}' if ours and peer else '-'
@@ -100,7 +106,7 @@ class Row:
         if 'refused' in self.ours:
             return head + ['refused'] + ['-'] * 3 + [self.peer_time()] + ['-'] * 10
         return head + [
-            self.time(), short(median(self.ours.get('seconds_2'))), self.same(),
+            self.time(), self.two(), self.same(),
             short(goal_seconds(self.net, self.engine)), self.peer_time(), self.ratio(),
             short(self.ours['megabytes']), short(self.peer.get('megabytes')), self.verify(),
             self.quality('load_ratio'), self.quality('bisection', True),

@@ -494,6 +494,8 @@ static void check_trial(const struct judge_report *report, const struct outage_r
 	ck_assert_uint_eq(trial->n_hosts, !strcmp(outage->name, "leaf") ? 2 : 0);
 	ck_assert_uint_eq(lost->n_hosts, before->n_hosts - trial->n_hosts);
 	ck_assert_uint_eq(lost->pairs, lost->routed);
+	ck_assert_double_ge(trial->lost.anew, 1);
+	ck_assert_double_eq_tol(trial->back.anew, before->load_ratio, 1e-9);
 	ck_assert_uint_eq(back->n_channels, before->n_channels);
 	ck_assert_uint_eq(back->routed, before->routed);
 	ck_assert_uint_eq(trial->lost.changes.own, 0);
