@@ -2,8 +2,9 @@
 /*
  * From the state of a routing to that of a changed fabric, with no more search than needed.
  *
- * The fabric must be a part of the one for which the tables were last computed whole (home). Then
- * every switch has its place in the order of that time, and distances are carried over:
+ * The fabric must be a part of the one for which the tables were last computed whole (home), but
+ * for a few LIDs. Then every switch has its place in the order of that time, and distances are
+ * carried over:
  *
  * Cables lost: distances to a destination stay as they are as long as every switch that lost
  * cables keeps another that begins a best path. Otherwise the destination is searched anew.
@@ -18,6 +19,8 @@
 #include <string.h>
 
 #include "route/orient.h"
+
+#define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
 
 /* ---- the same switches, cables and LIDs ---- */
 
@@ -70,29 +73,34 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 }
 
 /* A port without a cable, of a host that is seen through another, is as good as gone. */
-static bool same_lid(const struct route_change *change, uint16_t lid, uint32_t port)
+static bool is_stranger(const struct route_change *change, uint16_t lid, uint32_t port)
 {
 	const struct route_place *place = &change->old->home->places[lid];
 	uint8_t exit;
 	uint32_t leaf;
 
 	if (place->guid != change->fabric->ports[port].guid)
-		return false;
+		return true;
 	leaf = fabric_leaf(change->fabric, port, &exit);
-	return leaf == FABRIC_NONE || (change->row[leaf] == place->row && exit == place->exit);
+	return leaf != FABRIC_NONE && (change->row[leaf] != place->row || exit != place->exit);
 }
 
-/* Whether there is nothing in the fabric that home has not seen where it is. */
+/* Whether there is little in the fabric that home has not seen where it is, and no cable. */
 static bool is_part_of_home(const struct route_change *change)
 {
 	const struct fabric *fabric = change->fabric;
+	uint32_t n_lids = 0, strangers = 0;
 
-	if (fabric->max_lid > change->old->top)
+	if (fabric->max_lid / ROUTE_BLOCK >= change->old->n_blocks)
 		return false;
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
-		if (fabric->lid_port[lid] != FABRIC_NONE &&
-		    !same_lid(change, lid, fabric->lid_port[lid]))
-			return false;
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		if (fabric->lid_port[lid] == FABRIC_NONE)
+			continue;
+		n_lids++;
+		strangers += is_stranger(change, lid, fabric->lid_port[lid]);
+	}
+	if (strangers > n_lids / STRANGERS_MAX)
+		return false;
 	for (uint32_t sw = 0; sw < change->n; sw++)
 		if (!same_cables(change, sw))
 			return false;
@@ -354,6 +362,41 @@ static void fill_those_back(struct route_change *change)
 	}
 }
 
+/* ---- LIDs ---- */
+
+/* LIDs that have an owner who did not have them, or was elsewhere. */
+static void note_lids(struct route_change *change)
+{
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+	const struct route_target **was = g_new0(const struct route_target *, FABRIC_LIDS);
+
+	for (uint32_t t = 0; t < route_n_targets(old); t++)
+		was[old->targets[t].lid] = &old->targets[t];
+	change->back = g_new(bool, route_n_targets(graph) + 1);
+	change->n_dests = change->n_anew;
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		const struct route_target *is = &graph->targets[t], *before = was[is->lid];
+
+		change->back[t] = !before || before->exit != is->exit ||
+				  change->now[before->leaf] != is->leaf;
+		if (change->back[t] && !change->anew[is->leaf] &&
+		    (change->n_dests == change->n_anew ||
+		     change->dests[change->n_dests - 1] != is->leaf))
+			change->dests[change->n_dests++] = is->leaf;
+	}
+	g_free(was);
+}
+
+/* The switch has other LIDs of its own: all that leads to it is looked at. */
+static bool renamed(const struct route_change *change, uint32_t sw)
+{
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+	uint32_t before = change->before[sw];
+
+	return before != FABRIC_NONE && (graph->own_lid[sw] != old->own_lid[before] ||
+					 graph->own_lmc[sw] != old->own_lmc[before]);
+}
+
 /* ---- search ---- */
 
 static void note_changes(struct route_change *change)
@@ -365,9 +408,9 @@ static void note_changes(struct route_change *change)
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		index_edges(change, sw, &edges, true);
 		change->touched[sw] = is_touched(change, sw, &edges);
-		if (change->before[sw] == FABRIC_NONE) {
+		if (change->before[sw] == FABRIC_NONE || renamed(change, sw))
 			search_anew(change, sw);
-		} else if (change->touched[sw]) {
+		if (change->before[sw] != FABRIC_NONE && change->touched[sw]) {
 			note_losses(change, sw, &edges);
 			note_gains(change, sw, &edges);
 		}
@@ -404,29 +447,6 @@ static bool search(struct route_change *change)
 	g_free(hops);
 	g_free(next);
 	return near;
-}
-
-/* ---- LIDs ---- */
-
-static void note_lids(struct route_change *change)
-{
-	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
-	bool *owned = g_new0(bool, FABRIC_LIDS);
-
-	for (uint32_t t = 0; t < route_n_targets(old); t++)
-		owned[old->targets[t].lid] = true;
-	change->back = g_new(bool, route_n_targets(graph) + 1);
-	change->n_dests = change->n_anew;
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		uint32_t leaf = graph->targets[t].leaf;
-
-		change->back[t] = !owned[graph->targets[t].lid];
-		if (change->back[t] && !change->anew[leaf] &&
-		    (change->n_dests == change->n_anew ||
-		     change->dests[change->n_dests - 1] != leaf))
-			change->dests[change->n_dests++] = leaf;
-	}
-	g_free(owned);
 }
 
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,

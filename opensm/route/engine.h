@@ -153,9 +153,9 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
  * or if the one that it replaced does again; what is back as it was has the entries that it had.
  * Entries of LIDs that are gone stay. Several threads give the same result.
  *
- * NULL if the fabric has a switch, a cable between switches or a LID that was not there, or was
- * elsewhere, when the tables were last computed whole, if hosts have lost each other by the rules
- * of the engine, or if the engine cannot repair: then compute anew.
+ * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were not
+ * there, or were elsewhere, when the tables were last computed whole, if hosts have lost each other
+ * by the rules of the engine, or if the engine cannot repair: then compute anew.
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
 			       const struct routing *old);

@@ -97,13 +97,15 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	return best;
 }
 
-/* Sets the entry of a LID that belongs to x, which this switch reaches. */
-static void repair_entry(struct row *row, uint32_t x, uint16_t lid)
+/* Sets the entry of a LID that belongs to x, which this switch reaches; on x itself by exit. */
+static void repair_entry(struct row *row, uint32_t x, uint16_t lid, uint8_t exit)
 {
 	struct routing *routing = row->repair->routing;
 	uint8_t was = routing->lft[row->sw][lid], is = was;
 
-	if (row->sw == x || leads(row, x, row->home[lid]))
+	if (row->sw == x)
+		is = exit;
+	else if (leads(row, x, row->home[lid]))
 		is = row->home[lid];
 	else if (!leads(row, x, was))
 		is = choose(row, x, lid);
@@ -120,7 +122,7 @@ static void repair_own_lids(struct row *row, uint32_t x)
 	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		repair_entry(row, x, graph->own_lid[x] + i);
+		repair_entry(row, x, graph->own_lid[x] + i, 0);
 }
 
 /* The switch to which this one sent the LID at home, or by the old routing; FABRIC_NONE: none. */
@@ -195,7 +197,7 @@ static void repair_destination(struct row *row, uint32_t x)
 		return;
 	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
 		if (all || change->back[t])
-			repair_entry(row, x, graph->targets[t].lid);
+			repair_entry(row, x, graph->targets[t].lid, graph->targets[t].exit);
 	if (all)
 		repair_own_lids(row, x);
 }

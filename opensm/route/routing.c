@@ -12,7 +12,6 @@
 #include "route/trace.h"
 
 #define HUGE_PAGE (2u << 20)
-#define ROUTE_BLOCK 64
 
 GQuark route_error_quark(void)
 {
@@ -132,10 +131,10 @@ static void picture_switches(struct route_home *home, const struct fabric *fabri
 	}
 }
 
-static void picture_lids(struct route_home *home, const struct fabric *fabric, uint16_t top)
+static void picture_lids(struct route_home *home, const struct fabric *fabric, uint32_t n)
 {
-	home->places = g_new0(struct route_place, top + 1u);
-	for (uint32_t lid = 1; lid <= top; lid++) {
+	home->places = g_new0(struct route_place, n);
+	for (uint32_t lid = 1; lid < n; lid++) {
 		struct route_place *place = &home->places[lid];
 		uint32_t port = fabric_port_by_lid(fabric, lid);
 
@@ -207,7 +206,7 @@ void routing_settle(struct routing *routing, const struct fabric *fabric,
 
 	routing_trace(routing, fabric, graph, hops, next);
 	picture_switches(home, fabric);
-	picture_lids(home, fabric, routing->top);
+	picture_lids(home, fabric, routing->n_blocks * ROUTE_BLOCK);
 	picture_cables(home, fabric);
 	if (graph->order)
 		home->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
@@ -241,7 +240,7 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 	routing->engine = old->engine;
 	routing->promises = old->promises;
 	routing->n_switches = n;
-	routing->top = old->top;
+	routing->top = MAX(old->top, fabric->max_lid);
 	routing->n_blocks = old->n_blocks;
 	routing->note = g_strdup(old->note);
 	routing->home = old->home;

@@ -6,6 +6,8 @@
 #include "route/engine.h"
 #include "route/graph.h"
 
+#define ROUTE_BLOCK 64 /* entries */
+
 /* Where the owner of a LID was. */
 struct route_place {
 	uint64_t guid; /* of the port; 0: nobody had the LID */
@@ -31,7 +33,7 @@ struct route_home {
 	uint64_t *guids;       /* of the nodes */
 	GHashTable *row_of;    /* GUID -> row + 1 */
 	uint32_t *order;       /* as in struct routing; or NULL */
-	struct route_place *places; /* [LID], up to top */
+	struct route_place *places; /* [LID], n_blocks * ROUTE_BLOCK of them */
 	uint32_t *first_end;   /* [row]: of its port 0 */
 	struct route_end *ends;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables come and go one after the other: the distances that change.c carries over from step to
- * step are compared with those of a new search, and the tables repaired with them are verified.
+ * Cables come and go one after the other, and LIDs change their owners: the distances that change.c
+ * carries over from step to step are compared with those of a new search, and the tables repaired
+ * with them are verified.
  */
 #include <check.h>
 
@@ -26,7 +27,7 @@ struct bed {
 	struct fabric *fabric;
 	struct routing *routing;
 	uint64_t state;
-	uint32_t repaired, computed;
+	uint32_t repaired, computed, swapped;
 };
 
 /* All cables but that of the SM's port, which the rest is seen from. */
@@ -59,6 +60,27 @@ static void toggle(struct bed *bed)
 	else
 		builder_unlink(cable->a);
 	cable->out = !cable->out;
+}
+
+/* Two end ports, or switches, that have as many LIDs change them. */
+static void swap_lids(struct bed *bed)
+{
+	GPtrArray *order = builder_walk(bed->builder);
+	struct builder_port *ports[2];
+	uint16_t lid;
+
+	for (int i = 0; i < 2; i++) {
+		struct builder_node *node = order->pdata[random_below(&bed->state, order->len)];
+
+		ports[i] = builder_is_switch(node) ? &node->ports[0] : node->entry;
+	}
+	g_ptr_array_unref(order);
+	if (!ports[0] || !ports[1] || ports[0]->lmc != ports[1]->lmc)
+		return;
+	lid = ports[0]->lid;
+	ports[0]->lid = ports[1]->lid;
+	ports[1]->lid = lid;
+	bed->swapped++;
 }
 
 static void take(struct bed *bed, struct fabric *fabric, struct routing *routing)
@@ -129,6 +151,8 @@ static void bed_run(struct bed *bed, const char *engine, uint64_t seed, unsigned
 		step(bed);
 		for (uint32_t n = 1 + random_below(&bed->state, 3); n; n--)
 			toggle(bed);
+		if (i % 4 == 3)
+			swap_lids(bed);
 	}
 	take(bed, NULL, NULL);
 	builder_free(bed->builder);
@@ -157,7 +181,7 @@ static const char *const nets[] = { "fattree:4", "fattree:8", "torus:4x4:2", "me
 
 START_TEST(test_nets)
 {
-	uint32_t repaired = 0;
+	uint32_t repaired = 0, swapped = 0;
 
 	for (size_t engine = 0; engine < G_N_ELEMENTS(engines); engine++) {
 		bool tree = !strcmp(engines[engine], "ftree");
@@ -170,8 +194,10 @@ START_TEST(test_nets)
 		make_lids(bed.builder, engine % 2);
 		bed_run(&bed, engines[engine], 7 + engine, 40);
 		repaired += bed.repaired;
+		swapped += bed.swapped;
 	}
-	ck_assert_uint_gt(repaired, 50);
+	ck_assert_uint_gt(repaired, 25);
+	ck_assert_uint_gt(swapped, 10);
 }
 END_TEST
 
