@@ -14,7 +14,6 @@
 #include "core/events.h"
 
 struct options;
-struct route_files;
 
 struct context {
 	struct runtime *rt;
@@ -25,11 +24,11 @@ struct context {
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
+	struct slot route_files; /* struct route_files: replaced when they are read again */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;
-	struct route_files *route_files; /* what the routing options name (policy/route_files.h) */
 };
 
 #endif

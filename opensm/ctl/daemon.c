@@ -56,6 +56,7 @@ COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
 COUNTED(inventory)
+COUNTED(route_files)
 #undef COUNTED
 
 static void context_init(struct context *context, const struct daemon_config *config,
@@ -69,6 +70,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
+	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -82,7 +84,7 @@ static void context_clear(struct context *context)
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
-	route_files_unref(context->route_files);
+	slot_clear(&context->route_files);
 	event_bus_clear(&context->bus);
 }
 
@@ -99,15 +101,18 @@ static void on_finished(void *arg, uint64_t exit_code)
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
+	struct route_files *files;
 
 	daemon->vendor = config->vendor;
 	daemon->loop = config->loop;
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	daemon->context.route_files = route_files_load(config->options, error);
-	if (daemon->context.route_files)
+	files = route_files_load(config->options, error);
+	if (files) {
+		slot_publish(&daemon->context.route_files, files);
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
+	}
 	if (!daemon->mad) {
 		daemon_free(daemon);
 		return NULL;
@@ -190,6 +195,24 @@ void daemon_free(struct daemon *daemon)
 
 /* ---- while it runs ---- */
 
+/* The files that were named at start may say something else now; if wrong, nothing changes. */
+static void reread_route_files(struct context *context, const struct options *options)
+{
+	g_autoptr(GError) error = NULL;
+	struct route_files *new = route_files_load(options, &error);
+	struct route_files *old = slot_take(&context->route_files);
+
+	if (!new) {
+		log_error(context->log, "what the files of the routing options said stays: %s",
+			  error->message);
+	} else if (!route_files_same(old, new)) {
+		log_info(context->log, "files of the routing options changed");
+		slot_publish(&context->route_files, route_files_ref(new));
+	}
+	route_files_unref(new);
+	route_files_unref(old);
+}
+
 bool daemon_reread(struct daemon *daemon, GError **error)
 {
 	struct context *context = &daemon->context;
@@ -203,6 +226,7 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	for (guint i = 0; i < warnings->len; i++)
 		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
 	logging_apply(context->log, new);
+	reread_route_files(context, new);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;

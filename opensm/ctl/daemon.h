@@ -32,7 +32,10 @@ void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, voi
 /* Starts the actors: threads, or all on the loop if the options say single_thread. */
 void daemon_start(struct daemon *daemon);
 
-/* Reads opensm.conf again, applies what is live; false and error: the old options stay. */
+/*
+ * Reads opensm.conf again, applies what is live; false and error: the old options stay. Then reads
+ * the files of the routing options again; a wrong one is logged, and all stay as they were.
+ */
 bool daemon_reread(struct daemon *daemon, GError **error);
 
 /* Asks for sweeps: bits of enum sweep_reason. */

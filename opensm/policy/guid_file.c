@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define SHOWN 64 /* characters of a wrong line in a message */
+#define SHOWN 64 /* characters of a wrong line or word in a message */
 
 GQuark guid_file_error_quark(void)
 {
@@ -59,12 +59,12 @@ static bool add_numbers(struct guid_table *table, const struct line *line, char 
 		uint64_t value;
 
 		if (row->n == form->most)
-			return refuse(line, error, "'%s' is too much", *words);
+			return refuse(line, error, "'%.*s' is too much", SHOWN, *words);
 		if (!to_number(*words, 0, &value) || value < form->min || value > form->max)
 			return refuse(line, error,
-				      "'%s' is no number from %" G_GUINT64_FORMAT
+				      "'%.*s' is no number from %" G_GUINT64_FORMAT
 				      " to %" G_GUINT64_FORMAT,
-				      *words, form->min, form->max);
+				      SHOWN, *words, form->min, form->max);
 		g_array_append_val(table->numbers, value);
 		row->n++;
 	}
@@ -96,7 +96,8 @@ static bool add_line(struct guid_table *table, GHashTable *seen, const struct li
 	if (!words->pdata[0])
 		return true;
 	if (!to_number(words->pdata[0], 16, &row.guid) || !row.guid)
-		return refuse(line, error, "'%s' is no GUID", (char *)words->pdata[0]);
+		return refuse(line, error, "'%.*s' is no GUID", SHOWN,
+			      (char *)words->pdata[0]);
 	if (!add_numbers(table, line, (char **)words->pdata + 1, &row, error))
 		return false;
 	if (!g_hash_table_add(seen, g_memdup2(&row.guid, sizeof(row.guid))) &&

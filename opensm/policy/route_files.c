@@ -3,6 +3,7 @@
 #include "policy/route_files.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "policy/guid_file.h"
 #include "policy/lft_file.h"
@@ -231,6 +232,30 @@ void route_files_unref(struct route_files *files)
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
 	g_free(files);
+}
+
+/* Octets between the members of an element may differ: then they count as different. */
+static bool same_array(const GArray *a, const GArray *b)
+{
+	return a->len == b->len &&
+	       (!a->len ||
+		!memcmp(a->data, b->data, (size_t)a->len * g_array_get_element_size((GArray *)a)));
+}
+
+bool route_files_same(const struct route_files *a, const struct route_files *b)
+{
+	if (!a->lfts != !b->lfts || !a->hops != !b->hops)
+		return false;
+	if (a->lfts && (!same_array(a->lfts->lfts, b->lfts->lfts) ||
+			!same_array(a->lfts->entries, b->lfts->entries)))
+		return false;
+	if (a->hops && (!same_array(a->hops->rows, b->hops->rows) ||
+			!same_array(a->hops->hops, b->hops->hops)))
+		return false;
+	return same_array(a->roots, b->roots) && same_array(a->compute, b->compute) &&
+	       same_array(a->io, b->io) && same_array(a->ids, b->ids) &&
+	       same_array(a->port_orders, b->port_orders) && same_array(a->ignored, b->ignored) &&
+	       same_array(a->ahead, b->ahead) && same_array(a->weights, b->weights);
 }
 
 void route_files_input(const struct route_files *files, const struct options *options,

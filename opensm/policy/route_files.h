@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the files that the routing options name say: read once at start, immutable and counted. A
- * wrong file stops the start: routes that the operator did not mean can deadlock or starve a
- * fabric.
+ * What the files that the routing options name say: read at start and when the options are read
+ * again, immutable and counted. A wrong file stops the start, and later changes nothing: routes
+ * that the operator did not mean can deadlock or starve a fabric.
  */
 #ifndef POLICY_ROUTE_FILES_H
 #define POLICY_ROUTE_FILES_H
@@ -16,6 +16,9 @@ struct route_files;
 struct route_files *route_files_load(const struct options *options, GError **error);
 struct route_files *route_files_ref(struct route_files *files);
 void route_files_unref(struct route_files *files); /* NULL is fine */
+
+/* Whether both say the same. If in doubt, they do not. */
+bool route_files_same(const struct route_files *a, const struct route_files *b);
 
 /* Input of engines; it points into files, which may be NULL. */
 void route_files_input(const struct route_files *files, const struct options *options,

@@ -106,12 +106,13 @@ static bool judge(struct sm *sm, const struct routing *routing)
 	return good;
 }
 
-/* Whether the options chose among best paths in the same way when the older routes were made. */
+/* Whether options and files said the same when the older routes were made. */
 static bool same_choice(struct sm *sm)
 {
 	struct subnet *subnet = slot_take(&sm->context->subnet);
 	const struct options *now = sm->options, *old = subnet ? subnet->options : now;
-	bool same = now->scatter_ports == old->scatter_ports &&
+	bool same = sm->route_files == sm->routed_by &&
+		    now->scatter_ports == old->scatter_ports &&
 		    now->port_shifting == old->port_shifting &&
 		    now->port_profile_switch_nodes == old->port_profile_switch_nodes;
 
@@ -122,6 +123,8 @@ static bool same_choice(struct sm *sm)
 static void take_routing(struct sm *sm, struct routing *routing)
 {
 	routing_unref(sm->routing);
+	route_files_unref(sm->routed_by);
+	sm->routed_by = sm->route_files ? route_files_ref(sm->route_files) : NULL;
 	sm->routing = routing;
 }
 
@@ -138,7 +141,7 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 	struct route_input input;
 	struct routing *routing;
 
-	route_files_input(sm->context->route_files, sm->options, &input);
+	route_files_input(sm->route_files, sm->options, &input);
 	input.threads = threads_for(sm);
 	routing = routing_renew(engine, sm->fabric, &input, old, way, &error);
 	if (!routing) {
@@ -178,6 +181,8 @@ enum step_result step_route(struct sm *sm)
 	GString *failures = g_string_new(NULL);
 	struct routing *routing = NULL;
 
+	route_files_unref(sm->route_files);
+	sm->route_files = slot_take(&sm->context->route_files);
 	for (guint i = 0; i < engines->len && !routing; i++) {
 		const struct route_engine *engine = engines->pdata[i];
 

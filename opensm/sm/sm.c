@@ -7,6 +7,7 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish hands out, and reach it by events and by what mad/ delivers.
  */
+#include "policy/route_files.h"
 #include "sm/sm_private.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
@@ -116,6 +117,8 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	g_free(sm->credit_loop);
 	g_free(sm->fallback);
+	route_files_unref(sm->route_files);
+	route_files_unref(sm->routed_by);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
 	g_free(sm->here->ports);

@@ -72,6 +72,8 @@ struct sm {
 	/* values of this sweep; kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
+	struct route_files *route_files; /* of the computation at hand */
+	struct route_files *routed_by;	 /* of that of routing */
 	struct partitions *partitions;
 	char *credit_loop, *fallback; /* as in struct subnet */
 	uint16_t mlid_top; /* highest MLID ever programmed */

@@ -28,3 +28,8 @@ check_PROGRAMS += tests/unit/test_route_file
 TESTS += tests/unit/test_route_file
 tests_unit_test_route_file_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_file_LDADD = libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_route_inputs
+TESTS += tests/unit/test_route_inputs
+tests_unit_test_route_inputs_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_inputs_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)

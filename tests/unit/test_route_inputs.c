@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Everything that may stand in, or instead of, a file that a routing option names: each of these
+ * files is read as a whole or refused with a message that names it, the line, what stands there and
+ * what was expected.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "policy/route_files.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+
+#define LARGE (1u << 20)
+#define VERY_LARGE (20u << 20) /* of one list and one table */
+
+enum kind {
+	GUIDS,	 /* a GUID a line */
+	IDS,	 /* and a number */
+	IGNORED, /* and perhaps a port */
+	ORDERS,	 /* and ports */
+	WEIGHTS, /* and a port and a weight */
+	LFTS,
+	HOPS,
+	KINDS,
+};
+
+#define FILES(X)                                                                                   \
+	X(root_guid_file, GUIDS)                                                                   \
+	X(cn_guid_file, GUIDS)                                                                     \
+	X(io_guid_file, GUIDS)                                                                     \
+	X(guid_routing_order_file, GUIDS)                                                          \
+	X(ids_guid_file, IDS)                                                                      \
+	X(port_prof_ignore_file, IGNORED)                                                          \
+	X(port_search_ordering_file, ORDERS)                                                       \
+	X(hop_weights_file, WEIGHTS)                                                               \
+	X(lfts_file, LFTS)                                                                         \
+	X(lid_matrix_dump_file, HOPS)
+
+static const struct {
+	const char *option;
+	size_t offset;
+	enum kind kind;
+} files[] = {
+#define X(name, kind) {#name, offsetof(struct options, name), kind},
+	FILES(X)
+#undef X
+};
+
+/* A right line of each kind, and the one before it if there must be one. */
+static const struct {
+	const char *before, *line;
+	const char *expected; /* in messages about a wrong one */
+} kinds[KINDS] = {
+	[GUIDS] = {"", "0x%x", "expected a GUID a line"},
+	[IDS] = {"", "0x%x 7", "expected a node GUID and its number a line"},
+	[IGNORED] = {"", "0x%x 1", "expected a port GUID, or a node GUID and the number of a port"},
+	[ORDERS] = {"", "0x%x 2 1", "expected a switch GUID and its ports a line"},
+	[WEIGHTS] = {"", "0x%x 1 4", "expected a switch GUID, a port and its weight from 1 to 255"},
+	[LFTS] = {"Unicast lids guid 0x200000:\n", "0x%x 1", "expected 'Unicast lids ... guid"},
+	[HOPS] = {"Switch: guid 0x200000\n", "0x%x: 00 01", "expected 'Switch: guid GUID'"},
+};
+
+/* ---- what may stand there ---- */
+
+#define ALL ((1u << KINDS) - 1)
+#define OF(kind) (1u << (kind))
+#define ROUTES (OF(LFTS) | OF(HOPS))
+
+/*
+ * After a right line; %L is a right line, %0 that without 0x. Kinds of files that take it; all
+ * others name the line, counted from 1 with that of the switch in front, and these words.
+ */
+static const struct {
+	const char *what, *text;
+	unsigned int taken; /* by kinds */
+	unsigned int line;
+	const char *told;
+} contents[] = {
+	{"nothing more", "", ALL, 0, NULL},
+	{"blank lines and remarks", "\n\n  # remark\n\t\n", ALL, 0, NULL},
+	{"a remark behind", "%L # remark\n", ALL, 0, NULL},
+	{"CRLF", "%L\r\n\r\n", ALL, 0, NULL},
+	{"no line end", "%L", ALL, 0, NULL},
+	{"a GUID without 0x", "%0\n", ALL, 0, NULL},
+	{"the same line twice", "%L\n%L\n",
+	 OF(GUIDS) | OF(IGNORED) | OF(WEIGHTS), 3, "stands there twice"},
+	{"words", "garbage\n", 0, 2, "'garbage'"},
+	{"octets", "\x7f\x01\xfe\xff\n", 0, 2, "'\\177\\001\\376\\377'"},
+	{"GUID 0", "0x0\n", 0, 2, "'0x0'"},
+	{"a GUID of 17 digits", "0x10000000000000000 1 1\n", 0, 2, "'0x10000000000000000"},
+	{"a sign", "-1 1 1\n", 0, 2, "'-1 1 1'"},
+	{"port 300", "0x9 300 300\n", 0, 2, "'0x9 300 300'"},
+	{"port 300 and a colon", "0x9: 300\n", 0, 2, "'0x9: 300'"},
+	{"port 0", "0x9 0 1\n", 0, 2, "'0x9 0 1'"},
+	{"weight 0", "0x9 1 0\n", 0, 2, "'0x9 1 0'"},
+	{"part of a line", "0x9 \n", OF(GUIDS) | OF(IGNORED), 2, "'0x9"},
+	{"too many numbers", "0x9 1 2 3 x\n", 0, 2, "'0x9 1 2 3 x'"},
+	{"an escape", "\x1b[2J\n", 0, 2, "'\\033[2J'"},
+};
+
+/* ---- files ---- */
+
+static char *directory;
+
+static char *path(void)
+{
+	return g_build_filename(directory, "input", NULL);
+}
+
+static void make_directory(void)
+{
+	directory = g_dir_make_tmp("inputs-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(directory);
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+}
+
+static void remove_directory(void)
+{
+	g_autofree char *name = path();
+
+	if (unlink(name))
+		rmdir(name);
+	rmdir(directory);
+	g_free(directory);
+}
+
+/* Without the synchronization that g_file_set_contents() has. */
+static void put(const char *name, const char *text, ssize_t length)
+{
+	FILE *file = fopen(name, "w");
+
+	ck_assert_ptr_nonnull(file);
+	if (length < 0)
+		length = strlen(text);
+	ck_assert_uint_eq(fwrite(text, 1, length, file), length);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static char *right_line(enum kind kind, unsigned int number, bool prefix)
+{
+	char *line = g_strdup_printf(kinds[kind].line, number); /* one of this file */
+
+	if (!prefix)
+		memmove(line, line + 2, strlen(line) - 1);
+	return line;
+}
+
+/* The text with lines of this kind put in; free it. */
+static char *expand(enum kind kind, const char *text)
+{
+	g_autofree char *line = right_line(kind, 0x10, true), *bare = right_line(kind, 0x11, false);
+	g_auto(GStrv) parts = g_strsplit(text, "%L", -1);
+	g_autofree char *with = g_strjoinv(line, parts);
+	g_auto(GStrv) rest = g_strsplit(with, "%0", -1);
+
+	return g_strjoinv(bare, rest);
+}
+
+static struct route_files *load(size_t file, const char *name, GError **error)
+{
+	struct options *options = options_new();
+	char **option = (char **)((char *)options + files[file].offset);
+	struct route_files *loaded;
+
+	ck_assert_ptr_null(*option);
+	*option = g_strdup(name);
+	loaded = route_files_load(options, error);
+	ck_assert_msg(!error || !loaded == !!*error, "%s", files[file].option);
+	options_unref(options);
+	return loaded;
+}
+
+/* Refused with these words, and nothing that could harm a terminal. */
+static void refused(size_t file, const char *name, const char *told)
+{
+	GError *error = NULL;
+	bool harmless = true;
+
+	ck_assert_msg(!load(file, name, &error), "%s: taken", files[file].option);
+	ck_assert_msg(strstr(error->message, told) != NULL, "%s: '%s' is not in: %s",
+		      files[file].option, told, error->message);
+	for (const char *c = error->message; *c; c++)
+		harmless &= (unsigned char)*c >= ' ' && *c != 0x7f;
+	ck_assert_msg(harmless, "%s", error->message);
+	ck_assert_uint_lt(strlen(error->message), 1000);
+	g_error_free(error);
+}
+
+static void taken(size_t file, const char *name)
+{
+	GError *error = NULL;
+	struct route_files *loaded = load(file, name, &error);
+
+	ck_assert_msg(loaded != NULL, "%s: %s", files[file].option, error ? error->message : "");
+	route_files_unref(loaded);
+}
+
+static void check_content(size_t file, size_t i)
+{
+	enum kind kind = files[file].kind;
+	bool behind = *kinds[kind].before; /* the line of the switch */
+	g_autofree char *name = path(), *first = right_line(kind, 1, true);
+	g_autofree char *rest = expand(kind, contents[i].text);
+	g_autofree char *text = g_strconcat(kinds[kind].before, first, "\n", rest, NULL);
+	g_autofree char *where = NULL;
+
+	put(name, text, -1);
+	if (contents[i].taken & OF(kind)) {
+		taken(file, name);
+		return;
+	}
+	where = g_strdup_printf("%s:%u: ", name, contents[i].line + behind);
+	refused(file, name, where);
+	refused(file, name, contents[i].told);
+	refused(file, name, kinds[kind].expected);
+}
+
+/* Loop test: each file with each content. */
+START_TEST(test_contents)
+{
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++)
+		check_content(file, _i);
+}
+END_TEST
+
+START_TEST(test_no_file)
+{
+	g_autofree char *name = path();
+
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++)
+		refused(file, name, name);
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++)
+		refused(file, name, "No such file");
+	ck_assert_int_eq(mkdir(name, 0755), 0);
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		refused(file, name, name);
+		refused(file, name, "irectory");
+	}
+}
+END_TEST
+
+/* Root may read everything: as somebody else, which ends with this process. */
+START_TEST(test_no_permission)
+{
+	g_autofree char *name = path();
+
+	put(name, "0x1\n", -1);
+	ck_assert_int_eq(chmod(name, 0), 0);
+	if (!geteuid())
+		ck_assert_int_eq(seteuid(65534), 0);
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		refused(file, name, name);
+		refused(file, name, "ermission denied");
+	}
+	if (!getuid())
+		ck_assert_int_eq(seteuid(0), 0);
+}
+END_TEST
+
+/* Nothing in it: a list may be empty, tables may not. */
+START_TEST(test_empty)
+{
+	g_autofree char *name = path();
+
+	put(name, "", 0);
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		if (ROUTES & OF(files[file].kind))
+			refused(file, name, "ends without any switch, expected");
+		else
+			taken(file, name);
+	}
+}
+END_TEST
+
+/* Octets that are no text: NUL among them, and all values. */
+START_TEST(test_binary)
+{
+	g_autofree char *name = path();
+	g_autofree char *octets = g_malloc(65536);
+	uint64_t state = 1;
+
+	for (unsigned int seed = 0; seed < 20; seed++) {
+		for (unsigned int i = 0; i < 65536; i++)
+			octets[i] = (char)make_number(&state, 256);
+		put(name, octets, 65536);
+		for (size_t file = 0; file < G_N_ELEMENTS(files); file++)
+			refused(file, name, "input:");
+	}
+}
+END_TEST
+
+/* Cut anywhere: taken or refused, as the cut falls, but never anything else. */
+START_TEST(test_truncated)
+{
+	g_autofree char *name = path();
+
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		enum kind kind = files[file].kind;
+		g_autofree char *line = right_line(kind, 0x1000, true);
+		g_autofree char *text = g_strconcat(kinds[kind].before, line, "\n", NULL);
+
+		for (size_t length = strlen(text); length; length--) {
+			GError *error = NULL;
+			struct route_files *loaded;
+
+			put(name, text, length);
+			loaded = load(file, name, &error);
+			ck_assert(length < strlen(text) - 1 || loaded);
+			ck_assert_msg(!error || strstr(error->message, "expected"), "%s",
+				      error ? error->message : "");
+			g_clear_error(&error);
+			route_files_unref(loaded);
+		}
+	}
+}
+END_TEST
+
+/* Megabytes of right lines are read, and a wrong one behind them is found; so is one long line. */
+START_TEST(test_large)
+{
+	size_t file = _i;
+	enum kind kind = files[file].kind;
+	GString *text = g_string_new(kinds[kind].before);
+	g_autofree char *name = path(), *blank = NULL;
+	size_t size = file && kind != LFTS ? LARGE : VERY_LARGE;
+	unsigned int n = 0;
+
+	while (text->len < size) {
+		if (ROUTES & OF(kind) && n % 0xBFFF == 0 && n)
+			g_string_append_printf(text, kind == LFTS ? "Unicast lids guid 0x%x:\n"
+								  : "Switch: guid 0x%x\n", n);
+		g_string_append_printf(text, kinds[kind].line,
+				       ROUTES & OF(kind) ? 1 + n % 0xBFFF : 1 + n);
+		g_string_append_c(text, '\n');
+		n++;
+	}
+	put(name, text->str, text->len);
+	taken(file, name);
+	g_string_append(text, "garbage\n");
+	put(name, text->str, text->len);
+	refused(file, name, "'garbage'");
+	memset(text->str, 'x', text->len);
+	put(name, text->str, text->len);
+	refused(file, name, "input:1: 'xxxx");
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+/* A conflict between lines names both. */
+START_TEST(test_two_weights)
+{
+	g_autofree char *name = path();
+	size_t file = 0;
+
+	while (files[file].kind != WEIGHTS)
+		file++;
+	put(name, "0x5 1 2\n0x5 2 3\n0x5 1 3\n", -1);
+	refused(file, name, "input:3: port 1 of switch 0x0000000000000005 has weight 3 here, but "
+			    "weight 2 in line 1, expected one weight a port");
+}
+END_TEST
+
+/* The same file says the same; another one does not. */
+START_TEST(test_same)
+{
+	g_autofree char *name = path();
+
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		enum kind kind = files[file].kind;
+		g_autofree char *a = right_line(kind, 5, true), *b = right_line(kind, 6, true);
+		g_autofree char *one = g_strconcat(kinds[kind].before, a, NULL);
+		g_autofree char *two = g_strconcat(kinds[kind].before, b, NULL);
+		struct route_files *first, *second, *none = load(file, NULL, NULL);
+
+		put(name, one, -1);
+		first = load(file, name, NULL);
+		ck_assert(route_files_same(first, first));
+		ck_assert(!route_files_same(first, none));
+		put(name, two, -1);
+		second = load(file, name, NULL);
+		ck_assert(!route_files_same(first, second));
+		route_files_unref(first);
+		route_files_unref(second);
+		route_files_unref(none);
+	}
+}
+END_TEST
+
+/* ---- what is right but not there ---- */
+
+/* Unknown GUIDs and ports do no harm to any engine: the routes are those without the file. */
+START_TEST(test_unknown)
+{
+	static const char *const engines[] = {"minhop", "updn", "dnup", "ftree", "dor"};
+	struct fabric *fabric = make_fabric("fattree:4", 0);
+	g_autofree char *name = path();
+
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		enum kind kind = files[file].kind;
+		g_autofree char *line = right_line(kind, 0xdead, true);
+		struct options *options = options_new();
+		struct route_input plain, input;
+		struct route_files *loaded;
+
+		if (ROUTES & OF(kind))
+			continue; /* see test_dump, test_route_file */
+		put(name, line, -1);
+		loaded = load(file, name, NULL);
+		route_files_input(NULL, options, &plain);
+		route_files_input(loaded, options, &input);
+		for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+			const struct route_engine *engine = route_find(engines[i]);
+			g_autoptr(GError) error = NULL;
+			struct routing *a = engine->compute(fabric, &plain, NULL);
+			struct routing *b = engine->compute(fabric, &input, &error);
+
+			ck_assert(a && (b || error));
+			if (!b) /* none of the roots is there */
+				ck_assert_msg(strstr(error->message, "root") != NULL, "%s",
+					      error->message);
+			for (uint32_t sw = 0; b && sw < a->n_switches; sw++)
+				if (files[file].kind != GUIDS)
+					ck_assert_int_eq(memcmp(a->lft[sw], b->lft[sw],
+								a->top + 1u), 0);
+			routing_unref(a);
+			routing_unref(b);
+		}
+		route_files_unref(loaded);
+		options_unref(options);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route_inputs");
+	TCase *tests = tcase_create("route_inputs");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, make_directory, remove_directory);
+	tcase_add_loop_test(tests, test_contents, 0, G_N_ELEMENTS(contents));
+	tcase_add_test(tests, test_no_file);
+	tcase_add_test(tests, test_no_permission);
+	tcase_add_test(tests, test_empty);
+	tcase_add_test(tests, test_binary);
+	tcase_add_test(tests, test_truncated);
+	tcase_add_loop_test(tests, test_large, 0, G_N_ELEMENTS(files));
+	tcase_add_test(tests, test_two_weights);
+	tcase_add_test(tests, test_same);
+	tcase_add_test(tests, test_unknown);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
