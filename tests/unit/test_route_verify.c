@@ -140,7 +140,8 @@ static void shuffle_column(const struct fabric *fabric, struct routing *routing,
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint32_t node = fabric->switches[sw].node;
 
-		routing_put(routing, sw, lid, make_number(state, fabric->nodes[node].num_ports + 1u));
+		routing_put(routing, sw, lid,
+			    make_number(state, fabric->nodes[node].num_ports + 1u));
 	}
 }
 
