@@ -12,13 +12,15 @@
 #include "route/verify.h"
 #include "route/parallel.h"
 
-#define WIDTH 512 /* columns of a tile */
+#define WIDTH_MAX 1024 /* columns of a tile */
+#define WIDTH_UNIT 64
 
 struct columns {
 	struct verify *verify;
 	const struct verify_order *order;
 	const struct verify_column *columns;
 	uint32_t n;
+	uint32_t width; /* columns of a tile */
 	_Atomic uint64_t *follow;
 	_Atomic unsigned int *widest;
 };
@@ -30,8 +32,9 @@ struct tile {
 	const struct verify *verify;
 	const struct verify_column *columns;
 	uint32_t n;		 /* columns */
-	uint16_t lids[WIDTH];
-	uint8_t *depth;		 /* [switch * WIDTH + column]; one more row that stays 0 */
+	uint16_t lids[WIDTH_MAX];
+	uint32_t width;
+	uint8_t *depth;		 /* [switch * width + column]; one more row that stays 0 */
 	const uint8_t *nowhere;	 /* that row */
 	const uint8_t *rows[256]; /* rows of the neighbours of a switch by exit port */
 	uint32_t *open;		 /* switches that have unknown elements, from the bottom up */
@@ -40,7 +43,7 @@ struct tile {
 
 static uint8_t *row_of(const struct tile *tile, uint32_t sw)
 {
-	return tile->depth + (size_t)sw * WIDTH;
+	return tile->depth + (size_t)sw * tile->width;
 }
 
 /* Sets the rows of the neighbours that ways lead to; false if there is none. */
@@ -120,7 +123,7 @@ static void begin(struct tile *tile)
 {
 	const struct routing *routing = tile->verify->routing;
 
-	memset(tile->depth, 0, ((size_t)tile->verify->graph->n + 1) * WIDTH);
+	memset(tile->depth, 0, ((size_t)tile->verify->graph->n + 1) * tile->width);
 	for (uint32_t i = 0; i < tile->n; i++) {
 		const struct verify_column *column = &tile->columns[i];
 
@@ -175,15 +178,13 @@ static void revisit_open(struct tile *tile)
 
 static void note_widest(const struct tile *tile)
 {
-	uint8_t most[WIDTH] = { 0 }, widest = 0;
+	uint8_t most[WIDTH_UNIT] = { 0 }, widest = 0;
+	const uint8_t *last = row_of(tile, tile->verify->graph->n);
 
-	for (uint32_t sw = 0; sw < tile->verify->graph->n; sw++) {
-		const uint8_t *depth = row_of(tile, sw);
-
-		for (uint32_t i = 0; i < WIDTH; i++)
+	for (const uint8_t *depth = tile->depth; depth < last; depth += WIDTH_UNIT)
+		for (uint32_t i = 0; i < WIDTH_UNIT; i++)
 			most[i] = MAX(most[i], depth[i]);
-	}
-	for (uint32_t i = 0; i < WIDTH; i++)
+	for (uint32_t i = 0; i < WIDTH_UNIT; i++)
 		widest = MAX(widest, most[i]);
 	verify_widen(tile->all->widest, widest ? widest - 1u : 0);
 }
@@ -211,27 +212,36 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 {
 	const struct columns *all = arg;
 	uint32_t n = all->verify->graph->n;
-	struct tile tile = { .all = all, .verify = all->verify };
+	struct tile *tile = g_new0(struct tile, 1);
 
-	tile.depth = g_malloc(((size_t)n + 1) * WIDTH);
-	tile.nowhere = row_of(&tile, n);
-	for (unsigned int num = 0; num < G_N_ELEMENTS(tile.rows); num++)
-		tile.rows[num] = tile.nowhere;
-	tile.open = g_new(uint32_t, n + 1);
+	tile->all = all;
+	tile->verify = all->verify;
+	tile->width = all->width;
+	tile->depth = g_malloc(((size_t)n + 1) * all->width);
+	tile->nowhere = row_of(tile, n);
+	for (unsigned int num = 0; num < G_N_ELEMENTS(tile->rows); num++)
+		tile->rows[num] = tile->nowhere;
+	tile->open = g_new(uint32_t, n + 1);
 	for (uint32_t i = first; i < last; i++) {
-		tile.columns = all->columns + (size_t)i * WIDTH;
-		tile.n = MIN(all->n - i * WIDTH, WIDTH);
-		follow_tile(&tile);
+		tile->columns = all->columns + (size_t)i * all->width;
+		tile->n = MIN(all->n - i * all->width, all->width);
+		follow_tile(tile);
 	}
-	g_free(tile.depth);
-	g_free(tile.open);
+	g_free(tile->depth);
+	g_free(tile->open);
+	g_free(tile);
 }
 
 void verify_columns(struct verify *verify, const struct verify_order *order,
 		    const struct verify_column *columns, uint32_t n, _Atomic uint64_t *follow,
 		    _Atomic unsigned int *widest)
 {
-	struct columns all = { verify, order, columns, n, follow, widest };
+	struct columns all = { verify, order, columns, n, 0, follow, widest };
+	unsigned int threads = MAX(verify->graph->threads, 1);
 
-	route_parallel(verify->graph->threads, (n + WIDTH - 1) / WIDTH, follow_tiles, &all);
+	if (!n)
+		return;
+	all.width = MIN((n + threads - 1) / threads, WIDTH_MAX);
+	all.width = (all.width + WIDTH_UNIT - 1) / WIDTH_UNIT * WIDTH_UNIT;
+	route_parallel(threads, (n + all.width - 1) / all.width, follow_tiles, &all);
 }

@@ -10,8 +10,9 @@
  *
  * Entries that turn from down to up are the exceptions. Few of them, as in trees that lost cables,
  * are noted as dependencies; if there is no cycle with them and whatever the order allows, there
- * is none in truth. Their LIDs, and those with entries that lead nowhere, are followed as those of
- * switches are, whose exceptions count only on paths from hosts.
+ * is none in truth. Their LIDs, and those with entries that lead nowhere, are followed from all
+ * switches at once (verify_columns.c). So are many of switches, as those of spines are in trees:
+ * their exceptions count only on paths from hosts.
  *
  * What the first pass keeps is one bit an entry: it leads up.
  */
@@ -93,18 +94,21 @@ static bool leads_up(const struct verify_order *order, uint32_t from, uint32_t t
 	return order->place[to] < order->place[from];
 }
 
-/* ---- LIDs of hosts, at all switches ---- */
+/* ---- all entries of all switches ---- */
 
 struct proof {
 	struct verify *verify;
 	const struct verify_order *order;
 	uint32_t n_words;   /* of a bit per LID of the tables */
+	uint32_t *first_own; /* [switch]: of its LIDs in own; one more */
 	uint64_t *hosts;    /* LIDs of hosts */
-	uint8_t *host_octets; /* [LID]: the same as 0xFF or 0 */
+	uint64_t *lids;	    /* these and LIDs of switches */
+	uint8_t *octets;    /* [LID]: the same as 0xFF or 0 */
 	uint64_t *up;	    /* [switch * n_words + word]: their entries there lead up */
 	uint64_t *none, *all; /* such rows */
 	uint64_t turns_max;
 	_Atomic uint64_t turns;
+	_Atomic unsigned int widest; /* hops of what was followed */
 };
 
 #define CLASS_UP 0x0001
@@ -208,10 +212,10 @@ static bool any_of(const uint8_t octets[64])
 }
 
 /*
- * The same by runs, in a loop that compilers know to do on vectors; false if some LID of a host,
- * which says 0xFF in hosts, leads neither up nor down.
+ * The same by runs, in a loop that compilers know to do on vectors; false if some LID that counts,
+ * of which there is 0xFF in octets, leads neither up nor down.
  */
-static bool class_runs(const uint8_t *lft, const struct classes *classes, const uint8_t *hosts,
+static bool class_runs(const uint8_t *lft, const struct classes *classes, const uint8_t *octets,
 		       uint64_t *up)
 {
 	const struct port_run one = classes->runs[0], two = classes->runs[1];
@@ -222,13 +226,13 @@ static bool class_runs(const uint8_t *lft, const struct classes *classes, const 
 		uint8_t in_two = -((int8_t)(lft[i] - two.bias) < two.limit);
 
 		ups[i] = (in_one & one.up) | (in_two & two.up);
-		others[i] = hosts[i] & ~(in_one | in_two);
+		others[i] = octets[i] & ~(in_one | in_two);
 	}
 	*up = pack(ups);
 	return !any_of(others);
 }
 
-/* The innermost loop: all entries of a switch for LIDs of hosts. */
+/* The innermost loop: all entries of a switch. */
 static void class_entries(const struct proof *proof, const uint8_t *lft,
 			  const struct classes *classes, uint64_t *restrict up,
 			  uint64_t *restrict other)
@@ -238,13 +242,13 @@ static void class_entries(const struct proof *proof, const uint8_t *lft,
 
 		other[w] = 0;
 		if (classes->as_runs &&
-		    class_runs(entries, classes, proof->host_octets + w * 64, &up[w]))
+		    class_runs(entries, classes, proof->octets + w * 64, &up[w]))
 			continue;
 		class_each(entries, classes->of, &up[w], &other[w]);
 	}
 }
 
-/* At their leaf LIDs may be handed to their owners. */
+/* At their leaf or switch LIDs may be handed to their owners. */
 static void allow_exits(const struct proof *proof, uint32_t sw, uint64_t *other)
 {
 	const struct route_graph *graph = proof->verify->graph;
@@ -254,6 +258,12 @@ static void allow_exits(const struct proof *proof, uint32_t sw, uint64_t *other)
 		uint16_t lid = graph->targets[t].lid;
 
 		if (lid <= routing->top && routing->lft[sw][lid] == graph->targets[t].exit)
+			other[lid / 64] &= ~(UINT64_C(1) << lid % 64);
+	}
+	for (uint32_t i = proof->first_own[sw]; i < proof->first_own[sw + 1]; i++) {
+		uint16_t lid = proof->verify->own[i].lid;
+
+		if (routing->lft[sw][lid] == 0)
 			other[lid / 64] &= ~(UINT64_C(1) << lid % 64);
 	}
 }
@@ -278,7 +288,7 @@ static void class_switches(void *arg, uint32_t first, uint32_t last)
 			      proof->up + (size_t)sw * proof->n_words, other);
 		allow_exits(proof, sw, other);
 		for (uint32_t w = 0; w < proof->n_words; w++)
-			wrong[w] |= other[w] & proof->hosts[w];
+			wrong[w] |= other[w] & proof->lids[w];
 	}
 	suspect_words(proof, wrong);
 	g_free(other);
@@ -321,7 +331,6 @@ static void note_turns(struct turner *turner, uint32_t word, uint64_t lids)
 {
 	struct verify *verify = turner->proof->verify;
 
-	turner->wrong[word] |= lids;
 	for (; lids; lids &= lids - 1) {
 		uint16_t lid = word * 64 + __builtin_ctzll(lids);
 		uint8_t port = turner->lft[lid];
@@ -351,8 +360,11 @@ static uint64_t turns_among(const struct turner *turner, uint32_t word, uint64_t
 			turns |= turner->up[lft[i]][word] & mask;
 			continue;
 		}
-		for (unsigned int k = i; k < i + 8; k++)
-			turns |= turner->up[lft[k]][word] & mask & UINT64_C(1) << k;
+		for (; mask; mask &= mask - 1) {
+			unsigned int k = __builtin_ctzll(mask);
+
+			turns |= turner->up[lft[k]][word] & UINT64_C(1) << k;
+		}
 	}
 	return turns;
 }
@@ -369,11 +381,13 @@ static void find_turns(void *arg, uint32_t first, uint32_t last)
 
 		view_switch(turner, sw);
 		for (uint32_t w = 0; w < proof->n_words; w++) {
-			uint64_t lids = proof->hosts[w] & ~up[w];
+			uint64_t known = turner->wrong[w] & ~proof->hosts[w];
+			uint64_t lids = proof->lids[w] & ~up[w] & ~known;
 			uint64_t turns = lids ? turns_among(turner, w, lids) : 0;
 
-			if (turns)
-				note_turns(turner, w, turns);
+			turner->wrong[w] |= turns;
+			if (turns & proof->hosts[w])
+				note_turns(turner, w, turns & proof->hosts[w]);
 		}
 	}
 	suspect_words(proof, turner->wrong);
@@ -384,38 +398,54 @@ static void find_turns(void *arg, uint32_t first, uint32_t last)
 
 /* ---- LIDs that need to be followed ---- */
 
-/* Columns of hosts that are suspect, or are not. */
-static GArray *columns_of(const struct proof *proof, bool suspect)
+struct columns {
+	GArray *hosts, *own, *shown; /* suspects of hosts, of switches, and those that are not */
+};
+
+static void sort_column(const struct proof *proof, struct columns *columns,
+			struct verify_column column, bool host)
 {
-	const struct verify *verify = proof->verify;
-	const struct route_graph *graph = verify->graph;
-	GArray *columns = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	GArray *to = columns->shown;
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		const struct route_target *target = &graph->targets[t];
-		struct verify_column column = { target->leaf, target->lid, target->exit };
-
-		if (target->lid <= verify->routing->top &&
-		    verify_is_suspect(verify, target->lid) == suspect)
-			g_array_append_val(columns, column);
-	}
-	return columns;
+	if (column.lid > proof->verify->routing->top)
+		return;
+	if (verify_is_suspect(proof->verify, column.lid))
+		to = host ? columns->hosts : columns->own;
+	g_array_append_val(to, column);
 }
 
-static void follow_suspects(struct proof *proof, _Atomic unsigned int *widest)
+static void sort_columns(const struct proof *proof, struct columns *columns)
 {
-	struct verify *verify = proof->verify;
-	GArray *columns = columns_of(proof, true);
+	const struct verify *verify = proof->verify;
+	const struct route_target *targets = verify->graph->targets;
 
-	for (uint32_t w = 0; w < proof->n_words; w++)
-		atomic_store(&verify->suspects[w], 0);
-	verify_columns(verify, proof->order, (const struct verify_column *)columns->data,
-		       columns->len, NULL, widest);
-	g_array_unref(columns);
+	columns->hosts = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	columns->own = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	columns->shown = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
+		sort_column(proof, columns,
+			    (struct verify_column){ targets[t].leaf, targets[t].lid,
+						    targets[t].exit },
+			    true);
+	for (uint32_t i = 0; i < verify->n_own; i++)
+		sort_column(proof, columns, verify->own[i], false);
+}
+
+static void columns_clear(struct columns *columns)
+{
+	g_array_unref(columns->hosts);
+	g_array_unref(columns->own);
+	g_array_unref(columns->shown);
+}
+
+static void follow_columns(struct proof *proof, const GArray *columns, _Atomic uint64_t *follow)
+{
+	verify_columns(proof->verify, proof->order, (const struct verify_column *)columns->data,
+		       columns->len, follow, &proof->widest);
 }
 
 /* LIDs of switches; false if hosts send none of them down and then up. */
-static bool follow_own(struct proof *proof, _Atomic unsigned int *widest)
+static bool follow_own(struct proof *proof, const GArray *own)
 {
 	struct verify *verify = proof->verify;
 	uint32_t n = verify->graph->n;
@@ -423,9 +453,9 @@ static bool follow_own(struct proof *proof, _Atomic unsigned int *widest)
 	uint8_t *column = g_malloc(n + 1), *state = g_malloc(n + 1);
 	bool any = false;
 
-	verify_columns(verify, proof->order, verify->own, verify->n_own, follow, widest);
-	for (uint32_t i = 0; i < verify->n_own; i++) {
-		uint16_t lid = verify->own[i].lid;
+	follow_columns(proof, own, follow);
+	for (uint32_t i = 0; i < own->len; i++) {
+		uint16_t lid = g_array_index(own, struct verify_column, i).lid;
 
 		if (!(follow[lid / 64] >> lid % 64 & 1))
 			continue;
@@ -487,11 +517,11 @@ static bool turns_are_harmless(const struct proof *proof)
 
 /* ---- the longest path ---- */
 
-/* Edges up that can follow each other, and then edges down to a switch with hosts. */
+/* Edges up that can follow each other, and then as many down. */
 static unsigned int most_hops(const struct proof *proof)
 {
 	const struct route_graph *graph = proof->verify->graph;
-	uint32_t *chain = g_new0(uint32_t, graph->n + 1), any = 0, hosts = 0;
+	uint32_t *chain = g_new0(uint32_t, graph->n + 1), longest = 0;
 
 	for (uint32_t p = 0; p < graph->n; p++) {
 		uint32_t sw = proof->order->switches[p];
@@ -499,81 +529,95 @@ static unsigned int most_hops(const struct proof *proof)
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
 			if (leads_up(proof->order, sw, graph->edges[e].to))
 				chain[sw] = MAX(chain[sw], chain[graph->edges[e].to] + 1);
-		any = MAX(any, chain[sw]);
-		if (route_has_hosts(graph, sw))
-			hosts = MAX(hosts, chain[sw]);
+		longest = MAX(longest, chain[sw]);
 	}
 	g_free(chain);
-	return any + hosts;
-}
-
-/* The others too are followed, if they might go farther than what was. */
-static void measure_others(struct proof *proof, GArray *others, _Atomic unsigned int *widest)
-{
-	if (atomic_load(widest) < most_hops(proof))
-		verify_columns(proof->verify, proof->order,
-			       (const struct verify_column *)others->data, others->len, NULL,
-			       widest);
+	return 2 * longest;
 }
 
 /* ---- the whole ---- */
 
-static void list_hosts(struct proof *proof)
+static void add_lid(struct proof *proof, uint16_t lid, bool host)
 {
-	const struct route_graph *graph = proof->verify->graph;
-
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		uint16_t lid = graph->targets[t].lid;
-
-		if (lid > proof->verify->routing->top)
-			continue;
+	if (lid > proof->verify->routing->top)
+		return;
+	proof->lids[lid / 64] |= UINT64_C(1) << lid % 64;
+	if (host)
 		proof->hosts[lid / 64] |= UINT64_C(1) << lid % 64;
-		proof->host_octets[lid] = 0xFF;
+	proof->octets[lid] = 0xFF;
+}
+
+static void list_lids(struct proof *proof)
+{
+	const struct verify *verify = proof->verify;
+	uint32_t sw = 0;
+
+	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
+		add_lid(proof, verify->graph->targets[t].lid, true);
+	for (uint32_t i = 0; i < verify->n_own; i++) {
+		add_lid(proof, verify->own[i].lid, false);
+		while (sw <= verify->own[i].sw)
+			proof->first_own[sw++] = i;
 	}
+	while (sw <= verify->graph->n)
+		proof->first_own[sw++] = verify->n_own;
+}
+
+/* What is shown by each entry for itself is followed only if it might go farther than the rest. */
+static bool follow(struct proof *proof, struct columns *columns)
+{
+	struct verify *verify = proof->verify;
+
+	for (uint32_t w = 0; w < proof->n_words; w++)
+		atomic_store(&verify->suspects[w], 0);
+	follow_columns(proof, columns->hosts, NULL);
+	if (follow_own(proof, columns->own) && !turns_are_harmless(proof))
+		return false;
+	if (proof->widest < most_hops(proof))
+		follow_columns(proof, columns->shown, NULL);
+	verify->verdict->max_hops = proof->widest;
+	verify->verdict->acyclic = true;
+	return true;
 }
 
 static bool prove(struct proof *proof)
 {
-	struct verify *verify = proof->verify;
-	uint32_t n = verify->graph->n;
-	_Atomic unsigned int widest = 0;
-	GArray *others;
+	const struct route_graph *graph = proof->verify->graph;
+	struct columns columns;
+	bool proved;
 
-	route_parallel(verify->graph->threads, n, class_switches, proof);
-	route_parallel(verify->graph->threads, n, find_turns, proof);
+	route_parallel(graph->threads, graph->n, class_switches, proof);
+	route_parallel(graph->threads, graph->n, find_turns, proof);
 	if (proof->turns > proof->turns_max || (proof->turns && !turns_are_harmless(proof)))
 		return false;
-	others = columns_of(proof, false);
-	follow_suspects(proof, &widest);
-	if (follow_own(proof, &widest) && !turns_are_harmless(proof)) {
-		g_array_unref(others);
-		return false;
-	}
-	measure_others(proof, others, &widest);
-	g_array_unref(others);
-	verify->verdict->max_hops = widest;
-	verify->verdict->acyclic = true;
-	return true;
+	sort_columns(proof, &columns);
+	proved = follow(proof, &columns);
+	columns_clear(&columns);
+	return proved;
 }
 
 bool verify_by_order(struct verify *verify, const struct verify_order *order)
 {
 	struct proof proof = { .verify = verify, .order = order };
+	uint32_t n = verify->graph->n;
 	bool proved;
 
 	proof.n_words = verify->routing->n_blocks;
+	proof.first_own = g_new(uint32_t, n + 1);
 	proof.hosts = g_new0(uint64_t, proof.n_words);
-	proof.host_octets = g_malloc0(proof.n_words * 64);
+	proof.lids = g_new0(uint64_t, proof.n_words);
+	proof.octets = g_malloc0(proof.n_words * 64);
 	proof.none = g_new0(uint64_t, proof.n_words);
 	proof.all = g_new(uint64_t, proof.n_words);
 	memset(proof.all, 0xFF, proof.n_words * sizeof(uint64_t));
-	proof.up = g_new(uint64_t, (size_t)verify->graph->n * proof.n_words + 1);
-	list_hosts(&proof);
-	proof.turns_max = (uint64_t)verify->graph->n * route_n_targets(verify->graph) /
-			  ENTRIES_A_TURN;
+	proof.up = g_new(uint64_t, (size_t)n * proof.n_words + 1);
+	list_lids(&proof);
+	proof.turns_max = (uint64_t)n * route_n_targets(verify->graph) / ENTRIES_A_TURN;
 	proved = prove(&proof);
+	g_free(proof.first_own);
 	g_free(proof.hosts);
-	g_free(proof.host_octets);
+	g_free(proof.lids);
+	g_free(proof.octets);
 	g_free(proof.none);
 	g_free(proof.all);
 	g_free(proof.up);
