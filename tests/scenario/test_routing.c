@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What routing costs and says, end to end: things are lost and come back under a running daemon,
+ * and what counts is the tables that the simulated switches hold, and the blocks it took.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/journal.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define BLOCK 64
+#define SEEDS 3
+
+static const char *const engines[] = { "updn", "minhop", "ftree", "dnup" };
+#define ENGINES ((int)G_N_ELEMENTS(engines))
+
+struct net {
+	struct scenario *s;
+	struct command_env env;
+	unsigned int n, n_blocks; /* nodes; blocks of a table that hold LIDs */
+};
+
+static void make_journal(struct scenario *s, void *arg)
+{
+	struct net *net = arg;
+
+	net->env.daemon = s->daemon;
+	net->env.journal = journal_new(s->daemon);
+	net->env.sim = s->sim;
+}
+
+static void net_make(struct net *net, const char *spec, uint64_t seed, const char *engine)
+{
+	*net = (struct net){ .s = scenario_new(spec, seed) };
+	net->n = sim_nodes(net->s->sim);
+	net->s->made = make_journal;
+	net->s->made_arg = net;
+	if (engine)
+		scenario_option(net->s, "-R", engine);
+}
+
+static void net_up(struct net *net, const char *spec, uint64_t seed, const char *engine)
+{
+	struct subnet *subnet;
+
+	net_make(net, spec, seed, engine);
+	scenario_start(net->s);
+	scenario_converge(net->s, 20);
+	subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
+	net->n_blocks = subnet->routing->n_blocks;
+	subnet_unref(subnet);
+}
+
+static void net_stop(struct net *net)
+{
+	scenario_stop(net->s);
+	journal_free(net->env.journal);
+	net->env.journal = NULL;
+}
+
+static void net_free(struct net *net)
+{
+	net_stop(net);
+	scenario_free(net->s);
+}
+
+/* The answer to a line of the console; g_free it. */
+static char *ask(struct net *net, const char *line)
+{
+	struct command_answer answer;
+
+	command_run(&net->env, line, true, &answer);
+	scenario_expect(net->s, !answer.failed);
+	return answer.text;
+}
+
+/* ---- the tables that switches hold ---- */
+
+static uint64_t blocks_sent(const struct net *net)
+{
+	return counter_get(&daemon_context(net->s->daemon)->counters, lft_blocks_set);
+}
+
+/* Of all nodes one after the other, as far as LIDs go; zero for those that are no switches. */
+static uint8_t *tables(const struct net *net)
+{
+	size_t row = (size_t)net->n_blocks * BLOCK;
+	uint8_t *all = g_malloc0(row * net->n);
+
+	for (unsigned int i = 0; i < net->n; i++) {
+		struct sim_node_view view;
+
+		sim_node_view(net->s->sim, i, &view);
+		if (view.lft)
+			memcpy(all + i * row, view.lft, row);
+	}
+	return all;
+}
+
+/* Blocks that differ; those of one node are left out. */
+static unsigned int differ(const struct net *net, const uint8_t *a, const uint8_t *b,
+			   unsigned int but)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < net->n * net->n_blocks; i++)
+		n += i / net->n_blocks != but &&
+		     memcmp(a + (size_t)i * BLOCK, b + (size_t)i * BLOCK, BLOCK) != 0;
+	return n;
+}
+
+/* What a change costs. */
+struct cost {
+	unsigned int lost, back; /* blocks */
+};
+
+/* A cable or a node goes and comes back: each block is sent once; in the end all is as before. */
+static struct cost lose_and_return(struct net *net, unsigned int node, unsigned int port)
+{
+	g_autofree uint8_t *before = tables(net), *without = NULL, *after = NULL;
+	uint64_t sent = blocks_sent(net);
+	struct cost cost;
+
+	if (port)
+		sim_link_set(net->s->sim, node, port, false);
+	else
+		sim_node_set(net->s->sim, node, false);
+	scenario_converge(net->s, 30);
+	cost.lost = (unsigned int)(blocks_sent(net) - sent);
+	without = tables(net);
+	scenario_expect_at_most(net->s, cost.lost,
+				differ(net, before, without, port ? UINT_MAX : node));
+	sent = blocks_sent(net);
+	if (port)
+		sim_link_set(net->s->sim, node, port, true);
+	else
+		sim_node_set(net->s->sim, node, true);
+	scenario_converge(net->s, 30);
+	cost.back = (unsigned int)(blocks_sent(net) - sent);
+	after = tables(net);
+	scenario_expect(net->s, differ(net, before, after, UINT_MAX) == 0);
+	scenario_expect_at_most(net->s, cost.back, differ(net, without, after, UINT_MAX));
+	return cost;
+}
+
+/* ---- one thing lost and back ---- */
+
+static bool has_hosts(const struct net *net, unsigned int node)
+{
+	struct sim_node_view view;
+	unsigned int peer, peer_port;
+
+	sim_node_view(net->s->sim, node, &view);
+	for (unsigned int p = 1; p <= view.num_ports; p++) {
+		struct sim_node_view other;
+
+		if (!sim_peer(net->s->sim, node, p, &peer, &peer_port))
+			continue;
+		sim_node_view(net->s->sim, peer, &other);
+		if (other.type != IBA_NODE_SWITCH)
+			return true;
+	}
+	return false;
+}
+
+/* A switch with or without hosts, not that of the SM. */
+static unsigned int some_switch(struct net *net, bool leaf)
+{
+	unsigned int sm_port, sm = scenario_sm_node(net->s, &sm_port), at = sm, node;
+
+	sim_peer(net->s->sim, sm, sm_port, &at, &sm_port);
+	do
+		node = scenario_random_switch(net->s);
+	while (has_hosts(net, node) != leaf || node == at);
+	return node;
+}
+
+static void net_of_round(struct net *net, int round)
+{
+	net_up(net, "fattree:8", (uint64_t)(round / ENGINES) + 1, engines[round % ENGINES]);
+}
+
+START_TEST(link_lost_and_back)
+{
+	unsigned int node, port;
+	struct cost cost;
+	struct net net;
+
+	net_of_round(&net, _i);
+	scenario_random_link(net.s, &node, &port);
+	cost = lose_and_return(&net, node, port);
+	scenario_expect(net.s, cost.lost > 0);
+	/* of 320: leaves and spines of other pods, each for the hosts of one */
+	scenario_expect_at_most(net.s, cost.lost, 100);
+	scenario_expect_at_most(net.s, cost.back, 100);
+	net_free(&net);
+}
+END_TEST
+
+START_TEST(spine_lost_and_back)
+{
+	struct cost cost;
+	struct net net;
+
+	net_of_round(&net, _i);
+	cost = lose_and_return(&net, some_switch(&net, false), 0);
+	scenario_expect(net.s, cost.lost > 0);
+	scenario_expect_at_most(net.s, cost.lost, 200);
+	scenario_expect_at_most(net.s, cost.back, 200 + net.n_blocks);
+	net_free(&net);
+}
+END_TEST
+
+/*
+ * Nobody else's hosts are reached by way of a leaf. But spines of a pod reach each other by it:
+ * they take another. When it is back it gets its own table.
+ */
+START_TEST(leaf_reboots)
+{
+	struct cost cost;
+	struct net net;
+
+	net_of_round(&net, _i);
+	cost = lose_and_return(&net, some_switch(&net, true), 0);
+	scenario_expect_at_most(net.s, cost.lost, 32);
+	scenario_expect_at_most(net.s, cost.back, 32 + net.n_blocks);
+	net_free(&net);
+}
+END_TEST
+
+START_TEST(host_reboots)
+{
+	struct cost cost;
+	struct net net;
+
+	net_of_round(&net, _i);
+	cost = lose_and_return(&net, scenario_random_host(net.s), 0);
+	scenario_expect_at_most(net.s, cost.lost, 0);
+	scenario_expect_at_most(net.s, cost.back, 0);
+	net_free(&net);
+}
+END_TEST
+
+/* One that was never there costs a block of each switch: that of its LID. */
+START_TEST(host_added)
+{
+	static const char *const specs[] = {
+		"torus:4x4:2", "mesh:4x4:3", "random:20:5:3:1", "dragonfly:4:2:2",
+	};
+	unsigned int node;
+	uint64_t sent;
+	struct net net;
+
+	net_make(&net, specs[_i / 2], 1, engines[_i % 2]);
+	net.s->sm_guid = sim_port_guid(net.s->sim, scenario_node(net.s, "host-0"), 1);
+	node = scenario_random_host(net.s);
+	sim_node_set(net.s->sim, node, false);
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	sent = blocks_sent(&net);
+	sim_node_set(net.s->sim, node, true);
+	scenario_converge(net.s, 20);
+	scenario_expect_at_most(net.s, blocks_sent(&net) - sent, scenario_switches(net.s));
+	net_free(&net);
+}
+END_TEST
+
+/* Many things in any order; when all are back the tables are as at first. */
+START_TEST(storm_is_forgotten)
+{
+	unsigned int nodes[12], ports[12];
+	g_autofree uint8_t *before = NULL, *after = NULL;
+	struct net net;
+
+	net_of_round(&net, _i);
+	before = tables(&net);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(nodes); i++) {
+		scenario_random_link(net.s, &nodes[i], &ports[i]);
+		sim_link_set(net.s->sim, nodes[i], ports[i], false);
+		scenario_run_ms(net.s, scenario_random(net.s, 400));
+		if (i % 3)
+			continue;
+		sim_link_set(net.s->sim, nodes[i], ports[i], true);
+		scenario_converge(net.s, 30);
+	}
+	scenario_converge(net.s, 30);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(nodes); i++) {
+		sim_link_set(net.s->sim, nodes[i], ports[i], true);
+		scenario_run_ms(net.s, scenario_random(net.s, 400));
+	}
+	scenario_converge(net.s, 30);
+	after = tables(&net);
+	scenario_expect(net.s, differ(&net, before, after, UINT_MAX) == 0);
+	net_free(&net);
+}
+END_TEST
+
+/* ---- reroute ---- */
+
+/* Blocks that a daemon started now would write: none if the routes are as computed afresh. */
+static unsigned int drift(struct net *net)
+{
+	net_stop(net);
+	scenario_start(net->s);
+	scenario_converge(net->s, 20);
+	return (unsigned int)blocks_sent(net);
+}
+
+/* The operator's reroute computes all anew, as a restart does; before it routes were repaired. */
+START_TEST(reroute_starts_afresh)
+{
+	unsigned int drifted = 0;
+
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		for (unsigned int reroute = 0; reroute < 2; reroute++) {
+			unsigned int node, port;
+			struct net net;
+
+			net_up(&net, "fattree:8", seed, engines[_i]);
+			scenario_random_link(net.s, &node, &port);
+			sim_link_set(net.s->sim, node, port, false);
+			scenario_converge(net.s, 20);
+			if (reroute) {
+				g_free(ask(&net, "reroute"));
+				scenario_run_ms(net.s, 3000);
+				scenario_check(net.s);
+				scenario_expect(net.s, drift(&net) == 0);
+			} else {
+				drifted += drift(&net);
+			}
+			net_free(&net);
+		}
+	}
+	ck_assert_uint_gt(drifted, 0);
+}
+END_TEST
+
+/* ---- engines ---- */
+
+static void expect_status(struct net *net, const char *text, bool there)
+{
+	g_autofree char *status = ask(net, "status");
+
+	if ((strstr(status, text) != NULL) != there)
+		scenario_fail(net->s, "status %s \"%s\":\n%s", there ? "lacks" : "has", text,
+			      status);
+}
+
+/* A line of the log with this text must (not) begin as errors do. */
+static void expect_error(struct net *net, const char *text)
+{
+	const char *at = strstr(net->s->text->str, text), *line = at;
+
+	scenario_check_log(net->s, text, true);
+	while (line > net->s->text->str && line[-1] != '\n')
+		line--;
+	if (!g_strstr_len(line, at - line, " 0x01 -> "))
+		scenario_fail(net->s, "\"%s\" is no error", text);
+}
+
+START_TEST(fall_back_is_announced)
+{
+	struct net net;
+
+	net_up(&net, "torus:3x3x3:1", 1, "ftree,dnup");
+	expect_error(&net, "routing engine ftree: ");
+	expect_error(&net, "falling back to routing engine dnup");
+	expect_status(&net, "dnup", true);
+	expect_status(&net, "it is a fall-back; ftree: ", true);
+	net_free(&net);
+	net_up(&net, "torus:3x3x3:1", 1, "ftree");
+	expect_error(&net, "falling back to routing engine updn");
+	net_free(&net);
+	net_up(&net, "fattree:4", 1, "ftree,updn");
+	scenario_check_log(net.s, "falling back", false);
+	expect_status(&net, "fall-back", false);
+	net_free(&net);
+}
+END_TEST
+
+/* Then no switch gets a table. */
+START_TEST(no_fallback_is_obeyed)
+{
+	struct net net;
+
+	net_make(&net, "torus:3x3x3:1", 1, "ftree,no_fallback");
+	scenario_start(net.s);
+	scenario_run_ms(net.s, 20 * 1000);
+	expect_error(&net, "routing engine ftree: ");
+	scenario_check_log(net.s, "no routing engine that may be used can route this subnet", true);
+	scenario_check_log(net.s, "falling back", false);
+	scenario_check_log(net.s, "SUBNET UP", false);
+	scenario_expect(net.s, blocks_sent(&net) == 0);
+	net_free(&net);
+}
+END_TEST
+
+/* A ring on which hosts send both ways round: said once at ERROR, and as long as it is so. */
+START_TEST(credit_loop_is_told)
+{
+	const char *text = "routes of minhop have a credit loop, the fabric can deadlock";
+	unsigned int node, port;
+	const char *at;
+	struct net net;
+
+	net_up(&net, "torus:6:1", 1, "minhop");
+	expect_error(&net, text);
+	at = strstr(net.s->text->str, text);
+	scenario_expect(net.s, g_strstr_len(at, strcspn(at, "\n"), "credit loop: switch-"));
+	scenario_expect(net.s, g_strstr_len(at, strcspn(at, "\n"), " -> "));
+	expect_status(&net, "ERROR                : the fabric can deadlock; credit loop: ", true);
+	g_free(ask(&net, "reroute"));
+	scenario_run_ms(net.s, 3000);
+	scenario_expect(net.s, !strstr(at + 1, text)); /* not again and again */
+	scenario_random_link(net.s, &node, &port);
+	sim_link_set(net.s->sim, node, port, false); /* a line */
+	scenario_converge(net.s, 20);
+	expect_status(&net, "can deadlock", false);
+	sim_link_set(net.s->sim, node, port, true);
+	scenario_converge(net.s, 20);
+	expect_status(&net, "can deadlock", true);
+	net_free(&net);
+	net_up(&net, "torus:6:1", 1, "updn");
+	scenario_check_log(net.s, "credit loop", false);
+	expect_status(&net, "can deadlock", false);
+	net_free(&net);
+}
+END_TEST
+
+/* Tables of two switches that send each other what is for a host. */
+static char *looping_tables(struct net *net)
+{
+	char *path = g_build_filename(net->s->directory, "lfts", NULL);
+	uint64_t host = sim_port_guid(net->s->sim, scenario_node(net->s, "host-1"), 1);
+	GString *text = g_string_new(NULL);
+
+	for (unsigned int node = 0; node < net->n; node++) {
+		struct sim_node_view view, other = { 0 };
+		unsigned int port = 0, peer, peer_port;
+
+		sim_node_view(net->s->sim, node, &view);
+		if (view.type != IBA_NODE_SWITCH)
+			continue;
+		while (other.type != IBA_NODE_SWITCH && port++ < view.num_ports)
+			if (sim_peer(net->s->sim, node, port, &peer, &peer_port))
+				sim_node_view(net->s->sim, peer, &other);
+		g_string_append_printf(text,
+				       "Unicast lids [0x0-0x1] of switch Lid 0 guid "
+				       "0x%016" PRIx64 " (a):\n"
+				       "0x0001 %03u : (Channel Adapter portguid "
+				       "0x%016" PRIx64 ": 'h')\n1 valid lids dumped\n",
+				       view.node_guid, port, host);
+	}
+	g_assert(g_file_set_contents(path, text->str, -1, NULL));
+	g_string_free(text, TRUE);
+	return path;
+}
+
+/* What an operator's file says is judged before any switch sees it. */
+START_TEST(wrong_tables_are_not_used)
+{
+	const char *text = "routes of file are wrong and not used: LID ";
+
+	for (unsigned int fallback = 0; fallback < 2; fallback++) {
+		g_autofree char *path = NULL;
+		struct net net;
+
+		net_make(&net, "mesh:2:1", 1, fallback ? "file" : "file,no_fallback");
+		path = looping_tables(&net);
+		scenario_option(net.s, "-U", path);
+		scenario_start(net.s);
+		if (fallback)
+			scenario_converge(net.s, 20);
+		else
+			scenario_run_ms(net.s, 5000);
+		expect_error(&net, text);
+		scenario_check_log(net.s, ": loop: ", true);
+		scenario_expect(net.s, (blocks_sent(&net) != 0) == fallback);
+		if (fallback)
+			expect_error(&net, "falling back to routing engine updn");
+		net_free(&net);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("scenario_routing");
+	TCase *tcase = tcase_create("routing");
+
+	tcase_add_loop_test(tcase, link_lost_and_back, 0, SEEDS * ENGINES);
+	tcase_add_loop_test(tcase, spine_lost_and_back, 0, SEEDS * ENGINES);
+	tcase_add_loop_test(tcase, leaf_reboots, 0, SEEDS * ENGINES);
+	tcase_add_loop_test(tcase, host_reboots, 0, SEEDS * ENGINES);
+	tcase_add_loop_test(tcase, host_added, 0, 8);
+	tcase_add_loop_test(tcase, storm_is_forgotten, 0, ENGINES);
+	tcase_add_loop_test(tcase, reroute_starts_afresh, 0, 2);
+	tcase_add_test(tcase, fall_back_is_announced);
+	tcase_add_test(tcase, no_fallback_is_obeyed);
+	tcase_add_test(tcase, credit_loop_is_told);
+	tcase_add_test(tcase, wrong_tables_are_not_used);
+	tcase_set_timeout(tcase, 120);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
