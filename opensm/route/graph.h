@@ -47,7 +47,7 @@ struct route_graph {
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
 	uint8_t *weight; /* [edge]: hops that it counts as, see weights.h; NULL: 1 each */
-	char *note; /* what the operator should know of these; NULL: nothing */
+	char *note; /* what the operator should know of these; NULL: there are none */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
 };

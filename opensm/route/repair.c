@@ -288,7 +288,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct routing *routing = NULL;
 	struct route_change *change;
 
-	if (!old->trace || old->trace->graph->weight)
+	if (!old->trace || old->trace->graph->note) /* weights, which change.c does not know */
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && hosts_meet(change))

@@ -46,7 +46,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (graph->up)
 			route_connect(graph, hops, next, routing);
 	}
-	if (routing && !graph->note) { /* repairs know nothing of weights */
+	if (routing) {
 		routing_settle(routing, fabric, graph, hops, next);
 	} else {
 		g_free(hops);
