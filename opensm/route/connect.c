@@ -18,6 +18,10 @@
  * A turn must be allowed towards every edge that begins a best path. So the tables of legal paths
  * may be any mixture of best ones, before and after, and the paths depend on graph and hops only.
  *
+ * Hosts that are set aside, as I/O nodes on the roots of a tree, may have no legal paths to each
+ * other. These are connected likewise if one of them is an I/O node, but by no more hops the wrong
+ * way than the operator allows: hops down before hops up.
+ *
  * From one switch without hosts to another, as from spine to spine, paths go as the search of hops
  * found them; the verifier explains why these do not count.
  */
@@ -37,6 +41,7 @@ struct turn {
 /* From a switch without a legal path to another, by an edge. */
 struct via {
 	uint32_t from, to, edge;
+	uint32_t wrong; /* hops the wrong way from there on */
 };
 
 struct connect {
@@ -47,6 +52,7 @@ struct connect {
 	uint32_t *toward; /* [switch]: the edge that leads it to the transit; or FABRIC_NONE */
 	uint32_t *via;	  /* [switch]: the edge to the destination at hand, if found is that */
 	uint32_t *found;
+	uint32_t *wrong; /* [switch]: hops the wrong way from there on, if found */
 	GArray *vias;	/* all that were found */
 	GArray *path;	/* edges of the path at hand */
 	GArray *fresh;	/* turns that it is the first to need */
@@ -108,6 +114,25 @@ static void step_back(struct connect *connect, uint32_t n_fresh, uint32_t n_path
 	}
 	g_array_set_size(connect->fresh, n_fresh);
 	g_array_set_size(connect->path, n_path);
+}
+
+/* Hops the wrong way on the path at hand, from the one with this number on. */
+static uint32_t count_wrong(const struct connect *connect, uint32_t first, uint32_t to)
+{
+	const struct route_graph *graph = connect->graph;
+	uint32_t i = connect->path->len, wrong = 0;
+	uint32_t end = graph->edges[g_array_index(connect->path, uint32_t, i - 1)].to;
+	bool rises = connect->hops[(size_t)end * graph->n + to] & ROUTE_UP;
+
+	if (connect->found[end] == to)
+		wrong = connect->wrong[end];
+	while (i-- > first) {
+		bool up = graph->up[g_array_index(connect->path, uint32_t, i)];
+
+		rises |= up;
+		wrong += !up && rises;
+	}
+	return wrong;
 }
 
 /* Lays a path towards the transit up to a switch that is connected. */
@@ -180,8 +205,10 @@ static void keep_path(struct connect *connect, uint32_t to)
 {
 	for (uint32_t i = 0; i < connect->path->len; i++) {
 		uint32_t e = g_array_index(connect->path, uint32_t, i);
-		struct via via = { turns_from(connect->turns, e), to, e };
+		struct via via = { turns_from(connect->turns, e), to, e,
+				   count_wrong(connect, i, to) };
 
+		connect->wrong[via.from] = via.wrong;
 		connect->via[via.from] = e;
 		connect->found[via.from] = to;
 		g_array_append_val(connect->vias, via);
@@ -189,10 +216,37 @@ static void keep_path(struct connect *connect, uint32_t to)
 	connect->alive += FARTHEST + 1;
 }
 
+/* Whether hosts of one are to be connected with hosts of the other by few hops the wrong way. */
+static bool is_limited(const struct route_graph *graph, uint32_t from, uint32_t to)
+{
+	return graph->reverse_hops && route_has_hosts(graph, from) && route_has_hosts(graph, to) &&
+	       route_are_aside(graph, from, to) &&
+	       (graph->aside[from] | graph->aside[to]) & ROUTE_ASIDE_IO;
+}
+
+/* Each edge of a path can be a hop the wrong way. */
+static bool lay_limited(struct connect *connect, uint32_t from, uint32_t to)
+{
+	uint32_t limit = connect->graph->reverse_hops;
+
+	if (from != connect->transit && lay_by_transit(connect, from, to) &&
+	    count_wrong(connect, 0, to) <= limit)
+		return true;
+	step_back(connect, 0, 0);
+	for (unsigned int more = 0; more <= FARTHEST && more < limit; more++) {
+		if (search(connect, from, to, more) && count_wrong(connect, 0, to) <= limit)
+			return true;
+		step_back(connect, 0, 0);
+	}
+	return false;
+}
+
 static bool lay(struct connect *connect, uint32_t from, uint32_t to)
 {
 	bool done;
 
+	if (is_limited(connect->graph, from, to) && lay_limited(connect, from, to))
+		return true;
 	if (from != connect->transit && lay_by_transit(connect, from, to))
 		return true;
 	step_back(connect, 0, 0);
@@ -298,6 +352,7 @@ static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
 	connect.via = g_new(uint32_t, graph->n + 1);
 	connect.found = g_new(uint32_t, graph->n + 1);
 	memset(connect.found, 0xFF, graph->n * sizeof(*connect.found));
+	connect.wrong = g_new(uint32_t, graph->n + 1);
 	connect.dead = g_new0(uint64_t, 2 * (size_t)graph->n + 1);
 	connect.path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	connect.fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
@@ -309,6 +364,7 @@ static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
 	g_free(connect.toward);
 	g_free(connect.via);
 	g_free(connect.found);
+	g_free(connect.wrong);
 	g_free(connect.dead);
 	g_array_unref(connect.path);
 	g_array_unref(connect.fresh);
@@ -328,15 +384,21 @@ static uint8_t detour(const struct routing *routing, uint32_t sw, uint16_t lid, 
 	return is == ROUTE_NO_PORT ? next : is;
 }
 
-/* Entries of one switch for all that it has no legal path to; ports of the vias by destination. */
+/* What a via of a switch is for. */
+struct exit {
+	uint8_t port; /* or ROUTE_NO_PORT */
+	bool for_hosts;
+};
+
+/* Entries of one switch for all that it has no legal path to; the vias are by destination. */
 static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8_t *hops,
-		       const uint8_t *next, const uint8_t *ports, struct routing *routing)
+		       const uint8_t *next, const struct exit *exits, struct routing *routing)
 {
 	bool has_hosts = route_has_hosts(graph, sw);
 
 	for (uint32_t to = 0; to < graph->n; to++) {
 		uint16_t lid = graph->own_lid[to];
-		uint8_t port = ports[to];
+		uint8_t port = exits[to].port;
 
 		if (hops[to] != ROUTE_FAR)
 			continue;
@@ -346,8 +408,21 @@ static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8
 					    ? detour(routing, sw, lid + i, next[to])
 					    : port);
 		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			routing_put(routing, sw, graph->targets[t].lid, port);
+			routing_put(routing, sw, graph->targets[t].lid,
+				    exits[to].for_hosts ? port : ROUTE_NO_PORT);
 	}
+}
+
+/* Between hosts that are aside a via serves only within the limit; without hosts no limit is. */
+static struct exit exit_of(const struct route_graph *graph, const struct via *via)
+{
+	bool both = route_has_hosts(graph, via->from) && route_are_aside(graph, via->from, via->to);
+
+	return (struct exit){
+		.port = graph->links[graph->edges[via->edge].first_link],
+		.for_hosts = !both || (is_limited(graph, via->from, via->to) &&
+				       via->wrong <= graph->reverse_hops),
+	};
 }
 
 /* Ways by the switch where they begin: those of sw from first[sw] to first[sw + 1]. */
@@ -374,19 +449,19 @@ void route_connect(const struct route_graph *graph, const uint8_t *hops, const u
 	GArray *vias = connect_all(graph, hops, next);
 	uint32_t *first = g_new(uint32_t, graph->n + 2);
 	struct via *sorted = sort_vias(graph, vias, first);
-	uint8_t *ports = g_malloc(graph->n + 1);
+	struct exit *exits = g_new(struct exit, graph->n + 1);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		size_t row = (size_t)sw * graph->n;
 
-		memset(ports, ROUTE_NO_PORT, graph->n);
+		for (uint32_t to = 0; to < graph->n; to++)
+			exits[to] = (struct exit){ROUTE_NO_PORT, false};
 		for (uint32_t i = first[sw]; i < first[sw + 1]; i++)
-			ports[sorted[i].to] =
-				graph->links[graph->edges[sorted[i].edge].first_link];
-		put_switch(graph, sw, hops + row, next + row, ports, routing);
+			exits[sorted[i].to] = exit_of(graph, &sorted[i]);
+		put_switch(graph, sw, hops + row, next + row, exits, routing);
 	}
 	g_array_unref(vias);
 	g_free(first);
 	g_free(sorted);
-	g_free(ports);
+	g_free(exits);
 }

@@ -7,12 +7,14 @@
  * The tree is found by the distance from the hosts, or goes by the roots that the operator named;
  * a network that does not stand in layers is refused. Hosts that are compute nodes are spread
  * first, as if there were no others; where only I/O nodes are named, all others count as compute
- * nodes. An I/O node on a switch of any rank is reached like a switch of that rank; from one to
- * another at the top there is a way only where connect.c finds one without a credit loop, since
- * hops in the reverse direction are what deadlocks are made of.
+ * nodes. These may stand on a switch of any rank, and are reached like it. From one to another there
+ * may be no way up and then down, as between two roots. For I/O nodes connect.c finds one with as
+ * many hops in the reverse direction as the operator allows, unless it would close a credit loop.
+ * What stays without a path is told; to compute nodes, and to the subnet manager, nobody may.
  */
 #include "route/orient.h"
 #include "route/shortest.h"
+#include "route/trace.h"
 
 static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 {
@@ -23,20 +25,34 @@ static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 	return set;
 }
 
-/* Marks the targets that are spread after the compute nodes. */
-static void put_off_others(struct route_graph *graph, const struct fabric *fabric,
+/*
+ * Marks the targets that are spread after the compute nodes, and the switches that have no other;
+ * false if this leaves no compute node.
+ */
+static bool put_off_others(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input)
 {
 	g_autoptr(GHashTable) compute = set_of(input->compute, input->n_compute);
 	g_autoptr(GHashTable) io = set_of(input->io, input->n_io);
+	bool any = false;
 
+	graph->reverse_hops = input->reverse_hops;
+	graph->aside = g_malloc0(graph->n + 1);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		uint32_t port = fabric_port_by_lid(fabric, graph->targets[t].lid);
+		struct route_target *target = &graph->targets[t];
+		uint32_t port = fabric_port_by_lid(fabric, target->lid);
 		const uint64_t *guid = &fabric->ports[port].guid;
+		bool is_io = g_hash_table_contains(io, guid);
 
-		graph->targets[t].later = input->n_compute ? !g_hash_table_contains(compute, guid)
-							   : g_hash_table_contains(io, guid);
+		target->later = input->n_compute ? !g_hash_table_contains(compute, guid) : is_io;
+		graph->aside[target->leaf] |= ROUTE_ASIDE | (is_io ? ROUTE_ASIDE_IO : 0);
 	}
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		any |= !graph->targets[t].later;
+		if (!graph->targets[t].later)
+			graph->aside[graph->targets[t].leaf] = 0;
+	}
+	return any;
 }
 
 uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
@@ -53,6 +69,12 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 
+	graph->from_roots = input->from_roots;
+	if ((input->n_compute || input->n_io) && !put_off_others(graph, fabric, input)) {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+			    "by the files of compute and I/O nodes no node is a compute node");
+		return NULL;
+	}
 	if (!route_orient_tree(graph, keys) && graph->n > 1) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 			    "the switches do not stand in layers: this is no tree");
@@ -60,16 +82,98 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 	}
 	if (input->n_roots && !route_orient_to_roots(graph, fabric, input, keys, error))
 		return NULL;
-	graph->from_roots = input->from_roots;
-	if (input->n_compute || input->n_io)
-		put_off_others(graph, fabric, input);
 	return route_legal_hops(graph, fabric, next, error);
+}
+
+/* ---- what stays without a path ---- */
+
+struct left_out {
+	uint64_t n;	   /* paths from switches to LIDs of hosts */
+	uint32_t from, to; /* the first of them */
+	bool sm;	   /* the subnet manager is at an end of one; that is then the first */
+};
+
+static bool is_left_out(const struct route_graph *graph, const struct routing *routing,
+			uint32_t from, const struct route_target *target)
+{
+	const struct route_trace *trace = routing->trace;
+
+	return trace->hops[(size_t)from * graph->n + target->leaf] == ROUTE_FAR &&
+	       trace->next[(size_t)from * graph->n + target->leaf] != ROUTE_NO_PORT &&
+	       routing_port(routing, from, target->lid) == ROUTE_NO_PORT;
+}
+
+static void add_left_out(struct left_out *left_out, uint32_t from, uint32_t to, uint32_t sm)
+{
+	bool concerns_sm = from == sm || to == sm;
+
+	if (!left_out->n || (concerns_sm && !left_out->sm)) {
+		left_out->from = from;
+		left_out->to = to;
+	}
+	left_out->sm |= concerns_sm;
+	left_out->n++;
+}
+
+static struct left_out count_left_out(const struct fabric *fabric, const struct routing *routing)
+{
+	const struct route_graph *graph = routing->trace->graph;
+	struct left_out left_out = {0};
+	uint8_t exit;
+	uint32_t sm = fabric_leaf(fabric, fabric->sm_port, &exit);
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		for (uint32_t from = 0; graph->aside[target->leaf] && from < graph->n; from++)
+			if (graph->aside[from] && is_left_out(graph, routing, from, target))
+				add_left_out(&left_out, from, target->leaf, sm);
+	}
+	return left_out;
+}
+
+static const char *name_of(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].description;
+}
+
+/* Tells what is left out; false if that must not be. */
+static bool excuse(const struct fabric *fabric, struct routing *routing, GError **error)
+{
+	const struct route_graph *graph = routing->trace->graph;
+	struct left_out left_out = count_left_out(fabric, routing);
+
+	if (!left_out.n)
+		return true;
+	if (left_out.sm) {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+			    "no way from switch '%s' to hosts of '%s' with at most %u reverse hops "
+			    "to I/O nodes; the subnet manager is on one of them",
+			    name_of(fabric, left_out.from), name_of(fabric, left_out.to),
+			    graph->reverse_hops);
+		return false;
+	}
+	routing->note = g_strdup_printf(
+		"%" G_GUINT64_FORMAT " paths between hosts that are no compute nodes are left out, "
+		"as from switch '%s' to hosts of '%s': they go down before they go up, and either "
+		"these are no I/O nodes, or %u reverse hops do not do, or there would be a credit "
+		"loop",
+		left_out.n, name_of(fabric, left_out.from), name_of(fabric, left_out.to),
+		graph->reverse_hops);
+	routing->aside = g_new(bool, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		routing->aside[sw] = graph->aside[sw];
+	return true;
 }
 
 static struct routing *ftree_compute(const struct fabric *fabric, const struct route_input *input,
 				     GError **error)
 {
-	return route_by_hops(&route_engine_ftree, fabric, input, error);
+	struct routing *routing = route_by_hops(&route_engine_ftree, fabric, input, error);
+
+	if (routing && routing->trace->graph->aside && !excuse(fabric, routing, error))
+		g_clear_pointer(&routing, routing_unref);
+	return routing;
 }
 
 const struct route_engine route_engine_ftree = {

@@ -157,6 +157,7 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->first_target);
 	g_free(graph->targets);
 	g_free(graph->ahead);
+	g_free(graph->aside);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
 	g_free(graph->weight);

@@ -42,6 +42,8 @@ struct route_graph {
 	struct route_target *targets; /* by leaf, exit, LID */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
+	uint8_t *aside; /* [switch]: enum route_aside; NULL: all hosts are equal */
+	uint16_t reverse_hops; /* hops down before hops up on paths from or to I/O nodes aside */
 	bool from_roots; /* leaves stand as a search from the roots meets them */
 	bool shift; /* among equals each switch begins at another place */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
@@ -50,6 +52,12 @@ struct route_graph {
 	char *note; /* what the operator should know of these; NULL: there are none */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
+};
+
+/* Hosts that may do without paths to each other if there are no legal ones. */
+enum route_aside {
+	ROUTE_ASIDE = 1 << 0,	 /* it has such hosts, and no others */
+	ROUTE_ASIDE_IO = 1 << 1, /* some of them are I/O nodes */
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);
@@ -64,6 +72,12 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_target[sw] != graph->first_target[sw + 1];
+}
+
+/* Whether hosts of one switch may do without paths to those of the other. */
+static inline bool route_are_aside(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	return graph->aside && graph->aside[a] && graph->aside[b];
 }
 
 /* The edge of each exit port of a switch; FABRIC_NONE for ports that lead to no other switch. */

@@ -189,7 +189,7 @@ static bool reaches_all(const struct route_graph *graph, const struct fabric *fa
 {
 	for (uint32_t to = 0; to < graph->n; to++) {
 		if (hops[(size_t)sw * graph->n + to] != ROUTE_FAR || !route_has_hosts(graph, to) ||
-		    !are_connected(graph, sw, to))
+		    route_are_aside(graph, sw, to) || !are_connected(graph, sw, to))
 			continue;
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 			    "no way up and then down from switch '%s' to '%s'",

@@ -289,6 +289,7 @@ void routing_unref(struct routing *routing)
 	home_unref(routing->home);
 	trace_free(routing->trace);
 	g_free(routing->order);
+	g_free(routing->aside);
 	g_free(routing->note);
 	g_free(routing);
 }

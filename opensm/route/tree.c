@@ -35,9 +35,16 @@
 
 /* ---- recognition ---- */
 
+/* LIDs of hosts on a switch; if compute nodes are known, of these, since only they tell the leaves. */
 static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
 {
-	return graph->first_target[sw + 1] - graph->first_target[sw];
+	uint32_t first = graph->first_target[sw], last = graph->first_target[sw + 1], n = 0;
+
+	if (!graph->aside)
+		return last - first;
+	for (uint32_t t = first; t < last; t++)
+		n += !graph->targets[t].later;
+	return n;
 }
 
 /* Ranks by distance from the switches with at least so many targets. */
@@ -108,12 +115,16 @@ static bool goes_up_and_down(const struct tree *tree)
 
 static bool most_hosts_on_leaves(const struct tree *tree)
 {
-	uint64_t on_leaves = 0;
+	uint64_t on_leaves = 0, all = 0;
 
-	for (uint32_t sw = 0; sw < tree->graph->n; sw++)
+	for (uint32_t sw = 0; sw < tree->graph->n; sw++) {
+		uint32_t hosts = hosts_of(tree->graph, sw);
+
+		all += hosts;
 		if (tree->rank[sw] == 0)
-			on_leaves += hosts_of(tree->graph, sw);
-	return on_leaves * 4 >= route_n_targets(tree->graph) * UINT64_C(3);
+			on_leaves += hosts;
+	}
+	return on_leaves * 4 >= all * 3;
 }
 
 /* The smallest number of targets on any switch that is not below least; 0: there is none. */

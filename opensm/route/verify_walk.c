@@ -104,13 +104,15 @@ static void walk_from(struct walk *walk, uint32_t sw)
 	}
 }
 
-/* Whether an engine may leave a pair without a path: one of them is for management only. */
+/* Whether an engine may leave a pair without a path: it is for management only, or set aside. */
 static bool may_discard(const struct walk *walk, uint32_t sw)
 {
 	const struct verify *verify = walk->verify;
 
+	const bool *aside = verify->routing->aside;
+
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       (!route_has_hosts(verify->graph, sw) ||
+	       ((aside && aside[sw] && aside[walk->leaf]) || !route_has_hosts(verify->graph, sw) ||
 		fabric_is_switch(verify->fabric, verify->fabric->ports[walk->endport].node));
 }
 

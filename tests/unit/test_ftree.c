@@ -369,6 +369,233 @@ START_TEST(test_missing_hosts_do_no_harm)
 }
 END_TEST
 
+/* ---- I/O nodes ---- */
+
+static struct builder_node *find_node(struct builder *builder, const char *name)
+{
+	GPtrArray *nodes = builder_walk(builder);
+	struct builder_node *found = NULL;
+
+	for (uint32_t i = 0; i < nodes->len && !found; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (!strncmp((const char *)node->description.node_string, name,
+			     sizeof(node->description.node_string)))
+			found = node;
+	}
+	ck_assert_msg(found != NULL, "no %s", name);
+	g_ptr_array_unref(nodes);
+	return found;
+}
+
+/* One host of each leaf, not always at the same port. */
+static void list_io(struct net *net, GArray *io)
+{
+	uint32_t leaves = hosts_below(net, net->h) / net->m[0];
+
+	for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+		g_autofree char *name = g_strdup_printf(
+			"host-%u", leaf * net->m[0] + (leaf * 7 + leaf / 3) % net->m[0]);
+
+		g_array_append_val(io, find_node(net->builder, name)->ports[1].guid);
+	}
+}
+
+/* Those of the list do not disturb the others, and are spread well among themselves. */
+static void check_io_on_leaves(const char *shape, bool named_compute)
+{
+	g_autoptr(GArray) io = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct route_input input = {.threads = 1};
+	struct net net;
+
+	net_open(&net, shape);
+	list_io(&net, io);
+	*(named_compute ? &input.compute : &input.io) = (const uint64_t *)(void *)io->data;
+	*(named_compute ? &input.n_compute : &input.n_io) = io->len;
+	net_route(&net, 0, &input);
+	check_paths(&net);
+	ck_assert_uint_eq(net.hosts->len, named_compute ? io->len : net.n_all - io->len);
+	ck_assert_uint_eq(bound_of_shift(&net), 1);
+	check_shifts(&net, 0, 0);
+	net_close(&net);
+}
+
+START_TEST(test_io_nodes_do_not_disturb)
+{
+	static const char *const with_io[] = {
+		"xgft:5,8:1,4", "xgft:5,4,4:1,4,4", "xgft:4,3,3,3:1,3,3,3", "xgft:5,8:1,2:1,2",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(with_io); i++) {
+		check_io_on_leaves(with_io[i], false);
+		check_io_on_leaves(with_io[i], true);
+	}
+}
+END_TEST
+
+/* Moves a host to a root, which loses one of two cables to the same switch below. */
+static uint64_t move_to_root(struct net *net, unsigned int host, unsigned int root)
+{
+	g_autofree char *host_name = g_strdup_printf("host-%u", host);
+	g_autofree char *root_name = g_strdup_printf("spine-%u-%u", net->h, root);
+	struct builder_port *port = &find_node(net->builder, host_name)->ports[1];
+	struct builder_node *node = find_node(net->builder, root_name);
+
+	builder_link(&node->ports[1], port);
+	return port->guid;
+}
+
+static unsigned int level_of(const struct fabric *fabric, uint32_t sw)
+{
+	const char *name = fabric->nodes[fabric->switches[sw].node].description;
+	unsigned int level = 1;
+
+	if (sscanf(name, "spine-%u-", &level) != 1)
+		ck_assert_msg(g_str_has_prefix(name, "leaf-"), "%s", name);
+	return level;
+}
+
+/* Hops down that are followed by hops up on the way between hosts; UINT_MAX if there is none. */
+static unsigned int wrong_hops(const struct net *net, uint16_t from, uint16_t to)
+{
+	const struct fabric *fabric = net->fabric;
+	uint32_t sw = checker_leaf(fabric, from), leaf = checker_leaf(fabric, to);
+	unsigned int down = 0, wrong = 0;
+
+	while (sw != leaf) {
+		uint32_t next = checker_next_switch(fabric, sw, routing_port(net->routing, sw, to));
+
+		if (next == FABRIC_NONE)
+			return UINT_MAX;
+		if (level_of(fabric, next) < level_of(fabric, sw))
+			down++;
+		else
+			wrong = down;
+		sw = next;
+	}
+	return wrong;
+}
+
+/* Of the pairs of hosts on roots, how many have no path; those that have keep to the limit. */
+static unsigned int count_apart(const struct net *net, const uint64_t *guids, unsigned int n,
+				unsigned int limit)
+{
+	unsigned int apart = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int j = 0; j < n; j++) {
+			const struct fabric *fabric = net->fabric;
+			uint16_t from = fabric->ports[fabric_port_by_guid(fabric, guids[i])].lid;
+			uint16_t to = fabric->ports[fabric_port_by_guid(fabric, guids[j])].lid;
+			unsigned int wrong = i == j ? 0 : wrong_hops(net, from, to);
+
+			ck_assert(wrong == UINT_MAX || wrong <= limit);
+			apart += wrong == UINT_MAX;
+		}
+	return apart;
+}
+
+static const struct io_case {
+	const char *shape;
+	unsigned int roots, limit, apart;
+	bool io; /* they are named as such; else the others are, as compute nodes */
+} io_cases[] = {
+	/* two levels: down to a leaf and up */
+	{"xgft:5,4:1,4:1,2", 4, 0, 12, true},
+	{"xgft:5,4:1,4:1,2", 4, 1, 0, true},
+	{"xgft:5,4:1,4:1,2", 4, 9, 0, true},
+	{"xgft:5,4:1,4:1,2", 4, 9, 12, false},
+	/* three: roots of one plane have switches in common, others only leaves */
+	{"xgft:5,4,4:1,2,2:1,1,2", 4, 0, 12, true},
+	{"xgft:5,4,4:1,2,2:1,1,2", 4, 1, 8, true},
+	{"xgft:5,4,4:1,2,2:1,1,2", 4, 2, 0, true},
+	/* four */
+	{"xgft:3,2,2,3:1,2,2,2:1,1,1,2", 8, 1, 8 * 6, true},
+	{"xgft:3,2,2,3:1,2,2,2:1,1,1,2", 8, 2, 8 * 4, true},
+	{"xgft:3,2,2,3:1,2,2,2:1,1,1,2", 8, 3, 0, true},
+};
+
+static void check_note(const struct net *net, unsigned int apart)
+{
+	g_autofree char *text = g_strdup_printf("%u paths", apart);
+
+	ck_assert_msg(apart ? net->routing->note && g_str_has_prefix(net->routing->note, text)
+			    : !net->routing->note,
+		      "%s", net->routing->note ? net->routing->note : "no note");
+}
+
+START_TEST(test_io_nodes_on_roots)
+{
+	const struct io_case *io_case = &io_cases[_i];
+	g_autoptr(GArray) compute = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct route_input input = {.threads = 1, .reverse_hops = io_case->limit};
+	uint64_t guids[8];
+	struct net net;
+
+	net_open(&net, io_case->shape);
+	for (unsigned int root = 0; root < io_case->roots; root++)
+		guids[root] = move_to_root(&net, 1 + root * net.m[0], root);
+	for (unsigned int i = 0; i < hosts_below(&net, net.h); i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i);
+
+		if (i % net.m[0] != 1 || i / net.m[0] >= io_case->roots)
+			g_array_append_val(compute, find_node(net.builder, name)->ports[1].guid);
+	}
+	input.compute = (const uint64_t *)(void *)compute->data;
+	input.n_compute = compute->len;
+	input.io = guids;
+	input.n_io = io_case->io ? io_case->roots : 0;
+	net_route(&net, 0, &input);
+	checker_accept(net.fabric, net.routing, net.shape);
+	ck_assert_uint_eq(count_apart(&net, guids, io_case->roots, io_case->limit), io_case->apart);
+	check_note(&net, io_case->apart);
+	net_close(&net);
+}
+END_TEST
+
+static struct routing *try_root(const struct route_input *input, const char *sm, GError **error)
+{
+	struct net net;
+	uint64_t guids[2];
+	struct route_input with_io = *input;
+	struct routing *routing;
+
+	net_open(&net, "xgft:5,4:1,4:1,2");
+	guids[0] = move_to_root(&net, 1, 0);
+	guids[1] = move_to_root(&net, 6, 1);
+	with_io.io = guids;
+	net.builder->sm_port = &find_node(net.builder, sm)->ports[1];
+	make_lids(net.builder, 0);
+	net.fabric = builder_freeze(net.builder);
+	routing = route_find("ftree")->compute(net.fabric, &with_io, error);
+	if (routing)
+		checker_accept(net.fabric, routing, sm);
+	net_close(&net);
+	return routing;
+}
+
+START_TEST(test_who_may_not_be_left_out)
+{
+	const struct route_input compute = {.threads = 1, .reverse_hops = 1};
+	const struct route_input io = {.threads = 1, .n_io = 2};
+	const struct route_input connected = {.threads = 1, .n_io = 2, .reverse_hops = 1};
+	GError *error = NULL;
+	struct routing *routing = try_root(&compute, "host-0", &error);
+
+	ck_assert(!routing && strstr(error->message, "no way up and then down"));
+	g_clear_error(&error);
+	routing = try_root(&io, "host-1", &error);
+	ck_assert(!routing && strstr(error->message, "subnet manager"));
+	g_clear_error(&error);
+	routing = try_root(&io, "host-0", &error);
+	ck_assert(routing && routing->note);
+	routing_unref(routing);
+	routing = try_root(&connected, "host-1", &error);
+	ck_assert(routing && !routing->note);
+	routing_unref(routing);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftree");
@@ -378,6 +605,11 @@ int main(void)
 	tcase_add_loop_test(tcase, test_full_tree_carries_shifts, 0, G_N_ELEMENTS(shapes));
 	tcase_add_loop_test(tcase, test_every_lid_carries_shifts, 0, G_N_ELEMENTS(shapes));
 	tcase_add_loop_test(tcase, test_missing_hosts_do_no_harm, 0, G_N_ELEMENTS(shapes));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("io");
+	tcase_add_test(tcase, test_io_nodes_do_not_disturb);
+	tcase_add_loop_test(tcase, test_io_nodes_on_roots, 0, G_N_ELEMENTS(io_cases));
+	tcase_add_test(tcase, test_who_may_not_be_left_out);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
