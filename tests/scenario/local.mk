@@ -9,8 +9,10 @@ libscenario_a_SOURCES = \
 scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults \
 	tests/scenario/test_routing tests/scenario/test_tables tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
-TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_main.sh
-dist_check_SCRIPTS += tests/scenario/test_console.py tests/scenario/test_main.sh
+TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_main.sh \
+	tests/scenario/test_route_inputs.py
+dist_check_SCRIPTS += tests/scenario/test_console.py tests/scenario/test_main.sh \
+	tests/scenario/test_route_inputs.py
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The daemon and the files that its routing options name: a wrong one stops the start; while it
+runs, SIGHUP with a wrong one changes neither routes nor what the other files said, and the log
+tells file and line; a right one is taken. On a simulated fabric."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get('top_builddir', '.')
+OPENSM = os.environ.get('OPENSM') or os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
+FABRIC = 'fattree:4'
+SECONDS = 20
+TABLES = 'opensm-lfts.dump'
+HOPS = 'opensm-lid-matrix.dump'
+# What makes each file wrong, and what the message says of it: line and text.
+WRONG = {
+    'root_guid_file': ('spine-1\n', "1: 'spine-1': 'spine-1' is no GUID"),
+    'cn_guid_file': ('0x0\n', "1: '0x0': '0x0' is no GUID"),
+    'io_guid_file': ('0x1 2\n', "1: '0x1 2': '2' is too much"),
+    'guid_routing_order_file': ('0x1\n\x00\n', "2: '': a NUL octet"),
+    'ids_guid_file': ('0x1\n', "1: '0x1': 0 numbers behind the GUID"),
+    'port_prof_ignore_file': ('0x1 300\n', "1: '0x1 300': '300' is no number from 0 to 255"),
+    'port_search_ordering_file': ('0x1 0\n', "1: '0x1 0': '0' is no number from 1 to 254"),
+    'hop_weights_file': ('# a\n0x1 1 0\n', "2: '0x1 1 0': '0' is no number from 1 to 255"),
+    'lfts_file': ('0x1 1\n', "1: '0x1 1': no switch before it"),
+    'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
+}
+
+
+class Checks:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, ok, detail=''):
+        if ok:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f'FAIL {what}: {str(detail)[-600:]}')
+
+
+class Daemon:
+    """One in the foreground, with all files named."""
+
+    def __init__(self, directory, *flags):
+        self.dir = directory
+        with open(self.path('opensm.conf'), 'w') as file:
+            file.write(f'dump_files_dir {directory}\nforce_log_flush TRUE\n')
+            file.writelines(f'{option} {self.path(option)}\n' for option in WRONG)
+        self.argv = [OPENSM, '-F', self.path('opensm.conf'), '--sim', FABRIC, '-D', '0x43', *flags]
+        self.env = dict(os.environ, OSM_CACHE_DIR=self.path('cache'))
+        self.child = None
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def read(self, name):
+        try:
+            with open(self.path(name), errors='replace') as file:
+                return file.read()
+        except FileNotFoundError:
+            return ''
+
+    def write(self, option, text):
+        with open(self.path(option), 'w') as file:
+            file.write(text)
+
+    def once(self):
+        """Exit code and output of a run that ends with the first sweep."""
+        run = subprocess.run([*self.argv, '--once', '-f', 'stdout'], env=self.env, timeout=60,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, errors='replace')
+        return run.returncode, run.stdout
+
+    def start(self):
+        with open(self.path('out'), 'w') as out:
+            self.child = subprocess.Popen([*self.argv, '-f', self.path('log')], env=self.env,
+                                          stdin=subprocess.DEVNULL, stdout=out,
+                                          stderr=subprocess.STDOUT)
+
+    def wait(self, done):
+        end = time.monotonic() + SECONDS
+        while not done():
+            if time.monotonic() > end or self.child.poll() is not None:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def hang_up(self):
+        """SIGHUP, and the sweep after it; what the log says meanwhile."""
+        before = len(self.read('log'))
+        dumped = os.stat(self.path(TABLES)).st_mtime_ns
+        self.child.send_signal(signal.SIGHUP)
+        done = self.wait(lambda: os.stat(self.path(TABLES)).st_mtime_ns != dumped and
+                         'HEAVY SWEEP' in self.read('log')[before:])
+        time.sleep(0.1)  # the rest of the dumps
+        return self.read('log')[before:] if done else 'no sweep'
+
+    def stop(self):
+        if self.child and self.child.poll() is None:
+            self.child.terminate()
+            return self.child.wait(SECONDS)
+        return self.child and self.child.returncode
+
+
+def switches(tables):
+    return re.findall(r'^Unicast lids .* guid (0x\w+)', tables, re.M)
+
+
+def right_texts(daemon):
+    """A right file for each option, of dumps that a run without any left."""
+    tables, hops = daemon.read(TABLES), daemon.read(HOPS)
+    guids = switches(tables)
+    hosts = re.findall(r'Channel Adapter portguid (0x\w+)', tables)
+    texts = {option: f'{hosts[0]}\n{hosts[1]}\n' for option in WRONG}
+    texts['root_guid_file'] = '\n'.join(guids[:4]) + '\n'
+    texts['ids_guid_file'] = ''.join(f'{guid} {i}\n' for i, guid in enumerate(guids))
+    texts['port_search_ordering_file'] = f'{guids[0]} 4 3 2 1\n'
+    texts['hop_weights_file'] = f'{guids[0]} 1 3\n0xdead 1 2\n'
+    texts['lfts_file'], texts['lid_matrix_dump_file'] = tables, hops
+    return texts
+
+
+def stops_the_start(checks, daemon, texts):
+    for option, (wrong, told) in WRONG.items():
+        daemon.write(option, wrong)
+        code, out = daemon.once()
+        checks.check(f'{option}: a wrong one stops the start', code == 1, (code, out))
+        checks.check(f'{option}: with a message', f'{daemon.path(option)}:{told}' in out, out)
+        os.unlink(daemon.path(option))
+        code, out = daemon.once()
+        checks.check(f'{option}: so does none', code == 1 and daemon.path(option) in out, out)
+        daemon.write(option, texts[option])
+    code, out = daemon.once()
+    checks.check('all right ones start', code == 0 and 'SUBNET UP' in out, (code, out))
+
+
+def changes_nothing(checks, daemon, texts):
+    """While it runs, one file after the other is wrong, then gone."""
+    before = daemon.read(TABLES), daemon.read(HOPS)
+    for option, (wrong, told) in WRONG.items():
+        daemon.write(option, wrong)
+        log = daemon.hang_up()
+        checks.check(f'{option}: the log tells what is wrong',
+                     f'said stays: {daemon.path(option)}:{told}' in log, log)
+        os.unlink(daemon.path(option))
+        log = daemon.hang_up()
+        checks.check(f'{option}: or that it is gone', re.search(
+            rf'said stays: .*{re.escape(daemon.path(option))}.*: No such file', log), log)
+        checks.check(f'{option}: the routes stay',
+                     (daemon.read(TABLES), daemon.read(HOPS)) == before)
+        daemon.write(option, texts[option])
+    log = daemon.hang_up()
+    checks.check('right again: nothing to say', 'said stays' not in log and
+                 'sweep' in log.lower(), log)
+    checks.check('right again: the routes stay',
+                 (daemon.read(TABLES), daemon.read(HOPS)) == before)
+
+
+def takes_another(checks, daemon, texts):
+    before = daemon.read(TABLES)
+    weights = ''.join(f'{guid} {port} {2 + i % 3}\n' for i, guid in enumerate(switches(before))
+                      for port in (1, 3))
+    daemon.write('hop_weights_file', weights)
+    log = daemon.hang_up()
+    checks.check('another right file is taken', 'files of the routing options changed' in log, log)
+    checks.check('and changes the routes', daemon.read(TABLES) != before)
+    daemon.write('hop_weights_file', texts['hop_weights_file'])
+    daemon.hang_up()
+    checks.check('and back', daemon.read(TABLES) == before)
+
+
+def run(checks, directory):
+    daemon = Daemon(directory, '-R', 'minhop')
+    for option in WRONG:  # without any: lists that are empty, and tables that nobody reads
+        daemon.write(option, '')
+    daemon.write('lfts_file', 'Unicast lids guid 0xdead:\n')
+    daemon.write('lid_matrix_dump_file', 'Switch: guid 0xdead\n')
+    code, out = daemon.once()
+    checks.check('empty lists', code == 0 and os.path.exists(daemon.path(TABLES)), (code, out))
+    texts = right_texts(daemon)
+    for option, text in texts.items():
+        daemon.write(option, text)
+    stops_the_start(checks, daemon, texts)
+    os.unlink(daemon.path(TABLES))
+    daemon.start()
+    try:
+        if not daemon.wait(lambda: daemon.read(HOPS) and daemon.read(TABLES) and
+                           'SUBNET UP' in daemon.read('log')):
+            checks.check('the daemon starts', False, daemon.read('out') + daemon.read('log'))
+            return
+        time.sleep(0.3)
+        changes_nothing(checks, daemon, texts)
+        takes_another(checks, daemon, texts)
+    finally:
+        checks.check('it ends well', daemon.stop() == 0)
+
+
+def main():
+    checks = Checks()
+    directory = tempfile.mkdtemp(prefix='opensm-inputs.')
+    try:
+        run(checks, directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f'{checks.passed} passed, {checks.failed} failed')
+    return 1 if checks.failed or not checks.passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
