@@ -7,21 +7,29 @@
  * finds its old place, and what did not change stays.
  *
  * Any mixture of entries that begin best paths is complete and free of loops, and of credit loops
- * if the graph is oriented. Balance is kept by counting: each entry to be replaced gets that of the
- * best ports which has the fewest LIDs at this switch, and switches begin to look at different
- * places, so that they do not all choose alike.
+ * if the graph is oriented.
+ *
+ * Balance is kept by counting: each entry to be replaced gets that of the best ports which has the
+ * fewest LIDs at this switch. Switches of one kind, as far from hosts as each other, begin to look
+ * at one port after the other, so that they do not all choose alike. In most tables there are LIDs
+ * that nobody sends to a switch; where cables changed, these do not count: LIDs are weighed by the
+ * hosts that are there and those of the neighbours that send the LID here, as the old tables are.
  */
 #include <string.h>
 
 #include "route/change.h"
+#include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
 #define DETOUR_MAX 4 /* switches without a legal path on the way to one that has */
 
+#define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
+
 struct repair {
 	struct route_change *change;
 	struct routing *routing;
+	uint32_t *turn; /* [switch]: its number among those of its kind */
 };
 
 /* One switch while its row is repaired. */
@@ -31,17 +39,92 @@ struct row {
 	const uint8_t *hops, *home;
 	uint32_t edges[256];  /* by exit port */
 	bool counted;
-	uint32_t count[256]; /* of LIDs of hosts, by exit port; if counted */
+	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
+	uint32_t *weight;    /* [LID]: of this switch, if its cables changed; else 1 each */
 };
+
+static void number_by_kind(struct repair *repair)
+{
+	const struct route_graph *graph = repair->change->graph;
+	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
+	uint32_t *rank = g_new(uint32_t, graph->n + 1), *met = g_new0(uint32_t, graph->n + 1);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_has_hosts(graph, sw))
+			leaves[n++] = sw;
+	route_rank(graph, leaves, n, rank);
+	repair->turn = g_new(uint32_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		repair->turn[sw] = met[MIN(rank[sw], graph->n)]++;
+	g_free(leaves);
+	g_free(rank);
+	g_free(met);
+}
+
+/* Where a search for the port begins: one further each time, and in each round, too. */
+static uint32_t start_of(const struct row *row, uint32_t n)
+{
+	uint32_t turn = row->repair->turn[row->sw];
+
+	return turn + turn / n;
+}
+
+/* Adds the weight of a neighbour to all LIDs that its old table sends here. */
+static void weigh_neighbour(struct row *row, uint32_t from, uint32_t edge)
+{
+	const struct route_change *change = row->repair->change;
+	const struct route_edge *back = &change->graph->edges[edge];
+	uint32_t hosts = change->graph->first_target[from + 1] - change->graph->first_target[from];
+	const uint8_t *lft;
+
+	if (change->before[from] == FABRIC_NONE)
+		return;
+	lft = change->old->lft[change->before[from]];
+	for (unsigned int k = 0; k < back->n_links; k++) {
+		uint8_t port = change->graph->links[back->first_link + k];
+		uint32_t weight = hosts ? hosts : NEIGHBOUR_WEIGHT;
+
+		for (uint32_t lid = 0; lid <= change->old->top; lid++)
+			row->weight[lid] += lft[lid] == port ? weight : 0;
+	}
+}
+
+static void weigh(struct row *row)
+{
+	const struct route_change *change = row->repair->change;
+	const struct route_graph *graph = change->graph;
+	uint32_t sw = row->sw, hosts = graph->first_target[sw + 1] - graph->first_target[sw];
+
+	for (uint32_t lid = 0; lid <= row->repair->routing->top; lid++)
+		row->weight[lid] = change->touched[sw] ? hosts : 1;
+	for (uint32_t e = graph->first_edge[sw]; change->touched[sw] && e < graph->first_edge[sw + 1];
+	     e++) {
+		uint32_t from = graph->edges[e].to, back = graph->first_edge[from];
+
+		while (graph->edges[back].to != sw)
+			back++;
+		weigh_neighbour(row, from, back);
+	}
+}
 
 static void count_ports(struct row *row)
 {
 	const struct route_graph *graph = row->repair->change->graph;
 	const uint8_t *lft = row->repair->routing->lft[row->sw];
 
+	weigh(row);
 	memset(row->count, 0, sizeof(row->count));
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		row->count[lft[graph->targets[t].lid]] += !graph->targets[t].ignored;
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		uint16_t lid = graph->targets[t].lid;
+
+		if (graph->targets[t].ignored)
+			row->weight[lid] = 0;
+		row->count[lft[lid]] += row->weight[lid];
+	}
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (graph->own_lid[sw])
+			memset(&row->weight[graph->own_lid[sw]], 0,
+			       sizeof(*row->weight) << graph->own_lmc[sw]);
 	row->counted = true;
 }
 
@@ -86,8 +169,8 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	if (!row->counted)
 		count_ports(row);
 	for (unsigned int i = 0; i < n; i++) {
-		uint8_t port = links[(row->sw + lid + i) % n];
-		uint64_t cost = (uint64_t)shared_by(row, lid, port) << 32 | row->count[port];
+		uint8_t port = links[(start_of(row, n) + i) % n];
+		uint64_t cost = (uint64_t)shared_by(row, lid, port) << 56 | row->count[port];
 
 		if (cost >= least)
 			continue;
@@ -112,8 +195,10 @@ static void repair_entry(struct row *row, uint32_t x, uint16_t lid, uint8_t exit
 	if (is == was)
 		return;
 	routing_put(routing, row->sw, lid, is);
-	row->count[was]--;
-	row->count[is]++;
+	if (row->counted) {
+		row->count[was] -= row->weight[lid];
+		row->count[is] += row->weight[lid];
+	}
 }
 
 static void repair_own_lids(struct row *row, uint32_t x)
@@ -232,6 +317,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	const struct route_change *change = repair->change;
 	struct row row = { .repair = repair };
 
+	row.weight = g_new(uint32_t, repair->routing->top + 1u);
 	for (uint32_t sw = first; sw < last; sw++) {
 		row.sw = sw;
 		row.hops = change->hops + (size_t)sw * change->n;
@@ -242,6 +328,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 			forget_absent(&row);
 		repair_row(&row);
 	}
+	g_free(row.weight);
 }
 
 /* Whether hosts that cables connect have a path by the rules of the engine. */
@@ -265,15 +352,17 @@ static bool hosts_meet(const struct route_change *change)
 
 static struct routing *make(struct route_change *change, const struct route_input *input)
 {
-	struct repair repair = { change, NULL };
+	struct repair repair = { .change = change };
 	struct route_graph *graph = change->graph;
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
 	route_mark_wishes(graph, change->fabric, input);
+	number_by_kind(&repair);
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	if (graph->up)
 		route_connect(graph, change->hops, change->next, repair.routing);
+	g_free(repair.turn);
 	routing_share(repair.routing, change->row);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
 	routing_trace(repair.routing, change->fabric, graph, change->hops, change->next);
