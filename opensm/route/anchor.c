@@ -52,7 +52,6 @@ struct climb {
 	uint32_t *n_late;     /* [switch]: of these, on hold as their turn is a lost link */
 	uint32_t *lost_way;   /* [target]: in ways; FABRIC_NONE: its turn was none */
 	bool *late;	      /* [target]: takes what others leave */
-	uint16_t n_spare; /* targets without an anchor; there are fewer of them than LIDs */
 };
 
 /* ---- groups ---- */
@@ -440,8 +439,12 @@ static void go_up(struct climb *climb, uint32_t target, const struct way *way, u
 /* Without an anchor from here on. */
 static void set_spare(struct climb *climb, uint32_t target)
 {
-	if (!climb->tree->spare[target])
-		climb->tree->spare[target] = ++climb->n_spare;
+	struct tree *tree = climb->tree;
+
+	if (tree->spare[target])
+		return;
+	tree->spares[tree->n_spares] = target;
+	tree->spare[target] = ++tree->n_spares;
 }
 
 /* One target takes its turn; if that is a lost link, what becomes of it is left for later. */
@@ -625,7 +628,9 @@ static void init_anchors(struct tree *tree)
 
 	tree->levels = tree->max_rank;
 	tree->lids = g_new(uint16_t, n + 1);
+	tree->leaf = g_new(uint16_t, n + 1);
 	tree->spare = g_new0(uint16_t, n + 1);
+	tree->spares = g_new(uint32_t, n + 1);
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
 	for (unsigned int level = 0; level < tree->levels; level++) {
@@ -635,6 +640,7 @@ static void init_anchors(struct tree *tree)
 	}
 	for (uint32_t t = 0; t < n; t++) {
 		tree->lids[t] = graph->targets[t].lid;
+		tree->leaf[t] = graph->targets[t].leaf;
 		for (unsigned int level = 0; level < tree->levels; level++)
 			tree->anchor[level][t] = graph->targets[t].leaf;
 	}
@@ -709,7 +715,9 @@ void tree_anchor_clear(struct tree *tree)
 		g_free(tree->turn[level]);
 	}
 	g_free(tree->lids);
+	g_free(tree->leaf);
 	g_free(tree->spare);
+	g_free(tree->spares);
 	g_free(tree->lacks);
 	g_free(tree->place);
 }

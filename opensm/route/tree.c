@@ -195,7 +195,26 @@ struct row {
 	const struct route_edge *edge_of[256]; /* by lowest port */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
 	unsigned int n_up;
+	uint8_t *via[256]; /* [hops]: ports to switches that are so far by [switch], 0xFF for
+			      others; NULL: not made yet */
+	uint8_t *free;	   /* memory for more of them */
+	bool below;	   /* for some targets the top anchor did not do */
 };
+
+/* Ports to the switches that are so far away. */
+static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t hops)
+{
+	uint32_t n = tree->graph->n;
+	uint8_t *ports = row->via[hops];
+
+	if (ports)
+		return ports;
+	ports = row->via[hops] = row->free;
+	row->free += n;
+	for (uint32_t sw = 0; sw < n; sw++)
+		ports[sw] = row->hops[sw] == hops ? row->next[sw] : ROUTE_NO_PORT;
+	return ports;
+}
 
 /* The port of the parallel links to use for a target that leaves through this edge. */
 static uint8_t among_parallel(const struct tree *tree, const struct row *row, uint8_t port,
@@ -234,7 +253,7 @@ static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, ui
 		uint16_t anchor = tree->anchor[level][target];
 
 		if (row->hops[anchor] == far - level - 1 &&
-		    (!tree->graph->up || is_legal(tree, row, row->next[anchor], leaf)))
+		    (tree->along_ranks || is_legal(tree, row, row->next[anchor], leaf)))
 			return row->next[anchor];
 	}
 	return row->next[leaf];
@@ -278,29 +297,133 @@ static void fill_own_leaf(const struct tree *tree, const struct row *row)
 		row->lft[graph->targets[t].lid] = graph->targets[t].exit;
 }
 
-/* The innermost loop: all LIDs at all switches. Most go towards their top anchor. */
-static void fill_leaf(const struct tree *tree, const struct row *row, uint32_t leaf)
+/* The port for one target, with nothing taken for granted. */
+static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target,
+			 unsigned int far)
 {
-	const struct route_graph *graph = tree->graph;
-	uint32_t last = graph->first_target[leaf + 1];
-	unsigned int far = row->hops[leaf];
-	unsigned int levels = MIN(tree->levels, route_distance(graph, far) - 1);
-	const uint16_t *top = levels ? tree->anchor[levels - 1] : NULL;
+	unsigned int levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
+	uint16_t top = levels ? tree->anchor[levels - 1][target] : 0;
+
+	if (levels && row->hops[top] == far - levels && tree->along_ranks)
+		return row->next[top];
+	if (tree->spare[target] || tree->lacks[row->sw])
+		return port_by_place(tree, row, target, levels);
+	return port_by_anchor(tree, row, target, levels, far);
+}
+
+static void fill_carefully(const struct tree *tree, const struct row *row)
+{
+	uint32_t n = route_n_targets(tree->graph);
+
+	for (uint32_t t = 0; t < n; t++) {
+		unsigned int far = row->hops[tree->leaf[t]];
+		uint8_t port;
+
+		if (!far || far == ROUTE_FAR)
+			continue;
+		port = find_port(tree, row, t, far);
+		if (tree->graph->parallel)
+			port = among_parallel(tree, row, port, t);
+		row->lft[tree->lids[t]] = port;
+	}
+}
+
+/*
+ * The innermost loops: all LIDs at all switches, without branches. What leads to the top anchor at
+ * the right distance is looked up. False: for some targets there was nothing.
+ */
+static bool look_up_top(const struct tree *tree, const struct row *row, const uint8_t *there,
+			const uint16_t *anchor, uint32_t first, uint32_t last)
+{
+	unsigned int missing = 0;
+
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port = there[anchor[t]];
+
+		row->lft[tree->lids[t]] = port;
+		missing |= port == ROUTE_NO_PORT;
+	}
+	return !missing;
+}
+
+/* The same, and where there is nothing, at the next level below; at last to the leaf itself. */
+static void look_up_all(const struct tree *tree, const struct row *row, const uint8_t *const *there,
+			unsigned int levels, uint32_t first, uint32_t last)
+{
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port = row->next[tree->leaf[t]];
+
+		for (unsigned int level = 0; level < levels; level++) {
+			uint8_t nearer = there[level][tree->anchor[level][t]];
+
+			port = nearer == ROUTE_NO_PORT ? port : nearer;
+		}
+		row->lft[tree->lids[t]] = port;
+	}
+}
+
+/* With the number of levels known, so that the compiler unrolls the loop. */
+static void look_up_below(const struct tree *tree, const struct row *row,
+			  const uint8_t *const *there, unsigned int levels, uint32_t first,
+			  uint32_t last)
+{
+	switch (levels) {
+	case 1:
+		look_up_all(tree, row, there, 1, first, last);
+		break;
+	case 2:
+		look_up_all(tree, row, there, 2, first, last);
+		break;
+	default:
+		look_up_all(tree, row, there, levels, first, last);
+	}
+}
+
+#define TRY 64 /* targets */
+
+/* Targets of leaves that are all far hops away. */
+static void fill_run(const struct tree *tree, struct row *row, unsigned int far, uint32_t first,
+		     uint32_t last)
+{
+	unsigned int levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
+	const uint8_t *there[TREE_RANKS_MAX];
 
 	if (far == ROUTE_FAR)
 		return;
-	for (uint32_t t = graph->first_target[leaf]; t < last; t++) {
-		uint8_t port;
+	for (unsigned int level = 0; level < levels; level++)
+		there[level] = via(tree, row, far - level - 1);
+	for (uint32_t t = first, end; t < last; t = end) {
+		end = row->below ? last : MIN(t + TRY, last);
+		if (!row->below && levels &&
+		    look_up_top(tree, row, there[levels - 1], tree->anchor[levels - 1], t, end))
+			continue;
+		row->below = true; /* most likely again at this switch */
+		look_up_below(tree, row, there, levels, t, end);
+	}
+}
 
-		if (levels && row->hops[top[t]] == far - levels && !graph->up)
-			port = row->next[top[t]];
-		else if (tree->spare[t] || tree->lacks[row->sw])
-			port = port_by_place(tree, row, t, levels);
-		else
-			port = port_by_anchor(tree, row, t, levels, far);
-		if (graph->parallel)
-			port = among_parallel(tree, row, port, t);
-		row->lft[tree->lids[t]] = port;
+static void fill_runs(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t start = 0, n = route_n_targets(graph);
+	unsigned int far = n ? row->hops[tree->leaf[0]] : 0;
+
+	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
+		if (row->hops[leaf] == far || !route_has_hosts(graph, leaf))
+			continue;
+		if (far)
+			fill_run(tree, row, far, start, graph->first_target[leaf]);
+		start = graph->first_target[leaf];
+		far = row->hops[leaf];
+	}
+	if (far)
+		fill_run(tree, row, far, start, n);
+	for (uint32_t i = 0; i < tree->n_spares; i++) {
+		uint32_t t = tree->spares[i];
+
+		far = row->hops[tree->leaf[t]];
+		if (far && far != ROUTE_FAR)
+			row->lft[tree->lids[t]] = find_port(tree, row, t, far);
 	}
 }
 
@@ -319,7 +442,7 @@ static void fill_own_lids(const struct tree *tree, const struct row *row)
 	}
 }
 
-static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
+static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft, uint8_t *memory)
 {
 	const struct route_graph *graph = tree->graph;
 	struct row row = {
@@ -327,6 +450,7 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
 		.hops = tree->hops + (size_t)sw * graph->n,
 		.next = tree->next + (size_t)sw * graph->n,
 		.lft = lft,
+		.free = memory,
 	};
 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
@@ -337,9 +461,10 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft)
 			row.up[row.n_up++] = port;
 	}
 	fill_own_leaf(tree, &row);
-	for (uint32_t leaf = 0; leaf < graph->n; leaf++)
-		if (leaf != sw)
-			fill_leaf(tree, &row, leaf);
+	if (graph->parallel || tree->lacks[sw] || !tree->along_ranks)
+		fill_carefully(tree, &row);
+	else
+		fill_runs(tree, &row);
 	fill_own_lids(tree, &row);
 }
 
@@ -352,9 +477,29 @@ struct fill {
 static void fill_switches(void *arg, uint32_t first, uint32_t last)
 {
 	const struct fill *fill = arg;
+	/* by each level of anchors, at the most, for each distance of a leaf: all differ */
+	uint8_t *memory = g_malloc((size_t)fill->tree->graph->n * 256 + 1);
 
 	for (uint32_t sw = first; sw < last; sw++)
-		fill_switch(fill->tree, sw, fill->lft[sw]);
+		fill_switch(fill->tree, sw, fill->lft[sw], memory);
+	g_free(memory);
+}
+
+/*
+ * Whether edges lead up, if they are oriented, just where the rank is higher. Then what leads to an
+ * anchor by a legal path leads to all that is below by one.
+ */
+static bool is_along_ranks(const struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (!graph->up)
+		return true;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			if (graph->up[e] != (tree->rank[graph->edges[e].to] > tree->rank[sw]))
+				return false;
+	return true;
 }
 
 bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
@@ -368,6 +513,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	layered = !graph->weight && recognise(&tree);
 	if (layered) {
 		tree_anchor(&tree);
+		tree.along_ranks = is_along_ranks(&tree);
 		route_parallel(graph->threads, graph->n, fill_switches, &fill);
 	}
 	tree_anchor_clear(&tree);

@@ -14,8 +14,10 @@ struct tree {
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
 	unsigned int max_rank;
+	bool along_ranks; /* no path by way of an anchor is illegal */
 	unsigned int levels; /* anchors of a target */
 	uint16_t *lids;	     /* [target] */
+	uint16_t *leaf;	     /* [target] */
 	/*
 	 * [level][target]; level 0 is the parent of the leaf; where there is none, the leaf itself.
 	 */
@@ -24,6 +26,8 @@ struct tree {
 	uint8_t *turn[TREE_RANKS_MAX];
 	/* [target]: not 0: it got no anchor where a cable is lost; they are numbered from 1. */
 	uint16_t *spare;
+	uint32_t *spares; /* these targets */
+	uint32_t n_spares;
 	bool *lacks;	 /* [switch]: it lost links to parents, most likely */
 	uint16_t *place; /* [switch]: how many of its kind stand before it */
 };
