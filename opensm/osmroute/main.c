@@ -69,7 +69,7 @@ static bool build(struct program *program, GError **error)
 	if (!program->builder->sm_port)
 		return unfit(program, error, "no node with a cable, and no switch");
 	if (!builder_give_lids(program->builder, arguments->options->lmc))
-		return unfit(program, error, "more LIDs would be needed, with this lmc, than there are");
+		return unfit(program, error, "with this lmc it needs more LIDs than there are");
 	program->fabric = builder_freeze(program->builder);
 	if (!program->fabric->n_switches)
 		return unfit(program, error, "no switch to route is joined to the subnet manager");
