@@ -81,14 +81,14 @@ def run_peer(args, net, topology, engine, results):
 
 
 def has_peer(args, net):
-    return (os.path.exists(args.classic) and not lab.Osmsim.missing() and
+    return ('peer' in args.who and os.path.exists(args.classic) and not lab.Osmsim.missing() and
             len(net.switches) <= args.peer_switches)
 
 
 def measure_engine(args, net, topology, engine, round_number, results):
     ours, peer = results.setdefault('ours', {}), results.setdefault('peer', {})
     started = time.monotonic()
-    if 'refused' not in ours:
+    if 'ours' in args.who and 'refused' not in ours:
         run_ours(args, topology, engine, ours)
     if has_peer(args, net) and 'failed' not in peer and round_number < args.peer_runs:
         run_peer(args, net, topology, engine, peer)
@@ -99,7 +99,8 @@ def measure_net(args, name, done):
     """Adds {engine: {'ours', 'peer'}} of a net to what is done; all engines take turns."""
     net = route_nets.Net(name)
     for engine in args.engines:
-        done[engine] = {}
+        for who in args.who:
+            done.setdefault(engine, {})[who] = {}
     with tempfile.NamedTemporaryFile('w', prefix='opensm-route.', suffix='.topo') as topology:
         topology.write(net.text)
         topology.flush()
@@ -115,6 +116,8 @@ def arguments():
                         '%% of the cables between switches (default: the whole table)')
     parser.add_argument('--engines', type=words, default=ENGINES, metavar='NAMES')
     parser.add_argument('--quick', action='store_true', help='small nets, once')
+    parser.add_argument('--who', type=words, default=('ours', 'peer'), metavar='NAMES',
+                        help='ours, peer or both (default)')
     parser.add_argument('--runs', type=int, default=3, help='rounds of all engines (default 3)')
     parser.add_argument('--repeats', type=int, default=3, help='within osmroute (default 3)')
     parser.add_argument('--peer-runs', type=int, default=1000, metavar='N',

@@ -11,6 +11,7 @@ import tempfile
 sys.dont_write_bytecode = True
 
 import lab  # noqa: E402 (after the switch above: the source tree may be read-only)
+import phases  # noqa: E402
 import route_nets  # noqa: E402
 import route_outages  # noqa: E402
 import route_print  # noqa: E402
@@ -107,6 +108,45 @@ def check_outages():
               int(named['blocks lost'].split()[0]) > 0, row)
 
 
+def expected_blocks(net, engine, directory):
+    """{(node, port): (rank, blocks lost, blocks back)} of each cable, by the end that is named."""
+    topology = os.path.join(directory, 'topology')
+    with open(topology, 'w') as file:
+        file.write(net.text)
+    run = subprocess.run([lab.built('opensm/osmroute/osmroute'), '-j', '-R', engine, '--outage',
+                          'link', '--trials', '1000000', '--shifts', '0', '--matchings', '0',
+                          topology], stdout=subprocess.PIPE)
+    expected = {}
+    for outage in json.loads(run.stdout)['engines'][0]['outages']:
+        for trial in outage['trials']:
+            name, _, _, port = trial['what'].rsplit(' ', 3)
+            expected[name, int(port)] = (outage['class'], trial['lost']['blocks_changed'],
+                                         trial['back']['blocks_changed'])
+    return expected
+
+
+def check_daemon(directory):
+    """osmroute foretells how many LFT blocks the daemon sets when a cable goes and comes back."""
+    net, engine = route_nets.Net('fattree:8'), 'minhop'
+    expected = expected_blocks(net, engine, directory)
+    cables = {}
+    for _, node, port, _, _, inner in route_nets.cable_ends(net.text):
+        key = net.descriptions[node], port
+        if inner and key in expected:
+            cables[expected[key][0]] = (node, port), expected[key]
+    check('cables of both ranks', set(cables) == {'link 0-1', 'link 1-2'}, cables)
+    with lab.Osmsim(net) as fabric:
+        daemon = lab.Daemon(fabric, lab.built('opensm/opensm'), ('-R', engine), 60, 0.5)
+        daemon.start()
+        daemon.wait(daemon.is_up, 'SUBNET UP')
+        daemon.calm_down(0)
+        for net.cable, (rank, lost, back) in cables.values():
+            counted = (phases.lost(daemon, None)['lost_blocks'],
+                       phases.back(daemon, None)['back_blocks'])
+            check(f'{rank}: blocks that the daemon sets', counted == (lost, back) and lost > 0,
+                  (net.cable, counted, lost, back))
+
+
 def check_degraded():
     whole, less = route_nets.Net('fattree:8'), route_nets.Net('fattree:8-5%')
     ends = [sum(end[5] for end in route_nets.cable_ends(net.text)) for net in (whole, less)]
@@ -122,6 +162,8 @@ def main():
     check_outages()
     with tempfile.TemporaryDirectory(prefix='opensm-bench.') as directory:
         run(directory)
+        if not lab.Osmsim.missing():
+            check_daemon(directory)
     print(f'{passed} passed, {failed} failed, 0 skipped')
     return failed > 0
 
