@@ -2,16 +2,21 @@
 /*
  * Engine ftree: for trees, of any number of ranks, any width on each and with parts missing. Up to
  * the top and down again, with ports spread so that on a full tree no two hosts of a shift
- * permutation share a cable (tree.c).
+ * permutation share a cable (anchor.c).
  *
  * The tree is found by the distance from the hosts, or goes by the roots that the operator named;
  * a network that does not stand in layers is refused. Hosts that are compute nodes are spread
  * first, as if there were no others; where only I/O nodes are named, all others count as compute
- * nodes. These may stand on a switch of any rank, and are reached like it. From one to another there
- * may be no way up and then down, as between two roots. For I/O nodes connect.c finds one with as
- * many hops in the reverse direction as the operator allows, unless it would close a credit loop.
- * What stays without a path is told; to compute nodes, and to the subnet manager, nobody may.
+ * nodes. Those that are none may stand on a switch of any rank, and are reached like it.
+ *
+ * Some hosts may have no way up and then down to each other: compute nodes if cables were lost,
+ * others as they stand, as on two roots. For them connect.c finds ways that go down before they go
+ * up, as long as that closes no credit loop; for I/O nodes with as many such hops as the operator
+ * allows. Of hosts that are no compute nodes, some may stay without a path to each other; this is
+ * told. Compute nodes, and the subnet manager, may not: then the engine refuses.
  */
+#include <string.h>
+
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -64,10 +69,30 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 	return route_tree_order(graph, order);
 }
 
+/* Whether more than one pair of leaves in four, of those not aside, have no way up and down. */
+static bool is_far(const struct route_graph *graph, const uint8_t *hops)
+{
+	uint64_t far = 0, leaves = 0;
+
+	for (uint32_t from = 0; from < graph->n; from++) {
+		const uint8_t *row = hops + (size_t)from * graph->n;
+		bool any = memchr(row, ROUTE_FAR, graph->n);
+
+		if (!route_has_hosts(graph, from))
+			continue;
+		leaves++;
+		for (uint32_t to = 0; any && to < graph->n; to++)
+			far += row[to] == ROUTE_FAR && route_has_hosts(graph, to) &&
+			       !route_are_aside(graph, from, to);
+	}
+	return far * 4 > leaves * leaves;
+}
+
 static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
+	uint8_t *hops;
 
 	graph->from_roots = input->from_roots;
 	if ((input->n_compute || input->n_io) && !put_off_others(graph, fabric, input)) {
@@ -82,37 +107,42 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 	}
 	if (input->n_roots && !route_orient_to_roots(graph, fabric, input, keys, error))
 		return NULL;
-	return route_legal_hops(graph, fabric, next, error);
+	hops = route_hops_or_error(graph, next, error);
+	if (hops && is_far(graph, hops) && !route_reaches(graph, fabric, hops, error))
+		g_clear_pointer(&hops, g_free);
+	return hops;
 }
 
 /* ---- what stays without a path ---- */
 
 struct left_out {
-	uint64_t n;	   /* paths from switches to LIDs of hosts */
-	uint32_t from, to; /* the first of them */
-	bool sm;	   /* the subnet manager is at an end of one; that is then the first */
+	uint64_t n;	   /* pairs of switch and LID of a host */
+	uint32_t from, to; /* the worst of them */
+	bool wrong;	   /* this must not be */
 };
 
-static bool is_left_out(const struct route_graph *graph, const struct routing *routing,
-			uint32_t from, const struct route_target *target)
+static bool is_left_out(const struct routing *routing, uint32_t from, uint32_t to)
 {
-	const struct route_trace *trace = routing->trace;
+	const struct route_graph *graph = routing->trace->graph;
+	size_t pair = (size_t)from * graph->n + to;
 
-	return trace->hops[(size_t)from * graph->n + target->leaf] == ROUTE_FAR &&
-	       trace->next[(size_t)from * graph->n + target->leaf] != ROUTE_NO_PORT &&
-	       routing_port(routing, from, target->lid) == ROUTE_NO_PORT;
+	return routing->trace->hops[pair] == ROUTE_FAR &&
+	       routing->trace->next[pair] != ROUTE_NO_PORT && route_has_hosts(graph, to) &&
+	       routing_port(routing, from, graph->targets[graph->first_target[to]].lid) ==
+		       ROUTE_NO_PORT;
 }
 
-static void add_left_out(struct left_out *left_out, uint32_t from, uint32_t to, uint32_t sm)
+static void add_left_out(struct left_out *left_out, const struct route_graph *graph, uint32_t from,
+			 uint32_t to, uint32_t sm)
 {
-	bool concerns_sm = from == sm || to == sm;
+	bool wrong = !route_are_aside(graph, from, to) || from == sm || to == sm;
 
-	if (!left_out->n || (concerns_sm && !left_out->sm)) {
+	if (!left_out->n || (wrong && !left_out->wrong)) {
 		left_out->from = from;
 		left_out->to = to;
 	}
-	left_out->sm |= concerns_sm;
-	left_out->n++;
+	left_out->wrong |= wrong;
+	left_out->n += graph->first_target[to + 1] - graph->first_target[to];
 }
 
 static struct left_out count_left_out(const struct fabric *fabric, const struct routing *routing)
@@ -122,12 +152,13 @@ static struct left_out count_left_out(const struct fabric *fabric, const struct 
 	uint8_t exit;
 	uint32_t sm = fabric_leaf(fabric, fabric->sm_port, &exit);
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		const struct route_target *target = &graph->targets[t];
-
-		for (uint32_t from = 0; graph->aside[target->leaf] && from < graph->n; from++)
-			if (graph->aside[from] && is_left_out(graph, routing, from, target))
-				add_left_out(&left_out, from, target->leaf, sm);
+	for (uint32_t from = 0; from < graph->n; from++) {
+		if (!route_has_hosts(graph, from) ||
+		    !memchr(routing->trace->hops + (size_t)from * graph->n, ROUTE_FAR, graph->n))
+			continue;
+		for (uint32_t to = 0; to < graph->n; to++)
+			if (is_left_out(routing, from, to))
+				add_left_out(&left_out, graph, from, to, sm);
 	}
 	return left_out;
 }
@@ -145,10 +176,11 @@ static bool excuse(const struct fabric *fabric, struct routing *routing, GError 
 
 	if (!left_out.n)
 		return true;
-	if (left_out.sm) {
+	if (left_out.wrong) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "no way from switch '%s' to hosts of '%s' with at most %u reverse hops "
-			    "to I/O nodes; the subnet manager is on one of them",
+			    "no way up and then down from switch '%s' to hosts of '%s', which must "
+			    "reach each other, and no other without a credit loop or more than %u "
+			    "reverse hops to I/O nodes",
 			    name_of(fabric, left_out.from), name_of(fabric, left_out.to),
 			    graph->reverse_hops);
 		return false;
@@ -171,7 +203,7 @@ static struct routing *ftree_compute(const struct fabric *fabric, const struct r
 {
 	struct routing *routing = route_by_hops(&route_engine_ftree, fabric, input, error);
 
-	if (routing && routing->trace->graph->aside && !excuse(fabric, routing, error))
+	if (routing && routing->trace->graph->up && !excuse(fabric, routing, error))
 		g_clear_pointer(&routing, routing_unref);
 	return routing;
 }
