@@ -9,7 +9,7 @@
 
 struct churn_cable {
 	struct builder_port *a, *b;
-	unsigned int out; /* things that keep it out */
+	bool out; /* by itself */
 };
 
 static struct churn_cable *cable_at(const struct churn *churn, uint32_t i)
@@ -26,7 +26,7 @@ static struct churn_thing *thing_at(const struct churn *churn, uint32_t i)
 static void add_cables(struct churn *churn, struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
-		struct churn_cable cable = { &node->ports[num], node->ports[num].peer, 0 };
+		struct churn_cable cable = { &node->ports[num], node->ports[num].peer, false };
 		struct churn_thing thing = { .kind = CHURN_CABLE, .cable = churn->cables->len };
 
 		if (!cable.b || cable.b->node->index < node->index || cable.b->node == node ||
@@ -68,6 +68,8 @@ struct churn *churn_new(struct builder *builder)
 	churn->builder = builder;
 	churn->cables = g_array_new(FALSE, FALSE, sizeof(struct churn_cable));
 	churn->things = g_array_new(FALSE, FALSE, sizeof(struct churn_thing));
+	churn->gone = g_hash_table_new(NULL, NULL);
+	churn->exchanged = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t i = 0; i < order->len; i++) {
 		add_cables(churn, order->pdata[i]);
 		add_node(churn, order->pdata[i]);
@@ -80,13 +82,16 @@ void churn_free(struct churn *churn)
 {
 	g_array_unref(churn->cables);
 	g_array_unref(churn->things);
+	g_array_unref(churn->exchanged);
+	g_hash_table_destroy(churn->gone);
 	g_free(churn);
 }
 
-static void move_cable(struct churn_cable *cable, bool out)
+/* Plugs the cable in if nothing keeps it out. */
+static void plug(const struct churn *churn, struct churn_cable *cable)
 {
-	cable->out += out ? 1 : -1u;
-	if (cable->out)
+	if (cable->out || g_hash_table_contains(churn->gone, cable->a->node) ||
+	    g_hash_table_contains(churn->gone, cable->b->node))
 		builder_unlink(cable->a);
 	else
 		builder_link(cable->a, cable->b);
@@ -98,17 +103,66 @@ void churn_toggle(struct churn *churn, uint32_t i)
 
 	thing->out = !thing->out;
 	churn->n_out += thing->out ? 1 : -1u;
-	if (thing->kind == CHURN_CABLE) {
-		move_cable(cable_at(churn, thing->cable), thing->out);
-		return;
-	}
-	for (uint32_t c = 0; c < churn->cables->len; c++) {
-		struct churn_cable *cable = cable_at(churn, c);
-
-		if (cable->a->node == thing->node || cable->b->node == thing->node)
-			move_cable(cable, thing->out);
-	}
+	if (thing->kind == CHURN_CABLE)
+		cable_at(churn, thing->cable)->out = thing->out;
+	else if (thing->out)
+		g_hash_table_add(churn->gone, thing->node);
+	else
+		g_hash_table_remove(churn->gone, thing->node);
+	for (uint32_t c = 0; c < churn->cables->len; c++)
+		plug(churn, cable_at(churn, c));
 }
+
+/* ---- exchanges ---- */
+
+/* The end of a cable that is at the switch. */
+static struct builder_port **switch_end(struct churn_cable *cable)
+{
+	return builder_is_switch(cable->a->node) ? &cable->a : &cable->b;
+}
+
+static void exchange(struct churn *churn, uint32_t a, uint32_t b)
+{
+	struct churn_cable *one = cable_at(churn, a), *other = cable_at(churn, b);
+	struct builder_port **x = switch_end(one), **y = switch_end(other), *swap = *x;
+
+	builder_unlink(one->a);
+	builder_unlink(other->a);
+	*x = *y;
+	*y = swap;
+	plug(churn, one);
+	plug(churn, other);
+}
+
+static uint32_t first_cable(const struct churn *churn, const struct builder_node *host)
+{
+	for (uint32_t c = 0; c < churn->cables->len; c++)
+		if (cable_at(churn, c)->a->node == host || cable_at(churn, c)->b->node == host)
+			return c;
+	return FABRIC_NONE;
+}
+
+void churn_exchange(struct churn *churn, uint32_t thing, uint32_t other)
+{
+	uint32_t a = first_cable(churn, thing_at(churn, thing)->node);
+	uint32_t b = first_cable(churn, thing_at(churn, other)->node);
+
+	if (a == FABRIC_NONE || b == FABRIC_NONE)
+		return;
+	exchange(churn, a, b);
+	g_array_append_val(churn->exchanged, a);
+	g_array_append_val(churn->exchanged, b);
+}
+
+void churn_return_exchanged(struct churn *churn)
+{
+	for (uint32_t i = churn->exchanged->len; i > 1; i -= 2)
+		exchange(churn, g_array_index(churn->exchanged, uint32_t, i - 2),
+			 g_array_index(churn->exchanged, uint32_t, i - 1));
+	g_array_set_size(churn->exchanged, 0);
+}
+
+/* ---- choice ---- */
 
 uint32_t churn_choose(const struct churn *churn, uint64_t *state, enum churn_kind kind, bool out)
 {

@@ -20,6 +20,8 @@ struct churn {
 	struct builder *builder;
 	GArray *cables; /* struct churn_cable, private */
 	GArray *things; /* struct churn_thing */
+	GHashTable *gone;  /* struct builder_node that are out */
+	GArray *exchanged; /* uint32_t, two cables each */
 	uint32_t n_out;
 };
 
@@ -29,6 +31,9 @@ void churn_free(struct churn *churn);
 
 /* Takes something out that is in, or puts it back. */
 void churn_toggle(struct churn *churn, uint32_t thing);
+/* Plugs the first cable of one host where that of another is, and the other way round. */
+void churn_exchange(struct churn *churn, uint32_t thing, uint32_t other);
+void churn_return_exchanged(struct churn *churn);
 /* Something of a kind, chosen at random, that is out or in as asked for; FABRIC_NONE: no such. */
 uint32_t churn_choose(const struct churn *churn, uint64_t *state, enum churn_kind kind, bool out);
 const char *churn_name(const struct churn *churn, uint32_t thing, char *buffer, size_t size);

@@ -26,6 +26,7 @@ static const char *const engines[] = { "minhop", "updn", "dnup", "ftree" };
 
 struct tally {
 	unsigned int steps, repaired[G_N_ELEMENTS(engines)], kept, computed, refused;
+	unsigned int exchanges;
 	unsigned int home_again; /* sequences that ended as they began */
 	unsigned int stray;	 /* steps with changes, for management only, without a reason */
 	unsigned int uneven;	 /* repairs after which a cable carried too much */
@@ -555,12 +556,32 @@ static void toggle(struct trial *trial, uint32_t thing)
 			       churn_name(trial->churn, thing, name, sizeof(name)));
 }
 
+/* Two hosts change places. Returns whether there were two. */
+static bool exchange(struct trial *trial)
+{
+	uint32_t a = churn_choose(trial->churn, &trial->shape.state, CHURN_HOST, false);
+	uint32_t b = churn_choose(trial->churn, &trial->shape.state, CHURN_HOST, false);
+	char name[128];
+
+	if (a == b || a == FABRIC_NONE)
+		return false;
+	churn_exchange(trial->churn, a, b);
+	trial->tally->exchanges++;
+	g_string_append_printf(trial->what, " x%s",
+			       churn_name(trial->churn, a, name, sizeof(name)));
+	g_string_append_printf(trial->what, "x%s",
+			       churn_name(trial->churn, b, name, sizeof(name)));
+	return true;
+}
+
 /* One or two things go or come back. Returns whether they were hosts alone. */
 static bool random_change(struct trial *trial)
 {
 	unsigned int n = make_number(&trial->shape.state, 5) ? 1 : 2;
 	bool hosts_only = true;
 
+	if (make_number(&trial->shape.state, 16) == 0)
+		return !exchange(trial);
 	for (unsigned int i = 0; i < n; i++) {
 		static const enum churn_kind kinds[] = { CHURN_CABLE, CHURN_CABLE, CHURN_CABLE,
 							 CHURN_SWITCH, CHURN_HOST };
@@ -580,6 +601,8 @@ static bool random_change(struct trial *trial)
 /* Everything comes back, one by one. */
 static void return_all(struct trial *trial)
 {
+	churn_return_exchanged(trial->churn);
+	step(trial, false);
 	for (enum churn_kind kind = CHURN_CABLE; kind <= CHURN_HOST; kind++) {
 		for (;;) {
 			uint32_t thing =
@@ -668,8 +691,9 @@ START_TEST(test_sequences_meet_everything)
 			      tally.repaired[i]);
 	ck_assert_uint_gt(tally.computed, 20);
 	ck_assert_uint_gt(tally.kept, 0);
+	ck_assert_uint_gt(tally.exchanges, 50);
 	ck_assert_uint_gt(tally.refused, 0);
-	ck_assert_uint_gt(tally.home_again, 20);
+	ck_assert_uint_gt(tally.home_again, 10);
 	ck_assert_uint_gt(tally.changed, 100);
 	ck_assert_uint_lt(tally.changed, tally.entries / 20);
 	ck_assert_uint_lt(tally.uneven, tally.steps / 50);
