@@ -32,9 +32,11 @@ libroute_a_SOURCES = \
 	opensm/route/turns.c opensm/route/turns.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
+	opensm/route/verify_classes.c \
 	opensm/route/verify_columns.c \
 	opensm/route/verify_hops.c \
-	opensm/route/verify_order.c \
+	opensm/route/verify_order.c opensm/route/verify_proof.h \
+	opensm/route/verify_turns.c \
 	opensm/route/verify_walk.c \
 	opensm/route/weights.c opensm/route/weights.h \
 	opensm/route/wishes.c

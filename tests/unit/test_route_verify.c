@@ -145,6 +145,28 @@ static void shuffle_column(const struct fabric *fabric, struct routing *routing,
 	}
 }
 
+/* A LID takes some steps at random before it goes on as it did. */
+static void make_detour(const struct fabric *fabric, struct routing *routing, uint64_t *state)
+{
+	uint32_t sw = make_number(state, fabric->n_switches);
+	uint16_t lid = 1 + make_number(state, fabric->max_lid);
+
+	for (unsigned int step = 1 + make_number(state, 4); step--;) {
+		unsigned int n = fabric->nodes[fabric->switches[sw].node].num_ports;
+		unsigned int num = 1 + make_number(state, n), tries = 4 * n;
+		uint32_t to = checker_next_switch(fabric, sw, num);
+
+		for (; to == FABRIC_NONE && tries; tries--) {
+			num = 1 + make_number(state, n);
+			to = checker_next_switch(fabric, sw, num);
+		}
+		if (to == FABRIC_NONE)
+			return;
+		routing_put(routing, sw, lid, num);
+		sw = to;
+	}
+}
+
 /* To a port that is cabled to another one of the same switch, if there is one. */
 static void use_plug(const struct fabric *fabric, struct routing *routing, uint64_t *state)
 {
@@ -155,6 +177,10 @@ static void use_plug(const struct fabric *fabric, struct routing *routing, uint6
 				routing_put(routing, sw, 1 + make_number(state, fabric->max_lid),
 					    num);
 }
+
+static void (*const damages[])(const struct fabric *, struct routing *, uint64_t *) = {
+	change_entry, change_entry, make_detour, make_detour, shuffle_column, use_plug,
+};
 
 static void try_engine(const struct fabric *fabric, const char *engine, uint64_t *state,
 		       struct tally *tally, const char *what)
@@ -169,12 +195,7 @@ static void try_engine(const struct fabric *fabric, const char *engine, uint64_t
 	for (unsigned int i = 1; fabric->n_switches && fabric->max_lid && i <= 3; i++) {
 		g_autofree char *broken = g_strdup_printf("%s, %u changed", whole, i);
 
-		if (make_number(state, 4))
-			change_entry(fabric, routing, state);
-		else if (make_number(state, 2))
-			shuffle_column(fabric, routing, state);
-		else
-			use_plug(fabric, routing, state);
+		damages[make_number(state, G_N_ELEMENTS(damages))](fabric, routing, state);
 		verify_all_ways(fabric, routing, state, tally, broken);
 	}
 	routing_unref(routing);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Second pass of the proof by an order: entries that turn from down to up, and what comes of them.
+ */
+#include <string.h>
+
+#include "route/parallel.h"
+#include "route/verify_proof.h"
+
+/* ---- turns ---- */
+
+/* One switch, and for each exit port the row that says which LIDs the next switch sends up. */
+struct turner {
+	const struct verify_proof *proof;
+	uint32_t sw;
+	const uint8_t *lft;
+	const uint64_t *up[256];
+	uint64_t *wrong; /* LIDs that turn anywhere */
+	uint64_t turns;
+	GArray *list;	 /* the first of them */
+};
+
+static void view_switch(struct turner *turner, uint32_t sw)
+{
+	const struct verify_proof *proof = turner->proof;
+	const struct verify *verify = proof->verify;
+	uint32_t first = verify->first[sw];
+
+	turner->sw = sw;
+	turner->lft = verify->routing->lft[sw];
+	for (unsigned int num = 0; num < 256; num++)
+		turner->up[num] = proof->none;
+	for (uint32_t c = first; c < verify->first[sw + 1]; c++) {
+		uint32_t to = verify->to[c];
+
+		if (to == sw) /* a plug: no way is worse */
+			turner->up[c - first] = proof->all;
+		else if (to != FABRIC_NONE && !verify_leads_up(proof->order, sw, to))
+			turner->up[c - first] = proof->up + (size_t)to * proof->n_words;
+	}
+}
+
+static void note_turns(struct turner *turner, uint32_t word, uint64_t lids)
+{
+	struct verify *verify = turner->proof->verify;
+
+	for (; lids; lids &= lids - 1) {
+		uint16_t lid = word * 64 + __builtin_ctzll(lids);
+		struct verify_turn turn = { turner->sw, lid };
+		uint8_t port = turner->lft[lid];
+		uint32_t to = verify_across(verify, turner->sw, port);
+		uint8_t out = verify->routing->lft[to][lid];
+
+		dependency_add(verify->dependency, turner->sw, port, out);
+		if (turner->turns++ < turner->proof->turns_listed)
+			g_array_append_val(turner->list, turn);
+		if (verify_across(verify, to, out) == turner->sw)
+			turner->turns = turner->proof->turns_max + 1; /* to and fro: give up */
+	}
+}
+
+/* Of 64 LIDs, those that lead down and are then led up. Runs with one exit port are common. */
+static uint64_t turns_among(const struct turner *turner, uint32_t word, uint64_t lids)
+{
+	const uint8_t *lft = turner->lft + word * 64;
+	uint64_t turns = 0;
+
+	for (unsigned int i = 0; i < 64; i += 8) {
+		uint64_t mask = lids & UINT64_C(0xFF) << i, ports;
+
+		if (!mask)
+			continue;
+		memcpy(&ports, lft + i, sizeof(ports));
+		if (ports == lft[i] * UINT64_C(0x0101010101010101)) {
+			turns |= turner->up[lft[i]][word] & mask;
+			continue;
+		}
+		for (; mask; mask &= mask - 1) {
+			unsigned int k = __builtin_ctzll(mask);
+
+			turns |= turner->up[lft[k]][word] & UINT64_C(1) << k;
+		}
+	}
+	return turns;
+}
+
+static void find_turns(void *arg, uint32_t first, uint32_t last)
+{
+	struct verify_proof *proof = arg;
+	struct turner *turner = g_new0(struct turner, 1);
+
+	turner->proof = proof;
+	turner->wrong = g_new0(uint64_t, proof->n_words);
+	turner->list = g_array_new(FALSE, FALSE, sizeof(struct verify_turn));
+	for (uint32_t sw = first; sw < last && turner->turns <= proof->turns_max; sw++) {
+		const uint64_t *up = proof->up + (size_t)sw * proof->n_words;
+
+		view_switch(turner, sw);
+		for (uint32_t w = 0; w < proof->n_words; w++) {
+			uint64_t known = turner->wrong[w] & ~proof->hosts[w];
+			uint64_t lids = proof->lids[w] & ~up[w] & ~known;
+			uint64_t turns = lids ? turns_among(turner, w, lids) : 0;
+
+			turner->wrong[w] |= turns;
+			if (turns & proof->hosts[w])
+				note_turns(turner, w, turns & proof->hosts[w]);
+		}
+	}
+	pthread_mutex_lock(&proof->lock);
+	for (uint32_t w = 0; w < proof->n_words; w++)
+		proof->turning[w] |= turner->wrong[w];
+	proof->n_turns += turner->turns;
+	g_array_append_vals(proof->turns, turner->list->data, turner->list->len);
+	pthread_mutex_unlock(&proof->lock);
+	g_array_unref(turner->list);
+	g_free(turner->wrong);
+	g_free(turner);
+}
+
+void verify_find_turns(struct verify_proof *proof)
+{
+	route_parallel(proof->verify->graph->threads, proof->verify->graph->n, find_turns, proof);
+}
+
+/* ---- dependencies ---- */
+
+static void add_edge(const struct route_graph *graph, const struct route_edge *edge,
+		     struct dependency_ports *ports)
+{
+	for (unsigned int k = 0; k < edge->n_links; k++) {
+		uint8_t num = graph->links[edge->first_link + k];
+
+		ports->word[num / 64] |= UINT64_C(1) << num % 64;
+	}
+}
+
+/* All that go up and then down may do, except that they never turn back where they came from. */
+static void allow_edge(const struct verify_proof *proof, uint32_t sw, const struct route_edge *edge)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	bool up = verify_leads_up(proof->order, sw, edge->to);
+	struct dependency_ports outs = { { 0 } };
+
+	for (uint32_t e = graph->first_edge[edge->to]; e < graph->first_edge[edge->to + 1]; e++) {
+		uint32_t to = graph->edges[e].to;
+
+		if (to != sw && (up || !verify_leads_up(proof->order, edge->to, to)))
+			add_edge(graph, &graph->edges[e], &outs);
+	}
+	for (unsigned int k = 0; k < edge->n_links; k++)
+		dependency_add_set(proof->verify->dependency, sw,
+				   graph->links[edge->first_link + k], &outs);
+}
+
+bool verify_turns_are_harmless(const struct verify_proof *proof)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	GArray *cycle;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			allow_edge(proof, sw, &graph->edges[e]);
+	cycle = dependency_cycle(proof->verify->dependency);
+	if (cycle)
+		g_array_unref(cycle);
+	return !cycle;
+}
+
+/* ---- the longest path ---- */
+
+/* Edges up that can follow each other, and then as many down. */
+unsigned int verify_most_hops(const struct verify_proof *proof)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	uint32_t *chain = g_new0(uint32_t, graph->n + 1), longest = 0;
+
+	for (uint32_t p = 0; p < graph->n; p++) {
+		uint32_t sw = proof->order->switches[p];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+			if (verify_leads_up(proof->order, sw, graph->edges[e].to))
+				chain[sw] = MAX(chain[sw], chain[graph->edges[e].to] + 1);
+		longest = MAX(longest, chain[sw]);
+	}
+	g_free(chain);
+	return 2 * longest;
+}
+
+/* ---- walks: how far it is by way of turns ---- */
+
+struct turn_walk {
+	struct verify_proof *proof;
+	uint32_t *prefix; /* [switch]: no way up and then down that leads there is longer */
+	GArray *stack;	  /* struct upstream */
+};
+
+struct upstream {
+	uint32_t sw, hops;
+};
+
+/* Hops to the owner; 0 if it is not met, and the LID is suspect. */
+static uint32_t walk_turn(const struct verify_proof *proof, struct verify_turn turn)
+{
+	const struct verify *verify = proof->verify;
+	const struct route_target *target = &verify->graph->targets[proof->target[turn.lid]];
+	uint32_t sw = turn.sw;
+
+	for (uint32_t hops = 0; hops <= verify->graph->n; hops++) {
+		uint8_t port = verify->routing->lft[sw][turn.lid];
+
+		if (sw == target->leaf && port == target->exit)
+			return hops;
+		sw = verify_across(verify, sw, port);
+		if (sw == FABRIC_NONE)
+			return 0;
+	}
+	return 0;
+}
+
+/* The most hops that packets to the LID of a turn have gone when they come there. */
+static uint32_t hops_before(struct turn_walk *walk, struct verify_turn turn)
+{
+	const struct verify *verify = walk->proof->verify;
+	const struct route_graph *graph = verify->graph;
+	struct upstream at = { turn.sw, 0 };
+	uint32_t most = 0;
+
+	g_array_append_val(walk->stack, at);
+	while (walk->stack->len) {
+		at = g_array_index(walk->stack, struct upstream, walk->stack->len - 1);
+		g_array_set_size(walk->stack, walk->stack->len - 1);
+		most = MAX(most, at.hops);
+		for (uint32_t e = graph->first_edge[at.sw]; e < graph->first_edge[at.sw + 1]; e++) {
+			struct upstream from = { graph->edges[e].to, at.hops + 1 };
+			uint8_t port = verify->routing->lft[from.sw][turn.lid];
+
+			if (verify_across(verify, from.sw, port) == at.sw)
+				g_array_append_val(walk->stack, from);
+		}
+	}
+	return most;
+}
+
+/* Who comes to a turn is looked for only where that might make the longest path. */
+static void walk_turns(void *arg, uint32_t first, uint32_t last)
+{
+	const struct turn_walk *all = arg;
+	struct turn_walk walk = *all;
+	struct verify_proof *proof = walk.proof;
+
+	walk.stack = g_array_new(FALSE, FALSE, sizeof(struct upstream));
+	for (uint32_t i = first; i < last; i++) {
+		struct verify_turn turn = g_array_index(proof->turns, struct verify_turn, i);
+		uint32_t hops = walk_turn(proof, turn);
+
+		if (hops && hops + walk.prefix[turn.sw] > atomic_load(&proof->widest))
+			verify_widen(&proof->widest, hops + hops_before(&walk, turn));
+	}
+	g_array_unref(walk.stack);
+}
+
+/* How far packets may have gone when they come to each switch; twice by places, up and down. */
+static uint32_t *find_prefixes(const struct verify_proof *proof)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	uint32_t *prefix = g_new0(uint32_t, graph->n + 1);
+
+	for (uint32_t p = graph->n; p--;) {
+		uint32_t sw = proof->order->switches[p];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (verify_leads_up(proof->order, sw, to))
+				prefix[to] = MAX(prefix[to], prefix[sw] + 1);
+		}
+	}
+	for (uint32_t p = 0; p < graph->n; p++) {
+		uint32_t sw = proof->order->switches[p];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (!verify_leads_up(proof->order, sw, to))
+				prefix[to] = MAX(prefix[to], prefix[sw] + 1);
+		}
+	}
+	return prefix;
+}
+
+void verify_walk_turns(struct verify_proof *proof)
+{
+	struct turn_walk all = { .proof = proof };
+
+	all.prefix = find_prefixes(proof);
+	route_parallel(proof->verify->graph->threads, proof->turns->len, walk_turns, &all);
+	g_free(all.prefix);
+}
