@@ -104,7 +104,8 @@ class Row:
     def cells(self):
         head = [self.net, self.engine]
         if 'right' not in self.ours:
-            return head + ['refused' if 'refused' in self.ours else '-'] + ['-'] * 3 + [self.peer_time()] + ['-'] * 10
+            return [*head, 'refused' if 'refused' in self.ours else '-', '-', '-', '-',
+                    self.peer_time(), *['-'] * 10]
         return head + [
             self.time(), self.two(), self.same(),
             short(goal_seconds(self.net, self.engine)), self.peer_time(), self.ratio(),
