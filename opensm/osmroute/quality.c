@@ -27,6 +27,7 @@ struct net {
 	uint64_t *at;	  /* [switch]: hosts that hang on it */
 	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
 	uint64_t *load;	  /* [port] */
+	uint32_t *path;	  /* scratch: channels, no more than switches */
 };
 
 static void list_hosts(struct net *net)
@@ -70,6 +71,7 @@ static void net_init(struct net *net, const struct fabric *fabric, const struct 
 	list_hosts(net);
 	list_channels(net);
 	net->load = g_new0(uint64_t, fabric->n_ports + 1);
+	net->path = g_new(uint32_t, fabric->n_switches + 1);
 }
 
 static void net_clear(struct net *net)
@@ -78,6 +80,7 @@ static void net_clear(struct net *net)
 	g_free(net->at);
 	g_free(net->across);
 	g_free(net->load);
+	g_free(net->path);
 }
 
 static void clear_load(struct net *net)
@@ -113,54 +116,40 @@ static bool delivers(const struct net *net, const struct host *to)
 
 /* ---- single flows ---- */
 
-/* Whether the table leads from host to host. */
-static bool arrives(const struct net *net, const struct host *from, const struct host *to)
+/* Lists the channels from host to host in path; returns how many, FABRIC_NONE if it ends before. */
+static uint32_t walk(const struct net *net, const struct host *from, const struct host *to)
 {
-	uint32_t sw = from->leaf;
+	uint32_t sw = from->leaf, hops = 0;
 
-	for (uint32_t hops = 0; hops < net->fabric->n_switches; hops++) {
-		uint32_t c;
+	while (sw != to->leaf) {
+		uint32_t c = channel_to(net, sw, to->lid);
 
-		if (sw == to->leaf)
-			return delivers(net, to);
-		c = channel_to(net, sw, to->lid);
-		if (c == FABRIC_NONE)
-			return false;
+		if (c == FABRIC_NONE || hops == net->fabric->n_switches)
+			return FABRIC_NONE;
+		net->path[hops++] = c;
 		sw = net->across[c];
 	}
-	return false;
+	return delivers(net, to) ? hops : FABRIC_NONE;
 }
 
 /* Adds one flow to the load of each channel on its way, if it arrives. */
 static void add_flow(const struct net *net, const struct host *from, const struct host *to)
 {
-	uint32_t sw = from->leaf;
+	uint32_t hops = walk(net, from, to);
 
-	if (!arrives(net, from, to))
-		return;
-	while (sw != to->leaf) {
-		uint32_t c = channel_to(net, sw, to->lid);
-
-		net->load[c]++;
-		sw = net->across[c];
-	}
+	for (uint32_t i = 0; hops != FABRIC_NONE && i < hops; i++)
+		net->load[net->path[i]]++;
 }
 
 /* The part of a link that a flow gets where its way is busiest. */
 static double share_of(const struct net *net, const struct host *from, const struct host *to)
 {
-	uint32_t sw = from->leaf;
+	uint32_t hops = walk(net, from, to);
 	uint64_t most = 1;
 
-	if (!arrives(net, from, to))
-		return 0;
-	while (sw != to->leaf) {
-		uint32_t c = channel_to(net, sw, to->lid);
-
-		most = MAX(most, net->load[c]);
-		sw = net->across[c];
-	}
-	return 1.0 / most;
+	for (uint32_t i = 0; hops != FABRIC_NONE && i < hops; i++)
+		most = MAX(most, net->load[net->path[i]]);
+	return hops == FABRIC_NONE ? 0 : 1.0 / most;
 }
 
 /* ---- all to all ---- */

@@ -163,6 +163,12 @@ def test_files(directory):
         file.write('\n'.join(line for line in lines if not line.startswith('0x0008 ')))
     holes = report('--tables', lfts, 'fattree:4')['engines'][0]
     check('holes stay', not holes['complete'] and not holes['right'], holes)
+    for what, old, new in (('no such port', r'^(0x0009) ...', r'\1 255'),
+                           ('owners unknown', 'portguid 0x02', 'portguid 0x03'),
+                           ('switches unknown', 'Lid (.*) guid 0x02', r'Lid \1 guid 0x03')):
+        wrong = write(directory, 'wrong', re.sub(old, new, '\n'.join(lines), flags=re.M))
+        result = run('--tables', wrong, '--outage', 'all', '--trials', '1', 'fattree:4')
+        check(f'tables: {what}', result.returncode == 2 and 'WRONG' in result.stdout, result)
     check('the engine file fills them',
           report('-R', 'file', '-U', lfts, 'fattree:4')['engines'][0]['complete'])
     with open(topo, 'w') as file:
