@@ -7,11 +7,14 @@ tests_golden_test_route_golden_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIB
 golden_topologies = \
 	tests/golden/fat_tree_4.topo \
 	tests/golden/fat_tree_4_broken.topo \
+	tests/golden/hypercube_3.topo \
 	tests/golden/irregular.topo \
+	tests/golden/mesh_3x3.topo \
 	tests/golden/parallel_links.topo \
 	tests/golden/ring.topo \
 	tests/golden/torus_3x3.topo \
-	tests/golden/two_hosts.topo
+	tests/golden/two_hosts.topo \
+	tests/golden/uneven_tree.topo
 golden_texts = \
 	tests/golden/fat_tree_4.minhop.lmc0.lft \
 	tests/golden/fat_tree_4.minhop.lmc1.lft \
@@ -27,7 +30,16 @@ golden_texts = \
 	tests/golden/torus_3x3.minhop.lmc0.lft \
 	tests/golden/torus_3x3.minhop.lmc2.lft \
 	tests/golden/torus_3x3.updn.lmc0.lft \
-	tests/golden/two_hosts.minhop.lmc0.lft
+	tests/golden/two_hosts.minhop.lmc0.lft \
+	tests/golden/fat_tree_4.ftree.lmc0.lft \
+	tests/golden/fat_tree_4.ftree.lmc1.lft \
+	tests/golden/fat_tree_4_broken.ftree.lmc0.lft \
+	tests/golden/hypercube_3.dor.lmc0.lft \
+	tests/golden/mesh_3x3.dor.lmc0.lft \
+	tests/golden/parallel_links.ftree.lmc0.lft \
+	tests/golden/ring.ftree.lmc0.lft \
+	tests/golden/torus_3x3.dor.lmc0.lft \
+	tests/golden/uneven_tree.ftree.lmc0.lft
 EXTRA_DIST += $(golden_topologies) $(golden_texts)
 
 golden-update: tests/golden/test_route_golden
