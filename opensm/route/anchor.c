@@ -360,14 +360,22 @@ static void list_ways(struct climb *climb)
 
 /* ---- the climb ---- */
 
-/* How often the earlier LIDs of the same port have this anchor. */
-static uint32_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
+/*
+ * How often the earlier LIDs of the same port have this anchor; as if 256 times more if some have
+ * one in the same system.
+ */
+static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
 			uint32_t anchor)
 {
-	uint32_t n = 0;
+	const uint32_t *system = tree->graph->system;
+	uint64_t n = 0;
 
-	for (uint32_t i = target - tree->graph->targets[target].offset; i < target; i++)
-		n += tree->anchor[level][i] == anchor;
+	for (uint32_t i = target - tree->graph->targets[target].offset; i < target; i++) {
+		uint32_t other = tree->anchor[level][i];
+
+		if (system[other] == system[anchor])
+			n = (n | 1u << 8) + (other == anchor);
+	}
 	return n;
 }
 
@@ -392,7 +400,7 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 		if (!links)
 			continue;
 		if (turn)
-			cost += (uint64_t)repeats(tree, level, target, way->to) << 48;
+			cost += repeats(tree, level, target, way->to) << 48;
 		if (cost >= best_cost)
 			continue;
 		best_cost = cost;

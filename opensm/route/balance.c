@@ -42,7 +42,8 @@ struct balance {
 	uint32_t *link_of; /* [n * 256]: link of an exit port */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */
-	uint8_t *uses;	   /* by link: how many of its LIDs do */
+	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
+			      to the same switch, how many over this link */
 	uint32_t bundle;   /* LIDs of a leaf routed together */
 	const struct route_input *input;
 	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
@@ -135,7 +136,10 @@ static void look_ahead(struct balance *balance)
 	}
 }
 
-/* Fewest uses by the same port first, then least load; from a start that goes round. */
+/*
+ * A system that no LID of the same port goes to yet first, then the switch and the link with the
+ * fewest of them. Then least load; from a start that goes round.
+ */
 static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
 {
 	uint32_t first = balance->first[sw], n = balance->last[sw] - first;
@@ -151,13 +155,31 @@ static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owne
 		uint64_t cost = load_by(balance, link);
 
 		if (owner && balance->used_by[link] == owner)
-			cost += (uint64_t)balance->uses[link] << 48;
+			cost += (uint64_t)balance->uses[link] << 40;
 		if (cost >= best_cost)
 			continue;
 		best_cost = cost;
 		best = link;
 	}
 	return best;
+}
+
+/* Notes that a LID of the owner goes over this link, with all that have something in common. */
+static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32_t owner)
+{
+	const uint32_t *system = balance->graph->system, *to = balance->to;
+
+	for (uint32_t i = balance->first[sw]; i < balance->last[sw]; i++) {
+		uint32_t other = balance->candidates[i];
+
+		if (system[to[other]] != system[to[link]])
+			continue;
+		if (balance->used_by[other] != owner)
+			balance->uses[other] = 0;
+		balance->used_by[other] = owner;
+		balance->uses[other] |= 1u << 16;
+		balance->uses[other] += (uint32_t)(to[other] == to[link]) << 8 | (other == link);
+	}
 }
 
 static void start_flow(struct balance *balance, bool host)
@@ -196,10 +218,8 @@ static void put_in(struct balance *balance, uint16_t lid, bool host, uint32_t n_
 		balance->load[link] += balance->flow[sw] * n_lids;
 		balance->flow[balance->to[link]] += balance->flow[sw];
 		balance->routing->lft[sw][lid] = balance->graph->links[link];
-		if (!owner)
-			continue;
-		balance->uses[link] = balance->used_by[link] == owner ? balance->uses[link] + 1 : 1;
-		balance->used_by[link] = owner;
+		if (owner)
+			note_use(balance, sw, link, owner);
 	}
 }
 
@@ -342,7 +362,7 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.to = g_new(uint32_t, n_links);
 	balance.candidates = g_new(uint32_t, n_links);
 	balance.used_by = g_new0(uint32_t, n_links);
-	balance.uses = g_new0(uint8_t, n_links);
+	balance.uses = g_new0(uint32_t, n_links);
 	balance.first = g_new(uint32_t, n);
 	balance.last = g_new(uint32_t, n);
 	balance.order = g_new(uint32_t, n);

@@ -125,6 +125,23 @@ static void make_targets(struct route_graph *graph, const struct fabric *fabric)
 	graph->targets = (struct route_target *)g_array_free(targets, FALSE);
 }
 
+/* A switch without a system image GUID is a system by itself. */
+static void find_systems(struct route_graph *graph, const struct fabric *fabric)
+{
+	g_autoptr(GHashTable) first = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	graph->system = g_new(uint32_t, graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const uint64_t *guid =
+			&fabric->nodes[fabric->switches[sw].node].info.system_image_guid;
+		uint32_t found = GPOINTER_TO_UINT(g_hash_table_lookup(first, guid));
+
+		graph->system[sw] = found ? found - 1 : sw;
+		if (*guid && !found)
+			g_hash_table_insert(first, (gpointer)guid, GUINT_TO_POINTER(sw + 1));
+	}
+}
+
 struct route_graph *route_graph_new(const struct fabric *fabric)
 {
 	struct route_graph *graph = g_new0(struct route_graph, 1);
@@ -133,6 +150,7 @@ struct route_graph *route_graph_new(const struct fabric *fabric)
 	graph->n = fabric->n_switches;
 	make_edges(graph, fabric);
 	make_targets(graph, fabric);
+	find_systems(graph, fabric);
 	return graph;
 }
 
@@ -158,6 +176,7 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->targets);
 	g_free(graph->ahead);
 	g_free(graph->aside);
+	g_free(graph->system);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
 	g_free(graph->weight);

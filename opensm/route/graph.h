@@ -46,6 +46,7 @@ struct route_graph {
 	uint16_t reverse_hops; /* hops down before hops up on paths from or to I/O nodes aside */
 	bool from_roots; /* leaves stand as a search from the roots meets them */
 	bool shift; /* among equals each switch begins at another place */
+	uint32_t *system;	   /* [switch]: the least one of the same system image GUID */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
 	uint8_t *weight; /* [edge]: hops that it counts as, see weights.h; NULL: 1 each */

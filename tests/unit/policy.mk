@@ -33,3 +33,8 @@ check_PROGRAMS += tests/unit/test_route_inputs
 TESTS += tests/unit/test_route_inputs
 tests_unit_test_route_inputs_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_inputs_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_route_lmc
+TESTS += tests/unit/test_route_lmc
+tests_unit_test_route_lmc_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_lmc_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
