@@ -4,22 +4,17 @@
  * taken: by number, or as the operator lists them for a switch. Where all switches are cabled
  * alike, so that a dimension has the same ports everywhere, a path first ends its way in one
  * dimension, then in the next; on meshes and hypercubes channel dependencies then have no cycle.
- * A ring of a torus has one, as may any other cabling: so the engine looks, and promises freedom
- * from deadlock only where there is none.
+ * A ring of a torus has one, as may any other cabling, or a mesh in which a cable is missing: so
+ * the engine looks (dor_loops.c), promises freedom from deadlock only where there is none, and
+ * tells where there is one.
  *
  * Cables in parallel are one step; the LIDs of a leaf take them in turn.
  */
 #include <stdlib.h>
 
+#include "route/dor.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
-
-struct dor {
-	const struct route_graph *graph;
-	const uint8_t *hops;
-	struct routing *routing;
-	uint32_t *order; /* edges, those of a switch together and in the order of its ports */
-};
 
 /* An edge and where its first port stands. */
 struct place {
@@ -73,26 +68,27 @@ static void order_edges(struct dor *dor, const struct fabric *fabric,
 	g_free(edges);
 }
 
-/* The first edge that leads nearer to a switch that is neither this one nor out of reach. */
-static const struct route_edge *first_step(const struct dor *dor, uint32_t sw, uint32_t to)
+/* The first edge that leads nearer to another switch, as its place in the order; or DOR_NONE. */
+static uint8_t first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
 	uint8_t here = dor->hops[(size_t)sw * graph->n + to];
 
-	for (uint32_t i = graph->first_edge[sw]; i < graph->first_edge[sw + 1]; i++) {
+	for (uint32_t i = graph->first_edge[sw]; sw != to && i < graph->first_edge[sw + 1]; i++) {
 		const struct route_edge *edge = &graph->edges[dor->order[i]];
 
 		if (route_leads(graph, dor->order[i], here,
 				dor->hops[(size_t)edge->to * graph->n + to]))
-			return edge;
+			return i - graph->first_edge[sw];
 	}
-	return NULL;
+	return DOR_NONE;
 }
 
 static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
-	const struct route_edge *edge = sw == to ? NULL : first_step(dor, sw, to);
+	uint32_t e = dor_step(dor, sw, to);
+	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
 	uint8_t *lft = dor->routing->lft[sw];
 	unsigned int n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
 	const uint8_t *links = edge ? &graph->links[edge->first_link] : NULL;
@@ -110,9 +106,30 @@ static void fill_switches(void *arg, uint32_t first, uint32_t last)
 {
 	struct dor *dor = arg;
 
-	for (uint32_t sw = first; sw < last; sw++)
-		for (uint32_t to = 0; to < dor->graph->n; to++)
+	for (uint32_t sw = first; sw < last; sw++) {
+		for (uint32_t to = 0; to < dor->graph->n; to++) {
+			dor->step[(size_t)sw * dor->graph->n + to] = first_step(dor, sw, to);
 			fill_pair(dor, sw, to);
+		}
+	}
+}
+
+static void fill(struct dor *dor, const struct fabric *fabric, const struct route_input *input)
+{
+	const struct route_graph *graph = dor->graph;
+
+	dor->order = g_new(uint32_t, graph->first_edge[graph->n] + 1);
+	dor->step = g_malloc((size_t)graph->n * graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		order_edges(dor, fabric, input, sw);
+	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
+	dor->routing->max_hops = route_most_hops(graph, dor->hops);
+	route_parallel(graph->threads, graph->n, fill_switches, dor);
+	dor->routing->note = dor_find_loops(dor, fabric);
+	if (!dor->routing->note)
+		dor->routing->promises |= ROUTE_DEADLOCK_FREE;
+	g_free(dor->order);
+	g_free(dor->step);
 }
 
 static struct routing *dor_compute(const struct fabric *fabric, const struct route_input *input,
@@ -121,23 +138,11 @@ static struct routing *dor_compute(const struct fabric *fabric, const struct rou
 	struct route_graph *graph = route_graph_new(fabric);
 	struct dor dor = { .graph = graph };
 	g_autofree uint8_t *hops = NULL;
-	struct route_verdict verdict;
 
 	graph->threads = input->threads;
 	dor.hops = hops = route_hops_or_error(graph, NULL, error);
-	if (hops) {
-		dor.order = g_new(uint32_t, graph->first_edge[graph->n] + 1);
-		for (uint32_t sw = 0; sw < graph->n; sw++)
-			order_edges(&dor, fabric, input, sw);
-		dor.routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
-		dor.routing->max_hops = route_most_hops(graph, hops);
-		route_parallel(graph->threads, graph->n, fill_switches, &dor);
-		route_verify(fabric, dor.routing, &verdict);
-		if (verdict.acyclic)
-			dor.routing->promises |= ROUTE_DEADLOCK_FREE;
-		route_verdict_clear(&verdict);
-		g_free(dor.order);
-	}
+	if (hops)
+		fill(&dor, fabric, input);
 	route_graph_free(graph);
 	return dor.routing;
 }

@@ -6,7 +6,8 @@ libroute_a_SOURCES = \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/connect.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
-	opensm/route/dor.c \
+	opensm/route/dor.c opensm/route/dor.h \
+	opensm/route/dor_loops.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/file.c \
