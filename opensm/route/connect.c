@@ -2,13 +2,13 @@
 /*
  * Pairs of switch and LID without a legal path, in a graph that is oriented.
  *
- * Every host reaches every host by a legal path, or the engine has given up before. What may be
- * left in a tree that lost cables is a leaf that cannot go up and then down to a switch whose
- * cable it lost, and a spine that cannot reach the hosts behind one. Such a pair gets a path with
- * a turn from down to up, provided that with this turn, those allowed before, and all legal ones,
+ * What may be left in a tree that lost cables is a leaf that cannot go up and then down to a switch
+ * whose cable it lost, and a spine that cannot reach the hosts behind one; or some hosts stand on
+ * roots, from which no way leads up and down to other roots. Such a pair gets a path with a turn
+ * from down to up, provided that with this turn, those allowed before, and all legal ones,
  * channel dependencies still have no cycle (turns.c). Where none is found the pair stays without a
  * path and its entry says discard: deadlock would harm all, this harms the management of one
- * switch.
+ * switch. Hosts come first; an engine that cannot connect all of them gives up before.
  *
  * Turns at different places soon close a cycle. So all such paths lead, as far as they can, to the
  * transit: the leaf that has legal paths to and from most switches. Nearly all of them turn there,
@@ -27,6 +27,7 @@
  */
 #include <string.h>
 
+#include "route/orient.h"
 #include "route/shortest.h"
 #include "route/turns.h"
 
@@ -46,7 +47,8 @@ struct via {
 
 struct connect {
 	const struct route_graph *graph;
-	const uint8_t *hops, *next;
+	const uint8_t *hops;
+	uint32_t *part; /* [switch]: number of its connected part */
 	struct turns *turns;
 	uint32_t transit;
 	uint32_t *toward; /* [switch]: the edge that leads it to the transit; or FABRIC_NONE */
@@ -60,6 +62,8 @@ struct connect {
 	uint64_t *dead;	 /* [2 * switch + known_only]: how far a search went on there in vain */
 	uint64_t alive;	 /* less than that: it was before the last success, or to another switch */
 	uint64_t work;
+	uint64_t lost;	 /* pairs of switches with hosts that were not connected */
+	bool hosts_only; /* others need not be */
 };
 
 /* ---- a path ---- */
@@ -262,8 +266,7 @@ static bool lay(struct connect *connect, uint32_t from, uint32_t to)
 
 static void connect_pair(struct connect *connect, uint32_t from, uint32_t to)
 {
-	if (is_settled(connect, from, to) ||
-	    connect->next[(size_t)from * connect->graph->n + to] == ROUTE_NO_PORT ||
+	if (is_settled(connect, from, to) || connect->part[from] != connect->part[to] ||
 	    connect->work + turns_work(connect->turns) > WORK_MAX)
 		return;
 	g_array_set_size(connect->path, 0);
@@ -281,6 +284,15 @@ static bool has_far(const struct connect *connect, uint32_t sw)
 		      connect->graph->n);
 }
 
+/* Whether both have hosts, which must have paths to each other. */
+static bool must_meet(const struct connect *connect, uint32_t from, uint32_t to)
+{
+	const struct route_graph *graph = connect->graph;
+
+	return route_has_hosts(graph, from) && route_has_hosts(graph, to) &&
+	       !route_are_aside(graph, from, to) && connect->part[from] == connect->part[to];
+}
+
 static void connect_to(struct connect *connect, uint32_t to)
 {
 	const struct route_graph *graph = connect->graph;
@@ -295,7 +307,42 @@ static void connect_to(struct connect *connect, uint32_t to)
 			continue;
 		connect_pair(connect, connect->transit, to);
 		connect_pair(connect, from, to);
+		if (must_meet(connect, from, to))
+			connect->lost += connect->found[from] != to;
 	}
+}
+
+/* Whether hosts have no legal path to those of this switch. */
+static bool misses_hosts(const struct connect *connect, uint32_t to)
+{
+	const struct route_graph *graph = connect->graph;
+	const uint8_t *hops = connect->hops + (size_t)to * graph->n;
+
+	if (!route_has_hosts(graph, to) || !has_far(connect, to))
+		return false;
+	for (uint32_t from = 0; from < graph->n; from++)
+		if (hops[from] == ROUTE_FAR && must_meet(connect, from, to))
+			return true;
+	return false;
+}
+
+/* Where hosts miss hosts first. */
+static void connect_each(struct connect *connect)
+{
+	const struct route_graph *graph = connect->graph;
+	bool *done = g_new0(bool, graph->n + 1);
+
+	done[connect->transit] = true;
+	for (uint32_t to = 0; to < graph->n; to++) {
+		if (done[to] || !misses_hosts(connect, to))
+			continue;
+		connect_to(connect, to);
+		done[to] = true;
+	}
+	for (uint32_t to = 0; to < graph->n && !connect->hosts_only; to++)
+		if (!done[to])
+			connect_to(connect, to);
+	g_free(done);
 }
 
 /* The switch with hosts that has legal paths to most others, or FABRIC_NONE if all pairs have. */
@@ -337,38 +384,53 @@ static void lead_to_transit(struct connect *connect)
 	}
 }
 
-/* All vias; g_array_unref them. */
-static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops,
-			   const uint8_t *next)
+static void find_ways(struct connect *connect)
 {
-	struct connect connect = { .graph = graph, .hops = hops, .next = next };
+	const struct route_graph *graph = connect->graph;
+
+	connect->part = route_parts(graph);
+	connect->turns = turns_new(graph, connect->transit);
+	connect->toward = g_new(uint32_t, graph->n + 1);
+	connect->via = g_new(uint32_t, graph->n + 1);
+	connect->found = g_new(uint32_t, graph->n + 1);
+	memset(connect->found, 0xFF, graph->n * sizeof(*connect->found));
+	connect->wrong = g_new(uint32_t, graph->n + 1);
+	connect->dead = g_new0(uint64_t, 2 * (size_t)graph->n + 1);
+	connect->path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	connect->fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
+	lead_to_transit(connect);
+	connect_each(connect);
+	g_free(connect->part);
+	turns_free(connect->turns);
+	g_free(connect->toward);
+	g_free(connect->via);
+	g_free(connect->found);
+	g_free(connect->wrong);
+	g_free(connect->dead);
+	g_array_unref(connect->path);
+	g_array_unref(connect->fresh);
+}
+
+/* All vias (g_array_unref them), or those that hosts need of each other; how many lack one. */
+static GArray *connect_all(const struct route_graph *graph, const uint8_t *hops, bool hosts_only,
+			   uint64_t *lost)
+{
+	struct connect connect = { .graph = graph, .hops = hops, .hosts_only = hosts_only };
 
 	connect.vias = g_array_new(FALSE, FALSE, sizeof(struct via));
 	connect.transit = find_transit(graph, hops);
-	if (connect.transit == FABRIC_NONE)
-		return connect.vias;
-	connect.turns = turns_new(graph, connect.transit);
-	connect.toward = g_new(uint32_t, graph->n + 1);
-	connect.via = g_new(uint32_t, graph->n + 1);
-	connect.found = g_new(uint32_t, graph->n + 1);
-	memset(connect.found, 0xFF, graph->n * sizeof(*connect.found));
-	connect.wrong = g_new(uint32_t, graph->n + 1);
-	connect.dead = g_new0(uint64_t, 2 * (size_t)graph->n + 1);
-	connect.path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	connect.fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
-	lead_to_transit(&connect);
-	for (uint32_t to = 0; to < graph->n; to++)
-		if (to != connect.transit)
-			connect_to(&connect, to);
-	turns_free(connect.turns);
-	g_free(connect.toward);
-	g_free(connect.via);
-	g_free(connect.found);
-	g_free(connect.wrong);
-	g_free(connect.dead);
-	g_array_unref(connect.path);
-	g_array_unref(connect.fresh);
+	if (connect.transit != FABRIC_NONE)
+		find_ways(&connect);
+	*lost = connect.lost;
 	return connect.vias;
+}
+
+bool route_connects_hosts(const struct route_graph *graph, const uint8_t *hops)
+{
+	uint64_t lost;
+
+	g_array_unref(connect_all(graph, hops, true, &lost));
+	return !lost;
 }
 
 /* ---- entries ---- */
@@ -446,7 +508,8 @@ static struct via *sort_vias(const struct route_graph *graph, const GArray *vias
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		   struct routing *routing)
 {
-	GArray *vias = connect_all(graph, hops, next);
+	uint64_t lost;
+	GArray *vias = connect_all(graph, hops, false, &lost);
 	uint32_t *first = g_new(uint32_t, graph->n + 2);
 	struct via *sorted = sort_vias(graph, vias, first);
 	struct exit *exits = g_new(struct exit, graph->n + 1);

@@ -156,9 +156,10 @@ static char *tell_rings(const struct loops *loops)
 				continue;
 			told[port_of(loops, e)] = true;
 			if (n++ < RINGS)
-				g_string_append_printf(text, "%sport %u (one of %u switches, from '%s')",
-						       n > 1 ? ", " : "", port_of(loops, e), length,
-						       name_of(loops, sw));
+				g_string_append_printf(
+					text, "%sport %u (one of %u switches, from '%s')",
+					n > 1 ? ", " : "", port_of(loops, e), length,
+					name_of(loops, sw));
 		}
 	}
 	g_free(walked);
@@ -183,8 +184,9 @@ static char *tell_loop(const struct loops *loops, const GArray *loop)
 	}
 	if (loop->len > LOOP_HOPS)
 		g_string_append_printf(text, "%u more, ", loop->len - LOOP_HOPS);
-	g_string_append(text, "and again; a cable is missing, or dimensions have not the same ports "
-			      "at all switches (port_search_ordering_file); updn has no such paths");
+	g_string_append(text,
+			"and again; a cable is missing, or dimensions have not the same ports at "
+			"all switches (port_search_ordering_file); updn has no such paths");
 	return g_string_free(text, FALSE);
 }
 

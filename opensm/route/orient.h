@@ -15,6 +15,9 @@
 /* Edges to the nearest of these switches: rank[switch], or ROUTE_NO_RANK. */
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
 
+/* The connected part of each switch, as the least index of its switches. g_free it. */
+uint32_t *route_parts(const struct route_graph *graph);
+
 /* Up is where the rank is smaller; among equals, where the key is. Keys are unique. */
 void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
@@ -41,13 +44,16 @@ bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabri
 			   const struct route_input *input, const uint64_t *key, GError **error);
 
 /*
- * Hops of the graph as it is oriented, if they connect all hosts that cables connect; NULL and
- * error if not.
+ * Hops of the graph as it is oriented, if it connects all hosts that cables connect, as of
+ * route_reaches(); NULL and error if not.
  */
 uint8_t *route_legal_hops(const struct route_graph *graph, const struct fabric *fabric,
 			  uint8_t *next, GError **error);
 
-/* Whether by these hops all hosts reach all hosts, as far as cables do; if not, sets error. */
+/*
+ * Whether by these hops, or for some with turns that are no danger (connect.c), all hosts reach all
+ * hosts, as far as cables do; if not, sets error.
+ */
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error);
 

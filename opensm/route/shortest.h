@@ -43,6 +43,9 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 
+/* Whether route_connect() gives each host a path to all hosts that cables connect it to. */
+bool route_connects_hosts(const struct route_graph *graph, const uint8_t *hops);
+
 /* Entries for pairs without a legal path in an oriented graph: see connect.c. */
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		   struct routing *routing);
