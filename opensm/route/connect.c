@@ -43,6 +43,7 @@ struct turn {
 struct via {
 	uint32_t from, to, edge;
 	uint32_t wrong; /* hops the wrong way from there on */
+	bool must;	/* hosts that must have it go by it */
 };
 
 struct connect {
@@ -55,6 +56,7 @@ struct connect {
 	uint32_t *via;	  /* [switch]: the edge to the destination at hand, if found is that */
 	uint32_t *found;
 	uint32_t *wrong; /* [switch]: hops the wrong way from there on, if found */
+	uint32_t *at;	 /* [switch]: its place among vias, if found */
 	GArray *vias;	/* all that were found */
 	GArray *path;	/* edges of the path at hand */
 	GArray *fresh;	/* turns that it is the first to need */
@@ -210,11 +212,12 @@ static void keep_path(struct connect *connect, uint32_t to)
 	for (uint32_t i = 0; i < connect->path->len; i++) {
 		uint32_t e = g_array_index(connect->path, uint32_t, i);
 		struct via via = { turns_from(connect->turns, e), to, e,
-				   count_wrong(connect, i, to) };
+				   count_wrong(connect, i, to), false };
 
 		connect->wrong[via.from] = via.wrong;
 		connect->via[via.from] = e;
 		connect->found[via.from] = to;
+		connect->at[via.from] = connect->vias->len;
 		g_array_append_val(connect->vias, via);
 	}
 	connect->alive += FARTHEST + 1;
@@ -293,6 +296,17 @@ static bool must_meet(const struct connect *connect, uint32_t from, uint32_t to)
 	       !route_are_aside(graph, from, to) && connect->part[from] == connect->part[to];
 }
 
+/* Marks the way of a pair that must meet. */
+static void mark_must(struct connect *connect, uint32_t from, uint32_t to)
+{
+	for (uint32_t sw = from; connect->found[sw] == to;) {
+		struct via *via = &g_array_index(connect->vias, struct via, connect->at[sw]);
+
+		via->must = true;
+		sw = connect->graph->edges[via->edge].to;
+	}
+}
+
 static void connect_to(struct connect *connect, uint32_t to)
 {
 	const struct route_graph *graph = connect->graph;
@@ -307,8 +321,10 @@ static void connect_to(struct connect *connect, uint32_t to)
 			continue;
 		connect_pair(connect, connect->transit, to);
 		connect_pair(connect, from, to);
-		if (must_meet(connect, from, to))
-			connect->lost += connect->found[from] != to;
+		if (!must_meet(connect, from, to))
+			continue;
+		connect->lost += connect->found[from] != to;
+		mark_must(connect, from, to);
 	}
 }
 
@@ -395,6 +411,7 @@ static void find_ways(struct connect *connect)
 	connect->found = g_new(uint32_t, graph->n + 1);
 	memset(connect->found, 0xFF, graph->n * sizeof(*connect->found));
 	connect->wrong = g_new(uint32_t, graph->n + 1);
+	connect->at = g_new(uint32_t, graph->n + 1);
 	connect->dead = g_new0(uint64_t, 2 * (size_t)graph->n + 1);
 	connect->path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	connect->fresh = g_array_new(FALSE, FALSE, sizeof(struct turn));
@@ -406,6 +423,7 @@ static void find_ways(struct connect *connect)
 	g_free(connect->via);
 	g_free(connect->found);
 	g_free(connect->wrong);
+	g_free(connect->at);
 	g_free(connect->dead);
 	g_array_unref(connect->path);
 	g_array_unref(connect->fresh);
@@ -482,8 +500,9 @@ static struct exit exit_of(const struct route_graph *graph, const struct via *vi
 
 	return (struct exit){
 		.port = graph->links[graph->edges[via->edge].first_link],
-		.for_hosts = !both || (is_limited(graph, via->from, via->to) &&
-				       via->wrong <= graph->reverse_hops),
+		.for_hosts = !both || via->must ||
+			     (is_limited(graph, via->from, via->to) &&
+			      via->wrong <= graph->reverse_hops),
 	};
 }
 
