@@ -616,16 +616,34 @@ static uint32_t *sort_targets(struct climb *climb, uint32_t first[CLASSES + 1])
 	return sorted;
 }
 
+/*
+ * Each of the LIDs of ports makes a table by itself, as even as the one before, but turned by one
+ * port: what the others load does not matter.
+ */
+static void forget_loads(struct climb *climb)
+{
+	for (uint32_t sw = 0; sw < climb->tree->graph->n; sw++) {
+		climb->load[sw] = 0;
+		for (uint32_t i = 0; i < climb->n_ways[sw]; i++)
+			climb->ways[climb->first_way[sw] + i].load = 0;
+	}
+}
+
 /* Rank by rank: what a switch of the next one gets must be known before it shares that out. */
 static void climb_ranks(struct climb *climb)
 {
+	const struct route_graph *graph = climb->tree->graph;
 	uint32_t first[CLASSES + 1], *targets = sort_targets(climb, first);
 
 	for (unsigned int rank = 0; rank < climb->tree->max_rank; rank++)
-		for (unsigned int c = 0; c < CLASSES; c++)
-			if (first[c] != first[c + 1])
-				climb_class(climb, targets + first[c], first[c + 1] - first[c],
-					    rank);
+		for (unsigned int c = 0; c < CLASSES; c++) {
+			if (first[c] == first[c + 1])
+				continue;
+			if (c && graph->targets[targets[first[c]]].offset &&
+			    !graph->targets[targets[first[c]]].later)
+				forget_loads(climb);
+			climb_class(climb, targets + first[c], first[c + 1] - first[c], rank);
+		}
 	g_free(targets);
 }
 

@@ -35,7 +35,7 @@
 
 /* ---- recognition ---- */
 
-/* LIDs of hosts on a switch; if compute nodes are known, of these, since only they tell the leaves. */
+/* LIDs of hosts on a switch; of compute nodes if these are known: only they tell the leaves. */
 static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
 {
 	uint32_t first = graph->first_target[sw], last = graph->first_target[sw + 1], n = 0;

@@ -27,35 +27,37 @@ static const struct golden {
 	{ "torus_3x3", "updn", 0 },	   { "ring", "updn", 0 },
 	{ "irregular", "updn", 0 },	   { "fat_tree_4_broken", "dnup", 0 },
 	{ "fat_tree_4", "ftree", 0,
-	  "Hosts d = 0, 1 ... 15 leave their own pod's leaves, and all others, by plane d % 2, which is\n"
-	  "port 3 or 4 of a leaf; and a spine of another pod by core d / 2 % 2 of that plane. Down from a\n"
-	  "spine, each port carries one host of the leaf." },
+	  "Hosts d = 0, 1 ... 15 leave their own pod's leaves, and all others, by plane d %\n"
+	  "2, which is port 3 or 4 of a leaf; and a spine of another pod by core d / 2 % 2 of\n"
+	  "that plane. Down from a spine, each port carries one host of the leaf." },
 	{ "fat_tree_4", "ftree", 1,
-	  "Both LIDs of a host are numbered alike, but the second begins one port further on: from any\n"
-	  "leaf of another pod they leave by different ports." },
+	  "Both LIDs of a host are numbered alike, but the second begins one port further on:\n"
+	  "from any leaf of another pod they leave by different ports." },
 	{ "fat_tree_4_broken", "ftree", 0,
-	  "leaf-1-0 and leaf-1-1 send to other pods by port 4 alone, as spine-1-0 has no core, and\n"
-	  "leaf-2-1 has no other. Hosts 35 and 36 on that are reached by plane 1 alone, port 4 of leaves\n"
-	  "of other pods; hosts 26 to 29 of pod 3 in plane 1 by core-1-0 alone. spine-1-0, LID 32, is\n"
-	  "reached by way of leaf-1-0." },
+	  "leaf-1-0 and leaf-1-1 send to other pods by port 4 alone, as spine-1-0 has no\n"
+	  "core, and leaf-2-1 has no other. Hosts 35 and 36 on that are reached by plane 1\n"
+	  "alone, port 4 of leaves of other pods; hosts 26 to 29 of pod 3 in plane 1 by\n"
+	  "core-1-0 alone. spine-1-0, LID 32, is reached by way of leaf-1-0." },
 	{ "parallel_links", "ftree", 0,
-	  "Four hosts of a leaf come down to it by the four cables, two a spine, and from the other\n"
-	  "leaves they leave by four different ports. The host on spine-0, LID 10, is reached by\n"
-	  "that. The spines, LIDs 6 and 7, reach each other by a turn at leaf-0 and nowhere else." },
+	  "Four hosts of a leaf come down to it by the four cables, two a spine, and from the\n"
+	  "other leaves they leave by four different ports. The host on spine-0, LID 10, is\n"
+	  "reached by that. The spines, LIDs 6 and 7, reach each other by a turn at leaf-0\n"
+	  "and nowhere else." },
 	{ "uneven_tree", "ftree", 0,
-	  "Six hosts d = 0 to 5 in the order of leaves go by spine d % 3: host-0-0 to spine-0 and so on,\n"
-	  "host-1-0 again to spine-0, host-3-0 to spine-1, host-3-1 to spine-2. The leaf without hosts is\n"
-	  "reached too." },
-	{ "ring", "ftree", 0, "It is refused: a ring of five is no tree." },
+	  "Six hosts d = 0 to 5 in the order of leaves go by spine d % 3: host-0-0 to spine-0\n"
+	  "and so on, host-1-0 again to spine-0, host-3-0 to spine-1, host-3-1 to spine-2.\n"
+	  "The leaf without hosts is reached too." },
+	{ "ring", "ftree", 0,
+	  "It is refused: a ring of five is no tree." },
 	{ "mesh_3x3", "dor", 0,
-	  "A path ends its way along x, ports 2 and 3, before it leaves by port 4 or 5, even to LIDs of\n"
-	  "switches. So dependencies have no cycle." },
+	  "A path ends its way along x, ports 2 and 3, before it leaves by port 4 or 5, even\n"
+	  "to LIDs of switches. So dependencies have no cycle." },
 	{ "hypercube_3", "dor", 0,
-	  "The lowest bit that differs is mended first: from sw-000 port 2 leads to all whose bit 0 is\n"
-	  "set, port 3 to sw-010 and sw-110, port 4 to sw-100 alone." },
+	  "The lowest bit that differs is mended first: from sw-000 port 2 leads to all whose\n"
+	  "bit 0 is set, port 3 to sw-010 and sw-110, port 4 to sw-100 alone." },
 	{ "torus_3x3", "dor", 0,
-	  "In each dimension the way is a single hop, as rings have three switches: so dependencies have\n"
-	  "no cycle here, other than in tori that are larger." },
+	  "In each dimension the way is a single hop, as rings have three switches: so\n"
+	  "dependencies have no cycle here, other than in tori that are larger." },
 };
 
 static const char *golden_dir(void)
