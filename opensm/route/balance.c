@@ -370,6 +370,8 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.ahead = g_new0(uint64_t, n);
 	balance.link_of = g_new0(uint32_t, (size_t)n * 256);
 	index_links(&balance);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
 	route_all(&balance);
 	g_free(balance.column);
 	g_free(balance.load);

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "route/orient.h"
+#include "route/parallel.h"
 #include "route/shortest.h"
 #include "route/turns.h"
 
@@ -524,6 +525,33 @@ static struct via *sort_vias(const struct route_graph *graph, const GArray *vias
 	return sorted;
 }
 
+/* What the threads that write entries share. */
+struct put {
+	const struct route_graph *graph;
+	const uint8_t *hops, *next;
+	const struct via *vias; /* those of a switch from first[switch] to first[switch + 1] */
+	const uint32_t *first;
+	struct routing *routing;
+};
+
+static void put_switches(void *arg, uint32_t begin, uint32_t end)
+{
+	const struct put *put = arg;
+	const struct route_graph *graph = put->graph;
+	struct exit *exits = g_new(struct exit, graph->n + 1);
+
+	for (uint32_t sw = begin; sw < end; sw++) {
+		size_t row = (size_t)sw * graph->n;
+
+		for (uint32_t to = 0; to < graph->n; to++)
+			exits[to] = (struct exit){ROUTE_NO_PORT, false};
+		for (uint32_t i = put->first[sw]; i < put->first[sw + 1]; i++)
+			exits[put->vias[i].to] = exit_of(graph, &put->vias[i]);
+		put_switch(graph, sw, put->hops + row, put->next + row, exits, put->routing);
+	}
+	g_free(exits);
+}
+
 void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		   struct routing *routing)
 {
@@ -531,19 +559,10 @@ void route_connect(const struct route_graph *graph, const uint8_t *hops, const u
 	GArray *vias = connect_all(graph, hops, false, &lost);
 	uint32_t *first = g_new(uint32_t, graph->n + 2);
 	struct via *sorted = sort_vias(graph, vias, first);
-	struct exit *exits = g_new(struct exit, graph->n + 1);
+	struct put put = { graph, hops, next, sorted, first, routing };
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		size_t row = (size_t)sw * graph->n;
-
-		for (uint32_t to = 0; to < graph->n; to++)
-			exits[to] = (struct exit){ROUTE_NO_PORT, false};
-		for (uint32_t i = first[sw]; i < first[sw + 1]; i++)
-			exits[sorted[i].to] = exit_of(graph, &sorted[i]);
-		put_switch(graph, sw, hops + row, next + row, exits, routing);
-	}
+	route_parallel(graph->threads, graph->n, put_switches, &put);
 	g_array_unref(vias);
 	g_free(first);
 	g_free(sorted);
-	g_free(exits);
 }

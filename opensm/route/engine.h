@@ -139,6 +139,9 @@ struct routing {
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,
 			    unsigned int promises);
+/* The same with rows that are not set yet, for threads that then share the work. */
+struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+				  unsigned int promises);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
 

@@ -192,6 +192,13 @@ static void search_begin(struct search *search, const uint32_t *dests, struct li
 	memset(all, 0, sizeof(*all));
 	memset(search->front, 0, n * sizeof(struct line));
 	memset(search->reached, 0, n * sizeof(struct line));
+	for (uint32_t sw = 0; sw < n; sw++) {
+		size_t row = (size_t)sw * search->n_dests + search->first;
+
+		memset(search->hops + row, ROUTE_FAR, bits);
+		if (search->next)
+			memset(search->next + row, 0xFF, bits);
+	}
 	for (uint32_t bit = 0; bit < bits; bit++) {
 		uint32_t sw = dests[search->first + bit];
 
@@ -337,9 +344,6 @@ bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t
 	if (graph->weight)
 		return route_weighted_hops(graph, dests, n_dests, hops, next);
 	atomic_init(&job.too_far, false);
-	memset(hops, ROUTE_FAR, (size_t)graph->n * n_dests);
-	if (next)
-		memset(next, 0xFF, (size_t)graph->n * n_dests);
 	route_parallel(graph->threads, (n_dests + LINE_BITS - 1) / LINE_BITS, search_blocks, &job);
 	return !atomic_load(&job.too_far);
 }

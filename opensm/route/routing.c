@@ -89,7 +89,6 @@ static struct route_home *home_new(uint32_t n, size_t row)
 	ref_init(&home->ref);
 	home->n = n;
 	home->bytes = alloc_rows(row * n);
-	memset(home->bytes, ROUTE_NO_PORT, row * n);
 	home->rows = g_new(uint8_t *, n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		home->rows[i] = home->bytes + i * row;
@@ -214,7 +213,8 @@ void routing_settle(struct routing *routing, const struct fabric *fabric,
 
 /* ---- routings ---- */
 
-struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
+struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+				  unsigned int promises)
 {
 	struct routing *routing = g_new0(struct routing, 1);
 
@@ -227,6 +227,14 @@ struct routing *routing_new(const struct fabric *fabric, const char *engine, uns
 	routing->home = home_new(routing->n_switches, row_bytes(routing));
 	routing->lft = g_memdup2(routing->home->rows,
 				 (routing->n_switches + 1) * sizeof(*routing->lft));
+	return routing;
+}
+
+struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
+{
+	struct routing *routing = routing_new_unset(fabric, engine, promises);
+
+	memset(routing->home->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
 	return routing;
 }
 

@@ -5,17 +5,42 @@
  */
 #include "route/shortest.h"
 
+#include <stdatomic.h>
+
+#include "route/parallel.h"
 #include "route/trace.h"
+
+/* Looks for the most hops in rows of a table. */
+struct most {
+	const struct route_graph *graph;
+	const uint8_t *hops;
+	atomic_uint most;
+};
+
+static void most_of_rows(void *arg, uint32_t first, uint32_t last)
+{
+	struct most *job = arg;
+	size_t n = job->graph->n;
+	uint8_t distance = job->graph->up ? (uint8_t)~ROUTE_UP : 0xFF, most = 0;
+	unsigned int before;
+
+	for (size_t i = first * n; i < last * n; i++) {
+		uint8_t hops = job->hops[i] == ROUTE_FAR ? 0 : job->hops[i] & distance;
+
+		most = MAX(most, hops);
+	}
+	before = atomic_load(&job->most);
+	while (most > before && !atomic_compare_exchange_weak(&job->most, &before, most))
+		;
+}
 
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 {
-	size_t n = (size_t)graph->n * graph->n;
-	unsigned int most = 0;
+	struct most job = { .graph = graph, .hops = hops };
 
-	for (size_t i = 0; i < n; i++)
-		if (hops[i] != ROUTE_FAR)
-			most = MAX(most, route_distance(graph, hops[i]));
-	return most;
+	atomic_init(&job.most, 0);
+	route_parallel(graph->threads, graph->n, most_of_rows, &job);
+	return atomic_load(&job.most);
 }
 
 /* Wishes that only balance.c knows of. */
@@ -36,7 +61,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	graph->threads = input->threads;
 	hops = engine->hops(graph, fabric, input, next, error);
 	if (hops) {
-		routing = routing_new(fabric, engine->name, engine->promises);
+		routing = routing_new_unset(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
 		routing->note = g_strdup(graph->note);
 		if (engine->wishes)

@@ -34,7 +34,7 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 
 /*
  * For all others: balances the flows of all pairs, or scatters them as the input says. hops is that
- * of route_hops_all().
+ * of route_hops_all(). Rows of the routing need not be set before.
  */
 void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 			const struct route_input *input, struct routing *routing);

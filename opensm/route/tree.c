@@ -24,6 +24,7 @@
  * first parent stands, so that switches of the same plane stand together.
  */
 #include <glib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/leaves.h"
@@ -442,17 +443,19 @@ static void fill_own_lids(const struct tree *tree, const struct row *row)
 	}
 }
 
-static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft, uint8_t *memory)
+static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *routing,
+			uint8_t *memory)
 {
 	const struct route_graph *graph = tree->graph;
 	struct row row = {
 		.sw = sw,
 		.hops = tree->hops + (size_t)sw * graph->n,
 		.next = tree->next + (size_t)sw * graph->n,
-		.lft = lft,
+		.lft = routing->lft[sw],
 		.free = memory,
 	};
 
+	memset(row.lft, ROUTE_NO_PORT, routing->n_blocks * 64);
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint8_t port = graph->links[graph->edges[e].first_link];
 
@@ -468,20 +471,28 @@ static void fill_switch(const struct tree *tree, uint32_t sw, uint8_t *lft, uint
 	fill_own_lids(tree, &row);
 }
 
-/* The tables of the fill, for the threads that share it. */
+/* What the threads of a fill share. */
 struct fill {
 	const struct tree *tree;
-	uint8_t **lft;
+	struct routing *routing;
+	atomic_uint next; /* switch */
 };
 
-static void fill_switches(void *arg, uint32_t first, uint32_t last)
-{
-	const struct fill *fill = arg;
-	/* by each level of anchors, at the most, for each distance of a leaf: all differ */
-	uint8_t *memory = g_malloc((size_t)fill->tree->graph->n * 256 + 1);
+#define AT_ONCE 8 /* switches: their tables take most of the time, and not all the same */
 
-	for (uint32_t sw = first; sw < last; sw++)
-		fill_switch(fill->tree, sw, fill->lft[sw], memory);
+/* One thread. */
+static void fill_switches(void *arg, uint32_t thread, uint32_t last)
+{
+	struct fill *fill = arg;
+	uint32_t n = fill->tree->graph->n, sw;
+	/* by each level of anchors, at the most, for each distance of a leaf: all differ */
+	uint8_t *memory = g_malloc((size_t)n * 256 + 1);
+
+	(void)thread;
+	(void)last;
+	while ((sw = atomic_fetch_add(&fill->next, AT_ONCE)) < n)
+		for (uint32_t end = MIN(sw + AT_ONCE, n); sw < end; sw++)
+			fill_switch(fill->tree, sw, fill->routing, memory);
 	g_free(memory);
 }
 
@@ -506,7 +517,7 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 		     struct routing *routing)
 {
 	struct tree tree = { .graph = graph, .hops = hops, .next = next };
-	struct fill fill = { &tree, routing->lft };
+	struct fill fill = { &tree, routing };
 	bool layered;
 
 	tree.rank = g_malloc(graph->n + 1);
@@ -514,7 +525,8 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	if (layered) {
 		tree_anchor(&tree);
 		tree.along_ranks = is_along_ranks(&tree);
-		route_parallel(graph->threads, graph->n, fill_switches, &fill);
+		atomic_init(&fill.next, 0);
+		route_parallel(graph->threads, MAX(graph->threads, 1), fill_switches, &fill);
 	}
 	tree_anchor_clear(&tree);
 	g_free(tree.rank);
