@@ -66,6 +66,11 @@ void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, ui
 	wants_of(dependency, sw, port)->word[out / 64] |= UINT64_C(1) << out % 64;
 }
 
+void dependency_remove(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)
+{
+	wants_of(dependency, sw, port)->word[out / 64] &= ~(UINT64_C(1) << out % 64);
+}
+
 /* A channel on the path of the depth-first search, and what of its wants is still to be tried. */
 struct step {
 	uint32_t channel;

@@ -41,6 +41,8 @@ void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port
 			const struct dependency_ports *outs);
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out);
 
+void dependency_remove(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out);
+
 /* The channels of a cycle in order, each once (free the array); NULL if there is none. */
 GArray *dependency_cycle(const struct dependency *dependency);
 

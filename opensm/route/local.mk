@@ -35,6 +35,7 @@ libroute_a_SOURCES = \
 	opensm/route/verify.c opensm/route/verify.h \
 	opensm/route/verify_classes.c \
 	opensm/route/verify_columns.c \
+	opensm/route/verify_cycle.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_order.c opensm/route/verify_proof.h \
 	opensm/route/verify_turns.c \

@@ -157,6 +157,7 @@ static void verify_free(struct verify *verify)
 	route_graph_free(verify->graph);
 	dependency_free(verify->dependency);
 	g_array_unref(verify->odd);
+	g_clear_pointer(&verify->cycle, g_array_unref);
 	g_free(verify->own);
 	g_free(verify->part);
 	g_free(verify->first);
@@ -167,27 +168,19 @@ static void verify_free(struct verify *verify)
 
 /* ---- verdict ---- */
 
-static void find_cycle(struct verify *verify)
+static void tell_cycle(struct verify *verify)
 {
-	struct route_verdict *verdict = verify->verdict;
-	GArray *cycle = dependency_cycle(verify->dependency);
-	GString *text;
+	GString *text = g_string_new("credit loop: ");
 
-	verdict->acyclic = !cycle;
-	if (cycle && !verdict->witness) {
-		text = g_string_new("credit loop: ");
-		for (uint32_t i = 0; i < cycle->len && i < VERIFY_WITNESS_HOPS; i++) {
-			const struct dependency_channel *channel =
-				&g_array_index(cycle, struct dependency_channel, i);
+	for (uint32_t i = 0; i < verify->cycle->len && i < VERIFY_WITNESS_HOPS; i++) {
+		const struct dependency_channel *channel =
+			&g_array_index(verify->cycle, struct dependency_channel, i);
 
-			if (i)
-				g_string_append(text, " -> ");
-			verify_add_hop(verify, text, channel->sw, channel->port);
-		}
-		verdict->witness = g_string_free(text, FALSE);
+		if (i)
+			g_string_append(text, " -> ");
+		verify_add_hop(verify, text, channel->sw, channel->port);
 	}
-	if (cycle)
-		g_array_unref(cycle);
+	verify->verdict->witness = g_string_free(text, FALSE);
 }
 
 /* Parts of a cut fabric have entries that lead nowhere everywhere. */
@@ -208,6 +201,7 @@ static bool try_order(struct verify *verify)
 static void begin_again(struct verify *verify)
 {
 	dependency_free(verify->dependency);
+	g_clear_pointer(&verify->cycle, g_array_unref);
 	verify->dependency = dependency_new(verify->graph->n, verify->first, verify->to);
 	for (uint32_t w = 0; w < VERIFY_LID_WORDS; w++)
 		atomic_store(&verify->suspects[w], 0);
@@ -225,11 +219,13 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	if (!verdict->by_order) {
 		begin_again(verify);
 		verify_by_hops(verify);
+		verify->cycle = dependency_cycle(verify->dependency);
 	}
 	suspect_odd(verify);
 	verify_walk(verify);
-	if (!verdict->by_order)
-		find_cycle(verify);
+	verdict->acyclic = !verify->cycle;
+	if (verify->cycle && !verdict->witness)
+		tell_cycle(verify);
 	verify_free(verify);
 	return verdict->complete && verdict->loop_free &&
 	       (verdict->acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));

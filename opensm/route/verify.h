@@ -33,6 +33,7 @@ struct verify {
 	GArray *odd;		    /* uint16_t: owned LIDs that are neither there nor targets */
 	_Atomic uint64_t *suspects; /* bit per LID: not shown to be right, and to be walked */
 	struct dependency *dependency;
+	GArray *cycle;		    /* of struct dependency_channel: a credit loop; or NULL */
 };
 
 /* An order of all switches: an edge leads up if it leads to a lower place. */
@@ -72,7 +73,7 @@ static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
 
 /*
  * Ways to a verdict; each leaves suspects to be walked. By order is quick and needs paths that go
- * up and then down, with few exceptions: false if that does not show that there is no credit loop,
+ * up and then down, with few exceptions: false if it does not show whether there is a credit loop,
  * and then what is noted so far is worth nothing. By hops takes anything, notes all dependencies.
  */
 bool verify_by_order(struct verify *verify, const struct verify_order *order);

@@ -10,9 +10,10 @@
  *
  * Entries that turn from down to up are the exceptions. Few of them, as in trees that lost cables,
  * are noted as dependencies; if there is no cycle with them and whatever the order allows, there
- * is none in truth, and so no loop either. LIDs with entries that lead nowhere are followed from
- * all switches at once (verify_columns.c). So are those of switches that turn, as those of spines
- * do in trees: that counts only on paths from hosts.
+ * is none in truth (verify_cycle.c). Paths go on from each (verify_turns.c): a loop has a turn.
+ * LIDs with entries that lead nowhere are followed from all switches at once (verify_columns.c). So
+ * are those of switches that turn, as those of spines do in trees: that counts only on paths from
+ * hosts.
  *
  * What the first pass keeps is one bit an entry: it leads up.
  */
@@ -131,7 +132,8 @@ static void columns_clear(struct columns *columns)
 	g_array_unref(columns->shown);
 }
 
-static void follow_columns(struct verify_proof *proof, const GArray *columns, _Atomic uint64_t *follow)
+static void follow_columns(struct verify_proof *proof, const GArray *columns,
+			   _Atomic uint64_t *follow)
 {
 	verify_columns(proof->verify, proof->order, (const struct verify_column *)columns->data,
 		       columns->len, follow, &proof->widest);
@@ -194,7 +196,7 @@ static void list_lids(struct verify_proof *proof)
 		proof->first_own[sw++] = verify->n_own;
 }
 
-/* LIDs of switches that turn. Those of hosts, for the lengths of paths, if there are many turns. */
+/* LIDs of switches that turn; those of hosts if there are too many turns to walk from each. */
 static void suspect_turning(struct verify_proof *proof)
 {
 	bool many = proof->n_turns > proof->turns_listed;
@@ -207,6 +209,24 @@ static void suspect_turning(struct verify_proof *proof)
 }
 
 /* What is shown by each entry for itself is followed only if it might go farther than the rest. */
+static void measure(struct verify_proof *proof, const GArray *shown)
+{
+	if (proof->widest < verify_most_hops(proof))
+		follow_columns(proof, shown, NULL);
+	else
+		verify_walk_turns(proof);
+	proof->verify->verdict->max_hops = proof->widest;
+}
+
+static bool follow_own_and_settle(struct verify_proof *proof, const GArray *own)
+{
+	bool more = follow_own(proof, own);
+
+	if (!more && (!proof->n_turns || proof->settled))
+		return true;
+	return verify_settle_cycle(proof);
+}
+
 static bool follow(struct verify_proof *proof, struct columns *columns)
 {
 	struct verify *verify = proof->verify;
@@ -214,17 +234,15 @@ static bool follow(struct verify_proof *proof, struct columns *columns)
 	for (uint32_t w = 0; w < proof->n_words; w++)
 		atomic_store(&verify->suspects[w], 0);
 	follow_columns(proof, columns->hosts, NULL);
-	if (follow_own(proof, columns->own) && !verify_turns_are_harmless(proof))
+	if (verify->cycle)
+		follow_columns(proof, columns->own, NULL);
+	else if (!follow_own_and_settle(proof, columns->own))
 		return false;
-	if (proof->widest < verify_most_hops(proof))
-		follow_columns(proof, columns->shown, NULL);
-	else
-		verify_walk_turns(proof);
-	verify->verdict->max_hops = proof->widest;
-	verify->verdict->acyclic = true;
+	measure(proof, columns->shown);
 	return true;
 }
 
+/* Where credit loops are to be expected they are looked for before anything else. */
 static bool prove(struct verify_proof *proof)
 {
 	struct columns columns;
@@ -232,8 +250,11 @@ static bool prove(struct verify_proof *proof)
 
 	verify_class_entries(proof);
 	verify_find_turns(proof);
-	if (proof->n_turns > proof->turns_max ||
-	    (proof->n_turns && !verify_turns_are_harmless(proof)))
+	if (proof->n_turns > proof->turns_max)
+		return false;
+	proof->settled = proof->n_turns &&
+			 !(proof->verify->routing->promises & ROUTE_DEADLOCK_FREE);
+	if (proof->settled && !verify_settle_cycle(proof))
 		return false;
 	suspect_turning(proof);
 	sort_columns(proof, &columns);

@@ -26,9 +26,10 @@ struct verify_proof {
 	uint64_t *none, *all;	/* such rows */
 	pthread_mutex_t lock;	/* of what follows, while there are threads */
 	uint64_t *turning;	/* LIDs that turn anywhere */
-	GArray *turns;		/* struct verify_turn: of LIDs of hosts, if not more than turns_listed */
+	GArray *turns;		/* struct verify_turn: of hosts, if not more than turns_listed */
 	uint64_t n_turns;
 	uint64_t turns_max, turns_listed;
+	bool settled;		/* these turns close no cycle, or one that is known */
 	_Atomic unsigned int widest; /* hops of what was followed */
 };
 
@@ -46,13 +47,19 @@ void verify_class_entries(struct verify_proof *proof);
  */
 void verify_find_turns(struct verify_proof *proof);
 
-/* Whether what is noted, together with all that the order allows, has no cycle. */
-bool verify_turns_are_harmless(const struct verify_proof *proof);
+/*
+ * Looks for a cycle in what is noted together with all that the order allows, and leaves it in the
+ * cycle of verify. False if it cannot tell whether there is one.
+ */
+bool verify_settle_cycle(const struct verify_proof *proof);
 
 /* No way up and then down is longer. */
 unsigned int verify_most_hops(const struct verify_proof *proof);
 
-/* Walks on from turns, which close no loop, and back: widens widest by the paths that have any. */
+/*
+ * Walks on from turns, and back: widens widest by the paths that have any. LIDs that do not arrive,
+ * as in loops, become suspect.
+ */
 void verify_walk_turns(struct verify_proof *proof);
 
 #endif

@@ -122,50 +122,6 @@ void verify_find_turns(struct verify_proof *proof)
 	route_parallel(proof->verify->graph->threads, proof->verify->graph->n, find_turns, proof);
 }
 
-/* ---- dependencies ---- */
-
-static void add_edge(const struct route_graph *graph, const struct route_edge *edge,
-		     struct dependency_ports *ports)
-{
-	for (unsigned int k = 0; k < edge->n_links; k++) {
-		uint8_t num = graph->links[edge->first_link + k];
-
-		ports->word[num / 64] |= UINT64_C(1) << num % 64;
-	}
-}
-
-/* All that go up and then down may do, except that they never turn back where they came from. */
-static void allow_edge(const struct verify_proof *proof, uint32_t sw, const struct route_edge *edge)
-{
-	const struct route_graph *graph = proof->verify->graph;
-	bool up = verify_leads_up(proof->order, sw, edge->to);
-	struct dependency_ports outs = { { 0 } };
-
-	for (uint32_t e = graph->first_edge[edge->to]; e < graph->first_edge[edge->to + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (to != sw && (up || !verify_leads_up(proof->order, edge->to, to)))
-			add_edge(graph, &graph->edges[e], &outs);
-	}
-	for (unsigned int k = 0; k < edge->n_links; k++)
-		dependency_add_set(proof->verify->dependency, sw,
-				   graph->links[edge->first_link + k], &outs);
-}
-
-bool verify_turns_are_harmless(const struct verify_proof *proof)
-{
-	const struct route_graph *graph = proof->verify->graph;
-	GArray *cycle;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			allow_edge(proof, sw, &graph->edges[e]);
-	cycle = dependency_cycle(proof->verify->dependency);
-	if (cycle)
-		g_array_unref(cycle);
-	return !cycle;
-}
-
 /* ---- the longest path ---- */
 
 /* Edges up that can follow each other, and then as many down. */
@@ -198,7 +154,7 @@ struct upstream {
 	uint32_t sw, hops;
 };
 
-/* Hops to the owner; 0 if it is not met, and the LID is suspect. */
+/* Hops to the owner; 0 if it is not met. */
 static uint32_t walk_turn(const struct verify_proof *proof, struct verify_turn turn)
 {
 	const struct verify *verify = proof->verify;
@@ -253,7 +209,9 @@ static void walk_turns(void *arg, uint32_t first, uint32_t last)
 		struct verify_turn turn = g_array_index(proof->turns, struct verify_turn, i);
 		uint32_t hops = walk_turn(proof, turn);
 
-		if (hops && hops + walk.prefix[turn.sw] > atomic_load(&proof->widest))
+		if (!hops)
+			verify_suspect(proof->verify, turn.lid);
+		else if (hops + walk.prefix[turn.sw] > atomic_load(&proof->widest))
 			verify_widen(&proof->widest, hops + hops_before(&walk, turn));
 	}
 	g_array_unref(walk.stack);

@@ -26,7 +26,8 @@ static const char *const way_names[WAYS] = { "claimed order", "own order", "nons
 /* What was met, so that the test can tell that it tests something. */
 struct tally {
 	unsigned int accepted[WAYS], refused[WAYS]; /* shown by order */
-	unsigned int loops;	 /* credit loops found although there was an order */
+	unsigned int loops; /* credit loops found although there was an order */
+	unsigned int shown; /* of these, by the order itself */
 };
 
 /* Any numbers; equal ones and the highest among them. */
@@ -76,6 +77,7 @@ static void verify_one_way(const struct checker *checker, struct routing *routin
 	if (verdict.by_order)
 		(*(ok ? &tally->accepted : &tally->refused))[way]++;
 	tally->loops += way == WAY_CLAIMED && routing->order && !verdict.acyclic;
+	tally->shown += verdict.by_order && !verdict.acyclic;
 	route_verdict_clear(&verdict);
 }
 
@@ -230,6 +232,7 @@ START_TEST(test_all_ways_lead_to_one_verdict)
 	ck_assert_uint_gt(tally.accepted[WAY_NONSENSE], 0);
 	ck_assert_uint_gt(tally.refused[WAY_NONSENSE], 0);
 	ck_assert_uint_gt(tally.loops, 20);
+	ck_assert_uint_gt(tally.shown, 20);
 }
 END_TEST
 
@@ -343,6 +346,53 @@ START_TEST(test_harmless_turns)
 }
 END_TEST
 
+/* The port that leads from one switch to another; 0 if none does. */
+static unsigned int port_to(const struct fabric *fabric, uint32_t from, uint32_t to)
+{
+	unsigned int n = fabric->nodes[fabric->switches[from].node].num_ports;
+
+	for (unsigned int num = 1; num <= n; num++)
+		if (checker_next_switch(fabric, from, num) == to)
+			return num;
+	return 0;
+}
+
+static uint32_t find_neighbour(const struct fabric *fabric, uint32_t sw, bool leaf, uint32_t not)
+{
+	for (uint32_t to = 0; to < fabric->n_switches; to++)
+		if (to != not && has_hosts(fabric, to) == leaf && port_to(fabric, sw, to))
+			return to;
+	ck_abort_msg("no such neighbour");
+}
+
+/* Up, down to the next leaf, up and down again, and so on for ever. */
+START_TEST(test_loop_over_two_leaves)
+{
+	struct fabric *fabric = make_fabric("fattree:6", 0);
+	struct routing *routing = route(fabric, "updn");
+	uint32_t leaf = checker_leaf(fabric, fabric->max_lid), loop[5];
+	struct route_verdict verdict;
+	uint16_t lid = 1;
+
+	loop[0] = loop[4] = leaf;
+	loop[1] = find_neighbour(fabric, loop[0], false, FABRIC_NONE);
+	loop[2] = find_neighbour(fabric, loop[1], true, loop[0]);
+	loop[3] = find_neighbour(fabric, loop[2], false, loop[1]);
+	ck_assert_uint_gt(port_to(fabric, loop[3], loop[0]), 0);
+	while (checker_leaf(fabric, lid) == loop[0] || checker_leaf(fabric, lid) == loop[2] ||
+	       fabric_is_switch(fabric, fabric->ports[fabric_port_by_lid(fabric, lid)].node))
+		lid++;
+	for (unsigned int i = 0; i < 4; i++)
+		routing_put(routing, loop[i], lid, port_to(fabric, loop[i], loop[i + 1]));
+	ck_assert(!route_verify(fabric, routing, &verdict));
+	ck_assert(verdict.by_order && !verdict.loop_free && !verdict.complete && !verdict.acyclic);
+	ck_assert_ptr_nonnull(strstr(verdict.witness, "loop"));
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_verify");
@@ -352,6 +402,7 @@ int main(void)
 	tcase_add_test(tcase, test_order_shows_the_usual);
 	tcase_add_test(tcase, test_order_of_another_table);
 	tcase_add_test(tcase, test_harmless_turns);
+	tcase_add_test(tcase, test_loop_over_two_leaves);
 	tcase_add_test(tcase, test_all_ways_lead_to_one_verdict);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
