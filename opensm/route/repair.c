@@ -40,7 +40,7 @@ struct row {
 	uint32_t edges[256];  /* by exit port */
 	bool counted;
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
-	uint32_t *weight;    /* [LID]: of this switch, if its cables changed; else 1 each */
+	uint32_t *weight;    /* [LID]; if its cables changed, else they are all alike */
 };
 
 static void number_by_kind(struct repair *repair)
@@ -96,9 +96,8 @@ static void weigh(struct row *row)
 	uint32_t sw = row->sw, hosts = graph->first_target[sw + 1] - graph->first_target[sw];
 
 	for (uint32_t lid = 0; lid <= row->repair->routing->top; lid++)
-		row->weight[lid] = change->touched[sw] ? hosts : 1;
-	for (uint32_t e = graph->first_edge[sw]; change->touched[sw] && e < graph->first_edge[sw + 1];
-	     e++) {
+		row->weight[lid] = hosts;
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint32_t from = graph->edges[e].to, back = graph->first_edge[from];
 
 		while (graph->edges[back].to != sw)
@@ -107,24 +106,23 @@ static void weigh(struct row *row)
 	}
 }
 
+static uint32_t weight_of(const struct row *row, const struct route_target *target)
+{
+	if (target->ignored)
+		return 0;
+	return row->repair->change->touched[row->sw] ? row->weight[target->lid] : 1;
+}
+
 static void count_ports(struct row *row)
 {
 	const struct route_graph *graph = row->repair->change->graph;
 	const uint8_t *lft = row->repair->routing->lft[row->sw];
 
-	weigh(row);
+	if (row->repair->change->touched[row->sw])
+		weigh(row);
 	memset(row->count, 0, sizeof(row->count));
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		uint16_t lid = graph->targets[t].lid;
-
-		if (graph->targets[t].ignored)
-			row->weight[lid] = 0;
-		row->count[lft[lid]] += row->weight[lid];
-	}
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (graph->own_lid[sw])
-			memset(&row->weight[graph->own_lid[sw]], 0,
-			       sizeof(*row->weight) << graph->own_lmc[sw]);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		row->count[lft[graph->targets[t].lid]] += weight_of(row, &graph->targets[t]);
 	row->counted = true;
 }
 
@@ -180,24 +178,29 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	return best;
 }
 
-/* Sets the entry of a LID that belongs to x, which this switch reaches; on x itself by exit. */
-static void repair_entry(struct row *row, uint32_t x, uint16_t lid, uint8_t exit)
+/* The entry of a LID that belongs to x, another switch, which this one reaches. */
+static uint8_t entry_for(struct row *row, uint32_t x, uint16_t lid)
+{
+	uint8_t was = row->repair->routing->lft[row->sw][lid];
+
+	if (leads(row, x, row->home[lid]))
+		return row->home[lid];
+	return leads(row, x, was) ? was : choose(row, x, lid);
+}
+
+static void repair_target(struct row *row, const struct route_target *target)
 {
 	struct routing *routing = row->repair->routing;
-	uint8_t was = routing->lft[row->sw][lid], is = was;
+	uint8_t was = routing->lft[row->sw][target->lid], is = target->exit;
 
-	if (row->sw == x)
-		is = exit;
-	else if (leads(row, x, row->home[lid]))
-		is = row->home[lid];
-	else if (!leads(row, x, was))
-		is = choose(row, x, lid);
+	if (row->sw != target->leaf)
+		is = entry_for(row, target->leaf, target->lid);
 	if (is == was)
 		return;
-	routing_put(routing, row->sw, lid, is);
+	routing_put(routing, row->sw, target->lid, is);
 	if (row->counted) {
-		row->count[was] -= row->weight[lid];
-		row->count[is] += row->weight[lid];
+		row->count[was] -= weight_of(row, target);
+		row->count[is] += weight_of(row, target);
 	}
 }
 
@@ -207,7 +210,8 @@ static void repair_own_lids(struct row *row, uint32_t x)
 	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		repair_entry(row, x, graph->own_lid[x] + i, 0);
+		routing_put(row->repair->routing, row->sw, graph->own_lid[x] + i,
+			    row->sw == x ? 0 : entry_for(row, x, graph->own_lid[x] + i));
 }
 
 /* The switch to which this one sent the LID at home, or by the old routing; FABRIC_NONE: none. */
@@ -227,18 +231,21 @@ static uint32_t sent_to(const struct route_change *change, bool at_home, uint32_
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
 }
 
-/* Whether what one of these tables says still leads to a switch that has a legal path to x. */
-static bool gets_there(const struct route_change *change, bool at_home, uint32_t sw, uint32_t x,
-		       uint16_t lid)
+/* Whether a port, by one of these tables, still begins a way to a switch that has a legal path. */
+static bool gets_there(const struct row *row, bool at_home, uint8_t port, uint32_t x, uint16_t lid)
 {
-	for (unsigned int i = 0; i < DETOUR_MAX; i++) {
+	const struct route_change *change = row->repair->change;
+	uint32_t edge = row->edges[port], sw;
+
+	if (edge == FABRIC_NONE)
+		return false;
+	sw = change->graph->edges[edge].to;
+	for (unsigned int i = 0; change->hops[(size_t)sw * change->n + x] == ROUTE_FAR; i++) {
 		sw = sent_to(change, at_home, sw, lid);
-		if (sw == FABRIC_NONE)
+		if (sw == FABRIC_NONE || i == DETOUR_MAX)
 			return false;
-		if (change->hops[(size_t)sw * change->n + x] != ROUTE_FAR)
-			return true;
 	}
-	return false;
+	return true;
 }
 
 /*
@@ -248,11 +255,15 @@ static bool gets_there(const struct route_change *change, bool at_home, uint32_t
 static uint8_t keep_detour(const struct row *row, uint32_t x, uint16_t lid)
 {
 	const struct route_change *change = row->repair->change;
+	uint8_t was;
 
-	if (gets_there(change, true, row->sw, x, lid))
+	if (gets_there(row, true, row->home[lid], x, lid))
 		return row->home[lid];
-	if (gets_there(change, false, row->sw, x, lid))
-		return change->old->lft[change->before[row->sw]][lid];
+	if (change->before[row->sw] == FABRIC_NONE)
+		return ROUTE_NO_PORT;
+	was = change->old->lft[change->before[row->sw]][lid];
+	if (gets_there(row, false, was, x, lid))
+		return was;
 	return ROUTE_NO_PORT;
 }
 
@@ -282,7 +293,7 @@ static void repair_destination(struct row *row, uint32_t x)
 		return;
 	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
 		if (all || change->back[t])
-			repair_entry(row, x, graph->targets[t].lid, graph->targets[t].exit);
+			repair_target(row, &graph->targets[t]);
 	if (all)
 		repair_own_lids(row, x);
 }
