@@ -11,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-static double now(bool clock)
+static double now(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(clock ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+	clock_gettime(clock, &time);
 	return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
@@ -51,14 +51,21 @@ void cost_begin(struct cost_meter *meter, unsigned int threads)
 	malloc_trim(0); /* what others left would be used again unseen */
 	meter->clock = threads > 1;
 	meter->resident = restart_peak();
-	meter->start = now(meter->clock);
+	meter->all = now(CLOCK_PROCESS_CPUTIME_ID);
+	meter->caller = now(CLOCK_THREAD_CPUTIME_ID);
+	meter->start = now(CLOCK_MONOTONIC);
 }
 
 void cost_end(const struct cost_meter *meter, struct cost *cost)
 {
 	int64_t peak;
 
-	cost->least = cost->seconds = now(meter->clock) - meter->start;
+	cost->seconds = now(CLOCK_MONOTONIC) - meter->start;
+	cost->caller = now(CLOCK_THREAD_CPUTIME_ID) - meter->caller;
+	cost->all = now(CLOCK_PROCESS_CPUTIME_ID) - meter->all;
+	if (!meter->clock)
+		cost->seconds = cost->caller;
+	cost->least = cost->seconds;
 	peak = meter->resident < 0 ? -1 : read_status("VmHWM");
 	cost->memory = peak < 0 ? -1 : MAX(peak - meter->resident, 0);
 }

@@ -34,6 +34,8 @@ static void add_cost(GVariantDict *dict, const char *key, const struct cost *cos
 	g_variant_dict_init(&inner, NULL);
 	add_real(&inner, "seconds", cost->seconds);
 	add_real(&inner, "seconds_least", cost->least);
+	add_real(&inner, "seconds_caller", cost->caller);
+	add_real(&inner, "seconds_all", cost->all);
 	if (cost->memory >= 0)
 		add_number(&inner, "memory_bytes", cost->memory);
 	g_variant_dict_insert_value(dict, key, g_variant_dict_end(&inner));

@@ -16,8 +16,8 @@ FAT_TREE = {'load_ratio': 1.05, 'bisection': 0.5, 'shift_load_max': 1}
 TREE_ENGINES = ('minhop', 'updn', 'dnup', 'ftree')
 EXPLANATION = (
     's 1: processor seconds of the engine on one thread, the median; a goal is for it. s 2: '
-    'seconds by the clock on two, the least, and how many times less that is than the least of '
-    's 1.',
+    'processor seconds of the leading thread of two, which does its half of what both do and all '
+    'that one does alone: what the clock says if nothing else runs; and how many times less.',
     'peer s: the longest silence of the classic daemon before its first LFT block, in processor '
     'seconds of it: mostly its engine; x: peer s / s 1. All medians.',
     'MB: what the process grew by while the engine ran; peer MB: VmHWM of the whole classic daemon '
@@ -70,9 +70,8 @@ class Row:
         return bold(short(value), goal is not None and value > goal)
 
     def two(self):
-        """On two threads; a machine that is busy otherwise makes all but the least useless."""
-        one, two = self.ours.get('least'), self.ours.get('least_2')
-        return f'{short(min(two))} ({min(one) / min(two):.2f}x)' if one and two else '-'
+        one, two = median(self.ours.get('seconds')), median(self.ours.get('caller_2'))
+        return f'{short(two)} ({one / two:.2f}x)' if one and two else '-'
 
     def ratio(self):
         ours, peer = median(self.ours.get('seconds')), median(self.peer.get('seconds'))
