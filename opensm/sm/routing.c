@@ -99,9 +99,10 @@ static bool judge(struct sm *sm, const struct routing *routing)
 		    routing->engine, verdict.max_hops, verdict.paths);
 	if (good && verdict.discarded)
 		log_info(sm->log,
-			 "%s: %" G_GUINT64_FORMAT " paths to or from switches would close a "
+			 "%s: %" G_GUINT64_FORMAT " paths to or from switches%s would close a "
 			 "credit loop and are left out",
-			 routing->engine, verdict.discarded);
+			 routing->engine, verdict.discarded,
+			 routing->aside ? ", or as the engine told," : "");
 	route_verdict_clear(&verdict);
 	return good;
 }
