@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine file: forwarding tables that somebody else made, or hop counts that say which ports may be
- * chosen. Whatever the files leave open is as minhop has it.
+ * chosen. Whatever the files leave open is as minhop has it; or as updn has it, if the files no
+ * longer fit to the fabric, the fill of minhop has a credit loop, and that of updn has none: then
+ * the result promises so, and may leave out what updn leaves out to that end. All LIDs of switches
+ * are by updn then, as its detours to them go together with each other, but not with others.
  *
  * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
  * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
@@ -9,7 +12,7 @@
  * that leads nowhere, or to somebody else's port, counts as open (file_fill.c makes all that are
  * open fit), and so do those of other switches that lead there and find no other way. A port that
  * a switch does not have is an error, since the file is then about another switch. All else, as
- * entries that loop, is for the verifier: this engine promises nothing.
+ * entries that loop, is for the verifier: of itself this engine promises nothing.
  *
  * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
  * the one that has the fewest LIDs so far. If none of them leads to a switch now the entry is open.
@@ -24,7 +27,9 @@ struct load {
 	const struct fabric *fabric;
 	const struct route_input *input;
 	struct routing *routing;
-	const struct routing *minhop;
+	const struct routing *filler;
+	bool hosts_only; /* LIDs of switches are by the filler */
+	bool right, acyclic; /* the result */
 	struct route_fixed fixed;
 	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
 	uint32_t switches, entries;	   /* taken from lfts */
@@ -33,6 +38,7 @@ struct load {
 	uint32_t no_port;		   /* rows of hops without a port that can be used */
 	uint32_t open_switches, open_lids; /* in the subnet, but not in lfts */
 	uint32_t dead_entries;		   /* of lfts, that lead nowhere */
+	uint32_t left_out;		   /* of lfts, for LIDs of switches */
 	struct route_fill_tally tally;
 };
 
@@ -80,11 +86,21 @@ static unsigned int best_ports(const struct load *load, const struct route_hops_
 	return n;
 }
 
+static bool is_for_filler(const struct load *load, uint16_t lid)
+{
+	const struct fabric *fabric = load->fabric;
+
+	return load->hosts_only &&
+	       fabric_is_switch(fabric, fabric->ports[fabric_port_by_lid(fabric, lid)].node);
+}
+
 static void choose(struct load *load, uint32_t sw, uint16_t lid, const uint8_t *ports,
 		   unsigned int n, uint32_t used[256])
 {
 	uint8_t best = ports[0];
 
+	if (is_for_filler(load, lid))
+		return;
 	if (!n) {
 		load->dead[lid] = true;
 		return;
@@ -179,7 +195,9 @@ static bool leads_on(const struct fabric *fabric, uint32_t sw, uint8_t port, uin
 
 static void apply_entry(struct load *load, uint32_t sw, uint16_t lid, uint8_t port)
 {
-	if (leads_on(load->fabric, sw, port, lid)) {
+	if (is_for_filler(load, lid)) {
+		load->left_out++;
+	} else if (leads_on(load->fabric, sw, port, lid)) {
 		load->routing->lft[sw][lid] = port;
 		route_fix(&load->fixed, sw, lid);
 		load->entries++;
@@ -238,15 +256,16 @@ static bool apply_lfts(struct load *load, GError **error)
 
 /* ---- the engine ---- */
 
-static void add_note(GString *text, uint64_t n, const char *what)
+static void add_note(GString *text, uint64_t n, const char *what, const char *by)
 {
 	if (n)
-		g_string_append_printf(text, ", %" PRIu64 " %s", n, what);
+		g_string_append_printf(text, ", %" PRIu64 " %s%s", n, what, by);
 }
 
 static char *make_note(const struct load *load)
 {
 	const struct route_input *input = load->input;
+	const char *filler = load->filler->engine;
 	GString *text = g_string_new(NULL);
 
 	if (input->lfts.file)
@@ -255,19 +274,22 @@ static char *make_note(const struct load *load)
 	if (input->hops.file)
 		g_string_append_printf(text, "%s%s: %u rows of hops", text->len ? "; " : "",
 				       input->hops.file, load->rows);
-	add_note(text, load->open_switches, "switches that are not in it and are filled by minhop");
-	add_note(text, load->open_lids, "entries that it lacks and are filled by minhop");
+	add_note(text, load->open_switches, "switches that are not in it and are filled by ", filler);
+	add_note(text, load->open_lids, "entries that it lacks and are filled by ", filler);
 	add_note(text, load->dead_entries,
-		 "entries for ports that lead nowhere or to another host, filled by minhop");
-	add_note(text, load->no_port, "rows of hops without a usable port");
-	add_note(text, load->tally.overruled,
-		 "entries overruled, as they led to such ones and could not be led on");
+		 "entries for ports that lead nowhere or to another host, filled by ", filler);
+	add_note(text, load->no_port, "rows of hops without a usable port, filled by ", filler);
+	add_note(text, load->tally.overruled, "entries overruled, as they led to such ones", "");
+	add_note(text, load->left_out,
+		 "entries for LIDs of switches left out, which else closed a credit loop; by ",
+		 filler);
 	add_note(text, load->tally.around,
-		 "entries filled otherwise than by minhop, as these would have closed a loop");
-	add_note(text, load->gone_switches, "switches that are not in the subnet");
-	add_note(text, load->gone_lids, "entries for LIDs or ports that are not in the subnet");
-	if (load->minhop->note)
-		g_string_append_printf(text, "; %s", load->minhop->note);
+		 "entries filled so that they go along with those of the file, not by ", filler);
+	add_note(text, load->gone_switches, "switches that are not in the subnet", "");
+	add_note(text, load->gone_lids, "entries for LIDs or ports that are not in the subnet",
+		 "");
+	if (load->filler->note)
+		g_string_append_printf(text, "; %s", load->filler->note);
 	return g_string_free(text, FALSE);
 }
 
@@ -277,26 +299,50 @@ static bool apply(struct load *load, GError **error)
 	struct route_verdict verdict;
 
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
-		memcpy(routing->lft[sw], load->minhop->lft[sw], routing->top + 1u);
+		memcpy(routing->lft[sw], load->filler->lft[sw], routing->top + 1u);
 	if (load->input->hops.file && !apply_hops(load, error))
 		return false;
 	if (load->input->lfts.file && !apply_lfts(load, error))
 		return false;
-	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->minhop,
+	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->filler,
 				      routing);
-	route_verify_by(load->fabric, routing, load->input->threads, &verdict);
+	load->right = route_verify_by(load->fabric, routing, load->input->threads, &verdict);
+	load->acyclic = verdict.acyclic;
 	routing->max_hops = verdict.max_hops;
 	route_verdict_clear(&verdict);
 	routing->note = make_note(load);
 	return true;
 }
 
+/* Sets *mend if entries are dead, and the result is wrong or has credit loops. */
+static struct routing *fill_by(const struct routing *filler, bool hosts_only,
+			       const struct fabric *fabric, const struct route_input *input,
+			       bool *mend, GError **error)
+{
+	struct load *load = g_new0(struct load, 1);
+	struct routing *routing = routing_new(fabric, route_engine_file.name,
+					      hosts_only ? filler->promises
+							 : route_engine_file.promises);
+
+	load->fabric = fabric;
+	load->input = input;
+	load->routing = routing;
+	load->filler = filler;
+	load->hosts_only = hosts_only;
+	route_fixed_init(&load->fixed, routing);
+	if (!apply(load, error))
+		g_clear_pointer(&routing, routing_unref);
+	*mend = (load->dead_entries || load->no_port) && !(load->right && load->acyclic);
+	route_fixed_clear(&load->fixed);
+	g_free(load);
+	return routing;
+}
+
 static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
 {
-	struct routing *minhop, *routing;
-	struct load *load;
-	bool good;
+	struct routing *minhop, *updn, *routing, *other = NULL;
+	bool mend;
 
 	if (!input->lfts.file && !input->hops.file) {
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
@@ -306,16 +352,16 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 	minhop = route_engine_minhop.compute(fabric, input, error);
 	if (!minhop)
 		return NULL;
-	routing = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
-	load = g_new0(struct load, 1);
-	*load = (struct load){.fabric = fabric, .input = input, .routing = routing,
-			      .minhop = minhop};
-	route_fixed_init(&load->fixed, routing);
-	good = apply(load, error);
-	if (!good)
-		g_clear_pointer(&routing, routing_unref);
-	route_fixed_clear(&load->fixed);
-	g_free(load);
+	routing = fill_by(minhop, false, fabric, input, &mend, error);
+	updn = routing && mend ? route_engine_updn.compute(fabric, input, NULL) : NULL;
+	if (updn)
+		other = fill_by(updn, true, fabric, input, &mend, NULL);
+	if (other && !mend) {
+		routing_unref(routing);
+		routing = g_steal_pointer(&other);
+	}
+	routing_unref(other);
+	routing_unref(updn);
 	routing_unref(minhop);
 	return routing;
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a file leaves open is as minhop has it, as long as that goes well. The paths of the file may
- * be others than shortest ones, though: minhop sends a packet on to a switch that the file has send
- * it back. For the LIDs where this happens, distances are those by the entries of the file: a
- * switch with an entry is one hop farther than the switch that this leads to, and one without takes
- * the nearest of its neighbours. So every entry leads nearer, and there is no loop.
+ * What a file leaves open is as the filler, a routing by some engine, has it, as long as that goes
+ * well. The paths of the file may be others, though: the filler sends a packet on to a switch that
+ * the file has send it back. For the LIDs where this happens, distances are those by the entries of
+ * the file: a switch with an entry is one hop farther than the switch that this leads to, and one
+ * without takes the nearest of its neighbours. So every entry leads nearer, and there is no loop.
  *
- * Where a cable is gone, or a host has another place, some switches may be left whose entries in
- * the file all lead to one that is open, and leave it no way but back. Then these are overruled,
- * those nearest to a way out first: once it has one, most others are right as they are.
+ * Where a cable is gone, or a host has another place, to lead on what arrives there would be a
+ * detour, and in a tree one that goes down and up again, which can close a credit loop. So entries
+ * that lead there are overruled: those from which packets arrive by the file alone stay, all others
+ * of the LID are as the filler has them. There is no loop: a packet is on a path of the filler until
+ * it meets a switch from which it arrives by the file.
  */
 #include "route/file_fill.h"
 
@@ -27,7 +29,7 @@ struct fill {
 	const struct fabric *fabric;
 	const struct route_fixed *fixed;
 	const struct route_graph *graph;
-	const struct routing *minhop;
+	const struct routing *filler;
 	struct routing *routing;
 	uint8_t *state;	 /* [n] enum state */
 	uint32_t *level; /* [n] */
@@ -84,11 +86,15 @@ static enum state follow(struct fill *fill, uint32_t sw, uint16_t lid)
 	return end;
 }
 
-static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid)
+/* Tells of each switch whether packets arrive, by the entries of the file alone if that is asked. */
+static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid, bool by_file)
 {
 	bool good = true;
 
 	memset(fill->state, UNKNOWN, fill->graph->n);
+	for (uint32_t sw = 0; by_file && sw < fill->graph->n; sw++)
+		if (!route_is_fixed(fill->fixed, sw, lid))
+			fill->state[sw] = FAILS;
 	fill->state[leaf] = ARRIVES;
 	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
 		if (fill->state[sw] == UNKNOWN)
@@ -96,51 +102,33 @@ static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid)
 	return good;
 }
 
-/* The neighbours of a switch that come to it are one hop farther; false if there are none. */
-static bool settle(struct fill *fill, uint32_t to, uint16_t lid, bool overrule)
+/* Hops to the leaf by way of entries of the file where there are any. */
+static void find_levels(struct fill *fill, uint32_t leaf, uint16_t lid)
 {
 	const struct route_graph *graph = fill->graph;
-	bool any = false;
+	uint32_t n = 0;
 
-	for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++) {
-		uint32_t sw = graph->edges[e].to;
+	memset(fill->level, 0xFF, graph->n * sizeof(*fill->level));
+	fill->level[leaf] = 0;
+	fill->queue[n++] = leaf;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = fill->queue[i];
 
-		if (fill->level[sw] != FABRIC_NONE ||
-		    (!overrule && route_is_fixed(fill->fixed, sw, lid) &&
-		     route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]) != to))
-			continue;
-		fill->level[sw] = fill->level[to] + 1;
-		any = true;
+		for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++) {
+			uint32_t sw = graph->edges[e].to;
+
+			if (fill->level[sw] != FABRIC_NONE ||
+			    (route_is_fixed(fill->fixed, sw, lid) &&
+			     route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]) !=
+				     to))
+				continue;
+			fill->level[sw] = fill->level[to] + 1;
+			fill->queue[n++] = sw;
+		}
 	}
-	return any;
 }
 
-/*
- * Hops to the leaf by way of entries of the file where there are any, or, to overrule, of all
- * switches that have none yet.
- */
-static void find_levels(struct fill *fill, uint16_t lid, bool overrule)
-{
-	uint32_t highest = 0;
-
-	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
-		if (fill->level[sw] != FABRIC_NONE)
-			highest = MAX(highest, fill->level[sw]);
-	for (uint32_t level = 0; level <= highest; level++)
-		for (uint32_t sw = 0; sw < fill->graph->n; sw++)
-			if (fill->level[sw] == level && settle(fill, sw, lid, overrule))
-				highest = MAX(highest, level + 1);
-}
-
-static void count(struct fill *fill, uint32_t sw, uint16_t lid)
-{
-	if (route_is_fixed(fill->fixed, sw, lid))
-		fill->tally.overruled++;
-	else
-		fill->tally.around++;
-}
-
-/* Leads to the nearest neighbour, by the cable that was taken least, if it does not lead nearer. */
+/* An open entry leads to the nearest neighbour, by the cable that was taken least. */
 static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
 {
 	const struct route_graph *graph = fill->graph;
@@ -160,24 +148,36 @@ static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
 	}
 	fill->used[best]++;
 	fill->routing->lft[sw][lid] = graph->links[best];
-	count(fill, sw, lid);
+	fill->tally.around++;
+}
+
+/* Leaves to the filler what does not arrive by the file alone. */
+static void overrule(struct fill *fill, uint32_t leaf, uint16_t lid)
+{
+	fill->routing->lft[leaf][lid] = fill->filler->lft[leaf][lid];
+	all_arrive(fill, leaf, lid, true);
+	for (uint32_t sw = 0; sw < fill->graph->n; sw++) {
+		uint8_t port = fill->filler->lft[sw][lid];
+
+		if (fill->state[sw] == ARRIVES || fill->routing->lft[sw][lid] == port)
+			continue;
+		fill->routing->lft[sw][lid] = port;
+		fill->tally.overruled++;
+	}
 }
 
 static void fill_lid(struct fill *fill, uint32_t leaf, uint16_t lid, bool dead)
 {
-	if (dead && fill->routing->lft[leaf][lid] != fill->minhop->lft[leaf][lid]) {
-		fill->routing->lft[leaf][lid] = fill->minhop->lft[leaf][lid];
-		count(fill, leaf, lid);
-	}
-	if (all_arrive(fill, leaf, lid))
+	if (dead) {
+		overrule(fill, leaf, lid);
 		return;
-	memset(fill->level, 0xFF, fill->graph->n * sizeof(*fill->level));
-	fill->level[leaf] = 0;
-	find_levels(fill, lid, false);
-	if (dead)
-		find_levels(fill, lid, true);
+	}
+	if (all_arrive(fill, leaf, lid, false))
+		return;
+	find_levels(fill, leaf, lid);
 	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
-		if (sw != leaf && fill->level[sw] != FABRIC_NONE)
+		if (sw != leaf && fill->level[sw] != FABRIC_NONE &&
+		    !route_is_fixed(fill->fixed, sw, lid))
 			lead_nearer(fill, sw, lid);
 }
 
@@ -191,14 +191,14 @@ static uint32_t leaf_of(const struct fabric *fabric, uint16_t lid)
 
 struct route_fill_tally route_file_fill(const struct fabric *fabric,
 					const struct route_fixed *fixed, const bool *dead,
-					const struct routing *minhop, struct routing *routing)
+					const struct routing *filler, struct routing *routing)
 {
 	struct route_graph *graph = route_graph_new(fabric);
 	struct fill fill = {
 		.fabric = fabric,
 		.fixed = fixed,
 		.graph = graph,
-		.minhop = minhop,
+		.filler = filler,
 		.routing = routing,
 		.state = g_malloc(graph->n + 1),
 		.level = g_new(uint32_t, graph->n + 1),

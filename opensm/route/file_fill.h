@@ -32,17 +32,17 @@ static inline void route_fix(struct route_fixed *fixed, uint32_t sw, uint16_t li
 uint32_t route_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t port);
 
 struct route_fill_tally {
-	uint64_t around;    /* open entries that are not as minhop has them */
+	uint64_t around;    /* open entries that are not as the filler has them */
 	uint64_t overruled; /* fixed ones that were changed */
 };
 
 /*
  * Changes open entries where with them some switch would not reach a LID that it can reach. Of a
- * LID marked as dead, entries of the file change too where it takes that. Of others, entries that
- * loop among themselves stay wrong.
+ * LID marked as dead all entries become those of the filler that do not get there by the file alone. Of
+ * others, entries that loop among themselves stay wrong.
  */
 struct route_fill_tally route_file_fill(const struct fabric *fabric,
 					const struct route_fixed *fixed, const bool *dead,
-					const struct routing *minhop, struct routing *routing);
+					const struct routing *filler, struct routing *routing);
 
 #endif
