@@ -181,6 +181,7 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->own_lmc);
 	g_free(graph->weight);
 	g_free(graph->note);
+	g_free(graph->roots_note);
 	g_free(graph->up);
 	g_free(graph->order);
 	g_free(graph);

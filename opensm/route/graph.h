@@ -52,6 +52,7 @@ struct route_graph {
 	uint8_t *weight; /* [edge]: hops that it counts as, see weights.h; NULL: 1 each */
 	char *note; /* what the operator should know of these; NULL: there are none */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
+	char *roots_note; /* what is odd with the roots that the operator named; NULL: nothing */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
 };
 

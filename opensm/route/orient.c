@@ -3,6 +3,7 @@
 #include "route/orient.h"
 
 #include <glib.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,21 +151,29 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	return keys;
 }
 
-bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
+/* Distance from the switches that have hosts, of which it returns the number. */
+static uint32_t rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
 {
 	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			leaves[n++] = sw;
 	route_rank(graph, leaves, n, rank);
+	g_free(leaves);
+	return n;
+}
+
+bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
+{
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	bool any = rank_from_hosts(graph, rank);
+
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		rank[sw] = ROUTE_NO_RANK - rank[sw];
 	route_orient(graph, rank, key);
-	g_free(leaves);
 	g_free(rank);
-	return n != 0;
+	return any;
 }
 
 bool route_orient_tree(struct route_graph *graph, const uint64_t *key)
@@ -178,33 +187,127 @@ bool route_orient_tree(struct route_graph *graph, const uint64_t *key)
 	return layered;
 }
 
-bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
-			   const struct route_input *input, const uint64_t *key, GError **error)
-{
-	uint32_t *roots = g_new(uint32_t, input->n_roots + 1), n = 0;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
-
-	for (uint32_t i = 0; i < input->n_roots; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]);
-
-		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
-			roots[n++] = fabric->nodes[node].sw;
-	}
-	if (n) {
-		route_rank(graph, roots, n, rank);
-		route_orient(graph, rank, key);
-	} else {
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-			    "none of the %u root switches is in the fabric", input->n_roots);
-	}
-	g_free(roots);
-	g_free(rank);
-	return n != 0;
-}
-
 static const char *name_of(const struct fabric *fabric, uint32_t sw)
 {
 	return fabric->nodes[fabric->switches[sw].node].description;
+}
+
+/* ---- roots that the operator named ---- */
+
+struct roots_named {
+	uint32_t *roots; /* switches, each once */
+	uint32_t n;
+	uint32_t absent, hosts, twice, aside; /* GUIDs; of aside, switches no root is connected to */
+	uint64_t first_absent;
+	uint32_t first_host, first_aside; /* node; switch */
+};
+
+static void find_roots(struct roots_named *named, const struct fabric *fabric,
+		       const struct route_input *input)
+{
+	bool *seen = g_new0(bool, fabric->n_switches + 1);
+
+	named->roots = g_new(uint32_t, fabric->n_switches + 1);
+	for (uint32_t i = 0; i < input->n_roots; i++) {
+		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]), sw;
+
+		if (node == FABRIC_NONE) {
+			if (!named->absent++)
+				named->first_absent = input->roots[i];
+			continue;
+		}
+		if (!fabric_is_switch(fabric, node)) {
+			if (!named->hosts++)
+				named->first_host = node;
+			continue;
+		}
+		sw = fabric->nodes[node].sw;
+		named->twice += seen[sw];
+		if (!seen[sw])
+			named->roots[named->n++] = sw;
+		seen[sw] = true;
+	}
+	g_free(seen);
+}
+
+/* What is odd with the GUIDs; NULL if nothing is. */
+static char *tell_odd(const struct roots_named *named, const struct fabric *fabric)
+{
+	GString *text = g_string_new(NULL);
+
+	if (named->absent)
+		g_string_append_printf(text,
+				       ", %u root GUIDs are not in the fabric (0x%016" PRIx64 ")",
+				       named->absent, named->first_absent);
+	if (named->hosts)
+		g_string_append_printf(text, ", %u root GUIDs are of no switch ('%s')",
+				       named->hosts, fabric->nodes[named->first_host].description);
+	if (named->twice)
+		g_string_append_printf(text, ", %u root GUIDs stand there twice", named->twice);
+	if (named->aside)
+		g_string_append_printf(text,
+				       ", %u switches are not connected to a root ('%s') and are "
+				       "routed by the distance from their hosts",
+				       named->aside, name_of(fabric, named->first_aside));
+	if (text->len)
+		g_string_erase(text, 0, 2);
+	return g_string_free(text, !text->len);
+}
+
+/*
+ * Parts without a root: those in which all switches have hosts, or none, get one; the others are
+ * ranked by the distance from their hosts.
+ */
+static void rank_aside(const struct route_graph *graph, struct roots_named *named,
+		       const uint64_t *key, uint32_t *rank)
+{
+	g_autofree uint32_t *part = route_parts(graph), *depth = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *root = g_new(uint32_t, graph->n + 1); /* [part] */
+	g_autofree bool *deep = g_new0(bool, graph->n + 1);	   /* [part] */
+	uint32_t n_roots = named->n;
+
+	rank_from_hosts(graph, depth);
+	memset(root, 0xFF, graph->n * sizeof(*root));
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (rank[sw] != ROUTE_NO_RANK)
+			continue;
+		if (!named->aside++)
+			named->first_aside = sw;
+		if (root[part[sw]] == FABRIC_NONE || key[sw] < key[root[part[sw]]])
+			root[part[sw]] = sw;
+		deep[part[sw]] |= depth[sw] && depth[sw] != ROUTE_NO_RANK;
+	}
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (root[sw] != FABRIC_NONE && !deep[sw])
+			named->roots[n_roots++] = root[sw];
+	route_rank(graph, named->roots, n_roots, rank);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (rank[sw] == ROUTE_NO_RANK)
+			rank[sw] -= depth[sw];
+}
+
+bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, const uint64_t *key, GError **error)
+{
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	g_autofree char *odd = NULL;
+	struct roots_named named = { 0 };
+
+	find_roots(&named, fabric, input);
+	if (named.n) {
+		route_rank(graph, named.roots, named.n, rank);
+		rank_aside(graph, &named, key, rank);
+		route_orient(graph, rank, key);
+	}
+	odd = tell_odd(&named, fabric);
+	g_free(named.roots);
+	if (!named.n) {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "there is no root: %s", odd);
+		return false;
+	}
+	g_free(graph->roots_note);
+	graph->roots_note = g_steal_pointer(&odd);
+	return true;
 }
 
 /* Pairs of switches with hosts that cables connect, but no legal path. */

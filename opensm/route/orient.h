@@ -39,7 +39,11 @@ bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
 /* Orients a layered network (route_tree_rank) towards its top; false if it is not one. */
 bool route_orient_tree(struct route_graph *graph, const uint64_t *key);
 
-/* Orients by the distance from the roots named; false and error if none of them is there. */
+/*
+ * Orients by the distance from the roots named; false and error if none of them is there. What is
+ * odd with them is in roots_note of the graph. Parts of the fabric without a root go by the distance
+ * from the hosts.
+ */
 bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, const uint64_t *key, GError **error);
 

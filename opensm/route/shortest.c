@@ -63,7 +63,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	if (hops) {
 		routing = routing_new_unset(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
-		routing->note = g_strdup(graph->note);
+		routing->note = g_strdup(graph->note ? graph->note : graph->roots_note);
 		if (engine->wishes)
 			route_mark_wishes(graph, fabric, input);
 		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))

@@ -19,3 +19,4 @@ include tests/unit/preload.mk
 include tests/unit/console.mk
 include tests/unit/osmroute.mk
 include tests/unit/osmsim.mk
+include tests/unit/updown.mk
