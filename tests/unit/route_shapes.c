@@ -269,6 +269,15 @@ static struct topology *no_cable(struct shape *shape)
 	return topology;
 }
 
+/* More switches than there are bits in a word or two. */
+static struct topology *large(struct shape *shape)
+{
+	static const char *const specs[] = { "fattree:10", "torus:6x5x5:1", "mesh:12x11:1",
+					     "hypercube:7:1", "random:130:5:2:7" };
+
+	return generate(shape, g_strdup(specs[make_number(&shape->state, G_N_ELEMENTS(specs))]));
+}
+
 /* ---- what is done to all ---- */
 
 /* Swaps the cables of each switch over its ports: nothing may depend on tidy cabling. */
@@ -433,6 +442,7 @@ static const struct {
 	[SHAPE_ONE_SWITCH] = { one_switch, 2 },
 	[SHAPE_BACK_TO_BACK] = { back_to_back, 1 },
 	[SHAPE_NO_CABLE] = { no_cable, 1 },
+	[SHAPE_LARGE] = { large, 1 },
 };
 
 static void make(struct shape *shape, uint64_t seed)

@@ -24,6 +24,7 @@ enum shape_kind {
 	SHAPE_ONE_SWITCH,
 	SHAPE_BACK_TO_BACK,
 	SHAPE_NO_CABLE, /* a host or a switch alone */
+	SHAPE_LARGE,
 	SHAPE_KINDS,
 };
 
