@@ -24,6 +24,11 @@
 #define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
 #define WORK_EACH (UINT64_C(1) << 25)  /* above, LIDs of a leaf are routed by the bundle */
 
+/* The first step of a way. */
+struct step {
+	uint32_t link, to;
+};
+
 struct balance {
 	const struct route_graph *graph;
 	struct routing *routing;
@@ -33,19 +38,25 @@ struct balance {
 	uint32_t *to;	     /* switch at the end of a link */
 	uint32_t *first;     /* [n]: candidates of a switch towards the leaf at hand */
 	uint32_t *last;
-	uint32_t *candidates; /* links */
+	struct step *candidates;
+	struct step *chosen;  /* by switch */
+	uint32_t *turns;      /* [n]: the LID at hand modulo n, for n up to most_candidates */
+	uint32_t most_candidates;
 	uint32_t *order;      /* switches from the farthest to the nearest, leaf left out */
 	uint32_t n_order;
 	uint32_t leaf;	      /* at hand */
+	uint64_t *own;	 /* [switch]: flow of its hosts */
 	uint64_t *flow;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
-	uint32_t *link_of; /* [n * 256]: link of an exit port */
+	uint8_t *link_of; /* [n * 256]: link of an exit port, counted from the first of the switch */
+	uint32_t *first_link; /* [n] */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */
 	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
 			      to the same switch, how many over this link */
 	uint32_t bundle;   /* LIDs of a leaf routed together */
 	const struct route_input *input;
+	uint32_t turn; /* LID at hand */
 	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
 };
 
@@ -87,7 +98,7 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 {
 	const struct route_graph *graph = balance->graph;
 	const uint8_t *hops = hops_to(balance, leaf);
-	uint32_t n = 0;
+	uint32_t n = 0, most = 0;
 
 	balance->leaf = leaf;
 	order_by_distance(balance, hops);
@@ -101,10 +112,13 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 			if (!route_leads(graph, e, hops[sw], hops[edge->to]))
 				continue;
 			for (unsigned int k = 0; k < edge->n_links; k++)
-				balance->candidates[n++] = edge->first_link + k;
+				balance->candidates[n++] =
+					(struct step){ edge->first_link + k, edge->to };
 		}
 		balance->last[sw] = n;
+		most = MAX(most, n - balance->first[sw]);
 	}
+	balance->most_candidates = most;
 }
 
 /* The finalizer of MurmurHash3: each bit of the words changes half of those of the result. */
@@ -117,51 +131,63 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 	return (x ^ x >> 33) >> 16;
 }
 
-/* Load of the busiest link on the best way to the leaf that begins with this one. */
-static uint64_t load_by(const struct balance *balance, uint32_t link)
+/* Load of the busiest link on the best way to the leaf that begins with this step. */
+static uint64_t load_by(const struct balance *balance, const struct step *step)
 {
-	return MAX(balance->load[link], balance->ahead[balance->to[link]]);
+	return MAX(balance->load[step->link], balance->ahead[step->to]);
 }
 
-static void look_ahead(struct balance *balance)
+/* Least load; from a start that goes round. Notes it. */
+static struct step choose(struct balance *balance, uint32_t sw, uint32_t start)
 {
-	balance->ahead[balance->leaf] = 0;
-	for (uint32_t i = balance->n_order; i--;) {
-		uint32_t sw = balance->order[i];
-		uint64_t least = UINT64_MAX;
+	const struct step *steps = &balance->candidates[balance->first[sw]];
+	const struct step *best = &steps[start];
+	uint32_t n = balance->last[sw] - balance->first[sw];
+	uint64_t least = load_by(balance, best);
 
-		for (uint32_t k = balance->first[sw]; k < balance->last[sw]; k++)
-			least = MIN(least, load_by(balance, balance->candidates[k]));
-		balance->ahead[sw] = least;
+	for (uint32_t i = start + 1; i < start + n; i++) {
+		const struct step *step = &steps[i < n ? i : i - n];
+		uint64_t load = load_by(balance, step);
+
+		best = load < least ? step : best;
+		least = MIN(load, least);
 	}
+	balance->ahead[sw] = least;
+	return *best;
 }
 
 /*
  * A system that no LID of the same port goes to yet first, then the switch and the link with the
- * fewest of them. Then least load; from a start that goes round.
+ * fewest of them. Then least load.
  */
-static uint32_t choose(const struct balance *balance, uint32_t sw, uint32_t owner, uint32_t turn)
+static struct step choose_for_port(struct balance *balance, uint32_t sw, uint32_t start,
+				   uint32_t owner)
+{
+	const struct step *steps = &balance->candidates[balance->first[sw]], *best = steps;
+	uint32_t n = balance->last[sw] - balance->first[sw];
+	uint64_t best_cost = UINT64_MAX, least = UINT64_MAX;
+
+	for (uint32_t i = start; i < start + n; i++) {
+		const struct step *step = &steps[i < n ? i : i - n];
+		uint64_t cost = load_by(balance, step);
+
+		least = MIN(least, cost);
+		if (balance->used_by[step->link] == owner)
+			cost += (uint64_t)balance->uses[step->link] << 40;
+		best = cost < best_cost ? step : best;
+		best_cost = MIN(cost, best_cost);
+	}
+	balance->ahead[sw] = least;
+	return *best;
+}
+
+static struct step draw_step(const struct balance *balance, uint32_t sw)
 {
 	uint32_t first = balance->first[sw], n = balance->last[sw] - first;
-	uint32_t best = balance->candidates[first], shift = balance->graph->shift ? sw : 0;
-	uint64_t best_cost = UINT64_MAX;
 
 	if (n == 1)
-		return best;
-	if (balance->seed)
-		return balance->candidates[first + draw(balance->seed, sw, turn) % n];
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t link = balance->candidates[first + (turn + shift + i) % n];
-		uint64_t cost = load_by(balance, link);
-
-		if (owner && balance->used_by[link] == owner)
-			cost += (uint64_t)balance->uses[link] << 40;
-		if (cost >= best_cost)
-			continue;
-		best_cost = cost;
-		best = link;
-	}
-	return best;
+		return balance->candidates[first];
+	return balance->candidates[first + draw(balance->seed, sw, balance->turn) % n];
 }
 
 /* Notes that a LID of the owner goes over this link, with all that have something in common. */
@@ -170,7 +196,7 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 	const uint32_t *system = balance->graph->system, *to = balance->to;
 
 	for (uint32_t i = balance->first[sw]; i < balance->last[sw]; i++) {
-		uint32_t other = balance->candidates[i];
+		uint32_t other = balance->candidates[i].link;
 
 		if (system[to[other]] != system[to[link]])
 			continue;
@@ -184,12 +210,10 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 
 static void start_flow(struct balance *balance, bool host)
 {
-	const struct route_graph *graph = balance->graph;
-
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
 
-		balance->flow[sw] = host ? own_flow(graph, sw) : 1;
+		balance->flow[sw] = host ? balance->own[sw] : 1;
 	}
 }
 
@@ -198,28 +222,53 @@ static void take_out(struct balance *balance, uint16_t lid, bool host, uint32_t 
 	start_flow(balance, host);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
-		uint32_t link = balance->link_of[sw * 256 + balance->routing->lft[sw][lid]];
+		uint32_t link = balance->first_link[sw] +
+				balance->link_of[sw * 256 + balance->routing->lft[sw][lid]];
 
 		balance->load[link] -= balance->flow[sw] * n_lids;
 		balance->flow[balance->to[link]] += balance->flow[sw];
 	}
 }
 
+/*
+ * Each switch chooses by what is on the links now: what this LID adds to those of a switch depends
+ * on its own choice only. So the nearest may be first, as the others look ahead to them.
+ */
+static void choose_all(struct balance *balance, uint32_t owner)
+{
+	balance->ahead[balance->leaf] = 0;
+	for (uint32_t n = 1; n <= balance->most_candidates; n++)
+		balance->turns[n] = balance->turn % n;
+	for (uint32_t i = balance->n_order; i--;) {
+		uint32_t sw = balance->order[i], n = balance->last[sw] - balance->first[sw];
+		uint32_t start = balance->turns[n];
+
+		if (balance->graph->shift)
+			start = (balance->turn + sw) % n;
+		if (balance->seed)
+			balance->chosen[sw] = draw_step(balance, sw);
+		else if (owner)
+			balance->chosen[sw] = choose_for_port(balance, sw, start, owner);
+		else
+			balance->chosen[sw] = choose(balance, sw, start);
+		if (owner)
+			note_use(balance, sw, balance->chosen[sw].link, owner);
+	}
+}
+
 static void put_in(struct balance *balance, uint16_t lid, bool host, uint32_t n_lids,
 		   uint32_t owner)
 {
+	balance->turn = lid;
+	choose_all(balance, owner);
 	start_flow(balance, host);
-	if (!balance->seed)
-		look_ahead(balance);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
-		uint32_t link = choose(balance, sw, owner, lid);
+		struct step step = balance->chosen[sw];
 
-		balance->load[link] += balance->flow[sw] * n_lids;
-		balance->flow[balance->to[link]] += balance->flow[sw];
-		balance->routing->lft[sw][lid] = balance->graph->links[link];
-		if (owner)
-			note_use(balance, sw, link, owner);
+		balance->load[step.link] += balance->flow[sw] * n_lids;
+		balance->flow[step.to] += balance->flow[sw];
+		balance->routing->lft[sw][lid] = balance->graph->links[step.link];
 	}
 }
 
@@ -333,6 +382,9 @@ static void index_links(struct balance *balance)
 	const struct route_graph *graph = balance->graph;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		balance->own[sw] = own_flow(graph, sw);
+		if (route_degree(graph, sw))
+			balance->first_link[sw] = graph->edges[graph->first_edge[sw]].first_link;
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 			const struct route_edge *edge = &graph->edges[e];
 
@@ -340,7 +392,8 @@ static void index_links(struct balance *balance)
 				uint32_t link = edge->first_link + k;
 
 				balance->to[link] = edge->to;
-				balance->link_of[sw * 256 + graph->links[link]] = link;
+				balance->link_of[sw * 256 + graph->links[link]] =
+					link - balance->first_link[sw];
 			}
 		}
 	}
@@ -360,7 +413,10 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.column = g_malloc(n);
 	balance.load = g_new0(uint64_t, n_links);
 	balance.to = g_new(uint32_t, n_links);
-	balance.candidates = g_new(uint32_t, n_links);
+	balance.candidates = g_new(struct step, n_links);
+	balance.chosen = g_new(struct step, n);
+	balance.turns = g_new(uint32_t, 256);
+	balance.own = g_new(uint64_t, n);
 	balance.used_by = g_new0(uint32_t, n_links);
 	balance.uses = g_new0(uint32_t, n_links);
 	balance.first = g_new(uint32_t, n);
@@ -368,7 +424,8 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.order = g_new(uint32_t, n);
 	balance.flow = g_new0(uint64_t, n);
 	balance.ahead = g_new0(uint64_t, n);
-	balance.link_of = g_new0(uint32_t, (size_t)n * 256);
+	balance.link_of = g_malloc0((size_t)n * 256);
+	balance.first_link = g_new0(uint32_t, n);
 	index_links(&balance);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
@@ -377,6 +434,9 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	g_free(balance.load);
 	g_free(balance.to);
 	g_free(balance.candidates);
+	g_free(balance.chosen);
+	g_free(balance.turns);
+	g_free(balance.own);
 	g_free(balance.used_by);
 	g_free(balance.uses);
 	g_free(balance.first);
@@ -385,4 +445,5 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	g_free(balance.flow);
 	g_free(balance.ahead);
 	g_free(balance.link_of);
+	g_free(balance.first_link);
 }
