@@ -388,7 +388,10 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct routing *routing = NULL;
 	struct route_change *change;
 
-	if (!old->trace || old->trace->graph->note) /* weights, which change.c does not know */
+	if (!old->trace)
+		return NULL;
+	/* of weights and of hosts set aside change.c knows nothing */
+	if (old->trace->graph->note || old->trace->graph->weight || old->trace->graph->aside)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && hosts_meet(change))

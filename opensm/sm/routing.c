@@ -115,7 +115,9 @@ static bool same_choice(struct sm *sm)
 	bool same = sm->route_files == sm->routed_by &&
 		    now->scatter_ports == old->scatter_ports &&
 		    now->port_shifting == old->port_shifting &&
-		    now->port_profile_switch_nodes == old->port_profile_switch_nodes;
+		    now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
+		    now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
+		    now->connect_roots == old->connect_roots;
 
 	subnet_unref(subnet);
 	return same;

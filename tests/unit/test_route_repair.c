@@ -357,8 +357,8 @@ static uint64_t n_hosts(const struct fabric *fabric)
 
 /*
  * Against tables computed whole. A tenth more is fine, and so is one LID more on one cable, as in a
- * small fabric a few make a tenth; if just one thing is out and ports have one LID, an eighth. After
- * many losses there can be some more, now and then.
+ * small fabric a few make a tenth; if just one thing is out and ports have one LID, an eighth.
+ * After many losses there can be some more, now and then.
  */
 static void judge_balance(const struct trial *trial)
 {
