@@ -421,9 +421,10 @@ START_TEST(test_unknown)
 			struct routing *b = engine->compute(fabric, &input, &error);
 
 			ck_assert(a && (b || error));
-			if (!b) /* none of the roots is there */
-				ck_assert_msg(strstr(error->message, "root") != NULL, "%s",
-					      error->message);
+			if (!b) /* an engine may not do without any of those that are named */
+				ck_assert_msg(strstr(error->message, "root") ||
+						      strstr(error->message, "compute node"),
+					      "%s", error->message);
 			for (uint32_t sw = 0; b && sw < a->n_switches; sw++)
 				if (files[file].kind != GUIDS)
 					ck_assert_int_eq(memcmp(a->lft[sw], b->lft[sw],
