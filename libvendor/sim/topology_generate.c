@@ -14,7 +14,7 @@
 
 #define DIMENSIONS_MAX 8
 #define NUMBERS_MAX 10
-#define RANKS_MAX 8 /* of switches in a tree */
+#define RANKS_MAX 16 /* of switches in a tree */
 #define LISTS_MAX 3
 
 struct generator {
@@ -193,7 +193,8 @@ static void xgft_level(struct generator *gen, struct xgft *tree, unsigned int le
 
 static bool xgft(struct generator *gen, const struct spec *spec, GError **error)
 {
-	static const unsigned int single[RANKS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+	static const unsigned int single[RANKS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1,
+							1, 1, 1, 1, 1, 1, 1, 1};
 	struct xgft tree = {
 		.h = spec->length[0],
 		.m = spec->lists[0],
@@ -518,7 +519,7 @@ static bool spec_parse_lists(struct spec *spec, const char *at, GError **error)
 		do {
 			if (spec->length[list] == RANKS_MAX ||
 			    !take_unsigned(&at, &spec->lists[list][spec->length[list]++]))
-				return refuse(spec, error, "1 to 8 numbers a list, as in 4,2:1,2");
+				return refuse(spec, error, "1 to 16 numbers a list, as in 4,2:1,2");
 		} while (*at++ == ',');
 	} while (at[-1] == ':');
 	if (at[-1])

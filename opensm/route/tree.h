@@ -5,7 +5,7 @@
 
 #include "route/graph.h"
 
-#define TREE_RANKS_MAX 8
+#define TREE_RANKS_MAX 16
 #define TREE_NO_RANK 0xFF
 #define TREE_SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
 
