@@ -164,6 +164,47 @@ START_TEST(test_damaged_trees_leave_nobody_out)
 }
 END_TEST
 
+/* Gives the LID to any edge that begins a best path; none if no legal path is there. */
+static void choose_any(struct routing *routing, const struct route_graph *graph,
+		       const uint8_t *hops, uint32_t sw, uint16_t lid, uint32_t leaf,
+		       uint64_t *state)
+{
+	uint32_t n = 0, first = graph->first_edge[sw], best = 0;
+
+	for (uint32_t e = first; e < graph->first_edge[sw + 1]; e++)
+		if (route_leads(graph, e, hops[(size_t)sw * graph->n + leaf],
+				hops[(size_t)graph->edges[e].to * graph->n + leaf]) &&
+		    !make_number(state, ++n))
+			best = e;
+	if (n)
+		routing_put(routing, sw, lid, graph->links[graph->edges[best].first_link]);
+}
+
+/* Tables that keep old entries are a mixture of best ones: turns must be no danger in any. */
+START_TEST(test_any_mixture_is_free)
+{
+	const struct route_input input = { .threads = 1 };
+	uint64_t state = 1;
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct fabric *fabric = damaged("fattree:12", seed, 4 + seed);
+		struct routing *routing = compute(fabric, "updn", &input);
+		struct route_graph *graph = route_graph_new(fabric);
+		g_autofree uint8_t *hops =
+			route_find("updn")->hops(graph, fabric, &input, NULL, NULL);
+
+		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+			for (uint32_t sw = 0; sw < graph->n; sw++)
+				choose_any(routing, graph, hops, sw, lid,
+					   checker_leaf(fabric, lid), &state);
+		checker_accept(fabric, routing, "a mixture");
+		route_graph_free(graph);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
 /* ---- hosts on roots ---- */
 
 static void move_host(struct builder *builder, const char *host, const char *root, unsigned int num)
@@ -394,6 +435,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, test_other_networks_are_even, 0, G_N_ELEMENTS(uneven));
 	tcase_add_test(tcase, test_damaged_trees_leave_nobody_out);
+	tcase_add_test(tcase, test_any_mixture_is_free);
 	tcase_add_test(tcase, test_hosts_on_roots);
 	tcase_add_test(tcase, test_roots_reach_roots);
 	tcase_add_test(tcase, test_odd_roots_are_told);
