@@ -17,7 +17,8 @@ struct turner {
 	const uint64_t *up[256];
 	uint64_t *wrong; /* LIDs that turn anywhere */
 	uint64_t turns;
-	GArray *list;	 /* the first of them */
+	struct verify_turn *list; /* the first of them */
+	uint64_t n_listed, room;
 };
 
 static void view_switch(struct turner *turner, uint32_t sw)
@@ -40,20 +41,28 @@ static void view_switch(struct turner *turner, uint32_t sw)
 	}
 }
 
+static void list_turn(struct turner *turner, uint16_t lid)
+{
+	if (turner->n_listed == turner->room) {
+		turner->room = MAX(64, 2 * turner->room);
+		turner->list = g_renew(struct verify_turn, turner->list, turner->room);
+	}
+	turner->list[turner->n_listed++] = (struct verify_turn){ turner->sw, lid };
+}
+
 static void note_turns(struct turner *turner, uint32_t word, uint64_t lids)
 {
 	struct verify *verify = turner->proof->verify;
 
 	for (; lids; lids &= lids - 1) {
 		uint16_t lid = word * 64 + __builtin_ctzll(lids);
-		struct verify_turn turn = { turner->sw, lid };
 		uint8_t port = turner->lft[lid];
 		uint32_t to = verify_across(verify, turner->sw, port);
 		uint8_t out = verify->routing->lft[to][lid];
 
 		dependency_add(verify->dependency, turner->sw, port, out);
 		if (turner->turns++ < turner->proof->turns_listed)
-			g_array_append_val(turner->list, turn);
+			list_turn(turner, lid);
 		if (verify_across(verify, to, out) == turner->sw)
 			turner->turns = turner->proof->turns_max + 1; /* to and fro: give up */
 	}
@@ -91,7 +100,6 @@ static void find_turns(void *arg, uint32_t first, uint32_t last)
 
 	turner->proof = proof;
 	turner->wrong = g_new0(uint64_t, proof->n_words);
-	turner->list = g_array_new(FALSE, FALSE, sizeof(struct verify_turn));
 	for (uint32_t sw = first; sw < last && turner->turns <= proof->turns_max; sw++) {
 		const uint64_t *up = proof->up + (size_t)sw * proof->n_words;
 
@@ -110,9 +118,9 @@ static void find_turns(void *arg, uint32_t first, uint32_t last)
 	for (uint32_t w = 0; w < proof->n_words; w++)
 		proof->turning[w] |= turner->wrong[w];
 	proof->n_turns += turner->turns;
-	g_array_append_vals(proof->turns, turner->list->data, turner->list->len);
+	g_array_append_vals(proof->turns, turner->list, turner->n_listed);
 	pthread_mutex_unlock(&proof->lock);
-	g_array_unref(turner->list);
+	g_free(turner->list);
 	g_free(turner->wrong);
 	g_free(turner);
 }
@@ -144,14 +152,14 @@ unsigned int verify_most_hops(const struct verify_proof *proof)
 
 /* ---- walks: how far it is by way of turns ---- */
 
+struct upstream {
+	uint32_t sw, hops;
+};
+
 struct turn_walk {
 	struct verify_proof *proof;
 	uint32_t *prefix; /* [switch]: no way up and then down that leads there is longer */
-	GArray *stack;	  /* struct upstream */
-};
-
-struct upstream {
-	uint32_t sw, hops;
+	struct upstream *stack; /* no longer than there are switches */
 };
 
 /* Hops to the owner; 0 if it is not met. */
@@ -178,20 +186,19 @@ static uint32_t hops_before(struct turn_walk *walk, struct verify_turn turn)
 {
 	const struct verify *verify = walk->proof->verify;
 	const struct route_graph *graph = verify->graph;
-	struct upstream at = { turn.sw, 0 };
-	uint32_t most = 0;
+	uint32_t most = 0, n = 0;
 
-	g_array_append_val(walk->stack, at);
-	while (walk->stack->len) {
-		at = g_array_index(walk->stack, struct upstream, walk->stack->len - 1);
-		g_array_set_size(walk->stack, walk->stack->len - 1);
+	walk->stack[n++] = (struct upstream){ turn.sw, 0 };
+	while (n) {
+		struct upstream at = walk->stack[--n];
+
 		most = MAX(most, at.hops);
 		for (uint32_t e = graph->first_edge[at.sw]; e < graph->first_edge[at.sw + 1]; e++) {
-			struct upstream from = { graph->edges[e].to, at.hops + 1 };
-			uint8_t port = verify->routing->lft[from.sw][turn.lid];
+			uint32_t from = graph->edges[e].to;
+			uint8_t port = verify->routing->lft[from][turn.lid];
 
-			if (verify_across(verify, from.sw, port) == at.sw)
-				g_array_append_val(walk->stack, from);
+			if (verify_across(verify, from, port) == at.sw)
+				walk->stack[n++] = (struct upstream){ from, at.hops + 1 };
 		}
 	}
 	return most;
@@ -204,7 +211,7 @@ static void walk_turns(void *arg, uint32_t first, uint32_t last)
 	struct turn_walk walk = *all;
 	struct verify_proof *proof = walk.proof;
 
-	walk.stack = g_array_new(FALSE, FALSE, sizeof(struct upstream));
+	walk.stack = g_new(struct upstream, proof->verify->graph->n + 1);
 	for (uint32_t i = first; i < last; i++) {
 		struct verify_turn turn = g_array_index(proof->turns, struct verify_turn, i);
 		uint32_t hops = walk_turn(proof, turn);
@@ -214,7 +221,7 @@ static void walk_turns(void *arg, uint32_t first, uint32_t last)
 		else if (hops + walk.prefix[turn.sw] > atomic_load(&proof->widest))
 			verify_widen(&proof->widest, hops + hops_before(&walk, turn));
 	}
-	g_array_unref(walk.stack);
+	g_free(walk.stack);
 }
 
 /* How far packets may have gone when they come to each switch; twice by places, up and down. */
