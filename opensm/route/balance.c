@@ -48,7 +48,7 @@ struct balance {
 	uint64_t *own;	 /* [switch]: flow of its hosts */
 	uint64_t *flow;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
-	uint8_t *link_of; /* [n * 256]: link of an exit port, counted from the first of the switch */
+	uint8_t *link_of;     /* [n * 256]: link of an exit port, as so many after the first one */
 	uint32_t *first_link; /* [n] */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */

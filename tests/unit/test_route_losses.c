@@ -100,13 +100,13 @@ static GArray *list_cables(struct builder *builder)
 }
 
 /* With any of the cables lost, each step-th tried, no channel has more than so much. */
-static void lose_one(const char *engine, const char *spec, uint32_t step, double most)
+static void lose_one(const char *engine, const char *spec, uint8_t lmc, uint32_t step, double most)
 {
 	const struct route_input input = { .threads = 1 };
 	struct builder *builder = make_builder_of(spec);
 	GArray *cables;
 
-	make_lids(builder, 0);
+	make_lids(builder, lmc);
 	cables = list_cables(builder);
 	ck_assert_uint_gt(cables->len, 0);
 	for (uint32_t i = 0; i < cables->len; i += step) {
@@ -136,24 +136,80 @@ START_TEST(test_one_lost_cable_burdens_all)
 	static const char *const engines[] = { "minhop", "updn", "ftree" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
-		lose_one(engines[i], "fattree:8", 7, 1.45);
-		lose_one(engines[i], "fattree:16", 401, 1.20);
-		lose_one(engines[i], "xgft:8,8,4:1,8,8", 29, 1.50);
+		lose_one(engines[i], "fattree:8", 0, 7, 1.45);
+		lose_one(engines[i], "fattree:16", 0, 401, 1.20);
+		lose_one(engines[i], "xgft:8,8,4:1,8,8", 0, 29, 1.50);
 	}
+}
+END_TEST
+
+/* First LIDs of ports are spread as if there were no others. */
+START_TEST(test_one_lost_cable_with_more_lids)
+{
+	lose_one("minhop", "fattree:8", 1, 11, 1.45);
+	lose_one("updn", "fattree:8", 2, 31, 1.45);
 }
 END_TEST
 
 /* Of parallel cables too: what is left to the same parent shares, and so do other parents. */
 START_TEST(test_one_lost_parallel_cable)
 {
-	lose_one("minhop", "xgft:8,8:1,4:1,2", 3, 1.30);
+	lose_one("minhop", "xgft:8,8:1,4:1,2", 0, 3, 1.30);
 }
 END_TEST
 
 /* Half of the cables would do, and carry twice the mean: without one there are still enough. */
 START_TEST(test_spare_cables_are_used)
 {
-	lose_one("minhop", "xgft:4,8:1,8", 1, 2.26);
+	lose_one("minhop", "xgft:4,8:1,8", 0, 1, 2.26);
+}
+END_TEST
+
+/* The tables of one thread are those of several. */
+static void check_threads(const struct fabric *fabric, const char *engine)
+{
+	struct route_input input = { .threads = 1 };
+	struct routing *one = route_find(engine)->compute(fabric, &input, NULL);
+
+	ck_assert_ptr_nonnull(one);
+	for (input.threads = 2; input.threads <= 3; input.threads++) {
+		struct routing *many = route_find(engine)->compute(fabric, &input, NULL);
+
+		ck_assert_ptr_nonnull(many);
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			ck_assert_mem_eq(one->lft[sw], many->lft[sw], one->n_blocks * 64);
+		routing_unref(many);
+	}
+	routing_unref(one);
+}
+
+/* With some cables lost; unlinking one twice does nothing. */
+static void check_threads_of(const char *spec, uint8_t lmc)
+{
+	struct builder *builder = make_builder_of(spec);
+	struct fabric *fabric;
+	GArray *cables;
+	uint64_t state = 1;
+
+	make_lids(builder, lmc);
+	cables = list_cables(builder);
+	for (uint32_t i = 0; i < cables->len / 12; i++)
+		builder_unlink(g_array_index(cables, struct cable,
+					     make_number(&state, cables->len)).a);
+	fabric = builder_freeze(builder);
+	check_threads(fabric, "minhop");
+	check_threads(fabric, "updn");
+	g_array_unref(cables);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+
+START_TEST(test_threads_change_nothing)
+{
+	check_threads_of("fattree:8", 0);
+	check_threads_of("fattree:12", 1);
+	check_threads_of("xgft:8,8:1,4:1,2", 1);
+	check_threads_of("torus:4x4x3:2", 0);
 }
 END_TEST
 
@@ -164,8 +220,10 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, test_one_lost_cable_burdens_all);
+	tcase_add_test(tcase, test_one_lost_cable_with_more_lids);
 	tcase_add_test(tcase, test_one_lost_parallel_cable);
 	tcase_add_test(tcase, test_spare_cables_are_used);
+	tcase_add_test(tcase, test_threads_change_nothing);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
