@@ -314,10 +314,15 @@ static bool apply(struct load *load, GError **error)
 	return true;
 }
 
-/* Sets *mend if entries are dead, and the result is wrong or has credit loops. */
+/* How a fill turned out. */
+struct outcome {
+	bool dead; /* some entries of the files are */
+	bool good; /* right, and without a credit loop */
+};
+
 static struct routing *fill_by(const struct routing *filler, bool hosts_only,
 			       const struct fabric *fabric, const struct route_input *input,
-			       bool *mend, GError **error)
+			       struct outcome *outcome, GError **error)
 {
 	struct load *load = g_new0(struct load, 1);
 	struct routing *routing = routing_new(fabric, route_engine_file.name,
@@ -332,7 +337,8 @@ static struct routing *fill_by(const struct routing *filler, bool hosts_only,
 	route_fixed_init(&load->fixed, routing);
 	if (!apply(load, error))
 		g_clear_pointer(&routing, routing_unref);
-	*mend = (load->dead_entries || load->no_port) && !(load->right && load->acyclic);
+	outcome->dead = load->dead_entries || load->no_port;
+	outcome->good = load->right && load->acyclic;
 	route_fixed_clear(&load->fixed);
 	g_free(load);
 	return routing;
@@ -342,7 +348,7 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 				    GError **error)
 {
 	struct routing *minhop, *updn, *routing, *other = NULL;
-	bool mend;
+	struct outcome outcome;
 
 	if (!input->lfts.file && !input->hops.file) {
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
@@ -352,11 +358,13 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 	minhop = route_engine_minhop.compute(fabric, input, error);
 	if (!minhop)
 		return NULL;
-	routing = fill_by(minhop, false, fabric, input, &mend, error);
-	updn = routing && mend ? route_engine_updn.compute(fabric, input, NULL) : NULL;
+	routing = fill_by(minhop, false, fabric, input, &outcome, error);
+	updn = routing && outcome.dead && !outcome.good
+		       ? route_engine_updn.compute(fabric, input, NULL)
+		       : NULL;
 	if (updn)
-		other = fill_by(updn, true, fabric, input, &mend, NULL);
-	if (other && !mend) {
+		other = fill_by(updn, true, fabric, input, &outcome, NULL);
+	if (other && outcome.good) {
 		routing_unref(routing);
 		routing = g_steal_pointer(&other);
 	}

@@ -229,6 +229,13 @@ static enum column judge_column(const struct fabric *fabric, const struct routin
 	return column;
 }
 
+/* Whether the engine found LIDs of switches better filled by updn, so that there is no deadlock. */
+static bool is_replaced(const struct fabric *fabric, const struct routing *again, uint16_t lid)
+{
+	return again->promises & ROUTE_DEADLOCK_FREE &&
+	       fabric_is_switch(fabric, fabric->ports[fabric_port_by_lid(fabric, lid)].node);
+}
+
 /* Entries that lead somewhere are as they were; open ones, and dead ones, lead to the owner. */
 static void expect_column(const struct fabric *fabric, const struct routing *routing,
 			  const struct routing *again, uint16_t lid, const char *what)
@@ -256,7 +263,8 @@ static void expect_entries(const struct fabric *fabric, const struct routing *ro
 			   const struct routing *again, const char *what)
 {
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
-		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
+		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE &&
+		    !is_replaced(fabric, again, lid))
 			expect_column(fabric, routing, again, lid, what);
 }
 
@@ -291,7 +299,9 @@ static void try_file(struct trial *trial, const struct routing *routing, const c
 		ck_assert_ptr_null(error);
 		expect_entries(trial->fabric, routing, again, what);
 		checker_run(&checker, trial->fabric, again);
-		checker_agrees(&checker, 1, what);
+		ck_assert_msg(checker_agrees(&checker, 1, what) ||
+				      !(again->promises & ROUTE_DEADLOCK_FREE),
+			      "%s: read back with a promise that is not kept", what);
 		checker_clear(&checker);
 	}
 	routing_unref(again);
