@@ -474,7 +474,8 @@ START_TEST(test_damaged_trees)
 		single += net.w[level] * net.p[level] == 1;
 	net_close(&net);
 	/* a single cable up may be all that a subtree has */
-	ck_assert_msg(refused <= (single ? n / 2 : n / 6), "%s: %u of %u refused", shapes[_i], refused, n);
+	ck_assert_msg(refused <= (single ? n / 2 : n / 6), "%s: %u of %u refused", shapes[_i],
+		      refused, n);
 }
 END_TEST
 
@@ -645,6 +646,72 @@ START_TEST(test_io_nodes_on_roots)
 }
 END_TEST
 
+/* Plugs some hosts, which are among the I/O nodes then, into any port of any switch. */
+static void scatter_hosts(struct builder *builder, uint64_t *state, GArray *io, GArray *compute)
+{
+	GPtrArray *nodes = builder_walk(builder);
+
+	for (uint32_t i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i], *sw;
+		bool moves = make_number(state, 6) == 0;
+
+		if (builder_is_switch(node) || &node->ports[1] == builder->sm_port)
+			continue;
+		if (moves || make_number(state, 20) == 0)
+			g_array_append_val(io, node->ports[1].guid);
+		else
+			g_array_append_val(compute, node->ports[1].guid);
+		do
+			sw = nodes->pdata[make_number(state, nodes->len)];
+		while (!builder_is_switch(sw));
+		if (moves && sw != builder->sm_port->peer->node)
+			builder_link(&sw->ports[1 + make_number(state, sw->info.num_ports)],
+				     &node->ports[1]);
+	}
+	g_ptr_array_unref(nodes);
+}
+
+/* Whatever the files say, a table is right or there is none. */
+static bool check_scattered(const char *shape, uint64_t seed)
+{
+	g_autoptr(GArray) io = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	g_autoptr(GArray) compute = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct route_input input = {.threads = 1, .reverse_hops = seed % 5};
+	uint64_t state = seed;
+	struct net net;
+	bool routed;
+
+	net_open(&net, shape);
+	rearrange(net.builder, seed);
+	scatter_hosts(net.builder, &state, io, compute);
+	input.io = (const uint64_t *)(void *)io->data;
+	input.n_io = seed % 4 ? io->len : 0;
+	input.compute = (const uint64_t *)(void *)compute->data;
+	input.n_compute = seed % 3 ? compute->len : 0;
+	make_lids(net.builder, seed % 2);
+	net.fabric = builder_freeze(net.builder);
+	net.routing = route_find("ftree")->compute(net.fabric, &input, NULL);
+	routed = net.routing != NULL;
+	if (routed)
+		checker_accept(net.fabric, net.routing, shape);
+	net_close(&net);
+	return routed;
+}
+
+START_TEST(test_hosts_anywhere)
+{
+	static const char *const with_room[] = {
+		"xgft:4,6:1,4:1,3", "xgft:4,4,4:1,2,2:1,2,3", "xgft:3,3,3,3:1,3,2,2:1,1,2,2",
+	};
+	unsigned int routed = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(with_room); i++)
+		for (uint64_t seed = 1; seed <= 40; seed++)
+			routed += check_scattered(with_room[i], seed);
+	ck_assert_uint_ge(routed, 40);
+}
+END_TEST
+
 static struct routing *try_root(const struct route_input *input, const char *sm, GError **error)
 {
 	struct net net;
@@ -707,6 +774,7 @@ int main(void)
 	tcase = tcase_create("io");
 	tcase_add_test(tcase, test_io_nodes_do_not_disturb);
 	tcase_add_loop_test(tcase, test_io_nodes_on_roots, 0, G_N_ELEMENTS(io_cases));
+	tcase_add_test(tcase, test_hosts_anywhere);
 	tcase_add_test(tcase, test_who_may_not_be_left_out);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
