@@ -9,11 +9,14 @@
  * Any mixture of entries that begin best paths is complete and free of loops, and of credit loops
  * if the graph is oriented.
  *
- * Balance is kept by counting: each entry to be replaced gets that of the best ports which has the
- * fewest LIDs at this switch. Switches of one kind, as far from hosts as each other, begin to look
- * at one port after the other, so that they do not all choose alike. In most tables there are LIDs
- * that nobody sends to a switch; where cables changed, these do not count: LIDs are weighed by the
- * hosts that are there and those of the neighbours that send the LID here, as the old tables are.
+ * Balance is kept by taking turns. LIDs to be sent elsewhere take the best ports in turn, so that
+ * the ports of a switch get equally many, unless one has clearly more than another already. And
+ * switches of one kind, as far from hosts as each other, begin one port further each: so they do
+ * not all choose alike for a LID, and the cables that it comes down by share what comes.
+ *
+ * In most tables there are LIDs that nobody sends to a switch; where cables changed, these do not
+ * count: LIDs are weighed by the hosts that are there and those of the neighbours that send the LID
+ * here, as the old tables are.
  */
 #include <string.h>
 
@@ -24,12 +27,14 @@
 
 #define DETOUR_MAX 4 /* switches without a legal path on the way to one that has */
 
+#define SLACK 8 /* a part of so many is not clearly more */
 #define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
 
 struct repair {
 	struct route_change *change;
 	struct routing *routing;
 	uint32_t *turn; /* [switch]: its number among those of its kind */
+	uint32_t salt;	/* of this repair */
 };
 
 /* One switch while its row is repaired. */
@@ -38,6 +43,7 @@ struct row {
 	uint32_t sw;
 	const uint8_t *hops, *home;
 	uint32_t edges[256];  /* by exit port */
+	uint32_t chosen; /* ports, for LIDs of hosts that are sent here */
 	bool counted;
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
 	uint32_t *weight;    /* [LID]; if its cables changed, else they are all alike */
@@ -59,14 +65,6 @@ static void number_by_kind(struct repair *repair)
 	g_free(leaves);
 	g_free(rank);
 	g_free(met);
-}
-
-/* Where a search for the port begins: one further each time, and in each round, too. */
-static uint32_t start_of(const struct row *row, uint32_t n)
-{
-	uint32_t turn = row->repair->turn[row->sw];
-
-	return turn + turn / n;
 }
 
 /* Adds the weight of a neighbour to all LIDs that its old table sends here. */
@@ -153,6 +151,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 {
 	const struct route_graph *graph = row->repair->change->graph;
 	uint8_t links[256], best = ROUTE_NO_PORT;
+	uint32_t start = row->repair->turn[row->sw] + row->repair->salt + row->chosen;
 	uint64_t least = UINT64_MAX;
 	unsigned int n = 0;
 
@@ -167,10 +166,10 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	if (!row->counted)
 		count_ports(row);
 	for (unsigned int i = 0; i < n; i++) {
-		uint8_t port = links[(start_of(row, n) + i) % n];
+		uint8_t port = links[(start + i) % n];
 		uint64_t cost = (uint64_t)shared_by(row, lid, port) << 56 | row->count[port];
 
-		if (cost >= least)
+		if (cost + cost / SLACK >= least)
 			continue;
 		least = cost;
 		best = port;
@@ -178,14 +177,14 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	return best;
 }
 
-/* The entry of a LID that belongs to x, another switch, which this one reaches. */
-static uint8_t entry_for(struct row *row, uint32_t x, uint16_t lid)
+/* The entry that a LID of x, another switch, can have again, or keep; else ROUTE_NO_PORT. */
+static uint8_t good_entry(const struct row *row, uint32_t x, uint16_t lid)
 {
 	uint8_t was = row->repair->routing->lft[row->sw][lid];
 
 	if (leads(row, x, row->home[lid]))
 		return row->home[lid];
-	return leads(row, x, was) ? was : choose(row, x, lid);
+	return leads(row, x, was) ? was : ROUTE_NO_PORT;
 }
 
 static void repair_target(struct row *row, const struct route_target *target)
@@ -194,7 +193,11 @@ static void repair_target(struct row *row, const struct route_target *target)
 	uint8_t was = routing->lft[row->sw][target->lid], is = target->exit;
 
 	if (row->sw != target->leaf)
-		is = entry_for(row, target->leaf, target->lid);
+		is = good_entry(row, target->leaf, target->lid);
+	if (is == ROUTE_NO_PORT) {
+		is = choose(row, target->leaf, target->lid);
+		row->chosen += weight_of(row, target) != 0;
+	}
 	if (is == was)
 		return;
 	routing_put(routing, row->sw, target->lid, is);
@@ -209,9 +212,14 @@ static void repair_own_lids(struct row *row, uint32_t x)
 	const struct route_graph *graph = row->repair->change->graph;
 	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		routing_put(row->repair->routing, row->sw, graph->own_lid[x] + i,
-			    row->sw == x ? 0 : entry_for(row, x, graph->own_lid[x] + i));
+	for (unsigned int i = 0; i < n; i++) {
+		uint16_t lid = graph->own_lid[x] + i;
+		uint8_t is = row->sw == x ? 0 : good_entry(row, x, lid);
+
+		if (is == ROUTE_NO_PORT)
+			is = choose(row, x, lid);
+		routing_put(row->repair->routing, row->sw, lid, is);
+	}
 }
 
 /* The switch to which this one sent the LID at home, or by the old routing; FABRIC_NONE: none. */
@@ -334,6 +342,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 		row.hops = change->hops + (size_t)sw * change->n;
 		row.home = change->old->home->rows[change->row[sw]];
 		row.counted = false;
+		row.chosen = 0;
 		route_edges_by_port(change->graph, sw, row.edges);
 		if (change->before[sw] == FABRIC_NONE)
 			forget_absent(&row);
@@ -370,6 +379,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 		routing_from(change->fabric, change->old, change->row, change->before);
 	route_mark_wishes(graph, change->fabric, input);
 	number_by_kind(&repair);
+	repair.salt = change->n_anew + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	if (graph->up)
 		route_connect(graph, change->hops, change->next, repair.routing);
