@@ -126,7 +126,7 @@ struct routing {
 	uint16_t max_hops;
 	/*
 	 * [switch]: its place in an order that paths respect, if the engine has one: first to lower
-	 * places (up), then to higher ones. NULL if not. Nobody need believe it: see verify_order.c.
+	 * places (up), then to higher ones. NULL if not. Not to be believed: see verify_order.c.
 	 */
 	uint32_t *order;
 	/* [switch]: its hosts may lack paths to those of others of which this is true; or NULL */
