@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Properties of engines, verifier and multicast trees on random fabrics and on well-known shapes.
- * See test_route_property.c for all engines on all kinds of shapes.
+ * Engines and the verifier on well-known shapes, and multicast trees on random fabrics. For engines
+ * and the verifier on random fabrics see test_route_property.c.
  */
 #include <check.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
+#include "tests/unit/route_shapes.h"
 
 /* ---- helpers ---- */
 
@@ -55,107 +56,6 @@ static void check_accepted(const struct fabric *fabric, const struct routing *ro
 	checker_accept(fabric, routing, what);
 }
 
-/* Takes cables out of a fabric that nobody else holds yet: the subnet falls apart. */
-static void cut_cables(struct fabric *fabric, uint64_t *state, uint32_t percent)
-{
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		uint32_t peer = fabric->ports[i].peer;
-
-		if (peer == FABRIC_NONE || make_number(state, 100) >= percent)
-			continue;
-		fabric->ports[peer].peer = FABRIC_NONE;
-		fabric->ports[i].peer = FABRIC_NONE;
-	}
-}
-
-/* ---- minhop ---- */
-
-START_TEST(test_minhop_on_random_fabrics)
-{
-	for (uint64_t seed = 1; seed <= 1500; seed++) {
-		struct fabric *fabric = random_fabric(seed, 16);
-		struct routing *routing, *again;
-		uint64_t state = seed;
-
-		if (seed % 3 == 0)
-			cut_cables(fabric, &state, 10);
-		routing = route(fabric, "minhop");
-		again = route(fabric, "minhop");
-		check_accepted(fabric, routing, seed);
-		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			ck_assert_mem_eq(routing->lft[sw], again->lft[sw], routing->n_blocks * 64);
-		routing_unref(routing);
-		routing_unref(again);
-		fabric_unref(fabric);
-	}
-}
-END_TEST
-
-/* ---- updn, dnup ---- */
-
-/* Some switches of the fabric, and a GUID of none. */
-static struct route_input random_input(const struct fabric *fabric, uint64_t *state,
-				       uint64_t roots[4], struct route_id ids[8])
-{
-	struct route_input input = { .threads = 1 };
-
-	if (!fabric->n_switches)
-		return input;
-	input.roots = roots;
-	input.n_roots = make_number(state, 4);
-	for (uint32_t i = 0; i < input.n_roots; i++)
-		roots[i] = fabric->nodes[fabric->switches[make_number(state, fabric->n_switches)]
-						 .node].guid;
-	if (input.n_roots)
-		roots[input.n_roots++] = 0x123456;
-	input.ids = ids;
-	input.n_ids = make_number(state, 8);
-	for (uint32_t i = 0; i < input.n_ids; i++) {
-		ids[i].guid = fabric->nodes[make_number(state, fabric->n_nodes)].guid;
-		ids[i].id = make_number(state, 4);
-	}
-	return input;
-}
-
-START_TEST(test_updn_on_random_fabrics)
-{
-	unsigned int with_roots = 0, by_hosts = 0, trees = 0;
-
-	for (uint64_t seed = 1; seed <= 1500; seed++) {
-		struct fabric *fabric = random_fabric(seed, 16);
-		struct route_id ids[8];
-		uint64_t state = seed, roots[4];
-		struct route_input input = random_input(fabric, &state, roots, ids);
-		struct routing *routing;
-
-		if (seed % 3 == 0)
-			cut_cables(fabric, &state, 10);
-		routing = route(fabric, "updn");
-		check_accepted(fabric, routing, seed);
-		routing_unref(routing);
-		routing = route_find("updn")->compute(fabric, &input, NULL);
-		with_roots += routing != NULL;
-		if (routing)
-			check_accepted(fabric, routing, seed);
-		routing_unref(routing);
-		routing = route_find("ftree")->compute(fabric, &input, NULL);
-		trees += routing != NULL;
-		if (routing)
-			check_accepted(fabric, routing, seed);
-		routing_unref(routing);
-		routing = route_find("dnup")->compute(fabric, &input, NULL);
-		by_hosts += routing != NULL;
-		if (routing)
-			check_accepted(fabric, routing, seed);
-		routing_unref(routing);
-		fabric_unref(fabric);
-	}
-	ck_assert_uint_gt(with_roots, 500);
-	ck_assert_uint_gt(by_hosts, 500);
-	ck_assert_uint_gt(trees, 20);
-}
-END_TEST
-
 /* ---- dor ---- */
 
 static void check_dor(const char *spec, bool promise)
@@ -180,19 +80,6 @@ START_TEST(test_dor_promises_what_it_can)
 	check_dor("hypercube:4", true);
 	check_dor("torus:5x4", false);
 	check_dor("torus:3x3", true); /* rings of three: no path is longer than a step */
-}
-END_TEST
-
-START_TEST(test_dor_on_random_fabrics)
-{
-	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct fabric *fabric = random_fabric(seed, 16);
-		struct routing *routing = route(fabric, "dor");
-
-		check_accepted(fabric, routing, seed);
-		routing_unref(routing);
-		fabric_unref(fabric);
-	}
 }
 END_TEST
 
@@ -610,103 +497,6 @@ END_TEST
 
 /* ---- the verifier ---- */
 
-/* Damages some entries; any octet may come. */
-static void damage(struct routing *routing, const struct fabric *fabric, uint64_t *state)
-{
-	unsigned int n = 1 + make_number(state, 4);
-
-	for (unsigned int i = 0; i < n && fabric->max_lid; i++) {
-		uint32_t sw = make_number(state, fabric->n_switches);
-		uint32_t lid = 1 + make_number(state, fabric->max_lid);
-		unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
-
-		routing->lft[sw][lid] = make_number(state, 3) ? make_number(state, num_ports + 1)
-							      : make_number(state, 256);
-	}
-}
-
-START_TEST(test_verifier_finds_damage)
-{
-	unsigned int bad = 0;
-
-	for (uint64_t seed = 1; seed <= 2500; seed++) {
-		struct fabric *fabric = random_fabric(seed, 12);
-		struct routing *routing = route(fabric, "minhop");
-		struct route_verdict verdict;
-		uint64_t state = seed;
-
-		if (fabric->n_switches) {
-			damage(routing, fabric, &state);
-			compare(fabric, routing, seed);
-			bad += !route_verify(fabric, routing, &verdict);
-			route_verdict_clear(&verdict);
-		}
-		routing_unref(routing);
-		fabric_unref(fabric);
-	}
-	ck_assert_uint_gt(bad, 500);
-}
-END_TEST
-
-/* A table that reaches everything by detours: to each LID along a tree grown at random. */
-static void route_at_random(const struct fabric *fabric, struct routing *routing, uint64_t *state)
-{
-	uint32_t n = fabric->n_switches;
-	bool *in = g_new(bool, n);
-
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
-		uint8_t exit;
-
-		if (port != FABRIC_NONE)
-			leaf = fabric_leaf(fabric, port, &exit);
-		if (leaf == FABRIC_NONE)
-			continue;
-		memset(in, 0, n * sizeof(*in));
-		in[leaf] = true;
-		routing->lft[leaf][lid] = exit;
-		for (unsigned int tries = 0; tries < 400 * n; tries++) {
-			uint32_t sw = make_number(state, n);
-			uint8_t num = 1 + make_number(state, 24);
-			uint32_t to = checker_next_switch(fabric, sw, num);
-
-			if (in[sw] || to == FABRIC_NONE || !in[to])
-				continue;
-			in[sw] = true;
-			routing->lft[sw][lid] = num;
-		}
-	}
-	g_free(in);
-}
-
-START_TEST(test_verifier_accepts_detours)
-{
-	unsigned int good = 0, acyclic = 0;
-
-	for (uint64_t seed = 1; seed <= 400; seed++) {
-		struct fabric *fabric = random_fabric(seed, 8);
-		struct routing *routing = routing_new(fabric, "test", 0);
-		struct route_verdict verdict;
-		uint64_t state = seed;
-
-		if (fabric->n_switches) {
-			route_at_random(fabric, routing, &state);
-			compare(fabric, routing, seed);
-			routing->promises = ROUTE_DEADLOCK_FREE;
-			compare(fabric, routing, seed);
-			route_verify(fabric, routing, &verdict);
-			good += verdict.complete;
-			acyclic += verdict.acyclic;
-			route_verdict_clear(&verdict);
-		}
-		routing_unref(routing);
-		fabric_unref(fabric);
-	}
-	ck_assert_uint_gt(good, 300);
-	ck_assert_uint_gt(good, acyclic); /* cycles were among them */
-}
-END_TEST
-
 /* Going round a ring of four one way only: each LID is reached, and credits can lock up. */
 START_TEST(test_credit_loop_is_found)
 {
@@ -847,7 +637,7 @@ START_TEST(test_multicast_on_random_fabrics)
 		bool ok;
 
 		if (seed % 2)
-			cut_cables(fabric, &state, 15);
+			shape_cut(fabric, &state, 15);
 		for (unsigned int tries = 0; tries < 200 && n < 1 + seed % 12; tries++) {
 			members[n] = make_number(&state, fabric->n_ports);
 			n += fabric_is_endport(fabric, members[n]);
@@ -888,18 +678,13 @@ int main(void)
 	tcase_add_test(tcase, test_registry);
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_very_long_chain);
-	tcase_add_test(tcase, test_minhop_on_random_fabrics);
-	tcase_add_test(tcase, test_updn_on_random_fabrics);
 	tcase_add_test(tcase, test_ftree_spreads_compute_nodes);
 	tcase_add_test(tcase, test_dor_promises_what_it_can);
-	tcase_add_test(tcase, test_dor_on_random_fabrics);
 	tcase_add_test(tcase, test_dor_keeps_the_order_given);
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
 	tcase_add_test(tcase, test_threads_change_nothing);
 	tcase_add_test(tcase, test_losses_change_little);
-	tcase_add_test(tcase, test_verifier_finds_damage);
-	tcase_add_test(tcase, test_verifier_accepts_detours);
 	tcase_add_test(tcase, test_credit_loop_is_found);
 	tcase_add_test(tcase, test_multicast_on_random_fabrics);
 	suite_add_tcase(suite, tcase);
