@@ -247,7 +247,7 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 /*
  * Compute nodes in the order in which ftree numbers them. Leaves that have fewer than others are
  * filled up, so that the same place of each stands at the same distance; those before the first and
- * behind the last compute node are not there.
+ * behind the last compute node are not there, nor those without any host.
  */
 struct places {
 	const struct route_graph *graph;
@@ -313,7 +313,8 @@ void dump_ca_order(struct dump_view *view, FILE *out)
 	places.leaves = route_ftree_order(graph, view->fabric, view->input, places.order);
 	find_places(&places);
 	for (uint32_t i = places.first; i < places.last; i++)
-		put_compute(view, &places, places.order[i], places.most, out);
+		if (route_has_hosts(graph, places.order[i]))
+			put_compute(view, &places, places.order[i], places.most, out);
 	for (uint32_t i = places.leaves; places.leaves && i < graph->n; i++)
 		put_compute(view, &places, places.order[i], 0, out);
 	g_free(places.order);

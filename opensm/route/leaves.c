@@ -3,9 +3,9 @@
  * Subtrees: what hangs together when the switches above a rank are taken away. Missing switches and
  * cables do no harm to them.
  *
- * They tell which switches are leaves without hosts. Ranks are found by the distance from hosts;
- * an empty leaf is farther from these than what is above it, and so looks like a root. But a root
- * joins subtrees, and it does not.
+ * They tell which switches are leaves without hosts, or with such only as are no compute nodes.
+ * Ranks are found by the distance from the others; an empty leaf is farther from these than what is
+ * above it, and so looks like a root. But a root joins subtrees, and it does not.
  *
  * They give the order of leaves: that in which destinations are numbered, and in which an
  * operator ranks the processes of a job, so that a shift of all ranks has no contention.
@@ -79,7 +79,7 @@ static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, co
 {
 	unsigned int most = 0;
 
-	if (rank[sw] < 2 || route_has_hosts(graph, sw))
+	if (rank[sw] < 2 || (route_has_hosts(graph, sw) && !route_are_aside(graph, sw, sw)))
 		return NOT_IDLE;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint32_t to = graph->edges[e].to;
