@@ -21,6 +21,8 @@
 #include "route/orient.h"
 
 #define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
+#define TOUCHED_MAX 6 /* one switch in so many may have other cables than before */
+#define TOUCHED_MIN 16 /* or so many in all */
 
 /* ---- the same switches, cables and LIDs ---- */
 
@@ -420,6 +422,16 @@ static void note_changes(struct route_change *change)
 	g_free(edges.is);
 }
 
+/* Whether a new computation would be faster, and better balanced. */
+static bool is_too_much(const struct route_change *change)
+{
+	uint32_t touched = 0;
+
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		touched += change->touched[sw];
+	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
+}
+
 static void scatter(struct route_change *change, const uint8_t *from, uint8_t *to)
 {
 	for (uint32_t sw = 0; sw < change->n; sw++)
@@ -481,7 +493,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	fill_those_back(change);
 	note_changes(change);
 	note_lids(change);
-	if (search(change))
+	if (!is_too_much(change) && search(change))
 		return change;
 	route_change_free(change);
 	return NULL;

@@ -161,7 +161,8 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
  *
  * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were not
  * there, or were elsewhere, when the tables were last computed whole, if hosts have lost each other
- * by the rules of the engine, or if the engine cannot repair: then compute anew.
+ * by the rules of the engine, if a sixth of the switches have other cables than before, or if the
+ * engine cannot repair: then compute anew.
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
 			       const struct routing *old);
