@@ -246,7 +246,8 @@ static void print_head(GVariant *answer, GString *out)
 		g_string_append_printf(out, "   ERROR                : it is a fall-back; %s\n",
 				       answer_get_text(answer, "fallback"));
 	if (answer_get_flag(answer, "credit_loop"))
-		g_string_append_printf(out, "   ERROR                : the fabric can deadlock; %s\n",
+		g_string_append_printf(out,
+				       "   ERROR                : the fabric can deadlock; %s\n",
 				       answer_get_text(answer, "credit_loop_witness"));
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct cost {
-	double seconds; /* of this thread's processor time, of the clock if several threads work */
+	double seconds; /* processor time of this thread; of the clock if several threads work */
 	double least;	/* of several such times, if it was repeated */
 	/*
 	 * Processor time of this thread, which takes its part of what several do together: near what

@@ -173,7 +173,8 @@ static char *tell_rings(const struct loops *loops)
 
 static char *tell_loop(const struct loops *loops, const GArray *loop)
 {
-	GString *text = g_string_new("can deadlock: paths do not keep to one order of dimensions: ");
+	GString *text =
+		g_string_new("can deadlock: paths do not keep to one order of dimensions: ");
 
 	for (uint32_t i = 0; i < loop->len && i < LOOP_HOPS; i++) {
 		const struct dependency_channel *channel =

@@ -274,7 +274,8 @@ static char *make_note(const struct load *load)
 	if (input->hops.file)
 		g_string_append_printf(text, "%s%s: %u rows of hops", text->len ? "; " : "",
 				       input->hops.file, load->rows);
-	add_note(text, load->open_switches, "switches that are not in it and are filled by ", filler);
+	add_note(text, load->open_switches, "switches that are not in it and are filled by ",
+		 filler);
 	add_note(text, load->open_lids, "entries that it lacks and are filled by ", filler);
 	add_note(text, load->dead_entries,
 		 "entries for ports that lead nowhere or to another host, filled by ", filler);

@@ -9,8 +9,8 @@
  * Where a cable is gone, or a host has another place, to lead on what arrives there would be a
  * detour, and in a tree one that goes down and up again, which can close a credit loop. So entries
  * that lead there are overruled: those from which packets arrive by the file alone stay, all others
- * of the LID are as the filler has them. There is no loop: a packet is on a path of the filler until
- * it meets a switch from which it arrives by the file.
+ * of the LID are as the filler has them. There is no loop: a packet is on a path of the filler
+ * until it meets a switch from which it arrives by the file.
  */
 #include "route/file_fill.h"
 
@@ -86,7 +86,7 @@ static enum state follow(struct fill *fill, uint32_t sw, uint16_t lid)
 	return end;
 }
 
-/* Tells of each switch whether packets arrive, by the entries of the file alone if that is asked. */
+/* Tells of each switch whether packets arrive, if asked by the entries of the file alone. */
 static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid, bool by_file)
 {
 	bool good = true;

@@ -38,8 +38,8 @@ struct route_fill_tally {
 
 /*
  * Changes open entries where with them some switch would not reach a LID that it can reach. Of a
- * LID marked as dead all entries become those of the filler that do not get there by the file alone. Of
- * others, entries that loop among themselves stay wrong.
+ * LID marked as dead all entries become those of the filler that do not get there by the file
+ * alone. Of others, entries that loop among themselves stay wrong.
  */
 struct route_fill_tally route_file_fill(const struct fabric *fabric,
 					const struct route_fixed *fixed, const bool *dead,

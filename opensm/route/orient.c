@@ -197,7 +197,7 @@ static const char *name_of(const struct fabric *fabric, uint32_t sw)
 struct roots_named {
 	uint32_t *roots; /* switches, each once */
 	uint32_t n;
-	uint32_t absent, hosts, twice, aside; /* GUIDs; of aside, switches no root is connected to */
+	uint32_t absent, hosts, twice, aside; /* GUIDs; aside: switches that see no root */
 	uint64_t first_absent;
 	uint32_t first_host, first_aside; /* node; switch */
 };

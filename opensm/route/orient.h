@@ -41,8 +41,8 @@ bool route_orient_tree(struct route_graph *graph, const uint64_t *key);
 
 /*
  * Orients by the distance from the roots named; false and error if none of them is there. What is
- * odd with them is in roots_note of the graph. Parts of the fabric without a root go by the distance
- * from the hosts.
+ * odd with them is in roots_note of the graph. Parts of the fabric without a root go by the
+ * distance from the hosts.
  */
 bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, const uint64_t *key, GError **error);
