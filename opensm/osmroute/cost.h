@@ -10,8 +10,8 @@ struct cost {
 	double seconds; /* processor time of this thread; of the clock if several threads work */
 	double least;	/* of several such times, if it was repeated */
 	/*
-	 * Processor time of this thread, which takes its part of what several do together: near what
-	 * the clock would say if nothing else ran; and of all threads.
+	 * Processor time of this thread, which takes its part of what several do together: near
+	 * what the clock would say if nothing else ran; and of all threads.
 	 */
 	double caller, all;
 	int64_t memory; /* octets that it grew by at most meanwhile; -1: the system does not tell */

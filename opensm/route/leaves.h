@@ -8,7 +8,8 @@
 /*
  * rank is the distance from leaves with hosts, 0xFF if there is none, and max_rank the greatest of
  * others. Ranks switches that have no hosts that count below them where they would stand if they
- * had. Returns the greatest rank then. If switches side by side had different ranks they still have.
+ * had. Returns the greatest rank then. If switches side by side had different ranks they still
+ * have.
  */
 unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, unsigned int max_rank);
 
