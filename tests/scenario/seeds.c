@@ -316,6 +316,9 @@ static void check_tables(struct scenario *s)
 	client_free(client);
 }
 
+/* With which to route; where one cannot, the SM falls back. */
+static const char *const engines[] = {"minhop", "updn", "ftree", "dnup", "dor"};
+
 static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const char *command)
 {
 	struct sim_config config;
@@ -328,6 +331,7 @@ static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const cha
 	config.jitter_ns = seed % 3 * 20 * NS_PER_US;
 	s = scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
 	s->command = command;
+	scenario_option(s, "-R", engines[seed % G_N_ELEMENTS(engines)]);
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
 	if (seed % 5 == 0) { /* the first sweep is not left in peace either */
