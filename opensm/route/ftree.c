@@ -173,6 +173,7 @@ static bool excuse(const struct fabric *fabric, struct routing *routing, GError 
 {
 	const struct route_graph *graph = routing->trace->graph;
 	struct left_out left_out = count_left_out(fabric, routing);
+	g_autofree char *before = NULL;
 
 	if (!left_out.n)
 		return true;
@@ -185,12 +186,13 @@ static bool excuse(const struct fabric *fabric, struct routing *routing, GError 
 			    graph->reverse_hops);
 		return false;
 	}
+	before = routing->note;
 	routing->note = g_strdup_printf(
-		"%" G_GUINT64_FORMAT " paths between hosts that are no compute nodes are left out, "
-		"as from switch '%s' to hosts of '%s': they go down before they go up, and either "
-		"these are no I/O nodes, or %u reverse hops do not do, or there would be a credit "
-		"loop",
-		left_out.n, name_of(fabric, left_out.from), name_of(fabric, left_out.to),
+		"%s%s%" G_GUINT64_FORMAT " paths between hosts that are no compute nodes are left "
+		"out, as from switch '%s' to hosts of '%s': they go down before they go up, and "
+		"either these are no I/O nodes, or %u reverse hops do not do, or there would be a "
+		"credit loop",
+		before ? before : "", before ? "; " : "", left_out.n, name_of(fabric, left_out.from), name_of(fabric, left_out.to),
 		graph->reverse_hops);
 	routing->aside = g_new(bool, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)

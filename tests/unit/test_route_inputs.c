@@ -404,12 +404,13 @@ START_TEST(test_unknown)
 	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
 		enum kind kind = files[file].kind;
 		g_autofree char *line = right_line(kind, 0xdead, true);
-		struct options *options = options_new();
 		struct route_input plain, input;
 		struct route_files *loaded;
+		struct options *options;
 
 		if (ROUTES & OF(kind))
 			continue; /* see test_dump, test_route_file */
+		options = options_new();
 		put(name, line, -1);
 		loaded = load(file, name, NULL);
 		route_files_input(NULL, options, &plain);
