@@ -192,7 +192,8 @@ static bool excuse(const struct fabric *fabric, struct routing *routing, GError 
 		"out, as from switch '%s' to hosts of '%s': they go down before they go up, and "
 		"either these are no I/O nodes, or %u reverse hops do not do, or there would be a "
 		"credit loop",
-		before ? before : "", before ? "; " : "", left_out.n, name_of(fabric, left_out.from), name_of(fabric, left_out.to),
+		before ? before : "", before ? "; " : "", left_out.n,
+		name_of(fabric, left_out.from), name_of(fabric, left_out.to),
 		graph->reverse_hops);
 	routing->aside = g_new(bool, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
