@@ -323,8 +323,11 @@ static void note_gains(struct route_change *change, uint32_t sw, const struct ed
 			note_gain(change, sw, e);
 }
 
-/* Gives a switch that is back the best that its neighbours offer; true if that changed any. */
-static bool take_offers(struct route_change *change, uint32_t sw)
+/*
+ * Gives a switch that is back the best that its neighbours offer, on ways that go down alone or
+ * that begin upwards; true if that changed any.
+ */
+static bool take_offers(struct route_change *change, uint32_t sw, bool up)
 {
 	const struct route_graph *graph = change->graph;
 	uint8_t *here = change->hops + (size_t)sw * change->n;
@@ -335,11 +338,12 @@ static bool take_offers(struct route_change *change, uint32_t sw)
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 		const uint8_t *there = change->hops + (size_t)edge->to * change->n;
+		bool open = !graph->up || graph->up[e] == up;
 
 		for (uint32_t x = 0; x < change->n; x++) {
 			uint8_t hops = offer(graph, e, there[x]);
 
-			if (hops < here[x]) {
+			if (open && hops < here[x]) {
 				here[x] = hops;
 				changed = true;
 			}
@@ -352,7 +356,8 @@ static bool take_offers(struct route_change *change, uint32_t sw)
 	return changed;
 }
 
-static void fill_those_back(struct route_change *change)
+/* On such ways, until nothing changes. */
+static void fill_by(struct route_change *change, bool up)
 {
 	bool changed = true;
 
@@ -360,8 +365,18 @@ static void fill_those_back(struct route_change *change)
 		changed = false;
 		for (uint32_t sw = 0; sw < change->n; sw++)
 			if (change->before[sw] == FABRIC_NONE)
-				changed |= take_offers(change, sw);
+				changed |= take_offers(change, sw, up);
 	}
+}
+
+/*
+ * Down first: a switch that finds a way down has less to offer to those below it if its way up was
+ * shorter.
+ */
+static void fill_those_back(struct route_change *change)
+{
+	fill_by(change, false);
+	fill_by(change, true);
 }
 
 /* ---- LIDs ---- */

@@ -30,6 +30,14 @@ struct bed {
 	uint32_t repaired, computed, swapped;
 };
 
+/* Whether the cable was met from its other end. */
+static bool is_met(const struct builder_port *a, const struct builder_port *b)
+{
+	if (a->node == b->node)
+		return b->num < a->num;
+	return builder_is_switch(b->node) && b->node->index < a->node->index;
+}
+
 /* All cables but that of the SM's port, which the rest is seen from. */
 static void list_cables(struct bed *bed)
 {
@@ -42,7 +50,7 @@ static void list_cables(struct bed *bed)
 		     num++) {
 			struct builder_port *a = &node->ports[num], *b = a->peer;
 
-			if (!b || b->node->hops == 0 || node->hops == 0 || a > b ||
+			if (!b || b->node->hops == 0 || node->hops == 0 || is_met(a, b) ||
 			    bed->n_cables == CABLES_MAX)
 				continue;
 			bed->cables[bed->n_cables++] = (struct cable){ a, b, false };
@@ -60,6 +68,22 @@ static void toggle(struct bed *bed)
 	else
 		builder_unlink(cable->a);
 	cable->out = !cable->out;
+}
+
+/* Some go out all at once, or all that are out come back. */
+static void toggle_many(struct bed *bed, bool out)
+{
+	for (uint32_t i = 0; i < bed->n_cables; i++) {
+		struct cable *cable = &bed->cables[i];
+
+		if (out && !cable->out && random_below(&bed->state, 2))
+			builder_unlink(cable->a);
+		else if (!out && cable->out)
+			builder_link(cable->a, cable->b);
+		else
+			continue;
+		cable->out = out;
+	}
 }
 
 /* Two end ports, or switches, that have as many LIDs change them. */
@@ -113,6 +137,35 @@ static void check_hops(const struct bed *bed, const struct fabric *fabric)
 	route_change_free(change);
 }
 
+/* The switch to which one sends a LID; FABRIC_NONE: none. */
+static uint32_t next_switch(const struct fabric *fabric, const struct routing *routing,
+			    uint32_t sw, uint16_t lid)
+{
+	uint8_t port = routing_port(routing, sw, lid);
+	uint32_t peer;
+
+	if (!port || port > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[fabric_switch_port(fabric, sw, port)].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+/* The verifier does not look at LIDs that nobody has, or whose owner has no cable: none loops. */
+static void check_loops(const struct bed *bed, const struct fabric *fabric,
+			const struct routing *routing)
+{
+	for (uint32_t lid = 1; lid <= routing->top; lid++) {
+		for (uint32_t from = 0; from < fabric->n_switches; from++) {
+			uint32_t sw = from;
+
+			for (uint32_t i = 0; sw != FABRIC_NONE && i < fabric->n_switches; i++)
+				sw = next_switch(fabric, routing, sw, lid);
+			ck_assert_msg(sw == FABRIC_NONE, "%s: LID %u loops from %u",
+				      bed->engine->name, lid, from);
+		}
+	}
+}
+
 static void step(struct bed *bed)
 {
 	struct fabric *fabric = builder_freeze(bed->builder);
@@ -138,6 +191,7 @@ static void step(struct bed *bed)
 	ck_assert_msg(route_verify(fabric, routing, &verdict), "%s: %s", bed->engine->name,
 		      verdict.witness);
 	route_verdict_clear(&verdict);
+	check_loops(bed, fabric, routing);
 	take(bed, fabric, routing);
 }
 
@@ -151,6 +205,8 @@ static void bed_run(struct bed *bed, const char *engine, uint64_t seed, unsigned
 		step(bed);
 		for (uint32_t n = 1 + random_below(&bed->state, 3); n; n--)
 			toggle(bed);
+		if (i % 5 > 2)
+			toggle_many(bed, i % 5 == 3);
 		if (i % 4 == 3)
 			swap_lids(bed);
 	}
