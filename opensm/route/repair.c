@@ -319,15 +319,21 @@ static void repair_row(struct row *row)
 		drop(row, far - row->hops);
 }
 
-/* A switch that is back: what it knew of LIDs that are not there now may be wrong by now. */
+/*
+ * A switch that is back: what it knew of LIDs that are not there now, or whose owner has no cable
+ * and is seen through another port, may be wrong by now.
+ */
 static void forget_absent(struct row *row)
 {
-	const struct route_change *change = row->repair->change;
-	uint8_t *lft = routing_own(row->repair->routing, row->sw);
+	const struct fabric *fabric = row->repair->change->fabric;
+	uint8_t *lft = routing_own(row->repair->routing, row->sw), exit;
 
-	for (uint32_t lid = 1; lid <= change->old->top; lid++)
-		if (fabric_port_by_lid(change->fabric, lid) == FABRIC_NONE)
+	for (uint32_t lid = 1; lid <= row->repair->change->old->top; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+
+		if (port == FABRIC_NONE || fabric_leaf(fabric, port, &exit) == FABRIC_NONE)
 			lft[lid] = ROUTE_NO_PORT;
+	}
 }
 
 static void repair_switches(void *arg, uint32_t first, uint32_t last)
