@@ -108,27 +108,29 @@ static bool judge(struct sm *sm, const struct routing *routing)
 }
 
 /* Whether options and files said the same when the older routes were made. */
-static bool same_choice(struct sm *sm)
+static bool same_choice(const struct sm *sm)
 {
-	struct subnet *subnet = slot_take(&sm->context->subnet);
-	const struct options *now = sm->options, *old = subnet ? subnet->options : now;
-	bool same = sm->route_files == sm->routed_by &&
-		    now->scatter_ports == old->scatter_ports &&
-		    now->port_shifting == old->port_shifting &&
-		    now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
-		    now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
-		    now->connect_roots == old->connect_roots;
+	const struct options *now = sm->options, *old = sm->routed_for;
 
-	subnet_unref(subnet);
-	return same;
+	return old && sm->route_files == sm->routed_by &&
+	       now->scatter_ports == old->scatter_ports &&
+	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
+	       now->port_shifting == old->port_shifting &&
+	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
+	       now->max_reverse_hops == old->max_reverse_hops &&
+	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
+	       now->connect_roots == old->connect_roots;
 }
 
 static void take_routing(struct sm *sm, struct routing *routing)
 {
 	routing_unref(sm->routing);
 	route_files_unref(sm->routed_by);
+	options_unref(sm->routed_for);
 	sm->routed_by = sm->route_files ? route_files_ref(sm->route_files) : NULL;
+	sm->routed_for = options_ref(sm->options);
 	sm->routing = routing;
+	sm->reroute = false;
 }
 
 /* The tables that the engine makes out of these; NULL if it cannot, or if they are wrong. */
@@ -168,7 +170,7 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 /* The engine's tables if they may be programmed, or NULL. The operator's reroute starts afresh. */
 static struct routing *compute(struct sm *sm, const struct route_engine *engine, GString *failures)
 {
-	bool afresh = sm->sweep.kind == SWEEP_KIND_REROUTE || !same_choice(sm);
+	bool afresh = sm->reroute || !same_choice(sm);
 	struct routing *routing;
 	enum route_way way;
 

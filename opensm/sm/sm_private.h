@@ -74,6 +74,8 @@ struct sm {
 	struct routing *routing;
 	struct route_files *route_files; /* of the computation at hand */
 	struct route_files *routed_by;	 /* of that of routing */
+	struct options *routed_for;	 /* likewise */
+	bool reroute; /* the operator wants routes computed anew, and they were not yet */
 	struct partitions *partitions;
 	char *credit_loop, *fallback; /* as in struct subnet */
 	uint16_t mlid_top; /* highest MLID ever programmed */

@@ -263,6 +263,7 @@ static void begin_sweep(struct sm *sm)
 		bucket_take(&sm->trap_sweeps, actor_now(sm->actor));
 	sm->sweep = (struct sweep){.kind = kind, .reasons = sm->reasons & plan_answers(kind)};
 	sm->reasons &= ~plan_answers(kind);
+	sm->reroute |= (sm->sweep.reasons & SWEEP_REROUTE) != 0;
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
 	sm->sweep.smps_before = counter_get(&sm->context->counters, smp_sent);
