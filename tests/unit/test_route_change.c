@@ -127,12 +127,13 @@ static void check_hops(const struct bed *bed, const struct fabric *fabric)
 	next = g_malloc(size + 1);
 	hops = route_hops_all(change->graph, next);
 	for (size_t i = 0; i < size; i++) {
-		ck_assert_msg(change->hops[i] == hops[i], "%s: %zu to %zu: %02x, not %02x",
-			      bed->engine->name, i / change->n, i % change->n, change->hops[i],
-			      hops[i]);
-		if (change->next && hops[i] == ROUTE_FAR)
-			ck_assert_int_eq(change->next[i] == ROUTE_NO_PORT,
-					 next[i] == ROUTE_NO_PORT);
+		if (change->hops[i] != hops[i])
+			ck_abort_msg("%s: %zu to %zu: %02x, not %02x", bed->engine->name,
+				     i / change->n, i % change->n, change->hops[i], hops[i]);
+		if (change->next && hops[i] == ROUTE_FAR &&
+		    (change->next[i] == ROUTE_NO_PORT) != (next[i] == ROUTE_NO_PORT))
+			ck_abort_msg("%s: %zu to %zu: port %u, not %u", bed->engine->name,
+				     i / change->n, i % change->n, change->next[i], next[i]);
 	}
 	route_change_free(change);
 }
@@ -160,8 +161,9 @@ static void check_loops(const struct bed *bed, const struct fabric *fabric,
 
 			for (uint32_t i = 0; sw != FABRIC_NONE && i < fabric->n_switches; i++)
 				sw = next_switch(fabric, routing, sw, lid);
-			ck_assert_msg(sw == FABRIC_NONE, "%s: LID %u loops from %u",
-				      bed->engine->name, lid, from);
+			if (sw != FABRIC_NONE)
+				ck_abort_msg("%s: LID %u loops from %u", bed->engine->name, lid,
+					     from);
 		}
 	}
 }
@@ -220,7 +222,7 @@ START_TEST(test_random_fabrics)
 {
 	uint32_t repaired = 0, computed = 0;
 
-	for (uint64_t seed = 1; seed <= 200; seed++) {
+	for (uint64_t seed = 1; seed <= 90; seed++) {
 		struct bed bed = { .builder = make_random(seed, 16) };
 
 		make_lids(bed.builder, seed % 3);
