@@ -12,7 +12,8 @@
  * that is back takes its distances from its neighbours.
  *
  * Hops as octets, with ROUTE_UP and ROUTE_FAR, are ordered as best to worst, so that those of a
- * switch are the least of what its edges offer.
+ * switch are the least of what its edges offer. What gets better at one end may be a worse offer:
+ * a long way down is better than a short way up, but longer for who goes up to it.
  */
 #include "route/change.h"
 
@@ -74,7 +75,7 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 	return true;
 }
 
-/* A port without a cable, of a host that is seen through another, is as good as gone. */
+/* A port without a cable, of a host that is seen through another, is no stranger: it is nowhere. */
 static bool is_stranger(const struct route_change *change, uint16_t lid, uint32_t port)
 {
 	const struct route_place *place = &change->old->home->places[lid];

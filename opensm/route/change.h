@@ -16,7 +16,7 @@ struct route_change {
 	uint8_t *hops, *next; /* of the new graph; next only if it is oriented */
 	bool *touched;	   /* [switch]: it is back, or its cables are not those it had */
 	bool *anew;	   /* [switch]: hops to it were searched anew */
-	uint32_t *dests;   /* these, and after them those with LIDs that were not there */
+	uint32_t *dests;   /* those with anew[], and after them those with back[] */
 	uint32_t n_anew, n_dests;
 	bool *back;	   /* [target of the graph]: its LID was nobody's, or elsewhere */
 };

@@ -19,7 +19,7 @@ struct keep {
 	const struct routing *old;
 	struct routing *routing;
 	uint32_t *before; /* [switch]: its index in the old graph, or FABRIC_NONE */
-	uint16_t *lids;	  /* that belong to the same endport as before, */
+	uint16_t *lids;	  /* that belong to the same endport as when old, or its home, was made */
 	uint32_t *leaves; /* and where that is now */
 	uint32_t n;
 	uint64_t kept;
@@ -73,7 +73,7 @@ static bool leads(const struct route_trace *trace, const uint32_t edges[256], ui
 			   trace->hops[(size_t)graph->edges[e].to * graph->n + to]);
 }
 
-/* Whether the way from a switch is no longer than it was, by way of a port that was of no use. */
+/* Whether a port that begins a best path now began none before, and the path is no longer. */
 static bool is_gain(const struct keep *keep, const uint32_t old_edges[256], uint32_t sw,
 		    uint32_t leaf, uint8_t port)
 {

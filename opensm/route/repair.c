@@ -14,9 +14,9 @@
  * switches of one kind, as far from hosts as each other, begin one port further each: so they do
  * not all choose alike for a LID, and the cables that it comes down by share what comes.
  *
- * In most tables there are LIDs that nobody sends to a switch; where cables changed, these do not
- * count: LIDs are weighed by the hosts that are there and those of the neighbours that send the LID
- * here, as the old tables are.
+ * A table has entries for LIDs that nobody ever sends to its switch. On switches whose cables
+ * changed, where it is worth the work, these do not count: the weight of a LID is the number of
+ * hosts on the switch itself and on those neighbours whose old tables send the LID here.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ struct repair {
 	struct route_change *change;
 	struct routing *routing;
 	uint32_t *turn; /* [switch]: its number among those of its kind */
-	uint32_t salt;	/* of this repair */
+	uint32_t salt;	/* added to all turns, so that repairs do not all begin at one port */
 };
 
 /* One switch while its row is repaired. */
@@ -46,7 +46,7 @@ struct row {
 	uint32_t chosen; /* ports, for LIDs of hosts that are sent here */
 	bool counted;
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
-	uint32_t *weight;    /* [LID]; if its cables changed, else they are all alike */
+	uint32_t *weight;    /* [LID]: used if its cables changed; else each counts 1 */
 };
 
 static void number_by_kind(struct repair *repair)
@@ -152,7 +152,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	const struct route_graph *graph = row->repair->change->graph;
 	uint8_t links[256], best = ROUTE_NO_PORT;
 	uint32_t start = row->repair->turn[row->sw] + row->repair->salt + row->chosen;
-	uint64_t least = UINT64_MAX;
+	uint64_t least = 0, least_shared = 0;
 	unsigned int n = 0;
 
 	for (uint32_t e = graph->first_edge[row->sw]; e < graph->first_edge[row->sw + 1]; e++) {
@@ -167,11 +167,14 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 		count_ports(row);
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t port = links[(start + i) % n];
-		uint64_t cost = (uint64_t)shared_by(row, lid, port) << 56 | row->count[port];
+		uint32_t shared = shared_by(row, lid, port);
+		uint64_t count = row->count[port];
 
-		if (cost + cost / SLACK >= least)
+		if (i && (shared > least_shared ||
+			  (shared == least_shared && count + count / SLACK >= least)))
 			continue;
-		least = cost;
+		least_shared = shared;
+		least = count;
 		best = port;
 	}
 	return best;
@@ -257,8 +260,9 @@ static bool gets_there(const struct row *row, bool at_home, uint8_t port, uint32
 }
 
 /*
- * A detour for management only (connect.c) stays if it still gets there, that of home first: then
- * so does every switch on the way.
+ * A detour for management only (connect.c) stays if it still gets there. Home's goes first: if it
+ * gets there from here, it does from every switch on its way, and each of them takes it for the
+ * same reason. So no detour leads back to where another begins.
  */
 static uint8_t keep_detour(const struct row *row, uint32_t x, uint16_t lid)
 {
