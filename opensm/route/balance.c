@@ -62,7 +62,7 @@ struct balance {
 
 static uint64_t own_flow(const struct route_graph *graph, uint32_t sw)
 {
-	return 1 + HOST_FLOW * (uint64_t)(graph->first_target[sw + 1] - graph->first_target[sw]);
+	return 1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
 }
 
 /* Sorts switches by distance from the leaf, far ones first. */

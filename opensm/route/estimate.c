@@ -23,11 +23,6 @@ struct estimate {
 	uint32_t n_order;
 };
 
-static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->first_target[sw + 1] - graph->first_target[sw];
-}
-
 static uint32_t gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
@@ -125,14 +120,14 @@ static void add_dest(struct estimate *estimate, uint32_t dest)
 {
 	const struct route_graph *graph = estimate->graph;
 	uint32_t to = estimate->dests[dest];
-	uint64_t weight = hosts_of(graph, to), least;
+	uint64_t weight = route_n_hosts(graph, to), least;
 
 	estimate->ahead[to] = 0;
 	for (uint32_t i = estimate->n_order; i--;) {
 		uint32_t sw = estimate->order[i];
 
 		best_edge(estimate, sw, dest, &estimate->ahead[sw]);
-		estimate->flow[sw] = weight * hosts_of(graph, sw);
+		estimate->flow[sw] = weight * route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = 0; i < estimate->n_order; i++) {
 		uint32_t sw = estimate->order[i];

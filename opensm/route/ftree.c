@@ -142,7 +142,7 @@ static void add_left_out(struct left_out *left_out, const struct route_graph *gr
 		left_out->to = to;
 	}
 	left_out->wrong |= wrong;
-	left_out->n += graph->first_target[to + 1] - graph->first_target[to];
+	left_out->n += route_n_hosts(graph, to);
 }
 
 static struct left_out count_left_out(const struct fabric *fabric, const struct routing *routing)

@@ -70,10 +70,16 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 	return graph->first_target[graph->n];
 }
 
+/* LIDs of hosts that stand on it. */
+static inline uint32_t route_n_hosts(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->first_target[sw + 1] - graph->first_target[sw];
+}
+
 /* Whether it is a leaf: some channel adapter or router stands on it. */
 static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
 {
-	return graph->first_target[sw] != graph->first_target[sw + 1];
+	return route_n_hosts(graph, sw) != 0;
 }
 
 /* Whether hosts of one switch may do without paths to those of the other. */

@@ -74,7 +74,7 @@ static void add_target(struct tide *tide, uint16_t lid)
 	for (uint32_t i = 0; i < tide->n_order; i++) {
 		uint32_t sw = tide->order[i];
 
-		tide->flow[sw] = graph->first_target[sw + 1] - graph->first_target[sw];
+		tide->flow[sw] = route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = 0; i < tide->n_order; i++) {
 		uint32_t sw = tide->order[i];

@@ -151,8 +151,7 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	return keys;
 }
 
-/* Distance from the switches that have hosts, of which it returns the number. */
-static uint32_t rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
 {
 	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
 
@@ -167,7 +166,7 @@ static uint32_t rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
 {
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
-	bool any = rank_from_hosts(graph, rank);
+	bool any = route_rank_from_hosts(graph, rank);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		rank[sw] = ROUTE_NO_RANK - rank[sw];
@@ -266,7 +265,7 @@ static void rank_aside(const struct route_graph *graph, struct roots_named *name
 	g_autofree bool *deep = g_new0(bool, graph->n + 1);	   /* [part] */
 	uint32_t n_roots = named->n;
 
-	rank_from_hosts(graph, depth);
+	route_rank_from_hosts(graph, depth);
 	memset(root, 0xFF, graph->n * sizeof(*root));
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (rank[sw] != ROUTE_NO_RANK)

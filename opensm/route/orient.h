@@ -15,6 +15,9 @@
 /* Edges to the nearest of these switches: rank[switch], or ROUTE_NO_RANK. */
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
 
+/* The same to the nearest of the switches that have hosts, of which it returns the number. */
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
+
 /* The connected part of each switch, as the least index of its switches. g_free it. */
 uint32_t *route_parts(const struct route_graph *graph);
 

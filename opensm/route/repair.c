@@ -52,17 +52,12 @@ struct row {
 static void number_by_kind(struct repair *repair)
 {
 	const struct route_graph *graph = repair->change->graph;
-	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
 	uint32_t *rank = g_new(uint32_t, graph->n + 1), *met = g_new0(uint32_t, graph->n + 1);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (route_has_hosts(graph, sw))
-			leaves[n++] = sw;
-	route_rank(graph, leaves, n, rank);
+	route_rank_from_hosts(graph, rank);
 	repair->turn = g_new(uint32_t, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		repair->turn[sw] = met[MIN(rank[sw], graph->n)]++;
-	g_free(leaves);
 	g_free(rank);
 	g_free(met);
 }
@@ -72,7 +67,7 @@ static void weigh_neighbour(struct row *row, uint32_t from, uint32_t edge)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_edge *back = &change->graph->edges[edge];
-	uint32_t hosts = change->graph->first_target[from + 1] - change->graph->first_target[from];
+	uint32_t hosts = route_n_hosts(change->graph, from);
 	const uint8_t *lft;
 
 	if (change->before[from] == FABRIC_NONE)
@@ -91,7 +86,7 @@ static void weigh(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_graph *graph = change->graph;
-	uint32_t sw = row->sw, hosts = graph->first_target[sw + 1] - graph->first_target[sw];
+	uint32_t sw = row->sw, hosts = route_n_hosts(graph, sw);
 
 	for (uint32_t lid = 0; lid <= row->repair->routing->top; lid++)
 		row->weight[lid] = hosts;

@@ -58,17 +58,12 @@ static void order_by(struct verify_order *order, const uint32_t *places, uint32_
 
 static void order_from_hosts(struct verify_order *order, const struct route_graph *graph)
 {
-	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (route_has_hosts(graph, sw))
-			leaves[n++] = sw;
-	route_rank(graph, leaves, n, rank);
+	route_rank_from_hosts(graph, rank);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		rank[sw] = ROUTE_NO_RANK - rank[sw];
 	order_by(order, rank, graph->n);
-	g_free(leaves);
 	g_free(rank);
 }
 

@@ -159,3 +159,18 @@ def main(nets, seconds=120, thorough=True):
         bring_up(checks, text, seconds, thorough)
         print(f'net {name}: {"as it should be" if checks.failed == failed else "FAILED"}')
     return checks.close()
+
+
+def beside_classic(run, programs):
+    """Runs the checks of run(checks, daemon), which compares it with the classic daemon."""
+    why = ibsim.missing(programs)
+    if why or not os.path.exists(ibsim.CLASSIC):
+        print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
+        return SKIPPED
+    if daemon() == ibsim.CLASSIC:
+        print('SKIP: compares our daemon with the classic one')
+        return SKIPPED
+    ibsim.end_cleanly()
+    checks = ibsim.Checks()
+    run(checks, daemon())
+    return checks.close()

@@ -216,19 +216,5 @@ def run(checks, daemon):
     survives_damage(checks, daemon)
 
 
-def main():
-    why = ibsim.missing(['dump_fts', 'ibroute'])
-    if why or not os.path.exists(ibsim.CLASSIC):
-        print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
-        return subnet.SKIPPED
-    if subnet.daemon() == ibsim.CLASSIC:
-        print('SKIP: compares our daemon with the classic one')
-        return subnet.SKIPPED
-    ibsim.end_cleanly()
-    checks = ibsim.Checks()
-    run(checks, subnet.daemon())
-    return checks.close()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(subnet.beside_classic(run, ['dump_fts', 'ibroute']))

@@ -75,19 +75,5 @@ def run(checks, daemon):
                      len(ours) < len(roots) ** 2)
 
 
-def main():
-    why = ibsim.missing([])
-    if why or not subnet.os.path.exists(ibsim.CLASSIC):
-        print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
-        return subnet.SKIPPED
-    if subnet.daemon() == ibsim.CLASSIC:
-        print('SKIP: compares our daemon with the classic one')
-        return subnet.SKIPPED
-    ibsim.end_cleanly()
-    checks = ibsim.Checks()
-    run(checks, subnet.daemon())
-    return checks.close()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(subnet.beside_classic(run, []))

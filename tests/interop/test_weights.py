@@ -93,19 +93,5 @@ def run(checks, daemon):
         bench.same('a tree with closed ports', [('L0-0', 3, 255), ('A1-0', 4, 255)])
 
 
-def main():
-    why = ibsim.missing([])
-    if why or not os.path.exists(ibsim.CLASSIC):
-        print(f'SKIP: {why or ibsim.CLASSIC + " is not installed (Debian: opensm)"}')
-        return subnet.SKIPPED
-    if subnet.daemon() == ibsim.CLASSIC:
-        print('SKIP: compares our daemon with the classic one')
-        return subnet.SKIPPED
-    ibsim.end_cleanly()
-    checks = ibsim.Checks()
-    run(checks, subnet.daemon())
-    return checks.close()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(subnet.beside_classic(run, []))

@@ -165,3 +165,21 @@ struct builder *make_random(uint64_t seed, unsigned int max_switches)
 		break_cables(builder, &state, make_number(&state, 30));
 	return builder;
 }
+
+struct builder_node *make_found(struct builder *builder, const char *description)
+{
+	GPtrArray *nodes = builder_walk(builder);
+	struct builder_node *found = NULL;
+
+	for (uint32_t i = 0; i < nodes->len && !found; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (!strncmp((const char *)node->description.node_string, description,
+			     sizeof(node->description.node_string)))
+			found = node;
+	}
+	if (!found)
+		g_error("no %s", description);
+	g_ptr_array_unref(nodes);
+	return found;
+}

@@ -21,6 +21,9 @@ struct builder *make_random(uint64_t seed, unsigned int max_switches);
 /* Shuffles the cables of each switch over its ports: nothing may depend on tidy cabling. */
 void make_shuffled_ports(struct builder *builder, uint64_t *state);
 
+/* The node with this description; stops the test if there is none. */
+struct builder_node *make_found(struct builder *builder, const char *description);
+
 /* Next number of a small generator, below limit. */
 uint32_t make_number(uint64_t *state, uint32_t limit);
 

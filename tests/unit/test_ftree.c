@@ -119,23 +119,6 @@ static void net_close(struct net *net)
 	builder_free(net->builder);
 }
 
-static struct builder_node *find_node(struct builder *builder, const char *name)
-{
-	GPtrArray *nodes = builder_walk(builder);
-	struct builder_node *found = NULL;
-
-	for (uint32_t i = 0; i < nodes->len && !found; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		if (!strncmp((const char *)node->description.node_string, name,
-			     sizeof(node->description.node_string)))
-			found = node;
-	}
-	ck_assert_msg(found != NULL, "no %s", name);
-	g_ptr_array_unref(nodes);
-	return found;
-}
-
 /* ---- what a tree can carry ---- */
 
 static uint32_t round_up(uint32_t n, uint32_t by)
@@ -347,7 +330,7 @@ START_TEST(test_order_from_roots)
 		uint32_t port;
 
 		net_open(&net, "xgft:4,4,4:1,4,4");
-		net.builder->sm_port = &find_node(net.builder, "host-63")->ports[1];
+		net.builder->sm_port = &make_found(net.builder, "host-63")->ports[1];
 		net_route(&net, 0, &input);
 		port = fabric_port_by_lid(net.fabric, g_array_index(net.hosts, uint16_t, 0));
 		ck_assert_str_eq(net.fabric->nodes[net.fabric->ports[port].node].description,
@@ -498,7 +481,7 @@ static void list_io(struct net *net, GArray *io)
 		g_autofree char *name = g_strdup_printf(
 			"host-%u", leaf * net->m[0] + (leaf * 7 + leaf / 3) % net->m[0]);
 
-		g_array_append_val(io, find_node(net->builder, name)->ports[1].guid);
+		g_array_append_val(io, make_found(net->builder, name)->ports[1].guid);
 	}
 }
 
@@ -539,8 +522,8 @@ static uint64_t move_to_root(struct net *net, unsigned int host, unsigned int ro
 {
 	g_autofree char *host_name = g_strdup_printf("host-%u", host);
 	g_autofree char *root_name = g_strdup_printf("spine-%u-%u", net->h, root);
-	struct builder_port *port = &find_node(net->builder, host_name)->ports[1];
-	struct builder_node *node = find_node(net->builder, root_name);
+	struct builder_port *port = &make_found(net->builder, host_name)->ports[1];
+	struct builder_node *node = make_found(net->builder, root_name);
 
 	builder_link(&node->ports[1], port);
 	return port->guid;
@@ -640,7 +623,7 @@ START_TEST(test_io_nodes_on_roots)
 		g_autofree char *name = g_strdup_printf("host-%u", i);
 
 		if (i % net.m[0] != 1 || i / net.m[0] >= io_case->roots)
-			g_array_append_val(compute, find_node(net.builder, name)->ports[1].guid);
+			g_array_append_val(compute, make_found(net.builder, name)->ports[1].guid);
 	}
 	input.compute = (const uint64_t *)(void *)compute->data;
 	input.n_compute = compute->len;
@@ -731,7 +714,7 @@ static struct routing *try_root(const struct route_input *input, const char *sm,
 	guids[0] = move_to_root(&net, 1, 0);
 	guids[1] = move_to_root(&net, 6, 1);
 	with_io.io = guids;
-	net.builder->sm_port = &find_node(net.builder, sm)->ports[1];
+	net.builder->sm_port = &make_found(net.builder, sm)->ports[1];
 	make_lids(net.builder, 0);
 	net.fabric = builder_freeze(net.builder);
 	routing = route_find("ftree")->compute(net.fabric, &with_io, error);

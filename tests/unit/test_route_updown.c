@@ -33,23 +33,6 @@ static uint64_t discarded(const struct fabric *fabric, const struct routing *rou
 	return n;
 }
 
-static struct builder_node *find_node(struct builder *builder, const char *name)
-{
-	GPtrArray *nodes = builder_walk(builder);
-	struct builder_node *found = NULL;
-
-	for (uint32_t i = 0; i < nodes->len && !found; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		if (!strncmp((const char *)node->description.node_string, name,
-			     sizeof(node->description.node_string)))
-			found = node;
-	}
-	ck_assert_msg(found != NULL, "no %s", name);
-	g_ptr_array_unref(nodes);
-	return found;
-}
-
 static struct fabric *freeze(struct builder *builder)
 {
 	struct fabric *fabric;
@@ -209,7 +192,7 @@ END_TEST
 
 static void move_host(struct builder *builder, const char *host, const char *root, unsigned int num)
 {
-	builder_link(&find_node(builder, root)->ports[num], &find_node(builder, host)->ports[1]);
+	builder_link(&make_found(builder, root)->ports[num], &make_found(builder, host)->ports[1]);
 }
 
 /*
@@ -229,12 +212,12 @@ static void check_hosts_on_roots(const char *engine, bool named)
 	for (unsigned int i = 0; i < G_N_ELEMENTS(roots); i++) {
 		g_autofree char *host = g_strdup_printf("host-%u", i);
 
-		builder_unlink(&find_node(builder, roots[i])->ports[1 + i]);
+		builder_unlink(&make_found(builder, roots[i])->ports[1 + i]);
 		move_host(builder, host, roots[i], 1 + i);
-		guids[i] = find_node(builder, roots[i])->info.node_guid;
+		guids[i] = make_found(builder, roots[i])->info.node_guid;
 	}
-	guids[3] = find_node(builder, "spine-2-3")->info.node_guid;
-	builder->sm_port = &find_node(builder, "host-1")->ports[1];
+	guids[3] = make_found(builder, "spine-2-3")->info.node_guid;
+	builder->sm_port = &make_found(builder, "host-1")->ports[1];
 	if (named) {
 		input.roots = guids;
 		input.n_roots = G_N_ELEMENTS(guids);
