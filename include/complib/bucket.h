@@ -18,4 +18,9 @@ bool bucket_take(struct bucket *bucket, uint64_t now_ns);
 /* Nanoseconds until bucket_take would succeed; 0 if it would now. */
 uint64_t bucket_wait(const struct bucket *bucket, uint64_t now_ns);
 
+static inline bool bucket_is_full(const struct bucket *bucket, uint64_t now_ns)
+{
+	return bucket->full_ns <= now_ns;
+}
+
 #endif

@@ -27,6 +27,7 @@ struct builder_port {
 	uint8_t num;
 	bool known;		   /* info was read */
 	bool fresh;		   /* info was read in this sweep */
+	bool inferred;		   /* that it is down is known from the other end only */
 	struct iba_port_info info; /* what the hardware holds */
 	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
 	uint64_t link_seen;	   /* sweep that saw the cable last */

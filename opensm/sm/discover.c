@@ -93,8 +93,9 @@ static void port_info_store(struct builder_port *port, const struct iba_port_inf
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
 	bool bounced = info->port_state == IBA_PORT_INIT;
 
-	if (!port->known || port->info.port_state != info->port_state)
+	if (!port->known || port->inferred || port->info.port_state != info->port_state)
 		port->node->unexplained = false;
+	port->inferred = false;
 	if (bounced && port->known && port->info.port_state > IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(port);
@@ -131,6 +132,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	if (!peer)
 		return;
 	peer->probed = peer->link_seen = 0;
+	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
 	if (builder_is_switch(peer->node) && !peer->fresh) {
 		peer->node->suspect |= !peer->node->dirty;
@@ -545,6 +547,16 @@ static bool discover_dirty(struct sm *sm)
 	return hops != UINT32_MAX;
 }
 
+/* Whatever came in meanwhile marked nodes dirty, and those have been read: no other sweep for it. */
+static enum step_result end_partial(struct sm *sm)
+{
+	unsigned int answered = SWEEP_CHANGE | SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP;
+
+	sm->sweep.reasons |= sm->reasons & answered;
+	sm->reasons &= ~answered;
+	return STEP_NEXT;
+}
+
 /*
  * A partial discovery goes from the SM outwards, one distance a time: what a near switch says of
  * its cables decides by which path the farther ones are asked.
@@ -553,7 +565,7 @@ enum step_result step_discover(struct sm *sm)
 {
 	if (sm->sweep.kind == SWEEP_KIND_PARTIAL) {
 		if (sm->sweep.round < MAX_ROUNDS)
-			return discover_dirty(sm) ? STEP_AGAIN : STEP_NEXT;
+			return discover_dirty(sm) ? STEP_AGAIN : end_partial(sm);
 		sweep_want(sm, SWEEP_CHANGE); /* traps come faster than they can be followed */
 		return STEP_NEXT;
 	}

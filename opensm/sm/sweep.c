@@ -17,8 +17,12 @@ static const struct step steps[] = {
 #include "sm/steps.def"
 };
 
-/* Traps come in bunches: a sweep starts this long after the first. */
+/*
+ * Traps come in bunches: a sweep starts this long after the first. When all was quiet before, it
+ * starts almost at once: what comes in while it discovers is looked at by the same sweep.
+ */
 #define SETTLE_NS (10 * NS_PER_MS)
+#define SETTLE_QUIET_NS NS_PER_MS
 /* A storm of traps makes no more sweeps than this. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
@@ -141,9 +145,11 @@ static uint64_t patience(const struct sm *sm)
 
 	if (sm->reasons & ~gathered)
 		return 0;
-	if (is_provoked(sm->reasons))
-		return MAX(SETTLE_NS, bucket_wait(&sm->trap_sweeps, now));
-	return SETTLE_NS;
+	if (!is_provoked(sm->reasons))
+		return SETTLE_NS;
+	if (bucket_is_full(&sm->trap_sweeps, now))
+		return SETTLE_QUIET_NS;
+	return MAX(SETTLE_NS, bucket_wait(&sm->trap_sweeps, now));
 }
 
 static void announce_done(struct sm *sm)
