@@ -98,6 +98,19 @@ static void on_finished(void *arg, uint64_t exit_code)
 
 /* ---- life ---- */
 
+/* Lines of the files of the routing options that an older reading of them did not have. */
+static void tell_route_warnings(struct log *log, const struct route_files *files,
+				const struct route_files *old)
+{
+	const GPtrArray *now = route_files_warnings(files);
+	const GPtrArray *before = old ? route_files_warnings(old) : NULL;
+
+	for (guint i = 0; i < now->len; i++)
+		if (!before || !g_ptr_array_find_with_equal_func((GPtrArray *)before,
+								 now->pdata[i], g_str_equal, NULL))
+			log_error(log, "%s", (const char *)now->pdata[i]);
+}
+
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
@@ -110,6 +123,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->main = actor_new(config->rt, "main");
 	files = route_files_load(config->options, error);
 	if (files) {
+		tell_route_warnings(config->log, files, NULL);
 		slot_publish(&daemon->context.route_files, files);
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
 	}
@@ -205,8 +219,10 @@ static void reread_route_files(struct context *context, const struct options *op
 	if (!new) {
 		log_error(context->log, "what the files of the routing options said stays: %s",
 			  error->message);
-	} else if (!route_files_same(old, new)) {
-		log_info(context->log, "files of the routing options changed");
+	} else {
+		tell_route_warnings(context->log, new, old);
+		if (!route_files_same(old, new))
+			log_info(context->log, "files of the routing options changed");
 		slot_publish(&context->route_files, route_files_ref(new));
 	}
 	route_files_unref(new);

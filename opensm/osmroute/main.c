@@ -22,6 +22,7 @@
 #include "osmroute/picture.h"
 #include "osmroute/report.h"
 #include "policy/route_files.h"
+#include "policy/strangers.h"
 #include "policy/subnet.h"
 
 struct program {
@@ -211,6 +212,17 @@ static void warn_unfinished(const struct program *program)
 		fprintf(stderr, "osmroute: %s has no effect yet\n", (char *)names->pdata[i]);
 }
 
+static void warn_of_files(const struct program *program)
+{
+	const GPtrArray *warnings = route_files_warnings(program->files);
+	g_autofree char *strangers = strangers_tell(program->fabric, &program->input);
+
+	for (guint i = 0; i < warnings->len; i++)
+		fprintf(stderr, "osmroute: %s\n", (const char *)warnings->pdata[i]);
+	if (strangers)
+		fprintf(stderr, "osmroute: %s\n", strangers);
+}
+
 static void warn_nothing_to_lose(const struct program *program)
 {
 	const struct arguments *arguments = &program->arguments;
@@ -229,6 +241,7 @@ static int run(struct program *program)
 	warn_unfinished(program);
 	if (!build(program, &error))
 		return complain(error->message);
+	warn_of_files(program);
 	warn_nothing_to_lose(program);
 	judge(program);
 	tell(program);

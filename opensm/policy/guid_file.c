@@ -3,6 +3,7 @@
 #include "policy/guid_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -18,7 +19,32 @@ struct line {
 	const char *file, *text;
 	unsigned int number;
 	const struct guid_file_form *form;
+	GPtrArray *warnings;
 };
+
+/* The first of a kind in a file is told, the others are counted: see tell_more(). */
+G_GNUC_PRINTF(3, 4)
+static void warn(const struct line *line, uint32_t *n, const char *format, ...)
+{
+	g_autofree char *raw = NULL, *escaped = NULL;
+	va_list args;
+
+	if ((*n)++ || !line->warnings)
+		return;
+	va_start(args, format);
+	raw = g_strdup_vprintf(format, args);
+	va_end(args);
+	escaped = g_strescape(raw, "\""); /* it may quote a word of the file */
+	g_ptr_array_add(line->warnings,
+			g_strdup_printf("%s:%u: %s", line->file, line->number, escaped));
+}
+
+static void tell_more(const struct line *line, uint32_t n, const char *what)
+{
+	if (n > 1 && line->warnings)
+		g_ptr_array_add(line->warnings, g_strdup_printf("%s: %u more lines %s", line->file,
+								n - 1, what));
+}
 
 G_GNUC_PRINTF(3, 4)
 static bool refuse(const struct line *line, GError **error, const char *format, ...)
@@ -58,9 +84,15 @@ static bool add_numbers(struct guid_table *table, const struct line *line, char 
 	for (; *words; words++) {
 		uint64_t value;
 
-		if (row->n == form->most)
-			return refuse(line, error, "'%.*s' is too much", SHOWN, *words);
-		if (!to_number(*words, 0, &value) || value < form->min || value > form->max)
+		if (row->n == form->most ||
+		    (row->n >= form->least && !to_number(*words, 0, &value))) {
+			warn(line, &table->n_rest,
+			     "'%.*s' is not read, expected %s, and a # before more", SHOWN, *words,
+			     form->columns);
+			return true;
+		}
+		if (!to_number(*words, 0, &value) || value > form->max ||
+		    (value < form->min && !(form->last_zero && row->n == form->most - 1)))
 			return refuse(line, error,
 				      "'%.*s' is no number from %" G_GUINT64_FORMAT
 				      " to %" G_GUINT64_FORMAT,
@@ -86,6 +118,25 @@ static GPtrArray *split(char *text)
 	return words;
 }
 
+/* Where a GUID may stand once, the last line of it counts. */
+static void add_row(struct guid_table *table, GHashTable *seen, const struct line *line,
+		    const struct guid_row *row)
+{
+	gpointer found = g_hash_table_lookup(seen, &row->guid);
+	struct guid_row *old;
+
+	if (!found || line->form->repeated) {
+		g_array_append_val(table->rows, *row);
+		g_hash_table_insert(seen, g_memdup2(&row->guid, sizeof(row->guid)),
+				    GUINT_TO_POINTER(table->rows->len));
+		return;
+	}
+	old = &g_array_index(table->rows, struct guid_row, GPOINTER_TO_UINT(found) - 1);
+	warn(line, &table->n_repeated, "GUID 0x%016" PRIx64 " stands in line %u too, which does "
+	     "not count now", row->guid, old->line);
+	*old = *row;
+}
+
 static bool add_line(struct guid_table *table, GHashTable *seen, const struct line *line,
 		     GError **error)
 {
@@ -100,10 +151,7 @@ static bool add_line(struct guid_table *table, GHashTable *seen, const struct li
 			      (char *)words->pdata[0]);
 	if (!add_numbers(table, line, (char **)words->pdata + 1, &row, error))
 		return false;
-	if (!g_hash_table_add(seen, g_memdup2(&row.guid, sizeof(row.guid))) &&
-	    !line->form->repeated)
-		return refuse(line, error, "the GUID stands there twice");
-	g_array_append_val(table->rows, row);
+	add_row(table, seen, line, &row);
 	return true;
 }
 
@@ -117,12 +165,13 @@ void guid_table_free(struct guid_table *table)
 }
 
 struct guid_table *guid_file_parse(const char *file, const char *text, size_t length,
-				   const struct guid_file_form *form, GError **error)
+				   const struct guid_file_form *form, GPtrArray *warnings,
+				   GError **error)
 {
-	struct guid_table *table = g_new(struct guid_table, 1);
+	struct guid_table *table = g_new0(struct guid_table, 1);
 	g_autoptr(GHashTable) seen =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	struct line line = {.file = file, .form = form};
+	struct line line = {.file = file, .form = form, .warnings = warnings};
 	const char *end = text + length;
 	bool good = true;
 
@@ -141,19 +190,22 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 			good = add_line(table, seen, &line, error);
 		text += n + 1;
 	}
-	if (good)
-		return table;
-	guid_table_free(table);
-	return NULL;
+	if (!good) {
+		guid_table_free(table);
+		return NULL;
+	}
+	tell_more(&line, table->n_rest, "with words that are not read");
+	tell_more(&line, table->n_repeated, "of GUIDs that stood there before");
+	return table;
 }
 
 struct guid_table *guid_file_load(const char *file, const struct guid_file_form *form,
-				  GError **error)
+				  GPtrArray *warnings, GError **error)
 {
 	g_autofree char *text = NULL;
 	gsize length;
 
 	if (!g_file_get_contents(file, &text, &length, error))
 		return NULL;
-	return guid_file_parse(file, text, length, form, error);
+	return guid_file_parse(file, text, length, form, warnings, error);
 }

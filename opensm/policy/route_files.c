@@ -19,6 +19,7 @@ struct route_files {
 	GArray *weights; /* struct route_weight */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
+	GPtrArray *warnings;	/* char *: what was taken, but is not as it should be */
 };
 
 static const struct guid_file_form guids_form = {
@@ -52,15 +53,17 @@ static const struct guid_file_form weights_form = {
 	.least = 2,
 	.most = 2,
 	.min = 1,
+	.last_zero = true,
 	.max = 255,
 	.repeated = true,
 };
 
 /* GUIDs alone; an empty array if no file is named, NULL if it is wrong. */
-static GArray *load_guids(const char *file, GError **error)
+static GArray *load_guids(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	struct guid_table *table = file ? guid_file_load(file, &guids_form, error) : NULL;
+	struct guid_table *table =
+		file ? guid_file_load(file, &guids_form, warnings, error) : NULL;
 
 	if (file && !table) {
 		g_array_unref(guids);
@@ -72,10 +75,11 @@ static GArray *load_guids(const char *file, GError **error)
 	return guids;
 }
 
-static GArray *load_ids(const char *file, GError **error)
+static GArray *load_ids(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *ids = g_array_new(FALSE, FALSE, sizeof(struct route_id));
-	struct guid_table *table = file ? guid_file_load(file, &ids_form, error) : NULL;
+	struct guid_table *table =
+		file ? guid_file_load(file, &ids_form, warnings, error) : NULL;
 
 	if (file && !table) {
 		g_array_unref(ids);
@@ -94,10 +98,11 @@ static GArray *load_ids(const char *file, GError **error)
 	return ids;
 }
 
-static GArray *load_ignored(const char *file, GError **error)
+static GArray *load_ignored(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *ports = g_array_new(FALSE, FALSE, sizeof(struct route_endport));
-	struct guid_table *table = file ? guid_file_load(file, &ignored_form, error) : NULL;
+	struct guid_table *table =
+		file ? guid_file_load(file, &ignored_form, warnings, error) : NULL;
 
 	if (file && !table) {
 		g_array_unref(ports);
@@ -115,10 +120,11 @@ static GArray *load_ignored(const char *file, GError **error)
 	return ports;
 }
 
-static GArray *load_port_orders(const char *file, GError **error)
+static GArray *load_port_orders(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
-	struct guid_table *table = file ? guid_file_load(file, &orders_form, error) : NULL;
+	struct guid_table *table =
+		file ? guid_file_load(file, &orders_form, warnings, error) : NULL;
 
 	if (file && !table) {
 		g_array_unref(orders);
@@ -136,53 +142,108 @@ static GArray *load_port_orders(const char *file, GError **error)
 	return orders;
 }
 
-/* A port may stand there twice with the same weight. */
-static bool add_weight(GArray *weights, GHashTable *seen, const char *file,
-		       const struct guid_table *table, const struct guid_row *row, GError **error)
+/* The classic daemon takes 0 as if the line were not there; of two weights of a port the last. */
+static void add_weight(GArray *weights, GHashTable *seen, const char *file,
+		       const struct guid_table *table, const struct guid_row *row,
+		       GPtrArray *warnings)
 {
 	const uint64_t *numbers = &g_array_index(table->numbers, uint64_t, row->first);
-	struct route_weight weight = {row->guid, numbers[0], numbers[1]};
+	struct route_weight weight = {row->guid, numbers[0], MAX(numbers[1], 1)};
 	g_autofree char *key = g_strdup_printf("%" PRIx64 " %u", row->guid, weight.port);
 	const struct guid_row *other = g_hash_table_lookup(seen, key);
 
-	if (!other) {
-		g_hash_table_insert(seen, g_steal_pointer(&key), (gpointer)row);
-		g_array_append_val(weights, weight);
-		return true;
-	}
-	if (g_array_index(table->numbers, uint64_t, other->first + 1) == weight.weight)
-		return true;
-	g_set_error(error, GUID_FILE_ERROR, 0,
-		    "%s:%u: port %u of switch 0x%016" PRIx64 " has weight %u here, but weight %"
-		    PRIu64 " in line %u, expected %s", file, row->line, weight.port, row->guid,
-		    weight.weight, g_array_index(table->numbers, uint64_t, other->first + 1),
-		    other->line, "one weight a port");
-	return false;
+	if (!numbers[1])
+		g_ptr_array_add(warnings, g_strdup_printf(
+			"%s:%u: weight 0 of port %u of switch 0x%016" PRIx64
+			" counts as 1, expected 1 to 255", file, row->line, weight.port,
+			row->guid));
+	if (other && g_array_index(table->numbers, uint64_t, other->first + 1) != numbers[1])
+		g_ptr_array_add(warnings, g_strdup_printf(
+			"%s:%u: port %u of switch 0x%016" PRIx64 " has weight %" PRIu64
+			" in line %u, which weight %u of this line replaces", file, row->line,
+			weight.port, row->guid,
+			g_array_index(table->numbers, uint64_t, other->first + 1), other->line,
+			weight.weight));
+	g_hash_table_insert(seen, g_steal_pointer(&key), (gpointer)row);
+	g_array_append_val(weights, weight);
 }
 
-static GArray *load_weights(const char *file, GError **error)
+static GArray *load_weights(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *weights = g_array_new(FALSE, FALSE, sizeof(struct route_weight));
-	struct guid_table *table = file ? guid_file_load(file, &weights_form, error) : NULL;
+	struct guid_table *table =
+		file ? guid_file_load(file, &weights_form, warnings, error) : NULL;
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	bool good = !file || table;
 
-	for (guint i = 0; good && table && i < table->rows->len; i++)
-		good = add_weight(weights, seen, file, table,
-				  &g_array_index(table->rows, struct guid_row, i), error);
-	guid_table_free(table);
-	if (!good)
+	if (file && !table)
 		g_clear_pointer(&weights, g_array_unref);
+	for (guint i = 0; table && i < table->rows->len; i++)
+		add_weight(weights, seen, file, table,
+			   &g_array_index(table->rows, struct guid_row, i), warnings);
+	guid_table_free(table);
 	return weights;
+}
+
+typedef GArray *load_fn(const char *file, GPtrArray *warnings, GError **error);
+
+/* What is said of the file begins with the option that names it. */
+static GArray *load(struct route_files *files, const char *option, const char *file,
+		    load_fn *load_file, GError **error)
+{
+	guint first = files->warnings->len;
+	GArray *array = load_file(file, files->warnings, error);
+
+	if (!array)
+		g_prefix_error(error, "%s: ", option);
+	for (guint i = first; i < files->warnings->len; i++) {
+		char *warning = files->warnings->pdata[i];
+
+		files->warnings->pdata[i] = g_strdup_printf("%s: %s", option, warning);
+		g_free(warning);
+	}
+	return array;
 }
 
 /* Both that are named. */
 static bool load_routes(struct route_files *files, const struct options *options, GError **error)
 {
-	if (options->lfts_file && !(files->lfts = lft_file_load(options->lfts_file, error)))
+	if (options->lfts_file && !(files->lfts = lft_file_load(options->lfts_file, error))) {
+		g_prefix_error(error, "lfts_file: ");
 		return false;
-	return !options->lid_matrix_dump_file ||
-	       (files->hops = hops_file_load(options->lid_matrix_dump_file, error));
+	}
+	if (options->lid_matrix_dump_file &&
+	    !(files->hops = hops_file_load(options->lid_matrix_dump_file, error))) {
+		g_prefix_error(error, "lid_matrix_dump_file: ");
+		return false;
+	}
+	return true;
+}
+
+static bool load_all(struct route_files *files, const struct options *options, GError **error)
+{
+	const struct {
+		const char *option, *file;
+		load_fn *load_file;
+		GArray **array;
+	} all[] = {
+#define LOAD(option, load_file, member) {#option, options->option, load_file, &files->member}
+		LOAD(root_guid_file, load_guids, roots),
+		LOAD(cn_guid_file, load_guids, compute),
+		LOAD(io_guid_file, load_guids, io),
+		LOAD(ids_guid_file, load_ids, ids),
+		LOAD(port_search_ordering_file, load_port_orders, port_orders),
+		LOAD(port_prof_ignore_file, load_ignored, ignored),
+		LOAD(guid_routing_order_file, load_guids, ahead),
+		LOAD(hop_weights_file, load_weights, weights),
+#undef LOAD
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++) {
+		*all[i].array = load(files, all[i].option, all[i].file, all[i].load_file, error);
+		if (!*all[i].array)
+			return false;
+	}
+	return load_routes(files, options, error);
 }
 
 struct route_files *route_files_load(const struct options *options, GError **error)
@@ -190,25 +251,16 @@ struct route_files *route_files_load(const struct options *options, GError **err
 	struct route_files *files = g_new0(struct route_files, 1);
 
 	ref_init(&files->ref);
-	files->roots = load_guids(options->root_guid_file, error);
-	if (files->roots)
-		files->compute = load_guids(options->cn_guid_file, error);
-	if (files->compute)
-		files->io = load_guids(options->io_guid_file, error);
-	if (files->io)
-		files->ids = load_ids(options->ids_guid_file, error);
-	if (files->ids)
-		files->port_orders = load_port_orders(options->port_search_ordering_file, error);
-	if (files->port_orders)
-		files->ignored = load_ignored(options->port_prof_ignore_file, error);
-	if (files->ignored)
-		files->ahead = load_guids(options->guid_routing_order_file, error);
-	if (files->ahead)
-		files->weights = load_weights(options->hop_weights_file, error);
-	if (files->weights && load_routes(files, options, error))
+	files->warnings = g_ptr_array_new_with_free_func(g_free);
+	if (load_all(files, options, error))
 		return files;
 	route_files_unref(files);
 	return NULL;
+}
+
+const GPtrArray *route_files_warnings(const struct route_files *files)
+{
+	return files->warnings;
 }
 
 struct route_files *route_files_ref(struct route_files *files)
@@ -231,6 +283,7 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->weights, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
+	g_ptr_array_unref(files->warnings);
 	g_free(files);
 }
 

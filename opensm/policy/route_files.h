@@ -12,8 +12,10 @@
 
 struct route_files;
 
-/* NULL and error if a file that is named cannot be read. */
+/* NULL and error, which begins with the option, if a file that is named cannot be read. */
 struct route_files *route_files_load(const struct options *options, GError **error);
+/* What was taken, but is not as it should be: option, file, line (const char *). */
+const GPtrArray *route_files_warnings(const struct route_files *files);
 struct route_files *route_files_ref(struct route_files *files);
 void route_files_unref(struct route_files *files); /* NULL is fine */
 

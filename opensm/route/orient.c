@@ -209,7 +209,10 @@ static void find_roots(struct roots_named *named, const struct fabric *fabric,
 	named->roots = g_new(uint32_t, fabric->n_switches + 1);
 	for (uint32_t i = 0; i < input->n_roots; i++) {
 		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]), sw;
+		uint32_t port = fabric_port_by_guid(fabric, input->roots[i]);
 
+		if (node == FABRIC_NONE && port != FABRIC_NONE)
+			node = fabric->ports[port].node;
 		if (node == FABRIC_NONE) {
 			if (!named->absent++)
 				named->first_absent = input->roots[i];

@@ -46,9 +46,11 @@ static void run(void *state, const uint8_t *data, size_t size)
 {
 	struct fuzz_bytes bytes = {data, size};
 	const struct guid_file_form *form = &forms[fuzz_octet(&bytes) % G_N_ELEMENTS(forms)];
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	struct guid_table *table =
-		guid_file_parse("input", (const char *)bytes.at, bytes.left, form, &error);
+		guid_file_parse("input", (const char *)bytes.at, bytes.left, form, warnings,
+				&error);
 
 	(void)state;
 	fuzz_expect(!table == !!error);
@@ -56,6 +58,10 @@ static void run(void *state, const uint8_t *data, size_t size)
 		check_rows(table, form);
 	for (const char *c = error ? error->message : ""; *c; c++)
 		fuzz_expect(g_ascii_isprint(*c));
+	fuzz_expect(warnings->len <= 4);
+	for (guint i = 0; i < warnings->len; i++)
+		for (const char *c = warnings->pdata[i]; *c; c++)
+			fuzz_expect(g_ascii_isprint(*c));
 	guid_table_free(table);
 }
 

@@ -23,12 +23,12 @@ HOPS = 'opensm-lid-matrix.dump'
 WRONG = {
     'root_guid_file': ('spine-1\n', "1: 'spine-1': 'spine-1' is no GUID"),
     'cn_guid_file': ('0x0\n', "1: '0x0': '0x0' is no GUID"),
-    'io_guid_file': ('0x1 2\n', "1: '0x1 2': '2' is too much"),
+    'io_guid_file': ('0x1\n0x2, 0x3\n', "2: '0x2, 0x3': '0x2,' is no GUID"),
     'guid_routing_order_file': ('0x1\n\x00\n', "2: '': a NUL octet"),
     'ids_guid_file': ('0x1\n', "1: '0x1': 0 numbers behind the GUID"),
     'port_prof_ignore_file': ('0x1 300\n', "1: '0x1 300': '300' is no number from 0 to 255"),
     'port_search_ordering_file': ('0x1 0\n', "1: '0x1 0': '0' is no number from 1 to 254"),
-    'hop_weights_file': ('# a\n0x1 1 0\n', "2: '0x1 1 0': '0' is no number from 1 to 255"),
+    'hop_weights_file': ('# a\n0x1 1 256\n', "2: '0x1 1 256': '256' is no number from 1 to 255"),
     'lfts_file': ('0x1 1\n', "1: '0x1 1': no switch before it"),
     'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
 }
@@ -149,7 +149,7 @@ def changes_nothing(checks, daemon, texts):
         daemon.write(option, wrong)
         log = daemon.hang_up()
         checks.check(f'{option}: the log tells what is wrong',
-                     f'said stays: {daemon.path(option)}:{told}' in log, log)
+                     f'said stays: {option}: {daemon.path(option)}:{told}' in log, log)
         os.unlink(daemon.path(option))
         log = daemon.hang_up()
         checks.check(f'{option}: or that it is gone', re.search(
@@ -177,6 +177,26 @@ def takes_another(checks, daemon, texts):
     checks.check('and back', daemon.read(TABLES) == before)
 
 
+def takes_odd_ones(checks, daemon, texts):
+    """What the classic daemon takes without a word is taken with a warning, told once."""
+    before = daemon.read(TABLES)
+    guid = switches(before)[0]
+    daemon.write('hop_weights_file', texts['hop_weights_file'] + f'{guid} 2 0\n')
+    daemon.write('io_guid_file', ''.join(f'{line} "a host"\n' for line in
+                                         texts['io_guid_file'].split()))
+    log = daemon.hang_up()
+    checks.check('weight 0 is told', re.search(r'hop_weights_file: .*:3: weight 0 of port 2 of '
+                                               rf'switch {guid} counts as 1, expected', log), log)
+    checks.check('names are told', 'io_guid_file:1: \'"a\' is not read, expected' in log and
+                 'io_guid_file: 1 more lines with words that are not read' in log, log)
+    checks.check('they change nothing', 'said stays' not in log and daemon.read(TABLES) == before)
+    log = daemon.hang_up()
+    checks.check('and are told once', 'counts as 1' not in log and 'not read' not in log, log)
+    daemon.write('hop_weights_file', texts['hop_weights_file'])
+    daemon.write('io_guid_file', texts['io_guid_file'])
+    daemon.hang_up()
+
+
 def run(checks, directory):
     daemon = Daemon(directory, '-R', 'minhop')
     for option in WRONG:  # without any: lists that are empty, and tables that nobody reads
@@ -199,6 +219,7 @@ def run(checks, directory):
         time.sleep(0.3)
         changes_nothing(checks, daemon, texts)
         takes_another(checks, daemon, texts)
+        takes_odd_ones(checks, daemon, texts)
     finally:
         checks.check('it ends well', daemon.stop() == 0)
 

@@ -5,6 +5,7 @@
  * what was expected.
  */
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "core/options.h"
 #include "policy/route_files.h"
+#include "policy/strangers.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -71,6 +73,7 @@ static const struct {
 #define ALL ((1u << KINDS) - 1)
 #define OF(kind) (1u << (kind))
 #define ROUTES (OF(LFTS) | OF(HOPS))
+#define GUID_FILES (ALL & ~ROUTES)
 
 /*
  * After a right line; %L is a right line, %0 that without 0x. Kinds of files that take it; all
@@ -89,18 +92,19 @@ static const struct {
 	{"no line end", "%L", ALL, 0, NULL},
 	{"a GUID without 0x", "%0\n", ALL, 0, NULL},
 	{"the same line twice", "%L\n%L\n",
-	 OF(GUIDS) | OF(IGNORED) | OF(WEIGHTS), 3, "stands there twice"},
+	 GUID_FILES, 3, "stands there twice"},
+	{"a name behind", "%L spine-1\n", GUID_FILES, 2, "spine-1"},
 	{"words", "garbage\n", 0, 2, "'garbage'"},
 	{"octets", "\x7f\x01\xfe\xff\n", 0, 2, "'\\177\\001\\376\\377'"},
 	{"GUID 0", "0x0\n", 0, 2, "'0x0'"},
 	{"a GUID of 17 digits", "0x10000000000000000 1 1\n", 0, 2, "'0x10000000000000000"},
 	{"a sign", "-1 1 1\n", 0, 2, "'-1 1 1'"},
-	{"port 300", "0x9 300 300\n", 0, 2, "'0x9 300 300'"},
+	{"port 300", "0x9 300 300\n", OF(GUIDS) | OF(IDS), 2, "'0x9 300 300'"},
 	{"port 300 and a colon", "0x9: 300\n", 0, 2, "'0x9: 300'"},
-	{"port 0", "0x9 0 1\n", 0, 2, "'0x9 0 1'"},
-	{"weight 0", "0x9 1 0\n", 0, 2, "'0x9 1 0'"},
+	{"port 0", "0x9 0 1\n", OF(GUIDS) | OF(IDS) | OF(IGNORED), 2, "'0x9 0 1'"},
+	{"weight 0", "0x9 1 0\n", GUID_FILES & ~OF(ORDERS), 2, "'0x9 1 0'"},
 	{"part of a line", "0x9 \n", OF(GUIDS) | OF(IGNORED), 2, "'0x9"},
-	{"too many numbers", "0x9 1 2 3 x\n", 0, 2, "'0x9 1 2 3 x'"},
+	{"too many numbers", "0x9 1 2 3 x\n", GUID_FILES, 2, "'0x9 1 2 3 x'"},
 	{"an escape", "\x1b[2J\n", 0, 2, "'\\033[2J'"},
 };
 
@@ -352,17 +356,40 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* A conflict between lines names both. */
-START_TEST(test_two_weights)
+/* Loaded as hop_weights_file with these warnings, and the n-th weight. */
+static void check_weights(const char *text, const char *warning, uint32_t n, uint8_t weight)
 {
 	g_autofree char *name = path();
+	struct route_files *loaded;
+	struct route_input input;
+	struct options *options = options_new();
 	size_t file = 0;
 
 	while (files[file].kind != WEIGHTS)
 		file++;
-	put(name, "0x5 1 2\n0x5 2 3\n0x5 1 3\n", -1);
-	refused(file, name, "input:3: port 1 of switch 0x0000000000000005 has weight 3 here, but "
-			    "weight 2 in line 1, expected one weight a port");
+	put(name, text, -1);
+	loaded = load(file, name, NULL);
+	ck_assert_ptr_nonnull(loaded);
+	ck_assert_uint_eq(route_files_warnings(loaded)->len, 1);
+	ck_assert_msg(strstr(route_files_warnings(loaded)->pdata[0], warning) != NULL, "%s",
+		      (char *)route_files_warnings(loaded)->pdata[0]);
+	ck_assert(g_str_has_prefix(route_files_warnings(loaded)->pdata[0], "hop_weights_file: "));
+	route_files_input(loaded, options, &input);
+	ck_assert_uint_gt(input.n_weights, n);
+	ck_assert_uint_eq(input.weights[n].weight, weight);
+	route_files_unref(loaded);
+	options_unref(options);
+}
+
+/* What the classic daemon takes: 0 as if it were not there, and of two weights the last. */
+START_TEST(test_odd_weights)
+{
+	check_weights("0x5 1 2\n0x5 2 3\n0x5 1 3\n0x5 1 3\n",
+		      "input:3: port 1 of switch 0x0000000000000005 has weight 2 in line 1, which "
+		      "weight 3 of this line replaces", 2, 3);
+	check_weights("0x5 1 2\n# a\n0x5 2 0\n",
+		      "input:3: weight 0 of port 2 of switch 0x0000000000000005 counts as 1, "
+		      "expected 1 to 255", 1, 1);
 }
 END_TEST
 
@@ -393,6 +420,50 @@ START_TEST(test_same)
 END_TEST
 
 /* ---- what is right but not there ---- */
+
+/* Each file with strangers is named, with the first of them and what is wrong with it. */
+START_TEST(test_strangers)
+{
+	struct fabric *fabric = make_fabric("fattree:4", 0);
+	uint32_t sw = fabric->switches[0].node, host = 0;
+	struct route_input input = {0};
+	char *text = strangers_tell(fabric, &input);
+
+	ck_assert_ptr_null(text);
+	while (fabric_is_switch(fabric, host))
+		host++;
+	uint64_t switch_guid = fabric->nodes[sw].guid, node_guid = fabric->nodes[host].guid;
+	uint64_t port_guid = fabric->ports[fabric_port_of(fabric, host, 1)].guid;
+	uint64_t ports[] = {port_guid, node_guid, 0xdead};
+	struct route_id ids[] = {{switch_guid, 1}, {0xbeef, 2}};
+	struct route_endport ignored[] = {
+		{port_guid, -1}, {node_guid, 1}, {node_guid, 9}, {0xdead, 1}, {0xdead, -1},
+	};
+	struct route_port_order orders[] = {{switch_guid, 1, {1}}, {node_guid, 1, {1}}};
+
+	input.ahead = input.compute = input.io = ports;
+	input.n_ahead = 3;
+	input.n_compute = 1;
+	input.ids = ids;
+	input.n_ids = 2;
+	input.ignored = ignored;
+	input.n_ignored = G_N_ELEMENTS(ignored);
+	input.port_orders = orders;
+	input.n_port_orders = 2;
+	ck_assert(port_guid != node_guid);
+	text = strangers_tell(fabric, &input);
+	g_autofree char *expected = g_strdup_printf(
+		"guid_routing_order_file: 2 of 3 lines name no port of the subnet (0x%016" PRIx64
+		" is that of a node); ids_guid_file: 1 of 2 lines name no switch of the subnet "
+		"(0x000000000000beef is not in the subnet); port_search_ordering_file: 1 of 2 "
+		"lines name no switch of the subnet (0x%016" PRIx64 " is no switch); "
+		"port_prof_ignore_file: 3 of 5 lines name no port of the subnet (0x%016" PRIx64
+		" has no port of that number)", node_guid, node_guid, node_guid);
+	ck_assert_str_eq(text, expected);
+	g_free(text);
+	fabric_unref(fabric);
+}
+END_TEST
 
 /* Unknown GUIDs and ports do no harm to any engine: the routes are those without the file. */
 START_TEST(test_unknown)
@@ -454,7 +525,8 @@ int main(void)
 	tcase_add_test(tests, test_binary);
 	tcase_add_test(tests, test_truncated);
 	tcase_add_loop_test(tests, test_large, 0, G_N_ELEMENTS(files));
-	tcase_add_test(tests, test_two_weights);
+	tcase_add_test(tests, test_odd_weights);
+	tcase_add_test(tests, test_strangers);
 	tcase_add_test(tests, test_same);
 	tcase_add_test(tests, test_unknown);
 	suite_add_tcase(suite, tests);
