@@ -184,6 +184,8 @@ GVariant *command_status(struct command_call *call, GError **error)
 		answer_text(&builder, "credit_loop_witness", subnet->credit_loop);
 	if (subnet && subnet->fallback)
 		answer_text(&builder, "fallback", subnet->fallback);
+	if (subnet && subnet->held)
+		answer_text(&builder, "files_held", subnet->held);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -245,6 +247,11 @@ static void print_head(GVariant *answer, GString *out)
 	if (*answer_get_text(answer, "fallback"))
 		g_string_append_printf(out, "   ERROR                : it is a fall-back; %s\n",
 				       answer_get_text(answer, "fallback"));
+	if (*answer_get_text(answer, "files_held"))
+		g_string_append_printf(out,
+				       "   ERROR                : files of the routing options "
+				       "are as they were read before; %s\n",
+				       answer_get_text(answer, "files_held"));
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out,
 				       "   ERROR                : the fabric can deadlock; %s\n",

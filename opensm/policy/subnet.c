@@ -35,5 +35,6 @@ void subnet_unref(struct subnet *subnet)
 	options_unref(subnet->options);
 	g_free(subnet->credit_loop);
 	g_free(subnet->fallback);
+	g_free(subnet->held);
 	g_free(subnet);
 }

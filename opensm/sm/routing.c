@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/route_files.h"
+#include "policy/strangers.h"
 #include "sm/sm_private.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
@@ -78,31 +79,60 @@ static unsigned int threads_for(const struct sm *sm)
 	return CLAMP(g_get_num_processors(), 1, THREADS_MAX);
 }
 
-/* Whether this table may reach the switches; says so when it can deadlock. */
-static bool judge(struct sm *sm, const struct routing *routing)
+/* Into the log when it is new; heavy sweeps find the same again and again. */
+static void say_once(struct sm *sm, char **told, char *text)
+{
+	if (text && g_strcmp0(*told, text))
+		log_info(sm->log, "%s", text);
+	g_free(*told);
+	*told = text;
+}
+
+static void tell_credit_loop(struct sm *sm, const struct routing *routing, const char *witness)
+{
+	if (witness && !sm->credit_loop)
+		log_error(sm->log,
+			  "routes of %s have a credit loop, the fabric can deadlock under load "
+			  "(routing engine updn has none): %s", routing->engine, witness);
+	else if (!witness && sm->credit_loop)
+		log_info(sm->log, "routes of %s have no credit loop", routing->engine);
+	g_free(sm->credit_loop);
+	sm->credit_loop = g_strdup(witness);
+}
+
+static void tell_routing(struct sm *sm, const struct routing *routing, enum route_way way,
+			 const struct route_verdict *verdict)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (routing->note)
+		g_string_append_printf(text, "routing engine %s: %s", routing->engine,
+				       routing->note);
+	if (verdict->discarded)
+		g_string_append_printf(text,
+				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches%s "
+				       "would close a credit loop and are left out",
+				       text->len ? "; " : "", routing->engine, verdict->discarded,
+				       routing->aside ? ", or as the engine told," : "");
+	if (way != ROUTE_REPAIRED || verdict->discarded)
+		say_once(sm, &sm->told_note, text->len ? g_strdup(text->str) : NULL);
+	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
+		    routing->engine, verdict->max_hops, verdict->paths);
+}
+
+/* Whether this table may reach the switches; if not, why. */
+static bool judge(struct sm *sm, const struct routing *routing, enum route_way way, char **why)
 {
 	struct route_verdict verdict;
 	bool good = route_verify_by(sm->fabric, routing, threads_for(sm), &verdict);
+	const char *witness = verdict.witness ? verdict.witness : "no witness";
 
-	if (!good)
-		log_error(sm->log, "routes of %s are wrong and not used: %s", routing->engine,
-			  verdict.witness ? verdict.witness : "no witness");
-	else if (!verdict.acyclic && !sm->credit_loop)
-		log_error(sm->log,
-			  "routes of %s have a credit loop, the fabric can deadlock under load: %s",
-			  routing->engine, verdict.witness ? verdict.witness : "no witness");
 	if (good) {
-		g_free(sm->credit_loop);
-		sm->credit_loop = verdict.acyclic ? NULL : g_strdup(verdict.witness);
+		tell_credit_loop(sm, routing, verdict.acyclic ? NULL : witness);
+		tell_routing(sm, routing, way, &verdict);
+	} else {
+		*why = g_strdup_printf("its routes are wrong and not used: %s", witness);
 	}
-	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
-		    routing->engine, verdict.max_hops, verdict.paths);
-	if (good && verdict.discarded)
-		log_info(sm->log,
-			 "%s: %" G_GUINT64_FORMAT " paths to or from switches%s would close a "
-			 "credit loop and are left out",
-			 routing->engine, verdict.discarded,
-			 routing->aside ? ", or as the engine told," : "");
 	route_verdict_clear(&verdict);
 	return good;
 }
@@ -133,9 +163,9 @@ static void take_routing(struct sm *sm, struct routing *routing)
 	sm->reroute = false;
 }
 
-/* The tables that the engine makes out of these; NULL if it cannot, or if they are wrong. */
+/* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
 static struct routing *renew(struct sm *sm, const struct route_engine *engine,
-			     const struct routing *old, enum route_way *way, GString *failures)
+			     const struct routing *old, enum route_way *way, char **why)
 {
 	static const char *const ways[] = {
 		[ROUTE_REPAIRED] = "repaired",
@@ -150,34 +180,113 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 	input.threads = threads_for(sm);
 	routing = routing_renew(engine, sm->fabric, &input, old, way, &error);
 	if (!routing) {
-		log_error(sm->log, "routing engine %s: %s", engine->name, error->message);
-		g_string_append_printf(failures, "%s%s: %s", failures->len ? "; " : "",
-				       engine->name, error->message);
+		*why = g_strdup(error->message);
 		return NULL;
 	}
-	if (routing->note && *way != ROUTE_REPAIRED)
-		log_info(sm->log, "routing engine %s: %s", engine->name, routing->note);
 	log_verbose(sm->log, "%s: routes %s", engine->name, ways[*way]);
-	if (judge(sm, routing))
+	if (judge(sm, routing, *way, why))
 		return routing;
 	routing_unref(routing);
-	if (*way == ROUTE_ANEW)
-		g_string_append_printf(failures, "%s%s: its routes were wrong",
-				       failures->len ? "; " : "", engine->name);
 	return NULL;
 }
 
-/* The engine's tables if they may be programmed, or NULL. The operator's reroute starts afresh. */
-static struct routing *compute(struct sm *sm, const struct route_engine *engine, GString *failures)
+/*
+ * The engine's tables if they may be programmed, or NULL and why. The operator's reroute starts
+ * afresh.
+ */
+static struct routing *compute(struct sm *sm, const struct route_engine *engine, char **why)
 {
 	bool afresh = sm->reroute || !same_choice(sm);
+	g_autofree char *first = NULL;
 	struct routing *routing;
 	enum route_way way;
 
-	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way, failures);
-	if (!routing && way != ROUTE_ANEW)
-		routing = renew(sm, engine, NULL, &way, failures);
+	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way, &first);
+	if (!routing && way != ROUTE_ANEW) {
+		log_error(sm->log, "routing engine %s starts afresh: %s", engine->name, first);
+		g_clear_pointer(&first, g_free);
+		routing = renew(sm, engine, NULL, &way, &first);
+	}
+	if (!routing)
+		*why = g_strdup_printf("%s: %s", engine->name, first);
 	return routing;
+}
+
+static void use_files(struct sm *sm, struct route_files *files)
+{
+	route_files_unref(sm->route_files);
+	sm->route_files = files ? route_files_ref(files) : NULL;
+}
+
+/*
+ * If the engine in use can do nothing with what the files say since they were read again, then it
+ * goes on with what they said before: another engine would change all routes for a mistake in a
+ * file. Never a mixture of both.
+ */
+static struct routing *compute_or_hold(struct sm *sm, const struct route_engine *engine,
+				       char **why, bool *held)
+{
+	struct route_files *now = sm->route_files;
+	struct routing *routing = compute(sm, engine, why);
+	g_autofree char *again = NULL;
+
+	*held = false;
+	if (routing || !sm->routing || !sm->routed_by || sm->routed_by == now ||
+	    strcmp(sm->routing->engine, engine->name) != 0)
+		return routing;
+	route_files_ref(now);
+	use_files(sm, sm->routed_by);
+	routing = compute(sm, engine, &again);
+	*held = routing != NULL;
+	if (!routing)
+		use_files(sm, now);
+	route_files_unref(now);
+	return routing;
+}
+
+/* Files that say the same as those that the routes were made by count as these. */
+static void take_files(struct sm *sm)
+{
+	struct route_files *files = slot_take(&sm->context->route_files);
+
+	if (files && sm->routed_by && route_files_same(files, sm->routed_by))
+		use_files(sm, sm->routed_by);
+	else
+		use_files(sm, files);
+	route_files_unref(files);
+}
+
+static void tell_strangers(struct sm *sm)
+{
+	struct route_input input;
+
+	route_files_input(sm->route_files, sm->options, &input);
+	say_once(sm, &sm->told_strangers, strangers_tell(sm->fabric, &input));
+}
+
+/* Takes both texts. Said when they or the engine in use change; status shows them always. */
+static void tell_failures(struct sm *sm, const struct routing *routing, char *fallback, char *held)
+{
+	bool same_engine = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine);
+	bool same = same_engine && !g_strcmp0(fallback, sm->fallback);
+
+	if (fallback && routing) {
+		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
+		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
+		       "falling back to routing engine %s", routing->engine);
+	}
+	if (!fallback && sm->fallback)
+		log_info(sm->log, "routing engine %s, first of the list, is in use again",
+			 routing->engine);
+	if (held && g_strcmp0(held, sm->held))
+		log_error(sm->log, "what the files of the routing options said before stays: %s",
+			  held);
+	if (!held && sm->held)
+		log_info(sm->log, "the files of the routing options are in use as they are now");
+	g_free(sm->fallback);
+	sm->fallback = fallback;
+	g_free(sm->held);
+	sm->held = held;
 }
 
 enum step_result step_route(struct sm *sm)
@@ -185,20 +294,25 @@ enum step_result step_route(struct sm *sm)
 	g_autoptr(GPtrArray) engines = engines_to_try(sm);
 	GString *failures = g_string_new(NULL);
 	struct routing *routing = NULL;
+	char *held_for = NULL;
+	bool held = false;
 
-	route_files_unref(sm->route_files);
-	sm->route_files = slot_take(&sm->context->route_files);
+	take_files(sm);
 	for (guint i = 0; i < engines->len && !routing; i++) {
-		const struct route_engine *engine = engines->pdata[i];
+		char *why = NULL;
 
-		routing = compute(sm, engine, failures);
-		if (routing && i)
-			log_error(sm->log, "falling back to routing engine %s", engine->name);
+		routing = compute_or_hold(sm, engines->pdata[i], &why, &held);
+		if (held)
+			held_for = g_steal_pointer(&why);
+		else if (!routing)
+			g_string_append_printf(failures, "%s%s", failures->len ? "; " : "", why);
+		g_free(why);
 	}
-	g_free(sm->fallback);
-	sm->fallback = g_string_free(failures, !failures->len);
+	tell_strangers(sm);
+	tell_failures(sm, routing, g_string_free(failures, !failures->len), held_for);
 	if (!routing) {
-		sm_problem(sm, "no routing engine that may be used can route this subnet");
+		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",
+			   sm->fallback ? sm->fallback : "none is named");
 		return STEP_ABORT;
 	}
 	take_routing(sm, routing);
@@ -243,6 +357,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->errors = sm->sweep.errors != 0;
 	subnet->credit_loop = g_strdup(sm->credit_loop);
 	subnet->fallback = g_strdup(sm->fallback);
+	subnet->held = g_strdup(sm->held);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);

@@ -117,6 +117,9 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	g_free(sm->credit_loop);
 	g_free(sm->fallback);
+	g_free(sm->held);
+	g_free(sm->told_note);
+	g_free(sm->told_strangers);
 	route_files_unref(sm->route_files);
 	route_files_unref(sm->routed_by);
 	options_unref(sm->routed_for);

@@ -77,7 +77,8 @@ struct sm {
 	struct options *routed_for;	 /* likewise */
 	bool reroute; /* the operator wants routes computed anew, and they were not yet */
 	struct partitions *partitions;
-	char *credit_loop, *fallback; /* as in struct subnet */
+	char *credit_loop, *fallback, *held; /* as in struct subnet */
+	char *told_note, *told_strangers;    /* what the log said last of the routes and files */
 	uint16_t mlid_top; /* highest MLID ever programmed */
 
 	uint32_t act_count; /* SMInfo ActCount */

@@ -370,11 +370,19 @@ static void expect_error(struct net *net, const char *text)
 START_TEST(fall_back_is_announced)
 {
 	struct net net;
+	const char *at;
 
 	net_up(&net, "torus:3x3x3:1", 1, "ftree,dnup");
 	expect_error(&net, "routing engine ftree: ");
 	expect_error(&net, "falling back to routing engine dnup");
 	expect_status(&net, "dnup", true);
+	expect_status(&net, "it is a fall-back; ftree: ", true);
+	at = strstr(net.s->text->str, "routing engine ftree: ");
+	g_free(ask(&net, "reroute"));
+	scenario_run_ms(net.s, 3000);
+	scenario_expect(net.s, !strstr(at + 1, "routing engine ftree: ")); /* nothing new */
+	scenario_expect(net.s, !strstr(at + 1, "falling back") ||
+			       !strstr(strstr(at + 1, "falling back") + 1, "falling back"));
 	expect_status(&net, "it is a fall-back; ftree: ", true);
 	net_free(&net);
 	net_up(&net, "torus:3x3x3:1", 1, "ftree");
@@ -395,8 +403,7 @@ START_TEST(no_fallback_is_obeyed)
 	net_make(&net, "torus:3x3x3:1", 1, "ftree,no_fallback");
 	scenario_start(net.s);
 	scenario_run_ms(net.s, 20 * 1000);
-	expect_error(&net, "routing engine ftree: ");
-	scenario_check_log(net.s, "no routing engine that may be used can route this subnet", true);
+	expect_error(&net, "no routing engine that may be used can route this subnet: ftree: ");
 	scenario_check_log(net.s, "falling back", false);
 	scenario_check_log(net.s, "SUBNET UP", false);
 	scenario_expect(net.s, blocks_sent(&net) == 0);
@@ -468,7 +475,7 @@ static char *looping_tables(struct net *net)
 /* What an operator's file says is judged before any switch sees it. */
 START_TEST(wrong_tables_are_not_used)
 {
-	const char *text = "routes of file are wrong and not used: LID ";
+	const char *text = "file: its routes are wrong and not used: LID ";
 
 	for (unsigned int fallback = 0; fallback < 2; fallback++) {
 		g_autofree char *path = NULL;
@@ -492,6 +499,97 @@ START_TEST(wrong_tables_are_not_used)
 }
 END_TEST
 
+/* The forwarding tables that switches hold, as a file; port 99 in the first entry if wrong. */
+static void write_tables(struct net *net, const char *path, bool wrong)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned int node = 0; node < net->n; node++) {
+		struct sim_node_view view;
+
+		sim_node_view(net->s->sim, node, &view);
+		if (!view.lft)
+			continue;
+		g_string_append_printf(text, "Unicast lids [0x0-0x1] of switch Lid 0 guid "
+				       "0x%016" PRIx64 " (a):\n", view.node_guid);
+		for (unsigned int lid = 1; lid < net->n_blocks * BLOCK; lid++) {
+			if (view.lft[lid] == ROUTE_NO_PORT)
+				continue;
+			g_string_append_printf(text, "0x%04x %03u\n", lid,
+					       wrong ? 99 : view.lft[lid]);
+			wrong = false;
+		}
+	}
+	g_assert(g_file_set_contents(path, text->str, -1, NULL));
+	g_string_free(text, TRUE);
+}
+
+/* Names a switch of the net, or none. */
+static void write_roots(struct net *net, const char *path, bool wrong)
+{
+	struct sim_node_view view;
+	g_autofree char *text = NULL;
+
+	sim_node_view(net->s->sim, scenario_random_switch(net->s), &view);
+	text = g_strdup_printf("0x%" PRIx64 "\n", wrong ? 0xdead : view.node_guid);
+	g_assert(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void reread(struct net *net)
+{
+	scenario_expect(net->s, daemon_reread(net->s->daemon, NULL));
+	scenario_heavy_sweep(net->s, 20);
+	scenario_run_ms(net->s, 1000);
+}
+
+/* A file that is right in itself, but not for this subnet, does not change the engine. */
+START_TEST(a_file_that_does_not_do_is_not_used)
+{
+	static const struct {
+		const char *engine, *option;
+		void (*write)(struct net *net, const char *path, bool wrong);
+		const char *told;
+	} cases[] = {
+		{"file", "-U", write_tables, "input:2: port 99, but switch 0x"},
+		{"updn", "-a", write_roots, "before stays: updn: there is no root: 1 root GUIDs "},
+	};
+	const char *text = "files of the routing options said before stays: ", *at;
+	g_autofree char *path = NULL;
+	g_autofree uint8_t *before = NULL, *now = NULL;
+	struct net net;
+
+	net_up(&net, "fattree:4", 1, "minhop");
+	path = g_build_filename(net.s->directory, "input", NULL);
+	cases[_i].write(&net, path, false);
+	net_stop(&net);
+	scenario_option(net.s, cases[_i].option, path);
+	scenario_option(net.s, "-R", cases[_i].engine);
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	before = tables(&net);
+	cases[_i].write(&net, path, true);
+	reread(&net);
+	now = tables(&net);
+	scenario_expect(net.s, differ(&net, before, now, UINT_MAX) == 0);
+	expect_error(&net, text);
+	scenario_check_log(net.s, cases[_i].told, true);
+	scenario_check_log(net.s, "falling back", false);
+	expect_status(&net, "ERROR                : files of the routing options are as they were "
+			    "read before; ", true);
+	expect_status(&net, "fall-back", false);
+	at = strstr(net.s->text->str, text);
+	reread(&net);
+	scenario_expect(net.s, !strstr(at + 1, text)); /* nothing new */
+	expect_status(&net, "are as they were read before", true);
+	cases[_i].write(&net, path, false);
+	reread(&net);
+	scenario_check_log(net.s, "options are in use as they are now", true);
+	expect_status(&net, "are as they were read before", false);
+	scenario_check(net.s);
+	net_free(&net);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scenario_routing");
@@ -508,6 +606,7 @@ int main(void)
 	tcase_add_test(tcase, no_fallback_is_obeyed);
 	tcase_add_test(tcase, credit_loop_is_told);
 	tcase_add_test(tcase, wrong_tables_are_not_used);
+	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
