@@ -42,7 +42,7 @@ void osmsim_net_run_ms(struct osmsim_net *net, unsigned int ms);
 int net_connect(struct osmsim_net *net);
 void net_send(struct osmsim_net *net, int fd, const void *data, size_t length);
 void net_put(struct osmsim_net *net, int fd, uint32_t type, const void *data, size_t length);
-/* Waits for a frame; fails the test after five seconds. */
+/* Waits for a frame; fails the test after a minute. */
 struct frame net_get(struct osmsim_net *net, int fd);
 bool net_is_closed(struct osmsim_net *net, int fd); /* the server ended it, within a second */
 /* Asks and copies the answer, which must have that size. */

@@ -627,6 +627,20 @@ START_TEST(test_pool_runs_all)
 }
 END_TEST
 
+/* Three times 'f', and the other one, which is due later; a machine may be too busy to run any of
+ * them before all are due, and a timer that restarts comes after what was due then. */
+static void assert_ticks(const GString *out, char other)
+{
+	unsigned int fast = 0;
+
+	for (gsize i = 0; i < out->len; i++)
+		fast += out->str[i] == 'f';
+	ck_assert_uint_eq(out->len, 4);
+	ck_assert_uint_eq(fast, 3);
+	ck_assert_ptr_nonnull(strchr(out->str, other));
+	ck_assert_int_eq(out->str[0], 'f');
+}
+
 START_TEST(test_thread_timers)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
@@ -643,15 +657,15 @@ START_TEST(test_thread_timers)
 	fast.restarts = 2;
 	fast.delay = NS_PER_MS;
 	slow.stop = &never;
-	slow.gate = &gate;
+	slow.gate = fast.gate = &gate;
 	timer_start(&fast.timer, NS_PER_MS);
 	timer_start(&never.timer, 600 * NS_PER_S);
 	timer_start(&slow.timer, 30 * NS_PER_MS);
 	actor_start(actor);
-	ck_assert(gate_wait(&gate, 1));
+	ck_assert(gate_wait(&gate, 4));
 	ck_assert_uint_ge(runtime_now(rt) - start, 30 * NS_PER_MS);
 	actor_free(actor);
-	ck_assert_str_eq(out->str, "fffs");
+	assert_ticks(out, 's');
 	g_string_free(out, TRUE);
 	runtime_free(rt);
 }
@@ -678,7 +692,7 @@ START_TEST(test_attached_timers)
 	timer_start(&fast.timer, NS_PER_MS);
 	while (out->len < 4)
 		g_main_context_iteration(context, TRUE);
-	ck_assert_str_eq(out->str, "fffl");
+	assert_ticks(out, 'l');
 	ck_assert_uint_ge(runtime_now(rt) - start, 10 * NS_PER_MS);
 	timer_stop(&slow.timer);
 	actor_free(actor);

@@ -25,7 +25,7 @@
 #define CLASS_PERF 0x04
 #define MAD_BYTES 256
 #define MAD_HEADER_BYTES 24
-#define WAIT_MS 5000
+#define WAIT_MS 60000 /* a failure */
 #define THREADS 8
 #define MADS_A_THREAD 200
 

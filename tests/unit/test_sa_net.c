@@ -188,12 +188,14 @@ void net_ask(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
 	};
 	struct iba_sa_header sa = {.component_mask = mask};
 	uint8_t octets[IBA_MAD_BYTES] = {0};
+	/* On threads of a busy machine an answer may take its time. */
+	unsigned int timeout_ms = runtime_mode(net->rt) == RUNTIME_VIRTUAL ? 1000 : 30000;
 
 	wire_encode(&iba_mad_header_type, &header, octets);
 	wire_encode(&iba_sa_header_type, &sa, octets + 36);
 	if (type)
 		wire_encode(type, record, octets + IBA_SA_DATA_OFFSET);
-	if (!vendor_send(net->client_port, &to, octets, sizeof(octets), 1000))
+	if (!vendor_send(net->client_port, &to, octets, sizeof(octets), timeout_ms))
 		g_error("the simulation takes no packet");
 }
 

@@ -427,7 +427,7 @@ static void flood_send(struct flood *flood)
 		flood->smp[15] = flood->left;
 		flood->left--;
 		flood->flying++;
-		vendor_send(flood->vendor, &to, flood->smp, 256, 1000);
+		vendor_send(flood->vendor, &to, flood->smp, 256, 30000);
 	}
 }
 

@@ -22,8 +22,8 @@
 #define IBSIM "/usr/bin/ibsim"
 #define PRELOAD "/usr/lib*/{.,*}/umad2sim/libumad2sim.so"
 #define NOT_RUN 77   /* what automake calls a skipped test */
-#define DEADLINE 120 /* s, for the whole run */
-#define WAIT_S 10
+#define DEADLINE 300 /* s, for the whole run */
+#define WAIT_S 60
 #define PORT_INFO_AT 64 /* SMP data */
 #define CAPABILITY_MASK_AT 20
 
