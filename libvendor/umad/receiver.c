@@ -133,13 +133,24 @@ static void note_failure(struct umad_device *device, bool known)
 	nanosleep(&pause, NULL);
 }
 
+uint64_t umad_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / NS_PER_MS;
+}
+
 /*
  * Reads and drops the answers to requests in flight before the agents go, but waits for a
  * second at most: ibsim's preloaded library crashes on a response to an agent that is no more.
+ * It never tells of a request that was lost; one whose time is up is.
  */
 static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
-	for (int i = 0; i < LINGER_TURNS && atomic_load(&device->in_flight) > 0; i++)
+	for (int i = 0; i < LINGER_TURNS && atomic_load(&device->in_flight) > 0 &&
+			umad_now_ms() < atomic_load(&device->due_ms);
+	     i++)
 		if (wait_readable(device, LINGER_MS) == READABLE)
 			drain(device, umad, room); /* whatever it says: what counts is in flight */
 }

@@ -151,6 +151,16 @@ static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t
 		umad_deliver(device, umad, length, VENDOR_FAILED);
 }
 
+/* A simulator on a busy machine may answer when the time is up. */
+static void note_request(struct umad_device *device, unsigned int timeout_ms)
+{
+	uint64_t due_ms = umad_now_ms() + 2 * timeout_ms, last_ms = atomic_load(&device->due_ms);
+
+	atomic_fetch_add(&device->in_flight, 1);
+	while (last_ms < due_ms && !atomic_compare_exchange_weak(&device->due_ms, &last_ms, due_ms))
+		;
+}
+
 static bool write_mad(struct umad_device *device, const struct umad_agent *agent,
 		      struct ib_user_mad *umad, size_t length, unsigned int timeout_ms)
 {
@@ -158,7 +168,7 @@ static bool write_mad(struct umad_device *device, const struct umad_agent *agent
 		errno = 0;
 		if (umad_send(device->port_id, agent->id, umad, length, timeout_ms, 0) == 0) {
 			if (timeout_ms)
-				atomic_fetch_add(&device->in_flight, 1);
+				note_request(device, timeout_ms);
 			return true;
 		}
 	} while (errno == EINTR);

@@ -28,8 +28,12 @@ struct umad_device {
 	pthread_t receiver;
 	bool receiving; /* the thread runs */
 	atomic_bool stop;
-	atomic_int in_flight; /* requests sent and not returned; simulators lose some */
+	atomic_int in_flight;	 /* requests sent and not returned; simulators lose some */
+	_Atomic uint64_t due_ms; /* by umad_now_ms(); later it is lost */
 };
+
+/* Milliseconds of a clock that only goes forward. */
+uint64_t umad_now_ms(void);
 
 /* The device file of a port, "/dev/infiniband/umad0", or NULL if there is none. */
 char *umad_device_file(const char *device, int port_num);
