@@ -21,14 +21,14 @@ CLASSIC = '/usr/sbin/opensm'
 PRELOAD = (glob.glob('/usr/lib*/*/umad2sim/libumad2sim.so') +
            glob.glob('/usr/lib*/umad2sim/libumad2sim.so'))
 SAMPLES = '/usr/share/doc/ibsim-utils/net-examples'
-START_SECONDS = 30
-
-
+# For what takes a second or two on an idle machine: only a failure waits so long.
+PATIENCE = 120
 PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)  # here, as a child of a process with threads may not wait for locks
 
 
 def die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_cleanly():
@@ -126,6 +126,7 @@ class Fabric:
     def __init__(self, net_text):
         self.net_text = net_text
         self.children = []
+        self.commands = 0
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix='opensm-interop.')
@@ -151,9 +152,10 @@ class Fabric:
     def path(self, name):
         return os.path.join(self.dir, name)
 
-    def read(self, name):
+    def read(self, name, start=0):
         try:
             with open(self.path(name), errors='replace') as file:
+                file.seek(start)
                 return file.read()
         except FileNotFoundError:
             return ''
@@ -175,8 +177,8 @@ class Fabric:
         self.ibsim = self.spawn([IBSIM, '-s', '-N', str(nodes + 8), '-S', str(nodes + 8),
                                  '-P', str(ports + 64), '-L', '49151', 'net'], 'ibsim.out',
                                 stdin=subprocess.PIPE, env=self.env)
-        self.wait(lambda: 'simulator ready' in self.read('ibsim.out'), START_SECONDS,
-                  'ibsim to be ready')
+        self.wait(lambda: 'simulator ready' in self.read('ibsim.out'), PATIENCE,
+                  'ibsim to be ready', alive=self.ibsim)
 
     def wait(self, done, seconds, what, alive=None):
         """Polls until done(); Failure when the time is up or the process alive ended."""
@@ -188,22 +190,26 @@ class Fabric:
                 raise Failure(f'waited {seconds} s in vain for {what}')
             time.sleep(0.02)
 
-    def console(self, command, end):
-        """Gives ibsim's console a command and returns what it prints up to the text end."""
-        before = len(self.read('ibsim.out'))
-        self.ibsim.stdin.write((command + '\n').encode())
+    def console(self, command):
+        """Gives ibsim's console a command and returns what it has printed when that is done: it
+        repeats a comment."""
+        self.commands += 1
+        end = f'#end of command {self.commands}.'
+        before = os.path.getsize(self.path('ibsim.out'))
+        self.ibsim.stdin.write(f'{command}\n{end}\n'.encode())
         self.ibsim.stdin.flush()
-        self.wait(lambda: end in self.read('ibsim.out')[before:], 20, f'ibsim to {command}')
-        return self.read('ibsim.out')[before:]
+        self.wait(lambda: end in self.read('ibsim.out', before), PATIENCE, f'ibsim to {command}',
+                  alive=self.ibsim)
+        return self.read('ibsim.out', before)
 
     def dump(self):
-        return parse_dump(self.console('Dump', '#  dumped '))
+        return parse_dump(self.console('Dump'))
 
     def link_down(self, node, port):
-        self.console(f'Unlink "{node}"[{port}]\nAttached', 'sim>')
+        self.console(f'Unlink "{node}"[{port}]')
 
     def link_up(self, node, port):
-        self.console(f'ReLink "{node}"[{port}]\nAttached', 'sim>')
+        self.console(f'ReLink "{node}"[{port}]')
 
     def hosts(self):
         """Names of the CAs that a program can sit on: ibsim attaches it to their port 1."""
@@ -223,7 +229,7 @@ class Fabric:
         return (f'{given}:verify_asan_link_order=0:detect_leaks=0:'
                 f'suppressions={self.path("asan")}')
 
-    def tool(self, host, *argv, seconds=60, preload=()):
+    def tool(self, host, *argv, seconds=PATIENCE, preload=()):
         """Runs a tool on a host: (exit code, output)."""
         try:
             run = subprocess.run(argv, cwd=self.dir, env=self.on(host, preload), timeout=seconds,
@@ -248,7 +254,7 @@ class Fabric:
         self.wait(lambda: 'SUBNET UP' in self.read(log), seconds,
                   f'SUBNET UP of {child.args[0]}', alive=child)
 
-    def stop(self, child, seconds=15):
+    def stop(self, child, seconds=PATIENCE):
         """Ends it as systemd would; its exit code, negative for a signal."""
         child.send_signal(signal.SIGTERM)
         try:

@@ -62,16 +62,16 @@ class Fabric(ibsim.Fabric):
         self.env.pop('LD_PRELOAD', None)
         server = self.spawn([built(*OSMSIM), '-s', 'socket', 'net'], 'osmsim.out',
                             stdin=subprocess.DEVNULL, env=self.env)
-        self.wait(lambda: os.path.exists(self.path('socket')), ibsim.START_SECONDS,
+        self.wait(lambda: ' switches at ' in self.read('osmsim.out'), ibsim.PATIENCE,
                   'osmsim to listen', alive=server)
 
-    def console(self, command, end=None):
+    def console(self, command):
         """Gives osmsim's console a command and returns what it prints."""
         run = subprocess.run([built(*OSMSIM), '-s', self.path('socket'), '-c', command],
-                             env=self.env, timeout=20, capture_output=True, text=True)
+                             env=self.env, timeout=ibsim.PATIENCE, capture_output=True, text=True)
         if run.returncode or run.stderr:
-            raise ibsim.Failure(f'osmsim -c "{command}": code {run.returncode}, {run.stdout}'
-                                f'{run.stderr}')
+            raise ibsim.Failure(f'osmsim -c: code {run.returncode}, {run.stderr[-200:]}'
+                                f'{run.stdout[-200:]} of "{command}"')
         return run.stdout
 
     def dump(self):

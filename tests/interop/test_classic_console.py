@@ -43,16 +43,16 @@ class Console:
         self.child = fabric.spawn(
             [program, '-F', 'conf', '-g', f'0x{guid:x}', '-f', fabric.path(f'{name}.log'),
              '-D', '0x83', '--console', 'local'], self.name, env=env, stdin=subprocess.PIPE)
-        fabric.wait_subnet_up(self.child, 60, f'{name}.log')
-        fabric.wait(lambda: PROMPT in self.new(), 20, 'the prompt', alive=self.child)
+        fabric.wait_subnet_up(self.child, ibsim.PATIENCE, f'{name}.log')
+        fabric.wait(lambda: PROMPT in self.new(), ibsim.PATIENCE, 'the prompt', alive=self.child)
         self.read_so_far = len(self.new())
 
     def ask(self, line):
         """What is printed until the next prompt; the classic takes one line at a time."""
         self.child.stdin.write(f'{line}\n'.encode())
         self.child.stdin.flush()
-        self.fabric.wait(lambda: PROMPT in self.new(), 20, f'{self.name} to answer {line}',
-                         alive=self.child)
+        self.fabric.wait(lambda: PROMPT in self.new(), ibsim.PATIENCE,
+                         f'{self.name} to answer {line}', alive=self.child)
         answer = self.new().split(PROMPT)[0]
         self.read_so_far += len(answer) + len(PROMPT)
         return answer

@@ -21,8 +21,9 @@ def run(checks):
         host = fabric.hosts()[0]
         written = fabric.path('written.conf')
         ours = subprocess.run([subnet.daemon(), '-c', written], cwd=fabric.dir,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=30,
-                              stderr=subprocess.STDOUT, env=fabric.on(host))
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=fabric.on(host),
+                              timeout=ibsim.PATIENCE)
         checks.equal('-c ends well', ours.returncode, 0)
         if not checks.check('-c writes the file', os.path.exists(written), ours.stdout):
             return
@@ -33,7 +34,8 @@ def run(checks):
         try:
             fabric.wait(lambda: all(port.state == 'Active' for node in fabric.dump().values()
                                     for port in node.ports.values() if port.num and port.peer),
-                        30, 'the classic daemon to configure the subnet', alive=child)
+                        ibsim.PATIENCE, 'the classic daemon to configure the subnet',
+                        alive=child)
             checks.passed += 1
         except ibsim.Failure as failure:
             checks.check('the classic daemon runs with the file', False, failure)

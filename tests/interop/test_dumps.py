@@ -36,11 +36,11 @@ class Bench:
         """A daemon from its start to its end; the directory of its dumps."""
         child, name = self.start(program, *flags)
         try:
-            self.fabric.wait_subnet_up(child, 60, log=f'{name}.log')
+            self.fabric.wait_subnet_up(child, ibsim.PATIENCE, log=f'{name}.log')
         except ibsim.Failure as failure:
             raise ibsim.Failure(f'{failure}: {self.fabric.read("osm.out")[-300:]}') from None
-        self.fabric.wait(lambda: self.fabric.read(f'{name}/{last}'), 20, f'dump {last}',
-                         alive=child)
+        self.fabric.wait(lambda: self.fabric.read(f'{name}/{last}'), ibsim.PATIENCE,
+                         f'dump {last}', alive=child)
         tools()
         self.fabric.stop(child)
         return name
@@ -159,7 +159,7 @@ def ca_orders(checks, bench, daemon):
 def refuses(checks, bench, daemon):
     path = bench.write('wrong', 'Unicast lids [0-1] of switch Lid 1 guid 0x200000 (x):\n0x1 256\n')
     child, name = bench.start(daemon, '-R', 'file', '-U', path)
-    checks.equal('a wrong file stops the start', child.wait(20), 1)
+    checks.equal('a wrong file stops the start', child.wait(ibsim.PATIENCE), 1)
     checks.check('and the message names file and line',
                  f'{path}:2: ' in bench.fabric.read(f'{name}.log'), bench.fabric.read('osm.out'))
 

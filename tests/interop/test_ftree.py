@@ -54,7 +54,7 @@ def route(fabric, program, roots, limit):
     child = fabric.start_opensm(program, 'H0-0-0', '-R', 'ftree,no_fallback', '-G',
                                 fabric.path('io'), '-a', fabric.path('roots'), '-H', str(limit),
                                 log=log, cache=log + '.cache')
-    fabric.wait_subnet_up(child, 60, log=log)
+    fabric.wait_subnet_up(child, ibsim.PATIENCE, log=log)
     pairs = connected(fabric.dump(), roots)
     fabric.stop(child)
     return pairs, fabric.read(log)

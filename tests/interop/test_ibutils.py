@@ -62,7 +62,7 @@ def same_as_classic(checks):
     with ibsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host = fabric.hosts()[0]
         child = fabric.start_opensm(ibsim.CLASSIC, host, '-D', '0x43')
-        fabric.wait_subnet_up(child, 60)
+        fabric.wait_subnet_up(child, ibsim.PATIENCE)
         nodes = fabric.dump()
         names = truth.reachable(nodes, host)
         cas = ibutils.ca_ports(nodes, names)
@@ -85,11 +85,11 @@ def ibdiagnet_sees_what_is_wrong(checks):
     with ibsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host, client = fabric.hosts()[0], fabric.hosts()[-1]
         child = fabric.start_opensm(subnet.daemon(), host)
-        fabric.wait_subnet_up(child, 60)
+        fabric.wait_subnet_up(child, ibsim.PATIENCE)
         nodes = fabric.dump()
         cas = ibutils.ca_ports(nodes, truth.reachable(nodes, host))
         for right in (True, False):
-            report = ibutils.Ibdiagnet(fabric, client, seconds=60)
+            report = ibutils.Ibdiagnet(fabric, client, seconds=ibsim.PATIENCE)
             wrong = ibutils.complaints(report.code, report.out, cas)
             if right:
                 checks.equal('ibdiagnet: a right subnet is right', wrong, [])

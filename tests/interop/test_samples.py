@@ -25,4 +25,4 @@ if __name__ == '__main__':
     if not NETS:
         print(f'SKIP: no sample nets in {ibsim.SAMPLES} (Debian: ibsim-utils)')
         sys.exit(subnet.SKIPPED)
-    sys.exit(subnet.main(NETS, seconds=20))
+    sys.exit(subnet.main(NETS))

@@ -47,8 +47,9 @@ class Bench:
             program, self.host, '-D', '0x43', '-R', 'minhop', '-w', self.fabric.path('weights'),
             log=f'{name}.log', cache=f'{name}.cache',
             options=f'dump_files_dir {self.fabric.path(name)}\n')
-        self.fabric.wait_subnet_up(child, 60, log=f'{name}.log')
-        self.fabric.wait(lambda: self.fabric.read(f'{name}/opensm.fdbs'), 20, 'dumps', alive=child)
+        self.fabric.wait_subnet_up(child, ibsim.PATIENCE, log=f'{name}.log')
+        self.fabric.wait(lambda: self.fabric.read(f'{name}/opensm.fdbs'), ibsim.PATIENCE, 'dumps',
+                         alive=child)
         self.fabric.stop(child)
         return rows_of(self.fabric.read(f'{name}/opensm-lid-matrix.dump'))
 

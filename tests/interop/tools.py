@@ -3,6 +3,7 @@
 
 import re
 
+import ibsim
 import ibutils
 import truth
 
@@ -21,7 +22,7 @@ class Tools:
         self.sm = sm  # the SM's node
         self.switches = [nodes[name] for name in sorted(names) if nodes[name].is_switch]
 
-    def run(self, *argv, seconds=60):
+    def run(self, *argv, seconds=ibsim.PATIENCE):
         """Output of a tool, which must end well; None if it does not."""
         code, out = self.fabric.tool(self.host, *argv, seconds=seconds)
         ok = self.checks.equal(f'{" ".join(argv)} ends well', (code, '' if code == 0 else out),
@@ -60,7 +61,7 @@ class Tools:
             self.checks.equal('sminfo: state is MASTER', int(match[5]), 3)
 
     def ibnetdiscover(self):
-        out = self.run('ibnetdiscover', seconds=120) or ''
+        out = self.run('ibnetdiscover') or ''
         nodes, links, at = set(), set(), None
         for line in out.splitlines():
             if match := re.match(r'(Switch|Ca)\s+(\d+)\s+"\w-(\w+)"\s*# "([^"]*)"', line):
@@ -76,7 +77,7 @@ class Tools:
                               for node, port in truth.cabled(self.nodes, self.names)})
 
     def iblinkinfo(self):
-        out = self.run('iblinkinfo', '-l', seconds=120) or ''
+        out = self.run('iblinkinfo', '-l') or ''
         active = set()
         for line in out.splitlines():
             match = re.match(r'0x(\w+) "[^"]*"\s+(\d+)\s+(\d+)\[', line)
@@ -231,7 +232,7 @@ class Tools:
         if why:
             self.checks.skip('ibdiagnet', why)
             return
-        report = ibutils.Ibdiagnet(self.fabric, self.host, seconds=300)
+        report = ibutils.Ibdiagnet(self.fabric, self.host, seconds=2 * ibsim.PATIENCE)
         cas = ibutils.ca_ports(self.nodes, self.names)
         self.checks.equal('ibdiagnet is clean', ibutils.complaints(report.code, report.out, cas),
                           [])

@@ -12,7 +12,7 @@ export OSM_CACHE_DIR="$dir/cache"
 unset NOTIFY_SOCKET
 
 run() { # everything but the options under test
-	timeout 60 "$opensm" -F "$dir/empty.conf" "$@" >"$dir/out" 2>&1 </dev/null
+	timeout 120 "$opensm" -F "$dir/empty.conf" "$@" >"$dir/out" 2>&1 </dev/null
 	code=$?
 }
 
@@ -32,21 +32,29 @@ says() { # code, text
 	[ "$code" -eq "$1" ] && grep -q -- "$2" "$dir/out"
 }
 
-logged() { # text: waits for it
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		grep -q -- "$1" "$dir/log" 2>/dev/null && return 0
-		sleep 0.25
+# command...: waits until it succeeds, two minutes at most; only a failure takes long.
+until_good() {
+	tries=1200
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
 	done
+}
+
+has_logged() {
+	grep -q -- "$1" "$dir/log" 2>/dev/null
+}
+
+logged() { # text: waits for it
+	until_good has_logged "$1" && return 0
 	cat "$dir/log" >"$dir/out" 2>&1
 	return 1
 }
 
-gone() { # pid
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		kill -0 "$1" 2>/dev/null || return 0
-		sleep 0.25
-	done
-	return 1
+# pid: it has ended. Whoever inherited it from the shell need not have noticed yet, or ever.
+has_ended() {
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
 }
 
 run --help
@@ -101,21 +109,22 @@ kill -HUP "$pid"
 check "SIGHUP" logged "SIGHUP"
 mv "$dir/log" "$dir/log.1"
 kill -USR1 "$pid"
-for _ in 1 2 3 4 5 6 7 8; do [ -e "$dir/log" ] || sleep 0.25; done
+until_good test -e "$dir/log"
 kill -HUP "$pid"
 check "SIGUSR1" logged "HEAVY SWEEP"
 kill -CONT "$pid"
 kill -PIPE "$pid"
-sleep 0.2
-check "SIGCONT and SIGPIPE" kill -0 "$pid"
+kill -USR2 "$pid"
+check "SIGCONT and SIGPIPE" logged "Status: MASTER, subnet up: 20 switches"
 kill -TERM "$pid"
-check "SIGTERM" gone "$pid"
+check "SIGTERM" until_good has_ended "$pid"
 check "the process file goes" test ! -e "$dir/pid"
 
 # In the foreground; exec, so that the signal meets the program itself.
+rm -f "$dir/log"
 (exec "$opensm" -F "$dir/empty.conf" --sim fattree:4 -f "$dir/log" >"$dir/out" 2>&1) &
 pid=$!
-sleep 0.5
+logged "SUBNET UP"
 kill -TERM "$pid"
 wait "$pid"
 code=$?
