@@ -15,6 +15,10 @@
  * only up to some rank, and each switch goes up to that by its own place among its kind. Each hop
  * is on a shortest path to the leaf, so there is no loop.
  *
+ * Most entries are of LIDs that nobody sends this way: an upper switch is on the way to the anchors
+ * of one LID of a leaf, and its other LIDs go past. These follow the one, so that a cable concerns
+ * as few leaves as it can, and with them blocks of tables that change when it is lost.
+ *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
  * d / w mod p; that parent goes on with d / w. Then those of any consecutive destinations that
@@ -30,6 +34,7 @@
 #include "route/leaves.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
+#include "route/trace.h"
 #include "route/tree.h"
 
 #define FARTHEST (2 * TREE_RANKS_MAX) /* an empty leaf is up and down from the next with hosts */
@@ -200,6 +205,8 @@ struct row {
 			      others; NULL: not made yet */
 	uint8_t *free;	   /* memory for more of them */
 	bool below;	   /* for some targets the top anchor did not do */
+	uint8_t *past;	   /* [leaf]: port for its LIDs that have no anchor on a way from here */
+	uint32_t hit;	   /* number on its leaf of the last target that had one */
 };
 
 /* Ports to the switches that are so far away. */
@@ -290,6 +297,28 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 	return port_by_anchor(tree, row, target, level, row->hops[leaf]);
 }
 
+/*
+ * Sets and returns the port for LIDs of a leaf that do not pass here: that of one which does. What
+ * leads to the highest anchors is in there.
+ */
+static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf,
+			 const uint8_t *there, const uint16_t *anchor)
+{
+	uint32_t first = tree->graph->first_target[leaf];
+	uint32_t n = tree->graph->first_target[leaf + 1] - first;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = row->hit + i < n ? row->hit + i : (row->hit + i) % n;
+		uint8_t port = there[anchor[first + k]];
+
+		if (port == ROUTE_NO_PORT || tree->spare[first + k])
+			continue;
+		row->hit = k;
+		return row->past[leaf] = port;
+	}
+	return row->past[leaf];
+}
+
 static void fill_own_leaf(const struct tree *tree, const struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
@@ -347,12 +376,17 @@ static bool look_up_top(const struct tree *tree, const struct row *row, const ui
 	return !missing;
 }
 
-/* The same, and where there is nothing, at the next level below; at last to the leaf itself. */
+/*
+ * The same for one leaf, and where there is nothing, at the next level below; at last to the leaf
+ * itself.
+ */
 static void look_up_all(const struct tree *tree, const struct row *row, const uint8_t *const *there,
 			unsigned int levels, uint32_t first, uint32_t last)
 {
+	uint8_t past = row->past[tree->leaf[first]];
+
 	for (uint32_t t = first; t < last; t++) {
-		uint8_t port = row->next[tree->leaf[t]];
+		uint8_t port = past;
 
 		for (unsigned int level = 0; level < levels; level++) {
 			uint8_t nearer = there[level][tree->anchor[level][t]];
@@ -364,10 +398,12 @@ static void look_up_all(const struct tree *tree, const struct row *row, const ui
 }
 
 /* With the number of levels known, so that the compiler unrolls the loop. */
-static void look_up_below(const struct tree *tree, const struct row *row,
-			  const uint8_t *const *there, unsigned int levels, uint32_t first,
-			  uint32_t last)
+static void look_up_leaf(const struct tree *tree, struct row *row, const uint8_t *const *there,
+			 unsigned int levels, uint32_t first, uint32_t last)
 {
+	if (levels)
+		find_past(tree, row, tree->leaf[first], there[levels - 1],
+			  tree->anchor[levels - 1]);
 	switch (levels) {
 	case 1:
 		look_up_all(tree, row, there, 1, first, last);
@@ -381,6 +417,7 @@ static void look_up_below(const struct tree *tree, const struct row *row,
 }
 
 #define TRY 64 /* targets */
+#define BLOCK_TURNS 64 /* blocks by turns, at the most */
 
 /* Targets of leaves that are all far hops away. */
 static void fill_run(const struct tree *tree, struct row *row, unsigned int far, uint32_t first,
@@ -394,12 +431,13 @@ static void fill_run(const struct tree *tree, struct row *row, unsigned int far,
 	for (unsigned int level = 0; level < levels; level++)
 		there[level] = via(tree, row, far - level - 1);
 	for (uint32_t t = first, end; t < last; t = end) {
-		end = row->below ? last : MIN(t + TRY, last);
+		end = MIN(t + TRY, last);
 		if (!row->below && levels &&
 		    look_up_top(tree, row, there[levels - 1], tree->anchor[levels - 1], t, end))
 			continue;
 		row->below = true; /* most likely again at this switch */
-		look_up_below(tree, row, there, levels, t, end);
+		end = tree->graph->first_target[tree->leaf[t] + 1];
+		look_up_leaf(tree, row, there, levels, t, end);
 	}
 }
 
@@ -428,12 +466,43 @@ static void fill_runs(const struct tree *tree, struct row *row)
 	}
 }
 
-static void fill_own_lids(const struct tree *tree, const struct row *row)
+/*
+ * What leads to switches need not be spread well, as little is sent to them; what counts is that
+ * few blocks of tables change when a cable is lost. So all that is in one block goes up by one
+ * port, if it may. On leaves hosts have entries in nearly all blocks anyway.
+ */
+static void gather(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+	const uint8_t *there[BLOCK_TURNS] = { NULL };
+	uint8_t port[BLOCK_TURNS], up = graph->up ? ROUTE_UP : 0;
+
+	if (tree->rank[row->sw] == 0 || !row->n_up)
+		return;
+	for (unsigned int i = 0; i < BLOCK_TURNS; i++) {
+		const struct route_edge *edge;
+
+		port[i] = row->up[i % row->n_up];
+		edge = row->edge_of[port[i]];
+		if (graph->up && !graph->up[edge - graph->edges])
+			return;
+		there[i] = tree->hops + (size_t)edge->to * graph->n;
+	}
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		unsigned int turn = graph->own_lid[sw] / ROUTE_BLOCK % BLOCK_TURNS;
+
+		if (row->hops[sw] == (uint8_t)((there[turn][sw] | up) + 1))
+			row->past[sw] = port[turn];
+	}
+}
+
+static void fill_own_lids(const struct tree *tree, struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
 
+	gather(tree, row);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint8_t port = sw == row->sw ? 0 : row->next[sw];
+		uint8_t port = sw == row->sw ? 0 : row->past[sw];
 		unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
 
 		if (row->hops[sw] == ROUTE_FAR)
@@ -452,9 +521,11 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 		.hops = tree->hops + (size_t)sw * graph->n,
 		.next = tree->next + (size_t)sw * graph->n,
 		.lft = routing->lft[sw],
-		.free = memory,
+		.free = memory + graph->n,
+		.past = memory,
 	};
 
+	memcpy(row.past, row.next, graph->n);
 	memset(row.lft, ROUTE_NO_PORT, routing->n_blocks * 64);
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint8_t port = graph->links[graph->edges[e].first_link];
@@ -485,8 +556,8 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 {
 	struct fill *fill = arg;
 	uint32_t n = fill->tree->graph->n, sw;
-	/* by each level of anchors, at the most, for each distance of a leaf: all differ */
-	uint8_t *memory = g_malloc((size_t)n * 256 + 1);
+	/* by each level of anchors, at the most, for each distance of a leaf: all differ; and past */
+	uint8_t *memory = g_malloc((size_t)n * 257 + 1);
 
 	(void)thread;
 	(void)last;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A tree that lost a cable shares the load among what is left: each pair of hosts is followed hop
- * by hop, and no channel may carry much more than the mean.
+ * by hop, and no channel may carry much more than the mean. And few blocks of tables change.
  */
 #include <check.h>
 #include <string.h>
@@ -165,6 +165,138 @@ START_TEST(test_spare_cables_are_used)
 }
 END_TEST
 
+/* Whether hosts stand on the switch. */
+static bool is_leaf(const struct fabric *fabric, const struct builder_node *node)
+{
+	uint32_t sw = fabric->nodes[fabric_node_by_guid(fabric, node->info.node_guid)].sw;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		uint8_t exit;
+
+		if (fabric_is_endport(fabric, port) &&
+		    !fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    fabric_leaf(fabric, port, &exit) == sw)
+			return true;
+	}
+	return false;
+}
+
+/* Of two routings of fabrics with the same switches. */
+static uint32_t count_changed_blocks(const struct routing *a, const struct routing *b)
+{
+	uint32_t n = 0;
+
+	ck_assert_uint_eq(a->n_blocks, b->n_blocks);
+	for (uint32_t sw = 0; sw < a->n_switches; sw++)
+		for (uint32_t block = 0; block < a->n_blocks; block++)
+			n += memcmp(a->lft[sw] + block * 64, b->lft[sw] + block * 64, 64) != 0;
+	return n;
+}
+
+/* Blocks that the repair of one lost cable between upper switches changes, on the average. */
+static double mean_repair(const char *engine, const char *spec, uint32_t step)
+{
+	const struct route_input input = { .threads = 1 };
+	struct builder *builder = make_builder_of(spec);
+	struct fabric *whole;
+	struct routing *routing;
+	uint32_t n = 0, blocks = 0;
+	GArray *cables;
+
+	make_lids(builder, 0);
+	whole = builder_freeze(builder);
+	routing = route_find(engine)->compute(whole, &input, NULL);
+	cables = list_cables(builder);
+	for (uint32_t i = 0; i < cables->len; i += step) {
+		struct cable *cable = &g_array_index(cables, struct cable, i);
+		struct fabric *fabric;
+		struct routing *repaired;
+
+		if (is_leaf(whole, cable->a->node) || is_leaf(whole, cable->b->node))
+			continue;
+		builder_unlink(cable->a);
+		fabric = builder_freeze(builder);
+		builder_link(cable->a, cable->b);
+		repaired = routing_repair(fabric, &input, routing);
+		ck_assert_ptr_nonnull(repaired);
+		blocks += count_changed_blocks(repaired, routing);
+		n++;
+		routing_unref(repaired);
+		fabric_unref(fabric);
+	}
+	ck_assert_uint_gt(n, 0);
+	g_array_unref(cables);
+	routing_unref(routing);
+	fabric_unref(whole);
+	builder_free(builder);
+	return (double)blocks / n;
+}
+
+/*
+ * Each of the k/2 switches to which the cable leads by another switch changes a block for the
+ * hosts of one leaf, and the lower end those for a leaf of each pod.
+ */
+START_TEST(test_few_blocks_change)
+{
+	double minhop = mean_repair("minhop", "fattree:16", 29);
+	double updn = mean_repair("updn", "fattree:16", 29);
+
+	ck_assert_double_gt(minhop, 32); /* 2 * 15 blocks of hosts cannot stay, nor some of spines */
+	ck_assert_double_le(minhop, 75);
+	ck_assert_double_le(updn, 100);
+}
+END_TEST
+
+/* Ports up by which a switch sends LIDs of hosts on a leaf. */
+static unsigned int count_ports(const struct fabric *fabric, const struct routing *routing,
+				uint32_t sw, uint32_t leaf)
+{
+	uint8_t exit, met = ROUTE_NO_PORT;
+	unsigned int n = 0;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		uint8_t num;
+
+		if (!fabric_is_endport(fabric, port) ||
+		    fabric_is_switch(fabric, fabric->ports[port].node) ||
+		    fabric_leaf(fabric, port, &exit) != leaf)
+			continue;
+		num = routing_port(routing, sw, fabric->ports[port].lid);
+		n += num != met;
+		met = num;
+	}
+	return n;
+}
+
+/* A switch above the leaves sends all LIDs of a leaf the same way. */
+START_TEST(test_lids_of_a_leaf_stay_together)
+{
+	const struct route_input input = { .threads = 1 };
+	struct builder *builder = make_builder_of("fattree:8");
+	GPtrArray *order = builder_walk(builder);
+	struct fabric *fabric;
+	struct routing *routing;
+
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	routing = route_find("minhop")->compute(fabric, &input, NULL);
+	for (uint32_t i = 0; i < order->len; i++) {
+		const struct builder_node *node = order->pdata[i];
+		uint32_t sw = fabric->nodes[fabric_node_by_guid(fabric, node->info.node_guid)].sw;
+
+		if (!builder_is_switch(node) || is_leaf(fabric, node))
+			continue;
+		for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++)
+			if (count_ports(fabric, routing, sw, leaf) > 1)
+				ck_abort_msg("switch %u sends leaf %u several ways", sw, leaf);
+	}
+	g_ptr_array_unref(order);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 /* The tables of one thread are those of several. */
 static void check_threads(const struct fabric *fabric, const char *engine)
 {
@@ -223,6 +355,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, test_one_lost_cable_with_more_lids);
 	tcase_add_test(tcase, test_one_lost_parallel_cable);
 	tcase_add_test(tcase, test_spare_cables_are_used);
+	tcase_add_test(tcase, test_few_blocks_change);
+	tcase_add_test(tcase, test_lids_of_a_leaf_stay_together);
 	tcase_add_test(tcase, test_threads_change_nothing);
 	suite_add_tcase(suite, tcase);
 	return suite;
