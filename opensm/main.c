@@ -85,6 +85,17 @@ static bool engine_is_planned(const char *name)
 	return false;
 }
 
+static void set_unknown(GError **error, const char *name)
+{
+	g_autoptr(GString) known = g_string_new(NULL);
+
+	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
+		g_string_append_printf(known, ", %s", (*engine)->name);
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+		    "routing_engine: there is no engine %s, expected a list of %s or no_fallback",
+		    name, known->str + 2);
+}
+
 /* Adds to missing the engines named that do not exist yet; false if one is unknown altogether. */
 static bool check_engines(const struct options *options, GString *missing, GError **error)
 {
@@ -102,16 +113,20 @@ static bool check_engines(const struct options *options, GString *missing, GErro
 		else if (engine_is_planned(names[i]))
 			g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", names[i]);
 		else
-			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-				    "routing_engine: there is no engine %s", names[i]);
+			set_unknown(error, names[i]);
 		if (error && *error)
 			return false;
 	}
 	if (fallback || usable)
 		return true;
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-		    "routing_engine: %s: not available yet, and no_fallback forbids others",
-		    missing->len ? missing->str : "no engine");
+	if (missing->len)
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+			    "routing_engine: %s: not available yet, and no_fallback forbids others",
+			    missing->str);
+	else
+		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+				    "routing_engine: names no engine, and no_fallback forbids "
+				    "others");
 	return false;
 }
 
@@ -167,6 +182,15 @@ static gboolean on_quit(gpointer arg)
 	return G_SOURCE_CONTINUE;
 }
 
+/* One mistake a line. */
+static void complain_of_options(struct log *log, const char *mistakes)
+{
+	g_auto(GStrv) lines = g_strsplit(mistakes, "\n", -1);
+
+	for (unsigned int i = 0; lines[i]; i++)
+		log_error(log, "the options stay as they were: %s", lines[i]);
+}
+
 static gboolean on_hangup(gpointer arg)
 {
 	struct program *program = arg;
@@ -174,7 +198,7 @@ static gboolean on_hangup(gpointer arg)
 
 	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
 	if (!daemon_reread(program->daemon, &error))
-		log_error(program->log, "the options stay as they were: %s", error->message);
+		complain_of_options(program->log, error->message);
 	daemon_sweep(program->daemon, SWEEP_HEAVY);
 	return G_SOURCE_CONTINUE;
 }

@@ -194,6 +194,11 @@ char *options_text(const struct options *options, enum option_id id)
 	return option_format(&option_table[id], option_field(options, id));
 }
 
+bool options_in_file(enum option_id id)
+{
+	return option_table[id].scope != OPTION_SCOPE_COMMAND;
+}
+
 const char *options_name(enum option_id id)
 {
 	const struct option *option = &option_table[id];

@@ -146,6 +146,9 @@ char *options_text(const struct options *options, enum option_id id);
 /* Key of the file, or flag if it is not in the file. */
 const char *options_name(enum option_id id);
 
+/* Whether it may stand in the file; others are of the command line only. */
+bool options_in_file(enum option_id id);
+
 /* Adds the names (static strings) of options set away from their default without effect yet. */
 void options_unfinished(const struct options *options, GPtrArray *names);
 

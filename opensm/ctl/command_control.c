@@ -245,15 +245,18 @@ GVariant *command_dump_conf(struct command_call *call, GError **error)
 	return g_variant_builder_end(&builder);
 }
 
+/* As a file that can be read; what no file may hold is a remark. */
 void print_dump_conf(GVariant *answer, GString *out)
 {
 	GVariantIter iter;
 	const char *key;
 	GVariant *value;
+	unsigned int id = 0; /* it has all of them, in this order */
 
 	g_variant_iter_init(&iter, answer);
 	while (g_variant_iter_next(&iter, "{&sv}", &key, &value)) {
-		g_string_append_printf(out, "%s %s\n", key, g_variant_get_string(value, NULL));
+		g_string_append_printf(out, "%s%s %s\n", options_in_file(id++) ? "" : "# --", key,
+				       g_variant_get_string(value, NULL));
 		g_variant_unref(value);
 	}
 }

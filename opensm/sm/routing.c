@@ -37,38 +37,53 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
 	return builder_find(sm->builder, fabric->nodes[fabric->switches[sw].node].guid);
 }
 
-static void add_engine(GPtrArray *engines, const char *name)
-{
-	gpointer engine = (gpointer)route_find(name);
+/* An engine as it is tried. */
+struct attempt {
+	const struct route_engine *engine;
+	bool find_roots; /* whatever root_guid_file names */
+};
 
-	if (engine && !g_ptr_array_find(engines, engine, NULL))
-		g_ptr_array_add(engines, engine);
+static void add_attempt(GArray *attempts, const char *name, bool find_roots)
+{
+	struct attempt attempt = {route_find(name), find_roots};
+
+	for (guint i = 0; i < attempts->len; i++) {
+		const struct attempt *other = &g_array_index(attempts, struct attempt, i);
+
+		if (other->engine == attempt.engine && other->find_roots == find_roots)
+			return;
+	}
+	if (attempt.engine)
+		g_array_append_val(attempts, attempt);
 }
 
 /*
  * The engines to try in order: those of the list that exist (others were named to the user at
- * start). If the list does not forbid it, then updn, which keeps any fabric free of deadlock, and
- * as a last resort minhop, which is also what an empty list means.
+ * start). If the list does not forbid it, then updn, which keeps any fabric free of deadlock, even
+ * if the roots that the operator named do not do; and as a last resort minhop, which is also what
+ * an empty list means.
  */
-static GPtrArray *engines_to_try(const struct sm *sm)
+static GArray *engines_to_try(const struct sm *sm)
 {
 	const char *list = sm->options->routing_engine ? sm->options->routing_engine : "";
 	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
-	GPtrArray *engines = g_ptr_array_new();
+	GArray *attempts = g_array_new(FALSE, FALSE, sizeof(struct attempt));
 	bool fallback = true, named = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
-		add_engine(engines, names[i]);
+		add_attempt(attempts, names[i], false);
 		if (!strcmp(names[i], "no_fallback"))
 			fallback = false;
 		else if (*names[i])
 			named = true;
 	}
 	if (fallback && named)
-		add_engine(engines, "updn");
+		add_attempt(attempts, "updn", false);
+	if (fallback && named && sm->options->root_guid_file)
+		add_attempt(attempts, "updn", true);
 	if (fallback)
-		add_engine(engines, "minhop");
-	return engines;
+		add_attempt(attempts, "minhop", false);
+	return attempts;
 }
 
 /* The result is the same on any number; on small subnets more than one would not pay. */
@@ -138,11 +153,11 @@ static bool judge(struct sm *sm, const struct routing *routing, enum route_way w
 }
 
 /* Whether options and files said the same when the older routes were made. */
-static bool same_choice(const struct sm *sm)
+static bool same_choice(const struct sm *sm, bool find_roots)
 {
 	const struct options *now = sm->options, *old = sm->routed_for;
 
-	return old && sm->route_files == sm->routed_by &&
+	return old && sm->route_files == sm->routed_by && sm->roots_found == find_roots &&
 	       now->scatter_ports == old->scatter_ports &&
 	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
 	       now->port_shifting == old->port_shifting &&
@@ -152,7 +167,7 @@ static bool same_choice(const struct sm *sm)
 	       now->connect_roots == old->connect_roots;
 }
 
-static void take_routing(struct sm *sm, struct routing *routing)
+static void take_routing(struct sm *sm, struct routing *routing, bool find_roots)
 {
 	routing_unref(sm->routing);
 	route_files_unref(sm->routed_by);
@@ -160,11 +175,12 @@ static void take_routing(struct sm *sm, struct routing *routing)
 	sm->routed_by = sm->route_files ? route_files_ref(sm->route_files) : NULL;
 	sm->routed_for = options_ref(sm->options);
 	sm->routing = routing;
+	sm->roots_found = find_roots;
 	sm->reroute = false;
 }
 
 /* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
-static struct routing *renew(struct sm *sm, const struct route_engine *engine,
+static struct routing *renew(struct sm *sm, const struct attempt *attempt,
 			     const struct routing *old, enum route_way *way, char **why)
 {
 	static const char *const ways[] = {
@@ -178,12 +194,14 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
 
 	route_files_input(sm->route_files, sm->options, &input);
 	input.threads = threads_for(sm);
-	routing = routing_renew(engine, sm->fabric, &input, old, way, &error);
+	if (attempt->find_roots)
+		input.n_roots = 0;
+	routing = routing_renew(attempt->engine, sm->fabric, &input, old, way, &error);
 	if (!routing) {
 		*why = g_strdup(error->message);
 		return NULL;
 	}
-	log_verbose(sm->log, "%s: routes %s", engine->name, ways[*way]);
+	log_verbose(sm->log, "%s: routes %s", routing->engine, ways[*way]);
 	if (judge(sm, routing, *way, why))
 		return routing;
 	routing_unref(routing);
@@ -194,21 +212,22 @@ static struct routing *renew(struct sm *sm, const struct route_engine *engine,
  * The engine's tables if they may be programmed, or NULL and why. The operator's reroute starts
  * afresh.
  */
-static struct routing *compute(struct sm *sm, const struct route_engine *engine, char **why)
+static struct routing *compute(struct sm *sm, const struct attempt *attempt, char **why)
 {
-	bool afresh = sm->reroute || !same_choice(sm);
+	bool afresh = sm->reroute || !same_choice(sm, attempt->find_roots);
 	g_autofree char *first = NULL;
 	struct routing *routing;
 	enum route_way way;
 
-	routing = renew(sm, engine, afresh ? NULL : sm->routing, &way, &first);
+	routing = renew(sm, attempt, afresh ? NULL : sm->routing, &way, &first);
 	if (!routing && way != ROUTE_ANEW) {
-		log_error(sm->log, "routing engine %s starts afresh: %s", engine->name, first);
+		log_error(sm->log, "routing engine %s starts afresh: %s",
+			  attempt->engine->name, first);
 		g_clear_pointer(&first, g_free);
-		routing = renew(sm, engine, NULL, &way, &first);
+		routing = renew(sm, attempt, NULL, &way, &first);
 	}
 	if (!routing)
-		*why = g_strdup_printf("%s: %s", engine->name, first);
+		*why = g_strdup_printf("%s: %s", attempt->engine->name, first);
 	return routing;
 }
 
@@ -223,20 +242,21 @@ static void use_files(struct sm *sm, struct route_files *files)
  * goes on with what they said before: another engine would change all routes for a mistake in a
  * file. Never a mixture of both.
  */
-static struct routing *compute_or_hold(struct sm *sm, const struct route_engine *engine,
+static struct routing *compute_or_hold(struct sm *sm, const struct attempt *attempt,
 				       char **why, bool *held)
 {
 	struct route_files *now = sm->route_files;
-	struct routing *routing = compute(sm, engine, why);
+	struct routing *routing = compute(sm, attempt, why);
 	g_autofree char *again = NULL;
 
 	*held = false;
 	if (routing || !sm->routing || !sm->routed_by || sm->routed_by == now ||
-	    strcmp(sm->routing->engine, engine->name) != 0)
+	    strcmp(sm->routing->engine, attempt->engine->name) != 0 ||
+	    sm->roots_found != attempt->find_roots)
 		return routing;
 	route_files_ref(now);
 	use_files(sm, sm->routed_by);
-	routing = compute(sm, engine, &again);
+	routing = compute(sm, attempt, &again);
 	*held = routing != NULL;
 	if (!routing)
 		use_files(sm, now);
@@ -265,15 +285,17 @@ static void tell_strangers(struct sm *sm)
 }
 
 /* Takes both texts. Said when they or the engine in use change; status shows them always. */
-static void tell_failures(struct sm *sm, const struct routing *routing, char *fallback, char *held)
+static void tell_failures(struct sm *sm, const struct routing *routing, bool find_roots,
+			  char *fallback, char *held)
 {
-	bool same_engine = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine);
-	bool same = same_engine && !g_strcmp0(fallback, sm->fallback);
+	bool same = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine) &&
+		    sm->roots_found == find_roots && !g_strcmp0(fallback, sm->fallback);
 
 	if (fallback && routing) {
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
-		       "falling back to routing engine %s", routing->engine);
+		       "falling back to routing engine %s%s", routing->engine,
+		       find_roots ? " with roots that it finds" : "");
 	}
 	if (!fallback && sm->fallback)
 		log_info(sm->log, "routing engine %s, first of the list, is in use again",
@@ -291,17 +313,19 @@ static void tell_failures(struct sm *sm, const struct routing *routing, char *fa
 
 enum step_result step_route(struct sm *sm)
 {
-	g_autoptr(GPtrArray) engines = engines_to_try(sm);
+	g_autoptr(GArray) attempts = engines_to_try(sm);
 	GString *failures = g_string_new(NULL);
 	struct routing *routing = NULL;
 	char *held_for = NULL;
-	bool held = false;
+	bool held = false, find_roots = false;
 
 	take_files(sm);
-	for (guint i = 0; i < engines->len && !routing; i++) {
+	for (guint i = 0; i < attempts->len && !routing; i++) {
+		const struct attempt *attempt = &g_array_index(attempts, struct attempt, i);
 		char *why = NULL;
 
-		routing = compute_or_hold(sm, engines->pdata[i], &why, &held);
+		find_roots = attempt->find_roots;
+		routing = compute_or_hold(sm, attempt, &why, &held);
 		if (held)
 			held_for = g_steal_pointer(&why);
 		else if (!routing)
@@ -309,13 +333,13 @@ enum step_result step_route(struct sm *sm)
 		g_free(why);
 	}
 	tell_strangers(sm);
-	tell_failures(sm, routing, g_string_free(failures, !failures->len), held_for);
+	tell_failures(sm, routing, find_roots, g_string_free(failures, !failures->len), held_for);
 	if (!routing) {
 		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",
 			   sm->fallback ? sm->fallback : "none is named");
 		return STEP_ABORT;
 	}
-	take_routing(sm, routing);
+	take_routing(sm, routing, find_roots);
 	return STEP_NEXT;
 }
 

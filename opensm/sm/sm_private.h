@@ -75,6 +75,7 @@ struct sm {
 	struct route_files *route_files; /* of the computation at hand */
 	struct route_files *routed_by;	 /* of that of routing */
 	struct options *routed_for;	 /* likewise */
+	bool roots_found; /* routing goes by other roots than those files name */
 	bool reroute; /* the operator wants routes computed anew, and they were not yet */
 	struct partitions *partitions;
 	char *credit_loop, *fallback, *held; /* as in struct subnet */

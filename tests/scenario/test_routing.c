@@ -530,7 +530,8 @@ static void write_roots(struct net *net, const char *path, bool wrong)
 	struct sim_node_view view;
 	g_autofree char *text = NULL;
 
-	sim_node_view(net->s->sim, scenario_random_switch(net->s), &view);
+	if (!wrong)
+		sim_node_view(net->s->sim, scenario_random_switch(net->s), &view);
 	text = g_strdup_printf("0x%" PRIx64 "\n", wrong ? 0xdead : view.node_guid);
 	g_assert(g_file_set_contents(path, text, -1, NULL));
 }
@@ -541,6 +542,31 @@ static void reread(struct net *net)
 	scenario_heavy_sweep(net->s, 20);
 	scenario_run_ms(net->s, 1000);
 }
+
+/* Roots that are not there: still no deadlock, and what the operator named counts when it does. */
+START_TEST(roots_that_do_not_do_leave_updn)
+{
+	g_autofree char *path = NULL;
+	struct net net;
+
+	net_make(&net, "torus:6:1", 1, "updn");
+	path = g_build_filename(net.s->directory, "input", NULL);
+	write_roots(&net, path, true);
+	scenario_option(net.s, "-a", path);
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	expect_error(&net, "routing engine updn: there is no root: 1 root GUIDs are not in the");
+	expect_error(&net, "falling back to routing engine updn with roots that it finds");
+	scenario_check_log(net.s, "credit loop", false);
+	expect_status(&net, "it is a fall-back; updn: there is no root: ", true);
+	write_roots(&net, path, false);
+	reread(&net);
+	scenario_check_log(net.s, "routing engine updn, first of the list, is in use again", true);
+	expect_status(&net, "fall-back", false);
+	scenario_check(net.s);
+	net_free(&net);
+}
+END_TEST
 
 /* A file that is right in itself, but not for this subnet, does not change the engine. */
 START_TEST(a_file_that_does_not_do_is_not_used)
@@ -606,6 +632,7 @@ int main(void)
 	tcase_add_test(tcase, no_fallback_is_obeyed);
 	tcase_add_test(tcase, credit_loop_is_told);
 	tcase_add_test(tcase, wrong_tables_are_not_used);
+	tcase_add_test(tcase, roots_that_do_not_do_leave_updn);
 	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
