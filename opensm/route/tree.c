@@ -556,7 +556,7 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 {
 	struct fill *fill = arg;
 	uint32_t n = fill->tree->graph->n, sw;
-	/* by each level of anchors, at the most, for each distance of a leaf: all differ; and past */
+	/* by each level of anchors, at most, for each distance of a leaf: all differ; and past */
 	uint8_t *memory = g_malloc((size_t)n * 257 + 1);
 
 	(void)thread;

@@ -241,7 +241,7 @@ START_TEST(test_few_blocks_change)
 	double minhop = mean_repair("minhop", "fattree:16", 29);
 	double updn = mean_repair("updn", "fattree:16", 29);
 
-	ck_assert_double_gt(minhop, 32); /* 2 * 15 blocks of hosts cannot stay, nor some of spines */
+	ck_assert_double_gt(minhop, 32); /* 2 * 15 blocks of hosts cannot stay */
 	ck_assert_double_le(minhop, 75);
 	ck_assert_double_le(updn, 100);
 }
