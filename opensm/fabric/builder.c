@@ -30,6 +30,11 @@ struct builder *builder_new(void)
 	struct builder *builder = g_new0(struct builder, 1);
 
 	builder->nodes = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, node_free);
+	builder->switches = g_ptr_array_new();
+	builder->dirty = g_ptr_array_new();
+	builder->touched = g_ptr_array_new();
+	builder->round = 1;
+	builder->all_touched = true;
 	return builder;
 }
 
@@ -38,6 +43,12 @@ void builder_free(struct builder *builder)
 	if (!builder)
 		return;
 	g_hash_table_destroy(builder->nodes);
+	g_ptr_array_unref(builder->switches);
+	g_ptr_array_unref(builder->dirty);
+	g_ptr_array_unref(builder->touched);
+	g_clear_pointer(&builder->order, g_ptr_array_unref);
+	g_clear_pointer(&builder->frozen_order, g_ptr_array_unref);
+	fabric_unref(builder->frozen);
 	g_free(builder);
 }
 
@@ -45,6 +56,65 @@ struct builder_node *builder_find(const struct builder *builder, uint64_t node_g
 {
 	return g_hash_table_lookup(builder->nodes, &node_guid);
 }
+
+/* ---- what was touched ---- */
+
+static void forget_order(struct builder *builder)
+{
+	g_clear_pointer(&builder->order, g_ptr_array_unref);
+}
+
+void builder_touch(struct builder_node *node)
+{
+	struct builder *builder = node->builder;
+
+	if (!builder)
+		return;
+	builder->frozen_is_old = true;
+	if (builder_is_touched(node))
+		return;
+	node->touched = builder->round;
+	g_ptr_array_add(builder->touched, node);
+}
+
+void builder_switch_info_set(struct builder_node *node)
+{
+	if (node->builder)
+		node->builder->frozen_is_old = true;
+}
+
+void builder_touch_all(struct builder *builder)
+{
+	builder->all_touched = true;
+	builder->frozen_is_old = true;
+	g_ptr_array_set_size(builder->touched, 0);
+	forget_order(builder);
+}
+
+void builder_settled(struct builder *builder)
+{
+	if (builder->frozen_is_old)
+		return; /* the next fabric is to show it */
+	builder->all_touched = false;
+	builder->round++;
+	g_ptr_array_set_size(builder->touched, 0);
+}
+
+void builder_mark(struct builder_node *node)
+{
+	if (!node->dirty)
+		g_ptr_array_add(node->builder->dirty, node);
+	node->dirty = true;
+}
+
+void builder_unmark(struct builder_node *node)
+{
+	if (node->dirty)
+		g_ptr_array_remove_fast(node->builder->dirty, node);
+	node->dirty = false;
+}
+
+/* ---- nodes, ports and links ---- */
 
 /* The port whose GUID NodeInfo tells: port 0 of a switch, else the one it was read through. */
 static unsigned int port_of_guid(const struct builder_node *node)
@@ -59,6 +129,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	struct builder_node *node = g_new0(struct builder_node, 1);
 
 	g_assert(!builder_find(builder, info->node_guid));
+	node->builder = builder;
 	node->guid = info->node_guid;
 	node->info = *info;
 	node->hops = builder->sm_port ? UINT32_MAX : 0;
@@ -71,13 +142,27 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	}
 	node->ports[port_of_guid(node)].guid = info->port_guid;
 	g_hash_table_insert(builder->nodes, &node->guid, node);
+	if (builder_is_switch(node))
+		g_ptr_array_add(builder->switches, node);
+	builder->population++;
+	builder_touch(node);
 	return node;
+}
+
+/* A cable came or went. */
+static void touch_end(struct builder_port *port)
+{
+	builder_touch(port->node);
+	if (port->node->builder)
+		forget_order(port->node->builder);
 }
 
 void builder_unlink(struct builder_port *port)
 {
 	if (!port->peer)
 		return;
+	touch_end(port);
+	touch_end(port->peer);
 	port->peer->peer = NULL;
 	port->peer = NULL;
 }
@@ -88,16 +173,32 @@ void builder_link(struct builder_port *a, struct builder_port *b)
 		return;
 	builder_unlink(a);
 	builder_unlink(b);
+	touch_end(a);
+	touch_end(b);
 	a->peer = b;
 	b->peer = a;
 }
 
-void builder_remove(struct builder *builder, struct builder_node *node)
+/* Out of everything but the table of nodes, which owns it. */
+static void take_out(struct builder *builder, struct builder_node *node)
 {
 	for (unsigned int i = 0; i <= node->info.num_ports; i++)
 		builder_unlink(&node->ports[i]);
 	if (builder->sm_port && builder->sm_port->node == node)
 		builder->sm_port = NULL;
+	if (builder_is_switch(node))
+		g_ptr_array_remove_fast(builder->switches, node);
+	builder_unmark(node);
+	if (!builder->all_touched && node->touched == builder->round)
+		g_ptr_array_remove_fast(builder->touched, node);
+	builder->frozen_is_old = true;
+	builder->population++;
+	forget_order(builder);
+}
+
+void builder_remove(struct builder *builder, struct builder_node *node)
+{
+	take_out(builder, node);
 	g_hash_table_remove(builder->nodes, &node->guid);
 }
 
@@ -105,6 +206,19 @@ static bool is_down(const struct builder_port *port)
 {
 	return port->known && port->info.port_state == IBA_PORT_DOWN;
 }
+
+void builder_set_info(struct builder_port *port, const struct iba_port_info *info)
+{
+	bool was_down = is_down(port);
+
+	port->info = *info;
+	port->known = true;
+	builder_touch(port->node);
+	if (was_down != is_down(port) && port->node->builder)
+		forget_order(port->node->builder);
+}
+
+/* ---- walks ---- */
 
 /* Takes in the node across the port's cable, unless the walk met it before. */
 static void walk_cross(GPtrArray *order, struct builder_port *port)
@@ -139,6 +253,7 @@ GPtrArray *builder_walk(struct builder *builder)
 	GPtrArray *order = g_ptr_array_sized_new(g_hash_table_size(builder->nodes));
 	struct builder_port *sm_port = builder->sm_port;
 
+	forget_order(builder);
 	walk_forget(builder);
 	if (!sm_port)
 		return order;
@@ -155,25 +270,33 @@ GPtrArray *builder_walk(struct builder *builder)
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
 			walk_cross(order, &node->ports[num]);
 	}
+	builder->order = g_ptr_array_ref(order);
 	return order;
+}
+
+GPtrArray *builder_order(struct builder *builder)
+{
+	return builder->order ? g_ptr_array_ref(builder->order) : builder_walk(builder);
 }
 
 unsigned int builder_prune(struct builder *builder)
 {
-	GPtrArray *order = builder_walk(builder);
+	GPtrArray *order = builder_order(builder);
+	bool all_met = order->len == g_hash_table_size(builder->nodes);
 	unsigned int dropped = 0;
 	GHashTableIter iter;
 	gpointer value;
 
 	g_ptr_array_unref(order);
+	if (all_met)
+		return 0;
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct builder_node *node = value;
 
 		if (node->index != FABRIC_NONE)
 			continue;
-		for (unsigned int i = 0; i <= node->info.num_ports; i++)
-			builder_unlink(&node->ports[i]);
+		take_out(builder, node);
 		g_hash_table_iter_remove(&iter);
 		dropped++;
 	}

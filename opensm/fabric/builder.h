@@ -26,7 +26,7 @@ struct builder_port {
 	uint64_t guid;		   /* of endports */
 	uint8_t num;
 	bool known;		   /* info was read */
-	bool fresh;		   /* info was read in this sweep */
+	uint64_t read;		   /* sweep that read info last; 0: it is to be read again */
 	bool inferred;		   /* that it is down is known from the other end only */
 	struct iba_port_info info; /* what the hardware holds */
 	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
@@ -40,6 +40,8 @@ struct builder_port {
 };
 
 struct builder_node {
+	struct builder *builder; /* NULL: of none */
+	uint64_t touched;	 /* equal to builder->round: it is in builder->touched */
 	uint64_t guid;
 	struct iba_node_info info;
 	struct iba_node_description description;
@@ -47,15 +49,15 @@ struct builder_node {
 	struct builder_port *ports; /* [num_ports + 1] */
 	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
 	uint32_t hops;		    /* links from the SM's node */
-	uint32_t index;		    /* scratch of freeze and of walks */
+	uint32_t index;		    /* in the order of the last walk, FABRIC_NONE: not in it */
 	uint64_t seen;		    /* sweep that saw it last */
 	bool has_description, has_switch_info;
-	bool dirty;	       /* its ports are to be read again */
+	bool dirty;	       /* its ports are to be read again; it is in builder->dirty */
 	bool suspect;	       /* a neighbour lost it: it may be dead */
 	bool unexplained;      /* it reported a port state change, and no port was seen to change */
 	bool doubtful;	       /* what is known of its tables may be of another switch */
 	bool gone;	       /* to be dropped between two steps */
-	bool lid_routed;       /* SMPs reach it LID-routed */
+	bool lid_routed;       /* SMPs reach it LID-routed; a host if its switch is, too */
 	bool warm;	       /* its tables held something when it was first seen */
 	unsigned int detours;  /* SMPs in a row by its LID that arrived by a directed route only */
 	struct builder_table lft;  /* entries of uint8_t, 64 a block */
@@ -65,8 +67,25 @@ struct builder_node {
 struct builder {
 	GHashTable *nodes;	      /* uint64_t node GUID -> struct builder_node, owned */
 	struct builder_port *sm_port; /* NULL before hop 0 was read */
+	GPtrArray *switches, *dirty;  /* of nodes, in no order */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
+	uint64_t population; /* counts up whenever a node comes or goes */
+	bool some_gone;	     /* a node may be marked gone */
+
+	/* what changed since it was last found to be as it should */
+	GPtrArray *touched; /* nodes; unused while all are */
+	uint64_t round;	    /* from 1 */
+	bool all_touched;
+
+	/* the order of the last walk, as long as nothing has changed that a walk depends on */
+	GPtrArray *order;
+
+	/* the last result of builder_freeze_changes, and what it was made from */
+	struct fabric *frozen;
+	GPtrArray *frozen_order;
+	uint64_t frozen_population;
+	bool frozen_is_old; /* something was touched since */
 };
 
 struct builder *builder_new(void);
@@ -87,13 +106,36 @@ static inline bool builder_is_switch(const struct builder_node *node)
 void builder_link(struct builder_port *a, struct builder_port *b);
 void builder_unlink(struct builder_port *port);
 
+/* Stores the PortInfo that a port has, touches its node, and has walks see it. */
+void builder_set_info(struct builder_port *port, const struct iba_port_info *info);
+
+/*
+ * Whoever changes what a fabric shows of a node touches it: values, LIDs, links (builder_link and
+ * its like do so themselves). So does who wants a partial sweep to look at it.
+ */
+void builder_touch(struct builder_node *node);
+void builder_touch_all(struct builder *builder);
+/* A SwitchInfo was set, which only fabrics are to show. */
+void builder_switch_info_set(struct builder_node *node);
+static inline bool builder_is_touched(const struct builder_node *node)
+{
+	return node->builder->all_touched || node->touched == node->builder->round;
+}
+/* All is as it should: none is touched any more. After builder_freeze_changes(). */
+void builder_settled(struct builder *builder);
+
+void builder_mark(struct builder_node *node); /* dirty */
+void builder_unmark(struct builder_node *node);
+
 /*
  * Breadth-first walk from the SM's port over links whose ports are not down: sets hops, entry and
  * index of each node met. Returns the nodes in order; nodes not met are not in it.
  */
 GPtrArray *builder_walk(struct builder *builder);
+/* The same order, from the last walk if that would not differ: for who touches what he changes. */
+GPtrArray *builder_order(struct builder *builder);
 
-/* Drops every node that the walk does not meet; returns how many. */
+/* Drops every node that builder_order() lacks; returns how many. */
 unsigned int builder_prune(struct builder *builder);
 
 /*
@@ -104,6 +146,16 @@ int builder_path(const struct builder_node *node, uint8_t out[64]);
 
 /* Immutable copy of what builder_walk meets. NULL if the SM's port is unknown. */
 struct fabric *builder_freeze(struct builder *builder);
+/*
+ * The same for who touches all that he changes: what was not touched is as in the fabric returned
+ * before, if nodes, ports and LIDs have the same places.
+ */
+struct fabric *builder_freeze_changes(struct builder *builder);
+/* True if the fabric is the last result of that, and a new one would only differ in its number. */
+bool builder_is_frozen(const struct builder *builder, const struct fabric *fabric);
+/* A node of a result of builder_freeze_changes; NULL if it is gone. */
+struct builder_node *builder_node_of(const struct builder *builder, const struct fabric *fabric,
+				     uint32_t node);
 
 /* ---- tables in blocks ---- */
 /* Makes room for n_blocks of block_bytes; new blocks are unknown. */

@@ -50,6 +50,7 @@ struct fabric_switch {
 struct fabric {
 	struct ref ref;
 	uint64_t generation; /* counts up with each freeze */
+	uint64_t shape; /* equal in fabrics of a builder: nodes, ports, LIDs have equal places */
 	uint32_t n_nodes, n_switches, n_ports, n_links;
 	uint32_t sm_port; /* the port the SM sits on */
 	uint16_t max_lid; /* highest LID in use, 2^LMC ranges included */

@@ -8,6 +8,7 @@
 /* Builds fabric->by_guid from the finished nodes and ports; of equal GUIDs the first counts. */
 void fabric_index_guids(struct fabric *fabric);
 
-void fabric_guid_index_free(struct fabric_guid_index *index);
+struct fabric_guid_index *fabric_guid_index_ref(struct fabric_guid_index *index);
+void fabric_guid_index_unref(struct fabric_guid_index *index);
 
 #endif

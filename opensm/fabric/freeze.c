@@ -3,6 +3,10 @@
  * From the builder to the immutable fabric: one pass over the nodes in the order of the walk. A
  * cable is in the fabric if both of its ends were met and neither is down. The sm actor freezes;
  * after that any thread reads, and the last reference frees.
+ *
+ * A sweep that met a small change copies the fabric of the one before, and freezes only the nodes
+ * that were touched, and the ports at the other ends of their cables. That holds as long as every
+ * node has its place, and no endport another GUID or LID: the indexes are the same ones then.
  */
 #include <string.h>
 
@@ -105,7 +109,8 @@ static void freeze_lids(struct fabric *fabric, uint32_t port)
 	fabric->max_lid = MAX(fabric->max_lid, last);
 }
 
-static void freeze_port(struct fabric *fabric, uint32_t index, const struct builder_port *from)
+/* All of a port but its LIDs in the tables of LIDs; the port is zeros before. */
+static void fill_port(struct fabric *fabric, uint32_t index, const struct builder_port *from)
 {
 	struct fabric_port *to = &fabric->ports[index];
 	bool endport = builder_is_switch(from->node) ? from->num == 0 : from->num != 0;
@@ -125,31 +130,161 @@ static void freeze_port(struct fabric *fabric, uint32_t index, const struct buil
 	to->guid = from->guid;
 	to->lid = from->lid;
 	to->lmc = from->lmc;
-	freeze_lids(fabric, index);
+}
+
+static void freeze_port(struct fabric *fabric, uint32_t index, const struct builder_port *from)
+{
+	fill_port(fabric, index, from);
+	if (fabric->ports[index].guid)
+		freeze_lids(fabric, index);
+}
+
+static struct fabric *freeze_order(struct builder *builder, const GPtrArray *order)
+{
+	struct fabric *fabric;
+
+	if (!order->len)
+		return NULL;
+	fabric = fabric_alloc(order);
+	fabric->generation = fabric->shape = ++builder->generation;
+	freeze_nodes(fabric, order);
+	for (uint32_t i = 0; i < order->len; i++) {
+		const struct builder_node *node = order->pdata[i];
+
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			freeze_port(fabric, fabric_port_of(fabric, i, num), &node->ports[num]);
+	}
+	fabric->sm_port = fabric_port_of(fabric, 0, builder->sm_port->num);
+	fabric_index_guids(fabric);
+	return fabric;
 }
 
 struct fabric *builder_freeze(struct builder *builder)
 {
 	GPtrArray *order = builder_walk(builder);
-	struct fabric *fabric = NULL;
+	struct fabric *fabric = freeze_order(builder, order);
 
-	if (order->len) {
-		fabric = fabric_alloc(order);
-		fabric->generation = ++builder->generation;
-		freeze_nodes(fabric, order);
-		for (uint32_t i = 0; i < order->len; i++) {
-			const struct builder_node *node = order->pdata[i];
-
-			for (unsigned int num = 0; num <= node->info.num_ports; num++)
-				freeze_port(fabric, fabric_port_of(fabric, i, num),
-					    &node->ports[num]);
-		}
-		fabric->sm_port = fabric_port_of(fabric, 0, builder->sm_port->num);
-		fabric_index_guids(fabric);
-	}
 	g_ptr_array_unref(order);
 	return fabric;
 }
+
+/* ---- from the fabric before ---- */
+
+static bool same_order(const struct builder *builder, const GPtrArray *order)
+{
+	const GPtrArray *before = builder->frozen_order;
+
+	return builder->frozen && !builder->all_touched &&
+	       builder->frozen_population == builder->population && before->len == order->len &&
+	       builder->frozen->sm_port == builder->sm_port->num &&
+	       (before == order ||
+		!memcmp(before->pdata, order->pdata, order->len * sizeof(*order->pdata)));
+}
+
+static struct fabric *fabric_copy(const struct fabric *old)
+{
+	struct fabric *fabric = g_memdup2(old, sizeof(*old));
+
+	ref_init(&fabric->ref);
+	fabric->nodes = g_memdup2(old->nodes, old->n_nodes * sizeof(*old->nodes));
+	fabric->switches = g_memdup2(old->switches, old->n_switches * sizeof(*old->switches));
+	fabric->ports = g_memdup2(old->ports, old->n_ports * sizeof(*old->ports));
+	fabric->lid_port = g_memdup2(old->lid_port, FABRIC_LIDS * sizeof(*old->lid_port));
+	fabric_guid_index_ref(fabric->by_guid);
+	return fabric;
+}
+
+/* False if the indexes do not hold any more. */
+static bool renew_port(struct fabric *fabric, const struct builder_port *from)
+{
+	uint32_t index = fabric_port_of(fabric, from->node->index, from->num);
+	struct fabric_port *to = &fabric->ports[index], old = *to;
+
+	fabric->n_links -= old.peer != FABRIC_NONE && old.peer >= index;
+	memset(to, 0, sizeof(*to));
+	fill_port(fabric, index, from);
+	return to->guid == old.guid && to->lid == old.lid && to->lmc == old.lmc;
+}
+
+static bool renew_node(struct fabric *fabric, const struct builder_node *from)
+{
+	struct fabric_node *to = &fabric->nodes[from->index];
+	bool same = true;
+
+	memset(to->description, 0, sizeof(to->description));
+	freeze_node(to, from);
+	for (unsigned int num = 0; num <= from->info.num_ports && same; num++) {
+		const struct builder_port *peer = from->ports[num].peer;
+
+		same = renew_port(fabric, &from->ports[num]) &&
+		       (!peer || peer->node->index == FABRIC_NONE || renew_port(fabric, peer));
+	}
+	return same;
+}
+
+/* NULL if it is not the fabric before with some nodes changed. */
+static struct fabric *renew(struct builder *builder, const GPtrArray *order)
+{
+	struct fabric *fabric;
+	bool same = true;
+
+	if (!same_order(builder, order))
+		return NULL;
+	fabric = fabric_copy(builder->frozen);
+	for (guint i = 0; i < builder->touched->len && same; i++) {
+		const struct builder_node *node = builder->touched->pdata[i];
+
+		same = node->index == FABRIC_NONE || renew_node(fabric, node);
+	}
+	if (!same) {
+		fabric_unref(fabric);
+		return NULL;
+	}
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const struct builder_node *node = order->pdata[fabric->switches[sw].node];
+
+		fabric->switches[sw].hops = node->hops;
+		fabric->switches[sw].info = node->switch_info;
+	}
+	fabric->generation = ++builder->generation;
+	return fabric;
+}
+
+static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *order)
+{
+	fabric_unref(builder->frozen);
+	g_clear_pointer(&builder->frozen_order, g_ptr_array_unref);
+	builder->frozen = fabric ? fabric_ref(fabric) : NULL;
+	builder->frozen_order = order;
+	builder->frozen_population = builder->population;
+	builder->frozen_is_old = false;
+}
+
+struct fabric *builder_freeze_changes(struct builder *builder)
+{
+	GPtrArray *order = builder_order(builder);
+	struct fabric *fabric = renew(builder, order);
+
+	if (!fabric)
+		fabric = freeze_order(builder, order);
+	remember(builder, fabric, order);
+	return fabric;
+}
+
+bool builder_is_frozen(const struct builder *builder, const struct fabric *fabric)
+{
+	return fabric && fabric == builder->frozen && !builder->frozen_is_old;
+}
+
+struct builder_node *builder_node_of(const struct builder *builder, const struct fabric *fabric,
+				     uint32_t node)
+{
+	if (fabric == builder->frozen && builder->frozen_population == builder->population)
+		return builder->frozen_order->pdata[node];
+	return builder_find(builder, fabric->nodes[node].guid);
+}
+
+/* ---- references ---- */
 
 struct fabric *fabric_ref(struct fabric *fabric)
 {
@@ -161,7 +296,7 @@ void fabric_unref(struct fabric *fabric)
 {
 	if (!fabric || !ref_put(&fabric->ref))
 		return;
-	fabric_guid_index_free(fabric->by_guid);
+	fabric_guid_index_unref(fabric->by_guid);
 	g_free(fabric->lid_port);
 	g_free(fabric->ports);
 	g_free(fabric->switches);

@@ -13,6 +13,7 @@ struct guid_table {
 };
 
 struct fabric_guid_index {
+	struct ref ref;
 	struct guid_table ports, nodes;
 };
 
@@ -59,6 +60,7 @@ void fabric_index_guids(struct fabric *fabric)
 	struct fabric_guid_index *index = g_new0(struct fabric_guid_index, 1);
 	uint32_t n_endports = 0;
 
+	ref_init(&index->ref);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		n_endports += fabric->ports[i].guid != 0;
 	table_init(&index->ports, n_endports);
@@ -77,9 +79,15 @@ void fabric_index_guids(struct fabric *fabric)
 	fabric->by_guid = index;
 }
 
-void fabric_guid_index_free(struct fabric_guid_index *index)
+struct fabric_guid_index *fabric_guid_index_ref(struct fabric_guid_index *index)
 {
-	if (!index)
+	ref_get(&index->ref);
+	return index;
+}
+
+void fabric_guid_index_unref(struct fabric_guid_index *index)
+{
+	if (!index || !ref_put(&index->ref))
 		return;
 	g_free(index->ports.slots);
 	g_free(index->nodes.slots);

@@ -18,6 +18,7 @@ static void on_description(struct sm_request *request)
 	}
 	wire_decode(&iba_node_description_type, request->mad.data, &node->description);
 	node->has_description = true;
+	builder_touch(node);
 }
 
 void details_description(struct sm *sm, struct builder_node *node)
@@ -36,6 +37,7 @@ void details_forget_descriptions(struct sm *sm)
 
 		node->has_description = false;
 	}
+	builder_touch_all(sm->builder);
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
@@ -65,8 +67,10 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 
 enum step_result step_details(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+	g_autoptr(GPtrArray) nodes = NULL;
 
+	nodes = sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
+				   : builder_order(sm->builder);
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 

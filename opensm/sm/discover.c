@@ -21,6 +21,11 @@ static bool link_is_up(const struct builder_port *port)
 	return port->known && port->info.port_state != IBA_PORT_DOWN;
 }
 
+static bool is_fresh(const struct sm *sm, const struct builder_port *port)
+{
+	return port->read == sm->builder->sweep;
+}
+
 /* ---- nodes, ports, cables: they find each other, so this is one cycle ---- */
 
 static void on_node_info(struct sm_request *request);
@@ -85,10 +90,11 @@ static void link_bounced(struct builder_port *port)
 {
 	port->probed = port->link_seen = 0;
 	if (port->peer && !builder_is_switch(port->peer->node))
-		port->peer->fresh = false;
+		port->peer->read = 0;
 }
 
-static void port_info_store(struct builder_port *port, const struct iba_port_info *info)
+static void port_info_store(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *info)
 {
 	bool endport = port->num == 0 || !builder_is_switch(port->node);
 	bool bounced = info->port_state == IBA_PORT_INIT;
@@ -99,27 +105,26 @@ static void port_info_store(struct builder_port *port, const struct iba_port_inf
 	if (bounced && port->known && port->info.port_state > IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(port);
-	if (endport && bounced && port->num != 0)
-		builder_table_clear(&port->p_keys); /* it may have been away */
+	if (endport && bounced && port->num != 0) { /* it may have been away */
+		builder_table_clear(&port->p_keys);
+		port->node->lid_routed = false;
+	}
 	if (port->num == 0 && info->lid == 0)
 		forget_tables(port->node); /* it was reset, though we may have set its top since */
-	port->info = *info;
-	port->known = true;
-	port->fresh = true;
+	builder_set_info(port, info);
+	port->read = sm->builder->sweep;
 }
 
 /* A link is gone: until tables are written again no LID is sure to lead anywhere. */
 static void distrust_routes(struct sm *sm)
 {
-	GHashTableIter iter;
-	struct builder_node *node;
+	const GPtrArray *switches = sm->builder->switches;
 
 	if (sm->sweep.lost_link)
 		return;
 	sm->sweep.lost_link = true;
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		node->lid_routed = false;
+	for (guint i = 0; i < switches->len; i++)
+		((struct builder_node *)switches->pdata[i])->lid_routed = false;
 }
 
 /* The other end went down with it; if that is a switch more of it may have changed. */
@@ -134,9 +139,9 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
-	if (builder_is_switch(peer->node) && !peer->fresh) {
+	if (builder_is_switch(peer->node) && !is_fresh(sm, peer)) {
 		peer->node->suspect |= !peer->node->dirty;
-		peer->node->dirty = true;
+		builder_mark(peer->node);
 	}
 	distrust_routes(sm);
 	builder_unlink(port);
@@ -189,10 +194,10 @@ static void on_port_info(struct sm_request *request)
 	}
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	/* Read again in one sweep: in INIT it may be again, with something else behind it. */
-	if (port->fresh && !asked_twice && info.port_state == IBA_PORT_INIT &&
+	if (is_fresh(sm, port) && !asked_twice && info.port_state == IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(port);
-	port_info_store(port, &info);
+	port_info_store(sm, port, &info);
 	if (wants_extended(port, request))
 		get_port_info(sm, port->node, port->num, true);
 	if (builder_is_switch(port->node))
@@ -222,6 +227,7 @@ static void on_change_cleared(struct sm_request *request)
 {
 	if (sm_request_ok(request)) {
 		request->node->switch_info.port_state_change = 0;
+		builder_touch(request->node);
 		request->node->unexplained = true;
 	} else {
 		sm_request_failed(request);
@@ -241,7 +247,7 @@ static void clear_change(struct sm *sm, struct builder_node *node)
 }
 
 /* A switch that a neighbour lost and that is silent: if it is dead, all its neighbours know. */
-static bool ask_neighbours(struct builder_node *node)
+static bool ask_neighbours(const struct sm *sm, struct builder_node *node)
 {
 	if (!node->suspect)
 		return false;
@@ -249,8 +255,8 @@ static bool ask_neighbours(struct builder_node *node)
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
-		if (peer && builder_is_switch(peer->node) && !peer->fresh)
-			peer->node->dirty = true;
+		if (peer && builder_is_switch(peer->node) && !is_fresh(sm, peer))
+			builder_mark(peer->node);
 	}
 	return true;
 }
@@ -259,8 +265,8 @@ static void on_switch_info(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
-	if (request->mad.result == MAD_TIMEOUT && ask_neighbours(node)) {
-		node->dirty = true; /* asked again if it is still there then */
+	if (request->mad.result == MAD_TIMEOUT && ask_neighbours(request->sm, node)) {
+		builder_mark(node); /* asked again if it is still there then */
 		return;
 	}
 	node->suspect = false;
@@ -270,6 +276,7 @@ static void on_switch_info(struct sm_request *request)
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
 	node->has_switch_info = true;
+	builder_touch(node);
 	check_tables(request->sm, node);
 	if (node->switch_info.port_state_change)
 		clear_change(request->sm, node);
@@ -282,7 +289,7 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 	struct sm_request *request =
 		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO, 0);
 
-	node->dirty = false;
+	builder_unmark(node);
 	request->mad.tries = node->suspect ? SUSPECT_TRIES : 0;
 	request->done = on_switch_info;
 	sm_request_send(request);
@@ -291,8 +298,9 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 /* Trap 144: something about a CA or router changed by itself. */
 static void read_local_change(struct sm *sm, struct builder_node *node)
 {
-	node->dirty = false;
+	builder_unmark(node);
 	node->has_description = false;
+	builder_touch(node);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		if (node->ports[num].guid)
 			get_port_info(sm, node, num, false);
@@ -303,6 +311,7 @@ static void read_node(struct sm *sm, struct builder_node *node, struct builder_p
 		      struct builder_node *parent)
 {
 	node->seen = sm->builder->sweep;
+	builder_touch(node);
 	if (!parent) {
 		node->entry = NULL;
 		node->hops = 0;
@@ -361,13 +370,14 @@ static struct builder_node *meet_node(struct sm *sm, const struct iba_node_info 
 	if (node->info.node_type == info->node_type && node->info.num_ports == info->num_ports) {
 		if (node->seen != sm->builder->sweep)
 			node->info = *info;
+		builder_touch(node);
 		return node;
 	}
 	sm_problem(sm, "GUID 0x%016" G_GINT64_MODIFIER "x: %s node type or number of ports",
 		   info->node_guid,
 		   is_met(sm, node) ? "two nodes have it, of different" : "another");
-	if (!is_met(sm, node))
-		node->gone = true; /* dropped between the steps, found anew by the next sweep */
+	if (!is_met(sm, node)) /* dropped between the steps, found anew by the next sweep */
+		node->gone = sm->builder->some_gone = true;
 	return NULL;
 }
 
@@ -380,10 +390,10 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(struct builder_port *port)
+static void ask_old_neighbour(const struct sm *sm, struct builder_port *port)
 {
-	if (builder_is_switch(port->node) && !port->fresh)
-		port->node->dirty = true;
+	if (builder_is_switch(port->node) && !is_fresh(sm, port))
+		builder_mark(port->node);
 }
 
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
@@ -405,7 +415,7 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 	}
 	if (far->peer && far->peer != port) {
 		far->node->doubtful = true;
-		ask_old_neighbour(far->peer);
+		ask_old_neighbour(sm, far->peer);
 	}
 	if (port->peer != far)
 		builder_link(port, far);
@@ -458,7 +468,7 @@ static void on_node_info(struct sm_request *request)
 		node->ports[0].guid = info.port_guid;
 	if (node->seen != sm->builder->sweep)
 		read_node(sm, node, far, request->node);
-	else if (!builder_is_switch(node) && !far->fresh)
+	else if (!builder_is_switch(node) && !is_fresh(sm, far))
 		get_port_info(sm, node, far->num, false);
 }
 
@@ -471,6 +481,9 @@ static void drop_gone(struct sm *sm)
 	GHashTableIter iter;
 	struct builder_node *node;
 
+	if (!sm->builder->some_gone)
+		return;
+	sm->builder->some_gone = false;
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		if (node->gone)
@@ -487,13 +500,12 @@ enum step_result step_forget(struct sm *sm)
 
 	sm->builder->sweep++;
 	drop_gone(sm); /* of a sweep that was cut short */
+	if (sm->sweep.kind != SWEEP_KIND_HEAVY)
+		return STEP_NEXT;
+	builder_touch_all(sm->builder);
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
-		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
-			node->lid_routed = false;
-		for (unsigned int num = 0; num <= node->info.num_ports; num++)
-			node->ports[num].fresh = false;
-	}
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		node->lid_routed = false;
 	return STEP_NEXT;
 }
 
@@ -525,29 +537,52 @@ enum step_result step_hop0(struct sm *sm)
 	return STEP_WAIT;
 }
 
-/* The dirty nodes nearest to the SM; true if there were any. */
+static gint by_index(gconstpointer a, gconstpointer b)
+{
+	const struct builder_node *const *x = a, *const *y = b;
+
+	return (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
+}
+
+/* The dirty nodes nearest to the SM, in the order of the walk. */
+static GPtrArray *nearest_dirty(struct sm *sm)
+{
+	const GPtrArray *dirty = sm->builder->dirty;
+	GPtrArray *nearest = g_ptr_array_new();
+	uint32_t hops = UINT32_MAX;
+
+	g_ptr_array_unref(builder_order(sm->builder));
+	for (guint i = 0; i < dirty->len; i++) {
+		struct builder_node *node = dirty->pdata[i];
+
+		if (node->index == FABRIC_NONE || node->hops > hops)
+			continue;
+		if (node->hops < hops)
+			g_ptr_array_set_size(nearest, 0);
+		hops = node->hops;
+		g_ptr_array_add(nearest, node);
+	}
+	g_ptr_array_sort(nearest, by_index);
+	return nearest;
+}
+
+/* False if there are none. */
 static bool discover_dirty(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
-	uint32_t hops = UINT32_MAX;
+	g_autoptr(GPtrArray) nodes = nearest_dirty(sm);
 
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 
-		if (!node->dirty)
-			continue;
-		if (node->hops > hops)
-			break;
-		hops = node->hops;
 		if (builder_is_switch(node))
 			read_switch(sm, node);
 		else
 			read_local_change(sm, node);
 	}
-	return hops != UINT32_MAX;
+	return nodes->len != 0;
 }
 
-/* Whatever came in meanwhile marked nodes dirty, and those have been read: no other sweep for it. */
+/* What came in meanwhile marked nodes dirty, and those have been read: no other sweep for it. */
 static enum step_result end_partial(struct sm *sm)
 {
 	unsigned int answered = SWEEP_CHANGE | SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP;
@@ -580,7 +615,7 @@ static void on_silent_probe(struct sm_request *request)
 	if (!sm_request_ok(request))
 		return;
 	request->port->silent = 0;
-	request->node->dirty = true;
+	builder_mark(request->node);
 	sweep_want(request->sm, SWEEP_CHANGE);
 }
 
@@ -631,14 +666,14 @@ static bool may_have_been_reset(const struct builder_node *node)
 
 static void suspect_tables(struct sm *sm)
 {
-	GHashTableIter iter;
-	struct builder_node *node;
+	const GPtrArray *switches = sm->builder->switches;
 
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+	for (guint i = 0; i < switches->len; i++) {
+		struct builder_node *node = switches->pdata[i];
+
 		/* With a GUID twice no directed route is sure to end where it should. */
 		node->doubtful |= sm->sweep.twins;
-		if (!builder_is_switch(node) || !node->ports[0].fresh)
+		if (!is_fresh(sm, &node->ports[0]))
 			continue;
 		if (may_have_been_reset(node))
 			forget_tables(node);

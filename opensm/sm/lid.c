@@ -48,8 +48,11 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 {
 	char name[SM_NAME_SIZE];
 
+	if (port->lid != planned->lid || port->lmc != planned->lmc)
+		builder_touch(port->node);
 	port->lid = planned->lid;
 	port->lmc = planned->lmc;
+	sm->lids_short |= planned->duplicate;
 	if (planned->duplicate)
 		sm_problem(sm,
 			   "port %u of %s: another port has its GUID 0x%016" G_GINT64_MODIFIER
@@ -75,12 +78,48 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
 	lid_plan_make(&plan, sm->guid2lid);
+	sm->lids_population = sm->builder->population;
+	sm->lids_last = plan.last;
+	sm->lids_short = plan.without != 0;
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)
 		sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x",
 			   plan.without, plan.last);
 	g_free(plan.ports);
+}
+
+static bool has_its_lids(const struct sm *sm, const struct builder_port *port)
+{
+	return port->lid && port->info.lid == port->lid && port->lmc == wanted_lmc(sm, port);
+}
+
+/* Whether an assignment would find the node as the last one did. */
+static bool is_settled(const struct sm *sm, const struct builder_node *node)
+{
+	uint16_t cap = node->switch_info.linear_fdb_cap;
+
+	if (builder_is_switch(node) && cap && cap <= sm->lids_last)
+		return false;
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (node->ports[num].guid && node->ports[num].known &&
+		    !has_its_lids(sm, &node->ports[num]))
+			return false;
+	return true;
+}
+
+/* Nobody came, went or forgot his LIDs since all had some. */
+static bool all_are_settled(const struct sm *sm)
+{
+	const GPtrArray *touched = sm->builder->touched;
+
+	if (!sweep_is_local(sm) || sm->lids_short ||
+	    sm->lids_population != sm->builder->population)
+		return false;
+	for (guint i = 0; i < touched->len; i++)
+		if (!is_settled(sm, touched->pdata[i]))
+			return false;
+	return true;
 }
 
 /* The SM's own port has its LID from here on: LID-routed SMPs need a source. */
@@ -96,9 +135,11 @@ static void configure_own_port(struct sm *sm)
 
 enum step_result step_settle_lids(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+	if (!all_are_settled(sm)) {
+		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 
-	assign(sm, nodes);
+		assign(sm, nodes);
+	}
 	if (!sm->builder->sm_port->lid)
 		return STEP_ABORT;
 	configure_own_port(sm);

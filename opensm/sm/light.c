@@ -18,7 +18,7 @@ static void on_switch_info(struct sm_request *request)
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	if (!info.port_state_change && sm->routing && info.linear_fdb_top == sm->routing->top)
 		return;
-	request->node->dirty = true;
+	builder_mark(request->node);
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
@@ -51,7 +51,7 @@ static void ask_own_port(struct sm *sm)
 
 enum step_result step_light(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];

@@ -106,7 +106,7 @@ static void store_info(struct builder_port *port, const uint8_t *data)
 	wire_decode(&iba_port_info_type, data, &info);
 	port->reregistered |= info.client_reregister;
 	info.client_reregister = 0;
-	port->info = info;
+	builder_set_info(port, &info);
 }
 
 static uint8_t asked_state(const struct sm_request *request)
@@ -176,10 +176,34 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 
 /* ---- steps ---- */
 
+/* What a port should be depends on its node, and on the port at the other end of its cable. */
+static void each_touched_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
+{
+	const GPtrArray *nodes = sm->builder->touched;
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			struct builder_port *peer = node->ports[num].peer;
+
+			if (node->ports[num].known)
+				call(sm, &node->ports[num]);
+			if (peer && peer->known && !builder_is_touched(peer->node))
+				call(sm, peer);
+		}
+	}
+}
+
 static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
 {
-	g_autoptr(GPtrArray) nodes = builder_walk(sm->builder);
+	g_autoptr(GPtrArray) nodes = NULL;
 
+	if (sweep_is_local(sm)) {
+		each_touched_port(sm, call);
+		return;
+	}
+	nodes = builder_order(sm->builder);
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 
@@ -240,7 +264,7 @@ static void activate(struct sm *sm, struct builder_port *port)
 
 	check_set(sm, port);
 	if (!builder_is_switch(node) && node->entry == port && port->info.lid == port->lid)
-		node->lid_routed = port->peer && port->peer->node->lid_routed;
+		node->lid_routed = true;
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
 	link_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
@@ -265,7 +289,7 @@ static void on_other_end(struct sm_request *request)
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if (info.port_state == IBA_PORT_ACTIVE)
 		return;
-	request->node->dirty = true;
+	builder_mark(request->node);
 	sweep_want(request->sm, SWEEP_CHANGE);
 }
 

@@ -77,23 +77,54 @@ static void send_difference(struct sm *sm, struct builder_port *port, const uint
 	g_free(tables.want);
 }
 
+static void check_port(struct sm *sm, struct builder_node *node, uint32_t port)
+{
+	const struct fabric_port *frozen = &sm->fabric->ports[port];
+	const uint16_t *keys;
+	uint32_t n;
+
+	if (!frozen->guid || !frozen->known)
+		return;
+	keys = partitions_of(sm->partitions, port, &n);
+	send_difference(sm, &node->ports[frozen->num], keys, n);
+}
+
+static void check_node(struct sm *sm, uint32_t index)
+{
+	const struct fabric_node *frozen = &sm->fabric->nodes[index];
+	struct builder_node *node = builder_node_of(sm->builder, sm->fabric, index);
+
+	for (uint32_t num = 0; num <= frozen->num_ports; num++)
+		check_port(sm, node, frozen->first_port + num);
+}
+
+static void check_touched(struct sm *sm)
+{
+	const GPtrArray *nodes = sm->builder->touched;
+
+	for (guint i = 0; i < nodes->len; i++) {
+		const struct builder_node *node = nodes->pdata[i];
+		uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+
+		if (index != FABRIC_NONE)
+			check_node(sm, index);
+	}
+}
+
 enum step_result step_p_keys(struct sm *sm)
 {
 	const struct fabric *fabric = sm->fabric;
 
-	partitions_unref(sm->partitions);
-	sm->partitions = partitions_default(fabric);
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct fabric_port *port = &fabric->ports[i];
-		struct builder_node *node;
-		const uint16_t *keys;
-		uint32_t n;
-
-		if (!port->guid || !port->known)
-			continue;
-		node = builder_find(sm->builder, fabric->nodes[port->node].guid);
-		keys = partitions_of(sm->partitions, i, &n);
-		send_difference(sm, &node->ports[port->num], keys, n);
+	if (!sm->partitions || sm->partitions_shape != fabric->shape) {
+		partitions_unref(sm->partitions);
+		sm->partitions = partitions_default(fabric);
+		sm->partitions_shape = fabric->shape;
 	}
+	if (sweep_is_local(sm)) {
+		check_touched(sm);
+		return STEP_WAIT;
+	}
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		check_node(sm, i);
 	return STEP_WAIT;
 }

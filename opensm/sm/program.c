@@ -108,6 +108,7 @@ static void on_switch_info_set(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &request->node->switch_info);
+	builder_switch_info_set(request->node);
 }
 
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want)

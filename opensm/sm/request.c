@@ -130,6 +130,14 @@ static struct builder_node *parent_of(const struct builder_node *node)
 	return node->entry && node->entry->peer ? node->entry->peer->node : NULL;
 }
 
+/* A host is reached by LID through a switch that is. */
+static bool is_lid_routed(const struct builder_node *node)
+{
+	const struct builder_node *parent = parent_of(node);
+
+	return node->lid_routed && (builder_is_switch(node) || (parent && parent->lid_routed));
+}
+
 /*
  * An SMP by way of a LID, its own or that of the switch before it, which arrived only by the
  * directed route: once is chance, but a node where it is the rule is left to directed routes until
@@ -143,8 +151,10 @@ static void note_detour(const struct sm_request *request)
 	if (!guide || request->mad.result == MAD_TIMEOUT)
 		return;
 	guide->detours = request->mad.fell_back ? guide->detours + 1 : 0;
-	if (guide->detours >= DETOURS_MAX)
-		guide->lid_routed = false;
+	if (guide->detours < DETOURS_MAX)
+		return;
+	guide->lid_routed = false;
+	builder_touch(guide); /* the next sweep tries again */
 }
 
 static void on_done(struct mad_request *mad)
@@ -190,7 +200,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.done = on_done;
 	request->unreachable = hops < 0;
 	request->mad.route.hops = hops < 0 ? 0 : hops;
-	if (node->lid_routed && node->entry)
+	if (node->entry && is_lid_routed(node))
 		request->mad.route.lid = node->entry->lid ? node->entry->lid : node->ports[0].lid;
 	if (parent && parent->lid_routed)
 		request->mad.route.parent = parent->ports[0].lid;
@@ -217,7 +227,7 @@ static void route_to_port(struct sm_request *request, const struct builder_port 
 	route->hops = hops + 1;
 	route->path[route->hops] = port->peer->num;
 	route->parent = leaf->lid_routed ? leaf->ports[0].lid : 0;
-	route->lid = port->node->lid_routed && port->info.lid == port->lid ? port->lid : 0;
+	route->lid = is_lid_routed(port->node) && port->info.lid == port->lid ? port->lid : 0;
 	request->mad.target ^= (uint64_t)port->num << 56;
 }
 

@@ -14,7 +14,7 @@
 static void freeze(struct sm *sm)
 {
 	fabric_unref(sm->fabric);
-	sm->fabric = builder_freeze(sm->builder);
+	sm->fabric = builder_freeze_changes(sm->builder);
 }
 
 enum step_result step_freeze(struct sm *sm)
@@ -32,9 +32,7 @@ enum step_result step_freeze(struct sm *sm)
 
 struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
 {
-	const struct fabric *fabric = sm->fabric;
-
-	return builder_find(sm->builder, fabric->nodes[fabric->switches[sw].node].guid);
+	return builder_node_of(sm->builder, sm->fabric, sm->fabric->switches[sw].node);
 }
 
 /* An engine as it is tried. */
@@ -346,6 +344,8 @@ enum step_result step_route(struct sm *sm)
 /* Whether routing and partitions made for one of them mean the same in the other. */
 static bool same_shape(const struct fabric *a, const struct fabric *b)
 {
+	if (a && b && a->shape == b->shape)
+		return true;
 	if (!a || !b || a->n_nodes != b->n_nodes || a->n_ports != b->n_ports ||
 	    a->sm_port != b->sm_port)
 		return false;
@@ -361,8 +361,11 @@ static bool same_shape(const struct fabric *a, const struct fabric *b)
  */
 static void freeze_again(struct sm *sm)
 {
-	struct fabric *now = builder_freeze(sm->builder);
+	struct fabric *now;
 
+	if (builder_is_frozen(sm->builder, sm->fabric) && sm->sweep.kind != SWEEP_KIND_REROUTE)
+		return; /* the picture of this sweep is not old yet */
+	now = builder_freeze_changes(sm->builder);
 	if (same_shape(sm->fabric, now)) {
 		fabric_unref(sm->fabric);
 		sm->fabric = now;

@@ -123,6 +123,7 @@ void sm_free(struct sm *sm)
 	route_files_unref(sm->route_files);
 	route_files_unref(sm->routed_by);
 	options_unref(sm->routed_for);
+	options_unref(sm->settled_for);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
 	g_free(sm->here->ports);

@@ -69,6 +69,10 @@ struct sm {
 	bool up;	       /* the last sweep had no errors */
 	unsigned int failures; /* sweeps with errors in a row */
 
+	/* of the last sweep after which all was as it should be */
+	struct options *settled_for;
+	uint16_t settled_lid; /* of the SM */
+
 	/* values of this sweep; kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
@@ -80,6 +84,10 @@ struct sm {
 	struct partitions *partitions;
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *told_note, *told_strangers;    /* what the log said last of the routes and files */
+	uint64_t partitions_shape; /* of the fabric that they were made for */
+	uint64_t lids_population;  /* of the builder when LIDs were assigned last */
+	uint16_t lids_last;	   /* what the switches could forward then */
+	bool lids_short;	   /* not every endport got LIDs of its own */
 	uint16_t mlid_top; /* highest MLID ever programmed */
 
 	uint32_t act_count; /* SMInfo ActCount */
@@ -140,6 +148,11 @@ void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits fo
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void sweep_advance(struct sm *sm); /* an SMP of the step came back */
+/*
+ * True if only nodes that were touched, and the ports at the other ends of their cables, can be
+ * other than they should be.
+ */
+bool sweep_is_local(const struct sm *sm);
 
 /* ---- the steps, in the order of steps.def ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);

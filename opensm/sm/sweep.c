@@ -105,6 +105,23 @@ static void count_sweep(struct counters *counters, enum sweep_kind kind)
 	}
 }
 
+bool sweep_is_local(const struct sm *sm)
+{
+	const struct builder *builder = sm->builder;
+
+	return sm->sweep.kind == SWEEP_KIND_PARTIAL && !builder->all_touched &&
+	       sm->options == sm->settled_for && builder->sm_port &&
+	       builder->sm_port->lid == sm->settled_lid;
+}
+
+static void all_is_well(struct sm *sm)
+{
+	builder_settled(sm->builder);
+	options_unref(sm->settled_for);
+	sm->settled_for = options_ref(sm->options);
+	sm->settled_lid = sm->builder->sm_port->lid;
+}
+
 static void end_full(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
@@ -122,6 +139,8 @@ static void end_full(struct sm *sm)
 		return;
 	}
 	sm->failures = 0;
+	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
+		all_is_well(sm);
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE))
 		announce_up(sm);
 }

@@ -63,7 +63,7 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 		sweep_want(sm, SWEEP_LIGHT); /* a stranger: ask those we know */
 		return;
 	}
-	node->dirty = true;
+	builder_mark(node);
 	sweep_want(sm, reason);
 }
 

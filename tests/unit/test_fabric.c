@@ -67,6 +67,7 @@ END_TEST
 START_TEST(test_walk_avoids_down_ports)
 {
 	struct chain c = chain_new();
+	struct iba_port_info down = { .port_state = IBA_PORT_DOWN };
 	GPtrArray *order;
 	uint8_t out[64];
 
@@ -75,8 +76,7 @@ START_TEST(test_walk_avoids_down_ports)
 	order = builder_walk(c.builder);
 	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[3]);
 	g_ptr_array_unref(order);
-	c.s1->ports[2].known = true;
-	c.s1->ports[2].info.port_state = IBA_PORT_DOWN;
+	builder_set_info(&c.s1->ports[2], &down);
 	ck_assert_uint_eq(builder_prune(c.builder), 2);
 	ck_assert_ptr_null(builder_find(c.builder, 0x300));
 	ck_assert_ptr_null(c.s1->ports[1].peer);
@@ -227,6 +227,80 @@ START_TEST(test_port_name)
 }
 END_TEST
 
+static void check_same(const struct fabric *a, const struct fabric *b)
+{
+	ck_assert_uint_eq(a->n_nodes, b->n_nodes);
+	ck_assert_uint_eq(a->n_ports, b->n_ports);
+	ck_assert_uint_eq(a->n_links, b->n_links);
+	ck_assert_uint_eq(a->max_lid, b->max_lid);
+	for (uint32_t i = 0; i < a->n_nodes; i++)
+		ck_assert_uint_eq(a->nodes[i].guid, b->nodes[i].guid);
+	for (uint32_t i = 0; i < a->n_switches; i++) {
+		ck_assert_uint_eq(a->switches[i].hops, b->switches[i].hops);
+		ck_assert_uint_eq(a->switches[i].info.linear_fdb_top,
+				  b->switches[i].info.linear_fdb_top);
+	}
+	for (uint32_t i = 0; i < a->n_ports; i++) {
+		ck_assert_uint_eq(a->ports[i].peer, b->ports[i].peer);
+		ck_assert_uint_eq(a->ports[i].node, b->ports[i].node);
+		ck_assert_uint_eq(a->ports[i].lid, b->ports[i].lid);
+		ck_assert_uint_eq(a->ports[i].guid, b->ports[i].guid);
+		ck_assert_uint_eq(a->ports[i].info.port_state, b->ports[i].info.port_state);
+	}
+	ck_assert_mem_eq(a->lid_port, b->lid_port, FABRIC_LIDS * sizeof(*a->lid_port));
+}
+
+/* What has changed is as in a fabric made whole; returns whether the rest was taken over. */
+static bool changes_are_right(struct builder *builder)
+{
+	uint64_t before = builder->frozen ? builder->frozen->shape : 0;
+	struct fabric *changed = builder_freeze_changes(builder), *whole = builder_freeze(builder);
+	bool kept = changed->shape == before;
+
+	check_same(changed, whole);
+	ck_assert(builder_is_frozen(builder, changed));
+	ck_assert_uint_gt(changed->generation, before);
+	for (uint32_t i = 0; i < changed->n_nodes; i++)
+		ck_assert_uint_eq(builder_node_of(builder, changed, i)->guid,
+				  whole->nodes[i].guid);
+	builder_settled(builder);
+	ck_assert(!builder_is_touched(builder->sm_port->node));
+	fabric_unref(changed);
+	fabric_unref(whole);
+	return kept;
+}
+
+START_TEST(test_freeze_changes)
+{
+	struct chain c = chain_new();
+	struct iba_port_info down = { .port_state = IBA_PORT_DOWN };
+	struct iba_port_info up = { .port_state = IBA_PORT_ACTIVE };
+
+	ck_assert(!changes_are_right(c.builder)); /* the first */
+	ck_assert(changes_are_right(c.builder));
+	builder_set_info(&c.s1->ports[2], &down);
+	ck_assert(builder_is_touched(c.s1) && !builder_is_touched(c.s2));
+	ck_assert(changes_are_right(c.builder));
+	builder_set_info(&c.s1->ports[2], &up);
+	ck_assert(changes_are_right(c.builder));
+	builder_unlink(&c.s1->ports[1]); /* s2 is met by another port */
+	ck_assert(changes_are_right(c.builder));
+	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[3]);
+	c.s2->switch_info.linear_fdb_top = 77;
+	builder_switch_info_set(c.s2);
+	ck_assert(!builder_is_frozen(c.builder, c.builder->frozen));
+	ck_assert(changes_are_right(c.builder));
+	c.h2->ports[1].lid = 9;
+	builder_touch(c.h2);
+	ck_assert(!changes_are_right(c.builder)); /* another LID */
+	builder_remove(c.builder, c.h2);
+	ck_assert(!changes_are_right(c.builder)); /* fewer nodes */
+	builder_touch_all(c.builder);
+	ck_assert(!changes_are_right(c.builder));
+	builder_free(c.builder);
+}
+END_TEST
+
 START_TEST(test_diff)
 {
 	struct chain c = chain_new();
@@ -339,6 +413,7 @@ int main(void)
 	tcase_add_test(tcase, test_path_has_at_most_63_hops);
 	tcase_add_test(tcase, test_freeze);
 	tcase_add_test(tcase, test_port_name);
+	tcase_add_test(tcase, test_freeze_changes);
 	tcase_add_test(tcase, test_diff);
 	tcase_add_test(tcase, test_tables);
 	tcase_add_test(tcase, test_random_fabrics);
