@@ -14,7 +14,7 @@
 
 enum route_promise {
 	ROUTE_DEADLOCK_FREE = 1 << 0, /* channel dependency graph acyclic on each VL */
-	ROUTE_SHORTEST = 1 << 1,
+	ROUTE_SHORTEST = 1 << 1, /* paths between hosts; all, if the routing has no order */
 };
 
 /* A node GUID and the number the operator gave it. */
@@ -123,7 +123,7 @@ struct routing {
 	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
 	uint8_t **lft;	/* each row n_blocks * 64 octets, 0xFF where there is none */
-	uint16_t max_hops;
+	uint16_t max_hops; /* of best paths: detours where there is no legal one may be longer */
 	/*
 	 * [switch]: its place in an order that paths respect, if the engine has one: first to lower
 	 * places (up), then to higher ones. NULL if not. Not to be believed: see verify_order.c.

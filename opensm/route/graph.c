@@ -184,5 +184,6 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->roots_note);
 	g_free(graph->up);
 	g_free(graph->order);
+	g_free(graph->crown);
 	g_free(graph);
 }

@@ -54,6 +54,7 @@ struct route_graph {
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	char *roots_note; /* what is odd with the roots that the operator named; NULL: nothing */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
+	bool *crown; /* [switch]: it is in the crown, see crown.h; NULL: there is none */
 };
 
 /* Hosts that may do without paths to each other if there are no legal ones. */

@@ -5,6 +5,7 @@ libroute_a_SOURCES = \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/connect.c \
+	opensm/route/crown.c opensm/route/crown.h \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c opensm/route/dor.h \
 	opensm/route/dor_loops.c \

@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine minhop: every path is as short as the cabling allows, by the weights of hop_weights_file
- * if there is one; which of the shortest ones is a matter of balance (tree.c where the network is
- * layered, balance.c elsewhere). Channel dependencies may be cyclic: it promises no freedom from
- * deadlock.
+ * Engine minhop: every path of a host is as short as the cabling allows, by the weights of
+ * hop_weights_file if there is one; which of the shortest ones is a matter of balance (tree.c where
+ * the network is layered, balance.c elsewhere).
+ *
+ * In a tree, whole or not much damaged, that does not need paths which go up after they went down.
+ * So none are used: paths are those of updn, and the routing promises freedom from deadlock. What
+ * is not shortest then is what one switch without hosts sends to another, and detours from or to a
+ * switch that lost a cable. Everywhere else channel dependencies may be cyclic, and nothing is
+ * promised but the shortest paths.
  */
+#include "route/crown.h"
+#include "route/orient.h"
 #include "route/shortest.h"
 #include "route/weights.h"
+
+/* Hops of legal paths, if these do for hosts; else NULL, and the graph is not oriented. */
+static uint8_t *legal_hops(struct route_graph *graph, const struct fabric *fabric,
+			   const struct route_input *input, uint8_t *next)
+{
+	g_autofree uint64_t *keys = route_keys(fabric, input);
+	uint8_t *hops = NULL;
+
+	if (route_hosts_low(graph) && route_orient_crown(graph, keys))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops && route_crown_holds(graph, hops) && route_hosts_shortest(graph, hops))
+		return hops;
+	g_free(hops);
+	route_orient_not(graph);
+	return NULL;
+}
 
 static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
 			    const struct route_input *input, uint8_t *next, GError **error)
 {
+	uint8_t *hops = NULL;
+
 	if (input->n_weights)
-		return route_hops_by_weight(graph, fabric, input, next, error);
-	return route_hops_or_error(graph, next, error);
+		hops = route_hops_by_weight(graph, fabric, input, next, error);
+	if (input->n_weights && (!hops || graph->weight))
+		return hops;
+	g_free(hops);
+	hops = legal_hops(graph, fabric, input, next);
+	return hops ? hops : route_hops_or_error(graph, next, error);
 }
 
 /* Paths of least weight are not those of the fewest hops. */
@@ -33,6 +62,8 @@ static struct routing *minhop_compute(const struct fabric *fabric,
 {
 	struct routing *routing = route_by_hops(&route_engine_minhop, fabric, input, error);
 
+	if (routing && routing->order)
+		routing->promises |= ROUTE_DEADLOCK_FREE;
 	if (routing && input->n_weights)
 		count_hops(fabric, input, routing);
 	return routing;
@@ -40,7 +71,7 @@ static struct routing *minhop_compute(const struct fabric *fabric,
 
 const struct route_engine route_engine_minhop = {
 	.name = "minhop",
-	.summary = "shortest paths, balanced; may have credit loops",
+	.summary = "shortest paths, balanced; free of credit loops in trees, else not",
 	.promises = ROUTE_SHORTEST,
 	.wishes = true,
 	.compute = minhop_compute,

@@ -71,11 +71,19 @@ void route_orient_by(struct route_graph *graph, uint32_t *order)
 {
 	g_free(graph->order);
 	graph->order = order;
+	g_clear_pointer(&graph->crown, g_free);
 	if (!graph->up)
 		graph->up = g_new(bool, graph->first_edge[graph->n] + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
 			graph->up[e] = order[graph->edges[e].to] < order[sw];
+}
+
+void route_orient_not(struct route_graph *graph)
+{
+	g_clear_pointer(&graph->order, g_free);
+	g_clear_pointer(&graph->crown, g_free);
+	g_clear_pointer(&graph->up, g_free);
 }
 
 /* A switch while its place in the order of ranks is found. */

@@ -27,6 +27,9 @@ void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_
 /* Up is where the place is lower. Takes order over. */
 void route_orient_by(struct route_graph *graph, uint32_t *order);
 
+/* Takes the orientation back: every way is legal again. */
+void route_orient_not(struct route_graph *graph);
+
 /*
  * What orders switches of one rank: the operator's ids, then node GUIDs; as places from 0 to the
  * number of switches less one. g_free it.

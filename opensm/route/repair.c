@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "route/change.h"
+#include "route/crown.h"
 #include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
@@ -375,6 +376,13 @@ static bool hosts_meet(const struct route_change *change)
 	return true;
 }
 
+/* Whether legal paths are shortest ones between hosts, if the routing promises that. */
+static bool are_shortest(const struct route_change *change)
+{
+	return !change->graph->up || !(change->old->promises & ROUTE_SHORTEST) ||
+	       route_hosts_shortest(change->graph, change->hops);
+}
+
 static struct routing *make(struct route_change *change, const struct route_input *input)
 {
 	struct repair repair = { .change = change };
@@ -409,7 +417,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	if (old->trace->graph->note || old->trace->graph->weight || old->trace->graph->aside)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
-	if (change && hosts_meet(change))
+	if (change && hosts_meet(change) && are_shortest(change))
 		routing = make(change, input);
 	route_change_free(change);
 	return routing;

@@ -568,8 +568,8 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 }
 
 /*
- * Whether edges lead up, if they are oriented, just where the rank is higher. Then what leads to an
- * anchor by a legal path leads to all that is below by one.
+ * Whether edges lead up, if they are oriented, just where the rank is higher, or in a crown where
+ * it is lower. Then what leads to an anchor by a legal path leads to all that is below by one.
  */
 static bool is_along_ranks(const struct tree *tree)
 {
@@ -577,10 +577,17 @@ static bool is_along_ranks(const struct tree *tree)
 
 	if (!graph->up)
 		return true;
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (graph->up[e] != (tree->rank[graph->edges[e].to] > tree->rank[sw]))
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+			bool rises = tree->rank[to] > tree->rank[sw];
+
+			if (graph->crown && graph->crown[sw] && graph->crown[to])
+				rises = !rises;
+			if (graph->up[e] != rises)
 				return false;
+		}
+	}
 	return true;
 }
 

@@ -4,29 +4,43 @@
  * cycle. Among legal paths the shortest are balanced as those of minhop are.
  *
  * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
- * the tree, if the network is one; else what roots.c finds best, which always works as every switch
+ * the tree (crown.c), if the network is one; else what roots.c finds best, which always works as every switch
  * has a way up to one root. Where the operator orders switches by numbers of his own, away from the
  * hosts and then by those comes before that. dnup always goes by the distance from the hosts, and
  * refuses a network in which that connects not all of them.
  *
  * What remains without a legal path is for connect.c.
  */
+#include "route/crown.h"
 #include "route/orient.h"
 #include "route/roots.h"
 #include "route/shortest.h"
+
+/* Towards the top of a tree; with a crown if that is any good. NULL if it is no tree, or in vain. */
+static uint8_t *tree_hops(struct route_graph *graph, const struct fabric *fabric,
+			  const uint64_t *keys, uint8_t *next)
+{
+	uint8_t *hops = NULL;
+
+	if (route_orient_crown(graph, keys))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops && route_crown_holds(graph, hops))
+		return hops;
+	g_free(hops);
+	return route_orient_tree(graph, keys) ? route_legal_hops(graph, fabric, next, NULL) : NULL;
+}
 
 static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
-	uint8_t *hops = NULL;
+	uint8_t *hops;
 
 	if (input->n_roots)
 		return route_orient_to_roots(graph, fabric, input, keys, error)
 			       ? route_legal_hops(graph, fabric, next, error)
 			       : NULL;
-	if (route_orient_tree(graph, keys))
-		hops = route_legal_hops(graph, fabric, next, NULL);
+	hops = tree_hops(graph, fabric, keys, next);
 	if (!hops && input->n_ids && route_orient_from_hosts(graph, keys))
 		hops = route_legal_hops(graph, fabric, next, NULL);
 	if (hops)

@@ -203,10 +203,34 @@ static void suspect_turning(struct verify_proof *proof)
 		g_array_set_size(proof->turns, 0);
 }
 
-/* What is shown by each entry for itself is followed only if it might go farther than the rest. */
+/* In a tree with a crown: LIDs of switches, and of hosts that are reached over its top. */
+static bool measure_few(struct verify_proof *proof, const GArray *shown)
+{
+	GArray *few = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	uint64_t *over = g_new0(uint64_t, proof->n_words);
+	unsigned int rest = verify_most_hops_but(proof, over);
+
+	for (uint32_t i = 0; i < shown->len; i++) {
+		struct verify_column column = g_array_index(shown, struct verify_column, i);
+		uint32_t w = column.lid / 64;
+
+		if ((~proof->hosts[w] | over[w]) >> column.lid % 64 & 1)
+			g_array_append_val(few, column);
+	}
+	if (few->len <= shown->len / 2)
+		follow_columns(proof, few, NULL);
+	g_array_unref(few);
+	g_free(over);
+	return proof->widest >= rest;
+}
+
+/*
+ * What is shown by each entry for itself is followed only if it might go farther than the rest; as
+ * few of it as will do.
+ */
 static void measure(struct verify_proof *proof, const GArray *shown)
 {
-	if (proof->widest < verify_most_hops(proof))
+	if (proof->widest < verify_most_hops(proof) && !measure_few(proof, shown))
 		follow_columns(proof, shown, NULL);
 	else
 		verify_walk_turns(proof);

@@ -57,6 +57,13 @@ bool verify_settle_cycle(const struct verify_proof *proof);
 unsigned int verify_most_hops(const struct verify_proof *proof);
 
 /*
+ * The same for LIDs of hosts without those that it adds to over: what goes up to a top, and down
+ * again, whose neighbours have nobody else above them. All others end at such a top, or begin
+ * there, or do not meet it.
+ */
+unsigned int verify_most_hops_but(const struct verify_proof *proof, uint64_t *over);
+
+/*
  * Walks on from turns, and back: widens widest by the paths that have any. LIDs that do not arrive,
  * as in loops, become suspect.
  */

@@ -132,8 +132,8 @@ void verify_find_turns(struct verify_proof *proof)
 
 /* ---- the longest path ---- */
 
-/* Edges up that can follow each other, and then as many down. */
-unsigned int verify_most_hops(const struct verify_proof *proof)
+/* Edges up that can follow each other, but none from switches in which this ends. */
+static uint32_t longest_chain(const struct verify_proof *proof, const bool *ends)
 {
 	const struct route_graph *graph = proof->verify->graph;
 	uint32_t *chain = g_new0(uint32_t, graph->n + 1), longest = 0;
@@ -141,13 +141,81 @@ unsigned int verify_most_hops(const struct verify_proof *proof)
 	for (uint32_t p = 0; p < graph->n; p++) {
 		uint32_t sw = proof->order->switches[p];
 
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		for (uint32_t e = graph->first_edge[sw];
+		     e < graph->first_edge[sw + 1] && !(ends && ends[sw]); e++)
 			if (verify_leads_up(proof->order, sw, graph->edges[e].to))
 				chain[sw] = MAX(chain[sw], chain[graph->edges[e].to] + 1);
 		longest = MAX(longest, chain[sw]);
 	}
 	g_free(chain);
-	return 2 * longest;
+	return longest;
+}
+
+unsigned int verify_most_hops(const struct verify_proof *proof)
+{
+	return 2 * longest_chain(proof, NULL);
+}
+
+/* The one neighbour above, or FABRIC_NONE if there are more, or none. */
+static uint32_t only_above(const struct verify_proof *proof, uint32_t sw)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	uint32_t above = FABRIC_NONE;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		if (!verify_leads_up(proof->order, sw, graph->edges[e].to))
+			continue;
+		if (above != FABRIC_NONE)
+			return FABRIC_NONE;
+		above = graph->edges[e].to;
+	}
+	return above;
+}
+
+/* Whether nobody is above a switch, and nobody else above its neighbours. */
+static bool is_sole_top(const struct verify_proof *proof, const uint32_t *above, uint32_t sw)
+{
+	const struct route_graph *graph = proof->verify->graph;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (above[graph->edges[e].to] != sw)
+			return false;
+	return true;
+}
+
+/* Adds what a switch sends up to the top, if it is not for hosts there. */
+static void add_over(const struct verify_proof *proof, uint32_t sw, uint32_t top, uint64_t *over)
+{
+	const struct route_graph *graph = proof->verify->graph;
+	const uint64_t *up = proof->up + (size_t)sw * proof->n_words;
+	uint64_t *there = g_new0(uint64_t, proof->n_words);
+
+	for (uint32_t t = graph->first_target[top]; t < graph->first_target[top + 1]; t++)
+		if (graph->targets[t].lid <= proof->verify->routing->top)
+			there[graph->targets[t].lid / 64] |= UINT64_C(1)
+							     << graph->targets[t].lid % 64;
+	for (uint32_t w = 0; w < proof->n_words; w++)
+		over[w] |= up[w] & proof->hosts[w] & ~there[w];
+	g_free(there);
+}
+
+unsigned int verify_most_hops_but(const struct verify_proof *proof, uint64_t *over)
+{
+	uint32_t n = proof->verify->graph->n, hops, *above = g_new(uint32_t, n + 1);
+	bool *ends = g_new0(bool, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		above[sw] = only_above(proof, sw);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		if (above[sw] == FABRIC_NONE || !is_sole_top(proof, above, above[sw]))
+			continue;
+		ends[sw] = true;
+		add_over(proof, sw, above[sw], over);
+	}
+	hops = MAX(longest_chain(proof, NULL), 2 * longest_chain(proof, ends));
+	g_free(above);
+	g_free(ends);
+	return hops;
 }
 
 /* ---- walks: how far it is by way of turns ---- */

@@ -240,6 +240,7 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 	struct builder *builder = make_builder_of(spec);
 	uint64_t state = k;
 	struct fabric *fabric;
+	bool crown = !strcmp(engine, "minhop") || !strcmp(engine, "updn");
 	struct routing *routing;
 	struct route_verdict verdict;
 	GArray *hosts;
@@ -256,7 +257,8 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 			      "%s k %u shuffle %d shift %u", engine, k, shuffle, shift);
 	ck_assert(route_verify(fabric, routing, &verdict));
 	ck_assert(verdict.acyclic);
-	ck_assert_uint_eq(verdict.max_hops, 4);
+	/* over the top of the crown from one switch without hosts to another */
+	ck_assert_uint_eq(verdict.max_hops, crown ? 6 : 4);
 	route_verdict_clear(&verdict);
 	g_array_unref(hosts);
 	routing_unref(routing);
@@ -471,7 +473,7 @@ static uint64_t lose_and_keep(const char *engine)
 		routing = route(fabric, engine);
 		routing_keep(fabric, &input, routing, old, &n);
 		kept += n;
-		if (shortest) {
+		if (shortest && !routing->order) {
 			check_accepted(fabric, routing, seed);
 			check_kept(fabric, routing, fresh, old_fabric, old);
 		} else {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* An order of the switches of a tree in which all of them have legal paths to each other. */
+#ifndef ROUTE_CROWN_H
+#define ROUTE_CROWN_H
+
+#include "route/graph.h"
+
+/*
+ * Orients a layered network (route_tree_rank) so that one leaf is on top, then what stands above
+ * it, then everybody else by rank and key; crown of the graph tells which these are. False, with
+ * nothing done, if the network is not one or no leaf will do.
+ */
+bool route_orient_crown(struct route_graph *graph, const uint64_t *key);
+
+/*
+ * Whether hops of a graph with a crown may be used: no switch of it comes down to hosts by a longer
+ * way than one that begins upwards. Then what leads to an ancestor of a host by a best path that is
+ * part of one to the host does lead to the host, which tree.c relies on.
+ */
+bool route_crown_holds(const struct route_graph *graph, const uint8_t *hops);
+
+/*
+ * Whether by the hops of a graph so oriented, or of a part of one, all hosts have paths to each
+ * other that are as short as cables allow.
+ */
+bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops);
+
+/*
+ * Whether so few hosts stand above the leaves that it does no harm if all they send to each other
+ * goes by one leaf. False if the network is not layered.
+ */
+bool route_hosts_low(const struct route_graph *graph);
+
+#endif
