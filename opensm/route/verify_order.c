@@ -203,12 +203,16 @@ static void suspect_turning(struct verify_proof *proof)
 		g_array_set_size(proof->turns, 0);
 }
 
-/* In a tree with a crown: LIDs of switches, and of hosts that are reached over its top. */
+/*
+ * In a tree with a crown: LIDs of switches, and of hosts that are reached over its top. False if
+ * others might go farther, or these are not few.
+ */
 static bool measure_few(struct verify_proof *proof, const GArray *shown)
 {
 	GArray *few = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
 	uint64_t *over = g_new0(uint64_t, proof->n_words);
 	unsigned int rest = verify_most_hops_but(proof, over);
+	bool done;
 
 	for (uint32_t i = 0; i < shown->len; i++) {
 		struct verify_column column = g_array_index(shown, struct verify_column, i);
@@ -217,11 +221,12 @@ static bool measure_few(struct verify_proof *proof, const GArray *shown)
 		if ((~proof->hosts[w] | over[w]) >> column.lid % 64 & 1)
 			g_array_append_val(few, column);
 	}
-	if (few->len <= shown->len / 2)
+	done = few->len <= shown->len / 2;
+	if (done)
 		follow_columns(proof, few, NULL);
 	g_array_unref(few);
 	g_free(over);
-	return proof->widest >= rest;
+	return done && proof->widest >= rest;
 }
 
 /*

@@ -203,10 +203,14 @@ static bool is_part_of(const struct fabric *now, const struct fabric *before)
 	return true;
 }
 
-/* Whether hosts that cables join have no legal path in the order of the tables at home. */
+/*
+ * Whether hosts that cables join have no legal path in the order of the tables at home, or a longer
+ * one than cables allow though shortest ones were promised.
+ */
 static bool hosts_are_apart(const struct trial *trial)
 {
 	const struct fabric *fabric = trial->now.fabric, *was = trial->home.fabric;
+	bool shortest = trial->home.routing->promises & ROUTE_SHORTEST;
 	g_autofree uint32_t *order = g_new(uint32_t, fabric->n_switches + 1);
 	struct checker checker;
 	struct best best;
@@ -223,8 +227,9 @@ static bool hosts_are_apart(const struct trial *trial)
 	for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++) {
 		best_to(&best, &checker, leaf);
 		for (uint32_t sw = 0; sw < fabric->n_switches && checker.hosts[leaf]; sw++)
-			apart |= checker.hosts[sw] && best.least[sw] == CHECKER_FAR &&
-				 checker_distance(&checker, sw, leaf) != CHECKER_FAR;
+			apart |= checker.hosts[sw] &&
+				 (shortest || best.least[sw] == CHECKER_FAR) &&
+				 checker_distance(&checker, sw, leaf) != best.least[sw];
 	}
 	best_clear(&best);
 	checker_clear(&checker);
