@@ -4,10 +4,10 @@
  * cycle. Among legal paths the shortest are balanced as those of minhop are.
  *
  * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
- * the tree (crown.c), if the network is one; else what roots.c finds best, which always works as every switch
- * has a way up to one root. Where the operator orders switches by numbers of his own, away from the
- * hosts and then by those comes before that. dnup always goes by the distance from the hosts, and
- * refuses a network in which that connects not all of them.
+ * the tree (crown.c), if the network is one; else what roots.c finds best, which always works as
+ * every switch has a way up to one root. Where the operator orders switches by numbers of his own,
+ * away from the hosts and then by those comes before that. dnup always goes by the distance from
+ * the hosts, and refuses a network in which that connects not all of them.
  *
  * What remains without a legal path is for connect.c.
  */
@@ -16,7 +16,7 @@
 #include "route/roots.h"
 #include "route/shortest.h"
 
-/* Towards the top of a tree; with a crown if that is any good. NULL if it is no tree, or in vain. */
+/* Towards the top of a tree, with a crown if that holds. NULL if it is no tree, or in vain. */
 static uint8_t *tree_hops(struct route_graph *graph, const struct fabric *fabric,
 			  const uint64_t *keys, uint8_t *next)
 {
