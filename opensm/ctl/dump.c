@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "ctl/dump_private.h"
-#include "policy/route_files.h"
 
 enum dump_when { WHEN_GOOD, WHEN_ROUTING, WHEN_ANY };
 
@@ -167,10 +166,9 @@ static void write_all(struct job *job)
 	struct dumps *dumps = job->dumps;
 	struct dump_view view = {.subnet = job->subnet, .groups = job->groups};
 	bool routing = log_flags(dumps->context->log) & LOG_ROUTING;
-	struct route_files *files = slot_take(&dumps->context->route_files);
 	struct route_input input;
 
-	route_files_input(files, job->subnet->options, &input);
+	subnet_route_input(job->subnet, &input);
 	view.input = &input;
 	view_open(&view);
 	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
@@ -178,7 +176,6 @@ static void write_all(struct job *job)
 		    fits(&dump_files[i], job->subnet))
 			write_one(dumps, i, &view);
 	view_close(&view);
-	route_files_unref(files);
 }
 
 /* ---- on the main actor ---- */

@@ -222,7 +222,9 @@ static bool is_root(const struct dump_view *view, uint32_t sw)
 	const struct route_input *input = view->input;
 
 	for (uint32_t i = 0; i < input->n_roots; i++)
-		if (input->roots[i] == switch_node(view, sw)->guid)
+		if (input->roots[i] == switch_node(view, sw)->guid ||
+		    fabric_port_by_guid(view->fabric, input->roots[i]) ==
+			    fabric_switch_port(view->fabric, sw, 0))
 			return true;
 	if (input->n_roots || !view->graph->up)
 		return false;

@@ -142,28 +142,56 @@ static GArray *load_port_orders(const char *file, GPtrArray *warnings, GError **
 	return orders;
 }
 
+/* The first of a kind is told, and then how many more there are. */
+struct weight_faults {
+	GPtrArray *warnings;
+	const char *file;
+	uint32_t zeros, replaced;
+};
+
+static void tell_zero(struct weight_faults *faults, const struct guid_row *row, uint8_t port)
+{
+	if (!faults->zeros++)
+		g_ptr_array_add(faults->warnings, g_strdup_printf(
+			"%s:%u: weight 0 of port %u of switch 0x%016" PRIx64
+			" counts as 1, expected 1 to 255", faults->file, row->line, port,
+			row->guid));
+}
+
+static void tell_replaced(struct weight_faults *faults, const struct guid_row *row,
+			  const uint64_t *numbers, const struct guid_row *other, uint64_t weight)
+{
+	if (!faults->replaced++)
+		g_ptr_array_add(faults->warnings, g_strdup_printf(
+			"%s:%u: port %u of switch 0x%016" PRIx64 " has weight %" PRIu64
+			" in line %u, which weight %" PRIu64 " of this line replaces", faults->file,
+			row->line, (unsigned int)numbers[0], row->guid, weight, other->line,
+			numbers[1]));
+}
+
+static void tell_more(struct weight_faults *faults, uint32_t n, const char *what)
+{
+	if (n > 1)
+		g_ptr_array_add(faults->warnings, g_strdup_printf("%s: %u more lines %s",
+								  faults->file, n - 1, what));
+}
+
 /* The classic daemon takes 0 as if the line were not there; of two weights of a port the last. */
-static void add_weight(GArray *weights, GHashTable *seen, const char *file,
-		       const struct guid_table *table, const struct guid_row *row,
-		       GPtrArray *warnings)
+static void add_weight(GArray *weights, GHashTable *seen, const struct guid_table *table,
+		       const struct guid_row *row, struct weight_faults *faults)
 {
 	const uint64_t *numbers = &g_array_index(table->numbers, uint64_t, row->first);
 	struct route_weight weight = {row->guid, numbers[0], MAX(numbers[1], 1)};
 	g_autofree char *key = g_strdup_printf("%" PRIx64 " %u", row->guid, weight.port);
 	const struct guid_row *other = g_hash_table_lookup(seen, key);
+	uint64_t before = 0;
 
+	if (other)
+		before = g_array_index(table->numbers, uint64_t, other->first + 1);
 	if (!numbers[1])
-		g_ptr_array_add(warnings, g_strdup_printf(
-			"%s:%u: weight 0 of port %u of switch 0x%016" PRIx64
-			" counts as 1, expected 1 to 255", file, row->line, weight.port,
-			row->guid));
-	if (other && g_array_index(table->numbers, uint64_t, other->first + 1) != numbers[1])
-		g_ptr_array_add(warnings, g_strdup_printf(
-			"%s:%u: port %u of switch 0x%016" PRIx64 " has weight %" PRIu64
-			" in line %u, which weight %u of this line replaces", file, row->line,
-			weight.port, row->guid,
-			g_array_index(table->numbers, uint64_t, other->first + 1), other->line,
-			weight.weight));
+		tell_zero(faults, row, weight.port);
+	if (other && before != numbers[1])
+		tell_replaced(faults, row, numbers, other, before);
 	g_hash_table_insert(seen, g_steal_pointer(&key), (gpointer)row);
 	g_array_append_val(weights, weight);
 }
@@ -174,12 +202,15 @@ static GArray *load_weights(const char *file, GPtrArray *warnings, GError **erro
 	struct guid_table *table =
 		file ? guid_file_load(file, &weights_form, warnings, error) : NULL;
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct weight_faults faults = {.warnings = warnings, .file = file};
 
 	if (file && !table)
 		g_clear_pointer(&weights, g_array_unref);
 	for (guint i = 0; table && i < table->rows->len; i++)
-		add_weight(weights, seen, file, table,
-			   &g_array_index(table->rows, struct guid_row, i), warnings);
+		add_weight(weights, seen, table, &g_array_index(table->rows, struct guid_row, i),
+			   &faults);
+	tell_more(&faults, faults.zeros, "with weight 0");
+	tell_more(&faults, faults.replaced, "that replace the weight of an earlier one");
 	guid_table_free(table);
 	return weights;
 }

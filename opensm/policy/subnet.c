@@ -33,8 +33,16 @@ void subnet_unref(struct subnet *subnet)
 	routing_unref(subnet->routing);
 	partitions_unref(subnet->partitions);
 	options_unref(subnet->options);
+	route_files_unref(subnet->route_files);
 	g_free(subnet->credit_loop);
 	g_free(subnet->fallback);
 	g_free(subnet->held);
 	g_free(subnet);
+}
+
+void subnet_route_input(const struct subnet *subnet, struct route_input *input)
+{
+	route_files_input(subnet->route_files, subnet->options, input);
+	if (subnet->roots_found)
+		input->n_roots = 0;
 }

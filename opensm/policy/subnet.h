@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "fabric/fabric.h"
 #include "policy/partition.h"
+#include "policy/route_files.h"
 #include "route/engine.h"
 
 struct subnet {
@@ -18,6 +19,8 @@ struct subnet {
 	struct routing *routing;
 	struct partitions *partitions;
 	struct options *options; /* as they were for this sweep */
+	struct route_files *route_files; /* what routing was made by; NULL: by none */
+	bool roots_found; /* but by other roots than these name */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
 	bool errors;	   /* the sweep ended with errors */
@@ -33,5 +36,8 @@ struct subnet *subnet_new(struct fabric *fabric, struct routing *routing,
 			  struct partitions *partitions, struct options *options);
 struct subnet *subnet_ref(struct subnet *subnet);
 void subnet_unref(struct subnet *subnet);
+
+/* What its routing engine read; it points into the subnet. */
+void subnet_route_input(const struct subnet *subnet, struct route_input *input);
 
 #endif

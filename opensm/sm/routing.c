@@ -381,6 +381,8 @@ enum step_result step_publish(struct sm *sm)
 
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
+	subnet->route_files = sm->routed_by ? route_files_ref(sm->routed_by) : NULL;
+	subnet->roots_found = sm->roots_found;
 	subnet->errors = sm->sweep.errors != 0;
 	subnet->credit_loop = g_strdup(sm->credit_loop);
 	subnet->fallback = g_strdup(sm->fallback);

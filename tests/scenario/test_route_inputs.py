@@ -21,6 +21,7 @@ FABRIC = 'fattree:4'
 SECONDS = 120  # for what takes well below a second on an idle machine
 TABLES = 'opensm-lfts.dump'
 HOPS = 'opensm-lid-matrix.dump'
+ROOTS = 'opensm-updn-roots.dump'
 LAST_DUMP = 'opensm.mcfdbs'
 # What makes each file wrong, and what the message says of it: line and text.
 WRONG = {
@@ -232,6 +233,29 @@ def run(checks, directory):
         takes_odd_ones(checks, daemon, texts)
     finally:
         checks.check('it ends well', daemon.stop() == 0)
+    dumps_what_is_used(checks, directory, texts)
+
+
+def dumps_what_is_used(checks, directory, texts):
+    """Roots that are not there: the dumps tell of those that the routes in use go by."""
+    daemon = Daemon(directory, '-R', 'updn')
+    for option, text in texts.items():
+        daemon.write(option, text)
+    daemon.start()
+    try:
+        checks.check('updn starts', daemon.wait(lambda: daemon.read(ROOTS) and 'SUBNET UP' in
+                                                daemon.read('log')), daemon.read('log'))
+        time.sleep(0.3)
+        before = daemon.read(TABLES), daemon.read(HOPS), daemon.read(ROOTS)
+        daemon.write('root_guid_file', '0xdead\n')
+        log = daemon.hang_up()
+        checks.check('roots that are not there are told',
+                     'said before stays: updn: there is no root' in log, log)
+        checks.check('the dumps are of the ones before', before == (
+            daemon.read(TABLES), daemon.read(HOPS), daemon.read(ROOTS)) and
+            before[2] == texts['root_guid_file'].replace('0x0', '0x'), before[2])
+    finally:
+        checks.check('updn ends well', daemon.stop() == 0)
 
 
 def main():

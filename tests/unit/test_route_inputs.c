@@ -356,8 +356,9 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* Loaded as hop_weights_file with these warnings, and the n-th weight. */
-static void check_weights(const char *text, const char *warning, uint32_t n, uint8_t weight)
+/* Loaded as hop_weights_file: the warning, one that tells of more or NULL, and the n-th weight. */
+static void check_weights(const char *text, const char *warning, const char *more, uint32_t n,
+			  uint8_t weight)
 {
 	g_autofree char *name = path();
 	struct route_files *loaded;
@@ -370,7 +371,9 @@ static void check_weights(const char *text, const char *warning, uint32_t n, uin
 	put(name, text, -1);
 	loaded = load(file, name, NULL);
 	ck_assert_ptr_nonnull(loaded);
-	ck_assert_uint_eq(route_files_warnings(loaded)->len, 1);
+	ck_assert_uint_eq(route_files_warnings(loaded)->len, more ? 2 : 1);
+	if (more)
+		ck_assert_ptr_nonnull(strstr(route_files_warnings(loaded)->pdata[1], more));
 	ck_assert_msg(strstr(route_files_warnings(loaded)->pdata[0], warning) != NULL, "%s",
 		      (char *)route_files_warnings(loaded)->pdata[0]);
 	ck_assert(g_str_has_prefix(route_files_warnings(loaded)->pdata[0], "hop_weights_file: "));
@@ -386,10 +389,13 @@ START_TEST(test_odd_weights)
 {
 	check_weights("0x5 1 2\n0x5 2 3\n0x5 1 3\n0x5 1 3\n",
 		      "input:3: port 1 of switch 0x0000000000000005 has weight 2 in line 1, which "
-		      "weight 3 of this line replaces", 2, 3);
+		      "weight 3 of this line replaces", NULL, 2, 3);
 	check_weights("0x5 1 2\n# a\n0x5 2 0\n",
 		      "input:3: weight 0 of port 2 of switch 0x0000000000000005 counts as 1, "
-		      "expected 1 to 255", 1, 1);
+		      "expected 1 to 255", NULL, 1, 1);
+	check_weights("0x5 1 0\n0x5 2 0\n0x5 3 0x0\n",
+		      "input:1: weight 0 of port 1 of switch 0x0000000000000005 counts as 1",
+		      "input: 2 more lines with weight 0", 2, 1);
 }
 END_TEST
 
