@@ -61,6 +61,8 @@ struct builder_node {
 	bool warm;	       /* its tables held something when it was first seen */
 	unsigned int detours;  /* SMPs in a row by its LID that arrived by a directed route only */
 	struct builder_table lft;  /* entries of uint8_t, 64 a block */
+	const uint8_t *row;	   /* a row of a routing that lft was seen to be equal to, or NULL */
+	uint64_t row_of;	   /* number of that routing, so that nobody believes a stray row */
 	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */
 };
 

@@ -65,6 +65,7 @@ static void probe(struct sm *sm, struct builder_port *port)
 static void forget_tables(struct builder_node *node)
 {
 	builder_table_clear(&node->lft);
+	node->row = NULL;
 	builder_table_clear(&node->mft);
 	node->lid_routed = false;
 	node->warm = node->switch_info.linear_fdb_top != 0;

@@ -5,6 +5,10 @@
  * Switches are written in order of distance from the SM. When the layers before a switch are done,
  * its LID is routed to it; what is missing is its way back to the SM, and its own LID. So the
  * blocks with these two entries go first, by mixed or directed routes; the rest follows LID-routed.
+ *
+ * A routing that follows an older one shares with it the rows that did not change. A switch that
+ * was seen to hold a row is not compared with it again, until something is known of its table that
+ * was not known then.
  */
 #include <string.h>
 
@@ -13,10 +17,17 @@
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 
+/* Whether the switch is known to hold what the routing wants, without a look at the blocks. */
+static bool holds_row(const struct sm *sm, const struct builder_node *node, uint32_t sw)
+{
+	return node->row && node->row_of == sm->programs && node->row == sm->routing->lft[sw];
+}
+
 /* ---- reading back ---- */
 
 static void on_block_read(struct sm_request *request)
 {
+	request->node->row = NULL;
 	/* A block that was not read stays unknown: it will be written. */
 	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
@@ -51,6 +62,8 @@ static void read_tables(struct sm *sm, uint32_t first, uint32_t last, bool try_l
 			continue;
 		if (try_lid && node->entry && node->ports[0].info.lid == node->ports[0].lid)
 			node->lid_routed = true;
+		if (holds_row(sm, node, i))
+			continue;
 		for (uint32_t block = first; block <= MIN(last, held); block++)
 			if (!block_known(node, block))
 				read_block(sm, node, block);
@@ -75,15 +88,27 @@ enum step_result step_readback(struct sm *sm)
 
 static void on_block_set(struct sm_request *request)
 {
+	request->node->row = NULL;
 	sm_block_written(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
 
 static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,
 			  uint32_t block)
 {
-	const void *is = builder_table_get(&node->lft, block, BLOCK_BYTES);
+	const void *is;
 
+	if (holds_row(sm, node, sw))
+		return false;
+	is = builder_table_get(&node->lft, block, BLOCK_BYTES);
 	return !is || memcmp(is, sm->routing->lft[sw] + block * PER_BLOCK, BLOCK_BYTES);
+}
+
+static bool table_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw)
+{
+	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+		if (block_differs(sm, node, sw, block))
+			return true;
+	return false;
 }
 
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, uint32_t block)
@@ -166,8 +191,35 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
 	node->lid_routed = node->entry && can_be_answered(sm, node, sw);
+	if (holds_row(sm, node, sw))
+		return;
 	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
 		write_block(sm, node, sw, block);
+}
+
+/* From here on the rows are those of this routing. */
+static void note_rows(struct sm *sm)
+{
+	uint64_t number = sm->programs + 1;
+
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		struct builder_node *node = sm_switch(sm, i);
+
+		node->row = table_differs(sm, node, i) ? NULL : sm->routing->lft[i];
+		node->row_of = number;
+	}
+	routing_unref(sm->programmed);
+	sm->programmed = routing_ref(sm->routing);
+	sm->programs = number;
+}
+
+static uint32_t last_layer(const struct fabric *fabric)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
+		last = MAX(last, fabric->switches[i].hops);
+	return last;
 }
 
 /* Two rounds a layer of switches: first what makes them answer, then the rest. */
@@ -175,18 +227,18 @@ enum step_result step_program(struct sm *sm)
 {
 	uint32_t layer = sm->sweep.round / 2;
 	bool rest = sm->sweep.round % 2;
-	bool more = false;
 
+	if (layer > last_layer(sm->fabric)) {
+		note_rows(sm);
+		return STEP_NEXT;
+	}
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		uint32_t hops = sm->fabric->switches[i].hops;
-
-		more |= hops > layer;
-		if (hops != layer)
+		if (sm->fabric->switches[i].hops != layer)
 			continue;
 		if (rest)
 			write_rest(sm, sm_switch(sm, i), i);
 		else
 			write_first(sm, sm_switch(sm, i), i);
 	}
-	return rest && !more ? STEP_WAIT : STEP_AGAIN;
+	return STEP_AGAIN;
 }

@@ -115,6 +115,7 @@ void sm_free(struct sm *sm)
 	survey_free(sm->survey);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
+	routing_unref(sm->programmed);
 	g_free(sm->credit_loop);
 	g_free(sm->fallback);
 	g_free(sm->held);

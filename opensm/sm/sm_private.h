@@ -81,6 +81,8 @@ struct sm {
 	struct options *routed_for;	 /* likewise */
 	bool roots_found; /* routing goes by other roots than those files name */
 	bool reroute; /* the operator wants routes computed anew, and they were not yet */
+	struct routing *programmed; /* whose rows the nodes point to */
+	uint64_t programs;	    /* its number */
 	struct partitions *partitions;
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *told_note, *told_strangers;    /* what the log said last of the routes and files */
