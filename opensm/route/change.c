@@ -7,7 +7,8 @@
  * carried over:
  *
  * Cables lost: distances to a destination stay as they are as long as every switch that lost
- * cables keeps another that begins a best path. Otherwise the destination is searched anew.
+ * cables keeps another that begins a best path. Otherwise the destination is searched anew
+ * (columns.c). Where there is no legal path another neighbour that has one will do.
  * Cables back: distances stay if none of the switches at their ends would gain by them. A switch
  * that is back takes its distances from its neighbours.
  *
@@ -19,6 +20,7 @@
 
 #include <string.h>
 
+#include "route/columns.h"
 #include "route/orient.h"
 
 #define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
@@ -129,18 +131,41 @@ static void orient_as_home(struct route_change *change)
 	route_orient_by(change->graph, order);
 }
 
-static void carry_row(const struct route_change *change, uint32_t sw, const uint8_t *from,
-		      uint8_t *to, uint8_t none)
-{
-	const uint8_t *row;
+/* Switches that stand one behind the other now as before. */
+struct run {
+	uint32_t is, was, n;
+};
 
-	if (change->before[sw] == FABRIC_NONE) {
-		memset(to, none, change->n);
-		return;
+static GArray *list_runs(const struct route_change *change)
+{
+	GArray *runs = g_array_new(FALSE, FALSE, sizeof(struct run));
+
+	for (uint32_t x = 0; x < change->n; x++) {
+		struct run run = { x, change->before[x], 1 }, *last = NULL;
+
+		if (run.was == FABRIC_NONE)
+			continue;
+		if (runs->len)
+			last = &g_array_index(runs, struct run, runs->len - 1);
+		if (last && last->is + last->n == x && last->was + last->n == run.was)
+			last->n++;
+		else
+			g_array_append_val(runs, run);
 	}
-	row = from + (size_t)change->before[sw] * change->n_before;
-	for (uint32_t x = 0; x < change->n; x++)
-		to[x] = change->before[x] == FABRIC_NONE ? none : row[change->before[x]];
+	return runs;
+}
+
+static void carry_row(const struct route_change *change, const GArray *runs, uint32_t sw,
+		      const uint8_t *from, uint8_t *to, uint8_t none)
+{
+	const uint8_t *row = from + (size_t)change->before[sw] * change->n_before;
+
+	memset(to, none, change->n);
+	for (guint i = 0; change->before[sw] != FABRIC_NONE && i < runs->len; i++) {
+		const struct run *run = &g_array_index(runs, struct run, i);
+
+		memcpy(to + run->is, row + run->was, run->n);
+	}
 }
 
 static bool is_same_order(const struct route_change *change)
@@ -156,13 +181,16 @@ static bool is_same_order(const struct route_change *change)
 static uint8_t *carry(const struct route_change *change, const uint8_t *from, uint8_t none)
 {
 	size_t size = (size_t)change->n * change->n;
+	GArray *runs;
 	uint8_t *to;
 
 	if (is_same_order(change))
 		return g_memdup2(from, size + 1);
+	runs = list_runs(change);
 	to = g_malloc(size + 1);
 	for (uint32_t sw = 0; sw < change->n; sw++)
-		carry_row(change, sw, from, to + (size_t)sw * change->n, none);
+		carry_row(change, runs, sw, from, to + (size_t)sw * change->n, none);
+	g_array_unref(runs);
 	return to;
 }
 
@@ -247,8 +275,30 @@ static bool is_found_way(const struct route_change *change, const struct edges *
 	       goes_by(change->graph, edges->is[change->now[old->edges[was].to]], port);
 }
 
+/* Finds another such way: to a switch that has a legal path. */
+static bool find_other_way(struct route_change *change, const struct edges *edges, uint32_t sw,
+			   uint32_t x)
+{
+	const struct route_trace *trace = change->old->trace;
+	const struct route_graph *old = trace->graph, *graph = change->graph;
+	uint32_t first = old->first_edge[sw], m = route_degree(old, sw);
+
+	for (uint32_t i = 0; i < m; i++) {
+		uint32_t was = first + (x + i) % m, to = old->edges[was].to, is;
+
+		if (trace->hops[(size_t)to * old->n + x] == ROUTE_FAR ||
+		    !is_left(change, edges, was))
+			continue;
+		is = edges->is[change->now[to]];
+		change->next[(size_t)change->now[sw] * change->n + change->now[x]] =
+			graph->links[graph->edges[is].first_link];
+		return true;
+	}
+	return false;
+}
+
 /* Whether a switch, both by old index, still gets to x as well as before by the edges left. */
-static bool still_leads(const struct route_change *change, const struct edges *edges, uint32_t sw,
+static bool still_leads(struct route_change *change, const struct edges *edges, uint32_t sw,
 			uint32_t x)
 {
 	const struct route_trace *trace = change->old->trace;
@@ -266,7 +316,7 @@ static bool still_leads(const struct route_change *change, const struct edges *e
 						is_left(change, edges, e))
 			return true;
 	}
-	return false;
+	return here == ROUTE_FAR && find_other_way(change, edges, sw, x);
 }
 
 static void note_losses(struct route_change *change, uint32_t sw, const struct edges *edges)
@@ -448,6 +498,7 @@ static bool is_too_much(const struct route_change *change)
 	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
 }
 
+/* Columns of a table of all pairs: those of the destinations that are searched anew. */
 static void scatter(struct route_change *change, const uint8_t *from, uint8_t *to)
 {
 	for (uint32_t sw = 0; sw < change->n; sw++)
@@ -456,25 +507,32 @@ static void scatter(struct route_change *change, const uint8_t *from, uint8_t *t
 				from[(size_t)sw * change->n_anew + i];
 }
 
+static void gather(struct route_change *change, const uint8_t *from, uint8_t *to)
+{
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		for (uint32_t i = 0; i < change->n_anew; i++)
+			to[(size_t)sw * change->n_anew + i] =
+				from[(size_t)sw * change->n + change->dests[i]];
+}
+
 static bool search(struct route_change *change)
 {
 	size_t size = (size_t)change->n * change->n_anew + 1;
-	uint8_t *hops, *next;
-	bool near;
+	g_autofree uint8_t *hops = NULL, *next = NULL;
 
 	if (!change->n_anew)
 		return true;
 	hops = g_malloc(size);
 	next = change->next ? g_malloc(size) : NULL;
-	near = route_hops(change->graph, change->dests, change->n_anew, hops, next);
-	if (near) {
-		scatter(change, hops, change->hops);
-		if (next)
-			scatter(change, next, change->next);
-	}
-	g_free(hops);
-	g_free(next);
-	return near;
+	if (next)
+		gather(change, change->next, next);
+	if (!route_columns(change->graph, change->dests, change->n_anew, hops, next) &&
+	    !route_hops(change->graph, change->dests, change->n_anew, hops, next))
+		return false;
+	scatter(change, hops, change->hops);
+	if (next)
+		scatter(change, next, change->next);
+	return true;
 }
 
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,

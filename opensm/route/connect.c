@@ -454,115 +454,120 @@ bool route_connects_hosts(const struct route_graph *graph, const uint8_t *hops)
 
 /* ---- entries ---- */
 
-/*
- * Between two switches without hosts no via is wanted: what is there already stays, else it is as
- * the search of hops found it.
- */
-static uint8_t detour(const struct routing *routing, uint32_t sw, uint16_t lid, uint8_t next)
-{
-	uint8_t is = routing->lft[sw][lid];
-
-	return is == ROUTE_NO_PORT ? next : is;
-}
-
-/* What a via of a switch is for. */
-struct exit {
-	uint8_t port; /* or ROUTE_NO_PORT */
-	bool for_hosts;
-};
-
-/* Entries of one switch for all that it has no legal path to; the vias are by destination. */
-static void put_switch(const struct route_graph *graph, uint32_t sw, const uint8_t *hops,
-		       const uint8_t *next, const struct exit *exits, struct routing *routing)
-{
-	bool has_hosts = route_has_hosts(graph, sw);
-
-	for (uint32_t to = 0; to < graph->n; to++) {
-		uint16_t lid = graph->own_lid[to];
-		uint8_t port = exits[to].port;
-
-		if (hops[to] != ROUTE_FAR)
-			continue;
-		for (unsigned int i = 0; lid && i < 1u << graph->own_lmc[to]; i++)
-			routing_put(routing, sw, lid + i,
-				    port == ROUTE_NO_PORT && !has_hosts
-					    ? detour(routing, sw, lid + i, next[to])
-					    : port);
-		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			routing_put(routing, sw, graph->targets[t].lid,
-				    exits[to].for_hosts ? port : ROUTE_NO_PORT);
-	}
-}
-
 /* Between hosts that are aside a via serves only within the limit; without hosts no limit is. */
-static struct exit exit_of(const struct route_graph *graph, const struct via *via)
+static bool is_for_hosts(const struct route_graph *graph, const struct via *via)
 {
 	bool both = route_has_hosts(graph, via->from) && route_are_aside(graph, via->from, via->to);
 
-	return (struct exit){
-		.port = graph->links[graph->edges[via->edge].first_link],
-		.for_hosts = !both || via->must ||
-			     (is_limited(graph, via->from, via->to) &&
-			      via->wrong <= graph->reverse_hops),
-	};
+	return !both || via->must ||
+	       (is_limited(graph, via->from, via->to) && via->wrong <= graph->reverse_hops);
 }
 
-/* Ways by the switch where they begin: those of sw from first[sw] to first[sw + 1]. */
-static struct via *sort_vias(const struct route_graph *graph, const GArray *vias, uint32_t *first)
+struct route_vias *route_vias_new(const struct route_graph *graph, const uint8_t *hops)
 {
-	struct via *sorted = g_new(struct via, vias->len + 1);
+	struct route_vias *sorted = g_new(struct route_vias, 1);
+	uint64_t lost;
+	GArray *vias = connect_all(graph, hops, false, &lost);
+	uint32_t *first = g_new0(uint32_t, graph->n + 2);
 
-	memset(first, 0, (graph->n + 2) * sizeof(*first));
 	for (uint32_t i = 0; i < vias->len; i++)
 		first[g_array_index(vias, struct via, i).from + 2]++;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		first[sw + 2] += first[sw + 1];
+	*sorted = (struct route_vias){ g_new(struct route_via, vias->len + 1), first };
 	for (uint32_t i = 0; i < vias->len; i++) {
 		const struct via *via = &g_array_index(vias, struct via, i);
 
-		sorted[first[via->from + 1]++] = *via;
+		sorted->vias[first[via->from + 1]++] = (struct route_via){
+			.to = via->to,
+			.port = graph->links[graph->edges[via->edge].first_link],
+			.for_hosts = is_for_hosts(graph, via),
+		};
 	}
+	g_array_unref(vias);
 	return sorted;
+}
+
+void route_vias_free(struct route_vias *vias)
+{
+	if (!vias)
+		return;
+	g_free(vias->vias);
+	g_free(vias->first);
+	g_free(vias);
+}
+
+void route_put_far(const struct route_graph *graph, uint32_t sw, uint32_t to,
+		   const struct route_via *via, struct routing *routing)
+{
+	unsigned int n = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
+
+	for (unsigned int i = 0; i < n && (via || route_has_hosts(graph, sw)); i++)
+		routing_put(routing, sw, graph->own_lid[to] + i, via ? via->port : ROUTE_NO_PORT);
+	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+		routing_put(routing, sw, graph->targets[t].lid,
+			    via && via->for_hosts ? via->port : ROUTE_NO_PORT);
+}
+
+/* From a switch without hosts, where no via is wanted: what is there already stays, else it is as
+ * the search of hops found it. */
+static void put_detour(const struct route_graph *graph, uint32_t sw, uint32_t to, uint8_t next,
+		       struct routing *routing)
+{
+	unsigned int n = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (routing->lft[sw][graph->own_lid[to] + i] == ROUTE_NO_PORT)
+			routing_put(routing, sw, graph->own_lid[to] + i, next);
 }
 
 /* What the threads that write entries share. */
 struct put {
 	const struct route_graph *graph;
 	const uint8_t *hops, *next;
-	const struct via *vias; /* those of a switch from first[switch] to first[switch + 1] */
-	const uint32_t *first;
+	const struct route_vias *vias;
 	struct routing *routing;
 };
+
+/* Entries of one switch for all that it has no legal path to; via[] by destination, or NULL. */
+static void put_switch(const struct put *put, uint32_t sw, const struct route_via *const *via)
+{
+	const struct route_graph *graph = put->graph;
+	const uint8_t *hops = put->hops + (size_t)sw * graph->n, *end = hops + graph->n;
+	const uint8_t *next = put->next + (size_t)sw * graph->n;
+
+	for (const uint8_t *far = hops; (far = memchr(far, ROUTE_FAR, end - far)); far++) {
+		uint32_t to = far - hops;
+
+		route_put_far(graph, sw, to, via[to], put->routing);
+		if (!via[to] && !route_has_hosts(graph, sw))
+			put_detour(graph, sw, to, next[to], put->routing);
+	}
+}
 
 static void put_switches(void *arg, uint32_t begin, uint32_t end)
 {
 	const struct put *put = arg;
-	const struct route_graph *graph = put->graph;
-	struct exit *exits = g_new(struct exit, graph->n + 1);
+	const struct route_via **via = g_new0(const struct route_via *, put->graph->n + 1);
 
 	for (uint32_t sw = begin; sw < end; sw++) {
-		size_t row = (size_t)sw * graph->n;
+		uint32_t first = put->vias->first[sw], last = put->vias->first[sw + 1];
 
-		for (uint32_t to = 0; to < graph->n; to++)
-			exits[to] = (struct exit){ROUTE_NO_PORT, false};
-		for (uint32_t i = put->first[sw]; i < put->first[sw + 1]; i++)
-			exits[put->vias[i].to] = exit_of(graph, &put->vias[i]);
-		put_switch(graph, sw, put->hops + row, put->next + row, exits, put->routing);
+		for (uint32_t i = first; i < last; i++)
+			via[put->vias->vias[i].to] = &put->vias->vias[i];
+		put_switch(put, sw, via);
+		for (uint32_t i = first; i < last; i++)
+			via[put->vias->vias[i].to] = NULL;
 	}
-	g_free(exits);
+	g_free(via);
 }
 
-void route_connect(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
-		   struct routing *routing)
+struct route_vias *route_connect(const struct route_graph *graph, const uint8_t *hops,
+				 const uint8_t *next, struct routing *routing)
 {
-	uint64_t lost;
-	GArray *vias = connect_all(graph, hops, false, &lost);
-	uint32_t *first = g_new(uint32_t, graph->n + 2);
-	struct via *sorted = sort_vias(graph, vias, first);
-	struct put put = { graph, hops, next, sorted, first, routing };
+	struct route_vias *vias = route_vias_new(graph, hops);
+	struct put put = { graph, hops, next, vias, routing };
 
 	route_parallel(graph->threads, graph->n, put_switches, &put);
-	g_array_unref(vias);
-	g_free(first);
-	g_free(sorted);
+	return vias;
 }

@@ -4,6 +4,7 @@ libroute_a_SOURCES = \
 	opensm/route/anchor.c \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
+	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/connect.c \
 	opensm/route/crown.c opensm/route/crown.h \
 	opensm/route/dependency.c opensm/route/dependency.h \
@@ -11,6 +12,7 @@ libroute_a_SOURCES = \
 	opensm/route/dor_loops.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
+	opensm/route/far.c opensm/route/far.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \

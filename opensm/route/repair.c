@@ -14,6 +14,10 @@
  * switches of one kind, as far from hosts as each other, begin one port further each: so they do
  * not all choose alike for a LID, and the cables that it comes down by share what comes.
  *
+ * A row that is as it was at home is even as it is, and not counted.
+ *
+ * Pairs of switches without a legal path are for far.c.
+ *
  * A table has entries for LIDs that nobody ever sends to its switch. On switches whose cables
  * changed, where it is worth the work, these do not count: the weight of a LID is the number of
  * hosts on the switch itself and on those neighbours whose old tables send the LID here.
@@ -22,11 +26,10 @@
 
 #include "route/change.h"
 #include "route/crown.h"
+#include "route/far.h"
 #include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
-
-#define DETOUR_MAX 4 /* switches without a legal path on the way to one that has */
 
 #define SLACK 8 /* a part of so many is not clearly more */
 #define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
@@ -36,6 +39,8 @@ struct repair {
 	struct routing *routing;
 	uint32_t *turn; /* [switch]: its number among those of its kind */
 	uint32_t salt;	/* added to all turns, so that repairs do not all begin at one port */
+	uint16_t *lids; /* of hosts, that count as load */
+	uint32_t n_lids;
 };
 
 /* One switch while its row is repaired. */
@@ -45,7 +50,7 @@ struct row {
 	const uint8_t *hops, *home;
 	uint32_t edges[256];  /* by exit port */
 	uint32_t chosen; /* ports, for LIDs of hosts that are sent here */
-	bool counted;
+	bool counted, all; /* all: not just those chosen now */
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
 	uint32_t *weight;    /* [LID]: used if its cables changed; else each counts 1 */
 };
@@ -61,6 +66,16 @@ static void number_by_kind(struct repair *repair)
 		repair->turn[sw] = met[MIN(rank[sw], graph->n)]++;
 	g_free(rank);
 	g_free(met);
+}
+
+static void list_lids(struct repair *repair)
+{
+	const struct route_graph *graph = repair->change->graph;
+
+	repair->lids = g_new(uint16_t, route_n_targets(graph) + 1);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		if (!graph->targets[t].ignored)
+			repair->lids[repair->n_lids++] = graph->targets[t].lid;
 }
 
 /* Adds the weight of a neighbour to all LIDs that its old table sends here. */
@@ -109,14 +124,16 @@ static uint32_t weight_of(const struct row *row, const struct route_target *targ
 
 static void count_ports(struct row *row)
 {
-	const struct route_graph *graph = row->repair->change->graph;
-	const uint8_t *lft = row->repair->routing->lft[row->sw];
+	const struct repair *repair = row->repair;
+	const uint8_t *lft = repair->routing->lft[row->sw];
+	bool touched = repair->change->touched[row->sw];
 
-	if (row->repair->change->touched[row->sw])
+	if (touched)
 		weigh(row);
 	memset(row->count, 0, sizeof(row->count));
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		row->count[lft[graph->targets[t].lid]] += weight_of(row, &graph->targets[t]);
+	row->all = touched || repair->routing->own[row->sw];
+	for (uint32_t i = 0; row->all && i < repair->n_lids; i++)
+		row->count[lft[repair->lids[i]]] += touched ? row->weight[repair->lids[i]] : 1;
 	row->counted = true;
 }
 
@@ -201,7 +218,7 @@ static void repair_target(struct row *row, const struct route_target *target)
 		return;
 	routing_put(routing, row->sw, target->lid, is);
 	if (row->counted) {
-		row->count[was] -= weight_of(row, target);
+		row->count[was] -= row->all ? weight_of(row, target) : 0;
 		row->count[is] += weight_of(row, target);
 	}
 }
@@ -219,76 +236,6 @@ static void repair_own_lids(struct row *row, uint32_t x)
 			is = choose(row, x, lid);
 		routing_put(row->repair->routing, row->sw, lid, is);
 	}
-}
-
-/* The switch to which this one sent the LID at home, or by the old routing; FABRIC_NONE: none. */
-static uint32_t sent_to(const struct route_change *change, bool at_home, uint32_t sw, uint16_t lid)
-{
-	const struct fabric *fabric = change->fabric;
-	const uint8_t *lft = change->old->home->rows[change->row[sw]];
-	uint32_t peer;
-
-	if (!at_home && change->before[sw] == FABRIC_NONE)
-		return FABRIC_NONE;
-	if (!at_home)
-		lft = change->old->lft[change->before[sw]];
-	if (lft[lid] > fabric->nodes[fabric->switches[sw].node].num_ports)
-		return FABRIC_NONE;
-	peer = fabric->ports[fabric_switch_port(fabric, sw, lft[lid])].peer;
-	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
-}
-
-/* Whether a port, by one of these tables, still begins a way to a switch that has a legal path. */
-static bool gets_there(const struct row *row, bool at_home, uint8_t port, uint32_t x, uint16_t lid)
-{
-	const struct route_change *change = row->repair->change;
-	uint32_t edge = row->edges[port], sw;
-
-	if (edge == FABRIC_NONE)
-		return false;
-	sw = change->graph->edges[edge].to;
-	for (unsigned int i = 0; change->hops[(size_t)sw * change->n + x] == ROUTE_FAR; i++) {
-		sw = sent_to(change, at_home, sw, lid);
-		if (sw == FABRIC_NONE || i == DETOUR_MAX)
-			return false;
-	}
-	return true;
-}
-
-/*
- * A detour for management only (connect.c) stays if it still gets there. Home's goes first: if it
- * gets there from here, it does from every switch on its way, and each of them takes it for the
- * same reason. So no detour leads back to where another begins.
- */
-static uint8_t keep_detour(const struct row *row, uint32_t x, uint16_t lid)
-{
-	const struct route_change *change = row->repair->change;
-	uint8_t was;
-
-	if (gets_there(row, true, row->home[lid], x, lid))
-		return row->home[lid];
-	if (change->before[row->sw] == FABRIC_NONE)
-		return ROUTE_NO_PORT;
-	was = change->old->lft[change->before[row->sw]][lid];
-	if (gets_there(row, false, was, x, lid))
-		return was;
-	return ROUTE_NO_PORT;
-}
-
-/* Entries of a destination that is not reached by a legal path; connect.c sets them. */
-static void drop(struct row *row, uint32_t x)
-{
-	const struct route_graph *graph = row->repair->change->graph;
-	struct routing *routing = row->repair->routing;
-	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
-
-	for (uint32_t t = graph->first_target[x]; !graph->up && t < graph->first_target[x + 1]; t++)
-		routing_put(routing, row->sw, graph->targets[t].lid, ROUTE_NO_PORT);
-	if (graph->up && route_has_hosts(graph, row->sw))
-		return;
-	for (unsigned int i = 0; i < n; i++)
-		routing_put(routing, row->sw, graph->own_lid[x] + i,
-			    keep_detour(row, x, graph->own_lid[x] + i));
 }
 
 static void repair_destination(struct row *row, uint32_t x)
@@ -309,14 +256,11 @@ static void repair_destination(struct row *row, uint32_t x)
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
-	const uint8_t *end = row->hops + change->n, *far = row->hops;
 	bool touched = change->touched[row->sw];
 	uint32_t n = touched ? change->n : change->n_dests;
 
 	for (uint32_t i = 0; i < n; i++)
 		repair_destination(row, touched ? i : change->dests[i]);
-	for (; (far = memchr(far, ROUTE_FAR, end - far)); far++)
-		drop(row, far - row->hops);
 }
 
 /*
@@ -387,19 +331,24 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 {
 	struct repair repair = { .change = change };
 	struct route_graph *graph = change->graph;
+	struct route_vias *vias = NULL;
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
 	route_mark_wishes(graph, change->fabric, input);
 	number_by_kind(&repair);
+	list_lids(&repair);
 	repair.salt = change->n_anew + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	if (graph->up)
-		route_connect(graph, change->hops, change->next, repair.routing);
+		vias = route_vias_new(graph, change->hops);
+	route_far_repair(change, vias, repair.routing);
 	g_free(repair.turn);
+	g_free(repair.lids);
 	routing_share(repair.routing, change->row);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
 	routing_trace(repair.routing, change->fabric, graph, change->hops, change->next);
+	repair.routing->trace->vias = vias;
 	change->graph = NULL;
 	change->hops = change->next = NULL;
 	return repair.routing;

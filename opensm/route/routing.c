@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "route/shortest.h"
 #include "route/trace.h"
 
 #define HUGE_PAGE (2u << 20)
@@ -177,6 +178,7 @@ static void trace_free(struct route_trace *trace)
 	g_free(trace->guids);
 	g_free(trace->hops);
 	g_free(trace->next);
+	route_vias_free(trace->vias);
 	g_free(trace);
 }
 

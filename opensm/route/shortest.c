@@ -17,19 +17,37 @@ struct most {
 	atomic_uint most;
 };
 
+#define CHUNK 64 /* a constant: so it is done many at once */
+
+static uint8_t most_of(const uint8_t *hops, size_t n, uint8_t distance)
+{
+	uint8_t most[CHUNK] = {0}, all = 0;
+	size_t i = 0;
+
+	for (; i + CHUNK <= n; i += CHUNK) {
+		for (size_t k = 0; k < CHUNK; k++) {
+			uint8_t near = -(hops[i + k] != ROUTE_FAR); /* all bits, or none */
+			uint8_t is = hops[i + k] & distance & near;
+
+			most[k] = is > most[k] ? is : most[k];
+		}
+	}
+	for (size_t k = 0; k < CHUNK; k++)
+		all = MAX(all, most[k]);
+	for (; i < n; i++)
+		if (hops[i] != ROUTE_FAR)
+			all = MAX(all, hops[i] & distance);
+	return all;
+}
+
 static void most_of_rows(void *arg, uint32_t first, uint32_t last)
 {
 	struct most *job = arg;
 	size_t n = job->graph->n;
-	uint8_t distance = job->graph->up ? (uint8_t)~ROUTE_UP : 0xFF, most = 0;
-	unsigned int before;
+	uint8_t most = most_of(job->hops + first * n, (last - first) * n,
+			       job->graph->up ? (uint8_t)~ROUTE_UP : 0xFF);
+	unsigned int before = atomic_load(&job->most);
 
-	for (size_t i = first * n; i < last * n; i++) {
-		uint8_t hops = job->hops[i] == ROUTE_FAR ? 0 : job->hops[i] & distance;
-
-		most = MAX(most, hops);
-	}
-	before = atomic_load(&job->most);
 	while (most > before && !atomic_compare_exchange_weak(&job->most, &before, most))
 		;
 }
@@ -56,6 +74,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	struct route_graph *graph = route_graph_new(fabric);
 	uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
 	struct routing *routing = NULL;
+	struct route_vias *vias = NULL;
 	uint8_t *hops;
 
 	graph->threads = input->threads;
@@ -69,10 +88,11 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, hops, engine->wishes ? input : &nothing, routing);
 		if (graph->up)
-			route_connect(graph, hops, next, routing);
+			vias = route_connect(graph, hops, next, routing);
 	}
 	if (routing) {
 		routing_settle(routing, fabric, graph, hops, next);
+		routing->trace->vias = vias;
 	} else {
 		g_free(hops);
 		g_free(next);

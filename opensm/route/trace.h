@@ -42,7 +42,9 @@ struct route_home {
 struct route_trace {
 	uint64_t *guids; /* of the switches of the graph */
 	struct route_graph *graph;
-	uint8_t *hops, *next; /* of route_hops_all(); next only if the graph is oriented */
+	uint8_t *hops; /* of route_hops_all() */
+	uint8_t *next; /* the same where hops are ROUTE_FAR; NULL if the graph is not oriented */
+	struct route_vias *vias; /* of route_connect(); NULL if it is not */
 };
 
 /* Makes a routing that an engine just filled repairable; takes over graph, hops and next. */
