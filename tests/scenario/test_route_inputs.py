@@ -56,7 +56,9 @@ class Daemon:
     def __init__(self, directory, *flags):
         self.dir = directory
         with open(self.path('opensm.conf'), 'w') as file:
-            file.write(f'dump_files_dir {directory}\nforce_log_flush TRUE\n')
+            # On a busy machine an answer of the simulated fabric may take its time.
+            file.write(f'dump_files_dir {directory}\nforce_log_flush TRUE\n'
+                       'transaction_timeout 5000\n')
             file.writelines(f'{option} {self.path(option)}\n' for option in WRONG)
         self.argv = [OPENSM, '-F', self.path('opensm.conf'), '--sim', FABRIC, '-D', '0x43', *flags]
         self.env = dict(os.environ, OSM_CACHE_DIR=self.path('cache'))
