@@ -8,10 +8,12 @@ LOG_COMPILER = timeout
 AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 
 # A critical message of GLib means that we called it wrongly; its own pool of small pieces would
-# hide errors from sanitizers. AddressSanitizer is the second library where ibsim's is preloaded.
+# hide errors from sanitizers. The limits of libcheck are for an idle machine. AddressSanitizer is
+# the second library where ibsim's is preloaded.
 AM_TESTS_ENVIRONMENT = \
 	G_DEBUG=fatal-criticals; export G_DEBUG; \
 	G_SLICE=always-malloc; export G_SLICE; \
+	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER:-10}; export CK_TIMEOUT_MULTIPLIER; \
 	ASAN_OPTIONS=verify_asan_link_order=0:suppressions='$(abs_top_srcdir)/tests/asan.supp'; \
 	export ASAN_OPTIONS; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \

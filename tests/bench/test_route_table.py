@@ -43,7 +43,7 @@ def check_ours(what, ours, net):
     check_tables(what, ours, net)
     check(f'{what}: right and complete', ours['right'] and ours['pairs'] == ours['pairs_routed'])
     check(f'{what}: threads', ours['same_bytes'] is True)
-    check(f'{what}: times', all(len(ours[key]) == 1 and 0 < ours[key][0] < 5 for key in
+    check(f'{what}: times', all(len(ours[key]) == 1 and 0 < ours[key][0] < 60 for key in
                                 ('seconds', 'caller_2', 'clock_2', 'all_2', 'verify')), ours)
 
 
@@ -52,7 +52,7 @@ def check_peer(what, peer, net):
         check(f'{what}: the peer fell back', peer['failed'] == 'fell back to minhop', peer)
         return
     check_tables(f'{what}, peer', peer, net)
-    check(f'{what}: cost of the peer', 0 < peer['seconds'][0] < 5 and peer['megabytes'] > 1, peer)
+    check(f'{what}: cost of the peer', 0 < peer['seconds'][0] < 60 and peer['megabytes'] > 1, peer)
 
 
 def check_results(results, output, has_peer):
@@ -136,7 +136,9 @@ def check_daemon(directory):
             cables[expected[key][0]] = (node, port), expected[key]
     check('cables of both ranks', set(cables) == {'link 0-1', 'link 1-2'}, cables)
     with lab.Osmsim(net) as fabric:
-        daemon = lab.Daemon(fabric, lab.built('opensm/opensm'), ('-R', engine), 60, 0.5)
+        # A MAD that is sent again, as a busy machine answers late, counts again.
+        daemon = lab.Daemon(fabric, lab.built('opensm/opensm'), ('-R', engine, '-t', '5000'),
+                            lab.ibsim.PATIENCE, 0.5)
         daemon.start()
         daemon.wait(daemon.is_up, 'SUBNET UP')
         daemon.calm_down(0)
