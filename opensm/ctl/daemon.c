@@ -121,7 +121,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	files = route_files_load(config->options, error);
+	files = route_files_load_for(config->options, config->options->routing_engine, error);
 	if (files) {
 		tell_route_warnings(config->log, files, NULL);
 		slot_publish(&daemon->context.route_files, files);
@@ -213,7 +213,7 @@ void daemon_free(struct daemon *daemon)
 static void reread_route_files(struct context *context, const struct options *options)
 {
 	g_autoptr(GError) error = NULL;
-	struct route_files *new = route_files_load(options, &error);
+	struct route_files *new = route_files_load_for(options, options->routing_engine, &error);
 	struct route_files *old = slot_take(&context->route_files);
 
 	if (!new) {

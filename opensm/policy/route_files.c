@@ -217,76 +217,128 @@ static GArray *load_weights(const char *file, GPtrArray *warnings, GError **erro
 
 typedef GArray *load_fn(const char *file, GPtrArray *warnings, GError **error);
 
-/* What is said of the file begins with the option that names it. */
-static GArray *load(struct route_files *files, const char *option, const char *file,
-		    load_fn *load_file, GError **error)
+/* Options and who reads them. */
+struct loading {
+	struct route_files *files;
+	const struct options *options;
+	const char *engines; /* list of those that will be tried, NULL: any */
+};
+
+/* Whether one of these names is in the list of engines. */
+static bool is_tried(const struct loading *loading, const char *readers)
 {
-	guint first = files->warnings->len;
-	GArray *array = load_file(file, files->warnings, error);
+	g_auto(GStrv) named = g_strsplit_set(loading->engines ? loading->engines : "", ", ", -1);
+	g_auto(GStrv) names = g_strsplit(readers, " ", -1);
 
-	if (!array)
-		g_prefix_error(error, "%s: ", option);
-	for (guint i = first; i < files->warnings->len; i++) {
-		char *warning = files->warnings->pdata[i];
-
-		files->warnings->pdata[i] = g_strdup_printf("%s: %s", option, warning);
-		g_free(warning);
-	}
-	return array;
+	for (unsigned int i = 0; names[i]; i++)
+		if (g_strv_contains((const char *const *)named, names[i]))
+			return true;
+	return !loading->engines;
 }
 
-/* Both that are named. */
-static bool load_routes(struct route_files *files, const struct options *options, GError **error)
+/* Takes why: a file that nobody will read is told of, another one refuses all. */
+static bool forgive(struct loading *loading, const char *option, const char *readers, GError *why,
+		    GError **error)
 {
-	if (options->lfts_file && !(files->lfts = lft_file_load(options->lfts_file, error))) {
-		g_prefix_error(error, "lfts_file: ");
+	if (!readers || is_tried(loading, readers)) {
+		g_propagate_prefixed_error(error, why, "%s: ", option);
 		return false;
 	}
-	if (options->lid_matrix_dump_file &&
-	    !(files->hops = hops_file_load(options->lid_matrix_dump_file, error))) {
-		g_prefix_error(error, "lid_matrix_dump_file: ");
-		return false;
-	}
+	g_ptr_array_add(loading->files->warnings, g_strdup_printf(
+		"%s: %s; this does not matter, as routing_engine does not name %s", option,
+		why->message, readers));
+	g_error_free(why);
 	return true;
 }
 
-static bool load_all(struct route_files *files, const struct options *options, GError **error)
+/* What is said of the file begins with the option that names it. */
+static bool load(struct loading *loading, const char *option, const char *readers,
+		 const char *file, load_fn *load_file, GArray **array, GError **error)
+{
+	GPtrArray *warnings = loading->files->warnings;
+	guint first = warnings->len;
+	GError *why = NULL;
+
+	*array = load_file(file, warnings, &why);
+	for (guint i = first; i < warnings->len; i++) {
+		char *warning = warnings->pdata[i];
+
+		warnings->pdata[i] = g_strdup_printf("%s: %s", option, warning);
+		g_free(warning);
+	}
+	if (*array)
+		return true;
+	if (!forgive(loading, option, readers, why, error))
+		return false;
+	*array = load_file(NULL, warnings, NULL); /* as if it were not named */
+	return true;
+}
+
+/* Both that are named. */
+static bool load_routes(struct loading *loading, GError **error)
+{
+	const struct options *options = loading->options;
+	struct route_files *files = loading->files;
+	GError *why = NULL;
+
+	if (options->lfts_file)
+		files->lfts = lft_file_load(options->lfts_file, &why);
+	if (why && !forgive(loading, "lfts_file", "file", g_steal_pointer(&why), error))
+		return false;
+	if (options->lid_matrix_dump_file)
+		files->hops = hops_file_load(options->lid_matrix_dump_file, &why);
+	return !why || forgive(loading, "lid_matrix_dump_file", "file", why, error);
+}
+
+static bool load_all(struct loading *loading, GError **error)
 {
 	const struct {
-		const char *option, *file;
+		const char *option, *readers, *file; /* readers: NULL if also a fall-back reads it */
 		load_fn *load_file;
 		GArray **array;
 	} all[] = {
-#define LOAD(option, load_file, member) {#option, options->option, load_file, &files->member}
-		LOAD(root_guid_file, load_guids, roots),
-		LOAD(cn_guid_file, load_guids, compute),
-		LOAD(io_guid_file, load_guids, io),
-		LOAD(ids_guid_file, load_ids, ids),
-		LOAD(port_search_ordering_file, load_port_orders, port_orders),
-		LOAD(port_prof_ignore_file, load_ignored, ignored),
-		LOAD(guid_routing_order_file, load_guids, ahead),
-		LOAD(hop_weights_file, load_weights, weights),
+#define LOAD(option, readers, load_file, member)                                                   \
+	{#option, readers, loading->options->option, load_file, &loading->files->member}
+		LOAD(root_guid_file, NULL, load_guids, roots),
+		LOAD(cn_guid_file, "ftree dfsssp sssp", load_guids, compute),
+		LOAD(io_guid_file, "ftree dfsssp sssp", load_guids, io),
+		LOAD(ids_guid_file, NULL, load_ids, ids),
+		LOAD(port_search_ordering_file, "dor", load_port_orders, port_orders),
+		LOAD(port_prof_ignore_file, NULL, load_ignored, ignored),
+		LOAD(guid_routing_order_file, NULL, load_guids, ahead),
+		LOAD(hop_weights_file, NULL, load_weights, weights),
 #undef LOAD
 	};
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++) {
-		*all[i].array = load(files, all[i].option, all[i].file, all[i].load_file, error);
-		if (!*all[i].array)
+	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
+		if (!load(loading, all[i].option, all[i].readers, all[i].file, all[i].load_file,
+			  all[i].array, error))
 			return false;
-	}
-	return load_routes(files, options, error);
+	return load_routes(loading, error);
+}
+
+static struct route_files *load_by(const struct options *options, const char *engines,
+				   GError **error)
+{
+	struct loading loading = {g_new0(struct route_files, 1), options, engines};
+
+	ref_init(&loading.files->ref);
+	loading.files->warnings = g_ptr_array_new_with_free_func(g_free);
+	if (load_all(&loading, error))
+		return loading.files;
+	route_files_unref(loading.files);
+	return NULL;
 }
 
 struct route_files *route_files_load(const struct options *options, GError **error)
 {
-	struct route_files *files = g_new0(struct route_files, 1);
+	return load_by(options, NULL, error);
+}
 
-	ref_init(&files->ref);
-	files->warnings = g_ptr_array_new_with_free_func(g_free);
-	if (load_all(files, options, error))
-		return files;
-	route_files_unref(files);
-	return NULL;
+struct route_files *route_files_load_for(const struct options *options, const char *engines,
+					 GError **error)
+{
+	return load_by(options, engines ? engines : "", error);
 }
 
 const GPtrArray *route_files_warnings(const struct route_files *files)

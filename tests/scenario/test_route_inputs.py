@@ -36,6 +36,9 @@ WRONG = {
     'lfts_file': ('0x1 1\n', "1: '0x1 1': no switch before it"),
     'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
 }
+# Those that neither minhop nor a fall-back reads.
+UNREAD = ('cn_guid_file', 'io_guid_file', 'port_search_ordering_file', 'lfts_file',
+          'lid_matrix_dump_file')
 
 
 class Checks:
@@ -213,7 +216,7 @@ def takes_odd_ones(checks, daemon, texts):
 
 
 def run(checks, directory):
-    daemon = Daemon(directory, '-R', 'minhop')
+    daemon = Daemon(directory, '-R', 'minhop,ftree,dor,file')  # with the readers of all files
     for option in WRONG:  # without any: lists that are empty, and tables that nobody reads
         daemon.write(option, '')
     daemon.write('lfts_file', 'Unicast lids guid 0xdead:\n')
@@ -236,6 +239,21 @@ def run(checks, directory):
     finally:
         checks.check('it ends well', daemon.stop() == 0)
     dumps_what_is_used(checks, directory, texts)
+    forgives_unread_ones(checks, Daemon(directory, '-R', 'minhop'))
+
+
+def forgives_unread_ones(checks, daemon):
+    """A wrong file that no engine of the list reads is told, and no more."""
+    for option, (wrong, told) in WRONG.items():
+        unread = option in UNREAD
+        saved = daemon.read(option)
+        daemon.write(option, wrong)
+        code, out = daemon.once()
+        checks.check(f'{option}: stops the start if it is read', code == (0 if unread else 1),
+                     (code, out))
+        checks.check(f'{option}: is told', f'{option}: {daemon.path(option)}:{told}' in out and
+                     ('does not matter' in out) == unread, out)
+        daemon.write(option, saved)
 
 
 def dumps_what_is_used(checks, directory, texts):
