@@ -303,7 +303,7 @@ static bool load_all(struct loading *loading, GError **error)
 		LOAD(cn_guid_file, "ftree dfsssp sssp", load_guids, compute),
 		LOAD(io_guid_file, "ftree dfsssp sssp", load_guids, io),
 		LOAD(ids_guid_file, NULL, load_ids, ids),
-		LOAD(port_search_ordering_file, "dor", load_port_orders, port_orders),
+		LOAD(port_search_ordering_file, NULL, load_port_orders, port_orders),
 		LOAD(port_prof_ignore_file, NULL, load_ignored, ignored),
 		LOAD(guid_routing_order_file, NULL, load_guids, ahead),
 		LOAD(hop_weights_file, NULL, load_weights, weights),

@@ -11,6 +11,9 @@
  *
  * The LIDs of a port (LMC) use different links at a switch where there are any.
  *
+ * Of links that are equally good each LID begins with another one. Where the operator says in which
+ * order a switch tries its ports it always begins with the first of these.
+ *
  * Where the operator wants paths scattered, the link is drawn instead: by a hash of seed, switch
  * and LID, so that the same seed gives the same tables.
  */
@@ -54,6 +57,7 @@ struct balance {
 			      base target + 1 */
 	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
 			      to the same switch, how many over this link */
+	const struct route_port_order **tried; /* [switch]: how to try ports; NULL: as it comes */
 	uint32_t bundle;   /* LIDs of a leaf routed together */
 	const struct route_input *input;
 	uint32_t turn; /* LID at hand */
@@ -94,6 +98,32 @@ static const uint8_t *hops_to(struct balance *balance, uint32_t leaf)
 	return balance->column;
 }
 
+/* Place of a port in the order in which a switch tries them; those that are not there are last. */
+static uint32_t place_of(const struct route_port_order *order, uint8_t port)
+{
+	for (uint32_t i = 0; i < order->n; i++)
+		if (order->ports[i] == port)
+			return i;
+	return 256 + port;
+}
+
+/* Candidates of a switch by the order in which it tries its ports. */
+static void sort_candidates(struct balance *balance, uint32_t sw)
+{
+	const struct route_port_order *order = balance->tried[sw];
+	struct step *steps = &balance->candidates[balance->first[sw]];
+	const uint8_t *ports = balance->graph->links;
+
+	for (uint32_t i = 1; i < balance->last[sw] - balance->first[sw]; i++) {
+		struct step step = steps[i];
+		uint32_t place = place_of(order, ports[step.link]), at = i;
+
+		for (; at && place_of(order, ports[steps[at - 1].link]) > place; at--)
+			steps[at] = steps[at - 1];
+		steps[at] = step;
+	}
+}
+
 static void list_candidates(struct balance *balance, uint32_t leaf)
 {
 	const struct route_graph *graph = balance->graph;
@@ -116,6 +146,8 @@ static void list_candidates(struct balance *balance, uint32_t leaf)
 					(struct step){ edge->first_link + k, edge->to };
 		}
 		balance->last[sw] = n;
+		if (balance->tried && balance->tried[sw])
+			sort_candidates(balance, sw);
 		most = MAX(most, n - balance->first[sw]);
 	}
 	balance->most_candidates = most;
@@ -245,6 +277,8 @@ static void choose_all(struct balance *balance, uint32_t owner)
 
 		if (balance->graph->shift)
 			start = (balance->turn + sw) % n;
+		if (balance->tried && balance->tried[sw])
+			start = 0;
 		if (balance->seed)
 			balance->chosen[sw] = draw_step(balance, sw);
 		else if (owner)
@@ -399,8 +433,25 @@ static void index_links(struct balance *balance)
 	}
 }
 
-void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
-			const struct route_input *input, struct routing *routing)
+/* Looks up the switches whose order of ports the operator gave. */
+static void find_orders(struct balance *balance, const struct fabric *fabric)
+{
+	const struct route_input *input = balance->input;
+
+	if (!input->n_port_orders)
+		return;
+	balance->tried = g_new0(const struct route_port_order *, balance->graph->n + 1);
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		uint32_t node = fabric_node_by_guid(fabric, input->port_orders[i].guid);
+
+		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
+			balance->tried[fabric->nodes[node].sw] = &input->port_orders[i];
+	}
+}
+
+void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+			const uint8_t *hops, const struct route_input *input,
+			struct routing *routing)
 {
 	struct balance balance = {
 		.graph = graph,
@@ -427,6 +478,7 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	balance.link_of = g_malloc0((size_t)n * 256);
 	balance.first_link = g_new0(uint32_t, n);
 	index_links(&balance);
+	find_orders(&balance, fabric);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
 	route_all(&balance);
@@ -446,4 +498,5 @@ void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
 	g_free(balance.ahead);
 	g_free(balance.link_of);
 	g_free(balance.first_link);
+	g_free(balance.tried);
 }

@@ -30,7 +30,7 @@ struct route_weight {
 	uint8_t weight; /* from 1; 255: not to be used */
 };
 
-/* Ports of a switch in the order in which they are tried. */
+/* Ports of a switch in the order in which they are tried; of dor, its dimensions. */
 struct route_port_order {
 	uint64_t guid;
 	uint32_t n;

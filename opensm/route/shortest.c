@@ -61,10 +61,24 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 	return atomic_load(&job.most);
 }
 
-/* Wishes that only balance.c knows of. */
-static bool by_load(const struct route_engine *engine, const struct route_input *input)
+/* Whether a switch that is there has an order of its ports. */
+static bool any_order(const struct fabric *fabric, const struct route_input *input)
 {
-	return engine->wishes && (input->scatter || input->count_switches);
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		uint32_t node = fabric_node_by_guid(fabric, input->port_orders[i].guid);
+
+		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
+			return true;
+	}
+	return false;
+}
+
+/* Wishes that only balance.c knows of. */
+static bool by_load(const struct route_engine *engine, const struct fabric *fabric,
+		    const struct route_input *input)
+{
+	return engine->wishes &&
+	       (input->scatter || input->count_switches || any_order(fabric, input));
 }
 
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
@@ -85,8 +99,10 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		routing->note = g_strdup(graph->note ? graph->note : graph->roots_note);
 		if (engine->wishes)
 			route_mark_wishes(graph, fabric, input);
-		if (by_load(engine, input) || !route_tree_fill(graph, hops, next, routing))
-			route_balance_fill(graph, hops, engine->wishes ? input : &nothing, routing);
+		if (by_load(engine, fabric, input) ||
+		    !route_tree_fill(graph, hops, next, routing))
+			route_balance_fill(graph, fabric, hops, engine->wishes ? input : &nothing,
+					   routing);
 		if (graph->up)
 			vias = route_connect(graph, hops, next, routing);
 	}

@@ -33,11 +33,13 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 			   const struct route_input *input, uint32_t *order);
 
 /*
- * For all others: balances the flows of all pairs, or scatters them as the input says. hops is that
+ * For all others: balances the flows of all pairs, or scatters them as the input says; of links
+ * that are equally good those come first that the input's orders of ports have first. hops is that
  * of route_hops_all(). Rows of the routing need not be set before.
  */
-void route_balance_fill(const struct route_graph *graph, const uint8_t *hops,
-			const struct route_input *input, struct routing *routing);
+void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+			const uint8_t *hops, const struct route_input *input,
+			struct routing *routing);
 
 /* Marks targets that the input has ignored or ahead, and takes over shift. */
 void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,

@@ -37,8 +37,7 @@ WRONG = {
     'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
 }
 # Those that neither minhop nor a fall-back reads.
-UNREAD = ('cn_guid_file', 'io_guid_file', 'port_search_ordering_file', 'lfts_file',
-          'lid_matrix_dump_file')
+UNREAD = ('cn_guid_file', 'io_guid_file', 'lfts_file', 'lid_matrix_dump_file')
 
 
 class Checks:

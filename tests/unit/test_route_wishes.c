@@ -279,6 +279,58 @@ START_TEST(test_shift)
 }
 END_TEST
 
+/* LIDs of hosts that leave a switch by a port. */
+static unsigned int leaving(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
+			    uint8_t port)
+{
+	unsigned int n = 0;
+
+	for (uint32_t lid = 1; lid <= routing->top; lid++) {
+		uint32_t owner = fabric_port_by_lid(fabric, lid);
+
+		n += owner != FABRIC_NONE &&
+		     !fabric_is_switch(fabric, fabric->ports[owner].node) &&
+		     routing->lft[sw][lid] == port;
+	}
+	return n;
+}
+
+/* Among equals the port that the operator named first. */
+START_TEST(test_port_order)
+{
+	static const char *const engines[] = {"minhop", "updn", "dnup"};
+	struct fabric *fabric = make_fabric("fattree:4", _i / 3);
+	uint32_t sw = 0;
+	uint8_t exit;
+
+	while (fabric_leaf(fabric, fabric_port_by_lid(fabric, 1 << _i / 3), &exit) != sw)
+		sw++;
+	/* Of four ports of a leaf the last two go up; fourteen hosts are not below it. */
+	struct route_port_order up = {fabric->nodes[fabric->switches[sw].node].guid, 2, {3, 4}};
+	struct route_port_order down = {up.guid, 1, {4}}, gone = {0xdead, 2, {4, 3}};
+	struct route_input plain = {.threads = 1}, input = {.threads = 1, .n_port_orders = 1};
+	struct routing *a, *b, *none, *unknown;
+
+	none = route(fabric, engines[_i % 3], &plain);
+	input.port_orders = &gone;
+	unknown = route(fabric, engines[_i % 3], &input);
+	ck_assert_uint_eq(differences(none, unknown), 0);
+	input.port_orders = &up;
+	a = route(fabric, engines[_i % 3], &input);
+	input.port_orders = &down;
+	b = route(fabric, engines[_i % 3], &input);
+	ck_assert_uint_gt(differences(a, b), 0);
+	ck_assert_uint_eq(leaving(fabric, a, sw, 3) + leaving(fabric, a, sw, 4), 14 << _i / 3);
+	ck_assert_uint_ge(leaving(fabric, a, sw, 3), leaving(fabric, a, sw, 4));
+	ck_assert_uint_ge(leaving(fabric, b, sw, 4), leaving(fabric, b, sw, 3));
+	routing_unref(none);
+	routing_unref(unknown);
+	routing_unref(a);
+	routing_unref(b);
+	fabric_unref(fabric);
+}
+END_TEST
+
 START_TEST(test_count_switches)
 {
 	struct fabric *fabric = make_fabric("torus:4x4", 0);
@@ -348,6 +400,7 @@ int main(void)
 	tcase_add_test(tests, test_ahead_balance);
 	tcase_add_test(tests, test_scatter);
 	tcase_add_test(tests, test_shift);
+	tcase_add_loop_test(tests, test_port_order, 0, 6);
 	tcase_add_test(tests, test_count_switches);
 	tcase_add_test(tests, test_files);
 	suite_add_tcase(suite, tests);
