@@ -49,7 +49,7 @@ struct builder_node {
 	struct builder_port *ports; /* [num_ports + 1] */
 	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
 	uint32_t hops;		    /* links from the SM's node */
-	uint32_t index;		    /* in the order of the last walk, FABRIC_NONE: not in it */
+	uint32_t index;		    /* in the order of the last walk; FABRIC_NONE: not in it */
 	uint64_t seen;		    /* sweep that saw it last */
 	bool has_description, has_switch_info;
 	bool dirty;	       /* its ports are to be read again; it is in builder->dirty */
@@ -61,7 +61,7 @@ struct builder_node {
 	bool warm;	       /* its tables held something when it was first seen */
 	unsigned int detours;  /* SMPs in a row by its LID that arrived by a directed route only */
 	struct builder_table lft;  /* entries of uint8_t, 64 a block */
-	const uint8_t *row;	   /* a row of a routing that lft was seen to be equal to, or NULL */
+	const uint8_t *row;	   /* a row of a routing that lft was seen to equal, or NULL */
 	uint64_t row_of;	   /* number of that routing, so that nobody believes a stray row */
 	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */
 };

@@ -201,6 +201,52 @@ START_TEST(link_lost_and_back)
 }
 END_TEST
 
+struct requests {
+	uint64_t gets, sets; /* the latter without LFT blocks */
+};
+
+/* What SMAs are asked in the half second after a cable was pulled or plugged. */
+static struct requests requests_for(struct net *net, unsigned int node, unsigned int port, bool up)
+{
+	struct sim_counters before = scenario_counters(net->s), after;
+	uint64_t sent = blocks_sent(net);
+
+	sim_link_set(net->s->sim, node, port, up);
+	scenario_run_ms(net->s, 500);
+	after = scenario_counters(net->s);
+	scenario_check(net->s);
+	sent = blocks_sent(net) - sent;
+	scenario_expect(net->s, sent > 0);
+	return (struct requests){
+		.gets = after.gets - before.gets,
+		.sets = after.sets - before.sets - sent,
+	};
+}
+
+/* Both switches tell of their ports, once, and no table is read. */
+START_TEST(link_lost_in_few_mads)
+{
+	const unsigned int infos = 2 * (1 + 9); /* SwitchInfo, PortInfo of all ports */
+	const unsigned int neighbour = 1, states = 2 * 2, trees = 6;
+	unsigned int node, port;
+	struct requests asked;
+	struct net net;
+
+	net_make(&net, "fattree:8", 1 + (unsigned int)_i, engines[_i % ENGINES]);
+	scenario_option(net.s, "-s", "0");
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	scenario_random_link(net.s, &node, &port);
+	asked = requests_for(&net, node, port, false);
+	scenario_expect_at_most(net.s, asked.gets, infos);
+	scenario_expect_at_most(net.s, asked.sets, 2 + trees); /* PortStateChange */
+	asked = requests_for(&net, node, port, true);
+	scenario_expect_at_most(net.s, asked.gets, infos + 2 * neighbour);
+	scenario_expect_at_most(net.s, asked.sets, 2 + states + trees);
+	net_free(&net);
+}
+END_TEST
+
 START_TEST(spine_lost_and_back)
 {
 	struct cost cost;
@@ -622,6 +668,7 @@ int main(void)
 	TCase *tcase = tcase_create("routing");
 
 	tcase_add_loop_test(tcase, link_lost_and_back, 0, SEEDS * ENGINES);
+	tcase_add_loop_test(tcase, link_lost_in_few_mads, 0, SEEDS * ENGINES);
 	tcase_add_loop_test(tcase, spine_lost_and_back, 0, SEEDS * ENGINES);
 	tcase_add_loop_test(tcase, leaf_reboots, 0, SEEDS * ENGINES);
 	tcase_add_loop_test(tcase, host_reboots, 0, SEEDS * ENGINES);
