@@ -144,6 +144,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	g_hash_table_insert(builder->nodes, &node->guid, node);
 	if (builder_is_switch(node))
 		g_ptr_array_add(builder->switches, node);
+	builder->arrivals++;
 	builder->population++;
 	builder_touch(node);
 	return node;
@@ -225,7 +226,8 @@ static void walk_cross(GPtrArray *order, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
-	if (!peer || is_down(port) || is_down(peer) || peer->node->index != FABRIC_NONE)
+	/* Most cables lead to nodes that were met: ask that first, of memory that is at hand. */
+	if (!peer || peer->node->index != FABRIC_NONE || is_down(port) || is_down(peer))
 		return;
 	peer->node->index = order->len;
 	peer->node->hops = port->node->hops + 1;

@@ -72,7 +72,8 @@ struct builder {
 	GPtrArray *switches, *dirty;  /* of nodes, in no order */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
-	uint64_t population; /* counts up whenever a node comes or goes */
+	uint64_t arrivals;   /* counts up whenever a node comes */
+	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
 
 	/* what changed since it was last found to be as it should */

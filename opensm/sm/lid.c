@@ -78,7 +78,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
 	lid_plan_make(&plan, sm->guid2lid);
-	sm->lids_population = sm->builder->population;
+	sm->lids_arrivals = sm->builder->arrivals;
 	sm->lids_last = plan.last;
 	sm->lids_short = plan.without != 0;
 	for (guint i = 0; i < ports->len; i++)
@@ -108,13 +108,12 @@ static bool is_settled(const struct sm *sm, const struct builder_node *node)
 	return true;
 }
 
-/* Nobody came, went or forgot his LIDs since all had some. */
+/* Nobody came or forgot his LIDs since all had some; those of who went are kept for him. */
 static bool all_are_settled(const struct sm *sm)
 {
 	const GPtrArray *touched = sm->builder->touched;
 
-	if (!sweep_is_local(sm) || sm->lids_short ||
-	    sm->lids_population != sm->builder->population)
+	if (!sweep_is_local(sm) || sm->lids_short || sm->lids_arrivals != sm->builder->arrivals)
 		return false;
 	for (guint i = 0; i < touched->len; i++)
 		if (!is_settled(sm, touched->pdata[i]))

@@ -87,7 +87,7 @@ struct sm {
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *told_note, *told_strangers;    /* what the log said last of the routes and files */
 	uint64_t partitions_shape; /* of the fabric that they were made for */
-	uint64_t lids_population;  /* of the builder when LIDs were assigned last */
+	uint64_t lids_arrivals;	   /* of the builder when LIDs were assigned last */
 	uint16_t lids_last;	   /* what the switches could forward then */
 	bool lids_short;	   /* not every endport got LIDs of its own */
 	uint16_t mlid_top; /* highest MLID ever programmed */
