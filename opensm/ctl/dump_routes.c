@@ -217,7 +217,7 @@ void dump_lid_matrix(struct dump_view *view, FILE *out)
 /* ---- opensm-updn-roots.dump ---- */
 
 /* Those given, or those found: the switches from which nothing leads up. */
-static bool is_root(const struct dump_view *view, uint32_t sw)
+static bool is_named_root(const struct dump_view *view, uint32_t sw)
 {
 	const struct route_input *input = view->input;
 
@@ -226,22 +226,38 @@ static bool is_root(const struct dump_view *view, uint32_t sw)
 		    fabric_port_by_guid(view->fabric, input->roots[i]) ==
 			    fabric_switch_port(view->fabric, sw, 0))
 			return true;
-	if (input->n_roots || !view->graph->up)
+	return false;
+}
+
+static bool is_found_root(const struct route_graph *graph, uint32_t sw)
+{
+	if (!graph->up)
 		return false;
-	for (uint32_t e = view->graph->first_edge[sw]; e < view->graph->first_edge[sw + 1]; e++)
-		if (view->graph->up[e])
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (graph->up[e])
 			return false;
 	return true;
 }
 
+/*
+ * Roots that were named, or those that were found. A tree with a crown has one leaf above all
+ * others (crown.c); who reads the file again wants to know the top of the tree.
+ */
 void dump_updn_roots(struct dump_view *view, FILE *out)
 {
+	g_autofree uint32_t *rank = g_new(uint32_t, view->fabric->n_switches + 1);
+	bool named = view->input->n_roots, tree;
+
 	if (!dump_view_route(view))
 		return;
-	for (uint32_t i = 0; i < view->fabric->n_switches; i++)
-		if (is_root(view, view->switches[i]))
-			fprintf(out, "0x%" PRIx64 "\n",
-				switch_node(view, view->switches[i])->guid);
+	tree = !named && view->graph->crown && route_tree_rank(view->graph, rank);
+	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
+		uint32_t sw = view->switches[i];
+
+		if (named ? is_named_root(view, sw)
+			  : tree ? !rank[sw] : is_found_root(view->graph, sw))
+			fprintf(out, "0x%" PRIx64 "\n", switch_node(view, sw)->guid);
+	}
 }
 
 /* ---- opensm-ftree-ca-order.dump ---- */

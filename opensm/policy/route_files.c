@@ -293,11 +293,11 @@ static bool load_routes(struct loading *loading, GError **error)
 static bool load_all(struct loading *loading, GError **error)
 {
 	const struct {
-		const char *option, *readers, *file; /* readers: NULL if also a fall-back reads it */
+		const char *option, *readers, *file; /* readers NULL: fall-backs read it too */
 		load_fn *load_file;
 		GArray **array;
 	} all[] = {
-#define LOAD(option, readers, load_file, member)                                                   \
+#define LOAD(option, readers, load_file, member)                                                \
 	{#option, readers, loading->options->option, load_file, &loading->files->member}
 		LOAD(root_guid_file, NULL, load_guids, roots),
 		LOAD(cn_guid_file, "ftree dfsssp sssp", load_guids, compute),
