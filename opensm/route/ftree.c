@@ -102,7 +102,10 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 	}
 	if (!route_orient_tree(graph, keys) && graph->n > 1) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "the switches do not stand in layers: this is no tree");
+			    "the switches do not stand in layers: this is no tree%s",
+			    input->n_compute || input->n_io
+				    ? ""
+				    : ", unless io_guid_file names hosts above the leaves");
 		return NULL;
 	}
 	if (input->n_roots && !route_orient_to_roots(graph, fabric, input, keys, error))

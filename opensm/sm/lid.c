@@ -84,8 +84,9 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)
-		sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x",
-			   plan.without, plan.last);
+		sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x%s",
+			   plan.without, plan.last,
+			   sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
 	g_free(plan.ports);
 }
 
