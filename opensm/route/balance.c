@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "route/shortest.h"
+#include "route/trace.h"
 
 #define HOST_FLOW 16 /* flow of a host, where that of a switch itself is 1 */
 #define ROUNDS 2
@@ -449,6 +450,19 @@ static void find_orders(struct balance *balance, const struct fabric *fabric)
 	}
 }
 
+/* Of all links, as a multiple of the mean. */
+static double peak_of(const struct balance *balance)
+{
+	uint32_t n = balance->graph->n_links;
+	uint64_t sum = 0, most = 0;
+
+	for (uint32_t link = 0; link < n; link++) {
+		sum += balance->load[link];
+		most = MAX(most, balance->load[link]);
+	}
+	return sum ? (double)most * n / sum : 1;
+}
+
 void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing)
@@ -482,6 +496,7 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
 	route_all(&balance);
+	routing->home->peak = peak_of(&balance);
 	g_free(balance.column);
 	g_free(balance.load);
 	g_free(balance.to);

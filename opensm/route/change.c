@@ -77,6 +77,29 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 	return true;
 }
 
+static bool has_all_cables(const struct route_change *change, uint32_t sw)
+{
+	const struct fabric *fabric = change->fabric;
+	const struct route_home *home = change->old->home;
+	uint32_t first = home->first_end[change->row[sw]];
+
+	for (unsigned int num = 1; num <= fabric->nodes[fabric->switches[sw].node].num_ports; num++)
+		if (home->ends[first + num].row != FABRIC_NONE &&
+		    fabric->ports[fabric_switch_port(fabric, sw, num)].peer == FABRIC_NONE)
+			return false;
+	return true;
+}
+
+static bool is_whole(const struct route_change *change)
+{
+	if (change->n != change->old->home->n)
+		return false;
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		if (!has_all_cables(change, sw))
+			return false;
+	return true;
+}
+
 /* A port without a cable, of a host that is seen through another, is no stranger: it is nowhere. */
 static bool is_stranger(const struct route_change *change, uint16_t lid, uint32_t port)
 {
@@ -554,6 +577,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 		route_change_free(change);
 		return NULL;
 	}
+	change->whole = is_whole(change);
 	change->graph = route_graph_new(fabric);
 	change->graph->threads = threads;
 	if (old->home->order)

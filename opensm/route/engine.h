@@ -157,7 +157,8 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
  * The routing of a fabric in which cables, switches or hosts went or came back since old was made.
  * Only what that concerns is computed: an entry changes if it does not begin a best path any more,
  * or if the one that it replaced does again; what is back as it was has the entries that it had.
- * Entries of LIDs that are gone stay. Several threads give the same result.
+ * Entries of LIDs that are gone stay. In networks that are no trees a few more entries are moved
+ * for the sake of balance. Several threads give the same result.
  *
  * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were not
  * there, or were elsewhere, when the tables were last computed whole, if hosts have lost each other
@@ -211,7 +212,8 @@ enum route_way {
 
 /*
  * What follows an old routing of the same engine in the cheapest way that is good: repaired, or
- * else computed anew with or without routing_keep(). old may be NULL, or of another engine.
+ * else computed anew with or without routing_keep(); anew, too, if a repair in a network that is no
+ * tree loads a cable over 10 % more. old may be NULL, or of another engine.
  */
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,

@@ -267,9 +267,10 @@ static void repair_rows(void *arg, uint32_t first, uint32_t last)
 	}
 }
 
-void route_far_repair(const struct route_change *change, const struct route_vias *vias,
-		      struct routing *routing)
+uint64_t route_far_repair(const struct route_change *change, const struct route_vias *vias,
+			  struct routing *routing)
 {
+	uint64_t n = 0;
 	struct far far = {
 		.change = change,
 		.vias = vias,
@@ -281,7 +282,10 @@ void route_far_repair(const struct route_change *change, const struct route_vias
 	far.marked = g_new0(uint64_t, (size_t)change->n * far.n_words + 1);
 	mark_all(&far);
 	route_parallel(change->graph->threads, change->n, repair_rows, &far);
+	for (size_t i = 0; i < (size_t)change->n * far.n_words; i++)
+		n += (uint64_t)__builtin_popcountll(far.marked[i]);
 	g_free(far.marked);
 	g_free(far.back);
 	g_array_unref(far.pairs);
+	return n;
 }

@@ -9,8 +9,9 @@
 /*
  * Sets the entries of all such pairs that the change concerns, in a routing that has those of all
  * other pairs already, and of these as they were. vias are those of the new graph, or NULL.
+ * Returns how many it looked at.
  */
-void route_far_repair(const struct route_change *change, const struct route_vias *vias,
-		      struct routing *routing);
+uint64_t route_far_repair(const struct route_change *change, const struct route_vias *vias,
+			  struct routing *routing);
 
 #endif

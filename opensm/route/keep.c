@@ -8,7 +8,7 @@
  * would stay idle.
  *
  * Choices made at different times need not go well together: so the load on the busiest cable is
- * compared with that of the routing made anew.
+ * compared with that of the routing made anew. The same is done with a repair that seems uneven.
  */
 #include <string.h>
 
@@ -130,6 +130,35 @@ bool routing_keep(const struct fabric *fabric, const struct route_input *input,
 	return !keep.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
 }
 
+/* Whether tables computed whole load their busiest cable less by a tenth. Notes it if not. */
+static bool is_worse(struct routing *routing, const struct routing *anew, unsigned int threads)
+{
+	uint64_t peak = anew ? routing_peak(anew, threads) : UINT64_MAX / 2;
+
+	routing->trace->uneven = routing_peak(routing, threads) > peak + peak / 10;
+	routing->trace->excused = routing->trace->uneven || !anew ? 0 : peak;
+	return routing->trace->uneven;
+}
+
+/* Tables computed whole; but a repair if it is nearly as even, or if they cannot be had. */
+static struct routing *compute(const struct route_engine *engine, const struct fabric *fabric,
+			       const struct route_input *input, struct routing *repaired,
+			       enum route_way *way, GError **error)
+{
+	struct routing *routing = engine->compute(fabric, input, repaired ? NULL : error);
+
+	*way = ROUTE_ANEW;
+	if (!repaired)
+		return routing;
+	if (is_worse(repaired, routing, input->threads)) {
+		routing_unref(repaired);
+		return routing;
+	}
+	routing_unref(routing);
+	*way = ROUTE_REPAIRED;
+	return repaired;
+}
+
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
 			      enum route_way *way, GError **error)
@@ -142,11 +171,10 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 	*way = ROUTE_REPAIRED;
 	if (old)
 		routing = routing_repair(fabric, input, old);
-	if (routing)
+	if (routing && !routing->trace->uneven)
 		return routing;
-	*way = ROUTE_ANEW;
-	routing = engine->compute(fabric, input, error);
-	if (!routing || !old)
+	routing = compute(engine, fabric, input, routing, way, error);
+	if (!routing || !old || *way == ROUTE_REPAIRED)
 		return routing;
 	if (routing_keep(fabric, input, routing, old, &kept)) {
 		if (kept)

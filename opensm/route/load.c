@@ -103,7 +103,8 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 		if (route_has_hosts(graph, leaf))
 			sort_by_distance(&tide, leaf);
 		for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++)
-			add_target(&tide, graph->targets[t].lid);
+			if (!graph->targets[t].ignored)
+				add_target(&tide, graph->targets[t].lid);
 	}
 	pthread_mutex_lock(&sum->lock);
 	for (uint32_t link = 0; link < graph->n_links; link++)

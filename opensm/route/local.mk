@@ -12,6 +12,7 @@ libroute_a_SOURCES = \
 	opensm/route/dor_loops.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
+	opensm/route/even.c opensm/route/even.h \
 	opensm/route/far.c opensm/route/far.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \

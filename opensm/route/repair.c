@@ -26,6 +26,7 @@
 
 #include "route/change.h"
 #include "route/crown.h"
+#include "route/even.h"
 #include "route/far.h"
 #include "route/orient.h"
 #include "route/parallel.h"
@@ -238,11 +239,19 @@ static void repair_own_lids(struct row *row, uint32_t x)
 	}
 }
 
+/* Whether all entries of a switch are looked at; so what was moved for balance goes home. */
+static bool all_of_row(const struct row *row)
+{
+	const struct route_change *change = row->repair->change;
+
+	return change->touched[row->sw] || (change->whole && change->old->trace->moved);
+}
+
 static void repair_destination(struct row *row, uint32_t x)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_graph *graph = change->graph;
-	bool all = change->anew[x] || change->touched[row->sw];
+	bool all = change->anew[x] || all_of_row(row);
 
 	if (row->hops[x] == ROUTE_FAR)
 		return;
@@ -256,7 +265,7 @@ static void repair_destination(struct row *row, uint32_t x)
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
-	bool touched = change->touched[row->sw];
+	bool touched = all_of_row(row);
 	uint32_t n = touched ? change->n : change->n_dests;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -327,11 +336,26 @@ static bool are_shortest(const struct route_change *change)
 	       route_hosts_shortest(change->graph, change->hops);
 }
 
+/* Where tables are made by load, if cables went or came back. */
+static void keep_even(const struct route_change *change, struct routing *routing)
+{
+	const struct route_trace *old = change->old->trace;
+	bool touched = false;
+
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		touched |= change->touched[sw];
+	routing->trace->moved = old->moved && !change->whole;
+	routing->trace->excused = change->whole ? 0 : old->excused;
+	if (routing->home->peak > 0 && touched && !change->whole)
+		route_even_out(routing);
+}
+
 static struct routing *make(struct route_change *change, const struct route_input *input)
 {
 	struct repair repair = { .change = change };
 	struct route_graph *graph = change->graph;
 	struct route_vias *vias = NULL;
+	uint64_t n_far;
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
@@ -342,15 +366,17 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	if (graph->up)
 		vias = route_vias_new(graph, change->hops);
-	route_far_repair(change, vias, repair.routing);
+	n_far = route_far_repair(change, vias, repair.routing);
 	g_free(repair.turn);
 	g_free(repair.lids);
-	routing_share(repair.routing, change->row);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
 	routing_trace(repair.routing, change->fabric, graph, change->hops, change->next);
 	repair.routing->trace->vias = vias;
+	repair.routing->trace->n_far = n_far;
 	change->graph = NULL;
 	change->hops = change->next = NULL;
+	keep_even(change, repair.routing);
+	routing_share(repair.routing, change->row);
 	return repair.routing;
 }
 

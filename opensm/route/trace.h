@@ -36,6 +36,7 @@ struct route_home {
 	struct route_place *places; /* [LID], n_blocks * ROUTE_BLOCK of them */
 	uint32_t *first_end;   /* [row]: of its port 0 */
 	struct route_end *ends;
+	double peak; /* what the busiest link carries, as a multiple of the mean; 0: not by load */
 };
 
 /* The state of the engine after it made, or repaired, the routing. */
@@ -45,6 +46,10 @@ struct route_trace {
 	uint8_t *hops; /* of route_hops_all() */
 	uint8_t *next; /* the same where hops are ROUTE_FAR; NULL if the graph is not oriented */
 	struct route_vias *vias; /* of route_connect(); NULL if it is not */
+	uint64_t n_far; /* pairs without a legal path that a repair looked at */
+	bool moved;  /* some entries are not as at home for the sake of balance */
+	bool uneven; /* the busiest link carries over 10 % more than at home, and is not excused */
+	uint64_t excused; /* so much is carried by it in tables computed whole, too; 0: not known */
 };
 
 /* Makes a routing that an engine just filled repairable; takes over graph, hops and next. */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Where a network is no tree, a repair that changes only what is broken leaves too much on the
+ * cables around the damage: those who are far away go on sending there. A computation sends them
+ * elsewhere; so it is done here, but only for LIDs that load a cable with more than the limit: they
+ * are taken out, one after the other, and put in again. A switch keeps its entry if the way that
+ * begins with it stays within the limit; else it takes the way on which the busiest cable carries
+ * least, but not one that another LID of the same port takes.
+ *
+ * The limit comes from the tables at home: what the busiest cable carried there, compared with the
+ * mean. If that cannot be reached the damage may be the reason, or the repair: keep.c finds out.
+ */
+#include "route/even.h"
+
+#include <string.h>
+
+#define ROUNDS 3
+
+struct even {
+	struct routing *routing;
+	const struct route_graph *graph;
+	const uint8_t *hops;
+	uint64_t *load; /* [link] */
+	uint64_t limit;
+	uint32_t *from, *to; /* [link]: switches at its ends */
+	uint32_t *link_of;   /* [switch * 256 + port]; of ports that lead to no switch: n_links */
+	uint32_t *order;     /* switches from the farthest to the nearest, the leaf left out */
+	uint32_t n_order;
+	uint32_t leaf;	     /* at hand */
+	uint16_t first_lid, n_lids; /* those of the port at hand */
+	uint64_t *flow;	     /* [switch]: what it sends of the LID at hand */
+	uint64_t *ahead;     /* [switch]: load of the busiest link on its way */
+};
+
+static void index_links(struct even *even)
+{
+	const struct route_graph *graph = even->graph;
+
+	for (size_t i = 0; i < (size_t)graph->n * 256; i++)
+		even->link_of[i] = graph->n_links;
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			const struct route_edge *edge = &graph->edges[e];
+
+			for (uint32_t link = edge->first_link;
+			     link < edge->first_link + edge->n_links; link++) {
+				even->from[link] = sw;
+				even->to[link] = edge->to;
+				even->link_of[sw * 256 + graph->links[link]] = link;
+			}
+		}
+	}
+}
+
+static uint8_t hops_to_leaf(const struct even *even, uint32_t sw)
+{
+	return even->hops[(size_t)sw * even->graph->n + even->leaf];
+}
+
+static void turn_to(struct even *even, uint32_t leaf)
+{
+	const struct route_graph *graph = even->graph;
+	uint32_t start[256 + 1] = { 0 };
+
+	even->leaf = leaf;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		start[256 - route_distance(graph, hops_to_leaf(even, sw))]++;
+	start[1] = 0; /* those that do not reach it */
+	for (unsigned int i = 1; i <= 256; i++)
+		start[i] += start[i - 1];
+	even->n_order = start[255];
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		unsigned int far = route_distance(graph, hops_to_leaf(even, sw));
+
+		if (far && far != ROUTE_FAR)
+			even->order[start[255 - far]++] = sw;
+	}
+}
+
+static uint32_t link_at(const struct even *even, uint32_t sw, uint16_t lid)
+{
+	return even->link_of[sw * 256 + even->routing->lft[sw][lid]];
+}
+
+/* Works out what each switch sends; whether some link that it loads carries too much. */
+static bool find_flow(struct even *even, uint16_t lid)
+{
+	bool over = false;
+
+	for (uint32_t i = 0; i < even->n_order; i++)
+		even->flow[even->order[i]] = route_n_hosts(even->graph, even->order[i]);
+	even->flow[even->leaf] = 0;
+	for (uint32_t i = 0; i < even->n_order; i++) {
+		uint32_t sw = even->order[i], link = link_at(even, sw, lid);
+
+		if (link == even->graph->n_links)
+			continue;
+		even->flow[even->to[link]] += even->flow[sw];
+		over |= even->load[link] > even->limit && even->flow[sw];
+	}
+	return over;
+}
+
+static void add(struct even *even, uint16_t lid, bool in)
+{
+	for (uint32_t i = 0; i < even->n_order; i++) {
+		uint32_t sw = even->order[i], link = link_at(even, sw, lid);
+
+		if (link != even->graph->n_links)
+			even->load[link] += in ? even->flow[sw] : -even->flow[sw];
+	}
+}
+
+static uint64_t load_by(const struct even *even, uint32_t link)
+{
+	return MAX(even->load[link] + even->flow[even->from[link]], even->ahead[even->to[link]]);
+}
+
+/* Whether another LID of the same port leaves by this port. */
+static bool is_shared(const struct even *even, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	const uint8_t *lft = even->routing->lft[sw];
+
+	for (uint32_t i = even->first_lid; i < (uint32_t)even->first_lid + even->n_lids; i++)
+		if (i != lid && lft[i] == port)
+			return true;
+	return false;
+}
+
+/* The best of the links of a switch, and what it then carries. */
+static uint32_t choose(const struct even *even, uint32_t sw, uint16_t lid, uint64_t *least)
+{
+	const struct route_graph *graph = even->graph;
+	uint32_t best = graph->n_links;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		if (!route_leads(graph, e, hops_to_leaf(even, sw), hops_to_leaf(even, edge->to)))
+			continue;
+		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
+		     link++) {
+			if ((best != graph->n_links && load_by(even, link) >= *least) ||
+			    is_shared(even, sw, lid, graph->links[link]))
+				continue;
+			*least = load_by(even, link);
+			best = link;
+		}
+	}
+	return best;
+}
+
+/* From the nearest to the farthest, who look ahead; what they send is taken as it was. */
+static void move(struct even *even, uint16_t lid)
+{
+	even->ahead[even->leaf] = 0;
+	for (uint32_t i = even->n_order; i--;) {
+		uint32_t sw = even->order[i], link = link_at(even, sw, lid), other;
+		uint64_t least = 0;
+
+		even->ahead[sw] = link == even->graph->n_links ? 0 : load_by(even, link);
+		if (even->ahead[sw] <= even->limit || !even->flow[sw])
+			continue;
+		other = choose(even, sw, lid, &least);
+		if (other == even->graph->n_links || least >= even->ahead[sw])
+			continue;
+		even->ahead[sw] = least;
+		routing_put(even->routing, sw, lid, even->graph->links[other]);
+	}
+}
+
+static uint64_t peak_of(const struct even *even)
+{
+	uint64_t most = 0;
+
+	for (uint32_t link = 0; link < even->graph->n_links; link++)
+		most = MAX(most, even->load[link]);
+	return most;
+}
+
+static void find_lids(struct even *even, uint32_t t)
+{
+	const struct route_graph *graph = even->graph;
+	const struct route_target *target = &graph->targets[t];
+
+	even->first_lid = target->lid - target->offset;
+	even->n_lids = target->offset + 1;
+	for (uint32_t i = t + 1; i < graph->first_target[target->leaf + 1] &&
+				 graph->targets[i].offset == target->offset + (i - t); i++)
+		even->n_lids++;
+}
+
+/* Works on the LIDs of one leaf: loads them first, or moves them. */
+static void take_leaf(struct even *even, uint32_t leaf, bool first)
+{
+	const struct route_graph *graph = even->graph;
+
+	if (route_has_hosts(graph, leaf))
+		turn_to(even, leaf);
+	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
+		uint16_t lid = graph->targets[t].lid;
+
+		if (graph->targets[t].ignored || (!find_flow(even, lid) && !first))
+			continue;
+		if (!first) {
+			find_lids(even, t);
+			add(even, lid, false);
+			move(even, lid);
+			find_flow(even, lid);
+		}
+		add(even, lid, true);
+	}
+}
+
+/* What the busiest link may carry if it were as at home. */
+static uint64_t expected_peak(const struct even *even)
+{
+	const struct route_home *home = even->routing->home;
+	uint64_t sum = 0;
+
+	for (uint32_t link = 0; link < even->graph->n_links; link++)
+		sum += even->load[link];
+	return home->peak * (double)sum / even->graph->n_links;
+}
+
+static void even_out(struct even *even)
+{
+	struct route_trace *trace = even->routing->trace;
+	uint64_t expected, peak;
+
+	for (uint32_t leaf = 0; leaf < even->graph->n; leaf++)
+		take_leaf(even, leaf, true);
+	expected = expected_peak(even);
+	even->limit = expected + expected / 32;
+	for (unsigned int round = 0; round < ROUNDS && peak_of(even) > even->limit; round++) {
+		trace->moved = true;
+		for (uint32_t leaf = 0; leaf < even->graph->n; leaf++)
+			take_leaf(even, leaf, false);
+	}
+	peak = peak_of(even);
+	trace->uneven = peak > MAX(expected, trace->excused) * 11 / 10;
+}
+
+void route_even_out(struct routing *routing)
+{
+	const struct route_trace *trace = routing->trace;
+	const struct route_graph *graph = trace->graph;
+	struct even even = { .routing = routing, .graph = graph, .hops = trace->hops };
+
+	if (!graph->n_links)
+		return;
+	even.load = g_new0(uint64_t, graph->n_links + 1);
+	even.from = g_new(uint32_t, graph->n_links + 1);
+	even.to = g_new(uint32_t, graph->n_links + 1);
+	even.link_of = g_new(uint32_t, (size_t)graph->n * 256);
+	even.order = g_new(uint32_t, graph->n + 1);
+	even.flow = g_new0(uint64_t, graph->n + 1);
+	even.ahead = g_new0(uint64_t, graph->n + 1);
+	index_links(&even);
+	even_out(&even);
+	g_free(even.load);
+	g_free(even.from);
+	g_free(even.to);
+	g_free(even.link_of);
+	g_free(even.order);
+	g_free(even.flow);
+	g_free(even.ahead);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Balance of a repaired routing whose tables were made by load (balance.c). */
+#ifndef ROUTE_EVEN_H
+#define ROUTE_EVEN_H
+
+#include "route/trace.h"
+
+/*
+ * Moves entries of a routing that nobody else holds yet from cables that carry too much, compared
+ * with what the tables at home load on theirs, to others that begin a best path too. Sets moved and
+ * uneven of its trace; excused is what is carried over from before.
+ */
+void route_even_out(struct routing *routing);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What repairs cost and leave behind, by counts: one thing goes and comes back, many times over.
+ * Networks that are no trees stay as even as if they were computed whole; in trees only what is
+ * concerned is looked at.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "route/shortest.h"
+#include "route/trace.h"
+#include "tests/run_suite.h"
+#include "tests/unit/route_churn.h"
+#include "tests/unit/fabric_make.h"
+
+struct bed {
+	struct builder *builder;
+	struct churn *churn;
+	const struct route_engine *engine;
+	struct route_input input;
+	struct fabric *fabric;
+	struct routing *routing;
+	uint32_t tried, moved;
+	uint64_t changed, whole; /* entries */
+};
+
+static void bed_init(struct bed *bed, const char *spec, const char *engine)
+{
+	*bed = (struct bed){ .builder = make_builder_of(spec), .input.threads = 1 };
+	make_lids(bed->builder, 0);
+	bed->churn = churn_new(bed->builder);
+	bed->engine = route_find(engine);
+	bed->fabric = builder_freeze(bed->builder);
+	bed->routing = bed->engine->compute(bed->fabric, &bed->input, NULL);
+	ck_assert_ptr_nonnull(bed->routing);
+}
+
+static void bed_clear(struct bed *bed)
+{
+	routing_unref(bed->routing);
+	fabric_unref(bed->fabric);
+	churn_free(bed->churn);
+	builder_free(bed->builder);
+}
+
+/* Entries that differ, of switches that both have. */
+static uint64_t count_changes(const struct bed *bed, const struct fabric *fabric,
+			      const struct routing *routing)
+{
+	uint64_t n = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
+		uint32_t node = fabric_node_by_guid(bed->fabric, guid);
+
+		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+			n += fabric_port_by_lid(fabric, lid) != FABRIC_NONE &&
+			     routing_port(routing, sw, lid) !=
+				     routing_port(bed->routing, bed->fabric->nodes[node].sw, lid);
+	}
+	return n;
+}
+
+static void expect_same(const struct routing *a, const struct routing *b, const char *what)
+{
+	ck_assert_uint_eq(a->n_switches, b->n_switches);
+	for (uint32_t sw = 0; sw < a->n_switches; sw++)
+		if (memcmp(a->lft[sw], b->lft[sw], a->n_blocks * 64) != 0)
+			ck_abort_msg("%s: tables of switch %u differ", what, sw);
+}
+
+static struct routing *renew(const struct bed *bed, const struct fabric *fabric,
+			     const struct routing *old, unsigned int threads)
+{
+	struct route_input input = bed->input;
+	struct routing *routing;
+	enum route_way way;
+
+	input.threads = threads;
+	routing = routing_renew(bed->engine, fabric, &input, old, &way, NULL);
+	ck_assert_ptr_nonnull(routing);
+	ck_assert_int_eq(way, ROUTE_REPAIRED);
+	return routing;
+}
+
+static struct routing *lose(struct bed *bed, uint32_t thing, struct fabric **fabric)
+{
+	struct routing *routing, *again;
+	struct route_verdict verdict;
+	char name[128];
+
+	churn_toggle(bed->churn, thing);
+	churn_name(bed->churn, thing, name, sizeof(name));
+	*fabric = builder_freeze(bed->builder);
+	routing = renew(bed, *fabric, bed->routing, 1);
+	again = renew(bed, *fabric, bed->routing, 3);
+	expect_same(routing, again, name);
+	routing_unref(again);
+	ck_assert_msg(route_verify(*fabric, routing, &verdict), "%s: %s", name, verdict.witness);
+	route_verdict_clear(&verdict);
+	bed->tried++;
+	bed->moved += routing->trace->moved;
+	bed->changed += count_changes(bed, *fabric, routing);
+	return routing;
+}
+
+static void come_back(struct bed *bed, uint32_t thing, struct fabric *fabric,
+		      struct routing *routing)
+{
+	struct routing *back;
+
+	churn_toggle(bed->churn, thing);
+	back = renew(bed, bed->fabric, routing, 2);
+	expect_same(bed->routing, back, "back");
+	routing_unref(back);
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+
+/* The busiest cable carries a tenth more than in tables computed whole at most. */
+static void expect_even(struct bed *bed, const struct fabric *fabric,
+			const struct routing *routing)
+{
+	struct routing *whole = bed->engine->compute(fabric, &bed->input, NULL);
+	uint64_t is = routing_peak(routing, 1), should = routing_peak(whole, 1);
+
+	ck_assert_msg(is <= should + should / 10, "%u flows, not %u", (unsigned int)is,
+		      (unsigned int)should);
+	bed->whole += count_changes(bed, fabric, whole);
+	routing_unref(whole);
+}
+
+static const char *const grids[] = { "torus:4x4x4:4", "torus:6x6:3", "hypercube:6:3",
+				     "dragonfly:4:2:2" };
+
+START_TEST(test_even)
+{
+	struct bed bed;
+
+	bed_init(&bed, grids[_i], "minhop");
+	ck_assert(bed.routing->home->peak >= 1);
+	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 7) {
+		const struct churn_thing *t =
+			&g_array_index(bed.churn->things, struct churn_thing, thing);
+		struct fabric *fabric;
+		struct routing *routing;
+
+		if (t->kind == CHURN_HOST)
+			continue;
+		routing = lose(&bed, thing, &fabric);
+		expect_even(&bed, fabric, routing);
+		come_back(&bed, thing, fabric, routing);
+	}
+	ck_assert_uint_gt(bed.tried, 8);
+	ck_assert_uint_gt(bed.moved, bed.tried / 2);
+	ck_assert_msg(bed.changed * 2 < bed.whole, "%u entries changed, %u if computed whole",
+		      (unsigned int)bed.changed, (unsigned int)bed.whole);
+	bed_clear(&bed);
+}
+END_TEST
+
+/* ---- trees ---- */
+
+static uint64_t count_far(const struct routing *routing)
+{
+	uint64_t n = 0, size = (uint64_t)routing->n_switches * routing->n_switches;
+
+	for (uint64_t i = 0; i < size; i++)
+		n += routing->trace->hops[i] == ROUTE_FAR;
+	return n;
+}
+
+/* Of pairs without a legal path, nearly half of all, few are looked at; if hosts go, none. */
+START_TEST(test_far)
+{
+	uint64_t looked_at = 0, all = 0;
+	struct bed bed;
+
+	bed_init(&bed, "fattree:12", "ftree");
+	ck_assert_uint_gt(count_far(bed.routing) * 4,
+			  (uint64_t)bed.routing->n_switches * bed.routing->n_switches);
+	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 11) {
+		bool cable = g_array_index(bed.churn->things, struct churn_thing, thing).kind ==
+			     CHURN_CABLE;
+		bool host = g_array_index(bed.churn->things, struct churn_thing, thing).kind ==
+			    CHURN_HOST;
+		struct fabric *fabric;
+		struct routing *routing = lose(&bed, thing, &fabric);
+
+		looked_at += cable ? routing->trace->n_far : 0;
+		all += cable ? count_far(routing) : 0;
+		ck_assert(!host || !routing->trace->n_far);
+		ck_assert(!routing->trace->moved);
+		come_back(&bed, thing, fabric, routing);
+	}
+	ck_assert_uint_gt(looked_at, 0);
+	ck_assert_uint_lt(looked_at * 5, all);
+	bed_clear(&bed);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("route_even");
+	TCase *tcase = tcase_create("one thing");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, test_even, 0, G_N_ELEMENTS(grids));
+	tcase_add_test(tcase, test_far);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
