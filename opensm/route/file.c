@@ -34,6 +34,7 @@ struct load {
 	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
 	uint32_t switches, entries;	   /* taken from lfts */
 	uint32_t rows;			   /* taken from hops */
+	uint32_t known;			   /* switches in a file and in the subnet */
 	uint32_t gone_switches, gone_lids; /* in a file, but not in the subnet */
 	uint32_t no_port;		   /* rows of hops without a port that can be used */
 	uint32_t open_switches, open_lids; /* in the subnet, but not in lfts */
@@ -162,6 +163,7 @@ static bool apply_hops(struct load *load, GError **error)
 			memset(used, 0, sizeof(used));
 			sw = find_switch(load->fabric, row->sw);
 			load->gone_switches += sw == FABRIC_NONE;
+			load->known += sw != FABRIC_NONE;
 		} else if (sw != FABRIC_NONE) {
 			good = apply_row(load, graph, row, sw, used, error);
 		}
@@ -249,6 +251,7 @@ static bool apply_lfts(struct load *load, GError **error)
 		if (!apply_lft(load, &lfts->lfts[i], sw, error))
 			return false;
 		load->switches++;
+		load->known++;
 	}
 	load->open_switches = load->fabric->n_switches - load->switches;
 	return true;
@@ -294,6 +297,19 @@ static char *make_note(const struct load *load)
 	return g_string_free(text, FALSE);
 }
 
+/* Files of another subnet: routes that have nothing of them would only look like theirs. */
+static bool is_of_another(const struct load *load, GError **error)
+{
+	const struct route_input *input = load->input;
+
+	if (load->known || !load->fabric->n_switches)
+		return false;
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+		    "%s: none of its switches is in the subnet",
+		    input->lfts.file ? input->lfts.file : input->hops.file);
+	return true;
+}
+
 static bool apply(struct load *load, GError **error)
 {
 	struct routing *routing = load->routing;
@@ -304,6 +320,8 @@ static bool apply(struct load *load, GError **error)
 	if (load->input->hops.file && !apply_hops(load, error))
 		return false;
 	if (load->input->lfts.file && !apply_lfts(load, error))
+		return false;
+	if (is_of_another(load, error))
 		return false;
 	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->filler,
 				      routing);

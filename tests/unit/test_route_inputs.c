@@ -517,6 +517,39 @@ START_TEST(test_unknown)
 }
 END_TEST
 
+/* Routes of another subnet are no routes: the engine says so and leaves it to the next one. */
+START_TEST(test_foreign)
+{
+	struct fabric *fabric = make_fabric("fattree:4", 0);
+	g_autofree char *name = path();
+
+	for (size_t file = 0; file < G_N_ELEMENTS(files); file++) {
+		enum kind kind = files[file].kind;
+		g_autofree char *line = right_line(kind, 1, true);
+		g_autofree char *text = g_strconcat(kinds[kind].before, line, NULL);
+		struct route_files *loaded;
+		struct route_input input;
+		struct options *options;
+		GError *error = NULL;
+
+		if (!(ROUTES & OF(kind)))
+			continue;
+		put(name, text, -1);
+		options = options_new();
+		loaded = load(file, name, NULL);
+		route_files_input(loaded, options, &input);
+		ck_assert_ptr_null(route_find("file")->compute(fabric, &input, &error));
+		ck_assert_msg(g_str_has_prefix(error->message, name) &&
+			      strstr(error->message, ": none of its switches is in the subnet"),
+			      "%s", error->message);
+		g_error_free(error);
+		route_files_unref(loaded);
+		options_unref(options);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_inputs");
@@ -535,6 +568,7 @@ int main(void)
 	tcase_add_test(tests, test_strangers);
 	tcase_add_test(tests, test_same);
 	tcase_add_test(tests, test_unknown);
+	tcase_add_test(tests, test_foreign);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
