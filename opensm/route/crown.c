@@ -18,9 +18,11 @@
  * cable is lost is reached by the neighbours of the crown: from a top by the switch of the crown
  * below it and another top, which is as short as a detour can be, else over the leaf.
  *
- * So it is a leaf that kept all its ancestors, if there is one. That it is the first of these by
- * key keeps the order, and what goes by the leaf, as it was when cables are lost elsewhere. The
- * ancestors must be a tree: with two ways from a top down to the leaf, two children would be above.
+ * So it must be a leaf that kept all its ancestors. That it is the first of these by key keeps the
+ * order, and what goes by the leaf, as it was when cables are lost elsewhere. The ancestors must be
+ * a tree: with two ways from a top down to the leaf, two children would be above. To put tops that
+ * the leaf misses below some other child would connect them too, but that child would then send all
+ * that it can down by them, as ways down go first, and nothing by its other parents.
  */
 #include "route/crown.h"
 
@@ -67,8 +69,8 @@ static bool find_tops(struct crown *crown)
 	return true;
 }
 
-/* How many tops stand above a leaf, all in queue then; 0 if its ancestors are no tree. */
-static uint32_t climb(struct crown *crown, uint32_t leaf, uint32_t *n)
+/* Whether all tops stand above a leaf, as the tops of a tree; all that do are in queue then. */
+static bool climb(struct crown *crown, uint32_t leaf, uint32_t *n)
 {
 	const struct route_graph *graph = crown->graph;
 	uint32_t tops = 0;
@@ -86,46 +88,36 @@ static uint32_t climb(struct crown *crown, uint32_t leaf, uint32_t *n)
 			if (crown->rank[to] > crown->rank[sw])
 				continue;
 			if (crown->seen[to] == leaf + 1)
-				return 0;
+				return false;
 			crown->seen[to] = leaf + 1;
 			crown->queue[(*n)++] = to;
 		}
 	}
-	return tops;
+	return tops == crown->n_tops;
 }
 
-/* The leaf with most tops above it; the first by key if there are several. FABRIC_NONE: none. */
-static uint32_t find_leaf(struct crown *crown, const uint64_t *key)
+/* The first leaf by key with all tops above it; FABRIC_NONE: there is none. */
+static uint32_t find_leaf(struct crown *crown, const uint64_t *key, uint32_t *n_above)
 {
-	uint32_t n = crown->graph->n, best = FABRIC_NONE, most = 0, n_above;
+	uint32_t n = crown->graph->n, leaf = FABRIC_NONE;
 	uint32_t *by_key = g_new(uint32_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		by_key[key[sw]] = sw;
-	for (uint32_t i = 0; i < n && most < crown->n_tops && crown->work < WORK_MAX; i++) {
-		uint32_t sw = by_key[i], tops;
-
-		if (crown->rank[sw] != crown->bottom)
-			continue;
-		tops = climb(crown, sw, &n_above);
-		if (tops <= most)
-			continue;
-		most = tops;
-		best = sw;
-	}
+	for (uint32_t i = 0; i < n && leaf == FABRIC_NONE && crown->work < WORK_MAX; i++)
+		if (crown->rank[by_key[i]] == crown->bottom && climb(crown, by_key[i], n_above))
+			leaf = by_key[i];
 	g_free(by_key);
-	return best;
+	return leaf;
 }
 
 /* ---- the order ---- */
 
-static void orient(struct crown *crown, struct route_graph *graph, uint32_t leaf,
-		   const uint64_t *key)
+/* The crown is in queue. */
+static void orient(struct crown *crown, struct route_graph *graph, uint32_t n, const uint64_t *key)
 {
 	bool *member = g_new0(bool, graph->n + 1);
-	uint32_t n;
 
-	climb(crown, leaf, &n);
 	for (uint32_t i = 0; i < n; i++)
 		member[crown->queue[i]] = true;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -138,18 +130,16 @@ static void orient(struct crown *crown, struct route_graph *graph, uint32_t leaf
 bool route_orient_crown(struct route_graph *graph, const uint64_t *key)
 {
 	struct crown crown = { .graph = graph };
-	uint32_t leaf = FABRIC_NONE;
+	uint32_t leaf = FABRIC_NONE, n;
 
 	crown.rank = g_new(uint32_t, graph->n + 1);
 	crown.is_top = g_new(bool, graph->n + 1);
 	crown.seen = g_new0(uint32_t, graph->n + 1);
 	crown.queue = g_new(uint32_t, graph->n + 1);
 	if (route_tree_rank(graph, crown.rank) && find_tops(&crown))
-		leaf = find_leaf(&crown, key);
-	if (leaf != FABRIC_NONE) {
-		memset(crown.seen, 0, graph->n * sizeof(*crown.seen));
-		orient(&crown, graph, leaf, key);
-	}
+		leaf = find_leaf(&crown, key, &n);
+	if (leaf != FABRIC_NONE)
+		orient(&crown, graph, n, key);
 	g_free(crown.rank);
 	g_free(crown.is_top);
 	g_free(crown.seen);

@@ -7,8 +7,8 @@
 
 /*
  * Orients a layered network (route_tree_rank) so that one leaf is on top, then what stands above
- * it, then everybody else by rank and key; crown of the graph tells which these are. False, with
- * nothing done, if the network is not one or no leaf will do.
+ * it, then everybody else by rank and key; crown of the graph tells which these are. All have legal
+ * paths to all others then. False, with nothing done, if the network is not one or no leaf will do.
  */
 bool route_orient_crown(struct route_graph *graph, const uint64_t *key);
 
