@@ -13,9 +13,9 @@
  * * of the children of a switch of the crown one is above it, and then no parent is. Paths between
  *   hosts go through a switch from or to a child: be it that one, up and down stay in order.
  *
- * If all tops of the tree are in the crown, everybody else has somebody above and so a way up to
- * the leaf, from where ways lead down to all. No pair is without a legal path, then; a switch whose
- * cable is lost is reached by the neighbours of the crown: from a top by the switch of the crown
+ * All tops of the tree are in the crown. So everybody else has somebody above, unless all cables up
+ * are lost, and so a way up to the leaf, from where ways lead down to all. No pair of these is
+ * without a legal path, then; a switch whose cable is lost is reached by the neighbours of the crown: from a top by the switch of the crown
  * below it and another top, which is as short as a detour can be, else over the leaf.
  *
  * So it must be a leaf that kept all its ancestors. That it is the first of these by key keeps the
@@ -38,8 +38,7 @@ struct crown {
 	const struct route_graph *graph;
 	uint32_t *rank; /* 0 is the top */
 	uint32_t bottom;
-	bool *is_top;	/* [switch]: it has neighbours, but none above */
-	uint32_t n_tops;
+	uint32_t n_tops; /* switches of rank 0 that have neighbours */
 	uint32_t *seen; /* [switch]: the leaf, plus one, that met it as an ancestor last */
 	uint32_t *queue;
 	uint64_t work;
@@ -47,24 +46,27 @@ struct crown {
 
 /* ---- the leaf ---- */
 
+static bool is_top(const struct crown *crown, uint32_t sw)
+{
+	return !crown->rank[sw] && route_degree(crown->graph, sw);
+}
+
 /* False if cables do not lead from one rank to the next everywhere. */
 static bool find_tops(struct crown *crown)
 {
 	const struct route_graph *graph = crown->graph;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t rank = crown->rank[sw], above = 0;
+		uint32_t rank = crown->rank[sw];
 
 		crown->bottom = MAX(crown->bottom, rank);
+		crown->n_tops += is_top(crown, sw);
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 			uint32_t to = crown->rank[graph->edges[e].to];
 
 			if (to + 1 != rank && rank + 1 != to)
 				return false;
-			above += to < rank;
 		}
-		crown->is_top[sw] = !above && route_degree(graph, sw);
-		crown->n_tops += crown->is_top[sw];
 	}
 	return true;
 }
@@ -80,7 +82,7 @@ static bool climb(struct crown *crown, uint32_t leaf, uint32_t *n)
 	for (uint32_t i = 0; i < *n; i++) {
 		uint32_t sw = crown->queue[i];
 
-		tops += crown->is_top[sw];
+		tops += is_top(crown, sw);
 		crown->work += route_degree(graph, sw);
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 			uint32_t to = graph->edges[e].to;
@@ -133,7 +135,6 @@ bool route_orient_crown(struct route_graph *graph, const uint64_t *key)
 	uint32_t leaf = FABRIC_NONE, n;
 
 	crown.rank = g_new(uint32_t, graph->n + 1);
-	crown.is_top = g_new(bool, graph->n + 1);
 	crown.seen = g_new0(uint32_t, graph->n + 1);
 	crown.queue = g_new(uint32_t, graph->n + 1);
 	if (route_tree_rank(graph, crown.rank) && find_tops(&crown))
@@ -141,7 +142,6 @@ bool route_orient_crown(struct route_graph *graph, const uint64_t *key)
 	if (leaf != FABRIC_NONE)
 		orient(&crown, graph, n, key);
 	g_free(crown.rank);
-	g_free(crown.is_top);
 	g_free(crown.seen);
 	g_free(crown.queue);
 	return leaf != FABRIC_NONE;
@@ -175,41 +175,92 @@ bool route_crown_holds(const struct route_graph *graph, const uint8_t *hops)
 
 /* ---- paths between hosts ---- */
 
-/*
- * How long a path may be that needs no proof. Cables join even and odd ranks, so that other lengths
- * differ by two. Between neighbours each way is legal; two hops by a common neighbour are if one
- * end has everybody above, as leaves have, and also to those from the leaf on top.
- */
-static void limit_hops(const struct route_graph *graph, uint8_t *limit)
-{
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t ups = 0;
+/* Where the neighbours of a switch are. */
+enum side { SIDE_UP, SIDE_DOWN, SIDE_BOTH, SIDES };
 
+static enum side side_of(const struct route_graph *graph, uint32_t sw)
+{
+	uint32_t n_up = 0;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		n_up += graph->up[e];
+	if (n_up == route_degree(graph, sw))
+		return SIDE_UP;
+	return n_up ? SIDE_BOTH : SIDE_DOWN;
+}
+
+/* Whether all ways between two switches are even, or all odd. */
+static bool is_bipartite(const struct route_graph *graph)
+{
+	uint32_t *part = route_parts(graph), *rank = g_new(uint32_t, graph->n + 1), n = 0;
+	uint32_t *from = g_new(uint32_t, graph->n + 1);
+	bool two = true;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (part[sw] == sw)
+			from[n++] = sw;
+	route_rank(graph, from, n, rank);
+	for (uint32_t sw = 0; sw < graph->n && two; sw++)
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			ups += graph->up[e];
-		limit[sw] = !ups || ups == route_degree(graph, sw) ? 4 : 3;
+			two &= (rank[sw] + rank[graph->edges[e].to]) % 2;
+	g_free(part);
+	g_free(rank);
+	g_free(from);
+	return two;
+}
+
+/*
+ * How long a path may be that needs no proof, by the side of where it begins. Between neighbours
+ * every way is legal. Where lengths of ways differ by two, what is 4 hops could only be 2 instead,
+ * by a common neighbour; that is legal from one that has all above it, as leaves have, to another,
+ * or if only one of the two ends has all below it.
+ */
+static void limit_hops(const struct route_graph *graph, const enum side *side,
+		       uint8_t *limit[SIDES])
+{
+	bool bipartite = is_bipartite(graph);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint8_t least = bipartite ? 3 : 1;
+
+		limit[SIDE_BOTH][sw] = least;
+		limit[SIDE_UP][sw] = bipartite && side[sw] != SIDE_BOTH ? 4 : least;
+		limit[SIDE_DOWN][sw] = bipartite && side[sw] == SIDE_UP ? 4 : least;
 	}
 }
 
-/* Adds the destinations that some host is farther from than that. */
+/* Marks the destinations that some host is farther from than that. */
+static void mark_doubtful(const struct route_graph *graph, const uint8_t *hops, uint8_t *doubt)
+{
+	enum side *side = g_new(enum side, graph->n + 1);
+	uint8_t *limit[SIDES];
+
+	for (int i = 0; i < SIDES; i++)
+		limit[i] = g_malloc(graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		side[sw] = side_of(graph, sw);
+	limit_hops(graph, side, limit);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const uint8_t *row = hops + (size_t)sw * graph->n, *most = limit[side[sw]];
+
+		for (uint32_t x = 0; route_has_hosts(graph, sw) && x < graph->n; x++)
+			doubt[x] |= (row[x] & ~ROUTE_UP) > most[x];
+	}
+	for (int i = 0; i < SIDES; i++)
+		g_free(limit[i]);
+	g_free(side);
+}
+
+/* Those of them that have hosts. */
 static uint32_t find_doubtful(const struct route_graph *graph, const uint8_t *hops, uint32_t *dests)
 {
-	uint8_t *limit = g_malloc(graph->n + 1), *doubt = g_malloc0(graph->n + 1);
+	uint8_t *doubt = g_malloc0(graph->n + 1);
 	uint32_t n = 0;
 
-	limit_hops(graph, limit);
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		const uint8_t *row = hops + (size_t)sw * graph->n;
-
-		if (!route_has_hosts(graph, sw))
-			continue;
-		for (uint32_t x = 0; x < graph->n; x++)
-			doubt[x] |= (row[x] & ~ROUTE_UP) > MIN(limit[sw], limit[x]);
-	}
+	mark_doubtful(graph, hops, doubt);
 	for (uint32_t x = 0; x < graph->n; x++)
 		if (doubt[x] && route_has_hosts(graph, x))
 			dests[n++] = x;
-	g_free(limit);
 	g_free(doubt);
 	return n;
 }
@@ -239,6 +290,19 @@ bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops)
 
 	g_free(dests);
 	return shortest;
+}
+
+uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
+			 const uint64_t *key, uint8_t *next)
+{
+	uint8_t *hops = NULL;
+
+	if (route_orient_crown(graph, key))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops && route_crown_holds(graph, hops))
+		return hops;
+	g_free(hops);
+	return route_orient_tree(graph, key) ? route_legal_hops(graph, fabric, next, NULL) : NULL;
 }
 
 bool route_hosts_low(const struct route_graph *graph)

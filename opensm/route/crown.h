@@ -3,12 +3,14 @@
 #ifndef ROUTE_CROWN_H
 #define ROUTE_CROWN_H
 
+#include "route/engine.h"
 #include "route/graph.h"
 
 /*
  * Orients a layered network (route_tree_rank) so that one leaf is on top, then what stands above
- * it, then everybody else by rank and key; crown of the graph tells which these are. All have legal
- * paths to all others then. False, with nothing done, if the network is not one or no leaf will do.
+ * it, then everybody else by rank and key; crown of the graph tells which these are. All that have
+ * a neighbour of a higher rank have legal paths to each other then. False, with nothing done, if
+ * the network is not one or no leaf will do.
  */
 bool route_orient_crown(struct route_graph *graph, const uint64_t *key);
 
@@ -20,9 +22,13 @@ bool route_orient_crown(struct route_graph *graph, const uint64_t *key);
 bool route_crown_holds(const struct route_graph *graph, const uint8_t *hops);
 
 /*
- * Whether by the hops of a graph so oriented, or of a part of one, all hosts have paths to each
- * other that are as short as cables allow.
+ * Legal hops of a layered network: with a crown, or else towards the top by ranks alone. NULL if it
+ * is not one, or if hosts that cables connect are not (route_legal_hops).
  */
+uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
+			 const uint64_t *key, uint8_t *next);
+
+/* Whether in an oriented graph hosts have paths to all others that are as short as cables allow. */
 bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops);
 
 /*

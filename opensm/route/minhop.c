@@ -4,16 +4,29 @@
  * hop_weights_file if there is one; which of the shortest ones is a matter of balance (tree.c where
  * the network is layered, balance.c elsewhere).
  *
- * In a tree, whole or not much damaged, that does not need paths which go up after they went down.
- * So none are used: paths are those of updn, and the routing promises freedom from deadlock. What
- * is not shortest then is what one switch without hosts sends to another, and detours from or to a
- * switch that lost a cable. Everywhere else channel dependencies may be cyclic, and nothing is
- * promised but the shortest paths.
+ * In a tree, whole or damaged, that hardly ever needs paths which go up after they went down. So
+ * none are used: paths are those of updn, and the routing promises freedom from deadlock. What is
+ * not shortest then is what one switch without hosts sends to another, and detours from or to a
+ * switch that lost a cable. Everywhere else, and in a tree so badly damaged that legal paths of
+ * hosts are longer than others or some switch is without one, channel dependencies may be cyclic,
+ * and nothing is promised but the shortest paths.
  */
+#include <string.h>
+
 #include "route/crown.h"
 #include "route/orient.h"
 #include "route/shortest.h"
+#include "route/trace.h"
 #include "route/weights.h"
+
+/* Every way, by weights if the input has any. */
+static uint8_t *any_hops(struct route_graph *graph, const struct fabric *fabric,
+			 const struct route_input *input, uint8_t *next, GError **error)
+{
+	if (input->n_weights)
+		return route_hops_by_weight(graph, fabric, input, next, error);
+	return route_hops_or_error(graph, next, error);
+}
 
 /* Hops of legal paths, if these do for hosts; else NULL, and the graph is not oriented. */
 static uint8_t *legal_hops(struct route_graph *graph, const struct fabric *fabric,
@@ -22,9 +35,9 @@ static uint8_t *legal_hops(struct route_graph *graph, const struct fabric *fabri
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	uint8_t *hops = NULL;
 
-	if (route_hosts_low(graph) && route_orient_crown(graph, keys))
-		hops = route_legal_hops(graph, fabric, next, NULL);
-	if (hops && route_crown_holds(graph, hops) && route_hosts_shortest(graph, hops))
+	if (route_hosts_low(graph))
+		hops = route_tree_hops(graph, fabric, keys, next);
+	if (hops && route_hosts_shortest(graph, hops))
 		return hops;
 	g_free(hops);
 	route_orient_not(graph);
@@ -45,6 +58,23 @@ static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabr
 	return hops ? hops : route_hops_or_error(graph, next, error);
 }
 
+/* Whether all switches are reached; what has no legal path may have no other either. */
+static bool is_complete(const struct fabric *fabric, const struct route_input *input,
+			struct routing *routing)
+{
+	size_t n = routing->n_switches;
+	struct route_verdict verdict;
+	bool complete;
+
+	routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (!memchr(routing->trace->hops, ROUTE_FAR, n * n))
+		return true;
+	complete = route_verify_by(fabric, routing, input->threads, &verdict) &&
+		   !verdict.discarded;
+	route_verdict_clear(&verdict);
+	return complete;
+}
+
 /* Paths of least weight are not those of the fewest hops. */
 static void count_hops(const struct fabric *fabric, const struct route_input *input,
 		       struct routing *routing)
@@ -57,13 +87,22 @@ static void count_hops(const struct fabric *fabric, const struct route_input *in
 	route_verdict_clear(&verdict);
 }
 
+static const struct route_engine any_way = {
+	.name = "minhop",
+	.promises = ROUTE_SHORTEST,
+	.wishes = true,
+	.hops = any_hops,
+};
+
 static struct routing *minhop_compute(const struct fabric *fabric,
 				      const struct route_input *input, GError **error)
 {
 	struct routing *routing = route_by_hops(&route_engine_minhop, fabric, input, error);
 
-	if (routing && routing->order)
-		routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (routing && routing->order && !is_complete(fabric, input, routing)) {
+		routing_unref(routing);
+		routing = route_by_hops(&any_way, fabric, input, error);
+	}
 	if (routing && input->n_weights)
 		count_hops(fabric, input, routing);
 	return routing;

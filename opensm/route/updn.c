@@ -16,20 +16,6 @@
 #include "route/roots.h"
 #include "route/shortest.h"
 
-/* Towards the top of a tree, with a crown if that holds. NULL if it is no tree, or in vain. */
-static uint8_t *tree_hops(struct route_graph *graph, const struct fabric *fabric,
-			  const uint64_t *keys, uint8_t *next)
-{
-	uint8_t *hops = NULL;
-
-	if (route_orient_crown(graph, keys))
-		hops = route_legal_hops(graph, fabric, next, NULL);
-	if (hops && route_crown_holds(graph, hops))
-		return hops;
-	g_free(hops);
-	return route_orient_tree(graph, keys) ? route_legal_hops(graph, fabric, next, NULL) : NULL;
-}
-
 static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
@@ -40,7 +26,7 @@ static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric
 		return route_orient_to_roots(graph, fabric, input, keys, error)
 			       ? route_legal_hops(graph, fabric, next, error)
 			       : NULL;
-	hops = tree_hops(graph, fabric, keys, next);
+	hops = route_tree_hops(graph, fabric, keys, next);
 	if (!hops && input->n_ids && route_orient_from_hosts(graph, keys))
 		hops = route_legal_hops(graph, fabric, next, NULL);
 	if (hops)
