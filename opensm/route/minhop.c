@@ -11,12 +11,9 @@
  * hosts are longer than others or some switch is without one, channel dependencies may be cyclic,
  * and nothing is promised but the shortest paths.
  */
-#include <string.h>
-
 #include "route/crown.h"
 #include "route/orient.h"
 #include "route/shortest.h"
-#include "route/trace.h"
 #include "route/weights.h"
 
 /* Every way, by weights if the input has any. */
@@ -58,23 +55,6 @@ static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabr
 	return hops ? hops : route_hops_or_error(graph, next, error);
 }
 
-/* Whether all switches are reached; what has no legal path may have no other either. */
-static bool is_complete(const struct fabric *fabric, const struct route_input *input,
-			struct routing *routing)
-{
-	size_t n = routing->n_switches;
-	struct route_verdict verdict;
-	bool complete;
-
-	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (!memchr(routing->trace->hops, ROUTE_FAR, n * n))
-		return true;
-	complete = route_verify_by(fabric, routing, input->threads, &verdict) &&
-		   !verdict.discarded;
-	route_verdict_clear(&verdict);
-	return complete;
-}
-
 /* Paths of least weight are not those of the fewest hops. */
 static void count_hops(const struct fabric *fabric, const struct route_input *input,
 		       struct routing *routing)
@@ -99,7 +79,9 @@ static struct routing *minhop_compute(const struct fabric *fabric,
 {
 	struct routing *routing = route_by_hops(&route_engine_minhop, fabric, input, error);
 
-	if (routing && routing->order && !is_complete(fabric, input, routing)) {
+	if (routing && routing->order)
+		routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (routing && routing->order && !route_reaches_all(fabric, input, routing)) {
 		routing_unref(routing);
 		routing = route_by_hops(&any_way, fabric, input, error);
 	}

@@ -395,5 +395,8 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	if (change && hosts_meet(change) && are_shortest(change))
 		routing = make(change, input);
 	route_change_free(change);
+	if (routing && routing->order && routing->promises & ROUTE_SHORTEST &&
+	    !route_reaches_all(fabric, input, routing))
+		g_clear_pointer(&routing, routing_unref); /* such an engine can, by other paths */
 	return routing;
 }

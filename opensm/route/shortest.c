@@ -6,6 +6,7 @@
 #include "route/shortest.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "route/parallel.h"
 #include "route/trace.h"
@@ -115,6 +116,20 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		route_graph_free(graph);
 	}
 	return routing;
+}
+
+bool route_reaches_all(const struct fabric *fabric, const struct route_input *input,
+		       const struct routing *routing)
+{
+	size_t n = routing->n_switches;
+	struct route_verdict verdict;
+	bool all;
+
+	if (!memchr(routing->trace->hops, ROUTE_FAR, n * n))
+		return true;
+	all = route_verify_by(fabric, routing, input->threads, &verdict) && !verdict.discarded;
+	route_verdict_clear(&verdict);
+	return all;
 }
 
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error)

@@ -76,6 +76,13 @@ void route_put_far(const struct route_graph *graph, uint32_t sw, uint32_t to,
 struct route_vias *route_connect(const struct route_graph *graph, const uint8_t *hops,
 				 const uint8_t *next, struct routing *routing);
 
+/*
+ * Whether a routing with a trace, of an oriented graph, has an entry wherever a host may send to,
+ * be it by way of route_connect().
+ */
+bool route_reaches_all(const struct fabric *fabric, const struct route_input *input,
+		       const struct routing *routing);
+
 /* All that an engine with hops does to compute. */
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);

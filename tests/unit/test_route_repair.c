@@ -207,8 +207,8 @@ static bool is_part_of(const struct fabric *now, const struct fabric *before)
 }
 
 /*
- * Whether hosts that cables join have no legal path in the order of the tables at home, or a longer
- * one than cables allow though shortest ones were promised.
+ * Whether hosts that cables join have no legal path in the order of the tables at home; or if
+ * shortest ones were promised, one that is longer than cables allow, or none to some switch.
  */
 static bool hosts_are_apart(const struct trial *trial)
 {
@@ -230,7 +230,7 @@ static bool hosts_are_apart(const struct trial *trial)
 	for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++) {
 		best_to(&best, &checker, leaf);
 		for (uint32_t sw = 0; sw < fabric->n_switches && checker.hosts[leaf]; sw++)
-			apart |= checker.hosts[sw] &&
+			apart |= (checker.hosts[sw] || (shortest && best.least[sw] == CHECKER_FAR)) &&
 				 (shortest || best.least[sw] == CHECKER_FAR) &&
 				 checker_distance(&checker, sw, leaf) != best.least[sw];
 	}
