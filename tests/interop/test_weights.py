@@ -86,6 +86,8 @@ def run(checks, daemon):
         bench.same('both ways', [('S0', 3, 9), ('S3', 3, 9)])
         bench.same('one cable of two', [('S0', 1, 5)], heavier=[('S0', 1)])
         bench.same('closed', [('S0', 3, 255)])
+        bench.same('0 counts as 1', [('S0', 1, 0), ('S3', 5, 0), ('S2', 5, 4)])
+        bench.same('the last counts', [('S0', 3, 9), ('S0', 3, 2), ('S3', 3, 2)])
         bench.same('nothing of it there', [('S0', 8, 4), ('H1', 1, 7), ('S2', 4, 9)])
     with ibsim.Fabric(ibsim.fat_tree(4)) as fabric:
         bench = Bench(checks, fabric, daemon)
