@@ -111,13 +111,17 @@ static struct vendor_mad *get_table(size_t octets)
 
 static void check_message(struct vendor_mad *mad, size_t octets)
 {
+	size_t same = 0;
+
 	ck_assert_ptr_nonnull(mad);
 	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
 	ck_assert_uint_eq(mad->length, RMPP_HEADERS + octets);
 	ck_assert_uint_eq(mad->data[3], IBA_METHOD_GET_TABLE_RESP);
 	ck_assert_uint_eq(mad->data[44], 0x12);
-	for (size_t i = 0; i < octets; i++)
-		ck_assert_msg(mad->data[RMPP_HEADERS + i] == octet_at(i), "octet %zu", i);
+	/* One check: libcheck writes each of them to a file, and reads that at the end. */
+	while (same < octets && mad->data[RMPP_HEADERS + same] == octet_at(same))
+		same++;
+	ck_assert_uint_eq(same, octets);
 	vendor_mad_free(mad);
 }
 
