@@ -29,6 +29,7 @@ struct context {
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;
+	bool self_check; /* compare what short cuts give with the long way */
 };
 
 #endif

@@ -65,6 +65,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	context->rt = config->rt;
 	context->log = config->log;
 	context->cache_dir = cache_dir;
+	context->self_check = config->self_check;
 	event_bus_init(&context->bus);
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);

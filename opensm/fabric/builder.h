@@ -89,6 +89,7 @@ struct builder {
 	GPtrArray *frozen_order;
 	uint64_t frozen_population;
 	bool frozen_is_old; /* something was touched since */
+	bool self_check;    /* for tests: abort if not all that changed was touched */
 };
 
 struct builder *builder_new(void);

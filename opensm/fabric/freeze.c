@@ -260,11 +260,35 @@ static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *
 	builder->frozen_is_old = false;
 }
 
+/* The whole picture, made anew, must be the same. */
+static void check(struct builder *builder, const struct fabric *fabric, const GPtrArray *order)
+{
+	uint64_t generation = builder->generation;
+	GPtrArray *walk = builder_walk(builder);
+	struct fabric *whole = freeze_order(builder, walk);
+
+	g_assert(walk->len == order->len && fabric->n_links == whole->n_links);
+	for (uint32_t i = 0; i < whole->n_nodes; i++)
+		g_assert(walk->pdata[i] == order->pdata[i] &&
+			 !memcmp(&fabric->nodes[i], &whole->nodes[i], sizeof(whole->nodes[i])));
+	for (uint32_t i = 0; i < whole->n_switches; i++)
+		g_assert(!memcmp(&fabric->switches[i], &whole->switches[i],
+				 sizeof(whole->switches[i])));
+	for (uint32_t i = 0; i < whole->n_ports; i++)
+		g_assert(!memcmp(&fabric->ports[i], &whole->ports[i], sizeof(whole->ports[i])));
+	g_assert(!memcmp(fabric->lid_port, whole->lid_port, FABRIC_LIDS * sizeof(uint32_t)));
+	fabric_unref(whole);
+	g_ptr_array_unref(walk);
+	builder->generation = generation;
+}
+
 struct fabric *builder_freeze_changes(struct builder *builder)
 {
 	GPtrArray *order = builder_order(builder);
 	struct fabric *fabric = renew(builder, order);
 
+	if (fabric && builder->self_check)
+		check(builder, fabric, order);
 	if (!fabric)
 		fabric = freeze_order(builder, order);
 	remember(builder, fabric, order);

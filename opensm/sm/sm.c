@@ -68,6 +68,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->actor = actor_new(context->rt, "sm");
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
+	sm->builder->self_check = context->self_check;
 	sm->here = g_new0(struct builder_node, 1);
 	sm->here->ports = g_new0(struct builder_port, 1);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);

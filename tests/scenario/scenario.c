@@ -150,7 +150,12 @@ void scenario_start(struct scenario *s)
 {
 	g_autoptr(GError) error = NULL;
 	enum options_request request;
-	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+	struct daemon_config config = {
+		.rt = s->rt,
+		.log = s->log,
+		.cache_dir = s->cache_dir,
+		.self_check = true,
+	};
 
 	g_assert(!s->daemon);
 	s->exit_code = -1;
