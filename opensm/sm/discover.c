@@ -13,7 +13,7 @@
 
 #define MAX_HOPS 63
 #define SILENT_SWEEPS 3
-#define SUSPECT_TRIES 4
+#define SUSPECT_TRIES 2 /* it is asked again, more often, if its neighbours still see it */
 #define MAX_ROUNDS (4 * MAX_HOPS) /* of a partial discovery */
 
 static bool link_is_up(const struct builder_port *port)
