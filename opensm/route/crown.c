@@ -15,8 +15,9 @@
  *
  * All tops of the tree are in the crown. So everybody else has somebody above, unless all cables up
  * are lost, and so a way up to the leaf, from where ways lead down to all. No pair of these is
- * without a legal path, then; a switch whose cable is lost is reached by the neighbours of the crown: from a top by the switch of the crown
- * below it and another top, which is as short as a detour can be, else over the leaf.
+ * without a legal path, then; a switch whose cable is lost is reached by the neighbours of the
+ * crown: from a top by the switch of the crown below it and another top, which is as short as a
+ * detour can be, else over the leaf.
  *
  * So it must be a leaf that kept all its ancestors. That it is the first of these by key keeps the
  * order, and what goes by the leaf, as it was when cables are lost elsewhere. The ancestors must be

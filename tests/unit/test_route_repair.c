@@ -230,8 +230,8 @@ static bool hosts_are_apart(const struct trial *trial)
 	for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++) {
 		best_to(&best, &checker, leaf);
 		for (uint32_t sw = 0; sw < fabric->n_switches && checker.hosts[leaf]; sw++)
-			apart |= (checker.hosts[sw] || (shortest && best.least[sw] == CHECKER_FAR)) &&
-				 (shortest || best.least[sw] == CHECKER_FAR) &&
+			apart |= (checker.hosts[sw] ? shortest || best.least[sw] == CHECKER_FAR
+						    : shortest && best.least[sw] == CHECKER_FAR) &&
 				 checker_distance(&checker, sw, leaf) != best.least[sw];
 	}
 	best_clear(&best);
