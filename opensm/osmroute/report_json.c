@@ -90,6 +90,7 @@ static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 static void add_way(GVariantDict *dict, enum route_way way)
 {
 	static const char *const ways[] = {
+		[ROUTE_SAME] = "same",
 		[ROUTE_REPAIRED] = "repaired",
 		[ROUTE_KEPT] = "kept",
 		[ROUTE_ANEW] = "anew",

@@ -100,7 +100,7 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 		rows[n++] = row_of(step);
 		n_loops += !step->after.verdict.acyclic;
 		n_wrong += !step->after.good;
-		n_anew += step->after.way != ROUTE_REPAIRED;
+		n_anew += step->after.way > ROUTE_REPAIRED;
 	}
 	g_string_append_printf(text, "  %-18s %-5s", outage->name, back ? "back" : "lost");
 	for (unsigned int k = 0; n && k < N_COLUMNS; k++) {

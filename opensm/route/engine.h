@@ -135,6 +135,7 @@ struct routing {
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
 	struct route_trace *trace; /* what a repair goes on from; NULL: it cannot be repaired */
+	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
 };
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,
@@ -203,8 +204,9 @@ struct route_engine {
 			 const struct route_input *input, uint8_t *next, GError **error);
 };
 
-/* How a routing came about from an old one. */
+/* How a routing came about from an old one, from the least work to the most. */
 enum route_way {
+	ROUTE_SAME,
 	ROUTE_REPAIRED,
 	ROUTE_KEPT, /* computed anew, but with all of the old one that was still good */
 	ROUTE_ANEW,
@@ -213,7 +215,9 @@ enum route_way {
 /*
  * What follows an old routing of the same engine in the cheapest way that is good: repaired, or
  * else computed anew with or without routing_keep(); anew, too, if a repair in a network that is no
- * tree loads a cable over 10 % more. old may be NULL, or of another engine.
+ * tree loads a cable over 10 % more. A reference to old itself if it was made by this function, and
+ * fabric and input are the same to routing as they were then: *way is ROUTE_SAME. It is not
+ * repaired if the input is known to be another. old may be NULL, or of another engine.
  */
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,

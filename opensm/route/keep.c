@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "route/seen.h"
 #include "route/trace.h"
 
 struct keep {
@@ -159,17 +160,16 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 	return repaired;
 }
 
-struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
+/* What follows an old routing of the same engine, or is made anew if that is NULL. */
+static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
-			      enum route_way *way, GError **error)
+			      bool repair, enum route_way *way, GError **error)
 {
 	struct routing *routing = NULL;
 	uint64_t kept;
 
-	if (old && strcmp(old->engine, engine->name) != 0)
-		old = NULL;
 	*way = ROUTE_REPAIRED;
-	if (old)
+	if (repair)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)
 		return routing;
@@ -183,4 +183,24 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 	}
 	routing_unref(routing);
 	return engine->compute(fabric, input, error);
+}
+
+struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, const struct routing *old,
+			      enum route_way *way, GError **error)
+{
+	struct routing *routing;
+	bool same; /* what the operator said; if that is not known, the caller warrants it */
+
+	if (old && strcmp(old->engine, engine->name) != 0)
+		old = NULL;
+	same = old && (!old->seen || route_seen_input(old->seen, input));
+	if (same && old->seen && route_seen_fabric(old->seen, fabric)) {
+		*way = ROUTE_SAME;
+		return routing_ref((struct routing *)old);
+	}
+	routing = follow(engine, fabric, input, old, same, way, error);
+	if (routing)
+		routing->seen = route_seen_new(fabric, input);
+	return routing;
 }

@@ -31,6 +31,7 @@ libroute_a_SOURCES = \
 	opensm/route/roots.c opensm/route/roots.h \
 	opensm/route/repair.c \
 	opensm/route/routing.c \
+	opensm/route/seen.c opensm/route/seen.h \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/trace.h \
 	opensm/route/tree.c opensm/route/tree.h \

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "route/seen.h"
 #include "route/shortest.h"
 #include "route/trace.h"
 
@@ -298,6 +299,7 @@ void routing_unref(struct routing *routing)
 	g_free(routing->lft);
 	home_unref(routing->home);
 	trace_free(routing->trace);
+	route_seen_free(routing->seen);
 	g_free(routing->order);
 	g_free(routing->aside);
 	g_free(routing->note);

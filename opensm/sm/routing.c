@@ -127,7 +127,7 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 				       "would close a credit loop and are left out",
 				       text->len ? "; " : "", routing->engine, verdict->discarded,
 				       routing->aside ? ", or as the engine told," : "");
-	if (way != ROUTE_REPAIRED || verdict->discarded)
+	if (way > ROUTE_REPAIRED || verdict->discarded)
 		say_once(sm, &sm->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict->max_hops, verdict->paths);
@@ -182,6 +182,7 @@ static struct routing *renew(struct sm *sm, const struct attempt *attempt,
 			     const struct routing *old, enum route_way *way, char **why)
 {
 	static const char *const ways[] = {
+		[ROUTE_SAME] = "as they were",
 		[ROUTE_REPAIRED] = "repaired",
 		[ROUTE_KEPT] = "computed, and what was good before kept",
 		[ROUTE_ANEW] = "computed",

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Most heavy sweeps find what the one before found. Of the fabric a copy is kept of what engines
+ * look at: nodes, cables and LIDs, in the order of the fabric, which is the same for equal subnets.
+ * What the operator said can be long (forwarding tables in a file): of that a digest is kept.
+ */
+#include "route/seen.h"
+
+#include <glib.h>
+#include <stddef.h>
+#include <string.h>
+
+#define DIGEST 32 /* octets of SHA-256 */
+
+struct seen_node {
+	uint64_t guid, system;
+	uint32_t first_port;
+	uint8_t type, num_ports;
+};
+
+struct seen_port {
+	uint64_t guid;
+	uint32_t peer;
+	uint16_t lid;
+	uint8_t lmc;
+};
+
+struct route_seen {
+	uint32_t n_nodes, n_ports, sm_port;
+	struct seen_node *nodes;
+	struct seen_port *ports;
+	uint8_t digest[DIGEST];
+};
+
+/* ---- what the operator said ---- */
+
+static void add(GChecksum *sum, const void *data, size_t size)
+{
+	g_checksum_update(sum, data, (gssize)size);
+}
+
+/* A number of things, and the things, which have no gaps. */
+static void add_array(GChecksum *sum, const void *data, uint32_t n, size_t size)
+{
+	add(sum, &n, sizeof(n));
+	if (n)
+		add(sum, data, n * size);
+}
+
+/* The same of things with a gap behind their first octets. */
+static void add_gapped(GChecksum *sum, const void *data, uint32_t n, size_t size, size_t used)
+{
+	const uint8_t *octets = data;
+
+	add(sum, &n, sizeof(n));
+	for (uint32_t i = 0; i < n; i++)
+		add(sum, octets + i * size, used);
+}
+
+static void add_nodes(GChecksum *sum, const struct route_input *input)
+{
+	add_array(sum, input->roots, input->n_roots, sizeof(uint64_t));
+	add_array(sum, input->ids, input->n_ids, sizeof(struct route_id));
+	add_array(sum, input->compute, input->n_compute, sizeof(uint64_t));
+	add_array(sum, input->io, input->n_io, sizeof(uint64_t));
+	add_array(sum, input->ahead, input->n_ahead, sizeof(uint64_t));
+	add_gapped(sum, input->ignored, input->n_ignored, sizeof(struct route_endport),
+		   offsetof(struct route_endport, num) + sizeof(int16_t));
+}
+
+static void add_ports(GChecksum *sum, const struct route_input *input)
+{
+	add_gapped(sum, input->weights, input->n_weights, sizeof(struct route_weight),
+		   offsetof(struct route_weight, weight) + 1);
+	add(sum, &input->n_port_orders, sizeof(input->n_port_orders));
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		const struct route_port_order *order = &input->port_orders[i];
+
+		add(sum, &order->guid, sizeof(order->guid));
+		add_array(sum, order->ports, MIN(order->n, sizeof(order->ports)), 1);
+	}
+}
+
+static void add_wishes(GChecksum *sum, const struct route_input *input)
+{
+	const uint32_t wishes[] = { input->scatter,	 input->ahead_not_scattered,
+				    input->shift,	 input->reverse_hops,
+				    input->from_roots,	 input->count_switches };
+
+	add(sum, wishes, sizeof(wishes));
+}
+
+static void add_name(GChecksum *sum, const char *name)
+{
+	add_array(sum, name, name ? (uint32_t)strlen(name) + 1 : 0, 1);
+}
+
+static void add_files(GChecksum *sum, const struct route_input *input)
+{
+	const struct route_lfts *lfts = &input->lfts;
+	const struct route_hops_rows *hops = &input->hops;
+
+	add_name(sum, lfts->file);
+	add_array(sum, lfts->lfts, lfts->n, sizeof(struct route_lft));
+	for (uint32_t i = 0; i < lfts->n; i++)
+		add_gapped(sum, lfts->entries + lfts->lfts[i].first, lfts->lfts[i].n,
+			   sizeof(struct route_lft_entry),
+			   offsetof(struct route_lft_entry, port) + 1);
+	add_name(sum, hops->file);
+	add_gapped(sum, hops->rows, hops->n, sizeof(struct route_hops_row),
+		   offsetof(struct route_hops_row, lid) + sizeof(uint16_t));
+	for (uint32_t i = 0; i < hops->n; i++)
+		add_array(sum, hops->hops + hops->rows[i].first, hops->rows[i].n, 1);
+}
+
+static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	gsize size = DIGEST;
+
+	add_nodes(sum, input);
+	add_ports(sum, input);
+	add_wishes(sum, input);
+	add_files(sum, input);
+	g_checksum_get_digest(sum, digest, &size);
+	g_assert(size == DIGEST);
+	g_checksum_free(sum);
+}
+
+/* ---- the fabric ---- */
+
+struct route_seen *route_seen_new(const struct fabric *fabric, const struct route_input *input)
+{
+	struct route_seen *seen = g_new(struct route_seen, 1);
+
+	seen->n_nodes = fabric->n_nodes;
+	seen->n_ports = fabric->n_ports;
+	seen->sm_port = fabric->sm_port;
+	seen->nodes = g_new(struct seen_node, fabric->n_nodes + 1);
+	seen->ports = g_new(struct seen_port, fabric->n_ports + 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		const struct fabric_node *node = &fabric->nodes[i];
+
+		seen->nodes[i] = (struct seen_node){ node->guid, node->info.system_image_guid,
+						     node->first_port, node->type,
+						     node->num_ports };
+	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+
+		seen->ports[i] = (struct seen_port){ port->guid, port->peer, port->lid, port->lmc };
+	}
+	digest_of(input, seen->digest);
+	return seen;
+}
+
+void route_seen_free(struct route_seen *seen)
+{
+	if (!seen)
+		return;
+	g_free(seen->nodes);
+	g_free(seen->ports);
+	g_free(seen);
+}
+
+static bool same_node(const struct seen_node *seen, const struct fabric_node *node)
+{
+	return seen->guid == node->guid && seen->system == node->info.system_image_guid &&
+	       seen->first_port == node->first_port && seen->type == node->type &&
+	       seen->num_ports == node->num_ports;
+}
+
+static bool same_port(const struct seen_port *seen, const struct fabric_port *port)
+{
+	return seen->guid == port->guid && seen->peer == port->peer && seen->lid == port->lid &&
+	       seen->lmc == port->lmc;
+}
+
+bool route_seen_fabric(const struct route_seen *seen, const struct fabric *fabric)
+{
+	if (seen->n_nodes != fabric->n_nodes || seen->n_ports != fabric->n_ports ||
+	    seen->sm_port != fabric->sm_port)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (!same_node(&seen->nodes[i], &fabric->nodes[i]))
+			return false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (!same_port(&seen->ports[i], &fabric->ports[i]))
+			return false;
+	return true;
+}
+
+bool route_seen_input(const struct route_seen *seen, const struct route_input *input)
+{
+	uint8_t digest[DIGEST];
+
+	digest_of(input, digest);
+	return !memcmp(digest, seen->digest, DIGEST);
+}
