@@ -99,17 +99,25 @@ static void on_finished(void *arg, uint64_t exit_code)
 
 /* ---- life ---- */
 
-/* Lines of the files of the routing options that an older reading of them did not have. */
-static void tell_route_warnings(struct log *log, const struct route_files *files,
+/*
+ * Says what is odd in the files of the routing options that an older reading of them did not have.
+ * False if there was nothing to say.
+ */
+static bool tell_route_warnings(struct log *log, const struct route_files *files,
 				const struct route_files *old)
 {
 	const GPtrArray *now = route_files_warnings(files);
 	const GPtrArray *before = old ? route_files_warnings(old) : NULL;
+	bool any = false;
 
-	for (guint i = 0; i < now->len; i++)
-		if (!before || !g_ptr_array_find_with_equal_func((GPtrArray *)before,
-								 now->pdata[i], g_str_equal, NULL))
-			log_error(log, "%s", (const char *)now->pdata[i]);
+	for (guint i = 0; i < now->len; i++) {
+		if (before && g_ptr_array_find_with_equal_func((GPtrArray *)before, now->pdata[i],
+							       g_str_equal, NULL))
+			continue;
+		log_error(log, "%s", (const char *)now->pdata[i]);
+		any = true;
+	}
+	return any;
 }
 
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
@@ -221,10 +229,13 @@ static void reread_route_files(struct context *context, const struct options *op
 		log_error(context->log, "what the files of the routing options said stays: %s",
 			  error->message);
 	} else {
-		tell_route_warnings(context->log, new, old);
-		if (!route_files_same(old, new))
+		bool odd = tell_route_warnings(context->log, new, old);
+		bool same = route_files_same(old, new);
+
+		if (!same)
 			log_info(context->log, "files of the routing options changed");
-		slot_publish(&context->route_files, route_files_ref(new));
+		if (!same || odd || route_files_warnings(old)->len)
+			slot_publish(&context->route_files, route_files_ref(new));
 	}
 	route_files_unref(new);
 	route_files_unref(old);
