@@ -118,10 +118,13 @@ static GVariant *ask_for_sweep(struct command_call *call, unsigned int reason, c
 	return done("asked_for", what);
 }
 
+/* Who asks for routes has perhaps changed the files that they are made by. */
 GVariant *command_resweep(struct command_call *call, GError **error)
 {
-	if (call->n == 1 && !strcmp(call->words[0], "heavy"))
+	if (call->n == 1 && !strcmp(call->words[0], "heavy")) {
+		daemon_reread_routes(call->env->daemon);
 		return ask_for_sweep(call, SWEEP_HEAVY, "heavy");
+	}
 	if (call->n == 1 && !strcmp(call->words[0], "light"))
 		return ask_for_sweep(call, SWEEP_LIGHT, "light");
 	return command_usage(error, "expected heavy or light");
@@ -131,6 +134,7 @@ GVariant *command_reroute(struct command_call *call, GError **error)
 {
 	if (!command_no_arguments(call, error))
 		return NULL;
+	daemon_reread_routes(call->env->daemon);
 	return ask_for_sweep(call, SWEEP_REROUTE, "reroute");
 }
 

@@ -241,6 +241,14 @@ static void reread_route_files(struct context *context, const struct options *op
 	route_files_unref(old);
 }
 
+void daemon_reread_routes(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+
+	reread_route_files(&daemon->context, options);
+	options_unref(options);
+}
+
 bool daemon_reread(struct daemon *daemon, GError **error)
 {
 	struct context *context = &daemon->context;

@@ -38,6 +38,8 @@ void daemon_start(struct daemon *daemon);
  * the files of the routing options again; a wrong one is logged, and all stay as they were.
  */
 bool daemon_reread(struct daemon *daemon, GError **error);
+/* The files of the routing options only. */
+void daemon_reread_routes(struct daemon *daemon);
 
 /* Asks for sweeps: bits of enum sweep_reason. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);
