@@ -40,9 +40,9 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	to->type = from->info.node_type;
 	to->num_ports = from->info.num_ports;
 	to->info = from->info;
-	if (from->has_description)
-		memcpy(to->description, from->description.node_string,
-		       sizeof(from->description.node_string));
+	/* While it is read again: what it said last. */
+	memcpy(to->description, from->description.node_string,
+	       sizeof(from->description.node_string));
 }
 
 /* Nodes, switches and the first port of each: after this an index can be told for every port. */

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 
 import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
 import subnet  # noqa: E402
+import tools  # noqa: E402
 
 NET = ibsim.fat_tree(4)
 ROUTES = ('opensm-lfts.dump', 'opensm.fdbs', 'opensm-lid-matrix.dump')
@@ -72,12 +73,14 @@ def same_links(checks, bench, classic, ours):
 
 def tool_output(bench, written):
     """What the tools of infiniband-diags print of the tables as they are now."""
+    def output(*argv):
+        return bench.fabric.tool(bench.host, *tools.patient(argv))[1]
+
     lids = [node.lid() for node in bench.fabric.dump().values() if node.is_switch]
-    written['dump_fts'] = bench.fabric.tool(bench.host, 'dump_fts')[1]
-    written['dump_lfts'] = bench.fabric.tool(bench.host, 'dump_lfts')[1]
-    written['dump_fts -a'] = bench.fabric.tool(bench.host, 'dump_fts', '-a')[1]
-    written['ibroute -n'] = '\n'.join(
-        bench.fabric.tool(bench.host, 'ibroute', '-n', str(lid))[1].strip() for lid in lids)
+    written['dump_fts'] = output('dump_fts')
+    written['dump_lfts'] = output('dump_lfts')
+    written['dump_fts -a'] = output('dump_fts', '-a')
+    written['ibroute -n'] = '\n'.join(output('ibroute', '-n', str(lid)).strip() for lid in lids)
 
 
 def reads_back(checks, bench, daemon, classic, written, wanted):

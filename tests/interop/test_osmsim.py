@@ -54,7 +54,7 @@ TABLES = {
 def whole_tables(run):
     """Each comes in many MADs, which RMPP puts together."""
     for name, (title, count) in TABLES.items():
-        code, out = run.fabric.tool(run.client, 'saquery', '--smkey', '1', name)
+        code, out = run.fabric.tool(run.client, *tools.patient(('saquery', '--smkey', '1', name)))
         run.checks.equal(f'saquery {name}: records',
                          (code, len(re.findall(f'^{title} dump:', out, re.M))), (0, count))
 
@@ -73,7 +73,8 @@ def small_tools(run):
     code, out = run.fabric.tool(switch.name, 'ibstat')
     run.checks.check('ibstat on a switch tells of port 0', code == 0 and 'Port 0:' in out and
                      f'Base lid: {switch.lid()}\n' in out, out)
-    code, out = run.fabric.tool(run.client, 'perfquery', str(switch.lid()), '1')
+    code, out = run.fabric.tool(run.client,
+                                *tools.patient(('perfquery', str(switch.lid()), '1')))
     sent = re.search(r'PortXmitPkts:\.*(\d+)', out)
     run.checks.check('perfquery tells of packets', code == 0 and sent and int(sent[1]) > 0, out)
 

@@ -11,6 +11,15 @@ NEEDED = ['sminfo', 'ibnetdiscover', 'iblinkinfo', 'ibroute', 'dump_lfts', 'ibtr
           'smpquery', 'timeout']
 # ibsim's clients carry 256 octets of a MAD: what an RMPP transfer may hold there.
 SA_DATA_BYTES = 200
+# By default they wait for a second, which is not much if the simulator is starved.
+PATIENT = ('sminfo', 'ibnetdiscover', 'iblinkinfo', 'ibroute', 'dump_fts', 'ibtracert', 'saquery',
+           'smpquery', 'dump_lfts', 'perfquery')
+
+
+def patient(argv):
+    """The same with more time for each answer."""
+    tool, *arguments = argv
+    return [tool, *(('--timeout', '20000') if tool in PATIENT else ()), *arguments]
 
 
 class Tools:
@@ -24,7 +33,7 @@ class Tools:
 
     def run(self, *argv, seconds=ibsim.PATIENCE):
         """Output of a tool, which must end well; None if it does not."""
-        code, out = self.fabric.tool(self.host, *argv, seconds=seconds)
+        code, out = self.fabric.tool(self.host, *patient(argv), seconds=seconds)
         ok = self.checks.equal(f'{" ".join(argv)} ends well', (code, '' if code == 0 else out),
                                (0, ''))
         return out if ok else None
@@ -216,13 +225,13 @@ class Tools:
 
     def answered(self, argv):
         """A record the SA may lack: it gives it, or says so (IBA 15.4.2: status 0x000c)."""
-        code, out = self.fabric.tool(self.host, 'saquery', *argv)
+        code, out = self.fabric.tool(self.host, *patient(('saquery', *argv)))
         self.checks.check(f'saquery {" ".join(argv)} is answered',
                           code == 0 or 'returned 0x000c' in out, (code, out))
 
     def errors(self):
         """A LID that nobody has: an SA error or nothing, but an answer."""
-        code, out = self.fabric.tool(self.host, 'saquery', 'NR', '48000')
+        code, out = self.fabric.tool(self.host, *patient(('saquery', 'NR', '48000')))
         self.checks.check('NodeRecord of an unused LID is answered',
                           code != 'timeout' and 'lid....' not in out and 'TIMEOUT' not in out and
                           'timed out' not in out.lower(), (code, out))

@@ -223,6 +223,11 @@ START_TEST(test_port_name)
 	fabric_port_name(fabric, fabric_port_by_guid(fabric, 0x401), small, sizeof(small));
 	ck_assert_uint_lt(strlen(small), sizeof(small));
 	fabric_unref(fabric);
+	c.h2->has_description = false; /* it is read again: the name stays meanwhile */
+	fabric = builder_freeze(c.builder);
+	fabric_port_name(fabric, fabric_port_by_guid(fabric, 0x401), name, sizeof(name));
+	ck_assert_str_eq(name, "a\\x09b\\x5c (0x0000000000000400) port 1");
+	fabric_unref(fabric);
 	builder_free(c.builder);
 }
 END_TEST
