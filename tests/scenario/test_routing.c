@@ -612,7 +612,7 @@ START_TEST(roots_that_do_not_do_leave_updn)
 	write_roots(&net, path, true);
 	g_free(ask(&net, "reroute")); /* reads them again, as the classic daemon does */
 	scenario_run_ms(net.s, 3000);
-	expect_error(&net, "said before stays: updn: there is no root: 1 root GUIDs are not in the");
+	expect_error(&net, "said before stays: updn: there is no root: 1 root GUIDs are not in");
 	expect_status(&net, "are as they were read before", true);
 	write_roots(&net, path, false);
 	g_free(ask(&net, "resweep heavy"));
