@@ -223,25 +223,30 @@ static uint64_t expected_peak(const struct even *even)
 	return home->peak * (double)sum / even->graph->n_links;
 }
 
-static void even_out(struct even *even)
+static void lower(struct even *even, uint64_t limit)
+{
+	even->limit = limit;
+	for (unsigned int round = 0; round < ROUNDS && peak_of(even) > limit; round++) {
+		even->routing->trace->moved = true;
+		for (uint32_t leaf = 0; leaf < even->graph->n; leaf++)
+			take_leaf(even, leaf, false);
+	}
+}
+
+/* To the limit; 0: to what home lets expect. */
+static void even_out(struct even *even, uint64_t limit)
 {
 	struct route_trace *trace = even->routing->trace;
-	uint64_t expected, peak;
+	uint64_t expected;
 
 	for (uint32_t leaf = 0; leaf < even->graph->n; leaf++)
 		take_leaf(even, leaf, true);
 	expected = expected_peak(even);
-	even->limit = expected + expected / 32;
-	for (unsigned int round = 0; round < ROUNDS && peak_of(even) > even->limit; round++) {
-		trace->moved = true;
-		for (uint32_t leaf = 0; leaf < even->graph->n; leaf++)
-			take_leaf(even, leaf, false);
-	}
-	peak = peak_of(even);
-	trace->uneven = peak > MAX(expected, trace->excused) * 11 / 10;
+	lower(even, limit ? limit : expected + expected / 32);
+	trace->uneven = peak_of(even) > MAX(expected, trace->excused) * 11 / 10;
 }
 
-void route_even_out(struct routing *routing)
+static void run(struct routing *routing, uint64_t limit)
 {
 	const struct route_trace *trace = routing->trace;
 	const struct route_graph *graph = trace->graph;
@@ -257,7 +262,7 @@ void route_even_out(struct routing *routing)
 	even.flow = g_new0(uint64_t, graph->n + 1);
 	even.ahead = g_new0(uint64_t, graph->n + 1);
 	index_links(&even);
-	even_out(&even);
+	even_out(&even, limit);
 	g_free(even.load);
 	g_free(even.from);
 	g_free(even.to);
@@ -265,4 +270,14 @@ void route_even_out(struct routing *routing)
 	g_free(even.order);
 	g_free(even.flow);
 	g_free(even.ahead);
+}
+
+void route_even_out(struct routing *routing)
+{
+	run(routing, 0);
+}
+
+void route_even_out_to(struct routing *routing, uint64_t limit)
+{
+	run(routing, MAX(limit, 1));
 }

@@ -12,4 +12,7 @@
  */
 void route_even_out(struct routing *routing);
 
+/* The same of any repaired routing, until no cable carries more than this, if that can be had. */
+void route_even_out_to(struct routing *routing, uint64_t limit);
+
 #endif

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "route/even.h"
 #include "route/seen.h"
 #include "route/trace.h"
 
@@ -131,14 +132,23 @@ bool routing_keep(const struct fabric *fabric, const struct route_input *input,
 	return !keep.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
 }
 
-/* Whether tables computed whole load their busiest cable less by a tenth. Notes it if not. */
-static bool is_worse(struct routing *routing, const struct routing *anew, unsigned int threads)
+/* Whether a repair loads a cable with over a tenth more than this. Notes it if not. */
+static bool is_worse(struct routing *routing, uint64_t peak, unsigned int threads)
 {
-	uint64_t peak = anew ? routing_peak(anew, threads) : UINT64_MAX / 2;
-
 	routing->trace->uneven = routing_peak(routing, threads) > peak + peak / 10;
-	routing->trace->excused = routing->trace->uneven || !anew ? 0 : peak;
+	routing->trace->excused = routing->trace->uneven ? 0 : peak;
 	return routing->trace->uneven;
+}
+
+/* Whether tables computed whole are better than a repair, whatever is moved in it. */
+static bool is_better(const struct routing *anew, struct routing *repaired, unsigned int threads)
+{
+	uint64_t peak = routing_peak(anew, threads);
+
+	if (!is_worse(repaired, peak, threads))
+		return false;
+	route_even_out_to(repaired, peak + peak / 16);
+	return is_worse(repaired, peak, threads);
 }
 
 /* Tables computed whole; but a repair if it is nearly as even, or if they cannot be had. */
@@ -151,7 +161,7 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 	*way = ROUTE_ANEW;
 	if (!repaired)
 		return routing;
-	if (is_worse(repaired, routing, input->threads)) {
+	if (routing && is_better(routing, repaired, input->threads)) {
 		routing_unref(repaired);
 		return routing;
 	}

@@ -32,6 +32,7 @@
 #include "route/parallel.h"
 #include "route/shortest.h"
 
+#define WORK_COMPARED (1u << 19) /* pairs of switch and LID of a host */
 #define SLACK 8 /* a part of so many is not clearly more */
 #define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
 
@@ -336,18 +337,37 @@ static bool are_shortest(const struct route_change *change)
 	       route_hosts_shortest(change->graph, change->hops);
 }
 
-/* Where tables are made by load, if cables went or came back. */
+/* Whether another repair was made before, and some of it stays. */
+static bool is_repaired(const struct routing *routing)
+{
+	bool any = false;
+
+	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
+		any |= routing->own[sw] != NULL;
+	return any;
+}
+
+/*
+ * If cables went or came back, where tables are made by load. In trees, turns keep the balance; but
+ * not for ever: in small ones, where that costs little, keep.c compares with a computation if
+ * there is damage upon damage.
+ */
 static void keep_even(const struct route_change *change, struct routing *routing)
 {
 	const struct route_trace *old = change->old->trace;
+	uint64_t work = (uint64_t)change->n * route_n_targets(routing->trace->graph);
 	bool touched = false;
 
 	for (uint32_t sw = 0; sw < change->n; sw++)
 		touched |= change->touched[sw];
 	routing->trace->moved = old->moved && !change->whole;
 	routing->trace->excused = change->whole ? 0 : old->excused;
-	if (routing->home->peak > 0 && touched && !change->whole)
+	if (!touched || change->whole)
+		return;
+	if (routing->home->peak > 0)
 		route_even_out(routing);
+	else
+		routing->trace->uneven = work <= WORK_COMPARED && is_repaired(change->old);
 }
 
 static struct routing *make(struct route_change *change, const struct route_input *input)

@@ -48,7 +48,7 @@ struct route_trace {
 	struct route_vias *vias; /* of route_connect(); NULL if it is not */
 	uint64_t n_far; /* pairs without a legal path that a repair looked at */
 	bool moved;  /* some entries are not as at home for the sake of balance */
-	bool uneven; /* the busiest link carries over 10 % more than at home, and is not excused */
+	bool uneven; /* perhaps: compare it with tables computed whole */
 	uint64_t excused; /* so much is carried by it in tables computed whole, too; 0: not known */
 };
 

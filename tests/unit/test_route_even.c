@@ -199,6 +199,61 @@ START_TEST(test_far)
 }
 END_TEST
 
+/* ---- damage upon damage ---- */
+
+/* Something goes, or comes back the more likely the more is out; a new routing follows. */
+static void churn(struct bed *bed, uint64_t *state)
+{
+	enum churn_kind kind = make_number(state, 6) ? CHURN_CABLE : CHURN_SWITCH;
+	bool back = make_number(state, 12) < bed->churn->n_out;
+	uint32_t thing = churn_choose(bed->churn, state, kind, back);
+	struct fabric *fabric;
+	struct routing *routing;
+	enum route_way way;
+
+	if (thing == FABRIC_NONE)
+		return;
+	churn_toggle(bed->churn, thing);
+	fabric = builder_freeze(bed->builder);
+	routing = routing_renew(bed->engine, fabric, &bed->input, bed->routing, &way, NULL);
+	ck_assert_ptr_nonnull(routing);
+	routing_unref(bed->routing);
+	fabric_unref(bed->fabric);
+	bed->routing = routing;
+	bed->fabric = fabric;
+	bed->tried++;
+}
+
+/* Whether the busiest cable carries over a tenth more than in tables computed whole. */
+static bool is_uneven(const struct bed *bed)
+{
+	struct routing *whole = bed->engine->compute(bed->fabric, &bed->input, NULL);
+	uint64_t should = routing_peak(whole, 1);
+
+	routing_unref(whole);
+	return routing_peak(bed->routing, 1) > should + should / 10;
+}
+
+static const char *const nets[] = { "fattree:8", "torus:4x4x4:2" };
+
+/* In a small tree a tenth is less than one LID on a cable. */
+START_TEST(test_damage)
+{
+	uint64_t state = 11;
+	uint32_t uneven = 0;
+	struct bed bed;
+
+	bed_init(&bed, nets[_i], "minhop");
+	for (unsigned int step = 0; step < 120; step++) {
+		churn(&bed, &state);
+		uneven += is_uneven(&bed);
+	}
+	ck_assert_uint_gt(bed.tried, 100);
+	ck_assert_uint_le(uneven * 20, bed.tried);
+	bed_clear(&bed);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_even");
@@ -207,6 +262,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, test_even, 0, G_N_ELEMENTS(grids));
 	tcase_add_test(tcase, test_far);
+	tcase_add_loop_test(tcase, test_damage, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -7,8 +7,8 @@
  * Which entries had to change is worked out here from the promise alone. Best paths of an engine
  * with an order of switches are: down alone if that is possible, else up first; the shortest of
  * these. The tables that were last computed whole are home. An entry that begins a best path at
- * home must be that of home; else one that did before and still does must stay. Where tables are
- * made by load, a few may be moved for balance.
+ * home must be that of home; else one that did before and still does must stay. A few may be
+ * moved for balance.
  *
  * Each seed is a sequence of its own: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-10000 many.
  */
@@ -297,12 +297,12 @@ static const char *judge_entry(const struct trial *trial, const struct best *bes
 	return NULL;
 }
 
-/* For balance, where it is by load and something is out, entries may be others that are as good. */
+/* For balance, if something is out, entries may be others that are as good. */
 static bool may_move(const struct trial *trial, const char *wrong)
 {
 	const struct routing *now = trial->now.routing;
 
-	return now->trace->moved && now->home->peak > 0 &&
+	return now->trace->moved &&
 	       (wrong == not_as_at_home || wrong == changed_for_nothing);
 }
 
