@@ -88,8 +88,9 @@ def test_table():
 
 def test_outages():
     result = run('-R', 'updn,ftree', '--outage', 'link,leaf', '--trials', '2', 'torus:4x4')
-    rows = re.findall(r'^  (link|leaf) +(lost|back) +\d+/\d+ .* (\d of \d) +right$',
-                      result.stdout, re.M)
+    # On a torus a table that is computed whole may be more even than one that is repaired.
+    rows = re.findall(r'^  (link|leaf) +(lost|back) +\d+/\d+ .* (\d of \d) +'
+                      r'right(?:, \d not repaired)?$', result.stdout, re.M)
     check('rows of outages', rows == [(what, when, '0 of 2') for what in ('link', 'leaf')
                                       for when in ('lost', 'back')], result.stdout)
     classes = report('-R', 'minhop', '--outage', 'all', '--trials', '1',
