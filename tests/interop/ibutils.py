@@ -108,8 +108,10 @@ def complaints(code, out, cas):
 
 
 # On a busy machine ibdiagnet sometimes takes the answer of one node for that of another, or does
-# not wait for an answer.
-TOO_LATE = ('Devices with identical', 'failed 3 times during')
+# not wait for an answer; without that of the SM it says nothing of a master.
+TOO_LATE = ('Devices with identical', 'failed 3 times during', 'Could not get PM info')
+MASTER = 'SM - master'
+TRIES = 4
 
 
 class Ibdiagnet:
@@ -117,10 +119,10 @@ class Ibdiagnet:
     is wrong is so each time."""
 
     def __init__(self, fabric, host, seconds):
-        self.run(fabric, host, seconds)
-        for _ in range(5):
-            if any(sign in self.out for sign in TOO_LATE):
-                self.run(fabric, host, seconds)
+        for _ in range(TRIES):
+            self.run(fabric, host, seconds)
+            if MASTER in self.out and not any(sign in self.out for sign in TOO_LATE):
+                break
 
     def run(self, fabric, host, seconds):
         self.code, out = fabric.tool(host, 'ibdiagnet', '-r', '-o', fabric.dir, seconds=seconds,
