@@ -3,7 +3,7 @@
 TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 # No test may hang: after this many seconds it has failed.
-TEST_TIMEOUT = 600
+TEST_TIMEOUT = 900
 LOG_COMPILER = timeout
 AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 
