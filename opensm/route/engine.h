@@ -215,9 +215,10 @@ enum route_way {
 /*
  * What follows an old routing of the same engine in the cheapest way that is good: repaired, or
  * else computed anew with or without routing_keep(); anew, too, if a repair in a network that is no
- * tree, or in a small one, loads a cable over 10 % more. A reference to old itself if it was made by this function, and
- * fabric and input are the same to routing as they were then: *way is ROUTE_SAME. It is not
- * repaired if the input is known to be another. old may be NULL, or of another engine.
+ * tree, or in a small one, loads a cable over 10 % more. A reference to old itself if it was made
+ * by this function, and fabric and input are the same to routing as they were then: *way is
+ * ROUTE_SAME. It is not repaired if the input is known to be another. old may be NULL, or of
+ * another engine.
  */
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
