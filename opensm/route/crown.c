@@ -306,7 +306,11 @@ uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
 	return route_orient_tree(graph, key) ? route_legal_hops(graph, fabric, next, NULL) : NULL;
 }
 
-bool route_hosts_low(const struct route_graph *graph)
+/*
+ * Whether so few hosts stand above the leaves that it does no harm if all they send to each other
+ * goes by one leaf. False if the network is not layered.
+ */
+static bool hosts_are_low(const struct route_graph *graph)
 {
 	uint32_t *rank = g_new(uint32_t, graph->n + 1), bottom = 0, upper = 0;
 	bool layered = route_tree_rank(graph, rank);
@@ -322,4 +326,18 @@ bool route_hosts_low(const struct route_graph *graph)
 	}
 	g_free(rank);
 	return layered && (upper <= 1 || high * high * FLOWS_MAX <= route_n_targets(graph));
+}
+
+uint8_t *route_tree_hops_shortest(struct route_graph *graph, const struct fabric *fabric,
+				  const uint64_t *key, uint8_t *next)
+{
+	uint8_t *hops = NULL;
+
+	if (hosts_are_low(graph))
+		hops = route_tree_hops(graph, fabric, key, next);
+	if (hops && route_hosts_shortest(graph, hops))
+		return hops;
+	g_free(hops);
+	route_orient_not(graph);
+	return NULL;
 }

@@ -32,9 +32,10 @@ uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
 bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops);
 
 /*
- * Whether so few hosts stand above the leaves that it does no harm if all they send to each other
- * goes by one leaf. False if the network is not layered.
+ * The same if paths between hosts are as short as any, and hosts above the leaves are few; else
+ * NULL, and the graph is not oriented.
  */
-bool route_hosts_low(const struct route_graph *graph);
+uint8_t *route_tree_hops_shortest(struct route_graph *graph, const struct fabric *fabric,
+				  const uint64_t *key, uint8_t *next);
 
 #endif

@@ -7,7 +7,9 @@
  * The tree is found by the distance from the hosts, or goes by the roots that the operator named;
  * a network that does not stand in layers is refused. Hosts that are compute nodes are spread
  * first, as if there were no others; where only I/O nodes are named, all others count as compute
- * nodes. Those that are none may stand on a switch of any rank, and are reached like it.
+ * nodes. Those that are none may stand on a switch of any rank, and are reached like it. Where all
+ * hosts are alike, what switches send to each other, and detours of lost cables, go by way of a
+ * crown (crown.c).
  *
  * Some hosts may have no way up and then down to each other: compute nodes if cables were lost,
  * others as they stand, as on two roots. For them connect.c finds ways that go down before they go
@@ -17,6 +19,7 @@
  */
 #include <string.h>
 
+#include "route/crown.h"
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -99,6 +102,11 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 			    "by the files of compute and I/O nodes no node is a compute node");
 		return NULL;
+	}
+	if (!graph->aside && !input->n_roots) {
+		hops = route_tree_hops_shortest(graph, fabric, keys, next);
+		if (hops)
+			return hops;
 	}
 	if (!route_orient_tree(graph, keys) && graph->n > 1) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,

@@ -25,25 +25,10 @@ static uint8_t *any_hops(struct route_graph *graph, const struct fabric *fabric,
 	return route_hops_or_error(graph, next, error);
 }
 
-/* Hops of legal paths, if these do for hosts; else NULL, and the graph is not oriented. */
-static uint8_t *legal_hops(struct route_graph *graph, const struct fabric *fabric,
-			   const struct route_input *input, uint8_t *next)
-{
-	g_autofree uint64_t *keys = route_keys(fabric, input);
-	uint8_t *hops = NULL;
-
-	if (route_hosts_low(graph))
-		hops = route_tree_hops(graph, fabric, keys, next);
-	if (hops && route_hosts_shortest(graph, hops))
-		return hops;
-	g_free(hops);
-	route_orient_not(graph);
-	return NULL;
-}
-
 static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
 			    const struct route_input *input, uint8_t *next, GError **error)
 {
+	g_autofree uint64_t *keys = route_keys(fabric, input);
 	uint8_t *hops = NULL;
 
 	if (input->n_weights)
@@ -51,7 +36,7 @@ static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabr
 	if (input->n_weights && (!hops || graph->weight))
 		return hops;
 	g_free(hops);
-	hops = legal_hops(graph, fabric, input, next);
+	hops = route_tree_hops_shortest(graph, fabric, keys, next);
 	return hops ? hops : route_hops_or_error(graph, next, error);
 }
 
