@@ -240,7 +240,7 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 	struct builder *builder = make_builder_of(spec);
 	uint64_t state = k;
 	struct fabric *fabric;
-	bool crown = !strcmp(engine, "minhop") || !strcmp(engine, "updn");
+	bool crown = strcmp(engine, "dnup") != 0;
 	struct routing *routing;
 	struct route_verdict verdict;
 	GArray *hosts;

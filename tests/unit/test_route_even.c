@@ -176,7 +176,7 @@ START_TEST(test_far)
 	uint64_t looked_at = 0, all = 0;
 	struct bed bed;
 
-	bed_init(&bed, "fattree:12", "ftree");
+	bed_init(&bed, "fattree:12", "dnup");
 	ck_assert_uint_gt(count_far(bed.routing) * 4,
 			  (uint64_t)bed.routing->n_switches * bed.routing->n_switches);
 	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 11) {
