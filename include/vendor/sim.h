@@ -92,6 +92,8 @@ bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int port, unsig
 		    unsigned int to_port);
 /* The node answers with this NodeGUID, which may be that of another or 0; its port GUIDs stay. */
 void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
+/* NodeInfo of this end port tells this PortGUID; 0: its own. */
+void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid);
 /* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
 /*

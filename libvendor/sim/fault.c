@@ -241,6 +241,11 @@ void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid)
 	sim_node_at(sim, node)->claimed_guid = guid;
 }
 
+void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid)
+{
+	sim_node_at(sim, node)->ports[port].claimed_guid = guid;
+}
+
 bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
 {
 	struct sim_node *node = sim_node_at(sim, index);

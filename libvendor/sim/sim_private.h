@@ -51,6 +51,7 @@ struct sim_port {
 	struct iba_port_info info;
 	struct sim_node *node, *peer; /* peer: NULL without a cable */
 	uint64_t guid;
+	uint64_t claimed_guid; /* PortGUID of its NodeInfo; 0: guid */
 	uint8_t number, peer_number;
 	uint8_t lanes, speed;		  /* what port and cable can do */
 	uint8_t cable_lanes, cable_speed; /* what the cable can do, if less */

@@ -92,7 +92,8 @@ static uint16_t node_info(struct sma_request *request)
 		.num_ports = node->num_ports,
 		.system_image_guid = node->system_image_guid,
 		.node_guid = node->claimed_guid,
-		.port_guid = request->end->guid,
+		.port_guid = request->end->claimed_guid ? request->end->claimed_guid
+							   : request->end->guid,
 		.partition_cap = node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS,
 		.device_id = node->device_id,
 		.revision = 1,

@@ -219,6 +219,16 @@ void builder_set_info(struct builder_port *port, const struct iba_port_info *inf
 		forget_order(port->node->builder);
 }
 
+void builder_set_guid(struct builder_port *port, uint64_t guid)
+{
+	if (port->guid == guid)
+		return;
+	port->guid = guid;
+	builder_touch(port->node);
+	if (port->node->builder)
+		port->node->builder->arrivals++;
+}
+
 /* ---- walks ---- */
 
 /* Takes in the node across the port's cable, unless the walk met it before. */

@@ -72,7 +72,7 @@ struct builder {
 	GPtrArray *switches, *dirty;  /* of nodes, in no order */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
-	uint64_t arrivals;   /* counts up whenever a node comes */
+	uint64_t arrivals;   /* counts up whenever a node or a GUID of an endport comes */
 	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
 
@@ -112,6 +112,9 @@ void builder_unlink(struct builder_port *port);
 
 /* Stores the PortInfo that a port has, touches its node, and has walks see it. */
 void builder_set_info(struct builder_port *port, const struct iba_port_info *info);
+
+/* The GUID of an endport. One that changes is as good as another endport. */
+void builder_set_guid(struct builder_port *port, uint64_t guid);
 
 /*
  * Whoever changes what a fabric shows of a node touches it: values, LIDs, links (builder_link and

@@ -38,6 +38,7 @@ void details_forget_descriptions(struct sm *sm)
 		node->has_description = false;
 	}
 	builder_touch_all(sm->builder);
+	sm->names_wanted = true; /* a sweep that runs may be past that step */
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
@@ -71,6 +72,7 @@ enum step_result step_details(struct sm *sm)
 
 	nodes = sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
 				   : builder_order(sm->builder);
+	sm->names_wanted = false;
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 

@@ -266,7 +266,8 @@ static void on_switch_info(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
-	if (request->mad.result == MAD_TIMEOUT && ask_neighbours(request->sm, node)) {
+	if (request->mad.result == MAD_TIMEOUT && request->mad.tries &&
+	    ask_neighbours(request->sm, node)) {
 		builder_mark(node); /* asked again if it is still there then */
 		return;
 	}
@@ -291,7 +292,8 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO, 0);
 
 	builder_unmark(node);
-	request->mad.tries = node->suspect ? SUSPECT_TRIES : 0;
+	if (node->suspect && sm->sweep.kind == SWEEP_KIND_PARTIAL) /* which can ask it again */
+		request->mad.tries = SUSPECT_TRIES;
 	request->done = on_switch_info;
 	sm_request_send(request);
 }
@@ -307,13 +309,21 @@ static void read_local_change(struct sm *sm, struct builder_node *node)
 			get_port_info(sm, node, num, false);
 }
 
+/* Where all paths begin; what a partial sweep meets there is the way back to itself. */
+static bool is_own(const struct sm *sm, const struct builder_node *node)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	return own && own->node == node;
+}
+
 /* First meeting of a node in this sweep, through its port `entry`. */
 static void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
 		      struct builder_node *parent)
 {
 	node->seen = sm->builder->sweep;
 	builder_touch(node);
-	if (!parent) {
+	if (is_own(sm, node)) {
 		node->entry = NULL;
 		node->hops = 0;
 	} else if (sm->sweep.kind == SWEEP_KIND_HEAVY || !node->entry || !node->entry->peer) {
@@ -353,9 +363,7 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 /* Whether the node has answered in this sweep: then another one with its GUID is the impostor. */
 static bool is_met(const struct sm *sm, const struct builder_node *node)
 {
-	const struct builder_port *own = sm->builder->sm_port;
-
-	return node->seen == sm->builder->sweep || (own && own->node == node);
+	return node->seen == sm->builder->sweep || is_own(sm, node);
 }
 
 /* The node of that NodeInfo, made if it is new; NULL if another node has its GUID. */
@@ -397,6 +405,17 @@ static void ask_old_neighbour(const struct sm *sm, struct builder_port *port)
 		builder_mark(port->node);
 }
 
+/*
+ * At another cable in this sweep; or it is the SM's own, from which all paths lead: a sweep that
+ * begins there is to tell whether it moved.
+ */
+static bool is_elsewhere(const struct sm *sm, const struct builder_port *port,
+			 const struct builder_port *far)
+{
+	return far->peer && far->peer != port &&
+	       (far->link_seen == sm->builder->sweep || far == sm->builder->sm_port);
+}
+
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
@@ -405,7 +424,7 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 
 	if (far == port)
 		return false; /* a loopback plug */
-	if (far->link_seen == sweep && far->peer && far->peer != port) {
+	if (is_elsewhere(sm, port, far)) {
 		sm_problem(sm,
 			   "duplicate GUID or cable moved: port %u of %s was met at two places, "
 			   "also behind port %u of %s",
@@ -463,10 +482,7 @@ static void on_node_info(struct sm_request *request)
 	far = &node->ports[info.local_port_num];
 	if (!join(sm, request->port, far))
 		return;
-	if (!builder_is_switch(node))
-		far->guid = info.port_guid;
-	else
-		node->ports[0].guid = info.port_guid;
+	builder_set_guid(builder_is_switch(node) ? &node->ports[0] : far, info.port_guid);
 	if (node->seen != sm->builder->sweep)
 		read_node(sm, node, far, request->node);
 	else if (!builder_is_switch(node) && !is_fresh(sm, far))
@@ -526,7 +542,7 @@ static void on_hop0(struct sm_request *request)
 		return;
 	if (builder_is_switch(node))
 		info.local_port_num = 0;
-	node->ports[info.local_port_num].guid = info.port_guid;
+	builder_set_guid(&node->ports[info.local_port_num], info.port_guid);
 	sm->builder->sm_port = &node->ports[info.local_port_num];
 	g_assert(stand_in->guid == 0);
 }

@@ -72,6 +72,7 @@ struct sm {
 	/* of the last sweep after which all was as it should be */
 	struct options *settled_for;
 	uint16_t settled_lid; /* of the SM */
+	bool names_wanted;    /* again, since a sweep looked which are missing */
 
 	/* values of this sweep; kept for the next */
 	struct fabric *fabric;

@@ -116,7 +116,8 @@ bool sweep_is_local(const struct sm *sm)
 
 static void all_is_well(struct sm *sm)
 {
-	builder_settled(sm->builder);
+	if (!sm->names_wanted)
+		builder_settled(sm->builder);
 	options_unref(sm->settled_for);
 	sm->settled_for = options_ref(sm->options);
 	sm->settled_lid = sm->builder->sm_port->lid;

@@ -63,6 +63,8 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 		sweep_want(sm, SWEEP_LIGHT); /* a stranger: ask those we know */
 		return;
 	}
+	if (reason == SWEEP_LOCAL_TRAP)
+		node->has_description = false; /* a switch tells so, too, that it was renamed */
 	builder_mark(node);
 	sweep_want(sm, reason);
 }

@@ -88,6 +88,142 @@ START_TEST(own_link_flaps)
 }
 END_TEST
 
+/* It bounces: the leaf's trap is the first to tell, and nothing has to be found anew. */
+START_TEST(own_link_bounces)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	scenario_run_ms(s, 3000);
+	sim_link_flap(s->sim, scenario_node(s, "host-9"), 1, 1000, NS_PER_S, 1);
+	sim_link_flap(s->sim, node, port, 1000, NS_PER_S, 1);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "are gone", false);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host that keeps its LID tells the PortGUID of another one from now on. */
+START_TEST(stolen_port_guid)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-5"), victim = scenario_node(s, "host-9");
+
+	scenario_run_ms(s, 3000);
+	sim_set_port_guid(s->sim, thief, 1, sim_port_guid(s->sim, victim, 1));
+	sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "another port has its GUID", true);
+	sim_set_port_guid(s->sim, thief, 1, 0);
+	sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host says it is the SM's, behind another switch. */
+START_TEST(stolen_sm_node)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-9");
+	struct sim_node_view sm, view;
+
+	sim_node_view(s->sim, scenario_sm_node(s, NULL), &sm);
+	sim_node_view(s->sim, thief, &view);
+	scenario_run_ms(s, 3000);
+	sim_set_node_guid(s->sim, thief, sm.node_guid);
+	sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "duplicate GUID", true);
+	sim_set_node_guid(s->sim, thief, view.node_guid);
+	sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
+/* A heavy sweep that finds no error has found everybody. */
+START_TEST(mute_while_a_link_is_lost)
+{
+	for (unsigned int i = 0; i < 50; i++) {
+		struct scenario *s = up("fattree:4", 1);
+		unsigned int leaf = scenario_node(s, "leaf-2-0");
+		struct subnet *subnet;
+
+		sim_link_set(s->sim, leaf, 3, false);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		runtime_run(s->rt, NULL, NULL,
+			    runtime_now(s->rt) + (2500 + i * 20) * NS_PER_US);
+		sim_node_mute(s->sim, leaf, true);
+		scenario_run_ms(s, 700);
+		sim_node_mute(s->sim, leaf, false);
+		scenario_heavy_sweep(s, 30);
+		subnet = slot_take(&daemon_context(s->daemon)->subnet);
+		scenario_expect(s, subnet->errors ||
+				   subnet->fabric->n_nodes == sim_nodes(s->sim));
+		subnet_unref(subnet);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* Trap 144 is the only sign of it, from switches as from hosts. */
+START_TEST(switch_renamed)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+	struct sim_node_view view;
+	struct subnet *subnet;
+	uint32_t node;
+
+	sim_node_view(s->sim, leaf, &view);
+	scenario_run_ms(s, 3000);
+	sim_set_description(s->sim, leaf, "renamed");
+	scenario_run_ms(s, 3000);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	node = fabric_node_by_guid(subnet->fabric, view.node_guid);
+	ck_assert_str_eq(subnet->fabric->nodes[node].description, "renamed");
+	subnet_unref(subnet);
+	scenario_free(s);
+}
+END_TEST
+
+static void count_names(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			const uint8_t *data, size_t length)
+{
+	unsigned int *n = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (length >= IBA_MAD_BYTES && data[3] == IBA_METHOD_GET && data[16] == 0 &&
+	    data[17] == IBA_ATTR_NODE_DESCRIPTION)
+		++*n;
+}
+
+/* The operator wants the names read again, at any instant of a sweep. */
+START_TEST(names_wanted_in_a_sweep)
+{
+	struct scenario *s = up("fattree:4", 1);
+	unsigned int node, port, n = 0;
+
+	scenario_random_link(s, &node, &port);
+	sim_set_trace(s->sim, count_names, &n);
+	for (unsigned int i = 0; i < 60; i++) {
+		scenario_run_ms(s, 3000);
+		sim_link_set(s->sim, node, port, i % 2);
+		runtime_run(s->rt, NULL, NULL,
+			    runtime_now(s->rt) + NS_PER_MS + i * 20 * NS_PER_US);
+		n = 0;
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_DESCRIPTIONS_WANTED, 0);
+		scenario_run_ms(s, 1000);
+		scenario_expect(s, n >= sim_nodes(s->sim));
+	}
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(half_the_fabric_reboots)
 {
 	struct scenario *s = up("fattree:8", (uint64_t)_i);
@@ -325,6 +461,15 @@ static Suite *suite(void)
 	tcase_add_test(tcase, client_gets_path_and_group);
 	tcase_add_test(tcase, tree_follows_the_fabric);
 	tcase_add_test(tcase, second_manager_stands_aside);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("partial");
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, own_link_bounces);
+	tcase_add_test(tcase, stolen_port_guid);
+	tcase_add_test(tcase, names_wanted_in_a_sweep);
+	tcase_add_test(tcase, stolen_sm_node);
+	tcase_add_test(tcase, mute_while_a_link_is_lost);
+	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
