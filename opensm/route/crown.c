@@ -40,6 +40,7 @@ struct crown {
 	uint32_t *rank; /* 0 is the top */
 	uint32_t bottom;
 	uint32_t n_tops; /* switches of rank 0 that have neighbours */
+	uint32_t *ways; /* [switch]: up to tops, counted no farther than to one more than tops */
 	uint32_t *seen; /* [switch]: the leaf, plus one, that met it as an ancestor last */
 	uint32_t *queue;
 	uint64_t work;
@@ -70,6 +71,26 @@ static bool find_tops(struct crown *crown)
 		}
 	}
 	return true;
+}
+
+static void add_ways(struct crown *crown, uint32_t sw)
+{
+	const struct route_graph *graph = crown->graph;
+	uint64_t ways = is_top(crown, sw);
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (crown->rank[graph->edges[e].to] < crown->rank[sw])
+			ways += crown->ways[graph->edges[e].to];
+	crown->ways[sw] = MIN(ways, crown->n_tops + 1u);
+}
+
+/* In a tree there are as many as tops above: few leaves that miss any need be climbed from. */
+static void count_ways(struct crown *crown)
+{
+	for (uint32_t rank = 0; rank <= crown->bottom; rank++)
+		for (uint32_t sw = 0; sw < crown->graph->n; sw++)
+			if (crown->rank[sw] == rank)
+				add_ways(crown, sw);
 }
 
 /* Whether all tops stand above a leaf, as the tops of a tree; all that do are in queue then. */
@@ -107,8 +128,10 @@ static uint32_t find_leaf(struct crown *crown, const uint64_t *key, uint32_t *n_
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		by_key[key[sw]] = sw;
+	count_ways(crown);
 	for (uint32_t i = 0; i < n && leaf == FABRIC_NONE && crown->work < WORK_MAX; i++)
-		if (crown->rank[by_key[i]] == crown->bottom && climb(crown, by_key[i], n_above))
+		if (crown->rank[by_key[i]] == crown->bottom &&
+		    crown->ways[by_key[i]] == crown->n_tops && climb(crown, by_key[i], n_above))
 			leaf = by_key[i];
 	g_free(by_key);
 	return leaf;
@@ -136,6 +159,7 @@ bool route_orient_crown(struct route_graph *graph, const uint64_t *key)
 	uint32_t leaf = FABRIC_NONE, n;
 
 	crown.rank = g_new(uint32_t, graph->n + 1);
+	crown.ways = g_new(uint32_t, graph->n + 1);
 	crown.seen = g_new0(uint32_t, graph->n + 1);
 	crown.queue = g_new(uint32_t, graph->n + 1);
 	if (route_tree_rank(graph, crown.rank) && find_tops(&crown))
@@ -143,6 +167,7 @@ bool route_orient_crown(struct route_graph *graph, const uint64_t *key)
 	if (leaf != FABRIC_NONE)
 		orient(&crown, graph, n, key);
 	g_free(crown.rank);
+	g_free(crown.ways);
 	g_free(crown.seen);
 	g_free(crown.queue);
 	return leaf != FABRIC_NONE;

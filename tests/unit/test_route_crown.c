@@ -316,6 +316,31 @@ START_TEST(test_damage_that_needs_turns)
 }
 END_TEST
 
+/* In a large tree too the leaf is found if only those of the last pod have all tops above them. */
+START_TEST(test_the_last_pod_will_do)
+{
+	struct builder *builder = make_builder_of("fattree:40");
+	g_autofree uint64_t *keys = NULL;
+	struct route_graph *graph;
+	struct fabric *fabric;
+
+	for (unsigned int pod = 0; pod < 39; pod++) {
+		g_autofree char *spine = g_strdup_printf("spine-%u-0", pod);
+		g_autofree char *core = g_strdup_printf("core-0-%u", pod % 20);
+
+		builder_unlink(port_to(builder, spine, core));
+	}
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	graph = route_graph_new(fabric);
+	keys = route_keys(fabric, &nothing);
+	ck_assert(route_orient_crown(graph, keys));
+	route_graph_free(graph);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_crown");
@@ -329,6 +354,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_losses_leave_it_legal, 0, G_N_ELEMENTS(lossy));
 	tcase_add_loop_test(tcase, test_a_cable_lost_and_back, 0, 2);
 	tcase_add_test(tcase, test_damage_that_needs_turns);
+	tcase_add_test(tcase, test_the_last_pod_will_do);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
