@@ -12,108 +12,69 @@
  */
 #include "route/even.h"
 
-#include <string.h>
+#include "route/flows.h"
 
 #define ROUNDS 3
 
 struct even {
 	struct routing *routing;
 	const struct route_graph *graph;
-	const uint8_t *hops;
+	struct route_flows flows;
 	uint64_t *load; /* [link] */
 	uint64_t limit;
-	uint32_t *from, *to; /* [link]: switches at its ends */
-	uint32_t *link_of;   /* [switch * 256 + port]; of ports that lead to no switch: n_links */
-	uint32_t *order;     /* switches from the farthest to the nearest, the leaf left out */
-	uint32_t n_order;
-	uint32_t leaf;	     /* at hand */
+	uint32_t leaf;		    /* at hand */
 	uint16_t first_lid, n_lids; /* those of the port at hand */
-	uint64_t *flow;	     /* [switch]: what it sends of the LID at hand */
-	uint64_t *ahead;     /* [switch]: load of the busiest link on its way */
+	uint64_t *ahead;	    /* [switch]: load of the busiest link on its way */
 };
-
-static void index_links(struct even *even)
-{
-	const struct route_graph *graph = even->graph;
-
-	for (size_t i = 0; i < (size_t)graph->n * 256; i++)
-		even->link_of[i] = graph->n_links;
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			const struct route_edge *edge = &graph->edges[e];
-
-			for (uint32_t link = edge->first_link;
-			     link < edge->first_link + edge->n_links; link++) {
-				even->from[link] = sw;
-				even->to[link] = edge->to;
-				even->link_of[sw * 256 + graph->links[link]] = link;
-			}
-		}
-	}
-}
 
 static uint8_t hops_to_leaf(const struct even *even, uint32_t sw)
 {
-	return even->hops[(size_t)sw * even->graph->n + even->leaf];
-}
-
-static void turn_to(struct even *even, uint32_t leaf)
-{
-	const struct route_graph *graph = even->graph;
-	uint32_t start[256 + 1] = { 0 };
-
-	even->leaf = leaf;
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		start[256 - route_distance(graph, hops_to_leaf(even, sw))]++;
-	start[1] = 0; /* those that do not reach it */
-	for (unsigned int i = 1; i <= 256; i++)
-		start[i] += start[i - 1];
-	even->n_order = start[255];
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		unsigned int far = route_distance(graph, hops_to_leaf(even, sw));
-
-		if (far && far != ROUTE_FAR)
-			even->order[start[255 - far]++] = sw;
-	}
+	return even->flows.hops[(size_t)sw * even->graph->n + even->leaf];
 }
 
 static uint32_t link_at(const struct even *even, uint32_t sw, uint16_t lid)
 {
-	return even->link_of[sw * 256 + even->routing->lft[sw][lid]];
+	return even->flows.link_of[sw * 256 + even->routing->lft[sw][lid]];
 }
 
 /* Works out what each switch sends; whether some link that it loads carries too much. */
 static bool find_flow(struct even *even, uint16_t lid)
 {
+	struct route_flows *flows = &even->flows;
 	bool over = false;
 
-	for (uint32_t i = 0; i < even->n_order; i++)
-		even->flow[even->order[i]] = route_n_hosts(even->graph, even->order[i]);
-	even->flow[even->leaf] = 0;
-	for (uint32_t i = 0; i < even->n_order; i++) {
-		uint32_t sw = even->order[i], link = link_at(even, sw, lid);
+	for (uint32_t i = 0; i < flows->n_order; i++)
+		flows->sent[flows->order[i]] = route_n_hosts(even->graph, flows->order[i]);
+	flows->sent[even->leaf] = 0;
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], link = link_at(even, sw, lid);
 
 		if (link == even->graph->n_links)
 			continue;
-		even->flow[even->to[link]] += even->flow[sw];
-		over |= even->load[link] > even->limit && even->flow[sw];
+		flows->sent[flows->to[link]] += flows->sent[sw];
+		over |= even->load[link] > even->limit && flows->sent[sw];
 	}
 	return over;
 }
 
 static void add(struct even *even, uint16_t lid, bool in)
 {
-	for (uint32_t i = 0; i < even->n_order; i++) {
-		uint32_t sw = even->order[i], link = link_at(even, sw, lid);
+	const struct route_flows *flows = &even->flows;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], link = link_at(even, sw, lid);
 
 		if (link != even->graph->n_links)
-			even->load[link] += in ? even->flow[sw] : -even->flow[sw];
+			even->load[link] += in ? flows->sent[sw] : -flows->sent[sw];
 	}
 }
 
 static uint64_t load_by(const struct even *even, uint32_t link)
 {
-	return MAX(even->load[link] + even->flow[even->from[link]], even->ahead[even->to[link]]);
+	const struct route_flows *flows = &even->flows;
+
+	return MAX(even->load[link] + flows->sent[flows->from[link]],
+		   even->ahead[flows->to[link]]);
 }
 
 /* Whether another LID of the same port leaves by this port. */
@@ -154,12 +115,12 @@ static uint32_t choose(const struct even *even, uint32_t sw, uint16_t lid, uint6
 static void move(struct even *even, uint16_t lid)
 {
 	even->ahead[even->leaf] = 0;
-	for (uint32_t i = even->n_order; i--;) {
-		uint32_t sw = even->order[i], link = link_at(even, sw, lid), other;
+	for (uint32_t i = even->flows.n_order; i--;) {
+		uint32_t sw = even->flows.order[i], link = link_at(even, sw, lid), other;
 		uint64_t least = 0;
 
 		even->ahead[sw] = link == even->graph->n_links ? 0 : load_by(even, link);
-		if (even->ahead[sw] <= even->limit || !even->flow[sw])
+		if (even->ahead[sw] <= even->limit || !even->flows.sent[sw])
 			continue;
 		other = choose(even, sw, lid, &least);
 		if (other == even->graph->n_links || least >= even->ahead[sw])
@@ -195,8 +156,9 @@ static void take_leaf(struct even *even, uint32_t leaf, bool first)
 {
 	const struct route_graph *graph = even->graph;
 
+	even->leaf = leaf;
 	if (route_has_hosts(graph, leaf))
-		turn_to(even, leaf);
+		route_flows_turn_to(&even->flows, leaf);
 	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
 		uint16_t lid = graph->targets[t].lid;
 
@@ -250,26 +212,17 @@ static void run(struct routing *routing, uint64_t limit)
 {
 	const struct route_trace *trace = routing->trace;
 	const struct route_graph *graph = trace->graph;
-	struct even even = { .routing = routing, .graph = graph, .hops = trace->hops };
+	struct even even = { .routing = routing, .graph = graph };
 
 	if (!graph->n_links)
 		return;
+	route_flows_init(&even.flows, graph, trace->hops);
 	even.load = g_new0(uint64_t, graph->n_links + 1);
-	even.from = g_new(uint32_t, graph->n_links + 1);
-	even.to = g_new(uint32_t, graph->n_links + 1);
-	even.link_of = g_new(uint32_t, (size_t)graph->n * 256);
-	even.order = g_new(uint32_t, graph->n + 1);
-	even.flow = g_new0(uint64_t, graph->n + 1);
 	even.ahead = g_new0(uint64_t, graph->n + 1);
-	index_links(&even);
 	even_out(&even, limit);
 	g_free(even.load);
-	g_free(even.from);
-	g_free(even.to);
-	g_free(even.link_of);
-	g_free(even.order);
-	g_free(even.flow);
 	g_free(even.ahead);
+	route_flows_clear(&even.flows);
 }
 
 void route_even_out(struct routing *routing)

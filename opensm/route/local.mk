@@ -21,6 +21,7 @@ libroute_a_SOURCES = \
 	opensm/route/hops.c \
 	opensm/route/keep.c \
 	opensm/route/leaves.c opensm/route/leaves.h \
+	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/load.c \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \

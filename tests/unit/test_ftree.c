@@ -204,13 +204,14 @@ static uint64_t bound_of_all(const struct net *net)
 
 /* ---- what it carries ---- */
 
-/* Adds a flow to the load of each cable on its way. */
-static void add_flow(const struct net *net, uint16_t from, uint16_t to, uint32_t *load)
+/* Adds a flow to the load of each cable on its way; how many these are. */
+static unsigned int add_flow(const struct net *net, uint16_t from, uint16_t to, uint32_t *load)
 {
 	const struct fabric *fabric = net->fabric;
 	uint32_t sw = checker_leaf(fabric, from), leaf = checker_leaf(fabric, to);
+	unsigned int hops = 0;
 
-	for (unsigned int hops = 0; sw != leaf; hops++) {
+	for (; sw != leaf; hops++) {
 		uint8_t num = routing_port(net->routing, sw, to);
 		uint32_t next = checker_next_switch(fabric, sw, num);
 
@@ -219,6 +220,7 @@ static void add_flow(const struct net *net, uint16_t from, uint16_t to, uint32_t
 		load[fabric_switch_port(fabric, sw, num)]++;
 		sw = next;
 	}
+	return hops;
 }
 
 static uint32_t most_load(const struct net *net, const uint32_t *load)
@@ -299,23 +301,13 @@ static void rearrange(struct builder *builder, uint64_t seed)
 /* Hops of the longest path from a host to another; each pair must have one. */
 static unsigned int longest(const struct net *net)
 {
+	g_autofree uint32_t *load = g_new0(uint32_t, net->fabric->n_ports);
 	unsigned int most = 0;
 
-	for (guint i = 0; i < net->hosts->len; i++) {
-		uint16_t from = g_array_index(net->hosts, uint16_t, i);
-
-		for (guint k = 0; k < net->hosts->len; k++) {
-			uint16_t to = g_array_index(net->hosts, uint16_t, k);
-			uint32_t sw = checker_leaf(net->fabric, from);
-			uint32_t last = checker_leaf(net->fabric, to);
-			unsigned int hops = 0;
-
-			for (; sw != last && hops <= 4 * net->h; hops++)
-				sw = checker_next_switch(net->fabric, sw,
-							 routing_port(net->routing, sw, to));
-			most = MAX(most, hops);
-		}
-	}
+	for (uint32_t i = 0; i < net->hosts->len; i++)
+		for (uint32_t j = 0; j < net->hosts->len; j++)
+			most = MAX(most, add_flow(net, g_array_index(net->hosts, uint16_t, i),
+						  g_array_index(net->hosts, uint16_t, j), load));
 	return most;
 }
 
