@@ -29,7 +29,10 @@
 #define DEVICE_BUSY_PAUSE NS_PER_MS
 
 struct target {
-	uint64_t guid;
+	struct target_key {
+		uint64_t guid;
+		uint64_t port;
+	} key;
 	struct mad_request *first, *last;
 	struct target *next; /* in the ring */
 	unsigned int in_flight;
@@ -77,6 +80,7 @@ struct mad {
 	struct rtt rtt;
 	unsigned int in_flight;
 	unsigned int timeout_ms, retries;
+	uint64_t cancelled; /* requests up to this serial are given up */
 	uint16_t own_lid;
 	uint8_t sm_sl;
 	struct form_state forms[SMP_FORMS];
@@ -91,6 +95,12 @@ struct outgoing {
 	struct vendor_address to;
 	uint8_t *data;
 	size_t length;
+};
+
+struct cancel {
+	struct message message;
+	struct mad *mad;
+	uint64_t serial;
 };
 
 struct own_lid {
@@ -128,14 +138,27 @@ static struct target *ring_take(struct mad *mad)
 	return target;
 }
 
+static guint target_hash(gconstpointer key)
+{
+	const struct target_key *target = key;
+
+	return g_int64_hash(&target->guid) + (guint)target->port;
+}
+
+static gboolean target_equal(gconstpointer a, gconstpointer b)
+{
+	return !memcmp(a, b, sizeof(struct target_key));
+}
+
 static void target_enqueue(struct mad *mad, struct mad_request *request)
 {
-	struct target *target = g_hash_table_lookup(mad->targets, &request->target);
+	struct target_key key = {request->target, request->target_port};
+	struct target *target = g_hash_table_lookup(mad->targets, &key);
 
 	if (!target) {
 		target = g_new0(struct target, 1);
-		target->guid = request->target;
-		g_hash_table_insert(mad->targets, &target->guid, target);
+		target->key = key;
+		g_hash_table_insert(mad->targets, &target->key, target);
 	}
 	request->next = NULL;
 	if (target->last)
@@ -162,7 +185,7 @@ static void target_release(struct mad *mad, struct target *target)
 	target->in_flight--;
 	ring_add(mad, target);
 	if (!target->in_flight && !target->first)
-		g_hash_table_remove(mad->targets, &target->guid);
+		g_hash_table_remove(mad->targets, &target->key);
 }
 
 /* ---- transactions ---- */
@@ -194,6 +217,11 @@ static void transaction_finish(struct transaction *transaction)
 	target_release(mad, transaction->target);
 	request->fell_back = transaction->preferred_failed && transaction->form == SMP_DIRECTED;
 	hand_back(request);
+}
+
+static bool is_cancelled(const struct mad *mad, const struct mad_request *request)
+{
+	return request->serial && request->serial <= mad->cancelled;
 }
 
 static enum smp_form shortest_form(const struct mad *mad, const struct mad_route *route)
@@ -255,6 +283,7 @@ static void transmit(struct transaction *transaction)
 		return;
 	}
 	count_sent(mad, transaction);
+	transaction->request->sent++;
 	transaction->sent_ns = actor_now(mad->actor);
 	/* The device reports a timeout first; this one is for those that never do. */
 	timer_start(&transaction->timer,
@@ -277,7 +306,8 @@ static void give_up(struct transaction *transaction)
 {
 	if (!transaction->request->probe)
 		counter_inc(&transaction->mad->context->counters, smp_timeouts);
-	transaction->request->result = MAD_TIMEOUT;
+	transaction->request->result =
+		is_cancelled(transaction->mad, transaction->request) ? MAD_CANCELLED : MAD_TIMEOUT;
 	transaction_finish(transaction);
 }
 
@@ -294,7 +324,7 @@ static void retry_or_give_up(struct transaction *transaction)
 	if (transaction->wait_ms < mad->timeout_ms)
 		count = &transaction->early;
 	++*count;
-	if (tries_used_up(transaction))
+	if (is_cancelled(mad, transaction->request) || tries_used_up(transaction))
 		give_up(transaction);
 	else
 		transmit(transaction);
@@ -364,6 +394,7 @@ static void probe_form(struct mad *mad, const struct mad_request *like)
 	state->probing = true;
 	probe = g_new0(struct mad_request, 1);
 	probe->target = like->target;
+	probe->target_port = like->target_port;
 	probe->route = like->route;
 	probe->method = IBA_METHOD_GET;
 	probe->attribute = IBA_ATTR_NODE_INFO;
@@ -386,6 +417,8 @@ static void pump(struct mad *mad)
 
 		if (!target)
 			return;
+		if (!target->first)
+			continue; /* cancelled while it stood in the ring */
 		transaction = transaction_begin(mad, target);
 		ring_add(mad, target);
 		transmit(transaction);
@@ -500,9 +533,54 @@ void mad_send(struct mad *mad, struct mad_request *request)
 {
 	request->mad = mad;
 	request->fell_back = false;
+	request->sent = 0;
 	request->status = 0;
 	request->message.run = run_send;
 	actor_post(mad->actor, &request->message);
+}
+
+/* Those that wait are handed back in the order in which they came. */
+static void cancel_queue(struct mad *mad, struct target *target)
+{
+	struct mad_request *request = target->first;
+
+	target->first = target->last = NULL;
+	while (request) {
+		struct mad_request *next = request->next;
+
+		counter_add(&mad->context->counters, smp_waiting, -1);
+		if (is_cancelled(mad, request)) {
+			request->result = MAD_CANCELLED;
+			hand_back(request);
+		} else {
+			target_enqueue(mad, request);
+		}
+		request = next;
+	}
+}
+
+static void run_cancel(struct message *message)
+{
+	struct cancel *cancel = (struct cancel *)message;
+	struct mad *mad = cancel->mad;
+	GHashTableIter iter;
+	struct target *target;
+
+	mad->cancelled = MAX(mad->cancelled, cancel->serial);
+	g_hash_table_iter_init(&iter, mad->targets);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&target))
+		cancel_queue(mad, target);
+	g_free(cancel);
+}
+
+void mad_cancel(struct mad *mad, uint64_t serial)
+{
+	struct cancel *cancel = g_new0(struct cancel, 1);
+
+	cancel->message.run = run_cancel;
+	cancel->mad = mad;
+	cancel->serial = serial;
+	actor_post(mad->actor, &cancel->message);
 }
 
 static void outgoing_free(struct outgoing *outgoing)
@@ -648,7 +726,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->context = context;
 	mad->vendor = vendor;
 	mad->actor = actor_new(context->rt, "mad");
-	mad->targets = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	mad->targets = g_hash_table_new_full(target_hash, target_equal, NULL, g_free);
 	mad->timeout_ms = options->transaction_timeout;
 	mad->retries = options->transaction_retries;
 	mad->forms[SMP_LID] = (struct form_state){.name = "LID", .pause = PROBE_PAUSE_FIRST};

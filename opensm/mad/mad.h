@@ -16,6 +16,7 @@ enum mad_result {
 	MAD_OK,	     /* a response with status 0 */
 	MAD_STATUS,  /* a response with another status, in request->status */
 	MAD_TIMEOUT, /* no response after all retries */
+	MAD_CANCELLED, /* mad_cancel(): it was not sent, or its last try got no response */
 };
 
 /* How an SMP reaches its target. */
@@ -32,7 +33,9 @@ struct mad_request {
 	struct mad_request *next; /* private: queue of its target */
 	struct mad *mad;	  /* private */
 	uint8_t probe;		  /* private: the form it tries, if not 0 */
-	uint64_t target;	  /* node GUID: the limit of SMPs in flight is per target */
+	uint64_t target;	  /* node GUID of the SMA asked */
+	uint8_t target_port;	  /* and its port, where each port of a node has an SMA: a CA's */
+	uint64_t serial; /* for mad_cancel; 0: never cancelled */
 	struct mad_route route;
 	uint8_t method; /* IBA_METHOD_GET or IBA_METHOD_SET */
 	uint16_t attribute;
@@ -47,6 +50,7 @@ struct mad_request {
 	enum mad_result result;
 	uint16_t status; /* of the response, D bit removed */
 	bool fell_back;	 /* the preferred route failed, the directed one worked */
+	uint8_t sent;	 /* tries that left this node: 0 after MAD_CANCELLED means nothing happened */
 };
 
 /* Window and timing from the options; the vendor must outlive it. */
@@ -59,6 +63,13 @@ void mad_free(struct mad *mad); /* requests not done: message.drop, or g_free */
 
 /* Queues an SMP; any thread. */
 void mad_send(struct mad *mad, struct mad_request *request);
+
+/*
+ * Gives up all requests whose serial is not 0 and at most this one: those that wait come back with
+ * MAD_CANCELLED at once; those in flight still take an answer to the try that is out, but are not
+ * sent again. Any thread.
+ */
+void mad_cancel(struct mad *mad, uint64_t serial);
 
 /*
  * Who gets unsolicited MADs of a class: receive runs on actor and owns the MAD. Before mad_start.

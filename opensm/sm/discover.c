@@ -51,7 +51,7 @@ static void ask_beyond(struct sm *sm, struct builder_port *port,
 	route->parent = node->lid_routed ? node->ports[0].lid : 0;
 	route->lid = 0;
 	route->path[++route->hops] = port->num;
-	request->mad.target ^= (uint64_t)port->num << 56;
+	request->mad.target_port = port->num;
 	request->port = port;
 	request->done = done;
 	sm_request_send(request);

@@ -228,7 +228,7 @@ static void route_to_port(struct sm_request *request, const struct builder_port 
 	route->path[route->hops] = port->peer->num;
 	route->parent = leaf->lid_routed ? leaf->ports[0].lid : 0;
 	route->lid = is_lid_routed(port->node) && port->info.lid == port->lid ? port->lid : 0;
-	request->mad.target ^= (uint64_t)port->num << 56;
+	request->mad.target_port = port->num;
 }
 
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
