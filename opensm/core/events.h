@@ -29,8 +29,8 @@ enum sweep_reason {
 	SWEEP_LIGHT = 1 << 3,	   /* asked for by the operator */
 	SWEEP_LINK_TRAP = 1 << 4,  /* trap 128 */
 	SWEEP_LOCAL_TRAP = 1 << 5, /* trap 144 */
-	SWEEP_CHANGE = 1 << 6,	   /* a light sweep saw a change */
-	SWEEP_ERRORS = 1 << 7,	   /* the last sweep had errors */
+	SWEEP_CHANGE = 1 << 6,	   /* a change was seen that no trap told of */
+	SWEEP_ERRORS = 1 << 7,	   /* what failed before is due to be tried again */
 	SWEEP_REROUTE = 1 << 8,	   /* routes again, without discovery */
 	SWEEP_GROUPS = 1 << 9,	   /* multicast groups changed */
 };

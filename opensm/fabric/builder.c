@@ -17,12 +17,35 @@ static void node_free(gpointer data)
 {
 	struct builder_node *node = data;
 
+	node->builder = NULL;
+	if (node->requests)
+		return; /* the last one frees it */
 	for (unsigned int i = 0; i <= node->info.num_ports; i++)
-		builder_table_clear(&node->ports[i].p_keys);
-	builder_table_clear(&node->lft);
-	builder_table_clear(&node->mft);
+		trust_free(&node->ports[i].p_keys);
+	trust_free(&node->lft);
+	trust_free(&node->mft);
+	g_free(node->health);
 	g_free(node->ports);
 	g_free(node);
+}
+
+void builder_hold(struct builder_node *node)
+{
+	node->requests++;
+}
+
+void builder_release(struct builder_node *node)
+{
+	if (!--node->requests && !node->builder)
+		node_free(node);
+}
+
+/* No request will come back. */
+static void let_go(gpointer guid, gpointer node, gpointer none)
+{
+	(void)guid;
+	(void)none;
+	((struct builder_node *)node)->requests = 0;
 }
 
 struct builder *builder_new(void)
@@ -34,6 +57,7 @@ struct builder *builder_new(void)
 	builder->dirty = g_ptr_array_new();
 	builder->touched = g_ptr_array_new();
 	builder->round = 1;
+	builder->reach_epoch = 1;
 	builder->all_touched = true;
 	return builder;
 }
@@ -42,6 +66,7 @@ void builder_free(struct builder *builder)
 {
 	if (!builder)
 		return;
+	g_hash_table_foreach(builder->nodes, let_go, NULL);
 	g_hash_table_destroy(builder->nodes);
 	g_ptr_array_unref(builder->switches);
 	g_ptr_array_unref(builder->dirty);
@@ -133,6 +158,8 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	node->guid = info->node_guid;
 	node->info = *info;
 	node->hops = builder->sm_port ? UINT32_MAX : 0;
+	node->epoch = 1;
+	node->doubt_from = UINT64_MAX;
 	node->index = FABRIC_NONE;
 	node->seen = builder->sweep;
 	node->ports = g_new0(struct builder_port, info->num_ports + 1u);
@@ -154,6 +181,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 static void touch_end(struct builder_port *port)
 {
 	builder_touch(port->node);
+	builder_reach_changed(port->node->builder);
 	if (port->node->builder)
 		forget_order(port->node->builder);
 }
@@ -164,6 +192,8 @@ void builder_unlink(struct builder_port *port)
 		return;
 	touch_end(port);
 	touch_end(port->peer);
+	if (port->node->builder)
+		port->node->builder->cut = true;
 	port->peer->peer = NULL;
 	port->peer = NULL;
 }
@@ -178,6 +208,21 @@ void builder_link(struct builder_port *a, struct builder_port *b)
 	touch_end(b);
 	a->peer = b;
 	b->peer = a;
+}
+
+void builder_link_seen(struct builder_port *port)
+{
+	struct builder *builder = port->node->builder;
+
+	port->link_seen = port->peer->link_seen = builder->sweep;
+	if (builder->only_seen)
+		forget_order(builder);
+}
+
+void builder_only_seen(struct builder *builder, bool on)
+{
+	builder->only_seen = on;
+	forget_order(builder);
 }
 
 /* Out of everything but the table of nodes, which owns it. */
@@ -215,8 +260,11 @@ void builder_set_info(struct builder_port *port, const struct iba_port_info *inf
 	port->info = *info;
 	port->known = true;
 	builder_touch(port->node);
-	if (was_down != is_down(port) && port->node->builder)
-		forget_order(port->node->builder);
+	if (was_down == is_down(port) || !port->node->builder)
+		return;
+	builder_reach_changed(port->node->builder);
+	port->node->builder->cut |= !was_down;
+	forget_order(port->node->builder);
 }
 
 void builder_set_guid(struct builder_port *port, uint64_t guid)
@@ -234,10 +282,13 @@ void builder_set_guid(struct builder_port *port, uint64_t guid)
 /* Takes in the node across the port's cable, unless the walk met it before. */
 static void walk_cross(GPtrArray *order, struct builder_port *port)
 {
+	const struct builder *builder = port->node->builder;
 	struct builder_port *peer = port->peer;
 
 	/* Most cables lead to nodes that were met: ask that first, of memory that is at hand. */
 	if (!peer || peer->node->index != FABRIC_NONE || is_down(port) || is_down(peer))
+		return;
+	if (builder->only_seen && port->link_seen != builder->sweep)
 		return;
 	peer->node->index = order->len;
 	peer->node->hops = port->node->hops + 1;
@@ -266,6 +317,7 @@ GPtrArray *builder_walk(struct builder *builder)
 	struct builder_port *sm_port = builder->sm_port;
 
 	forget_order(builder);
+	builder->cut = false;
 	walk_forget(builder);
 	if (!sm_port)
 		return order;

@@ -10,16 +10,22 @@
 #include <glib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/trust.h"
 
 struct builder_node;
 
-/* A table on the hardware in blocks, each known or not. */
-struct builder_table {
-	uint8_t *bytes;	   /* host order per entry of the attribute; NULL until the first block */
-	uint8_t *known;	   /* one flag a block */
-	uint32_t n_blocks; /* blocks with room */
-};
-
+/*
+ * A port, as far as a sweep cares:
+ *
+ *	          link trains            Set(ARMED)          Set(ACTIVE), or a packet arrives
+ *	  DOWN ---------------> INIT ---------------> ARMED ---------------> ACTIVE
+ *	    ^                    |                      |                      |
+ *	    +--------------------+------ cable pulled, other end reset --------+
+ *
+ * Only Sets of this SM take it up (IBA 7.2.7); whatever takes it down sets PortStateChange of its
+ * switch. A port that is back in INIT, or of whose switch a change is told since this SM took it
+ * up, was down meanwhile: what is behind it is looked at again.
+ */
 struct builder_port {
 	struct builder_node *node;
 	struct builder_port *peer; /* the other end of the cable, NULL if none was found */
@@ -29,41 +35,61 @@ struct builder_port {
 	uint64_t read;		   /* sweep that read info last; 0: it is to be read again */
 	bool inferred;		   /* that it is down is known from the other end only */
 	struct iba_port_info info; /* what the hardware holds */
-	struct builder_table p_keys; /* entries of uint16_t, 32 a block */
+	struct trust_table p_keys; /* entries of uint16_t, 32 a block */
 	uint64_t link_seen;	   /* sweep that saw the cable last */
-	uint64_t activated; /* sweep that last took it to ACTIVE */
+	uint64_t activated;	   /* sweep in which a Set of this SM last took it up */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
-	uint8_t silent;		   /* sweeps in a row in which nobody answered that */
+	uint8_t silent;		   /* times in a row that nobody answered that */
 	bool reregistered;	   /* its client was told to register again */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 };
 
+/*
+ * A node:
+ *
+ *	(none) --NodeInfo--> met --its ports read--> read --a trap, a change--> dirty --> read
+ *	   ^                                          |
+ *	   +---- no cable leads to it any more -------+
+ *
+ * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors one of its
+ * health (sm/health.c), its silence one of sm/silence.c, and how SMPs get there one of its reach (sm/reach.c).
+ */
 struct builder_node {
-	struct builder *builder; /* NULL: of none */
+	struct builder *builder; /* NULL: removed, but a request still points to it */
+	unsigned int requests;	 /* that point to it */
 	uint64_t touched;	 /* equal to builder->round: it is in builder->touched */
 	uint64_t guid;
 	struct iba_node_info info;
 	struct iba_node_description description;
-	struct iba_switch_info switch_info;
+	struct iba_switch_info switch_info; /* what the hardware holds */
+	uint16_t top_sent;	    /* LinearFDBTop of the last Set, answered or not */
 	struct builder_port *ports; /* [num_ports + 1] */
 	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
 	uint32_t hops;		    /* links from the SM's node */
 	uint32_t index;		    /* in the order of the last walk; FABRIC_NONE: not in it */
 	uint64_t seen;		    /* sweep that saw it last */
+	uint64_t looked_at;	    /* serial of the sweep that read it last */
+	uint64_t calm; /* ports taken up in sweeps before this one have been confirmed since */
+	uint64_t doubt_from; /* PortStateChange was set: ports taken up by that sweep or a later one
+				may have bounced; UINT64_MAX: none */
 	bool has_description, has_switch_info;
-	bool dirty;	       /* its ports are to be read again; it is in builder->dirty */
-	bool suspect;	       /* a neighbour lost it: it may be dead */
-	bool unexplained;      /* it reported a port state change, and no port was seen to change */
-	bool doubtful;	       /* what is known of its tables may be of another switch */
-	bool gone;	       /* to be dropped between two steps */
-	bool lid_routed;       /* SMPs reach it LID-routed; a host if its switch is, too */
-	bool warm;	       /* its tables held something when it was first seen */
-	unsigned int detours;  /* SMPs in a row by its LID that arrived by a directed route only */
-	struct builder_table lft;  /* entries of uint8_t, 64 a block */
-	const uint8_t *row;	   /* a row of a routing that lft was seen to equal, or NULL */
-	uint64_t row_of;	   /* number of that routing, so that nobody believes a stray row */
-	struct builder_table mft;  /* entries of uint16_t; block * 16 + position, 32 a block */
+	bool dirty;	 /* its ports are to be read again; it is in builder->dirty */
+	bool gone;	 /* to be removed between two steps */
+	uint32_t epoch;	 /* of trust, from 1 */
+	bool blank;	 /* unknown blocks are as after power-on: nothing to read back */
+	bool check;	 /* a known block is to be compared with the hardware: it may be reset */
+	struct node_reach {
+		uint64_t epoch;	    /* of the builder in which by_lid was found; 0: never */
+		uint64_t failed;    /* sweep of the last of those failures */
+		bool by_lid;	    /* tables lead from the SM to its LID and back */
+		uint8_t failures;   /* SMPs in a row that got through by directed route only */
+	} reach;
+	uint64_t mute_ns;	    /* when it was last found to be silent behind a link that is up */
+	struct suspect *suspect;    /* NULL: it answers, as far as is known */
+	struct health *health;	    /* NULL: it is well */
+	struct trust_table lft;	    /* entries of uint8_t, 64 a block */
+	struct trust_table mft;	    /* entries of uint16_t; block * 16 + position, 32 a block */
 };
 
 struct builder {
@@ -72,6 +98,9 @@ struct builder {
 	GPtrArray *switches, *dirty;  /* of nodes, in no order */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
+	uint64_t reach_epoch; /* counts up when a cable or a table that SMPs may need changes */
+	bool cut;	      /* a cable was lost since the last walk: paths may lead over it */
+	bool only_seen;	      /* walks take cables that this sweep has seen */
 	uint64_t arrivals;   /* counts up whenever a node or a GUID of an endport comes */
 	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
@@ -98,8 +127,11 @@ void builder_free(struct builder *builder);
 struct builder_node *builder_find(const struct builder *builder, uint64_t node_guid);
 /* Adds a node of this NodeInfo; ports exist, unknown. The GUID must be new. */
 struct builder_node *builder_add(struct builder *builder, const struct iba_node_info *info);
-/* Removes a node with its links. */
+/* Removes a node with its links. While requests point to it, it lives on with builder NULL. */
 void builder_remove(struct builder *builder, struct builder_node *node);
+/* A request points to the node from now on, and no more. */
+void builder_hold(struct builder_node *node);
+void builder_release(struct builder_node *node);
 
 static inline bool builder_is_switch(const struct builder_node *node)
 {
@@ -109,9 +141,20 @@ static inline bool builder_is_switch(const struct builder_node *node)
 /* Joins two ports, after undoing what either was joined to. */
 void builder_link(struct builder_port *a, struct builder_port *b);
 void builder_unlink(struct builder_port *port);
+/* The cable of a port was seen in this sweep. */
+void builder_link_seen(struct builder_port *port);
+/* Walks take no cable but those, or all again. */
+void builder_only_seen(struct builder *builder, bool on);
 
 /* Stores the PortInfo that a port has, touches its node, and has walks see it. */
 void builder_set_info(struct builder_port *port, const struct iba_port_info *info);
+
+/* A cable or a table changed: who is reached by LID is to be found out again. */
+static inline void builder_reach_changed(struct builder *builder)
+{
+	if (builder)
+		builder->reach_epoch++;
+}
 
 /* The GUID of an endport. One that changes is as good as another endport. */
 void builder_set_guid(struct builder_port *port, uint64_t guid);
@@ -163,15 +206,5 @@ bool builder_is_frozen(const struct builder *builder, const struct fabric *fabri
 /* A node of a result of builder_freeze_changes; NULL if it is gone. */
 struct builder_node *builder_node_of(const struct builder *builder, const struct fabric *fabric,
 				     uint32_t node);
-
-/* ---- tables in blocks ---- */
-/* Makes room for n_blocks of block_bytes; new blocks are unknown. */
-void builder_table_reserve(struct builder_table *table, uint32_t n_blocks, size_t block_bytes);
-void builder_table_set(struct builder_table *table, uint32_t block, size_t block_bytes,
-		       const void *bytes);
-/* NULL if the block is not known. */
-const void *builder_table_get(const struct builder_table *table, uint32_t block,
-			      size_t block_bytes);
-void builder_table_clear(struct builder_table *table); /* forgets all */
 
 #endif

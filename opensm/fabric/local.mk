@@ -7,4 +7,4 @@ libfabric_a_SOURCES = \
 	opensm/fabric/freeze.c \
 	opensm/fabric/from_topology.c opensm/fabric/from_topology.h \
 	opensm/fabric/lookup.c \
-	opensm/fabric/table.c
+	opensm/fabric/trust.c opensm/fabric/trust.h

@@ -22,7 +22,7 @@
 #include "osmroute/picture.h"
 #include "osmroute/report.h"
 #include "policy/route_files.h"
-#include "policy/strangers.h"
+#include "policy/unknown_guids.h"
 #include "policy/subnet.h"
 
 struct program {
@@ -215,7 +215,7 @@ static void warn_unfinished(const struct program *program)
 static void warn_of_files(const struct program *program)
 {
 	const GPtrArray *warnings = route_files_warnings(program->files);
-	g_autofree char *strangers = strangers_tell(program->fabric, &program->input);
+	g_autofree char *strangers = unknown_guids_tell(program->fabric, &program->input);
 
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "osmroute: %s\n", (const char *)warnings->pdata[i]);

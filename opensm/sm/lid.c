@@ -13,17 +13,19 @@ static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 									       : 0;
 }
 
-static uint16_t last_lid(const GPtrArray *nodes)
+static uint16_t last_lid(const GPtrArray *nodes, struct builder_node **smallest)
 {
 	uint16_t last = IBA_LID_UCAST_LAST;
 
 	for (guint i = 0; i < nodes->len; i++) {
-		const struct builder_node *node = nodes->pdata[i];
+		struct builder_node *node = nodes->pdata[i];
 
 		if (!node->has_switch_info || !builder_is_switch(node))
 			continue;
-		if (node->switch_info.linear_fdb_cap && node->switch_info.linear_fdb_cap <= last)
+		if (node->switch_info.linear_fdb_cap && node->switch_info.linear_fdb_cap <= last) {
 			last = node->switch_info.linear_fdb_cap - 1;
+			*smallest = node;
+		}
 	}
 	return last;
 }
@@ -50,9 +52,11 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 
 	if (port->lid != planned->lid || port->lmc != planned->lmc)
 		builder_touch(port->node);
+	if (port->lid != planned->lid)
+		builder_reach_changed(sm->builder);
 	port->lid = planned->lid;
 	port->lmc = planned->lmc;
-	sm->lids_short |= planned->duplicate;
+	sm->lids.short_of |= planned->duplicate;
 	if (planned->duplicate)
 		sm_problem(sm,
 			   "port %u of %s: another port has its GUID 0x%016" G_GINT64_MODIFIER
@@ -63,11 +67,12 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 static void assign(struct sm *sm, const GPtrArray *nodes)
 {
 	g_autoptr(GPtrArray) ports = endports(nodes);
+	struct builder_node *smallest = NULL;
 	struct lid_plan plan = {
 		.ports = g_new0(struct lid_plan_port, ports->len),
 		.n = ports->len,
-		.last = last_lid(nodes),
-		.reassign = sm->options->reassign_lids && !sm->first_sweep_done,
+		.last = last_lid(nodes, &smallest),
+		.reassign = sm->options->reassign_lids && !sm->schedule.succeeded,
 	};
 
 	for (guint i = 0; i < ports->len; i++) {
@@ -78,15 +83,16 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
 	lid_plan_make(&plan, sm->guid2lid);
-	sm->lids_arrivals = sm->builder->arrivals;
-	sm->lids_last = plan.last;
-	sm->lids_short = plan.without != 0;
+	sm->lids.arrivals = sm->builder->arrivals;
+	sm->lids.last = plan.last;
+	sm->lids.short_of = plan.without != 0;
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)
-		sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x%s",
-			   plan.without, plan.last,
-			   sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
+		health_fault(sm, smallest ? smallest : sm->local,
+			     "no free LID for %u ports: it forwards LIDs up to 0x%04x%s",
+			     plan.without, plan.last,
+			     sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
 	g_free(plan.ports);
 }
 
@@ -100,7 +106,7 @@ static bool is_settled(const struct sm *sm, const struct builder_node *node)
 {
 	uint16_t cap = node->switch_info.linear_fdb_cap;
 
-	if (builder_is_switch(node) && cap && cap <= sm->lids_last)
+	if (builder_is_switch(node) && cap && cap <= sm->lids.last)
 		return false;
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		if (node->ports[num].guid && node->ports[num].known &&
@@ -114,7 +120,7 @@ static bool all_are_settled(const struct sm *sm)
 {
 	const GPtrArray *touched = sm->builder->touched;
 
-	if (!sweep_is_local(sm) || sm->lids_short || sm->lids_arrivals != sm->builder->arrivals)
+	if (!sweep_is_local(sm) || sm->lids.short_of || sm->lids.arrivals != sm->builder->arrivals)
 		return false;
 	for (guint i = 0; i < touched->len; i++)
 		if (!is_settled(sm, touched->pdata[i]))
@@ -128,12 +134,12 @@ static void configure_own_port(struct sm *sm)
 	struct builder_port *own = sm->builder->sm_port;
 	struct iba_port_info want;
 
-	if (link_wanted(sm, own, &want))
-		link_send(sm, own, &want, IBA_PORT_NO_CHANGE);
+	if (port_wanted(sm, own, &want))
+		port_send(sm, own, &want, IBA_PORT_NO_CHANGE);
 	mad_set_own_lid(sm->mad, own->lid, sm->options->sm_sl);
 }
 
-enum step_result step_settle_lids(struct sm *sm)
+enum step_result step_lids(struct sm *sm)
 {
 	if (!all_are_settled(sm)) {
 		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
@@ -143,5 +149,5 @@ enum step_result step_settle_lids(struct sm *sm)
 	if (!sm->builder->sm_port->lid)
 		return STEP_ABORT;
 	configure_own_port(sm);
-	return STEP_WAIT;
+	return STEP_NEXT;
 }

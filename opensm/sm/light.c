@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The light sweep: one Get(SwitchInfo) a switch. A switch that reports a port state change, or
- * whose tables are no longer ours, is marked for a partial sweep; one that does not answer asks
- * for a heavy one.
+ * whose tables are no longer ours, is marked for a partial sweep; one that does not answer is found
+ * out about by silence.c. Ports that are up but behind which nobody answered are asked again.
  */
 #include "sm/sm_private.h"
 
+static void mark(struct builder_node *node, struct sm *sm)
+{
+	builder_mark(node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
 static void on_switch_info(struct sm_request *request)
 {
-	struct sm *sm = request->sm;
 	struct iba_switch_info info;
 
 	if (!sm_request_ok(request)) {
@@ -16,10 +21,10 @@ static void on_switch_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
-	if (!info.port_state_change && sm->routing && info.linear_fdb_top == sm->routing->top)
-		return;
-	builder_mark(request->node);
-	sweep_want(sm, SWEEP_CHANGE);
+	if (info.port_state_change || !switch_kept_tables(request->node, &info))
+		mark(request->node, request->sm);
+	else
+		switch_is_calm(request->node);
 }
 
 static void on_own_port(struct sm_request *request)
@@ -49,6 +54,29 @@ static void ask_own_port(struct sm *sm)
 	sm_request_send(request);
 }
 
+static void on_silent_port(struct sm_request *request)
+{
+	if (!sm_request_ok(request))
+		return;
+	request->port->silent = 0;
+	mark(request->node, request->sm);
+}
+
+static void ask_silent_ports(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *port = &node->ports[num];
+		struct sm_request *request;
+
+		if (!link_is_up(port) || port->peer || !port->silent)
+			continue;
+		request = sm_request_beyond(sm, port);
+		request->inquiry = true;
+		request->done = on_silent_port;
+		sm_request_send(request);
+	}
+}
+
 enum step_result step_light(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
@@ -59,8 +87,8 @@ enum step_result step_light(struct sm *sm)
 		if (!builder_is_switch(node))
 			continue;
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
-		discover_silent(sm, node);
+		ask_silent_ports(sm, node);
 	}
 	ask_own_port(sm);
-	return STEP_WAIT;
+	return STEP_NEXT;
 }

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libsm.a
 libsm_a_SOURCES = \
-	opensm/sm/details.c \
+	opensm/sm/audit.c \
+	opensm/sm/description.c \
 	opensm/sm/discover.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
-	opensm/sm/inventory.c \
+	opensm/sm/health.c \
 	opensm/sm/lid.c \
 	opensm/sm/lid_plan.c opensm/sm/lid_plan.h \
 	opensm/sm/light.c \
-	opensm/sm/link.c \
+	opensm/sm/lft_read.c \
 	opensm/sm/multicast.c \
+	opensm/sm/other_sm.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/plan.c opensm/sm/plan.h \
+	opensm/sm/port.c \
 	opensm/sm/program.c \
+	opensm/sm/reach.c \
 	opensm/sm/request.c \
-	opensm/sm/rival.c \
 	opensm/sm/routing.c \
+	opensm/sm/settle.c \
+	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
+	opensm/sm/table_reader.c \
 	opensm/sm/trap.c

@@ -58,7 +58,7 @@ static GArray *members_of(const struct fabric *fabric, const struct mc_groups *g
 	return members;
 }
 
-static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GArray *members)
+static void make_tree(struct sm *sm, const struct mft *mft, uint16_t mlid, const GArray *members)
 {
 	const uint32_t *ports = (const uint32_t *)(void *)members->data;
 	g_autofree char *witness = NULL;
@@ -76,13 +76,13 @@ static void plant(struct sm *sm, const struct mft *mft, uint16_t mlid, const GAr
 	route_tree_free(tree);
 }
 
-static void plant_all(struct sm *sm, const struct mft *mft, const struct mc_groups *groups)
+static void make_trees(struct sm *sm, const struct mft *mft, const struct mc_groups *groups)
 {
 	for (uint32_t i = 0; i < groups->n;) {
 		uint16_t mlid = groups->groups[i].mlid;
 		GArray *members = members_of(sm->fabric, groups, i, &i);
 
-		plant(sm, mft, mlid, members);
+		make_tree(sm, mft, mlid, members);
 		g_array_unref(members);
 	}
 }
@@ -99,11 +99,11 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 {
 	static const uint16_t none[PER_BLOCK];
 	uint32_t index = block * POSITIONS + position;
-	const void *is = builder_table_get(&node->mft, index, BLOCK_BYTES);
+	const void *is = trust_get(node, &node->mft, index, BLOCK_BYTES);
 	struct sm_request *request;
 
-	if (!is && !node->warm)
-		is = none; /* nobody wrote it since the switch was powered on */
+	if (!is && trust_is_blank(node, &node->mft, index))
+		is = none;
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
@@ -111,7 +111,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
 	request->block = index;
 	request->done = on_set;
-	sm_request_send(request);
+	sm_block_send(request, &node->mft);
 }
 
 static void write_top(struct sm *sm, struct builder_node *node)
@@ -148,7 +148,7 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t
 	mft.masks =
 		g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS * BLOCK_BYTES);
 	mft.graph = route_graph_new(sm->fabric);
-	plant_all(sm, &mft, groups);
+	make_trees(sm, &mft, groups);
 	route_graph_free(mft.graph);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);
@@ -168,11 +168,13 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	uint32_t index = block * POSITIONS + position;
 	struct sm_request *request;
 
-	if (builder_table_get(&node->mft, index, BLOCK_BYTES))
+	if (trust_get(node, &node->mft, index, BLOCK_BYTES) ||
+	    trust_is_blank(node, &node->mft, index))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
 				 block | position << 28);
 	request->block = index;
+	request->belief = true;
 	request->done = on_read;
 	sm_request_send(request);
 }
@@ -185,8 +187,8 @@ static void read_tables(struct sm *sm, uint32_t blocks)
 		uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
 		uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
 
-		builder_table_reserve(&node->mft, blocks * POSITIONS, BLOCK_BYTES);
-		for (uint32_t block = 0; node->warm && block < MIN(blocks, room); block++)
+		trust_reserve(&node->mft, blocks * POSITIONS, BLOCK_BYTES);
+		for (uint32_t block = 0; block < MIN(blocks, room); block++)
 			for (uint32_t position = 0; position < positions; position++)
 				read_block(sm, node, block, position);
 	}
@@ -202,7 +204,7 @@ enum step_result step_multicast(struct sm *sm)
 		if (groups->n)
 			sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
 		blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
-		result = sm->sweep.round ? STEP_WAIT : STEP_AGAIN;
+		result = sm->sweep.round ? STEP_NEXT : STEP_AGAIN;
 		if (sm->sweep.round)
 			write_tables(sm, groups, blocks);
 		else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * P_Key tables: policy against what was read; the difference is sent. What a table should hold is
- * decided in pkey_plan.c.
+ * P_Key tables: read where they are not known, policy against what they hold, the difference sent.
+ * What a table should hold is decided in pkey_plan.c.
  */
 #include <string.h>
 
@@ -9,6 +9,53 @@
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 32
+#define BLOCK_BYTES sizeof(struct iba_p_key_table)
+
+/* ---- reading ---- */
+
+static void on_p_keys(struct sm_request *request)
+{
+	if (!sm_block_read(request, &request->port->p_keys, &iba_p_key_table_type))
+		sm_request_failed(request);
+}
+
+static void read_p_keys(struct sm *sm, struct builder_port *port)
+{
+	uint32_t cap = port->node->info.partition_cap;
+	uint32_t blocks = MAX(1, (cap + PER_BLOCK - 1) / PER_BLOCK);
+
+	trust_reserve(&port->p_keys, blocks, BLOCK_BYTES);
+	for (uint32_t block = 0; block < blocks; block++) {
+		struct sm_request *request;
+
+		if (trust_get(port->node, &port->p_keys, block, BLOCK_BYTES))
+			continue;
+		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
+		request->block = block;
+		request->done = on_p_keys;
+		sm_request_send(request);
+	}
+}
+
+static void read_node(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (node->ports[num].guid && node->ports[num].known)
+			read_p_keys(sm, &node->ports[num]);
+}
+
+enum step_result step_p_keys_read(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = NULL;
+
+	nodes = sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
+				   : builder_order(sm->builder);
+	for (guint i = 0; i < nodes->len; i++)
+		read_node(sm, nodes->pdata[i]);
+	return STEP_NEXT;
+}
+
+/* ---- writing ---- */
 
 struct tables {
 	uint32_t size; /* entries: whole blocks */
@@ -17,16 +64,16 @@ struct tables {
 
 static bool read_table(const struct builder_port *port, struct tables *tables)
 {
-	const struct builder_table *table = &port->p_keys;
+	const struct trust_table *table = &port->p_keys;
 
 	tables->size = table->n_blocks * PER_BLOCK;
 	tables->is = g_new0(uint16_t, tables->size);
 	for (uint32_t block = 0; block < table->n_blocks; block++) {
-		const void *bytes = builder_table_get(table, block, sizeof(struct iba_p_key_table));
+		const void *bytes = trust_get(port->node, table, block, BLOCK_BYTES);
 
 		if (!bytes)
 			return false;
-		memcpy(tables->is + block * PER_BLOCK, bytes, sizeof(struct iba_p_key_table));
+		memcpy(tables->is + block * PER_BLOCK, bytes, BLOCK_BYTES);
 	}
 	return true;
 }
@@ -53,7 +100,7 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 	wire_encode(&iba_p_key_table_type, entries, request->mad.data);
 	request->block = block;
 	request->done = on_set;
-	sm_request_send(request);
+	sm_block_send(request, &port->p_keys);
 }
 
 static void send_difference(struct sm *sm, struct builder_port *port, const uint16_t *keys,
@@ -70,7 +117,7 @@ static void send_difference(struct sm *sm, struct builder_port *port, const uint
 				   room_of(port, &tables), n);
 		for (uint32_t block = 0; block < tables.size / PER_BLOCK; block++)
 			if (memcmp(tables.is + block * PER_BLOCK, tables.want + block * PER_BLOCK,
-				   sizeof(struct iba_p_key_table)))
+				   BLOCK_BYTES))
 				send_block(sm, port, block, tables.want + block * PER_BLOCK);
 	}
 	g_free(tables.is);
@@ -122,9 +169,9 @@ enum step_result step_p_keys(struct sm *sm)
 	}
 	if (sweep_is_local(sm)) {
 		check_touched(sm);
-		return STEP_WAIT;
+		return STEP_NEXT;
 	}
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		check_node(sm, i);
-	return STEP_WAIT;
+	return STEP_NEXT;
 }

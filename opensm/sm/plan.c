@@ -6,11 +6,11 @@ enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 {
 	if (!reasons)
 		return SWEEP_KIND_NONE;
-	if (!state->first_done || state->force_heavy || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
+	if (!state->discovered || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
 		return SWEEP_KIND_HEAVY;
-	if (reasons & SWEEP_ERRORS)
+	if (state->force_heavy && reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_ERRORS))
 		return SWEEP_KIND_HEAVY;
-	if (reasons & SWEEP_CHANGE)
+	if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS))
 		return SWEEP_KIND_PARTIAL;
 	if (reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP) && state->sweep_on_trap)
 		return SWEEP_KIND_PARTIAL;
@@ -31,8 +31,8 @@ unsigned int plan_answers(enum sweep_kind kind)
 	case SWEEP_KIND_REROUTE:
 		return SWEEP_GROUPS | SWEEP_REROUTE;
 	case SWEEP_KIND_PARTIAL:
-		return SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_LINK_TRAP |
-		       SWEEP_LOCAL_TRAP;
+		return SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_ERRORS |
+		       SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP;
 	case SWEEP_KIND_HEAVY:
 		return ~0u;
 	case SWEEP_KIND_NONE:

@@ -17,10 +17,9 @@ enum sweep_kind {
 };
 
 struct plan_state {
-	bool first_done;       /* a sweep has succeeded before */
+	bool discovered;       /* a heavy discovery was completed: changes can be followed */
 	bool force_heavy;      /* option force_heavy_sweep */
 	bool sweep_on_trap;    /* option sweep_on_trap */
-	unsigned int failures; /* sweeps in a row that ended with errors */
 };
 
 enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons);

@@ -2,9 +2,10 @@
 /*
  * Forwarding tables: what the routing wants against what the switches hold, block by block.
  *
- * Switches are written in order of distance from the SM. When the layers before a switch are done,
- * its LID is routed to it; what is missing is its way back to the SM, and its own LID. So the
- * blocks with these two entries go first, by mixed or directed routes; the rest follows LID-routed.
+ * A switch is written when all switches are done by which the new routes lead from the SM to it,
+ * and from it back. What is missing then for LID-routed SMPs are its own LID and its way back: so
+ * the blocks with these two entries go first, by mixed or directed routes; the rest follows
+ * LID-routed. Where the routes wait for each other in a ring, or lead nowhere, the nearest go first.
  *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
  * was seen to hold a row is not compared with it again, until something is known of its table that
@@ -17,98 +18,78 @@
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 
-/* Whether the switch is known to hold what the routing wants, without a look at the blocks. */
-static bool holds_row(const struct sm *sm, const struct builder_node *node, uint32_t sw)
+enum progress {
+	TO_DO,
+	NOW, /* in this round and the next */
+	DONE,
+};
+
+struct program {
+	struct routing *seen; /* whose rows tables were seen to equal */
+	uint8_t *progress;    /* enum progress a switch */
+	uint32_t to_do;
+};
+
+struct program *program_new(void)
 {
-	return node->row && node->row_of == sm->programs && node->row == sm->routing->lft[sw];
+	return g_new0(struct program, 1);
 }
 
-/* ---- reading back ---- */
-
-static void on_block_read(struct sm_request *request)
+void program_free(struct program *program)
 {
-	request->node->row = NULL;
-	/* A block that was not read stays unknown: it will be written. */
-	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
+	routing_unref(program->seen);
+	g_free(program->progress);
+	g_free(program);
 }
 
-static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
-{
-	struct sm_request *request =
-		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
+/* ---- what differs ---- */
 
-	request->block = block;
-	request->done = on_block_read;
-	sm_request_send(request);
+static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,
+			  uint32_t block)
+{
+	const void *is = trust_get(node, &node->lft, block, BLOCK_BYTES);
+
+	return !is || memcmp(is, sm->routing->lft[sw] + block * PER_BLOCK, BLOCK_BYTES);
 }
 
-static bool block_known(const struct builder_node *node, uint32_t block)
+static bool table_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw)
 {
-	return builder_table_get(&node->lft, block, BLOCK_BYTES) != NULL;
+	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
+		return false;
+	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+		if (block_differs(sm, node, sw, block))
+			return true;
+	return false;
 }
 
-/*
- * Reads the blocks first..last of each switch that held something when it was met. The first block
- * tries whether the switch, if its LID stays, can be reached LID-routed: not after a link was lost,
- * for what is still routed over it is answered by silence.
- */
-static void read_tables(struct sm *sm, uint32_t first, uint32_t last, bool try_lid)
+/* False: it is as it should be, or what to keep of it is not known. */
+static bool switch_info_wanted(const struct sm *sm, const struct builder_node *node,
+			       struct iba_switch_info *want)
 {
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		struct builder_node *node = sm_switch(sm, i);
-		uint32_t held = node->switch_info.linear_fdb_top / PER_BLOCK;
-
-		if (!node->warm)
-			continue;
-		if (try_lid && node->entry && node->ports[0].info.lid == node->ports[0].lid)
-			node->lid_routed = true;
-		if (holds_row(sm, node, i))
-			continue;
-		for (uint32_t block = first; block <= MIN(last, held); block++)
-			if (!block_known(node, block))
-				read_block(sm, node, block);
-	}
+	*want = node->switch_info;
+	if (!node->has_switch_info)
+		return false;
+	want->port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
+	want->linear_fdb_top = sm->routing->top;
+	want->life_time_value = sm->options->packet_life_time;
+	return want->linear_fdb_top != node->switch_info.linear_fdb_top ||
+	       want->life_time_value != node->switch_info.life_time_value;
 }
 
-enum step_result step_readback(struct sm *sm)
+static bool is_as_wanted(const struct sm *sm, struct builder_node *node, uint32_t sw)
 {
-	uint32_t last = sm->routing->n_blocks - 1;
+	struct iba_switch_info info;
+	struct iba_port_info port0;
 
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
-		builder_table_reserve(&sm_switch(sm, i)->lft, sm->routing->n_blocks, BLOCK_BYTES);
-	if (!sm->sweep.round) {
-		read_tables(sm, 0, 0, !sm->sweep.lost_link);
-		return STEP_AGAIN;
-	}
-	read_tables(sm, 1, last, false);
-	return STEP_WAIT;
+	return !table_differs(sm, node, sw) && !switch_info_wanted(sm, node, &info) &&
+	       !(node->ports[0].known && port_wanted(sm, &node->ports[0], &port0));
 }
 
 /* ---- writing ---- */
 
 static void on_block_set(struct sm_request *request)
 {
-	request->node->row = NULL;
 	sm_block_written(request, &request->node->lft, &iba_linear_forwarding_table_type);
-}
-
-static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,
-			  uint32_t block)
-{
-	const void *is;
-
-	if (holds_row(sm, node, sw))
-		return false;
-	is = builder_table_get(&node->lft, block, BLOCK_BYTES);
-	return !is || memcmp(is, sm->routing->lft[sw] + block * PER_BLOCK, BLOCK_BYTES);
-}
-
-static bool table_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw)
-{
-	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
-		if (block_differs(sm, node, sw, block))
-			return true;
-	return false;
 }
 
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, uint32_t block)
@@ -123,17 +104,23 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, u
 	request->block = block;
 	request->done = on_block_set;
 	counter_inc(&sm->context->counters, lft_blocks_set);
-	sm_request_send(request);
+	sm_block_send(request, &node->lft);
 }
 
 static void on_switch_info_set(struct sm_request *request)
 {
-	if (!sm_request_ok(request)) {
-		sm_request_failed(request);
+	struct builder_node *node = request->node;
+
+	if (sm_request_ok(request)) {
+		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
+		builder_reach_changed(node->builder);
+		builder_switch_info_set(node);
 		return;
 	}
-	wire_decode(&iba_switch_info_type, request->mad.data, &request->node->switch_info);
-	builder_switch_info_set(request->node);
+	if (request->mad.serial == request->sm->sweep.serial)
+		sm_request_failed(request);
+	else if (request->mad.result != MAD_STATUS && request->tries)
+		builder_mark(node); /* it may have been set, or not */
 }
 
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want)
@@ -142,98 +129,171 @@ void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba
 		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SWITCH_INFO, 0);
 
 	wire_encode(&iba_switch_info_type, want, request->mad.data);
+	node->top_sent = want->linear_fdb_top;
+	request->belief = true;
 	request->done = on_switch_info_set;
 	sm_request_send(request);
 }
 
-static void write_switch_info(struct sm *sm, struct builder_node *node)
+static bool is_first_block(const struct sm *sm, const struct builder_node *node, uint32_t block)
 {
-	struct iba_switch_info want = node->switch_info;
-
-	if (!node->has_switch_info)
-		return;		    /* what to keep is not known */
-	want.port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
-	if (want.linear_fdb_top == sm->routing->top &&
-	    want.life_time_value == sm->options->packet_life_time)
-		return;
-	want.linear_fdb_top = sm->routing->top;
-	want.life_time_value = sm->options->packet_life_time;
-	switch_info_send(sm, node, &want);
-}
-
-static bool can_be_answered(const struct sm *sm, const struct builder_node *node, uint32_t sw)
-{
-	uint16_t sm_lid = sm->builder->sm_port->lid;
-	uint16_t own_lid = node->ports[0].lid;
-
-	return node->ports[0].info.lid == own_lid &&
-	       !block_differs(sm, node, sw, sm_lid / PER_BLOCK) &&
-	       !block_differs(sm, node, sw, own_lid / PER_BLOCK) &&
-	       node->switch_info.linear_fdb_top == sm->routing->top;
+	return block == sm->builder->sm_port->lid / PER_BLOCK ||
+	       block == node->ports[0].lid / PER_BLOCK;
 }
 
 /* Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. */
 static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
 	struct builder_port *port0 = &node->ports[0];
+	struct iba_switch_info info;
 	struct iba_port_info want;
 
-	if (!can_be_answered(sm, node, sw))
-		node->lid_routed = false;
-	if (port0->known && link_wanted(sm, port0, &want))
-		link_send(sm, port0, &want, IBA_PORT_NO_CHANGE);
-	write_switch_info(sm, node);
-	write_block(sm, node, sw, sm->builder->sm_port->lid / PER_BLOCK);
-	if (port0->lid / PER_BLOCK != sm->builder->sm_port->lid / PER_BLOCK)
-		write_block(sm, node, sw, port0->lid / PER_BLOCK);
+	trust_reserve(&node->lft, sm->routing->n_blocks, BLOCK_BYTES);
+	if (port0->known && port_wanted(sm, port0, &want))
+		port_send(sm, port0, &want, IBA_PORT_NO_CHANGE);
+	if (switch_info_wanted(sm, node, &info))
+		switch_info_send(sm, node, &info);
+	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+		if (is_first_block(sm, node, block))
+			write_block(sm, node, sw, block);
 }
 
 static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
-	node->lid_routed = node->entry && can_be_answered(sm, node, sw);
-	if (holds_row(sm, node, sw))
+	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
 		return;
 	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
-		write_block(sm, node, sw, block);
+		if (!is_first_block(sm, node, block))
+			write_block(sm, node, sw, block);
 }
 
-/* From here on the rows are those of this routing. */
+/* ---- order ---- */
+
+/* The next switch on the new route to a LID; FABRIC_NONE: the route ends here, or leads nowhere. */
+static uint32_t next_switch(const struct sm *sm, uint32_t sw, uint16_t lid)
+{
+	const struct fabric *fabric = sm->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	uint8_t out = sm->routing->lft[sw][lid];
+	uint32_t peer;
+
+	if (!out || out > node->num_ports)
+		return FABRIC_NONE;
+	peer = fabric->ports[node->first_port + out].peer;
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+/* Whether all switches on the new route from one to a LID are done, sw apart. */
+static bool way_is_done(const struct sm *sm, uint32_t from, uint16_t lid, uint32_t sw)
+{
+	unsigned int hops = 0;
+
+	for (; from != FABRIC_NONE && hops <= IBA_MAX_HOPS; hops++) {
+		if (from != sw && sm->program->progress[from] != DONE)
+			return false;
+		from = next_switch(sm, from, lid);
+	}
+	return hops <= IBA_MAX_HOPS;
+}
+
+static bool is_ready(const struct sm *sm, uint32_t start, uint32_t sw)
+{
+	return way_is_done(sm, start, sm_switch(sm, sw)->ports[0].lid, sw) &&
+	       way_is_done(sm, sw, sm->builder->sm_port->lid, sw);
+}
+
+/* Those that come next; if no route leads to any, then the nearest. */
+static void choose(struct sm *sm)
+{
+	const struct fabric *fabric = sm->fabric;
+	uint8_t *progress = sm->program->progress, exit;
+	uint32_t start = fabric_leaf(fabric, fabric->sm_port, &exit);
+	uint32_t nearest = UINT32_MAX, n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_switches; i++) {
+		if (progress[i] != TO_DO)
+			continue;
+		nearest = MIN(nearest, fabric->switches[i].hops);
+		if (start != FABRIC_NONE && is_ready(sm, start, i)) {
+			progress[i] = NOW;
+			n++;
+		}
+	}
+	for (uint32_t i = 0; !n && i < fabric->n_switches; i++)
+		if (progress[i] == TO_DO && fabric->switches[i].hops == nearest)
+			progress[i] = NOW;
+}
+
+/* ---- the step ---- */
+
+/* Only switches that are not as they should be have to be written. */
+static void begin(struct sm *sm)
+{
+	struct program *program = sm->program;
+
+	g_free(program->progress);
+	program->progress = g_malloc0(sm->fabric->n_switches);
+	program->to_do = 0;
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		bool done = is_as_wanted(sm, sm_switch(sm, i), i);
+
+		program->progress[i] = done ? DONE : TO_DO;
+		program->to_do += !done;
+	}
+}
+
+/* Those of the last two rounds are done. */
+static void tick_off(struct sm *sm)
+{
+	struct program *program = sm->program;
+
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
+		if (program->progress[i] == NOW) {
+			program->progress[i] = DONE;
+			program->to_do--;
+		}
+}
+
+/* From here on it is rows of this routing that tables are seen to equal. */
 static void note_rows(struct sm *sm)
 {
-	uint64_t number = sm->programs + 1;
+	const GPtrArray *switches = sm->builder->switches;
 
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
 
-		node->row = table_differs(sm, node, i) ? NULL : sm->routing->lft[i];
-		node->row_of = number;
+		trust_equal(node, &node->lft,
+			    table_differs(sm, node, i) ? NULL : sm->routing->lft[i]);
 	}
-	routing_unref(sm->programmed);
-	sm->programmed = routing_ref(sm->routing);
-	sm->programs = number;
+	for (guint i = 0; i < switches->len; i++) { /* switches that the fabric lacks */
+		struct builder_node *node = switches->pdata[i];
+
+		if (node->index == FABRIC_NONE)
+			trust_equal(node, &node->lft, NULL);
+	}
+	routing_unref(sm->program->seen);
+	sm->program->seen = routing_ref(sm->routing);
 }
 
-static uint32_t last_layer(const struct fabric *fabric)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < fabric->n_switches; i++)
-		last = MAX(last, fabric->switches[i].hops);
-	return last;
-}
-
-/* Two rounds a layer of switches: first what makes them answer, then the rest. */
+/* Two rounds for those that are ready: first what makes them answer, then the rest. */
 enum step_result step_program(struct sm *sm)
 {
-	uint32_t layer = sm->sweep.round / 2;
+	struct program *program = sm->program;
 	bool rest = sm->sweep.round % 2;
 
-	if (layer > last_layer(sm->fabric)) {
+	if (!sm->sweep.round)
+		begin(sm);
+	else if (!rest)
+		tick_off(sm);
+	if (!rest && !program->to_do) {
 		note_rows(sm);
 		return STEP_NEXT;
 	}
+	if (!rest)
+		choose(sm);
+	builder_reach_changed(sm->builder);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		if (sm->fabric->switches[i].hops != layer)
+		if (program->progress[i] != NOW)
 			continue;
 		if (rest)
 			write_rest(sm, sm_switch(sm, i), i);

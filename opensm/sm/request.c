@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SMPs of a sweep. Each belongs to the step that sent it: the step is over when the last of its
- * SMPs came back. Nodes are dropped between steps only, so a request may point to its node.
+ * SMPs of a sweep. Each belongs to the sweep that sent it, by its number, and to the step: the step
+ * is over when the last of its SMPs came back. Of a sweep that was cancelled, answers to Sets and
+ * reads of tables still tell what the hardware holds; nothing else of them counts.
+ *
+ * A request holds its node: one that is removed meanwhile lives on without a builder until the
+ * request is back.
  */
-#include <stdarg.h>
 #include <string.h>
 
 #include "sm/sm_private.h"
 
-#define MAX_ROUNDS 12
-#define DETOURS_MAX 3
-#define EARLY_TRIES 3 /* what mad/ adds to the retries, about */
+#define FIRST_TRIES 2 /* by LID and directed, before silence.c asks what lies between */
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
@@ -21,42 +22,42 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 	return buffer;
 }
 
-void sm_problem(struct sm *sm, const char *format, ...)
+/* Of a sweep that is over: what it finds out is no business of the one that runs. */
+static bool is_late(const struct sm_request *request)
 {
-	va_list args;
-	g_autofree char *text = NULL;
-	unsigned int held_back;
-
-	sm->sweep.errors++;
-	if (!log_limit_pass(&sm->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
-		return;
-	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
-	va_end(args);
-	if (held_back)
-		log_error(sm->log, "%s (%u such lines held back)", text, held_back);
-	else
-		log_error(sm->log, "%s", text);
+	return !request->aside && request->mad.serial != request->sm->sweep.serial;
 }
 
-void sm_request_failed(const struct sm_request *request)
+static char *failure_text(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
 	const char *attribute = iba_name(IBA_SET_ATTR, mad->attribute);
 	const char *method = mad->method == IBA_METHOD_SET ? "Set" : "Get";
-	char name[SM_NAME_SIZE];
+	g_autofree char *outcome = NULL;
 
-	sm_node_name(request->node, name, sizeof(name));
-	if (mad->result == MAD_TIMEOUT)
-		sm_problem(request->sm, "%s(%s) 0x%x of %s: no answer after %u retries", method,
-			   attribute ? attribute : "?", mad->modifier, name,
-			   request->sm->options->transaction_retries);
+	if (mad->result == MAD_STATUS)
+		outcome = g_strdup_printf("status 0x%04x", mad->status);
 	else
-		sm_problem(request->sm, "%s(%s) 0x%x of %s: status 0x%04x", method,
-			   attribute ? attribute : "?", mad->modifier, name, mad->status);
+		outcome = g_strdup_printf("no answer to %u tries", request->tries);
+	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute ? attribute : "?",
+			       mad->modifier, outcome);
 }
 
-bool sm_block_read(struct sm_request *request, struct builder_table *table,
+void sm_request_failed(const struct sm_request *request)
+{
+	g_autofree char *text = NULL;
+
+	if (request->unreachable) {
+		builder_mark(request->node); /* if there is a way again, it is asked again */
+		return;
+	}
+	text = failure_text(request);
+	health_fault(request->sm, request->node, "%s", text);
+}
+
+/* ---- blocks of tables ---- */
+
+bool sm_block_read(struct sm_request *request, struct trust_table *table,
 		   const struct wire_type *type)
 {
 	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES];
@@ -65,7 +66,7 @@ bool sm_block_read(struct sm_request *request, struct builder_table *table,
 	if (!sm_request_ok(request))
 		return false;
 	wire_decode(type, request->mad.data, host);
-	builder_table_set(table, request->block, type->size, host);
+	trust_set(request->node, request->epoch, table, request->block, type->size, host);
 	return true;
 }
 
@@ -81,116 +82,173 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 	return sum;
 }
 
-void sm_block_written(struct sm_request *request, struct builder_table *table,
+void sm_block_send(struct sm_request *request, struct trust_table *table)
+{
+	trust_doubt(table, request->block);
+	request->belief = true;
+	sm_request_send(request);
+}
+
+void sm_block_written(struct sm_request *request, struct trust_table *table,
 		      const struct wire_type *type)
 {
-	char name[SM_NAME_SIZE];
-
 	if (!sm_block_read(request, table, type)) {
-		table->known[request->block] = false;
-		sm_request_failed(request);
+		if (!is_late(request))
+			sm_request_failed(request);
 	} else if (digest(request->mad.data) != request->sent) {
-		sm_problem(request->sm, "%s does not take block %u of its %s",
-			   sm_node_name(request->node, name, sizeof(name)), request->block,
-			   iba_name(IBA_SET_ATTR, request->mad.attribute));
+		health_fault(request->sm, request->node, "it does not take block %u of its %s",
+			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
+	} else if (request->tries > 1) {
+		audit_again(request->sm, request->node, request->port, request->mad.attribute,
+			    request->block);
 	}
 }
 
-/* Share of the SMPs of this sweep that had to be sent again. */
-static double loss_seen(const struct sm *sm)
-{
-	const struct counters *counters = &sm->context->counters;
-	uint64_t sent = counter_get(counters, smp_sent) - sm->sweep.smps_before;
-	uint64_t again = counter_get(counters, smp_retries) - sm->sweep.retries_before;
+/* ---- sending ---- */
 
-	return sent ? again / (double)sent : 0;
+static bool find_route(struct sm_request *request)
+{
+	const struct sm *sm = request->sm;
+	struct mad_route *route = &request->mad.route;
+
+	if (request->mad.lid_only)
+		return true;
+	if (request->beyond)
+		return reach_beyond(sm, request->port, route);
+	if (request->port)
+		return reach_port(sm, request->port, route);
+	return reach_node(sm, request->node, route);
 }
 
-/*
- * Where SMPs are lost all over the fabric, silence says little of the node asked: such a request
- * goes out again until its silence could be chance once in 10^5 times. In a fabric that loses
- * nothing the retries of one round are enough, and a dead node delays nobody.
- */
-static bool again(const struct sm_request *request)
-{
-	double loss = MIN(loss_seen(request->sm), 0.9);
-	unsigned int tries = request->sm->options->transaction_retries + 1 + EARLY_TRIES;
-	double needed = 1;
+static void on_done(struct mad_request *mad);
 
-	if (request->mad.tries || request->unreachable || loss < 0.03)
+static void run_unreachable(struct message *message)
+{
+	struct mad_request *mad = (struct mad_request *)message;
+
+	mad->result = MAD_TIMEOUT;
+	mad->sent = 0;
+	on_done(mad);
+}
+
+/* To mad/, or back at once if there is no way. */
+static void hand_over(struct sm_request *request)
+{
+	request->unreachable = !find_route(request);
+	if (!request->unreachable) {
+		mad_send(request->sm->mad, &request->mad);
+		return;
+	}
+	request->mad.message.run = run_unreachable;
+	actor_post(request->sm->actor, &request->mad.message);
+}
+
+static void free_request(struct sm_request *request)
+{
+	builder_release(request->node);
+	g_free(request);
+}
+
+/* It counts for its sweep no more. */
+static void end_request(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	bool counts = !request->aside && !is_late(request);
+
+	if (counts) {
+		sm->sweep.pending--;
+		sm->sweep.slow -= request->slow;
+	}
+	free_request(request);
+	if (counts)
+		sweep_advance(sm);
+}
+
+/* What a cancelled sweep asked is asked again, what it sent may have arrived. */
+static void late(struct sm_request *request)
+{
+	if (request->belief && request->node->builder)
+		request->done(request);
+	else if (request->reread && request->node->builder)
+		builder_mark(request->node);
+}
+
+static void make_slow(struct sm_request *request)
+{
+	request->sm->sweep.slow += !request->slow;
+	request->slow = true;
+}
+
+static void log_silence(const struct sm_request *request)
+{
+	g_autofree char *text = NULL;
+	char name[SM_NAME_SIZE];
+
+	if (!log_wants(request->sm->log, LOG_DEBUG, __FILE__))
+		return;
+	text = failure_text(request);
+	log_debug(request->sm->log, "%s port %u: %s", sm_node_name(request->node, name, sizeof(name)),
+		  request->port ? request->port->num : 0, text);
+}
+
+/* A first silence: true if the request goes on. */
+static bool goes_on(struct sm_request *request)
+{
+	if (request->mad.result != MAD_TIMEOUT || request->inquiry || request->aside ||
+	    request->in_earnest || request->mad.lid_only || request->unreachable)
 		return false;
-	for (double chance = loss; chance > 1e-5; chance *= loss)
-		needed++;
-	return request->rounds < MAX_ROUNDS && tries * request->rounds < needed;
-}
-
-/* NULL: of the SM's own node, or the way to it was cut since it was found. */
-static struct builder_node *parent_of(const struct builder_node *node)
-{
-	return node->entry && node->entry->peer ? node->entry->peer->node : NULL;
-}
-
-/* A host is reached by LID through a switch that is. */
-static bool is_lid_routed(const struct builder_node *node)
-{
-	const struct builder_node *parent = parent_of(node);
-
-	return node->lid_routed && (builder_is_switch(node) || (parent && parent->lid_routed));
-}
-
-/*
- * An SMP by way of a LID, its own or that of the switch before it, which arrived only by the
- * directed route: once is chance, but a node where it is the rule is left to directed routes until
- * its tables are written again.
- */
-static void note_detour(const struct sm_request *request)
-{
-	struct builder_node *guide =
-		request->mad.route.lid ? request->node : parent_of(request->node);
-
-	if (!guide || request->mad.result == MAD_TIMEOUT)
-		return;
-	guide->detours = request->mad.fell_back ? guide->detours + 1 : 0;
-	if (guide->detours < DETOURS_MAX)
-		return;
-	guide->lid_routed = false;
-	builder_touch(guide); /* the next sweep tries again */
+	make_slow(request);
+	log_silence(request);
+	if (!silence_take(request))
+		sm_request_again(request, false);
+	return true;
 }
 
 static void on_done(struct mad_request *mad)
 {
 	struct sm_request *request = (struct sm_request *)mad;
-	struct sm *sm = request->sm;
+	bool gone = !request->node->builder && request->node != request->sm->local;
 
-	request->rounds++;
-	if (request->aside) {
-		request->done(request);
-		g_free(request);
+	request->tries += mad->sent;
+	if (is_late(request) || (gone && !request->aside)) {
+		late(request);
+		end_request(request);
 		return;
 	}
-	if (mad->result == MAD_TIMEOUT && again(request)) {
-		mad_send(sm->mad, mad);
+	if (goes_on(request))
 		return;
-	}
-	note_detour(request);
+	if (mad->result != MAD_TIMEOUT && !request->aside)
+		reach_result(request->sm, request->node, mad->fell_back);
 	if (request->done)
 		request->done(request);
 	else if (mad->result != MAD_OK)
 		sm_request_failed(request);
-	g_free(request);
-	sm->sweep.pending--;
-	sweep_advance(sm);
+	end_request(request);
+}
+
+void sm_request_again(struct sm_request *request, bool other_way)
+{
+	request->in_earnest = !other_way;
+	request->ways++;
+	request->mad.tries = other_way ? FIRST_TRIES : request->tries_max;
+	hand_over(request);
+}
+
+void sm_request_drop(struct sm_request *request)
+{
+	late(request);
+	free_request(request);
 }
 
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier)
 {
 	struct sm_request *request = g_new0(struct sm_request, 1);
-	const struct builder_node *parent = parent_of(node);
-	int hops = builder_path(node, request->mad.route.path);
 
+	builder_hold(node);
 	request->sm = sm;
 	request->node = node;
+	request->epoch = node->epoch;
 	request->mad.target = node->guid;
 	request->mad.method = method;
 	request->mad.attribute = attribute;
@@ -198,37 +256,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.m_key = sm->options->m_key;
 	request->mad.owner = sm->actor;
 	request->mad.done = on_done;
-	request->unreachable = hops < 0;
-	request->mad.route.hops = hops < 0 ? 0 : hops;
-	if (node->entry && is_lid_routed(node))
-		request->mad.route.lid = node->entry->lid ? node->entry->lid : node->ports[0].lid;
-	if (parent && parent->lid_routed)
-		request->mad.route.parent = parent->ports[0].lid;
 	return request;
-}
-
-/* True for a port of a CA or router that is not the one its node is reached by. */
-static bool is_second_port(const struct sm *sm, const struct builder_port *port)
-{
-	return port && !builder_is_switch(port->node) && port->num != 0 && port->peer &&
-	       port != port->node->entry && port != sm->builder->sm_port;
-}
-
-/* Each port of a CA has an SMA of its own, which answers for that port only. */
-static void route_to_port(struct sm_request *request, const struct builder_port *port)
-{
-	const struct builder_node *leaf = port->peer->node;
-	struct mad_route *route = &request->mad.route;
-	int hops = builder_path(leaf, route->path);
-
-	request->unreachable = hops < 0 || hops >= IBA_MAX_HOPS - 1;
-	if (request->unreachable)
-		return;
-	route->hops = hops + 1;
-	route->path[route->hops] = port->peer->num;
-	route->parent = leaf->lid_routed ? leaf->ports[0].lid : 0;
-	route->lid = is_lid_routed(port->node) && port->info.lid == port->lid ? port->lid : 0;
-	request->mad.target_port = port->num;
 }
 
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
@@ -237,34 +265,37 @@ struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uin
 	struct sm_request *request = sm_request_new(sm, port->node, method, attribute, modifier);
 
 	request->port = port;
-	if (is_second_port(sm, port))
-		route_to_port(request, port);
+	if (!builder_is_switch(port->node)) /* each port has an SMA of its own */
+		request->mad.target_port = port->num;
 	return request;
 }
 
-static void run_unreachable(struct message *message)
+struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port)
 {
-	struct mad_request *mad = (struct mad_request *)message;
+	struct sm_request *request =
+		sm_request_new(sm, port->node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
 
-	mad->result = MAD_TIMEOUT;
-	on_done(mad);
+	request->port = port;
+	request->beyond = true;
+	request->mad.target_port = port->num;
+	return request;
 }
 
 void sm_request_send(struct sm_request *request)
 {
+	struct sm *sm = request->sm;
+
 	request->sent = digest(request->mad.data);
-	if (request->aside) {
-		request->node = NULL;
-		request->port = NULL;
-	} else {
-		request->sm->sweep.pending++;
+	request->tries_max = request->mad.tries;
+	if (!request->aside) {
+		sm->sweep.pending++;
+		request->mad.serial = sm->sweep.serial;
+		if (!request->mad.lid_only && !request->mad.tries)
+			request->mad.tries = FIRST_TRIES;
+		if (request->inquiry)
+			make_slow(request);
 	}
-	if (request->unreachable) { /* its path was cut since it was found */
-		request->mad.message.run = run_unreachable;
-		actor_post(request->sm->actor, &request->mad.message);
-		return;
-	}
-	mad_send(request->sm->mad, &request->mad);
+	hand_over(request);
 }
 
 void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,

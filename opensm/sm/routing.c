@@ -1,15 +1,113 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * From the builder to values: the frozen fabric, its routing, and what is published of them.
+ *
+ * Routes are computed and verified in the pool, on values that nobody changes: the sm actor goes on
+ * answering traps and SMInfo meanwhile. The job bears the number of its sweep; if that was
+ * cancelled when it comes back, it is thrown away.
  */
 #include <string.h>
 
 #include "policy/route_files.h"
-#include "policy/strangers.h"
+#include "policy/unknown_guids.h"
 #include "sm/sm_private.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
 #define THREADS_MAX 8
+
+/* What the routes in use were made by, and what was told of them. */
+struct choice {
+	struct route_files *files; /* NULL: none */
+	struct options *options;
+	bool roots_found; /* by other roots than those files name */
+};
+
+struct routes {
+	struct choice used;
+	bool anew; /* the operator wants routes computed anew, and they were not yet */
+	struct route_job *job; /* that came back, to be taken */
+	char *credit_loop, *fallback, *held; /* as in struct subnet */
+	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
+};
+
+/* An engine as it is tried. */
+struct attempt {
+	const struct route_engine *engine;
+	bool find_roots; /* whatever root_guid_file names */
+};
+
+/* A computation in the pool. */
+struct route_job {
+	struct message message;
+	struct sm *sm;
+	uint64_t serial;
+	struct log *log;
+	struct fabric *fabric;
+	struct choice now; /* roots_found: of the attempt at hand */
+	struct choice used;
+	struct routing *old;
+	bool anew;
+	GArray *attempts;
+
+	struct routing *routing; /* result; NULL: none of them can */
+	enum route_way way;
+	struct route_verdict verdict;
+	GString *failures; /* of engines before it */
+	char *held_for;	   /* why it was made by the files as they were before; NULL: it was not */
+};
+
+static void choice_clear(struct choice *choice)
+{
+	route_files_unref(choice->files);
+	options_unref(choice->options);
+	*choice = (struct choice){0};
+}
+
+static struct choice choice_copy(const struct choice *from)
+{
+	return (struct choice){
+		.files = from->files ? route_files_ref(from->files) : NULL,
+		.options = from->options ? options_ref(from->options) : NULL,
+		.roots_found = from->roots_found,
+	};
+}
+
+static void job_free(struct route_job *job)
+{
+	fabric_unref(job->fabric);
+	choice_clear(&job->now);
+	choice_clear(&job->used);
+	routing_unref(job->old);
+	routing_unref(job->routing);
+	route_verdict_clear(&job->verdict);
+	g_array_unref(job->attempts);
+	g_string_free(job->failures, TRUE);
+	g_free(job->held_for);
+	g_free(job);
+}
+
+struct routes *routes_new(void)
+{
+	return g_new0(struct routes, 1);
+}
+
+void routes_free(struct routes *routes)
+{
+	choice_clear(&routes->used);
+	if (routes->job)
+		job_free(routes->job);
+	g_free(routes->credit_loop);
+	g_free(routes->fallback);
+	g_free(routes->held);
+	g_free(routes->told_note);
+	g_free(routes->told_unknown);
+	g_free(routes);
+}
+
+void routes_compute_anew(struct sm *sm)
+{
+	sm->routes->anew = true;
+}
 
 static void freeze(struct sm *sm)
 {
@@ -35,11 +133,7 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
 	return builder_node_of(sm->builder, sm->fabric, sm->fabric->switches[sw].node);
 }
 
-/* An engine as it is tried. */
-struct attempt {
-	const struct route_engine *engine;
-	bool find_roots; /* whatever root_guid_file names */
-};
+/* ---- in the pool ---- */
 
 static void add_attempt(GArray *attempts, const char *name, bool find_roots)
 {
@@ -61,9 +155,9 @@ static void add_attempt(GArray *attempts, const char *name, bool find_roots)
  * if the roots that the operator named do not do; and as a last resort minhop, which is also what
  * an empty list means.
  */
-static GArray *engines_to_try(const struct sm *sm)
+static GArray *engines_to_try(const struct options *options)
 {
-	const char *list = sm->options->routing_engine ? sm->options->routing_engine : "";
+	const char *list = options->routing_engine ? options->routing_engine : "";
 	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
 	GArray *attempts = g_array_new(FALSE, FALSE, sizeof(struct attempt));
 	bool fallback = true, named = false;
@@ -77,7 +171,7 @@ static GArray *engines_to_try(const struct sm *sm)
 	}
 	if (fallback && named)
 		add_attempt(attempts, "updn", false);
-	if (fallback && named && sm->options->root_guid_file)
+	if (fallback && named && options->root_guid_file)
 		add_attempt(attempts, "updn", true);
 	if (fallback)
 		add_attempt(attempts, "minhop", false);
@@ -85,11 +179,204 @@ static GArray *engines_to_try(const struct sm *sm)
 }
 
 /* The result is the same on any number; on small subnets more than one would not pay. */
-static unsigned int threads_for(const struct sm *sm)
+static unsigned int threads_for(const struct route_job *job)
 {
-	if (sm->options->single_thread || sm->fabric->n_switches < THREADS_PAY)
+	if (job->now.options->single_thread || job->fabric->n_switches < THREADS_PAY)
 		return 1;
 	return CLAMP(g_get_num_processors(), 1, THREADS_MAX);
+}
+
+/* Whether this table may reach the switches; if not, why. */
+static bool judge(struct route_job *job, const struct routing *routing, char **why)
+{
+	route_verdict_clear(&job->verdict);
+	if (route_verify_by(job->fabric, routing, threads_for(job), &job->verdict))
+		return true;
+	*why = g_strdup_printf("its routes are wrong and not used: %s",
+			       job->verdict.witness ? job->verdict.witness : "no witness");
+	return false;
+}
+
+/* Whether options and files said the same when the older routes were made. */
+static bool same_choice(const struct choice *a, const struct choice *b)
+{
+	const struct options *now = a->options, *old = b->options;
+
+	return old && a->files == b->files && a->roots_found == b->roots_found &&
+	       now->scatter_ports == old->scatter_ports &&
+	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
+	       now->port_shifting == old->port_shifting &&
+	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
+	       now->max_reverse_hops == old->max_reverse_hops &&
+	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
+	       now->connect_roots == old->connect_roots;
+}
+
+/* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
+static struct routing *renew(struct route_job *job, const struct route_engine *engine,
+			     const struct routing *old, char **why)
+{
+	static const char *const ways[] = {
+		[ROUTE_SAME] = "as they were",
+		[ROUTE_REPAIRED] = "repaired",
+		[ROUTE_KEPT] = "computed, and what was good before kept",
+		[ROUTE_ANEW] = "computed",
+	};
+	g_autoptr(GError) error = NULL;
+	struct route_input input;
+	struct routing *routing;
+
+	route_files_input(job->now.files, job->now.options, &input);
+	input.threads = threads_for(job);
+	if (job->now.roots_found)
+		input.n_roots = 0;
+	routing = routing_renew(engine, job->fabric, &input, old, &job->way, &error);
+	if (!routing) {
+		*why = g_strdup(error->message);
+		return NULL;
+	}
+	log_verbose(job->log, "%s: routes %s", routing->engine, ways[job->way]);
+	if (judge(job, routing, why))
+		return routing;
+	routing_unref(routing);
+	return NULL;
+}
+
+/*
+ * The engine's tables if they may be programmed, or NULL and why. The operator's reroute starts
+ * afresh.
+ */
+static struct routing *compute(struct route_job *job, const struct route_engine *engine,
+			       char **why)
+{
+	bool afresh = job->anew || !same_choice(&job->now, &job->used);
+	g_autofree char *first = NULL;
+	struct routing *routing = renew(job, engine, afresh ? NULL : job->old, &first);
+
+	if (!routing && job->way != ROUTE_ANEW) {
+		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
+		g_clear_pointer(&first, g_free);
+		routing = renew(job, engine, NULL, &first);
+	}
+	if (!routing)
+		*why = g_strdup_printf("%s: %s", engine->name, first);
+	return routing;
+}
+
+static void use_files(struct route_job *job, struct route_files *files)
+{
+	struct route_files *before = job->now.files;
+
+	job->now.files = files ? route_files_ref(files) : NULL;
+	route_files_unref(before);
+}
+
+/* Whether that engine made the routes in use, with files that say something else now. */
+static bool can_hold(const struct route_job *job, const struct route_engine *engine)
+{
+	return job->old && job->used.files && job->used.files != job->now.files &&
+	       !strcmp(job->old->engine, engine->name) &&
+	       job->used.roots_found == job->now.roots_found;
+}
+
+/*
+ * If the engine in use can do nothing with what the files say since they were read again, then it
+ * goes on with what they said before: another engine would change all routes for a mistake in a
+ * file. Never a mixture of both.
+ */
+static struct routing *compute_or_hold(struct route_job *job, const struct route_engine *engine)
+{
+	struct route_files *now = job->now.files ? route_files_ref(job->now.files) : NULL;
+	char *why = NULL, *again = NULL;
+	struct routing *routing = compute(job, engine, &why);
+
+	if (!routing && can_hold(job, engine)) {
+		use_files(job, job->used.files);
+		routing = compute(job, engine, &again);
+		if (routing)
+			job->held_for = g_steal_pointer(&why);
+		else
+			use_files(job, now);
+	}
+	if (!routing)
+		g_string_append_printf(job->failures, "%s%s", job->failures->len ? "; " : "",
+				       why);
+	route_files_unref(now);
+	g_free(why);
+	g_free(again);
+	return routing;
+}
+
+static void on_computed(struct message *message);
+
+static void run_job(struct message *message)
+{
+	struct route_job *job = (struct route_job *)message;
+
+	for (guint i = 0; i < job->attempts->len && !job->routing; i++) {
+		const struct attempt *attempt = &g_array_index(job->attempts, struct attempt, i);
+
+		job->now.roots_found = attempt->find_roots;
+		job->routing = compute_or_hold(job, attempt->engine);
+	}
+	job->message.run = on_computed;
+	actor_post(job->sm->actor, &job->message);
+}
+
+static void drop_job(struct message *message)
+{
+	job_free((struct route_job *)message);
+}
+
+/* ---- on the sm actor ---- */
+
+static void on_computed(struct message *message)
+{
+	struct route_job *job = (struct route_job *)message;
+	struct sm *sm = job->sm;
+
+	if (job->serial != sm->sweep.serial) {
+		job_free(job);
+		return;
+	}
+	if (sm->routes->job)
+		job_free(sm->routes->job);
+	sm->routes->job = job;
+	sm->sweep.pending--;
+	sweep_advance(sm);
+}
+
+/* Files that say the same as those that the routes were made by count as these. */
+static struct route_files *files_now(struct sm *sm)
+{
+	struct route_files *files = slot_take(&sm->context->route_files);
+	struct route_files *used = sm->routes->used.files;
+
+	if (!files || !used || !route_files_same(files, used))
+		return files;
+	route_files_unref(files);
+	return route_files_ref(used);
+}
+
+enum step_result step_route(struct sm *sm)
+{
+	struct route_job *job = g_new0(struct route_job, 1);
+
+	job->sm = sm;
+	job->serial = sm->sweep.serial;
+	job->log = sm->log;
+	job->fabric = fabric_ref(sm->fabric);
+	job->now = (struct choice){.files = files_now(sm), .options = options_ref(sm->options)};
+	job->used = choice_copy(&sm->routes->used);
+	job->old = sm->routing ? routing_ref(sm->routing) : NULL;
+	job->anew = sm->routes->anew;
+	job->attempts = engines_to_try(sm->options);
+	job->failures = g_string_new(NULL);
+	job->message.run = run_job;
+	job->message.drop = drop_job;
+	sm->sweep.pending++;
+	pool_post(sm->context->pool, &job->message);
+	return STEP_NEXT;
 }
 
 /* Into the log when it is new; heavy sweeps find the same again and again. */
@@ -103,14 +390,14 @@ static void say_once(struct sm *sm, char **told, char *text)
 
 static void tell_credit_loop(struct sm *sm, const struct routing *routing, const char *witness)
 {
-	if (witness && !sm->credit_loop)
+	if (witness && !sm->routes->credit_loop)
 		log_error(sm->log,
 			  "routes of %s have a credit loop, the fabric can deadlock under load "
 			  "(routing engine updn has none): %s", routing->engine, witness);
-	else if (!witness && sm->credit_loop)
+	else if (!witness && sm->routes->credit_loop)
 		log_info(sm->log, "routes of %s have no credit loop", routing->engine);
-	g_free(sm->credit_loop);
-	sm->credit_loop = g_strdup(witness);
+	g_free(sm->routes->credit_loop);
+	sm->routes->credit_loop = g_strdup(witness);
 }
 
 static void tell_routing(struct sm *sm, const struct routing *routing, enum route_way way,
@@ -128,218 +415,87 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 				       text->len ? "; " : "", routing->engine, verdict->discarded,
 				       routing->aside ? ", or as the engine told," : "");
 	if (way > ROUTE_REPAIRED || verdict->discarded)
-		say_once(sm, &sm->told_note, text->len ? g_strdup(text->str) : NULL);
+		say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict->max_hops, verdict->paths);
 }
 
-/* Whether this table may reach the switches; if not, why. */
-static bool judge(struct sm *sm, const struct routing *routing, enum route_way way, char **why)
-{
-	struct route_verdict verdict;
-	bool good = route_verify_by(sm->fabric, routing, threads_for(sm), &verdict);
-	const char *witness = verdict.witness ? verdict.witness : "no witness";
-
-	if (good) {
-		tell_credit_loop(sm, routing, verdict.acyclic ? NULL : witness);
-		tell_routing(sm, routing, way, &verdict);
-	} else {
-		*why = g_strdup_printf("its routes are wrong and not used: %s", witness);
-	}
-	route_verdict_clear(&verdict);
-	return good;
-}
-
-/* Whether options and files said the same when the older routes were made. */
-static bool same_choice(const struct sm *sm, bool find_roots)
-{
-	const struct options *now = sm->options, *old = sm->routed_for;
-
-	return old && sm->route_files == sm->routed_by && sm->roots_found == find_roots &&
-	       now->scatter_ports == old->scatter_ports &&
-	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
-	       now->port_shifting == old->port_shifting &&
-	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
-	       now->max_reverse_hops == old->max_reverse_hops &&
-	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
-	       now->connect_roots == old->connect_roots;
-}
-
-static void take_routing(struct sm *sm, struct routing *routing, bool find_roots)
-{
-	routing_unref(sm->routing);
-	route_files_unref(sm->routed_by);
-	options_unref(sm->routed_for);
-	sm->routed_by = sm->route_files ? route_files_ref(sm->route_files) : NULL;
-	sm->routed_for = options_ref(sm->options);
-	sm->routing = routing;
-	sm->roots_found = find_roots;
-	sm->reroute = false;
-}
-
-/* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
-static struct routing *renew(struct sm *sm, const struct attempt *attempt,
-			     const struct routing *old, enum route_way *way, char **why)
-{
-	static const char *const ways[] = {
-		[ROUTE_SAME] = "as they were",
-		[ROUTE_REPAIRED] = "repaired",
-		[ROUTE_KEPT] = "computed, and what was good before kept",
-		[ROUTE_ANEW] = "computed",
-	};
-	g_autoptr(GError) error = NULL;
-	struct route_input input;
-	struct routing *routing;
-
-	route_files_input(sm->route_files, sm->options, &input);
-	input.threads = threads_for(sm);
-	if (attempt->find_roots)
-		input.n_roots = 0;
-	routing = routing_renew(attempt->engine, sm->fabric, &input, old, way, &error);
-	if (!routing) {
-		*why = g_strdup(error->message);
-		return NULL;
-	}
-	log_verbose(sm->log, "%s: routes %s", routing->engine, ways[*way]);
-	if (judge(sm, routing, *way, why))
-		return routing;
-	routing_unref(routing);
-	return NULL;
-}
-
-/*
- * The engine's tables if they may be programmed, or NULL and why. The operator's reroute starts
- * afresh.
- */
-static struct routing *compute(struct sm *sm, const struct attempt *attempt, char **why)
-{
-	bool afresh = sm->reroute || !same_choice(sm, attempt->find_roots);
-	g_autofree char *first = NULL;
-	struct routing *routing;
-	enum route_way way;
-
-	routing = renew(sm, attempt, afresh ? NULL : sm->routing, &way, &first);
-	if (!routing && way != ROUTE_ANEW) {
-		log_error(sm->log, "routing engine %s starts afresh: %s",
-			  attempt->engine->name, first);
-		g_clear_pointer(&first, g_free);
-		routing = renew(sm, attempt, NULL, &way, &first);
-	}
-	if (!routing)
-		*why = g_strdup_printf("%s: %s", attempt->engine->name, first);
-	return routing;
-}
-
-static void use_files(struct sm *sm, struct route_files *files)
-{
-	route_files_unref(sm->route_files);
-	sm->route_files = files ? route_files_ref(files) : NULL;
-}
-
-/*
- * If the engine in use can do nothing with what the files say since they were read again, then it
- * goes on with what they said before: another engine would change all routes for a mistake in a
- * file. Never a mixture of both.
- */
-static struct routing *compute_or_hold(struct sm *sm, const struct attempt *attempt,
-				       char **why, bool *held)
-{
-	struct route_files *now = sm->route_files;
-	struct routing *routing = compute(sm, attempt, why);
-	g_autofree char *again = NULL;
-
-	*held = false;
-	if (routing || !sm->routing || !sm->routed_by || sm->routed_by == now ||
-	    strcmp(sm->routing->engine, attempt->engine->name) != 0 ||
-	    sm->roots_found != attempt->find_roots)
-		return routing;
-	route_files_ref(now);
-	use_files(sm, sm->routed_by);
-	routing = compute(sm, attempt, &again);
-	*held = routing != NULL;
-	if (!routing)
-		use_files(sm, now);
-	route_files_unref(now);
-	return routing;
-}
-
-/* Files that say the same as those that the routes were made by count as these. */
-static void take_files(struct sm *sm)
-{
-	struct route_files *files = slot_take(&sm->context->route_files);
-
-	if (files && sm->routed_by && route_files_same(files, sm->routed_by))
-		use_files(sm, sm->routed_by);
-	else
-		use_files(sm, files);
-	route_files_unref(files);
-}
-
-static void tell_strangers(struct sm *sm)
+static void tell_unknown(struct sm *sm, const struct choice *choice)
 {
 	struct route_input input;
 
-	route_files_input(sm->route_files, sm->options, &input);
-	say_once(sm, &sm->told_strangers, strangers_tell(sm->fabric, &input));
+	route_files_input(choice->files, choice->options, &input);
+	say_once(sm, &sm->routes->told_unknown, unknown_guids_tell(sm->fabric, &input));
 }
 
-/* Takes both texts. Said when they or the engine in use change; status shows them always. */
-static void tell_failures(struct sm *sm, const struct routing *routing, bool find_roots,
-			  char *fallback, char *held)
+static void tell_held(struct sm *sm, char *held)
 {
+	struct routes *routes = sm->routes;
+
+	if (held && g_strcmp0(held, routes->held))
+		log_error(sm->log, "what the files of the routing options said before stays: %s",
+			  held);
+	if (!held && routes->held)
+		log_info(sm->log, "the files of the routing options are in use as they are now");
+	g_free(routes->held);
+	routes->held = held;
+}
+
+/* Said when they or the engine in use change; status shows them always. */
+static void tell_failures(struct sm *sm, const struct route_job *job)
+{
+	struct routes *routes = sm->routes;
+	const struct routing *routing = job->routing;
+	char *fallback = job->failures->len ? g_strdup(job->failures->str) : NULL;
 	bool same = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine) &&
-		    sm->roots_found == find_roots && !g_strcmp0(fallback, sm->fallback);
+		    routes->used.roots_found == job->now.roots_found &&
+		    !g_strcmp0(fallback, routes->fallback);
 
 	if (fallback && routing) {
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
 		       "falling back to routing engine %s%s", routing->engine,
-		       find_roots ? " with roots that it finds" : "");
+		       job->now.roots_found ? " with roots that it finds" : "");
 	}
-	if (!fallback && sm->fallback)
+	if (!fallback && routes->fallback)
 		log_info(sm->log, "routing engine %s, first of the list, is in use again",
 			 routing->engine);
-	if (held && g_strcmp0(held, sm->held))
-		log_error(sm->log, "what the files of the routing options said before stays: %s",
-			  held);
-	if (!held && sm->held)
-		log_info(sm->log, "the files of the routing options are in use as they are now");
-	g_free(sm->fallback);
-	sm->fallback = fallback;
-	g_free(sm->held);
-	sm->held = held;
+	g_free(routes->fallback);
+	routes->fallback = fallback;
 }
 
-enum step_result step_route(struct sm *sm)
+/* Its choice becomes the one in use. */
+static void take_routing(struct sm *sm, struct route_job *job)
 {
-	g_autoptr(GArray) attempts = engines_to_try(sm);
-	GString *failures = g_string_new(NULL);
-	struct routing *routing = NULL;
-	char *held_for = NULL;
-	bool held = false, find_roots = false;
+	routing_unref(sm->routing);
+	sm->routing = g_steal_pointer(&job->routing);
+	choice_clear(&sm->routes->used);
+	sm->routes->used = job->now;
+	job->now = (struct choice){0};
+	sm->routes->anew = false;
+}
 
-	take_files(sm);
-	for (guint i = 0; i < attempts->len && !routing; i++) {
-		const struct attempt *attempt = &g_array_index(attempts, struct attempt, i);
-		char *why = NULL;
+enum step_result step_take_routes(struct sm *sm)
+{
+	struct route_job *job = g_steal_pointer(&sm->routes->job);
+	const struct route_verdict *verdict = &job->verdict;
+	bool good = job->routing != NULL;
 
-		find_roots = attempt->find_roots;
-		routing = compute_or_hold(sm, attempt, &why, &held);
-		if (held)
-			held_for = g_steal_pointer(&why);
-		else if (!routing)
-			g_string_append_printf(failures, "%s%s", failures->len ? "; " : "", why);
-		g_free(why);
-	}
-	tell_strangers(sm);
-	tell_failures(sm, routing, find_roots, g_string_free(failures, !failures->len), held_for);
-	if (!routing) {
+	tell_unknown(sm, &job->now);
+	tell_failures(sm, job);
+	tell_held(sm, g_steal_pointer(&job->held_for));
+	if (good) {
+		const char *witness = verdict->witness ? verdict->witness : "no witness";
+
+		tell_credit_loop(sm, job->routing, verdict->acyclic ? NULL : witness);
+		tell_routing(sm, job->routing, job->way, verdict);
+		take_routing(sm, job);
+	} else {
 		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",
-			   sm->fallback ? sm->fallback : "none is named");
-		return STEP_ABORT;
+			   sm->routes->fallback ? sm->routes->fallback : "none is named");
 	}
-	take_routing(sm, routing, find_roots);
-	return STEP_NEXT;
+	job_free(job);
+	return good ? STEP_NEXT : STEP_ABORT;
 }
 
 /* Whether routing and partitions made for one of them mean the same in the other. */
@@ -378,16 +534,17 @@ static void freeze_again(struct sm *sm)
 
 enum step_result step_publish(struct sm *sm)
 {
+	const struct choice *used = &sm->routes->used;
 	struct subnet *subnet;
 
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
-	subnet->route_files = sm->routed_by ? route_files_ref(sm->routed_by) : NULL;
-	subnet->roots_found = sm->roots_found;
+	subnet->route_files = used->files ? route_files_ref(used->files) : NULL;
+	subnet->roots_found = used->roots_found;
 	subnet->errors = sm->sweep.errors != 0;
-	subnet->credit_loop = g_strdup(sm->credit_loop);
-	subnet->fallback = g_strdup(sm->fallback);
-	subnet->held = g_strdup(sm->held);
+	subnet->credit_loop = g_strdup(sm->routes->credit_loop);
+	subnet->fallback = g_strdup(sm->routes->fallback);
+	subnet->held = g_strdup(sm->routes->held);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);

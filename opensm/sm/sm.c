@@ -23,7 +23,7 @@ static void on_groups_changed(void *arg, uint64_t serial)
 
 static void on_inventory_wanted(void *arg, uint64_t want)
 {
-	survey_want(arg, want);
+	table_reader_want(arg, want);
 }
 
 static void on_sweep_allowed(void *arg, uint64_t allowed)
@@ -40,7 +40,7 @@ static void on_options_changed(void *arg, uint64_t value)
 static void on_descriptions_wanted(void *arg, uint64_t value)
 {
 	(void)value;
-	details_forget_descriptions(arg);
+	descriptions_forget(arg);
 }
 
 static void run_in_actor(struct sm *sm)
@@ -69,12 +69,18 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
 	sm->builder->self_check = context->self_check;
-	sm->here = g_new0(struct builder_node, 1);
-	sm->here->ports = g_new0(struct builder_port, 1);
+	sm->local = g_new0(struct builder_node, 1);
+	sm->local->ports = g_new0(struct builder_port, 1);
+	builder_hold(sm->local);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
-	sm->survey = survey_new(sm);
+	sm->routes = routes_new();
+	sm->program = program_new();
+	sm->suspects = g_ptr_array_new();
+	sm->table_reader = table_reader_new(sm);
+	sm->audit = audit_new(sm);
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
+	health_init(sm);
 	run_in_actor(sm);
 	return sm;
 }
@@ -113,23 +119,19 @@ void sm_stop(struct sm *sm)
 void sm_free(struct sm *sm)
 {
 	actor_free(sm->actor);
-	survey_free(sm->survey);
+	silence_forget(sm);
+	g_ptr_array_unref(sm->suspects);
+	table_reader_free(sm->table_reader);
+	audit_free(sm->audit);
+	health_free(sm);
+	routes_free(sm->routes);
+	program_free(sm->program);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
-	routing_unref(sm->programmed);
-	g_free(sm->credit_loop);
-	g_free(sm->fallback);
-	g_free(sm->held);
-	g_free(sm->told_note);
-	g_free(sm->told_strangers);
-	route_files_unref(sm->route_files);
-	route_files_unref(sm->routed_by);
-	options_unref(sm->routed_for);
-	options_unref(sm->settled_for);
+	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
 	builder_free(sm->builder);
-	g_free(sm->here->ports);
-	g_free(sm->here);
+	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);

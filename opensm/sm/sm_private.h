@@ -15,36 +15,63 @@
 #include "sm/sm.h"
 
 enum step_result {
-	STEP_NEXT,  /* go on at once */
-	STEP_WAIT,  /* go on when every SMP of the step was answered or given up */
-	STEP_AGAIN, /* the same step again then */
+	STEP_NEXT,  /* go on when every SMP of the step was answered or given up */
+	STEP_AGAIN, /* the same step again when no more than the slow SMPs are out */
+	STEP_LATER, /* the same step again whenever an SMP came back, or something was marked */
 	STEP_ABORT, /* end the sweep with an error */
 };
 
+/* The sweep that runs. */
 struct sweep {
+	uint64_t serial;      /* from 1; its SMPs and jobs bear it */
 	enum sweep_kind kind; /* SWEEP_KIND_NONE: no sweep runs */
 	unsigned int reasons; /* that it was begun for */
 	unsigned int step;
-	bool again;
-	bool at_step;	      /* inside a step function: completions do not go on by themselves */
-	unsigned int pending; /* SMPs of this step that are out */
+	unsigned int layers; /* of marked nodes that it has read */
+	unsigned int round; /* how often the step has run before: STEP_AGAIN adds one */
+	enum step_result result; /* of the step function when it was called last */
+	bool at_step;	    /* inside a step function: completions do not go on by themselves */
+	unsigned int pending; /* SMPs and jobs of this sweep that are out */
+	unsigned int slow;    /* of these: to nodes that did not answer at first (silence.c) */
 	unsigned int errors;
 	uint64_t started_ns, step_started_ns;
-	uint64_t smps_before, retries_before; /* counters at its start */
-	bool lost_link;			      /* LID routes may lead over a dead link */
-	bool twins;			      /* two nodes with one GUID were met */
-	unsigned int round; /* how often the step has run before: STEP_AGAIN adds one */
 };
 
-/* The SM that the own port was configured by, if that is not this one. */
-struct rival {
+/* When and why the next sweep begins: sweep.c. */
+struct schedule {
+	unsigned int reasons; /* enum sweep_reason */
+	bool inhibited;	      /* none may begin */
+	bool discovered; /* a heavy discovery was completed: changes can be followed from there */
+	bool succeeded;	 /* a sweep has ended without errors */
+	bool up;	 /* the last one did, and no node is sick */
+	unsigned int failures;	/* sweeps with errors in a row */
+	unsigned int cancelled; /* sweeps in a row */
+	struct timer interval;
+	struct timer settle;   /* gathers traps that come together */
+	struct bucket provoked; /* sweeps that traps and the like may still cause */
+	struct options *settled_for; /* options by which the fabric was last all as it should be */
+	uint16_t settled_lid;	     /* and the LID of the SM then */
+};
+
+/* The SM that the own port was configured by, if that is not this one: other_sm.c. */
+struct other_sm {
 	uint16_t lid; /* 0: there is none */
 	uint64_t guid;
 	uint8_t priority;
 	bool is_master;
 };
 
-struct survey;
+/* How LIDs were assigned last: lid.c. */
+struct lid_state {
+	uint64_t arrivals; /* of the builder then */
+	uint16_t last;	   /* what the switches could forward */
+	bool short_of;	   /* not every endport got LIDs of its own */
+};
+
+struct routes;	     /* routing.c */
+struct program;	     /* program.c */
+struct table_reader; /* table_reader.c */
+struct audit;	     /* audit.c */
 
 struct sm {
 	struct context *context;
@@ -53,49 +80,40 @@ struct sm {
 	struct vendor *vendor;
 	struct actor *actor;
 	struct options *options; /* of this sweep */
+
+	/* what is: the subnet as far as it is known */
 	struct builder *builder;
-	struct builder_node *here; /* stands for the SM's own node until that is known: no hops */
+	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
-	struct survey *survey; /* tables read for the SA */
-	struct sweep sweep;
-	unsigned int reasons; /* why the next sweep is wanted */
-	bool inhibited;	      /* none may begin */
-	struct timer interval;
-	struct timer settle;	   /* gathers traps that come together */
-	struct bucket trap_sweeps; /* sweeps that traps may still cause */
-	struct rival rival;
-	bool standing_aside; /* another SM is MASTER */
-	bool first_sweep_done;
-	bool up;	       /* the last sweep had no errors */
-	unsigned int failures; /* sweeps with errors in a row */
 
-	/* of the last sweep after which all was as it should be */
-	struct options *settled_for;
-	uint16_t settled_lid; /* of the SM */
-	bool names_wanted;    /* again, since a sweep looked which are missing */
-
-	/* values of this sweep; kept for the next */
+	/* what should be: values of this sweep, kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
-	struct route_files *route_files; /* of the computation at hand */
-	struct route_files *routed_by;	 /* of that of routing */
-	struct options *routed_for;	 /* likewise */
-	bool roots_found; /* routing goes by other roots than those files name */
-	bool reroute; /* the operator wants routes computed anew, and they were not yet */
-	struct routing *programmed; /* whose rows the nodes point to */
-	uint64_t programs;	    /* its number */
 	struct partitions *partitions;
-	char *credit_loop, *fallback, *held; /* as in struct subnet */
-	char *told_note, *told_strangers;    /* what the log said last of the routes and files */
 	uint64_t partitions_shape; /* of the fabric that they were made for */
-	uint64_t lids_arrivals;	   /* of the builder when LIDs were assigned last */
-	uint16_t lids_last;	   /* what the switches could forward then */
-	bool lids_short;	   /* not every endport got LIDs of its own */
-	uint16_t mlid_top; /* highest MLID ever programmed */
+	uint16_t mlid_top;	   /* highest MLID ever programmed */
 
+	struct sweep sweep;
+	struct schedule schedule;
+	struct other_sm other_sm;
+	struct lid_state lids;
+	struct routes *routes;
+	struct program *program;
+	struct table_reader *table_reader;
+	struct audit *audit;
+	bool names_wanted; /* again, since a sweep looked which are missing */
+
+	/* health.c, silence.c */
+	GPtrArray *sick;      /* nodes */
+	struct timer retry;   /* of the first of them */
+	GPtrArray *suspects;  /* struct suspect */
+	struct log_limit error_log;
+
+	/* trap.c */
 	uint32_t act_count; /* SMInfo ActCount */
-	struct log_limit trap_log, error_log;
+	struct log_limit trap_log;
 	GHashTable *trap_sources; /* LID -> struct bucket */
+
 	sm_progress_fn *show;
 	void *show_arg;
 };
@@ -104,13 +122,23 @@ struct sm {
 struct sm_request {
 	struct mad_request mad;
 	struct sm *sm;
-	struct builder_node *node;
+	struct builder_node *node; /* held */
 	struct builder_port *port; /* what it is about; NULL: the node */
 	uint32_t block;
-	uint64_t sent; /* digest of what a Set carries: the answer overwrites it */
+	uint32_t epoch;	 /* of the node's tables when it was made */
+	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
+	uint8_t state;	 /* PortState that a Set asks for */
+	bool beyond;	 /* asks whoever is at the other end of the port's cable */
+	bool aside;	 /* of no sweep */
+	bool inquiry;	 /* of silence.c */
+	bool belief;	 /* done tells what the hardware holds: called however late it is */
+	bool reread;	 /* part of reading its node, which is to be read again if it is lost */
+	bool slow;	 /* counted in sweep.slow */
+	bool in_earnest; /* silence.c has no objection: all tries */
 	bool unreachable;
-	bool aside; /* of no sweep: when it comes back, node and port are NULL */
-	unsigned int rounds;			  /* how often all retries were used up */
+	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
+	uint8_t ways;	    /* how often it was handed to mad/ again */
+	unsigned int tries; /* that left this node */
 	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
 };
 
@@ -119,11 +147,13 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 /* The same to one port, by way of that port if it is one of a CA. */
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
 				   uint16_t attribute, uint32_t modifier);
+/* Get(NodeInfo) of whoever is at the other end of the port's cable. */
+struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port);
 void sm_request_send(struct sm_request *request);
 /* A Get whose answer goes to done. */
 void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
 	    void (*done)(struct sm_request *request));
-/* "Set(PortInfo) 3 of NAME (0xGUID): timeout" counted as an error of the sweep. */
+/* "NAME (0xGUID): Set(PortInfo) 3: no answer to 9 tries", a fault of the node. */
 void sm_request_failed(const struct sm_request *request);
 static inline bool sm_request_ok(const struct sm_request *request)
 {
@@ -131,18 +161,50 @@ static inline bool sm_request_ok(const struct sm_request *request)
 }
 
 /* Keeps the block of a table that answered a Get or Set; false if there was no good answer. */
-bool sm_block_read(struct sm_request *request, struct builder_table *table,
+bool sm_block_read(struct sm_request *request, struct trust_table *table,
 		   const struct wire_type *type);
-/* The same after a Set: without a good answer nobody knows what the block holds, and that failed.
- */
-void sm_block_written(struct sm_request *request, struct builder_table *table,
+/* Sends a Set of a block, of which nothing is known until the answer is there. */
+void sm_block_send(struct sm_request *request, struct trust_table *table);
+/* What came of it. */
+void sm_block_written(struct sm_request *request, struct trust_table *table,
 		      const struct wire_type *type);
 
-/* An error of the sweep: it goes on, but the subnet is not up at its end. */
+/* An error of the sweep, and of no node: it goes on, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* "NAME (0xGUID)"; returns buffer. */
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
 #define SM_NAME_SIZE 128
+
+/* silence.c: a request that got no answer at first is kept and handed on later; false: it is not */
+bool silence_take(struct sm_request *request);
+/* The node was looked into just now, and is silent behind a link that is up. */
+bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
+void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is dropped */
+/* What it does with them: with all tries, or on another way with the first ones; or not at all. */
+void sm_request_again(struct sm_request *request, bool other_way);
+void sm_request_drop(struct sm_request *request);
+
+/* ---- reach.c: how SMPs get somewhere. False: there is no way. ---- */
+bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route *route);
+bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route);
+bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
+/* Known tables lead from the SM to the node's LID and back. */
+bool reach_by_lid(const struct sm *sm, struct builder_node *node);
+/* An SMP was answered; fell_back: by the directed route, when the other had failed. */
+void reach_result(struct sm *sm, struct builder_node *node, bool fell_back);
+
+/* ---- health.c ---- */
+void health_init(struct sm *sm);
+void health_free(struct sm *sm);
+/* An error of the sweep that this node caused: it is tried again later. */
+void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+/* The same of what the subnet can do without: true if by now it is no error any more. */
+bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+void health_mark_due(struct sm *sm);   /* a partial sweep begins: who is to be tried again? */
+void health_sweep_ended(struct sm *sm); /* who is well? */
+unsigned int health_errors(const struct sm *sm); /* sick nodes, without those left out */
 
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);
@@ -150,7 +212,12 @@ void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
-void sweep_advance(struct sm *sm); /* an SMP of the step came back */
+void sweep_advance(struct sm *sm); /* an SMP or a job of it came back */
+static inline bool sweep_runs(const struct sm *sm)
+{
+	return sm->sweep.kind != SWEEP_KIND_NONE;
+}
+bool sweep_is_discovering(const struct sm *sm); /* what is marked now it will look at */
 /*
  * True if only nodes that were touched, and the ports at the other ends of their cables, can be
  * other than they should be.
@@ -161,27 +228,43 @@ bool sweep_is_local(const struct sm *sm);
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);
 #include "sm/steps.def"
 
-/* details.c */
-void details_description(struct sm *sm, struct builder_node *node);
-/* Has a sweep read the NodeDescriptions of all nodes again. */
-void details_forget_descriptions(struct sm *sm);
+/* description.c */
+void description_get(struct sm *sm, struct builder_node *node);
+void descriptions_forget(struct sm *sm); /* has a sweep read those of all nodes again */
 /* discover.c */
-/* Asks again behind ports that are up but where nobody answered: a change if one does. */
-void discover_silent(struct sm *sm, struct builder_node *node);
+/* Whether a SwitchInfo just read says that the switch holds the tables it was given. */
+bool switch_kept_tables(const struct builder_node *node, const struct iba_switch_info *now);
+/* settle.c: its PortStateChange is clear, so its ports are as they were last set. */
+void switch_is_calm(struct builder_node *node);
+void port_info_seen(struct sm_request *request); /* a Get(PortInfo) was answered */
+bool link_is_up(const struct builder_port *port);
 /* routing.c: the switch with that index in sm->fabric. */
 struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
-/* link.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
-bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
-void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
+struct routes *routes_new(void);
+void routes_free(struct routes *routes);
+void routes_compute_anew(struct sm *sm); /* the operator wants it */
+/* port.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
+bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
+void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state);
-/* program.c: Set(SwitchInfo); the answer is kept. */
+/* program.c */
+struct program *program_new(void);
+void program_free(struct program *program);
+/* Set(SwitchInfo); the answer is kept. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
-/* inventory.c: tables that the SA wants to know, read between sweeps. */
-struct survey *survey_new(struct sm *sm);
-void survey_free(struct survey *survey);
-void survey_want(struct sm *sm, uint64_t want); /* inventory_want */
-void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
-void survey_sweep_ended(struct sm *sm, enum sweep_kind kind);
+/* table_reader.c: tables that the SA wants to know, read between sweeps. */
+struct table_reader *table_reader_new(struct sm *sm);
+void table_reader_free(struct table_reader *reader);
+void table_reader_want(struct sm *sm, uint64_t want); /* inventory_want */
+void table_reader_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
+void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind);
+/* audit.c: blocks are read back between sweeps and compared with what is known of them. */
+struct audit *audit_new(struct sm *sm);
+void audit_free(struct audit *audit);
+/* A Set was sent more than once: an old one may arrive yet. */
+void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
+		 uint16_t attribute, uint32_t block);
+void audit_sweep_ended(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */

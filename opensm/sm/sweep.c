@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs and
- * returns; the loop goes on when all of them came back. Reasons for the next sweep gather in
- * sm->reasons; plan.c turns them into the kind of sweep, which picks the steps.
+ * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs, or a job
+ * to the pool, and returns; the loop goes on when all of them came back. Reasons for the next sweep
+ * gather in sm->schedule; plan.c turns them into the kind of sweep, which picks the steps.
+ *
+ *	         reasons, their patience over          last step, or STEP_ABORT
+ *	  IDLE ------------------------------> RUNNING -----------------------> IDLE
+ *	   ^                                     |  a cable was lost, a trap:
+ *	   |                                     |   while it discovers: looked at by this sweep
+ *	   +--------- sweep_cancel() ------------+   after that: cancelled, and a partial one begins
+ *
+ * A sweep has a number. Its SMPs and jobs bear it; what comes back with an older number moves
+ * nothing, so a sweep can be cancelled at any moment.
  */
 #include "sm/sm_private.h"
 
@@ -14,6 +23,11 @@ struct step {
 
 static const struct step steps[] = {
 #define STEP(name, function, kinds, text) {#name, function, kinds},
+#include "sm/steps.def"
+};
+
+enum {
+#define STEP(name, function, kinds, text) STEP_INDEX_##name,
 #include "sm/steps.def"
 };
 
@@ -56,36 +70,29 @@ void sweep_flag(struct sm *sm, unsigned int flag, bool on)
 		atomic_fetch_and(&sm->context->sweep, ~flag);
 }
 
-/* When to look again: soon after errors, else after sweep_interval. */
+/* When to look again: soon if there is no subnet to look at, else after sweep_interval. */
 static void start_interval(struct sm *sm)
 {
 	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
-	uint64_t retry = RETRY_FIRST_NS << MIN(sm->failures, 10u);
+	uint64_t retry = RETRY_FIRST_NS << MIN(sm->schedule.failures, 10u);
 
-	if (sm->standing_aside)
+	if (sm->other_sm.is_master)
 		delay = RETRY_MAX_NS;
-	else if (sm->failures)
+	else if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, RETRY_MAX_NS);
 	if (delay)
-		timer_start(&sm->interval, delay);
+		timer_start(&sm->schedule.interval, delay);
 }
 
 static void announce_up(struct sm *sm)
 {
-	if (!sm->up || !sm->first_sweep_done)
+	if (!sm->schedule.up)
 		log_sys(sm->log, "SUBNET UP");
 	else
 		log_info(sm->log, "SUBNET UP");
-	sm->up = true;
-	sm->first_sweep_done = true;
+	sm->schedule.up = true;
+	sm->schedule.succeeded = true;
 	sweep_flag(sm, SWEEP_FLAG_UP_BEFORE, true);
-}
-
-static void end_light(struct sm *sm)
-{
-	counter_inc(&sm->context->counters, sweeps_light);
-	if (sm->sweep.errors)
-		sm->reasons |= SWEEP_HEAVY;
 }
 
 static void count_sweep(struct counters *counters, enum sweep_kind kind)
@@ -100,6 +107,9 @@ static void count_sweep(struct counters *counters, enum sweep_kind kind)
 	case SWEEP_KIND_GROUPS:
 		counter_inc(counters, sweeps_multicast);
 		break;
+	case SWEEP_KIND_LIGHT:
+		counter_inc(counters, sweeps_light);
+		break;
 	default:
 		counter_inc(counters, sweeps_heavy);
 	}
@@ -110,17 +120,38 @@ bool sweep_is_local(const struct sm *sm)
 	const struct builder *builder = sm->builder;
 
 	return sm->sweep.kind == SWEEP_KIND_PARTIAL && !builder->all_touched &&
-	       sm->options == sm->settled_for && builder->sm_port &&
-	       builder->sm_port->lid == sm->settled_lid;
+	       sm->options == sm->schedule.settled_for && builder->sm_port &&
+	       builder->sm_port->lid == sm->schedule.settled_lid;
 }
 
 static void all_is_well(struct sm *sm)
 {
+	struct schedule *schedule = &sm->schedule;
+
 	if (!sm->names_wanted)
 		builder_settled(sm->builder);
-	options_unref(sm->settled_for);
-	sm->settled_for = options_ref(sm->options);
-	sm->settled_lid = sm->builder->sm_port->lid;
+	options_unref(schedule->settled_for);
+	schedule->settled_for = options_ref(sm->options);
+	schedule->settled_lid = sm->builder->sm_port->lid;
+}
+
+static void end_with_errors(struct sm *sm)
+{
+	counter_inc(&sm->context->counters, sweeps_failed);
+	sm->schedule.failures++;
+	sm->schedule.up = false;
+	log_sys(sm->log, "ERRORS DURING INITIALIZATION");
+}
+
+static void end_well(struct sm *sm)
+{
+	const unsigned int whole = SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL;
+
+	sm->schedule.failures = 0;
+	if (sm->sweep.kind & whole)
+		all_is_well(sm);
+	if (sm->sweep.kind & (whole | SWEEP_KIND_REROUTE) && !health_errors(sm))
+		announce_up(sm);
 }
 
 static void end_full(struct sm *sm)
@@ -128,48 +159,37 @@ static void end_full(struct sm *sm)
 	const struct sweep *sweep = &sm->sweep;
 	uint64_t took = actor_now(sm->actor) - sweep->started_ns;
 
-	count_sweep(&sm->context->counters, sweep->kind);
 	log_info(sm->log, "%s sweep: %.1f ms, %u errors", plan_kind_name(sweep->kind),
 		 took / (double)NS_PER_MS, sweep->errors);
-	if (sweep->errors) {
-		counter_inc(&sm->context->counters, sweeps_failed);
-		sm->failures++;
-		sm->up = false;
-		sm->reasons |= SWEEP_ERRORS;
-		log_sys(sm->log, "ERRORS DURING INITIALIZATION");
-		return;
-	}
-	sm->failures = 0;
-	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
-		all_is_well(sm);
-	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE))
-		announce_up(sm);
+	if (sweep->errors)
+		end_with_errors(sm);
+	else
+		end_well(sm);
+	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
+		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
 }
 
-/*
- * Whether others than the operator can cause the sweep as often as they like: by traps, and by
- * joins while errors make every sweep a heavy one.
- */
+/* Whether others than the operator can cause the sweep as often as they like. */
 static bool is_provoked(unsigned int reasons)
 {
-	return reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT) ||
-	       (reasons & SWEEP_GROUPS && reasons & SWEEP_ERRORS);
+	return reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT | SWEEP_CHANGE);
 }
 
 /* How long the reasons at hand may wait: traps for their like, and for the rate of such sweeps. */
 static uint64_t patience(const struct sm *sm)
 {
-	const unsigned int gathered =
-		SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT | SWEEP_GROUPS | SWEEP_ERRORS;
+	const struct schedule *schedule = &sm->schedule;
+	const unsigned int gathered = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT |
+				      SWEEP_GROUPS | SWEEP_ERRORS | SWEEP_CHANGE;
 	uint64_t now = actor_now(sm->actor);
 
-	if (sm->reasons & ~gathered)
+	if (schedule->reasons & ~gathered)
 		return 0;
-	if (!is_provoked(sm->reasons))
+	if (!is_provoked(schedule->reasons))
 		return SETTLE_NS;
-	if (bucket_is_full(&sm->trap_sweeps, now))
+	if (bucket_is_full(&schedule->provoked, now))
 		return SETTLE_QUIET_NS;
-	return MAX(SETTLE_NS, bucket_wait(&sm->trap_sweeps, now));
+	return MAX(SETTLE_NS, bucket_wait(&schedule->provoked, now));
 }
 
 static void announce_done(struct sm *sm)
@@ -183,30 +203,43 @@ static void announce_done(struct sm *sm)
 	};
 
 	sweep_flag(sm, SWEEP_FLAG_RUNNING | SWEEP_FLAG_HOP0 | SWEEP_FLAG_TAKING_OVER, false);
-	sweep_flag(sm, SWEEP_FLAG_ERRORS, !sm->up);
+	sweep_flag(sm, SWEEP_FLAG_ERRORS, !sm->schedule.up);
 	event_emit(&sm->context->bus, EVENT_SWEEP_DONE, sweep_done_pack(&done));
+}
+
+/* What is still out of it moves nothing any more. */
+static void leave_sweep(struct sm *sm)
+{
+	if (sm->sweep.pending)
+		mad_cancel(sm->mad, sm->sweep.serial);
+	sm->sweep.serial++;
+	sm->sweep.kind = SWEEP_KIND_NONE;
+	silence_forget(sm);
 }
 
 static void end_sweep(struct sm *sm)
 {
+	struct schedule *schedule = &sm->schedule;
 	enum sweep_kind kind = sm->sweep.kind;
 	bool light = kind == SWEEP_KIND_LIGHT;
 
-	if (sm->standing_aside)
-		sm->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
-	else if (light)
-		end_light(sm);
-	else
+	count_sweep(&sm->context->counters, kind);
+	if (sm->other_sm.is_master || (!light && !schedule->discovered))
+		schedule->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
+	health_sweep_ended(sm);
+	if (!light && !sm->other_sm.is_master)
 		end_full(sm);
 	announce_done(sm);
-	sm->sweep.kind = SWEEP_KIND_NONE;
-	survey_sweep_ended(sm, kind);
+	leave_sweep(sm);
+	schedule->cancelled = 0;
+	table_reader_sweep_ended(sm, kind);
+	audit_sweep_ended(sm);
 	show(sm, "IDLE", 0, true);
 	if (sm->options->once && !light)
-		event_emit(&sm->context->bus, EVENT_FINISHED, sm->up ? 0 : 1);
+		event_emit(&sm->context->bus, EVENT_FINISHED, schedule->up ? 0 : 1);
 	start_interval(sm);
-	if (sm->reasons & ~SWEEP_ERRORS)
-		timer_start(&sm->settle, MAX(sm->failures ? RETRY_FIRST_NS : 0, patience(sm)));
+	if (schedule->reasons & ~SWEEP_ERRORS)
+		timer_start(&schedule->settle, patience(sm));
 }
 
 static void end_step(struct sm *sm)
@@ -222,6 +255,17 @@ static void end_step(struct sm *sm)
 	sweep->round = 0;
 }
 
+/* Whether the step that ran is to be called again, or the next one, without waiting. */
+static bool goes_on(const struct sweep *sweep)
+{
+	switch (sweep->result) {
+	case STEP_AGAIN:
+		return sweep->pending <= sweep->slow;
+	default:
+		return !sweep->pending;
+	}
+}
+
 /* Runs steps until one has to wait. */
 static void run_steps(struct sm *sm)
 {
@@ -229,7 +273,6 @@ static void run_steps(struct sm *sm)
 
 	while (sweep->step < G_N_ELEMENTS(steps)) {
 		const struct step *step = &steps[sweep->step];
-		enum step_result result;
 
 		if (!(step->kinds & sweep->kind)) {
 			sweep->step++;
@@ -237,17 +280,16 @@ static void run_steps(struct sm *sm)
 		}
 		sweep->at_step = true;
 		sweep_flag(sm, SWEEP_FLAG_HOP0, step->run == step_hop0);
-		result = step->run(sm);
+		sweep->result = step->run(sm);
 		sweep->at_step = false;
-		sweep->again = result == STEP_AGAIN;
 		sweep->round++;
-		if (result == STEP_ABORT) {
+		if (sweep->result == STEP_ABORT) {
 			sweep->errors++;
 			break;
 		}
-		if (sweep->pending)
+		if (!goes_on(sweep))
 			return;
-		if (!sweep->again)
+		if (sweep->result == STEP_NEXT)
 			end_step(sm);
 	}
 	end_sweep(sm);
@@ -255,12 +297,16 @@ static void run_steps(struct sm *sm)
 
 void sweep_advance(struct sm *sm)
 {
-	if (sm->sweep.pending || sm->sweep.at_step || sm->sweep.kind == SWEEP_KIND_NONE)
+	struct sweep *sweep = &sm->sweep;
+
+	if (sweep->at_step || !sweep_runs(sm) || (sweep->result != STEP_LATER && !goes_on(sweep)))
 		return;
-	if (!sm->sweep.again)
+	if (sweep->result == STEP_NEXT)
 		end_step(sm);
 	run_steps(sm);
 }
+
+/* ---- beginning ---- */
 
 static void take_options(struct sm *sm)
 {
@@ -268,54 +314,114 @@ static void take_options(struct sm *sm)
 	sm->options = slot_take(&sm->context->options);
 }
 
-static void begin_sweep(struct sm *sm)
+static enum sweep_kind plan(const struct sm *sm)
 {
 	struct plan_state state = {
-		.first_done = sm->first_sweep_done,
-		.failures = sm->failures,
+		.discovered = sm->schedule.discovered,
+		.force_heavy = sm->options->force_heavy_sweep,
+		.sweep_on_trap = sm->options->sweep_on_trap,
 	};
-	enum sweep_kind kind;
 
-	if (sm->inhibited)
-		return;
-	take_options(sm);
-	state.force_heavy = sm->options->force_heavy_sweep;
-	state.sweep_on_trap = sm->options->sweep_on_trap;
-	kind = plan_sweep(&state, sm->reasons);
-	if (kind == SWEEP_KIND_NONE)
-		return;
-	timer_stop(&sm->interval);
-	if (is_provoked(sm->reasons))
-		bucket_take(&sm->trap_sweeps, actor_now(sm->actor));
-	sm->sweep = (struct sweep){.kind = kind, .reasons = sm->reasons & plan_answers(kind)};
-	sm->reasons &= ~plan_answers(kind);
-	sm->reroute |= (sm->sweep.reasons & SWEEP_REROUTE) != 0;
-	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
-	sm->sweep.started_ns = sm->sweep.step_started_ns = actor_now(sm->actor);
-	sm->sweep.smps_before = counter_get(&sm->context->counters, smp_sent);
-	sm->sweep.retries_before = counter_get(&sm->context->counters, smp_retries);
+	return plan_sweep(&state, sm->schedule.reasons);
+}
+
+static void tell_begin(const struct sm *sm, enum sweep_kind kind)
+{
 	if (kind == SWEEP_KIND_HEAVY)
 		log_info(sm->log, "Entering HEAVY SWEEP");
 	else
 		log_verbose(sm->log, "beginning a %s sweep", plan_kind_name(kind));
+}
+
+static void begin_sweep(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+	uint64_t now = actor_now(sm->actor);
+	enum sweep_kind kind;
+
+	if (schedule->inhibited)
+		return;
+	take_options(sm);
+	kind = plan(sm);
+	if (kind == SWEEP_KIND_NONE)
+		return;
+	timer_stop(&schedule->interval);
+	timer_stop(&schedule->settle);
+	if (is_provoked(schedule->reasons))
+		bucket_take(&schedule->provoked, now);
+	sm->sweep = (struct sweep){
+		.serial = sm->sweep.serial,
+		.kind = kind,
+		.reasons = schedule->reasons & plan_answers(kind),
+		.started_ns = now,
+		.step_started_ns = now,
+	};
+	schedule->reasons &= ~plan_answers(kind);
+	if (sm->sweep.reasons & SWEEP_REROUTE)
+		routes_compute_anew(sm);
+	if (kind == SWEEP_KIND_PARTIAL)
+		health_mark_due(sm);
+	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
+	tell_begin(sm, kind);
 	run_steps(sm);
+}
+
+/* ---- what comes while a sweep runs ---- */
+
+bool sweep_is_discovering(const struct sm *sm)
+{
+	return sm->sweep.step <= STEP_INDEX_DISCOVER &&
+	       sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL);
+}
+
+/* What it found and wrote stays known; what it was begun for is wanted again. */
+static void cancel(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+	unsigned int reasons = sm->sweep.reasons;
+
+	log_verbose(sm->log, "%s sweep cancelled in step %s: the subnet changed",
+		    plan_kind_name(sm->sweep.kind), steps[sm->sweep.step].name);
+	counter_inc(&sm->context->counters, sweeps_cancelled);
+	if (schedule->discovered)
+		reasons &= ~(unsigned int)(SWEEP_HEAVY | SWEEP_STARTUP);
+	schedule->reasons |= reasons;
+	if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
+		schedule->reasons |= SWEEP_CHANGE;
+	schedule->cancelled++;
+	leave_sweep(sm);
+}
+
+/*
+ * Time until the sweep that runs is cancelled for what came meanwhile: longer each time, so that
+ * links which go on flapping do not keep a sweep from its end.
+ */
+static uint64_t cancel_delay(const struct sm *sm)
+{
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT)
+		return SETTLE_NS;
+	return SETTLE_QUIET_NS << MIN(sm->schedule.cancelled * 2, 16u);
 }
 
 void sweep_want(struct sm *sm, unsigned int reasons)
 {
+	const unsigned int changes = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_CHANGE;
+	struct timer *settle = &sm->schedule.settle;
 	uint64_t delay;
 
-	sm->reasons |= reasons;
-	if (sm->sweep.kind != SWEEP_KIND_NONE)
+	sm->schedule.reasons |= reasons;
+	if (sweep_runs(sm) && !(reasons & changes))
 		return;
 	delay = patience(sm);
-	if (!timer_running(&sm->settle) || sm->settle.when > actor_now(sm->actor) + delay)
-		timer_start(&sm->settle, delay);
+	if (sweep_runs(sm))
+		delay = sweep_is_discovering(sm) ? 0 : cancel_delay(sm);
+	if (!timer_running(settle) || settle->when > actor_now(sm->actor) + delay)
+		timer_start(settle, delay);
 }
 
 void sweep_allow(struct sm *sm, bool allowed)
 {
-	sm->inhibited = !allowed;
+	sm->schedule.inhibited = !allowed;
 	sweep_flag(sm, SWEEP_FLAG_INHIBITED, !allowed);
 	if (allowed)
 		sweep_want(sm, 0);
@@ -323,28 +429,39 @@ void sweep_allow(struct sm *sm, bool allowed)
 
 void sweep_take_options(struct sm *sm)
 {
-	if (sm->sweep.kind == SWEEP_KIND_NONE)
+	if (!sweep_runs(sm))
 		take_options(sm);
 }
 
 static void on_settle(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, settle));
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.settle));
 
-	if (sm->sweep.kind == SWEEP_KIND_NONE)
-		begin_sweep(sm);
+	if (sweep_runs(sm) && sweep_is_discovering(sm)) {
+		sweep_advance(sm); /* it looks at what was marked */
+		return;
+	}
+	if (sweep_runs(sm)) {
+		if (sm->schedule.inhibited || !sm->options->sweep_on_trap)
+			return;
+		cancel(sm);
+	}
+	begin_sweep(sm);
 }
 
 static void on_interval(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, interval));
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.interval));
 
 	sweep_want(sm, SWEEP_TIMER);
 }
 
 void sweep_init(struct sm *sm)
 {
-	timer_init(&sm->interval, sm->actor, on_interval);
-	timer_init(&sm->settle, sm->actor, on_settle);
-	bucket_init(&sm->trap_sweeps, TRAP_SWEEPS_PER_SECOND, TRAP_SWEEPS_BURST);
+	struct schedule *schedule = &sm->schedule;
+
+	sm->sweep.serial = 1;
+	timer_init(&schedule->interval, sm->actor, on_interval);
+	timer_init(&schedule->settle, sm->actor, on_settle);
+	bucket_init(&schedule->provoked, TRAP_SWEEPS_PER_SECOND, TRAP_SWEEPS_BURST);
 }

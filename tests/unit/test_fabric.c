@@ -343,21 +343,56 @@ END_TEST
 
 START_TEST(test_tables)
 {
-	struct builder_table table = { 0 };
+	struct builder_node node = {.epoch = 1};
+	struct trust_table table = {0};
 	uint8_t block[64];
 
 	memset(block, 7, sizeof(block));
-	ck_assert_ptr_null(builder_table_get(&table, 0, 64));
-	builder_table_set(&table, 3, 64, block);
+	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
+	trust_set(&node, 1, &table, 3, 64, block);
 	ck_assert_uint_eq(table.n_blocks, 4);
-	ck_assert_ptr_null(builder_table_get(&table, 2, 64));
-	builder_table_reserve(&table, 10, 64);
-	ck_assert_mem_eq(builder_table_get(&table, 3, 64), block, 64);
-	ck_assert_ptr_null(builder_table_get(&table, 9, 64));
-	builder_table_reserve(&table, 2, 64);
+	ck_assert_ptr_null(trust_get(&node, &table, 2, 64));
+	trust_reserve(&table, 10, 64);
+	ck_assert_mem_eq(trust_get(&node, &table, 3, 64), block, 64);
+	ck_assert_ptr_null(trust_get(&node, &table, 9, 64));
+	trust_reserve(&table, 2, 64);
 	ck_assert_uint_eq(table.n_blocks, 10);
-	builder_table_clear(&table);
-	ck_assert_ptr_null(builder_table_get(&table, 3, 64));
+	trust_free(&table);
+	ck_assert_ptr_null(trust_get(&node, &table, 3, 64));
+}
+END_TEST
+
+START_TEST(test_epochs)
+{
+	struct builder_node node = {.epoch = 1, .blank = true};
+	struct trust_table table = {0};
+	uint8_t block[64] = {9}, row[64];
+
+	trust_set(&node, 1, &table, 0, 64, block);
+	trust_set(&node, 1, &table, 1, 64, block);
+	trust_doubt(&table, 1); /* a Set is on its way */
+	ck_assert_ptr_null(trust_get(&node, &table, 1, 64));
+	ck_assert(!trust_is_blank(&node, &table, 1));
+	ck_assert(trust_is_blank(&node, &table, 2));
+	trust_lose(&node, TRUST_OTHER_TABLES);
+	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
+	ck_assert(!trust_is_blank(&node, &table, 0));
+	trust_set(&node, 1, &table, 0, 64, block); /* an answer of before */
+	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
+	trust_set(&node, node.epoch, &table, 0, 64, block);
+	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
+	trust_lose(&node, TRUST_RESET);
+	ck_assert(trust_is_blank(&node, &table, 0));
+	ck_assert(!trust_is_blank(&node, &table, 1)); /* that Set may still arrive */
+	trust_equal(&node, &table, row);
+	ck_assert(trust_is_equal(&node, &table, row));
+	ck_assert(!trust_is_equal(&node, &table, block));
+	trust_set(&node, node.epoch, &table, 0, 64, block);
+	ck_assert(!trust_is_equal(&node, &table, row));
+	trust_equal(&node, &table, row);
+	trust_lose(&node, TRUST_MOVED);
+	ck_assert(!trust_is_equal(&node, &table, row));
+	trust_free(&table);
 }
 END_TEST
 
@@ -421,6 +456,7 @@ int main(void)
 	tcase_add_test(tcase, test_freeze_changes);
 	tcase_add_test(tcase, test_diff);
 	tcase_add_test(tcase, test_tables);
+	tcase_add_test(tcase, test_epochs);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

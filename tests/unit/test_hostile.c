@@ -76,8 +76,12 @@ START_TEST(test_link_lost_while_behind_it_is_read)
 	bed = bed_new("mesh:4x4:1");
 	bed->falsify = lose_second_reading;
 	bed_start(bed);
-	bed_run_ms(bed, 60000);
+	for (unsigned int i = 0; i < LOST; i++) {
+		bed_run_ms(bed, 6000);
+		daemon_sweep(bed->daemon, SWEEP_HEAVY);
+	}
 	ck_assert_uint_ge(bed->n, LOST);
+	bed_run_ms(bed, 6000);
 	ck_assert(is_up());
 }
 END_TEST

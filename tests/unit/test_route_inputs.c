@@ -14,7 +14,7 @@
 
 #include "core/options.h"
 #include "policy/route_files.h"
-#include "policy/strangers.h"
+#include "policy/unknown_guids.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -433,7 +433,7 @@ START_TEST(test_strangers)
 	struct fabric *fabric = make_fabric("fattree:4", 0);
 	uint32_t sw = fabric->switches[0].node, host = 0;
 	struct route_input input = {0};
-	char *text = strangers_tell(fabric, &input);
+	char *text = unknown_guids_tell(fabric, &input);
 
 	ck_assert_ptr_null(text);
 	while (fabric_is_switch(fabric, host))
@@ -457,7 +457,7 @@ START_TEST(test_strangers)
 	input.port_orders = orders;
 	input.n_port_orders = 2;
 	ck_assert(port_guid != node_guid);
-	text = strangers_tell(fabric, &input);
+	text = unknown_guids_tell(fabric, &input);
 	g_autofree char *expected = g_strdup_printf(
 		"guid_routing_order_file: 2 of 3 lines name no port of the subnet (0x%016" PRIx64
 		" is that of a node); ids_guid_file: 1 of 2 lines name no switch of the subnet "

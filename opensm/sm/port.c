@@ -78,12 +78,12 @@ static bool wants_reregister(const struct sm *sm, const struct builder_port *por
 	if (sm->options->no_clients_rereg || builder_is_switch(port->node) ||
 	    !(port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION))
 		return false;
-	return (!sm->first_sweep_done && !port->reregistered) ||
+	return (!sm->schedule.succeeded && !port->reregistered) ||
 	       want->master_sm_lid != port->info.master_sm_lid ||
 	       port->info.port_state == IBA_PORT_INIT;
 }
 
-bool link_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
+bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
 {
 	bool reregister;
 
@@ -104,14 +104,11 @@ static void store_info(struct builder_port *port, const uint8_t *data)
 	struct iba_port_info info;
 
 	wire_decode(&iba_port_info_type, data, &info);
+	if (info.lid != port->info.lid)
+		builder_reach_changed(port->node->builder);
 	port->reregistered |= info.client_reregister;
 	info.client_reregister = 0;
 	builder_set_info(port, &info);
-}
-
-static uint8_t asked_state(const struct sm_request *request)
-{
-	return request->block;
 }
 
 static void on_read_again(struct sm_request *request)
@@ -121,9 +118,9 @@ static void on_read_again(struct sm_request *request)
 		return;
 	}
 	store_info(request->port, request->mad.data);
-	if (request->port->info.port_state < asked_state(request))
-		sm_problem(request->sm, "port %u of 0x%016" G_GINT64_MODIFIER "x refused state %u",
-			   request->port->num, request->node->guid, asked_state(request));
+	if (request->port->info.port_state < request->state)
+		health_fault(request->sm, request->node, "port %u refused state %u",
+			     request->port->num, request->state);
 }
 
 /*
@@ -135,22 +132,36 @@ static void read_again(const struct sm_request *refused)
 	struct sm_request *request = sm_request_port(refused->sm, refused->port, IBA_METHOD_GET,
 						     IBA_ATTR_PORT_INFO, refused->mad.modifier);
 
-	request->block = refused->block;
+	request->state = refused->state;
 	request->done = on_read_again;
 	sm_request_send(request);
 }
 
-static void on_set(struct sm_request *request)
+/* Of a sweep that was cancelled, without an answer: the next one reads the port. */
+static void doubt_port(struct sm_request *request)
 {
-	if (sm_request_ok(request))
-		store_info(request->port, request->mad.data);
-	else if (request->mad.result == MAD_STATUS && asked_state(request) != IBA_PORT_NO_CHANGE)
-		read_again(request);
-	else
-		sm_request_failed(request);
+	if (request->mad.result == MAD_STATUS || !request->tries)
+		return;
+	request->port->read = 0;
+	builder_mark(request->node);
 }
 
-void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
+static void on_set(struct sm_request *request)
+{
+	bool late = request->mad.serial != request->sm->sweep.serial;
+
+	if (sm_request_ok(request)) {
+		store_info(request->port, request->mad.data);
+	} else if (late) {
+		doubt_port(request);
+	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
+		read_again(request);
+	} else {
+		sm_request_failed(request);
+	}
+}
+
+void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state)
 {
 	struct sm_request *request =
@@ -169,8 +180,11 @@ void link_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	if (info.link_speed_ext_enabled == port->info.link_speed_ext_enabled)
 		info.link_speed_ext_enabled = KEEP;
 	wire_encode(&iba_port_info_type, &info, request->mad.data);
-	request->block = state;
+	request->state = state;
+	request->belief = true;
 	request->done = on_set;
+	if (state > IBA_PORT_INIT)
+		port->activated = sm->builder->sweep;
 	sm_request_send(request);
 }
 
@@ -229,53 +243,46 @@ static void arm(struct sm *sm, struct builder_port *port)
 
 	if (!has_state(port) && !is_endport(port))
 		return;
-	differs = link_wanted(sm, port, &want);
+	differs = port_wanted(sm, port, &want);
 	if (init || differs)
-		link_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
+		port_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
 }
 
 enum step_result step_arm(struct sm *sm)
 {
 	each_port(sm, arm);
-	return STEP_WAIT;
+	return STEP_NEXT;
 }
 
 /* A Set that was answered well but changed nothing is an error too. */
 static void check_set(struct sm *sm, const struct builder_port *port)
 {
-	char name[SM_NAME_SIZE];
+	struct builder_node *node = port->node;
 
 	if (is_endport(port) && port->lid != port->info.lid)
-		sm_problem(sm, "port %u of %s did not take LID 0x%04x", port->num,
-			   sm_node_name(port->node, name, sizeof(name)), port->lid);
+		health_fault(sm, node, "port %u did not take LID 0x%04x", port->num, port->lid);
 	else if (is_endport(port) && port->lid &&
 		 port->info.master_sm_lid != sm->builder->sm_port->lid)
-		sm_problem(sm, "port %u of %s did not take the SM's LID", port->num,
-			   sm_node_name(port->node, name, sizeof(name)));
+		health_fault(sm, node, "port %u did not take the SM's LID", port->num);
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
-		sm_problem(sm, "port %u of %s stays in INIT", port->num,
-			   sm_node_name(port->node, name, sizeof(name)));
+		health_fault(sm, node, "port %u stays in INIT", port->num);
 }
 
 static void activate(struct sm *sm, struct builder_port *port)
 {
-	struct builder_node *node = port->node;
 	struct iba_port_info want;
 
 	check_set(sm, port);
-	if (!builder_is_switch(node) && node->entry == port && port->info.lid == port->lid)
-		node->lid_routed = true;
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
-	link_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
-	port->activated = sm->builder->sweep;
-	link_send(sm, port, &want, IBA_PORT_ACTIVE);
+	port_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
+	port_send(sm, port, &want, IBA_PORT_ACTIVE);
 }
 
 enum step_result step_activate(struct sm *sm)
 {
 	each_port(sm, activate);
-	return STEP_WAIT;
+	return STEP_NEXT;
 }
 
 static void on_other_end(struct sm_request *request)
@@ -310,19 +317,48 @@ static void confirm(struct sm *sm, struct builder_port *port)
 	sm_request_send(request);
 }
 
+static void on_still_calm(struct sm_request *request)
+{
+	struct iba_switch_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_switch_info_type, request->mad.data, &info);
+	if (!info.port_state_change) {
+		switch_is_calm(request->node);
+		return;
+	}
+	builder_mark(request->node);
+	sweep_want(request->sm, SWEEP_CHANGE);
+}
+
+/* No link of it went down while its ports were taken up, if it reports no change now. */
+static void confirm_switch(struct sm *sm, struct builder_node *node)
+{
+	bool activated = false;
+
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		activated |= node->ports[num].activated == sm->builder->sweep;
+	if (activated)
+		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
+}
+
 enum step_result step_confirm(struct sm *sm)
 {
+	const GPtrArray *switches = sm->builder->switches;
+
 	each_port(sm, confirm);
-	return STEP_WAIT;
+	for (guint i = 0; i < switches->len; i++)
+		confirm_switch(sm, switches->pdata[i]);
+	return STEP_NEXT;
 }
 
 static void check_active(struct sm *sm, struct builder_port *port)
 {
-	char name[SM_NAME_SIZE];
-
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
-		sm_problem(sm, "port %u of %s stays in ARMED", port->num,
-			   sm_node_name(port->node, name, sizeof(name)));
+		health_fault(sm, port->node, "port %u stays in ARMED", port->num);
 }
 
 enum step_result step_check(struct sm *sm)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Looks up each GUID of the files in the subnet. */
-#include "policy/strangers.h"
+#include "policy/unknown_guids.h"
 
 #include <inttypes.h>
 
@@ -72,7 +72,7 @@ static void look_at_ports(GString *text, const char *option, const struct fabric
 	finish(text, &count);
 }
 
-char *strangers_tell(const struct fabric *fabric, const struct route_input *input)
+char *unknown_guids_tell(const struct fabric *fabric, const struct route_input *input)
 {
 	struct count ids = {"ids_guid_file", "switch"};
 	struct count orders = {"port_search_ordering_file", "switch"};

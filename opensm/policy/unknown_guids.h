@@ -3,8 +3,8 @@
  * What the files of the routing options name, but the subnet does not have: a mistake of the
  * operator's, or what is switched off just now.
  */
-#ifndef POLICY_STRANGERS_H
-#define POLICY_STRANGERS_H
+#ifndef POLICY_UNKNOWN_GUIDS_H
+#define POLICY_UNKNOWN_GUIDS_H
 
 #include "route/engine.h"
 
@@ -12,6 +12,6 @@
  * A text that names the options, how many of their GUIDs are strangers, and the first of them; NULL
  * if there are none. Not of roots, weights and routes: what uses them tells of these itself.
  */
-char *strangers_tell(const struct fabric *fabric, const struct route_input *input);
+char *unknown_guids_tell(const struct fabric *fabric, const struct route_input *input);
 
 #endif

@@ -48,7 +48,7 @@ struct reading {
 	uint64_t guid;
 	uint32_t n_ports;
 	uint8_t port;
-	uint64_t sweep;
+	uint64_t epoch; /* of the node's tables when it began */
 	uint32_t n, next; /* blocks; the next one to look at */
 	unsigned int out;
 	bool answered, silent;
@@ -58,7 +58,7 @@ struct reading {
 	uint8_t *blocks;
 };
 
-struct survey {
+struct table_reader {
 	struct inventory_maker *maker;
 	GPtrArray *scans;    /* those for one LID before those for all */
 	GPtrArray *readings; /* open */
@@ -95,16 +95,18 @@ static void settle_block(struct reading *reading, uint32_t block, const void *by
 }
 
 /* A table of the builder; zeros: what a block holds that nobody wrote. */
-static void settle_known(struct reading *reading, const struct builder_table *table,
-			 const void *zeros)
+static void settle_known(struct reading *reading, const struct builder_node *node,
+			 const struct trust_table *table, const void *zeros)
 {
 	size_t size = inventory_type(reading->kind)->size;
 
 	for (uint32_t block = 0; block < reading->n; block++) {
-		const void *bytes = builder_table_get(table, block, size);
+		const void *bytes = trust_get(node, table, block, size);
 
-		if (reading->state[block] == BLOCK_TO_READ && (bytes || zeros))
-			settle_block(reading, block, bytes ? bytes : zeros);
+		if (!bytes && zeros && trust_is_blank(node, table, block))
+			bytes = zeros;
+		if (reading->state[block] == BLOCK_TO_READ && bytes)
+			settle_block(reading, block, bytes);
 	}
 }
 
@@ -116,10 +118,10 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 
 	switch (reading->kind) {
 	case INVENTORY_P_KEYS:
-		settle_known(reading, &node->ports[reading->port].p_keys, NULL);
+		settle_known(reading, node, &node->ports[reading->port].p_keys, NULL);
 		break;
 	case INVENTORY_MULTICAST:
-		settle_known(reading, &node->mft, !node->warm && sm->up ? &none : NULL);
+		settle_known(reading, node, &node->mft, sm->schedule.up ? &none : NULL);
 		break;
 	case INVENTORY_SM_INFO:
 		if (&node->ports[reading->port] != sm->builder->sm_port)
@@ -157,7 +159,7 @@ static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t po
 	reading->guid = node->guid;
 	reading->n_ports = node->num_ports + 1u;
 	reading->port = fabric->ports[port].num;
-	reading->sweep = sm->builder->sweep;
+	reading->epoch = known ? known->epoch : 0;
 	reading->n = blocks_in_use(sm, scan->kind, inventory_blocks(fabric, port, scan->kind));
 	reading->state = g_malloc0(reading->n);
 	reading->has = g_malloc0(reading->n);
@@ -183,17 +185,17 @@ static bool has_more(struct reading *reading)
 static void reading_finish(struct reading *reading)
 {
 	struct sm *sm = reading->sm;
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 	uint64_t now = actor_now(sm->actor);
 
 	if (reading->silent) {
 		counter_inc(&sm->context->counters, tables_silent);
-		inventory_put_silent(survey->maker, reading->guid, reading->n_ports, now,
-				     reading->sweep);
+		inventory_put_silent(reader->maker, reading->guid, reading->n_ports, now,
+				     reading->epoch);
 	} else if (!reading->stale) {
-		inventory_put(survey->maker, reading->guid, reading->n_ports, reading->port,
+		inventory_put(reader->maker, reading->guid, reading->n_ports, reading->port,
 			      reading->kind, reading->blocks, reading->has, reading->n, now,
-			      reading->sweep);
+			      reading->epoch);
 	}
 	reading_free(reading);
 }
@@ -240,14 +242,14 @@ static void on_answer(struct sm_request *request)
 	struct sm *sm = reading->sm;
 
 	reading->out--;
-	sm->survey->out--;
+	sm->table_reader->out--;
 	take_answer(reading, request);
 	if (!reading->out && !has_more(reading)) {
 		reading->scan->open--;
-		g_ptr_array_remove_fast(sm->survey->readings, reading);
+		g_ptr_array_remove_fast(sm->table_reader->readings, reading);
 		reading_finish(reading);
 	}
-	survey_advance(sm);
+	table_reader_advance(sm);
 }
 
 /* False: the node is not there any more. */
@@ -269,7 +271,7 @@ static bool send_next(struct reading *reading)
 	request->mad.arg = reading;
 	request->done = on_answer;
 	reading->out++;
-	sm->survey->out++;
+	sm->table_reader->out++;
 	counter_inc(&sm->context->counters, tables_read);
 	sm_request_send(request);
 	return true;
@@ -284,12 +286,12 @@ static unsigned int outstanding_max(const struct sm *sm)
 
 static void send_some(struct sm *sm)
 {
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 
-	for (guint i = 0; i < survey->readings->len; i++) {
-		struct reading *reading = survey->readings->pdata[i];
+	for (guint i = 0; i < reader->readings->len; i++) {
+		struct reading *reading = reader->readings->pdata[i];
 
-		while (survey->out < outstanding_max(sm) && has_more(reading) &&
+		while (reader->out < outstanding_max(sm) && has_more(reading) &&
 		       (reading->answered || !reading->out))
 			if (!send_next(reading)) {
 				reading->stale = true;
@@ -327,7 +329,7 @@ static bool scan_wants(const struct sm *sm, const struct scan *scan, uint32_t po
 
 	return (scan->port == INVENTORY_ALL_PORTS || scan->port == p->num) &&
 	       inventory_blocks(fabric, port, scan->kind) &&
-	       inventory_maker_look(sm->survey->maker, fabric->nodes[p->node].guid, p->num,
+	       inventory_maker_look(sm->table_reader->maker, fabric->nodes[p->node].guid, p->num,
 				    scan->kind, actor_now(sm->actor)) == INVENTORY_UNKNOWN;
 }
 
@@ -350,47 +352,47 @@ static bool scan_step(struct sm *sm, struct scan *scan)
 		scan->next++;
 		return true;
 	}
-	if (sm->sweep.kind != SWEEP_KIND_NONE) {
+	if (sweep_runs(sm)) {
 		reading_free(reading);
 		return false;
 	}
 	scan->open++;
 	scan->next++;
-	g_ptr_array_add(sm->survey->readings, reading);
+	g_ptr_array_add(sm->table_reader->readings, reading);
 	return true;
 }
 
-static void publish(struct survey *survey, unsigned int all_read)
+static void publish(struct table_reader *reader, unsigned int all_read)
 {
-	struct context *context = survey->sm->context;
+	struct context *context = reader->sm->context;
 
-	timer_stop(&survey->publish);
-	survey->all_read = 0;
-	slot_publish(&context->inventory, inventory_publish(survey->maker));
+	timer_stop(&reader->publish);
+	reader->all_read = 0;
+	slot_publish(&context->inventory, inventory_publish(reader->maker));
 	event_emit(&context->bus, EVENT_INVENTORY_PUBLISHED, all_read);
 }
 
 static void publish_due(struct timer *timer)
 {
-	struct survey *survey = (struct survey *)((char *)timer - offsetof(struct survey, publish));
+	struct table_reader *reader = (struct table_reader *)((char *)timer - offsetof(struct table_reader, publish));
 
-	publish(survey, survey->all_read);
+	publish(reader, reader->all_read);
 }
 
 /* Removes the scans that are through; true if there were any. */
-static bool end_scans(struct survey *survey)
+static bool end_scans(struct table_reader *reader)
 {
 	bool ended = false;
 
-	for (guint i = 0; i < survey->scans->len;) {
-		struct scan *scan = survey->scans->pdata[i];
+	for (guint i = 0; i < reader->scans->len;) {
+		struct scan *scan = reader->scans->pdata[i];
 
 		if (!scan->fabric || scan->next < scan->end || scan->open) {
 			i++;
 			continue;
 		}
-		survey->all_read |= scan->lid ? 0 : 1u << scan->kind;
-		g_ptr_array_remove_index(survey->scans, i);
+		reader->all_read |= scan->lid ? 0 : 1u << scan->kind;
+		g_ptr_array_remove_index(reader->scans, i);
 		scan_free(scan);
 		ended = true;
 	}
@@ -398,17 +400,17 @@ static bool end_scans(struct survey *survey)
 }
 
 /* Ends readings that cannot go on: their node is gone, or a sweep ran. True if there were any. */
-static bool end_stale(struct survey *survey)
+static bool end_stale(struct table_reader *reader)
 {
 	bool ended = false;
 
-	for (guint i = survey->readings->len; i-- > 0;) {
-		struct reading *reading = survey->readings->pdata[i];
+	for (guint i = reader->readings->len; i-- > 0;) {
+		struct reading *reading = reader->readings->pdata[i];
 
 		if (!reading->stale || reading->out)
 			continue;
 		reading->scan->open--;
-		g_ptr_array_remove_index_fast(survey->readings, i);
+		g_ptr_array_remove_index_fast(reader->readings, i);
 		reading_free(reading);
 		ended = true;
 	}
@@ -417,37 +419,37 @@ static bool end_stale(struct survey *survey)
 
 static void go_on(struct sm *sm)
 {
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 
-	for (guint i = 0; i < survey->scans->len; i++)
-		while (survey->readings->len < READINGS_MAX &&
-		       scan_step(sm, survey->scans->pdata[i]))
+	for (guint i = 0; i < reader->scans->len; i++)
+		while (reader->readings->len < READINGS_MAX &&
+		       scan_step(sm, reader->scans->pdata[i]))
 			;
-	if (sm->sweep.kind == SWEEP_KIND_NONE)
+	if (!sweep_runs(sm))
 		send_some(sm);
 }
 
-void survey_advance(struct sm *sm)
+void table_reader_advance(struct sm *sm)
 {
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 
-	end_stale(survey);
+	end_stale(reader);
 	do
 		go_on(sm);
-	while (end_stale(survey));
-	if (end_scans(survey) && !timer_running(&survey->publish))
-		timer_start(&survey->publish, PUBLISH_DELAY);
+	while (end_stale(reader));
+	if (end_scans(reader) && !timer_running(&reader->publish))
+		timer_start(&reader->publish, PUBLISH_DELAY);
 }
 
-void survey_want(struct sm *sm, uint64_t want)
+void table_reader_want(struct sm *sm, uint64_t want)
 {
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 	struct scan *scan;
 
-	if (survey->scans->len >= SCANS_MAX)
+	if (reader->scans->len >= SCANS_MAX)
 		return; /* who asked will ask again */
-	for (guint i = 0; i < survey->scans->len; i++) {
-		scan = survey->scans->pdata[i];
+	for (guint i = 0; i < reader->scans->len; i++) {
+		scan = reader->scans->pdata[i];
 		if (inventory_want(scan->kind, scan->lid, scan->port) == want)
 			return;
 	}
@@ -455,71 +457,66 @@ void survey_want(struct sm *sm, uint64_t want)
 	scan->kind = inventory_want_kind(want);
 	scan->lid = inventory_want_lid(want);
 	scan->port = inventory_want_port(want);
-	g_ptr_array_insert(survey->scans, scan->lid ? 0 : -1, scan);
-	survey_advance(sm);
+	g_ptr_array_insert(reader->scans, scan->lid ? 0 : -1, scan);
+	table_reader_advance(sm);
 }
 
 /* ---- sweeps ---- */
 
-/* A port that was activated since may be another device, or the same after a reset. */
-static bool is_still_true(void *arg, uint64_t guid, uint64_t sweep)
+/* What was read in another epoch of the node may be of another device, or of before a reset. */
+static bool is_still_true(void *arg, uint64_t guid, uint64_t epoch)
 {
 	struct sm *sm = arg;
 	const struct builder_node *node = builder_find(sm->builder, guid);
 
-	if (!node)
-		return false;
-	for (unsigned int i = 0; i <= node->info.num_ports; i++)
-		if (node->ports[i].activated > sweep)
-			return false;
-	return true;
+	return node && node->epoch == epoch;
 }
 
-void survey_sweep_ended(struct sm *sm, enum sweep_kind kind)
+void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind)
 {
-	struct survey *survey = sm->survey;
+	struct table_reader *reader = sm->table_reader;
 	bool changed = false;
 
 	if (kind != SWEEP_KIND_LIGHT) {
-		changed = inventory_forget(survey->maker, INVENTORY_MULTICAST);
-		changed |= inventory_forget(survey->maker, INVENTORY_P_KEYS);
-		changed |= inventory_prune(survey->maker, is_still_true, sm) != 0;
-		for (guint i = 0; i < survey->readings->len; i++)
-			((struct reading *)survey->readings->pdata[i])->stale = true;
-		for (guint i = 0; i < survey->scans->len; i++) {
-			struct scan *scan = survey->scans->pdata[i];
+		changed = inventory_forget(reader->maker, INVENTORY_MULTICAST);
+		changed |= inventory_forget(reader->maker, INVENTORY_P_KEYS);
+		changed |= inventory_prune(reader->maker, is_still_true, sm) != 0;
+		for (guint i = 0; i < reader->readings->len; i++)
+			((struct reading *)reader->readings->pdata[i])->stale = true;
+		for (guint i = 0; i < reader->scans->len; i++) {
+			struct scan *scan = reader->scans->pdata[i];
 
 			fabric_unref(scan->fabric);
 			scan->fabric = NULL;
 		}
 	}
 	if (changed)
-		publish(survey, ~0u);
-	survey_advance(sm);
+		publish(reader, ~0u);
+	table_reader_advance(sm);
 }
 
 /* ---- life ---- */
 
-struct survey *survey_new(struct sm *sm)
+struct table_reader *table_reader_new(struct sm *sm)
 {
-	struct survey *survey = g_new0(struct survey, 1);
+	struct table_reader *reader = g_new0(struct table_reader, 1);
 
-	survey->sm = sm;
-	survey->maker = inventory_maker_new();
-	survey->scans = g_ptr_array_new();
-	survey->readings = g_ptr_array_new();
-	timer_init(&survey->publish, sm->actor, publish_due);
-	return survey;
+	reader->sm = sm;
+	reader->maker = inventory_maker_new();
+	reader->scans = g_ptr_array_new();
+	reader->readings = g_ptr_array_new();
+	timer_init(&reader->publish, sm->actor, publish_due);
+	return reader;
 }
 
-void survey_free(struct survey *survey)
+void table_reader_free(struct table_reader *reader)
 {
-	for (guint i = 0; i < survey->readings->len; i++)
-		reading_free(survey->readings->pdata[i]);
-	for (guint i = 0; i < survey->scans->len; i++)
-		scan_free(survey->scans->pdata[i]);
-	g_ptr_array_unref(survey->readings);
-	g_ptr_array_unref(survey->scans);
-	inventory_maker_free(survey->maker);
-	g_free(survey);
+	for (guint i = 0; i < reader->readings->len; i++)
+		reading_free(reader->readings->pdata[i]);
+	for (guint i = 0; i < reader->scans->len; i++)
+		scan_free(reader->scans->pdata[i]);
+	g_ptr_array_unref(reader->readings);
+	g_ptr_array_unref(reader->scans);
+	inventory_maker_free(reader->maker);
+	g_free(reader);
 }

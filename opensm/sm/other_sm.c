@@ -23,7 +23,7 @@ static void on_own_port(struct sm_request *request)
 	mask = ~((1u << info.lmc) - 1);
 	if (info.master_sm_lid >= IBA_LID_UCAST_FIRST && info.master_sm_lid <= IBA_LID_UCAST_LAST &&
 	    (info.master_sm_lid & mask) != info.lid && info.port_state != IBA_PORT_DOWN)
-		sm->rival.lid = info.master_sm_lid;
+		sm->other_sm.lid = info.master_sm_lid;
 }
 
 static void on_sm_info(struct sm_request *request)
@@ -34,18 +34,18 @@ static void on_sm_info(struct sm_request *request)
 	if (!sm_request_ok(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	sm->rival.guid = info.guid;
-	sm->rival.priority = info.priority;
-	sm->rival.is_master =
+	sm->other_sm.guid = info.guid;
+	sm->other_sm.priority = info.priority;
+	sm->other_sm.is_master =
 		info.sm_state == IBA_SM_MASTER && info.guid != vendor_port_guid(sm->vendor);
 }
 
-static void ask_rival(struct sm *sm)
+static void ask_other_sm(struct sm *sm)
 {
 	struct sm_request *request =
-		sm_request_new(sm, sm->here, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0);
+		sm_request_new(sm, sm->local, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0);
 
-	request->mad.route.lid = sm->rival.lid;
+	request->mad.route.lid = sm->other_sm.lid;
 	request->mad.lid_only = true;
 	request->mad.tries = ASK_TRIES;
 	request->done = on_sm_info;
@@ -69,14 +69,13 @@ static enum step_result stand_aside(struct sm *sm)
 		log_error(sm->log,
 			  "SM 0x%016" G_GINT64_MODIFIER "x at LID 0x%04x, priority %u, is MASTER "
 			  "of this subnet; there is no election yet, so this SM stands aside",
-			  sm->rival.guid, sm->rival.lid, sm->rival.priority);
-	sm->standing_aside = true;
-	sm->up = false;
+			  sm->other_sm.guid, sm->other_sm.lid, sm->other_sm.priority);
+	sm->schedule.up = false;
 	set_state(sm, IBA_SM_STANDBY, "Entering STANDBY state");
 	return STEP_ABORT;
 }
 
-enum step_result step_rival(struct sm *sm)
+enum step_result step_other_sm(struct sm *sm)
 {
 	struct builder_port *own = sm->builder->sm_port;
 	struct sm_request *request;
@@ -85,18 +84,17 @@ enum step_result step_rival(struct sm *sm)
 		return STEP_ABORT;
 	switch (sm->sweep.round) {
 	case 0:
-		sm->rival = (struct rival){0};
+		sm->other_sm = (struct other_sm){0};
 		request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
 		request->done = on_own_port;
 		sm_request_send(request);
 		return STEP_AGAIN;
 	case 1:
-		if (sm->rival.lid)
-			ask_rival(sm);
+		if (sm->other_sm.lid)
+			ask_other_sm(sm);
 		return STEP_AGAIN;
 	}
-	sm->standing_aside = false;
-	return sm->rival.is_master ? stand_aside(sm) : STEP_NEXT;
+	return sm->other_sm.is_master ? stand_aside(sm) : STEP_NEXT;
 }
 
 enum step_result step_elect(struct sm *sm)

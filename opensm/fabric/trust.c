@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Blocks and the epochs in which they are known: see trust.h. */
+#include "fabric/trust.h"
+
+#include <string.h>
+
+#include "fabric/builder.h"
+
+#define IN_DOUBT UINT32_MAX
+
+void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes)
+{
+	if (n_blocks <= table->n_blocks)
+		return;
+	table->bytes = g_realloc(table->bytes, n_blocks * block_bytes);
+	table->epochs = g_renew(uint32_t, table->epochs, n_blocks);
+	memset(table->epochs + table->n_blocks, 0,
+	       (n_blocks - table->n_blocks) * sizeof(*table->epochs));
+	table->n_blocks = n_blocks;
+	table->equals = NULL;
+}
+
+void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_table *table,
+	       uint32_t block, size_t block_bytes, const void *bytes)
+{
+	if (epoch != node->epoch)
+		return;
+	trust_reserve(table, block + 1, block_bytes);
+	memcpy(table->bytes + block * block_bytes, bytes, block_bytes);
+	table->epochs[block] = epoch;
+	table->equals = NULL;
+}
+
+void trust_doubt(struct trust_table *table, uint32_t block)
+{
+	g_assert(block < table->n_blocks);
+	table->equals = NULL;
+	table->epochs[block] = IN_DOUBT;
+}
+
+bool trust_is_blank(const struct builder_node *node, const struct trust_table *table,
+		    uint32_t block)
+{
+	return node->blank && (block >= table->n_blocks || table->epochs[block] != IN_DOUBT);
+}
+
+const void *trust_get(const struct builder_node *node, const struct trust_table *table,
+		      uint32_t block, size_t block_bytes)
+{
+	if (block >= table->n_blocks || table->epochs[block] != node->epoch)
+		return NULL;
+	return table->bytes + block * block_bytes;
+}
+
+void trust_free(struct trust_table *table)
+{
+	g_free(table->bytes);
+	g_free(table->epochs);
+	*table = (struct trust_table){0};
+}
+
+void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object)
+{
+	table->equals = object;
+	table->equals_epoch = node->epoch;
+}
+
+bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
+		    const void *object)
+{
+	return table->equals && table->equals == object && table->equals_epoch == node->epoch;
+}
+
+void trust_lose(struct builder_node *node, enum trust_loss why)
+{
+	node->epoch++;
+	node->blank = why == TRUST_RESET;
+	builder_reach_changed(node->builder);
+	builder_touch(node);
+}
+
+const char *trust_loss_text(enum trust_loss why)
+{
+	switch (why) {
+	case TRUST_RESET:
+		return "it was reset";
+	case TRUST_OTHER_TABLES:
+		return "its tables are not those that were written";
+	case TRUST_MOVED:
+		return "it may be another device";
+	case TRUST_LINK_BOUNCED:
+		return "its link was down";
+	}
+	return "unknown";
+}

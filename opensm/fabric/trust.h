@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the SM knows of the tables that the hardware holds: LFT, MFT, P_Key tables, and whatever
+ * else is read or written in blocks.
+ *
+ * A node has an epoch. A block carries the epoch in which it was read, or in which its Set was
+ * acknowledged; it is known while that is the node's. Whatever makes the SM doubt that a node
+ * still holds what it held calls trust_lose(), which begins another epoch: nothing is known then.
+ *
+ *	unknown --trust_set--> known --trust_doubt (a Set is sent)--> unknown
+ *	known --trust_lose (reset seen, other cable, other GUID, ...)--> all blocks unknown
+ *
+ * An answer counts only in the epoch in which its request was sent: whoever sends one keeps
+ * trust_epoch() and hands it to trust_set().
+ */
+#ifndef FABRIC_TRUST_H
+#define FABRIC_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct builder_node;
+
+/* Why a node is not believed any more. */
+enum trust_loss {
+	TRUST_RESET,	    /* it lost power or was reset: its tables are as after power-on */
+	TRUST_OTHER_TABLES, /* they are not those that were written */
+	TRUST_MOVED,	    /* its cable, or its GUID, is another one: it may be another device */
+	TRUST_LINK_BOUNCED, /* the only link of a channel adapter went down and up */
+};
+
+/* A table in blocks. All zeros: an empty one. */
+struct trust_table {
+	uint8_t *bytes;	  /* host order per entry of the attribute; NULL until the first block */
+	uint32_t *epochs; /* of each block; 0: never read; UINT32_MAX: in doubt */
+	uint32_t n_blocks;
+	const void *equals; /* all of it was seen to equal this, or NULL; see trust_equal */
+	uint32_t equals_epoch;
+};
+
+/* Makes room for n_blocks of block_bytes; new blocks are unknown. */
+void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes);
+/* A block was read, or its Set acknowledged, by a request sent in that epoch. */
+void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_table *table,
+	       uint32_t block, size_t block_bytes, const void *bytes);
+/* Nobody knows what the block holds: a Set of it is on its way, or got no answer. */
+void trust_doubt(struct trust_table *table, uint32_t block);
+/*
+ * An unknown block that holds what it does after power-on: nobody wrote it since the node was found
+ * to be so.
+ */
+bool trust_is_blank(const struct builder_node *node, const struct trust_table *table,
+		    uint32_t block);
+/* NULL if the block is not known. */
+const void *trust_get(const struct builder_node *node, const struct trust_table *table,
+		      uint32_t block, size_t block_bytes);
+void trust_free(struct trust_table *table);
+
+/*
+ * The whole table was compared with that object and is equal: until a block changes
+ * trust_is_equal() says so without a look at the blocks. The caller keeps the object alive.
+ */
+void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object);
+bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
+		    const void *object);
+
+/* Nothing that is known of the node's tables counts any more. */
+void trust_lose(struct builder_node *node, enum trust_loss why);
+/* The words for the log. */
+const char *trust_loss_text(enum trust_loss why);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Errors belong to the node that caused them: how often in a row, what it was, when to try again.
+ * A sick node costs its own retries: when its time has come it is marked, and a partial sweep looks
+ * at it and at nothing else. It is well again when a sweep that looked at it met no error.
+ *
+ * A device that nothing can be done about (nobody answers behind a port, a NodeInfo without sense)
+ * keeps the subnet from being up for a few sweeps only; after that it is told of and left out.
+ */
+#include <stdarg.h>
+
+#include "sm/sm_private.h"
+
+#define RETRY_FIRST_NS (100 * NS_PER_MS)
+#define RETRY_MAX_NS (10 * NS_PER_S)
+#define LEFT_OUT_MAX_NS (60 * NS_PER_S)
+#define STRIKES_MAX 3 /* of a device that can be left out */
+
+struct health {
+	uint64_t sweep; /* that met the last error */
+	uint64_t retry_ns;
+	unsigned int strikes; /* sweeps in a row with errors */
+	bool left_out;	      /* nothing can be done about it: no error any more */
+};
+
+static void log_fault(struct sm *sm, const char *text)
+{
+	unsigned int held_back;
+
+	if (!log_limit_pass(&sm->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
+		return;
+	if (held_back)
+		log_error(sm->log, "%s (%u such lines held back)", text, held_back);
+	else
+		log_error(sm->log, "%s", text);
+}
+
+void sm_problem(struct sm *sm, const char *format, ...)
+{
+	va_list args;
+	g_autofree char *text = NULL;
+
+	sm->sweep.errors++;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	log_fault(sm, text);
+}
+
+static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
+{
+	struct health *health = node->health;
+
+	if (!health) {
+		health = node->health = g_new0(struct health, 1);
+		g_ptr_array_add(sm->sick, node);
+		builder_hold(node);
+	}
+	if (!health->strikes || health->sweep != sm->sweep.serial) {
+		health->strikes++;
+		health->sweep = sm->sweep.serial;
+		health->retry_ns = actor_now(sm->actor) +
+				   MIN(RETRY_FIRST_NS << MIN(health->strikes - 1, 16u), max_ns);
+	}
+	return health;
+}
+
+void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
+{
+	char name[SM_NAME_SIZE];
+	va_list args;
+	g_autofree char *text = NULL, *line = NULL;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	line = g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
+	sm->sweep.errors++;
+	if (node->builder)
+		strike(sm, node, RETRY_MAX_NS)->left_out = false;
+	log_fault(sm, line);
+}
+
+bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
+{
+	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	char name[SM_NAME_SIZE];
+	va_list args;
+	g_autofree char *text = NULL, *line = NULL;
+
+	health->left_out = health->strikes > STRIKES_MAX;
+	if (health->strikes > STRIKES_MAX + 1)
+		return true; /* it was told */
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	line = g_strdup_printf("%s: %s%s", sm_node_name(node, name, sizeof(name)), text,
+			       health->left_out ? ": left out" : "");
+	sm->sweep.errors += !health->left_out;
+	log_fault(sm, line);
+	return health->left_out;
+}
+
+/* It is no patient any more: well, or gone. */
+static void discharge(struct sm *sm, guint i)
+{
+	struct builder_node *node = g_ptr_array_remove_index_fast(sm->sick, i);
+
+	g_clear_pointer(&node->health, g_free);
+	builder_release(node);
+}
+
+void health_sweep_ended(struct sm *sm)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (guint i = sm->sick->len; i-- > 0;) {
+		const struct builder_node *node = sm->sick->pdata[i];
+		const struct health *health = node->health;
+		bool looked_at = node->builder && node->looked_at == sm->sweep.serial;
+
+		if (!node->builder || (looked_at && health->sweep != sm->sweep.serial))
+			discharge(sm, i);
+		else
+			next = MIN(next, health->retry_ns);
+	}
+	if (next == UINT64_MAX && sm->sweep.errors) /* errors of nobody */
+		next = actor_now(sm->actor) +
+		       MIN(RETRY_FIRST_NS << MIN(sm->schedule.failures, 16u), RETRY_MAX_NS);
+	if (next != UINT64_MAX)
+		timer_start(&sm->retry, next - MIN(next, actor_now(sm->actor)));
+	else
+		timer_stop(&sm->retry);
+}
+
+unsigned int health_errors(const struct sm *sm)
+{
+	unsigned int n = 0;
+
+	for (guint i = 0; i < sm->sick->len; i++) {
+		const struct builder_node *node = sm->sick->pdata[i];
+
+		n += !node->health->left_out;
+	}
+	return n;
+}
+
+/* Those whose time has come are looked at again. */
+static void on_retry(struct timer *timer)
+{
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, retry));
+
+	sweep_want(sm, SWEEP_ERRORS);
+}
+
+void health_mark_due(struct sm *sm)
+{
+	uint64_t now = actor_now(sm->actor);
+
+	for (guint i = 0; i < sm->sick->len; i++) {
+		struct builder_node *node = sm->sick->pdata[i];
+
+		if (node->builder && node->health->retry_ns <= now)
+			builder_mark(node);
+	}
+}
+
+void health_init(struct sm *sm)
+{
+	sm->sick = g_ptr_array_new();
+	timer_init(&sm->retry, sm->actor, on_retry);
+}
+
+void health_free(struct sm *sm)
+{
+	while (sm->sick->len)
+		discharge(sm, sm->sick->len - 1);
+	g_ptr_array_unref(sm->sick);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Forwarding tables read from the hardware: where nothing is known of a switch that holds something
+ * (a restart, another SM before this one), and where what is known is in doubt.
+ *
+ * Tables are read from the SM outwards, of each switch first the blocks with the SM's LID and its
+ * own: as they become known, more and more switches are reached by LID.
+ */
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+#define PER_BLOCK 64
+#define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+
+/* ---- comparing ---- */
+
+static void on_compared(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	const void *known = trust_get(node, &node->lft, request->block, BLOCK_BYTES);
+	struct iba_linear_forwarding_table now;
+	char name[SM_NAME_SIZE];
+
+	if (!sm_request_ok(request)) {
+		node->check = true;
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_linear_forwarding_table_type, request->mad.data, &now);
+	if (!known || !memcmp(known, &now, sizeof(now)))
+		return;
+	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
+		 sm_node_name(node, name, sizeof(name)));
+	trust_lose(node, TRUST_OTHER_TABLES);
+}
+
+/* A known block that says something; its number of blocks if there is none. */
+static uint32_t block_to_compare(const struct builder_node *node)
+{
+	static const struct iba_linear_forwarding_table unknown;
+	uint32_t block = 0;
+
+	for (; block < node->lft.n_blocks; block++) {
+		const uint8_t *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
+
+		for (unsigned int i = 0; known && i < sizeof(unknown); i++)
+			if (known[i] != 0xFF)
+				return block;
+	}
+	return block;
+}
+
+static void compare(struct sm *sm, struct builder_node *node)
+{
+	uint32_t block = block_to_compare(node);
+	struct sm_request *request;
+
+	node->check = false;
+	if (block >= node->lft.n_blocks)
+		return;
+	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
+	request->block = block;
+	request->done = on_compared;
+	sm_request_send(request);
+}
+
+enum step_result step_compare(struct sm *sm)
+{
+	const GPtrArray *switches = sm->builder->switches;
+
+	for (guint i = 0; i < switches->len; i++) {
+		struct builder_node *node = switches->pdata[i];
+
+		if (node->check)
+			compare(sm, node);
+	}
+	return STEP_NEXT;
+}
+
+/* ---- reading ---- */
+
+static void on_block_read(struct sm_request *request)
+{
+	/* A block that was not read stays unknown: it will be written. */
+	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
+}
+
+static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
+{
+	struct sm_request *request;
+
+	if (block > node->switch_info.linear_fdb_top / PER_BLOCK ||
+	    block >= node->lft.n_blocks || trust_is_blank(node, &node->lft, block) ||
+	    trust_get(node, &node->lft, block, BLOCK_BYTES))
+		return;
+	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
+	request->block = block;
+	request->belief = true;
+	request->done = on_block_read;
+	sm_request_send(request);
+}
+
+static void read_first(struct sm *sm, struct builder_node *node)
+{
+	uint32_t of_sm = sm->builder->sm_port->lid / PER_BLOCK;
+
+	trust_reserve(&node->lft, sm->routing->n_blocks, BLOCK_BYTES);
+	read_block(sm, node, of_sm);
+	if (node->ports[0].lid / PER_BLOCK != of_sm)
+		read_block(sm, node, node->ports[0].lid / PER_BLOCK);
+}
+
+static void read_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
+{
+	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
+		return;
+	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+		read_block(sm, node, block);
+}
+
+static uint32_t last_layer(const struct fabric *fabric)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
+		last = MAX(last, fabric->switches[i].hops);
+	return last;
+}
+
+/* Two rounds a distance from the SM. */
+enum step_result step_readback(struct sm *sm)
+{
+	uint32_t layer = sm->sweep.round / 2;
+	bool rest = sm->sweep.round % 2;
+
+	if (layer > last_layer(sm->fabric))
+		return STEP_NEXT;
+	builder_reach_changed(sm->builder);
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		if (sm->fabric->switches[i].hops != layer)
+			continue;
+		if (rest)
+			read_rest(sm, sm_switch(sm, i), i);
+		else
+			read_first(sm, sm_switch(sm, i));
+	}
+	return STEP_AGAIN;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What is done with the picture before and after it is read: nothing of the last sweep counts as
+ * seen, and in the end what was not seen again is gone.
+ */
+#include "sm/sm_private.h"
+
+/* Whoever is behind its cables has to be asked again. */
+static void mark_neighbours(const struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		const struct builder_port *peer = node->ports[num].peer;
+
+		if (peer && builder_is_switch(peer->node))
+			builder_mark(peer->node);
+	}
+}
+
+/* Between steps only: no request points to a node then. */
+static void drop_gone(struct sm *sm)
+{
+	g_autoptr(GPtrArray) gone = g_ptr_array_new();
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	if (!sm->builder->some_gone)
+		return;
+	sm->builder->some_gone = false;
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		if (node->gone)
+			g_ptr_array_add(gone, node);
+	for (guint i = 0; i < gone->len; i++) {
+		mark_neighbours(gone->pdata[i]);
+		builder_remove(sm->builder, gone->pdata[i]);
+	}
+}
+
+static void unmark_all(struct builder *builder)
+{
+	while (builder->dirty->len)
+		builder_unmark(builder->dirty->pdata[0]);
+}
+
+/* A heavy sweep takes no cable for granted: it goes by those that it has seen. */
+enum step_result step_forget(struct sm *sm)
+{
+	struct builder *builder = sm->builder;
+
+	builder->sweep++;
+	builder_only_seen(builder, sm->sweep.kind == SWEEP_KIND_HEAVY);
+	drop_gone(sm); /* of a sweep that was cut short */
+	if (sm->sweep.kind != SWEEP_KIND_HEAVY)
+		return STEP_NEXT;
+	sm->schedule.discovered = false;
+	builder_touch_all(builder);
+	unmark_all(builder); /* every node is read */
+	return STEP_NEXT;
+}
+
+/* After a heavy discovery a cable not met again is gone. */
+static void drop_unseen(struct sm *sm)
+{
+	uint64_t sweep = sm->builder->sweep;
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			struct builder_port *port = &node->ports[num];
+
+			if (port->peer && port->link_seen != sweep)
+				builder_unlink(port);
+		}
+}
+
+void switch_is_calm(struct builder_node *node)
+{
+	node->calm = node->builder->sweep + 1;
+}
+
+/* All ports that may have bounced have been looked at. */
+static void calm_down(struct sm *sm)
+{
+	const struct builder *builder = sm->builder;
+
+	for (guint i = 0; i < builder->switches->len; i++) {
+		struct builder_node *node = builder->switches->pdata[i];
+		bool all_read = node->ports[0].read == builder->sweep;
+
+		for (unsigned int num = 1; all_read && num <= node->info.num_ports; num++)
+			all_read = node->ports[num].read == builder->sweep;
+		if (!all_read)
+			continue;
+		node->doubt_from = UINT64_MAX;
+		node->calm = builder->sweep;
+	}
+}
+
+static bool is_cut_off(struct sm *sm)
+{
+	const struct builder_port *port = sm->builder->sm_port;
+
+	if (!port || !port->known)
+		return true;
+	if (builder_is_switch(port->node) || link_is_up(port))
+		return false;
+	log_error(sm->log, "the SM's port is down: no subnet to manage");
+	return true;
+}
+
+enum step_result step_settle(struct sm *sm)
+{
+	unsigned int dropped;
+
+	drop_gone(sm);
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+		drop_unseen(sm);
+	builder_only_seen(sm->builder, false);
+	calm_down(sm);
+	sm->schedule.discovered = !is_cut_off(sm);
+	if (!sm->schedule.discovered)
+		return STEP_ABORT;
+	dropped = builder_prune(sm->builder);
+	if (dropped)
+		log_info(sm->log, "%u nodes are gone", dropped);
+	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
+	return STEP_NEXT;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who does not answer, and why. An SMP gets two short tries first. If both are silent its node is a
+ * suspect, and before anything waits for it in earnest the SM finds out what lies between:
+ *
+ *	            asks the switch before it for the port that leads there
+ *	suspect ----------------------------------------------------------+
+ *	   ^                       |                  |                   |
+ *	   | that switch is        | the port is up   | the port is DOWN  |
+ *	   | silent too: it is     v                  v                   |
+ *	   | looked into first    mute or loss       all others next to it are asked for theirs
+ *	   +------------------     |                  |
+ *	                           v                  v
+ *	       its SMPs go out again with all tries   its SMPs go another way, or there is none
+ *
+ * So whatever the number of dead switches, they cost a few short tries in parallel; nearest first,
+ * since who stands behind a suspect waits for what is found out of it.
+ *
+ * SMPs that wait here, or are tried in earnest, are the slow ones of the sweep: a step whose next
+ * round does not need them goes on (sweep.c).
+ */
+#include "sm/sm_private.h"
+
+#define INQUIRY_TRIES 2
+#define BELIEVED_NS (300 * NS_PER_MS) /* that long a node found to be mute is not looked into again */
+#define WAYS_MAX 8		      /* that a request is sent */
+
+struct suspect {
+	struct builder_node *node;
+	GPtrArray *held; /* requests to it that wait */
+	struct builder_port *by;     /* port of the node before it, by which it was reached */
+	unsigned int out;	     /* inquiries */
+	bool cut;		     /* the link to it was found DOWN */
+	bool asked_all;		     /* its neighbours, too */
+};
+
+static void suspect_free(struct suspect *suspect)
+{
+	suspect->node->suspect = NULL;
+	g_ptr_array_unref(suspect->held);
+	builder_release(suspect->node);
+	g_free(suspect);
+}
+
+static struct suspect *suspect_new(struct sm *sm, struct builder_node *node)
+{
+	struct suspect *suspect = g_new0(struct suspect, 1);
+
+	suspect->node = node;
+	suspect->held = g_ptr_array_new();
+	builder_hold(node);
+	node->suspect = suspect;
+	g_ptr_array_add(sm->suspects, suspect);
+	return suspect;
+}
+
+static struct builder_port *parent_port(const struct builder_node *node)
+{
+	return node->builder && node->entry ? node->entry->peer : NULL;
+}
+
+/* Other ways than before, if a cable was cut. */
+static void find_ways(struct sm *sm)
+{
+	if (sm->builder->cut && sm->builder->sm_port)
+		g_ptr_array_unref(builder_walk(sm->builder));
+}
+
+/* Whether it waits for what is found out of the node before it. */
+static bool waits(const struct suspect *suspect)
+{
+	return suspect->out || (suspect->by && suspect->by->node->suspect);
+}
+
+/* ---- inquiries: these functions call each other as answers come ---- */
+
+static void wake(struct sm *sm);
+
+/* All that waits goes on: another way if there is one, else with all tries. */
+static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
+{
+	g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
+
+	if (!other_way)
+		suspect->node->mute_ns = actor_now(sm->actor);
+	g_ptr_array_remove(sm->suspects, suspect);
+	suspect_free(suspect);
+	for (guint i = 0; i < held->len; i++)
+		sm_request_again(held->pdata[i], other_way);
+}
+
+static void on_inquiry(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct builder_node *about = request->mad.arg;
+	struct suspect *suspect = about->suspect;
+
+	if (sm_request_ok(request)) {
+		port_info_seen(request);
+		if (suspect && request->port->info.port_state == IBA_PORT_DOWN)
+			suspect->cut = true;
+	} else if (suspect && request->mad.result == MAD_TIMEOUT && request->port == suspect->by &&
+		   !request->node->suspect && !silence_is_mute(sm, request->node)) {
+		suspect_new(sm, request->node);
+	}
+	if (suspect)
+		suspect->out--;
+	wake(sm);
+}
+
+static void inquire(struct sm *sm, struct suspect *suspect, struct builder_port *port)
+{
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
+
+	request->inquiry = true;
+	request->mad.tries = INQUIRY_TRIES;
+	request->mad.arg = suspect->node;
+	request->done = on_inquiry;
+	suspect->out++;
+	sm_request_send(request);
+}
+
+/* The ports next to the suspect that still seem to be up. */
+static void ask_all(struct sm *sm, struct suspect *suspect)
+{
+	const struct builder_node *node = suspect->node;
+
+	suspect->asked_all = true;
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *peer = node->ports[num].peer;
+
+		if (peer && builder_is_switch(peer->node) && !peer->node->suspect)
+			inquire(sm, suspect, peer);
+	}
+}
+
+/* What is next to find out of a suspect that waits for nobody; true if it is none any more. */
+static bool look_into(struct sm *sm, struct suspect *suspect)
+{
+	struct builder_port *by;
+
+	find_ways(sm);
+	by = parent_port(suspect->node);
+	if (by && !suspect->by) {
+		suspect->by = by;
+		if (!by->node->suspect)
+			inquire(sm, suspect, by);
+	} else if (by && !suspect->asked_all &&
+		   (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node)))) {
+		ask_all(sm, suspect); /* they are likely to know it too, or all that can tell */
+	}
+	if (waits(suspect))
+		return false;
+	resolve(sm, suspect, suspect->cut || suspect->by != by);
+	return true;
+}
+
+/* Looks into all suspects that wait for nobody, until none is left. */
+static void wake(struct sm *sm)
+{
+	bool any = true;
+
+	while (any) {
+		any = false;
+		for (guint i = 0; i < sm->suspects->len;) {
+			struct suspect *suspect = sm->suspects->pdata[i];
+			bool resolved = !waits(suspect) && look_into(sm, suspect);
+
+			any |= resolved;
+			i += !resolved;
+		}
+	}
+}
+
+/* ---- what others call ---- */
+
+bool silence_is_mute(const struct sm *sm, const struct builder_node *node)
+{
+	return node->mute_ns && actor_now(sm->actor) - node->mute_ns < BELIEVED_NS;
+}
+
+bool silence_take(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct suspect *suspect = request->node->suspect;
+
+	if (request->ways >= WAYS_MAX || (!suspect && silence_is_mute(sm, request->node)))
+		return false;
+	if (suspect) {
+		g_ptr_array_add(suspect->held, request);
+		return true;
+	}
+	suspect = suspect_new(sm, request->node);
+	g_ptr_array_add(suspect->held, request);
+	look_into(sm, suspect);
+	return true;
+}
+
+void silence_forget(struct sm *sm)
+{
+	while (sm->suspects->len) {
+		struct suspect *suspect = sm->suspects->pdata[sm->suspects->len - 1];
+		g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
+
+		g_ptr_array_set_size(sm->suspects, (gint)sm->suspects->len - 1);
+		suspect_free(suspect);
+		for (guint i = 0; i < held->len; i++)
+			sm_request_drop(held->pdata[i]);
+	}
+}
