@@ -2,8 +2,10 @@
 # The whole daemon on a simulated fabric.
 check_LIBRARIES += libscenario.a
 libscenario_a_SOURCES = \
+	tests/scenario/belief.c tests/scenario/belief.h \
 	tests/scenario/client.c tests/scenario/client.h \
 	tests/scenario/invariants.c \
+	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults \
@@ -24,6 +26,15 @@ tests_scenario_test_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM)
+
+# What is lost in a sweep: "make losses" runs every moment of every sweep.
+check_PROGRAMS += tests/scenario/losses
+tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h \
+	tests/scenario/losses_cases.c tests/scenario/losses_resets.c tests/scenario/moments.c
+tests_scenario_losses_LDADD = libscenario.a $(LIBS_OPENSM)
+losses: tests/scenario/losses$(EXEEXT)
+	tests/scenario/losses --all
+.PHONY: losses
 
 # Long: a thousand seeds, each run twice.
 SOAK = 1 1000 fattree:8 0.05
