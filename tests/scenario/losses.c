@@ -119,6 +119,11 @@ static void run_sample(struct losses *losses)
 static void run_all_moments(struct losses *losses)
 {
 	static const unsigned int numbers[] = {1, 2, 4, 12};
+	/* Sweeps of a few milliseconds by finer steps. */
+	static const unsigned int steps_us[LOSS_KINDS] = {
+		[LOSS_FIRST] = 1000, [LOSS_PARTIAL] = 100,   [LOSS_LIGHT] = 50,
+		[LOSS_HEAVY] = 1000, [LOSS_MULTICAST] = 200, [LOSS_REROUTE] = 200,
+	};
 
 	for (unsigned int kind = 0; kind < LOSS_KINDS; kind++)
 		for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(numbers); i++) {
@@ -127,7 +132,7 @@ static void run_all_moments(struct losses *losses)
 				.kind = kind,
 				.switches = i % 2,
 				.n = numbers[i / 2],
-				.step_us = 1000,
+				.step_us = steps_us[kind],
 			};
 
 			moments_run(losses, &moments);

@@ -10,6 +10,8 @@
  */
 #include "losses.h"
 
+#include <inttypes.h>
+
 #include "client.h"
 
 #define SMA_NS (100 * NS_PER_US)
@@ -35,6 +37,40 @@ struct run {
 	struct samples gone, back;
 };
 
+/* ---- routes by other files ---- */
+
+static char *order_file(const struct scenario *s)
+{
+	return g_build_filename(s->directory, "order", NULL);
+}
+
+/* The order in which hosts get their routes: from the first or from the last. */
+static void write_order(const struct scenario *s, bool reversed)
+{
+	g_autofree char *file = order_file(s);
+	g_autoptr(GString) text = g_string_new(NULL);
+	unsigned int n = sim_nodes(s->sim);
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int node = reversed ? n - 1 - i : i;
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		if (view.type != IBA_NODE_SWITCH)
+			g_string_append_printf(text, "0x%016" PRIx64 "\n",
+					       sim_port_guid(s->sim, node, 1));
+	}
+	g_assert(g_file_set_contents(file, text->str, (gssize)text->len, NULL));
+}
+
+static void order_routes(struct scenario *s)
+{
+	g_autofree char *file = order_file(s);
+
+	write_order(s, false);
+	scenario_option(s, "--guid_routing_order_file", file);
+}
+
 /* ---- the fabric ---- */
 
 static void drop(struct run *run)
@@ -51,6 +87,8 @@ static bool make(struct run *run)
 	char *wrong;
 
 	run->s = losses_net(run->losses, moments->spec, SMA_NS);
+	if (moments->kind == LOSS_REROUTE)
+		order_routes(run->s);
 	scenario_start(run->s);
 	if (moments->kind == LOSS_FIRST)
 		return true;
@@ -148,6 +186,8 @@ static void begin_sweep(struct run *run)
 		client_send_member(run->client, run->round % 2);
 		break;
 	case LOSS_REROUTE:
+		write_order(s, run->round % 2);
+		daemon_reread_routes(s->daemon);
 		daemon_sweep(s->daemon, SWEEP_REROUTE);
 		break;
 	case LOSS_FIRST:
