@@ -251,3 +251,47 @@ char *scenario_published_violation(const struct scenario *s)
 	subnet_unref(subnet);
 	return wrong;
 }
+
+/* ---- what the options say ---- */
+
+static char *check_options(const struct scenario *s, const struct options *options,
+			   unsigned int node)
+{
+	struct sim_node_view view;
+	unsigned int first, last;
+
+	sim_node_view(s->sim, node, &view);
+	first = view.type == IBA_NODE_SWITCH ? 0 : 1;
+	last = view.type == IBA_NODE_SWITCH ? 0 : view.num_ports;
+	if (view.switch_info && view.switch_info->life_time_value != options->packet_life_time)
+		return g_strdup_printf("%s: LifeTimeValue is %u, packet_life_time %u",
+				       view.description, view.switch_info->life_time_value,
+				       options->packet_life_time);
+	for (unsigned int p = first; p <= last; p++) {
+		const struct iba_port_info *info = sim_port_info(s->sim, node, p);
+
+		if (p && info->port_state != IBA_PORT_ACTIVE)
+			continue;
+		if (info->m_key != options->m_key)
+			return g_strdup_printf("%s port %u: M_Key is 0x%" PRIx64 ", m_key 0x%" PRIx64,
+					       view.description, p, info->m_key, options->m_key);
+		if (info->subnet_timeout != options->subnet_timeout)
+			return g_strdup_printf("%s port %u: SubnetTimeOut is %u, subnet_timeout %u",
+					       view.description, p, info->subnet_timeout,
+					       options->subnet_timeout);
+	}
+	return NULL;
+}
+
+char *scenario_options_violation(const struct scenario *s)
+{
+	struct options *options = slot_take(&daemon_context(s->daemon)->options);
+	g_autofree bool *reached = scenario_reached(s);
+	char *wrong = NULL;
+
+	for (unsigned int i = 0; !wrong && i < sim_nodes(s->sim); i++)
+		if (reached[i])
+			wrong = check_options(s, options, i);
+	options_unref(options);
+	return wrong;
+}

@@ -21,4 +21,7 @@ char *scenario_belief_violation(const struct scenario *s);
  */
 char *scenario_published_violation(const struct scenario *s);
 
+/* What the options say of keys and time-outs is in the hardware, too. The same form. */
+char *scenario_options_violation(const struct scenario *s);
+
 #endif

@@ -25,7 +25,10 @@ tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM)
+tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
+	tests/scenario/seeds_lasting.c
+tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
+EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo
 
 # What is lost in a sweep: "make losses" runs every moment of every sweep.
 check_PROGRAMS += tests/scenario/losses
@@ -36,8 +39,10 @@ losses: tests/scenario/losses$(EXEEXT)
 	tests/scenario/losses --all
 .PHONY: losses
 
-# Long: a thousand seeds, each run twice.
-SOAK = 1 1000 fattree:8 0.05
-soak: tests/scenario/seeds
-	tests/scenario/seeds $(SOAK)
+# Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' takes it up again.
+SOAK = 1 20000
+EXTRA_DIST += tests/scenario/soak.py
+soak: tests/scenario/seeds$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		$(srcdir)/tests/scenario/soak.py $(SOAK)
 .PHONY: soak

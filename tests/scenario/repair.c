@@ -20,7 +20,9 @@ static char *violation(const struct scenario *s)
 {
 	char *wrong = scenario_violation(s);
 
-	return wrong ? wrong : scenario_published_violation(s);
+	if (!wrong)
+		wrong = scenario_published_violation(s);
+	return wrong ? wrong : scenario_options_violation(s);
 }
 
 /* Belief is looked at where no Set is under way: once nothing else is wrong, for a while. */
