@@ -273,7 +273,8 @@ static char *check_options(const struct scenario *s, const struct options *optio
 		if (p && info->port_state != IBA_PORT_ACTIVE)
 			continue;
 		if (info->m_key != options->m_key)
-			return g_strdup_printf("%s port %u: M_Key is 0x%" PRIx64 ", m_key 0x%" PRIx64,
+			return g_strdup_printf("%s port %u: M_Key is 0x%" PRIx64
+					       ", m_key 0x%" PRIx64,
 					       view.description, p, info->m_key, options->m_key);
 		if (info->subnet_timeout != options->subnet_timeout)
 			return g_strdup_printf("%s port %u: SubnetTimeOut is %u, subnet_timeout %u",

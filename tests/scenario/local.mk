@@ -30,6 +30,11 @@ tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
 EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo
 
+# "tests/scenario/steady 10000" is the long way.
+check_PROGRAMS += tests/scenario/steady
+TESTS += tests/scenario/steady
+tests_scenario_steady_LDADD = libscenario.a $(LIBS_OPENSM)
+
 # What is lost in a sweep: "make losses" runs every moment of every sweep.
 check_PROGRAMS += tests/scenario/losses
 tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h \

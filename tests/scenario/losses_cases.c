@@ -105,7 +105,8 @@ static void light_and_cable(struct losses *losses)
 			     ports[at / step_us % G_N_ELEMENTS(ports)], false);
 		ms = repair_wait(s, REPAIR_LIMIT_MS, &wrong);
 		samples_add(&samples, ms, LOSS_BOUND_MS,
-			    g_strdup_printf("at %u us: %s", at, wrong ? wrong : "right in the end"));
+			    g_strdup_printf("at %u us: %s", at,
+					    wrong ? wrong : "right in the end"));
 		scenario_free(s);
 	}
 	report_samples(&losses->report, "light-and-cable", &samples, LOSS_BOUND_MS);

@@ -232,8 +232,8 @@ static void no_guid(struct losses *losses)
 	smps = counter_get(&daemon_context(s->daemon)->counters, smp_sent);
 	scenario_run_ms(s, NO_GUID_S * 1000);
 	smps = counter_get(&daemon_context(s->daemon)->counters, smp_sent) - smps;
-	report_at_most(&losses->report, "no-guid-sweeps", heavy_sweeps(s) - heavy, "heavy sweeps", 0,
-		       NULL);
+	report_at_most(&losses->report, "no-guid-sweeps", heavy_sweeps(s) - heavy, "heavy sweeps",
+		       0, NULL);
 	/* A light sweep asks each switch once; the sick host may cost a few more. */
 	report_at_most(&losses->report, "no-guid-smps", smps, "SMPs",
 		       NO_GUID_SWEEPS * (scenario_switches(s) + 4), NULL);
