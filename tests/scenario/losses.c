@@ -26,7 +26,8 @@ struct arguments {
 	int lost, from, count, step, seed;
 };
 
-static const struct loss_case *const tables[] = {losses_cases, losses_cases_other};
+static const struct loss_case *const tables[] = {losses_cases, losses_cases_other,
+						losses_cases_options};
 
 /* ---- what all cases use ---- */
 

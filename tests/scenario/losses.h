@@ -52,7 +52,7 @@ struct loss_case {
 	bool is_long; /* not in make check */
 };
 /* Each ends with a row without a name. */
-extern const struct loss_case losses_cases[], losses_cases_other[];
+extern const struct loss_case losses_cases[], losses_cases_other[], losses_cases_options[];
 
 /* A fabric whose agents take sma_ns for a MAD, with the daemon on host-0 or host-0-0.. started. */
 struct scenario *losses_net(struct losses *losses, const char *spec, uint64_t sma_ns);
