@@ -100,40 +100,26 @@ static bool run_case(struct losses *losses, const char *name)
 
 /* ---- moments ---- */
 
-/* Of make check: a row of each kind. */
-static const struct moments sample[] = {
-	{"fattree:8", LOSS_FIRST, false, 4, 20, 1, 1000},
-	{"fattree:8", LOSS_PARTIAL, false, 1, 5, 3, 3000},
-	{"fattree:8", LOSS_PARTIAL, true, 12, 10, 1, 1000},
-	{"fattree:8", LOSS_LIGHT, false, 1, 0, 2, 1000},
-	{"fattree:8", LOSS_HEAVY, true, 2, 10, 2, 5000},
-	{"fattree:8", LOSS_MULTICAST, false, 2, 0, 2, 500},
-	{"fattree:8", LOSS_REROUTE, true, 1, 0, 2, 500},
+/* From moment to moment, so that a sweep of that kind has some hundred or, in make check, a few. */
+static const unsigned int steps_us[LOSS_KINDS][2] = {
+	[LOSS_FIRST] = {50000, 1000},	[LOSS_PARTIAL] = {2000, 100},
+	[LOSS_LIGHT] = {500, 50},	[LOSS_HEAVY] = {50000, 1000},
+	[LOSS_MULTICAST] = {4000, 200}, [LOSS_REROUTE] = {1500, 200},
 };
 
-static void run_sample(struct losses *losses)
+static void run_kinds(struct losses *losses)
 {
-	for (unsigned int i = 0; i < G_N_ELEMENTS(sample); i++)
-		moments_run(losses, &sample[i]);
-}
-
-static void run_all_moments(struct losses *losses)
-{
-	static const unsigned int numbers[] = {1, 2, 4, 12};
-	/* Sweeps of a few milliseconds by finer steps. */
-	static const unsigned int steps_us[LOSS_KINDS] = {
-		[LOSS_FIRST] = 1000, [LOSS_PARTIAL] = 100,   [LOSS_LIGHT] = 50,
-		[LOSS_HEAVY] = 1000, [LOSS_MULTICAST] = 200, [LOSS_REROUTE] = 200,
-	};
+	static const unsigned int numbers[] = {1, 12, 2, 4};
+	unsigned int n = losses->all ? G_N_ELEMENTS(numbers) : 2;
 
 	for (unsigned int kind = 0; kind < LOSS_KINDS; kind++)
-		for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(numbers); i++) {
+		for (unsigned int i = 0; i < 2 * n; i++) {
 			struct moments moments = {
 				.spec = "fattree:8",
 				.kind = kind,
 				.switches = i % 2,
 				.n = numbers[i / 2],
-				.step_us = steps_us[kind],
+				.step_us = steps_us[kind][losses->all],
 			};
 
 			moments_run(losses, &moments);
@@ -203,10 +189,7 @@ static bool run(struct losses *losses, const struct arguments *arguments)
 	if (arguments->cases)
 		return good;
 	run_cases(losses);
-	if (losses->all)
-		run_all_moments(losses);
-	else
-		run_sample(losses);
+	run_kinds(losses);
 	return true;
 }
 

@@ -173,28 +173,47 @@ static void own_link_320(struct losses *losses)
 	own_link_of(losses, "fattree:16", "own-link-320");
 }
 
-/* A switch goes port by port: its own last traps tell of it, and it is dead when they arrive. */
+/* A switch goes port by port, from the first or the last: its own traps tell of it meanwhile. */
+static void die_slowly(struct scenario *s, unsigned int node, uint64_t gap_us, bool backwards)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int p = 1; p <= view.num_ports; p++) {
+		sim_link_set(s->sim, node, backwards ? view.num_ports + 1 - p : p, false);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + gap_us * NS_PER_US);
+	}
+}
+
 static void dying_switch(struct losses *losses)
 {
-	struct scenario *s = losses_up(losses, "dying-switch", "torus:4x4x4", SMA_NS);
-	struct sim_node_view view;
-	unsigned int node;
-	size_t length;
+	static const uint64_t gaps_us[] = {0,   2,    5,    10,   20,   50,   100,
+					   200, 500, 1000, 2000, 5000, 10000, 20000};
+	unsigned int errors = 0;
+	struct samples samples;
 
-	if (!s)
-		return;
-	node = scenario_node(s, "switch-3-3-3");
-	sim_node_view(s->sim, node, &view);
-	length = s->text->len;
-	for (unsigned int p = 1; p <= view.num_ports; p++) {
-		sim_link_set(s->sim, node, p, false);
-		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + 10 * NS_PER_US);
+	samples_init(&samples);
+	for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(gaps_us); i++) {
+		struct scenario *s = losses_up(losses, "dying-switch", "torus:4x4x4", SMA_NS);
+		g_autofree char *wrong = NULL;
+		uint64_t gap_us = gaps_us[i / 2], ms;
+		size_t length;
+
+		if (!s)
+			return;
+		length = s->text->len;
+		die_slowly(s, scenario_node(s, "switch-3-3-3"), gap_us, i % 2);
+		ms = repair_wait(s, REPAIR_LIMIT_MS, &wrong);
+		samples_add(&samples, ms, DEAD_BOUND_MS,
+			    g_strdup_printf("%u us from port to port: %s", (unsigned int)gap_us,
+					    wrong ? wrong : "right in the end"));
+		errors += strstr(s->text->str + length, "ERRORS DURING INITIALIZATION") != NULL;
+		scenario_free(s);
 	}
-	report_repair(&losses->report, "dying-switch", s, DEAD_BOUND_MS);
-	report_at_most(&losses->report, "dying-switch-errors",
-		       strstr(s->text->str + length, "ERRORS DURING INITIALIZATION") != NULL,
-		       "sweep with errors", 0, NULL);
-	scenario_free(s);
+	report_samples(&losses->report, "dying-switch", &samples, DEAD_BOUND_MS);
+	report_at_most(&losses->report, "dying-switch-errors", errors, "sweeps with errors", 0,
+		       NULL);
+	samples_clear(&samples);
 }
 
 /* No trap arrives, so the next light sweep has to see it: after sweep_interval, 10 s. */
