@@ -73,9 +73,8 @@ static void restart(struct scenario *s)
 	scenario_start(s);
 }
 
-void seed_sa_traffic(struct scenario *s)
+void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to)
 {
-	unsigned int node = scenario_random_host(s), to = scenario_random_host(s);
 	struct client *client = client_new(s, node);
 	struct iba_path_record path;
 	uint16_t mlid;
@@ -355,13 +354,16 @@ struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const 
 
 static void brief_run(struct scenario *s)
 {
+	unsigned int node;
+
 	if (s->seed % 5 == 0) { /* the first sweep is not left in peace either */
 		scenario_run_ms(s, scenario_random(s, 300));
 		some_faults(s);
 	}
 	scenario_converge(s, CONVERGE_S);
 	for (int i = 0; i < ROUNDS; i++) {
-		seed_sa_traffic(s);
+		node = scenario_random_host(s);
+		seed_sa_traffic(s, node, scenario_random_host(s));
 		want_tables(s);
 		some_faults(s);
 		scenario_converge(s, CONVERGE_S);

@@ -7,7 +7,8 @@
 
 /* A scenario of this seed, started; packets get lost, doubled and late. */
 struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const char *command);
-void seed_sa_traffic(struct scenario *s);
+/* One host asks for the path to the other's first port, and joins the broadcast group. */
+void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to);
 /* The rest of a seed whose faults stay; the bound follows from the loss. */
 void lasting_run(struct scenario *s, double loss);
 

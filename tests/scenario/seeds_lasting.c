@@ -93,27 +93,45 @@ static bool is_leaf(const struct scenario *s, unsigned int node)
 	return false;
 }
 
-/* A switch that is not the SM's; false if chance finds none. */
+/* A switch of the SM's subnet that is not its own; false if chance finds none. */
 static bool find_switch(struct scenario *s, bool leaf, unsigned int *node)
 {
+	g_autofree bool *reached = scenario_reached(s);
+
 	for (unsigned int i = 0; i < 100; i++) {
 		*node = scenario_random_switch(s);
-		if (!is_next_to_sm(s, *node) && (!leaf || is_leaf(s, *node)))
+		if (reached[*node] && !is_next_to_sm(s, *node) && (!leaf || is_leaf(s, *node)))
 			return true;
 	}
 	return false;
 }
 
-/* A port with a link, but not that of the SM. */
+/* A port of the SM's subnet with a link, but not that of the SM. */
 static bool find_link(struct scenario *s, unsigned int *node, unsigned int *port)
 {
+	g_autofree bool *reached = scenario_reached(s);
 	unsigned int sm = scenario_sm_node(s, NULL), peer, peer_port;
 
 	for (unsigned int i = 0; i < 100; i++) {
 		*node = scenario_random_switch(s);
 		*port = 1 + scenario_random(s, n_ports(s, *node));
-		if (sim_link_up(s->sim, *node, *port) &&
+		if (reached[*node] && sim_link_up(s->sim, *node, *port) &&
 		    sim_peer(s->sim, *node, *port, &peer, &peer_port) && peer != sm)
+			return true;
+	}
+	return false;
+}
+
+/* A host whose first port is in the SM's subnet. */
+static bool find_host(struct scenario *s, unsigned int *node)
+{
+	g_autofree bool *reached = scenario_reached(s);
+	unsigned int peer, peer_port;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		*node = scenario_random_host(s);
+		if (sim_link_up(s->sim, *node, 1) &&
+		    sim_peer(s->sim, *node, 1, &peer, &peer_port) && reached[peer])
 			return true;
 	}
 	return false;
@@ -356,6 +374,7 @@ static void some_faults(struct lasting *l)
 void lasting_run(struct scenario *s, double loss)
 {
 	struct lasting l = {.s = s, .bound_ms = bound_ms(loss)};
+	unsigned int node, to;
 
 	l.gone = g_array_new(FALSE, FALSE, sizeof(struct gone));
 	if (s->seed % 5 == 0) { /* the first sweep is not left in peace either */
@@ -366,7 +385,8 @@ void lasting_run(struct scenario *s, double loss)
 	for (int i = 0; i < ROUNDS; i++) {
 		give_back(&l);
 		converge(&l);
-		seed_sa_traffic(s);
+		if (find_host(s, &node) && find_host(s, &to))
+			seed_sa_traffic(s, node, to);
 		begin_some_sweep(s);
 		some_faults(&l);
 		converge(&l);
