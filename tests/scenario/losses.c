@@ -129,22 +129,23 @@ static void run_kinds(struct losses *losses)
 static bool run_moments(struct losses *losses, const struct arguments *arguments)
 {
 	struct moments moments = {
-		.spec = arguments->net,
+		.spec = arguments->net ? arguments->net : "fattree:8",
 		.switches = arguments->switches,
 		.n = (unsigned int)arguments->lost,
 		.first = (unsigned int)arguments->from,
 		.count = (unsigned int)arguments->count,
 		.step_us = (unsigned int)arguments->step,
 	};
+	const char *kind = arguments->kind ? arguments->kind : "partial";
 
 	for (unsigned int i = 0; i < LOSS_KINDS; i++)
-		if (strcmp(arguments->kind, loss_kind_names[i]) == 0) {
+		if (strcmp(kind, loss_kind_names[i]) == 0) {
 			moments.kind = i;
 			moments_run(losses, &moments);
 			return true;
 		}
 	fprintf(stderr, "no kind of sweep %s: first, partial, light, heavy, multicast, reroute\n",
-		arguments->kind);
+		kind);
 	return false;
 }
 
@@ -199,8 +200,6 @@ int main(int argc, char **argv)
 	struct losses losses = {.seed = 1};
 	bool good;
 
-	arguments.net = g_strdup("fattree:8");
-	arguments.kind = g_strdup("partial");
 	if (!parse(argc, argv, &arguments))
 		return EXIT_FAILURE;
 	losses.all = arguments.all;
