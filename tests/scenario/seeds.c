@@ -6,8 +6,9 @@
  *
  *	seeds [--lasting] [FIRST COUNT SPEC LOSS]...
  *
- * Without arguments: what make check runs. What breaks here mends itself, most of it within three
- * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
+ * Without series: a few dozen seeds; make check runs them. What breaks here mends itself, most of
+ * it within three seconds; with --lasting it stays until the subnet was found right without it
+ * (seeds_lasting.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +34,13 @@ static const struct series checked[] = {
 	{1, 20, "fattree:4", 0.05, false},	{1, 6, "fattree:8", 0.05, false},
 	{1, 6, "torus:3x3x3:1", 0.05, false},	{1, 4, "fattree:4", 0.2, false},
 	{1, 4, "random:10:4:2:3", 0.01, false},
+};
+
+static const struct series checked_lasting[] = {
+	{1, 10, "fattree:4", 0, true},		{1, 4, "fattree:8", 0, true},
+	{1, 6, "torus:3x3x3:1", 0.01, true},	{1, 8, "random:10:4:2:3", 0, true},
+	{1, 8, "tests/scenario/dual_port.topo", 0, true},
+	{1, 4, "tests/scenario/dual_plane.topo", 0.02, true},
 };
 
 static void break_link(struct scenario *s)
@@ -417,13 +425,13 @@ static bool parse(char **args, struct series *series)
 }
 
 /* Files are named from the top of the source tree. */
-static bool run_checked(const char *program)
+static bool run_rows(const char *program, const struct series *rows, size_t n)
 {
 	const char *top = g_getenv("top_srcdir");
 
-	for (size_t i = 0; i < G_N_ELEMENTS(checked); i++) {
-		g_autofree char *file = g_build_filename(top ? top : "..", checked[i].spec, NULL);
-		struct series series = checked[i];
+	for (size_t i = 0; i < n; i++) {
+		g_autofree char *file = g_build_filename(top ? top : "..", rows[i].spec, NULL);
+		struct series series = rows[i];
 
 		if (g_str_has_suffix(series.spec, ".topo"))
 			series.spec = file;
@@ -433,15 +441,22 @@ static bool run_checked(const char *program)
 	return true;
 }
 
+static bool run_checked(const char *program, bool lasting)
+{
+	if (lasting)
+		return run_rows(program, checked_lasting, G_N_ELEMENTS(checked_lasting));
+	return run_rows(program, checked, G_N_ELEMENTS(checked));
+}
+
 int main(int argc, char **argv)
 {
 	struct series series = {.lasting = argc > 1 && strcmp(argv[1], "--lasting") == 0};
 	int first = series.lasting ? 2 : 1;
 
 	g_set_prgname(argv[0]);
-	if (argc == 1)
-		return run_checked(argv[0]) ? EXIT_SUCCESS : EXIT_FAILURE;
-	if (first == argc || (argc - first) % 4) {
+	if (first == argc)
+		return run_checked(argv[0], series.lasting) ? EXIT_SUCCESS : EXIT_FAILURE;
+	if ((argc - first) % 4) {
 		fprintf(stderr, "usage: %s [--lasting] [FIRST COUNT SPEC LOSS]...\n", argv[0]);
 		return EXIT_FAILURE;
 	}
