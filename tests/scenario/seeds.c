@@ -6,9 +6,9 @@
  *
  *	seeds [--lasting] [FIRST COUNT SPEC LOSS]...
  *
- * Without series: a few dozen seeds; make check runs them. What breaks here mends itself, most of
- * it within three seconds; with --lasting it stays until the subnet was found right without it
- * (seeds_lasting.c).
+ * Without series: a few dozen seeds. What breaks here mends itself, most of it within three
+ * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
+ * make check runs the few dozen without --lasting.
  */
 #include <inttypes.h>
 #include <stdio.h>
