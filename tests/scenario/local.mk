@@ -37,6 +37,7 @@ tests_scenario_steady_LDADD = libscenario.a $(LIBS_OPENSM)
 
 # What is lost in a sweep: "make losses" runs every moment of every sweep.
 check_PROGRAMS += tests/scenario/losses
+TESTS += tests/scenario/losses
 tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h \
 	tests/scenario/losses_cases.c tests/scenario/losses_options.c \
 	tests/scenario/losses_resets.c tests/scenario/moments.c
