@@ -90,6 +90,12 @@ bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, 
  */
 bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int port, unsigned int to_node,
 		    unsigned int to_port);
+/*
+ * Exchanges the cable ends in two ports, at once: each port then has the cable of the other. One
+ * of them may be empty. False: neither has a cable, or they are the ends of one.
+ */
+bool sim_cable_swap(struct sim *sim, unsigned int node_a, unsigned int port_a, unsigned int node_b,
+		    unsigned int port_b);
 /* The node answers with this NodeGUID, which may be that of another or 0; its port GUIDs stay. */
 void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
 /* NodeInfo of this end port tells this PortGUID; 0: its own. */
@@ -102,6 +108,8 @@ void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
  */
 bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 	      const struct iba_notice *notice);
+/* Traps sent from now on vanish, repeated ones included; false: they arrive again. */
+void sim_set_traps_lost(struct sim *sim, bool lost);
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
 

@@ -209,6 +209,55 @@ bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int number, uns
 	return true;
 }
 
+/* The cable end in a port, taken out of it. */
+struct cable_end {
+	struct sim_port *far; /* NULL: there was none */
+	bool plugged;
+	uint8_t lanes, speed;
+};
+
+static struct cable_end cable_take(struct sim *sim, struct sim_port *port)
+{
+	struct cable_end end = {.plugged = port->cable,
+				.lanes = port->cable_lanes,
+				.speed = port->cable_speed};
+
+	if (!port->peer)
+		return end;
+	end.far = far_end(port);
+	flap_end(sim, port);
+	set_cable(sim, port, false);
+	port->peer = end.far->peer = NULL;
+	return end;
+}
+
+static void cable_put(struct sim *sim, struct sim_port *port, const struct cable_end *end)
+{
+	if (!end->far)
+		return;
+	port->cable_lanes = end->lanes;
+	port->cable_speed = end->speed;
+	plug(end->far, port);
+	set_cable(sim, port, end->plugged);
+}
+
+bool sim_cable_swap(struct sim *sim, unsigned int node_a, unsigned int number_a,
+		    unsigned int node_b, unsigned int number_b)
+{
+	struct sim_port *a = sim_port_at(sim, node_a, number_a);
+	struct sim_port *b = sim_port_at(sim, node_b, number_b);
+	struct cable_end of_a, of_b;
+
+	if (a == b || (!a->peer && !b->peer) || (a->peer && far_end(a) == b) ||
+	    (a->peer && far_end(a) == a) || (b->peer && far_end(b) == b))
+		return false;
+	of_a = cable_take(sim, a);
+	of_b = cable_take(sim, b);
+	cable_put(sim, a, &of_b);
+	cable_put(sim, b, &of_a);
+	return true;
+}
+
 /* ---- nodes and their agents ---- */
 
 void sim_node_set(struct sim *sim, unsigned int index, bool up)
@@ -257,6 +306,11 @@ bool sim_set_description(struct sim *sim, unsigned int index, const char *descri
 	for (unsigned int i = node->sw ? 0 : 1; i <= (node->sw ? 0 : node->num_ports); i++)
 		sim_trap_local_change(sim, &node->ports[i], IBA_TRAP_144_NODE_DESCRIPTION);
 	return true;
+}
+
+void sim_set_traps_lost(struct sim *sim, bool lost)
+{
+	sim->traps_lost = lost;
 }
 
 /* ---- packets ---- */

@@ -144,6 +144,7 @@ struct sim {
 	struct sim_pending *free_pending;
 	uint64_t pending_serial;
 	struct sim_flap *flaps;
+	bool traps_lost; /* on their way to the SM */
 	struct sim_counters counters;
 	uint64_t random, digest, next_tid;
 	sim_trace_fn *trace;

@@ -23,7 +23,7 @@ static bool may_send(const struct sim_port *port)
 static void send_once(struct sim *sim, struct sim_trap *trap)
 {
 	const struct sim_port *port = trap->port;
-	struct sim_packet *packet = sim_packet_new(sim);
+	struct sim_packet *packet;
 	struct iba_smp smp = {
 		.header =
 			{
@@ -36,6 +36,10 @@ static void send_once(struct sim *sim, struct sim_trap *trap)
 			},
 	};
 
+	sim->counters.traps++;
+	if (sim->traps_lost)
+		return;
+	packet = sim_packet_new(sim);
 	wire_encode(&iba_notice_type, &trap->notice, smp.data);
 	memset(packet->data, 0, sizeof(packet->data));
 	wire_encode(&iba_smp_type, &smp, packet->data);
@@ -47,7 +51,6 @@ static void send_once(struct sim *sim, struct sim_trap *trap)
 	packet->src_qp = packet->dest_qp = IBA_QP0;
 	packet->q_key = 0;
 	packet->grh = (struct vendor_address){0};
-	sim->counters.traps++;
 	sim_inject(packet);
 }
 

@@ -137,3 +137,8 @@ void sm_free(struct sm *sm)
 	options_unref(sm->options);
 	g_free(sm);
 }
+
+const struct builder *sm_builder(const struct sm *sm)
+{
+	return sm->builder;
+}

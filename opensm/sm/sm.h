@@ -7,6 +7,7 @@
 #include "mad/mad.h"
 #include "vendor/vendor.h"
 
+struct builder;
 struct sm;
 
 /* Where a sweep stands, for who shows progress. Called on the actor "sm". */
@@ -25,5 +26,7 @@ void sm_start(struct sm *sm);			   /* begins with a heavy sweep */
 void sm_attach(struct sm *sm, GMainContext *loop); /* instead: on that loop */
 void sm_stop(struct sm *sm);
 void sm_free(struct sm *sm);
+/* What it believes of the hardware, for tests: on the actor "sm" or in virtual time, to look at. */
+const struct builder *sm_builder(const struct sm *sm);
 
 #endif

@@ -69,7 +69,7 @@ static bool has_answer(void *arg)
 	return ((struct client *)arg)->answer != NULL;
 }
 
-static void send_request(struct client *client, struct iba_sa_mad *request)
+static void post_request(struct client *client, struct iba_sa_mad *request)
 {
 	const struct iba_port_info *info = sim_port_info(client->s->sim, client->node, 1);
 	struct vendor_address to = {
@@ -84,6 +84,11 @@ static void send_request(struct client *client, struct iba_sa_mad *request)
 	wire_encode(&iba_sa_mad_type, request, wire);
 	g_clear_pointer(&client->answer, vendor_mad_free);
 	vendor_send(client->vendor, &to, wire, sizeof(wire), TIMEOUT_MS);
+}
+
+static void send_request(struct client *client, struct iba_sa_mad *request)
+{
+	post_request(client, request);
 	runtime_run(client->s->rt, has_answer, client,
 		    runtime_now(client->s->rt) + 2 * TIMEOUT_MS * NS_PER_MS);
 }
@@ -179,17 +184,23 @@ int client_path(struct client *client, uint64_t guid, struct iba_path_record *pa
 			  &iba_path_record_type, path);
 }
 
-static int broadcast(struct client *client, uint8_t method, uint16_t *mlid)
+#define MEMBER_MASK                                                                                \
+	(IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |       \
+	 IBA_COMPONENT(mc_member_record, join_state))
+
+static struct iba_mc_member_record broadcast_member(const struct client *client)
 {
-	struct iba_mc_member_record record = {
+	return (struct iba_mc_member_record){
 		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
 		.port_gid = client_gid(client),
 		.join_state = 1,
 	};
-	int status = client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD,
-				IBA_COMPONENT(mc_member_record, mgid) |
-					IBA_COMPONENT(mc_member_record, port_gid) |
-					IBA_COMPONENT(mc_member_record, join_state),
+}
+
+static int broadcast(struct client *client, uint8_t method, uint16_t *mlid)
+{
+	struct iba_mc_member_record record = broadcast_member(client);
+	int status = client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD, MEMBER_MASK,
 				&iba_mc_member_record_type, &record);
 
 	*mlid = record.mlid;
@@ -206,4 +217,14 @@ int client_leave_broadcast(struct client *client)
 	uint16_t mlid;
 
 	return broadcast(client, IBA_METHOD_DELETE, &mlid);
+}
+
+void client_send_member(struct client *client, bool join)
+{
+	struct iba_mc_member_record record = broadcast_member(client);
+	struct iba_sa_mad mad = make_request(client, join ? IBA_METHOD_SET : IBA_METHOD_DELETE,
+					     IBA_ATTR_MC_MEMBER_RECORD, MEMBER_MASK);
+
+	wire_encode(&iba_mc_member_record_type, &record, mad.data);
+	post_request(client, &mad);
 }

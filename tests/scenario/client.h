@@ -35,5 +35,7 @@ int client_path(struct client *client, uint64_t guid, struct iba_path_record *pa
 /* Joins the IPv4 broadcast group of the default partition; *mlid gets its MLID. */
 int client_join_broadcast(struct client *client, uint16_t *mlid);
 int client_leave_broadcast(struct client *client);
+/* Asks once to join or leave it, and does not wait. */
+void client_send_member(struct client *client, bool join);
 
 #endif

@@ -382,6 +382,17 @@ static char *check_trees(const struct scenario *s)
 	return wrong;
 }
 
+bool *scenario_reached(const struct scenario *s)
+{
+	struct view view;
+	bool *reached;
+
+	view_init(&view, s);
+	reached = g_steal_pointer(&view.reached);
+	view_clear(&view);
+	return reached;
+}
+
 char *scenario_violation(const struct scenario *s)
 {
 	struct view view;

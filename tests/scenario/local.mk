@@ -2,8 +2,10 @@
 # The whole daemon on a simulated fabric.
 check_LIBRARIES += libscenario.a
 libscenario_a_SOURCES = \
+	tests/scenario/belief.c tests/scenario/belief.h \
 	tests/scenario/client.c tests/scenario/client.h \
 	tests/scenario/invariants.c \
+	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults \
@@ -23,10 +25,31 @@ tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM)
+tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
+	tests/scenario/seeds_lasting.c
+tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
+EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo
 
-# Long: a thousand seeds, each run twice.
-SOAK = 1 1000 fattree:8 0.05
-soak: tests/scenario/seeds
-	tests/scenario/seeds $(SOAK)
+# "tests/scenario/steady 10000" is the long way.
+check_PROGRAMS += tests/scenario/steady
+TESTS += tests/scenario/steady
+tests_scenario_steady_LDADD = libscenario.a $(LIBS_OPENSM)
+
+# What is lost in a sweep: "make losses" runs every moment of every sweep.
+check_PROGRAMS += tests/scenario/losses
+TESTS += tests/scenario/losses
+tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h \
+	tests/scenario/losses_cases.c tests/scenario/losses_options.c \
+	tests/scenario/losses_resets.c tests/scenario/moments.c
+tests_scenario_losses_LDADD = libscenario.a $(LIBS_OPENSM)
+losses: tests/scenario/losses$(EXEEXT)
+	tests/scenario/losses --all
+.PHONY: losses
+
+# Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' takes it up again.
+SOAK = 1 20000
+EXTRA_DIST += tests/scenario/soak.py
+soak: tests/scenario/seeds$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		$(srcdir)/tests/scenario/soak.py $(SOAK)
 .PHONY: soak

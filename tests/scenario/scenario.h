@@ -77,6 +77,9 @@ unsigned int scenario_node(const struct scenario *s, const char *description);
 unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port);
 uint16_t scenario_lid(const struct scenario *s, unsigned int node);
 
+/* Of each node whether it can be reached from the SM's port; newly allocated. */
+bool *scenario_reached(const struct scenario *s);
+
 /*
  * What is wrong with the fabric, newly allocated, or NULL: ports, LIDs, routes, P_Keys, and the
  * trees of all groups with members that the daemon knows of.

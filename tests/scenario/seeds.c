@@ -4,16 +4,20 @@
  * things that break, and runs it twice. The fabric must come right each time, and both runs must
  * put the same bytes on the wire at the same times.
  *
- *	seeds [FIRST COUNT SPEC LOSS]...
+ *	seeds [--lasting] [FIRST COUNT SPEC LOSS]...
  *
- * Without arguments: what make check runs.
+ * Without series: a few dozen seeds. What breaks here mends itself, most of it within three
+ * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
+ * make check runs the few dozen without --lasting.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client.h"
 #include "policy/inventory.h"
+#include "seeds.h"
 
 #define ROUNDS 3
 #define CONVERGE_S 120
@@ -23,11 +27,20 @@ struct series {
 	unsigned int count;
 	const char *spec;
 	double loss;
+	bool lasting;
 };
 
 static const struct series checked[] = {
-	{1, 20, "fattree:4", 0.05}, {1, 6, "fattree:8", 0.05},	     {1, 6, "torus:3x3x3:1", 0.05},
-	{1, 4, "fattree:4", 0.2},   {1, 4, "random:10:4:2:3", 0.01},
+	{1, 20, "fattree:4", 0.05, false},	{1, 6, "fattree:8", 0.05, false},
+	{1, 6, "torus:3x3x3:1", 0.05, false},	{1, 4, "fattree:4", 0.2, false},
+	{1, 4, "random:10:4:2:3", 0.01, false},
+};
+
+static const struct series checked_lasting[] = {
+	{1, 10, "fattree:4", 0, true},		{1, 4, "fattree:8", 0, true},
+	{1, 6, "torus:3x3x3:1", 0.01, true},	{1, 8, "random:10:4:2:3", 0, true},
+	{1, 8, "tests/scenario/dual_port.topo", 0, true},
+	{1, 4, "tests/scenario/dual_plane.topo", 0.02, true},
 };
 
 static void break_link(struct scenario *s)
@@ -68,9 +81,8 @@ static void restart(struct scenario *s)
 	scenario_start(s);
 }
 
-static void sa_traffic(struct scenario *s)
+void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to)
 {
-	unsigned int node = scenario_random_host(s), to = scenario_random_host(s);
 	struct client *client = client_new(s, node);
 	struct iba_path_record path;
 	uint16_t mlid;
@@ -291,23 +303,35 @@ static void want_tables(struct scenario *s)
 	}
 }
 
+/* All of a switch, and those of a host that lead to one. */
+static unsigned int ports_with_tables(const struct scenario *s, const bool *reached,
+				      unsigned int node)
+{
+	unsigned int n = 0, peer, peer_port;
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int p = 1; reached[node] && p <= view.num_ports; p++)
+		n += view.type == IBA_NODE_SWITCH ||
+		     (sim_peer(s->sim, node, p, &peer, &peer_port) && reached[peer]);
+	return n;
+}
+
 /* When all is over and forgotten, every port's table is there, whatever was read meanwhile. */
 static void check_tables(struct scenario *s)
 {
 	struct client *client = client_new(s, scenario_random_host(s));
 	struct iba_vl_arbitration_table_record any = {0};
+	g_autofree bool *reached = NULL;
 	unsigned int expected = 0, n;
 	GByteArray *records;
 
 	sim_set_loss(s->sim, 0);
 	sim_set_duplicate(s->sim, 0);
 	scenario_run_ms(s, 1000 + INVENTORY_SILENT_NS / NS_PER_MS);
-	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
-		struct sim_node_view view;
-
-		sim_node_view(s->sim, i, &view);
-		expected += 2u * view.num_ports; /* a block of low priority, one of high */
-	}
+	reached = scenario_reached(s);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		expected += 2 * ports_with_tables(s, reached, i); /* low priority and high */
 	records = client_table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD, 0,
 			       &iba_vl_arbitration_table_record_type, &any, &n);
 	if (!records || n != expected)
@@ -319,11 +343,10 @@ static void check_tables(struct scenario *s)
 /* With which to route; where one cannot, the SM falls back. */
 static const char *const engines[] = {"minhop", "updn", "ftree", "dnup", "dor"};
 
-static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const char *command)
+struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const char *command)
 {
 	struct sim_config config;
 	struct scenario *s;
-	uint64_t digest;
 
 	scenario_config_default(&config, seed);
 	config.loss = loss;
@@ -334,18 +357,37 @@ static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const cha
 	scenario_option(s, "-R", engines[seed % G_N_ELEMENTS(engines)]);
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
-	if (seed % 5 == 0) { /* the first sweep is not left in peace either */
+	return s;
+}
+
+static void brief_run(struct scenario *s)
+{
+	unsigned int node;
+
+	if (s->seed % 5 == 0) { /* the first sweep is not left in peace either */
 		scenario_run_ms(s, scenario_random(s, 300));
 		some_faults(s);
 	}
 	scenario_converge(s, CONVERGE_S);
 	for (int i = 0; i < ROUNDS; i++) {
-		sa_traffic(s);
+		node = scenario_random_host(s);
+		seed_sa_traffic(s, node, scenario_random_host(s));
 		want_tables(s);
 		some_faults(s);
 		scenario_converge(s, CONVERGE_S);
 	}
 	check_tables(s);
+}
+
+static uint64_t run_seed(const struct series *series, uint64_t seed, const char *command)
+{
+	struct scenario *s = seed_start(series->spec, seed, series->loss, command);
+	uint64_t digest;
+
+	if (series->lasting)
+		lasting_run(s, series->loss);
+	else
+		brief_run(s);
 	digest = sim_trace_digest(s->sim);
 	scenario_free(s);
 	return digest;
@@ -353,19 +395,21 @@ static uint64_t run_seed(const char *spec, uint64_t seed, double loss, const cha
 
 static bool run_series(const char *program, const struct series *series)
 {
+	const char *flag = series->lasting ? " --lasting" : "";
+
 	for (unsigned int i = 0; i < series->count; i++) {
 		uint64_t seed = series->first + i, first, second;
-		g_autofree char *command = g_strdup_printf("%s %" PRIu64 " 1 %s %g", program, seed,
-							   series->spec, series->loss);
+		g_autofree char *command = g_strdup_printf("%s%s %" PRIu64 " 1 %s %g", program,
+							   flag, seed, series->spec, series->loss);
 
-		first = run_seed(series->spec, seed, series->loss, command);
-		second = run_seed(series->spec, seed, series->loss, command);
+		first = run_seed(series, seed, command);
+		second = run_seed(series, seed, command);
 		if (first != second) {
 			printf("FAILED: two runs differ: %s\n", command);
 			return false;
 		}
 	}
-	printf("%u seeds of %s with loss %g\n", series->count, series->spec, series->loss);
+	printf("%u seeds of %s with loss %g%s\n", series->count, series->spec, series->loss, flag);
 	return true;
 }
 
@@ -380,19 +424,43 @@ static bool parse(char **args, struct series *series)
 	return !*end[0] && !*end[1] && !*end[2] && series->loss >= 0 && series->loss < 1;
 }
 
+/* Files are named from the top of the source tree. */
+static bool run_rows(const char *program, const struct series *rows, size_t n)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	for (size_t i = 0; i < n; i++) {
+		g_autofree char *file = g_build_filename(top ? top : "..", rows[i].spec, NULL);
+		struct series series = rows[i];
+
+		if (g_str_has_suffix(series.spec, ".topo"))
+			series.spec = file;
+		if (!run_series(program, &series))
+			return false;
+	}
+	return true;
+}
+
+static bool run_checked(const char *program, bool lasting)
+{
+	if (lasting)
+		return run_rows(program, checked_lasting, G_N_ELEMENTS(checked_lasting));
+	return run_rows(program, checked, G_N_ELEMENTS(checked));
+}
+
 int main(int argc, char **argv)
 {
-	struct series series;
+	struct series series = {.lasting = argc > 1 && strcmp(argv[1], "--lasting") == 0};
+	int first = series.lasting ? 2 : 1;
 
 	g_set_prgname(argv[0]);
-	for (size_t i = 0; argc == 1 && i < G_N_ELEMENTS(checked); i++)
-		if (!run_series(argv[0], &checked[i]))
-			return EXIT_FAILURE;
-	if (argc % 4 != 1) {
-		fprintf(stderr, "usage: %s [FIRST COUNT SPEC LOSS]...\n", argv[0]);
+	if (first == argc)
+		return run_checked(argv[0], series.lasting) ? EXIT_SUCCESS : EXIT_FAILURE;
+	if ((argc - first) % 4) {
+		fprintf(stderr, "usage: %s [--lasting] [FIRST COUNT SPEC LOSS]...\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	for (int i = 1; i < argc; i += 4) {
+	for (int i = first; i < argc; i += 4) {
 		if (!parse(argv + i, &series)) {
 			fprintf(stderr, "%s: FIRST COUNT SPEC LOSS expected\n", argv[0]);
 			return EXIT_FAILURE;

@@ -292,6 +292,50 @@ START_TEST(test_cable_move)
 }
 END_TEST
 
+static void expect_peer(unsigned int node, unsigned int port, unsigned int peer,
+			unsigned int peer_port)
+{
+	unsigned int is, is_port;
+
+	ck_assert(sim_peer(net->sim, node, port, &is, &is_port));
+	ck_assert_uint_eq(is, peer);
+	ck_assert_uint_eq(is_port, peer_port);
+	ck_assert(sim_peer(net->sim, peer, peer_port, &is, &is_port));
+	ck_assert_uint_eq(is, node);
+	ck_assert_uint_eq(is_port, port);
+}
+
+START_TEST(test_cable_swap)
+{
+	unsigned int peer, peer_port, a;
+
+	teardown_setup("Switch 4 \"sw\"\n[1] \"a\"[1]\n[2] \"b\"[1]\nCa 1 \"a\"\nCa 1 \"b\"\n");
+	a = sim_find_name(net->sim, "a");
+	ck_assert(!sim_cable_swap(net->sim, sw, 1, sw, 1));
+	ck_assert(!sim_cable_swap(net->sim, sw, 1, a, 1)); /* two ends of one */
+	ck_assert(!sim_cable_swap(net->sim, sw, 3, sw, 4)); /* none there */
+	ck_assert(sim_link_degrade(net->sim, sw, 2, 1, 10000));
+	ck_assert(sim_cable_swap(net->sim, sw, 1, sw, 2));
+	expect_peer(sw, 1, other, 1);
+	expect_peer(sw, 2, a, 1);
+	ck_assert_uint_eq(sim_port_info(net->sim, sw, 1)->port_state, IBA_PORT_INIT);
+	ck_assert_uint_eq(sim_port_info(net->sim, a, 1)->port_state, IBA_PORT_INIT);
+	ck_assert_uint_eq(sim_port_info(net->sim, sw, 1)->link_width_active, IBA_WIDTH_1X);
+	ck_assert_uint_eq(sim_port_info(net->sim, sw, 2)->link_width_active, IBA_WIDTH_4X);
+	/* With a port that is empty, and with a cable that is not plugged in. */
+	sim_link_set(net->sim, a, 1, false);
+	ck_assert(sim_cable_swap(net->sim, sw, 2, sw, 4));
+	ck_assert(!sim_peer(net->sim, sw, 2, &peer, &peer_port));
+	expect_peer(sw, 4, a, 1);
+	ck_assert(!sim_link_up(net->sim, sw, 4));
+	ck_assert(sim_cable_swap(net->sim, a, 1, other, 1));
+	expect_peer(sw, 4, other, 1);
+	expect_peer(sw, 1, a, 1);
+	ck_assert(!sim_link_up(net->sim, other, 1));
+	ck_assert(sim_link_up(net->sim, a, 1));
+}
+END_TEST
+
 START_TEST(test_loopback)
 {
 	unsigned int peer, peer_port;
@@ -405,6 +449,22 @@ START_TEST(test_trap)
 }
 END_TEST
 
+/* Those that are repeated get through once traps do again. */
+START_TEST(test_traps_lost)
+{
+	struct iba_notice got;
+
+	net_bring_up(net);
+	traps_within(100000, &got);
+	sim_set_traps_lost(net->sim, true);
+	sim_link_set(net->sim, other, 1, false);
+	ck_assert_uint_eq(traps_within(5000, &got), 0);
+	sim_set_traps_lost(net->sim, false);
+	ck_assert_uint_ge(traps_within(5000, &got), 1);
+	ck_assert_uint_eq(got.trap_number, IBA_TRAP_LINK_STATE_CHANGE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sim_fault");
@@ -420,10 +480,12 @@ int main(void)
 	tcase_add_test(tcase, test_flap_ends);
 	tcase_add_test(tcase, test_black_hole);
 	tcase_add_test(tcase, test_cable_move);
+	tcase_add_test(tcase, test_cable_swap);
 	tcase_add_test(tcase, test_loopback);
 	tcase_add_test(tcase, test_node_guid);
 	tcase_add_test(tcase, test_stubborn);
 	tcase_add_test(tcase, test_trap);
+	tcase_add_test(tcase, test_traps_lost);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The subnet is looked at often at first and ever more seldom: looking is what costs real time,
+ * and a repair that took long need not be known to the millisecond.
+ */
+#include "repair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "belief.h"
+
+#define STEADY_MS 1000
+#define STEADY_POLL_MS 100
+#define FIRST_POLL_MS 1
+#define FRACTION 16 /* of the time passed, between two looks */
+
+static char *violation(const struct scenario *s)
+{
+	char *wrong = scenario_violation(s);
+
+	if (!wrong)
+		wrong = scenario_published_violation(s);
+	return wrong ? wrong : scenario_options_violation(s);
+}
+
+/* Belief is looked at where no Set is under way: once nothing else is wrong, for a while. */
+static bool is_steady(struct scenario *s, char **wrong)
+{
+	for (unsigned int i = 0; i < STEADY_MS / STEADY_POLL_MS && !*wrong; i++) {
+		scenario_run_ms(s, STEADY_POLL_MS);
+		*wrong = violation(s);
+	}
+	if (!*wrong)
+		*wrong = scenario_belief_violation(s);
+	return !*wrong;
+}
+
+uint64_t repair_wait(struct scenario *s, uint64_t limit_ms, char **wrong)
+{
+	uint64_t start = runtime_now(s->rt), passed = 0;
+
+	*wrong = NULL;
+	for (;;) {
+		g_free(*wrong);
+		*wrong = violation(s);
+		if (!*wrong && is_steady(s, wrong))
+			return passed;
+		if (passed > limit_ms)
+			return REPAIR_NEVER;
+		scenario_run_ms(s, MAX(passed / FRACTION, FIRST_POLL_MS));
+		passed = (runtime_now(s->rt) - start) / NS_PER_MS;
+	}
+}
+
+uint64_t repair_quiet(struct scenario *s, uint64_t quiet_ms)
+{
+	uint64_t start = runtime_now(s->rt), last = start, smps = scenario_counters(s).smps, now;
+
+	do {
+		scenario_run_ms(s, 1);
+		now = scenario_counters(s).smps;
+		if (now != smps)
+			last = runtime_now(s->rt);
+		smps = now;
+	} while (runtime_now(s->rt) - last < quiet_ms * NS_PER_MS);
+	return (last - start) / NS_PER_MS;
+}
+
+/* ---- figures ---- */
+
+static void count(struct report *report, bool good)
+{
+	if (good)
+		report->passed++;
+	else
+		report->failed++;
+	printf("%s\n", good ? "" : " FAILED");
+}
+
+void report_at_most(struct report *report, const char *name, uint64_t value, const char *unit,
+		    uint64_t bound, const char *note)
+{
+	if (value == REPAIR_NEVER)
+		printf("%s: never (at most %" PRIu64 " %s)", name, bound, unit);
+	else
+		printf("%s: %" PRIu64 " %s (at most %" PRIu64 ")", name, value, unit, bound);
+	if (note && value > bound)
+		printf(" [%s]", note);
+	count(report, value <= bound);
+	fflush(stdout);
+}
+
+bool report_repair(struct report *report, const char *name, struct scenario *s, uint64_t bound_ms)
+{
+	g_autofree char *wrong = NULL;
+	uint64_t ms = repair_wait(s, MAX(10 * bound_ms, REPAIR_LIMIT_MS), &wrong);
+
+	report_at_most(report, name, ms, "ms", bound_ms, wrong);
+	return ms <= bound_ms;
+}
+
+int report_close(const struct report *report)
+{
+	printf("%u passed, %u failed\n", report->passed, report->failed);
+	return report->failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- many of them ---- */
+
+void samples_init(struct samples *samples)
+{
+	*samples = (struct samples){.ms = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+}
+
+void samples_clear(struct samples *samples)
+{
+	g_array_unref(samples->ms);
+	g_free(samples->worst);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static uint64_t sample(const struct samples *samples, unsigned int i)
+{
+	return g_array_index(samples->ms, uint64_t, i);
+}
+
+void samples_add(struct samples *samples, uint64_t ms, uint64_t bound_ms, char *what)
+{
+	samples->late += ms > bound_ms;
+	g_array_append_val(samples->ms, ms);
+	g_array_sort(samples->ms, compare);
+	if (ms == sample(samples, samples->ms->len - 1)) {
+		g_free(samples->worst);
+		samples->worst = what;
+	} else {
+		g_free(what);
+	}
+}
+
+static void print_ms(const char *name, uint64_t ms)
+{
+	if (ms == REPAIR_NEVER)
+		printf("%s never", name);
+	else
+		printf("%s %" PRIu64 " ms", name, ms);
+}
+
+void report_samples(struct report *report, const char *name, struct samples *samples,
+		    uint64_t bound_ms)
+{
+	unsigned int n = samples->ms->len;
+
+	printf("%s: %u moments", name, n);
+	if (n) {
+		print_ms(", median", sample(samples, n / 2));
+		print_ms(", worst", sample(samples, n - 1));
+		printf(" (at most %" PRIu64 "), %u late", bound_ms, samples->late);
+	}
+	if (samples->late)
+		printf(" [worst: %s]", samples->worst);
+	count(report, !samples->late);
+	fflush(stdout);
+}

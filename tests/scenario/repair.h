@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How long until the subnet is right again, in virtual time; and figures with bounds, told one a
+ * line and counted. For programs that go on after a failure, unlike scenario_converge.
+ */
+#ifndef TESTS_SCENARIO_REPAIR_H
+#define TESTS_SCENARIO_REPAIR_H
+
+#include "scenario.h"
+
+#define REPAIR_NEVER UINT64_MAX
+#define REPAIR_LIMIT_MS 30000 /* what takes longer is not waited for: it is never */
+
+/*
+ * Runs until hardware, published subnet and belief are right for what can be reached, and stay so
+ * for a second. Returns the milliseconds until they were, rounded up by at most a sixteenth;
+ * REPAIR_NEVER if not within limit_ms: then *wrong gets what was wrong, to be freed.
+ */
+uint64_t repair_wait(struct scenario *s, uint64_t limit_ms, char **wrong);
+
+/* Runs until no SMP has entered the fabric for quiet_ms; returns the ms until the last one did. */
+uint64_t repair_quiet(struct scenario *s, uint64_t quiet_ms);
+
+struct report {
+	unsigned int passed, failed;
+};
+
+/*
+ * "NAME: value unit (at most bound)", failed if above. REPAIR_NEVER is "never", and the note says
+ * why; NULL: none.
+ */
+void report_at_most(struct report *report, const char *name, uint64_t value, const char *unit,
+		    uint64_t bound, const char *note);
+/* repair_wait and what it gave, in one line. Returns false if it was too long. */
+bool report_repair(struct report *report, const char *name, struct scenario *s, uint64_t bound_ms);
+/* "N passed, N failed" and the exit status. */
+int report_close(const struct report *report);
+
+/* Milliseconds of many repairs. */
+struct samples {
+	GArray *ms; /* uint64_t, REPAIR_NEVER included */
+	unsigned int late;
+	char *worst; /* what happened to the worst one */
+};
+
+void samples_init(struct samples *samples);
+void samples_clear(struct samples *samples);
+/* what: newly allocated, taken over. */
+void samples_add(struct samples *samples, uint64_t ms, uint64_t bound_ms, char *what);
+/* "NAME: n moments, median N ms, worst N ms (at most bound), n late"; fails if one is late. */
+void report_samples(struct report *report, const char *name, struct samples *samples,
+		    uint64_t bound_ms);
+
+#endif

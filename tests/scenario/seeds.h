@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files of the program tests/scenario/seeds share. */
+#ifndef TESTS_SCENARIO_SEEDS_H
+#define TESTS_SCENARIO_SEEDS_H
+
+#include "scenario.h"
+
+/* A scenario of this seed, started; packets get lost, doubled and late. */
+struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const char *command);
+/* One host asks for the path to the other's first port, and joins the broadcast group. */
+void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to);
+/* The rest of a seed whose faults stay; the bound follows from the loss. */
+void lasting_run(struct scenario *s, double loss);
+
+#endif

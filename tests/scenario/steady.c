@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a daemon costs that runs for years: memory that does not grow however much changes, and no
+ * wake-ups while nothing does.
+ *
+ *	steady [SWEEPS]		1,000 without argument, as make check runs it
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client.h"
+#include "repair.h"
+
+#define SETTLE_MS 3000
+#define IDLE_S 1000
+#define BURST_NS NS_PER_MS /* events nearer than that are one wake-up */
+/* For buffers that grow to their largest need late; a leak of 100 octets a sweep is found. */
+#define GROWTH_BYTES 65536
+
+/* ---- memory ---- */
+
+static uint64_t sweeps(const struct scenario *s)
+{
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+
+	return counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_partial) +
+	       counter_get(counters, sweeps_reroute) + counter_get(counters, sweeps_multicast) +
+	       counter_get(counters, sweeps_light);
+}
+
+/* One change of each kind, and back. */
+static void churn_once(struct scenario *s, struct client *client, unsigned int round)
+{
+	unsigned int node, port, host = scenario_random_host(s);
+
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, 100);
+	sim_link_set(s->sim, node, port, true);
+	scenario_run_ms(s, 100);
+	client_send_member(client, round % 2);
+	scenario_run_ms(s, 100);
+	sim_node_set(s->sim, host, false);
+	scenario_run_ms(s, 100);
+	sim_node_set(s->sim, host, true);
+	scenario_run_ms(s, 100);
+	daemon_sweep(s->daemon, round % 10 ? SWEEP_LIGHT : SWEEP_HEAVY);
+	scenario_run_ms(s, 2500);
+	g_string_truncate(s->text, 0);
+}
+
+static void churn(struct scenario *s, struct client *client, uint64_t until)
+{
+	for (unsigned int round = 0; sweeps(s) < until; round++)
+		churn_once(s, client, round);
+	client_send_member(client, false);
+	scenario_run_ms(s, SETTLE_MS);
+}
+
+static uint64_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void memory(struct report *report, uint64_t n)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct client *client;
+	uint64_t before, after;
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	client = client_new(s, scenario_random_host(s));
+	churn(s, client, n / 4);
+	before = allocated();
+	churn(s, client, n);
+	after = allocated();
+	printf("after %" G_GUINT64_FORMAT " sweeps %" G_GUINT64_FORMAT
+	       " octets are allocated, after a quarter of them %" G_GUINT64_FORMAT "\n",
+	       sweeps(s), after, before);
+	report_at_most(report, "growth", after > before ? after - before : 0, "octets",
+		       GROWTH_BYTES, NULL);
+	client_free(client);
+	scenario_free(s);
+}
+
+/* ---- idle ---- */
+
+struct wake_ups {
+	struct runtime *rt;
+	uint64_t last_ns, n;
+};
+
+/* Called between events. */
+static bool count_wake_up(void *arg)
+{
+	struct wake_ups *wake_ups = arg;
+	uint64_t now = runtime_now(wake_ups->rt);
+
+	if (now > wake_ups->last_ns + BURST_NS)
+		wake_ups->n++;
+	wake_ups->last_ns = now;
+	return false;
+}
+
+static void idle(struct report *report, const char *name, const char *interval, uint64_t bound)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct wake_ups wake_ups = {.rt = s->rt};
+
+	scenario_option(s, "-s", interval);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 60 * 1000);
+	wake_ups.last_ns = runtime_now(s->rt);
+	runtime_run(s->rt, count_wake_up, &wake_ups, runtime_now(s->rt) + IDLE_S * NS_PER_S);
+	report_at_most(report, name, wake_ups.n, "wake-ups in 1000 s", bound, NULL);
+	scenario_free(s);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000;
+	struct report report = {0};
+
+	idle(&report, "idle", "0", 0);
+	/* A light sweep each 10 s; a second one for what follows it. */
+	idle(&report, "idle-sweeps", "10", 2 * IDLE_S / 10);
+	memory(&report, n);
+	return report_close(&report);
+}
