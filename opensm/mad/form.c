@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forms of routing. A target with a LID is tried LID-routed first, one behind a switch with a LID by
- * a mixed route (one directed hop at the end, IBA 14.2.2), and every second try goes by the full
+ * Forms of routing. A target with a LID is tried LID-routed first, one behind a switch with a LID
+ * by a mixed route (one directed hop at the end, IBA 14.2.2), and every second try goes by the full
  * directed route. Both shorter forms are used once a probe has come back: simulators and some
  * devices drop them, or do until links are ACTIVE, and nobody should wait for a timeout to learn
  * that.

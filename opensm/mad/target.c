@@ -4,8 +4,8 @@
  * stand in a ring and are served in turn.
  *
  * A target that answers nothing is sent nothing new, and its queue ends with the request that was
- * tried in vain, so it costs what one request costs. A Set waits for an older one of the same block:
- * a late try of that one could undo it.
+ * tried in vain, so it costs what one request costs. A Set waits for an older one of the same
+ * block: a late try of that one could undo it.
  */
 #include <string.h>
 

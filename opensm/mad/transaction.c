@@ -197,7 +197,7 @@ static void try_lost(struct transaction *transaction)
 		transmit(transaction);
 }
 
-/* The device would not send it: no try was made, and the same again at once would fare no better. */
+/* The device would not send it: no try was made, and another at once would fare no better. */
 static void try_refused(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
