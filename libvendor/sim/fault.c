@@ -281,3 +281,8 @@ void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns)
 	sim->config.hop_ns = hop_ns;
 	sim->config.jitter_ns = jitter_ns;
 }
+
+void sim_set_timeout_delay(struct sim *sim, uint64_t max_ns)
+{
+	sim->config.timeout_delay_ns = max_ns;
+}
