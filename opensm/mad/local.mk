@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libmad.a
 libmad_a_SOURCES = \
+	opensm/mad/ask.c opensm/mad/ask.h \
 	opensm/mad/form.c \
 	opensm/mad/loss.h \
 	opensm/mad/mad.c opensm/mad/mad.h opensm/mad/mad_private.h \

@@ -3,15 +3,16 @@
  * The actor "mad": what reaches it from other actors and from the vendor layer. Other actors reach
  * it by messages only.
  *
- *	mad_send()                                   what arrives
- *	    |                                            |
- *	target.c: a queue an SMA, served in turn     mad.c: by TID to whom it answers,
- *	    |                                        by class to whom serves it
- *	transaction.c: tries, window  <-- tid.c --------+-----------> actors that mad_serve() named
- *	    |      form.c: by which route
- *	vendor layer  <-- post.c: responses and what nobody asked for
+ *	mad_send()                      mad_ask()        what arrives
+ *	    |                               |                |
+ *	target.c: a queue an SMA,       ask.c: GMPs      mad.c: by TID (tid.c) to what it answers,
+ *	served in turn                      |            by class to the actor mad_serve() named
+ *	    |                               |
+ *	transaction.c: tries, window        |
+ *	    |      form.c: by which route   |
+ *	vendor layer <----------------------+---- post.c: responses and what nobody asked for
  *
- * tid.c: TransactionIDs. rtt.h, loss.h, window.h: what answers tell of the fabric. smp.c: the wire.
+ * rtt.h, loss.h, window.h: what answers tell of the fabric. smp.c: the wire.
  */
 #include "mad/mad_private.h"
 
@@ -69,7 +70,7 @@ void mad_drop(struct mad_request *request)
 static bool receive_answer(struct mad *mad, const struct vendor_mad *received)
 {
 	unsigned int n;
-	struct tid_slot *slot = tid_find(&mad->slots, tid_of(received), &n);
+	struct tid_slot *slot = tid_find(&mad->tids, tid_of(received), &n);
 
 	return slot && slot->user->answer(slot, n, received);
 }
@@ -78,7 +79,7 @@ static bool receive_answer(struct mad *mad, const struct vendor_mad *received)
 static void receive_returned(struct mad *mad, const struct vendor_mad *returned)
 {
 	unsigned int n;
-	struct tid_slot *slot = tid_find(&mad->slots, tid_of(returned), &n);
+	struct tid_slot *slot = tid_find(&mad->tids, tid_of(returned), &n);
 
 	if (slot && n == slot->n_tries && !is_response(returned))
 		slot->user->returned(slot, returned);
@@ -108,7 +109,7 @@ static void dispatch(struct mad *mad, struct vendor_mad *received)
 	} else if (!is_response(received)) {
 		hand_to_server(mad, received);
 		return;
-	} else if (received->length < IBA_MAD_BYTES) {
+	} else if (received->length < IBA_MAD_BYTES && received->data[1] != IBA_CLASS_SUBN_ADM) {
 		counter_inc(counters, mad_malformed);
 	} else if (!receive_answer(mad, received)) {
 		if (received->data[1] == IBA_CLASS_SUBN_ADM) { /* the SA sends Reports itself */
@@ -126,6 +127,16 @@ static void receive(void *arg, struct vendor_mad *received)
 
 	dispatch(mad, received);
 	transaction_pump(mad);
+}
+
+bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
+{
+	const struct vendor_client client = {.actor = mad->actor, .arg = mad, .receive = receive};
+
+	if (!mad->bound[mgmt_class])
+		mad->bound[mgmt_class] =
+			vendor_bind(mad->vendor, mgmt_class, manager, &client, error);
+	return mad->bound[mgmt_class];
 }
 
 /* ---- messages from other actors ---- */
@@ -204,18 +215,6 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 		mad_serve(mad, IBA_CLASS_SUBN_DIRECTED, server);
 }
 
-static bool bind_classes(struct mad *mad, GError **error)
-{
-	static const uint8_t classes[] = {IBA_CLASS_SUBN_LID, IBA_CLASS_SUBN_DIRECTED,
-					  IBA_CLASS_SUBN_ADM};
-	struct vendor_client client = {.actor = mad->actor, .arg = mad, .receive = receive};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(classes); i++)
-		if (!vendor_bind(mad->vendor, classes[i], true, &client, error))
-			return false;
-	return true;
-}
-
 /* The most SMPs in flight that the options and the device allow. */
 static unsigned int window_max(const struct mad *mad, const struct options *options)
 {
@@ -251,10 +250,13 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	form_init(mad);
 	loss_init(&mad->loss);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
+	ask_init(mad);
 	window_init(&mad->window, window_max(mad, options));
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
 	options_unref(options);
-	if (!bind_classes(mad, error)) {
+	if (!mad_bind(mad, IBA_CLASS_SUBN_LID, true, error) ||
+	    !mad_bind(mad, IBA_CLASS_SUBN_DIRECTED, true, error) ||
+	    !mad_bind(mad, IBA_CLASS_SUBN_ADM, true, error)) {
 		mad_free(mad);
 		return NULL;
 	}
@@ -278,6 +280,7 @@ void mad_stop(struct mad *mad)
 
 void mad_free(struct mad *mad)
 {
+	ask_clear(mad);
 	transaction_clear(mad);
 	target_clear(mad);
 	actor_free(mad->actor);

@@ -67,7 +67,9 @@ struct mad {
 	struct actor *actor;
 	GHashTable *targets; /* struct target by its key */
 	struct target *ring_first, *ring_last;
-	struct tid_table slots;
+	struct tid_table tids;
+	struct asks *asks;
+	bool bound[256]; /* by class */
 	struct transaction *transactions;
 	unsigned int n_transactions; /* as many as the device can have in flight */
 	struct tid_slot *free_slots;     /* of transactions */
@@ -90,6 +92,8 @@ static inline bool mad_is_cancelled(const struct mad *mad, const struct mad_requ
 
 /* Hands the request back to its owner. */
 void mad_hand_back(struct mad_request *request);
+/* So that responses of a class reach us; as manager, all of it does. True if it was done before. */
+bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error);
 /* At the end: nobody is there to have it back. */
 void mad_drop(struct mad_request *request);
 
@@ -128,5 +132,9 @@ void transaction_clear(struct mad *mad);
 void transaction_pump(struct mad *mad);
 /* mad->cancelled was raised. */
 void transaction_cancel(struct mad *mad);
+
+/* ---- ask.c ---- */
+void ask_init(struct mad *mad);
+void ask_clear(struct mad *mad);
 
 #endif

@@ -152,11 +152,23 @@ static void note_sent(struct transaction *transaction)
 		request->sent++;
 }
 
+/*
+ * The device holds each try for the full timeout, so that it takes late answers, and reports that
+ * of the last ones first; the deadline of those is for devices that never do.
+ */
+static void start_deadline(struct transaction *transaction)
+{
+	unsigned int ms = transaction->wait_ms;
+
+	if (ms >= transaction->slot.mad->timeout_ms)
+		ms += ms / 4 + 1;
+	timer_start(&transaction->slot.timer, ms * NS_PER_MS);
+}
+
 /* Sends it, or has the timer try again soon if the device takes no more now. */
 static void transmit(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
-	struct timer *timer = &transaction->slot.timer;
 	struct vendor_address to;
 	uint8_t wire[IBA_MAD_BYTES];
 
@@ -165,15 +177,14 @@ static void transmit(struct transaction *transaction)
 		   mad->own_lid, mad->sm_sl, wire, &to);
 	transaction->wait_ms = wait_for_try(transaction);
 	transaction->waiting =
-		!vendor_send(mad->vendor, &to, wire, sizeof(wire), transaction->wait_ms);
+		!vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
 	if (transaction->waiting) {
-		timer_start(timer, DEVICE_BUSY_PAUSE);
+		timer_start(&transaction->slot.timer, DEVICE_BUSY_PAUSE);
 		return;
 	}
 	count_sent(mad, transaction);
 	note_sent(transaction);
-	/* The device reports a timeout first; this one is for those that never do. */
-	timer_start(timer, (transaction->wait_ms + transaction->wait_ms / 4 + 1) * NS_PER_MS);
+	start_deadline(transaction);
 }
 
 /* Another try by the other route, or the end. */
@@ -334,7 +345,7 @@ void transaction_init(struct mad *mad, unsigned int n)
 	mad->n_transactions = n;
 	mad->transactions = g_new0(struct transaction, n);
 	for (unsigned int i = 0; i < n; i++)
-		tid_add(&mad->slots, &mad->transactions[i].slot, mad, mad->actor, &user, on_due);
+		tid_add(&mad->tids, &mad->transactions[i].slot, mad, mad->actor, &user, on_due);
 	for (unsigned int i = n; i-- > 0;)
 		tid_release(&mad->free_slots, &mad->transactions[i].slot);
 }

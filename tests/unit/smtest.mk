@@ -21,6 +21,13 @@ tests_unit_test_mad_target_SOURCES = tests/unit/test_mad_target.c tests/unit/mad
 tests_unit_test_mad_target_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_mad_target_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_mad_ask
+TESTS += tests/unit/test_mad_ask
+tests_unit_test_mad_ask_SOURCES = tests/unit/test_mad_ask.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
+tests_unit_test_mad_ask_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_mad_ask_LDADD = $(LIBS_MAD) $(LIBS_SIM) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_plan tests/unit/test_guid2lid
 TESTS += tests/unit/test_plan tests/unit/test_guid2lid
 tests_unit_test_plan_CFLAGS = $(TEST_CFLAGS)

@@ -192,6 +192,22 @@ START_TEST(test_dead_are_no_loss)
 }
 END_TEST
 
+/* The device must not drop an answer that is later than the next try. */
+START_TEST(test_early_tries_stay_open)
+{
+	uint64_t ms;
+	unsigned int before;
+
+	start();
+	answered_at_try(1, 300);
+	before = port.sent->len;
+	tries_of_the_dead(&ms);
+	for (unsigned int i = before; i < port.sent->len; i++)
+		ck_assert_uint_eq(sent_at(i)->timeout_ms, TIMEOUT_MS);
+	ck_assert_uint_lt(sent_at(before + 1)->when - sent_at(before)->when, 21 * NS_PER_MS);
+}
+END_TEST
+
 /* An answer to the first try that comes after the second is late, not lost. */
 START_TEST(test_late_is_not_lost)
 {
@@ -350,6 +366,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_loss_asks_for_more_tries);
 	tcase_add_test(tcase, test_loss_of_few);
 	tcase_add_test(tcase, test_dead_are_no_loss);
+	tcase_add_test(tcase, test_early_tries_stay_open);
 	tcase_add_test(tcase, test_late_is_not_lost);
 	tcase_add_test(tcase, test_sets_of_a_block_in_turn);
 	tcase_add_test(tcase, test_cancel);
