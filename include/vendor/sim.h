@@ -66,6 +66,8 @@ bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: links, tables lost */
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
+/* Probability that a packet from or for this node itself is lost, beside that of all packets. */
+void sim_node_set_loss(struct sim *sim, unsigned int node, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
 void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips */
 void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);

@@ -231,6 +231,11 @@ void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
 	sim_node_at(sim, node)->mute = mute;
 }
 
+void sim_node_set_loss(struct sim *sim, unsigned int node, double loss)
+{
+	sim_node_at(sim, node)->loss = loss;
+}
+
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn)
 {
 	sim_node_at(sim, node)->stubborn = stubborn;

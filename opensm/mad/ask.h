@@ -10,7 +10,7 @@
 
 #define MAD_ASK_DATA 232 /* octets of a MAD after its header */
 
-/* A request and its fate; made by the caller, as first member of a struct of its own if it likes. */
+/* A request and its fate; made by the caller, as first member of a struct of its own. */
 struct mad_ask {
 	struct message message; /* private */
 	GList link;		/* private: in the queue of its LID */
@@ -36,7 +36,7 @@ struct mad_ask {
 };
 
 /*
- * Queues a request; any thread. Only the LID asked can answer it, with the same class and attribute.
+ * Queues a request; any thread. Only the LID asked can answer it, with equal class and attribute.
  * One that answers BUSY is asked again, and if that was the last try its status stands. A class
  * that cannot be bound gives MAD_TIMEOUT, sent 0.
  */

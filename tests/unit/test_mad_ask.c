@@ -240,8 +240,8 @@ START_TEST(test_late_and_forged)
 	run_ms(TIMEOUT_MS + 10);
 	ck_assert_uint_eq(peer.requests->len, 2);
 	first = peer.requests->pdata[0];
-	ck_assert_mem_ne(first->data + 12, ((struct vendor_mad *)peer.requests->pdata[1])->data + 12,
-			 4);
+	ck_assert_mem_ne(first->data + 12,
+			 ((struct vendor_mad *)peer.requests->pdata[1])->data + 12, 4);
 	first->data[17] ^= 1; /* another attribute */
 	respond(&peer, first, 0);
 	run_ms(1);
