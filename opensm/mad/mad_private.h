@@ -106,6 +106,8 @@ void target_enqueue(struct mad *mad, struct mad_request *request);
 struct target *target_next(struct mad *mad);
 /* Moves the first request of its queue into flight. */
 void target_dequeue(struct mad *mad, struct target *target, struct transaction *transaction);
+/* One that was in flight waits again, before those that were never sent. */
+void target_requeue(struct mad *mad, struct target *target, struct mad_request *request);
 /* A transaction is over. Frees the target if nothing is left of it. */
 void target_release(struct mad *mad, struct target *target, const struct transaction *transaction);
 /* It answered something: it may be sent more. */

@@ -3,8 +3,9 @@
  * Targets: each has a queue. Those with something to send and less than TARGET_WINDOW in flight
  * stand in a ring and are served in turn.
  *
- * A target that answers nothing is sent nothing new, and its queue ends with the request that was
- * tried in vain, so it costs what one request costs. A Set waits for an older one of the same
+ * A target that answers nothing is sent one request again and again and nothing new; what else was
+ * in flight waits. Its queue ends with the request that was tried in vain, so it costs what one
+ * request costs. A Set waits for an older one of the same
  * block: a late try of that one could undo it.
  */
 #include <string.h>
@@ -111,6 +112,19 @@ void target_enqueue(struct mad *mad, struct mad_request *request)
 	append(target, request);
 	counter_inc(&mad->context->counters, smp_waiting);
 	ring_add(mad, target);
+}
+
+void target_requeue(struct mad *mad, struct target *target, struct mad_request *request)
+{
+	struct mad_request **at = &target->first;
+
+	while (*at && (*at)->sent) /* they came back before */
+		at = &(*at)->next;
+	request->next = *at;
+	*at = request;
+	if (!request->next)
+		target->last = request;
+	counter_inc(&mad->context->counters, smp_waiting);
 }
 
 static struct mad_request *take_first(struct target *target)

@@ -9,7 +9,8 @@
  * The first tries wait as long as answers take to come, the last ones the full transaction timeout;
  * where packets get lost there are as many more quick ones as it takes to tell loss from death.
  * One whose first try got no answer in time is presumed lost and gives back its place in the
- * window, so those that are dead do not hold up those that live. The window shrinks when a
+ * window; of those of one target only the first goes on, to tell whether it lives, the others go
+ * back to its queue. So those that are dead do not hold up those that live. The window shrinks when a
  * request was answered at a later try only: that is loss, of a target that lives.
  */
 #include "mad/mad_private.h"
@@ -29,16 +30,17 @@ static void leave_window(struct transaction *transaction)
 	transaction->slot.mad->on_wire--;
 }
 
-/* The slot is free and the owner has the request; the target still knows the transaction. */
-static void transaction_end(struct transaction *transaction)
+/* The slot is free; the target still knows the transaction. */
+static struct mad_request *leave_slot(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
+	struct mad_request *request = transaction->request;
 
 	leave_window(transaction);
 	tid_release(&mad->free_slots, &transaction->slot);
 	counter_add(&mad->context->counters, smp_on_wire, -1);
-	mad_hand_back(transaction->request);
 	transaction->request = NULL;
+	return request;
 }
 
 /* Whether silence tells of the target: not where only a route was tried. */
@@ -73,14 +75,15 @@ static void give_up(struct transaction *transaction)
 	struct mad_request *request = transaction->request;
 	struct target *target = transaction->target;
 	bool cancelled = mad_is_cancelled(mad, request);
-	bool dead = !cancelled && request->sent && is_evidence(request) &&
+	bool sent = transaction->slot.n_tries > transaction->refusals;
+	bool dead = !cancelled && sent && is_evidence(request) &&
 		    target->answers == transaction->answers_before;
 	uint8_t tries = request->tries;
 
 	if (!request->probe && !cancelled)
 		counter_inc(&mad->context->counters, smp_timeouts);
 	request->result = cancelled ? MAD_CANCELLED : MAD_TIMEOUT;
-	transaction_end(transaction);
+	mad_hand_back(leave_slot(transaction));
 	if (dead)
 		target_is_dead(mad, target, tries);
 	target_release(mad, target, transaction);
@@ -144,7 +147,7 @@ static void note_sent(struct transaction *transaction)
 	tid_tried(&transaction->slot);
 	transaction->sent_ns = actor_now(transaction->slot.mad->actor);
 	transaction->answers_at_try = transaction->target->answers;
-	if (!request->sent) {
+	if (!(transaction->early + transaction->tries)) {
 		transaction->first_ns = transaction->sent_ns;
 		transaction->answers_before = transaction->answers_at_try;
 	}
@@ -187,6 +190,36 @@ static void transmit(struct transaction *transaction)
 	start_deadline(transaction);
 }
 
+/* A request with all its tries, which tells whether the target lives. */
+static bool is_test(const struct transaction *transaction)
+{
+	const struct mad_request *request = transaction->request;
+
+	return request && transaction->overdue && !transaction->last && !request->tries &&
+	       is_evidence(request) && !mad_is_cancelled(transaction->slot.mad, request);
+}
+
+/* Does another request already test the silent target? */
+static bool can_wait(const struct transaction *transaction)
+{
+	const struct target *target = transaction->target;
+
+	if (!target->silent || !is_test(transaction))
+		return false;
+	for (unsigned int i = 0; i < target->in_flight; i++)
+		if (target->flight[i] != transaction && is_test(target->flight[i]))
+			return true;
+	return false;
+}
+
+static void requeue(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+
+	target_requeue(mad, transaction->target, leave_slot(transaction));
+	target_release(mad, transaction->target, transaction);
+}
+
 /* Another try by the other route, or the end. */
 static void try_lost(struct transaction *transaction)
 {
@@ -204,6 +237,8 @@ static void try_lost(struct transaction *transaction)
 		target->silent = true;
 	if (mad_is_cancelled(mad, transaction->request) || tries_used_up(transaction))
 		give_up(transaction);
+	else if (can_wait(transaction))
+		requeue(transaction);
 	else
 		transmit(transaction);
 }
@@ -318,7 +353,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	learn(mad, transaction, n);
 	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
 					  transaction->form == SMP_DIRECTED;
-	transaction_end(transaction);
+	mad_hand_back(leave_slot(transaction));
 	target_answered(mad, target);
 	target_release(mad, target, transaction);
 	return true;
