@@ -155,6 +155,39 @@ START_TEST(test_loss)
 }
 END_TEST
 
+/* ---- SMPs beside them ---- */
+
+static void on_smp_done(struct mad_request *request)
+{
+	done[request->result]++;
+	tries += request->sent;
+	g_free(request);
+}
+
+/* Packets get lost, and the port holds requests long after their time is up, as the kernel may. */
+START_TEST(test_smps)
+{
+	sim_set_loss(net->sim, 0.1);
+	sim_set_timeout_delay(net->sim, 2 * NS_PER_S);
+	mad_set_own_lid(mad, lid_of("host-5"), 0);
+	for (unsigned int i = 0; i < 500; i++) {
+		struct mad_request *request = g_new0(struct mad_request, 1);
+
+		request->target = request->route.lid = net_lid(i % sim_nodes(net->sim));
+		request->lid_only = true;
+		request->method = IBA_METHOD_GET;
+		request->attribute = IBA_ATTR_NODE_INFO;
+		request->owner = net->actor;
+		request->done = on_smp_done;
+		mad_send(mad, request);
+	}
+	run_ms(5000);
+	ck_assert_uint_eq(done[MAD_OK], 500);
+	ck_assert_uint_gt(tries, 550);
+	ck_assert_uint_lt(tries, 800);
+}
+END_TEST
+
 /* ---- a peer of our own ---- */
 
 struct peer {
@@ -372,6 +405,7 @@ int main(void)
 	tcase_add_test(tcase, test_status);
 	tcase_add_loop_test(tcase, test_silence, 0, 2);
 	tcase_add_loop_test(tcase, test_loss, 0, 2);
+	tcase_add_test(tcase, test_smps);
 	tcase_add_test(tcase, test_busy);
 	tcase_add_test(tcase, test_late_and_forged);
 	tcase_add_test(tcase, test_other_lid);
