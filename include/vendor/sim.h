@@ -39,6 +39,7 @@ struct sim_config {
 	double duplicate;   /* probability that it arrives twice */
 	uint64_t jitter_ns; /* uniform extra latency: reorders */
 	double corrupt;	    /* probability that one bit of its MAD flips, drawn once a packet */
+	uint64_t timeout_delay_ns; /* timeouts are reported up to so much late */
 	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
 };
 
@@ -65,9 +66,16 @@ bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: links, tables lost */
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
+/* Probability that a packet from or for this node itself is lost, beside that of all packets. */
+void sim_node_set_loss(struct sim *sim, unsigned int node, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
 void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips */
 void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
+/*
+ * From now on ports report timeouts late, by up to max_ns, as a busy kernel does: until then they
+ * hold the request, so its TransactionID is taken, and an answer still counts.
+ */
+void sim_set_timeout_delay(struct sim *sim, uint64_t max_ns);
 /*
  * What the cable can do at most from now on: lanes 1, 2, 4, 8 or 12 and Mb/s a lane, as signalled
  * or as data rate (2500, 5000, 10000, 10312, 14062, 25781 or 25000, 53125 or 50000, 106250 or

@@ -13,6 +13,9 @@
  * - A request is sent with a timeout; if no response came by then, the back end hands the request
  *   back with status VENDOR_TIMED_OUT. It never retries by itself. Some simulators never report
  *   timeouts: callers keep a deadline of their own, somewhat later.
+ * - The back end may refuse a request (VENDOR_FAILED) whose TransactionID and class are those of
+ *   one that it still holds, and it may hold one, and report its timeout, long after its time.
+ * - What is sent in segments is repeated by the back end where an acknowledgement is missing.
  * - The back end may use the high 32 bits of a request's TransactionID for itself; callers match
  *   responses by the low 32 bits.
  * - Everything received is posted to the actor named at bind time.

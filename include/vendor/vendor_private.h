@@ -23,6 +23,20 @@ struct vendor {
 	char name[128];
 };
 
+/*
+ * Retries, each after two seconds without an ACK, that a message in segments gets: the kernel makes
+ * none by itself, and one lost packet would end the message.
+ */
+#define VENDOR_RMPP_RETRIES 5
+#define VENDOR_RMPP_FLAGS_AT 26
+
+/* Is it a message that the back end sends in segments? */
+static inline bool vendor_is_message(const uint8_t *data, size_t length)
+{
+	return data[1] == IBA_CLASS_SUBN_ADM && length > VENDOR_RMPP_FLAGS_AT &&
+	       data[VENDOR_RMPP_FLAGS_AT] & IBA_RMPP_ACTIVE;
+}
+
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);
 

@@ -195,7 +195,12 @@ void agent_pending_end(struct sim_pending *pending)
 
 void agent_pending_wait(struct sim_pending *pending)
 {
-	timer_start(&pending->timer, pending->timeout_ms * NS_PER_MS);
+	struct sim *sim = pending->agent->sim;
+	uint64_t late = sim->config.timeout_delay_ns;
+
+	if (late)
+		late = sim_draw(sim) % (late + 1);
+	timer_start(&pending->timer, pending->timeout_ms * NS_PER_MS + late);
 }
 
 /* Is it this request that still waits, after sending led to who knows what? */
@@ -213,8 +218,16 @@ static void pending_send(struct sim_pending *pending)
 	uint64_t key = pending->key, serial = pending->serial;
 
 	if (pending->message) {
+		const struct agent_send send = {
+			.to = pending->to,
+			.timeout_ms = pending->timeout_ms,
+			.retries = pending->retries,
+			.data = pending->message,
+			.length = pending->length,
+		};
+
 		/* Time starts when the message is delivered, or now if one like it is under way. */
-		if (agent_rmpp_send(agent, &pending->to, pending->message, pending->length) != 0)
+		if (agent_rmpp_send(agent, &send) != 0)
 			agent_pending_wait(pending);
 		return;
 	}
@@ -394,7 +407,7 @@ int agent_send(struct agent *agent, const struct agent_send *send)
 		}
 		pending_send(pending);
 	} else if (whole) {
-		return agent_rmpp_send(agent, &send->to, send->data, send->length);
+		return agent_rmpp_send(agent, send);
 	} else {
 		agent_send_packet(agent, &send->to, send->data, send->length);
 	}

@@ -47,7 +47,7 @@ struct agent {
 struct agent_send {
 	struct vendor_address to;
 	unsigned int timeout_ms; /* 0: no response is expected */
-	unsigned int retries;	 /* after the first timeout */
+	unsigned int retries;	 /* after the first timeout; of a message: for want of an ACK */
 	uint8_t *data;		 /* whose TransactionID may be changed */
 	size_t length;
 };
@@ -102,8 +102,7 @@ void agent_send_packet(struct agent *agent, const struct vendor_address *to, con
 void agent_rmpp_init(struct agent *agent);
 void agent_rmpp_clear(struct agent *agent);
 /* Begins to send a message in segments; -EINVAL: one like it is under way. */
-int agent_rmpp_send(struct agent *agent, const struct vendor_address *to, const uint8_t *message,
-		    size_t length);
+int agent_rmpp_send(struct agent *agent, const struct agent_send *send);
 /* A packet of an RMPP transfer. False if it belongs to none. */
 bool agent_rmpp_packet(struct agent *agent, const struct sim_packet *packet);
 

@@ -280,6 +280,11 @@ void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
 	sim_node_at(sim, node)->mute = mute;
 }
 
+void sim_node_set_loss(struct sim *sim, unsigned int node, double loss)
+{
+	sim_node_at(sim, node)->loss = loss;
+}
+
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn)
 {
 	sim_node_at(sim, node)->stubborn = stubborn;
@@ -334,4 +339,9 @@ void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns)
 {
 	sim->config.hop_ns = hop_ns;
 	sim->config.jitter_ns = jitter_ns;
+}
+
+void sim_set_timeout_delay(struct sim *sim, uint64_t max_ns)
+{
+	sim->config.timeout_delay_ns = max_ns;
 }

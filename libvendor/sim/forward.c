@@ -479,17 +479,23 @@ static void corrupt(struct sim_packet *packet)
 	packet->sim->counters.corrupted++;
 }
 
+bool sim_packet_lost(struct sim_packet *packet, double probability)
+{
+	if (!sim_chance(packet->sim, probability))
+		return false;
+	packet->sim->counters.lost++;
+	sim_packet_free(packet);
+	return true;
+}
+
 void sim_inject(struct sim_packet *packet)
 {
 	struct sim *sim = packet->sim;
 
 	count(sim, packet);
 	record(sim, packet);
-	if (sim_chance(sim, sim->config.loss)) {
-		sim->counters.lost++;
-		sim_packet_free(packet);
+	if (sim_packet_lost(packet, sim->config.loss) || sim_packet_lost(packet, packet->node->loss))
 		return;
-	}
 	if (sim_chance(sim, sim->config.duplicate))
 		duplicate(packet);
 	if (sim_chance(sim, sim->config.corrupt))

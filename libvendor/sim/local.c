@@ -118,6 +118,8 @@ void sim_local(struct sim_packet *packet)
 {
 	struct sim_port *port = sim_end_port(packet->node, packet->port);
 
+	if (sim_packet_lost(packet, packet->node->loss))
+		return;
 	if (sim_is_smp(packet) && packet->dest_qp != IBA_QP0)
 		sim_packet_drop(packet, "an SMP to another QP than 0");
 	else if (sim_is_smp(packet))

@@ -70,6 +70,7 @@ static void send_run(struct message *message)
 	const struct agent_send what = {
 		.to = send->to,
 		.timeout_ms = send->timeout_ms,
+		.retries = vendor_is_message(send->data, send->length) ? VENDOR_RMPP_RETRIES : 0,
 		.data = send->data,
 		.length = send->length,
 	};

@@ -6,14 +6,17 @@
  * A transfer of an agent is found by TransactionID, class, remote LID and direction. One that
  * receives a response needs a request of the agent that waits for it. A request sent in segments
  * begins to wait for its response when the last segment was acknowledged.
+ *
+ * Times are the kernel's: a sender waits for an ACK as long as for a response, but two seconds at
+ * most, and makes as many retries without progress as its client asked for; none, if for none.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "libvendor/sim/agent.h"
 
-#define ACK_NS (500 * NS_PER_MS)
-#define RETRIES 8
+#define ACK_MS_MAX 2000
+#define FORGET_NS (10 * NS_PER_S) /* a receiver, after the last packet */
 #define WINDOW 64
 
 struct transfer {
@@ -57,16 +60,6 @@ static void transfer_end(struct transfer *transfer)
 	g_hash_table_remove(transfer->agent->transfers, transfer);
 }
 
-static struct rmpp_config config_of(const struct agent *agent)
-{
-	return (struct rmpp_config){
-		.actor = agent->sim->actor,
-		.ack_ns = ACK_NS,
-		.retries = RETRIES,
-		.window = WINDOW,
-	};
-}
-
 static void transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	struct transfer *transfer = arg;
@@ -101,20 +94,30 @@ static void send_done(void *arg, bool delivered)
 	transfer_end(transfer);
 }
 
-int agent_rmpp_send(struct agent *agent, const struct vendor_address *to, const uint8_t *message,
-		    size_t length)
+static unsigned int ack_ms(const struct agent_send *send)
 {
-	struct rmpp_config config = config_of(agent);
+	return send->timeout_ms ? MIN(send->timeout_ms, ACK_MS_MAX) : ACK_MS_MAX;
+}
+
+int agent_rmpp_send(struct agent *agent, const struct agent_send *send)
+{
+	const struct rmpp_config config = {
+		.actor = agent->sim->actor,
+		.wait_ns = ack_ms(send) * NS_PER_MS,
+		.retries = send->retries,
+	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
+	const uint8_t *message = send->data;
 
 	transfer->agent = agent;
-	transfer->remote = *to;
+	transfer->remote = send->to;
 	transfer->tid = sim_read64(message + SIM_MAD_TID);
 	transfer->mgmt_class = message[SIM_MAD_CLASS];
 	transfer->asks =
 		!(message[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE) && agent_pending(agent, message);
-	memcpy(transfer->header, message, MIN(length, sizeof(transfer->header)));
-	transfer->send = rmpp_send_new(&config, message, length, transmit, send_done, transfer);
+	memcpy(transfer->header, message, MIN(send->length, sizeof(transfer->header)));
+	transfer->send =
+		rmpp_send_new(&config, message, send->length, transmit, send_done, transfer);
 	if (g_hash_table_contains(agent->transfers, transfer)) {
 		transfer_free(transfer);
 		return -EINVAL;
@@ -147,7 +150,11 @@ static struct transfer *find_transfer(const struct agent *agent, const struct si
 
 static struct transfer *receive_new(struct agent *agent, const struct sim_packet *packet)
 {
-	struct rmpp_config config = config_of(agent);
+	const struct rmpp_config config = {
+		.actor = agent->sim->actor,
+		.wait_ns = FORGET_NS,
+		.window = WINDOW,
+	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
 
 	transfer->agent = agent;

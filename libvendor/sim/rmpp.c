@@ -94,7 +94,7 @@ static void send_loop(struct rmpp_send *send)
 		timer_stop(&send->timer);
 		send->done(send->arg, send->delivered);
 	} else {
-		timer_start(&send->timer, send->config.ack_ns);
+		timer_start(&send->timer, send->config.wait_ns);
 	}
 }
 
@@ -340,7 +340,7 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 {
 	if (receive->ended)
 		return RMPP_MORE;
-	timer_start(&receive->timer, receive->config.ack_ns * (receive->config.retries + 2));
+	timer_start(&receive->timer, receive->config.wait_ns);
 	if (!receive->have->len && rmpp_class(mad[1])) { /* all packets are of one class */
 		receive->headers = rmpp_headers(mad[1]);
 		receive->room = IBA_MAD_BYTES - receive->headers;

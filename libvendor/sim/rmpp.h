@@ -27,8 +27,8 @@ enum rmpp_offset {
 
 struct rmpp_config {
 	struct actor *actor;
-	uint64_t ack_ns;      /* how long a sender waits for an ACK */
-	unsigned int retries; /* without progress, before it gives up */
+	uint64_t wait_ns;     /* of a sender for an ACK, of a receiver for anything more */
+	unsigned int retries; /* of a sender without progress, before it gives up */
 	unsigned int window;  /* segments that a receiver allows beyond those it has */
 };
 

@@ -91,6 +91,7 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
+	double loss; /* of packets from and for it */
 	bool fdr10; /* of a make that has the ExtendedPortInfo */
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
@@ -274,6 +275,8 @@ struct sim_packet *sim_packet_new(struct sim *sim);
 void sim_packet_free(struct sim_packet *packet);
 /* Frees it, counts it as dropped, says why. */
 void sim_packet_drop(struct sim_packet *packet, const char *why);
+/* Draws whether it gets lost; then frees and counts it. */
+bool sim_packet_lost(struct sim_packet *packet, double probability);
 /* Takes over a packet whose node, port, addresses and data are set, and sends it from there. */
 void sim_inject(struct sim_packet *packet);
 void sim_forward_clear(struct sim *sim); /* drops what is under way */

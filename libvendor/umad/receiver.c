@@ -69,7 +69,8 @@ static void receive_one(struct umad_device *device, const struct ib_user_mad *um
 {
 	enum vendor_status status = VENDOR_RECEIVED;
 
-	if (umad->status || is_response(umad, length))
+	/* A request came back or its response came: not a response of ours that got no ACK. */
+	if (!umad->status == is_response(umad, length))
 		atomic_fetch_sub(&device->in_flight, 1);
 	if (atomic_load(&device->stop))
 		return;

@@ -164,9 +164,11 @@ static void note_request(struct umad_device *device, unsigned int timeout_ms)
 static bool write_mad(struct umad_device *device, const struct umad_agent *agent,
 		      struct ib_user_mad *umad, size_t length, unsigned int timeout_ms)
 {
+	int retries = vendor_is_message(umad->data, length) ? VENDOR_RMPP_RETRIES : 0;
+
 	do {
 		errno = 0;
-		if (umad_send(device->port_id, agent->id, umad, length, timeout_ms, 0) == 0) {
+		if (umad_send(device->port_id, agent->id, umad, length, timeout_ms, retries) == 0) {
 			if (timeout_ms)
 				note_request(device, timeout_ms);
 			return true;

@@ -15,7 +15,7 @@ struct mad;
 enum mad_result {
 	MAD_OK,	     /* a response with status 0 */
 	MAD_STATUS,  /* a response with another status, in request->status */
-	MAD_TIMEOUT, /* no response after all retries */
+	MAD_TIMEOUT, /* no response after all retries, or the target was found dead meanwhile */
 	MAD_CANCELLED, /* mad_cancel(): it was not sent, or its last try got no response */
 };
 
@@ -42,7 +42,7 @@ struct mad_request {
 	uint32_t modifier;
 	uint64_t m_key;
 	bool lid_only;	     /* no other route than by route.lid */
-	uint8_t tries;	     /* at most; 0: as the options say */
+	uint8_t tries;	     /* at most; 0: as the options and the loss in the fabric say */
 	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner; /* done runs here */
 	void (*done)(struct mad_request *request); /* owns the request again */
@@ -50,7 +50,11 @@ struct mad_request {
 	enum mad_result result;
 	uint16_t status; /* of the response, D bit removed */
 	bool fell_back;	 /* the preferred route failed, the directed one worked */
-	uint8_t sent;	 /* tries that left this node: 0 after MAD_CANCELLED means nothing happened */
+	/*
+	 * Tries that left this node. 0: nothing happened. More than 1: an earlier one may still be
+	 * on its way, and that of a Set may undo a newer Set of the same block.
+	 */
+	uint8_t sent;
 };
 
 /* Window and timing from the options; the vendor must outlive it. */
@@ -61,7 +65,11 @@ void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: o
 void mad_stop(struct mad *mad);
 void mad_free(struct mad *mad); /* requests not done: message.drop, or g_free */
 
-/* Queues an SMP; any thread. */
+/*
+ * Queues an SMP; any thread. When one that was sent used up its tries and its target answered
+ * nothing since, what waits for that target ends with it: MAD_TIMEOUT, sent 0. A Set waits for an
+ * older Set of the same attribute and modifier of that target.
+ */
 void mad_send(struct mad *mad, struct mad_request *request);
 
 /*

@@ -11,10 +11,22 @@ tests_unit_test_hostile_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_unit_test_hostile_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_hostile_LDADD = $(LIBS_PROXY)
 
-check_PROGRAMS += tests/unit/test_mad
-TESTS += tests/unit/test_mad
+check_PROGRAMS += tests/unit/test_mad tests/unit/test_mad_target
+TESTS += tests/unit/test_mad tests/unit/test_mad_target
+tests_unit_test_mad_SOURCES = tests/unit/test_mad.c tests/unit/mad_port.c tests/unit/mad_port.h
 tests_unit_test_mad_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_mad_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
+tests_unit_test_mad_target_SOURCES = tests/unit/test_mad_target.c tests/unit/mad_port.c \
+	tests/unit/mad_port.h
+tests_unit_test_mad_target_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_mad_target_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_mad_ask
+TESTS += tests/unit/test_mad_ask
+tests_unit_test_mad_ask_SOURCES = tests/unit/test_mad_ask.c tests/unit/sim_net.c \
+	tests/unit/sim_net.h
+tests_unit_test_mad_ask_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_mad_ask_LDADD = $(LIBS_MAD) $(LIBS_SIM) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_plan tests/unit/test_guid2lid
 TESTS += tests/unit/test_plan tests/unit/test_guid2lid

@@ -7,230 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/options.h"
-#include "mad/mad.h"
 #include "mad/window.h"
 #include "tests/run_suite.h"
-#include "vendor/vendor_private.h"
+#include "tests/unit/mad_port.h"
 
-#define TIMEOUT_MS 200
 #define OWN_LID 7
-
-struct sent {
-	struct vendor_address to;
-	uint64_t when;
-	unsigned int timeout_ms;
-	uint8_t data[IBA_MAD_BYTES];
-};
-
-struct port {
-	struct vendor base;
-	struct vendor_client clients[256];
-	GArray *sent;	   /* struct sent */
-	unsigned int busy; /* sends refused from now on */
-};
-
-static struct runtime *rt;
-static struct log *logger;
-static struct context context;
-static struct port port;
-static struct options *options;
-static struct mad *mad;
-static struct actor *owner;
-static struct timer tick;
-static unsigned int done_ok, done_status, done_timeout;
-
-static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
-		      const struct vendor_client *client, GError **error)
-{
-	(void)vendor;
-	(void)error;
-	ck_assert(manager);
-	port.clients[mgmt_class] = *client;
-	return true;
-}
-
-static bool port_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
-		      size_t length, unsigned int timeout_ms)
-{
-	struct sent sent = {.to = *to, .when = runtime_now(rt), .timeout_ms = timeout_ms};
-
-	(void)vendor;
-	if (port.busy) {
-		port.busy--;
-		return false;
-	}
-	memcpy(sent.data, data, MIN(length, sizeof(sent.data)));
-	g_array_append_val(port.sent, sent);
-	return true;
-}
-
-static void port_close(struct vendor *vendor)
-{
-	(void)vendor;
-}
-
-static const struct vendor_ops ops = {.bind = port_bind, .send = port_send, .close = port_close};
-
-static void get_options(void *object)
-{
-	options_ref(object);
-}
-
-static void put_options(void *object)
-{
-	options_unref(object);
-}
-
-static void on_tick(struct timer *timer)
-{
-	(void)timer;
-}
-
-static void setup(void)
-{
-	memset(&context, 0, sizeof(context));
-	memset(&port, 0, sizeof(port));
-	done_ok = done_status = done_timeout = 0;
-	rt = runtime_new(RUNTIME_VIRTUAL);
-	logger = log_new_null();
-	context.rt = rt;
-	context.log = logger;
-	slot_init(&context.options, get_options, put_options);
-	event_bus_init(&context.bus);
-	options = options_new();
-	options->transaction_timeout = TIMEOUT_MS;
-	options->transaction_retries = 3;
-	options->max_wire_smps = 0;
-	slot_publish(&context.options, options_ref(options));
-	port.base.ops = &ops;
-	port.base.max_outstanding = 1000;
-	port.sent = g_array_new(FALSE, FALSE, sizeof(struct sent));
-	owner = actor_new(rt, "owner");
-	timer_init(&tick, owner, on_tick);
-	mad = NULL;
-}
-
-static void start(void)
-{
-	mad = mad_new(&context, &port.base, NULL);
-	ck_assert_ptr_nonnull(mad);
-	mad_start(mad);
-}
-
-static void teardown(void)
-{
-	actor_stop(owner);
-	if (mad) {
-		mad_stop(mad);
-		mad_free(mad);
-	}
-	actor_free(owner);
-	slot_clear(&context.options);
-	event_bus_clear(&context.bus);
-	options_unref(options);
-	g_array_unref(port.sent);
-	log_free(logger);
-	runtime_free(rt);
-}
-
-/* ---- requests ---- */
-
-struct tracked {
-	struct mad_request mad;
-	unsigned int number;
-	GArray *order; /* numbers, as they are done */
-};
-
-static void on_done(struct mad_request *request)
-{
-	struct tracked *tracked = (struct tracked *)request;
-
-	done_ok += request->result == MAD_OK;
-	done_status += request->result == MAD_STATUS;
-	done_timeout += request->result == MAD_TIMEOUT;
-	if (tracked->order)
-		g_array_append_val(tracked->order, tracked->number);
-	g_free(tracked);
-}
-
-static struct tracked *make(uint64_t target, uint8_t hops)
-{
-	struct tracked *tracked = g_new0(struct tracked, 1);
-
-	tracked->mad.target = target;
-	tracked->mad.route.hops = hops;
-	for (uint8_t i = 1; i <= hops; i++)
-		tracked->mad.route.path[i] = 10 + i;
-	tracked->mad.method = IBA_METHOD_GET;
-	tracked->mad.attribute = IBA_ATTR_PORT_INFO;
-	tracked->mad.modifier = 3;
-	tracked->mad.owner = owner;
-	tracked->mad.done = on_done;
-	return tracked;
-}
-
-/* Time stands still in a runtime with nothing to do, hence the timer. */
-static void run_ms(uint64_t ms)
-{
-	if (ms)
-		timer_start(&tick, ms * NS_PER_MS);
-	runtime_run(rt, NULL, NULL, runtime_now(rt) + ms * NS_PER_MS);
-}
-
-static void send_one(uint64_t target, uint8_t hops)
-{
-	mad_send(mad, &make(target, hops)->mad);
-	run_ms(0);
-}
-
-static const struct sent *sent_at(unsigned int i)
-{
-	ck_assert_uint_lt(i, port.sent->len);
-	return &g_array_index(port.sent, struct sent, i);
-}
-
-static uint32_t tid_of(const struct sent *sent)
-{
-	const uint8_t *tid = sent->data + 12;
-
-	return (uint32_t)tid[0] << 24 | tid[1] << 16 | tid[2] << 8 | tid[3];
-}
-
-static void deliver(struct vendor_mad *received)
-{
-	vendor_mad_post(received, &port.clients[received->data[1]]);
-	run_ms(0);
-}
-
-/* The answer to what was sent, with an octet changed. */
-static void answer_changed(const struct sent *sent, unsigned int at, uint8_t value)
-{
-	struct vendor_mad *received = vendor_mad_new(&port.base, sent->data, IBA_MAD_BYTES);
-
-	received->data[3] = IBA_METHOD_GET_RESP;
-	if (received->data[1] == IBA_CLASS_SUBN_DIRECTED)
-		received->data[4] = 0x80; /* the D bit */
-	received->data[8] = 0x12;	  /* high half of the TID: the back end's */
-	received->data[64] = 0x5A;
-	received->data[at] = value;
-	deliver(received);
-}
-
-static void answer(const struct sent *sent)
-{
-	answer_changed(sent, 65, 0);
-}
-
-static void report(const struct sent *sent, enum vendor_status status)
-{
-	struct vendor_mad *received = vendor_mad_new(&port.base, sent->data, 24);
-
-	received->status = status;
-	deliver(received);
-}
-
-#define count(name) counter_get(&context.counters, name)
 
 /* ---- tests ---- */
 
@@ -267,15 +48,15 @@ START_TEST(test_status)
 }
 END_TEST
 
-/* _i 0: the device never reports a timeout; 1: it does; 2: it refuses each time. */
+/* _i 0: the device never reports a timeout; 1: it does. */
 START_TEST(test_retries)
 {
 	start();
 	send_one(1, 1);
 	for (unsigned int i = 0; _i && i < 4; i++) {
-		run_ms(_i == 1 ? TIMEOUT_MS : 1);
+		run_ms(TIMEOUT_MS);
 		ck_assert_uint_eq(done_timeout, 0);
-		report(sent_at(i), _i == 1 ? VENDOR_TIMED_OUT : VENDOR_FAILED);
+		report(sent_at(i), VENDOR_TIMED_OUT);
 	}
 	run_ms(_i ? 0 : 10000);
 	ck_assert_uint_eq(port.sent->len, 4);
@@ -296,6 +77,43 @@ START_TEST(test_retries)
 }
 END_TEST
 
+/* A try that the device refuses was not made: it is made again later, under another TID. */
+START_TEST(test_refused)
+{
+	start();
+	send_one(1, 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		report(sent_at(i), VENDOR_FAILED);
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		run_ms(TIMEOUT_MS + 1);
+		ck_assert_uint_eq(port.sent->len, i + 2);
+		ck_assert_uint_ne(tid_of(sent_at(i)), tid_of(sent_at(i + 1)));
+	}
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 3 + 4);
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert_uint_eq(never_sent, 0);
+}
+END_TEST
+
+/* One that refuses for ever ends the request all the same, but tells nothing of its target. */
+START_TEST(test_always_refused)
+{
+	start();
+	for (unsigned int i = 0; i < 5; i++)
+		mad_send(mad, &make(1, 1)->mad);
+	run_ms(0);
+	for (unsigned int i = 0; i < port.sent->len && i < 1000; i++) {
+		report(sent_at(i), VENDOR_FAILED);
+		if (i + 1 == port.sent->len)
+			run_ms(TIMEOUT_MS + 1);
+	}
+	ck_assert_uint_eq(done_timeout, 5);
+	ck_assert_uint_eq(never_sent, 5);
+	ck_assert_uint_gt(port.sent->len, 5 * 4);
+}
+END_TEST
+
 /* The device reports each timeout when our own deadline has passed and the next try is out. */
 START_TEST(test_timeouts_reported_late)
 {
@@ -309,6 +127,21 @@ START_TEST(test_timeouts_reported_late)
 	}
 	answer(sent_at(3));
 	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
+/* The kernel refuses a request equal in TID and class to one that it still holds. */
+START_TEST(test_tid_of_each_try)
+{
+	g_autoptr(GHashTable) tids = g_hash_table_new(NULL, NULL);
+
+	start();
+	for (unsigned int i = 0; i < 10; i++)
+		mad_send(mad, &make(i, 1)->mad);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 40);
+	for (unsigned int i = 0; i < port.sent->len; i++)
+		ck_assert(g_hash_table_add(tids, GUINT_TO_POINTER(tid_of(sent_at(i)))));
 }
 END_TEST
 
@@ -443,26 +276,77 @@ static unsigned int slots_since(unsigned int first)
 	return g_hash_table_size(slots);
 }
 
-/* Everything is lost for a while, then nothing. */
+/* So many of `n` requests to live targets go out before one is answered. */
+static unsigned int room_now(unsigned int n)
+{
+	static unsigned int target = 100000;
+	unsigned int before = port.sent->len, room;
+
+	for (unsigned int i = 0; i < n; i++)
+		mad_send(mad, &make(target++, 1)->mad);
+	run_ms(0);
+	room = slots_since(before);
+	for (unsigned int i = before; i < port.sent->len; i++)
+		answer(sent_at(i));
+	return room;
+}
+
+/* Answers that took two tries shrink it, those that took one let it grow. */
 START_TEST(test_window_shrinks_and_grows)
 {
-	unsigned int before, answered;
+	unsigned int before;
 
 	start();
 	in_flight_max(1000);
-	before = port.sent->len;
-	for (unsigned int i = 0; i < 3000; i++)
+	ck_assert_uint_gt(room_now(3000), 400);
+	for (unsigned int round = 0; round < 8; round++) {
+		before = port.sent->len;
+		send_one(1, 1);
+		run_ms(2 * TIMEOUT_MS);
+		answer(sent_at(port.sent->len - 1));
+		ck_assert_uint_gt(port.sent->len, before + 1);
+	}
+	ck_assert_uint_le(room_now(100), WINDOW_MIN);
+	room_now(1000);
+	ck_assert_uint_gt(room_now(1000), WINDOW_MIN + 10);
+}
+END_TEST
+
+/* That targets are dead says nothing of what the fabric can carry. */
+START_TEST(test_window_not_shrunk_by_the_dead)
+{
+	start();
+	in_flight_max(1000);
+	for (unsigned int i = 0; i < 300; i++)
 		mad_send(mad, &make(5000 + i, 1)->mad);
-	run_ms(0);
-	ck_assert_uint_gt(slots_since(before), 400);
-	run_ms(40 * TIMEOUT_MS);
-	before = port.sent->len;
-	run_ms(2 * TIMEOUT_MS);
-	ck_assert_uint_le(slots_since(before), WINDOW_MIN);
-	ck_assert_uint_ge(slots_since(before), 4);
-	for (answered = before; answered < port.sent->len && answered - before < 1000; answered++)
-		answer(sent_at(answered));
-	ck_assert_uint_gt(port.sent->len - answered, 20);
+	run_ms(100 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 300);
+	ck_assert_uint_gt(room_now(3000), 400);
+}
+END_TEST
+
+/* Nor do they take the window from those that live, but while their first try is out. */
+START_TEST(test_window_not_held_by_the_dead)
+{
+	unsigned int answered = 0;
+
+	options->max_wire_smps = 8;
+	slot_publish(&context.options, options_ref(options));
+	start();
+	for (unsigned int i = 0; i < 12 * 6; i++)
+		mad_send(mad, &make(1 + i % 12, 1)->mad);
+	for (unsigned int i = 0; i < 400; i++)
+		mad_send(mad, &make(100 + i % 40, 2)->mad);
+	for (unsigned int ms = 0; ms < 8 * TIMEOUT_MS; ms++) {
+		run_ms(1);
+		for (; answered < port.sent->len; answered++)
+			if (sent_at(answered)->data[7] == 2)
+				answer(sent_at(answered));
+	}
+	ck_assert_uint_eq(done_ok, 400);
+	run_ms(10 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 12 * 6);
+	ck_assert_uint_ge(never_sent, 12 * 2);
 }
 END_TEST
 
@@ -558,7 +442,6 @@ START_TEST(test_lid_first_then_directed)
 	ck_assert_uint_ge(port.sent->len, 3 + 4);
 	for (unsigned int i = 3; i < port.sent->len; i++) {
 		check_form(sent_at(i), i % 2);
-		ck_assert_uint_eq(tid_of(sent_at(i)), tid_of(sent_at(3)));
 	}
 }
 END_TEST
@@ -592,16 +475,14 @@ START_TEST(test_mixed_after_the_probe)
 	ck_assert_uint_eq(port.sent->len, 3);
 	ck_assert(!is_mixed(sent_at(2)));
 	answer(sent_at(1));
+	answer(sent_at(0));
+	answer(sent_at(2));
 	send_behind(3);
 	ck_assert_uint_eq(port.sent->len, 4);
 	ck_assert(is_mixed(sent_at(3)));
 	run_ms(10000);
-	ck_assert_uint_eq(done_timeout, 3);
-	for (unsigned int i = 4; i < port.sent->len; i++)
-		if (tid_of(sent_at(i)) == tid_of(sent_at(3))) {
-			ck_assert(!is_mixed(sent_at(i))); /* its second try */
-			break;
-		}
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert(!is_mixed(sent_at(4))); /* its second try */
 }
 END_TEST
 
@@ -766,14 +647,19 @@ static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_answer);
 	tcase_add_test(tcase, test_status);
-	tcase_add_loop_test(tcase, test_retries, 0, 3);
+	tcase_add_loop_test(tcase, test_retries, 0, 2);
+	tcase_add_test(tcase, test_refused);
+	tcase_add_test(tcase, test_always_refused);
 	tcase_add_test(tcase, test_timeouts_reported_late);
+	tcase_add_test(tcase, test_tid_of_each_try);
 	tcase_add_test(tcase, test_tries_of_the_request);
 	tcase_add_test(tcase, test_late_and_duplicate_answers);
 	tcase_add_loop_test(tcase, test_forged_answers, 0, G_N_ELEMENTS(forgeries));
 	tcase_add_test(tcase, test_short_mads);
 	tcase_add_loop_test(tcase, test_window_never_exceeded, 0, 8);
 	tcase_add_test(tcase, test_window_shrinks_and_grows);
+	tcase_add_test(tcase, test_window_not_shrunk_by_the_dead);
+	tcase_add_test(tcase, test_window_not_held_by_the_dead);
 	tcase_add_test(tcase, test_four_to_a_target_and_fair);
 	tcase_add_test(tcase, test_turns);
 	tcase_add_test(tcase, test_lid_first_then_directed);

@@ -66,6 +66,22 @@ static unsigned int answered(unsigned int n)
 	return received;
 }
 
+/* Of a node alone: those behind it and beside it are reached as before. */
+START_TEST(test_node_loss)
+{
+	unsigned int of_node = 0, nodes = sim_nodes(net->sim);
+
+	sim_node_set_loss(net->sim, other, 0.3);
+	for (unsigned int i = 0; i < 200; i++)
+		of_node += net_direct_ask(net, other, GET, IBA_ATTR_NODE_INFO, 0, NULL) == 0;
+	ck_assert_uint_gt(of_node, 70); /* 0.7 * 0.7 */
+	ck_assert_uint_lt(of_node, 130);
+	sim_node_set_loss(net->sim, other, 0);
+	sim_node_set_loss(net->sim, sw, 1);
+	ck_assert_uint_eq(answered(nodes), nodes - 1);
+}
+END_TEST
+
 START_TEST(test_corrupt)
 {
 	struct sim_counters counters;
@@ -471,6 +487,7 @@ int main(void)
 	TCase *tcase = tcase_create("all");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_node_loss);
 	tcase_add_test(tcase, test_corrupt);
 	tcase_add_test(tcase, test_corrupt_sets);
 	tcase_add_test(tcase, test_delay);

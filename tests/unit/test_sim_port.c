@@ -146,6 +146,32 @@ START_TEST(test_timeout_and_busy_tid)
 }
 END_TEST
 
+/* Timeouts reported late: the TransactionID is taken until then, an answer still counts. */
+START_TEST(test_timeouts_late)
+{
+	const struct vendor_address to = {.lid = 0x5555};
+	unsigned int late = 0;
+
+	sim_set_timeout_delay(net->sim, 2 * NS_PER_S);
+	for (unsigned int i = 0; i < 20; i++) {
+		uint64_t start = runtime_now(net->rt);
+		struct vendor_mad *mad;
+		uint8_t smp[256];
+
+		net_smp(net, smp, IBA_CLASS_SUBN_LID, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+		ck_assert(vendor_send(net->vendor, &to, smp, 256, 70));
+		mad = net_take(net, 10000);
+		ck_assert_int_eq(mad->status, VENDOR_TIMED_OUT);
+		ck_assert_uint_ge(runtime_now(net->rt) - start, 70 * NS_PER_MS);
+		ck_assert_uint_le(runtime_now(net->rt) - start, 2070 * NS_PER_MS);
+		late += runtime_now(net->rt) - start > 1000 * NS_PER_MS;
+		vendor_mad_free(mad);
+	}
+	ck_assert_uint_gt(late, 3);
+	ck_assert_uint_lt(late, 17);
+}
+END_TEST
+
 START_TEST(test_close_in_flight)
 {
 	struct peer second;
@@ -573,6 +599,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_clients);
 	tcase_add_test(tcase, test_timeout_and_busy_tid);
+	tcase_add_test(tcase, test_timeouts_late);
 	tcase_add_test(tcase, test_close_in_flight);
 	tcase_add_test(tcase, test_open_errors);
 	tcase_add_test(tcase, test_names);

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "libvendor/sim/agent.h"
 #include "libvendor/sim/rmpp.h"
 #include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
@@ -236,6 +237,113 @@ START_TEST(test_concurrent)
 }
 END_TEST
 
+/* ---- retries, as the kernel does them ---- */
+
+struct answering {
+	struct vendor_address remote;
+	uint8_t message[RMPP_HEADERS + 1000];
+	unsigned int requests, failures;
+};
+
+static void note_request(void *arg, enum vendor_status status, const struct vendor_address *remote,
+			 const uint8_t *data, size_t length)
+{
+	struct answering *answering = arg;
+
+	(void)length;
+	answering->failures += status == VENDOR_TIMED_OUT;
+	if (status != VENDOR_RECEIVED)
+		return;
+	answering->requests++;
+	answering->remote = *remote;
+	memcpy(answering->message, data, 24);
+	answering->message[3] |= IBA_METHOD_RESPONSE;
+	answering->message[RMPP_AT_VERSION] = IBA_RMPP_VERSION;
+	answering->message[RMPP_AT_TYPE] = IBA_RMPP_DATA;
+	answering->message[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
+}
+
+/* An answer whose segments all get lost for lost_ms; true if it arrives all the same. */
+static bool answer_gets_through(unsigned int timeout_ms, unsigned int retries, uint64_t lost_ms)
+{
+	struct answering answering = {.requests = 0};
+	const struct agent_filter filter = {.qpn = IBA_QP1,
+					    .mgmt_class = IBA_CLASS_SUBN_ADM,
+					    .class_version = AGENT_ANY_VERSION,
+					    .rmpp_version = IBA_RMPP_VERSION,
+					    .methods = {UINT64_MAX, UINT64_MAX}};
+	struct agent_send send = {.timeout_ms = timeout_ms, .retries = retries};
+	struct vendor_address to = server_address();
+	unsigned int node = sim_find_name(net->sim, "host-13");
+	struct agent *agent;
+	struct vendor_mad *mad;
+	uint8_t ask[256];
+	bool arrived;
+
+	vendor_close(server.vendor);
+	agent = agent_new(net->sim, sim_port_at(net->sim, node, 1), note_request, &answering);
+	ck_assert_int_eq(agent_register(agent, &filter), 0);
+	request(ask);
+	ck_assert(vendor_send(net->vendor, &to, ask, 256, SERVER_TIMEOUT_MS));
+	net_run_ms(net, 10);
+	ck_assert_uint_eq(answering.requests, 1);
+	ck_assert(sim_link_black_hole(net->sim, node, 1, true));
+	send.to = answering.remote;
+	send.data = answering.message;
+	send.length = sizeof(answering.message);
+	ck_assert_int_eq(agent_send(agent, &send), 0);
+	net_run_ms(net, lost_ms);
+	ck_assert(sim_link_black_hole(net->sim, node, 1, false));
+	mad = net_take(net, SERVER_TIMEOUT_MS / 2);
+	arrived = mad && mad->status == VENDOR_RECEIVED;
+	ck_assert_uint_eq(answering.failures, !arrived);
+	g_clear_pointer(&mad, vendor_mad_free);
+	agent_free(agent);
+	return arrived;
+}
+
+static const struct {
+	unsigned int timeout_ms, retries;
+	uint64_t lost_ms;
+	bool arrives;
+} retrying[] = {
+	{0, 0, 1, false},	  {0, 1, 1, true},	{0, 1, 1990, true},
+	{0, 1, 2010, false},	  {0, 3, 5990, true},	{0, 3, 6010, false},
+	{100, 1, 90, true},	  {100, 1, 110, false}, {60000, 1, 1990, true},
+	{60000, 1, 2010, false},
+};
+
+START_TEST(test_retries)
+{
+	start();
+	ck_assert_int_eq(answer_gets_through(retrying[_i].timeout_ms, retrying[_i].retries,
+					     retrying[_i].lost_ms),
+			 retrying[_i].arrives);
+	net_free(net);
+}
+END_TEST
+
+/* A port asks for retries of its messages: one lost packet does not end a table. */
+START_TEST(test_port_retries)
+{
+	unsigned int node;
+	struct vendor_address to;
+	uint8_t mad[256];
+
+	start();
+	node = sim_find_name(net->sim, "host-13");
+	to = server_address();
+	server.octets = 1000;
+	request(mad);
+	ck_assert(sim_link_black_hole(net->sim, node, 1, true));
+	ck_assert(vendor_send(net->vendor, &to, mad, 256, SERVER_TIMEOUT_MS));
+	net_run_ms(net, 5000);
+	ck_assert(sim_link_black_hole(net->sim, node, 1, false));
+	check_message(net_take(net, SERVER_TIMEOUT_MS), 1000);
+	stop();
+}
+END_TEST
+
 /* ---- the receiver against bad packets ---- */
 
 struct reply {
@@ -446,6 +554,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_loss, 0, 5);
 	tcase_add_test(tcase, test_receiver_dies_midway);
 	tcase_add_test(tcase, test_concurrent);
+	tcase_add_loop_test(tcase, test_retries, 0, G_N_ELEMENTS(retrying));
+	tcase_add_test(tcase, test_port_retries);
 	tcase_add_loop_test(tcase, test_bad_packets, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_window_bounds);
 	tcase_add_test(tcase, test_sender_gives_up);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SMPs in flight.
+ *
+ *	queue of the target --> first try --> overdue: further tries --> given up
+ *	                           |              |
+ *	                           +--- answer ---+
+ *
+ * The first tries wait as long as answers take to come, the last ones the full transaction timeout;
+ * where packets get lost there are as many more quick ones as it takes to tell loss from death.
+ * One whose first try got no answer in time is presumed lost and gives back its place in the
+ * window; of those of one target only the first goes on, to tell whether it lives, the others go
+ * back to its queue. So those that are dead do not hold up those that live. The window shrinks when a
+ * request was answered at a later try only: that is loss, of a target that lives.
+ */
+#include "mad/mad_private.h"
+
+#define DEVICE_BUSY_PAUSE NS_PER_MS
+#define REFUSALS_MAX 8	/* of a request, by the device: each costs a transaction timeout */
+#define EARLY_TRIES 4	/* about: 20, 40, 80 and 160 ms */
+#define LOSSY_ROUNDS 12 /* so many times the usual tries at most */
+
+/* ---- the end of one ---- */
+
+static void leave_window(struct transaction *transaction)
+{
+	if (transaction->overdue)
+		return;
+	transaction->overdue = true;
+	transaction->slot.mad->on_wire--;
+}
+
+/* The slot is free; the target still knows the transaction. */
+static struct mad_request *leave_slot(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+	struct mad_request *request = transaction->request;
+
+	leave_window(transaction);
+	tid_release(&mad->free_slots, &transaction->slot);
+	counter_add(&mad->context->counters, smp_on_wire, -1);
+	transaction->request = NULL;
+	return request;
+}
+
+/* Whether silence tells of the target: not where only a route was tried. */
+static bool is_evidence(const struct mad_request *request)
+{
+	return !request->probe && !request->lid_only;
+}
+
+/* So many tries (0: as many as the options say) were in vain: is that enough for this one? */
+static bool is_judged(const struct mad *mad, const struct mad_request *request, const void *tries)
+{
+	unsigned int limit = *(const uint8_t *)tries;
+
+	(void)mad;
+	return !limit || (request->tries && request->tries <= limit);
+}
+
+static void target_is_dead(struct mad *mad, struct target *target, uint8_t tries)
+{
+	for (unsigned int i = 0; i < target->in_flight; i++) {
+		struct transaction *other = target->flight[i];
+
+		if (other->request && is_judged(mad, other->request, &tries))
+			other->last = true;
+	}
+	target_flush(mad, target, MAD_TIMEOUT, is_judged, &tries);
+}
+
+static void give_up(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+	struct mad_request *request = transaction->request;
+	struct target *target = transaction->target;
+	bool cancelled = mad_is_cancelled(mad, request);
+	bool sent = transaction->slot.n_tries > transaction->refusals;
+	bool dead = !cancelled && sent && is_evidence(request) &&
+		    target->answers == transaction->answers_before;
+	uint8_t tries = request->tries;
+
+	if (!request->probe && !cancelled)
+		counter_inc(&mad->context->counters, smp_timeouts);
+	request->result = cancelled ? MAD_CANCELLED : MAD_TIMEOUT;
+	mad_hand_back(leave_slot(transaction));
+	if (dead)
+		target_is_dead(mad, target, tries);
+	target_release(mad, target, transaction);
+}
+
+/* ---- tries ---- */
+
+/* How many it takes until silence is no chance. */
+static unsigned int tries_needed(const struct transaction *transaction)
+{
+	const struct mad *mad = transaction->slot.mad;
+
+	if (transaction->request->tries)
+		return 1;
+	return loss_tries(&mad->loss, LOSSY_ROUNDS * (EARLY_TRIES + mad->retries + 1));
+}
+
+static bool tries_used_up(const struct transaction *transaction)
+{
+	unsigned int made = transaction->early + transaction->tries;
+
+	if (transaction->last)
+		return true;
+	if (transaction->request->tries)
+		return made >= transaction->request->tries;
+	return transaction->tries > transaction->slot.mad->retries &&
+	       made >= tries_needed(transaction);
+}
+
+/* The first waits are short; those that loss adds are as short as the first. */
+static unsigned int wait_for_try(const struct transaction *transaction)
+{
+	const struct mad *mad = transaction->slot.mad;
+	unsigned int quick;
+
+	if (transaction->tries)
+		return mad->timeout_ms;
+	quick = transaction->early ? tries_needed(transaction) - 1 : 0;
+	return rtt_wait_ms(&mad->rtt, transaction->early - MIN(quick, transaction->early),
+			   mad->timeout_ms);
+}
+
+static void count_sent(struct mad *mad, const struct transaction *transaction)
+{
+	struct counters *counters = &mad->context->counters;
+
+	counter_inc(counters, smp_sent);
+	if (transaction->early + transaction->tries)
+		counter_inc(counters, smp_retries);
+	if (transaction->form == SMP_LID)
+		return;
+	counter_inc(counters, smp_directed);
+	counter_add(counters, smp_directed_hops,
+		    transaction->form == SMP_MIXED ? 1 : transaction->request->route.hops);
+}
+
+static void note_sent(struct transaction *transaction)
+{
+	struct mad_request *request = transaction->request;
+
+	tid_tried(&transaction->slot);
+	transaction->sent_ns = actor_now(transaction->slot.mad->actor);
+	transaction->answers_at_try = transaction->target->answers;
+	if (!(transaction->early + transaction->tries)) {
+		transaction->first_ns = transaction->sent_ns;
+		transaction->answers_before = transaction->answers_at_try;
+	}
+	if (request->sent < UINT8_MAX)
+		request->sent++;
+}
+
+/*
+ * The device holds each try for the full timeout, so that it takes late answers, and reports that
+ * of the last ones first; the deadline of those is for devices that never do.
+ */
+static void start_deadline(struct transaction *transaction)
+{
+	unsigned int ms = transaction->wait_ms;
+
+	if (ms >= transaction->slot.mad->timeout_ms)
+		ms += ms / 4 + 1;
+	timer_start(&transaction->slot.timer, ms * NS_PER_MS);
+}
+
+/* Sends it, or has the timer try again soon if the device takes no more now. */
+static void transmit(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+	struct vendor_address to;
+	uint8_t wire[IBA_MAD_BYTES];
+
+	transaction->form = form_choose(transaction);
+	smp_encode(transaction->request, transaction->form, tid_next(&transaction->slot),
+		   mad->own_lid, mad->sm_sl, wire, &to);
+	transaction->wait_ms = wait_for_try(transaction);
+	transaction->waiting =
+		!vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
+	if (transaction->waiting) {
+		timer_start(&transaction->slot.timer, DEVICE_BUSY_PAUSE);
+		return;
+	}
+	count_sent(mad, transaction);
+	note_sent(transaction);
+	start_deadline(transaction);
+}
+
+/* A request with all its tries, which tells whether the target lives. */
+static bool is_test(const struct transaction *transaction)
+{
+	const struct mad_request *request = transaction->request;
+
+	return request && transaction->overdue && !transaction->last && !request->tries &&
+	       is_evidence(request) && !mad_is_cancelled(transaction->slot.mad, request);
+}
+
+/* Does another request already test the silent target? */
+static bool can_wait(const struct transaction *transaction)
+{
+	const struct target *target = transaction->target;
+
+	if (!target->silent || !is_test(transaction))
+		return false;
+	for (unsigned int i = 0; i < target->in_flight; i++)
+		if (target->flight[i] != transaction && is_test(target->flight[i]))
+			return true;
+	return false;
+}
+
+static void requeue(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+
+	target_requeue(mad, transaction->target, leave_slot(transaction));
+	target_release(mad, transaction->target, transaction);
+}
+
+/* Another try by the other route, or the end. */
+static void try_lost(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+	struct target *target = transaction->target;
+	unsigned int *count = &transaction->tries;
+
+	if (transaction->form != SMP_DIRECTED)
+		transaction->preferred_failed = true;
+	if (transaction->wait_ms < mad->timeout_ms)
+		count = &transaction->early;
+	++*count;
+	leave_window(transaction);
+	if (is_evidence(transaction->request) && target->answers == transaction->answers_at_try)
+		target->silent = true;
+	if (mad_is_cancelled(mad, transaction->request) || tries_used_up(transaction))
+		give_up(transaction);
+	else if (can_wait(transaction))
+		requeue(transaction);
+	else
+		transmit(transaction);
+}
+
+/* The device would not send it: no try was made, and another at once would fare no better. */
+static void try_refused(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+
+	transaction->request->sent--;
+	transaction->refusals++;
+	transaction->waiting = true;
+	if (mad_is_cancelled(mad, transaction->request) || transaction->refusals > REFUSALS_MAX)
+		give_up(transaction);
+	else
+		timer_start(&transaction->slot.timer, mad->timeout_ms * NS_PER_MS);
+}
+
+/* ---- the window ---- */
+
+static struct transaction *transaction_begin(struct mad *mad, struct target *target)
+{
+	struct transaction *transaction = (struct transaction *)tid_take(&mad->free_slots);
+
+	transaction->target = target;
+	transaction->tries = transaction->early = transaction->refusals = 0;
+	transaction->preferred_failed = transaction->overdue = transaction->last = false;
+	target_dequeue(mad, target, transaction);
+	mad->on_wire++;
+	counter_inc(&mad->context->counters, smp_on_wire);
+	return transaction;
+}
+
+void transaction_pump(struct mad *mad)
+{
+	while (mad->on_wire < (unsigned int)mad->window.size && mad->free_slots) {
+		struct target *target = target_next(mad);
+		struct transaction *transaction;
+
+		if (!target)
+			return;
+		transaction = transaction_begin(mad, target);
+		transmit(transaction);
+		if (transaction->waiting)
+			return; /* its timer goes on */
+		form_probe(mad, transaction->request);
+	}
+}
+
+static void on_due(struct timer *timer)
+{
+	struct transaction *transaction = (struct transaction *)timer;
+	struct mad *mad = transaction->slot.mad;
+
+	if (transaction->waiting)
+		transmit(transaction);
+	else
+		try_lost(transaction);
+	transaction_pump(mad);
+}
+
+void transaction_cancel(struct mad *mad)
+{
+	target_cancel(mad);
+	for (unsigned int i = 0; i < mad->n_transactions; i++) {
+		struct transaction *transaction = &mad->transactions[i];
+
+		if (transaction->request && transaction->waiting &&
+		    mad_is_cancelled(mad, transaction->request))
+			give_up(transaction); /* no try is out */
+	}
+	transaction_pump(mad);
+}
+
+/* ---- answers ---- */
+
+/* What an answer to try n tells of the fabric. */
+static void learn(struct mad *mad, const struct transaction *transaction, unsigned int n)
+{
+	uint64_t now = actor_now(mad->actor);
+
+	if (n == transaction->slot.n_tries)
+		rtt_sample(&mad->rtt, now - transaction->sent_ns);
+	else if (n == 1 && !transaction->refusals)
+		rtt_sample(&mad->rtt, now - transaction->first_ns);
+	if (transaction->refusals)
+		return;
+	loss_answer(&mad->loss, n);
+	if (n > 1)
+		window_loss(&mad->window, now, mad->timeout_ms * NS_PER_MS);
+	else if (!transaction->overdue)
+		window_response(&mad->window);
+}
+
+static bool is_smp(const struct vendor_mad *received)
+{
+	return received->data[1] == IBA_CLASS_SUBN_LID ||
+	       received->data[1] == IBA_CLASS_SUBN_DIRECTED;
+}
+
+static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor_mad *received)
+{
+	struct transaction *transaction = (struct transaction *)slot;
+	struct mad *mad = slot->mad;
+	struct target *target = transaction->target;
+
+	if (!is_smp(received) || !smp_decode(transaction->request, received->data))
+		return false;
+	counter_inc(&mad->context->counters, smp_received);
+	if (transaction->request->result == MAD_STATUS)
+		counter_inc(&mad->context->counters, smp_bad_status);
+	learn(mad, transaction, n);
+	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
+					  transaction->form == SMP_DIRECTED;
+	mad_hand_back(leave_slot(transaction));
+	target_answered(mad, target);
+	target_release(mad, target, transaction);
+	return true;
+}
+
+static void on_returned(struct tid_slot *slot, const struct vendor_mad *returned)
+{
+	struct transaction *transaction = (struct transaction *)slot;
+
+	if (transaction->waiting || !is_smp(returned))
+		return;
+	if (returned->status == VENDOR_FAILED)
+		try_refused(transaction);
+	else
+		try_lost(transaction);
+}
+
+/* ---- all of them ---- */
+
+static const struct tid_user user = {.answer = on_answer, .returned = on_returned};
+
+void transaction_init(struct mad *mad, unsigned int n)
+{
+	mad->n_transactions = n;
+	mad->transactions = g_new0(struct transaction, n);
+	for (unsigned int i = 0; i < n; i++)
+		tid_add(&mad->tids, &mad->transactions[i].slot, mad, mad->actor, &user, on_due);
+	for (unsigned int i = n; i-- > 0;)
+		tid_release(&mad->free_slots, &mad->transactions[i].slot);
+}
+
+void transaction_clear(struct mad *mad)
+{
+	for (unsigned int i = 0; i < mad->n_transactions; i++) {
+		timer_stop(&mad->transactions[i].slot.timer);
+		if (mad->transactions[i].request)
+			mad_drop(mad->transactions[i].request);
+	}
+	g_free(mad->transactions);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Targets that are dead, silent, lossy, written to twice; requests that are cancelled. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/run_suite.h"
+#include "tests/unit/mad_port.h"
+
+/* ---- dead targets ---- */
+
+/* What waits for a target is not tried once it is known to be dead. */
+START_TEST(test_dead_target_ends_its_queue)
+{
+	start();
+	for (unsigned int i = 0; i < 50; i++)
+		mad_send(mad, &make(1, 1)->mad);
+	run_ms(TIMEOUT_MS * 4 * 3 / 2);
+	ck_assert_uint_eq(done_timeout, 50);
+	ck_assert_uint_eq(never_sent, 46);
+	ck_assert_uint_eq(port.sent->len, 4 + 3); /* one is tried again to the end */
+	ck_assert_uint_eq(count(smp_waiting) + count(smp_on_wire), 0);
+	send_one(1, 1); /* it is asked again if somebody wants to */
+	answer(sent_at(7));
+	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
+/* One that was sent later waits for what the first one finds. */
+START_TEST(test_one_request_tests_the_target)
+{
+	start();
+	send_one(1, 1);
+	run_ms(TIMEOUT_MS / 2);
+	for (unsigned int i = 2; i < 5; i++) {
+		struct tracked *tracked = make(1, 1);
+
+		tracked->mad.modifier = i;
+		mad_send(mad, &tracked->mad);
+	}
+	run_ms(2 * TIMEOUT_MS);
+	ck_assert_uint_eq(port.sent->len, 4 + 1);
+	ck_assert_uint_eq(count(smp_waiting), 3);
+	ck_assert_uint_eq(count(smp_on_wire), 1);
+	if (_i) {
+		answer(sent_at(4)); /* it lives: the others again, in their order */
+		ck_assert_uint_eq(port.sent->len, 5 + 3);
+		for (unsigned int i = 0; i < 3; i++) {
+			ck_assert_uint_eq(sent_at(5 + i)->data[23], 2 + i);
+			answer(sent_at(5 + i));
+		}
+		ck_assert_uint_eq(done_ok, 4);
+		return;
+	}
+	run_ms(10000);
+	ck_assert_uint_eq(done_timeout, 4);
+	ck_assert_uint_eq(never_sent, 0);
+	ck_assert_uint_eq(port.sent->len, 4 + 3);
+}
+END_TEST
+
+/* Another port of the same node is another SMA. */
+START_TEST(test_dead_port)
+{
+	struct tracked *other;
+
+	start();
+	for (unsigned int i = 0; i < 6; i++)
+		mad_send(mad, &make(1, 1)->mad);
+	run_ms(4 * TIMEOUT_MS);
+	other = make(1, 1);
+	other->mad.target_port = 2;
+	mad_send(mad, &other->mad);
+	run_ms(0);
+	answer(sent_at(port.sent->len - 1));
+	ck_assert_uint_eq(done_ok, 1);
+	run_ms(10000);
+	ck_assert_uint_eq(done_timeout, 6);
+}
+END_TEST
+
+/* A target that answers others lives: the request alone fails. */
+START_TEST(test_one_request_unanswered)
+{
+	unsigned int seen = 0;
+
+	start();
+	for (unsigned int i = 0; i < 100; i++) {
+		struct tracked *tracked = make(1, 1);
+
+		tracked->mad.modifier = i;
+		mad_send(mad, &tracked->mad);
+	}
+	for (unsigned int ms = 0; ms < 10000; ms += 10) {
+		run_ms(10);
+		for (; seen < port.sent->len; seen++)
+			if (sent_at(seen)->data[23] != 2)
+				answer(sent_at(seen));
+	}
+	ck_assert_uint_eq(done_ok, 99);
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert_uint_eq(never_sent, 0);
+}
+END_TEST
+
+/* A target that is behind with answers gets nothing new until it answers something. */
+START_TEST(test_silent_target_gets_nothing_new)
+{
+	start();
+	send_one(1, 1);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_eq(port.sent->len, 2);
+	for (unsigned int i = 0; i < 5; i++)
+		send_one(1, 1);
+	ck_assert_uint_eq(port.sent->len, 2);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+	ck_assert_uint_eq(port.sent->len, 2 + 4);
+}
+END_TEST
+
+/* Few tries say little: they end only what would have made no more. */
+START_TEST(test_few_tries_judge_few)
+{
+	start();
+	for (unsigned int i = 0; i < 12; i++) {
+		struct tracked *tracked = make(1, 1);
+
+		tracked->mad.tries = i < 4 ? 2 : i % 2;
+		mad_send(mad, &tracked->mad);
+	}
+	run_ms(TIMEOUT_MS * 3);
+	ck_assert_uint_eq(done_timeout, 4 + 4);
+	ck_assert_uint_eq(never_sent, 4);
+	ck_assert_uint_eq(port.sent->len, 4 * 2 + 4);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 4 * 2 + 4 + 3);
+	ck_assert_uint_eq(done_timeout, 12);
+}
+END_TEST
+
+/* ---- loss ---- */
+
+/* Requests answered at the try named; each a target. */
+static void answered_at_try(unsigned int n, unsigned int requests)
+{
+	for (unsigned int i = 0; i < requests; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(1000 + i, 1);
+		while (port.sent->len < before + n)
+			run_ms(1);
+		answer(sent_at(port.sent->len - 1));
+	}
+}
+
+/* Tries that a dead target gets, and in *ms what they take. */
+static unsigned int tries_of_the_dead(uint64_t *ms)
+{
+	unsigned int before = port.sent->len, timeouts = done_timeout;
+	uint64_t start_ns = runtime_now(rt);
+
+	send_one(1, 1);
+	while (done_timeout == timeouts)
+		run_ms(1);
+	*ms = (runtime_now(rt) - start_ns) / NS_PER_MS;
+	return port.sent->len - before;
+}
+
+START_TEST(test_loss_asks_for_more_tries)
+{
+	unsigned int base, lossy;
+	uint64_t base_ms, lossy_ms;
+
+	start();
+	answered_at_try(1, 300);
+	base = tries_of_the_dead(&base_ms);
+	ck_assert_uint_eq(base, 4 + 4);
+	for (unsigned int i = 0; i < 300; i++)
+		answered_at_try(1 + (i % 2) + (i % 4 == 3), 1);
+	lossy = tries_of_the_dead(&lossy_ms);
+	ck_assert_uint_ge(lossy, 12); /* 0.43 lost: 14 times in a row once in 10^5 */
+	ck_assert_uint_le(lossy, 12 * base);
+	ck_assert_uint_lt(lossy_ms, base_ms + 20 * 30); /* quick ones */
+	answered_at_try(1, 5000);
+	ck_assert_uint_eq(tries_of_the_dead(&lossy_ms), base);
+}
+END_TEST
+
+/* Where first tries are lost by chance and further ones too, as with few bad nodes among many. */
+START_TEST(test_loss_of_few)
+{
+	uint64_t ms;
+
+	start();
+	for (unsigned int i = 0; i < 400; i++) {
+		answered_at_try(1, 20);
+		answered_at_try(2 + i % 3, 1);
+	}
+	ck_assert_uint_ge(tries_of_the_dead(&ms), 12);
+}
+END_TEST
+
+START_TEST(test_dead_are_no_loss)
+{
+	uint64_t ms;
+
+	start();
+	answered_at_try(1, 300);
+	for (unsigned int i = 0; i < 50; i++)
+		ck_assert_uint_eq(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
+/* The device must not drop an answer that is later than the next try. */
+START_TEST(test_early_tries_stay_open)
+{
+	uint64_t ms;
+	unsigned int before;
+
+	start();
+	answered_at_try(1, 300);
+	before = port.sent->len;
+	tries_of_the_dead(&ms);
+	for (unsigned int i = before; i < port.sent->len; i++)
+		ck_assert_uint_eq(sent_at(i)->timeout_ms, TIMEOUT_MS);
+	ck_assert_uint_lt(sent_at(before + 1)->when - sent_at(before)->when, 21 * NS_PER_MS);
+}
+END_TEST
+
+/* An answer to the first try that comes after the second is late, not lost. */
+START_TEST(test_late_is_not_lost)
+{
+	uint64_t ms;
+
+	start();
+	answered_at_try(1, 300);
+	for (unsigned int i = 0; i < 100; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(1, 1);
+		while (port.sent->len < before + 2)
+			run_ms(1);
+		answer(sent_at(before));
+	}
+	ck_assert_uint_eq(done_ok, 400);
+	ck_assert_uint_le(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
+/* ---- writing the same thing twice ---- */
+
+static void send_set(uint32_t modifier, uint8_t method)
+{
+	struct tracked *tracked = make(1, 1);
+
+	tracked->mad.method = method;
+	tracked->mad.modifier = modifier;
+	tracked->mad.data[0] = port.sent->len;
+	mad_send(mad, &tracked->mad);
+	run_ms(0);
+}
+
+/* A newer Set of the same block waits for the older one, whose tries could overtake it. */
+START_TEST(test_sets_of_a_block_in_turn)
+{
+	start();
+	send_set(1, IBA_METHOD_SET);
+	send_set(2, IBA_METHOD_SET);
+	ck_assert_uint_eq(port.sent->len, 2);
+	send_set(1, IBA_METHOD_SET);
+	ck_assert_uint_eq(port.sent->len, 2);
+	answer(sent_at(1));
+	ck_assert_uint_eq(port.sent->len, 2);
+	answer(sent_at(0));
+	ck_assert_uint_eq(port.sent->len, 3);
+	ck_assert_uint_eq(sent_at(2)->data[23], 1);
+	send_set(1, IBA_METHOD_GET);
+	ck_assert_uint_eq(port.sent->len, 4);
+	answer(sent_at(2));
+	answer(sent_at(3));
+	ck_assert_uint_eq(done_ok, 4);
+}
+END_TEST
+
+/* ---- cancelling ---- */
+
+static void send_serial(uint64_t target, uint64_t serial)
+{
+	struct tracked *tracked = make(target, 1);
+
+	tracked->mad.serial = serial;
+	mad_send(mad, &tracked->mad);
+	run_ms(0);
+}
+
+static void cancel(uint64_t serial)
+{
+	mad_cancel(mad, serial);
+	run_ms(0);
+}
+
+START_TEST(test_cancel)
+{
+	start();
+	for (unsigned int i = 0; i < 10; i++)
+		send_serial(1, 7);
+	send_serial(1, 0);
+	send_serial(1, 8);
+	ck_assert_uint_eq(port.sent->len, 4);
+	cancel(7);
+	ck_assert_uint_eq(done_cancelled, 6);
+	ck_assert_uint_eq(never_sent, 6);
+	ck_assert_uint_eq(count(smp_waiting), 2);
+	answer(sent_at(0)); /* those in flight take an answer */
+	ck_assert_uint_eq(done_ok, 1);
+	answer(sent_at(4));
+	ck_assert_uint_eq(done_ok, 2);
+	ck_assert_uint_eq(port.sent->len, 6);
+	answer(sent_at(5));
+	ck_assert_uint_eq(done_ok, 3);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2); /* and make no further try */
+	ck_assert_uint_eq(done_cancelled, 6 + 3);
+	ck_assert_uint_eq(never_sent, 6);
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 6);
+	ck_assert_uint_eq(done_timeout, 0);
+}
+END_TEST
+
+START_TEST(test_cancelled_before_it_came)
+{
+	start();
+	cancel(7);
+	send_serial(1, 7);
+	ck_assert_uint_eq(done_cancelled, 1);
+	ck_assert_uint_eq(port.sent->len, 0);
+	send_serial(1, 8);
+	ck_assert_uint_eq(port.sent->len, 1);
+}
+END_TEST
+
+/* A dead target's cancelled requests hold back new ones for as long as their try is out. */
+START_TEST(test_cancelled_hold_nobody_back)
+{
+	start();
+	for (unsigned int i = 0; i < 6; i++)
+		send_serial(1, 7);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_eq(port.sent->len, 5);
+	cancel(7);
+	ck_assert_uint_eq(done_cancelled, 5);
+	send_serial(1, 8);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_eq(done_cancelled, 6);
+	ck_assert_uint_eq(done_timeout, 0);
+	ck_assert_uint_eq(port.sent->len, 6);
+	answer(sent_at(5));
+	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
+/* What a busy device did not take yet was not sent. */
+START_TEST(test_cancel_at_a_busy_device)
+{
+	start();
+	port.busy = 1000;
+	send_serial(1, 7);
+	cancel(7);
+	run_ms(2);
+	ck_assert_uint_eq(done_cancelled, 1);
+	ck_assert_uint_eq(never_sent, 1);
+	port.busy = 0;
+	run_ms(10000);
+	ck_assert_uint_eq(port.sent->len, 0);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+	tcase_add_test(tcase, test_dead_target_ends_its_queue);
+	tcase_add_loop_test(tcase, test_one_request_tests_the_target, 0, 2);
+	tcase_add_test(tcase, test_dead_port);
+	tcase_add_test(tcase, test_one_request_unanswered);
+	tcase_add_test(tcase, test_silent_target_gets_nothing_new);
+	tcase_add_test(tcase, test_few_tries_judge_few);
+	tcase_add_test(tcase, test_loss_asks_for_more_tries);
+	tcase_add_test(tcase, test_loss_of_few);
+	tcase_add_test(tcase, test_dead_are_no_loss);
+	tcase_add_test(tcase, test_early_tries_stay_open);
+	tcase_add_test(tcase, test_late_is_not_lost);
+	tcase_add_test(tcase, test_sets_of_a_block_in_turn);
+	tcase_add_test(tcase, test_cancel);
+	tcase_add_test(tcase, test_cancelled_before_it_came);
+	tcase_add_test(tcase, test_cancelled_hold_nobody_back);
+	tcase_add_test(tcase, test_cancel_at_a_busy_device);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("mad_target");
+	TCase *tcase = tcase_create("mad_target");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	add_tests(tcase);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
