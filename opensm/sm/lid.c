@@ -13,21 +13,6 @@ static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 									       : 0;
 }
 
-static uint16_t last_lid(const GPtrArray *nodes)
-{
-	uint16_t last = IBA_LID_UCAST_LAST;
-
-	for (guint i = 0; i < nodes->len; i++) {
-		const struct builder_node *node = nodes->pdata[i];
-
-		if (!node->has_switch_info || !builder_is_switch(node))
-			continue;
-		if (node->switch_info.linear_fdb_cap && node->switch_info.linear_fdb_cap <= last)
-			last = node->switch_info.linear_fdb_cap - 1;
-	}
-	return last;
-}
-
 /* The endports that were read, in the order of the walk. */
 static GPtrArray *endports(const GPtrArray *nodes)
 {
@@ -60,14 +45,78 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 			   port->num, sm_node_name(port->node, name, sizeof(name)), port->guid);
 }
 
+/* ---- how far the switches forward ---- */
+
+/* The highest LID that a switch forwards. */
+static uint16_t last_of(const struct builder_node *node)
+{
+	uint16_t cap = node->switch_info.linear_fdb_cap;
+
+	if (!builder_is_switch(node) || !node->has_switch_info || !cap)
+		return IBA_LID_UCAST_LAST;
+	return MIN(cap - 1, IBA_LID_UCAST_LAST);
+}
+
+/* The highest LID in use if none is left out: all but the smallest ranges need to be aligned. */
+static uint32_t lids_needed(const struct lid_plan *plan)
+{
+	uint32_t sum = 0, most = 1;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		sum += 1u << plan->ports[i].lmc;
+		most = MAX(most, 1u << plan->ports[i].lmc);
+	}
+	return sum + most - 1;
+}
+
+/*
+ * As far as all switches forward that forward far enough for everybody; if none does, as far as
+ * the best do. The others are left out: what they cannot forward is lost there, and nobody else
+ * goes without a LID for it.
+ */
+static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
+{
+	uint16_t enough = 0, best = 0;
+
+	for (guint i = 0; i < nodes->len; i++) {
+		const struct builder_node *node = nodes->pdata[i];
+		uint16_t last = last_of(node);
+
+		if (!builder_is_switch(node))
+			continue;
+		best = MAX(best, last);
+		if (last >= needed && (!enough || last < enough))
+			enough = last;
+	}
+	return enough ? enough : best ? best : IBA_LID_UCAST_LAST;
+}
+
+static void tell_left_out(struct sm *sm, const GPtrArray *nodes, uint16_t last)
+{
+	char name[SM_NAME_SIZE];
+
+	for (guint i = 0; i < nodes->len; i++) {
+		const struct builder_node *node = nodes->pdata[i];
+
+		if (last_of(node) < last)
+			sm_problem(sm,
+				   "switch %s forwards LIDs up to 0x%04x only (LinearFDBCap %u): "
+				   "packets to higher ones are lost there",
+				   sm_node_name(node, name, sizeof(name)), last_of(node),
+				   node->switch_info.linear_fdb_cap);
+	}
+}
+
+/* ---- the assignment ---- */
+
 static void assign(struct sm *sm, const GPtrArray *nodes)
 {
 	g_autoptr(GPtrArray) ports = endports(nodes);
 	struct lid_plan plan = {
 		.ports = g_new0(struct lid_plan_port, ports->len),
 		.n = ports->len,
-		.last = last_lid(nodes),
-		.reassign = sm->options->reassign_lids && !sm->first_sweep_done,
+		.reassign = sm->options->reassign_lids && !sm->lids_assigned,
+		.memory_first = sm->options->honor_guid2lid_file,
 	};
 
 	for (guint i = 0; i < ports->len; i++) {
@@ -77,7 +126,10 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].carried = port->info.lid;
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
+	plan.last = last_lid(nodes, lids_needed(&plan));
+	tell_left_out(sm, nodes, plan.last);
 	lid_plan_make(&plan, sm->guid2lid);
+	sm->lids_assigned = true;
 	sm->lids_arrivals = sm->builder->arrivals;
 	sm->lids_last = plan.last;
 	sm->lids_short = plan.without != 0;

@@ -72,6 +72,7 @@ static enum step_result stand_aside(struct sm *sm)
 			  sm->rival.guid, sm->rival.lid, sm->rival.priority);
 	sm->standing_aside = true;
 	sm->up = false;
+	guid2lid_doubt(sm->guid2lid);
 	set_state(sm, IBA_SM_STANDBY, "Entering STANDBY state");
 	return STEP_ABORT;
 }

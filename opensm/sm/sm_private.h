@@ -91,6 +91,7 @@ struct sm {
 	uint64_t lids_arrivals;	   /* of the builder when LIDs were assigned last */
 	uint16_t lids_last;	   /* what the switches could forward then */
 	bool lids_short;	   /* not every endport got LIDs of its own */
+	bool lids_assigned;	   /* LIDs were assigned since the start: reassign_lids is done */
 	uint16_t mlid_top; /* highest MLID ever programmed */
 
 	uint32_t act_count; /* SMInfo ActCount */
