@@ -5,6 +5,7 @@ libsm_a_SOURCES = \
 	opensm/sm/discover.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/inventory.c \
+	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/lid.c \
 	opensm/sm/lid_plan.c opensm/sm/lid_plan.h \
 	opensm/sm/light.c \
