@@ -75,6 +75,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->survey = survey_new(sm);
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
+	lease_init(sm);
 	run_in_actor(sm);
 	return sm;
 }

@@ -61,6 +61,7 @@ struct sm {
 	unsigned int reasons; /* why the next sweep is wanted */
 	bool inhibited;	      /* none may begin */
 	struct timer interval;
+	struct timer lease;	   /* looks at what M_Keys protect, before their leases end */
 	struct timer settle;	   /* gathers traps that come together */
 	struct bucket trap_sweeps; /* sweeps that traps may still cause */
 	struct rival rival;
@@ -183,6 +184,8 @@ void survey_free(struct survey *survey);
 void survey_want(struct sm *sm, uint64_t want); /* inventory_want */
 void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
 void survey_sweep_ended(struct sm *sm, enum sweep_kind kind);
+/* lease.c */
+void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */

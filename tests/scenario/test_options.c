@@ -133,6 +133,107 @@ START_TEST(switch_with_a_tiny_forwarding_table)
 }
 END_TEST
 
+/* ---- M_Keys ---- */
+
+#define M_KEY UINT64_C(0x1234)
+#define KEYS "m_key 0x1234\nm_key_protection_level 1\nsweep_interval 10\n"
+
+static struct scenario *up_with(const char *conf)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+static uint64_t traps(struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, traps_received);
+}
+
+/* A trap is repressed with the key of its port: at once, and nobody violates anything. */
+START_TEST(traps_are_repressed_with_the_key)
+{
+	struct scenario *s = up_with(KEYS);
+	unsigned int host = scenario_node(s, "host-9"), leaf = scenario_node(s, "leaf-2-0");
+	uint64_t before = traps(s);
+
+	scenario_run_ms(s, 3000);
+	sim_set_description(s->sim, host, "renamed");
+	sim_set_description(s->sim, leaf, "renamed too");
+	scenario_run_ms(s, 20 * 1000);
+	scenario_expect_at_most(s, traps(s) - before, 2);
+	scenario_expect_at_most(s, sim_port_info(s->sim, host, 1)->m_key_violations, 0);
+	scenario_expect_at_most(s, sim_port_info(s->sim, leaf, 0)->m_key_violations, 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* Another host sets PortInfo of a host as it likes, with this key. */
+static void foreign_set(struct scenario *s, unsigned int victim, uint64_t m_key)
+{
+	uint64_t from = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1);
+	struct vendor *vendor = sim_open(s->sim, from, NULL);
+	struct vendor_address to = {.lid = scenario_lid(s, victim), .qpn = IBA_QP0};
+	struct iba_port_info info = *sim_port_info(s->sim, victim, 1);
+	struct iba_smp smp = {
+		.header.base_version = IBA_BASE_VERSION,
+		.header.mgmt_class = IBA_CLASS_SUBN_LID,
+		.header.class_version = 1,
+		.header.method = IBA_METHOD_SET,
+		.header.transaction_id = 77,
+		.header.attribute_id = IBA_ATTR_PORT_INFO,
+		.m_key = m_key,
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	info.m_key_protect_bits = 0;
+	info.port_state = IBA_PORT_NO_CHANGE;
+	info.port_physical_state = info.link_down_default_state = 0;
+	info.link_width_enabled = info.link_speed_enabled = info.link_speed_ext_enabled = 0;
+	wire_encode(&iba_port_info_type, &info, smp.data);
+	wire_encode(&iba_smp_type, &smp, wire);
+	vendor_send(vendor, &to, wire, sizeof(wire), 0);
+	scenario_run_ms(s, 1);
+	vendor_close(vendor);
+}
+
+/* A violation starts the lease; trap 256 brings the SM, which stops it. */
+START_TEST(violated_port_stays_protected)
+{
+	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
+	unsigned int host = scenario_node(s, "host-9");
+
+	for (int i = 0; i < 5; i++) {
+		foreign_set(s, host, M_KEY + 1);
+		for (int second = 0; second < 20; second++) {
+			scenario_run_ms(s, 1000);
+			ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 1);
+		}
+	}
+	scenario_check_log(s, "trap 256", true);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
+	scenario_free(s);
+}
+END_TEST
+
+/* Its lease ran out while nobody looked, or somebody took it off: no trap tells of that. */
+START_TEST(unprotected_port_is_found)
+{
+	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_run_ms(s, 20 * 1000);
+	foreign_set(s, host, M_KEY);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 0);
+	scenario_run_ms(s, 7 * 1000);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 1);
+	scenario_free(s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("options");
@@ -143,6 +244,12 @@ static Suite *suite(void)
 	tcase_add_test(tcase, reboots_with_a_stale_guid2lid);
 	tcase_add_test(tcase, reassigns_once);
 	tcase_add_test(tcase, switch_with_a_tiny_forwarding_table);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("keys");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, traps_are_repressed_with_the_key);
+	tcase_add_test(tcase, violated_port_stays_protected);
+	tcase_add_test(tcase, unprotected_port_is_found);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
