@@ -84,7 +84,8 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 	struct builder_node *node = node_of_lid(sm, lid);
 
 	if (!node) {
-		sweep_want(sm, SWEEP_LIGHT); /* a stranger: ask those we know */
+		if (sm->options->sweep_on_trap)
+			sweep_want(sm, SWEEP_LIGHT); /* of an unknown port: ask those we know */
 		return;
 	}
 	if (reason == SWEEP_LOCAL_TRAP)

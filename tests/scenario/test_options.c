@@ -234,6 +234,69 @@ START_TEST(unprotected_port_is_found)
 }
 END_TEST
 
+/* ---- traps ---- */
+
+static uint64_t sweeps(struct scenario *s)
+{
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+
+	return counter_get(counters, sweeps_light) + counter_get(counters, sweeps_partial) +
+	       counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_multicast);
+}
+
+/* No trap starts a sweep, of whatever it tells and whoever sent it; the next periodic one looks. */
+START_TEST(no_sweep_on_traps)
+{
+	struct scenario *s = up_with("sweep_on_trap FALSE\nsweep_interval 20\n");
+	unsigned int host = scenario_node(s, "host-9"), node, port;
+	struct sim_node_view view;
+	struct subnet *subnet;
+	uint64_t before;
+
+	scenario_run_ms(s, 40 * 1000);
+	before = sweeps(s);
+	while (sweeps(s) == before)
+		scenario_run_ms(s, 100);
+	before = sweeps(s);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	sim_set_description(s->sim, host, "renamed");
+	sim_node_view(s->sim, host, &view);
+	scenario_run_ms(s, 15 * 1000);
+	scenario_expect_at_most(s, sweeps(s) - before, 0);
+	scenario_converge(s, 10);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_str_eq(
+		subnet->fabric->nodes[fabric_node_by_guid(subnet->fabric, view.node_guid)]
+			.description,
+		"renamed");
+	subnet_unref(subnet);
+	scenario_free(s);
+}
+END_TEST
+
+/* Neither does one from a port of which nothing is known. */
+START_TEST(no_sweep_on_traps_of_unknown_ports)
+{
+	struct scenario *s = up_with(_i ? "sweep_on_trap FALSE\nsweep_interval 0\n"
+					: "sweep_interval 0\n");
+	unsigned int host = scenario_node(s, "host-9");
+	struct iba_notice notice = {
+		.is_generic = true,
+		.trap_number = IBA_TRAP_LINK_STATE_CHANGE,
+		.issuer_lid = scenario_lid(s, host),
+	};
+	struct iba_trap_switch details = {.lid = 0x777};
+	uint64_t before = sweeps(s);
+
+	wire_encode(&iba_trap_switch_type, &details, notice.data_details);
+	scenario_expect(s, sim_trap(s->sim, host, 1, &notice));
+	scenario_run_ms(s, 15 * 1000);
+	scenario_expect(s, (sweeps(s) == before) == (_i == 1));
+	scenario_free(s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("options");
@@ -250,6 +313,11 @@ static Suite *suite(void)
 	tcase_add_test(tcase, traps_are_repressed_with_the_key);
 	tcase_add_test(tcase, violated_port_stays_protected);
 	tcase_add_test(tcase, unprotected_port_is_found);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("traps");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, no_sweep_on_traps);
+	tcase_add_loop_test(tcase, no_sweep_on_traps_of_unknown_ports, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
