@@ -234,6 +234,62 @@ START_TEST(unprotected_port_is_found)
 }
 END_TEST
 
+/* ---- opensm.conf ---- */
+
+static uint8_t subnet_timeout(struct scenario *s)
+{
+	return sim_port_info(s->sim, scenario_node(s, "host-9"), 1)->subnet_timeout;
+}
+
+/* A file that changed counts from the next heavy sweep on, whoever wants that one. */
+START_TEST(file_is_read_before_heavy_sweeps)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	scenario_conf(s, "subnet_timeout 16\n");
+	scenario_run_ms(s, 30 * 1000); /* light sweeps */
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	if (_i)
+		daemon_sweep(s->daemon, SWEEP_HEAVY); /* the operator's */
+	else
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_ERRORS);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 16);
+	scenario_check_log(s, "opensm.conf", true);
+	scenario_free(s);
+}
+END_TEST
+
+/* A bad one changes nothing and is complained of once; without a change nothing is read. */
+START_TEST(bad_file_changes_nothing)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+	struct options *options = slot_take(&daemon_context(s->daemon)->options), *after;
+
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	after = slot_take(&daemon_context(s->daemon)->options);
+	ck_assert_ptr_eq(after, options);
+	options_unref(after);
+	options_unref(options);
+	scenario_conf(s, "subnet_timeout 99\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "the options stay as they were", true);
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	g_string_truncate(s->text, 0);
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "the options stay as they were", false);
+	scenario_conf(s, "subnet_timeout 15\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 15);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- traps ---- */
 
 static uint64_t sweeps(struct scenario *s)
@@ -313,6 +369,11 @@ static Suite *suite(void)
 	tcase_add_test(tcase, traps_are_repressed_with_the_key);
 	tcase_add_test(tcase, violated_port_stays_protected);
 	tcase_add_test(tcase, unprotected_port_is_found);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("file");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, file_is_read_before_heavy_sweeps, 0, 2);
+	tcase_add_test(tcase, bad_file_changes_nothing);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("traps");
 	tcase_set_timeout(tcase, 60);
