@@ -34,7 +34,7 @@ static void check_expected(const struct plan_state *state, unsigned int reasons)
 	else if (!state->first_done || state->force_heavy ||
 		 reasons & (SWEEP_STARTUP | SWEEP_HEAVY | SWEEP_ERRORS))
 		expected = SWEEP_KIND_HEAVY;
-	else if (reasons & SWEEP_CHANGE || 
+	else if (reasons & SWEEP_CHANGE ||
 		 (reasons & TRAPS && (state->sweep_on_trap || reasons & SWEEP_TIMER)))
 		expected = SWEEP_KIND_PARTIAL;
 	else if (reasons & SWEEP_REROUTE)
