@@ -38,6 +38,7 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 	port->lid = planned->lid;
 	port->lmc = planned->lmc;
 	sm->lids_short |= planned->duplicate;
+	sm->duplicate_guids |= planned->duplicate;
 	if (planned->duplicate)
 		sm_problem(sm,
 			   "port %u of %s: another port has its GUID 0x%016" G_GINT64_MODIFIER
@@ -133,6 +134,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	sm->lids_arrivals = sm->builder->arrivals;
 	sm->lids_last = plan.last;
 	sm->lids_short = plan.without != 0;
+	sm->duplicate_guids = false;
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)
@@ -192,7 +194,7 @@ enum step_result step_settle_lids(struct sm *sm)
 
 		assign(sm, nodes);
 	}
-	if (!sm->builder->sm_port->lid)
+	if (fatal_is_met(sm) || !sm->builder->sm_port->lid)
 		return STEP_ABORT;
 	configure_own_port(sm);
 	return STEP_WAIT;

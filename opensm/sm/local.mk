@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsm.a
 libsm_a_SOURCES = \
 	opensm/sm/details.c \
 	opensm/sm/discover.c \
+	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/inventory.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \

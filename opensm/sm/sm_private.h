@@ -91,6 +91,8 @@ struct sm {
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	uint64_t lids_arrivals;	   /* of the builder when LIDs were assigned last */
 	uint16_t lids_last;	   /* what the switches could forward then */
+	bool duplicate_guids;	   /* two endports with one GUID were met when LIDs were assigned */
+	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	bool lids_short;	   /* not every endport got LIDs of its own */
 	bool lids_assigned;	   /* LIDs were assigned since the start: reassign_lids is done */
 	uint16_t mlid_top; /* highest MLID ever programmed */
@@ -184,6 +186,8 @@ void survey_free(struct survey *survey);
 void survey_want(struct sm *sm, uint64_t want); /* inventory_want */
 void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
 void survey_sweep_ended(struct sm *sm, enum sweep_kind kind);
+/* fatal.c: whether the daemon has to end. */
+bool fatal_is_met(struct sm *sm);
 /* lease.c */
 void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */

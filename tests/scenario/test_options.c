@@ -234,6 +234,71 @@ START_TEST(unprotected_port_is_found)
 }
 END_TEST
 
+/* ---- what ends the daemon ---- */
+
+/* Returns what the thief's own was. */
+static uint64_t steal_node_guid(struct scenario *s, const char *thief, const char *victim)
+{
+	struct sim_node_view own, view;
+
+	sim_node_view(s->sim, scenario_node(s, thief), &own);
+	sim_node_view(s->sim, scenario_node(s, victim), &view);
+	sim_set_node_guid(s->sim, scenario_node(s, thief), view.node_guid);
+	return own.node_guid;
+}
+
+/* GUIDs that are there twice when the SM comes end it, with exit_on_fatal. */
+START_TEST(duplicate_guid_at_start)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-5"), victim = scenario_node(s, "host-9");
+
+	if (_i & 1)
+		scenario_option(s, "-y", NULL);
+	if (_i & 2)
+		sim_set_port_guid(s->sim, thief, 1, sim_port_guid(s->sim, victim, 1));
+	else
+		steal_node_guid(s, "host-5", "host-9");
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert_int_eq(s->exit_code, _i & 1 ? -1 : 1);
+	scenario_check_log(s, "fatal: ", !(_i & 1));
+	scenario_free(s);
+}
+END_TEST
+
+/* A cable that moves while the first sweep looks is no such thing. */
+START_TEST(duplicate_guid_for_a_moment)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	uint64_t guid = steal_node_guid(s, "host-5", "host-9");
+
+	scenario_start(s);
+	scenario_run_ms(s, 10);
+	scenario_check_log(s, "duplicate GUID", true);
+	sim_set_node_guid(s->sim, scenario_node(s, "host-5"), guid);
+	scenario_converge(s, 30);
+	ck_assert_int_eq(s->exit_code, -1);
+	scenario_free(s);
+}
+END_TEST
+
+/* Once the subnet was up nothing of the kind ends its manager. */
+START_TEST(duplicate_guid_later)
+{
+	struct scenario *s = up("fattree:4");
+
+	steal_node_guid(s, "host-5", "host-9");
+	for (int i = 0; i < 5; i++) {
+		scenario_heavy_sweep(s, 30);
+		scenario_run_ms(s, 3000);
+	}
+	scenario_check_log(s, "duplicate GUID", true);
+	ck_assert_int_eq(s->exit_code, -1);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- opensm.conf ---- */
 
 static uint8_t subnet_timeout(struct scenario *s)
@@ -322,10 +387,9 @@ START_TEST(no_sweep_on_traps)
 	scenario_expect_at_most(s, sweeps(s) - before, 0);
 	scenario_converge(s, 10);
 	subnet = slot_take(&daemon_context(s->daemon)->subnet);
-	ck_assert_str_eq(
-		subnet->fabric->nodes[fabric_node_by_guid(subnet->fabric, view.node_guid)]
-			.description,
-		"renamed");
+	ck_assert_str_eq(subnet->fabric->nodes[fabric_node_by_guid(subnet->fabric, view.node_guid)]
+				 .description,
+			 "renamed");
 	subnet_unref(subnet);
 	scenario_free(s);
 }
@@ -334,8 +398,8 @@ END_TEST
 /* Neither does one from a port of which nothing is known. */
 START_TEST(no_sweep_on_traps_of_unknown_ports)
 {
-	struct scenario *s = up_with(_i ? "sweep_on_trap FALSE\nsweep_interval 0\n"
-					: "sweep_interval 0\n");
+	struct scenario *s =
+		up_with(_i ? "sweep_on_trap FALSE\nsweep_interval 0\n" : "sweep_interval 0\n");
 	unsigned int host = scenario_node(s, "host-9");
 	struct iba_notice notice = {
 		.is_generic = true,
@@ -369,6 +433,12 @@ static Suite *suite(void)
 	tcase_add_test(tcase, traps_are_repressed_with_the_key);
 	tcase_add_test(tcase, violated_port_stays_protected);
 	tcase_add_test(tcase, unprotected_port_is_found);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("fatal");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, duplicate_guid_at_start, 0, 4);
+	tcase_add_test(tcase, duplicate_guid_for_a_moment);
+	tcase_add_test(tcase, duplicate_guid_later);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("file");
 	tcase_set_timeout(tcase, 60);
