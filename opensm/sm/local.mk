@@ -7,6 +7,7 @@ libsm_a_SOURCES = \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/inventory.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
+	opensm/sm/keys.c \
 	opensm/sm/lease.c \
 	opensm/sm/lid.c \
 	opensm/sm/lid_plan.c opensm/sm/lid_plan.h \

@@ -172,6 +172,11 @@ static void on_done(struct mad_request *mad)
 		mad_send(sm->mad, mad);
 		return;
 	}
+	if (mad->result == MAD_TIMEOUT && keys_try_another(request)) {
+		mad_send(sm->mad, mad);
+		return;
+	}
+	keys_answered(request);
 	note_detour(request);
 	if (request->done)
 		request->done(request);
@@ -195,7 +200,6 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.method = method;
 	request->mad.attribute = attribute;
 	request->mad.modifier = modifier;
-	request->mad.m_key = sm->options->m_key;
 	request->mad.owner = sm->actor;
 	request->mad.done = on_done;
 	request->unreachable = hops < 0;
@@ -253,6 +257,7 @@ static void run_unreachable(struct message *message)
 void sm_request_send(struct sm_request *request)
 {
 	request->sent = digest(request->mad.data);
+	keys_use(request);
 	if (request->aside) {
 		request->node = NULL;
 		request->port = NULL;

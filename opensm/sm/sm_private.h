@@ -11,6 +11,7 @@
 #include "policy/subnet.h"
 #include "route/engine.h"
 #include "sm/guid2lid.h"
+#include "sm/key_ring.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 
@@ -56,6 +57,7 @@ struct sm {
 	struct builder *builder;
 	struct builder_node *here; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
+	struct key_ring *keys; /* M_Keys of ports */
 	struct survey *survey; /* tables read for the SA */
 	struct sweep sweep;
 	unsigned int reasons; /* why the next sweep is wanted */
@@ -113,6 +115,7 @@ struct sm_request {
 	uint32_t block;
 	uint64_t sent; /* digest of what a Set carries: the answer overwrites it */
 	bool unreachable;
+	bool other_key; /* it was sent again with another M_Key */
 	bool aside; /* of no sweep: when it comes back, node and port are NULL */
 	unsigned int rounds;			  /* how often all retries were used up */
 	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
@@ -188,6 +191,12 @@ void survey_advance(struct sm *sm); /* a table came, or SMPs may be sent again *
 void survey_sweep_ended(struct sm *sm, enum sweep_kind kind);
 /* fatal.c: whether the daemon has to end. */
 bool fatal_is_met(struct sm *sm);
+/* keys.c: M_Keys of requests. */
+void keys_init(struct sm *sm);
+void keys_use(struct sm_request *request);	 /* before it is sent */
+bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
+uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
+void keys_answered(const struct sm_request *request);
 /* lease.c */
 void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */

@@ -65,7 +65,7 @@ static const struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
 	if (!node)
 		return NULL;
 	num = sm->fabric->ports[fabric_port_by_lid(sm->fabric, lid)].num;
-	return num <= node->info.num_ports && node->ports[num].known ? &node->ports[num] : NULL;
+	return num <= node->info.num_ports ? &node->ports[num] : NULL;
 }
 
 /*
@@ -76,7 +76,7 @@ static uint64_t key_of_source(const struct sm *sm, uint16_t lid)
 {
 	const struct builder_port *port = port_of_lid(sm, lid);
 
-	return port && port->info.m_key ? port->info.m_key : sm->options->m_key;
+	return port ? keys_of_port(sm, port) : sm->options->m_key;
 }
 
 static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
@@ -102,7 +102,7 @@ static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_lo
 {
 	const struct builder_port *known = port_of_lid(sm, lid);
 
-	if (!known || change->change_flags || change->other_local_changes)
+	if (!known || !known->known || change->change_flags || change->other_local_changes)
 		return false;
 	return known->info.capability_mask == change->capability_mask &&
 	       (!change->capability_mask2 ||

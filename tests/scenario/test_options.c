@@ -153,6 +153,69 @@ static uint64_t traps(struct scenario *s)
 	return counter_get(&daemon_context(s->daemon)->counters, traps_received);
 }
 
+static bool all_have_key(struct scenario *s, uint64_t m_key)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (sim_port_info(s->sim, i, view.type == IBA_NODE_SWITCH ? 0 : 1)->m_key != m_key)
+			return false;
+	}
+	return true;
+}
+
+static void change_key(struct scenario *s, uint64_t m_key, int level)
+{
+	g_autofree char *conf =
+		g_strdup_printf("m_key 0x%" G_GINT64_MODIFIER "x\nm_key_protection_level %d\n",
+				m_key, level);
+
+	scenario_conf(s, conf);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+}
+
+/* A new m_key reaches all ports, at each level of protection, and the next one does too. */
+START_TEST(key_changes)
+{
+	static const uint64_t keys[] = {M_KEY, M_KEY + 1, 0, M_KEY + 2, M_KEY};
+	struct scenario *s = up("fattree:4");
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(keys); i++) {
+		change_key(s, keys[i], _i);
+		scenario_expect_at_most(s, scenario_converge(s, 20), 1000);
+		scenario_run_ms(s, 1000);
+		scenario_expect(s, all_have_key(s, keys[i]));
+		scenario_heavy_sweep(s, 10);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* Those who were away when it changed have an old one; hosts and switches, and more than one. */
+START_TEST(key_changed_while_away)
+{
+	struct scenario *s = up("fattree:4");
+	unsigned int host = scenario_node(s, "host-9"), leaf = scenario_node(s, "leaf-2-0");
+
+	change_key(s, M_KEY, _i);
+	scenario_converge(s, 20);
+	sim_link_set(s->sim, host, 1, false);
+	sim_node_mute(s->sim, leaf, true);
+	for (unsigned int i = 1; i <= 3; i++) {
+		change_key(s, M_KEY + i, _i);
+		scenario_run_ms(s, 20 * 1000);
+	}
+	sim_link_set(s->sim, host, 1, true);
+	sim_node_mute(s->sim, leaf, false);
+	scenario_converge(s, 60);
+	scenario_run_ms(s, 1000);
+	scenario_expect(s, all_have_key(s, M_KEY + 3));
+	scenario_free(s);
+}
+END_TEST
+
 /* A trap is repressed with the key of its port: at once, and nobody violates anything. */
 START_TEST(traps_are_repressed_with_the_key)
 {
@@ -430,6 +493,8 @@ static Suite *suite(void)
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("keys");
 	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, key_changes, 0, 4);
+	tcase_add_loop_test(tcase, key_changed_while_away, 0, 4);
 	tcase_add_test(tcase, traps_are_repressed_with_the_key);
 	tcase_add_test(tcase, violated_port_stays_protected);
 	tcase_add_test(tcase, unprotected_port_is_found);
