@@ -20,15 +20,20 @@ struct entry {
 		uint64_t port;
 	} id;
 	uint64_t known;
-	bool is_known;
-	uint64_t round; /* that failed is of */
+	bool is_known, is_proven;
+	uint64_t proven; /* number of changes of the option before */
+	uint64_t round;	 /* that failed is of */
 	uint64_t failed[CANDIDATES_MAX];
 	unsigned int n_failed;
 };
 
 struct key_ring {
-	uint64_t keys[1 + KEY_RING_PREVIOUS]; /* the option's values, newest first, all different */
-	unsigned int n_keys;
+	struct value {
+		uint64_t key;
+		uint64_t until; /* number of the change that ended it; unused of the first */
+	} values[1 + KEY_RING_PREVIOUS]; /* of the option, newest first, all different */
+	unsigned int n_values;
+	uint64_t changes; /* of the option */
 	uint64_t round;
 	GHashTable *entries; /* struct entry_id -> struct entry, owned */
 };
@@ -82,13 +87,20 @@ static bool contains(const uint64_t *keys, unsigned int n, uint64_t key)
 static unsigned int candidates(const struct key_ring *ring, const struct entry *entry,
 			       uint64_t keys[CANDIDATES_MAX])
 {
+	bool is_proven = entry && entry->is_known && entry->is_proven;
 	unsigned int n = 0;
 
 	if (entry && entry->is_known)
 		keys[n++] = entry->known;
-	for (unsigned int i = 0; i < ring->n_keys; i++)
-		if (!contains(keys, n, ring->keys[i]))
-			keys[n++] = ring->keys[i];
+	for (unsigned int i = 0; i < ring->n_values; i++) {
+		const struct value *value = &ring->values[i];
+
+		/* A Set may have given it a newer one, never one that was over before. */
+		if (is_proven && i && value->until <= entry->proven)
+			continue;
+		if (!contains(keys, n, value->key))
+			keys[n++] = value->key;
+	}
 	return n;
 }
 
@@ -112,8 +124,8 @@ struct key_ring *key_ring_new(uint64_t m_key)
 {
 	struct key_ring *ring = g_new0(struct key_ring, 1);
 
-	ring->keys[0] = m_key;
-	ring->n_keys = 1;
+	ring->values[0].key = m_key;
+	ring->n_values = 1;
 	ring->round = 1;
 	ring->entries = g_hash_table_new_full(id_hash, id_equal, NULL, g_free);
 	return ring;
@@ -131,16 +143,17 @@ void key_ring_set(struct key_ring *ring, uint64_t m_key)
 {
 	unsigned int i = 0;
 
-	if (ring->keys[0] == m_key)
+	if (ring->values[0].key == m_key)
 		return;
+	ring->values[0].until = ++ring->changes;
 	/* Those newer than an older mention of the same value move up; the oldest falls off. */
-	while (i < ring->n_keys && ring->keys[i] != m_key)
+	while (i < ring->n_values && ring->values[i].key != m_key)
 		i++;
-	if (i == ring->n_keys)
-		ring->n_keys = MIN(ring->n_keys + 1, (unsigned int)G_N_ELEMENTS(ring->keys));
-	for (i = MIN(i, ring->n_keys - 1); i > 0; i--)
-		ring->keys[i] = ring->keys[i - 1];
-	ring->keys[0] = m_key;
+	if (i == ring->n_values)
+		ring->n_values = MIN(i + 1, (unsigned int)G_N_ELEMENTS(ring->values));
+	for (i = MIN(i, ring->n_values - 1); i > 0; i--)
+		ring->values[i] = ring->values[i - 1];
+	ring->values[0] = (struct value){.key = m_key};
 	ring->round++;
 }
 
@@ -172,13 +185,25 @@ bool key_ring_failed(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
 	return next(ring, entry, &key);
 }
 
-void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key)
+static void note(struct key_ring *ring, const struct entry_id *id, uint64_t key, bool is_proven)
 {
-	struct entry *entry = make(ring, guid, port);
+	struct entry *entry = make(ring, id->guid, (uint8_t)id->port);
 
 	entry->known = key;
 	entry->is_known = true;
+	entry->is_proven = is_proven;
+	entry->proven = ring->changes;
 	entry->n_failed = 0;
+}
+
+void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key)
+{
+	note(ring, &(struct entry_id){.guid = guid, .port = port}, key, true);
+}
+
+void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key)
+{
+	note(ring, &(struct entry_id){.guid = guid, .port = port}, key, false);
 }
 
 static gboolean is_of(gpointer key, gpointer value, gpointer guid)

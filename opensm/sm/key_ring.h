@@ -38,9 +38,15 @@ bool key_ring_failed(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
 
 /*
  * The port has this key: it answered a Set with it, took it by Set(PortInfo), or told it in
- * PortInfo. An answer to a Get alone proves nothing, below protection level 2 it needs no key.
+ * PortInfo. Older ones are not tried there any more.
  */
 void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key);
+
+/*
+ * The port may have this key, try it first: it answered a Get, for which below protection level 2
+ * it needs none.
+ */
+void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key);
 
 /* The node is gone: what is known of all its ports is of no use any more. */
 void key_ring_forget(struct key_ring *ring, uint64_t guid);

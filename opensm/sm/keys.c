@@ -87,8 +87,10 @@ void keys_answered(const struct sm_request *request)
 		return;
 	if (has_key(request))
 		wire_decode(&iba_port_info_type, mad->data, &info);
-	if (is_set || request->other_key || (has_key(request) && info.m_key))
+	if (is_set || (has_key(request) && info.m_key))
 		key_ring_worked(request->sm->keys, sma.guid, sma.port, info.m_key);
+	else if (request->other_key)
+		key_ring_likely(request->sm->keys, sma.guid, sma.port, mad->m_key);
 }
 
 static void on_sweep_done(void *arg, uint64_t value)
