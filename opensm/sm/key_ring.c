@@ -206,17 +206,15 @@ void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
 	note(ring, &(struct entry_id){.guid = guid, .port = port}, key, false);
 }
 
-static gboolean is_of(gpointer key, gpointer value, gpointer guid)
+void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg)
 {
-	const struct entry_id *id = key;
+	GHashTableIter iter;
+	struct entry *entry;
 
-	(void)value;
-	return id->guid == *(const uint64_t *)guid;
-}
-
-void key_ring_forget(struct key_ring *ring, uint64_t guid)
-{
-	g_hash_table_foreach_remove(ring->entries, is_of, &guid);
+	g_hash_table_iter_init(&iter, ring->entries);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+		if (!is_there(arg, entry->id.guid))
+			g_hash_table_iter_remove(&iter);
 }
 
 unsigned int key_ring_size(const struct key_ring *ring)

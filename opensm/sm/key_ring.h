@@ -48,8 +48,8 @@ void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
  */
 void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key);
 
-/* The node is gone: what is known of all its ports is of no use any more. */
-void key_ring_forget(struct key_ring *ring, uint64_t guid);
+/* Forgets the ports of all nodes that is_there does not know: they are tried like new ones. */
+void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 
 /* Ports of which something is known. */
 unsigned int key_ring_size(const struct key_ring *ring);

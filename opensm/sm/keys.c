@@ -93,12 +93,20 @@ void keys_answered(const struct sm_request *request)
 		key_ring_likely(request->sm->keys, sma.guid, sma.port, mad->m_key);
 }
 
+static bool is_there(void *arg, uint64_t guid)
+{
+	const struct sm *sm = arg;
+
+	return builder_find(sm->builder, guid) != NULL;
+}
+
 static void on_sweep_done(void *arg, uint64_t value)
 {
 	struct sm *sm = arg;
 
-	(void)value;
 	key_ring_again(sm->keys);
+	if (sweep_done_unpack(value).kind == SWEEP_KIND_HEAVY)
+		key_ring_keep(sm->keys, is_there, sm);
 }
 
 void keys_init(struct sm *sm)
