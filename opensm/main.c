@@ -182,23 +182,12 @@ static gboolean on_quit(gpointer arg)
 	return G_SOURCE_CONTINUE;
 }
 
-/* One mistake a line. */
-static void complain_of_options(struct log *log, const char *mistakes)
-{
-	g_auto(GStrv) lines = g_strsplit(mistakes, "\n", -1);
-
-	for (unsigned int i = 0; lines[i]; i++)
-		log_error(log, "the options stay as they were: %s", lines[i]);
-}
-
 static gboolean on_hangup(gpointer arg)
 {
 	struct program *program = arg;
-	g_autoptr(GError) error = NULL;
 
 	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
-	if (!daemon_reread(program->daemon, &error))
-		complain_of_options(program->log, error->message);
+	daemon_reread_logged(program->daemon);
 	daemon_sweep(program->daemon, SWEEP_HEAVY);
 	return G_SOURCE_CONTINUE;
 }

@@ -300,6 +300,11 @@ void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, ui
 	sim_node_at(sim, node)->ports[port].claimed_guid = guid;
 }
 
+void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
+{
+	sim_node_at(sim, node)->sw->info.linear_fdb_cap = cap;
+}
+
 bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
 {
 	struct sim_node *node = sim_node_at(sim, index);

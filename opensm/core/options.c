@@ -9,8 +9,8 @@
  * options are read.
  *
  * Main thread only, but the result is immutable and may be read by any thread. The file is looked
- * at again on SIGHUP and before a heavy sweep; that makes new options, the old ones stay as they
- * are until their last user drops them.
+ * at again on SIGHUP and, if it changed, for a heavy sweep (ctl/daemon.c); that makes new options,
+ * the old ones stay as they are until their last user drops them.
  */
 #include "core/options_private.h"
 
@@ -270,11 +270,43 @@ static bool check_together(const struct options *options, GError **error)
 	return true;
 }
 
-/* The default file may be absent; one that is there must be readable. */
+struct options_stamp options_file_stamp(const struct options *options)
+{
+	struct stat st;
+
+	if (stat(options->file, &st) != 0)
+		return (struct options_stamp){0};
+	return (struct options_stamp){
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size = (uint64_t)st.st_size,
+		.changed_ns = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) +
+			      (uint64_t)st.st_mtim.tv_nsec,
+	};
+}
+
+bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->changed_ns == b->changed_ns;
+}
+
+bool options_file_changed(const struct options *options)
+{
+	struct options_stamp now = options_file_stamp(options);
+
+	return !options_stamp_same(&now, &options->stamp);
+}
+
+/*
+ * The default file may be absent; one that is there must be readable. Its stamp is taken before it
+ * is read: what is written meanwhile counts as another change.
+ */
 static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
 {
 	struct stat st;
 
+	options->stamp = options_file_stamp(options);
 	if (!options->file_required && stat(options->file, &st) != 0 &&
 	    (errno == ENOENT || errno == ENOTDIR))
 		return true;
@@ -421,6 +453,7 @@ struct options *options_copy_with(const struct options *old, enum option_id id,
 	options->argv = g_strdupv(old->argv);
 	options->file = g_strdup(old->file);
 	options->file_required = old->file_required;
+	options->stamp = old->stamp;
 	for (unsigned int i = 0; i < OPTION_COUNT; i++)
 		keep_value(options, old, i);
 	mistake = option_parse(&option_table[id], option_field(options, id), text, true);

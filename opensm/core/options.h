@@ -85,6 +85,11 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_CCT_ENTRY(name) struct option_cct_entry name
 #define OPTION_FIELD_PER_SL(name) uint16_t name[16]
 
+/* Which state of the file was read: another one has other numbers. All 0: there was no file. */
+struct options_stamp {
+	uint64_t device, inode, size, changed_ns;
+};
+
 struct options {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
 	OPTION_FIELD_##kind(name);
@@ -96,6 +101,7 @@ struct options {
 	char **argv;		      /* as given, for options_reread() */
 	char *file;		      /* the file to read, absolute */
 	bool file_required;	      /* named by -F, or it has been there */
+	struct options_stamp stamp;   /* of the file when it was read */
 };
 
 #define OPTIONS_ERROR options_error_quark()
@@ -124,6 +130,12 @@ bool options_load(struct options **out, enum options_request *request, int argc,
  * a warning if the file differs, the command line still wins. NULL and error: stay with old.
  */
 struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error);
+
+/* The stamp of the file as it is now; whether two are of the same state. */
+struct options_stamp options_file_stamp(const struct options *options);
+bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b);
+/* Whether the file is another than the one that the options were read from. */
+bool options_file_changed(const struct options *options);
 
 /*
  * A copy with one value changed, text as it would stand in the file: until the file is read again.

@@ -23,12 +23,14 @@
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
+#include "sm/plan.h"
 #include "sm/sm.h"
 
 #define POOL_THREADS 2
 
 struct daemon {
 	struct context context;
+	struct options_stamp refused; /* of the opensm.conf that was complained of last */
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -97,6 +99,34 @@ static void on_finished(void *arg, uint64_t exit_code)
 		daemon->finished(daemon->finished_arg, (int)exit_code);
 }
 
+/* ---- opensm.conf ---- */
+
+/* Reads opensm.conf if it changed and was not refused as it is; true: there are new options. */
+static bool follow_file(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	struct options_stamp now = options_file_stamp(options);
+	bool changed =
+		options_file_changed(options) && !options_stamp_same(&now, &daemon->refused);
+
+	if (changed)
+		log_info(daemon->context.log, "%s changed: reading it again", options->file);
+	options_unref(options);
+	return changed && daemon_reread_logged(daemon);
+}
+
+/*
+ * A heavy sweep that nobody asked for here began with the options of before: if the file is
+ * another one by now, one more follows that goes by it.
+ */
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	struct daemon *daemon = arg;
+
+	if (sweep_done_unpack(value).kind == SWEEP_KIND_HEAVY && follow_file(daemon))
+		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+}
+
 /* ---- life ---- */
 
 /*
@@ -143,6 +173,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
+	event_subscribe(&daemon->context.bus, EVENT_SWEEP_DONE, daemon->main, on_sweep_done,
+			daemon);
 	return daemon;
 }
 
@@ -268,8 +300,28 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	return true;
 }
 
+bool daemon_reread_logged(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	struct options_stamp stamp = options_file_stamp(options);
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	options_unref(options);
+	daemon->refused = (struct options_stamp){0};
+	if (daemon_reread(daemon, &error))
+		return true;
+	daemon->refused = stamp;
+	lines = g_strsplit(error->message, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++)
+		log_error(daemon->context.log, "the options stay as they were: %s", lines[i]);
+	return false;
+}
+
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 {
+	if (reasons & SWEEP_HEAVY)
+		follow_file(daemon);
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }
 

@@ -38,10 +38,12 @@ void daemon_start(struct daemon *daemon);
  * the files of the routing options again; a wrong one is logged, and all stay as they were.
  */
 bool daemon_reread(struct daemon *daemon, GError **error);
+/* The same; what is wrong goes to the log, a mistake a line. */
+bool daemon_reread_logged(struct daemon *daemon);
 /* The files of the routing options only. */
 void daemon_reread_routes(struct daemon *daemon);
 
-/* Asks for sweeps: bits of enum sweep_reason. */
+/* Asks for sweeps: bits of enum sweep_reason. A heavy one goes by opensm.conf as it is now. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);
 
 /* Takes IsSM back, closes the port and stops the actors; the fabric keeps running as it is. */

@@ -426,6 +426,7 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 	const GPtrArray *switches = sm->builder->switches;
 	char name[SM_NAME_SIZE];
 
+	sm->sweep.duplicate_guid = true;
 	if (health_leave_out(sm, port->node,
 			     "duplicate GUID or cable moved: port %u of %s was met at two places, "
 			     "also behind port %u", far->num,

@@ -19,6 +19,7 @@
 struct entry {
 	uint64_t guid;
 	uint16_t lid, count;
+	bool assigned; /* by us, since it was read or doubted */
 };
 
 struct guid2lid {
@@ -186,12 +187,31 @@ uint16_t guid2lid_get(const struct guid2lid *map, uint64_t port_guid, uint16_t *
 
 void guid2lid_set(struct guid2lid *map, uint64_t port_guid, uint16_t lid, uint16_t count)
 {
+	struct entry *entry = find(map, port_guid);
+
+	if (!entry || entry->lid != lid || entry->count != count) {
+		put(map, port_guid, lid, count);
+		map->dirty = true;
+		entry = find(map, port_guid);
+	}
+	entry->assigned = true;
+}
+
+bool guid2lid_is_assigned(const struct guid2lid *map, uint64_t port_guid)
+{
 	const struct entry *entry = find(map, port_guid);
 
-	if (entry && entry->lid == lid && entry->count == count)
-		return;
-	put(map, port_guid, lid, count);
-	map->dirty = true;
+	return entry && entry->assigned;
+}
+
+void guid2lid_doubt(struct guid2lid *map)
+{
+	GHashTableIter iter;
+	struct entry *entry;
+
+	g_hash_table_iter_init(&iter, map->entries);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+		entry->assigned = false;
 }
 
 void guid2lid_remove(struct guid2lid *map, uint64_t port_guid)

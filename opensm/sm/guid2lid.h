@@ -26,6 +26,10 @@ char *guid2lid_format(const struct guid2lid *map);
 /* Base LID of the port and number of LIDs; 0 if it has none. */
 uint16_t guid2lid_get(const struct guid2lid *map, uint64_t port_guid, uint16_t *count);
 void guid2lid_set(struct guid2lid *map, uint64_t port_guid, uint16_t lid, uint16_t count);
+/* Whether guid2lid_set() was called for the port, since the last guid2lid_doubt(). */
+bool guid2lid_is_assigned(const struct guid2lid *map, uint64_t port_guid);
+/* Another SM may have given out LIDs since: nothing counts as assigned. */
+void guid2lid_doubt(struct guid2lid *map);
 void guid2lid_remove(struct guid2lid *map, uint64_t port_guid);
 void guid2lid_clear(struct guid2lid *map);
 

@@ -13,23 +13,6 @@ static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 									       : 0;
 }
 
-static uint16_t last_lid(const GPtrArray *nodes, struct builder_node **smallest)
-{
-	uint16_t last = IBA_LID_UCAST_LAST;
-
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		if (!node->has_switch_info || !builder_is_switch(node))
-			continue;
-		if (node->switch_info.linear_fdb_cap && node->switch_info.linear_fdb_cap <= last) {
-			last = node->switch_info.linear_fdb_cap - 1;
-			*smallest = node;
-		}
-	}
-	return last;
-}
-
 /* The endports that were read, in the order of the walk. */
 static GPtrArray *endports(const GPtrArray *nodes)
 {
@@ -57,6 +40,7 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 	port->lid = planned->lid;
 	port->lmc = planned->lmc;
 	sm->lids.short_of |= planned->duplicate;
+	sm->lids.duplicate_guids |= planned->duplicate;
 	if (planned->duplicate)
 		sm_problem(sm,
 			   "port %u of %s: another port has its GUID 0x%016" G_GINT64_MODIFIER
@@ -64,15 +48,87 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 			   port->num, sm_node_name(port->node, name, sizeof(name)), port->guid);
 }
 
+/* ---- how far the switches forward ---- */
+
+/* The highest LID that a switch forwards. */
+static uint16_t last_of(const struct builder_node *node)
+{
+	uint16_t cap = node->switch_info.linear_fdb_cap;
+
+	if (!builder_is_switch(node) || !node->has_switch_info || !cap)
+		return IBA_LID_UCAST_LAST;
+	return MIN(cap - 1, IBA_LID_UCAST_LAST);
+}
+
+/* The highest LID in use if none is left out: all but the smallest ranges need to be aligned. */
+static uint32_t lids_needed(const struct lid_plan *plan)
+{
+	uint32_t sum = 0, most = 1;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		sum += 1u << plan->ports[i].lmc;
+		most = MAX(most, 1u << plan->ports[i].lmc);
+	}
+	return sum + most - 1;
+}
+
+/*
+ * As far as all switches forward that forward far enough for everybody; if none does, as far as
+ * the best do. The others are left out: what they cannot forward is lost there, and nobody else
+ * goes without a LID for it.
+ */
+static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
+{
+	uint16_t enough = 0, best = 0;
+
+	for (guint i = 0; i < nodes->len; i++) {
+		const struct builder_node *node = nodes->pdata[i];
+		uint16_t last = last_of(node);
+
+		if (!builder_is_switch(node))
+			continue;
+		best = MAX(best, last);
+		if (last >= needed && (!enough || last < enough))
+			enough = last;
+	}
+	return enough ? enough : best ? best : IBA_LID_UCAST_LAST;
+}
+
+static void tell_left_out(struct sm *sm, const GPtrArray *nodes, uint16_t last)
+{
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (last_of(node) < last)
+			health_leave_out(sm, node,
+					 "it forwards LIDs up to 0x%04x only (LinearFDBCap %u): "
+					 "packets to higher ones are lost there",
+					 last_of(node), node->switch_info.linear_fdb_cap);
+	}
+}
+
+/* Those that keep ports from having LIDs: all of the best. */
+static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid_plan *plan)
+{
+	sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x%s",
+		   plan->without, plan->last,
+		   sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
+	for (guint i = 0; i < nodes->len; i++)
+		if (last_of(nodes->pdata[i]) <= plan->last && plan->last < IBA_LID_UCAST_LAST)
+			health_fault(sm, nodes->pdata[i], "it forwards LIDs up to 0x%04x only",
+				     last_of(nodes->pdata[i]));
+}
+
+/* ---- the assignment ---- */
+
 static void assign(struct sm *sm, const GPtrArray *nodes)
 {
 	g_autoptr(GPtrArray) ports = endports(nodes);
-	struct builder_node *smallest = NULL;
 	struct lid_plan plan = {
 		.ports = g_new0(struct lid_plan_port, ports->len),
 		.n = ports->len,
-		.last = last_lid(nodes, &smallest),
-		.reassign = sm->options->reassign_lids && !sm->schedule.succeeded,
+		.reassign = sm->options->reassign_lids && !sm->lids.assigned,
+		.memory_first = sm->options->honor_guid2lid_file,
 	};
 
 	for (guint i = 0; i < ports->len; i++) {
@@ -82,17 +138,18 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].carried = port->info.lid;
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
+	plan.last = last_lid(nodes, lids_needed(&plan));
+	tell_left_out(sm, nodes, plan.last);
 	lid_plan_make(&plan, sm->guid2lid);
+	sm->lids.assigned = true;
 	sm->lids.arrivals = sm->builder->arrivals;
 	sm->lids.last = plan.last;
 	sm->lids.short_of = plan.without != 0;
+	sm->lids.duplicate_guids = false;
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)
-		health_fault(sm, smallest ? smallest : sm->local,
-			     "no free LID for %u ports: it forwards LIDs up to 0x%04x%s",
-			     plan.without, plan.last,
-			     sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
+		tell_without(sm, nodes, &plan);
 	g_free(plan.ports);
 }
 
@@ -146,7 +203,7 @@ enum step_result step_lids(struct sm *sm)
 
 		assign(sm, nodes);
 	}
-	if (!sm->builder->sm_port->lid)
+	if (fatal_is_met(sm) || !sm->builder->sm_port->lid)
 		return STEP_ABORT;
 	configure_own_port(sm);
 	return STEP_NEXT;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The assignment of LIDs: three passes over the ports, in their order, over two sets of LIDs. No
- * two ports ever own the same LID. Of ports with the same GUID the first is the one remembered;
- * the others get LIDs too, so that they can be told apart, but no place in the memory.
+ * The assignment of LIDs: passes over the ports, in their order, over sets of LIDs. No two ports
+ * ever own the same LID. Of ports with the same GUID the first is the one remembered; the others
+ * get LIDs too, so that they can be told apart, but no place in the memory.
+ *
+ * What this SM assigned since it is master is known; what the file says may be older than what
+ * another SM did since, which the ports carry. Hence the order of the passes.
  */
 #include "sm/lid_plan.h"
 
@@ -13,7 +16,8 @@ struct assignment {
 	struct lid_plan *plan;
 	struct guid2lid *memory;
 	struct range_set free;	/* LIDs that no port present has */
-	struct range_set fresh; /* of them, those not kept for an absent port */
+	struct range_set open;	/* of them, those that no port was assigned */
+	struct range_set fresh; /* of them, those that no port is remembered with */
 	GHashTable *present;	/* uint64_t GUIDs */
 };
 
@@ -31,6 +35,7 @@ static void take(struct assignment *a, struct lid_plan_port *port, uint16_t lid)
 
 	port->lid = lid;
 	range_set_remove(&a->free, lid, lid + count - 1);
+	range_set_remove(&a->open, lid, lid + count - 1);
 	range_set_remove(&a->fresh, lid, lid + count - 1);
 	if (!port->duplicate)
 		guid2lid_set(a->memory, port->guid, lid, count);
@@ -45,23 +50,47 @@ static void take_if_in(struct assignment *a, const struct range_set *set,
 		take(a, port, lid);
 }
 
-/* Pass 1: what is remembered, which is everything that was ever assigned. */
-static void pass_remembered(struct assignment *a, struct lid_plan_port *port)
+static bool is_assigned(const struct assignment *a, uint64_t guid)
+{
+	return a->plan->memory_first || guid2lid_is_assigned(a->memory, guid);
+}
+
+static uint16_t remembered(const struct assignment *a, const struct lid_plan_port *port)
 {
 	uint16_t count;
 
-	if (!port->duplicate)
-		take_if_in(a, &a->free, port, guid2lid_get(a->memory, port->guid, &count));
+	return port->duplicate ? 0 : guid2lid_get(a->memory, port->guid, &count);
 }
 
-/* Pass 2: what the port carries, unless that is kept for an absent port. */
+/* Pass 1: what it was assigned, whatever it carries. */
+static void pass_assigned(struct assignment *a, struct lid_plan_port *port)
+{
+	if (is_assigned(a, port->guid))
+		take_if_in(a, &a->free, port, remembered(a, port));
+}
+
+/* Pass 2: what it carries and is remembered with. */
+static void pass_confirmed(struct assignment *a, struct lid_plan_port *port)
+{
+	if (!port->lid && port->carried == remembered(a, port))
+		take_if_in(a, &a->open, port, port->carried);
+}
+
+/* Pass 3: what it carries. */
 static void pass_carried(struct assignment *a, struct lid_plan_port *port)
 {
 	if (!port->lid)
-		take_if_in(a, &a->fresh, port, port->carried);
+		take_if_in(a, &a->open, port, port->carried);
 }
 
-/* Pass 3: the first free. */
+/* Pass 4: what it is remembered with. */
+static void pass_remembered(struct assignment *a, struct lid_plan_port *port)
+{
+	if (!port->lid)
+		take_if_in(a, &a->free, port, remembered(a, port));
+}
+
+/* Pass 5: the first free. */
 static void pass_new(struct assignment *a, struct lid_plan_port *port)
 {
 	uint32_t count = 1u << port->lmc;
@@ -93,8 +122,9 @@ static void keep_for_absent(void *arg, uint64_t guid, uint16_t lid, uint16_t cou
 {
 	struct assignment *a = arg;
 
-	(void)guid;
 	range_set_remove(&a->fresh, lid, lid + count - 1);
+	if (is_assigned(a, guid))
+		range_set_remove(&a->open, lid, lid + count - 1);
 }
 
 /* ---- a port whose LIDs went to another one loses its place in the memory ---- */
@@ -139,22 +169,28 @@ void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory)
 
 	plan->without = 0;
 	range_set_init(&a.free);
+	range_set_init(&a.open);
 	range_set_init(&a.fresh);
 	a.present = g_hash_table_new(g_int64_hash, g_int64_equal);
 	if (plan->reassign)
 		guid2lid_clear(memory);
 	if (plan->last >= IBA_LID_UCAST_FIRST) {
 		range_set_add(&a.free, IBA_LID_UCAST_FIRST, plan->last);
+		range_set_add(&a.open, IBA_LID_UCAST_FIRST, plan->last);
 		range_set_add(&a.fresh, IBA_LID_UCAST_FIRST, plan->last);
 	}
 	guid2lid_each(memory, keep_for_absent, &a);
 	each_port(&a, meet);
-	each_port(&a, pass_remembered);
-	if (!plan->reassign)
+	each_port(&a, pass_assigned);
+	if (!plan->reassign) {
+		each_port(&a, pass_confirmed);
 		each_port(&a, pass_carried);
+	}
+	each_port(&a, pass_remembered);
 	each_port(&a, pass_new);
 	forget_lost(&a);
 	g_hash_table_unref(a.present);
 	range_set_clear(&a.free);
+	range_set_clear(&a.open);
 	range_set_clear(&a.fresh);
 }

@@ -19,13 +19,16 @@ struct lid_plan {
 	uint32_t n;
 	uint16_t last;	  /* highest LID that every switch can forward */
 	bool reassign;	  /* what is remembered and carried does not count */
+	bool memory_first; /* all that is remembered counts as assigned: honor_guid2lid_file */
 	uint32_t without; /* result: ports that got none */
 };
 
 /*
- * Assigns: what memory has for the GUID, else what the port carries if that is kept for nobody,
- * else the first free, and LIDs kept for absent ports last. memory is what the next plan is made
- * from: it gets all that was assigned, and loses ports whose LIDs were given away.
+ * Assigns: what memory has for the GUID if that was assigned since the SM is master; else what the
+ * port carries if that was assigned to nobody, of several that carry it to the one that memory
+ * has it for, or else to the first; else what memory has; else the first free, and LIDs kept for
+ * absent ports last. memory is what the next plan is made from: it gets all that was assigned, and
+ * loses ports whose LIDs were given away.
  */
 void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory);
 

@@ -4,12 +4,16 @@ libsm_a_SOURCES = \
 	opensm/sm/audit.c \
 	opensm/sm/description.c \
 	opensm/sm/discover.c \
+	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/health.c \
+	opensm/sm/key_ring.c opensm/sm/key_ring.h \
+	opensm/sm/keys.c \
+	opensm/sm/lease.c \
+	opensm/sm/lft_read.c \
 	opensm/sm/lid.c \
 	opensm/sm/lid_plan.c opensm/sm/lid_plan.h \
 	opensm/sm/light.c \
-	opensm/sm/lft_read.c \
 	opensm/sm/multicast.c \
 	opensm/sm/other_sm.c \
 	opensm/sm/pkey.c \

@@ -71,6 +71,7 @@ static enum step_result stand_aside(struct sm *sm)
 			  "of this subnet; there is no election yet, so this SM stands aside",
 			  sm->other_sm.guid, sm->other_sm.lid, sm->other_sm.priority);
 	sm->schedule.up = false;
+	guid2lid_doubt(sm->guid2lid);
 	set_state(sm, IBA_SM_STANDBY, "Entering STANDBY state");
 	return STEP_ABORT;
 }

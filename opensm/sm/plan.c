@@ -2,9 +2,12 @@
 /* From reasons to the cheapest sweep that answers all of them. */
 #include "sm/plan.h"
 
+#define TRAPS (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP)
+
+/* Without sweep_on_trap what traps told is left to the next periodic sweep. */
 enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 {
-	if (!reasons)
+	if (!reasons || (!state->sweep_on_trap && !(reasons & ~TRAPS)))
 		return SWEEP_KIND_NONE;
 	if (!state->discovered || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
 		return SWEEP_KIND_HEAVY;
@@ -12,7 +15,7 @@ enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 		return SWEEP_KIND_HEAVY;
 	if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS))
 		return SWEEP_KIND_PARTIAL;
-	if (reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP) && state->sweep_on_trap)
+	if (reasons & TRAPS && (state->sweep_on_trap || reasons & SWEEP_TIMER))
 		return SWEEP_KIND_PARTIAL;
 	if (reasons & SWEEP_REROUTE)
 		return SWEEP_KIND_REROUTE;
@@ -25,14 +28,13 @@ unsigned int plan_answers(enum sweep_kind kind)
 {
 	switch (kind) {
 	case SWEEP_KIND_LIGHT:
-		return SWEEP_TIMER | SWEEP_LIGHT | SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP;
+		return SWEEP_TIMER | SWEEP_LIGHT;
 	case SWEEP_KIND_GROUPS:
 		return SWEEP_GROUPS;
 	case SWEEP_KIND_REROUTE:
 		return SWEEP_GROUPS | SWEEP_REROUTE;
 	case SWEEP_KIND_PARTIAL:
-		return SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_ERRORS |
-		       SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP;
+		return SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_ERRORS | TRAPS;
 	case SWEEP_KIND_HEAVY:
 		return ~0u;
 	case SWEEP_KIND_NONE:

@@ -7,6 +7,8 @@
 
 #include "sm/sm_private.h"
 
+#define EXT_SPEED_XDR 16 /* force_link_speed_ext */
+#define EXT_SPEEDS_ALL 31
 #define KEEP 0 /* in LinkSpeedEnabled, LinkWidthEnabled and states of Set(PortInfo): no change */
 
 static bool is_endport(const struct builder_port *port)
@@ -22,15 +24,31 @@ static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t al
 	return option == all ? supported : option;
 }
 
+/*
+ * One option for LinkSpeedExtEnabled and its second part, which is about XDR and has no known value
+ * for none: where XDR is not wanted that part stays as it is.
+ */
+static void want_extended_speeds(uint8_t option, struct iba_port_info *want)
+{
+	uint8_t first = option;
+
+	if (option != IBA_LINK_SPEED_EXT_DISABLED && option != EXT_SPEEDS_ALL)
+		first &= ~EXT_SPEED_XDR;
+	want->link_speed_ext_enabled =
+		enabled(want->link_speed_ext_enabled, want->link_speed_ext_supported, first,
+			EXT_SPEEDS_ALL);
+	if (option & EXT_SPEED_XDR && option != IBA_LINK_SPEED_EXT_DISABLED &&
+	    want->link_speed_ext_supported2)
+		want->link_speed_ext_enabled2 = want->link_speed_ext_supported2;
+}
+
 static void want_speeds(const struct options *o, struct iba_port_info *want)
 {
 	want->link_width_enabled = enabled(want->link_width_enabled, want->link_width_supported,
 					   o->force_link_width, IBA_LINK_WIDTH_ALL_SUPPORTED);
 	want->link_speed_enabled = enabled(want->link_speed_enabled, want->link_speed_supported,
 					   o->force_link_speed, IBA_LINK_SPEED_ALL_SUPPORTED);
-	want->link_speed_ext_enabled =
-		enabled(want->link_speed_ext_enabled, want->link_speed_ext_supported,
-			o->force_link_speed_ext, 31);
+	want_extended_speeds(o->force_link_speed_ext, want);
 }
 
 static void want_link(const struct sm *sm, const struct builder_port *port,
@@ -175,10 +193,12 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 		info.link_width_enabled = KEEP;
 	if (info.link_speed_enabled == port->info.link_speed_enabled)
 		info.link_speed_enabled = KEEP;
-	if (port->info.link_speed_ext_supported)
+	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
 		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
 	if (info.link_speed_ext_enabled == port->info.link_speed_ext_enabled)
 		info.link_speed_ext_enabled = KEEP;
+	if (info.link_speed_ext_enabled2 == port->info.link_speed_ext_enabled2)
+		info.link_speed_ext_enabled2 = KEEP;
 	wire_encode(&iba_port_info_type, &info, request->mad.data);
 	request->state = state;
 	request->belief = true;

@@ -217,6 +217,7 @@ static void on_done(struct mad_request *mad)
 	}
 	if (goes_on(request))
 		return;
+	keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		reach_result(request->sm, request->node, mad->fell_back);
 	if (request->done)
@@ -228,9 +229,9 @@ static void on_done(struct mad_request *mad)
 
 void sm_request_again(struct sm_request *request, bool other_way)
 {
-	request->in_earnest = !other_way;
 	request->ways++;
-	request->mad.tries = other_way ? FIRST_TRIES : request->tries_max;
+	request->in_earnest = !other_way && !keys_try_another(request);
+	request->mad.tries = request->in_earnest ? request->tries_max : FIRST_TRIES;
 	hand_over(request);
 }
 
@@ -253,7 +254,6 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.method = method;
 	request->mad.attribute = attribute;
 	request->mad.modifier = modifier;
-	request->mad.m_key = sm->options->m_key;
 	request->mad.owner = sm->actor;
 	request->mad.done = on_done;
 	return request;
@@ -287,6 +287,7 @@ void sm_request_send(struct sm_request *request)
 
 	request->sent = digest(request->mad.data);
 	request->tries_max = request->mad.tries;
+	keys_use(request);
 	if (!request->aside) {
 		sm->sweep.pending++;
 		request->mad.serial = sm->sweep.serial;

@@ -81,6 +81,8 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
 	health_init(sm);
+	keys_init(sm);
+	lease_init(sm);
 	run_in_actor(sm);
 	return sm;
 }
@@ -133,6 +135,7 @@ void sm_free(struct sm *sm)
 	builder_free(sm->builder);
 	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);
+	key_ring_free(sm->keys);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);
 	g_free(sm);

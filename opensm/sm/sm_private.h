@@ -11,6 +11,7 @@
 #include "policy/subnet.h"
 #include "route/engine.h"
 #include "sm/guid2lid.h"
+#include "sm/key_ring.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 
@@ -34,6 +35,7 @@ struct sweep {
 	unsigned int pending; /* SMPs and jobs of this sweep that are out */
 	unsigned int slow;    /* of these: to nodes that did not answer at first (silence.c) */
 	unsigned int errors;
+	bool duplicate_guid; /* a port was met at two places */
 	uint64_t started_ns, step_started_ns;
 };
 
@@ -66,6 +68,8 @@ struct lid_state {
 	uint64_t arrivals; /* of the builder then */
 	uint16_t last;	   /* what the switches could forward */
 	bool short_of;	   /* not every endport got LIDs of its own */
+	bool assigned;	   /* they were assigned since the start: reassign_lids is done */
+	bool duplicate_guids; /* two endports with one GUID were met then */
 };
 
 struct routes;	     /* routing.c */
@@ -85,6 +89,7 @@ struct sm {
 	struct builder *builder;
 	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
+	struct key_ring *keys; /* M_Keys of ports */
 
 	/* what should be: values of this sweep, kept for the next */
 	struct fabric *fabric;
@@ -106,6 +111,8 @@ struct sm {
 	/* health.c, silence.c */
 	GPtrArray *sick;      /* nodes */
 	struct timer retry;   /* of the first of them */
+	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
+	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	GPtrArray *suspects;  /* struct suspect */
 	struct log_limit error_log;
 
@@ -136,6 +143,7 @@ struct sm_request {
 	bool slow;	 /* counted in sweep.slow */
 	bool in_earnest; /* silence.c has no objection: all tries */
 	bool unreachable;
+	bool other_key;	 /* it was sent again with another M_Key */
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */
 	unsigned int tries; /* that left this node */
@@ -265,6 +273,16 @@ void audit_free(struct audit *audit);
 void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
 		 uint16_t attribute, uint32_t block);
 void audit_sweep_ended(struct sm *sm);
+/* fatal.c: whether the daemon has to end. */
+bool fatal_is_met(struct sm *sm);
+/* keys.c: M_Keys of requests. */
+void keys_init(struct sm *sm);
+void keys_use(struct sm_request *request);	   /* before it is sent */
+bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
+uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
+void keys_answered(const struct sm_request *request);
+/* lease.c */
+void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
 /* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */

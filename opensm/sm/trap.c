@@ -21,6 +21,7 @@ static void send_back(struct sm *sm, const struct vendor_mad *mad, struct iba_sm
 
 		wire_decode(&iba_dr_smp_type, mad->data, &dr);
 		dr.method = smp->header.method;
+		dr.m_key = smp->m_key;
 		dr.direction = 1;
 		dr.status = smp->header.status;
 		memcpy(dr.data, smp->data, sizeof(dr.data));
@@ -55,12 +56,36 @@ static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
 	return builder_find(sm->builder, sm->fabric->nodes[sm->fabric->ports[port].node].guid);
 }
 
+/* What is known of the endport that has this LID, or NULL. */
+static const struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
+{
+	const struct builder_node *node = node_of_lid(sm, lid);
+	unsigned int num;
+
+	if (!node)
+		return NULL;
+	num = sm->fabric->ports[fabric_port_by_lid(sm->fabric, lid)].num;
+	return num <= node->info.num_ports ? &node->ports[num] : NULL;
+}
+
+/*
+ * TrapRepress is checked like a Set (IBA 14.2.4): the port takes only its own M_Key, which while
+ * the option changes is not that of the option.
+ */
+static uint64_t key_of_source(const struct sm *sm, uint16_t lid)
+{
+	const struct builder_port *port = port_of_lid(sm, lid);
+
+	return port ? keys_of_port(sm, port) : sm->options->m_key;
+}
+
 static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 {
 	struct builder_node *node = node_of_lid(sm, lid);
 
 	if (!node) {
-		sweep_want(sm, SWEEP_LIGHT); /* a stranger: ask those we know */
+		if (sm->options->sweep_on_trap)
+			sweep_want(sm, SWEEP_LIGHT); /* of an unknown port: ask those we know */
 		return;
 	}
 	if (reason == SWEEP_LOCAL_TRAP)
@@ -75,15 +100,11 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
  */
 static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_local_change *change)
 {
-	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
-	const struct builder_node *node = node_of_lid(sm, lid);
-	const struct builder_port *known;
+	const struct builder_port *known = port_of_lid(sm, lid);
 
-	if (!node || sm->fabric->ports[port].num > node->info.num_ports || change->change_flags ||
-	    change->other_local_changes)
+	if (!known || !known->known || change->change_flags || change->other_local_changes)
 		return false;
-	known = &node->ports[sm->fabric->ports[port].num];
-	return known->known && known->info.capability_mask == change->capability_mask &&
+	return known->info.capability_mask == change->capability_mask &&
 	       (!change->capability_mask2 ||
 		known->info.capability_mask2 == change->capability_mask2);
 }
@@ -133,6 +154,10 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 			want_look(sm, issuer, SWEEP_LOCAL_TRAP);
 		break;
 	case IBA_TRAP_BAD_M_KEY:
+		log_trap(sm, LOG_ERROR, notice, from);
+		if (sm->options->m_key_lease_period)
+			want_look(sm, issuer, SWEEP_LINK_TRAP); /* its lease runs: lease.c */
+		break;
 	case IBA_TRAP_BAD_P_KEY:
 	case IBA_TRAP_BAD_Q_KEY:
 	case IBA_TRAP_SWITCH_BAD_P_KEY:
@@ -151,6 +176,7 @@ static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba
 	wire_decode(&iba_notice_type, smp->data, &notice);
 	smp->header.method = IBA_METHOD_TRAP_REPRESS;
 	smp->header.status = 0;
+	smp->m_key = key_of_source(sm, mad->remote.lid);
 	send_back(sm, mad, smp);
 	if (!source_allowed(sm, mad->remote.lid)) {
 		counter_inc(&sm->context->counters, traps_limited);

@@ -27,9 +27,10 @@ struct pair {
 };
 
 /* The one place that knows how belief tells a block that is known: NULL if it is not. */
-static const void *known_block(const struct builder_table *table, uint32_t block)
+static const void *known_block(const struct pair *pair, const struct trust_table *table,
+			       uint32_t block)
 {
-	return builder_table_get(table, block, BLOCK_BYTES);
+	return trust_get(pair->node, table, block, BLOCK_BYTES);
 }
 
 static char *differs(const struct pair *pair, const char *what, unsigned int number,
@@ -43,7 +44,7 @@ static char *differs(const struct pair *pair, const char *what, unsigned int num
 
 static char *check_lft_block(const struct pair *pair, uint32_t block)
 {
-	const uint8_t *known = known_block(&pair->node->lft, block);
+	const uint8_t *known = known_block(pair, &pair->node->lft, block);
 
 	for (unsigned int i = 0; known && i < LFT_BLOCK; i++) {
 		unsigned int lid = block * LFT_BLOCK + i;
@@ -56,7 +57,7 @@ static char *check_lft_block(const struct pair *pair, uint32_t block)
 
 static char *check_mft_block(const struct pair *pair, uint32_t number)
 {
-	const uint16_t *known = known_block(&pair->node->mft, number);
+	const uint16_t *known = known_block(pair, &pair->node->mft, number);
 	unsigned int position = number % MFT_POSITIONS;
 	uint16_t mask[MFT_POSITIONS];
 
@@ -73,7 +74,7 @@ static char *check_mft_block(const struct pair *pair, uint32_t number)
 static char *check_p_key_block(const struct pair *pair, const struct builder_port *port,
 			       uint32_t block)
 {
-	const uint16_t *known = known_block(&port->p_keys, block), *is;
+	const uint16_t *known = known_block(pair, &port->p_keys, block), *is;
 	unsigned int n;
 
 	is = sim_p_keys(pair->s->sim, pair->index, port->num, &n);

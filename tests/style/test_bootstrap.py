@@ -56,6 +56,21 @@ class Arguments(unittest.TestCase):
             self.assertRegex(result.stderr, r'install these packages.*: make gcc *\n')
             self.assertNotIn('called', result.stderr)
 
+    def test_a_package_dpkg_only_heard_of_is_missing(self):
+        path = self.stubs(
+            dpkg_query='case $4 in make) echo "not-installed ";; gcc) echo "half-installed ";;'
+                       ' automake) echo "config-files ";; *) echo "installed ";; esac',
+            id='echo 1000', apt_get='')
+        result = self.run_bootstrap('run', PATH=path)
+        self.assertRegex(result.stderr, r'install these packages.*: automake make gcc *\n')
+
+    def test_a_package_of_two_architectures_is_there_once(self):
+        path = self.stubs(dpkg_query='[ "$4" != gcc ] && echo "installed "; '
+                                     '[ "$4" != make ] || echo "not-installed "',
+                          id='echo 1000', apt_get='')
+        result = self.run_bootstrap('run', PATH=path)
+        self.assertRegex(result.stderr, r'install these packages.*: gcc *\n')
+
     def test_names_packages_where_there_is_no_apt(self):
         result = self.run_bootstrap('run', PATH=self.stubs(id='echo 0'))
         self.assertEqual(result.returncode, 1)

@@ -127,6 +127,12 @@ static void random_memory(void)
 	}
 }
 
+/* The memory becomes what a file said: nothing in it was assigned since. */
+static void as_from_file(void)
+{
+	guid2lid_doubt(memory);
+}
+
 static void random_last(void)
 {
 	static const uint16_t lasts[] = {IBA_LID_UCAST_LAST, 0x3FFF, 300, 64, 20, 7, 1, 0};
@@ -140,6 +146,9 @@ START_TEST(test_sane)
 		start(seed);
 		random_ports(below(4) == 0);
 		random_memory();
+		if (below(2))
+			as_from_file();
+		plan.memory_first = below(4) == 0;
 		random_last();
 		plan.reassign = below(8) == 0;
 		lid_plan_make(&plan, memory);
@@ -216,6 +225,75 @@ START_TEST(test_carried_are_kept)
 	ck_assert_uint_eq(ports[7].lid, 4);
 	ck_assert_uint_eq(remembered(1), 500);
 	check_sane();
+}
+END_TEST
+
+/* A healthy subnet is taken over with a file that has every LID at another port. */
+START_TEST(test_carried_win_over_the_file)
+{
+	for (int honor = 0; honor < 2; honor++) {
+		start(1);
+		plan.n = 20;
+		plan.memory_first = honor;
+		for (uint32_t i = 0; i < 20; i++) {
+			ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 10 + i};
+			guid2lid_set(memory, 100 + i, 10 + (i + 7) % 20, 1);
+		}
+		as_from_file();
+		lid_plan_make(&plan, memory);
+		for (uint32_t i = 0; i < 20; i++)
+			ck_assert_uint_eq(ports[i].lid, honor ? 10 + (i + 7) % 20 : 10 + i);
+		check_sane();
+		check_memory();
+	}
+}
+END_TEST
+
+/* Of two that carry the same LID the one that the file confirms keeps it, else the first. */
+START_TEST(test_the_file_settles_a_conflict)
+{
+	static const uint16_t carried[] = {50, 50, 60, 60, 0, 80};
+
+	plan.n = 6;
+	for (uint32_t i = 0; i < 6; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = carried[i]};
+	guid2lid_set(memory, 101, 50, 1);
+	guid2lid_set(memory, 103, 61, 1);
+	guid2lid_set(memory, 104, 70, 1); /* it was rebooted */
+	guid2lid_set(memory, 99, 80, 1);  /* it is gone, and its LID at another one */
+	as_from_file();
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(ports[0].lid, 1);
+	ck_assert_uint_eq(ports[1].lid, 50);
+	ck_assert_uint_eq(ports[2].lid, 60);
+	ck_assert_uint_eq(ports[3].lid, 61);
+	ck_assert_uint_eq(ports[4].lid, 70);
+	ck_assert_uint_eq(ports[5].lid, 80);
+	ck_assert_uint_eq(remembered(99), 0);
+	check_memory();
+}
+END_TEST
+
+/* What this SM assigned stays, whatever others gave the port while it was away. */
+START_TEST(test_assigned_win_over_carried)
+{
+	plan.n = 2;
+	ports[0] = (struct lid_plan_port){.guid = 100};
+	ports[1] = (struct lid_plan_port){.guid = 101};
+	lid_plan_make(&plan, memory);
+	ports[1].guid = 102; /* 101 is gone; a new port comes from elsewhere with its LID */
+	ports[1].carried = 2;
+	ports[0].carried = 40;
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(ports[0].lid, 1);
+	ck_assert_uint_eq(ports[1].lid, 3);
+	ck_assert_uint_eq(remembered(101), 2);
+	/* Another SM was master since: what the ports carry is what it gave them. */
+	guid2lid_doubt(memory);
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(ports[0].lid, 40);
+	ck_assert_uint_eq(ports[1].lid, 2);
+	ck_assert_uint_eq(remembered(101), 0);
 }
 END_TEST
 
@@ -296,6 +374,9 @@ int main(void)
 	tcase_add_test(tcase, test_stable);
 	tcase_add_test(tcase, test_remembered_are_kept);
 	tcase_add_test(tcase, test_carried_are_kept);
+	tcase_add_test(tcase, test_carried_win_over_the_file);
+	tcase_add_test(tcase, test_the_file_settles_a_conflict);
+	tcase_add_test(tcase, test_assigned_win_over_carried);
 	tcase_add_test(tcase, test_absent_ones_last);
 	tcase_add_test(tcase, test_exhausted);
 	tcase_add_test(tcase, test_duplicate_guid);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What ends the daemon at its start, with exit_on_fatal: GUIDs that are there twice, of nodes or of
+ * endports. No sweep can mend that, and one of the two is not reached.
+ *
+ * A cable that moves while a sweep looks, or a host that is exchanged, shows the same for a moment;
+ * only what several sweeps in a row have met counts. And once the subnet was up nothing ends its
+ * manager: then it is an error like others.
+ */
+#include "sm/sm_private.h"
+
+#define FATAL_SWEEPS 3
+
+bool fatal_is_met(struct sm *sm)
+{
+	bool met = sm->sweep.duplicate_guid || sm->lids.duplicate_guids;
+
+	if (sm->schedule.succeeded || !sm->options->exit_on_fatal)
+		return false;
+	sm->fatal_sweeps = met ? sm->fatal_sweeps + 1 : 0;
+	if (sm->fatal_sweeps < FATAL_SWEEPS)
+		return false;
+	if (sm->fatal_sweeps == FATAL_SWEEPS) {
+		log_sys(sm->log, "fatal: GUIDs are there twice, see the lines before; "
+				 "with exit_on_fatal FALSE (-y) the SM goes on");
+		event_emit(&sm->context->bus, EVENT_FINISHED, 1);
+	}
+	return true;
+}

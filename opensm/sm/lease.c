@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Leases of M_Keys (IBA 14.2.4). The first SMP with a wrong key starts the lease of a port, any
+ * with the right one stops it; if it ends, the port gives up its protection for good, since the SM
+ * might have been lost together with the key.
+ *
+ * Switches are asked in each light sweep, which comes more often than leases end. Other endports
+ * are not: trap 256 tells of most violations, and for those that it does not (a source of too many
+ * traps is not listened to) each gets a Get(PortInfo) twice in a lease. What is not as it should
+ * be any more is left to a sweep.
+ */
+#include "sm/sm_private.h"
+
+static bool is_used(const struct options *options)
+{
+	return options->m_key && options->m_key_lease_period && options->m_key_protection_level;
+}
+
+static void on_port_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_node *node = request->node;
+	struct iba_port_info info;
+
+	if (!sm_request_ok(request) || !node->builder)
+		return;
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.m_key_protect_bits == sm->options->m_key_protection_level &&
+	    info.m_key_lease_period == sm->options->m_key_lease_period)
+		return;
+	builder_mark(node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+static void ask(struct sm *sm, struct builder_port *port)
+{
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
+
+	request->aside = true;
+	request->done = on_port_info;
+	sm_request_send(request);
+}
+
+static void ask_endports(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (builder_is_switch(node))
+			continue;
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			if (node->ports[num].known && node->ports[num].peer)
+				ask(sm, &node->ports[num]);
+	}
+}
+
+static void start(struct sm *sm)
+{
+	uint64_t period = sm->options->m_key_lease_period * NS_PER_S / 2;
+
+	if (!is_used(sm->options))
+		timer_stop(&sm->lease);
+	else if (!timer_running(&sm->lease) || sm->lease.when > actor_now(sm->actor) + period)
+		timer_start(&sm->lease, period);
+}
+
+/* A heavy sweep looks at all ports itself. */
+static void on_lease(struct timer *timer)
+{
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, lease));
+
+	if (sm->schedule.discovered && sm->sweep.kind != SWEEP_KIND_HEAVY)
+		ask_endports(sm);
+	start(sm);
+}
+
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	(void)value;
+	start(arg);
+}
+
+void lease_init(struct sm *sm)
+{
+	timer_init(&sm->lease, sm->actor, on_lease);
+	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
+}

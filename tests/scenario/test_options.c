@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What options promise, seen on the simulated hardware. */
+#include <check.h>
+#include <string.h>
+
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+static struct scenario *up(const char *spec)
+{
+	struct scenario *s = scenario_new(spec, 1);
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+/* ---- LIDs ---- */
+
+/* Of all nodes, newly allocated. */
+static uint16_t *lids_of(struct scenario *s)
+{
+	unsigned int n = sim_nodes(s->sim);
+	uint16_t *lids = g_new0(uint16_t, n);
+
+	for (unsigned int i = 0; i < n; i++)
+		lids[i] = scenario_lid(s, i);
+	return lids;
+}
+
+static unsigned int moved(struct scenario *s, const uint16_t *lids)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += scenario_lid(s, i) != lids[i];
+	return n;
+}
+
+/* The file of a subnet as it never was: each GUID has the LIDs of the one seven lines on. */
+static void permute_guid2lid(struct scenario *s)
+{
+	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *old = NULL;
+	g_auto(GStrv) lines = NULL;
+	guint n;
+
+	g_assert(g_file_get_contents(file, &old, NULL, NULL));
+	lines = g_strsplit(g_strchomp(old), "\n\n", -1);
+	n = g_strv_length(lines);
+	for (guint i = 0; i < n; i++)
+		g_string_append_printf(text, "%.18s %s\n\n", lines[i],
+				       strchr(lines[(i + 7) % n], ' ') + 1);
+	g_assert(g_file_set_contents(file, text->str, -1, NULL));
+}
+
+/* The next daemon has an old file: the LIDs that the healthy subnet uses stay all the same. */
+START_TEST(takeover_with_a_stale_guid2lid)
+{
+	struct scenario *s = up("fattree:4");
+	g_autofree uint16_t *lids = lids_of(s);
+
+	scenario_stop(s);
+	permute_guid2lid(s);
+	if (_i)
+		scenario_option(s, "-x", NULL); /* honor_guid2lid_file */
+	scenario_start(s);
+	scenario_converge(s, 10);
+	if (_i)
+		scenario_expect(s, moved(s, lids) > sim_nodes(s->sim) / 2);
+	else
+		scenario_expect_at_most(s, moved(s, lids), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host that lost its LID gets it back by the file; a LID that another one gave it is replaced. */
+START_TEST(reboots_with_a_stale_guid2lid)
+{
+	struct scenario *s = up("fattree:4");
+	g_autofree uint16_t *lids = lids_of(s);
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_stop(s);
+	sim_node_set(s->sim, host, false);
+	sim_node_set(s->sim, host, true);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_expect_at_most(s, moved(s, lids), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* -r acts once, though the sweep in which it did had errors and others follow. */
+START_TEST(reassigns_once)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int mute = scenario_node(s, "host-9");
+	g_autofree uint16_t *lids = NULL;
+
+	scenario_option(s, "-r", NULL);
+	scenario_start(s);
+	sim_node_stubborn(s->sim, mute, true);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
+	lids = lids_of(s);
+	/* Assigned anew from here all LIDs would be others: the order of the walk differs. */
+	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
+	scenario_run_ms(s, 30 * 1000);
+	sim_node_stubborn(s->sim, mute, false);
+	scenario_converge(s, 30);
+	scenario_expect_at_most(s, moved(s, lids), 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* A switch that can forward to nobody costs itself, not the LIDs of all. */
+START_TEST(switch_with_a_tiny_forwarding_table)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int tiny = scenario_node(s, "core-0-1"), without = 0;
+
+	sim_set_linear_fdb_cap(s->sim, tiny, 1);
+	scenario_start(s);
+	scenario_run_ms(s, 10 * 1000);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		without += !scenario_lid(s, i);
+	scenario_expect_at_most(s, without, 0);
+	scenario_check_log(s, "'core-0-1'", true);
+	scenario_check_log(s, "no free LID", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- M_Keys ---- */
+
+#define M_KEY UINT64_C(0x1234)
+#define KEYS "m_key 0x1234\nm_key_protection_level 1\nsweep_interval 10\n"
+
+static struct scenario *up_with(const char *conf)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+static uint64_t traps(struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, traps_received);
+}
+
+static bool all_have_key(struct scenario *s, uint64_t m_key)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (sim_port_info(s->sim, i, view.type == IBA_NODE_SWITCH ? 0 : 1)->m_key != m_key)
+			return false;
+	}
+	return true;
+}
+
+static void change_key(struct scenario *s, uint64_t m_key, int level)
+{
+	g_autofree char *conf =
+		g_strdup_printf("m_key 0x%" G_GINT64_MODIFIER "x\nm_key_protection_level %d\n",
+				m_key, level);
+
+	scenario_conf(s, conf);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+}
+
+/* A new m_key reaches all ports, at each level of protection, and the next one does too. */
+START_TEST(key_changes)
+{
+	static const uint64_t keys[] = {M_KEY, M_KEY + 1, 0, M_KEY + 2, M_KEY};
+	struct scenario *s = up("fattree:4");
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(keys); i++) {
+		change_key(s, keys[i], _i);
+		scenario_expect_at_most(s, scenario_converge(s, 20), 1000);
+		scenario_run_ms(s, 1000);
+		scenario_expect(s, all_have_key(s, keys[i]));
+		scenario_heavy_sweep(s, 10);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* Those who were away when it changed have an old one; hosts and switches, and more than one. */
+START_TEST(key_changed_while_away)
+{
+	struct scenario *s = up("fattree:4");
+	unsigned int host = scenario_node(s, "host-9"), leaf = scenario_node(s, "leaf-2-0");
+
+	change_key(s, M_KEY, _i);
+	scenario_converge(s, 20);
+	sim_link_set(s->sim, host, 1, false);
+	sim_node_mute(s->sim, leaf, true);
+	for (unsigned int i = 1; i <= 3; i++) {
+		change_key(s, M_KEY + i, _i);
+		scenario_run_ms(s, 20 * 1000);
+	}
+	sim_link_set(s->sim, host, 1, true);
+	sim_node_mute(s->sim, leaf, false);
+	scenario_converge(s, 60);
+	scenario_run_ms(s, 1000);
+	scenario_expect(s, all_have_key(s, M_KEY + 3));
+	scenario_free(s);
+}
+END_TEST
+
+/* A trap is repressed with the key of its port: at once, and nobody violates anything. */
+START_TEST(traps_are_repressed_with_the_key)
+{
+	struct scenario *s = up_with(KEYS);
+	unsigned int host = scenario_node(s, "host-9"), leaf = scenario_node(s, "leaf-2-0");
+	uint64_t before = traps(s);
+
+	scenario_run_ms(s, 3000);
+	sim_set_description(s->sim, host, "renamed");
+	sim_set_description(s->sim, leaf, "renamed too");
+	scenario_run_ms(s, 20 * 1000);
+	scenario_expect_at_most(s, traps(s) - before, 2);
+	scenario_expect_at_most(s, sim_port_info(s->sim, host, 1)->m_key_violations, 0);
+	scenario_expect_at_most(s, sim_port_info(s->sim, leaf, 0)->m_key_violations, 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* Another host sets PortInfo of a host as it likes, with this key. */
+static void foreign_set(struct scenario *s, unsigned int victim, uint64_t m_key)
+{
+	uint64_t from = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1);
+	struct vendor *vendor = sim_open(s->sim, from, NULL);
+	struct vendor_address to = {.lid = scenario_lid(s, victim), .qpn = IBA_QP0};
+	struct iba_port_info info = *sim_port_info(s->sim, victim, 1);
+	struct iba_smp smp = {
+		.header.base_version = IBA_BASE_VERSION,
+		.header.mgmt_class = IBA_CLASS_SUBN_LID,
+		.header.class_version = 1,
+		.header.method = IBA_METHOD_SET,
+		.header.transaction_id = 77,
+		.header.attribute_id = IBA_ATTR_PORT_INFO,
+		.m_key = m_key,
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	info.m_key_protect_bits = 0;
+	info.port_state = IBA_PORT_NO_CHANGE;
+	info.port_physical_state = info.link_down_default_state = 0;
+	info.link_width_enabled = info.link_speed_enabled = info.link_speed_ext_enabled = 0;
+	wire_encode(&iba_port_info_type, &info, smp.data);
+	wire_encode(&iba_smp_type, &smp, wire);
+	vendor_send(vendor, &to, wire, sizeof(wire), 0);
+	scenario_run_ms(s, 1);
+	vendor_close(vendor);
+}
+
+/* A violation starts the lease; trap 256 brings the SM, which stops it. */
+START_TEST(violated_port_stays_protected)
+{
+	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
+	unsigned int host = scenario_node(s, "host-9");
+
+	for (int i = 0; i < 5; i++) {
+		foreign_set(s, host, M_KEY + 1);
+		for (int second = 0; second < 20; second++) {
+			scenario_run_ms(s, 1000);
+			ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 1);
+		}
+	}
+	scenario_check_log(s, "trap 256", true);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
+	scenario_free(s);
+}
+END_TEST
+
+/* Its lease ran out while nobody looked, or somebody took it off: no trap tells of that. */
+START_TEST(unprotected_port_is_found)
+{
+	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_run_ms(s, 20 * 1000);
+	foreign_set(s, host, M_KEY);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 0);
+	scenario_run_ms(s, 7 * 1000);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- what ends the daemon ---- */
+
+/* Returns what the thief's own was. */
+static uint64_t steal_node_guid(struct scenario *s, const char *thief, const char *victim)
+{
+	struct sim_node_view own, view;
+
+	sim_node_view(s->sim, scenario_node(s, thief), &own);
+	sim_node_view(s->sim, scenario_node(s, victim), &view);
+	sim_set_node_guid(s->sim, scenario_node(s, thief), view.node_guid);
+	return own.node_guid;
+}
+
+/* GUIDs that are there twice when the SM comes end it, with exit_on_fatal. */
+START_TEST(duplicate_guid_at_start)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-5"), victim = scenario_node(s, "host-9");
+
+	if (_i & 1)
+		scenario_option(s, "-y", NULL);
+	if (_i & 2)
+		sim_set_port_guid(s->sim, thief, 1, sim_port_guid(s->sim, victim, 1));
+	else
+		steal_node_guid(s, "host-5", "host-9");
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert_int_eq(s->exit_code, _i & 1 ? -1 : 1);
+	scenario_check_log(s, "fatal: ", !(_i & 1));
+	scenario_free(s);
+}
+END_TEST
+
+/* A cable that moves while the first sweep looks is no such thing. */
+START_TEST(duplicate_guid_for_a_moment)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	uint64_t guid = steal_node_guid(s, "host-5", "host-9");
+
+	scenario_start(s);
+	scenario_run_ms(s, 10);
+	scenario_check_log(s, "duplicate GUID", true);
+	sim_set_node_guid(s->sim, scenario_node(s, "host-5"), guid);
+	scenario_converge(s, 30);
+	ck_assert_int_eq(s->exit_code, -1);
+	scenario_free(s);
+}
+END_TEST
+
+/* Once the subnet was up nothing of the kind ends its manager. */
+START_TEST(duplicate_guid_later)
+{
+	struct scenario *s = up("fattree:4");
+
+	steal_node_guid(s, "host-5", "host-9");
+	for (int i = 0; i < 5; i++) {
+		scenario_heavy_sweep(s, 30);
+		scenario_run_ms(s, 3000);
+	}
+	scenario_check_log(s, "duplicate GUID", true);
+	ck_assert_int_eq(s->exit_code, -1);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- opensm.conf ---- */
+
+static uint8_t subnet_timeout(struct scenario *s)
+{
+	return sim_port_info(s->sim, scenario_node(s, "host-9"), 1)->subnet_timeout;
+}
+
+/* A file that changed counts from the next heavy sweep on, whoever wants that one. */
+START_TEST(file_is_read_before_heavy_sweeps)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	scenario_conf(s, "subnet_timeout 16\n");
+	scenario_run_ms(s, 30 * 1000); /* light sweeps */
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	if (_i)
+		daemon_sweep(s->daemon, SWEEP_HEAVY); /* the operator's */
+	else
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_ERRORS);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 16);
+	scenario_check_log(s, "opensm.conf", true);
+	scenario_free(s);
+}
+END_TEST
+
+/* A bad one changes nothing and is complained of once; without a change nothing is read. */
+START_TEST(bad_file_changes_nothing)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+	struct options *options = slot_take(&daemon_context(s->daemon)->options), *after;
+
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	after = slot_take(&daemon_context(s->daemon)->options);
+	ck_assert_ptr_eq(after, options);
+	options_unref(after);
+	options_unref(options);
+	scenario_conf(s, "subnet_timeout 99\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "the options stay as they were", true);
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	g_string_truncate(s->text, 0);
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "the options stay as they were", false);
+	scenario_conf(s, "subnet_timeout 15\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 15);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- traps ---- */
+
+static uint64_t sweeps(struct scenario *s)
+{
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+
+	return counter_get(counters, sweeps_light) + counter_get(counters, sweeps_partial) +
+	       counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_multicast);
+}
+
+/* No trap starts a sweep, of whatever it tells and whoever sent it; the next periodic one looks. */
+START_TEST(no_sweep_on_traps)
+{
+	struct scenario *s = up_with("sweep_on_trap FALSE\nsweep_interval 20\n");
+	unsigned int host = scenario_node(s, "host-9"), node, port;
+	struct sim_node_view view;
+	struct subnet *subnet;
+	uint64_t before;
+
+	scenario_run_ms(s, 40 * 1000);
+	before = sweeps(s);
+	while (sweeps(s) == before)
+		scenario_run_ms(s, 100);
+	before = sweeps(s);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	sim_set_description(s->sim, host, "renamed");
+	sim_node_view(s->sim, host, &view);
+	scenario_run_ms(s, 15 * 1000);
+	scenario_expect_at_most(s, sweeps(s) - before, 0);
+	scenario_converge(s, 10);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_str_eq(subnet->fabric->nodes[fabric_node_by_guid(subnet->fabric, view.node_guid)]
+				 .description,
+			 "renamed");
+	subnet_unref(subnet);
+	scenario_free(s);
+}
+END_TEST
+
+/* Neither does one from a port of which nothing is known. */
+START_TEST(no_sweep_on_traps_of_unknown_ports)
+{
+	struct scenario *s =
+		up_with(_i ? "sweep_on_trap FALSE\nsweep_interval 0\n" : "sweep_interval 0\n");
+	unsigned int host = scenario_node(s, "host-9");
+	struct iba_notice notice = {
+		.is_generic = true,
+		.trap_number = IBA_TRAP_LINK_STATE_CHANGE,
+		.issuer_lid = scenario_lid(s, host),
+	};
+	struct iba_trap_switch details = {.lid = 0x777};
+	uint64_t before = sweeps(s);
+
+	wire_encode(&iba_trap_switch_type, &details, notice.data_details);
+	scenario_expect(s, sim_trap(s->sim, host, 1, &notice));
+	scenario_run_ms(s, 15 * 1000);
+	scenario_expect(s, (sweeps(s) == before) == (_i == 1));
+	scenario_free(s);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *tcase = tcase_create("lids");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, takeover_with_a_stale_guid2lid, 0, 2);
+	tcase_add_test(tcase, reboots_with_a_stale_guid2lid);
+	tcase_add_test(tcase, reassigns_once);
+	tcase_add_test(tcase, switch_with_a_tiny_forwarding_table);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("keys");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, key_changes, 0, 4);
+	tcase_add_loop_test(tcase, key_changed_while_away, 0, 4);
+	tcase_add_test(tcase, traps_are_repressed_with_the_key);
+	tcase_add_test(tcase, violated_port_stays_protected);
+	tcase_add_test(tcase, unprotected_port_is_found);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("fatal");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, duplicate_guid_at_start, 0, 4);
+	tcase_add_test(tcase, duplicate_guid_for_a_moment);
+	tcase_add_test(tcase, duplicate_guid_later);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("file");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, file_is_read_before_heavy_sweeps, 0, 2);
+	tcase_add_test(tcase, bad_file_changes_nothing);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("traps");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, no_sweep_on_traps);
+	tcase_add_loop_test(tcase, no_sweep_on_traps_of_unknown_ports, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return run_suite(suite());
+}
