@@ -494,7 +494,8 @@ void sim_inject(struct sim_packet *packet)
 
 	count(sim, packet);
 	record(sim, packet);
-	if (sim_packet_lost(packet, sim->config.loss) || sim_packet_lost(packet, packet->node->loss))
+	if (sim_packet_lost(packet, sim->config.loss) ||
+	    sim_packet_lost(packet, packet->node->loss))
 		return;
 	if (sim_chance(sim, sim->config.duplicate))
 		duplicate(packet);

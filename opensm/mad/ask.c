@@ -244,8 +244,7 @@ static bool is_answer(const struct mad_ask *ask, const struct vendor_mad *receiv
 		      const struct iba_mad_header *header)
 {
 	return received->remote.lid == ask->to.lid && header->mgmt_class == ask->mgmt_class &&
-	       header->method == response_of(ask->method) &&
-	       header->attribute_id == ask->attribute;
+	       header->method == response_of(ask->method) && header->attribute_id == ask->attribute;
 }
 
 static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor_mad *received)

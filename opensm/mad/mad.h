@@ -13,9 +13,9 @@
 struct mad;
 
 enum mad_result {
-	MAD_OK,	     /* a response with status 0 */
-	MAD_STATUS,  /* a response with another status, in request->status */
-	MAD_TIMEOUT, /* no response after all retries, or the target was found dead meanwhile */
+	MAD_OK,	       /* a response with status 0 */
+	MAD_STATUS,    /* a response with another status, in request->status */
+	MAD_TIMEOUT,   /* no response after all retries, or the target was found dead meanwhile */
 	MAD_CANCELLED, /* mad_cancel(): it was not sent, or its last try got no response */
 };
 
@@ -35,7 +35,7 @@ struct mad_request {
 	uint8_t probe;		  /* private: the form it tries, if not 0 */
 	uint64_t target;	  /* node GUID of the SMA asked */
 	uint8_t target_port;	  /* and its port, where each port of a node has an SMA: a CA's */
-	uint64_t serial; /* for mad_cancel; 0: never cancelled */
+	uint64_t serial;	  /* for mad_cancel; 0: never cancelled */
 	struct mad_route route;
 	uint8_t method; /* IBA_METHOD_GET or IBA_METHOD_SET */
 	uint16_t attribute;

@@ -40,7 +40,7 @@ struct transaction {
 	unsigned int tries; /* tries that waited that long */
 	unsigned int refusals;
 	unsigned int wait_ms;
-	uint64_t first_ns, sent_ns; /* when the first and the latest try left */
+	uint64_t first_ns, sent_ns;		 /* when the first and the latest try left */
 	uint64_t answers_before, answers_at_try; /* target->answers at these times */
 	bool preferred_failed;
 	bool waiting; /* for its next try, which the device did not take */
@@ -72,7 +72,7 @@ struct mad {
 	bool bound[256]; /* by class */
 	struct transaction *transactions;
 	unsigned int n_transactions; /* as many as the device can have in flight */
-	struct tid_slot *free_slots;     /* of transactions */
+	struct tid_slot *free_slots; /* of transactions */
 	struct window window;
 	struct rtt rtt;
 	struct loss loss;

@@ -3,7 +3,7 @@
 #include "mad/tid.h"
 
 void tid_add(struct tid_table *table, struct tid_slot *slot, struct mad *mad, struct actor *actor,
-	      const struct tid_user *user, void (*fire)(struct timer *timer))
+	     const struct tid_user *user, void (*fire)(struct timer *timer))
 {
 	g_assert(table->n_slots < TID_SLOTS_MAX);
 	timer_init(&slot->timer, actor, fire);

@@ -45,7 +45,7 @@ struct tid_table {
 
 /* Gives the slot its number; fire is the user's. */
 void tid_add(struct tid_table *table, struct tid_slot *slot, struct mad *mad, struct actor *actor,
-	      const struct tid_user *user, void (*fire)(struct timer *timer));
+	     const struct tid_user *user, void (*fire)(struct timer *timer));
 
 /* Takes the first of a list of free slots, for a transaction that has made no try. */
 struct tid_slot *tid_take(struct tid_slot **free_slots);

@@ -10,8 +10,8 @@
  * where packets get lost there are as many more quick ones as it takes to tell loss from death.
  * One whose first try got no answer in time is presumed lost and gives back its place in the
  * window; of those of one target only the first goes on, to tell whether it lives, the others go
- * back to its queue. So those that are dead do not hold up those that live. The window shrinks when a
- * request was answered at a later try only: that is loss, of a target that lives.
+ * back to its queue. So those that are dead do not hold up those that live. The window shrinks when
+ * a request was answered at a later try only: that is loss, of a target that lives.
  */
 #include "mad/mad_private.h"
 
@@ -179,8 +179,7 @@ static void transmit(struct transaction *transaction)
 	smp_encode(transaction->request, transaction->form, tid_next(&transaction->slot),
 		   mad->own_lid, mad->sm_sl, wire, &to);
 	transaction->wait_ms = wait_for_try(transaction);
-	transaction->waiting =
-		!vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
+	transaction->waiting = !vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
 	if (transaction->waiting) {
 		timer_start(&transaction->slot.timer, DEVICE_BUSY_PAUSE);
 		return;

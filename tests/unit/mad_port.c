@@ -16,7 +16,6 @@ static struct timer tick;
 unsigned int done_ok, done_status, done_timeout, done_cancelled;
 unsigned int never_sent; /* of those that were not answered */
 
-
 static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		      const struct vendor_client *client, GError **error)
 {
