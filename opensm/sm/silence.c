@@ -156,21 +156,44 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	return true;
 }
 
-/* Looks into all suspects that wait for nobody, until none is left. */
+/* Looks into all suspects that wait for nobody; true if one of them is none any more. */
+static bool look_into_all(struct sm *sm)
+{
+	bool any = false;
+
+	for (guint i = 0; i < sm->suspects->len;) {
+		struct suspect *suspect = sm->suspects->pdata[i];
+		bool resolved = !waits(suspect) && look_into(sm, suspect);
+
+		any |= resolved;
+		i += !resolved;
+	}
+	return any;
+}
+
+/*
+ * Paths change while cables are cut, so suspects may come to wait for each other in a ring. True if
+ * one was found and the first of them waits no more.
+ */
+static bool break_ring(struct sm *sm)
+{
+	for (guint i = 0; i < sm->suspects->len; i++) {
+		const struct suspect *suspect = sm->suspects->pdata[i];
+
+		if (suspect->out)
+			return false;
+	}
+	if (!sm->suspects->len)
+		return false;
+	find_ways(sm);
+	resolve(sm, sm->suspects->pdata[0], true);
+	return true;
+}
+
 static void wake(struct sm *sm)
 {
-	bool any = true;
-
-	while (any) {
-		any = false;
-		for (guint i = 0; i < sm->suspects->len;) {
-			struct suspect *suspect = sm->suspects->pdata[i];
-			bool resolved = !waits(suspect) && look_into(sm, suspect);
-
-			any |= resolved;
-			i += !resolved;
-		}
-	}
+	while (look_into_all(sm) || break_ring(sm))
+		;
 }
 
 /* ---- what others call ---- */
