@@ -96,6 +96,13 @@ static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 	return fabric->ports[port].guid != 0;
 }
 
+/* Whether an endport is on the subnet: that of a CA or router may have lost its cable. */
+static inline bool fabric_is_connected(const struct fabric *fabric, uint32_t endport)
+{
+	return fabric->ports[endport].peer != FABRIC_NONE ||
+	       fabric_is_switch(fabric, fabric->ports[endport].node);
+}
+
 /* The endport that owns LIDs: the port itself, or port 0 of its switch. */
 static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t port)
 {

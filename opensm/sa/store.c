@@ -255,7 +255,8 @@ static gboolean note_if_lost(gpointer key, gpointer value, gpointer arg)
 	uint32_t port = fabric_port_by_guid(subnet->fabric, member->guid);
 
 	(void)key;
-	if (port == FABRIC_NONE || !partitions_member(subnet->partitions, port, leavers->p_key))
+	if (port == FABRIC_NONE || !fabric_is_connected(subnet->fabric, port) ||
+	    !partitions_member(subnet->partitions, port, leavers->p_key))
 		g_array_append_val(leavers->guids, member->guid);
 	return FALSE;
 }

@@ -27,33 +27,6 @@ static void on_switch_info(struct sm_request *request)
 		switch_is_calm(request->node);
 }
 
-static void on_own_port(struct sm_request *request)
-{
-	struct iba_port_info info;
-
-	if (!sm_request_ok(request)) {
-		sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.port_state != request->port->info.port_state)
-		sweep_want(request->sm, SWEEP_HEAVY);
-}
-
-/* Where no switch is at the other end of the SM's cable nobody else can tell that it was pulled. */
-static void ask_own_port(struct sm *sm)
-{
-	struct builder_port *own = sm->builder->sm_port;
-	struct sm_request *request;
-
-	if (!own || builder_is_switch(own->node) ||
-	    (own->peer && builder_is_switch(own->peer->node)))
-		return;
-	request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
-	request->done = on_own_port;
-	sm_request_send(request);
-}
-
 static void on_silent_port(struct sm_request *request)
 {
 	if (!sm_request_ok(request))
@@ -89,6 +62,5 @@ enum step_result step_light(struct sm *sm)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
 		ask_silent_ports(sm, node);
 	}
-	ask_own_port(sm);
 	return STEP_NEXT;
 }

@@ -16,6 +16,7 @@ libsm_a_SOURCES = \
 	opensm/sm/light.c \
 	opensm/sm/multicast.c \
 	opensm/sm/other_sm.c \
+	opensm/sm/own_port.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/plan.c opensm/sm/plan.h \

@@ -51,7 +51,7 @@ static GArray *members_of(const struct fabric *fabric, const struct mc_groups *g
 			uint32_t port =
 				fabric_port_by_guid(fabric, groups->groups[i].port_guids[m]);
 
-			if (port != FABRIC_NONE)
+			if (port != FABRIC_NONE && fabric_is_connected(fabric, port))
 				g_array_append_val(members, port);
 		}
 	*next = i;

@@ -30,7 +30,8 @@ struct suspect {
 	GPtrArray *held; /* requests to it that wait */
 	struct builder_port *by;     /* port of the node before it, by which it was reached */
 	unsigned int out;	     /* inquiries */
-	bool cut;		     /* the link to it was found DOWN */
+	bool cut;		     /* a link to it was found DOWN */
+	bool seen_up;		     /* another one was found to be up */
 	bool asked_all;		     /* its neighbours, too */
 };
 
@@ -66,10 +67,11 @@ static void find_ways(struct sm *sm)
 		g_ptr_array_unref(builder_walk(sm->builder));
 }
 
-/* Whether it waits for what is found out of the node before it. */
+/* Whether it waits for answers, or for what is found out of the node before it. */
 static bool waits(const struct suspect *suspect)
 {
-	return suspect->out || (suspect->by && suspect->by->node->suspect);
+	return suspect->out ||
+	       (suspect->by && !suspect->asked_all && suspect->by->node->suspect);
 }
 
 /* ---- inquiries: these functions call each other as answers come ---- */
@@ -97,7 +99,9 @@ static void on_inquiry(struct sm_request *request)
 
 	if (sm_request_ok(request)) {
 		port_info_seen(request);
-		if (suspect && request->port->info.port_state == IBA_PORT_DOWN)
+		if (suspect && link_is_up(request->port))
+			suspect->seen_up = true;
+		else if (suspect)
 			suspect->cut = true;
 	} else if (suspect && request->mad.result == MAD_TIMEOUT && request->port == suspect->by &&
 		   !request->node->suspect && !silence_is_mute(sm, request->node)) {
@@ -135,6 +139,31 @@ static void ask_all(struct sm *sm, struct suspect *suspect)
 	}
 }
 
+/* Whether a port next to it was found DOWN before it was found to be silent. */
+static bool has_lost_link(const struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		if (node->ports[num].inferred)
+			return true;
+	return false;
+}
+
+/*
+ * All who answered say that their links to it are down, and it is silent: it is dead. What led to it
+ * by others that are silent as well is not tried: if they come back, they tell of it.
+ */
+static void give_up_links(struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *peer = node->ports[num].peer;
+
+		if (!peer || !builder_is_switch(peer->node))
+			continue;
+		builder_mark(peer->node);
+		builder_unlink(peer);
+	}
+}
+
 /* What is next to find out of a suspect that waits for nobody; true if it is none any more. */
 static bool look_into(struct sm *sm, struct suspect *suspect)
 {
@@ -144,7 +173,10 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	by = parent_port(suspect->node);
 	if (by && !suspect->by) {
 		suspect->by = by;
-		if (!by->node->suspect)
+		suspect->cut = has_lost_link(suspect->node);
+		if (suspect->cut)
+			ask_all(sm, suspect);
+		else if (!by->node->suspect)
 			inquire(sm, suspect, by);
 	} else if (by && !suspect->asked_all &&
 		   (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node)))) {
@@ -152,6 +184,10 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	}
 	if (waits(suspect))
 		return false;
+	if (suspect->cut && suspect->asked_all && !suspect->seen_up) {
+		give_up_links(suspect->node);
+		find_ways(sm);
+	}
 	resolve(sm, suspect, suspect->cut || suspect->by != by);
 	return true;
 }

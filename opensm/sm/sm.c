@@ -83,6 +83,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	health_init(sm);
 	keys_init(sm);
 	lease_init(sm);
+	own_port_init(sm);
 	run_in_actor(sm);
 	return sm;
 }

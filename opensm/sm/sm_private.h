@@ -111,6 +111,7 @@ struct sm {
 	/* health.c, silence.c */
 	GPtrArray *sick;      /* nodes */
 	struct timer retry;   /* of the first of them */
+	struct timer watch;   /* own_port.c */
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	GPtrArray *suspects;  /* struct suspect */
@@ -281,6 +282,9 @@ void keys_use(struct sm_request *request);	   /* before it is sent */
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);
+/* own_port.c: asks the SM's own port now and then what became of it. */
+void own_port_init(struct sm *sm);
+void own_port_watch(struct sm *sm); /* from now on */
 /* lease.c */
 void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */

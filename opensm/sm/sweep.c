@@ -238,6 +238,7 @@ static void end_sweep(struct sm *sm)
 	if (sm->options->once && !light)
 		event_emit(&sm->context->bus, EVENT_FINISHED, schedule->up ? 0 : 1);
 	start_interval(sm);
+	own_port_watch(sm);
 	if (schedule->reasons & ~SWEEP_ERRORS)
 		timer_start(&schedule->settle, patience(sm));
 }
