@@ -194,6 +194,8 @@ void builder_unlink(struct builder_port *port)
 	touch_end(port->peer);
 	if (port->node->builder)
 		port->node->builder->cut = true;
+	port->link_seen = port->peer->link_seen = 0;
+	port->probed = port->peer->probed = 0; /* whoever is there now was not asked yet */
 	port->peer->peer = NULL;
 	port->peer = NULL;
 }
@@ -225,11 +227,29 @@ void builder_only_seen(struct builder *builder, bool on)
 	forget_order(builder);
 }
 
+/* A port of a CA that no cable is known to lead to: nobody can tell what became of it. */
+static void forget_end(struct builder_port *port)
+{
+	if (!builder_is_switch(port->node) && port != port->node->builder->sm_port)
+		port->known = false;
+}
+
+void builder_lose_link(struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+
+	if (!peer)
+		return;
+	builder_unlink(port);
+	forget_end(port);
+	forget_end(peer);
+}
+
 /* Out of everything but the table of nodes, which owns it. */
 static void take_out(struct builder *builder, struct builder_node *node)
 {
 	for (unsigned int i = 0; i <= node->info.num_ports; i++)
-		builder_unlink(&node->ports[i]);
+		builder_lose_link(&node->ports[i]);
 	if (builder->sm_port && builder->sm_port->node == node)
 		builder->sm_port = NULL;
 	if (builder_is_switch(node))

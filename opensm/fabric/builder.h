@@ -141,6 +141,8 @@ static inline bool builder_is_switch(const struct builder_node *node)
 /* Joins two ports, after undoing what either was joined to. */
 void builder_link(struct builder_port *a, struct builder_port *b);
 void builder_unlink(struct builder_port *port);
+/* The same where nobody knows what became of its ends: those of CAs are not known any more. */
+void builder_lose_link(struct builder_port *port);
 /* The cable of a port was seen in this sweep. */
 void builder_link_seen(struct builder_port *port);
 /* Walks take no cable but those, or all again. */

@@ -400,9 +400,9 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(const struct sm *sm, struct builder_port *port)
+static void ask_old_neighbour(struct builder_port *port)
 {
-	if (builder_is_switch(port->node) && !is_fresh(sm, port))
+	if (builder_is_switch(port->node))
 		builder_mark(port->node);
 }
 
@@ -442,7 +442,7 @@ static void node_moved(struct sm *sm, struct builder_port *far)
 {
 	if (far->peer) {
 		lose_trust(sm, far->node, TRUST_MOVED);
-		ask_old_neighbour(sm, far->peer);
+		ask_old_neighbour(far->peer);
 		if (builder_is_switch(far->node) && far->node->seen == sm->builder->sweep)
 			builder_mark(far->node);
 	}

@@ -71,7 +71,7 @@ static void drop_unseen(struct sm *sm)
 			struct builder_port *port = &node->ports[num];
 
 			if (port->peer && port->link_seen != sweep)
-				builder_unlink(port);
+				builder_lose_link(port);
 		}
 }
 
