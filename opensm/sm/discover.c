@@ -462,6 +462,11 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		node_moved(sm, far);
 		builder_link(port, far);
 	}
+	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
+		far->known = false;
+		if (builder_is_switch(far->node))
+			builder_mark(far->node);
+	}
 	builder_link_seen(port);
 	return true;
 }

@@ -1,11 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The SM's own port. If its link goes down, or the switch at the other end is reset, no trap gets
- * here to tell: so the port is asked between sweeps, which costs no packet on any link.
+ * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
+ * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
+ * another device than it says, and that device answers. So the port is asked between sweeps and at
+ * the beginning of each partial one: how it is, and who is at its other end.
  */
 #include "sm/sm_private.h"
 
 #define WATCH_NS NS_PER_S
+
+/* Nobody knows what was written where: all is discovered and read again. */
+static void sm_moved(struct sm *sm)
+{
+	const GPtrArray *switches = sm->builder->switches;
+
+	log_info(sm->log, "the SM's port is at another place of the subnet");
+	for (guint i = 0; i < switches->len; i++)
+		trust_lose(switches->pdata[i], TRUST_MOVED);
+	sm->schedule.discovered = false;
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+/* Of who is at the other end. */
+static void on_neighbour(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct builder_port *own = request->port, *peer = own->peer;
+	struct iba_node_info info;
+
+	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer ||
+	    (request->aside && sweep_runs(sm)))
+		return;
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (info.node_guid != peer->node->guid || info.local_port_num != peer->num)
+		sm_moved(sm);
+}
+
+static void ask_neighbour(struct sm *sm, bool aside)
+{
+	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
+
+	request->aside = aside;
+	request->in_earnest = true;
+	request->mad.tries = 1;
+	request->done = on_neighbour;
+	sm_request_send(request);
+}
 
 static void on_port_info(struct sm_request *request)
 {
@@ -24,19 +64,27 @@ static void on_port_info(struct sm_request *request)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
+static void ask_port(struct sm *sm)
+{
+	struct builder_port *own = sm->builder->sm_port;
+	struct sm_request *request =
+		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
+
+	request->aside = true;
+	request->done = on_port_info;
+	sm_request_send(request);
+}
+
 static void on_watch(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, watch));
-	struct builder_port *own = sm->builder->sm_port;
-	struct sm_request *request;
+	const struct builder_port *own = sm->builder->sm_port;
 
 	own_port_watch(sm);
 	if (!sm->schedule.discovered || sweep_runs(sm) || !own || !own->num)
 		return;
-	request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
-	request->aside = true;
-	request->done = on_port_info;
-	sm_request_send(request);
+	ask_port(sm);
+	ask_neighbour(sm, true);
 }
 
 void own_port_watch(struct sm *sm)
@@ -48,4 +96,16 @@ void own_port_watch(struct sm *sm)
 void own_port_init(struct sm *sm)
 {
 	timer_init(&sm->watch, sm->actor, on_watch);
+}
+
+enum step_result step_own_port(struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	if (sm->sweep.round)
+		return sm->schedule.discovered ? STEP_NEXT : STEP_ABORT;
+	if (!own || !own->num || !own->peer)
+		return STEP_NEXT;
+	ask_neighbour(sm, false);
+	return STEP_AGAIN;
 }
