@@ -118,6 +118,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
+	sm->schedule.links_lost++;
 	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
@@ -449,6 +450,11 @@ static void node_moved(struct sm *sm, struct builder_port *far)
 	far->read = 0;
 }
 
+static bool is_switch_end(const struct builder_port *port)
+{
+	return port && builder_is_switch(port->node);
+}
+
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
@@ -459,6 +465,8 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		return false;
 	}
 	if (port->peer != far) {
+		sm->sweep.switch_moved |= is_switch_end(port->peer) ||
+					  (far->peer && is_switch_end(far));
 		node_moved(sm, far);
 		builder_link(port, far);
 	}
@@ -614,6 +622,9 @@ enum step_result step_discover(struct sm *sm)
 		read_node(sm, sm->builder->sm_port->node, sm->builder->sm_port, NULL);
 		return STEP_LATER;
 	}
+	/* Directed routes by way of that switch lead elsewhere, and who is there answers. */
+	if (sweep->kind == SWEEP_KIND_PARTIAL && sweep->switch_moved)
+		return STEP_HEAVY;
 	if (sweep->kind == SWEEP_KIND_HEAVY && sweep->pending > sweep->slow)
 		return STEP_LATER;
 	if (sweep->layers < MAX_ROUNDS && discover_dirty(sm)) {

@@ -103,7 +103,7 @@ enum step_result step_own_port(struct sm *sm)
 	const struct builder_port *own = sm->builder->sm_port;
 
 	if (sm->sweep.round)
-		return sm->schedule.discovered ? STEP_NEXT : STEP_ABORT;
+		return sm->schedule.discovered ? STEP_NEXT : STEP_HEAVY;
 	if (!own || !own->num || !own->peer)
 		return STEP_NEXT;
 	ask_neighbour(sm, false);

@@ -19,6 +19,7 @@ enum step_result {
 	STEP_NEXT,  /* go on when every SMP of the step was answered or given up */
 	STEP_AGAIN, /* the same step again when no more than the slow SMPs are out */
 	STEP_LATER, /* the same step again whenever an SMP came back, or something was marked */
+	STEP_HEAVY, /* what is known of the subnet is no ground to go on from: a heavy sweep instead */
 	STEP_ABORT, /* end the sweep with an error */
 };
 
@@ -36,6 +37,7 @@ struct sweep {
 	unsigned int slow;    /* of these: to nodes that did not answer at first (silence.c) */
 	unsigned int errors;
 	bool duplicate_guid; /* a port was met at two places */
+	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	uint64_t started_ns, step_started_ns;
 };
 
@@ -48,6 +50,7 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
+	unsigned int links_lost; /* since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */
 	struct bucket provoked; /* sweeps that traps and the like may still cause */

@@ -167,6 +167,8 @@ static void end_full(struct sm *sm)
 		end_well(sm);
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
 		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
+	if (sm->schedule.links_lost > 1) /* traps of others may have been lost with them */
+		sm->schedule.reasons |= SWEEP_LIGHT;
 }
 
 /* Whether others than the operator can cause the sweep as often as they like. */
@@ -256,6 +258,31 @@ static void end_step(struct sm *sm)
 	sweep->round = 0;
 }
 
+/* What it found and wrote stays known; what it was begun for is wanted again. */
+static void cancel(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+	unsigned int reasons = sm->sweep.reasons;
+
+	log_verbose(sm->log, "%s sweep cancelled in step %s: the subnet changed",
+		    plan_kind_name(sm->sweep.kind), steps[sm->sweep.step].name);
+	counter_inc(&sm->context->counters, sweeps_cancelled);
+	if (schedule->discovered)
+		reasons &= ~(unsigned int)(SWEEP_HEAVY | SWEEP_STARTUP);
+	schedule->reasons |= reasons;
+	if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
+		schedule->reasons |= SWEEP_CHANGE;
+	schedule->cancelled++;
+	leave_sweep(sm);
+}
+
+static void start_over(struct sm *sm)
+{
+	sm->schedule.discovered = false;
+	cancel(sm);
+	timer_start(&sm->schedule.settle, 0);
+}
+
 /* Whether the step that ran is to be called again, or the next one, without waiting. */
 static bool goes_on(const struct sweep *sweep)
 {
@@ -284,6 +311,10 @@ static void run_steps(struct sm *sm)
 		sweep->result = step->run(sm);
 		sweep->at_step = false;
 		sweep->round++;
+		if (sweep->result == STEP_HEAVY) {
+			start_over(sm);
+			return;
+		}
 		if (sweep->result == STEP_ABORT) {
 			sweep->errors++;
 			break;
@@ -362,6 +393,8 @@ static void begin_sweep(struct sm *sm)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)
 		health_mark_due(sm);
+	if (kind == SWEEP_KIND_LIGHT)
+		schedule->links_lost = 0;
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	tell_begin(sm, kind);
 	run_steps(sm);
@@ -373,24 +406,6 @@ bool sweep_is_discovering(const struct sm *sm)
 {
 	return sm->sweep.step <= STEP_INDEX_DISCOVER &&
 	       sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL);
-}
-
-/* What it found and wrote stays known; what it was begun for is wanted again. */
-static void cancel(struct sm *sm)
-{
-	struct schedule *schedule = &sm->schedule;
-	unsigned int reasons = sm->sweep.reasons;
-
-	log_verbose(sm->log, "%s sweep cancelled in step %s: the subnet changed",
-		    plan_kind_name(sm->sweep.kind), steps[sm->sweep.step].name);
-	counter_inc(&sm->context->counters, sweeps_cancelled);
-	if (schedule->discovered)
-		reasons &= ~(unsigned int)(SWEEP_HEAVY | SWEEP_STARTUP);
-	schedule->reasons |= reasons;
-	if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
-		schedule->reasons |= SWEEP_CHANGE;
-	schedule->cancelled++;
-	leave_sweep(sm);
 }
 
 /*
