@@ -101,6 +101,9 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		lose_trust(sm, port->node, TRUST_LINK_BOUNCED);
 	if (port->num == 0 && info->lid == 0 && port->known && port->info.lid)
 		lose_trust(sm, port->node, TRUST_RESET);
+	/* A switch that was reset comes up so, however often its ports were set since. */
+	if (builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT)
+		port->node->check = true;
 	port->inferred = false;
 	if (port->info.lid != info->lid)
 		builder_reach_changed(port->node->builder);
@@ -434,8 +437,11 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 			     sm_node_name(far->node, name, sizeof(name)), port->num))
 		return;
 	lose_trust(sm, far->node, TRUST_MOVED);
-	for (guint i = 0; i < switches->len && builder_is_switch(far->node); i++)
+	if (!builder_is_switch(far->node))
+		return;
+	for (guint i = 0; i < switches->len; i++)
 		trust_lose(switches->pdata[i], TRUST_MOVED);
+	sweep_want(sm, SWEEP_HEAVY);
 }
 
 /* A node that was met already is at another cable: what its ports said may be of another one. */

@@ -2,8 +2,8 @@
 /*
  * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
  * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
- * another device than it says, and that device answers. So the port is asked between sweeps and at
- * the beginning of each partial one: how it is, and who is at its other end.
+ * another device than it says, and that device answers. So the port is asked between sweeps how it
+ * is, and light and partial sweeps begin with the question who is at its other end.
  */
 #include "sm/sm_private.h"
 
@@ -28,19 +28,17 @@ static void on_neighbour(struct sm_request *request)
 	const struct builder_port *own = request->port, *peer = own->peer;
 	struct iba_node_info info;
 
-	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer ||
-	    (request->aside && sweep_runs(sm)))
+	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer)
 		return;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (info.node_guid != peer->node->guid || info.local_port_num != peer->num)
 		sm_moved(sm);
 }
 
-static void ask_neighbour(struct sm *sm, bool aside)
+static void ask_neighbour(struct sm *sm)
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
 
-	request->aside = aside;
 	request->in_earnest = true;
 	request->mad.tries = 1;
 	request->done = on_neighbour;
@@ -84,7 +82,6 @@ static void on_watch(struct timer *timer)
 	if (!sm->schedule.discovered || sweep_runs(sm) || !own || !own->num)
 		return;
 	ask_port(sm);
-	ask_neighbour(sm, true);
 }
 
 void own_port_watch(struct sm *sm)
@@ -106,6 +103,6 @@ enum step_result step_own_port(struct sm *sm)
 		return sm->schedule.discovered ? STEP_NEXT : STEP_HEAVY;
 	if (!own || !own->num || !own->peer)
 		return STEP_NEXT;
-	ask_neighbour(sm, false);
+	ask_neighbour(sm);
 	return STEP_AGAIN;
 }

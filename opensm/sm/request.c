@@ -131,9 +131,20 @@ static void run_unreachable(struct message *message)
 	on_done(mad);
 }
 
+/* The other end of the cable of the CA that is asked; NULL for others. */
+static const struct builder_port *cable_of(const struct sm_request *request)
+{
+	const struct builder_node *node = request->node;
+
+	if (!node->builder || builder_is_switch(node) || request->beyond || !node->entry)
+		return NULL;
+	return request->port ? request->port->peer : node->entry->peer;
+}
+
 /* To mad/, or back at once if there is no way. */
 static void hand_over(struct sm_request *request)
 {
+	request->by = cable_of(request);
 	request->unreachable = !find_route(request);
 	if (!request->unreachable) {
 		mad_send(request->sm->mad, &request->mad);
@@ -210,6 +221,11 @@ static void on_done(struct mad_request *mad)
 	bool gone = !request->node->builder && request->node != request->sm->local;
 
 	request->tries += mad->sent;
+	if (!gone && !request->aside && request->by != cable_of(request)) {
+		builder_mark(request->node); /* at another cable now: who was it that answered? */
+		end_request(request);
+		return;
+	}
 	if (is_late(request) || (gone && !request->aside)) {
 		late(request);
 		end_request(request);

@@ -135,6 +135,7 @@ struct sm_request {
 	struct sm *sm;
 	struct builder_node *node; /* held */
 	struct builder_port *port; /* what it is about; NULL: the node */
+	const struct builder_port *by; /* switch port before the CA that is asked; NULL: of others */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
