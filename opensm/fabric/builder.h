@@ -37,6 +37,7 @@ struct builder_port {
 	struct iba_port_info info; /* what the hardware holds */
 	struct trust_table p_keys; /* entries of uint16_t, 32 a block */
 	uint64_t link_seen;	   /* sweep that saw the cable last */
+	uint64_t contested;	   /* sweep that met it at two cables */
 	uint64_t activated;	   /* sweep in which a Set of this SM last took it up */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
 	uint8_t silent;		   /* times in a row that nobody answered that */

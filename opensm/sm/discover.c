@@ -461,12 +461,25 @@ static bool is_switch_end(const struct builder_port *port)
 	return port && builder_is_switch(port->node);
 }
 
+/*
+ * Met at two cables in one sweep: it moved since it was met first, or there are two of it. Whoever
+ * is at the first cable now is asked once more; if that is it again, there are two.
+ */
+static bool moved_meanwhile(const struct sm *sm, struct builder_port *far)
+{
+	if (far->contested == sm->builder->sweep || far == sm->builder->sm_port)
+		return false;
+	far->contested = sm->builder->sweep;
+	return true;
+}
+
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (far == port)
 		return false; /* a loopback plug */
-	if (is_elsewhere(sm, port, far)) {
+	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
+		builder_unlink(port); /* it is not who was there */
 		two_places(sm, port, far);
 		return false;
 	}

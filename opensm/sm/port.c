@@ -117,11 +117,25 @@ bool port_wanted(const struct sm *sm, const struct builder_port *port, struct ib
 	return true;
 }
 
-static void store_info(struct builder_port *port, const uint8_t *data)
+/* The link went down since the port was read: what was found out then is old. */
+static void tell_bounce(struct sm *sm, struct builder_port *port)
 {
+	if (builder_is_switch(port->node))
+		port->node->check = true;
+	else
+		trust_lose(port->node, TRUST_LINK_BOUNCED);
+	builder_mark(port->node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+static void store_info(const struct sm_request *request)
+{
+	struct builder_port *port = request->port;
 	struct iba_port_info info;
 
-	wire_decode(&iba_port_info_type, data, &info);
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.port_state <= IBA_PORT_INIT && info.port_state < port->info.port_state)
+		tell_bounce(request->sm, port);
 	if (info.lid != port->info.lid)
 		builder_reach_changed(port->node->builder);
 	port->reregistered |= info.client_reregister;
@@ -135,7 +149,7 @@ static void on_read_again(struct sm_request *request)
 		sm_request_failed(request);
 		return;
 	}
-	store_info(request->port, request->mad.data);
+	store_info(request);
 	if (request->port->info.port_state < request->state)
 		health_fault(request->sm, request->node, "port %u refused state %u",
 			     request->port->num, request->state);
@@ -169,7 +183,7 @@ static void on_set(struct sm_request *request)
 	bool late = request->mad.serial != request->sm->sweep.serial;
 
 	if (sm_request_ok(request)) {
-		store_info(request->port, request->mad.data);
+		store_info(request);
 	} else if (late) {
 		doubt_port(request);
 	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
