@@ -157,6 +157,45 @@ GVariant *command_update_desc(struct command_call *call, GError **error)
 	return done("asked_for", "descriptions");
 }
 
+static bool start_audit(struct command_call *call, GError **error)
+{
+	guint64 nodes = 0;
+
+	if (call->n > 1 || (strcmp(call->words[0], "all") != 0 &&
+			    !g_ascii_string_to_unsigned(call->words[0], 10, 1, INT32_MAX, &nodes,
+							NULL))) {
+		command_usage(error, "expected all, or a number of nodes from 1");
+		return false;
+	}
+	event_emit(&call->context->bus, EVENT_AUDIT_WANTED, nodes);
+	return true;
+}
+
+GVariant *command_audit(struct command_call *call, GError **error)
+{
+	const struct counters *counters = &call->context->counters;
+	GVariantBuilder builder;
+
+	if (call->n && !start_audit(call, error))
+		return NULL;
+	answer_begin(&builder);
+	answer_flag(&builder, "asked_for", call->n != 0);
+	answer_number(&builder, "compared", counter_get(counters, audit_compared));
+	answer_number(&builder, "differed", counter_get(counters, audit_differed));
+	return g_variant_builder_end(&builder);
+}
+
+void print_audit(GVariant *answer, GString *out)
+{
+	g_string_append_printf(out,
+			       "%" G_GUINT64_FORMAT " blocks and ports compared with the hardware "
+			       "since the start, %" G_GUINT64_FORMAT " differed%s\n",
+			       answer_get_number(answer, "compared"),
+			       answer_get_number(answer, "differed"),
+			       answer_get_flag(answer, "asked_for") ?
+				       "; more are read now, the log tells the end" : "");
+}
+
 /* ---- options ---- */
 
 static bool set_option(struct command_call *call, enum option_id id, const char *text,

@@ -1,28 +1,332 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Belief against hardware. Between sweeps, what is known of tables and ports is read back and
+ * compared. What differs is told, counted, and put right by a sweep.
+ *
+ * Read back are, a while after it was set, whatever had to be set by more than one try: an early
+ * try may still have been on its way, and have arrived after something newer; and, when the
+ * operator wants it (console command audit, option audit_nodes), all that is known of one node
+ * after the other.
+ */
+#include <string.h>
+
 #include "sm/sm_private.h"
 
-struct audit {
-	int x;
+#define OUTSTANDING_MAX 8
+#define QUEUE_MAX 65536		/* what is retried while as much waits is read by no audit */
+#define LATE_NS (1500 * NS_PER_MS) /* so late no packet arrives: LifeTimeValue and HOQLife are 1 s */
+
+/* One SMP's worth. */
+struct item {
+	uint64_t guid;
+	uint64_t due_ns;
+	uint32_t block;
+	uint16_t attribute;
+	uint8_t port;
 };
 
-struct audit *audit_new(struct sm *sm)
-{
-	(void)sm;
-	return g_new0(struct audit, 1);
-}
+struct audit {
+	struct sm *sm;
+	GQueue items; /* of g_new, by due_ns */
+	unsigned int out;
+	GPtrArray *nodes; /* held: that the operator's audit has yet to look at, the last first */
+	uint32_t left;	  /* nodes of the operator's audit that runs */
+	uint32_t next;	  /* node in the order of the walk that the next one begins with */
+	uint64_t compared, differed; /* counters when it began */
+	struct timer timer;
+};
 
-void audit_free(struct audit *audit)
+static void advance(struct sm *sm);
+
+/* ---- what is read ---- */
+
+static void add(struct audit *audit, const struct builder_node *node, uint8_t port,
+		uint16_t attribute, uint32_t block, uint64_t due_ns)
 {
-	g_free(audit);
+	struct item *item;
+
+	if (audit->items.length >= QUEUE_MAX)
+		return;
+	item = g_new(struct item, 1);
+	*item = (struct item){node->guid, due_ns, block, attribute, port};
+	g_queue_push_tail(&audit->items, item);
 }
 
 void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
 		 uint16_t attribute, uint32_t block)
 {
-	(void)sm, (void)node, (void)port, (void)attribute, (void)block;
+	add(sm->audit, node, port ? port->num : 0, attribute, block,
+	    actor_now(sm->actor) + LATE_NS);
+}
+
+static struct trust_table *table_of(struct builder_node *node, const struct item *item)
+{
+	switch (item->attribute) {
+	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
+		return &node->lft;
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return &node->mft;
+	default:
+		return &node->ports[item->port].p_keys;
+	}
+}
+
+static const struct wire_type *type_of(uint16_t attribute)
+{
+	switch (attribute) {
+	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
+		return &iba_linear_forwarding_table_type;
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return &iba_multicast_forwarding_table_type;
+	default:
+		return &iba_p_key_table_type;
+	}
+}
+
+static void add_table(struct audit *audit, struct builder_node *node, uint8_t port,
+		      uint16_t attribute)
+{
+	struct item item = {.attribute = attribute, .port = port};
+	const struct trust_table *table = table_of(node, &item);
+
+	for (uint32_t block = 0; block < table->n_blocks; block++)
+		if (trust_get(node, table, block, type_of(attribute)->size))
+			add(audit, node, port, attribute, block, 0);
+}
+
+static void add_node(struct audit *audit, struct builder_node *node)
+{
+	add_table(audit, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+	add_table(audit, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		add_table(audit, node, (uint8_t)num, IBA_ATTR_P_KEY_TABLE);
+		if (node->ports[num].known)
+			add(audit, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
+	}
+}
+
+/* ---- comparing ---- */
+
+static void differs(struct sm *sm, struct builder_node *node, const struct item *item)
+{
+	char name[SM_NAME_SIZE];
+
+	counter_inc(&sm->context->counters, audit_differed);
+	log_error(sm->log, "%s port %u, block %u: its %s is not as it was set; that is put right",
+		  sm_node_name(node, name, sizeof(name)), item->port, item->block,
+		  iba_name(IBA_SET_ATTR, item->attribute));
+	builder_touch(node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+/* On the wire, without what changes by itself. */
+static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_DATA_BYTES])
+{
+	struct iba_port_info part = *info;
+
+	part.m_key_violations = part.p_key_violations = part.q_key_violations = 0;
+	part.client_reregister = 0;
+	part.diag_code = 0;
+	part.link_round_trip_latency = 0;
+	part.local_port_num = 0; /* by which it was asked */
+	part.m_key = 0;		 /* hidden from who does not prove it */
+	memset(wire, 0, IBA_SMP_DATA_BYTES);
+	wire_encode(&iba_port_info_type, &part, wire);
+}
+
+static void compare_port(struct sm_request *request, const struct item *item)
+{
+	struct builder_port *port = request->port;
+	uint8_t is[IBA_SMP_DATA_BYTES], known[IBA_SMP_DATA_BYTES];
+	struct iba_port_info now;
+
+	wire_decode(&iba_port_info_type, request->mad.data, &now);
+	settled_part(&now, is);
+	settled_part(&port->info, known);
+	if (!port->known || !memcmp(is, known, sizeof(is)))
+		return;
+	port->read = 0;
+	builder_mark(request->node); /* whatever it is: it is read again */
+	differs(request->sm, request->node, item);
+}
+
+static void compare_block(struct sm_request *request, const struct item *item)
+{
+	const struct wire_type *type = type_of(item->attribute);
+	struct builder_node *node = request->node;
+	struct trust_table *table = table_of(node, item);
+	const void *known = trust_get(node, table, item->block, type->size);
+	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
+
+	wire_decode(type, request->mad.data, now);
+	if (!known || request->epoch != node->epoch || !memcmp(known, now, type->size))
+		return;
+	trust_set(node, node->epoch, table, item->block, type->size, now);
+	builder_reach_changed(node->builder);
+	differs(request->sm, node, item);
+}
+
+static void on_read(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct item *item = request->mad.arg;
+
+	sm->audit->out--;
+	if (!request->node->builder || !sm_request_ok(request)) {
+		g_free(item); /* who is silent, or gone, is the business of sweeps */
+	} else if (sweep_runs(sm) || request->serial != sm->sweep.serial) {
+		g_queue_push_tail(&sm->audit->items, item); /* it may have been written since */
+	} else {
+		counter_inc(&sm->context->counters, audit_compared);
+		if (item->attribute == IBA_ATTR_PORT_INFO)
+			compare_port(request, item);
+		else
+			compare_block(request, item);
+		g_free(item);
+	}
+	advance(sm);
+}
+
+static uint32_t modifier_of(const struct builder_node *node, const struct item *item)
+{
+	switch (item->attribute) {
+	case IBA_ATTR_PORT_INFO:
+		return item->port | (node->ports[item->port].info.link_speed_ext_supported ?
+						   IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return item->block / 16 | item->block % 16 << 28;
+	default:
+		return item->block;
+	}
+}
+
+/* Takes the item over. */
+static void read_back(struct sm *sm, struct item *item)
+{
+	struct builder_node *node = builder_find(sm->builder, item->guid);
+	struct sm_request *request;
+
+	if (!node || item->port > node->info.num_ports) {
+		g_free(item);
+		return;
+	}
+	request = sm_request_port(sm, &node->ports[item->port], IBA_METHOD_GET, item->attribute,
+				  modifier_of(node, item));
+	request->aside = true;
+	request->serial = sm->sweep.serial;
+	request->mad.arg = item;
+	request->done = on_read;
+	sm->audit->out++;
+	sm_request_send(request);
+}
+
+/* ---- when ---- */
+
+/* The operator's audit goes on to the next node; false if there is none. */
+static bool next_node(struct audit *audit)
+{
+	struct builder_node *node;
+
+	if (!audit->nodes->len)
+		return false;
+	node = audit->nodes->pdata[audit->nodes->len - 1];
+	g_ptr_array_set_size(audit->nodes, (gint)audit->nodes->len - 1);
+	if (node->builder)
+		add_node(audit, node);
+	builder_release(node);
+	return true;
+}
+
+static void tell_end(struct audit *audit)
+{
+	const struct counters *counters = &audit->sm->context->counters;
+
+	audit->left = 0;
+	log_info(audit->sm->log,
+		 "audit: %" G_GUINT64_FORMAT " blocks and ports compared with the hardware, %"
+		 G_GUINT64_FORMAT " differed",
+		 counter_get(counters, audit_compared) - audit->compared,
+		 counter_get(counters, audit_differed) - audit->differed);
+}
+
+static void advance(struct sm *sm)
+{
+	struct audit *audit = sm->audit;
+	uint64_t now = actor_now(sm->actor);
+
+	if (sweep_runs(sm) || !sm->schedule.discovered)
+		return;
+	while (audit->out < OUTSTANDING_MAX) {
+		const struct item *next = g_queue_peek_head(&audit->items);
+
+		if (next && next->due_ns <= now)
+			read_back(sm, g_queue_pop_head(&audit->items));
+		else if (!next_node(audit))
+			break;
+	}
+	if (audit->left && !audit->out && !audit->nodes->len)
+		tell_end(audit);
+	if (audit->items.length && !audit->out) {
+		const struct item *next = g_queue_peek_head(&audit->items);
+
+		timer_start(&audit->timer, next->due_ns - MIN(next->due_ns, now));
+	}
+}
+
+static void on_timer(struct timer *timer)
+{
+	advance(((struct audit *)((char *)timer - offsetof(struct audit, timer)))->sm);
 }
 
 void audit_sweep_ended(struct sm *sm)
 {
-	(void)sm;
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT && sm->options->audit_nodes && !sm->audit->left)
+		audit_want(sm, sm->options->audit_nodes);
+	else
+		timer_start(&sm->audit->timer, 0);
+}
+
+void audit_want(struct sm *sm, uint32_t nodes)
+{
+	struct audit *audit = sm->audit;
+	g_autoptr(GPtrArray) order = NULL;
+
+	if (!audit->left) {
+		audit->compared = counter_get(&sm->context->counters, audit_compared);
+		audit->differed = counter_get(&sm->context->counters, audit_differed);
+	}
+	if (!sm->builder->sm_port)
+		return;
+	order = builder_order(sm->builder);
+	audit->left = MIN(nodes ? nodes : order->len, order->len);
+	for (uint32_t i = audit->left; i-- > 0;) {
+		struct builder_node *node = order->pdata[(audit->next + i) % order->len];
+
+		builder_hold(node);
+		g_ptr_array_add(audit->nodes, node);
+	}
+	audit->next = order->len ? (audit->next + audit->left) % order->len : 0;
+	timer_start(&audit->timer, 0);
+}
+
+/* ---- life ---- */
+
+struct audit *audit_new(struct sm *sm)
+{
+	struct audit *audit = g_new0(struct audit, 1);
+
+	audit->sm = sm;
+	audit->nodes = g_ptr_array_new();
+	g_queue_init(&audit->items);
+	timer_init(&audit->timer, sm->actor, on_timer);
+	return audit;
+}
+
+void audit_free(struct audit *audit)
+{
+	for (guint i = 0; i < audit->nodes->len; i++)
+		builder_release(audit->nodes->pdata[i]);
+	g_ptr_array_unref(audit->nodes);
+	g_queue_clear_full(&audit->items, g_free);
+	g_free(audit);
 }

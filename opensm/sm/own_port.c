@@ -79,7 +79,8 @@ static void on_watch(struct timer *timer)
 	const struct builder_port *own = sm->builder->sm_port;
 
 	own_port_watch(sm);
-	if (!sm->schedule.discovered || sweep_runs(sm) || !own || !own->num)
+	if (!sm->schedule.discovered || sm->schedule.inhibited || sweep_runs(sm) || !own ||
+	    !own->num)
 		return;
 	ask_port(sm);
 }

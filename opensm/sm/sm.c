@@ -43,6 +43,11 @@ static void on_descriptions_wanted(void *arg, uint64_t value)
 	descriptions_forget(arg);
 }
 
+static void on_audit_wanted(void *arg, uint64_t nodes)
+{
+	audit_want(arg, (uint32_t)nodes);
+}
+
 static void run_in_actor(struct sm *sm)
 {
 	struct vendor_client client = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
@@ -54,6 +59,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
+	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
 

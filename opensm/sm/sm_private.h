@@ -138,6 +138,7 @@ struct sm_request {
 	const struct builder_port *by; /* switch port before the CA that is asked; NULL: of others */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
+	uint64_t serial; /* of the last sweep when it was sent: of audit.c */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
 	uint8_t state;	 /* PortState that a Set asks for */
 	bool beyond;	 /* asks whoever is at the other end of the port's cable */
@@ -277,7 +278,8 @@ void audit_free(struct audit *audit);
 /* A Set was sent more than once: an old one may arrive yet. */
 void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
 		 uint16_t attribute, uint32_t block);
-void audit_sweep_ended(struct sm *sm);
+void audit_sweep_ended(struct sm *sm); /* before it is left */
+void audit_want(struct sm *sm, uint32_t nodes); /* all that is known of so many; 0: of all */
 /* fatal.c: whether the daemon has to end. */
 bool fatal_is_met(struct sm *sm);
 /* keys.c: M_Keys of requests. */

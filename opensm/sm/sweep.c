@@ -232,10 +232,10 @@ static void end_sweep(struct sm *sm)
 	if (!light && !sm->other_sm.is_master)
 		end_full(sm);
 	announce_done(sm);
+	audit_sweep_ended(sm);
 	leave_sweep(sm);
 	schedule->cancelled = 0;
 	table_reader_sweep_ended(sm, kind);
-	audit_sweep_ended(sm);
 	show(sm, "IDLE", 0, true);
 	if (sm->options->once && !light)
 		event_emit(&sm->context->bus, EVENT_FINISHED, schedule->up ? 0 : 1);

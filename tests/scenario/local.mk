@@ -8,7 +8,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_bringup tests/scenario/test_faults \
+scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_faults \
 	tests/scenario/test_options tests/scenario/test_routing tests/scenario/test_tables \
 	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
@@ -18,6 +18,8 @@ dist_check_SCRIPTS += tests/scenario/test_console.py tests/scenario/test_main.sh
 	tests/scenario/test_route_inputs.py
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_audit_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)

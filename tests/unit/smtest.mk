@@ -45,10 +45,10 @@ TESTS += tests/unit/test_key_ring
 tests_unit_test_key_ring_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_key_ring_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_link
-TESTS += tests/unit/test_link
-tests_unit_test_link_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_link_LDADD = $(LIBS_SM) $(CHECK_LIBS)
+check_PROGRAMS += tests/unit/test_port_wanted
+TESTS += tests/unit/test_port_wanted
+tests_unit_test_port_wanted_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_port_wanted_LDADD = $(LIBS_SM) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_policy
 TESTS += tests/unit/test_policy

@@ -238,6 +238,7 @@ static const char *const good_lines[] = {
 	"lidbalance",
 	"dump_conf",
 	"update_desc",
+	"audit all",
 	"dump_portguid host-1",
 	"path host-0 host-9",
 	"lft leaf-0-0",

@@ -42,7 +42,7 @@ static struct iba_port_info wanted(uint8_t force_link_speed_ext)
 	struct iba_port_info want;
 
 	options->force_link_speed_ext = force_link_speed_ext;
-	link_wanted(&sm, &near_ports[1], &want);
+	port_wanted(&sm, &near_ports[1], &want);
 	return want;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What is known is compared with the hardware: an entry that changed by itself is found, once. */
+#include <check.h>
+
+#include "core/counters.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+static struct scenario *up(const char *spec, const char *audit_nodes)
+{
+	struct scenario *s = scenario_new(spec, 1);
+
+	scenario_conf(s, audit_nodes);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	scenario_run_ms(s, 1000);
+	return s;
+}
+
+static struct counters *counted(struct scenario *s)
+{
+	return &daemon_context(s->daemon)->counters;
+}
+
+/* The switch forgets one entry, and tells nobody. */
+static void lose_entry(struct scenario *s, const char *name, uint16_t lid)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, scenario_node(s, name), &view);
+	((uint8_t *)(uintptr_t)view.lft)[lid] = 0xFF;
+}
+
+static void lose_entry_of_host(struct scenario *s)
+{
+	lose_entry(s, "spine-1-0", scenario_lid(s, scenario_node(s, "host-9")));
+	g_autofree char *wrong = scenario_violation(s);
+	scenario_expect(s, wrong != NULL);
+}
+
+START_TEST(audit_of_all)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_check_log(s, ", 0 differed", true);
+	/* 20 switches with a block and 5 ports, 16 hosts with a port; P_Key tables of 36. */
+	scenario_expect(s, counter_get(counted(s), audit_compared) >= 20 * 6 + 16 + 36);
+	lose_entry_of_host(s);
+	scenario_run_ms(s, 60000);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 0);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 1);
+	scenario_check(s);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* 36 nodes, 5 after each light sweep: all within 8 of these. */
+START_TEST(audit_in_idle_time)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 1\naudit_nodes 5\n");
+
+	lose_entry_of_host(s);
+	scenario_run_ms(s, 9000);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 1);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* Links that lose packets make for Sets by more than one try: each is looked at again, no more. */
+START_TEST(what_was_set_twice_is_read)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+	uint64_t compared;
+
+	scenario_expect(s, counter_get(counted(s), audit_compared) == 0);
+	sim_set_loss(s->sim, 0.1);
+	scenario_heavy_sweep(s, 60);
+	sim_node_set(s->sim, scenario_node(s, "spine-1-0"), false);
+	sim_node_set(s->sim, scenario_node(s, "spine-1-0"), true);
+	scenario_converge(s, 60);
+	sim_set_loss(s->sim, 0);
+	scenario_run_ms(s, 10000);
+	compared = counter_get(counted(s), audit_compared);
+	scenario_expect(s, compared > 0);
+	scenario_run_ms(s, 60000);
+	scenario_expect(s, counter_get(counted(s), audit_compared) == compared);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("audit");
+	TCase *tcase = tcase_create("audit");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, audit_of_all);
+	tcase_add_test(tcase, audit_in_idle_time);
+	tcase_add_test(tcase, what_was_set_twice_is_read);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
