@@ -50,7 +50,7 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
-	unsigned int links_lost; /* since the last light sweep */
+	unsigned int links_lost; /* that this sweep, and those cancelled before it, have met */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */
 	struct bucket provoked; /* sweeps that traps and the like may still cause */

@@ -168,7 +168,8 @@ static void end_full(struct sm *sm)
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
 		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
 	if (sm->schedule.links_lost > 1) /* traps of others may have been lost with them */
-		sm->schedule.reasons |= SWEEP_LIGHT;
+		sm->schedule.reasons |= SWEEP_TIMER;
+	sm->schedule.links_lost = 0;
 }
 
 /* Whether others than the operator can cause the sweep as often as they like. */
@@ -393,8 +394,6 @@ static void begin_sweep(struct sm *sm)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)
 		health_mark_due(sm);
-	if (kind == SWEEP_KIND_LIGHT)
-		schedule->links_lost = 0;
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	tell_begin(sm, kind);
 	run_steps(sm);

@@ -381,7 +381,7 @@ START_TEST(file_is_read_before_heavy_sweeps)
 	if (_i)
 		daemon_sweep(s->daemon, SWEEP_HEAVY); /* the operator's */
 	else
-		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_ERRORS);
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
 	scenario_run_ms(s, 1000);
 	ck_assert_uint_eq(subnet_timeout(s), 16);
 	scenario_check_log(s, "opensm.conf", true);
