@@ -129,7 +129,6 @@ void log_free(struct log *log)
 
 void log_set_flags(struct log *log, unsigned int flags)
 {
-	if (g_getenv("SCENARIO_LOG")) flags |= 0x0f;
 	atomic_store_explicit(&log->flags, flags, memory_order_relaxed);
 }
 

@@ -53,8 +53,8 @@ struct builder_port {
  *	   ^                                          |
  *	   +---- no cable leads to it any more -------+
  *
- * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors one of its
- * health (sm/health.c), its silence one of sm/silence.c, and how SMPs get there one of its reach (sm/reach.c).
+ * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors are one of
+ * sm/health.c, its silence of sm/silence.c, and how SMPs get there of sm/reach.c.
  */
 struct builder_node {
 	struct builder *builder; /* NULL: removed, but a request still points to it */
@@ -86,7 +86,7 @@ struct builder_node {
 		bool by_lid;	    /* tables lead from the SM to its LID and back */
 		uint8_t failures;   /* SMPs in a row that got through by directed route only */
 	} reach;
-	uint64_t mute_ns;	    /* when it was last found to be silent behind a link that is up */
+	uint64_t mute_ns; /* when it was last found to be silent behind a link that is up */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */
 	struct trust_table lft;	    /* entries of uint8_t, 64 a block */

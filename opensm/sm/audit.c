@@ -14,7 +14,7 @@
 
 #define OUTSTANDING_MAX 8
 #define QUEUE_MAX 65536		/* what is retried while as much waits is read by no audit */
-#define LATE_NS (1500 * NS_PER_MS) /* so late no packet arrives: LifeTimeValue and HOQLife are 1 s */
+#define LATE_NS (1500 * NS_PER_MS) /* none arrives so late: LifeTimeValue is 1 s */
 
 /* One SMP's worth. */
 struct item {

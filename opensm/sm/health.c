@@ -129,7 +129,7 @@ void health_sweep_ended(struct sm *sm)
 		       MIN(RETRY_FIRST_NS << MIN(sm->schedule.failures, 16u), RETRY_MAX_NS);
 	if (next != UINT64_MAX)
 		timer_start(&sm->retry, next - MIN(next, actor_now(sm->actor)));
-	else
+	else if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
 		timer_stop(&sm->retry);
 }
 

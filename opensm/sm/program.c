@@ -5,7 +5,7 @@
  * A switch is written when all switches are done by which the new routes lead from the SM to it,
  * and from it back. What is missing then for LID-routed SMPs are its own LID and its way back: so
  * the blocks with these two entries go first, by mixed or directed routes; the rest follows
- * LID-routed. Where the routes wait for each other in a ring, or lead nowhere, the nearest go first.
+ * LID-routed. Where routes wait for each other in a ring, or lead nowhere, the nearest go first.
  *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
  * was seen to hold a row is not compared with it again, until something is known of its table that

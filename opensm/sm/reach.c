@@ -35,8 +35,8 @@ static struct builder_port *forwards_to(const struct builder_node *node, uint16_
 }
 
 /*
- * Walks the tables from a switch to an endport, calling each(arg, switch) if that is not NULL; false
- * if they are not known to lead there.
+ * Walks the tables from a switch to an endport, calling each(switch) if that is not NULL; false if
+ * they are not known to lead there.
  */
 static bool walk(struct builder_node *from, const struct builder_port *to,
 		 void (*each)(struct builder_node *node))

@@ -198,7 +198,8 @@ static void log_silence(const struct sm_request *request)
 	if (!log_wants(request->sm->log, LOG_DEBUG, __FILE__))
 		return;
 	text = failure_text(request);
-	log_debug(request->sm->log, "%s port %u: %s", sm_node_name(request->node, name, sizeof(name)),
+	sm_node_name(request->node, name, sizeof(name));
+	log_debug(request->sm->log, "%s port %u: %s", name,
 		  request->port ? request->port->num : 0, text);
 }
 

@@ -307,7 +307,22 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 	return routing;
 }
 
-static void on_computed(struct message *message);
+/* Back on the sm actor. */
+static void on_computed(struct message *message)
+{
+	struct route_job *job = (struct route_job *)message;
+	struct sm *sm = job->sm;
+
+	if (job->serial != sm->sweep.serial) {
+		job_free(job);
+		return;
+	}
+	if (sm->routes->job)
+		job_free(sm->routes->job);
+	sm->routes->job = job;
+	sm->sweep.pending--;
+	sweep_advance(sm);
+}
 
 static void run_job(struct message *message)
 {
@@ -329,22 +344,6 @@ static void drop_job(struct message *message)
 }
 
 /* ---- on the sm actor ---- */
-
-static void on_computed(struct message *message)
-{
-	struct route_job *job = (struct route_job *)message;
-	struct sm *sm = job->sm;
-
-	if (job->serial != sm->sweep.serial) {
-		job_free(job);
-		return;
-	}
-	if (sm->routes->job)
-		job_free(sm->routes->job);
-	sm->routes->job = job;
-	sm->sweep.pending--;
-	sweep_advance(sm);
-}
 
 /* Files that say the same as those that the routes were made by count as these. */
 static struct route_files *files_now(struct sm *sm)

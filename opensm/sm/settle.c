@@ -125,13 +125,6 @@ enum step_result step_settle(struct sm *sm)
 	dropped = builder_prune(sm->builder);
 	if (dropped)
 		log_info(sm->log, "%u nodes are gone", dropped);
-	for (guint i = 0; i < sm->builder->switches->len; i++) {
-		struct builder_node *node = sm->builder->switches->pdata[i];
-		char name[SM_NAME_SIZE];
-		for (unsigned int num = 1; num <= node->info.num_ports; num++)
-			if (link_is_up(&node->ports[num]) && !node->ports[num].peer)
-				log_verbose(sm->log, "HOLE %s port %u state %u read %lu probed %lu sweep %lu sick %d", sm_node_name(node, name, sizeof(name)), num, node->ports[num].info.port_state, node->ports[num].read, node->ports[num].probed, sm->builder->sweep, node->health != NULL);
-	}
 	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
 	return STEP_NEXT;
 }

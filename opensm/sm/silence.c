@@ -22,7 +22,7 @@
 #include "sm/sm_private.h"
 
 #define INQUIRY_TRIES 2
-#define BELIEVED_NS (300 * NS_PER_MS) /* that long a node found to be mute is not looked into again */
+#define BELIEVED_NS (300 * NS_PER_MS) /* so long a mute node is not looked into again */
 #define WAYS_MAX 8		      /* that a request is sent */
 
 struct suspect {
@@ -149,8 +149,8 @@ static bool has_lost_link(const struct builder_node *node)
 }
 
 /*
- * All who answered say that their links to it are down, and it is silent: it is dead. What led to it
- * by others that are silent as well is not tried: if they come back, they tell of it.
+ * All who answered say that their links to it are down, and it is silent: it is dead. What led to
+ * it by others that are silent as well is not tried: if they come back, they tell of it.
  */
 static void give_up_links(struct builder_node *node)
 {

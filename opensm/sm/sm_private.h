@@ -19,7 +19,7 @@ enum step_result {
 	STEP_NEXT,  /* go on when every SMP of the step was answered or given up */
 	STEP_AGAIN, /* the same step again when no more than the slow SMPs are out */
 	STEP_LATER, /* the same step again whenever an SMP came back, or something was marked */
-	STEP_HEAVY, /* what is known of the subnet is no ground to go on from: a heavy sweep instead */
+	STEP_HEAVY, /* what is known of the subnet is not to be built on: a heavy sweep instead */
 	STEP_ABORT, /* end the sweep with an error */
 };
 
@@ -135,7 +135,7 @@ struct sm_request {
 	struct sm *sm;
 	struct builder_node *node; /* held */
 	struct builder_port *port; /* what it is about; NULL: the node */
-	const struct builder_port *by; /* switch port before the CA that is asked; NULL: of others */
+	const struct builder_port *by; /* switch port before the CA asked; NULL: of others */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
 	uint64_t serial; /* of the last sweep when it was sent: of audit.c */

@@ -147,9 +147,10 @@ static void end_well(struct sm *sm)
 {
 	const unsigned int whole = SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL;
 
-	sm->schedule.failures = 0;
-	if (sm->sweep.kind & whole)
+	if (sm->sweep.kind & whole) {
+		sm->schedule.failures = 0;
 		all_is_well(sm);
+	}
 	if (sm->sweep.kind & (whole | SWEEP_KIND_REROUTE) && !health_errors(sm))
 		announce_up(sm);
 }

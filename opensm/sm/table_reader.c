@@ -374,7 +374,8 @@ static void publish(struct table_reader *reader, unsigned int all_read)
 
 static void publish_due(struct timer *timer)
 {
-	struct table_reader *reader = (struct table_reader *)((char *)timer - offsetof(struct table_reader, publish));
+	size_t offset = offsetof(struct table_reader, publish);
+	struct table_reader *reader = (struct table_reader *)((char *)timer - offset);
 
 	publish(reader, reader->all_read);
 }

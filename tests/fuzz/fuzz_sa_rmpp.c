@@ -12,7 +12,7 @@
 
 #define STEPS_MAX 24
 #define MESSAGE_MAX 2048
-#define EXPIRY (8 * NS_PER_S) /* of transfers that nobody goes on with */
+#define EXPIRY (16 * NS_PER_S) /* of transfers that nobody goes on with: 6 tries of 2 s */
 
 struct server {
 	struct net net;

@@ -8,7 +8,8 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_faults \
+scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
+	tests/scenario/test_faults \
 	tests/scenario/test_options tests/scenario/test_routing tests/scenario/test_tables \
 	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)

@@ -234,9 +234,9 @@ static void no_guid(struct losses *losses)
 	smps = counter_get(&daemon_context(s->daemon)->counters, smp_sent) - smps;
 	report_at_most(&losses->report, "no-guid-sweeps", heavy_sweeps(s) - heavy, "heavy sweeps",
 		       0, NULL);
-	/* A light sweep asks each switch once; the sick host may cost a few more. */
+	/* A light sweep asks each switch once, the SM's own port is asked each second. */
 	report_at_most(&losses->report, "no-guid-smps", smps, "SMPs",
-		       NO_GUID_SWEEPS * (scenario_switches(s) + 4), NULL);
+		       NO_GUID_SWEEPS * (scenario_switches(s) + 4) + NO_GUID_S, NULL);
 	joins_with_no_guid(losses, s);
 	scenario_free(s);
 }

@@ -56,7 +56,6 @@ struct scenario *scenario_new_with(const char *spec, const struct sim_config *co
 	s->rt = runtime_new(mode);
 	s->text = g_string_new(NULL);
 	s->log = log_new_capture(s->text);
-	if (g_getenv("SCENARIO_LOG")) log_set_flags(s->log, 0x0f);
 	if (mode == RUNTIME_VIRTUAL)
 		log_set_clock(s->log, virtual_clock, s->rt);
 	s->sim = sim_new(s->rt, s->log, topology, config);
@@ -113,7 +112,7 @@ void scenario_fail(struct scenario *s, const char *format, ...)
 	const char *tail = s->text->str;
 	va_list args;
 
-	if (s->text->len > LOG_TAIL && !g_getenv("SCENARIO_LOG"))
+	if (s->text->len > LOG_TAIL)
 		tail = strchr(tail + s->text->len - LOG_TAIL, '\n') + 1;
 	fprintf(stderr, "--- end of the log ---\n%s--- FAILED at %.6f s: ", tail,
 		(double)runtime_now(s->rt) / (double)NS_PER_S);
