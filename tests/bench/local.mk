@@ -30,3 +30,7 @@ bench-route: opensm/osmroute/osmroute$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) 
 bench-outages: opensm/osmroute/osmroute$(EXEEXT)
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_outages.py $(BENCH_FLAGS)
 .PHONY: bench bench-route bench-outages
+
+# What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
+check_PROGRAMS += tests/bench/sweep_cost
+tests_bench_sweep_cost_LDADD = libscenario.a $(LIBS_OPENSM)

@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	struct report report = {0};
 
 	idle(&report, "idle", "0", 0);
-	/* A light sweep each 10 s; a second one for what follows it; the SM's own port each second. */
+	/* A light sweep each 10 s, what may follow it; the SM's own port each second. */
 	idle(&report, "idle-sweeps", "10", 2 * IDLE_S / 10 + IDLE_S);
 	memory(&report, n);
 	return report_close(&report);
