@@ -3,8 +3,9 @@
  * Forwarding tables read from the hardware: where nothing is known of a switch that holds something
  * (a restart, another SM before this one), and where what is known is in doubt.
  *
- * Tables are read from the SM outwards, of each switch first the blocks with the SM's LID and its
- * own: as they become known, more and more switches are reached by LID.
+ * As long as nothing is known of the tables, nobody knows who is reached by LID. A subnet that
+ * was set up before is likely to be so still, and reading does no harm: so here LIDs are tried, and
+ * who does not answer to his first block is asked for the rest by directed routes.
  */
 #include <string.h>
 
@@ -86,21 +87,28 @@ static void on_block_read(struct sm_request *request)
 	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
 
+static bool is_known(const struct builder_node *node, uint32_t block)
+{
+	return block > node->switch_info.linear_fdb_top / PER_BLOCK ||
+	       trust_is_blank(node, &node->lft, block) ||
+	       trust_get(node, &node->lft, block, BLOCK_BYTES);
+}
+
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
 {
 	struct sm_request *request;
 
-	if (block > node->switch_info.linear_fdb_top / PER_BLOCK ||
-	    block >= node->lft.n_blocks || trust_is_blank(node, &node->lft, block) ||
-	    trust_get(node, &node->lft, block, BLOCK_BYTES))
+	if (is_known(node, block))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
 	request->block = block;
+	request->by_likely_lid = true;
 	request->belief = true;
 	request->done = on_block_read;
 	sm_request_send(request);
 }
 
+/* The blocks with the SM's LID and its own: they tell whether it is reached by its LID. */
 static void read_first(struct sm *sm, struct builder_node *node)
 {
 	uint32_t of_sm = sm->builder->sm_port->lid / PER_BLOCK;
@@ -119,31 +127,14 @@ static void read_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 		read_block(sm, node, block);
 }
 
-static uint32_t last_layer(const struct fabric *fabric)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < fabric->n_switches; i++)
-		last = MAX(last, fabric->switches[i].hops);
-	return last;
-}
-
-/* Two rounds a distance from the SM. */
 enum step_result step_readback(struct sm *sm)
 {
-	uint32_t layer = sm->sweep.round / 2;
-	bool rest = sm->sweep.round % 2;
-
-	if (layer > last_layer(sm->fabric))
-		return STEP_NEXT;
 	builder_reach_changed(sm->builder);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		if (sm->fabric->switches[i].hops != layer)
-			continue;
-		if (rest)
+		if (sm->sweep.round)
 			read_rest(sm, sm_switch(sm, i), i);
 		else
 			read_first(sm, sm_switch(sm, i));
 	}
-	return STEP_AGAIN;
+	return sm->sweep.round ? STEP_NEXT : STEP_AGAIN;
 }

@@ -108,6 +108,16 @@ bool reach_by_lid(const struct sm *sm, struct builder_node *node)
 	return reach->by_lid;
 }
 
+uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
+{
+	const struct builder_port *port = &node->ports[0];
+
+	if (!builder_is_switch(node) || !has_its_lid(port) || !has_its_lid(sm->builder->sm_port) ||
+	    (node->reach.failures && node->reach.failed == sm->builder->sweep))
+		return 0;
+	return port->lid;
+}
+
 /* ---- routes ---- */
 
 /* Goes on from the end of a route through a port; false if it is too long. */

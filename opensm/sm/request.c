@@ -117,7 +117,11 @@ static bool find_route(struct sm_request *request)
 		return reach_beyond(sm, request->port, route);
 	if (request->port)
 		return reach_port(sm, request->port, route);
-	return reach_node(sm, request->node, route);
+	if (!reach_node(sm, request->node, route))
+		return false;
+	if (!route->lid && request->by_likely_lid)
+		route->lid = reach_likely_lid(sm, request->node);
+	return true;
 }
 
 static void on_done(struct mad_request *mad);

@@ -141,6 +141,7 @@ struct sm_request {
 	uint64_t serial; /* of the last sweep when it was sent: of audit.c */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
 	uint8_t state;	 /* PortState that a Set asks for */
+	bool by_likely_lid; /* by LID if nothing speaks against it, though tables are not known */
 	bool beyond;	 /* asks whoever is at the other end of the port's cable */
 	bool aside;	 /* of no sweep */
 	bool inquiry;	 /* of silence.c */
@@ -204,6 +205,8 @@ bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* Known tables lead from the SM to the node's LID and back. */
 bool reach_by_lid(const struct sm *sm, struct builder_node *node);
+/* The LID that a switch has kept, if no SMP to it was lost yet; 0: none. */
+uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node);
 /* An SMP was answered; fell_back: by the directed route, when the other had failed. */
 void reach_result(struct sm *sm, struct builder_node *node, bool fell_back);
 

@@ -15,9 +15,11 @@ static void row(struct scenario *s, const char *name, struct sim_counters before
 {
 	struct sim_counters now = scenario_counters(s);
 
-	printf("%-12s %8" PRIu64 " Gets %8" PRIu64 " Sets %6" PRIu64 " dropped %9.3f ms\n", name,
-	       now.gets - before.gets, now.sets - before.sets, now.dropped - before.dropped,
-	       (double)(runtime_now(s->rt) - start) / (double)NS_PER_MS);
+	printf("%-12s %8" PRIu64 " Gets %8" PRIu64 " Sets %6" PRIu64 " dropped %9.3f ms, %" PRIu64
+	       " retries since the start\n",
+	       name, now.gets - before.gets, now.sets - before.sets, now.dropped - before.dropped,
+	       (double)(runtime_now(s->rt) - start) / (double)NS_PER_MS,
+	       counter_get(&daemon_context(s->daemon)->counters, smp_retries));
 }
 
 struct waiting {
@@ -91,7 +93,6 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		config.sma_ns = strtoull(argv[3], NULL, 0);
 	s = scenario_new_with(argv[1], &config, RUNTIME_VIRTUAL);
-	scenario_option(s, "-n", "0");
 	scenario_option(s, "-s", "0");
 	if (argc > 2)
 		scenario_option(s, "-R", argv[2]);
