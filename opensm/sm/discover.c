@@ -479,7 +479,7 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 	if (far == port)
 		return false; /* a loopback plug */
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
-		builder_unlink(port); /* it is not who was there */
+		builder_lose_link(port); /* it is not who was there */
 		two_places(sm, port, far);
 		return false;
 	}
@@ -508,7 +508,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (port->peer && port->link_seen == request->sm->builder->sweep)
 		return; /* met from the other end meanwhile */
-	builder_unlink(port);
+	builder_lose_link(port);
 	if (request->unreachable) {
 		builder_mark(port->node);
 		return;
