@@ -404,9 +404,9 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(struct builder_port *port)
+static void ask_old_neighbour(const struct sm *sm, const struct builder_port *port)
 {
-	if (builder_is_switch(port->node))
+	if (builder_is_switch(port->node) || port == sm->builder->sm_port)
 		builder_mark(port->node);
 }
 
@@ -449,7 +449,7 @@ static void node_moved(struct sm *sm, struct builder_port *far)
 {
 	if (far->peer) {
 		lose_trust(sm, far->node, TRUST_MOVED);
-		ask_old_neighbour(far->peer);
+		ask_old_neighbour(sm, far->peer);
 		if (builder_is_switch(far->node) && far->node->seen == sm->builder->sweep)
 			builder_mark(far->node);
 	}
