@@ -444,14 +444,25 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
+/*
+ * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
+ * another one may have answered. So its cables are looked at again as if all had bounced.
+ */
+static void doubt_cables(const struct sm *sm, struct builder_node *node)
+{
+	if (!builder_is_switch(node) || node->seen != sm->builder->sweep)
+		return;
+	node->doubt_from = 0;
+	builder_mark(node);
+}
+
 /* A node that was met already is at another cable: what its ports said may be of another one. */
 static void node_moved(struct sm *sm, struct builder_port *far)
 {
 	if (far->peer) {
 		lose_trust(sm, far->node, TRUST_MOVED);
 		ask_old_neighbour(sm, far->peer);
-		if (builder_is_switch(far->node) && far->node->seen == sm->builder->sweep)
-			builder_mark(far->node);
+		doubt_cables(sm, far->node);
 	}
 	far->read = 0;
 }
@@ -487,6 +498,8 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		sm->sweep.switch_moved |= is_switch_end(port->peer) ||
 					  (far->peer && is_switch_end(far));
 		node_moved(sm, far);
+		if (port->peer)
+			doubt_cables(sm, port->peer->node);
 		builder_link(port, far);
 	}
 	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
