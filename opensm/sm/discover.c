@@ -61,6 +61,15 @@ static void probe(struct sm *sm, struct builder_port *port)
 	sm_request_send(request);
 }
 
+/* A cable was down, or is: traps of others that came by it were lost, so all are asked. */
+static void note_traps(struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+
+	sm->schedule.traps_lost |= builder_is_switch(port->node) && peer &&
+				   (builder_is_switch(peer->node) || peer == sm->builder->sm_port);
+}
+
 /*
  * The link of a port went down and up: what this sweep saw of its cable is old, and so is the other
  * end if that is a channel adapter's, which tells nothing by itself and may be another one.
@@ -69,6 +78,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
+	note_traps(sm, port);
 	port->probed = port->link_seen = 0;
 	port->node->check = true;
 	if (!peer || builder_is_switch(peer->node))
@@ -121,7 +131,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
-	sm->schedule.links_lost++;
+	note_traps(sm, port);
 	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
