@@ -200,18 +200,6 @@ void builder_unlink(struct builder_port *port)
 	port->peer = NULL;
 }
 
-void builder_link(struct builder_port *a, struct builder_port *b)
-{
-	if (a->peer == b)
-		return;
-	builder_unlink(a);
-	builder_unlink(b);
-	touch_end(a);
-	touch_end(b);
-	a->peer = b;
-	b->peer = a;
-}
-
 void builder_link_seen(struct builder_port *port)
 {
 	struct builder *builder = port->node->builder;
@@ -243,6 +231,18 @@ void builder_lose_link(struct builder_port *port)
 	builder_unlink(port);
 	forget_end(port);
 	forget_end(peer);
+}
+
+void builder_link(struct builder_port *a, struct builder_port *b)
+{
+	if (a->peer == b)
+		return;
+	builder_lose_link(a);
+	builder_lose_link(b);
+	touch_end(a);
+	touch_end(b);
+	a->peer = b;
+	b->peer = a;
 }
 
 /* Out of everything but the table of nodes, which owns it. */

@@ -14,6 +14,7 @@ void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_by
 		return;
 	table->bytes = g_realloc(table->bytes, n_blocks * block_bytes);
 	table->epochs = g_renew(uint32_t, table->epochs, n_blocks);
+	table->order = g_renew(uint64_t, table->order, n_blocks);
 	memset(table->epochs + table->n_blocks, 0,
 	       (n_blocks - table->n_blocks) * sizeof(*table->epochs));
 	table->n_blocks = n_blocks;
@@ -28,6 +29,7 @@ void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_tab
 	trust_reserve(table, block + 1, block_bytes);
 	memcpy(table->bytes + block * block_bytes, bytes, block_bytes);
 	table->epochs[block] = epoch;
+	table->order[block] = ++table->last;
 	table->equals = NULL;
 }
 
@@ -52,10 +54,16 @@ const void *trust_get(const struct builder_node *node, const struct trust_table 
 	return table->bytes + block * block_bytes;
 }
 
+bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other)
+{
+	return table->order[block] < table->order[other];
+}
+
 void trust_free(struct trust_table *table)
 {
 	g_free(table->bytes);
 	g_free(table->epochs);
+	g_free(table->order);
 	*table = (struct trust_table){0};
 }
 

@@ -34,6 +34,8 @@ enum trust_loss {
 struct trust_table {
 	uint8_t *bytes;	  /* host order per entry of the attribute; NULL until the first block */
 	uint32_t *epochs; /* of each block; 0: never read; UINT32_MAX: in doubt */
+	uint64_t *order;  /* of each block: the greater, the later it became known */
+	uint64_t last;	  /* of these */
 	uint32_t n_blocks;
 	const void *equals; /* all of it was seen to equal this, or NULL; see trust_equal */
 	uint32_t equals_epoch;
@@ -55,6 +57,8 @@ bool trust_is_blank(const struct builder_node *node, const struct trust_table *t
 /* NULL if the block is not known. */
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes);
+/* True if the one became known before the other: both are. */
+bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other);
 void trust_free(struct trust_table *table);
 
 /*

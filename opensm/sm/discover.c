@@ -61,6 +61,15 @@ static void probe(struct sm *sm, struct builder_port *port)
 	sm_request_send(request);
 }
 
+/* A cable was down, or is: traps of others that came by it were lost, so all are asked. */
+static void note_traps(struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+
+	sm->schedule.traps_lost |= builder_is_switch(port->node) && peer &&
+				   (builder_is_switch(peer->node) || peer == sm->builder->sm_port);
+}
+
 /*
  * The link of a port went down and up: what this sweep saw of its cable is old, and so is the other
  * end if that is a channel adapter's, which tells nothing by itself and may be another one.
@@ -69,6 +78,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
+	note_traps(sm, port);
 	port->probed = port->link_seen = 0;
 	port->node->check = true;
 	if (!peer || builder_is_switch(peer->node))
@@ -121,7 +131,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
-	sm->schedule.links_lost++;
+	note_traps(sm, port);
 	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
@@ -404,9 +414,9 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(struct builder_port *port)
+static void ask_old_neighbour(const struct sm *sm, const struct builder_port *port)
 {
-	if (builder_is_switch(port->node))
+	if (builder_is_switch(port->node) || port == sm->builder->sm_port)
 		builder_mark(port->node);
 }
 
@@ -444,14 +454,25 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
+/*
+ * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
+ * another one may have answered. So its cables are looked at again as if all had bounced.
+ */
+static void doubt_cables(const struct sm *sm, struct builder_node *node)
+{
+	if (!builder_is_switch(node) || node->seen != sm->builder->sweep)
+		return;
+	node->doubt_from = 0;
+	builder_mark(node);
+}
+
 /* A node that was met already is at another cable: what its ports said may be of another one. */
 static void node_moved(struct sm *sm, struct builder_port *far)
 {
 	if (far->peer) {
 		lose_trust(sm, far->node, TRUST_MOVED);
-		ask_old_neighbour(far->peer);
-		if (builder_is_switch(far->node) && far->node->seen == sm->builder->sweep)
-			builder_mark(far->node);
+		ask_old_neighbour(sm, far->peer);
+		doubt_cables(sm, far->node);
 	}
 	far->read = 0;
 }
@@ -479,7 +500,7 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 	if (far == port)
 		return false; /* a loopback plug */
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
-		builder_unlink(port); /* it is not who was there */
+		builder_lose_link(port); /* it is not who was there */
 		two_places(sm, port, far);
 		return false;
 	}
@@ -487,6 +508,8 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		sm->sweep.switch_moved |= is_switch_end(port->peer) ||
 					  (far->peer && is_switch_end(far));
 		node_moved(sm, far);
+		if (port->peer)
+			doubt_cables(sm, port->peer->node);
 		builder_link(port, far);
 	}
 	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
@@ -508,7 +531,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (port->peer && port->link_seen == request->sm->builder->sweep)
 		return; /* met from the other end meanwhile */
-	builder_unlink(port);
+	builder_lose_link(port);
 	if (request->unreachable) {
 		builder_mark(port->node);
 		return;

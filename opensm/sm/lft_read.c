@@ -36,20 +36,30 @@ static void on_compared(struct sm_request *request)
 	trust_lose(node, TRUST_OTHER_TABLES);
 }
 
-/* A known block that says something; its number of blocks if there is none. */
+/* Whether the block is known, and is not as after power-on. */
+static bool says_something(const struct builder_node *node, uint32_t block)
+{
+	const uint8_t *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
+
+	for (unsigned int i = 0; known && i < BLOCK_BYTES; i++)
+		if (known[i] != IBA_PORT_NONE)
+			return true;
+	return false;
+}
+
+/*
+ * Of the blocks that say something the one that is known longest: what was written since may have
+ * been written after the reset. The number of blocks if there is none.
+ */
 static uint32_t block_to_compare(const struct builder_node *node)
 {
-	static const struct iba_linear_forwarding_table unknown;
-	uint32_t block = 0;
+	uint32_t n = node->lft.n_blocks, oldest = n;
 
-	for (; block < node->lft.n_blocks; block++) {
-		const uint8_t *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
-
-		for (unsigned int i = 0; known && i < sizeof(unknown); i++)
-			if (known[i] != 0xFF)
-				return block;
-	}
-	return block;
+	for (uint32_t block = 0; block < n; block++)
+		if (says_something(node, block) &&
+		    (oldest == n || trust_is_older(&node->lft, block, oldest)))
+			oldest = block;
+	return oldest;
 }
 
 static void compare(struct sm *sm, struct builder_node *node)

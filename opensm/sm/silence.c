@@ -160,7 +160,7 @@ static void give_up_links(struct builder_node *node)
 		if (!peer || !builder_is_switch(peer->node))
 			continue;
 		builder_mark(peer->node);
-		builder_unlink(peer);
+		builder_lose_link(peer);
 	}
 }
 

@@ -50,7 +50,7 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
-	unsigned int links_lost; /* that this sweep, and those cancelled before it, have met */
+	bool traps_lost; /* this sweep, or one cancelled before it, met a cable that was down */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */
 	struct bucket provoked; /* sweeps that traps and the like may still cause */

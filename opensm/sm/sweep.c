@@ -168,9 +168,9 @@ static void end_full(struct sm *sm)
 		end_well(sm);
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
 		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
-	if (sm->schedule.links_lost > 1) /* traps of others may have been lost with them */
+	if (sm->schedule.traps_lost) /* of others, which have not been heard of */
 		sm->schedule.reasons |= SWEEP_TIMER;
-	sm->schedule.links_lost = 0;
+	sm->schedule.traps_lost = false;
 }
 
 /* Whether others than the operator can cause the sweep as often as they like. */

@@ -212,10 +212,19 @@ static char *check_published_port(const struct scenario *s, const struct fabric 
 			       lid, fabric->ports[found].lid);
 }
 
+/* A link that is up leads from the port to a node that the SM reaches. */
+static bool is_reached(const struct scenario *s, const bool *reached, unsigned int node,
+		       unsigned int port)
+{
+	unsigned int peer, peer_port;
+
+	return sim_link_up(s->sim, node, port) && sim_peer(s->sim, node, port, &peer, &peer_port) &&
+	       reached[peer];
+}
+
 static char *check_published_node(const struct scenario *s, const struct fabric *fabric,
 				  const bool *reached, unsigned int node)
 {
-	unsigned int peer, peer_port;
 	struct sim_node_view view;
 	char *wrong = NULL;
 
@@ -225,8 +234,7 @@ static char *check_published_node(const struct scenario *s, const struct fabric 
 	if (view.type == IBA_NODE_SWITCH)
 		return check_published_port(s, fabric, node, 0);
 	for (unsigned int p = 1; !wrong && p <= view.num_ports; p++)
-		if (sim_link_up(s->sim, node, p) && sim_peer(s->sim, node, p, &peer, &peer_port) &&
-		    reached[peer])
+		if (is_reached(s, reached, node, p))
 			wrong = check_published_port(s, fabric, node, p);
 	return wrong;
 }
@@ -256,7 +264,7 @@ char *scenario_published_violation(const struct scenario *s)
 /* ---- what the options say ---- */
 
 static char *check_options(const struct scenario *s, const struct options *options,
-			   unsigned int node)
+			   const bool *reached, unsigned int node)
 {
 	struct sim_node_view view;
 	unsigned int first, last;
@@ -271,7 +279,7 @@ static char *check_options(const struct scenario *s, const struct options *optio
 	for (unsigned int p = first; p <= last; p++) {
 		const struct iba_port_info *info = sim_port_info(s->sim, node, p);
 
-		if (p && info->port_state != IBA_PORT_ACTIVE)
+		if (p && !is_reached(s, reached, node, p))
 			continue;
 		if (info->m_key != options->m_key)
 			return g_strdup_printf("%s port %u: M_Key is 0x%" PRIx64
@@ -293,7 +301,7 @@ char *scenario_options_violation(const struct scenario *s)
 
 	for (unsigned int i = 0; !wrong && i < sim_nodes(s->sim); i++)
 		if (reached[i])
-			wrong = check_options(s, options, i);
+			wrong = check_options(s, options, reached, i);
 	options_unref(options);
 	return wrong;
 }

@@ -21,6 +21,7 @@ struct view {
 	uint8_t lmc;
 	unsigned int last_lid; /* the highest that has an owner */
 	uint16_t sm_lid;
+	struct subnet *subnet; /* as it is published; or NULL */
 };
 
 struct endport {
@@ -101,6 +102,7 @@ static void view_init(struct view *view, const struct scenario *s)
 	view->owner = g_new0(unsigned int, N_LIDS);
 	view->endports = g_array_new(FALSE, FALSE, sizeof(struct endport));
 	view->lmc = s->daemon ? option_lmc(s) : 0;
+	view->subnet = s->daemon ? slot_take(&daemon_context(s->daemon)->subnet) : NULL;
 	for (unsigned int i = 0; i < view->n_nodes; i++)
 		sim_node_view(s->sim, i, &view->nodes[i]);
 	reach(view);
@@ -112,6 +114,7 @@ static void view_clear(struct view *view)
 	g_free(view->nodes);
 	g_free(view->owner);
 	g_array_unref(view->endports);
+	subnet_unref(view->subnet);
 }
 
 static char *of_port(const struct view *view, unsigned int node, unsigned int port,
@@ -209,6 +212,24 @@ static char *check_endport(struct view *view, unsigned int number)
 
 /* ---- unicast ---- */
 
+/*
+ * Whether the routing that is published has no path from here to a switch, on purpose: one that
+ * promises freedom from deadlock may leave it out (route/engine.h).
+ */
+static bool is_left_out(const struct view *view, unsigned int node, uint16_t lid,
+			const struct endport *to)
+{
+	const struct subnet *subnet = view->subnet;
+	uint32_t here;
+
+	if (!subnet || !is_switch(view, to->node) || lid > subnet->routing->top ||
+	    !(subnet->routing->promises & ROUTE_DEADLOCK_FREE))
+		return false;
+	here = fabric_node_by_guid(subnet->fabric, view->nodes[node].node_guid);
+	return here != FABRIC_NONE &&
+	       subnet->routing->lft[subnet->fabric->nodes[here].sw][lid] == ROUTE_NO_PORT;
+}
+
 /* Follows the tables from a switch to a LID. */
 static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		  const struct endport *to)
@@ -222,6 +243,8 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		if (lid > view->nodes[node].switch_info->linear_fdb_top)
 			return of_port(view, node, 0, "LinearFDBTop",
 				       view->nodes[node].switch_info->linear_fdb_top, lid);
+		if (port == ROUTE_NO_PORT && is_left_out(view, node, lid, to))
+			return NULL;
 		if (port > view->nodes[node].num_ports ||
 		    !link_peer(view, node, port, &peer, &peer_port))
 			return g_strdup_printf("from %s to LID %u (%s): %s forwards to port %u",

@@ -282,6 +282,9 @@ static void swap_hosts(struct lasting *l)
 
 	if (!scenario_random(s, 6))
 		b = scenario_sm_node(s, &port_b);
+	/* An SM without a link has no subnet that could be right. */
+	if (b == scenario_sm_node(s, NULL) && !sim_link_up(s->sim, a, 1))
+		return;
 	if (a != b)
 		swap_ends(s, a, 1, b, port_b);
 }
