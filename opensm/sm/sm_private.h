@@ -50,7 +50,7 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
-	bool traps_lost; /* this sweep, or one cancelled before it, met a cable that was down */
+	bool traps_lost; /* a cable was met that was down, since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */
 	struct bucket provoked; /* sweeps that traps and the like may still cause */

@@ -37,6 +37,8 @@ enum {
  */
 #define SETTLE_NS (10 * NS_PER_MS)
 #define SETTLE_QUIET_NS NS_PER_MS
+/* When switches are asked whether a trap of theirs was lost with a cable. */
+#define FOLLOW_NS NS_PER_S
 /* A storm of traps makes no more sweeps than this. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
@@ -80,6 +82,8 @@ static void start_interval(struct sm *sm)
 		delay = RETRY_MAX_NS;
 	else if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, RETRY_MAX_NS);
+	if (sm->schedule.traps_lost) /* of others, which have not been heard of */
+		delay = delay ? MIN(delay, FOLLOW_NS) : FOLLOW_NS;
 	if (delay)
 		timer_start(&sm->schedule.interval, delay);
 }
@@ -168,9 +172,6 @@ static void end_full(struct sm *sm)
 		end_well(sm);
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
 		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
-	if (sm->schedule.traps_lost) /* of others, which have not been heard of */
-		sm->schedule.reasons |= SWEEP_TIMER;
-	sm->schedule.traps_lost = false;
 }
 
 /* Whether others than the operator can cause the sweep as often as they like. */
@@ -395,6 +396,8 @@ static void begin_sweep(struct sm *sm)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)
 		health_mark_due(sm);
+	if (kind == SWEEP_KIND_LIGHT)
+		schedule->traps_lost = false;
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	tell_begin(sm, kind);
 	run_steps(sm);
