@@ -12,15 +12,36 @@
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 64
+#define MFT_POSITIONS 16 /* blocks of one range of MLIDs */
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 
 /* ---- comparing ---- */
 
+/* A table that a reset clears. */
+struct cleared {
+	uint16_t attribute;
+	const struct wire_type *type;
+	uint8_t octet; /* that all of it is then */
+};
+
+static const struct cleared lft = {
+	IBA_ATTR_LINEAR_FORWARDING_TABLE, &iba_linear_forwarding_table_type, IBA_PORT_NONE};
+static const struct cleared mft = {
+	IBA_ATTR_MULTICAST_FORWARDING_TABLE, &iba_multicast_forwarding_table_type, 0};
+
+static const struct trust_table *table_of(const struct builder_node *node,
+					  const struct cleared *what)
+{
+	return what == &mft ? &node->mft : &node->lft;
+}
+
 static void on_compared(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
-	const void *known = trust_get(node, &node->lft, request->block, BLOCK_BYTES);
-	struct iba_linear_forwarding_table now;
+	const struct cleared *what = request->mad.arg;
+	const void *known =
+		trust_get(node, table_of(node, what), request->block, what->type->size);
+	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
 	char name[SM_NAME_SIZE];
 
 	if (!sm_request_ok(request)) {
@@ -28,8 +49,8 @@ static void on_compared(struct sm_request *request)
 		sm_request_failed(request);
 		return;
 	}
-	wire_decode(&iba_linear_forwarding_table_type, request->mad.data, &now);
-	if (!known || !memcmp(known, &now, sizeof(now)))
+	wire_decode(what->type, request->mad.data, now);
+	if (!known || !memcmp(known, now, what->type->size))
 		return;
 	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
 		 sm_node_name(node, name, sizeof(name)));
@@ -37,12 +58,13 @@ static void on_compared(struct sm_request *request)
 }
 
 /* Whether the block is known, and is not as after power-on. */
-static bool says_something(const struct builder_node *node, uint32_t block)
+static bool says_something(const struct builder_node *node, const struct cleared *what,
+			   uint32_t block)
 {
-	const uint8_t *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
+	const uint8_t *known = trust_get(node, table_of(node, what), block, what->type->size);
 
-	for (unsigned int i = 0; known && i < BLOCK_BYTES; i++)
-		if (known[i] != IBA_PORT_NONE)
+	for (size_t i = 0; known && i < what->type->size; i++)
+		if (known[i] != what->octet)
 			return true;
 	return false;
 }
@@ -51,27 +73,30 @@ static bool says_something(const struct builder_node *node, uint32_t block)
  * Of the blocks that say something the one that is known longest: what was written since may have
  * been written after the reset. The number of blocks if there is none.
  */
-static uint32_t block_to_compare(const struct builder_node *node)
+static uint32_t block_to_compare(const struct builder_node *node, const struct cleared *what)
 {
-	uint32_t n = node->lft.n_blocks, oldest = n;
+	const struct trust_table *table = table_of(node, what);
+	uint32_t n = table->n_blocks, oldest = n;
 
 	for (uint32_t block = 0; block < n; block++)
-		if (says_something(node, block) &&
-		    (oldest == n || trust_is_older(&node->lft, block, oldest)))
+		if (says_something(node, what, block) &&
+		    (oldest == n || trust_is_older(table, block, oldest)))
 			oldest = block;
 	return oldest;
 }
 
-static void compare(struct sm *sm, struct builder_node *node)
+static void compare(struct sm *sm, struct builder_node *node, const struct cleared *what)
 {
-	uint32_t block = block_to_compare(node);
+	uint32_t block = block_to_compare(node, what), modifier = block;
 	struct sm_request *request;
 
-	node->check = false;
-	if (block >= node->lft.n_blocks)
+	if (block >= table_of(node, what)->n_blocks)
 		return;
-	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
+	if (what == &mft)
+		modifier = block / MFT_POSITIONS | block % MFT_POSITIONS << 28;
+	request = sm_request_new(sm, node, IBA_METHOD_GET, what->attribute, modifier);
 	request->block = block;
+	request->mad.arg = (void *)(uintptr_t)what;
 	request->done = on_compared;
 	sm_request_send(request);
 }
@@ -83,8 +108,11 @@ enum step_result step_compare(struct sm *sm)
 	for (guint i = 0; i < switches->len; i++) {
 		struct builder_node *node = switches->pdata[i];
 
-		if (node->check)
-			compare(sm, node);
+		if (!node->check)
+			continue;
+		node->check = false;
+		compare(sm, node, &lft);
+		compare(sm, node, &mft);
 	}
 	return STEP_NEXT;
 }

@@ -228,7 +228,7 @@ START_TEST(link_lost_in_few_mads)
 {
 	const unsigned int infos = 2 * (1 + 9); /* SwitchInfo, PortInfo of all ports */
 	const unsigned int neighbour = 1, states = 2 * 2, trees = 6;
-	const unsigned int reset = 1, calm = 1; /* one LFT block, and SwitchInfo at the end */
+	const unsigned int reset = 2, calm = 1; /* LFT and MFT block, and SwitchInfo at the end */
 	const unsigned int own = 2; /* who is at the other end of the SM's port, and its state */
 	unsigned int node, port;
 	struct requests asked;
