@@ -3,17 +3,17 @@
  * Belief against hardware. Between sweeps, what is known of tables and ports is read back and
  * compared. What differs is told, counted, and put right by a sweep.
  *
- * Read back are, a while after it was set, whatever had to be set by more than one try: an early
- * try may still have been on its way, and have arrived after something newer; and, when the
- * operator wants it (console command audit, option audit_nodes), all that is known of one node
- * after the other.
+ * Read back are, a while after it, whatever a Set was about of which not every try was answered: one
+ * may still have been on its way, and have arrived after something newer; and, when the operator
+ * wants it (console command audit, option audit_nodes), all that is known of one node after the
+ * other.
  */
 #include <string.h>
 
 #include "sm/sm_private.h"
 
 #define OUTSTANDING_MAX 8
-#define QUEUE_MAX 65536		/* what is retried while as much waits is read by no audit */
+#define QUEUE_MAX 65536		/* Sets in doubt: more are not read back */
 #define LATE_NS (1500 * NS_PER_MS) /* none arrives so late: LifeTimeValue is 1 s */
 
 /* One SMP's worth. */
@@ -27,7 +27,8 @@ struct item {
 
 struct audit {
 	struct sm *sm;
-	GQueue items; /* of g_new, by due_ns */
+	GQueue doubted; /* struct item by due_ns: Sets with tries that got no answer */
+	GQueue wanted;	/* struct item: of the operator's audit */
 	unsigned int out;
 	GPtrArray *nodes; /* held: that the operator's audit has yet to look at, the last first */
 	uint32_t left;	  /* nodes of the operator's audit that runs */
@@ -40,23 +41,27 @@ static void advance(struct sm *sm);
 
 /* ---- what is read ---- */
 
-static void add(struct audit *audit, const struct builder_node *node, uint8_t port,
-		uint16_t attribute, uint32_t block, uint64_t due_ns)
+static void add(GQueue *items, const struct builder_node *node, uint8_t port, uint16_t attribute,
+		uint32_t block, uint64_t due_ns)
 {
-	struct item *item;
+	struct item *item = g_new(struct item, 1);
 
-	if (audit->items.length >= QUEUE_MAX)
-		return;
-	item = g_new(struct item, 1);
 	*item = (struct item){node->guid, due_ns, block, attribute, port};
-	g_queue_push_tail(&audit->items, item);
+	g_queue_push_tail(items, item);
 }
 
-void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
-		 uint16_t attribute, uint32_t block)
+void audit_set(const struct sm_request *request)
 {
-	add(sm->audit, node, port ? port->num : 0, attribute, block,
-	    actor_now(sm->actor) + LATE_NS);
+	struct sm *sm = request->sm;
+	unsigned int answered = request->mad.result == MAD_OK || request->mad.result == MAD_STATUS;
+
+	if (request->tries <= answered || !request->node->builder ||
+	    sm->audit->doubted.length >= QUEUE_MAX)
+		return;
+	add(&sm->audit->doubted, request->node, request->port ? request->port->num : 0,
+	    request->mad.attribute, request->block, actor_now(sm->actor) + LATE_NS);
+	if (!timer_running(&sm->audit->timer))
+		timer_start(&sm->audit->timer, LATE_NS);
 }
 
 static struct trust_table *table_of(struct builder_node *node, const struct item *item)
@@ -91,7 +96,7 @@ static void add_table(struct audit *audit, struct builder_node *node, uint8_t po
 
 	for (uint32_t block = 0; block < table->n_blocks; block++)
 		if (trust_get(node, table, block, type_of(attribute)->size))
-			add(audit, node, port, attribute, block, 0);
+			add(&audit->wanted, node, port, attribute, block, 0);
 }
 
 static void add_node(struct audit *audit, struct builder_node *node)
@@ -101,7 +106,7 @@ static void add_node(struct audit *audit, struct builder_node *node)
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_P_KEY_TABLE);
 		if (node->ports[num].known)
-			add(audit, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
+			add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
 	}
 }
 
@@ -150,6 +155,20 @@ static void compare_port(struct sm_request *request, const struct item *item)
 	differs(request->sm, request->node, item);
 }
 
+static void compare_switch(struct sm_request *request, const struct item *item)
+{
+	const struct iba_switch_info *known = &request->node->switch_info;
+	struct iba_switch_info now;
+
+	wire_decode(&iba_switch_info_type, request->mad.data, &now);
+	if (now.linear_fdb_top == known->linear_fdb_top &&
+	    now.multicast_fdb_top == known->multicast_fdb_top &&
+	    now.life_time_value == known->life_time_value && !now.port_state_change)
+		return;
+	builder_mark(request->node);
+	differs(request->sm, request->node, item);
+}
+
 static void compare_block(struct sm_request *request, const struct item *item)
 {
 	const struct wire_type *type = type_of(item->attribute);
@@ -175,11 +194,13 @@ static void on_read(struct sm_request *request)
 	if (!request->node->builder || !sm_request_ok(request)) {
 		g_free(item); /* who is silent, or gone, is the business of sweeps */
 	} else if (sweep_runs(sm) || request->serial != sm->sweep.serial) {
-		g_queue_push_tail(&sm->audit->items, item); /* it may have been written since */
+		g_queue_push_tail(&sm->audit->wanted, item); /* it may have been written since */
 	} else {
 		counter_inc(&sm->context->counters, audit_compared);
 		if (item->attribute == IBA_ATTR_PORT_INFO)
 			compare_port(request, item);
+		else if (item->attribute == IBA_ATTR_SWITCH_INFO)
+			compare_switch(request, item);
 		else
 			compare_block(request, item);
 		g_free(item);
@@ -249,28 +270,34 @@ static void tell_end(struct audit *audit)
 		 counter_get(counters, audit_differed) - audit->differed);
 }
 
+/* What is next to be read; NULL if nothing is now. */
+static struct item *take_item(struct audit *audit, uint64_t now)
+{
+	const struct item *doubted = g_queue_peek_head(&audit->doubted);
+
+	if (doubted && doubted->due_ns <= now)
+		return g_queue_pop_head(&audit->doubted);
+	while (!audit->wanted.length && next_node(audit))
+		;
+	return g_queue_pop_head(&audit->wanted);
+}
+
 static void advance(struct sm *sm)
 {
 	struct audit *audit = sm->audit;
 	uint64_t now = actor_now(sm->actor);
+	const struct item *doubted;
+	struct item *item;
 
 	if (sweep_runs(sm) || !sm->schedule.discovered)
 		return;
-	while (audit->out < OUTSTANDING_MAX) {
-		const struct item *next = g_queue_peek_head(&audit->items);
-
-		if (next && next->due_ns <= now)
-			read_back(sm, g_queue_pop_head(&audit->items));
-		else if (!next_node(audit))
-			break;
-	}
-	if (audit->left && !audit->out && !audit->nodes->len)
+	while (audit->out < OUTSTANDING_MAX && (item = take_item(audit, now)))
+		read_back(sm, item);
+	if (audit->left && !audit->out)
 		tell_end(audit);
-	if (audit->items.length && !audit->out) {
-		const struct item *next = g_queue_peek_head(&audit->items);
-
-		timer_start(&audit->timer, next->due_ns - MIN(next->due_ns, now));
-	}
+	doubted = g_queue_peek_head(&audit->doubted);
+	if (doubted && !audit->out)
+		timer_start(&audit->timer, doubted->due_ns - MIN(doubted->due_ns, now));
 }
 
 static void on_timer(struct timer *timer)
@@ -317,7 +344,8 @@ struct audit *audit_new(struct sm *sm)
 
 	audit->sm = sm;
 	audit->nodes = g_ptr_array_new();
-	g_queue_init(&audit->items);
+	g_queue_init(&audit->doubted);
+	g_queue_init(&audit->wanted);
 	timer_init(&audit->timer, sm->actor, on_timer);
 	return audit;
 }
@@ -327,6 +355,7 @@ void audit_free(struct audit *audit)
 	for (guint i = 0; i < audit->nodes->len; i++)
 		builder_release(audit->nodes->pdata[i]);
 	g_ptr_array_unref(audit->nodes);
-	g_queue_clear_full(&audit->items, g_free);
+	g_queue_clear_full(&audit->doubted, g_free);
+	g_queue_clear_full(&audit->wanted, g_free);
 	g_free(audit);
 }

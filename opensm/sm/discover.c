@@ -127,7 +127,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
-	port->silent = 0;
+	port->silent = false;
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
@@ -497,8 +497,10 @@ static bool moved_meanwhile(const struct sm *sm, struct builder_port *far)
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	if (far == port)
-		return false; /* a loopback plug */
+	if (far == port) { /* a loopback plug */
+		builder_lose_link(port);
+		return false;
+	}
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
 		builder_lose_link(port); /* it is not who was there */
 		two_places(sm, port, far);
@@ -536,7 +538,7 @@ static void nobody_there(const struct sm_request *request)
 		builder_mark(port->node);
 		return;
 	}
-	port->silent = 1;
+	port->silent = true;
 	health_leave_out(request->sm, port->node, "nobody answers behind port %u", port->num);
 }
 
@@ -551,10 +553,12 @@ static void on_node_info(struct sm_request *request)
 		nobody_there(request);
 		return;
 	}
-	request->port->silent = 0;
+	request->port->silent = false;
 	node = node_answered(request, &info);
-	if (!node)
+	if (!node) {
+		builder_lose_link(request->port); /* it is not who was there */
 		return;
+	}
 	far = &node->ports[info.local_port_num];
 	if (!join(sm, request->port, far))
 		return;

@@ -41,6 +41,7 @@ void sm_problem(struct sm *sm, const char *format, ...)
 	g_autofree char *text = NULL;
 
 	sm->sweep.errors++;
+	sm->sweep.problems++;
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
 	va_end(args);
@@ -110,6 +111,26 @@ static void discharge(struct sm *sm, guint i)
 	builder_release(node);
 }
 
+/* When errors that no node caused are tried again. */
+static uint64_t back_off(const struct sm *sm)
+{
+	return actor_now(sm->actor) +
+	       MIN(RETRY_FIRST_NS << MIN(sm->schedule.failures, 16u), RETRY_MAX_NS);
+}
+
+/* While there is no subnet to look at sweep.c tells when to look for one. */
+static void start_retry(struct sm *sm, uint64_t when)
+{
+	uint64_t now = actor_now(sm->actor);
+
+	if (sm->other_sm.is_master || !sm->schedule.discovered)
+		timer_stop(&sm->retry);
+	else if (when != UINT64_MAX)
+		timer_start(&sm->retry, when - MIN(when, now));
+	else if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
+		timer_stop(&sm->retry);
+}
+
 void health_sweep_ended(struct sm *sm)
 {
 	uint64_t next = UINT64_MAX;
@@ -124,13 +145,11 @@ void health_sweep_ended(struct sm *sm)
 		else
 			next = MIN(next, health->retry_ns);
 	}
-	if (next == UINT64_MAX && sm->sweep.errors) /* errors of nobody */
-		next = actor_now(sm->actor) +
-		       MIN(RETRY_FIRST_NS << MIN(sm->schedule.failures, 16u), RETRY_MAX_NS);
-	if (next != UINT64_MAX)
-		timer_start(&sm->retry, next - MIN(next, actor_now(sm->actor)));
-	else if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
-		timer_stop(&sm->retry);
+	if (sm->sweep.problems)
+		next = MIN(next, back_off(sm));
+	if (sm->sweep.errors)
+		next = MAX(next, actor_now(sm->actor) + RETRY_FIRST_NS);
+	start_retry(sm, next);
 }
 
 unsigned int health_errors(const struct sm *sm)

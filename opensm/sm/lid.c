@@ -39,6 +39,7 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 		builder_reach_changed(sm->builder);
 	port->lid = planned->lid;
 	port->lmc = planned->lmc;
+	sm->lids.changing |= port->info.lid && port->info.lid != port->lid;
 	sm->lids.short_of |= planned->duplicate;
 	sm->lids.duplicate_guids |= planned->duplicate;
 	if (planned->duplicate)
@@ -145,7 +146,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	sm->lids.arrivals = sm->builder->arrivals;
 	sm->lids.last = plan.last;
 	sm->lids.short_of = plan.without != 0;
-	sm->lids.duplicate_guids = false;
+	sm->lids.duplicate_guids = sm->lids.changing = false;
 	for (guint i = 0; i < ports->len; i++)
 		apply(sm, ports->pdata[i], &plan.ports[i]);
 	if (plan.without)

@@ -31,7 +31,7 @@ static void on_silent_port(struct sm_request *request)
 {
 	if (!sm_request_ok(request))
 		return;
-	request->port->silent = 0;
+	request->port->silent = false;
 	mark(request->node, request->sm);
 }
 

@@ -135,6 +135,7 @@ static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
 
 	if (!room)
 		return; /* it forwards no multicast */
+	trust_reserve(&node->mft, mft->blocks * POSITIONS, BLOCK_BYTES);
 	write_top(sm, node);
 	for (uint32_t block = 0; block < MIN(mft->blocks, room); block++)
 		for (uint32_t position = 0; position < positions; position++)
@@ -194,22 +195,26 @@ static void read_tables(struct sm *sm, uint32_t blocks)
 	}
 }
 
+/* What is read in the first round is of the groups that the second one writes. */
 enum step_result step_multicast(struct sm *sm)
 {
-	struct mc_groups *groups = slot_take(&sm->context->groups);
-	enum step_result result = STEP_NEXT;
+	const struct mc_groups *groups;
 	uint32_t blocks;
 
-	if (groups && sm->fabric && sm->routing && !sm->options->disable_multicast) {
-		if (groups->n)
-			sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
-		blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
-		result = sm->sweep.round ? STEP_NEXT : STEP_AGAIN;
-		if (sm->sweep.round)
-			write_tables(sm, groups, blocks);
-		else
-			read_tables(sm, blocks);
+	if (!sm->sweep.round) {
+		mc_groups_unref(sm->groups);
+		sm->groups = slot_take(&sm->context->groups);
 	}
-	mc_groups_unref(groups); /* before the SA was heard from there is nothing to write */
-	return result;
+	groups = sm->groups; /* before the SA was heard from there is nothing to write */
+	if (!groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
+		return STEP_NEXT;
+	if (groups->n)
+		sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
+	blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
+	if (!sm->sweep.round) {
+		read_tables(sm, blocks);
+		return STEP_AGAIN;
+	}
+	write_tables(sm, groups, blocks);
+	return STEP_NEXT;
 }

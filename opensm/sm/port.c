@@ -182,11 +182,9 @@ static void on_set(struct sm_request *request)
 {
 	bool late = request->mad.serial != request->sm->sweep.serial;
 
+	audit_set(request);
 	if (sm_request_ok(request)) {
 		store_info(request);
-		if (request->tries > 1)
-			audit_again(request->sm, request->node, request->port, IBA_ATTR_PORT_INFO,
-				    0);
 	} else if (late) {
 		doubt_port(request);
 	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {

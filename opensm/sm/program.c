@@ -111,10 +111,14 @@ static void on_switch_info_set(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
+	audit_set(request);
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
 		builder_reach_changed(node->builder);
 		builder_switch_info_set(node);
+		if (node->switch_info.linear_fdb_top != node->top_sent)
+			health_fault(request->sm, node, "it does not take LinearFDBTop 0x%04x",
+				     node->top_sent);
 		return;
 	}
 	if (request->mad.serial == request->sm->sweep.serial)

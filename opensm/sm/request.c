@@ -98,10 +98,8 @@ void sm_block_written(struct sm_request *request, struct trust_table *table,
 	} else if (digest(request->mad.data) != request->sent) {
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
-	} else if (request->tries > 1) {
-		audit_again(request->sm, request->node, request->port, request->mad.attribute,
-			    request->block);
 	}
+	audit_set(request);
 }
 
 /* ---- sending ---- */
@@ -125,6 +123,15 @@ static bool find_route(struct sm_request *request)
 }
 
 static void on_done(struct mad_request *mad);
+
+/* At the end of the daemon. */
+static void drop(struct message *message)
+{
+	struct sm_request *request = (struct sm_request *)message;
+
+	builder_release(request->node);
+	g_free(request);
+}
 
 static void run_unreachable(struct message *message)
 {
@@ -277,6 +284,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->mad.modifier = modifier;
 	request->mad.owner = sm->actor;
 	request->mad.done = on_done;
+	request->mad.message.drop = drop;
 	return request;
 }
 

@@ -16,7 +16,7 @@ static void mark_neighbours(const struct builder_node *node)
 	}
 }
 
-/* Between steps only: no request points to a node then. */
+/* Between steps only: discovery is not in the midst of them then. */
 static void drop_gone(struct sm *sm)
 {
 	g_autoptr(GPtrArray) gone = g_ptr_array_new();

@@ -32,6 +32,7 @@ struct suspect {
 	unsigned int out;	     /* inquiries */
 	bool cut;		     /* a link to it was found DOWN */
 	bool seen_up;		     /* another one was found to be up */
+	bool seen_down;		     /* an answer said so since it is silent */
 	bool asked_all;		     /* its neighbours, too */
 };
 
@@ -102,7 +103,7 @@ static void on_inquiry(struct sm_request *request)
 		if (suspect && link_is_up(request->port))
 			suspect->seen_up = true;
 		else if (suspect)
-			suspect->cut = true;
+			suspect->cut = suspect->seen_down = true;
 	} else if (suspect && request->mad.result == MAD_TIMEOUT && request->port == suspect->by &&
 		   !request->node->suspect && !silence_is_mute(sm, request->node)) {
 		suspect_new(sm, request->node);
@@ -184,7 +185,7 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	}
 	if (waits(suspect))
 		return false;
-	if (suspect->cut && suspect->asked_all && !suspect->seen_up) {
+	if (suspect->seen_down && suspect->asked_all && !suspect->seen_up) {
 		give_up_links(suspect->node);
 		find_ways(sm);
 	}

@@ -127,8 +127,9 @@ void sm_stop(struct sm *sm)
 
 void sm_free(struct sm *sm)
 {
-	actor_free(sm->actor);
+	sm->sweep.serial++; /* what is out now is late */
 	silence_forget(sm);
+	actor_free(sm->actor);
 	g_ptr_array_unref(sm->suspects);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
@@ -139,6 +140,7 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
+	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);

@@ -36,6 +36,7 @@ struct sweep {
 	unsigned int pending; /* SMPs and jobs of this sweep that are out */
 	unsigned int slow;    /* of these: to nodes that did not answer at first (silence.c) */
 	unsigned int errors;
+	unsigned int problems; /* of these: of no node */
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	uint64_t started_ns, step_started_ns;
@@ -73,6 +74,7 @@ struct lid_state {
 	bool short_of;	   /* not every endport got LIDs of its own */
 	bool assigned;	   /* they were assigned since the start: reassign_lids is done */
 	bool duplicate_guids; /* two endports with one GUID were met then */
+	bool changing;	      /* some endport carries a LID that is not its own any more */
 };
 
 struct routes;	     /* routing.c */
@@ -99,6 +101,7 @@ struct sm {
 	struct routing *routing;
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
+	struct mc_groups *groups;  /* whose trees are programmed */
 	uint16_t mlid_top;	   /* highest MLID ever programmed */
 
 	struct sweep sweep;
@@ -149,7 +152,7 @@ struct sm_request {
 	bool reread;	 /* part of reading its node, which is to be read again if it is lost */
 	bool slow;	 /* counted in sweep.slow */
 	bool in_earnest; /* silence.c has no objection: all tries */
-	bool unreachable;
+	bool unreachable; /* there was no way when it was to be sent */
 	bool other_key;	 /* it was sent again with another M_Key */
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */
@@ -205,7 +208,7 @@ bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* Known tables lead from the SM to the node's LID and back. */
 bool reach_by_lid(const struct sm *sm, struct builder_node *node);
-/* The LID that a switch has kept, if no SMP to it was lost yet; 0: none. */
+/* The LID of a switch, if all kept theirs and no SMP to it was lost yet; 0: none. */
 uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node);
 /* An SMP was answered; fell_back: by the directed route, when the other had failed. */
 void reach_result(struct sm *sm, struct builder_node *node, bool fell_back);
@@ -278,9 +281,8 @@ void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind);
 /* audit.c: blocks are read back between sweeps and compared with what is known of them. */
 struct audit *audit_new(struct sm *sm);
 void audit_free(struct audit *audit);
-/* A Set was sent more than once: an old one may arrive yet. */
-void audit_again(struct sm *sm, struct builder_node *node, const struct builder_port *port,
-		 uint16_t attribute, uint32_t block);
+/* A Set is over: if one of its tries got no answer, it may arrive yet. */
+void audit_set(const struct sm_request *request);
 void audit_sweep_ended(struct sm *sm); /* before it is left */
 void audit_want(struct sm *sm, uint32_t nodes); /* all that is known of so many; 0: of all */
 /* fatal.c: whether the daemon has to end. */

@@ -82,7 +82,7 @@ static void start_interval(struct sm *sm)
 		delay = RETRY_MAX_NS;
 	else if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, RETRY_MAX_NS);
-	if (sm->schedule.traps_lost) /* of others, which have not been heard of */
+	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
 		delay = delay ? MIN(delay, FOLLOW_NS) : FOLLOW_NS;
 	if (delay)
 		timer_start(&sm->schedule.interval, delay);
