@@ -45,6 +45,12 @@ static void ask_neighbour(struct sm *sm)
 	sm_request_send(request);
 }
 
+/* Its link is up, and the last sweep lost who is at the other end. */
+static bool leads_nowhere(const struct builder_port *own)
+{
+	return link_is_up(own) && !own->peer;
+}
+
 static void on_port_info(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -54,7 +60,7 @@ static void on_port_info(struct sm_request *request)
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.port_state == own->info.port_state)
+	if (info.port_state == own->info.port_state && !leads_nowhere(own))
 		return;
 	builder_mark(own->node);
 	if (own->peer)

@@ -212,17 +212,28 @@ static char *check_endport(struct view *view, unsigned int number)
 
 /* ---- unicast ---- */
 
+static bool has_hosts(const struct view *view, unsigned int node)
+{
+	unsigned int peer, peer_port;
+
+	for (unsigned int p = 1; p <= view->nodes[node].num_ports; p++)
+		if (link_peer(view, node, p, &peer, &peer_port) && !is_switch(view, peer))
+			return true;
+	return false;
+}
+
 /*
- * Whether the routing that is published has no path from here to a switch, on purpose: one that
- * promises freedom from deadlock may leave it out (route/engine.h).
+ * Whether the routing that is published ends here on purpose: one that promises freedom from
+ * deadlock may leave out paths to a switch, and from one without hosts (route/engine.h).
  */
-static bool is_left_out(const struct view *view, unsigned int node, uint16_t lid,
+static bool is_left_out(const struct view *view, unsigned int from, unsigned int node, uint16_t lid,
 			const struct endport *to)
 {
 	const struct subnet *subnet = view->subnet;
 	uint32_t here;
 
-	if (!subnet || !is_switch(view, to->node) || lid > subnet->routing->top ||
+	if (!subnet || (!is_switch(view, to->node) && has_hosts(view, from)) ||
+	    lid > subnet->routing->top ||
 	    !(subnet->routing->promises & ROUTE_DEADLOCK_FREE))
 		return false;
 	here = fabric_node_by_guid(subnet->fabric, view->nodes[node].node_guid);
@@ -243,7 +254,7 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		if (lid > view->nodes[node].switch_info->linear_fdb_top)
 			return of_port(view, node, 0, "LinearFDBTop",
 				       view->nodes[node].switch_info->linear_fdb_top, lid);
-		if (port == ROUTE_NO_PORT && is_left_out(view, node, lid, to))
+		if (port == ROUTE_NO_PORT && is_left_out(view, from, node, lid, to))
 			return NULL;
 		if (port > view->nodes[node].num_ports ||
 		    !link_peer(view, node, port, &peer, &peer_port))

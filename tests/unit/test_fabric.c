@@ -357,6 +357,10 @@ START_TEST(test_tables)
 	ck_assert_ptr_null(trust_get(&node, &table, 9, 64));
 	trust_reserve(&table, 2, 64);
 	ck_assert_uint_eq(table.n_blocks, 10);
+	trust_set(&node, 1, &table, 1, 64, block);
+	ck_assert(trust_is_older(&table, 3, 1));
+	trust_set(&node, 1, &table, 3, 64, block); /* written again */
+	ck_assert(trust_is_older(&table, 1, 3));
 	trust_free(&table);
 	ck_assert_ptr_null(trust_get(&node, &table, 3, 64));
 }
