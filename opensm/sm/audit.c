@@ -3,8 +3,8 @@
  * Belief against hardware. Between sweeps, what is known of tables and ports is read back and
  * compared. What differs is told, counted, and put right by a sweep.
  *
- * Read back are, a while after it, whatever a Set was about of which not every try was answered: one
- * may still have been on its way, and have arrived after something newer; and, when the operator
+ * Read back are, a while after it, whatever a Set was about of which not every try was answered:
+ * one may still have been on its way, and have arrived after something newer; and, when the operator
  * wants it (console command audit, option audit_nodes), all that is known of one node after the
  * other.
  */

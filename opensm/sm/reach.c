@@ -112,7 +112,8 @@ uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
 {
 	const struct builder_port *port = &node->ports[0];
 
-	if (sm->lids.changing || !builder_is_switch(node) || !has_its_lid(port) || !has_its_lid(sm->builder->sm_port) ||
+	if (sm->lids.changing || !builder_is_switch(node) || !has_its_lid(port) ||
+	    !has_its_lid(sm->builder->sm_port) ||
 	    (node->reach.failures && node->reach.failed == sm->builder->sweep))
 		return 0;
 	return port->lid;

@@ -454,8 +454,11 @@ int main(int argc, char **argv)
 	int first = series.lasting ? 2 : 1;
 
 	g_set_prgname(argv[0]);
+	if (argc == 1) /* make check: both */
+		return run_checked(argv[0], false) && run_checked(argv[0], true) ? EXIT_SUCCESS
+										 : EXIT_FAILURE;
 	if (first == argc)
-		return run_checked(argv[0], series.lasting) ? EXIT_SUCCESS : EXIT_FAILURE;
+		return run_checked(argv[0], true) ? EXIT_SUCCESS : EXIT_FAILURE;
 	if ((argc - first) % 4) {
 		fprintf(stderr, "usage: %s [--lasting] [FIRST COUNT SPEC LOSS]...\n", argv[0]);
 		return EXIT_FAILURE;
