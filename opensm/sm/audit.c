@@ -4,9 +4,9 @@
  * compared. What differs is told, counted, and put right by a sweep.
  *
  * Read back are, a while after it, whatever a Set was about of which not every try was answered:
- * one may still have been on its way, and have arrived after something newer; and, when the operator
- * wants it (console command audit, option audit_nodes), all that is known of one node after the
- * other.
+ * one may still have been on its way, and have arrived after something newer; and, when the
+ * operator wants it (console command audit, option audit_nodes), all that is known of one node
+ * after the other.
  */
 #include <string.h>
 

@@ -497,8 +497,9 @@ static bool moved_meanwhile(const struct sm *sm, struct builder_port *far)
 /* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
 static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	if (far == port) { /* a loopback plug */
+	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
 		builder_lose_link(port);
+		port->silent = true;
 		return false;
 	}
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {

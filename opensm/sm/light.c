@@ -29,8 +29,13 @@ static void on_switch_info(struct sm_request *request)
 
 static void on_silent_port(struct sm_request *request)
 {
+	struct iba_node_info info;
+
 	if (!sm_request_ok(request))
 		return;
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (info.node_guid == request->node->guid && info.local_port_num == request->port->num)
+		return; /* a loopback plug */
 	request->port->silent = false;
 	mark(request->node, request->sm);
 }

@@ -98,6 +98,26 @@ static void calm_down(struct sm *sm)
 	}
 }
 
+/*
+ * A link that is up leads to somebody. Who was there may have been taken for another since, or be
+ * gone: then the port is looked at again. What nothing can be done about is not waited for.
+ */
+static void mark_loose_ends(struct sm *sm)
+{
+	const struct builder *builder = sm->builder;
+
+	for (guint i = 0; i < builder->switches->len; i++) {
+		struct builder_node *node = builder->switches->pdata[i];
+
+		if (node->looked_at != sm->sweep.serial || node->health)
+			continue;
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			if (link_is_up(&node->ports[num]) && !node->ports[num].peer &&
+			    !node->ports[num].silent)
+				builder_mark(node);
+	}
+}
+
 static bool is_cut_off(struct sm *sm)
 {
 	const struct builder_port *port = sm->builder->sm_port;
@@ -125,6 +145,7 @@ enum step_result step_settle(struct sm *sm)
 	dropped = builder_prune(sm->builder);
 	if (dropped)
 		log_info(sm->log, "%u nodes are gone", dropped);
+	mark_loose_ends(sm);
 	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
 	return STEP_NEXT;
 }
