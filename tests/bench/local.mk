@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # make bench BENCH_FLAGS='--sizes 16 --runs 5' measures; make check only tries it. So does
 # make bench-route BENCH_FLAGS='--nets fattree:16 --json FILE' with the routing
-# engines, and make bench-outages with what they do if something is lost.
+# engines, make bench-outages with what they do if something is lost, and make bench-faults with
+# what the daemon does about it: BENCH_FLAGS='--runs 1 --before OTHER/opensm'.
 EXTRA_DIST += tests/bench/bench.py tests/bench/lab.py tests/bench/phases.py tests/bench/table.py \
 	tests/bench/count_mads.c tests/bench/route_table.py tests/bench/route_nets.py \
-	tests/bench/route_peer.py tests/bench/route_print.py tests/bench/route_outages.py
+	tests/bench/route_peer.py tests/bench/route_print.py tests/bench/route_outages.py \
+	tests/bench/faults.py
 
-check_PROGRAMS += tests/bench/sa_client
+check_PROGRAMS += tests/bench/sa_client tests/bench/fault_client
 tests_bench_sa_client_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
+tests_bench_fault_client_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA += tests/bench/count_mads.so
@@ -29,7 +32,11 @@ bench-route: opensm/osmroute/osmroute$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) 
 
 bench-outages: opensm/osmroute/osmroute$(EXEEXT)
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_outages.py $(BENCH_FLAGS)
-.PHONY: bench bench-route bench-outages
+
+bench-faults: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/fault_client$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/faults.py $(BENCH_FLAGS)
+.PHONY: bench bench-route bench-outages bench-faults
 
 # What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
 check_PROGRAMS += tests/bench/sweep_cost
