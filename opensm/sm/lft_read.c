@@ -46,7 +46,8 @@ static void on_compared(struct sm_request *request)
 
 	if (!sm_request_ok(request)) {
 		node->check = true;
-		sm_request_failed(request);
+		if (request->mad.serial == request->sm->sweep.serial)
+			sm_request_failed(request);
 		return;
 	}
 	wire_decode(what->type, request->mad.data, now);
@@ -97,6 +98,7 @@ static void compare(struct sm *sm, struct builder_node *node, const struct clear
 	request = sm_request_new(sm, node, IBA_METHOD_GET, what->attribute, modifier);
 	request->block = block;
 	request->mad.arg = (void *)(uintptr_t)what;
+	request->belief = true;
 	request->done = on_compared;
 	sm_request_send(request);
 }
