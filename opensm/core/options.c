@@ -274,7 +274,7 @@ struct options_stamp options_file_stamp(const struct options *options)
 {
 	struct stat st;
 
-	if (stat(options->file, &st) != 0)
+	if (!options->file || stat(options->file, &st) != 0)
 		return (struct options_stamp){0};
 	return (struct options_stamp){
 		.device = st.st_dev,

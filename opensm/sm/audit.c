@@ -188,13 +188,14 @@ static void compare_block(struct sm_request *request, const struct item *item)
 static void on_read(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	struct item *item = request->mad.arg;
+	struct item *item = request->owned;
 
 	sm->audit->out--;
 	if (!request->node->builder || !sm_request_ok(request)) {
-		g_free(item); /* who is silent, or gone, is the business of sweeps */
+		; /* who is silent, or gone, is the business of sweeps */
 	} else if (sweep_runs(sm) || request->serial != sm->sweep.serial) {
 		g_queue_push_tail(&sm->audit->wanted, item); /* it may have been written since */
+		request->owned = NULL;
 	} else {
 		counter_inc(&sm->context->counters, audit_compared);
 		if (item->attribute == IBA_ATTR_PORT_INFO)
@@ -203,7 +204,6 @@ static void on_read(struct sm_request *request)
 			compare_switch(request, item);
 		else
 			compare_block(request, item);
-		g_free(item);
 	}
 	advance(sm);
 }
@@ -235,7 +235,7 @@ static void read_back(struct sm *sm, struct item *item)
 				  modifier_of(node, item));
 	request->aside = true;
 	request->serial = sm->sweep.serial;
-	request->mad.arg = item;
+	request->owned = item;
 	request->done = on_read;
 	sm->audit->out++;
 	sm_request_send(request);

@@ -130,6 +130,7 @@ static void drop(struct message *message)
 	struct sm_request *request = (struct sm_request *)message;
 
 	builder_release(request->node);
+	g_free(request->owned);
 	g_free(request);
 }
 
@@ -167,8 +168,7 @@ static void hand_over(struct sm_request *request)
 
 static void free_request(struct sm_request *request)
 {
-	builder_release(request->node);
-	g_free(request);
+	drop(&request->mad.message);
 }
 
 /* It counts for its sweep no more. */

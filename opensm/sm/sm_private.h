@@ -142,6 +142,7 @@ struct sm_request {
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
 	uint64_t serial; /* of the last sweep when it was sent: of audit.c */
+	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
 	uint8_t state;	 /* PortState that a Set asks for */
 	bool by_likely_lid; /* by LID if nothing speaks against it, though tables are not known */
