@@ -135,7 +135,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
-	builder_unlink(port);
+	builder_lose_link(port);
 	if (builder_is_switch(peer->node) && !(sweep_is_discovering(sm) && is_fresh(sm, peer)))
 		builder_mark(peer->node);
 	sweep_want(sm, SWEEP_CHANGE);
