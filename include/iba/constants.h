@@ -76,6 +76,12 @@ const char *iba_name(enum iba_set set, uint32_t value);
 #define IBA_SL_TO_VL_MOD_INPUT_SHIFT 8
 #define IBA_SL_TO_VL_MOD_ALL_OUTPUT UINT32_C(0x10000)
 #define IBA_SL_TO_VL_MOD_ALL_INPUT UINT32_C(0x20000)
+/*
+ * AttributeModifier of Get/Set(MulticastForwardingTable): block of 32 MLIDs, above it the position:
+ * which 16 ports (IBA 14.2.5.12).
+ */
+#define IBA_MFT_POSITIONS 16u
+#define IBA_MFT_MOD_POSITION_SHIFT 28
 /* AttributeModifier of a query for PortInfoRecord: match CapabilityMask bit by bit. */
 #define IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH UINT32_C(0x80000000)
 

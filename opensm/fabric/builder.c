@@ -268,19 +268,14 @@ void builder_remove(struct builder *builder, struct builder_node *node)
 	g_hash_table_remove(builder->nodes, &node->guid);
 }
 
-static bool is_down(const struct builder_port *port)
-{
-	return port->known && port->info.port_state == IBA_PORT_DOWN;
-}
-
 void builder_set_info(struct builder_port *port, const struct iba_port_info *info)
 {
-	bool was_down = is_down(port);
+	bool was_down = builder_is_down(port);
 
 	port->info = *info;
 	port->known = true;
 	builder_touch(port->node);
-	if (was_down == is_down(port) || !port->node->builder)
+	if (was_down == builder_is_down(port) || !port->node->builder)
 		return;
 	builder_reach_changed(port->node->builder);
 	port->node->builder->cut |= !was_down;
@@ -306,7 +301,8 @@ static void walk_cross(GPtrArray *order, struct builder_port *port)
 	struct builder_port *peer = port->peer;
 
 	/* Most cables lead to nodes that were met: ask that first, of memory that is at hand. */
-	if (!peer || peer->node->index != FABRIC_NONE || is_down(port) || is_down(peer))
+	if (!peer || peer->node->index != FABRIC_NONE || builder_is_down(port) ||
+	    builder_is_down(peer))
 		return;
 	if (builder->only_seen && port->link_seen != builder->sweep)
 		return;

@@ -139,6 +139,12 @@ static inline bool builder_is_switch(const struct builder_node *node)
 	return node->info.node_type == IBA_NODE_SWITCH;
 }
 
+/* Of a port that was not read it is not known. */
+static inline bool builder_is_down(const struct builder_port *port)
+{
+	return port->known && port->info.port_state == IBA_PORT_DOWN;
+}
+
 /* Joins two ports, after undoing what either was joined to. */
 void builder_link(struct builder_port *a, struct builder_port *b);
 void builder_unlink(struct builder_port *port);

@@ -68,16 +68,12 @@ static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 	}
 }
 
-static bool is_down(const struct builder_port *port)
-{
-	return port->known && port->info.port_state == IBA_PORT_DOWN;
-}
-
 static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
 
-	if (!peer || peer->node->index == FABRIC_NONE || is_down(port) || is_down(peer))
+	if (!peer || peer->node->index == FABRIC_NONE || builder_is_down(port) ||
+	    builder_is_down(peer))
 		return FABRIC_NONE;
 	return fabric->nodes[peer->node->index].first_port + peer->num;
 }

@@ -14,7 +14,6 @@
 #define PER_P_KEY_BLOCK 32
 #define PER_GUID_BLOCK 8
 #define PER_MFT_BLOCK 32
-#define MFT_POSITIONS 16
 #define VL_ARB_BLOCKS 4
 #define VL_ARB_PER_BLOCK 32
 
@@ -64,7 +63,7 @@ bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inv
 	uint8_t cap = block < 2 ? info->vl_arbitration_low_cap : info->vl_arbitration_high_cap;
 
 	if (kind == INVENTORY_MULTICAST)
-		return block % MFT_POSITIONS <=
+		return block % IBA_MFT_POSITIONS <=
 		       fabric->nodes[fabric->ports[port].node].num_ports / 16u;
 	return kind != INVENTORY_VL_ARBITRATION || cap > block % 2 * VL_ARB_PER_BLOCK;
 }
@@ -102,7 +101,7 @@ static uint32_t multicast_blocks(const struct fabric *fabric, uint32_t port)
 	if (fabric->ports[port].num != 0 || !fabric_is_switch(fabric, node))
 		return 0;
 	return fabric->switches[fabric->nodes[node].sw].info.multicast_fdb_cap / PER_MFT_BLOCK *
-	       MFT_POSITIONS;
+	       IBA_MFT_POSITIONS;
 }
 
 static const struct row {

@@ -215,7 +215,7 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 		return item->port | (node->ports[item->port].info.link_speed_ext_supported ?
 						   IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return item->block / 16 | item->block % 16 << 28;
+		return sm_mft_modifier(item->block);
 	default:
 		return item->block;
 	}

@@ -42,10 +42,8 @@ void descriptions_forget(struct sm *sm)
 
 enum step_result step_names(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = NULL;
+	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
 
-	nodes = sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
-				   : builder_order(sm->builder);
 	sm->names_wanted = false;
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];

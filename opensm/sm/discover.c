@@ -132,7 +132,6 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	if (!peer)
 		return;
 	note_traps(sm, port);
-	peer->probed = peer->link_seen = 0;
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
 	builder_lose_link(port);

@@ -12,7 +12,6 @@
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 64
-#define MFT_POSITIONS 16 /* blocks of one range of MLIDs */
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 
 /* ---- comparing ---- */
@@ -46,7 +45,7 @@ static void on_compared(struct sm_request *request)
 
 	if (!sm_request_ok(request)) {
 		node->check = true;
-		if (request->mad.serial == request->sm->sweep.serial)
+		if (!sm_request_is_late(request))
 			sm_request_failed(request);
 		return;
 	}
@@ -94,7 +93,7 @@ static void compare(struct sm *sm, struct builder_node *node, const struct clear
 	if (block >= table_of(node, what)->n_blocks)
 		return;
 	if (what == &mft)
-		modifier = block / MFT_POSITIONS | block % MFT_POSITIONS << 28;
+		modifier = sm_mft_modifier(block);
 	request = sm_request_new(sm, node, IBA_METHOD_GET, what->attribute, modifier);
 	request->block = block;
 	request->mad.arg = (void *)(uintptr_t)what;

@@ -11,10 +11,9 @@
 
 #define PER_BLOCK 32
 #define PORTS_PER_POSITION 16
-#define POSITIONS 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
 
-/* Wanted tables of all switches: masks[((sw * blocks) + block) * POSITIONS + position][MLID]. */
+/* Wanted tables of all switches: masks[(sw * blocks + block) * positions + position][MLID]. */
 struct mft {
 	struct route_graph *graph;
 	uint32_t blocks;
@@ -23,7 +22,7 @@ struct mft {
 
 static uint16_t *mft_row(const struct mft *mft, uint32_t sw, uint32_t block, uint32_t position)
 {
-	return mft->masks[((size_t)sw * mft->blocks + block) * POSITIONS + position];
+	return mft->masks[((size_t)sw * mft->blocks + block) * IBA_MFT_POSITIONS + position];
 }
 
 static void add_tree(const struct mft *mft, uint16_t mlid, const struct route_tree *tree)
@@ -31,7 +30,7 @@ static void add_tree(const struct mft *mft, uint16_t mlid, const struct route_tr
 	uint32_t index = mlid - IBA_LID_MCAST_FIRST;
 
 	for (uint32_t i = 0; i < tree->n; i++)
-		for (uint32_t position = 0; position < POSITIONS; position++) {
+		for (uint32_t position = 0; position < IBA_MFT_POSITIONS; position++) {
 			uint64_t word = tree->ports[i].bits[position / 4];
 
 			mft_row(mft, tree->switches[i], index / PER_BLOCK,
@@ -98,7 +97,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 			const uint16_t *want)
 {
 	static const uint16_t none[PER_BLOCK];
-	uint32_t index = block * POSITIONS + position;
+	uint32_t index = block * IBA_MFT_POSITIONS + position;
 	const void *is = trust_get(node, &node->mft, index, BLOCK_BYTES);
 	struct sm_request *request;
 
@@ -107,7 +106,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
-				 block | position << 28);
+				 sm_mft_modifier(index));
 	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
 	request->block = index;
 	request->done = on_set;
@@ -135,7 +134,7 @@ static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
 
 	if (!room)
 		return; /* it forwards no multicast */
-	trust_reserve(&node->mft, mft->blocks * POSITIONS, BLOCK_BYTES);
+	trust_reserve(&node->mft, mft->blocks * IBA_MFT_POSITIONS, BLOCK_BYTES);
 	write_top(sm, node);
 	for (uint32_t block = 0; block < MIN(mft->blocks, room); block++)
 		for (uint32_t position = 0; position < positions; position++)
@@ -146,8 +145,8 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t
 {
 	struct mft mft = {.blocks = blocks};
 
-	mft.masks =
-		g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * POSITIONS * BLOCK_BYTES);
+	mft.masks = g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * IBA_MFT_POSITIONS *
+			      BLOCK_BYTES);
 	mft.graph = route_graph_new(sm->fabric);
 	make_trees(sm, &mft, groups);
 	route_graph_free(mft.graph);
@@ -166,14 +165,14 @@ static void on_read(struct sm_request *request)
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position)
 {
-	uint32_t index = block * POSITIONS + position;
+	uint32_t index = block * IBA_MFT_POSITIONS + position;
 	struct sm_request *request;
 
 	if (trust_get(node, &node->mft, index, BLOCK_BYTES) ||
 	    trust_is_blank(node, &node->mft, index))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
-				 block | position << 28);
+				 sm_mft_modifier(index));
 	request->block = index;
 	request->belief = true;
 	request->done = on_read;
@@ -188,7 +187,7 @@ static void read_tables(struct sm *sm, uint32_t blocks)
 		uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
 		uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
 
-		trust_reserve(&node->mft, blocks * POSITIONS, BLOCK_BYTES);
+		trust_reserve(&node->mft, blocks * IBA_MFT_POSITIONS, BLOCK_BYTES);
 		for (uint32_t block = 0; block < MIN(blocks, room); block++)
 			for (uint32_t position = 0; position < positions; position++)
 				read_block(sm, node, block, position);

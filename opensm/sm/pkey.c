@@ -46,10 +46,8 @@ static void read_node(struct sm *sm, struct builder_node *node)
 
 enum step_result step_p_keys_read(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = NULL;
+	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
 
-	nodes = sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
-				   : builder_order(sm->builder);
 	for (guint i = 0; i < nodes->len; i++)
 		read_node(sm, nodes->pdata[i]);
 	return STEP_NEXT;

@@ -180,7 +180,7 @@ static void doubt_port(struct sm_request *request)
 
 static void on_set(struct sm_request *request)
 {
-	bool late = request->mad.serial != request->sm->sweep.serial;
+	bool late = sm_request_is_late(request);
 
 	audit_set(request);
 	if (sm_request_ok(request)) {

@@ -121,7 +121,7 @@ static void on_switch_info_set(struct sm_request *request)
 				     node->top_sent);
 		return;
 	}
-	if (request->mad.serial == request->sm->sweep.serial)
+	if (!sm_request_is_late(request))
 		sm_request_failed(request);
 	else if (request->mad.result != MAD_STATUS && request->tries)
 		builder_mark(node); /* it may have been set, or not */

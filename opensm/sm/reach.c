@@ -18,11 +18,6 @@
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 #define FAILURES_MAX 3 /* in a row: one or two may be loss */
 
-static bool is_down(const struct builder_port *port)
-{
-	return port->known && port->info.port_state == IBA_PORT_DOWN;
-}
-
 /* The port by which a switch is known to forward a LID; NULL if that is not known. */
 static struct builder_port *forwards_to(const struct builder_node *node, uint16_t lid)
 {
@@ -48,8 +43,8 @@ static bool walk(struct builder_node *from, const struct builder_port *to,
 			each(from);
 		if (!out || out == to)
 			return out == to;
-		if (is_down(out) || !out->peer || out->peer == to)
-			return !is_down(out) && out->peer == to;
+		if (builder_is_down(out) || !out->peer || out->peer == to)
+			return !builder_is_down(out) && out->peer == to;
 		from = out->peer->node;
 		if (!builder_is_switch(from))
 			return false;
@@ -67,7 +62,7 @@ static struct builder_node *first_switch(const struct builder_port *endport)
 {
 	if (builder_is_switch(endport->node))
 		return endport->node;
-	if (!endport->peer || is_down(endport) || !builder_is_switch(endport->peer->node))
+	if (!endport->peer || builder_is_down(endport) || !builder_is_switch(endport->peer->node))
 		return NULL;
 	return endport->peer->node;
 }
@@ -80,7 +75,7 @@ static bool is_reached_by_lid(const struct sm *sm, const struct builder_port *en
 	if (!own || own == endport || !has_its_lid(own) || !has_its_lid(endport))
 		return false;
 	if (endport->peer == own)
-		return !is_down(own) && !is_down(endport);
+		return !builder_is_down(own) && !builder_is_down(endport);
 	here = first_switch(own);
 	there = first_switch(endport);
 	return here && there && walk(here, endport, NULL) && walk(there, own, NULL);
@@ -152,7 +147,7 @@ static struct builder_port *guide_of(const struct sm *sm, const struct builder_n
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
-		if (peer && !is_down(peer) && !is_down(&node->ports[num]) &&
+		if (peer && !builder_is_down(peer) && !builder_is_down(&node->ports[num]) &&
 		    builder_is_switch(peer->node) && peer->node->hops <= node->hops &&
 		    reach_by_lid(sm, peer->node))
 			return peer;

@@ -22,8 +22,7 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 	return buffer;
 }
 
-/* Of a sweep that is over: what it finds out is no business of the one that runs. */
-static bool is_late(const struct sm_request *request)
+bool sm_request_is_late(const struct sm_request *request)
 {
 	return !request->aside && request->mad.serial != request->sm->sweep.serial;
 }
@@ -93,7 +92,7 @@ void sm_block_written(struct sm_request *request, struct trust_table *table,
 		      const struct wire_type *type)
 {
 	if (!sm_block_read(request, table, type)) {
-		if (!is_late(request))
+		if (!sm_request_is_late(request))
 			sm_request_failed(request);
 	} else if (digest(request->mad.data) != request->sent) {
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
@@ -175,7 +174,7 @@ static void free_request(struct sm_request *request)
 static void end_request(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	bool counts = !request->aside && !is_late(request);
+	bool counts = !request->aside && !sm_request_is_late(request);
 
 	if (counts) {
 		sm->sweep.pending--;
@@ -238,7 +237,7 @@ static void on_done(struct mad_request *mad)
 		end_request(request);
 		return;
 	}
-	if (is_late(request) || (gone && !request->aside)) {
+	if (sm_request_is_late(request) || (gone && !request->aside)) {
 		late(request);
 		end_request(request);
 		return;

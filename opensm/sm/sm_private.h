@@ -178,6 +178,13 @@ static inline bool sm_request_ok(const struct sm_request *request)
 {
 	return request->mad.result == MAD_OK;
 }
+/* Of a sweep that is over: what it finds out is no business of the one that runs. */
+bool sm_request_is_late(const struct sm_request *request);
+/* AttributeModifier of a block of a MulticastForwardingTable, by its index in builder_node.mft. */
+static inline uint32_t sm_mft_modifier(uint32_t index)
+{
+	return index / IBA_MFT_POSITIONS | index % IBA_MFT_POSITIONS << IBA_MFT_MOD_POSITION_SHIFT;
+}
 
 /* Keeps the block of a table that answered a Get or Set; false if there was no good answer. */
 bool sm_block_read(struct sm_request *request, struct trust_table *table,
@@ -244,6 +251,7 @@ bool sweep_is_discovering(const struct sm *sm); /* what is marked now it will lo
  * other than they should be.
  */
 bool sweep_is_local(const struct sm *sm);
+GPtrArray *sweep_nodes(const struct sm *sm); /* those that it looks at; to be unreferenced */
 
 /* ---- the steps, in the order of steps.def ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);

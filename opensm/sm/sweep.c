@@ -128,6 +128,12 @@ bool sweep_is_local(const struct sm *sm)
 	       builder->sm_port->lid == sm->schedule.settled_lid;
 }
 
+GPtrArray *sweep_nodes(const struct sm *sm)
+{
+	return sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
+				  : builder_order(sm->builder);
+}
+
 static void all_is_well(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;

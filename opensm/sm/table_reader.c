@@ -23,7 +23,6 @@
 #define OUTSTANDING_MAX 8
 #define SCANS_MAX 512		      /* the SA has fewer queries waiting */
 #define PUBLISH_DELAY (2 * NS_PER_MS) /* many small wishes cost one publication */
-#define MFT_POSITIONS 16
 #define MLIDS_PER_BLOCK 32
 
 struct scan {
@@ -143,7 +142,7 @@ static uint32_t blocks_in_use(const struct sm *sm, enum inventory_kind kind, uin
 		return n;
 	if (sm->mlid_top)
 		used = (sm->mlid_top - IBA_LID_MCAST_FIRST) / MLIDS_PER_BLOCK + 1;
-	return MIN(n, used * MFT_POSITIONS);
+	return MIN(n, used * IBA_MFT_POSITIONS);
 }
 
 static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t port)
@@ -214,7 +213,7 @@ static uint32_t modifier_of(const struct reading *reading, bool is_switch)
 	case INVENTORY_P_KEYS:
 		return is_switch ? port << 16 | block : block;
 	case INVENTORY_MULTICAST:
-		return block / MFT_POSITIONS | block % MFT_POSITIONS << 28;
+		return sm_mft_modifier(block);
 	default:
 		return block;
 	}
