@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LOG_TAIL 6000
+#define LOG_VARIABLE "SCENARIO_LOG" /* log flags, 0xff for all; a failure then tells all of it */
 #define POLL_MS 20
 #define STEADY_MS 1000
 
@@ -65,6 +66,8 @@ struct scenario *scenario_new_with(const char *spec, const struct sim_config *co
 	make_directory(s);
 	scenario_option(s, "opensm", NULL);
 	scenario_option(s, "-F", s->conf);
+	if (g_getenv(LOG_VARIABLE))
+		scenario_option(s, "-D", g_getenv(LOG_VARIABLE));
 	return s;
 }
 
@@ -112,7 +115,7 @@ void scenario_fail(struct scenario *s, const char *format, ...)
 	const char *tail = s->text->str;
 	va_list args;
 
-	if (s->text->len > LOG_TAIL)
+	if (s->text->len > LOG_TAIL && !g_getenv(LOG_VARIABLE))
 		tail = strchr(tail + s->text->len - LOG_TAIL, '\n') + 1;
 	fprintf(stderr, "--- end of the log ---\n%s--- FAILED at %.6f s: ", tail,
 		(double)runtime_now(s->rt) / (double)NS_PER_S);
