@@ -78,7 +78,6 @@ struct builder_node {
 	bool dirty;	 /* its ports are to be read again; it is in builder->dirty */
 	bool gone;	 /* to be removed between two steps */
 	uint32_t epoch;	 /* of trust, from 1 */
-	bool blank;	 /* unknown blocks are as after power-on: nothing to read back */
 	bool check;	 /* a known block is to be compared with the hardware: it may be reset */
 	struct node_reach {
 		uint64_t epoch;	    /* of the builder in which by_lid was found; 0: never */

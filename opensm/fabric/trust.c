@@ -6,8 +6,6 @@
 
 #include "fabric/builder.h"
 
-#define IN_DOUBT UINT32_MAX
-
 void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes)
 {
 	if (n_blocks <= table->n_blocks)
@@ -37,13 +35,7 @@ void trust_doubt(struct trust_table *table, uint32_t block)
 {
 	g_assert(block < table->n_blocks);
 	table->equals = NULL;
-	table->epochs[block] = IN_DOUBT;
-}
-
-bool trust_is_blank(const struct builder_node *node, const struct trust_table *table,
-		    uint32_t block)
-{
-	return node->blank && (block >= table->n_blocks || table->epochs[block] != IN_DOUBT);
+	table->epochs[block] = 0;
 }
 
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
@@ -79,25 +71,9 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 	return table->equals && table->equals == object && table->equals_epoch == node->epoch;
 }
 
-void trust_lose(struct builder_node *node, enum trust_loss why)
+void trust_lose(struct builder_node *node)
 {
 	node->epoch++;
-	node->blank = why == TRUST_RESET;
 	builder_reach_changed(node->builder);
 	builder_touch(node);
-}
-
-const char *trust_loss_text(enum trust_loss why)
-{
-	switch (why) {
-	case TRUST_RESET:
-		return "it was reset";
-	case TRUST_OTHER_TABLES:
-		return "its tables are not those that were written";
-	case TRUST_MOVED:
-		return "it may be another device";
-	case TRUST_LINK_BOUNCED:
-		return "its link was down";
-	}
-	return "unknown";
 }

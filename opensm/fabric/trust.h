@@ -22,18 +22,10 @@
 
 struct builder_node;
 
-/* Why a node is not believed any more. */
-enum trust_loss {
-	TRUST_RESET,	    /* it lost power or was reset: its tables are as after power-on */
-	TRUST_OTHER_TABLES, /* they are not those that were written */
-	TRUST_MOVED,	    /* its cable, or its GUID, is another one: it may be another device */
-	TRUST_LINK_BOUNCED, /* the only link of a channel adapter went down and up */
-};
-
 /* A table in blocks. All zeros: an empty one. */
 struct trust_table {
 	uint8_t *bytes;	  /* host order per entry of the attribute; NULL until the first block */
-	uint32_t *epochs; /* of each block; 0: never read; UINT32_MAX: in doubt */
+	uint32_t *epochs; /* of each block; 0: never read, or in doubt */
 	uint64_t *order;  /* of each block: the greater, the later it became known */
 	uint64_t last;	  /* of these */
 	uint32_t n_blocks;
@@ -48,12 +40,6 @@ void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_tab
 	       uint32_t block, size_t block_bytes, const void *bytes);
 /* Nobody knows what the block holds: a Set of it is on its way, or got no answer. */
 void trust_doubt(struct trust_table *table, uint32_t block);
-/*
- * An unknown block that holds what it does after power-on: nobody wrote it since the node was found
- * to be so.
- */
-bool trust_is_blank(const struct builder_node *node, const struct trust_table *table,
-		    uint32_t block);
 /* NULL if the block is not known. */
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes);
@@ -70,8 +56,6 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 		    const void *object);
 
 /* Nothing that is known of the node's tables counts any more. */
-void trust_lose(struct builder_node *node, enum trust_loss why);
-/* The words for the log. */
-const char *trust_loss_text(enum trust_loss why);
+void trust_lose(struct builder_node *node);
 
 #endif

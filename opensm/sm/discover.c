@@ -30,13 +30,15 @@ static bool is_fresh(const struct sm *sm, const struct builder_port *port)
 	return port->read == sm->builder->sweep;
 }
 
-static void lose_trust(struct sm *sm, struct builder_node *node, enum trust_loss why)
+static const char moved[] = "it may be another device", bounced_ca[] = "its link was down";
+
+static void lose_trust(struct sm *sm, struct builder_node *node, const char *why)
 {
 	char name[SM_NAME_SIZE];
 
 	log_verbose(sm->log, "what is known of the tables of %s does not count any more: %s",
-		    sm_node_name(node, name, sizeof(name)), trust_loss_text(why));
-	trust_lose(node, why);
+		    sm_node_name(node, name, sizeof(name)), why);
+	trust_lose(node);
 }
 
 /* ---- nodes, ports, cables: they find each other, so this is one cycle ---- */
@@ -84,7 +86,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 	if (!peer || builder_is_switch(peer->node))
 		return;
 	peer->read = 0;
-	lose_trust(sm, peer->node, TRUST_LINK_BOUNCED);
+	lose_trust(sm, peer->node, bounced_ca);
 }
 
 static bool may_have_bounced(const struct builder_port *port, const struct iba_port_info *now)
@@ -108,9 +110,9 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		link_bounced(sm, port);
 	if (!builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT && port->known &&
 	    port->info.port_state > IBA_PORT_INIT)
-		lose_trust(sm, port->node, TRUST_LINK_BOUNCED);
+		lose_trust(sm, port->node, bounced_ca);
 	if (port->num == 0 && info->lid == 0 && port->known && port->info.lid)
-		lose_trust(sm, port->node, TRUST_RESET);
+		lose_trust(sm, port->node, "it was reset");
 	/* A switch that was reset comes up so, however often its ports were set since. */
 	if (builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT)
 		port->node->check = true;
@@ -266,10 +268,8 @@ bool switch_kept_tables(const struct builder_node *node, const struct iba_switch
 static void switch_info_store(struct sm *sm, struct builder_node *node,
 			      const struct iba_switch_info *info)
 {
-	if (!node->has_switch_info)
-		node->blank = !info->linear_fdb_top;
-	else if (!switch_kept_tables(node, info))
-		lose_trust(sm, node, info->linear_fdb_top ? TRUST_OTHER_TABLES : TRUST_RESET);
+	if (!switch_kept_tables(node, info))
+		lose_trust(sm, node, "its LinearFDBTop is not the one that was written");
 	if (info->linear_fdb_top != node->switch_info.linear_fdb_top)
 		builder_reach_changed(node->builder);
 	node->switch_info = *info;
@@ -419,15 +419,44 @@ static void ask_old_neighbour(const struct sm *sm, const struct builder_port *po
 		builder_mark(port->node);
 }
 
-/*
- * At another cable in this sweep; or it is the SM's own, from which all paths lead: a sweep that
- * begins there is to tell whether it moved.
- */
+/* At another cable in this sweep; or it is the SM's own, which was asked where it is. */
 static bool is_elsewhere(const struct sm *sm, const struct builder_port *port,
 			 const struct builder_port *far)
 {
 	return far->peer && far->peer != port &&
 	       (far->link_seen == sm->builder->sweep || far == sm->builder->sm_port);
+}
+
+/*
+ * Whoever is behind that port says that it is the SM's own, from which all paths lead, but that one
+ * is known to be at another cable. Its own answer tells whether it was moved; if it was not, the
+ * port is read again, and another device has the SM's GUID.
+ */
+static bool claims_own_port(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (far != sm->builder->sm_port || !far->peer || far->peer == port ||
+	    far->contested == sm->builder->sweep)
+		return false;
+	far->contested = sm->builder->sweep;
+	builder_lose_link(port);
+	port->probed = 0;
+	builder_mark(port->node);
+	probe(sm, far);
+	return true;
+}
+
+/* What was read so far in this sweep, if anything was, is of other devices than it seemed. */
+static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
+{
+	bool seen = own->link_seen == sm->builder->sweep;
+
+	if (own != sm->builder->sm_port || !own->peer || own->peer == far)
+		return false;
+	own_port_moved(sm);
+	sm->sweep.start_over = seen || sm->sweep.kind != SWEEP_KIND_HEAVY;
+	if (sm->sweep.start_over)
+		builder_link(own, far);
+	return sm->sweep.start_over;
 }
 
 /*
@@ -445,11 +474,11 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 			     "also behind port %u", far->num,
 			     sm_node_name(far->node, name, sizeof(name)), port->num))
 		return;
-	lose_trust(sm, far->node, TRUST_MOVED);
+	lose_trust(sm, far->node, moved);
 	if (!builder_is_switch(far->node))
 		return;
 	for (guint i = 0; i < switches->len; i++)
-		trust_lose(switches->pdata[i], TRUST_MOVED);
+		trust_lose(switches->pdata[i]);
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
@@ -469,7 +498,7 @@ static void doubt_cables(const struct sm *sm, struct builder_node *node)
 static void node_moved(struct sm *sm, struct builder_port *far)
 {
 	if (far->peer) {
-		lose_trust(sm, far->node, TRUST_MOVED);
+		lose_trust(sm, far->node, moved);
 		ask_old_neighbour(sm, far->peer);
 		doubt_cables(sm, far->node);
 	}
@@ -487,7 +516,7 @@ static bool is_switch_end(const struct builder_port *port)
  */
 static bool moved_meanwhile(const struct sm *sm, struct builder_port *far)
 {
-	if (far->contested == sm->builder->sweep || far == sm->builder->sm_port)
+	if (far->contested == sm->builder->sweep)
 		return false;
 	far->contested = sm->builder->sweep;
 	return true;
@@ -501,6 +530,8 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		port->silent = true;
 		return false;
 	}
+	if (own_cable_moved(sm, port, far) || claims_own_port(sm, port, far))
+		return false;
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
 		builder_lose_link(port); /* it is not who was there */
 		two_places(sm, port, far);
@@ -669,7 +700,7 @@ enum step_result step_discover(struct sm *sm)
 		return STEP_LATER;
 	}
 	/* Directed routes by way of that switch lead elsewhere, and who is there answers. */
-	if (sweep->kind == SWEEP_KIND_PARTIAL && sweep->switch_moved)
+	if (sweep->start_over || (sweep->kind == SWEEP_KIND_PARTIAL && sweep->switch_moved))
 		return STEP_HEAVY;
 	if (sweep->kind == SWEEP_KIND_HEAVY && sweep->pending > sweep->slow)
 		return STEP_LATER;

@@ -54,7 +54,7 @@ static void on_compared(struct sm_request *request)
 		return;
 	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
 		 sm_node_name(node, name, sizeof(name)));
-	trust_lose(node, TRUST_OTHER_TABLES);
+	trust_lose(node);
 }
 
 /* Whether the block is known, and is not as after power-on. */
@@ -126,18 +126,19 @@ static void on_block_read(struct sm_request *request)
 	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
 }
 
-static bool is_known(const struct builder_node *node, uint32_t block)
+/* What is beyond LinearFDBTop is not in force; of a switch where that is 0, nothing is. */
+static bool is_in_force(const struct builder_node *node, uint32_t block)
 {
-	return block > node->switch_info.linear_fdb_top / PER_BLOCK ||
-	       trust_is_blank(node, &node->lft, block) ||
-	       trust_get(node, &node->lft, block, BLOCK_BYTES);
+	uint16_t top = node->switch_info.linear_fdb_top;
+
+	return top && block <= top / PER_BLOCK;
 }
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
 {
 	struct sm_request *request;
 
-	if (is_known(node, block))
+	if (!is_in_force(node, block) || trust_get(node, &node->lft, block, BLOCK_BYTES))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
 	request->block = block;

@@ -96,13 +96,10 @@ static void on_set(struct sm_request *request)
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 			const uint16_t *want)
 {
-	static const uint16_t none[PER_BLOCK];
 	uint32_t index = block * IBA_MFT_POSITIONS + position;
 	const void *is = trust_get(node, &node->mft, index, BLOCK_BYTES);
 	struct sm_request *request;
 
-	if (!is && trust_is_blank(node, &node->mft, index))
-		is = none;
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
@@ -168,8 +165,7 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	uint32_t index = block * IBA_MFT_POSITIONS + position;
 	struct sm_request *request;
 
-	if (trust_get(node, &node->mft, index, BLOCK_BYTES) ||
-	    trust_is_blank(node, &node->mft, index))
+	if (trust_get(node, &node->mft, index, BLOCK_BYTES))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
 				 sm_mft_modifier(index));
@@ -179,7 +175,6 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
-/* Only switches that held something when they were met have something to tell. */
 static void read_tables(struct sm *sm, uint32_t blocks)
 {
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {

@@ -3,22 +3,21 @@
  * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
  * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
  * another device than it says, and that device answers. So the port is asked between sweeps how it
- * is, and light and partial sweeps begin with the question who is at its other end.
+ * is, and light and partial sweeps begin with the question who is at its other end, and a
+ * heavy one asks it when it has read all.
  */
 #include "sm/sm_private.h"
 
 #define WATCH_NS NS_PER_S
 
-/* Nobody knows what was written where: all is discovered and read again. */
-static void sm_moved(struct sm *sm)
+/* Nobody knows what was written where, and which device it was that answered. */
+void own_port_moved(struct sm *sm)
 {
 	const GPtrArray *switches = sm->builder->switches;
 
 	log_info(sm->log, "the SM's port is at another place of the subnet");
 	for (guint i = 0; i < switches->len; i++)
-		trust_lose(switches->pdata[i], TRUST_MOVED);
-	sm->schedule.discovered = false;
-	sweep_want(sm, SWEEP_HEAVY);
+		trust_lose(switches->pdata[i]);
 }
 
 /* Of who is at the other end. */
@@ -31,8 +30,10 @@ static void on_neighbour(struct sm_request *request)
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer)
 		return;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (info.node_guid != peer->node->guid || info.local_port_num != peer->num)
-		sm_moved(sm);
+	if (info.node_guid == peer->node->guid && info.local_port_num == peer->num)
+		return;
+	own_port_moved(sm);
+	sm->sweep.start_over = true;
 }
 
 static void ask_neighbour(struct sm *sm)
@@ -107,7 +108,7 @@ enum step_result step_own_port(struct sm *sm)
 	const struct builder_port *own = sm->builder->sm_port;
 
 	if (sm->sweep.round)
-		return sm->schedule.discovered ? STEP_NEXT : STEP_HEAVY;
+		return sm->sweep.start_over ? STEP_HEAVY : STEP_NEXT;
 	if (!own || !own->num || !own->peer)
 		return STEP_NEXT;
 	ask_neighbour(sm);

@@ -123,7 +123,7 @@ static void tell_bounce(struct sm *sm, struct builder_port *port)
 	if (builder_is_switch(port->node))
 		port->node->check = true;
 	else
-		trust_lose(port->node, TRUST_LINK_BOUNCED);
+		trust_lose(port->node);
 	builder_mark(port->node);
 	sweep_want(sm, SWEEP_CHANGE);
 }

@@ -39,6 +39,7 @@ struct sweep {
 	unsigned int problems; /* of these: of no node */
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
+	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
 	uint64_t started_ns, step_started_ns;
 };
 
@@ -305,6 +306,7 @@ void keys_answered(const struct sm_request *request);
 /* own_port.c: asks the SM's own port now and then what became of it. */
 void own_port_init(struct sm *sm);
 void own_port_watch(struct sm *sm); /* from now on */
+void own_port_moved(struct sm *sm); /* it leads to another device than before */
 /* lease.c */
 void lease_init(struct sm *sm);
 /* trap.c: SMInfo of this SM, SM_Key included. */

@@ -93,17 +93,15 @@ static void settle_block(struct reading *reading, uint32_t block, const void *by
 		memcpy(reading->blocks + block * size, bytes, size);
 }
 
-/* A table of the builder; zeros: what a block holds that nobody wrote. */
+/* A table of the builder. */
 static void settle_known(struct reading *reading, const struct builder_node *node,
-			 const struct trust_table *table, const void *zeros)
+			 const struct trust_table *table)
 {
 	size_t size = inventory_type(reading->kind)->size;
 
 	for (uint32_t block = 0; block < reading->n; block++) {
 		const void *bytes = trust_get(node, table, block, size);
 
-		if (!bytes && zeros && trust_is_blank(node, table, block))
-			bytes = zeros;
 		if (reading->state[block] == BLOCK_TO_READ && bytes)
 			settle_block(reading, block, bytes);
 	}
@@ -111,16 +109,15 @@ static void settle_known(struct reading *reading, const struct builder_node *nod
 
 static void settle_from_builder(struct reading *reading, const struct builder_node *node)
 {
-	static const struct iba_multicast_forwarding_table none;
 	const struct sm *sm = reading->sm;
 	struct iba_sm_info info;
 
 	switch (reading->kind) {
 	case INVENTORY_P_KEYS:
-		settle_known(reading, node, &node->ports[reading->port].p_keys, NULL);
+		settle_known(reading, node, &node->ports[reading->port].p_keys);
 		break;
 	case INVENTORY_MULTICAST:
-		settle_known(reading, node, &node->mft, sm->schedule.up ? &none : NULL);
+		settle_known(reading, node, &node->mft);
 		break;
 	case INVENTORY_SM_INFO:
 		if (&node->ports[reading->port] != sm->builder->sm_port)

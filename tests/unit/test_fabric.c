@@ -368,7 +368,7 @@ END_TEST
 
 START_TEST(test_epochs)
 {
-	struct builder_node node = {.epoch = 1, .blank = true};
+	struct builder_node node = {.epoch = 1};
 	struct trust_table table = {0};
 	uint8_t block[64] = {9}, row[64];
 
@@ -376,25 +376,19 @@ START_TEST(test_epochs)
 	trust_set(&node, 1, &table, 1, 64, block);
 	trust_doubt(&table, 1); /* a Set is on its way */
 	ck_assert_ptr_null(trust_get(&node, &table, 1, 64));
-	ck_assert(!trust_is_blank(&node, &table, 1));
-	ck_assert(trust_is_blank(&node, &table, 2));
-	trust_lose(&node, TRUST_OTHER_TABLES);
+	trust_lose(&node);
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
-	ck_assert(!trust_is_blank(&node, &table, 0));
 	trust_set(&node, 1, &table, 0, 64, block); /* an answer of before */
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
 	trust_set(&node, node.epoch, &table, 0, 64, block);
 	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
-	trust_lose(&node, TRUST_RESET);
-	ck_assert(trust_is_blank(&node, &table, 0));
-	ck_assert(!trust_is_blank(&node, &table, 1)); /* that Set may still arrive */
 	trust_equal(&node, &table, row);
 	ck_assert(trust_is_equal(&node, &table, row));
 	ck_assert(!trust_is_equal(&node, &table, block));
 	trust_set(&node, node.epoch, &table, 0, 64, block);
 	ck_assert(!trust_is_equal(&node, &table, row));
 	trust_equal(&node, &table, row);
-	trust_lose(&node, TRUST_MOVED);
+	trust_lose(&node);
 	ck_assert(!trust_is_equal(&node, &table, row));
 	trust_free(&table);
 }
