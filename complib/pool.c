@@ -4,11 +4,18 @@
  * the messages are large pieces of work. In virtual time there are no threads: the messages wait
  * their turn among those of the actors.
  */
+#define _GNU_SOURCE /* gettid */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "actor_private.h"
+
+#define BACKGROUND_NICE 5 /* a third of the processor where others want it, too */
 
 struct pool {
 	struct runtime *rt;
 	char *name;
+	bool background;
 	unsigned int count;
 	pthread_t *threads;
 
@@ -45,16 +52,20 @@ static void *pool_thread(void *arg)
 	struct pool *pool = arg;
 	struct message *msg;
 
+	if (pool->background)
+		setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE);
 	while ((msg = pool_take(pool)))
 		msg->run(msg);
 	return NULL;
 }
 
-struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads)
+static struct pool *make_pool(struct runtime *rt, const char *name, unsigned int threads,
+			      bool background)
 {
 	struct pool *pool = g_new0(struct pool, 1);
 
 	pool->rt = rt;
+	pool->background = background;
 	pool->name = g_strdup(name);
 	pool->tail = &pool->head;
 	pthread_mutex_init(&pool->lock, NULL);
@@ -67,6 +78,16 @@ struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads
 	for (unsigned int i = 0; i < pool->count; i++)
 		thread_start(&pool->threads[i], name, pool_thread, pool);
 	return pool;
+}
+
+struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads)
+{
+	return make_pool(rt, name, threads, false);
+}
+
+struct pool *pool_new_background(struct runtime *rt, const char *name, unsigned int threads)
+{
+	return make_pool(rt, name, threads, true);
 }
 
 void pool_post(struct pool *pool, struct message *msg)

@@ -97,6 +97,11 @@ static inline bool timer_running(const struct timer *timer)
  * actors.
  */
 struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads);
+/*
+ * The same for work that takes long and that nobody waits for at once: its threads, and those that
+ * they start, run at a lower priority.
+ */
+struct pool *pool_new_background(struct runtime *rt, const char *name, unsigned int threads);
 void pool_post(struct pool *pool, struct message *msg);
 void pool_free(struct pool *pool); /* runs what is queued, then joins */
 

@@ -18,7 +18,9 @@ struct options;
 struct context {
 	struct runtime *rt;
 	struct log *log;
-	struct pool *pool; /* pure work on held snapshots */
+	/* pure work on held snapshots */
+	struct pool *pool;	 /* that a client waits for */
+	struct pool *background; /* that takes long: routes, dumps */
 	struct event_bus bus;
 	struct slot options;  /* struct options: replaced when the file is read again */
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */

@@ -79,6 +79,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->sweep, 0);
 	context->pool =
 		pool_new(config->rt, "pool", config->options->single_thread ? 1 : POOL_THREADS);
+	context->background = pool_new_background(config->rt, "background", 1);
 }
 
 static void context_clear(struct context *context)
@@ -225,6 +226,7 @@ void daemon_stop(struct daemon *daemon)
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
 	g_clear_pointer(&daemon->context.pool, pool_free);
+	g_clear_pointer(&daemon->context.background, pool_free);
 	actor_stop(daemon->main);
 }
 
@@ -237,6 +239,7 @@ void daemon_free(struct daemon *daemon)
 	/* Of one that never ran. */
 	g_clear_pointer(&daemon->vendor, vendor_close);
 	g_clear_pointer(&daemon->context.pool, pool_free);
+	g_clear_pointer(&daemon->context.background, pool_free);
 	if (daemon->mad)
 		mad_free(daemon->mad);
 	if (daemon->sm)

@@ -203,7 +203,7 @@ static void start(struct dumps *dumps, void (*work)(struct message *msg))
 	};
 	dumps->running = true;
 	dumps->again = false;
-	pool_post(dumps->context->pool, &job->message);
+	pool_post(dumps->context->background, &job->message);
 }
 
 static void job_done(struct message *msg)

@@ -374,7 +374,7 @@ enum step_result step_route(struct sm *sm)
 	job->message.run = run_job;
 	job->message.drop = drop_job;
 	sm->sweep.pending++;
-	pool_post(sm->context->pool, &job->message);
+	pool_post(sm->context->background, &job->message);
 	return STEP_NEXT;
 }
 
