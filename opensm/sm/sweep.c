@@ -26,6 +26,11 @@ static const struct step steps[] = {
 #include "sm/steps.def"
 };
 
+struct go_on {
+	struct message message;
+	struct sm *sm;
+};
+
 enum {
 #define STEP(name, function, kinds, text) STEP_INDEX_##name,
 #include "sm/steps.def"
@@ -42,6 +47,8 @@ enum {
 /* A storm of traps makes no more sweeps than this. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
+/* Steps that compute and need not wait for SMPs give way to others after this time. */
+#define GIVE_WAY_NS NS_PER_MS
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
@@ -303,10 +310,33 @@ static bool goes_on(const struct sweep *sweep)
 	}
 }
 
+static void run_go_on(struct message *message)
+{
+	struct go_on *go_on = (struct go_on *)message;
+
+	sweep_advance(go_on->sm);
+	g_free(go_on);
+}
+
+/* Whether traps and events that wait meanwhile come first. */
+static bool gives_way(struct sm *sm, uint64_t since)
+{
+	struct go_on *go_on;
+
+	if (actor_now(sm->actor) - since < GIVE_WAY_NS)
+		return false;
+	go_on = g_new0(struct go_on, 1);
+	go_on->message.run = run_go_on;
+	go_on->sm = sm;
+	actor_post(sm->actor, &go_on->message);
+	return true;
+}
+
 /* Runs steps until one has to wait. */
 static void run_steps(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
+	uint64_t since = actor_now(sm->actor);
 
 	while (sweep->step < G_N_ELEMENTS(steps)) {
 		const struct step *step = &steps[sweep->step];
@@ -328,7 +358,7 @@ static void run_steps(struct sm *sm)
 			sweep->errors++;
 			break;
 		}
-		if (!goes_on(sweep))
+		if (!goes_on(sweep) || gives_way(sm, since))
 			return;
 		if (sweep->result == STEP_NEXT)
 			end_step(sm);
