@@ -94,7 +94,10 @@ static void hand_to_server(struct mad *mad, struct vendor_mad *received)
 		vendor_mad_free(received);
 		return;
 	}
-	vendor_mad_post(received, &server->client);
+	if (server->client.actor)
+		vendor_mad_post(received, &server->client);
+	else
+		server->client.receive(server->client.arg, received);
 }
 
 /* Takes received over. */

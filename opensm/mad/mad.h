@@ -80,7 +80,8 @@ void mad_send(struct mad *mad, struct mad_request *request);
 void mad_cancel(struct mad *mad, uint64_t serial);
 
 /*
- * Who gets unsolicited MADs of a class: receive runs on actor and owns the MAD. Before mad_start.
+ * Who gets unsolicited MADs of a class: receive owns the MAD, and runs on client->actor; if that is
+ * NULL on the actor "mad", which waits for it. Before mad_start.
  * Classes 0x01 and 0x81 are one.
  */
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server);
@@ -90,6 +91,8 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
  * remote address); any thread; takes data over (g_free).
  */
 void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length);
+/* The same of an SMP; a directed route goes back as it came. */
+void mad_reply_smp(struct mad *mad, const struct vendor_mad *to, const struct iba_smp *smp);
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
 
 /* The same of an answer of which n octets are counted in *held: taken off when it was sent. */

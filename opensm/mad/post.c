@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What is sent once and expects no answer: responses, and MADs that nobody asked for. */
+#include <string.h>
+
 #include "mad/mad_private.h"
 
 struct outgoing {
@@ -61,6 +63,25 @@ void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, s
 void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length)
 {
 	mad_post(mad, &to->remote, data, length);
+}
+
+void mad_reply_smp(struct mad *mad, const struct vendor_mad *to, const struct iba_smp *smp)
+{
+	uint8_t *wire = g_memdup2(to->data, IBA_MAD_BYTES);
+	struct iba_dr_smp directed;
+
+	if (smp->header.mgmt_class == IBA_CLASS_SUBN_DIRECTED) {
+		wire_decode(&iba_dr_smp_type, to->data, &directed);
+		directed.method = smp->header.method;
+		directed.m_key = smp->m_key;
+		directed.direction = 1;
+		directed.status = smp->header.status;
+		memcpy(directed.data, smp->data, sizeof(directed.data));
+		wire_encode(&iba_dr_smp_type, &directed, wire);
+	} else {
+		wire_encode(&iba_smp_type, smp, wire);
+	}
+	mad_reply(mad, to, wire, IBA_MAD_BYTES);
 }
 
 void mad_reply_held(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length,

@@ -28,6 +28,7 @@ libsm_a_SOURCES = \
 	opensm/sm/settle.c \
 	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
+	opensm/sm/sm_info.c \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \

@@ -50,10 +50,9 @@ static void on_audit_wanted(void *arg, uint64_t nodes)
 
 static void run_in_actor(struct sm *sm)
 {
-	struct vendor_client client = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
 	struct event_bus *bus = &sm->context->bus;
 
-	mad_serve(sm->mad, IBA_CLASS_SUBN_LID, &client);
+	sm_info_serve(sm);
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);

@@ -125,7 +125,6 @@ struct sm {
 	struct log_limit error_log;
 
 	/* trap.c */
-	uint32_t act_count; /* SMInfo ActCount */
 	struct log_limit trap_log;
 	GHashTable *trap_sources; /* LID -> struct bucket */
 
@@ -309,9 +308,11 @@ void own_port_watch(struct sm *sm); /* from now on */
 void own_port_moved(struct sm *sm); /* it leads to another device than before */
 /* lease.c */
 void lease_init(struct sm *sm);
-/* trap.c: SMInfo of this SM, SM_Key included. */
+/* sm_info.c: SMInfo of this SM, SM_Key included; of this actor only. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
-/* trap.c: what arrives unasked: traps, Get and Set(SMInfo). */
+/* From now on SMInfo is answered, and what else arrives unasked goes to trap_receive. */
+void sm_info_serve(struct sm *sm);
+/* trap.c: of at least IBA_MAD_BYTES. */
 void trap_receive(void *arg, struct vendor_mad *mad);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What arrives unasked on the SMI: traps, which are repressed and turned into reasons for a sweep,
- * and SMInfo. What a trap claims is only a hint where to look; a source that sends too many is
- * still repressed, but not listened to.
+ * Traps: they are repressed and turned into reasons for a sweep. What a trap claims is only a hint
+ * where to look; a source that sends too many is still repressed, but not listened to.
  */
 #include <string.h>
 
@@ -11,28 +10,6 @@
 
 #define TRAPS_PER_SECOND 10
 #define TRAP_BURST 50
-
-static void send_back(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
-{
-	uint8_t *wire = g_memdup2(mad->data, IBA_MAD_BYTES); /* keeps a directed route */
-
-	if (smp->header.mgmt_class == IBA_CLASS_SUBN_DIRECTED) {
-		struct iba_dr_smp dr;
-
-		wire_decode(&iba_dr_smp_type, mad->data, &dr);
-		dr.method = smp->header.method;
-		dr.m_key = smp->m_key;
-		dr.direction = 1;
-		dr.status = smp->header.status;
-		memcpy(dr.data, smp->data, sizeof(dr.data));
-		wire_encode(&iba_dr_smp_type, &dr, wire);
-	} else {
-		wire_encode(&iba_smp_type, smp, wire);
-	}
-	mad_reply(sm->mad, mad, wire, IBA_MAD_BYTES);
-}
-
-/* ---- traps ---- */
 
 static bool source_allowed(struct sm *sm, uint16_t lid)
 {
@@ -177,51 +154,13 @@ static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba
 	smp->header.method = IBA_METHOD_TRAP_REPRESS;
 	smp->header.status = 0;
 	smp->m_key = key_of_source(sm, mad->remote.lid);
-	send_back(sm, mad, smp);
+	mad_reply_smp(sm->mad, mad, smp);
 	if (!source_allowed(sm, mad->remote.lid)) {
 		counter_inc(&sm->context->counters, traps_limited);
 		return;
 	}
 	tell_trap(sm, &notice, mad->remote.lid);
 	handle_notice(sm, &notice, mad->remote.lid);
-}
-
-/* ---- SMInfo ---- */
-
-/* The SM_Key is for other SMs of the subnet, whom the M_Key tells (IBA 14.4). */
-static uint64_t sm_key_for(const struct sm *sm, const struct iba_smp *smp)
-{
-	const struct options *options = sm->options;
-
-	return !options->m_key || smp->m_key == options->m_key ? options->sm_key : 0;
-}
-
-/* ActCount goes up with whatever the SM does: SMPs sent, and questions answered. */
-struct iba_sm_info sm_info_own(const struct sm *sm)
-{
-	uint64_t sent = counter_get(&sm->context->counters, smp_sent);
-
-	return (struct iba_sm_info){
-		.guid = vendor_port_guid(sm->vendor),
-		.sm_key = sm->options->sm_key,
-		.act_count = (uint32_t)(sm->act_count + sent),
-		.priority = sm->options->sm_priority,
-		.sm_state = atomic_load(&sm->context->sm_state),
-	};
-}
-
-static void answer_sm_info(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
-{
-	struct iba_sm_info info = sm_info_own(sm);
-
-	info.sm_key = sm_key_for(sm, smp);
-	sm->act_count++;
-	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
-	smp->header.status = smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
-	smp->header.method = IBA_METHOD_GET_RESP;
-	memset(smp->data, 0, sizeof(smp->data));
-	wire_encode(&iba_sm_info_type, &info, smp->data);
-	send_back(sm, mad, smp);
 }
 
 static void refuse(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
@@ -231,7 +170,7 @@ static void refuse(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *
 		return;
 	smp->header.method = IBA_METHOD_GET_RESP;
 	smp->header.status = IBA_STATUS_UNSUP_METHOD_ATTR;
-	send_back(sm, mad, smp);
+	mad_reply_smp(sm->mad, mad, smp);
 }
 
 void trap_receive(void *arg, struct vendor_mad *mad)
@@ -239,17 +178,9 @@ void trap_receive(void *arg, struct vendor_mad *mad)
 	struct sm *sm = arg;
 	struct iba_smp smp;
 
-	if (mad->length < IBA_MAD_BYTES) {
-		counter_inc(&sm->context->counters, mad_malformed);
-		vendor_mad_free(mad);
-		return;
-	}
 	wire_decode(&iba_smp_type, mad->data, &smp);
 	if (smp.header.method == IBA_METHOD_TRAP && smp.header.attribute_id == IBA_ATTR_NOTICE)
 		receive_trap(sm, mad, &smp);
-	else if ((smp.header.method == IBA_METHOD_GET || smp.header.method == IBA_METHOD_SET) &&
-		 smp.header.attribute_id == IBA_ATTR_SM_INFO)
-		answer_sm_info(sm, mad, &smp);
 	else
 		refuse(sm, mad, &smp);
 	vendor_mad_free(mad);

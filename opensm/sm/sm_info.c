@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SMInfo: what other SMs ask for to see that this one lives (IBA 14.4.1). It is answered on the
+ * actor "mad", out of what is published anyway: an SM that computes shall not look like one that
+ * died. Whatever else arrives unasked goes on to the actor "sm".
+ */
+#include <string.h>
+
+#include "sm/sm_private.h"
+
+static struct iba_sm_info sm_info(const struct sm *sm, const struct options *options)
+{
+	struct counters *counters = &sm->context->counters;
+	/* It goes up with whatever the SM does: SMPs sent, and questions answered. */
+	uint64_t acts = counter_get(counters, smp_sent) + counter_get(counters, sm_infos_answered);
+
+	return (struct iba_sm_info){
+		.guid = vendor_port_guid(sm->vendor),
+		.sm_key = options->sm_key,
+		.act_count = (uint32_t)acts,
+		.priority = options->sm_priority,
+		.sm_state = atomic_load(&sm->context->sm_state),
+	};
+}
+
+struct iba_sm_info sm_info_own(const struct sm *sm)
+{
+	return sm_info(sm, sm->options);
+}
+
+/* The SM_Key is for other SMs of the subnet, whom the M_Key tells (IBA 14.4). */
+static bool may_see_key(const struct options *options, const struct iba_smp *smp)
+{
+	return !options->m_key || smp->m_key == options->m_key;
+}
+
+static void answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+{
+	struct options *options = slot_take(&sm->context->options);
+	struct iba_sm_info info = sm_info(sm, options);
+
+	if (!may_see_key(options, smp))
+		info.sm_key = 0;
+	options_unref(options);
+	counter_inc(&sm->context->counters, sm_infos_answered);
+	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
+	smp->header.status = smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
+	smp->header.method = IBA_METHOD_GET_RESP;
+	memset(smp->data, 0, sizeof(smp->data));
+	wire_encode(&iba_sm_info_type, &info, smp->data);
+	mad_reply_smp(sm->mad, mad, smp);
+}
+
+static bool is_question(const struct iba_smp *smp)
+{
+	return smp->header.attribute_id == IBA_ATTR_SM_INFO &&
+	       (smp->header.method == IBA_METHOD_GET || smp->header.method == IBA_METHOD_SET);
+}
+
+static void receive(void *arg, struct vendor_mad *mad)
+{
+	struct sm *sm = arg;
+	struct vendor_client others = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
+	struct iba_smp smp;
+
+	if (mad->length < IBA_MAD_BYTES) {
+		counter_inc(&sm->context->counters, mad_malformed);
+		vendor_mad_free(mad);
+		return;
+	}
+	wire_decode(&iba_smp_type, mad->data, &smp);
+	if (!is_question(&smp)) {
+		vendor_mad_post(mad, &others);
+		return;
+	}
+	answer(sm, mad, &smp);
+	vendor_mad_free(mad);
+}
+
+void sm_info_serve(struct sm *sm)
+{
+	const struct vendor_client client = {.arg = sm, .receive = receive};
+
+	mad_serve(sm->mad, IBA_CLASS_SUBN_LID, &client);
+}
