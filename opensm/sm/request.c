@@ -244,6 +244,8 @@ static void on_done(struct mad_request *mad)
 	}
 	if (goes_on(request))
 		return;
+	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
+		silence_status(request);
 	keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		reach_result(request->sm, request->node, mad->fell_back);

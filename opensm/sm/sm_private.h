@@ -203,7 +203,9 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 
 /* silence.c: a request that got no answer at first is kept and handed on later; false: it is not */
 bool silence_take(struct sm_request *request);
-/* The node was looked into just now, and is silent behind a link that is up. */
+/* An SMP was answered with an error status: it is found out whether that is still the node. */
+void silence_status(const struct sm_request *request);
+/* The node was looked into just now: it is there, or silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is dropped */
 /* What it does with them: with all tries, or on another way with the first ones; or not at all. */

@@ -66,8 +66,10 @@ struct scenario *scenario_new_with(const char *spec, const struct sim_config *co
 	make_directory(s);
 	scenario_option(s, "opensm", NULL);
 	scenario_option(s, "-F", s->conf);
-	if (g_getenv(LOG_VARIABLE))
+	if (g_getenv(LOG_VARIABLE)) {
 		scenario_option(s, "-D", g_getenv(LOG_VARIABLE));
+		log_set_flags(s->log, (unsigned int)strtoul(g_getenv(LOG_VARIABLE), NULL, 0));
+	}
 	return s;
 }
 
