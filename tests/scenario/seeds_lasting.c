@@ -159,6 +159,7 @@ static void give_back(struct lasting *l)
 	unsigned int peer, peer_port;
 
 	log_sys(s->log, "seeds: all is given back");
+	sim_set_timeout_delay(s->sim, 0);
 	g_array_set_size(l->gone, 0);
 	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
 		sim_node_set(s->sim, node, true);
@@ -315,11 +316,16 @@ static void swap_leaves(struct lasting *l)
 
 /* ---- time-outs that the kernel reports late ---- */
 
+#define LATE_MAX_MS 2000
+
 /*
- * LATER: the kernel reports a time-out some hundred ms after the request's own deadline, and
- * refuses its TransactionID until then. As soon as the simulated port can do that (sim_...), a
- * fault here turns it on, for a round.
+ * Until all is given back: until the kernel tells of a time-out, it holds the request and takes no
+ * other with its TransactionID.
  */
+static void time_out_late(struct lasting *l)
+{
+	sim_set_timeout_delay(l->s->sim, scenario_random(l->s, LATE_MAX_MS) * NS_PER_MS);
+}
 
 /* ---- a seed ---- */
 
@@ -339,6 +345,7 @@ static const struct fault {
 	{"hosts swapped", swap_hosts},
 	{"cables swapped", swap_cables},
 	{"leaves swapped", swap_leaves},
+	{"time-outs told late", time_out_late},
 };
 
 static void begin_some_sweep(struct scenario *s)
