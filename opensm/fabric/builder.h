@@ -85,8 +85,8 @@ struct builder_node {
 		bool by_lid;	    /* tables lead from the SM to its LID and back */
 		uint8_t failures;   /* SMPs in a row that got through by directed route only */
 	} reach;
-	uint64_t mute_ns; /* when it was last found to be silent behind a link that is up, or
-			     was asked who it is */
+	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
+	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */
 	struct trust_table lft;	    /* entries of uint8_t, 64 a block */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Forms of routing. A target with a LID is tried LID-routed first, one behind a switch with a LID
- * by a mixed route (one directed hop at the end, IBA 14.2.2), and every second try goes by the full
+ * by a mixed route (directed from there, IBA 14.2.2), and every second try goes by the full
  * directed route. Both shorter forms are used once a probe has come back: simulators and some
  * devices drop them, or do until links are ACTIVE, and nobody should wait for a timeout to learn
  * that.
@@ -17,7 +17,7 @@ static enum smp_form shortest_form(const struct mad *mad, const struct mad_route
 		return SMP_DIRECTED;
 	if (route->lid)
 		return SMP_LID;
-	return route->parent && route->hops > 1 ? SMP_MIXED : SMP_DIRECTED;
+	return route->via && route->via_hops < route->hops ? SMP_MIXED : SMP_DIRECTED;
 }
 
 enum smp_form form_choose(const struct transaction *transaction)

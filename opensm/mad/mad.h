@@ -23,8 +23,9 @@ enum mad_result {
 struct mad_route {
 	uint8_t hops; /* of the directed route from the SM's port: path[1..hops] are exits */
 	uint8_t path[64];
-	uint16_t lid;	 /* of the target: tried first if not 0; the directed route is next */
-	uint16_t parent; /* LID of the switch before the last hop, tried first if lid is 0; or 0 */
+	uint16_t lid;	  /* of the target: tried first if not 0; the directed route is next */
+	uint16_t via;	  /* LID of a switch on that route, tried first if lid is 0; 0: none */
+	uint8_t via_hops; /* of the directed route from there; more than 0 */
 };
 
 /* An SMP and its fate; made by the caller, as first member of a struct of its own if it likes. */
@@ -49,6 +50,7 @@ struct mad_request {
 	void *arg;
 	enum mad_result result;
 	uint16_t status; /* of the response, D bit removed */
+	bool dead;	 /* MAD_TIMEOUT: of another request, with all its tries, to that target */
 	bool fell_back;	 /* the preferred route failed, the directed one worked */
 	/*
 	 * Tries that left this node. 0: nothing happened. More than 1: an earlier one may still be

@@ -113,7 +113,7 @@ void target_release(struct mad *mad, struct target *target, const struct transac
 /* It answered something: it may be sent more. */
 void target_answered(struct mad *mad, struct target *target);
 /* Hands back those that wait and for which pick() says so, with that result. */
-void target_flush(struct mad *mad, struct target *target, enum mad_result result,
+void target_flush(struct mad *mad, struct target *target, enum mad_result result, bool dead,
 		  bool (*pick)(const struct mad *mad, const struct mad_request *request,
 			       const void *arg),
 		  const void *arg);

@@ -35,14 +35,12 @@ static void encode_directed(const struct mad_request *request, bool mixed, uint3
 		.m_key = request->m_key,
 		.dr_slid = mixed ? own_lid : IBA_LID_PERMISSIVE,
 		.dr_dlid = IBA_LID_PERMISSIVE,
-		.hop_count = mixed ? 1 : request->route.hops,
+		.hop_count = mixed ? request->route.via_hops : request->route.hops,
 	};
+	unsigned int skipped = request->route.hops - smp.hop_count;
 
 	memcpy(smp.data, request->data, sizeof(smp.data));
-	if (mixed)
-		smp.initial_path[1] = request->route.path[request->route.hops];
-	else
-		memcpy(smp.initial_path, request->route.path, sizeof(smp.initial_path));
+	memcpy(smp.initial_path + 1, request->route.path + 1 + skipped, smp.hop_count);
 	wire_encode(&iba_dr_smp_type, &smp, wire);
 }
 
@@ -57,7 +55,7 @@ void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t 
 		encode_lid(request, tid, wire);
 		break;
 	case SMP_MIXED:
-		to->lid = request->route.parent;
+		to->lid = request->route.via;
 		encode_directed(request, true, tid, own_lid, wire);
 		break;
 	default:

@@ -8,7 +8,7 @@
 enum smp_form {
 	SMP_DIRECTED, /* directed from the SM's port (IBA 14.2.2) */
 	SMP_LID,      /* LID-routed (14.2.1.1) */
-	SMP_MIXED,    /* LID-routed to the parent switch, then one directed hop */
+	SMP_MIXED,    /* LID-routed to a switch on the way, then directed */
 	SMP_FORMS
 };
 

@@ -145,7 +145,7 @@ void target_dequeue(struct mad *mad, struct target *target, struct transaction *
 	ring_add(mad, target);
 }
 
-void target_flush(struct mad *mad, struct target *target, enum mad_result result,
+void target_flush(struct mad *mad, struct target *target, enum mad_result result, bool dead,
 		  bool (*pick)(const struct mad *mad, const struct mad_request *request,
 			       const void *arg),
 		  const void *arg)
@@ -159,6 +159,7 @@ void target_flush(struct mad *mad, struct target *target, enum mad_result result
 		if (pick(mad, request, arg)) {
 			counter_add(&mad->context->counters, smp_waiting, -1);
 			request->result = result;
+			request->dead = dead;
 			mad_hand_back(request);
 		} else {
 			append(target, request);
@@ -181,7 +182,7 @@ void target_cancel(struct mad *mad)
 
 	g_hash_table_iter_init(&iter, mad->targets);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&target)) {
-		target_flush(mad, target, MAD_CANCELLED, is_cancelled, NULL);
+		target_flush(mad, target, MAD_CANCELLED, false, is_cancelled, NULL);
 		if (is_empty(target))
 			g_hash_table_iter_remove(&iter);
 	}

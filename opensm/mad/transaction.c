@@ -63,10 +63,12 @@ static void target_is_dead(struct mad *mad, struct target *target, uint8_t tries
 	for (unsigned int i = 0; i < target->in_flight; i++) {
 		struct transaction *other = target->flight[i];
 
-		if (other->request && is_judged(mad, other->request, &tries))
-			other->last = true;
+		if (!other->request || !is_judged(mad, other->request, &tries))
+			continue;
+		other->last = true;
+		other->request->dead = !tries;
 	}
-	target_flush(mad, target, MAD_TIMEOUT, is_judged, &tries);
+	target_flush(mad, target, MAD_TIMEOUT, !tries, is_judged, &tries);
 }
 
 static void give_up(struct transaction *transaction)
@@ -129,6 +131,7 @@ static unsigned int wait_for_try(const struct transaction *transaction)
 static void count_sent(struct mad *mad, const struct transaction *transaction)
 {
 	struct counters *counters = &mad->context->counters;
+	const struct mad_route *route = &transaction->request->route;
 
 	counter_inc(counters, smp_sent);
 	if (transaction->early + transaction->tries)
@@ -137,7 +140,7 @@ static void count_sent(struct mad *mad, const struct transaction *transaction)
 		return;
 	counter_inc(counters, smp_directed);
 	counter_add(counters, smp_directed_hops,
-		    transaction->form == SMP_MIXED ? 1 : transaction->request->route.hops);
+		    transaction->form == SMP_MIXED ? route->via_hops : route->hops);
 }
 
 static void note_sent(struct transaction *transaction)

@@ -564,11 +564,13 @@ static void nobody_there(const struct sm_request *request)
 
 	if (port->peer && port->link_seen == request->sm->builder->sweep)
 		return; /* met from the other end meanwhile */
-	builder_lose_link(port);
-	if (request->unreachable) {
+	if (request->unreachable) { /* nobody was asked: the cable may be the only way that is left
+				     */
+		port->probed = 0;
 		builder_mark(port->node);
 		return;
 	}
+	builder_lose_link(port);
 	port->silent = true;
 	health_leave_out(request->sm, port->node, "nobody answers behind port %u", port->num);
 }

@@ -20,6 +20,7 @@ struct entry {
 		uint64_t port;
 	} id;
 	uint64_t known;
+	uint64_t changes; /* of it */
 	bool is_known, is_proven;
 	uint64_t proven; /* number of changes of the option before */
 	uint64_t round;	 /* that failed is of */
@@ -189,6 +190,7 @@ static void note(struct key_ring *ring, const struct entry_id *id, uint64_t key,
 {
 	struct entry *entry = make(ring, id->guid, (uint8_t)id->port);
 
+	entry->changes += !entry->is_known || entry->known != key;
 	entry->known = key;
 	entry->is_known = true;
 	entry->is_proven = is_proven;
@@ -204,6 +206,13 @@ void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
 void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key)
 {
 	note(ring, &(struct entry_id){.guid = guid, .port = port}, key, false);
+}
+
+uint64_t key_ring_changes(const struct key_ring *ring, uint64_t guid, uint8_t port)
+{
+	const struct entry *entry = find(ring, guid, port);
+
+	return entry ? entry->changes : 0;
 }
 
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg)

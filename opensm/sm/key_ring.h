@@ -48,6 +48,10 @@ void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
  */
 void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key);
 
+/* How often what is known of the port's key has changed: what was asked before tells nothing new.
+ */
+uint64_t key_ring_changes(const struct key_ring *ring, uint64_t guid, uint8_t port);
+
 /* Forgets the ports of all nodes that is_there does not know: they are tried like new ones. */
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 

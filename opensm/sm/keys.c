@@ -45,6 +45,7 @@ void keys_use(struct sm_request *request)
 
 	key_ring_set(sm->keys, sm->options->m_key);
 	request->mad.m_key = key_ring_for(sm->keys, sma.guid, sma.port);
+	request->key_changes = key_ring_changes(sm->keys, sma.guid, sma.port);
 }
 
 bool keys_try_another(struct sm_request *request)
@@ -57,6 +58,7 @@ bool keys_try_another(struct sm_request *request)
 		return false;
 	request->other_key = true;
 	request->mad.m_key = key_ring_for(keys, sma.guid, sma.port);
+	request->key_changes = key_ring_changes(keys, sma.guid, sma.port);
 	return true;
 }
 
@@ -67,6 +69,15 @@ static bool has_key(const struct sm_request *request)
 	       request->port && (!builder_is_switch(request->node) || request->port->num == 0);
 }
 
+/* It was asked before the port got another key, and is answered after that. */
+static bool is_outdated(const struct sm_request *request, struct sma sma)
+{
+	bool gave_key = request->mad.method == IBA_METHOD_SET && has_key(request);
+
+	return !gave_key &&
+	       request->key_changes != key_ring_changes(request->sm->keys, sma.guid, sma.port);
+}
+
 void keys_answered(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
@@ -74,7 +85,7 @@ void keys_answered(const struct sm_request *request)
 	struct iba_port_info info = {.m_key = mad->m_key};
 	struct sma sma = asked(request);
 
-	if (mad->result != MAD_OK && mad->result != MAD_STATUS)
+	if ((mad->result != MAD_OK && mad->result != MAD_STATUS) || is_outdated(request, sma))
 		return;
 	if (has_key(request))
 		wire_decode(&iba_port_info_type, mad->data, &info);

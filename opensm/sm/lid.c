@@ -28,6 +28,18 @@ static GPtrArray *endports(const GPtrArray *nodes)
 	return ports;
 }
 
+/* One of them may have another GUID by now: a node that had that of another was replaced. */
+static void ask_who_they_are(struct sm *sm, const GPtrArray *ports, uint64_t guid)
+{
+	for (guint i = 0; i < ports->len; i++) {
+		struct builder_port *port = ports->pdata[i];
+		bool is_switch = builder_is_switch(port->node);
+
+		if (port->guid == guid)
+			identity_ask(sm, port->node, is_switch ? NULL : port);
+	}
+}
+
 /* What the plan says of a port becomes what is wanted of it. */
 static void apply(struct sm *sm, struct builder_port *port, const struct lid_plan_port *planned)
 {
@@ -147,8 +159,11 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	sm->lids.last = plan.last;
 	sm->lids.short_of = plan.without != 0;
 	sm->lids.duplicate_guids = sm->lids.changing = false;
-	for (guint i = 0; i < ports->len; i++)
+	for (guint i = 0; i < ports->len; i++) {
 		apply(sm, ports->pdata[i], &plan.ports[i]);
+		if (plan.ports[i].duplicate)
+			ask_who_they_are(sm, ports, plan.ports[i].guid);
+	}
 	if (plan.without)
 		tell_without(sm, nodes, &plan);
 	g_free(plan.ports);

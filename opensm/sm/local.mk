@@ -7,6 +7,7 @@ libsm_a_SOURCES = \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/health.c \
+	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/keys.c \
 	opensm/sm/lease.c \

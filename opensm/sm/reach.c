@@ -4,7 +4,7 @@
  *
  *	LID-routed	the blocks that are known lead from the SM to the node's LID and from the
  *			node to the SM's LID
- *	mixed		they do so for a switch next to it, the last hop is directed
+ *	mixed		they do so for a switch on the way, from there it is directed
  *	directed	otherwise: hop by hop along the cables
  *
  * A block that is not known, a cable that is gone, a LID that was not acknowledged end the walk.
@@ -116,6 +116,20 @@ uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
 
 /* ---- routes ---- */
 
+/* The last switch on the way to that one, or itself, that is reached by LID: the route goes there.
+ */
+static void find_via(const struct sm *sm, struct builder_node *last, struct mad_route *route)
+{
+	route->via = 0;
+	route->via_hops = 1;
+	while (last->entry && last->entry->peer && !reach_by_lid(sm, last)) {
+		last = last->entry->peer->node;
+		route->via_hops++;
+	}
+	if (last->entry && last->entry->peer)
+		route->via = last->ports[0].lid;
+}
+
 /* Goes on from the end of a route through a port; false if it is too long. */
 static bool add_hop(const struct sm *sm, struct mad_route *route, struct builder_node *last,
 		    uint8_t port)
@@ -124,7 +138,7 @@ static bool add_hop(const struct sm *sm, struct mad_route *route, struct builder
 		return false;
 	route->path[++route->hops] = port;
 	route->lid = 0;
-	route->parent = reach_by_lid(sm, last) ? last->ports[0].lid : 0;
+	find_via(sm, last, route);
 	return true;
 }
 
@@ -133,12 +147,11 @@ static bool directed_to(struct builder_node *node, struct mad_route *route)
 	int hops = builder_path(node, route->path);
 
 	route->hops = hops < 0 ? 0 : (uint8_t)hops;
-	route->lid = route->parent = 0;
+	route->lid = route->via = 0;
 	return hops >= 0;
 }
 
-/* The neighbour from which the last hop may be directed: the nearer the SM the better. */
-static struct builder_port *guide_of(const struct sm *sm, const struct builder_node *node)
+struct builder_port *reach_guide(const struct sm *sm, const struct builder_node *node)
 {
 	struct builder_port *best = node->entry ? node->entry->peer : NULL;
 
@@ -161,7 +174,7 @@ bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route
 
 	if (!node->builder || !node->entry) /* the SM's own, or none */
 		return directed_to(node, route);
-	guide = guide_of(sm, node);
+	guide = reach_guide(sm, node);
 	if (!guide || !directed_to(guide->node, route) ||
 	    !add_hop(sm, route, guide->node, guide->num))
 		return false;

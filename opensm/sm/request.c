@@ -216,8 +216,8 @@ static void log_silence(const struct sm_request *request)
 /* A first silence: true if the request goes on. */
 static bool goes_on(struct sm_request *request)
 {
-	if (request->mad.result != MAD_TIMEOUT || request->inquiry || request->aside ||
-	    request->in_earnest || request->mad.lid_only || request->unreachable)
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->inquiry ||
+	    request->aside || request->in_earnest || request->mad.lid_only || request->unreachable)
 		return false;
 	make_slow(request);
 	log_silence(request);
@@ -245,7 +245,7 @@ static void on_done(struct mad_request *mad)
 	if (goes_on(request))
 		return;
 	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
-		silence_status(request);
+		identity_ask(request->sm, request->node, identity_entry(request));
 	keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		reach_result(request->sm, request->node, mad->fell_back);

@@ -16,9 +16,6 @@
  * So whatever the number of dead switches, they cost a few short tries in parallel; nearest first,
  * since who stands behind a suspect waits for what is found out of it.
  *
- * Whoever answers with an error status, other than that he is busy, is asked who he is: behind a
- * cable that was moved it is another device.
- *
  * SMPs that wait here, or are tried in earnest, are the slow ones of the sweep: a step whose next
  * round does not need them goes on (sweep.c).
  */
@@ -60,23 +57,6 @@ static struct suspect *suspect_new(struct sm *sm, struct builder_node *node,
 	node->suspect = suspect;
 	g_ptr_array_add(sm->suspects, suspect);
 	return suspect;
-}
-
-/* Each port of a CA is asked by way of its own cable. */
-static const struct builder_port *entry_of(const struct sm_request *request)
-{
-	return builder_is_switch(request->node) ? NULL : request->port;
-}
-
-/* The switch port before a node, or before that port of it. */
-static struct builder_port *parent_port(const struct builder_node *node,
-					const struct builder_port *entry)
-{
-	if (!node->builder)
-		return NULL;
-	if (!entry)
-		entry = node->entry;
-	return entry ? entry->peer : NULL;
 }
 
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node)
@@ -123,13 +103,15 @@ static void on_inquiry(struct sm_request *request)
 
 	if (sm_request_ok(request)) {
 		port_info_seen(request);
-		if (suspect && link_is_up(request->port))
+		if (suspect && link_is_up(request->port)) {
 			suspect->seen_up = true;
-		else if (suspect)
+			identity_ask(sm, request->node, NULL);
+		} else if (suspect) {
 			suspect->cut = suspect->seen_down = true;
+		}
 	} else if (suspect && request->mad.result == MAD_TIMEOUT && request->port == suspect->by &&
 		   !request->node->suspect && !silence_is_mute(sm, request->node)) {
-		suspect_new(sm, request->node, entry_of(request));
+		suspect_new(sm, request->node, identity_entry(request));
 	}
 	if (suspect)
 		suspect->out--;
@@ -194,7 +176,7 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	struct builder_port *by;
 
 	find_ways(sm);
-	by = parent_port(suspect->node, suspect->entry);
+	by = identity_parent(sm, suspect->node, suspect->entry);
 	if (by && !suspect->by) {
 		suspect->by = by;
 		suspect->cut = has_lost_link(suspect->node);
@@ -256,47 +238,6 @@ static void wake(struct sm *sm)
 		;
 }
 
-/* ---- an answer that makes no sense ---- */
-
-static void on_identity(struct sm_request *request)
-{
-	struct sm *sm = request->sm;
-	struct builder_node *node = request->node;
-	struct builder_port *by = parent_port(node, entry_of(request));
-	struct iba_node_info info;
-	char name[SM_NAME_SIZE];
-
-	if (!sm_request_ok(request) || !by)
-		return;
-	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (info.node_guid == node->guid)
-		return;
-	log_verbose(sm->log, "%s is not there any more: 0x%016" G_GINT64_MODIFIER "x answers",
-		    sm_node_name(node, name, sizeof(name)), info.node_guid);
-	trust_lose(node);
-	by->node->doubt_from = 0; /* whatever its ports say, they may lead elsewhere */
-	builder_mark(by->node);
-	sweep_want(sm, SWEEP_CHANGE);
-}
-
-void silence_status(const struct sm_request *about)
-{
-	struct sm *sm = about->sm;
-	struct builder_node *node = about->node;
-	struct sm_request *request;
-
-	if (silence_is_mute(sm, node) || !parent_port(node, entry_of(about)))
-		return;
-	node->mute_ns = actor_now(sm->actor);
-	request = about->port
-			  ? sm_request_port(sm, about->port, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0)
-			  : sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
-	request->inquiry = true;
-	request->mad.tries = INQUIRY_TRIES;
-	request->done = on_identity;
-	sm_request_send(request);
-}
-
 /* ---- what others call ---- */
 
 bool silence_take(struct sm_request *request)
@@ -310,7 +251,7 @@ bool silence_take(struct sm_request *request)
 		g_ptr_array_add(suspect->held, request);
 		return true;
 	}
-	suspect = suspect_new(sm, request->node, entry_of(request));
+	suspect = suspect_new(sm, request->node, identity_entry(request));
 	g_ptr_array_add(suspect->held, request);
 	look_into(sm, suspect);
 	return true;

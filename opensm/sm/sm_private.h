@@ -154,6 +154,7 @@ struct sm_request {
 	bool slow;	 /* counted in sweep.slow */
 	bool in_earnest; /* silence.c has no objection: all tries */
 	bool unreachable; /* there was no way when it was to be sent */
+	uint64_t key_changes; /* of the port asked, when its M_Key was chosen */
 	bool other_key;	 /* it was sent again with another M_Key */
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */
@@ -203,8 +204,13 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 
 /* silence.c: a request that got no answer at first is kept and handed on later; false: it is not */
 bool silence_take(struct sm_request *request);
-/* An SMP was answered with an error status: it is found out whether that is still the node. */
-void silence_status(const struct sm_request *request);
+/* identity.c: the port of a CA that was asked; NULL of switches, which are asked as paths lead */
+struct builder_port *identity_entry(const struct sm_request *request);
+/* The switch port before a node, by the way to that entry; NULL: there is none. */
+struct builder_port *identity_parent(const struct sm *sm, const struct builder_node *node,
+				     const struct builder_port *entry);
+/* Finds out whether that is still the node; entry as above. */
+void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry);
 /* The node was looked into just now: it is there, or silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is dropped */
@@ -218,6 +224,11 @@ bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* Known tables lead from the SM to the node's LID and back. */
 bool reach_by_lid(const struct sm *sm, struct builder_node *node);
+/*
+ * The port of a neighbour from which the last hop may be directed, preferably of one that is
+ * reached by LID, the nearer the SM the better; NULL: there is none.
+ */
+struct builder_port *reach_guide(const struct sm *sm, const struct builder_node *node);
 /* The LID of a switch, if all kept theirs and no SMP to it was lost yet; 0: none. */
 uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node);
 /* An SMP was answered; fell_back: by the directed route, when the other had failed. */

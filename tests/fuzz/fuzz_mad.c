@@ -83,7 +83,8 @@ static void send_request(struct port *port, uint8_t how)
 	for (uint8_t i = 1; i <= request->route.hops; i++)
 		request->route.path[i] = i;
 	request->route.lid = how & 0x20 ? 5 : 0;
-	request->route.parent = how & 0x40 ? 6 : 0;
+	request->route.via = how & 0x40 ? 6 : 0;
+	request->route.via_hops = 1 + how % 2;
 	request->method = how & 0x80 ? IBA_METHOD_SET : IBA_METHOD_GET;
 	request->attribute = IBA_ATTR_PORT_INFO;
 	request->modifier = 3;

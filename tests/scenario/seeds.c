@@ -44,6 +44,10 @@ static const struct series checked_lasting[] = {
 	{1, 8, "tests/scenario/dual_port.topo", 0, true},
 	{1, 4, "tests/scenario/dual_plane.topo", 0.02, true},
 	/* these failed once */
+	{6157, 1, "torus:4x4:2", 0, true},
+	{8501, 1, "torus:4x4:2", 0.05, true},
+	{7042, 1, "torus:3x3x3:1", 0, true},
+	{6468, 1, "tests/scenario/dual_port.topo", 0, true},
 	{846, 1, "random:16:5:2:7", 0.1, true},
 	{3818, 1, "torus:3x3x3:1", 0.05, true},
 };
@@ -360,6 +364,7 @@ struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const 
 	s = scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
 	s->command = command;
 	scenario_option(s, "-R", engines[seed % G_N_ELEMENTS(engines)]);
+	scenario_option(s, "-y", NULL); /* GUIDs that are there twice are replaced in time */
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
 	return s;

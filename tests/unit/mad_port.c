@@ -15,6 +15,7 @@ struct actor *owner;
 static struct timer tick;
 unsigned int done_ok, done_status, done_timeout, done_cancelled;
 unsigned int never_sent; /* of those that were not answered */
+unsigned int done_dead;
 
 static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		      const struct vendor_client *client, GError **error)
@@ -67,7 +68,7 @@ void setup(void)
 {
 	memset(&context, 0, sizeof(context));
 	memset(&port, 0, sizeof(port));
-	done_ok = done_status = done_timeout = done_cancelled = never_sent = 0;
+	done_ok = done_status = done_timeout = done_cancelled = never_sent = done_dead = 0;
 	rt = runtime_new(RUNTIME_VIRTUAL);
 	logger = log_new_null();
 	context.rt = rt;
@@ -121,6 +122,7 @@ static void on_done(struct mad_request *request)
 	done_timeout += request->result == MAD_TIMEOUT;
 	done_cancelled += request->result == MAD_CANCELLED;
 	never_sent += !request->sent;
+	done_dead += request->dead;
 	if (tracked->order)
 		g_array_append_val(tracked->order, tracked->number);
 	g_free(tracked);

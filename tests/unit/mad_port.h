@@ -40,6 +40,7 @@ extern struct mad *mad;
 extern struct actor *owner;
 extern unsigned int done_ok, done_status, done_timeout, done_cancelled;
 extern unsigned int never_sent; /* of those that were not answered */
+extern unsigned int done_dead;	/* found dead by another one */
 
 #define count(name) counter_get(&context.counters, name)
 

@@ -71,6 +71,22 @@ START_TEST(test_known_ports_after_a_change)
 }
 END_TEST
 
+/* Who asked before it got another key, and is answered after that, is told so. */
+START_TEST(test_changes)
+{
+	uint64_t before = key_ring_changes(ring, GUID, 0);
+
+	key_ring_worked(ring, GUID, 0, KEY(0));
+	ck_assert_uint_ne(key_ring_changes(ring, GUID, 0), before);
+	before = key_ring_changes(ring, GUID, 0);
+	key_ring_worked(ring, GUID, 0, KEY(0));
+	ck_assert_uint_eq(key_ring_changes(ring, GUID, 0), before);
+	key_ring_worked(ring, GUID, 0, KEY(1));
+	ck_assert_uint_ne(key_ring_changes(ring, GUID, 0), before);
+	ck_assert_uint_eq(key_ring_changes(ring, GUID, 1), 0);
+}
+END_TEST
+
 /* The answer to that Set was lost: its retries fail with the old key, the new one works. */
 START_TEST(test_answer_lost)
 {
@@ -253,6 +269,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_one_key);
 	tcase_add_test(tcase, test_known_ports_after_a_change);
+	tcase_add_test(tcase, test_changes);
 	tcase_add_test(tcase, test_answer_lost);
 	tcase_add_test(tcase, test_proven_key);
 	tcase_add_test(tcase, test_proven_before_other_keys);

@@ -451,11 +451,12 @@ static bool is_mixed(const struct sent *sent)
 	return sent->data[1] == IBA_CLASS_SUBN_DIRECTED && sent->to.lid == 42;
 }
 
-static void send_behind(uint64_t target)
+static void send_behind(uint64_t target, uint8_t via_hops)
 {
 	struct tracked *tracked = make(target, 3);
 
-	tracked->mad.route.parent = 42;
+	tracked->mad.route.via = 42;
+	tracked->mad.route.via_hops = via_hops;
 	mad_send(mad, &tracked->mad);
 	run_ms(0);
 }
@@ -464,22 +465,25 @@ START_TEST(test_mixed_after_the_probe)
 {
 	start();
 	set_own_lid(OWN_LID);
-	send_behind(1);
+	send_behind(1, 1);
 	ck_assert_uint_eq(port.sent->len, 2);
 	ck_assert(!is_mixed(sent_at(0)));
 	ck_assert(is_mixed(sent_at(1))); /* the probe */
 	ck_assert_uint_eq(sent_at(1)->data[7], 1);
 	ck_assert_uint_eq(sent_at(1)->data[129], 13);
 	ck_assert_uint_eq(sent_at(1)->data[32] << 8 | sent_at(1)->data[33], OWN_LID);
-	send_behind(2); /* unproven, and one probe at a time */
+	send_behind(2, 1); /* unproven, and one probe at a time */
 	ck_assert_uint_eq(port.sent->len, 3);
 	ck_assert(!is_mixed(sent_at(2)));
 	answer(sent_at(1));
 	answer(sent_at(0));
 	answer(sent_at(2));
-	send_behind(3);
+	send_behind(3, 2);
 	ck_assert_uint_eq(port.sent->len, 4);
 	ck_assert(is_mixed(sent_at(3)));
+	ck_assert_uint_eq(sent_at(3)->data[7], 2);
+	ck_assert_uint_eq(sent_at(3)->data[129], 12);
+	ck_assert_uint_eq(sent_at(3)->data[130], 13);
 	run_ms(10000);
 	ck_assert_uint_eq(done_timeout, 1);
 	ck_assert(!is_mixed(sent_at(4))); /* its second try */
@@ -496,7 +500,7 @@ START_TEST(test_probe_lost)
 	for (unsigned int i = 0; i < 1000; i++) {
 		unsigned int before = port.sent->len;
 
-		send_behind(i);
+		send_behind(i, 1);
 		for (unsigned int j = before; j < port.sent->len; j++) {
 			probes += is_mixed(sent_at(j));
 			if (!is_mixed(sent_at(j)))

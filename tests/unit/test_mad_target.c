@@ -17,6 +17,7 @@ START_TEST(test_dead_target_ends_its_queue)
 	run_ms(TIMEOUT_MS * 4 * 3 / 2);
 	ck_assert_uint_eq(done_timeout, 50);
 	ck_assert_uint_eq(never_sent, 46);
+	ck_assert_uint_eq(done_dead, 49);
 	ck_assert_uint_eq(port.sent->len, 4 + 3); /* one is tried again to the end */
 	ck_assert_uint_eq(count(smp_waiting) + count(smp_on_wire), 0);
 	send_one(1, 1); /* it is asked again if somebody wants to */
@@ -131,10 +132,12 @@ START_TEST(test_few_tries_judge_few)
 	run_ms(TIMEOUT_MS * 3);
 	ck_assert_uint_eq(done_timeout, 4 + 4);
 	ck_assert_uint_eq(never_sent, 4);
+	ck_assert_uint_eq(done_dead, 0);
 	ck_assert_uint_eq(port.sent->len, 4 * 2 + 4);
 	run_ms(10000);
 	ck_assert_uint_eq(port.sent->len, 4 * 2 + 4 + 3);
 	ck_assert_uint_eq(done_timeout, 12);
+	ck_assert_uint_eq(done_dead, 3);
 }
 END_TEST
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Is it still that device? Answers to SMPs do not tell who gives them, and behind a cable that was
+ * moved there is another one. So a node is asked for its NodeInfo when an answer of it makes no
+ * sense: an error status, or a PortGUID that another endport has as well; and when it says that the
+ * link is up behind which nobody answers.
+ */
+#include "sm/sm_private.h"
+
+#define TRIES 2
+#define ONCE_NS (300 * NS_PER_MS) /* so long a node is not asked again */
+
+struct builder_port *identity_entry(const struct sm_request *request)
+{
+	return builder_is_switch(request->node) ? NULL : request->port;
+}
+
+struct builder_port *identity_parent(const struct sm *sm, const struct builder_node *node,
+				     const struct builder_port *entry)
+{
+	if (!node->builder)
+		return NULL;
+	return entry ? entry->peer : reach_guide(sm, node);
+}
+
+/* Another device answers, so the ports of the switch before it may lead elsewhere, too. */
+static void is_another(struct sm_request *request, uint64_t guid)
+{
+	struct sm *sm = request->sm;
+	struct builder_node *node = request->node;
+	struct builder_port *parent = identity_parent(sm, node, identity_entry(request));
+	char name[SM_NAME_SIZE];
+
+	if (!parent)
+		return;
+	log_verbose(sm->log, "%s is not there any more: 0x%016" G_GINT64_MODIFIER "x answers",
+		    sm_node_name(node, name, sizeof(name)), guid);
+	trust_lose(node);
+	parent->node->doubt_from = 0;
+	builder_mark(parent->node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+static void on_identity(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	struct iba_node_info info;
+	unsigned int num;
+
+	if (!sm_request_ok(request) || !node->builder)
+		return;
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	num = builder_is_switch(node) ? 0 : info.local_port_num;
+	if (info.node_guid != node->guid) {
+		is_another(request, info.node_guid);
+	} else if (num <= node->info.num_ports && node->ports[num].guid != info.port_guid) {
+		builder_set_guid(&node->ports[num], info.port_guid);
+		sweep_want(request->sm, SWEEP_CHANGE);
+	}
+}
+
+void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry)
+{
+	struct sm_request *request;
+
+	uint64_t now = actor_now(sm->actor);
+
+	if (!identity_parent(sm, node, entry) ||
+	    (node->identified_ns && now - node->identified_ns < ONCE_NS))
+		return;
+	node->identified_ns = now;
+	if (entry)
+		request = sm_request_port(sm, entry, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	else
+		request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	request->inquiry = true;
+	request->mad.tries = TRIES;
+	request->done = on_identity;
+	sm_request_send(request);
+}
