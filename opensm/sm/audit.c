@@ -4,9 +4,9 @@
  * compared. What differs is told, counted, and put right by a sweep.
  *
  * Read back are, a while after it, whatever a Set was about of which not every try was answered:
- * one may still have been on its way, and have arrived after something newer; and, when the
- * operator wants it (console command audit, option audit_nodes), all that is known of one node
- * after the other.
+ * one may still have been on its way, and have arrived after something newer; and all that is
+ * known of one node after the other, when the operator wants it (console command audit, option
+ * audit_nodes), or after a cable between switches was found to be moved.
  */
 #include <string.h>
 
@@ -31,6 +31,7 @@ struct audit {
 	GQueue wanted;	/* struct item: of the operator's audit */
 	unsigned int out;
 	GPtrArray *nodes; /* held: that the operator's audit has yet to look at, the last first */
+	bool all_soon;	  /* all nodes are to be audited when no sweep runs */
 	uint32_t left;	  /* nodes of the operator's audit that runs */
 	uint32_t next;	  /* node in the order of the walk that the next one begins with */
 	uint64_t compared, differed; /* counters when it began */
@@ -105,8 +106,11 @@ static void add_node(struct audit *audit, struct builder_node *node)
 	add_table(audit, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_P_KEY_TABLE);
-		if (node->ports[num].known)
-			add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
+		if (!node->ports[num].known)
+			continue;
+		add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
+		if (node->ports[num].guid) /* nothing else tells who has it */
+			add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_NODE_INFO, 0, 0);
 	}
 }
 
@@ -117,7 +121,7 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 	char name[SM_NAME_SIZE];
 
 	counter_inc(&sm->context->counters, audit_differed);
-	log_error(sm->log, "%s port %u, block %u: its %s is not as it was set; that is put right",
+	log_error(sm->log, "%s port %u, block %u: its %s is not as it is known; that is put right",
 		  sm_node_name(node, name, sizeof(name)), item->port, item->block,
 		  iba_name(IBA_SET_ATTR, item->attribute));
 	builder_touch(node);
@@ -169,6 +173,12 @@ static void compare_switch(struct sm_request *request, const struct item *item)
 	differs(request->sm, request->node, item);
 }
 
+static void compare_node(const struct sm_request *request, const struct item *item)
+{
+	if (!identity_is_same(request))
+		differs(request->sm, request->node, item);
+}
+
 static void compare_block(struct sm_request *request, const struct item *item)
 {
 	const struct wire_type *type = type_of(item->attribute);
@@ -202,6 +212,8 @@ static void on_read(struct sm_request *request)
 			compare_port(request, item);
 		else if (item->attribute == IBA_ATTR_SWITCH_INFO)
 			compare_switch(request, item);
+		else if (item->attribute == IBA_ATTR_NODE_INFO)
+			compare_node(request, item);
 		else
 			compare_block(request, item);
 	}
@@ -305,9 +317,18 @@ static void on_timer(struct timer *timer)
 	advance(((struct audit *)((char *)timer - offsetof(struct audit, timer)))->sm);
 }
 
+void audit_all_soon(struct sm *sm)
+{
+	sm->audit->all_soon = true;
+}
+
 void audit_sweep_ended(struct sm *sm)
 {
-	if (sm->sweep.kind == SWEEP_KIND_LIGHT && sm->options->audit_nodes && !sm->audit->left)
+	if (sm->audit->all_soon && !sm->audit->left) {
+		sm->audit->all_soon = false;
+		audit_want(sm, 0);
+	} else if (sm->sweep.kind == SWEEP_KIND_LIGHT && sm->options->audit_nodes &&
+		   !sm->audit->left)
 		audit_want(sm, sm->options->audit_nodes);
 	else
 		timer_start(&sm->audit->timer, 0);

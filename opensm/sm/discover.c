@@ -505,9 +505,27 @@ static void node_moved(struct sm *sm, struct builder_port *far)
 	far->read = 0;
 }
 
+/* Another node is where it was: that one may have got what was meant for it. */
+static void node_displaced(struct sm *sm, struct builder_port *old)
+{
+	if (!old)
+		return;
+	lose_trust(sm, old->node, moved);
+	doubt_cables(sm, old->node);
+}
+
 static bool is_switch_end(const struct builder_port *port)
 {
 	return port && builder_is_switch(port->node);
+}
+
+/* What was written by way of a switch that moved may have reached others than it was meant for. */
+static void note_move(struct sm *sm, const struct builder_port *old, const struct builder_port *far)
+{
+	if (!is_switch_end(old) && !(far->peer && is_switch_end(far)))
+		return;
+	sm->sweep.switch_moved = true;
+	audit_all_soon(sm);
 }
 
 /*
@@ -538,11 +556,9 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		return false;
 	}
 	if (port->peer != far) {
-		sm->sweep.switch_moved |= is_switch_end(port->peer) ||
-					  (far->peer && is_switch_end(far));
+		note_move(sm, port->peer, far);
 		node_moved(sm, far);
-		if (port->peer)
-			doubt_cables(sm, port->peer->node);
+		node_displaced(sm, port->peer);
 		builder_link(port, far);
 	}
 	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */

@@ -66,16 +66,23 @@ static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t 
 	return health;
 }
 
+/* "NAME (0xGUID): TEXT" */
+static char *line_of(const struct builder_node *node, const char *format, va_list args)
+{
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	char name[SM_NAME_SIZE];
+
+	return g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
+}
+
 void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
 {
-	char name[SM_NAME_SIZE];
+	g_autofree char *line = NULL;
 	va_list args;
-	g_autofree char *text = NULL, *line = NULL;
 
 	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
+	line = line_of(node, format, args);
 	va_end(args);
-	line = g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
 	sm->sweep.errors++;
 	if (node->builder)
 		strike(sm, node, RETRY_MAX_NS)->left_out = false;
@@ -85,20 +92,18 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 {
 	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
-	char name[SM_NAME_SIZE];
+	g_autofree char *line = NULL, *told = NULL;
 	va_list args;
-	g_autofree char *text = NULL, *line = NULL;
 
 	health->left_out = health->strikes > STRIKES_MAX;
 	if (health->strikes > STRIKES_MAX + 1)
 		return true; /* it was told */
 	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
+	line = line_of(node, format, args);
 	va_end(args);
-	line = g_strdup_printf("%s: %s%s", sm_node_name(node, name, sizeof(name)), text,
-			       health->left_out ? ": left out" : "");
+	told = g_strconcat(line, health->left_out ? ": left out" : NULL, NULL);
 	sm->sweep.errors += !health->left_out;
-	log_fault(sm, line);
+	log_fault(sm, told);
 	return health->left_out;
 }
 
@@ -181,6 +186,18 @@ void health_mark_due(struct sm *sm)
 
 		if (node->builder && node->health->retry_ns <= now)
 			builder_mark(node);
+	}
+}
+
+void health_nodes_gone(struct sm *sm)
+{
+	uint64_t now = actor_now(sm->actor);
+
+	for (guint i = 0; i < sm->sick->len; i++) {
+		struct health *health = ((struct builder_node *)sm->sick->pdata[i])->health;
+
+		if (health->left_out)
+			health->retry_ns = now;
 	}
 }
 

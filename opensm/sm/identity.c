@@ -24,39 +24,44 @@ struct builder_port *identity_parent(const struct sm *sm, const struct builder_n
 }
 
 /* Another device answers, so the ports of the switch before it may lead elsewhere, too. */
-static void is_another(struct sm_request *request, uint64_t guid)
+static void is_another(const struct sm_request *request, uint64_t guid)
 {
 	struct sm *sm = request->sm;
 	struct builder_node *node = request->node;
 	struct builder_port *parent = identity_parent(sm, node, identity_entry(request));
 	char name[SM_NAME_SIZE];
 
-	if (!parent)
-		return;
 	log_verbose(sm->log, "%s is not there any more: 0x%016" G_GINT64_MODIFIER "x answers",
 		    sm_node_name(node, name, sizeof(name)), guid);
 	trust_lose(node);
+	if (!parent)
+		return;
 	parent->node->doubt_from = 0;
 	builder_mark(parent->node);
-	sweep_want(sm, SWEEP_CHANGE);
 }
 
-static void on_identity(struct sm_request *request)
+bool identity_is_same(const struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 	struct iba_node_info info;
 	unsigned int num;
 
-	if (!sm_request_ok(request) || !node->builder)
-		return;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	num = builder_is_switch(node) ? 0 : info.local_port_num;
-	if (info.node_guid != node->guid) {
-		is_another(request, info.node_guid);
-	} else if (num <= node->info.num_ports && node->ports[num].guid != info.port_guid) {
+	num = builder_is_switch(node) ? 0 : MIN(info.local_port_num, node->info.num_ports);
+	if (info.node_guid == node->guid && info.port_guid == node->ports[num].guid)
+		return true;
+	if (info.node_guid == node->guid)
 		builder_set_guid(&node->ports[num], info.port_guid);
-		sweep_want(request->sm, SWEEP_CHANGE);
-	}
+	else
+		is_another(request, info.node_guid);
+	sweep_want(request->sm, SWEEP_CHANGE);
+	return false;
+}
+
+static void on_identity(struct sm_request *request)
+{
+	if (sm_request_ok(request) && request->node->builder)
+		identity_is_same(request);
 }
 
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry)

@@ -18,6 +18,7 @@ void own_port_moved(struct sm *sm)
 	log_info(sm->log, "the SM's port is at another place of the subnet");
 	for (guint i = 0; i < switches->len; i++)
 		trust_lose(switches->pdata[i]);
+	audit_all_soon(sm);
 }
 
 /* Of who is at the other end. */

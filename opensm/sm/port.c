@@ -299,6 +299,9 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 	else if (is_endport(port) && port->lid &&
 		 port->info.master_sm_lid != sm->builder->sm_port->lid)
 		health_fault(sm, node, "port %u did not take the SM's LID", port->num);
+	else if (is_endport(port) && port->lid &&
+		 port->info.gid_prefix != sm->options->subnet_prefix)
+		health_fault(sm, node, "port %u did not take the GID prefix", port->num);
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
 		health_fault(sm, node, "port %u stays in INIT", port->num);
 }

@@ -143,8 +143,10 @@ enum step_result step_settle(struct sm *sm)
 	if (!sm->schedule.discovered)
 		return STEP_ABORT;
 	dropped = builder_prune(sm->builder);
-	if (dropped)
+	if (dropped) {
 		log_info(sm->log, "%u nodes are gone", dropped);
+		health_nodes_gone(sm);
+	}
 	mark_loose_ends(sm);
 	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
 	return STEP_NEXT;

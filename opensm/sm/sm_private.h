@@ -209,6 +209,8 @@ struct builder_port *identity_entry(const struct sm_request *request);
 /* The switch port before a node, by the way to that entry; NULL: there is none. */
 struct builder_port *identity_parent(const struct sm *sm, const struct builder_node *node,
 				     const struct builder_port *entry);
+/* Whether a NodeInfo that was answered is that of the node; if not, it is looked at again. */
+bool identity_is_same(const struct sm_request *request);
 /* Finds out whether that is still the node; entry as above. */
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry);
 /* The node was looked into just now: it is there, or silent behind a link that is up. */
@@ -245,6 +247,8 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	G_GNUC_PRINTF(3, 4);
 void health_mark_due(struct sm *sm);   /* a partial sweep begins: who is to be tried again? */
 void health_sweep_ended(struct sm *sm); /* who is well? */
+/* One of them may have been what others were left out for: all of those are tried again. */
+void health_nodes_gone(struct sm *sm);
 unsigned int health_errors(const struct sm *sm); /* sick nodes, without those left out */
 
 /* ---- sweep.c ---- */
@@ -307,6 +311,7 @@ void audit_free(struct audit *audit);
 void audit_set(const struct sm_request *request);
 void audit_sweep_ended(struct sm *sm); /* before it is left */
 void audit_want(struct sm *sm, uint32_t nodes); /* all that is known of so many; 0: of all */
+void audit_all_soon(struct sm *sm); /* when the sweep has ended: nobody knows who was written */
 /* fatal.c: whether the daemon has to end. */
 bool fatal_is_met(struct sm *sm);
 /* keys.c: M_Keys of requests. */

@@ -38,6 +38,12 @@ bench-faults: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/faults.py $(BENCH_FLAGS)
 .PHONY: bench bench-route bench-outages bench-faults
 
+# Cold starts where MADs get lost, on ibsim: BENCH_FLAGS='--net fattree:16 --percent 5'.
+EXTRA_DIST += tests/bench/loss.py
+bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/loss.py $(BENCH_FLAGS)
+.PHONY: bench-loss
+
 # What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
 check_PROGRAMS += tests/bench/sweep_cost
 tests_bench_sweep_cost_LDADD = libscenario.a $(LIBS_OPENSM)

@@ -48,6 +48,11 @@ static const struct series checked_lasting[] = {
 	{8501, 1, "torus:4x4:2", 0.05, true},
 	{7042, 1, "torus:3x3x3:1", 0, true},
 	{6468, 1, "tests/scenario/dual_port.topo", 0, true},
+	{17111, 1, "tests/scenario/dual_plane.topo", 0.05, true},
+	{17353, 1, "fattree:8", 0, true},
+	{7152, 1, "fattree:4", 0.02, true},
+	{16490, 1, "torus:3x3x3:1", 0.02, false},
+	{18985, 1, "fattree:8", 0.01, false},
 	{846, 1, "random:16:5:2:7", 0.1, true},
 	{3818, 1, "torus:3x3x3:1", 0.05, true},
 };
@@ -97,7 +102,8 @@ void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to)
 	uint16_t mlid;
 
 	if (client_path(client, sim_port_guid(s->sim, to, 1), &path))
-		scenario_fail(s, "no path");
+		scenario_fail(s, "no path from node %u to 0x%016" PRIx64, node,
+			      sim_port_guid(s->sim, to, 1));
 	if (client_join_broadcast(client, &mlid))
 		scenario_fail(s, "cannot join");
 	client_free(client);
