@@ -65,38 +65,13 @@ void audit_set(const struct sm_request *request)
 		timer_start(&sm->audit->timer, LATE_NS);
 }
 
-static struct trust_table *table_of(struct builder_node *node, const struct item *item)
-{
-	switch (item->attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &node->lft;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &node->mft;
-	default:
-		return &node->ports[item->port].p_keys;
-	}
-}
-
-static const struct wire_type *type_of(uint16_t attribute)
-{
-	switch (attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &iba_linear_forwarding_table_type;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &iba_multicast_forwarding_table_type;
-	default:
-		return &iba_p_key_table_type;
-	}
-}
-
 static void add_table(struct audit *audit, struct builder_node *node, uint8_t port,
 		      uint16_t attribute)
 {
-	struct item item = {.attribute = attribute, .port = port};
-	const struct trust_table *table = table_of(node, &item);
+	const struct trust_table *table = sm_table(node, port, attribute);
 
 	for (uint32_t block = 0; block < table->n_blocks; block++)
-		if (trust_get(node, table, block, type_of(attribute)->size))
+		if (trust_get(node, table, block, sm_table_type(attribute)->size))
 			add(&audit->wanted, node, port, attribute, block, 0);
 }
 
@@ -181,9 +156,9 @@ static void compare_node(const struct sm_request *request, const struct item *it
 
 static void compare_block(struct sm_request *request, const struct item *item)
 {
-	const struct wire_type *type = type_of(item->attribute);
+	const struct wire_type *type = sm_table_type(item->attribute);
 	struct builder_node *node = request->node;
-	struct trust_table *table = table_of(node, item);
+	struct trust_table *table = sm_table(node, item->port, item->attribute);
 	const void *known = trust_get(node, table, item->block, type->size);
 	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
 

@@ -16,30 +16,18 @@
 
 /* ---- comparing ---- */
 
-/* A table that a reset clears. */
-struct cleared {
-	uint16_t attribute;
-	const struct wire_type *type;
-	uint8_t octet; /* that all of it is then */
-};
-
-static const struct cleared lft = {
-	IBA_ATTR_LINEAR_FORWARDING_TABLE, &iba_linear_forwarding_table_type, IBA_PORT_NONE};
-static const struct cleared mft = {
-	IBA_ATTR_MULTICAST_FORWARDING_TABLE, &iba_multicast_forwarding_table_type, 0};
-
-static const struct trust_table *table_of(const struct builder_node *node,
-					  const struct cleared *what)
+/* What all of a table is after a reset. */
+static uint8_t cleared_octet(uint16_t attribute)
 {
-	return what == &mft ? &node->mft : &node->lft;
+	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ? IBA_PORT_NONE : 0;
 }
 
 static void on_compared(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
-	const struct cleared *what = request->mad.arg;
-	const void *known =
-		trust_get(node, table_of(node, what), request->block, what->type->size);
+	const struct wire_type *type = sm_table_type(request->mad.attribute);
+	const void *known = trust_get(node, sm_table(node, 0, request->mad.attribute),
+				      request->block, type->size);
 	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
 	char name[SM_NAME_SIZE];
 
@@ -49,8 +37,8 @@ static void on_compared(struct sm_request *request)
 			sm_request_failed(request);
 		return;
 	}
-	wire_decode(what->type, request->mad.data, now);
-	if (!known || !memcmp(known, now, what->type->size))
+	wire_decode(type, request->mad.data, now);
+	if (!known || !memcmp(known, now, type->size))
 		return;
 	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
 		 sm_node_name(node, name, sizeof(name)));
@@ -58,13 +46,13 @@ static void on_compared(struct sm_request *request)
 }
 
 /* Whether the block is known, and is not as after power-on. */
-static bool says_something(const struct builder_node *node, const struct cleared *what,
-			   uint32_t block)
+static bool says_something(struct builder_node *node, uint16_t attribute, uint32_t block)
 {
-	const uint8_t *known = trust_get(node, table_of(node, what), block, what->type->size);
+	size_t size = sm_table_type(attribute)->size;
+	const uint8_t *known = trust_get(node, sm_table(node, 0, attribute), block, size);
 
-	for (size_t i = 0; known && i < what->type->size; i++)
-		if (known[i] != what->octet)
+	for (size_t i = 0; known && i < size; i++)
+		if (known[i] != cleared_octet(attribute))
 			return true;
 	return false;
 }
@@ -73,30 +61,29 @@ static bool says_something(const struct builder_node *node, const struct cleared
  * Of the blocks that say something the one that is known longest: what was written since may have
  * been written after the reset. The number of blocks if there is none.
  */
-static uint32_t block_to_compare(const struct builder_node *node, const struct cleared *what)
+static uint32_t block_to_compare(struct builder_node *node, uint16_t attribute)
 {
-	const struct trust_table *table = table_of(node, what);
+	const struct trust_table *table = sm_table(node, 0, attribute);
 	uint32_t n = table->n_blocks, oldest = n;
 
 	for (uint32_t block = 0; block < n; block++)
-		if (says_something(node, what, block) &&
+		if (says_something(node, attribute, block) &&
 		    (oldest == n || trust_is_older(table, block, oldest)))
 			oldest = block;
 	return oldest;
 }
 
-static void compare(struct sm *sm, struct builder_node *node, const struct cleared *what)
+static void compare(struct sm *sm, struct builder_node *node, uint16_t attribute)
 {
-	uint32_t block = block_to_compare(node, what), modifier = block;
+	uint32_t block = block_to_compare(node, attribute), modifier = block;
 	struct sm_request *request;
 
-	if (block >= table_of(node, what)->n_blocks)
+	if (block >= sm_table(node, 0, attribute)->n_blocks)
 		return;
-	if (what == &mft)
+	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
 		modifier = sm_mft_modifier(block);
-	request = sm_request_new(sm, node, IBA_METHOD_GET, what->attribute, modifier);
+	request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 	request->block = block;
-	request->mad.arg = (void *)(uintptr_t)what;
 	request->belief = true;
 	request->done = on_compared;
 	sm_request_send(request);
@@ -112,8 +99,8 @@ enum step_result step_compare(struct sm *sm)
 		if (!node->check)
 			continue;
 		node->check = false;
-		compare(sm, node, &lft);
-		compare(sm, node, &mft);
+		compare(sm, node, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+		compare(sm, node, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	}
 	return STEP_NEXT;
 }
@@ -123,7 +110,7 @@ enum step_result step_compare(struct sm *sm)
 static void on_block_read(struct sm_request *request)
 {
 	/* A block that was not read stays unknown: it will be written. */
-	sm_block_read(request, &request->node->lft, &iba_linear_forwarding_table_type);
+	sm_block_read(request);
 }
 
 /* What is beyond LinearFDBTop is not in force; of a switch where that is 0, nothing is. */

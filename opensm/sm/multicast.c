@@ -88,11 +88,6 @@ static void make_trees(struct sm *sm, const struct mft *mft, const struct mc_gro
 
 /* ---- writing ---- */
 
-static void on_set(struct sm_request *request)
-{
-	sm_block_written(request, &request->node->mft, &iba_multicast_forwarding_table_type);
-}
-
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 			const uint16_t *want)
 {
@@ -106,8 +101,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 				 sm_mft_modifier(index));
 	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
 	request->block = index;
-	request->done = on_set;
-	sm_block_send(request, &node->mft);
+	sm_block_send(request);
 }
 
 static void write_top(struct sm *sm, struct builder_node *node)
@@ -157,7 +151,7 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t
 static void on_read(struct sm_request *request)
 {
 	/* A block that was not read stays unknown: it will be written. */
-	sm_block_read(request, &request->node->mft, &iba_multicast_forwarding_table_type);
+	sm_block_read(request);
 }
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position)

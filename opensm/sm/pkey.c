@@ -15,7 +15,7 @@
 
 static void on_p_keys(struct sm_request *request)
 {
-	if (!sm_block_read(request, &request->port->p_keys, &iba_p_key_table_type))
+	if (!sm_block_read(request))
 		sm_request_failed(request);
 }
 
@@ -84,11 +84,6 @@ static uint32_t room_of(const struct builder_port *port, const struct tables *ta
 	return MIN(cap, tables->size);
 }
 
-static void on_set(struct sm_request *request)
-{
-	sm_block_written(request, &request->port->p_keys, &iba_p_key_table_type);
-}
-
 static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 		       const uint16_t *entries)
 {
@@ -97,8 +92,7 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 
 	wire_encode(&iba_p_key_table_type, entries, request->mad.data);
 	request->block = block;
-	request->done = on_set;
-	sm_block_send(request, &port->p_keys);
+	sm_block_send(request);
 }
 
 static void send_difference(struct sm *sm, struct builder_port *port, const uint16_t *keys,

@@ -87,11 +87,6 @@ static bool is_as_wanted(const struct sm *sm, struct builder_node *node, uint32_
 
 /* ---- writing ---- */
 
-static void on_block_set(struct sm_request *request)
-{
-	sm_block_written(request, &request->node->lft, &iba_linear_forwarding_table_type);
-}
-
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, uint32_t block)
 {
 	struct sm_request *request;
@@ -102,9 +97,8 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, u
 	wire_encode(&iba_linear_forwarding_table_type, sm->routing->lft[sw] + block * PER_BLOCK,
 		    request->mad.data);
 	request->block = block;
-	request->done = on_block_set;
 	counter_inc(&sm->context->counters, lft_blocks_set);
-	sm_block_send(request, &node->lft);
+	sm_block_send(request);
 }
 
 static void on_switch_info_set(struct sm_request *request)

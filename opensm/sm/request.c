@@ -56,16 +56,46 @@ void sm_request_failed(const struct sm_request *request)
 
 /* ---- blocks of tables ---- */
 
-bool sm_block_read(struct sm_request *request, struct trust_table *table,
-		   const struct wire_type *type)
+const struct wire_type *sm_table_type(uint16_t attribute)
 {
+	switch (attribute) {
+	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
+		return &iba_linear_forwarding_table_type;
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return &iba_multicast_forwarding_table_type;
+	default:
+		return &iba_p_key_table_type;
+	}
+}
+
+struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute)
+{
+	switch (attribute) {
+	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
+		return &node->lft;
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return &node->mft;
+	default:
+		return &node->ports[port].p_keys;
+	}
+}
+
+static struct trust_table *table_asked(const struct sm_request *request)
+{
+	return sm_table(request->node, request->port ? request->port->num : 0,
+			request->mad.attribute);
+}
+
+bool sm_block_read(struct sm_request *request)
+{
+	const struct wire_type *type = sm_table_type(request->mad.attribute);
 	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES];
 
-	g_assert(type->size <= sizeof(host));
 	if (!sm_request_ok(request))
 		return false;
 	wire_decode(type, request->mad.data, host);
-	trust_set(request->node, request->epoch, table, request->block, type->size, host);
+	trust_set(request->node, request->epoch, table_asked(request), request->block, type->size,
+		  host);
 	return true;
 }
 
@@ -81,17 +111,9 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 	return sum;
 }
 
-void sm_block_send(struct sm_request *request, struct trust_table *table)
+static void on_block_written(struct sm_request *request)
 {
-	trust_doubt(table, request->block);
-	request->belief = true;
-	sm_request_send(request);
-}
-
-void sm_block_written(struct sm_request *request, struct trust_table *table,
-		      const struct wire_type *type)
-{
-	if (!sm_block_read(request, table, type)) {
+	if (!sm_block_read(request)) {
 		if (!sm_request_is_late(request))
 			sm_request_failed(request);
 	} else if (digest(request->mad.data) != request->sent) {
@@ -99,6 +121,14 @@ void sm_block_written(struct sm_request *request, struct trust_table *table,
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
 	}
 	audit_set(request);
+}
+
+void sm_block_send(struct sm_request *request)
+{
+	trust_doubt(table_asked(request), request->block);
+	request->belief = true;
+	request->done = on_block_written;
+	sm_request_send(request);
 }
 
 /* ---- sending ---- */

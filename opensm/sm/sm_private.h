@@ -187,14 +187,13 @@ static inline uint32_t sm_mft_modifier(uint32_t index)
 	return index / IBA_MFT_POSITIONS | index % IBA_MFT_POSITIONS << IBA_MFT_MOD_POSITION_SHIFT;
 }
 
-/* Keeps the block of a table that answered a Get or Set; false if there was no good answer. */
-bool sm_block_read(struct sm_request *request, struct trust_table *table,
-		   const struct wire_type *type);
+/* Tables that are read and written in blocks, by their attribute: LFT, MFT, or P_Keys of a port. */
+const struct wire_type *sm_table_type(uint16_t attribute);
+struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute);
+/* Keeps the block that answered a Get; false if there was no good answer. */
+bool sm_block_read(struct sm_request *request);
 /* Sends a Set of a block, of which nothing is known until the answer is there. */
-void sm_block_send(struct sm_request *request, struct trust_table *table);
-/* What came of it. */
-void sm_block_written(struct sm_request *request, struct trust_table *table,
-		      const struct wire_type *type);
+void sm_block_send(struct sm_request *request);
 
 /* An error of the sweep, and of no node: it goes on, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
