@@ -3,7 +3,8 @@ noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
 noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h \
 	include/vendor/sim_counter.def
 noinst_HEADERS += include/vendor/capture.h libvendor/capture_private.h
-libvendor_a_SOURCES = libvendor/vendor.c libvendor/tap.c libvendor/capture.c \
+libvendor_a_SOURCES = libvendor/vendor.c libvendor/admission.c libvendor/admission.h \
+	libvendor/tap.c libvendor/capture.c \
 	libvendor/capture_frame.c
 
 include libvendor/iba/local.mk

@@ -4,10 +4,15 @@
  * the MADs that are handed to clients. This library lies below the back ends: it knows them only
  * through struct vendor_ops.
  */
+#include <stdatomic.h>
 #include <string.h>
 
+#include "admission.h"
 #include "capture_private.h"
 #include "vendor/vendor_private.h"
+
+#define CLASS_AT 1 /* octets of the MAD header */
+#define METHOD_AT 3
 
 GQuark vendor_error_quark(void)
 {
@@ -18,6 +23,14 @@ bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		 const struct vendor_client *client, GError **error)
 {
 	return vendor->ops->bind(vendor, mgmt_class, manager, client, error);
+}
+
+void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor_client *client,
+		  const struct vendor_shares *shares)
+{
+	struct admission *new = client ? admission_new(client, shares) : NULL;
+
+	admission_close(atomic_exchange(&vendor->admissions[mgmt_class], new));
 }
 
 bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
@@ -56,12 +69,17 @@ unsigned int vendor_max_outstanding(const struct vendor *vendor)
 
 void vendor_close(struct vendor *vendor)
 {
+	struct admission *admissions[G_N_ELEMENTS(vendor->admissions)];
 	struct tap *tap;
 
 	if (!vendor)
 		return;
 	tap = vendor->tap;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
+		admissions[i] = atomic_load(&vendor->admissions[i]);
 	vendor->ops->close(vendor);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
+		admission_close(admissions[i]);
 	tap_free(tap); /* the back end posts nothing any more */
 }
 
@@ -79,6 +97,8 @@ struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, si
 
 void vendor_mad_free(struct vendor_mad *mad)
 {
+	if (mad && mad->admission)
+		admission_leave(mad->admission, mad->remote.lid);
 	g_free(mad);
 }
 
@@ -89,14 +109,41 @@ static void mad_run(struct message *message)
 	mad->client.receive(mad->client.arg, mad);
 }
 
+static void mad_drop(struct message *message)
+{
+	vendor_mad_free((struct vendor_mad *)message);
+}
+
+/* The door for what arrives unasked; NULL: it goes to who bound the class. */
+static struct admission *admission_for(const struct vendor_mad *mad)
+{
+	if (mad->status != VENDOR_RECEIVED || mad->length < iba_mad_header_bytes ||
+	    mad->data[METHOD_AT] & IBA_METHOD_RESPONSE)
+		return NULL;
+	return atomic_load(&mad->vendor->admissions[mad->data[CLASS_AT]]);
+}
+
+/* What comes from the back end; true: it needs no posting. */
+static bool arrive(struct vendor_mad *mad)
+{
+	struct admission *admission = admission_for(mad);
+
+	if (mad->status == VENDOR_RECEIVED && mad->vendor->tap)
+		tap_received(mad->vendor->tap, mad);
+	if (!admission)
+		return false;
+	if (!admission_offer(admission, mad))
+		vendor_mad_free(mad);
+	return true;
+}
+
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client)
 {
 	bool fresh = !mad->message.run; /* from the back end, not handed on by a client */
 
-	if (fresh && mad->status == VENDOR_RECEIVED && mad->vendor->tap)
-		tap_received(mad->vendor->tap, mad);
 	mad->client = *client;
 	mad->message.run = mad_run;
-	mad->message.drop = NULL; /* g_free, as vendor_mad_free does */
-	actor_post(client->actor, &mad->message);
+	mad->message.drop = mad_drop;
+	if (!fresh || !arrive(mad))
+		actor_post(client->actor, &mad->message);
 }

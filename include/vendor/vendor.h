@@ -56,6 +56,7 @@ enum vendor_status {
 };
 
 struct vendor_mad;
+struct admission;
 
 struct vendor_client {
 	struct actor *actor;
@@ -68,6 +69,7 @@ struct vendor_mad {
 	struct message message;
 	struct vendor_client client; /* whom it is for: a copy, it may outlive vendor_close */
 	struct vendor *vendor;
+	struct admission *admission; /* in which its source has a share taken by it; or NULL */
 	enum vendor_status status;
 	struct vendor_address remote;
 	uint32_t length; /* octets in data: of a request that came back, at least its MAD header */
@@ -111,6 +113,24 @@ struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t po
  */
 bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		 const struct vendor_client *client, GError **error);
+
+/* What a server takes of strangers at a time, waiting or being served: requests. */
+struct vendor_shares {
+	unsigned int source; /* of one LID */
+	unsigned int total;
+	/* One more was refused; it is freed afterwards. On the thread that receives. */
+	void (*refused)(void *arg, const struct vendor_mad *mad);
+	void *arg;
+};
+
+/*
+ * What arrives unasked of a class that was bound, requests and traps, goes to this client from now
+ * on: sources in turn, each with no more than its share. Only responses, and requests that came
+ * back, still go to the client that bound it; client NULL: all does again. Not while MADs arrive
+ * but for the first time.
+ */
+void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor_client *client,
+		  const struct vendor_shares *shares);
 
 /*
  * Sends length octets. timeout_ms > 0 marks a request that expects a response. False if the device

@@ -18,6 +18,7 @@ struct vendor_ops {
 struct vendor {
 	const struct vendor_ops *ops;
 	struct tap *tap; /* vendor_capture's, or NULL */
+	struct admission *_Atomic admissions[256]; /* by class: vendor_serve's, or NULL */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
 	char name[128];

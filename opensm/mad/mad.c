@@ -16,7 +16,13 @@
  */
 #include "mad/mad_private.h"
 
+#include <string.h>
+
 #include "core/options.h"
+
+#define BUSY_PER_SECOND                                                                            \
+	20000 /* answers to requests that are refused: they cost little, not nothing */
+#define BUSY_BURST 5000
 
 struct cancel {
 	struct message message;
@@ -83,6 +89,28 @@ static void receive_returned(struct mad *mad, const struct vendor_mad *returned)
 
 	if (slot && n == slot->n_tries && !is_response(returned))
 		slot->user->returned(slot, returned);
+}
+
+/* On the receiver's thread. One that wants an answer is told that we are busy, now and then. */
+static void refused(void *arg, const struct vendor_mad *request)
+{
+	struct mad *mad = arg;
+	uint8_t method = request->data[3], *answer;
+	struct iba_mad_header header;
+
+	counter_inc(&mad->context->counters, mad_refused);
+	if (request->data[1] != IBA_CLASS_SUBN_ADM || request->length < IBA_MAD_BYTES ||
+	    method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
+	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
+		return;
+	wire_decode(&iba_mad_header_type, request->data, &header);
+	header.method =
+		method == IBA_METHOD_SET ? IBA_METHOD_GET_RESP : method | IBA_METHOD_RESPONSE;
+	header.status = IBA_STATUS_BUSY;
+	answer = g_malloc0(IBA_MAD_BYTES);
+	memcpy(answer, request->data, IBA_MAD_BYTES);
+	wire_encode(&iba_mad_header_type, &header, answer);
+	mad_reply(mad, request, answer, IBA_MAD_BYTES);
 }
 
 static void hand_to_server(struct mad *mad, struct vendor_mad *received)
@@ -210,8 +238,20 @@ void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl)
 
 /* ---- life ---- */
 
+/* SMPs: traps, and other SMs that look whether this one lives. */
+static const struct vendor_shares smp_shares = {.source = 64, .total = 4096};
+/* A host may ask for many processes. */
+static const struct vendor_shares gmp_shares = {.source = 256, .total = 8192};
+
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server)
 {
+	const struct vendor_client here = {.actor = mad->actor, .arg = mad, .receive = receive};
+	bool is_smp = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
+	struct vendor_shares shares = is_smp ? smp_shares : gmp_shares;
+
+	shares.refused = refused;
+	shares.arg = mad;
+	vendor_serve(mad->vendor, mgmt_class, server->actor ? server : &here, &shares);
 	mad->servers[mgmt_class].client = *server;
 	mad->servers[mgmt_class].present = true;
 	if (mgmt_class == IBA_CLASS_SUBN_LID)
@@ -252,6 +292,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	target_init(mad);
 	form_init(mad);
 	loss_init(&mad->loss);
+	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
 	ask_init(mad);
 	window_init(&mad->window, window_max(mad, options));

@@ -3,6 +3,7 @@
 #ifndef MAD_PRIVATE_H
 #define MAD_PRIVATE_H
 
+#include "complib/bucket.h"
 #include "mad/loss.h"
 #include "mad/mad.h"
 #include "mad/rtt.h"
@@ -70,6 +71,7 @@ struct mad {
 	struct tid_table tids;
 	struct asks *asks;
 	bool bound[256]; /* by class */
+	struct bucket busy_answers; /* of the thread that receives */
 	struct transaction *transactions;
 	unsigned int n_transactions; /* as many as the device can have in flight */
 	struct tid_slot *free_slots; /* of transactions */

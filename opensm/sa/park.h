@@ -6,7 +6,7 @@
 #include "core/context.h"
 #include "vendor/vendor.h"
 
-#define SA_MAX_PARKED 256	  /* more are answered BUSY */
+#define SA_MAX_PARKED 4096	  /* more are answered BUSY */
 #define SA_PARK_NS (3 * NS_PER_S) /* as is what waited that long */
 
 struct sa_park;

@@ -103,6 +103,8 @@ void teardown(void)
 		mad_free(mad);
 	}
 	actor_free(owner);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(port.base.admissions); i++)
+		vendor_serve(&port.base, (uint8_t)i, NULL, NULL);
 	slot_clear(&context.options);
 	event_bus_clear(&context.bus);
 	options_unref(options);

@@ -72,6 +72,7 @@ static void context_init(struct net *net)
 	slot_publish(&context->options, options_new());
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool = pool_new(net->rt, "pool", 2);
+	context->background = pool_new_background(net->rt, "background", 1);
 }
 
 /* Before the simulation runs. */
@@ -130,6 +131,7 @@ void net_stop(struct net *net)
 	vendor_close(net->sm_port);
 	vendor_close(net->client_port);
 	pool_free(net->context.pool);
+	pool_free(net->context.background);
 	if (net->answer)
 		vendor_mad_free(net->answer);
 	mad_free(net->mad);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 wire_tests = tests/unit/test_wire tests/unit/test_iba tests/unit/test_iba_golden \
 	tests/unit/test_iba_codes tests/unit/test_iba_ibmad \
-	tests/unit/test_capture
+	tests/unit/test_capture tests/unit/test_admission
 check_PROGRAMS += $(wire_tests)
 TESTS += $(wire_tests)
 
@@ -13,6 +13,8 @@ tests_unit_test_iba_golden_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_iba_golden_LDADD = $(LIBS_IBA) $(CHECK_LIBS)
 tests_unit_test_iba_codes_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_iba_codes_LDADD = $(LIBS_IBA) $(CHECK_LIBS)
+tests_unit_test_admission_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_admission_LDADD = libvendor.a $(LIBS_IBA) $(CHECK_LIBS)
 tests_unit_test_capture_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_capture_LDADD = libvendor.a $(LIBS_IBA) $(CHECK_LIBS)
 

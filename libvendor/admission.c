@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Queues of sources in a ring: see admission.h. For each MAD that is admitted a token goes to the
+ * client's actor; which MAD the token stands for is decided when its turn comes.
+ *
+ * Everything is under the lock but the counters. The object lives as long as anything admitted.
+ */
+#include "admission.h"
+
+#include <pthread.h>
+
+struct source {
+	GQueue waiting;	     /* struct vendor_mad */
+	struct source *next; /* in the ring */
+	uint16_t lid;
+	bool in_ring;
+	unsigned int taken; /* of its share: waiting, or being served */
+};
+
+struct admission {
+	struct vendor_client client;
+	struct vendor_shares shares;
+	pthread_mutex_t lock;
+	GHashTable *sources;	     /* by LID: those with something taken */
+	struct source *first, *last; /* ring of those with something waiting */
+	unsigned int taken;
+	bool closed;
+};
+
+struct token {
+	struct message message;
+	struct admission *admission;
+};
+
+struct admission *admission_new(const struct vendor_client *client,
+				const struct vendor_shares *shares)
+{
+	struct admission *admission = g_new0(struct admission, 1);
+
+	admission->client = *client;
+	admission->shares = *shares;
+	pthread_mutex_init(&admission->lock, NULL);
+	admission->sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	return admission;
+}
+
+static void admission_free(struct admission *admission)
+{
+	g_hash_table_unref(admission->sources);
+	pthread_mutex_destroy(&admission->lock);
+	g_free(admission);
+}
+
+/* Unlocks, and frees what nobody needs any more. */
+static void unlock(struct admission *admission)
+{
+	bool last = admission->closed && !admission->taken;
+
+	pthread_mutex_unlock(&admission->lock);
+	if (last)
+		admission_free(admission);
+}
+
+void admission_close(struct admission *admission)
+{
+	if (!admission)
+		return;
+	pthread_mutex_lock(&admission->lock);
+	admission->closed = true;
+	unlock(admission);
+}
+
+/* ---- the ring ---- */
+
+static void ring_add(struct admission *admission, struct source *source)
+{
+	if (source->in_ring)
+		return;
+	source->in_ring = true;
+	source->next = NULL;
+	if (admission->last)
+		admission->last->next = source;
+	else
+		admission->first = source;
+	admission->last = source;
+}
+
+static struct source *ring_take(struct admission *admission)
+{
+	struct source *source = admission->first;
+
+	admission->first = source->next;
+	if (!admission->first)
+		admission->last = NULL;
+	source->in_ring = false;
+	return source;
+}
+
+/* The oldest MAD of the source whose turn it is. */
+static struct vendor_mad *next_mad(struct admission *admission)
+{
+	struct source *source;
+	struct vendor_mad *mad;
+
+	pthread_mutex_lock(&admission->lock);
+	source = ring_take(admission);
+	mad = g_queue_pop_head(&source->waiting);
+	if (source->waiting.length)
+		ring_add(admission, source);
+	pthread_mutex_unlock(&admission->lock);
+	return mad;
+}
+
+/* ---- in ---- */
+
+static void token_run(struct message *message)
+{
+	struct admission *admission = ((struct token *)message)->admission;
+	struct vendor_client client = admission->client;
+	struct vendor_mad *mad = next_mad(admission);
+
+	g_free(message);
+	client.receive(client.arg, mad);
+}
+
+/* At the end of the actor. */
+static void token_drop(struct message *message)
+{
+	struct admission *admission = ((struct token *)message)->admission;
+
+	g_free(message);
+	vendor_mad_free(next_mad(admission));
+}
+
+/* Under the lock; NULL: it has all that it may have. */
+static struct source *source_with_room(struct admission *admission, uint16_t lid)
+{
+	struct source *source =
+		g_hash_table_lookup(admission->sources, GUINT_TO_POINTER((guint)lid));
+
+	if (admission->closed || admission->taken >= admission->shares.total)
+		return NULL;
+	if (source)
+		return source->taken < admission->shares.source ? source : NULL;
+	source = g_new0(struct source, 1);
+	source->lid = lid;
+	g_queue_init(&source->waiting);
+	g_hash_table_insert(admission->sources, GUINT_TO_POINTER((guint)lid), source);
+	return source;
+}
+
+static bool admit(struct admission *admission, struct vendor_mad *mad)
+{
+	struct source *source;
+
+	pthread_mutex_lock(&admission->lock);
+	source = source_with_room(admission, mad->remote.lid);
+	if (source) {
+		source->taken++;
+		admission->taken++;
+		mad->admission = admission;
+		g_queue_push_tail(&source->waiting, mad);
+		ring_add(admission, source);
+	}
+	pthread_mutex_unlock(&admission->lock);
+	return source != NULL;
+}
+
+bool admission_offer(struct admission *admission, struct vendor_mad *mad)
+{
+	struct token *token;
+
+	if (!admit(admission, mad)) {
+		if (admission->shares.refused)
+			admission->shares.refused(admission->shares.arg, mad);
+		return false;
+	}
+	token = g_new0(struct token, 1);
+	token->message.run = token_run;
+	token->message.drop = token_drop;
+	token->admission = admission;
+	actor_post(admission->client.actor, &token->message);
+	return true;
+}
+
+/* ---- out ---- */
+
+void admission_leave(struct admission *admission, uint16_t lid)
+{
+	struct source *source;
+
+	pthread_mutex_lock(&admission->lock);
+	source = g_hash_table_lookup(admission->sources, GUINT_TO_POINTER((guint)lid));
+	admission->taken--;
+	if (!--source->taken)
+		g_hash_table_remove(admission->sources, GUINT_TO_POINTER((guint)lid));
+	unlock(admission);
+}
