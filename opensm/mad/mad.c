@@ -20,9 +20,9 @@
 
 #include "core/options.h"
 
-#define BUSY_PER_SECOND                                                                            \
-	20000 /* answers to requests that are refused: they cost little, not nothing */
-#define BUSY_BURST 5000
+/* Answers to requests that are refused: who is flooded shall not flood others. */
+#define BUSY_PER_SECOND 1000
+#define BUSY_BURST 1000
 
 struct cancel {
 	struct message message;

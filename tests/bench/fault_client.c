@@ -3,14 +3,17 @@
  * A client of any subnet manager, over libibumad, for tests/bench/faults.py.
  *
  *	fault_client nodes
- *	fault_client sm|leaf SECONDS
+ *	fault_client sm|leaf|path SECONDS
+ *	fault_client flood RATE SECONDS
  *
  * nodes: asks the SA for all NodeRecords 20 times a second, whatever became of earlier questions,
  * and prints a line for each answer: seconds since the epoch, and how many. Needs RMPP.
  * sm: Get(SMInfo) of the SM by its LID, again and again, a millisecond after each answer; leaf:
- * Get(NodeInfo) of the switch that this port hangs on, which no SM has a hand in. Ends after so
- * many seconds with one line of JSON: answers, lost (no answer within 2 s), and microseconds of
- * latency.
+ * Get(NodeInfo) of the switch that this port hangs on, which no SM has a hand in; path: the SA for
+ * the path from here to the SM. Ends after so many seconds with one line of JSON: answers, lost (no
+ * answer within 2 s), and microseconds of latency.
+ * flood: asks the SA for that path RATE times a second, and listens to no answer. Ends with one
+ * line of JSON: how many it sent, and could not send.
  */
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -29,9 +32,15 @@
 #define PAUSE_US 1000
 #define DIRECTION 0x8000 /* of the status of a directed SMP: on its way back */
 
+enum kind {
+	KIND_SM,
+	KIND_LEAF,
+	KIND_PATH,
+};
+
 struct client {
 	int port, agent;
-	uint16_t sm_lid;
+	uint16_t sm_lid, own_lid;
 	void *request, *reply;
 	uint64_t tid;
 };
@@ -57,6 +66,7 @@ static bool open_port(struct client *client, uint8_t mgmt_class, uint8_t version
 	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) < 0)
 		return false;
 	client->sm_lid = port.sm_lid;
+	client->own_lid = port.base_lid;
 	client->port = umad_open_port(port.ca_name, port.portnum);
 	umad_release_port(&port);
 	if (client->port < 0)
@@ -120,8 +130,8 @@ static void print_count(struct client *client, int length)
 	struct iba_sa_header sa;
 	unsigned int records = 0;
 
-	wire_decode(&iba_sa_header_type,
-		    (uint8_t *)umad_get_mad(client->reply) + SA_HEADER_OFFSET, &sa);
+	wire_decode(&iba_sa_header_type, (uint8_t *)umad_get_mad(client->reply) + SA_HEADER_OFFSET,
+		    &sa);
 	if (sa.attribute_offset && length > IBA_SA_DATA_OFFSET)
 		records = (unsigned int)(length - IBA_SA_DATA_OFFSET) / (sa.attribute_offset * 8u);
 	printf("%.3f %u\n", (double)now_ns(CLOCK_REALTIME) / 1e9, records);
@@ -147,16 +157,34 @@ static int watch_nodes(struct client *client)
 
 /* ---- latency ---- */
 
+/* Get(PathRecord) by SLID and DLID. */
+static bool ask_path(struct client *client, int timeout_ms)
+{
+	const struct iba_sa_header sa = {.component_mask = 1u << 4 | 1u << 5};
+	const struct iba_path_record path = {.dlid = client->sm_lid, .slid = client->own_lid};
+	uint8_t *mad = prepare(client, (struct iba_mad_header){
+					       .mgmt_class = IBA_CLASS_SUBN_ADM,
+					       .class_version = 2,
+					       .method = IBA_METHOD_GET,
+					       .attribute_id = IBA_ATTR_PATH_RECORD,
+				       });
+
+	wire_encode(&iba_sa_header_type, &sa, mad + SA_HEADER_OFFSET);
+	wire_encode(&iba_path_record_type, &path, mad + IBA_SA_DATA_OFFSET);
+	umad_set_addr(client->request, client->sm_lid, 1, 0, IBA_QP1_Q_KEY);
+	return umad_send(client->port, client->agent, client->request, IBA_MAD_BYTES, timeout_ms,
+			 0) == 0;
+}
+
 static bool ask_agent(struct client *client, bool of_sm)
 {
-	uint8_t *mad = prepare(client, (struct iba_mad_header){
-					       .mgmt_class = of_sm ? IBA_CLASS_SUBN_LID
-								   : IBA_CLASS_SUBN_DIRECTED,
-					       .class_version = 1,
-					       .method = IBA_METHOD_GET,
-					       .attribute_id = of_sm ? IBA_ATTR_SM_INFO
-								     : IBA_ATTR_NODE_INFO,
-				       });
+	uint8_t *mad = prepare(
+		client, (struct iba_mad_header){
+				.mgmt_class = of_sm ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DIRECTED,
+				.class_version = 1,
+				.method = IBA_METHOD_GET,
+				.attribute_id = of_sm ? IBA_ATTR_SM_INFO : IBA_ATTR_NODE_INFO,
+			});
 
 	if (!of_sm) { /* by one hop: HopCount, both permissive LIDs, InitialPath */
 		mad[7] = 1;
@@ -180,16 +208,33 @@ static uint32_t percentile(const GArray *sorted, unsigned int percent)
 	return sorted->len ? g_array_index(sorted, uint32_t, (sorted->len - 1) * percent / 100) : 0;
 }
 
-static int measure(struct client *client, bool of_sm, double seconds)
+static bool open_for(struct client *client, enum kind kind)
+{
+	switch (kind) {
+	case KIND_SM:
+		return open_port(client, IBA_CLASS_SUBN_LID, 1);
+	case KIND_LEAF:
+		return open_port(client, IBA_CLASS_SUBN_DIRECTED, 1);
+	default:
+		return open_port(client, IBA_CLASS_SUBN_ADM, 2);
+	}
+}
+
+static bool ask(struct client *client, enum kind kind)
+{
+	return kind == KIND_PATH ? ask_path(client, LOST_MS) : ask_agent(client, kind == KIND_SM);
+}
+
+static int measure(struct client *client, enum kind kind, double seconds)
 {
 	GArray *latencies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9), asked;
 	unsigned int lost = 0;
 
-	if (!open_port(client, of_sm ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DIRECTED, 1))
+	if (!open_for(client, kind))
 		return complain("cannot open a port");
 	while ((asked = now_ns(CLOCK_MONOTONIC)) < end) {
-		if (ask_agent(client, of_sm) && receive(client, LOST_MS, client->tid)) {
+		if (ask(client, kind) && receive(client, LOST_MS, client->tid)) {
 			uint32_t took = (uint32_t)((now_ns(CLOCK_MONOTONIC) - asked) / 1000);
 
 			g_array_append_val(latencies, took);
@@ -207,20 +252,53 @@ static int measure(struct client *client, bool of_sm, double seconds)
 	return 0;
 }
 
+/* As many as are due by now; what cannot be sent is not made up for. */
+static int flood(struct client *client, double rate, double seconds)
+{
+	uint64_t begin = now_ns(CLOCK_MONOTONIC), due = 0, sent = 0, refused = 0, now;
+
+	if (!open_port(client, IBA_CLASS_SUBN_ADM, 2))
+		return complain("cannot open a port");
+	while ((now = now_ns(CLOCK_MONOTONIC)) < begin + (uint64_t)(seconds * 1e9)) {
+		uint64_t until = (uint64_t)((double)(now - begin) / 1e9 * rate);
+
+		for (; due < until; due++) {
+			bool good = ask_path(client, 0);
+
+			sent += good;
+			refused += !good;
+		}
+		g_usleep(100);
+	}
+	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n", sent, refused);
+	fflush(stdout);
+	return 0;
+}
+
+static int run(struct client *client, char **words, int n)
+{
+	static const char *const kinds[] = {"sm", "leaf", "path"};
+
+	if (n == 1 && !strcmp(words[0], "nodes"))
+		return watch_nodes(client);
+	if (n == 3 && !strcmp(words[0], "flood"))
+		return flood(client, g_ascii_strtod(words[1], NULL),
+			     g_ascii_strtod(words[2], NULL));
+	for (unsigned int i = 0; n == 2 && i < G_N_ELEMENTS(kinds); i++)
+		if (!strcmp(words[0], kinds[i]))
+			return measure(client, (enum kind)i, g_ascii_strtod(words[1], NULL));
+	return complain("usage: fault_client nodes | sm|leaf|path SECONDS | flood RATE SECONDS");
+}
+
 int main(int argc, char *argv[])
 {
 	struct client client = {.tid = (uint64_t)now_ns(CLOCK_MONOTONIC) & 0xffffff};
-	bool of_sm = argc == 3 && !strcmp(argv[1], "sm");
 	int rc;
 
-	if (!(argc == 2 && !strcmp(argv[1], "nodes")) && !of_sm &&
-	    !(argc == 3 && !strcmp(argv[1], "leaf")))
-		return complain("usage: fault_client nodes | sm SECONDS | leaf SECONDS");
 	/* umad_size() is told by the port, which is not open yet: not more than this. */
 	client.request = g_malloc0(sizeof(struct ib_user_mad) + IBA_MAD_BYTES);
 	client.reply = g_malloc(sizeof(struct ib_user_mad) + REPLY_BYTES);
-	rc = argc == 2 ? watch_nodes(&client)
-		       : measure(&client, of_sm, g_ascii_strtod(argv[2], NULL));
+	rc = run(&client, argv + 1, argc - 1);
 	g_free(client.request);
 	g_free(client.reply);
 	return rc;

@@ -38,6 +38,13 @@ bench-faults: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/faults.py $(BENCH_FLAGS)
 .PHONY: bench bench-route bench-outages bench-faults
 
+# One host floods the SA: make bench-flood BENCH_FLAGS='--rates 200000 --before OTHER/opensm'.
+EXTRA_DIST += tests/bench/flood.py
+bench-flood: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/fault_client$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/flood.py $(BENCH_FLAGS)
+.PHONY: bench-flood
+
 # Cold starts where MADs get lost, on ibsim: BENCH_FLAGS='--net fattree:16 --percent 5'.
 EXTRA_DIST += tests/bench/loss.py
 bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so
