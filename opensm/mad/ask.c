@@ -118,7 +118,7 @@ static void finish(struct asking *asking, enum mad_result result)
 
 	hand_back(asking->ask, result);
 	asking->ask = NULL;
-	tid_release(&asks->free_slots, &asking->slot);
+	tid_release(&asking->slot.mad->tids, &asks->free_slots, &asking->slot);
 	peer->in_flight--;
 	ring_add(asks, peer);
 	free_if_empty(asks, peer);
@@ -163,7 +163,7 @@ static void transmit(struct asking *asking)
 	unsigned int wait = wait_ms(asking);
 	uint8_t wire[IBA_MAD_BYTES];
 
-	encode(ask, tid_next(&asking->slot), wire);
+	encode(ask, tid_next(&asking->slot.mad->tids, &asking->slot), wire);
 	/* The device takes a late answer while the next try is out. */
 	if (!vendor_send(asking->slot.mad->vendor, &ask->to, wire, sizeof(wire), 2 * wait)) {
 		pause_for(asking, DEVICE_BUSY_PAUSE_MS);
@@ -379,8 +379,8 @@ void ask_init(struct mad *mad)
 	asks->peers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	g_queue_init(&asks->ring);
 	for (unsigned int i = 0; i < ASKS_IN_FLIGHT; i++) {
-		tid_add(&mad->tids, &asks->slots[i].slot, mad, mad->actor, &user, on_due);
-		tid_release(&asks->free_slots, &asks->slots[i].slot);
+		tid_add(&asks->slots[i].slot, mad, mad->actor, &user, on_due);
+		tid_release(&mad->tids, &asks->free_slots, &asks->slots[i].slot);
 	}
 }
 

@@ -291,6 +291,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->retries = options->transaction_retries;
 	target_init(mad);
 	form_init(mad);
+	tid_init(&mad->tids, runtime_mode(context->rt));
 	loss_init(&mad->loss);
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
@@ -327,6 +328,7 @@ void mad_free(struct mad *mad)
 	ask_clear(mad);
 	transaction_clear(mad);
 	target_clear(mad);
+	tid_clear(&mad->tids);
 	actor_free(mad->actor);
 	g_free(mad);
 }

@@ -2,15 +2,62 @@
 /* Slots and their TransactionIDs. */
 #include "mad/tid.h"
 
-void tid_add(struct tid_table *table, struct tid_slot *slot, struct mad *mad, struct actor *actor,
+#include <errno.h>
+#include <sys/random.h>
+
+/* A TID that is taken. */
+struct tid_try {
+	uint32_t tid; /* first: the key */
+	unsigned int n;
+	struct tid_slot *slot;
+	struct tid_try *earlier;
+};
+
+void tid_init(struct tid_table *table, enum runtime_mode mode)
+{
+	table->tries = g_hash_table_new_full(g_int_hash, g_int_equal, NULL, g_free);
+	table->seed = mode == RUNTIME_VIRTUAL;
+}
+
+void tid_clear(struct tid_table *table)
+{
+	g_clear_pointer(&table->tries, g_hash_table_unref);
+}
+
+/* ---- the draw ---- */
+
+/* splitmix64 */
+static uint32_t next_of_seed(uint64_t *seed)
+{
+	uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+	return (uint32_t)(z >> 32);
+}
+
+static uint32_t draw(struct tid_table *table)
+{
+	if (table->seed)
+		return next_of_seed(&table->seed);
+	while (!table->n_drawn) {
+		ssize_t got = getrandom(table->drawn, sizeof(table->drawn), 0);
+
+		if (got < 0 && errno != EINTR)
+			g_error("no random numbers: %s", g_strerror(errno));
+		table->n_drawn = got > 0 ? (unsigned int)got / sizeof(table->drawn[0]) : 0;
+	}
+	return table->drawn[--table->n_drawn];
+}
+
+/* ---- slots ---- */
+
+void tid_add(struct tid_slot *slot, struct mad *mad, struct actor *actor,
 	     const struct tid_user *user, void (*fire)(struct timer *timer))
 {
-	g_assert(table->n_slots < TID_SLOTS_MAX);
 	timer_init(&slot->timer, actor, fire);
 	slot->mad = mad;
 	slot->user = user;
-	slot->first_tid = TID_AGE + table->n_slots;
-	table->slots[table->n_slots++] = slot;
 }
 
 struct tid_slot *tid_take(struct tid_slot **free_slots)
@@ -18,27 +65,53 @@ struct tid_slot *tid_take(struct tid_slot **free_slots)
 	struct tid_slot *slot = *free_slots;
 
 	*free_slots = slot->next_free;
-	slot->first_tid += slot->n_tries * TID_AGE;
 	slot->n_tries = 0;
-	slot->in_use = true;
 	return slot;
 }
 
-void tid_release(struct tid_slot **free_slots, struct tid_slot *slot)
+void tid_release(struct tid_table *table, struct tid_slot **free_slots, struct tid_slot *slot)
 {
 	timer_stop(&slot->timer);
-	slot->in_use = false;
+	while (slot->tries) {
+		struct tid_try *try = slot->tries;
+
+		slot->tries = try->earlier;
+		g_hash_table_remove(table->tries, &try->tid);
+	}
 	slot->next_free = *free_slots;
 	*free_slots = slot;
 }
 
 struct tid_slot *tid_find(const struct tid_table *table, uint64_t tid, unsigned int *n)
 {
-	unsigned int number = tid & (TID_AGE - 1);
-	struct tid_slot *slot = number < table->n_slots ? table->slots[number] : NULL;
+	const uint32_t key = (uint32_t)tid;
+	const struct tid_try *try = g_hash_table_lookup(table->tries, &key);
 
-	if (!slot || !slot->in_use)
+	if (!try || try->n > try->slot->n_tries)
 		return NULL;
-	*n = ((uint32_t)tid - slot->first_tid) / TID_AGE + 1;
-	return *n <= slot->n_tries ? slot : NULL;
+	*n = try->n;
+	return try->slot;
+}
+
+uint32_t tid_next(struct tid_table *table, struct tid_slot *slot)
+{
+	struct tid_try *try = slot->tries;
+
+	if (try && try->n > slot->n_tries)
+		return try->tid; /* the device would not take it yet */
+	try = g_new(struct tid_try, 1);
+	try->n = slot->n_tries + 1;
+	try->slot = slot;
+	try->earlier = slot->tries;
+	do
+		try->tid = draw(table);
+	while (!try->tid || g_hash_table_contains(table->tries, &try->tid));
+	g_hash_table_add(table->tries, try);
+	slot->tries = try;
+	return try->tid;
+}
+
+void tid_tried(struct tid_slot *slot)
+{
+	slot->n_tries++;
 }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slots: what a TransactionID names. The low half of one is a slot's number and an age; each try
- * of a transaction has an age of its own, because the kernel refuses a request equal in
- * TransactionID and class to one that it still holds, and it may hold one for long. So an answer
- * tells which try it is for, and one that is forged or of an earlier transaction of the slot finds
- * nothing.
+ * Slots: what a TransactionID names. Each try of a transaction has a TID of its own, because the
+ * kernel refuses a request equal in TransactionID and class to one that it still holds, and it may
+ * hold one for long; so an answer tells which try it is for.
+ *
+ * TIDs are drawn at random from all 32 bits that are ours: whoever sends answers to questions that
+ * he was not asked has to guess one of the few that are out. In virtual time the draw is always the
+ * same, so that a seed gives the same bytes.
  */
 #ifndef MAD_TID_H
 #define MAD_TID_H
 
 #include "complib/actor.h"
 #include "vendor/vendor.h"
-
-#define TID_SLOT_BITS 13
-#define TID_AGE (UINT32_C(1) << TID_SLOT_BITS)
-#define TID_SLOTS_MAX TID_AGE
 
 struct mad;
 struct tid_slot;
@@ -33,36 +31,33 @@ struct tid_slot {
 	struct mad *mad;
 	const struct tid_user *user;
 	struct tid_slot *next_free;
-	uint32_t first_tid;
-	unsigned int n_tries; /* TIDs given out */
-	bool in_use;
+	struct tid_try *tries; /* the latest first; the first may not have been made yet */
+	unsigned int n_tries;  /* that were made */
 };
 
 struct tid_table {
-	struct tid_slot *slots[TID_SLOTS_MAX]; /* by number */
-	unsigned int n_slots;
+	GHashTable *tries; /* uint32_t -> struct tid_try, owned */
+	uint64_t seed;	   /* of the draw in virtual time; 0: the kernel's random numbers */
+	uint32_t drawn[64];
+	unsigned int n_drawn; /* of these, not used yet */
 };
 
-/* Gives the slot its number; fire is the user's. */
-void tid_add(struct tid_table *table, struct tid_slot *slot, struct mad *mad, struct actor *actor,
+void tid_init(struct tid_table *table, enum runtime_mode mode);
+void tid_clear(struct tid_table *table); /* after the last slot was released */
+
+/* fire is the user's. */
+void tid_add(struct tid_slot *slot, struct mad *mad, struct actor *actor,
 	     const struct tid_user *user, void (*fire)(struct timer *timer));
 
 /* Takes the first of a list of free slots, for a transaction that has made no try. */
 struct tid_slot *tid_take(struct tid_slot **free_slots);
-void tid_release(struct tid_slot **free_slots, struct tid_slot *slot);
+void tid_release(struct tid_table *table, struct tid_slot **free_slots, struct tid_slot *slot);
 
 /* The slot in use that has given out this TID, or NULL; *n is then the number of the try. */
 struct tid_slot *tid_find(const struct tid_table *table, uint64_t tid, unsigned int *n);
 
 /* The TID of the next try; it is given out by tid_tried(). */
-static inline uint32_t tid_next(const struct tid_slot *slot)
-{
-	return slot->first_tid + slot->n_tries * TID_AGE;
-}
-
-static inline void tid_tried(struct tid_slot *slot)
-{
-	slot->n_tries++;
-}
+uint32_t tid_next(struct tid_table *table, struct tid_slot *slot);
+void tid_tried(struct tid_slot *slot);
 
 #endif

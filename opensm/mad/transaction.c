@@ -37,7 +37,7 @@ static struct mad_request *leave_slot(struct transaction *transaction)
 	struct mad_request *request = transaction->request;
 
 	leave_window(transaction);
-	tid_release(&mad->free_slots, &transaction->slot);
+	tid_release(&mad->tids, &mad->free_slots, &transaction->slot);
 	counter_add(&mad->context->counters, smp_on_wire, -1);
 	transaction->request = NULL;
 	return request;
@@ -179,8 +179,8 @@ static void transmit(struct transaction *transaction)
 	uint8_t wire[IBA_MAD_BYTES];
 
 	transaction->form = form_choose(transaction);
-	smp_encode(transaction->request, transaction->form, tid_next(&transaction->slot),
-		   mad->own_lid, mad->sm_sl, wire, &to);
+	smp_encode(transaction->request, transaction->form,
+		   tid_next(&mad->tids, &transaction->slot), mad->own_lid, mad->sm_sl, wire, &to);
 	transaction->wait_ms = wait_for_try(transaction);
 	transaction->waiting = !vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
 	if (transaction->waiting) {
@@ -341,13 +341,21 @@ static bool is_smp(const struct vendor_mad *received)
 	       received->data[1] == IBA_CLASS_SUBN_DIRECTED;
 }
 
+/* The answer to a LID-routed SMP comes from the LID that was asked. */
+static bool is_from_target(const struct mad_request *request, const struct vendor_mad *received)
+{
+	return received->data[1] != IBA_CLASS_SUBN_LID ||
+	       received->remote.lid == request->route.lid;
+}
+
 static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor_mad *received)
 {
 	struct transaction *transaction = (struct transaction *)slot;
 	struct mad *mad = slot->mad;
 	struct target *target = transaction->target;
 
-	if (!is_smp(received) || !smp_decode(transaction->request, received->data))
+	if (!is_smp(received) || !is_from_target(transaction->request, received) ||
+	    !smp_decode(transaction->request, received->data))
 		return false;
 	counter_inc(&mad->context->counters, smp_received);
 	if (transaction->request->result == MAD_STATUS)
@@ -382,9 +390,9 @@ void transaction_init(struct mad *mad, unsigned int n)
 	mad->n_transactions = n;
 	mad->transactions = g_new0(struct transaction, n);
 	for (unsigned int i = 0; i < n; i++)
-		tid_add(&mad->tids, &mad->transactions[i].slot, mad, mad->actor, &user, on_due);
+		tid_add(&mad->transactions[i].slot, mad, mad->actor, &user, on_due);
 	for (unsigned int i = n; i-- > 0;)
-		tid_release(&mad->free_slots, &mad->transactions[i].slot);
+		tid_release(&mad->tids, &mad->free_slots, &mad->transactions[i].slot);
 }
 
 void transaction_clear(struct mad *mad)

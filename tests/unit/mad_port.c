@@ -179,10 +179,11 @@ void deliver(struct vendor_mad *received)
 	run_ms(0);
 }
 
-void answer_changed(const struct sent *sent, unsigned int at, uint8_t value)
+void answer_from(const struct sent *sent, uint16_t lid, unsigned int at, uint8_t value)
 {
 	struct vendor_mad *received = vendor_mad_new(&port.base, sent->data, IBA_MAD_BYTES);
 
+	received->remote.lid = lid;
 	received->data[3] = IBA_METHOD_GET_RESP;
 	if (received->data[1] == IBA_CLASS_SUBN_DIRECTED)
 		received->data[4] = 0x80; /* the D bit */
@@ -190,6 +191,11 @@ void answer_changed(const struct sent *sent, unsigned int at, uint8_t value)
 	received->data[64] = 0x5A;
 	received->data[at] = value;
 	deliver(received);
+}
+
+void answer_changed(const struct sent *sent, unsigned int at, uint8_t value)
+{
+	answer_from(sent, sent->to.lid, at, value);
 }
 
 void answer(const struct sent *sent)

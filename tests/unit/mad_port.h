@@ -61,6 +61,7 @@ uint32_t tid_of(const struct sent *sent); /* its low half */
 
 /* The answer to what was sent; with an octet changed. */
 void answer(const struct sent *sent);
+void answer_from(const struct sent *sent, uint16_t lid, unsigned int at, uint8_t value);
 void answer_changed(const struct sent *sent, unsigned int at, uint8_t value);
 /* What was sent comes back with that status. */
 void report(const struct sent *sent, enum vendor_status status);

@@ -130,6 +130,25 @@ START_TEST(test_timeouts_reported_late)
 }
 END_TEST
 
+/* Whoever knows the TIDs so far does not know the next one: neither near them nor by halves. */
+START_TEST(test_tids_are_no_sequence)
+{
+	uint32_t last = 0, near = 0, same_low = 0;
+
+	start();
+	for (unsigned int i = 0; i < 1000; i++) {
+		send_one(1 + i, 1);
+		near += tid_of(sent_at(i)) - last + 0x100000 < 0x200000;
+		same_low += (tid_of(sent_at(i)) & 0x1FFF) == (last & 0x1FFF);
+		last = tid_of(sent_at(i));
+		answer(sent_at(i));
+	}
+	ck_assert_uint_eq(done_ok, 1000);
+	ck_assert_uint_lt(near, 10);
+	ck_assert_uint_lt(same_low, 10);
+}
+END_TEST
+
 /* The kernel refuses a request equal in TID and class to one that it still holds. */
 START_TEST(test_tid_of_each_try)
 {
@@ -437,6 +456,9 @@ START_TEST(test_lid_first_then_directed)
 	answer(sent_at(2));
 	ck_assert_uint_eq(done_ok, 2);
 	send_to_lid();
+	answer_from(sent_at(3), 43, 65, 0); /* another port guessed the TID */
+	ck_assert_uint_eq(done_ok, 2);
+	ck_assert_uint_eq(count(mad_unknown), 1);
 	run_ms(10000);
 	/* Tries that wait as long as answers take to come, then four that wait the full time. */
 	ck_assert_uint_ge(port.sent->len, 3 + 4);
@@ -656,6 +678,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_always_refused);
 	tcase_add_test(tcase, test_timeouts_reported_late);
 	tcase_add_test(tcase, test_tid_of_each_try);
+	tcase_add_test(tcase, test_tids_are_no_sequence);
 	tcase_add_test(tcase, test_tries_of_the_request);
 	tcase_add_test(tcase, test_late_and_duplicate_answers);
 	tcase_add_loop_test(tcase, test_forged_answers, 0, G_N_ELEMENTS(forgeries));
