@@ -155,15 +155,6 @@ int file_create(const char *file, mode_t mode, char **temporary, GError **error)
 	return fd;
 }
 
-bool file_publish(const char *file, const char *temporary, GError **error)
-{
-	if (rename(temporary, file) == 0)
-		return true;
-	set_errno(error, file, errno);
-	unlink(temporary);
-	return false;
-}
-
 bool file_put(int fd, const void *octets, size_t length)
 {
 	const char *at = octets;
@@ -192,8 +183,10 @@ bool file_write(const char *file, const char *text, mode_t mode, GError **error)
 		err = errno;
 	if (close(fd) < 0 && !err)
 		err = errno;
+	if (!err && rename(temporary, file) < 0)
+		err = errno;
 	if (!err)
-		return file_publish(file, temporary, error);
+		return true;
 	set_errno(error, file, err);
 	unlink(temporary);
 	return false;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -249,17 +250,16 @@ static int create_file(const char *file, GError **error)
 	/* MADs bear M_Keys and SM_Keys: not for others to read. */
 	int fd = file_create(file, 0600, &temporary, error);
 
-	if (fd < 0)
+	if (fd < 0) {
+		g_prefix_error(error, "cannot write ");
 		return -1;
-	capture_frame_header(header);
-	if (file_put(fd, header->data, header->len)) {
-		if (file_publish(file, temporary, error))
-			return fd;
-	} else {
-		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM, "%s: %s", file,
-			    g_strerror(errno));
-		unlink(temporary);
 	}
+	capture_frame_header(header);
+	if (file_put(fd, header->data, header->len) && rename(temporary, file) == 0)
+		return fd;
+	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM, "cannot write %s: %s", file,
+		    g_strerror(errno));
+	unlink(temporary);
 	close(fd);
 	return -1;
 }

@@ -32,20 +32,17 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
 char *file_read_stdin(uint64_t max, gsize *length, GError **error);
 
 /*
- * The descriptor, to write, of a new file beside the one named, which takes that name with
- * file_publish(); *temporary is its name until then, free it with g_free(). mode is less the umask.
- * -1 and error if it cannot be made, or if the name stands for anything but a regular file: a
- * symbolic link is not followed (G_FILE_ERROR_INVAL).
+ * The descriptor, to write, of a new file beside the one named; *temporary is its name until the
+ * caller renames it, free that with g_free(). mode is less the umask. -1 and error if it cannot be
+ * made, or if the name stands for anything but a regular file: a symbolic link is not followed
+ * (G_FILE_ERROR_INVAL).
  */
 int file_create(const char *file, mode_t mode, char **temporary, GError **error);
-
-/* Replaces the file by its temporary, at once; false and error if not: then that is removed. */
-bool file_publish(const char *file, const char *temporary, GError **error);
 
 /* All octets, whatever a write takes at once; false and errno if not. */
 bool file_put(int fd, const void *octets, size_t length);
 
-/* A file of this text, on the disk before it has its name: create, put, publish. */
+/* A file of this text, on the disk before it has its name; false and error if not. */
 bool file_write(const char *file, const char *text, mode_t mode, GError **error);
 
 #endif
