@@ -23,12 +23,12 @@ SECONDS = 20  # for what takes a fraction of one on an idle machine
 MEMORY = 4 << 20
 SANITIZER = rb'__[at]san_init'  # wants terabytes of it
 ENGINES = 'minhop,ftree,dor,file'  # with the readers of all files
-# Written, or a file to which lines are appended: that may be a device.
+# Written anew; and appended to, which may be a device.
 WRITTEN = ('create_config', 'pidfile', 'pcap')
 APPENDED = ('log_file',)
 # What is wrong with its files is logged, and stops nothing.
 DIRECTORIES = ('dump_files_dir',)
-# Read before a simulated fabric is asked for only: opened without one.
+# Read only where the fabric is not simulated, and before a port is looked for.
 ON_HARDWARE = ('partition_config_file',)
 
 
@@ -78,7 +78,9 @@ class Bench:
         """The daemon for one sweep, with this option of this value."""
         # On a busy machine an answer of the simulated fabric may take its time.
         text = f'dump_files_dir {self.dir}\nlog_file stdout\ntransaction_timeout 5000\n'
-        argv = [] if option in ON_HARDWARE or option == 'sim' else ['--sim', FABRIC]
+        argv = [] if option == 'sim' else ['--sim', FABRIC]
+        if option in ON_HARDWARE:
+            argv = ['--guid', '0x1']  # no such port: a real subnet is none of ours
         if option == 'console_key_file':
             argv += ['--console', 'loopback', '--console-port', '49876']
         if scope == 'COMMAND':
