@@ -7,11 +7,12 @@
  * A disk that is full or slow must not hurt the subnet: after the first error nothing is captured
  * any more, and what would make the list longer than PENDING_MAX octets is dropped and counted.
  */
+#include <complib/file.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,20 +123,6 @@ static void frame_record(const struct record *record, GByteArray *out)
 
 /* ---- the thread ---- */
 
-static bool write_all(int fd, const GByteArray *octets)
-{
-	size_t done = 0;
-
-	while (done < octets->len) {
-		ssize_t n = write(fd, octets->data + done, octets->len - done);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 static bool write_records(struct capture *capture, const GPtrArray *records)
 {
 	g_autoptr(GByteArray) out = g_byte_array_new();
@@ -144,7 +131,7 @@ static bool write_records(struct capture *capture, const GPtrArray *records)
 		frame_record(records->pdata[i], out);
 		if (out->len < PENDING_WAKE && i + 1 < records->len)
 			continue;
-		if (!write_all(capture->fd, out)) {
+		if (!file_put(capture->fd, out->data, out->len)) {
 			log_error(capture->log, "%s: %s: capturing ends", capture->file,
 				  g_strerror(errno));
 			return false;
@@ -259,16 +246,21 @@ void capture_retract(struct capture *capture, uint64_t number)
 static int create_file(const char *file, GError **error)
 {
 	g_autoptr(GByteArray) header = g_byte_array_new();
+	g_autofree char *temporary = NULL;
 	/* MADs bear M_Keys and SM_Keys: not for others to read. */
-	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = file_create(file, 0600, &temporary, error);
 
+	if (fd < 0) {
+		g_prefix_error(error, "cannot write ");
+		return -1;
+	}
 	capture_frame_header(header);
-	if (fd >= 0 && write_all(fd, header))
+	if (file_put(fd, header->data, header->len) && rename(temporary, file) == 0)
 		return fd;
 	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM, "cannot write %s: %s", file,
 		    g_strerror(errno));
-	if (fd >= 0)
-		close(fd);
+	unlink(temporary);
+	close(fd);
 	return -1;
 }
 

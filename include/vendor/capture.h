@@ -24,8 +24,9 @@ struct capture_address {
 };
 
 /*
- * Creates the file, for its owner only, or truncates it. A thread of the capture does the writing;
- * when the disk fails, it says so once to log and what is captured from then on is dropped.
+ * Creates the file, for its owner only, or replaces it; a name of anything but a regular file is
+ * refused. A thread of the capture does the writing; when the disk fails, it says so once to log
+ * and what is captured from then on is dropped.
  */
 struct capture *capture_new(const char *file, struct log *log, GError **error);
 

@@ -16,7 +16,8 @@ struct sim;
 struct topology; /* nodes and cables as parsed or generated, before it is simulated */
 
 /*
- * A generator spec or the name of a file of ibnetdiscover or ibsim form. Specs:
+ * A generator spec, the name of a file of ibnetdiscover or ibsim form, or "-" for the standard
+ * input. Specs:
  *   fattree:K               full 3-level tree of K-port switches, K^3/4 hosts
  *   xgft:M1,..,MH:W1,..,WH[:P1,..,PH]   tree of H levels; switches of level i have Mi children,
  *                           and these Wi parents, with Pi cables to each

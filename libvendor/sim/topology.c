@@ -6,6 +6,7 @@
  * topology_generate.c computes it, sim_new() copies what it needs. Every cable is recorded at both
  * of its ends, by node index and port number.
  */
+#include <complib/file.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -202,5 +203,5 @@ bool topology_write(const struct topology *topology, const char *file, GError **
 			if (topology_port(topology, i, p)->peer >= 0)
 				write_port(out, topology, i, p);
 	}
-	return g_file_set_contents(file, out->str, out->len, error);
+	return file_write(file, out->str, 0666, error);
 }

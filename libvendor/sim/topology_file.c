@@ -14,6 +14,7 @@
  *
  * The text is hostile: every error names file, line, what was found and what was expected.
  */
+#include <complib/file.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,9 +497,13 @@ static bool parse_file(struct parser *parser, const char *path)
 	const char *outer = parser->file;
 	unsigned int outer_line = parser->line;
 	g_autofree char *text = NULL;
-	size_t length;
+	gsize length;
 
-	if (!g_file_get_contents(path, &text, &length, parser->error))
+	if (strcmp(path, "-"))
+		text = file_read(path, FILE_MAX_DUMP, &length, parser->error);
+	else
+		text = file_read_stdin(FILE_MAX_DUMP, &length, parser->error);
+	if (!text)
 		return false;
 	parser->file = g_string_chunk_insert_const(parser->names, path);
 	parser->line = 0;

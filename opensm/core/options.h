@@ -164,7 +164,10 @@ bool options_in_file(enum option_id id);
 /* Adds the names (static strings) of options set away from their default without effect yet. */
 void options_unfinished(const struct options *options, GPtrArray *names);
 
-/* Writes a commented opensm.conf with the values of options. */
+/*
+ * Writes a commented opensm.conf with the values of options, keys among them: readable by its owner
+ * only. False and error if it cannot be written, or stands for anything but a regular file.
+ */
 bool options_write(const struct options *options, const char *file, GError **error);
 
 /* Text of --help, and of all values ("key value" lines); free with g_free(). */

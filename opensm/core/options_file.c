@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * opensm.conf: lines of "key value". A # outside quotes starts a comment, a value may stand in
- * single or double quotes, (null) unsets. The file comes from outside: it may be a directory, a
- * device, binary or huge. All mistakes of a file are told at once; one is enough to refuse it.
+ * single or double quotes, (null) unsets. The file comes from outside: it may be binary.
+ * All mistakes of a file are told at once; one is enough to refuse it.
  */
 #include "core/options_private.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <complib/file.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define FILE_BYTES_MAX (16u << 20)
-#define READ_BYTES 65536
+#define FILE_BYTES_MAX (UINT64_C(16) << 20)
 
 struct reader {
 	struct options *options;
@@ -176,71 +172,6 @@ static void parse_line(struct reader *reader, char *line)
 
 /* ---- the file ---- */
 
-static void set_file_error(GError **error, const char *file, const char *what)
-{
-	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", file, what);
-}
-
-static int open_file(const char *file, GError **error)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		set_file_error(error, file, g_strerror(errno));
-	} else if (S_ISDIR(st.st_mode)) {
-		set_file_error(error, file, "is a directory, not a configuration file");
-	} else if (S_ISREG(st.st_mode) && st.st_size > FILE_BYTES_MAX) {
-		set_file_error(error, file, "is larger than 16 MB, not a configuration file");
-	} else {
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* By its size one cannot tell how much a pipe or device will give. */
-static bool read_all(int fd, const char *file, GString *text, GError **error)
-{
-	g_autofree char *buffer = g_malloc(READ_BYTES);
-
-	for (;;) {
-		ssize_t n = read(fd, buffer, READ_BYTES);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			set_file_error(error, file, g_strerror(errno));
-			return false;
-		}
-		if (n == 0)
-			return true;
-		if (text->len + (size_t)n > FILE_BYTES_MAX) {
-			set_file_error(error, file,
-				       "is larger than 16 MB, not a configuration file");
-			return false;
-		}
-		g_string_append_len(text, buffer, n);
-	}
-}
-
-static GString *read_text(const char *file, GError **error)
-{
-	GString *text;
-	int fd = open_file(file, error);
-
-	if (fd < 0)
-		return NULL;
-	text = g_string_new(NULL);
-	if (!read_all(fd, file, text, error)) {
-		g_string_free(text, TRUE);
-		text = NULL;
-	}
-	close(fd);
-	return text;
-}
-
 static void parse_text(struct reader *reader, char *text, size_t length)
 {
 	char *end = text + length;
@@ -294,12 +225,12 @@ bool options_file_parse(struct options *options, const char *file, char *text, s
 bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
 		       GError **error)
 {
-	GString *text = read_text(file, error);
-	bool good;
+	g_autoptr(GError) why = NULL;
+	gsize length;
+	g_autofree char *text = file_read(file, FILE_BYTES_MAX, &length, &why);
 
-	if (!text)
-		return false;
-	good = options_file_parse(options, file, text->str, text->len, warnings, error);
-	g_string_free(text, TRUE);
-	return good;
+	if (text)
+		return options_file_parse(options, file, text, length, warnings, error);
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, why->message);
+	return false;
 }

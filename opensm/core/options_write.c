@@ -5,7 +5,7 @@
  */
 #include "core/options_private.h"
 
-#include <errno.h>
+#include <complib/file.h>
 #include <string.h>
 
 #define COMMENT_WIDTH 78
@@ -142,8 +142,6 @@ static bool append_section(GString *out, const struct options *options, unsigned
 bool options_write(const struct options *options, const char *file, GError **error)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
-	bool written;
-	FILE *f;
 
 	g_string_append(out,
 			"# Configuration of opensm: lines of key and value, see opensm.conf(5).\n"
@@ -151,14 +149,7 @@ bool options_write(const struct options *options, const char *file, GError **err
 	for (unsigned int section = 0; section < OPTION_SECTION_COUNT; section++)
 		if (!append_section(out, options, section, error))
 			return false;
-	f = fopen(file, "we");
-	written = f && fwrite(out->str, 1, out->len, f) == out->len && fflush(f) == 0;
-	if (!written)
-		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", file,
-			    g_strerror(errno));
-	if (f)
-		fclose(f);
-	return written;
+	return file_write(file, out->str, 0600, error); /* keys are among them */
 }
 
 /* ---- --help and the dump ---- */

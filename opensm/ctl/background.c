@@ -9,6 +9,7 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "ctl/background.h"
 
+#include <complib/file.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,13 +87,13 @@ bool pidfile_write(const char *path, GError **error)
 {
 	g_autofree char *text = g_strdup_printf("%ld\n", (long)getpid());
 
-	return g_file_set_contents(path, text, -1, error);
+	return file_write(path, text, 0644, error);
 }
 
 void pidfile_remove(const char *path)
 {
-	g_autofree char *text = NULL;
+	g_autofree char *text = file_read(path, FILE_MAX_CONFIG, NULL, NULL);
 
-	if (g_file_get_contents(path, &text, NULL, NULL) && strtol(text, NULL, 10) == getpid())
+	if (text && strtol(text, NULL, 10) == getpid())
 		unlink(path);
 }

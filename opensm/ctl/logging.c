@@ -5,6 +5,7 @@
  */
 #include "ctl/logging.h"
 
+#include <complib/file.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +35,20 @@ static const char *module_line(struct log *log, char *line)
 	return NULL;
 }
 
-static void module_file(struct log *log, const char *file)
+/* False and error if it is there and cannot be read. */
+static bool module_file(struct log *log, const char *file, GError **error)
 {
-	g_autoptr(GError) error = NULL;
-	g_autofree char *text = NULL;
+	GError *why = NULL;
+	g_autofree char *text = file_read(file, FILE_MAX_CONFIG, NULL, &why);
 	g_auto(GStrv) lines = NULL;
 
-	if (!g_file_get_contents(file, &text, NULL, &error)) {
-		if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-			log_error(log, "per_module_logging_file: %s", error->message);
-		return;
+	if (!text) {
+		if (g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+			g_error_free(why);
+			return true;
+		}
+		g_propagate_prefixed_error(error, why, "per_module_logging_file: ");
+		return false;
 	}
 	lines = g_strsplit(text, "\n", -1);
 	for (unsigned int i = 0; lines[i]; i++) {
@@ -52,17 +57,26 @@ static void module_file(struct log *log, const char *file)
 		if (wrong)
 			log_error(log, "%s:%u: %s", file, i + 1, wrong);
 	}
+	return true;
 }
 
-void logging_apply(struct log *log, const struct options *options)
+static bool apply(struct log *log, const struct options *options, GError **error)
 {
 	log_set_flags(log, options->log_flags);
 	log_set_flush(log, options->force_log_flush);
 	log_set_max_bytes(log, options->log_max_size * MEGABYTE);
 	log_set_prefix(log, options->log_prefix);
 	log_clear_module_flags(log);
-	if (options->per_module_logging_file)
-		module_file(log, options->per_module_logging_file);
+	return !options->per_module_logging_file ||
+	       module_file(log, options->per_module_logging_file, error);
+}
+
+void logging_apply(struct log *log, const struct options *options)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!apply(log, options, &error))
+		log_error(log, "%s", error->message);
 }
 
 struct log *logging_open(const struct options *options, GError **error)
@@ -77,7 +91,7 @@ struct log *logging_open(const struct options *options, GError **error)
 	};
 	struct log *log = log_new(&config, error);
 
-	if (log)
-		logging_apply(log, options);
+	if (log && !apply(log, options, error))
+		g_clear_pointer(&log, log_free);
 	return log;
 }

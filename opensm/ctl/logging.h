@@ -6,12 +6,16 @@
 #include "complib/log.h"
 #include "core/options.h"
 
-/* Opens the log and applies the options; NULL and error naming the file if it cannot be written. */
+/*
+ * Opens the log and applies the options; NULL and error naming the file if it cannot be written, or
+ * if per_module_logging_file is there and cannot be read.
+ */
 struct log *logging_open(const struct options *options, GError **error);
 
 /*
  * Flags, limit, flush and the flags of single source files; mistakes of per_module_logging_file
- * are logged by file and line, and that line is left out. A file that is not there is no mistake.
+ * are logged by file and line, and that line is left out. One that cannot be read is
+ * logged too; one that is not there is no mistake.
  */
 void logging_apply(struct log *log, const struct options *options);
 

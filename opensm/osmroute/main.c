@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "complib/file.h"
 #include "ctl/dump.h"
 #include "fabric/from_topology.h"
 #include "osmroute/arguments.h"
@@ -174,17 +175,17 @@ static bool write_files(const struct program *program, GError **error)
 	if (arguments->dot) {
 		g_autofree char *text = draw_fabric(program->fabric, routing);
 
-		done = g_file_set_contents(arguments->dot, text, -1, error);
+		done = file_write(arguments->dot, text, 0666, error);
 	}
 	if (done && arguments->svg) {
 		g_autofree char *text = picture_of_fabric(program->fabric, routing);
 
-		done = g_file_set_contents(arguments->svg, text, -1, error);
+		done = file_write(arguments->svg, text, 0666, error);
 	}
 	if (done && arguments->lfts) {
 		char *text = lfts_text(program, routing);
 
-		done = g_file_set_contents(arguments->lfts, text, -1, error);
+		done = file_write(arguments->lfts, text, 0666, error);
 		free(text);
 	}
 	return done;

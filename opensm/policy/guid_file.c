@@ -2,6 +2,7 @@
 /* Reads files of GUIDs, wholly or not at all. */
 #include "policy/guid_file.h"
 
+#include <complib/file.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -205,7 +206,8 @@ struct guid_table *guid_file_load(const char *file, const struct guid_file_form 
 	g_autofree char *text = NULL;
 	gsize length;
 
-	if (!g_file_get_contents(file, &text, &length, error))
+	text = file_read(file, FILE_MAX_CONFIG, &length, error);
+	if (!text)
 		return NULL;
 	return guid_file_parse(file, text, length, form, warnings, error);
 }

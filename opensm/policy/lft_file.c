@@ -17,6 +17,7 @@
  */
 #include "policy/lft_file.h"
 
+#include <complib/file.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -340,7 +341,8 @@ struct lft_file *lft_file_load(const char *name, GError **error)
 	g_autofree char *text = NULL;
 	gsize length;
 
-	if (!g_file_get_contents(name, &text, &length, error))
+	text = file_read(name, FILE_MAX_DUMP, &length, error);
+	if (!text)
 		return NULL;
 	return lft_file_parse(name, text, length, error);
 }
@@ -350,7 +352,8 @@ struct hops_file *hops_file_load(const char *name, GError **error)
 	g_autofree char *text = NULL;
 	gsize length;
 
-	if (!g_file_get_contents(name, &text, &length, error))
+	text = file_read(name, FILE_MAX_DUMP, &length, error);
+	if (!text)
 		return NULL;
 	return hops_file_parse(name, text, length, error);
 }

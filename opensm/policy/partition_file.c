@@ -2,6 +2,7 @@
 /* What stands in for partitions.conf until it is read: the refusal to ignore it. */
 #include "policy/partition_file.h"
 
+#include <complib/file.h>
 #include <string.h>
 
 GQuark partition_error_quark(void)
@@ -30,7 +31,8 @@ bool partition_file_check(const char *file, GError **error)
 	unsigned int line;
 	gsize length;
 
-	if (!file || !g_file_get_contents(file, &text, &length, &failure)) {
+	text = file ? file_read(file, FILE_MAX_CONFIG, &length, &failure) : NULL;
+	if (!text) {
 		if (!file || g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 			return true;
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);

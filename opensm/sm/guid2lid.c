@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complib/file.h"
 #include "complib/range.h"
 #include "iba/iba.h"
 
@@ -135,7 +136,8 @@ static void load(struct guid2lid *map)
 	unsigned int bad_lines;
 	gsize length;
 
-	if (!g_file_get_contents(map->file, &text, &length, &error)) {
+	text = file_read(map->file, FILE_MAX_CONFIG, &length, &error);
+	if (!text) {
 		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 			return;
 		log_error(map->log, "%s: LIDs of the last run are not known", error->message);

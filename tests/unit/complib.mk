@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-complib_tests = tests/unit/test_actor tests/unit/test_bucket tests/unit/test_handoff \
-	tests/unit/test_heap tests/unit/test_log tests/unit/test_range
+complib_tests = tests/unit/test_actor tests/unit/test_bucket tests/unit/test_file \
+	tests/unit/test_handoff tests/unit/test_heap tests/unit/test_log tests/unit/test_range
 check_PROGRAMS += $(complib_tests)
 TESTS += $(complib_tests)
 
@@ -8,6 +8,8 @@ tests_unit_test_actor_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_actor_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
 tests_unit_test_bucket_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_bucket_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
+tests_unit_test_file_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_file_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
 tests_unit_test_handoff_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_handoff_LDADD = $(LIBS_COMPLIB) $(CHECK_LIBS)
 tests_unit_test_heap_CFLAGS = $(TEST_CFLAGS)

@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sm/guid2lid.h"
@@ -172,6 +173,18 @@ START_TEST(test_directory_instead_of_file)
 }
 END_TEST
 
+START_TEST(test_fifo_instead_of_file)
+{
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	map = guid2lid_new(directory, logger);
+	ck_assert_uint_eq(entries(), 0);
+	ck_assert_ptr_nonnull(strstr(text->str, "is a FIFO"));
+	guid2lid_set(map, 1, 1, 1);
+	ck_assert(guid2lid_save(map, true));
+	ck_assert(g_file_test(file, G_FILE_TEST_IS_REGULAR));
+}
+END_TEST
+
 START_TEST(test_missing_directory)
 {
 	g_autofree char *missing = g_build_filename(directory, "missing", NULL);
@@ -277,6 +290,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_binary_file);
 	tcase_add_test(tcase, test_very_long_line_and_many_bad_ones);
 	tcase_add_test(tcase, test_directory_instead_of_file);
+	tcase_add_test(tcase, test_fifo_instead_of_file);
 	tcase_add_test(tcase, test_missing_directory);
 	tcase_add_test(tcase, test_unreadable);
 	tcase_add_test(tcase, test_unwritable);

@@ -203,7 +203,7 @@ START_TEST(files_that_are_none)
 {
 	assert_file_refused("/", "is a directory");
 	assert_file_refused("/nonexistent/file", "No such file");
-	assert_file_refused("/dev/zero", "larger than 16 MB");
+	assert_file_refused("/dev/zero", "is a device");
 }
 END_TEST
 
@@ -212,7 +212,7 @@ START_TEST(huge_file)
 	g_autofree char *file = temp_file("lmc 1\n", 6);
 
 	ck_assert_int_eq(truncate(file, (16 << 20) + 1), 0);
-	assert_file_refused(file, "larger than 16 MB");
+	assert_file_refused(file, "has 16777217 octets or more, expected at most 16777216");
 	g_unlink(file);
 }
 END_TEST
@@ -406,11 +406,9 @@ START_TEST(template_that_cannot_be_written)
 	ck_assert(!options_write(options, "/nonexistent/file", &error));
 	assert_contains(error->message, "/nonexistent/file: No such file");
 	g_clear_error(&error);
-	if (access("/dev/full", W_OK) == 0) {
-		ck_assert(!options_write(options, "/dev/full", &error));
-		assert_contains(error->message, "No space left");
-		g_clear_error(&error);
-	}
+	ck_assert(!options_write(options, "/", &error));
+	assert_contains(error->message, "/: is a directory");
+	g_clear_error(&error);
 	options->log_prefix = g_strdup("\"a\" # 'b' # c");
 	ck_assert(!options_write(options, file, &error));
 	assert_contains(error->message, "log_prefix: no quotes can hold");

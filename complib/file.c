@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files by name: see file.h. A name is opened once, and what was opened is judged, so that nothing
+ * can be put in its place in between. What is written is a new file, opened with O_EXCL: a link
+ * that appears after its name was judged is replaced by the rename, and never followed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <complib/file.h>
+
+#define FIRST_OCTETS 4096 /* of what does not tell its size */
+
+static void set_errno(GError **error, const char *file, int err)
+{
+	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err), "%s: %s", file,
+		    g_strerror(err));
+}
+
+static void set_type(GError **error, const char *file, mode_t mode)
+{
+	const char *is = S_ISDIR(mode)	  ? "a directory"
+			 : S_ISLNK(mode)  ? "a symbolic link"
+			 : S_ISFIFO(mode) ? "a FIFO"
+			 : S_ISSOCK(mode) ? "a socket"
+					  : "a device";
+
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "%s: is %s, expected a regular file",
+		    file, is);
+}
+
+static void set_size(GError **error, const char *file, uint64_t size, uint64_t max)
+{
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+		    "%s: has %" G_GUINT64_FORMAT
+		    " octets or more, expected at most %" G_GUINT64_FORMAT,
+		    file, size, max);
+}
+
+/* ---- reading ---- */
+
+/* errno if there is no memory. One octet more than room, for the NUL. */
+static bool grow(char **text, size_t room)
+{
+	char *larger = g_try_realloc(*text, room + 1);
+
+	if (larger)
+		*text = larger;
+	else
+		errno = ENOMEM;
+	return larger != NULL;
+}
+
+static ssize_t read_some(int fd, char *into, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, into, room);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* To the end; size octets are expected. The room for one more than max tells that it is too long.
+ */
+static char *read_all(int fd, const char *file, uint64_t size, uint64_t max, gsize *length,
+		      GError **error)
+{
+	size_t used = 0, room = MIN(MAX(size, FIRST_OCTETS), max) + 1;
+	g_autofree char *text = NULL;
+	ssize_t n;
+
+	do {
+		n = grow(&text, room) ? read_some(fd, text + used, room - used) : -1;
+		if (n < 0) {
+			set_errno(error, file, errno);
+			return NULL;
+		}
+		used += (size_t)n;
+		if (used > max) {
+			set_size(error, file, used, max);
+			return NULL;
+		}
+		if (used == room)
+			room = MIN((uint64_t)room * 2, max + 1);
+	} while (n > 0);
+	text[used] = '\0';
+	if (length)
+		*length = used;
+	return g_steal_pointer(&text);
+}
+
+static bool is_null_device(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+static char *read_opened(int fd, const char *file, uint64_t max, gsize *length, GError **error)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		set_errno(error, file, errno);
+	else if (!S_ISREG(st.st_mode) && !is_null_device(&st))
+		set_type(error, file, st.st_mode);
+	else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		set_size(error, file, (uint64_t)st.st_size, max);
+	else
+		return read_all(fd, file, (uint64_t)st.st_size, max, length, error);
+	return NULL;
+}
+
+char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
+{
+	/* O_NONBLOCK: to open a FIFO that nobody writes must not wait. */
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	char *text;
+
+	if (fd < 0) {
+		set_errno(error, file, errno);
+		return NULL;
+	}
+	text = read_opened(fd, file, max, length, error);
+	close(fd);
+	return text;
+}
+
+char *file_read_stdin(uint64_t max, gsize *length, GError **error)
+{
+	return read_all(STDIN_FILENO, "standard input", 0, max, length, error);
+}
+
+/* ---- writing ---- */
+
+int file_create(const char *file, mode_t mode, char **temporary, GError **error)
+{
+	g_autofree char *name = g_strconcat(file, ".XXXXXX", NULL);
+	struct stat st;
+	int fd;
+
+	if (lstat(file, &st) == 0 && !S_ISREG(st.st_mode)) {
+		set_type(error, file, st.st_mode);
+		return -1;
+	}
+	fd = g_mkstemp_full(name, O_WRONLY | O_CLOEXEC, (int)mode);
+	if (fd < 0)
+		set_errno(error, file, errno);
+	else
+		*temporary = g_steal_pointer(&name);
+	return fd;
+}
+
+bool file_put(int fd, const void *octets, size_t length)
+{
+	const char *at = octets;
+
+	while (length) {
+		ssize_t n = write(fd, at, length);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n <= 0)
+			continue;
+		at += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+bool file_write(const char *file, const char *text, mode_t mode, GError **error)
+{
+	g_autofree char *temporary = NULL;
+	int fd = file_create(file, mode, &temporary, error), err = 0;
+
+	if (fd < 0)
+		return false;
+	if (!file_put(fd, text, strlen(text)) || fsync(fd) < 0)
+		err = errno;
+	if (close(fd) < 0 && !err)
+		err = errno;
+	if (!err && rename(temporary, file) < 0)
+		err = errno;
+	if (!err)
+		return true;
+	set_errno(error, file, err);
+	unlink(temporary);
+	return false;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files by name: reading one whole, and writing one that nobody else is to read or to redirect.
+ *
+ * All errors are of the domain G_FILE_ERROR and begin with the name of the file. Nothing here waits
+ * for a FIFO or reads a device, whatever has been put in the place of the file.
+ */
+#ifndef COMPLIB_FILE_H
+#define COMPLIB_FILE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FILE_MAX_CONFIG (UINT64_C(64) << 20) /* octets: what people write */
+#define FILE_MAX_DUMP (UINT64_C(1) << 30)    /* octets: what programs write of a large fabric */
+
+/*
+ * The octets of a regular file, found through symbolic links too, and a NUL behind them; /dev/null
+ * is an empty file. Free with g_free(). *length, in octets, may be left out by NULL. NULL and error
+ * if it cannot be opened or read (G_FILE_ERROR_NOENT: there is none), is anything else
+ * (G_FILE_ERROR_INVAL), or has more than max octets, now or by the time it is read
+ * (G_FILE_ERROR_FAILED).
+ */
+char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
+
+/*
+ * The same of the standard input, which may be a pipe and is waited for; the error calls it
+ * "standard input".
+ */
+char *file_read_stdin(uint64_t max, gsize *length, GError **error);
+
+/*
+ * The descriptor, to write, of a new file beside the one named; *temporary is its name until the
+ * caller renames it, free that with g_free(). mode is less the umask. -1 and error if it cannot be
+ * made, or if the name stands for anything but a regular file: a symbolic link is not followed
+ * (G_FILE_ERROR_INVAL).
+ */
+int file_create(const char *file, mode_t mode, char **temporary, GError **error);
+
+/* All octets, whatever a write takes at once; false and errno if not. */
+bool file_put(int fd, const void *octets, size_t length);
+
+/* A file of this text, on the disk before it has its name; false and error if not. */
+bool file_write(const char *file, const char *text, mode_t mode, GError **error);
+
+#endif
