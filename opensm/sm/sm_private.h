@@ -123,6 +123,7 @@ struct sm {
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	GPtrArray *suspects;  /* struct suspect */
 	struct log_limit error_log;
+	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
 
 	/* trap.c */
 	struct log_limit trap_log;

@@ -172,13 +172,26 @@ static void end_well(struct sm *sm)
 		announce_up(sm);
 }
 
+/* A client may join and leave as often as it likes: good sweeps of groups are told now and then. */
+static void log_end(struct sm *sm)
+{
+	const struct sweep *sweep = &sm->sweep;
+	uint64_t now = actor_now(sm->actor);
+	unsigned int held_back = 0;
+
+	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
+	    !log_limit_pass(&sm->groups_log, now, 20, 60 * NS_PER_S, &held_back))
+		return;
+	log_info(sm->log, "%s sweep: %.1f ms, %u errors%s", plan_kind_name(sweep->kind),
+		 (now - sweep->started_ns) / (double)NS_PER_MS, sweep->errors,
+		 held_back ? "; others were held back" : "");
+}
+
 static void end_full(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
-	uint64_t took = actor_now(sm->actor) - sweep->started_ns;
 
-	log_info(sm->log, "%s sweep: %.1f ms, %u errors", plan_kind_name(sweep->kind),
-		 took / (double)NS_PER_MS, sweep->errors);
+	log_end(sm);
 	if (sweep->errors)
 		end_with_errors(sm);
 	else

@@ -384,6 +384,31 @@ START_TEST(reset_is_noticed)
 }
 END_TEST
 
+/* A client that joins and leaves all day long does not fill the disk. */
+START_TEST(joins_are_not_all_logged)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int lines = 0, joins = 100;
+	struct client *client;
+	uint16_t mlid;
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	client = client_new(s, scenario_node(s, "host-9"));
+	for (unsigned int i = 0; i < joins; i++) {
+		ck_assert_int_eq(client_join_broadcast(client, &mlid), 0);
+		scenario_run_ms(s, 100);
+		ck_assert_int_eq(client_leave_broadcast(client), 0);
+		scenario_run_ms(s, 100);
+	}
+	for (const char *at = s->text->str; (at = strstr(at, "multicast sweep: ")); at++)
+		lines++;
+	ck_assert_uint_le(lines, 25);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scenario_tables");
@@ -400,6 +425,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sweeps_come_first, 0, 3);
 	tcase_add_loop_test(tcase, reset_is_noticed, 0, 2);
 	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, joins_are_not_all_logged);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
