@@ -81,6 +81,7 @@ const char *iba_name(enum iba_set set, uint32_t value);
  * which 16 ports (IBA 14.2.5.12).
  */
 #define IBA_MFT_POSITIONS 16u
+#define IBA_MFT_BLOCKS 512u /* of 32 MLIDs */
 #define IBA_MFT_MOD_POSITION_SHIFT 28
 /* AttributeModifier of a query for PortInfoRecord: match CapabilityMask bit by bit. */
 #define IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH UINT32_C(0x80000000)

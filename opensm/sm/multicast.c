@@ -2,7 +2,8 @@
 /*
  * Multicast: one tree a multicast LID, which joins the members of all groups that share it, and
  * the difference to the tables of the switches. A table is a grid: blocks of 32 MLIDs across,
- * positions of 16 ports down (IBA 14.2.5.12).
+ * positions of 16 ports down (IBA 14.2.5.12). Only blocks with groups are read and written, and
+ * those that had some until no switch holds anything there any more.
  */
 #include <string.h>
 
@@ -13,28 +14,36 @@
 #define PORTS_PER_POSITION 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
 
-/* Wanted tables of all switches: masks[(sw * blocks + block) * positions + position][MLID]. */
+/* Wanted tables of all switches: masks[(sw * n + place) * positions + position][MLID]. */
 struct mft {
 	struct route_graph *graph;
-	uint32_t blocks;
+	uint32_t n;			 /* blocks in use */
+	uint16_t blocks[IBA_MFT_BLOCKS]; /* by place */
+	uint16_t places[IBA_MFT_BLOCKS]; /* by block */
+	bool needed[IBA_MFT_BLOCKS];	 /* by place: a group is there, or a switch was written */
 	uint16_t (*masks)[PER_BLOCK];
 };
 
-static uint16_t *mft_row(const struct mft *mft, uint32_t sw, uint32_t block, uint32_t position)
+static uint16_t *mft_row(const struct mft *mft, uint32_t sw, uint32_t place, uint32_t position)
 {
-	return mft->masks[((size_t)sw * mft->blocks + block) * IBA_MFT_POSITIONS + position];
+	return mft->masks[((size_t)sw * mft->n + place) * IBA_MFT_POSITIONS + position];
+}
+
+static uint32_t block_of(uint16_t mlid)
+{
+	return (mlid - IBA_LID_MCAST_FIRST) / PER_BLOCK;
 }
 
 static void add_tree(const struct mft *mft, uint16_t mlid, const struct route_tree *tree)
 {
-	uint32_t index = mlid - IBA_LID_MCAST_FIRST;
+	uint32_t place = mft->places[block_of(mlid)], column = mlid % PER_BLOCK;
 
 	for (uint32_t i = 0; i < tree->n; i++)
 		for (uint32_t position = 0; position < IBA_MFT_POSITIONS; position++) {
 			uint64_t word = tree->ports[i].bits[position / 4];
 
-			mft_row(mft, tree->switches[i], index / PER_BLOCK,
-				position)[index % PER_BLOCK] = word >> (position % 4 * 16);
+			mft_row(mft, tree->switches[i], place, position)[column] =
+				word >> (position % 4 * 16);
 		}
 }
 
@@ -88,7 +97,8 @@ static void make_trees(struct sm *sm, const struct mft *mft, const struct mc_gro
 
 /* ---- writing ---- */
 
-static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
+/* False: it is as it should be. */
+static bool write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 			const uint16_t *want)
 {
 	uint32_t index = block * IBA_MFT_POSITIONS + position;
@@ -96,12 +106,13 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 	struct sm_request *request;
 
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
-		return;
+		return false;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
 				 sm_mft_modifier(index));
 	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
 	request->block = index;
 	sm_block_send(request);
+	return true;
 }
 
 static void write_top(struct sm *sm, struct builder_node *node)
@@ -117,7 +128,7 @@ static void write_top(struct sm *sm, struct builder_node *node)
 		switch_info_send(sm, node, &want);
 }
 
-static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
+static void write_switch(struct sm *sm, struct mft *mft, uint32_t sw)
 {
 	struct builder_node *node = sm_switch(sm, sw);
 	uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
@@ -125,24 +136,50 @@ static void write_switch(struct sm *sm, const struct mft *mft, uint32_t sw)
 
 	if (!room)
 		return; /* it forwards no multicast */
-	trust_reserve(&node->mft, mft->blocks * IBA_MFT_POSITIONS, BLOCK_BYTES);
 	write_top(sm, node);
-	for (uint32_t block = 0; block < MIN(mft->blocks, room); block++)
+	for (uint32_t place = 0; place < mft->n && mft->blocks[place] < room; place++) {
+		uint32_t block = mft->blocks[place];
+
+		trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
 		for (uint32_t position = 0; position < positions; position++)
-			write_block(sm, node, block, position, mft_row(mft, sw, block, position));
+			mft->needed[place] |= write_block(sm, node, block, position,
+							  mft_row(mft, sw, place, position));
+	}
 }
 
-static void write_tables(struct sm *sm, const struct mc_groups *groups, uint32_t blocks)
+/* Where they are in a compact copy of the tables. */
+static void find_places(const struct sm *sm, struct mft *mft)
 {
-	struct mft mft = {.blocks = blocks};
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
+		if (sm->mft_used[block]) {
+			mft->places[block] = (uint16_t)mft->n;
+			mft->blocks[mft->n++] = (uint16_t)block;
+		}
+}
 
-	mft.masks = g_malloc0((size_t)sm->fabric->n_switches * mft.blocks * IBA_MFT_POSITIONS *
-			      BLOCK_BYTES);
+/* A block where no group is, and that every switch was found to hold empty, is looked at no more.
+ */
+static void drop_unused(struct sm *sm, const struct mft *mft)
+{
+	for (uint32_t place = 0; place < mft->n; place++)
+		sm->mft_used[mft->blocks[place]] = mft->needed[place];
+}
+
+static void write_tables(struct sm *sm, const struct mc_groups *groups)
+{
+	struct mft mft = {0};
+
+	find_places(sm, &mft);
+	for (uint32_t i = 0; i < groups->n; i++)
+		mft.needed[mft.places[block_of(groups->groups[i].mlid)]] = true;
+	mft.masks =
+		g_malloc0((size_t)sm->fabric->n_switches * mft.n * IBA_MFT_POSITIONS * BLOCK_BYTES);
 	mft.graph = route_graph_new(sm->fabric);
 	make_trees(sm, &mft, groups);
 	route_graph_free(mft.graph);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);
+	drop_unused(sm, &mft);
 	g_free(mft.masks);
 }
 
@@ -169,25 +206,42 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
-static void read_tables(struct sm *sm, uint32_t blocks)
+static void read_tables(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
 		uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
 		uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
 
-		trust_reserve(&node->mft, blocks * IBA_MFT_POSITIONS, BLOCK_BYTES);
-		for (uint32_t block = 0; block < MIN(blocks, room); block++)
+		for (uint32_t block = 0; block < MIN(room, IBA_MFT_BLOCKS); block++) {
+			if (!sm->mft_used[block])
+				continue;
+			trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
 			for (uint32_t position = 0; position < positions; position++)
 				read_block(sm, node, block, position);
+		}
 	}
+}
+
+static void use_blocks(struct sm *sm, const struct mc_groups *groups)
+{
+	for (uint32_t i = 0; i < groups->n; i++)
+		sm->mft_used[block_of(groups->groups[i].mlid)] = true;
+	sm->mlid_top = groups->n ? groups->groups[groups->n - 1].mlid : 0;
+	for (uint32_t block = IBA_MFT_BLOCKS; block-- > 0;)
+		if (sm->mft_used[block]) {
+			uint32_t first = IBA_LID_MCAST_FIRST + block * PER_BLOCK;
+
+			if (first > sm->mlid_top)
+				sm->mlid_top = (uint16_t)(first + PER_BLOCK - 1);
+			break;
+		}
 }
 
 /* What is read in the first round is of the groups that the second one writes. */
 enum step_result step_multicast(struct sm *sm)
 {
 	const struct mc_groups *groups;
-	uint32_t blocks;
 
 	if (!sm->sweep.round) {
 		mc_groups_unref(sm->groups);
@@ -196,13 +250,11 @@ enum step_result step_multicast(struct sm *sm)
 	groups = sm->groups; /* before the SA was heard from there is nothing to write */
 	if (!groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
-	if (groups->n)
-		sm->mlid_top = MAX(sm->mlid_top, groups->groups[groups->n - 1].mlid);
-	blocks = sm->mlid_top ? (sm->mlid_top - IBA_LID_MCAST_FIRST) / PER_BLOCK + 1 : 0;
 	if (!sm->sweep.round) {
-		read_tables(sm, blocks);
+		use_blocks(sm, groups);
+		read_tables(sm);
 		return STEP_AGAIN;
 	}
-	write_tables(sm, groups, blocks);
+	write_tables(sm, groups);
 	return STEP_NEXT;
 }

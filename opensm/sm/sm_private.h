@@ -103,7 +103,9 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	struct mc_groups *groups;  /* whose trees are programmed */
-	uint16_t mlid_top;	   /* highest MLID ever programmed */
+	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that hold something, or that some switch may hold
+					*/
+	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
 
 	struct sweep sweep;
 	struct schedule schedule;

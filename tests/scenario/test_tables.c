@@ -409,6 +409,71 @@ START_TEST(joins_are_not_all_logged)
 }
 END_TEST
 
+/* A group of its own, whose MLID the client names. */
+static int high_group(struct client *client, uint8_t method, uint16_t *mlid)
+{
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, q_key) | IBA_COMPONENT(mc_member_record, mlid) |
+		IBA_COMPONENT(mc_member_record, t_class) | IBA_COMPONENT(mc_member_record, p_key) |
+		IBA_COMPONENT(mc_member_record, sl) | IBA_COMPONENT(mc_member_record, flow_label) |
+		IBA_COMPONENT(mc_member_record, join_state);
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12A01BFE800000), 0x77},
+		.port_gid = client_gid(client),
+		.q_key = 0x1234,
+		.mlid = *mlid,
+		.p_key = 0xFFFF,
+		.join_state = 1,
+	};
+	int status = client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD,
+				method == IBA_METHOD_SET
+					? mask
+					: IBA_COMPONENT(mc_member_record, mgid) |
+						  IBA_COMPONENT(mc_member_record, port_gid) |
+						  IBA_COMPONENT(mc_member_record, join_state),
+				&iba_mc_member_record_type, &record);
+
+	*mlid = record.mlid;
+	return status;
+}
+
+static uint64_t smps(const struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, smp_sent);
+}
+
+/* A high MLID costs its own block, not all those below it; and nothing once the group is gone. */
+START_TEST(high_mlid)
+{
+	struct scenario *s = up("fattree:4", 1);
+	const unsigned int switches = 20, positions = 1;
+	struct client *client = client_of(s);
+	uint16_t mlid = 0xC3FF;
+	uint64_t before;
+
+	scenario_run_ms(s, 2000);
+	before = smps(s);
+	ck_assert_int_eq(high_group(client, IBA_METHOD_SET, &mlid), 0);
+	ck_assert_uint_eq(mlid, 0xC3FF);
+	scenario_run_ms(s, 500);
+	scenario_check_tree(s, mlid, (uint64_t[]){client_guid(client)}, 1);
+	ck_assert_uint_le(smps(s) - before, 3 * switches * positions);
+	ck_assert_int_eq(high_group(client, IBA_METHOD_DELETE, &mlid), 0);
+	scenario_run_ms(s, 500);
+	for (unsigned int i = 0; i < 2; i++) { /* the block is let go, then MulticastFDBTop falls */
+		daemon_sweep(s->daemon, SWEEP_GROUPS);
+		scenario_run_ms(s, 500);
+	}
+	before = smps(s);
+	daemon_sweep(s->daemon, SWEEP_REROUTE);
+	scenario_run_ms(s, 500);
+	ck_assert_uint_eq(smps(s), before);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scenario_tables");
@@ -426,6 +491,7 @@ int main(void)
 	tcase_add_loop_test(tcase, reset_is_noticed, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, joins_are_not_all_logged);
+	tcase_add_test(tcase, high_mlid);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
