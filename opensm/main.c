@@ -189,6 +189,7 @@ static gboolean on_hangup(gpointer arg)
 	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
 	daemon_reread_logged(program->daemon);
 	daemon_sweep(program->daemon, SWEEP_HEAVY);
+	console_listen_again(program->console);
 	return G_SOURCE_CONTINUE;
 }
 
