@@ -132,22 +132,28 @@ static bool check_engines(const struct options *options, GString *missing, GErro
 
 static void warn_unfinished(struct program *program)
 {
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *text = options_tell_unfinished(program->options, NULL);
 	g_autoptr(GString) engines = g_string_new(NULL);
 
-	options_unfinished(program->options, names);
-	for (guint i = 0; i < names->len; i++)
-		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
-	if (names->len) {
-		g_string_prepend(text, "options accepted but without effect yet: ");
-		warn(program, text->str);
-	}
+	if (text)
+		warn(program, text);
 	check_engines(program->options, engines, NULL);
 	if (engines->len) {
 		g_string_prepend(engines, "routing engines not available yet, left out: ");
 		warn(program, engines->str);
 	}
+}
+
+/* Who wants an SM that is not active has a reason to fear one that is. */
+static bool check_inactive(const struct options *options, GError **error)
+{
+	if (!options->sm_inactive)
+		return true;
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "sm_inactive (-I): the state NOTACTIVE is not available yet, and "
+			    "without it this SM would become MASTER; leave the option out to "
+			    "start all the same");
+	return false;
 }
 
 /* A simulated fabric has nothing to protect. */
@@ -363,6 +369,7 @@ static int serve(struct program *program)
 	g_autoptr(GString) missing = g_string_new(NULL);
 
 	if (!check_engines(program->options, missing, &error) ||
+	    !check_inactive(program->options, &error) ||
 	    !check_partitions(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)

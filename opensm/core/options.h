@@ -161,8 +161,14 @@ const char *options_name(enum option_id id);
 /* Whether it may stand in the file; others are of the command line only. */
 bool options_in_file(enum option_id id);
 
-/* Adds the names (static strings) of options set away from their default without effect yet. */
-void options_unfinished(const struct options *options, GPtrArray *names);
+/*
+ * Adds the names (static strings) of options set away from their default without effect yet, with
+ * before (NULL: none) those that are set to something else than there.
+ */
+void options_unfinished(const struct options *options, const struct options *before,
+			GPtrArray *names);
+/* The same as a sentence for the user, NULL if there are none; free it with g_free(). */
+char *options_tell_unfinished(const struct options *options, const struct options *before);
 
 /* Writes a commented opensm.conf with the values of options. */
 bool options_write(const struct options *options, const char *file, GError **error);

@@ -289,8 +289,12 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	struct context *context = &daemon->context;
 	struct options *old = slot_take(&context->options), *new;
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	char *unfinished;
 
 	new = options_reread(old, warnings, error);
+	unfinished = new ? options_tell_unfinished(new, old) : NULL;
+	if (unfinished)
+		g_ptr_array_add(warnings, unfinished);
 	options_unref(old);
 	if (!new)
 		return false;
