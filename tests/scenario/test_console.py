@@ -4,15 +4,19 @@
 fabric; run in the build directory. Prints a line a failure."""
 
 import ctypes
+import fcntl
 import json
 import os
 import pty
 import random
+import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 PROMPT = b'OpenSM $ '
@@ -54,6 +58,7 @@ class Daemon:
         self.log = os.path.join(self.dir.name, 'log')
         self.argv = [os.environ.get('OPENSM', './opensm/opensm'), '-F', self.path('conf', ''),
                      '--sim', spec, '-f', self.log, '-C', str(self.port), *options]
+        self.more_env = popen.pop('env', {})
         self.popen = popen
 
     def path(self, name, text=None):
@@ -65,7 +70,8 @@ class Daemon:
 
     def __enter__(self):
         # What GLib's own allocator passes from thread to thread is invisible to ThreadSanitizer.
-        env = dict(os.environ, OSM_CACHE_DIR=self.dir.name, G_SLICE='always-malloc')
+        env = dict(os.environ, OSM_CACHE_DIR=self.dir.name, G_SLICE='always-malloc',
+                   **self.more_env)
         env.pop('NOTIFY_SOCKET', None)
         with open(self.path('stderr'), 'w') as errors:
             self.child = subprocess.Popen(
@@ -372,6 +378,24 @@ def on_terminal():
     os.close(master)
 
 
+def progress_fits(columns):
+    """No line of --progress is wider than the terminal, nor is one that is written again."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    with Daemon('--progress', spec='fattree:8', stdin=slave, stdout=slave,
+                env={'TERM': 'xterm', 'LC_ALL': 'C.UTF-8'}) as daemon:
+        os.close(slave)
+        text, deadline = '', time.monotonic() + SECONDS
+        while text.count('active ports') < 4 and time.monotonic() < deadline:
+            text += os.read(master, 4096).decode(errors='replace')
+        check('it is up', daemon.wait_log('SUBNET UP'))
+    os.close(master)
+    lines = re.sub('\x1b\\[K|\r', '\n', text).split('\n')
+    check(f'progress at {columns} columns', max(map(len, lines)) < columns, max(lines, key=len))
+    check('says the most important', any(re.match('MASTER  .*active ports', line)
+                                         for line in lines), lines[-3:])
+
+
 class Terminal:
     """A pseudo terminal with the few methods of a socket that Client needs; last ends it."""
 
@@ -397,6 +421,8 @@ def main():
     busy()
     on_pipe()
     on_terminal()
+    for columns in (80, 40, 200):
+        progress_fits(columns)
     print(f'test_console: {passed} passed, {failed} failed')
     return failed != 0
 
