@@ -155,6 +155,9 @@ enum option_source options_source(const struct options *options, enum option_id 
 /* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);
 
+/* The same as boolean, number or text, or nothing (of type "ms") if unset; a floating reference. */
+GVariant *options_value(const struct options *options, enum option_id id);
+
 /* Key of the file, or flag if it is not in the file. */
 const char *options_name(enum option_id id);
 
