@@ -24,6 +24,7 @@
 #include "ctl/dump.h"
 #include "ctl/logging.h"
 #include "ctl/progress.h"
+#include "ctl/service.h"
 #include "ctl/status.h"
 #include "policy/partition_file.h"
 #include "route/engine.h"
@@ -36,6 +37,7 @@ struct program {
 	struct log *log;
 	struct device device;
 	struct daemon *daemon;
+	struct service *service;
 	struct dumps *dumps;
 	struct progress *progress;
 	struct console *console;
@@ -193,7 +195,9 @@ static gboolean on_hangup(gpointer arg)
 	struct program *program = arg;
 
 	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
+	service_reloading(program->service);
 	daemon_reread_logged(program->daemon);
+	service_reloaded(program->service);
 	daemon_sweep(program->daemon, SWEEP_HEAVY);
 	console_listen_again(program->console);
 	return G_SOURCE_CONTINUE;
@@ -234,15 +238,6 @@ static void on_finished(void *arg, int exit_code)
 
 	program->exit_code = exit_code;
 	g_main_loop_quit(program->loop);
-}
-
-static void on_change(void *arg, uint64_t value)
-{
-	struct program *program = arg;
-	g_autofree char *line = status_line(daemon_context(program->daemon));
-
-	(void)value;
-	notify_status(line);
 }
 
 /* ---- life ---- */
@@ -309,7 +304,6 @@ static bool open_console(struct program *program, GError **error)
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
-	struct event_bus *bus;
 
 	program->rt = runtime_new(RUNTIME_REAL);
 	program->log = logging_open(options, error);
@@ -320,10 +314,7 @@ static bool program_build(struct program *program, GError **error)
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;
-	bus = &daemon_context(program->daemon)->bus;
-	event_subscribe(bus, EVENT_SM_STATE, daemon_actor(program->daemon), on_change, program);
-	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
-			program);
+	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
 	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
@@ -338,7 +329,6 @@ static void program_run(struct program *program)
 	program->loop = g_main_loop_new(NULL, FALSE);
 	catch_signals(program);
 	daemon_start(program->daemon);
-	notify_ready();
 	if (program->ready_handle >= 0)
 		background_ready(program->ready_handle);
 	g_main_loop_run(program->loop);
@@ -352,6 +342,7 @@ static void program_clear(struct program *program)
 	console_free(program->console);
 	progress_free(program->progress);
 	dumps_free(program->dumps);
+	service_free(program->service);
 	daemon_free(program->daemon);
 	device_close(&program->device);
 	if (program->has_pidfile)
