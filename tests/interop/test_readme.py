@@ -5,6 +5,7 @@ order, in a directory of their own; and what it says that they print."""
 
 import os
 import re
+import socket
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ import subnet  # noqa: E402
 SECTION = 'On a simulated fabric'
 PROGRAMS = ('libvendor/osmsim', 'libvendor/preload', 'opensm/osmroute', 'opensm')
 COMMAND = re.compile(r'(?:[A-Z_]+=\S+ )*(?:opensm|osmsim|osmsim-run|osmroute|mkdir) ')
+PORT = 31977  # of a console; below those that the kernel gives to anybody
 NEEDED = ('ibnetdiscover', 'saquery', 'ibdiagnet')
 
 
@@ -97,6 +99,33 @@ class Examples:
         return ''
 
 
+def pulled_link(fabric, checks, shell, text):
+    """What the README says of the console: so many blocks change when that link is pulled."""
+    said = re.search(r'watch ([\d,]+) of ([\d,]+) LFT blocks change\s+\("(.*?)" on (\S+?),', text)
+    if not checks.check('the README has an example of the console', said):
+        return
+    changed, blocks, command, spec = said.groups()
+    fabric.spawn(['sh', '-c', f'exec opensm --sim {spec} --console loopback -C {PORT} -f log.pull'],
+                 'out.pull', env=dict(shell.env, OSM_CACHE_DIR=fabric.path('new')),
+                 stdin=subprocess.DEVNULL)
+    fabric.wait(lambda: 'SUBNET UP' in fabric.read('out.pull'), ibsim.PATIENCE, f'{spec} to be up')
+    shown = []
+
+    def console(line):
+        with socket.create_connection(('127.0.0.1', PORT), ibsim.PATIENCE) as client:
+            client.sendall(f'{line}\nquit\n'.encode())
+            return b''.join(iter(lambda: client.recv(4096), b'')).decode()
+
+    def has_changed():
+        shown[:] = re.findall(r'(\w+) sweep in .* (\d+) LFT blocks changed', console('events'))
+        return len(shown) > 1
+
+    console(command)
+    fabric.wait(has_changed, ibsim.PATIENCE, 'a sweep for the link')
+    checks.equal('LFT blocks of all and of the link', [number for _, number in shown[:2]],
+                 [number.replace(',', '') for number in (blocks, changed)])
+
+
 def main():
     why = osmsim.missing(NEEDED)
     if why:
@@ -107,7 +136,8 @@ def main():
     checks = ibsim.Checks()
     top = os.environ.get('top_srcdir', '.')
     with open(os.path.join(top, 'README')) as file:
-        lines = section(file.read())
+        text = file.read()
+    lines = section(text)
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         shell = Examples(fabric, checks)
         with open(fabric.path('topology'), 'w') as file:
@@ -116,6 +146,7 @@ def main():
         checks.check('the README has examples', len(commands) > 8, commands)
         for command in commands:
             shell.run(command, milestones(lines))
+        pulled_link(fabric, checks, shell, text)
     return checks.close()
 
 

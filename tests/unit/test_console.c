@@ -7,6 +7,7 @@
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 #include <time.h>
@@ -434,6 +435,32 @@ START_TEST(refused_files)
 }
 END_TEST
 
+START_TEST(refused_route_file)
+{
+	g_autofree char *directory = g_dir_make_tmp("opensm-console-XXXXXX", NULL);
+	g_autofree char *roots = g_build_filename(directory, "roots", NULL);
+
+	ck_assert(g_file_set_contents(roots, "0x0200000080000900\n", -1, NULL));
+	f.s = scenario_new("fattree:4", 1);
+	scenario_option(f.s, "--root_guid_file", roots);
+	f.s->made = make_journal;
+	f.s->made_arg = &f;
+	scenario_start(f.s);
+	scenario_converge(f.s, 10);
+	expect_not("status", "was refused");
+	ck_assert(g_file_set_contents(roots, "\nno GUID\n", -1, NULL));
+	daemon_reread_routes(f.s->daemon);
+	expect("status", "a file of the routing options was refused at 20");
+	expect("status", "roots:2: ");
+	ck_assert(g_file_set_contents(roots, "0x0200000080000900\n", -1, NULL));
+	daemon_reread_routes(f.s->daemon);
+	expect_not("status", "was refused");
+	stop();
+	g_unlink(roots);
+	g_rmdir(directory);
+}
+END_TEST
+
 START_TEST(keys_are_for_the_trusted)
 {
 	ck_assert_ptr_nonnull(strstr(ask_as("dump_conf", false, true), "\nm_key (hidden)\n"));
@@ -658,6 +685,7 @@ int main(void)
 	tcase_add_test(early, before_the_first_subnet);
 	suite_add_tcase(suite, early);
 	tcase_add_test(own, uneven_lids);
+	tcase_add_test(own, refused_route_file);
 	suite_add_tcase(suite, own);
 	return run_suite(suite);
 }
