@@ -48,7 +48,7 @@ struct log {
 	char *path;
 	char *prefix;
 	GString *capture;
-	struct sink sink;
+	struct sink sink, milestones;
 	uint64_t max_bytes;
 	bool flush;
 	uint64_t (*now)(void *arg);
@@ -65,7 +65,7 @@ static struct log *log_alloc(enum log_kind kind, unsigned int flags)
 	atomic_init(&log->flags, flags);
 	atomic_init(&log->modules, NULL);
 	pthread_mutex_init(&log->lock, NULL);
-	log->sink.fd = -1;
+	log->sink.fd = log->milestones.fd = -1;
 	return log;
 }
 
@@ -91,6 +91,8 @@ struct log *log_new(const struct log_config *config, GError **error)
 	log->prefix = g_strdup(config->prefix);
 	log->max_bytes = config->max_bytes;
 	log->flush = config->flush;
+	if (config->milestones)
+		sink_use(&log->milestones, STDOUT_FILENO);
 	if (is_syslog)
 		return log;
 	if (strcmp(config->file, "stdout") == 0) {
@@ -351,13 +353,27 @@ static void write_sink(struct log *log, const GString *line)
 	}
 }
 
+/* Under lock. Who does not read there misses nothing that the log lacks. */
+static void write_milestone(struct log *log, const char *text)
+{
+	g_autofree char *line = NULL;
+
+	if (log->milestones.fd < 0)
+		return;
+	line = g_strdup_printf("%s%s%s\n", log->prefix ? log->prefix : "", log->prefix ? ": " : "",
+			       text);
+	sink_write(&log->milestones, line, strlen(line), false);
+}
+
 /* Under lock. What is in syslog has its time from there, and so begins at the text. */
-static void write_syslog(struct log *log, unsigned int level, const char *text)
+static void write_elsewhere(struct log *log, unsigned int level, const char *text)
 {
 	enum syslog_severity severity = SYSLOG_DETAIL;
 
 	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || !log->path))
 		return;
+	if (level & LOG_SYS)
+		write_milestone(log, text);
 	if (level & LOG_ERROR)
 		severity = SYSLOG_ERROR;
 	else if (level & (LOG_INFO | LOG_SYS))
@@ -384,7 +400,7 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 	header = line->len;
 	append_escaped(line, text);
 	if (log->kind != LOG_KIND_CAPTURE)
-		write_syslog(log, level, line->str + header);
+		write_elsewhere(log, level, line->str + header);
 	g_string_append_c(line, '\n');
 	if (log->kind == LOG_KIND_CAPTURE)
 		g_string_append_len(log->capture, line->str, (gssize)line->len);

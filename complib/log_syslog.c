@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The system's log: see log_private.h. No openlog(): its state would be global to the process. */
+/*
+ * The system's log: see log_private.h. Who filters there knows the classic daemon: its name, its
+ * facility and "PREFIX: text". The state that openlog() has is the process's, and always this.
+ */
 #include <syslog.h>
 
 #include "log_private.h"
@@ -12,6 +15,6 @@ void log_to_syslog(enum syslog_severity severity, const char *prefix, const char
 		[SYSLOG_DETAIL] = LOG_DEBUG,
 	};
 
-	syslog(LOG_DAEMON | priorities[severity], "%s%s%s", prefix ? prefix : "", prefix ? " " : "",
-	       text);
+	openlog("OpenSM", LOG_CONS | LOG_PID, LOG_USER);
+	syslog(priorities[severity], "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", text);
 }

@@ -24,6 +24,7 @@
 #include "ctl/dump.h"
 #include "ctl/logging.h"
 #include "ctl/progress.h"
+#include "ctl/service.h"
 #include "ctl/status.h"
 #include "policy/partition_file.h"
 #include "route/engine.h"
@@ -36,6 +37,7 @@ struct program {
 	struct log *log;
 	struct device device;
 	struct daemon *daemon;
+	struct service *service;
 	struct dumps *dumps;
 	struct progress *progress;
 	struct console *console;
@@ -132,22 +134,28 @@ static bool check_engines(const struct options *options, GString *missing, GErro
 
 static void warn_unfinished(struct program *program)
 {
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *text = options_tell_unfinished(program->options, NULL);
 	g_autoptr(GString) engines = g_string_new(NULL);
 
-	options_unfinished(program->options, names);
-	for (guint i = 0; i < names->len; i++)
-		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
-	if (names->len) {
-		g_string_prepend(text, "options accepted but without effect yet: ");
-		warn(program, text->str);
-	}
+	if (text)
+		warn(program, text);
 	check_engines(program->options, engines, NULL);
 	if (engines->len) {
 		g_string_prepend(engines, "routing engines not available yet, left out: ");
 		warn(program, engines->str);
 	}
+}
+
+/* Who wants an SM that is not active has a reason to fear one that is. */
+static bool check_inactive(const struct options *options, GError **error)
+{
+	if (!options->sm_inactive)
+		return true;
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "sm_inactive (-I): the state NOTACTIVE is not available yet, and "
+			    "without it this SM would become MASTER; leave the option out to "
+			    "start all the same");
+	return false;
 }
 
 /* A simulated fabric has nothing to protect. */
@@ -187,8 +195,11 @@ static gboolean on_hangup(gpointer arg)
 	struct program *program = arg;
 
 	log_info(program->log, "SIGHUP: reading the options again, then a heavy sweep");
+	service_reloading(program->service);
 	daemon_reread_logged(program->daemon);
+	service_reloaded(program->service);
 	daemon_sweep(program->daemon, SWEEP_HEAVY);
+	console_listen_again(program->console);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -227,15 +238,6 @@ static void on_finished(void *arg, int exit_code)
 
 	program->exit_code = exit_code;
 	g_main_loop_quit(program->loop);
-}
-
-static void on_change(void *arg, uint64_t value)
-{
-	struct program *program = arg;
-	g_autofree char *line = status_line(daemon_context(program->daemon));
-
-	(void)value;
-	notify_status(line);
 }
 
 /* ---- life ---- */
@@ -302,7 +304,6 @@ static bool open_console(struct program *program, GError **error)
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
-	struct event_bus *bus;
 
 	program->rt = runtime_new(RUNTIME_REAL);
 	program->log = logging_open(options, error);
@@ -313,10 +314,7 @@ static bool program_build(struct program *program, GError **error)
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;
-	bus = &daemon_context(program->daemon)->bus;
-	event_subscribe(bus, EVENT_SM_STATE, daemon_actor(program->daemon), on_change, program);
-	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, daemon_actor(program->daemon), on_change,
-			program);
+	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
 	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
@@ -331,7 +329,6 @@ static void program_run(struct program *program)
 	program->loop = g_main_loop_new(NULL, FALSE);
 	catch_signals(program);
 	daemon_start(program->daemon);
-	notify_ready();
 	if (program->ready_handle >= 0)
 		background_ready(program->ready_handle);
 	g_main_loop_run(program->loop);
@@ -345,6 +342,7 @@ static void program_clear(struct program *program)
 	console_free(program->console);
 	progress_free(program->progress);
 	dumps_free(program->dumps);
+	service_free(program->service);
 	daemon_free(program->daemon);
 	device_close(&program->device);
 	if (program->has_pidfile)
@@ -362,6 +360,7 @@ static int serve(struct program *program)
 	g_autoptr(GString) missing = g_string_new(NULL);
 
 	if (!check_engines(program->options, missing, &error) ||
+	    !check_inactive(program->options, &error) ||
 	    !check_partitions(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)

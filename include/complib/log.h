@@ -6,7 +6,8 @@
  *
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
  * any thread. Every line is written at once (one write() a line) so that milestones are visible.
- * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr. Control
+ * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr; with
+ * milestones their text is on stdout too, for who started the daemon there. Control
  * characters in the text are escaped, except tabs and one final newline, which goes. Lines that
  * cannot be written (full disk, closed pipe) are counted, and the count is written when it works
  * again; nothing blocks or raises a signal.
@@ -38,6 +39,7 @@ struct log_config {
 	bool append;	    /* false: truncate at start */
 	uint64_t max_bytes; /* truncate when reached; 0: never */
 	bool flush;	    /* fdatasync each line */
+	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
 };
 
 /* NULL and error if the file cannot be opened. */
@@ -73,6 +75,7 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 #define log_verbose(log, ...) log_at(log, LOG_VERBOSE, __VA_ARGS__)
 #define log_debug(log, ...) log_at(log, LOG_DEBUG, __VA_ARGS__)
 #define log_sys(log, ...) log_at(log, LOG_SYS | LOG_INFO, __VA_ARGS__)
+#define log_sys_error(log, ...) log_at(log, LOG_SYS | LOG_ERROR, __VA_ARGS__)
 
 /*
  * For lines that a peer can provoke: at most burst lines, then one every interval; the next line

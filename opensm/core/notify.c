@@ -57,6 +57,32 @@ bool notify_status(const char *status)
 	return notify(message);
 }
 
+bool notify_reloading(void)
+{
+	/* systemd takes the time for that of the signal by which it asked. */
+	g_autofree char *message = g_strdup_printf("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT,
+						   g_get_monotonic_time());
+
+	return notify(message);
+}
+
+bool notify_watchdog(void)
+{
+	return notify("WATCHDOG=1");
+}
+
+uint64_t notify_watchdog_us(void)
+{
+	const char *us = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	guint64 value;
+
+	if (pid && g_ascii_strtoll(pid, NULL, 10) != getpid())
+		return 0;
+	if (!us || !g_ascii_string_to_unsigned(us, 10, 1, G_MAXINT64 / 1000, &value, NULL))
+		return 0;
+	return value;
+}
+
 bool notify_stopping(void)
 {
 	return notify("STOPPING=1");

@@ -8,9 +8,15 @@
 #define CORE_NOTIFY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 bool notify_ready(void);		/* up and serving */
 bool notify_status(const char *status); /* one line for systemctl status */
+bool notify_reloading(void);		/* files are read again; notify_ready() ends it */
+bool notify_watchdog(void);		/* alive */
 bool notify_stopping(void);
+
+/* Within how many microseconds notify_watchdog() is expected again; 0: it is not. */
+uint64_t notify_watchdog_us(void);
 
 #endif

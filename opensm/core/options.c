@@ -194,6 +194,29 @@ char *options_text(const struct options *options, enum option_id id)
 	return option_format(&option_table[id], option_field(options, id));
 }
 
+GVariant *options_value(const struct options *options, enum option_id id)
+{
+	g_autofree char *text = options_text(options, id);
+
+	switch (option_table[id].kind) {
+	case OPTION_KIND_BOOL:
+		return g_variant_new_boolean(!strcmp(text, "TRUE"));
+	case OPTION_KIND_U8:
+	case OPTION_KIND_SET8:
+	case OPTION_KIND_U16:
+	case OPTION_KIND_U32:
+	case OPTION_KIND_U64:
+		return g_variant_new_uint64(g_ascii_strtoull(text, NULL, 10));
+	case OPTION_KIND_I32:
+		return g_variant_new_int64(g_ascii_strtoll(text, NULL, 10));
+	case OPTION_KIND_REAL:
+		return g_variant_new_double(g_ascii_strtod(text, NULL));
+	default:
+		return strcmp(text, "(null)") ? g_variant_new_take_string(g_steal_pointer(&text))
+					      : g_variant_new_maybe(G_VARIANT_TYPE_STRING, NULL);
+	}
+}
+
 bool options_in_file(enum option_id id)
 {
 	return option_table[id].scope != OPTION_SCOPE_COMMAND;
@@ -214,14 +237,29 @@ static bool same(const struct options *a, const struct options *b, enum option_i
 	return strcmp(left, right) == 0;
 }
 
-void options_unfinished(const struct options *options, GPtrArray *names)
+void options_unfinished(const struct options *options, const struct options *before,
+			GPtrArray *names)
 {
 	struct options *defaults = options_new();
 
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
-		if (option_table[id].state == OPTION_STATE_LATER && !same(options, defaults, id))
+		if (option_table[id].state == OPTION_STATE_LATER && !same(options, defaults, id) &&
+		    (!before || !same(options, before, id)))
 			g_ptr_array_add(names, (char *)options_name(id));
 	options_unref(defaults);
+}
+
+char *options_tell_unfinished(const struct options *options, const struct options *before)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autofree char *list = NULL;
+
+	options_unfinished(options, before, names);
+	if (!names->len)
+		return NULL;
+	g_ptr_array_add(names, NULL);
+	list = g_strjoinv(", ", (char **)names->pdata);
+	return g_strconcat("options accepted but without effect yet: ", list, NULL);
 }
 
 /* ---- building them ---- */

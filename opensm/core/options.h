@@ -155,14 +155,23 @@ enum option_source options_source(const struct options *options, enum option_id 
 /* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);
 
+/* The same as boolean, number or text, or nothing (of type "ms") if unset; a floating reference. */
+GVariant *options_value(const struct options *options, enum option_id id);
+
 /* Key of the file, or flag if it is not in the file. */
 const char *options_name(enum option_id id);
 
 /* Whether it may stand in the file; others are of the command line only. */
 bool options_in_file(enum option_id id);
 
-/* Adds the names (static strings) of options set away from their default without effect yet. */
-void options_unfinished(const struct options *options, GPtrArray *names);
+/*
+ * Adds the names (static strings) of options set away from their default without effect yet, with
+ * before (NULL: none) those that are set to something else than there.
+ */
+void options_unfinished(const struct options *options, const struct options *before,
+			GPtrArray *names);
+/* The same as a sentence for the user, NULL if there are none; free it with g_free(). */
+char *options_tell_unfinished(const struct options *options, const struct options *before);
 
 /*
  * Writes a commented opensm.conf with the values of options, keys among them: readable by its owner

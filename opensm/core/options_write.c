@@ -89,6 +89,8 @@ static void append_comment(GString *out, const struct option *option)
 		g_string_append(facts, " A change needs a restart.");
 	if (option->state == OPTION_STATE_LATER)
 		g_string_append(facts, " Accepted, but without effect yet.");
+	if (option->state == OPTION_STATE_ALWAYS)
+		g_string_append(facts, " Done always, whatever is said here.");
 	help[0] = g_ascii_toupper(help[0]);
 	append_wrapped(out, "# ", help, COMMENT_WIDTH);
 	append_wrapped(out, "# ", facts->str, COMMENT_WIDTH);
@@ -167,7 +169,8 @@ static void append_flag(GString *out, const char *flag, char letter, const char 
 
 static void append_option_help(GString *out, const struct option *option)
 {
-	const char *later = option->state == OPTION_STATE_LATER ? "no effect yet" : "";
+	static const char *const states[] = {"", "no effect yet", "done always"};
+	const char *state = states[option->state];
 	const char *unit = unit_text(option);
 	g_autofree char *words = g_strdelimit(g_strdup(option->unit), " ", '|');
 	const char *argument = option->kind == OPTION_KIND_CHOICE ? words : option_argument(option);
@@ -177,9 +180,9 @@ static void append_option_help(GString *out, const struct option *option)
 		return;
 	if (!option->preset)
 		g_string_append_printf(text, " [%s%s%s%s%s]", default_text(option),
-				       *unit ? " " : "", unit, *later ? "; " : "", later);
-	else if (*later)
-		g_string_append_printf(text, " [%s]", later);
+				       *unit ? " " : "", unit, *state ? "; " : "", state);
+	else if (*state)
+		g_string_append_printf(text, " [%s]", state);
 	append_flag(out, option->flag, option->letter, option->preset ? NULL : argument, text->str);
 }
 

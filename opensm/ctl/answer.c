@@ -50,6 +50,16 @@ void answer_flag(GVariantBuilder *builder, const char *key, bool flag)
 	g_variant_builder_add(builder, "{sv}", key, g_variant_new_boolean(flag));
 }
 
+void answer_value(GVariantBuilder *builder, const char *key, GVariant *value)
+{
+	g_autoptr(GVariant) held = g_variant_ref_sink(value);
+
+	if (g_variant_is_of_type(held, G_VARIANT_TYPE_STRING))
+		answer_text(builder, key, g_variant_get_string(held, NULL));
+	else
+		g_variant_builder_add(builder, "{sv}", key, held);
+}
+
 void answer_guid(GVariantBuilder *builder, const char *key, uint64_t guid)
 {
 	g_variant_builder_add(builder, "{sv}", key,

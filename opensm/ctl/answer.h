@@ -19,6 +19,8 @@ void answer_begin_list(GVariantBuilder *builder); /* of dictionaries */
 void answer_text(GVariantBuilder *builder, const char *key, const char *text);
 void answer_number(GVariantBuilder *builder, const char *key, uint64_t number);
 void answer_flag(GVariantBuilder *builder, const char *key, bool flag);
+/* A text is made harmless; a floating value is taken over. */
+void answer_value(GVariantBuilder *builder, const char *key, GVariant *value);
 void answer_guid(GVariantBuilder *builder, const char *key, uint64_t guid);
 /* "0xffff" */
 void answer_hex16(GVariantBuilder *builder, const char *key, uint16_t value);

@@ -214,27 +214,37 @@ static bool set_option(struct command_call *call, enum option_id id, const char 
 	return true;
 }
 
-static char *option_now(struct command_call *call, enum option_id id)
+/* A number that the command showed or has set. */
+static GVariant *answer_setting(struct command_call *call, const char *key, uint64_t number)
 {
-	struct options *options = slot_take(&call->context->options);
-	char *text = options_text(options, id);
+	GVariantBuilder builder;
 
-	options_unref(options);
-	return text;
+	answer_begin(&builder);
+	answer_number(&builder, key, number);
+	answer_flag(&builder, "set", call->n != 0);
+	return g_variant_builder_end(&builder);
 }
 
 GVariant *command_loglevel(struct command_call *call, GError **error)
 {
-	g_autofree char *now = option_now(call, OPTION_log_flags);
-	uint64_t flags;
+	uint64_t flags = log_flags(call->context->log);
 
 	if (!call->n)
-		return answer_of_text("Current log level is %s", now);
+		return answer_setting(call, "log_flags", flags);
 	if (call->n > 1 || !find_number(call->words[0], 0xFF, &flags))
 		return command_usage(error, "expected a number from 0 to 0xff");
 	if (!set_option(call, OPTION_log_flags, call->words[0], error))
 		return NULL;
-	return answer_of_text("Setting log level to 0x%x", (unsigned int)flags);
+	return answer_setting(call, "log_flags", flags);
+}
+
+void print_loglevel(GVariant *answer, GString *out)
+{
+	bool set = answer_get_flag(answer, "set");
+
+	g_string_append_printf(
+		out, set ? "Setting log level to 0x%x\n" : "Current log level is 0x%02x\n",
+		(unsigned int)answer_get_number(answer, "log_flags"));
 }
 
 GVariant *command_logflush(struct command_call *call, GError **error)
@@ -249,17 +259,26 @@ GVariant *command_logflush(struct command_call *call, GError **error)
 
 GVariant *command_priority(struct command_call *call, GError **error)
 {
-	g_autofree char *now = option_now(call, OPTION_sm_priority);
-	uint64_t priority;
+	struct options *options = slot_take(&call->context->options);
+	uint64_t priority = options->sm_priority;
 
+	options_unref(options);
 	if (!call->n)
-		return answer_of_text("Current sm-priority is %s", now);
+		return answer_setting(call, "priority", priority);
 	if (call->n > 1 || !find_number(call->words[0], 15, &priority))
 		return command_failed(error, "Invalid sm-priority %s; must be between 0 and 15",
 				      call->words[0]);
 	if (!set_option(call, OPTION_sm_priority, call->words[0], error))
 		return NULL;
-	return answer_of_text("Setting sm-priority to %u", (unsigned int)priority);
+	return answer_setting(call, "priority", priority);
+}
+
+void print_priority(GVariant *answer, GString *out)
+{
+	g_string_append_printf(out, "%s %" G_GUINT64_FORMAT "\n",
+			       answer_get_flag(answer, "set") ? "Setting sm-priority to"
+							      : "Current sm-priority is",
+			       answer_get_number(answer, "priority"));
 }
 
 /* Whoever reads them can change every port, or counts as trusted. */
@@ -279,13 +298,31 @@ GVariant *command_dump_conf(struct command_call *call, GError **error)
 	options = slot_take(&call->context->options);
 	answer_begin(&builder);
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
-		g_autofree char *value = options_text(options, id);
-
-		answer_text(&builder, options_name(id),
-			    is_secret(id) && !call->trusted ? "(hidden)" : value);
+		if (is_secret(id) && !call->trusted)
+			answer_text(&builder, options_name(id), "(hidden)");
+		else
+			answer_value(&builder, options_name(id), options_value(options, id));
 	}
 	options_unref(options);
 	return g_variant_builder_end(&builder);
+}
+
+/* As opensm.conf has it; newly allocated. */
+static char *conf_text(GVariant *value)
+{
+	char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
+		return g_strdup(g_variant_get_boolean(value) ? "TRUE" : "FALSE");
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64))
+		return g_strdup_printf("%" G_GUINT64_FORMAT, g_variant_get_uint64(value));
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_INT64))
+		return g_strdup_printf("%" G_GINT64_FORMAT, g_variant_get_int64(value));
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_DOUBLE))
+		return g_strdup(g_ascii_dtostr(text, sizeof(text), g_variant_get_double(value)));
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING))
+		return g_variant_dup_string(value, NULL);
+	return g_strdup("(null)");
 }
 
 /* As a file that can be read; what no file may hold is a remark. */
@@ -298,8 +335,10 @@ void print_dump_conf(GVariant *answer, GString *out)
 
 	g_variant_iter_init(&iter, answer);
 	while (g_variant_iter_next(&iter, "{&sv}", &key, &value)) {
+		g_autofree char *text = conf_text(value);
+
 		g_string_append_printf(out, "%s%s %s\n", options_in_file(id++) ? "" : "# --", key,
-				       g_variant_get_string(value, NULL));
+				       text);
 		g_variant_unref(value);
 	}
 }

@@ -158,6 +158,31 @@ static void add_subnet(struct command_call *call, GVariantBuilder *builder)
 	answer_member(builder, "subnet", &subnet);
 }
 
+static void add_refused(struct command_call *call, GVariantBuilder *builder)
+{
+	static const char *const what[] = {
+		[DAEMON_OPENSM_CONF] = "opensm.conf",
+		[DAEMON_ROUTE_FILES] = "a file of the routing options",
+	};
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
+		const struct refusal *refusal = daemon_refusal(call->env->daemon, i);
+		g_auto(GStrv) lines = g_strsplit(refusal->why ? refusal->why : "", "\n", -1);
+		g_autofree char *why = g_strjoinv("; ", lines);
+
+		if (!refusal->why)
+			continue;
+		answer_begin(&row);
+		answer_text(&row, "what", what[i]);
+		answer_text(&row, "since", refusal->since);
+		answer_text(&row, "why", why);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "refused", &list);
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -186,6 +211,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 		answer_text(&builder, "fallback", subnet->fallback);
 	if (subnet && subnet->held)
 		answer_text(&builder, "files_held", subnet->held);
+	add_refused(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -228,6 +254,16 @@ static void print_heading(GString *out, const char *text)
 			       "--------------------");
 }
 
+static void print_refused(GVariant *row, GString *out)
+{
+	g_string_append_printf(
+		out,
+		"   ERROR                : %s was refused at %s, what it said before "
+		"stays: %s\n",
+		answer_get_text(row, "what"), answer_get_text(row, "since"),
+		answer_get_text(row, "why"));
+}
+
 static void print_head(GVariant *answer, GString *out)
 {
 	g_string_append_printf(out, "   OpenSM Version       : %s\n",
@@ -252,6 +288,7 @@ static void print_head(GVariant *answer, GString *out)
 				       "   ERROR                : files of the routing options "
 				       "are as they were read before; %s\n",
 				       answer_get_text(answer, "files_held"));
+	answer_each(answer, "refused", print_refused, out);
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out,
 				       "   ERROR                : the fabric can deadlock; %s\n",

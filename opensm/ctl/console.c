@@ -31,7 +31,9 @@ struct console {
 	struct log_limit limit;
 	struct actor *actor;
 	char *key; /* NULL: none is asked for */
-	GSocketService *service;
+	enum console_mode mode;
+	uint16_t port;
+	GSocketService *service; /* NULL: the port was not to be had */
 	GPtrArray *sessions;
 };
 
@@ -168,26 +170,42 @@ static bool listen_loopback(struct console *console, uint16_t port, GError **err
 	return true;
 }
 
-static bool listen_tcp(struct console *console, const struct options *options, GError **error)
+static bool add_addresses(struct console *console, bool everywhere, GError **error)
 {
-	uint16_t port = options->console_port;
-	bool everywhere = options->console == CONSOLE_SOCKET && console->key, good;
+	if (!everywhere)
+		return listen_loopback(console, console->port, error);
+	return g_socket_listener_add_inet_port(G_SOCKET_LISTENER(console->service), console->port,
+					       NULL, error);
+}
+
+/* Another instance may have the port; the subnet needs a manager all the same. */
+static void listen_tcp(struct console *console)
+{
+	bool everywhere = console->mode == CONSOLE_SOCKET && console->key;
+	g_autoptr(GError) error = NULL;
 
 	console->service = g_socket_service_new();
 	/* One that listens already would drop who connects while the next address is added. */
 	g_socket_service_stop(console->service);
-	good = everywhere ? g_socket_listener_add_inet_port(G_SOCKET_LISTENER(console->service),
-							    port, NULL, error)
-			  : listen_loopback(console, port, error);
-	if (!good) {
-		g_prefix_error(error, "console: TCP port %u: ", port);
-		return false;
+	if (!add_addresses(console, everywhere, &error)) {
+		log_error(console->log,
+			  "console: TCP port %u: %s; there is no console until SIGHUP, which tries "
+			  "again, finds it free",
+			  console->port, error->message);
+		g_socket_listener_close(G_SOCKET_LISTENER(console->service));
+		g_clear_object(&console->service);
+		return;
 	}
 	g_signal_connect(console->service, "incoming", G_CALLBACK(on_incoming), console);
 	g_socket_service_start(console->service);
-	log_info(console->log, "console: TCP port %u of %s", port,
+	log_info(console->log, "console: TCP port %u of %s", console->port,
 		 everywhere ? "all addresses" : "this host");
-	return true;
+}
+
+void console_listen_again(struct console *console)
+{
+	if (console && console->mode != CONSOLE_LOCAL && !console->service)
+		listen_tcp(console);
 }
 
 static bool open_key(struct console *console, const struct options *options, GError **error)
@@ -229,11 +247,13 @@ struct console *console_new(struct daemon *daemon, struct sim *sim, GError **err
 		console->log = context->log;
 		console->actor = daemon_actor(daemon);
 		console->sessions = g_ptr_array_new();
-		if (options->console == CONSOLE_LOCAL)
+		console->mode = options->console;
+		console->port = options->console_port;
+		good = open_key(console, options, error);
+		if (console->mode == CONSOLE_LOCAL)
 			open_terminal(console);
-		else
-			good = open_key(console, options, error) &&
-			       listen_tcp(console, options, error);
+		else if (good)
+			listen_tcp(console);
 	}
 	options_unref(options);
 	if (good)

@@ -13,10 +13,12 @@ struct sim;
 
 /*
  * Opens it, between daemon_new and daemon_start; sim: the fabric, if it is a simulated one. NULL
- * without error if the options want none; NULL and error if the address is not to be had or the
- * key is not fit.
+ * without error if the options want none; NULL and error if the key is not fit. A TCP port that is
+ * not to be had is an error in the log only.
  */
 struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
+/* Tries the port once more if it was not to be had; NULL is fine. */
+void console_listen_again(struct console *console);
 /* Between daemon_stop and daemon_free; NULL is fine. */
 void console_free(struct console *console);
 

@@ -31,6 +31,7 @@
 struct daemon {
 	struct context context;
 	struct options_stamp refused; /* of the opensm.conf that was complained of last */
+	struct refusal refusals[DAEMON_FILES];
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -101,6 +102,25 @@ static void on_finished(void *arg, uint64_t exit_code)
 }
 
 /* ---- opensm.conf ---- */
+
+/* Until it is taken, why NULL; as long as it is the same, since when stays. */
+static void refuse(struct daemon *daemon, enum daemon_files files, const char *why)
+{
+	struct refusal *refusal = &daemon->refusals[files];
+	g_autoptr(GDateTime) now = g_date_time_new_now_local();
+
+	if (!g_strcmp0(refusal->why, why))
+		return;
+	g_free(refusal->why);
+	g_free(refusal->since);
+	refusal->why = g_strdup(why);
+	refusal->since = why ? g_date_time_format(now, "%F %T") : NULL;
+}
+
+const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files)
+{
+	return &daemon->refusals[files];
+}
 
 /* Reads opensm.conf if it changed and was not refused as it is; true: there are new options. */
 static bool follow_file(struct daemon *daemon)
@@ -247,6 +267,8 @@ void daemon_free(struct daemon *daemon)
 	sa_free(daemon->sa);
 	actor_free(daemon->main);
 	context_clear(&daemon->context);
+	for (unsigned int i = 0; i < DAEMON_FILES; i++)
+		refuse(daemon, i, NULL);
 	g_free(daemon->cache_dir);
 	g_free(daemon);
 }
@@ -254,12 +276,14 @@ void daemon_free(struct daemon *daemon)
 /* ---- while it runs ---- */
 
 /* The files that were named at start may say something else now; if wrong, nothing changes. */
-static void reread_route_files(struct context *context, const struct options *options)
+static void reread_route_files(struct daemon *daemon, const struct options *options)
 {
+	struct context *context = &daemon->context;
 	g_autoptr(GError) error = NULL;
 	struct route_files *new = route_files_load_for(options, options->routing_engine, &error);
 	struct route_files *old = slot_take(&context->route_files);
 
+	refuse(daemon, DAEMON_ROUTE_FILES, new ? NULL : error->message);
 	if (!new) {
 		log_error(context->log, "what the files of the routing options said stays: %s",
 			  error->message);
@@ -280,7 +304,7 @@ void daemon_reread_routes(struct daemon *daemon)
 {
 	struct options *options = slot_take(&daemon->context.options);
 
-	reread_route_files(&daemon->context, options);
+	reread_route_files(daemon, options);
 	options_unref(options);
 }
 
@@ -289,15 +313,23 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	struct context *context = &daemon->context;
 	struct options *old = slot_take(&context->options), *new;
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	GError *wrong = NULL;
+	char *unfinished;
 
-	new = options_reread(old, warnings, error);
+	new = options_reread(old, warnings, &wrong);
+	refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
+	unfinished = new ? options_tell_unfinished(new, old) : NULL;
+	if (unfinished)
+		g_ptr_array_add(warnings, unfinished);
 	options_unref(old);
-	if (!new)
+	if (!new) {
+		g_propagate_error(error, wrong);
 		return false;
+	}
 	for (guint i = 0; i < warnings->len; i++)
 		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
 	logging_apply(context->log, new);
-	reread_route_files(context, new);
+	reread_route_files(daemon, new);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;

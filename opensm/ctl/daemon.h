@@ -40,6 +40,13 @@ void daemon_start(struct daemon *daemon);
 bool daemon_reread(struct daemon *daemon, GError **error);
 /* The same; what is wrong goes to the log, a mistake a line. */
 bool daemon_reread_logged(struct daemon *daemon);
+/* Of daemon_reread: what was not taken, and whose earlier contents stay. */
+enum daemon_files { DAEMON_OPENSM_CONF, DAEMON_ROUTE_FILES, DAEMON_FILES };
+struct refusal {
+	char *why;   /* file, line and what is wrong, a mistake a line; NULL: nothing was refused */
+	char *since; /* local time */
+};
+const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files);
 /* The files of the routing options only. */
 void daemon_reread_routes(struct daemon *daemon);
 

@@ -21,4 +21,5 @@ libctl_a_SOURCES = \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
+	opensm/ctl/service.c opensm/ctl/service.h \
 	opensm/ctl/status.c opensm/ctl/status.h

@@ -79,6 +79,12 @@ void logging_apply(struct log *log, const struct options *options)
 		log_error(log, "%s", error->message);
 }
 
+/* The standard output is for one of them: these, --progress, or who types there. */
+static bool wants_milestones(const struct options *options)
+{
+	return !options->progress && options->console != CONSOLE_LOCAL;
+}
+
 struct log *logging_open(const struct options *options, GError **error)
 {
 	const struct log_config config = {
@@ -88,6 +94,7 @@ struct log *logging_open(const struct options *options, GError **error)
 		.append = options->accum_log_file,
 		.max_bytes = options->log_max_size * MEGABYTE,
 		.flush = options->force_log_flush,
+		.milestones = wants_milestones(options),
 	};
 	struct log *log = log_new(&config, error);
 

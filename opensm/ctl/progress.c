@@ -6,8 +6,11 @@
  */
 #include "ctl/progress.h"
 
+#include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ctl/status.h"
@@ -18,6 +21,8 @@
 #define DRAW_FAST_NS (100 * NS_PER_MS)
 #define DRAW_NS NS_PER_S
 #define BAR_CELLS 20
+#define DEFAULT_COLUMNS 80
+#define MIN_COLUMNS 20 /* less is a terminal that does not know its width */
 
 /* The steps, for how far a sweep has come: those of a heavy one, the kind that takes long. */
 struct step {
@@ -70,6 +75,32 @@ static double ms(uint64_t ns)
 
 /* ---- lines ---- */
 
+/* Columns that a line may take; the last one stays free, since some terminals wrap after it. */
+static size_t width(const struct progress *progress)
+{
+	struct winsize size;
+
+	if (!progress->terminal)
+		return SIZE_MAX;
+	if (ioctl(fileno(progress->out), TIOCGWINSZ, &size) != 0 || size.ws_col < MIN_COLUMNS)
+		return DEFAULT_COLUMNS - 1;
+	return size.ws_col - 1u;
+}
+
+/* Adds a part of a line, or leaves it out where there is no room for it. */
+G_GNUC_PRINTF(4, 5)
+static void add_part(GString *line, const char *separator, size_t room, const char *format, ...)
+{
+	g_autofree char *part = NULL;
+	va_list args;
+
+	va_start(args, format);
+	part = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (line->len + strlen(separator) + strlen(part) <= room)
+		g_string_append_printf(line, "%s%s", line->len ? separator : "", part);
+}
+
 static void erase(const struct progress *progress)
 {
 	if (progress->terminal)
@@ -104,25 +135,27 @@ static unsigned int steps_until(const struct step *last, const struct step **nex
 }
 
 /* "[######..............]  30 %" of n in all. */
-static void draw_bar(const struct progress *progress, unsigned int n, unsigned int all)
+static void add_bar(GString *line, unsigned int n, unsigned int all)
 {
 	unsigned int full = n * BAR_CELLS / all;
 
-	fputc('[', progress->out);
+	g_string_append_c(line, '[');
 	for (unsigned int i = 0; i < BAR_CELLS; i++)
-		fputc(i < full ? '#' : '.', progress->out);
-	fprintf(progress->out, "] %3u %%", n * 100 / all);
+		g_string_append_c(line, i < full ? '#' : '.');
+	g_string_append_printf(line, "] %3u %%", n * 100 / all);
 }
 
 static void show_step(struct progress *progress, const struct sm_progress *what)
 {
 	const struct step *step = step_find(what->step);
 	uint64_t now = smps(progress);
+	g_autofree char *line = g_strdup_printf(" %-12s %10.1f ms %9" G_GUINT64_FORMAT " SMPs  %s",
+						what->step, ms(what->step_ns),
+						now - progress->step_smps, step ? step->text : "");
+	size_t room = MIN(width(progress), INT_MAX) - 2; /* of the mark */
 
 	erase(progress);
-	fprintf(progress->out, "%s %-12s %10.1f ms %9" G_GUINT64_FORMAT " SMPs  %s\n",
-		progress->utf8 ? "\342\234\223" : "ok", what->step, ms(what->step_ns),
-		now - progress->step_smps, step ? step->text : "");
+	fprintf(progress->out, "%s%.*s\n", progress->utf8 ? "\342\234\223" : "ok", (int)room, line);
 	progress->step_smps = now;
 }
 
@@ -130,15 +163,19 @@ static void show_end(struct progress *progress, const struct sm_progress *what)
 {
 	uint64_t took = actor_now(progress->actor) - progress->sweep_ns;
 	const char *verdict = "SUBNET HAS ERRORS";
+	g_autoptr(GString) line = g_string_new(NULL);
+	size_t room = width(progress);
 
-	erase(progress);
 	if (!what->errors)
 		verdict = progress->up ? "SWEPT AGAIN" : "SUBNET UP";
-	fprintf(progress->out,
-		"%s: %u switches, %u hosts, %u links, %u active ports, %" G_GUINT64_FORMAT
-		" MADs, %.1f ms\n",
-		verdict, what->switches, what->hosts, what->links, what->active,
-		smps(progress) - progress->sweep_smps, ms(took));
+	g_string_printf(line, "%s: %u switches, %u hosts, %u links", verdict, what->switches,
+			what->hosts, what->links);
+	add_part(line, ", ", room, "%u active ports", what->active);
+	add_part(line, ", ", room, "%.1f ms", ms(took));
+	add_part(line, ", ", room, "%" G_GUINT64_FORMAT " MADs",
+		 smps(progress) - progress->sweep_smps);
+	erase(progress);
+	fprintf(progress->out, "%.*s\n", (int)MIN(room, line->len), line->str);
 }
 
 /* ---- the line that lives ---- */
@@ -150,6 +187,8 @@ static double rate(uint64_t now, uint64_t before, uint64_t ns)
 
 static char *status_text(struct progress *progress)
 {
+	GString *line = g_string_new(NULL);
+	size_t room = width(progress);
 	struct counters *counters = &progress->context->counters;
 	const struct sample before = progress->sample;
 	uint64_t up_s = (actor_now(progress->actor) - progress->started_ns) / NS_PER_S;
@@ -159,15 +198,19 @@ static char *status_text(struct progress *progress)
 		.smps = smps(progress),
 		.queries = counter_get(counters, sa_received),
 	};
-	return g_strdup_printf(
-		"%s  %u active ports  sweeps %" G_GUINT64_FORMAT " heavy %" G_GUINT64_FORMAT
-		" light  %.0f SMPs/s  %.0f SA queries/s  up %u:%02u:%02u",
-		status_sm_state(progress->context), progress->last.active,
-		counter_get(counters, sweeps_heavy), counter_get(counters, sweeps_light),
-		rate(progress->sample.smps, before.smps, progress->sample.when - before.when),
-		rate(progress->sample.queries, before.queries, progress->sample.when - before.when),
-		(unsigned int)(up_s / 3600), (unsigned int)(up_s / 60 % 60),
-		(unsigned int)(up_s % 60));
+	add_part(line, "  ", room, "%s", status_sm_state(progress->context));
+	add_part(line, "  ", room, "%u active ports", progress->last.active);
+	add_part(line, "  ", room, "%.0f SMPs/s",
+		 rate(progress->sample.smps, before.smps, progress->sample.when - before.when));
+	add_part(line, "  ", room, "%.0f SA queries/s",
+		 rate(progress->sample.queries, before.queries,
+		      progress->sample.when - before.when));
+	add_part(line, "  ", room, "up %u:%02u:%02u", (unsigned int)(up_s / 3600),
+		 (unsigned int)(up_s / 60 % 60), (unsigned int)(up_s % 60));
+	add_part(line, "  ", room,
+		 "%" G_GUINT64_FORMAT " heavy, %" G_GUINT64_FORMAT " light sweeps",
+		 counter_get(counters, sweeps_heavy), counter_get(counters, sweeps_light));
+	return g_string_free(line, FALSE);
 }
 
 /* What a log keeps of that line: nothing that changes by itself. */
@@ -180,15 +223,20 @@ static char *steady_text(const struct progress *progress)
 
 static void draw_sweep(struct progress *progress)
 {
+	g_autoptr(GString) line = g_string_new(NULL);
 	const struct step *running, *none;
+	size_t room = width(progress);
 	unsigned int all = steps_until(&steps[G_N_ELEMENTS(steps)], &none);
 	unsigned int done = steps_until(progress->step, &running);
 
+	add_bar(line, done, all);
+	add_part(line, "  ", room, "%s", running ? running->name : "");
+	add_part(line, "  ", room, "%" G_GUINT64_FORMAT " SMPs",
+		 smps(progress) - progress->sweep_smps);
+	add_part(line, "  ", room, "%.1f s",
+		 ms(actor_now(progress->actor) - progress->sweep_ns) / 1000);
 	erase(progress);
-	draw_bar(progress, done, all);
-	fprintf(progress->out, "  %s  %" G_GUINT64_FORMAT " SMPs  %.1f s",
-		running ? running->name : "", smps(progress) - progress->sweep_smps,
-		ms(actor_now(progress->actor) - progress->sweep_ns) / 1000);
+	fprintf(progress->out, "%.*s", (int)MIN(room, line->len), line->str);
 }
 
 static void draw_status(struct progress *progress)

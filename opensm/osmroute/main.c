@@ -208,7 +208,7 @@ static void warn_unfinished(const struct program *program)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 
-	options_unfinished(program->arguments.options, names);
+	options_unfinished(program->arguments.options, NULL, names);
 	for (guint i = 0; i < names->len; i++)
 		fprintf(stderr, "osmroute: %s has no effect yet\n", (char *)names->pdata[i]);
 }

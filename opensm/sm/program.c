@@ -273,6 +273,15 @@ static void note_rows(struct sm *sm)
 	sm->program->seen = routing_ref(sm->routing);
 }
 
+/* Sites wait for these words of the classic daemon. */
+static void tell_configured(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
+		if (table_differs(sm, sm_switch(sm, i), i))
+			return;
+	log_info(sm->log, "%s tables configured on all switches", sm->routing->engine);
+}
+
 /* Two rounds for those that are ready: first what makes them answer, then the rest. */
 enum step_result step_program(struct sm *sm)
 {
@@ -284,6 +293,7 @@ enum step_result step_program(struct sm *sm)
 	else if (!rest)
 		tick_off(sm);
 	if (!rest && !program->to_do) {
+		tell_configured(sm);
 		note_rows(sm);
 		return STEP_NEXT;
 	}

@@ -124,9 +124,15 @@ static bool is_cut_off(struct sm *sm)
 
 	if (!port || !port->known)
 		return true;
-	if (builder_is_switch(port->node) || link_is_up(port))
+	if (builder_is_switch(port->node) || link_is_up(port)) {
+		if (sm->schedule.port_down)
+			log_info(sm->log, "SM port is up again");
+		sm->schedule.port_down = false;
 		return false;
-	log_error(sm->log, "the SM's port is down: no subnet to manage");
+	}
+	if (!sm->schedule.port_down)
+		log_sys_error(sm->log, "SM port is down: no subnet to manage");
+	sm->schedule.port_down = true;
 	return true;
 }
 

@@ -40,6 +40,7 @@ struct sweep {
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
+	bool port_was_down;  /* schedule.port_down, when it began */
 	uint64_t started_ns, step_started_ns;
 };
 
@@ -52,6 +53,7 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
+	bool port_down;		/* the SM's own, when a sweep looked last; said once */
 	bool traps_lost; /* a cable was met that was down, since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */

@@ -152,12 +152,19 @@ static void all_is_well(struct sm *sm)
 	schedule->settled_lid = sm->builder->sm_port->lid;
 }
 
+/* The same again as before: the SM's port is still without a cable. */
+static bool is_old_news(const struct sm *sm)
+{
+	return sm->sweep.port_was_down && sm->schedule.port_down;
+}
+
 static void end_with_errors(struct sm *sm)
 {
 	counter_inc(&sm->context->counters, sweeps_failed);
 	sm->schedule.failures++;
 	sm->schedule.up = false;
-	log_sys(sm->log, "ERRORS DURING INITIALIZATION");
+	if (!is_old_news(sm))
+		log_sys_error(sm->log, "ERRORS DURING INITIALIZATION");
 }
 
 static void end_well(struct sm *sm)
@@ -182,9 +189,9 @@ static void log_end(struct sm *sm)
 	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
 	    !log_limit_pass(&sm->groups_log, now, 20, 60 * NS_PER_S, &held_back))
 		return;
-	log_info(sm->log, "%s sweep: %.1f ms, %u errors%s", plan_kind_name(sweep->kind),
-		 (now - sweep->started_ns) / (double)NS_PER_MS, sweep->errors,
-		 held_back ? "; others were held back" : "");
+	log_at(sm->log, is_old_news(sm) ? LOG_VERBOSE : LOG_INFO, "%s sweep: %.1f ms, %u errors%s",
+	       plan_kind_name(sweep->kind), (now - sweep->started_ns) / (double)NS_PER_MS,
+	       sweep->errors, held_back ? "; others were held back" : "");
 }
 
 static void end_full(struct sm *sm)
@@ -412,7 +419,8 @@ static enum sweep_kind plan(const struct sm *sm)
 static void tell_begin(const struct sm *sm, enum sweep_kind kind)
 {
 	if (kind == SWEEP_KIND_HEAVY)
-		log_info(sm->log, "Entering HEAVY SWEEP");
+		log_at(sm->log, sm->schedule.port_down ? LOG_VERBOSE : LOG_INFO,
+		       "Entering HEAVY SWEEP");
 	else
 		log_verbose(sm->log, "beginning a %s sweep", plan_kind_name(kind));
 }
@@ -437,6 +445,7 @@ static void begin_sweep(struct sm *sm)
 		.serial = sm->sweep.serial,
 		.kind = kind,
 		.reasons = schedule->reasons & plan_answers(kind),
+		.port_was_down = schedule->port_down,
 		.started_ns = now,
 		.step_started_ns = now,
 	};

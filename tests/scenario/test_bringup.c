@@ -26,6 +26,7 @@ START_TEST(comes_up)
 
 	scenario_check_log(s, "Entering DISCOVERING state", true);
 	scenario_check_log(s, "Entering MASTER state", true);
+	scenario_check_log(s, "minhop tables configured on all switches", true);
 	scenario_check_log(s, "SUBNET UP", true);
 	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
 	scenario_free(s);

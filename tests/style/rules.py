@@ -200,7 +200,39 @@ def documented_headers(files):
         yield from missing
 
 
+# What is read of an option that has no effect as yet.
+READ_ALL_THE_SAME = {
+    'partition_config_file': 'what it asks for is refused at the start',
+    'sm_inactive': 'refused at the start',
+    'sm_priority': 'others are told, and status shows it; no election',
+}
+OPTION_ROW = re.compile(r'^OPTION\((\w+),(.*?)\n(?=[^ \t])', re.S | re.M)
+
+
+def states_of_options(text):
+    """(line, name, state) of each row of options.def but those that a macro makes."""
+    for row in OPTION_ROW.finditer(text):
+        state = re.search(r'\b(WORKS|LATER|ALWAYS)\b', row.group(2))
+        if not re.search(r'\bCOMMAND\b', row.group(2)):
+            yield text.count('\n', 0, row.start()) + 1, row.group(1), state and state.group(1)
+
+
+def option_states(files):
+    """An option that WORKS is read outside core/, others are not: the daemon names them."""
+    product = [file for file in files
+               if file.is_c and re.match(r'(opensm/(?!core/)|libvendor/)', file.path)]
+    read = {name for file in product
+            for name in re.findall(r'\b(?:options|o)->(\w+)|\bLOAD\((\w+),', file.code)
+            for name in name}
+    for table in (file for file in files if file.path == 'opensm/core/options.def'):
+        for number, name, state in states_of_options(table.text):
+            if state == 'WORKS' and name not in read:
+                yield f'{table.path}:{number}: {name} WORKS, but nobody reads it'
+            elif state != 'WORKS' and name in read and name not in READ_ALL_THE_SAME:
+                yield f'{table.path}:{number}: {name} is {state}, but it is read'
+
+
 RULES = [
     licence, layout, words, function_length, file_length, braces, include_direction, typedefs,
-    callee_first, glib_threads, documented_headers,
+    callee_first, glib_threads, documented_headers, option_states,
 ]

@@ -157,6 +157,19 @@ class Rules(unittest.TestCase):
             self.assertTrue(broken(rules.glib_threads, 'a.c', f'\t{word}\n'), word)
         self.assertFalse(broken(rules.glib_threads, 'a.c', '/* no g_mutex_lock() */\n'))
 
+    def test_option_states(self):
+        def table(state):
+            return ('opensm/core/options.def',
+                    f'OPTION(sm_sl, U8, NULL, LIVE, {state}, DEVICE,\n       "help")\n#undef X\n')
+
+        reader = ('opensm/sm/a.c', HEAD + 'int f(void)\n{\n\treturn options->sm_sl;\n}\n')
+        other = ('opensm/core/a.c', reader[1])
+        for state, source, wrong in (('WORKS', reader, 0), ('WORKS', other, 1),
+                                     ('LATER', reader, 1), ('LATER', other, 0),
+                                     ('ALWAYS', other, 0)):
+            found = broken(rules.option_states, *table(state), source)
+            self.assertEqual(len(found), wrong, (state, source))
+
     def test_documented_headers(self):
         self.assertTrue(broken(rules.documented_headers, 'include/a.h', 'int f(void);\n'))
         for text in ('/* Counts. */\nint f(void);\nint g(void);\n', 'int f(void); /* counts */\n',

@@ -14,6 +14,10 @@ tests_unit_test_notify_SOURCES = tests/unit/test_notify.c
 tests_unit_test_notify_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_notify_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 
+# What the units run.
+TESTS += tests/unit/test_units.sh
+dist_check_SCRIPTS += tests/unit/test_units.sh
+
 # The pages as built, against the table.
 check_PROGRAMS += tests/unit/test_options_man
 TESTS += tests/unit/test_options_man

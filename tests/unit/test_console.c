@@ -7,6 +7,7 @@
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 #include <time.h>
@@ -402,6 +403,64 @@ START_TEST(options_changed)
 }
 END_TEST
 
+START_TEST(json_has_types)
+{
+	expect("priority json", "\"priority\":0");
+	expect("priority 9 json", "\"priority\":9");
+	expect("priority 0", "Setting sm-priority to 0\n");
+	expect("loglevel json", "\"log_flags\":3");
+	expect("dump_conf json", "\"lmc\":0,");
+	expect("dump_conf json", "\"qos\":false,");
+	expect("dump_conf json", "\"qos_high_limit\":-1,");
+	expect("dump_conf json", "\"routing_engine\":null,");
+	expect("dump_conf json", "\"sm_key\":\"0x0000000000000001\",");
+	expect("dump_conf", "\nqos FALSE\n");
+	expect("dump_conf", "\nqos_high_limit -1\n");
+	expect("dump_conf", "\nrouting_engine (null)\n");
+	expect("dump_conf", "\n# --sim-loss 0\n");
+}
+END_TEST
+
+START_TEST(refused_files)
+{
+	expect_not("status", "was refused");
+	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
+	ck_assert(!daemon_reread_logged(f.s->daemon));
+	expect("status", "   ERROR                : opensm.conf was refused at 20");
+	expect("status", "opensm.conf:2: sm_sl: '99'");
+	expect("status json", "\"refused\":[{\"what\":\"opensm.conf\",\"since\":\"20");
+	scenario_conf(f.s, "sm_sl 1\n");
+	ck_assert(daemon_reread_logged(f.s->daemon));
+	expect_not("status", "was refused");
+}
+END_TEST
+
+START_TEST(refused_route_file)
+{
+	g_autofree char *directory = g_dir_make_tmp("opensm-console-XXXXXX", NULL);
+	g_autofree char *roots = g_build_filename(directory, "roots", NULL);
+
+	ck_assert(g_file_set_contents(roots, "0x0200000080000900\n", -1, NULL));
+	f.s = scenario_new("fattree:4", 1);
+	scenario_option(f.s, "--root_guid_file", roots);
+	f.s->made = make_journal;
+	f.s->made_arg = &f;
+	scenario_start(f.s);
+	scenario_converge(f.s, 10);
+	expect_not("status", "was refused");
+	ck_assert(g_file_set_contents(roots, "\nno GUID\n", -1, NULL));
+	daemon_reread_routes(f.s->daemon);
+	expect("status", "a file of the routing options was refused at 20");
+	expect("status", "roots:2: ");
+	ck_assert(g_file_set_contents(roots, "0x0200000080000900\n", -1, NULL));
+	daemon_reread_routes(f.s->daemon);
+	expect_not("status", "was refused");
+	stop();
+	g_unlink(roots);
+	g_rmdir(directory);
+}
+END_TEST
+
 START_TEST(keys_are_for_the_trusted)
 {
 	ck_assert_ptr_nonnull(strstr(ask_as("dump_conf", false, true), "\nm_key (hidden)\n"));
@@ -611,6 +670,8 @@ int main(void)
 	tcase_add_test(up, sweeps_wanted);
 	tcase_add_test(up, descriptions_again);
 	tcase_add_test(up, options_changed);
+	tcase_add_test(up, json_has_types);
+	tcase_add_test(up, refused_files);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
 	tcase_add_test(up, another_sm);
@@ -624,6 +685,7 @@ int main(void)
 	tcase_add_test(early, before_the_first_subnet);
 	suite_add_tcase(suite, early);
 	tcase_add_test(own, uneven_lids);
+	tcase_add_test(own, refused_route_file);
 	suite_add_tcase(suite, own);
 	return run_suite(suite);
 }

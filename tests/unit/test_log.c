@@ -215,6 +215,50 @@ START_TEST(test_syslog)
 }
 END_TEST
 
+/* What a log to that file leaves on the standard output. */
+static char *stdout_of(const char *file, const char *prefix, bool milestones)
+{
+	const struct log_config config = {
+		.file = file, .prefix = prefix, .flags = LOG_ERROR, .milestones = milestones};
+	g_autofree char *out = NULL;
+	int fd = g_file_open_tmp("stdout-XXXXXX", &out, NULL), saved = dup(STDOUT_FILENO);
+	struct log *log;
+	char *text;
+
+	dup2(fd, STDOUT_FILENO);
+	log = log_new(&config, NULL);
+	log_sys(log, "Entering MASTER state");
+	log_error(log, "not of the milestones");
+	log_sys_error(log, "ERRORS DURING\nINITIALIZATION");
+	log_free(log);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(fd);
+	text = read_file(out);
+	g_unlink(out);
+	return text;
+}
+
+START_TEST(test_milestones)
+{
+	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
+	g_autofree char *path = temp_path(dir);
+	g_autofree char *plain = stdout_of(path, NULL, true), *none = stdout_of(path, NULL, false);
+	g_autofree char *prefixed = stdout_of("syslog", "sm1", true);
+	g_autofree char *log = stdout_of("stdout", NULL, true);
+	g_auto(GStrv) lines = g_strsplit(log, "\n", -1);
+
+	ck_assert_str_eq(plain, "Entering MASTER state\nERRORS DURING\\nINITIALIZATION\n");
+	ck_assert_str_eq(none, "");
+	ck_assert_str_eq(prefixed,
+			 "sm1: Entering MASTER state\nsm1: ERRORS DURING\\nINITIALIZATION\n");
+	ck_assert_uint_eq(g_strv_length(lines), 4); /* each once, as the log has it */
+	ck_assert_str_eq(syslog_copy.last, "0|sm1|ERRORS DURING\\nINITIALIZATION");
+	g_unlink(path);
+	g_rmdir(dir);
+}
+END_TEST
+
 START_TEST(test_append_truncate_reopen)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
@@ -459,6 +503,7 @@ static Suite *log_suite(void)
 	tcase_add_test(tcase, test_levels);
 	tcase_add_test(tcase, test_null);
 	tcase_add_test(tcase, test_syslog);
+	tcase_add_test(tcase, test_milestones);
 	tcase_add_test(tcase, test_append_truncate_reopen);
 	tcase_add_test(tcase, test_open_error);
 	tcase_add_test(tcase, test_max_bytes);

@@ -34,8 +34,24 @@ static void assert_received(int fd, const char *text)
 	ck_assert_str_eq(buffer, text);
 }
 
+static void assert_reloading(int fd)
+{
+	gint64 before = g_get_monotonic_time(), told;
+	char buffer[256] = "";
+
+	ck_assert(notify_reloading());
+	ck_assert_int_gt((int)recv(fd, buffer, sizeof(buffer) - 1, 0), 0);
+	ck_assert(g_str_has_prefix(buffer, "RELOADING=1\nMONOTONIC_USEC="));
+	told = g_ascii_strtoll(strrchr(buffer, '=') + 1, NULL, 10);
+	ck_assert_int_ge(told, before);
+	ck_assert_int_le(told, g_get_monotonic_time());
+}
+
 static void talk(int fd)
 {
+	assert_reloading(fd);
+	ck_assert(notify_watchdog());
+	assert_received(fd, "WATCHDOG=1");
 	ck_assert(notify_ready());
 	assert_received(fd, "READY=1");
 	ck_assert(notify_status("MASTER, 17 nodes"));
@@ -67,6 +83,24 @@ START_TEST(abstract_socket)
 }
 END_TEST
 
+START_TEST(watchdog_interval)
+{
+	g_autofree char *pid = g_strdup_printf("%d", (int)getpid());
+
+	ck_assert_uint_eq(notify_watchdog_us(), 0);
+	g_setenv("WATCHDOG_USEC", "30000000", TRUE);
+	ck_assert_uint_eq(notify_watchdog_us(), 30000000);
+	g_setenv("WATCHDOG_PID", pid, TRUE);
+	ck_assert_uint_eq(notify_watchdog_us(), 30000000);
+	g_setenv("WATCHDOG_PID", "1", TRUE); /* meant for another process */
+	ck_assert_uint_eq(notify_watchdog_us(), 0);
+	g_unsetenv("WATCHDOG_PID");
+	g_setenv("WATCHDOG_USEC", "soon", TRUE);
+	ck_assert_uint_eq(notify_watchdog_us(), 0);
+	g_unsetenv("WATCHDOG_USEC");
+}
+END_TEST
+
 START_TEST(no_or_bad_socket)
 {
 	g_autofree char *long_name = g_strnfill(200, '/');
@@ -92,6 +126,7 @@ int main(void)
 
 	tcase_add_test(tests, socket_in_the_file_system);
 	tcase_add_test(tests, abstract_socket);
+	tcase_add_test(tests, watchdog_interval);
 	tcase_add_test(tests, no_or_bad_socket);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -448,7 +448,7 @@ START_TEST(unfinished_options)
 	bool qos = option_table[OPTION_qos].state == OPTION_STATE_LATER;
 	bool roots = option_table[OPTION_connect_roots].state == OPTION_STATE_LATER;
 
-	options_unfinished(loaded.options, names);
+	options_unfinished(loaded.options, NULL, names);
 	ck_assert_uint_eq(names->len, (unsigned int)qos + roots);
 	for (unsigned int i = 0; i < names->len; i++)
 		ck_assert_str_ne(g_ptr_array_index(names, i), "lmc");

@@ -64,6 +64,16 @@ static bool tells_default(const struct entry *entry, const char *def)
 	return strstr(entry->text->str, bare) || strstr(entry->text->str, with_unit);
 }
 
+/* What does not work as its text says is marked, and nothing else. */
+static bool tells_state(const struct entry *entry, const struct option *option)
+{
+	bool later = strstr(entry->text->str, "No effect yet.\n");
+	bool always = strstr(entry->text->str, "Done always, whatever is said here.\n");
+
+	return later == (option->state == OPTION_STATE_LATER) &&
+	       always == (option->state == OPTION_STATE_ALWAYS);
+}
+
 /* ---- opensm(8) ---- */
 
 /* The row with this flag or letter, -1 an action, -2 none. */
@@ -98,6 +108,8 @@ static void check_flag_entry(const struct entry *entry, unsigned int *seen)
 		seen[id]++;
 		ck_assert_msg(option_table[id].preset || tells_default(entry, option_table[id].def),
 			      "opensm(8): default of -%s", words[i + 1]);
+		ck_assert_msg(tells_state(entry, &option_table[id]), "opensm(8): state of -%s",
+			      words[i + 1]);
 	}
 }
 
@@ -174,6 +186,8 @@ static void check_key_entry(const struct entry *entry, unsigned int *seen)
 		seen[id]++;
 		ck_assert_msg(tells_default(entry, option_table[id].def),
 			      "opensm.conf(5): default of %s", words[1]);
+		ck_assert_msg(tells_state(entry, &option_table[id]), "opensm.conf(5): state of %s",
+			      words[1]);
 		ck_assert_msg(tells_range(entry, &option_table[id]), "opensm.conf(5): range of %s",
 			      words[1]);
 		ck_assert_msg(restart == (option_table[id].scope == OPTION_SCOPE_RESTART),

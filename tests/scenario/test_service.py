@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What the program tells a service manager, which this plays: sd_notify(3)."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+SECONDS = 120  # for what takes well below a second on an idle machine
+
+passed = failed = 0
+
+
+def check(what, good, detail=''):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+
+
+class Manager:
+    """Starts opensm and hears what it says."""
+
+    def __init__(self, directory, *options, **env):
+        self.dir, self.options, self.env = directory, options, env
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(os.path.join(directory, 'notify'))
+        self.socket.settimeout(SECONDS)
+
+    def __enter__(self):
+        conf = os.path.join(self.dir, 'conf')
+        with open(conf, 'w') as file:
+            file.write('transaction_timeout 5000\n')
+        self.child = subprocess.Popen(
+            [os.environ.get('OPENSM', './opensm/opensm'), '-F', conf, '--sim', 'fattree:4', '-f',
+             os.path.join(self.dir, 'log'), *self.options], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=dict(os.environ, OSM_CACHE_DIR=self.dir, NOTIFY_SOCKET=self.socket.getsockname(),
+                     **self.env))
+        return self
+
+    def __exit__(self, *_):
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait()
+        self.socket.close()
+
+    def log(self):
+        with open(os.path.join(self.dir, 'log')) as file:
+            return file.read()
+
+    def until(self, start):
+        """All that is said until something begins so."""
+        said = []
+        while not said or not said[-1].startswith(start):
+            try:
+                said.append(self.socket.recv(4096).decode())
+            except TimeoutError:
+                check(f'{start} is said', False, said)
+                return said
+        return said
+
+
+def life(manager):
+    said = manager.until('READY=1')
+    check('READY=1 when the subnet is up', 'SUBNET UP' in manager.log(), manager.log())
+    check('STATUS= before it', any(re.match('STATUS=MASTER, subnet up: 20 switches', text)
+                                   for text in said), said)
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    manager.child.send_signal(signal.SIGHUP)
+    told = re.match('RELOADING=1\nMONOTONIC_USEC=([0-9]+)$', manager.until('RELOADING=1')[-1])
+    check('RELOADING=1 with its time', told and int(told[1]) >= before, told)
+    check('READY=1 after it', manager.until('READY=1')[-1] == 'READY=1')
+    manager.child.terminate()
+    check('STOPPING=1', manager.until('STOPPING=1')[-1] == 'STOPPING=1')
+    check('it ends well', manager.child.wait(SECONDS) == 0)
+
+
+def watched(manager):
+    begin = time.monotonic()
+    for _ in range(4):
+        manager.until('WATCHDOG=1')
+    check('twice in the time that is given', time.monotonic() - begin < SECONDS / 2)
+    check('not more often', time.monotonic() - begin > 0.25)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+        with Manager(directory) as manager:
+            life(manager)
+    with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+        with Manager(directory, WATCHDOG_USEC='200000') as manager:
+            watched(manager)
+    print(f'test_service: {passed} passed, {failed} failed')
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
