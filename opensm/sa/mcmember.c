@@ -236,6 +236,14 @@ static uint16_t check_create(struct member_query *join)
 	return IBA_STATUS_OK;
 }
 
+/* Whose quota it is: that of who asks, whomever he asks for. */
+static uint64_t creator_of(const struct member_query *join)
+{
+	uint32_t port = join->query->port;
+
+	return port == FABRIC_NONE ? 0 : join->subnet->fabric->ports[port].guid;
+}
+
 static uint16_t create_group(struct member_query *join)
 {
 	const struct iba_mc_member_record *broadcast = broadcast_of(join);
@@ -255,7 +263,7 @@ static uint16_t create_group(struct member_query *join)
 	if (!(join->mask & C(mlid)))
 		record.mlid = 0;
 	join->group = sa_store_create(join->query->store, &record,
-				      join->subnet->options->subnet_prefix);
+				      join->subnet->options->subnet_prefix, creator_of(join));
 	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
 }
 

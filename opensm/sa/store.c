@@ -12,12 +12,15 @@
 
 #define N_MLIDS (IBA_LID_MCAST_LAST - IBA_LID_MCAST_FIRST + 1)
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
+#define QUOTA_MIN 64  /* groups that a port may make at least, */
+#define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
 #define SIGNATURE_IPV4 UINT64_C(0x401B)
 #define SIGNATURE_SA UINT64_C(0xA01B)
 
 struct sa_store {
 	GTree *groups; /* struct sa_group by mgid */
 	struct sa_group *by_mlid[N_MLIDS];
+	GHashTable *made; /* uint64_t GUID of a creator -> groups it made that live, owned */
 	struct range_set free_mlids; /* among those the switches can do */
 	uint16_t top;		     /* the highest MLID the switches can do */
 	uint32_t last_made;	     /* number in the last MGID made here */
@@ -56,6 +59,7 @@ struct sa_store *sa_store_new(void)
 	struct sa_store *store = g_new0(struct sa_store, 1);
 
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
+	store->made = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	range_set_init(&store->free_mlids);
 	store->top = IBA_LID_MCAST_LAST;
 	range_set_add(&store->free_mlids, IBA_LID_MCAST_FIRST, store->top);
@@ -67,6 +71,7 @@ void sa_store_free(struct sa_store *store)
 	if (!store)
 		return;
 	g_tree_unref(store->groups);
+	g_hash_table_unref(store->made);
 	range_set_clear(&store->free_mlids);
 	g_free(store);
 }
@@ -140,17 +145,44 @@ static struct iba_gid make_mgid(struct sa_store *store, uint8_t scope, uint64_t 
 	return mgid;
 }
 
+/* ---- quotas ---- */
+
+static unsigned int made_by(const struct sa_store *store, uint64_t creator)
+{
+	return GPOINTER_TO_UINT(g_hash_table_lookup(store->made, &creator));
+}
+
+static bool has_quota(const struct sa_store *store, uint64_t creator)
+{
+	unsigned int n_mlids = store->top - IBA_LID_MCAST_FIRST + 1u;
+
+	return !creator || made_by(store, creator) < MAX(QUOTA_MIN, n_mlids / QUOTA_PART);
+}
+
+static void count_made(struct sa_store *store, uint64_t creator, int change)
+{
+	unsigned int n = made_by(store, creator) + (unsigned int)change;
+
+	if (creator && n)
+		g_hash_table_replace(store->made, g_memdup2(&creator, sizeof(creator)),
+				     GUINT_TO_POINTER(n));
+	else
+		g_hash_table_remove(store->made, &creator);
+}
+
 /* ---- changes ---- */
 
 struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
-				 uint64_t subnet_prefix)
+				 uint64_t subnet_prefix, uint64_t creator)
 {
 	struct sa_group *group;
 	uint16_t mlid;
 
-	if (!take_mlid(store, record->mlid, &mlid))
+	if (!has_quota(store, creator) || !take_mlid(store, record->mlid, &mlid))
 		return NULL;
 	group = g_new0(struct sa_group, 1);
+	group->creator = creator;
+	count_made(store, creator, 1);
 	group->record = *record;
 	group->record.mlid = mlid;
 	group->record.port_gid = (struct iba_gid){0};
@@ -168,6 +200,7 @@ struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_mem
 static void group_remove(struct sa_store *store, struct sa_group *group)
 {
 	give_mlid(store, group->record.mlid);
+	count_made(store, group->creator, -1);
 	g_tree_remove(store->groups, &group->record.mgid);
 	store->changed = true;
 }
@@ -310,7 +343,7 @@ static void follow_partition(struct sa_store *store, const struct partition *par
 	struct sa_group *group = sa_store_find(store, record.mgid);
 
 	if (!group)
-		group = sa_store_create(store, &record, subnet->options->subnet_prefix);
+		group = sa_store_create(store, &record, subnet->options->subnet_prefix, 0);
 	if (!group)
 		return;
 	group->well_known = true;

@@ -21,6 +21,7 @@ struct sa_group {
 	bool well_known;		    /* lives without members, as partitions want it */
 	uint32_t n_full;		    /* members that keep it alive */
 	GTree *members;			    /* struct sa_member by guid */
+	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
 };
 
 struct sa_store *sa_store_new(void);
@@ -36,10 +37,11 @@ void sa_store_each(const struct sa_store *store,
 
 /*
  * Makes a group of these parameters: under the MLID of the record if that is free, else the lowest
- * free one. A zero MGID is replaced by one of the record's scope. NULL if no MLID is left.
+ * free one. A zero MGID is replaced by one of the record's scope. NULL if no MLID is left, or if
+ * the creator, a port's GUID, has made as many as one may; 0 is this SM, which has no quota.
  */
 struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
-				 uint64_t subnet_prefix);
+				 uint64_t subnet_prefix, uint64_t creator);
 /* Adds JoinState bits; the member as it is now. */
 const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
 				      uint8_t join_state, bool proxy);

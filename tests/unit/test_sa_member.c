@@ -253,6 +253,30 @@ START_TEST(test_mlids_run_out)
 }
 END_TEST
 
+/* One port leaves MLIDs to others; what it gives back it may make again. */
+START_TEST(test_quota)
+{
+	uint32_t port = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(port), theirs = create_record(other);
+	unsigned int made = 0;
+
+	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
+		subnet->fabric->switches[i].info.multicast_fdb_cap = 4096;
+	sa_store_follow(store, subnet);
+	for (; join(port, CREATE, &record) == 0; made++)
+		record.mgid.guid++;
+	ck_assert_uint_eq(made, 4096 / 16);
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
+	theirs.mgid.guid += 1000000;
+	ck_assert_uint_eq(join(other, CREATE, &theirs), 0);
+	record.mgid.guid--;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	record.mgid.guid++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
+}
+END_TEST
+
 /* ---- joining ---- */
 
 static const struct join_case {
@@ -537,6 +561,7 @@ int main(void)
 	tcase_add_test(tcase, test_made_mgid);
 	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
 	tcase_add_test(tcase, test_mlids_run_out);
+	tcase_add_test(tcase, test_quota);
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
 	tcase_add_test(tcase, test_who_may_join);
 	tcase_add_test(tcase, test_port_too_slow);

@@ -583,7 +583,7 @@ static struct sa_group *add_group(struct world *world)
 		.hop_limit = 3,
 	};
 
-	return sa_store_create(world->store, &record, 0);
+	return sa_store_create(world->store, &record, 0, 0);
 }
 
 /* A requester that holds P_Key 2, and one that does not. */
