@@ -52,6 +52,7 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 	answer_number(&mads, "sa_errors", counter_get(counters, sa_errors));
 	answer_number(&mads, "sa_busy", counter_get(counters, sa_busy));
 	answer_number(&mads, "sa_unknown", counter_get(counters, sa_malformed));
+	answer_number(&mads, "refused", counter_get(counters, mad_refused));
 	answer_member(builder, "mads", &mads);
 }
 
@@ -183,6 +184,54 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 	answer_member(builder, "refused", &list);
 }
 
+/* ---- what anybody in the subnet can abuse ---- */
+
+static bool has_no_m_key(const struct options *options)
+{
+	return !options->m_key;
+}
+
+static bool has_known_sm_key(const struct options *options)
+{
+	return options->sm_key <= 1;
+}
+
+static bool has_known_sa_key(const struct options *options)
+{
+	return options->sa_key <= 1;
+}
+
+static const struct insecure {
+	const char *key;
+	bool (*is)(const struct options *options);
+	const char *why, *advice;
+} insecure[] = {
+	{"m_key", has_no_m_key, "is 0: any host can set ports and tables",
+	 "set a secret one, with m_key_protection_level 2"},
+	{"sm_key", has_known_sm_key, "is the one that everybody knows",
+	 "set a secret one, the same for all SMs of the subnet"},
+	{"sa_key", has_known_sa_key,
+	 "is the one that everybody knows: any host counts as trusted by the SA",
+	 "set a secret one, for management tools only"},
+};
+
+static void add_insecure(GVariantBuilder *builder, const struct options *options)
+{
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(insecure); i++) {
+		if (!insecure[i].is(options))
+			continue;
+		answer_begin(&row);
+		answer_text(&row, "key", insecure[i].key);
+		answer_text(&row, "why", insecure[i].why);
+		answer_text(&row, "advice", insecure[i].advice);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "insecure", &list);
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -216,6 +265,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
 	add_sms(call, &builder, options);
+	add_insecure(&builder, options);
 	options_unref(options);
 	return g_variant_builder_end(&builder);
 }
@@ -262,6 +312,22 @@ static void print_refused(GVariant *row, GString *out)
 		"stays: %s\n",
 		answer_get_text(row, "what"), answer_get_text(row, "since"),
 		answer_get_text(row, "why"));
+}
+
+static void print_insecure(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "   %s %s; %s\n", answer_get_text(row, "key"),
+			       answer_get_text(row, "why"), answer_get_text(row, "advice"));
+}
+
+static void print_all_insecure(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) list = answer_get(answer, "insecure");
+
+	if (!list || !g_variant_n_children(list))
+		return;
+	print_heading(out, "Insecure Settings");
+	answer_each(answer, "insecure", print_insecure, out);
 }
 
 static void print_head(GVariant *answer, GString *out)
@@ -312,6 +378,7 @@ void print_status(GVariant *answer, GString *out)
 		{"sa_unknown", "SA unknown MADs rcvd"},
 		{"sa_errors", "SA MADs answered with an error"},
 		{"sa_busy", "SA MADs answered BUSY"},
+		{"refused", "MADs of too eager sources refused"},
 		{NULL, NULL},
 	};
 	static const struct line flags[] = {
@@ -345,5 +412,6 @@ void print_status(GVariant *answer, GString *out)
 	g_string_append(out, "   Port GUID       SM State    Priority\n"
 			     "   ---------       --------    --------\n");
 	answer_each(answer, "known_sms", print_sm, out);
+	print_all_insecure(answer, out);
 	g_string_append_c(out, '\n');
 }

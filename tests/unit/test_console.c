@@ -421,6 +421,25 @@ START_TEST(json_has_types)
 }
 END_TEST
 
+/* What anybody can abuse is named with what to set, as long as it is so. */
+START_TEST(insecure_settings)
+{
+	expect("status", "\n   Insecure Settings\n");
+	expect("status", "   m_key is 0: ");
+	expect("status", "   sm_key is the one that everybody knows; ");
+	expect("status json", "\"insecure\":[{\"key\":\"m_key\"");
+	scenario_conf(f.s, "m_key 0x1234\nsm_key 0x5678\n");
+	ck_assert(daemon_reread(f.s->daemon, NULL));
+	expect_not("status", "   m_key is 0: ");
+	expect_not("status", "   sm_key is");
+	expect("status", "   sa_key is ");
+	scenario_conf(f.s, "m_key 0x1234\nsm_key 0x5678\nsa_key 0x9abc\n");
+	ck_assert(daemon_reread(f.s->daemon, NULL));
+	expect_not("status", "Insecure Settings");
+	expect("status json", "\"insecure\":[]");
+}
+END_TEST
+
 START_TEST(refused_files)
 {
 	expect_not("status", "was refused");
@@ -672,6 +691,7 @@ int main(void)
 	tcase_add_test(up, options_changed);
 	tcase_add_test(up, json_has_types);
 	tcase_add_test(up, refused_files);
+	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
 	tcase_add_test(up, another_sm);
