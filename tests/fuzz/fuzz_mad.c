@@ -239,6 +239,8 @@ static void run(void *state, const uint8_t *data, size_t size)
 	fuzz_expect(port->waiting == 0);
 	mad_stop(port->mad);
 	mad_free(port->mad);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(port->base.admissions); i++)
+		vendor_serve(&port->base, (uint8_t)i, NULL, NULL);
 	event_bus_clear(&port->context.bus);
 	event_bus_init(&port->context.bus);
 }
