@@ -37,11 +37,6 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static bool is_smp(const uint8_t *data)
-{
-	return data[1] == IBA_CLASS_SUBN_LID || data[1] == IBA_CLASS_SUBN_DIRECTED;
-}
-
 /* ---- what the port is told about itself ---- */
 
 static bool is_own_answer(const struct tap *tap, const struct vendor_mad *mad,
@@ -82,7 +77,7 @@ static void learn(struct tap *tap, const struct vendor_mad *mad)
 {
 	struct iba_dr_smp smp;
 
-	if (mad->length < IBA_MAD_BYTES || !is_smp(mad->data))
+	if (mad->length < IBA_MAD_BYTES || !iba_class_is_smp(mad->data[1]))
 		return;
 	wire_decode(&iba_dr_smp_type, mad->data, &smp);
 	if (!is_own_answer(tap, mad, &smp))
@@ -100,7 +95,7 @@ static struct capture_address near_end(const struct tap *tap, const struct vendo
 				       const uint8_t *data)
 {
 	struct capture_address address = {.sl = remote->sl, .dlid = remote->lid};
-	bool smp = is_smp(data);
+	bool smp = iba_class_is_smp(data[1]);
 
 	address.slid = tap->lid | (remote->path_bits & ((1U << tap->lmc) - 1));
 	if (remote->lid == IBA_LID_PERMISSIVE)

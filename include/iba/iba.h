@@ -76,6 +76,12 @@ static inline bool iba_lid_is_unicast(uint16_t lid)
 	return lid >= IBA_LID_UCAST_FIRST && lid <= IBA_LID_UCAST_LAST;
 }
 
+/* The two classes of SMPs: LID-routed and directed. */
+static inline bool iba_class_is_smp(uint8_t mgmt_class)
+{
+	return mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
+}
+
 static inline bool iba_lid_is_multicast(uint16_t lid)
 {
 	return lid >= IBA_LID_MCAST_FIRST && lid <= IBA_LID_MCAST_LAST;

@@ -85,11 +85,6 @@ static struct vendor_address from_umad_address(const ib_mad_addr_t *in)
 	return out;
 }
 
-static bool is_smp(uint8_t mgmt_class)
-{
-	return mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
-}
-
 static int send_mad(struct connection *port, const struct ib_user_mad *umad, uint8_t *data,
 		    size_t length)
 {
@@ -105,7 +100,7 @@ static int send_mad(struct connection *port, const struct ib_user_mad *umad, uin
 	if (umad->agent_id >= OSMSIM_MAX_AGENTS || !port->agents[umad->agent_id].agent)
 		return -EINVAL;
 	agent = &port->agents[umad->agent_id];
-	if (is_smp(data[SIM_MAD_CLASS]) != (agent->qpn == IBA_QP0))
+	if (iba_class_is_smp(data[SIM_MAD_CLASS]) != (agent->qpn == IBA_QP0))
 		return -EINVAL;
 	port->sent++;
 	return agent_send(agent->agent, &send);

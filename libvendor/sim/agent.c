@@ -24,11 +24,6 @@ static bool is_oui_class(uint8_t mgmt_class)
 	return mgmt_class >= IBA_CLASS_VENDOR_OUI_FIRST && mgmt_class <= IBA_CLASS_VENDOR_OUI_LAST;
 }
 
-static bool is_smp_class(uint8_t mgmt_class)
-{
-	return mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
-}
-
 static bool is_response(const uint8_t *mad)
 {
 	return mad[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE ||
@@ -54,7 +49,7 @@ static bool filter_is_valid(const struct agent_filter *filter)
 		return false;
 	if (filter->rmpp_version && !rmpp_class(mgmt_class))
 		return false;
-	return is_smp_class(mgmt_class) == (filter->qpn == IBA_QP0);
+	return iba_class_is_smp(mgmt_class) == (filter->qpn == IBA_QP0);
 }
 
 /* Would both get the same MAD? */
@@ -95,7 +90,8 @@ const struct agent_filter *agent_filter(const struct agent *agent, uint8_t mgmt_
 			&g_array_index(agent->filters, struct agent_filter, i);
 
 		if (filter->mgmt_class == mgmt_class ||
-		    (!filter->mgmt_class && is_smp_class(mgmt_class) == (filter->qpn == IBA_QP0)))
+		    (!filter->mgmt_class &&
+		     iba_class_is_smp(mgmt_class) == (filter->qpn == IBA_QP0)))
 			return filter;
 	}
 	return NULL;

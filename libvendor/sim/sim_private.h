@@ -194,8 +194,7 @@ static inline void sim_write32(uint8_t *at, uint32_t value)
 
 static inline bool sim_is_smp(const struct sim_packet *packet)
 {
-	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_LID ||
-	       packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED;
+	return iba_class_is_smp(packet->data[SIM_MAD_CLASS]);
 }
 
 static inline bool sim_is_returning(const struct sim_packet *packet)

@@ -20,11 +20,6 @@
 #define LINGER_TURNS 50
 #define MAD_BYTES 256
 
-static bool is_smp(uint8_t mgmt_class)
-{
-	return mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
-}
-
 static void address_from_umad(struct vendor_address *to, const struct ib_mad_addr *from,
 			      uint8_t mgmt_class)
 {
@@ -33,7 +28,7 @@ static void address_from_umad(struct vendor_address *to, const struct ib_mad_add
 	to->path_bits = from->path_bits;
 	to->qpn = be32toh(from->qpn);
 	/* The kernel reports no Q_Key: SMPs have none, other MADs are exchanged with QP1's. */
-	to->qkey = is_smp(mgmt_class) ? 0 : IBA_QP1_Q_KEY;
+	to->qkey = iba_class_is_smp(mgmt_class) ? 0 : IBA_QP1_Q_KEY;
 	to->p_key_index = from->pkey_index;
 	to->has_grh = from->grh_present;
 	if (!to->has_grh)

@@ -246,8 +246,7 @@ static const struct vendor_shares gmp_shares = {.source = 256, .total = 8192};
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server)
 {
 	const struct vendor_client here = {.actor = mad->actor, .arg = mad, .receive = receive};
-	bool is_smp = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
-	struct vendor_shares shares = is_smp ? smp_shares : gmp_shares;
+	struct vendor_shares shares = iba_class_is_smp(mgmt_class) ? smp_shares : gmp_shares;
 
 	shares.refused = refused;
 	shares.arg = mad;

@@ -335,12 +335,6 @@ static void learn(struct mad *mad, const struct transaction *transaction, unsign
 		window_response(&mad->window);
 }
 
-static bool is_smp(const struct vendor_mad *received)
-{
-	return received->data[1] == IBA_CLASS_SUBN_LID ||
-	       received->data[1] == IBA_CLASS_SUBN_DIRECTED;
-}
-
 /* The answer to a LID-routed SMP comes from the LID that was asked. */
 static bool is_from_target(const struct mad_request *request, const struct vendor_mad *received)
 {
@@ -354,7 +348,8 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	struct mad *mad = slot->mad;
 	struct target *target = transaction->target;
 
-	if (!is_smp(received) || !is_from_target(transaction->request, received) ||
+	if (!iba_class_is_smp(received->data[1]) ||
+	    !is_from_target(transaction->request, received) ||
 	    !smp_decode(transaction->request, received->data))
 		return false;
 	counter_inc(&mad->context->counters, smp_received);
@@ -373,7 +368,7 @@ static void on_returned(struct tid_slot *slot, const struct vendor_mad *returned
 {
 	struct transaction *transaction = (struct transaction *)slot;
 
-	if (transaction->waiting || !is_smp(returned))
+	if (transaction->waiting || !iba_class_is_smp(returned->data[1]))
 		return;
 	if (returned->status == VENDOR_FAILED)
 		try_refused(transaction);
