@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queues of sources in a ring: see admission.h. For each MAD that is admitted a token goes to the
- * client's actor; which MAD the token stands for is decided when its turn comes.
+ * Queues of sources that take turns: see admission.h. For each MAD that is admitted a token goes to
+ * the client's actor; which MAD the token stands for is decided when its turn comes.
  *
- * Everything is under the lock but the counters. The object lives as long as anything admitted.
+ * Everything is under the lock. The object lives as long as anything that was admitted.
  */
 #include "admission.h"
 
 #include <pthread.h>
 
 struct source {
-	GQueue waiting;	     /* struct vendor_mad */
-	struct source *next; /* in the ring */
-	uint16_t lid;
-	bool in_ring;
+	GQueue waiting;	    /* struct vendor_mad */
 	unsigned int taken; /* of its share: waiting, or being served */
 };
 
@@ -21,8 +18,8 @@ struct admission {
 	struct vendor_client client;
 	struct vendor_shares shares;
 	pthread_mutex_t lock;
-	GHashTable *sources;	     /* by LID: those with something taken */
-	struct source *first, *last; /* ring of those with something waiting */
+	GHashTable *sources; /* by LID: those with something taken */
+	GQueue turns;	     /* those with something waiting, the next one first */
 	unsigned int taken;
 	bool closed;
 };
@@ -40,6 +37,7 @@ struct admission *admission_new(const struct vendor_client *client,
 	admission->client = *client;
 	admission->shares = *shares;
 	pthread_mutex_init(&admission->lock, NULL);
+	g_queue_init(&admission->turns);
 	admission->sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	return admission;
 }
@@ -70,32 +68,6 @@ void admission_close(struct admission *admission)
 	unlock(admission);
 }
 
-/* ---- the ring ---- */
-
-static void ring_add(struct admission *admission, struct source *source)
-{
-	if (source->in_ring)
-		return;
-	source->in_ring = true;
-	source->next = NULL;
-	if (admission->last)
-		admission->last->next = source;
-	else
-		admission->first = source;
-	admission->last = source;
-}
-
-static struct source *ring_take(struct admission *admission)
-{
-	struct source *source = admission->first;
-
-	admission->first = source->next;
-	if (!admission->first)
-		admission->last = NULL;
-	source->in_ring = false;
-	return source;
-}
-
 /* The oldest MAD of the source whose turn it is. */
 static struct vendor_mad *next_mad(struct admission *admission)
 {
@@ -103,10 +75,10 @@ static struct vendor_mad *next_mad(struct admission *admission)
 	struct vendor_mad *mad;
 
 	pthread_mutex_lock(&admission->lock);
-	source = ring_take(admission);
+	source = g_queue_pop_head(&admission->turns);
 	mad = g_queue_pop_head(&source->waiting);
 	if (source->waiting.length)
-		ring_add(admission, source);
+		g_queue_push_tail(&admission->turns, source);
 	pthread_mutex_unlock(&admission->lock);
 	return mad;
 }
@@ -143,7 +115,6 @@ static struct source *source_with_room(struct admission *admission, uint16_t lid
 	if (source)
 		return source->taken < admission->shares.source ? source : NULL;
 	source = g_new0(struct source, 1);
-	source->lid = lid;
 	g_queue_init(&source->waiting);
 	g_hash_table_insert(admission->sources, GUINT_TO_POINTER((guint)lid), source);
 	return source;
@@ -159,8 +130,9 @@ static bool admit(struct admission *admission, struct vendor_mad *mad)
 		source->taken++;
 		admission->taken++;
 		mad->admission = admission;
+		if (!source->waiting.length)
+			g_queue_push_tail(&admission->turns, source);
 		g_queue_push_tail(&source->waiting, mad);
-		ring_add(admission, source);
 	}
 	pthread_mutex_unlock(&admission->lock);
 	return source != NULL;
