@@ -66,8 +66,7 @@ static ssize_t read_some(int fd, char *into, size_t room)
 	return n;
 }
 
-/* To the end; size octets are expected. The room for one more than max tells that it is too long.
- */
+/* To the end; size octets are expected. Room for one more than max tells what is too long. */
 static char *read_all(int fd, const char *file, uint64_t size, uint64_t max, gsize *length,
 		      GError **error)
 {

@@ -18,7 +18,7 @@
  * - What is sent in segments is repeated by the back end where an acknowledgement is missing.
  * - The back end may use the high 32 bits of a request's TransactionID for itself; callers match
  *   responses by the low 32 bits.
- * - Everything received is posted to the actor named at bind time.
+ * - Everything received is posted to the actor named at bind time, or to that of vendor_serve().
  */
 #ifndef VENDOR_VENDOR_H
 #define VENDOR_VENDOR_H

@@ -77,3 +77,9 @@ void trust_lose(struct builder_node *node)
 	builder_reach_changed(node->builder);
 	builder_touch(node);
 }
+
+void trust_lose_switches(struct builder *builder)
+{
+	for (guint i = 0; i < builder->switches->len; i++)
+		trust_lose(builder->switches->pdata[i]);
+}

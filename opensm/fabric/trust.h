@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct builder;
 struct builder_node;
 
 /* A table in blocks. All zeros: an empty one. */
@@ -57,5 +58,7 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 
 /* Nothing that is known of the node's tables counts any more. */
 void trust_lose(struct builder_node *node);
+/* The same of all switches. */
+void trust_lose_switches(struct builder *builder);
 
 #endif

@@ -3,16 +3,17 @@
  * The actor "mad": what reaches it from other actors and from the vendor layer. Other actors reach
  * it by messages only.
  *
- *	mad_send()                      mad_ask()        what arrives
+ *	mad_send()                      mad_ask()        what arrives: answers, SMPs of strangers
  *	    |                               |                |
  *	target.c: a queue an SMA,       ask.c: GMPs      mad.c: by TID (tid.c) to what it answers,
- *	served in turn                      |            by class to the actor mad_serve() named
+ *	served in turn                      |            by class to whom mad_serve() named
  *	    |                               |
  *	transaction.c: tries, window        |
  *	    |      form.c: by which route   |
  *	vendor layer <----------------------+---- post.c: responses and what nobody asked for
  *
- * rtt.h, loss.h, window.h: what answers tell of the fabric. smp.c: the wire.
+ * rtt.h, loss.h, window.h: what answers tell of the fabric. smp.c: the wire. GMPs of strangers go
+ * from the vendor layer to their server at once.
  */
 #include "mad/mad_private.h"
 

@@ -50,7 +50,7 @@ struct mad_request {
 	void *arg;
 	enum mad_result result;
 	uint16_t status; /* of the response, D bit removed */
-	bool dead;	 /* MAD_TIMEOUT: of another request, with all its tries, to that target */
+	bool dead;	 /* MAD_TIMEOUT: another request made all its tries there, in vain */
 	bool fell_back;	 /* the preferred route failed, the directed one worked */
 	/*
 	 * Tries that left this node. 0: nothing happened. More than 1: an earlier one may still be

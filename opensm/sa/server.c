@@ -9,7 +9,8 @@
  * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
  * those that take about a microsecond run there at once; the others go to the pool, at most
  * SA_MAX_IN_POOL of them: beyond that, and while there is no subnet to tell about, the answer is
- * BUSY. Nothing is dropped but what is no request.
+ * BUSY. Of a source that asks for too much at a time, most never gets here: mad_serve(). Nothing
+ * else is dropped but what is no request.
  *
  * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
  * its request is served again from the start when the SM has published an inventory.

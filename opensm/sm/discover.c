@@ -465,7 +465,6 @@ static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct buil
  */
 static void two_places(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	const GPtrArray *switches = sm->builder->switches;
 	char name[SM_NAME_SIZE];
 
 	sm->sweep.duplicate_guid = true;
@@ -477,8 +476,7 @@ static void two_places(struct sm *sm, struct builder_port *port, struct builder_
 	lose_trust(sm, far->node, moved);
 	if (!builder_is_switch(far->node))
 		return;
-	for (guint i = 0; i < switches->len; i++)
-		trust_lose(switches->pdata[i]);
+	trust_lose_switches(sm->builder);
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
@@ -580,8 +578,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (port->peer && port->link_seen == request->sm->builder->sweep)
 		return; /* met from the other end meanwhile */
-	if (request->unreachable) { /* nobody was asked: the cable may be the only way that is left
-				     */
+	if (request->unreachable) { /* nobody was asked: it may be the only cable that is left */
 		port->probed = 0;
 		builder_mark(port->node);
 		return;

@@ -67,7 +67,6 @@ static void on_identity(struct sm_request *request)
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry)
 {
 	struct sm_request *request;
-
 	uint64_t now = actor_now(sm->actor);
 
 	if (!identity_parent(sm, node, entry) ||

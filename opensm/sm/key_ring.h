@@ -48,8 +48,7 @@ void key_ring_worked(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_
  */
 void key_ring_likely(struct key_ring *ring, uint64_t guid, uint8_t port, uint64_t key);
 
-/* How often what is known of the port's key has changed: what was asked before tells nothing new.
- */
+/* How often what is known of its key has changed: an answer to a question of before is old. */
 uint64_t key_ring_changes(const struct key_ring *ring, uint64_t guid, uint8_t port);
 
 /* Forgets the ports of all nodes that is_there does not know: they are tried like new ones. */

@@ -38,14 +38,20 @@ uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port)
 	return key_ring_for(sm->keys, sma.guid, sma.port);
 }
 
+static void choose_key(struct sm_request *request, struct sma sma)
+{
+	const struct key_ring *keys = request->sm->keys;
+
+	request->mad.m_key = key_ring_for(keys, sma.guid, sma.port);
+	request->key_changes = key_ring_changes(keys, sma.guid, sma.port);
+}
+
 void keys_use(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	struct sma sma = asked(request);
 
 	key_ring_set(sm->keys, sm->options->m_key);
-	request->mad.m_key = key_ring_for(sm->keys, sma.guid, sma.port);
-	request->key_changes = key_ring_changes(sm->keys, sma.guid, sma.port);
+	choose_key(request, asked(request));
 }
 
 bool keys_try_another(struct sm_request *request)
@@ -57,8 +63,7 @@ bool keys_try_another(struct sm_request *request)
 	    !key_ring_failed(keys, sma.guid, sma.port, request->mad.m_key))
 		return false;
 	request->other_key = true;
-	request->mad.m_key = key_ring_for(keys, sma.guid, sma.port);
-	request->key_changes = key_ring_changes(keys, sma.guid, sma.port);
+	choose_key(request, sma);
 	return true;
 }
 

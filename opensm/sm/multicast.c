@@ -157,8 +157,7 @@ static void find_places(const struct sm *sm, struct mft *mft)
 		}
 }
 
-/* A block where no group is, and that every switch was found to hold empty, is looked at no more.
- */
+/* A block without groups that every switch was found to hold empty is looked at no more. */
 static void drop_unused(struct sm *sm, const struct mft *mft)
 {
 	for (uint32_t place = 0; place < mft->n; place++)

@@ -13,11 +13,8 @@
 /* Nobody knows what was written where, and which device it was that answered. */
 void own_port_moved(struct sm *sm)
 {
-	const GPtrArray *switches = sm->builder->switches;
-
 	log_info(sm->log, "the SM's port is at another place of the subnet");
-	for (guint i = 0; i < switches->len; i++)
-		trust_lose(switches->pdata[i]);
+	trust_lose_switches(sm->builder);
 	audit_all_soon(sm);
 }
 

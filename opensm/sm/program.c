@@ -252,16 +252,18 @@ static void tick_off(struct sm *sm)
 		}
 }
 
-/* From here on it is rows of this routing that tables are seen to equal. */
-static void note_rows(struct sm *sm)
+/* From here on it is rows of this routing that tables are seen to equal. True if all do. */
+static bool note_rows(struct sm *sm)
 {
 	const GPtrArray *switches = sm->builder->switches;
+	bool all_equal = true;
 
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
+		bool differs = table_differs(sm, node, i);
 
-		trust_equal(node, &node->lft,
-			    table_differs(sm, node, i) ? NULL : sm->routing->lft[i]);
+		trust_equal(node, &node->lft, differs ? NULL : sm->routing->lft[i]);
+		all_equal &= !differs;
 	}
 	for (guint i = 0; i < switches->len; i++) { /* switches that the fabric lacks */
 		struct builder_node *node = switches->pdata[i];
@@ -271,15 +273,7 @@ static void note_rows(struct sm *sm)
 	}
 	routing_unref(sm->program->seen);
 	sm->program->seen = routing_ref(sm->routing);
-}
-
-/* Sites wait for these words of the classic daemon. */
-static void tell_configured(struct sm *sm)
-{
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
-		if (table_differs(sm, sm_switch(sm, i), i))
-			return;
-	log_info(sm->log, "%s tables configured on all switches", sm->routing->engine);
+	return all_equal;
 }
 
 /* Two rounds for those that are ready: first what makes them answer, then the rest. */
@@ -293,8 +287,9 @@ enum step_result step_program(struct sm *sm)
 	else if (!rest)
 		tick_off(sm);
 	if (!rest && !program->to_do) {
-		tell_configured(sm);
-		note_rows(sm);
+		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
+			log_info(sm->log, "%s tables configured on all switches",
+				 sm->routing->engine);
 		return STEP_NEXT;
 	}
 	if (!rest)

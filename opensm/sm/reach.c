@@ -116,8 +116,7 @@ uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
 
 /* ---- routes ---- */
 
-/* The last switch on the way to that one, or itself, that is reached by LID: the route goes there.
- */
+/* The route goes LID-routed to the last switch on the way that is reached so, or to itself. */
 static void find_via(const struct sm *sm, struct builder_node *last, struct mad_route *route)
 {
 	route->via = 0;

@@ -51,10 +51,13 @@ static void answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *
 	mad_reply_smp(sm->mad, mad, smp);
 }
 
-static bool is_question(const struct iba_smp *smp)
+static bool is_question(const struct vendor_mad *mad)
 {
-	return smp->header.attribute_id == IBA_ATTR_SM_INFO &&
-	       (smp->header.method == IBA_METHOD_GET || smp->header.method == IBA_METHOD_SET);
+	struct iba_mad_header header;
+
+	wire_decode(&iba_mad_header_type, mad->data, &header);
+	return header.attribute_id == IBA_ATTR_SM_INFO &&
+	       (header.method == IBA_METHOD_GET || header.method == IBA_METHOD_SET);
 }
 
 static void receive(void *arg, struct vendor_mad *mad)
@@ -68,11 +71,11 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	wire_decode(&iba_smp_type, mad->data, &smp);
-	if (!is_question(&smp)) {
+	if (!is_question(mad)) {
 		vendor_mad_post(mad, &others);
 		return;
 	}
+	wire_decode(&iba_smp_type, mad->data, &smp);
 	answer(sm, mad, &smp);
 	vendor_mad_free(mad);
 }

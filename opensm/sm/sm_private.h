@@ -105,8 +105,7 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	struct mc_groups *groups;  /* whose trees are programmed */
-	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that hold something, or that some switch may hold
-					*/
+	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
 	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
 
 	struct sweep sweep;
@@ -217,7 +216,7 @@ struct builder_port *identity_parent(const struct sm *sm, const struct builder_n
 bool identity_is_same(const struct sm_request *request);
 /* Finds out whether that is still the node; entry as above. */
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry);
-/* The node was looked into just now: it is there, or silent behind a link that is up. */
+/* The node was looked into just now, and is silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is dropped */
 /* What it does with them: with all tries, or on another way with the first ones; or not at all. */
