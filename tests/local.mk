@@ -19,7 +19,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 
-EXTRA_DIST += tests/tally.awk tests/asan.supp .ci/run
+EXTRA_DIST += tests/checks.py tests/tally.awk tests/asan.supp .ci/run
 noinst_HEADERS += tests/run_suite.h
 
 # For bootstrap, which runs some of them again in other builds.

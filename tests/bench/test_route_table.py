@@ -20,16 +20,8 @@ import route_table  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOSTS = {'fattree:4': 16, 'fattree:8-5%': 128}
 
-passed = failed = 0
-
-
-def check(what, good, detail=''):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+checks = lab.ibsim.Checks()
+check = checks.check
 
 
 def check_tables(what, figures, net):
@@ -166,8 +158,7 @@ def main():
         run(directory)
         if not lab.Osmsim.missing():
             check_daemon(directory)
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    return failed > 0
+    return checks.close()
 
 
 if __name__ == '__main__':

@@ -12,6 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
+from checks import Checks  # noqa: E402 (found through the path above)
+
 SOURCE = os.environ.get('top_srcdir', '.')
 BUILD = os.environ.get('top_builddir', '.')
 OPENSM = os.environ.get('OPENSM') or os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
@@ -41,19 +46,12 @@ def file_options():
     return rows + [('sim', 'COMMAND', 'WORKS')]
 
 
-class Bench:
+class Bench(Checks):
     def __init__(self, directory):
+        super().__init__()
         self.dir = directory
         with open(OPENSM, 'rb') as file:
             self.memory = 'unlimited' if re.search(SANITIZER, file.read()) else str(MEMORY)
-        self.passed = self.failed = 0
-
-    def check(self, what, ok, detail=''):
-        if ok:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f'FAIL {what}: {str(detail)[-600:]}')
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -190,8 +188,7 @@ def main():
         topologies(bench)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-    print(f'{bench.passed} passed, {bench.failed} failed')
-    return 1 if bench.failed or not bench.passed else 0
+    return bench.close()
 
 
 if __name__ == '__main__':

@@ -14,6 +14,11 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
+from checks import Checks  # noqa: E402 (found through the path above)
+
 BUILD = os.environ.get('top_builddir', '.')
 LIBC = ctypes.CDLL(None)
 OPENSM = os.environ.get('OPENSM') or os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
@@ -38,18 +43,6 @@ WRONG = {
 }
 # Those that neither minhop nor a fall-back reads.
 UNREAD = ('cn_guid_file', 'io_guid_file', 'lfts_file', 'lid_matrix_dump_file')
-
-
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, what, ok, detail=''):
-        if ok:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f'FAIL {what}: {str(detail)[-600:]}')
 
 
 class Daemon:
@@ -285,8 +278,7 @@ def main():
         run(checks, directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-    print(f'{checks.passed} passed, {checks.failed} failed')
-    return 1 if checks.failed or not checks.passed else 0
+    return checks.close()
 
 
 if __name__ == '__main__':

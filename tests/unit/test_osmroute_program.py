@@ -10,20 +10,17 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
+from checks import Checks  # noqa: E402 (found through the path above)
+
 BUILD = os.environ.get('top_builddir', '.')
 SOURCE = os.environ.get('top_srcdir', '.')
 PROGRAM = os.path.join(BUILD, 'opensm', 'osmroute', 'osmroute')
 
-passed = failed = 0
-
-
-def check(what, good, detail=''):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f'not ok: {what} {detail!r}'[:2000], flush=True)
+checks = Checks()
+check = checks.check
 
 
 def run(*arguments):
@@ -309,8 +306,7 @@ def main():
         test_errors(directory)
         test_odd_fabrics(directory)
     test_manual()
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    return failed > 0
+    return checks.close()
 
 
 if __name__ == '__main__':
