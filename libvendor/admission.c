@@ -9,6 +9,12 @@
 
 #include <pthread.h>
 
+#include "vendor/vendor_private.h"
+
+#define WINDOW (100 * NS_PER_MS)
+#define QUOTA_MAX 12800 /* requests of a source in a window: as good as no quota */
+#define QUOTA_MIN 50
+
 struct source {
 	GQueue waiting;	    /* struct vendor_mad */
 	unsigned int taken; /* of its share: waiting, or being served */
@@ -22,6 +28,9 @@ struct admission {
 	GQueue turns;	     /* those with something waiting, the next one first */
 	unsigned int taken;
 	bool closed;
+	unsigned int quota;	/* of a source in this window */
+	uint64_t window_end_ns; /* at a time of the client's actor */
+	GHashTable *counts;	/* by LID: requests in this window, while there is a quota */
 };
 
 struct token {
@@ -39,12 +48,15 @@ struct admission *admission_new(const struct vendor_client *client,
 	pthread_mutex_init(&admission->lock, NULL);
 	g_queue_init(&admission->turns);
 	admission->sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	admission->counts = g_hash_table_new(NULL, NULL);
+	admission->quota = QUOTA_MAX;
 	return admission;
 }
 
 static void admission_free(struct admission *admission)
 {
 	g_hash_table_unref(admission->sources);
+	g_hash_table_unref(admission->counts);
 	pthread_mutex_destroy(&admission->lock);
 	g_free(admission);
 }
@@ -104,6 +116,37 @@ static void token_drop(struct message *message)
 	vendor_mad_free(next_mad(admission));
 }
 
+static void next_window(struct admission *admission, uint64_t now_ns, bool pressed)
+{
+	admission->window_end_ns = now_ns + WINDOW;
+	admission->quota = pressed ? MAX(admission->quota / 2, QUOTA_MIN)
+				   : MIN(admission->quota * 2, QUOTA_MAX);
+	g_hash_table_remove_all(admission->counts);
+}
+
+/*
+ * Under the lock. While the receiver does not keep up, what all wait for is the receiver: each
+ * window halves what a source is served, so that time is left for reading; then it doubles again.
+ */
+static bool is_over_quota(struct admission *admission, const struct vendor_mad *mad)
+{
+	bool pressed = atomic_load_explicit(&mad->vendor->pressed, memory_order_relaxed);
+	void *lid = GUINT_TO_POINTER((guint)mad->remote.lid);
+	uint64_t now_ns;
+	guint count;
+
+	if (!pressed && admission->quota == QUOTA_MAX)
+		return false;
+	now_ns = actor_now(admission->client.actor);
+	if (now_ns >= admission->window_end_ns)
+		next_window(admission, now_ns, pressed);
+	count = GPOINTER_TO_UINT(g_hash_table_lookup(admission->counts, lid));
+	if (count >= admission->quota)
+		return true;
+	g_hash_table_insert(admission->counts, lid, GUINT_TO_POINTER(count + 1));
+	return false;
+}
+
 /* Under the lock; NULL: it has all that it may have. */
 static struct source *source_with_room(struct admission *admission, uint16_t lid)
 {
@@ -122,10 +165,11 @@ static struct source *source_with_room(struct admission *admission, uint16_t lid
 
 static bool admit(struct admission *admission, struct vendor_mad *mad)
 {
-	struct source *source;
+	struct source *source = NULL;
 
 	pthread_mutex_lock(&admission->lock);
-	source = source_with_room(admission, mad->remote.lid);
+	if (!is_over_quota(admission, mad))
+		source = source_with_room(admission, mad->remote.lid);
 	if (source) {
 		source->taken++;
 		admission->taken++;

@@ -6,6 +6,9 @@
  * that wait and those that are being served, until their MADs are freed. What goes beyond is
  * refused at once. Those that wait are handed out a source at a time, in turn. So a source that
  * sends too much takes from itself alone, and memory has a bound.
+ *
+ * While the receiver does not keep up with what arrives (vendor.pressed), each source has a quota
+ * of requests in a time as well: see is_over_quota().
  */
 #ifndef LIBVENDOR_ADMISSION_H
 #define LIBVENDOR_ADMISSION_H

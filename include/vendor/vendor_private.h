@@ -3,6 +3,8 @@
 #ifndef VENDOR_VENDOR_PRIVATE_H
 #define VENDOR_VENDOR_PRIVATE_H
 
+#include <stdatomic.h>
+
 #include "vendor/vendor.h"
 
 struct vendor_ops {
@@ -19,6 +21,7 @@ struct vendor {
 	const struct vendor_ops *ops;
 	struct tap *tap; /* vendor_capture's, or NULL */
 	struct admission *_Atomic admissions[256]; /* by class: vendor_serve's, or NULL */
+	atomic_bool pressed; /* set by the back end: more arrives than it can read */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
 	char name[128];

@@ -38,7 +38,14 @@ static void to_umad_address(ib_mad_addr_t *out, const struct vendor_address *in)
 static void put_mad(struct connection *port, struct ib_user_mad *umad, const uint8_t *data,
 		    size_t length)
 {
+	uint8_t padded[IBA_MAD_BYTES] = {0};
+
 	umad->length = sizeof(*umad) + length;
+	if (length < sizeof(padded)) {
+		memcpy(padded, data, length);
+		data = padded;
+		length = sizeof(padded);
+	}
 	connection_put(port, OSMSIM_MAD, umad, sizeof(*umad), data, length);
 }
 

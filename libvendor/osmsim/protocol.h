@@ -25,7 +25,7 @@
 #include <infiniband/umad.h>
 #include <stdint.h>
 
-#define OSMSIM_VERSION 1
+#define OSMSIM_VERSION 2
 #define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET"     /* path of the socket */
 #define OSMSIM_ENV_NODE "OSMSIM_NODE"	      /* name or GUID; unset: the first host */
 #define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
@@ -133,11 +133,12 @@ struct osmsim_path {
  * agent of QP 1 or GMP of one of QP 0, a TransactionID already waiting, too long without RMPP).
  * What comes back is struct ib_user_mad and the MAD header.
  *
- * To the client: status 0 and a MAD, or a request that came back; length is that of the frame, as
- * the kernel sets it. An agent with rmpp_version 1 gets and sends whole messages: all headers, then
- * the data of all segments. The server goes on reading while a client does not, and writes the
- * first 256 octets of a MAD at once with what precedes them; a client whose program has no room for
- * a whole MAD leaves it in the socket.
+ * To the client: status 0 and a MAD, or a request that came back; length is theirs, as the kernel
+ * sets it, and the frame is padded to 256 octets of MAD: a client reads it at once. An agent with
+ * rmpp_version 1 gets and sends whole messages: all headers, then the data of all segments. The
+ * server goes on reading while a client does not, and writes the first 256 octets of a MAD at once
+ * with what precedes them; a client whose program has no room for a whole MAD leaves it in the
+ * socket.
  *
  * OSMSIM_REGISTER fails with -EINVAL as the kernel does, for a method that another agent of the
  * port has as for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is

@@ -4,8 +4,9 @@
  * user_mad.c describes them in code). A port's number is its descriptor, as in libibumad: here a
  * socket to osmsim, which the program may poll.
  *
- * A frame stays in the socket until the program gives room for all of it, so that the descriptor
- * stays readable, as the kernel's would. Whatever the program does not see is bounded by
+ * A MAD is read at once. One that is longer stays in the socket, all but its beginning, until the
+ * program gives room for all of it: so the descriptor stays readable, as the kernel's would.
+ * Whatever the program does not see is bounded by
  * PRELOAD_STALL_MS: a server that stops in the middle of a frame makes the port a dead one.
  *
  * Any number of threads may send, receive and close; each direction of a port has its lock, held
@@ -26,21 +27,13 @@
 
 #include "preload_private.h"
 
-#define MAD_BYTES 256	     /* of a MAD, and of the first segment of a longer message */
 #define RMPP_HEADER_BYTES 36 /* the least that the kernel takes */
 #define OPENIB_OUI 0x001405
 #define VENDOR_FIRST 0x30
 #define VENDOR_LAST 0x4f
 #define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
-#define PARTIAL_PAUSE_NS 200000
 #define DEAD_PAUSE_NS 20000000 /* programs log each error and try again at once */
-
-/* What precedes the octets of a MAD in the socket. */
-struct prefix {
-	struct osmsim_header header;
-	struct ib_user_mad umad;
-};
 
 static struct {
 	pthread_mutex_t lock; /* of opening and closing */
@@ -106,6 +99,7 @@ static int add_port(int fd, uint32_t handle)
 		port = new_port();
 	if (port) {
 		port->handle = handle;
+		port->has_first = false;
 		atomic_store(&port->agents, 0);
 		atomic_store(&port->dead, false);
 		atomic_store(&port->fd, fd);
@@ -244,81 +238,74 @@ static int take(struct preload_port *port, int fd, void *data, size_t length)
 	return 0;
 }
 
-/*
- * Copies octets of the next frame without taking them. -EAGAIN if there is no frame; one that has
- * begun is waited for.
- */
-static int peek(struct preload_port *port, int fd, void *data, size_t length)
+static bool sensible(const struct prefix *prefix)
 {
-	const struct timespec pause = {.tv_nsec = PARTIAL_PAUSE_NS};
-	int64_t deadline = now_ms() + PRELOAD_STALL_MS;
-
-	do {
-		ssize_t n = recv(fd, data, length, MSG_PEEK | MSG_DONTWAIT);
-
-		if (n == (ssize_t)length)
-			return 0;
-		if (n < 0 && would_block())
-			return -EAGAIN;
-		if (n < 0 && errno == EBADF)
-			return -EBADF;
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return die(port);
-		nanosleep(&pause, NULL); /* poll() would not wait for the rest */
-	} while (now_ms() < deadline);
-	return die(port);
+	return prefix->header.type == OSMSIM_MAD &&
+	       prefix->header.length >= sizeof(prefix->umad) + MAD_BYTES &&
+	       prefix->header.length <= sizeof(prefix->umad) + OSMSIM_MAX_MAD &&
+	       prefix->umad.length >= sizeof(prefix->umad) &&
+	       prefix->umad.length <= prefix->header.length;
 }
 
-static bool sensible(const struct osmsim_header *header)
+/* Whether there is a frame; one that has begun is for take_first() to wait for. */
+static int look(struct preload_port *port, int fd)
 {
-	return header->type == OSMSIM_MAD && header->length >= sizeof(struct ib_user_mad) &&
-	       header->length <= sizeof(struct ib_user_mad) + OSMSIM_MAX_MAD;
+	uint8_t octet;
+	ssize_t n = recv(fd, &octet, sizeof(octet), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return 0;
+	if (n < 0 && (would_block() || errno == EINTR))
+		return -EAGAIN;
+	return n < 0 && errno == EBADF ? -EBADF : die(port);
 }
 
-/* The length is the kernel's for what was received; a request that comes back keeps its own. */
-static void fill_umad(struct ib_user_mad *umad, const struct ib_user_mad *from, size_t length)
+/* The beginning of the next frame, into port->first: all of a MAD. -EAGAIN if there is none. */
+static int take_first(struct preload_port *port, int fd)
 {
-	*umad = *from;
-	if (!umad->status)
-		umad->length = sizeof(*umad) + length;
+	const size_t size = sizeof(port->first);
+	ssize_t n;
+	int rc = 0;
+
+	do
+		n = recv(fd, &port->first, size, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && would_block())
+		return -EAGAIN;
+	if (n < 0 && errno == EBADF)
+		return -EBADF;
+	if (n <= 0)
+		return die(port);
+	if ((size_t)n < size)
+		rc = take(port, fd, (char *)&port->first + n, size - n);
+	if (rc == 0 && !sensible(&port->first.prefix))
+		rc = die(port);
+	port->has_first = rc == 0;
+	return rc;
 }
 
-/* What fits of a message too long: its first segment, which tells its length. */
-static int copy_first(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t length)
+/* Hands out the frame that begins with port->first, if there is room for it. */
+static ssize_t hand_out(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
 {
-	struct {
-		struct prefix prefix;
-		uint8_t data[MAD_BYTES];
-	} first;
-	int rc = peek(port, fd, &first, sizeof(first));
+	const struct prefix *prefix = &port->first.prefix;
+	size_t rest = prefix->header.length - sizeof(*umad) - MAD_BYTES;
+	bool fits = size >= prefix->header.length;
 
-	if (rc)
-		return rc;
-	fill_umad(umad, &first.prefix.umad, length);
-	memcpy(umad->data, first.data, sizeof(first.data));
-	return -ENOSPC;
-}
-
-static int copy_all(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t length)
-{
-	struct prefix prefix;
-	int rc = take(port, fd, &prefix, sizeof(prefix));
-
-	if (rc == 0)
-		rc = take(port, fd, umad->data, length);
-	if (rc)
-		return rc;
-	fill_umad(umad, &prefix.umad, length);
-	return sizeof(*umad) + length;
+	*umad = prefix->umad;
+	memcpy(umad->data, port->first.data, MAD_BYTES);
+	if (rest && !fits)
+		return -ENOSPC; /* the first segment, which tells the length */
+	port->has_first = false;
+	if (rest && take(port, fd, (char *)umad->data + MAD_BYTES, rest))
+		return -EIO;
+	return umad->length;
 }
 
 /* ib_umad_read() of what is there: octets, or negative errno. */
 static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
 {
 	const struct timespec pause = {.tv_nsec = DEAD_PAUSE_NS};
-	struct prefix prefix;
-	size_t length;
-	int rc;
+	int rc = 0;
 
 	if (size < sizeof(*umad))
 		return -EINVAL;
@@ -326,17 +313,13 @@ static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *u
 		nanosleep(&pause, NULL);
 		return -EIO;
 	}
-	rc = peek(port, fd, &prefix, sizeof(prefix));
-	if (rc)
-		return rc;
-	if (!sensible(&prefix.header))
-		return die(port);
-	length = prefix.header.length - sizeof(*umad);
-	if (size >= sizeof(*umad) + length)
-		return copy_all(port, fd, umad, length);
-	if (length <= MAD_BYTES || size < sizeof(*umad) + MAD_BYTES)
-		return -EINVAL;
-	return copy_first(port, fd, umad, length);
+	if (size < sizeof(*umad) + MAD_BYTES) {
+		rc = look(port, fd);
+		return rc ? rc : -EINVAL;
+	}
+	if (!port->has_first)
+		rc = take_first(port, fd);
+	return rc ? rc : hand_out(port, fd, umad, size);
 }
 
 /* As read() of the kernel's device, which waits unless the descriptor has O_NONBLOCK. */

@@ -20,6 +20,14 @@
 
 #define PRELOAD_STALL_MS 60000 /* a server that moves no octet for so long is taken for dead */
 
+#define MAD_BYTES 256 /* of a MAD, and of the first segment of a longer message */
+
+/* What precedes the octets of a MAD in the socket. */
+struct prefix {
+	struct osmsim_header header;
+	struct ib_user_mad umad;
+};
+
 /* An open port: a descriptor of the program. They are never freed, only used again; port.c. */
 struct preload_port {
 	struct preload_port *next;
@@ -28,6 +36,12 @@ struct preload_port {
 	_Atomic uint32_t agents; /* bit n: agent n is registered */
 	atomic_bool dead;	 /* the server went away, or makes no sense */
 	pthread_mutex_t read_lock, write_lock;
+	/* The beginning of a longer message, which found no room: its rest is in the socket. */
+	bool has_first;
+	struct {
+		struct prefix prefix;
+		uint8_t data[MAD_BYTES];
+	} first;
 };
 
 /*

@@ -76,6 +76,12 @@ static void receive_one(struct umad_device *device, const struct ib_user_mad *um
 	umad_deliver(device, umad, length, status);
 }
 
+/* Whether there is no end to what can be read: admission takes less of each source then. */
+static void tell_pressed(struct umad_device *device, bool pressed)
+{
+	atomic_store_explicit(&device->vendor.pressed, pressed, memory_order_relaxed);
+}
+
 /* Reads what there is, or a batch of it. False if the device fails. */
 static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
@@ -95,8 +101,10 @@ static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t 
 			*umad = g_realloc(*umad, umad_size() + *room);
 			continue;
 		}
+		tell_pressed(device, false);
 		return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 	}
+	tell_pressed(device, true);
 	return true;
 }
 

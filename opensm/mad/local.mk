@@ -11,4 +11,5 @@ libmad_a_SOURCES = \
 	opensm/mad/target.c \
 	opensm/mad/tid.c opensm/mad/tid.h \
 	opensm/mad/transaction.c \
+	opensm/mad/trim.c \
 	opensm/mad/window.h

@@ -100,6 +100,7 @@ static void refused(void *arg, const struct vendor_mad *request)
 	struct iba_mad_header header;
 
 	counter_inc(&mad->context->counters, mad_refused);
+	trim_want(mad);
 	if (request->data[1] != IBA_CLASS_SUBN_ADM || request->length < IBA_MAD_BYTES ||
 	    method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
 	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
@@ -296,6 +297,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
 	ask_init(mad);
+	trim_init(mad);
 	window_init(&mad->window, window_max(mad, options));
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
 	options_unref(options);
@@ -325,6 +327,7 @@ void mad_stop(struct mad *mad)
 
 void mad_free(struct mad *mad)
 {
+	timer_stop(&mad->trim.timer);
 	ask_clear(mad);
 	transaction_clear(mad);
 	target_clear(mad);

@@ -62,6 +62,12 @@ struct form_state {
 	uint64_t probe_after, pause;
 };
 
+struct trim {
+	struct timer timer;
+	struct message message;
+	atomic_bool wanted;
+};
+
 struct mad {
 	struct context *context;
 	struct vendor *vendor;
@@ -72,6 +78,7 @@ struct mad {
 	struct asks *asks;
 	bool bound[256]; /* by class */
 	struct bucket busy_answers; /* of the thread that receives */
+	struct trim trim;
 	struct transaction *transactions;
 	unsigned int n_transactions; /* as many as the device can have in flight */
 	struct tid_slot *free_slots; /* of transactions */
@@ -140,5 +147,10 @@ void transaction_cancel(struct mad *mad);
 /* ---- ask.c ---- */
 void ask_init(struct mad *mad);
 void ask_clear(struct mad *mad);
+
+/* ---- trim.c ---- */
+void trim_init(struct mad *mad);
+/* Much was taken in that is free again soon. Any thread. */
+void trim_want(struct mad *mad);
 
 #endif

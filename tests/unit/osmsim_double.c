@@ -13,6 +13,7 @@
 #include "libvendor/osmsim/protocol.h"
 #include "osmsim_double.h"
 
+#define MAD_BYTES 256
 #define MAD_HEADER_BYTES 24
 #define METHOD_AT 3
 #define RESPONSE 0x80
@@ -164,7 +165,7 @@ static void answer_long(int fd, struct mad_frame *frame)
 {
 	uint8_t *data = malloc(DOUBLE_LONG);
 
-	frame->header.length = sizeof(frame->umad) + DOUBLE_LONG;
+	frame->header.length = frame->umad.length = sizeof(frame->umad) + DOUBLE_LONG;
 	for (size_t i = 0; i < DOUBLE_LONG; i++)
 		data[i] = i < MAD_HEADER_BYTES ? frame->data[i] : i;
 	write_all(fd, frame, sizeof(frame->header) + sizeof(frame->umad));
@@ -176,7 +177,8 @@ static void time_out(int fd, struct mad_frame *frame)
 {
 	pause_us(1000 * frame->umad.timeout_ms * (frame->umad.retries + 1));
 	frame->umad.status = ETIMEDOUT;
-	frame->header.length = sizeof(frame->umad) + MAD_HEADER_BYTES;
+	frame->header.length = sizeof(frame->umad) + MAD_BYTES;
+	frame->umad.length = sizeof(frame->umad) + MAD_HEADER_BYTES;
 	write_all(fd, frame, sizeof(frame->header) + frame->header.length);
 }
 
@@ -190,6 +192,7 @@ static void handle_mad(int fd, struct mad_frame *frame)
 		return;
 	}
 	frame->umad.status = 0;
+	frame->umad.length = frame->header.length;
 	frame->data[METHOD_AT] |= RESPONSE;
 	if (lid == DOUBLE_ECHO_LID) {
 		write_all(fd, frame, length);

@@ -149,6 +149,58 @@ START_TEST(test_total)
 }
 END_TEST
 
+static void over(struct timer *timer)
+{
+	(void)timer;
+}
+
+static void wait_ms(uint64_t ms)
+{
+	struct timer timer;
+
+	timer_init(&timer, actor, over);
+	timer_start(&timer, ms * NS_PER_MS);
+	runtime_run(rt, NULL, NULL, runtime_now(rt) + ms * NS_PER_MS);
+	timer_stop(&timer);
+}
+
+/* What is served of a source that sends n requests, one after the other, in a tenth of a second. */
+static unsigned int served_of(unsigned int n)
+{
+	unsigned int before = order->len;
+
+	wait_ms(100);
+	for (unsigned int i = 0; i < n; i++) {
+		arrive(7, 1);
+		run();
+	}
+	arrive(8, 1);
+	run();
+	ck_assert_uint_eq(g_array_index(order, uint16_t, order->len - 1), 8);
+	return order->len - before - 1;
+}
+
+/* A source that keeps the receiver busy is served less and less, until it keeps up; others not. */
+START_TEST(test_receiver_does_not_keep_up)
+{
+	unsigned int before = 20001, now;
+
+	ck_assert_uint_eq(served_of(20000), 20000);
+	atomic_store(&vendor.pressed, true);
+	for (unsigned int i = 0; i < 12; i++, before = now) {
+		now = served_of(20000);
+		ck_assert_uint_gt(now, 10);
+		ck_assert(now <= before / 2 || now == before);
+	}
+	ck_assert_uint_lt(now, 100);
+	ck_assert_uint_eq(refused, 20000 * 12 - (order->len - 20000 - 1 - 12));
+	atomic_store(&vendor.pressed, false);
+	for (unsigned int i = 0; i < 12; i++)
+		served_of(1);
+	ck_assert_uint_eq(served_of(20000), 20000);
+}
+END_TEST
+
 /* Responses, requests that came back and other classes are no requests of strangers. */
 START_TEST(test_what_is_no_request)
 {
@@ -270,6 +322,7 @@ int main(void)
 	tcase_add_test(tcase, test_share_and_turns);
 	tcase_add_test(tcase, test_share_while_served);
 	tcase_add_test(tcase, test_total);
+	tcase_add_test(tcase, test_receiver_does_not_keep_up);
 	tcase_add_test(tcase, test_what_is_no_request);
 	tcase_add_test(tcase, test_handed_on);
 	tcase_add_loop_test(tcase, test_end, 0, 2);

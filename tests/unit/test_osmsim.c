@@ -31,14 +31,14 @@ static const struct {
 	uint64_t guid;
 	uint8_t type, num_ports;
 } hellos[] = {
-	{"", 1, 0, 0x100, IBA_NODE_CA, 1}, /* the first host */
-	{"b", 1, 0, 0x200, IBA_NODE_CA, 1},
-	{"sw", 1, 0, 0x1000, IBA_NODE_SWITCH, 4},
-	{"0x300", 1, 0, 0x300, IBA_NODE_CA, 1},
-	{"0x201", 1, 0, 0x200, IBA_NODE_CA, 1},
-	{"d", 1, -ENOENT, 0, 0, 0},
-	{"0x999", 1, -ENOENT, 0, 0, 0},
-	{"a", 2, -EPROTO, 0, 0, 0},
+	{"", OSMSIM_VERSION, 0, 0x100, IBA_NODE_CA, 1}, /* the first host */
+	{"b", OSMSIM_VERSION, 0, 0x200, IBA_NODE_CA, 1},
+	{"sw", OSMSIM_VERSION, 0, 0x1000, IBA_NODE_SWITCH, 4},
+	{"0x300", OSMSIM_VERSION, 0, 0x300, IBA_NODE_CA, 1},
+	{"0x201", OSMSIM_VERSION, 0, 0x200, IBA_NODE_CA, 1},
+	{"d", OSMSIM_VERSION, -ENOENT, 0, 0, 0},
+	{"0x999", OSMSIM_VERSION, -ENOENT, 0, 0, 0},
+	{"a", OSMSIM_VERSION - 1, -EPROTO, 0, 0, 0},
 };
 
 START_TEST(test_hello)
