@@ -29,6 +29,8 @@
 #include "policy/partition_file.h"
 #include "route/engine.h"
 
+#define RETIRE_MS 3000 /* for a handover, before the daemon ends without */
+
 struct program {
 	struct options *options;
 	uint64_t port_guid; /* chosen by the user, or as in the options */
@@ -146,18 +148,6 @@ static void warn_unfinished(struct program *program)
 	}
 }
 
-/* Who wants an SM that is not active has a reason to fear one that is. */
-static bool check_inactive(const struct options *options, GError **error)
-{
-	if (!options->sm_inactive)
-		return true;
-	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "sm_inactive (-I): the state NOTACTIVE is not available yet, and "
-			    "without it this SM would become MASTER; leave the option out to "
-			    "start all the same");
-	return false;
-}
-
 /* A simulated fabric has nothing to protect. */
 static bool check_partitions(const struct options *options, GError **error)
 {
@@ -178,6 +168,16 @@ static bool choose_port(struct program *program, GError **error)
 
 /* ---- signals, all on the main loop ---- */
 
+static gboolean on_impatience(gpointer arg)
+{
+	struct program *program = arg;
+
+	log_error(program->log, "no answer from the actor sm: exiting without a handover");
+	g_main_loop_quit(program->loop);
+	return G_SOURCE_REMOVE;
+}
+
+/* A master hands over to a standby first; on_retired() ends the loop. */
 static gboolean on_quit(gpointer arg)
 {
 	struct program *program = arg;
@@ -186,7 +186,8 @@ static gboolean on_quit(gpointer arg)
 	/* A second one does not wait for the end of the first. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	g_main_loop_quit(program->loop);
+	daemon_retire(program->daemon);
+	g_timeout_add(RETIRE_MS, on_impatience, program);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -237,6 +238,13 @@ static void on_finished(void *arg, int exit_code)
 	struct program *program = arg;
 
 	program->exit_code = exit_code;
+	g_main_loop_quit(program->loop);
+}
+
+static void on_retired(void *arg)
+{
+	struct program *program = arg;
+
 	g_main_loop_quit(program->loop);
 }
 
@@ -316,6 +324,7 @@ static bool program_build(struct program *program, GError **error)
 		return false;
 	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
+	daemon_on_retired(program->daemon, on_retired, program);
 	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
 	if (!open_console(program, error))
@@ -360,7 +369,6 @@ static int serve(struct program *program)
 	g_autoptr(GString) missing = g_string_new(NULL);
 
 	if (!check_engines(program->options, missing, &error) ||
-	    !check_inactive(program->options, &error) ||
 	    !check_partitions(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)

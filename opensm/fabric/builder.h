@@ -75,6 +75,7 @@ struct builder_node {
 	uint64_t doubt_from; /* PortStateChange was set: ports taken up by that sweep or a later one
 				may have bounced; UINT64_MAX: none */
 	bool has_description, has_switch_info;
+	bool read_uncleared; /* with PortStateChange set, which tells of no change since */
 	bool dirty;	 /* its ports are to be read again; it is in builder->dirty */
 	bool gone;	 /* to be removed between two steps */
 	uint32_t epoch;	 /* of trust, from 1 */

@@ -188,11 +188,24 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 		timer_start(&sa->publish, PUBLISH_DELAY);
 }
 
+/* The SA is where the master is: clients learn that from their ports, not from us (15.4.1). */
+static bool is_resting(const struct sa *sa)
+{
+	unsigned int state = atomic_load(&sa->context->sm_state);
+
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE;
+}
+
 static void receive(void *arg, struct vendor_mad *mad)
 {
 	struct sa *sa = arg;
 
 	counter_inc(&sa->context->counters, sa_received);
+	if (is_resting(sa)) {
+		counter_inc(&sa->context->counters, sa_resting);
+		vendor_mad_free(mad);
+		return;
+	}
 	serve(sa, mad, 0);
 }
 

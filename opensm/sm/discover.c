@@ -289,12 +289,14 @@ static void on_switch_info(struct sm_request *request)
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	switch_info_store(request->sm, node, &info);
-	if (info.port_state_change) {
+	if (info.port_state_change)
 		node->doubt_from = MIN(node->doubt_from, node->calm);
+	/* Before there is a master it stays, so that it tells whoever becomes that. */
+	node->read_uncleared = info.port_state_change && !mastership_is_master(request->sm);
+	if (info.port_state_change && !node->read_uncleared)
 		clear_change(request->sm, node);
-	} else {
+	else
 		read_ports(request->sm, node);
-	}
 }
 
 static void read_switch(struct sm *sm, struct builder_node *node)

@@ -128,7 +128,7 @@ static void start_retry(struct sm *sm, uint64_t when)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	if (sm->other_sm.is_master || !sm->schedule.discovered)
+	if (mastership_rests(sm) || !sm->schedule.discovered)
 		timer_stop(&sm->retry);
 	else if (when != UINT64_MAX)
 		timer_start(&sm->retry, when - MIN(when, now));

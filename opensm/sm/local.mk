@@ -4,6 +4,7 @@ libsm_a_SOURCES = \
 	opensm/sm/audit.c \
 	opensm/sm/description.c \
 	opensm/sm/discover.c \
+	opensm/sm/election.c opensm/sm/election.h \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/health.c \
@@ -15,8 +16,8 @@ libsm_a_SOURCES = \
 	opensm/sm/lid.c \
 	opensm/sm/lid_plan.c opensm/sm/lid_plan.h \
 	opensm/sm/light.c \
+	opensm/sm/mastership.c \
 	opensm/sm/multicast.c \
-	opensm/sm/other_sm.c \
 	opensm/sm/own_port.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \

@@ -35,6 +35,7 @@ static void on_options_changed(void *arg, uint64_t value)
 {
 	(void)value;
 	sweep_take_options(arg);
+	mastership_options_changed(arg);
 }
 
 static void on_descriptions_wanted(void *arg, uint64_t value)
@@ -48,6 +49,18 @@ static void on_audit_wanted(void *arg, uint64_t nodes)
 	audit_want(arg, (uint32_t)nodes);
 }
 
+static void on_started(void *arg, uint64_t value)
+{
+	(void)value;
+	mastership_start(arg);
+}
+
+static void on_retire(void *arg, uint64_t value)
+{
+	(void)value;
+	mastership_retire(arg);
+}
+
 static void run_in_actor(struct sm *sm)
 {
 	struct event_bus *bus = &sm->context->bus;
@@ -59,6 +72,8 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
+	event_subscribe(bus, EVENT_SM_STARTED, sm->actor, on_started, sm);
+	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
 
@@ -83,6 +98,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->suspects = g_ptr_array_new();
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
+	sm->mastership = mastership_new(sm);
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
 	health_init(sm);
@@ -99,24 +115,16 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 	sm->show_arg = arg;
 }
 
-static void announce(struct sm *sm)
-{
-	atomic_store(&sm->context->sm_state, IBA_SM_DISCOVERING);
-	log_sys(sm->log, "Entering DISCOVERING state");
-	event_emit(&sm->context->bus, EVENT_SM_STATE, IBA_SM_DISCOVERING);
-	event_emit(&sm->context->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
-}
-
 void sm_start(struct sm *sm)
 {
 	actor_start(sm->actor);
-	announce(sm);
+	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
 }
 
 void sm_attach(struct sm *sm, GMainContext *loop)
 {
 	actor_attach(sm->actor, loop);
-	announce(sm);
+	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
 }
 
 void sm_stop(struct sm *sm)
@@ -132,6 +140,7 @@ void sm_free(struct sm *sm)
 	g_ptr_array_unref(sm->suspects);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
+	mastership_free(sm->mastership);
 	health_free(sm);
 	routes_free(sm->routes);
 	program_free(sm->program);

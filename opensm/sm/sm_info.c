@@ -12,14 +12,17 @@ static struct iba_sm_info sm_info(const struct sm *sm, const struct options *opt
 {
 	struct counters *counters = &sm->context->counters;
 	/* It goes up with whatever the SM does: SMPs sent, and questions answered. */
+	unsigned int state = atomic_load(&sm->context->sm_state);
 	uint64_t acts = counter_get(counters, smp_sent) + counter_get(counters, sm_infos_answered);
 
 	return (struct iba_sm_info){
 		.guid = vendor_port_guid(sm->vendor),
 		.sm_key = options->sm_key,
 		.act_count = (uint32_t)acts,
-		.priority = options->sm_priority,
-		.sm_state = atomic_load(&sm->context->sm_state),
+		.priority = state == IBA_SM_MASTER
+				    ? MAX(options->sm_priority, options->master_sm_priority)
+				    : options->sm_priority,
+		.sm_state = state,
 	};
 }
 
@@ -34,7 +37,8 @@ static bool may_see_key(const struct options *options, const struct iba_smp *smp
 	return !options->m_key || smp->m_key == options->m_key;
 }
 
-static void answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+void sm_info_answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp,
+		    uint16_t status)
 {
 	struct options *options = slot_take(&sm->context->options);
 	struct iba_sm_info info = sm_info(sm, options);
@@ -43,27 +47,18 @@ static void answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *
 		info.sm_key = 0;
 	options_unref(options);
 	counter_inc(&sm->context->counters, sm_infos_answered);
-	/* Nobody takes mastership from us yet: a Set is refused, never half obeyed. */
-	smp->header.status = smp->header.method == IBA_METHOD_GET ? 0 : IBA_STATUS_INVALID_FIELD;
+	smp->header.status = status;
 	smp->header.method = IBA_METHOD_GET_RESP;
 	memset(smp->data, 0, sizeof(smp->data));
 	wire_encode(&iba_sm_info_type, &info, smp->data);
 	mad_reply_smp(sm->mad, mad, smp);
 }
 
-static bool is_question(const struct vendor_mad *mad)
-{
-	struct iba_mad_header header;
-
-	wire_decode(&iba_mad_header_type, mad->data, &header);
-	return header.attribute_id == IBA_ATTR_SM_INFO &&
-	       (header.method == IBA_METHOD_GET || header.method == IBA_METHOD_SET);
-}
-
 static void receive(void *arg, struct vendor_mad *mad)
 {
 	struct sm *sm = arg;
-	struct vendor_client others = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
+	struct vendor_client there = {.actor = sm->actor, .arg = sm, .receive = trap_receive};
+	struct iba_mad_header header;
 	struct iba_smp smp;
 
 	if (mad->length < IBA_MAD_BYTES) {
@@ -71,13 +66,16 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!is_question(mad)) {
-		vendor_mad_post(mad, &others);
+	wire_decode(&iba_mad_header_type, mad->data, &header);
+	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_GET) {
+		wire_decode(&iba_smp_type, mad->data, &smp);
+		sm_info_answer(sm, mad, &smp, 0);
+		vendor_mad_free(mad);
 		return;
 	}
-	wire_decode(&iba_smp_type, mad->data, &smp);
-	answer(sm, mad, &smp);
-	vendor_mad_free(mad);
+	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_SET)
+		there.receive = mastership_receive;
+	vendor_mad_post(mad, &there);
 }
 
 void sm_info_serve(struct sm *sm)

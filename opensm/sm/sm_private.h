@@ -21,6 +21,7 @@ enum step_result {
 	STEP_LATER, /* the same step again whenever an SMP came back, or something was marked */
 	STEP_HEAVY, /* what is known of the subnet is not to be built on: a heavy sweep instead */
 	STEP_ABORT, /* end the sweep with an error */
+	STEP_END,   /* end the sweep: it is for another SM to go on */
 };
 
 /* The sweep that runs. */
@@ -62,14 +63,6 @@ struct schedule {
 	uint16_t settled_lid;	     /* and the LID of the SM then */
 };
 
-/* The SM that the own port was configured by, if that is not this one: other_sm.c. */
-struct other_sm {
-	uint16_t lid; /* 0: there is none */
-	uint64_t guid;
-	uint8_t priority;
-	bool is_master;
-};
-
 /* How LIDs were assigned last: lid.c. */
 struct lid_state {
 	uint64_t arrivals; /* of the builder then */
@@ -84,6 +77,7 @@ struct routes;	     /* routing.c */
 struct program;	     /* program.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
+struct mastership;   /* mastership.c */
 
 struct sm {
 	struct context *context;
@@ -110,12 +104,12 @@ struct sm {
 
 	struct sweep sweep;
 	struct schedule schedule;
-	struct other_sm other_sm;
 	struct lid_state lids;
 	struct routes *routes;
 	struct program *program;
 	struct table_reader *table_reader;
 	struct audit *audit;
+	struct mastership *mastership;
 	bool names_wanted; /* again, since a sweep looked which are missing */
 
 	/* health.c, silence.c */
@@ -258,6 +252,7 @@ unsigned int health_errors(const struct sm *sm); /* sick nodes, without those le
 void sweep_init(struct sm *sm);
 void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
+void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void sweep_advance(struct sm *sm); /* an SMP or a job of it came back */
@@ -331,8 +326,25 @@ void own_port_moved(struct sm *sm); /* it leads to another device than before */
 void lease_init(struct sm *sm);
 /* sm_info.c: SMInfo of this SM, SM_Key included; of this actor only. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
-/* From now on SMInfo is answered, and what else arrives unasked goes to trap_receive. */
+/*
+ * From now on SMInfo is answered; a Set of it goes to mastership_receive, and what else arrives
+ * unasked to trap_receive.
+ */
 void sm_info_serve(struct sm *sm);
+/* To the Get or Set that smp was decoded from; any thread. */
+void sm_info_answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp,
+		    uint16_t status);
+/* ---- mastership.c: other SMs ---- */
+struct mastership *mastership_new(struct sm *sm);
+void mastership_free(struct mastership *mastership);
+void mastership_start(struct sm *sm); /* any thread, once */
+bool mastership_is_master(const struct sm *sm);
+/* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */
+bool mastership_rests(const struct sm *sm);
+void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
+void mastership_options_changed(struct sm *sm);
+void mastership_port_configured(struct sm *sm); /* the SM's own one, by another SM */
+void mastership_retire(struct sm *sm);		/* hands over if it can; EVENT_RETIRED follows */
 /* trap.c: of at least IBA_MAD_BYTES. */
 void trap_receive(void *arg, struct vendor_mad *mad);
 

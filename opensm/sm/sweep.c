@@ -85,9 +85,7 @@ static void start_interval(struct sm *sm)
 	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
 	uint64_t retry = RETRY_FIRST_NS << MIN(sm->schedule.failures, 10u);
 
-	if (sm->other_sm.is_master)
-		delay = RETRY_MAX_NS;
-	else if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
+	if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, RETRY_MAX_NS);
 	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
 		delay = delay ? MIN(delay, FOLLOW_NS) : FOLLOW_NS;
@@ -259,13 +257,13 @@ static void end_sweep(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
 	enum sweep_kind kind = sm->sweep.kind;
-	bool light = kind == SWEEP_KIND_LIGHT;
+	bool light = kind == SWEEP_KIND_LIGHT, rests = mastership_rests(sm);
 
 	count_sweep(&sm->context->counters, kind);
-	if (sm->other_sm.is_master || (!light && !schedule->discovered))
+	if (!rests && !light && !schedule->discovered)
 		schedule->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
 	health_sweep_ended(sm);
-	if (!light && !sm->other_sm.is_master)
+	if (!rests && !light)
 		end_full(sm);
 	announce_done(sm);
 	audit_sweep_ended(sm);
@@ -275,6 +273,8 @@ static void end_sweep(struct sm *sm)
 	show(sm, "IDLE", 0, true);
 	if (sm->options->once && !light)
 		event_emit(&sm->context->bus, EVENT_FINISHED, schedule->up ? 0 : 1);
+	if (rests)
+		return;
 	start_interval(sm);
 	own_port_watch(sm);
 	if (schedule->reasons & ~SWEEP_ERRORS)
@@ -300,8 +300,8 @@ static void cancel(struct sm *sm)
 	struct schedule *schedule = &sm->schedule;
 	unsigned int reasons = sm->sweep.reasons;
 
-	log_verbose(sm->log, "%s sweep cancelled in step %s: the subnet changed",
-		    plan_kind_name(sm->sweep.kind), steps[sm->sweep.step].name);
+	log_verbose(sm->log, "%s sweep cancelled in step %s", plan_kind_name(sm->sweep.kind),
+		    steps[sm->sweep.step].name);
 	counter_inc(&sm->context->counters, sweeps_cancelled);
 	if (schedule->discovered)
 		reasons &= ~(unsigned int)(SWEEP_HEAVY | SWEEP_STARTUP);
@@ -374,8 +374,8 @@ static void run_steps(struct sm *sm)
 			start_over(sm);
 			return;
 		}
-		if (sweep->result == STEP_ABORT) {
-			sweep->errors++;
+		if (sweep->result == STEP_ABORT || sweep->result == STEP_END) {
+			sweep->errors += sweep->result == STEP_ABORT;
 			break;
 		}
 		if (!goes_on(sweep) || gives_way(sm, since))
@@ -431,7 +431,7 @@ static void begin_sweep(struct sm *sm)
 	uint64_t now = actor_now(sm->actor);
 	enum sweep_kind kind;
 
-	if (schedule->inhibited)
+	if (schedule->inhibited || mastership_rests(sm))
 		return;
 	take_options(sm);
 	kind = plan(sm);
@@ -486,6 +486,8 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 	struct timer *settle = &sm->schedule.settle;
 	uint64_t delay;
 
+	if (mastership_rests(sm))
+		return; /* a heavy one ends the rest */
 	sm->schedule.reasons |= reasons;
 	if (sweep_runs(sm) && !(reasons & changes))
 		return;
@@ -494,6 +496,24 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 		delay = sweep_is_discovering(sm) ? 0 : cancel_delay(sm);
 	if (!timer_running(settle) || settle->when > actor_now(sm->actor) + delay)
 		timer_start(settle, delay);
+}
+
+void sweep_rest(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+
+	if (sweep_runs(sm) && !sm->sweep.at_step) {
+		cancel(sm);
+		announce_done(sm);
+	}
+	timer_stop(&schedule->interval);
+	timer_stop(&schedule->settle);
+	timer_stop(&sm->retry);
+	timer_stop(&sm->watch);
+	timer_stop(&sm->lease);
+	schedule->reasons = 0;
+	schedule->discovered = schedule->up = false;
+	schedule->failures = 0;
 }
 
 void sweep_allow(struct sm *sm, bool allowed)

@@ -9,7 +9,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
-	tests/scenario/test_faults \
+	tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_options tests/scenario/test_routing tests/scenario/test_tables \
 	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
@@ -23,6 +23,10 @@ tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_audit_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_election_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_election_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)

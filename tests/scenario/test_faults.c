@@ -407,8 +407,10 @@ static struct daemon *second_daemon(struct scenario *s, const char *host)
 		.log = s->log,
 		.vendor = sim_open(s->sim, sim_port_guid(s->sim, (unsigned int)node, 1), NULL),
 	};
-	struct daemon *daemon = daemon_new(&config, NULL);
+	struct daemon *daemon;
 
+	options->sminfo_polling_timeout = 2000;
+	daemon = daemon_new(&config, NULL);
 	options_unref(options);
 	daemon_start(daemon);
 	return daemon;

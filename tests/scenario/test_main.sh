@@ -86,8 +86,13 @@ run --sim fattree:4 --once -R nue -f "$dir/log"
 check "an engine to come, with fallback" says 0 "nue"
 run --sim fattree:4 --once --perfmgr -f "$dir/log"
 check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
-run --sim fattree:4 --once -I -f "$dir/log"
-check "-I, which is not there yet, does not make a MASTER" says 1 "sm_inactive"
+"$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
+pid=$!
+check "-I does not make a MASTER" logged "Entering NOT-ACTIVE state"
+kill $pid
+wait $pid
+code=$?
+check "and ends well" says 0 "^Entering NOT-ACTIVE state$"
 run -g 0 -B
 check "-g 0 in the background" says 1 "guid"
 run --sim fattree:4 --once -f stdout

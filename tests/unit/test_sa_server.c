@@ -134,8 +134,8 @@ START_TEST(test_groups_are_published)
 }
 END_TEST
 
-/* Without a master there is nothing to tell, but an answer. */
-START_TEST(test_standby_is_busy)
+/* Clients are told by their ports where the SA is, not by who is only standby. */
+START_TEST(test_standby_is_silent)
 {
 	struct net net;
 
@@ -143,8 +143,9 @@ START_TEST(test_standby_is_busy)
 	atomic_store(&net.context.sm_state, IBA_SM_STANDBY);
 	event_emit(&net.context.bus, EVENT_SM_STATE, IBA_SM_STANDBY);
 	net_ask(&net, IBA_METHOD_GET, IBA_ATTR_CLASS_PORT_INFO, 0, NULL, NULL);
-	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_BUSY);
-	ck_assert_uint_eq(counter_get(&net.context.counters, sa_busy), 1);
+	ck_assert(runtime_run(net.rt, answered, &net, runtime_now(net.rt) + 2 * SECOND));
+	ck_assert_int_eq(net.answer->status, VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_resting), 1);
 	net_stop(&net);
 }
 END_TEST
@@ -278,7 +279,7 @@ int main(void)
 	tcase_add_test(tcase, test_path_over_the_wire);
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
-	tcase_add_test(tcase, test_standby_is_busy);
+	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);
 	tcase_add_test(tcase, test_waiting_ends);

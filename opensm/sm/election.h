@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Which SM is master (IBA 14.4.1): by what each tells of itself and sends. Pure. */
+#ifndef SM_ELECTION_H
+#define SM_ELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What an SM tells of itself in SMInfo. */
+struct election_sm {
+	uint64_t guid;
+	uint8_t priority;
+	uint8_t state; /* IBA_SM_NOT_ACTIVE .. IBA_SM_MASTER */
+};
+
+/* By priority; of equal ones the lower GUID is the higher rank. */
+bool election_outranks(const struct election_sm *a, const struct election_sm *b);
+
+enum election_verdict {
+	ELECTION_MASTER,    /* be master, or stay it */
+	ELECTION_FOLLOW,    /* be the standby of *whom, who is master or about to be */
+	ELECTION_HAND_OVER, /* *whom has the higher rank: the master hands over to it */
+	ELECTION_AWAIT,	    /* *whom is a master too, of lower rank: it is to hand over */
+};
+
+/* What an SM in DISCOVERING or MASTER does when it has found the n others of its subnet. */
+enum election_verdict election_decide(const struct election_sm *own,
+				      const struct election_sm *others, unsigned int n,
+				      const struct election_sm **whom);
+
+/* What a Set(SMInfo) that another SM sends leads to. */
+struct election_answer {
+	bool refused;	  /* an answer with a status: it is not for this state, or this sender */
+	uint8_t state;	  /* from now on */
+	bool acknowledge; /* the sender is to be sent an ACKNOWLEDGE */
+	bool sweep;	  /* the subnet is to be discovered, whatever is known */
+};
+
+/*
+ * control is the AttributeModifier (IBA_SM_INFO_HANDOVER ..), awaited whether own hands over to
+ * the sender just now.
+ */
+struct election_answer election_control(const struct election_sm *own, unsigned int control,
+					const struct election_sm *sender, bool awaited);
+
+#endif

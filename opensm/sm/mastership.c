@@ -1,0 +1,779 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Other subnet managers, and what this one is among them. What follows from what is known of them
+ * is in election.c; here it is found out and done.
+ *
+ *	finds out	step_elect(): Get(SMInfo) of every port with IsSM, after discovery (heavy),
+ *			of those that changed (partial), of those known (light sweep)
+ *	as STANDBY	polls the SM that it follows; no sweeps, nothing else is sent
+ *	as MASTER	hands over to a higher rank and waits for its ACKNOWLEDGE; waits for the
+ *			HANDOVER of a master of lower rank. No sweeps meanwhile. An SM that does not
+ *			do its part is left alone after polling_retry_number times.
+ *	is told		controls(): Set(SMInfo) of others
+ *
+ * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
+ * as the master lives.
+ */
+#include <string.h>
+
+#include "mad/smp.h"
+#include "sm/election.h"
+#include "sm/sm_private.h"
+
+#define ASK_TRIES 6  /* a lost SMP must not make a second master */
+#define POLL_TRIES 3 /* within a second */
+#define CONTROL_TRIES 3
+#define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
+#define PRIORITY_CHANGED 0x0008	    /* ChangeFlags of trap 144: SMPriority */
+
+/* An SM, and where it was met. */
+struct other_sm {
+	struct election_sm sm;
+	uint16_t lid;	    /* 0: not known */
+	uint64_t node_guid; /* 0: it was asked by LID only */
+	uint8_t port_num;
+	uint64_t asked; /* serial of the sweep that asked it last */
+};
+
+enum dealing {
+	ALONE,
+	HANDING_OVER, /* to partner: its ACKNOWLEDGE is waited for */
+	AWAITING,     /* a HANDOVER of partner */
+	RETIRING,     /* the daemon ends when partner, if there is one, took over */
+};
+
+struct mastership {
+	struct sm *sm;
+	GArray *others;		 /* of struct other_sm */
+	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
+	enum dealing dealing;
+	unsigned int polls;
+	unsigned int misses;  /* polls in a row without a master that answers */
+	unsigned int in_vain; /* dealings in a row with that partner */
+	unsigned int asked;   /* who are asked whether they are standby, to retire */
+	uint64_t stubborn;    /* GUID of the one that did not do its part */
+	uint64_t other_key;   /* GUID of the one last told of for its SM_Key */
+	uint32_t trap_tid;
+	struct timer timer; /* the next poll, or the end of patience */
+};
+
+/* ---- what this one is ---- */
+
+static unsigned int state_of(const struct sm *sm)
+{
+	return atomic_load(&sm->context->sm_state);
+}
+
+bool mastership_rests(const struct sm *sm)
+{
+	unsigned int state = state_of(sm);
+
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE ||
+	       sm->mastership->dealing != ALONE;
+}
+
+bool mastership_is_master(const struct sm *sm)
+{
+	return state_of(sm) == IBA_SM_MASTER;
+}
+
+static void set_state(struct sm *sm, unsigned int state)
+{
+	unsigned int before = atomic_exchange(&sm->context->sm_state, state);
+
+	if (before == state)
+		return;
+	if (before == IBA_SM_STANDBY)
+		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
+	log_sys(sm->log, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
+}
+
+/*
+ * What a master knows is not what is, once another one may write. All that is forgotten when this
+ * SM stops being master is forgotten here; the SA forgets when it hears of the new state.
+ */
+static void forget_mastery(struct sm *sm)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	sweep_rest(sm);
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		trust_lose(node);
+	builder_touch_all(sm->builder);
+	guid2lid_doubt(sm->guid2lid);
+}
+
+static struct election_sm own_sm(const struct sm *sm)
+{
+	struct iba_sm_info info = sm_info_own(sm);
+
+	return (struct election_sm){info.guid, info.priority, info.sm_state};
+}
+
+static const char *name_of(const struct other_sm *other, char *buffer, size_t size)
+{
+	g_snprintf(buffer, size, "SM 0x%016" G_GINT64_MODIFIER "x (LID 0x%04x, priority %u, %s)",
+		   other->sm.guid, other->lid, other->sm.priority,
+		   iba_name(IBA_SET_SM_STATE, other->sm.state));
+	return buffer;
+}
+
+static uint64_t poll_ns(const struct sm *sm)
+{
+	return sm->options->sminfo_polling_timeout * NS_PER_MS;
+}
+
+/* ---- sending ---- */
+
+/* The port of an SM that is known by its LID only, if it was met in discovery. */
+static void locate(const struct sm *sm, struct other_sm *other)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	if (other->node_guid)
+		return;
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].guid == other->sm.guid) {
+				other->node_guid = node->guid;
+				other->port_num = num;
+				return;
+			}
+}
+
+/* By the path to its port, or by its LID; NULL: neither is known. */
+static struct sm_request *request_to(struct sm *sm, const struct other_sm *other, uint8_t method,
+				     uint32_t modifier, bool by_lid)
+{
+	struct builder_node *node = builder_find(sm->builder, other->node_guid);
+	struct sm_request *request;
+
+	if (node && !(by_lid && other->lid))
+		return sm_request_port(sm, &node->ports[other->port_num], method, IBA_ATTR_SM_INFO,
+				       modifier);
+	if (!other->lid)
+		return NULL;
+	request = sm_request_new(sm, sm->local, method, IBA_ATTR_SM_INFO, modifier);
+	request->mad.route.lid = other->lid;
+	request->mad.lid_only = true;
+	return request;
+}
+
+static void send_control(struct sm *sm, const struct other_sm *to, unsigned int control)
+{
+	struct iba_sm_info info = sm_info_own(sm);
+	struct sm_request *request = request_to(sm, to, IBA_METHOD_SET, control, false);
+
+	if (!request)
+		return;
+	wire_encode(&iba_sm_info_type, &info, request->mad.data);
+	request->aside = true;
+	request->mad.tries = CONTROL_TRIES;
+	sm_request_send(request);
+}
+
+/* Trap 144 with SMPriority: the master is to look at this one, which has the higher rank. */
+static void tell_master(struct sm *sm, const struct other_sm *master)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+	struct vendor_address to = {.lid = master->lid, .sl = sm->options->sm_sl};
+	struct iba_trap_local_change change = {
+		.lid = own ? own->info.lid : 0,
+		.other_local_changes = 1,
+		.capability_mask = own ? own->info.capability_mask : 0,
+		.change_flags = PRIORITY_CHANGED,
+	};
+	struct iba_notice notice = {
+		.is_generic = 1,
+		.type = IBA_NOTICE_INFO,
+		.producer_type = own ? own->node->info.node_type : IBA_NODE_CA,
+		.trap_number = IBA_TRAP_LOCAL_CHANGES,
+		.issuer_lid = change.lid,
+	};
+	struct iba_smp smp = {
+		.header = {.base_version = IBA_BASE_VERSION,
+			   .mgmt_class = IBA_CLASS_SUBN_LID,
+			   .class_version = 1,
+			   .method = IBA_METHOD_TRAP,
+			   .transaction_id = ++sm->mastership->trap_tid,
+			   .attribute_id = IBA_ATTR_NOTICE},
+	};
+	uint8_t *wire;
+
+	if (!to.lid || !change.lid)
+		return;
+	wire = g_malloc0(IBA_MAD_BYTES);
+	wire_encode(&iba_trap_local_change_type, &change, notice.data_details);
+	wire_encode(&iba_notice_type, &notice, smp.data);
+	wire_encode(&iba_smp_type, &smp, wire);
+	mad_post(sm->mad, &to, wire, IBA_MAD_BYTES);
+}
+
+/* ---- STANDBY ---- */
+
+static void wait_for(struct sm *sm, uint64_t ns)
+{
+	timer_start(&sm->mastership->timer, ns);
+}
+
+static void follow(struct sm *sm, const struct other_sm *other)
+{
+	struct mastership *ms = sm->mastership;
+	char name[128];
+
+	log_info(sm->log, "standby of %s", name_of(other, name, sizeof(name)));
+	if (other != &ms->partner)
+		ms->partner = *other;
+	ms->dealing = ALONE;
+	ms->misses = ms->in_vain = 0;
+	ms->stubborn = 0;
+	forget_mastery(sm);
+	set_state(sm, IBA_SM_STANDBY);
+	wait_for(sm, poll_ns(sm));
+}
+
+/* The subnet is to be discovered by this SM, as state. */
+static void set_out(struct sm *sm, unsigned int state, unsigned int reasons)
+{
+	struct mastership *ms = sm->mastership;
+
+	timer_stop(&ms->timer);
+	ms->dealing = ALONE;
+	ms->misses = 0;
+	set_state(sm, state);
+	sweep_want(sm, reasons);
+}
+
+static void missed(struct sm *sm, const char *why)
+{
+	struct mastership *ms = sm->mastership;
+	char name[128];
+
+	if (++ms->misses <= sm->options->polling_retry_number)
+		return;
+	log_sys(sm->log, "%s %s: taking over", name_of(&ms->partner, name, sizeof(name)), why);
+	set_out(sm, IBA_SM_DISCOVERING, SWEEP_HEAVY);
+}
+
+static void on_poll_answer(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	struct election_sm own = own_sm(sm);
+	struct iba_sm_info info;
+
+	if (state_of(sm) != IBA_SM_STANDBY)
+		return;
+	if (!sm_request_ok(request)) {
+		missed(sm, "is silent");
+		return;
+	}
+	wire_decode(&iba_sm_info_type, request->mad.data, &info);
+	if (info.sm_state != IBA_SM_MASTER) {
+		missed(sm, "is no master any more");
+		return;
+	}
+	if (info.guid != ms->partner.sm.guid)
+		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
+	ms->partner.sm = (struct election_sm){info.guid, info.priority, info.sm_state};
+	locate(sm, &ms->partner);
+	ms->misses = 0;
+	if (election_outranks(&own, &ms->partner.sm))
+		tell_master(sm, &ms->partner);
+}
+
+/* MasterSMLID of the own port: where the master is by now. */
+static void on_own_port(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	struct iba_port_info info;
+	struct sm_request *poll;
+
+	if (state_of(sm) != IBA_SM_STANDBY)
+		return;
+	if (sm_request_ok(request)) {
+		wire_decode(&iba_port_info_type, request->mad.data, &info);
+		if (info.port_state >= IBA_PORT_ARMED && info.master_sm_lid != info.lid)
+			ms->partner.lid = info.master_sm_lid;
+		if (sm->builder->sm_port)
+			builder_set_info(sm->builder->sm_port, &info);
+		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
+	}
+	poll = request_to(sm, &ms->partner, IBA_METHOD_GET, 0, ms->polls % 2);
+	if (!poll) {
+		missed(sm, "is nowhere");
+		return;
+	}
+	poll->aside = true;
+	poll->mad.tries = POLL_TRIES;
+	poll->done = on_poll_answer;
+	sm_request_send(poll);
+}
+
+static void poll(struct sm *sm)
+{
+	struct builder_port *own = sm->builder->sm_port;
+	struct sm_request *request;
+
+	sm->mastership->polls++;
+	wait_for(sm, poll_ns(sm));
+	if (!own) {
+		missed(sm, "is nowhere");
+		return;
+	}
+	request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
+	request->aside = true;
+	request->done = on_own_port;
+	sm_request_send(request);
+}
+
+/* ---- MASTER among others ---- */
+
+static void finish_retiring(struct sm *sm)
+{
+	timer_stop(&sm->mastership->timer);
+	sm->mastership->dealing = ALONE;
+	forget_mastery(sm);
+	set_state(sm, IBA_SM_NOT_ACTIVE);
+	event_emit(&sm->context->bus, EVENT_RETIRED, 0);
+}
+
+/* The other did not do its part in time: look again what there is, and in the end do without it. */
+static void lose_patience(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	char name[128];
+
+	if (ms->dealing == RETIRING) {
+		finish_retiring(sm);
+		return;
+	}
+	ms->dealing = ALONE;
+	if (++ms->in_vain > sm->options->polling_retry_number) {
+		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
+			      name_of(&ms->partner, name, sizeof(name)));
+		ms->stubborn = ms->partner.sm.guid;
+		ms->in_vain = 0;
+	}
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *other)
+{
+	struct mastership *ms = sm->mastership;
+	char name[128];
+
+	if (ms->partner.sm.guid != other->sm.guid)
+		ms->in_vain = 0;
+	ms->partner = *other;
+	ms->dealing = dealing;
+	wait_for(sm, MIN(poll_ns(sm), PATIENCE_MAX));
+	name_of(other, name, sizeof(name));
+	if (dealing == AWAITING) {
+		log_info(sm->log, "%s is to hand over to this one", name);
+		return;
+	}
+	log_info(sm->log, "handing over to %s", name);
+	send_control(sm, other, IBA_SM_INFO_HANDOVER);
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct mastership *ms =
+		(struct mastership *)((char *)timer - offsetof(struct mastership, timer));
+	struct sm *sm = ms->sm;
+
+	if (ms->dealing != ALONE)
+		lose_patience(sm);
+	else if (state_of(sm) == IBA_SM_STANDBY)
+		poll(sm);
+}
+
+/* ---- who is there ---- */
+
+static struct other_sm *find(struct mastership *ms, uint64_t guid)
+{
+	for (guint i = 0; i < ms->others->len; i++) {
+		struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
+
+		if (other->sm.guid == guid)
+			return other;
+	}
+	return NULL;
+}
+
+/* An SM with another SM_Key is of another administrator: it is not listened to (14.4.1.1). */
+static bool is_ours(struct sm *sm, const struct iba_sm_info *info)
+{
+	if (info->sm_key == sm->options->sm_key)
+		return true;
+	if (sm->mastership->other_key != info->guid)
+		log_sys_error(sm->log,
+			      "SM 0x%016" G_GINT64_MODIFIER
+			      "x has another SM_Key, or hides it for want of the M_Key: ignored",
+			      info->guid);
+	sm->mastership->other_key = info->guid;
+	return false;
+}
+
+static void on_sm_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	const struct builder_port *port = request->port;
+	struct other_sm *other;
+	struct iba_sm_info info;
+
+	if (!sm_request_ok(request) || sm_request_is_late(request))
+		return;
+	wire_decode(&iba_sm_info_type, request->mad.data, &info);
+	if (info.guid == vendor_port_guid(sm->vendor) || !is_ours(sm, &info))
+		return;
+	other = find(ms, info.guid);
+	if (!other) {
+		g_array_set_size(ms->others, ms->others->len + 1);
+		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
+	}
+	other->sm = (struct election_sm){info.guid, info.priority, info.sm_state};
+	other->asked = sm->sweep.serial;
+	if (port) {
+		other->lid = port->info.lid;
+		other->node_guid = port->node->guid;
+		other->port_num = port->num;
+	} else if (!other->lid) {
+		other->lid = request->mad.route.lid;
+	}
+}
+
+static void ask(struct sm_request *request)
+{
+	if (request->mad.lid_only)
+		request->mad.tries = ASK_TRIES;
+	request->done = on_sm_info;
+	sm_request_send(request);
+}
+
+static void ask_node(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		struct builder_port *port = &node->ports[num];
+
+		if (port->guid && port->known && port != sm->builder->sm_port &&
+		    port->info.capability_mask & IBA_PORT_CAP_SM)
+			ask(sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0));
+	}
+}
+
+/* The SM that configured the own port, should its IsSM not have been seen. */
+static void ask_master_of_own_port(struct sm *sm)
+{
+	const struct iba_port_info *info = &sm->builder->sm_port->info;
+	struct other_sm other = {.lid = info->master_sm_lid};
+	uint16_t mask = ~((1u << info->lmc) - 1);
+
+	if (mastership_is_master(sm) || info->port_state == IBA_PORT_DOWN ||
+	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
+	    (other.lid & mask) == info->lid)
+		return;
+	ask(request_to(sm, &other, IBA_METHOD_GET, 0, true));
+}
+
+/* Those of who changed; in a light sweep, those that are known. */
+static void ask_all(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = NULL;
+
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT) {
+		for (guint i = 0; i < sm->mastership->others->len; i++) {
+			struct sm_request *request = request_to(
+				sm, &g_array_index(sm->mastership->others, struct other_sm, i),
+				IBA_METHOD_GET, 0, false);
+
+			if (request)
+				ask(request);
+		}
+		return;
+	}
+	nodes = sweep_nodes(sm);
+	for (guint i = 0; i < nodes->len; i++)
+		ask_node(sm, nodes->pdata[i]);
+	ask_master_of_own_port(sm);
+}
+
+/* Who was asked and did not answer is no SM; who was not asked is what it was. */
+static void drop_silent(struct sm *sm)
+{
+	GArray *others = sm->mastership->others;
+
+	for (guint i = others->len; i-- > 0;) {
+		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
+		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL;
+
+		if (other->asked != sm->sweep.serial &&
+		    (all || !builder_find(sm->builder, other->node_guid)))
+			g_array_remove_index_fast(others, i);
+	}
+}
+
+/* ---- the step ---- */
+
+static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
+{
+	struct mastership *ms = sm->mastership;
+	struct election_sm own = own_sm(sm);
+	const struct election_sm *sm_info = NULL;
+	g_autofree struct election_sm *list = g_new0(struct election_sm, ms->others->len + 1);
+	enum election_verdict verdict;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < ms->others->len; i++) {
+		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
+
+		if (other->sm.guid != ms->stubborn)
+			list[n++] = other->sm;
+	}
+	verdict = election_decide(&own, list, n, &sm_info);
+	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
+	return verdict;
+}
+
+static enum step_result be_master(struct sm *sm)
+{
+	if (!mastership_is_master(sm))
+		set_state(sm, IBA_SM_MASTER);
+	return STEP_NEXT;
+}
+
+enum step_result step_elect(struct sm *sm)
+{
+	const struct other_sm *whom;
+
+	if (sm->options->ignore_other_sm)
+		return be_master(sm);
+	if (!sm->sweep.round)
+		ask_all(sm);
+	if (sm->sweep.pending)
+		return STEP_LATER; /* who answers late is there all the same */
+	drop_silent(sm);
+	switch (decide(sm, &whom)) {
+	case ELECTION_FOLLOW:
+		follow(sm, whom);
+		return STEP_END;
+	case ELECTION_HAND_OVER:
+		deal(sm, HANDING_OVER, whom);
+		return STEP_END;
+	case ELECTION_AWAIT:
+		deal(sm, AWAITING, whom);
+		return STEP_END;
+	default:
+		return be_master(sm);
+	}
+}
+
+/* ---- what others send ---- */
+
+static void obey(struct sm *sm, const struct election_answer *answer, const struct other_sm *from)
+{
+	struct mastership *ms = sm->mastership;
+
+	if (answer->acknowledge)
+		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE);
+	if (answer->sweep) {
+		set_out(sm, answer->state, SWEEP_HEAVY);
+	} else if (answer->state == IBA_SM_STANDBY && ms->dealing == RETIRING) {
+		finish_retiring(sm);
+	} else if (answer->state == IBA_SM_STANDBY && state_of(sm) != IBA_SM_STANDBY) {
+		follow(sm, from);
+	} else if (answer->state == IBA_SM_NOT_ACTIVE) {
+		timer_stop(&ms->timer);
+		set_state(sm, IBA_SM_NOT_ACTIVE);
+	}
+}
+
+/* Who sent a control: as known, or by the LID that it came from. */
+static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
+				 const struct iba_sm_info *info)
+{
+	struct mastership *ms = sm->mastership;
+	struct other_sm sender = {0};
+	const struct other_sm *known = find(ms, info->guid);
+
+	if (known)
+		sender = *known;
+	else if (ms->partner.sm.guid == info->guid)
+		sender = ms->partner;
+	sender.sm = (struct election_sm){info->guid, info->priority, info->sm_state};
+	if (mad->remote.lid >= IBA_LID_UCAST_FIRST && mad->remote.lid <= IBA_LID_UCAST_LAST)
+		sender.lid = mad->remote.lid;
+	locate(sm, &sender);
+	return sender;
+}
+
+static bool has_keys(const struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
+{
+	const struct options *options = sm->options;
+
+	return (!options->m_key || smp->m_key == options->m_key) &&
+	       info->sm_key == options->sm_key && info->guid != vendor_port_guid(sm->vendor);
+}
+
+/* On the actor "sm": a Set(SMInfo). The answer leaves before what it leads to. */
+static void control(struct sm *sm, const struct vendor_mad *mad)
+{
+	struct mastership *ms = sm->mastership;
+	struct election_sm own = own_sm(sm);
+	struct election_answer answer = {.refused = true};
+	struct iba_sm_info info;
+	struct other_sm sender;
+	struct iba_smp smp;
+	unsigned int what, held_back;
+
+	wire_decode(&iba_smp_type, mad->data, &smp);
+	wire_decode(&iba_sm_info_type, smp.data, &info);
+	sender = sender_of(sm, mad, &info);
+	what = smp.header.attribute_modifier;
+	if (!sm->options->ignore_other_sm && has_keys(sm, &smp, &info))
+		answer =
+			election_control(&own, what, &sender.sm,
+					 (ms->dealing == HANDING_OVER || ms->dealing == RETIRING) &&
+						 ms->partner.sm.guid == info.guid);
+	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
+		answer.refused = true; /* there is a master, and it is to stay it */
+	counter_inc(&sm->context->counters, sm_controls);
+	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0);
+	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
+		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info.guid,
+			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
+			 answer.refused ? "refused" : "obeyed");
+	if (!answer.refused)
+		obey(sm, &answer, &sender);
+	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
+		finish_retiring(sm);
+}
+
+void mastership_receive(void *arg, struct vendor_mad *mad)
+{
+	control(arg, mad);
+	vendor_mad_free(mad);
+}
+
+/* ---- life ---- */
+
+void mastership_options_changed(struct sm *sm)
+{
+	if (state_of(sm) == IBA_SM_STANDBY)
+		wait_for(sm, 0); /* it may have the higher rank now */
+	else if (mastership_is_master(sm) && sm->mastership->others->len)
+		sweep_want(sm, SWEEP_LIGHT);
+}
+
+void mastership_port_configured(struct sm *sm)
+{
+	if (mastership_rests(sm) || sm->options->ignore_other_sm)
+		return;
+	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static void hand_over_to_best(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	const struct other_sm *best = NULL;
+
+	for (guint i = 0; i < ms->others->len; i++) {
+		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
+
+		if (other->sm.state == IBA_SM_STANDBY &&
+		    (!best || election_outranks(&other->sm, &best->sm)))
+			best = other;
+	}
+	if (best)
+		deal(sm, RETIRING, best);
+	else
+		finish_retiring(sm);
+}
+
+static void on_last_answer(struct sm_request *request)
+{
+	struct mastership *ms = request->sm->mastership;
+	struct other_sm *other;
+	struct iba_sm_info info;
+
+	if (sm_request_ok(request)) {
+		wire_decode(&iba_sm_info_type, request->mad.data, &info);
+		other = find(ms, info.guid);
+		if (other)
+			other->sm.state = info.sm_state;
+	}
+	if (!--ms->asked && ms->dealing == RETIRING)
+		hand_over_to_best(request->sm);
+}
+
+/* Who was discovering when it was met may be standby by now. */
+static void ask_who_is_standby(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	for (guint i = 0; i < ms->others->len; i++) {
+		struct sm_request *request =
+			request_to(sm, &g_array_index(ms->others, struct other_sm, i),
+				   IBA_METHOD_GET, 0, false);
+
+		if (!request)
+			continue;
+		ms->asked++;
+		request->aside = true;
+		request->mad.tries = POLL_TRIES;
+		request->done = on_last_answer;
+		sm_request_send(request);
+	}
+}
+
+void mastership_retire(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	if (!mastership_is_master(sm) || sm->options->ignore_other_sm || ms->dealing == RETIRING) {
+		event_emit(&sm->context->bus, EVENT_RETIRED, 0);
+		return;
+	}
+	sweep_rest(sm);
+	ms->dealing = RETIRING;
+	ms->partner = (struct other_sm){0};
+	wait_for(sm, PATIENCE_MAX);
+	ask_who_is_standby(sm);
+	if (!ms->asked)
+		finish_retiring(sm);
+}
+
+void mastership_start(struct sm *sm)
+{
+	if (sm->options->sm_inactive)
+		log_sys(sm->log, "Entering %s state",
+			iba_name(IBA_SET_SM_STATE, IBA_SM_NOT_ACTIVE));
+	else
+		set_out(sm, IBA_SM_DISCOVERING, SWEEP_STARTUP);
+}
+
+struct mastership *mastership_new(struct sm *sm)
+{
+	struct mastership *ms = g_new0(struct mastership, 1);
+
+	ms->sm = sm;
+	ms->others = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
+	timer_init(&ms->timer, sm->actor, on_timer);
+	return ms;
+}
+
+void mastership_free(struct mastership *ms)
+{
+	timer_stop(&ms->timer);
+	g_array_unref(ms->others);
+	g_free(ms);
+}

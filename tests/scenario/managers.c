@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "managers.h"
+
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define STEP_MS 20
+#define STEADY_MS 1000
+#define STATUS 0x7FFF /* without the direction bit of a directed route */
+#define PRIORITY_CHANGED 0x0008
+
+static double now_s(const struct managers *m)
+{
+	return (double)runtime_now(m->s->rt) / (double)NS_PER_S;
+}
+
+static const char *name_of_guid(const struct managers *m, uint64_t guid)
+{
+	for (unsigned int i = 0; i < m->n; i++)
+		if (m->sm[i].guid == guid)
+			return m->sm[i].name;
+	return "?";
+}
+
+/* ---- whom a packet is for ---- */
+
+static const char *name_of_lid(const struct managers *m, uint16_t lid)
+{
+	for (unsigned int i = 0; i < m->n; i++) {
+		unsigned int node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
+
+		if (sim_port_info(m->s->sim, node, 1)->lid == lid)
+			return m->sm[i].name;
+	}
+	return "?";
+}
+
+/* The other end of a directed route, on the way there or back. */
+static const char *name_of_path(const struct managers *m, uint64_t from, const uint8_t *data)
+{
+	unsigned int node = (unsigned int)sim_find_guid(m->s->sim, from), port, peer;
+	struct iba_dr_smp smp;
+
+	wire_decode(&iba_dr_smp_type, data, &smp);
+	for (unsigned int hop = 1; hop <= smp.hop_count; hop++) {
+		unsigned int out = smp.direction ? smp.return_path[smp.hop_count + 1 - hop]
+						 : smp.initial_path[hop];
+
+		struct sim_node_view view;
+
+		sim_node_view(m->s->sim, node, &view);
+		if (out > view.num_ports || !sim_peer(m->s->sim, node, out, &peer, &port))
+			return "?";
+		node = peer;
+	}
+	for (unsigned int i = 0; i < m->n; i++)
+		if ((unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid) == node)
+			return m->sm[i].name;
+	return "?";
+}
+
+/* ---- the story ---- */
+
+static const char *method_name(uint8_t method)
+{
+	switch (method) {
+	case IBA_METHOD_GET:
+		return "Get";
+	case IBA_METHOD_SET:
+		return "Set";
+	case IBA_METHOD_GET_RESP:
+		return "GetResp";
+	default:
+		return "?";
+	}
+}
+
+static void tell_sm_info(struct managers *m, uint64_t from, const char *to,
+			 const struct iba_smp *smp)
+{
+	const char *control = iba_name(IBA_SET_SM_INFO_MOD, smp->header.attribute_modifier);
+	struct iba_sm_info info;
+
+	wire_decode(&iba_sm_info_type, smp->data, &info);
+	g_string_append_printf(m->story, "[%8.3f] %s > %s %s(SMInfo)%s%s", now_s(m),
+			       name_of_guid(m, from), to, method_name(smp->header.method),
+			       control ? " " : "", control ?: "");
+	if (smp->header.status & STATUS)
+		g_string_append_printf(m->story, ": status 0x%02x", smp->header.status & STATUS);
+	else if (smp->header.method != IBA_METHOD_GET)
+		g_string_append_printf(m->story, ": %s, priority %u",
+				       iba_name(IBA_SET_SM_STATE, info.sm_state), info.priority);
+	g_string_append_c(m->story, '\n');
+}
+
+static void tell_trap(struct managers *m, uint64_t from, const char *to, const struct iba_smp *smp)
+{
+	struct iba_trap_local_change change;
+	struct iba_notice notice;
+
+	wire_decode(&iba_notice_type, smp->data, &notice);
+	wire_decode(&iba_trap_local_change_type, notice.data_details, &change);
+	if (notice.trap_number == IBA_TRAP_LOCAL_CHANGES && change.change_flags & PRIORITY_CHANGED)
+		g_string_append_printf(m->story, "[%8.3f] %s > %s Trap 144, SMPriority\n", now_s(m),
+				       name_of_guid(m, from), to);
+}
+
+static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	struct managers *m = arg;
+	struct iba_smp smp;
+	const char *name;
+
+	(void)now_ns;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
+		return;
+	wire_decode(&iba_smp_type, data, &smp);
+	if (smp.header.attribute_id != IBA_ATTR_SM_INFO && smp.header.method != IBA_METHOD_TRAP)
+		return;
+	name = data[1] == IBA_CLASS_SUBN_DIRECTED ? name_of_path(m, from, data)
+						  : name_of_lid(m, to->lid);
+	if (smp.header.attribute_id == IBA_ATTR_SM_INFO)
+		tell_sm_info(m, from, name, &smp);
+	else if (smp.header.method == IBA_METHOD_TRAP)
+		tell_trap(m, from, name, &smp);
+}
+
+static void on_state(void *arg, uint64_t state)
+{
+	struct manager *sm = arg;
+
+	g_string_append_printf(sm->all->story, "[%8.3f] %s is %s\n", now_s(sm->all), sm->name,
+			       iba_name(IBA_SET_SM_STATE, (uint32_t)state));
+}
+
+static void on_retired(void *arg)
+{
+	((struct manager *)arg)->retired = true;
+}
+
+/* ---- life ---- */
+
+struct managers *managers_new(const char *spec, uint64_t seed)
+{
+	struct managers *m = g_new0(struct managers, 1);
+
+	m->s = scenario_new(spec, seed);
+	m->story = g_string_new(NULL);
+	sim_set_trace(m->s->sim, on_packet, m);
+	return m;
+}
+
+unsigned int managers_add(struct managers *m, const char *host, const char *conf)
+{
+	struct manager *sm = &m->sm[m->n];
+	unsigned int node = scenario_node(m->s, host);
+
+	g_assert(m->n < MANAGERS_MAX);
+	sm->all = m;
+	g_snprintf(sm->name, sizeof(sm->name), "sm%u", ++m->n);
+	sm->guid = sim_port_guid(m->s->sim, node, 1);
+	sm->directory = g_strdup_printf("%s/%s", m->s->directory, sm->name);
+	sm->conf = g_strdup_printf("%s/%s.conf", m->s->directory, sm->name);
+	g_assert(g_mkdir(sm->directory, 0700) == 0);
+	g_assert(g_file_set_contents(sm->conf, conf, -1, NULL));
+	return m->n - 1;
+}
+
+void managers_start(struct managers *m, unsigned int i)
+{
+	struct manager *sm = &m->sm[i];
+	char *words[] = {"opensm", "-F", sm->conf, NULL};
+	struct daemon_config config = {
+		.rt = m->s->rt, .log = m->s->log, .cache_dir = sm->directory, .self_check = true};
+	g_autoptr(GError) error = NULL;
+	enum options_request request;
+
+	if (!options_load(&config.options, &request, 3, words, NULL, &error))
+		g_error("%s", error->message);
+	config.vendor = sim_open(m->s->sim, sm->guid, &error);
+	if (!config.vendor)
+		g_error("%s", error->message);
+	sm->retired = false;
+	sm->daemon = daemon_new(&config, &error);
+	g_assert_no_error(error);
+	options_unref(config.options);
+	daemon_on_retired(sm->daemon, on_retired, sm);
+	event_subscribe(&daemon_context(sm->daemon)->bus, EVENT_SM_STATE, daemon_actor(sm->daemon),
+			on_state, sm);
+	daemon_start(sm->daemon);
+}
+
+void managers_kill(struct managers *m, unsigned int i)
+{
+	if (!m->sm[i].daemon)
+		return;
+	if (m->s->daemon == m->sm[i].daemon)
+		m->s->daemon = NULL;
+	daemon_free(g_steal_pointer(&m->sm[i].daemon));
+	g_string_append_printf(m->story, "[%8.3f] %s is gone\n", now_s(m), m->sm[i].name);
+}
+
+static bool is_retired(void *arg)
+{
+	return ((struct manager *)arg)->retired;
+}
+
+void managers_retire(struct managers *m, unsigned int i)
+{
+	struct manager *sm = &m->sm[i];
+
+	daemon_retire(sm->daemon);
+	if (!runtime_run(m->s->rt, is_retired, sm, runtime_now(m->s->rt) + 3 * NS_PER_S))
+		scenario_fail(m->s, "%s does not retire\n%s", sm->name, m->story->str);
+	managers_kill(m, i);
+}
+
+void managers_configure(struct managers *m, unsigned int i, const char *conf)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert(g_file_set_contents(m->sm[i].conf, conf, -1, NULL));
+	if (!daemon_reread(m->sm[i].daemon, &error))
+		g_error("%s", error->message);
+}
+
+void managers_free(struct managers *m)
+{
+	for (unsigned int i = 0; i < m->n; i++) {
+		managers_kill(m, i);
+		g_free(m->sm[i].directory);
+		g_free(m->sm[i].conf);
+	}
+	m->s->daemon = NULL;
+	sim_set_trace(m->s->sim, NULL, NULL);
+	scenario_free(m->s);
+	g_string_free(m->story, TRUE);
+	g_free(m);
+}
+
+/* ---- looking ---- */
+
+unsigned int managers_state(const struct managers *m, unsigned int i)
+{
+	return atomic_load(&daemon_context(m->sm[i].daemon)->sm_state);
+}
+
+unsigned int managers_masters(const struct managers *m)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < m->n; i++)
+		n += m->sm[i].daemon && managers_state(m, i) == IBA_SM_MASTER;
+	return n;
+}
+
+static char *what_is_wrong(struct managers *m, unsigned int master)
+{
+	if (managers_masters(m) != 1)
+		return g_strdup_printf("%u masters", managers_masters(m));
+	if (managers_state(m, master) != IBA_SM_MASTER)
+		return g_strdup_printf("%s is not the master", m->sm[master].name);
+	m->s->daemon = m->sm[master].daemon;
+	m->s->sm_guid = m->sm[master].guid;
+	return scenario_violation(m->s);
+}
+
+uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int seconds)
+{
+	uint64_t start = runtime_now(m->s->rt), good_since = 0, now = start;
+	g_autofree char *wrong = NULL;
+	bool good = false;
+
+	while (now - start <= seconds * NS_PER_S) {
+		scenario_run_ms(m->s, STEP_MS);
+		now = MAX(runtime_now(m->s->rt), now + STEP_MS * NS_PER_MS);
+		g_free(wrong);
+		wrong = what_is_wrong(m, master);
+		if (!wrong && !good)
+			good_since = now;
+		good = !wrong;
+		if (good && now - good_since >= STEADY_MS * NS_PER_MS)
+			return (good_since - start) / NS_PER_MS;
+	}
+	scenario_fail(m->s, "not settled in %u s: %s\n--- the story ---\n%s", seconds,
+		      wrong ? wrong : "never for long", m->story->str);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Several subnet managers on one simulated fabric, and what they say to each other as a story:
+ *
+ *	[   0.012] sm1 is DISCOVERING
+ *	[   2.110] sm2 > sm1 Set(SMInfo) HANDOVER: MASTER, priority 3
+ *
+ * Times are virtual seconds. Only what concerns the election is told: SMInfo, trap 144 with
+ * SMPriority, and states.
+ */
+#ifndef TESTS_MANAGERS_H
+#define TESTS_MANAGERS_H
+
+#include "scenario.h"
+
+#define MANAGERS_MAX 4
+
+struct manager {
+	struct managers *all;
+	char name[8];	 /* "sm1" */
+	char *directory; /* its own cache */
+	char *conf;
+	uint64_t guid;	       /* of its port */
+	struct daemon *daemon; /* NULL while it does not run */
+	bool retired;
+};
+
+struct managers {
+	struct scenario *s; /* its daemon is that of the master, or NULL */
+	struct manager sm[MANAGERS_MAX];
+	unsigned int n;
+	GString *story;
+};
+
+struct managers *managers_new(const char *spec, uint64_t seed);
+void managers_free(struct managers *m);
+/* One more on that host, with these lines of opensm.conf; it does not run yet. Returns its index.
+ */
+unsigned int managers_add(struct managers *m, const char *host, const char *conf);
+void managers_start(struct managers *m, unsigned int i);
+void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
+void managers_retire(struct managers *m, unsigned int i); /* as SIGTERM does; waits for its end */
+/* The console's and SIGHUP's way: other lines in its opensm.conf. */
+void managers_configure(struct managers *m, unsigned int i, const char *conf);
+unsigned int managers_state(const struct managers *m, unsigned int i); /* IBA_SM_.. */
+/*
+ * Runs until that one is the only MASTER and the fabric is as it should be for a second; at most
+ * so many seconds. Returns the milliseconds until it was so.
+ */
+uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int seconds);
+/* Of those that run and are MASTER. */
+unsigned int managers_masters(const struct managers *m);
+
+#endif

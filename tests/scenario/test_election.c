@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Several SMs: who is master, and what they do not do to each other's fabric. */
+#include <check.h>
+#include <string.h>
+
+#include "managers.h"
+#include "tests/run_suite.h"
+
+#define POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
+#define HOSTS 16
+
+static struct managers *m;
+
+static void setup(void)
+{
+	m = managers_new("fattree:4", 1);
+}
+
+static void teardown(void)
+{
+	managers_free(m);
+}
+
+/* Two at once, on a fabric that nobody has configured: one is master, the other changed nothing. */
+START_TEST(started_together)
+{
+	unsigned int first, second;
+	uint64_t ms;
+
+	first = managers_add(m, "host-1", POLLS);
+	second = managers_add(m, "host-9", _i == 2 ? POLLS "sm_priority 5\n" : POLLS);
+	managers_start(m, first);
+	if (_i == 1)
+		scenario_run_ms(m->s, 3); /* it is in the midst of its discovery */
+	managers_start(m, second);
+	ms = managers_settle(m, _i == 2 ? second : first, 10);
+	ck_assert_uint_lt(ms, 3000);
+	ck_assert_uint_eq(managers_state(m, _i == 2 ? first : second), IBA_SM_STANDBY);
+	ck_assert_uint_eq(
+		counter_get(&daemon_context(m->sm[_i == 2 ? first : second].daemon)->counters,
+			    lft_blocks_set),
+		0);
+}
+END_TEST
+
+static void up_with_standby(const char *first_conf, const char *second_conf)
+{
+	managers_add(m, "host-1", first_conf);
+	managers_add(m, "host-9", second_conf);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+}
+
+/* The one that comes later with the same priority changes nothing, and goes on so. */
+START_TEST(standby_changes_nothing)
+{
+	struct sim_counters before, after;
+
+	managers_add(m, "host-1", POLLS);
+	managers_add(m, "host-0", POLLS); /* the lower GUID: it would win */
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	scenario_run_ms(m->s, 2000);
+	before = scenario_counters(m->s);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 400);
+	after = scenario_counters(m->s);
+	ck_assert_ptr_null(strstr(m->story->str, "sm2 is MASTER"));
+	ck_assert_uint_eq(after.sets, before.sets);
+}
+END_TEST
+
+/* kill -9 of the master: its standby takes over as the classic does, and changes next to nothing.
+ */
+START_TEST(master_dies)
+{
+	struct sim_counters before, after;
+	uint64_t ms;
+
+	up_with_standby(POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	before = scenario_counters(m->s);
+	managers_kill(m, 0);
+	ms = managers_settle(m, 1, 10);
+	after = scenario_counters(m->s);
+	ck_assert_uint_le(ms, 4000);
+	/* MasterSMLID of each endport, and blocks of two switches, which it meets in other order.
+	 */
+	ck_assert_uint_le(after.sets - before.sets, scenario_switches(m->s) + HOSTS + 3);
+}
+END_TEST
+
+/* SIGTERM: the standby is master at once; in the midst of the first sweep, too. */
+START_TEST(master_retires)
+{
+	uint64_t ms;
+
+	up_with_standby(POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	if (_i)
+		daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	scenario_run_ms(m->s, _i);
+	managers_retire(m, 0);
+	ms = managers_settle(m, 1, 10);
+	ck_assert_uint_le(ms, 1000);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "sm2 > sm1 Set(SMInfo) ACKNOWLEDGE"));
+}
+END_TEST
+
+/* A higher priority takes over; while it is master the other does not take it back. */
+START_TEST(higher_priority_takes_over)
+{
+	up_with_standby(POLLS, POLLS "sm_priority 9\n");
+	ck_assert_uint_le(managers_settle(m, 1, 10), 3000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
+	managers_kill(m, 1);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+	managers_settle(m, 1, 10);
+}
+END_TEST
+
+/* With master_sm_priority who is master stays it: no flapping when the preferred one is back. */
+START_TEST(master_priority_stays)
+{
+	up_with_standby(POLLS "master_sm_priority 14\n", POLLS "sm_priority 9\n");
+	scenario_run_ms(m->s, 5000);
+	managers_settle(m, 0, 10);
+	ck_assert_ptr_null(strstr(m->story->str, "sm2 is MASTER"));
+}
+END_TEST
+
+/* The priority of a standby is raised: it says so, and is handed over to. */
+START_TEST(priority_raised)
+{
+	up_with_standby(POLLS, POLLS);
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	managers_configure(m, 1, POLLS "sm_priority 3\n");
+	ck_assert_uint_le(managers_settle(m, 1, 10), 1000);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "sm2 > sm1 Trap 144, SMPriority"));
+	managers_configure(m, 0, POLLS "sm_priority 7\n");
+	ck_assert_uint_le(managers_settle(m, 0, 10), 1000);
+}
+END_TEST
+
+/* Two halves with a master each; the cables that join them heal it. */
+static void cut(bool up)
+{
+	struct sim *sim = m->s->sim;
+
+	for (unsigned int node = 0; node < sim_nodes(sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(sim, node, &view);
+		if (view.type != IBA_NODE_SWITCH || !g_str_has_prefix(view.description, "core"))
+			continue;
+		for (unsigned int port = 3; port <= view.num_ports; port++)
+			sim_link_set(sim, node, port, up);
+	}
+}
+
+START_TEST(halves_are_joined)
+{
+	managers_add(m, "host-0", POLLS);
+	managers_add(m, "host-15", _i ? POLLS "sm_priority 2\n" : POLLS);
+	cut(false);
+	managers_start(m, 0);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_masters(m), 2);
+	cut(true);
+	ck_assert_uint_le(managers_settle(m, _i ? 1 : 0, 20), 3000);
+}
+END_TEST
+
+/* -I: it takes no part until a master sends STANDBY. */
+START_TEST(not_active)
+{
+	managers_add(m, "host-0", POLLS "sm_inactive TRUE\n");
+	managers_add(m, "host-9", POLLS);
+	managers_start(m, 0);
+	managers_start(m, 1);
+	managers_settle(m, 1, 10);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_NOT_ACTIVE);
+	managers_kill(m, 1);
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_NOT_ACTIVE);
+}
+END_TEST
+
+/* An SM of somebody else, by its SM_Key, is not followed and not obeyed. */
+START_TEST(other_sm_key)
+{
+	managers_add(m, "host-1", POLLS);
+	managers_add(m, "host-9", POLLS "sm_key 0x77\nsm_priority 9\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	scenario_check_log(m->s, "has another SM_Key", true);
+	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
+}
+END_TEST
+
+/* Packets get lost, more or less: in the end there is one master. */
+START_TEST(with_loss)
+{
+	unsigned int last = 3;
+
+	managers_free(m);
+	m = managers_new("fattree:4", (uint64_t)_i);
+	managers_add(m, "host-1", POLLS);
+	managers_add(m, "host-6", POLLS "sm_priority 1\n");
+	managers_add(m, "host-9", POLLS "sm_priority 2\n");
+	managers_add(m, "host-14", POLLS "sm_priority 3\n");
+	sim_set_loss(m->s->sim, 0.02 * (_i % 5));
+	for (unsigned int i = 0; i < m->n; i++) {
+		managers_start(m, i);
+		scenario_run_ms(m->s, scenario_random(m->s, 400));
+	}
+	managers_settle(m, last, 40);
+	if (_i % 2)
+		managers_kill(m, last);
+	else
+		managers_retire(m, last);
+	managers_settle(m, last - 1, 40);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("election");
+	TCase *tcase = tcase_create("election");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, started_together, 0, 3);
+	tcase_add_test(tcase, standby_changes_nothing);
+	tcase_add_test(tcase, master_dies);
+	tcase_add_loop_test(tcase, master_retires, 0, 8);
+	tcase_add_test(tcase, higher_priority_takes_over);
+	tcase_add_test(tcase, master_priority_stays);
+	tcase_add_test(tcase, priority_raised);
+	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
+	tcase_add_test(tcase, not_active);
+	tcase_add_test(tcase, other_sm_key);
+	tcase_add_loop_test(tcase, with_loss, 1, 11);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
