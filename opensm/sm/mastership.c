@@ -6,8 +6,7 @@
  *	finds out	step_elect(): Get(SMInfo) of every port with IsSM, after discovery (heavy),
  *			of those that changed (partial), of those known (light sweep)
  *	as STANDBY	polls the SM that it follows; no sweeps, nothing else is sent
- *	as MASTER	hands over to a higher rank and waits for its ACKNOWLEDGE; waits for the
- *			HANDOVER of a master of lower rank. No sweeps meanwhile. An SM that does not
+ *	as MASTER	hands over to a higher rank; waits for the HANDOVER of a master of lower rank. No sweeps meanwhile. An SM that does not
  *			do its part is left alone after polling_retry_number times.
  *	is told		controls(): Set(SMInfo) of others
  *
@@ -37,7 +36,7 @@ struct other_sm {
 
 enum dealing {
 	ALONE,
-	HANDING_OVER, /* to partner: its ACKNOWLEDGE is waited for */
+	HANDING_OVER, /* to partner, who has not accepted yet */
 	AWAITING,     /* a HANDOVER of partner */
 	RETIRING,     /* the daemon ends when partner, if there is one, took over */
 };
@@ -164,7 +163,8 @@ static struct sm_request *request_to(struct sm *sm, const struct other_sm *other
 	return request;
 }
 
-static void send_control(struct sm *sm, const struct other_sm *to, unsigned int control)
+static void send_control(struct sm *sm, const struct other_sm *to, unsigned int control,
+			 void (*done)(struct sm_request *request))
 {
 	struct iba_sm_info info = sm_info_own(sm);
 	struct sm_request *request = request_to(sm, to, IBA_METHOD_SET, control, false);
@@ -174,6 +174,7 @@ static void send_control(struct sm *sm, const struct other_sm *to, unsigned int 
 	wire_encode(&iba_sm_info_type, &info, request->mad.data);
 	request->aside = true;
 	request->mad.tries = CONTROL_TRIES;
+	request->done = done;
 	sm_request_send(request);
 }
 
@@ -364,6 +365,31 @@ static void lose_patience(struct sm *sm)
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
+static bool hands_over(const struct mastership *ms)
+{
+	return ms->dealing == HANDING_OVER || (ms->dealing == RETIRING && ms->partner.sm.guid);
+}
+
+static void taken_over(struct sm *sm, const struct other_sm *by)
+{
+	if (sm->mastership->dealing == RETIRING)
+		finish_retiring(sm);
+	else
+		follow(sm, by);
+}
+
+/*
+ * Who accepted is master from then on. It sends ACKNOWLEDGE, too, but for the classic daemon; that
+ * looks at once whether this one is no master any more, and if it is hands back.
+ */
+static void on_handed_over(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+
+	if (hands_over(sm->mastership) && sm_request_ok(request))
+		taken_over(sm, &sm->mastership->partner);
+}
+
 static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *other)
 {
 	struct mastership *ms = sm->mastership;
@@ -380,7 +406,7 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 		return;
 	}
 	log_info(sm->log, "handing over to %s", name);
-	send_control(sm, other, IBA_SM_INFO_HANDOVER);
+	send_control(sm, other, IBA_SM_INFO_HANDOVER, on_handed_over);
 }
 
 static void on_timer(struct timer *timer)
@@ -583,11 +609,11 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 	struct mastership *ms = sm->mastership;
 
 	if (answer->acknowledge)
-		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE);
+		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, NULL);
 	if (answer->sweep) {
 		set_out(sm, answer->state, SWEEP_HEAVY);
-	} else if (answer->state == IBA_SM_STANDBY && ms->dealing == RETIRING) {
-		finish_retiring(sm);
+	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {
+		taken_over(sm, from);
 	} else if (answer->state == IBA_SM_STANDBY && state_of(sm) != IBA_SM_STANDBY) {
 		follow(sm, from);
 	} else if (answer->state == IBA_SM_NOT_ACTIVE) {
@@ -639,10 +665,8 @@ static void control(struct sm *sm, const struct vendor_mad *mad)
 	sender = sender_of(sm, mad, &info);
 	what = smp.header.attribute_modifier;
 	if (!sm->options->ignore_other_sm && has_keys(sm, &smp, &info))
-		answer =
-			election_control(&own, what, &sender.sm,
-					 (ms->dealing == HANDING_OVER || ms->dealing == RETIRING) &&
-						 ms->partner.sm.guid == info.guid);
+		answer = election_control(&own, what, &sender.sm,
+					  hands_over(ms) && ms->partner.sm.guid == info.guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
 	counter_inc(&sm->context->counters, sm_controls);

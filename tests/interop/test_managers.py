@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Two subnet managers on one fabric, ours and the classic one in every order: who is master, who
+takes over, and how long that takes."""
+
+import re
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
+import osmsim  # noqa: E402
+import subnet  # noqa: E402
+
+NEEDED = ('sminfo',)
+POLLS = 'sminfo_polling_timeout 1000\npolling_retry_number 2\n'
+SECONDS = 60
+STATE = re.compile(r'Entering (\S+) state')
+
+
+class Manager:
+    """An SM on a host; its state is what it last said in its log."""
+
+    def __init__(self, fabric, program, host, number, priority=0):
+        self.fabric, self.program, self.host = fabric, program, host
+        self.log = f'sm{number}.log'
+        self.options = POLLS + f'sm_priority {priority}\n'
+        self.start()
+
+    def start(self):
+        self.since = len(self.fabric.read(self.log))
+        self.child = self.fabric.start_opensm(self.program, self.host, log=self.log,
+                                              cache=self.log + '.d', options=self.options)
+
+    def state(self):
+        states = STATE.findall(self.fabric.read(self.log))
+        return states[-1] if states else None
+
+    def wait(self, state):
+        self.fabric.wait(lambda: self.state() == state, SECONDS,
+                         f'{self.log} to be {state}, it is {self.state()}', alive=self.child)
+
+    def wait_up(self, since):
+        """Until there was a SUBNET UP after that many octets of the log."""
+        self.fabric.wait(lambda: 'SUBNET UP' in self.fabric.read(self.log, since), SECONDS,
+                         f'SUBNET UP of {self.log}', alive=self.child)
+
+    def mark(self):
+        return len(self.fabric.read(self.log))
+
+
+def lids(fabric):
+    return {name: {num: port.lid for num, port in node.ports.items()}
+            for name, node in fabric.dump().items()}
+
+
+def settled(checks, what, master, standby, kept):
+    master.wait('MASTER')
+    standby.wait('STANDBY')
+    time.sleep(2.5)  # two polls: it stays so
+    checks.equal(f'{what}: one master, and it stays so', (master.state(), standby.state()),
+                 ('MASTER', 'STANDBY'))
+    if kept is not None:
+        checks.check(f'{what}: LIDs are kept', lids(master.fabric) == kept)
+
+
+def end(checks, what, manager, other, by, bound):
+    """The master ends; the other is master with a subnet within a time."""
+    kept, mark, since = lids(manager.fabric), other.mark(), time.monotonic()
+    manager.child.send_signal(by)
+    other.wait_up(mark)
+    took = time.monotonic() - since
+    checks.check(f'{what}: SUBNET UP of the other after {took:.1f} s, at most {bound}',
+                 took <= bound)
+    checks.check(f'{what}: LIDs are kept', lids(manager.fabric) == kept)
+    manager.child.wait(SECONDS)
+
+
+def names(*programs):
+    return ' and '.join('ours' if program != ibsim.CLASSIC else 'the classic'
+                        for program in programs)
+
+
+def started_together(checks, first, second):
+    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+        hosts = fabric.hosts()
+        pair = [Manager(fabric, program, host, number) for number, (program, host) in
+                enumerate(((first, hosts[0]), (second, hosts[-1])))]
+        fabric.wait(lambda: sorted(str(sm.state()) for sm in pair) == ['MASTER', 'STANDBY'],
+                    SECONDS, 'one master and one standby of ' + names(first, second))
+        time.sleep(3)  # of equal priority the lower GUID takes over
+        master, standby = sorted(pair, key=lambda sm: str(sm.state()))
+        settled(checks, names(first, second) + ' started together', master, standby, None)
+
+
+def one_after_the_other(checks, first, second):
+    """The second has the higher priority; then it is killed, comes back, and is ended."""
+    what = names(first, second)
+    slow = 12 if ibsim.CLASSIC in (first, second) else 4.5
+    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+        hosts = fabric.hosts()
+        low = Manager(fabric, first, hosts[0], 1)
+        low.wait_up(0)
+        kept = lids(fabric)
+        high = Manager(fabric, second, hosts[-1], 2, priority=5)
+        settled(checks, f'{what}, of higher priority', high, low, kept)
+        end(checks, f'{what}: the second is killed', high, low, signal.SIGKILL, slow)
+        high.start()
+        settled(checks, f'{what}: it is back', high, low, kept)
+        end(checks, f'{what}: it is ended', high, low, signal.SIGTERM,
+            2 if second != ibsim.CLASSIC else slow)
+
+
+def main():
+    why = osmsim.missing(NEEDED)
+    if why:
+        print(f'SKIP: {why}')
+        return subnet.SKIPPED
+    sys.stdout.reconfigure(line_buffering=True)
+    ibsim.end_cleanly()
+    checks = ibsim.Checks()
+    ours, classic = subnet.daemon(), ibsim.CLASSIC
+    for first, second in ((ours, ours), (ours, classic), (classic, ours)):
+        for part in (started_together, one_after_the_other):
+            try:
+                part(checks, first, second)
+            except ibsim.Failure as failure:
+                checks.check(f'{part.__name__} of {names(first, second)} ends', False, failure)
+    return checks.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
