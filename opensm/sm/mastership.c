@@ -6,8 +6,9 @@
  *	finds out	step_elect(): Get(SMInfo) of every port with IsSM, after discovery (heavy),
  *			of those that changed (partial), of those known (light sweep)
  *	as STANDBY	polls the SM that it follows; no sweeps, nothing else is sent
- *	as MASTER	hands over to a higher rank; waits for the HANDOVER of a master of lower rank. No sweeps meanwhile. An SM that does not
- *			do its part is left alone after polling_retry_number times.
+ *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
+ *			lower rank, and goes on if none comes: that one notices when its port is
+ *			configured. Polls who is there. No sweeps while it waits.
  *	is told		controls(): Set(SMInfo) of others
  *
  * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
@@ -88,20 +89,26 @@ static void set_state(struct sm *sm, unsigned int state)
 	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
 }
 
-/*
- * What a master knows is not what is, once another one may write. All that is forgotten when this
- * SM stops being master is forgotten here; the SA forgets when it hears of the new state.
- */
-static void forget_mastery(struct sm *sm)
+/* What a master knows is not what is, once another one may write. */
+static void forget_tables(struct sm *sm)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
 
-	sweep_rest(sm);
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		trust_lose(node);
 	builder_touch_all(sm->builder);
+}
+
+/*
+ * All that is forgotten when this SM stops being master is forgotten here; the SA forgets when it
+ * hears of the new state.
+ */
+static void forget_mastery(struct sm *sm)
+{
+	sweep_rest(sm);
+	forget_tables(sm);
 	guid2lid_doubt(sm->guid2lid);
 }
 
@@ -246,6 +253,8 @@ static void set_out(struct sm *sm, unsigned int state, unsigned int reasons)
 	timer_stop(&ms->timer);
 	ms->dealing = ALONE;
 	ms->misses = 0;
+	ms->stubborn = 0;
+	forget_tables(sm);
 	set_state(sm, state);
 	sweep_want(sm, reasons);
 }
@@ -349,14 +358,20 @@ static void finish_retiring(struct sm *sm)
 static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
+	enum dealing was = ms->dealing;
 	char name[128];
 
-	if (ms->dealing == RETIRING) {
+	if (was == RETIRING) {
 		finish_retiring(sm);
 		return;
 	}
 	ms->dealing = ALONE;
-	if (++ms->in_vain > sm->options->polling_retry_number) {
+	forget_tables(sm);
+	if (was == AWAITING) {
+		/* It learns of this one when its port is configured: mastership_port_configured().
+		 */
+		ms->stubborn = ms->partner.sm.guid;
+	} else if (++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
 			      name_of(&ms->partner, name, sizeof(name)));
 		ms->stubborn = ms->partner.sm.guid;
@@ -397,6 +412,7 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 
 	if (ms->partner.sm.guid != other->sm.guid)
 		ms->in_vain = 0;
+	ms->stubborn = 0;
 	ms->partner = *other;
 	ms->dealing = dealing;
 	wait_for(sm, MIN(poll_ns(sm), PATIENCE_MAX));
@@ -409,6 +425,43 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 	send_control(sm, other, IBA_SM_INFO_HANDOVER, on_handed_over);
 }
 
+static void on_other(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct election_sm own = own_sm(sm), now;
+	struct iba_sm_info info;
+
+	if (!mastership_is_master(sm) || !sm_request_ok(request))
+		return;
+	wire_decode(&iba_sm_info_type, request->mad.data, &info);
+	now = (struct election_sm){info.guid, info.priority, info.sm_state};
+	if (info.sm_key != sm->options->sm_key || info.guid == own.guid)
+		return;
+	if (now.state == IBA_SM_MASTER ||
+	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
+		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
+}
+
+/* Who was discovering when it was met decides by what it found, which may be less than there is. */
+static void watch_others(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	for (guint i = 0; i < ms->others->len; i++) {
+		struct sm_request *request =
+			request_to(sm, &g_array_index(ms->others, struct other_sm, i),
+				   IBA_METHOD_GET, 0, false);
+
+		if (!request)
+			continue;
+		request->aside = true;
+		request->mad.tries = POLL_TRIES;
+		request->done = on_other;
+		sm_request_send(request);
+	}
+	wait_for(sm, poll_ns(sm));
+}
+
 static void on_timer(struct timer *timer)
 {
 	struct mastership *ms =
@@ -419,6 +472,8 @@ static void on_timer(struct timer *timer)
 		lose_patience(sm);
 	else if (state_of(sm) == IBA_SM_STANDBY)
 		poll(sm);
+	else if (mastership_is_master(sm) && ms->others->len)
+		watch_others(sm);
 }
 
 /* ---- who is there ---- */
@@ -573,6 +628,8 @@ static enum step_result be_master(struct sm *sm)
 {
 	if (!mastership_is_master(sm))
 		set_state(sm, IBA_SM_MASTER);
+	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer))
+		wait_for(sm, poll_ns(sm));
 	return STEP_NEXT;
 }
 
@@ -701,6 +758,7 @@ void mastership_port_configured(struct sm *sm)
 {
 	if (mastership_rests(sm) || sm->options->ignore_other_sm)
 		return;
+	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
 }

@@ -59,7 +59,9 @@ static void on_port_info(struct sm_request *request)
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.master_sm_lid != own->info.master_sm_lid && info.port_state >= IBA_PORT_ARMED)
+	/* Two that began apart have both given their first LIDs to themselves. */
+	if ((info.master_sm_lid != own->info.master_sm_lid || info.lid != own->info.lid) &&
+	    info.port_state >= IBA_PORT_ARMED)
 		mastership_port_configured(sm);
 	if (info.port_state == own->info.port_state && !leads_nowhere(own))
 		return;

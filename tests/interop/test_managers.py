@@ -83,8 +83,8 @@ def names(*programs):
                         for program in programs)
 
 
-def started_together(checks, first, second):
-    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+def started_together(checks, Fabric, first, second):
+    with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         pair = [Manager(fabric, program, host, number) for number, (program, host) in
                 enumerate(((first, hosts[0]), (second, hosts[-1])))]
@@ -95,11 +95,11 @@ def started_together(checks, first, second):
         settled(checks, names(first, second) + ' started together', master, standby, None)
 
 
-def one_after_the_other(checks, first, second):
+def one_after_the_other(checks, Fabric, first, second):
     """The second has the higher priority; then it is killed, comes back, and is ended."""
     what = names(first, second)
     slow = 12 if ibsim.CLASSIC in (first, second) else 4.5
-    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+    with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         low = Manager(fabric, first, hosts[0], 1)
         low.wait_up(0)
@@ -122,10 +122,11 @@ def main():
     ibsim.end_cleanly()
     checks = ibsim.Checks()
     ours, classic = subnet.daemon(), ibsim.CLASSIC
-    for first, second in ((ours, ours), (ours, classic), (classic, ours)):
+    for Fabric, first, second in ((osmsim.Fabric, ours, ours), (osmsim.Fabric, ours, classic),
+                                  (osmsim.Fabric, classic, ours), (ibsim.Fabric, ours, ours)):
         for part in (started_together, one_after_the_other):
             try:
-                part(checks, first, second)
+                part(checks, Fabric, first, second)
             except ibsim.Failure as failure:
                 checks.check(f'{part.__name__} of {names(first, second)} ends', False, failure)
     return checks.close()

@@ -260,6 +260,9 @@ static char *what_is_wrong(struct managers *m, unsigned int master)
 {
 	if (managers_masters(m) != 1)
 		return g_strdup_printf("%u masters", managers_masters(m));
+	for (unsigned int i = 0; master == MANAGERS_ANY; i++)
+		if (m->sm[i].daemon && managers_state(m, i) == IBA_SM_MASTER)
+			master = i;
 	if (managers_state(m, master) != IBA_SM_MASTER)
 		return g_strdup_printf("%s is not the master", m->sm[master].name);
 	m->s->daemon = m->sm[master].daemon;

@@ -11,6 +11,8 @@
 #ifndef TESTS_MANAGERS_H
 #define TESTS_MANAGERS_H
 
+#include <limits.h>
+
 #include "scenario.h"
 
 #define MANAGERS_MAX 4
@@ -48,6 +50,7 @@ unsigned int managers_state(const struct managers *m, unsigned int i); /* IBA_SM
  * so many seconds. Returns the milliseconds until it was so.
  */
 uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int seconds);
+#define MANAGERS_ANY UINT_MAX /* whoever is the only one */
 /* Of those that run and are MASTER. */
 unsigned int managers_masters(const struct managers *m);
 

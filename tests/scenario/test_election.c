@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Several SMs: who is master, and what they do not do to each other's fabric. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "managers.h"
@@ -230,6 +231,69 @@ START_TEST(with_loss)
 }
 END_TEST
 
+/* ---- chance ---- */
+
+static void shuffle_one(unsigned int i)
+{
+	g_autofree char *conf = g_strdup_printf(POLLS "sm_priority %u\n", scenario_random(m->s, 4));
+
+	if (!m->sm[i].daemon) {
+		managers_start(m, i);
+		return;
+	}
+	switch (scenario_random(m->s, 4)) {
+	case 0:
+		managers_kill(m, i);
+		break;
+	case 1:
+		managers_retire(m, i);
+		break;
+	case 2:
+		managers_configure(m, i, conf);
+		break;
+	default:
+		daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
+	}
+}
+
+/* SMs come, go and change their priorities, the fabric is cut and joined: then one is master. */
+START_TEST(chaos)
+{
+	static const char *const hosts[] = {"host-0", "host-5", "host-10", "host-15"};
+	bool whole = true;
+
+	managers_free(m);
+	m = managers_new("fattree:4", (uint64_t)_i);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
+		managers_add(m, hosts[i], POLLS);
+	sim_set_loss(m->s->sim, 0.01 * (_i % 4));
+	for (unsigned int i = 0; i < 12; i++) {
+		if (scenario_random(m->s, 6) == 0)
+			cut(whole = !whole);
+		else
+			shuffle_one(scenario_random(m->s, m->n));
+		scenario_run_ms(m->s, scenario_random(m->s, 1 << scenario_random(m->s, 12)));
+	}
+	cut(true);
+	sim_set_loss(m->s->sim, 0);
+	if (!m->sm[0].daemon)
+		managers_start(m, 0);
+	managers_settle(m, MANAGERS_ANY, 12);
+}
+END_TEST
+
+/* Seeds of the tests by chance; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. */
+static void add_by_chance(TCase *tcase)
+{
+	const char *text = g_getenv("ELECTION_SEEDS");
+	int first = 1, last = 30;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("ELECTION_SEEDS is %s, not FIRST-LAST", text);
+	tcase_add_loop_test(tcase, with_loss, first, (text ? last : 10) + 1);
+	tcase_add_loop_test(tcase, chaos, first, last + 1);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("election");
@@ -247,7 +311,7 @@ int main(void)
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
-	tcase_add_loop_test(tcase, with_loss, 1, 11);
+	add_by_chance(tcase);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
