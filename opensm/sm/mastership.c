@@ -633,12 +633,28 @@ static enum step_result be_master(struct sm *sm)
 	return STEP_NEXT;
 }
 
+/* Two that began apart have both given their first LIDs to themselves: MasterSMLID may be equal. */
+static bool is_configured_by_another(const struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+	const struct iba_port_info *info = &own->info;
+
+	return mastership_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
+	       ((info->lid && info->lid != own->lid) ||
+		(info->master_sm_lid && info->master_sm_lid != own->lid));
+}
+
 enum step_result step_elect(struct sm *sm)
 {
 	const struct other_sm *whom;
 
 	if (sm->options->ignore_other_sm)
 		return be_master(sm);
+	if (!sm->sweep.round && is_configured_by_another(sm)) {
+		forget_tables(sm);
+		if (sm->sweep.kind != SWEEP_KIND_HEAVY)
+			return STEP_HEAVY;
+	}
 	if (!sm->sweep.round)
 		ask_all(sm);
 	if (sm->sweep.pending)
