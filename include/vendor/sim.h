@@ -109,7 +109,10 @@ bool sim_cable_swap(struct sim *sim, unsigned int node_a, unsigned int port_a, u
 void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
 /* NodeInfo of this end port tells this PortGUID; 0: its own. */
 void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid);
-/* LinearFDBCap of a switch, until it is reset: its SMA refuses a higher LinearFDBTop. */
+/*
+ * LinearFDBCap of a switch, until it is reset: it forwards lower LIDs only, and its SMA refuses a
+ * LinearFDBTop and blocks that are not below it.
+ */
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);

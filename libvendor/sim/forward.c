@@ -164,7 +164,9 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 /* Where a switch sends a LID; IBA_PORT_NONE: nowhere. */
 static uint8_t lookup(const struct sim_switch *sw, uint16_t lid)
 {
-	return sw->lft && lid <= sw->info.linear_fdb_top ? sw->lft[lid] : IBA_PORT_NONE;
+	return sw->lft && lid <= sw->info.linear_fdb_top && lid < sw->info.linear_fdb_cap
+		       ? sw->lft[lid]
+		       : IBA_PORT_NONE;
 }
 
 static bool relay_error(struct sim_packet *packet, enum sim_port_counter which)

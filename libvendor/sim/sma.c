@@ -111,7 +111,7 @@ static uint16_t switch_info_set(struct iba_switch_info *info, const uint8_t *dat
 	struct iba_switch_info wanted;
 
 	wire_decode(&iba_switch_info_type, data, &wanted);
-	if (wanted.linear_fdb_top > info->linear_fdb_cap ||
+	if (wanted.linear_fdb_top >= info->linear_fdb_cap ||
 	    (wanted.multicast_fdb_top &&
 	     (wanted.multicast_fdb_top < IBA_LID_MCAST_FIRST - 1 ||
 	      wanted.multicast_fdb_top >= IBA_LID_MCAST_FIRST + info->multicast_fdb_cap)))

@@ -213,7 +213,8 @@ uint16_t sma_linear_forwarding_table(struct sma_request *request)
 {
 	struct sim_switch *sw = request->node->sw;
 
-	if (request->modifier >= SIM_LFT_ENTRIES / BLOCK)
+	if (request->modifier >= SIM_LFT_ENTRIES / BLOCK ||
+	    request->modifier * BLOCK >= sw->info.linear_fdb_cap)
 		return IBA_STATUS_INVALID_FIELD;
 	if (request->set) {
 		if (!sw->lft) {

@@ -184,6 +184,19 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 	answer_member(builder, "refused", &list);
 }
 
+static void add_small_tables(GVariantBuilder *builder, const struct subnet *subnet)
+{
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (char **line = subnet ? subnet->small_tables : NULL; line && *line; line++) {
+		answer_begin(&row);
+		answer_text(&row, "why", *line);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "small_tables", &list);
+}
+
 /* ---- what anybody in the subnet can abuse ---- */
 
 static bool has_no_m_key(const struct options *options)
@@ -260,6 +273,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 		answer_text(&builder, "fallback", subnet->fallback);
 	if (subnet && subnet->held)
 		answer_text(&builder, "files_held", subnet->held);
+	add_small_tables(&builder, subnet);
 	add_refused(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
@@ -314,6 +328,11 @@ static void print_refused(GVariant *row, GString *out)
 		answer_get_text(row, "why"));
 }
 
+static void print_small_table(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "   ERROR                : %s\n", answer_get_text(row, "why"));
+}
+
 static void print_insecure(GVariant *row, GString *out)
 {
 	g_string_append_printf(out, "   %s %s; %s\n", answer_get_text(row, "key"),
@@ -355,6 +374,7 @@ static void print_head(GVariant *answer, GString *out)
 				       "are as they were read before; %s\n",
 				       answer_get_text(answer, "files_held"));
 	answer_each(answer, "refused", print_refused, out);
+	answer_each(answer, "small_tables", print_small_table, out);
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out,
 				       "   ERROR                : the fabric can deadlock; %s\n",

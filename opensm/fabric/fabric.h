@@ -90,6 +90,14 @@ static inline uint32_t fabric_switch_port(const struct fabric *fabric, uint32_t 
 	return fabric->nodes[fabric->switches[sw].node].first_port + num;
 }
 
+/* A switch forwards LIDs below this: its LinearFDBCap, or FABRIC_LIDS if all in use are below. */
+static inline uint32_t fabric_fdb_cap(const struct fabric *fabric, uint32_t sw)
+{
+	uint16_t cap = fabric->switches[sw].info.linear_fdb_cap;
+
+	return cap && cap <= fabric->max_lid ? cap : FABRIC_LIDS;
+}
+
 /* True for a port that owns LIDs: switch port 0, and every port of a CA or router. */
 static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 {
@@ -127,6 +135,7 @@ void fabric_diff(const struct fabric *old, const struct fabric *now, struct fabr
 void fabric_diff_clear(struct fabric_diff *diff);
 
 /* "NAME (0xGUID) port N": the one way an object is named in the log. Returns buffer. */
+#define FABRIC_NAME_SIZE 320 /* room for any: each octet of a name may become four */
 const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size);
 
 #endif

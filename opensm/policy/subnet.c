@@ -37,6 +37,7 @@ void subnet_unref(struct subnet *subnet)
 	g_free(subnet->credit_loop);
 	g_free(subnet->fallback);
 	g_free(subnet->held);
+	g_strfreev(subnet->small_tables);
 	g_free(subnet);
 }
 

@@ -107,6 +107,7 @@ struct route_input {
 	uint16_t reverse_hops; /* ftree: hops down before hops up, to and from I/O nodes */
 	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
 	bool count_switches;	/* LIDs of switches are load as those of hosts are */
+	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 };
@@ -136,6 +137,11 @@ struct routing {
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
 	struct route_trace *trace; /* what a repair goes on from; NULL: it cannot be repaired */
 	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
+	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
+	struct routing *unlimited;
+	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
+	uint64_t cut_by_caps; /* from switches with hosts to LIDs of hosts elsewhere: there is no
+				 way but by switches that cannot hold these */
 };
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,
@@ -219,6 +225,9 @@ enum route_way {
  * by this function, and fabric and input are the same to routing as they were then: *way is
  * ROUTE_SAME. It is not repaired if the input is known to be another. old may be NULL, or of
  * another engine.
+ *
+ * It has no entries for LIDs that a switch cannot hold by its LinearFDBCap, and goes around it for
+ * these as far as cables allow.
  */
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,

@@ -195,9 +195,10 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	return engine->compute(fabric, input, error);
 }
 
-struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, const struct routing *old,
-			      enum route_way *way, GError **error)
+struct routing *routing_renew_unlimited(const struct route_engine *engine,
+					const struct fabric *fabric,
+					const struct route_input *input, const struct routing *old,
+					enum route_way *way, GError **error)
 {
 	struct routing *routing;
 	bool same; /* what the operator said; if that is not known, the caller warrants it */

@@ -14,6 +14,7 @@ libroute_a_SOURCES = \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/even.c opensm/route/even.h \
 	opensm/route/far.c opensm/route/far.h \
+	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \

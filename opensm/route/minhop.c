@@ -67,8 +67,11 @@ static struct routing *minhop_compute(const struct fabric *fabric,
 	if (routing && routing->order)
 		routing->promises |= ROUTE_DEADLOCK_FREE;
 	if (routing && routing->order && !route_reaches_all(fabric, input, routing)) {
+		struct route_input any = *input;
+
+		any.order = NULL;
 		routing_unref(routing);
-		routing = route_by_hops(&any_way, fabric, input, error);
+		routing = route_by_hops(&any_way, fabric, &any, error);
 	}
 	if (routing && input->n_weights)
 		count_hops(fabric, input, routing);

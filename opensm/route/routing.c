@@ -301,6 +301,8 @@ void routing_unref(struct routing *routing)
 	trace_free(routing->trace);
 	route_seen_free(routing->seen);
 	g_free(routing->order);
+	routing_unref(routing->unlimited);
+	g_free(routing->caps);
 	g_free(routing->aside);
 	g_free(routing->note);
 	g_free(routing);

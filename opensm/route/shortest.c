@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "route/orient.h"
 #include "route/parallel.h"
 #include "route/trace.h"
 
@@ -82,6 +83,17 @@ static bool by_load(const struct route_engine *engine, const struct fabric *fabr
 	       (input->scatter || input->count_switches || any_order(fabric, input));
 }
 
+/* By the rules of the engine, or up and down in the order that is given. */
+static uint8_t *find_hops(const struct route_engine *engine, struct route_graph *graph,
+			  const struct fabric *fabric, const struct route_input *input,
+			  uint8_t *next, GError **error)
+{
+	if (!input->order)
+		return engine->hops(graph, fabric, input, next, error);
+	route_orient_by(graph, g_memdup2(input->order, graph->n * sizeof(*input->order)));
+	return route_hops_or_error(graph, next, error);
+}
+
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error)
 {
@@ -93,7 +105,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	uint8_t *hops;
 
 	graph->threads = input->threads;
-	hops = engine->hops(graph, fabric, input, next, error);
+	hops = find_hops(engine, graph, fabric, input, next, error);
 	if (hops) {
 		routing = routing_new_unset(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);

@@ -74,6 +74,12 @@ void routing_share(struct routing *routing, const uint32_t *row);
 /* Flows on the busiest link of a routing that has a trace, all hosts sending to all. */
 uint64_t routing_peak(const struct routing *routing, unsigned int threads);
 
+/* routing_renew() as if every switch could hold all LIDs. */
+struct routing *routing_renew_unlimited(const struct route_engine *engine,
+					const struct fabric *fabric,
+					const struct route_input *input, const struct routing *old,
+					enum route_way *way, GError **error);
+
 /* The row of home of the switch with this node GUID, or FABRIC_NONE. */
 uint32_t route_home_row(const struct route_home *home, uint64_t guid);
 

@@ -13,10 +13,12 @@
  * needs no credits that a cycle could hold, and general packets between two switches need a
  * subnet manager or client on a switch. In trees these would close cycles that no other can.
  *
- * LIDs that nobody owns are not looked at.
+ * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
+ * whatever the tables say; that some pair has no path without them is no fault of the tables.
  */
 #include <string.h>
 
+#include "route/fdb_cap.h"
 #include "route/verify.h"
 
 /* ---- what the parts work on ---- */
@@ -43,8 +45,10 @@ static void index_ports(struct verify *verify)
 	verify->first[fabric->n_switches] = n;
 }
 
-/* Gives every switch that cables connect to start the number of the part. */
-static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, uint32_t part)
+/* Gives every switch that cables connect to start, and that holds the LID, the number of the part.
+ */
+static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, uint32_t part,
+		      uint32_t lid)
 {
 	const struct route_graph *graph = verify->graph;
 	uint32_t n = 0;
@@ -54,10 +58,12 @@ static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, ui
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t sw = queue[i];
 
+		if (verify_is_above_cap(verify, sw, lid))
+			continue;
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 			uint32_t to = graph->edges[e].to;
 
-			if (verify->part[to] != FABRIC_NONE)
+			if (verify->part[to] != FABRIC_NONE || verify_is_above_cap(verify, to, lid))
 				continue;
 			verify->part[to] = part;
 			queue[n++] = to;
@@ -65,17 +71,22 @@ static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, ui
 	}
 }
 
-static void mark_parts(struct verify *verify)
+void verify_mark_parts(struct verify *verify, uint32_t lid)
 {
-	uint32_t n = verify->graph->n, part = 0;
-	uint32_t *queue = g_new(uint32_t, n + 1);
+	uint32_t n = verify->graph->n, part = 0, *queue;
 
+	if (verify->part && lid >= verify->part_first && lid <= verify->part_last)
+		return;
+	queue = g_new(uint32_t, n + 1);
+	g_free(verify->part);
 	verify->part = g_new(uint32_t, n + 1);
 	memset(verify->part, 0xFF, n * sizeof(uint32_t));
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (verify->part[sw] == FABRIC_NONE)
-			mark_part(verify, queue, sw, part++);
-	verify->whole = part <= 1;
+			mark_part(verify, queue, sw, part++, lid);
+	verify->whole = part <= 1 && !verify->caps;
+	verify->part_first = lid;
+	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
 	g_free(queue);
 }
 
@@ -121,6 +132,19 @@ static void list_odd(struct verify *verify)
 	g_free(listed);
 }
 
+/* Caps, and who is joined in spite of them, are known to the walk only. */
+static void suspect_all(struct verify *verify)
+{
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
+		uint32_t port = verify->fabric->lid_port[lid];
+		uint8_t exit;
+
+		if (port != FABRIC_NONE && fabric_leaf(verify->fabric, port, &exit) != FABRIC_NONE)
+			verify_suspect(verify, lid);
+	}
+	verify->verdict->max_hops = 0;
+}
+
 /* What no way to a verdict shows. */
 static void suspect_odd(struct verify *verify)
 {
@@ -144,8 +168,9 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->graph = route_graph_new(fabric);
 	verify->graph->threads = threads;
 	verify->suspects = g_new0(_Atomic uint64_t, VERIFY_LID_WORDS);
+	verify->caps = route_caps(fabric);
 	index_ports(verify);
-	mark_parts(verify);
+	verify_mark_parts(verify, 0);
 	list_own(verify);
 	list_odd(verify);
 	verify->dependency = dependency_new(fabric->n_switches, verify->first, verify->to);
@@ -160,6 +185,7 @@ static void verify_free(struct verify *verify)
 	g_clear_pointer(&verify->cycle, g_array_unref);
 	g_free(verify->own);
 	g_free(verify->part);
+	g_free(verify->caps);
 	g_free(verify->first);
 	g_free(verify->to);
 	g_free((void *)verify->suspects);
@@ -222,6 +248,8 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 		verify->cycle = dependency_cycle(verify->dependency);
 	}
 	suspect_odd(verify);
+	if (verify->caps)
+		suspect_all(verify);
 	verify_walk(verify);
 	verdict->acyclic = !verify->cycle;
 	if (verify->cycle && !verdict->witness)

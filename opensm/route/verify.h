@@ -26,7 +26,9 @@ struct verify {
 	struct route_graph *graph;
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
-	uint32_t *part;		    /* [switch]: number of its connected part */
+	uint32_t *caps;		    /* [switch]: as of route_caps() */
+	uint32_t *part;		    /* [switch]: number of its connected part, for these LIDs: */
+	uint32_t part_first, part_last; /* switches that cannot hold them are parts of their own */
 	bool whole;		    /* there is one part */
 	struct verify_column *own;  /* LIDs of switches that the table has room for */
 	uint32_t n_own;
@@ -87,6 +89,15 @@ void verify_by_hops(struct verify *verify);
 void verify_columns(struct verify *verify, const struct verify_order *order,
 		    const struct verify_column *columns, uint32_t n, _Atomic uint64_t *follow,
 		    _Atomic unsigned int *widest);
+
+/* Makes part[] that of a LID. */
+void verify_mark_parts(struct verify *verify, uint32_t lid);
+
+/* Whether a switch cannot hold a LID: whatever the tables say, it discards it. */
+static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw, uint32_t lid)
+{
+	return verify->caps && verify->caps[sw] <= lid;
+}
 
 /* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
 void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state);

@@ -21,7 +21,7 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 {
 	const struct fabric *fabric = verify->fabric;
 	uint32_t node = fabric->switches[sw].node;
-	char name[128];
+	char name[FABRIC_NAME_SIZE];
 
 	if (num <= fabric->nodes[node].num_ports) {
 		g_string_append(text, fabric_port_name(fabric, fabric_port_of(fabric, node, num),
@@ -87,6 +87,10 @@ static void walk_from(struct walk *walk, uint32_t sw)
 		}
 		walk->state[sw] = STATE_ON_PATH;
 		walk->path[n++] = sw;
+		if (verify_is_above_cap(walk->verify, sw, walk->lid)) {
+			state = STATE_HOLE;
+			break;
+		}
 		if (delivers(walk, sw, num)) {
 			state = STATE_REACHED;
 			break;
@@ -116,6 +120,12 @@ static bool may_discard(const struct walk *walk, uint32_t sw)
 		fabric_is_switch(verify->fabric, verify->fabric->ports[walk->endport].node));
 }
 
+/* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
+static bool is_joined(const struct verify *verify, uint32_t sw, uint32_t leaf, uint32_t lid)
+{
+	return verify->part[sw] == verify->part[leaf] && !verify_is_above_cap(verify, leaf, lid);
+}
+
 /* Whether the fate of a packet from sw breaks what the tables must do. */
 static bool is_wrong(struct walk *walk, uint32_t sw)
 {
@@ -123,7 +133,7 @@ static bool is_wrong(struct walk *walk, uint32_t sw)
 
 	if (state == STATE_REACHED || state == STATE_LOOP)
 		return state == STATE_LOOP;
-	if (walk->verify->part[sw] != walk->verify->part[walk->leaf])
+	if (!is_joined(walk->verify, sw, walk->leaf, walk->lid))
 		return false;
 	if (state == STATE_HOLE || !may_discard(walk, sw))
 		return true;
@@ -169,8 +179,9 @@ static void count_paths(struct verify *verify)
 		if (endport == FABRIC_NONE)
 			continue;
 		leaf = fabric_leaf(verify->fabric, endport, &exit);
+		verify_mark_parts(verify, lid);
 		for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < verify->graph->n; sw++) {
-			if (verify->part[sw] == verify->part[leaf])
+			if (is_joined(verify, sw, leaf, lid))
 				verify->verdict->paths++;
 			else
 				verify->verdict->cut = true;
@@ -195,6 +206,7 @@ void verify_walk(struct verify *verify)
 	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
 		if (!verify_is_suspect(verify, lid))
 			continue;
+		verify_mark_parts(verify, lid);
 		walk.lid = lid;
 		walk.endport = verify->fabric->lid_port[lid];
 		walk.leaf = fabric_leaf(verify->fabric, walk.endport, &exit);

@@ -113,11 +113,16 @@ static void on_block_read(struct sm_request *request)
 	sm_block_read(request);
 }
 
-/* What is beyond LinearFDBTop is not in force; of a switch where that is 0, nothing is. */
+/*
+ * What is beyond LinearFDBTop is not in force; of a switch where that is 0, nothing is. One that
+ * is above LinearFDBCap is not to be believed.
+ */
 static bool is_in_force(const struct builder_node *node, uint32_t block)
 {
-	uint16_t top = node->switch_info.linear_fdb_top;
+	uint16_t top = node->switch_info.linear_fdb_top, cap = node->switch_info.linear_fdb_cap;
 
+	if (cap && top >= cap)
+		top = cap - 1;
 	return top && block <= top / PER_BLOCK;
 }
 

@@ -87,7 +87,7 @@ static uint32_t lids_needed(const struct lid_plan *plan)
 
 /*
  * As far as all switches forward that forward far enough for everybody; if none does, as far as
- * the best do. The others are left out: what they cannot forward is lost there, and nobody else
+ * the best do. The others are left out: routes go around them (route/fdb_cap.c), and nobody else
  * goes without a LID for it.
  */
 static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
@@ -107,16 +107,40 @@ static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
 	return enough ? enough : best ? best : IBA_LID_UCAST_LAST;
 }
 
-static void tell_left_out(struct sm *sm, const GPtrArray *nodes, uint16_t last)
+/* LIDs that go by a switch that was left out are below this; 0: it was not. */
+static uint16_t cap_of(const struct builder_node *node, uint16_t last)
 {
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
+	return last_of(node) < last ? last_of(node) + 1 : 0;
+}
 
-		if (last_of(node) < last)
-			health_leave_out(sm, node,
-					 "it forwards LIDs up to 0x%04x only (LinearFDBCap %u): "
-					 "packets to higher ones are lost there",
-					 last_of(node), node->switch_info.linear_fdb_cap);
+static uint16_t least_cap(const GPtrArray *nodes, uint16_t last)
+{
+	uint16_t least = 0;
+
+	for (guint i = 0; i < nodes->len; i++) {
+		uint16_t cap = cap_of(nodes->pdata[i], last);
+
+		least = cap && (!least || cap < least) ? cap : least;
+	}
+	return least;
+}
+
+/*
+ * Who stands on a small switch, or is one, needs a LID that it forwards. So does the SM for
+ * switches to answer it; but if it has a LID, many have that by now.
+ */
+static void set_cap(const struct builder_port *port, bool is_sm, uint16_t least, uint16_t last,
+		    struct lid_plan_port *planned)
+{
+	const struct builder_node *node = port->node;
+
+	planned->is_switch = builder_is_switch(node);
+	if (!planned->is_switch && port->peer)
+		node = port->peer->node;
+	planned->cap = cap_of(node, last);
+	if (is_sm && !planned->cap) {
+		planned->cap = least;
+		planned->keeps = true;
 	}
 }
 
@@ -133,6 +157,16 @@ static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid
 }
 
 /* ---- the assignment ---- */
+
+static void set_caps(const struct sm *sm, const GPtrArray *nodes, const GPtrArray *ports,
+		     struct lid_plan *plan)
+{
+	uint16_t least = least_cap(nodes, plan->last);
+
+	for (uint32_t i = 0; least && i < plan->n; i++)
+		set_cap(ports->pdata[i], ports->pdata[i] == sm->builder->sm_port, least, plan->last,
+			&plan->ports[i]);
+}
 
 static void assign(struct sm *sm, const GPtrArray *nodes)
 {
@@ -152,7 +186,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 		plan.ports[i].lmc = wanted_lmc(sm, port);
 	}
 	plan.last = last_lid(nodes, lids_needed(&plan));
-	tell_left_out(sm, nodes, plan.last);
+	set_caps(sm, nodes, ports, &plan);
 	lid_plan_make(&plan, sm->guid2lid);
 	sm->lids.assigned = true;
 	sm->lids.arrivals = sm->builder->arrivals;

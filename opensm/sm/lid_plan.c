@@ -19,6 +19,7 @@ struct assignment {
 	struct range_set open;	/* of them, those that no port was assigned */
 	struct range_set fresh; /* of them, those that no port is remembered with */
 	GHashTable *present;	/* uint64_t GUIDs */
+	bool any;		/* from here on LIDs above caps will do, too */
 };
 
 static bool contains_all(const struct range_set *set, uint32_t lid, uint32_t count)
@@ -41,12 +42,18 @@ static void take(struct assignment *a, struct lid_plan_port *port, uint16_t lid)
 		guid2lid_set(a->memory, port->guid, lid, count);
 }
 
+static bool is_below_cap(const struct lid_plan_port *port, uint32_t lid)
+{
+	return !port->cap || lid + (1u << port->lmc) <= port->cap;
+}
+
 static void take_if_in(struct assignment *a, const struct range_set *set,
 		       struct lid_plan_port *port, uint16_t lid)
 {
 	uint32_t count = 1u << port->lmc;
 
-	if (lid && lid % count == 0 && contains_all(set, lid, count))
+	if (lid && lid % count == 0 && contains_all(set, lid, count) &&
+	    (a->any || port->keeps || is_below_cap(port, lid)))
 		take(a, port, lid);
 }
 
@@ -65,7 +72,7 @@ static uint16_t remembered(const struct assignment *a, const struct lid_plan_por
 /* Pass 1: what it was assigned, whatever it carries. */
 static void pass_assigned(struct assignment *a, struct lid_plan_port *port)
 {
-	if (is_assigned(a, port->guid))
+	if (!port->lid && is_assigned(a, port->guid))
 		take_if_in(a, &a->free, port, remembered(a, port));
 }
 
@@ -90,7 +97,63 @@ static void pass_remembered(struct assignment *a, struct lid_plan_port *port)
 		take_if_in(a, &a->free, port, remembered(a, port));
 }
 
-/* Pass 5: the first free. */
+/* A switch whose table has room for any LID. */
+static struct lid_plan_port *find_yielding(const struct assignment *a,
+					   const struct lid_plan_port *to)
+{
+	for (uint32_t i = 0; i < a->plan->n; i++) {
+		struct lid_plan_port *port = &a->plan->ports[i];
+
+		if (port->is_switch && !port->cap && !port->lmc && port->lid &&
+		    is_below_cap(to, port->lid))
+			return port;
+	}
+	return NULL;
+}
+
+/* Pass 5, of ports with a cap only: the first free below it, or that of a switch. */
+static void pass_low(struct assignment *a, struct lid_plan_port *port)
+{
+	uint32_t count = 1u << port->lmc;
+	struct lid_plan_port *other;
+	uint64_t lid;
+
+	if ((range_set_find(&a->fresh, count, count, &lid) && is_below_cap(port, lid)) ||
+	    (range_set_find(&a->free, count, count, &lid) && is_below_cap(port, lid))) {
+		take(a, port, lid);
+		return;
+	}
+	other = port->is_switch && !port->lmc ? find_yielding(a, port) : NULL;
+	if (!other)
+		return;
+	take(a, port, other->lid);
+	other->lid = 0;
+}
+
+static gint compare_caps(gconstpointer a, gconstpointer b)
+{
+	const struct lid_plan_port *x = *(struct lid_plan_port *const *)a;
+	const struct lid_plan_port *y = *(struct lid_plan_port *const *)b;
+
+	if (x->cap != y->cap)
+		return x->cap < y->cap ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The smallest tables first. */
+static void each_without_by_cap(struct assignment *a)
+{
+	g_autoptr(GPtrArray) ports = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < a->plan->n; i++)
+		if (a->plan->ports[i].cap && !a->plan->ports[i].lid)
+			g_ptr_array_add(ports, &a->plan->ports[i]);
+	g_ptr_array_sort(ports, compare_caps);
+	for (guint i = 0; i < ports->len; i++)
+		pass_low(a, ports->pdata[i]);
+}
+
+/* Pass 6: the first free. */
 static void pass_new(struct assignment *a, struct lid_plan_port *port)
 {
 	uint32_t count = 1u << port->lmc;
@@ -163,6 +226,16 @@ static void forget_lost(struct assignment *a)
 	g_array_unref(lost.guids);
 }
 
+static void each_by_memory(struct assignment *a)
+{
+	each_port(a, pass_assigned);
+	if (!a->plan->reassign) {
+		each_port(a, pass_confirmed);
+		each_port(a, pass_carried);
+	}
+	each_port(a, pass_remembered);
+}
+
 void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory)
 {
 	struct assignment a = {.plan = plan, .memory = memory};
@@ -181,12 +254,10 @@ void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory)
 	}
 	guid2lid_each(memory, keep_for_absent, &a);
 	each_port(&a, meet);
-	each_port(&a, pass_assigned);
-	if (!plan->reassign) {
-		each_port(&a, pass_confirmed);
-		each_port(&a, pass_carried);
-	}
-	each_port(&a, pass_remembered);
+	each_by_memory(&a);
+	each_without_by_cap(&a);
+	a.any = true;
+	each_by_memory(&a);
 	each_port(&a, pass_new);
 	forget_lost(&a);
 	g_hash_table_unref(a.present);

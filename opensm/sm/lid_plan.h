@@ -10,6 +10,9 @@ struct lid_plan_port {
 	uint64_t guid;
 	uint16_t carried; /* base LID that it has now, any number */
 	uint8_t lmc;	  /* it shall have 2^lmc LIDs, lmc <= 7 */
+	uint16_t cap;	  /* its switch forwards LIDs below this only; 0: all */
+	bool keeps;	  /* but it rather keeps what it has */
+	bool is_switch;	  /* it is a port 0 */
 	uint16_t lid;	  /* result: base LID; 0: none was left */
 	bool duplicate;	  /* result: a port before it has the same GUID */
 };
@@ -27,8 +30,10 @@ struct lid_plan {
  * Assigns: what memory has for the GUID if that was assigned since the SM is master; else what the
  * port carries if that was assigned to nobody, of several that carry it to the one that memory
  * has it for, or else to the first; else what memory has; else the first free, and LIDs kept for
- * absent ports last. memory is what the next plan is made from: it gets all that was assigned, and
- * loses ports whose LIDs were given away.
+ * absent ports last. A port with a cap gets a LID below it before others get a new one, in place of
+ * one that is above, too; if none is left a switch takes that of a switch without a cap. memory is
+ * what the next plan is made from: it gets all that was assigned, and loses ports whose LIDs were
+ * given away.
  */
 void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory);
 

@@ -44,6 +44,20 @@ void program_free(struct program *program)
 
 /* ---- what differs ---- */
 
+/* LIDs that the switch holds are below this. */
+static uint32_t cap_of(const struct builder_node *node)
+{
+	uint16_t cap = node->switch_info.linear_fdb_cap;
+
+	return node->has_switch_info && cap ? cap : FABRIC_LIDS;
+}
+
+/* Blocks that it has, of those in use. */
+static uint32_t blocks_of(const struct sm *sm, const struct builder_node *node)
+{
+	return MIN(sm->routing->n_blocks, (cap_of(node) + PER_BLOCK - 1) / PER_BLOCK);
+}
+
 static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,
 			  uint32_t block)
 {
@@ -56,7 +70,7 @@ static bool table_differs(const struct sm *sm, const struct builder_node *node, 
 {
 	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
 		return false;
-	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
 		if (block_differs(sm, node, sw, block))
 			return true;
 	return false;
@@ -70,7 +84,7 @@ static bool switch_info_wanted(const struct sm *sm, const struct builder_node *n
 	if (!node->has_switch_info)
 		return false;
 	want->port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
-	want->linear_fdb_top = sm->routing->top;
+	want->linear_fdb_top = MIN(sm->routing->top, cap_of(node) - 1);
 	want->life_time_value = sm->options->packet_life_time;
 	return want->linear_fdb_top != node->switch_info.linear_fdb_top ||
 	       want->life_time_value != node->switch_info.life_time_value;
@@ -151,7 +165,7 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 		port_send(sm, port0, &want, IBA_PORT_NO_CHANGE);
 	if (switch_info_wanted(sm, node, &info))
 		switch_info_send(sm, node, &info);
-	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
 		if (is_first_block(sm, node, block))
 			write_block(sm, node, sw, block);
 }
@@ -160,7 +174,7 @@ static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
 	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
 		return;
-	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
 		if (!is_first_block(sm, node, block))
 			write_block(sm, node, sw, block);
 }

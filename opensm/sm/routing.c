@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/route_files.h"
+#include "policy/small_tables.h"
 #include "policy/unknown_guids.h"
 #include "sm/sm_private.h"
 
@@ -28,6 +29,8 @@ struct routes {
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
+	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
+	uint32_t n_small;
 };
 
 /* An engine as it is tried. */
@@ -101,6 +104,7 @@ void routes_free(struct routes *routes)
 	g_free(routes->held);
 	g_free(routes->told_note);
 	g_free(routes->told_unknown);
+	g_strfreev(routes->small_tables);
 	g_free(routes);
 }
 
@@ -440,6 +444,25 @@ static void tell_held(struct sm *sm, char *held)
 	routes->held = held;
 }
 
+/* Each line once, as long as it is true; status shows them always. */
+static void tell_small_tables(struct sm *sm, const struct routing *routing)
+{
+	struct routes *routes = sm->routes;
+	uint32_t n;
+	char **lines = small_tables_tell(sm->fabric, routing, &n);
+
+	for (unsigned int i = 0; lines && lines[i]; i++)
+		if (!routes->small_tables ||
+		    !g_strv_contains((const char *const *)routes->small_tables, lines[i]))
+			log_error(sm->log, "%s", lines[i]);
+	if (!lines && routes->small_tables)
+		log_info(sm->log, "all switches can hold all LIDs in use");
+	counter_add(&sm->context->counters, switches_small_lft, (uint64_t)n - routes->n_small);
+	g_strfreev(routes->small_tables);
+	routes->small_tables = lines;
+	routes->n_small = n;
+}
+
 /* Said when they or the engine in use change; status shows them always. */
 static void tell_failures(struct sm *sm, const struct route_job *job)
 {
@@ -488,6 +511,7 @@ enum step_result step_take_routes(struct sm *sm)
 
 		tell_credit_loop(sm, job->routing, verdict->acyclic ? NULL : witness);
 		tell_routing(sm, job->routing, job->way, verdict);
+		tell_small_tables(sm, job->routing);
 		take_routing(sm, job);
 	} else {
 		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",
@@ -544,6 +568,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->credit_loop = g_strdup(sm->routes->credit_loop);
 	subnet->fallback = g_strdup(sm->routes->fallback);
 	subnet->held = g_strdup(sm->routes->held);
+	subnet->small_tables = g_strdupv(sm->routes->small_tables);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);

@@ -241,13 +241,33 @@ static bool is_left_out(const struct view *view, unsigned int from, unsigned int
 	       subnet->routing->lft[subnet->fabric->nodes[here].sw][lid] == ROUTE_NO_PORT;
 }
 
+/*
+ * Whether no path is possible as the first or the last switch has no room for the LID; that others
+ * have none is no excuse.
+ */
+static bool is_above_cap(const struct view *view, unsigned int from, uint16_t lid,
+			 const struct endport *to)
+{
+	unsigned int leaf = to->node, peer_port;
+
+	if (!is_switch(view, leaf) && !link_peer(view, to->node, to->port, &leaf, &peer_port))
+		return false;
+	return lid >= view->nodes[from].switch_info->linear_fdb_cap ||
+	       (is_switch(view, leaf) && lid >= view->nodes[leaf].switch_info->linear_fdb_cap);
+}
+
 /* Follows the tables from a switch to a LID. */
 static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		  const struct endport *to)
 {
 	unsigned int node = from, hops = 0, port, peer, peer_port;
 
+	if (is_above_cap(view, from, lid, to))
+		return NULL;
 	for (;;) {
+		if (lid >= view->nodes[node].switch_info->linear_fdb_cap)
+			return of_port(view, node, 0, "LinearFDBCap",
+				       view->nodes[node].switch_info->linear_fdb_cap, lid);
 		port = view->nodes[node].lft[lid];
 		if (node == to->node && port == 0)
 			return NULL;

@@ -10,7 +10,8 @@ libscenario_a_SOURCES = \
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_election tests/scenario/test_faults \
-	tests/scenario/test_options tests/scenario/test_routing tests/scenario/test_tables \
+	tests/scenario/test_options tests/scenario/test_routing \
+	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
 TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_files.py \
@@ -33,6 +34,8 @@ tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_options_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_small_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)

@@ -81,6 +81,26 @@ static void find_distances(struct checker *checker)
 	g_free(queue);
 }
 
+/* [switch]: cables lead from there to the leaf by switches that can hold the LID. */
+static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t lid)
+{
+	bool *joined = g_new0(bool, fabric->n_switches + 1), more = true;
+
+	joined[leaf] = lid < fabric_fdb_cap(fabric, leaf);
+	while (more) {
+		more = false;
+		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+			for (unsigned int num = 1; num < 256 && !joined[sw]; num++) {
+				uint32_t to = checker_next_switch(fabric, sw, num);
+
+				joined[sw] = to != FABRIC_NONE && joined[to] &&
+					     lid < fabric_fdb_cap(fabric, sw);
+				more |= joined[sw];
+			}
+	}
+	return joined;
+}
+
 static void find_hosts(struct checker *checker)
 {
 	const struct fabric *fabric = checker->fabric;
@@ -115,6 +135,8 @@ static enum checker_fate follow(const struct fabric *fabric, const struct routin
 		uint8_t num = routing_port(routing, sw, lid);
 		uint32_t channel;
 
+		if (lid >= fabric_fdb_cap(fabric, sw))
+			return CHECKER_HOLE;
 		if (hands_over(fabric, sw, num, endport))
 			return CHECKER_REACHED;
 		if (checker_next_switch(fabric, sw, num) == FABRIC_NONE)
@@ -141,9 +163,13 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
 	struct route_verdict *verdict = &checker->verdict;
 	const bool *aside = checker->routing->aside;
+	g_autofree bool *joins = NULL;
 
+	if (checker->caps && leaf != FABRIC_NONE)
+		joins = find_joined(fabric, leaf, lid);
 	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
-		bool joined = checker_distance(checker, sw, leaf) != CHECKER_FAR;
+		bool joined =
+			joins ? joins[sw] : checker_distance(checker, sw, leaf) != CHECKER_FAR;
 		bool counts = to_host || checker->hosts[sw];
 		unsigned int hops;
 		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops,
@@ -225,6 +251,8 @@ void checker_run(struct checker *checker, const struct fabric *fabric,
 	checker->verdict.complete = checker->verdict.loop_free = true;
 	find_distances(checker);
 	find_hosts(checker);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		checker->caps |= fabric_fdb_cap(fabric, sw) < FABRIC_LIDS;
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
 			check_lid(checker, lid, &dependencies);

@@ -18,6 +18,7 @@ struct checker {
 	const struct routing *routing;
 	struct route_verdict verdict; /* as the verifier should give it; witness stays NULL */
 	uint32_t *distance;	      /* [from switch * n_switches + to switch], over all cables */
+	bool caps;		      /* some switch cannot hold all LIDs */
 	bool *hosts;		      /* [switch]: it has channel adapters or routers with LIDs */
 };
 

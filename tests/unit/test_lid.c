@@ -112,6 +112,15 @@ static void random_ports(bool duplicates)
 	}
 }
 
+static void random_caps(void)
+{
+	for (uint32_t i = 0; i < plan.n; i++) {
+		ports[i].cap = below(4) ? 0 : 1 + below(100);
+		ports[i].keeps = below(8) == 0;
+		ports[i].is_switch = below(3) == 0;
+	}
+}
+
 /* Ranges that do not overlap, of GUIDs that may be there and others. */
 static void random_memory(void)
 {
@@ -146,6 +155,8 @@ START_TEST(test_sane)
 		start(seed);
 		random_ports(below(4) == 0);
 		random_memory();
+		if (below(2))
+			random_caps();
 		if (below(2))
 			as_from_file();
 		plan.memory_first = below(4) == 0;
@@ -363,6 +374,70 @@ START_TEST(test_reassign)
 }
 END_TEST
 
+/* ---- switches with small tables ---- */
+
+/* Ports 0 to n - 1 carry LIDs from 1 on. */
+static void carry_all(uint32_t n)
+{
+	plan.n = n;
+	for (uint32_t i = 0; i < n; i++)
+		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 1 + i};
+}
+
+/* Who has no LID yet leaves the low ones to those who need them, the smallest table first. */
+START_TEST(test_low_lids_for_small_tables)
+{
+	carry_all(6);
+	for (uint32_t i = 0; i < 6; i++)
+		ports[i].carried = 0;
+	ports[4].cap = 4;
+	ports[5].cap = 3;
+	ports[2].cap = 4;
+	ports[2].keeps = true;
+	lid_plan_make(&plan, memory);
+	ck_assert_uint_eq(ports[5].lid, 1);
+	ck_assert_uint_eq(ports[2].lid, 2);
+	ck_assert_uint_eq(ports[4].lid, 3);
+	ck_assert_uint_eq(ports[0].lid, 4);
+	check_sane();
+}
+END_TEST
+
+/* A switch yields to one with a small table; a host yields to nobody, and the SM stays. */
+START_TEST(test_a_switch_yields)
+{
+	carry_all(10);
+	ports[3].is_switch = ports[9].is_switch = true;
+	ports[9].cap = 6; /* a switch that carries 10 */
+	ports[8].cap = 6; /* a host that carries 9 */
+	ports[7].cap = 6; /* the SM */
+	ports[7].keeps = true;
+	for (unsigned int again = 0; again < 2; again++) {
+		lid_plan_make(&plan, memory);
+		for (uint32_t i = 0; i < 9; i++)
+			ck_assert_uint_eq(ports[i].lid, i == 3 ? 10 : 1 + i);
+		ck_assert_uint_eq(ports[9].lid, 4);
+		check_sane();
+		check_memory();
+		for (uint32_t i = 0; i < 10; i++)
+			ports[i].carried = ports[i].lid;
+	}
+}
+END_TEST
+
+/* Without a LID that does, the one that it has is kept. */
+START_TEST(test_no_low_lid_left)
+{
+	carry_all(10);
+	ports[9].is_switch = true;
+	ports[9].cap = 6;
+	lid_plan_make(&plan, memory);
+	for (uint32_t i = 0; i < 10; i++)
+		ck_assert_uint_eq(ports[i].lid, 1 + i);
+	check_sane();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lid");
@@ -381,6 +456,9 @@ int main(void)
 	tcase_add_test(tcase, test_exhausted);
 	tcase_add_test(tcase, test_duplicate_guid);
 	tcase_add_test(tcase, test_reassign);
+	tcase_add_test(tcase, test_low_lids_for_small_tables);
+	tcase_add_test(tcase, test_a_switch_yields);
+	tcase_add_test(tcase, test_no_low_lid_left);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Switches with room for fewer LIDs than are in use. All that cables allow reaches each other by
+ * the tables that the simulated switches hold, which forward nothing above their LinearFDBCap; and
+ * it is told which switch it is, once.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define TREE "xgft:16,13:1,4" /* 13 leaves with 16 hosts each, four spines: 225 LIDs */
+#define CAP 64
+
+static struct scenario *small(const char *spec, const char *name, uint16_t cap)
+{
+	struct scenario *s = scenario_new(spec, 1);
+
+	sim_set_linear_fdb_cap(s->sim, scenario_node(s, name), cap);
+	return s;
+}
+
+static void start(struct scenario *s)
+{
+	scenario_start(s);
+	scenario_converge(s, 20);
+}
+
+static unsigned int times(const struct scenario *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+static void check_top(struct scenario *s, const char *name, uint16_t cap)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, scenario_node(s, name), &view);
+	scenario_expect_at_most(s, view.switch_info->linear_fdb_top, cap - 1);
+	scenario_expect_at_most(s, scenario_lid(s, scenario_node(s, name)), cap - 1);
+}
+
+static uint64_t counted(const struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, switches_small_lft);
+}
+
+/* Pairs of hosts between which no packet gets through, both ways, by the tables as they are. */
+static bool get_through(struct scenario *s, unsigned int from, uint16_t lid, unsigned int to)
+{
+	unsigned int node, port;
+
+	sim_peer(s->sim, from, 1, &node, &port);
+	for (unsigned int hops = 0; hops < 16; hops++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		if (view.type != IBA_NODE_SWITCH)
+			return node == to;
+		if (lid >= view.switch_info->linear_fdb_cap ||
+		    lid > view.switch_info->linear_fdb_top ||
+		    !sim_peer(s->sim, node, view.lft[lid], &node, &port))
+			return false;
+	}
+	return false;
+}
+
+static bool is_host(struct scenario *s, unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	return view.type != IBA_NODE_SWITCH;
+}
+
+/* Pairs of hosts with LIDs below a limit that do not get through, and those that do. */
+static void count_pairs(struct scenario *s, uint16_t limit, unsigned int *lost, unsigned int *good)
+{
+	*lost = *good = 0;
+	for (unsigned int from = 0; from < sim_nodes(s->sim); from++)
+		for (unsigned int to = 0; to < sim_nodes(s->sim); to++) {
+			if (from == to || !is_host(s, from) || !is_host(s, to) ||
+			    scenario_lid(s, from) >= limit || scenario_lid(s, to) >= limit)
+				continue;
+			if (get_through(s, from, scenario_lid(s, to), to))
+				++*good;
+			else
+				++*lost;
+		}
+}
+
+/* All hosts to all hosts, and nobody without a LID. */
+static void check_all(struct scenario *s, unsigned int hosts)
+{
+	unsigned int lost, good;
+
+	count_pairs(s, UINT16_MAX, &lost, &good);
+	scenario_expect_at_most(s, lost, 0);
+	scenario_expect(s, good == hosts * (hosts - 1));
+}
+
+static char *ask(struct scenario *s, const char *line)
+{
+	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	scenario_expect(s, !answer.failed);
+	return answer.text;
+}
+
+static const char *const engines[] = {NULL, "minhop", "updn", "dnup", "ftree"};
+
+/* One of four spines: all else goes by the other three, and the network stays without a loop. */
+START_TEST(small_spine)
+{
+	struct scenario *s = small(TREE, "spine-2-1", CAP);
+	g_autofree char *status = NULL;
+
+	if (engines[_i])
+		scenario_option(s, "-R", engines[_i]);
+	start(s);
+	check_all(s, 208);
+	check_top(s, "spine-2-1", CAP);
+	scenario_heavy_sweep(s, 10);
+	scenario_heavy_sweep(s, 10);
+	scenario_expect(s, times(s, "LinearFDBCap 64") == 1);
+	scenario_expect(s, counted(s) == 1);
+	scenario_expect(s, counter_get(&daemon_context(s->daemon)->counters, sweeps_failed) == 0);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_check_log(s, "credit loop", false);
+	status = ask(s, "status");
+	scenario_expect(s, strstr(status, "spine-2-1") && strstr(status, "LinearFDBCap 64"));
+	scenario_free(s);
+}
+END_TEST
+
+/* A loss elsewhere, and the return of it, with the small one there all the time. */
+START_TEST(small_spine_and_losses)
+{
+	struct scenario *s = small(TREE, "spine-2-1", CAP);
+
+	start(s);
+	sim_node_set(s->sim, scenario_node(s, "spine-2-3"), false);
+	scenario_converge(s, 20);
+	sim_link_set(s->sim, scenario_node(s, "leaf-5"), 17, false); /* to spine-2-0 */
+	scenario_converge(s, 20);
+	sim_node_set(s->sim, scenario_node(s, "spine-2-3"), true);
+	sim_link_set(s->sim, scenario_node(s, "leaf-5"), 17, true);
+	scenario_converge(s, 20);
+	check_all(s, 208);
+	scenario_expect(s, times(s, "LinearFDBCap 64") == 1);
+	scenario_free(s);
+}
+END_TEST
+
+static uint16_t *lids_of(struct scenario *s)
+{
+	uint16_t *lids = g_new0(uint16_t, sim_nodes(s->sim));
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		lids[i] = scenario_lid(s, i);
+	return lids;
+}
+
+/* Other nodes than this with another LID than before. */
+static unsigned int moved(struct scenario *s, const uint16_t *lids, unsigned int but)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += i != but && scenario_lid(s, i) != lids[i];
+	return n;
+}
+
+/* A spine is replaced by a small one, and that by one as before; nobody else's LID changes. */
+START_TEST(replaced)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	unsigned int spine = scenario_node(s, "spine-2-2");
+	g_autofree uint16_t *lids = NULL;
+
+	start(s);
+	lids = lids_of(s);
+	for (unsigned int i = 0; i < 2; i++) {
+		sim_node_set(s->sim, spine, false);
+		scenario_run_ms(s, 3000);
+		sim_node_set(s->sim, spine, true);
+		sim_set_node_guid(s->sim, spine, 0x77700 + i);
+		sim_set_port_guid(s->sim, spine, 0, 0x77700 + i);
+		if (!i)
+			sim_set_linear_fdb_cap(s->sim, spine, CAP);
+		scenario_converge(s, 30);
+		check_all(s, 208);
+		scenario_expect(s, counted(s) == !i);
+		scenario_expect_at_most(s, moved(s, lids, spine), 0);
+	}
+	scenario_check_log(s, "all switches can hold all LIDs in use", true);
+	scenario_free(s);
+}
+END_TEST
+
+/*
+ * A cap that falls below the LID of the switch itself, as by new firmware: the LIDs below all have
+ * owners, of whom a switch can do with another one. No host moves.
+ */
+START_TEST(cap_falls)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	unsigned int spine = scenario_node(s, "spine-2-2");
+	g_autofree uint16_t *lids = NULL;
+
+	start(s);
+	lids = lids_of(s);
+	ck_assert_uint_gt(lids[spine], 8);
+	sim_set_linear_fdb_cap(s->sim, spine, 8);
+	scenario_heavy_sweep(s, 20);
+	scenario_converge(s, 30);
+	check_all(s, 208);
+	check_top(s, "spine-2-2", 8);
+	scenario_expect(s, moved(s, lids, spine) == 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* Hosts on a small leaf get low LIDs and so reach those with low LIDs; who is cut off is told. */
+START_TEST(small_leaf)
+{
+	struct scenario *s = small(TREE, "leaf-7", CAP);
+	unsigned int lost, good;
+
+	start(s);
+	check_top(s, "leaf-7", CAP);
+	for (unsigned int port = 1; port <= 16; port++) {
+		unsigned int host, host_port;
+
+		sim_peer(s->sim, scenario_node(s, "leaf-7"), port, &host, &host_port);
+		scenario_expect_at_most(s, scenario_lid(s, host), CAP - 1);
+		scenario_expect(
+			s, get_through(s, scenario_node(s, "host-0"), scenario_lid(s, host), host));
+	}
+	scenario_expect_at_most(s, scenario_lid(s, scenario_node(s, "host-0")), CAP - 1);
+	count_pairs(s, CAP, &lost, &good);
+	scenario_expect_at_most(s, lost, 0);
+	scenario_expect_at_most(s, 16 * 30, good);
+	scenario_check_log(s, "its 16 hosts cannot send to those", true);
+	scenario_free(s);
+}
+END_TEST
+
+/* No way around: who has a low LID is reached, and the rest is told. */
+START_TEST(all_spines_small)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	unsigned int lost, good;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *name = g_strdup_printf("spine-2-%u", i);
+
+		sim_set_linear_fdb_cap(s->sim, scenario_node(s, name), CAP);
+	}
+	scenario_start(s);
+	scenario_run_ms(s, 10 * 1000);
+	count_pairs(s, CAP, &lost, &good);
+	scenario_expect_at_most(s, lost, 0);
+	scenario_expect_at_most(s, 40 * 39, good);
+	scenario_check_log(s, "the cables leave no way around such switches: ", true);
+	scenario_check_log(s, "no free LID", false);
+	scenario_free(s);
+}
+END_TEST
+
+struct net {
+	const char *spec, *small, *engine;
+};
+static const struct net nets[] = {
+	{"mesh:4x4:8", "switch-1-1", "dor"},	 {"mesh:4x4:8", "switch-1-1", "updn"},
+	{"torus:4x4:8", "switch-1-1", "updn"},	 {"torus:4x4:8", "switch-1-1", "minhop"},
+	{"hypercube:4:8", "switch-3", "dnup"},	 {"torus:4x4:8", "switch-0-0", "dor"},
+	{"random:16:5:8:3", "switch-3", "updn"}, {"fattree:8", "core-0-1", "ftree"},
+};
+
+/* Any network: the small one is a leaf, too, in most of them. */
+START_TEST(other_networks)
+{
+	struct scenario *s = small(nets[_i].spec, nets[_i].small, CAP);
+
+	scenario_option(s, "-R", nets[_i].engine);
+	start(s);
+	check_top(s, nets[_i].small, CAP);
+	scenario_check_log(s, "LinearFDBCap 64", true);
+	scenario_check_log(s, "falling back", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* As of a hostile device: a cap below its own LinearFDBTop, of one LID, and of none at all. */
+START_TEST(odd_caps)
+{
+	static const uint16_t caps[] = {0, 1, 2, 65, 128};
+	struct scenario *s = scenario_new(TREE, 1);
+
+	start(s);
+	sim_set_linear_fdb_cap(s->sim, scenario_node(s, "spine-2-0"), caps[_i]);
+	scenario_heavy_sweep(s, 20);
+	scenario_run_ms(s, 5000);
+	if (caps[_i])
+		check_all(s, 208);
+	sim_set_linear_fdb_cap(s->sim, scenario_node(s, "spine-2-0"), 49151);
+	scenario_heavy_sweep(s, 20);
+	scenario_converge(s, 30);
+	check_all(s, 208);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("small_tables");
+	TCase *tcase = tcase_create("caps");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, small_spine, 0, G_N_ELEMENTS(engines));
+	tcase_add_test(tcase, small_spine_and_losses);
+	tcase_add_test(tcase, replaced);
+	tcase_add_test(tcase, cap_falls);
+	tcase_add_test(tcase, small_leaf);
+	tcase_add_test(tcase, all_spines_small);
+	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
+	tcase_add_loop_test(tcase, odd_caps, 0, 5);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
