@@ -24,6 +24,9 @@ struct runtime {
 	struct timer_queue timers;
 	GArray *fifo; /* struct delivery; those before fifo_head are done */
 	size_t fifo_head;
+	uint64_t seed;
+	GSource *source; /* attached */
+	uint64_t epoch;	 /* CLOCK_MONOTONIC at virtual time 0, attached */
 };
 
 void message_drop(struct message *msg);

@@ -17,6 +17,7 @@
 #include "actor_private.h"
 
 #define FIFO_COMPACT_MIN 1024 /* deliveries done before it is worth moving the rest */
+#define SLICE_NS (10 * NS_PER_MS)
 
 struct delivery {
 	const void *owner;
@@ -85,14 +86,29 @@ struct runtime *runtime_new(enum runtime_mode mode)
 	rt->mode = mode;
 	atomic_init(&rt->users, 0);
 	timer_queue_init(&rt->timers);
+	rt->seed = 1;
 	if (mode == RUNTIME_VIRTUAL)
 		rt->fifo = g_array_new(FALSE, FALSE, sizeof(struct delivery));
 	return rt;
 }
 
+void runtime_set_seed(struct runtime *rt, uint64_t seed)
+{
+	rt->seed = seed;
+}
+
+uint64_t runtime_seed(const struct runtime *rt)
+{
+	return rt->seed;
+}
+
 void runtime_free(struct runtime *rt)
 {
 	g_assert(atomic_load(&rt->users) == 0);
+	if (rt->source) {
+		g_source_destroy(rt->source);
+		g_source_unref(rt->source);
+	}
 	heap_clear(&rt->timers.heap);
 	if (rt->fifo)
 		g_array_free(rt->fifo, TRUE);
@@ -104,14 +120,17 @@ enum runtime_mode runtime_mode(const struct runtime *rt)
 	return rt->mode;
 }
 
-uint64_t runtime_now(const struct runtime *rt)
+static uint64_t monotonic(void)
 {
 	struct timespec ts;
 
-	if (rt->mode == RUNTIME_VIRTUAL)
-		return rt->now;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t runtime_now(const struct runtime *rt)
+{
+	return rt->mode == RUNTIME_VIRTUAL ? rt->now : monotonic();
 }
 
 void runtime_enqueue(struct runtime *rt, const void *owner, struct message *msg)
@@ -200,4 +219,83 @@ bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_
 		timer_queue_fire(&rt->timers, timer);
 	}
 	return true;
+}
+
+/* ---- virtual time at the pace of real time ---- */
+
+struct runtime_source {
+	GSource base;
+	struct runtime *rt;
+};
+
+/*
+ * While nothing waits the time is that of the clock, for what other sources start; but no later
+ * than the next event, which may be late.
+ */
+static bool is_ready(struct runtime *rt)
+{
+	const struct timer *timer = timer_queue_top(&rt->timers);
+	uint64_t now = monotonic() - rt->epoch;
+
+	if (rt->fifo_head < rt->fifo->len)
+		return true;
+	rt->now = MAX(rt->now, timer ? MIN(timer->when, now) : now);
+	return timer && timer->when <= now;
+}
+
+static gboolean source_prepare(GSource *base, gint *timeout)
+{
+	struct runtime *rt = ((struct runtime_source *)base)->rt;
+	const struct timer *timer = timer_queue_top(&rt->timers);
+	int64_t due = -1;
+
+	*timeout = -1;
+	if (is_ready(rt))
+		return TRUE;
+	if (timer) /* GLib rounds to microseconds, and so upwards */
+		due = (int64_t)((timer->when + rt->epoch) / NS_PER_US) + 1;
+	if (due != g_source_get_ready_time(base))
+		g_source_set_ready_time(base, due);
+	return FALSE;
+}
+
+static gboolean source_check(GSource *base)
+{
+	return is_ready(((struct runtime_source *)base)->rt);
+}
+
+/* The other sources shall not wait for long. */
+static bool is_slice_over(void *arg)
+{
+	const uint64_t *end = arg;
+
+	return monotonic() >= *end;
+}
+
+static gboolean source_dispatch(GSource *base, GSourceFunc callback, gpointer data)
+{
+	struct runtime *rt = ((struct runtime_source *)base)->rt;
+	uint64_t now = monotonic(), end = now + SLICE_NS;
+
+	(void)callback;
+	(void)data;
+	runtime_run(rt, is_slice_over, &end, now - rt->epoch);
+	return G_SOURCE_CONTINUE;
+}
+
+static const GSourceFuncs source_funcs = {
+	.prepare = source_prepare,
+	.check = source_check,
+	.dispatch = source_dispatch,
+};
+
+void runtime_attach(struct runtime *rt, GMainContext *context)
+{
+	g_assert(rt->mode == RUNTIME_VIRTUAL && !rt->source);
+	rt->epoch = monotonic() - rt->now;
+	/* GLib does not write to the functions, but its prototype says that it might. */
+	rt->source = g_source_new((GSourceFuncs *)&source_funcs, sizeof(struct runtime_source));
+	((struct runtime_source *)rt->source)->rt = rt;
+	g_source_set_name(rt->source, "virtual time");
+	g_source_attach(rt->source, context);
 }

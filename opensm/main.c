@@ -309,11 +309,18 @@ static bool open_console(struct program *program, GError **error)
 	return false;
 }
 
+/* A simulated fabric and one thread: the order of events then depends on nothing but the seed. */
+static bool is_repeatable(const struct options *options)
+{
+	return options->sim && options->single_thread;
+}
+
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
 
-	program->rt = runtime_new(RUNTIME_REAL);
+	program->rt = runtime_new(is_repeatable(options) ? RUNTIME_VIRTUAL : RUNTIME_REAL);
+	runtime_set_seed(program->rt, options->sim_seed);
 	program->log = logging_open(options, error);
 	if (!program->log)
 		return false;
@@ -338,6 +345,8 @@ static void program_run(struct program *program)
 	program->loop = g_main_loop_new(NULL, FALSE);
 	catch_signals(program);
 	daemon_start(program->daemon);
+	if (is_repeatable(program->options))
+		runtime_attach(program->rt, NULL);
 	if (program->ready_handle >= 0)
 		background_ready(program->ready_handle);
 	g_main_loop_run(program->loop);

@@ -10,7 +10,8 @@
  * with a single thread.
  * RUNTIME_VIRTUAL: runtime_run() runs all actors on the caller's thread: messages in the order in
  * which they were posted, then the earliest timer (ties in order of starting), whose time becomes
- * the time. The same program and seed give the same order of events.
+ * the time. The same program and seed give the same order of events. runtime_attach() lets a
+ * GMainContext do the same, no faster than time goes.
  */
 #ifndef COMPLIB_ACTOR_H
 #define COMPLIB_ACTOR_H
@@ -52,6 +53,18 @@ uint64_t runtime_now(const struct runtime *rt);
  * stays. Returns done(arg); a NULL done never holds.
  */
 bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
+
+/*
+ * Virtual only, instead of runtime_run(): the context runs the actors, on its thread, and no timer
+ * before its time by CLOCK_MONOTONIC since now. Events have the same order and virtual times as
+ * with runtime_run(), however late they run; what the context's other sources do comes in between.
+ * Ends with runtime_free().
+ */
+void runtime_attach(struct runtime *rt, GMainContext *context);
+
+/* Of what is drawn at random in virtual time; 1 unless set. */
+void runtime_set_seed(struct runtime *rt, uint64_t seed);
+uint64_t runtime_seed(const struct runtime *rt);
 
 struct actor *actor_new(struct runtime *rt, const char *name);
 /* A thread of its own; no-op if virtual. */

@@ -292,7 +292,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->retries = options->transaction_retries;
 	target_init(mad);
 	form_init(mad);
-	tid_init(&mad->tids, runtime_mode(context->rt));
+	tid_init(&mad->tids, context->rt);
 	loss_init(&mad->loss);
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));

@@ -13,10 +13,11 @@ struct tid_try {
 	struct tid_try *earlier;
 };
 
-void tid_init(struct tid_table *table, enum runtime_mode mode)
+void tid_init(struct tid_table *table, const struct runtime *rt)
 {
 	table->tries = g_hash_table_new_full(g_int_hash, g_int_equal, NULL, g_free);
-	table->seed = mode == RUNTIME_VIRTUAL;
+	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
+		table->seed = MAX(runtime_seed(rt), 1);
 }
 
 void tid_clear(struct tid_table *table)

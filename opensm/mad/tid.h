@@ -5,8 +5,8 @@
  * hold one for long; so an answer tells which try it is for.
  *
  * TIDs are drawn at random from all 32 bits that are ours: whoever sends answers to questions that
- * he was not asked has to guess one of the few that are out. In virtual time the draw is always the
- * same, so that a seed gives the same bytes.
+ * he was not asked has to guess one of the few that are out. In virtual time they are drawn from
+ * the seed of the runtime, so that a seed gives the same bytes.
  */
 #ifndef MAD_TID_H
 #define MAD_TID_H
@@ -42,7 +42,7 @@ struct tid_table {
 	unsigned int n_drawn; /* of these, not used yet */
 };
 
-void tid_init(struct tid_table *table, enum runtime_mode mode);
+void tid_init(struct tid_table *table, const struct runtime *rt);
 void tid_clear(struct tid_table *table); /* after the last slot was released */
 
 /* fire is the user's. */

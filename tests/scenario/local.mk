@@ -15,10 +15,12 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_threads
 check_PROGRAMS += $(scenario_tests)
 TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_files.py \
-	tests/scenario/test_main.sh tests/scenario/test_route_inputs.py \
+	tests/scenario/test_main.sh tests/scenario/test_repeatable.py \
+	tests/scenario/test_route_inputs.py \
 	tests/scenario/test_service.py
 dist_check_SCRIPTS += tests/scenario/test_console.py tests/scenario/test_files.py \
-	tests/scenario/test_main.sh tests/scenario/test_route_inputs.py \
+	tests/scenario/test_main.sh tests/scenario/test_repeatable.py \
+	tests/scenario/test_route_inputs.py \
 	tests/scenario/test_service.py
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)

@@ -324,7 +324,23 @@ static void storm_tick(struct timer *timer)
 	}
 }
 
-static GString *storm_run(uint32_t seed)
+/* From a context, until as much is written as before; the context is busy with other things, too.
+ */
+static void storm_attached(struct storm *s, gsize length)
+{
+	GMainContext *context = g_main_context_new();
+
+	runtime_attach(s->rt, context);
+	while (s->trace->len < length) {
+		g_usleep(50);
+		g_main_context_iteration(context, TRUE);
+	}
+	g_string_truncate(s->trace, length);
+	g_main_context_unref(context);
+}
+
+/* as_before: a trace that it is to be as long as, from a context; NULL: for 300 ns. */
+static GString *storm_run(uint32_t seed, const GString *as_before)
 {
 	struct storm s = {.rt = runtime_new(RUNTIME_VIRTUAL)};
 
@@ -343,7 +359,10 @@ static GString *storm_run(uint32_t seed)
 		*roamer = (struct roamer){{.run = roamer_run}, &s, i, 200};
 		actor_post(s.actors[i % 5], &roamer->msg);
 	}
-	runtime_run(s.rt, NULL, NULL, 300);
+	if (as_before)
+		storm_attached(&s, as_before->len);
+	else
+		runtime_run(s.rt, NULL, NULL, 300);
 	for (int i = 0; i < 5; i++)
 		actor_free(s.actors[i]);
 	runtime_free(s.rt);
@@ -353,14 +372,17 @@ static GString *storm_run(uint32_t seed)
 
 START_TEST(test_virtual_determinism)
 {
-	GString *first = storm_run(7), *again = storm_run(7), *other = storm_run(8);
+	GString *first = storm_run(7, NULL), *again = storm_run(7, NULL);
+	GString *other = storm_run(8, NULL), *paced = storm_run(7, first);
 
 	ck_assert_uint_gt(first->len, 10000);
 	ck_assert(g_string_equal(first, again));
 	ck_assert(!g_string_equal(first, other));
+	ck_assert(g_string_equal(first, paced));
 	g_string_free(first, TRUE);
 	g_string_free(again, TRUE);
 	g_string_free(other, TRUE);
+	g_string_free(paced, TRUE);
 }
 END_TEST
 
@@ -771,6 +793,41 @@ START_TEST(test_thread_name_and_signals)
 }
 END_TEST
 
+/* No timer before its time, and what comes from outside finds the time of the clock. */
+START_TEST(test_virtual_attached)
+{
+	GMainContext *context = g_main_context_new();
+	struct tick tick, other;
+	struct world w;
+	int64_t start;
+
+	world_init(&w);
+	tick_init(&tick, w.a, w.out, 't');
+	tick.restarts = 3;
+	tick.delay = 5 * NS_PER_MS;
+	timer_start(&tick.timer, 5 * NS_PER_MS);
+	start = g_get_monotonic_time();
+	runtime_attach(w.rt, context);
+	while (w.out->len < 4)
+		g_main_context_iteration(context, TRUE);
+	ck_assert_int_ge(g_get_monotonic_time() - start, 20000);
+	ck_assert_uint_eq(runtime_now(w.rt), 20 * NS_PER_MS);
+	ck_assert(!g_main_context_iteration(context, FALSE));
+	post_letter(w.b, w.out, 'm');
+	ck_assert(g_main_context_iteration(context, FALSE));
+	ck_assert_str_eq(w.out->str, "ttttm");
+	g_usleep(5000);
+	g_main_context_iteration(context, FALSE);
+	ck_assert_uint_ge(runtime_now(w.rt), 25 * NS_PER_MS);
+	tick_init(&other, w.b, w.out, 'o');
+	timer_start(&other.timer, 0);
+	g_main_context_iteration(context, TRUE);
+	ck_assert_str_eq(w.out->str, "ttttmo");
+	world_clear(&w);
+	g_main_context_unref(context);
+}
+END_TEST
+
 static TCase *virtual_case(void)
 {
 	TCase *tcase = tcase_create("virtual");
@@ -780,6 +837,7 @@ static TCase *virtual_case(void)
 	tcase_add_test(tcase, test_timers_in_callbacks);
 	tcase_add_test(tcase, test_virtual_stop);
 	tcase_add_test(tcase, test_virtual_determinism);
+	tcase_add_test(tcase, test_virtual_attached);
 	return tcase;
 }
 
