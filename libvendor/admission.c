@@ -174,6 +174,7 @@ static bool admit(struct admission *admission, struct vendor_mad *mad)
 		source->taken++;
 		admission->taken++;
 		mad->admission = admission;
+		mad->admitted_ns = actor_now(admission->client.actor);
 		if (!source->waiting.length)
 			g_queue_push_tail(&admission->turns, source);
 		g_queue_push_tail(&source->waiting, mad);

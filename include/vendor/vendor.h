@@ -70,6 +70,7 @@ struct vendor_mad {
 	struct vendor_client client; /* whom it is for: a copy, it may outlive vendor_close */
 	struct vendor *vendor;
 	struct admission *admission; /* in which its source has a share taken by it; or NULL */
+	uint64_t admitted_ns;	     /* when that was, by runtime_now() */
 	enum vendor_status status;
 	struct vendor_address remote;
 	uint32_t length; /* octets in data: of a request that came back, at least its MAD header */

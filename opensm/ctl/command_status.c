@@ -32,6 +32,8 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 	const struct counters *counters = &call->context->counters;
 	uint64_t received = counter_get(counters, sa_received);
 	uint64_t answered = counter_get(counters, sa_answered);
+	uint64_t dropped = counter_get(counters, sa_stale) + counter_get(counters, sa_resting) +
+			   counter_get(counters, sa_malformed);
 	uint64_t on_wire = counter_get(counters, smp_on_wire);
 	GVariantBuilder mads;
 
@@ -46,11 +48,13 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 		      counter_get(counters, mad_unknown) + counter_get(counters, mad_unhandled));
 	answer_number(&mads, "qp0_retries", counter_get(counters, smp_retries));
 	answer_number(&mads, "qp0_timeouts", counter_get(counters, smp_timeouts));
-	answer_number(&mads, "sa_outstanding", received > answered ? received - answered : 0);
+	answer_number(&mads, "sa_outstanding",
+		      received > answered + dropped ? received - answered - dropped : 0);
 	answer_number(&mads, "sa_received", received);
 	answer_number(&mads, "sa_sent", answered);
 	answer_number(&mads, "sa_errors", counter_get(counters, sa_errors));
 	answer_number(&mads, "sa_busy", counter_get(counters, sa_busy));
+	answer_number(&mads, "sa_stale", counter_get(counters, sa_stale));
 	answer_number(&mads, "sa_unknown", counter_get(counters, sa_malformed));
 	answer_number(&mads, "refused", counter_get(counters, mad_refused));
 	answer_member(builder, "mads", &mads);
@@ -398,6 +402,7 @@ void print_status(GVariant *answer, GString *out)
 		{"sa_unknown", "SA unknown MADs rcvd"},
 		{"sa_errors", "SA MADs answered with an error"},
 		{"sa_busy", "SA MADs answered BUSY"},
+		{"sa_stale", "SA MADs that waited too long"},
 		{"refused", "MADs of too eager sources refused"},
 		{NULL, NULL},
 	};

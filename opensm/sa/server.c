@@ -9,8 +9,9 @@
  * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
  * those that take about a microsecond run there at once; the others go to the pool, at most
  * SA_MAX_IN_POOL of them: beyond that, and while there is no subnet to tell about, the answer is
- * BUSY. Of a source that asks for too much at a time, most never gets here: mad_serve(). Nothing
- * else is dropped but what is no request.
+ * BUSY. Of a source that asks for too much at a time, most never gets here: mad_serve(). Dropped
+ * is what waited for its turn longer than max_msg_fifo_timeout, as who asked has given up or asked
+ * again, and what is no request.
  *
  * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
  * its request is served again from the start when the SM has published an inventory.
@@ -88,6 +89,17 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	vendor_mad_free(mad);
 }
 
+static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
+{
+	uint64_t limit = view ? view->subnet->options->max_msg_fifo_timeout * NS_PER_MS : 0;
+
+	if (!limit || !mad->admission || actor_now(sa->actor) - mad->admitted_ns <= limit)
+		return false;
+	counter_inc(&sa->context->counters, sa_stale);
+	vendor_mad_free(mad);
+	return true;
+}
+
 /* ---- the pool ---- */
 
 static void job_free(struct pool_job *job)
@@ -121,20 +133,34 @@ static void park_run(struct message *message)
 	job_free(job);
 }
 
+/* True if the query is done with; else it is on its way back to the actor. */
+static bool run_job(struct pool_job *job)
+{
+	struct sa *sa = job->sa;
+
+	/* What was parked waited for tables. */
+	if (!job->deadline_ns && drop_if_stale(sa, job->view, job->mad)) {
+		sa_query_clear(&job->query);
+		return true;
+	}
+	sa_query_run(&job->query, NULL);
+	if (!job->query.waits) {
+		answer(sa, &job->query, job->mad);
+		return true;
+	}
+	job->message.run = park_run;
+	job->message.drop = drop_job;
+	actor_post(sa->actor, &job->message);
+	return false;
+}
+
 static void pool_run(struct message *message)
 {
 	struct pool_job *job = (struct pool_job *)message;
 	struct sa *sa = job->sa;
 
-	sa_query_run(&job->query, NULL);
-	if (job->query.waits) {
-		job->message.run = park_run;
-		job->message.drop = drop_job;
-		actor_post(sa->actor, &job->message);
-	} else {
-		answer(sa, &job->query, job->mad);
+	if (run_job(job))
 		job_free(job);
-	}
 	atomic_fetch_sub_explicit(&sa->in_pool, 1, memory_order_relaxed);
 }
 
@@ -206,7 +232,8 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	serve(sa, mad, 0);
+	if (!drop_if_stale(sa, sa->view, mad))
+		serve(sa, mad, 0);
 }
 
 /* A parked request that waited in vain. */

@@ -119,7 +119,10 @@ void net_run_daemon(struct net *net)
 	sim_start(net->sim);
 	actor_start(net->client);
 	mad_start(net->mad);
-	sa_start(net->sa);
+	if (net->sa_loop)
+		sa_attach(net->sa, net->sa_loop);
+	else
+		sa_start(net->sa);
 	sm_start(net->sm);
 }
 
@@ -193,6 +196,7 @@ void net_ask(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
 	/* On threads of a busy machine an answer may take its time. */
 	unsigned int timeout_ms = runtime_mode(net->rt) == RUNTIME_VIRTUAL ? 1000 : 30000;
 
+	timeout_ms = net->timeout_ms ? net->timeout_ms : timeout_ms;
 	wire_encode(&iba_mad_header_type, &header, octets);
 	wire_encode(&iba_sa_header_type, &sa, octets + 36);
 	if (type)

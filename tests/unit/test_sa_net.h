@@ -28,6 +28,8 @@ struct net {
 	struct vendor_mad *answer; /* the last one */
 	unsigned int n_answers, n_asked;
 	uint16_t sm_lid; /* set by net_wait_up */
+	unsigned int timeout_ms; /* of the client; 0: what does for a machine that is busy */
+	GMainContext *sa_loop;	 /* that runs the SA, in real time; NULL: it has a thread */
 };
 
 void net_start(struct net *net, enum runtime_mode mode, const char *spec);

@@ -271,6 +271,102 @@ START_TEST(test_threads)
 }
 END_TEST
 
+/* ---- requests that wait ---- */
+
+#define WAIT_MS 50
+
+static void limit_waiting(struct net *net, unsigned int max_msg_fifo_timeout)
+{
+	struct options *options = options_new();
+
+	options->max_msg_fifo_timeout = max_msg_fifo_timeout;
+	slot_publish(&net->context.options, options);
+}
+
+/* The SA runs when the test lets it. */
+static void start_slow(struct net *net, unsigned int max_msg_fifo_timeout)
+{
+	net_start(net, RUNTIME_REAL, "fattree:4");
+	limit_waiting(net, max_msg_fifo_timeout);
+	net->sa_loop = g_main_context_new();
+	net->timeout_ms = 100;
+	net_run_daemon(net);
+	ck_assert(net_wait_up(net));
+	while (g_main_context_iteration(net->sa_loop, FALSE))
+		;
+}
+
+static void stop_slow(struct net *net)
+{
+	GMainContext *loop = net->sa_loop;
+
+	net_stop(net);
+	g_main_context_unref(loop);
+}
+
+static uint64_t stale(const struct net *net)
+{
+	return counter_get(&net->context.counters, sa_stale);
+}
+
+static void ask_path(struct net *net, unsigned int number)
+{
+	(void)number;
+	net_ask_path(net);
+}
+
+static void ask_nodes(struct net *net, unsigned int number)
+{
+	(void)number;
+	net_ask(net, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, 0, NULL, NULL);
+}
+
+/* Of a busy SA: what has waited too long is not answered, the next one is. */
+START_TEST(test_stale_request)
+{
+	bool drops = _i == 0;
+	struct net net;
+
+	start_slow(&net, drops ? WAIT_MS : 0);
+	ck_assert(net_pump(&net, 1, 1, ask_path)); /* the client gives up after 100 ms */
+	ck_assert_uint_eq(atomic_load(&net.n_lost), 1);
+	while (!stale(&net) && !counter_get(&net.context.counters, sa_answered))
+		g_main_context_iteration(net.sa_loop, TRUE);
+	ck_assert_uint_eq(stale(&net), drops);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_answered), !drops);
+	stop_slow(&net);
+}
+END_TEST
+
+static void sleep_run(struct message *message)
+{
+	g_usleep(3000 * WAIT_MS);
+	g_free(message);
+}
+
+/* The same in the pool, both threads of which are busy. */
+START_TEST(test_stale_in_the_pool)
+{
+	struct net net;
+
+	net_start(&net, RUNTIME_REAL, "fattree:4");
+	limit_waiting(&net, WAIT_MS);
+	net_run_daemon(&net);
+	ck_assert(net_wait_up(&net));
+	for (unsigned int i = 0; i < 2; i++) {
+		struct message *message = g_new0(struct message, 1);
+
+		message->run = sleep_run;
+		pool_post(net.context.pool, message);
+	}
+	net.timeout_ms = 10 * WAIT_MS;
+	ck_assert(net_pump(&net, 1, 1, ask_nodes));
+	ck_assert_uint_eq(stale(&net), 1);
+	ck_assert_uint_eq(atomic_load(&net.n_lost), 1);
+	net_stop(&net);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_server");
@@ -285,6 +381,8 @@ int main(void)
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_threads);
+	tcase_add_loop_test(tcase, test_stale_request, 0, 2);
+	tcase_add_test(tcase, test_stale_in_the_pool);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
