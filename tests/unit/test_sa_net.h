@@ -27,6 +27,7 @@ struct net {
 	uint64_t client_guid;
 	struct vendor_mad *answer; /* the last one */
 	unsigned int n_answers, n_asked;
+	unsigned int timeout_ms; /* of net_ask; 0: as fits the runtime */
 	uint16_t sm_lid; /* set by net_wait_up */
 };
 
