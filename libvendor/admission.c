@@ -163,7 +163,7 @@ static struct source *source_with_room(struct admission *admission, uint16_t lid
 	return source;
 }
 
-static bool admit(struct admission *admission, struct vendor_mad *mad)
+bool admission_enter(struct admission *admission, struct vendor_mad *mad)
 {
 	struct source *source = NULL;
 
@@ -174,30 +174,36 @@ static bool admit(struct admission *admission, struct vendor_mad *mad)
 		source->taken++;
 		admission->taken++;
 		mad->admission = admission;
-		mad->admitted_ns = actor_now(admission->client.actor);
-		if (!source->waiting.length)
-			g_queue_push_tail(&admission->turns, source);
-		g_queue_push_tail(&source->waiting, mad);
 	}
 	pthread_mutex_unlock(&admission->lock);
+	if (!source && admission->shares.refused)
+		admission->shares.refused(admission->shares.arg, mad);
 	return source != NULL;
 }
 
-bool admission_offer(struct admission *admission, struct vendor_mad *mad)
+void admission_queue(struct vendor_mad *mad)
 {
-	struct token *token;
+	struct admission *admission = mad->admission;
+	struct token *token = g_new0(struct token, 1);
+	struct source *source;
 
-	if (!admit(admission, mad)) {
-		if (admission->shares.refused)
-			admission->shares.refused(admission->shares.arg, mad);
-		return false;
-	}
-	token = g_new0(struct token, 1);
+	mad->admitted_ns = actor_now(admission->client.actor);
+	pthread_mutex_lock(&admission->lock);
+	source = g_hash_table_lookup(admission->sources, GUINT_TO_POINTER((guint)mad->remote.lid));
+	if (!source->waiting.length)
+		g_queue_push_tail(&admission->turns, source);
+	g_queue_push_tail(&source->waiting, mad);
+	pthread_mutex_unlock(&admission->lock);
 	token->message.run = token_run;
 	token->message.drop = token_drop;
 	token->admission = admission;
 	actor_post(admission->client.actor, &token->message);
-	return true;
+}
+
+void admission_dropped(struct admission *admission, enum vendor_dropped what)
+{
+	if (admission->shares.dropped)
+		admission->shares.dropped(admission->shares.arg, what);
 }
 
 /* ---- out ---- */

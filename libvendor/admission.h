@@ -24,10 +24,14 @@ struct admission *admission_new(const struct vendor_client *client,
 void admission_close(struct admission *admission);
 
 /*
- * Any thread. False: it is refused, and still the caller's. Else the client gets it on its actor in
- * its turn, and its source's share is taken until admission_leave().
+ * Takes a place of the source's share for a request, of which perhaps only a part came so far:
+ * until admission_leave(). False: it is refused, and still the caller's. Any thread.
  */
-bool admission_offer(struct admission *admission, struct vendor_mad *mad);
+bool admission_enter(struct admission *admission, struct vendor_mad *mad);
+/* The client gets the MAD, which has a place, on its actor in its turn. Any thread. */
+void admission_queue(struct vendor_mad *mad);
+/* Tells the server. Any thread. */
+void admission_dropped(struct admission *admission, enum vendor_dropped what);
 /* The MAD, which was admitted, is done with. Any thread. */
 void admission_leave(struct admission *admission, uint16_t lid);
 

@@ -26,7 +26,7 @@
 /* Where RMPP keeps what changes from segment to segment (IBA 13.6.2). */
 #define AT_CLASS 1
 #define AT_RMPP_TYPE 25
-#define AT_RMPP_FLAGS 27
+#define AT_RMPP_FLAGS 26
 #define AT_RMPP_SEGMENT 28
 #define AT_RMPP_DATA2 32
 #define AT_CLASS_HEADER 36
@@ -64,11 +64,12 @@ static size_t segment_headers(const uint8_t *data)
 	return 0; /* a class without RMPP */
 }
 
+/* Not a segment: that is a MAD of its own already, and so is a message that just fills one. */
 static bool is_message(const struct record *record)
 {
 	size_t headers = segment_headers(record->data);
 
-	return headers && record->length > headers &&
+	return headers && record->length > headers && record->length != IBA_MAD_BYTES &&
 	       (record->data[AT_RMPP_FLAGS] & IBA_RMPP_ACTIVE) &&
 	       (record->length > IBA_MAD_BYTES || record->data[AT_RMPP_TYPE] == IBA_RMPP_NONE ||
 		record->data[AT_RMPP_TYPE] == IBA_RMPP_DATA);

@@ -9,6 +9,7 @@
 
 #include "admission.h"
 #include "capture_private.h"
+#include "transfers.h"
 #include "vendor/vendor_private.h"
 
 #define CLASS_AT 1 /* octets of the MAD header */
@@ -22,7 +23,22 @@ GQuark vendor_error_quark(void)
 bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		 const struct vendor_client *client, GError **error)
 {
-	return vendor->ops->bind(vendor, mgmt_class, manager, client, error);
+	bool with_transfers = manager && mgmt_class == IBA_CLASS_SUBN_ADM &&
+			      vendor->rmpp != VENDOR_RMPP_NONE && !vendor->transfers;
+
+	if (with_transfers) /* before anything arrives */
+		vendor->transfers = transfers_new(vendor, client);
+	if (vendor->ops->bind(vendor, mgmt_class, manager, client, error))
+		return true;
+	if (with_transfers)
+		transfers_free(atomic_exchange(&vendor->transfers, NULL));
+	return false;
+}
+
+void vendor_use_kernel_rmpp(struct vendor *vendor)
+{
+	if (vendor->rmpp == VENDOR_RMPP_OWN)
+		vendor->rmpp = VENDOR_RMPP_KERNEL;
 }
 
 void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor_client *client,
@@ -45,6 +61,22 @@ bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const u
 		return true;
 	tap_refused(vendor->tap, number);
 	return false;
+}
+
+void vendor_send_message(struct vendor *vendor, struct vendor_message *message)
+{
+	struct transfers *transfers = vendor->transfers;
+	bool sent;
+
+	g_assert(vendor_is_message(message->data, message->length));
+	if (transfers) {
+		transfers_send(transfers, message);
+		return;
+	}
+	sent = vendor_send(vendor, &message->to, message->data, message->length, 0);
+	g_clear_pointer(&message->data, g_free);
+	g_clear_pointer(&message->request, vendor_mad_free);
+	message->done(message, sent ? VENDOR_DELIVERED : VENDOR_DROPPED);
 }
 
 bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error)
@@ -70,17 +102,21 @@ unsigned int vendor_max_outstanding(const struct vendor *vendor)
 void vendor_close(struct vendor *vendor)
 {
 	struct admission *admissions[G_N_ELEMENTS(vendor->admissions)];
+	struct transfers *transfers;
 	struct tap *tap;
 
 	if (!vendor)
 		return;
 	tap = vendor->tap;
+	transfers = vendor->transfers;
 	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
 		admissions[i] = atomic_load(&vendor->admissions[i]);
+	transfers_close(transfers); /* what it still says, it says while there is a port */
 	vendor->ops->close(vendor);
+	transfers_free(transfers); /* the back end posts nothing any more */
 	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
 		admission_close(admissions[i]);
-	tap_free(tap); /* the back end posts nothing any more */
+	tap_free(tap);
 }
 
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length)
@@ -126,15 +162,31 @@ static struct admission *admission_for(const struct vendor_mad *mad)
 /* What comes from the back end; true: it needs no posting. */
 static bool arrive(struct vendor_mad *mad)
 {
+	struct transfers *transfers = mad->vendor->transfers;
 	struct admission *admission = admission_for(mad);
 
 	if (mad->status == VENDOR_RECEIVED && mad->vendor->tap)
 		tap_received(mad->vendor->tap, mad);
+	if (transfers && transfers_take(transfers, mad))
+		return true;
 	if (!admission)
 		return false;
-	if (!admission_offer(admission, mad))
+	if (admission_enter(admission, mad))
+		admission_queue(mad);
+	else
 		vendor_mad_free(mad);
 	return true;
+}
+
+void vendor_mad_hand_on(struct vendor_mad *mad, const struct vendor_client *client)
+{
+	mad->client = *client;
+	mad->message.run = mad_run;
+	mad->message.drop = mad_drop;
+	if (mad->admission)
+		admission_queue(mad);
+	else
+		actor_post(client->actor, &mad->message);
 }
 
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client)

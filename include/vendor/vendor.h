@@ -6,16 +6,17 @@
  * sim (a fabric simulated in the process, see sim.h). Callers cannot tell them apart.
  *
  * Contract, which is that of the kernel's user MAD interface:
- * - MADs travel as wire bytes. SMPs and GMPs of classes without RMPP are 256 octets. A class bound
- *   with RMPP (class 0x03) sends and receives whole messages of any length: the back end segments
- *   and reassembles. Such a buffer is the MAD header, RMPP header, class header and all the data;
- *   a sender marks a message to be segmented by the RMPP Active flag.
+ * - MADs travel as wire bytes. SMPs and GMPs of classes without RMPP are 256 octets. A class with
+ *   RMPP (class 0x03) sends and receives whole messages of any length: they are segmented and
+ *   reassembled below. Such a buffer is the MAD header, RMPP header, class header and all the data;
+ *   a sender marks a message to be segmented by the RMPP Active flag. A manager of the class sends
+ *   them with vendor_send_message(), which tells when the transfer ended.
  * - A request is sent with a timeout; if no response came by then, the back end hands the request
  *   back with status VENDOR_TIMED_OUT. It never retries by itself. Some simulators never report
  *   timeouts: callers keep a deadline of their own, somewhat later.
  * - The back end may refuse a request (VENDOR_FAILED) whose TransactionID and class are those of
  *   one that it still holds, and it may hold one, and report its timeout, long after its time.
- * - What is sent in segments is repeated by the back end where an acknowledgement is missing.
+ * - What is sent in segments is repeated where an acknowledgement is missing.
  * - The back end may use the high 32 bits of a request's TransactionID for itself; callers match
  *   responses by the low 32 bits.
  * - Everything received is posted to the actor named at bind time, or to that of vendor_serve().
@@ -115,12 +116,19 @@ struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t po
 bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		 const struct vendor_client *client, GError **error);
 
+enum vendor_dropped {
+	VENDOR_DROPPED_STRAY,  /* a packet of RMPP that belongs to no transfer */
+	VENDOR_DROPPED_REPEAT, /* a request whose answer is on its way in segments */
+};
+
 /* What a server takes of strangers at a time, waiting or being served: requests. */
 struct vendor_shares {
 	unsigned int source; /* of one LID */
 	unsigned int total;
 	/* One more was refused; it is freed afterwards. On the thread that receives. */
 	void (*refused)(void *arg, const struct vendor_mad *mad);
+	/* Something was dropped. On the thread that receives; may be NULL. */
+	void (*dropped)(void *arg, enum vendor_dropped what);
 	void *arg;
 };
 
@@ -140,13 +148,50 @@ void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor
 bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 		 size_t length, unsigned int timeout_ms);
 
+enum vendor_end {
+	VENDOR_DELIVERED, /* all of it was acknowledged; or, if nobody can know, is not kept any
+			     more */
+	VENDOR_STOPPED,	  /* the receiver ended it */
+	VENDOR_SILENT,	  /* the receiver acknowledged nothing, or not all of it in its time */
+	VENDOR_REPEATED,  /* not sent: one with this TransactionID is on its way to the same LID */
+	VENDOR_DROPPED,	  /* not sent to its end: the device took no more, or the port was closed */
+};
+
+/* A message to be sent in segments; first member of a struct of the sender's, if he likes. */
+struct vendor_message {
+	struct vendor_address to;
+	/* Both are taken over, and freed before done is called. */
+	uint8_t *data;
+	struct vendor_mad *request; /* that it answers: its place in admission is kept; or NULL */
+	size_t length;
+	/* Once, on the actor that bound or from vendor_close(); owns the message again. */
+	void (*done)(struct vendor_message *message, enum vendor_end end);
+};
+
+/*
+ * Sends a message marked RMPP Active of class 0x03, which was bound as manager. Thread: the actor
+ * that bound. done may come from within.
+ */
+void vendor_send_message(struct vendor *vendor, struct vendor_message *message);
+
+/*
+ * Leaves segments to the kernel, which keeps a copy of each message and does not tell when its
+ * transfer ended: it counts as on its way as long as it may be. Before anything is bound; no effect
+ * on a port whose messages nobody segments.
+ */
+void vendor_use_kernel_rmpp(struct vendor *vendor);
+
 /* Sets or clears IsSM in the port's CapabilityMask (through the issm device on hardware). */
 bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error);
 
 uint64_t vendor_port_guid(const struct vendor *vendor);
 const char *vendor_name(const struct vendor *vendor); /* "mlx5_0 port 1", "sim node desc" */
 unsigned int vendor_max_outstanding(const struct vendor *vendor); /* SMPs it can have in flight */
-void vendor_close(struct vendor *vendor); /* nothing is posted to the client afterwards */
+/*
+ * Nothing is posted to the client afterwards. A port with messages on their way is closed by the
+ * actor that bound, or when that has stopped.
+ */
+void vendor_close(struct vendor *vendor);
 void vendor_mad_free(struct vendor_mad *mad);
 /* Hands mad on to another client, on that client's actor. */
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client);

@@ -7,6 +7,15 @@
 
 #include "vendor/vendor.h"
 
+struct transfers;
+
+/* Who sends in segments what a manager of class 0x03 says, and puts together what it is asked. */
+enum vendor_rmpp {
+	VENDOR_RMPP_NONE,   /* nobody: a message goes out as far as the back end takes it */
+	VENDOR_RMPP_OWN,    /* libvendor: the back end carries single MADs both ways */
+	VENDOR_RMPP_KERNEL, /* the back end, which does not tell when a transfer ended */
+};
+
 struct vendor_ops {
 	bool (*bind)(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		     const struct vendor_client *client, GError **error);
@@ -21,6 +30,8 @@ struct vendor {
 	const struct vendor_ops *ops;
 	struct tap *tap; /* vendor_capture's, or NULL */
 	struct admission *_Atomic admissions[256]; /* by class: vendor_serve's, or NULL */
+	enum vendor_rmpp rmpp;		     /* set by the back end before anything is bound */
+	struct transfers *_Atomic transfers; /* while class 0x03 is bound as manager; or NULL */
 	atomic_bool pressed; /* set by the back end: more arrives than it can read */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
@@ -28,8 +39,8 @@ struct vendor {
 };
 
 /*
- * Retries, each after two seconds without an ACK, that a message in segments gets: the kernel makes
- * none by itself, and one lost packet would end the message.
+ * Retries, each after two seconds without an ACK, that a message in segments gets of the kernel: it
+ * makes none by itself, and one lost packet would end the message.
  */
 #define VENDOR_RMPP_RETRIES 5
 #define VENDOR_RMPP_FLAGS_AT 26
@@ -41,8 +52,16 @@ static inline bool vendor_is_message(const uint8_t *data, size_t length)
 	       data[VENDOR_RMPP_FLAGS_AT] & IBA_RMPP_ACTIVE;
 }
 
+/* Are RMPP transfers of this binding libvendor's affair? */
+static inline bool vendor_does_rmpp(const struct vendor *vendor, uint8_t mgmt_class, bool manager)
+{
+	return manager && mgmt_class == IBA_CLASS_SUBN_ADM && vendor->rmpp == VENDOR_RMPP_OWN;
+}
+
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);
-
+/* For one that has arrived before, in pieces: to its server if it was admitted, else to the client.
+ */
+void vendor_mad_hand_on(struct vendor_mad *mad, const struct vendor_client *client);
 
 #endif

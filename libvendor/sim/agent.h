@@ -10,7 +10,7 @@
 #ifndef SIM_AGENT_H
 #define SIM_AGENT_H
 
-#include "libvendor/sim/rmpp.h"
+#include "libvendor/rmpp.h"
 #include "libvendor/sim/sim_private.h"
 
 #define AGENT_ANY_VERSION 0xFF

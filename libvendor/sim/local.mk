@@ -10,8 +10,6 @@ libsim_a_SOURCES = \
 	libvendor/sim/pma.c \
 	libvendor/sim/port.c \
 	libvendor/sim/port_rmpp.c \
-	libvendor/sim/rmpp.c \
-	libvendor/sim/rmpp.h \
 	libvendor/sim/sim.c \
 	libvendor/sim/sim_private.h \
 	libvendor/sim/sma.c \

@@ -130,8 +130,10 @@ static void bind_call(struct sim *sim, void *arg)
 }
 
 /* A manager takes all unsolicited MADs of its class. */
-static struct agent_filter filter_of(uint8_t mgmt_class, bool manager)
+static struct agent_filter filter_of(const struct vendor *vendor, uint8_t mgmt_class, bool manager)
 {
+	bool segments =
+		mgmt_class == IBA_CLASS_SUBN_ADM && !vendor_does_rmpp(vendor, mgmt_class, manager);
 	bool smp = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DIRECTED;
 	uint64_t methods = manager ? UINT64_MAX : 0;
 
@@ -139,7 +141,7 @@ static struct agent_filter filter_of(uint8_t mgmt_class, bool manager)
 		.qpn = smp ? IBA_QP0 : IBA_QP1,
 		.mgmt_class = mgmt_class,
 		.class_version = AGENT_ANY_VERSION,
-		.rmpp_version = mgmt_class == IBA_CLASS_SUBN_ADM ? IBA_RMPP_VERSION : 0,
+		.rmpp_version = segments ? IBA_RMPP_VERSION : 0,
 		.methods = {methods, methods},
 	};
 }
@@ -151,7 +153,7 @@ static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
 	struct visit visit = {
 		.vendor = vendor,
 		.binding = {.mgmt_class = mgmt_class, .client = *client},
-		.filter = filter_of(mgmt_class, manager),
+		.filter = filter_of(base, mgmt_class, manager),
 	};
 
 	sim_call(vendor->sim, bind_call, &visit);
@@ -270,6 +272,7 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 	vendor->base.ops = &port_ops;
 	vendor->base.port_guid = port->guid;
 	vendor->base.max_outstanding = MAX_OUTSTANDING;
+	vendor->base.rmpp = VENDOR_RMPP_OWN;
 	g_snprintf(vendor->base.name, sizeof(vendor->base.name), "sim %s port %u",
 		   port->node->description, port->number);
 	vendor->sim = sim;

@@ -18,6 +18,7 @@
 #define ACK_MS_MAX 2000
 #define FORGET_NS (10 * NS_PER_S) /* a receiver, after the last packet */
 #define WINDOW 64
+#define MESSAGE_MAX (128U << 20)
 
 struct transfer {
 	struct agent *agent;
@@ -27,6 +28,7 @@ struct transfer {
 	bool asks;		/* a response is waited for */
 	struct rmpp_send *send; /* or */
 	struct rmpp_receive *receive;
+	uint8_t *message;	       /* that is sent */
 	uint8_t header[IBA_MAD_BYTES]; /* of what is sent, to be handed back on failure */
 };
 
@@ -52,6 +54,7 @@ static void transfer_free(void *data)
 
 	g_clear_pointer(&transfer->send, rmpp_send_free);
 	g_clear_pointer(&transfer->receive, rmpp_receive_free);
+	g_free(transfer->message);
 	g_free(transfer);
 }
 
@@ -60,11 +63,12 @@ static void transfer_end(struct transfer *transfer)
 	g_hash_table_remove(transfer->agent->transfers, transfer);
 }
 
-static void transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+static bool transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	struct transfer *transfer = arg;
 
 	agent_send_packet(transfer->agent, &transfer->remote, mad, IBA_MAD_BYTES);
+	return true;
 }
 
 /* ---- sending ---- */
@@ -81,13 +85,13 @@ static void send_failed(struct transfer *transfer, struct sim_pending *pending)
 		       IBA_MAD_BYTES);
 }
 
-static void send_done(void *arg, bool delivered)
+static void send_done(void *arg, enum rmpp_end end)
 {
 	struct transfer *transfer = arg;
 	struct sim_pending *pending =
 		transfer->asks ? agent_pending(transfer->agent, transfer->header) : NULL;
 
-	if (!delivered)
+	if (end != RMPP_DELIVERED)
 		send_failed(transfer, pending);
 	else if (pending)
 		agent_pending_wait(pending);
@@ -104,6 +108,7 @@ int agent_rmpp_send(struct agent *agent, const struct agent_send *send)
 	const struct rmpp_config config = {
 		.actor = agent->sim->actor,
 		.wait_ns = ack_ms(send) * NS_PER_MS,
+		.wait_max_ns = ack_ms(send) * NS_PER_MS,
 		.retries = send->retries,
 	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
@@ -116,8 +121,9 @@ int agent_rmpp_send(struct agent *agent, const struct agent_send *send)
 	transfer->asks =
 		!(message[SIM_MAD_METHOD] & IBA_METHOD_RESPONSE) && agent_pending(agent, message);
 	memcpy(transfer->header, message, MIN(send->length, sizeof(transfer->header)));
-	transfer->send =
-		rmpp_send_new(&config, message, send->length, transmit, send_done, transfer);
+	transfer->message = g_memdup2(message, send->length);
+	transfer->send = rmpp_send_new(&config, transfer->message, send->length, transmit,
+				       send_done, transfer);
 	if (g_hash_table_contains(agent->transfers, transfer)) {
 		transfer_free(transfer);
 		return -EINVAL;
@@ -152,8 +158,9 @@ static struct transfer *receive_new(struct agent *agent, const struct sim_packet
 {
 	const struct rmpp_config config = {
 		.actor = agent->sim->actor,
-		.wait_ns = FORGET_NS,
+		.expire_ns = FORGET_NS,
 		.window = WINDOW,
+		.message_max = MESSAGE_MAX,
 	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
 

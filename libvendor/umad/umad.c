@@ -10,9 +10,26 @@
  * Agents are published by one atomic pointer a class and live until close, which first joins the
  * receiver.
  *
- * The kernel matches responses to requests by TransactionID and agent, times requests out, and
- * does RMPP for class 0x03 (IBA 13.6). It drops a response whose request was sent without a
- * timeout; it rejects a request equal to one still outstanding.
+ * The kernel matches responses to requests by TransactionID and agent, and times requests out. It
+ * drops a response whose request was sent without a timeout; it rejects a request equal to one
+ * still outstanding.
+ *
+ * RMPP of class 0x03 (IBA 13.6) is libvendor's for a manager, transfers.c: the kernel keeps a copy
+ * of each message and reports transfers that failed, but not those that were acknowledged. Its
+ * agent is registered with RMPP version 0, for which the kernel (drivers/infiniband/core:
+ * user_mad.c, mad.c, mad_rmpp.c) does this:
+ *  - what is written goes out as one MAD; more than 256 octets are refused with EINVAL;
+ *  - a MAD with the R bit keeps its TransactionID as it is written, and needs no request: so do the
+ *    DATA packets of an answer, sent without a timeout. One equal to another that has not left yet
+ *    is refused with EINVAL, but not if it is RMPP Active;
+ *  - a MAD without the R bit goes to the agent that registered its class, version and method, RMPP
+ *    Active or not. ACK, STOP and ABORT of a requester come so, with the method of the DATA packets
+ *    without the R bit: GetTable; GetMulti for both GetMulti and GetTraceTable;
+ *  - a MAD with the R bit goes to the agent that the high half of its TransactionID names, if that
+ *    has such a request outstanding, or if it is RMPP Active.
+ * So it is since 2014 (Linux 3.17 or 3.18); an older kernel refuses RMPP Active MADs of such an
+ * agent with EINVAL. There was no HCA to try that on. vendor_use_kernel_rmpp() goes back to the
+ * kernel's RMPP: version 1, whole messages both ways.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,16 +88,18 @@ static const struct class_row *find_class(uint8_t mgmt_class)
 }
 
 /* libibumad wants the mask as longs, method 0 in the lowest bit of the first. */
-static int register_agent(int port_id, const struct class_row *row, bool manager)
+static int register_agent(const struct umad_device *device, const struct class_row *row,
+			  bool manager)
 {
+	bool own = vendor_does_rmpp(&device->vendor, row->mgmt_class, manager);
 	long mask[16 / sizeof(long)] = {};
 
 	for (int method = 0; method < 64; method++)
 		if (row->methods & BIT(method))
 			mask[method / (8 * sizeof(long))] |= 1L << (method % (8 * sizeof(long)));
 	errno = 0;
-	return umad_register(port_id, row->mgmt_class, row->version, row->rmpp_version,
-			     manager && row->methods ? mask : NULL);
+	return umad_register(device->port_id, row->mgmt_class, row->version,
+			     own ? 0 : row->rmpp_version, manager && row->methods ? mask : NULL);
 }
 
 static bool bind_locked(struct umad_device *device, const struct class_row *row, bool manager,
@@ -90,7 +109,7 @@ static bool bind_locked(struct umad_device *device, const struct class_row *row,
 	int id = -1;
 
 	if (!atomic_load(&device->agents[row->mgmt_class]))
-		id = register_agent(device->port_id, row, manager);
+		id = register_agent(device, row, manager);
 	if (id < 0) {
 		/* libibumad hides why; the kernel refuses when another agent has a method. */
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_BUSY,
@@ -104,6 +123,8 @@ static bool bind_locked(struct umad_device *device, const struct class_row *row,
 	agent->id = id;
 	agent->mgmt_class = row->mgmt_class;
 	agent->client = *client;
+	agent->segments =
+		row->rmpp_version && !vendor_does_rmpp(&device->vendor, row->mgmt_class, manager);
 	atomic_store(&device->agents[row->mgmt_class], agent);
 	return umad_receiver_start(device, error);
 }
@@ -140,6 +161,12 @@ static void address_to_umad(struct ib_mad_addr *to, const struct vendor_address 
 	to->ib_gid.global.interface_id = htobe64(from->gid.guid);
 }
 
+/* Does libvendor send it as a part of a message? */
+static bool is_segment(const struct umad_device *device, const uint8_t *data, size_t length)
+{
+	return device->vendor.rmpp == VENDOR_RMPP_OWN && vendor_is_message(data, length);
+}
+
 /* The device will never take this MAD: a request fails at once, a response is only logged. */
 static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t length,
 		    unsigned int timeout_ms, int reason)
@@ -147,6 +174,14 @@ static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t
 	log_verbose(device->log, "%s: a MAD of class 0x%02x for LID %u was refused: %s",
 		    device->vendor.name, umad->data[1], be16toh(umad->addr.lid),
 		    g_strerror(reason));
+	if (reason == EINVAL && is_segment(device, umad->data, length) && !device->told_einval) {
+		device->told_einval = true;
+		log_error(
+			device->log,
+			"%s: the kernel refused a segment of an answer of the SA (%s); if that goes"
+			" on, long answers need kernel_rmpp TRUE in opensm.conf",
+			device->vendor.name, g_strerror(reason));
+	}
 	if (timeout_ms)
 		umad_deliver(device, umad, length, VENDOR_FAILED);
 }
@@ -164,7 +199,8 @@ static void note_request(struct umad_device *device, unsigned int timeout_ms)
 static bool write_mad(struct umad_device *device, const struct umad_agent *agent,
 		      struct ib_user_mad *umad, size_t length, unsigned int timeout_ms)
 {
-	int retries = vendor_is_message(umad->data, length) ? VENDOR_RMPP_RETRIES : 0;
+	bool message = agent->segments && vendor_is_message(umad->data, length);
+	int retries = message ? VENDOR_RMPP_RETRIES : 0;
 
 	do {
 		errno = 0;
@@ -310,10 +346,13 @@ static struct vendor *device_new(struct log *log, const struct vendor_port *port
 {
 	struct umad_device *device = g_new0(struct umad_device, 1);
 
+	bool ibsim = is_ibsim(port->device);
+
 	device->vendor.ops = &umad_ops;
 	device->vendor.port_guid = port->guid;
-	device->vendor.max_outstanding =
-		is_ibsim(port->device) ? OUTSTANDING_IBSIM : OUTSTANDING_HARDWARE;
+	device->vendor.max_outstanding = ibsim ? OUTSTANDING_IBSIM : OUTSTANDING_HARDWARE;
+	/* ibsim carries the first MAD of a message, and none of its clients sends an ACK. */
+	device->vendor.rmpp = ibsim ? VENDOR_RMPP_NONE : VENDOR_RMPP_OWN;
 	g_snprintf(device->vendor.name, sizeof(device->vendor.name), "%s port %u", port->device,
 		   port->port_num);
 	device->log = log;

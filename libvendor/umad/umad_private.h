@@ -13,6 +13,7 @@
 struct umad_agent {
 	int id;
 	uint8_t mgmt_class;
+	bool segments; /* the kernel sends its messages in segments */
 	struct vendor_client client;
 };
 
@@ -22,6 +23,7 @@ struct umad_device {
 	char device[64];
 	int port_num;
 	int port_id;				  /* of libibumad; its file descriptor */
+	bool told_einval;			  /* of a segment; the actor's that sends it */
 	int issm_fd;				  /* held open while IsSM is set, else -1 */
 	pthread_mutex_t lock;			  /* bind and set_is_sm of several actors */
 	_Atomic(struct umad_agent *) agents[256]; /* by class; set once, freed at close */

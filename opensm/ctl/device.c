@@ -95,6 +95,8 @@ bool device_open(struct device *device, struct runtime *rt, struct log *log,
 		device->vendor = vendor_umad_open(rt, log, port_guid, error);
 	if (!device->vendor)
 		return false;
+	if (options->kernel_rmpp && !options->sim)
+		vendor_use_kernel_rmpp(device->vendor);
 	if (!options->pcap || vendor_capture(device->vendor, options->pcap, log, error))
 		return true;
 	g_prefix_error(error, "--pcap: ");

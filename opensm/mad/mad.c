@@ -98,6 +98,7 @@ static void refused(void *arg, const struct vendor_mad *request)
 	struct mad *mad = arg;
 	uint8_t method = request->data[3], *answer;
 	struct iba_mad_header header;
+	struct iba_rmpp_header rmpp;
 
 	counter_inc(&mad->context->counters, mad_refused);
 	trim_want(mad);
@@ -105,6 +106,9 @@ static void refused(void *arg, const struct vendor_mad *request)
 	    method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
 	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
 		return;
+	wire_decode(&iba_rmpp_header_type, request->data + iba_mad_header_bytes, &rmpp);
+	if (rmpp.rmpp_flags & IBA_RMPP_ACTIVE)
+		return; /* a segment: the rest of it comes again */
 	wire_decode(&iba_mad_header_type, request->data, &header);
 	header.method =
 		method == IBA_METHOD_SET ? IBA_METHOD_GET_RESP : method | IBA_METHOD_RESPONSE;
@@ -112,7 +116,18 @@ static void refused(void *arg, const struct vendor_mad *request)
 	answer = g_malloc0(IBA_MAD_BYTES);
 	memcpy(answer, request->data, IBA_MAD_BYTES);
 	wire_encode(&iba_mad_header_type, &header, answer);
-	mad_reply(mad, request, answer, IBA_MAD_BYTES);
+	mad_post(mad, &request->remote, answer, IBA_MAD_BYTES);
+}
+
+/* On the receiver's thread. */
+static void dropped(void *arg, enum vendor_dropped what)
+{
+	struct mad *mad = arg;
+
+	if (what == VENDOR_DROPPED_STRAY)
+		counter_inc(&mad->context->counters, rmpp_strays);
+	else
+		counter_inc(&mad->context->counters, rmpp_repeated);
 }
 
 static void hand_to_server(struct mad *mad, struct vendor_mad *received)
@@ -251,6 +266,7 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 	struct vendor_shares shares = iba_class_is_smp(mgmt_class) ? smp_shares : gmp_shares;
 
 	shares.refused = refused;
+	shares.dropped = dropped;
 	shares.arg = mad;
 	vendor_serve(mad->vendor, mgmt_class, server->actor ? server : &here, &shares);
 	mad->servers[mgmt_class].client = *server;

@@ -88,18 +88,25 @@ void mad_cancel(struct mad *mad, uint64_t serial);
  */
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server);
 
-/*
- * Sends a response or an unsolicited MAD of length octets, once, to where `to` came from (its
- * remote address); any thread; takes data over (g_free).
- */
-void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length);
-/* The same of an SMP; a directed route goes back as it came. */
-void mad_reply_smp(struct mad *mad, const struct vendor_mad *to, const struct iba_smp *smp);
-void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
+/* What an answer takes besides the request's share, until it was sent to its end. */
+struct mad_held {
+	/* Once; on the actor "mad" or, when that ends, another thread. */
+	void (*give_back)(const struct mad_held *held, uint16_t lid, enum vendor_end end);
+	void *arg;
+	size_t octets;
+};
 
-/* The same of an answer of which n octets are counted in *held: taken off when it was sent. */
-void mad_reply_held(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length,
-		    atomic_size_t *held, size_t n);
+/*
+ * Sends a response of length octets, once, to where the request came from; any thread. Takes data
+ * (g_free) and the request over: its share is free again when all of the answer was sent or, of one
+ * in segments, its transfer ended. held may be NULL.
+ */
+void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
+	       const struct mad_held *held);
+/* The same of an SMP; a directed route goes back as it came. */
+void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp);
+/* Sends what nobody waits for; takes data over. */
+void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
 
 /* The LID from which LID-routed SMPs are answered: 0 until the SM's port has one. Any thread. */
 void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl);

@@ -5,67 +5,109 @@
 #include "mad/mad_private.h"
 
 struct outgoing {
+	struct vendor_message out; /* first: how it goes out in segments */
 	struct message message;
 	struct mad *mad;
-	atomic_size_t *held; /* counts n_held octets of data; may be NULL */
-	size_t n_held;
-	struct vendor_address to;
-	uint8_t *data;
-	size_t length;
+	struct mad_held held;
 };
 
-static void outgoing_free(struct outgoing *outgoing)
+static struct outgoing *outgoing_of(struct message *message)
 {
-	g_free(outgoing->data);
-	if (outgoing->held)
-		atomic_fetch_sub(outgoing->held, outgoing->n_held);
+	return (struct outgoing *)((char *)message - offsetof(struct outgoing, message));
+}
+
+static void outgoing_free(struct outgoing *outgoing, enum vendor_end end)
+{
+	if (outgoing->held.give_back)
+		outgoing->held.give_back(&outgoing->held, outgoing->out.to.lid, end);
+	vendor_mad_free(outgoing->out.request);
+	g_free(outgoing->out.data);
 	g_free(outgoing);
+}
+
+static void transfer_ended(struct vendor_message *message, enum vendor_end end)
+{
+	struct outgoing *outgoing = (struct outgoing *)message;
+	struct counters *counters = &outgoing->mad->context->counters;
+
+	if (end == VENDOR_SILENT)
+		counter_inc(counters, rmpp_unacknowledged);
+	else if (end == VENDOR_STOPPED)
+		counter_inc(counters, rmpp_stopped);
+	else if (end == VENDOR_REPEATED)
+		counter_inc(counters, rmpp_repeated);
+	else if (end == VENDOR_DROPPED)
+		counter_inc(counters, mad_replies_dropped);
+	outgoing_free(outgoing, end);
+}
+
+static bool is_in_segments(const struct vendor_message *out)
+{
+	struct iba_rmpp_header rmpp;
+
+	if (out->data[1] != IBA_CLASS_SUBN_ADM || out->length < IBA_SA_DATA_OFFSET)
+		return false;
+	wire_decode(&iba_rmpp_header_type, out->data + iba_mad_header_bytes, &rmpp);
+	return rmpp.rmpp_flags & IBA_RMPP_ACTIVE;
 }
 
 static void run_outgoing(struct message *message)
 {
-	struct outgoing *outgoing = (struct outgoing *)message;
+	struct outgoing *outgoing = outgoing_of(message);
+	struct vendor_message *out = &outgoing->out;
+	struct mad *mad = outgoing->mad;
+	bool sent;
 
+	if (is_in_segments(out)) {
+		vendor_send_message(mad->vendor, out);
+		return;
+	}
 	/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
-	if (!vendor_send(outgoing->mad->vendor, &outgoing->to, outgoing->data, outgoing->length, 0))
-		counter_inc(&outgoing->mad->context->counters, mad_replies_dropped);
-	else if (outgoing->data[1] != IBA_CLASS_SUBN_ADM)
-		counter_inc(&outgoing->mad->context->counters, smp_unicasts);
-	outgoing_free(outgoing);
+	sent = vendor_send(mad->vendor, &out->to, out->data, out->length, 0);
+	if (!sent)
+		counter_inc(&mad->context->counters, mad_replies_dropped);
+	else if (out->data[1] != IBA_CLASS_SUBN_ADM)
+		counter_inc(&mad->context->counters, smp_unicasts);
+	outgoing_free(outgoing, sent ? VENDOR_DELIVERED : VENDOR_DROPPED);
 }
 
 static void drop_outgoing(struct message *message)
 {
-	outgoing_free((struct outgoing *)message);
+	outgoing_free(outgoing_of(message), VENDOR_DROPPED);
 }
 
-static void post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length,
-		 atomic_size_t *held, size_t n)
+static struct outgoing *outgoing_new(struct mad *mad, const struct vendor_address *to,
+				     uint8_t *data, size_t length)
 {
 	struct outgoing *outgoing = g_new0(struct outgoing, 1);
 
 	outgoing->message.run = run_outgoing;
 	outgoing->message.drop = drop_outgoing;
 	outgoing->mad = mad;
-	outgoing->to = *to;
-	outgoing->data = data;
-	outgoing->length = length;
-	outgoing->held = held;
-	outgoing->n_held = n;
-	actor_post(mad->actor, &outgoing->message);
+	outgoing->out.to = *to;
+	outgoing->out.data = data;
+	outgoing->out.length = length;
+	outgoing->out.done = transfer_ended;
+	return outgoing;
 }
 
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length)
 {
-	post(mad, to, data, length, NULL, 0);
+	actor_post(mad->actor, &outgoing_new(mad, to, data, length)->message);
 }
 
-void mad_reply(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length)
+void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
+	       const struct mad_held *held)
 {
-	mad_post(mad, &to->remote, data, length);
+	struct outgoing *outgoing = outgoing_new(mad, &to->remote, data, length);
+
+	outgoing->out.request = to;
+	if (held)
+		outgoing->held = *held;
+	actor_post(mad->actor, &outgoing->message);
 }
 
-void mad_reply_smp(struct mad *mad, const struct vendor_mad *to, const struct iba_smp *smp)
+void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp)
 {
 	uint8_t *wire = g_memdup2(to->data, IBA_MAD_BYTES);
 	struct iba_dr_smp directed;
@@ -81,11 +123,5 @@ void mad_reply_smp(struct mad *mad, const struct vendor_mad *to, const struct ib
 	} else {
 		wire_encode(&iba_smp_type, smp, wire);
 	}
-	mad_reply(mad, to, wire, IBA_MAD_BYTES);
-}
-
-void mad_reply_held(struct mad *mad, const struct vendor_mad *to, uint8_t *data, size_t length,
-		    atomic_size_t *held, size_t n)
-{
-	post(mad, &to->remote, data, length, held, n);
+	mad_reply(mad, to, wire, IBA_MAD_BYTES, NULL);
 }

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsa.a
 libsa_a_SOURCES = \
 	opensm/sa/sa.h opensm/sa/sa_private.h \
 	opensm/sa/fabric_records.c \
+	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
 	opensm/sa/park.c opensm/sa/park.h \

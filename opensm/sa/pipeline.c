@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "sa/held.h"
 #include "sa/sa_private.h"
 
 #define MAD_HEADER_BYTES iba_mad_header_bytes
@@ -24,24 +25,25 @@
 
 /* ---- the answer while it grows ---- */
 
-/* Octets beyond those of one MAD are counted, so that all answers together are bounded. */
+/* Octets of tables are counted, so that those on their way are bounded. */
 static bool reply_hold(struct sa_query *query, size_t more)
 {
+	struct sa_reply *reply = &query->reply;
+
 	if (!query->held)
 		return true;
-	if (atomic_fetch_add(query->held, more) + more > SA_MAX_HELD) {
-		atomic_fetch_sub(query->held, more);
+	if (!sa_held_take(query->held, query->from->lid, reply->held, more))
 		return false;
-	}
-	query->reply.held += more;
+	reply->held += more;
 	return true;
 }
 
 static void reply_release(struct sa_query *query, size_t less)
 {
-	if (less)
-		atomic_fetch_sub(query->held, less);
+	if (!less)
+		return;
 	query->reply.held -= less;
+	sa_held_give(query->held, query->from->lid, query->reply.held, less);
 }
 
 static void reply_begin(struct sa_reply *reply)
@@ -57,8 +59,12 @@ static bool reply_reserve(struct sa_query *query, size_t more)
 	struct sa_reply *reply = &query->reply;
 	size_t room;
 
-	if (!reply->data)
+	if (!reply->data) {
+		if (query->header.method == IBA_METHOD_GET_TABLE &&
+		    !reply_hold(query, IBA_MAD_BYTES))
+			return false;
 		reply_begin(reply);
+	}
 	if (reply->length + more <= reply->room)
 		return true;
 	room = MAX(MIN(2 * reply->room, SA_MAX_REPLY), reply->length + more);

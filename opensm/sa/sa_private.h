@@ -10,9 +10,9 @@
 #include "vendor/vendor.h"
 
 #define SA_MAX_REPLY (64u << 20) /* octets of one answer; more is ERR_NO_RESOURCES */
-#define SA_MAX_HELD (128u << 20) /* of all answers being made or sent; more are BUSY */
 #define SA_MAX_IN_POOL 4096	 /* queries waiting for the pool; more are answered BUSY */
 
+struct sa_held;
 struct sa_store;
 struct sa_query;
 
@@ -74,7 +74,7 @@ struct sa_query {
 	/* Set by who runs it, after sa_query_begin; all may be NULL or 0. */
 	const struct inventory *inventory;
 	uint64_t now;		/* ns, for what goes out of date */
-	atomic_size_t *held;	/* octets of all answers being made or sent */
+	struct sa_held *held;	/* octets of all tables being made or sent */
 
 	/* The request, which must outlive the query. */
 	const struct vendor_address *from;

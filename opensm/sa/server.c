@@ -20,6 +20,7 @@
  */
 #include "sa/sa.h"
 
+#include "sa/held.h"
 #include "sa/park.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
@@ -37,7 +38,7 @@ struct sa {
 	struct timer publish;
 	struct sa_park *park;
 	atomic_uint in_pool;
-	atomic_size_t held; /* octets of long answers being made or sent */
+	struct sa_held *held;
 	struct log_limit limit;
 };
 
@@ -71,10 +72,20 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 		    query->status, held_back);
 }
 
-/* Any thread; the request's MAD is freed with it. */
+/* On the actor "mad". */
+static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end end)
+{
+	struct sa *sa = held->arg;
+
+	sa_held_note(sa->held, lid, end);
+	sa_held_give(sa->held, lid, 0, held->octets);
+}
+
+/* Any thread; takes the request over. */
 static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
 {
 	struct counters *counters = &sa->context->counters;
+	struct mad_held held = {.arg = sa};
 	size_t length;
 	uint8_t *data = sa_query_finish(query, &length);
 
@@ -85,8 +96,10 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 		counter_inc(counters, sa_busy);
 	else if (query->status != IBA_STATUS_OK)
 		counter_inc(counters, sa_errors);
-	mad_reply_held(sa->mad, mad, data, length, &sa->held, query->reply.held);
-	vendor_mad_free(mad);
+	held.octets = query->reply.held;
+	if (held.octets)
+		held.give_back = give_back;
+	mad_reply(sa->mad, mad, data, length, &held);
 }
 
 static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
@@ -197,7 +210,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 		return;
 	}
 	query.now = actor_now(sa->actor);
-	query.held = &sa->held;
+	query.held = sa->held;
 	if (query.status == IBA_STATUS_OK && !sa_query_needs_store(&query) &&
 	    !sa_query_is_quick(&query)) {
 		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
@@ -331,7 +344,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	timer_init(&sa->publish, sa->actor, publish_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
-	atomic_init(&sa->held, 0);
+	sa->held = sa_held_new(context);
 	client.actor = sa->actor;
 	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
@@ -366,5 +379,6 @@ void sa_free(struct sa *sa)
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);
 	sa_store_free(sa->store);
+	sa_held_free(sa->held);
 	g_free(sa);
 }

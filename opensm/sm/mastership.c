@@ -722,9 +722,9 @@ static bool has_keys(const struct sm *sm, const struct iba_smp *smp, const struc
 	       info->sm_key == options->sm_key && info->guid != vendor_port_guid(sm->vendor);
 }
 
-/* On the actor "sm": a Set(SMInfo). The answer leaves before what it leads to. */
-static void control(struct sm *sm, const struct vendor_mad *mad)
+void mastership_receive(void *arg, struct vendor_mad *mad)
 {
+	struct sm *sm = arg;
 	struct mastership *ms = sm->mastership;
 	struct election_sm own = own_sm(sm);
 	struct election_answer answer = {.refused = true};
@@ -743,6 +743,7 @@ static void control(struct sm *sm, const struct vendor_mad *mad)
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
 	counter_inc(&sm->context->counters, sm_controls);
+	/* The answer leaves before what it leads to. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0);
 	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
 		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info.guid,
@@ -752,12 +753,6 @@ static void control(struct sm *sm, const struct vendor_mad *mad)
 		obey(sm, &answer, &sender);
 	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
 		finish_retiring(sm);
-}
-
-void mastership_receive(void *arg, struct vendor_mad *mad)
-{
-	control(arg, mad);
-	vendor_mad_free(mad);
 }
 
 /* ---- life ---- */

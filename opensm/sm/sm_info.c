@@ -37,8 +37,7 @@ static bool may_see_key(const struct options *options, const struct iba_smp *smp
 	return !options->m_key || smp->m_key == options->m_key;
 }
 
-void sm_info_answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp,
-		    uint16_t status)
+void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status)
 {
 	struct options *options = slot_take(&sm->context->options);
 	struct iba_sm_info info = sm_info(sm, options);
@@ -70,7 +69,6 @@ static void receive(void *arg, struct vendor_mad *mad)
 	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_GET) {
 		wire_decode(&iba_smp_type, mad->data, &smp);
 		sm_info_answer(sm, mad, &smp, 0);
-		vendor_mad_free(mad);
 		return;
 	}
 	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_SET)

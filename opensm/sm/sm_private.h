@@ -331,9 +331,8 @@ struct iba_sm_info sm_info_own(const struct sm *sm);
  * unasked to trap_receive.
  */
 void sm_info_serve(struct sm *sm);
-/* To the Get or Set that smp was decoded from; any thread. */
-void sm_info_answer(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp,
-		    uint16_t status);
+/* To the Get or Set that smp was decoded from; any thread; takes mad over. */
+void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);

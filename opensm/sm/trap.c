@@ -145,29 +145,33 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 	}
 }
 
-static void receive_trap(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+/* Both take mad over. */
+static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)
 {
+	uint16_t lid = mad->remote.lid;
 	struct iba_notice notice;
 
 	counter_inc(&sm->context->counters, traps_received);
 	wire_decode(&iba_notice_type, smp->data, &notice);
 	smp->header.method = IBA_METHOD_TRAP_REPRESS;
 	smp->header.status = 0;
-	smp->m_key = key_of_source(sm, mad->remote.lid);
+	smp->m_key = key_of_source(sm, lid);
 	mad_reply_smp(sm->mad, mad, smp);
-	if (!source_allowed(sm, mad->remote.lid)) {
+	if (!source_allowed(sm, lid)) {
 		counter_inc(&sm->context->counters, traps_limited);
 		return;
 	}
-	tell_trap(sm, &notice, mad->remote.lid);
-	handle_notice(sm, &notice, mad->remote.lid);
+	tell_trap(sm, &notice, lid);
+	handle_notice(sm, &notice, lid);
 }
 
-static void refuse(struct sm *sm, const struct vendor_mad *mad, struct iba_smp *smp)
+static void refuse(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)
 {
 	counter_inc(&sm->context->counters, mad_unhandled);
-	if (smp->header.method != IBA_METHOD_GET && smp->header.method != IBA_METHOD_SET)
+	if (smp->header.method != IBA_METHOD_GET && smp->header.method != IBA_METHOD_SET) {
+		vendor_mad_free(mad);
 		return;
+	}
 	smp->header.method = IBA_METHOD_GET_RESP;
 	smp->header.status = IBA_STATUS_UNSUP_METHOD_ATTR;
 	mad_reply_smp(sm->mad, mad, smp);
@@ -183,5 +187,4 @@ void trap_receive(void *arg, struct vendor_mad *mad)
 		receive_trap(sm, mad, &smp);
 	else
 		refuse(sm, mad, &smp);
-	vendor_mad_free(mad);
 }

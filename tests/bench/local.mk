@@ -38,6 +38,13 @@ bench-faults: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/faults.py $(BENCH_FLAGS)
 .PHONY: bench bench-route bench-outages bench-faults
 
+# Tables a second of one client and of eight: make bench-answers BENCH_FLAGS='--before OTHER/opensm'
+EXTRA_DIST += tests/bench/answers.py
+bench-answers: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/sa_client$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/answers.py $(BENCH_FLAGS)
+.PHONY: bench-answers
+
 # One host floods the SA: make bench-flood BENCH_FLAGS='--rates 200000 --before OTHER/opensm'.
 EXTRA_DIST += tests/bench/flood.py
 bench-flood: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \

@@ -94,15 +94,12 @@ static void ask_all(const struct sa_view *view, const struct inventory *inventor
 	};
 	uint8_t octets[IBA_MAD_BYTES], *data;
 	struct sa_query query;
-	atomic_size_t held;
 	double start = seconds();
 	size_t length;
 
-	atomic_init(&held, 0);
 	ask_encode(&ask, octets);
 	if (!sa_query_begin(&query, view, &from, octets, sizeof(octets)))
 		return;
-	query.held = &held;
 	query.inventory = inventory;
 	query.now = 1;
 	sa_query_run(&query, NULL);

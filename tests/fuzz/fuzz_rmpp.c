@@ -7,7 +7,7 @@
  *
  * The input: two octets of the message's length, then one for each step and what it needs.
  */
-#include "libvendor/sim/rmpp.h"
+#include "libvendor/rmpp.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MESSAGE_MAX 4096
@@ -42,23 +42,25 @@ static void put(struct wire *wire, bool to_receiver, const uint8_t *mad)
 	g_queue_push_tail(&wire->packets, packet);
 }
 
-static void from_sender(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+static bool from_sender(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	put(arg, true, mad);
+	return true;
 }
 
-static void from_receiver(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+static bool from_receiver(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	put(arg, false, mad);
+	return true;
 }
 
-static void send_done(void *arg, bool delivered)
+static void send_done(void *arg, enum rmpp_end end)
 {
 	struct wire *wire = arg;
 
 	fuzz_expect(!wire->done);
 	wire->done = true;
-	wire->delivered = delivered;
+	wire->delivered = end == RMPP_DELIVERED;
 }
 
 static void receive_end(void *arg)
@@ -211,7 +213,15 @@ static void *setup(GPtrArray *seeds)
 	g_ptr_array_add(seeds, g_bytes_new(bad, sizeof(bad)));
 	wire->rt = runtime_new(RUNTIME_VIRTUAL);
 	wire->actor = actor_new(wire->rt, "wire");
-	wire->config = (struct rmpp_config){wire->actor, ACK_NS, 3, 4};
+	wire->config = (struct rmpp_config){
+		.actor = wire->actor,
+		.wait_ns = ACK_NS,
+		.wait_max_ns = ACK_NS,
+		.expire_ns = ACK_NS,
+		.retries = 3,
+		.window = 4,
+		.message_max = MESSAGE_MAX + IBA_MAD_BYTES,
+	};
 	g_queue_init(&wire->packets);
 	return wire;
 }

@@ -40,3 +40,8 @@ tests_unit_test_sim_cca_SOURCES = tests/unit/test_sim_cca.c tests/unit/sim_net.c
 	tests/unit/sim_net.h
 tests_unit_test_sim_cca_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_cca_LDADD = $(LIBS_SIM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_transfers
+TESTS += tests/unit/test_transfers
+tests_unit_test_transfers_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_transfers_LDADD = libvendor.a $(LIBS_IBA) $(CHECK_LIBS)

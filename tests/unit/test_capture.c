@@ -144,7 +144,7 @@ static void write_message(const char *file, size_t length)
 	for (size_t i = IBA_SA_DATA_OFFSET; i < length; i++)
 		data[i] = (uint8_t)(i - IBA_SA_DATA_OFFSET);
 	data[1] = IBA_CLASS_SUBN_ADM;
-	data[27] = IBA_RMPP_ACTIVE;
+	data[26] = IBA_RMPP_ACTIVE;
 	capture_write(capture, 1, &address, data, length);
 	capture_free(capture);
 }
@@ -161,7 +161,7 @@ START_TEST(test_messages_travel_in_segments)
 		const uint8_t *mad = packet(octets, i) + MAD_AT;
 
 		ck_assert_uint_eq(mad[25], IBA_RMPP_DATA);
-		ck_assert_uint_eq(mad[27], i == 0 ? 3 : i == 1 ? 1 : 5);
+		ck_assert_uint_eq(mad[26], i == 0 ? 3 : i == 1 ? 1 : 5);
 		ck_assert_uint_eq(be(mad + 28, 4), i + 1);
 		ck_assert_uint_eq(be(mad + 32, 4), i == 0 ? 408 + 60 : i == 1 ? 0 : 28);
 		ck_assert_uint_eq(mad[56], (uint8_t)(200 * i));

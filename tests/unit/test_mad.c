@@ -622,8 +622,8 @@ static void serve(void *arg, struct vendor_mad *received)
 
 	server->received++;
 	server->from = received->remote;
-	mad_reply(mad, received, g_memdup2(received->data, received->length), received->length);
-	vendor_mad_free(received);
+	mad_reply(mad, received, g_memdup2(received->data, received->length), received->length,
+		  NULL);
 }
 
 static void arrive(uint8_t mgmt_class, uint8_t method)

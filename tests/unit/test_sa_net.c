@@ -193,10 +193,11 @@ void net_ask(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
 	};
 	struct iba_sa_header sa = {.component_mask = mask};
 	uint8_t octets[IBA_MAD_BYTES] = {0};
-	/* On threads of a busy machine an answer may take its time. */
-	unsigned int timeout_ms = runtime_mode(net->rt) == RUNTIME_VIRTUAL ? 1000 : 30000;
+	unsigned int timeout_ms = net->timeout_ms;
 
-	timeout_ms = net->timeout_ms ? net->timeout_ms : timeout_ms;
+	/* On threads of a busy machine an answer may take its time. */
+	if (!timeout_ms)
+		timeout_ms = runtime_mode(net->rt) == RUNTIME_VIRTUAL ? 1000 : 30000;
 	wire_encode(&iba_mad_header_type, &header, octets);
 	wire_encode(&iba_sa_header_type, &sa, octets + 36);
 	if (type)

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "sa/held.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -382,7 +383,9 @@ END_TEST
 
 /* ---- how much ---- */
 
-static uint16_t run_with(uint16_t attribute, size_t already, atomic_size_t *held, size_t *length)
+static struct context context;
+
+static uint16_t run_with(uint16_t attribute, struct sa_held *held, size_t *length)
 {
 	struct ask ask = {.subnet = subnet,
 			  .attribute = attribute,
@@ -390,48 +393,58 @@ static uint16_t run_with(uint16_t attribute, size_t already, atomic_size_t *held
 			  .sm_key = TEST_SA_KEY};
 	struct vendor_address from = {.qpn = 1, .lid = lid_at(endport(subnet, 0, true))};
 	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	uint64_t before = counter_get(&context.counters, sa_octets_held);
 	uint8_t octets[IBA_MAD_BYTES];
 	struct sa_query query;
 
-	atomic_init(held, already);
 	ask_encode(&ask, octets);
 	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
 	query.held = held;
 	sa_query_run(&query, NULL);
 	g_free(sa_query_finish(&query, length));
-	ck_assert_uint_eq(atomic_load(held), already + query.reply.held);
+	ck_assert_uint_eq(counter_get(&context.counters, sa_octets_held),
+			  before + query.reply.held);
+	if (query.reply.held)
+		sa_held_give(held, from.lid, 0, query.reply.held);
 	sa_view_unref(view);
-	return query.status;
+	return query.status == IBA_STATUS_OK && query.reply.held != *length ? UINT16_MAX
+									    : query.status;
 }
 
 /* What long answers take is counted, and given back by who sends them; too much is BUSY. */
 START_TEST(test_answers_are_counted)
 {
-	atomic_size_t held;
+	struct sa_held *held;
 	size_t length;
 
-	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, 0, &held, &length), IBA_STATUS_OK);
+	context.rt = runtime_new(RUNTIME_VIRTUAL);
+	held = sa_held_new(&context);
+	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, held, &length), IBA_STATUS_OK);
 	ck_assert_uint_eq(length, IBA_SA_DATA_OFFSET + n_endports(subnet) * 112);
-	ck_assert_uint_eq(atomic_load(&held), length - IBA_MAD_BYTES);
-	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, SA_MAX_HELD - 1000, &held, &length),
-			  IBA_STATUS_BUSY);
+	ck_assert(sa_held_take(held, lid_at(endport(subnet, 0, true)), 0, SA_MAX_HELD_BY_ONE));
+	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, held, &length), IBA_STATUS_BUSY);
 	ck_assert_uint_eq(length, IBA_MAD_BYTES);
-	ck_assert_uint_eq(atomic_load(&held), SA_MAX_HELD - 1000);
+	sa_held_free(held);
+	runtime_free(context.rt);
 }
 END_TEST
 
 /* All pairs of a large fabric do not fit; of a small one they do. */
 START_TEST(test_world_of_paths)
 {
-	atomic_size_t held;
+	struct sa_held *held;
 	size_t length;
 
-	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, 0, &held, &length), IBA_STATUS_OK);
+	context.rt = runtime_new(RUNTIME_VIRTUAL);
+	held = sa_held_new(&context);
+	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, held, &length), IBA_STATUS_OK);
 	ck_assert_uint_gt(length, 36 * 36 * 64);
 	subnet_unref(subnet);
 	subnet = make_subnet("fattree:16", 0, 0); /* 1344 endports */
-	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, 0, &held, &length), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, held, &length), IBA_SA_NO_RESOURCES);
 	ck_assert_uint_eq(length, IBA_MAD_BYTES);
+	sa_held_free(held);
+	runtime_free(context.rt);
 }
 END_TEST
 

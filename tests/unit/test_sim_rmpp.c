@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libvendor/sim/agent.h"
-#include "libvendor/sim/rmpp.h"
+#include "libvendor/rmpp.h"
 #include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 
@@ -15,7 +15,7 @@ struct server {
 	struct net *net;
 	struct vendor *vendor;
 	size_t octets;
-	unsigned int requests, failures;
+	unsigned int requests, ends[VENDOR_DROPPED + 1];
 };
 
 static uint8_t octet_at(size_t i)
@@ -23,30 +23,37 @@ static uint8_t octet_at(size_t i)
 	return i * 7 + (i >> 8) * 13 + 1;
 }
 
+static struct server server;
+
+static void answered(struct vendor_message *message, enum vendor_end end)
+{
+	server.ends[end]++;
+	g_free(message);
+}
+
 static void serve(void *arg, struct vendor_mad *mad)
 {
-	struct server *server = arg;
-	size_t length = RMPP_HEADERS + server->octets;
-	g_autofree uint8_t *answer = g_malloc0(length);
+	struct vendor_message *message = g_new0(struct vendor_message, 1);
+	uint8_t *answer = g_malloc0(RMPP_HEADERS + server.octets);
 
-	if (mad->status != VENDOR_RECEIVED) {
-		server->failures++;
-		vendor_mad_free(mad);
-		return;
-	}
-	server->requests++;
+	(void)arg;
+	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
+	server.requests++;
 	memcpy(answer, mad->data, 24);
 	answer[3] |= IBA_METHOD_RESPONSE;
 	answer[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
 	answer[44] = 0x12; /* in the SA header */
-	for (size_t i = 0; i < server->octets; i++)
+	for (size_t i = 0; i < server.octets; i++)
 		answer[RMPP_HEADERS + i] = octet_at(i);
-	ck_assert(vendor_send(server->vendor, &mad->remote, answer, length, 0));
+	message->to = mad->remote;
+	message->data = answer;
+	message->length = RMPP_HEADERS + server.octets;
+	message->done = answered;
+	vendor_send_message(server.vendor, message);
 	vendor_mad_free(mad);
 }
 
 static struct net *net;
-static struct server server;
 static struct sim_config config;
 
 static void start(void)
@@ -211,7 +218,7 @@ START_TEST(test_receiver_dies_midway)
 	ck_assert_uint_eq(server.requests, 1);
 	sim_node_set(net->sim, net->self, false);
 	net_run_ms(net, SERVER_TIMEOUT_MS);
-	ck_assert_uint_eq(server.failures, 1);
+	ck_assert_uint_eq(server.ends[VENDOR_SILENT], 1);
 	ck_assert_uint_eq(g_queue_get_length(&net->mads), 1); /* the request timed out */
 	stop();
 }
@@ -351,12 +358,13 @@ struct reply {
 	unsigned int n;
 };
 
-static void keep(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+static bool keep(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
 	struct reply *reply = arg;
 
 	memcpy(reply->mad, mad, 256);
 	reply->n++;
+	return true;
 }
 
 static void ignore(void *arg)
@@ -401,7 +409,15 @@ struct machine {
 static void machine_start(struct machine *machine)
 {
 	machine->rt = runtime_new(RUNTIME_VIRTUAL);
-	machine->config = (struct rmpp_config){actor_new(machine->rt, "rmpp"), NS_PER_S, 3, 8};
+	machine->config = (struct rmpp_config){
+		.actor = actor_new(machine->rt, "rmpp"),
+		.wait_ns = NS_PER_S,
+		.wait_max_ns = NS_PER_S,
+		.expire_ns = NS_PER_S,
+		.retries = 3,
+		.window = 8,
+		.message_max = 1 << 20,
+	};
 }
 
 static void machine_stop(struct machine *machine)
@@ -464,14 +480,14 @@ struct sending {
 	int result; /* -1: not yet */
 };
 
-static void keep_sent(void *arg, const uint8_t mad[IBA_MAD_BYTES])
+static bool keep_sent(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 {
-	keep(&((struct sending *)arg)->last, mad);
+	return keep(&((struct sending *)arg)->last, mad);
 }
 
-static void sent(void *arg, bool delivered)
+static void sent(void *arg, enum rmpp_end end)
 {
-	((struct sending *)arg)->result = delivered;
+	((struct sending *)arg)->result = end == RMPP_DELIVERED;
 }
 
 /* No ACK: the first segment again and again, then an ABORT and the end. */

@@ -7,13 +7,19 @@
  * not acknowledged. The receiver keeps segments of its window in any order, and acknowledges when
  * the window is full, at the end, and when the sender repeats what is there already.
  *
+ *	sender:    sending --- window full, all sent ---> waiting for an ACK
+ *	              ^                                     |   |
+ *	              +--- ACK with room; time is up -------+   +--- ACK of the last: delivered
+ *	                                                        +--- STOP, ABORT: stopped
+ *	                                                        +--- no try left, or no time: silent
+ *
  * Both are plain state machines: packets go out through transmit, which may lead straight back into
  * the other end and from there into this one. So state is settled before a packet is sent, and the
  * sender's loop is entered once only.
  */
 #include <string.h>
 
-#include "libvendor/sim/rmpp.h"
+#include "libvendor/rmpp.h"
 
 #define FIXED_HEADERS (RMPP_AT_DATA2 + 4) /* MAD and RMPP header */
 
@@ -46,18 +52,23 @@ struct rmpp_send {
 	struct timer timer;
 	struct rmpp_config config;
 	rmpp_transmit_fn *transmit;
-	void (*done)(void *arg, bool delivered);
+	void (*done)(void *arg, enum rmpp_end end);
 	void *arg;
+	const uint8_t *message;
+	size_t length;
 	uint32_t segments, next, acked, window_last;
+	uint32_t sent;	      /* the highest, in any try */
 	unsigned int headers; /* octets, of this class */
 	unsigned int retries; /* left */
-	bool in_loop, over, delivered;
-	size_t length;
-	uint8_t message[];
+	uint64_t wait_ns;     /* of this try */
+	uint64_t end_ns;      /* when it is over at the latest; UINT64_MAX: never */
+	bool in_loop, over;
+	bool ready; /* it was said that segments may be sent */
+	enum rmpp_end end;
 };
 
 /* PayloadLength counts the class header of a segment too. */
-static void send_segment(struct rmpp_send *send, uint32_t number)
+static bool send_segment(struct rmpp_send *send, uint32_t number)
 {
 	unsigned int room = IBA_MAD_BYTES - send->headers;
 	unsigned int class_header = send->headers - FIXED_HEADERS;
@@ -78,57 +89,112 @@ static void send_segment(struct rmpp_send *send, uint32_t number)
 		payload = class_header + octets;
 	}
 	set_rmpp(mad, IBA_RMPP_DATA, flags, number, payload);
-	send->transmit(send->arg, mad);
+	return send->transmit(send->arg, mad);
 }
 
-/* Sends what the window allows; ends the transfer if it is over. */
-static void send_loop(struct rmpp_send *send)
+static bool may_send(const struct rmpp_send *send)
 {
-	if (send->in_loop)
-		return;
-	send->in_loop = true;
-	while (!send->over && send->next <= MIN(send->window_last, send->segments))
-		send_segment(send, send->next++);
-	send->in_loop = false;
+	return !send->over && send->next <= MIN(send->window_last, send->segments);
+}
+
+static void send_end(struct rmpp_send *send, enum rmpp_end end)
+{
+	send->over = true;
+	send->end = end;
+}
+
+/* Waits for the receiver; or says that it is over, and may be gone then. */
+static void send_settle(struct rmpp_send *send)
+{
+	uint64_t now;
+
 	if (send->over) {
 		timer_stop(&send->timer);
-		send->done(send->arg, send->delivered);
-	} else {
-		timer_start(&send->timer, send->config.wait_ns);
+		send->done(send->arg, send->end);
+		return;
 	}
+	now = actor_now(send->config.actor);
+	timer_start(&send->timer, MIN(send->wait_ns, send->end_ns - MIN(now, send->end_ns)));
 }
 
-static void send_abort(struct rmpp_send *send, uint8_t status)
+enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 {
+	enum rmpp_sent sent = RMPP_SENT_ALL;
+
+	if (send->in_loop)
+		return RMPP_SENT_ALL;
+	send->in_loop = true;
+	for (; may_send(send) && sent == RMPP_SENT_ALL; n--) {
+		uint32_t number = send->next;
+
+		if (!n) {
+			sent = RMPP_SENT_MORE;
+			break;
+		}
+		send->next++; /* first: an ACK of it may come from within */
+		send->sent = MAX(send->sent, number);
+		if (!send_segment(send, number)) {
+			send->next = number;
+			sent = RMPP_SENT_STUCK;
+		}
+	}
+	send->in_loop = false;
+	if (send->over)
+		sent = RMPP_SENT_ALL;
+	send->ready = sent != RMPP_SENT_ALL;
+	send_settle(send);
+	return sent;
+}
+
+/* Something changed: sends, or says that it could. */
+static void send_on(struct rmpp_send *send)
+{
+	if (!send->config.ready) {
+		rmpp_send_some(send, G_MAXUINT);
+		return;
+	}
+	if (may_send(send) && !send->ready) {
+		send->ready = true;
+		send->config.ready(send->arg);
+	}
+	send_settle(send);
+}
+
+static void send_abort(struct rmpp_send *send, uint8_t status, enum rmpp_end end)
+{
+	bool in_loop = send->in_loop;
 	uint8_t mad[IBA_MAD_BYTES] = {0};
 
-	send->over = true;
+	send_end(send, end);
 	memcpy(mad, send->message, send->headers);
 	set_rmpp(mad, IBA_RMPP_ABORT, IBA_RMPP_ACTIVE, 0, 0);
 	mad[RMPP_AT_STATUS] = status;
+	send->in_loop = true;
 	send->transmit(send->arg, mad);
+	send->in_loop = in_loop;
 }
 
 static void send_fire(struct timer *timer)
 {
 	struct rmpp_send *send = (struct rmpp_send *)timer;
 
-	if (!send->retries) {
-		send->in_loop = true;
-		send_abort(send, IBA_RMPP_TOO_MANY_RETRIES);
-		send->in_loop = false;
+	if (actor_now(send->config.actor) >= send->end_ns) {
+		send_abort(send, IBA_RMPP_TOO_LONG, RMPP_SILENT);
+	} else if (!send->retries) {
+		send_abort(send, IBA_RMPP_TOO_MANY_RETRIES, RMPP_SILENT);
 	} else {
 		send->retries--;
+		send->wait_ns = MIN(2 * send->wait_ns, send->config.wait_max_ns);
 		send->next = send->acked + 1;
 	}
-	send_loop(send);
+	send_on(send);
 }
 
 struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
 				size_t length, rmpp_transmit_fn *transmit,
-				void (*done)(void *arg, bool delivered), void *arg)
+				void (*done)(void *arg, enum rmpp_end end), void *arg)
 {
-	struct rmpp_send *send = g_malloc0(sizeof(*send) + length);
+	struct rmpp_send *send = g_new0(struct rmpp_send, 1);
 	unsigned int headers = rmpp_class(message[1]) ? rmpp_headers(message[1]) : RMPP_HEADERS;
 	unsigned int room = IBA_MAD_BYTES - headers;
 
@@ -141,37 +207,41 @@ struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t 
 	send->segments = MAX(1, (length - headers + room - 1) / room);
 	send->next = send->window_last = 1;
 	send->retries = config->retries;
+	send->wait_ns = config->wait_ns;
+	send->end_ns = config->total_ns ? actor_now(config->actor) + config->total_ns : UINT64_MAX;
+	send->message = message;
 	send->length = length;
-	memcpy(send->message, message, length);
 	timer_init(&send->timer, config->actor, send_fire);
 	return send;
 }
 
 void rmpp_send_start(struct rmpp_send *send)
 {
-	send_loop(send);
+	send_on(send);
 }
 
 /* 13.6.3.3: an old ACK says nothing new; an impossible one ends the transfer. */
 static void send_acked(struct rmpp_send *send, uint32_t segment, uint32_t window_last)
 {
-	bool in_loop = send->in_loop;
-
 	if (segment < send->acked)
 		return;
-	if (segment >= send->next || window_last < segment) {
-		send->in_loop = true;
-		send_abort(send, segment >= send->next ? IBA_RMPP_SEGMENT_TOO_BIG
-						       : IBA_RMPP_WINDOW_TOO_SMALL);
-		send->in_loop = in_loop;
+	if (segment > send->sent) {
+		send_abort(send, IBA_RMPP_SEGMENT_TOO_BIG, RMPP_STOPPED);
 		return;
 	}
-	if (segment > send->acked)
+	if (window_last < segment) {
+		send_abort(send, IBA_RMPP_WINDOW_TOO_SMALL, RMPP_STOPPED);
+		return;
+	}
+	if (segment > send->acked) {
 		send->retries = send->config.retries;
+		send->wait_ns = send->config.wait_ns;
+	}
 	send->acked = segment;
+	send->next = MAX(send->next, segment + 1);
 	send->window_last = MAX(send->window_last, window_last);
 	if (send->acked == send->segments)
-		send->over = send->delivered = true;
+		send_end(send, RMPP_DELIVERED);
 }
 
 void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES])
@@ -184,12 +254,13 @@ void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES])
 		break;
 	case IBA_RMPP_STOP:
 	case IBA_RMPP_ABORT:
-		send->over = true;
+		send_end(send, RMPP_STOPPED);
 		break;
 	default:
 		return;
 	}
-	send_loop(send);
+	if (!send->in_loop)
+		send_on(send);
 }
 
 void rmpp_send_free(struct rmpp_send *send)
@@ -206,6 +277,7 @@ struct rmpp_receive {
 	rmpp_transmit_fn *transmit;
 	void (*expired)(void *arg);
 	void *arg;
+	uint64_t end_ns; /* when it is over at the latest; UINT64_MAX: never */
 	GByteArray *message;
 	GByteArray *have;  /* one octet a segment */
 	uint32_t expected; /* first segment that is missing */
@@ -236,6 +308,8 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 	receive->have = g_byte_array_new();
 	receive->expected = 1;
 	receive->window_last = config->window;
+	receive->end_ns =
+		config->total_ns ? actor_now(config->actor) + config->total_ns : UINT64_MAX;
 	receive->headers = RMPP_HEADERS;
 	receive->room = RMPP_DATA;
 	timer_init(&receive->timer, config->actor, receive_fire);
@@ -317,7 +391,7 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 		return refuse(receive, mad, status);
 	if (number > receive->window_last)
 		return RMPP_MORE; /* the sender will come back to it */
-	if (number > RMPP_MESSAGE_MAX / receive->room)
+	if (number > receive->config.message_max / receive->room)
 		return refuse(receive, mad, IBA_RMPP_RESOURCES_EXHAUSTED);
 	if (!receive->complete && number > got) {
 		store(receive, mad, number);
@@ -338,9 +412,12 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 				       const uint8_t mad[IBA_MAD_BYTES])
 {
+	uint64_t now = actor_now(receive->config.actor);
+
 	if (receive->ended)
 		return RMPP_MORE;
-	timer_start(&receive->timer, receive->config.wait_ns);
+	timer_start(&receive->timer,
+		    MIN(receive->config.expire_ns, receive->end_ns - MIN(now, receive->end_ns)));
 	if (!receive->have->len && rmpp_class(mad[1])) { /* all packets are of one class */
 		receive->headers = rmpp_headers(mad[1]);
 		receive->room = IBA_MAD_BYTES - receive->headers;
@@ -365,6 +442,13 @@ const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *
 	*length =
 		receive->headers + (size_t)(receive->last - 1) * receive->room + receive->last_data;
 	return receive->message->data;
+}
+
+void rmpp_receive_forget(struct rmpp_receive *receive)
+{
+	g_assert(receive->complete);
+	g_byte_array_free(receive->message, TRUE);
+	receive->message = g_byte_array_new();
 }
 
 void rmpp_receive_free(struct rmpp_receive *receive)

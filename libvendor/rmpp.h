@@ -5,15 +5,14 @@
  * A message is the MAD, RMPP and class headers and all the data; a DATA packet repeats the headers
  * before its part of the data. All calls on one actor.
  */
-#ifndef SIM_RMPP_H
-#define SIM_RMPP_H
+#ifndef LIBVENDOR_RMPP_H
+#define LIBVENDOR_RMPP_H
 
 #include "complib/actor.h"
 #include "iba/iba.h"
 
 #define RMPP_HEADERS 56 /* octets before the data of each segment in class SubnAdm */
 #define RMPP_DATA 200	/* octets of data in such a segment */
-#define RMPP_MESSAGE_MAX (UINT32_C(128) << 20) /* longer ones are refused with an ABORT */
 #define RMPP_CLASS_BIS 0x12
 
 enum rmpp_offset {
@@ -27,12 +26,23 @@ enum rmpp_offset {
 
 struct rmpp_config {
 	struct actor *actor;
-	uint64_t wait_ns;     /* of a sender for an ACK, of a receiver for anything more */
+	/* Of a sender for an ACK, before each new try twice as long up to wait_max_ns. */
+	uint64_t wait_ns, wait_max_ns;
+	uint64_t expire_ns;   /* of a receiver, for anything new */
+	uint64_t total_ns;    /* of a whole transfer; 0: it may take any time */
 	unsigned int retries; /* of a sender without progress, before it gives up */
 	unsigned int window;  /* segments that a receiver allows beyond those it has */
+	size_t message_max;   /* octets that a receiver takes; longer ones are refused with an ABORT
+			       */
+	/*
+	 * A sender that may send segments says so and waits for rmpp_send_some(); NULL: it sends
+	 * them at once.
+	 */
+	void (*ready)(void *arg);
 };
 
-typedef void rmpp_transmit_fn(void *arg, const uint8_t mad[IBA_MAD_BYTES]);
+/* False: the device takes no more now. What is no DATA packet is lost then. */
+typedef bool rmpp_transmit_fn(void *arg, const uint8_t mad[IBA_MAD_BYTES]);
 
 /* Octets before the data of each segment of a class; 0: it has no RMPP. */
 static inline unsigned int rmpp_headers(uint8_t mgmt_class)
@@ -59,12 +69,29 @@ static inline bool rmpp_is_active(const uint8_t *mad)
 /* ---- sending ---- */
 struct rmpp_send;
 
-/* Copies the message; length at least rmpp_headers() of its class, which has RMPP. */
+enum rmpp_end {
+	RMPP_DELIVERED,
+	RMPP_STOPPED, /* by the receiver, or for its nonsense */
+	RMPP_SILENT,  /* no ACK, or not all of them in its time */
+};
+
+enum rmpp_sent {
+	RMPP_SENT_MORE,	 /* there is more that may be sent */
+	RMPP_SENT_ALL,	 /* that may be sent now; or the transfer is over and may be gone */
+	RMPP_SENT_STUCK, /* the device takes no more now */
+};
+
+/*
+ * The message is the caller's and stays until the transfer is freed; length at least rmpp_headers()
+ * of its class, which has RMPP.
+ */
 struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
 				size_t length, rmpp_transmit_fn *transmit,
-				void (*done)(void *arg, bool delivered), void *arg);
+				void (*done)(void *arg, enum rmpp_end end), void *arg);
 /* Begins. done comes once, as the last thing of any call or timer; it may free the transfer. */
 void rmpp_send_start(struct rmpp_send *send);
+/* Sends up to n segments. */
+enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n);
 /* An ACK, STOP or ABORT of the receiver. May be called from transmit. */
 void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES]);
 void rmpp_send_free(struct rmpp_send *send);
@@ -79,7 +106,7 @@ enum rmpp_progress {
 };
 
 /*
- * expired is called when nothing more came for so long that the sender must have given up, or has
+ * expired is called when nothing new came for so long that the sender must have given up, or has
  * seen the last ACK: until then a complete transfer answers packets that come again.
  */
 struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_transmit_fn *transmit,
@@ -89,6 +116,8 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 				       const uint8_t mad[IBA_MAD_BYTES]);
 /* The message of a complete transfer. */
 const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length);
+/* Gives its memory back: the transfer still answers packets that come again. */
+void rmpp_receive_forget(struct rmpp_receive *receive);
 void rmpp_receive_free(struct rmpp_receive *receive);
 
 #endif
