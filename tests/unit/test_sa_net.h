@@ -27,7 +27,6 @@ struct net {
 	uint64_t client_guid;
 	struct vendor_mad *answer; /* the last one */
 	unsigned int n_answers, n_asked;
-	unsigned int timeout_ms; /* of net_ask; 0: as fits the runtime */
 	uint16_t sm_lid; /* set by net_wait_up */
 	unsigned int timeout_ms; /* of the client; 0: what does for a machine that is busy */
 	GMainContext *sa_loop;	 /* that runs the SA, in real time; NULL: it has a thread */
