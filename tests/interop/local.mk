@@ -7,11 +7,13 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_ibutils.py tests/interop/test_dumps.py tests/interop/test_ftree.py \
 	tests/interop/test_weights.py tests/interop/test_port_order.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_tshark.py \
-	tests/interop/test_pcap.py tests/interop/test_readme.py
+	tests/interop/test_pcap.py tests/interop/test_readme.py \
+	tests/interop/test_package.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
-	tests/interop/subnet.py tests/interop/tools.py tests/interop/truth.py \
+	tests/interop/package.py tests/interop/subnet.py \
+	tests/interop/tools.py tests/interop/truth.py \
 	tests/interop/ibutils_shim.c tests/interop/tshark.py tests/interop/tshark_fields.py
 
 # Random attributes as MADs in a capture, for test_tshark.py.
