@@ -23,12 +23,17 @@ CONTENTS = {
         /lib/systemd/system/opensm.service /lib/systemd/system/opensm@.service
         /lib/udev/rules.d/90-opensm.rules /usr/lib/sysusers.d/opensm.conf
         /usr/lib/tmpfiles.d/opensm.conf /usr/libexec/opensm/opensm-ports /usr/sbin/opensm
-        /usr/share/doc/opensm/NEWS.Debian.gz /usr/share/doc/opensm/changelog.gz
+        /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
+        /usr/share/doc/opensm/changelog.gz
         /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm.conf.5.gz
         /usr/share/man/man8/opensm-console.8.gz /usr/share/man/man8/opensm.8.gz
         /usr/share/opensm/ports.default''',
     'opensm-tools': '''/usr/bin/osmroute /usr/bin/osmsim /usr/bin/osmsim-run
-        /usr/lib/ARCH/opensm/libosmsim-preload.so /usr/share/doc/opensm-tools/changelog.gz
+        /usr/lib/ARCH/opensm/libosmsim-preload.so
+        /usr/share/bash-completion/completions/osmroute
+        /usr/share/bash-completion/completions/osmsim
+        /usr/share/bash-completion/completions/osmsim-run
+        /usr/share/doc/opensm-tools/changelog.gz
         /usr/share/doc/opensm-tools/copyright /usr/share/man/man1/osmroute.1.gz
         /usr/share/man/man1/osmsim-run.1.gz /usr/share/man/man1/osmsim.1.gz''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz
