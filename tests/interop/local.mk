@@ -27,3 +27,10 @@ CLEANFILES += tests/interop/ibutils_shim.so
 tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
 	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \
 		-O2 -fPIC -shared -o $@ $(srcdir)/tests/interop/ibutils_shim.c -ldl
+
+# A site goes from Debian's opensm to this one and back, in a bare Debian: as root, with network.
+EXTRA_DIST += tests/interop/migration.py
+migration:
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		unshare --mount $(srcdir)/tests/interop/migration.py $(MIGRATION_FLAGS)
+.PHONY: migration
