@@ -29,8 +29,12 @@ tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
 		-O2 -fPIC -shared -o $@ $(srcdir)/tests/interop/ibutils_shim.c -ldl
 
 # A site goes from Debian's opensm to this one and back, in a bare Debian: as root, with network.
-EXTRA_DIST += tests/interop/migration.py
+EXTRA_DIST += tests/interop/migration.py tests/interop/boot.py tests/interop/boot.sh
 migration:
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		unshare --mount $(srcdir)/tests/interop/migration.py $(MIGRATION_FLAGS)
-.PHONY: migration
+# And what the real service manager makes of the units, in a container.
+boot:
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		unshare --mount $(srcdir)/tests/interop/boot.py $(MIGRATION_FLAGS)
+.PHONY: migration boot

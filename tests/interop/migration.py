@@ -226,14 +226,19 @@ def classic(site, fabric, hosts, expected):
     return answers
 
 
-def install(site, deb):
-    step(f'{os.path.basename(deb)} installed over it')
-    root = site.root
+def put(checks, root, deb):
+    """Installs our package as an administrator would."""
     with open(deb, 'rb') as file, open(root.at('tmp/opensm.deb'), 'wb') as copy:
         copy.write(file.read())
     code, said = root.apt('install', '/tmp/opensm.deb')
-    site.checks.check('apt installs it without a question', code == 0, said[-1500:])
+    checks.check('apt installs it without a question', code == 0, said[-1500:])
     print(f'    opensm {root.version()}')
+
+
+def install(site, deb):
+    step(f'{os.path.basename(deb)} installed over it')
+    root = site.root
+    put(site.checks, root, deb)
     site.checks.check('the group of the control sockets', 'opensm:' in root.read('etc/group'))
     state = root.run('stat', '-c', '%a %U %G', '/run/opensm')
     site.checks.equal('their directory', state, (0, '2750 root opensm\n'))
@@ -314,11 +319,12 @@ def migrate(site, deb):
     same_lids(site, hosts, lids, 'ours, again')
 
 
-def bare_debian(directory):
+def bare_debian(directory, more=None):
     """Makes it; the messages if that fails, else None."""
     path = os.path.join(directory, 'root')
     code, said = package.run('mmdebstrap', '--variant=apt', '--skip=cleanup/apt',
-                             f'--include={PACKAGES}', 'bookworm', path, MIRROR)
+                             f'--include={",".join(filter(None, (PACKAGES, more)))}', 'bookworm',
+                             path, MIRROR)
     if code:
         return said
     with open('/etc/resolv.conf') as file:
