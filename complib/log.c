@@ -48,6 +48,10 @@ struct log {
 	char *path;
 	char *prefix;
 	GString *capture;
+	bool journal;	   /* stdout or stderr is the system's journal */
+	bool into_journal; /* and the log is there */
+	const char *const *message_ids;
+	GPtrArray *fields; /* "NAME=value", for the journal */
 	struct sink sink, milestones;
 	uint64_t max_bytes;
 	bool flush;
@@ -66,6 +70,7 @@ static struct log *log_alloc(enum log_kind kind, unsigned int flags)
 	atomic_init(&log->modules, NULL);
 	pthread_mutex_init(&log->lock, NULL);
 	log->sink.fd = log->milestones.fd = -1;
+	log->fields = g_ptr_array_new_with_free_func(g_free);
 	return log;
 }
 
@@ -91,7 +96,10 @@ struct log *log_new(const struct log_config *config, GError **error)
 	log->prefix = g_strdup(config->prefix);
 	log->max_bytes = config->max_bytes;
 	log->flush = config->flush;
-	if (config->milestones)
+	log->message_ids = config->message_ids;
+	log->journal = log_journal_is(STDOUT_FILENO) || log_journal_is(STDERR_FILENO);
+	/* The journal gets them anyway. */
+	if (config->milestones && !log_journal_is(STDOUT_FILENO))
 		sink_use(&log->milestones, STDOUT_FILENO);
 	if (is_syslog)
 		return log;
@@ -103,6 +111,7 @@ struct log *log_new(const struct log_config *config, GError **error)
 		log->path = g_strdup(config->file);
 		err = sink_open(&log->sink, log->path, !config->append);
 	}
+	log->into_journal = !err && log_journal_is(log->sink.fd);
 	if (!err)
 		return log;
 	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err),
@@ -126,6 +135,7 @@ void log_free(struct log *log)
 	pthread_mutex_destroy(&log->lock);
 	g_free(log->path);
 	g_free(log->prefix);
+	g_ptr_array_unref(log->fields);
 	g_free(log);
 }
 
@@ -226,6 +236,13 @@ void log_set_prefix(struct log *log, const char *prefix)
 	pthread_mutex_lock(&log->lock);
 	g_free(log->prefix);
 	log->prefix = g_strdup(prefix);
+	pthread_mutex_unlock(&log->lock);
+}
+
+void log_add_field(struct log *log, const char *name, const char *value)
+{
+	pthread_mutex_lock(&log->lock);
+	g_ptr_array_add(log->fields, g_strdup_printf("%s=%s", name, value));
 	pthread_mutex_unlock(&log->lock);
 }
 
@@ -365,20 +382,57 @@ static void write_milestone(struct log *log, const char *text)
 	sink_write(&log->milestones, line, strlen(line), false);
 }
 
-/* Under lock. What is in syslog has its time from there, and so begins at the text. */
-static void write_elsewhere(struct log *log, unsigned int level, const char *text)
+static enum syslog_severity severity_of(unsigned int level)
 {
-	enum syslog_severity severity = SYSLOG_DETAIL;
+	if (level & LOG_ERROR)
+		return SYSLOG_ERROR;
+	return level & (LOG_INFO | LOG_SYS) ? SYSLOG_NOTE : SYSLOG_DETAIL;
+}
 
+/* Under lock. False if it did not take the line. */
+static bool write_journal(struct log *log, unsigned int level, const char *file_c, const char *text)
+{
+	unsigned int message = level / LOG_MESSAGE(1);
+	const struct journal_line line = {
+		.severity = severity_of(level),
+		.prefix = log->prefix,
+		.text = text,
+		.file_c = base_name(file_c),
+		.message_id = log->message_ids ? log->message_ids[message] : NULL,
+		.thread = syscall(SYS_gettid),
+		.as_syslog = !log->into_journal,
+		.fields = log->fields,
+	};
+
+	return log->journal && log_journal_send(&line);
+}
+
+/* Under lock. What is in syslog has its time from there, and so begins at the text. */
+static void write_elsewhere(struct log *log, unsigned int level, const char *file_c,
+			    const char *text)
+{
 	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || !log->path))
 		return;
 	if (level & LOG_SYS)
 		write_milestone(log, text);
-	if (level & LOG_ERROR)
-		severity = SYSLOG_ERROR;
-	else if (level & (LOG_INFO | LOG_SYS))
-		severity = SYSLOG_NOTE;
-	log_to_syslog(severity, log->prefix, text);
+	if (!write_journal(log, level, file_c, text))
+		log_to_syslog(severity_of(level), log->prefix, text);
+}
+
+/* Under lock. A line with its header, whose text begins at that offset. */
+static void write_line(struct log *log, unsigned int level, const char *file_c, GString *line,
+		       size_t header)
+{
+	if (log->into_journal) {
+		if (write_journal(log, level, file_c, line->str + header))
+			return;
+		g_autofree char *mark =
+			g_strdup_printf("<%u>", log_journal_priority(severity_of(level)));
+
+		g_string_prepend(line, mark);
+	}
+	g_string_append_c(line, '\n');
+	write_sink(log, line);
 }
 
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
@@ -400,11 +454,10 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 	header = line->len;
 	append_escaped(line, text);
 	if (log->kind != LOG_KIND_CAPTURE)
-		write_elsewhere(log, level, line->str + header);
-	g_string_append_c(line, '\n');
+		write_elsewhere(log, level, file_c, line->str + header);
 	if (log->kind == LOG_KIND_CAPTURE)
-		g_string_append_len(log->capture, line->str, (gssize)line->len);
+		g_string_append_printf(log->capture, "%s\n", line->str);
 	else if (log->kind == LOG_KIND_SINK)
-		write_sink(log, line);
+		write_line(log, level, file_c, line, header);
 	pthread_mutex_unlock(&log->lock);
 }

@@ -3,6 +3,7 @@
 #ifndef COMPLIB_LOG_PRIVATE_H
 #define COMPLIB_LOG_PRIVATE_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +37,23 @@ enum syslog_severity {
 
 /* In a file of its own, since <syslog.h> claims the names of our levels. */
 void log_to_syslog(enum syslog_severity severity, const char *prefix, const char *text);
+
+/* A line for the system's journal. Text may be NULL unless said otherwise. */
+struct journal_line {
+	enum syslog_severity severity;
+	const char *prefix;
+	const char *text;	/* not NULL */
+	const char *file_c;	/* source file, not NULL */
+	const char *message_id; /* 32 hex digits */
+	long thread;
+	bool as_syslog;		 /* as program and facility of the lines of syslog */
+	const GPtrArray *fields; /* more of them, "NAME=value" */
+};
+
+bool log_journal_is(int fd); /* whether what is written to fd goes to the journal */
+unsigned int log_journal_priority(enum syslog_severity severity); /* 3, 6 or 7 */
+
+/* False if it did not take the line, or this program has been built without libsystemd. */
+bool log_journal_send(const struct journal_line *line);
 
 #endif

@@ -2,26 +2,70 @@
 # What an installation needs around the daemon. Units belong to us and are replaced; samples go
 # to the documentation; the live files of the administrator are never touched, and the rotation
 # of logs, which lives among them, is only installed where there is none yet.
-CONFIG_BUILT = config/opensm.service config/opensm@.service config/opensm.logrotate \
-	config/opensm-ports
+CONFIG_UNITS = config/opensm.service config/opensm@.service config/opensm-hotplug@.service
+COMPLETIONS = config/completion/opensm config/completion/osmsim
+CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
+	config/udev/90-opensm.rules config/tmpfiles/opensm.conf config/sysusers/opensm.conf \
+	$(COMPLETIONS)
 CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf
-EXTRA_DIST += config/opensm.service.in config/opensm@.service.in config/opensm.logrotate.in \
-	config/opensm-ports.in
+EXTRA_DIST += config/opensm.service.in config/opensm@.service.in \
+	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
+	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \
+	config/opensm.sysusers config/completion/completion.awk config/completion/rows.h \
+	config/completion/opensm.bash.in config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
-nodist_systemdsystemunit_DATA = config/opensm.service config/opensm@.service
+nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
+bashcompletiondir = $(datadir)/bash-completion/completions
+nodist_bashcompletion_DATA = $(COMPLETIONS)
+nodist_udevrules_DATA = config/udev/90-opensm.rules
+nodist_tmpfiles_DATA = config/tmpfiles/opensm.conf
+nodist_sysusers_DATA = config/sysusers/opensm.conf
 pkglibexec_SCRIPTS = config/opensm-ports
 examplesdir = $(docdir)/examples
 dist_examples_DATA = $(CONFIG_SAMPLES)
 noinst_DATA = config/opensm.logrotate
 logrotatedir = $(sysconfdir)/logrotate.d
 
-config/opensm.service: $(srcdir)/config/opensm.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.service.in > $@
-config/opensm@.service: $(srcdir)/config/opensm@.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) config && \
-		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm@.service.in > $@
+# Units that only ask for others have one sandbox.
+UNIT = $(AM_V_GEN)$(MKDIR_P) config && \
+	sed -e '/^@asks_only@$$/{r $(srcdir)/config/asks-only.conf' -e 'd;}' $< | \
+	sed '1!{/SPDX-License-Identifier/d;}' | $(SUBSTITUTE_DIRS) > $@
+UNIT_NEEDS = $(srcdir)/config/asks-only.conf Makefile
+config/opensm.service: $(srcdir)/config/opensm.service.in $(UNIT_NEEDS)
+	$(UNIT)
+config/opensm@.service: $(srcdir)/config/opensm@.service.in $(UNIT_NEEDS)
+	$(UNIT)
+config/opensm-hotplug@.service: $(srcdir)/config/opensm-hotplug@.service.in $(UNIT_NEEDS)
+	$(UNIT)
+config/udev/90-opensm.rules: $(srcdir)/config/opensm.udev.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/udev && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.udev.in > $@
+config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/tmpfiles && \
+		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.tmpfiles.in > $@
+config/sysusers/opensm.conf: $(srcdir)/config/opensm.sysusers Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm.sysusers $@
+# What bash completes: options and commands from their lists, engines and generated shapes from the
+# tables that name them. opensmctl would take its commands from opensm/ctl/commands.def so.
+COMPLETION = $(AM_V_GEN)$(MKDIR_P) config/completion && \
+	$(CPP) -P -I$(srcdir)/opensm -I$(srcdir) -DOSM_CONF_DIR= -DOSM_LOG_DIR= \
+		-DOSM_CACHE_DIR= -DLIST="<$(1)>" $(srcdir)/config/completion/rows.h > $@.rows && \
+	$(AWK) -v engines="$$(sed -n 's/^\tENGINE(\([a-z0-9_]*\)).*/\1/p' \
+			$(srcdir)/opensm/route/registry.c | paste -sd ' ' -)" \
+		-v specs="$$(grep -o '{"[a-z]*:"' $(srcdir)/libvendor/sim/topology_generate.c | \
+			tr -d '{"' | paste -sd ' ' -)" \
+		-f $(srcdir)/config/completion/completion.awk $@.rows $< > $@ && \
+	rm -f $@.rows
+COMPLETION_NEEDS = $(srcdir)/config/completion/rows.h $(srcdir)/config/completion/completion.awk \
+	$(srcdir)/opensm/route/registry.c $(srcdir)/libvendor/sim/topology_generate.c Makefile
+config/completion/opensm: $(srcdir)/config/completion/opensm.bash.in \
+		$(srcdir)/opensm/core/options.def $(COMPLETION_NEEDS)
+	$(call COMPLETION,core/options.def)
+config/completion/osmsim: $(srcdir)/config/completion/osmsim.bash.in \
+		$(srcdir)/libvendor/osmsim/commands.def $(COMPLETION_NEEDS)
+	$(call COMPLETION,libvendor/osmsim/commands.def)
+
 config/opensm-ports: $(srcdir)/config/opensm-ports.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config && \
 		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm-ports.in > $@ && chmod +x $@
@@ -33,6 +77,12 @@ install-data-local: config/opensm.logrotate
 	test -e '$(DESTDIR)$(logrotatedir)/opensm' || \
 		$(INSTALL_DATA) config/opensm.logrotate '$(DESTDIR)$(logrotatedir)/opensm'
 
+install-data-hook:
+	cd '$(DESTDIR)$(bashcompletiondir)' && \
+		for name in osmsim-run osmroute; do $(LN_S) -f osmsim $$name; done
+
 uninstall-local: config/opensm.logrotate
 	if cmp -s config/opensm.logrotate '$(DESTDIR)$(logrotatedir)/opensm'; then \
 		rm -f '$(DESTDIR)$(logrotatedir)/opensm'; fi
+	rm -f '$(DESTDIR)$(bashcompletiondir)/osmsim-run' \
+		'$(DESTDIR)$(bashcompletiondir)/osmroute'

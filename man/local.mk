@@ -9,7 +9,7 @@ SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' \
 	-e 's|@logdir[@]|$(localstatedir)/log|g' \
 	-e 's|@cachedir[@]|$(localstatedir)/cache/opensm|g' -e 's|@docdir[@]|$(docdir)|g' \
 	-e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
-	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g'
+	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@rundir[@]|/run/opensm|g'
 
 man/opensm.8: $(srcdir)/man/opensm.8.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && $(SUBSTITUTE_DIRS) $(srcdir)/man/opensm.8.in > $@

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/milestones.h"
 #include "core/notify.h"
 #include "core/options.h"
 #include "ctl/background.h"
@@ -262,6 +263,16 @@ static void open_cache(struct program *program)
 	warn(program, text);
 }
 
+/* What the journal tells several daemons of one host apart by. */
+static void name_port(struct log *log, const struct vendor *vendor)
+{
+	g_autofree char *guid = g_strdup_printf("0x%016" PRIx64, vendor_port_guid(vendor));
+
+	log_add_field(log, "OPENSM_DEVICE", vendor_name(vendor));
+	log_add_field(log, "OPENSM_PORT_GUID", guid);
+	log_info(log, "Using %s, port GUID %s", vendor_name(vendor), guid);
+}
+
 static bool make_daemon(struct program *program, GError **error)
 {
 	struct daemon_config config = {
@@ -274,8 +285,7 @@ static bool make_daemon(struct program *program, GError **error)
 	if (!device_open(&program->device, program->rt, program->log, program->options,
 			 program->port_guid, error))
 		return false;
-	log_info(program->log, "Using %s, port GUID 0x%016" PRIx64,
-		 vendor_name(program->device.vendor), vendor_port_guid(program->device.vendor));
+	name_port(program->log, program->device.vendor);
 	config.vendor = g_steal_pointer(&program->device.vendor);
 	program->daemon = daemon_new(&config, error);
 	return program->daemon != NULL;
@@ -324,7 +334,7 @@ static bool program_build(struct program *program, GError **error)
 	program->log = logging_open(options, error);
 	if (!program->log)
 		return false;
-	log_sys(program->log, "OpenSM " PACKAGE_VERSION);
+	log_milestone(program->log, START, "OpenSM " PACKAGE_VERSION);
 	warn_unfinished(program);
 	open_cache(program);
 	if (!make_daemon(program, error))

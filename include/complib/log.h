@@ -7,7 +7,9 @@
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
  * any thread. Every line is written at once (one write() a line) so that milestones are visible.
  * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr; with
- * milestones their text is on stdout too, for who started the daemon there. Control
+ * milestones their text is on stdout too, for who started the daemon there. Where stdout or stderr
+ * is the system's journal, what would go to it or to syslog goes there with severity and fields
+ * instead, and without a header; see log_journal.c. Control
  * characters in the text are escaped, except tabs and one final newline, which goes. Lines that
  * cannot be written (full disk, closed pipe) are counted, and the count is written when it works
  * again; nothing blocks or raises a signal.
@@ -30,6 +32,9 @@ enum log_level {
 	LOG_SYS = 0x80, /* also to syslog */
 };
 
+/* Beside a level: which of log_config's message_ids the line bears in the system's journal. */
+#define LOG_MESSAGE(number) ((unsigned int)(number) << 8)
+
 struct log;
 
 struct log_config {
@@ -39,6 +44,7 @@ struct log_config {
 	bool append;	    /* false: truncate at start */
 	uint64_t max_bytes; /* truncate when reached; 0: never */
 	bool flush;	    /* fdatasync each line */
+	const char *const *message_ids; /* by the number of LOG_MESSAGE(); NULL: none */
 	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
 };
 
@@ -56,6 +62,8 @@ void log_clear_module_flags(struct log *log); /* all modules follow the general 
 void log_set_flush(struct log *log, bool flush);
 void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);
+/* A field that all lines bear from now on in the system's journal, such as a port's GUID. */
+void log_add_field(struct log *log, const char *name, const char *value);
 bool log_reopen(struct log *log); /* SIGUSR1; on failure the old file stays in use */
 
 /* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/milestones.h"
+
 #define MEGABYTE UINT64_C(1048576)
 
 /* Returns what is wrong with the line, or NULL. */
@@ -94,6 +96,7 @@ struct log *logging_open(const struct options *options, GError **error)
 		.append = options->accum_log_file,
 		.max_bytes = options->log_max_size * MEGABYTE,
 		.flush = options->force_log_flush,
+		.message_ids = milestone_ids(),
 		.milestones = wants_milestones(options),
 	};
 	struct log *log = log_new(&config, error);

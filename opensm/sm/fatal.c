@@ -21,8 +21,9 @@ bool fatal_is_met(struct sm *sm)
 	if (sm->fatal_sweeps < FATAL_SWEEPS)
 		return false;
 	if (sm->fatal_sweeps == FATAL_SWEEPS) {
-		log_sys_error(sm->log, "fatal: GUIDs are there twice, see the lines before; "
-				       "with exit_on_fatal FALSE (-y) the SM goes on");
+		log_milestone_error(sm->log, FATAL,
+				    "fatal: GUIDs are there twice, see the lines before; "
+				    "with exit_on_fatal FALSE (-y) the SM goes on");
 		event_emit(&sm->context->bus, EVENT_FINISHED, 1);
 	}
 	return true;

@@ -85,7 +85,7 @@ static void set_state(struct sm *sm, unsigned int state)
 		return;
 	if (before == IBA_SM_STANDBY)
 		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
-	log_sys(sm->log, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	log_milestone(sm->log, STATE, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
 	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
 }
 
@@ -848,8 +848,8 @@ void mastership_retire(struct sm *sm)
 void mastership_start(struct sm *sm)
 {
 	if (sm->options->sm_inactive)
-		log_sys(sm->log, "Entering %s state",
-			iba_name(IBA_SET_SM_STATE, IBA_SM_NOT_ACTIVE));
+		log_milestone(sm->log, STATE, "Entering %s state",
+			      iba_name(IBA_SET_SM_STATE, IBA_SM_NOT_ACTIVE));
 	else
 		set_out(sm, IBA_SM_DISCOVERING, SWEEP_STARTUP);
 }

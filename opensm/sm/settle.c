@@ -131,7 +131,7 @@ static bool is_cut_off(struct sm *sm)
 		return false;
 	}
 	if (!sm->schedule.port_down)
-		log_sys_error(sm->log, "SM port is down: no subnet to manage");
+		log_milestone_error(sm->log, PORT_DOWN, "SM port is down: no subnet to manage");
 	sm->schedule.port_down = true;
 	return true;
 }

@@ -4,6 +4,7 @@
 #define SM_SM_PRIVATE_H
 
 #include "complib/bucket.h"
+#include "core/milestones.h"
 #include "core/options.h"
 #include "fabric/builder.h"
 #include "policy/groups.h"

@@ -96,7 +96,7 @@ static void start_interval(struct sm *sm)
 static void announce_up(struct sm *sm)
 {
 	if (!sm->schedule.up)
-		log_sys(sm->log, "SUBNET UP");
+		log_milestone(sm->log, SUBNET_UP, "SUBNET UP");
 	else
 		log_info(sm->log, "SUBNET UP");
 	sm->schedule.up = true;
@@ -162,7 +162,7 @@ static void end_with_errors(struct sm *sm)
 	sm->schedule.failures++;
 	sm->schedule.up = false;
 	if (!is_old_news(sm))
-		log_sys_error(sm->log, "ERRORS DURING INITIALIZATION");
+		log_milestone_error(sm->log, SUBNET_ERRORS, "ERRORS DURING INITIALIZATION");
 }
 
 static void end_well(struct sm *sm)

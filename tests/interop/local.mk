@@ -7,11 +7,13 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_ibutils.py tests/interop/test_dumps.py tests/interop/test_ftree.py \
 	tests/interop/test_weights.py tests/interop/test_port_order.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_tshark.py \
-	tests/interop/test_pcap.py tests/interop/test_readme.py
+	tests/interop/test_pcap.py tests/interop/test_readme.py \
+	tests/interop/test_package.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
-	tests/interop/subnet.py tests/interop/tools.py tests/interop/truth.py \
+	tests/interop/package.py tests/interop/subnet.py \
+	tests/interop/tools.py tests/interop/truth.py \
 	tests/interop/ibutils_shim.c tests/interop/tshark.py tests/interop/tshark_fields.py
 
 # Random attributes as MADs in a capture, for test_tshark.py.
@@ -25,3 +27,14 @@ CLEANFILES += tests/interop/ibutils_shim.so
 tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
 	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \
 		-O2 -fPIC -shared -o $@ $(srcdir)/tests/interop/ibutils_shim.c -ldl
+
+# A site goes from Debian's opensm to this one and back, in a bare Debian: as root, with network.
+EXTRA_DIST += tests/interop/migration.py tests/interop/boot.py tests/interop/boot.sh
+migration:
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		unshare --mount $(srcdir)/tests/interop/migration.py $(MIGRATION_FLAGS)
+# And what the real service manager makes of the units, in a container.
+boot:
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		unshare --mount $(srcdir)/tests/interop/boot.py $(MIGRATION_FLAGS)
+.PHONY: migration boot

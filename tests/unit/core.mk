@@ -33,3 +33,12 @@ tests_unit_test_options_classic_SOURCES = tests/unit/test_options_classic.c \
 	tests/unit/test_options.h
 tests_unit_test_options_classic_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_options_classic_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
+
+# What bash completes, against --help.
+dist_check_SCRIPTS += tests/unit/test_completion.py
+TESTS += tests/unit/test_completion.py
+
+check_PROGRAMS += tests/unit/test_log_journal
+TESTS += tests/unit/test_log_journal
+tests_unit_test_log_journal_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_log_journal_LDADD = $(LIBS_CORE) $(CHECK_LIBS)

@@ -72,21 +72,88 @@ grep -q 0x2 "$dir/cache/$one/guid2lid"
 code=$?
 : >"$dir/out"
 check "but its own stay" 0 ""
+
+# What udev starts for a new port. The stub of systemctl knows which units are enabled.
+device() { # umad device, HCA, port
+	mkdir -p "$dir/sys/class/infiniband_mad/$1"
+	echo "$2" >"$dir/sys/class/infiniband_mad/$1/ibdev"
+	echo "$3" >"$dir/sys/class/infiniband_mad/$1/port"
+}
+
+plugged() { # enabled units, umad device
+	cat >"$dir/systemctl" <<END
+#!/bin/sh
+case \$1\$2 in
+--quietis-enabled) case " $1 " in *" \$3 "*) exit 0 ;; *) exit 1 ;; esac ;;
+*) echo "\$*" ;;
+esac
+END
+	chmod +x "$dir/systemctl"
+	env OPENSM_SYSFS="$dir/sys" SYSTEMCTL="$dir/systemctl" "$ports" plugged "$2" \
+		>"$dir/out" 2>&1
+	code=$?
+}
+
+device umad0 mlx5_0 1
+device umad1 mlx5_0 2
+device umad2 mlx5_1 1
+all="--no-block start opensm.service opensm@"
+PORTS=ALL plugged opensm.service umad2
+check "a new port" 0 "$all$two.service"
+PORTS=ALL plugged opensm.service umad1
+check "a new port of Ethernet" 0 ""
+PORTS=$one plugged opensm.service umad2
+check "a new port that PORTS leaves out" 0 ""
+PORTS="0x1 0x2C903000A1B2C" plugged opensm.service umad0
+check "a GUID in another form" 0 "${all}0x2C903000A1B2C.service"
+PORTS=NONE plugged opensm.service umad0
+check "NONE takes no new port" 0 ""
+plugged opensm.service umad0
+check "a new port, none told" 0 "${all}first.service"
+PORTS=ALL plugged "" umad0
+check "the service is disabled" 0 ""
+PORTS=ALL plugged "opensm@$one.service" umad0
+check "only an instance is enabled" 0 "--no-block start opensm@$one.service"
+
+# The way back to the classic daemon.
+echo "$one 0x3 0x3" >"$dir/cache/$one/guid2lid"
+run give-back
+check "LIDs go back" 0 ""
+if ! [ -e "$dir/cache/$one/guid2lid" ] && grep -q 0x3 "$dir/cache/guid2lid"; then
+	check "and are where the classic looks" 0 ""
+else
+	code=lost check "and are where the classic looks" 0 ""
+fi
+mkdir -p "$dir/cache/$two"
+echo "$two 0x4 0x4" | tee "$dir/cache/$two/guid2lid" >"$dir/cache/$one/guid2lid"
+run give-back
+check "but not those of two subnets" 0 "opensm: LIDs of 2 subnets stay where they are: \
+$dir/cache/$one/guid2lid $dir/cache/$two/guid2lid"
+
 rm -r "$dir/sys"
 PORTS=ALL run start
 check "no ports" 0 "opensm: no InfiniBand ports"
 
+units="opensm opensm@ opensm-hotplug@"
 if command -v systemd-analyze >/dev/null; then
 	# Programs where a build has them not yet.
-	for unit in opensm.service opensm@.service; do
-		sed 's|^\(Exec[A-Za-z]*=\)[^ ]*opensm-ports|\1/bin/true|' "config/$unit" \
-			>"$dir/$unit"
+	for unit in $units; do
+		sed 's|^\(Exec[A-Za-z]*=\)[^ ]*opensm-ports|\1/bin/true|' "config/$unit.service" \
+			>"$dir/$unit.service"
 	done
 	systemd-analyze verify --man=no "$dir/opensm.service" "$dir/opensm@$one.service" \
-		>"$dir/all" 2>&1
+		"$dir/opensm-hotplug@umad0.service" >"$dir/all" 2>&1
 	code=0
 	grep "opensm" "$dir/all" >"$dir/out"
 	check "systemd takes them" 0 ""
+	for unit in $units; do
+		systemd-analyze security --offline=true --threshold=20 "$dir/$unit.service" \
+			>"$dir/all" 2>&1
+		code=$?
+		grep "exposure level" "$dir/all"
+		: >"$dir/out"
+		check "$unit is exposed by 2.0 at most" 0 ""
+	done
 else
 	echo "no systemd-analyze: the units are not checked by it"
 fi

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The Debian packages: they build from the tree, lintian finds nothing, what is in them is where
+it belongs, and the service manager takes their units."""
+
+import glob
+import os
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
+import package  # noqa: E402
+
+NEEDED = ('dpkg-buildpackage', 'dh', 'lintian', 'systemd-analyze', 'man')
+SKIPPED = 77
+EXPOSURE = 20  # tenths
+CONFFILES = ['/etc/logrotate.d/opensm']  # PORTS are not to raise a question: debian/opensm.postinst
+CONTENTS = {
+    'opensm': '''/etc/logrotate.d/opensm /etc/opensm/ /lib/systemd/system/opensm-hotplug@.service
+        /lib/systemd/system/opensm.service /lib/systemd/system/opensm@.service
+        /lib/udev/rules.d/90-opensm.rules /usr/lib/sysusers.d/opensm.conf
+        /usr/lib/tmpfiles.d/opensm.conf /usr/libexec/opensm/opensm-ports /usr/sbin/opensm
+        /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
+        /usr/share/doc/opensm/changelog.gz
+        /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm.conf.5.gz
+        /usr/share/man/man8/opensm-console.8.gz /usr/share/man/man8/opensm.8.gz
+        /usr/share/opensm/ports.default''',
+    'opensm-tools': '''/usr/bin/osmroute /usr/bin/osmsim /usr/bin/osmsim-run
+        /usr/lib/ARCH/opensm/libosmsim-preload.so
+        /usr/share/bash-completion/completions/osmroute
+        /usr/share/bash-completion/completions/osmsim
+        /usr/share/bash-completion/completions/osmsim-run
+        /usr/share/doc/opensm-tools/changelog.gz
+        /usr/share/doc/opensm-tools/copyright /usr/share/man/man1/osmroute.1.gz
+        /usr/share/man/man1/osmsim-run.1.gz /usr/share/man/man1/osmsim.1.gz''',
+    'opensm-doc': '''/usr/share/doc/opensm/README.gz
+        /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
+        /usr/share/doc/opensm/examples/prefix-routes.conf
+        /usr/share/doc/opensm/examples/qos-policy.conf
+        /usr/share/doc/opensm-doc/changelog.gz /usr/share/doc/opensm-doc/copyright''',
+}
+
+
+def lintian(checks, directory):
+    changes = glob.glob(os.path.join(directory, '*.changes'))
+    code, said = package.run('lintian', '--allow-root', '--no-cfg', '--fail-on',
+                             'error,warning', *changes)
+    checks.equal('lintian is content', (code, said), (0, ''))
+
+
+def contents(deb):
+    """Its files and its empty directories."""
+    _, said = package.run('dpkg-deb', '--contents', deb)
+    paths = [line.split()[5][1:] for line in said.splitlines()]
+    return {re.sub('(?<=^/usr/lib/)[^/]*-linux-gnu[^/]*', 'ARCH', path) for path in paths
+            if not path.endswith('/') or not any(
+                other != path and other.startswith(path) for other in paths)}
+
+
+def conffiles(deb):
+    with tempfile.TemporaryDirectory(prefix='opensm-package.') as control:
+        package.run('dpkg-deb', '--control', deb, control)
+        try:
+            with open(os.path.join(control, 'conffiles')) as file:
+                return file.read().split()
+        except FileNotFoundError:
+            return []
+
+
+def version(checks, deb):
+    """The packages are those of this version, and later than what they replace."""
+    _, said = package.run('dpkg-deb', '--field', deb, 'Version')
+    with open(os.path.join(package.TOP, 'configure.ac')) as file:
+        ours = re.search(r'AC_INIT\(\[opensm\], \[([^]]*)\]', file.read())[1]
+    checks.equal('version', said.strip(), ours)
+    code, _ = package.run('dpkg', '--compare-versions', said.strip(), 'gt', '3.3.23-2+b1')
+    checks.equal('later than the classic', code, 0)
+
+
+def units(checks, root, directory):
+    """As systemd sees them, with what they start where it has been unpacked."""
+    found = glob.glob(os.path.join(root, 'lib/systemd/system/*.service'))
+    checks.equal('three units', len(found), 3)
+    for path in found:
+        name = os.path.basename(path)
+        with open(path) as file:
+            text = file.read().replace('/usr/libexec', f'{root}/usr/libexec')
+        copy = os.path.join(directory, name)
+        with open(copy, 'w') as file:
+            file.write(text)
+    for path in found:
+        name = os.path.basename(path)
+        instance = os.path.join(directory, name.replace('@', '@0x1'))
+        code, said = package.run('systemd-analyze', 'verify', instance,
+                                 env=dict(os.environ, MANPATH=f'{root}/usr/share/man:'))
+        said = [line for line in said.splitlines() if 'opensm' in line]  # not of other units
+        checks.equal(f'{name} is verified', (said, code if said else 0), ([], 0))
+        code, said = package.run('systemd-analyze', 'security', '--offline=true',
+                                 f'--threshold={EXPOSURE}', os.path.join(directory, name))
+        print(next((line for line in said.splitlines() if 'Overall' in line), said))
+        checks.check(f'{name}: exposure', code == 0, said)
+
+
+def programs(checks, root):
+    for path in ('usr/sbin/opensm', 'usr/bin/osmsim', 'usr/bin/osmroute'):
+        code, said = package.run(os.path.join(root, path), '--version')
+        checks.check(f'{path} runs', code == 0 and re.search(r'\d+\.\d+\.\d+', said), said)
+
+
+def examine(checks, directory):
+    root, scratch = os.path.join(directory, 'root'), os.path.join(directory, 'units')
+    os.mkdir(scratch)
+    lintian(checks, directory)
+    for name in package.NAMES:
+        deb = package.file_of(directory, name)
+        checks.same_set(f'contents of {name}', contents(deb), set(CONTENTS[name].split()))
+        checks.equal(f'conffiles of {name}', conffiles(deb), CONFFILES if name == 'opensm' else [])
+        package.run('dpkg-deb', '--extract', deb, root)
+    version(checks, package.file_of(directory, 'opensm'))
+    units(checks, root, scratch)
+    programs(checks, root)
+
+
+def main():
+    why = package.missing(NEEDED)
+    if why:
+        print(f'SKIP: {why}')
+        return SKIPPED
+    ibsim.end_cleanly()
+    checks = ibsim.Checks()
+    with tempfile.TemporaryDirectory(prefix='opensm-package.') as directory:
+        code, said = package.build(directory)
+        built = [name for name in package.NAMES if package.file_of(directory, name)]
+        if checks.check('they build', code == 0 and len(built) == 3, said[-1500:]):
+            warnings = [line for line in said.splitlines() if 'warning:' in line]
+            checks.equal('without warnings', warnings, [])
+            examine(checks, directory)
+    return checks.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The system's journal: when it is taken to be there, what it gets, and what happens if it does not
+ * take it. libsystemd and syslog are replaced in this program. Each test is a process of its own,
+ * whose standard error is a file that JOURNAL_STREAM says is the journal.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <complib/log.h>
+
+#include "complib/log_private.h"
+#include "core/milestones.h"
+#include "tests/run_suite.h"
+
+#define ERR "/err"
+
+static struct {
+	GPtrArray *fields; /* of the last line for the journal */
+	unsigned int lines, syslog_lines;
+	bool refuses;
+} seen;
+
+int sd_journal_sendv(const struct iovec *iov, int n);
+int sd_journal_sendv(const struct iovec *iov, int n)
+{
+	if (seen.refuses)
+		return -1;
+	if (seen.fields)
+		g_ptr_array_unref(seen.fields);
+	seen.fields = g_ptr_array_new_with_free_func(g_free);
+	for (int i = 0; i < n; i++)
+		g_ptr_array_add(seen.fields, g_strndup(iov[i].iov_base, iov[i].iov_len));
+	seen.lines++;
+	return 0;
+}
+
+void log_to_syslog(enum syslog_severity severity, const char *prefix, const char *text)
+{
+	(void)severity;
+	(void)prefix;
+	(void)text;
+	seen.syslog_lines++;
+}
+
+/* Standard error into a file of its own, which is the journal if it is to be. */
+static char *make_stderr(bool journal)
+{
+	char *dir = g_dir_make_tmp("opensm-journal.XXXXXX", NULL);
+	g_autofree char *path = g_strconcat(dir, ERR, NULL), *stream = NULL;
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0600);
+	struct stat st;
+
+	ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	close(fd);
+	fstat(STDERR_FILENO, &st);
+	stream = g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64)st.st_dev,
+				 (guint64)st.st_ino + !journal);
+	g_setenv("JOURNAL_STREAM", stream, TRUE);
+	return dir;
+}
+
+/* What is in a file of the directory, which goes with "err". */
+static char *contents(const char *dir, const char *name)
+{
+	g_autofree char *path = g_strconcat(dir, name, NULL);
+	char *text = NULL;
+
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	g_unlink(path);
+	g_rmdir(dir);
+	return text;
+}
+
+static struct log *open_log(const char *file)
+{
+	const struct log_config config = {
+		.file = file,
+		.flags = LOG_ERROR | LOG_INFO | LOG_DEBUG,
+		.message_ids = milestone_ids(),
+	};
+	struct log *log = log_new(&config, NULL);
+
+	log_add_field(log, "OPENSM_PORT_GUID", "0x0002c903000a1b2c");
+	return log;
+}
+
+START_TEST(test_elsewhere)
+{
+	g_autofree char *dir = make_stderr(false), *text = NULL;
+	struct log *log = open_log("stderr");
+
+	log_error(log, "a broken cable");
+	log_free(log);
+	ck_assert_uint_eq(seen.lines, 0);
+	text = contents(dir, ERR);
+	ck_assert_msg(g_str_has_suffix(text, "] 0x01 -> a broken cable\n"), "%s", text);
+	ck_assert_int_ne(text[0], '<');
+}
+END_TEST
+
+START_TEST(test_nonsense)
+{
+	static const char *const streams[] = {
+		"", ":", "1", "1:", "a:b", "-1:-1", "1:2:3", "99999999999999999999:1"};
+	g_autofree char *dir = make_stderr(true), *text = NULL, *right = NULL;
+
+	ck_assert(log_journal_is(STDERR_FILENO));
+	ck_assert(!log_journal_is(-1));
+	right = g_strconcat(g_getenv("JOURNAL_STREAM"), " ", NULL);
+	g_setenv("JOURNAL_STREAM", right, TRUE);
+	ck_assert(!log_journal_is(STDERR_FILENO));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(streams); i++) {
+		g_setenv("JOURNAL_STREAM", streams[i], TRUE);
+		ck_assert_msg(!log_journal_is(STDERR_FILENO), "'%s'", streams[i]);
+	}
+	g_unsetenv("JOURNAL_STREAM");
+	ck_assert(!log_journal_is(STDERR_FILENO));
+	text = contents(dir, ERR);
+}
+END_TEST
+
+/* Without libsystemd, or if that fails: severities as sd-daemon(3) has them. */
+START_TEST(test_marks)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL;
+	g_auto(GStrv) lines = NULL;
+	struct log *log = open_log("stderr");
+
+	seen.refuses = true;
+	log_error(log, "a broken cable");
+	log_info(log, "a new one");
+	log_at(log, LOG_DEBUG, "its length");
+	log_sys(log, "SUBNET UP");
+	log_free(log);
+	text = contents(dir, ERR);
+	lines = g_strsplit(text, "\n", -1);
+	ck_assert_uint_eq(g_strv_length(lines), 5);
+	ck_assert_msg(g_str_has_prefix(lines[0], "<3>"), "%s", text);
+	ck_assert_msg(g_str_has_prefix(lines[1], "<6>"), "%s", text);
+	ck_assert_msg(g_str_has_prefix(lines[2], "<7>"), "%s", text);
+	ck_assert_msg(g_str_has_prefix(lines[3], "<6>"), "%s", text);
+	ck_assert_msg(g_str_has_suffix(lines[3], "0x80 -> SUBNET UP"), "%s", text);
+	ck_assert_uint_eq(seen.syslog_lines, 0);
+}
+END_TEST
+
+#ifdef HAVE_LIBSYSTEMD
+
+static bool has(const char *field)
+{
+	return seen.fields &&
+	       g_ptr_array_find_with_equal_func(seen.fields, field, g_str_equal, NULL);
+}
+
+START_TEST(test_log_is_the_journal)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL;
+	struct log *log = open_log("stderr");
+
+	log_error(log, "a broken\ncable");
+	ck_assert(has("MESSAGE=a broken\\ncable"));
+	ck_assert(has("PRIORITY=3"));
+	ck_assert(has("OPENSM_PORT_GUID=0x0002c903000a1b2c"));
+	ck_assert(has("CODE_FILE=test_log_journal.c"));
+	ck_assert(!has("SYSLOG_IDENTIFIER=OpenSM")); /* the program's name, as of its output */
+	log_info(log, "a new one");
+	ck_assert(has("PRIORITY=6"));
+	log_at(log, LOG_DEBUG, "its length");
+	ck_assert(has("PRIORITY=7"));
+	log_free(log);
+	text = contents(dir, ERR);
+	ck_assert_str_eq(text, "");
+	ck_assert_uint_eq(seen.lines, 3);
+}
+END_TEST
+
+/* A log file has its lines as ever; what syslog would get goes to the journal with its fields. */
+START_TEST(test_log_is_a_file)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL, *err = NULL;
+	g_autofree char *path = g_strconcat(dir, "/log", NULL);
+	struct log *log = open_log(path);
+
+	log_set_prefix(log, "sm1");
+	log_info(log, "not for syslog");
+	ck_assert_uint_eq(seen.lines, 0);
+	log_milestone(log, SUBNET_UP, "SUBNET UP");
+	ck_assert_uint_eq(seen.lines, 1);
+	ck_assert(has("MESSAGE=sm1: SUBNET UP"));
+	ck_assert(has("PRIORITY=6"));
+	ck_assert(has("MESSAGE_ID=aa58b3314b664441a73e41891501dcbf"));
+	ck_assert(has("SYSLOG_IDENTIFIER=OpenSM"));
+	ck_assert(has("SYSLOG_FACILITY=1"));
+	log_milestone_error(log, SUBNET_ERRORS, "ERRORS DURING INITIALIZATION");
+	ck_assert(has("PRIORITY=3"));
+	ck_assert(has("MESSAGE_ID=3a131da7f489430898ad8b22af12b78c"));
+	ck_assert_uint_eq(seen.syslog_lines, 0);
+	seen.refuses = true;
+	log_sys(log, "no journal, but syslog");
+	ck_assert_uint_eq(seen.syslog_lines, 1);
+	log_free(log);
+	text = contents(dir, "/log");
+	ck_assert_ptr_nonnull(strstr(text, "] 0x02 -> not for syslog\n"));
+	ck_assert_ptr_nonnull(strstr(text, "] 0x80 -> SUBNET UP\n"));
+	ck_assert_ptr_nonnull(strstr(text, "] 0x80 -> no journal, but syslog\n"));
+	err = contents(dir, ERR);
+	ck_assert_str_eq(err, "");
+}
+END_TEST
+
+START_TEST(test_log_is_syslog)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL;
+	struct log *log = open_log("syslog");
+
+	log_error(log, "a broken cable");
+	ck_assert(has("PRIORITY=3"));
+	ck_assert(has("SYSLOG_IDENTIFIER=OpenSM"));
+	ck_assert_uint_eq(seen.syslog_lines, 0);
+	log_free(log);
+	text = contents(dir, ERR);
+}
+END_TEST
+
+#endif
+
+/* Each milestone has an id of its own, and the manual names it. */
+START_TEST(test_ids)
+{
+	g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autofree char *path =
+		g_build_filename(g_getenv("top_srcdir"), "man", "opensm.8.in", NULL);
+	g_autofree char *manual = NULL;
+
+	ck_assert(g_file_get_contents(path, &manual, NULL, NULL));
+	ck_assert_ptr_null(milestone_ids()[MILESTONE_NONE]);
+	for (unsigned int i = 1; i < MILESTONE_COUNT; i++) {
+		const char *id = milestone_ids()[i];
+
+		ck_assert_msg(g_regex_match_simple("^[0-9a-f]{32}$", id, 0, 0), "%s", id);
+		ck_assert_msg(g_hash_table_add(ids, (gpointer)id), "%s twice", id);
+		ck_assert_msg(strstr(manual, id) != NULL, "%s is not in the manual", id);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("log_journal");
+	TCase *tcase = tcase_create("journal");
+
+	tcase_add_test(tcase, test_elsewhere);
+	tcase_add_test(tcase, test_nonsense);
+	tcase_add_test(tcase, test_marks);
+	tcase_add_test(tcase, test_ids);
+#ifdef HAVE_LIBSYSTEMD
+	tcase_add_test(tcase, test_log_is_the_journal);
+	tcase_add_test(tcase, test_log_is_a_file);
+	tcase_add_test(tcase, test_log_is_syslog);
+#endif
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
