@@ -141,6 +141,48 @@ START_TEST(test_few_tries_judge_few)
 }
 END_TEST
 
+/*
+ * One with tries of its own is in flight while another finds out that the target is dead: it makes
+ * no more, and says that it was not it who found out.
+ */
+START_TEST(test_found_dead_in_flight)
+{
+	struct tracked *patient;
+
+	start();
+	send_one(1, 1);
+	patient = make(1, 1);
+	patient->mad.tries = 100;
+	mad_send(mad, &patient->mad);
+	run_ms(0);
+	ck_assert_uint_eq(port.sent->len, 2);
+	run_ms(100 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 1);
+	ck_assert_uint_le(port.sent->len, 4 + 5);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Whose tries are few finds out nothing for others, in flight or not. */
+START_TEST(test_few_tries_in_flight)
+{
+	struct tracked *hasty = make(1, 1);
+
+	start();
+	hasty->mad.tries = 1;
+	mad_send(mad, &hasty->mad);
+	send_one(1, 1);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_eq(done_timeout, 1);
+	run_ms(100 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 0);
+	ck_assert_uint_eq(port.sent->len, 1 + 4);
+	expect_nothing_left();
+}
+END_TEST
+
 /* ---- loss ---- */
 
 /* Requests answered at the try named; each a target. */
@@ -250,6 +292,45 @@ START_TEST(test_late_is_not_lost)
 }
 END_TEST
 
+/* How long the first try of a request to a dead target waits, in ms. */
+static uint64_t first_wait(void)
+{
+	unsigned int before = port.sent->len;
+
+	send_one(1, 1);
+	while (port.sent->len < before + 2)
+		run_ms(1);
+	for (unsigned int i = 0; i < 2; i++)
+		run_ms(10000);
+	return (sent_at(before + 1)->when - sent_at(before)->when) / NS_PER_MS;
+}
+
+/* Patience follows how long answers take: those to the latest try, and late ones to the first. */
+START_TEST(test_patience_follows_answers)
+{
+	const unsigned int try = (unsigned int)_i, ms = try == 1 ? 60 : 30;
+
+	start();
+	answered_at_try(1, 100);
+	ck_assert_uint_le(first_wait(), 21);
+	for (unsigned int i = 0; i < 200; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(100 + i, 1);
+		if (try == 2)
+			while (port.sent->len < before + 2)
+				run_ms(1);
+		run_ms(ms);
+		answer(sent_at(before + try - 1));
+	}
+	ck_assert_uint_eq(count(smp_received), 300);
+	ck_assert_uint_ge(first_wait(), ms);
+	ck_assert_uint_le(first_wait(), TIMEOUT_MS);
+	answered_at_try(1, 400);
+	ck_assert_uint_le(first_wait(), 21);
+}
+END_TEST
+
 /* ---- writing the same thing twice ---- */
 
 static void send_set(uint32_t modifier, uint8_t method)
@@ -327,6 +408,7 @@ START_TEST(test_cancel)
 	run_ms(10000);
 	ck_assert_uint_eq(port.sent->len, 6);
 	ck_assert_uint_eq(done_timeout, 0);
+	expect_nothing_left();
 }
 END_TEST
 
@@ -386,6 +468,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_one_request_unanswered);
 	tcase_add_test(tcase, test_silent_target_gets_nothing_new);
 	tcase_add_test(tcase, test_few_tries_judge_few);
+	tcase_add_test(tcase, test_found_dead_in_flight);
+	tcase_add_test(tcase, test_few_tries_in_flight);
+	tcase_add_loop_test(tcase, test_patience_follows_answers, 1, 3);
 	tcase_add_test(tcase, test_loss_asks_for_more_tries);
 	tcase_add_test(tcase, test_loss_of_few);
 	tcase_add_test(tcase, test_dead_are_no_loss);
