@@ -9,18 +9,21 @@
 #include "tests/run_suite.h"
 
 #define MOMENTS 30
+#define SWITCHES 20
 
 /* Two ports of switches whose cables are exchanged. */
 static const struct swap {
 	const char *what;
 	const char *node_a, *node_b;
 	unsigned int port_a, port_b;
+	unsigned int read_again; /* tables of switches, for multicast, that are read after it */
 } swaps[] = {
-	{"two hosts", "leaf-1-0", "leaf-2-1", 1, 2},
-	{"the SM's host and another", "leaf-0-0", "leaf-2-1", 1, 2},
-	{"two leaves", "spine-1-0", "spine-2-0", 1, 1},
-	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3},
-	{"a host and a switch", "leaf-1-0", "leaf-2-0", 1, 3},
+	{"two hosts", "leaf-1-0", "leaf-2-1", 1, 2, 0},
+	/* Nobody knows who was written what; and then all is compared, as after any such move. */
+	{"the SM's host and another", "leaf-0-0", "leaf-2-1", 1, 2, 2 * SWITCHES},
+	{"two leaves", "spine-1-0", "spine-2-0", 1, 1, SWITCHES + 2},
+	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3, SWITCHES + 1},
+	{"a host and a switch", "leaf-1-0", "leaf-2-0", 1, 3, SWITCHES + 2},
 };
 
 static void exchange(struct scenario *s, const struct swap *swap)
@@ -70,6 +73,49 @@ START_TEST(in_the_bring_up)
 }
 END_TEST
 
+struct writes {
+	uint64_t first_ns, last_ns;
+};
+
+static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		       const uint8_t *data, size_t length)
+{
+	struct writes *writes = arg;
+
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
+	    data[17] != IBA_ATTR_LINEAR_FORWARDING_TABLE)
+		return;
+	if (!writes->first_ns)
+		writes->first_ns = now_ns;
+	writes->last_ns = now_ns;
+}
+
+/* While forwarding tables are written for the first time: who got which? */
+START_TEST(while_tables_are_written)
+{
+	struct scenario *s = scenario_on_first_host();
+	struct writes writes = {0};
+	uint64_t from_us, steps_us;
+
+	sim_set_trace(s->sim, note_write, &writes);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_free(s);
+	from_us = writes.first_ns / NS_PER_US - 100;
+	steps_us = (writes.last_ns - writes.first_ns) / NS_PER_US + 200;
+	for (unsigned int i = 0; i < 2 * MOMENTS; i++) {
+		s = scenario_on_first_host();
+		scenario_start(s);
+		run_us(s, from_us + i * steps_us / (2 * MOMENTS));
+		exchange(s, &swaps[_i]);
+		expect_truth(s, swaps[_i].what, i);
+		scenario_free(s);
+	}
+}
+END_TEST
+
 /* While a lost link is routed around, which writes tables; in each case anew, and back. */
 START_TEST(in_a_sweep)
 {
@@ -84,6 +130,36 @@ START_TEST(in_a_sweep)
 		exchange(s, &swaps[_i]);
 		expect_truth(s, swaps[_i].what, i);
 	}
+	scenario_free(s);
+}
+END_TEST
+
+static void note_read(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	unsigned int *reads = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	*reads += length >= IBA_MAD_BYTES && iba_class_is_smp(data[1]) &&
+		  data[3] == IBA_METHOD_GET && data[17] == IBA_ATTR_MULTICAST_FORWARDING_TABLE;
+}
+
+/* Whose place another one has, and who is at another place, has its tables read again. */
+START_TEST(tables_are_read_again)
+{
+	struct scenario *s = scenario_on_first_host();
+	unsigned int reads = 0;
+
+	scenario_conf(s, "sweep_interval 1000\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 5000);
+	sim_set_trace(s->sim, note_read, &reads);
+	exchange(s, &swaps[_i]);
+	scenario_converge(s, 9);
+	ck_assert_uint_eq(reads, swaps[_i].read_again);
 	scenario_free(s);
 }
 END_TEST
@@ -131,7 +207,9 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, in_the_bring_up, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, while_tables_are_written, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, in_a_sweep, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, in_peace, 0, G_N_ELEMENTS(swaps));
 	tcase_add_test(tcase, exchanged_unseen);
 	suite_add_tcase(suite, tcase);
