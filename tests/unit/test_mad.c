@@ -731,6 +731,84 @@ START_TEST(test_dispatch_and_reply)
 }
 END_TEST
 
+static void keep(void *arg, struct vendor_mad *received)
+{
+	g_queue_push_tail(arg, received);
+}
+
+static void fill_share(uint8_t mgmt_class, unsigned int share)
+{
+	for (unsigned int i = 0; i < share; i++)
+		arrive(mgmt_class, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 0);
+}
+
+static void serve_and_keep(GQueue *kept)
+{
+	struct vendor_client client = {.actor = owner, .arg = kept, .receive = keep};
+
+	mad = mad_new(&context, &port.base, NULL);
+	mad_serve(mad, IBA_CLASS_SUBN_LID, &client);
+	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
+	mad_start(mad);
+}
+
+/* Who has its share already is told BUSY if it waits for an answer, in its own words. */
+START_TEST(test_refused_are_told)
+{
+	static const uint8_t methods[][2] = {
+		{IBA_METHOD_GET, IBA_METHOD_GET_RESP},
+		{IBA_METHOD_SET, IBA_METHOD_GET_RESP},
+		{IBA_METHOD_GET_TABLE, IBA_METHOD_GET_TABLE_RESP},
+		{IBA_METHOD_TRAP, 0},
+		{IBA_METHOD_REPORT, 0},
+	};
+	GQueue kept = G_QUEUE_INIT;
+
+	serve_and_keep(&kept);
+	fill_share(IBA_CLASS_SUBN_ADM, 256);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(methods); i++) {
+		unsigned int before = port.sent->len;
+
+		arrive(IBA_CLASS_SUBN_ADM, methods[i][0]);
+		ck_assert_uint_eq(count(mad_refused), i + 1);
+		ck_assert_uint_eq(port.sent->len, before + (methods[i][1] != 0));
+		if (!methods[i][1])
+			continue;
+		ck_assert_uint_eq(sent_at(before)->data[0], IBA_BASE_VERSION);
+		ck_assert_uint_eq(sent_at(before)->data[1], IBA_CLASS_SUBN_ADM);
+		ck_assert_uint_eq(sent_at(before)->data[3], methods[i][1]);
+		ck_assert_uint_eq(sent_at(before)->data[4] << 8 | sent_at(before)->data[5],
+				  IBA_STATUS_BUSY);
+		ck_assert_uint_eq(sent_at(before)->to.lid, 99);
+		ck_assert_uint_eq(sent_at(before)->to.qpn, 1);
+	}
+	g_queue_clear_full(&kept, (GDestroyNotify)vendor_mad_free);
+}
+END_TEST
+
+/* But a flood makes no flood of answers, and SMPs have no such answer. */
+START_TEST(test_refused_are_many)
+{
+	GQueue kept = G_QUEUE_INIT;
+
+	serve_and_keep(&kept);
+	fill_share(IBA_CLASS_SUBN_LID, 64);
+	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 1);
+	ck_assert_uint_eq(port.sent->len, 0);
+	for (unsigned int i = 0; i < 256 + 1500; i++)
+		arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 1 + 1500);
+	ck_assert_uint_eq(port.sent->len, 1000);
+	run_ms(100);
+	for (unsigned int i = 0; i < 500; i++)
+		arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET);
+	ck_assert_uint_eq(port.sent->len, 1100);
+	g_queue_clear_full(&kept, (GDestroyNotify)vendor_mad_free);
+}
+END_TEST
+
 /* What an answer weighs is given back when it is gone, sent or not. */
 START_TEST(test_held_answers)
 {
@@ -777,6 +855,8 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_falls_back);
 	tcase_add_test(tcase, test_window_is_widened);
 	tcase_add_test(tcase, test_held_answers);
+	tcase_add_test(tcase, test_refused_are_told);
+	tcase_add_test(tcase, test_refused_are_many);
 	tcase_add_test(tcase, test_mixed_after_the_probe);
 	tcase_add_test(tcase, test_probe_lost);
 	tcase_add_loop_test(tcase, test_device_busy, 0, 120);
