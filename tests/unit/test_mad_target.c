@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "mad/ask.h"
 #include "tests/run_suite.h"
 #include "tests/unit/mad_port.h"
 
@@ -460,6 +461,109 @@ START_TEST(test_cancel_at_a_busy_device)
 }
 END_TEST
 
+/* ---- GMPs that a device refuses ---- */
+
+#define ASK_MS 100
+
+static struct {
+	unsigned int n;
+	enum mad_result result;
+	uint8_t sent;
+} asked;
+
+static void on_asked(struct mad_ask *ask)
+{
+	asked.n++;
+	asked.result = ask->result;
+	asked.sent = ask->sent;
+	g_free(ask);
+}
+
+static void ask_one(void)
+{
+	struct mad_ask *ask = g_new0(struct mad_ask, 1);
+
+	asked.n = 0;
+	ask->to = (struct vendor_address){.lid = 5, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
+	ask->mgmt_class = IBA_CLASS_PERF;
+	ask->class_version = 1;
+	ask->method = IBA_METHOD_GET;
+	ask->retries = 2;
+	ask->timeout_ms = ASK_MS;
+	ask->owner = owner;
+	ask->done = on_asked;
+	ask->client = &asked;
+	mad_ask(mad, ask);
+	run_ms(0);
+}
+
+/* What it would not send is no try: it waits as long as one would, and is sent again. */
+START_TEST(test_ask_refused)
+{
+	start();
+	ask_one();
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		report(sent_at(i), VENDOR_FAILED);
+		report(sent_at(i), VENDOR_TIMED_OUT); /* of a try that is over */
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		run_ms(ASK_MS - 1);
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		run_ms(2);
+	}
+	run_ms(10000);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_int_eq(asked.result, MAD_TIMEOUT);
+	ck_assert_uint_eq(asked.sent, 3);
+	ck_assert_uint_eq(port.sent->len, 3 + 3);
+	ck_assert_uint_eq(sent_at(5)->when - sent_at(4)->when, 2 * ASK_MS * NS_PER_MS);
+	expect_nothing_left();
+}
+END_TEST
+
+/* A device that never sends it ends it all the same, and so does a cancel. */
+START_TEST(test_ask_always_refused)
+{
+	start();
+	ask_one();
+	for (unsigned int i = 0; i < 100 && !asked.n; i++) {
+		report(sent_at(port.sent->len - 1), VENDOR_FAILED);
+		run_ms(ASK_MS + 1);
+	}
+	ck_assert_int_eq(asked.result, MAD_TIMEOUT);
+	ck_assert_uint_eq(asked.sent, 0);
+	ck_assert_uint_eq(port.sent->len, 9); /* REFUSALS_MAX and one */
+	ask_one();
+	mad_ask_cancel(mad, &asked, 0);
+	run_ms(0);
+	ck_assert_uint_eq(asked.n, 0); /* a try is out */
+	report(sent_at(9), VENDOR_FAILED);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_int_eq(asked.result, MAD_CANCELLED);
+	expect_nothing_left();
+}
+END_TEST
+
+/* A busy device is offered it again and again, which costs no try either. */
+START_TEST(test_ask_at_a_busy_device)
+{
+	start();
+	port.busy = 20;
+	ask_one();
+	ck_assert_uint_eq(port.sent->len, 0);
+	run_ms(30);
+	ck_assert_uint_eq(port.sent->len, 1);
+	report(sent_at(0), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(port.sent->len, 2);
+	report(sent_at(1), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(port.sent->len, 3);
+	report(sent_at(2), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_uint_eq(asked.sent, 3);
+	expect_nothing_left();
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_dead_target_ends_its_queue);
@@ -481,6 +585,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_cancelled_before_it_came);
 	tcase_add_test(tcase, test_cancelled_hold_nobody_back);
 	tcase_add_test(tcase, test_cancel_at_a_busy_device);
+	tcase_add_test(tcase, test_ask_refused);
+	tcase_add_test(tcase, test_ask_always_refused);
+	tcase_add_test(tcase, test_ask_at_a_busy_device);
 }
 
 int main(void)
