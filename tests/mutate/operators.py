@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
 
 SKIPPED_CALL = re.compile(r'(log_\w+|g_assert\w*|g_return\w*|g_clear_\w+|va_end|free|\w+_free\w*|'
-                          r'\w+_clear|\w+_unref|G_STATIC_ASSERT|static_assert)$')
+                          r'\w+_clear|\w+_unref|\w+_release|G_STATIC_ASSERT|static_assert)$')
 SWAPPED = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||',
            '||': '&&'}
 ASSIGNED = re.compile(r'([-+*/%&|^]|<<|>>)?=$')

@@ -827,6 +827,10 @@ START_TEST(test_held_answers)
 	}
 	ck_assert_uint_eq(port.sent->len, 1);
 	ck_assert_uint_eq(count(mad_replies_dropped), 1);
+	mad_reply_held(mad, request, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES, &held, 30);
+	mad_stop(mad);
+	mad_free(g_steal_pointer(&mad));
+	ck_assert_uint_eq(atomic_load(&held), 10);
 	vendor_mad_free(request);
 }
 END_TEST

@@ -246,6 +246,26 @@ START_TEST(test_loss_of_few)
 }
 END_TEST
 
+/* What the device would not send was not lost in the fabric. */
+START_TEST(test_refused_is_no_loss)
+{
+	uint64_t ms;
+
+	start();
+	answered_at_try(1, 300);
+	for (unsigned int i = 0; i < 300; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(1000 + i, 1);
+		report(sent_at(before), VENDOR_FAILED);
+		run_ms(TIMEOUT_MS + 1);
+		answer(sent_at(before + 1));
+	}
+	ck_assert_uint_eq(done_ok, 600);
+	ck_assert_uint_eq(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
 START_TEST(test_dead_are_no_loss)
 {
 	uint64_t ms;
@@ -577,6 +597,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, test_patience_follows_answers, 1, 3);
 	tcase_add_test(tcase, test_loss_asks_for_more_tries);
 	tcase_add_test(tcase, test_loss_of_few);
+	tcase_add_test(tcase, test_refused_is_no_loss);
 	tcase_add_test(tcase, test_dead_are_no_loss);
 	tcase_add_test(tcase, test_early_tries_stay_open);
 	tcase_add_test(tcase, test_late_is_not_lost);
