@@ -357,6 +357,53 @@ START_TEST(sweeps_come_first)
 }
 END_TEST
 
+struct busiest {
+	struct scenario *s;
+	uint64_t on_wire;
+};
+
+static void watch(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		  const uint8_t *data, size_t length)
+{
+	struct busiest *busiest = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	(void)data;
+	(void)length;
+	busiest->on_wire = MAX(busiest->on_wire, COUNT(busiest->s, smp_on_wire));
+}
+
+/* They take no more than half of the window, and of a wide one eight. */
+START_TEST(few_at_a_time)
+{
+	static const struct {
+		const char *conf;
+		unsigned int most;
+	} cases[] = {
+		{"max_wire_smps 1\n", 1},   {"max_wire_smps 2\n", 1}, {"max_wire_smps 8\n", 4},
+		{"max_wire_smps 100\n", 8}, {"max_wire_smps 0\n", 8},
+	};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct busiest busiest = {.s = s};
+
+	scenario_conf(s, cases[_i].conf);
+	scenario_option(s, "-s", "1000");
+	scenario_start(s);
+	scenario_converge(s, 20);
+	scenario_run_ms(s, 1000);
+	sim_set_trace(s->sim, watch, &busiest);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_INVENTORY_WANTED,
+		   inventory_want(INVENTORY_SL_TO_VL, 0, INVENTORY_ALL_PORTS));
+	scenario_run_ms(s, 3000);
+	ck_assert_uint_ge(busiest.on_wire, cases[_i].most);
+	ck_assert_uint_le(busiest.on_wire, cases[_i].most + 1); /* the SM's own port is watched */
+	ck_assert_uint_eq(COUNT(s, tables_read), 16 + 20 * 4 * 5);
+	scenario_free(s);
+}
+END_TEST
+
 /* What was reset is read again, whether it was missed meanwhile or not. */
 START_TEST(reset_is_noticed)
 {
@@ -497,6 +544,7 @@ int main(void)
 	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
 	tcase_add_loop_test(tcase, mute_nodes, 0, 3);
 	tcase_add_loop_test(tcase, sweeps_come_first, 0, 3);
+	tcase_add_loop_test(tcase, few_at_a_time, 0, 5);
 	tcase_add_loop_test(tcase, reset_is_noticed, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, joins_are_not_all_logged);
