@@ -34,3 +34,4 @@ include tests/scenario/local.mk
 include tests/interop/local.mk
 include tests/style/local.mk
 include tests/bench/local.mk
+include tests/mutate/local.mk

@@ -293,7 +293,6 @@ static void on_options_changed(void *arg, uint64_t value)
 	(void)value;
 	window_resize(&mad->window, window_max(mad, options));
 	options_unref(options);
-	transaction_pump(mad);
 }
 
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error)

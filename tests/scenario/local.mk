@@ -9,10 +9,10 @@ libscenario_a_SOURCES = \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
-	tests/scenario/test_election tests/scenario/test_faults \
-	tests/scenario/test_options tests/scenario/test_routing \
-	tests/scenario/test_small_tables tests/scenario/test_tables \
-	tests/scenario/test_threads
+	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
+	tests/scenario/test_health tests/scenario/test_moves tests/scenario/test_options \
+	tests/scenario/test_routing tests/scenario/test_small_tables tests/scenario/test_tables \
+	tests/scenario/test_threads tests/scenario/test_traps
 check_PROGRAMS += $(scenario_tests)
 TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_files.py \
 	tests/scenario/test_main.sh tests/scenario/test_repeatable.py \
@@ -30,8 +30,16 @@ tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_election_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_election_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_costs_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_costs_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_faults_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_health_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_health_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_moves_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_moves_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_traps_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_traps_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_options_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)

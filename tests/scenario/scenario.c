@@ -4,7 +4,7 @@
  * may be stopped and started again on it any number of times. All chance comes from the seed: that
  * of the fabric (loss) and that of the scenario (what is broken when).
  */
-#include "scenario.h"
+#include "belief.h"
 
 #include <glib/gstdio.h>
 #include <inttypes.h>
@@ -193,6 +193,17 @@ void scenario_run_ms(struct scenario *s, uint64_t ms)
 	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + ms * NS_PER_MS);
 }
 
+/* What the daemon believes that is not true, newly allocated; while a sweep runs it may change. */
+static char *wrong_belief(const struct scenario *s)
+{
+	char *wrong;
+
+	if (!s->daemon || atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_RUNNING)
+		return NULL;
+	wrong = scenario_belief_violation(s);
+	return wrong ? wrong : scenario_published_violation(s);
+}
+
 uint64_t scenario_converge(struct scenario *s, unsigned int seconds)
 {
 	uint64_t start = runtime_now(s->rt), good_since = 0, now = start;
@@ -207,7 +218,10 @@ uint64_t scenario_converge(struct scenario *s, unsigned int seconds)
 		if (!wrong && !good)
 			good_since = now;
 		good = !wrong;
-		if (good && now - good_since >= STEADY_MS * NS_PER_MS)
+		if (!good || now - good_since < STEADY_MS * NS_PER_MS)
+			continue;
+		wrong = wrong_belief(s);
+		if (!wrong)
 			return (good_since - start) / NS_PER_MS;
 	}
 	scenario_fail(s, "not converged in %u s: %s", seconds, wrong ? wrong : "never for long");

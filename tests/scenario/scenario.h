@@ -58,7 +58,8 @@ void scenario_stop(struct scenario *s);
 void scenario_run_ms(struct scenario *s, uint64_t ms);
 /*
  * Runs until the fabric is as it should be and stays so for a second; at most so many seconds,
- * then it is a failure. Returns the milliseconds until it was.
+ * then it is a failure, as it is if the daemon believes otherwise. Returns the milliseconds until
+ * the fabric was.
  */
 uint64_t scenario_converge(struct scenario *s, unsigned int seconds);
 /* Runs until the daemon has finished a heavy sweep more, at most so many seconds. */

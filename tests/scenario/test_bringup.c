@@ -25,6 +25,7 @@ START_TEST(comes_up)
 	struct scenario *s = up(fabrics[_i]);
 
 	scenario_check_log(s, "Entering DISCOVERING state", true);
+	scenario_check_log(s, "Entering HEAVY SWEEP", true);
 	scenario_check_log(s, "Entering MASTER state", true);
 	scenario_check_log(s, "minhop tables configured on all switches", true);
 	scenario_check_log(s, "SUBNET UP", true);

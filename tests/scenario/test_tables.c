@@ -357,6 +357,53 @@ START_TEST(sweeps_come_first)
 }
 END_TEST
 
+struct busiest {
+	struct scenario *s;
+	uint64_t on_wire;
+};
+
+static void watch(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		  const uint8_t *data, size_t length)
+{
+	struct busiest *busiest = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	(void)data;
+	(void)length;
+	busiest->on_wire = MAX(busiest->on_wire, COUNT(busiest->s, smp_on_wire));
+}
+
+/* They take no more than half of the window, and of a wide one eight. */
+START_TEST(few_at_a_time)
+{
+	static const struct {
+		const char *conf;
+		unsigned int most;
+	} cases[] = {
+		{"max_wire_smps 1\n", 1},   {"max_wire_smps 2\n", 1}, {"max_wire_smps 8\n", 4},
+		{"max_wire_smps 100\n", 8}, {"max_wire_smps 0\n", 8},
+	};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct busiest busiest = {.s = s};
+
+	scenario_conf(s, cases[_i].conf);
+	scenario_option(s, "-s", "1000");
+	scenario_start(s);
+	scenario_converge(s, 20);
+	scenario_run_ms(s, 1000);
+	sim_set_trace(s->sim, watch, &busiest);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_INVENTORY_WANTED,
+		   inventory_want(INVENTORY_SL_TO_VL, 0, INVENTORY_ALL_PORTS));
+	scenario_run_ms(s, 3000);
+	ck_assert_uint_ge(busiest.on_wire, cases[_i].most);
+	ck_assert_uint_le(busiest.on_wire, cases[_i].most + 1); /* the SM's own port is watched */
+	ck_assert_uint_eq(COUNT(s, tables_read), 16 + 20 * 4 * 5);
+	scenario_free(s);
+}
+END_TEST
+
 /* What was reset is read again, whether it was missed meanwhile or not. */
 START_TEST(reset_is_noticed)
 {
@@ -451,7 +498,8 @@ START_TEST(high_mlid)
 	struct scenario *s = up("fattree:4", 1);
 	const unsigned int switches = 20, positions = 1;
 	struct client *client = client_of(s);
-	uint16_t mlid = 0xC3FF;
+	const uint16_t high = _i ? 0xC3E0 : 0xC3FF;
+	uint16_t mlid = high;
 	struct sim_node_view view;
 	uint64_t before;
 
@@ -459,10 +507,12 @@ START_TEST(high_mlid)
 	before = smps(s);
 	ck_assert_uint_le(before, SMPS_OF_BRING_UP); /* one block a switch was read, not all */
 	ck_assert_int_eq(high_group(client, IBA_METHOD_SET, &mlid), 0);
-	ck_assert_uint_eq(mlid, 0xC3FF);
+	ck_assert_uint_eq(mlid, high);
 	scenario_run_ms(s, 500);
 	scenario_check_tree(s, mlid, (uint64_t[]){client_guid(client)}, 1);
 	ck_assert_uint_le(smps(s) - before, 3 * switches * positions);
+	sim_node_view(s->sim, scenario_random_switch(s), &view);
+	ck_assert_uint_eq(view.switch_info->multicast_fdb_top, high);
 	ck_assert_int_eq(high_group(client, IBA_METHOD_DELETE, &mlid), 0);
 	scenario_run_ms(s, 500);
 	for (unsigned int i = 0; i < 2; i++) { /* the block is let go, then MulticastFDBTop falls */
@@ -494,10 +544,11 @@ int main(void)
 	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
 	tcase_add_loop_test(tcase, mute_nodes, 0, 3);
 	tcase_add_loop_test(tcase, sweeps_come_first, 0, 3);
+	tcase_add_loop_test(tcase, few_at_a_time, 0, 5);
 	tcase_add_loop_test(tcase, reset_is_noticed, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, joins_are_not_all_logged);
-	tcase_add_test(tcase, high_mlid);
+	tcase_add_loop_test(tcase, high_mlid, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "mad/mad_private.h"
 #include "tests/unit/mad_port.h"
 
 struct runtime *rt;
@@ -15,14 +16,14 @@ struct actor *owner;
 static struct timer tick;
 unsigned int done_ok, done_status, done_timeout, done_cancelled;
 unsigned int never_sent; /* of those that were not answered */
-unsigned int done_dead;
+unsigned int done_dead, done_fell_back;
 
 static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		      const struct vendor_client *client, GError **error)
 {
 	(void)vendor;
 	(void)error;
-	ck_assert(manager);
+	ck_assert(manager || mgmt_class == IBA_CLASS_PERF);
 	port.clients[mgmt_class] = *client;
 	return true;
 }
@@ -69,6 +70,7 @@ void setup(void)
 	memset(&context, 0, sizeof(context));
 	memset(&port, 0, sizeof(port));
 	done_ok = done_status = done_timeout = done_cancelled = never_sent = done_dead = 0;
+	done_fell_back = 0;
 	rt = runtime_new(RUNTIME_VIRTUAL);
 	logger = log_new_null();
 	context.rt = rt;
@@ -125,6 +127,7 @@ static void on_done(struct mad_request *request)
 	done_cancelled += request->result == MAD_CANCELLED;
 	never_sent += !request->sent;
 	done_dead += request->dead;
+	done_fell_back += request->fell_back;
 	if (tracked->order)
 		g_array_append_val(tracked->order, tracked->number);
 	g_free(tracked);
@@ -158,6 +161,15 @@ void send_one(uint64_t target, uint8_t hops)
 {
 	mad_send(mad, &make(target, hops)->mad);
 	run_ms(0);
+}
+
+void expect_nothing_left(void)
+{
+	ck_assert_uint_eq(count(smp_waiting), 0);
+	ck_assert_uint_eq(count(smp_on_wire), 0);
+	ck_assert_uint_eq(mad->on_wire, 0);
+	ck_assert_uint_eq(g_hash_table_size(mad->targets), 0);
+	ck_assert_uint_eq(g_hash_table_size(mad->tids.tries), 0);
 }
 
 const struct sent *sent_at(unsigned int i)

@@ -41,6 +41,7 @@ extern struct actor *owner;
 extern unsigned int done_ok, done_status, done_timeout, done_cancelled;
 extern unsigned int never_sent; /* of those that were not answered */
 extern unsigned int done_dead;	/* found dead by another one */
+extern unsigned int done_fell_back;
 
 #define count(name) counter_get(&context.counters, name)
 
@@ -55,6 +56,9 @@ void send_one(uint64_t target, uint8_t hops);
 
 /* Lets time pass. */
 void run_ms(uint64_t ms);
+
+/* Nothing is on its way or waits, and nothing is kept of what was. */
+void expect_nothing_left(void);
 
 const struct sent *sent_at(unsigned int i);
 uint32_t tid_of(const struct sent *sent); /* its low half */

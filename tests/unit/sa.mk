@@ -23,6 +23,15 @@ TESTS += tests/unit/test_sa_member
 tests_unit_test_sa_member_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_store tests/unit/test_sa_view
+TESTS += tests/unit/test_sa_store tests/unit/test_sa_view
+tests_unit_test_sa_store_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_store_LDADD = $(LIBS_SAMAKE)
+tests_unit_test_sa_view_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTOPOLOGIES='"$(abs_srcdir)/tests/golden"'
+tests_unit_test_sa_view_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_view_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/unit/test_sa_server
 TESTS += tests/unit/test_sa_server
 tests_unit_test_sa_server_CFLAGS = $(TEST_CFLAGS)

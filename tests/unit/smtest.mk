@@ -45,6 +45,11 @@ TESTS += tests/unit/test_key_ring
 tests_unit_test_key_ring_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_key_ring_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_keys
+TESTS += tests/unit/test_keys
+tests_unit_test_keys_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_keys_LDADD = $(LIBS_SM) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_port_wanted
 TESTS += tests/unit/test_port_wanted
 tests_unit_test_port_wanted_CFLAGS = $(TEST_CFLAGS)

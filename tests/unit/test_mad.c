@@ -468,6 +468,40 @@ START_TEST(test_lid_first_then_directed)
 }
 END_TEST
 
+/* Whether it took the directed route because the shorter one failed, the caller is told. */
+START_TEST(test_falls_back)
+{
+	unsigned int before;
+
+	start();
+	set_own_lid(OWN_LID);
+	send_to_lid();
+	answer(sent_at(0));
+	answer(sent_at(1)); /* the probe */
+	send_to_lid();
+	answer(sent_at(2));
+	ck_assert_uint_eq(done_ok, 2);
+	ck_assert_uint_eq(done_fell_back, 0);
+	for (unsigned int try = 1; try < 4; try++) {
+		before = port.sent->len;
+		send_to_lid();
+		while (port.sent->len <= before + try)
+			run_ms(1);
+		answer(sent_at(before + try));
+		/* Each second try is directed; the third goes by LID again, and works. */
+		ck_assert_uint_eq(done_ok, 2 + try);
+		ck_assert_uint_eq(done_fell_back, (try + 1) / 2);
+	}
+	before = port.sent->len;
+	send_to_lid();
+	while (port.sent->len <= before + 1)
+		run_ms(1);
+	answer(sent_at(before)); /* by LID, only late */
+	ck_assert_uint_eq(done_fell_back, 2);
+	expect_nothing_left();
+}
+END_TEST
+
 static bool is_mixed(const struct sent *sent)
 {
 	return sent->data[1] == IBA_CLASS_SUBN_DIRECTED && sent->to.lid == 42;
@@ -577,6 +611,34 @@ START_TEST(test_device_busy_at_a_retry)
 }
 END_TEST
 
+/* More may be out from now on, and less later: as many as answers allow within the new limit. */
+START_TEST(test_window_is_widened)
+{
+	options->max_wire_smps = 1;
+	slot_publish(&context.options, options_ref(options));
+	start();
+	for (unsigned int i = 0; i < 10; i++)
+		mad_send(mad, &make(i, 1)->mad);
+	run_ms(0);
+	ck_assert_uint_eq(port.sent->len, 1);
+	options->max_wire_smps = 5;
+	slot_publish(&context.options, options_ref(options));
+	event_emit(&context.bus, EVENT_OPTIONS_CHANGED, 0);
+	run_ms(0);
+	answer(sent_at(0));
+	ck_assert_uint_eq(port.sent->len, 3); /* from 1 to 2 */
+	for (unsigned int i = 1; i < port.sent->len; i++)
+		answer(sent_at(i));
+	ck_assert_uint_eq(done_ok, 10);
+	ck_assert_uint_eq(room_now(20), 5);
+	options->max_wire_smps = 2;
+	slot_publish(&context.options, options_ref(options));
+	event_emit(&context.bus, EVENT_OPTIONS_CHANGED, 0);
+	ck_assert_uint_eq(room_now(20), 2);
+	expect_nothing_left();
+}
+END_TEST
+
 /* ---- the end ---- */
 
 static unsigned int dropped;
@@ -669,6 +731,110 @@ START_TEST(test_dispatch_and_reply)
 }
 END_TEST
 
+static void keep(void *arg, struct vendor_mad *received)
+{
+	g_queue_push_tail(arg, received);
+}
+
+static void fill_share(uint8_t mgmt_class, unsigned int share)
+{
+	for (unsigned int i = 0; i < share; i++)
+		arrive(mgmt_class, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 0);
+}
+
+static void serve_and_keep(GQueue *kept)
+{
+	struct vendor_client client = {.actor = owner, .arg = kept, .receive = keep};
+
+	mad = mad_new(&context, &port.base, NULL);
+	mad_serve(mad, IBA_CLASS_SUBN_LID, &client);
+	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
+	mad_start(mad);
+}
+
+/* Who has its share already is told BUSY if it waits for an answer, in its own words. */
+START_TEST(test_refused_are_told)
+{
+	static const uint8_t methods[][2] = {
+		{IBA_METHOD_GET, IBA_METHOD_GET_RESP},
+		{IBA_METHOD_SET, IBA_METHOD_GET_RESP},
+		{IBA_METHOD_GET_TABLE, IBA_METHOD_GET_TABLE_RESP},
+		{IBA_METHOD_TRAP, 0},
+		{IBA_METHOD_REPORT, 0},
+	};
+	GQueue kept = G_QUEUE_INIT;
+
+	serve_and_keep(&kept);
+	fill_share(IBA_CLASS_SUBN_ADM, 256);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(methods); i++) {
+		unsigned int before = port.sent->len;
+
+		arrive(IBA_CLASS_SUBN_ADM, methods[i][0]);
+		ck_assert_uint_eq(count(mad_refused), i + 1);
+		ck_assert_uint_eq(port.sent->len, before + (methods[i][1] != 0));
+		if (!methods[i][1])
+			continue;
+		ck_assert_uint_eq(sent_at(before)->data[0], IBA_BASE_VERSION);
+		ck_assert_uint_eq(sent_at(before)->data[1], IBA_CLASS_SUBN_ADM);
+		ck_assert_uint_eq(sent_at(before)->data[3], methods[i][1]);
+		ck_assert_uint_eq(sent_at(before)->data[4] << 8 | sent_at(before)->data[5],
+				  IBA_STATUS_BUSY);
+		ck_assert_uint_eq(sent_at(before)->to.lid, 99);
+		ck_assert_uint_eq(sent_at(before)->to.qpn, 1);
+	}
+	g_queue_clear_full(&kept, (GDestroyNotify)vendor_mad_free);
+}
+END_TEST
+
+/* But a flood makes no flood of answers, and SMPs have no such answer. */
+START_TEST(test_refused_are_many)
+{
+	GQueue kept = G_QUEUE_INIT;
+
+	serve_and_keep(&kept);
+	fill_share(IBA_CLASS_SUBN_LID, 64);
+	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 1);
+	ck_assert_uint_eq(port.sent->len, 0);
+	for (unsigned int i = 0; i < 256 + 1500; i++)
+		arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET);
+	ck_assert_uint_eq(count(mad_refused), 1 + 1500);
+	ck_assert_uint_eq(port.sent->len, 1000);
+	run_ms(100);
+	for (unsigned int i = 0; i < 500; i++)
+		arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET);
+	ck_assert_uint_eq(port.sent->len, 1100);
+	g_queue_clear_full(&kept, (GDestroyNotify)vendor_mad_free);
+}
+END_TEST
+
+/* What an answer weighs is given back when it is gone, sent or not. */
+START_TEST(test_held_answers)
+{
+	struct vendor_mad *request;
+	atomic_size_t held = 100;
+
+	start();
+	request = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
+	request->data[1] = IBA_CLASS_SUBN_ADM;
+	for (unsigned int i = 0; i < 2; i++) {
+		port.busy = i;
+		mad_reply_held(mad, request, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES, &held, 30);
+		ck_assert_uint_eq(atomic_load(&held), 100 - i * 30);
+		run_ms(0);
+		ck_assert_uint_eq(atomic_load(&held), 70 - i * 30);
+	}
+	ck_assert_uint_eq(port.sent->len, 1);
+	ck_assert_uint_eq(count(mad_replies_dropped), 1);
+	mad_reply_held(mad, request, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES, &held, 30);
+	mad_stop(mad);
+	mad_free(g_steal_pointer(&mad));
+	ck_assert_uint_eq(atomic_load(&held), 10);
+	vendor_mad_free(request);
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_answer);
@@ -690,6 +856,11 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_four_to_a_target_and_fair);
 	tcase_add_test(tcase, test_turns);
 	tcase_add_test(tcase, test_lid_first_then_directed);
+	tcase_add_test(tcase, test_falls_back);
+	tcase_add_test(tcase, test_window_is_widened);
+	tcase_add_test(tcase, test_held_answers);
+	tcase_add_test(tcase, test_refused_are_told);
+	tcase_add_test(tcase, test_refused_are_many);
 	tcase_add_test(tcase, test_mixed_after_the_probe);
 	tcase_add_test(tcase, test_probe_lost);
 	tcase_add_loop_test(tcase, test_device_busy, 0, 120);

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "mad/ask.h"
 #include "tests/run_suite.h"
 #include "tests/unit/mad_port.h"
 
@@ -141,6 +142,48 @@ START_TEST(test_few_tries_judge_few)
 }
 END_TEST
 
+/*
+ * One with tries of its own is in flight while another finds out that the target is dead: it makes
+ * no more, and says that it was not it who found out.
+ */
+START_TEST(test_found_dead_in_flight)
+{
+	struct tracked *patient;
+
+	start();
+	send_one(1, 1);
+	patient = make(1, 1);
+	patient->mad.tries = 100;
+	mad_send(mad, &patient->mad);
+	run_ms(0);
+	ck_assert_uint_eq(port.sent->len, 2);
+	run_ms(100 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 1);
+	ck_assert_uint_le(port.sent->len, 4 + 5);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Whose tries are few finds out nothing for others, in flight or not. */
+START_TEST(test_few_tries_in_flight)
+{
+	struct tracked *hasty = make(1, 1);
+
+	start();
+	hasty->mad.tries = 1;
+	mad_send(mad, &hasty->mad);
+	send_one(1, 1);
+	run_ms(TIMEOUT_MS * 5 / 4 + 2);
+	ck_assert_uint_eq(done_timeout, 1);
+	run_ms(100 * TIMEOUT_MS);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 0);
+	ck_assert_uint_eq(port.sent->len, 1 + 4);
+	expect_nothing_left();
+}
+END_TEST
+
 /* ---- loss ---- */
 
 /* Requests answered at the try named; each a target. */
@@ -203,6 +246,26 @@ START_TEST(test_loss_of_few)
 }
 END_TEST
 
+/* What the device would not send was not lost in the fabric. */
+START_TEST(test_refused_is_no_loss)
+{
+	uint64_t ms;
+
+	start();
+	answered_at_try(1, 300);
+	for (unsigned int i = 0; i < 300; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(1000 + i, 1);
+		report(sent_at(before), VENDOR_FAILED);
+		run_ms(TIMEOUT_MS + 1);
+		answer(sent_at(before + 1));
+	}
+	ck_assert_uint_eq(done_ok, 600);
+	ck_assert_uint_eq(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
 START_TEST(test_dead_are_no_loss)
 {
 	uint64_t ms;
@@ -247,6 +310,45 @@ START_TEST(test_late_is_not_lost)
 	}
 	ck_assert_uint_eq(done_ok, 400);
 	ck_assert_uint_le(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
+/* How long the first try of a request to a dead target waits, in ms. */
+static uint64_t first_wait(void)
+{
+	unsigned int before = port.sent->len;
+
+	send_one(1, 1);
+	while (port.sent->len < before + 2)
+		run_ms(1);
+	for (unsigned int i = 0; i < 2; i++)
+		run_ms(10000);
+	return (sent_at(before + 1)->when - sent_at(before)->when) / NS_PER_MS;
+}
+
+/* Patience follows how long answers take: those to the latest try, and late ones to the first. */
+START_TEST(test_patience_follows_answers)
+{
+	const unsigned int try = (unsigned int)_i, ms = try == 1 ? 60 : 30;
+
+	start();
+	answered_at_try(1, 100);
+	ck_assert_uint_le(first_wait(), 21);
+	for (unsigned int i = 0; i < 200; i++) {
+		unsigned int before = port.sent->len;
+
+		send_one(100 + i, 1);
+		if (try == 2)
+			while (port.sent->len < before + 2)
+				run_ms(1);
+		run_ms(ms);
+		answer(sent_at(before + try - 1));
+	}
+	ck_assert_uint_eq(count(smp_received), 300);
+	ck_assert_uint_ge(first_wait(), ms);
+	ck_assert_uint_le(first_wait(), TIMEOUT_MS);
+	answered_at_try(1, 400);
+	ck_assert_uint_le(first_wait(), 21);
 }
 END_TEST
 
@@ -327,6 +429,7 @@ START_TEST(test_cancel)
 	run_ms(10000);
 	ck_assert_uint_eq(port.sent->len, 6);
 	ck_assert_uint_eq(done_timeout, 0);
+	expect_nothing_left();
 }
 END_TEST
 
@@ -378,6 +481,109 @@ START_TEST(test_cancel_at_a_busy_device)
 }
 END_TEST
 
+/* ---- GMPs that a device refuses ---- */
+
+#define ASK_MS 100
+
+static struct {
+	unsigned int n;
+	enum mad_result result;
+	uint8_t sent;
+} asked;
+
+static void on_asked(struct mad_ask *ask)
+{
+	asked.n++;
+	asked.result = ask->result;
+	asked.sent = ask->sent;
+	g_free(ask);
+}
+
+static void ask_one(void)
+{
+	struct mad_ask *ask = g_new0(struct mad_ask, 1);
+
+	asked.n = 0;
+	ask->to = (struct vendor_address){.lid = 5, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
+	ask->mgmt_class = IBA_CLASS_PERF;
+	ask->class_version = 1;
+	ask->method = IBA_METHOD_GET;
+	ask->retries = 2;
+	ask->timeout_ms = ASK_MS;
+	ask->owner = owner;
+	ask->done = on_asked;
+	ask->client = &asked;
+	mad_ask(mad, ask);
+	run_ms(0);
+}
+
+/* What it would not send is no try: it waits as long as one would, and is sent again. */
+START_TEST(test_ask_refused)
+{
+	start();
+	ask_one();
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		report(sent_at(i), VENDOR_FAILED);
+		report(sent_at(i), VENDOR_TIMED_OUT); /* of a try that is over */
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		run_ms(ASK_MS - 1);
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		run_ms(2);
+	}
+	run_ms(10000);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_int_eq(asked.result, MAD_TIMEOUT);
+	ck_assert_uint_eq(asked.sent, 3);
+	ck_assert_uint_eq(port.sent->len, 3 + 3);
+	ck_assert_uint_eq(sent_at(5)->when - sent_at(4)->when, 2 * ASK_MS * NS_PER_MS);
+	expect_nothing_left();
+}
+END_TEST
+
+/* A device that never sends it ends it all the same, and so does a cancel. */
+START_TEST(test_ask_always_refused)
+{
+	start();
+	ask_one();
+	for (unsigned int i = 0; i < 100 && !asked.n; i++) {
+		report(sent_at(port.sent->len - 1), VENDOR_FAILED);
+		run_ms(ASK_MS + 1);
+	}
+	ck_assert_int_eq(asked.result, MAD_TIMEOUT);
+	ck_assert_uint_eq(asked.sent, 0);
+	ck_assert_uint_eq(port.sent->len, 9); /* REFUSALS_MAX and one */
+	ask_one();
+	mad_ask_cancel(mad, &asked, 0);
+	run_ms(0);
+	ck_assert_uint_eq(asked.n, 0); /* a try is out */
+	report(sent_at(9), VENDOR_FAILED);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_int_eq(asked.result, MAD_CANCELLED);
+	expect_nothing_left();
+}
+END_TEST
+
+/* A busy device is offered it again and again, which costs no try either. */
+START_TEST(test_ask_at_a_busy_device)
+{
+	start();
+	port.busy = 20;
+	ask_one();
+	ck_assert_uint_eq(port.sent->len, 0);
+	run_ms(30);
+	ck_assert_uint_eq(port.sent->len, 1);
+	report(sent_at(0), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(port.sent->len, 2);
+	report(sent_at(1), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(port.sent->len, 3);
+	report(sent_at(2), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_uint_eq(asked.sent, 3);
+	expect_nothing_left();
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_dead_target_ends_its_queue);
@@ -386,8 +592,12 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_one_request_unanswered);
 	tcase_add_test(tcase, test_silent_target_gets_nothing_new);
 	tcase_add_test(tcase, test_few_tries_judge_few);
+	tcase_add_test(tcase, test_found_dead_in_flight);
+	tcase_add_test(tcase, test_few_tries_in_flight);
+	tcase_add_loop_test(tcase, test_patience_follows_answers, 1, 3);
 	tcase_add_test(tcase, test_loss_asks_for_more_tries);
 	tcase_add_test(tcase, test_loss_of_few);
+	tcase_add_test(tcase, test_refused_is_no_loss);
 	tcase_add_test(tcase, test_dead_are_no_loss);
 	tcase_add_test(tcase, test_early_tries_stay_open);
 	tcase_add_test(tcase, test_late_is_not_lost);
@@ -396,6 +606,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_cancelled_before_it_came);
 	tcase_add_test(tcase, test_cancelled_hold_nobody_back);
 	tcase_add_test(tcase, test_cancel_at_a_busy_device);
+	tcase_add_test(tcase, test_ask_refused);
+	tcase_add_test(tcase, test_ask_always_refused);
+	tcase_add_test(tcase, test_ask_at_a_busy_device);
 }
 
 int main(void)

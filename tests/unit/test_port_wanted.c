@@ -80,6 +80,140 @@ START_TEST(test_no_extended_speeds)
 }
 END_TEST
 
+/* ---- endports ---- */
+
+static struct builder builder;
+static struct builder_node host;
+static struct builder_port host_ports[2], own;
+
+/* A host at far_ports[1] that is just as the options want it, and asked by an SM that is up. */
+static struct sm make_host(void)
+{
+	struct sm sm = {.options = options, .builder = &builder, .schedule.succeeded = true};
+	struct iba_port_info want;
+
+	own = (struct builder_port){.lid = 7};
+	builder.sm_port = &own;
+	host = (struct builder_node){.info.node_type = IBA_NODE_CA, .ports = host_ports};
+	host_ports[1] = (struct builder_port){.node = &host, .num = 1, .known = true, .lid = 9};
+	host_ports[1].peer = &far_ports[1];
+	far_ports[1].peer = &host_ports[1];
+	far_ports[1].info.mtu_cap = IBA_MTU_2048;
+	far_ports[1].info.vl_cap = 2;
+	host_ports[1].info.mtu_cap = IBA_MTU_4096;
+	host_ports[1].info.vl_cap = 4;
+	host_ports[1].info.port_state = IBA_PORT_ACTIVE;
+	host_ports[1].info.capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
+	host_ports[1].info.master_sm_lid = 7;
+	port_wanted(&sm, &host_ports[1], &want);
+	host_ports[1].info = want;
+	return sm;
+}
+
+static bool reregisters(const struct sm *sm)
+{
+	struct iba_port_info want;
+
+	return port_wanted(sm, &host_ports[1], &want) && want.client_reregister;
+}
+
+/* What the two ends of a cable can both do, and what the options say of endports. */
+START_TEST(test_host)
+{
+	struct sm sm = make_host();
+	struct iba_port_info want;
+
+	ck_assert(!port_wanted(&sm, &host_ports[1], &want));
+	ck_assert_uint_eq(want.neighbor_mtu, IBA_MTU_2048);
+	ck_assert_uint_eq(want.operational_vls, 2);
+	ck_assert_uint_eq(want.lid, 9);
+	ck_assert_uint_eq(want.master_sm_lid, 7);
+	ck_assert_uint_eq(want.gid_prefix, options->subnet_prefix);
+	ck_assert_uint_eq(want.local_phy_errors, options->local_phy_errors_threshold);
+	ck_assert_uint_eq(want.overrun_errors, options->overrun_errors_threshold);
+	options->max_op_vls = 1;
+	ck_assert(port_wanted(&sm, &host_ports[1], &want));
+	ck_assert_uint_eq(want.operational_vls, 1);
+	ck_assert(!want.client_reregister);
+	far_ports[1].known = false; /* then it is not to be guessed */
+	ck_assert(!port_wanted(&sm, &host_ports[1], &want));
+	ck_assert_uint_eq(want.operational_vls, 2);
+}
+END_TEST
+
+/* Clients register again if their port is new, or has had another SM; else they are left alone. */
+START_TEST(test_reregistration)
+{
+	struct sm sm = make_host();
+
+	ck_assert(!reregisters(&sm));
+	own.lid = 8; /* another SM, or this one at another LID */
+	ck_assert(reregisters(&sm));
+	own.lid = 7;
+	host_ports[1].info.port_state = IBA_PORT_INIT;
+	ck_assert(reregisters(&sm));
+	options->no_clients_rereg = true;
+	ck_assert(!reregisters(&sm));
+	options->no_clients_rereg = false;
+	host_ports[1].info.capability_mask = 0; /* it does not know what that is */
+	ck_assert(!reregisters(&sm));
+	host_ports[1].info.capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
+	host_ports[1].info.port_state = IBA_PORT_ACTIVE;
+	sm.schedule.succeeded = false; /* the first sweep: nobody knows what was before it */
+	ck_assert(reregisters(&sm));
+	host_ports[1].reregistered = true; /* once is enough */
+	ck_assert(!reregisters(&sm));
+}
+END_TEST
+
+/* A switch port to a host has the limits of leaves, one to a switch those of others. */
+START_TEST(test_leaf_limits)
+{
+	struct sm sm = make_host();
+	struct iba_port_info want;
+
+	options->leaf_vl_stall_count = 3;
+	options->vl_stall_count = 5;
+	options->leaf_head_of_queue_lifetime = 12;
+	options->head_of_queue_lifetime = 14;
+	ck_assert(port_wanted(&sm, &far_ports[1], &want));
+	ck_assert_uint_eq(want.vl_stall_count, 3);
+	ck_assert_uint_eq(want.hoq_life, 12);
+	ck_assert_uint_eq(want.lid, 0); /* that is port 0's */
+	ck_assert(!want.client_reregister);
+	far_ports[1].peer = &near_ports[1];
+	ck_assert(port_wanted(&sm, &far_ports[1], &want));
+	ck_assert_uint_eq(want.vl_stall_count, 5);
+	ck_assert_uint_eq(want.hoq_life, 14);
+	port_wanted(&sm, &host_ports[1], &want);
+	ck_assert_uint_eq(want.hoq_life, 0); /* a host forwards nothing */
+}
+END_TEST
+
+/* Port 0 of a switch is an endport without a cable, where no errors are counted. */
+START_TEST(test_port_0)
+{
+	struct sm sm = make_host();
+	struct iba_port_info want;
+
+	far_ports[0] = (struct builder_port){.node = &far_switch, .known = true, .lid = 11};
+	far_ports[0].info.capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
+	options->m_key = 0x1234;
+	options->m_key_lease_period = 60;
+	options->m_key_protection_level = 2;
+	ck_assert(port_wanted(&sm, &far_ports[0], &want));
+	ck_assert_uint_eq(want.lid, 11);
+	ck_assert_uint_eq(want.m_key, 0x1234);
+	ck_assert_uint_eq(want.m_key_lease_period, 60);
+	ck_assert_uint_eq(want.m_key_protect_bits, 2);
+	ck_assert_uint_eq(want.subnet_timeout, options->subnet_timeout);
+	ck_assert_uint_eq(want.master_sm_lid, 7);
+	ck_assert_uint_eq(want.local_phy_errors, 0);
+	ck_assert_uint_eq(want.overrun_errors, 0);
+	ck_assert(!want.client_reregister);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("link");
@@ -88,6 +222,10 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_extended_speeds, 0, G_N_ELEMENTS(speeds));
 	tcase_add_test(tcase, test_no_extended_speeds);
+	tcase_add_test(tcase, test_host);
+	tcase_add_test(tcase, test_reregistration);
+	tcase_add_test(tcase, test_leaf_limits);
+	tcase_add_test(tcase, test_port_0);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

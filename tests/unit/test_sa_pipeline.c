@@ -470,6 +470,57 @@ START_TEST(test_forwarding_table)
 }
 END_TEST
 
+/* One block of each switch; one that is none of theirs is of nobody. */
+START_TEST(test_one_block)
+{
+	struct ask ask = ask_for(IBA_ATTR_LINEAR_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE);
+	struct iba_linear_forwarding_table_record wanted = {0}, got;
+	uint32_t n_blocks = subnet->routing->n_blocks;
+
+	ask.type = &iba_linear_forwarding_table_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(linear_forwarding_table_record, block_num);
+	for (; wanted.block_num <= n_blocks; wanted.block_num++) {
+		struct told told = tell(&ask);
+
+		ck_assert_uint_eq(told.n,
+				  wanted.block_num < n_blocks ? subnet->fabric->n_switches : 0);
+		for (unsigned int i = 0; i < told.n; i++) {
+			told_record(&told, &iba_linear_forwarding_table_record_type, i, &got);
+			ck_assert_uint_eq(got.block_num, wanted.block_num);
+		}
+		told_clear(&told);
+	}
+}
+END_TEST
+
+/* Each endport is told of as its node would tell it there. */
+START_TEST(test_all_nodes)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	const struct fabric *f = subnet->fabric;
+	struct iba_node_record got;
+	struct told told;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) /* of the port that a sweep met it by */
+		((struct fabric_node *)&f->nodes[i])->info.local_port_num = 3;
+	told = tell(&ask);
+	ck_assert_uint_eq(told.n, n_endports(subnet));
+	for (unsigned int i = 0; i < told.n; i++) {
+		const struct fabric_port *port;
+
+		told_record(&told, &iba_node_record_type, i, &got);
+		port = &f->ports[fabric_port_by_lid(f, got.lid)];
+		ck_assert_uint_eq(got.node_info.port_guid, port->guid);
+		ck_assert_uint_eq(got.node_info.local_port_num,
+				  fabric_is_switch(f, port->node) ? 3 : port->num);
+		ck_assert_str_eq((const char *)got.node_description.node_string,
+				 f->nodes[port->node].description);
+	}
+	told_clear(&told);
+}
+END_TEST
+
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
 
 /* Who shares no partition with a port does not learn of it, unless trusted. */
@@ -513,6 +564,8 @@ int main(void)
 	tcase_add_test(tcase, test_port_info);
 	tcase_add_test(tcase, test_switch_info);
 	tcase_add_test(tcase, test_links);
+	tcase_add_test(tcase, test_one_block);
+	tcase_add_test(tcase, test_all_nodes);
 	tcase_add_test(tcase, test_forwarding_table);
 	tcase_add_test(tcase, test_partitions_hide);
 	tcase_set_timeout(tcase, 60);

@@ -207,6 +207,49 @@ START_TEST(test_waiting_ends)
 }
 END_TEST
 
+struct seen {
+	struct sm_progress last;
+	unsigned int n, finished;
+	uint64_t ns;
+};
+
+static void on_progress(void *arg, const struct sm_progress *progress)
+{
+	struct seen *seen = arg;
+
+	seen->last = *progress;
+	seen->n++;
+	seen->finished += progress->finished;
+	seen->ns += progress->step_ns;
+	ck_assert(!progress->active || progress->finished);
+}
+
+/* Where a sweep stands is told, and what the subnet is at its end. */
+START_TEST(test_progress)
+{
+	struct seen seen = {0};
+	uint64_t start;
+	struct net net;
+
+	bring_up(&net);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + SECOND);
+	sm_set_progress(net.sm, on_progress, &seen);
+	start = runtime_now(net.rt);
+	event_emit(&net.context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	runtime_run(net.rt, NULL, NULL, start + SECOND);
+	ck_assert_uint_eq(seen.finished, 1);
+	ck_assert_str_eq(seen.last.step, "IDLE");
+	ck_assert_uint_ge(seen.n, 10);
+	ck_assert_uint_eq(seen.last.switches, 20);
+	ck_assert_uint_eq(seen.last.hosts, 16);
+	ck_assert_uint_eq(seen.last.links, 48);
+	ck_assert_uint_eq(seen.last.active, 2 * 48 + 20); /* a switch's port 0, too */
+	ck_assert(!seen.last.errors);
+	ck_assert_uint_lt(seen.ns, SECOND);
+	net_stop(&net);
+}
+END_TEST
+
 /* Queries on their way when everything stops: nothing leaks, nothing is touched too late. */
 START_TEST(test_stop_in_the_middle)
 {
@@ -378,6 +421,7 @@ int main(void)
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);
+	tcase_add_test(tcase, test_progress);
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_threads);

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The mutants of a C file: small wrong changes inside its functions, found in clang's syntax tree.
+
+What is written by a macro is left alone, and so are logging, assertions and what only frees
+memory: the first two are not behaviour, leaks are for the build with AddressSanitizer."""
+
+import re
+from dataclasses import dataclass
+
+from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
+
+SKIPPED_CALL = re.compile(r'(log_\w+|g_assert\w*|g_return\w*|g_clear_\w+|va_end|free|\w+_free\w*|'
+                          r'\w+_clear|\w+_unref|\w+_release|G_STATIC_ASSERT|static_assert)$')
+SWAPPED = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||',
+           '||': '&&'}
+ASSIGNED = re.compile(r'([-+*/%&|^]|<<|>>)?=$')
+NUMBER = re.compile(r'(0[xX][0-9a-fA-F]+|\d+)[uUlL]*$')
+NO_CONDITION = re.compile(r'(true|false|\d+)$')
+POINTERS = (TypeKind.POINTER, TypeKind.CONSTANTARRAY)
+STATEMENTS = (CursorKind.CALL_EXPR, CursorKind.BINARY_OPERATOR, CursorKind.UNARY_OPERATOR,
+              CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
+HOLDERS = (CursorKind.COMPOUND_STMT, CursorKind.IF_STMT, CursorKind.FOR_STMT,
+           CursorKind.WHILE_STMT, CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """The bytes from start to end of the file at path become new."""
+    path: str
+    function: str
+    line: int
+    start: int
+    end: int
+    new: str
+    before: str  # the lines concerned in one, without indentation
+    after: str
+
+    @property
+    def directory(self):
+        return self.path.rsplit('/', 1)[0]
+
+    @property
+    def name(self):
+        """What stays the same when other lines of the file change."""
+        return self.path, self.function, self.before, self.after
+
+
+def one_line(text):
+    return ' '.join(text.split())
+
+
+class Finder:
+    def __init__(self, path, text, arguments, shown_path):
+        self.path, self.text = shown_path, text
+        self.code = text.encode()
+        options = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+        unit = Index.create().parse(path, args=arguments, options=options,
+                                    unsaved_files=[(path, text)])
+        errors = [str(fault) for fault in unit.diagnostics if fault.severity >= 3]
+        if errors:
+            raise ValueError(f'{path}: clang cannot read it: {errors[0]}')
+        self.macros, self.found = [], {}
+        for cursor in unit.cursor.get_children():
+            if cursor.location.file and cursor.location.file.name == path:
+                self.top_level(cursor)
+
+    def top_level(self, cursor):
+        if cursor.kind == CursorKind.MACRO_INSTANTIATION:
+            self.macros.append(self.span(cursor))
+        elif cursor.kind == CursorKind.FUNCTION_DECL and cursor.is_definition():
+            self.function, self.result = cursor.spelling, cursor.result_type
+            for child in cursor.get_children():
+                if child.kind == CursorKind.COMPOUND_STMT:
+                    self.walk(child, cursor)
+
+    @staticmethod
+    def span(cursor):
+        return cursor.extent.start.offset, cursor.extent.end.offset
+
+    def source(self, cursor):
+        start, end = self.span(cursor)
+        return self.code[start:end].decode()
+
+    def add(self, start, end, new):
+        old = self.code[start:end].decode()
+        first = self.code.rfind(b'\n', 0, start) + 1
+        last = self.code.find(b'\n', end)
+        head, tail = self.code[first:start].decode(), self.code[end:last].decode()
+        line = self.code.count(b'\n', 0, start) + 1
+        self.found.setdefault((start, end, new), Mutant(
+            self.path, self.function, line, start, end, new + '\n' * old.count('\n'),
+            one_line(head + old + tail), one_line(head + new + tail)))
+
+    def replace(self, cursor, new):
+        self.add(*self.span(cursor), new)
+
+    def in_macro(self, cursor):
+        """Whether a macro wrote it: then its text is none of its own."""
+        start, end = self.span(cursor)
+        return any(first <= start and end <= last for first, last in self.macros)
+
+    def operator_of(self, cursor):
+        left, right = list(cursor.get_children())[:2]
+        start, end = left.extent.end.offset, right.extent.start.offset
+        return self.code[start:end].decode(), start
+
+    def condition(self, cursor, values):
+        text = self.source(cursor)
+        if not text or NO_CONDITION.match(text):
+            return
+        for value in values:
+            self.replace(cursor, value)
+        if cursor.kind == CursorKind.UNARY_OPERATOR and text.startswith('!'):
+            return
+        if cursor.kind == CursorKind.BINARY_OPERATOR:
+            if self.operator_of(cursor)[0].strip() in ('==', '!='):
+                return
+        self.replace(cursor, f'!({text})')
+
+    def statement(self, cursor):
+        """Calls and assignments whose value nobody uses."""
+        text = self.source(cursor)
+        call = re.match(r'(?:\(void\)\s*)?(\w+)\s*\(', text)
+        if call and SKIPPED_CALL.match(call.group(1)):
+            return
+        is_assignment = cursor.kind == CursorKind.BINARY_OPERATOR and \
+            ASSIGNED.match(self.operator_of(cursor)[0].strip())
+        if cursor.kind != CursorKind.BINARY_OPERATOR or is_assignment or call:
+            self.replace(cursor, '')
+
+    def result_flipped(self, cursor):
+        children = list(cursor.get_children())
+        if not children:
+            return
+        text, kind = self.source(children[0]), self.result.get_canonical().kind
+        if kind == TypeKind.BOOL:
+            literal = {'true': 'false', 'false': 'true'}.get(text)
+            if literal or not text.startswith('!'):
+                self.replace(children[0], literal or f'!({text})')
+        elif kind in POINTERS and text != 'NULL':
+            self.replace(children[0], 'NULL')
+        elif kind not in POINTERS and kind != TypeKind.RECORD and text != '0':
+            self.replace(children[0], '0')
+
+    def expression(self, cursor, parent):
+        text = self.source(cursor)
+        if cursor.kind == CursorKind.BINARY_OPERATOR:
+            gap, start = self.operator_of(cursor)
+            if gap.strip() in SWAPPED:
+                self.add(start, start + len(gap), gap.replace(gap.strip(), SWAPPED[gap.strip()]))
+        elif cursor.kind == CursorKind.UNARY_OPERATOR and text.startswith('!'):
+            self.replace(cursor, text[1:])
+        elif cursor.kind == CursorKind.INTEGER_LITERAL and NUMBER.match(text):
+            if parent.kind != CursorKind.INIT_LIST_EXPR:
+                self.replace(cursor, f'({text} + 1)')
+        elif cursor.kind == CursorKind.RETURN_STMT:
+            self.result_flipped(cursor)
+
+    def walk(self, cursor, parent):
+        children = list(cursor.get_children())
+        if cursor.kind in HOLDERS:
+            body = children if cursor.kind == CursorKind.COMPOUND_STMT else children[1:]
+            if cursor.kind == CursorKind.FOR_STMT:
+                body = children[-1:]
+            for child in body:
+                if child.kind in STATEMENTS or child.kind != CursorKind.COMPOUND_STMT and \
+                        self.in_macro(child):
+                    self.statement(child)
+        if self.in_macro(cursor) or (cursor.kind == CursorKind.CALL_EXPR and
+                                     SKIPPED_CALL.match(cursor.spelling)):
+            return
+        if cursor.kind in (CursorKind.IF_STMT, CursorKind.CONDITIONAL_OPERATOR):
+            self.condition(children[0], ('true', 'false'))
+        elif cursor.kind == CursorKind.WHILE_STMT:
+            self.condition(children[0], ('false',))
+        self.expression(cursor, parent)
+        for child in children:
+            self.walk(child, cursor)
+
+
+def mutants_of(path, arguments, shown_path=None):
+    """All mutants of the file, by place; arguments are those of its compiler."""
+    with open(path, encoding='utf-8') as source:
+        text = source.read()
+    finder = Finder(path, text, arguments, shown_path or path)
+    return sorted(finder.found.values(), key=lambda mutant: (mutant.start, mutant.end, mutant.new))
+
+
+def apply(text, mutant):
+    code = text.encode()
+    return (code[:mutant.start] + mutant.new.encode() + code[mutant.end:]).decode()

@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Tests of the mutation tool: on a small file, and as a whole on a small tree."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import accepted  # noqa: E402
+import checks  # noqa: E402
+
+CODE = '''#include <stdbool.h>
+#define log_info(text) say("said", text)
+#define EACH(i) for (int i = 0; i < 4; i++)
+
+int limit;
+void say(const char *how, const char *text);
+void thing_free(int *thing);
+
+bool below(const int *value, int top)
+{
+	log_info("below");
+	if (!value)
+		return false;
+	return *value < top && top > 7;
+}
+
+const int *first(int *from, int to)
+{
+	limit = to;
+	say("plain", "call");
+	EACH(i)
+		limit += i;
+	thing_free(from);
+	while (limit > 100)
+		limit--;
+	return from;
+}
+'''
+EXPECTED = '''
+below:if (false)
+below:if (true)
+below:if (value)
+below:return !(*value < top && top > 7);
+below:return *value < top && top > (7 + 1);
+below:return *value < top && top >= 7;
+below:return *value < top || top > 7;
+below:return *value <= top && top > 7;
+below:return true;
+first:;
+first:;
+first:;
+first:;
+first:return NULL;
+first:while (!(limit > 100))
+first:while (false)
+first:while (limit > (100 + 1))
+first:while (limit >= 100)
+'''
+# A tree that the tool can build: one module, and a test that looks at a part of it.
+MODULE = '''#include <stdbool.h>
+int twice(int n)
+{
+	if (n > 10)
+		return 99;
+	return n + n * 1u;
+}
+'''
+TEST = '''int twice(int n);
+int main(void)
+{
+	return BROKEN || twice(3) != 6 || twice(20) != 99;
+}
+'''
+MAKEFILE = '''print-tests:
+	@echo tests/unit/test_module tests/unit/test_broken
+all:
+opensm/sm/module.o: ../opensm/sm/module.c
+	mkdir -p opensm/sm && cc -O2 -c -o $@ ../opensm/sm/module.c
+tests/unit/test_module: ../tests/unit/test_module.c opensm/sm/module.o
+	mkdir -p tests/unit && cc -DBROKEN=0 -o $@ ../tests/unit/test_module.c opensm/sm/module.o
+tests/unit/test_broken: ../tests/unit/test_module.c opensm/sm/module.o
+	mkdir -p tests/unit && cc -DBROKEN=1 -o $@ ../tests/unit/test_module.c opensm/sm/module.o
+'''
+ACCEPTED = '''# a comment
+
+opensm/sm/module.c twice
+- return n + n * 1u;
++ return n + n * (1u + 1);
+equivalent: not so, but the tool
+believes it
+
+opensm/sm/module.c twice
+- if (n > 12)
++ if (n >= 12)
+untested: it is not there
+'''
+
+
+def write(top, name, text, mode=0o644):
+    path = os.path.join(top, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def check_operators(c, operators, directory):
+    path = write(directory, 'code.c', CODE)
+    found = operators.mutants_of(path, ['-std=gnu11'])
+    shown = sorted(f'{mutant.function}:{mutant.after}' for mutant in found)
+    c.check('the mutants of a file', shown == EXPECTED.split('\n')[1:-1], '\n'.join(shown))
+    for mutant in found:
+        changed = operators.apply(CODE, mutant)
+        c.check('a mutant keeps the lines', changed.count('\n') == CODE.count('\n') and
+                changed != CODE, mutant)
+        c.check('the line is right', mutant.before.split()[0] in
+                CODE.split('\n')[mutant.line - 1], mutant)
+    try:
+        operators.mutants_of(write(directory, 'bad.c', 'int f(void) { return }'), [])
+        c.check('no C is refused', False)
+    except ValueError as error:
+        c.check('no C is refused', 'bad.c' in str(error), error)
+
+
+def check_accepted(c):
+    entries = accepted.parse('survivors', ACCEPTED)
+    c.check('two entries', len(entries) == 2, entries)
+    reason = entries['opensm/sm/module.c', 'twice', 'return n + n * 1u;',
+                     'return n + n * (1u + 1);']
+    c.check('the reason', reason == 'equivalent: not so, but the tool believes it', reason)
+    for wrong, told in (('a.c f\n- x\n+ y\n', 'survivors:1: expected four lines'),
+                        ('\na.c f\n- x\n+ y\nbecause\n', 'survivors:2: "because"'),
+                        ('a.c\n- x\n+ y\nequivalent: z\n', 'survivors:1: expected "FILE')):
+        try:
+            accepted.parse('survivors', wrong)
+            c.check('what is malformed is refused', False, wrong)
+        except accepted.Malformed as error:
+            c.check('what is malformed is refused', told in str(error), error)
+
+
+def run_tool(top, *arguments):
+    done = subprocess.run([os.path.join(HERE, 'mutate.py'), '--jobs', '1', *arguments],
+                          cwd=os.path.join(top, 'out'), env={**os.environ, 'top_srcdir': top},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def check_tool(c, top):
+    """A whole run: what the test sees is killed, what it does not survives, as the file says."""
+    write(top, 'opensm/sm/module.c', MODULE)
+    write(top, 'tests/unit/test_module.c', TEST)
+    write(top, 'tests/mutate/survivors', ACCEPTED)
+    write(top, 'Makefile.in', MAKEFILE)
+    write(top, 'autogen.sh', '#!/bin/sh\n', 0o755)
+    write(top, 'configure', '#!/bin/sh\ncp ../Makefile.in Makefile\n', 0o755)
+    write(top, '.gitignore', '/out/\n')
+    os.makedirs(os.path.join(top, 'out'))
+    subprocess.run(['git', 'init', '-q', top], check=True)
+    status, text = run_tool(top, 'opensm/sm')
+    c.check('a low score and a stale entry fail', status == 1, text)
+    c.check('a broken test is left out', 'fails without a mutant: tests/unit/test_broken' in text,
+            text)
+    c.check('the limit is not tested', '- if (n > 10)\n+ if (n >= 10)\n' in text and
+            '- if (n > 10)\n+ if (n > (10 + 1))\n' in text, text)
+    c.check('the rest is killed', 'opensm/sm              6         2   75.0%' in text, text)
+    c.check('an entry is stale', 'no longer there:\nopensm/sm/module.c twice\n- if (n > 12)' in
+            text, text)
+    write(top, 'tests/unit/test_module.c', TEST.replace(
+        'twice(20) != 99', 'twice(10) != 20 || twice(11) != 99'))
+    write(top, 'tests/mutate/survivors', '')
+    status, text = run_tool(top, 'opensm/sm:twice')
+    c.check('results are kept', ', 1 to try\n' in text and '7         2' in text, text)
+    status, text = run_tool(top, '--again', 'opensm/sm/module.c')
+    c.check('survivors are tried again', ', 2 to try\n' in text and '9         0' in text, text)
+    c.check('a good score', status == 0, text)
+    status, text = run_tool(top, '--fast', 'opensm/sm/module.c')
+    c.check('a bad option is refused', status == 2 and 'unrecognized arguments: --fast' in text,
+            text)
+
+
+def main():
+    c = checks.Checks()
+    check_accepted(c)
+    try:
+        import operators
+    except ImportError as error:
+        c.skip('the mutants', f'{error}; the package python3-clang has it')
+        return c.close()
+    with tempfile.TemporaryDirectory() as directory:
+        check_operators(c, operators, directory)
+        check_tool(c, os.path.join(directory, 'tree'))
+    return c.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What sweeps ask and set on a healthy fat tree, by attribute: each thing once, nothing twice, and
+ * of a change only what it concerns.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define ATTRIBUTES 0x40
+
+/* fattree:4 */
+#define HOSTS 16
+#define SWITCHES 20
+#define PORTS 4 /* of a switch, port 0 apart; all have a cable */
+#define CABLES (SWITCHES * PORTS / 2 + HOSTS / 2)
+
+struct costs {
+	unsigned int gets[ATTRIBUTES], sets[ATTRIBUTES];
+};
+
+static void count(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		  const uint8_t *data, size_t length)
+{
+	struct costs *costs = arg;
+	unsigned int attribute = (unsigned int)data[16] << 8 | data[17];
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || attribute >= ATTRIBUTES)
+		return;
+	costs->gets[attribute] += data[3] == IBA_METHOD_GET;
+	costs->sets[attribute] += data[3] == IBA_METHOD_SET;
+}
+
+/* Expected of one attribute. */
+struct cost {
+	uint16_t attribute;
+	unsigned int gets, sets;
+};
+
+/* That much of what is named, and nothing else; ended by attribute 0. */
+static void expect(struct scenario *s, struct costs *costs, const char *what,
+		   const struct cost *expected)
+{
+	struct costs all = {0};
+
+	for (; expected->attribute; expected++) {
+		all.gets[expected->attribute] = expected->gets;
+		all.sets[expected->attribute] = expected->sets;
+	}
+	for (unsigned int i = 0; i < ATTRIBUTES; i++)
+		if (costs->gets[i] != all.gets[i] || costs->sets[i] != all.sets[i])
+			scenario_fail(s, "%s: %u Gets and %u Sets of %s, not %u and %u", what,
+				      costs->gets[i], costs->sets[i], iba_name(IBA_SET_ATTR, i),
+				      all.gets[i], all.sets[i]);
+	memset(costs, 0, sizeof(*costs));
+}
+
+static struct scenario *start(struct costs *costs)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	memset(costs, 0, sizeof(*costs));
+	scenario_conf(s, "sweep_interval 1000\nlmc 0\n");
+	sim_set_trace(s->sim, count, costs);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 5000);
+	return s;
+}
+
+static struct scenario *up(struct costs *costs)
+{
+	struct scenario *s = start(costs);
+
+	memset(costs, 0, sizeof(*costs));
+	return s;
+}
+
+/*
+ * Nothing is known: each cable is followed; each port is asked; hosts and switches then get what
+ * they need: LIDs, and each end of a cable ARMED and ACTIVE.
+ */
+START_TEST(bring_up)
+{
+	struct costs costs;
+	struct scenario *s = start(&costs);
+
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_NODE_DESCRIPTION], SWITCHES + HOSTS);
+	/* Once as one that may not be master yet, and again where it may write. */
+	ck_assert_uint_le(costs.gets[IBA_ATTR_NODE_INFO], 2 * (CABLES + 2));
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_SWITCH_INFO], 2 * SWITCHES); /* and: still calm? */
+	ck_assert_uint_le(costs.gets[IBA_ATTR_PORT_INFO], SWITCHES * (PORTS + 1) + HOSTS + 8);
+	ck_assert_uint_le(costs.sets[IBA_ATTR_PORT_INFO], 4 * CABLES + SWITCHES + 2);
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_LINEAR_FORWARDING_TABLE], 0); /* they were reset */
+	ck_assert_uint_eq(costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE], SWITCHES);
+	ck_assert_uint_le(costs.sets[IBA_ATTR_SWITCH_INFO], 3 * SWITCHES);
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_MULTICAST_FORWARDING_TABLE], SWITCHES);
+	ck_assert_uint_eq(costs.sets[IBA_ATTR_MULTICAST_FORWARDING_TABLE], 0);
+	ck_assert_uint_eq(costs.sets[IBA_ATTR_P_KEY_TABLE], 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* A look at what has not changed: each switch once; a heavy sweep reads all, and sets nothing. */
+START_TEST(nothing_changed)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		daemon_sweep(s->daemon, SWEEP_LIGHT);
+		scenario_run_ms(s, 100);
+		expect(s, &costs, "light",
+		       (const struct cost[]){{IBA_ATTR_NODE_INFO, 1, 0},
+					     {IBA_ATTR_SWITCH_INFO, SWITCHES, 0},
+					     {0}});
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 100);
+		expect(s, &costs, "heavy",
+		       (const struct cost[]){
+			       {IBA_ATTR_NODE_DESCRIPTION, SWITCHES + HOSTS, 0},
+			       {IBA_ATTR_NODE_INFO, CABLES + 2, 0},
+			       {IBA_ATTR_SWITCH_INFO, SWITCHES, 0},
+			       {IBA_ATTR_PORT_INFO, SWITCHES * (PORTS + 1) + HOSTS, 0},
+			       {0}});
+		daemon_sweep(s->daemon, SWEEP_REROUTE);
+		scenario_run_ms(s, 100);
+		expect(s, &costs, "reroute", (const struct cost[]){{0}});
+		daemon_sweep(s->daemon, SWEEP_GROUPS);
+		scenario_run_ms(s, 100);
+		expect(s, &costs, "groups", (const struct cost[]){{0}});
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* A link between switches goes and comes: its ends are read, and routes move by few blocks. */
+START_TEST(link_comes_and_goes)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+	unsigned int spine = scenario_node(s, "spine-1-0"), written;
+
+	sim_link_set(s->sim, spine, 3, false);
+	scenario_run_ms(s, 900);
+	written = costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE];
+	ck_assert_uint_le(written, SWITCHES / 2);
+	expect(s, &costs, "link lost",
+	       (const struct cost[]){{IBA_ATTR_NODE_INFO, 1, 0},
+				     {IBA_ATTR_SWITCH_INFO, 2, 2},
+				     {IBA_ATTR_PORT_INFO, 2 * (PORTS + 1), 0},
+				     {IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, written},
+				     {0}});
+	scenario_check(s);
+	sim_link_set(s->sim, spine, 3, true);
+	scenario_run_ms(s, 900);
+	ck_assert_uint_le(costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE], written);
+	costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE] = 0;
+	/* Whoever comes by a new cable may be another: the tables of one end are read again. */
+	expect(s, &costs, "link back",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
+				     {IBA_ATTR_NODE_INFO, 2, 0},
+				     {IBA_ATTR_SWITCH_INFO, 4, 2},
+				     {IBA_ATTR_PORT_INFO, 2 * (PORTS + 1), 4},
+				     {IBA_ATTR_LINEAR_FORWARDING_TABLE, 2, 0},
+				     {0}});
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host goes and comes: only its leaf and itself are asked, and no routes change. */
+START_TEST(host_comes_and_goes)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+	unsigned int node = scenario_node(s, "host-9");
+
+	sim_node_set(s->sim, node, false);
+	scenario_run_ms(s, 900);
+	expect(s, &costs, "host gone",
+	       (const struct cost[]){{IBA_ATTR_NODE_INFO, 1, 0},
+				     {IBA_ATTR_SWITCH_INFO, 1, 1},
+				     {IBA_ATTR_PORT_INFO, PORTS + 1, 0},
+				     {0}});
+	sim_node_set(s->sim, node, true);
+	scenario_run_ms(s, 900);
+	ck_assert_uint_le(costs.gets[IBA_ATTR_P_KEY_TABLE], 4);
+	costs.gets[IBA_ATTR_P_KEY_TABLE] = 0;
+	expect(s, &costs, "host back",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
+				     {IBA_ATTR_NODE_INFO, 2, 0},
+				     {IBA_ATTR_SWITCH_INFO, 2, 1},
+				     {IBA_ATTR_PORT_INFO, PORTS + 2, 4},
+				     {IBA_ATTR_LINEAR_FORWARDING_TABLE, 1, 0},
+				     {0}});
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* Only a name changed. */
+START_TEST(renamed)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+
+	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
+	scenario_run_ms(s, 900);
+	expect(s, &costs, "host renamed",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
+				     {IBA_ATTR_NODE_INFO, 1, 0},
+				     {IBA_ATTR_PORT_INFO, 1, 0},
+				     {0}});
+	scenario_free(s);
+}
+END_TEST
+
+/* Nobody answers behind a port whose link is up: light sweeps ask there, until somebody does. */
+START_TEST(silent_host)
+{
+	struct costs costs;
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9");
+
+	memset(&costs, 0, sizeof(costs));
+	scenario_conf(s, "sweep_interval 1000\n");
+	sim_node_mute(s->sim, host, true);
+	scenario_start(s);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_check_log(s, "nobody answers behind port", true);
+	scenario_check_log(s, "SUBNET UP", true); /* in the end, all the same */
+	sim_set_trace(s->sim, count, &costs);
+	daemon_sweep(s->daemon, SWEEP_LIGHT);
+	scenario_run_ms(s, 900);
+	ck_assert_uint_ge(costs.gets[IBA_ATTR_NODE_INFO], 2);
+	sim_node_mute(s->sim, host, false);
+	daemon_sweep(s->daemon, SWEEP_LIGHT);
+	scenario_expect_at_most(s, scenario_converge(s, 20), 1000);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("costs");
+	TCase *tcase = tcase_create("costs");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, bring_up);
+	tcase_add_test(tcase, nothing_changed);
+	tcase_add_test(tcase, link_comes_and_goes);
+	tcase_add_test(tcase, host_comes_and_goes);
+	tcase_add_test(tcase, renamed);
+	tcase_add_test(tcase, silent_host);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Sick devices: how often they are tried again, what that costs, and when they count no more. */
+#include <check.h>
+#include <string.h>
+
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+static struct scenario *scenario_alone(void)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_conf(s, "sweep_interval 100000\n"); /* what is swept, the sick have asked for */
+	return s;
+}
+
+static unsigned int lines_with(struct scenario *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+static uint64_t partial_sweeps(struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, sweeps_partial);
+}
+
+/* Takes Sets, changes nothing: an error for as long as it lasts, tried again every ten seconds. */
+START_TEST(stubborn_host)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+	uint64_t before;
+
+	sim_node_stubborn(s->sim, host, true);
+	scenario_start(s);
+	scenario_run_ms(s, 120 * 1000);
+	scenario_check_log(s, "did not take LID", true);
+	scenario_check_log(s, "left out", false);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 60 * 1000);
+	ck_assert_uint_ge(partial_sweeps(s) - before, 5);
+	ck_assert_uint_le(partial_sweeps(s) - before, 7);
+	daemon_sweep(s->daemon, SWEEP_REROUTE); /* looks at no node, and has no error */
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "SUBNET UP", false);
+	sim_node_stubborn(s->sim, host, false);
+	scenario_converge(s, 11);
+	scenario_check_log(s, "SUBNET UP", true);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 60 * 1000);
+	ck_assert_uint_eq(partial_sweeps(s), before); /* it is well */
+	scenario_free(s);
+}
+END_TEST
+
+/* The first times soon, then later and later: at 0.1, 0.2, 0.4 .. seconds after the error. */
+START_TEST(tried_again_soon_at_first)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+
+	sim_node_stubborn(s->sim, host, true);
+	scenario_start(s);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_ge(partial_sweeps(s), 3);
+	ck_assert_uint_le(partial_sweeps(s), 4);
+	scenario_run_ms(s, 12 * 1000);
+	ck_assert_uint_ge(partial_sweeps(s), 6);
+	ck_assert_uint_le(partial_sweeps(s), 8);
+	scenario_free(s);
+}
+END_TEST
+
+/* Nobody can do anything about a silent one: told of four times, then left out, but asked for. */
+START_TEST(silent_host)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+	uint64_t before;
+
+	sim_node_mute(s->sim, host, true);
+	scenario_start(s);
+	scenario_run_ms(s, 120 * 1000);
+	ck_assert_uint_eq(lines_with(s, "nobody answers behind port"), 4);
+	ck_assert_uint_eq(lines_with(s, ": left out"), 1);
+	ck_assert_uint_eq(lines_with(s, "ERRORS DURING INITIALIZATION"), 3);
+	scenario_check_log(s, "SUBNET UP", true);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 600 * 1000);
+	ck_assert_uint_ge(partial_sweeps(s) - before, 8); /* once a minute */
+	ck_assert_uint_le(partial_sweeps(s) - before, 11);
+	ck_assert_uint_eq(lines_with(s, "nobody answers behind port"), 4);
+	sim_node_mute(s->sim, host, false);
+	scenario_converge(s, 65);
+	scenario_free(s);
+}
+END_TEST
+
+/* One sick host costs a partial sweep of its own: no heavy one, and nothing of the others. */
+START_TEST(sick_later)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+	uint64_t heavy, gets;
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	heavy = counter_get(&daemon_context(s->daemon)->counters, sweeps_heavy);
+	sim_node_stubborn(s->sim, host, true);
+	sim_node_set(s->sim, host, false);
+	scenario_run_ms(s, 1000);
+	sim_node_set(s->sim, host, true);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_check_log(s, "did not take LID", true);
+	gets = scenario_counters(s).gets;
+	scenario_run_ms(s, 60 * 1000);
+	scenario_expect_at_most(s, scenario_counters(s).gets - gets, 60 + 7 * 10); /* own port */
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, sweeps_heavy), heavy);
+	sim_node_stubborn(s->sim, host, false);
+	scenario_converge(s, 11);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("health");
+	TCase *tcase = tcase_create("health");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, stubborn_host);
+	tcase_add_test(tcase, tried_again_soon_at_first);
+	tcase_add_test(tcase, silent_host);
+	tcase_add_test(tcase, sick_later);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables that are exchanged while the daemon reads and writes: SMPs by directed routes then reach
+ * another device than they were meant for. What is believed afterwards must be what each holds.
+ */
+#include <check.h>
+
+#include "belief.h"
+#include "tests/run_suite.h"
+
+#define MOMENTS 30
+#define SWITCHES 20
+
+/* Two ports of switches whose cables are exchanged. */
+static const struct swap {
+	const char *what;
+	const char *node_a, *node_b;
+	unsigned int port_a, port_b;
+	unsigned int read_again; /* tables of switches, for multicast, that are read after it */
+} swaps[] = {
+	{"two hosts", "leaf-1-0", "leaf-2-1", 1, 2, 0},
+	/* Nobody knows who was written what; and then all is compared, as after any such move. */
+	{"the SM's host and another", "leaf-0-0", "leaf-2-1", 1, 2, 2 * SWITCHES},
+	{"two leaves", "spine-1-0", "spine-2-0", 1, 1, SWITCHES + 2},
+	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3, SWITCHES + 1},
+	{"a host and a switch", "leaf-1-0", "leaf-2-0", 1, 3, SWITCHES + 2},
+};
+
+static void exchange(struct scenario *s, const struct swap *swap)
+{
+	scenario_expect(s, sim_cable_swap(s->sim, scenario_node(s, swap->node_a), swap->port_a,
+					  scenario_node(s, swap->node_b), swap->port_b));
+}
+
+static void run_us(struct scenario *s, uint64_t us)
+{
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+}
+
+/* The fabric is as it should be, and the daemon believes of it what is true. */
+static void expect_truth(struct scenario *s, const char *what, unsigned int moment)
+{
+	g_autofree char *wrong = NULL;
+
+	scenario_converge(s, 60);
+	wrong = scenario_belief_violation(s);
+	if (!wrong)
+		wrong = scenario_published_violation(s);
+	if (wrong)
+		scenario_fail(s, "%s, moment %u: %s", what, moment, wrong);
+}
+
+static struct scenario *scenario_on_first_host(void)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	return s;
+}
+
+/* While the fabric comes up for the first time. */
+START_TEST(in_the_bring_up)
+{
+	for (unsigned int i = 0; i < MOMENTS; i++) {
+		struct scenario *s = scenario_on_first_host();
+
+		scenario_start(s);
+		run_us(s, 300 + i * 400);
+		exchange(s, &swaps[_i]);
+		expect_truth(s, swaps[_i].what, i);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+struct writes {
+	uint64_t first_ns, last_ns;
+};
+
+static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		       const uint8_t *data, size_t length)
+{
+	struct writes *writes = arg;
+
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
+	    data[17] != IBA_ATTR_LINEAR_FORWARDING_TABLE)
+		return;
+	if (!writes->first_ns)
+		writes->first_ns = now_ns;
+	writes->last_ns = now_ns;
+}
+
+/* While forwarding tables are written for the first time: who got which? */
+START_TEST(while_tables_are_written)
+{
+	struct scenario *s = scenario_on_first_host();
+	struct writes writes = {0};
+	uint64_t from_us, steps_us;
+
+	sim_set_trace(s->sim, note_write, &writes);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_free(s);
+	from_us = writes.first_ns / NS_PER_US - 100;
+	steps_us = (writes.last_ns - writes.first_ns) / NS_PER_US + 200;
+	for (unsigned int i = 0; i < 2 * MOMENTS; i++) {
+		s = scenario_on_first_host();
+		scenario_start(s);
+		run_us(s, from_us + i * steps_us / (2 * MOMENTS));
+		exchange(s, &swaps[_i]);
+		expect_truth(s, swaps[_i].what, i);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* While a lost link is routed around, which writes tables; in each case anew, and back. */
+START_TEST(in_a_sweep)
+{
+	struct scenario *s = scenario_on_first_host();
+	unsigned int spine = scenario_node(s, "spine-3-0");
+
+	scenario_start(s);
+	expect_truth(s, "nothing", 0);
+	for (unsigned int i = 0; i < MOMENTS; i++) {
+		sim_link_set(s->sim, spine, 3, i % 2);
+		run_us(s, 500 + i * 150);
+		exchange(s, &swaps[_i]);
+		expect_truth(s, swaps[_i].what, i);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+static void note_read(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	unsigned int *reads = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	*reads += length >= IBA_MAD_BYTES && iba_class_is_smp(data[1]) &&
+		  data[3] == IBA_METHOD_GET && data[17] == IBA_ATTR_MULTICAST_FORWARDING_TABLE;
+}
+
+/* Whose place another one has, and who is at another place, has its tables read again. */
+START_TEST(tables_are_read_again)
+{
+	struct scenario *s = scenario_on_first_host();
+	unsigned int reads = 0;
+
+	scenario_conf(s, "sweep_interval 1000\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 5000);
+	sim_set_trace(s->sim, note_read, &reads);
+	exchange(s, &swaps[_i]);
+	scenario_converge(s, 9);
+	ck_assert_uint_eq(reads, swaps[_i].read_again);
+	scenario_free(s);
+}
+END_TEST
+
+/* While nothing else happens; the switches tell, so nobody waits for the next light sweep. */
+START_TEST(in_peace)
+{
+	struct scenario *s = scenario_on_first_host();
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 3000);
+	for (unsigned int i = 0; i < 2; i++) {
+		exchange(s, &swaps[_i]);
+		scenario_expect_at_most(s, scenario_converge(s, 9), 2500);
+		expect_truth(s, swaps[_i].what, i);
+	}
+	scenario_check_log(s, "the SM's port is at another place", _i == 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* Somebody else takes the place of a host without any link going down: it has other tables. */
+START_TEST(exchanged_unseen)
+{
+	struct scenario *s = scenario_on_first_host();
+	unsigned int host = scenario_node(s, "host-5");
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_set_traps_lost(s->sim, true);
+	exchange(s, &swaps[0]);
+	scenario_run_ms(s, 100);
+	sim_set_traps_lost(s->sim, false);
+	scenario_expect(s, scenario_lid(s, host) != 0);
+	expect_truth(s, "without traps", 0);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("moves");
+	TCase *tcase = tcase_create("moves");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, in_the_bring_up, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, while_tables_are_written, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, in_a_sweep, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, in_peace, 0, G_N_ELEMENTS(swaps));
+	tcase_add_test(tcase, exchanged_unseen);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

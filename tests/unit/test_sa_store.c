@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The registry of groups by itself: MLIDs that switches can do, and what is published when. */
+#include <check.h>
+#include <string.h>
+
+#include "sa/park.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+#include "vendor/vendor_private.h"
+
+#define FIRST IBA_LID_MCAST_FIRST
+
+static struct subnet *subnet;
+static struct sa_store *store;
+
+static const uint16_t rows[][4] = {{0xFFFF, 0x8001}};
+static const struct partition partitions[] = {
+	{.p_key = 0x7FFF,
+	 .ipoib = true,
+	 .mtu = IBA_MTU_2048,
+	 .rate = IBA_RATE_10,
+	 .scope = 2,
+	 .q_key = 0x0b1b,
+	 .sl = 1},
+	{.p_key = 0x0001,
+	 .ipoib = true,
+	 .mtu = IBA_MTU_4096,
+	 .rate = IBA_RATE_20,
+	 .scope = 5,
+	 .q_key = 0x1111,
+	 .sl = 3},
+	{.p_key = 0x0002, .mtu = IBA_MTU_4096, .rate = IBA_RATE_20, .scope = 2},
+};
+
+static void setup(void)
+{
+	subnet = with_partitions(make_subnet("fattree:4", 0, 0), rows, 1, partitions, 3);
+	store = sa_store_new();
+}
+
+static void teardown(void)
+{
+	sa_store_free(store);
+	subnet_unref(subnet);
+}
+
+/* All switches but the first have room for that many MLIDs; that one tells none, and can do none.
+ */
+static void follow_with_room(uint16_t cap)
+{
+	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
+		subnet->fabric->switches[i].info.multicast_fdb_cap = i ? cap + i - 1 : 0;
+	sa_store_follow(store, subnet);
+}
+
+static struct sa_group *make(uint64_t number, uint16_t mlid)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12A01C00000000), number},
+		.p_key = 0x8001,
+		.mlid = mlid,
+	};
+	struct sa_group *group = sa_store_create(store, &record, 0, 0);
+
+	if (group)
+		sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
+			      IBA_JOIN_FULL_MEMBER, false);
+	return group;
+}
+
+static void leave(struct sa_group *group)
+{
+	sa_store_leave(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
+		       IBA_JOIN_FULL_MEMBER);
+}
+
+/* Whether something was published since the last call, and how many ports its groups have. */
+static int published(void)
+{
+	struct mc_groups *groups;
+	int ports = 0;
+
+	if (!sa_store_changed(store))
+		return -1;
+	groups = sa_store_publish(store);
+	ck_assert_ptr_nonnull(groups);
+	for (uint32_t i = 0; i < groups->n; i++)
+		ports += (int)groups->groups[i].n_ports;
+	mc_groups_unref(groups);
+	return ports;
+}
+
+/* The least of the switches decides; each MLID up to it is given once, and none above. */
+START_TEST(test_as_many_as_switches_can_do)
+{
+	follow_with_room(8);
+	for (unsigned int i = 2; i < 8; i++) { /* two are of partitions */
+		struct sa_group *group = make(i, 0);
+
+		ck_assert_ptr_nonnull(group);
+		ck_assert_uint_eq(group->record.mlid, FIRST + i);
+	}
+	ck_assert_ptr_null(make(8, 0));
+	ck_assert_ptr_null(make(8, FIRST + 8));
+}
+END_TEST
+
+/* Groups above a new, lower top stay, but their MLIDs do not come back until the top is higher. */
+START_TEST(test_top_falls_and_rises)
+{
+	struct sa_group *high, *last;
+
+	follow_with_room(16);
+	high = make(1, FIRST + 10);
+	last = make(2, FIRST + 3);
+	ck_assert_uint_eq(high->record.mlid, FIRST + 10);
+	follow_with_room(4);
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST + 10), high);
+	ck_assert_uint_eq(make(3, FIRST + 12)->record.mlid, FIRST + 2); /* the only one left */
+	ck_assert_ptr_null(make(4, 0));
+	leave(high);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST + 10));
+	ck_assert_ptr_null(make(4, FIRST + 10));
+	leave(last);
+	ck_assert_uint_eq(make(5, FIRST + 4)->record.mlid, FIRST + 3);
+	follow_with_room(6);
+	ck_assert_uint_eq(make(6, 0)->record.mlid, FIRST + 4);
+	ck_assert_uint_eq(make(7, FIRST + 5)->record.mlid, FIRST + 5);
+	ck_assert_ptr_null(make(8, 0));
+}
+END_TEST
+
+/* While a group lives above the top, a top that rises over it does not give its MLID away. */
+START_TEST(test_top_rises_over_a_group)
+{
+	follow_with_room(16);
+	ck_assert_uint_eq(make(1, FIRST + 4)->record.mlid, FIRST + 4);
+	follow_with_room(4);
+	follow_with_room(6);
+	for (unsigned int i = 2; i < 5; i++)
+		ck_assert_uint_ne(make(i, FIRST + 4)->record.mlid, FIRST + 4);
+	ck_assert_ptr_null(make(5, 0));
+}
+END_TEST
+
+/* Who comes and goes is published, what does not change who is there is not. */
+START_TEST(test_what_is_published)
+{
+	uint64_t guid = subnet->fabric->ports[endport(subnet, 1, true)].guid;
+	struct sa_group *group;
+
+	sa_store_follow(store, subnet);
+	ck_assert_int_eq(published(), 0);
+	sa_store_follow(store, subnet);
+	ck_assert_int_eq(published(), -1);
+	ck_assert_ptr_null(sa_store_publish(store));
+	group = make(1, 0);
+	ck_assert_int_eq(published(), 1);
+	sa_store_join(store, group, guid, IBA_JOIN_NON_MEMBER, true);
+	ck_assert_int_eq(published(), 2);
+	ck_assert(sa_group_member(group, guid)->proxy);
+	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
+	ck_assert_int_eq(published(), -1);
+	ck_assert_uint_eq(sa_group_member(group, guid)->join_state,
+			  IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER);
+	sa_store_leave(store, group, guid, IBA_JOIN_FULL_MEMBER);
+	ck_assert_int_eq(published(), -1);
+	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER);
+	ck_assert_int_eq(published(), 1);
+	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER); /* who is not there */
+	ck_assert_int_eq(published(), -1);
+	leave(group);
+	ck_assert_int_eq(published(), 0);
+}
+END_TEST
+
+static bool stop_at_second(const struct sa_group *group, void *arg)
+{
+	unsigned int *n = arg;
+
+	ck_assert_uint_eq(group->record.mlid, FIRST + *n);
+	return ++*n < 2;
+}
+
+/* In the order of their MLIDs, for as long as somebody wants more. */
+START_TEST(test_each)
+{
+	unsigned int n = 0;
+
+	sa_store_follow(store, subnet);
+	make(1, 0);
+	sa_store_each(store, stop_at_second, &n);
+	ck_assert_uint_eq(n, 2);
+}
+END_TEST
+
+static void check_broadcast(const struct partition *partition, uint8_t hop_limit)
+{
+	const struct sa_group *group =
+		sa_store_find(store, sa_broadcast_mgid(partition->p_key, partition->scope));
+	const struct iba_mc_member_record *record = &group->record;
+
+	ck_assert(group->well_known);
+	ck_assert_uint_eq(record->p_key, partition->p_key | P_KEY_FULL);
+	ck_assert_uint_eq(record->q_key, partition->q_key);
+	ck_assert_uint_eq(record->mtu, partition->mtu);
+	ck_assert_uint_eq(record->mtu_selector, IBA_SELECTOR_EXACTLY);
+	ck_assert_uint_eq(record->rate, partition->rate);
+	ck_assert_uint_eq(record->rate_selector, IBA_SELECTOR_EXACTLY);
+	ck_assert_uint_eq(record->packet_life_time, subnet->options->subnet_timeout);
+	ck_assert_uint_eq(record->packet_life_time_selector, IBA_SELECTOR_EXACTLY);
+	ck_assert_uint_eq(record->sl, partition->sl);
+	ck_assert_uint_eq(record->scope, partition->scope);
+	ck_assert_uint_eq(record->hop_limit, hop_limit);
+}
+
+/* The broadcast groups that IPoIB expects (RFC 4391): packets of a wider scope may leave. */
+START_TEST(test_broadcast_groups)
+{
+	struct iba_gid mgid = sa_broadcast_mgid(0x0001, 5);
+
+	sa_store_follow(store, subnet);
+	check_broadcast(&partitions[0], 0);
+	check_broadcast(&partitions[1], 0xFF);
+	ck_assert(mgid.prefix == UINT64_C(0xFF15401B80010000) && mgid.guid == UINT64_C(0xFFFFFFFF));
+	ck_assert_ptr_null(sa_store_find(store, sa_broadcast_mgid(0x0002, 2)));
+	sa_store_clear(store);
+	ck_assert_ptr_null(sa_store_find(store, mgid));
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+	ck_assert_int_eq(published(), 0);
+}
+END_TEST
+
+/* What a partition says counts for its group once nobody relies on what it said before. */
+START_TEST(test_partition_changes)
+{
+	struct partition changed[G_N_ELEMENTS(partitions)];
+	struct sa_group *group;
+	uint16_t mlid;
+
+	memcpy(changed, partitions, sizeof(changed));
+	changed[1].mtu = IBA_MTU_1024;
+	sa_store_follow(store, subnet);
+	group = sa_store_find(store, sa_broadcast_mgid(0x0001, 5));
+	mlid = group->record.mlid;
+	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
+		      IBA_JOIN_NON_MEMBER, false);
+	subnet = with_partitions(subnet, rows, 1, changed, 3);
+	sa_store_follow(store, subnet);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
+	sa_store_leave(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid, 0xF);
+	sa_store_follow(store, subnet);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_1024);
+	ck_assert_uint_eq(group->record.mlid, mlid);
+	subnet = with_partitions(subnet, rows, 1, changed, 1);
+	sa_store_follow(store, subnet);
+	ck_assert_ptr_null(sa_store_find(store, sa_broadcast_mgid(0x0001, 5)));
+}
+END_TEST
+
+/* ---- the park ---- */
+
+static struct runtime *rt;
+static struct context context;
+static struct actor *actor;
+static struct sa_park *park;
+static unsigned int asked, again, expired;
+static uint64_t deadline;
+
+static void on_wanted(void *arg, uint64_t value)
+{
+	(void)arg;
+	ck_assert_uint_ne(value, 0);
+	asked++;
+}
+
+static void on_again(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
+{
+	(void)arg;
+	again++;
+	deadline = deadline_ns;
+	vendor_mad_free(mad);
+}
+
+static void on_expired(void *arg, struct vendor_mad *mad)
+{
+	(void)arg;
+	expired++;
+	vendor_mad_free(mad);
+}
+
+static void start_park(void)
+{
+	const struct sa_park_calls calls = {.again = on_again, .expired = on_expired};
+
+	asked = again = expired = 0;
+	rt = runtime_new(RUNTIME_VIRTUAL);
+	context = (struct context){.rt = rt};
+	event_bus_init(&context.bus);
+	actor = actor_new(rt, "sa");
+	event_subscribe(&context.bus, EVENT_INVENTORY_WANTED, actor, on_wanted, NULL);
+	actor_start(actor);
+	park = sa_park_new(&context, actor, &calls);
+}
+
+static void stop_park(void)
+{
+	actor_stop(actor);
+	sa_park_free(park);
+	actor_free(actor);
+	event_bus_clear(&context.bus);
+	runtime_free(rt);
+}
+
+static void run_park(uint64_t ms)
+{
+	runtime_run(rt, NULL, NULL, runtime_now(rt) + ms * NS_PER_MS);
+}
+
+static bool add(enum inventory_kind kind, uint16_t lid, uint64_t deadline_ns)
+{
+	static const uint8_t octets[IBA_MAD_BYTES];
+	struct vendor_mad *mad = vendor_mad_new(NULL, octets, sizeof(octets));
+	bool added =
+		sa_park_add(park, mad, inventory_want(kind, lid, INVENTORY_ALL_PORTS), deadline_ns);
+
+	if (!added)
+		vendor_mad_free(mad);
+	return added;
+}
+
+/* The SM is asked at once and again, until what was waited for is there or the time is up. */
+START_TEST(test_parked_until_the_deadline)
+{
+	start_park();
+	ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
+	run_park(0);
+	ck_assert_uint_eq(asked, 1);
+	run_park(1100);
+	ck_assert_uint_eq(asked, 5);
+	sa_park_wake(park, 0); /* one that wants tables of one LID looks whenever some came */
+	ck_assert_uint_eq(again, 1);
+	ck_assert_uint_eq(deadline, SA_PARK_NS);
+	ck_assert(add(INVENTORY_SL_TO_VL, 7, deadline));
+	ck_assert(!add(INVENTORY_SL_TO_VL, 7, runtime_now(rt)));
+	run_park(1000);
+	ck_assert_uint_eq(asked, 9);
+	ck_assert_uint_eq(expired, 0);
+	run_park(1000);
+	ck_assert_uint_eq(expired, 1);
+	asked = 0;
+	run_park(1000);
+	ck_assert_uint_eq(asked, 0);
+	ck_assert_uint_eq(counter_get(&context.counters, sa_waited), 1);
+	stop_park();
+}
+END_TEST
+
+/* Those who want all tables of a kind wait until all of that kind are there. */
+START_TEST(test_parked_by_kind)
+{
+	start_park();
+	ck_assert(add(INVENTORY_SL_TO_VL, 0, 0));
+	ck_assert(add(INVENTORY_GUID_INFO, 0, 0));
+	sa_park_wake(park, 0);
+	ck_assert_uint_eq(again, 0);
+	sa_park_wake(park, UINT64_C(1) << INVENTORY_GUID_INFO);
+	ck_assert_uint_eq(again, 1);
+	sa_park_wake(park, UINT64_C(1) << INVENTORY_GUID_INFO);
+	ck_assert_uint_eq(again, 1);
+	sa_park_wake(park, UINT64_C(1) << INVENTORY_SL_TO_VL);
+	ck_assert_uint_eq(again, 2);
+	stop_park();
+}
+END_TEST
+
+START_TEST(test_park_is_bounded)
+{
+	start_park();
+	for (unsigned int i = 0; i < SA_MAX_PARKED; i++)
+		ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
+	ck_assert(!add(INVENTORY_SL_TO_VL, 7, 0));
+	ck_assert_uint_eq(counter_get(&context.counters, sa_waited), SA_MAX_PARKED);
+	run_park(SA_PARK_NS / NS_PER_MS + 300);
+	ck_assert_uint_eq(expired, SA_MAX_PARKED);
+	ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
+	stop_park();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_store");
+	TCase *tcase = tcase_create("store");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_as_many_as_switches_can_do);
+	tcase_add_test(tcase, test_top_falls_and_rises);
+	tcase_add_test(tcase, test_top_rises_over_a_group);
+	tcase_add_test(tcase, test_what_is_published);
+	tcase_add_test(tcase, test_each);
+	tcase_add_test(tcase, test_broadcast_groups);
+	tcase_add_test(tcase, test_partition_changes);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("park");
+	tcase_add_test(tcase, test_parked_until_the_deadline);
+	tcase_add_test(tcase, test_parked_by_kind);
+	tcase_add_test(tcase, test_park_is_bounded);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
