@@ -809,29 +809,43 @@ START_TEST(test_refused_are_many)
 }
 END_TEST
 
+static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end end)
+{
+	(void)end;
+	ck_assert_uint_eq(lid, 99);
+	atomic_fetch_sub((atomic_size_t *)held->arg, held->octets);
+}
+
+static void answer_held(const struct mad_held *held)
+{
+	struct vendor_mad *request = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
+
+	memset(request->data, 0, IBA_MAD_BYTES);
+	request->data[1] = IBA_CLASS_SUBN_ADM;
+	request->remote.lid = 99;
+	mad_reply(mad, request, g_memdup2(request->data, IBA_MAD_BYTES), IBA_MAD_BYTES, held);
+}
+
 /* What an answer weighs is given back when it is gone, sent or not. */
 START_TEST(test_held_answers)
 {
-	struct vendor_mad *request;
-	atomic_size_t held = 100;
+	atomic_size_t weight = 100;
+	const struct mad_held held = {.give_back = give_back, .arg = &weight, .octets = 30};
 
 	start();
-	request = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
-	request->data[1] = IBA_CLASS_SUBN_ADM;
 	for (unsigned int i = 0; i < 2; i++) {
 		port.busy = i;
-		mad_reply_held(mad, request, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES, &held, 30);
-		ck_assert_uint_eq(atomic_load(&held), 100 - i * 30);
+		answer_held(&held);
+		ck_assert_uint_eq(atomic_load(&weight), 100 - i * 30);
 		run_ms(0);
-		ck_assert_uint_eq(atomic_load(&held), 70 - i * 30);
+		ck_assert_uint_eq(atomic_load(&weight), 70 - i * 30);
 	}
 	ck_assert_uint_eq(port.sent->len, 1);
 	ck_assert_uint_eq(count(mad_replies_dropped), 1);
-	mad_reply_held(mad, request, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES, &held, 30);
+	answer_held(&held);
 	mad_stop(mad);
 	mad_free(g_steal_pointer(&mad));
-	ck_assert_uint_eq(atomic_load(&held), 10);
-	vendor_mad_free(request);
+	ck_assert_uint_eq(atomic_load(&weight), 10);
 }
 END_TEST
 
