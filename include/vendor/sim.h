@@ -141,6 +141,8 @@ void sim_node_view(const struct sim *sim, unsigned int node, struct sim_node_vie
 const struct iba_port_info *sim_port_info(const struct sim *sim, unsigned int node,
 					  unsigned int port);
 uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
+/* The one that its NodeInfo tells: sim_set_port_guid(). */
+uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
 /* The other end of the cable: false if there is none. */
 bool sim_peer(const struct sim *sim, unsigned int node, unsigned int port, unsigned int *peer_node,
 	      unsigned int *peer_port);

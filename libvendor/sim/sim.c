@@ -246,6 +246,13 @@ uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int po
 	return sim_port_at(sim, node, port)->guid;
 }
 
+uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int number)
+{
+	const struct sim_port *port = sim_port_at(sim, node, number);
+
+	return port->claimed_guid ? port->claimed_guid : port->guid;
+}
+
 bool sim_peer(const struct sim *sim, unsigned int node, unsigned int number,
 	      unsigned int *peer_node, unsigned int *peer_port)
 {

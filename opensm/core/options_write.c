@@ -12,7 +12,8 @@
 #define HELP_WIDTH 79
 
 /* Keys that the classic daemon (3.3.23) does not know; commented out while at their default. */
-static const enum option_id newer_keys[] = {OPTION_max_rate_enum, OPTION_audit_nodes};
+static const enum option_id newer_keys[] = {OPTION_max_rate_enum, OPTION_audit_nodes,
+					    OPTION_master_sm_priority, OPTION_kernel_rmpp};
 
 /* Breaks text between words; every line begins with prefix. */
 static void append_wrapped(GString *out, const char *prefix, const char *text, size_t width)

@@ -246,7 +246,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 }
 
 /* The subnet is to be discovered by this SM, as state. */
-static void set_out(struct sm *sm, unsigned int state, unsigned int reasons)
+static void set_out(struct sm *sm, unsigned int state)
 {
 	struct mastership *ms = sm->mastership;
 
@@ -256,7 +256,7 @@ static void set_out(struct sm *sm, unsigned int state, unsigned int reasons)
 	ms->stubborn = 0;
 	forget_tables(sm);
 	set_state(sm, state);
-	sweep_want(sm, reasons);
+	sweep_want(sm, SWEEP_HEAVY);
 }
 
 static void missed(struct sm *sm, const char *why)
@@ -267,7 +267,7 @@ static void missed(struct sm *sm, const char *why)
 	if (++ms->misses <= sm->options->polling_retry_number)
 		return;
 	log_sys(sm->log, "%s %s: taking over", name_of(&ms->partner, name, sizeof(name)), why);
-	set_out(sm, IBA_SM_DISCOVERING, SWEEP_HEAVY);
+	set_out(sm, IBA_SM_DISCOVERING);
 }
 
 static void on_poll_answer(struct sm_request *request)
@@ -684,7 +684,7 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 	if (answer->acknowledge)
 		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, NULL);
 	if (answer->sweep) {
-		set_out(sm, answer->state, SWEEP_HEAVY);
+		set_out(sm, answer->state);
 	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {
 		taken_over(sm, from);
 	} else if (answer->state == IBA_SM_STANDBY && state_of(sm) != IBA_SM_STANDBY) {
@@ -847,11 +847,8 @@ void mastership_retire(struct sm *sm)
 
 void mastership_start(struct sm *sm)
 {
-	if (sm->options->sm_inactive)
-		log_milestone(sm->log, STATE, "Entering %s state",
-			      iba_name(IBA_SET_SM_STATE, IBA_SM_NOT_ACTIVE));
-	else
-		set_out(sm, IBA_SM_DISCOVERING, SWEEP_STARTUP);
+	if (!mastership_rests(sm))
+		sweep_want(sm, SWEEP_STARTUP);
 }
 
 struct mastership *mastership_new(struct sm *sm)

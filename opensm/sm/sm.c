@@ -115,16 +115,26 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 	sm->show_arg = arg;
 }
 
+static void announce(struct sm *sm)
+{
+	unsigned int state = sm->options->sm_inactive ? IBA_SM_NOT_ACTIVE : IBA_SM_DISCOVERING;
+
+	atomic_store(&sm->context->sm_state, state);
+	log_sys(sm->log, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
+	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
+}
+
 void sm_start(struct sm *sm)
 {
 	actor_start(sm->actor);
-	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
+	announce(sm);
 }
 
 void sm_attach(struct sm *sm, GMainContext *loop)
 {
 	actor_attach(sm->actor, loop);
-	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
+	announce(sm);
 }
 
 void sm_stop(struct sm *sm)

@@ -337,7 +337,7 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
-void mastership_start(struct sm *sm); /* any thread, once */
+void mastership_start(struct sm *sm);
 bool mastership_is_master(const struct sm *sm);
 /* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */
 bool mastership_rests(const struct sm *sm);

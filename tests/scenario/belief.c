@@ -123,15 +123,16 @@ static char *check_switch_info(const struct pair *pair)
 static char *check_endport(const struct pair *pair, const struct builder_port *port,
 			   const struct iba_port_info *is)
 {
+	uint64_t claimed = sim_claimed_port_guid(pair->s->sim, pair->index, port->num);
+
 	CHECK_FIELD(pair, &port->info, is, lid, port->num);
 	CHECK_FIELD(pair, &port->info, is, lmc, port->num);
 	CHECK_FIELD(pair, &port->info, is, gid_prefix, port->num);
 	CHECK_FIELD(pair, &port->info, is, master_sm_lid, port->num);
 	CHECK_FIELD(pair, &port->info, is, subnet_timeout, port->num);
 	CHECK_FIELD(pair, &port->info, is, m_key, port->num);
-	if (port->guid && port->guid != sim_port_guid(pair->s->sim, pair->index, port->num))
-		return differs(pair, "GUID of port", port->num, port->guid,
-			       sim_port_guid(pair->s->sim, pair->index, port->num));
+	if (port->guid && port->guid != claimed)
+		return differs(pair, "GUID of port", port->num, port->guid, claimed);
 	return NULL;
 }
 

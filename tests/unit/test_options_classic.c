@@ -31,7 +31,8 @@ static bool classic_is_there(void)
 /* Keys that the classic daemon does not know: a template has them as comments. */
 static bool is_newer(unsigned int id)
 {
-	return id == OPTION_max_rate_enum || id == OPTION_audit_nodes;
+	return id == OPTION_max_rate_enum || id == OPTION_audit_nodes ||
+	       id == OPTION_master_sm_priority || id == OPTION_kernel_rmpp;
 }
 
 /* What the classic daemon makes of the file, written by itself to a new file. */
