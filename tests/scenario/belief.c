@@ -200,7 +200,7 @@ char *scenario_belief_violation(const struct scenario *s)
 static char *check_published_port(const struct scenario *s, const struct fabric *fabric,
 				  unsigned int node, unsigned int port)
 {
-	uint32_t found = fabric_port_by_guid(fabric, sim_port_guid(s->sim, node, port));
+	uint32_t found = fabric_port_by_guid(fabric, sim_claimed_port_guid(s->sim, node, port));
 	uint16_t lid = sim_port_info(s->sim, node, port)->lid;
 	struct sim_node_view view;
 
