@@ -22,9 +22,6 @@
 #include "ctl/console_session.h"
 #include "ctl/journal.h"
 
-#define MAX_OPEN 8	/* sessions that have shown the key or need none */
-#define MAX_STRANGERS 8 /* that have not yet */
-
 struct console {
 	struct command_env env;
 	struct log *log;
@@ -55,9 +52,34 @@ static void tell(struct console *console, const char *format, ...)
 
 /* ---- sessions ---- */
 
-static void on_opened(void *arg, struct session *session)
+/* Makes room for a newcomer; false: there is none. */
+static bool take_seat(struct console *console, const struct seat *newcomer)
 {
-	tell(arg, "session of %s", session_name(session));
+	g_autofree struct seat *taken = g_new(struct seat, console->sessions->len);
+	struct session *leaves;
+	int i;
+
+	for (guint j = 0; j < console->sessions->len; j++)
+		taken[j] = session_seat(console->sessions->pdata[j]);
+	i = seats_take(taken, console->sessions->len, newcomer);
+	if (i < 0)
+		return i == SEATS_FREE;
+	leaves = console->sessions->pdata[i];
+	tell(console, "the session of %s gave way to another", session_name(leaves));
+	session_give_way(leaves);
+	return true;
+}
+
+static bool on_opened(void *arg, struct session *session, const struct seat *seat)
+{
+	struct console *console = arg;
+	bool good = take_seat(console, seat);
+
+	if (good)
+		tell(console, "session of %s", session_name(session));
+	else
+		tell(console, "turned %s away: there are too many sessions", session_name(session));
+	return good;
 }
 
 static void on_ended(void *arg, struct session *session)
@@ -66,7 +88,7 @@ static void on_ended(void *arg, struct session *session)
 
 	if (session_is_open(session))
 		tell(console, "end of the session of %s", session_name(session));
-	else
+	else if (console->key)
 		tell(console, "%s did not know the key, %u tries", session_name(session),
 		     session_wrong_keys(session));
 	g_ptr_array_remove_fast(console->sessions, session);
@@ -86,15 +108,6 @@ static void begin(struct console *console, struct session_config *config)
 	session_begin(session);
 }
 
-static bool is_full(const struct console *console)
-{
-	unsigned int open = 0;
-
-	for (guint i = 0; i < console->sessions->len; i++)
-		open += session_is_open(console->sessions->pdata[i]);
-	return open >= MAX_OPEN || console->sessions->len - open >= MAX_STRANGERS;
-}
-
 /* "127.0.0.1:40000" */
 static char *peer_name(GSocketConnection *connection)
 {
@@ -105,13 +118,18 @@ static char *peer_name(GSocketConnection *connection)
 		       : g_strdup("somebody who has gone");
 }
 
-static void turn_away(GSocketConnection *connection)
+/* A host: of IPv6 addresses the half that it cannot choose. */
+static char *peer_host(GSocketConnection *connection)
 {
-	static const char text[] = "There are too many sessions\n";
+	g_autoptr(GSocketAddress) from = g_socket_connection_get_remote_address(connection, NULL);
+	GInetAddress *address;
 
-	g_socket_send(g_socket_connection_get_socket(connection), text, sizeof(text) - 1, NULL,
-		      NULL);
-	g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
+	if (!G_IS_INET_SOCKET_ADDRESS(from))
+		return g_strdup("");
+	address = g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(from));
+	if (g_inet_address_get_family(address) == G_SOCKET_FAMILY_IPV6)
+		return g_base64_encode(g_inet_address_to_bytes(address), 8);
+	return g_inet_address_to_string(address);
 }
 
 static gboolean on_incoming(GSocketService *service, GSocketConnection *connection, GObject *source,
@@ -120,24 +138,26 @@ static gboolean on_incoming(GSocketService *service, GSocketConnection *connecti
 	struct console *console = arg;
 	GSocket *socket = g_socket_connection_get_socket(connection);
 	g_autofree char *name = peer_name(connection);
+	g_autofree char *host = peer_host(connection);
 	struct session_config config = {
 		.name = name,
+		.peer = host,
+		.kind = SEAT_NETWORK,
 		.key = console->key,
+		.trusted = console->key != NULL,
 		.in = g_io_stream_get_input_stream(G_IO_STREAM(connection)),
 		.out = g_io_stream_get_output_stream(G_IO_STREAM(connection)),
 		.connection = G_OBJECT(connection),
 	};
+	struct seat stranger = {SEAT_STRANGER, host, actor_now(console->actor)};
 
 	(void)service;
 	(void)source;
 	g_socket_set_blocking(socket, FALSE);
 	g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-	if (is_full(console)) {
-		tell(console, "turned %s away: there are too many sessions", name);
-		turn_away(connection);
-	} else {
-		begin(console, &config);
-	}
+	if (console->key)
+		take_seat(console, &stranger);
+	begin(console, &config);
 	return TRUE;
 }
 
@@ -223,7 +243,9 @@ static void open_terminal(struct console *console)
 	g_autoptr(GOutputStream) out = g_unix_output_stream_new(STDOUT_FILENO, FALSE);
 	struct session_config config = {
 		.name = "the terminal",
-		.local = true,
+		.peer = "",
+		.kind = SEAT_TERMINAL,
+		.trusted = true,
 		.in = in,
 		.out = out,
 	};

@@ -3,8 +3,8 @@
  * A session reads lines, runs them and writes what they answer. It takes the next byte of input
  * only when all output has left, so that a client that does not read holds up itself alone and
  * needs no more memory than one answer. Who is silent for long, does not take its output, or does
- * not know the key is sent away. Streams are used without waiting, from sources of the loop; the
- * actor's timers say when something has taken too long.
+ * not know the key is sent away; as is, where seats are scarce, who idles. Streams are used without
+ * waiting, from sources of the loop; the actor's timers say when something has taken too long.
  */
 #include "ctl/console_session.h"
 
@@ -34,12 +34,18 @@ struct session {
 	GSource *reader, *writer;
 	struct timer limit; /* when the patience with the user ends */
 	struct timer tick;  /* the end of a penalty, or the next round of a loop */
+	uint64_t spoke_ns;  /* when the user last said something, or came */
 	bool open, closing;
 	bool penalty;
 	unsigned int tries;
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
 };
+
+static uint64_t now(const struct session *session)
+{
+	return actor_now(daemon_actor(session->config.env->daemon));
+}
 
 /* ---- output ---- */
 
@@ -64,7 +70,7 @@ static void drop_source(GSource **source)
 /* How long the user may leave things as they are. */
 static void start_limit(struct session *session)
 {
-	if (session->config.local || !session->open)
+	if (session->config.kind == SEAT_TERMINAL || !session->open)
 		return;
 	if (session->out->len)
 		timer_start(&session->limit, STUCK_NS);
@@ -102,12 +108,11 @@ static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
 
-	command_run(session->config.env, line, session->config.local || session->config.key,
-		    &answer);
+	command_run(session->config.env, line, session->config.trusted, &answer);
 	say(session, answer.text);
 	g_free(answer.text);
 	session->closing |= answer.quit;
-	if (answer.quit && session->config.local)
+	if (answer.quit && session->config.kind == SEAT_TERMINAL)
 		say(session, "The console is closed, the daemon goes on\n");
 	if (answer.loop) {
 		if (!session->loop)
@@ -120,9 +125,11 @@ static void run_line(struct session *session, const char *line)
 
 static void open_session(struct session *session)
 {
-	session->open = true;
-	say(session, PROMPT);
-	session->config.opened(session->config.arg, session);
+	struct seat seat = {session->config.kind, session->config.peer, now(session)};
+
+	session->open = session->config.opened(session->config.arg, session, &seat);
+	session->closing = !session->open;
+	say(session, session->open ? PROMPT : "There are too many sessions\n");
 }
 
 static void take_key(struct session *session, enum line_kind kind)
@@ -156,6 +163,7 @@ static void take_line(struct session *session, enum line_kind kind)
 {
 	const char *line = session->lines.text->str;
 
+	session->spoke_ns = now(session);
 	if (!session->open) {
 		take_key(session, kind);
 		return;
@@ -297,11 +305,20 @@ static void work(struct session *session)
 #define session_of(timer, member)                                                                  \
 	((struct session *)((char *)(timer)-offsetof(struct session, member)))
 
+/* What the user does not take at once is lost: nobody waits for it. */
+static void end_with(struct session *session, const char *last_words)
+{
+	say(session, last_words);
+	flush(session);
+	session->config.ended(session->config.arg, session);
+}
+
 static void on_limit(struct timer *timer)
 {
 	struct session *session = session_of(timer, limit);
 
-	session->config.ended(session->config.arg, session);
+	end_with(session, session->open ? "\nNothing was said for long: the session is closed\n"
+					: "\nThe key did not come in time\n");
 }
 
 static void on_tick(struct timer *timer)
@@ -319,6 +336,12 @@ static void on_tick(struct timer *timer)
 	work(session);
 }
 
+void session_give_way(struct session *session)
+{
+	end_with(session, session->open ? "\nIdle sessions make room for another: this one ends\n"
+					: "\nThose without the key make room for others\n");
+}
+
 /* ---- life ---- */
 
 struct session *session_new(const struct session_config *config)
@@ -328,6 +351,8 @@ struct session *session_new(const struct session_config *config)
 
 	session->config = *config;
 	session->config.name = g_strdup(config->name);
+	session->config.peer = g_strdup(config->peer);
+	session->spoke_ns = actor_now(actor);
 	g_object_ref(config->in);
 	g_object_ref(config->out);
 	if (config->connection)
@@ -366,12 +391,22 @@ void session_free(struct session *session)
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
 	g_free((char *)session->config.name);
+	g_free((char *)session->config.peer);
 	g_free(session);
 }
 
 bool session_is_open(const struct session *session)
 {
 	return session->open;
+}
+
+struct seat session_seat(const struct session *session)
+{
+	return (struct seat){
+		.kind = session->open ? session->config.kind : SEAT_STRANGER,
+		.peer = session->config.peer,
+		.since_ns = session->spoke_ns,
+	};
 }
 
 const char *session_name(const struct session *session)

@@ -10,6 +10,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command_status.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
 	opensm/ctl/console_key.c opensm/ctl/console_key.h \
+	opensm/ctl/console_seats.c opensm/ctl/console_seats.h \
 	opensm/ctl/console_session.c opensm/ctl/console_session.h \
 	opensm/ctl/daemon.c opensm/ctl/daemon.h \
 	opensm/ctl/device.c opensm/ctl/device.h \
