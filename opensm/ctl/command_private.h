@@ -17,6 +17,7 @@ struct command_call {
 	const struct subnet *subnet; /* held for the call; NULL: none was published yet */
 	const struct fabric *fabric; /* of it */
 	bool quit, loop;	     /* set by commands */
+	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
 enum command_need {
@@ -47,6 +48,7 @@ const struct command *command_find(const char *name, GError **error);
 GQuark command_error_quark(void);
 enum command_error {
 	COMMAND_ERROR_USAGE, /* how the command is written is told as well */
+	COMMAND_ERROR_UNKNOWN,
 	COMMAND_ERROR_FAILED,
 };
 /* Sets error; always NULL. */

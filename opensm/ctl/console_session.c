@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ctl/console_key.h"
+#include "ctl/control.h"
 #include "ctl/lines.h"
 
 #define PROMPT "OpenSM $ "
@@ -36,6 +37,8 @@ struct session {
 	struct timer tick;  /* the end of a penalty, or the next round of a loop */
 	uint64_t spoke_ns;  /* when the user last said something, or came */
 	bool open, closing;
+	bool spoken;  /* the first line has come */
+	bool program; /* it answers a program: by records (control.h) */
 	bool penalty;
 	unsigned int tries;
 	void (*work)(struct session *session); /* goes on after a wait */
@@ -56,6 +59,25 @@ static void say(struct session *session, const char *text)
 		g_string_truncate(session->out, MAX_ANSWER);
 		g_string_append(session->out, "\nThe answer is too long\n");
 	}
+}
+
+/* An answer, and the prompt after it. */
+static void reply(struct session *session, unsigned int status, const char *text, bool more)
+{
+	g_autofree char *record = NULL;
+
+	if (session->program) {
+		record = control_record(status, text, more);
+		if (strlen(record) > MAX_ANSWER) {
+			g_free(record);
+			record = control_record(CONTROL_FAILED, "The answer is too long\n", more);
+		}
+		say(session, record);
+		return;
+	}
+	say(session, text);
+	if (session->open && !session->closing && !more)
+		say(session, PROMPT);
 }
 
 static void drop_source(GSource **source)
@@ -109,17 +131,15 @@ static void run_line(struct session *session, const char *line)
 	struct command_answer answer;
 
 	command_run(session->config.env, line, session->config.trusted, &answer);
-	say(session, answer.text);
-	g_free(answer.text);
 	session->closing |= answer.quit;
+	reply(session, answer.status, answer.text, answer.loop);
+	g_free(answer.text);
 	if (answer.quit && session->config.kind == SEAT_TERMINAL)
 		say(session, "The console is closed, the daemon goes on\n");
 	if (answer.loop) {
 		if (!session->loop)
 			session->loop = g_strdup(line);
 		timer_start(&session->tick, LOOP_NS);
-	} else if (!session->closing) {
-		say(session, PROMPT);
 	}
 }
 
@@ -129,7 +149,10 @@ static void open_session(struct session *session)
 
 	session->open = session->config.opened(session->config.arg, session, &seat);
 	session->closing = !session->open;
-	say(session, session->open ? PROMPT : "There are too many sessions\n");
+	if (session->open)
+		reply(session, CONTROL_DONE, "", false);
+	else
+		reply(session, CONTROL_UNREACHABLE, "There are too many sessions\n", false);
 }
 
 static void take_key(struct session *session, enum line_kind kind)
@@ -138,7 +161,7 @@ static void take_key(struct session *session, enum line_kind kind)
 		open_session(session);
 		return;
 	}
-	say(session, "That is not the key\n");
+	reply(session, CONTROL_REFUSED, "That is not the key\n", false);
 	session->penalty = true;
 	session->closing = ++session->tries >= KEY_TRIES;
 	timer_start(&session->tick, PENALTY_NS);
@@ -159,29 +182,49 @@ static bool is_http(const char *line)
 	return false;
 }
 
+static bool is_hello(struct session *session, enum line_kind kind)
+{
+	bool first = !session->spoken;
+
+	session->spoken = true;
+	return first && kind == LINE_GOOD && !strcmp(session->lines.text->str, CONTROL_HELLO);
+}
+
+static void welcome(struct session *session)
+{
+	g_autofree char *record = control_welcome(!session->open);
+
+	session->program = true;
+	say(session, record);
+}
+
+static void end_loop(struct session *session)
+{
+	g_clear_pointer(&session->loop, g_free);
+	timer_stop(&session->tick);
+	reply(session, CONTROL_DONE, "", false);
+}
+
 static void take_line(struct session *session, enum line_kind kind)
 {
 	const char *line = session->lines.text->str;
 
 	session->spoke_ns = now(session);
-	if (!session->open) {
+	if (is_hello(session, kind)) {
+		welcome(session);
+	} else if (!session->open) {
 		take_key(session, kind);
-		return;
-	}
-	if (session->loop) { /* any line ends it */
-		g_clear_pointer(&session->loop, g_free);
-		timer_stop(&session->tick);
-		say(session, PROMPT);
-		return;
-	}
-	if (kind == LINE_GOOD && is_http(line)) {
-		say(session, "This is not a web server\n");
+	} else if (session->loop) { /* any line ends it */
+		end_loop(session);
+	} else if (kind == LINE_GOOD && is_http(line)) {
 		session->closing = true;
+		reply(session, CONTROL_USAGE, "This is not a web server\n", false);
 	} else if (kind == LINE_GOOD) {
 		run_line(session, line);
 	} else {
-		say(session, kind == LINE_TOO_LONG ? "The line is too long\n" PROMPT
-						   : "The line is not text\n" PROMPT);
+		reply(session, CONTROL_USAGE,
+		      kind == LINE_TOO_LONG ? "The line is too long\n" : "The line is not text\n",
+		      false);
 	}
 }
 
@@ -308,7 +351,8 @@ static void work(struct session *session)
 /* What the user does not take at once is lost: nobody waits for it. */
 static void end_with(struct session *session, const char *last_words)
 {
-	say(session, last_words);
+	session->closing = true;
+	reply(session, CONTROL_UNREACHABLE, last_words, false);
 	flush(session);
 	session->config.ended(session->config.arg, session);
 }
