@@ -232,18 +232,33 @@ static const struct insecure {
 	 "set a secret one, for management tools only"},
 };
 
+bool insecure_setting(const struct options *options, unsigned int *number, const char **key,
+		      const char **why, const char **advice)
+{
+	unsigned int i = *number;
+
+	while (i < G_N_ELEMENTS(insecure) && !insecure[i].is(options))
+		i++;
+	if (i >= G_N_ELEMENTS(insecure))
+		return false;
+	*number = i;
+	*key = insecure[i].key;
+	*why = insecure[i].why;
+	*advice = insecure[i].advice;
+	return true;
+}
+
 static void add_insecure(GVariantBuilder *builder, const struct options *options)
 {
+	const char *key, *why, *advice;
 	GVariantBuilder list, row;
 
 	answer_begin_list(&list);
-	for (unsigned int i = 0; i < G_N_ELEMENTS(insecure); i++) {
-		if (!insecure[i].is(options))
-			continue;
+	for (unsigned int i = 0; insecure_setting(options, &i, &key, &why, &advice); i++) {
 		answer_begin(&row);
-		answer_text(&row, "key", insecure[i].key);
-		answer_text(&row, "why", insecure[i].why);
-		answer_text(&row, "advice", insecure[i].advice);
+		answer_text(&row, "key", key);
+		answer_text(&row, "why", why);
+		answer_text(&row, "advice", advice);
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "insecure", &list);
