@@ -288,7 +288,7 @@ static bool open_key(struct console *console, const struct options *options, GEr
 	if (options->console == CONSOLE_OFF || options->console == CONSOLE_LOCAL ||
 	    !options->console_key_file)
 		return true;
-	console->key = console_key_load(options->console_key_file, error);
+	console->key = console_key_load("--console-key-file", options->console_key_file, error);
 	return console->key != NULL;
 }
 

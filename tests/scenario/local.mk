@@ -18,6 +18,7 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
 	tests/scenario/test_files.py \
 	tests/scenario/test_main.sh \
+	tests/scenario/test_opensmctl.py \
 	tests/scenario/test_repeatable.py \
 	tests/scenario/test_route_inputs.py \
 	tests/scenario/test_service.py
