@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/console_tls.h"
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
@@ -218,6 +219,12 @@ static bool has_known_sa_key(const struct options *options)
 	return options->sa_key <= 1;
 }
 
+static bool has_clear_console(const struct options *options)
+{
+	return options->console == CONSOLE_SOCKET && options->console_key_file &&
+	       !console_tls_is_wanted(options);
+}
+
 static const struct insecure {
 	const char *key;
 	bool (*is)(const struct options *options);
@@ -230,6 +237,8 @@ static const struct insecure {
 	{"sa_key", has_known_sa_key,
 	 "is the one that everybody knows: any host counts as trusted by the SA",
 	 "set a secret one, for management tools only"},
+	{"console", has_clear_console, "socket shows its key to whoever can read the network",
+	 "set console_tls_cert and console_tls_key"},
 };
 
 bool insecure_setting(const struct options *options, unsigned int *number, const char **key,

@@ -7,7 +7,8 @@
  *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
  *
  * Whatever it is, and if it is off: the Unix socket of control_socket.c is for the operator of this
- * host. The key crosses the network as it is: whoever can read the network can read it.
+ * host. With console_tls_cert the socket speaks TLS only; else the key crosses the network as it
+ *is, and status says so.
  */
 #include "ctl/console.h"
 
@@ -24,6 +25,7 @@
 #include "ctl/console_key.h"
 #include "ctl/console_listen.h"
 #include "ctl/console_session.h"
+#include "ctl/console_tls.h"
 #include "ctl/control.h"
 #include "ctl/control_socket.h"
 #include "ctl/journal.h"
@@ -37,6 +39,7 @@ struct console {
 	enum console_mode mode;
 	uint16_t port;
 	GSocketService *tcp; /* NULL: the port was not to be had */
+	struct console_tls *tls; /* NULL: it speaks clear text */
 	char *control_path;  /* NULL: there is to be no Unix socket */
 	char *control_group;
 	struct control_socket *control; /* NULL: it was not to be had */
@@ -101,6 +104,8 @@ static void on_ended(void *arg, struct session *session)
 	else if (session_wrong_keys(session))
 		tell(console, "%s did not know the key, %u tries", session_name(session),
 		     session_wrong_keys(session));
+	else if (session_trouble(session))
+		tell(console, "%s: %s", session_name(session), session_trouble(session));
 	g_ptr_array_remove_fast(console->sessions, session);
 	session_free(session);
 }
@@ -142,32 +147,47 @@ static char *peer_host(GSocketConnection *connection)
 	return g_inet_address_to_string(address);
 }
 
-static gboolean on_tcp(GSocketService *service, GSocketConnection *connection, GObject *source,
-		       gpointer arg)
+/* A session of TCP, on the streams of the connection or of TLS over it. */
+static void begin_tcp(struct console *console, GSocketConnection *connection, GIOStream *stream)
 {
-	struct console *console = arg;
-	GSocket *socket = g_socket_connection_get_socket(connection);
 	g_autofree char *name = peer_name(connection);
 	g_autofree char *host = peer_host(connection);
+	struct seat stranger = {SEAT_STRANGER, host, actor_now(console->actor)};
 	struct session_config config = {
 		.name = name,
 		.peer = host,
 		.kind = SEAT_NETWORK,
 		.key = console->key,
 		.trusted = console->key != NULL,
-		.in = g_io_stream_get_input_stream(G_IO_STREAM(connection)),
-		.out = g_io_stream_get_output_stream(G_IO_STREAM(connection)),
+		.in = g_io_stream_get_input_stream(stream),
+		.out = g_io_stream_get_output_stream(stream),
 		.connection = G_OBJECT(connection),
+		.tls = G_OBJECT(stream),
 	};
-	struct seat stranger = {SEAT_STRANGER, host, actor_now(console->actor)};
+
+	if (console->key)
+		take_seat(console, &stranger);
+	begin(console, &config);
+}
+
+static gboolean on_tcp(GSocketService *service, GSocketConnection *connection, GObject *source,
+		       gpointer arg)
+{
+	struct console *console = arg;
+	GSocket *socket = g_socket_connection_get_socket(connection);
+	g_autoptr(GIOStream) stream = NULL;
+	g_autoptr(GError) error = NULL;
 
 	(void)service;
 	(void)source;
 	g_socket_set_blocking(socket, FALSE);
 	g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-	if (console->key)
-		take_seat(console, &stranger);
-	begin(console, &config);
+	stream = console->tls ? console_tls_wrap(console->tls, connection, &error)
+			      : g_object_ref(G_IO_STREAM(connection));
+	if (stream)
+		begin_tcp(console, connection, stream);
+	else
+		tell(console, "TLS: %s", error->message);
 	return TRUE;
 }
 
@@ -213,12 +233,35 @@ static gboolean on_local(GSocketService *service, GSocketConnection *connection,
 
 /* ---- opening ---- */
 
+/* The certificate as it is now, if there is to be one; false: it is not to be had, as the log says.
+ */
+static bool load_tls(struct console *console)
+{
+	struct options *options = slot_take(&daemon_context(console->env.daemon)->options);
+	bool wanted = console->mode == CONSOLE_SOCKET && console_tls_is_wanted(options);
+	g_autoptr(GError) error = NULL;
+	struct console_tls *tls = wanted ? console_tls_new(options, &error) : NULL;
+
+	options_unref(options);
+	if (error) {
+		log_error(console->log, "%s; %s", error->message,
+			  console->tls ? "the certificate stays as it was"
+				       : "there is no console until SIGHUP, which tries again");
+		return false;
+	}
+	console_tls_free(console->tls);
+	console->tls = tls;
+	return true;
+}
+
 /* Another instance may have the port; the subnet needs a manager all the same. */
 static void listen_tcp(struct console *console)
 {
 	bool everywhere = console->mode == CONSOLE_SOCKET && console->key;
 	g_autoptr(GError) error = NULL;
 
+	if (!load_tls(console))
+		return;
 	console->tcp = console_listen_tcp(console->port, everywhere, console->log, &error);
 	if (!console->tcp) {
 		log_error(console->log,
@@ -229,8 +272,8 @@ static void listen_tcp(struct console *console)
 	}
 	g_signal_connect(console->tcp, "incoming", G_CALLBACK(on_tcp), console);
 	g_socket_service_start(console->tcp);
-	log_info(console->log, "console: TCP port %u of %s", console->port,
-		 everywhere ? "all addresses" : "this host");
+	log_info(console->log, "console: TCP port %u of %s%s", console->port,
+		 everywhere ? "all addresses" : "this host", console->tls ? ", with TLS" : "");
 }
 
 static void listen_local(struct console *console)
@@ -264,8 +307,11 @@ static void listen_all(struct console *console)
 
 void console_listen_again(struct console *console)
 {
-	if (console)
-		listen_all(console);
+	if (!console)
+		return;
+	if (console->tls && console->tcp)
+		load_tls(console);
+	listen_all(console);
 }
 
 /*
@@ -359,6 +405,7 @@ void console_free(struct console *console)
 	g_ptr_array_unref(console->sessions);
 	journal_free(console->env.journal);
 	control_socket_free(console->control);
+	console_tls_free(console->tls);
 	console_key_free(console->key);
 	g_free(console->control_path);
 	g_free(console->control_group);

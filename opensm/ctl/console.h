@@ -17,7 +17,7 @@ struct sim;
  * Unix socket that is not to be had is an error in the log only.
  */
 struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
-/* Tries once more what was not to be had; NULL is fine. */
+/* Tries once more what was not to be had, and reads the certificate again; NULL is fine. */
 void console_listen_again(struct console *console);
 /* Between daemon_stop and daemon_free; NULL is fine. */
 void console_free(struct console *console);

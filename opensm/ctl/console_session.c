@@ -41,6 +41,7 @@ struct session {
 	bool program; /* it answers a program: by records (control.h) */
 	bool penalty;
 	unsigned int tries;
+	char *trouble;			       /* of writing */
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
 };
@@ -115,8 +116,11 @@ static enum flushed flush(struct session *session)
 
 		if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
 			return FLUSH_BLOCKED;
-		if (done <= 0)
+		if (done <= 0) {
+			g_free(session->trouble);
+			session->trouble = g_strdup(error ? error->message : NULL);
 			return FLUSH_FAILED;
+		}
 		session->written += (gsize)done;
 	}
 	g_string_truncate(session->out, 0);
@@ -401,6 +405,8 @@ struct session *session_new(const struct session_config *config)
 	g_object_ref(config->out);
 	if (config->connection)
 		g_object_ref(config->connection);
+	if (config->tls)
+		g_object_ref(config->tls);
 	session->out = g_string_new(NULL);
 	session->work = work;
 	lines_init(&session->lines);
@@ -426,11 +432,14 @@ void session_free(struct session *session)
 	drop_source(&session->writer);
 	timer_stop(&session->limit);
 	timer_stop(&session->tick);
+	/* Not that of TLS, which would wait until a last word has left. */
 	if (session->config.connection)
 		g_io_stream_close(G_IO_STREAM(session->config.connection), NULL, NULL);
 	g_object_unref(session->config.in);
 	g_object_unref(session->config.out);
+	g_clear_object(&session->config.tls);
 	g_clear_object(&session->config.connection);
+	g_free(session->trouble);
 	lines_clear(&session->lines);
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
@@ -456,6 +465,11 @@ struct seat session_seat(const struct session *session)
 const char *session_name(const struct session *session)
 {
 	return session->config.name;
+}
+
+const char *session_trouble(const struct session *session)
+{
+	return session->trouble;
 }
 
 unsigned int session_wrong_keys(const struct session *session)

@@ -19,7 +19,8 @@ struct session_config {
 	bool trusted;	     /* may see keys of the subnet */
 	GInputStream *in;    /* pollable; the session takes a reference */
 	GOutputStream *out;  /* pollable; the session takes a reference */
-	GObject *connection; /* kept while the session lives; may be NULL */
+	GObject *connection; /* kept while the session lives, then closed; may be NULL */
+	GObject *tls;	     /* whose streams these are; kept; NULL: the connection's */
 	void (*ended)(void *arg, struct session *session);  /* frees it */
 	/* The key was right, or none is asked for; false: this seat is not to be had. */
 	bool (*opened)(void *arg, struct session *session, const struct seat *seat);
@@ -34,6 +35,8 @@ void session_give_way(struct session *session);
 bool session_is_open(const struct session *session); /* has shown the key, or needs none */
 struct seat session_seat(const struct session *session); /* valid while the session is */
 const char *session_name(const struct session *session);
+/* What was wrong with the connection, NULL: nothing; valid while the session is. */
+const char *session_trouble(const struct session *session);
 unsigned int session_wrong_keys(const struct session *session);
 
 #endif

@@ -10,6 +10,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command_path.c opensm/ctl/command_ports.c \
 	opensm/ctl/command_status.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
+	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \
 	opensm/ctl/control.c opensm/ctl/control.h \
 	opensm/ctl/control_socket.c opensm/ctl/control_socket.h \
 	opensm/ctl/console_key.c opensm/ctl/console_key.h \

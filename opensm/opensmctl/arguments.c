@@ -63,8 +63,14 @@ static bool parse_guid(const char *text, uint64_t *guid, GError **error)
 
 static bool check(const struct arguments *a, const char *port, GError **error)
 {
-	return !a->socket || !port ||
-	       wrong(error, "--socket and --port name a daemon each: expected one of them");
+	if ((a->socket != NULL) + (port != NULL) + (a->connect != NULL) > 1)
+		return wrong(error, "--socket, --port and --connect name a daemon each: expected "
+				    "one of them");
+	if (!a->connect && (a->ca || a->cert || a->cert_key || a->key_file))
+		return wrong(error, "--ca, --cert, --cert-key and --key-file are for --connect");
+	if (!a->cert != !a->cert_key)
+		return wrong(error, "--cert and --cert-key belong together");
+	return true;
 }
 
 bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
@@ -77,6 +83,13 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 		 "FILE"},
 		{"port", 'p', 0, G_OPTION_ARG_STRING, &port, "the daemon of this port", "GUID"},
 		{"json", 'j', 0, G_OPTION_ARG_NONE, &json, "answers as JSON, a line each", NULL},
+		{"connect", 0, 0, G_OPTION_ARG_STRING, &a->connect, "the console elsewhere, by TLS",
+		 "HOST:PORT"},
+		{"ca", 0, 0, G_OPTION_ARG_FILENAME, &a->ca, "who vouches for that console", "FILE"},
+		{"cert", 0, 0, G_OPTION_ARG_FILENAME, &a->cert, "certificate of ours", "FILE"},
+		{"cert-key", 0, 0, G_OPTION_ARG_FILENAME, &a->cert_key, "its private key", "FILE"},
+		{"key-file", 0, 0, G_OPTION_ARG_FILENAME, &a->key_file,
+		 "its first line is the key of the console; without, it is asked for", "FILE"},
 		{"version", 0, 0, G_OPTION_ARG_NONE, &version, "print the version and exit", NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL, NULL},
 		{NULL}};
@@ -101,5 +114,10 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 void arguments_clear(struct arguments *a)
 {
 	g_free(a->socket);
+	g_free(a->connect);
+	g_free(a->ca);
+	g_free(a->cert);
+	g_free(a->cert_key);
+	g_free(a->key_file);
 	g_free(a->line);
 }

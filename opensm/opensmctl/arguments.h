@@ -8,8 +8,12 @@
 #include <stdint.h>
 
 struct arguments {
-	char *socket;	    /* NULL: to be found */
-	uint64_t port_guid; /* 0: of any port */
+	char *socket;	       /* NULL: to be found */
+	uint64_t port_guid;    /* 0: of any port */
+	char *connect;	       /* "HOST:PORT", by TLS; NULL: on this host */
+	char *ca;	       /* of the server; NULL: those that the system trusts */
+	char *cert, *cert_key; /* of ours; NULL: none */
+	char *key_file;	       /* NULL: the terminal is asked */
 	bool json;
 	bool version;
 	char *line; /* the command; NULL: lines are read */

@@ -160,8 +160,10 @@ bool peer_send(struct peer *peer, const char *line)
 {
 	g_autofree char *text = g_strconcat(line, "\n", NULL);
 	GOutputStream *out = g_io_stream_get_output_stream(peer->stream);
+	bool good = g_output_stream_write_all(out, text, strlen(text), NULL, NULL, NULL);
 
-	return g_output_stream_write_all(out, text, strlen(text), NULL, NULL, NULL);
+	explicit_bzero(text, strlen(text)); /* it may be a key */
+	return good;
 }
 
 /* One that has closed meanwhile has said why: that is read in any case. */

@@ -21,7 +21,8 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_opensmctl.py \
 	tests/scenario/test_repeatable.py \
 	tests/scenario/test_route_inputs.py \
-	tests/scenario/test_service.py
+	tests/scenario/test_service.py \
+	tests/scenario/test_tls.py
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)

@@ -78,6 +78,7 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
+        self.wait_log('Entering ')  # before that a signal is not caught yet
         if self.child.poll() is None:
             self.child.terminate()
         try:

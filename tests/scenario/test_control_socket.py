@@ -160,8 +160,10 @@ def no_place():
     os.chmod(os.path.dirname(daemon.socket), 0o777)
     with daemon:
         daemon.says('others may write in directory')
-    with SocketDaemon(socket_path='/nonexistent/dir/sm.sock') as daemon:
-        daemon.says('directory /nonexistent/dir: No such file')
+    daemon = SocketDaemon()
+    daemon.socket = daemon.argv[-1] = os.path.join(daemon.dir.name, 'no', 'such', 'sm.sock')
+    with daemon:
+        daemon.says(f'directory {os.path.dirname(daemon.socket)}: No such file')
     with SocketDaemon(socket_path='/tmp/' + 'x' * 200) as daemon:
         daemon.says('expected a name of at most 107 octets')
     with SocketDaemon('--control-group', 'no such group') as daemon:

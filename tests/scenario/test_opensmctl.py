@@ -174,11 +174,12 @@ class Terminal:
     """opensmctl on a pseudo terminal."""
 
     def __init__(self, *words):
+        self.home = tempfile.TemporaryDirectory()
         self.child, self.fd = pty.fork()
         if not self.child:
-            os.environ.update(TERM='vt100', HOME='/nonexistent')
+            os.environ.update(TERM='vt100', HOME=self.home.name)
             os.execv(OPENSMCTL, [OPENSMCTL, *words])
-        self.text = ''
+        self.text = self.all = ''
 
     def type(self, keys, edited=True):
         """Keys for the editor wait for it: the terminal itself takes some of them otherwise."""
@@ -192,7 +193,8 @@ class Terminal:
         while self.text.count(text) < times and time.monotonic() < deadline:
             if select.select([self.fd], [], [], 1)[0]:
                 try:
-                    self.text += os.read(self.fd, 65536).decode(errors='replace')
+                    text_now = os.read(self.fd, 65536).decode(errors='replace')
+                    self.text, self.all = self.text + text_now, self.all + text_now
                 except OSError:
                     break
         check(what, self.text.count(text) >= times, self.text)
@@ -205,6 +207,8 @@ class Terminal:
             os.kill(self.child, signal.SIGKILL)
             status.append(os.waitpid(self.child, 0))
         os.close(self.fd)
+        check('it leaves nothing at home', not os.listdir(self.home.name))
+        self.home.cleanup()
         return os.waitstatus_to_exitcode(status[-1][1])
 
 

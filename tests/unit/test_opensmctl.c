@@ -45,10 +45,14 @@ static const struct {
 	{"-j -s /x status -j", NULL},
 	{"-p 0x0002c903000a1b2c", NULL},
 	{"-p 2c903000a1b2c health", NULL},
+	{"--connect h:1 --ca f --key-file k status", NULL},
 	{"--nonsense", "Unknown option --nonsense"},
 	{"-p ib0", "--port: 'ib0' is no port GUID"},
 	{"-p 0", "--port: '0' is no port GUID"},
 	{"-s /x -p 1", "expected one of them"},
+	{"--connect h:1 -p 1", "expected one of them"},
+	{"--ca f status", "are for --connect"},
+	{"--connect h:1 --cert f status", "belong together"},
 };
 
 START_TEST(command_line)
