@@ -368,7 +368,7 @@ def refused():
             (['--console', 'local', '--daemon'], "console: 'local' needs the terminal"),
             (['--console', 'loopback', '--console-key-file', '/dev/null'], 'not a regular file'),
             (['--console', 'sockets'], "console: 'sockets' is not one of"),
-            (['--console', 'loopback', '--console-key-file', '/nonexistent'], 'No such file')):
+            (['--console', 'loopback', '--console-key-file', '/dev/null/key'], 'Not a directory')):
         with Daemon(*options, spec='fattree:4') as daemon:
             check(f'{options} is refused', daemon.child.wait(SECONDS) == 1)
             check(f'{options} says why', text in daemon.errors(), daemon.errors())

@@ -136,7 +136,7 @@ def conversation(made):
         ends('another CA', daemon.ctl('version', ca='other'), 4, err='TLS: ')
         ends('those of the system', daemon.ctl('version', ca=None), 4, err='TLS: ')
         ends('no CA', daemon.ctl('version', ca='nonexistent'), 2, err='nonexistent.pem')
-        ends('another name', daemon.ctl('version', host='localhost'), 4, err='TLS: ')
+        ends('another name', daemon.ctl('version', host='127.0.0.2'), 4, err='TLS: ')
         check('the wrong key is in the log', daemon.wait_log('did not know the key, 1 tries'))
 
 
