@@ -108,11 +108,22 @@ static bool check_name(const char *path, GError **error)
 	return unlink(path) == 0 || fail(error, path, "%s", g_strerror(errno));
 }
 
+/* Of a directory that gives its group to what is made in it, unless that is root's. */
+static gid_t group_of_directory(const char *path)
+{
+	g_autofree char *directory = g_path_get_dirname(path);
+	struct stat about;
+
+	if (stat(directory, &about) == 0 && about.st_mode & S_ISGID && about.st_gid != 0)
+		return about.st_gid;
+	return NO_GROUP;
+}
+
 static bool find_group(struct control_socket *control, const char *group, GError **error)
 {
 	const struct group *entry = group ? getgrnam(group) : NULL;
 
-	control->group = entry ? entry->gr_gid : NO_GROUP;
+	control->group = entry ? entry->gr_gid : group_of_directory(control->path);
 	if (entry || !group)
 		return true;
 	return fail(error, control->path, "control_group: there is no group '%s'", group);
@@ -120,19 +131,25 @@ static bool find_group(struct control_socket *control, const char *group, GError
 
 /* ---- life ---- */
 
-/* Nobody connects before it listens, when all is as it should be. */
+/*
+ * Nobody connects before it listens, when all is as it should be. Where the directory has given it
+ * the group, no capability is needed for that.
+ */
 static bool set_owner(struct control_socket *control, GError **error)
 {
 	struct stat about;
 
-	if (control->group != NO_GROUP && (lchown(control->path, (uid_t)-1, control->group) < 0 ||
-					   chmod(control->path, 0660) < 0))
-		return fail(error, control->path, "cannot give it to control_group: %s",
-			    g_strerror(errno));
 	if (lstat(control->path, &about) < 0)
 		return fail(error, control->path, "%s", g_strerror(errno));
 	control->device = about.st_dev;
 	control->inode = about.st_ino;
+	if (control->group == NO_GROUP)
+		return true;
+	if ((about.st_gid != control->group &&
+	     lchown(control->path, (uid_t)-1, control->group) < 0) ||
+	    chmod(control->path, 0660) < 0)
+		return fail(error, control->path, "cannot give it to group %u: %s", control->group,
+			    g_strerror(errno));
 	return true;
 }
 
@@ -150,10 +167,8 @@ static bool bind_name(struct control_socket *control, GError **error)
 		return fail(error, control->path, "%s", g_strerror(errno));
 	if (!g_socket_bind(control->socket, address, FALSE, &trouble))
 		return fail(error, control->path, "%s", trouble->message);
-	if (!set_owner(control, error)) {
-		unlink(control->path);
+	if (!set_owner(control, error))
 		return false;
-	}
 	g_socket_set_listen_backlog(control->socket, BACKLOG);
 	return g_socket_listen(control->socket, &trouble) ||
 	       fail(error, control->path, "%s", trouble->message);

@@ -15,8 +15,9 @@ struct control_socket;
 char *control_socket_name(const char *pattern, uint64_t port_guid);
 
 /*
- * Listens there, for root, the user of this process and, if group is not NULL, its members. What a
- * daemon that has ended left behind is replaced; NULL and error if anything else is there.
+ * Listens there, for root, the user of this process and the members of the group; if that is NULL,
+ * of the group that the directory gives to what is made in it (setgid), unless that is root's. What
+ * a daemon that has ended left behind is replaced; NULL and error if anything else is there.
  */
 struct control_socket *control_socket_new(const char *path, const char *group, GError **error);
 /* Takes the name away, unless another has it by now; NULL is fine. */

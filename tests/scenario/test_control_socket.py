@@ -222,6 +222,27 @@ def others():
         check('others may not', who_may(daemon, NOBODY, NOBODY, [other.gr_gid]) == 'mode')
 
 
+def group_of_directory():
+    """As an installation has it: the directory says whose the sockets are."""
+    if not IS_ROOT:
+        checks.skip('the group of a directory', 'only root can give it one')
+        return
+    group = [entry for entry in grp.getgrall() if entry.gr_gid not in (0, NOBODY)][0]
+    daemon = SocketDaemon()
+    directory = os.path.dirname(daemon.socket)
+    os.mkdir(directory)
+    os.chown(directory, 0, group.gr_gid)
+    os.chmod(directory, 0o2750)
+    os.chmod(daemon.dir.name, 0o755)
+    with daemon:
+        daemon.listens()
+        about = os.lstat(daemon.socket)
+        check('it has the group', about.st_gid == group.gr_gid and
+              mode_of(daemon.socket) == 0o660, about)
+        check('a member may', who_may(daemon, NOBODY, NOBODY, [group.gr_gid]) == 'hidden')
+        check('others may not', who_may(daemon, NOBODY, NOBODY, []) == 'mode')
+
+
 def reserved():
     """Whoever fills the TCP port, the operator has another way in."""
     daemon = SocketDaemon('--console', 'loopback')
@@ -248,6 +269,7 @@ def main():
     taken()
     no_place()
     others()
+    group_of_directory()
     reserved()
     return checks.close()
 
