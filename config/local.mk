@@ -3,7 +3,7 @@
 # to the documentation; the live files of the administrator are never touched, and the rotation
 # of logs, which lives among them, is only installed where there is none yet.
 CONFIG_UNITS = config/opensm.service config/opensm@.service config/opensm-hotplug@.service
-COMPLETIONS = config/completion/opensm config/completion/osmsim
+COMPLETIONS = config/completion/opensm config/completion/opensmctl config/completion/osmsim
 CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
 	config/udev/90-opensm.rules config/tmpfiles/opensm.conf config/sysusers/opensm.conf \
 	$(COMPLETIONS)
@@ -13,7 +13,8 @@ EXTRA_DIST += config/opensm.service.in config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
 	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \
 	config/opensm.sysusers config/completion/completion.awk config/completion/rows.h \
-	config/completion/opensm.bash.in config/completion/osmsim.bash.in
+	config/completion/opensm.bash.in config/completion/opensmctl.bash.in \
+	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
 nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
@@ -47,7 +48,7 @@ config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
 config/sysusers/opensm.conf: $(srcdir)/config/opensm.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm.sysusers $@
 # What bash completes: options and commands from their lists, engines and generated shapes from the
-# tables that name them. opensmctl would take its commands from opensm/ctl/commands.def so.
+# tables that name them.
 COMPLETION = $(AM_V_GEN)$(MKDIR_P) config/completion && \
 	$(CPP) -P -I$(srcdir)/opensm -I$(srcdir) -DOSM_CONF_DIR= -DOSM_LOG_DIR= \
 		-DOSM_CACHE_DIR= -DLIST="<$(1)>" $(srcdir)/config/completion/rows.h > $@.rows && \
@@ -62,6 +63,9 @@ COMPLETION_NEEDS = $(srcdir)/config/completion/rows.h $(srcdir)/config/completio
 config/completion/opensm: $(srcdir)/config/completion/opensm.bash.in \
 		$(srcdir)/opensm/core/options.def $(COMPLETION_NEEDS)
 	$(call COMPLETION,core/options.def)
+config/completion/opensmctl: $(srcdir)/config/completion/opensmctl.bash.in \
+		$(srcdir)/opensm/ctl/commands.def $(COMPLETION_NEEDS)
+	$(call COMPLETION,ctl/commands.def)
 config/completion/osmsim: $(srcdir)/config/completion/osmsim.bash.in \
 		$(srcdir)/libvendor/osmsim/commands.def $(COMPLETION_NEEDS)
 	$(call COMPLETION,libvendor/osmsim/commands.def)

@@ -266,12 +266,16 @@ char *options_tell_unfinished(const struct options *options, const struct option
 
 static void take_environment(struct options *options)
 {
-	const char *dir = getenv("OSM_TMP_DIR");
+	const char *dumps = getenv("OSM_TMP_DIR"), *sockets = getenv("OSM_RUN_DIR");
 
-	if (!dir || !*dir)
-		return;
-	g_free(options->dump_files_dir);
-	options->dump_files_dir = g_strdup(dir);
+	if (dumps && *dumps) {
+		g_free(options->dump_files_dir);
+		options->dump_files_dir = g_strdup(dumps);
+	}
+	if (sockets && *sockets) {
+		g_free(options->control_socket);
+		options->control_socket = g_build_filename(sockets, "%g.sock", NULL);
+	}
 }
 
 /* Deprecated options speak through those that replace them. */

@@ -107,6 +107,11 @@ bool options_file_parse(struct options *options, const char *file, char *text, s
 /* The part of a line behind its key without space, comment and quotes; NULL: no closing quote. */
 char *options_file_value(const char *text);
 
+/* ---- options_write.c ---- */
+
+/* Whether the classic daemon does not know the key. */
+bool option_is_newer(enum option_id id);
+
 /* ---- options_args.c: the command line ---- */
 
 /* One option of the command line: a row of the table, or an action with id >= OPTION_COUNT. */

@@ -12,8 +12,11 @@
 #define HELP_WIDTH 79
 
 /* Keys that the classic daemon (3.3.23) does not know; commented out while at their default. */
-static const enum option_id newer_keys[] = {OPTION_max_rate_enum, OPTION_audit_nodes,
-					    OPTION_master_sm_priority, OPTION_kernel_rmpp};
+static const enum option_id newer_keys[] = {
+	OPTION_max_rate_enum,	 OPTION_master_sm_priority, OPTION_kernel_rmpp,
+	OPTION_audit_nodes,	 OPTION_control_socket,	    OPTION_control_group,
+	OPTION_console_tls_cert, OPTION_console_tls_key,    OPTION_console_tls_ca,
+};
 
 /* Breaks text between words; every line begins with prefix. */
 static void append_wrapped(GString *out, const char *prefix, const char *text, size_t width)
@@ -52,7 +55,7 @@ static const char *unit_text(const struct option *option)
 
 /* ---- the template ---- */
 
-static bool is_newer(enum option_id id)
+bool option_is_newer(enum option_id id)
 {
 	for (unsigned int i = 0; i < G_N_ELEMENTS(newer_keys); i++)
 		if (newer_keys[i] == id)
@@ -109,7 +112,7 @@ static bool append_value(GString *out, const struct options *options, enum optio
 			g_string_append_printf(out, "%s %s\n", option->name, lines[i]);
 	} else {
 		g_autofree char *text = quoted(value);
-		bool off = is_newer(id) && options->source[id] == OPTION_FROM_DEFAULT;
+		bool off = option_is_newer(id) && options->source[id] == OPTION_FROM_DEFAULT;
 
 		if (!text)
 			return false;

@@ -9,6 +9,8 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
+#include "ctl/control.h"
+
 const struct command commands[] = {
 #define COMMAND(name, arguments, needs, printer, help)                                             \
 	{#name, arguments, help, COMMAND_NEEDS_##needs, command_##name, print_##printer},
@@ -53,6 +55,16 @@ GVariant *command_usage(GError **error, const char *format, ...)
 	return NULL;
 }
 
+G_GNUC_PRINTF(2, 3)
+static void set_unknown(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_error(error, COMMAND_ERROR_UNKNOWN, format, args);
+	va_end(args);
+}
+
 GVariant *command_failed(GError **error, const char *format, ...)
 {
 	va_list args;
@@ -95,9 +107,9 @@ const struct command *command_find(const char *name, GError **error)
 		found = found ? &commands[n_commands] : &commands[i];
 	}
 	if (!found)
-		command_failed(error, "%s : Command not found; 'help' lists them", name);
+		set_unknown(error, "%s : Command not found; 'help' lists them", name);
 	else if (found == &commands[n_commands])
-		command_failed(error, "%s : may be %s", name, fitting->str);
+		set_unknown(error, "%s : may be %s", name, fitting->str);
 	else
 		return found;
 	return NULL;
@@ -200,6 +212,12 @@ static GVariant *run(struct command_call *call, const struct command *command, G
 	return answer ? g_variant_ref_sink(answer) : NULL;
 }
 
+static enum control_status status_of(const GError *error)
+{
+	return g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_FAILED) ? CONTROL_FAILED
+									   : CONTROL_USAGE;
+}
+
 static char *run_words(const struct command_env *env, char **words, bool trusted,
 		       struct command_answer *answer)
 {
@@ -214,6 +232,7 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	if (command)
 		result = run(&call, command, &error);
 	answer->failed = !result;
+	answer->status = result ? call.status : status_of(error);
 	answer->quit = call.quit;
 	answer->loop = call.loop;
 	if (!result)
@@ -240,7 +259,10 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 	const char *mistake = line_mistake(line);
 	g_auto(GStrv) words = NULL;
 
-	*answer = (struct command_answer){.failed = mistake != NULL};
+	*answer = (struct command_answer){
+		.failed = mistake != NULL,
+		.status = mistake ? CONTROL_USAGE : CONTROL_DONE,
+	};
 	if (mistake) {
 		answer->text = g_strdup_printf("%s\n", mistake);
 		return;

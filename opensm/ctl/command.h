@@ -23,6 +23,7 @@ struct command_env {
 struct command_answer {
 	char *text; /* whole lines; free it with g_free() */
 	bool failed;
+	unsigned int status; /* enum control_status */
 	bool quit; /* the session is to be closed */
 	bool loop; /* to be run again every second */
 };

@@ -17,6 +17,7 @@ struct command_call {
 	const struct subnet *subnet; /* held for the call; NULL: none was published yet */
 	const struct fabric *fabric; /* of it */
 	bool quit, loop;	     /* set by commands */
+	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
 enum command_need {
@@ -47,6 +48,7 @@ const struct command *command_find(const char *name, GError **error);
 GQuark command_error_quark(void);
 enum command_error {
 	COMMAND_ERROR_USAGE, /* how the command is written is told as well */
+	COMMAND_ERROR_UNKNOWN,
 	COMMAND_ERROR_FAILED,
 };
 /* Sets error; always NULL. */
@@ -55,6 +57,13 @@ GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(
 /* True if the one argument is "on" or "off", in *on. */
 bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
+
+/*
+ * ---- command_status.c: settings that anybody in the subnet can abuse; from *number on, which gets
+ * the number of the one found. False: there are no more. ----
+ */
+bool insecure_setting(const struct options *options, unsigned int *number, const char **key,
+		      const char **why, const char **advice);
 
 /* ---- find.c: what a word of a command means ---- */
 /* A whole number up to max, decimal or 0x. */

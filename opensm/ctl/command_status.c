@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/console_tls.h"
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
@@ -218,6 +219,12 @@ static bool has_known_sa_key(const struct options *options)
 	return options->sa_key <= 1;
 }
 
+static bool has_clear_console(const struct options *options)
+{
+	return options->console == CONSOLE_SOCKET && options->console_key_file &&
+	       !console_tls_is_wanted(options);
+}
+
 static const struct insecure {
 	const char *key;
 	bool (*is)(const struct options *options);
@@ -230,20 +237,37 @@ static const struct insecure {
 	{"sa_key", has_known_sa_key,
 	 "is the one that everybody knows: any host counts as trusted by the SA",
 	 "set a secret one, for management tools only"},
+	{"console", has_clear_console, "socket shows its key to whoever can read the network",
+	 "set console_tls_cert and console_tls_key"},
 };
+
+bool insecure_setting(const struct options *options, unsigned int *number, const char **key,
+		      const char **why, const char **advice)
+{
+	unsigned int i = *number;
+
+	while (i < G_N_ELEMENTS(insecure) && !insecure[i].is(options))
+		i++;
+	if (i >= G_N_ELEMENTS(insecure))
+		return false;
+	*number = i;
+	*key = insecure[i].key;
+	*why = insecure[i].why;
+	*advice = insecure[i].advice;
+	return true;
+}
 
 static void add_insecure(GVariantBuilder *builder, const struct options *options)
 {
+	const char *key, *why, *advice;
 	GVariantBuilder list, row;
 
 	answer_begin_list(&list);
-	for (unsigned int i = 0; i < G_N_ELEMENTS(insecure); i++) {
-		if (!insecure[i].is(options))
-			continue;
+	for (unsigned int i = 0; insecure_setting(options, &i, &key, &why, &advice); i++) {
 		answer_begin(&row);
-		answer_text(&row, "key", insecure[i].key);
-		answer_text(&row, "why", insecure[i].why);
-		answer_text(&row, "advice", insecure[i].advice);
+		answer_text(&row, "key", key);
+		answer_text(&row, "why", why);
+		answer_text(&row, "advice", advice);
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "insecure", &list);

@@ -6,7 +6,9 @@
  *	loopback	TCP of this host only; anybody on it, unless there is a key
  *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
  *
- * The key crosses the network as it is: whoever can read the network can read it.
+ * Whatever it is, and if it is off: the Unix socket of control_socket.c is for the operator of this
+ * host. With console_tls_cert the socket speaks TLS only; else the key crosses the network as it
+ *is, and status says so.
  */
 #include "ctl/console.h"
 
@@ -15,15 +17,18 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/options.h"
 #include "ctl/console_key.h"
+#include "ctl/console_listen.h"
 #include "ctl/console_session.h"
+#include "ctl/console_tls.h"
+#include "ctl/control.h"
+#include "ctl/control_socket.h"
 #include "ctl/journal.h"
-
-#define MAX_OPEN 8	/* sessions that have shown the key or need none */
-#define MAX_STRANGERS 8 /* that have not yet */
 
 struct console {
 	struct command_env env;
@@ -33,7 +38,12 @@ struct console {
 	char *key; /* NULL: none is asked for */
 	enum console_mode mode;
 	uint16_t port;
-	GSocketService *service; /* NULL: the port was not to be had */
+	GSocketService *tcp; /* NULL: the port was not to be had */
+	struct console_tls *tls; /* NULL: it speaks clear text */
+	char *control_path;  /* NULL: there is to be no Unix socket */
+	char *control_group;
+	struct control_socket *control; /* NULL: it was not to be had */
+	GSocketService *local;		/* of it */
 	GPtrArray *sessions;
 };
 
@@ -55,9 +65,34 @@ static void tell(struct console *console, const char *format, ...)
 
 /* ---- sessions ---- */
 
-static void on_opened(void *arg, struct session *session)
+/* Makes room for a newcomer; false: there is none. */
+static bool take_seat(struct console *console, const struct seat *newcomer)
 {
-	tell(arg, "session of %s", session_name(session));
+	g_autofree struct seat *taken = g_new(struct seat, console->sessions->len);
+	struct session *leaves;
+	int i;
+
+	for (guint j = 0; j < console->sessions->len; j++)
+		taken[j] = session_seat(console->sessions->pdata[j]);
+	i = seats_take(taken, console->sessions->len, newcomer);
+	if (i < 0)
+		return i == SEATS_FREE;
+	leaves = console->sessions->pdata[i];
+	tell(console, "the session of %s gave way to another", session_name(leaves));
+	session_give_way(leaves);
+	return true;
+}
+
+static bool on_opened(void *arg, struct session *session, const struct seat *seat)
+{
+	struct console *console = arg;
+	bool good = take_seat(console, seat);
+
+	if (good)
+		tell(console, "session of %s", session_name(session));
+	else
+		tell(console, "turned %s away: there are too many sessions", session_name(session));
+	return good;
 }
 
 static void on_ended(void *arg, struct session *session)
@@ -66,9 +101,11 @@ static void on_ended(void *arg, struct session *session)
 
 	if (session_is_open(session))
 		tell(console, "end of the session of %s", session_name(session));
-	else
+	else if (session_wrong_keys(session))
 		tell(console, "%s did not know the key, %u tries", session_name(session),
 		     session_wrong_keys(session));
+	else if (session_trouble(session))
+		tell(console, "%s: %s", session_name(session), session_trouble(session));
 	g_ptr_array_remove_fast(console->sessions, session);
 	session_free(session);
 }
@@ -86,15 +123,6 @@ static void begin(struct console *console, struct session_config *config)
 	session_begin(session);
 }
 
-static bool is_full(const struct console *console)
-{
-	unsigned int open = 0;
-
-	for (guint i = 0; i < console->sessions->len; i++)
-		open += session_is_open(console->sessions->pdata[i]);
-	return open >= MAX_OPEN || console->sessions->len - open >= MAX_STRANGERS;
-}
-
 /* "127.0.0.1:40000" */
 static char *peer_name(GSocketConnection *connection)
 {
@@ -105,24 +133,85 @@ static char *peer_name(GSocketConnection *connection)
 		       : g_strdup("somebody who has gone");
 }
 
-static void turn_away(GSocketConnection *connection)
+/* A host: of IPv6 addresses the half that it cannot choose. */
+static char *peer_host(GSocketConnection *connection)
 {
-	static const char text[] = "There are too many sessions\n";
+	g_autoptr(GSocketAddress) from = g_socket_connection_get_remote_address(connection, NULL);
+	GInetAddress *address;
 
-	g_socket_send(g_socket_connection_get_socket(connection), text, sizeof(text) - 1, NULL,
+	if (!G_IS_INET_SOCKET_ADDRESS(from))
+		return g_strdup("");
+	address = g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(from));
+	if (g_inet_address_get_family(address) == G_SOCKET_FAMILY_IPV6)
+		return g_base64_encode(g_inet_address_to_bytes(address), 8);
+	return g_inet_address_to_string(address);
+}
+
+/* A session of TCP, on the streams of the connection or of TLS over it. */
+static void begin_tcp(struct console *console, GSocketConnection *connection, GIOStream *stream)
+{
+	g_autofree char *name = peer_name(connection);
+	g_autofree char *host = peer_host(connection);
+	struct seat stranger = {SEAT_STRANGER, host, actor_now(console->actor)};
+	struct session_config config = {
+		.name = name,
+		.peer = host,
+		.kind = SEAT_NETWORK,
+		.key = console->key,
+		.trusted = console->key != NULL,
+		.in = g_io_stream_get_input_stream(stream),
+		.out = g_io_stream_get_output_stream(stream),
+		.connection = G_OBJECT(connection),
+		.tls = G_OBJECT(stream),
+	};
+
+	if (console->key)
+		take_seat(console, &stranger);
+	begin(console, &config);
+}
+
+static gboolean on_tcp(GSocketService *service, GSocketConnection *connection, GObject *source,
+		       gpointer arg)
+{
+	struct console *console = arg;
+	GSocket *socket = g_socket_connection_get_socket(connection);
+	g_autoptr(GIOStream) stream = NULL;
+	g_autoptr(GError) error = NULL;
+
+	(void)service;
+	(void)source;
+	g_socket_set_blocking(socket, FALSE);
+	g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
+	stream = console->tls ? console_tls_wrap(console->tls, connection, &error)
+			      : g_object_ref(G_IO_STREAM(connection));
+	if (stream)
+		begin_tcp(console, connection, stream);
+	else
+		tell(console, "TLS: %s", error->message);
+	return TRUE;
+}
+
+static void refuse(GSocketConnection *connection, const char *who)
+{
+	g_autofree char *text = g_strdup_printf(
+		"%s may not use this socket: it is for root, the user of the daemon, and the "
+		"members of control_group\n",
+		who);
+	g_autofree char *record = control_record(CONTROL_REFUSED, text, false);
+
+	g_socket_send(g_socket_connection_get_socket(connection), record, strlen(record), NULL,
 		      NULL);
 	g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
 }
 
-static gboolean on_incoming(GSocketService *service, GSocketConnection *connection, GObject *source,
-			    gpointer arg)
+/* By the Unix socket. */
+static gboolean on_local(GSocketService *service, GSocketConnection *connection, GObject *source,
+			 gpointer arg)
 {
 	struct console *console = arg;
 	GSocket *socket = g_socket_connection_get_socket(connection);
-	g_autofree char *name = peer_name(connection);
+	g_autofree char *name = NULL;
 	struct session_config config = {
-		.name = name,
-		.key = console->key,
 		.in = g_io_stream_get_input_stream(G_IO_STREAM(connection)),
 		.out = g_io_stream_get_output_stream(G_IO_STREAM(connection)),
 		.connection = G_OBJECT(connection),
@@ -131,51 +220,38 @@ static gboolean on_incoming(GSocketService *service, GSocketConnection *connecti
 	(void)service;
 	(void)source;
 	g_socket_set_blocking(socket, FALSE);
-	g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-	if (is_full(console)) {
-		tell(console, "turned %s away: there are too many sessions", name);
-		turn_away(connection);
-	} else {
-		begin(console, &config);
+	if (!control_socket_admits(console->control, socket, &config.kind, &name)) {
+		tell(console, "turned %s away: %s is not for it", name, console->control_path);
+		refuse(connection, name);
+		return TRUE;
 	}
+	config.name = config.peer = name;
+	config.trusted = config.kind == SEAT_OPERATOR;
+	begin(console, &config);
 	return TRUE;
 }
 
 /* ---- opening ---- */
 
-static bool listen_at(struct console *console, GSocketFamily family, uint16_t port, GError **error)
+/* The certificate as it is now, if there is to be one; false: it is not to be had, as the log says.
+ */
+static bool load_tls(struct console *console)
 {
-	g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(family);
-	g_autoptr(GSocketAddress) address = g_inet_socket_address_new(loopback, port);
+	struct options *options = slot_take(&daemon_context(console->env.daemon)->options);
+	bool wanted = console->mode == CONSOLE_SOCKET && console_tls_is_wanted(options);
+	g_autoptr(GError) error = NULL;
+	struct console_tls *tls = wanted ? console_tls_new(options, &error) : NULL;
 
-	return g_socket_listener_add_address(G_SOCKET_LISTENER(console->service), address,
-					     G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL,
-					     NULL, error);
-}
-
-/* IPv6 where there is any. */
-static bool listen_loopback(struct console *console, uint16_t port, GError **error)
-{
-	g_autoptr(GError) no_ipv6 = NULL;
-
-	if (!listen_at(console, G_SOCKET_FAMILY_IPV4, port, error))
-		return false;
-	if (listen_at(console, G_SOCKET_FAMILY_IPV6, port, &no_ipv6))
-		return true;
-	if (g_error_matches(no_ipv6, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) {
-		g_propagate_error(error, g_steal_pointer(&no_ipv6));
+	options_unref(options);
+	if (error) {
+		log_error(console->log, "%s; %s", error->message,
+			  console->tls ? "the certificate stays as it was"
+				       : "there is no console until SIGHUP, which tries again");
 		return false;
 	}
-	log_verbose(console->log, "console: not on ::1: %s", no_ipv6->message);
+	console_tls_free(console->tls);
+	console->tls = tls;
 	return true;
-}
-
-static bool add_addresses(struct console *console, bool everywhere, GError **error)
-{
-	if (!everywhere)
-		return listen_loopback(console, console->port, error);
-	return g_socket_listener_add_inet_port(G_SOCKET_LISTENER(console->service), console->port,
-					       NULL, error);
 }
 
 /* Another instance may have the port; the subnet needs a manager all the same. */
@@ -184,35 +260,81 @@ static void listen_tcp(struct console *console)
 	bool everywhere = console->mode == CONSOLE_SOCKET && console->key;
 	g_autoptr(GError) error = NULL;
 
-	console->service = g_socket_service_new();
-	/* One that listens already would drop who connects while the next address is added. */
-	g_socket_service_stop(console->service);
-	if (!add_addresses(console, everywhere, &error)) {
+	if (!load_tls(console))
+		return;
+	console->tcp = console_listen_tcp(console->port, everywhere, console->log, &error);
+	if (!console->tcp) {
 		log_error(console->log,
 			  "console: TCP port %u: %s; there is no console until SIGHUP, which tries "
 			  "again, finds it free",
 			  console->port, error->message);
-		g_socket_listener_close(G_SOCKET_LISTENER(console->service));
-		g_clear_object(&console->service);
 		return;
 	}
-	g_signal_connect(console->service, "incoming", G_CALLBACK(on_incoming), console);
-	g_socket_service_start(console->service);
-	log_info(console->log, "console: TCP port %u of %s", console->port,
-		 everywhere ? "all addresses" : "this host");
+	g_signal_connect(console->tcp, "incoming", G_CALLBACK(on_tcp), console);
+	g_socket_service_start(console->tcp);
+	log_info(console->log, "console: TCP port %u of %s%s", console->port,
+		 everywhere ? "all addresses" : "this host", console->tls ? ", with TLS" : "");
+}
+
+static void listen_local(struct console *console)
+{
+	g_autoptr(GError) error = NULL;
+
+	console->control =
+		control_socket_new(console->control_path, console->control_group, &error);
+	if (console->control)
+		console->local =
+			console_listen_at(control_socket_listener(console->control), &error);
+	if (!console->local) {
+		log_error(console->log,
+			  "%s; opensmctl does not work until SIGHUP, which tries again",
+			  error->message);
+		g_clear_pointer(&console->control, control_socket_free);
+		return;
+	}
+	g_signal_connect(console->local, "incoming", G_CALLBACK(on_local), console);
+	g_socket_service_start(console->local);
+	log_info(console->log, "console: Unix socket %s", console->control_path);
+}
+
+static void listen_all(struct console *console)
+{
+	if (!console->tcp && (console->mode == CONSOLE_LOOPBACK || console->mode == CONSOLE_SOCKET))
+		listen_tcp(console);
+	if (!console->local && console->control_path)
+		listen_local(console);
 }
 
 void console_listen_again(struct console *console)
 {
-	if (console && console->mode != CONSOLE_LOCAL && !console->service)
-		listen_tcp(console);
+	if (!console)
+		return;
+	if (console->tls && console->tcp)
+		load_tls(console);
+	listen_all(console);
+}
+
+/*
+ * A simulated fabric gets a socket where the user says so: all of them have the same GUIDs, and it
+ * is nobody's subnet.
+ */
+static char *choose_path(const struct daemon *daemon, const struct options *options, bool simulated)
+{
+	const char *directory = getenv("OSM_RUN_DIR");
+	bool chosen = options_source(options, OPTION_control_socket) != OPTION_FROM_DEFAULT ||
+		      (directory && *directory);
+
+	if (!options->control_socket || (simulated && !chosen))
+		return NULL;
+	return control_socket_name(options->control_socket, daemon_port_guid(daemon));
 }
 
 static bool open_key(struct console *console, const struct options *options, GError **error)
 {
-	if (options->console == CONSOLE_LOCAL || !options->console_key_file)
+	if (options->console == CONSOLE_OFF || options->console == CONSOLE_LOCAL ||
+	    !options->console_key_file)
 		return true;
-	console->key = console_key_load(options->console_key_file, error);
+	console->key = console_key_load("--console-key-file", options->console_key_file, error);
 	return console->key != NULL;
 }
 
@@ -223,7 +345,9 @@ static void open_terminal(struct console *console)
 	g_autoptr(GOutputStream) out = g_unix_output_stream_new(STDOUT_FILENO, FALSE);
 	struct session_config config = {
 		.name = "the terminal",
-		.local = true,
+		.peer = "",
+		.kind = SEAT_TERMINAL,
+		.trusted = true,
 		.in = in,
 		.out = out,
 	};
@@ -232,14 +356,22 @@ static void open_terminal(struct console *console)
 	begin(console, &config);
 }
 
+static void open_all(struct console *console)
+{
+	if (console->mode == CONSOLE_LOCAL)
+		open_terminal(console);
+	listen_all(console);
+}
+
 struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error)
 {
 	struct context *context = daemon_context(daemon);
 	struct options *options = slot_take(&context->options);
+	char *control_path = choose_path(daemon, options, sim != NULL);
 	struct console *console = NULL;
 	bool good = true;
 
-	if (options->console != CONSOLE_OFF) {
+	if (options->console != CONSOLE_OFF || control_path) {
 		console = g_new0(struct console, 1);
 		console->env.daemon = daemon;
 		console->env.sim = sim;
@@ -249,12 +381,12 @@ struct console *console_new(struct daemon *daemon, struct sim *sim, GError **err
 		console->sessions = g_ptr_array_new();
 		console->mode = options->console;
 		console->port = options->console_port;
+		console->control_path = control_path;
+		console->control_group = g_strdup(options->control_group);
 		good = open_key(console, options, error);
-		if (console->mode == CONSOLE_LOCAL)
-			open_terminal(console);
-		else if (good)
-			listen_tcp(console);
 	}
+	if (console && good)
+		open_all(console);
 	options_unref(options);
 	if (good)
 		return console;
@@ -262,28 +394,20 @@ struct console *console_new(struct daemon *daemon, struct sim *sim, GError **err
 	return NULL;
 }
 
-static void close_service(struct console *console)
-{
-	if (!console->service)
-		return;
-	g_signal_handlers_disconnect_by_data(console->service, console);
-	g_socket_service_stop(console->service);
-	g_socket_listener_close(G_SOCKET_LISTENER(console->service));
-	g_object_unref(console->service);
-	/* The accept that was cancelled still reports to the loop. */
-	while (g_main_context_iteration(NULL, FALSE))
-		continue;
-}
-
 void console_free(struct console *console)
 {
 	if (!console)
 		return;
-	close_service(console);
+	console_listen_end(console->tcp, console);
+	console_listen_end(console->local, console);
 	for (guint i = 0; i < console->sessions->len; i++)
 		session_free(console->sessions->pdata[i]);
 	g_ptr_array_unref(console->sessions);
 	journal_free(console->env.journal);
+	control_socket_free(console->control);
+	console_tls_free(console->tls);
 	console_key_free(console->key);
+	g_free(console->control_path);
+	g_free(console->control_group);
 	g_free(console);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The console: commands (command.h) by terminal or TCP, as the options say. All on the thread of
- * the daemon's loop, the default main context.
+ * The console: commands (command.h) by terminal, TCP or Unix socket, as the options say. All on
+ * the thread of the daemon's loop, the default main context.
  */
 #ifndef CTL_CONSOLE_H
 #define CTL_CONSOLE_H
@@ -13,11 +13,11 @@ struct sim;
 
 /*
  * Opens it, between daemon_new and daemon_start; sim: the fabric, if it is a simulated one. NULL
- * without error if the options want none; NULL and error if the key is not fit. A TCP port that is
- * not to be had is an error in the log only.
+ * without error if the options want none; NULL and error if the key is not fit. A TCP port or a
+ * Unix socket that is not to be had is an error in the log only.
  */
 struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
-/* Tries the port once more if it was not to be had; NULL is fine. */
+/* Tries once more what was not to be had, and reads the certificate again; NULL is fine. */
 void console_listen_again(struct console *console);
 /* Between daemon_stop and daemon_free; NULL is fine. */
 void console_free(struct console *console);

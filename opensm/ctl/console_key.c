@@ -10,7 +10,7 @@
 
 #include "ctl/command.h"
 
-static bool check_file(int fd, const char *file, GError **error)
+static bool check_file(int fd, const char *option, const char *file, GError **error)
 {
 	struct stat about;
 	const char *wrong = NULL;
@@ -22,8 +22,8 @@ static bool check_file(int fd, const char *file, GError **error)
 	else if (about.st_mode & (S_IRWXG | S_IRWXO))
 		wrong = "may be used by others than its owner: expected mode 0600";
 	if (wrong)
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "--console-key-file: %s %s",
-			    file, wrong);
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "%s: %s %s", option, file,
+			    wrong);
 	return !wrong;
 }
 
@@ -38,7 +38,7 @@ static char *first_line(char *text)
 	return g_utf8_validate(text, -1, NULL) ? g_strdup(text) : NULL;
 }
 
-char *console_key_load(const char *file, GError **error)
+char *console_key_load(const char *option, const char *file, GError **error)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char text[COMMAND_MAX_LINE + 2] = "";
@@ -48,18 +48,18 @@ char *console_key_load(const char *file, GError **error)
 	if (fd < 0) {
 		int err = errno;
 
-		g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err),
-			    "--console-key-file: %s: %s", file, g_strerror(err));
+		g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err), "%s: %s: %s", option,
+			    file, g_strerror(err));
 		return NULL;
 	}
-	if (check_file(fd, file, error)) {
+	if (check_file(fd, option, file, error)) {
 		n = read(fd, text, sizeof(text) - 1);
 		text[MAX(n, 0)] = '\0';
 		key = first_line(text);
 		if (!key)
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-				    "--console-key-file: %s:1: expected a line of %u to %u octets",
-				    file, CONSOLE_KEY_MIN, COMMAND_MAX_LINE);
+				    "%s: %s:1: expected a line of %u to %u octets", option, file,
+				    CONSOLE_KEY_MIN, COMMAND_MAX_LINE);
 		explicit_bzero(text, sizeof(text));
 	}
 	close(fd);

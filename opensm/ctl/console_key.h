@@ -9,10 +9,11 @@
 #define CONSOLE_KEY_MIN 16 /* octets */
 
 /*
- * The first line of the file; free it with console_key_free(). NULL and error if it cannot be read,
+ * The first line of the file, as asked for by the option (for the error); free it with
+ * console_key_free(). NULL and error if it cannot be read,
  * is no regular file, is readable for others than its owner, or the key is too short or too long.
  */
-char *console_key_load(const char *file, GError **error);
+char *console_key_load(const char *option, const char *file, GError **error);
 void console_key_free(char *key); /* leaves nothing in memory; NULL is fine */
 
 /* Takes the same time whatever the line is. */

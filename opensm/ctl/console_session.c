@@ -3,14 +3,15 @@
  * A session reads lines, runs them and writes what they answer. It takes the next byte of input
  * only when all output has left, so that a client that does not read holds up itself alone and
  * needs no more memory than one answer. Who is silent for long, does not take its output, or does
- * not know the key is sent away. Streams are used without waiting, from sources of the loop; the
- * actor's timers say when something has taken too long.
+ * not know the key is sent away; as is, where seats are scarce, who idles. Streams are used without
+ * waiting, from sources of the loop; the actor's timers say when something has taken too long.
  */
 #include "ctl/console_session.h"
 
 #include <string.h>
 
 #include "ctl/console_key.h"
+#include "ctl/control.h"
 #include "ctl/lines.h"
 
 #define PROMPT "OpenSM $ "
@@ -34,12 +35,21 @@ struct session {
 	GSource *reader, *writer;
 	struct timer limit; /* when the patience with the user ends */
 	struct timer tick;  /* the end of a penalty, or the next round of a loop */
+	uint64_t spoke_ns;  /* when the user last said something, or came */
 	bool open, closing;
+	bool spoken;  /* the first line has come */
+	bool program; /* it answers a program: by records (control.h) */
 	bool penalty;
 	unsigned int tries;
+	char *trouble;			       /* of writing */
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
 };
+
+static uint64_t now(const struct session *session)
+{
+	return actor_now(daemon_actor(session->config.env->daemon));
+}
 
 /* ---- output ---- */
 
@@ -50,6 +60,25 @@ static void say(struct session *session, const char *text)
 		g_string_truncate(session->out, MAX_ANSWER);
 		g_string_append(session->out, "\nThe answer is too long\n");
 	}
+}
+
+/* An answer, and the prompt after it. */
+static void reply(struct session *session, unsigned int status, const char *text, bool more)
+{
+	g_autofree char *record = NULL;
+
+	if (session->program) {
+		record = control_record(status, text, more);
+		if (strlen(record) > MAX_ANSWER) {
+			g_free(record);
+			record = control_record(CONTROL_FAILED, "The answer is too long\n", more);
+		}
+		say(session, record);
+		return;
+	}
+	say(session, text);
+	if (session->open && !session->closing && !more)
+		say(session, PROMPT);
 }
 
 static void drop_source(GSource **source)
@@ -64,7 +93,7 @@ static void drop_source(GSource **source)
 /* How long the user may leave things as they are. */
 static void start_limit(struct session *session)
 {
-	if (session->config.local || !session->open)
+	if (session->config.kind == SEAT_TERMINAL || !session->open)
 		return;
 	if (session->out->len)
 		timer_start(&session->limit, STUCK_NS);
@@ -87,8 +116,11 @@ static enum flushed flush(struct session *session)
 
 		if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
 			return FLUSH_BLOCKED;
-		if (done <= 0)
+		if (done <= 0) {
+			g_free(session->trouble);
+			session->trouble = g_strdup(error ? error->message : NULL);
 			return FLUSH_FAILED;
+		}
 		session->written += (gsize)done;
 	}
 	g_string_truncate(session->out, 0);
@@ -102,27 +134,29 @@ static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
 
-	command_run(session->config.env, line, session->config.local || session->config.key,
-		    &answer);
-	say(session, answer.text);
-	g_free(answer.text);
+	command_run(session->config.env, line, session->config.trusted, &answer);
 	session->closing |= answer.quit;
-	if (answer.quit && session->config.local)
+	reply(session, answer.status, answer.text, answer.loop);
+	g_free(answer.text);
+	if (answer.quit && session->config.kind == SEAT_TERMINAL)
 		say(session, "The console is closed, the daemon goes on\n");
 	if (answer.loop) {
 		if (!session->loop)
 			session->loop = g_strdup(line);
 		timer_start(&session->tick, LOOP_NS);
-	} else if (!session->closing) {
-		say(session, PROMPT);
 	}
 }
 
 static void open_session(struct session *session)
 {
-	session->open = true;
-	say(session, PROMPT);
-	session->config.opened(session->config.arg, session);
+	struct seat seat = {session->config.kind, session->config.peer, now(session)};
+
+	session->open = session->config.opened(session->config.arg, session, &seat);
+	session->closing = !session->open;
+	if (session->open)
+		reply(session, CONTROL_DONE, "", false);
+	else
+		reply(session, CONTROL_UNREACHABLE, "There are too many sessions\n", false);
 }
 
 static void take_key(struct session *session, enum line_kind kind)
@@ -131,7 +165,7 @@ static void take_key(struct session *session, enum line_kind kind)
 		open_session(session);
 		return;
 	}
-	say(session, "That is not the key\n");
+	reply(session, CONTROL_REFUSED, "That is not the key\n", false);
 	session->penalty = true;
 	session->closing = ++session->tries >= KEY_TRIES;
 	timer_start(&session->tick, PENALTY_NS);
@@ -152,28 +186,49 @@ static bool is_http(const char *line)
 	return false;
 }
 
+static bool is_hello(struct session *session, enum line_kind kind)
+{
+	bool first = !session->spoken;
+
+	session->spoken = true;
+	return first && kind == LINE_GOOD && !strcmp(session->lines.text->str, CONTROL_HELLO);
+}
+
+static void welcome(struct session *session)
+{
+	g_autofree char *record = control_welcome(!session->open);
+
+	session->program = true;
+	say(session, record);
+}
+
+static void end_loop(struct session *session)
+{
+	g_clear_pointer(&session->loop, g_free);
+	timer_stop(&session->tick);
+	reply(session, CONTROL_DONE, "", false);
+}
+
 static void take_line(struct session *session, enum line_kind kind)
 {
 	const char *line = session->lines.text->str;
 
-	if (!session->open) {
+	session->spoke_ns = now(session);
+	if (is_hello(session, kind)) {
+		welcome(session);
+	} else if (!session->open) {
 		take_key(session, kind);
-		return;
-	}
-	if (session->loop) { /* any line ends it */
-		g_clear_pointer(&session->loop, g_free);
-		timer_stop(&session->tick);
-		say(session, PROMPT);
-		return;
-	}
-	if (kind == LINE_GOOD && is_http(line)) {
-		say(session, "This is not a web server\n");
+	} else if (session->loop) { /* any line ends it */
+		end_loop(session);
+	} else if (kind == LINE_GOOD && is_http(line)) {
 		session->closing = true;
+		reply(session, CONTROL_USAGE, "This is not a web server\n", false);
 	} else if (kind == LINE_GOOD) {
 		run_line(session, line);
 	} else {
-		say(session, kind == LINE_TOO_LONG ? "The line is too long\n" PROMPT
-						   : "The line is not text\n" PROMPT);
+		reply(session, CONTROL_USAGE,
+		      kind == LINE_TOO_LONG ? "The line is too long\n" : "The line is not text\n",
+		      false);
 	}
 }
 
@@ -297,11 +352,21 @@ static void work(struct session *session)
 #define session_of(timer, member)                                                                  \
 	((struct session *)((char *)(timer)-offsetof(struct session, member)))
 
+/* What the user does not take at once is lost: nobody waits for it. */
+static void end_with(struct session *session, const char *last_words)
+{
+	session->closing = true;
+	reply(session, CONTROL_UNREACHABLE, last_words, false);
+	flush(session);
+	session->config.ended(session->config.arg, session);
+}
+
 static void on_limit(struct timer *timer)
 {
 	struct session *session = session_of(timer, limit);
 
-	session->config.ended(session->config.arg, session);
+	end_with(session, session->open ? "\nNothing was said for long: the session is closed\n"
+					: "\nThe key did not come in time\n");
 }
 
 static void on_tick(struct timer *timer)
@@ -319,6 +384,12 @@ static void on_tick(struct timer *timer)
 	work(session);
 }
 
+void session_give_way(struct session *session)
+{
+	end_with(session, session->open ? "\nIdle sessions make room for another: this one ends\n"
+					: "\nThose without the key make room for others\n");
+}
+
 /* ---- life ---- */
 
 struct session *session_new(const struct session_config *config)
@@ -328,10 +399,14 @@ struct session *session_new(const struct session_config *config)
 
 	session->config = *config;
 	session->config.name = g_strdup(config->name);
+	session->config.peer = g_strdup(config->peer);
+	session->spoke_ns = actor_now(actor);
 	g_object_ref(config->in);
 	g_object_ref(config->out);
 	if (config->connection)
 		g_object_ref(config->connection);
+	if (config->tls)
+		g_object_ref(config->tls);
 	session->out = g_string_new(NULL);
 	session->work = work;
 	lines_init(&session->lines);
@@ -357,15 +432,19 @@ void session_free(struct session *session)
 	drop_source(&session->writer);
 	timer_stop(&session->limit);
 	timer_stop(&session->tick);
+	/* Not that of TLS, which would wait until a last word has left. */
 	if (session->config.connection)
 		g_io_stream_close(G_IO_STREAM(session->config.connection), NULL, NULL);
 	g_object_unref(session->config.in);
 	g_object_unref(session->config.out);
+	g_clear_object(&session->config.tls);
 	g_clear_object(&session->config.connection);
+	g_free(session->trouble);
 	lines_clear(&session->lines);
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
 	g_free((char *)session->config.name);
+	g_free((char *)session->config.peer);
 	g_free(session);
 }
 
@@ -374,9 +453,23 @@ bool session_is_open(const struct session *session)
 	return session->open;
 }
 
+struct seat session_seat(const struct session *session)
+{
+	return (struct seat){
+		.kind = session->open ? session->config.kind : SEAT_STRANGER,
+		.peer = session->config.peer,
+		.since_ns = session->spoke_ns,
+	};
+}
+
 const char *session_name(const struct session *session)
 {
 	return session->config.name;
+}
+
+const char *session_trouble(const struct session *session)
+{
+	return session->trouble;
 }
 
 unsigned int session_wrong_keys(const struct session *session)

@@ -393,6 +393,11 @@ struct sm *daemon_sm(struct daemon *daemon)
 	return daemon->sm;
 }
 
+uint64_t daemon_port_guid(const struct daemon *daemon)
+{
+	return vendor_port_guid(daemon->vendor);
+}
+
 struct actor *daemon_actor(struct daemon *daemon)
 {
 	return daemon->main;

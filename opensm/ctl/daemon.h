@@ -66,6 +66,7 @@ void daemon_free(struct daemon *daemon); /* stops it if it runs; NULL is fine */
 /* For who watches it. Subscribing to the bus is for before daemon_start. */
 struct context *daemon_context(struct daemon *daemon);
 struct sm *daemon_sm(struct daemon *daemon);
+uint64_t daemon_port_guid(const struct daemon *daemon); /* before daemon_stop */
 struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
 
 #endif

@@ -19,11 +19,19 @@ struct journal_entry {
 	char *text;
 };
 
+struct journal_sweep {
+	struct sweep_done done;
+	int64_t ended_us; /* real time */
+};
+
 struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */
 void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fine */
 
 unsigned int journal_length(const struct journal *journal);
 /* The oldest is 0; valid until the loop runs again. */
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number);
+
+/* NULL: none has ended yet, or there is no journal. */
+const struct journal_sweep *journal_last_sweep(const struct journal *journal);
 
 #endif

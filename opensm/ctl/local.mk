@@ -6,10 +6,16 @@ libctl_a_SOURCES = \
 	opensm/ctl/cache.c opensm/ctl/cache.h \
 	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
 	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
-	opensm/ctl/command_groups.c opensm/ctl/command_path.c opensm/ctl/command_ports.c \
+	opensm/ctl/command_groups.c opensm/ctl/command_health.c \
+	opensm/ctl/command_path.c opensm/ctl/command_ports.c \
 	opensm/ctl/command_status.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
+	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \
+	opensm/ctl/control.c opensm/ctl/control.h \
+	opensm/ctl/control_socket.c opensm/ctl/control_socket.h \
 	opensm/ctl/console_key.c opensm/ctl/console_key.h \
+	opensm/ctl/console_listen.c opensm/ctl/console_listen.h \
+	opensm/ctl/console_seats.c opensm/ctl/console_seats.h \
 	opensm/ctl/console_session.c opensm/ctl/console_session.h \
 	opensm/ctl/daemon.c opensm/ctl/daemon.h \
 	opensm/ctl/device.c opensm/ctl/device.h \

@@ -14,14 +14,17 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_routing tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_threads tests/scenario/test_traps
 check_PROGRAMS += $(scenario_tests)
-TESTS += $(scenario_tests) tests/scenario/test_console.py tests/scenario/test_files.py \
-	tests/scenario/test_main.sh tests/scenario/test_repeatable.py \
+scenario_scripts = tests/scenario/test_console.py \
+	tests/scenario/test_control_socket.py \
+	tests/scenario/test_files.py \
+	tests/scenario/test_main.sh \
+	tests/scenario/test_opensmctl.py \
+	tests/scenario/test_repeatable.py \
 	tests/scenario/test_route_inputs.py \
-	tests/scenario/test_service.py
-dist_check_SCRIPTS += tests/scenario/test_console.py tests/scenario/test_files.py \
-	tests/scenario/test_main.sh tests/scenario/test_repeatable.py \
-	tests/scenario/test_route_inputs.py \
-	tests/scenario/test_service.py
+	tests/scenario/test_service.py \
+	tests/scenario/test_tls.py
+TESTS += $(scenario_tests) $(scenario_scripts)
+dist_check_SCRIPTS += $(scenario_scripts)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)

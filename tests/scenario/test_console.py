@@ -78,6 +78,7 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
+        self.wait_log('Entering ')  # before that a signal is not caught yet
         if self.child.poll() is None:
             self.child.terminate()
         try:
@@ -116,6 +117,14 @@ class Daemon:
                 if late:
                     raise
             time.sleep(0.05)
+
+    def enters(self, key=None):
+        """Whether a client is served at its first try."""
+        try:
+            with Client(socket.create_connection(('127.0.0.1', self.port), SECONDS), key) as client:
+                return client.ask('version').startswith('OpenSM ')
+        except OSError:  # turned away
+            return False
 
     def alive(self):
         with self.client() as client:
@@ -310,12 +319,56 @@ def with_key():
         check('the key is not in the log', KEY not in daemon.read('log'))
 
 
+def strangers():
+    """Many that never show the key do not keep out who has it."""
+    daemon = Daemon('--console', 'loopback', spec='fattree:4')
+    path = daemon.path('key', KEY + '\n')
+    os.chmod(path, 0o600)
+    daemon.argv += ['--console-key-file', path]
+    with daemon:
+        daemon.client(key=KEY).sock.close()
+        crowd = [socket.create_connection(('127.0.0.1', daemon.port), SECONDS)
+                 for _ in range(10)]
+        text = [sock.recv(5) for sock in crowd]
+        check('ten strangers are asked for the key', text == [b'Key: '] * 10, text)
+        check('one with the key gets in at once', daemon.enters(key=KEY))
+        crowd[0].settimeout(SECONDS)
+        told = b''
+        while more := crowd[0].recv(100):
+            told += more
+        check('the oldest stranger had to go, and was told', b'make room' in told, told)
+        check('it is in the log', daemon.wait_log('gave way to another'))
+        for sock in crowd:
+            sock.close()
+
+
+class Idlers:
+    """Eight sessions that do nothing. That takes a minute to be held against them, in which other
+    tests run."""
+
+    def __init__(self):
+        self.daemon = Daemon('--console', 'loopback', spec='fattree:4').__enter__()
+        self.daemon.client().sock.close()
+        self.clients = [self.daemon.client() for _ in range(8)]
+        self.begin = time.monotonic()
+
+    def finish(self):
+        time.sleep(max(0, self.begin + 61 - time.monotonic()))
+        check('who has work to do gets in past eight idle sessions', self.daemon.enters())
+        check('the longest idle one had to go', self.clients[0].closed())
+        check('and was told', b'make room' in self.clients[0].ahead, self.clients[0].ahead)
+        check('the others stay', self.clients[7].ask('version').startswith('OpenSM '))
+        for client in self.clients:
+            client.sock.close()
+        self.daemon.__exit__()
+
+
 def refused():
     for options, text in (
             (['--console', 'local', '--daemon'], "console: 'local' needs the terminal"),
             (['--console', 'loopback', '--console-key-file', '/dev/null'], 'not a regular file'),
             (['--console', 'sockets'], "console: 'sockets' is not one of"),
-            (['--console', 'loopback', '--console-key-file', '/nonexistent'], 'No such file')):
+            (['--console', 'loopback', '--console-key-file', '/dev/null/key'], 'Not a directory')):
         with Daemon(*options, spec='fattree:4') as daemon:
             check(f'{options} is refused', daemon.child.wait(SECONDS) == 1)
             check(f'{options} says why', text in daemon.errors(), daemon.errors())
@@ -412,14 +465,17 @@ class Terminal:
 
 
 def main():
+    idlers = Idlers()
     loopback()
     with_key()
+    strangers()
     refused()
     busy()
     on_pipe()
     on_terminal()
     for columns in (80, 40, 200):
         progress_fits(columns)
+    idlers.finish()
     return checks.close()
 
 

@@ -33,6 +33,8 @@ WRITTEN = ('create_config', 'pidfile', 'pcap')
 APPENDED = ('log_file',)
 # What is wrong with its files is logged, and stops nothing.
 DIRECTORIES = ('dump_files_dir',)
+# Of ways to the daemon: it logs why there is none, and works without.
+TOLD = ('control_socket', 'console_tls_cert', 'console_tls_key', 'console_tls_ca')
 # Read only where the fabric is not simulated, and before a port is looked for.
 ON_HARDWARE = ('partition_config_file',)
 
@@ -81,6 +83,8 @@ class Bench(Checks):
             argv = ['--guid', '0x1']  # no such port: a real subnet is none of ours
         if option == 'console_key_file':
             argv += ['--console', 'loopback', '--console-port', '49876']
+        if option.startswith('console_tls'):
+            argv += ['--console', 'socket', '--console-port', '49876']
         if scope == 'COMMAND':
             argv += ['--' + option.replace('_', '-'), file]
         else:
@@ -113,6 +117,11 @@ def not_regular(bench):
             code, out = bench.opensm(option, scope, fifo)
             bench.check(f'{option}: a FIFO is told', code == 0 and f'cannot write {fifo}/' in out,
                         (code, out))
+        elif option in TOLD:
+            for file in (fifo, bench.dir, '/dev/zero'):
+                code, out = bench.opensm(option, scope, file)
+                bench.check(f'{option}: {file} is told',
+                            code == 0 and f'{option}: {file}: expected' in out, (code, out))
         elif state == 'LATER' and option not in ON_HARDWARE:
             opens_nothing(bench, option, scope, fifo)
         else:
@@ -153,7 +162,7 @@ def too_large(bench):
     with open(huge, 'w') as file:
         file.truncate(2 << 30)
     for option, scope, state in file_options():
-        if option in WRITTEN + APPENDED + DIRECTORIES or option == 'console_key_file':
+        if option in WRITTEN + APPENDED + DIRECTORIES + TOLD or option == 'console_key_file':
             continue  # the first line of the key file is all that is read of it
         if state == 'WORKS' or option in ON_HARDWARE:
             bench.refused('2 GiB', option, scope, huge)

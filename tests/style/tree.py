@@ -24,6 +24,7 @@ MAY_USE = {
     'perf': MANAGERS,
     'cc': MANAGERS,
     'ctl': MANAGERS + ['sm', 'sa', 'perf', 'cc'],
+    'opensmctl': BASE + ['ctl'],
     'osmroute': MANAGERS + ['ctl'],
     'main': MANAGERS + ['sm', 'sa', 'perf', 'cc', 'ctl'],
 }

@@ -19,7 +19,8 @@ LIBRARY = '/usr/share/bash-completion/bash_completion'
 BUILD = os.environ.get('top_builddir', '.')
 OPENSM = os.path.join(BUILD, 'opensm/opensm')
 TOOLS = {'osmsim': 'libvendor/osmsim/osmsim', 'osmroute': 'opensm/osmroute/osmroute',
-         'osmsim-run': 'libvendor/preload/osmsim-run'}
+         'osmsim-run': 'libvendor/preload/osmsim-run',
+         'opensmctl': 'opensm/opensmctl/opensmctl'}
 NOTHING = ('N', 'HEX', 'TEXT', 'X')  # arguments that cannot be guessed
 GUESSED = ('--guid', '--sim', '--log_file')
 SKIPPED = 77
@@ -27,6 +28,7 @@ SKIPPED = 77
 SCRIPT = r'''
 . {library}
 . {build}/config/completion/opensm
+. {build}/config/completion/opensmctl
 . {build}/config/completion/osmsim
 while IFS= read -r line; do
 	eval "COMP_WORDS=($line)"
@@ -134,6 +136,10 @@ def ask_tools(bash):
             bash.ask(f'{name} {flag}', [name, flag], lambda got, flag=flag: any(
                 word.rstrip('=') == flag for word in got))
     bash.ask('commands', ['osmsim', '-c', 'unl'], lambda got: got == ['unlink'])
+    bash.ask('commands', ['opensmctl', 'heal'], lambda got: got == ['health'])
+    bash.ask('after options', ['opensmctl', '-s', 'some-file', '-j', 'vers'],
+             lambda got: got == ['version'])
+    bash.ask('a socket', ['opensmctl', '-s', 'some-f'], lambda got: got == ['some-file'])
     bash.ask('shapes', ['osmroute', 'tor'], lambda got: got == ['torus:'])
     bash.ask('a topology', ['osmsim', 'some-f'], lambda got: got == ['some-file'])
     bash.ask('what is lost', ['osmroute', '--outage', 'link,le'],

@@ -2,7 +2,9 @@
 /* Commands of the console on a daemon in virtual time, and its journal. */
 #include "core/options.h"
 #include "ctl/command.h"
+#include "ctl/control.h"
 #include "ctl/journal.h"
+#include "iba/constants.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 
@@ -118,6 +120,9 @@ static const struct {
 	{"status", "   Switches                       : 20\n"},
 	{"status", "   0x200000000000101 Master      0        SELF\n"},
 	{"stat", "   SM State             : Master\n"},
+	{"health", "healthy: MASTER, subnet up: 20 switches, 16 hosts, 48 links\nlast sweep: "},
+	{"health", ", good, took "},
+	{"health", "\nwarning security: m_key is 0: any host can set ports and tables; set a "},
 	{"querylid 1", "Query results for LID 1\n   GUID                : 0x02"},
 	{"querylid 0x1", "Query results for LID 1\n"},
 	{"querylid 1", "   Port 1 health       : OK\n"},
@@ -164,6 +169,7 @@ static const struct {
 	{"s", "s : may be status, sweep, switchbalance, sim"},
 	{"help bogus", "bogus : Command not found"},
 	{"quit now", "'now' is not expected"},
+	{"health now", "'now' is not expected"},
 	{"status looping", "Invalid status command: expected loop"},
 	{"resweep", "Invalid resweep command: expected heavy or light\nresweep heavy|light\n"},
 	{"resweep foo", "Invalid resweep command"},
@@ -227,6 +233,7 @@ static const char *const good_lines[] = {
 	"exit",
 	"version",
 	"status",
+	"health",
 	"resweep light",
 	"reroute",
 	"sweep on",
@@ -310,7 +317,7 @@ START_TEST(before_the_first_subnet)
 		g_free(answer.text);
 	}
 	expect_error("path host-0 host-1", "no subnet yet");
-	expect("status", "   SM State             : Discovering\n");
+	expect("status", "   SM State             : Not-active\n");
 	expect("status", "   SA State             : Not ready\n");
 	expect("status", "   Routing Engine       : <none>\n");
 }
@@ -477,6 +484,66 @@ START_TEST(refused_route_file)
 	stop();
 	g_unlink(roots);
 	g_rmdir(directory);
+}
+END_TEST
+
+/* ---- health ---- */
+
+static void expect_health(enum control_status status, const char *text)
+{
+	struct command_answer answer;
+
+	command_run(&f.env, "health", true, &answer);
+	ck_assert_msg(!answer.failed && answer.status == status && strstr(answer.text, text),
+		      "expected %u with \"%s\", got %u with\n%s", status, text, answer.status,
+		      answer.text);
+	g_free(answer.text);
+}
+
+START_TEST(health_of_the_sm)
+{
+	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is NOT-ACTIVE, neither MASTER nor STANDBY");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_DISCOVERING);
+	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is DISCOVERING");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_STANDBY);
+	expect_health(CONTROL_DONE, "healthy: STANDBY");
+}
+END_TEST
+
+/* Who does not answer makes sweeps fail at first; it is left out after some. */
+START_TEST(health_of_devices)
+{
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	sim_node_mute(f.s->sim, node, true);
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 5000);
+	expect_health(CONTROL_SUBNET_BAD, "ERROR subnet: the last sweep ended with errors");
+	scenario_run_ms(f.s, 120000);
+	expect_health(CONTROL_DEVICES_BAD, "ERROR device: nobody answers behind leaf-1-1");
+	expect_health(CONTROL_DEVICES_BAD, "NOT HEALTHY: MASTER, subnet up");
+	sim_node_mute(f.s->sim, node, false);
+	scenario_run_ms(f.s, 120000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
+
+START_TEST(health_of_files)
+{
+	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
+	ck_assert(!daemon_reread_logged(f.s->daemon));
+	expect_health(CONTROL_FILES_BAD, "ERROR files: refused at 20");
+	expect_health(CONTROL_FILES_BAD, "opensm.conf:2: sm_sl: '99'");
+	/* What is worse counts, and hides nothing. */
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
+	expect_health(CONTROL_NO_SM, "opensm.conf:2: sm_sl: '99'");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_MASTER);
+	scenario_conf(f.s, "sm_sl 1\n");
+	ck_assert(daemon_reread_logged(f.s->daemon));
+	ask("sweep off");
+	scenario_run_ms(f.s, 10);
+	expect_health(CONTROL_DONE, "warning sweep: sweeps are off");
 }
 END_TEST
 
@@ -692,6 +759,8 @@ int main(void)
 	tcase_add_test(up, json_has_types);
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
+	tcase_add_test(up, health_of_devices);
+	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
 	tcase_add_test(up, another_sm);
@@ -703,6 +772,7 @@ int main(void)
 	suite_add_tcase(suite, up);
 	tcase_add_checked_fixture(early, start, stop);
 	tcase_add_test(early, before_the_first_subnet);
+	tcase_add_test(early, health_of_the_sm);
 	suite_add_tcase(suite, early);
 	tcase_add_test(own, uneven_lids);
 	tcase_add_test(own, refused_route_file);

@@ -143,7 +143,7 @@ static void check_key(const char *text, int mode, const char *key, const char *m
 
 	ck_assert(g_file_set_contents(file, text, -1, NULL));
 	ck_assert_int_eq(g_chmod(file, mode), 0);
-	got = console_key_load(file, &error);
+	got = console_key_load("--key", file, &error);
 	ck_assert_str_eq(got ? got : "(none)", key ? key : "(none)");
 	ck_assert_msg(got || strstr(error->message, mistake), "%s", got ? "" : error->message);
 	ck_assert(got || strstr(error->message, file));
@@ -169,10 +169,10 @@ START_TEST(key_files)
 	check_key("0123456789abcde\xff\n", 0600, NULL, ":1: expected a line of 16");
 	check_key(longest, 0600, longest, NULL);
 	check_key(too_long, 0600, NULL, ":1: expected a line of 16");
-	ck_assert_ptr_null(console_key_load("/nonexistent/key", &error));
+	ck_assert_ptr_null(console_key_load("--key", "/nonexistent/key", &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "/nonexistent/key: No such file"));
 	g_clear_error(&error);
-	ck_assert_ptr_null(console_key_load("/dev/zero", &error));
+	ck_assert_ptr_null(console_key_load("--key", "/dev/zero", &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "is not a regular file"));
 }
 END_TEST

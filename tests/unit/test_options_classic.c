@@ -28,13 +28,6 @@ static bool classic_is_there(void)
 	       strstr(out, "OpenSM 3.");
 }
 
-/* Keys that the classic daemon does not know: a template has them as comments. */
-static bool is_newer(unsigned int id)
-{
-	return id == OPTION_max_rate_enum || id == OPTION_audit_nodes ||
-	       id == OPTION_master_sm_priority || id == OPTION_kernel_rmpp;
-}
-
 /* What the classic daemon makes of the file, written by itself to a new file. */
 static char *through_classic(const char *file)
 {
@@ -73,7 +66,7 @@ static void assert_survives(const char *text)
 		g_autofree char *other = options_text(after.options, id);
 
 		/* Not known to it, or not a key of the file. */
-		if (is_newer(id) || option_table[id].scope == OPTION_SCOPE_COMMAND)
+		if (option_is_newer(id) || option_table[id].scope == OPTION_SCOPE_COMMAND)
 			continue;
 		ck_assert_msg(strcmp(one, other) == 0, "%s: %s became %s", options_name(id), one,
 			      other);
@@ -113,7 +106,7 @@ START_TEST(template_of_the_classic)
 	ck_assert_msg(loaded.good, "%s", loaded.error ? loaded.error->message : "");
 	ck_assert_uint_eq(loaded.warnings->len, 0);
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
-		ck_assert_msg(is_newer(id) ||
+		ck_assert_msg(option_is_newer(id) ||
 				      option_table[id].scope == OPTION_SCOPE_COMMAND ||
 				      options_source(loaded.options, id) == OPTION_FROM_FILE,
 			      "the classic daemon has no %s", options_name(id));

@@ -428,7 +428,7 @@ START_TEST(template_has_every_key_once)
 	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
 		const struct option *option = &option_table[id];
-		bool newer = id == OPTION_max_rate_enum || id == OPTION_audit_nodes;
+		bool newer = option_is_newer(id);
 		g_autofree char *line =
 			g_strdup_printf("\n%s%s ", newer ? "#" : "", option->name);
 		const char *found = strstr(text, line);

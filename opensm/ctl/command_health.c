@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The health command: one verdict of what status, ports and the journal tell, for scripts that
+ * watch a daemon. A problem is what somebody has to do something about, and has a status of its
+ * own; a warning is what the options ask for, and leaves the daemon healthy.
+ */
+#include <inttypes.h>
+
+#include "ctl/command_private.h"
+#include "ctl/control.h"
+#include "ctl/journal.h"
+#include "ctl/status.h"
+#include "iba/constants.h"
+#include "sm/plan.h"
+
+#define DEVICES_TOLD 20
+#define NAME_SIZE 160
+
+struct verdict {
+	struct command_call *call; /* whose status is that of the worst problem */
+	GVariantBuilder problems, warnings;
+};
+
+static void add(GVariantBuilder *list, const char *subject, const char *text)
+{
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_text(&row, "subject", subject);
+	answer_text(&row, "text", text);
+	answer_append(list, &row);
+}
+
+/* The graver a problem, the lower its status. */
+static void add_problem(struct verdict *verdict, enum control_status status, const char *subject,
+			const char *text)
+{
+	unsigned int *worst = &verdict->call->status;
+
+	if (!*worst || status < *worst)
+		*worst = status;
+	add(&verdict->problems, subject, text);
+}
+
+static void judge_sm(struct verdict *verdict)
+{
+	struct context *context = verdict->call->context;
+	unsigned int state = atomic_load(&context->sm_state);
+	g_autofree char *text = NULL;
+
+	if (state == IBA_SM_MASTER || state == IBA_SM_STANDBY)
+		return;
+	text = g_strdup_printf("the SM is %s, neither MASTER nor STANDBY",
+			       status_sm_state(context));
+	add_problem(verdict, CONTROL_NO_SM, "sm", text);
+}
+
+static void judge_subnet(struct verdict *verdict)
+{
+	const struct command_call *call = verdict->call;
+	unsigned int sweep = atomic_load(&call->context->sweep);
+
+	if (sweep & SWEEP_FLAG_INHIBITED)
+		add(&verdict->warnings, "sweep", "sweeps are off: nothing that changes is noticed");
+	if (call->subnet && call->subnet->credit_loop)
+		add(&verdict->warnings, "routing", call->subnet->credit_loop);
+	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER)
+		return;
+	if (!call->subnet)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", "no subnet yet");
+	else if (sweep & SWEEP_FLAG_ERRORS)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet",
+			    "the last sweep ended with errors, which the log has");
+}
+
+static bool is_silent_link(const struct fabric *fabric, uint32_t port)
+{
+	const struct fabric_port *p = &fabric->ports[port];
+
+	return p->num && p->known && p->peer == FABRIC_NONE && p->info.port_state != IBA_PORT_DOWN;
+}
+
+static void judge_devices(struct verdict *verdict)
+{
+	const struct fabric *fabric = verdict->call->fabric;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
+		char name[NAME_SIZE];
+		g_autofree char *text = NULL;
+
+		if (!is_silent_link(fabric, i) || ++n > DEVICES_TOLD)
+			continue;
+		text = g_strdup_printf("nobody answers behind %s, whose link is up",
+				       fabric_port_name(fabric, i, name, sizeof(name)));
+		add_problem(verdict, CONTROL_DEVICES_BAD, "device", text);
+	}
+	if (n > DEVICES_TOLD) {
+		g_autofree char *more =
+			g_strdup_printf("and nobody behind %u more", n - DEVICES_TOLD);
+
+		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
+	}
+}
+
+static void judge_files(struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
+		const struct refusal *refusal = daemon_refusal(verdict->call->env->daemon, i);
+		g_autofree char *text = NULL;
+
+		if (!refusal->why)
+			continue;
+		text = g_strdup_printf("refused at %s: %s", refusal->since, refusal->why);
+		g_strdelimit(text, "\n", ';');
+		add_problem(verdict, CONTROL_FILES_BAD, "files", text);
+	}
+	if (subnet && subnet->held)
+		add_problem(verdict, CONTROL_FILES_BAD, "files", subnet->held);
+	if (subnet && subnet->fallback)
+		add_problem(verdict, CONTROL_FILES_BAD, "routing", subnet->fallback);
+}
+
+static void warn_insecure(struct verdict *verdict)
+{
+	struct options *options = slot_take(&verdict->call->context->options);
+	const char *key, *why, *advice;
+
+	for (unsigned int i = 0; insecure_setting(options, &i, &key, &why, &advice); i++) {
+		g_autofree char *text = g_strdup_printf("%s %s; %s", key, why, advice);
+
+		add(&verdict->warnings, "security", text);
+	}
+	options_unref(options);
+}
+
+static void add_last_sweep(const struct command_call *call, GVariantBuilder *builder)
+{
+	const struct journal_sweep *last = journal_last_sweep(call->env->journal);
+	GVariantBuilder sweep;
+
+	if (!last)
+		return;
+	answer_begin(&sweep);
+	answer_text(&sweep, "kind", plan_kind_name(last->done.kind));
+	answer_flag(&sweep, "errors", last->done.errors);
+	answer_number(&sweep, "took_us", last->done.took_us);
+	answer_number(&sweep, "seconds_ago",
+		      (uint64_t)(g_get_real_time() - last->ended_us) / G_USEC_PER_SEC);
+	answer_member(builder, "last_sweep", &sweep);
+}
+
+GVariant *command_health(struct command_call *call, GError **error)
+{
+	struct verdict verdict = {.call = call};
+	g_autofree char *line = NULL;
+	GVariantBuilder builder;
+
+	if (!command_no_arguments(call, error))
+		return NULL;
+	line = status_line(call->context);
+	answer_begin_list(&verdict.problems);
+	answer_begin_list(&verdict.warnings);
+	judge_sm(&verdict);
+	judge_subnet(&verdict);
+	judge_devices(&verdict);
+	judge_files(&verdict);
+	warn_insecure(&verdict);
+	answer_begin(&builder);
+	answer_flag(&builder, "healthy", !call->status);
+	answer_number(&builder, "status", call->status);
+	answer_text(&builder, "state", line);
+	add_last_sweep(call, &builder);
+	answer_member(&builder, "problems", &verdict.problems);
+	answer_member(&builder, "warnings", &verdict.warnings);
+	return g_variant_builder_end(&builder);
+}
+
+/* ---- in words ---- */
+
+static void print_problem(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "ERROR %s: %s\n", answer_get_text(row, "subject"),
+			       answer_get_text(row, "text"));
+}
+
+static void print_warning(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "warning %s: %s\n", answer_get_text(row, "subject"),
+			       answer_get_text(row, "text"));
+}
+
+void print_health(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) sweep = answer_get(answer, "last_sweep");
+
+	g_string_append_printf(out, "%s: %s\n",
+			       answer_get_flag(answer, "healthy") ? "healthy" : "NOT HEALTHY",
+			       answer_get_text(answer, "state"));
+	if (sweep)
+		g_string_append_printf(
+			out, "last sweep: %s, %s, took %.1f ms, ended %" PRIu64 " s ago\n",
+			answer_get_text(sweep, "kind"),
+			answer_get_flag(sweep, "errors") ? "with errors" : "good",
+			(double)answer_get_number(sweep, "took_us") / 1000,
+			answer_get_number(sweep, "seconds_ago"));
+	answer_each(answer, "problems", print_problem, out);
+	answer_each(answer, "warnings", print_warning, out);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What opensmctl and the daemon say to each other. A session of the console becomes one of a
+ * program when its first line, even before a key, is CONTROL_HELLO. From then on each line, the
+ * first too, is answered by a record: the octet CONTROL_RECORD, a JSON object on one line, a line
+ * end (as in RFC 7464). What comes before the first record is text for people.
+ *
+ *	"status"	enum control_status
+ *	"output"	what people are shown, or the answer as JSON
+ *	"more"		true: the command goes on, until an empty line ends it
+ *	"key"		in the answer to CONTROL_HELLO: true if the next line has to be the key
+ *	"version"	in the same: of the daemon
+ */
+#ifndef CTL_CONTROL_H
+#define CTL_CONTROL_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define CONTROL_HELLO "opensmctl 1"
+#define CONTROL_RECORD '\x1e'
+#define CONTROL_SUFFIX ".sock" /* of sockets in the run directory */
+
+/* Also the exit codes of opensmctl: scripts know them by number. */
+enum control_status {
+	CONTROL_DONE = 0,
+	CONTROL_FAILED = 1,	 /* the command could not do it */
+	CONTROL_USAGE = 2,	 /* there is no such command, or it takes other arguments */
+	CONTROL_UNREACHABLE = 3, /* no daemon, or it does not answer */
+	CONTROL_REFUSED = 4,	 /* not for this user, not with this key or certificate */
+	/* of health: the worst of what is wrong */
+	CONTROL_NO_SM = 10,	  /* neither MASTER nor STANDBY */
+	CONTROL_SUBNET_BAD = 11,  /* no subnet yet, or the last sweep had errors */
+	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
+	CONTROL_FILES_BAD = 13,	  /* what is in effect is not what the files ask for */
+};
+
+/* A record, newly allocated. */
+char *control_record(enum control_status status, const char *output, bool more);
+char *control_welcome(bool key);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * On this host daemons have their sockets in one directory, named by port GUID. Without a choice
+ * the only one that answers is meant; where there are several the user has to say which. Elsewhere
+ * it is TLS or nothing: no key leaves this host before the other one has shown who it is.
+ */
+#include "opensmctl/connect.h"
+
+#include <gio/gunixsocketaddress.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/console_key.h"
+#include "opensmctl/editor.h"
+
+#define ANSWER_S 30	   /* so long a daemon may take */
+#define CONSOLE_PORT 10000 /* if none is named */
+
+G_GNUC_PRINTF(3, 4)
+static void fail(GError **error, enum control_status status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_propagate_error(error, g_error_new_valist(PEER_ERROR, (int)status, format, args));
+	va_end(args);
+}
+
+/* No proxy: GIO would ask the desktop's settings for it, which leaves files behind. */
+static GSocketClient *new_client(void)
+{
+	GSocketClient *client = g_socket_client_new();
+
+	g_socket_client_set_enable_proxy(client, FALSE);
+	g_socket_client_set_timeout(client, ANSWER_S);
+	return client;
+}
+
+static GIOStream *open_socket(const char *path, GError **error)
+{
+	g_autoptr(GSocketClient) client = new_client();
+	g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
+	g_autoptr(GError) trouble = NULL;
+	GSocketConnection *connection;
+	bool forbidden;
+
+	connection = g_socket_client_connect(client, G_SOCKET_CONNECTABLE(address), NULL, &trouble);
+	if (connection)
+		return G_IO_STREAM(connection);
+	forbidden = g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
+	fail(error, forbidden ? CONTROL_REFUSED : CONTROL_UNREACHABLE, "%s: %s", path,
+	     trouble->message);
+	return NULL;
+}
+
+/* ---- which of them ---- */
+
+static const char *run_directory(void)
+{
+	const char *directory = g_getenv("OSM_RUN_DIR");
+
+	return directory && *directory ? directory : OSM_RUN_DIR; /* the macro of the same name */
+}
+
+static int compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Paths of the sockets, in order. */
+static GPtrArray *all_sockets(void)
+{
+	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GDir) directory = g_dir_open(run_directory(), 0, NULL);
+	const char *name;
+
+	while (directory && (name = g_dir_read_name(directory)))
+		if (g_str_has_suffix(name, CONTROL_SUFFIX))
+			g_ptr_array_add(paths, g_build_filename(run_directory(), name, NULL));
+	g_ptr_array_sort(paths, compare_names);
+	return paths;
+}
+
+static GIOStream *open_only(GError **error)
+{
+	g_autoptr(GPtrArray) paths = all_sockets();
+	g_autoptr(GString) alive = g_string_new(NULL);
+	g_autoptr(GError) trouble = NULL;
+	GIOStream *stream = NULL;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < paths->len; i++) {
+		GIOStream *one;
+
+		g_clear_error(&trouble);
+		one = open_socket(paths->pdata[i], &trouble);
+		if (!one)
+			continue;
+		g_string_append_printf(alive, "\n    -s %s", (char *)paths->pdata[i]);
+		g_clear_object(&stream);
+		stream = one;
+		n++;
+	}
+	if (n == 1)
+		return stream;
+	g_clear_object(&stream);
+	if (n)
+		fail(error, CONTROL_USAGE, "there are several daemons, expected one of:%s",
+		     alive->str);
+	else if (trouble)
+		g_propagate_error(error, g_steal_pointer(&trouble));
+	else
+		fail(error, CONTROL_UNREACHABLE, "no daemon has a socket in %s", run_directory());
+	return NULL;
+}
+
+static GIOStream *open_local(const struct arguments *arguments, GError **error)
+{
+	g_autofree char *name = NULL;
+	g_autofree char *path = NULL;
+
+	if (arguments->socket)
+		return open_socket(arguments->socket, error);
+	if (!arguments->port_guid)
+		return open_only(error);
+	name = g_strdup_printf("0x%016" PRIx64 CONTROL_SUFFIX, arguments->port_guid);
+	path = g_build_filename(run_directory(), name, NULL);
+	return open_socket(path, error);
+}
+
+/* ---- elsewhere ---- */
+
+/* Fails as refused if it is for a certificate. */
+static void fail_tls(GError **error, const char *where, const GError *trouble)
+{
+	bool certificate = g_error_matches(trouble, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE) ||
+			   g_error_matches(trouble, G_TLS_ERROR, G_TLS_ERROR_CERTIFICATE_REQUIRED);
+
+	fail(error, certificate ? CONTROL_REFUSED : CONTROL_UNREACHABLE, "%s: TLS: %s", where,
+	     trouble->message);
+}
+
+/* What the arguments say of certificates. */
+static bool set_certificates(GIOStream *tls, const struct arguments *arguments, GError **error)
+{
+	g_autoptr(GTlsDatabase) database = NULL;
+	g_autoptr(GTlsCertificate) certificate = NULL;
+	g_autoptr(GError) trouble = NULL;
+
+	if (arguments->ca) {
+		g_autofree char *path = g_canonicalize_filename(arguments->ca, NULL);
+
+		database = g_tls_file_database_new(path, &trouble);
+		if (database)
+			g_tls_connection_set_database(G_TLS_CONNECTION(tls), database);
+	}
+	if (!trouble && arguments->cert) {
+		certificate = g_tls_certificate_new_from_files(arguments->cert, arguments->cert_key,
+							       &trouble);
+		if (certificate)
+			g_tls_connection_set_certificate(G_TLS_CONNECTION(tls), certificate);
+	}
+	if (trouble)
+		fail(error, CONTROL_USAGE, "%s: %s",
+		     arguments->ca && !database ? arguments->ca : arguments->cert,
+		     trouble->message);
+	return !trouble;
+}
+
+static GIOStream *begin_tls(GIOStream *connection, const struct arguments *arguments,
+			    GError **error)
+{
+	g_autoptr(GError) trouble = NULL;
+	g_autoptr(GSocketConnectable) server =
+		g_network_address_parse(arguments->connect, CONSOLE_PORT, &trouble);
+	g_autoptr(GIOStream) tls = NULL;
+
+	if (server)
+		tls = g_tls_client_connection_new(connection, server, &trouble);
+	if (tls && !set_certificates(tls, arguments, error))
+		return NULL;
+	if (tls && g_tls_connection_handshake(G_TLS_CONNECTION(tls), NULL, &trouble))
+		return g_steal_pointer(&tls);
+	fail_tls(error, arguments->connect, trouble);
+	return NULL;
+}
+
+static GIOStream *open_remote(const struct arguments *arguments, GError **error)
+{
+	g_autoptr(GSocketClient) client = new_client();
+	g_autoptr(GSocketConnection) connection = NULL;
+	g_autoptr(GError) trouble = NULL;
+
+	connection = g_socket_client_connect_to_host(client, arguments->connect, CONSOLE_PORT, NULL,
+						     &trouble);
+	if (connection)
+		return begin_tls(G_IO_STREAM(connection), arguments, error);
+	fail(error, CONTROL_UNREACHABLE, "%s: %s", arguments->connect, trouble->message);
+	return NULL;
+}
+
+/* ---- getting in ---- */
+
+static char *find_key(const struct arguments *arguments, GError **error)
+{
+	g_autoptr(GError) trouble = NULL;
+	char *key = arguments->key_file
+			    ? console_key_load("--key-file", arguments->key_file, &trouble)
+			    : editor_secret("Key of the console: ");
+
+	if (trouble)
+		fail(error, CONTROL_USAGE, "%s", trouble->message);
+	else if (!key)
+		fail(error, CONTROL_USAGE,
+		     "the console asks for a key: expected --key-file, or a "
+		     "terminal to ask for it");
+	return key;
+}
+
+static bool show_key(struct peer *peer, const struct arguments *arguments, GError **error)
+{
+	char *key = find_key(arguments, error);
+	struct reply reply = {0};
+	bool good;
+
+	if (!key)
+		return false;
+	good = peer_ask(peer, key, &reply, error);
+	console_key_free(key);
+	if (good && reply.status != CONTROL_DONE) {
+		fail(error, reply.status, "%s", g_strchomp(reply.output));
+		good = false;
+	}
+	g_free(reply.output);
+	return good;
+}
+
+static struct peer *welcome(GIOStream *stream, const struct arguments *arguments, GError **error)
+{
+	struct peer *peer = peer_new(stream);
+	struct reply reply = {0};
+
+	if (peer_ask(peer, CONTROL_HELLO, &reply, error)) {
+		bool good = reply.status == CONTROL_DONE;
+
+		if (!good)
+			fail(error, reply.status, "%s", g_strchomp(reply.output));
+		g_free(reply.output);
+		if (good && (!reply.key || show_key(peer, arguments, error)))
+			return peer;
+	}
+	peer_free(peer);
+	return NULL;
+}
+
+struct peer *connect_daemon(const struct arguments *arguments, GError **error)
+{
+	g_autoptr(GIOStream) stream =
+		arguments->connect ? open_remote(arguments, error) : open_local(arguments, error);
+
+	return stream ? welcome(stream, arguments, error) : NULL;
+}

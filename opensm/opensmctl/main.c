@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * opensmctl: commands to an opensm that runs, one by the command line or many by lines. Its exit
+ * code is that of ctl/control.h; of many commands, that of the last one that was not 0.
+ */
+#include "config.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "opensmctl/connect.h"
+#include "opensmctl/editor.h"
+#include "opensmctl/show.h"
+
+#define LOOK_MS 100 /* how often a loop looks at both sides */
+
+struct program {
+	struct arguments arguments;
+	struct peer *peer;
+	bool lines; /* commands come from the standard input */
+	bool lost;  /* the daemon is gone */
+	int exit_code;
+};
+
+static int complain(const GError *error, int code)
+{
+	g_autofree char *text = show_harmless(error->message);
+
+	fprintf(stderr, "opensmctl: %s\n", text);
+	return code;
+}
+
+static void lose(struct program *program, const GError *error)
+{
+	program->lost = true;
+	program->exit_code = complain(error, error->code);
+}
+
+/* Answers go to the standard output; why there is none does not, but as JSON it is an answer. */
+static void show_reply(struct program *program, const struct reply *reply)
+{
+	bool good = reply->status == CONTROL_DONE || reply->status >= CONTROL_NO_SM;
+
+	show(good || program->arguments.json ? stdout : stderr, reply->output);
+	if (reply->status)
+		program->exit_code = (int)reply->status;
+}
+
+/* Until something comes from the daemon; false: from the user. */
+static bool wait_for_more(struct program *program)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	while (program->lines && !peer_has_input(program->peer))
+		if (poll(&input, 1, LOOK_MS) > 0)
+			return false;
+	return true;
+}
+
+/* A line of the user ends what goes on by itself. */
+static void end_loop(struct program *program)
+{
+	g_autofree char *line = editor_plain_line();
+
+	(void)line;
+	peer_send(program->peer, "");
+}
+
+static void run_line(struct program *program, const char *text)
+{
+	g_autofree char *line = g_strconcat(text, program->arguments.json ? " json" : "", NULL);
+	g_autoptr(GError) error = NULL;
+	struct reply reply = {.more = true};
+	bool ended = false;
+
+	peer_send(program->peer, line);
+	while (reply.more) {
+		if (!peer_receive(program->peer, &reply, &error)) {
+			lose(program, error);
+			return;
+		}
+		show_reply(program, &reply);
+		g_free(reply.output);
+		if (reply.more && !ended && !wait_for_more(program)) {
+			end_loop(program);
+			ended = true;
+		}
+	}
+}
+
+static bool is_blank(const char *line)
+{
+	return !line[strspn(line, " \t")];
+}
+
+/* Of the daemon that answers: another one may have other commands. */
+static struct completer *learn_commands(struct program *program)
+{
+	struct reply reply = {0};
+	struct completer *completer;
+	bool good = peer_ask(program->peer, "help json", &reply, NULL);
+
+	completer = completer_new(good ? reply.output : "");
+	g_free(reply.output);
+	return completer;
+}
+
+static void run_terminal(struct program *program)
+{
+	struct completer *completer = learn_commands(program);
+	struct editor *editor = editor_new(completer);
+	char *line;
+
+	while (!program->lost && (line = editor_line(editor))) {
+		bool over = !strcmp(line, "quit") || !strcmp(line, "exit");
+
+		if (!over && !is_blank(line))
+			run_line(program, line);
+		g_free(line);
+		if (over)
+			break;
+	}
+	editor_free(editor);
+	completer_free(completer);
+}
+
+static void run_script(struct program *program)
+{
+	char *line;
+
+	while (!program->lost && (line = editor_plain_line())) {
+		if (!is_blank(line))
+			run_line(program, line);
+		g_free(line);
+	}
+}
+
+static void run(struct program *program)
+{
+	if (program->arguments.line) {
+		run_line(program, program->arguments.line);
+		return;
+	}
+	program->lines = true;
+	setvbuf(stdin, NULL, _IONBF, 0); /* poll() is to see what was not used */
+	if (editor_is_wanted())
+		run_terminal(program);
+	else
+		run_script(program);
+}
+
+int main(int argc, char **argv)
+{
+	struct program program = {0};
+	g_autoptr(GError) error = NULL;
+
+	if (!arguments_parse(&program.arguments, argc, argv, &error)) {
+		program.exit_code = complain(error, CONTROL_USAGE);
+	} else if (program.arguments.version) {
+		puts("opensmctl " PACKAGE_VERSION);
+	} else if (!(program.peer = connect_daemon(&program.arguments, &error))) {
+		program.exit_code = complain(error, error->code);
+	} else {
+		/* GIO ignores it: a loop has to end when nobody reads what it prints. */
+		signal(SIGPIPE, SIG_DFL);
+		run(&program);
+		peer_free(program.peer);
+	}
+	arguments_clear(&program.arguments);
+	return program.exit_code;
+}

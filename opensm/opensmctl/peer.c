@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Text before a record is for people: it counts only where no record comes, as the reason why. What
+ * a daemon sends is not trusted to be short, or to be what it should be.
+ */
+#include "opensmctl/peer.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+#define CHUNK 65536
+#define MAX_RECORD (64u << 20)
+
+struct peer {
+	GIOStream *stream;
+	GString *input; /* not yet used */
+	size_t record;	/* of input: no record begins before */
+	size_t end;	/* of input: nor does it end before */
+};
+
+GQuark peer_error_quark(void)
+{
+	return g_quark_from_static_string("peer-error");
+}
+
+struct peer *peer_new(GIOStream *stream)
+{
+	struct peer *peer = g_new0(struct peer, 1);
+
+	peer->stream = g_object_ref(stream);
+	peer->input = g_string_new(NULL);
+	return peer;
+}
+
+void peer_free(struct peer *peer)
+{
+	if (!peer)
+		return;
+	g_object_unref(peer->stream);
+	g_string_free(peer->input, TRUE);
+	g_free(peer);
+}
+
+G_GNUC_PRINTF(2, 3)
+static bool unreachable(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_propagate_error(error, g_error_new_valist(PEER_ERROR, CONTROL_UNREACHABLE, format, args));
+	va_end(args);
+	return false;
+}
+
+/* It has closed: what it said last is why. */
+static bool closed(struct peer *peer, GError **error)
+{
+	g_autofree char *words = g_strndup(peer->input->str, MIN(peer->input->len, 1000));
+
+	g_strstrip(words);
+	g_string_truncate(peer->input, 0);
+	return unreachable(error, "the daemon closed the connection%s%s", *words ? ": " : "",
+			   words);
+}
+
+/* More input: false at its end, and if it does not come in time. */
+static bool read_more(struct peer *peer, GError **error)
+{
+	GInputStream *in = g_io_stream_get_input_stream(peer->stream);
+	g_autoptr(GError) trouble = NULL;
+	char chunk[CHUNK];
+	gssize n = g_input_stream_read(in, chunk, sizeof(chunk), NULL, &trouble);
+
+	if (g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
+		return unreachable(error, "the daemon does not answer");
+	if (n <= 0)
+		return closed(peer, error);
+	g_string_append_len(peer->input, chunk, n);
+	return true;
+}
+
+/* ---- records ---- */
+
+static JsonObject *parse(JsonParser *parser, const char *json)
+{
+	JsonNode *root;
+
+	if (!json_parser_load_from_data(parser, json, -1, NULL))
+		return NULL;
+	root = json_parser_get_root(parser);
+	return root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
+}
+
+/* A member of this type or nothing. */
+static JsonNode *member(JsonObject *object, const char *name, GType type)
+{
+	JsonNode *node = json_object_get_member(object, name);
+
+	return node && json_node_get_value_type(node) == type ? node : NULL;
+}
+
+static bool flag(JsonObject *object, const char *name)
+{
+	JsonNode *node = member(object, name, G_TYPE_BOOLEAN);
+
+	return node && json_node_get_boolean(node);
+}
+
+static bool take_record(const char *json, struct reply *reply, GError **error)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *object = parse(parser, json);
+	JsonNode *status = object ? member(object, "status", G_TYPE_INT64) : NULL;
+	JsonNode *output = object ? member(object, "output", G_TYPE_STRING) : NULL;
+
+	if (!status || json_node_get_int(status) < 0 || json_node_get_int(status) > 125)
+		return unreachable(error, "this is not how a daemon answers");
+	*reply = (struct reply){
+		.status = (enum control_status)json_node_get_int(status),
+		.output = g_strdup(output ? json_node_get_string(output) : ""),
+		.more = flag(object, "more"),
+		.key = flag(object, "key"),
+	};
+	return true;
+}
+
+/* Takes a whole record out of the input, NULL if there is none yet. */
+static char *cut_record(struct peer *peer)
+{
+	GString *input = peer->input;
+	char *json;
+
+	while (peer->record < input->len && input->str[peer->record] != CONTROL_RECORD)
+		peer->record++;
+	peer->end = MAX(peer->end, peer->record);
+	while (peer->end < input->len && input->str[peer->end] != '\n')
+		peer->end++;
+	if (peer->end >= input->len)
+		return NULL;
+	json = g_strndup(input->str + peer->record + 1, peer->end - peer->record - 1);
+	g_string_erase(input, 0, (gssize)peer->end + 1);
+	peer->record = peer->end = 0;
+	return json;
+}
+
+bool peer_receive(struct peer *peer, struct reply *reply, GError **error)
+{
+	g_autofree char *json = NULL;
+
+	while (!(json = cut_record(peer))) {
+		if (peer->input->len > MAX_RECORD)
+			return unreachable(error, "the answer does not end");
+		if (!read_more(peer, error))
+			return false;
+	}
+	return take_record(json, reply, error);
+}
+
+bool peer_send(struct peer *peer, const char *line)
+{
+	g_autofree char *text = g_strconcat(line, "\n", NULL);
+	GOutputStream *out = g_io_stream_get_output_stream(peer->stream);
+	bool good = g_output_stream_write_all(out, text, strlen(text), NULL, NULL, NULL);
+
+	explicit_bzero(text, strlen(text)); /* it may be a key */
+	return good;
+}
+
+/* One that has closed meanwhile has said why: that is read in any case. */
+bool peer_ask(struct peer *peer, const char *line, struct reply *reply, GError **error)
+{
+	peer_send(peer, line);
+	return peer_receive(peer, reply, error);
+}
+
+bool peer_has_input(struct peer *peer)
+{
+	GInputStream *in = g_io_stream_get_input_stream(peer->stream);
+
+	return peer->input->len || g_pollable_input_stream_is_readable(G_POLLABLE_INPUT_STREAM(in));
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the user is shown. */
+#ifndef OPENSMCTL_SHOW_H
+#define OPENSMCTL_SHOW_H
+
+#include <stdio.h>
+
+/*
+ * Lines of text in which only line ends and tabs control the terminal, wherever they come from;
+ * newly allocated.
+ */
+char *show_harmless(const char *text);
+void show(FILE *out, const char *text);
+
+#endif

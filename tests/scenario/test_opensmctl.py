@@ -1,0 +1,281 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""opensmctl as scripts and people use it: exit codes, JSON, the choice of a daemon, editing on a
+terminal. On a simulated fabric; run in the build directory."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from test_console import SECONDS, Daemon, check, checks, wait_for  # noqa: E402
+from test_control_socket import IS_ROOT, NOBODY, SocketDaemon  # noqa: E402
+
+SOURCE = os.environ.get('top_srcdir', '..')
+OPENSMCTL = os.path.abspath(os.environ.get('OPENSMCTL', './opensm/opensmctl/opensmctl'))
+
+
+def run(*words, stdin='', env=None, **more):
+    return subprocess.run([OPENSMCTL, *words], input=stdin, capture_output=True, text=True,
+                          timeout=SECONDS, env=dict(os.environ, **(env or {})), **more)
+
+
+def ends(what, result, code, out='', err=''):
+    check(what, result.returncode == code and out in result.stdout and err in result.stderr,
+          result)
+
+
+def without_daemon():
+    with tempfile.TemporaryDirectory() as empty:
+        env = {'OSM_RUN_DIR': empty}
+        ends('no daemon', run('health', env=env), 3, err=f'no daemon has a socket in {empty}')
+        ends('nor there', run('-s', empty + '/x', 'health'), 3, err='/x: ')
+        ends('nor of that port', run('-p', '0x99', 'health', env=env), 3,
+             err='0x0000000000000099.sock: ')
+        ends('an option', run('--nonsense'), 2, err='--nonsense')
+        ends('help', run('--help'), 0, out='--socket')
+        ends('version', run('--version'), 0, out='opensmctl 4')
+
+
+def answers(daemon):
+    def ctl(*words, **more):
+        return run('-s', daemon.socket, *words, **more)
+
+    check('up', daemon.wait_log('SUBNET UP'))
+    ends('a command', ctl('version'), 0, out='OpenSM 4')
+    ends('words are one each', ctl('path', 'host-0', 'host-1'), 0, out='Path from host-0')
+    ends('an unknown one', ctl('nothing'), 2, err='Command not found')
+    ends('wrong arguments', ctl('sweep', 'of'), 2, err='expected on or off')
+    ends('it cannot', ctl('querylid', '999'), 1, err='Invalid lid 999')
+    ends('two lines are none', ctl('version\nsweep off'), 2, err='control characters')
+    status = json.loads(ctl('-j', 'status').stdout)
+    check('JSON', status['subnet']['hosts'] == 16, status)
+    failed = ctl('-j', 'querylid', '999')
+    check('a failure as JSON', failed.returncode == 1 and
+          json.loads(failed.stdout)['error'] == 'Invalid lid 999', failed)
+    script = ctl(stdin='version\n\nquerylid 999\nversion\n')
+    check('a script', script.returncode == 1 and script.stdout.count('OpenSM 4') == 2, script)
+    check('a loop ends with the input', ctl(stdin='status loop\n').returncode == 0)
+    with subprocess.Popen([OPENSMCTL, '-s', daemon.socket, 'status', 'loop'],
+                          stdout=subprocess.PIPE) as loop:
+        text = b''
+        while text.count(b'Known SMs') < 2:
+            text += os.read(loop.stdout.fileno(), 65536)
+        loop.stdout.close()
+        check('or when nobody reads it', loop.wait(SECONDS) == -signal.SIGPIPE)
+
+
+def health(daemon):
+    def ctl(*words):
+        return run('-s', daemon.socket, *words)
+
+    ends('healthy', ctl('health'), 0, out='healthy: MASTER, subnet up')
+    good = json.loads(ctl('-j', 'health').stdout)
+    check('as JSON', good['healthy'] and not good['problems'] and good['warnings'] and
+          not good['last_sweep']['errors'], good)
+    daemon.path('conf', 'sm_sl 99\n')
+    daemon.child.send_signal(signal.SIGHUP)
+    check('a file is refused', wait_for(lambda: ctl('health').returncode == 13))
+    ends('which', ctl('health'), 13, out='sm_sl')
+    bad = json.loads(ctl('-j', 'health').stdout)
+    check('as JSON', not bad['healthy'] and bad['status'] == 13 and
+          bad['problems'][0]['subject'] == 'files', bad)
+    daemon.path('conf', '')
+    daemon.child.send_signal(signal.SIGHUP)
+    check('no more', wait_for(lambda: ctl('health').returncode == 0))
+
+
+def choice():
+    """Several daemons of a host."""
+    with tempfile.TemporaryDirectory() as directory:
+        env = {'OSM_RUN_DIR': directory}
+        path = os.path.join(directory, '0x0200000000000101.sock')
+        other = os.path.join(directory, 'other.sock')
+        with SocketDaemon(socket_path=path) as first:
+            first.listens()
+            ends('the only one', run('version', env=env), 0, out='OpenSM')
+            with SocketDaemon(socket_path=other) as second:
+                second.listens()
+                ends('which?', run('version', env=env), 2, err='several daemons')
+                check('both are named', path in run('version', env=env).stderr and
+                      other in run('version', env=env).stderr)
+                ends('by its port', run('-p', '0x200000000000101', 'version', env=env), 0)
+                second.child.kill()
+                second.child.wait(SECONDS)
+                check('it left its name', os.path.exists(other))
+                ends('the only one that lives', run('version', env=env), 0, out='OpenSM')
+                second.child.returncode = 0
+        ends('none lives', run('version', env=env), 3, err='other.sock: ')
+
+
+def not_allowed():
+    if not IS_ROOT:
+        checks.skip('another user', 'only root can become one')
+        return
+    with SocketDaemon() as daemon:
+        daemon.listens()
+        os.chmod(daemon.dir.name, 0o755)
+        user = {'user': NOBODY, 'group': NOBODY, 'extra_groups': [], 'cwd': '/'}
+        shared = os.path.join(daemon.dir.name, 'opensmctl')
+        with open(OPENSMCTL, 'rb') as program, open(shared, 'wb') as copy:
+            copy.write(program.read())
+        os.chmod(shared, 0o755)
+
+        def ctl():
+            return subprocess.run([shared, '-s', daemon.socket, 'version'], text=True,
+                                  capture_output=True, timeout=SECONDS, **user)
+        ends('by the mode', ctl(), 4, err='ermission denied')
+        os.chmod(daemon.socket, 0o666)
+        ends('by the credentials', ctl(), 4, err='may not use this socket')
+
+
+def hostile():
+    """What is no daemon can neither write to the terminal as it likes, nor go on for ever."""
+    for answer, code, out, err in (
+            (b'\x1e{"status":0}\n\x1e{"status":0,"output":"a\\u001b[2Jb\\n"}\n', 0,
+             'a\\x1b[2Jb', ''),
+            (b'\x1b[2J', 3, '', 'connection: \\x1b[2J'),
+            (b'\x1e{"status":0}\n\x1e{"status":7777}\n', 3, '', 'not how a daemon answers'),
+            (b'x' * (65 << 20), 3, '', 'does not end')):
+        with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX) as server:
+            path = os.path.join(directory, 'sock')
+            server.bind(path)
+            server.listen()
+
+            def serve():
+                client, _ = server.accept()
+                with client:
+                    try:
+                        client.sendall(answer)
+                        client.shutdown(socket.SHUT_WR)
+                        while client.recv(4096):
+                            pass
+                    except OSError:
+                        pass
+            thread = threading.Thread(target=serve)
+            thread.start()
+            ends(f'{answer[:20]}', run('-s', path, 'version'), code, out, err)
+            thread.join()
+
+
+class Terminal:
+    """opensmctl on a pseudo terminal."""
+
+    def __init__(self, *words):
+        self.home = tempfile.TemporaryDirectory()
+        self.child, self.fd = pty.fork()
+        if not self.child:
+            os.environ.update(TERM='vt100', HOME=self.home.name)
+            os.execv(OPENSMCTL, [OPENSMCTL, *words])
+        self.text = self.all = ''
+
+    def type(self, keys, edited=True):
+        """Keys for the editor wait for it: the terminal itself takes some of them otherwise."""
+        if edited:
+            wait_for(lambda: not termios.tcgetattr(self.fd)[3] & termios.ICANON)
+        os.write(self.fd, keys.encode())
+
+    def sees(self, what, text, times=1):
+        """That this comes now, after what was seen before."""
+        deadline = time.monotonic() + SECONDS
+        while self.text.count(text) < times and time.monotonic() < deadline:
+            if select.select([self.fd], [], [], 1)[0]:
+                try:
+                    text_now = os.read(self.fd, 65536).decode(errors='replace')
+                    self.text, self.all = self.text + text_now, self.all + text_now
+                except OSError:
+                    break
+        check(what, self.text.count(text) >= times, self.text)
+        self.text = self.text.rpartition(text)[2] if text in self.text else ''
+
+    def ends(self):
+        status = []
+        if not wait_for(lambda: status.append(os.waitpid(self.child, os.WNOHANG)) or
+                        status[-1][0]):
+            os.kill(self.child, signal.SIGKILL)
+            status.append(os.waitpid(self.child, 0))
+        os.close(self.fd)
+        check('it leaves nothing at home', not os.listdir(self.home.name))
+        self.home.cleanup()
+        return os.waitstatus_to_exitcode(status[-1][1])
+
+
+def terminal(daemon):
+    user = Terminal('-s', daemon.socket)
+    user.sees('a prompt', 'opensmctl> ')
+    # Of a line only what changes is drawn: what comes of it is what counts.
+    user.type('vers\t\n')
+    user.sees('completion of a command', 'OpenSM 4')
+    user.type('switchbalance v\t\n')
+    user.sees('completion of an argument', '\nSwitch: 0x')
+    user.sees('a prompt', 'opensmctl> ')
+    user.type('sw\t')
+    user.sees('the choice', 'sweep  switchbalance')
+    user.type('\x15')  # the line is given up
+    user.type('\x1b[A\x1b[A\n')
+    user.sees('history', 'OpenSM 4')
+    user.type('status loop\n')
+    user.sees('a loop', 'Known SMs', times=2)
+    user.type('\n', edited=False)
+    user.type('nothing\n')
+    user.sees('a line ends it', 'Command not found')
+    user.type('quit\n')
+    check('quit', user.ends() == 2)
+    user = Terminal('-s', daemon.socket)
+    user.sees('a prompt', 'opensmctl> ')
+    user.type('\x04')
+    check('the end of the input', user.ends() == 0)
+
+
+def lost():
+    with SocketDaemon() as daemon:
+        daemon.listens()
+        user = Terminal('-s', daemon.socket)
+        user.sees('a prompt', 'opensmctl> ')
+        daemon.child.terminate()
+        check('the daemon ends in spite of a session', daemon.child.wait(SECONDS) == 0)
+        user.type('version\n')
+        user.sees('it is gone', 'the daemon closed the connection')
+        check('the code says so', user.ends() == 3)
+
+
+def manual():
+    """The page has the options and the exit codes of the program, and no others."""
+    with open(os.path.join(SOURCE, 'man/opensmctl.8')) as file:
+        page = file.read()
+    flags = set(re.findall(r'^\.It .*Fl -([a-z-]+)', page, re.M))
+    check('options', flags == set(re.findall(r'--([a-z-]+)', run('--help').stdout)), flags)
+    with open(os.path.join(SOURCE, 'opensm/ctl/control.h')) as file:
+        codes = re.findall(r'^\tCONTROL_\w+ = (\d+),', file.read(), re.M)
+    check('exit codes', re.findall(r'^\.It (\d+)$', page, re.M) == codes, codes)
+
+
+def main():
+    manual()
+    without_daemon()
+    with SocketDaemon() as daemon:
+        daemon.listens()
+        answers(daemon)
+        health(daemon)
+        terminal(daemon)
+    choice()
+    not_allowed()
+    hostile()
+    lost()
+    return checks.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Sessions of the console in virtual time, on a pair of sockets; and who gives way to whom. */
+#include "ctl/console_session.h"
+#include "tests/run_suite.h"
+#include "tests/scenario/scenario.h"
+
+#include <check.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define KEY "0123456789abcdef"
+
+/* ---- seats ---- */
+
+#define S 1000000000ull
+#define MAX_SEATS 17
+
+static const struct {
+	const char *taken; /* a letter a seat: its peer; with a number of seconds it was silent */
+	enum seat_kind kind;
+	char peer;
+	int leaves;
+} crowds[] = {
+	{"", SEAT_STRANGER, 'a', SEATS_FREE},
+	{"a1 a2 a3", SEAT_STRANGER, 'a', SEATS_FREE},
+	/* A peer that has its share of strangers gives one of its own, the oldest. */
+	{"a1 a3 a2 a0", SEAT_STRANGER, 'a', 1},
+	{"b9 a1 a3 a2 a0", SEAT_STRANGER, 'a', 2},
+	/* Another takes the place of the oldest of who has most. */
+	{"b9 c8 a1 a3 a2 a0 d1 e1", SEAT_STRANGER, 'f', 3},
+	{"b9 c8 d1 e1 f1 g1 h1 i1", SEAT_STRANGER, 'a', 0},
+	{"b9 c8 d1 e1 f1 g1 h1", SEAT_STRANGER, 'a', SEATS_FREE},
+	/* Who may be here is sent away after a minute of silence only, the longest idle first. */
+	{"a1 a2 a3 a4 a5 a6 a7", SEAT_NETWORK, 'a', SEATS_FREE},
+	{"a1 a2 a3 a4 a5 a6 a7 a59", SEAT_NETWORK, 'a', SEATS_FULL},
+	{"a1 a2 a3 a4 a5 a60 a7 a8", SEAT_NETWORK, 'a', 5},
+	{"a1 a61 a3 a4 a5 a60 a7 a8", SEAT_NETWORK, 'b', 1},
+	{"a1 a2 a3 a4 a5 a6 a7 b90", SEAT_NETWORK, 'a', 7},
+	/* A member of the group has a share, so that others of it get in. */
+	{"a1 a2 a3 a60 b1", SEAT_GROUP, 'a', 3},
+	{"a1 a2 a3 a4 b99", SEAT_GROUP, 'a', SEATS_FULL},
+	{"a1 a2 a3 a4 b1", SEAT_GROUP, 'b', SEATS_FREE},
+	{"a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1", SEAT_OPERATOR, 'a', SEATS_FREE},
+	{"a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a60", SEAT_OPERATOR, 'a', 15},
+};
+
+static unsigned int parse_crowd(const char *text, enum seat_kind kind, struct seat *taken,
+				char names[][2])
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	unsigned int n = 0;
+
+	for (; words[n]; n++) {
+		names[n][0] = words[n][0];
+		names[n][1] = '\0';
+		taken[n] = (struct seat){kind, names[n],
+					 1000 * S - strtoull(words[n] + 1, NULL, 10) * S};
+	}
+	return n;
+}
+
+START_TEST(who_gives_way)
+{
+	char names[MAX_SEATS][2], peer[2] = {crowds[_i].peer};
+	struct seat taken[MAX_SEATS];
+	unsigned int n = parse_crowd(crowds[_i].taken, crowds[_i].kind, taken, names);
+	struct seat newcomer = {crowds[_i].kind, peer, 1000 * S};
+
+	ck_assert_int_eq(seats_take(taken, n, &newcomer), crowds[_i].leaves);
+}
+END_TEST
+
+START_TEST(kinds_have_seats_of_their_own)
+{
+	for (unsigned int kind = 0; kind < SEAT_KINDS; kind++) {
+		char names[MAX_SEATS][2];
+		struct seat taken[MAX_SEATS];
+		unsigned int n = parse_crowd("a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9 a9",
+					     kind, taken, names);
+		struct seat newcomer = {(kind + 1) % SEAT_KINDS, "a", 1000 * S};
+
+		ck_assert_int_eq(seats_take(taken, n, &newcomer), SEATS_FREE);
+	}
+}
+END_TEST
+
+/* ---- a session ---- */
+
+static struct {
+	struct scenario *s;
+	struct command_env env;
+	GSocketConnection *ours, *theirs;
+	struct session *session; /* NULL: it has ended */
+	bool full;
+} f;
+
+static void start(void)
+{
+	int fds[2];
+
+	f.s = scenario_new("mesh:2", 1);
+	scenario_start(f.s);
+	f.env.daemon = f.s->daemon;
+	f.full = false;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		g_autoptr(GSocket) socket = g_socket_new_from_fd(fds[i], NULL);
+		GSocketConnection *connection =
+			g_socket_connection_factory_create_connection(socket);
+
+		g_socket_set_blocking(socket, FALSE);
+		*(i ? &f.theirs : &f.ours) = connection;
+	}
+}
+
+static void stop(void)
+{
+	g_clear_pointer(&f.session, session_free);
+	g_object_unref(f.ours);
+	g_object_unref(f.theirs);
+	scenario_stop(f.s);
+	scenario_free(f.s);
+}
+
+static bool on_opened(void *arg, struct session *session, const struct seat *seat)
+{
+	(void)arg;
+	(void)session;
+	ck_assert_int_eq(seat->kind, SEAT_NETWORK);
+	return !f.full;
+}
+
+static void on_ended(void *arg, struct session *session)
+{
+	(void)arg;
+	ck_assert_ptr_eq(session, f.session);
+	session_free(session);
+	f.session = NULL;
+}
+
+static void begin(const char *key)
+{
+	struct session_config config = {
+		.env = &f.env,
+		.name = "somebody",
+		.key = key,
+		.kind = SEAT_NETWORK,
+		.peer = "host",
+		.in = g_io_stream_get_input_stream(G_IO_STREAM(f.ours)),
+		.out = g_io_stream_get_output_stream(G_IO_STREAM(f.ours)),
+		.connection = G_OBJECT(f.ours),
+		.ended = on_ended,
+		.opened = on_opened,
+	};
+
+	f.session = session_new(&config);
+	session_begin(f.session);
+}
+
+static void pass_s(unsigned int seconds)
+{
+	scenario_run_ms(f.s, seconds * 1000);
+	while (g_main_context_iteration(NULL, FALSE))
+		continue;
+}
+
+static void type(const char *line)
+{
+	g_socket_send(g_socket_connection_get_socket(f.theirs), line, strlen(line), NULL, NULL);
+	pass_s(0);
+}
+
+/* What has come from the session, valid until the next one. */
+static const char *heard(void)
+{
+	static char text[1 << 16];
+	gssize n = g_socket_receive(g_socket_connection_get_socket(f.theirs), text,
+				    sizeof(text) - 1, NULL, NULL);
+
+	text[MAX(n, 0)] = '\0';
+	return text;
+}
+
+START_TEST(the_key_has_its_time)
+{
+	begin(KEY);
+	pass_s(14);
+	ck_assert_str_eq(heard(), "Key: ");
+	pass_s(2);
+	ck_assert_ptr_null(f.session);
+	ck_assert_str_eq(heard(), "\nThe key did not come in time\n");
+}
+END_TEST
+
+START_TEST(the_key_opens)
+{
+	begin(KEY);
+	ck_assert_int_eq(session_seat(f.session).kind, SEAT_STRANGER);
+	type(KEY "\n");
+	ck_assert_str_eq(heard(), "Key: OpenSM $ ");
+	ck_assert_int_eq(session_seat(f.session).kind, SEAT_NETWORK);
+	pass_s(60);
+	ck_assert_ptr_nonnull(f.session);
+}
+END_TEST
+
+START_TEST(no_seat)
+{
+	f.full = true;
+	begin(NULL);
+	ck_assert_ptr_null(f.session);
+	ck_assert_str_eq(heard(), "There are too many sessions\n");
+}
+END_TEST
+
+START_TEST(idle_for_long)
+{
+	begin(NULL);
+	pass_s(1700);
+	type("version\n");
+	pass_s(1700);
+	ck_assert_ptr_nonnull(strstr(heard(), "OpenSM 4"));
+	ck_assert_ptr_nonnull(f.session);
+	pass_s(101);
+	ck_assert_ptr_null(f.session);
+	ck_assert_str_eq(heard(), "\nNothing was said for long: the session is closed\n");
+}
+END_TEST
+
+START_TEST(giving_way)
+{
+	uint64_t begun;
+
+	begin(NULL);
+	begun = session_seat(f.session).since_ns;
+	pass_s(70);
+	ck_assert_uint_eq(session_seat(f.session).since_ns, begun);
+	type("version\n");
+	ck_assert_uint_ge(session_seat(f.session).since_ns, begun + 70 * S);
+	heard();
+	session_give_way(f.session);
+	ck_assert_ptr_null(f.session);
+	ck_assert_str_eq(heard(), "\nIdle sessions make room for another: this one ends\n");
+}
+END_TEST
+
+/* One that takes no output holds up nobody who wants its seat. */
+START_TEST(giving_way_without_reading)
+{
+	begin(NULL);
+	for (unsigned int i = 0; i < 2000; i++)
+		type("dump_conf\n");
+	pass_s(1);
+	ck_assert_ptr_nonnull(f.session);
+	session_give_way(f.session);
+	ck_assert_ptr_null(f.session);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("console_session");
+	TCase *seats = tcase_create("seats"), *session = tcase_create("session");
+
+	tcase_add_loop_test(seats, who_gives_way, 0, G_N_ELEMENTS(crowds));
+	tcase_add_test(seats, kinds_have_seats_of_their_own);
+	suite_add_tcase(suite, seats);
+	tcase_add_checked_fixture(session, start, stop);
+	tcase_add_test(session, the_key_has_its_time);
+	tcase_add_test(session, the_key_opens);
+	tcase_add_test(session, no_seat);
+	tcase_add_test(session, idle_for_long);
+	tcase_add_test(session, giving_way);
+	tcase_add_test(session, giving_way_without_reading);
+	suite_add_tcase(suite, session);
+	return run_suite(suite);
+}

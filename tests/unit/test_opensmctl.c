@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The parts of opensmctl that need no daemon. */
+#include "opensmctl/arguments.h"
+#include "opensmctl/complete.h"
+#include "opensmctl/peer.h"
+#include "opensmctl/show.h"
+#include "tests/run_suite.h"
+
+#include <check.h>
+#include <gio/gio.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+static const struct {
+	const char *words[4];
+	const char *line; /* NULL: refused */
+} lines[] = {
+	{{"status"}, "status"},
+	{{"path", "host 0", "2"}, "path \"host 0\" 2"},
+	{{"path", "", "2"}, "path \"\" 2"},
+	{{"lft", "a\"b"}, "lft a\"b"},
+	{{"lft", "\"a"}, "lft '\"a'"},
+	{{"lft", "it's a"}, "lft \"it's a\""},
+	{{"lft", "'a"}, "lft \"'a\""},
+	{{"lft", "a' \"b"}, NULL},
+	{{"lft", "a\nsweep off"}, NULL},
+	{{"lft", "\033[2J"}, NULL},
+};
+
+START_TEST(words_of_a_line)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *line = arguments_line((char *const *)lines[_i].words, &error);
+
+	ck_assert_str_eq(line ? line : "(none)", lines[_i].line ? lines[_i].line : "(none)");
+	ck_assert_int_eq(!line, !!error);
+}
+END_TEST
+
+static const struct {
+	const char *argv, *mistake; /* NULL: none */
+} command_lines[] = {
+	{"status", NULL},
+	{"-j -s /x status -j", NULL},
+	{"-p 0x0002c903000a1b2c", NULL},
+	{"-p 2c903000a1b2c health", NULL},
+	{"--connect h:1 --ca f --key-file k status", NULL},
+	{"--nonsense", "Unknown option --nonsense"},
+	{"-p ib0", "--port: 'ib0' is no port GUID"},
+	{"-p 0", "--port: '0' is no port GUID"},
+	{"-s /x -p 1", "expected one of them"},
+	{"--connect h:1 -p 1", "expected one of them"},
+	{"--ca f status", "are for --connect"},
+	{"--connect h:1 --cert f status", "belong together"},
+};
+
+START_TEST(command_line)
+{
+	g_autofree char *all = g_strconcat("opensmctl ", command_lines[_i].argv, NULL);
+	g_auto(GStrv) words = g_strsplit(all, " ", -1);
+	g_autofree char **argv = g_memdup2(words, (g_strv_length(words) + 1) * sizeof(char *));
+	struct arguments arguments = {0};
+	g_autoptr(GError) error = NULL;
+	bool good = arguments_parse(&arguments, (int)g_strv_length(words), argv, &error);
+
+	ck_assert_msg(good == !command_lines[_i].mistake, "%s", error ? error->message : "");
+	ck_assert_msg(good || strstr(error->message, command_lines[_i].mistake), "%s",
+		      good ? "" : error->message);
+	if (strstr(all, "status -j"))
+		ck_assert_str_eq(arguments.line, "status -j");
+	arguments_clear(&arguments);
+}
+END_TEST
+
+/* ---- completion ---- */
+
+#define HELP                                                                                       \
+	"{\"commands\":[{\"command\":\"help\",\"arguments\":\"[COMMAND]\"},"                       \
+	"{\"command\":\"status\",\"arguments\":\"[loop]\"},"                                       \
+	"{\"command\":\"sweep\",\"arguments\":\"on|off\"},"                                        \
+	"{\"command\":\"switchbalance\",\"arguments\":\"[verbose] [GUID]\"},"                      \
+	"{\"command\":\"sim\",\"arguments\":\"link|unlink NODE PORT\"}]}"
+
+static const struct {
+	const char *line, *words;
+} completions[] = {
+	{"", "help status sweep switchbalance sim"},
+	{"s", "status sweep switchbalance sim"},
+	{"sw", "sweep switchbalance"},
+	{" swi", "switchbalance"},
+	{"x", ""},
+	{"sweep ", "on off"},
+	{"sweep of", "off"},
+	{"swee of", "off"},
+	{"s of", ""},
+	{"sim u", "unlink"},
+	{"help st", "status"},
+	{"status j", "json"},
+	{"status loop j", "json"},
+	{"switchbalance  v", "verbose"},
+	{"nothing ", ""},
+};
+
+START_TEST(completion)
+{
+	struct completer *completer = completer_new(HELP);
+	size_t begin;
+	g_autoptr(GPtrArray) words = complete(completer, completions[_i].line, &begin);
+	g_autofree char *text = NULL;
+
+	for (guint i = 0; i < words->len; i++)
+		ck_assert(g_str_has_prefix(words->pdata[i], completions[_i].line + begin));
+	g_ptr_array_add(words, NULL);
+	text = g_strjoinv(" ", (char **)words->pdata);
+	ck_assert_str_eq(text, completions[_i].words);
+	completer_free(completer);
+}
+END_TEST
+
+START_TEST(common_beginning)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	g_autofree char *none = complete_common(words);
+
+	ck_assert_str_eq(none, "");
+	g_ptr_array_add(words, "switchbalance");
+	g_ptr_array_add(words, "sweep");
+	g_free(none);
+	none = complete_common(words);
+	ck_assert_str_eq(none, "sw");
+}
+END_TEST
+
+/* What is no help leads to no words, and to nothing worse. */
+START_TEST(completion_of_nonsense)
+{
+	static const char *const texts[] = {"",
+					    "{",
+					    "[]",
+					    "{\"commands\":1}",
+					    "{\"commands\":[1,{}]}",
+					    "{\"commands\":[{\"command\":1}]}",
+					    "null"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		struct completer *completer = completer_new(texts[i]);
+		size_t begin;
+		g_autoptr(GPtrArray) words = complete(completer, "", &begin);
+
+		ck_assert_uint_eq(words->len, 0);
+		completer_free(completer);
+	}
+}
+END_TEST
+
+/* ---- what comes ---- */
+
+START_TEST(harmless)
+{
+	static const char *const texts[][2] = {
+		{"a\tb\nc\n", "a\tb\nc\n"}, {"", ""},
+		{"\033[2Jx", "\\x1b[2Jx"},  {"a\rb\n", "a\\x0db\n"},
+		{"\xff\n", "\\xff\n"},	    {"\n\n", "\n\n"},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autofree char *text = show_harmless(texts[i][0]);
+
+		ck_assert_str_eq(text, texts[i][1]);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *bytes;
+	const char *output; /* NULL: an error with text */
+	const char *mistake;
+} records[] = {
+	{"\x1e{\"status\":0,\"output\":\"x\\n\",\"more\":false}\n", "x\n", NULL},
+	{"OpenSM $ \x1e{\"status\":12}\n", "", NULL},
+	{"\x1e{\"status\":0,\"output\":7,\"more\":1,\"key\":{}}\n", "", NULL},
+	{"\x1e{\"status\":0}", NULL, "closed the connection"},
+	{"There are too many sessions\n", NULL, "connection: There are too many sessions"},
+	{"", NULL, "closed the connection"},
+	{"\x1e{\"status\":-1}\n", NULL, "not how a daemon answers"},
+	{"\x1e{\"status\":1e99}\n", NULL, "not how a daemon answers"},
+	{"\x1e{\"status\":\"0\"}\n", NULL, "not how a daemon answers"},
+	{"\x1e[1]\n", NULL, "not how a daemon answers"},
+	{"\x1e\n", NULL, "not how a daemon answers"},
+};
+
+START_TEST(records_of_a_daemon)
+{
+	g_autoptr(GInputStream) in = g_memory_input_stream_new_from_data(
+		records[_i].bytes, (gssize)strlen(records[_i].bytes), NULL);
+	g_autoptr(GOutputStream) out = g_memory_output_stream_new_resizable();
+	g_autoptr(GIOStream) stream = g_simple_io_stream_new(in, out);
+	struct peer *peer = peer_new(stream);
+	g_autoptr(GError) error = NULL;
+	struct reply reply = {0};
+	bool good = peer_ask(peer, "line", &reply, &error);
+
+	ck_assert_int_eq(good, records[_i].output != NULL);
+	if (good)
+		ck_assert_str_eq(reply.output, records[_i].output);
+	else
+		ck_assert_msg(strstr(error->message, records[_i].mistake), "%s", error->message);
+	ck_assert(good || error->code == CONTROL_UNREACHABLE);
+	ck_assert(!reply.more && !reply.key);
+	g_free(reply.output);
+	peer_free(peer);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("opensmctl");
+	TCase *tcase = tcase_create("parts");
+
+	tcase_add_loop_test(tcase, words_of_a_line, 0, G_N_ELEMENTS(lines));
+	tcase_add_loop_test(tcase, command_line, 0, G_N_ELEMENTS(command_lines));
+	tcase_add_loop_test(tcase, completion, 0, G_N_ELEMENTS(completions));
+	tcase_add_test(tcase, common_beginning);
+	tcase_add_test(tcase, completion_of_nonsense);
+	tcase_add_test(tcase, harmless);
+	tcase_add_loop_test(tcase, records_of_a_daemon, 0, G_N_ELEMENTS(records));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
