@@ -317,7 +317,7 @@ START_TEST(before_the_first_subnet)
 		g_free(answer.text);
 	}
 	expect_error("path host-0 host-1", "no subnet yet");
-	expect("status", "   SM State             : Not-active\n");
+	expect("status", "   SM State             : Discovering\n");
 	expect("status", "   SA State             : Not ready\n");
 	expect("status", "   Routing Engine       : <none>\n");
 }
@@ -502,7 +502,7 @@ static void expect_health(enum control_status status, const char *text)
 
 START_TEST(health_of_the_sm)
 {
-	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is NOT-ACTIVE, neither MASTER nor STANDBY");
+	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is DISCOVERING, neither MASTER nor STANDBY");
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_DISCOVERING);
 	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is DISCOVERING");
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_STANDBY);
