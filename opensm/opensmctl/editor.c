@@ -82,7 +82,8 @@ struct editor *editor_new(const struct completer *completer)
 	el_set(editor->line, EL_EDITOR, "emacs");
 	el_set(editor->line, EL_SIGNAL, 1);
 	el_set(editor->line, EL_HIST, history, editor->history);
-	el_set(editor->line, EL_ADDFN, "complete", "complete the word", on_tab);
+	/* el_set() makes copies of the two texts that nobody frees. */
+	el_wset(editor->line, EL_ADDFN, L"complete", L"complete the word", on_tab);
 	el_set(editor->line, EL_BIND, "^I", "complete", NULL);
 	el_source(editor->line, NULL); /* ~/.editrc: the user's own keys */
 	return editor;
