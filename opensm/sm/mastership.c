@@ -229,6 +229,15 @@ static void wait_for(struct sm *sm, uint64_t ns)
 	timer_start(&sm->mastership->timer, ns);
 }
 
+static void tell_rank(struct sm *sm)
+{
+	const struct other_sm *master = &sm->mastership->partner;
+	struct election_sm own = own_sm(sm);
+
+	if (master->sm.state == IBA_SM_MASTER && election_outranks(&own, &master->sm))
+		tell_master(sm, master);
+}
+
 static void follow(struct sm *sm, const struct other_sm *other)
 {
 	struct mastership *ms = sm->mastership;
@@ -243,6 +252,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	forget_mastery(sm);
 	set_state(sm, IBA_SM_STANDBY);
 	wait_for(sm, poll_ns(sm));
+	tell_rank(sm);
 }
 
 /* The subnet is to be discovered by this SM, as state. */
@@ -274,7 +284,6 @@ static void on_poll_answer(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct mastership *ms = sm->mastership;
-	struct election_sm own = own_sm(sm);
 	struct iba_sm_info info;
 
 	if (state_of(sm) != IBA_SM_STANDBY)
@@ -293,8 +302,7 @@ static void on_poll_answer(struct sm_request *request)
 	ms->partner.sm = (struct election_sm){info.guid, info.priority, info.sm_state};
 	locate(sm, &ms->partner);
 	ms->misses = 0;
-	if (election_outranks(&own, &ms->partner.sm))
-		tell_master(sm, &ms->partner);
+	tell_rank(sm);
 }
 
 /* MasterSMLID of the own port: where the master is by now. */

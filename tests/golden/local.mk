@@ -42,6 +42,24 @@ golden_texts = \
 	tests/golden/uneven_tree.ftree.lmc0.lft
 EXTRA_DIST += $(golden_topologies) $(golden_texts)
 
-golden-update: tests/golden/test_route_golden
+check_PROGRAMS += tests/golden/test_election_golden
+TESTS += tests/golden/test_election_golden
+tests_golden_test_election_golden_SOURCES = tests/golden/test_election_golden.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_golden_test_election_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_election_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+EXTRA_DIST += tests/golden/election_started_together.txt \
+	tests/golden/election_master_dies.txt \
+	tests/golden/election_master_retires.txt \
+	tests/golden/election_handover.txt \
+	tests/golden/election_handover_lost.txt \
+	tests/golden/election_handover_answer_lost.txt \
+	tests/golden/election_acknowledge_lost.txt \
+	tests/golden/election_acknowledge_answer_lost.txt \
+	tests/golden/election_priority_raised.txt \
+	tests/golden/election_controls.txt
+
+golden-update: tests/golden/test_route_golden tests/golden/test_election_golden
 	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
+	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
 .PHONY: golden-update

@@ -76,10 +76,23 @@ static const char *method_name(uint8_t method)
 	}
 }
 
+/* At the end of a line. A packet is drawn for after it was told of. */
+static void end_line(struct managers *m, size_t start)
+{
+	if (m->lose && strstr(m->story->str + start, m->lose) && !--m->lose_nth) {
+		g_string_append(m->story, " -- lost");
+		sim_set_loss(m->s->sim, 1);
+		m->losing = true;
+		m->lose = NULL;
+	}
+	g_string_append_c(m->story, '\n');
+}
+
 static void tell_sm_info(struct managers *m, uint64_t from, const char *to,
 			 const struct iba_smp *smp)
 {
 	const char *control = iba_name(IBA_SET_SM_INFO_MOD, smp->header.attribute_modifier);
+	size_t start = m->story->len;
 	struct iba_sm_info info;
 
 	wire_decode(&iba_sm_info_type, smp->data, &info);
@@ -91,7 +104,7 @@ static void tell_sm_info(struct managers *m, uint64_t from, const char *to,
 	else if (smp->header.method != IBA_METHOD_GET)
 		g_string_append_printf(m->story, ": %s, priority %u",
 				       iba_name(IBA_SET_SM_STATE, info.sm_state), info.priority);
-	g_string_append_c(m->story, '\n');
+	end_line(m, start);
 }
 
 static void tell_trap(struct managers *m, uint64_t from, const char *to, const struct iba_smp *smp)
@@ -114,6 +127,9 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	const char *name;
 
 	(void)now_ns;
+	if (m->losing)
+		sim_set_loss(m->s->sim, 0);
+	m->losing = false;
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
 		return;
 	wire_decode(&iba_smp_type, data, &smp);
@@ -202,6 +218,44 @@ void managers_kill(struct managers *m, unsigned int i)
 	g_string_append_printf(m->story, "[%8.3f] %s is gone\n", now_s(m), m->sm[i].name);
 }
 
+static void ignore(void *arg, struct vendor_mad *mad)
+{
+	(void)arg;
+	vendor_mad_free(mad);
+}
+
+void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control)
+{
+	unsigned int node = scenario_node(m->s, host);
+	const struct vendor_client client = {.actor = daemon_actor(m->sm[i].daemon),
+					     .receive = ignore};
+	unsigned int to_node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
+	const struct vendor_address to = {.lid = scenario_lid(m->s, to_node)};
+	struct iba_sm_info info = {.guid = sim_port_guid(m->s->sim, node, 1),
+				   .sm_key = 1,
+				   .priority = 15,
+				   .sm_state = IBA_SM_MASTER};
+	struct iba_smp smp = {
+		.header = {.base_version = IBA_BASE_VERSION,
+			   .mgmt_class = IBA_CLASS_SUBN_LID,
+			   .class_version = 1,
+			   .method = IBA_METHOD_SET,
+			   .transaction_id = 1000 + control,
+			   .attribute_id = IBA_ATTR_SM_INFO,
+			   .attribute_modifier = control},
+	};
+	uint8_t wire[IBA_MAD_BYTES] = {0};
+
+	if (!m->controller) {
+		m->controller = sim_open(m->s->sim, info.guid, NULL);
+		vendor_bind(m->controller, IBA_CLASS_SUBN_LID, true, &client, NULL);
+	}
+	wire_encode(&iba_sm_info_type, &info, smp.data);
+	wire_encode(&iba_smp_type, &smp, wire);
+	vendor_send(m->controller, &to, wire, sizeof(wire), 200);
+	scenario_run_ms(m->s, 20);
+}
+
 static bool is_retired(void *arg)
 {
 	return ((struct manager *)arg)->retired;
@@ -228,6 +282,7 @@ void managers_configure(struct managers *m, unsigned int i, const char *conf)
 
 void managers_free(struct managers *m)
 {
+	vendor_close(m->controller);
 	for (unsigned int i = 0; i < m->n; i++) {
 		managers_kill(m, i);
 		g_free(m->sm[i].directory);

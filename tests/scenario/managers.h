@@ -32,6 +32,11 @@ struct managers {
 	struct manager sm[MANAGERS_MAX];
 	unsigned int n;
 	GString *story;
+	/* The nth packet (from 1) whose line in the story has this text is lost; NULL: none. */
+	const char *lose;
+	unsigned int lose_nth;
+	bool losing;
+	struct vendor *controller; /* managers_control's */
 };
 
 struct managers *managers_new(const char *spec, uint64_t seed);
@@ -41,6 +46,8 @@ void managers_free(struct managers *m);
 unsigned int managers_add(struct managers *m, const char *host, const char *conf);
 void managers_start(struct managers *m, unsigned int i);
 void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
+/* Somebody on that host, who says that he is MASTER, sends Set(SMInfo). */
+void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control);
 void managers_retire(struct managers *m, unsigned int i); /* as SIGTERM does; waits for its end */
 /* The console's and SIGHUP's way: other lines in its opensm.conf. */
 void managers_configure(struct managers *m, unsigned int i, const char *conf);
