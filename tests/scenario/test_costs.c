@@ -106,6 +106,62 @@ START_TEST(bring_up)
 }
 END_TEST
 
+/* Each Set(PortInfo) leaves alone what is as it should be: writing it might retrain the link. */
+static void check_kept(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		       const uint8_t *data, size_t length)
+{
+	unsigned int *sets = arg;
+	struct iba_port_info info;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
+	    data[17] != IBA_ATTR_PORT_INFO)
+		return;
+	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, &info);
+	ck_assert_uint_eq(info.link_width_enabled, 0);
+	ck_assert_uint_eq(info.link_speed_enabled, 0);
+	ck_assert_uint_eq(info.link_speed_ext_enabled, 0);
+	ck_assert_uint_eq(info.link_speed_ext_enabled2, 0);
+	ck_assert_uint_eq(info.port_physical_state, 0);
+	ck_assert_uint_eq(info.link_down_default_state, 0);
+	++*sets;
+}
+
+START_TEST(links_are_not_trained_again)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int sets = 0;
+
+	sim_set_trace(s->sim, check_kept, &sets);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	ck_assert_uint_gt(sets, 2 * CABLES);
+	scenario_free(s);
+}
+END_TEST
+
+/* "sweep off" of the console: whatever asks for one. What was asked for is done when it may be. */
+START_TEST(sweeps_are_not_allowed)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+	struct event_bus *bus = &daemon_context(s->daemon)->bus;
+
+	event_emit(bus, EVENT_SWEEP_ALLOWED, 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	sim_link_set(s->sim, scenario_node(s, "spine-1-0"), 3, false);
+	scenario_run_ms(s, 5000);
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_SWITCH_INFO] + costs.gets[IBA_ATTR_NODE_INFO], 0);
+	event_emit(bus, EVENT_SWEEP_ALLOWED, 1);
+	scenario_run_ms(s, 500);
+	ck_assert_uint_ge(costs.gets[IBA_ATTR_SWITCH_INFO], SWITCHES);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
 /* A look at what has not changed: each switch once; a heavy sweep reads all, and sets nothing. */
 START_TEST(nothing_changed)
 {
@@ -253,6 +309,8 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, bring_up);
+	tcase_add_test(tcase, links_are_not_trained_again);
+	tcase_add_test(tcase, sweeps_are_not_allowed);
 	tcase_add_test(tcase, nothing_changed);
 	tcase_add_test(tcase, link_comes_and_goes);
 	tcase_add_test(tcase, host_comes_and_goes);

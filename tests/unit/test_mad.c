@@ -110,6 +110,7 @@ START_TEST(test_always_refused)
 	}
 	ck_assert_uint_eq(done_timeout, 5);
 	ck_assert_uint_eq(never_sent, 5);
+	ck_assert_uint_eq(done_dead, 0);
 	ck_assert_uint_gt(port.sent->len, 5 * 4);
 }
 END_TEST
@@ -724,6 +725,7 @@ START_TEST(test_dispatch_and_reply)
 	ck_assert_uint_eq(port.sent->len, 4);
 	ck_assert_uint_eq(sent_at(0)->to.lid, 99);
 	ck_assert_uint_eq(sent_at(0)->timeout_ms, 0);
+	ck_assert_uint_eq(count(smp_unicasts), 2); /* those to SMPs */
 	port.busy = 1;
 	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_TRAP);
 	ck_assert_uint_eq(count(mad_replies_dropped), 1);

@@ -397,6 +397,7 @@ START_TEST(test_leave)
 	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_DENIED);
 	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, &got), 0);
 	ck_assert_uint_eq(got.join_state, 0x9); /* only those asked go */
+	ck_assert(iba_gid_equal(got.port_gid, gid_of(own)));
 	ck_assert_uint_eq(
 		ask_one(own, IBA_METHOD_DELETE, JOIN & ~C(join_state), &record, NULL),
 		IBA_SA_INSUFFICIENT_COMPONENTS);

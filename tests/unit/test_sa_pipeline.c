@@ -445,6 +445,9 @@ START_TEST(test_links)
 	ck_assert_uint_eq(count_of(&ask), 0);
 	ask.mask = 0;
 	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links - 2);
+	host = endport(subnet, 5, true); /* one without a LID has no link that could be told */
+	f->ports[host].lid = 0;
+	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links - 4);
 }
 END_TEST
 

@@ -194,6 +194,27 @@ START_TEST(test_each)
 }
 END_TEST
 
+/* What is of a member is not of the group, whoever made it. */
+START_TEST(test_group_is_no_member)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12A01C00000000), 1},
+		.port_gid = {1, 2},
+		.join_state = IBA_JOIN_FULL_MEMBER,
+		.proxy_join = 1,
+		.q_key = 0x55,
+	};
+	const struct sa_group *group = sa_store_create(store, &record, 0, 7);
+
+	ck_assert(iba_gid_equal(group->record.port_gid, (struct iba_gid){0}));
+	ck_assert_uint_eq(group->record.join_state, 0);
+	ck_assert_uint_eq(group->record.proxy_join, 0);
+	ck_assert_uint_eq(group->record.q_key, 0x55);
+	ck_assert_uint_eq(group->creator, 7);
+	ck_assert_uint_eq(group->n_full, 0);
+}
+END_TEST
+
 static void check_broadcast(const struct partition *partition, uint8_t hop_limit)
 {
 	const struct sa_group *group =
@@ -399,6 +420,7 @@ int main(void)
 	tcase_add_test(tcase, test_top_rises_over_a_group);
 	tcase_add_test(tcase, test_what_is_published);
 	tcase_add_test(tcase, test_each);
+	tcase_add_test(tcase, test_group_is_no_member);
 	tcase_add_test(tcase, test_broadcast_groups);
 	tcase_add_test(tcase, test_partition_changes);
 	suite_add_tcase(suite, tcase);
