@@ -19,7 +19,9 @@ SKIPPED = 77
 EXPOSURE = 20  # tenths
 CONFFILES = ['/etc/logrotate.d/opensm']  # PORTS are not to raise a question: debian/opensm.postinst
 CONTENTS = {
-    'opensm': '''/etc/logrotate.d/opensm /etc/opensm/ /lib/systemd/system/opensm-hotplug@.service
+    'opensm': '''/etc/logrotate.d/opensm /etc/opensm/ /usr/bin/opensmctl
+        /usr/share/bash-completion/completions/opensmctl /usr/share/man/man8/opensmctl.8.gz
+        /lib/systemd/system/opensm-hotplug@.service
         /lib/systemd/system/opensm.service /lib/systemd/system/opensm@.service
         /lib/udev/rules.d/90-opensm.rules /usr/lib/sysusers.d/opensm.conf
         /usr/lib/tmpfiles.d/opensm.conf /usr/libexec/opensm/opensm-ports /usr/sbin/opensm
