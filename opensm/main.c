@@ -178,7 +178,7 @@ static gboolean on_impatience(gpointer arg)
 	return G_SOURCE_REMOVE;
 }
 
-/* A master hands over to a standby first; on_retired() ends the loop. */
+/* A master hands over to a standby first; on_finished() ends the loop. */
 static gboolean on_quit(gpointer arg)
 {
 	struct program *program = arg;
@@ -239,13 +239,6 @@ static void on_finished(void *arg, int exit_code)
 	struct program *program = arg;
 
 	program->exit_code = exit_code;
-	g_main_loop_quit(program->loop);
-}
-
-static void on_retired(void *arg)
-{
-	struct program *program = arg;
-
 	g_main_loop_quit(program->loop);
 }
 
@@ -341,7 +334,6 @@ static bool program_build(struct program *program, GError **error)
 		return false;
 	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
-	daemon_on_retired(program->daemon, on_retired, program);
 	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
 	if (!open_console(program, error))

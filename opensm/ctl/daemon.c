@@ -42,8 +42,6 @@ struct daemon {
 	bool running;
 	daemon_finished_fn *finished;
 	void *finished_arg;
-	void (*retired)(void *arg);
-	void *retired_arg;
 };
 
 /* ---- the context ---- */
@@ -101,15 +99,6 @@ static void on_finished(void *arg, uint64_t exit_code)
 
 	if (daemon->finished)
 		daemon->finished(daemon->finished_arg, (int)exit_code);
-}
-
-static void on_retired(void *arg, uint64_t value)
-{
-	struct daemon *daemon = arg;
-
-	(void)value;
-	if (daemon->retired)
-		daemon->retired(daemon->retired_arg);
 }
 
 /* ---- opensm.conf ---- */
@@ -205,7 +194,6 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
-	event_subscribe(&daemon->context.bus, EVENT_RETIRED, daemon->main, on_retired, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_SWEEP_DONE, daemon->main, on_sweep_done,
 			daemon);
 	return daemon;
@@ -215,12 +203,6 @@ void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, voi
 {
 	daemon->finished = finished;
 	daemon->finished_arg = arg;
-}
-
-void daemon_on_retired(struct daemon *daemon, void (*retired)(void *arg), void *arg)
-{
-	daemon->retired = retired;
-	daemon->retired_arg = arg;
 }
 
 void daemon_retire(struct daemon *daemon)

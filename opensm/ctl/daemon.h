@@ -26,12 +26,10 @@ struct daemon_config {
 /* Binds the port's management classes. NULL and error if the port is not to be had. */
 struct daemon *daemon_new(const struct daemon_config *config, GError **error);
 
-/* Who is told, on the loop, that there is nothing left to do (--once): before daemon_start. */
+/* Who is told, on the loop, that there is nothing left to do (--once, daemon_retire): before
+ * daemon_start. */
 typedef void daemon_finished_fn(void *arg, int exit_code);
 void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, void *arg);
-
-/* Who is told, on the loop, that a daemon_retire() is over: before daemon_start. */
-void daemon_on_retired(struct daemon *daemon, void (*retired)(void *arg), void *arg);
 
 /* Starts the actors: threads, or all on the loop if the options say single_thread. */
 void daemon_start(struct daemon *daemon);
@@ -56,7 +54,7 @@ void daemon_reread_routes(struct daemon *daemon);
 /* Asks for sweeps: bits of enum sweep_reason. A heavy one goes by opensm.conf as it is now. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);
 
-/* Hands over to a standby, if this SM is master and there is one; at most a second. */
+/* Hands over to a standby, if this SM is master and there is one; then it has finished. */
 void daemon_retire(struct daemon *daemon);
 
 /* Takes IsSM back, closes the port and stops the actors; the fabric keeps running as it is. */

@@ -78,6 +78,16 @@ void trust_lose(struct builder_node *node)
 	builder_touch(node);
 }
 
+void trust_lose_all(struct builder *builder)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		trust_lose(node);
+}
+
 void trust_lose_switches(struct builder *builder)
 {
 	for (guint i = 0; i < builder->switches->len; i++)

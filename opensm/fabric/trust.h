@@ -58,6 +58,7 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 
 /* Nothing that is known of the node's tables counts any more. */
 void trust_lose(struct builder_node *node);
+void trust_lose_all(struct builder *builder);
 /* The same of all switches. */
 void trust_lose_switches(struct builder *builder);
 

@@ -210,12 +210,10 @@ void port_info_seen(struct sm_request *request)
 
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	bounced = port_info_store(request->sm, port, &info);
-	if (!link_is_up(port)) {
+	if (!link_is_up(port))
 		link_lost(request->sm, port);
-	} else if (bounced) {
-		builder_mark(port->node);
-		sweep_want(request->sm, SWEEP_CHANGE);
-	}
+	else if (bounced)
+		sweep_look_at(request->sm, port->node);
 }
 
 static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended)

@@ -25,9 +25,8 @@ bool election_outranks(const struct election_sm *a, const struct election_sm *b)
 	return a->priority != b->priority ? a->priority > b->priority : a->guid < b->guid;
 }
 
-/* The highest in rank of those in one of the states (bits); NULL: there are none. */
-static const struct election_sm *highest(const struct election_sm *others, unsigned int n,
-					 unsigned int states)
+const struct election_sm *election_highest(const struct election_sm *others, unsigned int n,
+					   unsigned int states)
 {
 	const struct election_sm *best = NULL;
 
@@ -45,10 +44,10 @@ static enum election_verdict decide_as_master(const struct election_sm *own,
 					      const struct election_sm *others, unsigned int n,
 					      const struct election_sm **whom)
 {
-	*whom = highest(others, n, MASTERS | STANDBYS);
+	*whom = election_highest(others, n, MASTERS | STANDBYS);
 	if (*whom && election_outranks(*whom, own))
 		return ELECTION_HAND_OVER;
-	*whom = highest(others, n, MASTERS);
+	*whom = election_highest(others, n, MASTERS);
 	return *whom ? ELECTION_AWAIT : ELECTION_MASTER;
 }
 
@@ -58,10 +57,10 @@ enum election_verdict election_decide(const struct election_sm *own,
 {
 	if (own->state == IBA_SM_MASTER)
 		return decide_as_master(own, others, n, whom);
-	*whom = highest(others, n, MASTERS);
+	*whom = election_highest(others, n, MASTERS);
 	if (*whom)
 		return ELECTION_FOLLOW;
-	*whom = highest(others, n, STANDBYS | DISCOVERERS);
+	*whom = election_highest(others, n, STANDBYS | DISCOVERERS);
 	return *whom && election_outranks(*whom, own) ? ELECTION_FOLLOW : ELECTION_MASTER;
 }
 

@@ -16,6 +16,10 @@ struct election_sm {
 /* By priority; of equal ones the lower GUID is the higher rank. */
 bool election_outranks(const struct election_sm *a, const struct election_sm *b);
 
+/* The highest in rank of those in one of the states (bits 1 << IBA_SM_..); NULL: there are none. */
+const struct election_sm *election_highest(const struct election_sm *others, unsigned int n,
+					   unsigned int states);
+
 enum election_verdict {
 	ELECTION_MASTER,    /* be master, or stay it */
 	ELECTION_FOLLOW,    /* be the standby of *whom, who is master or about to be */

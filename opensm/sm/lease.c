@@ -28,8 +28,7 @@ static void on_port_info(struct sm_request *request)
 	if (info.m_key_protect_bits == sm->options->m_key_protection_level &&
 	    info.m_key_lease_period == sm->options->m_key_lease_period)
 		return;
-	builder_mark(node);
-	sweep_want(sm, SWEEP_CHANGE);
+	sweep_look_at(sm, node);
 }
 
 static void ask(struct sm *sm, struct builder_port *port)

@@ -6,12 +6,6 @@
  */
 #include "sm/sm_private.h"
 
-static void mark(struct builder_node *node, struct sm *sm)
-{
-	builder_mark(node);
-	sweep_want(sm, SWEEP_CHANGE);
-}
-
 static void on_switch_info(struct sm_request *request)
 {
 	struct iba_switch_info info;
@@ -22,7 +16,7 @@ static void on_switch_info(struct sm_request *request)
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	if (info.port_state_change || !switch_kept_tables(request->node, &info))
-		mark(request->node, request->sm);
+		sweep_look_at(request->sm, request->node);
 	else
 		switch_is_calm(request->node);
 }
@@ -34,10 +28,10 @@ static void on_silent_port(struct sm_request *request)
 	if (!sm_request_ok(request))
 		return;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (info.node_guid == request->node->guid && info.local_port_num == request->port->num)
+	if (port_is(request->port, &info))
 		return; /* a loopback plug */
 	request->port->silent = false;
-	mark(request->node, request->sm);
+	sweep_look_at(request->sm, request->node);
 }
 
 static void ask_silent_ports(struct sm *sm, struct builder_node *node)

@@ -5,18 +5,16 @@
  *
  *	finds out	step_elect(): Get(SMInfo) of every port with IsSM, after discovery (heavy),
  *			of those that changed (partial), of those known (light sweep)
- *	as STANDBY	polls the SM that it follows; no sweeps, nothing else is sent
+ *	as STANDBY	polls the SM that it follows, and tells it by trap 144 of a higher rank;
+ *			nothing else is sent, and there are no sweeps
  *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
  *			lower rank, and goes on if none comes: that one notices when its port is
  *			configured. Polls who is there. No sweeps while it waits.
- *	is told		controls(): Set(SMInfo) of others
+ *	is told		mastership_receive(): Set(SMInfo) of others
  *
  * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
  * as the master lives.
  */
-#include <string.h>
-
-#include "mad/smp.h"
 #include "sm/election.h"
 #include "sm/sm_private.h"
 
@@ -24,7 +22,6 @@
 #define POLL_TRIES 3 /* within a second */
 #define CONTROL_TRIES 3
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
-#define PRIORITY_CHANGED 0x0008	    /* ChangeFlags of trap 144: SMPriority */
 
 /* An SM, and where it was met. */
 struct other_sm {
@@ -77,6 +74,12 @@ bool mastership_is_master(const struct sm *sm)
 	return state_of(sm) == IBA_SM_MASTER;
 }
 
+static void tell_state(struct sm *sm, unsigned int state)
+{
+	log_milestone(sm->log, STATE, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
+}
+
 static void set_state(struct sm *sm, unsigned int state)
 {
 	unsigned int before = atomic_exchange(&sm->context->sm_state, state);
@@ -85,19 +88,21 @@ static void set_state(struct sm *sm, unsigned int state)
 		return;
 	if (before == IBA_SM_STANDBY)
 		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
-	log_milestone(sm->log, STATE, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
-	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
+	tell_state(sm, state);
+}
+
+void mastership_begin(struct sm *sm)
+{
+	unsigned int state = sm->options->sm_inactive ? IBA_SM_NOT_ACTIVE : IBA_SM_DISCOVERING;
+
+	atomic_store(&sm->context->sm_state, state);
+	tell_state(sm, state);
 }
 
 /* What a master knows is not what is, once another one may write. */
 static void forget_tables(struct sm *sm)
 {
-	GHashTableIter iter;
-	struct builder_node *node;
-
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		trust_lose(node);
+	trust_lose_all(sm->builder);
 	builder_touch_all(sm->builder);
 }
 
@@ -112,11 +117,16 @@ static void forget_mastery(struct sm *sm)
 	guid2lid_doubt(sm->guid2lid);
 }
 
+static struct election_sm sm_of(const struct iba_sm_info *info)
+{
+	return (struct election_sm){info->guid, info->priority, info->sm_state};
+}
+
 static struct election_sm own_sm(const struct sm *sm)
 {
 	struct iba_sm_info info = sm_info_own(sm);
 
-	return (struct election_sm){info.guid, info.priority, info.sm_state};
+	return sm_of(&info);
 }
 
 static const char *name_of(const struct other_sm *other, char *buffer, size_t size)
@@ -130,6 +140,35 @@ static const char *name_of(const struct other_sm *other, char *buffer, size_t si
 static uint64_t poll_ns(const struct sm *sm)
 {
 	return sm->options->sminfo_polling_timeout * NS_PER_MS;
+}
+
+/* ---- others ---- */
+
+static struct other_sm *find(struct mastership *ms, uint64_t guid)
+{
+	for (guint i = 0; i < ms->others->len; i++) {
+		struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
+
+		if (other->sm.guid == guid)
+			return other;
+	}
+	return NULL;
+}
+
+/* Not this one; and an SM with another SM_Key is of another administrator (14.4.1.1). */
+static bool is_listened_to(struct sm *sm, const struct iba_sm_info *info)
+{
+	if (info->guid == vendor_port_guid(sm->vendor))
+		return false;
+	if (info->sm_key == sm->options->sm_key)
+		return true;
+	if (sm->mastership->other_key != info->guid)
+		log_sys_error(sm->log,
+			      "SM 0x%016" G_GINT64_MODIFIER
+			      "x has another SM_Key, or hides it for want of the M_Key: ignored",
+			      info->guid);
+	sm->mastership->other_key = info->guid;
+	return false;
 }
 
 /* ---- sending ---- */
@@ -170,6 +209,32 @@ static struct sm_request *request_to(struct sm *sm, const struct other_sm *other
 	return request;
 }
 
+/* A Get(SMInfo) beside the sweep; false: nobody knows where that SM is. */
+static bool ask_aside(struct sm *sm, const struct other_sm *other, bool by_lid,
+		      void (*done)(struct sm_request *request))
+{
+	struct sm_request *request = request_to(sm, other, IBA_METHOD_GET, 0, by_lid);
+
+	if (!request)
+		return false;
+	request->aside = true;
+	request->mad.tries = POLL_TRIES;
+	request->done = done;
+	sm_request_send(request);
+	return true;
+}
+
+/* Of all that are known; how many are asked. */
+static unsigned int ask_others_aside(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	const GArray *others = sm->mastership->others;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < others->len; i++)
+		n += ask_aside(sm, &g_array_index(others, struct other_sm, i), false, done);
+	return n;
+}
+
 static void send_control(struct sm *sm, const struct other_sm *to, unsigned int control,
 			 void (*done)(struct sm_request *request))
 {
@@ -194,7 +259,7 @@ static void tell_master(struct sm *sm, const struct other_sm *master)
 		.lid = own ? own->info.lid : 0,
 		.other_local_changes = 1,
 		.capability_mask = own ? own->info.capability_mask : 0,
-		.change_flags = PRIORITY_CHANGED,
+		.change_flags = IBA_TRAP_144_SM_PRIORITY,
 	};
 	struct iba_notice notice = {
 		.is_generic = 1,
@@ -299,7 +364,7 @@ static void on_poll_answer(struct sm_request *request)
 	}
 	if (info.guid != ms->partner.sm.guid)
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
-	ms->partner.sm = (struct election_sm){info.guid, info.priority, info.sm_state};
+	ms->partner.sm = sm_of(&info);
 	locate(sm, &ms->partner);
 	ms->misses = 0;
 	tell_rank(sm);
@@ -311,7 +376,6 @@ static void on_own_port(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct mastership *ms = sm->mastership;
 	struct iba_port_info info;
-	struct sm_request *poll;
 
 	if (state_of(sm) != IBA_SM_STANDBY)
 		return;
@@ -323,32 +387,18 @@ static void on_own_port(struct sm_request *request)
 			builder_set_info(sm->builder->sm_port, &info);
 		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
 	}
-	poll = request_to(sm, &ms->partner, IBA_METHOD_GET, 0, ms->polls % 2);
-	if (!poll) {
+	if (!ask_aside(sm, &ms->partner, ms->polls % 2, on_poll_answer))
 		missed(sm, "is nowhere");
-		return;
-	}
-	poll->aside = true;
-	poll->mad.tries = POLL_TRIES;
-	poll->done = on_poll_answer;
-	sm_request_send(poll);
 }
 
 static void poll(struct sm *sm)
 {
-	struct builder_port *own = sm->builder->sm_port;
-	struct sm_request *request;
-
 	sm->mastership->polls++;
 	wait_for(sm, poll_ns(sm));
-	if (!own) {
+	if (sm->builder->sm_port)
+		own_port_ask(sm, on_own_port);
+	else
 		missed(sm, "is nowhere");
-		return;
-	}
-	request = sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
-	request->aside = true;
-	request->done = on_own_port;
-	sm_request_send(request);
 }
 
 /* ---- MASTER among others ---- */
@@ -359,7 +409,7 @@ static void finish_retiring(struct sm *sm)
 	sm->mastership->dealing = ALONE;
 	forget_mastery(sm);
 	set_state(sm, IBA_SM_NOT_ACTIVE);
-	event_emit(&sm->context->bus, EVENT_RETIRED, 0);
+	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
 /* The other did not do its part in time: look again what there is, and in the end do without it. */
@@ -376,8 +426,7 @@ static void lose_patience(struct sm *sm)
 	ms->dealing = ALONE;
 	forget_tables(sm);
 	if (was == AWAITING) {
-		/* It learns of this one when its port is configured: mastership_port_configured().
-		 */
+		/* It learns of this one when its port is configured. */
 		ms->stubborn = ms->partner.sm.guid;
 	} else if (++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
@@ -442,31 +491,17 @@ static void on_other(struct sm_request *request)
 	if (!mastership_is_master(sm) || !sm_request_ok(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	now = (struct election_sm){info.guid, info.priority, info.sm_state};
-	if (info.sm_key != sm->options->sm_key || info.guid == own.guid)
-		return;
-	if (now.state == IBA_SM_MASTER ||
-	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
+	now = sm_of(&info);
+	if (is_listened_to(sm, &info) &&
+	    (now.state == IBA_SM_MASTER ||
+	     (now.state == IBA_SM_STANDBY && election_outranks(&now, &own))))
 		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
 }
 
 /* Who was discovering when it was met decides by what it found, which may be less than there is. */
 static void watch_others(struct sm *sm)
 {
-	struct mastership *ms = sm->mastership;
-
-	for (guint i = 0; i < ms->others->len; i++) {
-		struct sm_request *request =
-			request_to(sm, &g_array_index(ms->others, struct other_sm, i),
-				   IBA_METHOD_GET, 0, false);
-
-		if (!request)
-			continue;
-		request->aside = true;
-		request->mad.tries = POLL_TRIES;
-		request->done = on_other;
-		sm_request_send(request);
-	}
+	ask_others_aside(sm, on_other);
 	wait_for(sm, poll_ns(sm));
 }
 
@@ -486,31 +521,6 @@ static void on_timer(struct timer *timer)
 
 /* ---- who is there ---- */
 
-static struct other_sm *find(struct mastership *ms, uint64_t guid)
-{
-	for (guint i = 0; i < ms->others->len; i++) {
-		struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
-
-		if (other->sm.guid == guid)
-			return other;
-	}
-	return NULL;
-}
-
-/* An SM with another SM_Key is of another administrator: it is not listened to (14.4.1.1). */
-static bool is_ours(struct sm *sm, const struct iba_sm_info *info)
-{
-	if (info->sm_key == sm->options->sm_key)
-		return true;
-	if (sm->mastership->other_key != info->guid)
-		log_sys_error(sm->log,
-			      "SM 0x%016" G_GINT64_MODIFIER
-			      "x has another SM_Key, or hides it for want of the M_Key: ignored",
-			      info->guid);
-	sm->mastership->other_key = info->guid;
-	return false;
-}
-
 static void on_sm_info(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -522,14 +532,14 @@ static void on_sm_info(struct sm_request *request)
 	if (!sm_request_ok(request) || sm_request_is_late(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	if (info.guid == vendor_port_guid(sm->vendor) || !is_ours(sm, &info))
+	if (!is_listened_to(sm, &info))
 		return;
 	other = find(ms, info.guid);
 	if (!other) {
 		g_array_set_size(ms->others, ms->others->len + 1);
 		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
 	}
-	other->sm = (struct election_sm){info.guid, info.priority, info.sm_state};
+	other->sm = sm_of(&info);
 	other->asked = sm->sweep.serial;
 	if (port) {
 		other->lid = port->info.lid;
@@ -610,6 +620,21 @@ static void drop_silent(struct sm *sm)
 	}
 }
 
+/* What all but that one tell of themselves. */
+static struct election_sm *list_others(const struct mastership *ms, uint64_t but, unsigned int *n)
+{
+	struct election_sm *list = g_new0(struct election_sm, ms->others->len + 1);
+
+	*n = 0;
+	for (guint i = 0; i < ms->others->len; i++) {
+		const struct election_sm *other = &g_array_index(ms->others, struct other_sm, i).sm;
+
+		if (other->guid != but)
+			list[(*n)++] = *other;
+	}
+	return list;
+}
+
 /* ---- the step ---- */
 
 static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
@@ -617,16 +642,11 @@ static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
 	struct mastership *ms = sm->mastership;
 	struct election_sm own = own_sm(sm);
 	const struct election_sm *sm_info = NULL;
-	g_autofree struct election_sm *list = g_new0(struct election_sm, ms->others->len + 1);
+	g_autofree struct election_sm *list = NULL;
 	enum election_verdict verdict;
-	unsigned int n = 0;
+	unsigned int n;
 
-	for (guint i = 0; i < ms->others->len; i++) {
-		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
-
-		if (other->sm.guid != ms->stubborn)
-			list[n++] = other->sm;
-	}
+	list = list_others(ms, ms->stubborn, &n);
 	verdict = election_decide(&own, list, n, &sm_info);
 	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
 	return verdict;
@@ -642,10 +662,9 @@ static enum step_result be_master(struct sm *sm)
 }
 
 /* Two that began apart have both given their first LIDs to themselves: MasterSMLID may be equal. */
-static bool is_configured_by_another(const struct sm *sm)
+static bool is_configured_by_another(const struct sm *sm, const struct iba_port_info *info)
 {
 	const struct builder_port *own = sm->builder->sm_port;
-	const struct iba_port_info *info = &own->info;
 
 	return mastership_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
 	       ((info->lid && info->lid != own->lid) ||
@@ -658,7 +677,7 @@ enum step_result step_elect(struct sm *sm)
 
 	if (sm->options->ignore_other_sm)
 		return be_master(sm);
-	if (!sm->sweep.round && is_configured_by_another(sm)) {
+	if (!sm->sweep.round && is_configured_by_another(sm, &sm->builder->sm_port->info)) {
 		forget_tables(sm);
 		if (sm->sweep.kind != SWEEP_KIND_HEAVY)
 			return STEP_HEAVY;
@@ -715,7 +734,7 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 		sender = *known;
 	else if (ms->partner.sm.guid == info->guid)
 		sender = ms->partner;
-	sender.sm = (struct election_sm){info->guid, info->priority, info->sm_state};
+	sender.sm = sm_of(info);
 	if (mad->remote.lid >= IBA_LID_UCAST_FIRST && mad->remote.lid <= IBA_LID_UCAST_LAST)
 		sender.lid = mad->remote.lid;
 	locate(sm, &sender);
@@ -724,10 +743,8 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 
 static bool has_keys(const struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
 {
-	const struct options *options = sm->options;
-
-	return (!options->m_key || smp->m_key == options->m_key) &&
-	       info->sm_key == options->sm_key && info->guid != vendor_port_guid(sm->vendor);
+	return sm_info_has_m_key(sm->options, smp) && info->sm_key == sm->options->sm_key &&
+	       info->guid != vendor_port_guid(sm->vendor);
 }
 
 void mastership_receive(void *arg, struct vendor_mad *mad)
@@ -773,9 +790,10 @@ void mastership_options_changed(struct sm *sm)
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
-void mastership_port_configured(struct sm *sm)
+void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 {
-	if (mastership_rests(sm) || sm->options->ignore_other_sm)
+	if (mastership_rests(sm) || sm->options->ignore_other_sm ||
+	    !is_configured_by_another(sm, info))
 		return;
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
@@ -785,17 +803,14 @@ void mastership_port_configured(struct sm *sm)
 static void hand_over_to_best(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
-	const struct other_sm *best = NULL;
+	g_autofree struct election_sm *list = NULL;
+	const struct election_sm *best;
+	unsigned int n;
 
-	for (guint i = 0; i < ms->others->len; i++) {
-		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
-
-		if (other->sm.state == IBA_SM_STANDBY &&
-		    (!best || election_outranks(&other->sm, &best->sm)))
-			best = other;
-	}
+	list = list_others(ms, 0, &n);
+	best = election_highest(list, n, 1u << IBA_SM_STANDBY);
 	if (best)
-		deal(sm, RETIRING, best);
+		deal(sm, RETIRING, find(ms, best->guid));
 	else
 		finish_retiring(sm);
 }
@@ -816,47 +831,22 @@ static void on_last_answer(struct sm_request *request)
 		hand_over_to_best(request->sm);
 }
 
-/* Who was discovering when it was met may be standby by now. */
-static void ask_who_is_standby(struct sm *sm)
-{
-	struct mastership *ms = sm->mastership;
-
-	for (guint i = 0; i < ms->others->len; i++) {
-		struct sm_request *request =
-			request_to(sm, &g_array_index(ms->others, struct other_sm, i),
-				   IBA_METHOD_GET, 0, false);
-
-		if (!request)
-			continue;
-		ms->asked++;
-		request->aside = true;
-		request->mad.tries = POLL_TRIES;
-		request->done = on_last_answer;
-		sm_request_send(request);
-	}
-}
-
 void mastership_retire(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 
 	if (!mastership_is_master(sm) || sm->options->ignore_other_sm || ms->dealing == RETIRING) {
-		event_emit(&sm->context->bus, EVENT_RETIRED, 0);
+		event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 		return;
 	}
 	sweep_rest(sm);
 	ms->dealing = RETIRING;
 	ms->partner = (struct other_sm){0};
 	wait_for(sm, PATIENCE_MAX);
-	ask_who_is_standby(sm);
+	/* Who was discovering when it was met may be standby by now. */
+	ms->asked = ask_others_aside(sm, on_last_answer);
 	if (!ms->asked)
 		finish_retiring(sm);
-}
-
-void mastership_start(struct sm *sm)
-{
-	if (!mastership_rests(sm))
-		sweep_want(sm, SWEEP_STARTUP);
 }
 
 struct mastership *mastership_new(struct sm *sm)

@@ -28,7 +28,7 @@ static void on_neighbour(struct sm_request *request)
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer)
 		return;
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (info.node_guid == peer->node->guid && info.local_port_num == peer->num)
+	if (port_is(peer, &info))
 		return;
 	own_port_moved(sm);
 	sm->sweep.start_over = true;
@@ -59,10 +59,7 @@ static void on_port_info(struct sm_request *request)
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	/* Two that began apart have both given their first LIDs to themselves. */
-	if ((info.master_sm_lid != own->info.master_sm_lid || info.lid != own->info.lid) &&
-	    info.port_state >= IBA_PORT_ARMED)
-		mastership_port_configured(sm);
+	mastership_own_port_read(sm, &info);
 	if (info.port_state == own->info.port_state && !leads_nowhere(own))
 		return;
 	builder_mark(own->node);
@@ -71,14 +68,14 @@ static void on_port_info(struct sm_request *request)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
-static void ask_port(struct sm *sm)
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 {
 	struct builder_port *own = sm->builder->sm_port;
 	struct sm_request *request =
 		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
 
 	request->aside = true;
-	request->done = on_port_info;
+	request->done = done;
 	sm_request_send(request);
 }
 
@@ -91,7 +88,7 @@ static void on_watch(struct timer *timer)
 	if (!sm->schedule.discovered || sm->schedule.inhibited || sweep_runs(sm) || !own ||
 	    !own->num)
 		return;
-	ask_port(sm);
+	own_port_ask(sm, on_port_info);
 }
 
 void own_port_watch(struct sm *sm)

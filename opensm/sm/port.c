@@ -124,8 +124,7 @@ static void tell_bounce(struct sm *sm, struct builder_port *port)
 		port->node->check = true;
 	else
 		trust_lose(port->node);
-	builder_mark(port->node);
-	sweep_want(sm, SWEEP_CHANGE);
+	sweep_look_at(sm, port->node);
 }
 
 static void store_info(const struct sm_request *request)
@@ -334,8 +333,7 @@ static void on_other_end(struct sm_request *request)
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if (info.port_state == IBA_PORT_ACTIVE)
 		return;
-	builder_mark(request->node);
-	sweep_want(request->sm, SWEEP_CHANGE);
+	sweep_look_at(request->sm, request->node);
 }
 
 /*
@@ -368,8 +366,7 @@ static void on_still_calm(struct sm_request *request)
 		switch_is_calm(request->node);
 		return;
 	}
-	builder_mark(request->node);
-	sweep_want(request->sm, SWEEP_CHANGE);
+	sweep_look_at(request->sm, request->node);
 }
 
 /* No link of it went down while its ports were taken up, if it reports no change now. */
@@ -387,8 +384,7 @@ static void confirm_switch(struct sm *sm, struct builder_node *node)
 static void look_again(struct sm *sm, struct builder_node *node)
 {
 	node->doubt_from = 0;
-	builder_mark(node);
-	sweep_want(sm, SWEEP_CHANGE);
+	sweep_look_at(sm, node);
 }
 
 static void on_neighbour(struct sm_request *request)
@@ -401,7 +397,7 @@ static void on_neighbour(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (!peer || info.node_guid != peer->node->guid || info.local_port_num != peer->num)
+	if (!peer || !port_is(peer, &info))
 		look_again(request->sm, request->node);
 }
 
@@ -451,19 +447,6 @@ static void confirm_cables(struct sm *sm)
 	}
 	for (guint i = 0; i < switches->len; i++)
 		((struct builder_node *)switches->pdata[i])->read_uncleared = false;
-}
-
-enum step_result step_calm(struct sm *sm)
-{
-	const GPtrArray *switches = sm->builder->switches;
-
-	for (guint i = 0; i < switches->len; i++) {
-		struct builder_node *node = switches->pdata[i];
-
-		if (node->read_uncleared) /* the bit that is set clears it */
-			switch_info_send(sm, node, &node->switch_info);
-	}
-	return STEP_NEXT;
 }
 
 enum step_result step_confirm(struct sm *sm)

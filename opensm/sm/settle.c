@@ -157,3 +157,17 @@ enum step_result step_settle(struct sm *sm)
 	log_verbose(sm->log, "discovered %u nodes", g_hash_table_size(sm->builder->nodes));
 	return STEP_NEXT;
 }
+
+/* Now there is a master, who will look at the cables once more: confirm_cables() in port.c. */
+enum step_result step_calm(struct sm *sm)
+{
+	const GPtrArray *switches = sm->builder->switches;
+
+	for (guint i = 0; i < switches->len; i++) {
+		struct builder_node *node = switches->pdata[i];
+
+		if (node->read_uncleared) /* the bit that is set clears it */
+			switch_info_send(sm, node, &node->switch_info);
+	}
+	return STEP_NEXT;
+}

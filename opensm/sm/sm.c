@@ -49,12 +49,6 @@ static void on_audit_wanted(void *arg, uint64_t nodes)
 	audit_want(arg, (uint32_t)nodes);
 }
 
-static void on_started(void *arg, uint64_t value)
-{
-	(void)value;
-	mastership_start(arg);
-}
-
 static void on_retire(void *arg, uint64_t value)
 {
 	(void)value;
@@ -72,7 +66,6 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
-	event_subscribe(bus, EVENT_SM_STARTED, sm->actor, on_started, sm);
 	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
@@ -115,26 +108,22 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 	sm->show_arg = arg;
 }
 
-static void announce(struct sm *sm)
+static void begin(struct sm *sm)
 {
-	unsigned int state = sm->options->sm_inactive ? IBA_SM_NOT_ACTIVE : IBA_SM_DISCOVERING;
-
-	atomic_store(&sm->context->sm_state, state);
-	log_sys(sm->log, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
-	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
-	event_emit(&sm->context->bus, EVENT_SM_STARTED, 0);
+	mastership_begin(sm);
+	event_emit(&sm->context->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
 }
 
 void sm_start(struct sm *sm)
 {
 	actor_start(sm->actor);
-	announce(sm);
+	begin(sm);
 }
 
 void sm_attach(struct sm *sm, GMainContext *loop)
 {
 	actor_attach(sm->actor, loop);
-	announce(sm);
+	begin(sm);
 }
 
 void sm_stop(struct sm *sm)

@@ -252,6 +252,7 @@ unsigned int health_errors(const struct sm *sm); /* sick nodes, without those le
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);
 void sweep_want(struct sm *sm, unsigned int reasons);
+void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
@@ -283,6 +284,11 @@ bool switch_kept_tables(const struct builder_node *node, const struct iba_switch
 void switch_is_calm(struct builder_node *node);
 void port_info_seen(struct sm_request *request); /* a Get(PortInfo) was answered */
 bool link_is_up(const struct builder_port *port);
+/* It is the port that answered with this NodeInfo. */
+static inline bool port_is(const struct builder_port *port, const struct iba_node_info *info)
+{
+	return info->node_guid == port->node->guid && info->local_port_num == port->num;
+}
 /* routing.c: the switch with that index in sm->fabric. */
 struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
 struct routes *routes_new(void);
@@ -323,6 +329,7 @@ void keys_answered(const struct sm_request *request);
 void own_port_init(struct sm *sm);
 void own_port_watch(struct sm *sm); /* from now on */
 void own_port_moved(struct sm *sm); /* it leads to another device than before */
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
 /* lease.c */
 void lease_init(struct sm *sm);
 /* sm_info.c: SMInfo of this SM, SM_Key included; of this actor only. */
@@ -332,19 +339,22 @@ struct iba_sm_info sm_info_own(const struct sm *sm);
  * unasked to trap_receive.
  */
 void sm_info_serve(struct sm *sm);
+/* The requester knows the M_Key, or there is none. */
+bool sm_info_has_m_key(const struct options *options, const struct iba_smp *smp);
 /* To the Get or Set that smp was decoded from; any thread; takes mad over. */
 void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
-void mastership_start(struct sm *sm);
+void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);
 /* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */
 bool mastership_rests(const struct sm *sm);
 void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
-void mastership_port_configured(struct sm *sm); /* the SM's own one, by another SM */
-void mastership_retire(struct sm *sm);		/* hands over if it can; EVENT_RETIRED follows */
+/* The SM's own port was read between sweeps: was it another SM that configured it? */
+void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
+void mastership_retire(struct sm *sm); /* hands over if it can; EVENT_FINISHED follows */
 /* trap.c: of at least IBA_MAD_BYTES. */
 void trap_receive(void *arg, struct vendor_mad *mad);
 

@@ -498,6 +498,12 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 		timer_start(settle, delay);
 }
 
+void sweep_look_at(struct sm *sm, struct builder_node *node)
+{
+	builder_mark(node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
 void sweep_rest(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;

@@ -8,7 +8,6 @@
 #define STEP_MS 20
 #define STEADY_MS 1000
 #define STATUS 0x7FFF /* without the direction bit of a directed route */
-#define PRIORITY_CHANGED 0x0008
 
 static double now_s(const struct managers *m)
 {
@@ -114,7 +113,8 @@ static void tell_trap(struct managers *m, uint64_t from, const char *to, const s
 
 	wire_decode(&iba_notice_type, smp->data, &notice);
 	wire_decode(&iba_trap_local_change_type, notice.data_details, &change);
-	if (notice.trap_number == IBA_TRAP_LOCAL_CHANGES && change.change_flags & PRIORITY_CHANGED)
+	if (notice.trap_number == IBA_TRAP_LOCAL_CHANGES &&
+	    change.change_flags & IBA_TRAP_144_SM_PRIORITY)
 		g_string_append_printf(m->story, "[%8.3f] %s > %s Trap 144, SMPriority\n", now_s(m),
 				       name_of_guid(m, from), to);
 }
@@ -151,8 +151,9 @@ static void on_state(void *arg, uint64_t state)
 			       iba_name(IBA_SET_SM_STATE, (uint32_t)state));
 }
 
-static void on_retired(void *arg)
+static void on_finished(void *arg, int exit_code)
 {
+	(void)exit_code;
 	((struct manager *)arg)->retired = true;
 }
 
@@ -202,7 +203,7 @@ void managers_start(struct managers *m, unsigned int i)
 	sm->daemon = daemon_new(&config, &error);
 	g_assert_no_error(error);
 	options_unref(config.options);
-	daemon_on_retired(sm->daemon, on_retired, sm);
+	daemon_on_finished(sm->daemon, on_finished, sm);
 	event_subscribe(&daemon_context(sm->daemon)->bus, EVENT_SM_STATE, daemon_actor(sm->daemon),
 			on_state, sm);
 	daemon_start(sm->daemon);
