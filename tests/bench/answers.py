@@ -5,22 +5,19 @@ their own get of the SA, and what they cost the daemon, on osmsim and in real ti
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 
-import faults  # noqa: E402 (after the switch above: the source tree may be read-only)
+import bench  # noqa: E402 (after the switch above: the source tree may be read-only)
+import faults  # noqa: E402
 import lab  # noqa: E402
-from bench import machine, tell, words  # noqa: E402
 
 ROWS = (('rate', 'tables a second'), ('p50', '  p50, ms'), ('p99', '  p99, ms'),
         ('errors', '  errors'), ('lost', '  lost (no answer in 5 s)'),
         ('cpu', 'processor of the daemon, ms a table'), ('peak', 'most memory, MB'))
-TITLE_WIDTH = 40
-WIDTH = 14
 
 
 def spawn(daemon, host, args):
@@ -60,45 +57,29 @@ def run(contestant, n, args):
                 flags = (*flags, '-F', fabric.path('kernel.conf'))
             return measure(faults.Daemon(fabric, program, flags, 120, 1), n, args)
     except (lab.Failure, OSError, subprocess.SubprocessError, ValueError, IndexError) as why:
-        tell(f'{name}, {n} clients: {why}')
+        bench.tell(f'{name}, {n} clients: {why}')
         return {}
-
-
-def cell(value):
-    if value is None:
-        return '-'
-    return f'{value}' if isinstance(value, int) else f'{value:.3f}'
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--net', default='fattree:8', metavar='SPEC')
     parser.add_argument('--kind', default='nodes', choices=('nodes', 'all-paths'))
-    parser.add_argument('--clients', type=words, default=['1', '8'], metavar='N,N')
+    parser.add_argument('--clients', type=bench.words, default=['1', '8'], metavar='N,N')
     parser.add_argument('--seconds', type=float, default=8)
-    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
-    parser.add_argument('--before', metavar='FILE', help='another build of ours')
-    parser.add_argument('--classic', default=lab.ibsim.CLASSIC)
+    bench.add_programs(parser)
     return parser.parse_args()
 
 
 def main():
     args = arguments()
     lab.ibsim.end_cleanly()
-    contestants = [(name, program, ('-s', '10')) for name, program in (
-        ('ours', args.opensm), ('kernel_rmpp', args.opensm), ('before', args.before),
-        ('opensm', args.classic)) if program and os.path.exists(program)]
-    for name, value in machine(contestants).items():
-        print(f'{name + ":":<14}{value}')
+    ours, *others = bench.programs(args)
+    contestants = bench.introduce([ours, ('kernel_rmpp', args.opensm), *others], ('-s', '10'))
     for n in args.clients:
         results = [run(contestant, int(n), args) for contestant in contestants]
         title = f'{args.net}, {args.kind}, {n} clients'
-        print(f'\n{title:<{TITLE_WIDTH}}' +
-              ''.join(f'{name:>{WIDTH}}' for name, _, _ in contestants))
-        for key, text in ROWS:
-            print(f'{text:<{TITLE_WIDTH}}' +
-                  ''.join(f'{cell(figures.get(key)):>{WIDTH}}' for figures in results))
-        sys.stdout.flush()
+        bench.print_columns(title, contestants, ROWS, results)
 
 
 if __name__ == '__main__':

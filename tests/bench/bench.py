@@ -21,6 +21,8 @@ import phases  # noqa: E402
 import table  # noqa: E402
 
 ibsim = lab.ibsim
+TITLE_WIDTH = 40
+WIDTH = 14
 
 
 def tell(text):
@@ -107,6 +109,41 @@ def machine(contestants):
 
 def words(text):
     return [part for part in text.split(',') if part]
+
+
+def add_programs(parser):
+    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
+    parser.add_argument('--before', metavar='FILE', help='another build of ours')
+    parser.add_argument('--classic', default=ibsim.CLASSIC)
+
+
+def introduce(programs, flags):
+    """Prints on what machine which of these (name, program) are measured; (name, program, flags)
+    of those that are there."""
+    contestants = [(name, program, flags) for name, program in programs
+                   if program and os.path.exists(program)]
+    for name, value in machine(contestants).items():
+        print(f'{name + ":":<14}{value}')
+    return contestants
+
+
+def programs(args):
+    return [('ours', args.opensm), ('before', args.before), ('opensm', args.classic)]
+
+
+def cell(value):
+    if value is None:
+        return '-'
+    return f'{value}' if isinstance(value, int) else f'{value:.3f}'
+
+
+def print_columns(title, contestants, rows, results):
+    """A table: a row for each (key, text), a column for each contestant's figures by key."""
+    print(f'\n{title:<{TITLE_WIDTH}}' + ''.join(f'{name:>{WIDTH}}' for name, _, _ in contestants))
+    for key, text in rows:
+        print(f'{text:<{TITLE_WIDTH}}' +
+              ''.join(f'{cell(figures.get(key)):>{WIDTH}}' for figures in results))
+    sys.stdout.flush()
 
 
 def arguments():

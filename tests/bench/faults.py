@@ -18,10 +18,10 @@ import types
 
 sys.dont_write_bytecode = True
 
-import lab  # noqa: E402 (after the switch above: the source tree may be read-only)
+import bench  # noqa: E402 (after the switch above: the source tree may be read-only)
+import lab  # noqa: E402
 import osmsim  # noqa: E402 (found through lab)
 import truth  # noqa: E402
-from bench import machine, tell, words  # noqa: E402
 
 ibsim = lab.ibsim
 CLIENT = lab.built('tests/bench/fault_client')
@@ -252,11 +252,11 @@ def run(contestant, fault, args, samples):
             daemon = Daemon(fabric, program, flags, args.deadline, args.quiet)
             figures = fault(daemon, args)
     except (lab.Failure, OSError, subprocess.SubprocessError, ValueError, IndexError) as why:
-        tell(f'{name}, {fault.__name__}: {why}')
+        bench.tell(f'{name}, {fault.__name__}: {why}')
         figures = {row[0]: None for row in ROWS if row[1] == fault.__name__}
     for key, value in figures.items():
         samples.setdefault((name, key), []).append(value)
-    tell(f'{name}, {fault.__name__}: {time.monotonic() - began:.1f} s')
+    bench.tell(f'{name}, {fault.__name__}: {time.monotonic() - began:.1f} s')
 
 
 def cell(values, decimals):
@@ -290,7 +290,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--net', default='fattree:8', metavar='SPEC')
     parser.add_argument('--big', default='fattree:24', metavar='SPEC', help='for SMInfo')
-    parser.add_argument('--faults', type=words, default=list(FAULTS), metavar='NAMES',
+    parser.add_argument('--faults', type=bench.words, default=list(FAULTS), metavar='NAMES',
                         help=f'default {",".join(FAULTS)}')
     parser.add_argument('--runs', type=int, default=3, help='of each fault (default 3)')
     parser.add_argument('--sma-ns', type=int, default=100000, metavar='NS',
@@ -307,9 +307,7 @@ def arguments():
     parser.add_argument('--deadline', type=float, default=100, metavar='SECONDS')
     parser.add_argument('--quiet', type=float, default=lab.Osmsim.trap_seconds + 0.5,
                         metavar='SECONDS', help='from SUBNET UP to the fault (default 4)')
-    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
-    parser.add_argument('--before', metavar='FILE', help='another build of ours')
-    parser.add_argument('--classic', default=ibsim.CLASSIC)
+    bench.add_programs(parser)
     args = parser.parse_args()
     unknown = set(args.faults) - set(FAULTS)
     if unknown:
@@ -320,12 +318,7 @@ def arguments():
 def main():
     args = arguments()
     ibsim.end_cleanly()
-    flags = ('-s', str(args.interval))
-    contestants = [(name, program, flags) for name, program in (
-        ('ours', args.opensm), ('before', args.before), ('opensm', args.classic))
-        if program and os.path.exists(program)]
-    for name, value in machine(contestants).items():
-        print(f'{name + ":":<14}{value}')
+    contestants = bench.introduce(bench.programs(args), ('-s', str(args.interval)))
     samples = {}
     for _ in range(args.runs):
         for name in args.faults:

@@ -5,24 +5,21 @@ ours beside Debian's opensm, on osmsim and in real time. Meanwhile a cable is lo
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 
-import faults  # noqa: E402 (after the switch above: the source tree may be read-only)
+import bench  # noqa: E402 (after the switch above: the source tree may be read-only)
+import faults  # noqa: E402
 import lab  # noqa: E402
-from bench import machine, tell, words  # noqa: E402
 
 ROWS = (('p50', 'another host\'s PathRecord, p50, ms'), ('p99', '  p99, ms'),
         ('lost', '  lost (no answer in 2 s)'), ('answers', '  answers'),
         ('sent', 'sent by the flood, 1000/s'), ('mended', 'a cable lost: mended, s'),
         ('rss', 'memory: before the flood, MB'), ('peak', '  most in the flood, MB'),
         ('after', '  10 s after it, MB'))
-TITLE_WIDTH = 40
-WIDTH = 14
 
 
 def spawn(daemon, host, *arguments):
@@ -77,45 +74,28 @@ def run(contestant, rate, args):
             daemon = faults.Daemon(fabric, program, flags, args.seconds, 1)
             return flood(daemon, rate, args)
     except (lab.Failure, OSError, subprocess.SubprocessError, ValueError, IndexError) as why:
-        tell(f'{name}, {rate} a second: {why}')
+        bench.tell(f'{name}, {rate} a second: {why}')
         return {}
-
-
-def cell(value):
-    if value is None:
-        return '-'
-    return f'{value:.0f}' if isinstance(value, int) else f'{value:.3f}'
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--net', default='fattree:8', metavar='SPEC')
-    parser.add_argument('--rates', type=words, default=['0', '1000', '10000', '50000', '200000'],
-                        metavar='N,N', help='requests a second')
+    parser.add_argument('--rates', type=bench.words, metavar='N,N', help='requests a second',
+                        default=['0', '1000', '10000', '50000', '200000'])
     parser.add_argument('--seconds', type=float, default=12, help='of a flood (default 12)')
-    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
-    parser.add_argument('--before', metavar='FILE', help='another build of ours')
-    parser.add_argument('--classic', default=lab.ibsim.CLASSIC)
+    bench.add_programs(parser)
     return parser.parse_args()
 
 
 def main():
     args = arguments()
     lab.ibsim.end_cleanly()
-    contestants = [(name, program, ('-s', '10')) for name, program in (
-        ('ours', args.opensm), ('before', args.before), ('opensm', args.classic))
-        if program and os.path.exists(program)]
-    for name, value in machine(contestants).items():
-        print(f'{name + ":":<14}{value}')
+    contestants = bench.introduce(bench.programs(args), ('-s', '10'))
     for rate in args.rates:
         results = [run(contestant, int(rate), args) for contestant in contestants]
         title = f'{args.net}, {rate} a second'
-        print(f'\n{title:<{TITLE_WIDTH}}' +
-              ''.join(f'{name:>{WIDTH}}' for name, _, _ in contestants))
-        for key, text in ROWS:
-            print(f'{text:<{TITLE_WIDTH}}' +
-                  ''.join(f'{cell(figures.get(key)):>{WIDTH}}' for figures in results))
-        sys.stdout.flush()
+        bench.print_columns(title, contestants, ROWS, results)
 
 
 if __name__ == '__main__':

@@ -4,7 +4,6 @@
 MADs at the nodes themselves, requests as well as those that are forwarded."""
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -54,9 +53,7 @@ def arguments():
                         help=f'default {",".join(WHERE)}')
     parser.add_argument('--runs', type=int, default=3)
     parser.add_argument('--deadline', type=float, default=60, metavar='SECONDS')
-    parser.add_argument('--opensm', default=lab.built('opensm/opensm'))
-    parser.add_argument('--before', metavar='FILE', help='another build of ours')
-    parser.add_argument('--classic', default=ibsim.CLASSIC)
+    bench.add_programs(parser)
     args = parser.parse_args()
     if set(args.where) - set(WHERE):
         parser.error(f'no place {", ".join(set(args.where) - set(WHERE))}')
@@ -69,11 +66,7 @@ def main():
     why = lab.Ibsim.missing()
     if why:
         sys.exit(f'loss.py: {why}')
-    contestants = [(name, program, ()) for name, program in (
-        ('ours', args.opensm), ('before', args.before), ('opensm', args.classic))
-        if program and os.path.exists(program)]
-    for name, value in bench.machine(contestants).items():
-        print(f'{name + ":":<14}{value}')
+    contestants = bench.introduce(bench.programs(args), ())
     net = lab.Net(args.net)
     print(f'\n{args.net + ", seconds to SUBNET UP":<36}' +
           ''.join(f'{name:>20}' for name, _, _ in contestants))

@@ -10,25 +10,19 @@
 #include "tests/run_suite.h"
 #include "tests/scenario/managers.h"
 
-#define POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
-
 static struct managers *m;
 
 /* sm1 is master; sm2 joins it. */
 static void two(const char *first, const char *second)
 {
-	managers_add(m, "host-1", first);
-	managers_add(m, "host-9", second);
-	managers_start(m, 0);
-	managers_settle(m, 0, 10);
-	managers_start(m, 1);
+	managers_up_with_standby(m, first, second);
 	scenario_run_ms(m->s, 100);
 }
 
 static void started_together(void)
 {
-	managers_add(m, "host-1", POLLS);
-	managers_add(m, "host-9", POLLS);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_add(m, "host-9", MANAGERS_POLLS);
 	managers_start(m, 0);
 	managers_start(m, 1);
 	managers_settle(m, 0, 10);
@@ -36,21 +30,21 @@ static void started_together(void)
 
 static void master_dies(void)
 {
-	two(POLLS, POLLS);
+	two(MANAGERS_POLLS, MANAGERS_POLLS);
 	managers_kill(m, 0);
 	managers_settle(m, 1, 10);
 }
 
 static void master_retires(void)
 {
-	two(POLLS, POLLS);
+	two(MANAGERS_POLLS, MANAGERS_POLLS);
 	managers_retire(m, 0);
 	managers_settle(m, 1, 10);
 }
 
 static void handover(void)
 {
-	two(POLLS, POLLS "sm_priority 3\n");
+	two(MANAGERS_POLLS, MANAGERS_POLLS "sm_priority 3\n");
 	managers_settle(m, 1, 10);
 }
 
@@ -83,15 +77,15 @@ static void acknowledge_answer_lost(void)
 
 static void priority_raised(void)
 {
-	two(POLLS, POLLS);
-	managers_configure(m, 1, POLLS "sm_priority 3\n");
+	two(MANAGERS_POLLS, MANAGERS_POLLS);
+	managers_configure(m, 1, MANAGERS_POLLS "sm_priority 3\n");
 	managers_settle(m, 1, 10);
 }
 
 /* DISABLE, STANDBY and DISCOVER are obeyed by a standby, and refused by a master. */
 static void controls(void)
 {
-	two(POLLS, POLLS);
+	two(MANAGERS_POLLS, MANAGERS_POLLS);
 	managers_control(m, 1, "host-4", IBA_SM_INFO_DISABLE);
 	managers_control(m, 1, "host-4", IBA_SM_INFO_DISCOVER);
 	managers_control(m, 1, "host-4", IBA_SM_INFO_STANDBY);

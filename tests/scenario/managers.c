@@ -346,3 +346,12 @@ uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int s
 	scenario_fail(m->s, "not settled in %u s: %s\n--- the story ---\n%s", seconds,
 		      wrong ? wrong : "never for long", m->story->str);
 }
+
+void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2)
+{
+	managers_add(m, "host-1", conf1);
+	managers_add(m, "host-9", conf2);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+}

@@ -45,6 +45,9 @@ void managers_free(struct managers *m);
  */
 unsigned int managers_add(struct managers *m, const char *host, const char *conf);
 void managers_start(struct managers *m, unsigned int i);
+/* sm1 on host-1 is master of a subnet that is up, sm2 on host-9 was started just now. */
+void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2);
+#define MANAGERS_POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
 void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
 /* Somebody on that host, who says that he is MASTER, sends Set(SMInfo). */
 void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control);

@@ -7,7 +7,7 @@
 #include "managers.h"
 #include "tests/run_suite.h"
 
-#define POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
+#define POLLS MANAGERS_POLLS
 #define HOSTS 16
 
 static struct managers *m;
@@ -44,15 +44,6 @@ START_TEST(started_together)
 }
 END_TEST
 
-static void up_with_standby(const char *first_conf, const char *second_conf)
-{
-	managers_add(m, "host-1", first_conf);
-	managers_add(m, "host-9", second_conf);
-	managers_start(m, 0);
-	managers_settle(m, 0, 10);
-	managers_start(m, 1);
-}
-
 /* The one that comes later with the same priority changes nothing, and goes on so. */
 START_TEST(standby_changes_nothing)
 {
@@ -79,7 +70,7 @@ START_TEST(master_dies)
 	struct sim_counters before, after;
 	uint64_t ms;
 
-	up_with_standby(POLLS, POLLS);
+	managers_up_with_standby(m, POLLS, POLLS);
 	scenario_run_ms(m->s, 2000);
 	before = scenario_counters(m->s);
 	managers_kill(m, 0);
@@ -97,7 +88,7 @@ START_TEST(master_retires)
 {
 	uint64_t ms;
 
-	up_with_standby(POLLS, POLLS);
+	managers_up_with_standby(m, POLLS, POLLS);
 	scenario_run_ms(m->s, 2000);
 	if (_i)
 		daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
@@ -112,7 +103,7 @@ END_TEST
 /* A higher priority takes over; while it is master the other does not take it back. */
 START_TEST(higher_priority_takes_over)
 {
-	up_with_standby(POLLS, POLLS "sm_priority 9\n");
+	managers_up_with_standby(m, POLLS, POLLS "sm_priority 9\n");
 	ck_assert_uint_le(managers_settle(m, 1, 10), 3000);
 	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
 	managers_kill(m, 1);
@@ -125,7 +116,7 @@ END_TEST
 /* With master_sm_priority who is master stays it: no flapping when the preferred one is back. */
 START_TEST(master_priority_stays)
 {
-	up_with_standby(POLLS "master_sm_priority 14\n", POLLS "sm_priority 9\n");
+	managers_up_with_standby(m, POLLS "master_sm_priority 14\n", POLLS "sm_priority 9\n");
 	scenario_run_ms(m->s, 5000);
 	managers_settle(m, 0, 10);
 	ck_assert_ptr_null(strstr(m->story->str, "sm2 is MASTER"));
@@ -135,7 +126,7 @@ END_TEST
 /* The priority of a standby is raised: it says so, and is handed over to. */
 START_TEST(priority_raised)
 {
-	up_with_standby(POLLS, POLLS);
+	managers_up_with_standby(m, POLLS, POLLS);
 	scenario_run_ms(m->s, 3000);
 	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
 	managers_configure(m, 1, POLLS "sm_priority 3\n");
