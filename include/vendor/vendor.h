@@ -141,6 +141,14 @@ struct vendor_shares {
 void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor_client *client,
 		  const struct vendor_shares *shares);
 
+/* Does it go in segments: a message, or one of its segments? Of at least a MAD header. */
+#define VENDOR_RMPP_FLAGS_AT 26
+static inline bool vendor_is_message(const uint8_t *data, size_t length)
+{
+	return data[1] == IBA_CLASS_SUBN_ADM && length > VENDOR_RMPP_FLAGS_AT &&
+	       data[VENDOR_RMPP_FLAGS_AT] & IBA_RMPP_ACTIVE;
+}
+
 /*
  * Sends length octets. timeout_ms > 0 marks a request that expects a response. False if the device
  * takes no more now (EAGAIN, ENOBUFS): try again later. Thread: the actor that bound.

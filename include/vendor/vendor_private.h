@@ -43,14 +43,6 @@ struct vendor {
  * makes none by itself, and one lost packet would end the message.
  */
 #define VENDOR_RMPP_RETRIES 5
-#define VENDOR_RMPP_FLAGS_AT 26
-
-/* Is it a message that the back end sends in segments? */
-static inline bool vendor_is_message(const uint8_t *data, size_t length)
-{
-	return data[1] == IBA_CLASS_SUBN_ADM && length > VENDOR_RMPP_FLAGS_AT &&
-	       data[VENDOR_RMPP_FLAGS_AT] & IBA_RMPP_ACTIVE;
-}
 
 /* Are RMPP transfers of this binding libvendor's affair? */
 static inline bool vendor_does_rmpp(const struct vendor *vendor, uint8_t mgmt_class, bool manager)

@@ -7,8 +7,8 @@
  *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
  *
  * Whatever it is, and if it is off: the Unix socket of control_socket.c is for the operator of this
- * host. With console_tls_cert the socket speaks TLS only; else the key crosses the network as it
- *is, and status says so.
+ * host. With console_tls_cert the socket speaks TLS only; else the key crosses the network in
+ * clear, and status says so.
  */
 #include "ctl/console.h"
 

@@ -140,6 +140,14 @@ static inline bool builder_is_switch(const struct builder_node *node)
 	return node->info.node_type == IBA_NODE_SWITCH;
 }
 
+/* A switch forwards LIDs below this: its LinearFDBCap, or FABRIC_LIDS if it has told none. */
+static inline uint32_t builder_fdb_cap(const struct builder_node *node)
+{
+	uint16_t cap = node->switch_info.linear_fdb_cap;
+
+	return node->has_switch_info && cap ? cap : FABRIC_LIDS;
+}
+
 /* Of a port that was not read it is not known. */
 static inline bool builder_is_down(const struct builder_port *port)
 {

@@ -137,5 +137,7 @@ void fabric_diff_clear(struct fabric_diff *diff);
 /* "NAME (0xGUID) port N": the one way an object is named in the log. Returns buffer. */
 #define FABRIC_NAME_SIZE 320 /* room for any: each octet of a name may become four */
 const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size);
+/* "NAME (0xGUID)" */
+const char *fabric_node_name(const struct fabric *fabric, uint32_t node, char *buffer, size_t size);
 
 #endif

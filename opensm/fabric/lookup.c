@@ -144,14 +144,22 @@ static size_t escape(const char *text, char *buffer, size_t size)
 	return n;
 }
 
-const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size)
+const char *fabric_node_name(const struct fabric *fabric, uint32_t index, char *buffer, size_t size)
 {
-	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+	const struct fabric_node *node = &fabric->nodes[index];
 	size_t n;
 
 	g_assert(size > 0);
 	n = escape(node->description, buffer, size);
-	snprintf(buffer + n, size - n, "%s(0x%016" G_GINT64_MODIFIER "x) port %u", n ? " " : "",
-		 node->guid, fabric->ports[port].num);
+	snprintf(buffer + n, size - n, "%s(0x%016" G_GINT64_MODIFIER "x)", n ? " " : "",
+		 node->guid);
+	return buffer;
+}
+
+const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size)
+{
+	size_t n = strlen(fabric_node_name(fabric, fabric->ports[port].node, buffer, size));
+
+	snprintf(buffer + n, size - n, " port %u", fabric->ports[port].num);
 	return buffer;
 }

@@ -98,17 +98,14 @@ static void refused(void *arg, const struct vendor_mad *request)
 	struct mad *mad = arg;
 	uint8_t method = request->data[3], *answer;
 	struct iba_mad_header header;
-	struct iba_rmpp_header rmpp;
 
 	counter_inc(&mad->context->counters, mad_refused);
 	trim_want(mad);
 	if (request->data[1] != IBA_CLASS_SUBN_ADM || request->length < IBA_MAD_BYTES ||
 	    method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
+	    vendor_is_message(request->data, request->length) || /* the rest comes again */
 	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
 		return;
-	wire_decode(&iba_rmpp_header_type, request->data + iba_mad_header_bytes, &rmpp);
-	if (rmpp.rmpp_flags & IBA_RMPP_ACTIVE)
-		return; /* a segment: the rest of it comes again */
 	wire_decode(&iba_mad_header_type, request->data, &header);
 	header.method =
 		method == IBA_METHOD_SET ? IBA_METHOD_GET_RESP : method | IBA_METHOD_RESPONSE;

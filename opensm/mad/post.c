@@ -41,16 +41,6 @@ static void transfer_ended(struct vendor_message *message, enum vendor_end end)
 	outgoing_free(outgoing, end);
 }
 
-static bool is_in_segments(const struct vendor_message *out)
-{
-	struct iba_rmpp_header rmpp;
-
-	if (out->data[1] != IBA_CLASS_SUBN_ADM || out->length < IBA_SA_DATA_OFFSET)
-		return false;
-	wire_decode(&iba_rmpp_header_type, out->data + iba_mad_header_bytes, &rmpp);
-	return rmpp.rmpp_flags & IBA_RMPP_ACTIVE;
-}
-
 static void run_outgoing(struct message *message)
 {
 	struct outgoing *outgoing = outgoing_of(message);
@@ -58,7 +48,7 @@ static void run_outgoing(struct message *message)
 	struct mad *mad = outgoing->mad;
 	bool sent;
 
-	if (is_in_segments(out)) {
+	if (vendor_is_message(out->data, out->length)) {
 		vendor_send_message(mad->vendor, out);
 		return;
 	}

@@ -3,7 +3,6 @@
 #include "policy/small_tables.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define LINES_MAX 16
 
@@ -35,9 +34,7 @@ static char *tell(const struct fabric *fabric, uint32_t sw)
 	GString *text = g_string_new(NULL);
 	char name[FABRIC_NAME_SIZE];
 
-	fabric_port_name(fabric, node->first_port, name, sizeof(name));
-	*strrchr(name, ' ') = '\0'; /* "port 0" */
-	*strrchr(name, ' ') = '\0';
+	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	g_string_printf(text,
 			"%s: LinearFDBCap %u: it forwards LIDs below 0x%04x only, routes to others "
 			"go around it",

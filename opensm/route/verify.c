@@ -45,8 +45,7 @@ static void index_ports(struct verify *verify)
 	verify->first[fabric->n_switches] = n;
 }
 
-/* Gives every switch that cables connect to start, and that holds the LID, the number of the part.
- */
+/* The number of the part, to every switch that holds the LID and that cables connect to start. */
 static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, uint32_t part,
 		      uint32_t lid)
 {

@@ -28,9 +28,9 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 						       name, sizeof(name)));
 		return;
 	}
-	fabric_port_name(fabric, fabric_port_of(fabric, node, 0), name, sizeof(name));
-	*strrchr(name, 'p') = '\0'; /* its port is none of this switch */
-	g_string_append_printf(text, "%sentry 0x%02x", name, num);
+	/* Its port is none of this switch. */
+	g_string_append_printf(text, "%s entry 0x%02x",
+			       fabric_node_name(fabric, node, name, sizeof(name)), num);
 }
 
 /* Uses up the states. */

@@ -119,10 +119,8 @@ static void on_block_read(struct sm_request *request)
  */
 static bool is_in_force(const struct builder_node *node, uint32_t block)
 {
-	uint16_t top = node->switch_info.linear_fdb_top, cap = node->switch_info.linear_fdb_cap;
+	uint32_t top = MIN(node->switch_info.linear_fdb_top, builder_fdb_cap(node) - 1);
 
-	if (cap && top >= cap)
-		top = cap - 1;
 	return top && block <= top / PER_BLOCK;
 }
 

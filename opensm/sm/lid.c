@@ -66,11 +66,7 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 /* The highest LID that a switch forwards. */
 static uint16_t last_of(const struct builder_node *node)
 {
-	uint16_t cap = node->switch_info.linear_fdb_cap;
-
-	if (!builder_is_switch(node) || !node->has_switch_info || !cap)
-		return IBA_LID_UCAST_LAST;
-	return MIN(cap - 1, IBA_LID_UCAST_LAST);
+	return MIN(builder_fdb_cap(node) - 1, IBA_LID_UCAST_LAST);
 }
 
 /* The highest LID in use if none is left out: all but the smallest ranges need to be aligned. */
@@ -211,9 +207,7 @@ static bool has_its_lids(const struct sm *sm, const struct builder_port *port)
 /* Whether an assignment would find the node as the last one did. */
 static bool is_settled(const struct sm *sm, const struct builder_node *node)
 {
-	uint16_t cap = node->switch_info.linear_fdb_cap;
-
-	if (builder_is_switch(node) && cap && cap <= sm->lids.last)
+	if (last_of(node) < sm->lids.last)
 		return false;
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		if (node->ports[num].guid && node->ports[num].known &&

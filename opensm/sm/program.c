@@ -44,18 +44,10 @@ void program_free(struct program *program)
 
 /* ---- what differs ---- */
 
-/* LIDs that the switch holds are below this. */
-static uint32_t cap_of(const struct builder_node *node)
-{
-	uint16_t cap = node->switch_info.linear_fdb_cap;
-
-	return node->has_switch_info && cap ? cap : FABRIC_LIDS;
-}
-
 /* Blocks that it has, of those in use. */
 static uint32_t blocks_of(const struct sm *sm, const struct builder_node *node)
 {
-	return MIN(sm->routing->n_blocks, (cap_of(node) + PER_BLOCK - 1) / PER_BLOCK);
+	return MIN(sm->routing->n_blocks, (builder_fdb_cap(node) + PER_BLOCK - 1) / PER_BLOCK);
 }
 
 static bool block_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw,
@@ -84,7 +76,7 @@ static bool switch_info_wanted(const struct sm *sm, const struct builder_node *n
 	if (!node->has_switch_info)
 		return false;
 	want->port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
-	want->linear_fdb_top = MIN(sm->routing->top, cap_of(node) - 1);
+	want->linear_fdb_top = MIN(sm->routing->top, builder_fdb_cap(node) - 1);
 	want->life_time_value = sm->options->packet_life_time;
 	return want->linear_fdb_top != node->switch_info.linear_fdb_top ||
 	       want->life_time_value != node->switch_info.life_time_value;
