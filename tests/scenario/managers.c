@@ -225,36 +225,46 @@ static void ignore(void *arg, struct vendor_mad *mad)
 	vendor_mad_free(mad);
 }
 
-void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control)
+void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
+		  uint32_t modifier, const struct wire_type *type, const void *value)
 {
-	unsigned int node = scenario_node(m->s, host);
 	const struct vendor_client client = {.actor = daemon_actor(m->sm[i].daemon),
 					     .receive = ignore};
-	unsigned int to_node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
-	const struct vendor_address to = {.lid = scenario_lid(m->s, to_node)};
-	struct iba_sm_info info = {.guid = sim_port_guid(m->s->sim, node, 1),
-				   .sm_key = 1,
-				   .priority = 15,
-				   .sm_state = IBA_SM_MASTER};
+	unsigned int node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
+	const struct vendor_address to = {.lid = scenario_lid(m->s, node)};
 	struct iba_smp smp = {
 		.header = {.base_version = IBA_BASE_VERSION,
 			   .mgmt_class = IBA_CLASS_SUBN_LID,
 			   .class_version = 1,
 			   .method = IBA_METHOD_SET,
-			   .transaction_id = 1000 + control,
-			   .attribute_id = IBA_ATTR_SM_INFO,
-			   .attribute_modifier = control},
+			   .transaction_id = 1000 + modifier,
+			   .attribute_id = attribute,
+			   .attribute_modifier = modifier},
 	};
 	uint8_t wire[IBA_MAD_BYTES] = {0};
 
-	if (!m->controller) {
-		m->controller = sim_open(m->s->sim, info.guid, NULL);
-		vendor_bind(m->controller, IBA_CLASS_SUBN_LID, true, &client, NULL);
+	if (!m->stranger) {
+		uint64_t guid = sim_port_guid(m->s->sim, scenario_node(m->s, host), 1);
+
+		m->stranger = sim_open(m->s->sim, guid, NULL);
+		vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, true, &client, NULL);
 	}
-	wire_encode(&iba_sm_info_type, &info, smp.data);
+	wire_encode(type, value, smp.data);
 	wire_encode(&iba_smp_type, &smp, wire);
-	vendor_send(m->controller, &to, wire, sizeof(wire), 200);
+	vendor_send(m->stranger, &to, wire, sizeof(wire), 200);
 	scenario_run_ms(m->s, 20);
+}
+
+void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control)
+{
+	const struct iba_sm_info info = {
+		.guid = sim_port_guid(m->s->sim, scenario_node(m->s, host), 1),
+		.sm_key = 1,
+		.priority = 15,
+		.sm_state = IBA_SM_MASTER,
+	};
+
+	managers_set(m, i, host, IBA_ATTR_SM_INFO, control, &iba_sm_info_type, &info);
 }
 
 static bool is_retired(void *arg)
@@ -283,7 +293,7 @@ void managers_configure(struct managers *m, unsigned int i, const char *conf)
 
 void managers_free(struct managers *m)
 {
-	vendor_close(m->controller);
+	vendor_close(m->stranger);
 	for (unsigned int i = 0; i < m->n; i++) {
 		managers_kill(m, i);
 		g_free(m->sm[i].directory);

@@ -36,7 +36,7 @@ struct managers {
 	const char *lose;
 	unsigned int lose_nth;
 	bool losing;
-	struct vendor *controller; /* managers_control's */
+	struct vendor *stranger; /* of managers_set */
 };
 
 struct managers *managers_new(const char *spec, uint64_t seed);
@@ -49,7 +49,10 @@ void managers_start(struct managers *m, unsigned int i);
 void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2);
 #define MANAGERS_POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
 void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
-/* Somebody on that host, who says that he is MASTER, sends Set(SMInfo). */
+/* Somebody, always on that host, sends a Set of an attribute to the port of the SM. */
+void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
+		  uint32_t modifier, const struct wire_type *type, const void *value);
+/* He says that he is MASTER, and sends Set(SMInfo). */
 void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control);
 void managers_retire(struct managers *m, unsigned int i); /* as SIGTERM does; waits for its end */
 /* The console's and SIGHUP's way: other lines in its opensm.conf. */

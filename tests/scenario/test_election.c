@@ -44,6 +44,12 @@ START_TEST(started_together)
 }
 END_TEST
 
+static void up_with_standby_for(uint64_t ms)
+{
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, ms);
+}
+
 /* The one that comes later with the same priority changes nothing, and goes on so. */
 START_TEST(standby_changes_nothing)
 {
@@ -167,6 +173,44 @@ START_TEST(halves_are_joined)
 }
 END_TEST
 
+/* Two polls are lost, and again, and again: never more than two in a row. */
+START_TEST(polls_lost_now_and_then)
+{
+	unsigned int host;
+
+	up_with_standby_for(4000);
+	host = scenario_node(m->s, "host-1");
+	for (unsigned int i = 0; i < 4; i++) {
+		sim_node_set_loss(m->s->sim, host, 1);
+		scenario_run_ms(m->s, 2000);
+		sim_node_set_loss(m->s->sim, host, 0);
+		scenario_run_ms(m->s, 3000);
+	}
+	ck_assert_ptr_null(strstr(m->story->str, "sm2 is MASTER"));
+	managers_settle(m, 0, 10);
+}
+END_TEST
+
+/* An SM that nobody can see writes to the master's port: that is noticed, told and put right. */
+START_TEST(port_configured_by_another)
+{
+	unsigned int node;
+	struct iba_port_info info;
+
+	managers_add(m, "host-1", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	node = scenario_node(m->s, "host-1");
+	info = *sim_port_info(m->s->sim, node, 1);
+	info.master_sm_lid = scenario_lid(m->s, scenario_node(m->s, "host-4"));
+	info.port_state = info.port_physical_state = 0;
+	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, 1, &iba_port_info_type, &info);
+	ck_assert_uint_eq(sim_port_info(m->s->sim, node, 1)->master_sm_lid, info.master_sm_lid);
+	ck_assert_uint_le(managers_settle(m, 0, 10), 1500);
+	scenario_check_log(m->s, "another SM configured the port of this one", true);
+}
+END_TEST
+
 /* -I: it takes no part until a master sends STANDBY. */
 START_TEST(not_active)
 {
@@ -273,15 +317,18 @@ START_TEST(chaos)
 }
 END_TEST
 
-/* Seeds of the tests by chance; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. */
+/*
+ * Seeds of the tests by chance; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. Of
+ * those of chaos 133, 182 and 187 find a master that goes by tables which another one wrote.
+ */
 static void add_by_chance(TCase *tcase)
 {
 	const char *text = g_getenv("ELECTION_SEEDS");
-	int first = 1, last = 30;
+	int first = 130, last = 190;
 
 	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
 		g_error("ELECTION_SEEDS is %s, not FIRST-LAST", text);
-	tcase_add_loop_test(tcase, with_loss, first, (text ? last : 10) + 1);
+	tcase_add_loop_test(tcase, with_loss, text ? first : 1, text ? last + 1 : 11);
 	tcase_add_loop_test(tcase, chaos, first, last + 1);
 }
 
@@ -300,6 +347,8 @@ int main(void)
 	tcase_add_test(tcase, master_priority_stays);
 	tcase_add_test(tcase, priority_raised);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
+	tcase_add_test(tcase, polls_lost_now_and_then);
+	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
 	add_by_chance(tcase);
