@@ -72,6 +72,7 @@ void builder_free(struct builder *builder)
 	g_ptr_array_unref(builder->dirty);
 	g_ptr_array_unref(builder->touched);
 	g_clear_pointer(&builder->order, g_ptr_array_unref);
+	g_clear_pointer(&builder->frozen_walk, g_ptr_array_unref);
 	g_clear_pointer(&builder->frozen_order, g_ptr_array_unref);
 	fabric_unref(builder->frozen);
 	g_free(builder);

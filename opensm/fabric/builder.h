@@ -69,6 +69,7 @@ struct builder_node {
 	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
 	uint32_t hops;		    /* links from the SM's node */
 	uint32_t index;		    /* in the order of the last walk; FABRIC_NONE: not in it */
+	uint32_t place;		    /* in the fabric frozen last, if it is in it */
 	uint64_t seen;		    /* sweep that saw it last */
 	uint64_t looked_at;	    /* serial of the sweep that read it last */
 	uint64_t calm; /* ports taken up in sweeps before this one have been confirmed since */
@@ -117,7 +118,7 @@ struct builder {
 
 	/* the last result of builder_freeze_changes, and what it was made from */
 	struct fabric *frozen;
-	GPtrArray *frozen_order;
+	GPtrArray *frozen_walk, *frozen_order; /* as they were met, and as they stand in it */
 	uint64_t frozen_population;
 	bool frozen_is_old; /* something was touched since */
 	bool self_check;    /* for tests: abort if not all that changed was touched */

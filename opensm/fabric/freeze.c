@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From the builder to the immutable fabric: one pass over the nodes in the order of the walk. A
- * cable is in the fabric if both of its ends were met and neither is down. The sm actor freezes;
- * after that any thread reads, and the last reference frees.
+ * From the builder to the immutable fabric: one pass over the nodes. A cable is in the fabric if
+ * both of its ends were met and neither is down. The sm actor freezes; after that any thread reads,
+ * and the last reference frees.
+ *
+ * Nodes stand in the order of their LIDs, which outlive the SM and do not depend on its place: so
+ * another SM makes the same routes of the same subnet.
  *
  * A sweep that met a small change copies the fabric of the one before, and freezes only the nodes
  * that were touched, and the ports at the other ends of their cables. That holds as long as every
@@ -13,6 +16,49 @@
 #include "fabric/builder.h"
 #include "fabric/fabric_private.h"
 #include "iba/codes.h"
+
+/* ---- order ---- */
+
+/* The lowest of a node; those without any come last. */
+static uint32_t first_lid(const struct builder_node *node)
+{
+	unsigned int last = builder_is_switch(node) ? 0 : node->info.num_ports;
+	uint32_t lid = FABRIC_LIDS;
+
+	for (unsigned int num = 0; num <= last; num++)
+		if (node->ports[num].lid)
+			lid = MIN(lid, node->ports[num].lid);
+	return lid;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct builder_node *x = *(struct builder_node *const *)a;
+	const struct builder_node *y = *(struct builder_node *const *)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The nodes of a walk as they stand in a fabric; sets the place of each. */
+static GPtrArray *by_lid(const GPtrArray *walk)
+{
+	GPtrArray *order = g_ptr_array_sized_new(walk->len);
+
+	for (guint i = 0; i < walk->len; i++) {
+		struct builder_node *node = walk->pdata[i];
+
+		node->place = first_lid(node);
+		g_ptr_array_add(order, node);
+	}
+	g_ptr_array_sort(order, compare_places);
+	for (guint i = 0; i < order->len; i++)
+		((struct builder_node *)order->pdata[i])->place = i;
+	return order;
+}
+
+/* ---- values ---- */
 
 static struct fabric *fabric_alloc(const GPtrArray *order)
 {
@@ -75,7 +121,7 @@ static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_po
 	if (!peer || peer->node->index == FABRIC_NONE || builder_is_down(port) ||
 	    builder_is_down(peer))
 		return FABRIC_NONE;
-	return fabric->nodes[peer->node->index].first_port + peer->num;
+	return fabric->nodes[peer->node->place].first_port + peer->num;
 }
 
 static uint8_t freeze_rate(const struct iba_port_info *info)
@@ -111,7 +157,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 	struct fabric_port *to = &fabric->ports[index];
 	bool endport = builder_is_switch(from->node) ? from->num == 0 : from->num != 0;
 
-	to->node = from->node->index;
+	to->node = from->node->place;
 	to->num = from->num;
 	to->peer = freeze_peer(fabric, from);
 	to->known = from->known;
@@ -150,31 +196,33 @@ static struct fabric *freeze_order(struct builder *builder, const GPtrArray *ord
 		for (unsigned int num = 0; num <= node->info.num_ports; num++)
 			freeze_port(fabric, fabric_port_of(fabric, i, num), &node->ports[num]);
 	}
-	fabric->sm_port = fabric_port_of(fabric, 0, builder->sm_port->num);
+	fabric->sm_port =
+		fabric_port_of(fabric, builder->sm_port->node->place, builder->sm_port->num);
 	fabric_index_guids(fabric);
 	return fabric;
 }
 
 struct fabric *builder_freeze(struct builder *builder)
 {
-	GPtrArray *order = builder_walk(builder);
-	struct fabric *fabric = freeze_order(builder, order);
+	g_autoptr(GPtrArray) walk = builder_walk(builder);
+	g_autoptr(GPtrArray) order = by_lid(walk);
 
-	g_ptr_array_unref(order);
-	return fabric;
+	return freeze_order(builder, order);
 }
 
 /* ---- from the fabric before ---- */
 
-static bool same_order(const struct builder *builder, const GPtrArray *order)
+static bool same_walk(const struct builder *builder, const GPtrArray *walk)
 {
-	const GPtrArray *before = builder->frozen_order;
+	const GPtrArray *before = builder->frozen_walk;
+	const struct builder_port *sm_port = builder->sm_port;
 
 	return builder->frozen && !builder->all_touched &&
-	       builder->frozen_population == builder->population && before->len == order->len &&
-	       builder->frozen->sm_port == builder->sm_port->num &&
-	       (before == order ||
-		!memcmp(before->pdata, order->pdata, order->len * sizeof(*order->pdata)));
+	       builder->frozen_population == builder->population && before->len == walk->len &&
+	       builder->frozen->sm_port ==
+		       fabric_port_of(builder->frozen, sm_port->node->place, sm_port->num) &&
+	       (before == walk ||
+		!memcmp(before->pdata, walk->pdata, walk->len * sizeof(*walk->pdata)));
 }
 
 static struct fabric *fabric_copy(const struct fabric *old)
@@ -193,7 +241,7 @@ static struct fabric *fabric_copy(const struct fabric *old)
 /* False if the indexes do not hold any more. */
 static bool renew_port(struct fabric *fabric, const struct builder_port *from)
 {
-	uint32_t index = fabric_port_of(fabric, from->node->index, from->num);
+	uint32_t index = fabric_port_of(fabric, from->node->place, from->num);
 	struct fabric_port *to = &fabric->ports[index], old = *to;
 
 	fabric->n_links -= old.peer != FABRIC_NONE && old.peer >= index;
@@ -204,7 +252,7 @@ static bool renew_port(struct fabric *fabric, const struct builder_port *from)
 
 static bool renew_node(struct fabric *fabric, const struct builder_node *from)
 {
-	struct fabric_node *to = &fabric->nodes[from->index];
+	struct fabric_node *to = &fabric->nodes[from->place];
 	bool same = true;
 
 	memset(to->description, 0, sizeof(to->description));
@@ -219,12 +267,13 @@ static bool renew_node(struct fabric *fabric, const struct builder_node *from)
 }
 
 /* NULL if it is not the fabric before with some nodes changed. */
-static struct fabric *renew(struct builder *builder, const GPtrArray *order)
+static struct fabric *renew(struct builder *builder, const GPtrArray *walk)
 {
+	const GPtrArray *order = builder->frozen_order;
 	struct fabric *fabric;
 	bool same = true;
 
-	if (!same_order(builder, order))
+	if (!same_walk(builder, walk))
 		return NULL;
 	fabric = fabric_copy(builder->frozen);
 	for (guint i = 0; i < builder->touched->len && same; i++) {
@@ -246,11 +295,14 @@ static struct fabric *renew(struct builder *builder, const GPtrArray *order)
 	return fabric;
 }
 
-static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *order)
+static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *walk,
+		     GPtrArray *order)
 {
 	fabric_unref(builder->frozen);
+	g_clear_pointer(&builder->frozen_walk, g_ptr_array_unref);
 	g_clear_pointer(&builder->frozen_order, g_ptr_array_unref);
 	builder->frozen = fabric ? fabric_ref(fabric) : NULL;
+	builder->frozen_walk = walk;
 	builder->frozen_order = order;
 	builder->frozen_population = builder->population;
 	builder->frozen_is_old = false;
@@ -260,12 +312,13 @@ static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *
 static void check(struct builder *builder, const struct fabric *fabric, const GPtrArray *order)
 {
 	uint64_t generation = builder->generation;
-	GPtrArray *walk = builder_walk(builder);
-	struct fabric *whole = freeze_order(builder, walk);
+	g_autoptr(GPtrArray) walk = builder_walk(builder);
+	g_autoptr(GPtrArray) anew = by_lid(walk);
+	struct fabric *whole = freeze_order(builder, anew);
 
-	g_assert(walk->len == order->len && fabric->n_links == whole->n_links);
+	g_assert(anew->len == order->len && fabric->n_links == whole->n_links);
 	for (uint32_t i = 0; i < whole->n_nodes; i++)
-		g_assert(walk->pdata[i] == order->pdata[i] &&
+		g_assert(anew->pdata[i] == order->pdata[i] &&
 			 !memcmp(&fabric->nodes[i], &whole->nodes[i], sizeof(whole->nodes[i])));
 	for (uint32_t i = 0; i < whole->n_switches; i++)
 		g_assert(!memcmp(&fabric->switches[i], &whole->switches[i],
@@ -274,20 +327,23 @@ static void check(struct builder *builder, const struct fabric *fabric, const GP
 		g_assert(!memcmp(&fabric->ports[i], &whole->ports[i], sizeof(whole->ports[i])));
 	g_assert(!memcmp(fabric->lid_port, whole->lid_port, FABRIC_LIDS * sizeof(uint32_t)));
 	fabric_unref(whole);
-	g_ptr_array_unref(walk);
 	builder->generation = generation;
 }
 
 struct fabric *builder_freeze_changes(struct builder *builder)
 {
-	GPtrArray *order = builder_order(builder);
-	struct fabric *fabric = renew(builder, order);
+	GPtrArray *walk = builder_order(builder), *order;
+	struct fabric *fabric = renew(builder, walk);
 
-	if (fabric && builder->self_check)
-		check(builder, fabric, order);
-	if (!fabric)
+	if (fabric) {
+		order = g_ptr_array_ref(builder->frozen_order);
+		if (builder->self_check)
+			check(builder, fabric, order);
+	} else {
+		order = by_lid(walk);
 		fabric = freeze_order(builder, order);
-	remember(builder, fabric, order);
+	}
+	remember(builder, fabric, walk, order);
 	return fabric;
 }
 

@@ -68,7 +68,7 @@ void trust_equal(const struct builder_node *node, struct trust_table *table, con
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
 		    const void *object)
 {
-	return table->equals && table->equals == object && table->equals_epoch == node->epoch;
+	return table->equals == object && trust_is_whole(table, node->epoch);
 }
 
 void trust_lose(struct builder_node *node)

@@ -55,6 +55,11 @@ void trust_free(struct trust_table *table);
 void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object);
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
 		    const void *object);
+/* It is known to equal some object: none of it need be read. */
+static inline bool trust_is_whole(const struct trust_table *table, uint32_t epoch)
+{
+	return table->equals && table->equals_epoch == epoch;
+}
 
 /* Nothing that is known of the node's tables counts any more. */
 void trust_lose(struct builder_node *node);

@@ -149,6 +149,11 @@ struct routing *routing_new(const struct fabric *fabric, const char *engine,
 /* The same with rows that are not set yet, for threads that then share the work. */
 struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
 				  unsigned int promises);
+/*
+ * What switches hold, of which nobody knows who made it (a restart, a takeover): discards only,
+ * until entries are written into its rows. For routing_renew().
+ */
+struct routing *routing_new_held(const struct fabric *fabric);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
 
@@ -225,6 +230,10 @@ enum route_way {
  * by this function, and fabric and input are the same to routing as they were then: *way is
  * ROUTE_SAME. It is not repaired if the input is known to be another. old may be NULL, or of
  * another engine.
+ *
+ * Of routing_new_held() it keeps what routing_keep() would, if over half of it is as the engine
+ * computes it: then they are tables of that engine, which were repaired. Others have been made by
+ * other rules, and are replaced.
  *
  * It has no entries for LIDs that a switch cannot hold by its LinearFDBCap, and goes around it for
  * these as far as cables allow.

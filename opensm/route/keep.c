@@ -7,6 +7,9 @@
  * programmed; except where the new choice is one that there was not before, for else new cables
  * would stay idle.
  *
+ * Tables that were read from switches, of which nobody knows who made them, are treated alike if
+ * most of their entries are as they come out anew: then the engine made them, and repairs followed.
+ *
  * Choices made at different times need not go well together: so the load on the busiest cable is
  * compared with that of the routing made anew. The same is done with a repair that seems uneven.
  */
@@ -16,25 +19,43 @@
 #include "route/seen.h"
 #include "route/trace.h"
 
+#define HELD "" /* engine of tables that were read from switches */
+
 struct keep {
 	const struct fabric *fabric;
 	const struct routing *old;
 	struct routing *routing;
+	bool held;	  /* old is of this very fabric, and has no trace */
 	uint32_t *before; /* [switch]: its index in the old graph, or FABRIC_NONE */
 	uint16_t *lids;	  /* that belong to the same endport as when old, or its home, was made */
 	uint32_t *leaves; /* and where that is now */
 	uint32_t n;
-	uint64_t kept;
+	uint64_t kept, same;
 };
+
+struct routing *routing_new_held(const struct fabric *fabric)
+{
+	return routing_new(fabric, HELD, 0);
+}
+
+static bool is_held(const struct routing *routing)
+{
+	return !strcmp(routing->engine, HELD);
+}
 
 static void map_switches(struct keep *keep)
 {
 	const struct route_trace *old = keep->old->trace;
-	GHashTable *of = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *of;
 
+	keep->before = g_new(uint32_t, keep->routing->n_switches + 1);
+	for (uint32_t sw = 0; keep->held && sw < keep->routing->n_switches; sw++)
+		keep->before[sw] = sw;
+	if (keep->held)
+		return;
+	of = g_hash_table_new(g_int64_hash, g_int64_equal);
 	for (uint32_t sw = 0; sw < old->graph->n; sw++)
 		g_hash_table_insert(of, &old->guids[sw], GUINT_TO_POINTER(sw + 1));
-	keep->before = g_new(uint32_t, keep->routing->n_switches + 1);
 	for (uint32_t sw = 0; sw < keep->routing->n_switches; sw++)
 		keep->before[sw] = GPOINTER_TO_UINT(g_hash_table_lookup(
 					   of, &keep->routing->trace->guids[sw])) - 1;
@@ -49,11 +70,12 @@ static void list_lids(struct keep *keep)
 	keep->lids = g_new(uint16_t, top + 1u);
 	keep->leaves = g_new(uint32_t, top + 1u);
 	for (uint32_t lid = 1; lid <= top; lid++) {
-		const struct route_place *was = &keep->old->home->places[lid];
 		uint32_t port = fabric_port_by_lid(keep->fabric, lid), leaf;
 		uint8_t exit;
 
-		if (port == FABRIC_NONE || keep->fabric->ports[port].guid != was->guid)
+		if (port == FABRIC_NONE ||
+		    (!keep->held &&
+		     keep->fabric->ports[port].guid != keep->old->home->places[lid].guid))
 			continue;
 		leaf = fabric_leaf(keep->fabric, port, &exit);
 		if (leaf == FABRIC_NONE || keep->before[leaf] == FABRIC_NONE)
@@ -97,14 +119,16 @@ static void keep_switch(struct keep *keep, uint32_t sw)
 	if (before == FABRIC_NONE)
 		return;
 	route_edges_by_port(trace->graph, sw, edges);
-	route_edges_by_port(old->graph, before, old_edges);
+	if (!keep->held)
+		route_edges_by_port(old->graph, before, old_edges);
 	for (uint32_t i = 0; i < keep->n; i++) {
 		uint16_t lid = keep->lids[i];
 		uint32_t leaf = keep->leaves[i];
 		uint8_t was = keep->old->lft[before][lid];
 
+		keep->same += was == lft[lid];
 		if (was == lft[lid] || !leads(trace, edges, sw, leaf, was) ||
-		    is_gain(keep, old_edges, sw, leaf, lft[lid]))
+		    (!keep->held && is_gain(keep, old_edges, sw, leaf, lft[lid])))
 			continue;
 		lft[lid] = was;
 		keep->kept++;
@@ -114,11 +138,12 @@ static void keep_switch(struct keep *keep, uint32_t sw)
 bool routing_keep(const struct fabric *fabric, const struct route_input *input,
 		  struct routing *routing, const struct routing *old, uint64_t *kept)
 {
-	struct keep keep = { .fabric = fabric, .old = old, .routing = routing };
+	struct keep keep = {.fabric = fabric, .old = old, .routing = routing, .held = is_held(old)};
 	uint64_t peak;
 
 	*kept = 0;
-	if (!routing->trace || !old->trace || strcmp(routing->engine, old->engine) != 0)
+	if (!routing->trace ||
+	    (!keep.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
 		return true;
 	map_switches(&keep);
 	list_lids(&keep);
@@ -129,6 +154,8 @@ bool routing_keep(const struct fabric *fabric, const struct route_input *input,
 	g_free(keep.lids);
 	g_free(keep.leaves);
 	*kept = keep.kept;
+	if (keep.held && keep.same < keep.n * (uint64_t)routing->n_switches / 2)
+		return false;
 	return !keep.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
 }
 
@@ -203,9 +230,9 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	struct routing *routing;
 	bool same; /* what the operator said; if that is not known, the caller warrants it */
 
-	if (old && strcmp(old->engine, engine->name) != 0)
+	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
 		old = NULL;
-	same = old && (!old->seen || route_seen_input(old->seen, input));
+	same = old && !is_held(old) && (!old->seen || route_seen_input(old->seen, input));
 	if (same && old->seen && route_seen_fabric(old->seen, fabric)) {
 		*way = ROUTE_SAME;
 		return routing_ref((struct routing *)old);

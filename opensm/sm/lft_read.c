@@ -143,17 +143,17 @@ static void read_first(struct sm *sm, struct builder_node *node)
 {
 	uint32_t of_sm = sm->builder->sm_port->lid / PER_BLOCK;
 
-	trust_reserve(&node->lft, sm->routing->n_blocks, BLOCK_BYTES);
+	trust_reserve(&node->lft, sm->fabric->max_lid / PER_BLOCK + 1, BLOCK_BYTES);
 	read_block(sm, node, of_sm);
 	if (node->ports[0].lid / PER_BLOCK != of_sm)
 		read_block(sm, node, node->ports[0].lid / PER_BLOCK);
 }
 
-static void read_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
+static void read_rest(struct sm *sm, struct builder_node *node)
 {
-	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
+	if (trust_is_whole(&node->lft, node->epoch))
 		return;
-	for (uint32_t block = 0; block < sm->routing->n_blocks; block++)
+	for (uint32_t block = 0; block <= sm->fabric->max_lid / PER_BLOCK; block++)
 		read_block(sm, node, block);
 }
 
@@ -162,7 +162,7 @@ enum step_result step_readback(struct sm *sm)
 	builder_reach_changed(sm->builder);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		if (sm->sweep.round)
-			read_rest(sm, sm_switch(sm, i), i);
+			read_rest(sm, sm_switch(sm, i));
 		else
 			read_first(sm, sm_switch(sm, i));
 	}

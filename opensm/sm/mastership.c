@@ -114,6 +114,7 @@ static void forget_mastery(struct sm *sm)
 {
 	sweep_rest(sm);
 	forget_tables(sm);
+	g_clear_pointer(&sm->routing, routing_unref); /* others make theirs now */
 	guid2lid_doubt(sm->guid2lid);
 }
 

@@ -49,6 +49,7 @@ struct route_job {
 	struct choice now; /* roots_found: of the attempt at hand */
 	struct choice used;
 	struct routing *old;
+	bool held; /* old is what switches hold, by whomever */
 	bool anew;
 	GArray *attempts;
 
@@ -253,7 +254,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 static struct routing *compute(struct route_job *job, const struct route_engine *engine,
 			       char **why)
 {
-	bool afresh = job->anew || !same_choice(&job->now, &job->used);
+	bool afresh = job->anew || (!job->held && !same_choice(&job->now, &job->used));
 	g_autofree char *first = NULL;
 	struct routing *routing = renew(job, engine, afresh ? NULL : job->old, &first);
 
@@ -361,6 +362,27 @@ static struct route_files *files_now(struct sm *sm)
 	return route_files_ref(used);
 }
 
+/* What is known of the tables that switches hold; NULL if there is nothing. */
+static struct routing *held_tables(const struct sm *sm)
+{
+	const size_t block_bytes = sizeof(struct iba_linear_forwarding_table);
+	struct routing *held = NULL;
+
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		const struct builder_node *node = sm_switch(sm, i);
+
+		for (uint32_t block = 0; block <= sm->fabric->max_lid / block_bytes; block++) {
+			const void *is = trust_get(node, &node->lft, block, block_bytes);
+
+			if (is && !held)
+				held = routing_new_held(sm->fabric);
+			if (is)
+				memcpy(held->lft[i] + block * block_bytes, is, block_bytes);
+		}
+	}
+	return held;
+}
+
 enum step_result step_route(struct sm *sm)
 {
 	struct route_job *job = g_new0(struct route_job, 1);
@@ -371,7 +393,8 @@ enum step_result step_route(struct sm *sm)
 	job->fabric = fabric_ref(sm->fabric);
 	job->now = (struct choice){.files = files_now(sm), .options = options_ref(sm->options)};
 	job->used = choice_copy(&sm->routes->used);
-	job->old = sm->routing ? routing_ref(sm->routing) : NULL;
+	job->held = !sm->routing;
+	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
 	job->anew = sm->routes->anew;
 	job->attempts = engines_to_try(sm->options);
 	job->failures = g_string_new(NULL);

@@ -12,7 +12,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_routing tests/scenario/test_small_tables tests/scenario/test_tables \
-	tests/scenario/test_threads tests/scenario/test_traps
+	tests/scenario/test_takeover tests/scenario/test_threads tests/scenario/test_traps
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
@@ -33,6 +33,10 @@ tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_election_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_election_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_takeover_SOURCES = tests/scenario/test_takeover.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_takeover_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_takeover_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_costs_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_costs_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)

@@ -183,7 +183,8 @@ START_TEST(test_freeze)
 	ck_assert_uint_eq(fabric->n_ports, 3 + 5 + 5 + 2);
 	ck_assert_uint_eq(fabric->n_links, 4);
 	ck_assert_uint_eq(fabric->max_lid, 7);
-	ck_assert_uint_eq(fabric->sm_port, 1);
+	/* By LID: s1, h2; then, without any, as they were met: h1 of the SM, s2. */
+	ck_assert_uint_eq(fabric->sm_port, 5 + 2 + 1);
 	port = fabric_port_by_lid(fabric, 7);
 	ck_assert_uint_eq(fabric->ports[port].guid, 0x401);
 	ck_assert_uint_eq(port, fabric_port_by_guid(fabric, 0x401));
@@ -193,7 +194,7 @@ START_TEST(test_freeze)
 	ck_assert_uint_eq(fabric_port_by_lid(fabric, 0xFFFF), FABRIC_NONE);
 	ck_assert_uint_eq(fabric_port_by_guid(fabric, 0), FABRIC_NONE);
 	ck_assert_uint_eq(fabric_port_by_guid(fabric, 0x999), FABRIC_NONE);
-	ck_assert_uint_eq(fabric_node_by_guid(fabric, 0x300), 2);
+	ck_assert_uint_eq(fabric_node_by_guid(fabric, 0x300), 3);
 	ck_assert_uint_eq(fabric_leaf(fabric, port, &exit), 1);
 	ck_assert_uint_eq(exit, 2);
 	ck_assert_uint_eq(fabric_leaf(fabric, fabric_port_by_lid(fabric, 3), &exit), 0);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a standby that takes over finds and leaves: tables as they are, whenever the master died. */
+#include <check.h>
+#include <stdio.h>
+
+#include "managers.h"
+#include "tests/run_suite.h"
+
+static struct managers *m;
+
+static const char *const fabrics[] = {"fattree:4", "fattree:8", "torus:4x4", "random:20:4:3:7",
+				      "dragonfly:4:2:2"};
+
+static void teardown(void)
+{
+	managers_free(m);
+}
+
+static unsigned int lft_blocks_set(unsigned int i)
+{
+	return counter_get(&daemon_context(m->sm[i].daemon)->counters, lft_blocks_set);
+}
+
+/* Cables go, and some come back: the routes are repaired, and not as if they were made anew. */
+static void wear(unsigned int cables)
+{
+	for (unsigned int i = 0; i < cables; i++) {
+		unsigned int node, port;
+
+		scenario_random_link(m->s, &node, &port);
+		sim_link_set(m->s->sim, node, port, false);
+		managers_settle(m, 0, 20);
+		if (i % 2)
+			sim_link_set(m->s->sim, node, port, true);
+	}
+	managers_settle(m, 0, 20);
+}
+
+/*
+ * Routes have a history; who takes over goes on from there, and writes not one entry. In a worn
+ * tree the order of its switches may come out otherwise than when it was whole: what that forbids
+ * is written.
+ */
+START_TEST(tables_stay)
+{
+	m = managers_new(fabrics[(unsigned int)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_add(m, "host-9", MANAGERS_POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	wear(_i % 7);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 1000);
+	if (_i % 2)
+		managers_kill(m, 0);
+	else
+		managers_retire(m, 0);
+	managers_settle(m, 1, 20);
+	ck_assert_uint_le(lft_blocks_set(1), _i == 10 ? 4 : 0);
+}
+END_TEST
+
+/* Tables by the rules of another engine are replaced, and not mixed with. */
+START_TEST(other_engine)
+{
+	m = managers_new("torus:4x4", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_add(m, "host-9", MANAGERS_POLLS "routing_engine updn\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 1000);
+	managers_kill(m, 0);
+	managers_settle(m, 1, 20);
+	ck_assert_uint_gt(lft_blocks_set(1), 0);
+	daemon_sweep(m->sm[1].daemon, SWEEP_REROUTE);
+	managers_settle(m, 1, 20);
+	ck_assert_uint_le(lft_blocks_set(1), scenario_switches(m->s));
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("takeover");
+	TCase *tcase = tcase_create("takeover");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, tables_stay, 0, 30);
+	tcase_add_test(tcase, other_engine);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return run_suite(make_suite());
+}
