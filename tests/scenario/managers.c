@@ -119,6 +119,17 @@ static void tell_trap(struct managers *m, uint64_t from, const char *to, const s
 				       name_of_guid(m, from), to);
 }
 
+/* Of a dead one nothing gets through. */
+static void count(struct managers *m, uint64_t from)
+{
+	for (unsigned int i = 0; i < m->n; i++) {
+		struct manager *sm = &m->sm[i];
+
+		if (sm->guid == from && sm->sent++ == sm->dies_at && sm->dies_at)
+			sim_node_set_loss(m->s->sim, sim_find_guid(m->s->sim, from), 1);
+	}
+}
+
 static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		      const uint8_t *data, size_t length)
 {
@@ -130,6 +141,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	if (m->losing)
 		sim_set_loss(m->s->sim, 0);
 	m->losing = false;
+	count(m, from);
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
 		return;
 	wire_decode(&iba_smp_type, data, &smp);
@@ -217,6 +229,26 @@ void managers_kill(struct managers *m, unsigned int i)
 		m->s->daemon = NULL;
 	daemon_free(g_steal_pointer(&m->sm[i].daemon));
 	g_string_append_printf(m->story, "[%8.3f] %s is gone\n", now_s(m), m->sm[i].name);
+}
+
+static bool has_sent_all(void *arg)
+{
+	const struct manager *sm = arg;
+
+	return sm->sent >= sm->dies_at;
+}
+
+bool managers_kill_at(struct managers *m, unsigned int i, uint64_t packets, unsigned int seconds)
+{
+	struct manager *sm = &m->sm[i];
+	bool dead;
+
+	sm->dies_at = sm->sent + packets;
+	dead = runtime_run(m->s->rt, has_sent_all, sm, runtime_now(m->s->rt) + seconds * NS_PER_S);
+	managers_kill(m, i);
+	sm->dies_at = 0;
+	sim_node_set_loss(m->s->sim, sim_find_guid(m->s->sim, sm->guid), 0);
+	return dead;
 }
 
 static void ignore(void *arg, struct vendor_mad *mad)

@@ -25,6 +25,8 @@ struct manager {
 	uint64_t guid;	       /* of its port */
 	struct daemon *daemon; /* NULL while it does not run */
 	bool retired;
+	uint64_t sent;	  /* packets, answers included */
+	uint64_t dies_at; /* it sends so many and no more; 0: as many as it likes */
 };
 
 struct managers {
@@ -49,6 +51,9 @@ void managers_start(struct managers *m, unsigned int i);
 void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2);
 #define MANAGERS_POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
 void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
+/* Runs until it has sent so many packets more, and kills it; false: it did not in so many seconds.
+ */
+bool managers_kill_at(struct managers *m, unsigned int i, uint64_t packets, unsigned int seconds);
 /* Somebody, always on that host, sends a Set of an attribute to the port of the SM. */
 void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
 		  uint32_t modifier, const struct wire_type *type, const void *value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a standby that takes over finds and leaves: tables as they are, whenever the master died. */
 #include <check.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "managers.h"
 #include "tests/run_suite.h"
@@ -79,6 +79,58 @@ START_TEST(other_engine)
 }
 END_TEST
 
+/* ---- the master dies at a MAD: at every one by CRASHES=1, else at every CRASHES-th ---- */
+
+#define CRASH_SPEC "fattree:8"
+#define CRASH_BRING_UP 6000 /* MADs that it takes, and more */
+#define CRASH_REPAIR 500
+
+/* Of the first bring-up; then it is started again, or a standby takes over. */
+START_TEST(dies_in_bring_up)
+{
+	m = managers_new(CRASH_SPEC, 1);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_add(m, "host-99", MANAGERS_POLLS);
+	managers_start(m, 0);
+	if (_i % 2)
+		managers_start(m, 1);
+	managers_kill_at(m, 0, (uint64_t)_i, 1);
+	if (_i % 2 == 0)
+		managers_start(m, 0);
+	managers_settle(m, _i % 2, 20);
+}
+END_TEST
+
+/* Of what it does when a leaf switch comes back, or a cable goes, with a standby. */
+START_TEST(dies_in_repair)
+{
+	unsigned int node;
+
+	m = managers_new(CRASH_SPEC, 1);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	node = scenario_node(m->s, "leaf-3-1");
+	scenario_run_ms(m->s, 1000);
+	sim_node_set(m->s->sim, node, false);
+	managers_settle(m, 0, 20);
+	sim_node_set(m->s->sim, node, true);
+	managers_kill_at(m, 0, (uint64_t)_i + 1, 1);
+	managers_settle(m, 1, 20);
+}
+END_TEST
+
+static void add_crashes(TCase *tcase)
+{
+	const char *text = g_getenv("CRASHES");
+	int stride = text ? atoi(text) : 251;
+
+	if (stride < 1)
+		g_error("CRASHES is %s, not a number from 1", text);
+	for (int at = 0; at < CRASH_BRING_UP; at += stride)
+		tcase_add_loop_test(tcase, dies_in_bring_up, at, at + 1);
+	for (int at = 0; at < CRASH_REPAIR; at += MAX(stride / 10, 1))
+		tcase_add_loop_test(tcase, dies_in_repair, at, at + 1);
+}
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("takeover");
@@ -88,6 +140,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, tables_stay, 0, 30);
 	tcase_add_test(tcase, other_engine);
+	add_crashes(tcase);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
