@@ -78,6 +78,7 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_PATH(name) char *name
 #define OPTION_FIELD_TEXT(name) char *name
 #define OPTION_FIELD_NAMES(name) char *name	    /* comma separated */
+#define OPTION_FIELD_GUIDS(name) char *name	    /* see option_guids_have() */
 #define OPTION_FIELD_VLARB(name) char *name	    /* VL:weight,... */
 #define OPTION_FIELD_SL2VL(name) char *name	    /* 16 VLs, comma separated */
 #define OPTION_FIELD_CCT(name) char *name	    /* shift:multiplier,... */
@@ -113,6 +114,9 @@ enum options_error {
 
 /* What the command line asks for, besides its options. */
 enum options_request { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION };
+
+/* Whether a list of GUIDs names that one. */
+bool option_guids_have(const char *list, uint64_t guid);
 
 /* All options at their defaults; options_unref() it. */
 struct options *options_new(void);

@@ -335,6 +335,45 @@ static char *names_expected(const struct option *option, bool command)
 	return g_strdup("a list of names, comma separated");
 }
 
+/* The next GUID of a list, after which *text stands; false: what is there is none. */
+static bool next_guid(const char **text, uint64_t *guid)
+{
+	*text += strspn(*text, ", \t");
+	return scan_number(text, guid) && *guid && (!**text || strchr(", \t", **text));
+}
+
+static bool guids_parse(const struct option *option, void *field, const char *text, bool command)
+{
+	const char *at = text;
+	uint64_t guid;
+
+	(void)option;
+	(void)command;
+	do {
+		if (!next_guid(&at, &guid))
+			return false;
+	} while (at[strspn(at, ", \t")]);
+	text_replace(field, g_strdup(text));
+	return true;
+}
+
+static char *guids_expected(const struct option *option, bool command)
+{
+	(void)option;
+	(void)command;
+	return g_strdup("a list of GUIDs, comma separated");
+}
+
+bool option_guids_have(const char *list, uint64_t guid)
+{
+	uint64_t one;
+
+	while (next_guid(&list, &one))
+		if (one == guid)
+			return true;
+	return false;
+}
+
 /* ---- lists of numbers ---- */
 
 static void skip_blanks(const char **text)
@@ -579,6 +618,7 @@ static const struct kind kinds[OPTION_KIND_COUNT] = {
 	[OPTION_KIND_PATH] = {"FILE", text_parse, text_format, text_expected},
 	[OPTION_KIND_TEXT] = {"TEXT", text_parse, text_format, text_expected},
 	[OPTION_KIND_NAMES] = WORDS(names),
+	[OPTION_KIND_GUIDS] = WORDS(guids),
 	[OPTION_KIND_VLARB] = WORDS(vlarb),
 	[OPTION_KIND_SL2VL] = WORDS(sl2vl),
 	[OPTION_KIND_CCT] = WORDS(cct),

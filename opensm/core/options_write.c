@@ -15,7 +15,8 @@
 static const enum option_id newer_keys[] = {
 	OPTION_max_rate_enum,	 OPTION_master_sm_priority, OPTION_kernel_rmpp,
 	OPTION_audit_nodes,	 OPTION_control_socket,	    OPTION_control_group,
-	OPTION_console_tls_cert, OPTION_console_tls_key,    OPTION_console_tls_ca,
+	OPTION_allowed_sm_guids, OPTION_console_tls_cert,   OPTION_console_tls_key,
+	OPTION_console_tls_ca,
 };
 
 /* Breaks text between words; every line begins with prefix. */

@@ -257,6 +257,14 @@ GVariant *command_logflush(struct command_call *call, GError **error)
 	return done("logflush", on ? "on" : "off");
 }
 
+GVariant *command_activate(struct command_call *call, GError **error)
+{
+	if (!command_no_arguments(call, error))
+		return NULL;
+	event_emit(&call->context->bus, EVENT_ACTIVATE, 0);
+	return done("asked_for", "activate");
+}
+
 GVariant *command_priority(struct command_call *call, GError **error)
 {
 	struct options *options = slot_take(&call->context->options);

@@ -49,7 +49,7 @@ struct mastership {
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
 	uint64_t stubborn;    /* GUID of the one that did not do its part */
-	uint64_t other_key;   /* GUID of the one last told of for its SM_Key */
+	uint64_t ignored;     /* GUID of the one that was last told to be */
 	uint32_t trap_tid;
 	struct timer timer; /* the next poll, or the end of patience */
 };
@@ -156,19 +156,31 @@ static struct other_sm *find(struct mastership *ms, uint64_t guid)
 	return NULL;
 }
 
-/* Not this one; and an SM with another SM_Key is of another administrator (14.4.1.1). */
+/* Why an SM is none of this administrator's (14.4.1.1); NULL: it is. */
+static const char *why_ignored(const struct sm *sm, const struct iba_sm_info *info)
+{
+	const char *allowed = sm->options->allowed_sm_guids;
+
+	if (allowed && !option_guids_have(allowed, info->guid))
+		return "is not one of allowed_sm_guids";
+	if (info->sm_key != sm->options->sm_key)
+		return "has another SM_Key, or hides it for want of the M_Key";
+	return NULL;
+}
+
+/* Not this one, and no other administrator's. */
 static bool is_listened_to(struct sm *sm, const struct iba_sm_info *info)
 {
+	const char *why = why_ignored(sm, info);
+
 	if (info->guid == vendor_port_guid(sm->vendor))
 		return false;
-	if (info->sm_key == sm->options->sm_key)
+	if (!why)
 		return true;
-	if (sm->mastership->other_key != info->guid)
-		log_sys_error(sm->log,
-			      "SM 0x%016" G_GINT64_MODIFIER
-			      "x has another SM_Key, or hides it for want of the M_Key: ignored",
-			      info->guid);
-	sm->mastership->other_key = info->guid;
+	if (sm->mastership->ignored != info->guid)
+		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
+			      why);
+	sm->mastership->ignored = info->guid;
 	return false;
 }
 
@@ -742,9 +754,10 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 	return sender;
 }
 
-static bool has_keys(const struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
+static bool may_control(const struct sm *sm, const struct iba_smp *smp,
+			const struct iba_sm_info *info)
 {
-	return sm_info_has_m_key(sm->options, smp) && info->sm_key == sm->options->sm_key &&
+	return sm_info_has_m_key(sm->options, smp) && !why_ignored(sm, info) &&
 	       info->guid != vendor_port_guid(sm->vendor);
 }
 
@@ -763,7 +776,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 	wire_decode(&iba_sm_info_type, smp.data, &info);
 	sender = sender_of(sm, mad, &info);
 	what = smp.header.attribute_modifier;
-	if (!sm->options->ignore_other_sm && has_keys(sm, &smp, &info))
+	if (!sm->options->ignore_other_sm && may_control(sm, &smp, &info))
 		answer = election_control(&own, what, &sender.sm,
 					  hands_over(ms) && ms->partner.sm.guid == info.guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
@@ -799,6 +812,12 @@ void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
+}
+
+void mastership_activate(struct sm *sm)
+{
+	if (state_of(sm) == IBA_SM_NOT_ACTIVE && sm->mastership->dealing == ALONE)
+		set_out(sm, IBA_SM_DISCOVERING);
 }
 
 static void hand_over_to_best(struct sm *sm)

@@ -354,6 +354,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
 /* The SM's own port was read between sweeps: was it another SM that configured it? */
 void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
+void mastership_activate(struct sm *sm); /* out of NOT-ACTIVE */
 void mastership_retire(struct sm *sm); /* hands over if it can; EVENT_FINISHED follows */
 /* trap.c: of at least IBA_MAD_BYTES. */
 void trap_receive(void *arg, struct vendor_mad *mad);

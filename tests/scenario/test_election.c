@@ -241,6 +241,50 @@ START_TEST(other_sm_key)
 }
 END_TEST
 
+/* The same by its GUID; named, it counts. */
+START_TEST(allowed_sms)
+{
+	managers_add(m, "host-1", POLLS "allowed_sm_guids 0x1, 0x2\n");
+	managers_add(m, "host-9", POLLS "sm_priority 9\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	scenario_check_log(m->s, "is not one of allowed_sm_guids: ignored", true);
+	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
+	managers_control(m, 0, "host-9", IBA_SM_INFO_DISABLE);
+	scenario_run_ms(m->s, 100);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	{
+		g_autofree char *conf = g_strdup_printf(
+			POLLS "allowed_sm_guids 0x1,0x%" G_GINT64_MODIFIER "x\n", m->sm[1].guid);
+
+		managers_configure(m, 0, conf);
+	}
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	managers_settle(m, 1, 10);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
+}
+END_TEST
+
+/* NOT-ACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
+START_TEST(activated)
+{
+	managers_up_with_standby(m, POLLS, POLLS "sm_inactive TRUE\n");
+	scenario_run_ms(m->s, 2000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_NOT_ACTIVE);
+	managers_kill(m, 0);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_NOT_ACTIVE);
+	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_ACTIVATE, 0);
+	managers_settle(m, 1, 5);
+	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_ACTIVATE, 0); /* it is */
+	scenario_run_ms(m->s, 100);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_MASTER);
+}
+END_TEST
+
 /* Packets get lost, more or less: in the end there is one master. */
 START_TEST(with_loss)
 {
@@ -351,6 +395,8 @@ int main(void)
 	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
+	tcase_add_test(tcase, allowed_sms);
+	tcase_add_test(tcase, activated);
 	add_by_chance(tcase);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -240,6 +240,7 @@ static const char *const good_lines[] = {
 	"loglevel 3",
 	"logflush off",
 	"priority 3",
+	"activate",
 	"querylid 1",
 	"portstatus",
 	"switchbalance",

@@ -368,6 +368,8 @@ static const char *another_value(const struct option *option)
 		return " spaces # and \"quotes\" ";
 	case OPTION_KIND_NAMES:
 		return "updn,minhop";
+	case OPTION_KIND_GUIDS:
+		return "0x1, 0xfedcba9876543210";
 	case OPTION_KIND_REAL:
 		return "0.5";
 	case OPTION_KIND_X16:
