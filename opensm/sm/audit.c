@@ -6,7 +6,8 @@
  * Read back are, a while after it, whatever a Set was about of which not every try was answered:
  * one may still have been on its way, and have arrived after something newer; and all that is
  * known of one node after the other, when the operator wants it (console command audit, option
- * audit_nodes), or after a cable between switches was found to be moved.
+ * audit_nodes), or after a cable between switches was found to be moved; and of all nodes when one
+ * of these differed, for then another SM may have written.
  */
 #include <string.h>
 
@@ -101,6 +102,8 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 		  iba_name(IBA_SET_ATTR, item->attribute));
 	builder_touch(node);
 	sweep_want(sm, SWEEP_CHANGE);
+	if (!sm->audit->left) /* where one was written by somebody else, there may be more */
+		audit_all_soon(sm);
 }
 
 /* On the wire, without what changes by itself. */

@@ -12,7 +12,8 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_routing tests/scenario/test_small_tables tests/scenario/test_tables \
-	tests/scenario/test_takeover tests/scenario/test_threads tests/scenario/test_traps
+	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
+	tests/scenario/test_traps
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
@@ -33,6 +34,10 @@ tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_election_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_election_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_storm_SOURCES = tests/scenario/test_storm.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_storm_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_takeover_SOURCES = tests/scenario/test_takeover.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_takeover_CFLAGS = $(TEST_CFLAGS)
@@ -77,6 +82,14 @@ tests_scenario_losses_LDADD = libscenario.a $(LIBS_OPENSM)
 losses: tests/scenario/losses$(EXEEXT)
 	tests/scenario/losses --all
 .PHONY: losses
+
+# Long: several SMs in storms of faults.
+STORMS = 1-20000
+storms: tests/scenario/test_storm$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' STORM_SEEDS=$(STORMS) tests/scenario/test_storm
+crashes: tests/scenario/test_takeover$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' CRASHES=1 tests/scenario/test_takeover
+.PHONY: storms crashes
 
 # Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' takes it up again.
 SOAK = 1 20000

@@ -345,6 +345,15 @@ unsigned int managers_state(const struct managers *m, unsigned int i)
 	return atomic_load(&daemon_context(m->sm[i].daemon)->sm_state);
 }
 
+unsigned int managers_running(const struct managers *m)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < m->n; i++)
+		n += m->sm[i].daemon != NULL;
+	return n;
+}
+
 unsigned int managers_masters(const struct managers *m)
 {
 	unsigned int n = 0;

@@ -69,6 +69,7 @@ unsigned int managers_state(const struct managers *m, unsigned int i); /* IBA_SM
  */
 uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int seconds);
 #define MANAGERS_ANY UINT_MAX /* whoever is the only one */
+unsigned int managers_running(const struct managers *m);
 /* Of those that run and are MASTER. */
 unsigned int managers_masters(const struct managers *m);
 

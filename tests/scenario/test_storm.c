@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One to four SMs on all kinds of fabrics, by chance: they come, die and retire, change priorities
+ * and are asked to sweep, while cables and switches go and come back, SMAs are mute, and packets
+ * are lost, doubled, late and broken. When that ends, one is master within three polls, and the
+ * fabric is as it should be.
+ *
+ * STORM_SEEDS=FIRST-LAST for other and longer runs by hand ("make storms").
+ */
+#include <check.h>
+#include <stdio.h>
+
+#include "managers.h"
+#include "tests/run_suite.h"
+
+#define POLLS MANAGERS_POLLS
+#define ROUNDS 15
+#define MASTER_MS 3500 /* three polls, and a sweep */
+#define SETTLE_S 12    /* what was lost is tried again after up to 10 s */
+
+static const char *const fabrics[] = {
+	"fattree:4",	  "torus:3x3:2",     "random:10:4:2:3",
+	"hypercube:3:1",  "dragonfly:3:1:1", "mesh:3x3:1",
+	"random:6:3:3:5", "torus:3x3x3:1",   "tests/scenario/dual_port.topo",
+	"fattree:8",
+};
+
+static struct managers *m;
+
+/* A file of the tests is in the source tree. */
+static struct managers *managers_new_of(const char *spec, uint64_t seed)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *file = g_build_filename(top ? top : "..", spec, NULL);
+
+	return managers_new(g_str_has_suffix(spec, ".topo") ? file : spec, seed);
+}
+
+static void teardown(void)
+{
+	managers_free(m);
+}
+
+static unsigned int chance(unsigned int n)
+{
+	return scenario_random(m->s, n);
+}
+
+/* ---- SMs ---- */
+
+static void add_sms(unsigned int n)
+{
+	struct sim *sim = m->s->sim;
+	bool taken[1024] = {false};
+
+	while (m->n < n) {
+		unsigned int node = chance(sim_nodes(sim));
+		struct sim_node_view view;
+
+		sim_node_view(sim, node, &view);
+		if (view.type == IBA_NODE_SWITCH || node >= G_N_ELEMENTS(taken) || taken[node])
+			continue;
+		taken[node] = true;
+		managers_add(m, view.description, POLLS);
+	}
+}
+
+static void shuffle_sm(unsigned int i)
+{
+	g_autofree char *conf = g_strdup_printf(POLLS "sm_priority %u\nmaster_sm_priority %u\n",
+						chance(4), chance(2) * 9);
+
+	if (!m->sm[i].daemon) {
+		managers_start(m, i);
+		return;
+	}
+	switch (chance(6)) {
+	case 0:
+		managers_kill(m, i);
+		break;
+	case 1:
+		managers_retire(m, i);
+		break;
+	case 2:
+		managers_kill_at(m, i, 1 + chance(2000), 1);
+		break;
+	case 3:
+		managers_configure(m, i, conf);
+		break;
+	default:
+		daemon_sweep(m->sm[i].daemon, chance(2) ? SWEEP_HEAVY : SWEEP_LIGHT);
+	}
+}
+
+/* ---- what breaks, and comes right again at the end ---- */
+
+static void shuffle_packets(void)
+{
+	struct sim *sim = m->s->sim;
+
+	switch (chance(5)) {
+	case 0:
+		sim_set_loss(sim, 0.01 * chance(10));
+		break;
+	case 1:
+		sim_set_duplicate(sim, 0.01 * chance(5));
+		break;
+	case 2:
+		sim_set_corrupt(sim, 0.001 * chance(3));
+		break;
+	case 3:
+		sim_set_delay(sim, 1000, chance(2) * 300 * NS_PER_US);
+		break;
+	default:
+		sim_set_timeout_delay(sim, chance(2) * 100 * NS_PER_MS);
+	}
+}
+
+static void break_something(void)
+{
+	struct sim *sim = m->s->sim;
+	unsigned int node = chance(sim_nodes(sim)), port;
+	struct sim_node_view view;
+
+	sim_node_view(sim, node, &view);
+	port = 1 + chance(view.num_ports);
+	switch (chance(6)) {
+	case 0:
+		sim_link_set(sim, node, port, chance(2));
+		break;
+	case 1:
+		sim_link_flap(sim, node, port, NS_PER_MS << chance(8), NS_PER_MS << chance(8),
+			      1 + chance(4));
+		break;
+	case 2:
+		sim_link_black_hole(sim, node, port, chance(2));
+		break;
+	case 3:
+		sim_node_mute(sim, node, chance(2));
+		break;
+	case 4:
+		if (view.type == IBA_NODE_SWITCH) { /* rebooted */
+			sim_node_set(sim, node, false);
+			scenario_run_ms(m->s, chance(200));
+			sim_node_set(sim, node, true);
+		}
+		break;
+	default:
+		shuffle_packets();
+	}
+}
+
+static void mend(void)
+{
+	struct sim *sim = m->s->sim;
+
+	sim_set_loss(sim, 0);
+	sim_set_duplicate(sim, 0);
+	sim_set_corrupt(sim, 0);
+	sim_set_delay(sim, 1000, 0);
+	sim_set_timeout_delay(sim, 0);
+	for (unsigned int node = 0; node < sim_nodes(sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(sim, node, &view);
+		sim_node_mute(sim, node, false);
+		for (unsigned int port = 1; port <= view.num_ports; port++) {
+			sim_link_black_hole(sim, node, port, false);
+			sim_link_set(sim, node, port, true);
+		}
+	}
+}
+
+/* ---- the storm ---- */
+
+START_TEST(storm)
+{
+	unsigned int seed = (unsigned int)_i;
+
+	m = managers_new_of(fabrics[seed % G_N_ELEMENTS(fabrics)], seed);
+	add_sms(1 + seed / G_N_ELEMENTS(fabrics) % MANAGERS_MAX);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		if (chance(2))
+			shuffle_sm(chance(m->n));
+		else
+			break_something();
+		scenario_run_ms(m->s, chance(1u << chance(11)));
+	}
+	mend();
+	for (unsigned int i = 0; i < m->n && !managers_running(m); i++)
+		managers_start(m, i);
+	scenario_run_ms(m->s, MASTER_MS);
+	ck_assert_uint_eq(managers_masters(m), 1);
+	managers_settle(m, MANAGERS_ANY, SETTLE_S);
+}
+END_TEST
+
+int main(void)
+{
+	const char *text = g_getenv("STORM_SEEDS");
+	Suite *suite = suite_create("storm");
+	TCase *tcase = tcase_create("storm");
+	int first = 1, last = 80;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("STORM_SEEDS is %s, not FIRST-LAST", text);
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, storm, first, last + 1);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
