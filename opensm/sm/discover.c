@@ -100,6 +100,20 @@ static bool may_have_bounced(const struct builder_port *port, const struct iba_p
 	return port->activated >= node->doubt_from;
 }
 
+/*
+ * An SM that was there is no more, or the port obeys another one: what was written meanwhile is
+ * anybody's guess.
+ */
+static bool tells_of_other_sm(const struct builder_port *port, const struct iba_port_info *now)
+{
+	const struct iba_port_info *before = &port->info;
+
+	return port->guid && port->known &&
+	       ((before->capability_mask & ~now->capability_mask & IBA_PORT_CAP_SM) ||
+		(now->master_sm_lid && before->master_sm_lid &&
+		 now->master_sm_lid != before->master_sm_lid));
+}
+
 /* True if the link may have been down since the port was known last. */
 static bool port_info_store(struct sm *sm, struct builder_port *port,
 			    const struct iba_port_info *info)
@@ -116,6 +130,8 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 	/* A switch that was reset comes up so, however often its ports were set since. */
 	if (builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT)
 		port->node->check = true;
+	if (tells_of_other_sm(port, info))
+		audit_all_soon(sm);
 	port->inferred = false;
 	if (port->info.lid != info->lid)
 		builder_reach_changed(port->node->builder);

@@ -534,6 +534,15 @@ static void on_timer(struct timer *timer)
 
 /* ---- who is there ---- */
 
+/*
+ * An SM that was there a moment ago is no more. It may have written what this one had read before,
+ * and nothing else would tell.
+ */
+static void is_gone(struct sm *sm)
+{
+	audit_all_soon(sm);
+}
+
 static void on_sm_info(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -542,8 +551,12 @@ static void on_sm_info(struct sm_request *request)
 	struct other_sm *other;
 	struct iba_sm_info info;
 
-	if (!sm_request_ok(request) || sm_request_is_late(request))
+	if (sm_request_is_late(request))
 		return;
+	if (!sm_request_ok(request)) {
+		is_gone(sm);
+		return;
+	}
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
 	if (!is_listened_to(sm, &info))
 		return;
@@ -627,9 +640,11 @@ static void drop_silent(struct sm *sm)
 		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
 		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL;
 
-		if (other->asked != sm->sweep.serial &&
-		    (all || !builder_find(sm->builder, other->node_guid)))
-			g_array_remove_index_fast(others, i);
+		if (other->asked == sm->sweep.serial ||
+		    (!all && builder_find(sm->builder, other->node_guid)))
+			continue;
+		g_array_remove_index_fast(others, i);
+		is_gone(sm);
 	}
 }
 

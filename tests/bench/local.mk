@@ -61,3 +61,11 @@ bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so
 # What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
 check_PROGRAMS += tests/bench/sweep_cost
 tests_bench_sweep_cost_LDADD = libscenario.a $(LIBS_OPENSM)
+
+# A standby takes over: tests/bench/failover [SPEC]; and at random moments: make bench-kills
+check_PROGRAMS += tests/bench/failover
+tests_bench_failover_LDADD = libscenario.a $(LIBS_OPENSM)
+EXTRA_DIST += tests/bench/kills.py
+bench-kills: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/kills.py $(BENCH_FLAGS)
+.PHONY: bench-kills

@@ -23,10 +23,10 @@ STATE = re.compile(r'Entering (\S+) state')
 class Manager:
     """An SM on a host; its state is what it last said in its log."""
 
-    def __init__(self, fabric, program, host, number, priority=0):
+    def __init__(self, fabric, program, host, number, priority=0, options=''):
         self.fabric, self.program, self.host = fabric, program, host
         self.log = f'sm{number}.log'
-        self.options = POLLS + f'sm_priority {priority}\n'
+        self.options = POLLS + f'sm_priority {priority}\n' + options
         self.start()
 
     def start(self):
