@@ -180,6 +180,12 @@ struct sim_counters {
 };
 void sim_counters(const struct sim *sim, struct sim_counters *counters);
 
+/* As on the wire: 8 octets for an input port, or NULL as after power on; 64 for block 1 to 4. */
+const uint8_t *sim_sl_to_vl(const struct sim *sim, unsigned int node, unsigned int port,
+			    unsigned int input);
+const uint8_t *sim_vl_arbitration(const struct sim *sim, unsigned int node, unsigned int port,
+				  unsigned int block);
+
 /* Digest of every packet sent so far with its time: equal for equal runs. */
 uint64_t sim_trace_digest(const struct sim *sim);
 /* Called for every packet that enters the fabric; NULL: none. */

@@ -207,6 +207,22 @@ uint16_t sma_vl_arbitration_table(struct sma_request *request)
 	return IBA_STATUS_OK;
 }
 
+const uint8_t *sim_sl_to_vl(const struct sim *sim, unsigned int node, unsigned int port,
+			    unsigned int input)
+{
+	const uint8_t *rows = sim_port_at((struct sim *)sim, node, port)->sl_to_vl;
+
+	return rows ? rows + (size_t)input * SIM_SL_TO_VL_BYTES : NULL;
+}
+
+const uint8_t *sim_vl_arbitration(const struct sim *sim, unsigned int node, unsigned int port,
+				  unsigned int block)
+{
+	const uint8_t *blocks = sim_port_at((struct sim *)sim, node, port)->vl_arb;
+
+	return blocks ? blocks + (size_t)(block - 1) * BLOCK : NULL;
+}
+
 /* ---- LinearForwardingTable: 14.2.5.10 ---- */
 
 uint16_t sma_linear_forwarding_table(struct sma_request *request)

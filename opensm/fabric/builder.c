@@ -20,8 +20,11 @@ static void node_free(gpointer data)
 	node->builder = NULL;
 	if (node->requests)
 		return; /* the last one frees it */
-	for (unsigned int i = 0; i <= node->info.num_ports; i++)
+	for (unsigned int i = 0; i <= node->info.num_ports; i++) {
 		trust_free(&node->ports[i].p_keys);
+		trust_free(&node->ports[i].sl_to_vl);
+		trust_free(&node->ports[i].vl_arb);
+	}
 	trust_free(&node->lft);
 	trust_free(&node->mft);
 	g_free(node->health);

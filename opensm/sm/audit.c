@@ -82,6 +82,8 @@ static void add_node(struct audit *audit, struct builder_node *node)
 	add_table(audit, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_P_KEY_TABLE);
+		add_table(audit, node, (uint8_t)num, IBA_ATTR_SL_TO_VL_TABLE);
+		add_table(audit, node, (uint8_t)num, IBA_ATTR_VL_ARBITRATION_TABLE);
 		if (!node->ports[num].known)
 			continue;
 		add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
@@ -206,6 +208,9 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 						   IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
 		return sm_mft_modifier(item->block);
+	case IBA_ATTR_SL_TO_VL_TABLE:
+	case IBA_ATTR_VL_ARBITRATION_TABLE:
+		return qos_modifier(&node->ports[item->port], item->attribute, item->block);
 	default:
 		return item->block;
 	}

@@ -24,6 +24,7 @@ libsm_a_SOURCES = \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/port.c \
 	opensm/sm/program.c \
+	opensm/sm/qos.c \
 	opensm/sm/reach.c \
 	opensm/sm/request.c \
 	opensm/sm/routing.c \

@@ -62,6 +62,7 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 		want->neighbor_mtu = MIN(port->info.mtu_cap, far->mtu_cap);
 		want->operational_vls = MIN(MIN(port->info.vl_cap, far->vl_cap), o->max_op_vls);
 	}
+	want->vl_high_limit = qos_high_limit(sm, port);
 	want_speeds(o, want);
 	if (!builder_is_switch(port->node))
 		return;

@@ -41,6 +41,7 @@ struct sweep {
 	unsigned int problems; /* of these: of no node */
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
+	bool qos_set;	     /* tables of qos.c were written */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
 	bool port_was_down;  /* schedule.port_down, when it began */
 	uint64_t started_ns, step_started_ns;
@@ -298,6 +299,9 @@ void routes_compute_anew(struct sm *sm); /* the operator wants it */
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
 void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state);
+/* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
+uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
+uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);

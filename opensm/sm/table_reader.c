@@ -477,6 +477,10 @@ void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind)
 	if (kind != SWEEP_KIND_LIGHT) {
 		changed = inventory_forget(reader->maker, INVENTORY_MULTICAST);
 		changed |= inventory_forget(reader->maker, INVENTORY_P_KEYS);
+		if (sm->sweep.qos_set) {
+			changed |= inventory_forget(reader->maker, INVENTORY_SL_TO_VL);
+			changed |= inventory_forget(reader->maker, INVENTORY_VL_ARBITRATION);
+		}
 		changed |= inventory_prune(reader->maker, is_still_true, sm) != 0;
 		for (guint i = 0; i < reader->readings->len; i++)
 			((struct reading *)reader->readings->pdata[i])->stale = true;

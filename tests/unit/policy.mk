@@ -38,3 +38,8 @@ check_PROGRAMS += tests/unit/test_route_lmc
 TESTS += tests/unit/test_route_lmc
 tests_unit_test_route_lmc_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_lmc_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_qos
+TESTS += tests/unit/test_qos
+tests_unit_test_qos_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_qos_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * QoS as values: which virtual lanes the ports of each role use, and how these share their link
+ * (IBA 7.6.9, 14.2.5.8, 14.2.5.9). Pure.
+ */
+#ifndef POLICY_QOS_H
+#define POLICY_QOS_H
+
+#include "core/options.h"
+#include "iba/iba.h"
+
+#define QOS_SLS 16
+#define QOS_DROP 15	   /* VL of an SL whose packets are dropped */
+#define QOS_ARB_ENTRIES 64 /* of a priority */
+#define QOS_ARB_BLOCKS 4   /* low, its upper half, high, its upper half */
+#define QOS_PER_BLOCK 32
+
+enum qos_role {
+	QOS_CA,
+	QOS_SWITCH_PORT_0, /* enhanced */
+	QOS_SWITCH,	   /* external ports */
+	QOS_ROUTER,
+	QOS_ROLES
+};
+
+/* The tables of a role as the options say, for a port with all lanes and entries. */
+struct qos_tables {
+	uint8_t vls; /* at most so many are used, 1 to 15 */
+	uint8_t high_limit;
+	uint8_t vl[QOS_SLS];
+	struct iba_vl_arbitration_entry low[QOS_ARB_ENTRIES], high[QOS_ARB_ENTRIES];
+};
+
+struct qos {
+	struct qos_tables of[QOS_ROLES];
+};
+
+/* What a role has no value for is taken from the values of all ports, and then is built in. */
+void qos_make(const struct options *options, struct qos *qos);
+
+/* Lanes of a port: operational_vls is a code of PortInfo. */
+unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls);
+
+/* The SLtoVLMappingTable of a port with so many lanes: those that it lacks are folded onto others.
+ */
+void qos_sl_to_vl(const struct qos_tables *tables, unsigned int vls,
+		  struct iba_sl_to_vl_table *table);
+
+/*
+ * Block 0 to 3 of the VLArbitrationTable of a port with so many lanes, and room for so many entries
+ * of the priority.
+ */
+void qos_arbitration(const struct qos_tables *tables, unsigned int vls, unsigned int block,
+		     unsigned int cap, struct iba_vl_arbitration_table *table);
+
+#endif

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options,
+ * against what the ports hold. Without the option qos they are left alone.
+ *
+ * The tables of a port are read when nothing is known of them, but only one block of each if that
+ * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
+ * of an input and an output port; those of ports without a cable are left alone. One that can be
+ * told the same for all inputs, or all ports, in one SMP is, with use_optimized_slvl.
+ */
+#include <string.h>
+
+#include "policy/qos.h"
+#include "sm/sm_private.h"
+
+#define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
+#define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
+
+/* What a port should hold. */
+struct want {
+	struct builder_port *port;
+	const struct qos_tables *tables;
+	unsigned int vls;
+	struct iba_sl_to_vl_table sl_to_vl;
+};
+
+/* ---- which tables there are ---- */
+
+static enum qos_role role_of(const struct builder_port *port)
+{
+	if (builder_is_switch(port->node))
+		return port->num ? QOS_SWITCH : QOS_SWITCH_PORT_0;
+	return port->node->info.node_type == IBA_NODE_ROUTER ? QOS_ROUTER : QOS_CA;
+}
+
+/* Data passes through it. */
+static bool carries_data(const struct builder_port *port)
+{
+	if (builder_is_switch(port->node) && !port->num)
+		return port->known && port->node->switch_info.enhanced_port0;
+	return port->known && port->peer && link_is_up(port);
+}
+
+/* By PortInfo of the port, and of a switch by that of its port 0. */
+static bool has_sl_to_vl(const struct builder_port *port)
+{
+	const struct builder_port *endport =
+		builder_is_switch(port->node) ? &port->node->ports[0] : port;
+
+	return port->info.vl_cap > 1 || endport->info.capability_mask & IBA_PORT_CAP_SL_MAPPING;
+}
+
+static unsigned int arb_cap(const struct builder_port *port, unsigned int block)
+{
+	return block < 2 ? port->info.vl_arbitration_low_cap : port->info.vl_arbitration_high_cap;
+}
+
+static bool has_arb_block(const struct builder_port *port, unsigned int block)
+{
+	return arb_cap(port, block) > block % 2 * QOS_PER_BLOCK;
+}
+
+/* Input ports with a table for that output, or just one. */
+static unsigned int inputs_of(const struct builder_port *port)
+{
+	return builder_is_switch(port->node) ? port->node->info.num_ports : 0;
+}
+
+static bool is_input(const struct builder_port *port, unsigned int in)
+{
+	return !builder_is_switch(port->node) || !in || carries_data(&port->node->ports[in]);
+}
+
+uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block)
+{
+	bool is_switch = builder_is_switch(port->node);
+
+	if (attribute == IBA_ATTR_VL_ARBITRATION_TABLE)
+		return (block + 1) << 16 | (is_switch ? port->num : 0);
+	return is_switch ? block << IBA_SL_TO_VL_MOD_INPUT_SHIFT | port->num : 0;
+}
+
+/* ---- reading ---- */
+
+static void on_read(struct sm_request *request)
+{
+	if (!sm_block_read(request) && !sm_request_is_late(request))
+		sm_request_failed(request);
+}
+
+static void read_block(struct sm *sm, struct builder_port *port, uint16_t attribute, uint32_t block)
+{
+	struct sm_request *request;
+
+	if (trust_get(port->node, sm_table(port->node, port->num, attribute), block,
+		      sm_table_type(attribute)->size))
+		return;
+	request = sm_request_port(sm, port, IBA_METHOD_GET, attribute,
+				  qos_modifier(port, attribute, block));
+	request->block = block;
+	request->belief = true;
+	request->done = on_read;
+	sm_request_send(request);
+}
+
+/* ---- comparing ---- */
+
+static bool row_differs(const struct want *want, unsigned int in)
+{
+	const struct builder_port *port = want->port;
+	const void *is = trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES);
+
+	return !is || memcmp(is, &want->sl_to_vl, SL_TO_VL_BYTES);
+}
+
+static bool rows_differ(const struct want *want)
+{
+	for (unsigned int in = 0; in <= inputs_of(want->port); in++)
+		if (is_input(want->port, in) && row_differs(want, in))
+			return true;
+	return false;
+}
+
+static bool arb_differs(const struct want *want, unsigned int block,
+			struct iba_vl_arbitration_table *table)
+{
+	const struct builder_port *port = want->port;
+	const void *is = trust_get(port->node, &port->vl_arb, block, VL_ARB_BYTES);
+
+	qos_arbitration(want->tables, want->vls, block, arb_cap(port, block), table);
+	return !is || memcmp(is, table, VL_ARB_BYTES);
+}
+
+/* ---- a port ---- */
+
+/* The first block of each of its tables; the others if that is as it should be. */
+static void read_port(struct sm *sm, const struct want *want, bool rest)
+{
+	struct builder_port *port = want->port;
+	struct iba_vl_arbitration_table table;
+	unsigned int last = inputs_of(port);
+
+	if (has_sl_to_vl(port)) {
+		trust_reserve(&port->sl_to_vl, last + 1, SL_TO_VL_BYTES);
+		if (!rest)
+			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
+		for (unsigned int in = 1; rest && in <= last && !row_differs(want, 0); in++)
+			if (is_input(port, in))
+				read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+	}
+	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
+	if (!rest && has_arb_block(port, 0))
+		read_block(sm, port, IBA_ATTR_VL_ARBITRATION_TABLE, 0);
+	for (unsigned int block = 1; rest && block < QOS_ARB_BLOCKS; block++)
+		if (has_arb_block(port, block) && !arb_differs(want, 0, &table))
+			read_block(sm, port, IBA_ATTR_VL_ARBITRATION_TABLE, block);
+}
+
+static void write_rows(struct sm *sm, const struct want *want)
+{
+	struct builder_port *port = want->port;
+
+	for (unsigned int in = 0; in <= inputs_of(port); in++) {
+		struct sm_request *request;
+
+		if (!is_input(port, in) || !row_differs(want, in))
+			continue;
+		request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE,
+					  qos_modifier(port, IBA_ATTR_SL_TO_VL_TABLE, in));
+		wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
+		request->block = in;
+		sm->sweep.qos_set = true;
+		sm_block_send(request);
+	}
+}
+
+static void write_arbitration(struct sm *sm, const struct want *want)
+{
+	struct builder_port *port = want->port;
+	struct iba_vl_arbitration_table table;
+
+	for (unsigned int block = 0; block < QOS_ARB_BLOCKS; block++) {
+		struct sm_request *request;
+
+		if (!has_arb_block(port, block) || !arb_differs(want, block, &table))
+			continue;
+		request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_VL_ARBITRATION_TABLE,
+					  qos_modifier(port, IBA_ATTR_VL_ARBITRATION_TABLE, block));
+		wire_encode(&iba_vl_arbitration_table_type, &table, request->mad.data);
+		request->block = block;
+		sm->sweep.qos_set = true;
+		sm_block_send(request);
+	}
+}
+
+/* ---- all inputs, or all ports, of a switch in one SMP ---- */
+
+/* Of the switch ports that an SMP was for, every row is this now. */
+static void on_rows_written(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	uint32_t modifier = request->mad.modifier;
+	bool all = modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT;
+	struct iba_sl_to_vl_table table;
+
+	if (!sm_request_ok(request)) {
+		if (!sm_request_is_late(request))
+			sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_sl_to_vl_table_type, request->mad.data, &table);
+	for (unsigned int out = 1; out <= node->info.num_ports; out++) {
+		struct builder_port *port = &node->ports[out];
+
+		for (unsigned int in = 0; in < port->sl_to_vl.n_blocks; in++)
+			if (all || out == (modifier & 0xFF))
+				trust_set(node, request->epoch, &port->sl_to_vl, in, SL_TO_VL_BYTES,
+					  &table);
+	}
+}
+
+static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modifier)
+{
+	struct builder_node *node = want->port->node;
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE, modifier);
+
+	wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
+	request->belief = true;
+	sm->sweep.qos_set = true;
+	request->done = on_rows_written;
+	sm_request_send(request);
+}
+
+static bool is_optimized(const struct sm *sm, const struct builder_node *node)
+{
+	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
+	       node->switch_info.optimized_sl_to_vl_mapping_programming;
+}
+
+/* ---- a node ---- */
+
+/* What each port that carries data should hold; g_array_unref it. */
+static GArray *wants_of(const struct sm *sm, const struct qos *qos, struct builder_node *node)
+{
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		struct want want = {.port = &node->ports[num]};
+		struct iba_port_info info;
+
+		if (!carries_data(want.port))
+			continue;
+		port_wanted(sm, want.port, &info);
+		want.tables = &qos->of[role_of(want.port)];
+		want.vls = qos_vls(want.tables, info.operational_vls);
+		qos_sl_to_vl(want.tables, want.vls, &want.sl_to_vl);
+		g_array_append_val(wants, want);
+	}
+	return wants;
+}
+
+/* Whether one SMP can tell all external ports. */
+static bool is_the_same(const GArray *wants)
+{
+	const struct want *first = NULL;
+
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (!want->port->num)
+			continue;
+		if (first && memcmp(&first->sl_to_vl, &want->sl_to_vl, SL_TO_VL_BYTES))
+			return false;
+		first = first ? first : want;
+	}
+	return true;
+}
+
+static void write_optimized(struct sm *sm, const GArray *wants)
+{
+	bool same = is_the_same(wants);
+
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (!want->port->num || !has_sl_to_vl(want->port) || !rows_differ(want))
+			continue;
+		write_all_rows(sm, want,
+			       IBA_SL_TO_VL_MOD_ALL_INPUT |
+				       (same ? IBA_SL_TO_VL_MOD_ALL_OUTPUT : want->port->num));
+		if (same)
+			break;
+	}
+}
+
+static void write_node(struct sm *sm, const GArray *wants, struct builder_node *node)
+{
+	bool optimized = is_optimized(sm, node);
+
+	if (optimized)
+		write_optimized(sm, wants);
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (has_sl_to_vl(want->port) && !(optimized && want->port->num))
+			write_rows(sm, want);
+		write_arbitration(sm, want);
+	}
+}
+
+static void do_node(struct sm *sm, const struct qos *qos, struct builder_node *node)
+{
+	g_autoptr(GArray) wants = wants_of(sm, qos, node);
+
+	if (sm->sweep.round == 2)
+		write_node(sm, wants, node);
+	for (guint i = 0; i < wants->len && sm->sweep.round < 2; i++)
+		read_port(sm, &g_array_index(wants, struct want, i), sm->sweep.round);
+}
+
+uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
+{
+	struct qos qos;
+
+	if (!sm->options->qos || !carries_data(port))
+		return port->info.vl_high_limit;
+	qos_make(sm->options, &qos);
+	return qos.of[role_of(port)].high_limit;
+}
+
+/* Three rounds: the first blocks are read, then the others, then what differs is written. */
+enum step_result step_qos(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = NULL;
+	struct qos qos;
+
+	if (!sm->options->qos)
+		return STEP_NEXT;
+	qos_make(sm->options, &qos);
+	nodes = sweep_nodes(sm);
+	for (guint i = 0; i < nodes->len; i++)
+		do_node(sm, &qos, nodes->pdata[i]);
+	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;
+}

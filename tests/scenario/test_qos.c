@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* SL2VL and VL arbitration tables on the simulated hardware. */
+#include <check.h>
+#include <string.h>
+
+#include "policy/qos.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define CONF                                                                                       \
+	"qos TRUE\nqos_high_limit 9\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,15,15\n"                \
+	"qos_ca_sl2vl 0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,15\n"                                          \
+	"qos_swe_vlarb_low 0:64,1:128,9:255\nqos_ca_vlarb_high 3:7\n"
+
+static struct scenario *s;
+
+static void setup(void)
+{
+	s = scenario_new("fattree:4", 1);
+}
+
+static void teardown(void)
+{
+	scenario_free(s);
+}
+
+static struct qos_tables tables_of(bool is_switch)
+{
+	struct options *options = slot_take(&daemon_context(s->daemon)->options);
+	struct qos qos;
+
+	qos_make(options, &qos);
+	options_unref(options);
+	return qos.of[is_switch ? QOS_SWITCH : QOS_CA];
+}
+
+static void check_arbitration(unsigned int node, unsigned int port, const struct qos_tables *tables)
+{
+	const struct iba_port_info *info = sim_port_info(s->sim, node, port);
+
+	for (unsigned int block = 1; block <= 4; block++) {
+		unsigned int cap =
+			block <= 2 ? info->vl_arbitration_low_cap : info->vl_arbitration_high_cap;
+		const uint8_t *is = sim_vl_arbitration(s->sim, node, port, block);
+		struct iba_vl_arbitration_table want;
+		uint8_t wire[64] = {0};
+
+		if (cap <= (block - 1) % 2 * 32)
+			continue;
+		qos_arbitration(tables, 8, block - 1, cap, &want);
+		wire_encode(&iba_vl_arbitration_table_type, &want, wire);
+		ck_assert_ptr_nonnull(is);
+		ck_assert_msg(!memcmp(is, wire, sizeof(wire)), "node %u port %u block %u", node,
+			      port, block);
+	}
+}
+
+static void check_rows(unsigned int node, unsigned int port, unsigned int inputs,
+		       const struct qos_tables *tables)
+{
+	struct iba_sl_to_vl_table want;
+	uint8_t wire[8] = {0};
+
+	qos_sl_to_vl(tables, 8, &want);
+	wire_encode(&iba_sl_to_vl_table_type, &want, wire);
+	for (unsigned int in = 0; in <= inputs; in++) {
+		const uint8_t *is = sim_sl_to_vl(s->sim, node, port, in);
+
+		if (in && !sim_link_up(s->sim, node, in))
+			continue;
+		ck_assert_ptr_nonnull(is);
+		ck_assert_msg(!memcmp(is, wire, sizeof(wire)), "node %u port %u input %u", node,
+			      port, in);
+	}
+}
+
+/* Every port with a link is as the options say. */
+static void check_all(void)
+{
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+		struct qos_tables tables;
+
+		sim_node_view(s->sim, node, &view);
+		tables = tables_of(view.type == IBA_NODE_SWITCH);
+		for (unsigned int port = 1; port <= view.num_ports; port++) {
+			if (!sim_link_up(s->sim, node, port))
+				continue;
+			check_rows(node, port, view.type == IBA_NODE_SWITCH ? view.num_ports : 0,
+				   &tables);
+			check_arbitration(node, port, &tables);
+			ck_assert_uint_eq(sim_port_info(s->sim, node, port)->vl_high_limit,
+					  tables.high_limit);
+		}
+	}
+}
+
+START_TEST(programmed)
+{
+	struct sim_counters before;
+
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	check_all();
+	/* Nothing is set again, neither by a sweep nor by another daemon. */
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+	scenario_stop(s);
+	scenario_start(s);
+	before = scenario_counters(s);
+	scenario_converge(s, 10);
+	ck_assert_uint_le(scenario_counters(s).sets - before.sets, 20);
+	check_all();
+}
+END_TEST
+
+/* Without the option the hardware keeps what it came up with. */
+START_TEST(left_alone)
+{
+	scenario_conf(s, "qos_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		ck_assert_ptr_null(sim_sl_to_vl(s->sim, node, 1, 0));
+		ck_assert_ptr_null(sim_vl_arbitration(s->sim, node, 1, 1));
+	}
+}
+END_TEST
+
+/* Options change, a switch is reset, a cable is new: what differs is set, and no more. */
+START_TEST(followed)
+{
+	struct sim_counters before;
+	unsigned int node, port;
+
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_converge(s, 10);
+	sim_link_set(s->sim, node, port, true);
+	before = scenario_counters(s);
+	scenario_converge(s, 10);
+	check_all();
+	ck_assert_uint_le(scenario_counters(s).sets - before.sets, 60);
+	sim_node_set(s->sim, node, false);
+	scenario_run_ms(s, 50);
+	sim_node_set(s->sim, node, true);
+	scenario_converge(s, 10);
+	check_all();
+	scenario_conf(s, CONF "qos_swe_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	scenario_heavy_sweep(s, 10);
+	check_all();
+}
+END_TEST
+
+/* One SMP a switch, or a port, instead of one for each pair of ports. */
+START_TEST(optimized)
+{
+	uint64_t singly, sets;
+
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	singly = scenario_counters(s).sets;
+	scenario_free(s);
+	setup();
+	scenario_conf(s, CONF "use_optimized_slvl TRUE\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	check_all();
+	sets = scenario_counters(s).sets;
+	/* 20 switches of 4 ports, each with 5 inputs */
+	ck_assert_uint_eq(singly - sets, 20 * 4 * 5 - 20);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_uint_eq(scenario_counters(s).sets, sets);
+}
+END_TEST
+
+/* Packets are lost meanwhile. */
+START_TEST(with_loss)
+{
+	scenario_conf(s, CONF);
+	sim_set_loss(s->sim, 0.05);
+	scenario_start(s);
+	scenario_converge(s, 60);
+	sim_set_loss(s->sim, 0);
+	scenario_run_ms(s, 15000);
+	check_all();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("qos");
+	TCase *tcase = tcase_create("qos");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, programmed);
+	tcase_add_test(tcase, left_alone);
+	tcase_add_test(tcase, followed);
+	tcase_add_test(tcase, optimized);
+	tcase_add_test(tcase, with_loss);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
