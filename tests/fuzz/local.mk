@@ -13,6 +13,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_osmsim \
 	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
+	tests/fuzz/fuzz_qos_file \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sa_rmpp \
@@ -47,6 +48,7 @@ tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_osmsim_console_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
+tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)

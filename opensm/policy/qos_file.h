@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The file qos-policy.conf: which paths get which service level, and the limits that go with it.
+ * Immutable and counted.
+ */
+#ifndef POLICY_QOS_FILE_H
+#define POLICY_QOS_FILE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "complib/handoff.h"
+
+struct qos_range {
+	uint64_t first, last;
+};
+
+/* Ports by what they are; any of it makes a port a member. */
+struct qos_group {
+	char *name;
+	GArray *guids;	       /* struct qos_range of port GUIDs */
+	GArray *p_keys;	       /* struct qos_range, without the membership bit */
+	GPtrArray *partitions; /* names */
+	GPtrArray *ports;      /* "NodeDescription/Pnum" */
+	unsigned int types;    /* 1 << IBA_NODE_CA .. */
+	bool self;	       /* the SM's port */
+};
+
+/* What a path is held to. */
+struct qos_level {
+	char *name;
+	bool has_sl, has_mtu, has_rate, has_life, has_p_key;
+	uint8_t sl, mtu, rate, life; /* codes */
+	uint16_t p_key;
+	GArray *path_bits; /* struct qos_range; empty: any */
+};
+
+#define QOS_NO_GROUP -1
+
+/* All of it must hold; what is empty holds always. A query that does not say what is asked fails.
+ */
+struct qos_rule {
+	unsigned int line;
+	GArray *classes, *services, *p_keys; /* struct qos_range */
+	GArray *sources, *destinations; /* int: indexes of groups, one of which it must be in */
+	bool either;			/* one of sources at any end */
+	unsigned int level;
+};
+
+struct qos_policy {
+	struct ref ref;
+	GPtrArray *groups, *levels, *rules; /* in the order in which they are tried */
+	unsigned int fallback;		    /* level of what no rule is about */
+	GPtrArray *warnings;		    /* "FILE:LINE: text" */
+};
+
+#define QOS_FILE_ERROR qos_file_error_quark()
+GQuark qos_file_error_quark(void);
+enum qos_file_error {
+	QOS_FILE_ERROR_READ,  /* it is there, and cannot be read */
+	QOS_FILE_ERROR_SYNTAX /* "FILE:LINE: found ..., expected ..." */
+};
+
+/* The text of a file of that name, which is for errors; NULL and error if anything is wrong. */
+struct qos_policy *qos_policy_parse(const char *file, const char *text, GError **error);
+/* The same of a file; no file is a policy without rules, whose level says nothing. */
+struct qos_policy *qos_policy_load(const char *file, GError **error);
+struct qos_policy *qos_policy_ref(struct qos_policy *policy);
+void qos_policy_unref(struct qos_policy *policy); /* NULL is fine */
+
+/* What a path query asks, as far as rules look at it. */
+struct qos_query {
+	bool has_class, has_service, has_p_key;
+	uint16_t qos_class;
+	uint64_t service_id;
+	uint16_t p_key;
+	bool (*is_in)(void *arg, unsigned int group, bool destination);
+	void *arg;
+};
+
+/* The level of the first rule that holds. */
+const struct qos_level *qos_policy_level(const struct qos_policy *policy,
+					 const struct qos_query *query);
+
+bool qos_ranges_have(const GArray *ranges, uint64_t value);
+
+#endif
