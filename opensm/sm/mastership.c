@@ -30,6 +30,7 @@ struct other_sm {
 	uint64_t node_guid; /* 0: it was asked by LID only */
 	uint8_t port_num;
 	uint64_t asked; /* serial of the sweep that asked it last */
+	uint32_t acts;	/* its ActCount then */
 };
 
 enum dealing {
@@ -182,6 +183,24 @@ static bool is_listened_to(struct sm *sm, const struct iba_sm_info *info)
 			      why);
 	sm->mastership->ignored = info->guid;
 	return false;
+}
+
+/*
+ * An SM that was there a moment ago is no more. It may have written what this one had read before,
+ * and nothing else would tell.
+ */
+static void is_gone(struct sm *sm)
+{
+	audit_all_soon(sm);
+	sweep_want(sm, SWEEP_LIGHT);
+}
+
+/* ActCount goes up only: where it does not, another daemon has the port, and one is gone. */
+static void note_acts(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info)
+{
+	if (info->act_count < other->acts)
+		is_gone(sm);
+	other->acts = info->act_count;
 }
 
 /* ---- sending ---- */
@@ -499,15 +518,20 @@ static void on_other(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct election_sm own = own_sm(sm), now;
+	struct other_sm *other;
 	struct iba_sm_info info;
 
 	if (!mastership_is_master(sm) || !sm_request_ok(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
 	now = sm_of(&info);
-	if (is_listened_to(sm, &info) &&
-	    (now.state == IBA_SM_MASTER ||
-	     (now.state == IBA_SM_STANDBY && election_outranks(&now, &own))))
+	if (!is_listened_to(sm, &info))
+		return;
+	other = find(sm->mastership, info.guid);
+	if (other)
+		note_acts(sm, other, &info);
+	if (now.state == IBA_SM_MASTER ||
+	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
 		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
 }
 
@@ -534,15 +558,6 @@ static void on_timer(struct timer *timer)
 
 /* ---- who is there ---- */
 
-/*
- * An SM that was there a moment ago is no more. It may have written what this one had read before,
- * and nothing else would tell.
- */
-static void is_gone(struct sm *sm)
-{
-	audit_all_soon(sm);
-}
-
 static void on_sm_info(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -566,6 +581,7 @@ static void on_sm_info(struct sm_request *request)
 		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
 	}
 	other->sm = sm_of(&info);
+	note_acts(sm, other, &info);
 	other->asked = sm->sweep.serial;
 	if (port) {
 		other->lid = port->info.lid;

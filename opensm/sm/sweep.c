@@ -276,7 +276,8 @@ static void end_sweep(struct sm *sm)
 	if (rests)
 		return;
 	start_interval(sm);
-	own_port_watch(sm);
+	if (!light) /* which does not read the port, and may come often */
+		own_port_watch(sm);
 	if (schedule->reasons & ~SWEEP_ERRORS)
 		timer_start(&schedule->settle, patience(sm));
 }
