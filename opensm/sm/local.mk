@@ -32,6 +32,7 @@ libsm_a_SOURCES = \
 	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
 	opensm/sm/sm_info.c \
+	opensm/sm/state_file.c opensm/sm/state_file.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \
