@@ -625,6 +625,7 @@ static void on_node_info(struct sm_request *request)
 	if (!join(sm, request->port, far))
 		return;
 	builder_set_guid(builder_is_switch(node) ? &node->ports[0] : far, info.port_guid);
+	keys_joined(sm, request->port, far);
 	if (node->seen != sm->builder->sweep)
 		read_node(sm, node, far, request->node);
 	else if (!builder_is_switch(node) && !is_fresh(sm, far))

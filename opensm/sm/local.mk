@@ -10,7 +10,9 @@ libsm_a_SOURCES = \
 	opensm/sm/health.c \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
-	opensm/sm/keys.c \
+	opensm/sm/key_memory.c \
+	opensm/sm/key_update.c \
+	opensm/sm/keys.c opensm/sm/keys.h \
 	opensm/sm/lease.c \
 	opensm/sm/lft_read.c \
 	opensm/sm/lid.c \
@@ -18,6 +20,7 @@ libsm_a_SOURCES = \
 	opensm/sm/light.c \
 	opensm/sm/mastership.c \
 	opensm/sm/multicast.c \
+	opensm/sm/neighbors.c opensm/sm/neighbors.h \
 	opensm/sm/own_port.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \

@@ -785,10 +785,9 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 	return sender;
 }
 
-static bool may_control(const struct sm *sm, const struct iba_smp *smp,
-			const struct iba_sm_info *info)
+static bool may_control(struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
 {
-	return sm_info_has_m_key(sm->options, smp) && !why_ignored(sm, info) &&
+	return keys_shown(sm, smp->m_key) && !why_ignored(sm, info) &&
 	       info->guid != vendor_port_guid(sm->vendor);
 }
 

@@ -158,7 +158,7 @@ void sm_free(struct sm *sm)
 	builder_free(sm->builder);
 	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);
-	key_ring_free(sm->keys);
+	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);
 	g_free(sm);

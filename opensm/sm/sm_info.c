@@ -31,18 +31,13 @@ struct iba_sm_info sm_info_own(const struct sm *sm)
 	return sm_info(sm, sm->options);
 }
 
-bool sm_info_has_m_key(const struct options *options, const struct iba_smp *smp)
-{
-	return !options->m_key || smp->m_key == options->m_key;
-}
-
 void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status)
 {
 	struct options *options = slot_take(&sm->context->options);
 	struct iba_sm_info info = sm_info(sm, options);
 
 	/* The SM_Key is for other SMs of the subnet, whom the M_Key tells (IBA 14.4). */
-	if (!sm_info_has_m_key(options, smp))
+	if (!keys_shown(sm, smp->m_key))
 		info.sm_key = 0;
 	options_unref(options);
 	counter_inc(&sm->context->counters, sm_infos_answered);
