@@ -14,11 +14,10 @@
 
 #define AGAIN_NS (3 * NS_PER_S)
 #define UNNAMED 0x100 /* in key_port.behind: the port itself, of which only the node is known */
-#define HIDES 1	      /* M_KeyProtectBits: Gets are answered to all, but without the key */
 
 bool keys_are_used(const struct options *options)
 {
-	return options->m_key || options->m_key_seed;
+	return options->m_key || options->m_key_per_port;
 }
 
 struct key_rule keys_rule(const struct sm *sm)
@@ -79,21 +78,28 @@ static struct key_port own_port(const struct sm *sm)
 	return (struct key_port){sm->vendor ? vendor_port_guid(sm->vendor) : 0, 0};
 }
 
+struct builder_port *keys_sma(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	if (request->beyond || request->mad.lid_only || node == request->sm->local)
+		return NULL;
+	if (builder_is_switch(node))
+		return &node->ports[0];
+	return request->port ? request->port : node->entry;
+}
+
 /* As far as that is known before it answers. */
 static struct key_port asked(const struct sm_request *request)
 {
 	const struct sm *sm = request->sm;
-	const struct builder_node *node = request->node;
+	const struct builder_port *sma = keys_sma(request);
 
 	if (request->mad.lid_only)
 		return key_port_by_lid(sm, request->mad.route.lid);
 	if (request->beyond)
 		return key_port_beyond(sm, request->port);
-	if (node == sm->local)
-		return own_port(sm);
-	if (request->port || builder_is_switch(node))
-		return key_port(request->port ? request->port : &node->ports[0]);
-	return node->entry ? key_port(node->entry) : own_port(sm);
+	return sma ? key_port(sma) : own_port(sm);
 }
 
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port)
@@ -177,7 +183,7 @@ bool keys_read_again(struct sm_request *request)
 	if (request->mad.method != IBA_METHOD_GET || !has_key(request) || request->mad.lid_only)
 		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.m_key || info.m_key_protect_bits != HIDES || !keys_try_another(request))
+	if (info.m_key || info.m_key_protect_bits != KEY_HIDES || !keys_try_another(request))
 		return false;
 	memset(request->mad.data, 0, sizeof(request->mad.data));
 	return true;
@@ -233,6 +239,11 @@ void keys_joined(struct sm *sm, const struct builder_port *port, const struct bu
 		neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
 }
 
+bool keys_protect(const struct sm *sm)
+{
+	return atomic_load(&sm->keys->own) || atomic_load(&sm->keys->own_wanted);
+}
+
 bool keys_shown(struct sm *sm, uint64_t m_key)
 {
 	uint64_t own = atomic_load(&sm->keys->own), wanted = atomic_load(&sm->keys->own_wanted);
@@ -279,7 +290,11 @@ void keys_init(struct sm *sm)
 	if (sm->context->cache_dir && sm->options->m_key_lookup)
 		keys->directory = g_strdup(sm->context->cache_dir);
 	key_memory_load(sm);
+	if (sm->options->m_key_per_port)
+		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
+			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
+	key_unknown_init(keys);
 	key_update_init(sm);
 	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 }
@@ -289,6 +304,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
+	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	neighbors_free(keys->neighbors);
 	g_free(keys->directory);

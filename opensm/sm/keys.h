@@ -18,11 +18,20 @@ struct keys {
 	char *directory;		      /* NULL: nothing is kept */
 	uint64_t ring_saved, neighbors_saved; /* editions in the files */
 
+	/* key_unknown.c */
+	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
+
 	/* key_update.c */
 	struct timer update; /* the next generation */
 	struct timer pace;   /* the next ports that get it */
 	GArray *waiting;     /* of struct key_owner: those that may not have it yet */
 };
+
+/* M_KeyProtectBits: Gets are answered to all, but without the key. */
+#define KEY_HIDES 1
+
+/* The endport that the request goes to; NULL: it is not known. */
+struct builder_port *keys_sma(const struct sm_request *request);
 
 /* The rule that the options ask for. */
 struct key_rule keys_rule(const struct sm *sm);
@@ -32,6 +41,9 @@ void key_memory_load(struct sm *sm);
 void key_memory_save(struct sm *sm); /* what has changed */
 /* Before a port gets a key of a newer generation; false: it could not be kept. */
 bool key_memory_save_generation(struct sm *sm, uint64_t generation);
+
+/* key_unknown.c */
+void key_unknown_init(struct keys *keys);
 
 /* key_update.c */
 void key_update_init(struct sm *sm);

@@ -11,6 +11,7 @@ libsm_a_SOURCES = \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/key_memory.c \
+	opensm/sm/key_unknown.c \
 	opensm/sm/key_update.c \
 	opensm/sm/keys.c opensm/sm/keys.h \
 	opensm/sm/lease.c \
@@ -34,6 +35,7 @@ libsm_a_SOURCES = \
 	opensm/sm/settle.c \
 	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
+	opensm/sm/sm_asker.c \
 	opensm/sm/sm_info.c \
 	opensm/sm/state_file.c opensm/sm/state_file.h \
 	opensm/sm/steps.def \

@@ -82,7 +82,7 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	want->master_sm_sl = o->sm_sl;
 	want->m_key = keys_wanted(sm, port);
 	want->m_key_lease_period = o->m_key_lease_period;
-	want->m_key_protect_bits = o->m_key_protection_level;
+	want->m_key_protect_bits = want->m_key ? o->m_key_protection_level : 0;
 	want->subnet_timeout = o->subnet_timeout;
 	if (port->num != 0) {
 		want->local_phy_errors = o->local_phy_errors_threshold;

@@ -50,6 +50,8 @@ void sm_request_failed(const struct sm_request *request)
 		builder_mark(request->node); /* if there is a way again, it is asked again */
 		return;
 	}
+	if (keys_refused(request))
+		return;
 	text = failure_text(request);
 	health_fault(request->sm, request->node, "%s", text);
 }
@@ -255,6 +257,7 @@ static void log_silence(const struct sm_request *request)
 static bool goes_on_aside(struct sm_request *request)
 {
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
+	    (!request->node->builder && request->node != request->sm->local) ||
 	    !keys_try_another(request))
 		return false;
 	request->mad.tries = request->tries_max;

@@ -126,6 +126,8 @@ struct sm {
 	struct log_limit error_log;
 	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
 
+	GPtrArray *askers; /* struct asker: sm_asker.c */
+
 	/* trap.c */
 	struct log_limit trap_log;
 	GHashTable *trap_sources; /* LID -> struct bucket */
@@ -338,10 +340,20 @@ bool keys_read_again(struct sm_request *request);  /* its answer hides the key: 
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);
+/*
+ * key_unknown.c: a Set was refused by a port that hides its key: it is left out from now on. And
+ * whether the one behind this port is to be, or the one that this PortInfo is of.
+ */
+bool keys_refused(const struct sm_request *request);
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
+bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
+char **keys_tell_unknown(const struct sm *sm); /* a line each; to be freed with g_strfreev */
 /* A cable was met between these two. */
 void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far);
 /* This SM is the holder of a key that the requester has shown, or its port has none; any thread. */
 bool keys_shown(struct sm *sm, uint64_t m_key);
+bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
 bool keys_are_used(const struct options *options);
 /* own_port.c: asks the SM's own port now and then what became of it. */
 void own_port_init(struct sm *sm);
@@ -358,7 +370,11 @@ struct iba_sm_info sm_info_own(const struct sm *sm);
  */
 void sm_info_serve(struct sm *sm);
 /* To the Get or Set that smp was decoded from; any thread; takes mad over. */
-void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status);
+void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status,
+		    bool tell_key);
+/* sm_asker.c: a Get(SMInfo) that is told the SM_Key if it came from a port with IsSM. */
+void sm_info_receive(void *arg, struct vendor_mad *mad);
+void sm_asker_free(void *asker);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);

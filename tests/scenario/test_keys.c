@@ -386,6 +386,133 @@ START_TEST(standby_follows)
 }
 END_TEST
 
+/* ---- keys of others ---- */
+
+#define FOREIGN_KEY UINT64_C(0xF00D)
+
+/* Two hosts, a spine, and a leaf with its hosts, which nobody else leads to. */
+static const char *const foreign[] = {"host-5", "host-9", "core-0-1", "leaf-3-1"};
+static const char *const behind[] = {"host-14", "host-15"};
+
+static void set_foreign(struct scenario *s, uint64_t m_key, unsigned int level)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(foreign); i++) {
+		unsigned int node = scenario_node(s, foreign[i]);
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		sim_set_m_key(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1, m_key,
+			      (uint8_t)level, 0);
+	}
+}
+
+static bool is_in(const char *name, const char *const *names, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* No switch of ours sends anything for such a host to a spine that is not. */
+static void check_no_way_by_the_spine(struct scenario *s, unsigned int host)
+{
+	unsigned int spine = scenario_node(s, "core-0-1"), peer, port;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+		uint8_t out;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type != IBA_NODE_SWITCH ||
+		    is_in(view.description, foreign, G_N_ELEMENTS(foreign)))
+			continue;
+		out = view.lft[scenario_lid(s, host)];
+		if (out != 0xFF && sim_peer(s->sim, i, out, &peer, &port) && peer == spine)
+			scenario_fail(s, "%s leads to a spine that is not ours", view.description);
+	}
+}
+
+/* Hosts that are neither foreign nor cut off work, and packets between them arrive. */
+static void check_the_others(struct scenario *s)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH ||
+		    is_in(view.description, foreign, G_N_ELEMENTS(foreign)) ||
+		    is_in(view.description, behind, G_N_ELEMENTS(behind)))
+			continue;
+		if (sim_port_info(s->sim, i, 1)->port_state != IBA_PORT_ACTIVE)
+			scenario_fail(s, "%s is not ACTIVE", view.description);
+		check_no_way_by_the_spine(s, i);
+	}
+}
+
+/* They cost a bounded time, then no more than a look now and then; and are taken in when open. */
+START_TEST(foreign_region)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const struct counters *counters;
+	uint64_t partial;
+
+	set_foreign(s, FOREIGN_KEY, (unsigned int)_i);
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+	scenario_start(s);
+	scenario_run_ms(s, _i == 1 ? 5000 : 15000);
+	counters = &daemon_context(s->daemon)->counters;
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "unknown M_Key", true);
+	check_the_others(s);
+	if (_i == 1)
+		ck_assert_uint_eq(counter_get(counters, m_keys_unknown), G_N_ELEMENTS(foreign));
+	scenario_run_ms(s, MINUTE_MS);
+	check_the_others(s);
+	partial = counter_get(counters, sweeps_partial);
+	scenario_run_ms(s, 10 * MINUTE_MS);
+	ck_assert_uint_le(counter_get(counters, sweeps_partial) - partial, 4 * 11);
+	ck_assert_uint_ge(counter_get(counters, sweeps_light), 45);
+	ck_assert_uint_eq(with_key(s, FOREIGN_KEY), G_N_ELEMENTS(foreign));
+	check_the_others(s);
+	set_foreign(s, 0, 0);
+	scenario_converge(s, 90);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* One that is plugged in is judged before a route leads to it; who has no key at all is taken in.
+ */
+START_TEST(foreign_newcomer)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-5"), open = scenario_node(s, "host-9");
+	const struct counters *counters;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\n");
+	sim_link_set(s->sim, thief, 1, false);
+	sim_link_set(s->sim, open, 1, false);
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	sim_set_m_key(s->sim, thief, 1, FOREIGN_KEY, 1, 0);
+	sim_set_m_key(s->sim, open, 1, 0, 1, 0);
+	sim_link_set(s->sim, thief, 1, true);
+	sim_link_set(s->sim, open, 1, true);
+	scenario_run_ms(s, 5000);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 1);
+	ck_assert_uint_eq(scenario_lid(s, thief), 0);
+	ck_assert_uint_eq(sim_port_info(s->sim, open, 1)->m_key, 0x1234);
+	ck_assert_uint_eq(counter_get(counters, sweeps_failed), 0);
+	sim_link_set(s->sim, thief, 1, false);
+	sim_set_m_key(s->sim, thief, 1, 0, 0, 0);
+	sim_link_set(s->sim, thief, 1, true);
+	scenario_converge(s, 90);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 0);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("keys");
@@ -402,6 +529,8 @@ int main(void)
 	tcase_add_loop_test(tcase, answers_lost_while_keys_are_renewed, 1, 4);
 	tcase_add_test(tcase, keys_are_renewed_under_load);
 	tcase_add_loop_test(tcase, standby_follows, 0, 4);
+	tcase_add_loop_test(tcase, foreign_region, 1, 4);
+	tcase_add_test(tcase, foreign_newcomer);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

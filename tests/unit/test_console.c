@@ -441,10 +441,16 @@ START_TEST(insecure_settings)
 	expect_not("status", "   m_key is 0: ");
 	expect_not("status", "   sm_key is");
 	expect("status", "   sa_key is ");
-	scenario_conf(f.s, "m_key 0x1234\nsm_key 0x5678\nsa_key 0x9abc\n");
+	expect("status", "   m_key_protection_level is 0: ");
+	scenario_conf(f.s, "m_key 0x1234\nm_key_protection_level 1\nsm_key 0x5678\n"
+			   "sa_key 0x9abc\n");
 	ck_assert(daemon_reread(f.s->daemon, NULL));
-	expect_not("status", "Insecure Settings");
-	expect("status json", "\"insecure\":[]");
+	expect_not("status", "   m_key_protection_level is");
+	expect_not("status", "   sa_key is ");
+	expect("status", "   m_key_per_port is FALSE: ");
+	expect("status", "   partition_config_file leaves every port a full member ");
+	expect("status json", "\"insecure_settings\":2");
+	expect("health", "warning security: m_key_per_port is FALSE: ");
 }
 END_TEST
 
