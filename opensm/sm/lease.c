@@ -4,10 +4,9 @@
  * with the right one stops it; if it ends, the port gives up its protection for good, since the SM
  * might have been lost together with the key.
  *
- * Switches are asked in each light sweep, if those come at least twice in a lease. Other endports
- * are not: trap 256 tells of most violations, and for those that it does not (a source of too many
- * traps is not listened to) each gets a Get(PortInfo) twice in a lease. What is not as it should
- * be any more is left to a sweep.
+ * Trap 256 tells of most violations. For those that it does not (a source of too many traps is not
+ * listened to), and for switches where light sweeps are rare, each endport gets a Get(PortInfo)
+ * twice in a lease. What is not as it should be any more is left to a sweep.
  */
 #include "sm/sm_private.h"
 
@@ -42,25 +41,18 @@ static void ask(struct sm *sm, struct builder_port *port)
 	sm_request_send(request);
 }
 
-/* Light sweeps do not come in time. */
-static bool asks_switches(const struct options *options)
-{
-	return !options->sweep_interval ||
-	       options->sweep_interval * 2 > options->m_key_lease_period;
-}
-
 static void ask_endports(struct sm *sm)
 {
-	bool switches = asks_switches(sm->options);
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 
-		if (builder_is_switch(node) && switches && node->ports[0].known)
-			ask(sm, &node->ports[0]);
-		if (builder_is_switch(node))
+		if (builder_is_switch(node)) {
+			if (node->ports[0].known)
+				ask(sm, &node->ports[0]);
 			continue;
+		}
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
 			if (node->ports[num].known && node->ports[num].peer)
 				ask(sm, &node->ports[num]);

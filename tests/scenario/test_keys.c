@@ -11,6 +11,7 @@
 
 #define SEED "0123456789 and no more"
 #define MINUTE_MS (60 * 1000)
+#define FOREIGN_KEY UINT64_C(0xF00D)
 
 static char *in(const char *directory, const char *name)
 {
@@ -386,9 +387,87 @@ START_TEST(standby_follows)
 }
 END_TEST
 
-/* ---- keys of others ---- */
+/* ---- leases ---- */
 
-#define FOREIGN_KEY UINT64_C(0xF00D)
+/* Somebody sends Set(SwitchInfo) or Set(PortInfo) with a wrong key to every node; no trap arrives.
+ */
+static void violate_all(struct scenario *s, struct vendor *vendor)
+{
+	struct iba_smp smp = {
+		.header.base_version = IBA_BASE_VERSION,
+		.header.mgmt_class = IBA_CLASS_SUBN_LID,
+		.header.class_version = 1,
+		.header.method = IBA_METHOD_SET,
+		.header.transaction_id = 77,
+		.header.attribute_id = IBA_ATTR_PORT_INFO,
+		.m_key = FOREIGN_KEY,
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	wire_encode(&iba_smp_type, &smp, wire);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct vendor_address to = {.lid = scenario_lid(s, i), .qpn = IBA_QP0};
+
+		vendor_send(vendor, &to, wire, sizeof(wire), 0);
+	}
+}
+
+static unsigned int unprotected(const struct scenario *s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += owner(s, i).info->m_key_protect_bits == 0;
+	return n;
+}
+
+/* However often light sweeps come, and none at all: no lease ends. */
+START_TEST(one_host_violates_all)
+{
+	static const unsigned int intervals[] = {5, 10, 19, 0};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	uint64_t guid = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1);
+	struct vendor *vendor;
+
+	configure(s,
+		  "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 20\n"
+		  "sweep_interval %u\n",
+		  intervals[_i]);
+	start(s, 10);
+	sim_set_traps_lost(s->sim, true);
+	vendor = sim_open(s->sim, guid, NULL);
+	for (unsigned int second = 0; second < 120; second++) {
+		violate_all(s, vendor);
+		scenario_run_ms(s, 1000);
+		ck_assert_uint_eq(unprotected(s), 0);
+	}
+	ck_assert_uint_gt(owner(s, scenario_node(s, "leaf-2-0")).info->m_key_violations, 50);
+	vendor_close(vendor);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* The lease of all had ended before the SM came: protected again by the next look. */
+START_TEST(leases_had_ended)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 20\n");
+	start(s, 10);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		sim_set_m_key(s->sim, i, view.type == IBA_NODE_SWITCH ? 0 : 1, 0x1234, 0, 20);
+	}
+	scenario_run_ms(s, 11 * 1000);
+	ck_assert_uint_eq(unprotected(s), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- keys of others ---- */
 
 /* Two hosts, a spine, and a leaf with its hosts, which nobody else leads to. */
 static const char *const foreign[] = {"host-5", "host-9", "core-0-1", "leaf-3-1"};
@@ -529,6 +608,8 @@ int main(void)
 	tcase_add_loop_test(tcase, answers_lost_while_keys_are_renewed, 1, 4);
 	tcase_add_test(tcase, keys_are_renewed_under_load);
 	tcase_add_loop_test(tcase, standby_follows, 0, 4);
+	tcase_add_loop_test(tcase, one_host_violates_all, 0, 4);
+	tcase_add_test(tcase, leases_had_ended);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
 	suite_add_tcase(suite, tcase);

@@ -174,6 +174,8 @@ START_TEST(what_does_not)
 	trap.is_generic = false;
 	scenario_expect_at_most(s, sweeps_for(s, &trap), 0);
 	scenario_check_log(s, "trap 259", true);
+	ck_assert_uint_eq(COUNT(s, traps_m_key), 1);
+	ck_assert_uint_eq(COUNT(s, traps_p_key), 3);
 	scenario_check_log(s, "trap 131", true);
 	scenario_free(s);
 }
