@@ -141,8 +141,8 @@ static void on_judged(struct sm_request *request)
 	if (!unknown)
 		return;
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
-	if (unknown->state == OPEN)
-		sweep_want(sm, SWEEP_LIGHT);
+	/* Either who is there is asked again, or it is published that it is left out. */
+	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
 }
 
 /* It is asked to stay as it is; an error status is an answer, too. */

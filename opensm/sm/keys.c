@@ -120,9 +120,10 @@ static void follow_generation(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_ring_look_ahead(keys->ring, !mastership_is_master(sm) || !sm->schedule.succeeded);
-	if (key_ring_generation(keys->ring) > keys->generation &&
-	    key_memory_save_generation(sm, key_ring_generation(keys->ring)))
-		keys->generation = key_ring_generation(keys->ring);
+	if (key_ring_generation(keys->ring) <= keys->generation)
+		return;
+	keys->generation = key_ring_generation(keys->ring);
+	key_memory_save_generation(sm, keys->generation);
 }
 
 static void choose_key(struct sm_request *request)

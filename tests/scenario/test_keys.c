@@ -129,6 +129,28 @@ START_TEST(key_changed_between_runs)
 }
 END_TEST
 
+/* A crash while ports get another m_key: they have either, and the file may say the older. */
+START_TEST(crash_while_the_key_changes)
+{
+	for (unsigned int us = 0; us <= 12000; us += 500) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+
+		configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+		start(s, 10);
+		scenario_run_ms(s, 1000);
+		configure(s, "m_key 0x5678\nm_key_protection_level %d\n", _i);
+		ck_assert(daemon_reread(s->daemon, NULL));
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		scenario_stop(s);
+		start(s, 20);
+		ck_assert_uint_eq(with_key(s, 0x5678), sim_nodes(s->sim));
+		scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+		scenario_free(s);
+	}
+}
+END_TEST
+
 /* Only its own user may read the keys, whatever the mode was. */
 START_TEST(files_of_keys)
 {
@@ -599,6 +621,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, key_changed_between_runs, 0, 4);
+	tcase_add_loop_test(tcase, crash_while_the_key_changes, 1, 4);
 	tcase_add_test(tcase, files_of_keys);
 	tcase_add_test(tcase, torn_files);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);

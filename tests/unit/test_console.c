@@ -536,6 +536,24 @@ START_TEST(health_of_devices)
 }
 END_TEST
 
+/* A host of somebody else is named, with the port before it. */
+START_TEST(health_of_unknown_keys)
+{
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	sim_set_m_key(f.s->sim, node, 1, 0x77, 1, 0);
+	sim_set_port_guid(f.s->sim, node, 1, 0x77); /* as good as another host */
+	sim_link_set(f.s->sim, node, 1, false);
+	scenario_run_ms(f.s, 2000);
+	sim_link_set(f.s->sim, node, 1, true);
+	scenario_run_ms(f.s, 12000);
+	expect_health(CONTROL_DEVICES_BAD, "ERROR m_key: ");
+	expect_health(CONTROL_DEVICES_BAD, "behind 'leaf-1-1' ");
+	expect("status", " port 2: unknown M_Key\n");
+	expect("status json", "\"unknown_m_keys\":[{\"why\":");
+}
+END_TEST
+
 START_TEST(health_of_files)
 {
 	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
@@ -767,6 +785,7 @@ int main(void)
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, health_of_devices);
+	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
