@@ -83,7 +83,7 @@ static void limit(struct sm *sm)
 	neighbors_keep(sm->keys->neighbors, is_there, there);
 }
 
-void key_memory_save(struct sm *sm)
+void keys_remember(struct sm *sm)
 {
 	bool fsync_it = sm->options->fsync_high_avail_files;
 	struct keys *keys = sm->keys;

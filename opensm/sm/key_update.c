@@ -64,7 +64,7 @@ static void on_pace(struct timer *timer)
 	if (waiting->len)
 		timer_start(timer, PACE_NS);
 	else
-		key_memory_save(sm);
+		keys_remember(sm);
 }
 
 static void list_owners(const struct builder_node *node, GArray *waiting)

@@ -261,7 +261,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	(void)value;
 	key_ring_again(sm->keys->ring);
 	key_update_schedule(sm);
-	key_memory_save(sm);
+	keys_remember(sm);
 }
 
 /* Ports may have a key of a generation before, or that of the time before they had their own. */

@@ -38,7 +38,6 @@ struct key_rule keys_rule(const struct sm *sm);
 
 /* key_memory.c */
 void key_memory_load(struct sm *sm);
-void key_memory_save(struct sm *sm); /* what has changed */
 /* Before a port gets a key of a newer generation; false: it could not be kept. */
 bool key_memory_save_generation(struct sm *sm, uint64_t generation);
 

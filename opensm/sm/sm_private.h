@@ -334,6 +334,7 @@ bool fatal_is_met(struct sm *sm);
 /* keys.c: M_Keys of requests. */
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
+void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
 void keys_use(struct sm_request *request);	   /* before it is sent */
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */

@@ -229,6 +229,24 @@ START_TEST(each_port_has_its_own)
 }
 END_TEST
 
+/* A crash while ports get their first key: it takes the files to know who is behind which cable. */
+START_TEST(crash_in_the_first_sweep)
+{
+	for (unsigned int us = 500; us <= 12000; us += 500) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+		g_autofree char *conf = per_port_conf(s->directory, _i);
+
+		scenario_conf(s, conf);
+		scenario_start(s);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		scenario_stop(s);
+		start(s, 20);
+		ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
+		scenario_free(s);
+	}
+}
+END_TEST
+
 /* A file that others may read, or without a secret, is refused as a whole. */
 START_TEST(seed_files)
 {
@@ -625,6 +643,7 @@ int main(void)
 	tcase_add_test(tcase, files_of_keys);
 	tcase_add_test(tcase, torn_files);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
+	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
 	tcase_add_loop_test(tcase, keys_are_renewed, 0, 4);
 	tcase_add_loop_test(tcase, crash_while_keys_are_renewed, 1, 4);
