@@ -338,7 +338,7 @@ static bool take_seed(struct options *options, GError **error)
 			    options->m_key_update_interval, M_KEY_UPDATE_MIN);
 		return false;
 	}
-	if (!options->m_key_per_port)
+	if (!options->m_key_per_port && !options->m_key_seed_file)
 		return true;
 	if (options->m_key_seed_file)
 		seed = read_seed(options->m_key_seed_file, &wrong);

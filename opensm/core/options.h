@@ -96,7 +96,7 @@ struct options {
 	OPTION_FIELD_##kind(name);
 #include "core/options.def"
 
-	GBytes *m_key_seed; /* what m_key_seed_file holds; NULL without m_key_per_port */
+	GBytes *m_key_seed; /* what m_key_seed_file holds; not NULL with m_key_per_port */
 
 	/* Private to the module. */
 	struct ref ref;

@@ -108,7 +108,7 @@ void key_update_schedule(struct sm *sm)
 	struct timer *update = &sm->keys->update;
 	uint64_t period = options->m_key_update_interval * 60 * NS_PER_S;
 
-	if (!period || !options->m_key_seed || !mastership_is_master(sm))
+	if (!period || !options->m_key_per_port || !mastership_is_master(sm))
 		timer_stop(update);
 	else if (!timer_running(update) || update->when > actor_now(sm->actor) + period)
 		timer_start(update, period);

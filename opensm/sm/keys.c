@@ -23,10 +23,10 @@ bool keys_are_used(const struct options *options)
 struct key_rule keys_rule(const struct sm *sm)
 {
 	const struct options *options = sm->options;
-	uint64_t generation = sm->keys ? sm->keys->generation : 0;
 
-	return (struct key_rule){options->m_key, options->m_key_seed,
-				 options->m_key_seed ? generation : 0};
+	if (!options->m_key_per_port)
+		return (struct key_rule){.m_key = options->m_key};
+	return (struct key_rule){options->m_key, options->m_key_seed, sm->keys->generation};
 }
 
 /* ---- whose key ---- */
@@ -141,7 +141,7 @@ void keys_use(struct sm_request *request)
 	struct keys *keys = sm->keys;
 	struct key_rule rule;
 
-	if (sm->options->m_key_seed)
+	if (sm->options->m_key_per_port)
 		follow_generation(sm);
 	rule = keys_rule(sm);
 	key_ring_set(keys->ring, &rule);

@@ -397,8 +397,9 @@ START_TEST(template_of_other_values)
 							another_value(option), false);
 		g_autofree char *after = options_text(options, id);
 
-		if (id == OPTION_m_key_per_port) { /* it needs a file that is there */
-			options->m_key_per_port = false;
+		if (id == OPTION_m_key_per_port || id == OPTION_m_key_seed_file) {
+			options->m_key_per_port = false; /* it needs a file that is there */
+			g_clear_pointer(&options->m_key_seed_file, g_free);
 			continue;
 		}
 		ck_assert_msg(!mistake, "%s: %s", option->name, mistake);
