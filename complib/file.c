@@ -134,6 +134,35 @@ char *file_read_stdin(uint64_t max, gsize *length, GError **error)
 	return read_all(STDIN_FILENO, "standard input", 0, max, length, error);
 }
 
+static bool check_secret(int fd, const char *file, GError **error)
+{
+	const char *wrong = NULL;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		wrong = "is not a regular file";
+	else if (st.st_uid != geteuid() && st.st_uid != 0)
+		wrong = "belongs to another user";
+	else if (st.st_mode & (S_IRWXG | S_IRWXO))
+		wrong = "may be used by others than its owner: expected mode 0600";
+	if (wrong)
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "%s %s", file, wrong);
+	return !wrong;
+}
+
+int file_open_secret(const char *file, GError **error)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0) {
+		set_errno(error, file, errno);
+	} else if (!check_secret(fd, file, error)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* ---- writing ---- */
 
 int file_create(const char *file, mode_t mode, char **temporary, GError **error)

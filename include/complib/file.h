@@ -32,6 +32,12 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
 char *file_read_stdin(uint64_t max, gsize *length, GError **error);
 
 /*
+ * The descriptor, to read, of a regular file that holds a secret: -1 and error if it belongs to
+ * others than this user or root, or if its mode lets others use it.
+ */
+int file_open_secret(const char *file, GError **error);
+
+/*
  * The descriptor, to write, of a new file beside the one named; *temporary is its name until the
  * caller renames it, free that with g_free(). mode is less the umask. -1 and error if it cannot be
  * made, or if the name stands for anything but a regular file: a symbolic link is not followed

@@ -116,6 +116,9 @@ void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, ui
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
+/* What another SM gave the node's end port: its M_Key, M_KeyProtectBits and lease period in s. */
+void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
+		   uint8_t protect_bits, uint16_t lease);
 /*
  * Sends a trap from the node's end port (port: of a CA or router) to its SM, until it is repressed;
  * the notice goes as it is. False: no such port, or it is not ACTIVE or knows no SM.

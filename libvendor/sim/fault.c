@@ -295,6 +295,16 @@ void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid)
 	sim_node_at(sim, node)->claimed_guid = guid;
 }
 
+void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
+		   uint8_t protect_bits, uint16_t lease)
+{
+	struct iba_port_info *info = &sim_node_at(sim, node)->ports[port].info;
+
+	info->m_key = m_key;
+	info->m_key_protect_bits = protect_bits;
+	info->m_key_lease_period = lease;
+}
+
 void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid)
 {
 	sim_node_at(sim, node)->ports[port].claimed_guid = guid;

@@ -19,6 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "complib/file.h"
+
+#define M_KEY_SEED_MIN 16 /* octets */
+#define M_KEY_SEED_MAX 1024
+#define M_KEY_UPDATE_MIN 10 /* minutes */
 
 const struct option option_table[OPTION_COUNT] = {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
@@ -164,6 +171,7 @@ void options_unref(struct options *options)
 		option_clear(&option_table[id], option_field(options, id));
 	g_strfreev(options->argv);
 	g_free(options->file);
+	g_bytes_unref(options->m_key_seed);
 	g_free(options);
 }
 
@@ -288,6 +296,61 @@ static void apply_deprecated(struct options *options, GPtrArray *warnings)
 		options->part_enforce = PART_ENFORCE_OFF;
 }
 
+/* Its first line; free the octets with erase(). */
+static char *read_seed(const char *file, GError **error)
+{
+	int fd = file_open_secret(file, error);
+	char text[M_KEY_SEED_MAX + 2] = "";
+	char *seed = NULL;
+	size_t length;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	n = read(fd, text, sizeof(text) - 1);
+	text[MAX(n, 0)] = '\0';
+	length = strcspn(text, "\r\n");
+	if (length >= M_KEY_SEED_MIN && length <= M_KEY_SEED_MAX)
+		seed = g_strndup(text, length);
+	else
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+			    "%s:1: expected a line of %u to %u octets", file, M_KEY_SEED_MIN,
+			    M_KEY_SEED_MAX);
+	explicit_bzero(text, sizeof(text));
+	close(fd);
+	return seed;
+}
+
+static void erase(gpointer text)
+{
+	explicit_bzero(text, strlen(text));
+	g_free(text);
+}
+
+static bool take_seed(struct options *options, GError **error)
+{
+	g_autoptr(GError) wrong = NULL;
+	char *seed = NULL;
+
+	if (options->m_key_update_interval && options->m_key_update_interval < M_KEY_UPDATE_MIN) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "m_key_update_interval: '%u' is neither 0 nor from %u to 71582 (min)",
+			    options->m_key_update_interval, M_KEY_UPDATE_MIN);
+		return false;
+	}
+	if (!options->m_key_per_port && !options->m_key_seed_file)
+		return true;
+	if (options->m_key_seed_file)
+		seed = read_seed(options->m_key_seed_file, &wrong);
+	if (!seed) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "m_key_seed_file: %s",
+			    wrong ? wrong->message : "m_key_per_port needs a file, none is given");
+		return false;
+	}
+	options->m_key_seed = g_bytes_new_with_free_func(seed, strlen(seed), erase, seed);
+	return true;
+}
+
 /* What single values cannot show. */
 static bool check_together(const struct options *options, GError **error)
 {
@@ -395,7 +458,8 @@ static bool build(struct options *options, const GArray *given, GPtrArray *warni
 {
 	take_environment(options);
 	if (!read_file(options, warnings, error) ||
-	    !options_args_apply(options, given, warnings, error) || !check_together(options, error))
+	    !options_args_apply(options, given, warnings, error) ||
+	    !check_together(options, error) || !take_seed(options, error))
 		return false;
 	apply_deprecated(options, warnings);
 	return true;

@@ -96,6 +96,8 @@ struct options {
 	OPTION_FIELD_##kind(name);
 #include "core/options.def"
 
+	GBytes *m_key_seed; /* what m_key_seed_file holds; not NULL with m_key_per_port */
+
 	/* Private to the module. */
 	struct ref ref;
 	uint8_t source[OPTION_COUNT]; /* enum option_source */

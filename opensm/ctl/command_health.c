@@ -80,6 +80,14 @@ static bool is_silent_link(const struct fabric *fabric, uint32_t port)
 	return p->num && p->known && p->peer == FABRIC_NONE && p->info.port_state != IBA_PORT_DOWN;
 }
 
+static void judge_keys(struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+
+	for (char **line = subnet ? subnet->unknown_keys : NULL; line && *line; line++)
+		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", *line);
+}
+
 static void judge_devices(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
@@ -128,7 +136,8 @@ static void warn_insecure(struct verdict *verdict)
 	struct options *options = slot_take(&verdict->call->context->options);
 	const char *key, *why, *advice;
 
-	for (unsigned int i = 0; insecure_setting(options, &i, &key, &why, &advice); i++) {
+	for (unsigned int i = 0;
+	     insecure_setting(options, verdict->call->subnet, &i, &key, &why, &advice); i++) {
 		g_autofree char *text = g_strdup_printf("%s %s; %s", key, why, advice);
 
 		add(&verdict->warnings, "security", text);
@@ -165,6 +174,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	answer_begin_list(&verdict.warnings);
 	judge_sm(&verdict);
 	judge_subnet(&verdict);
+	judge_keys(&verdict);
 	judge_devices(&verdict);
 	judge_files(&verdict);
 	warn_insecure(&verdict);

@@ -62,8 +62,9 @@ bool command_no_arguments(const struct command_call *call, GError **error);
  * ---- command_status.c: settings that anybody in the subnet can abuse; from *number on, which gets
  * the number of the one found. False: there are no more. ----
  */
-bool insecure_setting(const struct options *options, unsigned int *number, const char **key,
-		      const char **why, const char **advice);
+bool insecure_setting(const struct options *options, const struct subnet *subnet,
+		      unsigned int *number, const char **key, const char **why,
+		      const char **advice);
 
 /* ---- find.c: what a word of a command means ---- */
 /* A whole number up to max, decimal or 0x. */

@@ -189,64 +189,116 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 	answer_member(builder, "refused", &list);
 }
 
-static void add_small_tables(GVariantBuilder *builder, const struct subnet *subnet)
+static void add_lines(GVariantBuilder *builder, const char *key, char **lines)
 {
 	GVariantBuilder list, row;
 
 	answer_begin_list(&list);
-	for (char **line = subnet ? subnet->small_tables : NULL; line && *line; line++) {
+	for (char **line = lines; line && *line; line++) {
 		answer_begin(&row);
 		answer_text(&row, "why", *line);
 		answer_append(&list, &row);
 	}
-	answer_member(builder, "small_tables", &list);
+	answer_member(builder, key, &list);
 }
 
 /* ---- what anybody in the subnet can abuse ---- */
 
-static bool has_no_m_key(const struct options *options)
+static bool has_key(const struct options *options)
 {
-	return !options->m_key;
+	return options->m_key || options->m_key_per_port;
 }
 
-static bool has_known_sm_key(const struct options *options)
+static bool has_no_m_key(const struct options *options, const struct subnet *subnet)
 {
+	(void)subnet;
+	return !has_key(options);
+}
+
+static bool tells_m_key(const struct options *options, const struct subnet *subnet)
+{
+	(void)subnet;
+	return has_key(options) && !options->m_key_protection_level;
+}
+
+static bool has_one_m_key(const struct options *options, const struct subnet *subnet)
+{
+	(void)subnet;
+	return options->m_key && !options->m_key_per_port;
+}
+
+/* Each endport is a full member of the default partition, and there is more than one. */
+static bool is_undivided(const struct options *options, const struct subnet *subnet)
+{
+	const struct fabric *fabric = subnet ? subnet->fabric : NULL;
+	unsigned int full = 0;
+
+	(void)options;
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
+		const uint16_t *p_keys;
+		bool member = false;
+		uint32_t n;
+
+		if (!fabric_is_endport(fabric, i) || !fabric->ports[i].lid)
+			continue;
+		p_keys = partitions_of(subnet->partitions, i, &n);
+		for (uint32_t j = 0; j < n; j++)
+			member |= p_keys[j] == IBA_P_KEY_DEFAULT_FULL;
+		if (!member)
+			return false;
+		full++;
+	}
+	return full > 1;
+}
+
+static bool has_known_sm_key(const struct options *options, const struct subnet *subnet)
+{
+	(void)subnet;
 	return options->sm_key <= 1;
 }
 
-static bool has_known_sa_key(const struct options *options)
+static bool has_known_sa_key(const struct options *options, const struct subnet *subnet)
 {
+	(void)subnet;
 	return options->sa_key <= 1;
 }
 
-static bool has_clear_console(const struct options *options)
+static bool has_clear_console(const struct options *options, const struct subnet *subnet)
 {
+	(void)subnet;
 	return options->console == CONSOLE_SOCKET && options->console_key_file &&
 	       !console_tls_is_wanted(options);
 }
 
 static const struct insecure {
 	const char *key;
-	bool (*is)(const struct options *options);
+	bool (*is)(const struct options *options, const struct subnet *subnet);
 	const char *why, *advice;
 } insecure[] = {
 	{"m_key", has_no_m_key, "is 0: any host can set ports and tables",
-	 "set a secret one, with m_key_protection_level 2"},
+	 "set a secret one, with m_key_protection_level 2, or m_key_per_port"},
+	{"m_key_protection_level", tells_m_key, "is 0: ports tell their M_Key to whoever asks",
+	 "set it to 1 or more"},
+	{"m_key_per_port", has_one_m_key, "is FALSE: whoever learns the M_Key of a port has all",
+	 "set it, with m_key_seed_file and m_key_protection_level 1"},
 	{"sm_key", has_known_sm_key, "is the one that everybody knows",
 	 "set a secret one, the same for all SMs of the subnet"},
 	{"sa_key", has_known_sa_key,
 	 "is the one that everybody knows: any host counts as trusted by the SA",
 	 "set a secret one, for management tools only"},
+	{"partition_config_file", is_undivided,
+	 "leaves every port a full member of the default partition: any host reaches any other",
+	 "divide the subnet, or make hosts limited members"},
 	{"console", has_clear_console, "socket shows its key to whoever can read the network",
 	 "set console_tls_cert and console_tls_key"},
 };
 
-bool insecure_setting(const struct options *options, unsigned int *number, const char **key,
-		      const char **why, const char **advice)
+bool insecure_setting(const struct options *options, const struct subnet *subnet,
+		      unsigned int *number, const char **key, const char **why, const char **advice)
 {
 	unsigned int i = *number;
 
-	while (i < G_N_ELEMENTS(insecure) && !insecure[i].is(options))
+	while (i < G_N_ELEMENTS(insecure) && !insecure[i].is(options, subnet))
 		i++;
 	if (i >= G_N_ELEMENTS(insecure))
 		return false;
@@ -257,13 +309,16 @@ bool insecure_setting(const struct options *options, unsigned int *number, const
 	return true;
 }
 
-static void add_insecure(GVariantBuilder *builder, const struct options *options)
+static void add_insecure(GVariantBuilder *builder, const struct options *options,
+			 const struct subnet *subnet)
 {
+	unsigned int n = 0;
 	const char *key, *why, *advice;
 	GVariantBuilder list, row;
 
 	answer_begin_list(&list);
-	for (unsigned int i = 0; insecure_setting(options, &i, &key, &why, &advice); i++) {
+	for (unsigned int i = 0; insecure_setting(options, subnet, &i, &key, &why, &advice);
+	     i++, n++) {
 		answer_begin(&row);
 		answer_text(&row, "key", key);
 		answer_text(&row, "why", why);
@@ -271,6 +326,7 @@ static void add_insecure(GVariantBuilder *builder, const struct options *options
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "insecure", &list);
+	answer_number(builder, "insecure_settings", n);
 }
 
 GVariant *command_status(struct command_call *call, GError **error)
@@ -301,13 +357,14 @@ GVariant *command_status(struct command_call *call, GError **error)
 		answer_text(&builder, "fallback", subnet->fallback);
 	if (subnet && subnet->held)
 		answer_text(&builder, "files_held", subnet->held);
-	add_small_tables(&builder, subnet);
+	add_lines(&builder, "small_tables", subnet ? subnet->small_tables : NULL);
+	add_lines(&builder, "unknown_m_keys", subnet ? subnet->unknown_keys : NULL);
 	add_refused(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
 	add_sms(call, &builder, options);
-	add_insecure(&builder, options);
+	add_insecure(&builder, options, subnet);
 	options_unref(options);
 	return g_variant_builder_end(&builder);
 }
@@ -356,7 +413,7 @@ static void print_refused(GVariant *row, GString *out)
 		answer_get_text(row, "why"));
 }
 
-static void print_small_table(GVariant *row, GString *out)
+static void print_error(GVariant *row, GString *out)
 {
 	g_string_append_printf(out, "   ERROR                : %s\n", answer_get_text(row, "why"));
 }
@@ -402,7 +459,8 @@ static void print_head(GVariant *answer, GString *out)
 				       "are as they were read before; %s\n",
 				       answer_get_text(answer, "files_held"));
 	answer_each(answer, "refused", print_refused, out);
-	answer_each(answer, "small_tables", print_small_table, out);
+	answer_each(answer, "small_tables", print_error, out);
+	answer_each(answer, "unknown_m_keys", print_error, out);
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out,
 				       "   ERROR                : the fabric can deadlock; %s\n",

@@ -2,30 +2,11 @@
 /* Reading the key file, with its owner and mode as they are when it is open; comparing. */
 #include "ctl/console_key.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "complib/file.h"
 #include "ctl/command.h"
-
-static bool check_file(int fd, const char *option, const char *file, GError **error)
-{
-	struct stat about;
-	const char *wrong = NULL;
-
-	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))
-		wrong = "is not a regular file";
-	else if (about.st_uid != geteuid() && about.st_uid != 0)
-		wrong = "belongs to another user";
-	else if (about.st_mode & (S_IRWXG | S_IRWXO))
-		wrong = "may be used by others than its owner: expected mode 0600";
-	if (wrong)
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "%s: %s %s", option, file,
-			    wrong);
-	return !wrong;
-}
 
 /* The first line, or NULL if it is not fit to be a key. */
 static char *first_line(char *text)
@@ -40,29 +21,24 @@ static char *first_line(char *text)
 
 char *console_key_load(const char *option, const char *file, GError **error)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = file_open_secret(file, error);
 	char text[COMMAND_MAX_LINE + 2] = "";
 	char *key = NULL;
 	ssize_t n;
 
-	if (fd < 0) {
-		int err = errno;
-
-		g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err), "%s: %s: %s", option,
-			    file, g_strerror(err));
-		return NULL;
-	}
-	if (check_file(fd, option, file, error)) {
+	if (fd >= 0) {
 		n = read(fd, text, sizeof(text) - 1);
 		text[MAX(n, 0)] = '\0';
 		key = first_line(text);
 		if (!key)
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-				    "%s: %s:1: expected a line of %u to %u octets", option, file,
+				    "%s:1: expected a line of %u to %u octets", file,
 				    CONSOLE_KEY_MIN, COMMAND_MAX_LINE);
 		explicit_bzero(text, sizeof(text));
+		close(fd);
 	}
-	close(fd);
+	if (!key)
+		g_prefix_error(error, "%s: ", option);
 	return key;
 }
 

@@ -27,6 +27,7 @@ struct subnet {
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
 			      makes no promise; NULL: on none */
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
+	char **unknown_keys; /* ports left out because of their M_Key, a line each */
 	char **small_tables; /* as of small_tables_tell() */
 	char *held;	   /* why the files of the routing options as they are now are not in use,
 			      but what they said before; NULL: they are */

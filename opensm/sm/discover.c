@@ -204,6 +204,9 @@ static void on_port_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if ((!builder_is_switch(port->node) || port->num == 0) &&
+	    keys_still_unknown(sm, port, &info))
+		return;
 	/* Read again in one sweep: in INIT it may be again, with something else behind it. */
 	if (is_fresh(sm, port) && !asked_twice && info.port_state == IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
@@ -306,7 +309,9 @@ static void on_switch_info(struct sm_request *request)
 	if (info.port_state_change)
 		node->doubt_from = MIN(node->doubt_from, node->calm);
 	/* Before there is a master it stays, so that it tells whoever becomes that. */
-	node->read_uncleared = info.port_state_change && !mastership_is_master(request->sm);
+	node->read_uncleared =
+		info.port_state_change && (!mastership_is_master(request->sm) ||
+					   keys_were_unknown(request->sm, node->ports[0].guid));
 	if (info.port_state_change && !node->read_uncleared)
 		clear_change(request->sm, node);
 	else
@@ -601,7 +606,9 @@ static void nobody_there(const struct sm_request *request)
 	}
 	builder_lose_link(port);
 	port->silent = true;
-	health_leave_out(request->sm, port->node, "nobody answers behind port %u", port->num);
+	health_leave_out(request->sm, port->node,
+			 "nobody answers behind port %u: no SM agent, or an unknown M_Key",
+			 port->num);
 }
 
 static void on_node_info(struct sm_request *request)
@@ -615,6 +622,9 @@ static void on_node_info(struct sm_request *request)
 		nobody_there(request);
 		return;
 	}
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (keys_leave_out(sm, request->port, info.port_guid))
+		return;
 	request->port->silent = false;
 	node = node_answered(request, &info);
 	if (!node) {
@@ -625,6 +635,7 @@ static void on_node_info(struct sm_request *request)
 	if (!join(sm, request->port, far))
 		return;
 	builder_set_guid(builder_is_switch(node) ? &node->ports[0] : far, info.port_guid);
+	keys_joined(sm, request->port, far);
 	if (node->seen != sm->builder->sweep)
 		read_node(sm, node, far, request->node);
 	else if (!builder_is_switch(node) && !is_fresh(sm, far))

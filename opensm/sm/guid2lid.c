@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The file guid2lid. Its content is hostile like all input: a garbled line costs that line only,
- * ranges that overlap keep the first, and a file that cannot be read is set aside as
- * guid2lid.bad, so that what it held is not overwritten.
- */
+/* The file guid2lid: see state_file.h. Of ranges that overlap the first counts. */
 #include "sm/guid2lid.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "complib/file.h"
 #include "complib/range.h"
 #include "iba/iba.h"
+#include "sm/state_file.h"
 
 struct entry {
 	uint64_t guid;
@@ -32,9 +21,7 @@ struct guid2lid {
 
 struct loading {
 	struct guid2lid *map;
-	const char *file;
 	struct range_set used;
-	unsigned int bad_lines;
 };
 
 static struct entry *find(const struct guid2lid *map, uint64_t guid)
@@ -48,27 +35,6 @@ static void put(struct guid2lid *map, uint64_t guid, uint16_t lid, uint16_t coun
 
 	*entry = (struct entry){.guid = guid, .lid = lid, .count = count};
 	g_hash_table_replace(map->entries, &entry->guid, entry);
-}
-
-/* Three hex numbers and nothing else. */
-static bool parse_line(const char *line, uint64_t numbers[3])
-{
-	char *end;
-
-	for (int i = 0; i < 3; i++) {
-		while (g_ascii_isspace(*line))
-			line++;
-		if (!g_ascii_isxdigit(*line))
-			return false;
-		errno = 0;
-		numbers[i] = g_ascii_strtoull(line, &end, 16);
-		if (errno || end == line || (*end && !g_ascii_isspace(*end)))
-			return false;
-		line = end;
-	}
-	while (g_ascii_isspace(*line))
-		line++;
-	return *line == '\0';
 }
 
 static const char *check_entry(const struct loading *loading, const uint64_t n[3])
@@ -89,72 +55,41 @@ static const char *check_entry(const struct loading *loading, const uint64_t n[3
 	return NULL;
 }
 
-static void load_line(struct loading *loading, char *line, unsigned int number)
+static const char *take_line(void *arg, const char *line)
 {
-	const char *wrong = "expected 0xGUID 0xMINLID 0xMAXLID";
+	struct loading *loading = arg;
+	const char *wrong;
 	uint64_t n[3];
 
-	g_strstrip(line);
-	if (!*line || *line == '#')
-		return;
-	if (parse_line(line, n))
-		wrong = check_entry(loading, n);
+	if (!state_hex(&line, &n[0]) || !state_hex(&line, &n[1]) || !state_hex(&line, &n[2]) ||
+	    !state_end(line))
+		return "expected 0xGUID 0xMINLID 0xMAXLID";
+	wrong = check_entry(loading, n);
 	if (!wrong) {
 		put(loading->map, n[0], n[1], n[2] - n[1] + 1);
 		range_set_add(&loading->used, n[1], n[2]);
-		return;
 	}
-	if (loading->bad_lines++ < 10)
-		log_error(loading->map->log, "%s:%u: '%.80s': %s; the line is left out",
-			  loading->file, number, line, wrong);
+	return wrong;
 }
 
 unsigned int guid2lid_parse(struct guid2lid *map, const char *file, const char *text)
 {
-	struct loading loading = {.map = map, .file = file};
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	struct loading loading = {.map = map};
+	unsigned int bad_lines;
 
 	range_set_init(&loading.used);
-	for (unsigned int i = 0; lines[i]; i++)
-		load_line(&loading, lines[i], i + 1);
+	bad_lines = state_parse(map->log, file, text, take_line, &loading);
 	range_set_clear(&loading.used);
-	return loading.bad_lines;
-}
-
-static void set_aside(struct guid2lid *map)
-{
-	g_autofree char *bad = g_strconcat(map->file, ".bad", NULL);
-
-	if (g_rename(map->file, bad) == 0)
-		log_error(map->log, "%s: kept as %s", map->file, bad);
+	return bad_lines;
 }
 
 static void load(struct guid2lid *map)
 {
-	g_autoptr(GError) error = NULL;
-	g_autofree char *text = NULL;
-	unsigned int bad_lines;
-	gsize length;
+	struct loading loading = {.map = map};
 
-	text = file_read(map->file, FILE_MAX_CONFIG, &length, &error);
-	if (!text) {
-		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-			return;
-		log_error(map->log, "%s: LIDs of the last run are not known", error->message);
-		set_aside(map);
-		return;
-	}
-	if (memchr(text, '\0', length)) {
-		log_error(map->log, "%s: not a text file; LIDs of the last run are not known",
-			  map->file);
-		set_aside(map);
-		return;
-	}
-	bad_lines = guid2lid_parse(map, map->file, text);
-	if (bad_lines)
-		set_aside(map);
-	log_verbose(map->log, "%s: LIDs of %u ports, %u bad lines", map->file,
-		    g_hash_table_size(map->entries), bad_lines);
+	range_set_init(&loading.used);
+	state_load(map->log, map->file, "LIDs", take_line, &loading);
+	range_set_clear(&loading.used);
 }
 
 struct guid2lid *guid2lid_new(const char *directory, struct log *log)
@@ -266,19 +201,11 @@ char *guid2lid_format(const struct guid2lid *map)
 
 bool guid2lid_save(struct guid2lid *map, bool fsync_it)
 {
-	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
 	g_autofree char *text = NULL;
-	g_autoptr(GError) error = NULL;
 
 	if (!map->file || !map->dirty)
 		return true;
 	text = guid2lid_format(map);
-	if (fsync_it)
-		flags |= G_FILE_SET_CONTENTS_DURABLE;
-	if (!g_file_set_contents_full(map->file, text, -1, flags, 0644, &error)) {
-		log_error(map->log, "LIDs could not be kept: %s", error->message);
-		return false;
-	}
-	map->dirty = false;
-	return true;
+	map->dirty = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);
+	return !map->dirty;
 }

@@ -2,68 +2,171 @@
 /*
  * The M_Keys that requests carry: what key_ring.c says of the port asked, and what answers say
  * back to it. A wrong key gets no answer, so a request that is out of retries is sent again with
- * the next key, if there is one.
+ * the next key, if there is one; or it gets a PortInfo without the key, at protection level 1, then
+ * it is sent again at once.
+ *
+ * Who is behind a cable is not known before he answers: it is taken to be who was there before, in
+ * this run or, by the file neighbors, in an earlier one.
  */
-#include "sm/sm_private.h"
+#include <string.h>
 
-/* The SMA that a request is for, as far as that is known before it answers. */
-struct sma {
-	uint64_t guid;
-	uint8_t port;
-};
+#include "sm/keys.h"
 
-static struct sma sma_of(const struct builder_port *port)
+#define AGAIN_NS (3 * NS_PER_S)
+#define UNNAMED 0x100 /* in key_port.behind: the port itself, of which only the node is known */
+
+bool keys_are_used(const struct options *options)
 {
-	bool entry = builder_is_switch(port->node) || port == port->node->entry;
-
-	return (struct sma){port->node->guid, entry ? 0 : port->num};
+	return options->m_key || options->m_key_per_port;
 }
 
-static struct sma asked(const struct sm_request *request)
+struct key_rule keys_rule(const struct sm *sm)
+{
+	const struct options *options = sm->options;
+
+	if (!options->m_key_per_port)
+		return (struct key_rule){.m_key = options->m_key};
+	return (struct key_rule){options->m_key, options->m_key_seed, sm->keys->generation};
+}
+
+/* ---- whose key ---- */
+
+static const struct builder_port *sma_of(const struct builder_port *port)
+{
+	return builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
+static struct key_port key_port(const struct builder_port *port)
+{
+	const struct builder_port *sma = sma_of(port);
+
+	if (sma->guid)
+		return (struct key_port){sma->guid, 0};
+	return (struct key_port){port->node->guid, (uint16_t)(UNNAMED | sma->num)};
+}
+
+static struct key_port key_port_beyond(const struct sm *sm, const struct builder_port *port)
+{
+	struct key_port before;
+	uint64_t guid;
+
+	if (port->peer)
+		return key_port(port->peer);
+	before = key_port(port);
+	guid = neighbors_get(sm->keys->neighbors, before.guid, port->num);
+	if (guid)
+		return (struct key_port){guid, 0};
+	return (struct key_port){before.guid, (uint16_t)(port->num + 1)};
+}
+
+/* Of another SM that is asked by its LID. */
+static struct key_port key_port_by_lid(const struct sm *sm, uint16_t lid)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].guid && node->ports[num].info.lid == lid)
+				return key_port(&node->ports[num]);
+	return (struct key_port){0};
+}
+
+static struct key_port own_port(const struct sm *sm)
+{
+	return (struct key_port){sm->vendor ? vendor_port_guid(sm->vendor) : 0, 0};
+}
+
+struct builder_port *keys_sma(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	if (request->beyond || request->mad.lid_only || node == request->sm->local)
+		return NULL;
+	if (builder_is_switch(node))
+		return &node->ports[0];
+	return request->port ? request->port : node->entry;
+}
+
+/* As far as that is known before it answers. */
+static struct key_port asked(const struct sm_request *request)
 {
 	const struct sm *sm = request->sm;
-	const struct fabric *fabric = sm->fabric;
+	const struct builder_port *sma = keys_sma(request);
 
-	if (request->beyond && request->port->peer) /* most likely who was there before */
-		return sma_of(request->port->peer);
-	if (request->node == sm->local && !request->mad.lid_only && fabric)
-		return (struct sma){fabric->nodes[fabric->ports[fabric->sm_port].node].guid, 0};
-	return (struct sma){request->mad.target, request->mad.target_port};
+	if (request->mad.lid_only)
+		return key_port_by_lid(sm, request->mad.route.lid);
+	if (request->beyond)
+		return key_port_beyond(sm, request->port);
+	return sma ? key_port(sma) : own_port(sm);
 }
 
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port)
 {
-	struct sma sma = sma_of(port);
-
-	return key_ring_for(sm->keys, sma.guid, sma.port);
+	return key_ring_for(sm->keys->ring, key_port(port));
 }
 
-static void choose_key(struct sm_request *request, struct sma sma)
+uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port)
 {
-	const struct key_ring *keys = request->sm->keys;
+	return key_ring_wanted(sm->keys->ring, key_port(port));
+}
 
-	request->mad.m_key = key_ring_for(keys, sma.guid, sma.port);
-	request->key_changes = key_ring_changes(keys, sma.guid, sma.port);
+/* ---- requests ---- */
+
+/* Another SM of the subnet may have gone on to other keys while this one was not master. */
+static void follow_generation(struct sm *sm)
+{
+	struct keys *keys = sm->keys;
+
+	key_ring_look_ahead(keys->ring, !mastership_is_master(sm) || !sm->schedule.succeeded);
+	if (key_ring_generation(keys->ring) <= keys->generation)
+		return;
+	keys->generation = key_ring_generation(keys->ring);
+	key_memory_save_generation(sm, keys->generation);
+}
+
+static void choose_key(struct sm_request *request)
+{
+	const struct key_ring *ring = request->sm->keys->ring;
+	struct key_port port = asked(request);
+
+	request->mad.m_key = key_ring_for(ring, port);
+	request->key_changes = key_ring_changes(ring, port);
 }
 
 void keys_use(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
+	struct keys *keys = sm->keys;
+	struct key_rule rule;
 
-	key_ring_set(sm->keys, sm->options->m_key);
-	choose_key(request, asked(request));
+	if (sm->options->m_key_per_port)
+		follow_generation(sm);
+	rule = keys_rule(sm);
+	key_ring_set(keys->ring, &rule);
+	if (request->aside && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
+		keys->again_ns = actor_now(sm->actor);
+		key_ring_again(keys->ring);
+	}
+	atomic_store(&keys->own, key_ring_for(keys->ring, own_port(sm)));
+	atomic_store(&keys->own_wanted, key_ring_wanted(keys->ring, own_port(sm)));
+	choose_key(request);
 }
 
 bool keys_try_another(struct sm_request *request)
 {
-	struct key_ring *keys = request->sm->keys;
-	struct sma sma = asked(request);
+	struct key_port port;
 
-	if (request->unreachable || request->mad.lid_only ||
-	    !key_ring_failed(keys, sma.guid, sma.port, request->mad.m_key))
+	if (request->unreachable)
+		return false;
+	port = asked(request);
+	if (request->mad.lid_only && !port.guid)
+		return false;
+	if (!key_ring_failed(request->sm->keys->ring, port, request->mad.m_key))
 		return false;
 	request->other_key = true;
-	choose_key(request, sma);
+	choose_key(request);
 	return true;
 }
 
@@ -74,50 +177,137 @@ static bool has_key(const struct sm_request *request)
 	       request->port && (!builder_is_switch(request->node) || request->port->num == 0);
 }
 
+bool keys_read_again(struct sm_request *request)
+{
+	struct iba_port_info info;
+
+	if (request->mad.method != IBA_METHOD_GET || !has_key(request) || request->mad.lid_only)
+		return false;
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.m_key || info.m_key_protect_bits != KEY_HIDES || !keys_try_another(request))
+		return false;
+	memset(request->mad.data, 0, sizeof(request->mad.data));
+	return true;
+}
+
 /* It was asked before the port got another key, and is answered after that. */
-static bool is_outdated(const struct sm_request *request, struct sma sma)
+static bool is_outdated(const struct sm_request *request, struct key_port port)
 {
 	bool gave_key = request->mad.method == IBA_METHOD_SET && has_key(request);
 
-	return !gave_key &&
-	       request->key_changes != key_ring_changes(request->sm->keys, sma.guid, sma.port);
+	return !gave_key && request->key_changes != key_ring_changes(request->sm->keys->ring, port);
+}
+
+/* By now the device has told who it is. */
+static struct key_port answered(const struct sm_request *request)
+{
+	struct iba_node_info info;
+
+	if (!request->beyond || request->mad.result != MAD_OK)
+		return asked(request);
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	return (struct key_port){info.port_guid, 0};
 }
 
 void keys_answered(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
+	struct key_ring *ring = request->sm->keys->ring;
 	bool is_set = mad->method == IBA_METHOD_SET;
 	struct iba_port_info info = {.m_key = mad->m_key};
-	struct sma sma = asked(request);
+	struct key_port port;
 
-	if ((mad->result != MAD_OK && mad->result != MAD_STATUS) || is_outdated(request, sma))
+	if (mad->result != MAD_OK && mad->result != MAD_STATUS)
+		return;
+	port = answered(request);
+	if (!port.guid || (!request->beyond && is_outdated(request, port)))
 		return;
 	if (has_key(request))
 		wire_decode(&iba_port_info_type, mad->data, &info);
 	if (is_set || (has_key(request) && info.m_key))
-		key_ring_worked(request->sm->keys, sma.guid, sma.port, info.m_key);
+		key_ring_worked(ring, port, info.m_key);
 	else if (request->other_key)
-		key_ring_likely(request->sm->keys, sma.guid, sma.port, mad->m_key);
+		key_ring_likely(ring, port, mad->m_key);
 }
 
-static bool is_there(void *arg, uint64_t guid)
+void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far)
 {
-	const struct sm *sm = arg;
+	const struct keys *keys = sm->keys;
+	struct key_port here = key_port(port), there = key_port(far);
 
-	return builder_find(sm->builder, guid) != NULL;
+	if ((keys_are_used(sm->options) || key_ring_edition(keys->ring)) && !here.behind &&
+	    !there.behind)
+		neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
 }
+
+bool keys_protect(const struct sm *sm)
+{
+	return atomic_load(&sm->keys->own) || atomic_load(&sm->keys->own_wanted);
+}
+
+bool keys_shown(struct sm *sm, uint64_t m_key)
+{
+	uint64_t own = atomic_load(&sm->keys->own), wanted = atomic_load(&sm->keys->own_wanted);
+
+	return (!own && !wanted) || (m_key && (m_key == own || m_key == wanted));
+}
+
+/* ---- life ---- */
 
 static void on_sweep_done(void *arg, uint64_t value)
 {
 	struct sm *sm = arg;
 
-	key_ring_again(sm->keys);
-	if (sweep_done_unpack(value).kind == SWEEP_KIND_HEAVY)
-		key_ring_keep(sm->keys, is_there, sm);
+	(void)value;
+	key_ring_again(sm->keys->ring);
+	key_update_schedule(sm);
+	keys_remember(sm);
+}
+
+/* Ports may have a key of a generation before, or that of the time before they had their own. */
+static void begin_with_older_rules(struct sm *sm)
+{
+	struct keys *keys = sm->keys;
+	struct key_rule rule = keys_rule(sm);
+	uint64_t generation = rule.generation;
+
+	for (uint64_t back = MIN(generation, KEY_RING_PREVIOUS - 1); rule.seed && back; back--) {
+		rule.generation = generation - back;
+		key_ring_set(keys->ring, &rule);
+	}
+	rule.generation = generation;
+	key_ring_set(keys->ring, &rule);
 }
 
 void keys_init(struct sm *sm)
 {
-	sm->keys = key_ring_new(sm->options->m_key);
+	struct key_rule plain = {.m_key = sm->options->m_key};
+	struct keys *keys = g_new0(struct keys, 1);
+
+	sm->keys = keys;
+	keys->sm = sm;
+	keys->ring = key_ring_new(&plain);
+	keys->neighbors = neighbors_new();
+	if (sm->context->cache_dir && sm->options->m_key_lookup)
+		keys->directory = g_strdup(sm->context->cache_dir);
+	key_memory_load(sm);
+	if (sm->options->m_key_per_port)
+		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
+			 sm->options->m_key_seed_file, keys->generation);
+	begin_with_older_rules(sm);
+	key_unknown_init(keys);
+	key_update_init(sm);
 	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
+}
+
+void keys_free(struct sm *sm)
+{
+	struct keys *keys = sm->keys;
+
+	key_update_free(keys);
+	g_hash_table_unref(keys->unknown);
+	key_ring_free(keys->ring);
+	neighbors_free(keys->neighbors);
+	g_free(keys->directory);
+	g_free(keys);
 }

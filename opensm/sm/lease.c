@@ -4,16 +4,16 @@
  * with the right one stops it; if it ends, the port gives up its protection for good, since the SM
  * might have been lost together with the key.
  *
- * Switches are asked in each light sweep, which comes more often than leases end. Other endports
- * are not: trap 256 tells of most violations, and for those that it does not (a source of too many
- * traps is not listened to) each gets a Get(PortInfo) twice in a lease. What is not as it should
- * be any more is left to a sweep.
+ * Trap 256 tells of most violations. For those that it does not (a source of too many traps is not
+ * listened to), and for switches where light sweeps are rare, each endport gets a Get(PortInfo)
+ * twice in a lease. What is not as it should be any more is left to a sweep.
  */
 #include "sm/sm_private.h"
 
 static bool is_used(const struct options *options)
 {
-	return options->m_key && options->m_key_lease_period && options->m_key_protection_level;
+	return keys_are_used(options) && options->m_key_lease_period &&
+	       options->m_key_protection_level;
 }
 
 static void on_port_info(struct sm_request *request)
@@ -48,8 +48,11 @@ static void ask_endports(struct sm *sm)
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 
-		if (builder_is_switch(node))
+		if (builder_is_switch(node)) {
+			if (node->ports[0].known)
+				ask(sm, &node->ports[0]);
 			continue;
+		}
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
 			if (node->ports[num].known && node->ports[num].peer)
 				ask(sm, &node->ports[num]);

@@ -242,6 +242,7 @@ static void configure_own_port(struct sm *sm)
 
 enum step_result step_lids(struct sm *sm)
 {
+	keys_remember(sm); /* before ports are given any: it takes the files to find them again */
 	if (!all_are_settled(sm)) {
 		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 

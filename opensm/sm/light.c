@@ -30,6 +30,8 @@ static void on_silent_port(struct sm_request *request)
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (port_is(request->port, &info))
 		return; /* a loopback plug */
+	if (keys_leave_out(request->sm, request->port, info.port_guid))
+		return;
 	request->port->silent = false;
 	sweep_look_at(request->sm, request->node);
 }

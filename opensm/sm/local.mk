@@ -10,7 +10,10 @@ libsm_a_SOURCES = \
 	opensm/sm/health.c \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
-	opensm/sm/keys.c \
+	opensm/sm/key_memory.c \
+	opensm/sm/key_unknown.c \
+	opensm/sm/key_update.c \
+	opensm/sm/keys.c opensm/sm/keys.h \
 	opensm/sm/lease.c \
 	opensm/sm/lft_read.c \
 	opensm/sm/lid.c \
@@ -18,6 +21,7 @@ libsm_a_SOURCES = \
 	opensm/sm/light.c \
 	opensm/sm/mastership.c \
 	opensm/sm/multicast.c \
+	opensm/sm/neighbors.c opensm/sm/neighbors.h \
 	opensm/sm/own_port.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
@@ -31,7 +35,9 @@ libsm_a_SOURCES = \
 	opensm/sm/settle.c \
 	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \
+	opensm/sm/sm_asker.c \
 	opensm/sm/sm_info.c \
+	opensm/sm/state_file.c opensm/sm/state_file.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \

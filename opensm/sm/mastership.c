@@ -785,10 +785,9 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 	return sender;
 }
 
-static bool may_control(const struct sm *sm, const struct iba_smp *smp,
-			const struct iba_sm_info *info)
+static bool may_control(struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
 {
-	return sm_info_has_m_key(sm->options, smp) && !why_ignored(sm, info) &&
+	return keys_shown(sm, smp->m_key) && !why_ignored(sm, info) &&
 	       info->guid != vendor_port_guid(sm->vendor);
 }
 
@@ -814,7 +813,8 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 		answer.refused = true; /* there is a master, and it is to stay it */
 	counter_inc(&sm->context->counters, sm_controls);
 	/* The answer leaves before what it leads to. */
-	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0);
+	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
+		       may_control(sm, &smp, &info));
 	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
 		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info.guid,
 			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",

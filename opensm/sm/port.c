@@ -80,9 +80,9 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	want->gid_prefix = o->subnet_prefix;
 	want->master_sm_lid = sm->builder->sm_port->lid;
 	want->master_sm_sl = o->sm_sl;
-	want->m_key = o->m_key;
+	want->m_key = keys_wanted(sm, port);
 	want->m_key_lease_period = o->m_key_lease_period;
-	want->m_key_protect_bits = o->m_key_protection_level;
+	want->m_key_protect_bits = want->m_key ? o->m_key_protection_level : 0;
 	want->subnet_timeout = o->subnet_timeout;
 	if (port->num != 0) {
 		want->local_phy_errors = o->local_phy_errors_threshold;
@@ -128,7 +128,7 @@ static void tell_bounce(struct sm *sm, struct builder_port *port)
 	sweep_look_at(sm, port->node);
 }
 
-static void store_info(const struct sm_request *request)
+void port_answered(const struct sm_request *request)
 {
 	struct builder_port *port = request->port;
 	struct iba_port_info info;
@@ -149,7 +149,7 @@ static void on_read_again(struct sm_request *request)
 		sm_request_failed(request);
 		return;
 	}
-	store_info(request);
+	port_answered(request);
 	if (request->port->info.port_state < request->state)
 		health_fault(request->sm, request->node, "port %u refused state %u",
 			     request->port->num, request->state);
@@ -184,7 +184,7 @@ static void on_set(struct sm_request *request)
 
 	audit_set(request);
 	if (sm_request_ok(request)) {
-		store_info(request);
+		port_answered(request);
 	} else if (late) {
 		doubt_port(request);
 	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
@@ -194,8 +194,8 @@ static void on_set(struct sm_request *request)
 	}
 }
 
-void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
-	       uint8_t state)
+struct sm_request *port_set(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *want, uint8_t state)
 {
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
@@ -218,9 +218,15 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	request->state = state;
 	request->belief = true;
 	request->done = on_set;
+	return request;
+}
+
+void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
+	       uint8_t state)
+{
 	if (state > IBA_PORT_INIT)
 		port->activated = sm->builder->sweep;
-	sm_request_send(request);
+	sm_request_send(port_set(sm, port, want, state));
 }
 
 /* ---- steps ---- */

@@ -50,6 +50,8 @@ void sm_request_failed(const struct sm_request *request)
 		builder_mark(request->node); /* if there is a way again, it is asked again */
 		return;
 	}
+	if (keys_refused(request))
+		return;
 	text = failure_text(request);
 	health_fault(request->sm, request->node, "%s", text);
 }
@@ -251,11 +253,25 @@ static void log_silence(const struct sm_request *request)
 		  request->port ? request->port->num : 0, text);
 }
 
+/* Beside the sweep nobody looks into a silence, but it may be about the key. */
+static bool goes_on_aside(struct sm_request *request)
+{
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
+	    (!request->node->builder && request->node != request->sm->local) ||
+	    !keys_try_another(request))
+		return false;
+	request->mad.tries = request->tries_max;
+	hand_over(request);
+	return true;
+}
+
 /* A first silence: true if the request goes on. */
 static bool goes_on(struct sm_request *request)
 {
+	if (request->aside)
+		return goes_on_aside(request);
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->inquiry ||
-	    request->aside || request->in_earnest || request->mad.lid_only || request->unreachable)
+	    request->in_earnest || request->mad.lid_only || request->unreachable)
 		return false;
 	make_slow(request);
 	log_silence(request);
@@ -282,6 +298,10 @@ static void on_done(struct mad_request *mad)
 	}
 	if (goes_on(request))
 		return;
+	if (keys_read_again(request)) {
+		hand_over(request);
+		return;
+	}
 	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
 		identity_ask(request->sm, request->node, identity_entry(request));
 	keys_answered(request);

@@ -592,6 +592,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->fallback = g_strdup(sm->routes->fallback);
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);
+	subnet->unknown_keys = keys_tell_unknown(sm);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);

@@ -96,6 +96,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	sm->routes = routes_new();
 	sm->program = program_new();
 	sm->suspects = g_ptr_array_new();
+	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
@@ -144,6 +145,7 @@ void sm_free(struct sm *sm)
 	silence_forget(sm);
 	actor_free(sm->actor);
 	g_ptr_array_unref(sm->suspects);
+	g_ptr_array_unref(sm->askers);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
@@ -158,7 +160,7 @@ void sm_free(struct sm *sm)
 	builder_free(sm->builder);
 	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);
-	key_ring_free(sm->keys);
+	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);
 	g_free(sm);

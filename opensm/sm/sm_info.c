@@ -3,6 +3,12 @@
  * SMInfo: what other SMs ask for to see that this one lives (IBA 14.4.1). It is answered on the
  * actor "mad", out of what is published anyway: an SM that computes shall not look like one that
  * died. Whatever else arrives unasked goes on to the actor "sm".
+ *
+ * The SM_Key is for other SMs of the subnet. With an M_Key those are who show it (14.4). Without
+ * one there is no proof; but all other SMs, the classic daemon among them, ignore an SM whose key
+ * they do not see, so hiding it would make two masters. Then the default key, which is no secret,
+ * is told to all, and another one to ports with IsSM: the actor "sm" looks whether the request came
+ * from one.
  */
 #include <string.h>
 
@@ -31,18 +37,13 @@ struct iba_sm_info sm_info_own(const struct sm *sm)
 	return sm_info(sm, sm->options);
 }
 
-bool sm_info_has_m_key(const struct options *options, const struct iba_smp *smp)
-{
-	return !options->m_key || smp->m_key == options->m_key;
-}
-
-void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status)
+void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status,
+		    bool tell_key)
 {
 	struct options *options = slot_take(&sm->context->options);
 	struct iba_sm_info info = sm_info(sm, options);
 
-	/* The SM_Key is for other SMs of the subnet, whom the M_Key tells (IBA 14.4). */
-	if (!sm_info_has_m_key(options, smp))
+	if (!tell_key)
 		info.sm_key = 0;
 	options_unref(options);
 	counter_inc(&sm->context->counters, sm_infos_answered);
@@ -51,6 +52,15 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 	memset(smp->data, 0, sizeof(smp->data));
 	wire_encode(&iba_sm_info_type, &info, smp->data);
 	mad_reply_smp(sm->mad, mad, smp);
+}
+
+static bool has_public_key(const struct sm *sm)
+{
+	struct options *options = slot_take(&sm->context->options);
+	bool is_public = options->sm_key <= 1;
+
+	options_unref(options);
+	return is_public;
 }
 
 static void receive(void *arg, struct vendor_mad *mad)
@@ -68,8 +78,11 @@ static void receive(void *arg, struct vendor_mad *mad)
 	wire_decode(&iba_mad_header_type, mad->data, &header);
 	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_GET) {
 		wire_decode(&iba_smp_type, mad->data, &smp);
-		sm_info_answer(sm, mad, &smp, 0);
-		return;
+		if (keys_protect(sm) || has_public_key(sm)) {
+			sm_info_answer(sm, mad, &smp, 0, keys_shown(sm, smp.m_key));
+			return;
+		}
+		there.receive = sm_info_receive;
 	}
 	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_SET)
 		there.receive = mastership_receive;

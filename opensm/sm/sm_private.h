@@ -13,6 +13,7 @@
 #include "route/engine.h"
 #include "sm/guid2lid.h"
 #include "sm/key_ring.h"
+#include "sm/neighbors.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 
@@ -80,6 +81,7 @@ struct program;	     /* program.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
+struct keys;	     /* keys.h */
 
 struct sm {
 	struct context *context;
@@ -93,7 +95,7 @@ struct sm {
 	struct builder *builder;
 	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
-	struct key_ring *keys; /* M_Keys of ports */
+	struct keys *keys; /* M_Keys of ports: keys.c */
 
 	/* what should be: values of this sweep, kept for the next */
 	struct fabric *fabric;
@@ -123,6 +125,8 @@ struct sm {
 	GPtrArray *suspects;  /* struct suspect */
 	struct log_limit error_log;
 	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
+
+	GPtrArray *askers; /* struct asker: sm_asker.c */
 
 	/* trap.c */
 	struct log_limit trap_log;
@@ -299,6 +303,10 @@ void routes_compute_anew(struct sm *sm); /* the operator wants it */
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
 void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state);
+/* That Set, for who wants to send it himself; and what is done with its answer. */
+struct sm_request *port_set(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *want, uint8_t state);
+void port_answered(const struct sm_request *request);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
@@ -325,10 +333,29 @@ void audit_all_soon(struct sm *sm); /* when the sweep has ended: nobody knows wh
 bool fatal_is_met(struct sm *sm);
 /* keys.c: M_Keys of requests. */
 void keys_init(struct sm *sm);
+void keys_free(struct sm *sm);
+void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
 void keys_use(struct sm_request *request);	   /* before it is sent */
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
+bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
+uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);
+/*
+ * key_unknown.c: a Set was refused by a port that hides its key: it is left out from now on. And
+ * whether the one behind this port is to be, or the one that this PortInfo is of.
+ */
+bool keys_refused(const struct sm_request *request);
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
+bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
+char **keys_tell_unknown(const struct sm *sm); /* a line each; to be freed with g_strfreev */
+/* A cable was met between these two. */
+void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far);
+/* This SM is the holder of a key that the requester has shown, or its port has none; any thread. */
+bool keys_shown(struct sm *sm, uint64_t m_key);
+bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
+bool keys_are_used(const struct options *options);
 /* own_port.c: asks the SM's own port now and then what became of it. */
 void own_port_init(struct sm *sm);
 void own_port_watch(struct sm *sm); /* from now on */
@@ -343,10 +370,12 @@ struct iba_sm_info sm_info_own(const struct sm *sm);
  * unasked to trap_receive.
  */
 void sm_info_serve(struct sm *sm);
-/* The requester knows the M_Key, or there is none. */
-bool sm_info_has_m_key(const struct options *options, const struct iba_smp *smp);
 /* To the Get or Set that smp was decoded from; any thread; takes mad over. */
-void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status);
+void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status,
+		    bool tell_key);
+/* sm_asker.c: a Get(SMInfo) that is told the SM_Key if it came from a port with IsSM. */
+void sm_info_receive(void *arg, struct vendor_mad *mad);
+void sm_asker_free(void *asker);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);

@@ -86,19 +86,53 @@ static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_lo
 		known->info.capability_mask2 == change->capability_mask2);
 }
 
+/* Who violated a key, and what it was for; "" of other traps. To be freed with g_free. */
+static char *violation_text(const struct iba_notice *notice)
+{
+	struct iba_trap_m_key m_key;
+	struct iba_trap_switch_p_key p_key;
+	struct iba_trap_key key;
+	const char *attribute;
+
+	if (!notice->is_generic)
+		return g_strdup("");
+	switch (notice->trap_number) {
+	case IBA_TRAP_BAD_M_KEY:
+		wire_decode(&iba_trap_m_key_type, notice->data_details, &m_key);
+		attribute = iba_name(IBA_SET_ATTR, m_key.attribute_id);
+		return g_strdup_printf(": LID 0x%04x sent %s(%s)%s", m_key.lid,
+				       m_key.method == IBA_METHOD_SET ? "Set" : "Get",
+				       attribute ? attribute : "?",
+				       m_key.dr_notice ? " by a directed route" : "");
+	case IBA_TRAP_BAD_P_KEY:
+	case IBA_TRAP_BAD_Q_KEY:
+		wire_decode(&iba_trap_key_type, notice->data_details, &key);
+		return g_strdup_printf(": LID 0x%04x QP 0x%x sent to LID 0x%04x QP 0x%x", key.lid1,
+				       key.qp1, key.lid2, key.qp2);
+	case IBA_TRAP_SWITCH_BAD_P_KEY:
+		wire_decode(&iba_trap_switch_p_key_type, notice->data_details, &p_key);
+		return g_strdup_printf(": LID 0x%04x sent to LID 0x%04x by port %u", p_key.lid1,
+				       p_key.lid2, p_key.port_num);
+	default:
+		return g_strdup("");
+	}
+}
+
 static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
 		     uint16_t from)
 {
+	g_autofree char *violation = NULL;
 	unsigned int held_back;
 
 	if (!log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
 		return;
-	log_at(sm->log, level, "trap %u (%s) from LID 0x%04x, issuer LID 0x%04x%s",
+	violation = violation_text(notice);
+	log_at(sm->log, level, "trap %u (%s) from LID 0x%04x, issuer LID 0x%04x%s%s",
 	       notice->trap_number,
 	       notice->is_generic && iba_name(IBA_SET_TRAP, notice->trap_number)
 		       ? iba_name(IBA_SET_TRAP, notice->trap_number)
 		       : "unknown",
-	       from, notice->issuer_lid, held_back ? "; others were held back" : "");
+	       from, notice->issuer_lid, violation, held_back ? "; others were held back" : "");
 }
 
 static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)
@@ -131,6 +165,7 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 			want_look(sm, issuer, SWEEP_LOCAL_TRAP);
 		break;
 	case IBA_TRAP_BAD_M_KEY:
+		counter_inc(&sm->context->counters, traps_m_key);
 		log_trap(sm, LOG_ERROR, notice, from);
 		if (sm->options->m_key_lease_period)
 			want_look(sm, issuer, SWEEP_LINK_TRAP); /* its lease runs: lease.c */
@@ -138,6 +173,7 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 	case IBA_TRAP_BAD_P_KEY:
 	case IBA_TRAP_BAD_Q_KEY:
 	case IBA_TRAP_SWITCH_BAD_P_KEY:
+		counter_inc(&sm->context->counters, traps_p_key);
 		log_trap(sm, LOG_ERROR, notice, from);
 		break;
 	default:

@@ -10,7 +10,8 @@ libscenario_a_SOURCES = \
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
-	tests/scenario/test_health tests/scenario/test_moves tests/scenario/test_options \
+	tests/scenario/test_health tests/scenario/test_keys \
+	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_qos tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
@@ -51,6 +52,10 @@ tests_scenario_test_health_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_health_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_moves_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_moves_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_keys_SOURCES = tests/scenario/test_keys.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_keys_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_traps_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traps_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)

@@ -226,6 +226,23 @@ START_TEST(not_active)
 }
 END_TEST
 
+/* Without an M_Key other SMs still see each other's secret SM_Key, by path and by LID. */
+START_TEST(secret_sm_key)
+{
+	managers_add(m, "host-1", POLLS "sm_key 0x77\n");
+	managers_add(m, "host-9",
+		     _i ? POLLS "sm_key 0x77\nsm_priority 9\n" : POLLS "sm_key 0x77\n");
+	managers_start(m, 0);
+	if (_i < 2)
+		managers_settle(m, 0, 10);
+	managers_start(m, 1);
+	managers_settle(m, _i ? 1 : 0, 20);
+	scenario_run_ms(m->s, 10 * 1000);
+	ck_assert_uint_eq(managers_masters(m), 1);
+	ck_assert_uint_eq(managers_state(m, _i ? 0 : 1), IBA_SM_STANDBY);
+}
+END_TEST
+
 /* An SM of somebody else, by its SM_Key, is not followed and not obeyed. */
 START_TEST(other_sm_key)
 {
@@ -397,6 +414,7 @@ int main(void)
 	tcase_add_test(tcase, other_sm_key);
 	tcase_add_test(tcase, allowed_sms);
 	tcase_add_test(tcase, activated);
+	tcase_add_loop_test(tcase, secret_sm_key, 0, 3);
 	add_by_chance(tcase);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

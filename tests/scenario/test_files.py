@@ -35,6 +35,8 @@ APPENDED = ('log_file',)
 DIRECTORIES = ('dump_files_dir',)
 # Of ways to the daemon: it logs why there is none, and works without.
 TOLD = ('control_socket', 'console_tls_cert', 'console_tls_key', 'console_tls_ca')
+# Of which the first line is read.
+SECRETS = ('console_key_file', 'm_key_seed_file')
 # Read only where the fabric is not simulated, and before a port is looked for.
 ON_HARDWARE = ('partition_config_file',)
 
@@ -162,8 +164,8 @@ def too_large(bench):
     with open(huge, 'w') as file:
         file.truncate(2 << 30)
     for option, scope, state in file_options():
-        if option in WRITTEN + APPENDED + DIRECTORIES + TOLD or option == 'console_key_file':
-            continue  # the first line of the key file is all that is read of it
+        if option in WRITTEN + APPENDED + DIRECTORIES + TOLD + SECRETS:
+            continue
         if state == 'WORKS' or option in ON_HARDWARE:
             bench.refused('2 GiB', option, scope, huge)
             code, out = bench.opensm(option, scope, huge)

@@ -174,6 +174,8 @@ START_TEST(what_does_not)
 	trap.is_generic = false;
 	scenario_expect_at_most(s, sweeps_for(s, &trap), 0);
 	scenario_check_log(s, "trap 259", true);
+	ck_assert_uint_eq(COUNT(s, traps_m_key), 1);
+	ck_assert_uint_eq(COUNT(s, traps_p_key), 3);
 	scenario_check_log(s, "trap 131", true);
 	scenario_free(s);
 }
@@ -307,7 +309,7 @@ START_TEST(sm_info)
 	ck_assert_uint_eq(answer.info.guid, s->sm_guid);
 	ck_assert_uint_eq(answer.info.priority, 9);
 	ck_assert_uint_eq(answer.info.sm_state, IBA_SM_MASTER);
-	ck_assert_uint_eq(answer.info.sm_key, 0x77);
+	ck_assert_uint_eq(answer.info.sm_key, 0); /* of a host without IsSM */
 	scenario_heavy_sweep(s, 10);
 	answer = answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0);
 	ck_assert_uint_gt(answer.info.act_count, count); /* it works */
@@ -315,6 +317,27 @@ START_TEST(sm_info)
 	ck_assert_uint_eq(answer.method, IBA_METHOD_GET_RESP);
 	ck_assert_uint_eq(answer.status, IBA_STATUS_INVALID_FIELD);
 	ck_assert_uint_eq(COUNT(s, sm_infos_answered), 3);
+	scenario_free(s);
+}
+END_TEST
+
+/* As long as there is no M_Key, for ports with IsSM; the default key is no secret. */
+START_TEST(sm_key_without_m_key)
+{
+	struct scenario *s = up(QUIET "sm_key 0x77\n");
+	uint64_t guid = sim_port_guid(s->sim, scenario_node(s, "host-9"), 1);
+	struct vendor *vendor = sim_open(s->sim, guid, NULL);
+
+	ck_assert_uint_eq(answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0).info.sm_key, 0);
+	sim_set_traps_lost(s->sim, true); /* nobody told this SM of the new capability */
+	ck_assert(vendor_set_is_sm(vendor, true, NULL));
+	ck_assert_uint_eq(answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0).info.sm_key, 0x77);
+	vendor_close(vendor);
+	scenario_stop(s);
+	scenario_conf(s, QUIET);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	ck_assert_uint_eq(answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0).info.sm_key, 1);
 	scenario_free(s);
 }
 END_TEST
@@ -362,6 +385,7 @@ int main(void)
 	tcase_add_test(tcase, is_told);
 	tcase_add_test(tcase, sm_info);
 	tcase_add_test(tcase, sm_key);
+	tcase_add_test(tcase, sm_key_without_m_key);
 	tcase_add_test(tcase, no_notice);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -441,10 +441,16 @@ START_TEST(insecure_settings)
 	expect_not("status", "   m_key is 0: ");
 	expect_not("status", "   sm_key is");
 	expect("status", "   sa_key is ");
-	scenario_conf(f.s, "m_key 0x1234\nsm_key 0x5678\nsa_key 0x9abc\n");
+	expect("status", "   m_key_protection_level is 0: ");
+	scenario_conf(f.s, "m_key 0x1234\nm_key_protection_level 1\nsm_key 0x5678\n"
+			   "sa_key 0x9abc\n");
 	ck_assert(daemon_reread(f.s->daemon, NULL));
-	expect_not("status", "Insecure Settings");
-	expect("status json", "\"insecure\":[]");
+	expect_not("status", "   m_key_protection_level is");
+	expect_not("status", "   sa_key is ");
+	expect("status", "   m_key_per_port is FALSE: ");
+	expect("status", "   partition_config_file leaves every port a full member ");
+	expect("status json", "\"insecure_settings\":2");
+	expect("health", "warning security: m_key_per_port is FALSE: ");
 }
 END_TEST
 
@@ -527,6 +533,24 @@ START_TEST(health_of_devices)
 	sim_node_mute(f.s->sim, node, false);
 	scenario_run_ms(f.s, 120000);
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
+
+/* A host of somebody else is named, with the port before it. */
+START_TEST(health_of_unknown_keys)
+{
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	sim_set_m_key(f.s->sim, node, 1, 0x77, 1, 0);
+	sim_set_port_guid(f.s->sim, node, 1, 0x77); /* as good as another host */
+	sim_link_set(f.s->sim, node, 1, false);
+	scenario_run_ms(f.s, 2000);
+	sim_link_set(f.s->sim, node, 1, true);
+	scenario_run_ms(f.s, 12000);
+	expect_health(CONTROL_DEVICES_BAD, "ERROR m_key: ");
+	expect_health(CONTROL_DEVICES_BAD, "behind 'leaf-1-1' ");
+	expect("status", " port 2: unknown M_Key\n");
+	expect("status json", "\"unknown_m_keys\":[{\"why\":");
 }
 END_TEST
 
@@ -761,6 +785,7 @@ int main(void)
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, health_of_devices);
+	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);

@@ -2,10 +2,11 @@
 /* PortInfo as options want it. */
 #include <check.h>
 
-#include "sm/sm_private.h"
+#include "sm/keys.h"
 #include "tests/run_suite.h"
 
 static struct options *options;
+static struct keys keys;
 static struct builder_node near_switch, far_switch;
 static struct builder_port near_ports[2], far_ports[2];
 
@@ -23,6 +24,7 @@ static void setup(void)
 	};
 
 	options = options_new();
+	keys.ring = key_ring_new(&(struct key_rule){.m_key = 0});
 	near_switch = (struct builder_node){.info.node_type = IBA_NODE_SWITCH, .ports = near_ports};
 	far_switch = (struct builder_node){.info.node_type = IBA_NODE_SWITCH, .ports = far_ports};
 	near_ports[1] = (struct builder_port){
@@ -33,12 +35,13 @@ static void setup(void)
 
 static void teardown(void)
 {
+	key_ring_free(keys.ring);
 	options_unref(options);
 }
 
 static struct iba_port_info wanted(uint8_t force_link_speed_ext)
 {
-	struct sm sm = {.options = options};
+	struct sm sm = {.keys = &keys, .options = options};
 	struct iba_port_info want;
 
 	options->force_link_speed_ext = force_link_speed_ext;
@@ -89,7 +92,8 @@ static struct builder_port host_ports[2], own;
 /* A host at far_ports[1] that is just as the options want it, and asked by an SM that is up. */
 static struct sm make_host(void)
 {
-	struct sm sm = {.options = options, .builder = &builder, .schedule.succeeded = true};
+	struct sm sm = {
+		.keys = &keys, .options = options, .builder = &builder, .schedule.succeeded = true};
 	struct iba_port_info want;
 
 	own = (struct builder_port){.lid = 7};
@@ -198,7 +202,7 @@ START_TEST(test_port_0)
 
 	far_ports[0] = (struct builder_port){.node = &far_switch, .known = true, .lid = 11};
 	far_ports[0].info.capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
-	options->m_key = 0x1234;
+	key_ring_set(keys.ring, &(struct key_rule){.m_key = 0x1234});
 	options->m_key_lease_period = 60;
 	options->m_key_protection_level = 2;
 	ck_assert(port_wanted(&sm, &far_ports[0], &want));

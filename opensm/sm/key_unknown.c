@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports whose M_Key nobody here knows, as those of another administrator. At protection level 1
+ * they tell of themselves, but hide the key and take no Set; routes through them would lead
+ * nowhere. They are as good as not there: their cables are left out, their names are in the log and
+ * in "status". One that has no key at all looks the same, but takes a Set:
+ *
+ *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
+ *	             +-- not yet: taken in, until a Set of the sweep is not answered
+ *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
+ *	CLOSED -- read again after LEFT_OUT_NS, judged again after JUDGED_NS
+ *	any -- the key is told, or there is no protection --> forgotten
+ *
+ * From level 2 on they are silent: nobody answers behind their cable (discover.c).
+ */
+#include <string.h>
+
+#include "sm/keys.h"
+
+#define LEFT_OUT_NS (60 * NS_PER_S)
+#define JUDGED_NS (600 * NS_PER_S)
+#define UNKNOWN_MAX 65536 /* a subnet has no more endports */
+
+enum state { JUDGING, OPEN, CLOSED };
+
+struct unknown {
+	uint64_t guid;
+	char *text;
+	enum state state;
+	uint64_t left_out_ns, judged_ns;
+};
+
+static void unknown_free(void *arg)
+{
+	struct unknown *unknown = arg;
+
+	g_free(unknown->text);
+	g_free(unknown);
+}
+
+static bool hides(const struct iba_port_info *info)
+{
+	return !info->m_key && info->m_key_protect_bits == KEY_HIDES;
+}
+
+/* "NAME (0xGUID) port 1, behind NAME (0xGUID) port 3: unknown M_Key" */
+static char *describe(const struct builder_port *port)
+{
+	const struct builder_port *entry = builder_is_switch(port->node) ? port->node->entry : port;
+	const struct builder_port *before = entry ? entry->peer : NULL;
+	char name[SM_NAME_SIZE], other[SM_NAME_SIZE] = "nobody";
+
+	if (before)
+		sm_node_name(before->node, other, sizeof(other));
+	return g_strdup_printf("%s port %u, behind %s port %u: unknown M_Key",
+			       sm_node_name(port->node, name, sizeof(name)), port->num, other,
+			       before ? before->num : 0);
+}
+
+static void leave_cable(struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+
+	if (!peer)
+		return;
+	builder_lose_link(port);
+	port->silent = peer->silent = true;
+	if (builder_is_switch(peer->node))
+		builder_mark(peer->node);
+}
+
+static void leave_out(struct sm *sm, struct builder_port *port)
+{
+	struct builder_node *node = port->node;
+
+	if (!builder_is_switch(node))
+		leave_cable(port);
+	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++)
+		leave_cable(&node->ports[num]);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+static struct unknown *find(const struct sm *sm, uint64_t guid)
+{
+	return g_hash_table_lookup(sm->keys->unknown, &guid);
+}
+
+static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
+{
+	if (unknown->state == state)
+		return;
+	if (state == CLOSED)
+		log_error(sm->log, "%s: left out", unknown->text);
+	if (state == CLOSED || unknown->state == CLOSED)
+		counter_add(&sm->context->counters, m_keys_unknown,
+			    state == CLOSED ? 1 : UINT64_MAX);
+	unknown->state = state;
+}
+
+static void forget(struct sm *sm, struct unknown *unknown)
+{
+	set_state(sm, unknown, OPEN);
+	g_hash_table_remove(sm->keys->unknown, &unknown->guid);
+}
+
+static struct unknown *get(struct sm *sm, const struct builder_port *port)
+{
+	struct unknown *unknown = find(sm, port->guid);
+
+	if (unknown || !port->guid || g_hash_table_size(sm->keys->unknown) >= UNKNOWN_MAX)
+		return unknown;
+	unknown = g_new0(struct unknown, 1);
+	unknown->guid = port->guid;
+	unknown->text = describe(port);
+	g_hash_table_insert(sm->keys->unknown, &unknown->guid, unknown);
+	return unknown;
+}
+
+bool keys_were_unknown(const struct sm *sm, uint64_t guid)
+{
+	return find(sm, guid) != NULL;
+}
+
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
+{
+	const struct unknown *unknown = find(sm, guid);
+
+	if (!unknown || unknown->state == OPEN ||
+	    actor_now(sm->actor) - unknown->left_out_ns >= LEFT_OUT_NS)
+		return false;
+	builder_lose_link(port);
+	port->silent = true;
+	return true;
+}
+
+static void on_judged(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct unknown *unknown = find(sm, keys_sma(request)->guid);
+
+	if (!unknown)
+		return;
+	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
+	/* Either who is there is asked again, or it is published that it is left out. */
+	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
+}
+
+/* It is asked to stay as it is; an error status is an answer, too. */
+static void judge(struct sm *sm, struct builder_port *port, const struct iba_port_info *info,
+		  struct unknown *unknown)
+{
+	struct sm_request *request = port_set(sm, port, info, IBA_PORT_NO_CHANGE);
+
+	unknown->judged_ns = actor_now(sm->actor);
+	request->aside = true;
+	request->done = on_judged;
+	sm_request_send(request);
+}
+
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
+{
+	struct unknown *unknown = find(sm, port->guid);
+	uint64_t now = actor_now(sm->actor);
+
+	if (!hides(info)) {
+		if (unknown)
+			forget(sm, unknown);
+		return false;
+	}
+	if (!unknown && mastership_is_master(sm) && !port->known && port != sm->builder->sm_port)
+		unknown = get(sm, port);
+	if (!unknown || unknown->state == OPEN)
+		return false;
+	if (!unknown->judged_ns || now - unknown->judged_ns >= JUDGED_NS)
+		judge(sm, port, info, unknown);
+	unknown->left_out_ns = now;
+	leave_out(sm, port);
+	return true;
+}
+
+bool keys_refused(const struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *port = keys_sma(request);
+	struct unknown *unknown;
+
+	if (request->mad.method != IBA_METHOD_SET || request->mad.result != MAD_TIMEOUT ||
+	    request->unreachable || !port || !port->known || !hides(&port->info) ||
+	    port == sm->builder->sm_port)
+		return false;
+	unknown = get(sm, port);
+	if (!unknown)
+		return false;
+	unknown->left_out_ns = unknown->judged_ns = actor_now(sm->actor);
+	set_state(sm, unknown, CLOSED);
+	leave_out(sm, port);
+	return true;
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **keys_tell_unknown(const struct sm *sm)
+{
+	g_autoptr(GPtrArray) lines = g_ptr_array_new();
+	GHashTableIter iter;
+	struct unknown *unknown;
+
+	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
+		if (unknown->state == CLOSED)
+			g_ptr_array_add(lines, g_strdup(unknown->text));
+	g_ptr_array_sort(lines, by_text);
+	g_ptr_array_add(lines, NULL);
+	return (char **)g_ptr_array_free(g_steal_pointer(&lines), FALSE);
+}
+
+void key_unknown_init(struct keys *keys)
+{
+	keys->unknown = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, unknown_free);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files about M_Keys share: keys.c, key_memory.c, key_update.c. */
+#ifndef SM_KEYS_H
+#define SM_KEYS_H
+
+#include "sm/sm_private.h"
+
+struct keys {
+	struct sm *sm;
+	struct key_ring *ring;
+	struct neighbors *neighbors;
+	uint64_t again_ns;   /* when requests beside sweeps last began a round */
+	uint64_t generation; /* of keys that ports have of their own */
+	/* The key of the SM's own port, and the one that it should have; 0: none. */
+	_Atomic uint64_t own, own_wanted;
+
+	/* key_memory.c */
+	char *directory;		      /* NULL: nothing is kept */
+	uint64_t ring_saved, neighbors_saved; /* editions in the files */
+
+	/* key_unknown.c */
+	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
+
+	/* key_update.c */
+	struct timer update; /* the next generation */
+	struct timer pace;   /* the next ports that get it */
+	GArray *waiting;     /* of struct key_owner: those that may not have it yet */
+};
+
+/* M_KeyProtectBits: Gets are answered to all, but without the key. */
+#define KEY_HIDES 1
+
+/* The endport that the request goes to; NULL: it is not known. */
+struct builder_port *keys_sma(const struct sm_request *request);
+
+/* The rule that the options ask for. */
+struct key_rule keys_rule(const struct sm *sm);
+
+/* key_memory.c */
+void key_memory_load(struct sm *sm);
+/* Before a port gets a key of a newer generation; false: it could not be kept. */
+bool key_memory_save_generation(struct sm *sm, uint64_t generation);
+
+/* key_unknown.c */
+void key_unknown_init(struct keys *keys);
+
+/* key_update.c */
+void key_update_init(struct sm *sm);
+void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
+void key_update_free(struct keys *keys);
+
+#endif

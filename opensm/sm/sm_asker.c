@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who asked for SMInfo, where no M_Key tells: see sm_info.c. The port is found by the directed path
+ * of the request, or its LID, in what was discovered. A port that had no IsSM when it was read last
+ * is read again: an SM that begins asks others within milliseconds.
+ */
+#include "sm/sm_private.h"
+
+#define ASKERS_MAX 16 /* that are looked at; others are not told the SM_Key */
+
+struct asker {
+	struct vendor_mad *mad;
+	struct iba_smp smp;
+};
+
+void sm_asker_free(void *arg)
+{
+	struct asker *asker = arg;
+
+	if (asker->mad)
+		vendor_mad_free(asker->mad);
+	g_free(asker);
+}
+
+static struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].guid && node->ports[num].info.lid == lid)
+				return &node->ports[num];
+	return NULL;
+}
+
+/* Back from the SM's own port, by the ports at which each switch says that it came in. */
+static struct builder_port *port_of_path(const struct sm *sm, const struct iba_dr_smp *smp)
+{
+	struct builder_port *port = sm->builder->sm_port;
+
+	for (unsigned int hop = smp->hop_count; port && hop; hop--) {
+		struct builder_node *node = port->node;
+		unsigned int in = smp->return_path[hop];
+
+		if (builder_is_switch(node))
+			port = in && in <= node->info.num_ports ? &node->ports[in] : NULL;
+		else if (hop != smp->hop_count)
+			return NULL;
+		port = port ? port->peer : NULL;
+	}
+	return port && builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
+static struct builder_port *find_asker(const struct sm *sm, const struct vendor_mad *mad)
+{
+	struct iba_dr_smp smp;
+
+	wire_decode(&iba_dr_smp_type, mad->data, &smp);
+	if (smp.mgmt_class != IBA_CLASS_SUBN_DIRECTED)
+		return port_of_lid(sm, mad->remote.lid);
+	if (smp.dr_slid != IBA_LID_PERMISSIVE)
+		return port_of_lid(sm, smp.dr_slid);
+	if (smp.hop_count >= sizeof(smp.return_path))
+		return NULL;
+	return port_of_path(sm, &smp);
+}
+
+static void answer(struct sm *sm, struct asker *asker, const struct iba_port_info *info)
+{
+	bool is_sm = info && info->capability_mask & IBA_PORT_CAP_SM;
+
+	sm_info_answer(sm, g_steal_pointer(&asker->mad), &asker->smp, 0, is_sm);
+	if (!g_ptr_array_remove_fast(sm->askers, asker))
+		sm_asker_free(asker);
+}
+
+static void on_port_info(struct sm_request *request)
+{
+	struct asker *asker = request->mad.arg;
+	struct iba_port_info info;
+
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	answer(request->sm, asker, sm_request_ok(request) ? &info : NULL);
+}
+
+void sm_info_receive(void *arg, struct vendor_mad *mad)
+{
+	struct sm *sm = arg;
+	struct asker *asker = g_new0(struct asker, 1);
+	struct builder_port *port = find_asker(sm, mad);
+	struct sm_request *request;
+
+	asker->mad = mad;
+	wire_decode(&iba_smp_type, mad->data, &asker->smp);
+	if (!port || (port->known && port->info.capability_mask & IBA_PORT_CAP_SM) ||
+	    sm->askers->len >= ASKERS_MAX) {
+		answer(sm, asker, port ? &port->info : NULL);
+		return;
+	}
+	g_ptr_array_add(sm->askers, asker);
+	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
+	request->aside = true;
+	request->mad.arg = asker;
+	request->done = on_port_info;
+	sm_request_send(request);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Reading and writing files of what is remembered: see state_file.h. */
+#include "sm/state_file.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "complib/file.h"
+
+#define BAD_LINES_TOLD 10 /* of a file */
+
+bool state_hex(const char **line, uint64_t *number)
+{
+	const char *at = *line;
+	char *end;
+
+	while (g_ascii_isspace(*at))
+		at++;
+	if (!g_ascii_isxdigit(*at))
+		return false;
+	errno = 0;
+	*number = g_ascii_strtoull(at, &end, 16);
+	*line = end;
+	return !errno && end != at && (!*end || g_ascii_isspace(*end) || *end == ':');
+}
+
+bool state_end(const char *line)
+{
+	while (g_ascii_isspace(*line))
+		line++;
+	return *line == '\0';
+}
+
+unsigned int state_parse(struct log *log, const char *file, const char *text, state_line_fn *take,
+			 void *arg)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	unsigned int bad_lines = 0;
+
+	for (unsigned int i = 0; lines[i]; i++) {
+		const char *line = g_strstrip(lines[i]), *wrong;
+
+		if (!*line || *line == '#')
+			continue;
+		wrong = take(arg, line);
+		if (wrong && bad_lines++ < BAD_LINES_TOLD)
+			log_error(log, "%s:%u: '%.80s': %s; the line is left out", file, i + 1,
+				  line, wrong);
+	}
+	return bad_lines;
+}
+
+static void set_aside(struct log *log, const char *file)
+{
+	g_autofree char *bad = g_strconcat(file, ".bad", NULL);
+
+	if (g_rename(file, bad) == 0)
+		log_error(log, "%s: kept as %s", file, bad);
+}
+
+bool state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
+		void *arg)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	unsigned int bad_lines;
+	gsize length;
+
+	text = file_read(file, FILE_MAX_CONFIG, &length, &error);
+	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+		return false;
+	if (!text || memchr(text, '\0', length)) {
+		if (text)
+			log_error(log, "%s: not a text file; %s of the last run are not known",
+				  file, what);
+		else
+			log_error(log, "%s: %s of the last run are not known", error->message,
+				  what);
+		set_aside(log, file);
+		return false;
+	}
+	bad_lines = state_parse(log, file, text, take, arg);
+	if (bad_lines)
+		set_aside(log, file);
+	log_verbose(log, "%s: read, %u bad lines", file, bad_lines);
+	return true;
+}
+
+bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,
+		bool fsync_it)
+{
+	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
+	g_autoptr(GError) error = NULL;
+
+	if (fsync_it)
+		flags |= G_FILE_SET_CONTENTS_DURABLE;
+	if (g_file_set_contents_full(file, text, -1, flags, (int)mode, &error))
+		return true;
+	log_error(log, "%s could not be kept: %s", what, error->message);
+	return false;
+}

@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* M_Keys over restarts, of ports' own, and of others: what opens which port, at each level. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "managers.h"
+#include "sm/key_ring.h"
+#include "tests/run_suite.h"
+
+#define SEED "0123456789 and no more"
+#define MINUTE_MS (60 * 1000)
+#define FOREIGN_KEY UINT64_C(0xF00D)
+
+static char *in(const char *directory, const char *name)
+{
+
+	return g_build_filename(directory, name, NULL);
+}
+
+static bool is_kept(const struct scenario *s, const char *name)
+{
+	g_autofree char *file = in(s->cache_dir, name);
+
+	return g_file_test(file, G_FILE_TEST_EXISTS);
+}
+
+static void drop(const struct scenario *s, const char *name)
+{
+	g_autofree char *file = in(s->cache_dir, name);
+
+	ck_assert_int_eq(g_remove(file), 0);
+}
+
+static void configure(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void configure(struct scenario *s, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	scenario_conf(s, text);
+}
+
+/* A file with the secret of all ports' keys; its name. */
+static char *write_seed(const char *directory, const char *seed)
+{
+	char *file = g_build_filename(directory, "seed", NULL);
+
+	ck_assert(g_file_set_contents_full(file, seed, -1, 0, 0600, NULL));
+	return file;
+}
+
+static char *per_port_conf(const char *directory, int level)
+{
+	g_autofree char *file = write_seed(directory, SEED "\n");
+
+	return g_strdup_printf("m_key_per_port TRUE\nm_key_seed_file %s\n"
+			       "m_key_protection_level %d\nm_key_update_interval 10\n",
+			       file, level);
+}
+
+struct owner {
+	uint64_t guid;
+	const struct iba_port_info *info;
+};
+
+/* Its endport; hosts here have one. */
+static struct owner owner(const struct scenario *s, unsigned int node)
+{
+	struct sim_node_view view;
+	unsigned int port;
+
+	sim_node_view(s->sim, node, &view);
+	port = view.type == IBA_NODE_SWITCH ? 0 : 1;
+	return (struct owner){sim_port_guid(s->sim, node, port), sim_port_info(s->sim, node, port)};
+}
+
+static unsigned int with_key(const struct scenario *s, uint64_t m_key)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += owner(s, i).info->m_key == m_key;
+	return n;
+}
+
+/* How many have their key of that generation. */
+static unsigned int of_generation(const struct scenario *s, uint64_t generation)
+{
+	g_autoptr(GBytes) seed = g_bytes_new_static(SEED, strlen(SEED));
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += owner(s, i).info->m_key == key_derive(seed, owner(s, i).guid, generation);
+	return n;
+}
+
+static uint64_t since; /* the daemon runs, ns */
+
+static void start(struct scenario *s, unsigned int seconds)
+{
+	since = runtime_now(s->rt);
+	scenario_start(s);
+	scenario_converge(s, seconds);
+}
+
+/* ---- over restarts ---- */
+
+/* The option changed while the daemon was away: the files tell what ports have. */
+START_TEST(key_changed_between_runs)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int all = sim_nodes(s->sim);
+
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+	start(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_stop(s);
+	configure(s, "m_key 0x5678\nm_key_protection_level %d\n", _i);
+	start(s, 10);
+	ck_assert_uint_eq(with_key(s, 0x5678), all);
+	scenario_stop(s);
+	scenario_check_log(s, "no answer", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* A crash while ports get another m_key: they have either, and the file may say the older. */
+START_TEST(crash_while_the_key_changes)
+{
+	for (unsigned int us = 0; us <= 12000; us += 500) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+
+		configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+		start(s, 10);
+		scenario_run_ms(s, 1000);
+		configure(s, "m_key 0x5678\nm_key_protection_level %d\n", _i);
+		ck_assert(daemon_reread(s->daemon, NULL));
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		scenario_stop(s);
+		start(s, 20);
+		ck_assert_uint_eq(with_key(s, 0x5678), sim_nodes(s->sim));
+		scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* Only its own user may read the keys, whatever the mode was. */
+START_TEST(files_of_keys)
+{
+	static const char *const names[] = {"guid2mkey", "neighbors"};
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	start(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert(!is_kept(s, "guid2mkey") && !is_kept(s, "neighbors"));
+	configure(s, "m_key 0x1234\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 2000);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *file = in(s->cache_dir, names[i]);
+		struct stat st;
+
+		ck_assert_int_eq(g_stat(file, &st), 0);
+		ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	}
+	scenario_stop(s);
+	configure(s, "m_key 0x1234\nm_key_lookup FALSE\n");
+	drop(s, "guid2mkey");
+	start(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert(!is_kept(s, "guid2mkey"));
+	scenario_free(s);
+}
+END_TEST
+
+/* What makes no sense is named, costs itself only, and is kept beside. */
+START_TEST(torn_files)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = in(s->cache_dir, "guid2mkey"), *text = NULL;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 2\n");
+	start(s, 10);
+	scenario_run_ms(s, 1000);
+	scenario_stop(s);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	text[20] = '?';
+	ck_assert(g_file_set_contents(file, text, (gssize)strlen(text) - 12, NULL));
+	start(s, 10);
+	scenario_check_log(s, "guid2mkey:1: '", true);
+	scenario_check_log(s, "expected 0xGUID 0xMKEY; the line is left out", true);
+	ck_assert(is_kept(s, "guid2mkey.bad"));
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- keys of their own ---- */
+
+START_TEST(each_port_has_its_own)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, _i);
+	unsigned int all = sim_nodes(s->sim);
+
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+	start(s, 10);
+	scenario_conf(s, conf);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 3000);
+	ck_assert_uint_eq(of_generation(s, 0), all);
+	scenario_stop(s);
+	start(s, 10); /* with files */
+	ck_assert_uint_eq(of_generation(s, 0), all);
+	scenario_stop(s);
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+	start(s, 10);
+	ck_assert_uint_eq(with_key(s, 0x1234), all);
+	scenario_check_log(s, "no answer", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* A crash while ports get their first key: it takes the files to know who is behind which cable. */
+START_TEST(crash_in_the_first_sweep)
+{
+	for (unsigned int us = 500; us <= 12000; us += 500) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+		g_autofree char *conf = per_port_conf(s->directory, _i);
+
+		scenario_conf(s, conf);
+		scenario_start(s);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		scenario_stop(s);
+		start(s, 20);
+		ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* A file that others may read, or without a secret, is refused as a whole. */
+START_TEST(seed_files)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, 1);
+	g_autofree char *file = in(s->directory, "seed");
+	g_autoptr(GError) error = NULL;
+
+	start(s, 10);
+	scenario_conf(s, conf);
+	ck_assert_int_eq(g_chmod(file, 0640), 0);
+	ck_assert(!daemon_reread(s->daemon, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "m_key_seed_file: "));
+	ck_assert_ptr_nonnull(strstr(error->message, "expected mode 0600"));
+	g_clear_error(&error);
+	ck_assert_int_eq(g_chmod(file, 0600), 0);
+	g_free(write_seed(s->directory, "too short\n"));
+	ck_assert(!daemon_reread(s->daemon, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "seed:1: expected a line of 16 to 1024"));
+	ck_assert_uint_eq(with_key(s, 0), sim_nodes(s->sim));
+	scenario_free(s);
+}
+END_TEST
+
+/* Until the first port has its key of that generation. */
+static void run_to_renewal(struct scenario *s, uint64_t generation)
+{
+	uint64_t until = since + generation * 10 * MINUTE_MS * NS_PER_MS;
+
+	scenario_run_ms(s, (until - runtime_now(s->rt)) / NS_PER_MS);
+	ck_assert_uint_eq(of_generation(s, generation), 0);
+	while (!of_generation(s, generation))
+		scenario_run_ms(s, 1);
+}
+
+/* New keys in time, a few ports at a time, without a sweep and without a violation. */
+START_TEST(keys_are_renewed)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, _i);
+	unsigned int all = sim_nodes(s->sim), sent;
+	const struct counters *counters;
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	for (unsigned int generation = 1; generation <= 3; generation++) {
+		run_to_renewal(s, generation);
+		ck_assert_uint_le(of_generation(s, generation), 2 * 10);
+		scenario_run_ms(s, 200);
+		ck_assert_uint_eq(of_generation(s, generation), all);
+	}
+	ck_assert_uint_eq(counter_get(counters, sweeps_heavy), 1);
+	sent = (unsigned int)counter_get(counters, smp_timeouts);
+	ck_assert_uint_eq(sent, 0);
+	for (unsigned int i = 0; i < all; i++)
+		ck_assert_uint_eq(owner(s, i).info->m_key_violations, 0);
+	scenario_heavy_sweep(s, 10);
+	scenario_converge(s, 10);
+	ck_assert_uint_eq(of_generation(s, 3), all);
+	scenario_free(s);
+}
+END_TEST
+
+/* A crash so many milliseconds after the first port got its new key; no file but one is saved. */
+START_TEST(crash_while_keys_are_renewed)
+{
+	for (unsigned int ms = 0; ms <= 45; ms += 5) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+		g_autofree char *conf = per_port_conf(s->directory, _i);
+		unsigned int all = sim_nodes(s->sim);
+
+		scenario_conf(s, conf);
+		start(s, 10);
+		scenario_run_ms(s, 1000);
+		run_to_renewal(s, 1);
+		scenario_run_ms(s, ms);
+		if (ms < 20)
+			ck_assert_uint_lt(of_generation(s, 1), all);
+		scenario_stop(s);
+		start(s, 20);
+		ck_assert_uint_eq(of_generation(s, 1), all);
+		scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* A port whose answer is lost has the new key and is believed to have the old one. */
+START_TEST(answers_lost_while_keys_are_renewed)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, _i);
+	unsigned int all = sim_nodes(s->sim);
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	for (unsigned int generation = 1; generation <= 4; generation++) {
+		run_to_renewal(s, generation);
+		sim_set_loss(s->sim, .2);
+		scenario_run_ms(s, 2000);
+		sim_set_loss(s->sim, 0);
+		scenario_converge(s, 60);
+		scenario_run_ms(s, 30 * 1000);
+		ck_assert_uint_eq(of_generation(s, generation), all);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* Cables are pulled and hosts come back while it goes on. */
+START_TEST(keys_are_renewed_under_load)
+{
+	struct scenario *s = scenario_new("fattree:4", 7);
+	g_autofree char *conf = per_port_conf(s->directory, 1);
+	unsigned int all = sim_nodes(s->sim);
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	for (unsigned int generation = 1; generation <= 5; generation++) {
+		unsigned int host = scenario_random_host(s), node, port;
+
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, host, 1, false);
+		run_to_renewal(s, generation);
+		sim_link_set(s->sim, node, port, false);
+		sim_link_set(s->sim, host, 1, true);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 15);
+		sim_link_set(s->sim, node, port, true);
+		scenario_converge(s, 30);
+		scenario_run_ms(s, 15 * 1000);
+		ck_assert_uint_eq(of_generation(s, generation), all);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+static void copy(const char *from, const char *to, const char *name)
+{
+	g_autofree char *source = in(from, name), *target = in(to, name), *text = NULL;
+
+	ck_assert(g_file_get_contents(source, &text, NULL, NULL));
+	ck_assert(g_file_set_contents(target, text, -1, NULL));
+}
+
+/*
+ * The standby has the same secret, and follows by what its own port has. From level 2 on it cannot
+ * even discover a subnet without being told who is where.
+ */
+START_TEST(standby_follows)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(m->s->directory, _i);
+	g_autofree char *both = g_strconcat(conf, MANAGERS_POLLS, NULL);
+	unsigned int all = sim_nodes(m->s->sim);
+
+	managers_add(m, "host-1", both);
+	managers_add(m, "host-9", both);
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	if (_i >= 2) {
+		copy(m->sm[0].directory, m->sm[1].directory, "neighbors");
+		copy(m->sm[0].directory, m->sm[1].directory, "guid2mkey");
+	}
+	managers_start(m, 1);
+	managers_settle(m, 0, 20);
+	for (unsigned int minute = 0; minute < 25; minute++)
+		scenario_run_ms(m->s, MINUTE_MS);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_uint_eq(of_generation(m->s, 2), all);
+	managers_kill(m, 0);
+	managers_settle(m, 1, 20);
+	scenario_run_ms(m->s, 2000);
+	ck_assert_uint_eq(of_generation(m->s, 2), all);
+	managers_free(m);
+}
+END_TEST
+
+/* ---- leases ---- */
+
+/* Somebody sends Set(SwitchInfo) or Set(PortInfo) with a wrong key to every node; no trap arrives.
+ */
+static void violate_all(struct scenario *s, struct vendor *vendor)
+{
+	struct iba_smp smp = {
+		.header.base_version = IBA_BASE_VERSION,
+		.header.mgmt_class = IBA_CLASS_SUBN_LID,
+		.header.class_version = 1,
+		.header.method = IBA_METHOD_SET,
+		.header.transaction_id = 77,
+		.header.attribute_id = IBA_ATTR_PORT_INFO,
+		.m_key = FOREIGN_KEY,
+	};
+	uint8_t wire[IBA_MAD_BYTES];
+
+	wire_encode(&iba_smp_type, &smp, wire);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct vendor_address to = {.lid = scenario_lid(s, i), .qpn = IBA_QP0};
+
+		vendor_send(vendor, &to, wire, sizeof(wire), 0);
+	}
+}
+
+static unsigned int unprotected(const struct scenario *s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += owner(s, i).info->m_key_protect_bits == 0;
+	return n;
+}
+
+/* However often light sweeps come, and none at all: no lease ends. */
+START_TEST(one_host_violates_all)
+{
+	static const unsigned int intervals[] = {5, 10, 19, 0};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	uint64_t guid = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1);
+	struct vendor *vendor;
+
+	configure(s,
+		  "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 20\n"
+		  "sweep_interval %u\n",
+		  intervals[_i]);
+	start(s, 10);
+	sim_set_traps_lost(s->sim, true);
+	vendor = sim_open(s->sim, guid, NULL);
+	for (unsigned int second = 0; second < 120; second++) {
+		violate_all(s, vendor);
+		scenario_run_ms(s, 1000);
+		ck_assert_uint_eq(unprotected(s), 0);
+	}
+	ck_assert_uint_gt(owner(s, scenario_node(s, "leaf-2-0")).info->m_key_violations, 50);
+	vendor_close(vendor);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* The lease of all had ended before the SM came: protected again by the next look. */
+START_TEST(leases_had_ended)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 20\n");
+	start(s, 10);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		sim_set_m_key(s->sim, i, view.type == IBA_NODE_SWITCH ? 0 : 1, 0x1234, 0, 20);
+	}
+	scenario_run_ms(s, 11 * 1000);
+	ck_assert_uint_eq(unprotected(s), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- keys of others ---- */
+
+/* Two hosts, a spine, and a leaf with its hosts, which nobody else leads to. */
+static const char *const foreign[] = {"host-5", "host-9", "core-0-1", "leaf-3-1"};
+static const char *const behind[] = {"host-14", "host-15"};
+
+static void set_foreign(struct scenario *s, uint64_t m_key, unsigned int level)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(foreign); i++) {
+		unsigned int node = scenario_node(s, foreign[i]);
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		sim_set_m_key(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1, m_key,
+			      (uint8_t)level, 0);
+	}
+}
+
+static bool is_in(const char *name, const char *const *names, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* No switch of ours sends anything for such a host to a spine that is not. */
+static void check_no_way_by_the_spine(struct scenario *s, unsigned int host)
+{
+	unsigned int spine = scenario_node(s, "core-0-1"), peer, port;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+		uint8_t out;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type != IBA_NODE_SWITCH ||
+		    is_in(view.description, foreign, G_N_ELEMENTS(foreign)))
+			continue;
+		out = view.lft[scenario_lid(s, host)];
+		if (out != 0xFF && sim_peer(s->sim, i, out, &peer, &port) && peer == spine)
+			scenario_fail(s, "%s leads to a spine that is not ours", view.description);
+	}
+}
+
+/* Hosts that are neither foreign nor cut off work, and packets between them arrive. */
+static void check_the_others(struct scenario *s)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH ||
+		    is_in(view.description, foreign, G_N_ELEMENTS(foreign)) ||
+		    is_in(view.description, behind, G_N_ELEMENTS(behind)))
+			continue;
+		if (sim_port_info(s->sim, i, 1)->port_state != IBA_PORT_ACTIVE)
+			scenario_fail(s, "%s is not ACTIVE", view.description);
+		check_no_way_by_the_spine(s, i);
+	}
+}
+
+/* They cost a bounded time, then no more than a look now and then; and are taken in when open. */
+START_TEST(foreign_region)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const struct counters *counters;
+	uint64_t partial;
+
+	set_foreign(s, FOREIGN_KEY, (unsigned int)_i);
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", _i);
+	scenario_start(s);
+	scenario_run_ms(s, _i == 1 ? 5000 : 15000);
+	counters = &daemon_context(s->daemon)->counters;
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "unknown M_Key", true);
+	check_the_others(s);
+	if (_i == 1)
+		ck_assert_uint_eq(counter_get(counters, m_keys_unknown), G_N_ELEMENTS(foreign));
+	scenario_run_ms(s, MINUTE_MS);
+	check_the_others(s);
+	partial = counter_get(counters, sweeps_partial);
+	scenario_run_ms(s, 10 * MINUTE_MS);
+	ck_assert_uint_le(counter_get(counters, sweeps_partial) - partial, 4 * 11);
+	ck_assert_uint_ge(counter_get(counters, sweeps_light), 45);
+	ck_assert_uint_eq(with_key(s, FOREIGN_KEY), G_N_ELEMENTS(foreign));
+	check_the_others(s);
+	set_foreign(s, 0, 0);
+	scenario_converge(s, 90);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* One that is plugged in is judged before a route leads to it; who has no key at all is taken in.
+ */
+START_TEST(foreign_newcomer)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int thief = scenario_node(s, "host-5"), open = scenario_node(s, "host-9");
+	const struct counters *counters;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\n");
+	sim_link_set(s->sim, thief, 1, false);
+	sim_link_set(s->sim, open, 1, false);
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	sim_set_m_key(s->sim, thief, 1, FOREIGN_KEY, 1, 0);
+	sim_set_m_key(s->sim, open, 1, 0, 1, 0);
+	sim_link_set(s->sim, thief, 1, true);
+	sim_link_set(s->sim, open, 1, true);
+	scenario_run_ms(s, 5000);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 1);
+	ck_assert_uint_eq(scenario_lid(s, thief), 0);
+	ck_assert_uint_eq(sim_port_info(s->sim, open, 1)->m_key, 0x1234);
+	ck_assert_uint_eq(counter_get(counters, sweeps_failed), 0);
+	sim_link_set(s->sim, thief, 1, false);
+	sim_set_m_key(s->sim, thief, 1, 0, 0, 0);
+	sim_link_set(s->sim, thief, 1, true);
+	scenario_converge(s, 90);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), 0);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("keys");
+	TCase *tcase = tcase_create("keys");
+
+	tcase_set_timeout(tcase, 240);
+	tcase_add_loop_test(tcase, key_changed_between_runs, 0, 4);
+	tcase_add_loop_test(tcase, crash_while_the_key_changes, 1, 4);
+	tcase_add_test(tcase, files_of_keys);
+	tcase_add_test(tcase, torn_files);
+	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
+	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
+	tcase_add_test(tcase, seed_files);
+	tcase_add_loop_test(tcase, keys_are_renewed, 0, 4);
+	tcase_add_loop_test(tcase, crash_while_keys_are_renewed, 1, 4);
+	tcase_add_loop_test(tcase, answers_lost_while_keys_are_renewed, 1, 4);
+	tcase_add_test(tcase, keys_are_renewed_under_load);
+	tcase_add_loop_test(tcase, standby_follows, 0, 4);
+	tcase_add_loop_test(tcase, one_host_violates_all, 0, 4);
+	tcase_add_test(tcase, leases_had_ended);
+	tcase_add_loop_test(tcase, foreign_region, 1, 4);
+	tcase_add_test(tcase, foreign_newcomer);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
