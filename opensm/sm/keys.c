@@ -50,7 +50,8 @@ void keys_use(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 
-	key_ring_set(sm->keys, sm->options->m_key);
+	if (!sm->dry) /* there, ports have the key of before */
+		key_ring_set(sm->keys, sm->options->m_key);
 	choose_key(request, asked(request));
 }
 
