@@ -474,7 +474,8 @@ static GArray *split_again(const struct options *options, GError **error)
 {
 	if (options->argv && options->file)
 		return options_args_split((int)g_strv_length(options->argv), options->argv, error);
-	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "no file of options is in use");
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "no file of options is in use");
 	return NULL;
 }
 
