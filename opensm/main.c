@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <glib-unix.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -391,10 +392,11 @@ static void on_plan_done(void *arg, struct plan *plan)
 
 	if (!json)
 		print_plan(answer, text);
-	fputs(json ? json : text->str, stdout);
 	program->exit_code = plan_exit_code(answer);
-	if (fflush(stdout) != 0)
+	if (fputs(json ? json : text->str, stdout) == EOF || fflush(stdout) != 0) {
+		fprintf(stderr, "opensm: --plan: cannot write it: %s\n", g_strerror(errno));
 		program->exit_code = PLAN_ERROR;
+	}
 	g_main_loop_quit(program->loop);
 }
 

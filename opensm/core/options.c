@@ -309,6 +309,11 @@ static bool check_together(const struct options *options, GError **error)
 			    "console: 'local' needs the terminal, which --daemon gives up");
 		return false;
 	}
+	if (options->json && !options->plan) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "json: without --plan there is nothing to tell");
+		return false;
+	}
 	return true;
 }
 

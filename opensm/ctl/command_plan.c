@@ -32,7 +32,10 @@ GVariant *command_plan(struct command_call *call, GError **error)
 	if (file && !check_file(call, file, error))
 		return NULL;
 	call->later = daemon_plan(call->env->daemon, file, all ? NODES_ALL : NODES_FEW, &wrong);
-	return call->later ? NULL : command_failed(error, "%s", wrong->message);
+	if (!call->later)
+		return command_failed(error, "%s", wrong->message);
+	log_info(call->context->log, "console: asked for a plan");
+	return NULL;
 }
 
 unsigned int command_plan_status(GVariant *answer)

@@ -100,16 +100,32 @@ static void append_field(void *arg, const char *name, const char *before, const 
 	answer_append(arg, &row);
 }
 
-static void append_change(GVariantBuilder *list, const struct dry_change *change)
+/* Ports of a node that follow each other, and of which the same fields change alike. */
+struct group {
+	const struct dry_change *first; /* NULL: none yet */
+	GString *fields;
+	GArray *ports; /* of uint32_t */
+	uint64_t sets;
+};
+
+static void add_text(void *arg, const char *name, const char *before, const char *after)
 {
+	g_string_append_printf(arg, "%s %s %s\n", name, before ? before : "", after);
+}
+
+static void append_group(GVariantBuilder *list, struct group *group)
+{
+	const struct dry_change *change = group->first;
 	g_autofree char *blocks = NULL;
 	GVariantBuilder row, fields;
 
 	answer_begin(&row);
-	if (change->port != DRY_NODE)
-		answer_number(&row, "port", (uint64_t)change->port);
 	answer_text(&row, "attribute", attribute_name(change->attribute));
-	answer_number(&row, "sets", change->sets);
+	if (change->port != DRY_NODE)
+		answer_value(&row, "ports",
+			     g_variant_new_fixed_array(G_VARIANT_TYPE_UINT32, group->ports->data,
+						       group->ports->len, sizeof(uint32_t)));
+	answer_number(&row, "sets", group->sets);
 	if (dry_is_table(change->attribute)) {
 		blocks = dry_ranges(change->modifiers);
 		answer_text(&row, "blocks", blocks);
@@ -120,6 +136,49 @@ static void append_change(GVariantBuilder *list, const struct dry_change *change
 		answer_member(&row, "fields", &fields);
 	}
 	answer_append(list, &row);
+}
+
+static bool is_of(const struct group *group, const struct dry_change *change, const char *fields)
+{
+	return group->first->attribute == change->attribute && change->port != DRY_NODE &&
+	       group->first->port != DRY_NODE && !dry_is_table(change->attribute) &&
+	       !strcmp(group->fields->str, fields);
+}
+
+static void add_to_group(GVariantBuilder *list, struct group *group,
+			 const struct dry_change *change)
+{
+	g_autoptr(GString) fields = g_string_new(NULL);
+	uint32_t port = (uint32_t)change->port;
+
+	dry_each_field(change, add_text, fields);
+	if (group->first && !is_of(group, change, fields->str)) {
+		append_group(list, group);
+		group->first = NULL;
+	}
+	if (!group->first) {
+		group->first = change;
+		group->sets = 0;
+		g_array_set_size(group->ports, 0);
+		g_string_assign(group->fields, fields->str);
+	}
+	group->sets += change->sets;
+	g_array_append_val(group->ports, port);
+}
+
+static void append_changes(GVariantBuilder *list, const struct dry_node *node)
+{
+	struct group group = {
+		.fields = g_string_new(NULL),
+		.ports = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	};
+
+	for (guint i = 0; i < node->changes->len; i++)
+		add_to_group(list, &group, node->changes->pdata[i]);
+	if (group.first)
+		append_group(list, &group);
+	g_array_unref(group.ports);
+	g_string_free(group.fields, TRUE);
 }
 
 static const char *type_name(uint8_t type)
@@ -146,8 +205,7 @@ static void append_nodes(GVariantBuilder *answer, const struct dry_run *dry, uns
 		answer_begin(&row);
 		append_name(&row, node);
 		answer_begin_list(&changes);
-		for (guint c = 0; c < node->changes->len; c++)
-			append_change(&changes, node->changes->pdata[c]);
+		append_changes(&changes, node);
 		answer_member(&row, "changes", &changes);
 		answer_append(&list, &row);
 	}
@@ -273,69 +331,43 @@ static void print_field(GVariant *field, GString *out)
 			       answer_get_text(field, "after"));
 }
 
-/* What is the same of several ports is said once. */
-struct lines {
-	GString *out;
-	GArray *ports; /* of uint32_t */
-	char *last;
-};
-
-static void flush(struct lines *lines)
+static void print_ports(GVariant *change, GString *out)
 {
-	g_autofree char *ports = dry_ranges(lines->ports);
-	const char *what = lines->ports->len > 1 ? "ports " : *ports ? "port " : "";
+	g_autoptr(GVariant) ports = answer_get(change, "ports");
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree char *text = NULL;
+	gconstpointer data;
+	gsize n;
 
-	if (lines->last)
-		g_string_append_printf(lines->out, "    %s%s%s%s\n", what, ports, *ports ? " " : "",
-				       lines->last);
-	g_clear_pointer(&lines->last, g_free);
-	g_array_set_size(lines->ports, 0);
+	if (!ports)
+		return;
+	data = g_variant_get_fixed_array(ports, &n, sizeof(uint32_t));
+	g_array_append_vals(numbers, data, (guint)n);
+	text = dry_ranges(numbers);
+	g_string_append_printf(out, "%s %s ", n > 1 ? "ports" : "port", text);
 }
 
-static char *text_of(GVariant *change)
+static void print_change(GVariant *change, GString *out)
 {
 	g_autoptr(GString) fields = g_string_new(NULL);
-	const char *attribute = answer_get_text(change, "attribute");
 	const char *blocks = answer_get_text(change, "blocks");
 
+	g_string_append(out, "    ");
+	print_ports(change, out);
+	g_string_append_printf(out, "%s: ", answer_get_text(change, "attribute"));
 	if (*blocks)
-		return g_strdup_printf("%s: %" PRIu64 " entries in blocks %s", attribute,
+		g_string_append_printf(fields, "%" PRIu64 " entries in blocks %s",
 				       answer_get_number(change, "entries"), blocks);
-	answer_each(change, "fields", print_field, fields);
-	return g_strdup_printf("%s: %s", attribute, fields->str);
-}
-
-static void print_changes(GVariant *node, struct lines *lines)
-{
-	g_autoptr(GVariant) list = answer_get(node, "changes");
-	GVariantIter iter;
-	GVariant *change;
-	uint32_t port;
-
-	g_variant_iter_init(&iter, list);
-	while ((change = g_variant_iter_next_value(&iter))) {
-		g_autofree char *text = text_of(change);
-
-		if (g_strcmp0(text, lines->last))
-			flush(lines);
-		port = (uint32_t)answer_get_number(change, "port");
-		if (g_variant_lookup(change, "port", "t", NULL))
-			g_array_append_val(lines->ports, port);
-		if (!lines->last)
-			lines->last = g_steal_pointer(&text);
-		g_variant_unref(change);
-	}
-	flush(lines);
+	else
+		answer_each(change, "fields", print_field, fields);
+	g_string_append_printf(out, "%s\n", fields->str);
 }
 
 static void print_node(GVariant *node, GString *out)
 {
-	struct lines lines = {.out = out, .ports = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-
 	g_string_append_printf(out, "%s '%s' (%s)\n", answer_get_text(node, "type"),
 			       answer_get_text(node, "node"), answer_get_text(node, "guid"));
-	print_changes(node, &lines);
-	g_array_unref(lines.ports);
+	answer_each(node, "changes", print_change, out);
 }
 
 static void print_lid(GVariant *lid, GString *out)

@@ -116,6 +116,22 @@ static void add_blocks(GHashTable *sets, uint64_t guid, const char *attribute, c
 	}
 }
 
+/* Without ports: of the node as such. */
+static void add_ports(GHashTable *sets, uint64_t guid, GVariant *change)
+{
+	g_autoptr(GVariant) ports = answer_get(change, "ports");
+	const char *attribute = answer_get_text(change, "attribute");
+	const uint32_t *list = NULL;
+	gsize n = 0;
+
+	if (ports)
+		list = g_variant_get_fixed_array(ports, &n, sizeof(*list));
+	else
+		g_hash_table_add(sets, key_of(guid, attribute, 0));
+	for (gsize i = 0; i < n; i++)
+		g_hash_table_add(sets, key_of(guid, attribute, list[i]));
+}
+
 static void add_changes(GHashTable *sets, uint64_t guid, GVariant *list)
 {
 	GVariantIter iter;
@@ -123,14 +139,12 @@ static void add_changes(GHashTable *sets, uint64_t guid, GVariant *list)
 
 	g_variant_iter_init(&iter, list);
 	while ((change = g_variant_iter_next_value(&iter))) {
-		const char *attribute = answer_get_text(change, "attribute");
 		const char *blocks = answer_get_text(change, "blocks");
 
 		if (*blocks)
-			add_blocks(sets, guid, attribute, blocks);
+			add_blocks(sets, guid, answer_get_text(change, "attribute"), blocks);
 		else
-			g_hash_table_add(
-				sets, key_of(guid, attribute, answer_get_number(change, "port")));
+			add_ports(sets, guid, change);
 		g_variant_unref(change);
 	}
 }
@@ -321,6 +335,20 @@ START_TEST(plan_names_who_is_silent)
 }
 END_TEST
 
+START_TEST(plan_without_a_cable)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autoptr(GVariant) plan = NULL;
+
+	sim_link_set(s->sim, scenario_node(s, "host-0"), 1, false);
+	plan = plan_on(s, 0);
+	ck_assert_int_eq(plan_exit_code(plan), PLAN_ERROR);
+	expect_text(s, plan, "problem: SM port is down: no subnet to manage\n");
+	expect_text(s, plan, "The plan is not complete\n");
+	scenario_free(s);
+}
+END_TEST
+
 /* On another host than the master's: it is named, and goes on without having noticed. */
 START_TEST(plan_of_who_is_not_master)
 {
@@ -346,13 +374,19 @@ END_TEST
 
 /* ---- a master ---- */
 
-static struct scenario *up(const char *spec)
+static struct scenario *up_with(const char *spec, const char *conf)
 {
 	struct scenario *s = scenario_new(spec, 1);
 
+	scenario_conf(s, conf);
 	scenario_start(s);
 	scenario_converge(s, 10);
 	return s;
+}
+
+static struct scenario *up(const char *spec)
+{
+	return up_with(spec, "");
 }
 
 /* Not even clients are to register again, after failures that routes were repaired around. */
@@ -382,11 +416,14 @@ START_TEST(master_would_change_nothing)
 END_TEST
 
 static const struct {
-	const char *spec, *conf;
+	const char *spec, *conf, *before; /* NULL: nothing */
 } changes[] = {
 	{"torus:4x4", "scatter_ports 7\nrouting_engine dor\n"},
 	{"fattree:8", "subnet_timeout 17\nlmc 1\n"},
 	{"fattree:8", "m_key 0x77\nm_key_protection_level 2\n"},
+	{"fattree:4", "m_key 0x77\nm_key_protection_level 3\n",
+	 "m_key 0x66\nm_key_protection_level 2\n"},
+	{"fattree:4", "", "m_key 0x66\nm_key_protection_level 2\nsubnet_timeout 17\n"},
 	{"random:16:4:1:3", "packet_life_time 0x10\nport_shifting TRUE\n"},
 	{"fattree:8", "max_op_vls 2\nhead_of_queue_lifetime 0x11\nforce_link_width 1\n"},
 };
@@ -394,7 +431,7 @@ static const struct {
 /* The plan of a changed file, and then the file itself, as SIGHUP takes it. */
 START_TEST(changed_file_does_what_its_plan_says)
 {
-	struct scenario *s = up(changes[_i].spec);
+	struct scenario *s = up_with(changes[_i].spec, changes[_i].before ?: "");
 	g_autoptr(GHashTable) planned = NULL;
 	g_autoptr(GVariant) plan = NULL;
 	struct wire wire;
@@ -436,6 +473,19 @@ START_TEST(plan_of_another_file)
 }
 END_TEST
 
+/* What has no effect yet is said, as at a start. */
+START_TEST(plan_tells_what_is_unfinished)
+{
+	struct scenario *s = up("fattree:4");
+	g_autoptr(GVariant) plan = NULL;
+
+	scenario_conf(s, "consolidate_ipv6_snm_req TRUE\n");
+	plan = plan_beside(s, NULL);
+	expect_text(s, plan, "note: options accepted but without effect yet: consolidate_ipv6");
+	scenario_free(s);
+}
+END_TEST
+
 /* What happens meanwhile the master does as ever, and ends in the midst of a plan if it must. */
 START_TEST(master_works_beside_its_plan)
 {
@@ -462,11 +512,13 @@ static Suite *suite(void)
 	tcase_add_loop_test(cold, cold_plan_is_what_is_set, 0, G_N_ELEMENTS(colds));
 	tcase_add_test(cold, plan_in_spite_of_losses);
 	tcase_add_test(cold, plan_names_who_is_silent);
+	tcase_add_test(cold, plan_without_a_cable);
 	tcase_add_test(cold, plan_of_who_is_not_master);
 	tcase_set_timeout(master, 120);
 	tcase_add_test(master, master_would_change_nothing);
 	tcase_add_loop_test(master, changed_file_does_what_its_plan_says, 0, G_N_ELEMENTS(changes));
 	tcase_add_test(master, plan_of_another_file);
+	tcase_add_test(master, plan_tells_what_is_unfinished);
 	tcase_add_test(master, master_works_beside_its_plan);
 	suite_add_tcase(s, cold);
 	suite_add_tcase(s, master);
