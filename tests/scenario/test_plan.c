@@ -273,6 +273,16 @@ static const struct {
 	{"random:20:4:1:12", 12, "single_thread TRUE\n"},
 };
 
+/* No file is left, and nothing is asked that only Sets give a reason to ask. */
+static void expect_untouched(struct scenario *s, GVariant *plan)
+{
+	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
+
+	scenario_expect(s, !g_file_test(file, G_FILE_TEST_EXISTS));
+	scenario_expect(s, strcmp(s->spec, "fattree:4") != 0 ||
+				   answer_get_number(plan, "gets") == 306);
+}
+
 /* Nothing is set by the plan; the daemon sets what it said, and then another plan is empty. */
 START_TEST(cold_plan_is_what_is_set)
 {
@@ -285,6 +295,7 @@ START_TEST(cold_plan_is_what_is_set)
 	plan = plan_on(s, 0);
 	ck_assert_int_eq(plan_exit_code(plan), PLAN_CHANGES);
 	scenario_expect_at_most(s, scenario_counters(s).sets, 0);
+	expect_untouched(s, plan);
 	planned = sets_of(plan);
 	watch(&wire, s, s->sm_guid, true);
 	scenario_start(s);
@@ -425,15 +436,48 @@ static const struct {
 	 "m_key 0x66\nm_key_protection_level 2\n"},
 	{"fattree:4", "", "m_key 0x66\nm_key_protection_level 2\nsubnet_timeout 17\n"},
 	{"random:16:4:1:3", "packet_life_time 0x10\nport_shifting TRUE\n"},
+	{"fattree:4", "use_mfttop TRUE\n", "use_mfttop FALSE\n"},
 	{"fattree:8", "max_op_vls 2\nhead_of_queue_lifetime 0x11\nforce_link_width 1\n"},
 };
+
+/* LFTs of all switches, one after the other. */
+static GByteArray *tables_of(struct scenario *s)
+{
+	GByteArray *tables = g_byte_array_new();
+	struct sim_node_view view;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			g_byte_array_append(tables, view.lft, IBA_LID_UCAST_LAST + 1);
+	}
+	return tables;
+}
+
+static uint64_t entries_of(GVariant *answer, const char *attribute)
+{
+	g_autoptr(GVariant) list = answer_get(answer, "attributes");
+	uint64_t entries = 0;
+	GVariantIter iter;
+	GVariant *row;
+
+	g_variant_iter_init(&iter, list);
+	while ((row = g_variant_iter_next_value(&iter))) {
+		if (!strcmp(answer_get_text(row, "attribute"), attribute))
+			entries = answer_get_number(row, "entries");
+		g_variant_unref(row);
+	}
+	return entries;
+}
 
 /* The plan of a changed file, and then the file itself, as SIGHUP takes it. */
 START_TEST(changed_file_does_what_its_plan_says)
 {
 	struct scenario *s = up_with(changes[_i].spec, changes[_i].before ?: "");
 	g_autoptr(GHashTable) planned = NULL;
+	g_autoptr(GByteArray) before = tables_of(s), after = NULL;
 	g_autoptr(GVariant) plan = NULL;
+	uint64_t differ = 0;
 	struct wire wire;
 
 	scenario_conf(s, changes[_i].conf);
@@ -447,6 +491,64 @@ START_TEST(changed_file_does_what_its_plan_says)
 	scenario_heavy_sweep(s, 10);
 	expect_equal(s, planned, wire.sets);
 	end_watch(&wire);
+	after = tables_of(s);
+	for (guint i = 0; i < after->len; i++)
+		differ += before->data[i] != after->data[i];
+	ck_assert_uint_eq(entries_of(plan, "LinearForwardingTable"), differ);
+	scenario_free(s);
+}
+END_TEST
+
+/* What a master does once, in its first sweep, is no part of its plans. */
+START_TEST(master_reassigns_no_lids)
+{
+	struct scenario *s = up("fattree:4");
+	g_autoptr(GVariant) plan = NULL;
+
+	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
+	scenario_converge(s, 10);
+	scenario_conf(s, "reassign_lids TRUE\n"); /* in the order of the walk, which is another */
+	plan = plan_beside(s, NULL);
+	expect_text(s, plan, "Nothing would change\n");
+	scenario_free(s);
+}
+END_TEST
+
+/* Has the master cancel a sweep: its ports are slow, and a cable goes while it sets them. */
+static void have_one_cancelled(struct scenario *s)
+{
+	struct counters *counters = &daemon_context(s->daemon)->counters;
+	unsigned int leaf = scenario_node(s, "leaf-0-0");
+
+	for (unsigned int i = 1; i < 100 && !counter_get(counters, sweeps_cancelled); i++) {
+		scenario_conf(s, i % 2 ? "subnet_timeout 17\n" : "subnet_timeout 16\n");
+		ck_assert(daemon_reread(s->daemon, NULL));
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, i);
+		sim_link_set(s->sim, leaf, 3, false);
+		scenario_run_ms(s, 500);
+		sim_link_set(s->sim, leaf, 3, true);
+		scenario_run_ms(s, 500);
+	}
+	ck_assert_uint_gt(counter_get(counters, sweeps_cancelled), 0);
+}
+
+/* Requests of sweeps that the master has cancelled are not those of the plan. */
+START_TEST(plan_of_who_has_cancelled)
+{
+	struct sim_config config;
+	g_autoptr(GVariant) plan = NULL;
+	struct scenario *s;
+
+	scenario_config_default(&config, 1);
+	config.sma_ns = 2 * NS_PER_MS;
+	s = scenario_new_with("fattree:4", &config, RUNTIME_VIRTUAL);
+	scenario_start(s);
+	scenario_converge(s, 30);
+	have_one_cancelled(s);
+	scenario_converge(s, 30);
+	plan = plan_beside(s, NULL);
+	expect_text(s, plan, "Nothing would change\n");
 	scenario_free(s);
 }
 END_TEST
@@ -517,6 +619,8 @@ static Suite *suite(void)
 	tcase_set_timeout(master, 120);
 	tcase_add_test(master, master_would_change_nothing);
 	tcase_add_loop_test(master, changed_file_does_what_its_plan_says, 0, G_N_ELEMENTS(changes));
+	tcase_add_test(master, master_reassigns_no_lids);
+	tcase_add_test(master, plan_of_who_has_cancelled);
 	tcase_add_test(master, plan_of_another_file);
 	tcase_add_test(master, plan_tells_what_is_unfinished);
 	tcase_add_test(master, master_works_beside_its_plan);
