@@ -105,7 +105,7 @@ struct group {
 	const struct dry_change *first; /* NULL: none yet */
 	GString *fields;
 	GArray *ports; /* of uint32_t */
-	uint64_t sets;
+	uint64_t sets, entries;
 };
 
 static void add_text(void *arg, const char *name, const char *before, const char *after)
@@ -128,8 +128,9 @@ static void append_group(GVariantBuilder *list, struct group *group)
 	answer_number(&row, "sets", group->sets);
 	if (dry_is_table(change->attribute)) {
 		blocks = dry_ranges(change->modifiers);
-		answer_text(&row, "blocks", blocks);
-		answer_number(&row, "entries", change->entries);
+		if (dry_has_blocks(change->attribute))
+			answer_text(&row, "blocks", blocks);
+		answer_number(&row, "entries", group->entries);
 	} else {
 		answer_begin_list(&fields);
 		dry_each_field(change, append_field, &fields);
@@ -141,7 +142,7 @@ static void append_group(GVariantBuilder *list, struct group *group)
 static bool is_of(const struct group *group, const struct dry_change *change, const char *fields)
 {
 	return group->first->attribute == change->attribute && change->port != DRY_NODE &&
-	       group->first->port != DRY_NODE && !dry_is_table(change->attribute) &&
+	       group->first->port != DRY_NODE && !dry_has_blocks(change->attribute) &&
 	       !strcmp(group->fields->str, fields);
 }
 
@@ -158,11 +159,12 @@ static void add_to_group(GVariantBuilder *list, struct group *group,
 	}
 	if (!group->first) {
 		group->first = change;
-		group->sets = 0;
+		group->sets = group->entries = 0;
 		g_array_set_size(group->ports, 0);
 		g_string_assign(group->fields, fields->str);
 	}
 	group->sets += change->sets;
+	group->entries += change->entries;
 	g_array_append_val(group->ports, port);
 }
 
@@ -355,11 +357,14 @@ static void print_change(GVariant *change, GString *out)
 	g_string_append(out, "    ");
 	print_ports(change, out);
 	g_string_append_printf(out, "%s: ", answer_get_text(change, "attribute"));
+	answer_each(change, "fields", print_field, fields);
 	if (*blocks)
 		g_string_append_printf(fields, "%" PRIu64 " entries in blocks %s",
 				       answer_get_number(change, "entries"), blocks);
-	else
-		answer_each(change, "fields", print_field, fields);
+	else if (!fields->len)
+		g_string_append_printf(fields, "%" PRIu64 " entries by %" PRIu64 " Sets",
+				       answer_get_number(change, "entries"),
+				       answer_get_number(change, "sets"));
 	g_string_append_printf(out, "%s\n", fields->str);
 }
 

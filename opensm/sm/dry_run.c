@@ -77,8 +77,7 @@ const struct wire_type *dry_type(uint16_t attribute)
 
 static bool is_array(const struct wire_type *type)
 {
-	return type->n_fields == 1 && type->fields[0].count > 1 &&
-	       type->fields[0].kind != WIRE_NEST;
+	return type->n_fields == 1 && type->fields[0].count > 1;
 }
 
 bool dry_is_table(uint16_t attribute)
@@ -88,29 +87,44 @@ bool dry_is_table(uint16_t attribute)
 	return !type || is_array(type);
 }
 
+bool dry_has_blocks(uint16_t attribute)
+{
+	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
+	       attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE ||
+	       attribute == IBA_ATTR_P_KEY_TABLE;
+}
+
 /* What entries of a table hold that nobody has written. */
-static uint64_t cleared(uint16_t attribute)
+static uint8_t cleared_octet(uint16_t attribute)
 {
 	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ? IBA_PORT_NONE : 0;
+}
+
+/* A few bits on the wire, an octet or several. */
+static uint64_t entry_of(const struct wire_field *field, const uint8_t *wire, unsigned int i)
+{
+	unsigned int bit = field->bit + i * field->width;
+	uint64_t value = 0;
+
+	if (field->width < 8)
+		return wire[bit / 8] >> (8 - bit % 8 - field->width) & ((1u << field->width) - 1);
+	for (unsigned int n = 0; n < field->width / 8; n++)
+		value = value << 8 | wire[bit / 8 + n];
+	return value;
 }
 
 static uint32_t count_entries(const struct dry_set *set)
 {
 	const struct wire_type *type = dry_type(set->attribute);
-	union decoded before = {0}, after = {0};
+	uint8_t clear[IBA_SMP_DATA_BYTES];
 	uint32_t n = 0;
 
 	if (!type || !is_array(type))
 		return 0;
-	if (set->before)
-		wire_decode(type, set->before, before.bytes);
-	wire_decode(type, set->after, after.bytes);
-	for (unsigned int i = 0; i < type->fields[0].count; i++) {
-		uint64_t is = set->before ? wire_value(&type->fields[0], before.bytes, i)
-					  : cleared(set->attribute);
-
-		n += is != wire_value(&type->fields[0], after.bytes, i);
-	}
+	memset(clear, cleared_octet(set->attribute), sizeof(clear));
+	for (unsigned int i = 0; i < type->fields[0].count; i++)
+		n += entry_of(&type->fields[0], set->before ? set->before : clear, i) !=
+		     entry_of(&type->fields[0], set->after, i);
 	return n;
 }
 

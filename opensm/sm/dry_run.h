@@ -64,6 +64,8 @@ void dry_run_problem(struct dry_run *dry, const char *text);
 const struct wire_type *dry_type(uint16_t attribute);
 /* Whether it is one of equal entries, which are counted and not told one by one. */
 bool dry_is_table(uint16_t attribute);
+/* Whether AttributeModifiers of it are numbers of blocks, and nothing else. */
+bool dry_has_blocks(uint16_t attribute);
 
 /* Whether it does nothing but have a client register again. */
 bool dry_only_reregisters(const struct dry_change *change);

@@ -89,30 +89,39 @@ static void switch_takes(struct sm_request *request)
 	wire_encode(&iba_switch_info_type, &want, request->mad.data);
 }
 
+/* NULL: it is about no table, or about several at once. */
+static const struct trust_table *table_of(const struct sm_request *request)
+{
+	uint16_t attribute = request->mad.attribute;
+
+	switch (attribute) {
+	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
+	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
+		return sm_table(request->node, 0, attribute);
+	case IBA_ATTR_P_KEY_TABLE:
+	case IBA_ATTR_SL_TO_VL_TABLE:
+	case IBA_ATTR_VL_ARBITRATION_TABLE:
+		return request->port ? sm_table(request->node, request->port->num, attribute)
+				     : NULL;
+	default:
+		return NULL;
+	}
+}
+
 /* What the device holds, as far as that was read; false: it was not. */
 static bool held_before(const struct sm_request *request, uint8_t wire[IBA_SMP_DATA_BYTES])
 {
 	const struct builder_node *node = request->node;
 	const struct wire_type *type = dry_type(request->mad.attribute);
+	const struct trust_table *table = table_of(request);
 	const void *is = NULL;
 
-	switch (request->mad.attribute) {
-	case IBA_ATTR_PORT_INFO:
+	if (request->mad.attribute == IBA_ATTR_PORT_INFO)
 		is = &request->port->info;
-		break;
-	case IBA_ATTR_SWITCH_INFO:
+	else if (request->mad.attribute == IBA_ATTR_SWITCH_INFO)
 		is = &node->switch_info;
-		break;
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-	case IBA_ATTR_P_KEY_TABLE:
-		is = trust_get(node,
-			       sm_table((struct builder_node *)node,
-					request->port ? request->port->num : 0,
-					request->mad.attribute),
-			       request->block, type->size);
-		break;
-	}
+	else if (table)
+		is = trust_get(node, table, request->block, type->size);
 	memset(wire, 0, IBA_SMP_DATA_BYTES);
 	if (is)
 		wire_encode(type, is, wire);

@@ -177,6 +177,25 @@ START_TEST(entries_of_tables_are_counted)
 }
 END_TEST
 
+/* Entries of half an octet, and of several; of ports that change alike one line is enough. */
+START_TEST(entries_of_qos_tables_are_counted)
+{
+	struct iba_sl_to_vl_table is = {{0}}, want = {{0, 1, 2}};
+	struct iba_vl_arbitration_table arb = {{{0}}}, heavy = {{{0}, {1, 64}, {1, 0}, {0, 4}}};
+	struct dry_run *dry = dry_run_new();
+	g_autofree char *text = NULL;
+
+	for (int port = 1; port <= 3; port++)
+		add(dry, GUID, port, IBA_ATTR_SL_TO_VL_TABLE, (uint32_t)port << 8, &is, &want);
+	for (int port = 1; port <= 2; port++)
+		add(dry, GUID, port, IBA_ATTR_VL_ARBITRATION_TABLE, 1u << 16, &arb, &heavy);
+	text = text_of(dry, PLAN_CHANGES);
+	ck_assert_ptr_nonnull(strstr(text, "    ports 1-3 SLtoVLMappingTable: 6 entries by 3 "));
+	ck_assert_ptr_nonnull(strstr(text, "    ports 1-2 VLArbitrationTable: 6 entries by 2 "));
+	dry_run_free(dry);
+}
+END_TEST
+
 START_TEST(ranges_have_a_bound)
 {
 	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -277,6 +296,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_was_not_read_is_not_told);
 	tcase_add_test(tc, to_register_again_is_no_change);
 	tcase_add_test(tc, entries_of_tables_are_counted);
+	tcase_add_test(tc, entries_of_qos_tables_are_counted);
 	tcase_add_test(tc, ranges_have_a_bound);
 	tcase_add_test(tc, details_have_a_bound_and_sums_have_not);
 	tcase_add_test(tc, ports_with_the_same_change_share_a_line);
