@@ -48,6 +48,12 @@ struct dry_run *sm_dry_run(const struct sm *sm)
 	return sm->dry->report;
 }
 
+/* A timer may still fire; whoever waits for the end frees the SM. */
+bool dry_has_ended(const struct sm *sm)
+{
+	return sm->dry && sm->dry->ended;
+}
+
 void dry_problem(struct sm *sm, const char *text)
 {
 	if (sm->dry)

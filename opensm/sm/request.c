@@ -204,7 +204,7 @@ static void hand_over(struct sm_request *request)
 	struct sm *sm = request->sm;
 
 	request->by = cable_of(request);
-	request->unreachable = !find_route(request);
+	request->unreachable = dry_has_ended(sm) || !find_route(request);
 	if (request->unreachable) {
 		request->mad.message.run = run_unreachable;
 		actor_post(sm->actor, &request->mad.message);

@@ -228,6 +228,7 @@ void dry_free(struct dry *dry); /* NULL is fine */
 bool dry_keeps(struct sm_request *request);
 void dry_send(struct sm_request *request);	   /* to mad/, now or later */
 void dry_came_back(struct sm *sm);		   /* one that was sent */
+bool dry_has_ended(const struct sm *sm);	   /* nothing leaves any more; any sm */
 void dry_problem(struct sm *sm, const char *text); /* any sm */
 void dry_end(struct sm *sm, bool complete);	   /* the sweep has ended */
 
