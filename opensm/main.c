@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <glib-unix.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include "core/milestones.h"
 #include "core/notify.h"
 #include "core/options.h"
+#include "ctl/answer.h"
 #include "ctl/background.h"
 #include "ctl/cache.h"
 #include "ctl/console.h"
@@ -24,12 +26,14 @@
 #include "ctl/device.h"
 #include "ctl/dump.h"
 #include "ctl/logging.h"
+#include "ctl/plan.h"
 #include "ctl/progress.h"
 #include "ctl/service.h"
 #include "ctl/status.h"
 #include "policy/partition_file.h"
 #include "route/engine.h"
 
+#define PLAN_NODES 20  /* of which a plan tells details, if no more is asked for */
 #define RETIRE_MS 3000 /* for a handover, before the daemon ends without */
 
 struct program {
@@ -374,6 +378,67 @@ static void program_clear(struct program *program)
 	options_unref(program->options);
 }
 
+/* ---- --plan ---- */
+
+static void on_plan_done(void *arg, struct plan *plan)
+{
+	struct program *program = arg;
+	const struct options *options = program->options;
+	bool all = options->json || options->log_flags & LOG_VERBOSE;
+	g_autoptr(GVariant) answer =
+		g_variant_ref_sink(plan_answer(plan_result(plan), all ? UINT_MAX : PLAN_NODES));
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *json = options->json ? answer_json(answer) : NULL;
+
+	if (!json)
+		print_plan(answer, text);
+	program->exit_code = plan_exit_code(answer);
+	if (fputs(json ? json : text->str, stdout) == EOF || fflush(stdout) != 0) {
+		fprintf(stderr, "opensm: --plan: cannot write it: %s\n", g_strerror(errno));
+		program->exit_code = PLAN_ERROR;
+	}
+	g_main_loop_quit(program->loop);
+}
+
+static struct plan *make_plan(struct program *program, GError **error)
+{
+	struct plan_config config = {
+		.base = {.rt = program->rt,
+			 .options = program->options,
+			 .cache_dir = program->cache_dir},
+		.done = on_plan_done,
+		.arg = program,
+	};
+
+	if (!device_open(&program->device, program->rt, program->log, program->options,
+			 program->port_guid, error))
+		return NULL;
+	config.base.vendor = g_steal_pointer(&program->device.vendor);
+	return plan_new(&config, error);
+}
+
+/* No log file, no pid file, no console: nothing is left behind. */
+static int tell_plan(struct program *program)
+{
+	g_autoptr(GError) error = NULL;
+	struct plan *plan;
+
+	program->rt = runtime_new(is_repeatable(program->options) ? RUNTIME_VIRTUAL : RUNTIME_REAL);
+	runtime_set_seed(program->rt, program->options->sim_seed);
+	program->log = log_new_null();
+	program->cache_dir = cache_dir_name(program->options->sim != NULL);
+	plan = make_plan(program, &error);
+	if (!plan)
+		return complain(error);
+	program->loop = g_main_loop_new(NULL, FALSE);
+	plan_start(plan);
+	if (is_repeatable(program->options))
+		runtime_attach(program->rt, NULL);
+	g_main_loop_run(program->loop);
+	plan_free(plan);
+	return program->exit_code;
+}
+
 static int serve(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
@@ -382,6 +447,8 @@ static int serve(struct program *program)
 	if (!check_engines(program->options, missing, &error) ||
 	    !check_partitions(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
+	if (program->options->plan)
+		return tell_plan(program);
 	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)
 		return complain(error);
 	if (!program_build(program, &error)) {

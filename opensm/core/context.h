@@ -32,6 +32,7 @@ struct context {
 	struct counters counters;
 	const char *cache_dir;
 	bool self_check; /* compare what short cuts give with the long way */
+	bool gets_only;	 /* a dry run: nothing but Gets may leave */
 };
 
 #endif

@@ -372,6 +372,11 @@ static bool check_together(const struct options *options, GError **error)
 			    "console: 'local' needs the terminal, which --daemon gives up");
 		return false;
 	}
+	if (options->json && !options->plan) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "json: without --plan there is nothing to tell");
+		return false;
+	}
 	return true;
 }
 
@@ -533,21 +538,37 @@ static void keep_restart_only(struct options *options, const struct options *old
 	}
 }
 
-struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error)
+/* NULL and error where nothing was read before either: options_new(). */
+static GArray *split_again(const struct options *options, GError **error)
+{
+	if (options->argv && options->file)
+		return options_args_split((int)g_strv_length(options->argv), options->argv, error);
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "no file of options is in use");
+	return NULL;
+}
+
+struct options *options_reread_from(const struct options *old, const char *file,
+				    GPtrArray *warnings, GError **error)
 {
 	struct options *options = options_new();
 	g_autoptr(GArray) given = NULL;
 
 	options->argv = g_strdupv(old->argv);
-	options->file = g_strdup(old->file);
-	options->file_required = old->file_required;
-	given = options_args_split((int)g_strv_length(options->argv), options->argv, error);
+	options->file = g_strdup(file ? file : old->file);
+	options->file_required = file || old->file_required;
+	given = split_again(options, error);
 	if (!given || !build(options, given, warnings, error)) {
 		options_unref(options);
 		return NULL;
 	}
 	keep_restart_only(options, old, warnings);
 	return options;
+}
+
+struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error)
+{
+	return options_reread_from(old, NULL, warnings, error);
 }
 
 struct options *options_copy_with(const struct options *old, enum option_id id,

@@ -137,6 +137,10 @@ bool options_load(struct options **out, enum options_request *request, int argc,
  */
 struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error);
 
+/* The same by another file, which must be there; file NULL: by the one that old was read from. */
+struct options *options_reread_from(const struct options *old, const char *file,
+				    GPtrArray *warnings, GError **error);
+
 /* The stamp of the file as it is now; whether two are of the same state. */
 struct options_stamp options_file_stamp(const struct options *options);
 bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b);

@@ -3,6 +3,7 @@
 #include "ctl/answer.h"
 
 #include <inttypes.h>
+#include <json-glib/json-glib.h>
 #include <string.h>
 
 char *answer_printable(const char *text)
@@ -100,6 +101,13 @@ GVariant *answer_of_text(const char *format, ...)
 	answer_begin(&builder);
 	answer_text(&builder, "text", text);
 	return g_variant_builder_end(&builder);
+}
+
+char *answer_json(GVariant *answer)
+{
+	g_autofree char *json = json_gvariant_serialize_data(answer, NULL);
+
+	return g_strconcat(json, "\n", NULL);
 }
 
 /* ---- reading ---- */

@@ -33,6 +33,9 @@ void answer_node(GVariantBuilder *builder, const struct fabric *fabric, uint32_t
 /* A dictionary with nothing but "text". */
 GVariant *answer_of_text(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* As JSON, a line; newly allocated. */
+char *answer_json(GVariant *answer);
+
 /* ---- reading one; what is missing is "", 0, false ---- */
 const char *answer_get_text(GVariant *answer, const char *key);
 uint64_t answer_get_number(GVariant *answer, const char *key);

@@ -6,18 +6,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-char *cache_dir_open(bool simulated, GError **error)
+char *cache_dir_name(bool simulated)
 {
 	const char *directory = getenv("OSM_CACHE_DIR");
+
+	if (directory && *directory)
+		return g_strdup(directory);
+	return simulated ? NULL : g_strdup(OSM_CACHE_DIR); /* the macro of the same name */
+}
+
+char *cache_dir_open(bool simulated, GError **error)
+{
+	g_autofree char *directory = cache_dir_name(simulated);
 	int err;
 
-	if (!directory || !*directory) {
-		if (simulated)
-			return NULL;
-		directory = OSM_CACHE_DIR; /* the macro of the same name */
-	}
+	if (!directory)
+		return NULL;
 	if (g_mkdir_with_parents(directory, 0755) == 0 && access(directory, W_OK | X_OK) == 0)
-		return g_strdup(directory);
+		return g_steal_pointer(&directory);
 	err = errno;
 	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err),
 		    "cannot write in cache directory %s: %s", directory, g_strerror(err));

@@ -12,5 +12,7 @@
  * fabric, whose LIDs must not mix with those of the real one, unless the environment names one.
  */
 char *cache_dir_open(bool simulated, GError **error);
+/* Its name only: it may be missing. */
+char *cache_dir_name(bool simulated);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include "ctl/command_private.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 #include "ctl/control.h"
@@ -167,13 +166,6 @@ static bool wants_json(char **words)
 	return true;
 }
 
-static char *as_json(GVariant *answer)
-{
-	g_autofree char *json = json_gvariant_serialize_data(answer, NULL);
-
-	return g_strconcat(json, "\n", NULL);
-}
-
 static char *as_text(const struct command *command, GVariant *answer)
 {
 	GString *out = g_string_new(NULL);
@@ -191,7 +183,7 @@ static char *complaint(const struct command *command, const GError *error, bool 
 		answer_begin(&builder);
 		answer_text(&builder, "error", error->message);
 		answer = g_variant_ref_sink(g_variant_builder_end(&builder));
-		return as_json(answer);
+		return answer_json(answer);
 	}
 	if (command && g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_USAGE))
 		return g_strdup_printf("Invalid %s command: %s\n%s %s\n", command->name,
@@ -231,13 +223,24 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	call.n = g_strv_length(call.words);
 	if (command)
 		result = run(&call, command, &error);
+	answer->json = json;
+	answer->later = call.later;
+	if (call.later)
+		return g_strdup("");
 	answer->failed = !result;
 	answer->status = result ? call.status : status_of(error);
 	answer->quit = call.quit;
 	answer->loop = call.loop;
 	if (!result)
 		return complaint(command, error, json);
-	return json ? as_json(result) : as_text(command, result);
+	return json ? answer_json(result) : as_text(command, result);
+}
+
+void command_answer_plan(GVariant *plan, struct command_answer *answer)
+{
+	answer->later = false;
+	answer->status = command_plan_status(plan);
+	answer->text = answer->json ? answer_json(plan) : as_text(command_find("plan", NULL), plan);
 }
 
 /* What is wrong with a line as such, or NULL. */

@@ -26,11 +26,16 @@ struct command_answer {
 	unsigned int status; /* enum control_status */
 	bool quit; /* the session is to be closed */
 	bool loop; /* to be run again every second */
+	bool later; /* not answered: daemon_plan_listen(), then command_answer_plan() */
+	bool json;  /* as which it is wanted */
 };
 
 /* Runs one line. trusted: the caller may see keys. */
 void command_run(const struct command_env *env, const char *line, bool trusted,
 		 struct command_answer *answer);
+
+/* What a command gave as later is there: fills text and status, json as it is. */
+void command_answer_plan(GVariant *plan, struct command_answer *answer);
 
 /* A row of commands.def, by number; false past the last. For tests and the manual. */
 bool command_describe(unsigned int number, const char **name, const char **arguments,

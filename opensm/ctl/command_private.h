@@ -17,6 +17,7 @@ struct command_call {
 	const struct subnet *subnet; /* held for the call; NULL: none was published yet */
 	const struct fabric *fabric; /* of it */
 	bool quit, loop;	     /* set by commands */
+	bool later;		     /* set by a command without answer: the daemon's plan has it */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
@@ -57,6 +58,9 @@ GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(
 /* True if the one argument is "on" or "off", in *on. */
 bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
+
+/* ---- command_plan.c ---- */
+unsigned int command_plan_status(GVariant *answer); /* enum control_status */
 
 /*
  * ---- command_status.c: settings that anybody in the subnet can abuse; from *number on, which gets

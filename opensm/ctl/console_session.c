@@ -44,6 +44,8 @@ struct session {
 	char *trouble;			       /* of writing */
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
+	bool waits;			       /* for a plan: no input is taken meanwhile */
+	bool json;			       /* as which the plan is wanted */
 };
 
 static uint64_t now(const struct session *session)
@@ -130,11 +132,36 @@ static enum flushed flush(struct session *session)
 
 /* ---- lines ---- */
 
+static void on_plan(void *arg, GVariant *plan)
+{
+	struct session *session = arg;
+	struct command_answer answer = {.json = session->json};
+
+	session->waits = false;
+	command_answer_plan(plan, &answer);
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+	session->work(session);
+}
+
+static void wait_for_plan(struct session *session, bool json)
+{
+	session->waits = true;
+	session->json = json;
+	timer_stop(&session->limit);
+	daemon_plan_listen(session->config.env->daemon, on_plan, session);
+}
+
 static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
 
 	command_run(session->config.env, line, session->config.trusted, &answer);
+	if (answer.later) {
+		g_free(answer.text);
+		wait_for_plan(session, answer.json);
+		return;
+	}
 	session->closing |= answer.quit;
 	reply(session, answer.status, answer.text, answer.loop);
 	g_free(answer.text);
@@ -333,7 +360,7 @@ static void work(struct session *session)
 		}
 		if (flushed == FLUSH_FAILED)
 			break;
-		if (session->penalty)
+		if (session->penalty || session->waits)
 			return;
 		if (session->closing)
 			break;
@@ -428,6 +455,8 @@ void session_begin(struct session *session)
 
 void session_free(struct session *session)
 {
+	if (session->waits)
+		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
 	timer_stop(&session->limit);

@@ -33,6 +33,8 @@ enum control_status {
 	CONTROL_SUBNET_BAD = 11,  /* no subnet yet, or the last sweep had errors */
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
 	CONTROL_FILES_BAD = 13,	  /* what is in effect is not what the files ask for */
+	/* of plan */
+	CONTROL_CHANGES = 20, /* something would change */
 };
 
 /* A record, newly allocated. */

@@ -17,6 +17,7 @@
 #include "ctl/daemon.h"
 
 #include "ctl/logging.h"
+#include "ctl/plan.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
@@ -42,6 +43,10 @@ struct daemon {
 	bool running;
 	daemon_finished_fn *finished;
 	void *finished_arg;
+	struct plan *plan; /* that is being made; NULL: none */
+	unsigned int plan_nodes;
+	daemon_plan_fn *plan_done; /* who waits for it, or NULL */
+	void *plan_arg;
 };
 
 /* ---- the context ---- */
@@ -62,7 +67,7 @@ COUNTED(inventory)
 COUNTED(route_files)
 #undef COUNTED
 
-static void context_init(struct context *context, const struct daemon_config *config,
+void daemon_context_init(struct context *context, const struct daemon_config *config,
 			 const char *cache_dir)
 {
 	context->rt = config->rt;
@@ -83,7 +88,7 @@ static void context_init(struct context *context, const struct daemon_config *co
 	context->background = pool_new_background(config->rt, "background", 1);
 }
 
-static void context_clear(struct context *context)
+void daemon_context_clear(struct context *context)
 {
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
@@ -179,7 +184,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->vendor = config->vendor;
 	daemon->loop = config->loop;
 	daemon->cache_dir = g_strdup(config->cache_dir);
-	context_init(&daemon->context, config, daemon->cache_dir);
+	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
 	files = route_files_load_for(config->options, config->options->routing_engine, error);
 	if (files) {
@@ -247,6 +252,8 @@ void daemon_stop(struct daemon *daemon)
 	daemon->running = false;
 	sm_stop(daemon->sm);
 	sa_stop(daemon->sa);
+	if (daemon->plan)
+		plan_stop(daemon->plan);
 	set_is_sm(daemon, false);
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
@@ -267,11 +274,12 @@ void daemon_free(struct daemon *daemon)
 	g_clear_pointer(&daemon->context.background, pool_free);
 	if (daemon->mad)
 		mad_free(daemon->mad);
+	plan_free(daemon->plan);
 	if (daemon->sm)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
 	actor_free(daemon->main);
-	context_clear(&daemon->context);
+	daemon_context_clear(&daemon->context);
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
 		refuse(daemon, i, NULL);
 	g_free(daemon->cache_dir);
@@ -356,6 +364,80 @@ bool daemon_reread_logged(struct daemon *daemon)
 	for (unsigned int i = 0; lines[i]; i++)
 		log_error(daemon->context.log, "the options stay as they were: %s", lines[i]);
 	return false;
+}
+
+/* ---- plans ---- */
+
+static void on_plan_done(void *arg, struct plan *plan)
+{
+	struct daemon *daemon = arg;
+	g_autoptr(GVariant) answer =
+		g_variant_ref_sink(plan_answer(plan_result(plan), daemon->plan_nodes));
+	daemon_plan_fn *done = daemon->plan_done;
+
+	daemon->plan = NULL;
+	daemon->plan_done = NULL;
+	plan_free(plan);
+	if (done)
+		done(daemon->plan_arg, answer);
+}
+
+void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg)
+{
+	daemon->plan_done = done;
+	daemon->plan_arg = arg;
+}
+
+static struct plan *make_plan(struct daemon *daemon, struct options *options, GError **error)
+{
+	struct context *context = &daemon->context;
+	bool is_master = atomic_load(&context->sm_state) == IBA_SM_MASTER;
+	struct subnet *running = is_master ? slot_take(&context->subnet) : NULL;
+	struct mc_groups *groups = is_master ? slot_take(&context->groups) : NULL;
+	const struct plan_config config = {
+		.base = {.rt = context->rt,
+			 .options = options,
+			 .vendor = daemon->vendor,
+			 .cache_dir = daemon->cache_dir,
+			 .loop = daemon->loop},
+		.mad = daemon->mad,
+		.main = daemon->main,
+		.running = running,
+		.groups = groups,
+		.done = on_plan_done,
+		.arg = daemon,
+	};
+	struct plan *plan = plan_new(&config, error);
+
+	subnet_unref(running);
+	mc_groups_unref(groups);
+	return plan;
+}
+
+bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error)
+{
+	struct options *old, *new;
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+
+	if (daemon->plan) {
+		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+				    "a plan is being made already");
+		return false;
+	}
+	old = slot_take(&daemon->context.options);
+	new = options_reread_from(old, file, warnings, error);
+	options_unref(old);
+	if (!new)
+		return false;
+	daemon->plan = make_plan(daemon, new, error);
+	options_unref(new);
+	if (!daemon->plan)
+		return false;
+	for (guint i = 0; i < warnings->len; i++)
+		plan_note(daemon->plan, warnings->pdata[i]);
+	daemon->plan_nodes = max_nodes;
+	plan_start(daemon->plan);
+	return true;
 }
 
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)

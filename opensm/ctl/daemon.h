@@ -61,6 +61,20 @@ void daemon_retire(struct daemon *daemon);
 void daemon_stop(struct daemon *daemon);
 void daemon_free(struct daemon *daemon); /* stops it if it runs; NULL is fine */
 
+/*
+ * A plan (ctl/plan.h) of this SM by opensm.conf as it is now, or by another file, beside what it
+ * does: one at a time. False and error: it cannot be made. When it is done the listener gets its
+ * answer, a floating dictionary with details of at most so many nodes.
+ */
+bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error);
+typedef void daemon_plan_fn(void *arg, GVariant *answer);
+void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg); /* NULL: nobody */
+
+/* For plans: a context with empty slots but for the options; its pools are the caller's to free. */
+void daemon_context_init(struct context *context, const struct daemon_config *config,
+			 const char *cache_dir);
+void daemon_context_clear(struct context *context);
+
 /* For who watches it. Subscribing to the bus is for before daemon_start. */
 struct context *daemon_context(struct daemon *daemon);
 struct sm *daemon_sm(struct daemon *daemon);

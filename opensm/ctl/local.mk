@@ -7,7 +7,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
 	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
 	opensm/ctl/command_groups.c opensm/ctl/command_health.c \
-	opensm/ctl/command_path.c opensm/ctl/command_ports.c \
+	opensm/ctl/command_path.c opensm/ctl/command_plan.c opensm/ctl/command_ports.c \
 	opensm/ctl/command_status.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
 	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \
@@ -26,6 +26,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/link_quality.c opensm/ctl/link_quality.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \
+	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \
 	opensm/ctl/status.c opensm/ctl/status.h

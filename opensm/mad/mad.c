@@ -186,12 +186,22 @@ bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
 
 /* ---- messages from other actors ---- */
 
+/* The last door before the wire: a dry run changes nothing, whatever its SM thinks. */
+static bool is_forbidden(const struct mad *mad, const struct mad_request *request)
+{
+	if ((!request->gets_only && !mad->context->gets_only) || request->method == IBA_METHOD_GET)
+		return false;
+	log_error(mad->context->log, "a dry run would have sent method 0x%02x of attribute 0x%04x",
+		  request->method, request->attribute);
+	return true;
+}
+
 static void run_send(struct message *message)
 {
 	struct mad_request *request = (struct mad_request *)message;
 	struct mad *mad = request->mad;
 
-	if (mad_is_cancelled(mad, request)) {
+	if (is_forbidden(mad, request) || mad_is_cancelled(mad, request)) {
 		request->result = MAD_CANCELLED;
 		mad_hand_back(request);
 		return;
@@ -292,6 +302,14 @@ static void on_options_changed(void *arg, uint64_t value)
 	options_unref(options);
 }
 
+/* A dry run serves nobody, and may run beside an SM on the same port. */
+static bool bind_all(struct mad *mad, bool manager, GError **error)
+{
+	return mad_bind(mad, IBA_CLASS_SUBN_LID, manager, error) &&
+	       mad_bind(mad, IBA_CLASS_SUBN_DIRECTED, manager, error) &&
+	       (!manager || mad_bind(mad, IBA_CLASS_SUBN_ADM, true, error));
+}
+
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error)
 {
 	struct mad *mad = g_new0(struct mad, 1);
@@ -313,9 +331,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	window_init(&mad->window, window_max(mad, options));
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
 	options_unref(options);
-	if (!mad_bind(mad, IBA_CLASS_SUBN_LID, true, error) ||
-	    !mad_bind(mad, IBA_CLASS_SUBN_DIRECTED, true, error) ||
-	    !mad_bind(mad, IBA_CLASS_SUBN_ADM, true, error)) {
+	if (!bind_all(mad, !context->gets_only, error)) {
 		mad_free(mad);
 		return NULL;
 	}

@@ -43,6 +43,7 @@ struct mad_request {
 	uint32_t modifier;
 	uint64_t m_key;
 	bool lid_only;	     /* no other route than by route.lid */
+	bool gets_only;	     /* of a dry run: refused if it is no Get, MAD_CANCELLED, sent 0 */
 	uint8_t tries;	     /* at most; 0: as the options and the loss in the fabric say */
 	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner; /* done runs here */

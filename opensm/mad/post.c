@@ -48,6 +48,10 @@ static void run_outgoing(struct message *message)
 	struct mad *mad = outgoing->mad;
 	bool sent;
 
+	if (mad->context->gets_only) { /* a dry run answers nobody, and tells nobody anything */
+		outgoing_free(outgoing, VENDOR_DROPPED);
+		return;
+	}
 	if (vendor_is_message(out->data, out->length)) {
 		vendor_send_message(mad->vendor, out);
 		return;

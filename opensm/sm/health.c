@@ -27,6 +27,7 @@ static void log_fault(struct sm *sm, const char *text)
 {
 	unsigned int held_back;
 
+	dry_problem(sm, text);
 	if (!log_limit_pass(&sm->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
 		return;
 	if (held_back)

@@ -20,13 +20,24 @@ bool keys_are_used(const struct options *options)
 	return options->m_key || options->m_key_per_port;
 }
 
-struct key_rule keys_rule(const struct sm *sm)
+static struct key_rule rule_of(const struct options *options, uint64_t generation)
 {
-	const struct options *options = sm->options;
-
 	if (!options->m_key_per_port)
 		return (struct key_rule){.m_key = options->m_key};
-	return (struct key_rule){options->m_key, options->m_key_seed, sm->keys->generation};
+	return (struct key_rule){options->m_key, options->m_key_seed, generation};
+}
+
+struct key_rule keys_rule(const struct sm *sm)
+{
+	return rule_of(sm->options, sm->keys->generation);
+}
+
+void keys_go_on_from(struct sm *sm, const struct options *running)
+{
+	struct key_rule is = rule_of(running, sm->keys->generation), goal = keys_rule(sm);
+
+	key_ring_set(sm->keys->ring, &is);
+	sm->keys->goal = key_ring_new(&goal);
 }
 
 /* ---- whose key ---- */
@@ -109,7 +120,9 @@ uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port)
 
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port)
 {
-	return key_ring_wanted(sm->keys->ring, key_port(port));
+	struct keys *keys = sm->keys;
+
+	return key_ring_wanted(keys->goal ? keys->goal : keys->ring, key_port(port));
 }
 
 /* ---- requests ---- */
@@ -135,16 +148,23 @@ static void choose_key(struct sm_request *request)
 	request->key_changes = key_ring_changes(ring, port);
 }
 
-void keys_use(struct sm_request *request)
+static void follow_options(struct sm *sm)
 {
-	struct sm *sm = request->sm;
-	struct keys *keys = sm->keys;
 	struct key_rule rule;
 
 	if (sm->options->m_key_per_port)
 		follow_generation(sm);
 	rule = keys_rule(sm);
-	key_ring_set(keys->ring, &rule);
+	key_ring_set(sm->keys->ring, &rule);
+}
+
+void keys_use(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct keys *keys = sm->keys;
+
+	if (!sm->dry) /* there, ports have the keys of before */
+		follow_options(sm);
 	if (request->aside && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
 		keys->again_ns = actor_now(sm->actor);
 		key_ring_again(keys->ring);
@@ -297,7 +317,8 @@ void keys_init(struct sm *sm)
 	begin_with_older_rules(sm);
 	key_unknown_init(keys);
 	key_update_init(sm);
-	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
+	if (!sm->context->gets_only) /* a dry run keeps nothing */
+		event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 }
 
 void keys_free(struct sm *sm)
@@ -307,6 +328,7 @@ void keys_free(struct sm *sm)
 	key_update_free(keys);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
+	key_ring_free(keys->goal);
 	neighbors_free(keys->neighbors);
 	g_free(keys->directory);
 	g_free(keys);

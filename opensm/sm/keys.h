@@ -8,6 +8,7 @@
 struct keys {
 	struct sm *sm;
 	struct key_ring *ring;
+	struct key_ring *goal; /* what a dry run beside a master wants; NULL: what ring wants */
 	struct neighbors *neighbors;
 	uint64_t again_ns;   /* when requests beside sweeps last began a round */
 	uint64_t generation; /* of keys that ports have of their own */

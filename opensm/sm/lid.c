@@ -237,12 +237,14 @@ static void configure_own_port(struct sm *sm)
 
 	if (port_wanted(sm, own, &want))
 		port_send(sm, own, &want, IBA_PORT_NO_CHANGE);
-	mad_set_own_lid(sm->mad, own->lid, sm->options->sm_sl);
+	if (!sm->dry)
+		mad_set_own_lid(sm->mad, own->lid, sm->options->sm_sl);
 }
 
 enum step_result step_lids(struct sm *sm)
 {
-	keys_remember(sm); /* before ports are given any: it takes the files to find them again */
+	if (!sm->dry)
+		keys_remember(sm); /* before ports are given any: it takes them to find these */
 	if (!all_are_settled(sm)) {
 		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 

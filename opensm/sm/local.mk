@@ -4,6 +4,8 @@ libsm_a_SOURCES = \
 	opensm/sm/audit.c \
 	opensm/sm/description.c \
 	opensm/sm/discover.c \
+	opensm/sm/dry_run.c opensm/sm/dry_run.h \
+	opensm/sm/dry_send.c \
 	opensm/sm/election.c opensm/sm/election.h \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \

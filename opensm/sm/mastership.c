@@ -15,6 +15,7 @@
  * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
  * as the master lives.
  */
+#include "sm/dry_run.h"
 #include "sm/election.h"
 #include "sm/sm_private.h"
 
@@ -700,7 +701,7 @@ static enum step_result be_master(struct sm *sm)
 {
 	if (!mastership_is_master(sm))
 		set_state(sm, IBA_SM_MASTER);
-	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer))
+	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
 	return STEP_NEXT;
 }
@@ -713,6 +714,22 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 	return mastership_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
 	       ((info->lid && info->lid != own->lid) ||
 		(info->master_sm_lid && info->master_sm_lid != own->lid));
+}
+
+/* A dry run goes on beside them: what this SM would change is the question. */
+static void tell_masters(struct sm *sm)
+{
+	const GArray *others = sm->mastership->others;
+	char name[128];
+
+	for (guint i = 0; i < others->len; i++) {
+		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
+		g_autofree char *text = g_strdup_printf("another SM has the subnet: %s",
+							name_of(other, name, sizeof(name)));
+
+		if (other->sm.state == IBA_SM_MASTER)
+			dry_run_note(sm_dry_run(sm), text);
+	}
 }
 
 enum step_result step_elect(struct sm *sm)
@@ -731,6 +748,10 @@ enum step_result step_elect(struct sm *sm)
 	if (sm->sweep.pending)
 		return STEP_LATER; /* who answers late is there all the same */
 	drop_silent(sm);
+	if (sm->dry) {
+		tell_masters(sm);
+		return be_master(sm);
+	}
 	switch (decide(sm, &whom)) {
 	case ELECTION_FOLLOW:
 		follow(sm, whom);

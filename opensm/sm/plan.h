@@ -16,6 +16,9 @@ enum sweep_kind {
 	SWEEP_KIND_HEAVY = 1 << 4,   /* discover all */
 };
 
+/* Beside the kinds of a step: it looks what became of Sets, of which a dry run sends none. */
+#define STEP_LOOKS_AFTER (1 << 16)
+
 struct plan_state {
 	bool discovered;       /* a heavy discovery was completed: changes can be followed */
 	bool force_heavy;      /* option force_heavy_sweep */

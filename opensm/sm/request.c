@@ -135,10 +135,13 @@ static void on_block_written(struct sm_request *request)
 
 void sm_block_send(struct sm_request *request)
 {
-	trust_doubt(table_asked(request), request->block);
+	struct trust_table *table = table_asked(request);
+	uint32_t block = request->block;
+
 	request->belief = true;
 	request->done = on_block_written;
 	sm_request_send(request);
+	trust_doubt(table, block);
 }
 
 /* ---- sending ---- */
@@ -173,6 +176,11 @@ static void drop(struct message *message)
 	g_free(request);
 }
 
+static void run_kept(struct message *message)
+{
+	on_done((struct mad_request *)message);
+}
+
 static void run_unreachable(struct message *message)
 {
 	struct mad_request *mad = (struct mad_request *)message;
@@ -195,14 +203,21 @@ static const struct builder_port *cable_of(const struct sm_request *request)
 /* To mad/, or back at once if there is no way. */
 static void hand_over(struct sm_request *request)
 {
+	struct sm *sm = request->sm;
+
 	request->by = cable_of(request);
-	request->unreachable = !find_route(request);
-	if (!request->unreachable) {
-		mad_send(request->sm->mad, &request->mad);
-		return;
+	request->unreachable = dry_has_ended(sm) || !find_route(request);
+	if (request->unreachable) {
+		request->mad.message.run = run_unreachable;
+		actor_post(sm->actor, &request->mad.message);
+	} else if (dry_keeps(request)) {
+		request->mad.message.run = run_kept;
+		actor_post(sm->actor, &request->mad.message);
+	} else if (sm->dry) {
+		dry_send(request);
+	} else {
+		mad_send(sm->mad, &request->mad);
 	}
-	request->mad.message.run = run_unreachable;
-	actor_post(request->sm->actor, &request->mad.message);
 }
 
 static void free_request(struct sm_request *request)
@@ -265,6 +280,12 @@ static bool goes_on_aside(struct sm_request *request)
 	return true;
 }
 
+/* Of a dry run, and never sent: no device took the M_Key in it. */
+static bool is_kept(const struct sm_request *request)
+{
+	return request->sm->dry && request->mad.method != IBA_METHOD_GET;
+}
+
 /* A first silence: true if the request goes on. */
 static bool goes_on(struct sm_request *request)
 {
@@ -280,9 +301,9 @@ static bool goes_on(struct sm_request *request)
 	return true;
 }
 
-static void on_done(struct mad_request *mad)
+static void take_back(struct sm_request *request)
 {
-	struct sm_request *request = (struct sm_request *)mad;
+	struct mad_request *mad = &request->mad;
 	bool gone = !request->node->builder && request->node != request->sm->local;
 
 	request->tries += mad->sent;
@@ -304,7 +325,8 @@ static void on_done(struct mad_request *mad)
 	}
 	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
 		identity_ask(request->sm, request->node, identity_entry(request));
-	keys_answered(request);
+	if (!is_kept(request))
+		keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		reach_result(request->sm, request->node, mad->fell_back);
 	if (request->done)
@@ -312,6 +334,17 @@ static void on_done(struct mad_request *mad)
 	else if (mad->result != MAD_OK)
 		sm_request_failed(request);
 	end_request(request);
+}
+
+static void on_done(struct mad_request *mad)
+{
+	struct sm_request *request = (struct sm_request *)mad;
+	struct sm *sm = request->sm;
+	bool was_sent = sm->dry && !is_kept(request) && !request->unreachable;
+
+	take_back(request);
+	if (was_sent)
+		dry_came_back(sm);
 }
 
 void sm_request_again(struct sm_request *request, bool other_way)

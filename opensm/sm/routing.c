@@ -114,6 +114,14 @@ void routes_compute_anew(struct sm *sm)
 	sm->routes->anew = true;
 }
 
+void routes_go_on_from(struct sm *sm, const struct subnet *subnet)
+{
+	const struct choice used = {subnet->route_files, subnet->options, subnet->roots_found};
+
+	sm->routing = subnet->routing ? routing_ref(subnet->routing) : NULL;
+	sm->routes->used = choice_copy(&used);
+}
+
 static void freeze(struct sm *sm)
 {
 	fabric_unref(sm->fabric);
@@ -595,6 +603,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
-	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
+	if (!sm->dry)
+		guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

@@ -132,6 +132,7 @@ static bool is_cut_off(struct sm *sm)
 	}
 	if (!sm->schedule.port_down)
 		log_milestone_error(sm->log, PORT_DOWN, "SM port is down: no subnet to manage");
+	dry_problem(sm, "SM port is down: no subnet to manage");
 	sm->schedule.port_down = true;
 	return true;
 }

@@ -77,7 +77,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
 
-struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)
+static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
 {
 	struct sm *sm = g_new0(struct sm, 1);
 
@@ -106,7 +106,38 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	keys_init(sm);
 	lease_init(sm);
 	own_port_init(sm);
+	return sm;
+}
+
+struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)
+{
+	struct sm *sm = make(context, mad, vendor);
+
 	run_in_actor(sm);
+	return sm;
+}
+
+/* The master's own first sweep is long past: what that alone does is not done again. */
+static void go_on_from(struct sm *sm, const struct subnet *running)
+{
+	sm->schedule.succeeded = true;
+	sm->lids.assigned = true;
+	keys_go_on_from(sm, running->options);
+	routes_go_on_from(sm, running);
+}
+
+struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *vendor,
+		      const struct subnet *running)
+{
+	struct sm *sm = make(context, mad, vendor);
+
+	/* The mad may be that of a master, who cancels by the numbers of its sweeps. */
+	sm->sweep.serial = UINT64_C(1) << 63;
+	sm->dry = dry_new(running != NULL);
+	atomic_store(&context->sm_state, running ? IBA_SM_MASTER : IBA_SM_DISCOVERING);
+	if (running)
+		go_on_from(sm, running);
+	event_subscribe(&context->bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	return sm;
 }
 
@@ -118,7 +149,8 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 
 static void begin(struct sm *sm)
 {
-	mastership_begin(sm);
+	if (!sm->dry)
+		mastership_begin(sm);
 	event_emit(&sm->context->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
 }
 
@@ -144,6 +176,7 @@ void sm_free(struct sm *sm)
 	sm->sweep.serial++; /* what is out now is late */
 	silence_forget(sm);
 	actor_free(sm->actor);
+	dry_free(sm->dry);
 	g_ptr_array_unref(sm->suspects);
 	g_ptr_array_unref(sm->askers);
 	table_reader_free(sm->table_reader);

@@ -21,6 +21,16 @@ struct sm_progress {
 typedef void sm_progress_fn(void *arg, const struct sm_progress *progress);
 
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor);
+/*
+ * One sweep of which only the Gets are sent: EVENT_FINISHED on the bus of its context tells the
+ * end, after which sm_dry_run() has what it would have set. running: what the master of this
+ * process has published, from which it goes on; NULL: it begins as a new SM would. Of the context
+ * nothing is shared with an SM that works but runtime and cache directory, and gets_only is true.
+ */
+struct subnet;
+struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *vendor,
+		      const struct subnet *running);
+struct dry_run *sm_dry_run(const struct sm *sm);		      /* until sm_free */
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg); /* before sm_start */
 void sm_start(struct sm *sm);			   /* begins with a heavy sweep */
 void sm_attach(struct sm *sm, GMainContext *loop); /* instead: on that loop */

@@ -82,6 +82,7 @@ struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
 struct keys;	     /* keys.h */
+struct dry;	     /* dry_send.c */
 
 struct sm {
 	struct context *context;
@@ -114,6 +115,7 @@ struct sm {
 	struct table_reader *table_reader;
 	struct audit *audit;
 	struct mastership *mastership;
+	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	bool names_wanted; /* again, since a sweep looked which are missing */
 
 	/* health.c, silence.c */
@@ -223,6 +225,17 @@ void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is d
 void sm_request_again(struct sm_request *request, bool other_way);
 void sm_request_drop(struct sm_request *request);
 
+/* ---- dry_send.c: only where sm->dry ---- */
+struct dry *dry_new(bool beside_master);
+void dry_free(struct dry *dry); /* NULL is fine */
+/* Notes a request that is no Get, and answers it: it is to be handed back. Any sm. */
+bool dry_keeps(struct sm_request *request);
+void dry_send(struct sm_request *request);	   /* to mad/, now or later */
+void dry_came_back(struct sm *sm);		   /* one that was sent */
+bool dry_has_ended(const struct sm *sm);	   /* nothing leaves any more; any sm */
+void dry_problem(struct sm *sm, const char *text); /* any sm */
+void dry_end(struct sm *sm, bool complete);	   /* the sweep has ended */
+
 /* ---- reach.c: how SMPs get somewhere. False: there is no way. ---- */
 bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route *route);
 bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route);
@@ -299,6 +312,8 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 void routes_compute_anew(struct sm *sm); /* the operator wants it */
+struct subnet;
+void routes_go_on_from(struct sm *sm, const struct subnet *subnet); /* as another SM made them */
 /* port.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
 void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
@@ -335,6 +350,8 @@ bool fatal_is_met(struct sm *sm);
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
 void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
+/* A dry run: ports have the keys that these options gave them. */
+void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */

@@ -246,7 +246,7 @@ static void announce_done(struct sm *sm)
 /* What is still out of it moves nothing any more. */
 static void leave_sweep(struct sm *sm)
 {
-	if (sm->sweep.pending)
+	if (sm->sweep.pending && !sm->dry)
 		mad_cancel(sm->mad, sm->sweep.serial);
 	sm->sweep.serial++;
 	sm->sweep.kind = SWEEP_KIND_NONE;
@@ -259,6 +259,13 @@ static void end_sweep(struct sm *sm)
 	enum sweep_kind kind = sm->sweep.kind;
 	bool light = kind == SWEEP_KIND_LIGHT, rests = mastership_rests(sm);
 
+	if (sm->dry) {
+		bool complete = sm->sweep.step == G_N_ELEMENTS(steps);
+
+		leave_sweep(sm);
+		dry_end(sm, complete);
+		return;
+	}
 	count_sweep(&sm->context->counters, kind);
 	if (!rests && !light && !schedule->discovered)
 		schedule->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
@@ -362,7 +369,7 @@ static void run_steps(struct sm *sm)
 	while (sweep->step < G_N_ELEMENTS(steps)) {
 		const struct step *step = &steps[sweep->step];
 
-		if (!(step->kinds & sweep->kind)) {
+		if (!(step->kinds & sweep->kind) || (sm->dry && step->kinds & STEP_LOOKS_AFTER)) {
 			sweep->step++;
 			continue;
 		}
@@ -371,6 +378,10 @@ static void run_steps(struct sm *sm)
 		sweep->result = step->run(sm);
 		sweep->at_step = false;
 		sweep->round++;
+		if (sweep->result == STEP_HEAVY && sm->dry) {
+			sm_problem(sm, "the subnet changed while it was read");
+			break;
+		}
 		if (sweep->result == STEP_HEAVY) {
 			start_over(sm);
 			return;
@@ -451,6 +462,7 @@ static void begin_sweep(struct sm *sm)
 		.step_started_ns = now,
 	};
 	schedule->reasons &= ~plan_answers(kind);
+	schedule->inhibited |= sm->dry != NULL; /* it is the only one, and nothing cancels it */
 	if (sm->sweep.reasons & SWEEP_REROUTE)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)

@@ -120,9 +120,9 @@ check "SIGUSR2" logged "Status: MASTER, subnet up: 20 switches"
 kill -HUP "$pid"
 check "SIGHUP" logged "SIGHUP"
 cp "$dir/plain.conf" "$dir/plain.old"
-echo "qos TRUE" >>"$dir/plain.conf"
+echo "perfmgr TRUE" >>"$dir/plain.conf"
 kill -HUP "$pid"
-check "a key without effect, at SIGHUP" logged "without effect yet: qos$"
+check "a key without effect, at SIGHUP" logged "without effect yet: perfmgr$"
 mv "$dir/plain.old" "$dir/plain.conf"
 mv "$dir/log" "$dir/log.1"
 kill -USR1 "$pid"
@@ -146,6 +146,21 @@ kill -TERM "$pid"
 wait "$pid"
 code=$?
 check "SIGTERM in the foreground" test "$code" -eq 0
+
+# Plans.
+run --sim fattree:4 --plan -f "$dir/plan.log"
+check "a plan" says 2 "^Sets: 273; ports taken up: 96; LIDs: 36 new, 0 changed;"
+check "of 20 nodes" [ "$(grep -c "^[a-zA-Z]* '.*' (0x" "$dir/out")" -eq 20 ]
+check "leaves no log" [ ! -e "$dir/plan.log" ]
+run --sim fattree:4 --plan -v
+check "and of all" [ "$(grep -c "^[a-zA-Z]* '.*' (0x" "$dir/out")" -eq 36 ]
+run --sim fattree:4 --plan --json
+check "as JSON" says 2 '^{"complete":true,"changes":true,"switches":20,"hosts":16,'
+run --sim fattree:4 --plan -g 0x99
+check "of no port" says 1 "no port of the simulated fabric has GUID 0x0000000000000099"
+"$opensm" -F "$dir/plain.conf" --sim fattree:4 --plan >/dev/full 2>"$dir/out"
+code=$?
+check "that cannot be written" says 1 "opensm: --plan: cannot write it: "
 
 echo "test_main: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

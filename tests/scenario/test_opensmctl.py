@@ -97,6 +97,26 @@ def health(daemon):
     check('no more', wait_for(lambda: ctl('health').returncode == 0))
 
 
+def plan(daemon):
+    """Of a file before it is taken; the session waits, and another one does not."""
+    def ctl(*words, **more):
+        return run('-s', daemon.socket, *words, **more)
+
+    ends('nothing to plan', ctl('plan'), 0, out='Nothing would change')
+    daemon.path('conf', 'subnet_timeout 17\nlmc 1\n')
+    ends('a plan', ctl('plan'), 20, out='subnet_timeout 18 -> 17')
+    answer = json.loads(ctl('-j', 'plan', 'all').stdout)
+    check('as JSON', answer['changes'] and len(answer['nodes']) == 36 and
+          answer['notes'][0]['text'] == 'lmc: 0 stays in effect, 1 needs a restart', answer)
+    script = ctl(stdin='plan\nversion\nplan\n')
+    check('a script waits for it', script.returncode == 20 and
+          script.stdout.count('18 -> 17') == 2 * 20 and 'OpenSM 4' in script.stdout, script)
+    other = daemon.path('other.conf', 'subnet_timeout 33\n')
+    ends('a file that is wrong', ctl('plan', other), 1, err='other.conf:1: subnet_timeout')
+    ends('a file of whom', ctl('plan', 'other.conf'), 2, err='expected the absolute name')
+    daemon.path('conf', '')
+
+
 def choice():
     """Several daemons of a host."""
     with tempfile.TemporaryDirectory() as directory:
@@ -269,6 +289,7 @@ def main():
         daemon.listens()
         answers(daemon)
         health(daemon)
+        plan(daemon)
         terminal(daemon)
     choice()
     not_allowed()

@@ -8,3 +8,8 @@ check_PROGRAMS += tests/unit/test_dump
 TESTS += tests/unit/test_dump
 tests_unit_test_dump_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_dump_LDADD = libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_dry_run
+TESTS += tests/unit/test_dry_run
+tests_unit_test_dry_run_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_dry_run_LDADD = $(LIBS_OPENSM) $(CHECK_LIBS)

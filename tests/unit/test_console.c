@@ -57,6 +57,16 @@ static void start_converged(void)
 	scenario_converge(f.s, 10);
 }
 
+static void take_plan(void *arg, GVariant *plan)
+{
+	command_answer_plan(plan, arg);
+}
+
+static bool is_answered(void *arg)
+{
+	return !((struct command_answer *)arg)->later;
+}
+
 /* What the line answers: valid until the next one. */
 static const char *ask_as(const char *line, bool trusted, bool good)
 {
@@ -65,6 +75,11 @@ static const char *ask_as(const char *line, bool trusted, bool good)
 
 	g_free(text);
 	command_run(&f.env, line, trusted, &answer);
+	if (answer.later) {
+		g_free(answer.text);
+		daemon_plan_listen(f.s->daemon, take_plan, &answer);
+		ck_assert(runtime_run(f.s->rt, is_answered, &answer, UINT64_MAX));
+	}
 	text = answer.text;
 	ck_assert_msg(answer.failed != good, "%s: %s", line, text);
 	return text;
@@ -152,6 +167,8 @@ static const struct {
 	{"events", "heavy sweep in "},
 	{"loglevel", "Current log level is 0x"},
 	{"priority", "Current sm-priority is 0\n"},
+	{"plan", "Nothing would change\n"},
+	{"plan all", "Read: 20 switches, 16 hosts, 48 links, by "},
 	{"sim unlink leaf-0-0 3", "The cable of leaf-0-0 port 3 is pulled\n"},
 };
 
@@ -187,6 +204,10 @@ static const struct {
 	{"switchbalance 0x99", "guid not found"},
 	{"switchbalance leaf-0-0", "'leaf-0-0' is not a GUID"},
 	{"lidbalance 0x99", "switchguid not found"},
+	{"plan all of", "Invalid plan command: of: expected the absolute name of a file\n"},
+	{"plan /a /b", "'/b' is not expected"},
+	{"plan /no/where", "/no/where"},
+	{"plan /dev/zero", "expected a regular file"},
 	{"dump_portguid", "No valid expression provided. Aborting"},
 	{"dump_portguid [", "Cannot parse regular expression '['"},
 	{"dump_portguid file /tmp/x host", "this console writes no files: leave 'file /tmp/x' out"},
@@ -245,6 +266,7 @@ static const char *const good_lines[] = {
 	"portstatus",
 	"switchbalance",
 	"lidbalance",
+	"plan",
 	"dump_conf",
 	"update_desc",
 	"audit all",

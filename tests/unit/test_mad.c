@@ -179,6 +179,40 @@ START_TEST(test_tries_of_the_request)
 }
 END_TEST
 
+static void send_as(uint8_t method, bool gets_only)
+{
+	struct tracked *tracked = make(1, 1);
+
+	tracked->mad.method = method;
+	tracked->mad.gets_only = gets_only;
+	mad_send(mad, &tracked->mad);
+	run_ms(1);
+}
+
+/* Of a dry run, and of a daemon that is nothing else. */
+START_TEST(test_nothing_but_gets)
+{
+	const struct vendor_address to = {.lid = 1};
+
+	context.gets_only = _i;
+	start();
+	send_as(IBA_METHOD_GET, !_i);
+	ck_assert_uint_eq(port.sent->len, 1);
+	send_as(IBA_METHOD_SET, !_i);
+	send_as(IBA_METHOD_TRAP_REPRESS, !_i);
+	if (_i)
+		mad_post(mad, &to, g_malloc0(IBA_MAD_BYTES), IBA_MAD_BYTES);
+	run_ms(1);
+	ck_assert_uint_eq(port.sent->len, 1);
+	ck_assert_uint_eq(done_cancelled, 2);
+	ck_assert_uint_eq(never_sent, 2);
+	if (!_i) { /* the master beside it goes on */
+		send_as(IBA_METHOD_SET, false);
+		ck_assert_uint_eq(port.sent->len, 2);
+	}
+}
+END_TEST
+
 /* The answer to the first try comes after the second was sent: it counts, once. */
 START_TEST(test_late_and_duplicate_answers)
 {
@@ -862,6 +896,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_tid_of_each_try);
 	tcase_add_test(tcase, test_tids_are_no_sequence);
 	tcase_add_test(tcase, test_tries_of_the_request);
+	tcase_add_loop_test(tcase, test_nothing_but_gets, 0, 2);
 	tcase_add_test(tcase, test_late_and_duplicate_answers);
 	tcase_add_loop_test(tcase, test_forged_answers, 0, G_N_ELEMENTS(forgeries));
 	tcase_add_test(tcase, test_short_mads);
