@@ -27,7 +27,6 @@
 #include "ctl/progress.h"
 #include "ctl/service.h"
 #include "ctl/status.h"
-#include "policy/partition_file.h"
 #include "route/engine.h"
 
 #define RETIRE_MS 3000 /* for a handover, before the daemon ends without */
@@ -147,12 +146,6 @@ static void warn_unfinished(struct program *program)
 		g_string_prepend(engines, "routing engines not available yet, left out: ");
 		warn(program, engines->str);
 	}
-}
-
-/* A simulated fabric has nothing to protect. */
-static bool check_partitions(const struct options *options, GError **error)
-{
-	return options->sim || partition_file_check(options->partition_config_file, error);
 }
 
 /* -g 0 on the command line asks which port; the options allow it in the foreground only. */
@@ -379,8 +372,7 @@ static int serve(struct program *program)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GString) missing = g_string_new(NULL);
 
-	if (!check_engines(program->options, missing, &error) ||
-	    !check_partitions(program->options, &error) || !choose_port(program, &error))
+	if (!check_engines(program->options, missing, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)
 		return complain(error);
