@@ -5,12 +5,11 @@
  *
  * A port of a switch with a host behind it holds the keys of that host and passes nothing else,
  * as far as the switch has room for them. From one policy to another everything goes in stages,
- * each of which is answered before the next: whoever may talk before and after never waits.
+ * each of which is answered before the next.
  *
  *	switches let go	    the bits where a switch is to enforce nothing any more
  *	switches add	    hosts may use a key only when their switches pass it
- *	hosts add
- *	hosts remove
+ *	hosts change	    in the stages of pkey_plan.h
  *	switches remove	    and stop passing it when no host uses it
  *	switches enforce    the bits, when the tables are complete
  *
@@ -24,7 +23,20 @@
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
 
-enum stage { LET_GO, SWITCHES_ADD, HOSTS_ADD, HOSTS_REMOVE, SWITCHES_REMOVE, ENFORCE, STAGES };
+enum stage {
+	LET_GO,
+	SWITCHES_ADD,
+	HOSTS_CHANGE,
+	SWITCHES_REMOVE = HOSTS_CHANGE + P_KEY_ADD + 1,
+	ENFORCE,
+	STAGES
+};
+
+struct p_key_changes {
+	GArray *ports;	    /* struct change */
+	unsigned int stage; /* the next one */
+	bool loud[P_KEY_BASES];
+};
 
 /* A port that is not as it should be. */
 struct change {
@@ -247,7 +259,7 @@ static void note_port(struct sm *sm, struct builder_port *port)
 	if (!port->guid)
 		want_bits(sm, port, &want);
 	if (change.tables || bits_differ(&want, &port->info))
-		g_array_append_val(sm->p_key_changes, change);
+		g_array_append_val(sm->p_key_changes->ports, change);
 	else
 		change_clear(&change);
 }
@@ -278,8 +290,20 @@ static void tell_reuse(struct sm *sm, const struct change *change)
 				 change->port->num, change->is[i], change->want[i]);
 }
 
-/* The blocks that differ from what is known; with add, only what is added. */
-static unsigned int send_table(struct sm *sm, const struct change *change, bool add)
+static void next_table(const struct sm *sm, const struct change *change, const uint16_t *now,
+		       enum stage stage, uint16_t *next)
+{
+	if (stage == SWITCHES_ADD)
+		p_key_plan_both(now, change->want, change->size, next);
+	else if (stage == SWITCHES_REMOVE)
+		memcpy(next, change->want, change->size * sizeof(*next));
+	else
+		p_key_plan_stage(now, change->want, change->size, stage - HOSTS_CHANGE,
+				 sm->p_key_changes->loud, next);
+}
+
+/* The blocks that are to be others after the stage. */
+static unsigned int send_table(struct sm *sm, const struct change *change, enum stage stage)
 {
 	struct builder_port *port = change->port;
 	g_autofree uint16_t *now = g_new0(uint16_t, change->size + 1);
@@ -288,11 +312,8 @@ static unsigned int send_table(struct sm *sm, const struct change *change, bool 
 
 	if (!change->tables || !read_table(port, now))
 		return 0;
-	if (add)
-		p_key_plan_both(now, change->want, change->size, next);
-	else
-		memcpy(next, change->want, change->size * sizeof(*next));
-	if (!add)
+	next_table(sm, change, now, stage, next);
+	if (stage == HOSTS_CHANGE + P_KEY_ADD)
 		tell_reuse(sm, change);
 	for (uint32_t block = 0; block < change->size / PER_BLOCK; block++)
 		if (memcmp(now + block * PER_BLOCK, next + block * PER_BLOCK, BLOCK_BYTES)) {
@@ -319,44 +340,56 @@ static unsigned int send_bits(struct sm *sm, struct builder_port *port, bool enf
 
 static unsigned int run_stage(struct sm *sm, const struct change *change, enum stage stage)
 {
-	switch (stage) {
-	case LET_GO:
-	case ENFORCE:
-		return change->port->guid ? 0 : send_bits(sm, change->port, stage == ENFORCE);
-	case SWITCHES_ADD:
-	case SWITCHES_REMOVE:
-		return change->port->guid ? 0 : send_table(sm, change, stage == SWITCHES_ADD);
-	default:
-		return change->port->guid ? send_table(sm, change, stage == HOSTS_ADD) : 0;
-	}
+	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
+
+	if (of_hosts != (change->port->guid != 0))
+		return 0;
+	if (stage == LET_GO || stage == ENFORCE)
+		return send_bits(sm, change->port, stage == ENFORCE);
+	return send_table(sm, change, stage);
+}
+
+void p_keys_clear(struct sm *sm)
+{
+	if (sm->p_key_changes)
+		g_array_unref(sm->p_key_changes->ports);
+	g_clear_pointer(&sm->p_key_changes, g_free);
 }
 
 static void begin(struct sm *sm)
 {
-	if (!sm->p_key_changes) {
-		sm->p_key_changes = g_array_new(FALSE, FALSE, sizeof(struct change));
-		g_array_set_clear_func(sm->p_key_changes, change_clear);
-	}
-	g_array_set_size(sm->p_key_changes, 0);
-	sm->p_key_stage = LET_GO;
+	struct p_key_changes *changes;
+
+	p_keys_clear(sm);
+	changes = sm->p_key_changes = g_new0(struct p_key_changes, 1);
+	changes->ports = g_array_new(FALSE, FALSE, sizeof(struct change));
+	g_array_set_clear_func(changes->ports, change_clear);
 	each_port(sm, note_port);
+	for (guint i = 0; i < changes->ports->len; i++) {
+		const struct change *change = &g_array_index(changes->ports, struct change, i);
+
+		if (change->port->guid)
+			p_key_plan_loud(change->is, change->want, change->size, changes->loud);
+	}
 }
 
 enum step_result step_p_keys(struct sm *sm)
 {
+	struct p_key_changes *changes;
 	unsigned int sent = 0;
 
 	if (sm->sweep.round == 0)
 		begin(sm);
-	while (!sent && sm->p_key_stage < STAGES) {
-		for (guint i = 0; i < sm->p_key_changes->len; i++)
-			sent += run_stage(sm, &g_array_index(sm->p_key_changes, struct change, i),
-					  sm->p_key_stage);
-		sm->p_key_stage++;
+	changes = sm->p_key_changes;
+	while (!sent && changes->stage < STAGES) {
+		for (guint i = 0; i < changes->ports->len; i++)
+			sent += run_stage(sm, &g_array_index(changes->ports, struct change, i),
+					  changes->stage);
+		changes->stage++;
 	}
-	if (sm->p_key_stage < STAGES)
+	if (changes->stage < STAGES)
 		return STEP_AGAIN;
-	g_array_set_size(sm->p_key_changes, 0);
+	p_keys_clear(sm);
 	sm->p_keys_settled = true;
 	return STEP_NEXT;
 }

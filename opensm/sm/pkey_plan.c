@@ -65,6 +65,49 @@ bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 	return all;
 }
 
+static bool holds_base(const uint16_t *table, uint32_t room, uint16_t key)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (table[i] && P_KEY_BASE(table[i]) == P_KEY_BASE(key))
+			return true;
+	return false;
+}
+
+static bool is_lowered(uint16_t is, uint16_t want)
+{
+	return is != want && P_KEY_BASE(is) == P_KEY_BASE(want) && is & P_KEY_FULL;
+}
+
+void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bool *loud)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (is[i] && (is_lowered(is[i], want[i]) || !holds_base(want, room, is[i])))
+			loud[P_KEY_BASE(is[i])] = true;
+}
+
+/* The stage in which entry i gets what it is to hold, or, where that differs, is emptied. */
+static enum p_key_stage stage_of(const uint16_t *is, const uint16_t *want, uint32_t room,
+				 uint32_t i, const bool *loud)
+{
+	if (!is[i])
+		return loud[P_KEY_BASE(want[i])] || holds_base(is, room, want[i]) ? P_KEY_ADD
+										  : P_KEY_ADD_QUIET;
+	if (is_lowered(is[i], want[i]))
+		return P_KEY_LOWER;
+	if (P_KEY_BASE(is[i]) == P_KEY_BASE(want[i]))
+		return loud[P_KEY_BASE(want[i])] ? P_KEY_RAISE : P_KEY_ADD_QUIET;
+	return holds_base(want, room, is[i]) ? P_KEY_ADD : P_KEY_REMOVE;
+}
+
+void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
+		      enum p_key_stage stage, const bool *loud, uint16_t *next)
+{
+	memcpy(next, is, room * sizeof(*next));
+	for (uint32_t i = 0; i < room; i++)
+		if (is[i] != want[i] && stage_of(is, want, room, i, loud) == stage)
+			next[i] = stage == P_KEY_REMOVE ? 0 : want[i];
+}
+
 void p_key_plan_both(const uint16_t *is, const uint16_t *want, uint32_t room, uint16_t *both)
 {
 	for (uint32_t i = 0; i < room; i++) {

@@ -23,10 +23,29 @@ struct p_key_plan {
 bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
 
 /*
- * On the way from is to want nobody who has a key before and after is to be without: both[i] is
- * what entry i holds while some keys are new and those that go are still there, a full membership
- * if there is one of the two.
+ * From one policy to the next a host is never reached by whom neither lets talk to it, and keeps
+ * the keys that both give it. So whoever leaves a partition does so before anybody comes or is
+ * made a full member there, and new full members are there before others cease to be one. Keys
+ * that nobody leaves can be added before all else: who talks by another key from now on has it in
+ * time.
  */
+enum p_key_stage {
+	P_KEY_ADD_QUIET, /* keys that nobody leaves, or full memberships there */
+	P_KEY_REMOVE,
+	P_KEY_RAISE, /* limited members become full ones */
+	P_KEY_LOWER,
+	P_KEY_ADD, /* all that is left, moves to another index included */
+};
+#define P_KEY_BASES 0x8000
+
+/* Notes in loud[P_KEY_BASES] the partitions that this table leaves, or where it ceases to be full.
+ */
+void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bool *loud);
+/* What the table holds after that stage, in which loud is what all of them noted. */
+void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
+		      enum p_key_stage stage, const bool *loud, uint16_t *next);
+
+/* Passes what is or want pass, as far as there is room: of a switch between two policies. */
 void p_key_plan_both(const uint16_t *is, const uint16_t *want, uint32_t room, uint16_t *both);
 
 #endif

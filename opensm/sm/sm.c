@@ -156,8 +156,7 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
-	if (sm->p_key_changes)
-		g_array_unref(sm->p_key_changes);
+	p_keys_clear(sm);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
