@@ -170,7 +170,13 @@ static bool read_table(const struct builder_port *port, uint16_t *is)
 	return table->n_blocks;
 }
 
-/* Nobody remembers indexes of a port that is not up yet. */
+/* Nobody remembers indexes of a port that is not up yet, or of one that only switches have. */
+static bool may_move(const struct sm *sm, const struct builder_port *port)
+{
+	return !sm->options->keep_pkey_indexes || port->info.port_state < IBA_PORT_ARMED ||
+	       builder_is_switch(port->node);
+}
+
 static void plan_table(const struct sm *sm, struct change *change, const struct builder_port *owner,
 		       const uint16_t *keys, uint32_t n)
 {
@@ -182,7 +188,7 @@ static void plan_table(const struct sm *sm, struct change *change, const struct 
 		.n = n,
 		.index0 = partitions_index0(sm->partitions,
 					    fabric_port_by_guid(sm->fabric, owner->guid)),
-		.moves = !sm->options->keep_pkey_indexes || port->info.port_state < IBA_PORT_ARMED,
+		.moves = may_move(sm, port),
 	};
 
 	p_key_plan_make(&plan, change->want); /* problems of the policy tell what has no room */
