@@ -12,6 +12,7 @@
  *	hosts change	    in the stages of pkey_plan.h
  *	switches remove	    and stop passing it when no host uses it
  *	switches enforce    the bits, when the tables are complete
+ *	check		    that they are set
  *
  * Of ports that are not up yet the bits are set with all else, when they are taken up (port.c).
  */
@@ -29,6 +30,7 @@ enum stage {
 	HOSTS_CHANGE,
 	SWITCHES_REMOVE = HOSTS_CHANGE + P_KEY_ADD + 1,
 	ENFORCE,
+	CHECK,
 	STAGES
 };
 
@@ -216,10 +218,13 @@ static bool passes_all(const struct sm *sm, const struct builder_port *port)
 static void want_bits(const struct sm *sm, const struct builder_port *port,
 		      struct iba_port_info *want)
 {
+	const struct iba_switch_info *can = &port->node->switch_info;
 	bool on = is_to_enforce(sm, port);
 
-	want->partition_enforcement_inbound = on && sm->options->part_enforce != PART_ENFORCE_OUT;
-	want->partition_enforcement_outbound = on && sm->options->part_enforce != PART_ENFORCE_IN;
+	want->partition_enforcement_inbound =
+		on && can->inbound_enforcement_cap && sm->options->part_enforce != PART_ENFORCE_OUT;
+	want->partition_enforcement_outbound =
+		on && can->outbound_enforcement_cap && sm->options->part_enforce != PART_ENFORCE_IN;
 }
 
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
@@ -344,6 +349,17 @@ static unsigned int send_bits(struct sm *sm, struct builder_port *port, bool enf
 	return 1;
 }
 
+/* A Set that was answered well but changed nothing. What was not answered is a fault already. */
+static void check_bits(struct sm *sm, const struct builder_port *port)
+{
+	struct iba_port_info want = port->info;
+
+	p_keys_enforcement(sm, port, &want);
+	if (port->info.port_state >= IBA_PORT_ARMED && bits_differ(&want, &port->info))
+		health_fault(sm, port->node, "port %u did not take partition enforcement",
+			     port->num);
+}
+
 static unsigned int run_stage(struct sm *sm, const struct change *change, enum stage stage)
 {
 	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
@@ -352,7 +368,10 @@ static unsigned int run_stage(struct sm *sm, const struct change *change, enum s
 		return 0;
 	if (stage == LET_GO || stage == ENFORCE)
 		return send_bits(sm, change->port, stage == ENFORCE);
-	return send_table(sm, change, stage);
+	if (stage != CHECK)
+		return send_table(sm, change, stage);
+	check_bits(sm, change->port);
+	return 0;
 }
 
 void p_keys_clear(struct sm *sm)

@@ -104,7 +104,8 @@ void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
 {
 	memcpy(next, is, room * sizeof(*next));
 	for (uint32_t i = 0; i < room; i++)
-		if (is[i] != want[i] && stage_of(is, want, room, i, loud) == stage)
+		if (is[i] != want[i] &&
+		    (stage == P_KEY_ADD || stage_of(is, want, room, i, loud) == stage))
 			next[i] = stage == P_KEY_REMOVE ? 0 : want[i];
 }
 

@@ -215,7 +215,8 @@ FILES = [
     ('A=0x10: $H2=full\n', same), ('A=0x10: $H2 = full , $H3 = limited ;', same),
     # -- several lines, several definitions --
     ('A=0x10:\n $H2=full\n $H3;', same),
-    ('A=0x10:\n $H2=full\n $H3\n;', as_of('A=0x10: $H2=full, $H3;')), ('A=0x10:\n $H2=full,\n\n $H3=full;B=0x11:$H2;', same),
+    ('A=0x10:\n $H2=full\n $H3\n;', as_of('A=0x10: $H2=full, $H3;')),
+    ('A=0x10:\n $H2=full,\n\n $H3=full;B=0x11:$H2;', same),
     ('A=0x10: $H2=full; A=0x10: $H3;', same), ('A=0x10: $H2=full; B=0x8010: $H3;', same),
     ('Y=0x300 : SELF=full ;\nY=0x300 : ALL=limited ;', same),
     ('S=0x80,defmember=full: $H2,$H3;\nS=0x80: $D1, $D2=full;', same),

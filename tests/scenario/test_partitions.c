@@ -463,6 +463,32 @@ START_TEST(no_enforcement)
 }
 END_TEST
 
+/* A switch that answers well but takes nothing is told of, and the others do what they should. */
+START_TEST(stubborn_switch)
+{
+	struct world *w = world_new(17);
+	unsigned int node, port;
+
+	scenario_start(w->s);
+	run_to_end(w);
+	ck_assert(sim_peer(w->s->sim, w->hosts[5], 1, &node, &port));
+	sim_node_stubborn(w->s->sim, node, true);
+	w->now.n = 2;
+	w->now.p_key[1] = 0x33;
+	w->now.of[1][5] = FULL;
+	w->now.of[1][3] = FULL;
+	take_policy(w);
+	run_to_end(w);
+	scenario_check_log(w->s, "it does not take block 0 of its P_KeyTable", true);
+	ck_assert_int_eq(sim_port_info(w->s->sim, node, port)->partition_enforcement_inbound, 0);
+	sim_node_stubborn(w->s->sim, node, false);
+	scenario_run_ms(w->s, 60000);
+	check_enforced(w, true);
+	check_pairs(w);
+	world_free(w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("partitions");
@@ -475,6 +501,7 @@ int main(void)
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, no_enforcement);
+	tcase_add_test(tcase, stubborn_switch);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -205,6 +205,22 @@ static bool passes(const uint16_t *table, uint16_t key)
 	return false;
 }
 
+/* All stages, one after the other, lead there. */
+static void check_stages(const uint16_t *is, const uint16_t *want)
+{
+	static bool loud[P_KEY_BASES];
+	uint16_t now[ROOM], next[ROOM];
+
+	memset(loud, 0, sizeof(loud));
+	p_key_plan_loud(is, want, ROOM, loud);
+	memcpy(now, is, sizeof(now));
+	for (int stage = P_KEY_ADD_QUIET; stage <= P_KEY_ADD; stage++) {
+		p_key_plan_stage(now, want, ROOM, stage, loud, next);
+		memcpy(now, next, sizeof(now));
+	}
+	ck_assert(memcmp(now, want, sizeof(now)) == 0);
+}
+
 /* What both tables pass, what lies between them passes. */
 static void check_way(const uint16_t *is, const uint16_t *want)
 {
@@ -242,6 +258,7 @@ static void check_table(const uint16_t *is, const uint16_t *keys, uint32_t n)
 		ck_assert(memcmp(want, again, sizeof(want)) == 0);
 	}
 	check_way(is, want);
+	check_stages(is, want);
 }
 
 START_TEST(test_random_tables)
