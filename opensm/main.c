@@ -19,6 +19,7 @@
 #include "core/options.h"
 #include "ctl/background.h"
 #include "ctl/cache.h"
+#include "ctl/check_config.h"
 #include "ctl/console.h"
 #include "ctl/daemon.h"
 #include "ctl/device.h"
@@ -385,6 +386,30 @@ static int serve(struct program *program)
 	return program->exit_code;
 }
 
+/* --check-config; options: NULL if they are wrong themselves, as error says. */
+static int check_files(struct options *options, GPtrArray *warnings, GError **error)
+{
+	g_autoptr(GString) engines = g_string_new(NULL);
+	g_autofree char *unfinished = options ? options_tell_unfinished(options, NULL) : NULL;
+	g_autofree char *text = NULL;
+	bool good;
+
+	if (options)
+		check_engines(options, engines, error);
+	if (unfinished)
+		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
+	text = check_config(options, *error, warnings, &good);
+	puts(text);
+	options_unref(options);
+	return !good;
+}
+
+/* Asked for in full, so that what is wrong with other options can be told in the same form. */
+static bool only_checks(char **argv)
+{
+	return g_strv_contains((const char *const *)argv, "--check-config");
+}
+
 int main(int argc, char **argv)
 {
 	struct program program = {.ready_handle = -1};
@@ -394,9 +419,11 @@ int main(int argc, char **argv)
 	int exit_code;
 
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
-		return complain(error);
+		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
 	if (only_told(request))
 		return 0;
+	if (program.options->check_config)
+		return check_files(program.options, warnings, &error);
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "opensm: %s\n", (char *)warnings->pdata[i]);
 	if (program.options->create_config) {

@@ -392,6 +392,7 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 		.p_key = rule->p_key,
 		.ipoib = rule->ipoib,
 		.indx0 = rule->indx0,
+		.sl = making->options->qos ? rule->sl : 0,
 	};
 
 	for (guint i = 0; i < rule->members->len; i++) {
@@ -410,9 +411,9 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 			    rule->p_key);
 		return;
 	}
-	if (rule->sl)
+	if (rule->sl && !making->options->qos)
 		add_problem(making, rule->file, rule->line,
-			    "SL %u of partition '%s' is not used: there is no QoS", rule->sl,
+			    "SL %u of partition '%s' is not used: QoS is off", rule->sl,
 			    rule->name);
 	partition.name = g_strdup(rule->name);
 	add_keys(making, rule, &partition);

@@ -19,7 +19,7 @@ struct partition {
 	char *name;
 	bool ipoib; /* has a broadcast group */
 	bool indx0; /* its P_Key goes to index 0 of tables, if that is free */
-	uint8_t sl; /* of paths in it: 0 as long as there is no QoS */
+	uint8_t sl; /* of paths in it: 0 without QoS */
 	uint32_t n_groups;
 	struct partition_group *groups;
 	uint32_t n_full, n_limited; /* members */

@@ -263,6 +263,7 @@ FILES = [
 WITH_FLAGS = [
     ('A=0x10: $H2=both, $H3=full;', ('-W',), index_0_in_use),
     ('A=0x10,defmember=both: ALL;', ('-W',), index_0_in_use),
+    ('A=0x10,ipoib,sl=3: ALL=full;', ('-Q',), same),
     ('A=0x10: $H2=full;', ('-Z', 'in'), same), ('A=0x10: $H2=full;', ('-Z', 'out'), same),
 ]
 

@@ -427,6 +427,28 @@ START_TEST(test_meaning)
 }
 END_TEST
 
+/* Of groups that the file makes the SL counts in any case, as the classic daemon has it. */
+START_TEST(test_sl)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	struct partition_rules *rules = parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nALL=full;");
+	struct options *options = options_new();
+	struct partitions *partitions;
+	const struct partition *partition;
+
+	options->qos = _i;
+	partitions = partitions_make(rules, options, fabric);
+	partition = partitions_find(partitions, 1);
+	ck_assert_uint_eq(partition->sl, _i ? 3 : 0);
+	ck_assert_uint_eq(partition->groups[0].sl, _i ? 3 : 0);
+	ck_assert_uint_eq(partition->groups[1].sl, 5);
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* Classes: as many as there are sets of keys; and the table says what the keys say. */
 START_TEST(test_classes)
 {
@@ -474,6 +496,7 @@ int main(void)
 	tcase_add_test(tcase, test_include);
 	tcase_add_test(tcase, test_include_loops);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
+	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
