@@ -21,6 +21,7 @@
 #include "ctl/answer.h"
 #include "ctl/background.h"
 #include "ctl/cache.h"
+#include "ctl/check_config.h"
 #include "ctl/console.h"
 #include "ctl/daemon.h"
 #include "ctl/device.h"
@@ -30,7 +31,6 @@
 #include "ctl/progress.h"
 #include "ctl/service.h"
 #include "ctl/status.h"
-#include "policy/partition_file.h"
 #include "route/engine.h"
 
 #define PLAN_NODES 20  /* of which a plan tells details, if no more is asked for */
@@ -151,12 +151,6 @@ static void warn_unfinished(struct program *program)
 		g_string_prepend(engines, "routing engines not available yet, left out: ");
 		warn(program, engines->str);
 	}
-}
-
-/* A simulated fabric has nothing to protect. */
-static bool check_partitions(const struct options *options, GError **error)
-{
-	return options->sim || partition_file_check(options->partition_config_file, error);
 }
 
 /* -g 0 on the command line asks which port; the options allow it in the foreground only. */
@@ -444,8 +438,7 @@ static int serve(struct program *program)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GString) missing = g_string_new(NULL);
 
-	if (!check_engines(program->options, missing, &error) ||
-	    !check_partitions(program->options, &error) || !choose_port(program, &error))
+	if (!check_engines(program->options, missing, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->plan)
 		return tell_plan(program);
@@ -460,6 +453,30 @@ static int serve(struct program *program)
 	return program->exit_code;
 }
 
+/* --check-config; options: NULL if they are wrong themselves, as error says. */
+static int check_files(struct options *options, GPtrArray *warnings, GError **error)
+{
+	g_autoptr(GString) engines = g_string_new(NULL);
+	g_autofree char *unfinished = options ? options_tell_unfinished(options, NULL) : NULL;
+	g_autofree char *text = NULL;
+	bool good;
+
+	if (options)
+		check_engines(options, engines, error);
+	if (unfinished)
+		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
+	text = check_config(options, *error, warnings, &good);
+	puts(text);
+	options_unref(options);
+	return !good;
+}
+
+/* Asked for in full, so that what is wrong with other options can be told in the same form. */
+static bool only_checks(char **argv)
+{
+	return g_strv_contains((const char *const *)argv, "--check-config");
+}
+
 int main(int argc, char **argv)
 {
 	struct program program = {.ready_handle = -1};
@@ -469,9 +486,11 @@ int main(int argc, char **argv)
 	int exit_code;
 
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
-		return complain(error);
+		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
 	if (only_told(request))
 		return 0;
+	if (program.options->check_config)
+		return check_files(program.options, warnings, &error);
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "opensm: %s\n", (char *)warnings->pdata[i]);
 	if (program.options->create_config) {

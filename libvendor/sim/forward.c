@@ -108,10 +108,19 @@ static bool is_enforced(const struct sim_packet *packet, const struct sim_port *
 			: port->info.partition_enforcement_outbound);
 }
 
-/* 10.9.6: a port of a switch that enforces partitions. */
+/*
+ * 10.9.6: a port of a switch that enforces partitions. SMs give it the keys of the host behind it:
+ * what that sends bears one of these, of a limited member too, which two of 10.9.3 would not let
+ * meet; what it is sent has to match one of them.
+ */
+static bool table_passes(const struct sim_port *port, uint16_t p_key, bool inbound)
+{
+	return sma_find_p_key(port, inbound ? p_key | IBA_P_KEY_FULL_MEMBER : p_key) >= 0;
+}
+
 static bool partition_passes(const struct sim_packet *packet, struct sim_port *port, bool inbound)
 {
-	if (!is_enforced(packet, port, inbound) || sma_find_p_key(port, packet->p_key) >= 0)
+	if (!is_enforced(packet, port, inbound) || table_passes(port, packet->p_key, inbound))
 		return true;
 	if (port->info.p_key_violations < 0xFFFF)
 		port->info.p_key_violations++;

@@ -33,6 +33,7 @@ enum sweep_reason {
 	SWEEP_ERRORS = 1 << 7,	   /* what failed before is due to be tried again */
 	SWEEP_REROUTE = 1 << 8,	   /* routes again, without discovery */
 	SWEEP_GROUPS = 1 << 9,	   /* multicast groups changed */
+	SWEEP_POLICY = 1 << 10,	   /* partitions.conf changed */
 };
 
 /* What the sm actor tells of itself in context->sweep. */

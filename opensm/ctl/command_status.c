@@ -169,6 +169,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 	static const char *const what[] = {
 		[DAEMON_OPENSM_CONF] = "opensm.conf",
 		[DAEMON_ROUTE_FILES] = "a file of the routing options",
+		[DAEMON_PARTITIONS] = "partitions.conf",
 	};
 	GVariantBuilder list, row;
 

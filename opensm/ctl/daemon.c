@@ -21,6 +21,7 @@
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
+#include "policy/partition_file.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
@@ -65,6 +66,7 @@ COUNTED(subnet)
 COUNTED(mc_groups)
 COUNTED(inventory)
 COUNTED(route_files)
+COUNTED(partition_rules)
 #undef COUNTED
 
 void daemon_context_init(struct context *context, const struct daemon_config *config,
@@ -80,6 +82,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->route_files, get_route_files, put_route_files);
+	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -95,6 +98,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);
+	slot_clear(&context->partition_rules);
 	event_bus_clear(&context->bus);
 }
 
@@ -141,15 +145,76 @@ static bool follow_file(struct daemon *daemon)
 	return changed && daemon_reread_logged(daemon);
 }
 
+/* ---- partitions.conf ---- */
+
+static void tell_partition_warnings(struct log *log, const struct partition_rules *rules)
+{
+	for (guint i = 0; i < rules->warnings->len; i++)
+		log_error(log, "%s", (char *)rules->warnings->pdata[i]);
+	if (rules->built_in)
+		log_info(log, "no partitions are defined: every port is in the default one");
+}
+
+/* What the rules were read from; NULL: a simulated fabric has nothing to protect. */
+static const char *partition_file(const struct options *options)
+{
+	bool named = options_source(options, OPTION_partition_config_file) != OPTION_FROM_DEFAULT;
+
+	return options->sim && !named ? NULL : options->partition_config_file;
+}
+
+static bool load_partitions(struct context *context, const struct options *options, GError **error)
+{
+	struct partition_rules *rules = partition_rules_load(partition_file(options), error);
+
+	if (!rules)
+		return false;
+	tell_partition_warnings(context->log, rules);
+	slot_publish(&context->partition_rules, rules);
+	return true;
+}
+
+bool daemon_reread_partitions(struct daemon *daemon)
+{
+	struct context *context = &daemon->context;
+	struct options *options = slot_take(&context->options);
+	struct partition_rules *old = slot_take(&context->partition_rules);
+	g_autoptr(GError) error = NULL;
+	struct partition_rules *new = partition_rules_load(partition_file(options), &error);
+	bool changed = new && !partition_rules_same(old, new);
+
+	if (!new &&g_strcmp0(error->message, daemon->refusals[DAEMON_PARTITIONS].why) != 0)
+		log_error(context->log, "the partitions stay as they were: %s", error->message);
+	refuse(daemon, DAEMON_PARTITIONS, new ? NULL : error->message);
+	if (changed) {
+		log_info(context->log, "%s changed", options->partition_config_file);
+		tell_partition_warnings(context->log, new);
+		slot_publish(&context->partition_rules, partition_rules_ref(new));
+	}
+	partition_rules_unref(new);
+	partition_rules_unref(old);
+	options_unref(options);
+	return changed;
+}
+
+bool daemon_context_load(struct context *context, const struct options *options, GError **error)
+{
+	return load_partitions(context, options, error);
+}
+
 /*
- * A heavy sweep that nobody asked for here began with the options of before: if the file is
- * another one by now, one more follows that goes by it.
+ * A heavy sweep that nobody asked for here began with the options and partitions of before: if a
+ * file is another one by now, one more follows that goes by it.
  */
 static void on_sweep_done(void *arg, uint64_t value)
 {
 	struct daemon *daemon = arg;
 
-	if (sweep_done_unpack(value).kind == SWEEP_KIND_HEAVY && follow_file(daemon))
+	if (sweep_done_unpack(value).kind != SWEEP_KIND_HEAVY)
+		return;
+	if (daemon_reread_partitions(daemon))
+		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	if (follow_file(daemon))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
 }
 
@@ -186,7 +251,10 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	files = route_files_load_for(config->options, config->options->routing_engine, error);
+	files = daemon_context_load(&daemon->context, config->options, error)
+			? route_files_load_for(config->options, config->options->routing_engine,
+					       error)
+			: NULL;
 	if (files) {
 		tell_route_warnings(config->log, files, NULL);
 		slot_publish(&daemon->context.route_files, files);
@@ -442,8 +510,10 @@ bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes
 
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 {
-	if (reasons & SWEEP_HEAVY)
+	if (reasons & SWEEP_HEAVY) {
 		follow_file(daemon);
+		daemon_reread_partitions(daemon);
+	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }
 

@@ -42,7 +42,7 @@ bool daemon_reread(struct daemon *daemon, GError **error);
 /* The same; what is wrong goes to the log, a mistake a line. */
 bool daemon_reread_logged(struct daemon *daemon);
 /* Of daemon_reread: what was not taken, and whose earlier contents stay. */
-enum daemon_files { DAEMON_OPENSM_CONF, DAEMON_ROUTE_FILES, DAEMON_FILES };
+enum daemon_files { DAEMON_OPENSM_CONF, DAEMON_ROUTE_FILES, DAEMON_PARTITIONS, DAEMON_FILES };
 struct refusal {
 	char *why;   /* file, line and what is wrong, a mistake a line; NULL: nothing was refused */
 	char *since; /* local time */
@@ -50,6 +50,8 @@ struct refusal {
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files);
 /* The files of the routing options only. */
 void daemon_reread_routes(struct daemon *daemon);
+/* partitions.conf only: true if it says something new, which counts once a sweep takes it. */
+bool daemon_reread_partitions(struct daemon *daemon);
 
 /* Asks for sweeps: bits of enum sweep_reason. A heavy one goes by opensm.conf as it is now. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);
@@ -73,6 +75,8 @@ void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg);
 /* For plans: a context with empty slots but for the options; its pools are the caller's to free. */
 void daemon_context_init(struct context *context, const struct daemon_config *config,
 			 const char *cache_dir);
+/* Reads the files of the policies; false and error: one is wrong. */
+bool daemon_context_load(struct context *context, const struct options *options, GError **error);
 void daemon_context_clear(struct context *context);
 
 /* For who watches it. Subscribing to the bus is for before daemon_start. */

@@ -192,6 +192,7 @@ static const struct {
 	{SWEEP_ERRORS, "errors before"},
 	{SWEEP_REROUTE, "reroute wanted"},
 	{SWEEP_GROUPS, "multicast groups"},
+	{SWEEP_POLICY, "partitions changed"},
 };
 
 static void on_sweep_done(void *arg, uint64_t value)

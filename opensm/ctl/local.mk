@@ -4,10 +4,12 @@ libctl_a_SOURCES = \
 	opensm/ctl/answer.c opensm/ctl/answer.h \
 	opensm/ctl/background.c opensm/ctl/background.h \
 	opensm/ctl/cache.c opensm/ctl/cache.h \
+	opensm/ctl/check_config.c opensm/ctl/check_config.h \
 	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
 	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
 	opensm/ctl/command_groups.c opensm/ctl/command_health.c \
-	opensm/ctl/command_path.c opensm/ctl/command_plan.c opensm/ctl/command_ports.c \
+	opensm/ctl/command_partitions.c opensm/ctl/command_path.c opensm/ctl/command_plan.c \
+	opensm/ctl/command_ports.c \
 	opensm/ctl/command_status.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
 	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \

@@ -119,7 +119,8 @@ struct plan *plan_new(const struct plan_config *config, GError **error)
 	plan->context.gets_only = true;
 	if (config->groups)
 		slot_publish(&plan->context.groups, mc_groups_ref(config->groups));
-	if (!make_mad(plan, config, error) || !load_files(plan, error)) {
+	if (!make_mad(plan, config, error) || !load_files(plan, error) ||
+	    !daemon_context_load(&plan->context, plan->options, error)) {
 		plan_free(plan);
 		return NULL;
 	}

@@ -1,48 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Partitions: policy and fabric turned into plain values, the P_Keys of each endport. Immutable
- * and counted.
+ * Partitions: the rules of partitions.conf on a given fabric, turned into plain values: the P_Keys
+ * of each endport, who may talk to whom, the groups that exist. Immutable and counted.
  */
 #ifndef POLICY_PARTITION_H
 #define POLICY_PARTITION_H
 
+#include "core/options.h"
 #include "fabric/fabric.h"
+#include "policy/partition_file.h"
 
 #define P_KEY_FULL 0x8000 /* membership bit */
 #define P_KEY_DEFAULT 0xFFFF
 #define P_KEY_BASE(p_key) ((uint16_t)((p_key)&0x7FFF))
 
-/* IPoIB broadcast group of a partition and the parameters of groups made in it. */
 struct partition {
 	uint16_t p_key; /* base, without the membership bit */
 	char *name;
-	bool ipoib;		      /* has a broadcast group */
-	uint8_t mtu, rate, sl, scope; /* codes */
-	uint32_t q_key;
+	bool ipoib; /* has a broadcast group */
+	bool indx0; /* its P_Key goes to index 0 of tables, if that is free */
+	uint8_t sl; /* of paths in it: 0 without QoS */
+	uint32_t n_groups;
+	struct partition_group *groups;
+	uint32_t n_full, n_limited; /* members */
 };
 
+/* Endports with equal P_Keys are of one class; class 0 has none. */
 struct partitions {
 	struct ref ref;
 	uint32_t n;
-	struct partition *all;
-	uint32_t n_ports;
-	uint32_t *first;  /* [n_ports + 1]: P_Keys of port i are p_keys[first[i] .. first[i+1]) */
-	uint16_t *p_keys; /* with membership bit, in the order of the P_Key table */
+	struct partition *all; /* by P_Key; those without a member in this fabric are left out */
+	uint32_t n_ports, n_classes;
+	uint32_t *class_of; /* [n_ports] */
+	uint32_t *first;  /* [n_classes + 1]: keys of class i are p_keys[first[i] .. first[i+1]) */
+	uint16_t *p_keys; /* with membership bit, by P_Key, the full one before the limited */
+	uint16_t *shared; /* [n_classes * n_classes], see partitions_shared(); NULL: too many */
+	bool enforced;	  /* switches are to keep to them: false if everybody may talk to all */
+	GPtrArray
+		*problems; /* texts: what of the rules this fabric cannot have, or does not know */
+	struct partition_rules *rules;
 };
 
+/* What the rules mean on this fabric. */
+struct partitions *partitions_make(struct partition_rules *rules, const struct options *options,
+				   const struct fabric *fabric);
 /* The built-in policy: partition 0x7FFF with every endport as full member. */
 struct partitions *partitions_default(const struct fabric *fabric);
+
+/* A P_Key of a port. */
+struct partition_key {
+	uint32_t port;
+	uint16_t p_key;
+};
+/* Partitions that know nothing but the keys of endports, struct partition_key in any order. */
+struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys);
+
 struct partitions *partitions_ref(struct partitions *partitions);
 void partitions_unref(struct partitions *partitions);
 
 /* P_Keys of an endport, NULL with *n = 0 if it has none. */
 const uint16_t *partitions_of(const struct partitions *partitions, uint32_t port, uint32_t *n);
 const struct partition *partitions_find(const struct partitions *partitions, uint16_t p_key);
+/* That whose P_Key goes to index 0 of the port's table; 0: it has neither that nor the default. */
+uint16_t partitions_index0(const struct partitions *partitions, uint32_t port);
 
 /* The membership of a port in a partition: the P_Key it holds, or 0. */
 uint16_t partitions_member(const struct partitions *partitions, uint32_t port, uint16_t p_key);
 
-/* First P_Key (of a's table) over which the two may talk: same base, not both limited; else 0. */
+/*
+ * The lowest P_Key, as a holds it, over which the two may talk, the default one last: same base,
+ * not both limited; 0: there is none.
+ */
 uint16_t partitions_shared(const struct partitions *partitions, uint32_t a, uint32_t b);
 
 #endif

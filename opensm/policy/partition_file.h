@@ -1,23 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The file partitions.conf. */
+/*
+ * The file partitions.conf, as rules: immutable and counted. What they mean on a given subnet is
+ * worked out in policy/partition.c.
+ *
+ * The grammar is that of the classic daemon, and beyond it: ranges of GUIDs (0xA-0xB), patterns of
+ * NodeDescriptions ("node-*"), sets of members with a name (@NAME: MEMBERS; used as @NAME=full)
+ * and include FILE on a line of its own. What the classic daemon reads by accident is taken with a
+ * warning; what it cannot read is an error, after which it lets everybody talk to everybody. Here
+ * it never does: there are no rules then, and the caller keeps those it has, or does not start.
+ */
 #ifndef POLICY_PARTITION_FILE_H
 #define POLICY_PARTITION_FILE_H
 
 #include <glib.h>
 #include <stdbool.h>
 
+#include "complib/handoff.h"
+#include "iba/iba.h"
+
 #define PARTITION_ERROR partition_error_quark()
 enum partition_error {
-	PARTITION_ERROR_NOT_YET, /* the file defines partitions, which are not implemented */
-	PARTITION_ERROR_FILE,	 /* it cannot be read */
+	PARTITION_ERROR_SYNTAX, /* file, line, column, what was found and what was expected */
+	PARTITION_ERROR_FILE,	/* it cannot be read */
+	PARTITION_ERROR_LIMIT,	/* it is too long, or includes too many files */
 };
 GQuark partition_error_quark(void);
 
-/*
- * Partitions are not implemented yet: every endport is a full member of the default partition. So
- * a file that defines anything must stop the start, for to go on would open what it closes. True
- * if there is no such file or it holds nothing but blanks and comments.
- */
-bool partition_file_check(const char *file, GError **error);
+enum partition_membership {
+	PARTITION_LIMITED = 1,
+	PARTITION_FULL,
+	PARTITION_BOTH,
+};
+
+enum partition_who {
+	PARTITION_GUIDS, /* first to last */
+	PARTITION_NAMES, /* whose NodeDescription the pattern matches */
+	PARTITION_ALL,
+	PARTITION_CAS,
+	PARTITION_SWITCHES,
+	PARTITION_ROUTERS,
+	PARTITION_SELF, /* the SM's port */
+};
+
+struct partition_member {
+	uint64_t first, last;
+	const char *pattern; /* shell style; NULL but for PARTITION_NAMES */
+	uint32_t file, line; /* place: index in rules->files, line from 1 */
+	uint8_t who, membership;
+};
+
+/* A group that exists without members. */
+struct partition_group {
+	struct iba_gid mgid;
+	uint32_t q_key, flow_label;
+	uint8_t mtu, rate, sl, scope, t_class;
+	bool barred; /* nobody may join: IPoIB is not for this partition */
+};
+
+struct partition_rule {
+	uint16_t p_key; /* base; of a definition without one chosen from 1 upward */
+	const char *name;
+	bool ipoib, indx0;
+	uint8_t sl;
+	uint32_t file, line; /* of its first definition */
+	GArray *members;     /* struct partition_member: of two for a port the later counts */
+	GArray *groups;	     /* struct partition_group, no MGID twice */
+};
+
+struct partition_rules {
+	struct ref ref;
+	bool built_in;	     /* no file, or one that says nothing */
+	bool has_patterns;   /* members depend on NodeDescriptions */
+	GPtrArray *rules;    /* struct partition_rule, in the order of the file */
+	GPtrArray *files;    /* names */
+	GPtrArray *warnings; /* texts with file and line */
+	GStringChunk *texts;
+	char *digest; /* of all that was read */
+};
+
+/* Of a file; NULL, or one that does not exist: the built-in rules. NULL and error if it is bad. */
+struct partition_rules *partition_rules_load(const char *file, GError **error);
+/* The same of length octets of text, called file in messages. */
+struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
+					      GError **error);
+struct partition_rules *partition_rules_ref(struct partition_rules *rules);
+void partition_rules_unref(struct partition_rules *rules); /* NULL is fine */
+/* Whether both were made of the same text. */
+bool partition_rules_same(const struct partition_rules *a, const struct partition_rules *b);
+
+/* MGID of the IPoIB broadcast group of a partition (RFC 4391, 4). */
+struct iba_gid partition_broadcast_mgid(uint16_t p_key, uint8_t scope);
 
 #endif

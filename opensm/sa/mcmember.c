@@ -137,6 +137,8 @@ static uint16_t check_join(struct member_query *join)
 	const struct iba_mc_member_record *group = &join->group->record;
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 
+	if (join->group->barred)
+		return IBA_SA_REQ_INVALID;
 	if (join->subnet->options->mcgroup_join_validation &&
 	    (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life)))
 		return IBA_SA_REQ_INVALID;
@@ -174,7 +176,7 @@ static const struct iba_mc_member_record *broadcast_of(const struct member_query
 	if (!is_ipoib(mgid))
 		return NULL;
 	group = sa_store_find(join->query->store,
-			      sa_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF));
+			      partition_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF));
 	return group ? &group->record : NULL;
 }
 
@@ -220,6 +222,15 @@ static uint8_t choose_scope(const struct member_query *join)
 								       IBA_SCOPE_LINK_LOCAL;
 }
 
+/* Of a partition whose rule does not say so. */
+static bool lacks_ipoib(const struct member_query *join)
+{
+	const struct partition *partition =
+		partitions_find(join->subnet->partitions, join->wanted->p_key);
+
+	return is_ipoib(join->wanted->mgid) && partition && !partition->ipoib;
+}
+
 static uint16_t check_create(struct member_query *join)
 {
 	const struct iba_mc_member_record *wanted = join->wanted;
@@ -231,7 +242,8 @@ static uint16_t check_create(struct member_query *join)
 	if (!is_zero(wanted->mgid) &&
 	    !is_legal_mgid(wanted->mgid, join->subnet->options->subnet_prefix))
 		return IBA_SA_REQ_INVALID;
-	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key))
+	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key) ||
+	    lacks_ipoib(join))
 		return IBA_SA_REQ_INVALID;
 	return IBA_STATUS_OK;
 }

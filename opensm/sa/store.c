@@ -14,7 +14,6 @@
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define QUOTA_MIN 64  /* groups that a port may make at least, */
 #define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
-#define SIGNATURE_IPV4 UINT64_C(0x401B)
 #define SIGNATURE_SA UINT64_C(0xA01B)
 
 struct sa_store {
@@ -125,14 +124,6 @@ static void give_mlid(struct sa_store *store, uint16_t mlid)
 static uint64_t mgid_head(uint8_t scope, uint64_t signature)
 {
 	return UINT64_C(0xFF10) << 48 | (uint64_t)(scope & 0xF) << 48 | signature << 32;
-}
-
-struct iba_gid sa_broadcast_mgid(uint16_t p_key, uint8_t scope)
-{
-	return (struct iba_gid){
-		.prefix = mgid_head(scope, SIGNATURE_IPV4) | (uint64_t)(p_key | P_KEY_FULL) << 16,
-		.guid = UINT32_MAX,
-	};
 }
 
 static struct iba_gid make_mgid(struct sa_store *store, uint8_t scope, uint64_t subnet_prefix)
@@ -276,6 +267,7 @@ static void set_top(struct sa_store *store, uint16_t top)
 
 struct leavers {
 	const struct subnet *subnet;
+	bool all;
 	uint16_t p_key;
 	GArray *guids;
 };
@@ -288,19 +280,20 @@ static gboolean note_if_lost(gpointer key, gpointer value, gpointer arg)
 	uint32_t port = fabric_port_by_guid(subnet->fabric, member->guid);
 
 	(void)key;
-	if (port == FABRIC_NONE || !fabric_is_connected(subnet->fabric, port) ||
+	if (leavers->all || port == FABRIC_NONE || !fabric_is_connected(subnet->fabric, port) ||
 	    !partitions_member(subnet->partitions, port, leavers->p_key))
 		g_array_append_val(leavers->guids, member->guid);
 	return FALSE;
 }
 
-/* Lets members go that the subnet no longer has; the group may go with them. */
-static void drop_lost_members(struct sa_store *store, struct sa_group *group,
-			      const struct subnet *subnet)
+/* Lets all members go, or those that the subnet no longer has; the group may go with them. */
+static void drop_members(struct sa_store *store, struct sa_group *group,
+			 const struct subnet *subnet, bool all)
 {
 	struct iba_gid mgid = group->record.mgid;
 	struct leavers leavers = {
 		.subnet = subnet,
+		.all = all,
 		.p_key = group->record.p_key,
 		.guids = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 	};
@@ -311,35 +304,38 @@ static void drop_lost_members(struct sa_store *store, struct sa_group *group,
 	g_array_unref(leavers.guids);
 }
 
-static struct iba_mc_member_record broadcast_record(const struct partition *partition,
-						    const struct options *options)
+static struct iba_mc_member_record record_of(const struct partition *partition,
+					     const struct partition_group *group,
+					     const struct options *options)
 {
-	bool local = partition->scope == IBA_SCOPE_LINK_LOCAL;
+	bool local = group->scope == IBA_SCOPE_LINK_LOCAL;
 
 	return (struct iba_mc_member_record){
-		.mgid = sa_broadcast_mgid(partition->p_key, partition->scope),
-		.q_key = partition->q_key,
+		.mgid = group->mgid,
+		.q_key = group->q_key,
 		.mtu_selector = IBA_SELECTOR_EXACTLY,
-		.mtu = partition->mtu,
+		.mtu = group->mtu,
+		.t_class = group->t_class,
 		.p_key = partition->p_key | P_KEY_FULL,
 		.rate_selector = IBA_SELECTOR_EXACTLY,
-		.rate = partition->rate,
+		.rate = group->rate,
 		.packet_life_time_selector = IBA_SELECTOR_EXACTLY,
 		.packet_life_time = options->subnet_timeout,
-		.sl = partition->sl,
+		.sl = group->sl,
+		.flow_label = group->flow_label,
 		.hop_limit = local ? 0 : 0xFF,
-		.scope = partition->scope,
+		.scope = group->scope,
 	};
 }
 
 /*
- * The group of a partition. Parameters of a group that has members stay: the members rely on them
+ * A group of a partition. Parameters of a group that has members stay: the members rely on them
  * until all have left.
  */
-static void follow_partition(struct sa_store *store, const struct partition *partition,
-			     const struct subnet *subnet)
+static void follow_wish(struct sa_store *store, const struct partition *partition,
+			const struct partition_group *wish, const struct subnet *subnet)
 {
-	struct iba_mc_member_record record = broadcast_record(partition, subnet->options);
+	struct iba_mc_member_record record = record_of(partition, wish, subnet->options);
 	struct sa_group *group = sa_store_find(store, record.mgid);
 
 	if (!group)
@@ -347,6 +343,9 @@ static void follow_partition(struct sa_store *store, const struct partition *par
 	if (!group)
 		return;
 	group->well_known = true;
+	group->barred = wish->barred;
+	if (wish->barred)
+		drop_members(store, group, subnet, true);
 	if (g_tree_nnodes(group->members) == 0) {
 		record.mlid = group->record.mlid;
 		group->record = record;
@@ -358,13 +357,13 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 {
 	const struct partition *partition =
 		partitions_find(subnet->partitions, group->record.p_key);
+	bool wanted = false;
 
-	if (group->well_known &&
-	    !(partition && partition->ipoib &&
-	      iba_gid_equal(group->record.mgid,
-			    sa_broadcast_mgid(partition->p_key, partition->scope))))
-		group->well_known = false;
-	drop_lost_members(store, group, subnet);
+	for (uint32_t i = 0; group->well_known && partition && i < partition->n_groups; i++)
+		wanted |= iba_gid_equal(group->record.mgid, partition->groups[i].mgid);
+	group->well_known = wanted;
+	group->barred &= wanted;
+	drop_members(store, group, subnet, false);
 }
 
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet)
@@ -379,9 +378,10 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet)
 		if (store->by_mlid[i] && !store->by_mlid[i]->well_known &&
 		    store->by_mlid[i]->n_full == 0)
 			group_remove(store, store->by_mlid[i]);
-	for (uint32_t i = 0; i < partitions->n; i++)
-		if (partitions->all[i].ipoib)
-			follow_partition(store, &partitions->all[i], subnet);
+	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
+		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
+			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
+				    subnet);
 }
 
 /* ---- publication ---- */

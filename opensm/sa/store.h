@@ -19,6 +19,7 @@ struct sa_member {
 struct sa_group {
 	struct iba_mc_member_record record; /* without port_gid, join_state and proxy_join */
 	bool well_known;		    /* lives without members, as partitions want it */
+	bool barred;			    /* and takes none */
 	uint32_t n_full;		    /* members that keep it alive */
 	GTree *members;			    /* struct sa_member by guid */
 	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
@@ -51,15 +52,12 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 
 /*
  * Follows a newly published subnet: ports that are gone or lost their P_Key leave their groups, the
- * broadcast groups of partitions appear and disappear.
+ * groups of partitions appear and disappear.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet);
 
 bool sa_store_changed(const struct sa_store *store); /* since the last publication */
 /* The groups as they are for the sweep, or NULL if nothing changed since the last call. */
 struct mc_groups *sa_store_publish(struct sa_store *store);
-
-/* MGID of the IPoIB broadcast group of a partition (RFC 4391, 4). */
-struct iba_gid sa_broadcast_mgid(uint16_t p_key, uint8_t scope);
 
 #endif

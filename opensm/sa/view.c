@@ -138,7 +138,7 @@ void sa_view_prefetch(const struct sa_view *view, uint32_t port)
 		return;
 	__builtin_prefetch(&view->subnet->fabric->ports[port]);
 	__builtin_prefetch(&view->hops[port]);
-	__builtin_prefetch(&view->subnet->partitions->first[port]);
+	__builtin_prefetch(&view->subnet->partitions->class_of[port]);
 }
 
 /* From one hop to the next; NULL if the forwarding table leads nowhere. */

@@ -206,6 +206,8 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 	case IBA_ATTR_PORT_INFO:
 		return item->port | (node->ports[item->port].info.link_speed_ext_supported ?
 						   IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
+	case IBA_ATTR_P_KEY_TABLE:
+		return p_keys_modifier(&node->ports[item->port], item->block);
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
 		return sm_mft_modifier(item->block);
 	case IBA_ATTR_SL_TO_VL_TABLE:

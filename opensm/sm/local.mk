@@ -27,6 +27,7 @@ libsm_a_SOURCES = \
 	opensm/sm/own_port.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
+	opensm/sm/policy.c \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/port.c \
 	opensm/sm/program.c \

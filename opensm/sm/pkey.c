@@ -2,6 +2,19 @@
 /*
  * P_Key tables: read where they are not known, policy against what they hold, the difference sent.
  * What a table should hold is decided in pkey_plan.c.
+ *
+ * A port of a switch with a host behind it holds the keys of that host and passes nothing else,
+ * as far as the switch has room for them. From one policy to another everything goes in stages,
+ * each of which is answered before the next.
+ *
+ *	switches let go	    the bits where a switch is to enforce nothing any more
+ *	switches add	    hosts may use a key only when their switches pass it
+ *	hosts change	    in the stages of pkey_plan.h
+ *	switches remove	    and stop passing it when no host uses it
+ *	switches enforce    the bits, when the tables are complete
+ *	check		    that they are set
+ *
+ * Of ports that are not up yet the bits are set with all else, when they are taken up (port.c).
  */
 #include <string.h>
 
@@ -11,6 +24,74 @@
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
 
+enum stage {
+	LET_GO,
+	SWITCHES_ADD,
+	HOSTS_CHANGE,
+	SWITCHES_REMOVE = HOSTS_CHANGE + P_KEY_ADD + 1,
+	ENFORCE,
+	CHECK,
+	STAGES
+};
+
+struct p_key_changes {
+	GArray *ports;	    /* struct change */
+	unsigned int stage; /* the next one */
+	bool loud[P_KEY_BASES];
+};
+
+/* A port that is not as it should be. */
+struct change {
+	struct builder_port *port;
+	bool tables; /* the table differs */
+	uint16_t *is, *want;
+	uint32_t size; /* entries: whole blocks */
+};
+
+/* ---- which ports ---- */
+
+/* The host behind a port of a switch; NULL: there is none. */
+static struct builder_port *host_behind(const struct builder_port *port)
+{
+	if (!port->num || !builder_is_switch(port->node) || !port->peer ||
+	    builder_is_switch(port->peer->node))
+		return NULL;
+	return port->peer;
+}
+
+/* P_Keys of an endport, as the policy says; false if the policy does not know it. */
+static bool keys_of(const struct sm *sm, const struct builder_port *endport, const uint16_t **keys,
+		    uint32_t *n)
+{
+	uint32_t port =
+		endport->guid ? fabric_port_by_guid(sm->fabric, endport->guid) : FABRIC_NONE;
+
+	*n = 0;
+	if (port == FABRIC_NONE)
+		return false;
+	*keys = partitions_of(sm->partitions, port, n);
+	return true;
+}
+
+/* Whether the port is one of a switch that is to pass only what belongs to the host behind it. */
+static bool is_to_enforce(const struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_port *host = host_behind(port);
+	const uint16_t *keys;
+	uint32_t n;
+
+	return host && sm->partitions->enforced && sm->options->part_enforce != PART_ENFORCE_OFF &&
+	       keys_of(sm, host, &keys, &n) &&
+	       n <= port->node->switch_info.partition_enforcement_cap;
+}
+
+static uint32_t cap_of(const struct builder_port *port)
+{
+	if (port->num && builder_is_switch(port->node))
+		return port->node->switch_info.partition_enforcement_cap;
+	return MAX(1, port->node->info.partition_cap);
+}
+
 /* ---- reading ---- */
 
 static void on_p_keys(struct sm_request *request)
@@ -19,10 +100,14 @@ static void on_p_keys(struct sm_request *request)
 		sm_request_failed(request);
 }
 
+uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block)
+{
+	return builder_is_switch(port->node) ? (uint32_t)port->num << 16 | block : block;
+}
+
 static void read_p_keys(struct sm *sm, struct builder_port *port)
 {
-	uint32_t cap = port->node->info.partition_cap;
-	uint32_t blocks = MAX(1, (cap + PER_BLOCK - 1) / PER_BLOCK);
+	uint32_t blocks = (cap_of(port) + PER_BLOCK - 1) / PER_BLOCK;
 
 	trust_reserve(&port->p_keys, blocks, BLOCK_BYTES);
 	for (uint32_t block = 0; block < blocks; block++) {
@@ -30,140 +115,306 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 
 		if (trust_get(port->node, &port->p_keys, block, BLOCK_BYTES))
 			continue;
-		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE, block);
+		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_P_KEY_TABLE,
+					  p_keys_modifier(port, block));
 		request->block = block;
 		request->done = on_p_keys;
 		sm_request_send(request);
 	}
 }
 
-static void read_node(struct sm *sm, struct builder_node *node)
+/* A sweep that goes by what changed looks at the ports of these nodes, and at their neighbours. */
+static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
 {
-	for (unsigned int num = 0; num <= node->info.num_ports; num++)
-		if (node->ports[num].guid && node->ports[num].known)
-			read_p_keys(sm, &node->ports[num]);
+	bool local = sweep_is_local(sm) && sm->p_keys_settled;
+	g_autoptr(GPtrArray) nodes =
+		local ? g_ptr_array_ref(sm->builder->touched) : builder_order(sm->builder);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			struct builder_port *port = &node->ports[num], *peer = port->peer;
+
+			if (port->known)
+				call(sm, port);
+			if (local && peer && peer->known && !builder_is_touched(peer->node))
+				call(sm, peer);
+		}
+	}
+}
+
+static void read_port(struct sm *sm, struct builder_port *port)
+{
+	if (port->guid || is_to_enforce(sm, port))
+		read_p_keys(sm, port);
 }
 
 enum step_result step_p_keys_read(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
-
-	for (guint i = 0; i < nodes->len; i++)
-		read_node(sm, nodes->pdata[i]);
+	each_port(sm, read_port);
 	return STEP_NEXT;
 }
 
-/* ---- writing ---- */
+/* ---- what a port should hold ---- */
 
-struct tables {
-	uint32_t size; /* entries: whole blocks */
-	uint16_t *is, *want;
-};
-
-static bool read_table(const struct builder_port *port, struct tables *tables)
+static bool read_table(const struct builder_port *port, uint16_t *is)
 {
 	const struct trust_table *table = &port->p_keys;
 
-	tables->size = table->n_blocks * PER_BLOCK;
-	tables->is = g_new0(uint16_t, tables->size);
 	for (uint32_t block = 0; block < table->n_blocks; block++) {
 		const void *bytes = trust_get(port->node, table, block, BLOCK_BYTES);
 
 		if (!bytes)
 			return false;
-		memcpy(tables->is + block * PER_BLOCK, bytes, BLOCK_BYTES);
+		memcpy(is + block * PER_BLOCK, bytes, BLOCK_BYTES);
+	}
+	return table->n_blocks;
+}
+
+/* Nobody remembers indexes of a port that is not up yet, or of one that only switches have. */
+static bool may_move(const struct sm *sm, const struct builder_port *port)
+{
+	return !sm->options->keep_pkey_indexes || port->info.port_state < IBA_PORT_ARMED ||
+	       builder_is_switch(port->node);
+}
+
+static void plan_table(const struct sm *sm, struct change *change, const struct builder_port *owner,
+		       const uint16_t *keys, uint32_t n)
+{
+	const struct builder_port *port = change->port;
+	struct p_key_plan plan = {
+		.is = change->is,
+		.room = MIN(cap_of(port), change->size),
+		.keys = keys,
+		.n = n,
+		.index0 = partitions_index0(sm->partitions,
+					    fabric_port_by_guid(sm->fabric, owner->guid)),
+		.moves = may_move(sm, port),
+	};
+
+	p_key_plan_make(&plan, change->want); /* problems of the policy tell what has no room */
+	change->tables = memcmp(change->is, change->want, change->size * sizeof(*keys)) != 0;
+}
+
+/* True if the table of a switch port passes all that the host behind it has. */
+static bool passes_all(const struct sm *sm, const struct builder_port *port)
+{
+	g_autofree uint16_t *is = g_new0(uint16_t, port->p_keys.n_blocks * PER_BLOCK + 1);
+	const uint16_t *keys;
+	uint32_t n;
+
+	if (!keys_of(sm, port->peer, &keys, &n) || !read_table(port, is))
+		return false;
+	for (uint32_t i = 0, k = 0; i < n; i++) {
+		for (k = 0; k < port->p_keys.n_blocks * PER_BLOCK && is[k] != keys[i]; k++)
+			;
+		if (k == port->p_keys.n_blocks * PER_BLOCK)
+			return false;
 	}
 	return true;
 }
 
-/* Entries of the table that the port really has. */
-static uint32_t room_of(const struct builder_port *port, const struct tables *tables)
+static void want_bits(const struct sm *sm, const struct builder_port *port,
+		      struct iba_port_info *want)
 {
-	uint32_t cap = MAX(1, port->node->info.partition_cap);
+	const struct iba_switch_info *can = &port->node->switch_info;
+	bool on = is_to_enforce(sm, port);
 
-	return MIN(cap, tables->size);
+	want->partition_enforcement_inbound =
+		on && can->inbound_enforcement_cap && sm->options->part_enforce != PART_ENFORCE_OUT;
+	want->partition_enforcement_outbound =
+		on && can->outbound_enforcement_cap && sm->options->part_enforce != PART_ENFORCE_IN;
 }
+
+void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
+			struct iba_port_info *want)
+{
+	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
+	    (!is_to_enforce(sm, port) || passes_all(sm, port)))
+		want_bits(sm, port, want);
+}
+
+static bool bits_differ(const struct iba_port_info *a, const struct iba_port_info *b)
+{
+	return a->partition_enforcement_inbound != b->partition_enforcement_inbound ||
+	       a->partition_enforcement_outbound != b->partition_enforcement_outbound;
+}
+
+static void change_clear(gpointer data)
+{
+	struct change *change = data;
+
+	g_free(change->is);
+	g_free(change->want);
+}
+
+/* Notes the port if it is not as it should be. */
+static void note_port(struct sm *sm, struct builder_port *port)
+{
+	struct change change = {.port = port, .size = port->p_keys.n_blocks * PER_BLOCK};
+	const struct builder_port *owner = port->guid ? port : host_behind(port);
+	bool enforce = is_to_enforce(sm, port);
+	const uint16_t *keys;
+	struct iba_port_info want = port->info;
+	uint32_t n;
+
+	change.is = g_new0(uint16_t, change.size + 1);
+	change.want = g_new0(uint16_t, change.size + 1);
+	if (read_table(port, change.is)) {
+		if (owner && (port->guid || enforce) && keys_of(sm, owner, &keys, &n))
+			plan_table(sm, &change, owner, keys, n);
+		else if (!port->guid) /* nothing looks at the table of a port that passes all */
+			change.tables = memcmp(change.is, change.want, change.size * 2) != 0;
+	}
+	if (!port->guid)
+		want_bits(sm, port, &want);
+	if (change.tables || bits_differ(&want, &port->info))
+		g_array_append_val(sm->p_key_changes->ports, change);
+	else
+		change_clear(&change);
+}
+
+/* ---- writing ---- */
 
 static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 		       const uint16_t *entries)
 {
-	struct sm_request *request =
-		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_P_KEY_TABLE, block);
+	struct sm_request *request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_P_KEY_TABLE,
+						     p_keys_modifier(port, block));
 
 	wire_encode(&iba_p_key_table_type, entries, request->mad.data);
 	request->block = block;
 	sm_block_send(request);
 }
 
-static void send_difference(struct sm *sm, struct builder_port *port, const uint16_t *keys,
-			    uint32_t n)
+/* An index that a client may remember means another partition now. */
+static void tell_reuse(struct sm *sm, const struct change *change)
 {
-	struct tables tables = {0};
 	char name[SM_NAME_SIZE];
 
-	if (read_table(port, &tables)) {
-		tables.want = g_new0(uint16_t, tables.size);
-		if (!p_key_plan_make(tables.is, room_of(port, &tables), keys, n, tables.want))
-			sm_problem(sm, "P_Key table of %s port %u has room for %u keys, not for %u",
-				   sm_node_name(port->node, name, sizeof(name)), port->num,
-				   room_of(port, &tables), n);
-		for (uint32_t block = 0; block < tables.size / PER_BLOCK; block++)
-			if (memcmp(tables.is + block * PER_BLOCK, tables.want + block * PER_BLOCK,
-				   BLOCK_BYTES))
-				send_block(sm, port, block, tables.want + block * PER_BLOCK);
-	}
-	g_free(tables.is);
-	g_free(tables.want);
+	for (uint32_t i = 0; change->port->guid && i < change->size; i++)
+		if (change->is[i] && change->want[i] &&
+		    P_KEY_BASE(change->is[i]) != P_KEY_BASE(change->want[i]))
+			log_info(sm->log, "P_Key index %u of %s port %u was 0x%04x, is 0x%04x now",
+				 i, sm_node_name(change->port->node, name, sizeof(name)),
+				 change->port->num, change->is[i], change->want[i]);
 }
 
-static void check_port(struct sm *sm, struct builder_node *node, uint32_t port)
+static void next_table(const struct sm *sm, const struct change *change, const uint16_t *now,
+		       enum stage stage, uint16_t *next)
 {
-	const struct fabric_port *frozen = &sm->fabric->ports[port];
-	const uint16_t *keys;
-	uint32_t n;
-
-	if (!frozen->guid || !frozen->known)
-		return;
-	keys = partitions_of(sm->partitions, port, &n);
-	send_difference(sm, &node->ports[frozen->num], keys, n);
+	if (stage == SWITCHES_ADD)
+		p_key_plan_both(now, change->want, change->size, next);
+	else if (stage == SWITCHES_REMOVE)
+		memcpy(next, change->want, change->size * sizeof(*next));
+	else
+		p_key_plan_stage(now, change->want, change->size, stage - HOSTS_CHANGE,
+				 sm->p_key_changes->loud, next);
 }
 
-static void check_node(struct sm *sm, uint32_t index)
+/* The blocks that are to be others after the stage. */
+static unsigned int send_table(struct sm *sm, const struct change *change, enum stage stage)
 {
-	const struct fabric_node *frozen = &sm->fabric->nodes[index];
-	struct builder_node *node = builder_node_of(sm->builder, sm->fabric, index);
+	struct builder_port *port = change->port;
+	g_autofree uint16_t *now = g_new0(uint16_t, change->size + 1);
+	g_autofree uint16_t *next = g_new0(uint16_t, change->size + 1);
+	unsigned int sent = 0;
 
-	for (uint32_t num = 0; num <= frozen->num_ports; num++)
-		check_port(sm, node, frozen->first_port + num);
+	if (!change->tables || !read_table(port, now))
+		return 0;
+	next_table(sm, change, now, stage, next);
+	if (stage == HOSTS_CHANGE + P_KEY_ADD)
+		tell_reuse(sm, change);
+	for (uint32_t block = 0; block < change->size / PER_BLOCK; block++)
+		if (memcmp(now + block * PER_BLOCK, next + block * PER_BLOCK, BLOCK_BYTES)) {
+			send_block(sm, port, block, next + block * PER_BLOCK);
+			sent++;
+		}
+	return sent;
 }
 
-static void check_touched(struct sm *sm)
+/* Of a port that is taken up in this sweep they are set then. */
+static unsigned int send_bits(struct sm *sm, struct builder_port *port, bool enforce)
 {
-	const GPtrArray *nodes = sm->builder->touched;
+	struct iba_port_info want = port->info;
 
-	for (guint i = 0; i < nodes->len; i++) {
-		const struct builder_node *node = nodes->pdata[i];
-		uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+	if (port->info.port_state < IBA_PORT_ARMED)
+		return 0;
+	p_keys_enforcement(sm, port, &want);
+	if (!bits_differ(&want, &port->info) || is_to_enforce(sm, port) != enforce)
+		return 0;
+	port_wanted(sm, port, &want);
+	port_send(sm, port, &want, IBA_PORT_NO_CHANGE);
+	return 1;
+}
 
-		if (index != FABRIC_NONE)
-			check_node(sm, index);
+/* A Set that was answered well but changed nothing. What was not answered is a fault already. */
+static void check_bits(struct sm *sm, const struct builder_port *port)
+{
+	struct iba_port_info want = port->info;
+
+	p_keys_enforcement(sm, port, &want);
+	if (port->info.port_state >= IBA_PORT_ARMED && bits_differ(&want, &port->info))
+		health_fault(sm, port->node, "port %u did not take partition enforcement",
+			     port->num);
+}
+
+static unsigned int run_stage(struct sm *sm, const struct change *change, enum stage stage)
+{
+	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
+
+	if (of_hosts != (change->port->guid != 0))
+		return 0;
+	if (stage == LET_GO || stage == ENFORCE)
+		return send_bits(sm, change->port, stage == ENFORCE);
+	if (stage != CHECK)
+		return send_table(sm, change, stage);
+	check_bits(sm, change->port);
+	return 0;
+}
+
+void p_keys_clear(struct sm *sm)
+{
+	if (sm->p_key_changes)
+		g_array_unref(sm->p_key_changes->ports);
+	g_clear_pointer(&sm->p_key_changes, g_free);
+}
+
+static void begin(struct sm *sm)
+{
+	struct p_key_changes *changes;
+
+	p_keys_clear(sm);
+	changes = sm->p_key_changes = g_new0(struct p_key_changes, 1);
+	changes->ports = g_array_new(FALSE, FALSE, sizeof(struct change));
+	g_array_set_clear_func(changes->ports, change_clear);
+	each_port(sm, note_port);
+	for (guint i = 0; i < changes->ports->len; i++) {
+		const struct change *change = &g_array_index(changes->ports, struct change, i);
+
+		if (change->port->guid)
+			p_key_plan_loud(change->is, change->want, change->size, changes->loud);
 	}
 }
 
 enum step_result step_p_keys(struct sm *sm)
 {
-	const struct fabric *fabric = sm->fabric;
+	struct p_key_changes *changes;
+	unsigned int sent = 0;
 
-	if (!sm->partitions || sm->partitions_shape != fabric->shape) {
-		partitions_unref(sm->partitions);
-		sm->partitions = partitions_default(fabric);
-		sm->partitions_shape = fabric->shape;
+	if (sm->sweep.round == 0)
+		begin(sm);
+	changes = sm->p_key_changes;
+	while (!sent && changes->stage < STAGES) {
+		for (guint i = 0; i < changes->ports->len; i++)
+			sent += run_stage(sm, &g_array_index(changes->ports, struct change, i),
+					  changes->stage);
+		changes->stage++;
 	}
-	if (sweep_is_local(sm)) {
-		check_touched(sm);
-		return STEP_NEXT;
-	}
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		check_node(sm, i);
+	if (changes->stage < STAGES)
+		return STEP_AGAIN;
+	p_keys_clear(sm);
+	sm->p_keys_settled = true;
 	return STEP_NEXT;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The default key stands at index 0, where o10-5.1.1 expects it. Then keys take the index they
- * have; then the same key with another membership does; what is left is new.
+ * Keys take the index they have; then the same key with another membership does; then the one for
+ * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new.
  */
 #include "sm/pkey_plan.h"
 
@@ -17,54 +17,106 @@ static bool holds(const uint16_t *table, uint32_t room, uint16_t key)
 	return false;
 }
 
-static bool is_default(uint16_t key)
-{
-	return P_KEY_BASE(key) == P_KEY_BASE(P_KEY_DEFAULT);
-}
-
-/* Of two memberships in the default partition the full one. */
-static void place_default(const uint16_t *keys, uint32_t n, uint16_t *want)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (is_default(keys[i]) && keys[i] > want[0])
-			want[0] = keys[i];
-}
-
-static void keep_index(const uint16_t *is, uint32_t room, uint16_t key, uint16_t same_bits,
+static void keep_index(const struct p_key_plan *plan, uint16_t key, uint16_t same_bits,
 		       uint16_t *want)
 {
-	for (uint32_t i = 0; i < room; i++)
+	const uint16_t *is = plan->is;
+
+	for (uint32_t i = 0; i < plan->room; i++)
 		if (is[i] && !want[i] && !((is[i] ^ key) & same_bits)) {
 			want[i] = key;
 			return;
 		}
 }
 
-static bool place_new(uint16_t key, uint32_t room, uint16_t *want)
+static bool place_new(const struct p_key_plan *plan, uint16_t key, uint16_t *want)
 {
-	for (uint32_t i = 0; i < room; i++)
-		if (!want[i]) {
-			want[i] = key;
-			return true;
-		}
+	for (int vacated = 0; vacated < 2; vacated++)
+		for (uint32_t i = 0; i < plan->room; i++)
+			if (!want[i] && (vacated || !plan->is[i])) {
+				want[i] = key;
+				return true;
+			}
 	return false;
 }
 
-bool p_key_plan_make(const uint16_t *is, uint32_t room, const uint16_t *keys, uint32_t n,
-		     uint16_t *want)
+static void place_first(const struct p_key_plan *plan, uint16_t *want)
+{
+	if (plan->index0 && plan->room && !want[0] && !holds(want, plan->room, plan->index0))
+		want[0] = plan->index0;
+}
+
+bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 {
 	static const uint16_t same_bits[] = {0xFFFF, P_KEY_BASE(0xFFFF)};
 	bool all = true;
 
-	memset(want, 0, room * sizeof(*want));
-	if (room)
-		place_default(keys, n, want);
+	memset(want, 0, plan->room * sizeof(*want));
+	if (plan->moves)
+		place_first(plan, want);
 	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < n; i++)
-			if (!holds(want, room, keys[i]))
-				keep_index(is, room, keys[i], same_bits[pass], want);
-	for (uint32_t i = 0; i < n; i++)
-		if (!holds(want, room, keys[i]))
-			all &= place_new(keys[i], room, want);
+		for (uint32_t i = 0; i < plan->n; i++)
+			if (!holds(want, plan->room, plan->keys[i]))
+				keep_index(plan, plan->keys[i], same_bits[pass], want);
+	place_first(plan, want);
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (!holds(want, plan->room, plan->keys[i]))
+			all &= place_new(plan, plan->keys[i], want);
 	return all;
+}
+
+static bool holds_base(const uint16_t *table, uint32_t room, uint16_t key)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (table[i] && P_KEY_BASE(table[i]) == P_KEY_BASE(key))
+			return true;
+	return false;
+}
+
+static bool is_lowered(uint16_t is, uint16_t want)
+{
+	return is != want && P_KEY_BASE(is) == P_KEY_BASE(want) && is & P_KEY_FULL;
+}
+
+void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bool *loud)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (is[i] && (is_lowered(is[i], want[i]) || !holds_base(want, room, is[i])))
+			loud[P_KEY_BASE(is[i])] = true;
+}
+
+/* The stage in which entry i gets what it is to hold, or, where that differs, is emptied. */
+static enum p_key_stage stage_of(const uint16_t *is, const uint16_t *want, uint32_t room,
+				 uint32_t i, const bool *loud)
+{
+	if (!is[i])
+		return loud[P_KEY_BASE(want[i])] || holds_base(is, room, want[i]) ? P_KEY_ADD
+										  : P_KEY_ADD_QUIET;
+	if (is_lowered(is[i], want[i]))
+		return P_KEY_LOWER;
+	if (P_KEY_BASE(is[i]) == P_KEY_BASE(want[i]))
+		return loud[P_KEY_BASE(want[i])] ? P_KEY_RAISE : P_KEY_ADD_QUIET;
+	return holds_base(want, room, is[i]) ? P_KEY_ADD : P_KEY_REMOVE;
+}
+
+void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
+		      enum p_key_stage stage, const bool *loud, uint16_t *next)
+{
+	memcpy(next, is, room * sizeof(*next));
+	for (uint32_t i = 0; i < room; i++)
+		if (is[i] != want[i] &&
+		    (stage == P_KEY_ADD || stage_of(is, want, room, i, loud) == stage))
+			next[i] = stage == P_KEY_REMOVE ? 0 : want[i];
+}
+
+void p_key_plan_both(const uint16_t *is, const uint16_t *want, uint32_t room, uint16_t *both)
+{
+	for (uint32_t i = 0; i < room; i++) {
+		if (!is[i])
+			both[i] = want[i];
+		else if (P_KEY_BASE(is[i]) == P_KEY_BASE(want[i]))
+			both[i] = is[i] | want[i];
+		else
+			both[i] = is[i];
+	}
 }

@@ -6,12 +6,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct p_key_plan {
+	const uint16_t *is; /* [room] */
+	uint32_t room;
+	const uint16_t *keys; /* they differ from each other and are not 0 */
+	uint32_t n;
+	uint16_t index0; /* of these, the one for index 0; 0: none */
+	bool moves;	 /* it goes there even if it has another index, or another key has that */
+};
+
 /*
- * Fills want[room] with the n keys, which differ from each other and are not 0. The default key
- * goes to index 0; a key that is[room] has, with whatever membership, keeps its index, because
- * clients hold on to indexes; the others go to the first free ones. False if not all had room.
+ * Fills want[room]: a key that the table has, with whatever membership, keeps its index, because
+ * clients hold on to indexes; the others go to the first free ones, and to those of keys that are
+ * not wanted any more only when there are no others. False if not all had room.
  */
-bool p_key_plan_make(const uint16_t *is, uint32_t room, const uint16_t *keys, uint32_t n,
-		     uint16_t *want);
+bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
+
+/*
+ * From one policy to the next a host is never reached by whom neither lets talk to it, and keeps
+ * the keys that both give it. So whoever leaves a partition does so before anybody comes or is
+ * made a full member there, and new full members are there before others cease to be one. Keys
+ * that nobody leaves can be added before all else: who talks by another key from now on has it in
+ * time.
+ */
+enum p_key_stage {
+	P_KEY_ADD_QUIET, /* keys that nobody leaves, or full memberships there */
+	P_KEY_REMOVE,
+	P_KEY_RAISE, /* limited members become full ones */
+	P_KEY_LOWER,
+	P_KEY_ADD, /* all that is left, moves to another index included */
+};
+#define P_KEY_BASES 0x8000
+
+/* Notes in loud[P_KEY_BASES] the partitions that this table leaves, or where it ceases to be full.
+ */
+void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bool *loud);
+/* What the table holds after that stage, in which loud is what all of them noted. */
+void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
+		      enum p_key_stage stage, const bool *loud, uint16_t *next);
+
+/* Passes what is or want pass, as far as there is room: of a switch between two policies. */
+void p_key_plan_both(const uint16_t *is, const uint16_t *want, uint32_t room, uint16_t *both);
 
 #endif

@@ -11,12 +11,15 @@ enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 		return SWEEP_KIND_NONE;
 	if (!state->discovered || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
 		return SWEEP_KIND_HEAVY;
-	if (state->force_heavy && reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_ERRORS))
+	if (state->force_heavy &&
+	    reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_POLICY | SWEEP_ERRORS))
 		return SWEEP_KIND_HEAVY;
 	if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS))
 		return SWEEP_KIND_PARTIAL;
 	if (reasons & TRAPS && (state->sweep_on_trap || reasons & SWEEP_TIMER))
 		return SWEEP_KIND_PARTIAL;
+	if (reasons & SWEEP_POLICY)
+		return SWEEP_KIND_POLICY;
 	if (reasons & SWEEP_REROUTE)
 		return SWEEP_KIND_REROUTE;
 	if (reasons & SWEEP_GROUPS && !(reasons & (SWEEP_TIMER | SWEEP_LIGHT)))
@@ -33,8 +36,11 @@ unsigned int plan_answers(enum sweep_kind kind)
 		return SWEEP_GROUPS;
 	case SWEEP_KIND_REROUTE:
 		return SWEEP_GROUPS | SWEEP_REROUTE;
+	case SWEEP_KIND_POLICY:
+		return SWEEP_GROUPS | SWEEP_POLICY;
 	case SWEEP_KIND_PARTIAL:
-		return SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_ERRORS | TRAPS;
+		return SWEEP_POLICY | SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_CHANGE | SWEEP_ERRORS |
+		       TRAPS;
 	case SWEEP_KIND_HEAVY:
 		return ~0u;
 	case SWEEP_KIND_NONE:
@@ -56,6 +62,8 @@ const char *plan_kind_name(enum sweep_kind kind)
 		return "partial";
 	case SWEEP_KIND_HEAVY:
 		return "heavy";
+	case SWEEP_KIND_POLICY:
+		return "policy";
 	case SWEEP_KIND_NONE:
 		break;
 	}

@@ -14,6 +14,7 @@ enum sweep_kind {
 	SWEEP_KIND_REROUTE = 1 << 2, /* routes again over what is known */
 	SWEEP_KIND_PARTIAL = 1 << 3, /* discover again from what changed, then all else */
 	SWEEP_KIND_HEAVY = 1 << 4,   /* discover all */
+	SWEEP_KIND_POLICY = 1 << 5,  /* partitions again over what is known */
 };
 
 /* Beside the kinds of a step: it looks what became of Sets, of which a dry run sends none. */

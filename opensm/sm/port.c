@@ -111,6 +111,7 @@ bool port_wanted(const struct sm *sm, const struct builder_port *port, struct ib
 		want_link(sm, port, want);
 	if (is_endport(port))
 		want_endport(sm, port, want);
+	p_keys_enforcement(sm, port, want);
 	reregister = wants_reregister(sm, port, want);
 	if (!reregister && memcmp(want, &port->info, sizeof(*want)) == 0)
 		return false;

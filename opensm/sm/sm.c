@@ -189,6 +189,7 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
+	p_keys_clear(sm);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);

@@ -103,6 +103,8 @@ struct sm {
 	struct routing *routing;
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
+	bool p_keys_settled;	   /* all tables were set by the rules of these */
+	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */
 	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
 	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
@@ -325,6 +327,12 @@ void port_answered(const struct sm_request *request);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
+/* pkey.c: what the port of a switch should enforce, as far as its table is complete. */
+void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
+			struct iba_port_info *want);
+void p_keys_clear(struct sm *sm); /* no sweep runs */
+/* AttributeModifier of a block of the P_KeyTable of a port. */
+uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);

@@ -116,6 +116,9 @@ static void count_sweep(struct counters *counters, enum sweep_kind kind)
 	case SWEEP_KIND_GROUPS:
 		counter_inc(counters, sweeps_multicast);
 		break;
+	case SWEEP_KIND_POLICY:
+		counter_inc(counters, sweeps_policy);
+		break;
 	case SWEEP_KIND_LIGHT:
 		counter_inc(counters, sweeps_light);
 		break;
@@ -173,7 +176,7 @@ static void end_well(struct sm *sm)
 		sm->schedule.failures = 0;
 		all_is_well(sm);
 	}
-	if (sm->sweep.kind & (whole | SWEEP_KIND_REROUTE) && !health_errors(sm))
+	if (sm->sweep.kind & (whole | SWEEP_KIND_REROUTE | SWEEP_KIND_POLICY) && !health_errors(sm))
 		announce_up(sm);
 }
 

@@ -1,39 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* partitions.conf: accepted if it says nothing, else refused with a message. */
-#include <unistd.h>
-
-#include "policy/partition_file.h"
+/* partitions.conf: rules whose P_Keys differ and members that can be looked up, or a message. */
+#include "policy/partition.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)
 {
-	int *fd = g_new(int, 1);
-
-	*fd = -1;
 	fuzz_add_text(seeds, "Default=0x7fff, ipoib: ALL=full;\n");
 	fuzz_add_text(seeds, "# nothing\n\n  \t\n");
-	return fd;
+	fuzz_add_text(seeds, "A=1,indx0,defmember=full,rate=6,mtu=5,scope=2,scope=5,sl=3:\n"
+			     " SELF, ALL_CAS=both, 0x1-0x5=limited\n 0x2;B:ALL_SWITCHES;\n");
+	fuzz_add_text(seeds, "@set: 0x1, \"node-*\";\n0x10,ipoib,Q_Key=0x80,TClass=3,FlowLabel=9:\n"
+			     "mgid=ff12:401b::5,sl=1\nmgid=ff15::1,scope=14\n@set=full, NONE;");
+	fuzz_add_text(seeds, "include \"/nonexistent\"\nA:ALL_ROUTERS=f,A,S=l");
+	return NULL;
+}
+
+static void check_rules(const struct partition_rules *rules)
+{
+	bool seen[0x8000] = {false};
+
+	fuzz_expect(rules->rules->len > 0);
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct partition_rule *rule = rules->rules->pdata[i];
+
+		fuzz_expect(rule->p_key && rule->p_key < 0x8000 && !seen[rule->p_key]);
+		fuzz_expect(rule->file < rules->files->len);
+		seen[rule->p_key] = true;
+		for (guint k = 0; k < rule->members->len; k++) {
+			const struct partition_member *member =
+				&g_array_index(rule->members, struct partition_member, k);
+
+			fuzz_expect(member->membership >= PARTITION_LIMITED &&
+				    member->membership <= PARTITION_BOTH);
+			fuzz_expect((member->who == PARTITION_NAMES) == (member->pattern != NULL));
+			fuzz_expect(member->first <= member->last);
+		}
+		for (guint k = 0; k < rule->groups->len; k++)
+			fuzz_expect(g_array_index(rule->groups, struct partition_group, k)
+						    .mgid.prefix >>
+					    56 ==
+				    0xFF);
+	}
+	fuzz_expect(seen[0x7FFF]);
 }
 
 static void run(void *state, const uint8_t *data, size_t size)
 {
-	g_autofree char *file = fuzz_file(state, data, size);
 	g_autoptr(GError) error = NULL;
-	bool good = partition_file_check(file, &error);
+	struct partition_rules *rules =
+		partition_rules_parse("fuzz", (const char *)data, size, &error);
 
-	fuzz_expect(good == !error && (good || *error->message));
+	(void)state;
+	fuzz_expect(!rules == (error != NULL) && (!error || *error->message));
+	if (rules)
+		check_rules(rules);
+	partition_rules_unref(rules);
 }
 
 static void teardown(void *state)
 {
-	close(*(int *)state);
-	g_free(state);
+	(void)state;
 }
 
 const struct fuzz_target fuzz_target = {
 	.name = "partition_file",
 	.max_size = 1 << 14,
-	.runs = 5000,
+	.runs = 20000,
 	.setup = setup,
 	.run = run,
 	.teardown = teardown,

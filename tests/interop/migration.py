@@ -125,7 +125,11 @@ console_port {self.console_port}
 force_log_flush TRUE
 transaction_timeout 2000
 ''')
-        self.root.write('etc/opensm/partitions.conf', '# The default partition alone.\n')
+        self.root.write('etc/opensm/partitions.conf', '''# Of this site.
+Default=0x7fff, ipoib : ALL=full ;
+storage=0x0010, ipoib, mtu=5 : ALL_CAS=limited,
+    SELF=full ;
+''')
         self.root.write('etc/default/opensm', f'PORTS="{guid}"\n')
         self.root.write('var/cache/opensm/guid2lid', ''.join(
             f'0x{port:016x} 0x{lid:04x} 0x{lid + 1:04x}\n\n' for port, lid in lids.items()))
@@ -154,6 +158,12 @@ transaction_timeout 2000
             fabric.dump().get, hosts)), ibsim.PATIENCE, 'the ports of hosts to be ACTIVE')
         nodes = fabric.dump()
         return {nodes[host].ports[1].guid: nodes[host].lid(1) for host in hosts}
+
+    def p_keys(self, fabric, hosts):
+        """The P_Key table of each host, as smpquery shows it."""
+        nodes = fabric.dump()
+        return {host: fabric.tool(hosts[0], 'smpquery', 'pkeys', str(nodes[host].lid(1)), '1')
+                for host in hosts}
 
     def telnet(self):
         """The script of the site: {command: answer}."""
@@ -191,7 +201,7 @@ def manage(site, fabric, hosts, then):
     """Starts the daemon on the first host; what then() makes of LIDs and telnet script."""
     child = site.start(fabric, hosts[0])
     lids = site.lids(fabric, hosts)
-    then(lids, site.telnet())
+    then(lids, dict(site.telnet(), p_keys=site.p_keys(fabric, hosts)))
     site.checks.equal('it ends well', fabric.stop(child), 0)
     return lids
 
@@ -222,7 +232,7 @@ def classic(site, fabric, hosts, expected):
     answers = {}
     lids = manage(site, fabric, hosts, lambda _, said: answers.update(said))
     site.checks.same_table('the LIDs of guid2lid', lids, expected)
-    print(f'    {len(lids)} LIDs, those of guid2lid; {len(answers)} commands by telnet')
+    print(f'    {len(lids)} LIDs, those of guid2lid; {len(answers)} answers')
     return answers
 
 
@@ -265,10 +275,10 @@ def ours(site, fabric, hosts, lids, answers):
     def judge(now, said):
         site.checks.same_table('the same LIDs', now, lids)
         for line, expected in answers.items():
-            site.checks.equal(f'telnet: {line}', said[line], expected)
+            site.checks.equal(f'said of {line}', said[line], expected)
 
     manage(site, fabric, hosts, judge)
-    print(f'    {len(lids)} LIDs as before; {len(answers)} commands by telnet compared')
+    print(f'    {len(lids)} LIDs as before; {len(answers)} answers compared')
 
 
 def back(site, version):
@@ -360,7 +370,7 @@ def work(checks, directory, given):
 
 
 def main():
-    why = package.missing(NEEDED) or ibsim.missing([])
+    why = package.missing(NEEDED) or ibsim.missing(['smpquery'])
     if why or os.getuid() != 0:
         print(f'migration: {why or "only root can do this"}', file=sys.stderr)
         return 2

@@ -12,6 +12,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
+	tests/scenario/test_partitions \
 	tests/scenario/test_qos tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
@@ -64,6 +65,8 @@ tests_scenario_test_qos_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_qos_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_plan_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)

@@ -37,8 +37,6 @@ DIRECTORIES = ('dump_files_dir',)
 TOLD = ('control_socket', 'console_tls_cert', 'console_tls_key', 'console_tls_ca')
 # Of which the first line is read.
 SECRETS = ('console_key_file', 'm_key_seed_file')
-# Read only where the fabric is not simulated, and before a port is looked for.
-ON_HARDWARE = ('partition_config_file',)
 
 
 def file_options():
@@ -81,8 +79,6 @@ class Bench(Checks):
         # On a busy machine an answer of the simulated fabric may take its time.
         text = f'dump_files_dir {self.dir}\nlog_file stdout\ntransaction_timeout 5000\n'
         argv = [] if option == 'sim' else ['--sim', FABRIC]
-        if option in ON_HARDWARE:
-            argv = ['--guid', '0x1']  # no such port: a real subnet is none of ours
         if option == 'console_key_file':
             argv += ['--console', 'loopback', '--console-port', '49876']
         if option.startswith('console_tls'):
@@ -124,7 +120,7 @@ def not_regular(bench):
                 code, out = bench.opensm(option, scope, file)
                 bench.check(f'{option}: {file} is told',
                             code == 0 and f'{option}: {file}: expected' in out, (code, out))
-        elif state == 'LATER' and option not in ON_HARDWARE:
+        elif state == 'LATER':
             opens_nothing(bench, option, scope, fifo)
         else:
             bench.refused('a FIFO', option, scope, fifo)
@@ -166,7 +162,7 @@ def too_large(bench):
     for option, scope, state in file_options():
         if option in WRITTEN + APPENDED + DIRECTORIES + TOLD + SECRETS:
             continue
-        if state == 'WORKS' or option in ON_HARDWARE:
+        if state == 'WORKS':
             bench.refused('2 GiB', option, scope, huge)
             code, out = bench.opensm(option, scope, huge)
             bench.check(f'{option}: the limit is told', 'expected at most' in out, out)

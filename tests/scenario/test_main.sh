@@ -65,6 +65,17 @@ run --version
 check "--version" says 0 "^OpenSM [0-9]"
 run --nonsense
 check "an unknown option" says 1 "nonsense"
+printf 'A=1: ALL=full;\nB=2 ALL;\n' >"$dir/bad.partitions"
+printf 'A=1: ALL=ful;\n' >"$dir/good.partitions"
+run --check-config -P "$dir/bad.partitions" -R minhop,nonsense
+check "--check-config ends with 1 if a file is wrong" says 1 '"good" : false'
+check "--check-config tells where" says 1 "bad.partitions:2:1: found 'B=2 ALL;', expected"
+check "--check-config tells all that is wrong" says 1 "there is no engine nonsense"
+run --check-config -P "$dir/good.partitions"
+check "--check-config ends with 0 if all is well" says 0 '"good" : true'
+check "--check-config warns" says 0 "good.partitions:1: 'ful' is taken for full"
+run --check-config --lmc 9
+check "--check-config tells of options" says 1 '"errors" : \['
 run --create-config "$dir/template"
 check "--create-config" test "$code" -eq 0
 check "its template" grep -q "^#.*sweep" "$dir/template"
@@ -120,9 +131,9 @@ check "SIGUSR2" logged "Status: MASTER, subnet up: 20 switches"
 kill -HUP "$pid"
 check "SIGHUP" logged "SIGHUP"
 cp "$dir/plain.conf" "$dir/plain.old"
-echo "perfmgr TRUE" >>"$dir/plain.conf"
+echo "fdr10 2" >>"$dir/plain.conf"
 kill -HUP "$pid"
-check "a key without effect, at SIGHUP" logged "without effect yet: perfmgr$"
+check "a key without effect, at SIGHUP" logged "without effect yet: fdr10$"
 mv "$dir/plain.old" "$dir/plain.conf"
 mv "$dir/log" "$dir/log.1"
 kill -USR1 "$pid"

@@ -2,7 +2,7 @@
 check_PROGRAMS += tests/unit/test_partition_file
 TESTS += tests/unit/test_partition_file
 tests_unit_test_partition_file_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_partition_file_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
+tests_unit_test_partition_file_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_route_files
 TESTS += tests/unit/test_route_files

@@ -1,53 +1,233 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A partitions.conf that says something must not be ignored. */
+/* partitions.conf: what is read from it, what is refused, and what it means on a fabric. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "policy/partition_file.h"
+#include "policy/partition.h"
 #include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
 
-static bool check_text(const char *text, gssize length, GError **error)
+static struct partition_rules *parse(const char *text)
 {
-	g_autofree char *dir = g_dir_make_tmp("partition-XXXXXX", NULL);
-	g_autofree char *file = g_build_filename(dir, "partitions.conf", NULL);
-	bool good;
+	GError *error = NULL;
+	struct partition_rules *rules =
+		partition_rules_parse("partitions.conf", text, strlen(text), &error);
 
-	ck_assert(g_file_set_contents(file, text, length, NULL));
-	good = partition_file_check(file, error);
-	g_unlink(file);
-	g_rmdir(dir);
-	return good;
+	ck_assert_msg(rules != NULL, "%s", error ? error->message : "");
+	return rules;
 }
 
-static const char *const harmless[] = {"", "\n\n", "# Default=0x7fff:ALL;\n", "  \t\n\t# x\n"};
-
-START_TEST(test_harmless)
+static const struct partition_rule *rule_of(const struct partition_rules *rules, uint16_t p_key)
 {
-	g_autoptr(GError) error = NULL;
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct partition_rule *rule = rules->rules->pdata[i];
 
-	ck_assert(check_text(harmless[_i], -1, &error));
-	ck_assert_ptr_null(error);
+		if (rule->p_key == p_key)
+			return rule;
+	}
+	return NULL;
+}
+
+static const struct partition_member *member(const struct partition_rule *rule, guint i)
+{
+	ck_assert_uint_lt(i, rule->members->len);
+	return &g_array_index(rule->members, struct partition_member, i);
+}
+
+static const struct partition_group *group(const struct partition_rule *rule, guint i)
+{
+	ck_assert_uint_lt(i, rule->groups->len);
+	return &g_array_index(rule->groups, struct partition_group, i);
+}
+
+/* ---- what is read ---- */
+
+static const char *const nothing[] = {"", "\n\n", "# Default=0x7fff:ALL;\n", "  \t\n\t# x\n",
+				      "@a: 1;"};
+
+START_TEST(test_nothing)
+{
+	struct partition_rules *rules = parse(nothing[_i]);
+	const struct partition_rule *rule = rule_of(rules, 0x7FFF);
+
+	ck_assert(rules->built_in);
+	ck_assert_uint_eq(rules->rules->len, 1);
+	ck_assert_str_eq(rule->name, "Default");
+	ck_assert(rule->ipoib);
+	ck_assert_uint_eq(member(rule, 0)->who, PARTITION_ALL);
+	ck_assert_uint_eq(member(rule, 0)->membership, PARTITION_FULL);
+	ck_assert(iba_gid_equal(group(rule, 0)->mgid, partition_broadcast_mgid(0x7FFF, 2)));
+	ck_assert(!group(rule, 0)->barred);
+	partition_rules_unref(rules);
 }
 END_TEST
 
 static const struct {
 	const char *text;
-	const char *place;
-} defining[] = {
-	{"Default=0x7fff,ipoib:ALL=full;\n", "partitions.conf:1:"},
-	{"# one\n\n  A=1:ALL;", "partitions.conf:3:"},
-	{"garbage", "partitions.conf:1:"},
-	{"\n;", "partitions.conf:2:"},
+	uint16_t p_key;
+	guint n_members;	 /* those that stand there */
+	uint8_t who, membership; /* of the last */
+	uint64_t first, last;
+	unsigned int warnings;
+} members[] = {
+	{"A=0x10: 0x123=full;", 0x10, 1, PARTITION_GUIDS, PARTITION_FULL, 0x123, 0x123, 0},
+	{"A = 0x8010 :\n 0x1 ,\n\n 0x123 = limited ;", 0x10, 2, PARTITION_GUIDS, PARTITION_LIMITED,
+	 0x123, 0x123, 0},
+	{"A=16: 291=both;", 0x10, 1, PARTITION_GUIDS, PARTITION_BOTH, 291, 291, 0},
+	{"0x10: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 0},
+	{"=0x10: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 0},
+	{"A=0x10,defmember=full: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_FULL, 1, 1, 0},
+	{"A=0x10,defm=b: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_BOTH, 1, 1, 2},
+	{"A=0x10: 0x1; A=0x10: 0x2;", 0x10, 2, PARTITION_GUIDS, PARTITION_LIMITED, 2, 2, 0},
+	{"A=0x10: 0xA - 0xB=full;", 0x10, 1, PARTITION_GUIDS, PARTITION_FULL, 0xA, 0xB, 0},
+	{"A=0x10: ALL;", 0x10, 1, PARTITION_ALL, PARTITION_LIMITED, 0, 0, 0},
+	{"A=0x10: A=f;", 0x10, 1, PARTITION_ALL, PARTITION_FULL, 0, 0, 2},
+	{"A=0x10: ALL_CAS=full;", 0x10, 1, PARTITION_CAS, PARTITION_FULL, 0, 0, 0},
+	{"A=0x10: ALL_SWITCHES;", 0x10, 1, PARTITION_SWITCHES, PARTITION_LIMITED, 0, 0, 0},
+	{"A=0x10: ALL_R;", 0x10, 1, PARTITION_ROUTERS, PARTITION_LIMITED, 0, 0, 1},
+	{"A=0x10: SELF=full, NONE, ;", 0x10, 1, PARTITION_SELF, PARTITION_FULL, 0, 0, 0},
+	{"A=0x10: SELF=everything;", 0x10, 1, PARTITION_SELF, PARTITION_LIMITED, 0, 0, 1},
+	{"A=0x10: SELF=;", 0x10, 1, PARTITION_SELF, PARTITION_LIMITED, 0, 0, 1},
+	{"A=0x10: \"a,;:=#b*\"=full;", 0x10, 1, PARTITION_NAMES, PARTITION_FULL, 0, 0, 0},
+	{"@s: 0x1, 0x2-0x3;\nA=0x10: @s=full;", 0x10, 2, PARTITION_GUIDS, PARTITION_FULL, 2, 3, 0},
+	{"A=0x10,bogus,,mtu=9: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 3},
+	{"A=0x10: 0x1", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
+	{"A=0x10: mgid=fe80::1\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
+	{"A=0x10: mgid=nonsense\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
 };
 
-START_TEST(test_defining)
+START_TEST(test_members)
+{
+	struct partition_rules *rules = parse(members[_i].text);
+	const struct partition_rule *rule = rule_of(rules, members[_i].p_key);
+	const struct partition_member *last;
+
+	ck_assert_msg(rule != NULL, "%s", members[_i].text);
+	ck_assert(!rules->built_in);
+	ck_assert_uint_eq(rule->members->len, members[_i].n_members);
+	last = member(rule, rule->members->len - 1);
+	ck_assert_uint_eq(last->who, members[_i].who);
+	ck_assert_uint_eq(last->membership, members[_i].membership);
+	ck_assert(last->first == members[_i].first && last->last == members[_i].last);
+	ck_assert_msg(rules->warnings->len == members[_i].warnings, "%s: %u warnings",
+		      members[_i].text, rules->warnings->len);
+	ck_assert(rules->has_patterns == (last->who == PARTITION_NAMES));
+	partition_rules_unref(rules);
+}
+END_TEST
+
+/* Everybody is a limited member of the default partition unless the file says more. */
+START_TEST(test_default_rule)
+{
+	struct partition_rules *rules = parse("Mine=0x7fff: 0x5=full;\nA=0x10: ALL;\nB=0x10:1;");
+	const struct partition_rule *rule = rule_of(rules, 0x7FFF);
+
+	ck_assert_str_eq(rule->name, "Default");
+	ck_assert_uint_eq(rule->members->len, 3);
+	ck_assert_uint_eq(member(rule, 0)->who, PARTITION_ALL);
+	ck_assert_uint_eq(member(rule, 0)->membership, PARTITION_LIMITED);
+	ck_assert_uint_eq(member(rule, 1)->who, PARTITION_SELF);
+	ck_assert_uint_eq(member(rule, 1)->membership, PARTITION_FULL);
+	ck_assert_uint_eq(member(rule, 2)->line, 1);
+	ck_assert_str_eq(rule_of(rules, 0x10)->name, "A");
+	ck_assert_uint_eq(rule_of(rules, 0x10)->line, 2);
+	ck_assert(group(rule, 0)->barred);
+	partition_rules_unref(rules);
+}
+END_TEST
+
+START_TEST(test_chosen_keys)
+{
+	struct partition_rules *rules = parse("A: 0x1; B=1: 0x1; C: 0x1; D=0: 0x1; E=0x8003: 0x1;");
+
+	ck_assert_str_eq(rule_of(rules, 1)->name, "B");
+	ck_assert_str_eq(rule_of(rules, 2)->name, "A");
+	ck_assert_str_eq(rule_of(rules, 3)->name, "E");
+	ck_assert_str_eq(rule_of(rules, 4)->name, "C");
+	ck_assert_str_eq(rule_of(rules, 5)->name, "D");
+	partition_rules_unref(rules);
+}
+END_TEST
+
+START_TEST(test_groups)
+{
+	struct partition_rules *rules =
+		parse("A=0x10,ipoib,indx0,rate=6,mtu=5,sl=3,scope=2,scope=14,Q_Key=0x55,TClass=7,"
+		      "FlowLabel=9:\n"
+		      "mgid=ff12:401b::7,rate=6,mtu=5,sl=1 # IPv4\n"
+		      "mgid=ff1e:601b:8010::1,mtu=5,rate=6\n"
+		      "mgid=ff12:401b:11::8,rate=6,mtu=5\n"
+		      "mgid=ff12:401b::9,rate=6\n"
+		      "mgid=ff12::1,scope=5,Q_Key=1\n"
+		      "mgid=ff12:401b::7,rate=6,mtu=5,sl=2\n"
+		      "ALL;");
+	const struct partition_rule *rule = rule_of(rules, 0x10);
+
+	ck_assert(rule->ipoib && rule->indx0);
+	ck_assert_uint_eq(rule->sl, 3);
+	ck_assert_uint_eq(rule->groups->len, 5);
+	ck_assert(group(rule, 0)->mgid.prefix == UINT64_C(0xFF12401B80100000));
+	ck_assert(group(rule, 1)->mgid.prefix == UINT64_C(0xFF1E401B80100000));
+	ck_assert(group(rule, 1)->mgid.guid == UINT32_MAX);
+	ck_assert_uint_eq(group(rule, 1)->rate, 6);
+	ck_assert_uint_eq(group(rule, 1)->mtu, 5);
+	ck_assert_uint_eq(group(rule, 1)->q_key, 0x55);
+	ck_assert_uint_eq(group(rule, 1)->t_class, 7);
+	ck_assert_uint_eq(group(rule, 1)->flow_label, 9);
+	ck_assert_uint_eq(group(rule, 1)->scope, 14);
+	ck_assert(group(rule, 2)->mgid.prefix == UINT64_C(0xFF12401B80100000));
+	ck_assert(group(rule, 2)->mgid.guid == 7 && group(rule, 2)->sl == 1);
+	ck_assert_uint_eq(group(rule, 2)->q_key, 0x0b1b);
+	ck_assert(group(rule, 3)->mgid.prefix == UINT64_C(0xFF1E601B80100000));
+	ck_assert(group(rule, 4)->mgid.prefix == UINT64_C(0xFF15000000000000));
+	ck_assert_uint_eq(group(rule, 4)->q_key, 1);
+	ck_assert_uint_eq(group(rule, 4)->rate, 3);
+	ck_assert_uint_eq(rules->warnings->len, 2); /* another P_Key, another MTU */
+	partition_rules_unref(rules);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static const struct {
+	const char *text, *place, *found;
+} bad[] = {
+	{"garbage", ":1:1:", "garbage"},
+	{"\n ;", ":2:2:", ";"},
+	{"A=0x10 ALL=full;", ":1:1:", "A=0x10"},
+	{"A=0x10:\n zzz=full;", ":2:2:", "zzz"},
+	{"A=xyz: ALL;", ":1:3:", "xyz"},
+	{"A=0x10000: ALL;", ":1:3:", "0x10000"},
+	{"A=-1: ALL;", ":1:3:", "-1"},
+	{"A=1: 0x0;", ":1:6:", "0x0"},
+	{"A=1: 0x12345678901234567;", ":1:6:", "0x1234"},
+	{"A=1: 0x5-0x4;", ":1:6:", "0x5-0x4"},
+	{"A=1: 0x5-;", ":1:6:", "0x5-"},
+	{"A=1: ALL, 5x;", ":1:11:", "5x"},
+	{"A=1: ALLL;", ":1:6:", "ALLL"},
+	{"A=1: \"x;", ":1:6:", "x"},
+	{"A=1: @nobody;", ":1:6:", "@nobody"},
+	{"@a: @a;", ":1:5:", "@a"},
+	{"@a: 1; @a: 2;", ":1:8:", "@a"},
+	{"@: 1;", ":1:1:", "@"},
+	{"@a: 1=full;", ":1:7:", "full"},
+	{"@a: mgid=ff12::1;", ":1:10:", "ff12::1"},
+	{"include \n", ":1:9:", ""},
+	{"include /nonexistent/x", ":1: include", "/nonexistent/x"},
+};
+
+START_TEST(test_bad)
 {
 	g_autoptr(GError) error = NULL;
+	struct partition_rules *rules = partition_rules_parse("partitions.conf", bad[_i].text,
+							      strlen(bad[_i].text), &error);
 
-	ck_assert(!check_text(defining[_i].text, -1, &error));
-	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_NOT_YET));
-	ck_assert_ptr_nonnull(strstr(error->message, defining[_i].place));
+	ck_assert_msg(rules == NULL, "%s", bad[_i].text);
+	ck_assert_msg(strstr(error->message, bad[_i].place) != NULL, "%s: %s", bad[_i].text,
+		      error->message);
+	ck_assert_msg(strstr(error->message, bad[_i].found) != NULL, "%s: %s", bad[_i].text,
+		      error->message);
 }
 END_TEST
 
@@ -55,19 +235,247 @@ START_TEST(test_binary)
 {
 	g_autoptr(GError) error = NULL;
 
-	ck_assert(!check_text("#\0A=1:ALL;", 10, &error));
-	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_NOT_YET));
+	ck_assert_ptr_null(partition_rules_parse("x", "#\0A=1:ALL;", 10, &error));
+	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX));
 }
 END_TEST
+
+/* ---- files ---- */
+
+static char *dir;
+
+static void write_file(const char *name, const char *text)
+{
+	g_autofree char *file = g_build_filename(dir, name, NULL);
+
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+}
+
+static struct partition_rules *load(const char *name, GError **error)
+{
+	g_autofree char *file = g_build_filename(dir, name, NULL);
+
+	return partition_rules_load(file, error);
+}
+
+static void setup(void)
+{
+	dir = g_dir_make_tmp("partition-XXXXXX", NULL);
+}
+
+static void teardown(void)
+{
+	GDir *names = g_dir_open(dir, 0, NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(names))) {
+		g_autofree char *file = g_build_filename(dir, name, NULL);
+
+		g_unlink(file);
+	}
+	g_dir_close(names);
+	g_rmdir(dir);
+	g_free(dir);
+}
 
 START_TEST(test_absent_and_unreadable)
 {
 	g_autoptr(GError) error = NULL;
+	struct partition_rules *rules = partition_rules_load(NULL, &error);
 
-	ck_assert(partition_file_check(NULL, &error));
-	ck_assert(partition_file_check("/nonexistent/partitions.conf", &error));
-	ck_assert(!partition_file_check("/", &error));
+	ck_assert(rules->built_in);
+	partition_rules_unref(rules);
+	rules = load("none", &error);
+	ck_assert(rules->built_in);
+	partition_rules_unref(rules);
+	ck_assert_ptr_null(partition_rules_load("/", &error));
 	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_FILE));
+}
+END_TEST
+
+START_TEST(test_include)
+{
+	GError *error = NULL;
+	struct partition_rules *rules, *again;
+	const struct partition_rule *rule;
+
+	write_file("main", "A=1: 0x1;\ninclude \"more\"\nC=3: @s;");
+	write_file("more", "\n@s: 0x7;\nB=2: 0x2;\n");
+	rules = load("main", &error);
+	ck_assert_ptr_nonnull(rules);
+	rule = rule_of(rules, 2);
+	ck_assert_uint_eq(rule->line, 3);
+	ck_assert(g_str_has_suffix(rules->files->pdata[rule->file], "/more"));
+	ck_assert_uint_eq(rule_of(rules, 3)->line, 3);
+	ck_assert_uint_eq(rule_of(rules, 3)->file, 0);
+	again = load("main", &error);
+	ck_assert(partition_rules_same(rules, again));
+	partition_rules_unref(again);
+	write_file("more", "\n@s: 0x8;\nB=2: 0x2;\n");
+	again = load("main", &error);
+	ck_assert(!partition_rules_same(rules, again));
+	partition_rules_unref(again);
+	partition_rules_unref(rules);
+}
+END_TEST
+
+/* Files that include themselves, once or twice, come to an end. */
+START_TEST(test_include_loops)
+{
+	g_autoptr(GError) error = NULL;
+
+	write_file("loop", "include loop\ninclude loop\n");
+	ck_assert_ptr_null(load("loop", &error));
+	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT));
+	ck_assert_ptr_nonnull(strstr(error->message, "loop:1:"));
+}
+END_TEST
+
+/* ---- what it means ---- */
+
+/* In mesh:2x1:2 hosts and switches alternate; GUIDs are looked up in the fabric. */
+static char *with_guids(const struct fabric *fabric, const char *text)
+{
+	GString *out = g_string_new(text);
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		g_autofree char *name = NULL, *guid = NULL;
+
+		if (!fabric_is_endport(fabric, i))
+			continue;
+		name = g_strdup_printf("$%u", n++);
+		guid = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", fabric->ports[i].guid);
+		g_string_replace(out, name, guid, 0);
+	}
+	return g_string_free(out, FALSE);
+}
+
+static uint32_t nth_endport(const struct fabric *fabric, unsigned int n)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric_is_endport(fabric, i) && n-- == 0)
+			return i;
+	return FABRIC_NONE;
+}
+
+static char *keys_of(const struct partitions *partitions, uint32_t port)
+{
+	GString *text = g_string_new(NULL);
+	uint32_t n;
+	const uint16_t *keys = partitions_of(partitions, port, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		g_string_append_printf(text, "%s%04x", i ? " " : "", keys[i]);
+	return g_string_free(text, FALSE);
+}
+
+static const struct {
+	const char *text;
+	unsigned int port;
+	const char *keys;
+	uint16_t index0;
+	bool both, disconnect;
+	unsigned int problems;
+} meanings[] = {
+	{"", 1, "ffff", 0xFFFF, false, false, 0},
+	{"", 1, "7fff", 0x7FFF, false, true, 0},
+	{"", 0, "ffff", 0xFFFF, false, true, 0},
+	{"A=1: NONE;", 1, "7fff", 0x7FFF, false, false, 1},
+	{"A=1: NONE;", 0, "ffff", 0xFFFF, false, false, 1},
+	{"A=1: $1=full;", 1, "8001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1=full;", 2, "7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1=full, $1;", 1, "0001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1, ALL=full;", 1, "8001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1=both;", 1, "8001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1=both;", 1, "8001 0001 7fff", 0x7FFF, true, false, 0},
+	{"A=1,indx0: $1=full;", 1, "8001 7fff", 0x8001, false, false, 0},
+	{"D=0x7fff: ALL=full;", 1, "ffff", 0xFFFF, false, false, 0},
+	{"D=0x7fff: ALL;", 0, "ffff", 0xFFFF, false, false, 1},
+	{"A=1: 0x1-0xffffffffffffffff=full;", 3, "8001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: $1-$1=full, $1=full, 0xdead;", 1, "8001 7fff", 0x7FFF, false, false, 1},
+	{"A=1: 0x2-0x3, $1;", 1, "0001 7fff", 0x7FFF, false, false, 1},
+	{"A=1: \"*\"=full;", 1, "8001 7fff", 0x7FFF, false, false, 0},
+	{"A=1: \"nobody*\"=full, $1;", 1, "0001 7fff", 0x7FFF, false, false, 1},
+	{"A=1: SELF; B=2: ALL_ROUTERS;", 0, "0001 ffff", 0xFFFF, false, false, 1},
+};
+
+START_TEST(test_meaning)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	g_autofree char *text = with_guids(fabric, meanings[_i].text), *keys = NULL;
+	struct partition_rules *rules = parse(text);
+	struct options *options = options_new();
+	struct partitions *partitions;
+	uint32_t port;
+
+	port = meanings[_i].port ? nth_endport(fabric, meanings[_i].port) : fabric->sm_port;
+	options->part_enforce = PART_ENFORCE_OFF; /* the switches of this fabric cannot */
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 4;
+	options->allow_both_pkeys = meanings[_i].both;
+	options->disconnect_unconfigured_endports = meanings[_i].disconnect;
+	partitions = partitions_make(rules, options, fabric);
+	keys = keys_of(partitions, port);
+	ck_assert_str_eq(keys, meanings[_i].keys);
+	ck_assert_uint_eq(partitions_index0(partitions, port), meanings[_i].index0);
+	ck_assert_uint_eq(partitions->problems->len, meanings[_i].problems);
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Of groups that the file makes the SL counts in any case, as the classic daemon has it. */
+START_TEST(test_sl)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	struct partition_rules *rules = parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nALL=full;");
+	struct options *options = options_new();
+	struct partitions *partitions;
+	const struct partition *partition;
+
+	options->qos = _i;
+	partitions = partitions_make(rules, options, fabric);
+	partition = partitions_find(partitions, 1);
+	ck_assert_uint_eq(partition->sl, _i ? 3 : 0);
+	ck_assert_uint_eq(partition->groups[0].sl, _i ? 3 : 0);
+	ck_assert_uint_eq(partition->groups[1].sl, 5);
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Classes: as many as there are sets of keys; and the table says what the keys say. */
+START_TEST(test_classes)
+{
+	struct fabric *fabric = make_fabric("fattree:8", 0);
+	g_autofree char *text =
+		with_guids(fabric, "A=1: $5=full, $6, $7=full; B=2: $7, $8, $9=full; C=3: $8;");
+	struct partition_rules *rules = parse(text);
+	struct options *options = options_new();
+	struct partitions *partitions = partitions_make(rules, options, fabric);
+
+	ck_assert_uint_eq(partitions->n_classes, 8); /* none, SM, nobody named, 5 to 9 */
+	ck_assert_ptr_nonnull(partitions->shared);
+	ck_assert_uint_eq(partitions->n, 4);
+	ck_assert_uint_eq(partitions_find(partitions, 2)->n_full, 1);
+	ck_assert_uint_eq(partitions_find(partitions, 2)->n_limited, 2);
+	ck_assert(partitions->enforced);
+	ck_assert_uint_eq(
+		partitions_shared(partitions, nth_endport(fabric, 6), nth_endport(fabric, 5)),
+		0x0001);
+	ck_assert_uint_eq(
+		partitions_shared(partitions, nth_endport(fabric, 6), nth_endport(fabric, 8)), 0);
+	ck_assert_uint_eq(partitions_shared(partitions, nth_endport(fabric, 8), fabric->sm_port),
+			  0x7FFF);
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
 }
 END_TEST
 
@@ -76,10 +484,20 @@ int main(void)
 	Suite *suite = suite_create("partition_file");
 	TCase *tcase = tcase_create("partition_file");
 
-	tcase_add_loop_test(tcase, test_harmless, 0, G_N_ELEMENTS(harmless));
-	tcase_add_loop_test(tcase, test_defining, 0, G_N_ELEMENTS(defining));
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_nothing, 0, G_N_ELEMENTS(nothing));
+	tcase_add_loop_test(tcase, test_members, 0, G_N_ELEMENTS(members));
+	tcase_add_test(tcase, test_default_rule);
+	tcase_add_test(tcase, test_chosen_keys);
+	tcase_add_test(tcase, test_groups);
+	tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_binary);
 	tcase_add_test(tcase, test_absent_and_unreadable);
+	tcase_add_test(tcase, test_include);
+	tcase_add_test(tcase, test_include_loops);
+	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
+	tcase_add_loop_test(tcase, test_sl, 0, 2);
+	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

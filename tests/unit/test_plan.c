@@ -6,7 +6,7 @@
 #include "sm/plan.h"
 #include "tests/run_suite.h"
 
-#define ALL_REASONS ((SWEEP_GROUPS << 1) - 1)
+#define ALL_REASONS ((SWEEP_POLICY << 1) - 1)
 #define TRAPS (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP)
 
 static void each(void (*check)(const struct plan_state *state, unsigned int reasons))
@@ -32,11 +32,14 @@ static void check_expected(const struct plan_state *state, unsigned int reasons)
 		expected = SWEEP_KIND_NONE;
 	else if (!state->discovered || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
 		expected = SWEEP_KIND_HEAVY;
-	else if (state->force_heavy && reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_ERRORS))
+	else if (state->force_heavy &&
+		 reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_POLICY | SWEEP_ERRORS))
 		expected = SWEEP_KIND_HEAVY; /* not for a join, nor for what is tried again */
 	else if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS) ||
 		 (reasons & TRAPS && (state->sweep_on_trap || reasons & SWEEP_TIMER)))
 		expected = SWEEP_KIND_PARTIAL;
+	else if (reasons & SWEEP_POLICY)
+		expected = SWEEP_KIND_POLICY;
 	else if (reasons & SWEEP_REROUTE)
 		expected = SWEEP_KIND_REROUTE;
 	else if (reasons & SWEEP_GROUPS && !(reasons & (SWEEP_TIMER | SWEEP_LIGHT)))
@@ -65,7 +68,7 @@ static void check_ends(const struct plan_state *state, unsigned int reasons)
 		ck_assert_uint_ne(left & plan_answers(kind), 0);
 		left &= ~plan_answers(kind);
 		now.discovered |= kind == SWEEP_KIND_HEAVY;
-		ck_assert_uint_le(++sweeps, 4);
+		ck_assert_uint_le(++sweeps, 5);
 	}
 }
 
@@ -82,8 +85,9 @@ static const struct work {
 	{SWEEP_STARTUP | SWEEP_HEAVY, SWEEP_KIND_HEAVY},
 	{SWEEP_CHANGE | SWEEP_ERRORS, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL},
 	{SWEEP_REROUTE, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE},
-	{SWEEP_GROUPS,
-	 SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE | SWEEP_KIND_GROUPS},
+	{SWEEP_POLICY, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_POLICY},
+	{SWEEP_GROUPS, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL | SWEEP_KIND_REROUTE |
+			       SWEEP_KIND_GROUPS | SWEEP_KIND_POLICY},
 	{SWEEP_TIMER | SWEEP_LIGHT, SWEEP_KIND_HEAVY | SWEEP_KIND_LIGHT},
 	{TRAPS, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL},
 };
@@ -91,9 +95,9 @@ static const struct work {
 /* No kind of sweep does away with a reason whose work it does not do. */
 START_TEST(test_answers_only_what_it_does)
 {
-	static const enum sweep_kind kinds[] = {SWEEP_KIND_LIGHT, SWEEP_KIND_GROUPS,
+	static const enum sweep_kind kinds[] = {SWEEP_KIND_LIGHT,   SWEEP_KIND_GROUPS,
 						SWEEP_KIND_REROUTE, SWEEP_KIND_PARTIAL,
-						SWEEP_KIND_HEAVY};
+						SWEEP_KIND_POLICY,  SWEEP_KIND_HEAVY};
 	unsigned int covered = 0;
 
 	for (size_t w = 0; w < sizeof(works) / sizeof(works[0]); w++) {

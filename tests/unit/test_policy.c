@@ -24,20 +24,15 @@ static const uint16_t rows[][4] = {
 
 static struct partitions *make(void)
 {
-	struct partitions *partitions = g_new0(struct partitions, 1);
-	uint32_t used = 0;
+	g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(struct partition_key));
 
-	ref_init(&partitions->ref);
-	partitions->n_ports = N_ROWS;
-	partitions->first = g_new0(uint32_t, N_ROWS + 1);
-	partitions->p_keys = g_new0(uint16_t, N_ROWS * 4);
-	for (uint32_t i = 0; i < N_ROWS; i++) {
-		partitions->first[i] = used;
-		for (unsigned int k = 0; k < 4 && rows[i][k]; k++)
-			partitions->p_keys[used++] = rows[i][k];
-	}
-	partitions->first[N_ROWS] = used;
-	return partitions;
+	for (uint32_t i = 0; i < N_ROWS; i++)
+		for (unsigned int k = 0; k < 4 && rows[i][k]; k++) {
+			struct partition_key key = {i, rows[i][k]};
+
+			g_array_append_val(keys, key);
+		}
+	return partitions_of_keys(N_ROWS, keys);
 }
 
 static const struct {
@@ -90,7 +85,8 @@ START_TEST(test_shared)
 		}
 	ck_assert_uint_eq(partitions_shared(partitions, 0, 99), 0);
 	ck_assert_uint_eq(partitions_shared(partitions, 99, 0), 0);
-	ck_assert_uint_eq(partitions_shared(partitions, 0, 1), 0xFFFF);
+	ck_assert_uint_eq(partitions_shared(partitions, 0, 1), 0x8001);
+	ck_assert_uint_eq(partitions_shared(partitions, 3, 1), 0xFFFF);
 	ck_assert_uint_eq(partitions_shared(partitions, 1, 2), 0x8001);
 	partitions_unref(partitions);
 }
@@ -122,22 +118,51 @@ END_TEST
 /* ---- tables ---- */
 
 static const struct {
-	uint16_t is[6], keys[5], want[6];
+	uint16_t is[6], keys[5], index0;
+	bool moves;
+	uint16_t want[6];
 	bool all;
 } plans[] = {
-	{{0}, {0xFFFF}, {0xFFFF}, true},
-	{{0xFFFF}, {0xFFFF}, {0xFFFF}, true},
-	{{0x7FFF}, {0xFFFF}, {0xFFFF}, true},
-	{{0x8001, 0xFFFF}, {0xFFFF, 0x8001}, {0xFFFF, 0x8001}, true},
-	{{0xFFFF, 0, 0x8002}, {0xFFFF, 0x8001, 0x8002}, {0xFFFF, 0x8001, 0x8002}, true},
-	{{0xFFFF, 0x8009, 0x8002}, {0xFFFF, 0x8002}, {0xFFFF, 0, 0x8002}, true},
-	{{0xFFFF, 0, 0x0002}, {0xFFFF, 0x8002}, {0xFFFF, 0, 0x8002}, true},
-	{{0xFFFF, 0x8002, 0x8002}, {0xFFFF, 0x8002}, {0xFFFF, 0x8002}, true},
-	{{0xFFFF, 0x8001}, {0xFFFF, 0x0001, 0x8001}, {0xFFFF, 0x8001, 0x0001}, true},
-	{{0xFFFF, 0, 0, 0x8003}, {0x8003}, {0, 0, 0, 0x8003}, true},
-	{{0}, {0x7FFF, 0xFFFF}, {0xFFFF, 0x7FFF}, true},
-	{{1, 2, 3, 4}, {0xFFFF, 1, 2, 3, 4}, {0xFFFF, 2, 3, 4}, false},
+	{{0}, {0xFFFF}, 0xFFFF, false, {0xFFFF}, true},
+	{{0xFFFF}, {0xFFFF}, 0xFFFF, false, {0xFFFF}, true},
+	{{0x7FFF}, {0xFFFF}, 0xFFFF, false, {0xFFFF}, true},
+	{{0x8001, 0xFFFF}, {0x8001, 0xFFFF}, 0xFFFF, false, {0x8001, 0xFFFF}, true},
+	{{0x8001, 0xFFFF}, {0x8001, 0xFFFF}, 0xFFFF, true, {0xFFFF, 0, 0x8001}, true},
+	{{0x8001}, {0x8001, 0xFFFF}, 0xFFFF, false, {0x8001, 0xFFFF}, true},
+	{{0x8001}, {0x8002, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8002}, true},
+	{{0, 0x8001}, {0x8001, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8001}, true},
+	{{0, 0, 0xFFFF}, {0x8001, 0xFFFF}, 0xFFFF, false, {0x8001, 0, 0xFFFF}, true},
+	{{0xFFFF, 0, 0x8002},
+	 {0x8001, 0x8002, 0xFFFF},
+	 0xFFFF,
+	 false,
+	 {0xFFFF, 0x8001, 0x8002},
+	 true},
+	{{0xFFFF, 0x8009, 0x8002}, {0x8002, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0, 0x8002}, true},
+	{{0xFFFF, 0x8009, 0x8002},
+	 {0x8002, 0x8003, 0xFFFF},
+	 0xFFFF,
+	 false,
+	 {0xFFFF, 0, 0x8002, 0x8003},
+	 true},
+	{{0xFFFF, 0, 0x0002}, {0x8002, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0, 0x8002}, true},
+	{{0xFFFF, 0x8002, 0x8002}, {0x8002, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8002}, true},
+	{{0xFFFF, 0x8001}, {0x8001, 0x0001, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8001, 0x0001}, true},
+	{{0xFFFF, 0, 0, 0x8003}, {0x8003}, 0, false, {0, 0, 0, 0x8003}, true},
+	{{0}, {0x8001, 0xFFFF}, 0x8001, false, {0x8001, 0xFFFF}, true},
+	{{0xFFFF}, {0x8001, 0xFFFF}, 0x8001, false, {0xFFFF, 0x8001}, true},
+	{{0xFFFF}, {0x8001, 0xFFFF}, 0x8001, true, {0x8001, 0xFFFF}, true},
+	{{1, 2, 3, 4}, {1, 2, 3, 4, 0xFFFF}, 0xFFFF, false, {1, 2, 3, 4}, false},
+	{{1, 2, 3, 4}, {1, 2, 3, 4, 0xFFFF}, 0xFFFF, true, {0xFFFF, 2, 3, 4}, false},
 };
+
+static bool make_plan(const uint16_t *is, uint32_t room, const uint16_t *keys, uint32_t n,
+		      uint16_t index0, bool moves, uint16_t *want)
+{
+	struct p_key_plan plan = {is, room, keys, n, index0, moves};
+
+	return p_key_plan_make(&plan, want);
+}
 
 START_TEST(test_table)
 {
@@ -146,7 +171,8 @@ START_TEST(test_table)
 
 	while (n < 5 && plans[_i].keys[n])
 		n++;
-	ck_assert(p_key_plan_make(plans[_i].is, 4, plans[_i].keys, n, want) == plans[_i].all);
+	ck_assert(make_plan(plans[_i].is, 4, plans[_i].keys, n, plans[_i].index0, plans[_i].moves,
+			    want) == plans[_i].all);
 	ck_assert(memcmp(want, plans[_i].want, sizeof(want)) == 0);
 }
 END_TEST
@@ -171,12 +197,48 @@ static uint32_t found(const uint16_t *table, uint16_t key)
 	return n;
 }
 
+static bool passes(const uint16_t *table, uint16_t key)
+{
+	for (uint32_t i = 0; i < ROOM; i++)
+		if ((table[i] & 0x7FFF) == (key & 0x7FFF) && (table[i] | key) & 0x8000)
+			return true;
+	return false;
+}
+
+/* All stages, one after the other, lead there. */
+static void check_stages(const uint16_t *is, const uint16_t *want)
+{
+	static bool loud[P_KEY_BASES];
+	uint16_t now[ROOM], next[ROOM];
+
+	memset(loud, 0, sizeof(loud));
+	p_key_plan_loud(is, want, ROOM, loud);
+	memcpy(now, is, sizeof(now));
+	for (int stage = P_KEY_ADD_QUIET; stage <= P_KEY_ADD; stage++) {
+		p_key_plan_stage(now, want, ROOM, stage, loud, next);
+		memcpy(now, next, sizeof(now));
+	}
+	ck_assert(memcmp(now, want, sizeof(now)) == 0);
+}
+
+/* What both tables pass, what lies between them passes. */
+static void check_way(const uint16_t *is, const uint16_t *want)
+{
+	uint16_t both[ROOM];
+
+	p_key_plan_both(is, want, ROOM, both);
+	for (uint32_t key = 1; key < 120; key++)
+		for (uint32_t full = 0; full < 2; full++)
+			if (passes(is, key | full << 15) && passes(want, key | full << 15))
+				ck_assert(passes(both, key | full << 15));
+}
+
 /* Each key once, no other key, nothing moves that need not; a second time changes nothing. */
 static void check_table(const uint16_t *is, const uint16_t *keys, uint32_t n)
 {
 	uint16_t want[ROOM], again[ROOM];
 	uint32_t placed = 0, filled = 0;
-	bool all = p_key_plan_make(is, ROOM, keys, n, want);
+	bool all = make_plan(is, ROOM, keys, n, n ? 0xFFFF : 0, true, want);
 
 	ck_assert(all == (n <= ROOM));
 	for (uint32_t i = 0; i < n; i++) {
@@ -191,8 +253,12 @@ static void check_table(const uint16_t *is, const uint16_t *keys, uint32_t n)
 	ck_assert_uint_eq(placed, MIN(n, ROOM));
 	ck_assert_uint_eq(filled, placed);
 	ck_assert(!n || want[0] == 0xFFFF);
-	p_key_plan_make(want, ROOM, keys, n, again);
-	ck_assert(memcmp(want, again, sizeof(want)) == 0);
+	for (int moves = 0; moves < 2; moves++) {
+		make_plan(want, ROOM, keys, n, n ? 0xFFFF : 0, moves, again);
+		ck_assert(memcmp(want, again, sizeof(want)) == 0);
+	}
+	check_way(is, want);
+	check_stages(is, want);
 }
 
 START_TEST(test_random_tables)

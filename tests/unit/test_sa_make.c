@@ -75,25 +75,27 @@ struct subnet *make_subnet(const char *spec, uint8_t lmc, uint64_t variety)
 static struct partitions *make_partitions(const struct fabric *fabric, const uint16_t (*rows)[4],
 					  unsigned int n_rows)
 {
-	struct partitions *partitions = g_new0(struct partitions, 1);
-	uint32_t used = 0, n = 0;
+	g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(struct partition_key));
+	uint32_t n = 0;
 
-	ref_init(&partitions->ref);
-	partitions->n_ports = fabric->n_ports;
-	partitions->first = g_new0(uint32_t, fabric->n_ports + 1);
-	partitions->p_keys = g_new0(uint16_t, fabric->n_ports * 4);
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const uint16_t *row;
 
-		partitions->first[i] = used;
 		if (!fabric_is_endport(fabric, i))
 			continue;
 		row = rows[n++ % n_rows];
-		for (unsigned int j = 0; j < 4 && row[j]; j++)
-			partitions->p_keys[used++] = row[j];
+		for (unsigned int j = 0; j < 4 && row[j]; j++) {
+			struct partition_key key = {i, row[j]};
+
+			g_array_append_val(keys, key);
+		}
 	}
-	partitions->first[fabric->n_ports] = used;
-	return partitions;
+	return partitions_of_keys(fabric->n_ports, keys);
+}
+
+static int by_p_key(const void *a, const void *b)
+{
+	return ((const struct partition *)a)->p_key - ((const struct partition *)b)->p_key;
 }
 
 struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
@@ -107,7 +109,10 @@ struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
 	for (unsigned int i = 0; i < n; i++) {
 		partitions->all[i] = all[i];
 		partitions->all[i].name = g_strdup(all[i].name);
+		partitions->all[i].groups =
+			g_memdup2(all[i].groups, all[i].n_groups * sizeof(*all[i].groups));
 	}
+	qsort(partitions->all, n, sizeof(*all), by_p_key);
 	other = subnet_new(subnet->fabric, subnet->routing, partitions, subnet->options);
 	partitions_unref(partitions);
 	subnet_unref(subnet);

@@ -17,7 +17,8 @@ struct subnet *make_subnet(const char *spec, uint8_t lmc, uint64_t variety);
 
 /*
  * The same subnet with other partitions: P_Keys of endport n of the fabric are row n % n_rows of
- * rows, each ended by 0. partitions lists those with parameters; it is copied, names too.
+ * rows, each ended by 0. partitions lists those with parameters; it is copied, names and groups
+ * too.
  */
 struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
 			       unsigned int n_rows, const struct partition *partitions,

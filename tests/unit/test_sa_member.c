@@ -14,11 +14,29 @@ static struct subnet *subnet;
 static struct sa_store *store;
 
 static const uint16_t rows[][4] = {{0xFFFF, 0x8001}, {0x7FFF, 0x8001}, {0xFFFF}};
+static struct partition_group default_groups[] = {{
+	.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
+	.mtu = IBA_MTU_2048,
+	.rate = IBA_RATE_10,
+	.scope = 2,
+	.q_key = 0x0b1b,
+	.sl = 1,
+}};
+static struct partition_group one_groups[] = {{
+	.mgid = {UINT64_C(0xFF15401B80010000), UINT32_MAX},
+	.mtu = IBA_MTU_4096,
+	.rate = IBA_RATE_20,
+	.scope = 5,
+	.q_key = 0x1111,
+}};
 static const struct partition partitions[] = {
-	{.p_key = 0x7FFF, .name = "Default", .ipoib = true, .mtu = IBA_MTU_2048,
-	 .rate = IBA_RATE_10, .scope = 2, .q_key = 0x0b1b, .sl = 1},
-	{.p_key = 0x0001, .name = "one", .ipoib = true, .mtu = IBA_MTU_4096,
-	 .rate = IBA_RATE_20, .scope = 5, .q_key = 0x1111},
+	{.p_key = 0x7FFF,
+	 .name = "Default",
+	 .ipoib = true,
+	 .n_groups = 1,
+	 .groups = default_groups,
+	 .sl = 1},
+	{.p_key = 0x0001, .name = "one", .ipoib = true, .n_groups = 1, .groups = one_groups},
 };
 
 static void setup(void)
@@ -432,7 +450,7 @@ START_TEST(test_well_known_group_lives)
 	uint32_t own = port_in(0, 0);
 	struct iba_mc_member_record record = create_record(own);
 
-	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	record.mgid = partition_broadcast_mgid(0xFFFF, 2);
 	ck_assert(record.mgid.prefix == UINT64_C(0xFF12401BFFFF0000));
 	ck_assert(record.mgid.guid == UINT64_C(0x00000000FFFFFFFF));
 	ck_assert_uint_eq(join(own, JOIN, &record), 0);
@@ -512,7 +530,7 @@ START_TEST(test_follow)
 	ck_assert_ptr_null(sa_store_publish(store));
 	ck_assert_uint_eq(join(own, CREATE, &record), 0);
 	record.port_gid = gid_of(other);
-	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	record.mgid = partition_broadcast_mgid(0xFFFF, 2);
 	ck_assert_uint_eq(join(other, JOIN, &record), 0);
 	groups = sa_store_publish(store);
 	ck_assert(groups->serial > serial);
@@ -540,7 +558,7 @@ START_TEST(test_ports_that_vanish)
 	struct subnet *smaller = make_subnet("random:1:0:1:5", 0, 0);
 
 	ck_assert_uint_eq(join(own, CREATE, &record), 0);
-	record.mgid = sa_broadcast_mgid(0xFFFF, 2);
+	record.mgid = partition_broadcast_mgid(0xFFFF, 2);
 	ck_assert_uint_eq(join(own, JOIN, &record), 0);
 	if (fabric_port_by_guid(smaller->fabric, gid_of(own).guid) != FABRIC_NONE)
 		ck_abort_msg("the smaller subnet has the port too");

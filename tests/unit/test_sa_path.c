@@ -120,12 +120,14 @@ static bool ref_life(const struct iba_path_record *w, uint64_t mask, unsigned in
 static uint16_t held(const struct partitions *p, uint32_t port, uint16_t base, bool *full)
 {
 	bool any = false;
+	uint32_t n;
+	const uint16_t *keys = partitions_of(p, port, &n);
 
 	*full = false;
-	for (uint32_t i = p->first[port]; i < p->first[port + 1]; i++)
-		if ((p->p_keys[i] & 0x7FFF) == base) {
+	for (uint32_t i = 0; i < n; i++)
+		if ((keys[i] & 0x7FFF) == base) {
 			any = true;
-			*full |= (p->p_keys[i] & 0x8000) != 0;
+			*full |= (keys[i] & 0x8000) != 0;
 		}
 	return any;
 }
@@ -141,10 +143,12 @@ static bool can_talk(const struct partitions *p, uint32_t a, uint32_t b, uint16_
 static uint16_t first_shared(const struct partitions *p, uint32_t a, uint32_t b)
 {
 	bool full;
+	uint32_t n;
+	const uint16_t *keys = partitions_of(p, a, &n);
 
-	for (uint32_t i = p->first[a]; i < p->first[a + 1]; i++)
-		if (held(p, b, p->p_keys[i] & 0x7FFF, &full) && (full || (p->p_keys[i] & 0x8000)))
-			return p->p_keys[i];
+	for (uint32_t i = 0; i < n; i++)
+		if (held(p, b, keys[i] & 0x7FFF, &full) && (full || (keys[i] & 0x8000)))
+			return keys[i];
 	return 0;
 }
 

@@ -270,7 +270,7 @@ END_TEST
 static void mixed_question(struct net *net, unsigned int number)
 {
 	struct iba_mc_member_record record = {
-		.mgid = sa_broadcast_mgid(0xFFFF, IBA_SCOPE_LINK_LOCAL),
+		.mgid = partition_broadcast_mgid(0xFFFF, IBA_SCOPE_LINK_LOCAL),
 		.port_gid = gid_of(net->client_guid),
 		.join_state = IBA_JOIN_FULL_MEMBER,
 	};

@@ -14,22 +14,28 @@ static struct subnet *subnet;
 static struct sa_store *store;
 
 static const uint16_t rows[][4] = {{0xFFFF, 0x8001}};
+static struct partition_group default_groups[] = {{
+	.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
+	.mtu = IBA_MTU_2048,
+	.rate = IBA_RATE_10,
+	.scope = 2,
+	.q_key = 0x0b1b,
+	.sl = 1,
+}};
+static struct partition_group one_groups[] = {{
+	.mgid = {UINT64_C(0xFF15401B80010000), UINT32_MAX},
+	.mtu = IBA_MTU_4096,
+	.rate = IBA_RATE_20,
+	.scope = 5,
+	.q_key = 0x1111,
+	.sl = 3,
+	.t_class = 7,
+	.flow_label = 0x12345,
+}};
 static const struct partition partitions[] = {
-	{.p_key = 0x7FFF,
-	 .ipoib = true,
-	 .mtu = IBA_MTU_2048,
-	 .rate = IBA_RATE_10,
-	 .scope = 2,
-	 .q_key = 0x0b1b,
-	 .sl = 1},
-	{.p_key = 0x0001,
-	 .ipoib = true,
-	 .mtu = IBA_MTU_4096,
-	 .rate = IBA_RATE_20,
-	 .scope = 5,
-	 .q_key = 0x1111,
-	 .sl = 3},
-	{.p_key = 0x0002, .mtu = IBA_MTU_4096, .rate = IBA_RATE_20, .scope = 2},
+	{.p_key = 0x7FFF, .ipoib = true, .n_groups = 1, .groups = default_groups},
+	{.p_key = 0x0001, .ipoib = true, .n_groups = 1, .groups = one_groups},
+	{.p_key = 0x0002},
 };
 
 static void setup(void)
@@ -217,34 +223,37 @@ END_TEST
 
 static void check_broadcast(const struct partition *partition, uint8_t hop_limit)
 {
-	const struct sa_group *group =
-		sa_store_find(store, sa_broadcast_mgid(partition->p_key, partition->scope));
+	const struct partition_group *wish = &partition->groups[0];
+	const struct sa_group *group = sa_store_find(store, wish->mgid);
 	const struct iba_mc_member_record *record = &group->record;
 
 	ck_assert(group->well_known);
 	ck_assert_uint_eq(record->p_key, partition->p_key | P_KEY_FULL);
-	ck_assert_uint_eq(record->q_key, partition->q_key);
-	ck_assert_uint_eq(record->mtu, partition->mtu);
+	ck_assert_uint_eq(record->q_key, wish->q_key);
+	ck_assert_uint_eq(record->mtu, wish->mtu);
 	ck_assert_uint_eq(record->mtu_selector, IBA_SELECTOR_EXACTLY);
-	ck_assert_uint_eq(record->rate, partition->rate);
+	ck_assert_uint_eq(record->rate, wish->rate);
 	ck_assert_uint_eq(record->rate_selector, IBA_SELECTOR_EXACTLY);
 	ck_assert_uint_eq(record->packet_life_time, subnet->options->subnet_timeout);
 	ck_assert_uint_eq(record->packet_life_time_selector, IBA_SELECTOR_EXACTLY);
-	ck_assert_uint_eq(record->sl, partition->sl);
-	ck_assert_uint_eq(record->scope, partition->scope);
+	ck_assert_uint_eq(record->sl, wish->sl);
+	ck_assert_uint_eq(record->scope, wish->scope);
+	ck_assert_uint_eq(record->t_class, wish->t_class);
+	ck_assert_uint_eq(record->flow_label, wish->flow_label);
 	ck_assert_uint_eq(record->hop_limit, hop_limit);
 }
 
 /* The broadcast groups that IPoIB expects (RFC 4391): packets of a wider scope may leave. */
 START_TEST(test_broadcast_groups)
 {
-	struct iba_gid mgid = sa_broadcast_mgid(0x0001, 5);
+	struct iba_gid mgid = partition_broadcast_mgid(0x0001, 5);
 
 	sa_store_follow(store, subnet);
 	check_broadcast(&partitions[0], 0);
 	check_broadcast(&partitions[1], 0xFF);
 	ck_assert(mgid.prefix == UINT64_C(0xFF15401B80010000) && mgid.guid == UINT64_C(0xFFFFFFFF));
-	ck_assert_ptr_null(sa_store_find(store, sa_broadcast_mgid(0x0002, 2)));
+	ck_assert(!sa_store_find(store, mgid)->barred);
+	ck_assert_ptr_null(sa_store_find(store, partition_broadcast_mgid(0x0002, 2)));
 	sa_store_clear(store);
 	ck_assert_ptr_null(sa_store_find(store, mgid));
 	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
@@ -252,17 +261,47 @@ START_TEST(test_broadcast_groups)
 }
 END_TEST
 
+/* A partition that is not for IPoIB any more sends the members of its group away. */
+START_TEST(test_barred_group)
+{
+	static const struct partition with_ipoib = {
+		.p_key = 0x0001, .ipoib = true, .n_groups = 1, .groups = one_groups};
+	struct partition_group barred = one_groups[0];
+	struct partition without = {.p_key = 0x0001, .n_groups = 1, .groups = &barred};
+	struct sa_group *group;
+
+	barred.barred = true;
+	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
+	sa_store_follow(store, subnet);
+	group = sa_store_find(store, barred.mgid);
+	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
+		      IBA_JOIN_FULL_MEMBER, false);
+	ck_assert(!group->barred && group->n_full == 1);
+	subnet = with_partitions(subnet, rows, 1, &without, 1);
+	sa_store_follow(store, subnet);
+	group = sa_store_find(store, barred.mgid);
+	ck_assert(group->barred && group->well_known);
+	ck_assert_uint_eq(group->n_full, 0);
+	ck_assert_int_eq(g_tree_nnodes(group->members), 0);
+	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
+	sa_store_follow(store, subnet);
+	ck_assert(!sa_store_find(store, barred.mgid)->barred);
+}
+END_TEST
+
 /* What a partition says counts for its group once nobody relies on what it said before. */
 START_TEST(test_partition_changes)
 {
 	struct partition changed[G_N_ELEMENTS(partitions)];
+	struct partition_group other = one_groups[0];
 	struct sa_group *group;
 	uint16_t mlid;
 
 	memcpy(changed, partitions, sizeof(changed));
-	changed[1].mtu = IBA_MTU_1024;
+	other.mtu = IBA_MTU_1024;
+	changed[1].groups = &other;
 	sa_store_follow(store, subnet);
-	group = sa_store_find(store, sa_broadcast_mgid(0x0001, 5));
+	group = sa_store_find(store, partition_broadcast_mgid(0x0001, 5));
 	mlid = group->record.mlid;
 	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
 		      IBA_JOIN_NON_MEMBER, false);
@@ -275,7 +314,7 @@ START_TEST(test_partition_changes)
 	ck_assert_uint_eq(group->record.mlid, mlid);
 	subnet = with_partitions(subnet, rows, 1, changed, 1);
 	sa_store_follow(store, subnet);
-	ck_assert_ptr_null(sa_store_find(store, sa_broadcast_mgid(0x0001, 5)));
+	ck_assert_ptr_null(sa_store_find(store, partition_broadcast_mgid(0x0001, 5)));
 }
 END_TEST
 
@@ -422,6 +461,7 @@ int main(void)
 	tcase_add_test(tcase, test_each);
 	tcase_add_test(tcase, test_group_is_no_member);
 	tcase_add_test(tcase, test_broadcast_groups);
+	tcase_add_test(tcase, test_barred_group);
 	tcase_add_test(tcase, test_partition_changes);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("park");

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* opensm --check-config: would it start with these files? */
+#ifndef CTL_CHECK_CONFIG_H
+#define CTL_CHECK_CONFIG_H
+
+#include "core/options.h"
+
+/*
+ * Reads every file that the options name, as a start does, without a port. JSON, newly allocated:
+ * errors, each of which stops a start, and warnings. options is NULL if they are wrong themselves,
+ * then error says why; warnings are those of the options. *good: there was no error.
+ */
+char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
+		   bool *good);
+
+#endif

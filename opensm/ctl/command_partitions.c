@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The command about partitions: as the subnet has them, and what it cannot have. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/command_private.h"
+#include "policy/partition.h"
+
+/* A word is a P_Key, with or without the membership bit, or a name. */
+static const struct partition *find(const struct partitions *partitions, const char *word)
+{
+	char *end;
+	uint64_t p_key = g_ascii_strtoull(word, &end, 0);
+
+	if (g_ascii_isdigit(*word) && !*end)
+		return p_key <= 0xFFFF ? partitions_find(partitions, (uint16_t)p_key) : NULL;
+	for (uint32_t i = 0; i < partitions->n; i++)
+		if (!strcmp(partitions->all[i].name, word))
+			return &partitions->all[i];
+	return NULL;
+}
+
+static const char *membership(const struct partitions *partitions, uint32_t port, uint16_t base)
+{
+	bool full = false, limited = false;
+	uint32_t n;
+	const uint16_t *keys = partitions_of(partitions, port, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		full |= keys[i] == (base | P_KEY_FULL);
+		limited |= keys[i] == base;
+	}
+	if (full && limited)
+		return "both";
+	return full ? "full" : limited ? "limited" : NULL;
+}
+
+static void add_members(GVariantBuilder *builder, const struct command_call *call,
+			const struct partition *partition)
+{
+	const struct fabric *fabric = call->fabric;
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const char *is = membership(call->subnet->partitions, i, partition->p_key);
+
+		if (!is)
+			continue;
+		answer_begin(&row);
+		answer_guid(&row, "port_guid", fabric->ports[i].guid);
+		answer_text(&row, "node", fabric->nodes[fabric->ports[i].node].description);
+		answer_number(&row, "port", fabric->ports[i].num);
+		answer_text(&row, "membership", is);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "members", &list);
+}
+
+static void add_partition(GVariantBuilder *list, const struct command_call *call,
+			  const struct partition *partition, bool members)
+{
+	GVariantBuilder row;
+	uint32_t groups = 0;
+
+	for (uint32_t i = 0; i < partition->n_groups; i++)
+		groups += !partition->groups[i].barred;
+	answer_begin(&row);
+	answer_hex16(&row, "p_key", partition->p_key);
+	answer_text(&row, "name", partition->name);
+	answer_flag(&row, "ipoib", partition->ipoib);
+	answer_flag(&row, "indx0", partition->indx0);
+	answer_number(&row, "full", partition->n_full);
+	answer_number(&row, "limited", partition->n_limited);
+	answer_number(&row, "groups", groups);
+	if (members)
+		add_members(&row, call, partition);
+	answer_append(list, &row);
+}
+
+static void add_problems(GVariantBuilder *builder, const struct partitions *partitions)
+{
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (guint i = 0; i < partitions->problems->len; i++) {
+		answer_begin(&row);
+		answer_text(&row, "why", partitions->problems->pdata[i]);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "problems", &list);
+}
+
+static GVariant *tell(struct command_call *call, const struct partition *only)
+{
+	const struct partitions *partitions = call->subnet->partitions;
+	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_PARTITIONS);
+	GVariantBuilder builder, list;
+
+	answer_begin(&builder);
+	answer_begin_list(&list);
+	for (uint32_t i = 0; i < partitions->n; i++)
+		if (!only || only == &partitions->all[i])
+			add_partition(&list, call, &partitions->all[i], only != NULL);
+	answer_member(&builder, "partitions", &list);
+	answer_number(&builder, "classes", partitions->n_classes - 1);
+	answer_flag(&builder, "enforced", partitions->enforced);
+	add_problems(&builder, partitions);
+	if (refusal->why) {
+		answer_text(&builder, "refused", refusal->why);
+		answer_text(&builder, "since", refusal->since);
+	}
+	return g_variant_builder_end(&builder);
+}
+
+static GVariant *reload(struct command_call *call, GError **error)
+{
+	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_PARTITIONS);
+	bool changed = daemon_reread_partitions(call->env->daemon);
+
+	if (refusal->why)
+		return command_failed(error, "the partitions stay as they were: %s", refusal->why);
+	if (!changed)
+		return answer_of_text("partitions.conf says what it said before");
+	event_emit(&call->context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	return answer_of_text("partitions.conf was read; tables follow");
+}
+
+GVariant *command_partitions(struct command_call *call, GError **error)
+{
+	const struct partition *only = NULL;
+
+	if (call->n > 1)
+		return command_usage(error, "expected one argument at most");
+	if (call->n == 1 && !strcmp(call->words[0], "reload"))
+		return reload(call, error);
+	if (call->n == 1 && !(only = find(call->subnet->partitions, call->words[0])))
+		return command_failed(error, "there is no partition '%s'", call->words[0]);
+	return tell(call, only);
+}
+
+static void print_member(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "      %s %s port %" PRIu64 ": %s\n",
+			       answer_get_text(row, "port_guid"), answer_get_text(row, "node"),
+			       answer_get_number(row, "port"), answer_get_text(row, "membership"));
+}
+
+static void print_partition(GVariant *row, GString *out)
+{
+	g_string_append_printf(out,
+			       "   P_Key %s '%s': %" PRIu64 " full and %" PRIu64
+			       " limited members, %" PRIu64 " group(s)%s%s\n",
+			       answer_get_text(row, "p_key"), answer_get_text(row, "name"),
+			       answer_get_number(row, "full"), answer_get_number(row, "limited"),
+			       answer_get_number(row, "groups"),
+			       answer_get_flag(row, "ipoib") ? ", IPoIB" : "",
+			       answer_get_flag(row, "indx0") ? ", at index 0" : "");
+	answer_each(row, "members", print_member, out);
+}
+
+static void print_problem(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
+}
+
+void print_partitions(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) partitions = answer_get(answer, "partitions");
+
+	if (!partitions) {
+		g_string_append_printf(out, "%s\n", answer_get_text(answer, "text"));
+		return;
+	}
+	g_string_append_printf(
+		out, "%" G_GSIZE_FORMAT " partition(s), %" PRIu64 " class(es) of ports, %s\n",
+		g_variant_n_children(partitions), answer_get_number(answer, "classes"),
+		answer_get_flag(answer, "enforced") ? "enforced by switches"
+						    : "nothing to enforce");
+	answer_each(answer, "partitions", print_partition, out);
+	answer_each(answer, "problems", print_problem, out);
+	if (*answer_get_text(answer, "refused"))
+		g_string_append_printf(out, "   refused at %s: %s\n",
+				       answer_get_text(answer, "since"),
+				       answer_get_text(answer, "refused"));
+}

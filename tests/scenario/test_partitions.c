@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Random policies, and changes from one to the next, on a fabric whose switches and hosts keep to
+ * their P_Key tables: a packet passes if and only if the policy lets the two talk, and at every
+ * moment of a change for pairs that the old and the new policy treat alike; but where the key by
+ * which the two talk is another, and others leave its partition in the same change, that they do
+ * comes first.
+ *
+ * What is expected comes from the policy itself, as a matrix; the daemon gets it as text.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "client.h"
+#include "core/counters.h"
+#include "policy/partition.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define HOSTS_MAX 16
+#define PARTITIONS_MAX 6
+
+enum membership { NONE, LIMITED, FULL };
+
+/* Row 0 is the default partition. */
+struct policy {
+	unsigned int n;
+	uint16_t p_key[PARTITIONS_MAX];
+	enum membership of[PARTITIONS_MAX][HOSTS_MAX];
+};
+
+struct world {
+	struct scenario *s;
+	char *file;
+	unsigned int n_hosts, sm; /* sm: which of the hosts */
+	unsigned int hosts[HOSTS_MAX];
+	struct policy old, now;
+	uint64_t smps, checked; /* counter when it was checked last; moments that were */
+};
+
+/* ---- policies ---- */
+
+static void make_policy(struct world *w, struct policy *policy)
+{
+	struct scenario *s = w->s;
+	unsigned int all = scenario_random(s, 4) == 0 ? FULL : LIMITED;
+
+	memset(policy, 0, sizeof(*policy));
+	policy->n = 1 + scenario_random(s, PARTITIONS_MAX);
+	policy->p_key[0] = 0x7FFF;
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		policy->of[0][i] = i == w->sm ? FULL : all;
+	for (unsigned int k = 1; k < policy->n; k++) {
+		policy->p_key[k] = (uint16_t)(k * 2 + scenario_random(s, 2));
+		for (unsigned int i = 0; i < w->n_hosts; i++)
+			policy->of[k][i] = scenario_random(s, 3) ? scenario_random(s, 3) : NONE;
+	}
+}
+
+static void write_policy(struct world *w, const struct policy *policy)
+{
+	GString *text = g_string_new(NULL);
+
+	g_string_append_printf(text, "Default=0x7fff,ipoib:ALL=%s,SELF=full;\n",
+			       policy->of[0][(w->sm + 1) % w->n_hosts] == FULL ? "full"
+									       : "limited");
+	for (unsigned int k = 1; k < policy->n; k++) {
+		g_string_append_printf(text, "=0x%x:\n", policy->p_key[k]);
+		for (unsigned int i = 0; i < w->n_hosts; i++)
+			if (policy->of[k][i])
+				g_string_append_printf(text, " 0x%" PRIx64 "=%s\n",
+						       sim_port_guid(w->s->sim, w->hosts[i], 1),
+						       policy->of[k][i] == FULL ? "full"
+										: "limited");
+		g_string_append(text, ";\n");
+	}
+	ck_assert(g_file_set_contents(w->file, text->str, -1, NULL));
+	g_string_free(text, TRUE);
+}
+
+static bool may_talk(const struct policy *policy, unsigned int a, unsigned int b)
+{
+	for (unsigned int k = 0; k < policy->n; k++)
+		if (policy->of[k][a] && policy->of[k][b] &&
+		    (policy->of[k][a] == FULL || policy->of[k][b] == FULL))
+			return true;
+	return false;
+}
+
+static bool talk_by(const struct policy *policy, uint16_t p_key, unsigned int a, unsigned int b)
+{
+	for (unsigned int k = 0; k < policy->n; k++)
+		if (policy->p_key[k] == p_key && policy->of[k][a] && policy->of[k][b] &&
+		    (policy->of[k][a] == FULL || policy->of[k][b] == FULL))
+			return true;
+	return false;
+}
+
+static enum membership member_of(const struct policy *policy, uint16_t p_key, unsigned int host)
+{
+	for (unsigned int k = 0; k < policy->n; k++)
+		if (policy->p_key[k] == p_key)
+			return policy->of[k][host];
+	return NONE;
+}
+
+/* Nobody leaves the partition, or ceases to be a full member. */
+static bool is_quiet(const struct world *w, uint16_t p_key)
+{
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		if (member_of(&w->old, p_key, i) > member_of(&w->now, p_key, i))
+			return false;
+	return true;
+}
+
+/*
+ * Whether two have to reach each other all the time: by a key that they keep, or a new one that
+ * can be there before the old one goes.
+ */
+static bool always_talk(const struct world *w, unsigned int a, unsigned int b)
+{
+	for (unsigned int k = 0; k < w->now.n; k++) {
+		uint16_t p_key = w->now.p_key[k];
+
+		if (talk_by(&w->now, p_key, a, b) &&
+		    (talk_by(&w->old, p_key, a, b) ||
+		     (may_talk(&w->old, a, b) && is_quiet(w, p_key))))
+			return true;
+	}
+	return false;
+}
+
+static bool never_talk(const struct world *w, unsigned int a, unsigned int b)
+{
+	return !may_talk(&w->old, a, b) && !may_talk(&w->now, a, b);
+}
+
+/* ---- a packet ---- */
+
+/* IBA 10.9.3. */
+static bool matches(const uint16_t *keys, unsigned int n, uint16_t p_key, uint16_t also)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (P_KEY_BASE(keys[i]) && P_KEY_BASE(keys[i]) == P_KEY_BASE(p_key) &&
+		    (keys[i] | p_key | also) & P_KEY_FULL)
+			return true;
+	return false;
+}
+
+/* Whether a packet with this P_Key gets through the port of the switch before that host. */
+static bool leaf_passes(const struct world *w, unsigned int host, uint16_t p_key, bool inbound)
+{
+	unsigned int node, port, n;
+	const struct iba_port_info *info;
+	const uint16_t *keys;
+
+	ck_assert(sim_peer(w->s->sim, host, 1, &node, &port));
+	info = sim_port_info(w->s->sim, node, port);
+	keys = sim_p_keys(w->s->sim, node, port, &n);
+	if (!(inbound ? info->partition_enforcement_inbound : info->partition_enforcement_outbound))
+		return true;
+	return matches(keys, n, p_key, inbound ? P_KEY_FULL : 0);
+}
+
+/* Whether a host can send to another, by any of its P_Keys. */
+static bool passes(const struct world *w, unsigned int a, unsigned int b)
+{
+	unsigned int n, m;
+	const uint16_t *from = sim_p_keys(w->s->sim, w->hosts[a], 1, &n);
+	const uint16_t *to = sim_p_keys(w->s->sim, w->hosts[b], 1, &m);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (from[i] && matches(to, m, from[i], 0) &&
+		    leaf_passes(w, w->hosts[a], from[i], true) &&
+		    leaf_passes(w, w->hosts[b], from[i], false))
+			return true;
+	return false;
+}
+
+static void check_pairs(struct world *w)
+{
+	for (unsigned int a = 0; a < w->n_hosts; a++)
+		for (unsigned int b = 0; b < w->n_hosts; b++) {
+			bool passed = a != b && passes(w, a, b);
+
+			if (a != b && !passed && always_talk(w, a, b))
+				scenario_fail(w->s, "host %u does not reach host %u", a, b);
+			if (passed && never_talk(w, a, b))
+				scenario_fail(w->s, "host %u reaches host %u", a, b);
+		}
+	w->checked++;
+}
+
+/* ---- moments ---- */
+
+static bool is_done(const struct world *w)
+{
+	struct context *context = daemon_context(w->s->daemon);
+
+	return counter_get(&context->counters, sweeps_policy) +
+			       counter_get(&context->counters, sweeps_heavy) >
+		       0 &&
+	       !(atomic_load(&context->sweep) & SWEEP_FLAG_RUNNING);
+}
+
+/* Between all events. */
+static bool look(void *arg)
+{
+	struct world *w = arg;
+	struct sim_counters counters = scenario_counters(w->s);
+
+	if (counters.smps != w->smps)
+		check_pairs(w);
+	w->smps = counters.smps;
+	return false;
+}
+
+static bool is_idle(void *arg)
+{
+	return is_done(arg);
+}
+
+static void run_to_end(struct world *w)
+{
+	scenario_run_ms(w->s, 5);
+	if (!runtime_run(w->s->rt, is_idle, w, runtime_now(w->s->rt) + 20 * NS_PER_S))
+		scenario_fail(w->s, "no end of the sweep");
+	scenario_run_ms(w->s, 50);
+}
+
+/* Switches keep to what their hosts may do, and nobody else's ports do. */
+static void check_enforced(const struct world *w, bool on)
+{
+	for (unsigned int i = 0; i < w->n_hosts; i++) {
+		unsigned int node, port;
+		const struct iba_port_info *info;
+
+		ck_assert(sim_peer(w->s->sim, w->hosts[i], 1, &node, &port));
+		info = sim_port_info(w->s->sim, node, port);
+		ck_assert_int_eq(info->partition_enforcement_inbound, on);
+		ck_assert_int_eq(info->partition_enforcement_outbound, on);
+	}
+}
+
+static bool keeps_apart(const struct world *w)
+{
+	for (unsigned int k = 1; k < w->now.n; k++)
+		for (unsigned int i = 0; i < w->n_hosts; i++)
+			if (w->now.of[k][i])
+				return true;
+	return w->now.of[0][(w->sm + 1) % w->n_hosts] != FULL;
+}
+
+static void check_settled(struct world *w)
+{
+	w->old = w->now;
+	check_pairs(w);
+	check_enforced(w, keeps_apart(w));
+	scenario_check_log(w->s, "ERRORS", false);
+}
+
+/* ---- worlds ---- */
+
+/* At the start everybody is a full member of the default partition. */
+static void find_hosts(struct world *w)
+{
+	w->n_hosts = HOSTS_MAX;
+	w->now.n = 1;
+	w->now.p_key[0] = 0x7FFF;
+	for (unsigned int i = 0; i < HOSTS_MAX; i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i);
+
+		w->hosts[i] = scenario_node(w->s, name);
+		w->now.of[0][i] = FULL;
+	}
+	w->old = w->now;
+}
+
+static struct world *world_new(uint64_t seed)
+{
+	struct world *w = g_new0(struct world, 1);
+	struct sim_config config;
+
+	scenario_config_default(&config, seed);
+	config.sma_ns = 20 * NS_PER_US;
+	w->s = scenario_new_with("fattree:4", &config, RUNTIME_VIRTUAL);
+	w->file = g_build_filename(w->s->directory, "partitions.conf", NULL);
+	scenario_conf(w->s, "sweep_interval 0\n");
+	scenario_option(w->s, "--Pconfig", w->file);
+	find_hosts(w);
+	w->s->sm_guid = sim_port_guid(w->s->sim, w->hosts[w->sm], 1);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	scenario_free(w->s);
+	g_free(w->file);
+	g_free(w);
+}
+
+/* Has the daemon take the policy that is in w->now. */
+static void take_policy(struct world *w)
+{
+	write_policy(w, &w->now);
+	if (daemon_reread_partitions(w->s->daemon))
+		daemon_sweep(w->s->daemon, SWEEP_POLICY);
+}
+
+static void change_policy(struct world *w)
+{
+	w->old = w->now;
+	make_policy(w, &w->now);
+	take_policy(w);
+	runtime_run(w->s->rt, look, w, runtime_now(w->s->rt) + 100 * NS_PER_MS);
+	run_to_end(w);
+	check_settled(w);
+}
+
+#define CHANGES 12
+
+START_TEST(random_changes)
+{
+	struct world *w = world_new((uint64_t)_i + 1);
+
+	scenario_start(w->s);
+	run_to_end(w);
+	take_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	for (unsigned int i = 0; i < CHANGES; i++)
+		change_policy(w);
+	ck_assert_uint_gt(w->checked, CHANGES * 10);
+	world_free(w);
+}
+END_TEST
+
+/* The daemon ends in the midst of a change: another one goes on from there, to the same end. */
+START_TEST(ends_in_a_change)
+{
+	struct world *w = world_new((uint64_t)_i + 101);
+
+	scenario_start(w->s);
+	run_to_end(w);
+	for (unsigned int i = 0; i < 6; i++) {
+		w->old = w->now;
+		make_policy(w, &w->now);
+		take_policy(w);
+		runtime_run(w->s->rt, look, w,
+			    runtime_now(w->s->rt) + scenario_random(w->s, 4000) * NS_PER_US);
+		scenario_stop(w->s);
+		scenario_start(w->s);
+		run_to_end(w);
+		check_settled(w);
+	}
+	world_free(w);
+}
+END_TEST
+
+/* Only the blocks that differ are written, and nothing is read or swept. */
+START_TEST(one_host_moves)
+{
+	struct world *w = world_new(7);
+	struct sim_counters before, after;
+	unsigned int n;
+
+	scenario_start(w->s);
+	run_to_end(w);
+	w->now.n = 3;
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		w->now.of[0][i] = i == w->sm ? FULL : LIMITED;
+	for (unsigned int i = 0; i < 4; i++) {
+		w->now.of[1][i] = FULL;
+		w->now.of[2][i + 4] = FULL;
+	}
+	w->now.p_key[1] = 0x10;
+	w->now.p_key[2] = 0x20;
+	take_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	w->now.of[1][3] = NONE;
+	w->now.of[2][3] = FULL;
+	before = scenario_counters(w->s);
+	take_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	after = scenario_counters(w->s);
+	n = (unsigned int)(after.smps - before.smps);
+	/* Switch and host, each once to add and once to remove, with answers. */
+	ck_assert_uint_eq(n, 8);
+	ck_assert_uint_eq(counter_get(&daemon_context(w->s->daemon)->counters, sweeps_heavy), 1);
+	world_free(w);
+}
+END_TEST
+
+/* A file that cannot be read changes nothing, and says so. */
+START_TEST(bad_file)
+{
+	struct world *w = world_new(9);
+
+	scenario_start(w->s);
+	run_to_end(w);
+	make_policy(w, &w->now);
+	take_policy(w);
+	run_to_end(w);
+	ck_assert(g_file_set_contents(w->file, "A=0x55: ALL=full;\nB=0x56 ALL=full;", -1, NULL));
+	ck_assert(!daemon_reread_partitions(w->s->daemon));
+	daemon_sweep(w->s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(w->s, 2000);
+	check_settled(w);
+	scenario_check_log(w->s, "partitions.conf:2:1: found 'B=0x56 ALL=full;'", true);
+	ck_assert_ptr_nonnull(daemon_refusal(w->s->daemon, DAEMON_PARTITIONS)->why);
+	take_policy(w);
+	ck_assert_ptr_null(daemon_refusal(w->s->daemon, DAEMON_PARTITIONS)->why);
+	world_free(w);
+}
+END_TEST
+
+/* A limited member asks the SA through switches that enforce. */
+START_TEST(limited_member_asks)
+{
+	struct world *w = world_new(11);
+	struct iba_path_record path = {0};
+	struct client *client;
+
+	scenario_start(w->s);
+	w->now.n = 1;
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		w->now.of[0][i] = i == w->sm ? FULL : LIMITED;
+	take_policy(w);
+	run_to_end(w);
+	scenario_run_ms(w->s, 500);
+	check_settled(w);
+	client = client_new(w->s, w->hosts[5]);
+	ck_assert_int_eq(client_path(client, w->s->sm_guid, &path), 0);
+	ck_assert_uint_eq(path.p_key, 0x7FFF);
+	ck_assert_int_ne(client_path(client, sim_port_guid(w->s->sim, w->hosts[6], 1), &path), 0);
+	client_free(client);
+	world_free(w);
+}
+END_TEST
+
+/* The operator turns enforcement off: the bits go, hosts keep their tables. */
+START_TEST(no_enforcement)
+{
+	struct world *w = world_new(13);
+
+	scenario_start(w->s);
+	run_to_end(w);
+	w->now.n = 2;
+	w->now.p_key[1] = 0x33;
+	w->now.of[1][3] = FULL;
+	take_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	scenario_conf(w->s, "sweep_interval 0\npart_enforce off\n");
+	daemon_sweep(w->s->daemon, SWEEP_HEAVY);
+	run_to_end(w);
+	check_enforced(w, false);
+	check_pairs(w);
+	world_free(w);
+}
+END_TEST
+
+/* A switch that answers well but takes nothing is told of, and the others do what they should. */
+START_TEST(stubborn_switch)
+{
+	struct world *w = world_new(17);
+	unsigned int node, port;
+
+	scenario_start(w->s);
+	run_to_end(w);
+	ck_assert(sim_peer(w->s->sim, w->hosts[5], 1, &node, &port));
+	sim_node_stubborn(w->s->sim, node, true);
+	w->now.n = 2;
+	w->now.p_key[1] = 0x33;
+	w->now.of[1][5] = FULL;
+	w->now.of[1][3] = FULL;
+	take_policy(w);
+	run_to_end(w);
+	scenario_check_log(w->s, "it does not take block 0 of its P_KeyTable", true);
+	ck_assert_int_eq(sim_port_info(w->s->sim, node, port)->partition_enforcement_inbound, 0);
+	sim_node_stubborn(w->s->sim, node, false);
+	scenario_run_ms(w->s, 60000);
+	check_enforced(w, true);
+	check_pairs(w);
+	world_free(w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("partitions");
+	TCase *tcase = tcase_create("partitions");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, random_changes, 0, 20);
+	tcase_add_loop_test(tcase, ends_in_a_change, 0, 10);
+	tcase_add_test(tcase, one_host_moves);
+	tcase_add_test(tcase, bad_file);
+	tcase_add_test(tcase, limited_member_asks);
+	tcase_add_test(tcase, no_enforcement);
+	tcase_add_test(tcase, stubborn_switch);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
