@@ -28,6 +28,7 @@ struct context {
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
+	struct slot qos_policy;	     /* struct qos_policy: likewise */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;

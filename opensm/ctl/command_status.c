@@ -170,6 +170,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_OPENSM_CONF] = "opensm.conf",
 		[DAEMON_ROUTE_FILES] = "a file of the routing options",
 		[DAEMON_PARTITIONS] = "partitions.conf",
+		[DAEMON_QOS] = "qos-policy.conf",
 	};
 	GVariantBuilder list, row;
 

@@ -22,6 +22,7 @@
 #include "policy/groups.h"
 #include "policy/inventory.h"
 #include "policy/partition_file.h"
+#include "policy/qos_file.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
@@ -67,6 +68,7 @@ COUNTED(mc_groups)
 COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
+COUNTED(qos_policy)
 #undef COUNTED
 
 void daemon_context_init(struct context *context, const struct daemon_config *config,
@@ -83,6 +85,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
+	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -99,6 +102,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);
 	slot_clear(&context->partition_rules);
+	slot_clear(&context->qos_policy);
 	event_bus_clear(&context->bus);
 }
 
@@ -197,9 +201,44 @@ bool daemon_reread_partitions(struct daemon *daemon)
 	return changed;
 }
 
+/* ---- qos-policy.conf ---- */
+
+/* NULL: nobody asks for it. */
+static const char *qos_file(const struct options *options)
+{
+	bool named = options_source(options, OPTION_qos_policy_file) != OPTION_FROM_DEFAULT;
+
+	return !options->qos || (options->sim && !named) ? NULL : options->qos_policy_file;
+}
+
+static bool load_qos(struct context *context, const struct options *options, GError **error)
+{
+	struct qos_policy *policy = qos_policy_load(qos_file(options), error);
+
+	if (!policy)
+		return false;
+	for (guint i = 0; i < policy->warnings->len; i++)
+		log_error(context->log, "%s", (char *)policy->warnings->pdata[i]);
+	slot_publish(&context->qos_policy, policy);
+	return true;
+}
+
+/* What the policy was before stays, if the file is wrong. The heavy sweep takes it. */
+static void reread_qos(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	g_autoptr(GError) error = NULL;
+
+	if (!load_qos(&daemon->context, options, &error))
+		log_error(daemon->context.log, "the QoS policy stays as it was: %s",
+			  error->message);
+	refuse(daemon, DAEMON_QOS, error ? error->message : NULL);
+	options_unref(options);
+}
+
 bool daemon_context_load(struct context *context, const struct options *options, GError **error)
 {
-	return load_partitions(context, options, error);
+	return load_partitions(context, options, error) && load_qos(context, options, error);
 }
 
 /*
@@ -513,6 +552,7 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 	if (reasons & SWEEP_HEAVY) {
 		follow_file(daemon);
 		daemon_reread_partitions(daemon);
+		reread_qos(daemon);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

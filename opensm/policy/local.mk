@@ -10,6 +10,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/qos.c opensm/policy/qos.h \
 	opensm/policy/qos_file.c opensm/policy/qos_file.h \
+	opensm/policy/qos_paths.c opensm/policy/qos_paths.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \
 	opensm/policy/small_tables.c opensm/policy/small_tables.h \
 	opensm/policy/unknown_guids.c opensm/policy/unknown_guids.h \

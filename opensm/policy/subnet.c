@@ -34,6 +34,7 @@ void subnet_unref(struct subnet *subnet)
 	partitions_unref(subnet->partitions);
 	options_unref(subnet->options);
 	route_files_unref(subnet->route_files);
+	qos_paths_unref(subnet->qos);
 	g_free(subnet->credit_loop);
 	g_free(subnet->fallback);
 	g_free(subnet->held);

@@ -67,6 +67,8 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 			iba_timeout_code((uint64_t)options->transaction_timeout * NS_PER_MS),
 	};
 
+	if (query->subnet->qos)
+		info.capability_mask2 |= IBA_SA_CAP2_QOS;
 	query->mask = 0;
 	sa_offer(query, &info, FABRIC_NONE);
 	return IBA_STATUS_OK;

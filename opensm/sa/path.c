@@ -10,8 +10,9 @@
  *
  * A path may be used with a smaller MTU or rate than it could carry, and its life time may be
  * stated longer than needed: that is how a value asked for by a selector is met. TClass,
- * FlowLabel, HopLimit, QoSClass, RawTraffic and ServiceID do not select among paths inside a
- * subnet without QoS, so the answer repeats what was asked for.
+ * FlowLabel, HopLimit and RawTraffic do not select among paths inside a subnet, so the answer
+ * repeats what was asked for; QoSClass and ServiceID choose a level of qos-policy.conf, which has a
+ * say in SL, P_Key, MTU, rate and life time.
  *
  * A multicast DGID is answered from the group, whose values are fixed.
  */
@@ -44,6 +45,7 @@ struct path_query {
 	struct sa_limit mtu, rate, life;
 	uint32_t looked_at;
 	uint32_t per_pair; /* paths wanted for each pair of ports */
+	const struct qos_level *level; /* that the pair at hand is held to; NULL: there is no QoS */
 };
 
 /* ---- selectors ---- */
@@ -62,6 +64,7 @@ static bool fit_limits(const struct path_query *path, const struct sa_way *way, 
 		       struct iba_path_record *record)
 {
 	const struct options *options = path->query->subnet->options;
+	const struct qos_level *level = path->level;
 
 	record->mtu_selector = IBA_SELECTOR_EXACTLY;
 	record->mtu = way->mtu;
@@ -69,34 +72,86 @@ static bool fit_limits(const struct path_query *path, const struct sa_way *way, 
 	record->rate = known_rate(options, way->rate);
 	record->packet_life_time_selector = IBA_SELECTOR_EXACTLY;
 	record->packet_life_time = loopback ? 0 : options->subnet_timeout;
+	if (level && level->has_mtu)
+		record->mtu = MIN(record->mtu, level->mtu);
+	if (level && level->has_rate && iba_rate_compare(record->rate, level->rate) > 0)
+		record->rate = level->rate;
+	if (level && level->has_life)
+		record->packet_life_time = level->life;
 	return sa_fit_mtu(&record->mtu, &path->mtu) && sa_fit_rate(&record->rate, &path->rate) &&
 	       sa_fit_life(&record->packet_life_time, &path->life);
 }
 
 /* ---- a pair of ports ---- */
 
+/* The rules of qos-policy.conf go by what the query says and by the ports. */
+static const struct qos_level *level_of(const struct path_query *path, uint32_t from, uint32_t to)
+{
+	const struct qos_paths *qos = path->query->subnet->qos;
+	struct qos_query query = {
+		.has_class = path->mask & C(qos_class),
+		.qos_class = path->wanted->qos_class,
+		.has_service = !(~path->mask & BOTH_SERVICE_IDS),
+		.service_id = path->wanted->service_id,
+		.has_p_key = path->mask & C(p_key),
+		.p_key = path->wanted->p_key,
+	};
+
+	return qos ? qos_paths_level(qos, &query, from, to) : NULL;
+}
+
+/* That P_Key, as the source holds it if the query leaves it open; 0: the two may not use it. */
+static uint16_t usable_p_key(const struct path_query *path, uint16_t p_key, uint32_t from,
+			     uint32_t to)
+{
+	const struct partitions *partitions = path->query->subnet->partitions;
+	uint16_t a = partitions_member(partitions, from, p_key);
+	uint16_t b = partitions_member(partitions, to, p_key);
+
+	if (!a || !b || !((a | b) & P_KEY_FULL))
+		return 0;
+	return path->mask & C(p_key) ? path->wanted->p_key : a;
+}
+
 /* The P_Key of the path, 0 if the two may not talk over the one asked for, or over any. */
 static uint16_t choose_p_key(const struct path_query *path, uint32_t from, uint32_t to)
 {
-	const struct partitions *partitions = path->query->subnet->partitions;
-	uint16_t a, b;
+	const struct qos_level *level = path->level;
+	bool asked = path->mask & C(p_key);
 
-	if (!(path->mask & C(p_key)))
-		return partitions_shared(partitions, from, to);
-	a = partitions_member(partitions, from, path->wanted->p_key);
-	b = partitions_member(partitions, to, path->wanted->p_key);
-	return a && b && ((a | b) & P_KEY_FULL) ? path->wanted->p_key : 0;
+	if (level && level->has_p_key)
+		return asked && P_KEY_BASE(path->wanted->p_key) != level->p_key
+			       ? 0
+			       : usable_p_key(path, level->p_key, from, to);
+	if (asked)
+		return usable_p_key(path, path->wanted->p_key, from, to);
+	return partitions_shared(path->query->subnet->partitions, from, to);
 }
 
-static uint8_t choose_sl(const struct path_query *path, uint16_t p_key)
+/* False if the SL asked for is not the one of the level, or packets of it would be dropped. */
+static bool choose_sl(const struct path_query *path, uint16_t p_key, uint8_t *sl)
 {
 	const struct subnet *subnet = path->query->subnet;
-	const struct partition *partition;
+	const struct partition *partition = partitions_find(subnet->partitions, p_key);
+	bool asked = path->mask & C(sl);
 
-	if (path->mask & C(sl))
-		return path->wanted->sl;
-	partition = partitions_find(subnet->partitions, p_key);
-	return partition ? partition->sl : subnet->options->sm_sl;
+	if (path->level && path->level->has_sl)
+		*sl = path->level->sl;
+	else if (asked)
+		*sl = path->wanted->sl;
+	else
+		*sl = partition ? partition->sl : subnet->options->sm_sl;
+	return !(asked && *sl != path->wanted->sl) &&
+	       !(subnet->qos && subnet->qos->dropped >> *sl & 1);
+}
+
+/* Whether the level lets paths end at that LID. */
+static bool may_end_at(const struct path_query *path, uint32_t to, uint16_t dlid)
+{
+	const struct fabric_port *port = &path->query->subnet->fabric->ports[to];
+
+	return !path->level || !path->level->path_bits->len ||
+	       qos_ranges_have(path->level->path_bits, dlid - port->lid);
 }
 
 /* What does not depend on the LIDs. */
@@ -130,7 +185,8 @@ static bool offer_lids(struct path_query *path, uint32_t from, uint32_t to,
 		query->status = IBA_SA_NO_RESOURCES;
 		return false;
 	}
-	if (!sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
+	if (!may_end_at(path, to, record->dlid) ||
+	    !sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
 	record->reversible = way.reversible;
 	if ((path->mask & C(reversible)) && path->wanted->reversible && !record->reversible)
@@ -157,10 +213,10 @@ static bool offer_pair(struct path_query *path, uint32_t from, uint32_t to)
 	struct iba_path_record record;
 
 	fill_ends(path, from, to, &record);
+	path->level = level_of(path, from, to);
 	record.p_key = choose_p_key(path, from, to);
-	if (record.p_key == 0)
+	if (record.p_key == 0 || !choose_sl(path, record.p_key, &record.sl))
 		return true;
-	record.sl = choose_sl(path, record.p_key);
 	for (uint32_t i = 0; i < MIN(n_from, n_to) && n < path->per_pair; i++) {
 		record.slid = first_from + i;
 		record.dlid = first_to + i;
