@@ -41,4 +41,6 @@ libsm_a_SOURCES = \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \
-	opensm/sm/trap.c
+	opensm/sm/trap.c \
+	opensm/sm/unhealthy.c opensm/sm/unhealthy.h \
+	opensm/sm/unhealthy_file.c
