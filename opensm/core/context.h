@@ -27,6 +27,8 @@ struct context {
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
+	struct slot ports_policy; /* struct ports_policy: replaced when the file is read again */
+	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;

@@ -20,11 +20,13 @@
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
+#include "policy/ports_policy.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
+#include "sm/unhealthy.h"
 
 #define POOL_THREADS 2
 
@@ -60,6 +62,8 @@ COUNTED(subnet)
 COUNTED(mc_groups)
 COUNTED(inventory)
 COUNTED(route_files)
+COUNTED(ports_policy)
+COUNTED(unhealthy_ports)
 #undef COUNTED
 
 static void context_init(struct context *context, const struct daemon_config *config,
@@ -75,6 +79,8 @@ static void context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->route_files, get_route_files, put_route_files);
+	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
+	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -85,6 +91,8 @@ static void context_init(struct context *context, const struct daemon_config *co
 
 static void context_clear(struct context *context)
 {
+	slot_clear(&context->unhealthy_ports);
+	slot_clear(&context->ports_policy);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
@@ -174,6 +182,7 @@ static bool tell_route_warnings(struct log *log, const struct route_files *files
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
+	struct ports_policy *ports;
 	struct route_files *files;
 
 	daemon->vendor = config->vendor;
@@ -181,7 +190,12 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	files = route_files_load_for(config->options, config->options->routing_engine, error);
+	ports = ports_policy_load(config->options, error);
+	if (ports)
+		slot_publish(&daemon->context.ports_policy, ports);
+	files = ports ? route_files_load_for(config->options, config->options->routing_engine,
+					     error)
+		      : NULL;
 	if (files) {
 		tell_route_warnings(config->log, files, NULL);
 		slot_publish(&daemon->context.route_files, files);
@@ -305,6 +319,20 @@ static void reread_route_files(struct daemon *daemon, const struct options *opti
 	route_files_unref(old);
 }
 
+static void reread_ports_policy(struct daemon *daemon, const struct options *options)
+{
+	struct context *context = &daemon->context;
+	g_autoptr(GError) error = NULL;
+	struct ports_policy *policy = ports_policy_load(options, &error);
+
+	refuse(daemon, DAEMON_PORTS_POLICY, policy ? NULL : error->message);
+	if (policy)
+		slot_publish(&context->ports_policy, policy);
+	else
+		log_error(context->log, "the policy of unhealthy ports stays as it was: %s",
+			  error->message);
+}
+
 void daemon_reread_routes(struct daemon *daemon)
 {
 	struct options *options = slot_take(&daemon->context.options);
@@ -335,6 +363,7 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
 	logging_apply(context->log, new);
 	reread_route_files(daemon, new);
+	reread_ports_policy(daemon, new);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;

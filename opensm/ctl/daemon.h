@@ -42,7 +42,7 @@ bool daemon_reread(struct daemon *daemon, GError **error);
 /* The same; what is wrong goes to the log, a mistake a line. */
 bool daemon_reread_logged(struct daemon *daemon);
 /* Of daemon_reread: what was not taken, and whose earlier contents stay. */
-enum daemon_files { DAEMON_OPENSM_CONF, DAEMON_ROUTE_FILES, DAEMON_FILES };
+enum daemon_files { DAEMON_OPENSM_CONF, DAEMON_ROUTE_FILES, DAEMON_PORTS_POLICY, DAEMON_FILES };
 struct refusal {
 	char *why;   /* file, line and what is wrong, a mistake a line; NULL: nothing was refused */
 	char *since; /* local time */

@@ -27,6 +27,7 @@ libsm_a_SOURCES = \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/port.c \
+	opensm/sm/port_health.c \
 	opensm/sm/program.c \
 	opensm/sm/qos.c \
 	opensm/sm/reach.c \

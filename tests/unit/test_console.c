@@ -234,6 +234,7 @@ static const char *const good_lines[] = {
 	"version",
 	"status",
 	"health",
+	"unhealthy",
 	"resweep light",
 	"reroute",
 	"sweep on",
