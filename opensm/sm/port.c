@@ -308,6 +308,15 @@ enum step_result step_arm(struct sm *sm)
 	return STEP_NEXT;
 }
 
+/* Of a link that does not come up: its other end came further, so it is the switch here. */
+static const struct builder_port *held_up_by(const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+	bool ahead = peer && peer->known && peer->info.port_state > port->info.port_state;
+
+	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
 /* A Set that was answered well but changed nothing is an error too. */
 static void check_set(struct sm *sm, const struct builder_port *port)
 {
@@ -320,7 +329,7 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 		 port->info.gid_prefix != sm->options->subnet_prefix)
 		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
-		health_refused(sm, port, "port %u stays in INIT", port->num);
+		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
 }
 
 static void activate(struct sm *sm, struct builder_port *port)
@@ -481,7 +490,7 @@ enum step_result step_confirm(struct sm *sm)
 static void check_active(struct sm *sm, struct builder_port *port)
 {
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
-		health_refused(sm, port, "port %u stays in ARMED", port->num);
+		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
 }
 
 enum step_result step_check(struct sm *sm)

@@ -33,6 +33,7 @@ struct port_health {
 	char *file;	    /* NULL: nothing is kept */
 	struct timer timer; /* the next release, or changes are kept and published */
 	bool changed;
+	struct log_limit verdicts; /* lines that devices provoke */
 };
 
 static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
@@ -233,11 +234,15 @@ static void judged(struct sm *sm, struct unhealthy_port *port)
 {
 	const char *why_not = port->action > PORT_REPORT ? objection(sm, port) : NULL;
 	g_autofree char *name = name_of(sm, port);
+	unsigned int held_back;
 
-	log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s",
-		  port_condition_word(port->condition), name, port_condition_text(port->condition),
-		  port_action_word(port->action), why_not ? ", but only reported: " : "",
-		  why_not ? why_not : "");
+	if (log_limit_pass(&sm->port_health->verdicts, actor_now(sm->actor), 50, NS_PER_S,
+			   &held_back))
+		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",
+			  port_condition_word(port->condition), name,
+			  port_condition_text(port->condition), port_action_word(port->action),
+			  why_not ? ", but only reported: " : "", why_not ? why_not : "",
+			  held_back ? "; others were held back" : "");
 	if (why_not)
 		port->action = PORT_REPORT;
 	else if (port->action > PORT_REPORT)

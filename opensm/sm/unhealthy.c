@@ -213,11 +213,11 @@ struct unhealthy_port *unhealthy_restore(struct unhealthy *unhealthy,
 {
 	struct entry *entry = meet(unhealthy, port->guid, port->num);
 
-	if (!entry || entry->port.action != PORT_IGNORE)
+	if (!entry || entry->port.action >= port->action)
 		return NULL;
+	unhealthy->count += entry->port.action == PORT_IGNORE;
 	entry->port = *port;
 	entry->port.id = ++unhealthy->last_id;
-	unhealthy->count++;
 	return &entry->port;
 }
 

@@ -65,7 +65,7 @@ struct unhealthy_port *unhealthy_find(const struct unhealthy *unhealthy, uint64_
 				      uint8_t num);
 /*
  * The same is done about another port too, which leads to the switch `from`, until that is
- * released; NULL if there is no room or it is unhealthy already.
+ * released; NULL if there is no room or as much is done about it already.
  */
 struct unhealthy_port *unhealthy_copy(struct unhealthy *unhealthy,
 				      const struct unhealthy_port *from, uint64_t guid,

@@ -279,6 +279,26 @@ START_TEST(one_of_several_cables)
 }
 END_TEST
 
+/* The other cable of the leaf is lost: the one that was left out is the last, and is taken back. */
+START_TEST(last_cable_is_taken_back)
+{
+	struct scenario *s = up("fattree:4", "", "flapping switch isolate release never\n");
+	struct place first = {.node = scenario_node(s, "leaf-3-1")}, last = first;
+
+	g_assert(sim_peer(s->sim, first.node, 3, &first.sw, &first.port));
+	g_assert(sim_peer(s->sim, last.node, 4, &last.sw, &last.port));
+	flap(s, &first, 8);
+	scenario_check_log(s, "action isolate", true);
+	scenario_check_log(s, "but only reported", false);
+	ck_assert_uint_eq(state_of(s, &first), IBA_PORT_INIT);
+	sim_link_set(s->sim, last.sw, last.port, false);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "a switch is gone, and this may be the way to it", true);
+	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- traps ---- */
 
 START_TEST(babbling_port)
@@ -401,6 +421,24 @@ START_TEST(failing_sets)
 	expect_said(s, "unhealthy rel all", "expected release");
 	release(s, &host);
 	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
+/* A switch that takes no Sets: its hosts, which do, are not to blame. */
+START_TEST(failing_switch)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int leaf = scenario_node(s, "leaf-3-1");
+
+	set_policy(s, "", "set_errors ca isolate\n");
+	sim_node_stubborn(s->sim, leaf, true);
+	scenario_start(s);
+	scenario_run_ms(s, 90 * 1000);
+	scenario_check_log(s, "unhealthy (set_errors): switch 'leaf-3-1'", true);
+	scenario_check_log(s, "action isolate", false);
+	sim_node_stubborn(s->sim, leaf, false);
+	scenario_converge(s, 15);
 	scenario_free(s);
 }
 END_TEST
@@ -566,12 +604,14 @@ int main(void)
 	tcase_add_test(tcase, own_cable_is_left_alone);
 	tcase_add_test(tcase, cable_between_switches);
 	tcase_add_test(tcase, one_of_several_cables);
+	tcase_add_test(tcase, last_cable_is_taken_back);
 	tcase_add_test(tcase, babbling_port);
 	tcase_add_test(tcase, babbling_is_reported);
 	tcase_add_test(tcase, noisy_host_disabled);
 	tcase_add_test(tcase, mute_switch);
 	tcase_add_test(tcase, mute_host);
 	tcase_add_test(tcase, failing_sets);
+	tcase_add_test(tcase, failing_switch);
 	tcase_add_test(tcase, illegal_answers);
 	tcase_add_test(tcase, reboots);
 	tcase_add_test(tcase, whole_switch);
