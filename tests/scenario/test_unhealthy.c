@@ -562,6 +562,43 @@ START_TEST(restart)
 }
 END_TEST
 
+/* What it says cannot be known, but it is not overwritten, and all else works. */
+START_TEST(garbage)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = state_file(s), *bad = g_strconcat(file, ".bad", NULL);
+	g_autofree char *is = NULL;
+
+	g_assert(g_file_set_contents(file, "0x5 1 \0\0", 8, NULL));
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "unhealthy ports of the last run are not known", true);
+	ck_assert(g_file_get_contents(bad, &is, NULL, NULL));
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+	expect_said(s, "unhealthy", "no port misbehaves");
+	scenario_free(s);
+}
+END_TEST
+
+/* A cable between switches may be needed by now: it is told of, and on again if it was off. */
+START_TEST(restart_with_cables)
+{
+	struct scenario *s = up("fattree:4", "", "flapping switch disable release never\n");
+	struct place cable;
+
+	scenario_random_link(s, &cable.sw, &cable.port);
+	flap(s, &cable, 8);
+	scenario_check_log(s, "action disable", true);
+	scenario_check_log(s, "but only reported", false);
+	scenario_stop(s);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert(!is_off(s, &cable));
+	scenario_converge(s, 10);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- the policy ---- */
 
 START_TEST(policy_changes)
@@ -616,6 +653,8 @@ int main(void)
 	tcase_add_test(tcase, reboots);
 	tcase_add_test(tcase, whole_switch);
 	tcase_add_test(tcase, restart);
+	tcase_add_test(tcase, garbage);
+	tcase_add_test(tcase, restart_with_cables);
 	tcase_add_test(tcase, policy_changes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -161,6 +161,41 @@ static void check_rules(const char *file, const char *begin, const char *end, bo
 	ports_policy_unref(parse(rules));
 }
 
+static void check_page_has(const char *page, const char *text)
+{
+	ck_assert_msg(strstr(page, text) != NULL, "the page lacks '%s'", text);
+}
+
+/* All conditions with their thresholds, and all actions. */
+START_TEST(manual)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+		g_build_filename(top ? top : ".", "man/opensm-ports-policy.5", NULL);
+	struct ports_policy *policy = parse("");
+	g_autofree char *page = NULL;
+
+	ck_assert(g_file_get_contents(path, &page, NULL, NULL));
+	for (unsigned int i = 0; i < PORT_BABBLING; i++) {
+		const struct port_rule *rule = &policy->rules[i][IBA_NODE_CA];
+		g_autofree char *item = g_strdup_printf(".It Cm %s\n", port_condition_word(i));
+		g_autofree char *threshold =
+			g_strdup_printf("%u %s %u %s", rule->count, rule->sweeps ? "of" : "in",
+					rule->window, rule->sweeps ? "sweeps" : "seconds");
+
+		check_page_has(page, item);
+		if (i != PORT_ILLEGAL)
+			check_page_has(strstr(page, item), threshold);
+	}
+	for (unsigned int i = PORT_IGNORE; i <= PORT_DISABLE; i++) {
+		g_autofree char *item = g_strdup_printf(".It Cm %s\n", port_action_word(i));
+
+		check_page_has(page, item);
+	}
+	ports_policy_unref(policy);
+}
+END_TEST
+
 START_TEST(documents)
 {
 	check_rules("config/samples/ports-policy.conf", "#reboot", "1 in 1", true);
@@ -204,6 +239,7 @@ int main(void)
 	tcase_add_test(tcase, all_that_may_be_said);
 	tcase_add_loop_test(tcase, wrong_lines, 0, G_N_ELEMENTS(wrong));
 	tcase_add_test(tcase, binary);
+	tcase_add_test(tcase, manual);
 	tcase_add_test(tcase, documents);
 	tcase_add_test(tcase, files);
 	suite_add_tcase(suite, tcase);
