@@ -112,12 +112,14 @@ static void flap(struct scenario *s, const struct place *place, unsigned int tim
 	scenario_run_ms(s, times * 2000 + 1000);
 }
 
+#define VENDOR 0x1000 /* or'ed to the number of a trap that is none of the standard */
+
 static void send_traps(struct scenario *s, const struct place *place, uint16_t number,
 		       unsigned int n, unsigned int every_ms)
 {
 	struct iba_notice trap = {
-		.is_generic = true,
-		.trap_number = number,
+		.is_generic = !(number & VENDOR),
+		.trap_number = number & ~VENDOR,
 		.issuer_lid = scenario_lid(s, place->node),
 	};
 
@@ -135,6 +137,11 @@ static void expect_left_out(struct scenario *s, const struct place *place)
 	scenario_expect(s, !(atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_ERRORS));
 }
 
+static char *state_file(const struct scenario *s)
+{
+	return g_build_filename(s->cache_dir, "unhealthy-ports", NULL);
+}
+
 /* ---- flapping ---- */
 
 #define ISOLATE_FLAPPING "flapping ca isolate release 60\n"
@@ -143,7 +150,9 @@ START_TEST(flapping_host)
 {
 	struct scenario *s = up("fattree:4", "", ISOLATE_FLAPPING);
 	struct place host = place_of(s, "host-9");
+	g_autofree char *file = state_file(s);
 	unsigned int status;
+	uint64_t sets;
 
 	flap(s, &host, 8);
 	scenario_check_log(s, "unhealthy (flapping): port", true);
@@ -155,8 +164,11 @@ START_TEST(flapping_host)
 	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
 	g_free(console(s, "health", &status));
 	ck_assert_uint_eq(status, CONTROL_DEVICES_BAD);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	sets = scenario_counters(s).sets;
 	scenario_run_ms(s, 50 * 1000);
 	expect_left_out(s, &host);
+	ck_assert_uint_eq(scenario_counters(s).sets, sets);
 	scenario_converge(s, 20);
 	scenario_check_log(s, "unhealthy no more", true);
 	expect_said(s, "unhealthy", "no port misbehaves");
@@ -261,10 +273,9 @@ END_TEST
 START_TEST(one_of_several_cables)
 {
 	struct scenario *s = up("fattree:4", "", "flapping switch isolate release 60\n");
-	struct place cable;
+	struct place cable = {.sw = scenario_node(s, "leaf-0-0"), .port = 3};
 	unsigned int status;
 
-	scenario_random_link(s, &cable.sw, &cable.port);
 	flap(s, &cable, 8);
 	scenario_check_log(s, "but only reported", false);
 	ck_assert_uint_eq(state_of(s, &cable), IBA_PORT_INIT);
@@ -284,6 +295,8 @@ START_TEST(last_cable_is_taken_back)
 {
 	struct scenario *s = up("fattree:4", "", "flapping switch isolate release never\n");
 	struct place first = {.node = scenario_node(s, "leaf-3-1")}, last = first;
+	g_autofree char *nearer = NULL;
+	struct sim_node_view view;
 
 	g_assert(sim_peer(s->sim, first.node, 3, &first.sw, &first.port));
 	g_assert(sim_peer(s->sim, last.node, 4, &last.sw, &last.port));
@@ -291,6 +304,9 @@ START_TEST(last_cable_is_taken_back)
 	scenario_check_log(s, "action isolate", true);
 	scenario_check_log(s, "but only reported", false);
 	ck_assert_uint_eq(state_of(s, &first), IBA_PORT_INIT);
+	sim_node_view(s->sim, first.sw, &view);
+	nearer = g_strdup_printf("%s port %u to leaf-3-1: ", view.description, first.port);
+	expect_said(s, "unhealthy", nearer);
 	sim_link_set(s->sim, last.sw, last.port, false);
 	scenario_run_ms(s, 1000);
 	scenario_check_log(s, "a switch is gone, and this may be the way to it", true);
@@ -337,15 +353,36 @@ START_TEST(babbling_is_reported)
 }
 END_TEST
 
+/* Others are to blame for these. */
+START_TEST(harmless_traps)
+{
+	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
+	struct place host = place_of(s, "host-9");
+
+	send_traps(s, &host, IBA_TRAP_BAD_P_KEY, 20, 10);
+	send_traps(s, &host, IBA_TRAP_BAD_M_KEY, 20, 10);
+	send_traps(s, &host, IBA_TRAP_LINK_STATE_CHANGE, 20, 10);
+	scenario_check_log(s, "unhealthy", false);
+	send_traps(s, &host, VENDOR | IBA_TRAP_BAD_P_KEY, 10, 100);
+	scenario_check_log(s, "unhealthy (noisy_traps)", true);
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(noisy_host_disabled)
 {
 	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 60 in 90 release 30\n");
-	struct place host = place_of(s, "host-9");
+	struct place host = place_of(s, "host-9"), other = place_of(s, "host-12");
 
-	send_traps(s, &host, 0x1234, 59, 10);
+	send_traps(s, &other, VENDOR, 100, 10);
+	send_traps(s, &host, VENDOR, 59, 10);
 	ck_assert(!is_off(s, &host));
-	send_traps(s, &host, 0x1234, 1, 1000);
+	send_traps(s, &host, VENDOR, 1, 1000);
 	ck_assert(is_off(s, &host));
+	ck_assert(is_off(s, &other));
+	release(s, &other);
+	scenario_run_ms(s, 1000);
+	ck_assert(!is_off(s, &other));
 	expect_left_out(s, &host);
 	scenario_run_ms(s, 25 * 1000);
 	ck_assert(is_off(s, &host));
@@ -394,6 +431,26 @@ START_TEST(mute_host)
 	scenario_run_ms(s, 1000);
 	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, smp_timeouts), lost);
 	scenario_converge(s, 70);
+	scenario_free(s);
+}
+END_TEST
+
+/* Its link stays up: it is asked, as it had something to tell, and answers no more. */
+START_TEST(deaf_host)
+{
+	struct scenario *s = up("fattree:4", "", "unresponsive ca isolate release 60\n");
+	struct place host = place_of(s, "host-9");
+
+	sim_set_description(s->sim, host.node, "renamed");
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + 500 * NS_PER_US);
+	sim_node_mute(s->sim, host.node, true);
+	scenario_run_ms(s, 90 * 1000);
+	scenario_check_log(s, "unhealthy (unresponsive): port", true);
+	expect_left_out(s, &host);
+	ck_assert_uint_eq(state_of(s, &host), IBA_PORT_INIT);
+	sim_node_mute(s->sim, host.node, false);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_converge(s, 10);
 	scenario_free(s);
 }
 END_TEST
@@ -520,11 +577,6 @@ END_TEST
 
 /* ---- over a restart ---- */
 
-static char *state_file(const struct scenario *s)
-{
-	return g_build_filename(s->cache_dir, "unhealthy-ports", NULL);
-}
-
 static void append(const char *file, const char *text)
 {
 	g_autofree char *is = NULL, *new = NULL;
@@ -595,6 +647,15 @@ START_TEST(restart_with_cables)
 	scenario_run_ms(s, 5000);
 	ck_assert(!is_off(s, &cable));
 	scenario_converge(s, 10);
+	flap(s, &cable, 8);
+	expect_said(s, "unhealthy release all", "1 released");
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + NS_PER_US);
+	scenario_stop(s);
+	ck_assert(is_off(s, &cable)); /* there was no time to switch it on */
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert(!is_off(s, &cable));
+	scenario_converge(s, 10);
 	scenario_free(s);
 }
 END_TEST
@@ -644,9 +705,11 @@ int main(void)
 	tcase_add_test(tcase, last_cable_is_taken_back);
 	tcase_add_test(tcase, babbling_port);
 	tcase_add_test(tcase, babbling_is_reported);
+	tcase_add_test(tcase, harmless_traps);
 	tcase_add_test(tcase, noisy_host_disabled);
 	tcase_add_test(tcase, mute_switch);
 	tcase_add_test(tcase, mute_host);
+	tcase_add_test(tcase, deaf_host);
 	tcase_add_test(tcase, failing_sets);
 	tcase_add_test(tcase, failing_switch);
 	tcase_add_test(tcase, illegal_answers);

@@ -113,6 +113,8 @@ START_TEST(enabled_before_it_is_forgotten)
 	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), port);
 	ck_assert_ptr_null(event(&disabled, 2 * S));
 	ck_assert_int_eq(port->action, PORT_ENABLE);
+	event_of(5, 1, &three_in_ten, 3 * S); /* does not have it given up */
+	ck_assert_uint_eq(port->until_ns, UINT64_MAX);
 	unhealthy_drop(all, port);
 	ck_assert_ptr_null(unhealthy_find(all, 5, 1));
 	ck_assert_uint_eq(unhealthy_count(all), 0);
@@ -167,18 +169,56 @@ START_TEST(whole_switch)
 }
 END_TEST
 
+static void expect_port(const GPtrArray *list, unsigned int i, uint64_t guid, uint8_t num)
+{
+	const struct unhealthy_port *port = list->pdata[i];
+
+	ck_assert_uint_eq(port->guid, guid);
+	ck_assert_uint_eq(port->num, num);
+}
+
+START_TEST(listed)
+{
+	g_autoptr(GPtrArray) list = NULL;
+	struct unhealthy_ports *ports;
+
+	event_of(7, 2, &reported, 0);
+	event_of(5, 12, &reported, 0);
+	event_of(7, 1, &reported, 0);
+	event_of(UINT64_MAX - 1, 0, &reported, 0);
+	event_of(5, 1, &three_in_ten, 0);
+	list = unhealthy_list(all);
+	ck_assert_uint_eq(list->len, 4);
+	expect_port(list, 0, 5, 12);
+	expect_port(list, 1, 7, 1);
+	expect_port(list, 2, 7, 2);
+	expect_port(list, 3, UINT64_MAX - 1, 0);
+	ports = unhealthy_ports_new(all);
+	ck_assert_uint_eq(ports->n, 4);
+	for (unsigned int i = 0; i < ports->n; i++) {
+		ck_assert_mem_eq(&ports->ports[i], list->pdata[i], sizeof(ports->ports[i]));
+		for (unsigned int k = 0; k < i; k++)
+			ck_assert_uint_ne(ports->ports[i].id, ports->ports[k].id);
+	}
+	unhealthy_ports_unref(ports);
+}
+END_TEST
+
 /* Whoever can make up names and events makes it no larger. */
 START_TEST(strangers)
 {
 	const uint64_t n = 100000;
 	struct unhealthy_port *held = event(&disabled, 0);
 	size_t before = mallinfo2().uordblks, grown;
+	g_autoptr(GPtrArray) list = NULL;
 
 	for (uint64_t i = 0; i < n; i++)
 		event_of(1000 + i, (uint8_t)(i % 255), i % 2 ? &three_in_ten : &reported, i);
 	grown = mallinfo2().uordblks - before;
 	ck_assert_uint_eq(unhealthy_counted(all), UNHEALTHY_PORTS_MAX);
-	ck_assert_uint_le(unhealthy_count(all), UNHEALTHY_PORTS_MAX);
+	list = unhealthy_list(all);
+	ck_assert_uint_eq(unhealthy_count(all), list->len);
+	ck_assert_uint_eq(list->len, UNHEALTHY_PORTS_MAX / 2);
 	ck_assert_uint_le(grown, 3 << 20);
 	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), held); /* it is not made to be forgotten */
 	ck_assert_ptr_nonnull(unhealthy_find(all, 1000 + n - 2, (uint8_t)((n - 2) % 255)));
@@ -298,6 +338,7 @@ int main(void)
 	tcase_add_test(tcase, enabled_before_it_is_forgotten);
 	tcase_add_test(tcase, longer_each_time);
 	tcase_add_test(tcase, whole_switch);
+	tcase_add_test(tcase, listed);
 	tcase_add_test(tcase, strangers);
 	tcase_add_test(tcase, no_room_left);
 	tcase_add_test(tcase, there_and_back);
