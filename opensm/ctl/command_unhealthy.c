@@ -6,14 +6,17 @@
 #include "ctl/command_private.h"
 #include "sm/unhealthy.h"
 
-/* "node" is missing of one that is not in the subnet. */
+/* The name is missing of one that was never in the subnet. */
 static void answer_known_node(GVariantBuilder *builder, const struct fabric *fabric,
-			      const char *key, const char *guid_key, uint64_t guid)
+			      const char *key, const char *guid_key, uint64_t guid,
+			      const char *name)
 {
 	uint32_t node = fabric && guid ? fabric_node_by_guid(fabric, guid) : FABRIC_NONE;
 
 	if (node != FABRIC_NONE)
-		answer_text(builder, key, fabric->nodes[node].description);
+		name = fabric->nodes[node].description;
+	if (*name)
+		answer_text(builder, key, name);
 	if (guid)
 		answer_guid(builder, guid_key, guid);
 }
@@ -25,13 +28,14 @@ static void add_port(struct command_call *call, GVariantBuilder *list,
 	GVariantBuilder row;
 
 	answer_begin(&row);
-	answer_known_node(&row, call->fabric, "switch", "switch_guid", port->guid);
+	answer_known_node(&row, call->fabric, "switch", "switch_guid", port->guid,
+			  port->num ? "" : port->name);
 	answer_number(&row, "port", port->num);
 	answer_text(&row, "condition", port_condition_word(port->condition));
 	answer_text(&row, "why", port_condition_text(port->condition));
 	answer_text(&row, "action", port_action_word(port->action));
 	answer_text(&row, "type", port_type_word(port->type));
-	answer_known_node(&row, call->fabric, "node", "node_guid", port->blamed);
+	answer_known_node(&row, call->fabric, "node", "node_guid", port->blamed, port->name);
 	answer_flag(&row, "for_ever", port->until_ns == UINT64_MAX);
 	if (port->until_ns != UINT64_MAX)
 		answer_number(&row, "seconds_left",

@@ -232,10 +232,13 @@ static const char *objection(const struct sm *sm, const struct unhealthy_port *p
 
 static void judged(struct sm *sm, struct unhealthy_port *port)
 {
+	const struct builder_node *node = builder_find(sm->builder, port->blamed);
 	const char *why_not = port->action > PORT_REPORT ? objection(sm, port) : NULL;
 	g_autofree char *name = name_of(sm, port);
 	unsigned int held_back;
 
+	if (node)
+		memcpy(port->name, node->description.node_string, sizeof(port->name) - 1);
 	if (log_limit_pass(&sm->port_health->verdicts, actor_now(sm->actor), 50, NS_PER_S,
 			   &held_back))
 		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",

@@ -34,6 +34,7 @@ struct unhealthy_port {
 	uint8_t again;	   /* how often its time was doubled */
 	uint32_t release;  /* as in the rule */
 	uint64_t blamed;   /* GUID of the node that is blamed; 0: not known */
+	char name[65];	   /* NodeDescription of that, when it became unhealthy; "": not known */
 	uint32_t id;	   /* from 1, of no other since the start */
 	uint64_t until_ns; /* UINT64_MAX: until the operator releases it */
 };

@@ -159,7 +159,7 @@ START_TEST(flapping_host)
 	scenario_check_log(s, "'host-9'", true);
 	expect_left_out(s, &host);
 	ck_assert_uint_eq(state_of(s, &host), IBA_PORT_INIT);
-	expect_said(s, "unhealthy", "flapping");
+	expect_said(s, "unhealthy", " to host-9: flapping");
 	expect_said(s, "unhealthy json", "\"action\":\"isolate\"");
 	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
 	g_free(console(s, "health", &status));
