@@ -343,9 +343,12 @@ END_TEST
 START_TEST(babbling_is_reported)
 {
 	struct scenario *s = up("fattree:4", "", NULL);
+	struct counters *counters = &daemon_context(s->daemon)->counters;
 	struct place host = place_of(s, "host-9");
+	uint64_t sweeps = counter_get(counters, sweeps_partial);
 
 	send_traps(s, &host, IBA_TRAP_LINK_INTEGRITY, 500, 20);
+	ck_assert_uint_eq(counter_get(counters, sweeps_partial), sweeps);
 	scenario_check_log(s, "unhealthy (noisy_traps)", true);
 	scenario_check_log(s, "unhealthy (babbling)", false);
 	scenario_converge(s, 5);
@@ -365,6 +368,27 @@ START_TEST(harmless_traps)
 	scenario_check_log(s, "unhealthy", false);
 	send_traps(s, &host, VENDOR | IBA_TRAP_BAD_P_KEY, 10, 100);
 	scenario_check_log(s, "unhealthy (noisy_traps)", true);
+	scenario_free(s);
+}
+END_TEST
+
+/* A switch tells of errors at one of its ports: the trouble is what is plugged in there. */
+START_TEST(traps_about_a_port)
+{
+	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
+	struct place host = place_of(s, "host-9");
+	struct iba_trap_port details = {.lid = scenario_lid(s, host.sw), .port_num = host.port};
+	struct iba_notice trap = {
+		.is_generic = true, .trap_number = IBA_TRAP_WATCHDOG, .issuer_lid = details.lid};
+
+	wire_encode(&iba_trap_port_type, &details, trap.data_details);
+	for (unsigned int i = 0; i < 10; i++) {
+		scenario_expect(s, sim_trap(s->sim, host.sw, 0, &trap));
+		scenario_run_ms(s, 100);
+	}
+	ck_assert(is_off(s, &host));
+	expect_left_out(s, &host);
+	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
 	scenario_free(s);
 }
 END_TEST
@@ -636,6 +660,7 @@ END_TEST
 START_TEST(restart_with_cables)
 {
 	struct scenario *s = up("fattree:4", "", "flapping switch disable release never\n");
+	g_autofree char *file = state_file(s), *bad = g_strconcat(file, ".bad", NULL);
 	struct place cable;
 
 	scenario_random_link(s, &cable.sw, &cable.port);
@@ -656,6 +681,7 @@ START_TEST(restart_with_cables)
 	scenario_run_ms(s, 5000);
 	ck_assert(!is_off(s, &cable));
 	scenario_converge(s, 10);
+	ck_assert(!g_file_test(bad, G_FILE_TEST_EXISTS));
 	scenario_free(s);
 }
 END_TEST
@@ -706,6 +732,7 @@ int main(void)
 	tcase_add_test(tcase, babbling_port);
 	tcase_add_test(tcase, babbling_is_reported);
 	tcase_add_test(tcase, harmless_traps);
+	tcase_add_test(tcase, traps_about_a_port);
 	tcase_add_test(tcase, noisy_host_disabled);
 	tcase_add_test(tcase, mute_switch);
 	tcase_add_test(tcase, mute_host);

@@ -252,9 +252,19 @@ static unsigned int parse(const char *text, uint64_t now, GString *said)
 START_TEST(there_and_back)
 {
 	g_autoptr(GString) said = g_string_new(NULL);
+	struct unhealthy_port *port, odd = {.guid = 0x10,
+					    .num = 254,
+					    .type = IBA_NODE_ROUTER,
+					    .condition = PORT_BABBLING,
+					    .action = PORT_ISOLATE,
+					    .cut_off = true,
+					    .again = 3,
+					    .release = 2592000,
+					    .blamed = UINT64_MAX,
+					    .until_ns = 30 * S};
 	g_autofree char *text = NULL, *again = NULL;
-	struct unhealthy_port *port;
 
+	ck_assert_ptr_nonnull(unhealthy_restore(all, &odd));
 	event(&disabled, 0);
 	event_of(4, 9, &reported, 10 * S);
 	unhealthy_release(all, event_of(3, 7, &disabled, 0), true, 0);
@@ -262,7 +272,12 @@ START_TEST(there_and_back)
 	unhealthy_free(all);
 	all = unhealthy_new();
 	ck_assert_uint_eq(parse(text, 1000 * S, said), 0);
-	ck_assert_uint_eq(unhealthy_count(all), 3);
+	ck_assert_uint_eq(unhealthy_count(all), 4);
+	port = unhealthy_find(all, 0x10, 254);
+	ck_assert_uint_eq(port->again, 3);
+	ck_assert(port->cut_off);
+	ck_assert_uint_eq(port->release, 2592000);
+	ck_assert_uint_eq(port->until_ns, 1010 * S);
 	port = unhealthy_find(all, 4, 9);
 	ck_assert_uint_eq(port->until_ns, 1050 * S);
 	ck_assert_int_eq(port->condition, PORT_FLAPPING);
