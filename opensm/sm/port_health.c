@@ -16,12 +16,11 @@
  * could be reached by them only, unless the rule says cut_off; and when a switch is gone the cables
  * between switches are taken back, as any of them may be the last one now.
  */
-#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "complib/file.h"
 #include "sm/sm_private.h"
+#include "sm/state_file.h"
 #include "sm/unhealthy.h"
 
 #define SAVE_NS NS_PER_S	      /* after a change */
@@ -84,8 +83,6 @@ static void publish(struct sm *sm)
 static void save(struct sm *sm)
 {
 	struct port_health *health = sm->port_health;
-	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
-	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
 
 	if (!health->changed)
@@ -94,10 +91,8 @@ static void save(struct sm *sm)
 	if (!health->file)
 		return;
 	text = unhealthy_format(health->unhealthy, actor_now(sm->actor));
-	if (sm->options->fsync_high_avail_files)
-		flags |= G_FILE_SET_CONTENTS_DURABLE;
-	if (!g_file_set_contents_full(health->file, text, -1, flags, 0644, &error))
-		log_error(sm->log, "unhealthy ports could not be kept: %s", error->message);
+	state_save(sm->log, health->file, "unhealthy ports", text, 0644,
+		   sm->options->fsync_high_avail_files);
 }
 
 static void changed(struct sm *sm)
@@ -105,14 +100,6 @@ static void changed(struct sm *sm)
 	sm->port_health->changed = true;
 	publish(sm);
 	soon(sm, SAVE_NS);
-}
-
-static void set_aside(struct sm *sm, const char *file)
-{
-	g_autofree char *bad = g_strconcat(file, ".bad", NULL);
-
-	if (g_rename(file, bad) == 0)
-		log_error(sm->log, "%s: kept as %s", file, bad);
 }
 
 /*
@@ -133,32 +120,6 @@ static void soften(struct sm *sm)
 		else if (port->action != PORT_ENABLE)
 			port->action = PORT_REPORT;
 	}
-}
-
-static void load(struct sm *sm)
-{
-	const char *file = sm->port_health->file;
-	g_autoptr(GError) error = NULL;
-	g_autofree char *text = NULL;
-	unsigned int bad;
-	gsize length;
-
-	text = file_read(file, FILE_MAX_CONFIG, &length, &error);
-	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-		return;
-	if (!text || memchr(text, '\0', length)) {
-		log_error(sm->log, "%s: unhealthy ports of the last run are not known",
-			  text ? file : error->message);
-		set_aside(sm, file);
-		return;
-	}
-	bad = unhealthy_parse(sm->port_health->unhealthy, file, text, sm->log,
-			      actor_now(sm->actor));
-	if (bad)
-		set_aside(sm, file);
-	soften(sm);
-	log_verbose(sm->log, "%s: %u ports, %u bad lines", file,
-		    unhealthy_count(sm->port_health->unhealthy), bad);
 }
 
 /* ---- verdicts ---- */
@@ -495,7 +456,8 @@ void port_health_init(struct sm *sm)
 	timer_init(&health->timer, sm->actor, on_timer);
 	if (directory) {
 		health->file = g_build_filename(directory, "unhealthy-ports", NULL);
-		load(sm);
+		unhealthy_load(health->unhealthy, health->file, sm->log, actor_now(sm->actor));
+		soften(sm);
 	}
 	publish(sm);
 	soon(sm, SAVE_NS);

@@ -104,5 +104,8 @@ char *unhealthy_format(const struct unhealthy *unhealthy, uint64_t now_ns);
  */
 unsigned int unhealthy_parse(struct unhealthy *unhealthy, const char *file, const char *text,
 			     struct log *log, uint64_t now_ns);
+/* The same of a file, if there is one; it is set aside if not all of it makes sense. */
+void unhealthy_load(struct unhealthy *unhealthy, const char *file, struct log *log,
+		    uint64_t now_ns);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "sm/state_file.h"
 #include "sm/unhealthy.h"
 
 #define WORDS 10
@@ -88,9 +89,14 @@ static const char *take_words(struct unhealthy_port *port, char **words)
 	return NULL;
 }
 
-/* NULL, or what is wrong with the line. */
-static const char *take_line(struct unhealthy *unhealthy, const char *line, uint64_t now_ns)
+struct loading {
+	struct unhealthy *unhealthy;
+	uint64_t now_ns;
+};
+
+static const char *take_line(void *arg, const char *line)
 {
+	const struct loading *loading = arg;
 	g_auto(GStrv) words = g_strsplit(line, " ", WORDS + 1);
 	struct unhealthy_port port = {0};
 	const char *wrong;
@@ -101,27 +107,25 @@ static const char *take_line(struct unhealthy *unhealthy, const char *line, uint
 	if (wrong)
 		return wrong;
 	if (port.until_ns != UINT64_MAX)
-		port.until_ns = now_ns + port.until_ns * NS_PER_S;
-	if (unhealthy_find(unhealthy, port.guid, port.num))
+		port.until_ns = loading->now_ns + port.until_ns * NS_PER_S;
+	if (unhealthy_find(loading->unhealthy, port.guid, port.num))
 		return "this port was listed before";
-	return unhealthy_restore(unhealthy, &port) ? NULL : "there is no room for more ports";
+	if (!unhealthy_restore(loading->unhealthy, &port))
+		return "there is no room for more ports";
+	return NULL;
 }
 
 unsigned int unhealthy_parse(struct unhealthy *unhealthy, const char *file, const char *text,
 			     struct log *log, uint64_t now_ns)
 {
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-	unsigned int bad = 0;
+	struct loading loading = {unhealthy, now_ns};
 
-	for (unsigned int i = 0; lines[i]; i++) {
-		const char *wrong;
+	return state_parse(log, file, text, take_line, &loading);
+}
 
-		if (!*lines[i] || *lines[i] == '#')
-			continue;
-		wrong = take_line(unhealthy, lines[i], now_ns);
-		if (wrong && bad++ < 10)
-			log_error(log, "%s:%u: '%.80s': %s; the line is left out", file, i + 1,
-				  lines[i], wrong);
-	}
-	return bad;
+void unhealthy_load(struct unhealthy *unhealthy, const char *file, struct log *log, uint64_t now_ns)
+{
+	struct loading loading = {unhealthy, now_ns};
+
+	state_load(log, file, "unhealthy ports", take_line, &loading);
 }
