@@ -8,7 +8,8 @@ CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
 	config/udev/90-opensm.rules config/tmpfiles/opensm.conf config/sysusers/opensm.conf \
 	$(COMPLETIONS)
 CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
-	config/samples/qos-policy.conf config/samples/prefix-routes.conf
+	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
+	config/samples/ports-policy.conf
 EXTRA_DIST += config/opensm.service.in config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
 	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \

@@ -29,6 +29,8 @@ struct context {
 	struct slot route_files; /* struct route_files: replaced when they are read again */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
 	struct slot qos_policy;	     /* struct qos_policy: likewise */
+	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
+	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;

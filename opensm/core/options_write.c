@@ -13,13 +13,22 @@
 
 /* Keys that the classic daemon (3.3.23) does not know; commented out while at their default. */
 static const enum option_id newer_keys[] = {
-	OPTION_max_rate_enum,	      OPTION_master_sm_priority,
-	OPTION_kernel_rmpp,	      OPTION_audit_nodes,
-	OPTION_control_socket,	      OPTION_control_group,
-	OPTION_allowed_sm_guids,      OPTION_console_tls_cert,
-	OPTION_console_tls_key,	      OPTION_console_tls_ca,
-	OPTION_m_key_per_port,	      OPTION_m_key_seed_file,
-	OPTION_m_key_update_interval, OPTION_disconnect_unconfigured_endports,
+	OPTION_max_rate_enum,
+	OPTION_master_sm_priority,
+	OPTION_kernel_rmpp,
+	OPTION_audit_nodes,
+	OPTION_control_socket,
+	OPTION_control_group,
+	OPTION_allowed_sm_guids,
+	OPTION_console_tls_cert,
+	OPTION_console_tls_key,
+	OPTION_console_tls_ca,
+	OPTION_m_key_per_port,
+	OPTION_m_key_seed_file,
+	OPTION_m_key_update_interval,
+	OPTION_disconnect_unconfigured_endports,
+	OPTION_hm_unhealthy_ports_checks,
+	OPTION_hm_ports_health_policy_file,
 };
 
 /* Breaks text between words; every line begins with prefix. */

@@ -5,6 +5,8 @@
 #include <json-glib/json-glib.h>
 
 #include "policy/partition_file.h"
+#include "policy/ports_policy.h"
+#include "policy/qos_file.h"
 #include "policy/route_files.h"
 
 static void begin_list(JsonBuilder *json, const char *name)
@@ -36,35 +38,47 @@ static char *finish(JsonBuilder *json)
 	return json_to_string(root, TRUE);
 }
 
+static void add_error(JsonBuilder *json, const GError *error)
+{
+	if (error)
+		add(json, error->message);
+}
+
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool *good)
 {
 	g_autoptr(JsonBuilder) json = json_builder_new();
-	g_autoptr(GError) of_partitions = NULL, of_routes = NULL;
+	g_autoptr(GError) of_partitions = NULL, of_routes = NULL, of_qos = NULL, of_ports = NULL;
 	struct partition_rules *rules = NULL;
 	struct route_files *files = NULL;
+	struct qos_policy *qos = NULL;
+	struct ports_policy *ports = NULL;
 
 	if (options) {
 		rules = partition_rules_load(options->partition_config_file, &of_partitions);
 		files = route_files_load_for(options, options->routing_engine, &of_routes);
+		qos = qos_policy_load(options->qos_policy_file, &of_qos);
+		ports = ports_policy_load(options, &of_ports);
 	}
-	*good = rules && files && !error;
+	*good = rules && files && qos && ports && !error;
 	json_builder_begin_object(json);
 	json_builder_set_member_name(json, "good");
 	json_builder_add_boolean_value(json, *good);
 	begin_list(json, "errors");
-	if (error)
-		add(json, error->message);
-	if (of_partitions)
-		add(json, of_partitions->message);
-	if (of_routes)
-		add(json, of_routes->message);
+	add_error(json, error);
+	add_error(json, of_partitions);
+	add_error(json, of_routes);
+	add_error(json, of_qos);
+	add_error(json, of_ports);
 	json_builder_end_array(json);
 	begin_list(json, "warnings");
 	add_all(json, warnings);
 	add_all(json, rules ? rules->warnings : NULL);
 	add_all(json, files ? route_files_warnings(files) : NULL);
+	add_all(json, qos ? qos->warnings : NULL);
 	json_builder_end_array(json);
+	ports_policy_unref(ports);
+	qos_policy_unref(qos);
 	partition_rules_unref(rules);
 	route_files_unref(files);
 	return finish(json);

@@ -12,6 +12,7 @@
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "sm/plan.h"
+#include "sm/unhealthy.h"
 
 #define DEVICES_TOLD 20
 #define NAME_SIZE 160
@@ -88,16 +89,52 @@ static void judge_keys(struct verdict *verdict)
 		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", *line);
 }
 
+/* Of a cable between switches the other end is silent, too. */
+static bool is_left_out(const struct unhealthy_ports *ports, uint64_t guid, unsigned int num)
+{
+	for (unsigned int i = 0; ports && i < ports->n; i++) {
+		const struct unhealthy_port *port = &ports->ports[i];
+
+		if (port->action > PORT_REPORT && ((port->guid == guid && port->num == num) ||
+						   (port->blamed == guid && port->guid != guid)))
+			return true;
+	}
+	return false;
+}
+
+/* Of those that somebody has to see to, the count; the others are warnings. */
+static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_ports *ports)
+{
+	unsigned int acted = 0;
+	g_autofree char *left_out = NULL, *reported = NULL;
+
+	for (unsigned int i = 0; ports && i < ports->n; i++)
+		acted += ports->ports[i].action > PORT_REPORT;
+	left_out = g_strdup_printf("%u unhealthy ports are left out, which unhealthy lists", acted);
+	reported = g_strdup_printf("%u ports misbehave, which unhealthy lists",
+				   ports ? ports->n - acted : 0);
+	if (acted)
+		add_problem(verdict, CONTROL_DEVICES_BAD, "ports", left_out);
+	if (ports && ports->n > acted)
+		add(&verdict->warnings, "ports", reported);
+}
+
 static void judge_devices(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
+	struct unhealthy_ports *ports = slot_take(&verdict->call->context->unhealthy_ports);
 	unsigned int n = 0;
+
+	judge_unhealthy(verdict, ports);
 
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
 		char name[NAME_SIZE];
 		g_autofree char *text = NULL;
 
-		if (!is_silent_link(fabric, i) || ++n > DEVICES_TOLD)
+		if (!is_silent_link(fabric, i) ||
+		    is_left_out(ports, fabric->nodes[fabric->ports[i].node].guid,
+				fabric->ports[i].num) ||
+		    ++n > DEVICES_TOLD)
 			continue;
 		text = g_strdup_printf("nobody answers behind %s, whose link is up",
 				       fabric_port_name(fabric, i, name, sizeof(name)));
@@ -109,6 +146,7 @@ static void judge_devices(struct verdict *verdict)
 
 		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
 	}
+	unhealthy_ports_unref(ports);
 }
 
 static void judge_files(struct verdict *verdict)

@@ -13,6 +13,7 @@
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
+#include "sm/unhealthy.h"
 
 /* "MASTER" as "Master". */
 static void answer_sm_state(GVariantBuilder *builder, const char *key, const char *state)
@@ -171,6 +172,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_ROUTE_FILES] = "a file of the routing options",
 		[DAEMON_PARTITIONS] = "partitions.conf",
 		[DAEMON_QOS] = "qos-policy.conf",
+		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
 	};
 	GVariantBuilder list, row;
 
@@ -189,6 +191,18 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "refused", &list);
+}
+
+static void add_unhealthy(struct command_call *call, GVariantBuilder *builder)
+{
+	struct unhealthy_ports *ports = slot_take(&call->context->unhealthy_ports);
+	unsigned int acted = 0;
+
+	for (unsigned int i = 0; ports && i < ports->n; i++)
+		acted += ports->ports[i].action > PORT_REPORT;
+	answer_number(builder, "unhealthy_ports", ports ? ports->n : 0);
+	answer_number(builder, "unhealthy_ports_left_out", acted);
+	unhealthy_ports_unref(ports);
 }
 
 static void add_lines(GVariantBuilder *builder, const char *key, char **lines)
@@ -362,6 +376,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_lines(&builder, "small_tables", subnet ? subnet->small_tables : NULL);
 	add_lines(&builder, "unknown_m_keys", subnet ? subnet->unknown_keys : NULL);
 	add_refused(call, &builder);
+	add_unhealthy(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -463,6 +478,12 @@ static void print_head(GVariant *answer, GString *out)
 	answer_each(answer, "refused", print_refused, out);
 	answer_each(answer, "small_tables", print_error, out);
 	answer_each(answer, "unknown_m_keys", print_error, out);
+	if (answer_get_number(answer, "unhealthy_ports"))
+		g_string_append_printf(out,
+				       "   Unhealthy Ports      : %" PRIu64 ", %" PRIu64
+				       " of them left out (see unhealthy)\n",
+				       answer_get_number(answer, "unhealthy_ports"),
+				       answer_get_number(answer, "unhealthy_ports_left_out"));
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out,
 				       "   ERROR                : the fabric can deadlock; %s\n",

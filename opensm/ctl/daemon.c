@@ -23,11 +23,13 @@
 #include "policy/inventory.h"
 #include "policy/partition_file.h"
 #include "policy/qos_file.h"
+#include "policy/ports_policy.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
+#include "sm/unhealthy.h"
 
 #define POOL_THREADS 2
 
@@ -69,6 +71,8 @@ COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
 COUNTED(qos_policy)
+COUNTED(ports_policy)
+COUNTED(unhealthy_ports)
 #undef COUNTED
 
 void daemon_context_init(struct context *context, const struct daemon_config *config,
@@ -86,6 +90,8 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
+	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
+	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -96,6 +102,8 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 
 void daemon_context_clear(struct context *context)
 {
+	slot_clear(&context->unhealthy_ports);
+	slot_clear(&context->ports_policy);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
@@ -238,7 +246,12 @@ static void reread_qos(struct daemon *daemon)
 
 bool daemon_context_load(struct context *context, const struct options *options, GError **error)
 {
-	return load_partitions(context, options, error) && load_qos(context, options, error);
+	struct ports_policy *ports = ports_policy_load(options, error);
+
+	if (ports)
+		slot_publish(&context->ports_policy, ports);
+	return ports && load_partitions(context, options, error) &&
+	       load_qos(context, options, error);
 }
 
 /*
@@ -420,6 +433,20 @@ static void reread_route_files(struct daemon *daemon, const struct options *opti
 	route_files_unref(old);
 }
 
+static void reread_ports_policy(struct daemon *daemon, const struct options *options)
+{
+	struct context *context = &daemon->context;
+	g_autoptr(GError) error = NULL;
+	struct ports_policy *policy = ports_policy_load(options, &error);
+
+	refuse(daemon, DAEMON_PORTS_POLICY, policy ? NULL : error->message);
+	if (policy)
+		slot_publish(&context->ports_policy, policy);
+	else
+		log_error(context->log, "the policy of unhealthy ports stays as it was: %s",
+			  error->message);
+}
+
 void daemon_reread_routes(struct daemon *daemon)
 {
 	struct options *options = slot_take(&daemon->context.options);
@@ -450,6 +477,7 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
 	logging_apply(context->log, new);
 	reread_route_files(daemon, new);
+	reread_ports_policy(daemon, new);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;

@@ -47,6 +47,7 @@ enum daemon_files {
 	DAEMON_ROUTE_FILES,
 	DAEMON_PARTITIONS,
 	DAEMON_QOS,
+	DAEMON_PORTS_POLICY,
 	DAEMON_FILES
 };
 struct refusal {

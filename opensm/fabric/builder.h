@@ -42,6 +42,7 @@ struct builder_port {
 	uint64_t contested;	   /* sweep that met it at two cables */
 	uint64_t activated;	   /* sweep in which a Set of this SM last took it up */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
+	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
 	bool reregistered;	   /* its client was told to register again */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */

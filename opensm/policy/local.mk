@@ -11,6 +11,8 @@ libpolicy_a_SOURCES = \
 	opensm/policy/qos.c opensm/policy/qos.h \
 	opensm/policy/qos_file.c opensm/policy/qos_file.h \
 	opensm/policy/qos_paths.c opensm/policy/qos_paths.h \
+	opensm/policy/port_conditions.def \
+	opensm/policy/ports_policy.c opensm/policy/ports_policy.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \
 	opensm/policy/small_tables.c opensm/policy/small_tables.h \
 	opensm/policy/unknown_guids.c opensm/policy/unknown_guids.h \

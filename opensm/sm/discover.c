@@ -114,12 +114,33 @@ static bool tells_of_other_sm(const struct builder_port *port, const struct iba_
 		 now->master_sm_lid != before->master_sm_lid));
 }
 
+/* The link of a switch port certainly went down since the port was known last. */
+static bool has_fallen(const struct builder_port *port, const struct iba_port_info *now)
+{
+	return builder_is_switch(port->node) && port->num && port->known &&
+	       now->port_state <= IBA_PORT_INIT && now->port_state < port->info.port_state;
+}
+
+/* An endport has lost the LID that it was given, and no error explains that. */
+static bool was_reset(const struct sm *sm, const struct builder_port *port,
+		      const struct iba_port_info *now)
+{
+	bool had = !port->known || port->info.lid;
+
+	return port->guid && !now->lid && had && sm->schedule.succeeded && !port->node->health &&
+	       guid2lid_is_assigned(sm->guid2lid, port->guid);
+}
+
 /* True if the link may have been down since the port was known last. */
 static bool port_info_store(struct sm *sm, struct builder_port *port,
 			    const struct iba_port_info *info)
 {
 	bool bounced = may_have_bounced(port, info);
 
+	if (has_fallen(port, info))
+		port_health_fell(sm, port);
+	if (was_reset(sm, port, info))
+		port_health_event(sm, port, PORT_REBOOT);
 	if (bounced)
 		link_bounced(sm, port);
 	if (!builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT && port->known &&
@@ -158,6 +179,13 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
+/* Nobody is known to be there, and nobody is asked. */
+static void leave_out(struct builder_port *port)
+{
+	builder_lose_link(port);
+	port->silent = true;
+}
+
 /* A switch port whose state was read: does it lead somewhere new? */
 static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 {
@@ -167,6 +195,10 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 		return;
 	if (!link_is_up(port)) {
 		link_lost(sm, port);
+		return;
+	}
+	if (port_health_leaves_out(sm, port, port->peer)) {
+		leave_out(port);
 		return;
 	}
 	if (port->link_seen == sweep || port->probed == sweep)
@@ -384,6 +416,8 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 	    info->num_ports <= IBA_SWITCH_MAX_PORT && info->local_port_num <= info->num_ports &&
 	    info->port_guid && (info->local_port_num || port_0))
 		return true;
+	if (request->port)
+		port_health_event(sm, request->port, PORT_ILLEGAL);
 	health_leave_out(sm, request->node,
 			 "NodeInfo behind port %u makes no sense (GUID 0x%016" G_GINT64_MODIFIER
 			 "x, type %u, %u ports, port %u)",
@@ -567,6 +601,10 @@ static bool join(struct sm *sm, struct builder_port *port, struct builder_port *
 		port->silent = true;
 		return false;
 	}
+	if (port_health_leaves_out(sm, port, far)) {
+		leave_out(port);
+		return false;
+	}
 	if (own_cable_moved(sm, port, far) || claims_own_port(sm, port, far))
 		return false;
 	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
@@ -604,6 +642,7 @@ static void nobody_there(const struct sm_request *request)
 		builder_mark(port->node);
 		return;
 	}
+	port_health_event(request->sm, port, PORT_UNRESPONSIVE);
 	builder_lose_link(port);
 	port->silent = true;
 	health_leave_out(request->sm, port->node,

@@ -90,6 +90,18 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 	log_fault(sm, line);
 }
 
+void health_refused(struct sm *sm, const struct builder_port *port, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	port_health_event(sm, port, PORT_SET_ERRORS);
+	health_fault(sm, port->node, "%s", text);
+}
+
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 {
 	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);

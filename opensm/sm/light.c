@@ -21,15 +21,29 @@ static void on_switch_info(struct sm_request *request)
 		switch_is_calm(request->node);
 }
 
+/* Whoever answered behind a silent port. */
+static bool is_left_out(const struct sm_request *request, const struct iba_node_info *info)
+{
+	struct builder *builder = request->sm->builder;
+	const struct builder_node *node = builder_find(builder, info->node_guid);
+
+	return node && info->local_port_num <= node->info.num_ports &&
+	       port_health_leaves_out(request->sm, request->port,
+				      &node->ports[info->local_port_num]);
+}
+
 static void on_silent_port(struct sm_request *request)
 {
 	struct iba_node_info info;
 
-	if (!sm_request_ok(request))
+	if (!sm_request_ok(request)) {
+		if (!request->unreachable)
+			port_health_event(request->sm, request->port, PORT_UNRESPONSIVE);
 		return;
+	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (port_is(request->port, &info))
-		return; /* a loopback plug */
+	if (port_is(request->port, &info) || is_left_out(request, &info))
+		return; /* a loopback plug, or what is to stay out */
 	if (keys_leave_out(request->sm, request->port, info.port_guid))
 		return;
 	request->port->silent = false;
@@ -42,7 +56,8 @@ static void ask_silent_ports(struct sm *sm, struct builder_node *node)
 		struct builder_port *port = &node->ports[num];
 		struct sm_request *request;
 
-		if (!link_is_up(port) || port->peer || !port->silent)
+		if (!link_is_up(port) || port->peer || !port->silent ||
+		    port_health_leaves_out(sm, port, NULL))
 			continue;
 		request = sm_request_beyond(sm, port);
 		request->inquiry = true;

@@ -30,6 +30,7 @@ libsm_a_SOURCES = \
 	opensm/sm/policy.c \
 	opensm/sm/plan.c opensm/sm/plan.h \
 	opensm/sm/port.c \
+	opensm/sm/port_health.c \
 	opensm/sm/program.c \
 	opensm/sm/qos.c \
 	opensm/sm/reach.c \
@@ -44,4 +45,6 @@ libsm_a_SOURCES = \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \
-	opensm/sm/trap.c
+	opensm/sm/trap.c \
+	opensm/sm/unhealthy.c opensm/sm/unhealthy.h \
+	opensm/sm/unhealthy_file.c

@@ -152,8 +152,8 @@ static void on_read_again(struct sm_request *request)
 	}
 	port_answered(request);
 	if (request->port->info.port_state < request->state)
-		health_fault(request->sm, request->node, "port %u refused state %u",
-			     request->port->num, request->state);
+		health_refused(request->sm, request->port, "port %u refused state %u",
+			       request->port->num, request->state);
 }
 
 /*
@@ -186,6 +186,7 @@ static void on_set(struct sm_request *request)
 	audit_set(request);
 	if (sm_request_ok(request)) {
 		port_answered(request);
+		port_health_set(request->sm, request->port);
 	} else if (late) {
 		doubt_port(request);
 	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
@@ -195,15 +196,16 @@ static void on_set(struct sm_request *request)
 	}
 }
 
-struct sm_request *port_set(struct sm *sm, struct builder_port *port,
-			    const struct iba_port_info *want, uint8_t state)
+static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
+				     const struct iba_port_info *want, uint8_t state,
+				     uint8_t physical)
 {
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
 	struct iba_port_info info = *want;
 
 	info.port_state = state;
-	info.port_physical_state = KEEP;
+	info.port_physical_state = physical;
 	info.link_down_default_state = KEEP;
 	if (info.link_width_enabled == port->info.link_width_enabled)
 		info.link_width_enabled = KEEP;
@@ -222,12 +224,23 @@ struct sm_request *port_set(struct sm *sm, struct builder_port *port,
 	return request;
 }
 
+struct sm_request *port_set(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *want, uint8_t state)
+{
+	return states_set(sm, port, want, state, KEEP);
+}
+
 void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
 	       uint8_t state)
 {
 	if (state > IBA_PORT_INIT)
 		port->activated = sm->builder->sweep;
 	sm_request_send(port_set(sm, port, want, state));
+}
+
+void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical)
+{
+	sm_request_send(states_set(sm, port, &port->info, state, physical));
 }
 
 /* ---- steps ---- */
@@ -283,7 +296,7 @@ static void arm(struct sm *sm, struct builder_port *port)
 	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
 	bool differs;
 
-	if (!has_state(port) && !is_endport(port))
+	if (port_health_act(sm, port) || (!has_state(port) && !is_endport(port)))
 		return;
 	differs = port_wanted(sm, port, &want);
 	if (init || differs)
@@ -296,21 +309,28 @@ enum step_result step_arm(struct sm *sm)
 	return STEP_NEXT;
 }
 
+/* Of a link that does not come up: its other end came further, so it is the switch here. */
+static const struct builder_port *held_up_by(const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+	bool ahead = peer && peer->known && peer->info.port_state > port->info.port_state;
+
+	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
 /* A Set that was answered well but changed nothing is an error too. */
 static void check_set(struct sm *sm, const struct builder_port *port)
 {
-	struct builder_node *node = port->node;
-
 	if (is_endport(port) && port->lid != port->info.lid)
-		health_fault(sm, node, "port %u did not take LID 0x%04x", port->num, port->lid);
+		health_refused(sm, port, "port %u did not take LID 0x%04x", port->num, port->lid);
 	else if (is_endport(port) && port->lid &&
 		 port->info.master_sm_lid != sm->builder->sm_port->lid)
-		health_fault(sm, node, "port %u did not take the SM's LID", port->num);
+		health_refused(sm, port, "port %u did not take the SM's LID", port->num);
 	else if (is_endport(port) && port->lid &&
 		 port->info.gid_prefix != sm->options->subnet_prefix)
-		health_fault(sm, node, "port %u did not take the GID prefix", port->num);
+		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
-		health_fault(sm, node, "port %u stays in INIT", port->num);
+		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
 }
 
 static void activate(struct sm *sm, struct builder_port *port)
@@ -471,7 +491,7 @@ enum step_result step_confirm(struct sm *sm)
 static void check_active(struct sm *sm, struct builder_port *port)
 {
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
-		health_fault(sm, port->node, "port %u stays in ARMED", port->num);
+		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
 }
 
 enum step_result step_check(struct sm *sm)

@@ -117,8 +117,8 @@ static void on_switch_info_set(struct sm_request *request)
 		builder_reach_changed(node->builder);
 		builder_switch_info_set(node);
 		if (node->switch_info.linear_fdb_top != node->top_sent)
-			health_fault(request->sm, node, "it does not take LinearFDBTop 0x%04x",
-				     node->top_sent);
+			health_refused(request->sm, &node->ports[0],
+				       "it does not take LinearFDBTop 0x%04x", node->top_sent);
 		return;
 	}
 	if (!sm_request_is_late(request))

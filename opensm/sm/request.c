@@ -42,6 +42,17 @@ static char *failure_text(const struct sm_request *request)
 			       mad->modifier, outcome);
 }
 
+/* The port that it was about; a switch that is silent is so as a whole. */
+static void blame(const struct sm_request *request, enum port_condition condition)
+{
+	bool whole = builder_is_switch(request->node) && condition == PORT_UNRESPONSIVE;
+
+	if (request->port && !whole)
+		port_health_event(request->sm, request->port, condition);
+	else
+		port_health_node(request->sm, request->node, condition);
+}
+
 void sm_request_failed(const struct sm_request *request)
 {
 	g_autofree char *text = NULL;
@@ -52,6 +63,10 @@ void sm_request_failed(const struct sm_request *request)
 	}
 	if (keys_refused(request))
 		return;
+	if (request->mad.result == MAD_TIMEOUT)
+		blame(request, PORT_UNRESPONSIVE);
+	else if (request->mad.method == IBA_METHOD_SET)
+		blame(request, PORT_SET_ERRORS);
 	text = failure_text(request);
 	health_fault(request->sm, request->node, "%s", text);
 }
@@ -127,6 +142,7 @@ static void on_block_written(struct sm_request *request)
 		if (!sm_request_is_late(request))
 			sm_request_failed(request);
 	} else if (digest(request->mad.data) != request->sent) {
+		blame(request, PORT_SET_ERRORS);
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
 	}

@@ -139,7 +139,7 @@ static bool is_cut_off(struct sm *sm)
 
 enum step_result step_settle(struct sm *sm)
 {
-	unsigned int dropped;
+	unsigned int dropped, switches;
 
 	drop_gone(sm);
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
@@ -149,7 +149,10 @@ enum step_result step_settle(struct sm *sm)
 	sm->schedule.discovered = !is_cut_off(sm);
 	if (!sm->schedule.discovered)
 		return STEP_ABORT;
+	switches = sm->builder->switches->len;
 	dropped = builder_prune(sm->builder);
+	if (sm->builder->switches->len < switches)
+		port_health_switches_gone(sm);
 	if (dropped) {
 		log_info(sm->log, "%u nodes are gone", dropped);
 		health_nodes_gone(sm);

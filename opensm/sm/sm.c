@@ -49,6 +49,11 @@ static void on_audit_wanted(void *arg, uint64_t nodes)
 	audit_want(arg, (uint32_t)nodes);
 }
 
+static void on_unhealthy_released(void *arg, uint64_t id)
+{
+	port_health_operator(arg, id);
+}
+
 static void on_retire(void *arg, uint64_t value)
 {
 	(void)value;
@@ -72,6 +77,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
+	event_subscribe(bus, EVENT_UNHEALTHY_RELEASED, sm->actor, on_unhealthy_released, sm);
 	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
 	event_subscribe(bus, EVENT_ACTIVATE, sm->actor, on_activate, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
@@ -103,6 +109,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sweep_init(sm);
 	health_init(sm);
+	port_health_init(sm);
 	keys_init(sm);
 	lease_init(sm);
 	own_port_init(sm);
@@ -175,6 +182,7 @@ void sm_free(struct sm *sm)
 {
 	sm->sweep.serial++; /* what is out now is late */
 	silence_forget(sm);
+	port_health_free(sm);
 	actor_free(sm->actor);
 	dry_free(sm->dry);
 	g_ptr_array_unref(sm->suspects);

@@ -9,6 +9,7 @@
 #include "fabric/builder.h"
 #include "policy/groups.h"
 #include "policy/partition.h"
+#include "policy/ports_policy.h"
 #include "policy/subnet.h"
 #include "route/engine.h"
 #include "sm/guid2lid.h"
@@ -83,6 +84,7 @@ struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
+struct port_health;  /* port_health.c */
 
 struct sm {
 	struct context *context;
@@ -118,6 +120,7 @@ struct sm {
 	struct audit *audit;
 	struct mastership *mastership;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
+	struct port_health *port_health;
 	bool names_wanted; /* again, since a sweep looked which are missing */
 
 	/* health.c, silence.c */
@@ -260,6 +263,9 @@ void health_free(struct sm *sm);
 /* An error of the sweep that this node caused: it is tried again later. */
 void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+/* The same of a port that does not take what is set. */
+void health_refused(struct sm *sm, const struct builder_port *port, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
 /* The same of what the subnet can do without: true if by now it is no error any more. */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
@@ -324,6 +330,8 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 struct sm_request *port_set(struct sm *sm, struct builder_port *port,
 			    const struct iba_port_info *want, uint8_t state);
 void port_answered(const struct sm_request *request);
+/* Sets a PortState and PortPhysicalState, and else what it has. */
+void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
@@ -333,6 +341,24 @@ void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 void p_keys_clear(struct sm *sm); /* no sweep runs */
 /* AttributeModifier of a block of the P_KeyTable of a port. */
 uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
+/* ---- port_health.c: ports that misbehave ---- */
+void port_health_init(struct sm *sm);
+void port_health_free(struct sm *sm);
+/* Something that counts as such; port 0 of a switch stands for all of it. */
+void port_health_event(struct sm *sm, const struct builder_port *port, unsigned int condition);
+/* Of a CA or router: by the port that it is reached by. */
+void port_health_node(struct sm *sm, const struct builder_node *node, unsigned int condition);
+void port_health_fell(struct sm *sm, struct builder_port *port); /* of a switch: its link */
+void port_health_trap(struct sm *sm, const struct builder_port *from,
+		      const struct iba_notice *notice);
+/* Whether discovery is not to go from the port to the one at its other end (NULL: not known). */
+bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
+			    const struct builder_port *far);
+/* Does with a port what is to be done; true if it is not to be taken up. */
+bool port_health_act(struct sm *sm, struct builder_port *port);
+void port_health_set(struct sm *sm, const struct builder_port *port); /* a Set was answered */
+void port_health_switches_gone(struct sm *sm);
+void port_health_operator(struct sm *sm, uint64_t id); /* releases that one; 0: all */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);

@@ -185,6 +185,7 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)
 {
 	uint16_t lid = mad->remote.lid;
+	const struct builder_port *port;
 	struct iba_notice notice;
 
 	counter_inc(&sm->context->counters, traps_received);
@@ -193,6 +194,9 @@ static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *
 	smp->header.status = 0;
 	smp->m_key = key_of_source(sm, lid);
 	mad_reply_smp(sm->mad, mad, smp);
+	port = port_of_lid(sm, lid);
+	if (port)
+		port_health_trap(sm, port, &notice);
 	if (!source_allowed(sm, lid)) {
 		counter_inc(&sm->context->counters, traps_limited);
 		return;

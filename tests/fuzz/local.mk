@@ -15,6 +15,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_qos_file \
+	tests/fuzz/fuzz_ports_policy \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sa_rmpp \
@@ -23,6 +24,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_topology \
 	tests/fuzz/fuzz_topology_spec \
 	tests/fuzz/fuzz_trap \
+	tests/fuzz/fuzz_unhealthy \
 	tests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)
@@ -51,6 +53,8 @@ tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_osmsim_console_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
+tests_fuzz_fuzz_ports_policy_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
+tests_fuzz_fuzz_unhealthy_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)

@@ -27,7 +27,8 @@ CONTENTS = {
         /usr/lib/tmpfiles.d/opensm.conf /usr/libexec/opensm/opensm-ports /usr/sbin/opensm
         /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
         /usr/share/doc/opensm/changelog.gz
-        /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm.conf.5.gz
+        /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm-ports-policy.5.gz
+        /usr/share/man/man5/opensm.conf.5.gz
         /usr/share/man/man8/opensm-console.8.gz /usr/share/man/man8/opensm.8.gz
         /usr/share/opensm/ports.default''',
     'opensm-tools': '''/usr/bin/osmroute /usr/bin/osmsim /usr/bin/osmsim-run
@@ -40,6 +41,7 @@ CONTENTS = {
         /usr/share/man/man1/osmsim-run.1.gz /usr/share/man/man1/osmsim.1.gz''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
+        /usr/share/doc/opensm/examples/ports-policy.conf
         /usr/share/doc/opensm/examples/prefix-routes.conf
         /usr/share/doc/opensm/examples/qos-policy.conf
         /usr/share/doc/opensm-doc/changelog.gz /usr/share/doc/opensm-doc/copyright''',

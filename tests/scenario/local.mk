@@ -16,7 +16,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_qos tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
-	tests/scenario/test_plan tests/scenario/test_traps
+	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
@@ -59,6 +59,8 @@ tests_scenario_test_keys_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_traps_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traps_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_unhealthy_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_unhealthy_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_options_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_qos_CFLAGS = $(TEST_CFLAGS)

@@ -118,6 +118,20 @@ check "guid2lid" test -s "$dir/cache/guid2lid"
 OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
 check "a cache directory that cannot be made" says 0 "file/cache.*LIDs will not survive"
 
+# A policy that says nothing certain is not taken for none.
+cp "$dir/plain.conf" "$dir/plain.old"
+echo "hm_ports_health_policy_file $dir/policy" >>"$dir/plain.conf"
+run --sim fattree:4 --once -f stdout
+check "no policy of ports where one is named" says 1 "hm_ports_health_policy_file: .*/policy"
+printf 'flapping ca report\nflapping switch isolate 5 of 30\n' >"$dir/policy"
+run --sim fattree:4 --once -f stdout
+check "a wrong one" says 1 "/policy:2:27: found 'of', expected in, and seconds"
+check "that stops the start" test -z "$(grep 'SUBNET UP' "$dir/out")"
+sed -i 's/ of / in /' "$dir/policy"
+run --sim fattree:4 --once -f stdout
+check "a good one" says 0 "SUBNET UP"
+mv "$dir/plain.old" "$dir/plain.conf"
+
 run --sim fattree:5 -B -f "$dir/log"
 check "a failure in the background" says 1 "fattree:5"
 rm -f "$dir/log"

@@ -48,3 +48,8 @@ check_PROGRAMS += tests/unit/test_qos_file
 TESTS += tests/unit/test_qos_file
 tests_unit_test_qos_file_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_qos_file_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_ports_policy
+TESTS += tests/unit/test_ports_policy
+tests_unit_test_ports_policy_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ports_policy_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)

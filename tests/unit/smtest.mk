@@ -69,3 +69,8 @@ check_PROGRAMS += tests/unit/test_window
 TESTS += tests/unit/test_window
 tests_unit_test_window_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_window_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_unhealthy_ports
+TESTS += tests/unit/test_unhealthy_ports
+tests_unit_test_unhealthy_ports_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_unhealthy_ports_LDADD = $(LIBS_SM) $(CHECK_LIBS)

@@ -263,6 +263,7 @@ static const char *const good_lines[] = {
 	"version",
 	"status",
 	"health",
+	"unhealthy",
 	"resweep light",
 	"reroute",
 	"sweep on",
