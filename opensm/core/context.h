@@ -14,6 +14,7 @@
 #include "core/events.h"
 
 struct options;
+struct replicator;
 
 struct context {
 	struct runtime *rt;
@@ -27,6 +28,9 @@ struct context {
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
+	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
+	struct slot replication; /* struct replication_status (ha/replicator.h) */
+	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;

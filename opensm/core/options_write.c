@@ -18,6 +18,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_allowed_sm_guids, OPTION_console_tls_cert,   OPTION_console_tls_key,
 	OPTION_console_tls_ca,
 	OPTION_m_key_per_port,	 OPTION_m_key_seed_file,    OPTION_m_key_update_interval,
+	OPTION_replication_key_file, OPTION_replication_max_memory, OPTION_client_rereg_rate,
 };
 
 /* Breaks text between words; every line begins with prefix. */
