@@ -89,6 +89,9 @@ static void set_state(struct sm *sm, unsigned int state)
 		return;
 	if (before == IBA_SM_STANDBY)
 		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
+	sm->takeover.due |= state == IBA_SM_MASTER;
+	if (state == IBA_SM_NOT_ACTIVE)
+		replicate_follow(sm, 0);
 	tell_state(sm, state);
 }
 
@@ -117,6 +120,8 @@ static void forget_mastery(struct sm *sm)
 	forget_tables(sm);
 	g_clear_pointer(&sm->routing, routing_unref); /* others make theirs now */
 	guid2lid_doubt(sm->guid2lid);
+	reregister_forget(sm);
+	sm->takeover = (struct takeover){0};
 }
 
 static struct election_sm sm_of(const struct iba_sm_info *info)
@@ -221,6 +226,15 @@ static void locate(const struct sm *sm, struct other_sm *other)
 				other->port_num = num;
 				return;
 			}
+}
+
+/* The LID that the port of an SM met in discovery is given. */
+static void locate_lid(const struct sm *sm, const struct other_sm *other, uint16_t *lid)
+{
+	struct builder_node *node = builder_find(sm->builder, other->node_guid);
+
+	if (node && node->ports[other->port_num].lid)
+		*lid = node->ports[other->port_num].lid;
 }
 
 /* By the path to its port, or by its LID; NULL: neither is known. */
@@ -347,6 +361,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	ms->misses = ms->in_vain = 0;
 	ms->stubborn = 0;
 	forget_mastery(sm);
+	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
 	wait_for(sm, poll_ns(sm));
 	tell_rank(sm);
@@ -394,8 +409,10 @@ static void on_poll_answer(struct sm_request *request)
 		missed(sm, "is no master any more");
 		return;
 	}
-	if (info.guid != ms->partner.sm.guid)
+	if (info.guid != ms->partner.sm.guid) {
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
+		replicate_follow(sm, info.guid);
+	}
 	ms->partner.sm = sm_of(&info);
 	locate(sm, &ms->partner);
 	ms->misses = 0;
@@ -679,6 +696,21 @@ static struct election_sm *list_others(const struct mastership *ms, uint64_t but
 	return list;
 }
 
+void mastership_tell_peers(struct sm *sm)
+{
+	const GArray *others = sm->mastership->others;
+	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));
+
+	for (guint i = 0; i < others->len; i++) {
+		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
+		struct replicator_peer peer = {other->sm.guid, other->lid};
+
+		locate_lid(sm, other, &peer.lid);
+		g_array_append_val(peers, peer);
+	}
+	replicator_set_peers(sm->context->replicator, peers);
+}
+
 /* ---- the step ---- */
 
 static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
@@ -702,6 +734,7 @@ static enum step_result be_master(struct sm *sm)
 		set_state(sm, IBA_SM_MASTER);
 	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer))
 		wait_for(sm, poll_ns(sm));
+	mastership_tell_peers(sm);
 	return STEP_NEXT;
 }
 

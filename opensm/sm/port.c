@@ -97,9 +97,12 @@ static bool wants_reregister(const struct sm *sm, const struct builder_port *por
 	if (sm->options->no_clients_rereg || builder_is_switch(port->node) ||
 	    !(port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION))
 		return false;
-	return (!sm->schedule.succeeded && !port->reregistered) ||
-	       want->master_sm_lid != port->info.master_sm_lid ||
-	       port->info.port_state == IBA_PORT_INIT;
+	if (port->info.port_state == IBA_PORT_INIT)
+		return true;
+	if (want->master_sm_lid != port->info.master_sm_lid)
+		return !sm->takeover.vouched_lid ||
+		       port->info.master_sm_lid != sm->takeover.vouched_lid;
+	return !sm->schedule.succeeded && !port->reregistered;
 }
 
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
@@ -138,7 +141,6 @@ void port_answered(const struct sm_request *request)
 		tell_bounce(request->sm, port);
 	if (info.lid != port->info.lid)
 		builder_reach_changed(port->node->builder);
-	port->reregistered |= info.client_reregister;
 	info.client_reregister = 0;
 	builder_set_info(port, &info);
 }
@@ -183,6 +185,8 @@ static void on_set(struct sm_request *request)
 	bool late = sm_request_is_late(request);
 
 	audit_set(request);
+	if (!sm_request_ok(request))
+		request->port->reregistered = false; /* if the Set was to ask */
 	if (sm_request_ok(request)) {
 		port_answered(request);
 	} else if (late) {
@@ -218,6 +222,7 @@ struct sm_request *port_set(struct sm *sm, struct builder_port *port,
 	request->state = state;
 	request->belief = true;
 	request->done = on_set;
+	port->reregistered |= want->client_reregister; /* the answer need not say so */
 	return request;
 }
 
@@ -227,6 +232,34 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	if (state > IBA_PORT_INIT)
 		port->activated = sm->builder->sweep;
 	sm_request_send(port_set(sm, port, want, state));
+}
+
+/* Who does not answer is looked at by a sweep, and asked again as long as he is there. */
+static void on_reregistered(struct sm_request *request)
+{
+	audit_set(request);
+	if (!request->node->builder)
+		return;
+	if (sm_request_ok(request)) {
+		port_answered(request);
+		return;
+	}
+	sweep_look_at(request->sm, request->node);
+	if (mastership_is_master(request->sm))
+		reregister_later(request->sm, request->port);
+}
+
+void port_reregister(struct sm *sm, struct builder_port *port)
+{
+	struct sm_request *request;
+	struct iba_port_info want;
+
+	port_wanted(sm, port, &want);
+	want.client_reregister = 1;
+	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
+	request->aside = true;
+	request->done = on_reregistered;
+	sm_request_send(request);
 }
 
 /* ---- steps ---- */
@@ -285,6 +318,10 @@ static void arm(struct sm *sm, struct builder_port *port)
 	if (!has_state(port) && !is_endport(port))
 		return;
 	differs = port_wanted(sm, port, &want);
+	if (want.client_reregister && !init && !reregister_now(sm, port)) {
+		want.client_reregister = 0;
+		differs = memcmp(&want, &port->info, sizeof(want)) != 0;
+	}
 	if (init || differs)
 		port_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
 }

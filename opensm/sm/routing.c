@@ -595,6 +595,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
+	replicate_lids(sm);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }
