@@ -136,7 +136,6 @@ static void count_set(struct managers *m, uint64_t now_ns, const struct iba_smp 
 
 	m->sets.sm_info += smp->header.attribute_id == IBA_ATTR_SM_INFO;
 	m->sets.port_info += smp->header.attribute_id == IBA_ATTR_PORT_INFO;
-	m->sets.lft += smp->header.attribute_id == IBA_ATTR_LINEAR_FORWARDING_TABLE;
 	m->sets.all++;
 	if (smp->header.attribute_id != IBA_ATTR_PORT_INFO)
 		return;

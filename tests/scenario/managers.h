@@ -41,7 +41,7 @@ struct managers {
 	struct vendor *stranger; /* of managers_set */
 	/* Sets of SMPs that were sent, of any SM; whoever counts them zeroes them. */
 	struct {
-		unsigned int all, port_info, sm_info, lft;
+		unsigned int all, port_info, sm_info;
 		unsigned int reregister;    /* of those of PortInfo */
 		uint64_t first_ns, last_ns; /* when such a one was sent */
 		GHashTable *reregistered;   /* LIDs of the ports */
