@@ -118,6 +118,7 @@ static uint8_t end_transfer(struct follower *f)
 		return FRAME_SEND_ALL;
 	}
 	drop_transfer(f);
+	ha_count(f->replicator, f->replica);
 	f->serial = f->to;
 	f->of = f->followed;
 	f->complete = true;

@@ -34,6 +34,7 @@ uint64_t ha_random(struct replicator *replicator);
 struct frame ha_frame(const struct replicator *replicator, uint8_t op);
 size_t ha_octets_max(const struct replicator *replicator);
 void ha_tell_status(struct replicator *replicator);
+void ha_count(struct replicator *replicator, const struct replica *replica); /* or NULL */
 
 /* ---- leader.c ---- */
 struct leader *leader_new(struct replicator *replicator);

@@ -27,7 +27,8 @@
 #define AGAIN_FIRST_NS (100 * NS_PER_MS)
 #define AGAIN_MAX_NS (16 * NS_PER_S)
 #define AGAIN_VERSION_NS (60 * NS_PER_S)
-#define PEERS_MAX 16 /* SMs that are replicated to */
+#define AGAIN_SOON_NS (2 * NS_PER_S) /* at most, who has the key but is no standby yet */
+#define PEERS_MAX 256 /* what one costs before it has shown that it has the key is little */
 
 struct peer {
 	struct timer timer; /* first: the next HELLO, or sign of life */
@@ -161,9 +162,8 @@ static void fail(struct peer *peer, enum replication_state state)
 {
 	uint64_t delay = AGAIN_FIRST_NS << MIN(peer->failures, 10u);
 
-	if (state != REPLICATION_OTHER_VERSION)
-		delay = MIN(delay, AGAIN_MAX_NS);
-	else
+	delay = MIN(delay, state == REPLICATION_NOT_STANDBY ? AGAIN_SOON_NS : AGAIN_MAX_NS);
+	if (state == REPLICATION_OTHER_VERSION)
 		delay = AGAIN_VERSION_NS;
 	peer->failures++;
 	peer->greeted = false;
@@ -478,6 +478,7 @@ void leader_put(struct leader *leader, struct replica_entry *entry)
 		overflow(leader);
 	if (put == REPLICA_CHANGED)
 		leader->serial++;
+	ha_count(leader->replicator, leader->table);
 	for (guint i = 0; put == REPLICA_CHANGED && i < leader->peers->len; i++) {
 		struct peer *peer = leader->peers->pdata[i];
 
@@ -532,6 +533,7 @@ void leader_begin(struct leader *leader)
 	leader->epoch = ha_random(leader->replicator);
 	leader->serial = 0;
 	leader->deposed = leader->full = false;
+	ha_count(leader->replicator, leader->table);
 }
 
 void leader_end(struct leader *leader)
@@ -540,6 +542,7 @@ void leader_end(struct leader *leader)
 	leader->deposed = true;
 	end_waits(leader);
 	g_clear_pointer(&leader->table, replica_unref);
+	ha_count(leader->replicator, NULL);
 }
 
 struct leader *leader_new(struct replicator *replicator)

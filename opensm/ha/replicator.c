@@ -64,6 +64,12 @@ size_t ha_octets_max(const struct replicator *r)
 
 /* ---- status ---- */
 
+void ha_count(struct replicator *r, const struct replica *replica)
+{
+	atomic_store(&r->context->counters.replication_octets,
+		     replica ? replica_octets(replica) : 0);
+}
+
 const char *replication_state_text(enum replication_state state)
 {
 	static const char *const texts[] = {

@@ -112,7 +112,7 @@ static void ask_unknown(struct sm *sm, struct builder_node *node, uint32_t posit
 		if (!(unknown >> bit & 1) || num > node->info.num_ports)
 			continue;
 		peer = node->ports[num].peer;
-		if (peer && peer->known && !builder_is_switch(peer->node))
+		if (peer && peer->known && port_may_reregister(sm, peer))
 			reregister_later(sm, peer);
 	}
 }

@@ -90,12 +90,17 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	}
 }
 
+bool port_may_reregister(const struct sm *sm, const struct builder_port *port)
+{
+	return !sm->options->no_clients_rereg && !builder_is_switch(port->node) &&
+	       port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION;
+}
+
 /* Clients lost what the SA knew of them if this SM is new to them, or they to it. */
 static bool wants_reregister(const struct sm *sm, const struct builder_port *port,
 			     const struct iba_port_info *want)
 {
-	if (sm->options->no_clients_rereg || builder_is_switch(port->node) ||
-	    !(port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION))
+	if (!port_may_reregister(sm, port))
 		return false;
 	if (port->info.port_state == IBA_PORT_INIT)
 		return true;

@@ -322,6 +322,8 @@ void port_answered(const struct sm_request *request);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
+/* It is one of a client that knows how, and the operator does not forbid it. */
+bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
 /* Set(PortInfo) with ClientReregister, beside the sweep. */
 void port_reregister(struct sm *sm, struct builder_port *port);
 /* reregister.c: true if the port may be asked now; else it will be when it is its turn. */

@@ -122,7 +122,8 @@ def replicates(checks, Fabric, first, second):
         with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), 'w') as file:
             file.write('a key that both share\n')
         options = f'replication_key_file {key}\n'
-        pair = [Manager(fabric, program, host, number, options=options) for number, (program, host) in
+        pair = [Manager(fabric, program, host, number, options=options)
+                for number, (program, host) in
                 enumerate(((first, hosts[0]), (second, hosts[-1])))]
         fabric.wait(lambda: any('has everything' in fabric.read(sm.log) for sm in pair),
                     SECONDS, 'a standby that has everything')
