@@ -228,15 +228,6 @@ static void locate(const struct sm *sm, struct other_sm *other)
 			}
 }
 
-/* The LID that the port of an SM met in discovery is given. */
-static void locate_lid(const struct sm *sm, const struct other_sm *other, uint16_t *lid)
-{
-	struct builder_node *node = builder_find(sm->builder, other->node_guid);
-
-	if (node && node->ports[other->port_num].lid)
-		*lid = node->ports[other->port_num].lid;
-}
-
 /* By the path to its port, or by its LID; NULL: neither is known. */
 static struct sm_request *request_to(struct sm *sm, const struct other_sm *other, uint8_t method,
 				     uint32_t modifier, bool by_lid)
@@ -617,13 +608,18 @@ static void ask(struct sm_request *request)
 	sm_request_send(request);
 }
 
+static bool has_other_sm(const struct sm *sm, const struct builder_port *port)
+{
+	return port->guid && port->known && port != sm->builder->sm_port &&
+	       port->info.capability_mask & IBA_PORT_CAP_SM;
+}
+
 static void ask_node(struct sm *sm, struct builder_node *node)
 {
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
 
-		if (port->guid && port->known && port != sm->builder->sm_port &&
-		    port->info.capability_mask & IBA_PORT_CAP_SM)
+		if (has_other_sm(sm, port))
 			ask(sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0));
 	}
 }
@@ -696,18 +692,22 @@ static struct election_sm *list_others(const struct mastership *ms, uint64_t but
 	return list;
 }
 
+/* All with IsSM: one that was asked for its SMInfo before it could answer may be standby by now. */
 void mastership_tell_peers(struct sm *sm)
 {
-	const GArray *others = sm->mastership->others;
 	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));
+	GHashTableIter iter;
+	struct builder_node *node;
 
-	for (guint i = 0; i < others->len; i++) {
-		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
-		struct replicator_peer peer = {other->sm.guid, other->lid};
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			const struct builder_port *port = &node->ports[num];
+			struct replicator_peer peer = {port->guid, port->lid};
 
-		locate_lid(sm, other, &peer.lid);
-		g_array_append_val(peers, peer);
-	}
+			if (has_other_sm(sm, port))
+				g_array_append_val(peers, peer);
+		}
 	replicator_set_peers(sm->context->replicator, peers);
 }
 
