@@ -35,6 +35,11 @@
 
 struct vendor;
 
+/* Of replication between SMs: a vendor class with OUI, that of OpenIB (IBA 16.5). */
+#define VENDOR_REPLICATION_CLASS 0x4E
+#define VENDOR_REPLICATION_OUI 0x001405
+#define VENDOR_REPLICATION_ATTRIBUTE 0x0010
+
 /* The remote end of a MAD. Fields in host order. */
 struct vendor_address {
 	uint16_t lid; /* IBA_LID_PERMISSIVE for directed routes that begin here */

@@ -142,6 +142,7 @@ static struct agent_filter filter_of(const struct vendor *vendor, uint8_t mgmt_c
 		.mgmt_class = mgmt_class,
 		.class_version = AGENT_ANY_VERSION,
 		.rmpp_version = segments ? IBA_RMPP_VERSION : 0,
+		.oui = VENDOR_REPLICATION_OUI,
 		.methods = {methods, methods},
 	};
 }

@@ -72,6 +72,7 @@ static const struct class_row {
 		 BIT(IBA_METHOD_DELETE)},
 	{IBA_CLASS_PERF, 1, 0, 0},
 	{IBA_CLASS_CC, 2, 0, 0},
+	{VENDOR_REPLICATION_CLASS, 1, 0, BIT(IBA_METHOD_SET)},
 };
 
 static struct umad_device *device_of(struct vendor *vendor)
@@ -92,12 +93,16 @@ static int register_agent(const struct umad_device *device, const struct class_r
 			  bool manager)
 {
 	bool own = vendor_does_rmpp(&device->vendor, row->mgmt_class, manager);
+	uint8_t oui[3] = {VENDOR_REPLICATION_OUI >> 16, VENDOR_REPLICATION_OUI >> 8 & 0xFF,
+			  VENDOR_REPLICATION_OUI & 0xFF};
 	long mask[16 / sizeof(long)] = {};
 
 	for (int method = 0; method < 64; method++)
 		if (row->methods & BIT(method))
 			mask[method / (8 * sizeof(long))] |= 1L << (method % (8 * sizeof(long)));
 	errno = 0;
+	if (row->mgmt_class == VENDOR_REPLICATION_CLASS)
+		return umad_register_oui(device->port_id, row->mgmt_class, 0, oui, mask);
 	return umad_register(device->port_id, row->mgmt_class, row->version,
 			     own ? 0 : row->rmpp_version, manager && row->methods ? mask : NULL);
 }

@@ -14,6 +14,7 @@
 #include "core/events.h"
 
 struct options;
+struct replicator;
 
 struct context {
 	struct runtime *rt;
@@ -31,6 +32,9 @@ struct context {
 	struct slot qos_policy;	     /* struct qos_policy: likewise */
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
 	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
+	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
+	struct slot replication; /* struct replication_status (ha/replicator.h) */
+	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	struct counters counters;

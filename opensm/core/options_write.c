@@ -29,6 +29,9 @@ static const enum option_id newer_keys[] = {
 	OPTION_disconnect_unconfigured_endports,
 	OPTION_hm_unhealthy_ports_checks,
 	OPTION_hm_ports_health_policy_file,
+	OPTION_replication_key_file,
+	OPTION_replication_max_memory,
+	OPTION_client_rereg_rate,
 };
 
 /* Breaks text between words; every line begins with prefix. */

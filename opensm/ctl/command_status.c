@@ -11,6 +11,7 @@
 #include "ctl/command_private.h"
 #include "ctl/console_tls.h"
 #include "ctl/status.h"
+#include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
 #include "sm/unhealthy.h"
@@ -345,6 +346,33 @@ static void add_insecure(GVariantBuilder *builder, const struct options *options
 	answer_number(builder, "insecure_settings", n);
 }
 
+/* Whom this SM replicates to, or of whom it has a replica. */
+static void add_replication(struct command_call *call, GVariantBuilder *builder)
+{
+	struct replication_status *status = slot_take(&call->context->replication);
+	GVariantBuilder replication, list, row;
+
+	if (!status)
+		return;
+	answer_begin(&replication);
+	answer_flag(&replication, "key", status->has_key);
+	if (status->followed) {
+		answer_guid(&replication, "of", status->followed);
+		answer_flag(&replication, "whole", status->whole);
+	}
+	answer_begin_list(&list);
+	for (unsigned int i = 0; i < status->n; i++) {
+		answer_begin(&row);
+		answer_guid(&row, "guid", status->peers[i].guid);
+		answer_flag(&row, "in_step", status->peers[i].state == REPLICATION_IN_STEP);
+		answer_text(&row, "state", replication_state_text(status->peers[i].state));
+		answer_append(&list, &row);
+	}
+	answer_member(&replication, "standbys", &list);
+	answer_member(builder, "replication", &replication);
+	replication_status_unref(status);
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -381,6 +409,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
 	add_sms(call, &builder, options);
+	add_replication(call, &builder);
 	add_insecure(&builder, options, subnet);
 	options_unref(options);
 	return g_variant_builder_end(&builder);
@@ -418,6 +447,42 @@ static void print_heading(GString *out, const char *text)
 {
 	g_string_append_printf(out, "\n   %s\n   %.*s\n", text, (int)strlen(text),
 			       "--------------------");
+}
+
+static void print_standby(GVariant *row, GString *out)
+{
+	uint64_t guid = g_ascii_strtoull(answer_get_text(row, "guid"), NULL, 16);
+
+	g_string_append_printf(out, "   0x%" PRIx64 " %s\n", guid, answer_get_text(row, "state"));
+}
+
+/* Nothing of it where there is no other SM. */
+static void print_replication(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) replication = answer_get(answer, "replication");
+	g_autoptr(GVariant) list = replication ? answer_get(replication, "standbys") : NULL;
+	bool follows = replication && *answer_get_text(replication, "of");
+
+	if (!follows && !(list && g_variant_n_children(list)))
+		return;
+	print_heading(out, "Replication");
+	if (follows && !answer_get_flag(replication, "key"))
+		g_string_append(out, "   nothing is kept: there is no replication_key_file\n");
+	else if (follows)
+		g_string_append_printf(out, "   %s of SM %s is here\n",
+				       answer_get_flag(replication, "whole") ? "everything"
+									     : "nothing yet",
+				       answer_get_text(replication, "of"));
+	answer_each(replication, "standbys", print_standby, out);
+}
+
+static void print_sms(GVariant *answer, GString *out)
+{
+	print_heading(out, "Known SMs");
+	g_string_append(out, "   Port GUID       SM State    Priority\n"
+			     "   ---------       --------    --------\n");
+	answer_each(answer, "known_sms", print_sm, out);
+	print_replication(answer, out);
 }
 
 static void print_refused(GVariant *row, GString *out)
@@ -538,10 +603,7 @@ void print_status(GVariant *answer, GString *out)
 		print_heading(out, "Subnet");
 		print_numbers(answer, "subnet", subnet, out);
 	}
-	print_heading(out, "Known SMs");
-	g_string_append(out, "   Port GUID       SM State    Priority\n"
-			     "   ---------       --------    --------\n");
-	answer_each(answer, "known_sms", print_sm, out);
+	print_sms(answer, out);
 	print_all_insecure(answer, out);
 	g_string_append_c(out, '\n');
 }

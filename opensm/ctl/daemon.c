@@ -16,8 +16,10 @@
  */
 #include "ctl/daemon.h"
 
+#include "ctl/console_key.h"
 #include "ctl/logging.h"
 #include "ctl/plan.h"
+#include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
@@ -40,6 +42,7 @@ struct daemon {
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
+	struct replicator *replicator;
 	struct sm *sm;
 	struct sa *sa;
 	GMainContext *loop;
@@ -73,6 +76,8 @@ COUNTED(partition_rules)
 COUNTED(qos_policy)
 COUNTED(ports_policy)
 COUNTED(unhealthy_ports)
+COUNTED(replica)
+COUNTED(replication_status)
 #undef COUNTED
 
 void daemon_context_init(struct context *context, const struct daemon_config *config,
@@ -87,6 +92,8 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
+	slot_init(&context->replica, get_replica, put_replica);
+	slot_init(&context->replication, get_replication_status, put_replication_status);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
@@ -104,6 +111,8 @@ void daemon_context_clear(struct context *context)
 {
 	slot_clear(&context->unhealthy_ports);
 	slot_clear(&context->ports_policy);
+	slot_clear(&context->replica);
+	slot_clear(&context->replication);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->subnet);
@@ -293,6 +302,23 @@ static bool tell_route_warnings(struct log *log, const struct route_files *files
 	return any;
 }
 
+/* False: the key that is asked for is not fit to be one. */
+static bool add_replicator(struct daemon *daemon, const char *key_file, GError **error)
+{
+	char *key = NULL;
+
+	if (key_file) {
+		key = console_key_load("replication_key_file", key_file, error);
+		if (!key)
+			return false;
+	}
+	daemon->replicator = replicator_new(&daemon->context, daemon->mad,
+					    vendor_port_guid(daemon->vendor), key);
+	daemon->context.replicator = daemon->replicator;
+	console_key_free(key);
+	return true;
+}
+
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
@@ -312,7 +338,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 		slot_publish(&daemon->context.route_files, files);
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
 	}
-	if (!daemon->mad) {
+	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error)) {
 		daemon_free(daemon);
 		return NULL;
 	}
@@ -355,10 +381,12 @@ void daemon_start(struct daemon *daemon)
 	actor_attach(daemon->main, daemon->loop);
 	if (options->single_thread) {
 		mad_attach(daemon->mad, daemon->loop);
+		replicator_attach(daemon->replicator, daemon->loop);
 		sa_attach(daemon->sa, daemon->loop);
 		sm_attach(daemon->sm, daemon->loop);
 	} else {
 		mad_start(daemon->mad);
+		replicator_start(daemon->replicator);
 		sa_start(daemon->sa);
 		sm_start(daemon->sm);
 	}
@@ -374,6 +402,7 @@ void daemon_stop(struct daemon *daemon)
 	sa_stop(daemon->sa);
 	if (daemon->plan)
 		plan_stop(daemon->plan);
+	replicator_stop(daemon->replicator);
 	set_is_sm(daemon, false);
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
@@ -398,6 +427,7 @@ void daemon_free(struct daemon *daemon)
 	if (daemon->sm)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
+	replicator_free(daemon->replicator);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)

@@ -45,6 +45,7 @@ struct builder_port {
 	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
 	bool reregistered;	   /* its client was told to register again */
+	bool reregister_due;	   /* it waits for its turn to be told */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 };

@@ -271,7 +271,10 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 {
 	const struct vendor_client here = {.actor = mad->actor, .arg = mad, .receive = receive};
 	struct vendor_shares shares = iba_class_is_smp(mgmt_class) ? smp_shares : gmp_shares;
+	g_autoptr(GError) error = NULL;
 
+	if (!mad->bound[mgmt_class] && !mad_bind(mad, mgmt_class, true, &error))
+		log_error(mad->context->log, "%s", error->message);
 	shares.refused = refused;
 	shares.dropped = dropped;
 	shares.arg = mad;

@@ -10,6 +10,7 @@ libsa_a_SOURCES = \
 	opensm/sa/path.c \
 	opensm/sa/pipeline.c \
 	opensm/sa/records.c \
+	opensm/sa/replicate.c opensm/sa/replicate.h \
 	opensm/sa/server.c \
 	opensm/sa/store.c opensm/sa/store.h \
 	opensm/sa/table_records.c \

@@ -22,6 +22,7 @@
 
 #include "sa/held.h"
 #include "sa/park.h"
+#include "sa/replicate.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
 
@@ -81,6 +82,66 @@ static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end
 	sa_held_give(sa->held, lid, 0, held->octets);
 }
 
+/* An answer that promises something, until the standbys know of it. */
+struct promise {
+	struct replicator_wait wait; /* first */
+	struct sa *sa;
+	struct vendor_mad *mad;
+	uint8_t *data;
+	size_t length;
+	struct mad_held held;
+};
+
+static void drop_promise(struct message *message)
+{
+	struct promise *promise = (struct promise *)message;
+
+	vendor_mad_free(promise->mad);
+	g_free(promise->data);
+	g_free(promise);
+}
+
+/* If there is another master by now the requester asks again, and finds that one. */
+static void on_kept(struct replicator_wait *wait, bool kept)
+{
+	struct promise *promise = (struct promise *)wait;
+
+	if (kept) {
+		mad_reply(promise->sa->mad, g_steal_pointer(&promise->mad),
+			  g_steal_pointer(&promise->data), promise->length, &promise->held);
+	} else if (promise->held.give_back) {
+		promise->held.give_back(&promise->held, promise->mad->remote.lid, VENDOR_DROPPED);
+	}
+	drop_promise(&wait->message);
+}
+
+static void answer_when_kept(struct sa *sa, struct vendor_mad *mad, uint8_t *data, size_t length,
+			     const struct mad_held *held)
+{
+	struct promise *promise = g_new0(struct promise, 1);
+
+	promise->wait.message.drop = drop_promise;
+	promise->wait.owner = sa->actor;
+	promise->wait.done = on_kept;
+	promise->sa = sa;
+	promise->mad = mad;
+	promise->data = data;
+	promise->length = length;
+	promise->held = *held;
+	replicator_wait(sa->context->replicator, &promise->wait);
+}
+
+/*
+ * Also if it changed nothing: the same request may have come before, and its answer not have left.
+ */
+static bool is_promise(const struct sa *sa, const struct sa_query *query)
+{
+	uint8_t method = query->data[3];
+
+	return query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator) &&
+	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
+}
+
 /* Any thread; takes the request over. */
 static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
 {
@@ -99,7 +160,10 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
-	mad_reply(sa->mad, mad, data, length, &held);
+	if (is_promise(sa, query))
+		answer_when_kept(sa, mad, data, length, &held);
+	else
+		mad_reply(sa->mad, mad, data, length, &held);
 }
 
 static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
@@ -316,7 +380,30 @@ static void subnet_published(void *arg, uint64_t generation)
 	publish_now(sa);
 }
 
-/* Who is no longer master knows nothing: clients register again with the new one. */
+/* What the master before knew, before there is a subnet to tell about. */
+static void replica_adopted(void *arg, uint64_t value)
+{
+	struct sa *sa = arg;
+	struct replica *replica = slot_take(&sa->context->replica);
+	struct options *options = slot_take(&sa->context->options);
+	unsigned int bad;
+
+	(void)value;
+	slot_publish(&sa->context->replica, NULL);
+	if (is_master(sa) && !sa->view && replica) {
+		bad = sa_replicate_adopt(sa->store, replica, options->subnet_prefix);
+		if (bad)
+			log_error(sa->context->log, "replication: %u entries make no sense", bad);
+		publish_now(sa);
+	}
+	replica_unref(replica);
+	options_unref(options);
+}
+
+/*
+ * Who is no longer master knows nothing: clients register again with the new one, or it has a
+ * replica. Nor is anything to be programmed, should this one be master again, before it does.
+ */
 static void sm_state_changed(void *arg, uint64_t state)
 {
 	struct sa *sa = arg;
@@ -327,6 +414,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	sa_park_wake(sa->park, UINT64_MAX);
 	sa_store_clear(sa->store);
 	publish_now(sa);
+	slot_publish(&sa->context->groups, NULL);
 }
 
 /* ---- life ---- */
@@ -341,6 +429,8 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
 	sa->store = sa_store_new();
+	if (replicator_is_on(context->replicator))
+		sa_store_watch(sa->store, &sa_replicate_watch, context->replicator);
 	timer_init(&sa->publish, sa->actor, publish_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
@@ -351,6 +441,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
+	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
 }
 

@@ -25,6 +25,8 @@ struct sa_store {
 	uint32_t last_made;	     /* number in the last MGID made here */
 	uint64_t serial;
 	bool changed; /* since the last publication */
+	const struct sa_store_watch *watch; /* NULL: nobody */
+	void *watch_arg;
 };
 
 static gint compare_mgids(gconstpointer a, gconstpointer b, gpointer arg)
@@ -73,6 +75,25 @@ void sa_store_free(struct sa_store *store)
 	g_hash_table_unref(store->made);
 	range_set_clear(&store->free_mlids);
 	g_free(store);
+}
+
+void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, void *arg)
+{
+	store->watch = watch;
+	store->watch_arg = arg;
+}
+
+static void tell_group(const struct sa_store *store, const struct sa_group *group, bool gone)
+{
+	if (store->watch)
+		store->watch->group(store->watch_arg, group, gone);
+}
+
+static void tell_member(const struct sa_store *store, const struct sa_group *group,
+			const struct sa_member *member)
+{
+	if (store->watch)
+		store->watch->member(store->watch_arg, group, member);
 }
 
 /* ---- look-ups ---- */
@@ -185,11 +206,38 @@ struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_mem
 	g_tree_insert(store->groups, &group->record.mgid, group);
 	store->by_mlid[mlid - IBA_LID_MCAST_FIRST] = group;
 	store->changed = true;
+	tell_group(store, group, false);
 	return group;
+}
+
+void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known)
+{
+	group->well_known = well_known;
+	tell_group(store, group, false);
+}
+
+struct parting {
+	const struct sa_store *store;
+	const struct sa_group *group;
+};
+
+static gboolean tell_parting(gpointer key, gpointer value, gpointer arg)
+{
+	const struct parting *parting = arg;
+	struct sa_member *member = value;
+
+	(void)key;
+	member->join_state = 0;
+	tell_member(parting->store, parting->group, member);
+	return FALSE;
 }
 
 static void group_remove(struct sa_store *store, struct sa_group *group)
 {
+	struct parting parting = {store, group};
+
+	g_tree_foreach(group->members, tell_parting, &parting);
+	tell_group(store, group, true);
 	give_mlid(store, group->record.mlid);
 	count_made(store, group->creator, -1);
 	g_tree_remove(store->groups, &group->record.mgid);
@@ -216,6 +264,7 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 		store->changed = true;
 	}
 	set_join_state(group, member, member->join_state | join_state);
+	tell_member(store, group, member);
 	return member;
 }
 
@@ -227,6 +276,7 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 	if (!member)
 		return;
 	set_join_state(group, member, member->join_state & ~join_state);
+	tell_member(store, group, member);
 	if (member->join_state == 0) {
 		g_tree_remove(group->members, &guid);
 		store->changed = true;
@@ -350,6 +400,7 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 		record.mlid = group->record.mlid;
 		group->record = record;
 	}
+	tell_group(store, group, false);
 }
 
 static void follow_group(struct sa_store *store, struct sa_group *group,
@@ -361,7 +412,8 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 
 	for (uint32_t i = 0; group->well_known && partition && i < partition->n_groups; i++)
 		wanted |= iba_gid_equal(group->record.mgid, partition->groups[i].mgid);
-	group->well_known = wanted;
+	if (group->well_known && !wanted)
+		sa_store_keep(store, group, false);
 	group->barred &= wanted;
 	drop_members(store, group, subnet, false);
 }

@@ -25,7 +25,14 @@ struct sa_group {
 	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
 };
 
+/* Who is told of each change. A member without JoinState has left. */
+struct sa_store_watch {
+	void (*group)(void *arg, const struct sa_group *group, bool gone);
+	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
+};
+
 struct sa_store *sa_store_new(void);
+void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, void *arg);
 void sa_store_free(struct sa_store *store);
 void sa_store_clear(struct sa_store *store); /* forgets all groups */
 
@@ -43,6 +50,8 @@ void sa_store_each(const struct sa_store *store,
  */
 struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
 				 uint64_t subnet_prefix, uint64_t creator);
+/* Whether it lives without members. */
+void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known);
 /* Adds JoinState bits; the member as it is now. */
 const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
 				      uint8_t join_state, bool proxy);

@@ -17,6 +17,7 @@ struct guid2lid {
 	struct log *log;
 	GHashTable *entries; /* uint64_t GUID -> struct entry, owned */
 	bool dirty;
+	uint64_t changes;
 };
 
 struct loading {
@@ -35,6 +36,7 @@ static void put(struct guid2lid *map, uint64_t guid, uint16_t lid, uint16_t coun
 
 	*entry = (struct entry){.guid = guid, .lid = lid, .count = count};
 	g_hash_table_replace(map->entries, &entry->guid, entry);
+	map->changes++;
 }
 
 static const char *check_entry(const struct loading *loading, const uint64_t n[3])
@@ -153,6 +155,7 @@ void guid2lid_doubt(struct guid2lid *map)
 
 void guid2lid_remove(struct guid2lid *map, uint64_t port_guid)
 {
+	map->changes++;
 	map->dirty |= g_hash_table_remove(map->entries, &port_guid);
 }
 
@@ -160,6 +163,12 @@ void guid2lid_clear(struct guid2lid *map)
 {
 	g_hash_table_remove_all(map->entries);
 	map->dirty = true;
+	map->changes++;
+}
+
+uint64_t guid2lid_changes(const struct guid2lid *map)
+{
+	return map->changes + 1;
 }
 
 void guid2lid_each(const struct guid2lid *map,

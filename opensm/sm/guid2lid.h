@@ -37,6 +37,9 @@ void guid2lid_clear(struct guid2lid *map);
 void guid2lid_each(const struct guid2lid *map,
 		   void (*each)(void *arg, uint64_t guid, uint16_t lid, uint16_t count), void *arg);
 
+/* Counts up with each change, from 1. */
+uint64_t guid2lid_changes(const struct guid2lid *map);
+
 /* Writes the file if something changed: new file, fsync if wanted, rename. Errors are logged. */
 bool guid2lid_save(struct guid2lid *map, bool fsync_it);
 

@@ -34,7 +34,9 @@ libsm_a_SOURCES = \
 	opensm/sm/program.c \
 	opensm/sm/qos.c \
 	opensm/sm/reach.c \
+	opensm/sm/replicate.c \
 	opensm/sm/request.c \
+	opensm/sm/reregister.c \
 	opensm/sm/routing.c \
 	opensm/sm/settle.c \
 	opensm/sm/silence.c \

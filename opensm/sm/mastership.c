@@ -90,6 +90,9 @@ static void set_state(struct sm *sm, unsigned int state)
 		return;
 	if (before == IBA_SM_STANDBY)
 		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
+	sm->takeover.due |= state == IBA_SM_MASTER;
+	if (state == IBA_SM_NOT_ACTIVE)
+		replicate_follow(sm, 0);
 	tell_state(sm, state);
 }
 
@@ -118,6 +121,8 @@ static void forget_mastery(struct sm *sm)
 	forget_tables(sm);
 	g_clear_pointer(&sm->routing, routing_unref); /* others make theirs now */
 	guid2lid_doubt(sm->guid2lid);
+	reregister_forget(sm);
+	sm->takeover = (struct takeover){0};
 }
 
 static struct election_sm sm_of(const struct iba_sm_info *info)
@@ -348,6 +353,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	ms->misses = ms->in_vain = 0;
 	ms->stubborn = 0;
 	forget_mastery(sm);
+	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
 	wait_for(sm, poll_ns(sm));
 	tell_rank(sm);
@@ -395,8 +401,10 @@ static void on_poll_answer(struct sm_request *request)
 		missed(sm, "is no master any more");
 		return;
 	}
-	if (info.guid != ms->partner.sm.guid)
+	if (info.guid != ms->partner.sm.guid) {
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
+		replicate_follow(sm, info.guid);
+	}
 	ms->partner.sm = sm_of(&info);
 	locate(sm, &ms->partner);
 	ms->misses = 0;
@@ -601,13 +609,18 @@ static void ask(struct sm_request *request)
 	sm_request_send(request);
 }
 
+static bool has_other_sm(const struct sm *sm, const struct builder_port *port)
+{
+	return port->guid && port->known && port != sm->builder->sm_port &&
+	       port->info.capability_mask & IBA_PORT_CAP_SM;
+}
+
 static void ask_node(struct sm *sm, struct builder_node *node)
 {
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
 
-		if (port->guid && port->known && port != sm->builder->sm_port &&
-		    port->info.capability_mask & IBA_PORT_CAP_SM)
+		if (has_other_sm(sm, port))
 			ask(sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0));
 	}
 }
@@ -680,6 +693,25 @@ static struct election_sm *list_others(const struct mastership *ms, uint64_t but
 	return list;
 }
 
+/* All with IsSM: one that was asked for its SMInfo before it could answer may be standby by now. */
+void mastership_tell_peers(struct sm *sm)
+{
+	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			const struct builder_port *port = &node->ports[num];
+			struct replicator_peer peer = {port->guid, port->lid};
+
+			if (has_other_sm(sm, port))
+				g_array_append_val(peers, peer);
+		}
+	replicator_set_peers(sm->context->replicator, peers);
+}
+
 /* ---- the step ---- */
 
 static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
@@ -703,6 +735,7 @@ static enum step_result be_master(struct sm *sm)
 		set_state(sm, IBA_SM_MASTER);
 	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
+	mastership_tell_peers(sm);
 	return STEP_NEXT;
 }
 

@@ -97,6 +97,26 @@ static void make_trees(struct sm *sm, const struct mft *mft, const struct mc_gro
 
 /* ---- writing ---- */
 
+/* Members that a table just read back has and the replica that was taken over has not. */
+static void ask_unknown(struct sm *sm, struct builder_node *node, uint32_t position,
+			const uint16_t *is, const uint16_t *want)
+{
+	uint16_t unknown = 0;
+
+	for (uint32_t column = 0; column < PER_BLOCK; column++)
+		unknown |= is[column] & ~want[column];
+	for (uint32_t bit = 0; bit < PORTS_PER_POSITION; bit++) {
+		uint32_t num = position * PORTS_PER_POSITION + bit;
+		struct builder_port *peer;
+
+		if (!(unknown >> bit & 1) || num > node->info.num_ports)
+			continue;
+		peer = node->ports[num].peer;
+		if (peer && peer->known && port_may_reregister(sm, peer))
+			reregister_later(sm, peer);
+	}
+}
+
 /* False: it is as it should be. */
 static bool write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 			const uint16_t *want)
@@ -107,6 +127,8 @@ static bool write_block(struct sm *sm, struct builder_node *node, uint32_t block
 
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
 		return false;
+	if (is && sm->takeover.reconcile)
+		ask_unknown(sm, node, position, is, want);
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
 				 sm_mft_modifier(index));
 	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
@@ -179,6 +201,7 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups)
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
 		write_switch(sm, &mft, i);
 	drop_unused(sm, &mft);
+	sm->takeover.reconcile = false;
 	g_free(mft.masks);
 }
 
@@ -237,6 +260,15 @@ static void use_blocks(struct sm *sm, const struct mc_groups *groups)
 		}
 }
 
+/* MLIDs are given out from the lowest: a group that the replica lacks is there, or in the next. */
+static void use_next_block(struct sm *sm)
+{
+	uint32_t next = sm->mlid_top ? block_of(sm->mlid_top) + 1 : 0;
+
+	if (sm->takeover.reconcile && next < IBA_MFT_BLOCKS)
+		sm->mft_used[next] = true;
+}
+
 /* What is read in the first round is of the groups that the second one writes. */
 enum step_result step_multicast(struct sm *sm)
 {
@@ -251,6 +283,7 @@ enum step_result step_multicast(struct sm *sm)
 		return STEP_NEXT;
 	if (!sm->sweep.round) {
 		use_blocks(sm, groups);
+		use_next_block(sm);
 		read_tables(sm);
 		return STEP_AGAIN;
 	}

@@ -90,16 +90,24 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	}
 }
 
+bool port_may_reregister(const struct sm *sm, const struct builder_port *port)
+{
+	return !sm->options->no_clients_rereg && !builder_is_switch(port->node) &&
+	       port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION;
+}
+
 /* Clients lost what the SA knew of them if this SM is new to them, or they to it. */
 static bool wants_reregister(const struct sm *sm, const struct builder_port *port,
 			     const struct iba_port_info *want)
 {
-	if (sm->options->no_clients_rereg || builder_is_switch(port->node) ||
-	    !(port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION))
+	if (!port_may_reregister(sm, port))
 		return false;
-	return (!sm->schedule.succeeded && !port->reregistered) ||
-	       want->master_sm_lid != port->info.master_sm_lid ||
-	       port->info.port_state == IBA_PORT_INIT;
+	if (port->info.port_state == IBA_PORT_INIT)
+		return true;
+	if (want->master_sm_lid != port->info.master_sm_lid)
+		return !sm->takeover.vouched_lid ||
+		       port->info.master_sm_lid != sm->takeover.vouched_lid;
+	return !sm->schedule.succeeded && !port->reregistered;
 }
 
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
@@ -139,7 +147,6 @@ void port_answered(const struct sm_request *request)
 		tell_bounce(request->sm, port);
 	if (info.lid != port->info.lid)
 		builder_reach_changed(port->node->builder);
-	port->reregistered |= info.client_reregister;
 	info.client_reregister = 0;
 	builder_set_info(port, &info);
 }
@@ -184,6 +191,8 @@ static void on_set(struct sm_request *request)
 	bool late = sm_request_is_late(request);
 
 	audit_set(request);
+	if (!sm_request_ok(request))
+		request->port->reregistered = false; /* if the Set was to ask */
 	if (sm_request_ok(request)) {
 		port_answered(request);
 		port_health_set(request->sm, request->port);
@@ -221,6 +230,7 @@ static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
 	request->state = state;
 	request->belief = true;
 	request->done = on_set;
+	port->reregistered |= want->client_reregister; /* the answer need not say so */
 	return request;
 }
 
@@ -241,6 +251,34 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical)
 {
 	sm_request_send(states_set(sm, port, &port->info, state, physical));
+}
+
+/* Who does not answer is looked at by a sweep, and asked again as long as he is there. */
+static void on_reregistered(struct sm_request *request)
+{
+	audit_set(request);
+	if (!request->node->builder)
+		return;
+	if (sm_request_ok(request)) {
+		port_answered(request);
+		return;
+	}
+	sweep_look_at(request->sm, request->node);
+	if (mastership_is_master(request->sm))
+		reregister_later(request->sm, request->port);
+}
+
+void port_reregister(struct sm *sm, struct builder_port *port)
+{
+	struct sm_request *request;
+	struct iba_port_info want;
+
+	port_wanted(sm, port, &want);
+	want.client_reregister = 1;
+	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
+	request->aside = true;
+	request->done = on_reregistered;
+	sm_request_send(request);
 }
 
 /* ---- steps ---- */
@@ -299,6 +337,10 @@ static void arm(struct sm *sm, struct builder_port *port)
 	if (port_health_act(sm, port) || (!has_state(port) && !is_endport(port)))
 		return;
 	differs = port_wanted(sm, port, &want);
+	if (want.client_reregister && !init && !reregister_now(sm, port)) {
+		want.client_reregister = 0;
+		differs = memcmp(&want, &port->info, sizeof(want)) != 0;
+	}
 	if (init || differs)
 		port_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
 }

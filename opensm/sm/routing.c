@@ -606,7 +606,9 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
-	if (!sm->dry)
-		guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
+	if (sm->dry)
+		return STEP_NEXT;
+	replicate_lids(sm);
+	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

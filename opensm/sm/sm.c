@@ -107,6 +107,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	sm->reregister = reregister_new(sm);
 	sweep_init(sm);
 	health_init(sm);
 	port_health_init(sm);
@@ -190,6 +191,7 @@ void sm_free(struct sm *sm)
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
+	reregister_free(sm->reregister);
 	health_free(sm);
 	routes_free(sm->routes);
 	program_free(sm->program);

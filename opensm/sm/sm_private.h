@@ -7,6 +7,7 @@
 #include "core/milestones.h"
 #include "core/options.h"
 #include "fabric/builder.h"
+#include "ha/replicator.h"
 #include "policy/groups.h"
 #include "policy/partition.h"
 #include "policy/ports_policy.h"
@@ -85,6 +86,15 @@ struct mastership;   /* mastership.c */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
+struct reregister;   /* reregister.c */
+
+/* What the SM before left: replicate.c. */
+struct takeover {
+	bool due;	      /* this SM became MASTER and has not asked for it */
+	bool reconcile;	      /* multicast tables may hold members that the replica lacks */
+	uint16_t vouched_lid; /* of the SM before, whose clients need not register again; 0: none */
+	uint64_t lids_told;   /* guid2lid_changes() when the replicator was told; 0: never */
+};
 
 struct sm {
 	struct context *context;
@@ -121,6 +131,8 @@ struct sm {
 	struct mastership *mastership;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
+	struct takeover takeover;
+	struct reregister *reregister;
 	bool names_wanted; /* again, since a sweep looked which are missing */
 
 	/* health.c, silence.c */
@@ -359,6 +371,19 @@ bool port_health_act(struct sm *sm, struct builder_port *port);
 void port_health_set(struct sm *sm, const struct builder_port *port); /* a Set was answered */
 void port_health_switches_gone(struct sm *sm);
 void port_health_operator(struct sm *sm, uint64_t id); /* releases that one; 0: all */
+/* It is one of a client that knows how, and the operator does not forbid it. */
+bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
+/* Set(PortInfo) with ClientReregister, beside the sweep. */
+void port_reregister(struct sm *sm, struct builder_port *port);
+/* reregister.c: true if the port may be asked now; else it will be when it is its turn. */
+struct reregister *reregister_new(struct sm *sm);
+void reregister_free(struct reregister *reregister);
+bool reregister_now(struct sm *sm, struct builder_port *port);
+void reregister_later(struct sm *sm, struct builder_port *port);
+void reregister_forget(struct sm *sm);
+/* replicate.c */
+void replicate_follow(struct sm *sm, uint64_t guid); /* 0: it is neither standby nor master */
+void replicate_lids(struct sm *sm);		     /* those that it has given out */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
@@ -430,6 +455,7 @@ void sm_asker_free(void *asker);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
+void mastership_tell_peers(struct sm *sm); /* whom the replicator may find as standby */
 void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);
 /* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */

@@ -16,6 +16,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_qos_file \
 	tests/fuzz/fuzz_ports_policy \
+	tests/fuzz/fuzz_replication \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sa_rmpp \
@@ -58,6 +59,7 @@ tests_fuzz_fuzz_unhealthy_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)
+tests_fuzz_fuzz_replication_LDADD = $(LIBS_FUZZ) $(LIBS_SA)
 tests_fuzz_fuzz_rmpp_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
 tests_fuzz_fuzz_sa_rmpp_LDADD = $(LIBS_FUZZ) libsanet.a libsm.a $(LIBS_SA)
 tests_fuzz_fuzz_sm_discover_SOURCES = tests/fuzz/fuzz_sm_discover.c tests/fuzz/no_check.c

@@ -228,3 +228,13 @@ void client_send_member(struct client *client, bool join)
 	wire_encode(&iba_mc_member_record_type, &record, mad.data);
 	post_request(client, &mad);
 }
+
+int client_answer(const struct client *client)
+{
+	struct iba_sa_mad answer;
+
+	if (!client->answer || client->answer->status != VENDOR_RECEIVED)
+		return -1;
+	decode_answer(client->answer, &answer);
+	return answer.header.status;
+}

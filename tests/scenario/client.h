@@ -37,5 +37,7 @@ int client_join_broadcast(struct client *client, uint16_t *mlid);
 int client_leave_broadcast(struct client *client);
 /* Asks once to join or leave it, and does not wait. */
 void client_send_member(struct client *client, bool join);
+/* What came since: a status, or -1. */
+int client_answer(const struct client *client);
 
 #endif

@@ -130,6 +130,34 @@ static void count(struct managers *m, uint64_t from)
 	}
 }
 
+static void count_set(struct managers *m, uint64_t now_ns, const struct iba_smp *smp)
+{
+	struct iba_port_info info;
+
+	m->sets.sm_info += smp->header.attribute_id == IBA_ATTR_SM_INFO;
+	m->sets.port_info += smp->header.attribute_id == IBA_ATTR_PORT_INFO;
+	m->sets.all++;
+	if (smp->header.attribute_id != IBA_ATTR_PORT_INFO)
+		return;
+	wire_decode(&iba_port_info_type, smp->data, &info);
+	if (!info.client_reregister)
+		return;
+	if (!m->sets.reregister++)
+		m->sets.first_ns = now_ns;
+	m->sets.last_ns = now_ns;
+	g_hash_table_add(m->sets.reregistered, GUINT_TO_POINTER(info.lid));
+}
+
+/* A packet is drawn for after it was told of. */
+static void tell_replication(struct managers *m)
+{
+	m->replicated++;
+	if (!m->mute)
+		return;
+	sim_set_loss(m->s->sim, 1);
+	m->losing = true;
+}
+
 static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		      const uint8_t *data, size_t length)
 {
@@ -137,14 +165,17 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	struct iba_smp smp;
 	const char *name;
 
-	(void)now_ns;
 	if (m->losing)
 		sim_set_loss(m->s->sim, 0);
 	m->losing = false;
 	count(m, from);
+	if (length >= IBA_MAD_BYTES && data[1] == VENDOR_REPLICATION_CLASS)
+		tell_replication(m);
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
 		return;
 	wire_decode(&iba_smp_type, data, &smp);
+	if (smp.header.method == IBA_METHOD_SET)
+		count_set(m, now_ns, &smp);
 	if (smp.header.attribute_id != IBA_ATTR_SM_INFO && smp.header.method != IBA_METHOD_TRAP)
 		return;
 	name = data[1] == IBA_CLASS_SUBN_DIRECTED ? name_of_path(m, from, data)
@@ -177,6 +208,7 @@ struct managers *managers_new(const char *spec, uint64_t seed)
 
 	m->s = scenario_new(spec, seed);
 	m->story = g_string_new(NULL);
+	m->sets.reregistered = g_hash_table_new(NULL, NULL);
 	sim_set_trace(m->s->sim, on_packet, m);
 	return m;
 }
@@ -335,6 +367,7 @@ void managers_free(struct managers *m)
 	sim_set_trace(m->s->sim, NULL, NULL);
 	scenario_free(m->s);
 	g_string_free(m->story, TRUE);
+	g_hash_table_unref(m->sets.reregistered);
 	g_free(m);
 }
 

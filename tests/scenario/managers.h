@@ -39,6 +39,15 @@ struct managers {
 	unsigned int lose_nth;
 	bool losing;
 	struct vendor *stranger; /* of managers_set */
+	/* Sets of SMPs that were sent, of any SM; whoever counts them zeroes them. */
+	struct {
+		unsigned int all, port_info, sm_info;
+		unsigned int reregister;    /* of those of PortInfo */
+		uint64_t first_ns, last_ns; /* when such a one was sent */
+		GHashTable *reregistered;   /* LIDs of the ports */
+	} sets;
+	bool mute;		 /* MADs of replication are lost */
+	unsigned int replicated; /* MADs of replication sent */
 };
 
 struct managers *managers_new(const char *spec, uint64_t seed);

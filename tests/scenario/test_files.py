@@ -36,7 +36,7 @@ DIRECTORIES = ('dump_files_dir',)
 # Of ways to the daemon: it logs why there is none, and works without.
 TOLD = ('control_socket', 'console_tls_cert', 'console_tls_key', 'console_tls_ca')
 # Of which the first line is read.
-SECRETS = ('console_key_file', 'm_key_seed_file')
+SECRETS = ('console_key_file', 'm_key_seed_file', 'replication_key_file')
 
 
 def file_options():

@@ -19,14 +19,15 @@ MAY_USE = {
     'mad': BASE + ['fabric'],
     'route': BASE + ['fabric'],
     'policy': BASE + ['fabric', 'route'],
-    'sm': MANAGERS,
-    'sa': MANAGERS,
+    'ha': MANAGERS,
+    'sm': MANAGERS + ['ha'],
+    'sa': MANAGERS + ['ha'],
     'perf': MANAGERS,
     'cc': MANAGERS,
-    'ctl': MANAGERS + ['sm', 'sa', 'perf', 'cc'],
+    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc'],
     'opensmctl': BASE + ['ctl'],
     'osmroute': MANAGERS + ['ctl'],
-    'main': MANAGERS + ['sm', 'sa', 'perf', 'cc', 'ctl'],
+    'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ctl'],
 }
 # First match wins.
 LAYER_OF_PATH = [

@@ -14,6 +14,7 @@ include tests/unit/route_losses.mk
 include tests/unit/sa.mk
 include tests/unit/umad.mk
 include tests/unit/smtest.mk
+include tests/unit/ha.mk
 include tests/unit/ctl.mk
 include tests/unit/policy.mk
 include tests/unit/preload.mk

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The end of a standby. It believes what bears a nonce of its own, so nothing that was recorded
+ * earlier is believed again:
+ *
+ *	HELLO of an unknown epoch	is told the candidate nonce, and changes nothing
+ *	UPDATE with the candidate	its sender lives: the candidate becomes the session's nonce,
+ *					for that epoch, and there is a new candidate
+ *	UPDATE with the session's	goes on, with a higher transfer number or the next piece
+ *
+ * A transfer is put together beside the replica, and taken when it is whole.
+ */
+#include <string.h>
+
+#include "ha/ha_private.h"
+
+struct follower {
+	struct replicator *replicator;
+	uint64_t followed; /* GUID of the master; 0: none */
+	uint64_t session, candidate;
+	uint64_t epoch;	    /* that the session is of */
+	bool bound;	    /* there is one */
+	uint64_t transfer;  /* the last one that began */
+	uint32_t pieces;    /* of it that came */
+	GByteArray *stream; /* of it; NULL: it is over */
+	uint32_t total;
+	bool whole; /* it is of everything */
+	uint64_t to;
+	struct replica *replica; /* the last whole one; NULL: none */
+	uint64_t of;		 /* GUID of the SM that sent it */
+	uint64_t serial;	 /* of it */
+	bool complete;		 /* it is of this session */
+	bool behind;		 /* the master has told of more than came */
+	uint64_t heard_ns;
+};
+
+static void drop_transfer(struct follower *f)
+{
+	g_clear_pointer(&f->stream, g_byte_array_unref);
+}
+
+static void end_session(struct follower *f)
+{
+	drop_transfer(f);
+	f->bound = f->complete = f->behind = false;
+	f->session = f->candidate = ha_random(f->replicator);
+}
+
+void follower_follow(struct follower *f, uint64_t guid)
+{
+	if (f->followed == guid)
+		return;
+	f->followed = guid;
+	end_session(f);
+}
+
+void follower_end(struct follower *f, struct replicator_lead *lead)
+{
+	uint64_t now = actor_now(f->replicator->actor);
+
+	lead->of = f->of;
+	lead->replica = g_steal_pointer(&f->replica);
+	lead->vouched = lead->replica && f->complete && !f->behind && f->followed == f->of &&
+			now - f->heard_ns <= lead->fresh_ns;
+	follower_follow(f, 0);
+}
+
+/* ---- transfers ---- */
+
+static uint8_t begin_transfer(struct follower *f, const struct frame *frame)
+{
+	drop_transfer(f);
+	if (frame->piece != 0)
+		return FRAME_SEND_ALL;
+	if (frame->total > ha_octets_max(f->replicator))
+		return FRAME_TOO_LARGE;
+	f->whole = frame->flags & FRAME_WHOLE;
+	if (!f->whole && (!f->complete || frame->from != f->serial)) {
+		f->behind = true;
+		return FRAME_SEND_ALL;
+	}
+	f->transfer = frame->transfer;
+	f->pieces = 0;
+	f->total = frame->total;
+	f->to = frame->to;
+	f->stream = g_byte_array_new();
+	return FRAME_OK;
+}
+
+static bool apply(struct follower *f, const char **wrong)
+{
+	struct replica *new;
+
+	if (!f->whole)
+		return replica_apply(f->replica, f->stream->data, f->stream->len, wrong);
+	new = replica_new(ha_octets_max(f->replicator));
+	if (!replica_apply(new, f->stream->data, f->stream->len, wrong)) {
+		replica_unref(new);
+		return false;
+	}
+	replica_unref(f->replica);
+	f->replica = new;
+	return true;
+}
+
+static uint8_t end_transfer(struct follower *f)
+{
+	const char *wrong;
+	bool ok = f->stream->len == f->total && apply(f, &wrong), first = !f->complete;
+
+	if (!ok) {
+		log_error(f->replicator->log,
+			  "replication: what SM 0x%016" G_GINT64_MODIFIER
+			  "x sent is not used: %s; it is asked for all",
+			  f->followed, f->stream->len == f->total ? wrong : "a piece is missing");
+		drop_transfer(f);
+		f->behind = true;
+		return FRAME_SEND_ALL;
+	}
+	drop_transfer(f);
+	ha_count(f->replicator, f->replica);
+	f->serial = f->to;
+	f->of = f->followed;
+	f->complete = true;
+	f->behind = false;
+	f->heard_ns = actor_now(f->replicator->actor);
+	if (first) {
+		log_info(f->replicator->log,
+			 "replication: %u entries of SM 0x%016" G_GINT64_MODIFIER "x are here",
+			 replica_size(f->replica), f->followed);
+		ha_tell_status(f->replicator);
+	}
+	return FRAME_OK;
+}
+
+static uint8_t take_piece(struct follower *f, const struct frame *frame)
+{
+	uint8_t status = FRAME_OK;
+
+	if (frame->transfer < f->transfer)
+		return FRAME_SEND_ALL; /* said again, by whomever */
+	if (frame->transfer > f->transfer)
+		status = begin_transfer(f, frame);
+	if (status != FRAME_OK || frame->piece < f->pieces)
+		return status;
+	if (!f->stream || frame->piece > f->pieces || f->stream->len + frame->length > f->total) {
+		drop_transfer(f);
+		return FRAME_SEND_ALL;
+	}
+	f->pieces++;
+	g_byte_array_append(f->stream, frame->content, frame->length);
+	return frame->flags & FRAME_LAST ? end_transfer(f) : FRAME_OK;
+}
+
+static bool is_of_session(struct follower *f, const struct frame *frame)
+{
+	bool known = f->bound && frame->epoch == f->epoch;
+
+	if (known || frame->nonce != f->candidate)
+		return known && frame->nonce == f->session;
+	end_session(f);
+	f->session = frame->nonce;
+	f->bound = true;
+	f->epoch = frame->epoch;
+	f->transfer = 0;
+	return true;
+}
+
+/* ---- requests ---- */
+
+static void greet(struct follower *f, const struct frame *frame, struct frame *answer)
+{
+	bool known = f->bound && frame->epoch == f->epoch;
+
+	answer->nonce = known ? f->session : f->candidate;
+	answer->transfer = known ? f->transfer : 0;
+	if (known && frame->to > f->serial)
+		f->behind = true;
+}
+
+void follower_receive(struct follower *f, const struct frame *frame, struct frame *answer)
+{
+	answer->epoch = frame->epoch;
+	answer->transfer = frame->transfer;
+	answer->piece = frame->piece;
+	if (!f->followed || frame->sender != f->followed)
+		answer->status = FRAME_NOT_FOLLOWED;
+	else if (frame->op == FRAME_HELLO)
+		greet(f, frame, answer);
+	else if (frame->op == FRAME_UPDATE && is_of_session(f, frame))
+		answer->status = take_piece(f, frame);
+	else
+		answer->status = FRAME_SEND_ALL;
+}
+
+void follower_tell(const struct follower *f, struct replication_status *status)
+{
+	status->followed = f->followed;
+	status->whole = f->complete;
+}
+
+struct follower *follower_new(struct replicator *replicator)
+{
+	struct follower *f = g_new0(struct follower, 1);
+
+	f->replicator = replicator;
+	end_session(f);
+	return f;
+}
+
+void follower_free(struct follower *f)
+{
+	drop_transfer(f);
+	replica_unref(f->replica);
+	g_free(f);
+}

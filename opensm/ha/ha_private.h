@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files of ha/ share. All of it belongs to the actor "ha". */
+#ifndef HA_PRIVATE_H
+#define HA_PRIVATE_H
+
+#include "core/options.h"
+#include "ha/frame.h"
+#include "ha/replicator.h"
+#include "mad/ask.h"
+
+#define HA_BEAT_NS (1 * NS_PER_S) /* a standby in step is told so, that often */
+
+enum ha_role { HA_RESTS, HA_FOLLOWS, HA_LEADS };
+
+struct leader;
+struct follower;
+
+struct replicator {
+	struct context *context;
+	struct log *log;
+	struct mad *mad;
+	struct actor *actor;
+	uint64_t port_guid;
+	char *key;	 /* NULL: none */
+	uint64_t random; /* of virtual time */
+	enum ha_role role;
+	struct leader *leader;
+	struct follower *follower;
+	struct log_limit forged_log;
+};
+
+uint64_t ha_random(struct replicator *replicator);
+/* A frame of this SM. */
+struct frame ha_frame(const struct replicator *replicator, uint8_t op);
+size_t ha_octets_max(const struct replicator *replicator);
+void ha_tell_status(struct replicator *replicator);
+void ha_count(struct replicator *replicator, const struct replica *replica); /* or NULL */
+
+/* ---- leader.c ---- */
+struct leader *leader_new(struct replicator *replicator);
+void leader_free(struct leader *leader);
+void leader_begin(struct leader *leader);
+void leader_end(struct leader *leader); /* it is not master any more */
+void leader_set_peers(struct leader *leader, const GArray *peers);
+void leader_put(struct leader *leader, struct replica_entry *entry);
+void leader_replace(struct leader *leader, uint8_t section, GPtrArray *entries);
+void leader_wait(struct leader *leader, struct replicator_wait *wait);
+unsigned int leader_peers(const struct leader *leader);
+void leader_tell(const struct leader *leader, struct replication_status *status);
+
+/* ---- follower.c ---- */
+struct follower *follower_new(struct replicator *replicator);
+void follower_free(struct follower *follower);
+void follower_follow(struct follower *follower, uint64_t guid);
+/* Gives its replica away. */
+void follower_end(struct follower *follower, struct replicator_lead *lead);
+void follower_receive(struct follower *follower, const struct frame *frame, struct frame *answer);
+void follower_tell(const struct follower *follower, struct replication_status *status);
+
+#endif

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The end of the master. Of each other SM it knows how far that is; one piece at a time is on its
+ * way to it, so that nothing overtakes and nobody is flooded.
+ *
+ *	        no answer, not followed: again later
+ *	       +--------+
+ *	       v        |        everything             what changed since, or a sign of life
+ *	    HELLO ------+---> UPDATE ... UPDATE ---> IN STEP ---> UPDATE ... ---+
+ *	       ^                 |                      ^-----------------------+
+ *	       +-----------------+ no answer, "send all"
+ *
+ * What changes while a transfer is on its way goes with the next one, by its state then: however
+ * much changes, a standby is sent no more than there is.
+ *
+ * Waits are answered when all in step have what was put before them, or after a time without those
+ * that do not have it; they are then behind until their transfer is over.
+ */
+#include <string.h>
+
+#include "ha/ha_private.h"
+
+#define HELLO_TIMEOUT_MS 100
+#define HELLO_RETRIES 1
+#define UPDATE_TIMEOUT_MS 10 /* the second try is within REPLICATOR_PATIENCE_NS */
+#define UPDATE_RETRIES 3
+#define AGAIN_FIRST_NS (100 * NS_PER_MS)
+#define AGAIN_MAX_NS (16 * NS_PER_S)
+#define AGAIN_VERSION_NS (60 * NS_PER_S)
+#define AGAIN_SOON_NS (2 * NS_PER_S) /* at most, who has the key but is no standby yet */
+#define PEERS_MAX 256 /* what one costs before it has shown that it has the key is little */
+
+struct peer {
+	struct timer timer; /* first: the next HELLO, or sign of life */
+	struct leader *leader;
+	struct replicator_peer who;
+	enum replication_state state;
+	uint64_t asked; /* number of the request that is out; 0: none */
+	bool greeted;	/* nonce is known */
+	uint64_t nonce;
+	bool whole;	    /* it is to be sent everything */
+	bool beat;	    /* a sign of life is due */
+	GHashTable *dirty;  /* keys that changed since the last transfer began */
+	GByteArray *stream; /* of the transfer; NULL: none */
+	struct frame frame; /* of its piece that is out */
+	size_t sent;	    /* octets of it, that piece included */
+	uint64_t serial;    /* that it has */
+	unsigned int failures;
+};
+
+struct leader {
+	struct replicator *replicator;
+	uint64_t epoch, serial, transfers, requests;
+	struct replica *table;
+	GPtrArray *peers; /* struct peer */
+	GQueue waits;	  /* struct replicator_wait, by serial */
+	struct timer patience;
+	bool deposed; /* one that was in step is master by now */
+	bool full;    /* the table had no room: it has not everything */
+};
+
+struct request {
+	struct mad_ask ask; /* first */
+	struct leader *leader;
+	uint64_t number;
+};
+
+static void pump(struct peer *peer);
+
+/* ---- waits ---- */
+
+static void run_wait_done(struct message *message)
+{
+	struct replicator_wait *wait = (struct replicator_wait *)message;
+
+	wait->done(wait, wait->kept);
+}
+
+static void end_wait(struct replicator_wait *wait, bool kept)
+{
+	wait->kept = kept;
+	wait->message.run = run_wait_done;
+	actor_post(wait->owner, &wait->message);
+}
+
+/* What all that are in step have. */
+static uint64_t serial_of_all(const struct leader *leader)
+{
+	uint64_t serial = leader->serial;
+
+	for (guint i = 0; i < leader->peers->len; i++) {
+		const struct peer *peer = leader->peers->pdata[i];
+
+		if (peer->state == REPLICATION_IN_STEP)
+			serial = MIN(serial, peer->serial);
+	}
+	return serial;
+}
+
+static void end_waits(struct leader *leader)
+{
+	uint64_t serial = serial_of_all(leader);
+	struct replicator_wait *wait;
+
+	while ((wait = g_queue_peek_head(&leader->waits)) &&
+	       (leader->deposed || wait->serial <= serial))
+		end_wait(g_queue_pop_head(&leader->waits), !leader->deposed);
+	timer_stop(&leader->patience);
+	if (wait)
+		timer_start(&leader->patience,
+			    wait->deadline_ns -
+				    MIN(wait->deadline_ns, actor_now(leader->replicator->actor)));
+}
+
+void leader_wait(struct leader *leader, struct replicator_wait *wait)
+{
+	wait->serial = leader->serial;
+	wait->deadline_ns = actor_now(leader->replicator->actor) + REPLICATOR_PATIENCE_NS;
+	g_queue_push_tail(&leader->waits, wait);
+	end_waits(leader);
+}
+
+/* ---- what a peer is ---- */
+
+static void set_state(struct peer *peer, enum replication_state state)
+{
+	struct replicator *r = peer->leader->replicator;
+	bool loud = state == REPLICATION_OTHER_VERSION || state == REPLICATION_TOO_LARGE;
+
+	if (peer->state == state)
+		return;
+	if (loud || state == REPLICATION_IN_STEP || peer->state == REPLICATION_IN_STEP)
+		log_at(r->log, loud ? LOG_ERROR : LOG_INFO,
+		       "replication: SM 0x%016" G_GINT64_MODIFIER "x %s%s", peer->who.guid,
+		       replication_state_text(state),
+		       state == REPLICATION_OTHER_VERSION
+			       ? " (this one: " G_STRINGIFY(FRAME_MAJOR) ")"
+			       : "");
+	peer->state = state;
+	ha_tell_status(r);
+}
+
+static void on_patience(struct timer *timer)
+{
+	struct leader *leader =
+		(struct leader *)((char *)timer - offsetof(struct leader, patience));
+	const struct replicator_wait *wait = g_queue_peek_head(&leader->waits);
+
+	for (guint i = 0; wait && i < leader->peers->len; i++) {
+		struct peer *peer = leader->peers->pdata[i];
+
+		if (peer->state == REPLICATION_IN_STEP && peer->serial < wait->serial) {
+			counter_inc(&leader->replicator->context->counters, replication_late);
+			set_state(peer, REPLICATION_BEHIND);
+		}
+	}
+	end_waits(leader);
+}
+
+/* It begins again with HELLO, later. */
+static void fail(struct peer *peer, enum replication_state state)
+{
+	uint64_t delay = AGAIN_FIRST_NS << MIN(peer->failures, 10u);
+
+	delay = MIN(delay, state == REPLICATION_NOT_STANDBY ? AGAIN_SOON_NS : AGAIN_MAX_NS);
+	if (state == REPLICATION_OTHER_VERSION)
+		delay = AGAIN_VERSION_NS;
+	peer->failures++;
+	peer->greeted = false;
+	peer->whole = true;
+	g_clear_pointer(&peer->stream, g_byte_array_unref);
+	g_hash_table_remove_all(peer->dirty);
+	set_state(peer, state);
+	timer_start(&peer->timer, delay);
+	end_waits(peer->leader);
+}
+
+/* ---- asking ---- */
+
+static struct peer *find(const struct leader *leader, uint64_t guid)
+{
+	for (guint i = 0; i < leader->peers->len; i++) {
+		struct peer *peer = leader->peers->pdata[i];
+
+		if (peer->who.guid == guid)
+			return peer;
+	}
+	return NULL;
+}
+
+static struct peer *peer_of(const struct request *request)
+{
+	for (guint i = 0; i < request->leader->peers->len; i++) {
+		struct peer *peer = request->leader->peers->pdata[i];
+
+		if (peer->asked == request->number)
+			return peer;
+	}
+	return NULL;
+}
+
+static void greeted(struct peer *peer, const struct frame *answer)
+{
+	if (answer->status == FRAME_NOT_FOLLOWED || answer->status == FRAME_IS_MASTER) {
+		fail(peer, REPLICATION_NOT_STANDBY);
+		return;
+	}
+	peer->greeted = true;
+	peer->nonce = answer->nonce;
+	peer->whole = true;
+	set_state(peer, REPLICATION_BEHIND);
+}
+
+static void transferred(struct peer *peer)
+{
+	g_clear_pointer(&peer->stream, g_byte_array_unref);
+	peer->serial = peer->frame.to;
+	peer->failures = 0;
+	set_state(peer, REPLICATION_IN_STEP);
+	timer_start(&peer->timer, HA_BEAT_NS);
+	end_waits(peer->leader);
+}
+
+static void updated(struct peer *peer, const struct frame *answer)
+{
+	struct leader *leader = peer->leader;
+
+	switch (answer->status) {
+	case FRAME_OK:
+		if (peer->frame.flags & FRAME_LAST)
+			transferred(peer);
+		break;
+	case FRAME_IS_MASTER:
+		leader->deposed |= peer->state == REPLICATION_IN_STEP;
+		fail(peer, REPLICATION_NOT_STANDBY);
+		break;
+	case FRAME_NOT_FOLLOWED:
+		fail(peer, REPLICATION_NOT_STANDBY);
+		break;
+	case FRAME_TOO_LARGE:
+		fail(peer, REPLICATION_TOO_LARGE);
+		break;
+	default:
+		fail(peer, REPLICATION_BEHIND);
+	}
+}
+
+static void on_frame(struct peer *peer, const struct frame *answer)
+{
+	if (answer->op != FRAME_ANSWER || answer->sender != peer->who.guid ||
+	    answer->epoch != peer->leader->epoch)
+		fail(peer, REPLICATION_SILENT);
+	else if (peer->frame.op == FRAME_HELLO)
+		greeted(peer, answer);
+	else
+		updated(peer, answer);
+}
+
+static void on_answer(struct mad_ask *ask)
+{
+	struct request *request = (struct request *)ask;
+	struct peer *peer = peer_of(request);
+	enum frame_verdict verdict = FRAME_FOREIGN;
+	struct frame answer;
+
+	if (peer && ask->result == MAD_OK)
+		verdict = frame_decode(&answer, peer->leader->replicator->key, ask->data,
+				       MIN(ask->length, sizeof(ask->data)));
+	g_free(request);
+	if (!peer)
+		return;
+	peer->asked = 0;
+	if (verdict == FRAME_GOOD)
+		on_frame(peer, &answer);
+	else
+		fail(peer,
+		     verdict == FRAME_STRANGE ? REPLICATION_OTHER_VERSION : REPLICATION_SILENT);
+	pump(peer);
+}
+
+/* Sends peer->frame. */
+static void ask(struct peer *peer)
+{
+	struct leader *leader = peer->leader;
+	struct replicator *r = leader->replicator;
+	struct options *options = slot_take(&r->context->options);
+	struct request *request = g_new0(struct request, 1);
+	bool hello = peer->frame.op == FRAME_HELLO;
+
+	request->leader = leader;
+	request->number = peer->asked = ++leader->requests;
+	request->ask = (struct mad_ask){
+		.to = {.lid = peer->who.lid,
+		       .sl = options->sm_sl,
+		       .qpn = IBA_QP1,
+		       .qkey = IBA_QP1_Q_KEY},
+		.mgmt_class = VENDOR_REPLICATION_CLASS,
+		.class_version = 1,
+		.method = IBA_METHOD_SET,
+		.attribute = VENDOR_REPLICATION_ATTRIBUTE,
+		.retries = hello ? HELLO_RETRIES : UPDATE_RETRIES,
+		.timeout_ms = hello ? HELLO_TIMEOUT_MS : UPDATE_TIMEOUT_MS,
+		.owner = r->actor,
+		.done = on_answer,
+	};
+	options_unref(options);
+	frame_encode(&peer->frame, r->key, request->ask.data);
+	mad_ask(r->mad, &request->ask);
+}
+
+static void hello(struct peer *peer)
+{
+	peer->frame = ha_frame(peer->leader->replicator, FRAME_HELLO);
+	peer->frame.epoch = peer->leader->epoch;
+	peer->frame.to = peer->leader->serial;
+	ask(peer);
+}
+
+/* ---- transfers ---- */
+
+static void begin_transfer(struct peer *peer)
+{
+	struct leader *leader = peer->leader;
+
+	peer->frame = ha_frame(leader->replicator, FRAME_UPDATE);
+	peer->frame.epoch = leader->epoch;
+	peer->frame.nonce = peer->nonce;
+	peer->frame.transfer = ++leader->transfers;
+	peer->frame.from = peer->serial;
+	peer->frame.to = leader->serial;
+	peer->frame.flags = peer->whole ? FRAME_WHOLE : 0;
+	peer->frame.piece = UINT32_MAX; /* before the first */
+	peer->stream = peer->whole ? replica_write_all(leader->table)
+				   : replica_write(leader->table, peer->dirty);
+	peer->frame.total = peer->stream->len;
+	peer->sent = 0;
+	peer->whole = peer->beat = false;
+	g_hash_table_remove_all(peer->dirty);
+	counter_inc(&leader->replicator->context->counters, replication_updates);
+}
+
+static void send_piece(struct peer *peer)
+{
+	size_t left = peer->stream->len - peer->sent;
+
+	peer->frame.piece++;
+	peer->frame.length = (uint16_t)MIN(left, FRAME_CONTENT);
+	memcpy(peer->frame.content, peer->stream->data + peer->sent, peer->frame.length);
+	peer->sent += peer->frame.length;
+	if (peer->sent == peer->stream->len)
+		peer->frame.flags |= FRAME_LAST;
+	ask(peer);
+}
+
+static void pump(struct peer *peer)
+{
+	if (peer->asked || !peer->greeted || peer->leader->full)
+		return;
+	if (!peer->stream) {
+		if (!peer->whole && !peer->beat && !g_hash_table_size(peer->dirty))
+			return;
+		begin_transfer(peer);
+	}
+	send_piece(peer);
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct peer *peer = (struct peer *)timer;
+
+	if (peer->asked)
+		return; /* what comes of it starts the timer again */
+	if (!peer->greeted) {
+		hello(peer);
+		return;
+	}
+	peer->beat = true;
+	pump(peer);
+}
+
+/* ---- peers ---- */
+
+static struct peer *peer_new(struct leader *leader, const struct replicator_peer *who)
+{
+	struct peer *peer = g_new0(struct peer, 1);
+
+	timer_init(&peer->timer, leader->replicator->actor, on_timer);
+	peer->leader = leader;
+	peer->who = *who;
+	peer->dirty = replica_keys_new();
+	peer->state = leader->replicator->key ? REPLICATION_ASKED : REPLICATION_NO_KEY;
+	if (leader->replicator->key)
+		timer_start(&peer->timer, 0);
+	return peer;
+}
+
+static void peer_free(gpointer data)
+{
+	struct peer *peer = data;
+
+	timer_stop(&peer->timer);
+	g_hash_table_unref(peer->dirty);
+	g_clear_pointer(&peer->stream, g_byte_array_unref);
+	g_free(peer);
+}
+
+static bool is_listed(const GArray *peers, uint64_t guid)
+{
+	for (guint i = 0; i < peers->len; i++)
+		if (g_array_index(peers, struct replicator_peer, i).guid == guid)
+			return true;
+	return false;
+}
+
+void leader_set_peers(struct leader *leader, const GArray *peers)
+{
+	guint before = leader->peers->len, gone = 0, added = 0;
+
+	for (guint i = leader->peers->len; i-- > 0;)
+		if (!is_listed(peers, ((struct peer *)leader->peers->pdata[i])->who.guid)) {
+			g_ptr_array_remove_index(leader->peers, i);
+			gone++;
+		}
+	for (guint i = 0; i < peers->len; i++) {
+		const struct replicator_peer *who =
+			&g_array_index(peers, struct replicator_peer, i);
+		struct peer *known = find(leader, who->guid);
+
+		if (known) {
+			known->who.lid = who->lid;
+		} else if (who->lid && leader->peers->len < PEERS_MAX) {
+			g_ptr_array_add(leader->peers, peer_new(leader, who));
+			added++;
+		}
+	}
+	if (gone || added || before != leader->peers->len)
+		ha_tell_status(leader->replicator);
+	end_waits(leader);
+}
+
+unsigned int leader_peers(const struct leader *leader)
+{
+	return leader->peers->len;
+}
+
+void leader_tell(const struct leader *leader, struct replication_status *status)
+{
+	status->n = leader->peers->len;
+	for (guint i = 0; i < leader->peers->len; i++) {
+		const struct peer *peer = leader->peers->pdata[i];
+
+		status->peers[i].guid = peer->who.guid;
+		status->peers[i].state = leader->full ? REPLICATION_TOO_LARGE : peer->state;
+	}
+}
+
+/* ---- the table ---- */
+
+/* More than it may hold: a part of it is worth nothing. */
+static void overflow(struct leader *leader)
+{
+	if (leader->full)
+		return;
+	leader->full = true;
+	log_error(leader->replicator->log,
+		  "replication: more than replication_max_memory allows: nothing is replicated");
+	for (guint i = 0; i < leader->peers->len; i++)
+		fail(leader->peers->pdata[i], REPLICATION_TOO_LARGE);
+}
+
+void leader_put(struct leader *leader, struct replica_entry *entry)
+{
+	struct replica_entry *key =
+		replica_entry_new(entry->section, entry->octets, entry->key_length, NULL, 0);
+	enum replica_put put = replica_put(leader->table, entry);
+
+	if (put == REPLICA_NO_ROOM)
+		overflow(leader);
+	if (put == REPLICA_CHANGED)
+		leader->serial++;
+	ha_count(leader->replicator, leader->table);
+	for (guint i = 0; put == REPLICA_CHANGED && i < leader->peers->len; i++) {
+		struct peer *peer = leader->peers->pdata[i];
+
+		if (!peer->greeted || peer->whole)
+			continue;
+		g_hash_table_add(peer->dirty, replica_entry_new(key->section, key->octets,
+								key->key_length, NULL, 0));
+		pump(peer);
+	}
+	g_free(key);
+}
+
+struct replacing {
+	GHashTable *new; /* struct replica_entry, of the section */
+	GPtrArray *gone; /* removals */
+};
+
+static void note_if_gone(void *arg, const struct replica_entry *entry)
+{
+	struct replacing *replacing = arg;
+
+	if (!g_hash_table_contains(replacing->new, entry))
+		g_ptr_array_add(replacing->gone, replica_entry_new(entry->section, entry->octets,
+								   entry->key_length, NULL, 0));
+}
+
+void leader_replace(struct leader *leader, uint8_t section, GPtrArray *entries)
+{
+	struct replacing replacing = {replica_keys_new(), g_ptr_array_new()};
+
+	for (guint i = 0; i < entries->len; i++) {
+		const struct replica_entry *entry = entries->pdata[i];
+
+		g_hash_table_add(replacing.new, replica_entry_new(section, entry->octets,
+								  entry->key_length, NULL, 0));
+	}
+	replica_each(leader->table, section, note_if_gone, &replacing);
+	for (guint i = 0; i < replacing.gone->len; i++)
+		leader_put(leader, replacing.gone->pdata[i]);
+	for (guint i = 0; i < entries->len; i++)
+		leader_put(leader, entries->pdata[i]);
+	g_hash_table_unref(replacing.new);
+	g_ptr_array_unref(replacing.gone);
+}
+
+/* ---- life ---- */
+
+void leader_begin(struct leader *leader)
+{
+	replica_unref(leader->table);
+	leader->table = replica_new(ha_octets_max(leader->replicator));
+	leader->epoch = ha_random(leader->replicator);
+	leader->serial = 0;
+	leader->deposed = leader->full = false;
+	ha_count(leader->replicator, leader->table);
+}
+
+void leader_end(struct leader *leader)
+{
+	g_ptr_array_set_size(leader->peers, 0);
+	leader->deposed = true;
+	end_waits(leader);
+	g_clear_pointer(&leader->table, replica_unref);
+	ha_count(leader->replicator, NULL);
+}
+
+struct leader *leader_new(struct replicator *replicator)
+{
+	struct leader *leader = g_new0(struct leader, 1);
+
+	leader->replicator = replicator;
+	leader->peers = g_ptr_array_new_with_free_func(peer_free);
+	g_queue_init(&leader->waits);
+	timer_init(&leader->patience, replicator->actor, on_patience);
+	return leader;
+}
+
+void leader_free(struct leader *leader)
+{
+	struct replicator_wait *wait;
+
+	while ((wait = g_queue_pop_head(&leader->waits)))
+		wait->message.drop(&wait->message);
+	timer_stop(&leader->patience);
+	g_ptr_array_unref(leader->peers);
+	replica_unref(leader->table);
+	g_free(leader);
+}

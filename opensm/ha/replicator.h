@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Replication: what the master knows and no hardware holds is kept by the standbys too, so that
+ * who takes over need not ask every client to register again.
+ *
+ * The actor "ha" owns all of it. sm and sa reach it by the calls below, from any thread; a context
+ * whose replicator is NULL has none, and the calls do nothing then.
+ */
+#ifndef HA_REPLICATOR_H
+#define HA_REPLICATOR_H
+
+#include "core/context.h"
+#include "ha/replica.h"
+#include "mad/mad.h"
+
+struct replicator;
+
+/*
+ * key: the secret that all SMs of the subnet share; NULL: nothing is replicated, but who would be
+ * replicated to is still told by the status. Before the actors start.
+ */
+struct replicator *replicator_new(struct context *context, struct mad *mad, uint64_t port_guid,
+				  const char *key);
+void replicator_start(struct replicator *replicator);
+void replicator_attach(struct replicator *replicator, GMainContext *loop);
+void replicator_stop(struct replicator *replicator);
+void replicator_free(struct replicator *replicator); /* after mad was stopped and freed */
+/* There is a key. */
+bool replicator_is_on(const struct replicator *replicator);
+
+/* ---- what this SM is: called by sm ---- */
+
+/* STANDBY of the SM with that port GUID; 0: neither that nor MASTER. */
+void replicator_follow(struct replicator *replicator, uint64_t guid);
+
+/* MASTER, from now on with an empty table of its own. Made by the caller; first of his struct. */
+struct replicator_lead {
+	struct message message; /* private */
+	struct replicator *replicator;
+	uint64_t fresh_ns; /* who has not been heard of for longer may have said things since */
+	struct actor *owner;
+	void (*done)(struct replicator_lead *lead); /* on owner, who owns it again */
+	/* Results: */
+	struct replica *replica; /* the last whole one, to be unreferenced; NULL: there is none */
+	uint64_t of;		 /* GUID of the SM that it is of */
+	bool vouched; /* it has, as far as can be known, all that was promised to clients */
+};
+void replicator_lead(struct replicator *replicator, struct replicator_lead *lead);
+
+/* Other SMs of the subnet. */
+struct replicator_peer {
+	uint64_t guid;
+	uint16_t lid;
+};
+void replicator_set_peers(struct replicator *replicator, GArray *peers); /* takes it over */
+
+/* ---- what it knows: called by who knows it, while it is MASTER ---- */
+
+void replicator_put(struct replicator *replicator, struct replica_entry *entry); /* takes it over */
+/* All of a section, of entries that it takes over. */
+void replicator_replace(struct replicator *replicator, uint8_t section, GPtrArray *entries);
+
+/*
+ * Calls done when all that was put before is with each standby that had everything; after
+ * REPLICATOR_PATIENCE_NS without those that do not answer. Made by the caller; first of his struct.
+ */
+#define REPLICATOR_PATIENCE_NS (50 * NS_PER_MS)
+struct replicator_wait {
+	struct message message; /* private; drop is the caller's */
+	struct replicator *replicator;
+	uint64_t serial, deadline_ns;
+	struct actor *owner;
+	/* kept false: another SM is master by now, and need not know of it. */
+	void (*done)(struct replicator_wait *wait, bool kept);
+	bool kept;
+};
+void replicator_wait(struct replicator *replicator, struct replicator_wait *wait);
+
+/* ---- what is told of it ---- */
+
+enum replication_state {
+	REPLICATION_NO_KEY,	   /* this SM has none */
+	REPLICATION_ASKED,	   /* no answer yet */
+	REPLICATION_SILENT,	   /* does not replicate, or has another key */
+	REPLICATION_NOT_STANDBY,   /* answers, but is not standby of this one */
+	REPLICATION_OTHER_VERSION, /* of the protocol */
+	REPLICATION_TOO_LARGE,	   /* its replication_max_memory is too little */
+	REPLICATION_BEHIND,	   /* has not all yet */
+	REPLICATION_IN_STEP,
+};
+const char *replication_state_text(enum replication_state state);
+
+/* Immutable, in context->replication. */
+struct replication_status {
+	struct ref ref;
+	bool has_key;
+	uint64_t followed; /* GUID of the master, as standby */
+	bool whole;	   /* and there is a whole replica of it */
+	unsigned int n;
+	struct {
+		uint64_t guid;
+		enum replication_state state;
+	} peers[];
+};
+struct replication_status *replication_status_ref(struct replication_status *status);
+void replication_status_unref(struct replication_status *status);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a standby gets of the registry:
+ *
+ *	group	MLID (2) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
+ *	member	MLID (2), port GUID (8) -> JoinState (1), flags (1)
+ *
+ * A value may be longer than that: what later versions add stands behind.
+ */
+#include "sa/replicate.h"
+
+#include <string.h>
+
+#define RECORD_BYTES (416 / 8)
+#define GROUP_BYTES (RECORD_BYTES + 8 + 1)
+#define GROUP_KEY_BYTES 2
+#define MEMBER_BYTES 2
+#define MEMBER_KEY_BYTES 10
+#define WELL_KNOWN 1 /* flags of a group */
+#define PROXY 1	     /* of a member */
+
+static void put_guid(uint8_t *octets, uint64_t guid)
+{
+	guid = GUINT64_TO_BE(guid);
+	memcpy(octets, &guid, sizeof(guid));
+}
+
+static uint64_t get_guid(const uint8_t *octets)
+{
+	uint64_t guid;
+
+	memcpy(&guid, octets, sizeof(guid));
+	return GUINT64_FROM_BE(guid);
+}
+
+/* ---- what changes ---- */
+
+static void put_group(void *arg, const struct sa_group *group, bool gone)
+{
+	const uint8_t key[GROUP_KEY_BYTES] = {(uint8_t)(group->record.mlid >> 8),
+					      (uint8_t)group->record.mlid};
+	uint8_t value[GROUP_BYTES];
+
+	wire_encode(&iba_mc_member_record_type, &group->record, value);
+	put_guid(value + RECORD_BYTES, group->creator);
+	value[RECORD_BYTES + 8] = group->well_known ? WELL_KNOWN : 0;
+	replicator_put(arg, replica_entry_new(REPLICA_GROUPS, key, sizeof(key), gone ? NULL : value,
+					      gone ? 0 : sizeof(value)));
+}
+
+static void put_member(void *arg, const struct sa_group *group, const struct sa_member *member)
+{
+	const uint8_t value[MEMBER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
+	bool gone = member->join_state == 0;
+	uint8_t key[MEMBER_KEY_BYTES] = {(uint8_t)(group->record.mlid >> 8),
+					 (uint8_t)group->record.mlid};
+
+	put_guid(key + 2, member->guid);
+	replicator_put(arg, replica_entry_new(REPLICA_MEMBERS, key, sizeof(key),
+					      gone ? NULL : value, gone ? 0 : sizeof(value)));
+}
+
+const struct sa_store_watch sa_replicate_watch = {.group = put_group, .member = put_member};
+
+/* ---- adopting ---- */
+
+struct adoption {
+	struct sa_store *store;
+	uint64_t subnet_prefix;
+	unsigned int bad;
+};
+
+static uint16_t mlid_of(const struct replica_entry *entry)
+{
+	return (uint16_t)(entry->octets[0] << 8 | entry->octets[1]);
+}
+
+static bool make_group(struct adoption *adoption, const struct replica_entry *entry)
+{
+	const uint8_t *value = replica_value(entry);
+	struct iba_mc_member_record record;
+	struct sa_group *group;
+
+	if (entry->key_length != GROUP_KEY_BYTES || entry->value_length < GROUP_BYTES)
+		return false;
+	wire_decode(&iba_mc_member_record_type, value, &record);
+	if (record.mlid != mlid_of(entry) || !iba_lid_is_multicast(record.mlid) ||
+	    record.mlid > IBA_LID_MCAST_LAST || !iba_gid_is_multicast(record.mgid) ||
+	    sa_store_find(adoption->store, record.mgid))
+		return false;
+	group = sa_store_create(adoption->store, &record, adoption->subnet_prefix,
+				get_guid(value + RECORD_BYTES));
+	if (group && value[RECORD_BYTES + 8] & WELL_KNOWN)
+		sa_store_keep(adoption->store, group, true);
+	return group && group->record.mlid == record.mlid;
+}
+
+static bool make_member(struct adoption *adoption, const struct replica_entry *entry)
+{
+	const uint8_t *value = replica_value(entry);
+	struct sa_group *group;
+	uint64_t guid;
+
+	if (entry->key_length != MEMBER_KEY_BYTES || entry->value_length < MEMBER_BYTES)
+		return false;
+	group = sa_store_find_mlid(adoption->store, mlid_of(entry));
+	guid = get_guid(entry->octets + 2);
+	if (!group || !guid || !value[0] || value[0] > 0xF)
+		return false;
+	sa_store_join(adoption->store, group, guid, value[0], value[1] & PROXY);
+	return true;
+}
+
+static void adopt_group(void *arg, const struct replica_entry *entry)
+{
+	struct adoption *adoption = arg;
+
+	adoption->bad += !make_group(adoption, entry);
+}
+
+static void adopt_member(void *arg, const struct replica_entry *entry)
+{
+	struct adoption *adoption = arg;
+
+	adoption->bad += !make_member(adoption, entry);
+}
+
+unsigned int sa_replicate_adopt(struct sa_store *store, const struct replica *replica,
+				uint64_t subnet_prefix)
+{
+	struct adoption adoption = {store, subnet_prefix, 0};
+
+	replica_each(replica, REPLICA_GROUPS, adopt_group, &adoption);
+	replica_each(replica, REPLICA_MEMBERS, adopt_member, &adoption);
+	return adoption.bad;
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the SA knows survives its SM: with replication no client is asked to register again, without
+ * it all are, at a rate.
+ */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "ha/replicator.h"
+#include "managers.h"
+#include "tests/run_suite.h"
+
+#define POLLS MANAGERS_POLLS
+
+static struct managers *m;
+static struct client **clients;
+static unsigned int n_clients;
+
+/* ---- a fabric with clients ---- */
+
+static void begin(const char *spec, uint64_t seed)
+{
+	m = managers_new(spec, seed);
+	n_clients = 0;
+	clients = g_new0(struct client *, sim_nodes(m->s->sim));
+}
+
+static void end(void)
+{
+	for (unsigned int i = 0; i < n_clients; i++)
+		client_free(clients[i]);
+	g_free(clients);
+	managers_free(m);
+}
+
+/* opensm.conf with a key file of this content. */
+static const char *conf(const char *key, const char *more)
+{
+	g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_MD5, key, -1);
+	g_autofree char *file = g_build_filename(m->s->directory, name, NULL);
+	g_autofree char *text = NULL;
+
+	ck_assert(g_file_set_contents(file, key, -1, NULL));
+	ck_assert_int_eq(g_chmod(file, 0600), 0);
+	text = g_strdup_printf(POLLS "replication_key_file %s\n%s", file, more);
+	return g_intern_string(text);
+}
+
+#define KEY "a key that all SMs of the subnet share\n"
+
+/* sm1 and sm2 sit on host-1 and host-9, the clients on the others. */
+static void add_clients(unsigned int n)
+{
+	for (unsigned int i = 0, host = 0; i < n; host++) {
+		g_autofree char *name = g_strdup_printf("host-%u", host);
+
+		if (host == 1 || host == 9)
+			continue;
+		clients[n_clients++] = client_new(m->s, scenario_node(m->s, name));
+		i++;
+	}
+}
+
+/* Joins a group of that number, and creates it if there is none. */
+static uint16_t join(struct client *client, unsigned int number)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF1200000000ABCD), number},
+		.port_gid = client_gid(client),
+		.join_state = IBA_JOIN_FULL_MEMBER,
+		.p_key = 0xFFFF,
+		.q_key = 0xB1B,
+	};
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, join_state) |
+		IBA_COMPONENT(mc_member_record, p_key) | IBA_COMPONENT(mc_member_record, q_key) |
+		IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl);
+
+	ck_assert_int_eq(client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask,
+				    &iba_mc_member_record_type, &record),
+			 0);
+	return record.mlid;
+}
+
+static void zero_sets(void)
+{
+	g_hash_table_remove_all(m->sets.reregistered);
+	m->sets.all = m->sets.port_info = m->sets.sm_info = m->sets.reregister = 0;
+}
+
+static struct mc_groups *groups_of(unsigned int i)
+{
+	return slot_take(&daemon_context(m->sm[i].daemon)->groups);
+}
+
+static void check_same_groups(const struct mc_groups *a, const struct mc_groups *b)
+{
+	ck_assert_uint_eq(a->n, b->n);
+	for (uint32_t i = 0; i < a->n; i++) {
+		ck_assert(iba_gid_equal(a->groups[i].mgid, b->groups[i].mgid));
+		ck_assert_uint_eq(a->groups[i].mlid, b->groups[i].mlid);
+		ck_assert_uint_eq(a->groups[i].n_ports, b->groups[i].n_ports);
+		for (uint32_t j = 0; j < a->groups[i].n_ports; j++)
+			ck_assert_uint_eq(a->groups[i].port_guids[j], b->groups[i].port_guids[j]);
+	}
+}
+
+static unsigned int memberships(const struct mc_groups *groups)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++)
+		n += groups->groups[i].n_ports;
+	return n;
+}
+
+static enum replication_state state_of(unsigned int master, unsigned int other)
+{
+	struct replication_status *status =
+		slot_take(&daemon_context(m->sm[master].daemon)->replication);
+	enum replication_state state = REPLICATION_NO_KEY;
+
+	for (unsigned int i = 0; i < status->n; i++)
+		if (status->peers[i].guid == m->sm[other].guid)
+			state = status->peers[i].state;
+	replication_status_unref(status);
+	return state;
+}
+
+static void up_with_standby(const char *conf1, const char *conf2)
+{
+	managers_up_with_standby(m, conf1, conf2);
+	scenario_run_ms(m->s, 3000);
+}
+
+/* sm1 dies, or hands over; what sm2 then has is what sm1 had. Returns the milliseconds it took. */
+static uint64_t take_over(bool retire)
+{
+	struct mc_groups *before, *after;
+	uint64_t ms;
+
+	scenario_run_ms(m->s, 100);
+	before = groups_of(0);
+	zero_sets();
+	if (retire)
+		managers_retire(m, 0);
+	else
+		managers_kill(m, 0);
+	ms = managers_settle(m, 1, 10);
+	after = groups_of(1);
+	check_same_groups(before, after);
+	mc_groups_unref(before);
+	mc_groups_unref(after);
+	return ms;
+}
+
+/* ---- takeovers ---- */
+
+#define MEMBERSHIPS 1024
+#define GROUPS 64
+
+/* Fat tree 16: 1,024 memberships in 64 groups; killed, or told to end. */
+START_TEST(nobody_registers_again)
+{
+	struct mc_groups *groups;
+	unsigned int endports;
+	uint64_t ms;
+
+	begin("fattree:16", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(256);
+	for (unsigned int i = 0; i < MEMBERSHIPS; i++)
+		join(clients[i % n_clients], i / (MEMBERSHIPS / GROUPS));
+	scenario_run_ms(m->s, 1000);
+	groups = groups_of(0);
+	ck_assert_uint_eq(memberships(groups), MEMBERSHIPS);
+	mc_groups_unref(groups);
+	ck_assert_int_eq(state_of(0, 1), REPLICATION_IN_STEP);
+	endports = sim_nodes(m->s->sim);
+	ms = take_over(_i);
+	printf("%s: %" G_GUINT64_FORMAT " ms, Sets: %u PortInfo of %u endports (%u with "
+	       "ClientReregister), %u SMInfo, %u in all\n",
+	       _i ? "SIGTERM" : "killed", ms, m->sets.port_info, endports, m->sets.reregister,
+	       m->sets.sm_info, m->sets.all);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	ck_assert_uint_eq(m->sets.all, m->sets.port_info + m->sets.sm_info);
+	ck_assert_uint_eq(m->sets.port_info, endports);
+	ck_assert_uint_le(m->sets.sm_info, 2);
+	scenario_run_ms(m->s, 20000);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	end();
+}
+END_TEST
+
+#define RATE 100
+
+/* Without a key, or with different ones: each host once, RATE a second after the first RATE. */
+START_TEST(registering_again_is_paced)
+{
+	unsigned int hosts;
+	double seconds;
+
+	begin("fattree:12", 1);
+	hosts = sim_nodes(m->s->sim) - scenario_switches(m->s);
+	if (_i)
+		up_with_standby(conf(KEY, "client_rereg_rate 100\n"),
+				conf("a key that nobody shares\n", "client_rereg_rate 100\n"));
+	else
+		up_with_standby(POLLS, POLLS "client_rereg_rate 100\n");
+	ck_assert_int_eq(state_of(0, 1), _i ? REPLICATION_SILENT : REPLICATION_NO_KEY);
+	zero_sets();
+	managers_kill(m, 0);
+	managers_settle(m, 1, 10);
+	scenario_run_ms(m->s, 10000);
+	seconds = (double)(m->sets.last_ns - m->sets.first_ns) / (double)NS_PER_S;
+	printf("%u of %u hosts in %.2f s\n", m->sets.reregister, hosts, seconds);
+	ck_assert_uint_eq(m->sets.reregister, hosts);
+	ck_assert_uint_eq(g_hash_table_size(m->sets.reregistered), hosts);
+	ck_assert_double_ge(seconds, (hosts - RATE) / (double)RATE - 0.05);
+	ck_assert_double_le(seconds, (hosts - RATE) / (double)RATE + 0.2);
+	end();
+}
+END_TEST
+
+static void check_one_takeover(void)
+{
+	ck_assert_int_eq(state_of(0, 1), REPLICATION_IN_STEP);
+	take_over(false);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	end();
+}
+
+/* The standby comes when all have joined; or goes, misses something, and comes again. */
+START_TEST(standby_late)
+{
+	begin("fattree:4", 1);
+	if (_i) {
+		up_with_standby(conf(KEY, ""), conf(KEY, ""));
+		managers_kill(m, 1);
+		scenario_run_ms(m->s, 2000);
+	} else {
+		managers_add(m, "host-1", conf(KEY, ""));
+		managers_add(m, "host-9", conf(KEY, ""));
+		managers_start(m, 0);
+		managers_settle(m, 0, 10);
+	}
+	add_clients(10);
+	for (unsigned int i = 0; i < 40; i++)
+		join(clients[i % 10], i / 8);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 12000); /* the next light sweep, at the latest, finds it */
+	check_one_takeover();
+}
+END_TEST
+
+START_TEST(both_at_once)
+{
+	begin("fattree:4", 1);
+	managers_add(m, "host-1", conf(KEY, ""));
+	managers_add(m, "host-9", conf(KEY, ""));
+	managers_start(m, 0);
+	managers_start(m, 1);
+	managers_settle(m, 0, 10);
+	add_clients(10);
+	for (unsigned int i = 0; i < 40; i++)
+		join(clients[i % 10], i / 8);
+	scenario_run_ms(m->s, 12000);
+	check_one_takeover();
+}
+END_TEST
+
+/* From one to the other, and back to the first, started again; members leave in between. */
+START_TEST(there_and_back)
+{
+	uint16_t mlid;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, "master_sm_priority 10\n"));
+	add_clients(10);
+	for (unsigned int i = 0; i < 10; i++) {
+		join(clients[i], i / 2);
+		ck_assert_int_eq(client_join_broadcast(clients[i], &mlid), 0);
+	}
+	take_over(false);
+	for (unsigned int i = 0; i < 5; i++)
+		ck_assert_int_eq(client_leave_broadcast(clients[i]), 0);
+	managers_start(m, 0);
+	scenario_run_ms(m->s, 12000);
+	ck_assert_int_eq(state_of(1, 0), REPLICATION_IN_STEP);
+	zero_sets();
+	managers_kill(m, 1);
+	managers_settle(m, 0, 10);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	for (unsigned int i = 0; i < 10; i++)
+		ck_assert_int_eq(client_leave_broadcast(clients[i]) == 0, i >= 5);
+	end();
+}
+END_TEST
+
+/*
+ * Nothing gets through any more, one joins and is answered all the same, and the master dies: that
+ * one is in a table of a switch, so it alone is asked.
+ */
+START_TEST(the_unknown_member_is_asked)
+{
+	uint16_t lid;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(10);
+	for (unsigned int i = 0; i < 9; i++)
+		join(clients[i], 1);
+	m->mute = true;
+	join(clients[9], _i ? 2 : 1); /* a group that is known, or a new one */
+	scenario_run_ms(m->s, 100);
+	ck_assert_int_ne(state_of(0, 1), REPLICATION_IN_STEP);
+	zero_sets();
+	managers_kill(m, 0);
+	managers_settle(m, 1, 10);
+	lid = scenario_lid(m->s, (unsigned int)sim_find_guid(m->s->sim, client_guid(clients[9])));
+	ck_assert_uint_eq(m->sets.reregister, 1);
+	ck_assert(g_hash_table_contains(m->sets.reregistered, GUINT_TO_POINTER(lid)));
+	end();
+}
+END_TEST
+
+/* Nothing gets through for long: what the standby has is old, it is used, and all are asked. */
+START_TEST(old_replica)
+{
+	struct mc_groups *after;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(10);
+	for (unsigned int i = 0; i < 10; i++)
+		join(clients[i], 1);
+	m->mute = true;
+	scenario_run_ms(m->s, 30000);
+	zero_sets();
+	managers_kill(m, 0);
+	managers_settle(m, 1, 10);
+	ck_assert_uint_eq(m->sets.reregister, 16);
+	after = groups_of(1);
+	ck_assert_uint_eq(memberships(after), 10);
+	mc_groups_unref(after);
+	end();
+}
+END_TEST
+
+/* A key file that others can read, or that is not there, stops the start. */
+START_TEST(key_file_refused)
+{
+	g_autofree char *file = NULL;
+	g_autoptr(GError) error = NULL;
+	struct daemon_config config = {0};
+	struct daemon *daemon;
+
+	begin("fattree:4", 1);
+	file = g_build_filename(m->s->directory, "open", NULL);
+	if (_i)
+		ck_assert(g_file_set_contents_full(file, KEY, -1, 0, 0644, NULL));
+	config = (struct daemon_config){.rt = m->s->rt,
+					.log = m->s->log,
+					.options = options_new(),
+					.cache_dir = m->s->cache_dir};
+	config.options->replication_key_file = g_strdup(file);
+	config.vendor = sim_open(m->s->sim, 0, NULL);
+	daemon = daemon_new(&config, &error);
+	ck_assert_ptr_null(daemon);
+	ck_assert_ptr_nonnull(strstr(error->message, "replication_key_file: "));
+	ck_assert_ptr_nonnull(strstr(error->message, _i ? "expected mode 0600" : "No such file"));
+	options_unref(config.options);
+	end();
+}
+END_TEST
+
+/* ---- by chance ---- */
+
+#define CHANCE_CLIENTS 12
+#define REQUESTS 60
+
+/* What a client was told last, and whether it has asked for something else since. */
+struct told {
+	bool asked, joins; /* the request that is out */
+	bool known, member;
+};
+
+static void listen_to(struct told *told, unsigned int i)
+{
+	int status = told->asked ? client_answer(clients[i]) : -1;
+
+	if (status < 0)
+		return;
+	told->asked = false;
+	told->known = status == 0 || !told->joins; /* to leave again is refused */
+	told->member = told->joins;
+	if (status == IBA_STATUS_BUSY)
+		told->known = false;
+}
+
+static void say(struct told *told, unsigned int i)
+{
+	if (told->asked)
+		return;
+	told->asked = true;
+	told->known = false;
+	told->joins = scenario_random(m->s, 3) != 0;
+	client_send_member(clients[i], told->joins);
+}
+
+static bool is_member(const struct mc_groups *groups, uint64_t guid)
+{
+	for (uint32_t i = 0; i < groups->n; i++)
+		for (uint32_t j = 0; j < groups->groups[i].n_ports; j++)
+			if (groups->groups[i].port_guids[j] == guid)
+				return true;
+	return false;
+}
+
+static void run_us(unsigned int us)
+{
+	runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + us * NS_PER_US);
+}
+
+/* Joins and leaves, and at a random moment the master dies, or hands over. */
+START_TEST(what_was_answered_is_kept)
+{
+	struct told told[CHANCE_CLIENTS] = {0};
+	struct mc_groups *groups;
+	unsigned int known = 0;
+
+	begin("fattree:4", (uint64_t)_i);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(CHANCE_CLIENTS);
+	if (_i % 3 == 0)
+		sim_set_loss(m->s->sim, 0.02);
+	for (unsigned int i = scenario_random(m->s, REQUESTS); i < REQUESTS; i++) {
+		unsigned int who = scenario_random(m->s, CHANCE_CLIENTS);
+
+		say(&told[who], who);
+		run_us(scenario_random(m->s, 40));
+		for (unsigned int j = 0; j < CHANCE_CLIENTS; j++)
+			listen_to(&told[j], j);
+	}
+	zero_sets();
+	if (_i % 4 == 1)
+		daemon_retire(m->sm[0].daemon);
+	if (_i % 4 == 1)
+		run_us(scenario_random(m->s, 3000));
+	for (unsigned int j = 0; j < CHANCE_CLIENTS; j++)
+		listen_to(&told[j], j);
+	managers_kill(m, 0);
+	sim_set_loss(m->s->sim, 0);
+	managers_settle(m, 1, 10);
+	groups = groups_of(1);
+	for (unsigned int j = 0; j < CHANCE_CLIENTS; j++) {
+		known += told[j].known;
+		if (told[j].known && is_member(groups, client_guid(clients[j])) != told[j].member)
+			scenario_fail(m->s, "client %u was told that it is %s member\n%s", j,
+				      told[j].member ? "a" : "no", m->story->str);
+	}
+	mc_groups_unref(groups);
+	if (_i % 3)
+		ck_assert_uint_eq(m->sets.reregister, 0);
+	end();
+}
+END_TEST
+
+/* REPLICATION_SEEDS=FIRST-LAST for other and longer runs by hand. */
+static void add_by_chance(TCase *tcase)
+{
+	const char *seeds = g_getenv("REPLICATION_SEEDS");
+	int first = 1, last = 60;
+
+	if (seeds && sscanf(seeds, "%d-%d", &first, &last) != 2)
+		g_error("REPLICATION_SEEDS is %s, not FIRST-LAST", seeds);
+	tcase_add_loop_test(tcase, what_was_answered_is_kept, first, last + 1);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("replication");
+	TCase *tcase = tcase_create("replication");
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
+	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
+	tcase_add_loop_test(tcase, standby_late, 0, 2);
+	tcase_add_test(tcase, both_at_once);
+	tcase_add_test(tcase, there_and_back);
+	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 2);
+	tcase_add_test(tcase, old_replica);
+	tcase_add_loop_test(tcase, key_file_refused, 0, 2);
+	add_by_chance(tcase);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The end of a master, with a standby made by hand on a simulated fabric. */
+#include <check.h>
+#include <string.h>
+
+#include "ha/ha_private.h"
+#include "tests/run_suite.h"
+#include "tests/unit/sim_net.h"
+
+#define KEY "0123456789abcdef"
+
+static struct net *net;
+static struct context context;
+static struct vendor *vendor; /* of the master */
+static struct mad *mad;
+static struct replicator *r;
+static GString *text; /* of the log */
+
+/* The standby: what it answers, and what it was sent. */
+static struct {
+	struct vendor *vendor;
+	uint64_t guid;
+	uint16_t lid;
+	bool silent;
+	uint8_t major, status; /* of answers to updates */
+	const char *key;
+	unsigned int hellos, updates, wholes;
+	uint64_t to;
+} standby;
+
+static unsigned int kept, not_kept;
+static uint64_t kept_ns;
+
+static void get_options(void *object)
+{
+	options_ref(object);
+}
+
+static void put_options(void *object)
+{
+	options_unref(object);
+}
+
+static void get_status(void *object)
+{
+	replication_status_ref(object);
+}
+
+static void put_status(void *object)
+{
+	replication_status_unref(object);
+}
+
+static void count(const struct frame *frame)
+{
+	standby.hellos += frame->op == FRAME_HELLO;
+	standby.updates += frame->op == FRAME_UPDATE;
+	standby.wholes += frame->flags & FRAME_WHOLE && frame->flags & FRAME_LAST;
+	if (frame->flags & FRAME_LAST)
+		standby.to = frame->to;
+}
+
+static void on_request(void *arg, struct vendor_mad *request)
+{
+	struct frame frame, answer;
+
+	(void)arg;
+	ck_assert_int_eq(
+		frame_decode(&frame, KEY, request->data + iba_mad_header_bytes, MAD_ASK_DATA),
+		FRAME_GOOD);
+	count(&frame);
+	answer = frame;
+	answer.op = FRAME_ANSWER;
+	answer.sender = standby.guid;
+	answer.major = standby.major;
+	answer.status = frame.op == FRAME_UPDATE ? standby.status : FRAME_OK;
+	answer.nonce = 4711;
+	answer.length = 0;
+	frame_encode(&answer, standby.key, request->data + iba_mad_header_bytes);
+	request->data[3] = IBA_METHOD_GET_RESP;
+	if (!standby.silent)
+		vendor_send(standby.vendor, &request->remote, request->data, IBA_MAD_BYTES, 0);
+	vendor_mad_free(request);
+}
+
+static void open_standby(const char *name)
+{
+	struct vendor_client client = {.actor = net->actor, .receive = on_request};
+	unsigned int node = sim_find_name(net->sim, name);
+
+	memset(&standby, 0, sizeof(standby));
+	standby.guid = sim_port_guid(net->sim, node, 1);
+	standby.lid = net_lid(node);
+	standby.major = FRAME_MAJOR;
+	standby.key = KEY;
+	standby.vendor = sim_open(net->sim, standby.guid, NULL);
+	ck_assert(vendor_bind(standby.vendor, VENDOR_REPLICATION_CLASS, true, &client, NULL));
+}
+
+static void on_lead(struct replicator_lead *lead)
+{
+	replica_unref(lead->replica);
+}
+
+static void lead(void)
+{
+	static struct replicator_lead lead;
+	struct replicator_peer peer = {standby.guid, standby.lid};
+	GArray *peers = g_array_new(FALSE, FALSE, sizeof(peer));
+
+	lead = (struct replicator_lead){.owner = net->actor, .done = on_lead};
+	replicator_lead(r, &lead);
+	g_array_append_val(peers, peer);
+	replicator_set_peers(r, peers);
+}
+
+static void setup(void)
+{
+	unsigned int here;
+
+	net = net_new("fattree:4", NULL);
+	net_bring_up(net);
+	here = sim_find_name(net->sim, "host-5");
+	memset(&context, 0, sizeof(context));
+	kept = not_kept = 0;
+	text = g_string_new(NULL);
+	context.rt = net->rt;
+	context.log = log_new_capture(text);
+	slot_init(&context.options, get_options, put_options);
+	slot_init(&context.replication, get_status, put_status);
+	event_bus_init(&context.bus);
+	slot_publish(&context.options, options_new());
+	vendor = sim_open(net->sim, sim_port_guid(net->sim, here, 1), NULL);
+	mad = mad_new(&context, vendor, NULL);
+	r = replicator_new(&context, mad, vendor_port_guid(vendor), KEY);
+	mad_start(mad);
+	replicator_start(r);
+	open_standby("host-9");
+	lead();
+}
+
+static void teardown(void)
+{
+	vendor_close(standby.vendor);
+	replicator_stop(r);
+	vendor_close(vendor);
+	mad_stop(mad);
+	mad_free(mad);
+	replicator_free(r);
+	log_free(context.log);
+	net_free(net);
+	slot_clear(&context.options);
+	slot_clear(&context.replication);
+	event_bus_clear(&context.bus);
+	g_string_free(text, TRUE);
+}
+
+static void put(unsigned int number)
+{
+	uint8_t key[] = {(uint8_t)(number >> 8), (uint8_t)number};
+
+	replicator_put(r, replica_entry_new(9, key, sizeof(key), "value", 6));
+}
+
+static void on_wait(struct replicator_wait *wait, bool ok)
+{
+	kept += ok;
+	not_kept += !ok;
+	kept_ns = runtime_now(net->rt);
+	g_free(wait);
+}
+
+static void wait_for_it(void)
+{
+	struct replicator_wait *wait = g_new0(struct replicator_wait, 1);
+
+	wait->owner = net->actor;
+	wait->done = on_wait;
+	replicator_wait(r, wait);
+}
+
+static enum replication_state state(void)
+{
+	struct replication_status *status = slot_take(&context.replication);
+	enum replication_state state;
+
+	ck_assert_uint_eq(status->n, 1);
+	ck_assert_uint_eq(status->peers[0].guid, standby.guid);
+	state = status->peers[0].state;
+	replication_status_unref(status);
+	return state;
+}
+
+/* Everything once, then changes; a wait ends when they are there. Then signs of life. */
+START_TEST(everything_then_changes)
+{
+	unsigned int updates;
+
+	for (unsigned int i = 0; i < 100; i++)
+		put(i);
+	net_run_ms(net, 500);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_eq(standby.hellos, 1);
+	ck_assert_uint_eq(standby.wholes, 1);
+	ck_assert_uint_eq(standby.to, 100);
+	updates = standby.updates;
+	put(100);
+	put(100); /* is nothing new */
+	wait_for_it();
+	net_run_ms(net, 2);
+	ck_assert_uint_eq(kept, 1);
+	ck_assert_uint_eq(standby.to, 101);
+	ck_assert_uint_eq(standby.updates, updates + 1);
+	net_run_ms(net, 10000);
+	ck_assert_uint_ge(standby.updates, updates + 10);
+	ck_assert_uint_le(standby.updates, updates + 12);
+	ck_assert_uint_eq(standby.wholes, 1);
+}
+END_TEST
+
+/* Who answers nothing is waited for 50 ms, once; and gets everything when he is back. */
+START_TEST(patience)
+{
+	uint64_t start;
+
+	net_run_ms(net, 500);
+	standby.silent = true;
+	start = runtime_now(net->rt);
+	for (unsigned int i = 0; i < 5; i++) {
+		put(i);
+		wait_for_it();
+	}
+	net_run_ms(net, 51);
+	ck_assert_uint_eq(kept, 5);
+	ck_assert_uint_eq(kept_ns - start, REPLICATOR_PATIENCE_NS);
+	ck_assert_uint_eq(counter_get(&context.counters, replication_late), 1);
+	ck_assert_int_eq(state(), REPLICATION_BEHIND);
+	wait_for_it();
+	net_run_ms(net, 1);
+	ck_assert_uint_eq(kept, 6);
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(state(), REPLICATION_SILENT);
+	standby.silent = false;
+	net_run_ms(net, 17000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_eq(standby.wholes, 2);
+	ck_assert_uint_eq(standby.to, 5);
+}
+END_TEST
+
+/* Nobody promises anything that the master of now does not know of. */
+START_TEST(it_is_master_itself)
+{
+	net_run_ms(net, 500);
+	standby.status = FRAME_IS_MASTER;
+	put(1);
+	wait_for_it();
+	net_run_ms(net, 2);
+	ck_assert_uint_eq(not_kept, 1);
+	ck_assert_int_eq(state(), REPLICATION_NOT_STANDBY);
+	wait_for_it();
+	net_run_ms(net, 2);
+	ck_assert_uint_eq(not_kept, 2);
+}
+END_TEST
+
+START_TEST(other_version)
+{
+	g_autofree char *line = g_strdup_printf("SM 0x%016" G_GINT64_MODIFIER
+						"x speaks another version of replication",
+						standby.guid);
+
+	standby.major = FRAME_MAJOR + 1;
+	net_run_ms(net, 30000);
+	ck_assert_int_eq(state(), REPLICATION_OTHER_VERSION);
+	ck_assert_ptr_nonnull(strstr(text->str, line));
+	ck_assert_uint_eq(standby.hellos, 1);
+	standby.major = FRAME_MAJOR; /* it was replaced */
+	net_run_ms(net, 31000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+}
+END_TEST
+
+START_TEST(forged_answers)
+{
+	standby.key = "another";
+	put(1);
+	wait_for_it();
+	net_run_ms(net, 5000);
+	ck_assert_int_eq(state(), REPLICATION_SILENT);
+	ck_assert_uint_eq(standby.updates, 0);
+	ck_assert_uint_eq(kept, 1); /* there is no standby */
+}
+END_TEST
+
+/* "Send all" again and again is followed at growing intervals. */
+START_TEST(never_content)
+{
+	standby.status = FRAME_SEND_ALL;
+	net_run_ms(net, 60000);
+	ck_assert_int_eq(state(), REPLICATION_BEHIND);
+	ck_assert_uint_ge(standby.hellos, 5);
+	ck_assert_uint_le(standby.hellos, 14);
+}
+END_TEST
+
+/* More than replication_max_memory: nothing, and it is said. */
+START_TEST(too_much)
+{
+	struct options *options = options_new();
+	char *value = g_strnfill(4000, 'x');
+
+	options->replication_max_memory = 1;
+	slot_publish(&context.options, options);
+	lead();
+	for (unsigned int i = 0; i < 300; i++) {
+		uint8_t key[] = {(uint8_t)(i >> 8), (uint8_t)i};
+
+		replicator_put(r, replica_entry_new(9, key, sizeof(key), value, 4000));
+	}
+	net_run_ms(net, 5000);
+	ck_assert_int_eq(state(), REPLICATION_TOO_LARGE);
+	ck_assert_ptr_nonnull(strstr(text->str, "replication_max_memory"));
+	g_free(value);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("replicator");
+	TCase *tcase = tcase_create("master");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, everything_then_changes);
+	tcase_add_test(tcase, patience);
+	tcase_add_test(tcase, it_is_master_itself);
+	tcase_add_test(tcase, other_version);
+	tcase_add_test(tcase, forged_answers);
+	tcase_add_test(tcase, never_content);
+	tcase_add_test(tcase, too_much);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
