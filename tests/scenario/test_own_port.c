@@ -6,6 +6,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "ctl/status.h"
 #include "managers.h"
 #include "tests/run_suite.h"
 
@@ -48,7 +49,9 @@ static unsigned int times(const char *text)
 
 static bool is_told_lost(unsigned int i)
 {
-	return atomic_load(&daemon_context(m->sm[i].daemon)->sweep) & SWEEP_FLAG_PORT_LOST;
+	g_autofree char *line = status_line(daemon_context(m->sm[i].daemon));
+
+	return strstr(line, "its port is gone") != NULL;
 }
 
 static uint64_t mads_sent(unsigned int i)
