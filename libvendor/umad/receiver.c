@@ -18,6 +18,8 @@
 
 #define POLL_MS 100
 #define LOOK_TURNS 10 /* of POLL_MS: between looks for a device that is gone */
+#define HASTE_MS 1000 /* one that fails so soon again is looked for less and less often, */
+#define HASTE_MAX 6   /* in the end each LOOK_TURNS << HASTE_MAX turns */
 #define BATCH 512 /* MADs read before the stop flag is looked at again */
 #define LINGER_MS 20
 #define LINGER_TURNS 50
@@ -173,11 +175,11 @@ static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t
 }
 
 /* Until the device is back, or the thread is to stop. */
-static void wait_for_device(struct umad_device *device)
+static void wait_for_device(struct umad_device *device, unsigned int turns)
 {
 	for (unsigned int turn = 1; !atomic_load(&device->stop); turn++) {
 		pause_turn();
-		if (turn % LOOK_TURNS == 0 && umad_rebind(device))
+		if (turn % turns == 0 && umad_rebind(device))
 			return;
 	}
 }
@@ -208,13 +210,17 @@ static void *receiver_main(void *arg)
 	struct umad_device *device = arg;
 	size_t room = MAD_BYTES;
 	struct ib_user_mad *umad = g_malloc0(umad_size() + room);
+	uint64_t since = umad_now_ms();
+	unsigned int haste = 0;
 	int reason;
 
 	pthread_setname_np(pthread_self(), "umad");
 	while ((reason = receive(device, &umad, &room))) {
+		haste = umad_now_ms() - since < HASTE_MS ? MIN(haste + 1, HASTE_MAX) : 0;
 		umad_lose(device, reason);
 		tell_pressed(device, false);
-		wait_for_device(device);
+		wait_for_device(device, LOOK_TURNS << haste);
+		since = umad_now_ms();
 	}
 	linger(device, &umad, &room);
 	g_free(umad);

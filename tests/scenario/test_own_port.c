@@ -99,6 +99,26 @@ START_TEST(device_of_master)
 }
 END_TEST
 
+/* The cable goes at the MAD of a first sweep that would wait for many answers. */
+START_TEST(cable_in_a_sweep)
+{
+	uint64_t start;
+
+	m = managers_new("fattree:8", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_start(m, 0);
+	while (m->sm[0].sent < (uint64_t)_i * 500 && runtime_now(m->s->rt) < 5 * NS_PER_S)
+		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+	start = runtime_now(m->s->rt);
+	sim_link_set(m->s->sim, node_of(0), 1, false);
+	while (!times("SM port is down") && runtime_now(m->s->rt) < start + NS_PER_S)
+		scenario_run_ms(m->s, 10);
+	ck_assert_uint_le(runtime_now(m->s->rt) - start, 500 * NS_PER_MS);
+	sim_link_set(m->s->sim, node_of(0), 1, true);
+	managers_settle(m, 0, 20);
+}
+END_TEST
+
 /* So short that both are told at once; or several times. */
 START_TEST(blinks)
 {
@@ -249,6 +269,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, own_cable);
 	tcase_add_test(tcase, device_of_master);
+	tcase_add_loop_test(tcase, cable_in_a_sweep, 0, 12);
 	tcase_add_test(tcase, blinks);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, 40);
 	tcase_add_loop_test(tcase, other_took_over, 0, 4);
