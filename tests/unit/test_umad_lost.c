@@ -23,6 +23,7 @@
 static struct kernel {
 	pthread_mutex_t lock;
 	bool there, verbs, poll_tells;
+	bool fragile;	       /* reading fails */
 	int number;	       /* of the device */
 	int opened;	       /* the last descriptor given; those before are dead */
 	int open_now, misused; /* use of one that was closed */
@@ -46,6 +47,11 @@ static bool works(int fd)
 {
 	k.misused += k.closed[fd];
 	return k.there && fd == k.opened && !k.closed[fd];
+}
+
+static bool reads(int fd)
+{
+	return works(fd) && !k.fragile;
 }
 
 int umad_init(void)
@@ -163,7 +169,7 @@ int umad_poll(int fd, int timeout_ms)
 		bool ready;
 
 		pthread_mutex_lock(&k.lock);
-		ready = works(fd) ? k.answers.length > 0 : k.poll_tells;
+		ready = reads(fd) ? k.answers.length > 0 : k.poll_tells;
 		pthread_mutex_unlock(&k.lock);
 		if (ready)
 			return 0;
@@ -180,7 +186,7 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 	(void)timeout_ms;
 	pthread_mutex_lock(&k.lock);
 	errno = EIO;
-	if (works(fd)) {
+	if (reads(fd)) {
 		errno = EAGAIN;
 		answer = g_queue_pop_head(&k.answers);
 	}
@@ -334,6 +340,7 @@ static void setup_with(bool verbs, bool started)
 {
 	seen = calls = answered = failed = 0;
 	k.there = k.poll_tells = true;
+	k.fragile = false;
 	k.verbs = verbs;
 	k.number = k.opened = k.open_now = k.misused = k.taken = k.last_id = 0;
 	k.acked = k.contexts = k.sent = 0;
@@ -554,6 +561,29 @@ START_TEST(test_class_taken)
 }
 END_TEST
 
+static void set_fragile(bool fragile)
+{
+	pthread_mutex_lock(&k.lock);
+	k.fragile = fragile;
+	pthread_mutex_unlock(&k.lock);
+}
+
+/* It can be opened, and fails when it is read: looked for after 2 and 6 s, not each second. */
+START_TEST(test_fails_again)
+{
+	set_fragile(true);
+	g_usleep(5000000);
+	pthread_mutex_lock(&k.lock);
+	ck_assert_int_ge(k.opened, 2);
+	ck_assert_int_le(k.opened, 3);
+	pthread_mutex_unlock(&k.lock);
+	set_fragile(false);
+	atomic_store(&seen, 0);
+	wait_until(&seen, VENDOR_BACK);
+	check_works(0, false);
+}
+END_TEST
+
 START_TEST(test_no_verbs)
 {
 	setup_with(false, true);
@@ -639,6 +669,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tcase, test_is_sm_meanwhile, 0, 2);
 	tcase_add_loop_test(tcase, test_silent_poll, 0, 2);
 	tcase_add_test(tcase, test_class_taken);
+	tcase_add_test(tcase, test_fails_again);
 	tcase_add_test(tcase, test_senders);
 	tcase_add_test(tcase, test_close_while_lost);
 	suite_add_tcase(suite, tcase);
