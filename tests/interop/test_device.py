@@ -67,6 +67,20 @@ def ends_without(checks):
         checks.check(f'within {took:.1f} s, at most {BOUND}', took <= BOUND)
 
 
+def fabric_restarted(checks):
+    """All of the simulator ends, and another one comes, of the same fabric with nothing known."""
+    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+        run = subnet.Run(checks, fabric, SECONDS)
+        child = run.start()
+        mark = len(fabric.read('osm.log'))
+        fabric.console('quit')
+        says(fabric, child, 'osm.log', GONE.format(0), mark)
+        fabric.start_ibsim()
+        says(fabric, child, 'osm.log', 'SUBNET UP', mark)
+        run.judge()
+        run.stop(child)
+
+
 def with_standby(checks, other):
     """The standby takes over; when the first one is back one of them is master, and LIDs stay."""
     what = 'beside ' + ('the classic' if other == ibsim.CLASSIC else 'another of ours')
@@ -103,7 +117,7 @@ def main():
     sys.stdout.reconfigure(line_buffering=True)
     ibsim.end_cleanly()
     checks = ibsim.Checks()
-    parts = [(alone,), (ends_without,), (with_standby, subnet.daemon())]
+    parts = [(alone,), (ends_without,), (fabric_restarted,), (with_standby, subnet.daemon())]
     if not osmsim.missing(['opensm']):
         parts.append((with_standby, ibsim.CLASSIC))
     for part, *arguments in parts:
