@@ -119,6 +119,21 @@ START_TEST(cable_in_a_sweep)
 }
 END_TEST
 
+/* What was reset has no M_Key any more, where the others do. */
+START_TEST(with_m_key)
+{
+	m = managers_new("fattree:4", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS "m_key 0x1234\nm_key_lease_period 0\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	device(0, false);
+	scenario_run_ms(m->s, 3000);
+	device(0, true);
+	ck_assert_uint_le(managers_settle(m, 0, 20), 2000);
+	ck_assert_uint_eq(sim_port_info(m->s->sim, node_of(0), 1)->m_key, 0x1234);
+}
+END_TEST
+
 /* So short that both are told at once; or several times. */
 START_TEST(blinks)
 {
@@ -270,6 +285,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, own_cable);
 	tcase_add_test(tcase, device_of_master);
 	tcase_add_loop_test(tcase, cable_in_a_sweep, 0, 12);
+	tcase_add_test(tcase, with_m_key);
 	tcase_add_test(tcase, blinks);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, 40);
 	tcase_add_loop_test(tcase, other_took_over, 0, 4);
