@@ -91,7 +91,18 @@ uint64_t vendor_port_guid(const struct vendor *vendor)
 
 const char *vendor_name(const struct vendor *vendor)
 {
-	return vendor->name;
+	return atomic_load(&vendor->name);
+}
+
+void vendor_set_name(struct vendor *vendor, const char *format, ...)
+{
+	g_autofree char *name = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	name = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	atomic_store(&vendor->name, g_intern_string(name));
 }
 
 unsigned int vendor_max_outstanding(const struct vendor *vendor)
@@ -102,17 +113,20 @@ unsigned int vendor_max_outstanding(const struct vendor *vendor)
 void vendor_close(struct vendor *vendor)
 {
 	struct admission *admissions[G_N_ELEMENTS(vendor->admissions)];
+	struct vendor_watch *watch;
 	struct transfers *transfers;
 	struct tap *tap;
 
 	if (!vendor)
 		return;
 	tap = vendor->tap;
+	watch = vendor->watch;
 	transfers = vendor->transfers;
 	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
 		admissions[i] = atomic_load(&vendor->admissions[i]);
 	transfers_close(transfers); /* what it still says, it says while there is a port */
 	vendor->ops->close(vendor);
+	vendor_unwatch(watch);
 	transfers_free(transfers); /* the back end posts nothing any more */
 	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
 		admission_close(admissions[i]);

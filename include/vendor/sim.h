@@ -65,6 +65,11 @@ int sim_find_name(const struct sim *sim, const char *description);
 bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 		  bool up);					   /* false: no cable */
 void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: links, tables lost */
+/*
+ * The adapter of a host is gone, or its driver: its links are down, and its vendor ports are lost;
+ * true: it is back, as after power on, and so are they.
+ */
+void sim_device_set(struct sim *sim, unsigned int node, bool there);
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
 void sim_set_loss(struct sim *sim, double loss);
 /* Probability that a packet from or for this node itself is lost, beside that of all packets. */

@@ -194,11 +194,34 @@ void vendor_send_message(struct vendor *vendor, struct vendor_message *message);
  */
 void vendor_use_kernel_rmpp(struct vendor *vendor);
 
+/* What happens to the local port: bits. */
+enum vendor_event {
+	VENDOR_PORT_UP = 1 << 0, /* it became ACTIVE */
+	VENDOR_PORT_DOWN = 1 << 1,
+	VENDOR_LID_CHANGED = 1 << 2,
+	VENDOR_SM_CHANGED = 1 << 3, /* MasterSMLID or SM SL */
+	VENDOR_REREGISTER = 1 << 4, /* an SM asks for that */
+	VENDOR_P_KEYS_CHANGED = 1 << 5,
+	VENDOR_LOST = 1 << 6, /* the device is gone */
+	VENDOR_BACK = 1 << 7, /* it is there again, maybe by another name */
+};
+
+/*
+ * What happened since the last call, in no order. From VENDOR_LOST to VENDOR_BACK requests come
+ * back with VENDOR_FAILED and answers vanish; requests in flight are lost. What was bound, and
+ * IsSM, is so again at VENDOR_BACK. When both are told, vendor_is_lost() says which came last.
+ */
+typedef void vendor_event_fn(void *arg, unsigned int events);
+/* From now on events go to this actor. Once; not every port has any. */
+void vendor_watch(struct vendor *vendor, struct actor *actor, vendor_event_fn *on_event, void *arg);
+bool vendor_is_lost(const struct vendor *vendor); /* any thread */
+
 /* Sets or clears IsSM in the port's CapabilityMask (through the issm device on hardware). */
 bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error);
 
 uint64_t vendor_port_guid(const struct vendor *vendor);
-const char *vendor_name(const struct vendor *vendor); /* "mlx5_0 port 1", "sim node desc" */
+/* "mlx5_0 port 1", "sim node desc": may be another after VENDOR_BACK; never freed. Any thread. */
+const char *vendor_name(const struct vendor *vendor);
 unsigned int vendor_max_outstanding(const struct vendor *vendor); /* SMPs it can have in flight */
 /*
  * Nothing is posted to the client afterwards. A port with messages on their way is closed by the

@@ -8,6 +8,7 @@
 #include "vendor/vendor.h"
 
 struct transfers;
+struct vendor_watch;
 
 /* Who sends in segments what a manager of class 0x03 says, and puts together what it is asked. */
 enum vendor_rmpp {
@@ -35,7 +36,9 @@ struct vendor {
 	atomic_bool pressed; /* set by the back end: more arrives than it can read */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
-	char name[128];
+	const char *_Atomic name;	    /* by vendor_set_name() */
+	atomic_bool lost;		    /* by vendor_tell_lost() */
+	struct vendor_watch *_Atomic watch; /* who hears of events; or NULL */
 };
 
 /*
@@ -49,6 +52,14 @@ static inline bool vendor_does_rmpp(const struct vendor *vendor, uint8_t mgmt_cl
 {
 	return manager && mgmt_class == IBA_CLASS_SUBN_ADM && vendor->rmpp == VENDOR_RMPP_OWN;
 }
+
+/* "mlx5_0 port 1". The string is kept for ever, for those who still read the one before. */
+void vendor_set_name(struct vendor *vendor, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* ---- watch.c: from the back end, on any thread ---- */
+void vendor_tell(struct vendor *vendor, unsigned int events); /* enum vendor_event */
+void vendor_tell_lost(struct vendor *vendor, bool lost);
+void vendor_unwatch(struct vendor_watch *watch); /* of vendor_close(); may be NULL */
 
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);

@@ -128,6 +128,28 @@ bool command_up(struct command *command)
 	return power(command, true);
 }
 
+static bool insert(struct command *command, bool there)
+{
+	const struct sim_node *node = command_node(command, 0);
+
+	if (!node)
+		return false;
+	if (!there)
+		server_lose_ports(command->server, node);
+	sim_device_set(command->server->sim, node->index, there);
+	return true;
+}
+
+bool command_remove(struct command *command)
+{
+	return insert(command, false);
+}
+
+bool command_insert(struct command *command)
+{
+	return insert(command, true);
+}
+
 static bool mute(struct command *command, bool on)
 {
 	struct sim_node *node = command_node(command, 0);

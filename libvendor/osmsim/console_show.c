@@ -27,8 +27,10 @@ bool command_nodes(struct command *command)
 		g_string_append_printf(
 			command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s\n",
 			type_of(node), node->claimed_guid, node->num_ports, node->description,
-			node->up ? "" : " down", node->mute ? " mute" : "",
-			node->stubborn ? " stubborn" : "");
+			node->removed ? " removed"
+			: node->up    ? ""
+				      : " down",
+			node->mute ? " mute" : "", node->stubborn ? " stubborn" : "");
 	}
 	return true;
 }

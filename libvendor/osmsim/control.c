@@ -56,12 +56,12 @@ static void do_hello(struct connection *connection, const uint8_t *data, size_t 
 	connection_put(connection, OSMSIM_HELLO, &out, sizeof(out), NULL, 0);
 }
 
-/* A switch is managed through port 0 only. */
+/* A switch is managed through port 0 only. One that is removed has none. */
 static struct sim_port *end_port(struct sim_node *node, uint32_t number)
 {
 	bool valid = node->sw ? number == 0 : number >= 1 && number <= node->num_ports;
 
-	return valid ? &node->ports[number] : NULL;
+	return valid && !node->removed ? &node->ports[number] : NULL;
 }
 
 static uint32_t rate_of(const struct iba_port_info *info)
@@ -89,6 +89,7 @@ static void fill_port(struct osmsim_port *out, const struct sim_port *port)
 	out->capability_mask = info->capability_mask;
 	out->gid_prefix = info->gid_prefix;
 	out->port_guid = port->guid;
+	out->device = port->node->returns;
 	out->n_p_keys = MIN(n, OSMSIM_MAX_P_KEYS);
 	memcpy(out->p_keys, p_keys, out->n_p_keys * sizeof(*p_keys));
 }

@@ -14,7 +14,8 @@
  *   nothing else, so that the program may poll its descriptor as it would that of
  *   /dev/infiniband/umadN. Agents are registered through the control connection, by the handle
  *   that the answer to OSMSIM_OPEN gave. The port and its agents go when this connection closes,
- *   which is when the last process that inherited it closes it.
+ *   which is when the last process that inherited it closes it. The server closes it when the CA
+ *   is removed from the node.
  *
  * A server closes a connection whose frames make no sense, after a line in its log. It never
  * trusts a length, a handle or an agent number.
@@ -29,7 +30,10 @@
 #define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET"     /* path of the socket */
 #define OSMSIM_ENV_NODE "OSMSIM_NODE"	      /* name or GUID; unset: the first host */
 #define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
-#define OSMSIM_DEVICE "osmsim0"		      /* the only CA that a process sees */
+#define OSMSIM_DEVICE                                                                              \
+	"osmsim0" /* the only CA that a process sees; another number after returns                 \
+		   */
+#define OSMSIM_DEVICE_STEM "osmsim"
 
 #define OSMSIM_MAX_CONTROL 65536	     /* octets of a control frame after its header */
 #define OSMSIM_MAX_MAD (UINT32_C(128) << 20) /* octets of a MAD, RMPP reassembled */
@@ -77,7 +81,7 @@ struct osmsim_port_request {
 };
 
 struct osmsim_port {
-	int32_t error; /* 0, or negative errno: -ENODEV */
+	int32_t error; /* 0, or negative errno: -ENODEV, also while its CA is removed */
 	uint32_t port_num;
 	uint32_t base_lid, lmc, sm_lid, sm_sl;
 	uint32_t state, phys_state; /* codes of PortInfo */
@@ -86,7 +90,7 @@ struct osmsim_port {
 	uint64_t gid_prefix, port_guid;
 	uint32_t n_p_keys;
 	uint16_t p_keys[OSMSIM_MAX_P_KEYS];
-	uint32_t reserved;
+	uint32_t device; /* number in the name of its CA: how often that came back */
 };
 
 struct osmsim_open {

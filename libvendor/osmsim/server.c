@@ -151,6 +151,20 @@ struct sim_node *server_find_node(const struct server *server, const char *name)
 	return index >= 0 ? &sim->nodes[index] : by_prefix(sim, name);
 }
 
+void server_lose_ports(struct server *server, const struct sim_node *node)
+{
+	GHashTableIter iter;
+	void *key;
+
+	g_hash_table_iter_init(&iter, server->connections);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		struct connection *connection = key;
+
+		if (connection->kind == CONNECTION_PORT && connection->node == node)
+			connection_close(connection);
+	}
+}
+
 /* ---- the round ---- */
 
 bool server_watch(struct server *server, struct watch *watch, uint32_t events)

@@ -86,6 +86,9 @@ void server_unwatch(struct server *server, struct watch *watch);
 /* The node with that description or GUID; empty: the first host. NULL: none, or not one only. */
 struct sim_node *server_find_node(const struct server *server, const char *name);
 
+/* Ends the ports that are open on a node, whose CA is gone. */
+void server_lose_ports(struct server *server, const struct sim_node *node);
+
 /* ---- connection.c ---- */
 struct connection *connection_new(struct server *server, int fd);
 void connection_free(struct connection *connection);

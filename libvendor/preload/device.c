@@ -31,11 +31,6 @@ static int first_port(const struct osmsim_node *node)
 	return node->type == NODE_SWITCH ? 0 : 1;
 }
 
-bool preload_is_device(const char *name)
-{
-	return !name || strcmp(name, OSMSIM_DEVICE) == 0;
-}
-
 static int ask_port(int port_num, struct osmsim_port *port)
 {
 	const struct osmsim_port_request request = {.port_num = port_num};
@@ -46,6 +41,31 @@ static int ask_port(int port_num, struct osmsim_port *port)
 	if (rc == 0 && port->n_p_keys > OSMSIM_MAX_P_KEYS)
 		rc = -EPROTO;
 	return rc;
+}
+
+/* The name of the CA as it is now; negative errno if there is none. */
+static int device_name(char *name, size_t size)
+{
+	struct osmsim_node node;
+	struct osmsim_port port;
+	int rc = preload_node(&node);
+
+	if (rc == 0)
+		rc = ask_port(first_port(&node), &port);
+	if (rc == 0)
+		snprintf(name, size, "%s%u", OSMSIM_DEVICE_STEM, port.device);
+	return rc;
+}
+
+bool preload_is_device(const char *name)
+{
+	char own[UMAD_CA_NAME_LEN];
+
+	if (!name)
+		return true;
+	if (strncmp(name, OSMSIM_DEVICE_STEM, strlen(OSMSIM_DEVICE_STEM)) != 0)
+		return false;
+	return device_name(own, sizeof(own)) != 0 || strcmp(name, own) == 0;
 }
 
 /* Of several ports the first that is ACTIVE, else LinkUp, else not disabled, as libibumad. */
@@ -99,18 +119,13 @@ int umad_done(void)
 
 int umad_get_cas_names(char cas[][UMAD_CA_NAME_LEN], int max)
 {
-	struct osmsim_node node;
-
-	if (max < 1 || preload_node(&node) < 0)
-		return 0;
-	snprintf(cas[0], UMAD_CA_NAME_LEN, "%s", OSMSIM_DEVICE);
-	return 1;
+	return max >= 1 && device_name(cas[0], UMAD_CA_NAME_LEN) == 0;
 }
 
 static int fill_port(umad_port_t *to, const struct osmsim_port *from)
 {
 	memset(to, 0, sizeof(*to));
-	snprintf(to->ca_name, sizeof(to->ca_name), "%s", OSMSIM_DEVICE);
+	snprintf(to->ca_name, sizeof(to->ca_name), "%s%u", OSMSIM_DEVICE_STEM, from->device);
 	snprintf(to->link_layer, sizeof(to->link_layer), "InfiniBand");
 	to->portnum = from->port_num;
 	to->base_lid = from->base_lid;
@@ -162,7 +177,6 @@ int umad_release_port(umad_port_t *port)
 static void fill_ca(umad_ca_t *ca, const struct osmsim_node *node)
 {
 	memset(ca, 0, sizeof(*ca));
-	snprintf(ca->ca_name, sizeof(ca->ca_name), "%s", OSMSIM_DEVICE);
 	snprintf(ca->ca_type, sizeof(ca->ca_type), "osmsim");
 	snprintf(ca->fw_ver, sizeof(ca->fw_ver), "%s", PACKAGE_VERSION);
 	snprintf(ca->hw_ver, sizeof(ca->hw_ver), "0");
@@ -193,6 +207,8 @@ int umad_get_ca(const char *ca_name, umad_ca_t *ca)
 	if (preload_node(&node) < 0)
 		return -ENODEV;
 	fill_ca(ca, &node);
+	if (device_name(ca->ca_name, sizeof(ca->ca_name)) < 0)
+		return -ENODEV;
 	for (int i = first_port(&node); i <= last_port(&node); i++) {
 		int rc = add_port(ca, i);
 

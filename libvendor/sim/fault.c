@@ -275,6 +275,21 @@ void sim_node_set(struct sim *sim, unsigned int index, bool up)
 		sim_link_update(sim, &node->ports[i]);
 }
 
+void sim_device_set(struct sim *sim, unsigned int index, bool there)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	if (node->removed != there)
+		return;
+	node->removed = !there;
+	node->returns += there;
+	if (!there)
+		sim_vendors_lose(sim, node, true);
+	sim_node_set(sim, index, there);
+	if (there)
+		sim_vendors_lose(sim, node, false);
+}
+
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
 {
 	sim_node_at(sim, node)->mute = mute;

@@ -217,6 +217,8 @@ static void port_changed(struct sim *sim, struct sim_port *port, uint8_t state, 
 	if (port->info.port_state == state)
 		return;
 	port->info.port_state = state;
+	if (state == IBA_PORT_DOWN)
+		sim_vendors_tell(sim, port, VENDOR_PORT_DOWN);
 	if (!port->node->sw || !port->node->up)
 		return;
 	port->node->sw->info.port_state_change = 1;

@@ -4,6 +4,7 @@
  *
  * vendor_send only queues: the packet is made on the sim's actor, to which the agent belongs.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "libvendor/sim/agent.h"
@@ -12,6 +13,7 @@
 
 struct binding {
 	uint8_t mgmt_class;
+	bool manager;
 	struct vendor_client client;
 };
 
@@ -19,8 +21,8 @@ struct sim_vendor {
 	struct vendor base;
 	struct sim *sim;
 	struct sim_port *port;
-	struct agent *agent; /* NULL: closed */
-	GArray *bindings;    /* struct binding */
+	struct agent *agent; /* NULL: closed, or its device is gone */
+	GArray *bindings;    /* struct binding; NULL: closed */
 	bool is_sm;
 };
 
@@ -63,6 +65,14 @@ static void port_receive(void *arg, enum vendor_status status, const struct vend
 
 /* ---- sending ---- */
 
+/* Of what is not a request nothing comes back from a device that is gone. */
+static int try_send(struct sim_vendor *vendor, const struct agent_send *what)
+{
+	if (vendor->agent)
+		return agent_send(vendor->agent, what);
+	return what->timeout_ms ? -ENODEV : 0;
+}
+
 static void send_run(struct message *message)
 {
 	struct send *send = (struct send *)message;
@@ -76,9 +86,9 @@ static void send_run(struct message *message)
 	};
 
 	/* Without a binding nobody could be given the response. */
-	if (vendor->agent &&
+	if (vendor->bindings &&
 	    (!send->timeout_ms || find_binding(vendor, send->data[SIM_MAD_CLASS])) &&
-	    agent_send(vendor->agent, &what) != 0)
+	    try_send(vendor, &what) != 0)
 		port_receive(vendor, VENDOR_FAILED, &send->to, send->data, IBA_MAD_BYTES);
 	g_free(send);
 }
@@ -108,26 +118,9 @@ struct visit {
 	struct sim_vendor *vendor;
 	struct sim_port *port;
 	struct binding binding;
-	struct agent_filter filter;
 	bool on, done;
 	const char *why; /* if not done */
 };
-
-static void bind_call(struct sim *sim, void *arg)
-{
-	struct visit *visit = arg;
-	struct sim_vendor *vendor = visit->vendor;
-
-	(void)sim;
-	visit->why = "is bound already";
-	if (find_binding(vendor, visit->binding.mgmt_class))
-		return;
-	visit->why = "has a manager already, or cannot be bound";
-	if (agent_register(vendor->agent, &visit->filter) != 0)
-		return;
-	g_array_append_val(vendor->bindings, visit->binding);
-	visit->done = true;
-}
 
 /* A manager takes all unsolicited MADs of its class. */
 static struct agent_filter filter_of(const struct vendor *vendor, uint8_t mgmt_class, bool manager)
@@ -147,14 +140,37 @@ static struct agent_filter filter_of(const struct vendor *vendor, uint8_t mgmt_c
 	};
 }
 
+static bool register_binding(struct sim_vendor *vendor, const struct binding *binding)
+{
+	const struct agent_filter filter =
+		filter_of(&vendor->base, binding->mgmt_class, binding->manager);
+
+	return agent_register(vendor->agent, &filter) == 0;
+}
+
+static void bind_call(struct sim *sim, void *arg)
+{
+	struct visit *visit = arg;
+	struct sim_vendor *vendor = visit->vendor;
+
+	(void)sim;
+	visit->why = "is bound already";
+	if (find_binding(vendor, visit->binding.mgmt_class))
+		return;
+	visit->why = "has a manager already, or cannot be bound";
+	if (!vendor->agent || !register_binding(vendor, &visit->binding))
+		return;
+	g_array_append_val(vendor->bindings, visit->binding);
+	visit->done = true;
+}
+
 static bool port_bind(struct vendor *base, uint8_t mgmt_class, bool manager,
 		      const struct vendor_client *client, GError **error)
 {
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
 	struct visit visit = {
 		.vendor = vendor,
-		.binding = {.mgmt_class = mgmt_class, .client = *client},
-		.filter = filter_of(base, mgmt_class, manager),
+		.binding = {.mgmt_class = mgmt_class, .manager = manager, .client = *client},
 	};
 
 	sim_call(vendor->sim, bind_call, &visit);
@@ -178,7 +194,8 @@ static void is_sm_call(struct sim *sim, void *arg)
 	}
 	visit->vendor->is_sm = visit->on;
 	visit->done = true;
-	agent_set_is_sm(sim, visit->vendor->port, visit->on);
+	if (visit->vendor->agent)
+		agent_set_is_sm(sim, visit->vendor->port, visit->on);
 }
 
 static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
@@ -196,10 +213,10 @@ static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
 /* The shell stays until the end: another thread may just be sending, in vain. */
 static void vendor_shut(struct sim_vendor *vendor)
 {
-	if (!vendor->agent)
+	if (!vendor->bindings)
 		return;
 	g_clear_pointer(&vendor->agent, agent_free);
-	g_array_free(vendor->bindings, TRUE);
+	g_array_free(g_steal_pointer(&vendor->bindings), TRUE);
 }
 
 static void close_call(struct sim *sim, void *arg)
@@ -235,7 +252,10 @@ static void open_call(struct sim *sim, void *arg)
 	struct sim_vendor *vendor = visit->vendor;
 
 	g_ptr_array_add(sim->vendors, vendor);
-	vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
+	if (vendor->port->node->removed)
+		atomic_store(&vendor->base.lost, true);
+	else
+		vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
 }
 
 /* The port to open; GUIDs and types do not change, so any thread may look. */
@@ -274,14 +294,52 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 	vendor->base.port_guid = port->guid;
 	vendor->base.max_outstanding = MAX_OUTSTANDING;
 	vendor->base.rmpp = VENDOR_RMPP_OWN;
-	g_snprintf(vendor->base.name, sizeof(vendor->base.name), "sim %s port %u",
-		   port->node->description, port->number);
+	vendor_set_name(&vendor->base, "sim %s port %u", port->node->description, port->number);
 	vendor->sim = sim;
 	vendor->port = port;
 	vendor->bindings = g_array_new(FALSE, FALSE, sizeof(struct binding));
 	visit.vendor = vendor;
 	sim_call(sim, open_call, &visit);
 	return &vendor->base;
+}
+
+/* ---- what happens to the port ---- */
+
+void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events)
+{
+	for (unsigned int i = 0; i < sim->vendors->len; i++) {
+		struct sim_vendor *vendor = sim->vendors->pdata[i];
+
+		if (vendor->port == port && vendor->agent)
+			vendor_tell(&vendor->base, events);
+	}
+}
+
+/* All that it had bound, IsSM too: nobody else can have bound it meanwhile. */
+static void vendor_return(struct sim_vendor *vendor)
+{
+	struct sim *sim = vendor->sim;
+
+	vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
+	for (unsigned int i = 0; i < vendor->bindings->len; i++)
+		register_binding(vendor, &g_array_index(vendor->bindings, struct binding, i));
+	if (vendor->is_sm)
+		agent_set_is_sm(sim, vendor->port, true);
+}
+
+void sim_vendors_lose(struct sim *sim, const struct sim_node *node, bool lost)
+{
+	for (unsigned int i = 0; i < sim->vendors->len; i++) {
+		struct sim_vendor *vendor = sim->vendors->pdata[i];
+
+		if (vendor->port->node != node || !vendor->bindings)
+			continue;
+		if (lost)
+			g_clear_pointer(&vendor->agent, agent_free);
+		else
+			vendor_return(vendor);
+		vendor_tell_lost(&vendor->base, lost);
+	}
 }
 
 void sim_vendors_init(struct sim *sim)

@@ -91,6 +91,8 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
+	bool removed;	      /* by sim_device_set() */
+	unsigned int returns; /* how often it came back */
 	double loss; /* of packets from and for it */
 	bool fdr10; /* of a make that has the ExtendedPortInfo */
 	uint32_t vendor_id, device_id;
@@ -362,5 +364,8 @@ void sim_agents_clear(struct sim *sim); /* all were freed */
 /* ---- port.c ---- */
 void sim_vendors_init(struct sim *sim);
 void sim_vendors_clear(struct sim *sim); /* closes what is open */
+/* Something that the vendor ports there hear of: enum vendor_event. */
+void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events);
+void sim_vendors_lose(struct sim *sim, const struct sim_node *node, bool lost);
 
 #endif

@@ -155,9 +155,29 @@ static void apply_state(const struct port_set *set)
 	}
 }
 
+/* What a Set did to an end port, as its driver would tell. */
+static void tell(const struct port_set *set, const struct iba_port_info *before)
+{
+	const struct iba_port_info *now = &set->port->info;
+	unsigned int events = 0;
+
+	if (now->lid != before->lid || now->lmc != before->lmc)
+		events |= VENDOR_LID_CHANGED;
+	if (now->master_sm_lid != before->master_sm_lid ||
+	    now->master_sm_sl != before->master_sm_sl)
+		events |= VENDOR_SM_CHANGED;
+	if (set->wanted.client_reregister)
+		events |= VENDOR_REREGISTER;
+	if (now->port_state == IBA_PORT_ACTIVE && before->port_state != IBA_PORT_ACTIVE)
+		events |= VENDOR_PORT_UP;
+	if (events)
+		sim_vendors_tell(set->request->sim, set->port, events);
+}
+
 static uint16_t port_info_set(struct port_set *set)
 {
 	struct iba_port_info *info = &set->port->info;
+	const struct iba_port_info before = *info;
 
 	wire_decode(&iba_port_info_type, set->request->data, &set->wanted);
 	if (!link_is_valid(set) || (!set->base_port0 && !state_is_valid(set)) ||
@@ -170,6 +190,8 @@ static uint16_t port_info_set(struct port_set *set)
 	else
 		apply_switch_port(info, &set->wanted);
 	apply_state(set);
+	if (set->end)
+		tell(set, &before);
 	return IBA_STATUS_OK;
 }
 

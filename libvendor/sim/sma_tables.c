@@ -93,6 +93,8 @@ uint16_t sma_p_key_table(struct sma_request *request)
 			port->p_keys[0] = is_end_port(port) ? IBA_P_KEY_DEFAULT_FULL : 0;
 		}
 		wire_decode(&iba_p_key_table_type, request->data, &table);
+		if (memcmp(port->p_keys + block * 32, table.p_key, sizeof(table.p_key)) != 0)
+			sim_vendors_tell(request->sim, port, VENDOR_P_KEYS_CHANGED);
 		memcpy(port->p_keys + block * 32, table.p_key, sizeof(table.p_key));
 	}
 	p_keys = sma_p_keys(port, &n);

@@ -5,6 +5,8 @@
  * It polls that descriptor and nothing else, through libibumad: simulators that preload a library
  * under libibumad intercept exactly that. So the thread cannot be woken by a second descriptor; it
  * looks at the stop flag after each poll, which ends after POLL_MS at the latest.
+ *
+ * When the device is gone it closes the port, and opens it again when it is back (link.c).
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include <errno.h>
@@ -15,6 +17,9 @@
 #include "umad_private.h"
 
 #define POLL_MS 100
+#define LOOK_TURNS 10 /* of POLL_MS: between looks for a device that is gone */
+#define HASTE_MS 1000 /* one that fails so soon again is looked for less and less often, */
+#define HASTE_MAX 6   /* in the end each LOOK_TURNS << HASTE_MAX turns */
 #define BATCH 512 /* MADs read before the stop flag is looked at again */
 #define LINGER_MS 20
 #define LINGER_TURNS 50
@@ -85,12 +90,14 @@ static void tell_pressed(struct umad_device *device, bool pressed)
 /* Reads what there is, or a batch of it. False if the device fails. */
 static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
+	const struct umad_link *link = atomic_load(&device->link);
+
 	for (int i = 0; i < BATCH; i++) {
 		int length = *room;
 		int id;
 
 		errno = 0;
-		id = umad_recv(device->port_id, *umad, &length, 0);
+		id = umad_recv(link->port_id, *umad, &length, 0);
 		if (id >= 0) {
 			receive_one(device, *umad, length);
 			continue;
@@ -116,25 +123,31 @@ enum readiness {
 
 static enum readiness wait_readable(struct umad_device *device, int timeout_ms)
 {
+	const struct umad_link *link = atomic_load(&device->link);
 	int rc;
 
 	errno = 0;
-	rc = umad_poll(device->port_id, timeout_ms);
+	rc = umad_poll(link->port_id, timeout_ms);
 	if (rc == 0)
 		return READABLE;
 	/* -EIO without errno: a preloaded poll() that woke for nothing. */
 	return rc == -ETIMEDOUT || errno == 0 || errno == EINTR ? IDLE : BROKEN;
 }
 
-/* A lost device stays readable for ever: log it once, and do not spin. */
-static void note_failure(struct umad_device *device, bool known)
+static void pause_turn(void)
 {
 	const struct timespec pause = {.tv_nsec = POLL_MS * NS_PER_MS};
 
+	nanosleep(&pause, NULL);
+}
+
+/* A failure that goes on: log it once, and do not spin. */
+static void note_failure(struct umad_device *device, bool known)
+{
 	if (!known)
 		log_error(device->log, "%s: receiving from the device failed: %s",
-			  device->vendor.name, g_strerror(errno));
-	nanosleep(&pause, NULL);
+			  vendor_name(&device->vendor), g_strerror(errno));
+	pause_turn();
 }
 
 uint64_t umad_now_ms(void)
@@ -152,6 +165,8 @@ uint64_t umad_now_ms(void)
  */
 static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
+	if (!atomic_load(&device->link))
+		return;
 	for (int i = 0; i < LINGER_TURNS && atomic_load(&device->in_flight) > 0 &&
 			umad_now_ms() < atomic_load(&device->due_ms);
 	     i++)
@@ -159,24 +174,53 @@ static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t
 			drain(device, umad, room); /* whatever it says: what counts is in flight */
 }
 
+/* Until the device is back, or the thread is to stop. */
+static void wait_for_device(struct umad_device *device, unsigned int turns)
+{
+	for (unsigned int turn = 1; !atomic_load(&device->stop); turn++) {
+		pause_turn();
+		if (turn % turns == 0 && umad_rebind(device))
+			return;
+	}
+}
+
+/* Reads as long as there is the device. Returns why it is gone, an errno; 0: the thread stops. */
+static int receive(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
+{
+	bool failed = false;
+
+	while (!atomic_load(&device->stop)) {
+		enum readiness ready = wait_readable(device, POLL_MS);
+		bool ok = ready == READABLE ? drain(device, umad, room) : ready == IDLE;
+		int reason = ok ? 0 : errno;
+
+		if (!umad_is_gone(reason))
+			reason = atomic_load(&device->broken);
+		if (reason)
+			return reason;
+		if (!ok)
+			note_failure(device, failed);
+		failed = !ok || (failed && ready == IDLE);
+	}
+	return 0;
+}
+
 static void *receiver_main(void *arg)
 {
 	struct umad_device *device = arg;
 	size_t room = MAD_BYTES;
 	struct ib_user_mad *umad = g_malloc0(umad_size() + room);
-	bool failed = false;
+	uint64_t since = umad_now_ms();
+	unsigned int haste = 0;
+	int reason;
 
 	pthread_setname_np(pthread_self(), "umad");
-	while (!atomic_load(&device->stop)) {
-		enum readiness ready = wait_readable(device, POLL_MS);
-		bool ok = ready == READABLE ? drain(device, &umad, &room) : ready == IDLE;
-
-		if (!ok) {
-			note_failure(device, failed);
-			failed = true;
-		} else if (ready == READABLE) {
-			failed = false;
-		}
+	while ((reason = receive(device, &umad, &room))) {
+		haste = umad_now_ms() - since < HASTE_MS ? MIN(haste + 1, HASTE_MAX) : 0;
+		umad_lose(device, reason);
+		tell_pressed(device, false);
+		wait_for_device(device, LOOK_TURNS << haste);
+		since = umad_now_ms();
 	}
 	linger(device, &umad, &room);
 	g_free(umad);
@@ -196,7 +240,7 @@ bool umad_receiver_start(struct umad_device *device, GError **error)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM,
-			    "no thread for receiving from %s: %s", device->vendor.name,
+			    "no thread for receiving from %s: %s", vendor_name(&device->vendor),
 			    g_strerror(rc));
 		return false;
 	}

@@ -3,12 +3,12 @@
  * The umad back end: a port of a real HCA through libibumad, or of a simulator that preloads a
  * library under it.
  *
- * A device is one open port. Its file descriptor is shared by
+ * A device is a port, opened (link.c), whose file descriptor is shared by
  *  - the actors that bind and send: sending is one write(), without a lock;
  *  - a receiver thread (receiver.c), started by the first bind, which does nothing but read and
- *    post to the actor of the MAD's class.
+ *    post to the actor of the MAD's class, and opens the port again when its HCA went and came.
  * Agents are published by one atomic pointer a class and live until close, which first joins the
- * receiver.
+ * receiver. A thread of its own hears of local events (events.c).
  *
  * The kernel matches responses to requests by TransactionID and agent, and times requests out. It
  * drops a response whose request was sent without a timeout; it rejects a request equal to one
@@ -89,8 +89,8 @@ static const struct class_row *find_class(uint8_t mgmt_class)
 }
 
 /* libibumad wants the mask as longs, method 0 in the lowest bit of the first. */
-static int register_agent(const struct umad_device *device, const struct class_row *row,
-			  bool manager)
+static int register_row(const struct umad_device *device, const struct umad_link *link,
+			const struct class_row *row, bool manager)
 {
 	bool own = vendor_does_rmpp(&device->vendor, row->mgmt_class, manager);
 	uint8_t oui[3] = {VENDOR_REPLICATION_OUI >> 16, VENDOR_REPLICATION_OUI >> 8 & 0xFF,
@@ -102,35 +102,39 @@ static int register_agent(const struct umad_device *device, const struct class_r
 			mask[method / (8 * sizeof(long))] |= 1L << (method % (8 * sizeof(long)));
 	errno = 0;
 	if (row->mgmt_class == VENDOR_REPLICATION_CLASS)
-		return umad_register_oui(device->port_id, row->mgmt_class, 0, oui, mask);
-	return umad_register(device->port_id, row->mgmt_class, row->version,
+		return umad_register_oui(link->port_id, row->mgmt_class, 0, oui, mask);
+	return umad_register(link->port_id, row->mgmt_class, row->version,
 			     own ? 0 : row->rmpp_version, manager && row->methods ? mask : NULL);
 }
 
-static bool bind_locked(struct umad_device *device, const struct class_row *row, bool manager,
-			const struct vendor_client *client, GError **error)
+bool umad_register_agent(struct umad_device *device, struct umad_link *link,
+			 const struct umad_agent *agent, GError **error)
 {
-	struct umad_agent *agent;
+	const struct class_row *row = find_class(agent->mgmt_class);
 	int id = -1;
 
-	if (!atomic_load(&device->agents[row->mgmt_class]))
-		id = register_agent(device, row, manager);
-	if (id < 0) {
-		/* libibumad hides why; the kernel refuses when another agent has a method. */
-		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_BUSY,
-			    "%s: management class 0x%02x is taken: does another subnet manager "
-			    "run on this port? (%s)",
-			    device->vendor.name, row->mgmt_class,
-			    errno ? g_strerror(errno) : "registration refused");
-		return false;
+	g_assert(row); /* which classes the daemon speaks is not input */
+	errno = ENODEV;
+	if (link && atomic_load(&link->ids[agent->mgmt_class]) < 0)
+		id = register_row(device, link, row, agent->manager);
+	if (id >= 0) {
+		atomic_store(&link->ids[agent->mgmt_class], id);
+		return true;
 	}
-	agent = g_new0(struct umad_agent, 1);
-	agent->id = id;
-	agent->mgmt_class = row->mgmt_class;
-	agent->client = *client;
-	agent->segments =
-		row->rmpp_version && !vendor_does_rmpp(&device->vendor, row->mgmt_class, manager);
-	atomic_store(&device->agents[row->mgmt_class], agent);
+	/* libibumad hides why; the kernel refuses when another agent has a method. */
+	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_BUSY,
+		    "%s: management class 0x%02x is taken: does another subnet manager "
+		    "run on this port? (%s)",
+		    vendor_name(&device->vendor), row->mgmt_class,
+		    errno ? g_strerror(errno) : "registration refused");
+	return false;
+}
+
+static bool bind_locked(struct umad_device *device, const struct umad_agent *new, GError **error)
+{
+	if (!umad_register_agent(device, atomic_load(&device->link), new, error))
+		return false;
+	atomic_store(&device->agents[new->mgmt_class], g_memdup2(new, sizeof(*new)));
 	return umad_receiver_start(device, error);
 }
 
@@ -139,11 +143,17 @@ static bool device_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 {
 	struct umad_device *device = device_of(vendor);
 	const struct class_row *row = find_class(mgmt_class);
+	const struct umad_agent agent = {
+		.mgmt_class = mgmt_class,
+		.manager = manager,
+		.segments =
+			row && row->rmpp_version && !vendor_does_rmpp(vendor, mgmt_class, manager),
+		.client = *client,
+	};
 	bool ok;
 
-	g_assert(row); /* which classes the daemon speaks is not input */
 	pthread_mutex_lock(&device->lock);
-	ok = bind_locked(device, row, manager, client, error);
+	ok = bind_locked(device, &agent, error);
 	pthread_mutex_unlock(&device->lock);
 	return ok;
 }
@@ -176,8 +186,10 @@ static bool is_segment(const struct umad_device *device, const uint8_t *data, si
 static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t length,
 		    unsigned int timeout_ms, int reason)
 {
+	if (umad_is_gone(reason)) /* a kernel may tell the receiver nothing */
+		atomic_store(&device->broken, reason);
 	log_verbose(device->log, "%s: a MAD of class 0x%02x for LID %u was refused: %s",
-		    device->vendor.name, umad->data[1], be16toh(umad->addr.lid),
+		    vendor_name(&device->vendor), umad->data[1], be16toh(umad->addr.lid),
 		    g_strerror(reason));
 	if (reason == EINVAL && is_segment(device, umad->data, length) && !device->told_einval) {
 		device->told_einval = true;
@@ -185,7 +197,7 @@ static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t
 			device->log,
 			"%s: the kernel refused a segment of an answer of the SA (%s); if that goes"
 			" on, long answers need kernel_rmpp TRUE in opensm.conf",
-			device->vendor.name, g_strerror(reason));
+			vendor_name(&device->vendor), g_strerror(reason));
 	}
 	if (timeout_ms)
 		umad_deliver(device, umad, length, VENDOR_FAILED);
@@ -201,15 +213,17 @@ static void note_request(struct umad_device *device, unsigned int timeout_ms)
 		;
 }
 
-static bool write_mad(struct umad_device *device, const struct umad_agent *agent,
+static bool write_mad(struct umad_device *device, const struct umad_link *link,
 		      struct ib_user_mad *umad, size_t length, unsigned int timeout_ms)
 {
+	const struct umad_agent *agent = atomic_load(&device->agents[umad->data[1]]);
+	int id = atomic_load(&link->ids[umad->data[1]]);
 	bool message = agent->segments && vendor_is_message(umad->data, length);
 	int retries = message ? VENDOR_RMPP_RETRIES : 0;
 
 	do {
 		errno = 0;
-		if (umad_send(device->port_id, agent->id, umad, length, timeout_ms, retries) == 0) {
+		if (umad_send(link->port_id, id, umad, length, timeout_ms, retries) == 0) {
 			if (timeout_ms)
 				note_request(device, timeout_ms);
 			return true;
@@ -221,11 +235,27 @@ static bool write_mad(struct umad_device *device, const struct umad_agent *agent
 	return true;
 }
 
+/* On the port as it is open now. While it is not, a request fails, and the rest is gone with it. */
+static bool send_now(struct umad_device *device, struct ib_user_mad *umad, size_t length,
+		     unsigned int timeout_ms)
+{
+	const struct umad_link *link;
+	bool taken = true;
+
+	atomic_fetch_add(&device->senders, 1);
+	link = atomic_load(&device->link);
+	if (link)
+		taken = write_mad(device, link, umad, length, timeout_ms);
+	else if (timeout_ms)
+		umad_deliver(device, umad, length, VENDOR_FAILED);
+	atomic_fetch_sub(&device->senders, 1);
+	return taken;
+}
+
 static bool device_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 			size_t length, unsigned int timeout_ms)
 {
 	struct umad_device *device = device_of(vendor);
-	struct umad_agent *agent;
 	union {
 		struct ib_user_mad umad;
 		uint8_t room[sizeof(struct ib_user_mad) + MAD_BYTES];
@@ -234,17 +264,16 @@ static bool device_send(struct vendor *vendor, const struct vendor_address *to, 
 	g_autofree struct ib_user_mad *big = NULL;
 
 	g_assert(length >= MAD_HEADER_BYTES);
-	agent = atomic_load(&device->agents[data[1]]);
-	g_assert(agent); /* sends only in classes that it bound */
+	g_assert(atomic_load(&device->agents[data[1]])); /* sends only in classes that it bound */
 	if (length > MAD_BYTES)
 		umad = big = g_malloc(sizeof(*umad) + length);
 	memset(umad, 0, sizeof(*umad));
 	address_to_umad(&umad->addr, to);
 	memcpy(umad->data, data, length);
-	return write_mad(device, agent, umad, length, timeout_ms);
+	return send_now(device, umad, length, timeout_ms);
 }
 
-static bool open_issm(struct umad_device *device, GError **error)
+bool umad_open_issm(struct umad_device *device, GError **error)
 {
 	g_autofree char *file = umad_issm_file(device->device, device->port_num);
 	enum vendor_error code = VENDOR_ERROR_SYSTEM;
@@ -272,39 +301,48 @@ static bool open_issm(struct umad_device *device, GError **error)
 	return false;
 }
 
+void umad_close_issm(struct umad_device *device)
+{
+	if (device->issm_fd >= 0)
+		close(device->issm_fd); /* the kernel clears the bit */
+	device->issm_fd = -1;
+}
+
 static bool device_set_is_sm(struct vendor *vendor, bool on, GError **error)
 {
 	struct umad_device *device = device_of(vendor);
 	bool ok = true;
 
 	pthread_mutex_lock(&device->lock);
-	if (on && device->issm_fd < 0) {
-		ok = open_issm(device, error);
-	} else if (!on && device->issm_fd >= 0) {
-		close(device->issm_fd); /* the kernel clears the bit */
-		device->issm_fd = -1;
-	}
+	if (!on)
+		umad_close_issm(device);
+	else if (device->issm_fd < 0 && atomic_load(&device->link))
+		ok = umad_open_issm(device, error);
+	device->is_sm = on && ok;
 	pthread_mutex_unlock(&device->lock);
 	return ok;
+}
+
+static void device_free(struct umad_device *device)
+{
+	pthread_mutex_destroy(&device->lock);
+	g_free(device);
 }
 
 static void device_close(struct vendor *vendor)
 {
 	struct umad_device *device = device_of(vendor);
+	struct umad_link *link;
 
 	umad_receiver_stop(device);
 	device_set_is_sm(vendor, false, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(device->agents); i++) {
-		struct umad_agent *agent = atomic_load(&device->agents[i]);
-
-		if (!agent)
-			continue;
-		umad_unregister(device->port_id, agent->id);
-		g_free(agent);
-	}
-	umad_close_port(device->port_id);
-	pthread_mutex_destroy(&device->lock);
-	g_free(device);
+	link = atomic_load(&device->link);
+	if (link)
+		umad_close_link(link);
+	for (size_t i = 0; i < G_N_ELEMENTS(device->agents); i++)
+		g_free(atomic_load(&device->agents[i]));
+	g_free(device->told);
+	device_free(device);
 }
 
 static const struct vendor_ops umad_ops = {
@@ -313,27 +351,6 @@ static const struct vendor_ops umad_ops = {
 	.set_is_sm = device_set_is_sm,
 	.close = device_close,
 };
-
-static int open_port(const struct vendor_port *port, GError **error)
-{
-	g_autofree char *file = umad_device_file(port->device, port->port_num);
-	int id;
-
-	errno = 0;
-	id = umad_open_port(port->device, port->port_num);
-	if (id >= 0)
-		return id;
-	if (errno == EACCES || errno == EPERM)
-		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_PERMISSION,
-			    "cannot open %s: %s (run as root, or give this user access to it)",
-			    file ? file : port->device, g_strerror(errno));
-	else
-		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM,
-			    "cannot open %s of %s port %u: %s (is ib_umad loaded?)",
-			    file ? file : "the umad device", port->device, port->port_num,
-			    errno ? g_strerror(errno) : "libibumad refused");
-	return -1;
-}
 
 static bool is_ibsim(const char *name)
 {
@@ -347,7 +364,7 @@ static bool is_ibsim(const char *name)
 	return ibsim;
 }
 
-static struct vendor *device_new(struct log *log, const struct vendor_port *port, int port_id)
+static struct umad_device *device_new(struct log *log, const struct vendor_port *port)
 {
 	struct umad_device *device = g_new0(struct umad_device, 1);
 
@@ -358,27 +375,29 @@ static struct vendor *device_new(struct log *log, const struct vendor_port *port
 	device->vendor.max_outstanding = ibsim ? OUTSTANDING_IBSIM : OUTSTANDING_HARDWARE;
 	/* ibsim carries the first MAD of a message, and none of its clients sends an ACK. */
 	device->vendor.rmpp = ibsim ? VENDOR_RMPP_NONE : VENDOR_RMPP_OWN;
-	g_snprintf(device->vendor.name, sizeof(device->vendor.name), "%s port %u", port->device,
-		   port->port_num);
 	device->log = log;
-	g_strlcpy(device->device, port->device, sizeof(device->device));
-	device->port_num = port->port_num;
-	device->port_id = port_id;
 	device->issm_fd = -1;
 	pthread_mutex_init(&device->lock, NULL);
-	return &device->vendor;
+	return device;
 }
 
 struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t port_guid,
 				GError **error)
 {
 	g_autoptr(GArray) ports = vendor_umad_ports(error);
+	struct umad_device *device;
 	struct vendor_port port;
-	int port_id;
+	struct umad_link *link;
 
 	g_assert(runtime_mode(rt) == RUNTIME_REAL); /* hardware knows no virtual time */
 	if (!ports || !umad_choose_port(ports, port_guid, &port, error))
 		return NULL;
-	port_id = open_port(&port, error);
-	return port_id < 0 ? NULL : device_new(log, &port, port_id);
+	device = device_new(log, &port);
+	link = umad_open_link(device, &port, error);
+	if (!link) {
+		device_free(device);
+		return NULL;
+	}
+	atomic_store(&device->link, link);
+	return &device->vendor;
 }

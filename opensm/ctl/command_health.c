@@ -49,6 +49,9 @@ static void judge_sm(struct verdict *verdict)
 	unsigned int state = atomic_load(&context->sm_state);
 	g_autofree char *text = NULL;
 
+	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST)
+		add_problem(verdict, CONTROL_NO_SM, "sm",
+			    "the device of its port is gone: nobody is reached, until it is back");
 	if (state == IBA_SM_MASTER || state == IBA_SM_STANDBY)
 		return;
 	text = g_strdup_printf("the SM is %s, neither MASTER nor STANDBY",

@@ -19,6 +19,10 @@ char *status_line(struct context *context)
 	const struct fabric *fabric;
 	char *line;
 
+	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST) {
+		subnet_unref(subnet);
+		return g_strdup_printf("%s, its port is gone", state);
+	}
 	if (!subnet)
 		return g_strdup_printf("%s, no subnet yet", state);
 	fabric = subnet->fabric;

@@ -22,6 +22,7 @@
 #define ASK_TRIES 6  /* a lost SMP must not make a second master */
 #define POLL_TRIES 3 /* within a second */
 #define CONTROL_TRIES 3
+#define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
 
 /* An SM, and where it was met. */
@@ -67,7 +68,7 @@ bool mastership_rests(const struct sm *sm)
 {
 	unsigned int state = state_of(sm);
 
-	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE ||
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->port_lost ||
 	       sm->mastership->dealing != ALONE;
 }
 
@@ -897,6 +898,41 @@ void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
+}
+
+void mastership_port_changed(struct sm *sm)
+{
+	const struct mastership *ms = sm->mastership;
+
+	/* Once a poll was in vain, time is what counts. */
+	if (state_of(sm) == IBA_SM_STANDBY && !ms->misses &&
+	    ms->timer.when > actor_now(sm->actor) + SOON_NS)
+		wait_for(sm, SOON_NS);
+}
+
+void mastership_port_lost(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	sweep_rest(sm);
+	if (ms->dealing == RETIRING)
+		return; /* its time runs on */
+	ms->dealing = ALONE;
+	timer_stop(&ms->timer);
+}
+
+/* Who was master meanwhile, if anyone, is met as when two subnets are joined. */
+void mastership_port_back(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	forget_tables(sm);
+	ms->misses = ms->in_vain = 0;
+	ms->stubborn = 0;
+	if (state_of(sm) == IBA_SM_STANDBY)
+		wait_for(sm, SOON_NS);
+	else
+		sweep_want(sm, SWEEP_HEAVY);
 }
 
 void mastership_activate(struct sm *sm)

@@ -5,10 +5,14 @@
  * another device than it says, and that device answers. So the port is asked between sweeps how it
  * is, and light and partial sweeps begin with the question who is at its other end, and a
  * heavy one asks it when it has read all.
+ *
+ * Where the local HCA tells of events, the port is asked at once. One that is lost and comes back,
+ * because its driver was loaded again or it was reset, has the SM wait, and then begin anew.
  */
 #include "sm/sm_private.h"
 
 #define WATCH_NS NS_PER_S
+#define EVENT_NS NS_PER_MS /* events come together: when the port is asked after the first */
 
 /* Nobody knows what was written where, and which device it was that answered. */
 void own_port_moved(struct sm *sm)
@@ -95,6 +99,42 @@ void own_port_watch(struct sm *sm)
 {
 	if (sm->options->sweep_interval)
 		timer_start(&sm->watch, WATCH_NS);
+}
+
+static void on_lost(struct sm *sm)
+{
+	sm->port_lost = true;
+	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, true);
+	log_milestone_error(sm->log, PORT_DOWN,
+			    "the device of the SM's port, %s, is gone: waiting for it",
+			    vendor_name(sm->vendor));
+	mastership_port_lost(sm);
+}
+
+static void on_back(struct sm *sm)
+{
+	sm->port_lost = false;
+	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, false);
+	log_sys(sm->log, "the SM's port is back: %s", vendor_name(sm->vendor));
+	mastership_port_back(sm);
+}
+
+void own_port_event(void *arg, unsigned int events)
+{
+	struct sm *sm = arg;
+
+	log_verbose(sm->log, "local events 0x%02x of the SM's port", events);
+	if (events & VENDOR_LOST && !sm->port_lost)
+		on_lost(sm);
+	if (sm->port_lost && !vendor_is_lost(sm->vendor))
+		on_back(sm);
+	if (sm->port_lost)
+		return;
+	mastership_port_changed(sm);
+	if (mastership_rests(sm))
+		return;
+	if (!timer_running(&sm->watch) || sm->watch.when > actor_now(sm->actor) + EVENT_NS)
+		timer_start(&sm->watch, EVENT_NS);
 }
 
 void own_port_init(struct sm *sm)

@@ -71,6 +71,7 @@ static void run_in_actor(struct sm *sm)
 	struct event_bus *bus = &sm->context->bus;
 
 	sm_info_serve(sm);
+	vendor_watch(sm->vendor, sm->actor, own_port_event, sm);
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);

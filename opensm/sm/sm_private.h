@@ -139,6 +139,7 @@ struct sm {
 	GPtrArray *sick;      /* nodes */
 	struct timer retry;   /* of the first of them */
 	struct timer watch;   /* own_port.c */
+	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	GPtrArray *suspects;  /* struct suspect */
@@ -434,6 +435,7 @@ bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
 bool keys_are_used(const struct options *options);
 /* own_port.c: asks the SM's own port now and then what became of it. */
 void own_port_init(struct sm *sm);
+void own_port_event(void *arg, unsigned int events); /* vendor_watch()'s */
 void own_port_watch(struct sm *sm); /* from now on */
 void own_port_moved(struct sm *sm); /* it leads to another device than before */
 void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
@@ -464,6 +466,9 @@ void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
 /* The SM's own port was read between sweeps: was it another SM that configured it? */
 void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
+void mastership_port_changed(struct sm *sm); /* as STANDBY: how is the master? */
+void mastership_port_lost(struct sm *sm);    /* no sweeps, no polls */
+void mastership_port_back(struct sm *sm);    /* as after a start, but for the state */
 void mastership_activate(struct sm *sm); /* out of NOT-ACTIVE */
 void mastership_retire(struct sm *sm); /* hands over if it can; EVENT_FINISHED follows */
 /* trap.c: of at least IBA_MAD_BYTES. */

@@ -12,7 +12,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
-	tests/scenario/test_partitions \
+	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_qos tests/scenario/test_replication tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
@@ -49,6 +49,10 @@ tests_scenario_test_replication_SOURCES = tests/scenario/test_replication.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_replication_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_replication_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_own_port_SOURCES = tests/scenario/test_own_port.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_own_port_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_own_port_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_costs_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_costs_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_faults_CFLAGS = $(TEST_CFLAGS)

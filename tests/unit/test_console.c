@@ -586,6 +586,20 @@ START_TEST(health_of_unknown_keys)
 }
 END_TEST
 
+START_TEST(health_of_the_port)
+{
+	unsigned int port, node = scenario_sm_node(f.s, &port);
+
+	sim_device_set(f.s->sim, node, false);
+	scenario_run_ms(f.s, 10);
+	expect_health(CONTROL_NO_SM, "ERROR sm: the device of its port is gone");
+	expect_health(CONTROL_NO_SM, "NOT HEALTHY: MASTER, its port is gone\n");
+	sim_device_set(f.s->sim, node, true);
+	scenario_converge(f.s, 10);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
+
 START_TEST(health_of_files)
 {
 	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
@@ -818,6 +832,7 @@ int main(void)
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_unknown_keys);
+	tcase_add_test(up, health_of_the_port);
 	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);

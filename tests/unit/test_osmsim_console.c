@@ -77,6 +77,8 @@ static const struct {
 	{"down sw; nodes sw", true, "\"sw\" down"},
 	{"up sw", true, NULL},
 	{"down sw; up sw; nodes sw", true, "\"sw\"\n"},
+	{"remove sw; nodes sw", true, "\"sw\" removed"},
+	{"insert sw; remove sw; insert sw; nodes sw", true, "\"sw\"\n"},
 	{"mute a; nodes a", true, "\"a\" mute"},
 	{"unmute a", true, NULL},
 	{"mute a; unmute a; nodes a", true, "\"a\"\n"},

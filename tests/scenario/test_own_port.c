@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What happens to the SM's own port: its cable goes and comes, its HCA is taken away and comes
+ * back, while it is master, standby, or in the middle of a sweep.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "ctl/status.h"
+#include "managers.h"
+#include "tests/run_suite.h"
+
+#define GONE "the device of the SM's port, sim host-1 port 1, is gone"
+#define BACK "the SM's port is back: sim host-1 port 1"
+
+static struct managers *m;
+
+static void teardown(void)
+{
+	managers_free(m);
+}
+
+static void up_alone(const char *spec, uint64_t seed)
+{
+	m = managers_new(spec, seed);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+}
+
+static unsigned int node_of(unsigned int i)
+{
+	return (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
+}
+
+static void device(unsigned int i, bool there)
+{
+	sim_device_set(m->s->sim, node_of(i), there);
+}
+
+static unsigned int times(const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = strstr(m->s->text->str, text); at; at = strstr(at + 1, text))
+		n++;
+	return n;
+}
+
+static bool is_told_lost(unsigned int i)
+{
+	g_autofree char *line = status_line(daemon_context(m->sm[i].daemon));
+
+	return strstr(line, "its port is gone") != NULL;
+}
+
+static uint64_t mads_sent(unsigned int i)
+{
+	return m->sm[i].sent;
+}
+
+/* Between two looks at the port, which are a second apart. */
+START_TEST(own_cable)
+{
+	up_alone("fattree:4", 1);
+	scenario_run_ms(m->s, 300);
+	sim_link_set(m->s->sim, node_of(0), 1, false);
+	scenario_run_ms(m->s, 50);
+	ck_assert_uint_eq(times("SM port is down"), 1);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(times("SM port is down"), 1);
+	sim_link_set(m->s->sim, node_of(0), 1, true);
+	ck_assert_uint_le(managers_settle(m, 0, 20), 11000);
+	ck_assert(!is_told_lost(0));
+}
+END_TEST
+
+/* A reset of the HCA: nobody else is there, so it was master all the time. */
+START_TEST(device_of_master)
+{
+	uint64_t sent;
+
+	up_alone("fattree:4", 1);
+	device(0, false);
+	scenario_run_ms(m->s, 10);
+	ck_assert(is_told_lost(0));
+	ck_assert_uint_eq(times(GONE), 1);
+	sent = mads_sent(0);
+	scenario_run_ms(m->s, 20000);
+	ck_assert_uint_eq(mads_sent(0), sent);
+	ck_assert_uint_eq(times(BACK), 0);
+	device(0, true);
+	ck_assert(sim_port_info(m->s->sim, node_of(0), 1)->capability_mask & IBA_PORT_CAP_SM);
+	ck_assert_uint_le(managers_settle(m, 0, 20), 500);
+	ck_assert_uint_eq(times(GONE), 1);
+	ck_assert_uint_eq(times(BACK), 1);
+	ck_assert(!is_told_lost(0));
+	ck_assert_uint_eq(times("Entering MASTER state"), 1);
+}
+END_TEST
+
+/* The cable goes at the MAD of a first sweep that would wait for many answers. */
+START_TEST(cable_in_a_sweep)
+{
+	uint64_t start;
+
+	m = managers_new("fattree:8", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_start(m, 0);
+	while (m->sm[0].sent < (uint64_t)_i * 500 && runtime_now(m->s->rt) < 5 * NS_PER_S)
+		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+	start = runtime_now(m->s->rt);
+	sim_link_set(m->s->sim, node_of(0), 1, false);
+	while (!times("SM port is down") && runtime_now(m->s->rt) < start + NS_PER_S)
+		scenario_run_ms(m->s, 10);
+	ck_assert_uint_le(runtime_now(m->s->rt) - start, 500 * NS_PER_MS);
+	sim_link_set(m->s->sim, node_of(0), 1, true);
+	managers_settle(m, 0, 20);
+}
+END_TEST
+
+/* What was reset has no M_Key any more, where the others do. */
+START_TEST(with_m_key)
+{
+	m = managers_new("fattree:4", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS "m_key 0x1234\nm_key_lease_period 0\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	device(0, false);
+	scenario_run_ms(m->s, 3000);
+	device(0, true);
+	ck_assert_uint_le(managers_settle(m, 0, 20), 2000);
+	ck_assert_uint_eq(sim_port_info(m->s->sim, node_of(0), 1)->m_key, 0x1234);
+}
+END_TEST
+
+/* So short that both are told at once; or several times. */
+START_TEST(blinks)
+{
+	up_alone("fattree:4", 1);
+	for (int i = 0; i < 5; i++) {
+		device(0, false);
+		device(0, true);
+		scenario_run_ms(m->s, (uint64_t)i * 3);
+	}
+	managers_settle(m, 0, 20);
+	ck_assert_uint_eq(times(GONE), times(BACK));
+	ck_assert_uint_ge(times(BACK), 1);
+}
+END_TEST
+
+/* At every stride-th MAD of the first bring-up; the device is gone for ever longer. */
+START_TEST(in_a_sweep)
+{
+	m = managers_new("fattree:4", 1);
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_start(m, 0);
+	while (m->sm[0].sent < (uint64_t)_i * 37 && runtime_now(m->s->rt) < 5 * NS_PER_S)
+		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+	device(0, false);
+	scenario_run_ms(m->s, (uint64_t)_i * 50);
+	device(0, true);
+	managers_settle(m, 0, 20);
+	ck_assert_uint_eq(times(GONE), 1);
+}
+END_TEST
+
+/* The standby takes over; which of the two is master afterwards is for the election to say. */
+START_TEST(other_took_over)
+{
+	m = managers_new("fattree:4", (uint64_t)_i);
+	managers_up_with_standby(m, _i % 2 ? MANAGERS_POLLS "sm_priority 5\n" : MANAGERS_POLLS,
+				 MANAGERS_POLLS);
+	scenario_run_ms(m->s, 1500);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	device(0, false);
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_MASTER);
+	device(0, true);
+	managers_settle(m, MANAGERS_ANY, 30);
+	if (_i % 2)
+		ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+}
+END_TEST
+
+/* Back before the standby has noticed. */
+START_TEST(nobody_noticed)
+{
+	m = managers_new("fattree:4", 1);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 1500);
+	device(0, false);
+	scenario_run_ms(m->s, 500);
+	device(0, true);
+	managers_settle(m, 0, 20);
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_uint_eq(times("taking over"), 0);
+}
+END_TEST
+
+/* A standby without a port takes nothing over; with it, it follows as before, and can. */
+START_TEST(device_of_standby)
+{
+	m = managers_new("fattree:4", 1);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 1500);
+	device(1, false);
+	scenario_run_ms(m->s, 20000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_uint_eq(times("taking over"), 0);
+	if (_i) /* the master goes meanwhile */
+		managers_kill(m, 0);
+	device(1, true);
+	managers_settle(m, (unsigned int)_i, 20);
+	ck_assert_uint_eq(managers_state(m, 1), _i ? IBA_SM_MASTER : IBA_SM_STANDBY);
+	managers_kill(m, 0);
+	managers_settle(m, 1, 20);
+}
+END_TEST
+
+/* The new master's first Set to the standby's port is a reason to look, before the next poll. */
+START_TEST(standby_hears)
+{
+	const char *slow = "sminfo_polling_timeout 20000\npolling_retry_number 2\n";
+	struct iba_port_info info;
+	uint64_t sent;
+
+	m = managers_new("fattree:4", 1);
+	managers_up_with_standby(m, slow, slow);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	info = *sim_port_info(m->s->sim, node_of(1), 1);
+	info.master_sm_sl ^= 1;
+	info.port_state = info.port_physical_state = 0;
+	sent = mads_sent(1);
+	managers_set(m, 1, "host-4", IBA_ATTR_PORT_INFO, 1, &iba_port_info_type, &info);
+	scenario_run_ms(m->s, 100);
+	ck_assert_uint_gt(mads_sent(1), sent);
+}
+END_TEST
+
+/* SIGTERM while there is no port: the daemon ends in its time. */
+START_TEST(retires_without_port)
+{
+	m = managers_new("fattree:4", 1);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 1500);
+	device(0, false);
+	scenario_run_ms(m->s, 100);
+	managers_retire(m, 0);
+	managers_settle(m, 1, 20);
+}
+END_TEST
+
+/* Both, at any moments, over and over; in the end one is master of all that there is. */
+START_TEST(chaos)
+{
+	m = managers_new(_i % 2 ? "fattree:4" : "torus:4x4", (uint64_t)_i);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	for (int i = 0; i < 12; i++) {
+		unsigned int who = scenario_random(m->s, 2);
+
+		device(who, false);
+		scenario_run_ms(m->s, scenario_random(m->s, 4000));
+		if (scenario_random(m->s, 2))
+			device(!who, false);
+		scenario_run_ms(m->s, scenario_random(m->s, 2000));
+		device(0, true);
+		device(1, true);
+		scenario_run_ms(m->s, scenario_random(m->s, 5000));
+	}
+	managers_settle(m, MANAGERS_ANY, 40);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("own_port");
+	TCase *tcase = tcase_create("own_port");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_test(tcase, own_cable);
+	tcase_add_test(tcase, device_of_master);
+	tcase_add_loop_test(tcase, cable_in_a_sweep, 0, 12);
+	tcase_add_test(tcase, with_m_key);
+	tcase_add_test(tcase, blinks);
+	tcase_add_loop_test(tcase, in_a_sweep, 0, 40);
+	tcase_add_loop_test(tcase, other_took_over, 0, 4);
+	tcase_add_test(tcase, nobody_noticed);
+	tcase_add_loop_test(tcase, device_of_standby, 0, 2);
+	tcase_add_test(tcase, standby_hears);
+	tcase_add_test(tcase, retires_without_port);
+	tcase_add_loop_test(tcase, chaos, 0, 10);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return run_suite(make_suite());
+}
