@@ -84,9 +84,11 @@ static void start_interval(struct sm *sm)
 {
 	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
 	uint64_t retry = RETRY_FIRST_NS << MIN(sm->schedule.failures, 10u);
+	/* Nobody tells that a cable came: the port only goes to INIT. */
+	uint64_t most = sm->schedule.port_down ? NS_PER_S : RETRY_MAX_NS;
 
 	if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
-		delay = MIN(retry, RETRY_MAX_NS);
+		delay = MIN(retry, most);
 	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
 		delay = delay ? MIN(delay, FOLLOW_NS) : FOLLOW_NS;
 	if (delay)

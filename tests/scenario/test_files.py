@@ -81,6 +81,8 @@ class Bench(Checks):
         argv = [] if option == 'sim' else ['--sim', FABRIC]
         if option == 'console_key_file':
             argv += ['--console', 'loopback', '--console-port', '49876']
+        if option == 'qos_policy_file':
+            argv += ['--qos']
         if option.startswith('console_tls'):
             argv += ['--console', 'socket', '--console-port', '49876']
         if scope == 'COMMAND':
