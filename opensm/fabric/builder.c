@@ -363,6 +363,19 @@ GPtrArray *builder_order(struct builder *builder)
 	return builder->order ? g_ptr_array_ref(builder->order) : builder_walk(builder);
 }
 
+struct builder_port *builder_port_by_lid(const struct builder *builder, uint16_t lid)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].guid && node->ports[num].info.lid == lid)
+				return &node->ports[num];
+	return NULL;
+}
+
 unsigned int builder_prune(struct builder *builder)
 {
 	GPtrArray *order = builder_order(builder);

@@ -208,6 +208,9 @@ GPtrArray *builder_walk(struct builder *builder);
 /* The same order, from the last walk if that would not differ: for who touches what he changes. */
 GPtrArray *builder_order(struct builder *builder);
 
+/* The endport that last said it has that LID; NULL: none did. Looks at all. */
+struct builder_port *builder_port_by_lid(const struct builder *builder, uint16_t lid);
+
 /* Drops every node that builder_order() lacks; returns how many. */
 unsigned int builder_prune(struct builder *builder);
 

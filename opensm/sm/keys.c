@@ -73,15 +73,9 @@ static struct key_port key_port_beyond(const struct sm *sm, const struct builder
 /* Of another SM that is asked by its LID. */
 static struct key_port key_port_by_lid(const struct sm *sm, uint16_t lid)
 {
-	GHashTableIter iter;
-	struct builder_node *node;
+	const struct builder_port *port = builder_port_by_lid(sm->builder, lid);
 
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		for (unsigned int num = 0; num <= node->info.num_ports; num++)
-			if (node->ports[num].guid && node->ports[num].info.lid == lid)
-				return key_port(&node->ports[num]);
-	return (struct key_port){0};
+	return port ? key_port(port) : (struct key_port){0};
 }
 
 static struct key_port own_port(const struct sm *sm)

@@ -22,19 +22,6 @@ void sm_asker_free(void *arg)
 	g_free(asker);
 }
 
-static struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
-{
-	GHashTableIter iter;
-	struct builder_node *node;
-
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		for (unsigned int num = 0; num <= node->info.num_ports; num++)
-			if (node->ports[num].guid && node->ports[num].info.lid == lid)
-				return &node->ports[num];
-	return NULL;
-}
-
 /* Back from the SM's own port, by the ports at which each switch says that it came in. */
 static struct builder_port *port_of_path(const struct sm *sm, const struct iba_dr_smp *smp)
 {
@@ -59,9 +46,9 @@ static struct builder_port *find_asker(const struct sm *sm, const struct vendor_
 
 	wire_decode(&iba_dr_smp_type, mad->data, &smp);
 	if (smp.mgmt_class != IBA_CLASS_SUBN_DIRECTED)
-		return port_of_lid(sm, mad->remote.lid);
+		return builder_port_by_lid(sm->builder, mad->remote.lid);
 	if (smp.dr_slid != IBA_LID_PERMISSIVE)
-		return port_of_lid(sm, smp.dr_slid);
+		return builder_port_by_lid(sm->builder, smp.dr_slid);
 	if (smp.hop_count >= sizeof(smp.return_path))
 		return NULL;
 	return port_of_path(sm, &smp);

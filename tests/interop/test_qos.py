@@ -27,6 +27,76 @@ CONFIGURATIONS = {
     'a role that falls back': 'qos_high_limit 4\nqos_ca_high_limit -1\nqos_rtr_sl2vl '
                               '1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\nqos_vlarb_low 1:1\n',
 }
+# A policy file; QUESTIONS are asked with each.
+POLICIES = {
+    'no file': None,
+    'levels and rules': '''
+port-groups
+    port-group
+        name: Targets
+        port-name: H1-0-0/P1, H1-0-1/P1
+    end-port-group
+    port-group
+        name: All CAs
+        node-type: CA
+    end-port-group
+end-port-groups
+qos-levels
+    qos-level
+        name: DEFAULT
+        sl: 2
+    end-qos-level
+    qos-level
+        name: Slow
+        sl: 3
+        mtu-limit: 3
+        rate-limit: 2
+        packet-life: 10
+    end-qos-level
+    qos-level
+        name: Keyed
+        sl: 4
+        pkey: 0x7fff
+    end-qos-level
+end-qos-levels
+qos-match-rules
+    qos-match-rule
+        qos-class: 7-9,11
+        qos-level-name: Slow
+    end-qos-match-rule
+    qos-match-rule
+        destination: Targets
+        service-id: 0x10000000000001-0x1000000000000F
+        qos-level-name: Slow
+    end-qos-match-rule
+    qos-match-rule
+        source: Targets
+        destination: All CAs
+        qos-level-name: Keyed
+    end-qos-match-rule
+end-qos-match-rules
+''',
+    'the short form': '''
+qos-ulps
+    default : 1
+    sdp, port-num 10000-20000 : 2
+    sdp : 3
+    rds : 4
+    iser, port-num 900 : 5
+    iser : 6
+    any, service-id 0x6234 : 7
+    ipoib : 5
+end-qos-ulps
+''',
+}
+QUESTIONS = ([], ['--qos_class', '8'], ['--qos_class', '10'], ['--sl', '3'], ['--sl', '2'],
+             ['--service_id', '0x10000000000001'], ['--service_id', '0x10010'],
+             ['--service_id', str(0x10000 + 15000)], ['--service_id', '0x10648CA'],
+             ['--service_id', '0x1060CBC'], ['--service_id', str(0x1060000 + 900)],
+             ['--service_id', '0x6234'], ['--pkey', '0xffff'],
+             ['--pkey', '0xffff', '--qos_class', '11'])
+PAIRS = (('H0-0-1', 'H1-0-0'), ('H1-0-0', 'H0-0-1'), ('H2-0-0', 'H3-1-1'))
+FIELDS = re.compile(r'(pkey|sl|mtu|rate|pkt_life)\.+(\S+)')
 ROW = re.compile(r'in +(\d+), out +(\d+): \|(.*)\|')
 
 
@@ -48,6 +118,29 @@ def tables(fabric, host, node):
         found[num] = ([(int(a), row) for a, _, row in rows if int(a) in (0, *cabled)],
                       query(fabric, host, 'vlarb', lid, num).splitlines()[1:], limit[1])
     return found
+
+
+def answers(fabric, host):
+    """What saquery tells of the path, or that there is none."""
+    nodes, found = fabric.dump(), {}
+    for source, destination in PAIRS:
+        for question in QUESTIONS:
+            _, out = fabric.tool(host, 'saquery', '-p', '--slid',
+                                 str(nodes[source].ports[1].lid), '--dlid',
+                                 str(nodes[destination].ports[1].lid), *question)
+            found[source, destination, *question] = sorted(FIELDS.findall(out))
+    return found
+
+
+def ask(program, text):
+    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+        host = fabric.hosts()[0]
+        with open(fabric.path('policy'), 'w') as file:
+            file.write(text or '')
+        policy = fabric.path('policy' if text else 'none')
+        child = fabric.start_opensm(program, host, '-Q', '-Y', policy)
+        fabric.wait_subnet_up(child, SECONDS)
+        return answers(fabric, host)
 
 
 def run(program, conf):
@@ -75,6 +168,13 @@ def main():
         ours, classic = run(subnet.daemon(), conf), run(ibsim.CLASSIC, conf)
         for node in sorted(classic):
             checks.equal(f'{name}: tables of {node}', ours[node], classic[node])
+    for name, text in POLICIES.items():
+        ours, classic = ask(subnet.daemon(), text), ask(ibsim.CLASSIC, text)
+        for question, answer in classic.items():
+            # It tells the P_Key of a level as the file has it, without membership: ours as the
+            # source holds it.
+            answer = [(key, '0xFFFF' if value == '0x7FFF' else value) for key, value in answer]
+            checks.equal(f'{name}: {" ".join(question)}', ours[question], answer)
     return checks.close()
 
 
