@@ -41,6 +41,16 @@ static void put_inventory(void *object)
 	inventory_unref(object);
 }
 
+static void get_unhealthy(void *object)
+{
+	unhealthy_ports_ref(object);
+}
+
+static void put_unhealthy(void *object)
+{
+	unhealthy_ports_unref(object);
+}
+
 static void take_answer(void *arg, struct vendor_mad *mad)
 {
 	struct net *net = arg;
@@ -69,6 +79,7 @@ static void context_init(struct net *net)
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_groups, put_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
+	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
 	slot_publish(&context->options, options_new());
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool = pool_new(net->rt, "pool", 2);
@@ -141,6 +152,7 @@ void net_stop(struct net *net)
 	sm_free(net->sm);
 	sa_free(net->sa);
 	actor_free(net->client);
+	slot_clear(&net->context.unhealthy_ports);
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
 	slot_clear(&net->context.subnet);

@@ -9,6 +9,7 @@
 #include "sa/sa.h"
 #include "sa/sa_private.h"
 #include "sm/sm.h"
+#include "sm/unhealthy.h"
 #include "vendor/sim.h"
 
 struct net {
