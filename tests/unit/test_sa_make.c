@@ -112,7 +112,8 @@ struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
 		partitions->all[i].groups =
 			g_memdup2(all[i].groups, all[i].n_groups * sizeof(*all[i].groups));
 	}
-	qsort(partitions->all, n, sizeof(*all), by_p_key);
+	if (n)
+		qsort(partitions->all, n, sizeof(*all), by_p_key);
 	other = subnet_new(subnet->fabric, subnet->routing, partitions, subnet->options);
 	partitions_unref(partitions);
 	subnet_unref(subnet);
