@@ -176,12 +176,18 @@ static void tell_partition_warnings(struct log *log, const struct partition_rule
 		log_info(log, "no partitions are defined: every port is in the default one");
 }
 
+/* A simulated fabric has nothing to do with the files of this host that nobody named. */
+static bool is_left_alone(const struct options *options, enum option_id file)
+{
+	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
+}
+
 /* What the rules were read from; NULL: a simulated fabric has nothing to protect. */
 static const char *partition_file(const struct options *options)
 {
-	bool named = options_source(options, OPTION_partition_config_file) != OPTION_FROM_DEFAULT;
-
-	return options->sim && !named ? NULL : options->partition_config_file;
+	return is_left_alone(options, OPTION_partition_config_file)
+		       ? NULL
+		       : options->partition_config_file;
 }
 
 static bool load_partitions(struct context *context, const struct options *options, GError **error)
@@ -223,9 +229,9 @@ bool daemon_reread_partitions(struct daemon *daemon)
 /* NULL: nobody asks for it. */
 static const char *qos_file(const struct options *options)
 {
-	bool named = options_source(options, OPTION_qos_policy_file) != OPTION_FROM_DEFAULT;
-
-	return !options->qos || (options->sim && !named) ? NULL : options->qos_policy_file;
+	return !options->qos || is_left_alone(options, OPTION_qos_policy_file)
+		       ? NULL
+		       : options->qos_policy_file;
 }
 
 static bool load_qos(struct context *context, const struct options *options, GError **error)

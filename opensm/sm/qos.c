@@ -16,6 +16,12 @@
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
 
+/* The tables of all roles, and the options that they were made of. */
+struct qos_tables_now {
+	struct options *options;
+	struct qos qos;
+};
+
 /* What a port should hold. */
 struct want {
 	struct builder_port *port;
@@ -23,6 +29,30 @@ struct want {
 	unsigned int vls;
 	struct iba_sl_to_vl_table sl_to_vl;
 };
+
+struct qos_tables_now *qos_tables_new(void)
+{
+	return g_new0(struct qos_tables_now, 1);
+}
+
+void qos_tables_free(struct qos_tables_now *now)
+{
+	options_unref(now->options);
+	g_free(now);
+}
+
+/* Made once of an object of options: every port asks for them. */
+static const struct qos *qos_now(const struct sm *sm)
+{
+	struct qos_tables_now *now = sm->qos_tables;
+
+	if (now->options != sm->options) {
+		options_unref(now->options);
+		now->options = options_ref(sm->options);
+		qos_make(sm->options, &now->qos);
+	}
+	return &now->qos;
+}
 
 /* ---- which tables there are ---- */
 
@@ -321,25 +351,20 @@ static void do_node(struct sm *sm, const struct qos *qos, struct builder_node *n
 
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 {
-	struct qos qos;
-
 	if (!sm->options->qos || !carries_data(port))
 		return port->info.vl_high_limit;
-	qos_make(sm->options, &qos);
-	return qos.of[role_of(port)].high_limit;
+	return qos_now(sm)->of[role_of(port)].high_limit;
 }
 
 /* Three rounds: the first blocks are read, then the others, then what differs is written. */
 enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
-	struct qos qos;
 
 	if (!sm->options->qos)
 		return STEP_NEXT;
-	qos_make(sm->options, &qos);
 	nodes = sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
-		do_node(sm, &qos, nodes->pdata[i]);
+		do_node(sm, qos_now(sm), nodes->pdata[i]);
 	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;
 }
