@@ -24,6 +24,7 @@
 #define CONTROL_TRIES 3
 #define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
+#define ACTS_PER_S 1000000	    /* no SM sends more SMPs */
 
 /* An SM, and where it was met. */
 struct other_sm {
@@ -32,7 +33,8 @@ struct other_sm {
 	uint64_t node_guid; /* 0: it was asked by LID only */
 	uint8_t port_num;
 	uint64_t asked; /* serial of the sweep that asked it last */
-	uint32_t acts;	/* its ActCount then */
+	uint32_t acts;	/* its ActCount when it told it last, */
+	uint64_t heard; /* at this time; 0: never */
 };
 
 enum dealing {
@@ -48,6 +50,7 @@ struct mastership {
 	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
 	enum dealing dealing;
 	unsigned int polls;
+	uint16_t master_lid;  /* MasterSMLID of the own port at the last poll */
 	unsigned int misses;  /* polls in a row without a master that answers */
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
@@ -202,12 +205,19 @@ static void is_gone(struct sm *sm)
 	sweep_want(sm, SWEEP_LIGHT);
 }
 
-/* ActCount goes up only: where it does not, another daemon has the port, and one is gone. */
+/*
+ * ActCount goes up by what one SM can do: where it does not, another daemon has the port, and one
+ * is gone that may have been master between two questions.
+ */
 static void note_acts(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info)
 {
-	if (info->act_count < other->acts)
+	uint64_t now = actor_now(sm->actor);
+	uint64_t can = ((now - other->heard) / NS_PER_S + 1) * ACTS_PER_S;
+
+	if (other->heard && (uint32_t)(info->act_count - other->acts) > can)
 		is_gone(sm);
 	other->acts = info->act_count;
+	other->heard = now;
 }
 
 /* ---- sending ---- */
@@ -356,7 +366,8 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	forget_mastery(sm);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
-	wait_for(sm, poll_ns(sm));
+	/* Who is no master yet may have died since it was met, and is missed from now on. */
+	wait_for(sm, ms->partner.sm.state == IBA_SM_MASTER ? poll_ns(sm) : SOON_NS);
 	tell_rank(sm);
 }
 
@@ -423,8 +434,10 @@ static void on_own_port(struct sm_request *request)
 		return;
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_port_info_type, request->mad.data, &info);
-		if (info.port_state >= IBA_PORT_ARMED && info.master_sm_lid != info.lid)
+		if (info.port_state >= IBA_PORT_ARMED && info.master_sm_lid != info.lid &&
+		    (ms->partner.sm.state == IBA_SM_MASTER || info.master_sm_lid != ms->master_lid))
 			ms->partner.lid = info.master_sm_lid;
+		ms->master_lid = info.master_sm_lid;
 		if (sm->builder->sm_port)
 			builder_set_info(sm->builder->sm_port, &info);
 		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
@@ -604,7 +617,7 @@ static void on_sm_info(struct sm_request *request)
 
 static void ask(struct sm_request *request)
 {
-	if (request->mad.lid_only)
+	if (request->mad.lid_only && !request->mad.tries)
 		request->mad.tries = ASK_TRIES;
 	request->done = on_sm_info;
 	sm_request_send(request);
@@ -626,18 +639,25 @@ static void ask_node(struct sm *sm, struct builder_node *node)
 	}
 }
 
-/* The SM that configured the own port, should its IsSM not have been seen. */
+/*
+ * The SM that configured the own port, should its IsSM not have been seen. A port that was read
+ * and has none is rather that of an SM which died.
+ */
 static void ask_master_of_own_port(struct sm *sm)
 {
 	const struct iba_port_info *info = &sm->builder->sm_port->info;
 	struct other_sm other = {.lid = info->master_sm_lid};
 	uint16_t mask = ~((1u << info->lmc) - 1);
+	const struct builder_port *port = builder_port_by_lid(sm->builder, other.lid);
+	struct sm_request *request;
 
 	if (mastership_is_master(sm) || info->port_state == IBA_PORT_DOWN ||
 	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
-	    (other.lid & mask) == info->lid)
+	    (other.lid & mask) == info->lid || (port && has_other_sm(sm, port)))
 		return;
-	ask(request_to(sm, &other, IBA_METHOD_GET, 0, true));
+	request = request_to(sm, &other, IBA_METHOD_GET, 0, true);
+	request->mad.tries = port && port->known ? POLL_TRIES : ASK_TRIES;
+	ask(request);
 }
 
 /* Those of who changed; in a light sweep, those that are known. */

@@ -98,6 +98,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->builder->self_check = context->self_check;
 	sm->local = g_new0(struct builder_node, 1);
 	sm->local->ports = g_new0(struct builder_port, 1);
+	sm->first_act = (uint32_t)(runtime_now(context->rt) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
 	builder_hold(sm->local);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
 	sm->routes = routes_new();

@@ -19,7 +19,8 @@ static struct iba_sm_info sm_info(const struct sm *sm, const struct options *opt
 	struct counters *counters = &sm->context->counters;
 	/* It goes up with whatever the SM does: SMPs sent, and questions answered. */
 	unsigned int state = atomic_load(&sm->context->sm_state);
-	uint64_t acts = counter_get(counters, smp_sent) + counter_get(counters, sm_infos_answered);
+	uint64_t acts = sm->first_act + counter_get(counters, smp_sent) +
+			counter_get(counters, sm_infos_answered);
 
 	return (struct iba_sm_info){
 		.guid = vendor_port_guid(sm->vendor),

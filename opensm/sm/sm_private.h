@@ -141,6 +141,7 @@ struct sm {
 	GPtrArray *sick;      /* nodes */
 	struct timer retry;   /* of the first of them */
 	struct timer watch;   /* own_port.c */
+	uint32_t first_act;   /* of ActCount: another one in each life of the daemon */
 	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */

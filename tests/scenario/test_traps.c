@@ -302,7 +302,7 @@ START_TEST(sm_info)
 {
 	struct scenario *s = up(QUIET "sm_priority 9\nsm_key 0x77\n");
 	struct answer answer = answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0);
-	uint64_t count = answer.info.act_count;
+	uint32_t count = answer.info.act_count;
 
 	ck_assert_uint_eq(answer.method, IBA_METHOD_GET_RESP);
 	ck_assert_uint_eq(answer.status, 0);
@@ -312,7 +312,8 @@ START_TEST(sm_info)
 	ck_assert_uint_eq(answer.info.sm_key, 0); /* of a host without IsSM */
 	scenario_heavy_sweep(s, 10);
 	answer = answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0);
-	ck_assert_uint_gt(answer.info.act_count, count); /* it works */
+	count = answer.info.act_count - count;
+	ck_assert(count && count < 1000); /* it works */
 	answer = answer_to(s, IBA_METHOD_SET, IBA_ATTR_SM_INFO, 0);
 	ck_assert_uint_eq(answer.method, IBA_METHOD_GET_RESP);
 	ck_assert_uint_eq(answer.status, IBA_STATUS_INVALID_FIELD);
