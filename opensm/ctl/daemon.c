@@ -640,3 +640,10 @@ struct actor *daemon_actor(struct daemon *daemon)
 {
 	return daemon->main;
 }
+
+void daemon_watched(const struct daemon *daemon, struct actor *actors[DAEMON_WATCHED])
+{
+	actors[0] = mad_actor(daemon->mad);
+	actors[1] = sm_actor(daemon->sm);
+	actors[2] = sa_actor(daemon->sa);
+}

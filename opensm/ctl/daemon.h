@@ -91,5 +91,8 @@ struct context *daemon_context(struct daemon *daemon);
 struct sm *daemon_sm(struct daemon *daemon);
 uint64_t daemon_port_guid(const struct daemon *daemon); /* before daemon_stop */
 struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
+/* Those that all depends on. */
+#define DAEMON_WATCHED 3
+void daemon_watched(const struct daemon *daemon, struct actor *actors[DAEMON_WATCHED]);
 
 #endif

@@ -6,18 +6,27 @@
  *			that serves, a standby, or an SM that waits for its port
  *	STATUS=		the state and the size of the subnet, when either changes
  *	RELOADING=1	before files are read again, then READY=1
- *	WATCHDOG=1	as long as that actor runs, twice in the time that the service manager gives
+ *	WATCHDOG=1	as long as all actors run, twice in the time that the service manager gives:
+ *			each is sent a message, and has run it by the next time
  */
 #include "ctl/service.h"
 
 #include "core/notify.h"
 #include "ctl/status.h"
 
+/* What an actor runs to show that it does. */
+struct pulse {
+	struct message message; /* first */
+	struct actor *actor;
+	atomic_bool waits; /* in its mailbox */
+};
+
 struct service {
 	struct context *context;
 	bool ready;
 	struct timer watchdog;
 	uint64_t interval_ns; /* 0: nobody watches */
+	struct pulse pulses[DAEMON_WATCHED];
 };
 
 static void on_change(void *arg, uint64_t value)
@@ -39,13 +48,50 @@ static void on_sweep_done(void *arg, uint64_t value)
 	service->ready = true;
 }
 
+/* Also if it is dropped: an actor that ended is missed by nobody. */
+static void beat(struct message *message)
+{
+	atomic_store(&((struct pulse *)message)->waits, false);
+}
+
+static bool ask_pulse(struct service *service, struct pulse *pulse)
+{
+	if (atomic_exchange(&pulse->waits, true)) {
+		log_error(service->context->log, "the actor %s does not run: no WATCHDOG=1",
+			  actor_name(pulse->actor));
+		return false;
+	}
+	pulse->message = (struct message){.run = beat, .drop = beat};
+	actor_post(pulse->actor, &pulse->message);
+	return true;
+}
+
 static void on_watchdog(struct timer *timer)
 {
 	struct service *service =
 		(struct service *)((char *)timer - offsetof(struct service, watchdog));
+	bool all = true;
 
-	notify_watchdog();
+	for (unsigned int i = 0; i < DAEMON_WATCHED; i++)
+		all &= ask_pulse(service, &service->pulses[i]);
+	if (all)
+		notify_watchdog();
 	timer_start(timer, service->interval_ns);
+}
+
+static void watch(struct service *service, struct daemon *daemon)
+{
+	struct actor *actors[DAEMON_WATCHED];
+
+	daemon_watched(daemon, actors);
+	for (unsigned int i = 0; i < DAEMON_WATCHED; i++) {
+		service->pulses[i].actor = actors[i];
+		atomic_init(&service->pulses[i].waits, false);
+	}
+	service->interval_ns = notify_watchdog_us() * NS_PER_US / 2;
+	timer_init(&service->watchdog, daemon_actor(daemon), on_watchdog);
+	if (service->interval_ns)
+		timer_start(&service->watchdog, 0);
 }
 
 struct service *service_new(struct daemon *daemon)
@@ -59,10 +105,7 @@ struct service *service_new(struct daemon *daemon)
 	event_subscribe(bus, EVENT_SM_STATE, actor, on_change, service);
 	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, actor, on_change, service);
 	event_subscribe(bus, EVENT_SWEEP_DONE, actor, on_sweep_done, service);
-	service->interval_ns = notify_watchdog_us() * NS_PER_US / 2;
-	timer_init(&service->watchdog, actor, on_watchdog);
-	if (service->interval_ns)
-		timer_start(&service->watchdog, 0);
+	watch(service, daemon);
 	return service;
 }
 

@@ -341,6 +341,11 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	return mad;
 }
 
+struct actor *mad_actor(const struct mad *mad)
+{
+	return mad->actor;
+}
+
 void mad_start(struct mad *mad)
 {
 	actor_start(mad->actor);

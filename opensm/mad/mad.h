@@ -62,6 +62,7 @@ struct mad_request {
 
 /* Window and timing from the options; the vendor must outlive it. */
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
+struct actor *mad_actor(const struct mad *mad);
 void mad_start(struct mad *mad);
 void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: on that loop */
 /* After the vendor was closed and the owners stopped. */

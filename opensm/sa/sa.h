@@ -18,6 +18,7 @@ struct sa;
 struct sa *sa_new(struct context *context, struct mad *mad);
 void sa_start(struct sa *sa); /* a thread of its own, where threads are used */
 void sa_attach(struct sa *sa, GMainContext *loop); /* instead of sa_start: on that loop */
+struct actor *sa_actor(const struct sa *sa);
 void sa_stop(struct sa *sa);  /* what is queued is dropped */
 /* After mad has stopped and the pool was freed: queries in the pool answer through both. */
 void sa_free(struct sa *sa);

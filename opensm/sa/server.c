@@ -455,6 +455,11 @@ void sa_attach(struct sa *sa, GMainContext *loop)
 	actor_attach(sa->actor, loop);
 }
 
+struct actor *sa_actor(const struct sa *sa)
+{
+	return sa->actor;
+}
+
 void sa_stop(struct sa *sa)
 {
 	actor_stop(sa->actor);

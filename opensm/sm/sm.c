@@ -177,6 +177,11 @@ void sm_attach(struct sm *sm, GMainContext *loop)
 	begin(sm);
 }
 
+struct actor *sm_actor(const struct sm *sm)
+{
+	return sm->actor;
+}
+
 void sm_stop(struct sm *sm)
 {
 	actor_stop(sm->actor);

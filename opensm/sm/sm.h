@@ -34,6 +34,7 @@ struct dry_run *sm_dry_run(const struct sm *sm);		      /* until sm_free */
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg); /* before sm_start */
 void sm_start(struct sm *sm);			   /* begins with a heavy sweep */
 void sm_attach(struct sm *sm, GMainContext *loop); /* instead: on that loop */
+struct actor *sm_actor(const struct sm *sm);
 void sm_stop(struct sm *sm);
 void sm_free(struct sm *sm);
 /* What it believes of the hardware, for tests: on the actor "sm" or in virtual time, to look at. */

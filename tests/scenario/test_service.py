@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What the program tells a service manager, which this plays: sd_notify(3)."""
 
+import ctypes
 import os
 import re
 import signal
@@ -88,6 +89,62 @@ def watched(manager):
     check('not more often', time.monotonic() - begin > 0.25)
 
 
+def thread(child, name):
+    tasks = f'/proc/{child.pid}/task'
+    for task in os.listdir(tasks):
+        with open(f'{tasks}/{task}/comm') as file:
+            if file.read().strip() == name:
+                return int(task)
+    raise LookupError(name)
+
+
+class Stopped:
+    """One thread of a child, by ptrace(2)."""
+
+    SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+    WALL = 0x40000000  # of waitpid(2): threads, too
+
+    def __init__(self, task):
+        self.task = task
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def trace(self, request):
+        if self.libc.ptrace(request, self.task, None, None):
+            raise OSError(ctypes.get_errno(), 'ptrace')
+
+    def __enter__(self):
+        self.trace(self.SEIZE)
+        self.trace(self.INTERRUPT)
+        os.waitpid(self.task, self.WALL)
+
+    def __exit__(self, *_):
+        self.trace(self.DETACH)
+
+
+def stuck(manager, name):
+    manager.until('READY=1')
+    with Stopped(thread(manager.child, name)):
+        for _ in range(SECONDS * 10):
+            if f'the actor {name} does not run' in manager.log():
+                break
+            time.sleep(0.1)
+        else:
+            check(f'{name} is missed', False, manager.log())
+        manager.socket.settimeout(0.01)
+        try:
+            while manager.socket.recv(4096):
+                pass
+        except TimeoutError:
+            pass
+        manager.socket.settimeout(1)
+        try:
+            check(f'silence while {name} does not run', False, manager.socket.recv(4096))
+        except TimeoutError:
+            check(f'silence while {name} does not run', True)
+        manager.socket.settimeout(SECONDS)
+    check(f'WATCHDOG=1 once {name} runs again', manager.until('WATCHDOG=1')[-1] == 'WATCHDOG=1')
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory) as manager:
@@ -95,6 +152,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory, WATCHDOG_USEC='200000') as manager:
             watched(manager)
+    for name in ('mad', 'sm', 'sa'):
+        with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+            with Manager(directory, WATCHDOG_USEC='200000') as manager:
+                stuck(manager, name)
     return checks.close()
 
 
