@@ -37,35 +37,57 @@ static bool has_vls(const struct fabric *fabric, uint32_t port)
 
 static uint32_t sl_to_vl_blocks(const struct fabric *fabric, uint32_t port)
 {
-	uint32_t endport = fabric_endport_of(fabric, port);
-
-	if (!has_vls(fabric, port) ||
-	    !(fabric->ports[endport].info.capability_mask & IBA_PORT_CAP_SL_MAPPING))
-		return 0;
 	return is_switch_port(fabric, port) ? fabric->nodes[fabric->ports[port].node].num_ports + 1u
 					    : 1;
 }
 
 static uint32_t vl_arbitration_blocks(const struct fabric *fabric, uint32_t port)
 {
-	const struct iba_port_info *info = &fabric->ports[port].info;
-
-	if (!has_vls(fabric, port) ||
-	    !(info->vl_arbitration_low_cap || info->vl_arbitration_high_cap))
-		return 0;
+	(void)fabric;
+	(void)port;
 	return VL_ARB_BLOCKS;
 }
 
 bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
 			    uint32_t block)
 {
+	return kind != INVENTORY_MULTICAST ||
+	       block % IBA_MFT_POSITIONS <= fabric->nodes[fabric->ports[port].node].num_ports / 16u;
+}
+
+/* A port that no cable leads to, or that is not told of: no data passes. */
+static bool carries_data(const struct fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].known && has_vls(fabric, port) &&
+	       ((fabric->ports[port].num == 0 && is_switch_port(fabric, port)) ||
+		fabric->ports[port].peer != FABRIC_NONE);
+}
+
+static bool maps_sl_to_vl(const struct fabric *fabric, uint32_t out, uint32_t block)
+{
+	uint32_t endport = fabric_endport_of(fabric, out);
+	uint32_t in = is_switch_port(fabric, out) ? endport + block : out;
+
+	return fabric->ports[endport].info.capability_mask & IBA_PORT_CAP_SL_MAPPING &&
+	       (in == endport || carries_data(fabric, in));
+}
+
+static bool arbitrates(const struct fabric *fabric, uint32_t port, uint32_t block)
+{
 	const struct iba_port_info *info = &fabric->ports[port].info;
 	uint8_t cap = block < 2 ? info->vl_arbitration_low_cap : info->vl_arbitration_high_cap;
 
-	if (kind == INVENTORY_MULTICAST)
-		return block % IBA_MFT_POSITIONS <=
-		       fabric->nodes[fabric->ports[port].node].num_ports / 16u;
-	return kind != INVENTORY_VL_ARBITRATION || cap > block % 2 * VL_ARB_PER_BLOCK;
+	return cap > block % 2 * VL_ARB_PER_BLOCK;
+}
+
+bool inventory_block_is_zero(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
+			     uint32_t block)
+{
+	if (kind == INVENTORY_SL_TO_VL)
+		return !carries_data(fabric, port) || !maps_sl_to_vl(fabric, port, block);
+	if (kind == INVENTORY_VL_ARBITRATION)
+		return !carries_data(fabric, port) || !arbitrates(fabric, port, block);
+	return false;
 }
 
 static uint32_t guid_info_blocks(const struct fabric *fabric, uint32_t port)

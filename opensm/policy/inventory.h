@@ -11,7 +11,7 @@
 
 enum inventory_kind {
 	INVENTORY_SL_TO_VL,	  /* blocks: input ports of a switch, one of others */
-	INVENTORY_VL_ARBITRATION, /* blocks 0..3: 1..4 of IBA 14.2.5.9 */
+	INVENTORY_VL_ARBITRATION, /* blocks 0..3: 1..4 of IBA 14.2.5.9, of every port */
 	INVENTORY_GUID_INFO,
 	INVENTORY_SM_INFO,
 	INVENTORY_P_KEYS,
@@ -32,6 +32,13 @@ uint32_t inventory_blocks(const struct fabric *fabric, uint32_t port, enum inven
 /* False for a block in the midst of them that the port cannot have. */
 bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
 			    uint32_t block);
+
+/*
+ * True for a block of SL_TO_VL or VL_ARBITRATION that matters to no data: the port has no cable, or
+ * less of a table than there could be. It is told as zeros, and not asked for.
+ */
+bool inventory_block_is_zero(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
+			     uint32_t block);
 
 /* The blocks of one table in host order; ports with equal tables share one. */
 struct inventory_list;

@@ -2,8 +2,9 @@
 /*
  * Records of tables that the published subnet does not hold: SLtoVL, VLArbitration, GUIDInfo,
  * P_Keys, multicast forwarding, SMInfo (IBA 15.2.5.5 to 15.2.5.20). They come from the inventory;
- * what it lacks is no record and no zero but a reason to wait: the query then says what it wants
- * read, and is run again. They run on any thread.
+ * what it lacks is a reason to wait: the query then says what it wants read, and is run again. But
+ * SLtoVL and VLArbitration of all ports, which can be millions of blocks, are told as far as they
+ * are known if there is no QoS. They run on any thread.
  *
  * A node that does not answer is left out of a table of all; who asks for that node alone is told
  * BUSY.
@@ -19,6 +20,12 @@ struct table {
 	uint64_t port_component; /* 0: the record does not name a port */
 	uint8_t (*wanted_port)(const struct sa_query *query);
 	bool no_ca_port; /* of CAs and routers the port is told as 0 */
+	/*
+	 * Without QoS the SM leaves these tables as their devices made them: who asks for those of
+	 * all ports is told zeros for what nobody asked for before.
+	 */
+	bool zeros;
+	uint64_t of_switches; /* components that mean nothing of other nodes */
 	void (*fill)(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
 		     union sa_any *record);
 };
@@ -32,7 +39,16 @@ struct table_query {
 	struct sa_span span;
 	uint16_t lid; /* 0: any */
 	uint8_t port; /* INVENTORY_ALL_PORTS: any */
+	bool zeros;   /* stand for what is not known */
 };
+
+static bool is_of_switch(const struct table_query *q)
+{
+	const struct fabric *fabric = q->query->subnet->fabric;
+
+	return q->span.first < q->span.end &&
+	       fabric_is_switch(fabric, fabric->ports[q->span.first].node);
+}
 
 static struct table_query narrow(struct sa_query *query, const struct table *table)
 {
@@ -43,6 +59,9 @@ static struct table_query narrow(struct sa_query *query, const struct table *tab
 		q.lid = lid;
 	q.span = table->every_port ? sa_narrow_to_ports(query, LID_COMPONENT, lid)
 				   : sa_narrow_by_lid(query, LID_COMPONENT, lid);
+	q.zeros = table->zeros && !q.lid && !query->subnet->options->qos;
+	if (q.lid && !is_of_switch(&q))
+		query->mask &= ~table->of_switches;
 	if (table->port_component && sa_wants(query, table->port_component)) {
 		query->mask &= ~table->port_component;
 		q.port = table->wanted_port(query);
@@ -87,12 +106,8 @@ static enum inventory_state look(const struct table_query *q, uint32_t port,
 /* What the SM is to read: all that is wanted, and of a switch not more. */
 static uint64_t want_of(const struct table_query *q)
 {
-	const struct fabric *fabric = q->query->subnet->fabric;
-	uint32_t port = q->span.first;
-	uint8_t number = q->port;
+	uint8_t number = q->lid && is_of_switch(q) ? q->port : INVENTORY_ALL_PORTS;
 
-	if (!q->lid || port >= q->span.end || !fabric_is_switch(fabric, fabric->ports[port].node))
-		number = INVENTORY_ALL_PORTS;
 	return inventory_want(q->table->kind, q->lid, number);
 }
 
@@ -126,12 +141,13 @@ static uint16_t check(const struct table_query *q)
 			n += inventory_list_count(list);
 			break;
 		case INVENTORY_UNKNOWN:
-			unknown = true;
+			unknown |= !q->zeros;
 			n += expected(q, i, blocks);
 			break;
 		case INVENTORY_SILENT:
 			if (q->lid)
 				return IBA_STATUS_BUSY;
+			n += q->zeros ? blocks : 0;
 		}
 	}
 	if (!query->mask && !sa_room_for(query, n))
@@ -143,12 +159,20 @@ static uint16_t check(const struct table_query *q)
 
 static bool offer_table(const struct table_query *q, uint32_t port)
 {
+	static const uint8_t zeros[IBA_SMP_DATA_BYTES];
 	const struct inventory_list *list;
+	uint32_t n = blocks_of(q, port);
+	bool is_known;
 
-	if (!blocks_of(q, port) || look(q, port, &list) != INVENTORY_KNOWN)
+	if (!n)
 		return true;
-	for (uint32_t block = 0; block < inventory_list_blocks(list); block++) {
-		const void *bytes = inventory_list_block(list, block);
+	is_known = look(q, port, &list) == INVENTORY_KNOWN;
+	if (is_known)
+		n = inventory_list_blocks(list);
+	else if (!q->zeros)
+		return true;
+	for (uint32_t block = 0; block < n; block++) {
+		const void *bytes = is_known ? inventory_list_block(list, block) : zeros;
 		union sa_any record;
 
 		if (!bytes)
@@ -213,6 +237,9 @@ uint16_t sa_sl_to_vl_each(struct sa_query *query)
 		.kind = INVENTORY_SL_TO_VL,
 		.every_port = true,
 		.no_ca_port = true,
+		.zeros = true,
+		.of_switches = IBA_COMPONENT(sl_to_vl_table_record, output_port_num) |
+			       IBA_COMPONENT(sl_to_vl_table_record, input_port_num),
 		.port_component = IBA_COMPONENT(sl_to_vl_table_record, output_port_num),
 		.wanted_port = sl_to_vl_port,
 		.fill = sl_to_vl_fill,
@@ -245,6 +272,8 @@ uint16_t sa_vl_arbitration_each(struct sa_query *query)
 	static const struct table table = {
 		.kind = INVENTORY_VL_ARBITRATION,
 		.every_port = true,
+		.zeros = true,
+		.of_switches = IBA_COMPONENT(vl_arbitration_table_record, output_port_num),
 		.port_component = IBA_COMPONENT(vl_arbitration_table_record, output_port_num),
 		.wanted_port = vl_arbitration_port,
 		.fill = vl_arbitration_fill,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading tables for the SA: SLtoVL, VLArbitration, GUIDInfo and SMInfo, which no sweep reads, and
- * what the builder knows of P_Key and multicast tables. Only what somebody asks for is read, and
+ * Reading tables for the SA: GUIDInfo and SMInfo, which no sweep reads, and SLtoVL and
+ * VLArbitration, which sweeps read with QoS only; what the builder knows of them, and of P_Key and
+ * multicast tables, is not asked for. Only what somebody asks for is read, and
  * only once: the result, an inventory (policy/inventory.h), is kept until a sweep sees a reason to
  * doubt it.
  *
@@ -119,6 +120,12 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 	case INVENTORY_MULTICAST:
 		settle_known(reading, node, &node->mft);
 		break;
+	case INVENTORY_SL_TO_VL:
+		settle_known(reading, node, &node->ports[reading->port].sl_to_vl);
+		break;
+	case INVENTORY_VL_ARBITRATION:
+		settle_known(reading, node, &node->ports[reading->port].vl_arb);
+		break;
 	case INVENTORY_SM_INFO:
 		if (&node->ports[reading->port] != sm->builder->sm_port)
 			break;
@@ -148,6 +155,7 @@ static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t po
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
 	struct builder_node *known = builder_find(sm->builder, node->guid);
 	struct reading *reading = g_new0(struct reading, 1);
+	static const uint8_t zeros[IBA_SMP_DATA_BYTES];
 
 	reading->sm = sm;
 	reading->scan = scan;
@@ -163,6 +171,8 @@ static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t po
 	for (uint32_t block = 0; block < reading->n; block++)
 		if (!inventory_block_exists(fabric, port, scan->kind, block))
 			settle_block(reading, block, NULL);
+		else if (inventory_block_is_zero(fabric, port, scan->kind, block))
+			settle_block(reading, block, zeros);
 	if (known && reading->port <= known->info.num_ports)
 		settle_from_builder(reading, known);
 	return reading;

@@ -34,7 +34,6 @@ NOT_YET = {
     'a': 'SubnAdmGetMulti of MultiPathRecord is not served',
     's': 'ServiceRecord is not served',
     'm': 'a group is made whose MGID has signature 0xA01B and link-local scope',
-    'q': 'a VLArbitrationTable that a port lacks is not found: the classic daemon has zeros for it',
 }
 # saquery's tables on a tree of 128 hosts, and of 80 switches with 8 ports: records. A P_Key table
 # has 4 blocks on a host, and 1 on an external port of a switch or its port 0.

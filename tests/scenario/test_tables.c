@@ -79,13 +79,13 @@ START_TEST(all_kinds)
 		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
 			 host, 1);
 		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
-			 sw, 4 * 5);
+			 sw, 5 * 5);
 		expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
-			 0, 16 + 20 * 4 * 5);
+			 0, 16 + 20 * 5 * 5);
 		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-			 &iba_vl_arbitration_table_record_type, host, 2);
+			 &iba_vl_arbitration_table_record_type, host, 4);
 		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-			 &iba_vl_arbitration_table_record_type, 0, 2 * (16 + 20 * 4));
+			 &iba_vl_arbitration_table_record_type, 0, 4 * (16 + 20 * 5));
 		expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, host,
 			 sim_port_info(s->sim, scenario_node(s, "host-3"), 1)->guid_cap / 8u);
 		expect_n(s, client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, 1);
@@ -94,6 +94,38 @@ START_TEST(all_kinds)
 		if (round)
 			scenario_expect(s, COUNT(s, tables_read) == read);
 	}
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* What the SM set, it knows: nobody is asked. */
+START_TEST(with_qos)
+{
+	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
+	const struct iba_sl_to_vl_table_record *rows;
+	struct client *client;
+	GByteArray *records;
+	unsigned int n, zeros = 0;
+
+	scenario_conf(s, "qos TRUE\nqos_sl2vl 3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\n");
+	scenario_start(s);
+	scenario_converge(s, 20);
+	client = client_of(s);
+	records = table(client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 0,
+			&n);
+	scenario_expect(s, records && n == 16 + 20 * 5 * 5);
+	rows = (const void *)records->data;
+	for (unsigned int i = 0; i < n; i++)
+		if (!rows[i].sl_to_vl_table.vl[0])
+			zeros++;
+		else
+			scenario_expect(s, rows[i].sl_to_vl_table.vl[0] == 3);
+	scenario_expect(s, zeros == 20 * 5); /* to port 0 */
+	g_byte_array_unref(records);
+	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+		 &iba_vl_arbitration_table_record_type, 0, 4 * (16 + 20 * 5));
+	scenario_expect(s, COUNT(s, tables_read) == 0);
 	client_free(client);
 	scenario_free(s);
 }
@@ -248,10 +280,10 @@ START_TEST(with_loss)
 
 	sim_set_loss(s->sim, 0.05);
 	expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type,
-		 scenario_lid(s, scenario_random_switch(s)), 4 * 5);
+		 scenario_lid(s, scenario_random_switch(s)), 5 * 5);
 	sim_set_loss(s->sim, 0);
 	expect_n(s, client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 0,
-		 16 + 20 * 4 * 5);
+		 16 + 20 * 5 * 5);
 	client_free(client);
 	scenario_free(s);
 }
@@ -273,11 +305,11 @@ START_TEST(during_sweeps)
 		sim_link_set(s->sim, node, port, true);
 		expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
 			 &iba_vl_arbitration_table_record_type,
-			 scenario_lid(s, scenario_random_host(s)), 2);
+			 scenario_lid(s, scenario_random_host(s)), 4);
 	}
 	scenario_converge(s, 20);
 	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-		 &iba_vl_arbitration_table_record_type, 0, 2 * (16 + 20 * 4));
+		 &iba_vl_arbitration_table_record_type, 0, 4 * (16 + 20 * 5));
 	client_free(client);
 	scenario_free(s);
 }
@@ -299,30 +331,42 @@ static void choose_mute(struct scenario *s, const struct client *client, unsigne
 	}
 }
 
+/* GUIDInfo blocks of the first endport of a node. */
+static unsigned int guid_blocks(const struct scenario *s, unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	return sim_port_info(s->sim, node, view.type != IBA_NODE_SWITCH)->guid_cap / 8u;
+}
+
 /* A node that answers nothing is left out of the whole, and BUSY by itself. */
 START_TEST(mute_nodes)
 {
 	struct scenario *s = up("fattree:8", (uint64_t)_i);
 	struct client *client = client_of(s);
-	unsigned int mute[MUTE], hosts = sim_nodes(s->sim) - scenario_switches(s);
+	unsigned int mute[MUTE], n = 0;
+	uint16_t lid;
 	uint64_t busy;
 
 	choose_mute(s, client, mute);
-	for (unsigned int i = 0; i < MUTE; i++)
+	lid = scenario_lid(s, mute[0]);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		n += guid_blocks(s, i);
+	for (unsigned int i = 0; i < MUTE; i++) {
+		n -= guid_blocks(s, mute[i]);
 		sim_node_mute(s->sim, mute[i], true);
-	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-		 &iba_vl_arbitration_table_record_type, 0,
-		 2 * (hosts + scenario_switches(s) * 8) - 2 * MUTE);
+	}
+	expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0, n);
 	busy = COUNT(s, sa_busy);
-	scenario_expect(s, !table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-				  &iba_vl_arbitration_table_record_type, scenario_lid(s, mute[0]),
-				  &(unsigned int){0}));
+	scenario_expect(s, !table(client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type,
+				  lid, &(unsigned int){0}));
 	scenario_expect(s, COUNT(s, sa_busy) > busy);
 	for (unsigned int i = 0; i < MUTE; i++)
 		sim_node_mute(s->sim, mute[i], false);
 	scenario_run_ms(s, 31 * 1000);
-	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-		 &iba_vl_arbitration_table_record_type, scenario_lid(s, mute[0]), 2);
+	expect_n(s, client, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, lid,
+		 guid_blocks(s, mute[0]));
 	client_free(client);
 	scenario_free(s);
 }
@@ -536,6 +580,7 @@ int main(void)
 	TCase *tcase = tcase_create("tables");
 
 	tcase_add_loop_test(tcase, all_kinds, 0, 2);
+	tcase_add_loop_test(tcase, with_qos, 0, 2);
 	tcase_add_loop_test(tcase, multicast_follows, 0, 4);
 	tcase_add_test(tcase, p_key_tables);
 	tcase_add_test(tcase, sm_infos);

@@ -237,6 +237,11 @@ static uint32_t blocks(uint32_t port, enum inventory_kind kind)
 	return inventory_blocks(fabric, port, kind);
 }
 
+static bool is_zero(uint32_t port, enum inventory_kind kind, uint32_t block)
+{
+	return inventory_block_is_zero(fabric, port, kind, block);
+}
+
 START_TEST(test_host_tables)
 {
 	uint32_t port = fabric->sm_port;
@@ -247,20 +252,20 @@ START_TEST(test_host_tables)
 		ck_assert_uint_eq(blocks(port, INVENTORY_GUID_INFO), (cap + 7) / 8);
 	}
 	p->info.vl_cap = IBA_VLS_VL0_7;
-	ck_assert_uint_eq(blocks(port, INVENTORY_SL_TO_VL), 0); /* not without the capability */
-	p->info.capability_mask = IBA_PORT_CAP_SL_MAPPING;
 	ck_assert_uint_eq(blocks(port, INVENTORY_SL_TO_VL), 1);
-	ck_assert_uint_eq(blocks(port, INVENTORY_VL_ARBITRATION), 0);
+	ck_assert(is_zero(port, INVENTORY_SL_TO_VL, 0)); /* without the capability */
+	p->info.capability_mask = IBA_PORT_CAP_SL_MAPPING;
+	ck_assert(!is_zero(port, INVENTORY_SL_TO_VL, 0));
+	ck_assert_uint_eq(blocks(port, INVENTORY_VL_ARBITRATION), 4);
+	ck_assert(is_zero(port, INVENTORY_VL_ARBITRATION, 0));
 	p->info.vl_arbitration_low_cap = 33;
 	p->info.vl_arbitration_high_cap = 32;
-	ck_assert_uint_eq(blocks(port, INVENTORY_VL_ARBITRATION), 4);
 	for (uint32_t block = 0; block < 4; block++)
-		ck_assert_int_eq(
-			inventory_block_exists(fabric, port, INVENTORY_VL_ARBITRATION, block),
-			block < 3);
+		ck_assert_int_eq(is_zero(port, INVENTORY_VL_ARBITRATION, block), block == 3);
 	p->info.vl_cap = IBA_VLS_VL0;
-	ck_assert_uint_eq(blocks(port, INVENTORY_SL_TO_VL), 0);
-	ck_assert_uint_eq(blocks(port, INVENTORY_VL_ARBITRATION), 0);
+	ck_assert(is_zero(port, INVENTORY_SL_TO_VL, 0));
+	ck_assert(is_zero(port, INVENTORY_VL_ARBITRATION, 0));
+	ck_assert(!is_zero(port, INVENTORY_P_KEYS, 0));
 	ck_assert_uint_eq(blocks(port, INVENTORY_P_KEYS), 1); /* there is always the default one */
 	fabric->nodes[p->node].info.partition_cap = 128;
 	ck_assert_uint_eq(blocks(port, INVENTORY_P_KEYS), 4);
@@ -280,9 +285,17 @@ START_TEST(test_switch_tables)
 	fabric->ports[port0].info.vl_cap = fabric->ports[port1].info.vl_cap = IBA_VLS_VL0_7;
 	fabric->ports[port0].info.capability_mask = IBA_PORT_CAP_SL_MAPPING;
 	ck_assert_uint_eq(blocks(port1, INVENTORY_SL_TO_VL), n_ports);
-	ck_assert_uint_eq(blocks(port0, INVENTORY_SL_TO_VL), 0);
-	sw->info.enhanced_port0 = 1;
 	ck_assert_uint_eq(blocks(port0, INVENTORY_SL_TO_VL), n_ports);
+	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 0));
+	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 1));
+	ck_assert(is_zero(port1, INVENTORY_SL_TO_VL, 2)); /* with one VL */
+	fabric->ports[port0 + 2].info.vl_cap = IBA_VLS_VL0_7;
+	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 2));
+	fabric->ports[port0 + 2].peer = FABRIC_NONE; /* without a cable */
+	ck_assert(is_zero(port1, INVENTORY_SL_TO_VL, 2));
+	ck_assert(is_zero(port0, INVENTORY_SL_TO_VL, 1));
+	sw->info.enhanced_port0 = 1;
+	ck_assert(!is_zero(port0, INVENTORY_SL_TO_VL, 1));
 	ck_assert_uint_eq(blocks(port1, INVENTORY_GUID_INFO), 0);
 	ck_assert_uint_eq(blocks(port1, INVENTORY_SM_INFO), 0);
 	ck_assert_uint_eq(blocks(port0, INVENTORY_SM_INFO), 0);

@@ -40,7 +40,9 @@ static void fill(uint32_t port, enum inventory_kind kind, uint32_t n, uint8_t *b
 
 	for (uint32_t block = 0; block < n; block++) {
 		has[block] = inventory_block_exists(subnet->fabric, port, kind, block);
-		for (size_t i = 0; has[block] && i < size; i++)
+		if (!has[block] || inventory_block_is_zero(subnet->fabric, port, kind, block))
+			continue;
+		for (size_t i = 0; i < size; i++)
 			blocks[block * size + i] = (uint8_t)(port * 7 + block * 3 + kind + i) & 0xF;
 	}
 }
@@ -68,6 +70,7 @@ static void publish(void)
 static void setup(void)
 {
 	subnet = make_subnet("fattree:4", 1, 0);
+	subnet->options->qos = true;
 	equip(subnet->fabric);
 	subnet->fabric->ports[endport(subnet, 7, true)].info.capability_mask |= IBA_PORT_CAP_SM;
 	maker = inventory_maker_new();
@@ -94,10 +97,10 @@ static const struct kind {
 	unsigned int data_at; /* of the table in the record on the wire */
 	int8_t port, block;   /* components, -1: none */
 } kinds[] = {
-	{INVENTORY_SL_TO_VL, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 1, 20,
-	 16 + 20 * 20, 8, 2, 1},
+	{INVENTORY_SL_TO_VL, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 1, 25,
+	 16 + 20 * 25, 8, 2, 1},
 	{INVENTORY_VL_ARBITRATION, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-	 &iba_vl_arbitration_table_record_type, 3, 12, 3 * 16 + 20 * 12, 8, 1, 2},
+	 &iba_vl_arbitration_table_record_type, 4, 20, 4 * 16 + 20 * 20, 8, 1, 2},
 	{INVENTORY_GUID_INFO, IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 3, 3, 3 * 36,
 	 8, -1, 1},
 	{INVENTORY_SM_INFO, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 1, 0, 2, 4, -1, -1},
@@ -354,6 +357,60 @@ START_TEST(test_partitions_hide)
 }
 END_TEST
 
+/* Without QoS no SM made the tables of VLs: nobody waits for those of all ports. */
+START_TEST(test_no_qos)
+{
+	const struct kind *kind = &kinds[_i];
+	union record wanted = {.lid = lid_at(endport(subnet, 7, true))};
+	struct ask ask = ask_for(kind);
+	struct told told;
+
+	subnet->options->qos = false;
+	ask.record = &wanted;
+	told = tell(&ask);
+	ask.inventory = NULL;
+	ck_assert_uint_eq(count(&ask), kind->all);
+	told_clear(&told);
+	told = tell(&ask);
+	for (size_t i = 0; i < told.n; i++) {
+		const uint8_t *record =
+			told.data + IBA_SA_DATA_OFFSET + i * told.sa.attribute_offset * 8u;
+
+		for (size_t k = 0; k < wire_bytes(inventory_type(kind->kind)); k++)
+			ck_assert_uint_eq(record[kind->data_at + k], 0);
+	}
+	told_clear(&told);
+	ask.mask = 1;
+	told = tell(&ask);
+	ck_assert(told.waits); /* of one node they are read */
+	told_clear(&told);
+	ask.inventory = inventory;
+	ck_assert_uint_eq(count(&ask), kind->host);
+}
+END_TEST
+
+/* The port behind a LID of a host is that port, whatever number is asked for. */
+START_TEST(test_host_port)
+{
+	const struct kind *kind = &kinds[_i];
+	union record host = {.lid = lid_at(endport(subnet, 7, true))};
+	struct ask ask = ask_for(kind);
+
+	for (unsigned int number = 0; number < 8; number++) {
+		if (kind->kind == INVENTORY_SL_TO_VL) {
+			host.any.sl_to_vl.output_port_num = (uint8_t)number;
+			host.any.sl_to_vl.input_port_num = (uint8_t)number;
+			ask.mask = 7;
+		} else {
+			host.any.vl_arbitration.output_port_num = (uint8_t)number;
+			ask.mask = 3;
+		}
+		ask.record = &host;
+		ck_assert_uint_eq(count(&ask), kind->host);
+	}
+}
+END_TEST
+
 START_TEST(test_sm_key_is_hidden)
 {
 	struct ask ask = ask_for(&kinds[3]);
@@ -484,6 +541,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_waits, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_silent, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_partitions_hide, 0, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tcase, test_no_qos, 0, 2);
+	tcase_add_loop_test(tcase, test_host_port, 0, 2);
 	tcase_add_test(tcase, test_sm_key_is_hidden);
 	tcase_add_test(tcase, test_answers_are_counted);
 	tcase_add_test(tcase, test_world_of_paths);
