@@ -103,6 +103,7 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 		if (!only || only == &partitions->all[i])
 			add_partition(&list, call, &partitions->all[i], only != NULL);
 	answer_member(&builder, "partitions", &list);
+	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
 	answer_flag(&builder, "enforced", partitions->enforced);
 	add_problems(&builder, partitions);
@@ -126,10 +127,54 @@ static GVariant *reload(struct command_call *call, GError **error)
 	return answer_of_text("partitions.conf was read; tables follow");
 }
 
+/* ---- changes at run time ---- */
+
+GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
+{
+	uint64_t now = daemon_partitions_serial(env->daemon);
+	GVariantBuilder builder;
+
+	answer_begin(&builder);
+	answer_number(&builder, "serial", serial);
+	answer_flag(&builder, "in_effect", now >= serial);
+	answer_number(&builder, "policy", now);
+	answer_flag(&builder, "errors",
+		    atomic_load(&daemon_context(env->daemon)->sweep) & SWEEP_FLAG_ERRORS);
+	return g_variant_builder_end(&builder);
+}
+
+static bool wants_change(const char *word)
+{
+	return !strcmp(word, "change") || !strcmp(word, "forget");
+}
+
+/* The answer comes when the policy is in effect. */
+static GVariant *change(struct command_call *call, GError **error)
+{
+	bool forget = !strcmp(call->words[0], "forget");
+	g_autofree char *request = forget ? NULL : g_strjoinv(" ", call->words + 1);
+	g_autoptr(GError) wrong = NULL;
+	uint64_t p_key = 0, serial;
+
+	if (forget && (call->n != 2 ||
+		       (strcmp(call->words[1], "all") != 0 &&
+			(!find_number(call->words[1], 0xFFFF, &p_key) || !P_KEY_BASE(p_key)))))
+		return command_usage(error, "expected a P_Key or all");
+	if (!daemon_change_partitions(call->env->daemon, request, (uint16_t)p_key, &serial, &wrong))
+		return command_failed(error, "nothing changed: %s", wrong->message);
+	log_info(call->context->log, "console: partitions %s: policy %" PRIu64, call->words[0],
+		 serial);
+	call->policy = serial;
+	call->later = !command_policy_is_there(call->env, serial);
+	return call->later ? NULL : command_policy_answer(call->env, serial);
+}
+
 GVariant *command_partitions(struct command_call *call, GError **error)
 {
 	const struct partition *only = NULL;
 
+	if (call->n && wants_change(call->words[0]))
+		return change(call, error);
 	if (call->n > 1)
 		return command_usage(error, "expected one argument at most");
 	if (call->n == 1 && !strcmp(call->words[0], "reload"))
@@ -164,10 +209,24 @@ static void print_problem(GVariant *row, GString *out)
 	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
 }
 
+static void print_change(GVariant *answer, GString *out)
+{
+	g_string_append_printf(
+		out, "policy %" PRIu64 " is %sin effect%s\n", answer_get_number(answer, "serial"),
+		answer_get_flag(answer, "in_effect") ? "" : "not yet ",
+		answer_get_flag(answer, "errors") ? ", but not all of the subnet could be set"
+						  : "");
+}
+
 void print_partitions(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) partitions = answer_get(answer, "partitions");
+	g_autoptr(GVariant) changed = answer_get(answer, "in_effect");
 
+	if (changed) {
+		print_change(answer, out);
+		return;
+	}
 	if (!partitions) {
 		g_string_append_printf(out, "%s\n", answer_get_text(answer, "text"));
 		return;

@@ -23,6 +23,8 @@
 #define IDLE_NS (1800 * NS_PER_S)
 #define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
 #define LOOP_NS NS_PER_S
+#define POLICY_LOOK_NS (10 * NS_PER_MS)
+#define POLICY_PATIENCE_NS (20 * NS_PER_S)
 
 struct session {
 	struct session_config config;
@@ -34,7 +36,7 @@ struct session {
 	gsize written; /* of out */
 	GSource *reader, *writer;
 	struct timer limit; /* when the patience with the user ends */
-	struct timer tick;  /* the end of a penalty, or the next round of a loop */
+	struct timer tick;  /* the end of a penalty, the next round of a loop, or a look */
 	uint64_t spoke_ns;  /* when the user last said something, or came */
 	bool open, closing;
 	bool spoken;  /* the first line has come */
@@ -44,8 +46,10 @@ struct session {
 	char *trouble;			       /* of writing */
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
-	bool waits;			       /* for a plan: no input is taken meanwhile */
-	bool json;			       /* as which the plan is wanted */
+	bool waits;			       /* for an answer: no input is taken meanwhile */
+	bool json;			       /* as which it is wanted */
+	uint64_t policy;	  /* serial of the policy that is waited for; 0: a plan is */
+	uint64_t policy_until_ns; /* so long */
 };
 
 static uint64_t now(const struct session *session)
@@ -152,6 +156,34 @@ static void wait_for_plan(struct session *session, bool json)
 	daemon_plan_listen(session->config.env->daemon, on_plan, session);
 }
 
+/* A change of partitions is answered when it is in effect. */
+static void wait_for_policy(struct session *session, const struct command_answer *answer)
+{
+	session->waits = true;
+	session->json = answer->json;
+	session->policy = answer->policy;
+	session->policy_until_ns = now(session) + POLICY_PATIENCE_NS;
+	timer_stop(&session->limit);
+	timer_start(&session->tick, POLICY_LOOK_NS);
+}
+
+static void look_at_policy(struct session *session)
+{
+	struct command_answer answer = {.json = session->json};
+	const struct command_env *env = session->config.env;
+
+	if (now(session) < session->policy_until_ns &&
+	    !command_policy_is_there(env, session->policy)) {
+		timer_start(&session->tick, POLICY_LOOK_NS);
+		return;
+	}
+	command_answer_policy(env, session->policy, &answer);
+	session->waits = false;
+	session->policy = 0;
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+}
+
 static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
@@ -159,7 +191,10 @@ static void run_line(struct session *session, const char *line)
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
-		wait_for_plan(session, answer.json);
+		if (answer.policy)
+			wait_for_policy(session, &answer);
+		else
+			wait_for_plan(session, answer.json);
 		return;
 	}
 	session->closing |= answer.quit;
@@ -402,6 +437,8 @@ static void on_tick(struct timer *timer)
 
 	if (session->penalty) {
 		session->penalty = false;
+	} else if (session->policy) {
+		look_at_policy(session);
 	} else if (session->loop) {
 		if (session->out->len)
 			timer_start(&session->tick, LOOP_NS);
@@ -455,7 +492,7 @@ void session_begin(struct session *session)
 
 void session_free(struct session *session)
 {
-	if (session->waits)
+	if (session->waits && !session->policy)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
