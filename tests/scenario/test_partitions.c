@@ -11,6 +11,7 @@
 #include <check.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client.h"
@@ -39,6 +40,7 @@ struct world {
 	struct policy old, now;
 	bool limited_others;	/* ports that no request names are limited members by the file */
 	uint64_t smps, checked; /* counter when it was checked last; moments that were */
+	uint64_t dies_at;	/* counter at which the SM dies */
 };
 
 /* ---- policies ---- */
@@ -218,6 +220,14 @@ static bool look(void *arg)
 	return false;
 }
 
+static bool look_until_death(void *arg)
+{
+	struct world *w = arg;
+
+	look(w);
+	return w->smps >= w->dies_at;
+}
+
 static bool is_idle(void *arg)
 {
 	return is_done(arg);
@@ -393,6 +403,43 @@ START_TEST(ends_in_a_change)
 		run_to_end(w);
 		check_settled(w);
 	}
+	world_free(w);
+}
+END_TEST
+
+/*
+ * The SM dies when so many SMPs of a change were served, each time one more, until the change has
+ * fewer; another goes on from there, and at no moment are pairs that both policies treat alike
+ * wronged.
+ */
+static bool dies_after(struct world *w, uint64_t smps)
+{
+	bool died;
+
+	w->old = w->now;
+	make_policy(w, &w->now);
+	w->dies_at = scenario_counters(w->s).smps + smps;
+	take_policy(w);
+	died = runtime_run(w->s->rt, look_until_death, w, runtime_now(w->s->rt) + 100 * NS_PER_MS);
+	scenario_stop(w->s);
+	w->dies_at = 0;
+	scenario_start(w->s);
+	runtime_run(w->s->rt, look, w, runtime_now(w->s->rt) + 300 * NS_PER_MS);
+	run_to_end(w);
+	check_settled(w);
+	return died;
+}
+
+START_TEST(dies_in_a_change)
+{
+	struct world *w = world_new((uint64_t)_i + 601);
+	unsigned int stride = g_getenv("PARTITION_SEEDS") ? 1 : 37, alive = 0;
+
+	scenario_start(w->s);
+	run_to_end(w);
+	for (uint64_t smps = (unsigned int)_i % stride; alive < 3; smps += stride)
+		alive += !dies_after(w, smps);
+	ck_assert_uint_gt(w->checked, 100);
 	world_free(w);
 }
 END_TEST
@@ -639,15 +686,29 @@ START_TEST(stubborn_switch)
 }
 END_TEST
 
+/* Each has many policies: PARTITION_SEEDS=FIRST-LAST for more of them ("make partitions"). */
+static void add_seeds(TCase *tcase)
+{
+	const char *text = g_getenv("PARTITION_SEEDS");
+	int first = 0, last = 5;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("PARTITION_SEEDS is %s, not FIRST-LAST", text);
+	tcase_add_loop_test(tcase, random_changes, first, last + 1);
+	tcase_add_loop_test(tcase, ends_in_a_change, first, last + 1);
+	tcase_add_loop_test(tcase, random_requests, first, last + 1);
+	/* of these each has a hundred */
+	tcase_add_loop_test(tcase, dies_in_a_change, first,
+			    text ? first + (last - first) / 8 + 1 : first + 2);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("partitions");
 	TCase *tcase = tcase_create("partitions");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, random_changes, 0, 20);
-	tcase_add_loop_test(tcase, ends_in_a_change, 0, 10);
-	tcase_add_loop_test(tcase, random_requests, 0, 8);
+	add_seeds(tcase);
 	tcase_add_test(tcase, requests_whole_or_not);
 	tcase_add_test(tcase, requests_forgotten);
 	tcase_add_test(tcase, one_host_moves);
