@@ -29,6 +29,7 @@
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
+#include "sm/door.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 #include "sm/unhealthy.h"
@@ -294,6 +295,21 @@ uint64_t daemon_partitions_serial(struct daemon *daemon)
 	return serial;
 }
 
+/*
+ * The sm actor has taken over what the master before had, before it set anything by the rules; if
+ * they were read again at that moment, that is done once more.
+ */
+static void on_replica_adopted(void *arg, uint64_t value)
+{
+	struct daemon *daemon = arg;
+	struct replica *replica = slot_take(&daemon->context.replica);
+
+	(void)value;
+	if (replica && door_adopt(&daemon->context, replica, true))
+		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	replica_unref(replica);
+}
+
 /* ---- qos-policy.conf ---- */
 
 /* NULL: nobody asks for it. */
@@ -423,6 +439,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_SWEEP_DONE, daemon->main, on_sweep_done,
 			daemon);
+	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
+			on_replica_adopted, daemon);
 	return daemon;
 }
 
