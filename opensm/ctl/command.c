@@ -226,6 +226,7 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	answer->json = json;
 	answer->later = call.later;
 	answer->policy = call.policy;
+	answer->again = call.again;
 	if (call.later)
 		return g_strdup("");
 	answer->failed = !result;

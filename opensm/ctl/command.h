@@ -28,6 +28,7 @@ struct command_answer {
 	bool loop; /* to be run again every second */
 	bool later; /* not answered: daemon_plan_listen(), then command_answer_plan() */
 	bool json;  /* as which it is wanted */
+	bool again; /* run soon once more, the answer has more then */
 	uint64_t policy; /* with later: when command_policy_is_there(), command_answer_policy() */
 };
 

@@ -18,6 +18,7 @@ struct command_call {
 	const struct fabric *fabric; /* of it */
 	bool quit, loop;	     /* set by commands */
 	bool later;		     /* set by a command without answer: the daemon's plan has it */
+	bool again;	 /* set by a command: its answer lacks what will be there soon */
 	uint64_t policy; /* set with later: when the policy of that serial is in effect */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };

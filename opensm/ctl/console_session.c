@@ -23,8 +23,9 @@
 #define IDLE_NS (1800 * NS_PER_S)
 #define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
 #define LOOP_NS NS_PER_S
-#define POLICY_LOOK_NS (10 * NS_PER_MS)
+#define LOOK_NS (10 * NS_PER_MS)
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
+#define AGAIN_PATIENCE_NS (2 * NS_PER_S)
 
 struct session {
 	struct session_config config;
@@ -49,7 +50,8 @@ struct session {
 	bool waits;			       /* for an answer: no input is taken meanwhile */
 	bool json;			       /* as which it is wanted */
 	uint64_t policy;	  /* serial of the policy that is waited for; 0: a plan is */
-	uint64_t policy_until_ns; /* so long */
+	uint64_t until_ns;	  /* so long */
+	char *again;		  /* the line that is soon run once more, or NULL */
 };
 
 static uint64_t now(const struct session *session)
@@ -162,9 +164,9 @@ static void wait_for_policy(struct session *session, const struct command_answer
 	session->waits = true;
 	session->json = answer->json;
 	session->policy = answer->policy;
-	session->policy_until_ns = now(session) + POLICY_PATIENCE_NS;
+	session->until_ns = now(session) + POLICY_PATIENCE_NS;
 	timer_stop(&session->limit);
-	timer_start(&session->tick, POLICY_LOOK_NS);
+	timer_start(&session->tick, LOOK_NS);
 }
 
 static void look_at_policy(struct session *session)
@@ -172,16 +174,29 @@ static void look_at_policy(struct session *session)
 	struct command_answer answer = {.json = session->json};
 	const struct command_env *env = session->config.env;
 
-	if (now(session) < session->policy_until_ns &&
-	    !command_policy_is_there(env, session->policy)) {
-		timer_start(&session->tick, POLICY_LOOK_NS);
+	if (now(session) < session->until_ns && !command_policy_is_there(env, session->policy)) {
+		timer_start(&session->tick, LOOK_NS);
 		return;
 	}
 	command_answer_policy(env, session->policy, &answer);
 	session->waits = false;
-	session->policy = 0;
+	session->policy = session->until_ns = 0;
 	reply(session, answer.status, answer.text, false);
 	g_free(answer.text);
+}
+
+/* What the command lacks is being read: true as long as that may take. */
+static bool waits_for_more(struct session *session, const char *line)
+{
+	if (!session->until_ns)
+		session->until_ns = now(session) + AGAIN_PATIENCE_NS;
+	if (now(session) >= session->until_ns)
+		return false;
+	session->waits = true;
+	session->again = g_strdup(line);
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+	return true;
 }
 
 static void run_line(struct session *session, const char *line)
@@ -197,6 +212,11 @@ static void run_line(struct session *session, const char *line)
 			wait_for_plan(session, answer.json);
 		return;
 	}
+	if (answer.again && waits_for_more(session, line)) {
+		g_free(answer.text);
+		return;
+	}
+	session->until_ns = 0;
 	session->closing |= answer.quit;
 	reply(session, answer.status, answer.text, answer.loop);
 	g_free(answer.text);
@@ -207,6 +227,14 @@ static void run_line(struct session *session, const char *line)
 			session->loop = g_strdup(line);
 		timer_start(&session->tick, LOOP_NS);
 	}
+}
+
+static void run_again(struct session *session)
+{
+	g_autofree char *line = g_steal_pointer(&session->again);
+
+	session->waits = false;
+	run_line(session, line);
 }
 
 static void open_session(struct session *session)
@@ -439,6 +467,8 @@ static void on_tick(struct timer *timer)
 		session->penalty = false;
 	} else if (session->policy) {
 		look_at_policy(session);
+	} else if (session->again) {
+		run_again(session);
 	} else if (session->loop) {
 		if (session->out->len)
 			timer_start(&session->tick, LOOP_NS);
@@ -492,7 +522,7 @@ void session_begin(struct session *session)
 
 void session_free(struct session *session)
 {
-	if (session->waits && !session->policy)
+	if (session->waits && !session->policy && !session->again)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
@@ -509,6 +539,7 @@ void session_free(struct session *session)
 	lines_clear(&session->lines);
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
+	g_free(session->again);
 	g_free((char *)session->config.name);
 	g_free((char *)session->config.peer);
 	g_free(session);

@@ -597,14 +597,24 @@ uint16_t partitions_member(const struct partitions *partitions, uint32_t port, u
 		       : 0;
 }
 
+uint32_t partitions_class(const struct partitions *partitions, uint32_t port)
+{
+	return port < partitions->n_ports ? partitions->class_of[port] : 0;
+}
+
+static uint16_t shared_by_classes(const struct partitions *partitions, uint32_t a, uint32_t b)
+{
+	return partitions->shared ? partitions->shared[a * partitions->n_classes + b]
+				  : shared_by(partitions, a, b);
+}
+
+bool partitions_classes_talk(const struct partitions *partitions, uint32_t a, uint32_t b)
+{
+	return shared_by_classes(partitions, a, b) != 0;
+}
+
 uint16_t partitions_shared(const struct partitions *partitions, uint32_t a, uint32_t b)
 {
-	uint32_t x, y;
-
-	if (a >= partitions->n_ports || b >= partitions->n_ports)
-		return 0;
-	x = partitions->class_of[a];
-	y = partitions->class_of[b];
-	return partitions->shared ? partitions->shared[x * partitions->n_classes + y]
-				  : shared_by(partitions, x, y);
+	return shared_by_classes(partitions, partitions_class(partitions, a),
+				 partitions_class(partitions, b));
 }

@@ -149,6 +149,9 @@ def partitions():
             jobs = json.loads(ctl('-j', 'partitions', 'Jobs').stdout)['partitions'][0]
             check('members', [(row['port_guid'], row['membership']) for row in jobs['members']] ==
                   [('0x0200000000000101', 'full'), ('0x0200000000000201', 'limited')], jobs)
+            check('indexes', [row['index'] for row in jobs['members']] == ['1', '1'], jobs)
+            ends('for people', ctl('partitions', 'Jobs'), 0,
+                 out='0x0200000000000201 host-1 port 1: limited, at index 1\n')
             kept = daemon.read('partitions.state')
     with tempfile.TemporaryDirectory() as cache:
         path = os.path.join(cache, 'partitions.state')

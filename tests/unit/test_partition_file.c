@@ -528,6 +528,25 @@ START_TEST(test_sl)
 }
 END_TEST
 
+static uint32_t class_of_nth(const struct partitions *partitions, const struct fabric *fabric,
+			     unsigned int n)
+{
+	return partitions_class(partitions, nth_endport(fabric, n));
+}
+
+/* Of two ports it is their classes that say whether they may talk; class 0 may not. */
+static void check_classes(const struct partitions *partitions)
+{
+	for (uint32_t a = 0; a < partitions->n_ports; a++)
+		for (uint32_t b = 0; b < partitions->n_ports; b++)
+			ck_assert_int_eq(partitions_classes_talk(partitions,
+								 partitions_class(partitions, a),
+								 partitions_class(partitions, b)),
+					 partitions_shared(partitions, a, b) != 0);
+	for (uint32_t a = 0; a < partitions->n_classes; a++)
+		ck_assert(!partitions_classes_talk(partitions, a, 0));
+}
+
 /* Classes: as many as there are sets of keys; and the table says what the keys say. */
 START_TEST(test_classes)
 {
@@ -551,6 +570,18 @@ START_TEST(test_classes)
 		partitions_shared(partitions, nth_endport(fabric, 6), nth_endport(fabric, 8)), 0);
 	ck_assert_uint_eq(partitions_shared(partitions, nth_endport(fabric, 8), fabric->sm_port),
 			  0x7FFF);
+	check_classes(partitions);
+	ck_assert(partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 5),
+					  class_of_nth(partitions, fabric, 6)));
+	ck_assert(!partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 6),
+					   class_of_nth(partitions, fabric, 6)));
+	ck_assert(!partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 6),
+					   class_of_nth(partitions, fabric, 8)));
+	ck_assert_uint_eq(partitions_class(partitions, fabric->n_ports), 0);
+	g_clear_pointer(&partitions->shared, g_free); /* as if there were too many classes */
+	check_classes(partitions);
+	ck_assert(partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 5),
+					  class_of_nth(partitions, fabric, 6)));
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
