@@ -4,7 +4,8 @@
 
 #include <json-glib/json-glib.h>
 
-#include "policy/partition_file.h"
+#include "ctl/cache.h"
+#include "policy/partition_door.h"
 #include "policy/ports_policy.h"
 #include "policy/qos_file.h"
 #include "policy/route_files.h"
@@ -44,6 +45,19 @@ static void add_error(JsonBuilder *json, const GError *error)
 		add(json, error->message);
 }
 
+/* With what was changed at run time. */
+static struct partition_rules *load_partitions(const struct options *options, GError **error)
+{
+	g_autofree char *cache_dir = cache_dir_name(options->sim != NULL);
+	struct partition_door *door = partition_door_load(cache_dir, error);
+	struct partition_rules *rules =
+		door ? partition_rules_load_with(options->partition_config_file, door, error)
+		     : NULL;
+
+	partition_door_unref(door);
+	return rules;
+}
+
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool *good)
 {
@@ -55,7 +69,7 @@ char *check_config(const struct options *options, const GError *error, const GPt
 	struct ports_policy *ports = NULL;
 
 	if (options) {
-		rules = partition_rules_load(options->partition_config_file, &of_partitions);
+		rules = load_partitions(options, &of_partitions);
 		files = route_files_load_for(options, options->routing_engine, &of_routes);
 		qos = qos_policy_load(options->qos_policy_file, &of_qos);
 		ports = ports_policy_load(options, &of_ports);

@@ -225,6 +225,8 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 		result = run(&call, command, &error);
 	answer->json = json;
 	answer->later = call.later;
+	answer->policy = call.policy;
+	answer->again = call.again;
 	if (call.later)
 		return g_strdup("");
 	answer->failed = !result;
@@ -241,6 +243,24 @@ void command_answer_plan(GVariant *plan, struct command_answer *answer)
 	answer->later = false;
 	answer->status = command_plan_status(plan);
 	answer->text = answer->json ? answer_json(plan) : as_text(command_find("plan", NULL), plan);
+}
+
+bool command_policy_is_there(const struct command_env *env, uint64_t serial)
+{
+	return daemon_partitions_serial(env->daemon) >= serial ||
+	       atomic_load(&daemon_context(env->daemon)->sm_state) != IBA_SM_MASTER;
+}
+
+void command_answer_policy(const struct command_env *env, uint64_t serial,
+			   struct command_answer *answer)
+{
+	g_autoptr(GVariant) result = g_variant_ref_sink(command_policy_answer(env, serial));
+
+	answer->later = false;
+	answer->status =
+		daemon_partitions_serial(env->daemon) >= serial ? CONTROL_DONE : CONTROL_FAILED;
+	answer->text = answer->json ? answer_json(result)
+				    : as_text(command_find("partitions", NULL), result);
 }
 
 /* What is wrong with a line as such, or NULL. */

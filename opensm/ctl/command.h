@@ -11,7 +11,7 @@
 struct journal;
 struct sim;
 
-#define COMMAND_MAX_LINE 1024 /* octets without the line end */
+#define COMMAND_MAX_LINE 65536 /* octets without the line end */
 
 /* What commands are about. */
 struct command_env {
@@ -28,6 +28,8 @@ struct command_answer {
 	bool loop; /* to be run again every second */
 	bool later; /* not answered: daemon_plan_listen(), then command_answer_plan() */
 	bool json;  /* as which it is wanted */
+	bool again; /* run soon once more, the answer has more then */
+	uint64_t policy; /* with later: when command_policy_is_there(), command_answer_policy() */
 };
 
 /* Runs one line. trusted: the caller may see keys. */
@@ -36,6 +38,11 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 
 /* What a command gave as later is there: fills text and status, json as it is. */
 void command_answer_plan(GVariant *plan, struct command_answer *answer);
+/* The policy of that serial is in effect, or will not be as this SM is not MASTER any more. */
+bool command_policy_is_there(const struct command_env *env, uint64_t serial);
+/* The same for a policy, there or not. */
+void command_answer_policy(const struct command_env *env, uint64_t serial,
+			   struct command_answer *answer);
 
 /* A row of commands.def, by number; false past the last. For tests and the manual. */
 bool command_describe(unsigned int number, const char **name, const char **arguments,

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "policy/inventory.h"
 #include "policy/partition.h"
+
+#define ASKED_MAX 256 /* tables, at a time */
 
 /* A word is a P_Key, with or without the membership bit, or a name. */
 static const struct partition *find(const struct partitions *partitions, const char *word)
@@ -35,11 +38,53 @@ static const char *membership(const struct partitions *partitions, uint32_t port
 	return full ? "full" : limited ? "limited" : NULL;
 }
 
-static void add_members(GVariantBuilder *builder, const struct command_call *call,
+/* Where the table of the port has a key of that partition: as far as that was read back. */
+static void add_indexes(GVariantBuilder *row, const struct inventory_list *table, uint16_t base)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (uint32_t b = 0; b < inventory_list_blocks(table); b++) {
+		const struct iba_p_key_table *block = inventory_list_block(table, b);
+
+		for (uint32_t i = 0; block && i < G_N_ELEMENTS(block->p_key); i++)
+			if (block->p_key[i] && P_KEY_BASE(block->p_key[i]) == base)
+				g_string_append_printf(text, "%s%u", text->len ? "," : "",
+						       b * (uint32_t)G_N_ELEMENTS(block->p_key) +
+							       i);
+	}
+	answer_text(row, "index", text->len ? text->str : "none");
+}
+
+/*
+ * What the sweep knows of the tables costs no MAD, but the SM has to be asked for it: true if it
+ * was.
+ */
+static bool look_at_table(GVariantBuilder *row, struct command_call *call,
+			  const struct inventory *inventory, uint32_t port, uint16_t base)
+{
+	const struct fabric_port *p = &call->fabric->ports[port];
+	const struct inventory_list *table;
+	uint64_t now = actor_now(daemon_actor(call->env->daemon));
+	enum inventory_state state = inventory_look(inventory, call->fabric->nodes[p->node].guid,
+						    p->num, INVENTORY_P_KEYS, now, &table);
+
+	if (state == INVENTORY_KNOWN)
+		add_indexes(row, table, base);
+	if (state != INVENTORY_UNKNOWN)
+		return false;
+	call->again = true;
+	event_emit(&call->context->bus, EVENT_INVENTORY_WANTED,
+		   inventory_want(INVENTORY_P_KEYS, p->lid, p->num));
+	return true;
+}
+
+static void add_members(GVariantBuilder *builder, struct command_call *call,
 			const struct partition *partition)
 {
 	const struct fabric *fabric = call->fabric;
+	struct inventory *inventory = slot_take(&call->context->inventory);
 	GVariantBuilder list, row;
+	unsigned int asked = 0;
 
 	answer_begin_list(&list);
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -52,12 +97,15 @@ static void add_members(GVariantBuilder *builder, const struct command_call *cal
 		answer_text(&row, "node", fabric->nodes[fabric->ports[i].node].description);
 		answer_number(&row, "port", fabric->ports[i].num);
 		answer_text(&row, "membership", is);
+		if (asked < ASKED_MAX)
+			asked += look_at_table(&row, call, inventory, i, partition->p_key);
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "members", &list);
+	inventory_unref(inventory);
 }
 
-static void add_partition(GVariantBuilder *list, const struct command_call *call,
+static void add_partition(GVariantBuilder *list, struct command_call *call,
 			  const struct partition *partition, bool members)
 {
 	GVariantBuilder row;
@@ -103,6 +151,7 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 		if (!only || only == &partitions->all[i])
 			add_partition(&list, call, &partitions->all[i], only != NULL);
 	answer_member(&builder, "partitions", &list);
+	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
 	answer_flag(&builder, "enforced", partitions->enforced);
 	add_problems(&builder, partitions);
@@ -126,10 +175,54 @@ static GVariant *reload(struct command_call *call, GError **error)
 	return answer_of_text("partitions.conf was read; tables follow");
 }
 
+/* ---- changes at run time ---- */
+
+GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
+{
+	uint64_t now = daemon_partitions_serial(env->daemon);
+	GVariantBuilder builder;
+
+	answer_begin(&builder);
+	answer_number(&builder, "serial", serial);
+	answer_flag(&builder, "in_effect", now >= serial);
+	answer_number(&builder, "policy", now);
+	answer_flag(&builder, "errors",
+		    atomic_load(&daemon_context(env->daemon)->sweep) & SWEEP_FLAG_ERRORS);
+	return g_variant_builder_end(&builder);
+}
+
+static bool wants_change(const char *word)
+{
+	return !strcmp(word, "change") || !strcmp(word, "forget");
+}
+
+/* The answer comes when the policy is in effect. */
+static GVariant *change(struct command_call *call, GError **error)
+{
+	bool forget = !strcmp(call->words[0], "forget");
+	g_autofree char *request = forget ? NULL : g_strjoinv(" ", call->words + 1);
+	g_autoptr(GError) wrong = NULL;
+	uint64_t p_key = 0, serial;
+
+	if (forget && (call->n != 2 ||
+		       (strcmp(call->words[1], "all") != 0 &&
+			(!find_number(call->words[1], 0xFFFF, &p_key) || !P_KEY_BASE(p_key)))))
+		return command_usage(error, "expected a P_Key or all");
+	if (!daemon_change_partitions(call->env->daemon, request, (uint16_t)p_key, &serial, &wrong))
+		return command_failed(error, "nothing changed: %s", wrong->message);
+	log_info(call->context->log, "console: partitions %s: policy %" PRIu64, call->words[0],
+		 serial);
+	call->policy = serial;
+	call->later = !command_policy_is_there(call->env, serial);
+	return call->later ? NULL : command_policy_answer(call->env, serial);
+}
+
 GVariant *command_partitions(struct command_call *call, GError **error)
 {
 	const struct partition *only = NULL;
 
+	if (call->n && wants_change(call->words[0]))
+		return change(call, error);
 	if (call->n > 1)
 		return command_usage(error, "expected one argument at most");
 	if (call->n == 1 && !strcmp(call->words[0], "reload"))
@@ -141,9 +234,12 @@ GVariant *command_partitions(struct command_call *call, GError **error)
 
 static void print_member(GVariant *row, GString *out)
 {
-	g_string_append_printf(out, "      %s %s port %" PRIu64 ": %s\n",
+	const char *index = answer_get_text(row, "index");
+
+	g_string_append_printf(out, "      %s %s port %" PRIu64 ": %s%s%s\n",
 			       answer_get_text(row, "port_guid"), answer_get_text(row, "node"),
-			       answer_get_number(row, "port"), answer_get_text(row, "membership"));
+			       answer_get_number(row, "port"), answer_get_text(row, "membership"),
+			       *index ? ", at index " : "", index);
 }
 
 static void print_partition(GVariant *row, GString *out)
@@ -164,10 +260,24 @@ static void print_problem(GVariant *row, GString *out)
 	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
 }
 
+static void print_change(GVariant *answer, GString *out)
+{
+	g_string_append_printf(
+		out, "policy %" PRIu64 " is %sin effect%s\n", answer_get_number(answer, "serial"),
+		answer_get_flag(answer, "in_effect") ? "" : "not yet ",
+		answer_get_flag(answer, "errors") ? ", but not all of the subnet could be set"
+						  : "");
+}
+
 void print_partitions(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) partitions = answer_get(answer, "partitions");
+	g_autoptr(GVariant) changed = answer_get(answer, "in_effect");
 
+	if (changed) {
+		print_change(answer, out);
+		return;
+	}
 	if (!partitions) {
 		g_string_append_printf(out, "%s\n", answer_get_text(answer, "text"));
 		return;

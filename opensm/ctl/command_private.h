@@ -18,6 +18,8 @@ struct command_call {
 	const struct fabric *fabric; /* of it */
 	bool quit, loop;	     /* set by commands */
 	bool later;		     /* set by a command without answer: the daemon's plan has it */
+	bool again;	 /* set by a command: its answer lacks what will be there soon */
+	uint64_t policy; /* set with later: when the policy of that serial is in effect */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
@@ -58,6 +60,9 @@ GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(
 /* True if the one argument is "on" or "off", in *on. */
 bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
+
+/* ---- command_partitions.c: a change that was asked for, as far as it is now ---- */
+GVariant *command_policy_answer(const struct command_env *env, uint64_t serial);
 
 /* ---- command_plan.c ---- */
 unsigned int command_plan_status(GVariant *answer); /* enum control_status */

@@ -6,14 +6,13 @@
 #include <unistd.h>
 
 #include "complib/file.h"
-#include "ctl/command.h"
 
 /* The first line, or NULL if it is not fit to be a key. */
 static char *first_line(char *text)
 {
 	size_t length = strcspn(text, "\r\n");
 
-	if (length < CONSOLE_KEY_MIN || length > COMMAND_MAX_LINE)
+	if (length < CONSOLE_KEY_MIN || length > CONSOLE_KEY_MAX)
 		return NULL;
 	text[length] = '\0';
 	return g_utf8_validate(text, -1, NULL) ? g_strdup(text) : NULL;
@@ -22,7 +21,7 @@ static char *first_line(char *text)
 char *console_key_load(const char *option, const char *file, GError **error)
 {
 	int fd = file_open_secret(file, error);
-	char text[COMMAND_MAX_LINE + 2] = "";
+	char text[CONSOLE_KEY_MAX + 2] = "";
 	char *key = NULL;
 	ssize_t n;
 
@@ -33,7 +32,7 @@ char *console_key_load(const char *option, const char *file, GError **error)
 		if (!key)
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
 				    "%s:1: expected a line of %u to %u octets", file,
-				    CONSOLE_KEY_MIN, COMMAND_MAX_LINE);
+				    CONSOLE_KEY_MIN, CONSOLE_KEY_MAX);
 		explicit_bzero(text, sizeof(text));
 		close(fd);
 	}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define CONSOLE_KEY_MIN 16 /* octets */
+#define CONSOLE_KEY_MAX 1024
 
 /*
  * The first line of the file, as asked for by the option (for the error); free it with

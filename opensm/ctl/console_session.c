@@ -23,6 +23,9 @@
 #define IDLE_NS (1800 * NS_PER_S)
 #define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
 #define LOOP_NS NS_PER_S
+#define LOOK_NS (10 * NS_PER_MS)
+#define POLICY_PATIENCE_NS (20 * NS_PER_S)
+#define AGAIN_PATIENCE_NS (2 * NS_PER_S)
 
 struct session {
 	struct session_config config;
@@ -34,7 +37,7 @@ struct session {
 	gsize written; /* of out */
 	GSource *reader, *writer;
 	struct timer limit; /* when the patience with the user ends */
-	struct timer tick;  /* the end of a penalty, or the next round of a loop */
+	struct timer tick;  /* the end of a penalty, the next round of a loop, or a look */
 	uint64_t spoke_ns;  /* when the user last said something, or came */
 	bool open, closing;
 	bool spoken;  /* the first line has come */
@@ -44,8 +47,11 @@ struct session {
 	char *trouble;			       /* of writing */
 	void (*work)(struct session *session); /* goes on after a wait */
 	char *loop;			       /* the line that is run again and again, or NULL */
-	bool waits;			       /* for a plan: no input is taken meanwhile */
-	bool json;			       /* as which the plan is wanted */
+	bool waits;			       /* for an answer: no input is taken meanwhile */
+	bool json;			       /* as which it is wanted */
+	uint64_t policy;	  /* serial of the policy that is waited for; 0: a plan is */
+	uint64_t until_ns;	  /* so long */
+	char *again;		  /* the line that is soon run once more, or NULL */
 };
 
 static uint64_t now(const struct session *session)
@@ -152,6 +158,47 @@ static void wait_for_plan(struct session *session, bool json)
 	daemon_plan_listen(session->config.env->daemon, on_plan, session);
 }
 
+/* A change of partitions is answered when it is in effect. */
+static void wait_for_policy(struct session *session, const struct command_answer *answer)
+{
+	session->waits = true;
+	session->json = answer->json;
+	session->policy = answer->policy;
+	session->until_ns = now(session) + POLICY_PATIENCE_NS;
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+}
+
+static void look_at_policy(struct session *session)
+{
+	struct command_answer answer = {.json = session->json};
+	const struct command_env *env = session->config.env;
+
+	if (now(session) < session->until_ns && !command_policy_is_there(env, session->policy)) {
+		timer_start(&session->tick, LOOK_NS);
+		return;
+	}
+	command_answer_policy(env, session->policy, &answer);
+	session->waits = false;
+	session->policy = session->until_ns = 0;
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+}
+
+/* What the command lacks is being read: true as long as that may take. */
+static bool waits_for_more(struct session *session, const char *line)
+{
+	if (!session->until_ns)
+		session->until_ns = now(session) + AGAIN_PATIENCE_NS;
+	if (now(session) >= session->until_ns)
+		return false;
+	session->waits = true;
+	session->again = g_strdup(line);
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+	return true;
+}
+
 static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
@@ -159,9 +206,17 @@ static void run_line(struct session *session, const char *line)
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
-		wait_for_plan(session, answer.json);
+		if (answer.policy)
+			wait_for_policy(session, &answer);
+		else
+			wait_for_plan(session, answer.json);
 		return;
 	}
+	if (answer.again && waits_for_more(session, line)) {
+		g_free(answer.text);
+		return;
+	}
+	session->until_ns = 0;
 	session->closing |= answer.quit;
 	reply(session, answer.status, answer.text, answer.loop);
 	g_free(answer.text);
@@ -172,6 +227,14 @@ static void run_line(struct session *session, const char *line)
 			session->loop = g_strdup(line);
 		timer_start(&session->tick, LOOP_NS);
 	}
+}
+
+static void run_again(struct session *session)
+{
+	g_autofree char *line = g_steal_pointer(&session->again);
+
+	session->waits = false;
+	run_line(session, line);
 }
 
 static void open_session(struct session *session)
@@ -402,6 +465,10 @@ static void on_tick(struct timer *timer)
 
 	if (session->penalty) {
 		session->penalty = false;
+	} else if (session->policy) {
+		look_at_policy(session);
+	} else if (session->again) {
+		run_again(session);
 	} else if (session->loop) {
 		if (session->out->len)
 			timer_start(&session->tick, LOOP_NS);
@@ -455,7 +522,7 @@ void session_begin(struct session *session)
 
 void session_free(struct session *session)
 {
-	if (session->waits)
+	if (session->waits && !session->policy && !session->again)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
@@ -472,6 +539,7 @@ void session_free(struct session *session)
 	lines_clear(&session->lines);
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
+	g_free(session->again);
 	g_free((char *)session->config.name);
 	g_free((char *)session->config.peer);
 	g_free(session);

@@ -23,12 +23,13 @@
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"
-#include "policy/partition_file.h"
+#include "policy/partition_door.h"
 #include "policy/qos_file.h"
 #include "policy/ports_policy.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
+#include "sm/door.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 #include "sm/unhealthy.h"
@@ -192,10 +193,14 @@ static const char *partition_file(const struct options *options)
 
 static bool load_partitions(struct context *context, const struct options *options, GError **error)
 {
-	struct partition_rules *rules = partition_rules_load(partition_file(options), error);
+	struct partition_door *door = partition_door_load(context->cache_dir, error);
+	struct partition_rules *rules =
+		door ? partition_rules_load_with(partition_file(options), door, error) : NULL;
 
+	partition_door_unref(door);
 	if (!rules)
 		return false;
+	rules->serial = MAX(1, rules->door->serial);
 	tell_partition_warnings(context->log, rules);
 	slot_publish(&context->partition_rules, rules);
 	return true;
@@ -207,7 +212,8 @@ bool daemon_reread_partitions(struct daemon *daemon)
 	struct options *options = slot_take(&context->options);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	g_autoptr(GError) error = NULL;
-	struct partition_rules *new = partition_rules_load(partition_file(options), &error);
+	struct partition_rules *new =
+		partition_rules_load_with(partition_file(options), old->door, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
 	if (!new &&g_strcmp0(error->message, daemon->refusals[DAEMON_PARTITIONS].why) != 0)
@@ -216,12 +222,92 @@ bool daemon_reread_partitions(struct daemon *daemon)
 	if (changed) {
 		log_info(context->log, "%s changed", options->partition_config_file);
 		tell_partition_warnings(context->log, new);
+		new->serial = old->serial + 1;
 		slot_publish(&context->partition_rules, partition_rules_ref(new));
 	}
 	partition_rules_unref(new);
 	partition_rules_unref(old);
 	options_unref(options);
 	return changed;
+}
+
+/* On the disk before it counts: what was promised is there after a restart. */
+static bool take_door(struct daemon *daemon, struct partition_door *door, uint64_t serial,
+		      GError **error)
+{
+	struct context *context = &daemon->context;
+	struct options *options = slot_take(&context->options);
+	struct partition_rules *new =
+		partition_rules_load_with(partition_file(options), door, error);
+	bool good = new &&partition_door_save(door, error);
+
+	options_unref(options);
+	if (!good) {
+		partition_rules_unref(new);
+		return false;
+	}
+	refuse(daemon, DAEMON_PARTITIONS, NULL);
+	new->serial = serial;
+	slot_publish(&context->partition_rules, new);
+	event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	return true;
+}
+
+static bool is_for_master(struct daemon *daemon, GError **error)
+{
+	if (atomic_load(&daemon->context.sm_state) == IBA_SM_MASTER)
+		return true;
+	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
+		    "only the SM that is MASTER changes partitions, and this one is not");
+	return false;
+}
+
+bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16_t forget,
+			      uint64_t *serial, GError **error)
+{
+	struct partition_rules *rules;
+	struct partition_door *door;
+	bool good = false;
+
+	if (!is_for_master(daemon, error))
+		return false;
+	rules = slot_take(&daemon->context.partition_rules);
+	*serial = rules->serial + 1;
+	door = request ? partition_door_edit(rules->door, rules, request, *serial, error)
+		       : partition_door_forget(rules->door, forget, *serial, error);
+	if (door == rules->door) {
+		*serial = rules->serial;
+		good = true;
+	} else if (door) {
+		good = take_door(daemon, door, *serial, error);
+	}
+	partition_door_unref(door);
+	partition_rules_unref(rules);
+	return good;
+}
+
+uint64_t daemon_partitions_serial(struct daemon *daemon)
+{
+	struct subnet *subnet = slot_take(&daemon->context.subnet);
+	uint64_t serial = subnet ? subnet->partitions->rules->serial : 0;
+
+	subnet_unref(subnet);
+	return serial;
+}
+
+/*
+ * The sm actor has taken over what the master before had, before it set anything by the rules; if
+ * they were read again at that moment, that is done once more.
+ */
+static void on_replica_adopted(void *arg, uint64_t value)
+{
+	struct daemon *daemon = arg;
+	struct replica *replica = slot_take(&daemon->context.replica);
+
+	(void)value;
+	if (replica && door_adopt(&daemon->context, replica, true))
+		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	replica_unref(replica);
 }
 
 /* ---- qos-policy.conf ---- */
@@ -353,6 +439,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_SWEEP_DONE, daemon->main, on_sweep_done,
 			daemon);
+	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
+			on_replica_adopted, daemon);
 	return daemon;
 }
 

@@ -7,6 +7,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/guid_file.c opensm/policy/guid_file.h \
 	opensm/policy/lft_file.c opensm/policy/lft_file.h \
 	opensm/policy/partition.c opensm/policy/partition.h \
+	opensm/policy/partition_door.c opensm/policy/partition_door.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/qos.c opensm/policy/qos.h \
 	opensm/policy/qos_file.c opensm/policy/qos_file.h \

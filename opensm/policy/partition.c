@@ -271,7 +271,7 @@ static void add_guid(struct making *making, const struct partition_member *membe
 
 	if (port != FABRIC_NONE)
 		add_port(making, port, member->membership);
-	else
+	else if (member->membership != PARTITION_NO_MEMBER)
 		add_problem(making, member->file, member->line, "GUID 0x%016" PRIx64 " %s",
 			    member->first,
 			    is_node ? "is that of a node, expected that of a port"
@@ -348,7 +348,9 @@ static void add_keys(struct making *making, const struct partition_rule *rule,
 		uint8_t membership = making->membership[port];
 		bool both = membership == PARTITION_BOTH && making->options->allow_both_pkeys;
 
-		making->membership[port] = 0;
+		making->membership[port] = PARTITION_NO_MEMBER;
+		if (membership == PARTITION_NO_MEMBER) /* taken out, or met before */
+			continue;
 		if (membership != PARTITION_LIMITED)
 			add_key(making, port, rule->p_key | P_KEY_FULL);
 		if (membership == PARTITION_LIMITED || both)
@@ -405,7 +407,8 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 		add_member(making, &member);
 	}
 	keep_sm_full(making, rule);
-	if (!making->touched->len) {
+	add_keys(making, rule, &partition);
+	if (!partition.n_full && !partition.n_limited) {
 		add_problem(making, rule->file, rule->line,
 			    "partition '%s' (0x%04x) has no member in the subnet", rule->name,
 			    rule->p_key);
@@ -416,7 +419,6 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 			    "SL %u of partition '%s' is not used: QoS is off", rule->sl,
 			    rule->name);
 	partition.name = g_strdup(rule->name);
-	add_keys(making, rule, &partition);
 	copy_groups(rule, &partition);
 	g_array_append_val(making->all, partition);
 }
@@ -595,14 +597,24 @@ uint16_t partitions_member(const struct partitions *partitions, uint32_t port, u
 		       : 0;
 }
 
+uint32_t partitions_class(const struct partitions *partitions, uint32_t port)
+{
+	return port < partitions->n_ports ? partitions->class_of[port] : 0;
+}
+
+static uint16_t shared_by_classes(const struct partitions *partitions, uint32_t a, uint32_t b)
+{
+	return partitions->shared ? partitions->shared[a * partitions->n_classes + b]
+				  : shared_by(partitions, a, b);
+}
+
+bool partitions_classes_talk(const struct partitions *partitions, uint32_t a, uint32_t b)
+{
+	return shared_by_classes(partitions, a, b) != 0;
+}
+
 uint16_t partitions_shared(const struct partitions *partitions, uint32_t a, uint32_t b)
 {
-	uint32_t x, y;
-
-	if (a >= partitions->n_ports || b >= partitions->n_ports)
-		return 0;
-	x = partitions->class_of[a];
-	y = partitions->class_of[b];
-	return partitions->shared ? partitions->shared[x * partitions->n_classes + y]
-				  : shared_by(partitions, x, y);
+	return shared_by_classes(partitions, partitions_class(partitions, a),
+				 partitions_class(partitions, b));
 }

@@ -73,4 +73,11 @@ uint16_t partitions_member(const struct partitions *partitions, uint32_t port, u
  */
 uint16_t partitions_shared(const struct partitions *partitions, uint32_t a, uint32_t b);
 
+/*
+ * The same without ports, for who reckons with thousands of them: the class of a port, below
+ * n_classes, and whether ports of two classes may talk. Class 0 has no P_Key.
+ */
+uint32_t partitions_class(const struct partitions *partitions, uint32_t port);
+bool partitions_classes_talk(const struct partitions *partitions, uint32_t a, uint32_t b);
+
 #endif

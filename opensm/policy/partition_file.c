@@ -8,7 +8,9 @@
  *	MEMBERS = { MEMBER ['=' MEMBERSHIP] (',' | newline) |
  *		   "mgid" '=' GID { ',' FLAG '=' VALUE } newline }
  *
- * Keywords may be cut short anywhere, and an empty one counts as nothing.
+ * Keywords may be cut short anywhere, and an empty one counts as nothing. What was added and
+ *removed at run time (partition_door.h) is read behind it all; there members are GUIDs, and may be
+ *"none".
  */
 #include "policy/partition_file.h"
 
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #include "policy/partition.h"
+#include "policy/partition_door.h"
 
 #define SHOWN 64 /* characters of a wrong word in a message */
 #define WARNINGS_MAX 100
@@ -68,6 +71,8 @@ struct parser {
 	struct partition_rule *rule; /* whose members are read, */
 	GArray *set;		     /* or the set; both NULL between definitions */
 	uint8_t membership;	     /* of members without one */
+	struct partition_door *door; /* read behind all files; NULL: none */
+	bool requests;		     /* what is read is of a door, or to be so */
 };
 
 /* ---- telling ---- */
@@ -323,6 +328,8 @@ static bool begin_rule(struct parser *parser, char *piece, GError **error)
 		return refuse(parser, key, "a P_Key up to 0xffff", error);
 	if (!g_utf8_validate(piece, -1, NULL))
 		return refuse(parser, piece, "a name in UTF-8", error);
+	if (parser->requests && !P_KEY_BASE(p_key))
+		return refuse(parser, key ? key : piece, "a P_Key from 1 to 0x7fff", error);
 	if (parser->rules->rules->len == RULES_MAX)
 		return refuse(parser, piece, "no more partitions than there are P_Keys", error);
 	parser->n_definitions++;
@@ -344,21 +351,31 @@ static bool begin_set(struct parser *parser, char *name, GError **error)
 	return true;
 }
 
+/* Of requests more than a P_Key is kept, to be written again. */
+static void keep_head(struct parser *parser, const char *head)
+{
+	if (parser->requests && strpbrk(head, "=,"))
+		parser->rule->head = g_string_chunk_insert(parser->rules->texts, head);
+}
+
 /* All before the ':' of a definition; *at goes behind it. */
 static bool begin_definition(struct parser *parser, char **at, GError **error)
 {
 	char *head = *at, *colon = find_end(head, ":;"), *rest;
 	struct flags flags = {.scopes = 0};
+	g_autofree char *copy = NULL;
 
 	if (*colon != ':')
 		return refuse(parser, head, "NAME=P_KEY, flags and ':' in one line", error);
 	*colon = '\0';
 	*at = colon + 1;
-	if (*head == '@')
+	if (*head == '@' && !parser->requests)
 		return begin_set(parser, g_strchomp(head), error);
+	copy = g_strchomp(g_strdup(head));
 	rest = head;
 	if (!begin_rule(parser, next_piece(&rest), error))
 		return false;
+	keep_head(parser, copy);
 	while (rest)
 		take_definition_flag(parser, next_piece(&rest), &flags);
 	if (flags.given[FLAG_SL])
@@ -470,6 +487,19 @@ static uint8_t membership_of(struct parser *parser, const char *text)
 	return membership ? membership : PARTITION_LIMITED;
 }
 
+/* GUID[=MEMBERSHIP], with none as a membership. */
+static bool read_request(struct parser *parser, char *piece, const char *value, GError **error)
+{
+	struct partition_member member = {.pattern = NULL};
+
+	if (!g_ascii_isdigit(*piece) || !read_guids(parser, piece, &member) ||
+	    member.first != member.last)
+		return refuse(parser, piece, "the GUID of a port", error);
+	if (!value || strcmp(value, "none") != 0)
+		member.membership = membership_of(parser, value);
+	return add_member(parser, &member, piece, error);
+}
+
 static bool read_member(struct parser *parser, char *piece, GError **error)
 {
 	struct partition_member member = {.pattern = NULL};
@@ -479,8 +509,10 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 	if (value && parser->set)
 		return refuse(parser, value,
 			      "no membership in a set: it goes where the set is used", error);
-	if (!*piece || is_keyword(parser, piece, "NONE"))
+	if (!*piece || (!parser->requests && is_keyword(parser, piece, "NONE")))
 		return true;
+	if (parser->requests)
+		return read_request(parser, piece, value, error);
 	member.membership = membership_of(parser, value);
 	if (*piece == '@')
 		return add_set(parser, piece, member.membership, error);
@@ -523,8 +555,8 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 	struct iba_gid mgid;
 	bool good = to_gid(text, &mgid);
 
-	if (parser->set)
-		return refuse(parser, text, "no group in a set", error);
+	if (parser->set || parser->requests)
+		return refuse(parser, text, "no group in a set or a request", error);
 	while (rest) {
 		char *piece = next_piece(&rest);
 		const char *value = split_value(piece);
@@ -622,7 +654,7 @@ static bool read_line(struct parser *parser, char *text, GError **error)
 		if (!*at)
 			return true;
 		if (!parser->rule && !parser->set) {
-			if (is_include(at))
+			if (is_include(at) && !parser->requests)
 				return include(parser, at + 7, error);
 			if (!begin_definition(parser, &at, error))
 				return false;
@@ -663,6 +695,20 @@ static bool read_text(struct parser *parser, const char *text, size_t length, GE
 	return true;
 }
 
+/* The file of this SM's door may be included; it is read behind all others. */
+static bool is_own_door(const struct parser *parser, const char *file, GError **error)
+{
+	const char *own = parser->door ? parser->door->file : NULL;
+
+	if (!g_strcmp0(file, own))
+		return true;
+	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+		    "%s:%u: include: %s keeps what was changed at run time, expected %s",
+		    file_name(parser), parser->line, file,
+		    own ? own : "no such file, as this SM keeps none");
+	return false;
+}
+
 static bool read_file(struct parser *parser, const char *file, GError **error)
 {
 	g_autoptr(GError) failure = NULL;
@@ -677,6 +723,8 @@ static bool read_file(struct parser *parser, const char *file, GError **error)
 			    file_name(parser), line, failure->message);
 		return false;
 	}
+	if (partition_door_is(text))
+		return is_own_door(parser, file, error);
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 	parser->depth++;
 	good = read_text(parser, text, length, error);
@@ -854,6 +902,19 @@ static void be_built_in(struct parser *parser)
 	parser->rule = NULL;
 }
 
+/* Behind the choice of P_Keys, so that no request moves one. */
+static bool read_door(struct parser *parser, GError **error)
+{
+	const struct partition_door *door = parser->door;
+
+	parser->rules->n_own_files = parser->rules->files->len;
+	if (!door || !door->serial)
+		return true;
+	g_ptr_array_add(parser->rules->files, g_strdup(door->file ? door->file : "requests"));
+	parser->requests = true;
+	return read_text(parser, door->text, strlen(door->text), error);
+}
+
 static bool finish(struct parser *parser, GError **error)
 {
 	const GPtrArray *rules = parser->rules->rules;
@@ -864,7 +925,7 @@ static bool finish(struct parser *parser, GError **error)
 	parser->set = NULL;
 	if (!parser->n_definitions)
 		be_built_in(parser);
-	if (!choose_keys(parser, error))
+	if (!choose_keys(parser, error) || !read_door(parser, error))
 		return false;
 	for (guint i = 0; i < parser->wishes->len; i++)
 		add_groups(parser, &g_array_index(parser->wishes, struct wish, i));
@@ -892,10 +953,9 @@ static struct partition_rules *rules_new(void)
 	return rules;
 }
 
-struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
-					      GError **error)
+static void parser_begin(struct parser *parser, const char *file)
 {
-	struct parser parser = {
+	*parser = (struct parser){
 		.rules = rules_new(),
 		.by_key = g_hash_table_new(NULL, NULL),
 		.sets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -903,22 +963,57 @@ struct partition_rules *partition_rules_parse(const char *file, const char *text
 		.wishes = g_array_new(FALSE, FALSE, sizeof(struct wish)),
 		.checksum = g_checksum_new(G_CHECKSUM_SHA256),
 	};
-	bool good;
+	g_ptr_array_add(parser->rules->files, g_strdup(file));
+}
 
-	g_ptr_array_add(parser.rules->files, g_strdup(file));
-	begin_default(&parser, PARTITION_LIMITED);
-	good = read_text(&parser, text, length, error) && finish(&parser, error);
-	g_hash_table_unref(parser.by_key);
-	g_hash_table_unref(parser.sets);
-	g_array_unref(parser.wishes);
-	g_checksum_free(parser.checksum);
+static struct partition_rules *parser_end(struct parser *parser, bool good)
+{
+	g_hash_table_unref(parser->by_key);
+	g_hash_table_unref(parser->sets);
+	g_array_unref(parser->wishes);
+	g_checksum_free(parser->checksum);
 	if (good)
-		return parser.rules;
-	partition_rules_unref(parser.rules);
+		return parser->rules;
+	partition_rules_unref(parser->rules);
 	return NULL;
 }
 
-struct partition_rules *partition_rules_load(const char *file, GError **error)
+static struct partition_rules *parse_with(const char *file, const char *text, size_t length,
+					  struct partition_door *door, GError **error)
+{
+	struct parser parser;
+
+	parser_begin(&parser, file);
+	parser.door = door;
+	parser.rules->door = door ? partition_door_ref(door) : NULL;
+	begin_default(&parser, PARTITION_LIMITED);
+	return parser_end(&parser,
+			  read_text(&parser, text, length, error) && finish(&parser, error));
+}
+
+struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
+					      GError **error)
+{
+	return parse_with(file, text, length, NULL, error);
+}
+
+struct partition_rules *partition_rules_parse_requests(const char *file, const char *text,
+						       size_t length, GError **error)
+{
+	struct parser parser;
+	bool good;
+
+	parser_begin(&parser, file);
+	parser.requests = true;
+	good = read_text(&parser, text, length, error);
+	if (good && parser.rules->warnings->len)
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX, "%s",
+			    (char *)parser.rules->warnings->pdata[0]);
+	return parser_end(&parser, good && !parser.rules->warnings->len);
+}
+
+struct partition_rules *partition_rules_load_with(const char *file, struct partition_door *door,
+						  GError **error)
 {
 	g_autoptr(GError) failure = NULL;
 	g_autofree char *text = NULL;
@@ -929,7 +1024,12 @@ struct partition_rules *partition_rules_load(const char *file, GError **error)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);
 		return NULL;
 	}
-	return partition_rules_parse(file ? file : "", text ? text : "", length, error);
+	return parse_with(file ? file : "", text ? text : "", length, door, error);
+}
+
+struct partition_rules *partition_rules_load(const char *file, GError **error)
+{
+	return partition_rules_load_with(file, NULL, error);
 }
 
 struct partition_rules *partition_rules_ref(struct partition_rules *rules)
@@ -947,10 +1047,23 @@ void partition_rules_unref(struct partition_rules *rules)
 	g_ptr_array_unref(rules->warnings);
 	g_string_chunk_free(rules->texts);
 	g_free(rules->digest);
+	partition_door_unref(rules->door);
 	g_free(rules);
 }
 
 bool partition_rules_same(const struct partition_rules *a, const struct partition_rules *b)
 {
 	return !strcmp(a->digest, b->digest);
+}
+
+const struct partition_rule *partition_rules_find(const struct partition_rules *rules,
+						  uint16_t p_key)
+{
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct partition_rule *rule = rules->rules->pdata[i];
+
+		if (rule->p_key == p_key)
+			return rule;
+	}
+	return NULL;
 }

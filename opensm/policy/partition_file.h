@@ -27,7 +27,8 @@ enum partition_error {
 GQuark partition_error_quark(void);
 
 enum partition_membership {
-	PARTITION_LIMITED = 1,
+	PARTITION_NO_MEMBER, /* taken out at run time, whatever the file says */
+	PARTITION_LIMITED,
 	PARTITION_FULL,
 	PARTITION_BOTH,
 };
@@ -60,6 +61,7 @@ struct partition_group {
 struct partition_rule {
 	uint16_t p_key; /* base; of a definition without one chosen from 1 upward */
 	const char *name;
+	const char *head; /* of requests: all before ':', the last with more than the P_Key */
 	bool ipoib, indx0;
 	uint8_t sl;
 	uint32_t file, line; /* of its first definition */
@@ -73,16 +75,36 @@ struct partition_rules {
 	bool has_patterns;   /* members depend on NodeDescriptions */
 	GPtrArray *rules;    /* struct partition_rule, in the order of the file */
 	GPtrArray *files;    /* names */
+	uint32_t n_own_files; /* of partitions.conf and what it includes; behind them the door's */
 	GPtrArray *warnings; /* texts with file and line */
 	GStringChunk *texts;
 	char *digest; /* of all that was read */
+	uint64_t serial;	     /* of who publishes them: counts up with each policy */
+	struct partition_door *door; /* what was added and removed at run time; NULL: not known */
 };
+
+struct partition_door;
 
 /* Of a file; NULL, or one that does not exist: the built-in rules. NULL and error if it is bad. */
 struct partition_rules *partition_rules_load(const char *file, GError **error);
 /* The same of length octets of text, called file in messages. */
 struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
 					      GError **error);
+/*
+ * Of a file and a door, which may be NULL: its definitions come after those of the file, which
+ * may include the file that the door is kept in.
+ */
+struct partition_rules *partition_rules_load_with(const char *file, struct partition_door *door,
+						  GError **error);
+/*
+ * Nothing but definitions of a request or of a door (partition_door.h): each with its P_Key, and
+ * members that are GUIDs. What would be a warning in a file is an error.
+ */
+struct partition_rules *partition_rules_parse_requests(const char *file, const char *text,
+						       size_t length, GError **error);
+/* NULL: there is none of that P_Key. */
+const struct partition_rule *partition_rules_find(const struct partition_rules *rules,
+						  uint16_t p_key);
 struct partition_rules *partition_rules_ref(struct partition_rules *rules);
 void partition_rules_unref(struct partition_rules *rules); /* NULL is fine */
 /* Whether both were made of the same text. */

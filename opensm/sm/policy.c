@@ -3,6 +3,7 @@
  * The policy of a sweep: the rules in context->partition_rules on the fabric at hand. It is made
  * anew when one of them is another; problems are told once.
  */
+#include "sm/door.h"
 #include "sm/sm_private.h"
 
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */
@@ -62,6 +63,7 @@ enum step_result step_policy(struct sm *sm)
 		take(sm, partitions_make(rules, sm->options, fabric));
 		fabric_unref(fabric);
 	}
+	door_replicate(sm, rules->door);
 	partition_rules_unref(rules);
 	return STEP_NEXT;
 }

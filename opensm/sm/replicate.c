@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "sm/door.h"
 #include "sm/sm_private.h"
 
 #define BEATS_MISSED 3 /* a master may miss before what it said counts as old */
@@ -97,10 +98,12 @@ static void vouch(struct sm *sm, uint64_t of)
 static void adopt(struct sm *sm, struct replicator_lead *lead)
 {
 	sm->takeover.lids_told = 0;
+	sm->takeover.door_told = 0;
 	sm->takeover.vouched_lid = 0;
 	if (!lead->replica)
 		return;
 	adopt_lids(sm, lead->replica);
+	door_adopt(sm->context, lead->replica, false);
 	if (lead->vouched)
 		vouch(sm, lead->of);
 	sm->takeover.reconcile = lead->vouched;

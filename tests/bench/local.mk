@@ -69,3 +69,10 @@ EXTRA_DIST += tests/bench/kills.py
 bench-kills: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library)
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/kills.py $(BENCH_FLAGS)
 .PHONY: bench-kills
+
+# Changes of partitions: make bench-partitions BENCH_FLAGS='--runs 1 --before OTHER/opensm'.
+EXTRA_DIST += tests/bench/partitions.py
+bench-partitions: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/partitions.py $(BENCH_FLAGS)
+.PHONY: bench-partitions

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* partitions.conf: rules whose P_Keys differ and members that can be looked up, or a message. */
+/*
+ * partitions.conf: rules whose P_Keys differ and members that can be looked up, or a message; and
+ * the same text as a request of members at run time.
+ */
+#include <string.h>
+
 #include "policy/partition.h"
+#include "policy/partition_door.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)
@@ -11,6 +17,7 @@ static void *setup(GPtrArray *seeds)
 			     " SELF, ALL_CAS=both, 0x1-0x5=limited\n 0x2;B:ALL_SWITCHES;\n");
 	fuzz_add_text(seeds, "@set: 0x1, \"node-*\";\n0x10,ipoib,Q_Key=0x80,TClass=3,FlowLabel=9:\n"
 			     "mgid=ff12:401b::5,sl=1\nmgid=ff15::1,scope=14\n@set=full, NONE;");
+	fuzz_add_text(seeds, "N=0x10,ipoib: 0x1=full, 0x2=none; 0x11: 0x3=both, 0x3=none, 0x4");
 	fuzz_add_text(seeds, "include \"/nonexistent\"\nA:ALL_ROUTERS=f,A,S=l");
 	return NULL;
 }
@@ -30,8 +37,8 @@ static void check_rules(const struct partition_rules *rules)
 			const struct partition_member *member =
 				&g_array_index(rule->members, struct partition_member, k);
 
-			fuzz_expect(member->membership >= PARTITION_LIMITED &&
-				    member->membership <= PARTITION_BOTH);
+			fuzz_expect(member->membership <= PARTITION_BOTH);
+			fuzz_expect(member->membership || member->file >= rules->n_own_files);
 			fuzz_expect((member->who == PARTITION_NAMES) == (member->pattern != NULL));
 			fuzz_expect(member->first <= member->last);
 		}
@@ -44,8 +51,41 @@ static void check_rules(const struct partition_rules *rules)
 	fuzz_expect(seen[0x7FFF]);
 }
 
+/* What was taken is kept in a text that says the same, and asked for again changes nothing. */
+static void check_door(const struct partition_rules *rules, struct partition_door *door,
+		       const char *request)
+{
+	struct partition_rules *with =
+		partition_rules_parse_requests("door", door->text, strlen(door->text), NULL);
+	struct partition_door *again = partition_door_edit(door, rules, request, 8, NULL);
+
+	fuzz_expect(with && again == door);
+	partition_rules_unref(with);
+	partition_door_unref(again);
+	with = partition_rules_load_with(NULL, door, NULL);
+	fuzz_expect(with != NULL);
+	check_rules(with);
+	partition_rules_unref(with);
+}
+
+static void run_request(const char *request)
+{
+	struct partition_door *door = partition_door_load(NULL, NULL), *new;
+	struct partition_rules *rules = partition_rules_load_with(NULL, door, NULL);
+	g_autoptr(GError) error = NULL;
+
+	new = partition_door_edit(door, rules, request, 7, &error);
+	fuzz_expect(!new == (error != NULL));
+	if (new)
+		check_door(rules, new, request);
+	partition_door_unref(new);
+	partition_door_unref(door);
+	partition_rules_unref(rules);
+}
+
 static void run(void *state, const uint8_t *data, size_t size)
 {
+	g_autofree char *request = g_strndup((const char *)data, size);
 	g_autoptr(GError) error = NULL;
 	struct partition_rules *rules =
 		partition_rules_parse("fuzz", (const char *)data, size, &error);
@@ -55,6 +95,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	if (rules)
 		check_rules(rules);
 	partition_rules_unref(rules);
+	run_request(request);
 }
 
 static void teardown(void *state)

@@ -114,6 +114,12 @@ crashes: tests/scenario/test_takeover$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' CRASHES=1 tests/scenario/test_takeover
 .PHONY: storms crashes
 
+# Long: policies of partitions and changes from one to another, at every moment of them.
+PARTITIONS = 0-99
+partitions: tests/scenario/test_partitions$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' PARTITION_SEEDS=$(PARTITIONS) tests/scenario/test_partitions
+.PHONY: partitions
+
 # Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' takes it up again.
 SOAK = 1 20000
 EXTRA_DIST += tests/scenario/soak.py

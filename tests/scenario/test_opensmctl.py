@@ -117,6 +117,54 @@ def plan(daemon):
     daemon.path('conf', '')
 
 
+def partitions_change(ctl):
+    request = 'Jobs=0x11,ipoib: 0x200000000000101=full, 0x200000000000201;'
+    first = json.loads(ctl('-j', 'partitions', 'change', request).stdout)
+    check('in effect', first['in_effect'] and first['serial'] == 2, first)
+    ends('once more', ctl('partitions', 'change', request), 0, out='policy 2 is in effect\n')
+    ends('not so', ctl('partitions', 'change', '0x11: ALL'), 1,
+         err="nothing changed: request:1:7: found 'ALL', expected the GUID of a port")
+    many = '0x12: ' + ', '.join(f'{guid}=full' for guid in range(1, 4000))
+    check('many', json.loads(ctl('-j', stdin=f'partitions change {many}\n').stdout)['in_effect'])
+    ends('forgotten', ctl('partitions', 'forget', '0x12'), 0, out='policy 4 is in effect\n')
+    ends('what?', ctl('partitions', 'forget', 'x'), 2, err='a P_Key or all')
+
+
+def partitions():
+    """Members at run time: answered when it is in effect, and there again after a restart."""
+    kept = None
+    for start in range(2):
+        daemon = SocketDaemon()
+        if kept:
+            daemon.path('partitions.state', kept)
+        with daemon:
+            def ctl(*words, **more):
+                return run('-s', daemon.socket, *words, **more)
+
+            check('up', daemon.wait_log('SUBNET UP'))
+            if not start:
+                partitions_change(ctl)
+            check('the policy', wait_for(
+                lambda: json.loads(ctl('-j', 'partitions').stdout)['policy'] == 4))
+            jobs = json.loads(ctl('-j', 'partitions', 'Jobs').stdout)['partitions'][0]
+            check('members', [(row['port_guid'], row['membership']) for row in jobs['members']] ==
+                  [('0x0200000000000101', 'full'), ('0x0200000000000201', 'limited')], jobs)
+            check('indexes', [row['index'] for row in jobs['members']] == ['1', '1'], jobs)
+            ends('for people', ctl('partitions', 'Jobs'), 0,
+                 out='0x0200000000000201 host-1 port 1: limited, at index 1\n')
+            kept = daemon.read('partitions.state')
+    with tempfile.TemporaryDirectory() as cache:
+        path = os.path.join(cache, 'partitions.state')
+        with open(path, 'w') as file:
+            file.write(kept[:150])
+        for more in ([], ['--check-config']):
+            torn = subprocess.run([daemon.argv[0], '--sim', 'fattree:4', '-f', cache + '/log',
+                                   '-F', '/dev/null', *more], capture_output=True, text=True,
+                                  timeout=SECONDS, env=dict(os.environ, OSM_CACHE_DIR=cache))
+            check('a torn one stops the start', torn.returncode != 0 and
+                  f'{path}:1: the checksum is not' in torn.stdout + torn.stderr, torn)
+
+
 def choice():
     """Several daemons of a host."""
     with tempfile.TemporaryDirectory() as directory:
@@ -291,6 +339,7 @@ def main():
         health(daemon)
         plan(daemon)
         terminal(daemon)
+    partitions()
     choice()
     not_allowed()
     hostile()

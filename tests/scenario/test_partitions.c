@@ -9,7 +9,9 @@
  * What is expected comes from the policy itself, as a matrix; the daemon gets it as text.
  */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client.h"
@@ -36,7 +38,9 @@ struct world {
 	unsigned int n_hosts, sm; /* sm: which of the hosts */
 	unsigned int hosts[HOSTS_MAX];
 	struct policy old, now;
+	bool limited_others;	/* ports that no request names are limited members by the file */
 	uint64_t smps, checked; /* counter when it was checked last; moments that were */
+	uint64_t dies_at;	/* counter at which the SM dies */
 };
 
 /* ---- policies ---- */
@@ -216,6 +220,14 @@ static bool look(void *arg)
 	return false;
 }
 
+static bool look_until_death(void *arg)
+{
+	struct world *w = arg;
+
+	look(w);
+	return w->smps >= w->dies_at;
+}
+
 static bool is_idle(void *arg)
 {
 	return is_done(arg);
@@ -249,7 +261,7 @@ static bool keeps_apart(const struct world *w)
 		for (unsigned int i = 0; i < w->n_hosts; i++)
 			if (w->now.of[k][i])
 				return true;
-	return w->now.of[0][(w->sm + 1) % w->n_hosts] != FULL;
+	return w->limited_others || w->now.of[0][(w->sm + 1) % w->n_hosts] != FULL;
 }
 
 static void check_settled(struct world *w)
@@ -298,6 +310,43 @@ static void world_free(struct world *w)
 	scenario_free(w->s);
 	g_free(w->file);
 	g_free(w);
+}
+
+/* What changed from w->old to w->now, as a request. */
+static char *request_of(const struct world *w)
+{
+	static const char *const words[] = {"none", "limited", "full"};
+	GString *text = g_string_new(NULL);
+
+	for (unsigned int p_key = 1; p_key <= 0x7FFF; p_key++) {
+		bool begun = false;
+
+		for (unsigned int i = 0; i < w->n_hosts; i++) {
+			enum membership is = member_of(&w->now, (uint16_t)p_key, i);
+
+			if (is == member_of(&w->old, (uint16_t)p_key, i))
+				continue;
+			if (!begun)
+				g_string_append_printf(text, "0x%x:", p_key);
+			begun = true;
+			g_string_append_printf(text, " 0x%" PRIx64 "=%s,",
+					       sim_port_guid(w->s->sim, w->hosts[i], 1), words[is]);
+		}
+		g_string_append(text, begun ? ";" : "");
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* Has the daemon take w->now by a request at run time. Returns its serial. */
+static uint64_t ask_for_policy(struct world *w)
+{
+	g_autofree char *request = request_of(w);
+	g_autoptr(GError) error = NULL;
+	uint64_t serial = 0;
+
+	if (!daemon_change_partitions(w->s->daemon, request, 0, &serial, &error))
+		scenario_fail(w->s, "%s: %s", request, error->message);
+	return serial;
 }
 
 /* Has the daemon take the policy that is in w->now. */
@@ -354,6 +403,157 @@ START_TEST(ends_in_a_change)
 		run_to_end(w);
 		check_settled(w);
 	}
+	world_free(w);
+}
+END_TEST
+
+/*
+ * The SM dies when so many SMPs of a change were served, each time some more, until the change has
+ * fewer; another goes on from there, and at no moment are pairs that both policies treat alike
+ * wronged. As many seeds as the long stride take every SMP once.
+ */
+#define STRIDE 37
+#define STRIDE_LONG 11
+
+static bool dies_after(struct world *w, uint64_t smps)
+{
+	bool died;
+
+	w->old = w->now;
+	make_policy(w, &w->now);
+	w->dies_at = scenario_counters(w->s).smps + smps;
+	take_policy(w);
+	died = runtime_run(w->s->rt, look_until_death, w, runtime_now(w->s->rt) + 100 * NS_PER_MS);
+	scenario_stop(w->s);
+	w->dies_at = 0;
+	scenario_start(w->s);
+	runtime_run(w->s->rt, look, w, runtime_now(w->s->rt) + 300 * NS_PER_MS);
+	run_to_end(w);
+	check_settled(w);
+	return died;
+}
+
+START_TEST(dies_in_a_change)
+{
+	struct world *w = world_new((uint64_t)_i + 601);
+	unsigned int stride = g_getenv("PARTITION_SEEDS") ? STRIDE_LONG : STRIDE, alive = 0;
+
+	scenario_start(w->s);
+	run_to_end(w);
+	for (uint64_t smps = (unsigned int)_i % stride; alive < 3; smps += stride)
+		alive += !dies_after(w, smps);
+	ck_assert_uint_gt(w->checked, 100);
+	world_free(w);
+}
+END_TEST
+
+/* The same by requests at run time, with some restarts that remember. */
+START_TEST(random_requests)
+{
+	struct world *w = world_new((uint64_t)_i + 301);
+	uint64_t serial, before = 0;
+
+	make_policy(w, &w->now);
+	write_policy(w, &w->now);
+	w->limited_others = w->now.of[0][1] != FULL;
+	scenario_start(w->s);
+	run_to_end(w);
+	for (unsigned int i = 0; i < CHANGES / 2; i++) {
+		w->old = w->now;
+		make_policy(w, &w->now);
+		serial = ask_for_policy(w);
+		ck_assert_uint_ge(serial, before);
+		before = serial;
+		runtime_run(w->s->rt, look, w, runtime_now(w->s->rt) + 100 * NS_PER_MS);
+		run_to_end(w);
+		ck_assert_uint_ge(daemon_partitions_serial(w->s->daemon), serial);
+		check_settled(w);
+		if (scenario_random(w->s, 3) == 0) {
+			scenario_stop(w->s);
+			scenario_start(w->s);
+			run_to_end(w);
+			check_settled(w);
+			ck_assert_uint_eq(daemon_partitions_serial(w->s->daemon), serial);
+		}
+	}
+	world_free(w);
+}
+END_TEST
+
+/* Whoever asks twice gets the same answer, and what cannot be changes nothing at all. */
+START_TEST(requests_whole_or_not)
+{
+	struct world *w = world_new(21);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *file = NULL;
+	struct sim_counters before;
+	struct policy of_file;
+	uint64_t serial, again;
+
+	make_policy(w, &w->now);
+	of_file = w->now;
+	write_policy(w, &w->now);
+	w->limited_others = w->now.of[0][1] != FULL;
+	scenario_start(w->s);
+	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 1", 0, &serial, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "only the SM that is MASTER"));
+	g_clear_error(&error);
+	run_to_end(w);
+	w->old = w->now;
+	make_policy(w, &w->now);
+	serial = ask_for_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	before = scenario_counters(w->s);
+	ck_assert(daemon_change_partitions(w->s->daemon, "0x9: 0x1=none", 0, &again, &error));
+	ck_assert_uint_eq(again, serial);
+	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 0x1=full; 0x8: x", 0, &again,
+					    &error));
+	g_clear_error(&error);
+	/* nor what stands on a file that is wrong by now */
+	ck_assert(g_file_set_contents(w->file, "A=0x55", -1, NULL));
+	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 0x1=full", 0, &again, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "partitions.conf:1:1:"));
+	g_clear_error(&error);
+	/* nor what cannot be kept: a directory is in the place of the file */
+	write_policy(w, &of_file);
+	file = g_build_filename(w->s->cache_dir, "partitions.state", NULL);
+	ck_assert_int_eq(g_unlink(file), 0);
+	ck_assert_int_eq(g_mkdir(file, 0700), 0);
+	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 0x1=full", 0, &again, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, file));
+	run_to_end(w);
+	ck_assert_uint_eq(scenario_counters(w->s).smps, before.smps);
+	check_settled(w);
+	ck_assert_int_eq(g_rmdir(file), 0);
+	world_free(w);
+}
+END_TEST
+
+/* All that was changed is undone, and the file counts again. */
+START_TEST(requests_forgotten)
+{
+	struct world *w = world_new(23);
+	g_autoptr(GError) error = NULL;
+	struct policy of_file;
+	uint64_t serial;
+
+	make_policy(w, &w->now);
+	of_file = w->now;
+	write_policy(w, &w->now);
+	w->limited_others = w->now.of[0][1] != FULL;
+	scenario_start(w->s);
+	run_to_end(w);
+	w->old = w->now;
+	make_policy(w, &w->now);
+	ask_for_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	w->now = of_file;
+	w->limited_others = false;
+	ck_assert(daemon_change_partitions(w->s->daemon, NULL, 0, &serial, &error));
+	run_to_end(w);
+	check_settled(w);
 	world_free(w);
 }
 END_TEST
@@ -489,14 +689,29 @@ START_TEST(stubborn_switch)
 }
 END_TEST
 
+/* Each has many policies: PARTITION_SEEDS=FIRST-LAST for more of them ("make partitions"). */
+static void add_seeds(TCase *tcase)
+{
+	const char *text = g_getenv("PARTITION_SEEDS");
+	int first = 0, last = 5;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("PARTITION_SEEDS is %s, not FIRST-LAST", text);
+	tcase_add_loop_test(tcase, random_changes, first, last + 1);
+	tcase_add_loop_test(tcase, ends_in_a_change, first, last + 1);
+	tcase_add_loop_test(tcase, random_requests, first, last + 1);
+	tcase_add_loop_test(tcase, dies_in_a_change, first, text ? last + 1 : first + 2);
+	tcase_set_timeout(tcase, text ? 900 : 120);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("partitions");
 	TCase *tcase = tcase_create("partitions");
 
-	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, random_changes, 0, 20);
-	tcase_add_loop_test(tcase, ends_in_a_change, 0, 10);
+	add_seeds(tcase);
+	tcase_add_test(tcase, requests_whole_or_not);
+	tcase_add_test(tcase, requests_forgotten);
 	tcase_add_test(tcase, one_host_moves);
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, limited_member_asks);

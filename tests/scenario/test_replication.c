@@ -235,6 +235,79 @@ static void check_one_takeover(void)
 	end();
 }
 
+/* Whether a table of the simulated host holds the P_Key. */
+static bool holds(unsigned int host, uint16_t p_key)
+{
+	unsigned int n;
+	const uint16_t *keys = sim_p_keys(m->s->sim, host, 1, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (keys[i] == p_key)
+			return true;
+	return false;
+}
+
+static bool has_lost(void *arg)
+{
+	return !holds(GPOINTER_TO_UINT(arg), 0x8012);
+}
+
+static uint64_t ask(unsigned int i, const char *request)
+{
+	g_autoptr(GError) error = NULL;
+	uint64_t serial = 0;
+
+	ck_assert_msg(daemon_change_partitions(m->sm[i].daemon, request, 0, &serial, &error), "%s",
+		      error ? error->message : "");
+	scenario_run_ms(m->s, 1000);
+	ck_assert_uint_ge(daemon_partitions_serial(m->sm[i].daemon), serial);
+	return serial;
+}
+
+/*
+ * Partition members that were changed at run time are there at no moment less when the standby
+ * takes over, and when the first comes back, whatever these remember; unless there is no key.
+ */
+START_TEST(partitions_follow)
+{
+	static const char *const polls = POLLS;
+	bool with_key = _i != 2;
+	unsigned int host;
+	g_autofree char *request = NULL;
+	uint64_t serial;
+
+	begin("fattree:4", 1);
+	host = scenario_node(m->s, "host-5");
+	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
+				  sim_port_guid(m->s->sim, host, 1));
+	up_with_standby(with_key ? conf(KEY, "") : polls, with_key ? conf(KEY, "") : polls);
+	ask(0, "0x13: 0x7=full");
+	serial = ask(0, request);
+	ck_assert(holds(host, 0x8012));
+	if (_i == 1) /* the standby knows it from the disk, but that is old */
+		ask(0, "0x13: 0x7=none");
+	managers_kill(m, 0);
+	ck_assert_int_eq(runtime_run(m->s->rt, has_lost, GUINT_TO_POINTER(host),
+				     runtime_now(m->s->rt) + 10 * NS_PER_S),
+			 !with_key);
+	managers_settle(m, 1, 10);
+	ck_assert(holds(host, 0x8012) == with_key);
+	if (with_key) {
+		ck_assert_uint_ge(daemon_partitions_serial(m->sm[1].daemon), serial);
+		ask(1, "0x14: 0x7=full");
+		managers_start(m, 0);
+		scenario_run_ms(m->s, 12000);
+		managers_kill(m, 1);
+		ck_assert(!runtime_run(m->s->rt, has_lost, GUINT_TO_POINTER(host),
+				       runtime_now(m->s->rt) + 10 * NS_PER_S));
+		managers_settle(m, 0, 10);
+		ck_assert_uint_eq(ask(0, "0x14: 0x7=full"),
+				  daemon_partitions_serial(m->sm[0].daemon));
+	}
+	end();
+}
+END_TEST
+
 /* The standby comes when all have joined; or goes, misses something, and comes again. */
 START_TEST(standby_late)
 {
@@ -491,6 +564,7 @@ int main(void)
 	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);
+	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
 	tcase_add_test(tcase, both_at_once);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 2);

@@ -154,8 +154,8 @@ static void check_key(const char *text, int mode, const char *key, const char *m
 
 START_TEST(key_files)
 {
-	g_autofree char *longest = g_strnfill(COMMAND_MAX_LINE, 'k');
-	g_autofree char *too_long = g_strnfill(COMMAND_MAX_LINE + 1, 'k');
+	g_autofree char *longest = g_strnfill(CONSOLE_KEY_MAX, 'k');
+	g_autofree char *too_long = g_strnfill(CONSOLE_KEY_MAX + 1, 'k');
 	g_autoptr(GError) error = NULL;
 
 	check_key("0123456789abcdef\n", 0600, "0123456789abcdef", NULL);

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/partition.h"
 #include "tests/run_suite.h"
@@ -331,6 +333,83 @@ START_TEST(test_include_loops)
 }
 END_TEST
 
+/* The file "main" includes "bad" in its second line: it is refused, with that line and why. */
+static void expect_refused(const char *why)
+{
+	g_autoptr(GError) error = NULL;
+
+	write_file("main", "A=1: 0x1;\ninclude bad\nB=2: 0x2;\n");
+	ck_assert_ptr_null(load("main", &error));
+	ck_assert_msg(strstr(error->message, why) != NULL, "%s: %s", why, error->message);
+	ck_assert_msg(strstr(error->message, "/main:2: include: ") ||
+			      strstr(error->message, "/main:3:") || strstr(error->message, "/bad:"),
+		      "%s", error->message);
+}
+
+/* None of these is read to its end, or waited for. */
+START_TEST(test_include_endless)
+{
+	g_autofree char *file = g_build_filename(dir, "bad", NULL);
+	g_autofree char *huge = NULL;
+	g_autoptr(GError) error = NULL;
+
+	write_file("bad", "");
+	ck_assert_int_eq(truncate(file, INT64_C(10) << 30), 0); /* 10 GB of NULs on no disk */
+	expect_refused("octets");
+	ck_assert_int_eq(g_unlink(file), 0);
+	ck_assert_int_eq(symlink("/dev/zero", file), 0);
+	expect_refused("/bad");
+	ck_assert_int_eq(g_unlink(file), 0);
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	expect_refused("/bad");
+	ck_assert_int_eq(g_unlink(file), 0);
+	ck_assert_int_eq(g_mkdir(file, 0700), 0);
+	expect_refused("/bad");
+	ck_assert_int_eq(g_rmdir(file), 0);
+	ck_assert_int_eq(symlink("bad", file), 0);
+	expect_refused("/bad");
+	ck_assert_int_eq(g_unlink(file), 0);
+	/* one is short enough, but not twice */
+	huge = g_strnfill(33 << 20, '#');
+	write_file("bad", huge);
+	write_file("main", "A=1: 0x1;\ninclude bad\ninclude bad\n");
+	ck_assert_ptr_null(load("main", &error));
+	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT));
+}
+END_TEST
+
+START_TEST(test_include_garbage)
+{
+	g_autofree char *file = g_build_filename(dir, "bad", NULL);
+
+	ck_assert(g_file_set_contents(file,
+				      "\x7f"
+				      "ELF\2\1\1\0\0",
+				      9, NULL));
+	expect_refused("/bad:1:");
+	ck_assert(g_file_set_contents(file, "C=3: 0x3;\n\0\0\0", 13, NULL));
+	expect_refused("/bad:2:");
+	ck_assert(g_file_set_contents(file, "\xff\xfe=3: 0x3;\n", -1, NULL));
+	expect_refused("/bad:1:1:");
+	/* half written: in a head, in a word, behind a member */
+	write_file("bad", "C=3: 0x3;\nD=4,ipo");
+	expect_refused("/bad:2:1: found 'D=4,ipo'");
+	write_file("bad", "C=3: 0x3;\nD=4: AL");
+	expect_refused("/main:3:1: found 'B");
+	write_file("bad", "C=3: 0x3;\nD=4: 0x3, 0x");
+	expect_refused("/bad:2:11: found '0x'");
+	write_file("bad", "C=3: 0x3=full,\n");
+	expect_refused("/main:3:1: found 'B");
+	ck_assert_int_eq(g_unlink(file), 0);
+	expect_refused("No such file");
+	if (geteuid() != 0) { /* root reads all */
+		write_file("bad", "C=3: 0x3;");
+		ck_assert_int_eq(g_chmod(file, 0), 0);
+		expect_refused("Permission denied");
+	}
+}
+END_TEST
+
 /* ---- what it means ---- */
 
 /* In mesh:2x1:2 hosts and switches alternate; GUIDs are looked up in the fabric. */
@@ -449,6 +528,25 @@ START_TEST(test_sl)
 }
 END_TEST
 
+static uint32_t class_of_nth(const struct partitions *partitions, const struct fabric *fabric,
+			     unsigned int n)
+{
+	return partitions_class(partitions, nth_endport(fabric, n));
+}
+
+/* Of two ports it is their classes that say whether they may talk; class 0 may not. */
+static void check_classes(const struct partitions *partitions)
+{
+	for (uint32_t a = 0; a < partitions->n_ports; a++)
+		for (uint32_t b = 0; b < partitions->n_ports; b++)
+			ck_assert_int_eq(partitions_classes_talk(partitions,
+								 partitions_class(partitions, a),
+								 partitions_class(partitions, b)),
+					 partitions_shared(partitions, a, b) != 0);
+	for (uint32_t a = 0; a < partitions->n_classes; a++)
+		ck_assert(!partitions_classes_talk(partitions, a, 0));
+}
+
 /* Classes: as many as there are sets of keys; and the table says what the keys say. */
 START_TEST(test_classes)
 {
@@ -472,6 +570,18 @@ START_TEST(test_classes)
 		partitions_shared(partitions, nth_endport(fabric, 6), nth_endport(fabric, 8)), 0);
 	ck_assert_uint_eq(partitions_shared(partitions, nth_endport(fabric, 8), fabric->sm_port),
 			  0x7FFF);
+	check_classes(partitions);
+	ck_assert(partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 5),
+					  class_of_nth(partitions, fabric, 6)));
+	ck_assert(!partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 6),
+					   class_of_nth(partitions, fabric, 6)));
+	ck_assert(!partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 6),
+					   class_of_nth(partitions, fabric, 8)));
+	ck_assert_uint_eq(partitions_class(partitions, fabric->n_ports), 0);
+	g_clear_pointer(&partitions->shared, g_free); /* as if there were too many classes */
+	check_classes(partitions);
+	ck_assert(partitions_classes_talk(partitions, class_of_nth(partitions, fabric, 5),
+					  class_of_nth(partitions, fabric, 6)));
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -495,6 +605,8 @@ int main(void)
 	tcase_add_test(tcase, test_absent_and_unreadable);
 	tcase_add_test(tcase, test_include);
 	tcase_add_test(tcase, test_include_loops);
+	tcase_add_test(tcase, test_include_endless);
+	tcase_add_test(tcase, test_include_garbage);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Partition members that were changed at run time, from one SM to the next. */
+#ifndef SM_DOOR_H
+#define SM_DOOR_H
+
+#include "core/context.h"
+#include "ha/replica.h"
+
+struct partition_door;
+struct sm;
+
+/* Tells the standbys, as MASTER, unless they know. */
+void door_replicate(struct sm *sm, const struct partition_door *door);
+/*
+ * Publishes, and keeps, rules that go by what the master before had; only_newer: unless those that
+ * are there are newer. True if they are others now. Any thread.
+ */
+bool door_adopt(struct context *context, const struct replica *replica, bool only_newer);
+
+#endif

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Partition members added and removed at run time: requests, the file they are kept in. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "policy/partition.h"
+#include "policy/partition_door.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+
+#define BASE "A=0x10,ipoib: 0x1=full, 0x20-0x2f;\nB=0x11: ALL;\nChosen: 0x5=full;"
+
+static char *dir;
+
+static void setup(void)
+{
+	dir = g_dir_make_tmp("partition-XXXXXX", NULL);
+}
+
+static void teardown(void)
+{
+	GDir *names = g_dir_open(dir, 0, NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(names))) {
+		g_autofree char *file = g_build_filename(dir, name, NULL);
+
+		g_unlink(file);
+	}
+	g_dir_close(names);
+	g_rmdir(dir);
+	g_free(dir);
+}
+
+static char *path(const char *name)
+{
+	return g_build_filename(dir, name, NULL);
+}
+
+static void write_file(const char *name, const char *text, gssize length)
+{
+	g_autofree char *file = path(name);
+
+	ck_assert(g_file_set_contents(file, text, length, NULL));
+}
+
+/* partitions.conf of the directory with a door. */
+static struct partition_rules *load(struct partition_door *door)
+{
+	g_autofree char *file = path("partitions.conf");
+	g_autoptr(GError) error = NULL;
+	struct partition_rules *rules = partition_rules_load_with(file, door, &error);
+
+	ck_assert_msg(rules != NULL, "%s", error ? error->message : "");
+	return rules;
+}
+
+static struct partition_door *kept(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct partition_door *door = partition_door_load(dir, &error);
+
+	ck_assert_msg(door != NULL, "%s", error ? error->message : "");
+	return door;
+}
+
+/* The door after one request more, which is saved. */
+static struct partition_door *edit(struct partition_door *door, const char *request)
+{
+	struct partition_rules *rules = load(door);
+	g_autoptr(GError) error = NULL;
+	struct partition_door *new =
+		partition_door_edit(door, rules, request, door->serial + 1, &error);
+
+	ck_assert_msg(new != NULL, "%s: %s", request, error ? error->message : "");
+	ck_assert(partition_door_save(new, &error));
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+	return new;
+}
+
+static const char *body(const struct partition_door *door)
+{
+	return strchr(door->text, '\n') ? strchr(door->text, '\n') + 1 : "";
+}
+
+/* ---- requests ---- */
+
+static const struct {
+	const char *requests[4];
+	const char *body;
+} edits[] = {
+	{{"0x12: 0x7=full"}, "0x0012:\n\t0x0000000000000007=full;\n"},
+	{{"0x8012: 0x7"}, "0x0012:\n\t0x0000000000000007=limited;\n"},
+	{{"=18,defmember=both: 0x7;"}, "=18,defmember=both:\n\t0x0000000000000007=both;\n"},
+	{{"0x12: 0x8=full, 0x7=full; 0x9: 1=both;"},
+	 "0x0009:\n\t0x0000000000000001=both;\n"
+	 "0x0012:\n\t0x0000000000000007=full,\n\t0x0000000000000008=full;\n"},
+	{{"Jobs=0x12,ipoib,mtu=5: 0x7=full;", "0x12: 0x8=full;", "0x12: 0x7=limited"},
+	 "Jobs=0x12,ipoib,mtu=5:\n\t0x0000000000000007=limited,\n\t0x0000000000000008=full;\n"},
+	{{"Jobs=0x12,ipoib: 0x7=full;", "Jobs=0x12: 0x7=full;"},
+	 "Jobs=0x12:\n\t0x0000000000000007=full;\n"},
+	/* who is in no file is forgotten, and his partition with the last of them */
+	{{"0x12: 0x7=full", "0x12: 0x7=none"}, ""},
+	{{"0x12: 0x7=none, 0x7=full, 0x7=none"}, ""},
+	{{"0x12: 0x7=full, 0x8=full", "0x12: 0x7=none, 0x9=none"},
+	 "0x0012:\n\t0x0000000000000008=full;\n"},
+	/* but not who is in one: as itself, in a range, by ALL, or as everybody is */
+	{{"0x10: 0x1=none, 0x2f=none, 0x30=none"},
+	 "0x0010:\n\t0x0000000000000001=none,\n\t0x000000000000002f=none;\n"},
+	{{"0x10: 0x1=none", "0x10: 0x1=none"}, "0x0010:\n\t0x0000000000000001=none;\n"},
+	{{"0x11: 0x7=none"}, "0x0011:\n\t0x0000000000000007=none;\n"},
+	{{"0x7fff: 0x7=none"}, "0x7fff:\n\t0x0000000000000007=none;\n"},
+	{{"0x1: 0x5=none, 0x6=none"}, "0x0001:\n\t0x0000000000000005=none;\n"},
+	/* a door does not keep its own words alive */
+	{{"0x10: 0x40=full", "0x10: 0x40=none"}, ""},
+	{{"New=0x12,ipoib:"}, "New=0x12,ipoib:;\n"},
+};
+
+START_TEST(test_edits)
+{
+	struct partition_door *door, *again;
+	uint64_t serial;
+
+	write_file("partitions.conf", BASE, -1);
+	door = kept();
+	ck_assert_uint_eq(door->serial, 0);
+	for (unsigned int i = 0; i < 4 && edits[_i].requests[i]; i++)
+		door = edit(door, edits[_i].requests[i]);
+	ck_assert_str_eq(body(door), edits[_i].body);
+	if (door->serial) {
+		again = kept();
+		ck_assert_str_eq(again->text, door->text);
+		ck_assert_uint_eq(again->serial, door->serial);
+		partition_door_unref(again);
+	}
+	/* asked for once more, nothing changes, nor does the serial */
+	serial = door->serial;
+	if (!edits[_i].requests[1])
+		door = edit(door, edits[_i].requests[0]);
+	ck_assert_uint_eq(door->serial, serial);
+	partition_door_unref(door);
+}
+END_TEST
+
+static const struct {
+	const char *request, *place, *why;
+} refused[] = {
+	{"0x12", ":1:1:", "NAME=P_KEY"},
+	{"0x12 0x7=full", ":1:1:", "NAME=P_KEY"},
+	{"Jobs: 0x7=full", ":1:1:", "a P_Key"},
+	{"Jobs=0: 0x7=full", ":1:6:", "a P_Key"},
+	{"0x8000: 0x7=full", ":1:1:", "a P_Key"},
+	{"0x10000: 0x7=full", ":1:1:", "a P_Key"},
+	{"0x12: 0x7=full; 0x13: 0x0=full", ":1:23:", "the GUID of a port"},
+	{"0x12: ALL=full", ":1:7:", "the GUID of a port"},
+	{"0x12: NONE", ":1:7:", "the GUID of a port"},
+	{"0x12: SELF=full", ":1:7:", "the GUID of a port"},
+	{"0x12: \"host*\"=full", ":1:7:", "the GUID of a port"},
+	{"0x12: 0x7-0x9=full", ":1:7:", "the GUID of a port"},
+	{"0x12: @s", ":1:7:", "the GUID of a port"},
+	{"@s: 0x7", ":1:1:", "a P_Key"},
+	{"0x12: mgid=ff12::1", ":1:", "a request"},
+	{"include /etc/passwd", ":1:1:", "NAME=P_KEY"},
+	{"0x12: 0x7=f", ":1:", "'f' is taken for full"},
+	{"0x12: 0x7=non", ":1:", "no membership"},
+	{"0x12: 0x7=", ":1:", "no membership"},
+	{"0x12,bogus: 0x7=full", ":1:", "no flag"},
+	{"0x12,mtu=9: 0x7=full", ":1:", "its value is '9'"},
+	{"0x12: 0x7=full # 0x8=full", "request:", "no comment"},
+};
+
+START_TEST(test_refused)
+{
+	struct partition_door *door = kept();
+	struct partition_rules *rules;
+	g_autoptr(GError) error = NULL;
+
+	write_file("partitions.conf", BASE, -1);
+	door = edit(door, "0x12: 0x1=full");
+	rules = load(door);
+	ck_assert_ptr_null(partition_door_edit(door, rules, refused[_i].request, 9, &error));
+	ck_assert_msg(strstr(error->message, refused[_i].place) &&
+			      strstr(error->message, refused[_i].why) &&
+			      g_str_has_prefix(error->message, "request:"),
+		      "%s: %s", refused[_i].request, error->message);
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+}
+END_TEST
+
+START_TEST(test_forget)
+{
+	g_autoptr(GError) error = NULL;
+	struct partition_door *door, *less, *same, *none;
+
+	write_file("partitions.conf", BASE, -1);
+	door = edit(kept(), "0x10: 0x1=none; 0x12: 0x7=full");
+	less = partition_door_forget(door, 0x8012, 7, &error);
+	ck_assert_str_eq(body(less), "0x0010:\n\t0x0000000000000001=none;\n");
+	ck_assert_uint_eq(less->serial, 7);
+	same = partition_door_forget(less, 0x12, 8, &error);
+	ck_assert_ptr_eq(same, less);
+	none = partition_door_forget(less, 0, 8, &error);
+	ck_assert_str_eq(body(none), "");
+	ck_assert_uint_eq(none->serial, 8);
+	partition_door_unref(door);
+	partition_door_unref(less);
+	partition_door_unref(same);
+	partition_door_unref(none);
+}
+END_TEST
+
+START_TEST(test_bound)
+{
+	g_autoptr(GString) request = g_string_new("0x12:");
+	g_autoptr(GError) error = NULL;
+	struct partition_door *door = kept(), *full;
+	struct partition_rules *rules = load(door);
+
+	for (unsigned int i = 1; i <= PARTITION_DOOR_MEMBERS_MAX; i++)
+		g_string_append_printf(request, "%u=full,", i);
+	full = partition_door_edit(door, rules, request->str, 1, &error);
+	ck_assert_ptr_nonnull(full);
+	ck_assert_ptr_null(partition_door_edit(full, rules, "0x13: 0x1=full", 2, &error));
+	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT));
+	ck_assert_ptr_nonnull(strstr(error->message, "131073 members"));
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+	partition_door_unref(full);
+}
+END_TEST
+
+/* ---- the file ---- */
+
+static void expect_bad(const char *text, gssize length, const char *why)
+{
+	g_autofree char *file = path(PARTITION_DOOR_FILE);
+	g_autoptr(GError) error = NULL;
+
+	write_file(PARTITION_DOOR_FILE, text, length);
+	ck_assert_msg(partition_door_load(dir, &error) == NULL, "%s", text);
+	ck_assert_msg(strstr(error->message, file) && strstr(error->message, why), "%s: %s", why,
+		      error->message);
+}
+
+/* Cut off anywhere, or altered: it is named, and nothing of it counts. */
+START_TEST(test_torn)
+{
+	struct partition_door *door = edit(kept(), "0x12: 0x7=full, 0x8=none; 0x13: 0x9");
+	g_autofree char *text = g_strdup(door->text);
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < length; i++) {
+		g_autofree char *torn = g_strndup(text, i);
+
+		expect_bad(torn, -1, "remove it to do without");
+	}
+	strstr(text, "07=full")[1] = '6';
+	expect_bad(text, -1, "checksum");
+	expect_bad("# opensm partition requests, serial 0, sha256 ", -1, "a serial from 1");
+	expect_bad("# opensm partition requests, serial 5 ", -1, "a serial from 1");
+	expect_bad("0x12: 0x7=full;\n", -1, "expected '# opensm partition requests");
+	expect_bad("\0\1\2\3", 4, "NUL");
+	partition_door_unref(door);
+}
+END_TEST
+
+/* The right checksum does not make it right. */
+START_TEST(test_forged)
+{
+	const char *rest = "0x12: ALL=full;\n";
+	g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, rest, -1);
+	g_autofree char *text =
+		g_strdup_printf("# opensm partition requests, serial 5, sha256 %s\n%s", sum, rest);
+
+	expect_bad(text, -1, ":2:7: found 'ALL'");
+}
+END_TEST
+
+START_TEST(test_not_a_file)
+{
+	g_autofree char *file = path(PARTITION_DOOR_FILE);
+	g_autoptr(GError) error = NULL;
+	struct partition_door *door = partition_door_load(NULL, &error);
+
+	ck_assert_uint_eq(door->serial, 0);
+	ck_assert(partition_door_save(door, &error));
+	partition_door_unref(door);
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	ck_assert_ptr_null(partition_door_load(dir, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, file));
+}
+END_TEST
+
+START_TEST(test_mode)
+{
+	struct partition_door *door = edit(kept(), "0x12: 0x7=full");
+	struct stat is;
+
+	ck_assert_int_eq(stat(door->file, &is), 0);
+	ck_assert_uint_eq(is.st_mode & 07777, 0644 & ~022u);
+	partition_door_unref(door);
+}
+END_TEST
+
+/* ---- with partitions.conf ---- */
+
+static const struct partition_member *last_member(const struct partition_rules *rules,
+						  uint16_t p_key)
+{
+	const struct partition_rule *rule = partition_rules_find(rules, p_key);
+
+	ck_assert_ptr_nonnull(rule);
+	return &g_array_index(rule->members, struct partition_member, rule->members->len - 1);
+}
+
+/* It has the last word, moves no P_Key, and its lines are told as they are in its file. */
+START_TEST(test_last_word)
+{
+	struct partition_door *door;
+	struct partition_rules *rules;
+
+	write_file("partitions.conf", BASE, -1);
+	door = edit(kept(), "0x1: 0x9=full; 0x10: 0x1=none");
+	rules = load(door);
+	ck_assert_uint_eq(rules->n_own_files, 1);
+	ck_assert_str_eq(partition_rules_find(rules, 1)->name, "Chosen");
+	ck_assert_uint_eq(last_member(rules, 1)->first, 9);
+	ck_assert_uint_eq(last_member(rules, 1)->line, 3);
+	ck_assert_str_eq(rules->files->pdata[last_member(rules, 1)->file], door->file);
+	ck_assert_uint_eq(last_member(rules, 0x10)->membership, PARTITION_NO_MEMBER);
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+}
+END_TEST
+
+/* Without partitions.conf everybody stays a full member of the default partition. */
+START_TEST(test_no_file)
+{
+	struct partition_door *door = edit(kept(), "0x12: 0x9=full");
+	struct partition_rules *rules = load(door);
+
+	ck_assert(rules->built_in);
+	ck_assert_uint_eq(rules->rules->len, 2);
+	ck_assert_uint_eq(g_array_index(partition_rules_find(rules, 0x7FFF)->members,
+					struct partition_member, 0)
+				  .membership,
+			  PARTITION_FULL);
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+}
+END_TEST
+
+/* partitions.conf may include the file, which counts once and last. */
+START_TEST(test_included)
+{
+	g_autofree char *file = path("partitions.conf");
+	g_autofree char *other = path("other");
+	g_autoptr(GError) error = NULL;
+	struct partition_door *door = edit(kept(), "0x12: 0x9=full");
+	struct partition_rules *rules;
+
+	write_file("partitions.conf", "include " PARTITION_DOOR_FILE "\nA=0x12: 0x9=limited;", -1);
+	rules = load(door);
+	ck_assert_uint_eq(partition_rules_find(rules, 0x12)->members->len, 2);
+	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_FULL);
+	partition_rules_unref(rules);
+	door = edit(door, "0x12: 0x9=none"); /* and again nobody's file is read as rules */
+	rules = load(door);
+	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_NO_MEMBER);
+	partition_rules_unref(rules);
+	ck_assert(g_file_set_contents(other, door->text, -1, NULL));
+	write_file("partitions.conf", "\ninclude other\n", -1);
+	ck_assert_ptr_null(partition_rules_load_with(file, door, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "partitions.conf:2: include: "));
+	g_clear_error(&error);
+	ck_assert_ptr_null(partition_rules_load(file, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "this SM keeps none"));
+	partition_door_unref(door);
+}
+END_TEST
+
+/* What it means: a member taken out of ALL has no key, and an empty partition is none. */
+START_TEST(test_meaning)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	struct options *options = options_new();
+	uint64_t guid = 0;
+	uint32_t port;
+	g_autoptr(GString) request = g_string_new(NULL);
+	struct partition_door *door;
+	struct partition_rules *rules;
+	struct partitions *partitions;
+
+	for (port = 0; port == fabric->sm_port || !fabric_is_endport(fabric, port); port++)
+		;
+	guid = fabric->ports[port].guid;
+	write_file("partitions.conf", "A=0x10: ALL=full;\nB=0x11: 0x1=full;", -1);
+	g_string_printf(request, "0x10: %" G_GUINT64_FORMAT "=none, 0x5=none; ", guid);
+	g_string_append_printf(request, "0x12: %" G_GUINT64_FORMAT "=full; ", guid);
+	g_string_append_printf(request, "0x7fff: %" G_GUINT64_FORMAT "=none",
+			       fabric->ports[fabric->sm_port].guid);
+	door = edit(kept(), request->str);
+	rules = load(door);
+	partitions = partitions_make(rules, options, fabric);
+	ck_assert_uint_eq(partitions_member(partitions, port, 0x10), 0);
+	ck_assert_uint_eq(partitions_member(partitions, port, 0x12), 0x8012);
+	ck_assert_uint_ne(partitions_member(partitions, fabric->sm_port, 0x10), 0);
+	/* the SM itself cannot be shut out */
+	ck_assert_uint_eq(partitions_member(partitions, fabric->sm_port, 0x7FFF), 0xFFFF);
+	ck_assert_ptr_null(partitions_find(partitions, 0x11));
+	for (guint i = 0; i < partitions->problems->len; i++) /* of B only */
+		ck_assert_ptr_null(strstr(partitions->problems->pdata[i], PARTITION_DOOR_FILE));
+	partitions_unref(partitions);
+	partition_rules_unref(rules);
+	partition_door_unref(door);
+	options_unref(options);
+	fabric_unref(fabric);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("partition_door");
+	TCase *tcase = tcase_create("partition_door");
+
+	umask(022);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_edits, 0, G_N_ELEMENTS(edits));
+	tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
+	tcase_add_test(tcase, test_forget);
+	tcase_add_test(tcase, test_bound);
+	tcase_add_test(tcase, test_torn);
+	tcase_add_test(tcase, test_forged);
+	tcase_add_test(tcase, test_not_a_file);
+	tcase_add_test(tcase, test_mode);
+	tcase_add_test(tcase, test_last_word);
+	tcase_add_test(tcase, test_no_file);
+	tcase_add_test(tcase, test_included);
+	tcase_add_test(tcase, test_meaning);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
