@@ -59,6 +59,8 @@ const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_fi
 void daemon_reread_routes(struct daemon *daemon);
 /* partitions.conf only: true if it says something new, which counts once a sweep takes it. */
 bool daemon_reread_partitions(struct daemon *daemon);
+/* The same of qos-policy.conf. */
+bool daemon_reread_qos(struct daemon *daemon);
 
 /* Asks for sweeps: bits of enum sweep_reason. A heavy one goes by opensm.conf as it is now. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);
