@@ -197,6 +197,31 @@ START_TEST(with_loss)
 }
 END_TEST
 
+/* A switch takes no SL2VL tables: an error of it, unless the operator does not want to know. */
+START_TEST(refused)
+{
+	unsigned int node = scenario_node(s, "leaf-0-0");
+
+	sim_node_refuse(s->sim, node, IBA_ATTR_SL_TO_VL_TABLE);
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
+	scenario_check_log(s, "Set(SLtoVLMappingTable)", true);
+	scenario_check_log(s, "SUBNET UP", false);
+	scenario_stop(s);
+	scenario_conf(s, CONF "suppress_sl2vl_mad_status_errors TRUE\n");
+	g_string_truncate(s->text, 0);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	sim_node_refuse(s->sim, node, 0);
+	scenario_heavy_sweep(s, 10);
+	check_all();
+}
+END_TEST
+
 /* ---- qos-setup of qos-policy.conf ---- */
 
 #define GROUP                                                                                      \
@@ -317,6 +342,7 @@ int main(void)
 	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, optimized);
 	tcase_add_test(tcase, with_loss);
+	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
 	tcase_add_test(tcase, scopes_followed);
