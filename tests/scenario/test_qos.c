@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "ctl/answer.h"
+#include "ctl/command.h"
 #include "policy/qos.h"
 #include "sm/plan.h"
 #include "scenario.h"
@@ -300,6 +302,92 @@ START_TEST(scopes_optimized)
 }
 END_TEST
 
+/* ---- what the console tells ---- */
+
+static void expect_answer(const char *line, const char *text, bool there)
+{
+	const struct command_env env = {.daemon = s->daemon};
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	ck_assert_msg(!strstr(answer.text, text) == !there, "%s: %s in:\n%s", line,
+		      there ? "no such text" : "text", answer.text);
+	g_free(answer.text);
+}
+
+START_TEST(told)
+{
+	unsigned int host = scenario_node(s, "host-0"), leaf, port;
+	g_autofree char *from = NULL, *wrong = NULL, *line = NULL;
+
+	start_with_policy(SCOPES(9, 6), "");
+	ck_assert(sim_peer(s->sim, host, 1, &leaf, &port));
+	ck_assert_uint_eq(leaf, scenario_node(s, "leaf-0-0"));
+	line = g_strdup_printf("qos leaf-0-0 %u", port == 3 ? 4 : 3);
+	from = g_strdup_printf("SL2VL from port %u: 6,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7 by line 16",
+			       port);
+	wrong = g_strdup_printf("SL2VL from port %u: 0,", port);
+	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n   group 'some': 2 port(s)\n",
+		      true);
+	expect_answer(line, from, true);
+	expect_answer(line, wrong, false);
+	expect_answer(line, "not read yet", true);
+	scenario_run_ms(s, 1000);
+	expect_answer(line, from, true);
+	expect_answer(line, "not read yet", false);
+	expect_answer(line, "but it is", false);
+	expect_answer("qos leaf-0-0", "VLHighLimit 9\n", true);
+	expect_answer("qos reload", "says what it said before", true);
+	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
+	expect_answer("qos reload", "was read", true);
+	scenario_run_ms(s, 1000);
+	expect_answer("qos", "   problem: ", true);
+	write_policy("nonsense", 0);
+	expect_answer("qos reload", "stays as it was", true);
+	expect_answer("qos", "   refused at ", true);
+	expect_answer("status", "qos-policy.conf", true);
+}
+END_TEST
+
+/* ---- a plan of a changed qos-policy.conf ---- */
+
+static void take_plan(void *arg, GVariant *answer)
+{
+	char **json = arg;
+
+	*json = answer_json(answer);
+}
+
+static char *plan_now(void)
+{
+	g_autoptr(GError) error = NULL;
+	char *json = NULL;
+
+	if (!daemon_plan(s->daemon, NULL, 20, &error))
+		scenario_fail(s, "%s", error->message);
+	daemon_plan_listen(s->daemon, take_plan, &json);
+	scenario_run_ms(s, 5000);
+	ck_assert_ptr_nonnull(json);
+	return json;
+}
+
+START_TEST(planned)
+{
+	g_autofree char *same = NULL, *other = NULL;
+	struct sim_counters before;
+
+	start_with_policy(SCOPES(9, 6), "");
+	same = plan_now();
+	ck_assert_ptr_null(strstr(same, "SLtoVLMappingTable"));
+	before = scenario_counters(s);
+	write_policy(SCOPES(9, 5), 0);
+	other = plan_now();
+	ck_assert_msg(strstr(other, "SLtoVLMappingTable"), "%s", other);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+	check_scopes(9, 6);
+}
+END_TEST
+
 /* The file changes: by a heavy sweep that nobody asked for, and by a policy sweep. */
 START_TEST(scopes_followed)
 {
@@ -345,6 +433,8 @@ int main(void)
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
+	tcase_add_test(tcase, told);
+	tcase_add_test(tcase, planned);
 	tcase_add_test(tcase, scopes_followed);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
