@@ -54,6 +54,13 @@ static const struct {
 	[ULPS] = {"qos-ulps", TOP},
 };
 
+/* Of a group, in a rule or scope. */
+struct mention {
+	unsigned int line;
+	char *name;
+	GArray *indexes; /* int: gets its index */
+};
+
 struct parser {
 	const char *file;
 	unsigned int line;
@@ -64,9 +71,11 @@ struct parser {
 	struct qos_level *level;
 	struct qos_rule *rule;
 	struct qos_scope *scope;
+	bool scope_has_ends;	/* some line of it names ports */
 	char *rule_level;	/* name that the rule gives */
 	GPtrArray *rule_levels; /* of all rules: names, looked up at the end */
 	GPtrArray *ulps;	/* struct qos_rule of the short form */
+	GArray *mentions;	/* struct mention */
 	bool has_fallback;
 	GError **error;
 };
@@ -413,24 +422,33 @@ static bool level_name(struct parser *p, const char *value)
 	return give_name(p, &p->level->name, value);
 }
 
+/* As read_u8, of a keyword that may stand once. */
+static bool read_once(const struct parser *p, const char *text, uint8_t max, uint8_t *value,
+		      bool *has)
+{
+	if (*has)
+		return wrong(p, text, "one such line only, it says %u before", *value);
+	return read_u8(p, text, max, value, has);
+}
+
 static bool level_sl(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 15, &p->level->sl, &p->level->has_sl);
+	return read_once(p, value, 15, &p->level->sl, &p->level->has_sl);
 }
 
 static bool level_mtu(struct parser *p, const char *value)
 {
-	return read_u8(p, value, IBA_MTU_4096, &p->level->mtu, &p->level->has_mtu);
+	return read_once(p, value, IBA_MTU_4096, &p->level->mtu, &p->level->has_mtu);
 }
 
 static bool level_rate(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 63, &p->level->rate, &p->level->has_rate);
+	return read_once(p, value, 63, &p->level->rate, &p->level->has_rate);
 }
 
 static bool level_life(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 63, &p->level->life, &p->level->has_life);
+	return read_once(p, value, 63, &p->level->life, &p->level->has_life);
 }
 
 static bool level_path_bits(struct parser *p, const char *value)
@@ -449,25 +467,17 @@ static bool level_p_key(struct parser *p, const char *value)
 	return true;
 }
 
-static bool find_groups(struct parser *p, const char *value, GArray *indexes)
+/* They may stand behind: looked up at the end. */
+static bool read_groups(struct parser *p, const char *value, GArray *indexes)
 {
 	g_auto(GStrv) names = g_strsplit(value, ",", -1);
 
 	for (unsigned int i = 0; names[i]; i++) {
-		int found = QOS_NO_GROUP;
+		struct mention mention = {p->line, g_strdup(g_strstrip(names[i])), indexes};
 
-		g_strstrip(names[i]);
-		for (guint g = 0; g < p->policy->groups->len; g++) {
-			const struct qos_group *group = p->policy->groups->pdata[g];
-
-			if (!g_strcmp0(group->name, names[i]))
-				found = (int)g;
-		}
-		if (found == QOS_NO_GROUP)
-			return wrong(p, names[i], "the name of a group that stands before");
-		g_array_append_val(indexes, found);
+		g_array_append_val(p->mentions, mention);
 	}
-	return true;
+	return names[0] || wrong(p, "nothing", "names of groups");
 }
 
 static bool rule_classes(struct parser *p, const char *value)
@@ -477,12 +487,12 @@ static bool rule_classes(struct parser *p, const char *value)
 
 static bool rule_sources(struct parser *p, const char *value)
 {
-	return find_groups(p, value, p->rule->sources);
+	return read_groups(p, value, p->rule->sources);
 }
 
 static bool rule_destinations(struct parser *p, const char *value)
 {
-	return find_groups(p, value, p->rule->destinations);
+	return read_groups(p, value, p->rule->destinations);
 }
 
 static bool rule_services(struct parser *p, const char *value)
@@ -508,8 +518,9 @@ static bool rule_level(struct parser *p, const char *value)
 /* Names of groups, or "*". */
 static bool find_ends(struct parser *p, const char *value, struct qos_ends *ends)
 {
+	p->scope_has_ends = true;
 	if (strcmp(value, "*") != 0)
-		return find_groups(p, value, ends->groups);
+		return read_groups(p, value, ends->groups);
 	ends->all = true;
 	return true;
 }
@@ -834,6 +845,7 @@ static bool begin(struct parser *p, enum section section)
 			return wrong(p, sections[section].name, "at most %u scopes",
 				     QOS_SCOPES_MAX);
 		p->scope = scope_new(p);
+		p->scope_has_ends = false;
 		break;
 	default:
 		break;
@@ -841,17 +853,11 @@ static bool begin(struct parser *p, enum section section)
 	return true;
 }
 
-static bool are_named(const struct qos_ends *ends)
-{
-	return ends->all || ends->groups->len;
-}
-
 static bool end_scope(const struct parser *p)
 {
 	const struct qos_scope *scope = p->scope;
 
-	if (!are_named(&scope->group) && !are_named(&scope->across) &&
-	    !are_named(&scope->across_from) && !are_named(&scope->across_to))
+	if (!p->scope_has_ends)
 		return wrong(p, "the end", "group: or across: in this %s",
 			     sections[p->section].name);
 	if (p->section == SL2VL && !scope->sets)
@@ -938,6 +944,28 @@ static bool name_levels(struct parser *p)
 	return true;
 }
 
+static bool find_groups(struct parser *p)
+{
+	g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < p->policy->groups->len; i++) {
+		struct qos_group *group = p->policy->groups->pdata[i];
+
+		if (group->name)
+			g_hash_table_insert(groups, group->name, GUINT_TO_POINTER(i + 1));
+	}
+	for (guint i = 0; i < p->mentions->len; i++) {
+		const struct mention *mention = &g_array_index(p->mentions, struct mention, i);
+		int index = GPOINTER_TO_INT(g_hash_table_lookup(groups, mention->name)) - 1;
+
+		p->line = mention->line;
+		if (index < 0)
+			return wrong(p, mention->name, "the name of a group");
+		g_array_append_val(mention->indexes, index);
+	}
+	return true;
+}
+
 static bool finish(struct parser *p)
 {
 	unsigned int index;
@@ -945,7 +973,7 @@ static bool finish(struct parser *p)
 	if (p->section != TOP)
 		return wrong(p, "the end of the file", "end-%s (it begins in line %u)",
 			     sections[p->section].name, p->section_line);
-	if (!name_levels(p))
+	if (!name_levels(p) || !find_groups(p))
 		return false;
 	if (find_level(p->policy, DEFAULT_LEVEL, &index)) {
 		p->policy->fallback = index;
@@ -958,6 +986,11 @@ static bool finish(struct parser *p)
 		g_ptr_array_add(p->policy->rules, p->ulps->pdata[i]);
 	g_ptr_array_set_free_func(p->ulps, NULL);
 	return true;
+}
+
+static void clear_mention(void *data)
+{
+	g_free(((struct mention *)data)->name);
 }
 
 static bool parse(struct parser *p, const char *text)
@@ -981,9 +1014,12 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 	p.policy->text = g_strdup(text);
 	p.rule_levels = g_ptr_array_new_with_free_func(g_free);
 	p.ulps = g_ptr_array_new_with_free_func(rule_free);
+	p.mentions = g_array_new(FALSE, FALSE, sizeof(struct mention));
+	g_array_set_clear_func(p.mentions, clear_mention);
 	well = parse(&p, text);
 	g_ptr_array_unref(p.ulps);
 	g_ptr_array_unref(p.rule_levels);
+	g_array_unref(p.mentions);
 	g_free(p.rule_level);
 	if (well)
 		return p.policy;

@@ -37,8 +37,6 @@ struct qos_level {
 	GArray *path_bits; /* struct qos_range; empty: any */
 };
 
-#define QOS_NO_GROUP -1
-
 /* All of it must hold; what is empty holds always. A query that does not say what is asked fails.
  */
 struct qos_rule {

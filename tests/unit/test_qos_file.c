@@ -234,7 +234,7 @@ START_TEST(wrong_scopes)
 	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
 	refused(SETUP(SL2VL("group: *\n")), "expected sl2vl-table: in this sl2vl-scope");
-	refused(SETUP(SL2VL("group: Nobody\n")), "found 'Nobody', expected the name of a group");
+	refused(SETUP(VLARB("group: Nobody\n")), "found 'Nobody', expected the name of a group");
 	refused(SETUP(SL2VL("group: *\nsl2vl-table: 1,2\n")), "expected 16 VLs");
 	refused(SETUP(SL2VL("group: *\nsl2vl-table: " VLS ",0\n")), "expected 16 VLs");
 	refused(SETUP(SL2VL("sl2vl-table: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16\n")), "'16'");
@@ -306,8 +306,10 @@ START_TEST(mistakes)
 	refused("port-groups\nport-group\nnode-type: HCA\n", "expected CA, SWITCH");
 	refused("port-groups\nport-group\nname: A\nend-port-group\nport-group\nname: A\n",
 		"qos.conf:6: found 'A', expected a name that no other group has");
-	refused("qos-match-rules\nqos-match-rule\nsource: Nobody\n",
-		"qos.conf:3: found 'Nobody', expected the name of a group");
+	refused(LEVELS "qos-match-rules\nqos-match-rule\nsource: Nobody\n"
+		       "qos-level-name: Fast\nend-qos-match-rule\nend-qos-match-rules\n",
+		"qos.conf:19: found 'Nobody', expected the name of a group");
+	refused("qos-levels\nqos-level\nsl: 1\nsl: 2\n", "found '2', expected one such line");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nqos-level-name: X\nend-qos-match-rule\n"
 		       "end-qos-match-rules\n",
 		"found 'X', expected the name of a qos-level");
