@@ -143,20 +143,39 @@ static bool arb_differs(const struct want *want, unsigned int block,
 
 /* ---- a port ---- */
 
-/* The first block of each of its tables; the others if that is as it should be. */
+static bool is_optimized(const struct sm *sm, const struct want *want)
+{
+	const struct builder_node *node = want->port->node;
+
+	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
+	       node->switch_info.optimized_sl_to_vl_mapping_programming && want->port->num &&
+	       want->even && has_sl_to_vl(want->port);
+}
+
+static void read_rows(struct sm *sm, const struct want *want, bool rest)
+{
+	struct builder_port *port = want->port;
+
+	if (!rest)
+		read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
+	for (unsigned int in = 1; rest && in <= inputs_of(port) && !row_differs(want, 0); in++)
+		if (is_input(port, in))
+			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+}
+
+/*
+ * The first block of each of its tables; the others if that is as it should be. What one SMP can
+ * set is not read before.
+ */
 static void read_port(struct sm *sm, const struct want *want, bool rest)
 {
 	struct builder_port *port = want->port;
 	struct iba_vl_arbitration_table table;
-	unsigned int last = inputs_of(port);
 
 	if (has_sl_to_vl(port)) {
-		trust_reserve(&port->sl_to_vl, last + 1, SL_TO_VL_BYTES);
-		if (!rest)
-			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
-		for (unsigned int in = 1; rest && in <= last && !row_differs(want, 0); in++)
-			if (is_input(port, in))
-				read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+		trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
+		if (!is_optimized(sm, want))
+			read_rows(sm, want, rest);
 	}
 	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
 	if (!rest && has_arb_block(port, 0))
@@ -243,15 +262,6 @@ static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modi
 	sm->sweep.qos_set = true;
 	request->done = on_rows_written;
 	sm_request_send(request);
-}
-
-static bool is_optimized(const struct sm *sm, const struct want *want)
-{
-	const struct builder_node *node = want->port->node;
-
-	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
-	       node->switch_info.optimized_sl_to_vl_mapping_programming && want->port->num &&
-	       want->even && has_sl_to_vl(want->port);
 }
 
 /* ---- a node ---- */

@@ -69,3 +69,12 @@ EXTRA_DIST += tests/bench/kills.py
 bench-kills: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library)
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/kills.py $(BENCH_FLAGS)
 .PHONY: bench-kills
+
+# SMPs that QoS costs, beside the peer: make bench-qos BENCH_FLAGS='--net fattree:16'; and what 500
+# partitions and a QoS policy cost on 27,648 hosts.
+EXTRA_DIST += tests/bench/qos_tables.py
+bench-qos: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/count_mads.so tests/bench/policy_cost$(EXEEXT)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/qos_tables.py $(BENCH_FLAGS)
+	tests/bench/policy_cost
+.PHONY: bench-qos
