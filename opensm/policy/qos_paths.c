@@ -55,50 +55,71 @@ static void add_names(uint8_t *members, const struct fabric *fabric, const GPtrA
 	}
 }
 
-static bool has_p_key(const struct partitions *partitions, uint32_t port, const GArray *ranges)
+static bool is_named(const struct partitions *partitions, uint16_t p_key, const GPtrArray *names)
 {
-	uint32_t n;
-	const uint16_t *p_keys = partitions_of(partitions, port, &n);
+	const struct partition *partition = partitions_find(partitions, p_key);
 
-	for (uint32_t i = 0; i < n && ranges->len; i++)
-		if (qos_ranges_have(ranges, P_KEY_BASE(p_keys[i])))
+	for (guint i = 0; partition && i < names->len; i++)
+		if (!g_strcmp0(partition->name, names->pdata[i]))
 			return true;
 	return false;
 }
 
-static bool is_in_partition(const struct partitions *partitions, uint32_t port,
-			    const GPtrArray *names)
+/* Of each class of ports whether its P_Keys make it one of the group. */
+static bool *member_classes(const struct qos_group *group, const struct partitions *partitions)
 {
-	for (uint32_t i = 0; i < partitions->n && names->len; i++)
-		for (guint j = 0; j < names->len; j++)
-			if (!g_strcmp0(partitions->all[i].name, names->pdata[j]) &&
-			    partitions_member(partitions, port, partitions->all[i].p_key))
-				return true;
-	return false;
+	bool *classes = g_new0(bool, partitions->n_classes);
+
+	for (uint32_t class = 0; class < partitions->n_classes; class ++)
+		for (uint32_t i = partitions->first[class]; i < partitions->first[class + 1]; i++) {
+			uint16_t p_key = P_KEY_BASE(partitions->p_keys[i]);
+
+			classes[class] |= qos_ranges_have(group->p_keys, p_key) ||
+					  is_named(partitions, p_key, group->partitions);
+		}
+	return classes;
 }
 
-static bool is_member(const struct qos_group *group, const struct fabric *fabric,
-		      const struct partitions *partitions, uint32_t port)
+static void add_endports(uint8_t *members, const struct qos_group *group,
+			 const struct fabric *fabric, const struct partitions *partitions,
+			 const GArray *endports)
 {
-	const struct fabric_port *p = &fabric->ports[port];
+	g_autofree bool *classes = member_classes(group, partitions);
 
-	return (group->types & 1u << fabric->nodes[p->node].type) ||
-	       (group->self && port == fabric->sm_port) ||
-	       has_p_key(partitions, port, group->p_keys) ||
-	       is_in_partition(partitions, port, group->partitions);
+	for (guint i = 0; i < endports->len; i++) {
+		uint32_t port = g_array_index(endports, uint32_t, i);
+		uint32_t class = port < partitions->n_ports ? partitions->class_of[port] : 0;
+
+		if (classes[class] ||
+		    group->types & 1u << fabric->nodes[fabric->ports[port].node].type ||
+		    (group->self && port == fabric->sm_port))
+			put(members, port);
+	}
 }
 
 static uint8_t *members_of(const struct qos_group *group, const struct fabric *fabric,
-			   const struct partitions *partitions)
+			   const struct partitions *partitions, const GArray *endports)
 {
 	uint8_t *members = g_new0(uint8_t, fabric->n_ports / 8 + 1);
 
-	for (uint32_t port = 0; port < fabric->n_ports; port++)
-		if (fabric_is_endport(fabric, port) && is_member(group, fabric, partitions, port))
-			put(members, port);
+	add_endports(members, group, fabric, partitions, endports);
 	add_guids(members, fabric, group->guids);
 	add_names(members, fabric, group->ports);
 	return members;
+}
+
+static void find_members(struct qos_paths *paths, const struct fabric *fabric)
+{
+	const GPtrArray *groups = paths->policy->groups;
+	g_autoptr(GArray) endports = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (fabric_is_endport(fabric, port))
+			g_array_append_val(endports, port);
+	paths->members = g_new0(uint8_t *, groups->len + 1);
+	for (guint i = 0; i < groups->len; i++)
+		paths->members[i] =
+			members_of(groups->pdata[i], fabric, paths->partitions, endports);
 }
 
 static uint16_t dropped_by(const uint8_t *vl)
@@ -168,9 +189,7 @@ struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options
 	paths->partitions = partitions_ref((struct partitions *)partitions);
 	qos_make(options, &paths->qos);
 	paths->has_rows = has_rows(policy);
-	paths->members = g_new0(uint8_t *, policy->groups->len + 1);
-	for (guint i = 0; i < policy->groups->len; i++)
-		paths->members[i] = members_of(policy->groups->pdata[i], fabric, partitions);
+	find_members(paths, fabric);
 	paths->dropped = dropped_sls(paths);
 	paths->problems = qos_setup_problems(paths, fabric);
 	return paths;
