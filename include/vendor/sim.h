@@ -121,6 +121,8 @@ void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, ui
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
+/* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */
+void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute);
 /* What another SM gave the node's end port: its M_Key, M_KeyProtectBits and lease period in s. */
 void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
 		   uint8_t protect_bits, uint16_t lease);

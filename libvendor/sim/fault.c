@@ -300,6 +300,11 @@ void sim_node_set_loss(struct sim *sim, unsigned int node, double loss)
 	sim_node_at(sim, node)->loss = loss;
 }
 
+void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute)
+{
+	sim_node_at(sim, node)->refused = attribute;
+}
+
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn)
 {
 	sim_node_at(sim, node)->stubborn = stubborn;

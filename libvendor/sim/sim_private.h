@@ -91,6 +91,7 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
+	uint16_t refused;     /* attribute whose Sets fail; 0: none */
 	bool removed;	      /* by sim_device_set() */
 	unsigned int returns; /* how often it came back */
 	double loss; /* of packets from and for it */

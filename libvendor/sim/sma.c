@@ -174,6 +174,8 @@ static uint16_t serve(struct sma_request *request, uint16_t id)
 		if ((request->set && !attribute->settable) ||
 		    (attribute->of_switches && !request->node->sw))
 			break;
+		if (request->set && id == request->node->refused)
+			return IBA_STATUS_INVALID_FIELD;
 		if (request->node->stubborn)
 			request->set = false; /* answered as if it were a Get */
 		return attribute->serve(request);

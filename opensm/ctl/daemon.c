@@ -320,29 +320,42 @@ static const char *qos_file(const struct options *options)
 		       : options->qos_policy_file;
 }
 
+static void take_qos(struct context *context, struct qos_policy *policy)
+{
+	for (guint i = 0; i < policy->warnings->len; i++)
+		log_error(context->log, "%s", (char *)policy->warnings->pdata[i]);
+	slot_publish(&context->qos_policy, policy);
+}
+
 static bool load_qos(struct context *context, const struct options *options, GError **error)
 {
 	struct qos_policy *policy = qos_policy_load(qos_file(options), error);
 
-	if (!policy)
-		return false;
-	for (guint i = 0; i < policy->warnings->len; i++)
-		log_error(context->log, "%s", (char *)policy->warnings->pdata[i]);
-	slot_publish(&context->qos_policy, policy);
-	return true;
+	if (policy)
+		take_qos(context, policy);
+	return policy != NULL;
 }
 
-/* What the policy was before stays, if the file is wrong. The heavy sweep takes it. */
-static void reread_qos(struct daemon *daemon)
+bool daemon_reread_qos(struct daemon *daemon)
 {
-	struct options *options = slot_take(&daemon->context.options);
+	struct context *context = &daemon->context;
+	struct options *options = slot_take(&context->options);
+	struct qos_policy *old = slot_take(&context->qos_policy);
 	g_autoptr(GError) error = NULL;
+	struct qos_policy *new = qos_policy_load(qos_file(options), &error);
+	bool changed = new && !qos_policy_same(old, new);
 
-	if (!load_qos(&daemon->context, options, &error))
-		log_error(daemon->context.log, "the QoS policy stays as it was: %s",
-			  error->message);
-	refuse(daemon, DAEMON_QOS, error ? error->message : NULL);
+	if (!new &&g_strcmp0(error->message, daemon->refusals[DAEMON_QOS].why) != 0)
+		log_error(context->log, "the QoS policy stays as it was: %s", error->message);
+	refuse(daemon, DAEMON_QOS, new ? NULL : error->message);
+	if (changed) {
+		log_info(context->log, "%s changed", options->qos_policy_file);
+		take_qos(context, qos_policy_ref(new));
+	}
+	qos_policy_unref(new);
+	qos_policy_unref(old);
 	options_unref(options);
+	return changed;
 }
 
 bool daemon_context_load(struct context *context, const struct options *options, GError **error)
@@ -356,16 +369,19 @@ bool daemon_context_load(struct context *context, const struct options *options,
 }
 
 /*
- * A heavy sweep that nobody asked for here began with the options and partitions of before: if a
+ * A heavy sweep that nobody asked for here began with the options and policies of before: if a
  * file is another one by now, one more follows that goes by it.
  */
 static void on_sweep_done(void *arg, uint64_t value)
 {
 	struct daemon *daemon = arg;
+	bool changed;
 
 	if (sweep_done_unpack(value).kind != SWEEP_KIND_HEAVY)
 		return;
-	if (daemon_reread_partitions(daemon))
+	changed = daemon_reread_partitions(daemon);
+	changed |= daemon_reread_qos(daemon);
+	if (changed)
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	if (follow_file(daemon))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
@@ -704,7 +720,7 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 	if (reasons & SWEEP_HEAVY) {
 		follow_file(daemon);
 		daemon_reread_partitions(daemon);
-		reread_qos(daemon);
+		daemon_reread_qos(daemon);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

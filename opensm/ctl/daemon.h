@@ -68,6 +68,8 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 			      uint64_t *serial, GError **error);
 /* Of the policy that the subnet goes by; 0: there is none yet. */
 uint64_t daemon_partitions_serial(struct daemon *daemon);
+/* The same of qos-policy.conf. */
+bool daemon_reread_qos(struct daemon *daemon);
 
 /* Asks for sweeps: bits of enum sweep_reason. A heavy one goes by opensm.conf as it is now. */
 void daemon_sweep(struct daemon *daemon, unsigned int reasons);

@@ -330,6 +330,21 @@ static void check(struct builder *builder, const struct fabric *fabric, const GP
 	builder->generation = generation;
 }
 
+/* Whether indexes mean the same in both. */
+static bool same_places(const struct fabric *a, const struct fabric *b)
+{
+	if (!a || a->n_nodes != b->n_nodes || a->n_ports != b->n_ports || a->sm_port != b->sm_port)
+		return false;
+	for (uint32_t i = 0; i < a->n_nodes; i++)
+		if (a->nodes[i].guid != b->nodes[i].guid)
+			return false;
+	for (uint32_t i = 0; i < a->n_ports; i++)
+		if (a->ports[i].guid != b->ports[i].guid || a->ports[i].lid != b->ports[i].lid ||
+		    a->ports[i].lmc != b->ports[i].lmc)
+			return false;
+	return true;
+}
+
 struct fabric *builder_freeze_changes(struct builder *builder)
 {
 	GPtrArray *walk = builder_order(builder), *order;
@@ -342,6 +357,8 @@ struct fabric *builder_freeze_changes(struct builder *builder)
 	} else {
 		order = by_lid(walk);
 		fabric = freeze_order(builder, order);
+		if (same_places(builder->frozen, fabric))
+			fabric->shape = builder->frozen->shape;
 	}
 	remember(builder, fabric, walk, order);
 	return fabric;

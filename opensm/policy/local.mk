@@ -12,6 +12,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/qos.c opensm/policy/qos.h \
 	opensm/policy/qos_file.c opensm/policy/qos_file.h \
 	opensm/policy/qos_paths.c opensm/policy/qos_paths.h \
+	opensm/policy/qos_setup.c opensm/policy/qos_setup.h \
 	opensm/policy/port_conditions.def \
 	opensm/policy/ports_policy.c opensm/policy/ports_policy.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \

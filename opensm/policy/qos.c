@@ -105,12 +105,23 @@ unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls)
 	return MIN(vls[MIN(operational_vls, G_N_ELEMENTS(vls) - 1)], tables->vls);
 }
 
-void qos_sl_to_vl(const struct qos_tables *tables, unsigned int vls,
-		  struct iba_sl_to_vl_table *table)
+void qos_sl_to_vl(const uint8_t vl[QOS_SLS], unsigned int vls, struct iba_sl_to_vl_table *table)
 {
 	for (unsigned int sl = 0; sl < QOS_SLS; sl++)
-		table->vl[sl] =
-			tables->vl[sl] == QOS_DROP ? QOS_DROP : (uint8_t)(tables->vl[sl] % vls);
+		table->vl[sl] = vl[sl] == QOS_DROP ? QOS_DROP : (uint8_t)(vl[sl] % vls);
+}
+
+uint16_t qos_merge(struct iba_sl_to_vl_table *row, uint16_t sls, const uint8_t vl[QOS_SLS])
+{
+	uint16_t others = 0;
+
+	for (unsigned int sl = 0; sl < QOS_SLS; sl++) {
+		if (!(sls >> sl & 1) || row->vl[sl] == vl[sl])
+			continue;
+		others |= 1u << sl;
+		row->vl[sl] = vl[sl];
+	}
+	return others;
 }
 
 void qos_arbitration(const struct qos_tables *tables, unsigned int vls, unsigned int block,

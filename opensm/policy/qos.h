@@ -41,10 +41,17 @@ void qos_make(const struct options *options, struct qos *qos);
 /* Lanes of a port: operational_vls is a code of PortInfo. */
 unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls);
 
-/* The SLtoVLMappingTable of a port with so many lanes: those that it lacks are folded onto others.
+/* A row of SLtoVLMappingTables for so many lanes: those that it lacks are folded onto others. */
+void qos_sl_to_vl(const uint8_t vl[QOS_SLS], unsigned int vls, struct iba_sl_to_vl_table *table);
+
+/*
+ * Where what a routing engine needs of a row meets what the row is by QoS: sls are bits of the SLs
+ * that the engine's paths have there, vl the VL of each of them, which the port must have. The
+ * engine's word counts, as its routes may deadlock otherwise. Returns the bits of SLs for which QoS
+ * had said another VL: an ERROR that names the engine and who made the row (a line of
+ * qos-policy.conf, or the keys of opensm.conf), unless that is what is built in.
  */
-void qos_sl_to_vl(const struct qos_tables *tables, unsigned int vls,
-		  struct iba_sl_to_vl_table *table);
+uint16_t qos_merge(struct iba_sl_to_vl_table *row, uint16_t sls, const uint8_t vl[QOS_SLS]);
 
 /*
  * Block 0 to 3 of the VLArbitrationTable of a port with so many lanes, and room for so many entries

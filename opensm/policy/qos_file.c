@@ -24,7 +24,22 @@
 #define ISER_PORT 0x0CBC
 #define PORT_MAX 0xFFFF
 
-enum section { TOP, GROUPS, GROUP, SETUP, LEVELS, LEVEL, RULES, RULE, ULPS, N_SECTIONS };
+enum section {
+	TOP,
+	GROUPS,
+	GROUP,
+	SETUP,
+	VLARBS,
+	VLARB,
+	SL2VLS,
+	SL2VL,
+	LEVELS,
+	LEVEL,
+	RULES,
+	RULE,
+	ULPS,
+	N_SECTIONS
+};
 
 static const struct {
 	const char *name; /* its end is "end-NAME" */
@@ -32,9 +47,18 @@ static const struct {
 } sections[N_SECTIONS] = {
 	[TOP] = {"the file", TOP},	    [GROUPS] = {"port-groups", TOP},
 	[GROUP] = {"port-group", GROUPS},   [SETUP] = {"qos-setup", TOP},
+	[VLARBS] = {"vlarb-tables", SETUP}, [VLARB] = {"vlarb-scope", VLARBS},
+	[SL2VLS] = {"sl2vl-tables", SETUP}, [SL2VL] = {"sl2vl-scope", SL2VLS},
 	[LEVELS] = {"qos-levels", TOP},	    [LEVEL] = {"qos-level", LEVELS},
 	[RULES] = {"qos-match-rules", TOP}, [RULE] = {"qos-match-rule", RULES},
 	[ULPS] = {"qos-ulps", TOP},
+};
+
+/* Of a group, in a rule or scope. */
+struct mention {
+	unsigned int line;
+	char *name;
+	GArray *indexes; /* int: gets its index */
 };
 
 struct parser {
@@ -46,9 +70,12 @@ struct parser {
 	struct qos_group *group; /* that the section is about */
 	struct qos_level *level;
 	struct qos_rule *rule;
+	struct qos_scope *scope;
+	bool scope_has_ends;	/* some line of it names ports */
 	char *rule_level;	/* name that the rule gives */
 	GPtrArray *rule_levels; /* of all rules: names, looked up at the end */
 	GPtrArray *ulps;	/* struct qos_rule of the short form */
+	GArray *mentions;	/* struct mention */
 	bool has_fallback;
 	GError **error;
 };
@@ -226,11 +253,39 @@ static struct qos_rule *rule_new(const struct parser *p, GPtrArray *rules)
 	return rule;
 }
 
-static struct qos_policy *policy_new(void)
+static void scope_free(void *data)
+{
+	struct qos_scope *scope = data;
+
+	g_array_unref(scope->group.groups);
+	g_array_unref(scope->across.groups);
+	g_array_unref(scope->across_from.groups);
+	g_array_unref(scope->across_to.groups);
+	g_free(scope);
+}
+
+static struct qos_scope *scope_new(const struct parser *p)
+{
+	struct qos_scope *scope = g_new0(struct qos_scope, 1);
+
+	scope->line = p->line;
+	scope->group.groups = g_array_new(FALSE, FALSE, sizeof(int));
+	scope->across.groups = g_array_new(FALSE, FALSE, sizeof(int));
+	scope->across_from.groups = g_array_new(FALSE, FALSE, sizeof(int));
+	scope->across_to.groups = g_array_new(FALSE, FALSE, sizeof(int));
+	memset(scope->from, true, sizeof(scope->from));
+	memset(scope->to, true, sizeof(scope->to));
+	g_ptr_array_add(p->policy->scopes, scope);
+	return scope;
+}
+
+static struct qos_policy *policy_new(const char *file)
 {
 	struct qos_policy *policy = g_new0(struct qos_policy, 1);
 
 	ref_init(&policy->ref);
+	policy->file = g_strdup(file);
+	policy->scopes = g_ptr_array_new_with_free_func(scope_free);
 	policy->groups = g_ptr_array_new_with_free_func(group_free);
 	policy->levels = g_ptr_array_new_with_free_func(level_free);
 	policy->rules = g_ptr_array_new_with_free_func(rule_free);
@@ -244,6 +299,11 @@ struct qos_policy *qos_policy_ref(struct qos_policy *policy)
 	return policy;
 }
 
+bool qos_policy_same(const struct qos_policy *a, const struct qos_policy *b)
+{
+	return !g_strcmp0(a->text, b->text);
+}
+
 void qos_policy_unref(struct qos_policy *policy)
 {
 	if (!policy || !ref_put(&policy->ref))
@@ -251,7 +311,10 @@ void qos_policy_unref(struct qos_policy *policy)
 	g_ptr_array_unref(policy->groups);
 	g_ptr_array_unref(policy->levels);
 	g_ptr_array_unref(policy->rules);
+	g_ptr_array_unref(policy->scopes);
 	g_ptr_array_unref(policy->warnings);
+	g_free(policy->file);
+	g_free(policy->text);
 	g_free(policy);
 }
 
@@ -359,24 +422,33 @@ static bool level_name(struct parser *p, const char *value)
 	return give_name(p, &p->level->name, value);
 }
 
+/* As read_u8, of a keyword that may stand once. */
+static bool read_once(const struct parser *p, const char *text, uint8_t max, uint8_t *value,
+		      bool *has)
+{
+	if (*has)
+		return wrong(p, text, "one such line only, it says %u before", *value);
+	return read_u8(p, text, max, value, has);
+}
+
 static bool level_sl(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 15, &p->level->sl, &p->level->has_sl);
+	return read_once(p, value, 15, &p->level->sl, &p->level->has_sl);
 }
 
 static bool level_mtu(struct parser *p, const char *value)
 {
-	return read_u8(p, value, IBA_MTU_4096, &p->level->mtu, &p->level->has_mtu);
+	return read_once(p, value, IBA_MTU_4096, &p->level->mtu, &p->level->has_mtu);
 }
 
 static bool level_rate(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 63, &p->level->rate, &p->level->has_rate);
+	return read_once(p, value, 63, &p->level->rate, &p->level->has_rate);
 }
 
 static bool level_life(struct parser *p, const char *value)
 {
-	return read_u8(p, value, 63, &p->level->life, &p->level->has_life);
+	return read_once(p, value, 63, &p->level->life, &p->level->has_life);
 }
 
 static bool level_path_bits(struct parser *p, const char *value)
@@ -395,25 +467,17 @@ static bool level_p_key(struct parser *p, const char *value)
 	return true;
 }
 
-static bool find_groups(struct parser *p, const char *value, GArray *indexes)
+/* They may stand behind: looked up at the end. */
+static bool read_groups(struct parser *p, const char *value, GArray *indexes)
 {
 	g_auto(GStrv) names = g_strsplit(value, ",", -1);
 
 	for (unsigned int i = 0; names[i]; i++) {
-		int found = QOS_NO_GROUP;
+		struct mention mention = {p->line, g_strdup(g_strstrip(names[i])), indexes};
 
-		g_strstrip(names[i]);
-		for (guint g = 0; g < p->policy->groups->len; g++) {
-			const struct qos_group *group = p->policy->groups->pdata[g];
-
-			if (!g_strcmp0(group->name, names[i]))
-				found = (int)g;
-		}
-		if (found == QOS_NO_GROUP)
-			return wrong(p, names[i], "the name of a group that stands before");
-		g_array_append_val(indexes, found);
+		g_array_append_val(p->mentions, mention);
 	}
-	return true;
+	return names[0] || wrong(p, "nothing", "names of groups");
 }
 
 static bool rule_classes(struct parser *p, const char *value)
@@ -423,12 +487,12 @@ static bool rule_classes(struct parser *p, const char *value)
 
 static bool rule_sources(struct parser *p, const char *value)
 {
-	return find_groups(p, value, p->rule->sources);
+	return read_groups(p, value, p->rule->sources);
 }
 
 static bool rule_destinations(struct parser *p, const char *value)
 {
-	return find_groups(p, value, p->rule->destinations);
+	return read_groups(p, value, p->rule->destinations);
 }
 
 static bool rule_services(struct parser *p, const char *value)
@@ -447,6 +511,133 @@ static bool rule_p_keys(struct parser *p, const char *value)
 static bool rule_level(struct parser *p, const char *value)
 {
 	return give_name(p, &p->rule_level, value);
+}
+
+/* ---- keywords of scopes ---- */
+
+/* Names of groups, or "*". */
+static bool find_ends(struct parser *p, const char *value, struct qos_ends *ends)
+{
+	p->scope_has_ends = true;
+	if (strcmp(value, "*") != 0)
+		return read_groups(p, value, ends->groups);
+	ends->all = true;
+	return true;
+}
+
+static bool scope_group(struct parser *p, const char *value)
+{
+	return find_ends(p, value, &p->scope->group);
+}
+
+static bool scope_across(struct parser *p, const char *value)
+{
+	return find_ends(p, value, &p->scope->across);
+}
+
+static bool scope_across_from(struct parser *p, const char *value)
+{
+	return find_ends(p, value, &p->scope->across_from);
+}
+
+static bool scope_across_to(struct parser *p, const char *value)
+{
+	return find_ends(p, value, &p->scope->across_to);
+}
+
+/* Numbers of ports, or "*"; more than one such line add up. */
+static bool read_port_numbers(const struct parser *p, const char *value, bool ports[256], bool *has)
+{
+	g_autoptr(GArray) ranges = ranges_new();
+
+	if (!strcmp(value, "*")) {
+		memset(ports, true, 256);
+		*has = true;
+		return true;
+	}
+	if (!read_ranges(p, value, UINT8_MAX - 1, ranges))
+		return false;
+	if (!*has)
+		memset(ports, false, 256);
+	*has = true;
+	for (guint i = 0; i < ranges->len; i++) {
+		const struct qos_range *range = &g_array_index(ranges, struct qos_range, i);
+
+		memset(ports + range->first, true, range->last - range->first + 1);
+	}
+	return true;
+}
+
+static bool scope_from(struct parser *p, const char *value)
+{
+	return read_port_numbers(p, value, p->scope->from, &p->scope->has_from);
+}
+
+static bool scope_to(struct parser *p, const char *value)
+{
+	return read_port_numbers(p, value, p->scope->to, &p->scope->has_to);
+}
+
+/* "VL:WEIGHT, ..."; more than one such line add up. */
+static bool read_entries(const struct parser *p, const char *value,
+			 struct iba_vl_arbitration_entry *entries, unsigned int *n)
+{
+	g_auto(GStrv) items = g_strsplit(value, ",", -1);
+
+	for (unsigned int i = 0; items[i]; i++, ++*n) {
+		char *colon = strchr(items[i], ':');
+		uint64_t vl, weight;
+
+		if (*n == QOS_ARB_ENTRIES)
+			return wrong(p, items[i], "at most %u entries", QOS_ARB_ENTRIES);
+		if (colon)
+			*colon++ = '\0';
+		if (!colon || !read_number(g_strstrip(items[i]), QOS_DROP - 1, &vl) ||
+		    !read_number(g_strstrip(colon), UINT8_MAX, &weight))
+			return wrong(p, colon ? value : items[i],
+				     "VL:WEIGHT, a VL from 0 to 14 and a weight from 0 to 255");
+		entries[*n].vl = (uint8_t)vl;
+		entries[*n].weight = (uint8_t)weight;
+	}
+	return items[0] || wrong(p, "nothing", "a list of VL:WEIGHT");
+}
+
+static bool scope_high(struct parser *p, const char *value)
+{
+	p->scope->sets |= QOS_SETS_HIGH;
+	return read_entries(p, value, p->scope->high, &p->scope->n_high);
+}
+
+static bool scope_low(struct parser *p, const char *value)
+{
+	p->scope->sets |= QOS_SETS_LOW;
+	return read_entries(p, value, p->scope->low, &p->scope->n_low);
+}
+
+static bool scope_limit(struct parser *p, const char *value)
+{
+	bool has;
+
+	if (p->scope->sets & QOS_SETS_LIMIT)
+		return wrong(p, value, "one vlarb-high-limit only");
+	p->scope->sets |= QOS_SETS_LIMIT;
+	return read_u8(p, value, UINT8_MAX, &p->scope->limit, &has);
+}
+
+static bool scope_sl2vl(struct parser *p, const char *value)
+{
+	g_auto(GStrv) items = g_strsplit(value, ",", -1);
+	bool has;
+
+	if (p->scope->sets & QOS_SETS_SL2VL)
+		return wrong(p, value, "one sl2vl-table only");
+	if (g_strv_length(items) != QOS_SLS)
+		return wrong(p, value, "%u VLs, of SL 0 to %u", QOS_SLS, QOS_SLS - 1);
+	p->scope->sets |= QOS_SETS_SL2VL;
+	for (unsigned int sl = 0; sl < QOS_SLS; sl++)
+		if (!read_u8(p, g_strstrip(items[sl]), QOS_DROP, &p->scope->vl[sl], &has))
+			return false;
+	return true;
 }
 
 static bool nothing(struct parser *p, const char *value)
@@ -468,6 +659,18 @@ static const struct keyword {
 	{GROUP, "pkey", group_p_keys},
 	{GROUP, "partition", group_partitions},
 	{GROUP, "node-type", group_types},
+	{VLARB, "group", scope_group},
+	{VLARB, "across", scope_across},
+	{VLARB, "vlarb-high", scope_high},
+	{VLARB, "vlarb-low", scope_low},
+	{VLARB, "vlarb-high-limit", scope_limit},
+	{SL2VL, "group", scope_group},
+	{SL2VL, "across", scope_across},
+	{SL2VL, "across-from", scope_across_from},
+	{SL2VL, "across-to", scope_across_to},
+	{SL2VL, "from", scope_from},
+	{SL2VL, "to", scope_to},
+	{SL2VL, "sl2vl-table", scope_sl2vl},
 	{LEVEL, "name", level_name},
 	{LEVEL, "use", nothing},
 	{LEVEL, "sl", level_sl},
@@ -636,8 +839,13 @@ static bool begin(struct parser *p, enum section section)
 	case RULE:
 		p->rule = rule_new(p, p->policy->rules);
 		break;
-	case SETUP:
-		warn(p, "qos-setup is not applied: the qos keys of opensm.conf set up tables");
+	case VLARB:
+	case SL2VL:
+		if (p->policy->scopes->len == QOS_SCOPES_MAX)
+			return wrong(p, sections[section].name, "at most %u scopes",
+				     QOS_SCOPES_MAX);
+		p->scope = scope_new(p);
+		p->scope_has_ends = false;
 		break;
 	default:
 		break;
@@ -645,10 +853,26 @@ static bool begin(struct parser *p, enum section section)
 	return true;
 }
 
+static bool end_scope(const struct parser *p)
+{
+	const struct qos_scope *scope = p->scope;
+
+	if (!p->scope_has_ends)
+		return wrong(p, "the end", "group: or across: in this %s",
+			     sections[p->section].name);
+	if (p->section == SL2VL && !scope->sets)
+		return wrong(p, "the end", "sl2vl-table: in this sl2vl-scope");
+	if (!scope->sets)
+		warn(p, "this vlarb-scope sets nothing");
+	return true;
+}
+
 static bool end(struct parser *p)
 {
 	const char *name = sections[p->section].name;
 
+	if ((p->section == VLARB || p->section == SL2VL) && !end_scope(p))
+		return false;
 	if (p->section == GROUP && !p->group->name)
 		return wrong(p, "the end", "name: in this %s", name);
 	if (p->section == LEVEL && !p->level->name)
@@ -699,8 +923,6 @@ static bool read_line(struct parser *p, char *text)
 	if (g_str_has_prefix(text, "end-") && p->section != TOP &&
 	    !strcmp(text + 4, sections[p->section].name))
 		return end(p);
-	if (p->section == SETUP)
-		return true;
 	section = section_named(p, text);
 	if (section != N_SECTIONS)
 		return begin(p, section);
@@ -722,6 +944,28 @@ static bool name_levels(struct parser *p)
 	return true;
 }
 
+static bool find_groups(struct parser *p)
+{
+	g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < p->policy->groups->len; i++) {
+		struct qos_group *group = p->policy->groups->pdata[i];
+
+		if (group->name)
+			g_hash_table_insert(groups, group->name, GUINT_TO_POINTER(i + 1));
+	}
+	for (guint i = 0; i < p->mentions->len; i++) {
+		const struct mention *mention = &g_array_index(p->mentions, struct mention, i);
+		int index = GPOINTER_TO_INT(g_hash_table_lookup(groups, mention->name)) - 1;
+
+		p->line = mention->line;
+		if (index < 0)
+			return wrong(p, mention->name, "the name of a group");
+		g_array_append_val(mention->indexes, index);
+	}
+	return true;
+}
+
 static bool finish(struct parser *p)
 {
 	unsigned int index;
@@ -729,7 +973,7 @@ static bool finish(struct parser *p)
 	if (p->section != TOP)
 		return wrong(p, "the end of the file", "end-%s (it begins in line %u)",
 			     sections[p->section].name, p->section_line);
-	if (!name_levels(p))
+	if (!name_levels(p) || !find_groups(p))
 		return false;
 	if (find_level(p->policy, DEFAULT_LEVEL, &index)) {
 		p->policy->fallback = index;
@@ -742,6 +986,11 @@ static bool finish(struct parser *p)
 		g_ptr_array_add(p->policy->rules, p->ulps->pdata[i]);
 	g_ptr_array_set_free_func(p->ulps, NULL);
 	return true;
+}
+
+static void clear_mention(void *data)
+{
+	g_free(((struct mention *)data)->name);
 }
 
 static bool parse(struct parser *p, const char *text)
@@ -761,12 +1010,16 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 	struct parser p = {.file = file, .line = 1, .error = error};
 	bool well;
 
-	p.policy = policy_new();
+	p.policy = policy_new(file);
+	p.policy->text = g_strdup(text);
 	p.rule_levels = g_ptr_array_new_with_free_func(g_free);
 	p.ulps = g_ptr_array_new_with_free_func(rule_free);
+	p.mentions = g_array_new(FALSE, FALSE, sizeof(struct mention));
+	g_array_set_clear_func(p.mentions, clear_mention);
 	well = parse(&p, text);
 	g_ptr_array_unref(p.ulps);
 	g_ptr_array_unref(p.rule_levels);
+	g_array_unref(p.mentions);
 	g_free(p.rule_level);
 	if (well)
 		return p.policy;
@@ -793,7 +1046,7 @@ struct qos_policy *qos_policy_load(const char *file, GError **error)
 		g_set_error(error, QOS_FILE_ERROR, QOS_FILE_ERROR_READ, "%s", failure->message);
 		return NULL;
 	}
-	policy = policy_new();
+	policy = policy_new(file);
 	level_new(policy, DEFAULT_LEVEL);
 	return policy;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The file qos-policy.conf: which paths get which service level, and the limits that go with it.
- * Immutable and counted.
+ * The file qos-policy.conf: which paths get which service level, and the limits that go with it;
+ * which ports get other tables than the keys of opensm.conf say. Immutable and counted.
  */
 #ifndef POLICY_QOS_FILE_H
 #define POLICY_QOS_FILE_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "complib/handoff.h"
+#include "policy/qos.h"
 
 struct qos_range {
 	uint64_t first, last;
@@ -36,8 +37,6 @@ struct qos_level {
 	GArray *path_bits; /* struct qos_range; empty: any */
 };
 
-#define QOS_NO_GROUP -1
-
 /* All of it must hold; what is empty holds always. A query that does not say what is asked fails.
  */
 struct qos_rule {
@@ -48,11 +47,42 @@ struct qos_rule {
 	unsigned int level;
 };
 
+/* Ports that a line of a scope names. */
+struct qos_ends {
+	bool all;	/* "*" */
+	GArray *groups; /* int: indexes of groups, one of which they are in */
+};
+
+#define QOS_SCOPES_MAX 256 /* of a file */
+
+enum qos_setting {
+	QOS_SETS_HIGH = 1 << 0,
+	QOS_SETS_LOW = 1 << 1,
+	QOS_SETS_LIMIT = 1 << 2,
+	QOS_SETS_SL2VL = 1 << 3,
+};
+
+/* A vlarb-scope or sl2vl-scope of qos-setup: tables, and the ports that get them. */
+struct qos_scope {
+	unsigned int line;
+	unsigned int sets; /* bits of enum qos_setting; SL2VL stands alone */
+	struct qos_ends group, across, across_from, across_to;
+	bool has_from, has_to;
+	bool from[256], to[256]; /* by the number of the port; all if nothing was said */
+	struct iba_vl_arbitration_entry high[QOS_ARB_ENTRIES], low[QOS_ARB_ENTRIES];
+	unsigned int n_high, n_low;
+	uint8_t limit;
+	uint8_t vl[QOS_SLS];
+};
+
 struct qos_policy {
 	struct ref ref;
+	char *file;
 	GPtrArray *groups, *levels, *rules; /* in the order in which they are tried */
+	GPtrArray *scopes;		    /* of those about one port the last one counts */
 	unsigned int fallback;		    /* level of what no rule is about */
 	GPtrArray *warnings;		    /* "FILE:LINE: text" */
+	char *text;			    /* that it was made of; NULL: there was no file */
 };
 
 #define QOS_FILE_ERROR qos_file_error_quark()
@@ -68,6 +98,8 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 struct qos_policy *qos_policy_load(const char *file, GError **error);
 struct qos_policy *qos_policy_ref(struct qos_policy *policy);
 void qos_policy_unref(struct qos_policy *policy); /* NULL is fine */
+/* Both were made of the same text, or of no file. */
+bool qos_policy_same(const struct qos_policy *a, const struct qos_policy *b);
 
 /* What a path query asks, as far as rules look at it. */
 struct qos_query {

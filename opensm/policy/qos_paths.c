@@ -4,76 +4,173 @@
 
 #include <string.h>
 
-#include "policy/qos.h"
+#include "policy/qos_setup.h"
 
-static bool is_named(const struct fabric *fabric, uint32_t port, const GPtrArray *names)
+static void put(uint8_t *members, uint32_t port)
 {
-	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
-	g_autofree char *name = NULL;
+	members[port / 8] |= 1u << port % 8;
+}
 
-	if (!names->len)
-		return false;
-	name = g_strdup_printf("%s/P%u", node->description, fabric->ports[port].num);
+static bool has(const uint8_t *members, uint32_t port)
+{
+	return members[port / 8] >> port % 8 & 1;
+}
+
+/* By GUID, a look-up each, unless there are more of them than ports. */
+static void add_guids(uint8_t *members, const struct fabric *fabric, const GArray *guids)
+{
+	for (guint i = 0; i < guids->len; i++) {
+		const struct qos_range *range = &g_array_index(guids, struct qos_range, i);
+		bool few = range->last - range->first < fabric->n_ports;
+
+		for (uint64_t k = 0; few && k <= range->last - range->first; k++) {
+			uint32_t port = fabric_port_by_guid(fabric, range->first + k);
+
+			if (port != FABRIC_NONE)
+				put(members, port);
+		}
+		for (uint32_t port = 0; port < fabric->n_ports && !few; port++)
+			if (fabric_is_endport(fabric, port) &&
+			    fabric->ports[port].guid >= range->first &&
+			    fabric->ports[port].guid <= range->last)
+				put(members, port);
+	}
+}
+
+/* "NodeDescription/Pnum" of any port. */
+static void add_names(uint8_t *members, const struct fabric *fabric, const GPtrArray *names)
+{
+	g_autoptr(GHashTable) set = g_hash_table_new(g_str_hash, g_str_equal);
+
 	for (guint i = 0; i < names->len; i++)
-		if (!strcmp(names->pdata[i], name))
+		g_hash_table_add(set, names->pdata[i]);
+	for (uint32_t port = 0; port < fabric->n_ports && names->len; port++) {
+		const struct fabric_port *p = &fabric->ports[port];
+		char name[sizeof(fabric->nodes->description) + 8];
+
+		g_snprintf(name, sizeof(name), "%s/P%u", fabric->nodes[p->node].description,
+			   p->num);
+		if (g_hash_table_contains(set, name))
+			put(members, port);
+	}
+}
+
+static bool is_named(const struct partitions *partitions, uint16_t p_key, const GPtrArray *names)
+{
+	const struct partition *partition = partitions_find(partitions, p_key);
+
+	for (guint i = 0; partition && i < names->len; i++)
+		if (!g_strcmp0(partition->name, names->pdata[i]))
 			return true;
 	return false;
 }
 
-static bool has_p_key(const struct partitions *partitions, uint32_t port, const GArray *ranges)
+/* Of each class of ports whether its P_Keys make it one of the group. */
+static bool *member_classes(const struct qos_group *group, const struct partitions *partitions)
 {
-	uint32_t n;
-	const uint16_t *p_keys = partitions_of(partitions, port, &n);
+	bool *classes = g_new0(bool, partitions->n_classes);
 
-	for (uint32_t i = 0; i < n && ranges->len; i++)
-		if (qos_ranges_have(ranges, P_KEY_BASE(p_keys[i])))
-			return true;
-	return false;
+	for (uint32_t class = 0; class < partitions->n_classes; class ++)
+		for (uint32_t i = partitions->first[class]; i < partitions->first[class + 1]; i++) {
+			uint16_t p_key = P_KEY_BASE(partitions->p_keys[i]);
+
+			classes[class] |= qos_ranges_have(group->p_keys, p_key) ||
+					  is_named(partitions, p_key, group->partitions);
+		}
+	return classes;
 }
 
-static bool is_in_partition(const struct partitions *partitions, uint32_t port,
-			    const GPtrArray *names)
+static void add_endports(uint8_t *members, const struct qos_group *group,
+			 const struct fabric *fabric, const struct partitions *partitions,
+			 const GArray *endports)
 {
-	for (uint32_t i = 0; i < partitions->n && names->len; i++)
-		for (guint j = 0; j < names->len; j++)
-			if (!g_strcmp0(partitions->all[i].name, names->pdata[j]) &&
-			    partitions_member(partitions, port, partitions->all[i].p_key))
-				return true;
-	return false;
-}
+	g_autofree bool *classes = member_classes(group, partitions);
 
-static bool is_member(const struct qos_group *group, const struct fabric *fabric,
-		      const struct partitions *partitions, uint32_t port)
-{
-	const struct fabric_port *p = &fabric->ports[port];
+	for (guint i = 0; i < endports->len; i++) {
+		uint32_t port = g_array_index(endports, uint32_t, i);
+		uint32_t class = port < partitions->n_ports ? partitions->class_of[port] : 0;
 
-	return (group->types & 1u << fabric->nodes[p->node].type) ||
-	       (group->self && port == fabric->sm_port) || qos_ranges_have(group->guids, p->guid) ||
-	       is_named(fabric, port, group->ports) || has_p_key(partitions, port, group->p_keys) ||
-	       is_in_partition(partitions, port, group->partitions);
+		if (classes[class] ||
+		    group->types & 1u << fabric->nodes[fabric->ports[port].node].type ||
+		    (group->self && port == fabric->sm_port))
+			put(members, port);
+	}
 }
 
 static uint8_t *members_of(const struct qos_group *group, const struct fabric *fabric,
-			   const struct partitions *partitions)
+			   const struct partitions *partitions, const GArray *endports)
 {
 	uint8_t *members = g_new0(uint8_t, fabric->n_ports / 8 + 1);
 
-	for (uint32_t port = 0; port < fabric->n_ports; port++)
-		if (fabric_is_endport(fabric, port) && is_member(group, fabric, partitions, port))
-			members[port / 8] |= 1u << port % 8;
+	add_endports(members, group, fabric, partitions, endports);
+	add_guids(members, fabric, group->guids);
+	add_names(members, fabric, group->ports);
 	return members;
 }
 
-static uint16_t dropped_sls(const struct options *options)
+static void find_members(struct qos_paths *paths, const struct fabric *fabric)
+{
+	const GPtrArray *groups = paths->policy->groups;
+	g_autoptr(GArray) endports = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (fabric_is_endport(fabric, port))
+			g_array_append_val(endports, port);
+	paths->members = g_new0(uint8_t *, groups->len + 1);
+	for (guint i = 0; i < groups->len; i++)
+		paths->members[i] =
+			members_of(groups->pdata[i], fabric, paths->partitions, endports);
+}
+
+static uint16_t dropped_by(const uint8_t *vl)
 {
 	uint16_t dropped = 0;
-	struct qos qos;
 
-	qos_make(options, &qos);
 	for (unsigned int sl = 0; sl < QOS_SLS; sl++)
-		if (qos.of[QOS_CA].vl[sl] == QOS_DROP || qos.of[QOS_SWITCH].vl[sl] == QOS_DROP)
+		if (vl[sl] == QOS_DROP)
 			dropped |= 1u << sl;
 	return dropped;
+}
+
+/* A scope that drops SLs on some ports takes them from all paths: any may lead there. */
+static uint16_t dropped_sls(const struct qos_paths *paths)
+{
+	uint16_t dropped =
+		dropped_by(paths->qos.of[QOS_CA].vl) | dropped_by(paths->qos.of[QOS_SWITCH].vl);
+
+	for (guint i = 0; i < paths->policy->scopes->len; i++) {
+		const struct qos_scope *scope = paths->policy->scopes->pdata[i];
+
+		if (scope->sets & QOS_SETS_SL2VL)
+			dropped |= dropped_by(scope->vl);
+	}
+	return dropped;
+}
+
+static bool has_rows(const struct qos_policy *policy)
+{
+	for (guint i = 0; i < policy->scopes->len; i++)
+		if (((const struct qos_scope *)policy->scopes->pdata[i])->sets & QOS_SETS_SL2VL)
+			return true;
+	return false;
+}
+
+/* FNV-1a; names come late, and count only where a group goes by them. */
+static uint64_t digest_of_names(const struct qos_policy *policy, const struct fabric *fabric)
+{
+	uint64_t digest = UINT64_C(0xCBF29CE484222325);
+	bool any = false;
+
+	for (guint i = 0; i < policy->groups->len; i++)
+		any |= ((const struct qos_group *)policy->groups->pdata[i])->ports->len > 0;
+	for (uint32_t i = 0; any && i < fabric->n_nodes; i++) {
+		const char *c = fabric->nodes[i].description;
+
+		do
+			digest = (digest ^ (uint8_t)*c) * UINT64_C(0x100000001B3);
+		while (*c++);
+	}
+	return digest;
 }
 
 struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options *options,
@@ -86,11 +183,52 @@ struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options
 	paths = g_new0(struct qos_paths, 1);
 	ref_init(&paths->ref);
 	paths->policy = qos_policy_ref(policy);
-	paths->n_ports = fabric->n_ports;
-	paths->members = g_new0(uint8_t *, policy->groups->len + 1);
-	for (guint i = 0; i < policy->groups->len; i++)
-		paths->members[i] = members_of(policy->groups->pdata[i], fabric, partitions);
-	paths->dropped = dropped_sls(options);
+	paths->options = options_ref((struct options *)options);
+	paths->shape = fabric->shape;
+	paths->names = digest_of_names(policy, fabric);
+	paths->partitions = partitions_ref((struct partitions *)partitions);
+	qos_make(options, &paths->qos);
+	paths->has_rows = has_rows(policy);
+	find_members(paths, fabric);
+	paths->dropped = dropped_sls(paths);
+	paths->problems = qos_setup_problems(paths, fabric);
+	return paths;
+}
+
+/* Cables do not change who is in a group; what is told of scopes may wait until the next time. */
+bool qos_paths_are_of(const struct qos_paths *paths, const struct qos_policy *policy,
+		      const struct options *options, const struct fabric *fabric,
+		      const struct partitions *partitions)
+{
+	return paths->policy == policy && paths->options == options &&
+	       paths->partitions == partitions && paths->shape == fabric->shape &&
+	       paths->names == digest_of_names(policy, fabric);
+}
+
+/* They have the same groups then. */
+static bool same_members(const struct qos_paths *a, const struct qos_paths *b, uint32_t n_ports)
+{
+	for (guint i = 0; i < a->policy->groups->len; i++)
+		if (memcmp(a->members[i], b->members[i], n_ports / 8 + 1) != 0)
+			return false;
+	return true;
+}
+
+bool qos_paths_same_tables(const struct qos_paths *a, const struct qos_paths *b,
+			   const struct fabric *fabric)
+{
+	if (!a || !b)
+		return a == b;
+	if (a->options != b->options || a->shape != b->shape)
+		return false;
+	if (!a->policy->scopes->len && !b->policy->scopes->len)
+		return true;
+	return a->policy == b->policy && same_members(a, b, fabric->n_ports);
+}
+
+struct qos_paths *qos_paths_ref(struct qos_paths *paths)
+{
+	ref_get(&paths->ref);
 	return paths;
 }
 
@@ -101,8 +239,19 @@ void qos_paths_unref(struct qos_paths *paths)
 	for (guint i = 0; i < paths->policy->groups->len; i++)
 		g_free(paths->members[i]);
 	g_free(paths->members);
+	g_ptr_array_unref(paths->problems);
 	qos_policy_unref(paths->policy);
+	partitions_unref(paths->partitions);
+	options_unref(paths->options);
 	g_free(paths);
+}
+
+bool qos_paths_is_in(const struct qos_paths *paths, const struct fabric *fabric, unsigned int group,
+		     uint32_t port)
+{
+	const uint8_t *members = paths->members[group];
+
+	return has(members, port) || has(members, fabric_endport_of(fabric, port));
 }
 
 struct ends {
@@ -115,7 +264,7 @@ static bool is_in(void *arg, unsigned int group, bool destination)
 	const struct ends *ends = arg;
 	uint32_t port = destination ? ends->to : ends->from;
 
-	return ends->paths->members[group][port / 8] >> port % 8 & 1;
+	return has(ends->paths->members[group], port);
 }
 
 const struct qos_level *qos_paths_level(const struct qos_paths *paths, struct qos_query *query,

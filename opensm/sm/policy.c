@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The policy of a sweep: the rules in context->partition_rules on the fabric at hand. It is made
- * anew when one of them is another; problems are told once.
+ * The policy of a sweep: the rules in context->partition_rules and context->qos_policy on the
+ * fabric at hand. It is made anew when one of them is another; problems are told once.
  */
 #include "sm/door.h"
 #include "sm/sm_private.h"
 
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */
-static struct fabric *named_fabric(struct sm *sm, const struct partition_rules *rules)
+static struct fabric *named_fabric(struct sm *sm, bool by_names)
 {
-	struct fabric *now = rules->has_patterns ? builder_freeze_changes(sm->builder) : NULL;
+	struct fabric *now = by_names ? builder_freeze_changes(sm->builder) : NULL;
 
 	if (now && now->shape == sm->fabric->shape)
 		return now;
@@ -23,18 +23,14 @@ static bool is_made(const struct sm *sm, const struct partition_rules *rules)
 	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->partitions_shape == sm->fabric->shape;
 }
 
-static bool was_told(const struct partitions *old, const char *problem)
+/* Those that were not told before. */
+static void tell_problems(struct sm *sm, const char *what, unsigned int level,
+			  const GPtrArray *problems, const GPtrArray *old)
 {
-	return old && g_ptr_array_find_with_equal_func(old->problems, problem, g_str_equal, NULL);
-}
-
-static void tell_problems(struct sm *sm, const struct partitions *old)
-{
-	const GPtrArray *problems = sm->partitions->problems;
-
 	for (guint i = 0; i < problems->len; i++)
-		if (!was_told(old, problems->pdata[i]))
-			log_info(sm->log, "partitions: %s", (char *)problems->pdata[i]);
+		if (!old || !g_ptr_array_find_with_equal_func((GPtrArray *)old, problems->pdata[i],
+							      g_str_equal, NULL))
+			log_at(sm->log, level, "%s: %s", what, (char *)problems->pdata[i]);
 }
 
 /* Other rules may concern every port, and not only those that a sweep met changed. */
@@ -46,11 +42,11 @@ static void take(struct sm *sm, struct partitions *partitions)
 		sm->p_keys_settled = false;
 	sm->partitions = partitions;
 	sm->partitions_shape = sm->fabric->shape;
-	tell_problems(sm, old);
+	tell_problems(sm, "partitions", LOG_INFO, partitions->problems, old ? old->problems : NULL);
 	partitions_unref(old);
 }
 
-enum step_result step_policy(struct sm *sm)
+static void make_partitions(struct sm *sm)
 {
 	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
 
@@ -58,12 +54,51 @@ enum step_result step_policy(struct sm *sm)
 		rules = sm->partitions ? partition_rules_ref(sm->partitions->rules)
 				       : partition_rules_load(NULL, NULL);
 	if (!is_made(sm, rules)) {
-		struct fabric *fabric = named_fabric(sm, rules);
+		struct fabric *fabric = named_fabric(sm, rules->has_patterns);
 
 		take(sm, partitions_make(rules, sm->options, fabric));
 		fabric_unref(fabric);
 	}
 	door_replicate(sm, rules->door);
 	partition_rules_unref(rules);
+}
+
+/* Other scopes may concern every port, and what PortInfo has of them is for a partial sweep. */
+static void take_qos(struct sm *sm, struct qos_paths *qos)
+{
+	struct qos_paths *old = sm->qos;
+
+	sm->qos = qos;
+	if (qos)
+		tell_problems(sm, "QoS", LOG_ERROR, qos->problems, old ? old->problems : NULL);
+	if (!qos_paths_same_tables(old, qos, sm->fabric)) {
+		builder_touch_all(sm->builder);
+		if (sm->sweep.kind == SWEEP_KIND_POLICY)
+			sm->schedule.reasons |= SWEEP_CHANGE;
+	}
+	qos_paths_unref(old);
+}
+
+static void make_qos(struct sm *sm)
+{
+	struct qos_policy *policy = slot_take(&sm->context->qos_policy);
+	struct fabric *fabric;
+
+	if (!policy) /* nobody has read any */
+		policy = sm->qos ? qos_policy_ref(sm->qos->policy) : qos_policy_load(NULL, NULL);
+	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
+	if (!sm->options->qos)
+		take_qos(sm, NULL);
+	else if (!sm->qos ||
+		 !qos_paths_are_of(sm->qos, policy, sm->options, fabric, sm->partitions))
+		take_qos(sm, qos_paths_make(policy, sm->options, fabric, sm->partitions));
+	fabric_unref(fabric);
+	qos_policy_unref(policy);
+}
+
+enum step_result step_policy(struct sm *sm)
+{
+	make_partitions(sm);
+	make_qos(sm);
 	return STEP_NEXT;
 }

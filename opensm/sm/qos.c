@@ -1,67 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options,
- * against what the ports hold. Without the option qos they are left alone.
+ * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options and
+ * qos_setup.c of the scopes in qos-policy.conf, against what the ports hold. Without the option qos
+ * they are left alone.
  *
  * The tables of a port are read when nothing is known of them, but only one block of each if that
  * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
- * of an input and an output port; those of ports without a cable are left alone. One that can be
- * told the same for all inputs, or all ports, in one SMP is, with use_optimized_slvl.
+ * of an input and an output port; those of ports without a cable are left alone. What is
+ * the same for all inputs, or all ports, goes to those that can be told so in one SMP, with
+ * use_optimized_slvl.
  */
 #include <string.h>
 
-#include "policy/qos.h"
+#include "policy/qos_setup.h"
 #include "sm/sm_private.h"
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
 
-/* The tables of all roles, and the options that they were made of. */
-struct qos_tables_now {
-	struct options *options;
-	struct qos qos;
-};
-
 /* What a port should hold. */
 struct want {
 	struct builder_port *port;
-	const struct qos_tables *tables;
+	struct qos_tables tables;
 	unsigned int vls;
-	struct iba_sl_to_vl_table sl_to_vl;
+	struct qos_place place;
+	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
+	bool even;   /* rows of all inputs are the same */
+	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
 };
 
-struct qos_tables_now *qos_tables_new(void)
-{
-	return g_new0(struct qos_tables_now, 1);
-}
-
-void qos_tables_free(struct qos_tables_now *now)
-{
-	options_unref(now->options);
-	g_free(now);
-}
-
-/* Made once of an object of options: every port asks for them. */
-static const struct qos *qos_now(const struct sm *sm)
-{
-	struct qos_tables_now *now = sm->qos_tables;
-
-	if (now->options != sm->options) {
-		options_unref(now->options);
-		now->options = options_ref(sm->options);
-		qos_make(sm->options, &now->qos);
-	}
-	return &now->qos;
-}
-
 /* ---- which tables there are ---- */
-
-static enum qos_role role_of(const struct builder_port *port)
-{
-	if (builder_is_switch(port->node))
-		return port->num ? QOS_SWITCH : QOS_SWITCH_PORT_0;
-	return port->node->info.node_type == IBA_NODE_ROUTER ? QOS_ROUTER : QOS_CA;
-}
 
 /* Data passes through it. */
 static bool carries_data(const struct builder_port *port)
@@ -135,12 +103,24 @@ static void read_block(struct sm *sm, struct builder_port *port, uint16_t attrib
 
 /* ---- comparing ---- */
 
+/* What a routing engine needs of a row goes in here, by qos_merge(). */
+static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_vl_table *row)
+{
+	bool is_switch = builder_is_switch(want->port->node);
+	uint32_t from = is_switch ? want->to - want->port->num + in : want->to;
+
+	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
+}
+
 static bool row_differs(const struct want *want, unsigned int in)
 {
 	const struct builder_port *port = want->port;
 	const void *is = trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES);
+	struct iba_sl_to_vl_table row = want->sl_to_vl;
 
-	return !is || memcmp(is, &want->sl_to_vl, SL_TO_VL_BYTES);
+	if (is && !want->even)
+		make_row(want, in, &row);
+	return !is || memcmp(is, &row, SL_TO_VL_BYTES);
 }
 
 static bool rows_differ(const struct want *want)
@@ -157,26 +137,45 @@ static bool arb_differs(const struct want *want, unsigned int block,
 	const struct builder_port *port = want->port;
 	const void *is = trust_get(port->node, &port->vl_arb, block, VL_ARB_BYTES);
 
-	qos_arbitration(want->tables, want->vls, block, arb_cap(port, block), table);
+	qos_arbitration(&want->tables, want->vls, block, arb_cap(port, block), table);
 	return !is || memcmp(is, table, VL_ARB_BYTES);
 }
 
 /* ---- a port ---- */
 
-/* The first block of each of its tables; the others if that is as it should be. */
+static bool is_optimized(const struct sm *sm, const struct want *want)
+{
+	const struct builder_node *node = want->port->node;
+
+	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
+	       node->switch_info.optimized_sl_to_vl_mapping_programming && want->port->num &&
+	       want->even && has_sl_to_vl(want->port);
+}
+
+static void read_rows(struct sm *sm, const struct want *want, bool rest)
+{
+	struct builder_port *port = want->port;
+
+	if (!rest)
+		read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
+	for (unsigned int in = 1; rest && in <= inputs_of(port) && !row_differs(want, 0); in++)
+		if (is_input(port, in))
+			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+}
+
+/*
+ * The first block of each of its tables; the others if that is as it should be. What one SMP can
+ * set is not read before.
+ */
 static void read_port(struct sm *sm, const struct want *want, bool rest)
 {
 	struct builder_port *port = want->port;
 	struct iba_vl_arbitration_table table;
-	unsigned int last = inputs_of(port);
 
 	if (has_sl_to_vl(port)) {
-		trust_reserve(&port->sl_to_vl, last + 1, SL_TO_VL_BYTES);
-		if (!rest)
-			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
-		for (unsigned int in = 1; rest && in <= last && !row_differs(want, 0); in++)
-			if (is_input(port, in))
-				read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+		trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
+		if (!is_optimized(sm, want))
+			read_rows(sm, want, rest);
 	}
 	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
 	if (!rest && has_arb_block(port, 0))
@@ -191,13 +190,16 @@ static void write_rows(struct sm *sm, const struct want *want)
 	struct builder_port *port = want->port;
 
 	for (unsigned int in = 0; in <= inputs_of(port); in++) {
+		struct iba_sl_to_vl_table row = want->sl_to_vl;
 		struct sm_request *request;
 
 		if (!is_input(port, in) || !row_differs(want, in))
 			continue;
+		if (!want->even)
+			make_row(want, in, &row);
 		request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE,
 					  qos_modifier(port, IBA_ATTR_SL_TO_VL_TABLE, in));
-		wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
+		wire_encode(&iba_sl_to_vl_table_type, &row, request->mad.data);
 		request->block = in;
 		sm->sweep.qos_set = true;
 		sm_block_send(request);
@@ -262,29 +264,35 @@ static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modi
 	sm_request_send(request);
 }
 
-static bool is_optimized(const struct sm *sm, const struct builder_node *node)
-{
-	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
-	       node->switch_info.optimized_sl_to_vl_mapping_programming;
-}
-
 /* ---- a node ---- */
 
+static void want_tables(const struct sm *sm, struct want *want)
+{
+	struct iba_port_info info;
+
+	port_wanted(sm, want->port, &info);
+	qos_setup_port(&want->place, want->to, &want->tables);
+	want->vls = qos_vls(&want->tables, info.operational_vls);
+	want->even = qos_setup_is_even(&want->place, want->to);
+	make_row(want, 0, &want->sl_to_vl);
+}
+
 /* What each port that carries data should hold; g_array_unref it. */
-static GArray *wants_of(const struct sm *sm, const struct qos *qos, struct builder_node *node)
+static GArray *wants_of(const struct sm *sm, struct builder_node *node)
 {
 	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
 
-	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-		struct want want = {.port = &node->ports[num]};
-		struct iba_port_info info;
+	for (unsigned int num = 0; index != FABRIC_NONE && num <= node->info.num_ports; num++) {
+		struct want want = {
+			.port = &node->ports[num],
+			.place = {sm->qos, sm->fabric},
+			.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
+		};
 
 		if (!carries_data(want.port))
 			continue;
-		port_wanted(sm, want.port, &info);
-		want.tables = &qos->of[role_of(want.port)];
-		want.vls = qos_vls(want.tables, info.operational_vls);
-		qos_sl_to_vl(want.tables, want.vls, &want.sl_to_vl);
+		want_tables(sm, &want);
 		g_array_append_val(wants, want);
 	}
 	return wants;
@@ -300,6 +308,8 @@ static bool is_the_same(const GArray *wants)
 
 		if (!want->port->num)
 			continue;
+		if (!want->even)
+			return false;
 		if (first && memcmp(&first->sl_to_vl, &want->sl_to_vl, SL_TO_VL_BYTES))
 			return false;
 		first = first ? first : want;
@@ -314,7 +324,7 @@ static void write_optimized(struct sm *sm, const GArray *wants)
 	for (guint i = 0; i < wants->len; i++) {
 		const struct want *want = &g_array_index(wants, struct want, i);
 
-		if (!want->port->num || !has_sl_to_vl(want->port) || !rows_differ(want))
+		if (!is_optimized(sm, want) || !rows_differ(want))
 			continue;
 		write_all_rows(sm, want,
 			       IBA_SL_TO_VL_MOD_ALL_INPUT |
@@ -324,36 +334,42 @@ static void write_optimized(struct sm *sm, const GArray *wants)
 	}
 }
 
-static void write_node(struct sm *sm, const GArray *wants, struct builder_node *node)
+static void write_node(struct sm *sm, const GArray *wants)
 {
-	bool optimized = is_optimized(sm, node);
-
-	if (optimized)
-		write_optimized(sm, wants);
+	write_optimized(sm, wants);
 	for (guint i = 0; i < wants->len; i++) {
 		const struct want *want = &g_array_index(wants, struct want, i);
 
-		if (has_sl_to_vl(want->port) && !(optimized && want->port->num))
+		if (has_sl_to_vl(want->port) && !is_optimized(sm, want))
 			write_rows(sm, want);
 		write_arbitration(sm, want);
 	}
 }
 
-static void do_node(struct sm *sm, const struct qos *qos, struct builder_node *node)
+static void do_node(struct sm *sm, struct builder_node *node)
 {
-	g_autoptr(GArray) wants = wants_of(sm, qos, node);
+	g_autoptr(GArray) wants = wants_of(sm, node);
 
 	if (sm->sweep.round == 2)
-		write_node(sm, wants, node);
+		write_node(sm, wants);
 	for (guint i = 0; i < wants->len && sm->sweep.round < 2; i++)
 		read_port(sm, &g_array_index(wants, struct want, i), sm->sweep.round);
 }
 
+/* Until it is known what it should be, it stays. */
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 {
-	if (!sm->options->qos || !carries_data(port))
+	struct qos_place place = {sm->qos, sm->fabric};
+	struct qos_tables tables;
+	uint32_t node;
+
+	if (!sm->qos || sm->qos->shape != sm->fabric->shape || !carries_data(port))
 		return port->info.vl_high_limit;
-	return qos_now(sm)->of[role_of(port)].high_limit;
+	node = fabric_node_by_guid(sm->fabric, port->node->guid);
+	if (node == FABRIC_NONE)
+		return port->info.vl_high_limit;
+	qos_setup_port(&place, fabric_port_of(sm->fabric, node, port->num), &tables);
+	return tables.high_limit;
 }
 
 /* Three rounds: the first blocks are read, then the others, then what differs is written. */
@@ -361,10 +377,10 @@ enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
 
-	if (!sm->options->qos)
+	if (!sm->qos)
 		return STEP_NEXT;
 	nodes = sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
-		do_node(sm, qos_now(sm), nodes->pdata[i]);
+		do_node(sm, nodes->pdata[i]);
 	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;
 }

@@ -53,6 +53,14 @@ static void blame(const struct sm_request *request, enum port_condition conditio
 		port_health_node(request->sm, request->node, condition);
 }
 
+/* As some switches do with a VL or a port that they have: what they hold is not known then. */
+static bool may_refuse(const struct sm_request *request)
+{
+	return request->sm->options->suppress_sl2vl_mad_status_errors &&
+	       request->mad.attribute == IBA_ATTR_SL_TO_VL_TABLE &&
+	       request->mad.result == MAD_STATUS;
+}
+
 void sm_request_failed(const struct sm_request *request)
 {
 	g_autofree char *text = NULL;
@@ -63,11 +71,18 @@ void sm_request_failed(const struct sm_request *request)
 	}
 	if (keys_refused(request))
 		return;
+	text = failure_text(request);
+	if (may_refuse(request)) {
+		char name[SM_NAME_SIZE];
+
+		log_verbose(request->sm->log, "%s: %s",
+			    sm_node_name(request->node, name, sizeof(name)), text);
+		return;
+	}
 	if (request->mad.result == MAD_TIMEOUT)
 		blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		blame(request, PORT_SET_ERRORS);
-	text = failure_text(request);
 	health_fault(request->sm, request->node, "%s", text);
 }
 

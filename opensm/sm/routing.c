@@ -589,13 +589,11 @@ static void freeze_again(struct sm *sm)
 enum step_result step_publish(struct sm *sm)
 {
 	const struct choice *used = &sm->routes->used;
-	struct qos_policy *policy = slot_take(&sm->context->qos_policy);
 	struct subnet *subnet;
 
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
-	subnet->qos = qos_paths_make(policy, sm->options, sm->fabric, sm->partitions);
-	qos_policy_unref(policy);
+	subnet->qos = sm->qos ? qos_paths_ref(sm->qos) : NULL;
 	subnet->route_files = used->files ? route_files_ref(used->files) : NULL;
 	subnet->roots_found = used->roots_found;
 	subnet->errors = sm->sweep.errors != 0;

@@ -105,7 +105,6 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->program = program_new();
 	sm->suspects = g_ptr_array_new();
 	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
-	sm->qos_tables = qos_tables_new();
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
@@ -196,7 +195,6 @@ void sm_free(struct sm *sm)
 	dry_free(sm->dry);
 	g_ptr_array_unref(sm->suspects);
 	g_ptr_array_unref(sm->askers);
-	qos_tables_free(sm->qos_tables);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
@@ -208,6 +206,7 @@ void sm_free(struct sm *sm)
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
+	qos_paths_unref(sm->qos);
 	p_keys_clear(sm);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);

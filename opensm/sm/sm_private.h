@@ -85,7 +85,6 @@ struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
-struct qos_tables_now; /* qos.c */
 struct port_health;  /* port_health.c */
 struct reregister;   /* reregister.c */
 
@@ -118,6 +117,7 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
+	struct qos_paths *qos;	   /* NULL: QoS is off */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */
 	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
@@ -133,7 +133,6 @@ struct sm {
 	struct mastership *mastership;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
-	struct qos_tables_now *qos_tables;
 	struct takeover takeover;
 	struct reregister *reregister;
 	bool names_wanted; /* again, since a sweep looked which are missing */
@@ -349,8 +348,6 @@ struct sm_request *port_set(struct sm *sm, struct builder_port *port,
 void port_answered(const struct sm_request *request);
 /* Sets a PortState and PortPhysicalState, and else what it has. */
 void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical);
-struct qos_tables_now *qos_tables_new(void);
-void qos_tables_free(struct qos_tables_now *now);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);

@@ -22,6 +22,8 @@
 #define METHOD_SET 2
 #define METHOD_TRAP 5
 #define METHOD_RESPONSE 0x80
+#define ATTRIBUTE_SL2VL 0x0017
+#define ATTRIBUTE_VLARB 0x0018
 #define ATTRIBUTE_LFT 0x0019
 
 /* The names of lab.py, in its order. */
@@ -34,6 +36,7 @@ struct counts {
 	_Atomic uint64_t trap_ns;  /* the first trap came in */
 	_Atomic uint64_t pause_ns; /* longest silence that a request ended, up to an LFT block */
 	_Atomic uint64_t last_cpu_ns, pause_cpu_ns; /* the same in processor time */
+	_Atomic uint64_t sl2vl[2], vlarb[2];	    /* Gets and Sets of these tables */
 };
 
 typedef int send_fn(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries);
@@ -85,9 +88,24 @@ static int is_smp(const uint8_t *mad)
 	return mad[1] == CLASS_LID_ROUTED || mad[1] == CLASS_DIRECTED;
 }
 
+static int is_of(const uint8_t *mad, unsigned int attribute)
+{
+	return mad[16] == attribute >> 8 && mad[17] == (attribute & 0xff);
+}
+
 static int is_lft(const uint8_t *mad)
 {
-	return mad[16] == ATTRIBUTE_LFT >> 8 && mad[17] == (ATTRIBUTE_LFT & 0xff);
+	return is_of(mad, ATTRIBUTE_LFT);
+}
+
+static void count_qos(const uint8_t *mad)
+{
+	int set = mad[3] == METHOD_SET;
+
+	if (is_of(mad, ATTRIBUTE_SL2VL))
+		atomic_fetch_add(&counts->sl2vl[set], 1);
+	if (is_of(mad, ATTRIBUTE_VLARB))
+		atomic_fetch_add(&counts->vlarb[set], 1);
 }
 
 static void count_request(const uint8_t *mad, uint64_t now)
@@ -103,6 +121,7 @@ static void count_request(const uint8_t *mad, uint64_t now)
 		atomic_fetch_add(&counts->sets, 1);
 	if (mad[3] == METHOD_SET && is_lft(mad))
 		atomic_fetch_add(&counts->lft_sets, 1);
+	count_qos(mad);
 	if (mad[1] == CLASS_DIRECTED) {
 		atomic_fetch_add(&counts->directed, 1);
 		atomic_fetch_add(&counts->hops, mad[7]);

@@ -21,7 +21,8 @@ import ibsim  # noqa: E402 (found through the path above)
 
 Failure = ibsim.Failure
 COUNTS = ('mads', 'gets', 'sets', 'directed', 'hops', 'lft_sets', 'last_ns', 'lft_ns', 'trap_ns',
-          'pause_ns', 'last_cpu_ns', 'pause_cpu_ns')
+          'pause_ns', 'last_cpu_ns', 'pause_cpu_ns', 'sl2vl_gets', 'sl2vl_sets', 'vlarb_gets',
+          'vlarb_sets')
 COUNTS_BYTES = 8 * len(COUNTS)
 START_SECONDS = 60
 NODE = re.compile(r'^(Switch|Hca|Ca)\s+(\d+)\s+"([^"]+)"(?:.*?#\s*"([^"]*)")?')

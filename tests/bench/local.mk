@@ -76,3 +76,11 @@ bench-partitions: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(prel
 		tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/partitions.py $(BENCH_FLAGS)
 .PHONY: bench-partitions
+# SMPs that QoS costs, beside the peer: make bench-qos BENCH_FLAGS='--net fattree:16'; and what 500
+# partitions and a QoS policy cost on 27,648 hosts.
+EXTRA_DIST += tests/bench/qos_tables.py
+bench-qos: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/count_mads.so tests/bench/policy_cost$(EXEEXT)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/qos_tables.py $(BENCH_FLAGS)
+	tests/bench/policy_cost
+.PHONY: bench-qos

@@ -74,7 +74,9 @@ tests_fuzz_fuzz_trap_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_wire_LDADD = $(LIBS_FUZZ) $(LIBS_IBA)
 
 EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/libfuzzer.c tests/fuzz/fuzz.c tests/fuzz/mutate.c \
-	tests/fuzz/corpus tests/fuzz/console.dict tests/fuzz/osmsim_console.dict
+	tests/fuzz/corpus tests/fuzz/console.dict tests/fuzz/osmsim_console.dict \
+	tests/fuzz/qos_file.dict \
+	tests/fuzz/partition_file.dict
 fuzz-programs: $(fuzz_programs)
 print-fuzz-programs:
 	@echo $(fuzz_programs)

@@ -3,7 +3,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "ctl/answer.h"
+#include "ctl/command.h"
 #include "policy/qos.h"
+#include "sm/plan.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -13,6 +16,7 @@
 	"qos_swe_vlarb_low 0:64,1:128,9:255\nqos_ca_vlarb_high 3:7\n"
 
 static struct scenario *s;
+static char *policy_file;
 
 static void setup(void)
 {
@@ -21,6 +25,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	g_clear_pointer(&policy_file, g_free);
 	scenario_free(s);
 }
 
@@ -61,7 +66,7 @@ static void check_rows(unsigned int node, unsigned int port, unsigned int inputs
 	struct iba_sl_to_vl_table want;
 	uint8_t wire[8] = {0};
 
-	qos_sl_to_vl(tables, 8, &want);
+	qos_sl_to_vl(tables->vl, 8, &want);
 	wire_encode(&iba_sl_to_vl_table_type, &want, wire);
 	for (unsigned int in = 0; in <= inputs; in++) {
 		const uint8_t *is = sim_sl_to_vl(s->sim, node, port, in);
@@ -194,6 +199,225 @@ START_TEST(with_loss)
 }
 END_TEST
 
+/* A switch takes no SL2VL tables: an error of it, unless the operator does not want to know. */
+START_TEST(refused)
+{
+	unsigned int node = scenario_node(s, "leaf-0-0");
+
+	sim_node_refuse(s->sim, node, IBA_ATTR_SL_TO_VL_TABLE);
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
+	scenario_check_log(s, "Set(SLtoVLMappingTable)", true);
+	scenario_check_log(s, "SUBNET UP", false);
+	scenario_stop(s);
+	scenario_conf(s, CONF "suppress_sl2vl_mad_status_errors TRUE\n");
+	g_string_truncate(s->text, 0);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	sim_node_refuse(s->sim, node, 0);
+	scenario_heavy_sweep(s, 10);
+	check_all();
+}
+END_TEST
+
+/* ---- qos-setup of qos-policy.conf ---- */
+
+#define GROUP                                                                                      \
+	"port-groups\nport-group\nname: some\nport-name: host-0/P1, host-5/P1\nend-port-group\n"   \
+	"end-port-groups\n"
+#define REST "qos-ulps\ndefault: %u\nend-qos-ulps\n"
+#define SCOPES(limit, vl)                                                                          \
+	"qos-setup\nvlarb-tables\nvlarb-scope\nacross: some\nvlarb-low: 1:7\n"                     \
+	"vlarb-high-limit: " #limit "\nend-vlarb-scope\nend-vlarb-tables\nsl2vl-tables\n"          \
+	"sl2vl-scope\nacross-from: some\nsl2vl-table: " #vl ",1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n"     \
+	"end-sl2vl-scope\nend-sl2vl-tables\nend-qos-setup\n"
+
+static void write_policy(const char *text, unsigned int sl)
+{
+	g_autofree char *rest = g_strdup_printf(REST, sl);
+	g_autofree char *all = g_strconcat(GROUP, text, rest, NULL);
+
+	ck_assert(g_file_set_contents(policy_file, all, -1, NULL));
+}
+
+static void start_with_policy(const char *text, const char *conf)
+{
+	g_autofree char *keys = NULL;
+
+	policy_file = g_build_filename(s->directory, "qos-policy.conf", NULL);
+	write_policy(text, 0);
+	keys = g_strdup_printf("qos TRUE\nqos_policy_file %s\n%s", policy_file, conf);
+	scenario_conf(s, keys);
+	scenario_start(s);
+	scenario_converge(s, 10);
+}
+
+/* The leaf's port of a host in the group, and rows there. */
+static void check_scopes(uint8_t limit, uint8_t vl)
+{
+	static const char *const hosts[] = {"host-0", "host-5"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++) {
+		unsigned int leaf, port, host = scenario_node(s, hosts[i]);
+		struct iba_sl_to_vl_table row;
+		struct iba_vl_arbitration_table arb;
+
+		ck_assert(sim_peer(s->sim, host, 1, &leaf, &port));
+		ck_assert_uint_eq(sim_port_info(s->sim, leaf, port)->vl_high_limit, limit);
+		wire_decode(&iba_vl_arbitration_table_type,
+			    sim_vl_arbitration(s->sim, leaf, port, 1), &arb);
+		ck_assert_uint_eq(arb.entry[0].weight, 7);
+		ck_assert_uint_eq(arb.entry[1].weight, 0);
+		for (unsigned int out = 1; out <= 4; out++)
+			for (unsigned int in = 1; in <= 4; in++) {
+				wire_decode(&iba_sl_to_vl_table_type,
+					    sim_sl_to_vl(s->sim, leaf, out, in), &row);
+				ck_assert_uint_eq(row.vl[0], in == port ? vl : 0);
+			}
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->vl_high_limit, 0);
+	}
+}
+
+START_TEST(scopes)
+{
+	struct sim_counters before;
+
+	start_with_policy(SCOPES(9, 6), "");
+	check_scopes(9, 6);
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+}
+END_TEST
+
+/* An output whose rows differ by input is written row by row, the others at once. */
+START_TEST(scopes_optimized)
+{
+	start_with_policy(SCOPES(9, 6), "use_optimized_slvl TRUE\n");
+	check_scopes(9, 6);
+}
+END_TEST
+
+/* ---- what the console tells ---- */
+
+static void expect_answer(const char *line, const char *text, bool there)
+{
+	const struct command_env env = {.daemon = s->daemon};
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	ck_assert_msg(!strstr(answer.text, text) == !there, "%s: %s in:\n%s", line,
+		      there ? "no such text" : "text", answer.text);
+	g_free(answer.text);
+}
+
+START_TEST(told)
+{
+	unsigned int host = scenario_node(s, "host-0"), leaf, port;
+	g_autofree char *from = NULL, *wrong = NULL, *line = NULL;
+
+	start_with_policy(SCOPES(9, 6), "");
+	ck_assert(sim_peer(s->sim, host, 1, &leaf, &port));
+	ck_assert_uint_eq(leaf, scenario_node(s, "leaf-0-0"));
+	line = g_strdup_printf("qos leaf-0-0 %u", port == 3 ? 4 : 3);
+	from = g_strdup_printf("SL2VL from port %u: 6,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7 by line 16",
+			       port);
+	wrong = g_strdup_printf("SL2VL from port %u: 0,", port);
+	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n   group 'some': 2 port(s)\n",
+		      true);
+	expect_answer(line, from, true);
+	expect_answer(line, wrong, false);
+	expect_answer(line, "not read yet", true);
+	scenario_run_ms(s, 1000);
+	expect_answer(line, from, true);
+	expect_answer(line, "not read yet", false);
+	expect_answer(line, "but it is", false);
+	expect_answer("qos leaf-0-0", "VLHighLimit 9\n", true);
+	expect_answer("qos reload", "says what it said before", true);
+	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
+	expect_answer("qos reload", "was read", true);
+	scenario_run_ms(s, 1000);
+	expect_answer("qos", "   problem: ", true);
+	write_policy("nonsense", 0);
+	expect_answer("qos reload", "stays as it was", true);
+	expect_answer("qos", "   refused at ", true);
+	expect_answer("status", "qos-policy.conf", true);
+}
+END_TEST
+
+/* ---- a plan of a changed qos-policy.conf ---- */
+
+static void take_plan(void *arg, GVariant *answer)
+{
+	char **json = arg;
+
+	*json = answer_json(answer);
+}
+
+static char *plan_now(void)
+{
+	g_autoptr(GError) error = NULL;
+	char *json = NULL;
+
+	if (!daemon_plan(s->daemon, NULL, 20, &error))
+		scenario_fail(s, "%s", error->message);
+	daemon_plan_listen(s->daemon, take_plan, &json);
+	scenario_run_ms(s, 5000);
+	ck_assert_ptr_nonnull(json);
+	return json;
+}
+
+START_TEST(planned)
+{
+	g_autofree char *same = NULL, *other = NULL;
+	struct sim_counters before;
+
+	start_with_policy(SCOPES(9, 6), "");
+	same = plan_now();
+	ck_assert_ptr_null(strstr(same, "SLtoVLMappingTable"));
+	before = scenario_counters(s);
+	write_policy(SCOPES(9, 5), 0);
+	other = plan_now();
+	ck_assert_msg(strstr(other, "SLtoVLMappingTable"), "%s", other);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+	check_scopes(9, 6);
+}
+END_TEST
+
+/* The file changes: by a heavy sweep that nobody asked for, and by a policy sweep. */
+START_TEST(scopes_followed)
+{
+	struct subnet *subnet;
+
+	start_with_policy(SCOPES(9, 6), "");
+	write_policy(SCOPES(5, 3), 4);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	scenario_run_ms(s, 3000);
+	check_scopes(5, 3);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_uint_eq(qos_paths_level(subnet->qos, &(struct qos_query){0}, 0, 0)->sl, 4);
+	subnet_unref(subnet);
+	write_policy(SCOPES(7, 2), 4);
+	ck_assert(daemon_reread_qos(s->daemon));
+	ck_assert(!daemon_reread_qos(s->daemon));
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	scenario_run_ms(s, 3000);
+	check_scopes(7, 2);
+	/* A wrong one is told, and changes nothing. */
+	write_policy("nonsense\n", 5);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7: found"));
+	check_scopes(7, 2);
+	write_policy(SCOPES(7, 2), 4);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_ptr_null(daemon_refusal(s->daemon, DAEMON_QOS)->why);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("qos");
@@ -206,6 +430,12 @@ int main(void)
 	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, optimized);
 	tcase_add_test(tcase, with_loss);
+	tcase_add_test(tcase, refused);
+	tcase_add_test(tcase, scopes);
+	tcase_add_test(tcase, scopes_optimized);
+	tcase_add_test(tcase, told);
+	tcase_add_test(tcase, planned);
+	tcase_add_test(tcase, scopes_followed);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

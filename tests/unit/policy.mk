@@ -49,6 +49,11 @@ TESTS += tests/unit/test_qos
 tests_unit_test_qos_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_qos_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_qos_setup
+TESTS += tests/unit/test_qos_setup
+tests_unit_test_qos_setup_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_qos_setup_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_qos_file
 TESTS += tests/unit/test_qos_file
 tests_unit_test_qos_file_CFLAGS = $(TEST_CFLAGS)

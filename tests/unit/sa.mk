@@ -9,6 +9,10 @@ TESTS += tests/unit/test_sa_path
 tests_unit_test_sa_path_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_path_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/bench/policy_cost
+tests_bench_policy_cost_CFLAGS = $(TEST_CFLAGS)
+tests_bench_policy_cost_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/bench/sa_paths
 tests_bench_sa_paths_CFLAGS = $(TEST_CFLAGS)
 tests_bench_sa_paths_LDADD = $(LIBS_SAMAKE)

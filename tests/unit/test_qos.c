@@ -86,11 +86,11 @@ START_TEST(lanes)
 		ck_assert_uint_eq(qos_vls(&qos.of[QOS_SWITCH], (uint8_t)code), vls[code]);
 		ck_assert_uint_eq(qos_vls(&qos.of[QOS_CA], (uint8_t)code), MIN(vls[code], 3));
 	}
-	qos_sl_to_vl(&qos.of[QOS_SWITCH], 4, &table);
+	qos_sl_to_vl(qos.of[QOS_SWITCH].vl, 4, &table);
 	for (unsigned int sl = 0; sl < 15; sl++)
 		ck_assert_uint_eq(table.vl[sl], sl % 4);
 	ck_assert_uint_eq(table.vl[15], QOS_DROP);
-	qos_sl_to_vl(&qos.of[QOS_SWITCH], 1, &table);
+	qos_sl_to_vl(qos.of[QOS_SWITCH].vl, 1, &table);
 	ck_assert_uint_eq(table.vl[14], 0);
 }
 END_TEST
@@ -119,6 +119,24 @@ START_TEST(arbitration)
 }
 END_TEST
 
+/* An engine goes before QoS, and it is told where the two do not agree. */
+START_TEST(merged)
+{
+	static const uint8_t vl[QOS_SLS] = {1, 1, 2, 3};
+	struct iba_sl_to_vl_table row = {.vl = {0, 1, QOS_DROP, 7, 5}};
+
+	ck_assert_uint_eq(qos_merge(&row, 0, vl), 0);
+	ck_assert_uint_eq(row.vl[0], 0);
+	ck_assert_uint_eq(qos_merge(&row, 0x7, vl), 0x5);
+	ck_assert_uint_eq(row.vl[0], 1);
+	ck_assert_uint_eq(row.vl[1], 1);
+	ck_assert_uint_eq(row.vl[2], 2);
+	ck_assert_uint_eq(row.vl[3], 7);
+	ck_assert_uint_eq(row.vl[4], 5);
+	ck_assert_uint_eq(qos_merge(&row, 0x7, vl), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("qos");
@@ -129,6 +147,7 @@ int main(void)
 	tcase_add_test(tcase, falls_back);
 	tcase_add_test(tcase, lanes);
 	tcase_add_test(tcase, arbitration);
+	tcase_add_test(tcase, merged);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

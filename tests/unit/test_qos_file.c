@@ -191,14 +191,96 @@ START_TEST(both_forms)
 }
 END_TEST
 
-START_TEST(setup_is_told)
-{
-	struct qos_policy *policy = parse("qos-setup\n whatever: 1\n vlarb-tables\nend-qos-setup\n"
-					  "qos-ulps\ndefault: 0\nend-qos-ulps\n");
+#define SETUP(scopes) GROUPS "qos-setup\n" scopes "end-qos-setup\n" LEVELS
+#define VLARB(lines) "vlarb-tables\nvlarb-scope\n" lines "end-vlarb-scope\nend-vlarb-tables\n"
+#define SL2VL(lines) "sl2vl-tables\nsl2vl-scope\n" lines "end-sl2vl-scope\nend-sl2vl-tables\n"
+#define VLS "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
 
-	ck_assert_uint_eq(policy->warnings->len, 1);
-	ck_assert_ptr_nonnull(strstr(policy->warnings->pdata[0], "qos.conf:1: qos-setup"));
+START_TEST(read_scopes)
+{
+	struct qos_policy *policy =
+		parse(SETUP(VLARB("group: Storage\nacross: *\nvlarb-high: 0:255, 1:4\n"
+				  "vlarb-high: 14:0x10\nvlarb-low: 2:3\nvlarb-high-limit: 255\n")
+				    SL2VL("group: *\nacross-from: Storage\nacross-to: Storage, "
+					  "Virtual Servers\nfrom: 1-3,7\nfrom: 9\nto: *\n"
+					  "sl2vl-table: " VLS "\n")));
+	const struct qos_scope *vlarb = policy->scopes->pdata[0];
+	const struct qos_scope *sl2vl = policy->scopes->pdata[1];
+
+	ck_assert_uint_eq(policy->scopes->len, 2);
+	ck_assert_uint_eq(policy->warnings->len, 0);
+	ck_assert_uint_eq(vlarb->sets, QOS_SETS_HIGH | QOS_SETS_LOW | QOS_SETS_LIMIT);
+	ck_assert_uint_eq(vlarb->line, 18);
+	ck_assert_uint_eq(vlarb->group.groups->len, 1);
+	ck_assert(vlarb->across.all && !vlarb->group.all);
+	ck_assert_uint_eq(vlarb->n_high, 3);
+	ck_assert_uint_eq(vlarb->high[2].vl, 14);
+	ck_assert_uint_eq(vlarb->high[2].weight, 16);
+	ck_assert_uint_eq(vlarb->low[0].weight, 3);
+	ck_assert_uint_eq(vlarb->limit, 255);
+	ck_assert_uint_eq(sl2vl->sets, QOS_SETS_SL2VL);
+	ck_assert_uint_eq(sl2vl->across_to.groups->len, 2);
+	ck_assert(sl2vl->from[1] && sl2vl->from[7] && sl2vl->from[9] && !sl2vl->from[4]);
+	ck_assert(!sl2vl->from[0] && sl2vl->to[0] && sl2vl->to[254]);
+	ck_assert_uint_eq(sl2vl->vl[15], 15);
 	qos_policy_unref(policy);
+}
+END_TEST
+
+START_TEST(wrong_scopes)
+{
+	refused("qos-setup\n whatever: 1\n", "qos.conf:2: found 'whatever', expected what may");
+	refused("qos-setup\nvlarb-scope\n", "qos.conf:2: found 'vlarb-scope'");
+	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
+	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
+	refused(SETUP(SL2VL("group: *\n")), "expected sl2vl-table: in this sl2vl-scope");
+	refused(SETUP(VLARB("group: Nobody\n")), "found 'Nobody', expected the name of a group");
+	refused(SETUP(SL2VL("group: *\nsl2vl-table: 1,2\n")), "expected 16 VLs");
+	refused(SETUP(SL2VL("group: *\nsl2vl-table: " VLS ",0\n")), "expected 16 VLs");
+	refused(SETUP(SL2VL("sl2vl-table: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16\n")), "'16'");
+	refused(SETUP(SL2VL("sl2vl-table: " VLS "\nsl2vl-table: " VLS "\n")), "one sl2vl-table");
+	refused(SETUP(SL2VL("from: 255\n")), "found '255'");
+	refused(SETUP(SL2VL("to: 3-1\n")), "found '3-1'");
+	refused(SETUP(SL2VL("vlarb-low: 0:1\n")), "found 'vlarb-low'");
+	refused(SETUP(VLARB("across-to: *\n")), "found 'across-to'");
+	refused(SETUP(VLARB("vlarb-low: 15:1\n")), "a VL from 0 to 14");
+	refused(SETUP(VLARB("vlarb-low: 0:256\n")), "a weight from 0 to 255");
+	refused(SETUP(VLARB("vlarb-low: 3\n")), "found '3', expected VL:WEIGHT");
+	refused(SETUP(VLARB("vlarb-low:\n")), "found 'nothing'");
+	refused(SETUP(VLARB("vlarb-high-limit: 256\n")), "found '256'");
+	refused(SETUP(VLARB("vlarb-high-limit: 1\nvlarb-high-limit: 1\n")), "one vlarb-high-limit");
+}
+END_TEST
+
+/* What a hostile file makes is bounded. */
+START_TEST(bounds)
+{
+	g_autoptr(GString) entries = g_string_new("group: *\nvlarb-low: 0:1");
+	g_autoptr(GString) scopes = g_string_new("qos-setup\nvlarb-tables\n");
+	g_autofree char *text = NULL;
+
+	for (unsigned int i = 0; i < QOS_ARB_ENTRIES; i++)
+		g_string_append(entries, ",1:1");
+	text = g_strdup_printf("qos-setup\nvlarb-tables\nvlarb-scope\n%s\n", entries->str);
+	refused(text, "expected at most 64 entries");
+	for (unsigned int i = 0; i <= QOS_SCOPES_MAX; i++)
+		g_string_append(scopes, "vlarb-scope\ngroup: *\nend-vlarb-scope\n");
+	refused(scopes->str, "expected at most 256 scopes");
+}
+END_TEST
+
+START_TEST(same)
+{
+	struct qos_policy *a = parse(LEVELS), *b = parse(LEVELS), *c = parse(LEVELS "#\n");
+
+	ck_assert(qos_policy_same(a, b));
+	ck_assert(!qos_policy_same(a, c));
+	qos_policy_unref(c);
+	c = qos_policy_load(NULL, NULL);
+	ck_assert(!qos_policy_same(a, c) && qos_policy_same(c, c));
+	qos_policy_unref(a);
+	qos_policy_unref(b);
+	qos_policy_unref(c);
 }
 END_TEST
 
@@ -224,8 +306,10 @@ START_TEST(mistakes)
 	refused("port-groups\nport-group\nnode-type: HCA\n", "expected CA, SWITCH");
 	refused("port-groups\nport-group\nname: A\nend-port-group\nport-group\nname: A\n",
 		"qos.conf:6: found 'A', expected a name that no other group has");
-	refused("qos-match-rules\nqos-match-rule\nsource: Nobody\n",
-		"qos.conf:3: found 'Nobody', expected the name of a group");
+	refused(LEVELS "qos-match-rules\nqos-match-rule\nsource: Nobody\n"
+		       "qos-level-name: Fast\nend-qos-match-rule\nend-qos-match-rules\n",
+		"qos.conf:19: found 'Nobody', expected the name of a group");
+	refused("qos-levels\nqos-level\nsl: 1\nsl: 2\n", "found '2', expected one such line");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nqos-level-name: X\nend-qos-match-rule\n"
 		       "end-qos-match-rules\n",
 		"found 'X', expected the name of a qos-level");
@@ -274,7 +358,10 @@ int main(void)
 	tcase_add_test(tcase, rules);
 	tcase_add_test(tcase, short_form);
 	tcase_add_test(tcase, both_forms);
-	tcase_add_test(tcase, setup_is_told);
+	tcase_add_test(tcase, read_scopes);
+	tcase_add_test(tcase, wrong_scopes);
+	tcase_add_test(tcase, bounds);
+	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, mistakes);
 	tcase_add_test(tcase, files);
 	suite_add_tcase(suite, tcase);
