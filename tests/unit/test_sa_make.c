@@ -174,10 +174,10 @@ struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t lengt
 		sa_view_unref(view);
 		return told;
 	}
-	ck_assert(!sa_query_needs_store(&query) || ask->store);
+	ck_assert(sa_query_place(&query) != SA_AT_REGISTRIES || ask->store);
 	query.inventory = ask->inventory;
 	query.now = ask->now;
-	sa_query_run(&query, ask->store);
+	sa_query_run(&query, &(struct sa_registries){.groups = ask->store});
 	told.waits = query.waits;
 	told.want = query.want;
 	told.data = sa_query_finish(&query, &told.length);

@@ -134,6 +134,57 @@ START_TEST(test_groups_are_published)
 }
 END_TEST
 
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+/* A group of an MGID that the SA makes up. */
+static struct iba_gid make_a_group(struct net *net)
+{
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, q_key) | IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, p_key) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl) |
+		IBA_COMPONENT(mc_member_record, join_state);
+	struct iba_mc_member_record record = {
+		.port_gid = gid_of(net->client_guid),
+		.p_key = 0xFFFF,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+
+	net_ask(net, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask, &iba_mc_member_record_type,
+		&record);
+	ck_assert_uint_eq(status_of_answer(net), IBA_STATUS_OK);
+	wire_decode(&iba_mc_member_record_type, net->answer->data + IBA_SA_DATA_OFFSET, &record);
+	forget_answer(net);
+	return record.mgid;
+}
+
+/* A Set that comes again with its TransactionID makes nothing new, until it is forgotten. */
+START_TEST(test_repeated_sets)
+{
+	struct iba_gid first, again;
+	struct net net;
+
+	bring_up(&net);
+	first = make_a_group(&net);
+	net.n_asked--;
+	again = make_a_group(&net);
+	ck_assert(iba_gid_equal(first, again));
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	again = make_a_group(&net); /* another TransactionID */
+	ck_assert(!iba_gid_equal(first, again));
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SA_HOLD_NS);
+	net.n_asked--;
+	ck_assert(!iba_gid_equal(again, make_a_group(&net)));
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	net_stop(&net);
+}
+END_TEST
+
 /* Clients are told by their ports where the SA is, not by who is only standby. */
 START_TEST(test_standby_is_silent)
 {
@@ -418,6 +469,7 @@ int main(void)
 	tcase_add_test(tcase, test_path_over_the_wire);
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
+	tcase_add_test(tcase, test_repeated_sets);
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What clients register with the SA. Owned by the sa actor. */
+#ifndef SA_REGISTRIES_H
+#define SA_REGISTRIES_H
+
+#include "sa/store.h"
+
+struct sa_registries {
+	struct sa_store *groups;
+};
+
+#endif
