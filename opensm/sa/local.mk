@@ -10,10 +10,13 @@ libsa_a_SOURCES = \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
 	opensm/sa/pipeline.c \
+	opensm/sa/quota.c opensm/sa/quota.h \
 	opensm/sa/records.c \
 	opensm/sa/registries.h \
 	opensm/sa/replicate.c opensm/sa/replicate.h \
 	opensm/sa/server.c \
+	opensm/sa/service.c \
+	opensm/sa/services.c opensm/sa/services.h \
 	opensm/sa/store.c opensm/sa/store.h \
 	opensm/sa/table_records.c \
 	opensm/sa/view.c opensm/sa/view.h

@@ -60,6 +60,10 @@ static const struct sa_row rows[] = {
 	{ROW(MC_MEMBER_RECORD, SET, mc_member_record, at_registries, sa_member_set),
 	 .caps = IBA_SA_CAP_UD_MULTICAST, .caps2 = IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER},
 	{ROW(MC_MEMBER_RECORD, DELETE, mc_member_record, at_registries, sa_member_remove)},
+	READ(SERVICE_RECORD, service_record, at_registries, sa_service_each),
+	{ROW(SERVICE_RECORD, SET, service_record, at_registries, sa_service_set),
+	 .caps2 = IBA_SA_CAP2_MULTICAST_SERVICE_RECORD},
+	{ROW(SERVICE_RECORD, DELETE, service_record, at_registries, sa_service_remove)},
 };
 
 const struct sa_row *sa_rows(unsigned int *n)

@@ -3,10 +3,12 @@
 #ifndef SA_REGISTRIES_H
 #define SA_REGISTRIES_H
 
+#include "sa/services.h"
 #include "sa/store.h"
 
 struct sa_registries {
 	struct sa_store *groups;
+	struct sa_services *services;
 };
 
 #endif

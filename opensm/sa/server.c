@@ -36,6 +36,7 @@ struct sa {
 	struct sa_registries registries;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
+	struct timer leases; /* the next lease of a service ends */
 	struct sa_park *park;
 	atomic_uint in_pool;
 	struct sa_held *held;
@@ -259,9 +260,34 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 
 /* ---- requests ---- */
 
+static void end_leases(struct sa *sa)
+{
+	uint64_t now = actor_now(sa->actor);
+	uint64_t next = sa_services_expire(sa->registries.services, now);
+
+	if (next == UINT64_MAX)
+		timer_stop(&sa->leases);
+	else if (!timer_running(&sa->leases) || sa->leases.when != next)
+		timer_start(&sa->leases, next - now);
+}
+
+static void lease_due(struct timer *timer)
+{
+	end_leases((struct sa *)((char *)timer - offsetof(struct sa, leases)));
+}
+
+/* What follows from a change of the registries. */
+static void registries_changed(struct sa *sa)
+{
+	end_leases(sa);
+	if (sa_store_changed(sa->registries.groups) && !timer_running(&sa->publish))
+		timer_start(&sa->publish, PUBLISH_DELAY);
+}
+
 static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 {
 	struct sa *sa = arg;
+	enum sa_place place;
 	struct sa_query query;
 
 	if (mad->status != VENDOR_RECEIVED ||
@@ -272,7 +298,8 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	}
 	query.now = actor_now(sa->actor);
 	query.held = sa->held;
-	if (sa_query_place(&query) == SA_IN_POOL) {
+	place = sa_query_place(&query);
+	if (place == SA_IN_POOL) {
 		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
 			send_to_pool(sa, &query, mad, deadline_ns);
 			return;
@@ -283,8 +310,8 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	if (query.status != IBA_STATUS_OK)
 		log_refusal(sa, &query);
 	answer(sa, &query, mad);
-	if (sa_store_changed(sa->registries.groups) && !timer_running(&sa->publish))
-		timer_start(&sa->publish, PUBLISH_DELAY);
+	if (place == SA_AT_REGISTRIES)
+		registries_changed(sa);
 }
 
 /* The SA is where the master is: clients learn that from their ports, not from us (15.4.1). */
@@ -373,6 +400,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	if (!subnet)
 		return;
 	sa_store_follow(sa->registries.groups, subnet);
+	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	publish_now(sa);
 }
 
@@ -410,6 +438,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	sa_park_wake(sa->park, UINT64_MAX);
 	sa_hold_clear(sa->hold);
 	sa_store_clear(sa->registries.groups);
+	sa_services_clear(sa->registries.services);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
 }
@@ -426,9 +455,11 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
 	sa->registries.groups = sa_store_new();
+	sa->registries.services = sa_services_new();
 	if (replicator_is_on(context->replicator))
 		sa_store_watch(sa->registries.groups, &sa_replicate_watch, context->replicator);
 	timer_init(&sa->publish, sa->actor, publish_due);
+	timer_init(&sa->leases, sa->actor, lease_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
 	sa->held = sa_held_new(context);
@@ -469,11 +500,13 @@ void sa_free(struct sa *sa)
 		return;
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
+	timer_stop(&sa->leases);
 	sa_park_free(sa->park);
 	sa_hold_free(sa->hold);
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);
 	sa_store_free(sa->registries.groups);
+	sa_services_free(sa->registries.services);
 	sa_held_free(sa->held);
 	g_free(sa);
 }

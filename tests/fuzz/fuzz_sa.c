@@ -147,8 +147,8 @@ static void check_answer(const uint8_t *request, const uint8_t *answer, size_t l
 	fuzz_expect(sa.sm_key == 0);
 }
 
-static void ask_octets(const struct server *server, struct sa_store *store, uint8_t who,
-		       const uint8_t *data, size_t size)
+static void ask_octets(const struct server *server, const struct sa_registries *registries,
+		       uint8_t who, const uint8_t *data, size_t size)
 {
 	const struct subnet *subnet = server->subnet;
 	struct vendor_address from = {.qpn = 1};
@@ -160,7 +160,7 @@ static void ask_octets(const struct server *server, struct sa_store *store, uint
 		from.lid = subnet->fabric->ports[endport(subnet, who % 4, who & 4)].lid;
 	if (!sa_query_begin(&query, server->view, &from, data, size))
 		return;
-	sa_query_run(&query, &(struct sa_registries){.groups = store});
+	sa_query_run(&query, registries);
 	answer = sa_query_finish(&query, &length);
 	check_answer(data, answer, length);
 }
@@ -169,10 +169,10 @@ static void run(void *state, const uint8_t *data, size_t size)
 {
 	const struct server *server = state;
 	struct fuzz_bytes bytes = {data, size};
-	struct sa_store *store = sa_store_new();
+	struct sa_registries registries = {.groups = sa_store_new(), .services = sa_services_new()};
 
 	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
-		sa_store_follow(store, server->subnet);
+		sa_store_follow(registries.groups, server->subnet);
 	for (unsigned int i = 0; i < REQUESTS_MAX && bytes.left; i++) {
 		size_t high = fuzz_octet(&bytes), low = fuzz_octet(&bytes);
 		size_t length = MIN(IBA_SA_DATA_OFFSET + (high << 8 | low), INPUT_MAX);
@@ -182,9 +182,10 @@ static void run(void *state, const uint8_t *data, size_t size)
 		g_autofree uint8_t *request = g_malloc(there);
 
 		fuzz_take(&bytes, request, there);
-		ask_octets(server, store, who, request, there);
+		ask_octets(server, &registries, who, request, there);
 	}
-	sa_store_free(store);
+	sa_store_free(registries.groups);
+	sa_services_free(registries.services);
 }
 
 static void teardown(void *state)
