@@ -5,6 +5,7 @@ libsa_a_SOURCES = \
 	opensm/sa/fabric_records.c \
 	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/hold.c opensm/sa/hold.h \
+	opensm/sa/inform.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
 	opensm/sa/park.c opensm/sa/park.h \
@@ -14,9 +15,11 @@ libsa_a_SOURCES = \
 	opensm/sa/records.c \
 	opensm/sa/registries.h \
 	opensm/sa/replicate.c opensm/sa/replicate.h \
+	opensm/sa/report.c opensm/sa/report.h \
 	opensm/sa/server.c \
 	opensm/sa/service.c \
 	opensm/sa/services.c opensm/sa/services.h \
 	opensm/sa/store.c opensm/sa/store.h \
+	opensm/sa/subscribers.c opensm/sa/subscribers.h \
 	opensm/sa/table_records.c \
 	opensm/sa/view.c opensm/sa/view.h

@@ -37,6 +37,8 @@ static enum sa_place at_registries(const struct sa_query *query)
 static const struct sa_row rows[] = {
 	{ROW(CLASS_PORT_INFO, GET, class_port_info, at_once, sa_class_port_info_each),
 	 .flags = SA_ANYBODY},
+	{ROW(INFORM_INFO, SET, inform_info, at_registries, sa_inform_set)},
+	READ(INFORM_INFO_RECORD, inform_info_record, at_registries, sa_inform_each),
 	READ(NODE_RECORD, node_record, in_pool, sa_node_each),
 	READ(PORT_INFO_RECORD, port_info_record, in_pool, sa_port_info_each,
 	     .caps = IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,

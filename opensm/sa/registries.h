@@ -5,10 +5,12 @@
 
 #include "sa/services.h"
 #include "sa/store.h"
+#include "sa/subscribers.h"
 
 struct sa_registries {
 	struct sa_store *groups;
 	struct sa_services *services;
+	struct sa_subscribers *subscribers;
 };
 
 #endif

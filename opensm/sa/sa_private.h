@@ -191,6 +191,8 @@ enum sa_place sa_path_place(const struct sa_query *query);
 uint16_t sa_member_each(struct sa_query *query);
 uint16_t sa_member_set(struct sa_query *query);
 uint16_t sa_member_remove(struct sa_query *query);
+uint16_t sa_inform_set(struct sa_query *query);
+uint16_t sa_inform_each(struct sa_query *query);
 uint16_t sa_service_each(struct sa_query *query);
 uint16_t sa_service_set(struct sa_query *query);
 uint16_t sa_service_remove(struct sa_query *query);

@@ -20,9 +20,11 @@
  */
 #include "sa/sa.h"
 
+#include "core/traps.h"
 #include "sa/held.h"
 #include "sa/park.h"
 #include "sa/replicate.h"
+#include "sa/report.h"
 #include "sa/sa_private.h"
 
 #define PUBLISH_DELAY (5 * NS_PER_MS)
@@ -41,6 +43,9 @@ struct sa {
 	atomic_uint in_pool;
 	struct sa_held *held;
 	struct sa_hold *hold;
+	struct sa_reporter *reporter;
+	GHashTable *mgids;  /* struct iba_gid, owned: of the groups that there are */
+	uint64_t traps_end; /* serial of the next trap to be forwarded */
 	uint64_t promised; /* answers that asked whether they are kept */
 	struct log_limit limit;
 };
@@ -383,8 +388,13 @@ static bool is_master(const struct sa *sa)
 
 static void take_view(struct sa *sa, struct sa_view *view)
 {
-	sa_view_unref(sa->view);
+	struct sa_view *before = sa->view;
+
 	sa->view = view;
+	sa_reporter_follow(sa->reporter, view ? view->subnet : NULL);
+	if (before && view)
+		sa_report_ports(sa->reporter, before->subnet);
+	sa_view_unref(before);
 }
 
 static void subnet_published(void *arg, uint64_t generation)
@@ -401,8 +411,58 @@ static void subnet_published(void *arg, uint64_t generation)
 		return;
 	sa_store_follow(sa->registries.groups, subnet);
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
+	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	publish_now(sa);
 }
+
+static void trap_received(void *arg, uint64_t value)
+{
+	struct sa *sa = arg;
+	struct traps *traps = slot_take(&sa->context->traps);
+
+	(void)value;
+	for (uint32_t i = 0; traps && i < traps->n; i++)
+		if (traps->end - traps->n + i >= sa->traps_end)
+			sa_report_trap(sa->reporter, &traps->all[i].notice, traps->all[i].from);
+	if (traps)
+		sa->traps_end = traps->end;
+	traps_unref(traps);
+}
+
+static guint mgid_hash(gconstpointer key)
+{
+	const struct iba_gid *gid = key;
+
+	return (guint)((gid->prefix ^ gid->guid ^ gid->guid >> 32) * 2654435761u);
+}
+
+static gboolean mgid_equal(gconstpointer a, gconstpointer b)
+{
+	return iba_gid_equal(*(const struct iba_gid *)a, *(const struct iba_gid *)b);
+}
+
+static void group_changed(void *arg, const struct sa_group *group, bool gone)
+{
+	struct sa *sa = arg;
+	struct iba_gid mgid = group->record.mgid;
+	bool news = gone ? g_hash_table_remove(sa->mgids, &mgid)
+			 : g_hash_table_add(sa->mgids, g_memdup2(&mgid, sizeof(mgid)));
+
+	if (news)
+		sa_report_group(sa->reporter, !gone, mgid, group->record.p_key);
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_watch.group(sa->context->replicator, group, gone);
+}
+
+static void member_changed(void *arg, const struct sa_group *group, const struct sa_member *member)
+{
+	const struct sa *sa = arg;
+
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_watch.member(sa->context->replicator, group, member);
+}
+
+static const struct sa_store_watch group_watch = {.group = group_changed, .member = member_changed};
 
 /* What the master before knew, before there is a subnet to tell about. */
 static void replica_adopted(void *arg, uint64_t value)
@@ -439,6 +499,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	sa_hold_clear(sa->hold);
 	sa_store_clear(sa->registries.groups);
 	sa_services_clear(sa->registries.services);
+	sa_subscribers_clear(sa->registries.subscribers);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
 }
@@ -456,8 +517,10 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->actor = actor_new(context->rt, "sa");
 	sa->registries.groups = sa_store_new();
 	sa->registries.services = sa_services_new();
-	if (replicator_is_on(context->replicator))
-		sa_store_watch(sa->registries.groups, &sa_replicate_watch, context->replicator);
+	sa->registries.subscribers = sa_subscribers_new();
+	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
+	sa->mgids = g_hash_table_new_full(mgid_hash, mgid_equal, g_free, NULL);
+	sa_store_watch(sa->registries.groups, &group_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
 	timer_init(&sa->leases, sa->actor, lease_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
@@ -469,6 +532,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
+	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
@@ -503,10 +567,13 @@ void sa_free(struct sa *sa)
 	timer_stop(&sa->leases);
 	sa_park_free(sa->park);
 	sa_hold_free(sa->hold);
+	sa_reporter_free(sa->reporter);
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);
 	sa_store_free(sa->registries.groups);
 	sa_services_free(sa->registries.services);
+	sa_subscribers_free(sa->registries.subscribers);
+	g_hash_table_unref(sa->mgids);
 	sa_held_free(sa->held);
 	g_free(sa);
 }

@@ -169,7 +169,9 @@ static void run(void *state, const uint8_t *data, size_t size)
 {
 	const struct server *server = state;
 	struct fuzz_bytes bytes = {data, size};
-	struct sa_registries registries = {.groups = sa_store_new(), .services = sa_services_new()};
+	struct sa_registries registries = {.groups = sa_store_new(),
+					   .services = sa_services_new(),
+					   .subscribers = sa_subscribers_new()};
 
 	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
 		sa_store_follow(registries.groups, server->subnet);
@@ -186,6 +188,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	}
 	sa_store_free(registries.groups);
 	sa_services_free(registries.services);
+	sa_subscribers_free(registries.subscribers);
 }
 
 static void teardown(void *state)

@@ -198,11 +198,14 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 
 struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length)
 {
-	struct sa_registries registries = {.groups = ask->store, .services = sa_services_new()};
+	struct sa_registries registries = {.groups = ask->store,
+					   .services = sa_services_new(),
+					   .subscribers = sa_subscribers_new()};
 	struct told told =
 		tell_with(ask, ask->registries ? ask->registries : &registries, data, length);
 
 	sa_services_free(registries.services);
+	sa_subscribers_free(registries.subscribers);
 	return told;
 }
 

@@ -207,7 +207,7 @@ START_TEST(test_every_length)
 			ck_assert_int_eq(told.answered, length >= 24);
 			if (length >= 24 && !whole)
 				ck_assert_uint_eq(told.header.status, IBA_SA_REQ_INVALID);
-			if (whole)
+			if (whole && all[i].method != IBA_METHOD_SET)
 				ck_assert_uint_ne(told.header.status, IBA_SA_REQ_INVALID);
 			told_clear(&told);
 			g_free(exact);
