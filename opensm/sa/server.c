@@ -475,10 +475,12 @@ static void replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	slot_publish(&sa->context->replica, NULL);
 	if (is_master(sa) && !sa->view && replica) {
-		bad = sa_replicate_adopt(sa->registries.groups, replica, options->subnet_prefix);
+		bad = sa_replicate_adopt(&sa->registries, replica, options->subnet_prefix,
+					 actor_now(sa->actor));
 		if (bad)
 			log_error(sa->context->log, "replication: %u entries make no sense", bad);
 		publish_now(sa);
+		end_leases(sa);
 	}
 	replica_unref(replica);
 	options_unref(options);
@@ -521,6 +523,12 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
 	sa->mgids = g_hash_table_new_full(mgid_hash, mgid_equal, g_free, NULL);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
+	if (replicator_is_on(context->replicator)) {
+		sa_services_watch(sa->registries.services, sa_replicate_service,
+				  context->replicator);
+		sa_subscribers_watch(sa->registries.subscribers, &sa_replicate_subscriptions,
+				     context->replicator);
+	}
 	timer_init(&sa->publish, sa->actor, publish_due);
 	timer_init(&sa->leases, sa->actor, lease_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
