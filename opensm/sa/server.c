@@ -21,6 +21,7 @@
 #include "sa/sa.h"
 
 #include "core/traps.h"
+#include "sa/dump.h"
 #include "sa/held.h"
 #include "sa/park.h"
 #include "sa/replicate.h"
@@ -46,6 +47,8 @@ struct sa {
 	struct sa_reporter *reporter;
 	GHashTable *mgids;  /* struct iba_gid, owned: of the groups that there are */
 	uint64_t traps_end; /* serial of the next trap to be forwarded */
+	bool is_loaded;	    /* sa_db_file was, or there is something newer */
+	bool is_changed;    /* since the last dump */
 	uint64_t promised; /* answers that asked whether they are kept */
 	struct log_limit limit;
 };
@@ -409,6 +412,9 @@ static void subnet_published(void *arg, uint64_t generation)
 	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
 	if (!subnet)
 		return;
+	if (!sa->is_loaded)
+		sa_dump_load(sa->context, &sa->registries);
+	sa->is_loaded = true;
 	sa_store_follow(sa->registries.groups, subnet);
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
@@ -445,8 +451,11 @@ static void group_changed(void *arg, const struct sa_group *group, bool gone)
 {
 	struct sa *sa = arg;
 	struct iba_gid mgid = group->record.mgid;
-	bool news = gone ? g_hash_table_remove(sa->mgids, &mgid)
-			 : g_hash_table_add(sa->mgids, g_memdup2(&mgid, sizeof(mgid)));
+	bool news;
+
+	sa->is_changed = true;
+	news = gone ? g_hash_table_remove(sa->mgids, &mgid)
+		    : g_hash_table_add(sa->mgids, g_memdup2(&mgid, sizeof(mgid)));
 
 	if (news)
 		sa_report_group(sa->reporter, !gone, mgid, group->record.p_key);
@@ -456,13 +465,57 @@ static void group_changed(void *arg, const struct sa_group *group, bool gone)
 
 static void member_changed(void *arg, const struct sa_group *group, const struct sa_member *member)
 {
-	const struct sa *sa = arg;
+	struct sa *sa = arg;
 
+	sa->is_changed = true;
 	if (replicator_is_on(sa->context->replicator))
 		sa_replicate_watch.member(sa->context->replicator, group, member);
 }
 
 static const struct sa_store_watch group_watch = {.group = group_changed, .member = member_changed};
+
+static void service_changed(void *arg, const struct sa_service *service, bool gone)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_service(sa->context->replicator, service, gone);
+}
+
+static void subscription_added(void *arg, struct sa_subscription *subscription)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_subscriptions.added(sa->context->replicator, subscription);
+}
+
+static void subscription_removed(void *arg, struct sa_subscription *subscription)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_subscriptions.removed(sa->context->replicator, subscription);
+}
+
+static const struct sa_subscribers_watch subscription_watch = {.added = subscription_added,
+							       .removed = subscription_removed};
+
+static void sweep_done(void *arg, uint64_t value)
+{
+	struct sa *sa = arg;
+	struct options *options = slot_take(&sa->context->options);
+
+	(void)value;
+	if (is_master(sa) && sa->view && sa->is_changed && options->sa_db_dump) {
+		sa_dump_write(sa->context, &sa->registries);
+		sa->is_changed = false;
+	}
+	options_unref(options);
+}
 
 /* What the master before knew, before there is a subnet to tell about. */
 static void replica_adopted(void *arg, uint64_t value)
@@ -481,6 +534,7 @@ static void replica_adopted(void *arg, uint64_t value)
 			log_error(sa->context->log, "replication: %u entries make no sense", bad);
 		publish_now(sa);
 		end_leases(sa);
+		sa->is_loaded = true;
 	}
 	replica_unref(replica);
 	options_unref(options);
@@ -523,12 +577,8 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
 	sa->mgids = g_hash_table_new_full(mgid_hash, mgid_equal, g_free, NULL);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
-	if (replicator_is_on(context->replicator)) {
-		sa_services_watch(sa->registries.services, sa_replicate_service,
-				  context->replicator);
-		sa_subscribers_watch(sa->registries.subscribers, &sa_replicate_subscriptions,
-				     context->replicator);
-	}
+	sa_services_watch(sa->registries.services, service_changed, sa);
+	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
 	timer_init(&sa->leases, sa->actor, lease_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
@@ -540,6 +590,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
+	event_subscribe(&context->bus, EVENT_SWEEP_DONE, sa->actor, sweep_done, sa);
 	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
