@@ -173,6 +173,11 @@ void sa_hold_reached(struct sa_hold *hold, enum sa_hold_topic topic, uint64_t se
 		set_timer(hold);
 }
 
+unsigned int sa_hold_waiting(const struct sa_hold *hold)
+{
+	return hold->waiting.length;
+}
+
 bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 {
 	struct entry key, *entry;

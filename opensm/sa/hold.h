@@ -37,6 +37,8 @@ void sa_hold_answer(struct sa_hold *hold, struct vendor_mad *request, uint8_t *a
 /* All up to that serial is done. */
 void sa_hold_reached(struct sa_hold *hold, enum sa_hold_topic topic, uint64_t serial);
 
+unsigned int sa_hold_waiting(const struct sa_hold *hold);
+
 /* If it was here before, takes it over and sees to the answer. */
 bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request);
 
