@@ -8,4 +8,5 @@ libcore_a_SOURCES = \
 	opensm/core/notify.c opensm/core/notify.h \
 	opensm/core/options.c opensm/core/options.def opensm/core/options.h \
 	opensm/core/options_args.c opensm/core/options_file.c opensm/core/options_kind.c \
-	opensm/core/options_private.h opensm/core/options_write.c
+	opensm/core/options_private.h opensm/core/options_write.c \
+	opensm/core/traps.c opensm/core/traps.h

@@ -16,6 +16,7 @@
  */
 #include "ctl/daemon.h"
 
+#include "core/traps.h"
 #include "ctl/console_key.h"
 #include "ctl/logging.h"
 #include "ctl/plan.h"
@@ -71,6 +72,7 @@ struct daemon {
 COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
+COUNTED(traps)
 COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
@@ -92,6 +94,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
@@ -116,6 +119,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->replication);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
+	slot_clear(&context->traps);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);

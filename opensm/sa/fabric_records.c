@@ -58,17 +58,17 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 	struct iba_class_port_info info = {
 		.base_version = IBA_BASE_VERSION,
 		.class_version = IBA_SA_CLASS_VERSION,
-		.capability_mask = IBA_SA_CAP_UD_MULTICAST | IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
-		.capability_mask2 = IBA_SA_CAP2_MULTICAST_FDB_TOP |
-				    IBA_SA_CAP2_FULL_PORT_INFO_RECORD |
-				    IBA_SA_CAP2_EXTENDED_SPEEDS | IBA_SA_CAP2_CAP_MASK2_MATCH |
-				    IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER,
+		.capability_mask2 = query->subnet->qos ? IBA_SA_CAP2_QOS : 0,
 		.resp_time_value =
 			iba_timeout_code((uint64_t)options->transaction_timeout * NS_PER_MS),
 	};
+	unsigned int n;
+	const struct sa_row *rows = sa_rows(&n);
 
-	if (query->subnet->qos)
-		info.capability_mask2 |= IBA_SA_CAP2_QOS;
+	for (unsigned int i = 0; i < n; i++) {
+		info.capability_mask |= rows[i].caps;
+		info.capability_mask2 |= rows[i].caps2;
+	}
 	query->mask = 0;
 	sa_offer(query, &info, FABRIC_NONE);
 	return IBA_STATUS_OK;
@@ -145,7 +145,7 @@ static bool offer_port_info(struct sa_query *query, uint32_t port, struct capabi
 	if (!p->known || record.endport_lid == 0 || (must.mask & ~p->info.capability_mask) ||
 	    (must.mask2 & ~p->info.capability_mask2))
 		return true;
-	if (!query->trusted)
+	if (!query->from.trusted)
 		record.port_info.m_key = 0;
 	return sa_offer(query, &record, endport);
 }

@@ -115,7 +115,7 @@ static uint16_t check_proxy(struct member_query *join)
 	const struct sa_query *query = join->query;
 	bool proxy = (join->mask & C(proxy_join)) && join->wanted->proxy_join;
 
-	if (query->trusted || query->port == join->port)
+	if (query->from.trusted || query->from.port == join->port)
 		return IBA_STATUS_OK;
 	return proxy && sa_may_see(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
 }
@@ -251,7 +251,7 @@ static uint16_t check_create(struct member_query *join)
 /* Whose quota it is: that of who asks, whomever he asks for. */
 static uint64_t creator_of(const struct member_query *join)
 {
-	uint32_t port = join->query->port;
+	uint32_t port = join->query->from.port;
 
 	return port == FABRIC_NONE ? 0 : join->subnet->fabric->ports[port].guid;
 }
@@ -311,7 +311,7 @@ uint16_t sa_member_set(struct sa_query *query)
 	if (status != IBA_STATUS_OK)
 		return status;
 	member = sa_store_join(query->store, join.group, join.guid, join.wanted->join_state,
-			       query->port != join.port);
+			       query->from.port != join.port);
 	record = record_of(query, join.group, member);
 	record.port_gid = join.wanted->port_gid;
 	sa_put(query, &record);
@@ -324,17 +324,17 @@ static uint16_t check_membership(struct member_query *leave)
 {
 	const struct sa_query *query = leave->query;
 	const struct sa_member *member;
-	bool own = query->port == leave->port && leave->port != FABRIC_NONE;
+	bool own = query->from.port == leave->port && leave->port != FABRIC_NONE;
 
 	if (!leave->group)
 		return IBA_SA_REQ_INVALID;
 	member = sa_group_member(leave->group, leave->guid);
 	if (!member || !(member->join_state & leave->wanted->join_state))
 		return IBA_SA_REQ_INVALID;
-	if (query->trusted || own)
+	if (query->from.trusted || own)
 		return IBA_STATUS_OK;
-	if (!member->proxy || query->port == FABRIC_NONE ||
-	    !partitions_member(leave->subnet->partitions, query->port,
+	if (!member->proxy || query->from.port == FABRIC_NONE ||
+	    !partitions_member(leave->subnet->partitions, query->from.port,
 			       leave->group->record.p_key))
 		return IBA_SA_DENIED;
 	return IBA_STATUS_OK;
@@ -389,22 +389,22 @@ static bool offer_group(const struct sa_group *group, void *arg)
 	const struct iba_mc_member_record *record = &group->record;
 	struct sa_member *own;
 
-	if (!query->trusted &&
-	    !partitions_member(query->subnet->partitions, query->port, record->p_key))
+	if (!query->from.trusted &&
+	    !partitions_member(query->subnet->partitions, query->from.port, record->p_key))
 		return true;
 	if (((members->mask & C(p_key)) &&
 	     P_KEY_BASE(members->wanted->p_key) != P_KEY_BASE(record->p_key)) ||
 	    !sa_group_fits(record, &members->mtu, &members->rate, &members->life))
 		return true;
-	if (query->trusted && g_tree_nnodes(group->members) > 0) {
+	if (query->from.trusted && g_tree_nnodes(group->members) > 0) {
 		visit->group = group;
 		g_tree_foreach(group->members, offer_member, visit);
 		return visit->go_on;
 	}
-	if (query->trusted || !(members->mask & MEMBER_COMPONENTS))
+	if (query->from.trusted || !(members->mask & MEMBER_COMPONENTS))
 		return sa_offer(query, record, FABRIC_NONE);
 	visit->group = group;
-	own = sa_group_member(group, query->subnet->fabric->ports[query->port].guid);
+	own = sa_group_member(group, query->subnet->fabric->ports[query->from.port].guid);
 	if (own)
 		offer_member(NULL, own, visit);
 	return visit->go_on;

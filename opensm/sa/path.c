@@ -328,7 +328,8 @@ static uint16_t offer_group(const struct path_query *path, const struct sa_group
 {
 	struct sa_query *query = path->query;
 	const struct iba_mc_member_record *g = &group->record;
-	uint32_t from = path->from.end == path->from.first + 1 ? path->from.first : query->port;
+	uint32_t from =
+		path->from.end == path->from.first + 1 ? path->from.first : query->from.port;
 	const struct fabric_port *source = &query->subnet->fabric->ports[from];
 	struct iba_path_record record = {
 		.sgid = {path->from.prefix, source->guid},
@@ -363,7 +364,7 @@ static uint16_t each_multicast(struct path_query *path)
 	const struct sa_query *query = path->query;
 	const struct sa_group *group;
 
-	if (query->port == FABRIC_NONE || path->from.first == path->from.end)
+	if (query->from.port == FABRIC_NONE || path->from.first == path->from.end)
 		return IBA_STATUS_OK;
 	group = path->mask & C(dgid) ? sa_store_find(query->store, path->wanted->dgid) :
 				       sa_store_find_mlid(query->store, path->wanted->dlid);
@@ -374,15 +375,14 @@ static uint16_t each_multicast(struct path_query *path)
 
 /* ---- the query ---- */
 
-bool sa_path_needs_store(const struct sa_query *query)
+enum sa_place sa_path_place(const struct sa_query *query)
 {
-	return wants_multicast(query);
-}
-
-bool sa_path_is_quick(const struct sa_query *query)
-{
-	return query->header.method == IBA_METHOD_GET &&
-	       (query->mask & (C(sgid) | C(slid))) && (query->mask & (C(dgid) | C(dlid)));
+	if (wants_multicast(query))
+		return SA_AT_REGISTRIES;
+	return query->header.method == IBA_METHOD_GET && (query->mask & (C(sgid) | C(slid))) &&
+			       (query->mask & (C(dgid) | C(dlid)))
+		       ? SA_AT_ONCE
+		       : SA_IN_POOL;
 }
 
 static void prepare(struct path_query *path, struct sa_query *query)

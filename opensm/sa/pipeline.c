@@ -8,7 +8,7 @@
  * with the components asked for, and that the requester may see, are encoded straight into the
  * answer. At the end the policy on the number of records decides between answer and error.
  *
- * Everything here is a function of the query, the subnet and, for registries, the store: no
+ * Everything here is a function of the query, the subnet and, for registries, these: no
  * clock, no log, no counter. A query is used by one thread at a time; read-only ones may be begun
  * on the sa actor and run in the pool.
  *
@@ -23,6 +23,29 @@
 #define RMPP_HEADER_OFFSET 24
 #define SA_HEADER_OFFSET 36
 
+/* ---- methods: 15.2.2 ---- */
+
+static const struct method {
+	uint8_t method, response;
+	bool table; /* any number of records, by RMPP */
+} methods[] = {
+	{IBA_METHOD_GET, IBA_METHOD_GET_RESP, false},
+	{IBA_METHOD_GET_TABLE, IBA_METHOD_GET_TABLE_RESP, true},
+	{IBA_METHOD_SET, IBA_METHOD_GET_RESP, false},
+	{IBA_METHOD_DELETE, IBA_METHOD_DELETE_RESP, false},
+	{IBA_METHOD_GET_MULTI, IBA_METHOD_GET_MULTI_RESP, true},
+	{IBA_METHOD_GET_TRACE_TABLE, IBA_METHOD_GET_TABLE_RESP, true},
+};
+
+/* NULL: none that an SA is asked by. */
+static const struct method *find_method(uint8_t method)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(methods); i++)
+		if (methods[i].method == method)
+			return &methods[i];
+	return NULL;
+}
+
 /* ---- the answer while it grows ---- */
 
 /* Octets of tables are counted, so that those on their way are bounded. */
@@ -32,7 +55,7 @@ static bool reply_hold(struct sa_query *query, size_t more)
 
 	if (!query->held)
 		return true;
-	if (!sa_held_take(query->held, query->from->lid, reply->held, more))
+	if (!sa_held_take(query->held, query->from.address->lid, reply->held, more))
 		return false;
 	reply->held += more;
 	return true;
@@ -43,7 +66,7 @@ static void reply_release(struct sa_query *query, size_t less)
 	if (!less)
 		return;
 	query->reply.held -= less;
-	sa_held_give(query->held, query->from->lid, query->reply.held, less);
+	sa_held_give(query->held, query->from.address->lid, query->reply.held, less);
 }
 
 static void reply_begin(struct sa_reply *reply)
@@ -60,8 +83,7 @@ static bool reply_reserve(struct sa_query *query, size_t more)
 	size_t room;
 
 	if (!reply->data) {
-		if (query->header.method == IBA_METHOD_GET_TABLE &&
-		    !reply_hold(query, IBA_MAD_BYTES))
+		if (sa_is_table(query) && !reply_hold(query, IBA_MAD_BYTES))
 			return false;
 		reply_begin(reply);
 	}
@@ -75,21 +97,21 @@ static bool reply_reserve(struct sa_query *query, size_t more)
 	return true;
 }
 
-static size_t record_stride(const struct sa_record *record)
+static size_t stride_of(const struct sa_query *query)
 {
-	return (wire_bytes(record->type) + 7) & ~(size_t)7;
+	return (wire_bytes(query->row->tells) + 7) & ~(size_t)7;
 }
 
 bool sa_put(struct sa_query *query, const void *record)
 {
 	struct sa_reply *reply = &query->reply;
-	size_t bytes = wire_bytes(query->record->type), stride = record_stride(query->record);
+	size_t bytes = wire_bytes(query->row->tells), stride = stride_of(query);
 
 	if (!reply_reserve(query, stride)) {
 		query->status = IBA_STATUS_BUSY;
 		return false;
 	}
-	wire_encode(query->record->type, record, reply->data + reply->length);
+	wire_encode(query->row->tells, record, reply->data + reply->length);
 	memset(reply->data + reply->length + bytes, 0, stride - bytes);
 	reply->length += stride;
 	reply->n_records++;
@@ -97,6 +119,13 @@ bool sa_put(struct sa_query *query, const void *record)
 }
 
 /* ---- what records ask ---- */
+
+bool sa_is_table(const struct sa_query *query)
+{
+	const struct method *method = find_method(query->header.method);
+
+	return method && method->table;
+}
 
 bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix)
 {
@@ -107,24 +136,25 @@ bool sa_may_see(const struct sa_query *query, uint32_t endport)
 {
 	const struct partitions *partitions = query->subnet->partitions;
 
-	if (query->trusted || endport == FABRIC_NONE || endport == query->port)
+	if (query->from.trusted || endport == FABRIC_NONE || endport == query->from.port)
 		return true;
-	return query->port != FABRIC_NONE &&
-	       partitions_shared(partitions, query->port, endport) != 0;
+	return query->from.port != FABRIC_NONE &&
+	       partitions_shared(partitions, query->from.port, endport) != 0;
 }
 
 bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport)
 {
-	const struct sa_record *record = query->record;
+	const struct sa_row *row = query->row;
 
-	if (query->mask && !wire_match(record->type, &query->wanted, candidate, query->mask))
+	if (query->mask && row->asks == row->tells &&
+	    !wire_match(row->tells, &query->wanted, candidate, query->mask))
 		return true;
 	if (!sa_may_see(query, endport))
 		return true;
 	query->n_found++;
 	if (query->header.method == IBA_METHOD_GET && query->n_found > 1)
 		return false;
-	if (query->reply.length + record_stride(record) > SA_MAX_REPLY) {
+	if (query->reply.length + stride_of(query) > SA_MAX_REPLY) {
 		query->status = IBA_SA_NO_RESOURCES;
 		return false;
 	}
@@ -135,7 +165,7 @@ bool sa_room_for(const struct sa_query *query, uint64_t n)
 {
 	if (query->header.method == IBA_METHOD_GET)
 		return true;
-	return n <= (SA_MAX_REPLY - IBA_SA_DATA_OFFSET) / record_stride(query->record);
+	return n <= (SA_MAX_REPLY - IBA_SA_DATA_OFFSET) / stride_of(query);
 }
 
 /* ---- stages ---- */
@@ -148,50 +178,24 @@ static uint16_t check_version(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-static uint16_t find_record(struct sa_query *query)
+static uint16_t find_row(struct sa_query *query)
 {
-	switch (query->header.method) {
-	case IBA_METHOD_GET:
-	case IBA_METHOD_GET_TABLE:
-	case IBA_METHOD_SET:
-	case IBA_METHOD_DELETE:
-		break;
-	default:
+	if (!find_method(query->header.method))
 		return IBA_STATUS_UNSUP_METHOD;
-	}
-	query->record = sa_record_find(query->header.attribute_id);
-	return query->record ? IBA_STATUS_OK : IBA_STATUS_UNSUP_METHOD_ATTR;
-}
-
-static uint16_t check_method(struct sa_query *query)
-{
-	const struct sa_record *record = query->record;
-	bool served = true;
-
-	switch (query->header.method) {
-	case IBA_METHOD_GET_TABLE:
-		served = record->has_table;
-		break;
-	case IBA_METHOD_SET:
-		served = record->set != NULL;
-		break;
-	case IBA_METHOD_DELETE:
-		served = record->remove != NULL;
-		break;
-	}
-	return served ? IBA_STATUS_OK : IBA_STATUS_UNSUP_METHOD_ATTR;
+	query->row = sa_row_find(query->header.attribute_id, query->header.method);
+	return query->row ? IBA_STATUS_OK : IBA_STATUS_UNSUP_METHOD_ATTR;
 }
 
 static uint16_t check_length(struct sa_query *query)
 {
-	if (query->length < IBA_SA_DATA_OFFSET + wire_bytes(query->record->type))
+	if (query->length < IBA_SA_DATA_OFFSET + wire_bytes(query->row->asks))
 		return IBA_SA_REQ_INVALID;
 	wire_decode(&iba_rmpp_header_type, query->data + RMPP_HEADER_OFFSET, &query->rmpp);
 	wire_decode(&iba_sa_header_type, query->data + SA_HEADER_OFFSET, &query->sa);
 	return IBA_STATUS_OK;
 }
 
-/* Requests that came by RMPP were put together below us; no attribute served here needs one. */
+/* Requests that came by RMPP were put together below us. */
 static uint16_t check_rmpp(struct sa_query *query)
 {
 	if (!(query->rmpp.rmpp_flags & IBA_RMPP_ACTIVE))
@@ -211,29 +215,35 @@ static uint16_t check_trust(struct sa_query *query)
 {
 	if (query->sa.sm_key != 0 && query->sa.sm_key != query->subnet->options->sa_key)
 		return IBA_SA_DENIED;
-	query->trusted = query->sa.sm_key != 0;
-	if ((query->record->flags & SA_TRUSTED) && !query->trusted)
+	query->from.trusted = query->sa.sm_key != 0;
+	if ((query->row->flags & SA_TRUSTED) && !query->from.trusted)
 		return IBA_SA_DENIED;
 	return IBA_STATUS_OK;
 }
 
-/* A port that came up after the last sweep is asked to try again: the next one will know it. */
+/*
+ * A port that came up after the last sweep is asked to try again: the next one will know it. A GRH
+ * may say of the port less than the LID, but not that it is another.
+ */
 static uint16_t find_requester(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
+	const struct vendor_address *address = query->from.address;
+	uint32_t by_lid = fabric_port_by_lid(fabric, address->lid), by_gid = FABRIC_NONE;
 
-	query->port = fabric_port_by_lid(fabric, query->from->lid);
-	if (query->port == FABRIC_NONE && query->from->has_grh &&
-	    sa_prefix_is_local(query, query->from->gid.prefix))
-		query->port = fabric_port_by_guid(fabric, query->from->gid.guid);
-	if (query->port == FABRIC_NONE && !(query->record->flags & SA_ANYBODY))
+	if (address->has_grh && sa_prefix_is_local(query, address->gid.prefix))
+		by_gid = fabric_port_by_guid(fabric, address->gid.guid);
+	if (by_lid != FABRIC_NONE && by_gid != FABRIC_NONE && by_lid != by_gid)
+		return IBA_SA_INVALID_GID;
+	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
+	if (query->from.port == FABRIC_NONE && !(query->row->flags & SA_ANYBODY))
 		return IBA_STATUS_BUSY;
 	return IBA_STATUS_OK;
 }
 
 static uint16_t decode_components(struct sa_query *query)
 {
-	wire_decode(query->record->type, query->data + IBA_SA_DATA_OFFSET, &query->wanted);
+	wire_decode(query->row->asks, query->data + IBA_SA_DATA_OFFSET, &query->wanted);
 	query->mask = query->sa.component_mask;
 	return IBA_STATUS_OK;
 }
@@ -241,7 +251,7 @@ static uint16_t decode_components(struct sa_query *query)
 typedef uint16_t stage_fn(struct sa_query *query);
 
 static stage_fn *const stages[] = {
-	check_version, find_record, check_method,   check_length,      check_rmpp,
+	check_version, find_row,    check_length,   check_rmpp,
 	check_state,   check_trust, find_requester, decode_components,
 };
 
@@ -263,21 +273,22 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		return false;
 	query->view = view;
 	query->subnet = view ? view->subnet : NULL;
+	query->registries = NULL;
 	query->store = NULL;
-	query->from = from;
 	query->data = data;
 	query->length = length;
-	query->record = NULL;
+	query->row = NULL;
 	query->rmpp = (struct iba_rmpp_header){0};
 	query->sa = (struct iba_sa_header){0};
+	query->from = (struct sa_requester){.address = from, .port = FABRIC_NONE};
 	query->inventory = NULL;
 	query->now = 0;
 	query->held = NULL;
 	query->waits = false;
 	query->want = 0;
-	query->port = FABRIC_NONE;
+	memset(query->until, 0, sizeof(query->until));
+	query->until_ns = 0;
 	query->n_found = 0;
-	query->trusted = false;
 	query->status = IBA_STATUS_OK;
 	query->reply = (struct sa_reply){0};
 	for (unsigned int i = 0; i < G_N_ELEMENTS(stages); i++) {
@@ -288,41 +299,20 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	return true;
 }
 
-bool sa_query_needs_store(const struct sa_query *query)
+enum sa_place sa_query_place(const struct sa_query *query)
 {
-	const struct sa_record *record = query->record;
-
-	if (query->status != IBA_STATUS_OK)
-		return false;
-	return (record->flags & SA_REGISTRY) || (record->needs_store && record->needs_store(query));
+	return query->status == IBA_STATUS_OK ? query->row->place(query) : SA_AT_ONCE;
 }
 
-bool sa_query_is_quick(const struct sa_query *query)
-{
-	const struct sa_record *record = query->record;
-
-	if (query->status != IBA_STATUS_OK)
-		return true;
-	return (record->flags & SA_QUICK) || (record->is_quick && record->is_quick(query));
-}
-
-void sa_query_run(struct sa_query *query, struct sa_store *store)
+void sa_query_run(struct sa_query *query, const struct sa_registries *registries)
 {
 	uint16_t status;
 
 	if (query->status != IBA_STATUS_OK)
 		return;
-	query->store = store;
-	switch (query->header.method) {
-	case IBA_METHOD_SET:
-		status = query->record->set(query);
-		break;
-	case IBA_METHOD_DELETE:
-		status = query->record->remove(query);
-		break;
-	default:
-		status = query->record->each(query);
-	}
+	query->registries = registries;
+	query->store = registries ? registries->groups : NULL;
+	status = query->row->run(query);
 	if (query->status == IBA_STATUS_OK)
 		query->status = status;
 }
@@ -381,11 +371,11 @@ static void fill_rmpp(struct iba_rmpp_header *rmpp, size_t data_bytes)
 
 static void encode_headers(struct sa_query *query, uint16_t stride)
 {
+	const struct method *method = find_method(query->header.method);
 	uint8_t *data = query->reply.data;
 
-	query->header.method |= IBA_METHOD_RESPONSE;
-	if (query->header.method == (IBA_METHOD_SET | IBA_METHOD_RESPONSE))
-		query->header.method = IBA_METHOD_GET_RESP;
+	query->header.method =
+		method ? method->response : query->header.method | IBA_METHOD_RESPONSE;
 	query->header.status = query->status;
 	query->sa.sm_key = 0; /* C15-0.1.5 */
 	query->sa.attribute_offset = query->reply.n_records ? stride / 8 : 0;
@@ -410,7 +400,7 @@ static void reply_trim(struct sa_query *query)
 uint8_t *sa_query_finish(struct sa_query *query, size_t *length)
 {
 	struct sa_reply *reply = &query->reply;
-	bool table = query->header.method == IBA_METHOD_GET_TABLE;
+	bool table = sa_is_table(query);
 
 	apply_count_policy(query);
 	query->rmpp = (struct iba_rmpp_header){.rmpp_version = IBA_RMPP_VERSION};
@@ -424,7 +414,7 @@ uint8_t *sa_query_finish(struct sa_query *query, size_t *length)
 		else
 			reply->length = IBA_MAD_BYTES;
 	}
-	encode_headers(query, query->record ? record_stride(query->record) : 0);
+	encode_headers(query, query->row ? stride_of(query) : 0);
 	reply_trim(query);
 	*length = reply->length;
 	return reply->data;

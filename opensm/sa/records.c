@@ -1,124 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The attributes the SA serves, one row each (IBA 15.2.5). */
+/* What the SA serves: a row for each method of each attribute (IBA 15.2.5). */
 #include "sa/sa_private.h"
 
-static const struct sa_record records[] = {
-	{
-		.attribute = IBA_ATTR_CLASS_PORT_INFO,
-		.name = "ClassPortInfo",
-		.type = &iba_class_port_info_type,
-		.flags = SA_ANYBODY | SA_QUICK,
-		.each = sa_class_port_info_each,
-	},
-	{
-		.attribute = IBA_ATTR_NODE_RECORD,
-		.name = "NodeRecord",
-		.type = &iba_node_record_type,
-		.has_table = true,
-		.each = sa_node_each,
-	},
-	{
-		.attribute = IBA_ATTR_PORT_INFO_RECORD,
-		.name = "PortInfoRecord",
-		.type = &iba_port_info_record_type,
-		.has_table = true,
-		.each = sa_port_info_each,
-	},
-	{
-		.attribute = IBA_ATTR_SWITCH_INFO_RECORD,
-		.name = "SwitchInfoRecord",
-		.type = &iba_switch_info_record_type,
-		.has_table = true,
-		.each = sa_switch_info_each,
-	},
-	{
-		.attribute = IBA_ATTR_LINEAR_FORWARDING_TABLE_RECORD,
-		.name = "LinearForwardingTableRecord",
-		.type = &iba_linear_forwarding_table_record_type,
-		.has_table = true,
-		.each = sa_lft_each,
-	},
-	{
-		.attribute = IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD,
-		.name = "MulticastForwardingTableRecord",
-		.type = &iba_multicast_forwarding_table_record_type,
-		.has_table = true,
-		.each = sa_mft_each,
-	},
-	{
-		.attribute = IBA_ATTR_SL_TO_VL_TABLE_RECORD,
-		.name = "SLtoVLMappingTableRecord",
-		.type = &iba_sl_to_vl_table_record_type,
-		.has_table = true,
-		.each = sa_sl_to_vl_each,
-	},
-	{
-		.attribute = IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
-		.name = "VLArbitrationTableRecord",
-		.type = &iba_vl_arbitration_table_record_type,
-		.has_table = true,
-		.each = sa_vl_arbitration_each,
-	},
-	{
-		.attribute = IBA_ATTR_GUID_INFO_RECORD,
-		.name = "GuidInfoRecord",
-		.type = &iba_guid_info_record_type,
-		.has_table = true,
-		.each = sa_guid_info_each,
-	},
-	{
-		.attribute = IBA_ATTR_SM_INFO_RECORD,
-		.name = "SMInfoRecord",
-		.type = &iba_sm_info_record_type,
-		.has_table = true,
-		.each = sa_sm_info_each,
-	},
-	{
-		.attribute = IBA_ATTR_LINK_RECORD,
-		.name = "LinkRecord",
-		.type = &iba_link_record_type,
-		.has_table = true,
-		.each = sa_link_each,
-	},
-	{
-		.attribute = IBA_ATTR_P_KEY_TABLE_RECORD,
-		.name = "P_KeyTableRecord",
-		.type = &iba_p_key_table_record_type,
-		.flags = SA_TRUSTED,
-		.has_table = true,
-		.each = sa_p_key_table_each,
-	},
-	{
-		.attribute = IBA_ATTR_PATH_RECORD,
-		.name = "PathRecord",
-		.type = &iba_path_record_type,
-		.has_table = true,
-		.each = sa_path_each,
-		.needs_store = sa_path_needs_store,
-		.is_quick = sa_path_is_quick,
-	},
-	{
-		.attribute = IBA_ATTR_MC_MEMBER_RECORD,
-		.name = "MCMemberRecord",
-		.type = &iba_mc_member_record_type,
-		.flags = SA_REGISTRY,
-		.has_table = true,
-		.each = sa_member_each,
-		.set = sa_member_set,
-		.remove = sa_member_remove,
-	},
-};
-
-const struct sa_record *sa_records(unsigned int *n)
+static enum sa_place in_pool(const struct sa_query *query)
 {
-	*n = G_N_ELEMENTS(records);
-	return records;
+	(void)query;
+	return SA_IN_POOL;
 }
 
-const struct sa_record *sa_record_find(uint16_t attribute)
+static enum sa_place at_once(const struct sa_query *query)
 {
-	for (unsigned int i = 0; i < G_N_ELEMENTS(records); i++)
-		if (records[i].attribute == attribute)
-			return &records[i];
+	(void)query;
+	return SA_AT_ONCE;
+}
+
+static enum sa_place at_registries(const struct sa_query *query)
+{
+	(void)query;
+	return SA_AT_REGISTRIES;
+}
+
+#define ROW_AS(attr, verb, asked, told, where, function)                                           \
+	.attribute = IBA_ATTR_##attr, .method = IBA_METHOD_##verb, .name = #attr,                  \
+	.asks = &iba_##asked##_type, .tells = &iba_##told##_type, .place = where, .run = function
+
+/* Asked and told as one type. */
+#define ROW(attr, verb, type, where, function) ROW_AS(attr, verb, type, type, where, function)
+
+/* Get and GetTable, which differ in how much they may tell. */
+#define READ(attr, type, where, function, ...)                                                     \
+	{ROW(attr, GET, type, where, function), ##__VA_ARGS__},                                    \
+	{                                                                                          \
+		ROW(attr, GET_TABLE, type, where, function), ##__VA_ARGS__                         \
+	}
+
+static const struct sa_row rows[] = {
+	{ROW(CLASS_PORT_INFO, GET, class_port_info, at_once, sa_class_port_info_each),
+	 .flags = SA_ANYBODY},
+	{ROW(INFORM_INFO, SET, inform_info, at_registries, sa_inform_set)},
+	READ(INFORM_INFO_RECORD, inform_info_record, at_registries, sa_inform_each),
+	READ(NODE_RECORD, node_record, in_pool, sa_node_each),
+	READ(PORT_INFO_RECORD, port_info_record, in_pool, sa_port_info_each,
+	     .caps = IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
+	     .caps2 = IBA_SA_CAP2_FULL_PORT_INFO_RECORD | IBA_SA_CAP2_EXTENDED_SPEEDS |
+		      IBA_SA_CAP2_CAP_MASK2_MATCH),
+	READ(SWITCH_INFO_RECORD, switch_info_record, in_pool, sa_switch_info_each,
+	     .caps2 = IBA_SA_CAP2_MULTICAST_FDB_TOP),
+	READ(LINEAR_FORWARDING_TABLE_RECORD, linear_forwarding_table_record, in_pool, sa_lft_each),
+	READ(MULTICAST_FORWARDING_TABLE_RECORD, multicast_forwarding_table_record, in_pool,
+	     sa_mft_each),
+	READ(SL_TO_VL_TABLE_RECORD, sl_to_vl_table_record, in_pool, sa_sl_to_vl_each),
+	READ(VL_ARBITRATION_TABLE_RECORD, vl_arbitration_table_record, in_pool,
+	     sa_vl_arbitration_each),
+	READ(GUID_INFO_RECORD, guid_info_record, in_pool, sa_guid_info_each),
+	READ(SM_INFO_RECORD, sm_info_record, in_pool, sa_sm_info_each),
+	READ(LINK_RECORD, link_record, in_pool, sa_link_each),
+	READ(P_KEY_TABLE_RECORD, p_key_table_record, in_pool, sa_p_key_table_each,
+	     .flags = SA_TRUSTED),
+	READ(PATH_RECORD, path_record, sa_path_place, sa_path_each),
+	READ(MC_MEMBER_RECORD, mc_member_record, at_registries, sa_member_each),
+	{ROW(MC_MEMBER_RECORD, SET, mc_member_record, at_registries, sa_member_set),
+	 .caps = IBA_SA_CAP_UD_MULTICAST, .caps2 = IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER},
+	{ROW(MC_MEMBER_RECORD, DELETE, mc_member_record, at_registries, sa_member_remove)},
+	READ(SERVICE_RECORD, service_record, at_registries, sa_service_each),
+	{ROW(SERVICE_RECORD, SET, service_record, at_registries, sa_service_set),
+	 .caps2 = IBA_SA_CAP2_MULTICAST_SERVICE_RECORD},
+	{ROW(SERVICE_RECORD, DELETE, service_record, at_registries, sa_service_remove)},
+};
+
+const struct sa_row *sa_rows(unsigned int *n)
+{
+	*n = G_N_ELEMENTS(rows);
+	return rows;
+}
+
+const struct sa_row *sa_row_find(uint16_t attribute, uint8_t method)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (rows[i].attribute == attribute && rows[i].method == method)
+			return &rows[i];
 	return NULL;
 }

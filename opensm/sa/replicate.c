@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a standby gets of the registry:
+ * What a standby gets of the registries:
  *
  *	group	MLID (2) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
  *	member	MLID (2), port GUID (8) -> JoinState (1), flags (1)
+ *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8)
+ *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
+ *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
+ *
+ * The P_Key index of a subscriber's address is one of this SM's port: the other takes 0.
  *
  * A value may be longer than that: what later versions add stands behind.
  */
@@ -18,6 +23,12 @@
 #define MEMBER_KEY_BYTES 10
 #define WELL_KNOWN 1 /* flags of a group */
 #define PROXY 1	     /* of a member */
+#define SERVICE_KEY_BYTES 26
+#define SERVICE_BYTES (iba_service_record_bytes + 8)
+#define ADDRESS_BYTES 30
+#define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
+#define HAS_GRH 1 /* of an address */
+#define TRUSTED 2
 
 static void put_guid(uint8_t *octets, uint64_t guid)
 {
@@ -31,6 +42,52 @@ static uint64_t get_guid(const uint8_t *octets)
 
 	memcpy(&guid, octets, sizeof(guid));
 	return GUINT64_FROM_BE(guid);
+}
+
+static void put_u32(uint8_t *octets, uint32_t value)
+{
+	value = GUINT32_TO_BE(value);
+	memcpy(octets, &value, sizeof(value));
+}
+
+static uint32_t get_u32(const uint8_t *octets)
+{
+	uint32_t value;
+
+	memcpy(&value, octets, sizeof(value));
+	return GUINT32_FROM_BE(value);
+}
+
+static void put_address(uint8_t *octets, const struct sa_subscription *subscription)
+{
+	const struct vendor_address *to = &subscription->to;
+
+	octets[0] = (uint8_t)(to->lid >> 8);
+	octets[1] = (uint8_t)to->lid;
+	octets[2] = to->sl;
+	octets[3] = (to->has_grh ? HAS_GRH : 0) | (subscription->trusted ? TRUSTED : 0);
+	put_u32(octets + 4, to->qkey);
+	wire_encode(&iba_gid_type, &to->gid, octets + 8);
+	octets[24] = to->hop_limit;
+	octets[25] = to->traffic_class;
+	put_u32(octets + 26, to->flow_label);
+}
+
+static struct vendor_address get_address(const uint8_t *octets, uint32_t qpn)
+{
+	struct vendor_address to = {
+		.lid = (uint16_t)(octets[0] << 8 | octets[1]),
+		.sl = octets[2] & 0xF,
+		.qpn = qpn,
+		.qkey = get_u32(octets + 4),
+		.has_grh = octets[3] & HAS_GRH,
+		.hop_limit = octets[24],
+		.traffic_class = octets[25],
+		.flow_label = get_u32(octets + 26) & 0xFFFFF,
+	};
+
+	wire_decode(&iba_gid_type, octets + 8, &to.gid);
+	return to;
 }
 
 /* ---- what changes ---- */
@@ -62,10 +119,53 @@ static void put_member(void *arg, const struct sa_group *group, const struct sa_
 
 const struct sa_store_watch sa_replicate_watch = {.group = put_group, .member = put_member};
 
+static void service_key(const struct iba_service_record *record, uint8_t key[SERVICE_KEY_BYTES])
+{
+	uint16_t p_key = P_KEY_BASE(record->service_p_key);
+
+	put_guid(key, record->service_id);
+	wire_encode(&iba_gid_type, &record->service_gid, key + 8);
+	key[24] = (uint8_t)(p_key >> 8);
+	key[25] = (uint8_t)p_key;
+}
+
+void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone)
+{
+	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_BYTES];
+
+	service_key(&service->record, key);
+	wire_encode(&iba_service_record_type, &service->record, value);
+	put_guid(value + iba_service_record_bytes, service->owner);
+	replicator_put(replicator,
+		       replica_entry_new(REPLICA_SERVICES, key, sizeof(key), gone ? NULL : value,
+					 gone ? 0 : sizeof(value)));
+}
+
+static void put_subscription(void *arg, struct sa_subscription *subscription)
+{
+	uint8_t value[SUBSCRIPTION_BYTES];
+
+	wire_encode(&iba_inform_info_type, &subscription->info, value);
+	put_address(value + iba_inform_info_bytes, subscription);
+	replicator_put(arg, replica_entry_new(REPLICA_SUBSCRIPTIONS, &subscription->key,
+					      sizeof(subscription->key), value, sizeof(value)));
+}
+
+static void remove_subscription(void *arg, struct sa_subscription *subscription)
+{
+	replicator_put(arg, replica_entry_new(REPLICA_SUBSCRIPTIONS, &subscription->key,
+					      sizeof(subscription->key), NULL, 0));
+}
+
+const struct sa_subscribers_watch sa_replicate_subscriptions = {.added = put_subscription,
+								.removed = remove_subscription};
+
 /* ---- adopting ---- */
 
 struct adoption {
-	struct sa_store *store;
+	const struct sa_registries *registries;
+	struct sa_store *store; /* of these */
+	uint64_t now;
 	uint64_t subnet_prefix;
 	unsigned int bad;
 };
@@ -125,12 +225,60 @@ static void adopt_member(void *arg, const struct replica_entry *entry)
 	adoption->bad += !make_member(adoption, entry);
 }
 
-unsigned int sa_replicate_adopt(struct sa_store *store, const struct replica *replica,
-				uint64_t subnet_prefix)
+static bool make_service(struct adoption *adoption, const struct replica_entry *entry)
 {
-	struct adoption adoption = {store, subnet_prefix, 0};
+	const uint8_t *value = replica_value(entry);
+	struct iba_service_record record;
+	uint8_t key[SERVICE_KEY_BYTES];
+
+	if (entry->key_length != sizeof(key) || entry->value_length < SERVICE_BYTES)
+		return false;
+	wire_decode(&iba_service_record_type, value, &record);
+	service_key(&record, key);
+	return memcmp(key, entry->octets, sizeof(key)) == 0 &&
+	       sa_services_put(adoption->registries->services, &record,
+			       get_guid(value + iba_service_record_bytes), adoption->now);
+}
+
+static bool make_subscription(struct adoption *adoption, const struct replica_entry *entry)
+{
+	const uint8_t *value = replica_value(entry);
+	struct sa_subscription_key key;
+	struct iba_inform_info info;
+	struct vendor_address to;
+
+	if (entry->key_length != sizeof(key) || entry->value_length < SUBSCRIPTION_BYTES)
+		return false;
+	wire_decode(&iba_inform_info_type, value, &info);
+	to = get_address(value + iba_inform_info_bytes, info.qpn);
+	key = sa_subscription_key(get_guid(entry->octets), info.qpn, &info);
+	return memcmp(&key, entry->octets, sizeof(key)) == 0 && iba_lid_is_unicast(to.lid) &&
+	       sa_subscribers_add(adoption->registries->subscribers, get_guid(entry->octets), &to,
+				  &info, value[iba_inform_info_bytes + 3] & TRUSTED);
+}
+
+static void adopt_service(void *arg, const struct replica_entry *entry)
+{
+	struct adoption *adoption = arg;
+
+	adoption->bad += !make_service(adoption, entry);
+}
+
+static void adopt_subscription(void *arg, const struct replica_entry *entry)
+{
+	struct adoption *adoption = arg;
+
+	adoption->bad += !make_subscription(adoption, entry);
+}
+
+unsigned int sa_replicate_adopt(const struct sa_registries *registries,
+				const struct replica *replica, uint64_t subnet_prefix, uint64_t now)
+{
+	struct adoption adoption = {registries, registries->groups, now, subnet_prefix, 0};
 
 	replica_each(replica, REPLICA_GROUPS, adopt_group, &adoption);
 	replica_each(replica, REPLICA_MEMBERS, adopt_member, &adoption);
+	replica_each(replica, REPLICA_SERVICES, adopt_service, &adoption);
+	replica_each(replica, REPLICA_SUBSCRIPTIONS, adopt_subscription, &adoption);
 	return adoption.bad;
 }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The registry of multicast groups as entries of a replica. */
+/* The registries of the SA as entries of a replica. */
 #ifndef SA_REPLICATE_H
 #define SA_REPLICATE_H
 
 #include "ha/replicator.h"
-#include "sa/store.h"
+#include "sa/registries.h"
 
 /* Whose arg is a struct replicator. */
 extern const struct sa_store_watch sa_replicate_watch;
+extern const struct sa_subscribers_watch sa_replicate_subscriptions;
+/* As watch of services, the same. */
+void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone);
 
 /*
- * Takes groups and members of another SM into an empty store; returns how many entries make no
- * sense, and are left out.
+ * Takes what another SM had into empty registries; returns how many entries make no sense, and are
+ * left out. Leases begin again.
  */
-unsigned int sa_replicate_adopt(struct sa_store *store, const struct replica *replica,
-				uint64_t subnet_prefix);
+unsigned int sa_replicate_adopt(const struct sa_registries *registries,
+				const struct replica *replica, uint64_t subnet_prefix,
+				uint64_t now);
 
 #endif

@@ -6,6 +6,8 @@
 #include "iba/codes.h"
 #include "iba/iba.h"
 #include "policy/inventory.h"
+#include "sa/hold.h"
+#include "sa/registries.h"
 #include "sa/view.h"
 #include "vendor/vendor.h"
 
@@ -13,12 +15,12 @@
 #define SA_MAX_IN_POOL 4096	 /* queries waiting for the pool; more are answered BUSY */
 
 struct sa_held;
-struct sa_store;
 struct sa_query;
 
-/* Every type a record may have, decoded. */
+/* Every type that may be asked or told, decoded. */
 union sa_any {
 	struct iba_class_port_info class_port_info;
+	struct iba_inform_info inform_info;
 	struct iba_node_record node;
 	struct iba_port_info_record port_info;
 	struct iba_switch_info_record switch_info;
@@ -31,31 +33,46 @@ union sa_any {
 	struct iba_multicast_forwarding_table_record mft;
 	struct iba_link_record link;
 	struct iba_path_record path;
+	struct iba_multi_path_record multi_path;
+	struct iba_trace_record trace;
 	struct iba_mc_member_record member;
+	struct iba_service_record service;
+	struct iba_inform_info_record subscription;
 };
 
-enum sa_record_flags {
-	SA_ANYBODY = 1 << 0,   /* answered to requesters not (yet) in the published subnet */
-	SA_TRUSTED = 1 << 1,   /* only with the SA key: ERR_REQ_DENIED without */
-	SA_QUICK = 1 << 2,     /* a Get is answered at once, without the pool */
-	SA_REGISTRY = 1 << 3,  /* uses the store: on the sa actor */
+enum sa_flags {
+	SA_ANYBODY = 1 << 0, /* answered to requesters not (yet) in the published subnet */
+	SA_TRUSTED = 1 << 1, /* only with the SA key: ERR_REQ_DENIED without */
+};
+
+/* Where a query runs. */
+enum sa_place {
+	SA_IN_POOL,	  /* it may take long: off the sa actor, without the registries */
+	SA_AT_ONCE,	  /* about a microsecond, without the registries: not worth the pool */
+	SA_AT_REGISTRIES, /* on the sa actor, which owns them */
 };
 
 /*
- * One attribute. each, set and delete hand records to sa_offer or sa_put and return IBA_STATUS_OK,
- * or the status of the whole answer. A NULL function: the attribute does not have the method.
+ * One attribute by one method. run hands records to sa_offer or sa_put and returns IBA_STATUS_OK,
+ * or the status of the whole answer.
  */
-struct sa_record {
+struct sa_row {
 	uint16_t attribute;
-	const char *name;
-	const struct wire_type *type;
-	unsigned int flags; /* enum sa_record_flags */
-	bool has_table;	    /* GetTable, besides Get */
-	uint16_t (*each)(struct sa_query *query);
-	uint16_t (*set)(struct sa_query *query);
-	uint16_t (*remove)(struct sa_query *query);
-	bool (*needs_store)(const struct sa_query *query); /* besides SA_REGISTRY; may be NULL */
-	bool (*is_quick)(const struct sa_query *query);	   /* besides SA_QUICK; may be NULL */
+	uint8_t method;
+	uint8_t flags;		       /* enum sa_flags */
+	const char *name;	       /* of the attribute */
+	const struct wire_type *asks;  /* the fixed part of the request's data */
+	const struct wire_type *tells; /* each record of the answer */
+	enum sa_place (*place)(const struct sa_query *query);
+	uint16_t (*run)(struct sa_query *query);
+	uint32_t caps, caps2; /* of ClassPortInfo, that having this row means */
+};
+
+/* Who asks. */
+struct sa_requester {
+	const struct vendor_address *address; /* outlives the query */
+	uint32_t port;			      /* endport, or FABRIC_NONE */
+	bool trusted;			      /* came with the SA key */
 };
 
 /* The answer while it grows; the first IBA_SA_DATA_OFFSET octets are for the headers. */
@@ -70,36 +87,39 @@ struct sa_query {
 	/* What it is asked of. Both are NULL while there is no subnet to tell about. */
 	const struct sa_view *view;
 	const struct subnet *subnet; /* of the view */
-	struct sa_store *store; /* NULL off the sa actor */
+	/* NULL unless it runs on the sa actor. */
+	const struct sa_registries *registries;
+	struct sa_store *store; /* the groups of these */
 	/* Set by who runs it, after sa_query_begin; all may be NULL or 0. */
 	const struct inventory *inventory;
 	uint64_t now;		/* ns, for what goes out of date */
 	struct sa_held *held;	/* octets of all tables being made or sent */
 
 	/* The request, which must outlive the query. */
-	const struct vendor_address *from;
 	const uint8_t *data;
 	size_t length;
 
 	/* What the stages found out. */
-	struct iba_mad_header header;
+	struct iba_mad_header header; /* method is that of the request until sa_query_finish */
 	struct iba_rmpp_header rmpp;
 	struct iba_sa_header sa;
-	const struct sa_record *record;
+	struct sa_requester from;
+	const struct sa_row *row;
 	union sa_any wanted;
-	uint64_t mask;	  /* components sa_offer compares; each() removes what it settled */
-	uint32_t port;	  /* the requester's endport, or FABRIC_NONE */
+	uint64_t mask;	  /* components sa_offer compares; run() removes what it settled */
 	uint32_t n_found; /* records that matched */
 	bool waits;	  /* it cannot go on before the inventory has: */
 	uint64_t want;	  /* inventory_want() */
-	bool trusted;	  /* came with the SA key */
+	uint64_t until[SA_HOLD_TOPICS]; /* serials before which the answer may not leave: hold.h */
+	uint64_t until_ns;		/* when it leaves all the same; 0: not before */
 	uint16_t status;
 	struct sa_reply reply;
 };
 
-/* All records the SA serves, by attribute; NULL if it does not. */
-const struct sa_record *sa_record_find(uint16_t attribute);
-const struct sa_record *sa_records(unsigned int *n);
+/* All rows; those of an attribute stand together. */
+const struct sa_row *sa_rows(unsigned int *n);
+/* NULL: the attribute does not have that method, or is none the SA serves. */
+const struct sa_row *sa_row_find(uint16_t attribute, uint8_t method);
 
 /*
  * Prepares a query and passes it through the stages up to the decoded components. False if the
@@ -107,16 +127,16 @@ const struct sa_record *sa_records(unsigned int *n);
  */
 bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length);
-/* True if the query may only run where the store is. */
-bool sa_query_needs_store(const struct sa_query *query);
-/* True if the query takes so little that it is not worth the pool. */
-bool sa_query_is_quick(const struct sa_query *query);
-/* Runs what is not already settled; store may be NULL unless the query needs it. */
-void sa_query_run(struct sa_query *query, struct sa_store *store);
+/* Where it runs; what is settled already, at once. */
+enum sa_place sa_query_place(const struct sa_query *query);
+/* Runs what is not already settled; registries may be NULL but at SA_AT_REGISTRIES. */
+void sa_query_run(struct sa_query *query, const struct sa_registries *registries);
 /* Drops what was put into the answer so far. */
 void sa_query_clear(struct sa_query *query);
 /* The encoded answer, to be freed with g_free; reply.held of it stay counted in held. */
 uint8_t *sa_query_finish(struct sa_query *query, size_t *length);
+/* Many records and RMPP, or one in one MAD? */
+bool sa_is_table(const struct sa_query *query);
 
 /* ---- for records ---- */
 /*
@@ -167,10 +187,14 @@ uint16_t sa_sm_info_each(struct sa_query *query);
 uint16_t sa_mft_each(struct sa_query *query);
 uint16_t sa_p_key_table_each(struct sa_query *query);
 uint16_t sa_path_each(struct sa_query *query);
-bool sa_path_needs_store(const struct sa_query *query);
-bool sa_path_is_quick(const struct sa_query *query);
+enum sa_place sa_path_place(const struct sa_query *query);
 uint16_t sa_member_each(struct sa_query *query);
 uint16_t sa_member_set(struct sa_query *query);
 uint16_t sa_member_remove(struct sa_query *query);
+uint16_t sa_inform_set(struct sa_query *query);
+uint16_t sa_inform_each(struct sa_query *query);
+uint16_t sa_service_each(struct sa_query *query);
+uint16_t sa_service_set(struct sa_query *query);
+uint16_t sa_service_remove(struct sa_query *query);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The server: the actor "sa" between the MAD layer and the pipeline.
  *
- * Its objects: the store of multicast groups, a view of the subnet last published, and the number
+ * Its objects: the registries, a view of the subnet last published, and the number
  * of queries handed to the pool. All run on the actor, except that a query in the pool has its own
  * reference of the view and touches nothing else of the server but counters.
  *
@@ -20,11 +20,13 @@
  */
 #include "sa/sa.h"
 
+#include "core/traps.h"
+#include "sa/dump.h"
 #include "sa/held.h"
 #include "sa/park.h"
 #include "sa/replicate.h"
+#include "sa/report.h"
 #include "sa/sa_private.h"
-#include "sa/store.h"
 
 #define PUBLISH_DELAY (5 * NS_PER_MS)
 #define LOG_BURST 10
@@ -34,12 +36,20 @@ struct sa {
 	struct context *context;
 	struct mad *mad;
 	struct actor *actor;
-	struct sa_store *store;
+	struct sa_registries registries;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
+	struct timer leases; /* the next lease of a service ends */
 	struct sa_park *park;
 	atomic_uint in_pool;
 	struct sa_held *held;
+	struct sa_hold *hold;
+	struct sa_reporter *reporter;
+	GHashTable *mgids;  /* struct iba_gid, owned: of the groups that there are */
+	uint64_t traps_end; /* serial of the next trap to be forwarded */
+	bool is_loaded;	    /* sa_db_file was, or there is something newer */
+	bool is_changed;    /* since the last dump */
+	uint64_t promised; /* answers that asked whether they are kept */
 	struct log_limit limit;
 };
 
@@ -64,12 +74,12 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 	if (!log_wants(sa->context->log, LOG_VERBOSE, __FILE__) ||
 	    !log_limit_pass(&sa->limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL, &held_back))
 		return;
-	if (query->port != FABRIC_NONE)
-		fabric_port_name(query->subnet->fabric, query->port, name, sizeof(name));
+	if (query->from.port != FABRIC_NONE)
+		fabric_port_name(query->subnet->fabric, query->from.port, name, sizeof(name));
 	log_verbose(sa->context->log,
 		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x"
 		    " (%u such lines held back)",
-		    query->data[3], query->header.attribute_id, query->from->lid, name,
+		    query->data[3], query->header.attribute_id, query->from.address->lid, name,
 		    query->status, held_back);
 }
 
@@ -82,23 +92,16 @@ static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end
 	sa_held_give(sa->held, lid, 0, held->octets);
 }
 
-/* An answer that promises something, until the standbys know of it. */
+/* Asks whether the standbys know of all that was promised up to a serial. */
 struct promise {
 	struct replicator_wait wait; /* first */
 	struct sa *sa;
-	struct vendor_mad *mad;
-	uint8_t *data;
-	size_t length;
-	struct mad_held held;
+	uint64_t serial;
 };
 
 static void drop_promise(struct message *message)
 {
-	struct promise *promise = (struct promise *)message;
-
-	vendor_mad_free(promise->mad);
-	g_free(promise->data);
-	g_free(promise);
+	g_free(message);
 }
 
 /* If there is another master by now the requester asks again, and finds that one. */
@@ -106,17 +109,14 @@ static void on_kept(struct replicator_wait *wait, bool kept)
 {
 	struct promise *promise = (struct promise *)wait;
 
-	if (kept) {
-		mad_reply(promise->sa->mad, g_steal_pointer(&promise->mad),
-			  g_steal_pointer(&promise->data), promise->length, &promise->held);
-	} else if (promise->held.give_back) {
-		promise->held.give_back(&promise->held, promise->mad->remote.lid, VENDOR_DROPPED);
-	}
-	drop_promise(&wait->message);
+	if (kept)
+		sa_hold_reached(promise->sa->hold, SA_HOLD_REPLICA, promise->serial);
+	else
+		sa_hold_clear(promise->sa->hold);
+	g_free(promise);
 }
 
-static void answer_when_kept(struct sa *sa, struct vendor_mad *mad, uint8_t *data, size_t length,
-			     const struct mad_held *held)
+static uint64_t ask_if_kept(struct sa *sa)
 {
 	struct promise *promise = g_new0(struct promise, 1);
 
@@ -124,32 +124,13 @@ static void answer_when_kept(struct sa *sa, struct vendor_mad *mad, uint8_t *dat
 	promise->wait.owner = sa->actor;
 	promise->wait.done = on_kept;
 	promise->sa = sa;
-	promise->mad = mad;
-	promise->data = data;
-	promise->length = length;
-	promise->held = *held;
+	promise->serial = ++sa->promised;
 	replicator_wait(sa->context->replicator, &promise->wait);
+	return promise->serial;
 }
 
-/*
- * Also if it changed nothing: the same request may have come before, and its answer not have left.
- */
-static bool is_promise(const struct sa *sa, const struct sa_query *query)
+static void count_answer(struct counters *counters, const struct sa_query *query)
 {
-	uint8_t method = query->data[3];
-
-	return query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator) &&
-	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
-}
-
-/* Any thread; takes the request over. */
-static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
-{
-	struct counters *counters = &sa->context->counters;
-	struct mad_held held = {.arg = sa};
-	size_t length;
-	uint8_t *data = sa_query_finish(query, &length);
-
 	counter_inc(counters, sa_answered);
 	if (query->status == IBA_SA_NO_RESOURCES)
 		counter_inc(counters, sa_too_large);
@@ -157,13 +138,38 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 		counter_inc(counters, sa_busy);
 	else if (query->status != IBA_STATUS_OK)
 		counter_inc(counters, sa_errors);
+}
+
+/*
+ * Of what changed a registry, which runs on the actor. Also if it changed nothing: the same request
+ * may have come before, and its answer not have left.
+ */
+static bool is_promise(const struct vendor_mad *mad, const struct sa_query *query)
+{
+	uint8_t method = mad->data[3];
+
+	return query->status == IBA_STATUS_OK && mad->length <= IBA_MAD_BYTES &&
+	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
+}
+
+/* Any thread; takes the request over. */
+static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
+{
+	struct mad_held held = {.arg = sa};
+	size_t length;
+	uint8_t *data = sa_query_finish(query, &length);
+
+	count_answer(&sa->context->counters, query);
+	if (is_promise(mad, query)) {
+		if (replicator_is_on(sa->context->replicator))
+			query->until[SA_HOLD_REPLICA] = ask_if_kept(sa);
+		sa_hold_answer(sa->hold, mad, data, query->until, query->until_ns);
+		return;
+	}
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
-	if (is_promise(sa, query))
-		answer_when_kept(sa, mad, data, length, &held);
-	else
-		mad_reply(sa->mad, mad, data, length, &held);
+	mad_reply(sa->mad, mad, data, length, &held);
 }
 
 static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
@@ -262,9 +268,34 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 
 /* ---- requests ---- */
 
+static void end_leases(struct sa *sa)
+{
+	uint64_t now = actor_now(sa->actor);
+	uint64_t next = sa_services_expire(sa->registries.services, now);
+
+	if (next == UINT64_MAX)
+		timer_stop(&sa->leases);
+	else if (!timer_running(&sa->leases) || sa->leases.when != next)
+		timer_start(&sa->leases, next - now);
+}
+
+static void lease_due(struct timer *timer)
+{
+	end_leases((struct sa *)((char *)timer - offsetof(struct sa, leases)));
+}
+
+/* What follows from a change of the registries. */
+static void registries_changed(struct sa *sa)
+{
+	end_leases(sa);
+	if (sa_store_changed(sa->registries.groups) && !timer_running(&sa->publish))
+		timer_start(&sa->publish, PUBLISH_DELAY);
+}
+
 static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 {
 	struct sa *sa = arg;
+	enum sa_place place;
 	struct sa_query query;
 
 	if (mad->status != VENDOR_RECEIVED ||
@@ -275,20 +306,20 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	}
 	query.now = actor_now(sa->actor);
 	query.held = sa->held;
-	if (query.status == IBA_STATUS_OK && !sa_query_needs_store(&query) &&
-	    !sa_query_is_quick(&query)) {
+	place = sa_query_place(&query);
+	if (place == SA_IN_POOL) {
 		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
 			send_to_pool(sa, &query, mad, deadline_ns);
 			return;
 		}
 		query.status = IBA_STATUS_BUSY;
 	}
-	sa_query_run(&query, sa->store);
+	sa_query_run(&query, &sa->registries);
 	if (query.status != IBA_STATUS_OK)
 		log_refusal(sa, &query);
 	answer(sa, &query, mad);
-	if (sa_store_changed(sa->store) && !timer_running(&sa->publish))
-		timer_start(&sa->publish, PUBLISH_DELAY);
+	if (place == SA_AT_REGISTRIES)
+		registries_changed(sa);
 }
 
 /* The SA is where the master is: clients learn that from their ports, not from us (15.4.1). */
@@ -309,7 +340,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!drop_if_stale(sa, sa->view, mad))
+	if (!drop_if_stale(sa, sa->view, mad) && !sa_hold_again(sa->hold, mad))
 		serve(sa, mad, 0);
 }
 
@@ -337,7 +368,7 @@ static void inventory_published(void *arg, uint64_t kinds)
 
 static void publish_now(struct sa *sa)
 {
-	struct mc_groups *groups = sa_store_publish(sa->store);
+	struct mc_groups *groups = sa_store_publish(sa->registries.groups);
 	uint64_t serial;
 
 	timer_stop(&sa->publish);
@@ -360,8 +391,13 @@ static bool is_master(const struct sa *sa)
 
 static void take_view(struct sa *sa, struct sa_view *view)
 {
-	sa_view_unref(sa->view);
+	struct sa_view *before = sa->view;
+
 	sa->view = view;
+	sa_reporter_follow(sa->reporter, view ? view->subnet : NULL);
+	if (before && view)
+		sa_report_ports(sa->reporter, before->subnet);
+	sa_view_unref(before);
 }
 
 static void subnet_published(void *arg, uint64_t generation)
@@ -376,8 +412,109 @@ static void subnet_published(void *arg, uint64_t generation)
 	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
 	if (!subnet)
 		return;
-	sa_store_follow(sa->store, subnet);
+	if (!sa->is_loaded)
+		sa_dump_load(sa->context, &sa->registries);
+	sa->is_loaded = true;
+	sa_store_follow(sa->registries.groups, subnet);
+	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
+	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	publish_now(sa);
+}
+
+static void trap_received(void *arg, uint64_t value)
+{
+	struct sa *sa = arg;
+	struct traps *traps = slot_take(&sa->context->traps);
+
+	(void)value;
+	for (uint32_t i = 0; traps && i < traps->n; i++)
+		if (traps->end - traps->n + i >= sa->traps_end)
+			sa_report_trap(sa->reporter, &traps->all[i].notice, traps->all[i].from);
+	if (traps)
+		sa->traps_end = traps->end;
+	traps_unref(traps);
+}
+
+static guint mgid_hash(gconstpointer key)
+{
+	const struct iba_gid *gid = key;
+
+	return (guint)((gid->prefix ^ gid->guid ^ gid->guid >> 32) * 2654435761u);
+}
+
+static gboolean mgid_equal(gconstpointer a, gconstpointer b)
+{
+	return iba_gid_equal(*(const struct iba_gid *)a, *(const struct iba_gid *)b);
+}
+
+static void group_changed(void *arg, const struct sa_group *group, bool gone)
+{
+	struct sa *sa = arg;
+	struct iba_gid mgid = group->record.mgid;
+	bool news;
+
+	sa->is_changed = true;
+	news = gone ? g_hash_table_remove(sa->mgids, &mgid)
+		    : g_hash_table_add(sa->mgids, g_memdup2(&mgid, sizeof(mgid)));
+
+	if (news)
+		sa_report_group(sa->reporter, !gone, mgid, group->record.p_key);
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_watch.group(sa->context->replicator, group, gone);
+}
+
+static void member_changed(void *arg, const struct sa_group *group, const struct sa_member *member)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_watch.member(sa->context->replicator, group, member);
+}
+
+static const struct sa_store_watch group_watch = {.group = group_changed, .member = member_changed};
+
+static void service_changed(void *arg, const struct sa_service *service, bool gone)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_service(sa->context->replicator, service, gone);
+}
+
+static void subscription_added(void *arg, struct sa_subscription *subscription)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_subscriptions.added(sa->context->replicator, subscription);
+}
+
+static void subscription_removed(void *arg, struct sa_subscription *subscription)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_subscriptions.removed(sa->context->replicator, subscription);
+}
+
+static const struct sa_subscribers_watch subscription_watch = {.added = subscription_added,
+							       .removed = subscription_removed};
+
+static void sweep_done(void *arg, uint64_t value)
+{
+	struct sa *sa = arg;
+	struct options *options = slot_take(&sa->context->options);
+
+	(void)value;
+	if (is_master(sa) && sa->view && sa->is_changed && options->sa_db_dump) {
+		sa_dump_write(sa->context, &sa->registries);
+		sa->is_changed = false;
+	}
+	options_unref(options);
 }
 
 /* What the master before knew, before there is a subnet to tell about. */
@@ -391,10 +528,13 @@ static void replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	slot_publish(&sa->context->replica, NULL);
 	if (is_master(sa) && !sa->view && replica) {
-		bad = sa_replicate_adopt(sa->store, replica, options->subnet_prefix);
+		bad = sa_replicate_adopt(&sa->registries, replica, options->subnet_prefix,
+					 actor_now(sa->actor));
 		if (bad)
 			log_error(sa->context->log, "replication: %u entries make no sense", bad);
 		publish_now(sa);
+		end_leases(sa);
+		sa->is_loaded = true;
 	}
 	replica_unref(replica);
 	options_unref(options);
@@ -412,7 +552,10 @@ static void sm_state_changed(void *arg, uint64_t state)
 		return;
 	take_view(sa, NULL);
 	sa_park_wake(sa->park, UINT64_MAX);
-	sa_store_clear(sa->store);
+	sa_hold_clear(sa->hold);
+	sa_store_clear(sa->registries.groups);
+	sa_services_clear(sa->registries.services);
+	sa_subscribers_clear(sa->registries.subscribers);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
 }
@@ -428,18 +571,27 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->context = context;
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
-	sa->store = sa_store_new();
-	if (replicator_is_on(context->replicator))
-		sa_store_watch(sa->store, &sa_replicate_watch, context->replicator);
+	sa->registries.groups = sa_store_new();
+	sa->registries.services = sa_services_new();
+	sa->registries.subscribers = sa_subscribers_new();
+	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
+	sa->mgids = g_hash_table_new_full(mgid_hash, mgid_equal, g_free, NULL);
+	sa_store_watch(sa->registries.groups, &group_watch, sa);
+	sa_services_watch(sa->registries.services, service_changed, sa);
+	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
+	timer_init(&sa->leases, sa->actor, lease_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
 	sa->held = sa_held_new(context);
+	sa->hold = sa_hold_new(context, sa->actor, mad);
 	client.actor = sa->actor;
 	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
+	event_subscribe(&context->bus, EVENT_SWEEP_DONE, sa->actor, sweep_done, sa);
+	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
@@ -471,10 +623,16 @@ void sa_free(struct sa *sa)
 		return;
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
+	timer_stop(&sa->leases);
 	sa_park_free(sa->park);
+	sa_hold_free(sa->hold);
+	sa_reporter_free(sa->reporter);
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);
-	sa_store_free(sa->store);
+	sa_store_free(sa->registries.groups);
+	sa_services_free(sa->registries.services);
+	sa_subscribers_free(sa->registries.subscribers);
+	g_hash_table_unref(sa->mgids);
 	sa_held_free(sa->held);
 	g_free(sa);
 }

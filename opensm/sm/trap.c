@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "complib/bucket.h"
+#include "core/traps.h"
 #include "sm/sm_private.h"
 
 #define TRAPS_PER_SECOND 10
@@ -138,7 +139,10 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)
 {
 	uint64_t lid = notice->issuer_lid ? notice->issuer_lid : from;
+	struct traps *before = slot_take(&sm->context->traps);
 
+	slot_publish(&sm->context->traps, traps_with(before, notice, from));
+	traps_unref(before);
 	event_emit(&sm->context->bus, EVENT_TRAP_RECEIVED, lid << 16 | notice->trap_number);
 }
 

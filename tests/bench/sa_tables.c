@@ -84,12 +84,12 @@ static struct inventory *make_inventory(struct fabric *fabric)
 }
 
 static void ask_all(const struct sa_view *view, const struct inventory *inventory,
-		    const struct sa_record *record)
+		    const struct sa_row *row)
 {
 	struct vendor_address from = {.lid = view->subnet->sm_lid, .qpn = 1};
 	struct ask ask = {
 		.method = IBA_METHOD_GET_TABLE,
-		.attribute = record->attribute,
+		.attribute = row->attribute,
 		.sm_key = TEST_SA_KEY,
 	};
 	uint8_t octets[IBA_MAD_BYTES], *data;
@@ -98,17 +98,18 @@ static void ask_all(const struct sa_view *view, const struct inventory *inventor
 	size_t length;
 
 	ask_encode(&ask, octets);
-	if (!sa_query_begin(&query, view, &from, octets, sizeof(octets)))
+	if (!sa_query_begin(&query, view, &from, octets, sizeof(octets)) ||
+	    sa_query_place(&query) == SA_AT_REGISTRIES)
 		return;
 	query.inventory = inventory;
 	query.now = 1;
 	sa_query_run(&query, NULL);
 	if (query.waits) {
-		printf("%-32s to be read first\n", record->name);
+		printf("%-32s to be read first\n", row->name);
 		return;
 	}
 	data = sa_query_finish(&query, &length);
-	printf("%-32s status 0x%04x, %8u records, %6.1f MB, %.3f s, peak %.0f MB\n", record->name,
+	printf("%-32s status 0x%04x, %8u records, %6.1f MB, %.3f s, peak %.0f MB\n", row->name,
 	       query.status, query.reply.n_records, (double)length / 1e6, seconds() - start,
 	       peak_mb());
 	g_free(data);
@@ -120,13 +121,13 @@ int main(int argc, char *argv[])
 	struct sa_view *view = sa_view_new(subnet);
 	struct inventory *inventory;
 	unsigned int n;
-	const struct sa_record *all = sa_records(&n);
+	const struct sa_row *all = sa_rows(&n);
 
 	printf("%u endports, %u ports; peak %.0f MB before\n", n_endports(subnet),
 	       subnet->fabric->n_ports, peak_mb());
 	inventory = make_inventory(subnet->fabric);
 	for (unsigned int i = 0; i < n; i++)
-		if (all[i].has_table && !(all[i].flags & SA_REGISTRY))
+		if (all[i].method == IBA_METHOD_GET_TABLE)
 			ask_all(view, inventory, &all[i]);
 	inventory_unref(inventory);
 	sa_view_unref(view);

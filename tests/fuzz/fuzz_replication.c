@@ -104,23 +104,27 @@ static bool check_group(const struct sa_group *group, void *arg)
 static void adopt(struct fuzz_bytes *bytes)
 {
 	struct replica *replica = replica_new(ROOM);
-	struct sa_store *store = sa_store_new();
+	struct sa_registries registries = {.groups = sa_store_new(),
+					   .services = sa_services_new(),
+					   .subscribers = sa_subscribers_new()};
 
 	while (bytes->left) {
-		uint8_t head[3], octets[128];
+		uint8_t head[3], octets[256 + 64];
 
 		fuzz_take(bytes, head, sizeof(head));
-		head[1] = MIN(head[1], 16);
-		head[2] = MIN(head[2], 100);
+		head[1] = MIN(head[1], 64);
+		/* so much that each section may have an entry that is right */
 		fuzz_take(bytes, octets, head[1] + head[2]);
-		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 2, octets,
+		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 4, octets,
 						       head[1], octets + head[1], head[2]));
 	}
-	fuzz_expect(sa_replicate_adopt(store, replica, IBA_DEFAULT_GID_PREFIX) <=
+	fuzz_expect(sa_replicate_adopt(&registries, replica, IBA_DEFAULT_GID_PREFIX, 1) <=
 		    replica_size(replica));
-	sa_store_each(store, check_group, NULL);
-	sa_store_clear(store);
-	sa_store_free(store);
+	sa_store_each(registries.groups, check_group, NULL);
+	sa_store_clear(registries.groups);
+	sa_store_free(registries.groups);
+	sa_services_free(registries.services);
+	sa_subscribers_free(registries.subscribers);
 	replica_unref(replica);
 }
 

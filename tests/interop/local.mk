@@ -11,7 +11,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_qos.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
 	tests/interop/test_pcap.py tests/interop/test_readme.py \
-	tests/interop/test_package.py
+	tests/interop/test_package.py tests/interop/test_sa_database.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \

@@ -32,7 +32,6 @@ LANES = (('v', 'e', 'q', 'm', 't', 'a'), ('f -s1', 'f -s2', 'f -s3'), ('s',))
 NOT_YET = {
     'v': 'SubnAdmGetMulti of MultiPathRecord is not served',
     'a': 'SubnAdmGetMulti of MultiPathRecord is not served',
-    's': 'ServiceRecord is not served',
     'm': 'a group is made whose MGID has signature 0xA01B and link-local scope',
 }
 # saquery's tables on a tree of 128 hosts, and of 80 switches with 8 ports: records. A P_Key table

@@ -15,17 +15,40 @@ struct client {
 	struct vendor_mad *answer;
 	uint32_t tid;
 	uint64_t sm_key;
+	bool deaf;	 /* answers no Report */
+	GArray *reports; /* struct iba_sa_notice: those that came and were not fetched */
 };
+
+/* Reports are answered, those that come again too. */
+static void take_report(struct client *client, struct vendor_mad *mad)
+{
+	struct iba_sa_mad report;
+	struct iba_sa_notice notice;
+	uint8_t wire[IBA_MAD_BYTES];
+
+	wire_decode(&iba_sa_mad_type, mad->data, &report);
+	wire_decode(&iba_sa_notice_type, report.data, &notice);
+	g_array_append_val(client->reports, notice);
+	report.header.method = IBA_METHOD_REPORT_RESP;
+	wire_encode(&iba_sa_mad_type, &report, wire);
+	if (!client->deaf)
+		vendor_send(client->vendor, &mad->remote, wire, sizeof(wire), 0);
+	vendor_mad_free(mad);
+}
 
 static void receive(void *arg, struct vendor_mad *mad)
 {
 	struct client *client = arg;
 
+	if (mad->status == VENDOR_RECEIVED && mad->data[3] == IBA_METHOD_REPORT) {
+		take_report(client, mad);
+		return;
+	}
 	vendor_mad_free(client->answer);
 	client->answer = mad;
 }
 
-struct client *client_new(struct scenario *s, unsigned int node)
+static struct client *new_client(struct scenario *s, unsigned int node, bool hears_reports)
 {
 	struct client *client = g_new0(struct client, 1);
 	struct vendor_client receiver = {.arg = client, .receive = receive};
@@ -33,12 +56,43 @@ struct client *client_new(struct scenario *s, unsigned int node)
 
 	client->s = s;
 	client->node = node;
+	client->reports = g_array_new(FALSE, FALSE, sizeof(struct iba_sa_notice));
 	client->actor = receiver.actor = actor_new(s->rt, "client");
 	client->vendor = sim_open(s->sim, sim_port_guid(s->sim, node, 1), &error);
 	if (!client->vendor ||
-	    !vendor_bind(client->vendor, IBA_CLASS_SUBN_ADM, false, &receiver, &error))
+	    !vendor_bind(client->vendor, IBA_CLASS_SUBN_ADM, hears_reports, &receiver, &error))
 		g_error("%s", error->message);
 	return client;
+}
+
+struct client *client_new(struct scenario *s, unsigned int node)
+{
+	return new_client(s, node, false);
+}
+
+struct client *client_new_subscriber(struct scenario *s, unsigned int node)
+{
+	return new_client(s, node, true);
+}
+
+void client_set_deaf(struct client *client, bool deaf)
+{
+	client->deaf = deaf;
+}
+
+int client_inform(struct client *client, struct iba_inform_info info)
+{
+	return client_ask(client, IBA_METHOD_SET, IBA_ATTR_INFORM_INFO, 0, &iba_inform_info_type,
+			  &info);
+}
+
+bool client_report(struct client *client, struct iba_sa_notice *notice)
+{
+	if (!client->reports->len)
+		return false;
+	*notice = g_array_index(client->reports, struct iba_sa_notice, 0);
+	g_array_remove_index(client->reports, 0);
+	return true;
 }
 
 void client_free(struct client *client)
@@ -46,6 +100,7 @@ void client_free(struct client *client)
 	vendor_close(client->vendor);
 	actor_free(client->actor);
 	vendor_mad_free(client->answer);
+	g_array_unref(client->reports);
 	g_free(client);
 }
 

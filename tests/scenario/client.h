@@ -8,6 +8,8 @@
 struct client;
 
 struct client *client_new(struct scenario *s, unsigned int node);
+/* One that Reports come to as well. */
+struct client *client_new_subscriber(struct scenario *s, unsigned int node);
 void client_free(struct client *client);
 
 uint64_t client_guid(const struct client *client);
@@ -37,6 +39,12 @@ int client_join_broadcast(struct client *client, uint16_t *mlid);
 int client_leave_broadcast(struct client *client);
 /* Asks once to join or leave it, and does not wait. */
 void client_send_member(struct client *client, bool join);
+/* Sends InformInfo and waits; the status, or -1. */
+int client_inform(struct client *client, struct iba_inform_info info);
+/* The oldest Report that came and was not fetched before; false: there is none. */
+bool client_report(struct client *client, struct iba_sa_notice *notice);
+/* It answers no Report any more. */
+void client_set_deaf(struct client *client, bool deaf);
 /* What came since: a status, or -1. */
 int client_answer(const struct client *client);
 

@@ -13,7 +13,8 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
-	tests/scenario/test_qos tests/scenario/test_replication tests/scenario/test_routing \
+	tests/scenario/test_qos tests/scenario/test_replication \
+	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
 	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy
@@ -65,6 +66,8 @@ tests_scenario_test_keys_SOURCES = tests/scenario/test_keys.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_keys_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_reports_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_reports_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_traps_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traps_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_unhealthy_CFLAGS = $(TEST_CFLAGS)

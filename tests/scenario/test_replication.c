@@ -347,6 +347,76 @@ START_TEST(both_at_once)
 }
 END_TEST
 
+#define SERVICE_MASK                                                                               \
+	(IBA_COMPONENT(service_record, service_id) | IBA_COMPONENT(service_record, service_gid) |  \
+	 IBA_COMPONENT(service_record, service_lease))
+
+static int service(struct client *client, uint8_t method, uint64_t id, uint32_t *lease)
+{
+	struct iba_service_record record = {
+		.service_id = id, .service_gid = client_gid(client), .service_lease = *lease};
+	uint64_t mask = SERVICE_MASK;
+	int status;
+
+	if (method == IBA_METHOD_GET)
+		mask &= ~IBA_COMPONENT(service_record, service_lease);
+	status = client_ask(client, method, IBA_ATTR_SERVICE_RECORD, mask, &iba_service_record_type,
+			    &record);
+	*lease = record.service_lease;
+	return status;
+}
+
+/* Services and subscriptions are there after a takeover, those that ended are not. */
+START_TEST(registrations_survive)
+{
+	struct iba_inform_info info = {
+		.lid_range_begin = 0xFFFF,
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 0xFFFF,
+		.trap_number = IBA_TRAP_GID_OUT_OF_SERVICE,
+		.producer_type = 0xFFFFFF,
+	};
+	uint32_t lease = 50, forever = UINT32_MAX;
+	struct iba_sa_notice notice;
+	struct client *subscriber;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(3);
+	subscriber = client_new_subscriber(m->s, scenario_node(m->s, "host-12"));
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_SET, 1, &lease), 0);
+	ck_assert_int_eq(service(clients[1], IBA_METHOD_SET, 2, &forever), 0);
+	ck_assert_int_eq(service(clients[1], IBA_METHOD_SET, 3, &forever), 0);
+	ck_assert_int_eq(service(clients[1], IBA_METHOD_DELETE, 3, &forever), 0);
+	ck_assert_int_eq(client_inform(subscriber, info), 0);
+	info.trap_number = IBA_TRAP_GID_IN_SERVICE;
+	ck_assert_int_eq(client_inform(subscriber, info), 0);
+	info.subscribe = 0;
+	ck_assert_int_eq(client_inform(subscriber, info), 0);
+	take_over(false);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	while (client_report(subscriber, &notice)) /* of the SM's own port */
+		ck_assert_uint_eq(notice.notice.trap_number, IBA_TRAP_GID_OUT_OF_SERVICE);
+	ck_assert_int_eq(service(clients[2], IBA_METHOD_GET, 1, &lease), IBA_SA_NO_RECORDS);
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &lease), 0);
+	ck_assert_uint_le(lease, 50);
+	ck_assert_int_eq(service(clients[1], IBA_METHOD_GET, 2, &forever), 0);
+	ck_assert_uint_eq(forever, UINT32_MAX);
+	ck_assert_int_eq(service(clients[1], IBA_METHOD_GET, 3, &forever), IBA_SA_NO_RECORDS);
+	sim_node_set(m->s->sim, scenario_node(m->s, "host-15"), false);
+	scenario_run_ms(m->s, 12000);
+	ck_assert(client_report(subscriber, &notice));
+	ck_assert_uint_eq(notice.notice.trap_number, IBA_TRAP_GID_OUT_OF_SERVICE);
+	sim_node_set(m->s->sim, scenario_node(m->s, "host-15"), true);
+	scenario_run_ms(m->s, 60000);
+	ck_assert(!client_report(subscriber, &notice));
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &lease), IBA_SA_NO_RECORDS);
+	client_free(subscriber);
+	end();
+}
+END_TEST
+
 /* From one to the other, and back to the first, started again; members leave in between. */
 START_TEST(there_and_back)
 {
@@ -566,6 +636,7 @@ int main(void)
 	tcase_add_loop_test(tcase, standby_late, 0, 2);
 	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
 	tcase_add_test(tcase, both_at_once);
+	tcase_add_test(tcase, registrations_survive);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 2);
 	tcase_add_test(tcase, old_replica);

@@ -27,6 +27,16 @@ TESTS += tests/unit/test_sa_member
 tests_unit_test_sa_member_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_database
+TESTS += tests/unit/test_sa_database
+tests_unit_test_sa_database_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_database_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_service
+TESTS += tests/unit/test_sa_service
+tests_unit_test_sa_service_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_service_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/unit/test_sa_store tests/unit/test_sa_view
 TESTS += tests/unit/test_sa_store tests/unit/test_sa_view
 tests_unit_test_sa_store_CFLAGS = $(TEST_CFLAGS)

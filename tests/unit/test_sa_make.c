@@ -160,7 +160,8 @@ void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES])
 		wire_encode(ask->type, ask->record, octets + IBA_SA_DATA_OFFSET);
 }
 
-struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length)
+static struct told tell_with(const struct ask *ask, const struct sa_registries *registries,
+			     const uint8_t *data, size_t length)
 {
 	struct vendor_address from = {.qpn = 1};
 	struct sa_view *view = ask->subnet ? sa_view_new(subnet_ref((void *)ask->subnet)) : NULL;
@@ -174,10 +175,10 @@ struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t lengt
 		sa_view_unref(view);
 		return told;
 	}
-	ck_assert(!sa_query_needs_store(&query) || ask->store);
+	ck_assert(sa_query_place(&query) != SA_AT_REGISTRIES || registries->groups);
 	query.inventory = ask->inventory;
 	query.now = ask->now;
-	sa_query_run(&query, ask->store);
+	sa_query_run(&query, registries);
 	told.waits = query.waits;
 	told.want = query.want;
 	told.data = sa_query_finish(&query, &told.length);
@@ -192,6 +193,19 @@ struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t lengt
 		told.n = (told.length - IBA_SA_DATA_OFFSET) / (told.sa.attribute_offset * 8u);
 	else if (told.header.method != IBA_METHOD_GET_TABLE_RESP)
 		told.n = 1;
+	return told;
+}
+
+struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length)
+{
+	struct sa_registries registries = {.groups = ask->store,
+					   .services = sa_services_new(),
+					   .subscribers = sa_subscribers_new()};
+	struct told told =
+		tell_with(ask, ask->registries ? ask->registries : &registries, data, length);
+
+	sa_services_free(registries.services);
+	sa_subscribers_free(registries.subscribers);
 	return told;
 }
 

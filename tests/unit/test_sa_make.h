@@ -32,6 +32,7 @@ unsigned int n_endports(const struct subnet *subnet);
 struct ask {
 	const struct subnet *subnet;
 	struct sa_store *store;
+	struct sa_registries *registries; /* all; NULL: store, and others that are empty */
 	const struct inventory *inventory;
 	uint64_t now;
 	uint32_t from; /* requester's endport */

@@ -21,6 +21,16 @@ static void put_subnet(void *object)
 	subnet_unref(object);
 }
 
+static void get_traps(void *object)
+{
+	traps_ref(object);
+}
+
+static void put_traps(void *object)
+{
+	traps_unref(object);
+}
+
 static void get_groups(void *object)
 {
 	mc_groups_ref(object);
@@ -77,6 +87,7 @@ static void context_init(struct net *net)
 	event_bus_init(&context->bus);
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
+	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->groups, get_groups, put_groups);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
@@ -155,6 +166,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.unhealthy_ports);
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
+	slot_clear(&net->context.traps);
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);
 	event_bus_clear(&net->context.bus);

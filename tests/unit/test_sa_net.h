@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_TEST_SA_NET_H
 #define TESTS_UNIT_TEST_SA_NET_H
 
+#include "core/traps.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
 #include "policy/inventory.h"

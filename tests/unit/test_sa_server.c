@@ -134,6 +134,133 @@ START_TEST(test_groups_are_published)
 }
 END_TEST
 
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+/* A group of an MGID that the SA makes up. */
+static struct iba_gid make_a_group(struct net *net)
+{
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, q_key) | IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, p_key) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl) |
+		IBA_COMPONENT(mc_member_record, join_state);
+	struct iba_mc_member_record record = {
+		.port_gid = gid_of(net->client_guid),
+		.p_key = 0xFFFF,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+
+	net_ask(net, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask, &iba_mc_member_record_type,
+		&record);
+	ck_assert_uint_eq(status_of_answer(net), IBA_STATUS_OK);
+	wire_decode(&iba_mc_member_record_type, net->answer->data + IBA_SA_DATA_OFFSET, &record);
+	forget_answer(net);
+	return record.mgid;
+}
+
+/* A Set that comes again with its TransactionID makes nothing new, until it is forgotten. */
+START_TEST(test_repeated_sets)
+{
+	struct iba_gid first, again;
+	struct net net;
+
+	bring_up(&net);
+	first = make_a_group(&net);
+	net.n_asked--;
+	again = make_a_group(&net);
+	ck_assert(iba_gid_equal(first, again));
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	again = make_a_group(&net); /* another TransactionID */
+	ck_assert(!iba_gid_equal(first, again));
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SA_HOLD_NS);
+	net.n_asked--;
+	ck_assert(!iba_gid_equal(again, make_a_group(&net)));
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	net_stop(&net);
+}
+END_TEST
+
+/* As the client would send it, number says which. */
+static struct vendor_mad *request_of(const struct net *net, uint8_t number)
+{
+	struct vendor_mad *mad = g_malloc0(sizeof(*mad) + IBA_MAD_BYTES);
+
+	mad->status = VENDOR_RECEIVED;
+	mad->length = IBA_MAD_BYTES;
+	mad->remote = (struct vendor_address){.lid = net->sm_lid, .qpn = 1};
+	mad->data[1] = IBA_CLASS_SUBN_ADM;
+	mad->data[3] = IBA_METHOD_SET;
+	mad->data[15] = number; /* of the TransactionID */
+	return mad;
+}
+
+static void hold(struct sa_hold *holds, const struct net *net, uint8_t number, uint64_t groups,
+		 uint64_t aliases, uint64_t deadline_ns)
+{
+	const uint64_t until[SA_HOLD_TOPICS] = {
+		[SA_HOLD_GROUPS] = groups, [SA_HOLD_ALIASES] = aliases};
+
+	sa_hold_answer(holds, request_of(net, number), g_malloc0(IBA_MAD_BYTES), until,
+		       deadline_ns);
+}
+
+static void check_known(struct sa_hold *holds, const struct net *net, uint8_t number, bool known)
+{
+	struct vendor_mad *again = request_of(net, number);
+
+	if (known)
+		ck_assert(sa_hold_again(holds, again));
+	else
+		ck_assert(!sa_hold_again(holds, again));
+	if (!known)
+		vendor_mad_free(again);
+}
+
+/* An answer leaves when all that it waits for is so, or at its deadline; then it is remembered. */
+START_TEST(test_held_answers)
+{
+	struct sa_hold *holds;
+	struct net net;
+	uint64_t start;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	start = runtime_now(net.rt);
+	check_known(holds, &net, 1, false);
+	hold(holds, &net, 1, 5, 0, 0);
+	hold(holds, &net, 2, 6, 9, 0);
+	hold(holds, &net, 3, 7, 0, start + SECOND);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 3);
+	check_known(holds, &net, 2, true); /* its answer is on its way */
+	sa_hold_reached(holds, SA_HOLD_GROUPS, 4);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 3);
+	sa_hold_reached(holds, SA_HOLD_GROUPS, 6);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 2);
+	sa_hold_reached(holds, SA_HOLD_ALIASES, 9);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	hold(holds, &net, 4, 6, 0, 0); /* that is so already */
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_unconfirmed), 0);
+	runtime_run(net.rt, never, NULL, start + SECOND);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_unconfirmed), 1);
+	for (uint8_t i = 1; i <= 4; i++)
+		check_known(holds, &net, i, true);
+	runtime_run(net.rt, never, NULL, start + SA_HOLD_NS);
+	check_known(holds, &net, 1, false);
+	check_known(holds, &net, 3, true);
+	sa_hold_clear(holds);
+	check_known(holds, &net, 3, false);
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
 /* Clients are told by their ports where the SA is, not by who is only standby. */
 START_TEST(test_standby_is_silent)
 {
@@ -418,6 +545,8 @@ int main(void)
 	tcase_add_test(tcase, test_path_over_the_wire);
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
+	tcase_add_test(tcase, test_repeated_sets);
+	tcase_add_test(tcase, test_held_answers);
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);

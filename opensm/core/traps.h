@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The traps that the SM received lately and listened to, for the SA to forward: immutable and
+ * counted, in context->traps; a new list for each trap, told by EVENT_TRAP_RECEIVED.
+ */
+#ifndef CORE_TRAPS_H
+#define CORE_TRAPS_H
+
+#include "complib/handoff.h"
+#include "iba/iba.h"
+
+#define TRAPS_KEPT 64
+
+struct trap {
+	struct iba_notice notice;
+	uint16_t from; /* LID it came from */
+};
+
+struct traps {
+	struct ref ref;
+	uint64_t end; /* serial after that of the last one; the first ever has 0 */
+	uint32_t n;
+	struct trap all[TRAPS_KEPT]; /* the last n, oldest first */
+};
+
+/* before may be NULL. */
+struct traps *traps_with(const struct traps *before, const struct iba_notice *notice,
+			 uint16_t from);
+struct traps *traps_ref(struct traps *traps);
+void traps_unref(struct traps *traps); /* NULL is fine */
+
+#endif

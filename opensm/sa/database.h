@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The registries as text, in the format of the classic daemon's opensm-sa.dump: what either writes
+ * the other reads (sa_db_dump, sa_db_file).
+ */
+#ifndef SA_DATABASE_H
+#define SA_DATABASE_H
+
+#include "sa/registries.h"
+
+/* To be freed with g_free. */
+char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_prefix,
+			uint64_t now);
+
+/*
+ * Takes what a text says into empty registries, up to the first line that is wrong or torn: false
+ * and error then, of G_FILE_ERROR, which names file, line and what was expected. GUIDInfo records
+ * are passed over, as are entries beyond what registries hold.
+ */
+bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
+		      uint64_t subnet_prefix, uint64_t now, GError **error);
+
+#endif

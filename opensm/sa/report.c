@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The last notices stand in a ring, with the P_Keys of what they tell about as it was then. Each
+ * subscription has a place in it, and one Report out at a time:
+ *
+ *	idle -- a notice --> waiting -- one that concerns it --> asked -- answer, or none -->
+ *waiting
+ *	  ^---------------------'  it has seen all
+ *
+ * Whose place is overtaken by the ring misses what was there. Who leaves SA_REPORTS_UNANSWERED in a
+ * row without answer is forgotten. REPORTS_OUT bounds Reports that are out, and LOOKS_A_TURN what
+ * the actor does of this between other work.
+ */
+#include "sa/report.h"
+
+#include <string.h>
+
+#define REPORTS_OUT 32
+#define LOOKS_A_TURN 20000
+#define RETRIES 3
+#define NOTICE_AT (iba_rmpp_header_bytes + iba_sa_header_bytes) /* in the data of a mad_ask */
+#define CLASS_MANAGER 4						/* as ProducerType */
+
+struct news {
+	struct iba_sa_notice notice;
+	struct iba_gid gid; /* that a subscription to one GID means */
+	uint32_t n_p_keys;
+	uint16_t p_keys[];
+};
+
+struct sa_reporter {
+	struct context *context;
+	struct actor *actor;
+	struct mad *mad;
+	struct sa_subscribers *subscribers;
+	struct subnet *subnet;
+	struct news *ring[SA_NOTICES_KEPT]; /* by serial */
+	uint64_t next;			    /* serial of the next notice */
+	uint64_t first;			    /* of those that still count */
+	bool wake;			    /* there are notices that nobody was woken for */
+	GQueue waiting;			    /* struct sa_subscription */
+	unsigned int n_out;
+	struct timer turn;
+};
+
+/* A Report that is out; whoever subscribed may be gone when it comes back. */
+struct report {
+	struct mad_ask ask; /* first */
+	struct sa_reporter *reporter;
+	struct sa_subscription_key key;
+	uint64_t id;
+};
+
+/* ---- who is told what ---- */
+
+bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number)
+{
+	return is_generic &&
+	       (type == IBA_NOTICE_SECURITY ||
+		(trap_number >= IBA_TRAP_BAD_M_KEY && trap_number <= IBA_TRAP_SWITCH_BAD_P_KEY));
+}
+
+static bool is_of_source(const struct iba_inform_info *info, const struct news *news)
+{
+	uint16_t first = info->lid_range_begin, last = MAX(first, info->lid_range_end);
+	uint16_t lid = news->notice.notice.issuer_lid;
+
+	if (info->gid.prefix || info->gid.guid)
+		return info->gid.guid == news->gid.guid;
+	return first == IBA_LID_PERMISSIVE || (first <= lid && lid <= last);
+}
+
+static bool is_subscribed(const struct iba_inform_info *info, const struct news *news)
+{
+	const struct iba_notice *notice = &news->notice.notice;
+
+	return info->is_generic == notice->is_generic &&
+	       (info->trap_number == IBA_TRAP_ALL || info->trap_number == notice->trap_number) &&
+	       (info->type == 0xFFFF || info->type == notice->type) &&
+	       (info->producer_type == 0xFFFFFF || info->producer_type == notice->producer_type) &&
+	       is_of_source(info, news);
+}
+
+/* o13-17.1.2: a P_Key in common with what the notice is about, not limited on both sides. */
+static bool may_know(const struct sa_reporter *reporter, const struct sa_subscription *subscription,
+		     uint32_t port, const struct news *news)
+{
+	const struct iba_notice *notice = &news->notice.notice;
+
+	if (subscription->trusted)
+		return true;
+	if (sa_is_secret(notice->is_generic, notice->type, notice->trap_number))
+		return false;
+	for (uint32_t i = 0; i < news->n_p_keys; i++) {
+		uint16_t p_key = news->p_keys[i];
+		uint16_t own = partitions_member(reporter->subnet->partitions, port, p_key);
+
+		if (own && ((own | p_key) & P_KEY_FULL))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the way out ---- */
+
+static void wait_in_line(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	if (subscription->is_waiting || subscription->is_asked ||
+	    subscription->next == reporter->next)
+		return;
+	subscription->is_waiting = true;
+	g_queue_push_tail_link(&reporter->waiting, &subscription->link);
+	if (!timer_running(&reporter->turn))
+		timer_start(&reporter->turn, 0);
+}
+
+/* The port may have got another LID since. */
+static struct vendor_address address_of(const struct sa_reporter *reporter,
+					const struct sa_subscription *subscription, uint32_t port)
+{
+	const struct fabric *fabric = reporter->subnet->fabric;
+	struct vendor_address to = subscription->to;
+
+	if (fabric_port_by_lid(fabric, to.lid) != port)
+		to.lid = fabric->ports[port].lid;
+	return to;
+}
+
+static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	counter_inc(&reporter->context->counters, sa_subscriptions_dead);
+	log_info(reporter->context->log,
+		 "SA: port 0x%016" G_GINT64_MODIFIER
+		 "x (LID %u, QP %u) answers no Report: its subscription ends",
+		 subscription->guid, subscription->to.lid, subscription->to.qpn);
+	sa_subscribers_remove(reporter->subscribers, subscription);
+}
+
+static void on_answer(struct mad_ask *ask)
+{
+	struct report *report = (struct report *)ask;
+	struct sa_reporter *reporter = report->reporter;
+	struct sa_subscription *subscription =
+		sa_subscribers_find(reporter->subscribers, &report->key);
+
+	reporter->n_out--;
+	if (ask->result == MAD_TIMEOUT)
+		counter_inc(&reporter->context->counters, sa_reports_unanswered);
+	if (subscription && subscription->id == report->id) {
+		subscription->is_asked = false;
+		if (ask->result == MAD_TIMEOUT && ask->sent)
+			subscription->unanswered++;
+		else
+			subscription->unanswered = 0;
+		if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
+			forget_dead(reporter, subscription);
+		else
+			wait_in_line(reporter, subscription);
+	}
+	if (reporter->waiting.length && !timer_running(&reporter->turn))
+		timer_start(&reporter->turn, 0);
+	g_free(report);
+}
+
+static void send_report(struct sa_reporter *reporter, struct sa_subscription *subscription,
+			uint32_t port, const struct news *news)
+{
+	struct report *report = g_new0(struct report, 1);
+
+	report->reporter = reporter;
+	report->key = subscription->key;
+	report->id = subscription->id;
+	report->ask.to = address_of(reporter, subscription, port);
+	report->ask.mgmt_class = IBA_CLASS_SUBN_ADM;
+	report->ask.class_version = IBA_SA_CLASS_VERSION;
+	report->ask.method = IBA_METHOD_REPORT;
+	report->ask.attribute = IBA_ATTR_NOTICE;
+	report->ask.retries = RETRIES;
+	report->ask.owner = reporter->actor;
+	report->ask.done = on_answer;
+	wire_encode(&iba_sa_notice_type, &news->notice, report->ask.data + NOTICE_AT);
+	subscription->is_asked = true;
+	reporter->n_out++;
+	counter_inc(&reporter->context->counters, sa_reports_sent);
+	mad_ask(reporter->mad, &report->ask);
+}
+
+static bool wake(struct sa_subscription *subscription, void *arg)
+{
+	wait_in_line(arg, subscription);
+	return true;
+}
+
+static void skip_lost(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	uint64_t oldest =
+		MAX(reporter->first,
+		    reporter->next > SA_NOTICES_KEPT ? reporter->next - SA_NOTICES_KEPT : 0);
+
+	if (subscription->next >= oldest)
+		return;
+	counter_add(&reporter->context->counters, sa_notices_missed, oldest - subscription->next);
+	subscription->next = oldest;
+}
+
+/* Sends the next Report of a subscription, if there is one; returns the notices it looked at. */
+static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	uint32_t port = fabric_port_by_guid(reporter->subnet->fabric, subscription->guid);
+	unsigned int looks = 0;
+
+	if (port == FABRIC_NONE)
+		subscription->next = reporter->next;
+	skip_lost(reporter, subscription);
+	while (subscription->next < reporter->next) {
+		const struct news *news = reporter->ring[subscription->next++ % SA_NOTICES_KEPT];
+
+		looks++;
+		if (is_subscribed(&subscription->info, news) &&
+		    may_know(reporter, subscription, port, news)) {
+			send_report(reporter, subscription, port, news);
+			break;
+		}
+	}
+	return looks;
+}
+
+static void take_turn(struct timer *timer)
+{
+	struct sa_reporter *reporter =
+		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, turn));
+	unsigned int looks = 0;
+	GList *link;
+
+	if (reporter->wake)
+		sa_subscribers_each(reporter->subscribers, wake, reporter);
+	reporter->wake = false;
+	while (reporter->subnet && reporter->n_out < REPORTS_OUT && looks < LOOKS_A_TURN &&
+	       (link = g_queue_pop_head_link(&reporter->waiting))) {
+		struct sa_subscription *subscription = link->data;
+
+		subscription->is_waiting = false;
+		looks += 1 + look(reporter, subscription);
+	}
+	if (reporter->waiting.length && reporter->n_out < REPORTS_OUT && reporter->subnet)
+		timer_start(&reporter->turn, 0);
+}
+
+/* ---- news ---- */
+
+/* Takes a notice in. Those who subscribed are woken for all that come together. */
+static void add_news(struct sa_reporter *reporter, const struct iba_notice *notice,
+		     struct iba_gid issuer, struct iba_gid gid, const uint16_t *p_keys, uint32_t n)
+{
+	struct news **place = &reporter->ring[reporter->next++ % SA_NOTICES_KEPT];
+	struct news *news = g_malloc(sizeof(*news) + n * sizeof(*p_keys));
+
+	*news = (struct news){
+		.notice = {.notice = *notice, .issuer_gid = issuer}, .gid = gid, .n_p_keys = n};
+	if (n)
+		memcpy(news->p_keys, p_keys, n * sizeof(*p_keys));
+	g_free(*place);
+	*place = news;
+	reporter->wake = true;
+	if (!timer_running(&reporter->turn))
+		timer_start(&reporter->turn, 0);
+}
+
+static bool has_listeners(const struct sa_reporter *reporter)
+{
+	return reporter->subnet && sa_subscribers_count(reporter->subscribers) != 0;
+}
+
+/* A notice of the SM itself, traps 64 to 67: it is about a GID. */
+static void add_own(struct sa_reporter *reporter, uint16_t trap_number, struct iba_gid gid,
+		    const uint16_t *p_keys, uint32_t n)
+{
+	const struct subnet *subnet = reporter->subnet;
+	const struct iba_trap_gid details = {.gid = gid};
+	struct iba_notice notice = {
+		.is_generic = 1,
+		.type = IBA_NOTICE_SUBN_MGT,
+		.producer_type = CLASS_MANAGER,
+		.trap_number = trap_number,
+		.issuer_lid = subnet->sm_lid,
+	};
+
+	wire_encode(&iba_trap_gid_type, &details, notice.data_details);
+	add_news(reporter, &notice,
+		 (struct iba_gid){subnet->options->subnet_prefix, subnet->sm_guid}, gid, p_keys, n);
+}
+
+static bool is_in_service(const struct fabric *fabric, uint32_t port)
+{
+	return port != FABRIC_NONE && fabric_is_endport(fabric, port) &&
+	       fabric->ports[port].known && fabric->ports[port].lid != 0;
+}
+
+/* Of each port of one subnet that the other lacks. */
+static void add_difference(struct sa_reporter *reporter, uint16_t trap_number,
+			   const struct subnet *has, const struct subnet *lacks)
+{
+	for (uint32_t i = 0; i < has->fabric->n_ports; i++) {
+		uint64_t guid = has->fabric->ports[i].guid;
+		const uint16_t *p_keys;
+		uint32_t n;
+
+		if (!is_in_service(has->fabric, i) ||
+		    is_in_service(lacks->fabric, fabric_port_by_guid(lacks->fabric, guid)))
+			continue;
+		p_keys = partitions_of(has->partitions, i, &n);
+		add_own(reporter, trap_number, (struct iba_gid){has->options->subnet_prefix, guid},
+			p_keys, n);
+	}
+}
+
+void sa_report_ports(struct sa_reporter *reporter, const struct subnet *before)
+{
+	if (!has_listeners(reporter) || before->fabric == reporter->subnet->fabric)
+		return;
+	add_difference(reporter, IBA_TRAP_GID_OUT_OF_SERVICE, before, reporter->subnet);
+	add_difference(reporter, IBA_TRAP_GID_IN_SERVICE, reporter->subnet, before);
+}
+
+void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid mgid,
+		     uint16_t p_key)
+{
+	if (!has_listeners(reporter))
+		return;
+	p_key |= P_KEY_FULL;
+	add_own(reporter, created ? IBA_TRAP_MCAST_GROUP_CREATED : IBA_TRAP_MCAST_GROUP_DELETED,
+		mgid, &p_key, 1);
+}
+
+void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from)
+{
+	const struct subnet *subnet = reporter->subnet;
+	struct iba_notice told = *notice;
+	const uint16_t *p_keys = NULL;
+	struct iba_gid gid = {0};
+	uint32_t port, n = 0;
+
+	if (!has_listeners(reporter))
+		return;
+	if (!told.issuer_lid)
+		told.issuer_lid = from;
+	port = fabric_port_by_lid(subnet->fabric, told.issuer_lid);
+	if (port != fabric_port_by_lid(subnet->fabric, from))
+		return;
+	if (port != FABRIC_NONE) {
+		p_keys = partitions_of(subnet->partitions, port, &n);
+		gid = (struct iba_gid){subnet->options->subnet_prefix,
+				       subnet->fabric->ports[port].guid};
+	}
+	add_news(reporter, &told, gid, gid, p_keys, n);
+}
+
+/* ---- life ---- */
+
+/* A new one hears of what is new. */
+static void on_added(void *arg, struct sa_subscription *subscription)
+{
+	const struct sa_reporter *reporter = arg;
+
+	if (!subscription->next)
+		subscription->next = reporter->next;
+}
+
+static void on_removed(void *arg, struct sa_subscription *subscription)
+{
+	struct sa_reporter *reporter = arg;
+
+	if (subscription->is_waiting)
+		g_queue_unlink(&reporter->waiting, &subscription->link);
+	subscription->is_waiting = false;
+}
+
+static const struct sa_subscribers_watch watch = {.added = on_added, .removed = on_removed};
+
+struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor, struct mad *mad,
+				    struct sa_subscribers *subscribers)
+{
+	struct sa_reporter *reporter = g_new0(struct sa_reporter, 1);
+
+	reporter->context = context;
+	reporter->actor = actor;
+	reporter->mad = mad;
+	reporter->subscribers = subscribers;
+	reporter->next = reporter->first = 1;
+	timer_init(&reporter->turn, actor, take_turn);
+	sa_subscribers_watch(subscribers, &watch, reporter);
+	return reporter;
+}
+
+void sa_reporter_free(struct sa_reporter *reporter)
+{
+	timer_stop(&reporter->turn);
+	for (unsigned int i = 0; i < SA_NOTICES_KEPT; i++)
+		g_free(reporter->ring[i]);
+	subnet_unref(reporter->subnet);
+	g_free(reporter);
+}
+
+void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet)
+{
+	subnet_unref(reporter->subnet);
+	reporter->subnet = subnet ? subnet_ref(subnet) : NULL;
+	if (!subnet)
+		reporter->first = reporter->next;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Reports: notices of the SM and traps that it received, to those who subscribed (IBA 13.4.9,
+ * 15.2.4.1). Owned by the sa actor.
+ */
+#ifndef SA_REPORT_H
+#define SA_REPORT_H
+
+#include "core/context.h"
+#include "mad/ask.h"
+#include "sa/subscribers.h"
+
+#define SA_NOTICES_KEPT 4096	/* for subscribers that are slow to answer */
+#define SA_REPORTS_UNANSWERED 3 /* in a row: the subscription ends */
+
+struct sa_reporter;
+
+/* The subscribers must outlive it. */
+struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor, struct mad *mad,
+				    struct sa_subscribers *subscribers);
+void sa_reporter_free(struct sa_reporter *reporter);
+/* From now on it is this subnet; NULL: there is none, and what is not told yet never is. */
+void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet);
+
+/* Trap 64 or 65 of each port that is in one of the subnets only. */
+void sa_report_ports(struct sa_reporter *reporter, const struct subnet *before);
+/* Trap 66 or 67, told to those who have the group's P_Key. */
+void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid mgid,
+		     uint16_t p_key);
+/*
+ * A trap that came from that LID, told to those who share a partition with its issuer: not if that
+ * is said to be another port.
+ */
+void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from);
+
+/* What only trusted subscribers are told of, whatever they subscribed to: violations of keys. */
+bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number);
+
+#endif

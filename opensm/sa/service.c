@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ServiceRecord (IBA 15.2.5.14): ports say where a service is, and ask about that.
+ *
+ * A port registers services of its own GIDs, and of multicast groups of its partitions. Who
+ * registered a service may change and remove it, as may who gives its ServiceKey; the classic
+ * daemon lets anybody. The ServiceP_Key must be one of the port, and who holds none of that
+ * partition is not told of the service. Trusted requesters may all that.
+ */
+#include <string.h>
+
+#include "sa/sa_private.h"
+
+#define C(name) IBA_COMPONENT(service_record, name)
+#define NEEDS (C(service_id) | C(service_gid))
+
+/* ---- which service ---- */
+
+/* The default prefix stands for the subnet's own. */
+static struct iba_gid normal_gid(const struct sa_query *query, struct iba_gid gid)
+{
+	if (sa_prefix_is_local(query, gid.prefix))
+		gid.prefix = query->subnet->options->subnet_prefix;
+	return gid;
+}
+
+/*
+ * What is asked for, with what the request leaves open. A Delete means the identifiers in its
+ * record, whatever its ComponentMask says: osmtest's names but ServiceName.
+ */
+static struct iba_service_record wanted_service(const struct sa_query *query)
+{
+	bool is_set = query->header.method == IBA_METHOD_SET;
+	struct iba_service_record record = query->wanted.service;
+
+	record.service_gid = normal_gid(query, record.service_gid);
+	if (!sa_wants(query, C(service_p_key)) && (is_set || !record.service_p_key))
+		record.service_p_key = P_KEY_DEFAULT;
+	if (!sa_wants(query, C(service_lease)))
+		record.service_lease = SA_LEASE_FOREVER;
+	if (!sa_wants(query, C(service_key)))
+		memset(record.service_key, 0, sizeof(record.service_key));
+	return record;
+}
+
+static uint64_t requester_guid(const struct sa_query *query)
+{
+	return query->subnet->fabric->ports[query->from.port].guid;
+}
+
+static bool knows_key(const struct sa_service *service, const struct iba_service_record *wanted)
+{
+	static const uint8_t none[sizeof(wanted->service_key)];
+
+	return memcmp(service->record.service_key, none, sizeof(none)) != 0 &&
+	       memcmp(service->record.service_key, wanted->service_key, sizeof(none)) == 0;
+}
+
+static bool may_change(const struct sa_query *query, const struct sa_service *service,
+		       const struct iba_service_record *wanted)
+{
+	return query->from.trusted || service->owner == requester_guid(query) ||
+	       knows_key(service, wanted);
+}
+
+/* As the requester may see it. */
+static struct iba_service_record shown(const struct sa_query *query,
+				       const struct sa_service *service)
+{
+	struct iba_service_record record = service->record;
+
+	record.service_lease = sa_service_lease(service, query->now);
+	if (!query->from.trusted)
+		memset(record.service_key, 0, sizeof(record.service_key));
+	return record;
+}
+
+static void put_answer(struct sa_query *query, const struct sa_service *service)
+{
+	struct iba_service_record record = shown(query, service);
+
+	record.service_gid = query->wanted.service.service_gid;
+	sa_put(query, &record);
+}
+
+/* ---- Set, Delete ---- */
+
+/* Whether the requester may say that a service is there. osmtest's prefix is 0x80fe: any will do.
+ */
+static bool may_register(const struct sa_query *query, const struct iba_service_record *wanted)
+{
+	const struct partitions *partitions = query->subnet->partitions;
+
+	if (query->from.trusted)
+		return true;
+	if (!partitions_member(partitions, query->from.port, wanted->service_p_key))
+		return false;
+	return iba_gid_is_multicast(wanted->service_gid) ||
+	       wanted->service_gid.guid == requester_guid(query);
+}
+
+uint16_t sa_service_set(struct sa_query *query)
+{
+	struct sa_services *services = query->registries->services;
+	struct iba_service_record wanted = wanted_service(query);
+	struct sa_service *service = sa_services_find(services, &wanted);
+
+	if (~query->mask & NEEDS)
+		return IBA_SA_INSUFFICIENT_COMPONENTS;
+	if (!may_register(query, &wanted))
+		return IBA_SA_REQ_INVALID;
+	if (service && !may_change(query, service, &wanted))
+		return IBA_SA_DENIED;
+	service = sa_services_put(services, &wanted, requester_guid(query), query->now);
+	if (!service)
+		return IBA_SA_NO_RESOURCES;
+	put_answer(query, service);
+	return IBA_STATUS_OK;
+}
+
+uint16_t sa_service_remove(struct sa_query *query)
+{
+	struct sa_services *services = query->registries->services;
+	struct iba_service_record wanted = wanted_service(query);
+	struct sa_service *service = sa_services_find(services, &wanted);
+
+	if (!service)
+		return IBA_SA_NO_RECORDS;
+	if (!may_change(query, service, &wanted))
+		return IBA_SA_DENIED;
+	put_answer(query, service);
+	sa_services_remove(services, service);
+	return IBA_STATUS_OK;
+}
+
+/* ---- Get, GetTable ---- */
+
+struct visit {
+	struct sa_query *query;
+	uint64_t id; /* the only one wanted, if has_id */
+	bool has_id;
+	uint16_t p_key; /* 0: any */
+};
+
+static bool is_visible(const struct sa_query *query, const struct sa_service *service)
+{
+	return query->from.trusted || partitions_member(query->subnet->partitions, query->from.port,
+							service->record.service_p_key);
+}
+
+static bool offer_service(const struct sa_service *service, void *arg)
+{
+	const struct visit *visit = arg;
+	struct sa_query *query = visit->query;
+	struct iba_service_record record = shown(query, service);
+
+	if (visit->has_id && record.service_id != visit->id)
+		return false;
+	if ((visit->p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record.service_p_key)) ||
+	    !is_visible(query, service))
+		return true;
+	return sa_offer(query, &record, FABRIC_NONE);
+}
+
+uint16_t sa_service_each(struct sa_query *query)
+{
+	struct iba_service_record *wanted = &query->wanted.service;
+	struct visit visit = {
+		.query = query,
+		.has_id = sa_wants(query, C(service_id)),
+		.id = wanted->service_id,
+		.p_key = sa_wants(query, C(service_p_key)) ? wanted->service_p_key : 0,
+	};
+
+	wanted->service_gid = normal_gid(query, wanted->service_gid);
+	query->mask &= ~C(service_p_key);
+	sa_services_each(query->registries->services, visit.has_id ? visit.id : 0, offer_service,
+			 &visit);
+	return IBA_STATUS_OK;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The registry of services (IBA 15.2.5.14), by ServiceID, ServiceGID and ServiceP_Key without its
+ * membership bit. Owned by the sa actor.
+ */
+#ifndef SA_SERVICES_H
+#define SA_SERVICES_H
+
+#include "policy/subnet.h"
+
+#define SA_SERVICES_MAX 65536	       /* more are ERR_NO_RESOURCES, */
+#define SA_SERVICES_OF_PORT 1024       /* as they are of one port */
+#define SA_LEASE_FOREVER UINT32_MAX    /* seconds */
+#define SA_ABSENCE_NS (600 * NS_PER_S) /* for so long, what a port registered outlives it */
+
+struct sa_service {
+	struct iba_service_record record; /* as registered; service_lease: see expires_ns */
+	uint64_t owner;			  /* GUID of the port that registered it */
+	uint64_t expires_ns;		  /* UINT64_MAX: never */
+	uint64_t gone_ns;		  /* since when the port is gone; 0: it is not */
+	size_t place;			  /* private: in the heap of leases */
+};
+
+struct sa_services;
+
+struct sa_services *sa_services_new(void);
+void sa_services_free(struct sa_services *services);
+void sa_services_clear(struct sa_services *services);
+/* Who is told of each change. */
+void sa_services_watch(struct sa_services *services,
+		       void (*changed)(void *arg, const struct sa_service *service, bool gone),
+		       void *arg);
+
+/* That with the ServiceID, ServiceGID and ServiceP_Key of the record, or NULL. */
+struct sa_service *sa_services_find(const struct sa_services *services,
+				    const struct iba_service_record *record);
+/* Adds or replaces; its lease begins now. NULL: the owner, or all, have as many as they may. */
+struct sa_service *sa_services_put(struct sa_services *services,
+				   const struct iba_service_record *record, uint64_t owner,
+				   uint64_t now);
+void sa_services_remove(struct sa_services *services, struct sa_service *service);
+/* Calls visit for each, in the order of ServiceIDs from that one on, until it returns false. */
+void sa_services_each(const struct sa_services *services, uint64_t first_id,
+		      bool (*visit)(const struct sa_service *service, void *arg), void *arg);
+uint32_t sa_service_lease(const struct sa_service *service, uint64_t now); /* what is left of it */
+
+/* Removes those whose lease is over; when the next one will be, UINT64_MAX: never. */
+uint64_t sa_services_expire(struct sa_services *services, uint64_t now);
+/*
+ * Removes those whose port has been gone from the subnet for SA_ABSENCE_NS; at once with
+ * drop_event_subscriptions.
+ */
+void sa_services_follow(struct sa_services *services, const struct subnet *subnet, uint64_t now);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Subscriptions: who is told of what by Reports, once, and who no more. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "sa/report.h"
+#include "tests/run_suite.h"
+
+#define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */
+#define COUNT(s, name) counter_get(&daemon_context((s)->daemon)->counters, name)
+
+static struct scenario *s;
+static struct client *client; /* on host-5 */
+
+static void up(const char *conf)
+{
+	s = scenario_new("fattree:4", 1);
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_run_ms(s, 10000);
+	scenario_check_log(s, "SUBNET UP", true);
+	client = client_new_subscriber(s, scenario_node(s, "host-5"));
+}
+
+static void down(void)
+{
+	client_free(client);
+	scenario_free(s);
+}
+
+/* Of any port. */
+static struct iba_inform_info to(uint16_t trap_number)
+{
+	return (struct iba_inform_info){
+		.lid_range_begin = 0xFFFF,
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 0xFFFF,
+		.trap_number = trap_number,
+		.producer_type = 0xFFFFFF,
+	};
+}
+
+static struct iba_inform_info no_more(struct iba_inform_info info)
+{
+	info.subscribe = 0;
+	return info;
+}
+
+static void expect_report(uint16_t trap_number, struct iba_sa_notice *notice)
+{
+	ck_assert_msg(client_report(client, notice), "no Report of trap %u", trap_number);
+	ck_assert_uint_eq(notice->notice.trap_number, trap_number);
+}
+
+static void expect_gid(uint16_t trap_number, struct iba_gid gid)
+{
+	struct iba_trap_gid details;
+	struct iba_sa_notice notice;
+
+	expect_report(trap_number, &notice);
+	wire_decode(&iba_trap_gid_type, notice.notice.data_details, &details);
+	ck_assert_uint_eq(details.gid.prefix, gid.prefix);
+	ck_assert_uint_eq(details.gid.guid, gid.guid);
+	ck_assert_uint_eq(notice.issuer_gid.prefix, IBA_DEFAULT_GID_PREFIX);
+}
+
+static void expect_silence(void)
+{
+	struct iba_sa_notice notice;
+	bool came;
+
+	scenario_run_ms(s, 20000);
+	came = client_report(client, &notice);
+	ck_assert_msg(!came, "a Report of trap %u", notice.notice.trap_number);
+}
+
+static struct iba_gid gid_of(unsigned int node)
+{
+	return (struct iba_gid){IBA_DEFAULT_GID_PREFIX, sim_port_guid(s->sim, node, 1)};
+}
+
+/* A host goes and comes back: each is told once. Then nobody listens. */
+START_TEST(ports)
+{
+	unsigned int host;
+
+	up(QUIET);
+	host = scenario_node(s, "host-9");
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_IN_SERVICE)), 0);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0); /* again */
+	sim_node_set(s->sim, host, false);
+	scenario_run_ms(s, 5000);
+	expect_gid(IBA_TRAP_GID_OUT_OF_SERVICE, gid_of(host));
+	expect_silence();
+	sim_node_set(s->sim, host, true);
+	scenario_run_ms(s, 5000);
+	expect_gid(IBA_TRAP_GID_IN_SERVICE, gid_of(host));
+	expect_silence();
+	ck_assert_int_eq(client_inform(client, no_more(to(IBA_TRAP_GID_IN_SERVICE))), 0);
+	ck_assert_int_eq(client_inform(client, no_more(to(IBA_TRAP_GID_IN_SERVICE))),
+			 IBA_SA_REQ_INVALID);
+	ck_assert_int_eq(client_inform(client, no_more(to(IBA_TRAP_GID_OUT_OF_SERVICE))), 0);
+	sim_node_set(s->sim, host, false);
+	expect_silence();
+	ck_assert_uint_eq(COUNT(s, sa_reports_unanswered), 0);
+	down();
+}
+END_TEST
+
+/* What gets lost is repeated: all is told, though perhaps more than once. */
+START_TEST(ports_with_loss)
+{
+	struct iba_sa_notice notice;
+	unsigned int told = 0;
+
+	up(QUIET);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0);
+	sim_node_set_loss(s->sim, scenario_node(s, "host-5"), 0.2);
+	for (unsigned int i = 8; i < 16; i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i);
+
+		sim_node_set(s->sim, scenario_node(s, name), false);
+	}
+	scenario_run_ms(s, 60000);
+	for (uint64_t last = 0; client_report(client, &notice);) {
+		struct iba_trap_gid details;
+
+		wire_decode(&iba_trap_gid_type, notice.notice.data_details, &details);
+		told += details.gid.guid != last;
+		last = details.gid.guid;
+	}
+	ck_assert_uint_ge(told, 8);
+	down();
+}
+END_TEST
+
+START_TEST(groups)
+{
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, join_state) |
+		IBA_COMPONENT(mc_member_record, p_key) | IBA_COMPONENT(mc_member_record, q_key) |
+		IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl);
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF1200000000ABCD), 7},
+		.join_state = IBA_JOIN_FULL_MEMBER,
+		.p_key = 0xFFFF,
+	};
+
+	up(QUIET);
+	record.port_gid = client_gid(client);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_MCAST_GROUP_CREATED)), 0);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_MCAST_GROUP_DELETED)), 0);
+	for (unsigned int round = 0; round < 2; round++) {
+		struct iba_mc_member_record member = record;
+
+		ck_assert_int_eq(client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask,
+					    &iba_mc_member_record_type, &member),
+				 0);
+		scenario_run_ms(s, 1000);
+		expect_gid(IBA_TRAP_MCAST_GROUP_CREATED, record.mgid);
+		member = record;
+		ck_assert_int_eq(client_ask(client, IBA_METHOD_DELETE, IBA_ATTR_MC_MEMBER_RECORD,
+					    mask, &iba_mc_member_record_type, &member),
+				 0);
+		scenario_run_ms(s, 1000);
+		expect_gid(IBA_TRAP_MCAST_GROUP_DELETED, record.mgid);
+	}
+	expect_silence();
+	down();
+}
+END_TEST
+
+/* A trap from host-9, as if from the port of another node's LID. */
+static void send_trap(uint16_t number, const char *issuer)
+{
+	struct iba_notice notice = {
+		.is_generic = 1,
+		.type = IBA_NOTICE_URGENT,
+		.producer_type = 1,
+		.trap_number = number,
+		.issuer_lid = scenario_lid(s, scenario_node(s, issuer)),
+	};
+
+	ck_assert(sim_trap(s->sim, scenario_node(s, "host-9"), 1, &notice));
+	scenario_run_ms(s, 1000);
+}
+
+/* By trap, producer, LID range and GID; none that claims another issuer. */
+START_TEST(traps)
+{
+	struct iba_inform_info info = to(IBA_TRAP_LINK_INTEGRITY);
+	struct iba_sa_notice notice;
+	uint16_t lid;
+
+	up(QUIET);
+	lid = scenario_lid(s, scenario_node(s, "host-9"));
+	info.lid_range_begin = lid - 1;
+	info.lid_range_end = lid;
+	ck_assert_int_eq(client_inform(client, info), 0);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_report(IBA_TRAP_LINK_INTEGRITY, &notice);
+	ck_assert_uint_eq(notice.notice.issuer_lid, lid);
+	ck_assert_uint_eq(notice.issuer_gid.guid, gid_of(scenario_node(s, "host-9")).guid);
+	send_trap(IBA_TRAP_BUFFER_OVERRUN, "host-9");
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-8");
+	expect_silence();
+	ck_assert_int_eq(client_inform(client, no_more(info)), 0);
+	info.gid = gid_of(scenario_node(s, "host-9"));
+	ck_assert_int_eq(client_inform(client, info), 0);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_report(IBA_TRAP_LINK_INTEGRITY, &notice);
+	ck_assert_int_eq(client_inform(client, no_more(info)), 0);
+	info = to(IBA_TRAP_LINK_INTEGRITY);
+	info.producer_type = 2; /* switches */
+	ck_assert_int_eq(client_inform(client, info), 0);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_silence();
+	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, 0xDEAD};
+	ck_assert_int_eq(client_inform(client, info), IBA_SA_REQ_INVALID);
+	info = to(IBA_TRAP_LINK_INTEGRITY);
+	info.lid_range_begin = 9;
+	info.lid_range_end = 8;
+	ck_assert_int_eq(client_inform(client, info), IBA_SA_REQ_INVALID);
+	down();
+}
+END_TEST
+
+/* Violations of keys are for the trusted, and all traps are all but those. */
+START_TEST(secrets)
+{
+	struct iba_sa_notice notice;
+
+	up(QUIET "sa_key 0x77\n");
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_BAD_P_KEY)), IBA_SA_DENIED);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_ALL)), 0);
+	send_trap(IBA_TRAP_BAD_P_KEY, "host-9");
+	expect_silence();
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_report(IBA_TRAP_LINK_INTEGRITY, &notice);
+	client_trust(client, 0x77);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_BAD_P_KEY)), 0);
+	send_trap(IBA_TRAP_BAD_P_KEY, "host-9");
+	expect_report(IBA_TRAP_BAD_P_KEY, &notice);
+	expect_silence();
+	down();
+}
+END_TEST
+
+/* host-9 shares no partition with the client, host-8 does. */
+START_TEST(partitions)
+{
+	g_autofree char *file = NULL, *text = NULL, *conf = NULL;
+	struct scenario *plain = scenario_new("fattree:4", 1);
+	uint64_t guid[3];
+	static const char *const hosts[] = {"host-5", "host-8", "host-9"};
+
+	for (unsigned int i = 0; i < 3; i++)
+		guid[i] = sim_port_guid(plain->sim, scenario_node(plain, hosts[i]), 1);
+	scenario_free(plain);
+	file = g_strdup_printf("%s/reports-%d.conf", g_get_tmp_dir(), (int)getpid());
+	text = g_strdup_printf("Default=0x7fff, ipoib: ALL_SWITCHES=full, SELF=full, ALL=limited;\n"
+			       "A=0x11: 0x%" G_GINT64_MODIFIER "x=full, 0x%" G_GINT64_MODIFIER
+			       "x=full;\n"
+			       "B=0x12: 0x%" G_GINT64_MODIFIER "x=full;\n",
+			       guid[0], guid[1], guid[2]);
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+	conf = g_strdup_printf(QUIET "partition_config_file %s\n", file);
+	up(conf);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0);
+	sim_node_set(s->sim, scenario_node(s, "host-9"), false);
+	expect_silence();
+	sim_node_set(s->sim, scenario_node(s, "host-8"), false);
+	scenario_run_ms(s, 5000);
+	expect_gid(IBA_TRAP_GID_OUT_OF_SERVICE, gid_of(scenario_node(s, "host-8")));
+	down();
+	g_unlink(file);
+}
+END_TEST
+
+/* As host-6 is told. */
+static unsigned int subscriptions(void)
+{
+	struct client *who = client_new(s, scenario_node(s, "host-6"));
+	struct iba_inform_info_record record = {0};
+	unsigned int n;
+	GByteArray *all = client_table(who, IBA_ATTR_INFORM_INFO_RECORD, 0,
+				       &iba_inform_info_record_type, &record, &n);
+
+	ck_assert_ptr_nonnull(all);
+	g_byte_array_unref(all);
+	client_free(who);
+	return n;
+}
+
+/* Who answers no Report is forgotten, and costs nothing after that. */
+START_TEST(dead)
+{
+	struct iba_sa_notice notice;
+	uint64_t sent;
+
+	up(QUIET);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_LINK_INTEGRITY)), 0);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_ALL)), 0);
+	ck_assert_uint_eq(subscriptions(), 2);
+	ck_assert_int_eq(client_inform(client, no_more(to(IBA_TRAP_ALL))), 0);
+	ck_assert_uint_eq(subscriptions(), 1);
+	client_set_deaf(client, true);
+	for (unsigned int i = 0; i < SA_REPORTS_UNANSWERED + 2; i++)
+		send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	scenario_run_ms(s, 60000);
+	ck_assert_uint_eq(subscriptions(), 0);
+	ck_assert_uint_eq(COUNT(s, sa_subscriptions_dead), 1);
+	ck_assert_uint_eq(COUNT(s, sa_reports_unanswered), SA_REPORTS_UNANSWERED);
+	sent = COUNT(s, sa_reports_sent);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	scenario_run_ms(s, 10000);
+	ck_assert_uint_eq(COUNT(s, sa_reports_sent), sent);
+	while (client_report(client, &notice))
+		;
+	down();
+}
+END_TEST
+
+/* The registry is bounded, and its records are told. */
+START_TEST(many)
+{
+	struct iba_inform_info_record record;
+	struct iba_inform_info info = to(0);
+
+	up(QUIET);
+	for (info.trap_number = 0; info.trap_number < SA_SUBSCRIPTIONS_OF_PORT; info.trap_number++)
+		ck_assert_int_eq(client_inform(client, info), 0);
+	ck_assert_int_eq(client_inform(client, info), IBA_SA_NO_RESOURCES);
+	record = (struct iba_inform_info_record){.subscriber_gid = client_gid(client)};
+	ck_assert_int_eq(client_ask(client, IBA_METHOD_GET, IBA_ATTR_INFORM_INFO_RECORD,
+				    IBA_COMPONENT(inform_info_record, subscriber_gid),
+				    &iba_inform_info_record_type, &record),
+			 IBA_SA_TOO_MANY_RECORDS);
+	ck_assert_uint_eq(subscriptions(), SA_SUBSCRIPTIONS_OF_PORT);
+	down();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reports");
+	TCase *tcase = tcase_create("reports");
+
+	tcase_add_test(tcase, ports);
+	tcase_add_test(tcase, ports_with_loss);
+	tcase_add_test(tcase, groups);
+	tcase_add_test(tcase, traps);
+	tcase_add_test(tcase, secrets);
+	tcase_add_test(tcase, partitions);
+	tcase_add_test(tcase, dead);
+	tcase_add_test(tcase, many);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

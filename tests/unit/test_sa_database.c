@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The SA data base as text: what is written is read again, and what the classic daemon writes. */
+#include <check.h>
+#include <string.h>
+
+#include "complib/actor.h"
+#include "sa/database.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define PREFIX IBA_DEFAULT_GID_PREFIX
+#define NOW NS_PER_S
+
+static struct sa_registries make(void)
+{
+	return (struct sa_registries){.groups = sa_store_new(),
+				      .services = sa_services_new(),
+				      .subscribers = sa_subscribers_new()};
+}
+
+static void destroy(struct sa_registries *registries)
+{
+	sa_store_free(registries->groups);
+	sa_services_free(registries->services);
+	sa_subscribers_free(registries->subscribers);
+}
+
+static void fill(const struct sa_registries *registries)
+{
+	struct iba_mc_member_record group = {
+		.mgid = {UINT64_C(0xFF12401BFFFF0000), 5},
+		.q_key = 0xB1B,
+		.mtu_selector = 2,
+		.mtu = 4,
+		.t_class = 3,
+		.p_key = 0xFFFF,
+		.rate_selector = 2,
+		.rate = 3,
+		.packet_life_time_selector = 2,
+		.packet_life_time = 18,
+		.sl = 9,
+		.flow_label = 0xABCDE,
+		.hop_limit = 7,
+		.scope = 2,
+	};
+	struct iba_service_record service = {
+		.service_id = 11,
+		.service_gid = {PREFIX, 12},
+		.service_p_key = 0x8001,
+		.service_lease = 100,
+		.service_key = {1, 2, 3},
+		.service_name = "it's\nMC Group 0xc000 : \xff\\",
+		.service_data8 = {[15] = 8},
+		.service_data16 = {[1] = 9},
+		.service_data32 = {[2] = 10},
+		.service_data64 = {11, 12},
+	};
+	struct iba_inform_info info = {.lid_range_begin = 0xFFFF,
+				       .is_generic = 1,
+				       .type = 0xFFFF,
+				       .trap_number = 64,
+				       .producer_type = 0xFFFFFF,
+				       .resp_time_value = 18};
+	struct vendor_address to = {.lid = 9, .qpn = 1, .qkey = IBA_QP1_Q_KEY, .sl = 3};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct sa_group *made = sa_store_create(registries->groups, &group, PREFIX, 0);
+
+		sa_store_join(registries->groups, made, 77, 1, false);
+		sa_store_join(registries->groups, made, 78 + i, 4, true);
+		sa_store_keep(registries->groups, made, i);
+		group.mgid.guid++;
+	}
+	ck_assert_ptr_nonnull(sa_services_put(registries->services, &service, 12, NOW));
+	service.service_id++;
+	service.service_lease = SA_LEASE_FOREVER;
+	ck_assert_ptr_nonnull(sa_services_put(registries->services, &service, 12, NOW));
+	for (; info.trap_number < 68; info.trap_number++)
+		ck_assert_ptr_nonnull(
+			sa_subscribers_add(registries->subscribers, 77, &to, &info, false));
+}
+
+static char *text_of(const struct sa_registries *registries)
+{
+	return sa_database_write(registries, PREFIX, NOW);
+}
+
+START_TEST(test_round_trip)
+{
+	struct sa_registries first = make(), second = make();
+	g_autofree char *text = NULL, *again = NULL;
+	g_autoptr(GError) error = NULL;
+
+	fill(&first);
+	text = text_of(&first);
+	ck_assert(sa_database_read(&second, "f", text, PREFIX, NOW, &error));
+	again = text_of(&second);
+	ck_assert_str_eq(again, text);
+	destroy(&first);
+	destroy(&second);
+}
+END_TEST
+
+/* Cut anywhere: what is read is the beginning of it, and nothing that was not there. */
+START_TEST(test_torn)
+{
+	struct sa_registries first = make();
+	g_autofree char *text = NULL;
+
+	fill(&first);
+	text = text_of(&first);
+	destroy(&first);
+	for (size_t length = strlen(text); length-- > 0;) {
+		struct sa_registries second = make();
+		g_autofree char *torn = g_strndup(text, length), *again = NULL;
+		g_autoptr(GError) error = NULL;
+		bool whole = length == 0 || torn[length - 1] == '\n';
+
+		ck_assert_int_eq(sa_database_read(&second, "f", torn, PREFIX, NOW, &error), whole);
+		ck_assert(whole || g_str_has_prefix(error->message, "f:"));
+		again = text_of(&second);
+		ck_assert_uint_le(strlen(again), length + 1);
+		destroy(&second);
+	}
+}
+END_TEST
+
+/* Lines of the classic daemon. */
+START_TEST(test_classic)
+{
+	static const char text[] =
+		"GUIDInfo Record: base_guid=0x0002c90300000001 lid=0x0001 block_num=0x0"
+		" guid0=0x0002c90300000001\n\n"
+		"MC Group 0xc000  (well known): mgid=0xff12401bffff0000:0x00000000ffffffff"
+		" port_gid=0x0000000000000000:0x0000000000000000 qkey=0x00000b1b mlid=0xc000"
+		" mtu=0x84 tclass=0x00 pkey=0xffff rate=0x83 pkt_life=0x92"
+		" sl_flow_hop=0x00000000 scope_state=0x21 proxy_join=0x0\n\n"
+		"mcm_port: port_gid=0xfe80000000000000:0x0200000000000601 scope_state=0x21"
+		" proxy_join=0x0\n\n"
+		"Service Record: id=0x00000000663345b5"
+		" gid=0x00000000000080fe:0x0200000000000601 pkey=0x0 lease=0xa"
+		" key=0x0c00000000000000:0x0000000000000000 name='osmt.srvc.1714636912.699'"
+		" data8=0x0002000000000000:0x0000000000000000"
+		" data16=0x0000000300000000:0x0000000000000000"
+		" data32=0x0000000000000004:0x0000000000000000"
+		" data64=0x0000000000000000:0x0000000000000005 modified_time=0x6b039b64"
+		" lease_period=0x9\n\n";
+	struct sa_registries all = make();
+	const struct sa_group *group;
+	const struct sa_service *service;
+	const struct iba_service_record wanted = {
+		.service_id = 0x663345b5,
+		.service_gid = {0x80fe, UINT64_C(0x0200000000000601)},
+		.service_p_key = 0xFFFF,
+	};
+	g_autoptr(GError) error = NULL;
+
+	ck_assert(sa_database_read(&all, "f", text, PREFIX, NOW, &error));
+	group = sa_store_find(all.groups,
+			      (struct iba_gid){UINT64_C(0xff12401bffff0000), UINT32_MAX});
+	ck_assert_ptr_nonnull(group);
+	ck_assert(group->well_known);
+	ck_assert_uint_eq(group->record.mtu, 4);
+	ck_assert_ptr_nonnull(sa_group_member(group, UINT64_C(0x0200000000000601)));
+	service = sa_services_find(all.services, &wanted);
+	ck_assert_ptr_nonnull(service);
+	ck_assert_uint_eq(service->record.service_data16[1], 3);
+	ck_assert_uint_eq(service->record.service_data32[1], 4);
+	ck_assert_uint_eq(service->record.service_key[0], 0x0c);
+	ck_assert_uint_eq(sa_service_lease(service, NOW), 9);
+	destroy(&all);
+}
+END_TEST
+
+START_TEST(test_wrong)
+{
+	static const char *const cases[][2] = {
+		{"\nnonsense\n", "f:2: expected a record"},
+		{"MC Group 0xc000 : mgid=0xff12:0x1 qkey=0x\n", "f:1: expected qkey"},
+		{"MC Group 0xc000 : mgid=0x12\n", "f:1: expected mgid"},
+		{"mcm_port: port_gid=0x1:0x2 scope_state=0x100 proxy_join=0x0\n",
+		 "f:1: expected scope_state"},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct sa_registries all = make();
+		g_autoptr(GError) error = NULL;
+
+		ck_assert(!sa_database_read(&all, "f", cases[i][0], PREFIX, NOW, &error));
+		ck_assert_msg(g_str_has_prefix(error->message, cases[i][1]), "%s", error->message);
+		destroy(&all);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_database");
+	TCase *tcase = tcase_create("database");
+
+	tcase_add_test(tcase, test_round_trip);
+	tcase_add_test(tcase, test_torn);
+	tcase_add_test(tcase, test_classic);
+	tcase_add_test(tcase, test_wrong);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* ServiceRecord: who may register what, who is told of it, and when it ends. */
+#include <check.h>
+#include <string.h>
+
+#include "complib/actor.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define C(name) IBA_COMPONENT(service_record, name)
+
+static struct subnet *subnet;
+static struct sa_registries registries;
+static uint64_t now;
+
+static void setup(void)
+{
+	subnet = make_subnet("fattree:4", 0, 0);
+	registries =
+		(struct sa_registries){.groups = sa_store_new(), .services = sa_services_new()};
+	now = NS_PER_S;
+}
+
+static void teardown(void)
+{
+	sa_services_free(registries.services);
+	sa_store_free(registries.groups);
+	subnet_unref(subnet);
+}
+
+/* A service of host number who, with ServiceID id. */
+static struct iba_service_record service_of(unsigned int who, uint64_t id)
+{
+	return (struct iba_service_record){
+		.service_id = id,
+		.service_gid = {IBA_DEFAULT_GID_PREFIX,
+				subnet->fabric->ports[endport(subnet, who, true)].guid},
+		.service_p_key = 0xFFFF,
+		.service_lease = SA_LEASE_FOREVER,
+		.service_name = "a service",
+	};
+}
+
+#define ALL (C(service_id) | C(service_gid) | C(service_p_key) | C(service_lease) | C(service_name))
+
+static uint64_t sm_key;
+
+/* Host number who asks; the status, and if that is 0 the number of records and the last one. */
+static uint16_t ask_as(unsigned int who, uint8_t method, uint64_t mask,
+		       struct iba_service_record *record, unsigned int *n)
+{
+	struct ask ask = {
+		.subnet = subnet,
+		.registries = &registries,
+		.now = now,
+		.from = endport(subnet, who, true),
+		.sm_key = sm_key,
+		.method = method,
+		.attribute = IBA_ATTR_SERVICE_RECORD,
+		.mask = mask,
+		.type = &iba_service_record_type,
+		.record = record,
+	};
+	struct told told = tell(&ask);
+	uint16_t status = told.header.status;
+
+	for (unsigned int i = 0; status == IBA_STATUS_OK && i < told.n; i++)
+		told_record(&told, &iba_service_record_type, i, record);
+	if (n)
+		*n = told.n;
+	told_clear(&told);
+	return status;
+}
+
+static uint16_t set_as(unsigned int who, uint64_t more, struct iba_service_record record)
+{
+	return ask_as(who, IBA_METHOD_SET, ALL | more, &record, NULL);
+}
+
+static uint16_t delete_as(unsigned int who, uint64_t more, struct iba_service_record record)
+{
+	return ask_as(who, IBA_METHOD_DELETE, ALL | more, &record, NULL);
+}
+
+static unsigned int count_as(unsigned int who, uint64_t mask, struct iba_service_record record)
+{
+	unsigned int n;
+
+	ck_assert_uint_eq(ask_as(who, IBA_METHOD_GET_TABLE, mask, &record, &n), IBA_STATUS_OK);
+	return n;
+}
+
+START_TEST(test_life)
+{
+	struct iba_service_record record = service_of(0, 7);
+
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, C(service_id), &record, NULL),
+			  IBA_SA_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 8)), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(1, 0, service_of(1, 8)), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(2, 0, record), 3);
+	ck_assert_uint_eq(count_as(2, C(service_id), service_of(0, 8)), 2);
+	ck_assert_uint_eq(count_as(2, C(service_gid), record), 2);
+	ck_assert_uint_eq(count_as(2, C(service_id), service_of(0, 9)), 0);
+	ck_assert_uint_eq(count_as(2, C(service_name), record), 3);
+	memcpy(record.service_name, "another", sizeof("another"));
+	ck_assert_uint_eq(count_as(2, C(service_name), record), 0);
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK); /* it is renamed */
+	ck_assert_uint_eq(count_as(2, C(service_name), record), 1);
+	ck_assert_uint_eq(count_as(2, 0, record), 3);
+	ck_assert_uint_eq(delete_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(delete_as(0, 0, record), IBA_SA_NO_RECORDS);
+	ck_assert_uint_eq(count_as(2, 0, record), 2);
+}
+END_TEST
+
+/* Data of each width are components of their own. */
+START_TEST(test_data)
+{
+	struct iba_service_record record = service_of(0, 7);
+
+	record.service_data8[3] = 1;
+	record.service_data64[1] = 2;
+	ck_assert_uint_eq(set_as(0, UINT64_MAX, record), IBA_STATUS_OK);
+	record.service_data8[2] = 9;
+	ck_assert_uint_eq(count_as(1, C(service_data8) << 3 | C(service_data64) << 1, record), 1);
+	ck_assert_uint_eq(count_as(1, C(service_data8) << 2, record), 0);
+}
+END_TEST
+
+START_TEST(test_defaults)
+{
+	struct iba_service_record record = {.service_id = 1};
+
+	record.service_gid = service_of(0, 1).service_gid;
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, C(service_id) | C(service_gid), &record, NULL),
+			  IBA_STATUS_OK);
+	ck_assert_uint_eq(record.service_p_key, 0xFFFF);
+	ck_assert_uint_eq(record.service_lease, SA_LEASE_FOREVER);
+	ck_assert_uint_eq(count_as(1, C(service_p_key), service_of(0, 1)), 1);
+}
+END_TEST
+
+/* Not for another port, unless trusted. */
+START_TEST(test_whose)
+{
+	struct iba_service_record record = service_of(0, 7);
+
+	ck_assert_uint_eq(set_as(1, 0, record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(1, 0, record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(delete_as(1, 0, record), IBA_SA_DENIED);
+	ck_assert_uint_eq(count_as(1, 0, record), 1);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(delete_as(1, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(1, 0, record), IBA_STATUS_OK);
+	sm_key = 0;
+}
+END_TEST
+
+/* Who knows the key may remove it; it is not told to the untrusted. */
+START_TEST(test_keys)
+{
+	struct iba_service_record record = service_of(0, 7), got;
+
+	record.service_key[5] = 42;
+	got = record;
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, ALL | C(service_key), &got, NULL), 0);
+	ck_assert_uint_eq(got.service_key[5], 0);
+	ck_assert_uint_eq(ask_as(1, IBA_METHOD_GET, ALL, &got, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(got.service_key[5], 0);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(ask_as(1, IBA_METHOD_GET, ALL, &got, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(got.service_key[5], 42);
+	sm_key = 0;
+	record.service_key[5] = 41;
+	ck_assert_uint_eq(delete_as(1, C(service_key), record), IBA_SA_DENIED);
+	record.service_key[5] = 42;
+	ck_assert_uint_eq(delete_as(1, 0, record), IBA_SA_DENIED); /* not named as a component */
+	ck_assert_uint_eq(delete_as(1, C(service_key), record), IBA_STATUS_OK);
+	/* no key is no key */
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 7)), IBA_STATUS_OK);
+	ck_assert_uint_eq(delete_as(1, C(service_key), service_of(0, 7)), IBA_SA_DENIED);
+}
+END_TEST
+
+static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
+
+START_TEST(test_partitions)
+{
+	struct iba_service_record record;
+	unsigned int mine = 0, other = 0;
+
+	subnet = with_partitions(subnet, two_worlds, 3, NULL, 0);
+	while (!partitions_member(subnet->partitions, endport(subnet, mine, true), 0x8001))
+		mine++;
+	while (partitions_member(subnet->partitions, endport(subnet, other, true), 0x8001))
+		other++;
+	record = service_of(mine, 7);
+	ck_assert_uint_eq(set_as(mine, 0, record), IBA_SA_REQ_INVALID); /* the default one */
+	record.service_p_key = 0x0001;
+	ck_assert_uint_eq(set_as(mine, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(mine, 0, record), 1);
+	ck_assert_uint_eq(count_as(other, 0, record), 0);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(count_as(other, 0, record), 1);
+	sm_key = 0;
+}
+END_TEST
+
+START_TEST(test_leases)
+{
+	struct iba_service_record record = service_of(0, 1);
+
+	for (uint32_t i = 1; i <= 3; i++) {
+		record.service_id = i;
+		record.service_lease = 10 * (4 - i);
+		ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	}
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 4)), IBA_STATUS_OK);
+	ck_assert_uint_eq(sa_services_expire(registries.services, now), now + 10 * NS_PER_S);
+	now += 10 * NS_PER_S;
+	record.service_id = 1;
+	ck_assert_uint_eq(ask_as(1, IBA_METHOD_GET, C(service_id), &record, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(record.service_lease, 20);
+	ck_assert_uint_eq(sa_services_expire(registries.services, now), now + 10 * NS_PER_S);
+	ck_assert_uint_eq(count_as(1, 0, record), 3);
+	record.service_lease = 100; /* renewed */
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	now += 20 * NS_PER_S;
+	sa_services_expire(registries.services, now);
+	ck_assert_uint_eq(count_as(1, 0, record), 2);
+	now += 80 * NS_PER_S;
+	ck_assert_uint_eq(sa_services_expire(registries.services, now), UINT64_MAX);
+	ck_assert_uint_eq(count_as(1, 0, record), 1);
+}
+END_TEST
+
+START_TEST(test_quota)
+{
+	for (unsigned int i = 0; i < SA_SERVICES_OF_PORT; i++)
+		ck_assert_uint_eq(set_as(0, 0, service_of(0, i)), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, SA_SERVICES_OF_PORT)), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 5)), IBA_STATUS_OK); /* it has that */
+	ck_assert_uint_eq(set_as(1, 0, service_of(1, 5)), IBA_STATUS_OK); /* another port may */
+	ck_assert_uint_eq(delete_as(0, 0, service_of(0, 5)), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, SA_SERVICES_OF_PORT)), IBA_STATUS_OK);
+}
+END_TEST
+
+/* What a port registered outlives it for a while, or with the option not at all. */
+START_TEST(test_absence)
+{
+	struct subnet *empty = make_subnet("mesh:2x2", 0, 0); /* which has no hosts' GUIDs */
+
+	for (unsigned int drop = 0; drop < 2; drop++) {
+		empty->options->drop_event_subscriptions = drop;
+		ck_assert_uint_eq(set_as(15, 0, service_of(15, 1)), IBA_STATUS_OK);
+		ck_assert_uint_eq(
+			fabric_port_by_guid(empty->fabric, service_of(15, 1).service_gid.guid),
+			FABRIC_NONE);
+		sa_services_follow(registries.services, empty, now);
+		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), !drop);
+		now += SA_ABSENCE_NS / 2;
+		sa_services_follow(registries.services, subnet, now); /* it is back */
+		now += SA_ABSENCE_NS - 1;
+		sa_services_follow(registries.services, empty, now);
+		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), !drop);
+		now += SA_ABSENCE_NS;
+		sa_services_follow(registries.services, empty, now);
+		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 0);
+	}
+	subnet_unref(empty);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_service");
+	TCase *tcase = tcase_create("service");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_life);
+	tcase_add_test(tcase, test_data);
+	tcase_add_test(tcase, test_defaults);
+	tcase_add_test(tcase, test_whose);
+	tcase_add_test(tcase, test_keys);
+	tcase_add_test(tcase, test_partitions);
+	tcase_add_test(tcase, test_leases);
+	tcase_add_test(tcase, test_quota);
+	tcase_add_test(tcase, test_absence);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
