@@ -9,6 +9,7 @@ libsa_a_SOURCES = \
 	opensm/sa/mcmember.c \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
+	opensm/sa/paths.c opensm/sa/paths.h \
 	opensm/sa/pipeline.c \
 	opensm/sa/records.c \
 	opensm/sa/registries.h \
