@@ -7,6 +7,7 @@ libsa_a_SOURCES = \
 	opensm/sa/hold.c opensm/sa/hold.h \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/multi_path.c \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
 	opensm/sa/paths.c opensm/sa/paths.h \
@@ -17,4 +18,5 @@ libsa_a_SOURCES = \
 	opensm/sa/server.c \
 	opensm/sa/store.c opensm/sa/store.h \
 	opensm/sa/table_records.c \
+	opensm/sa/trace.c \
 	opensm/sa/view.c opensm/sa/view.h

@@ -23,6 +23,9 @@ EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osms
 check_PROGRAMS += tests/interop/wire_samples
 tests_interop_wire_samples_CFLAGS = $(TEST_CFLAGS)
 tests_interop_wire_samples_LDADD = libvendor.a $(LIBS_IBA)
+# Questions to the SA, for test_paths.py.
+check_PROGRAMS += tests/interop/sa_ask
+tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA = tests/interop/ibutils_shim.so
