@@ -22,7 +22,7 @@
 
 struct candidate {
 	struct iba_path_record record;
-	unsigned int n; /* elements: cables and switches by a port of theirs, and both ends */
+	unsigned int n; /* elements: switches by their port 0, cables by one of their ports */
 	uint32_t elements[ELEMENTS_MAX];
 	uint32_t shared; /* elements, with those chosen */
 	bool chosen;
@@ -140,19 +140,19 @@ static void add_element(struct candidate *candidate, uint32_t port)
 	candidate->elements[candidate->n++] = port;
 }
 
-static void find_elements(const struct fabric *fabric, const struct sa_trace *trace, uint32_t from,
-			  uint32_t to, struct candidate *candidate)
+/* A host's port needs no element of its own: its cable is one. */
+static void find_elements(const struct fabric *fabric, const struct sa_trace *trace, uint32_t to,
+			  struct candidate *candidate)
 {
-	candidate->n = 0;
-	add_element(candidate, from);
-	add_element(candidate, to);
 	for (unsigned int i = 0; i < trace->n; i++) {
-		uint32_t out = trace->out[i], in = fabric->ports[out].peer;
+		uint32_t out = trace->out[i];
 
-		add_element(candidate, MAX(in, out));
-		if (i + 1 < trace->n) /* port 0, which has no cable */
-			add_element(candidate, fabric_endport_of(fabric, in));
+		add_element(candidate, MAX(out, fabric->ports[out].peer));
+		if (fabric_is_switch(fabric, fabric->ports[out].node))
+			add_element(candidate, fabric_endport_of(fabric, out));
 	}
+	if (fabric_is_switch(fabric, fabric->ports[to].node))
+		add_element(candidate, to);
 }
 
 static bool take(struct paths *paths, uint32_t from, uint32_t to,
@@ -164,7 +164,7 @@ static bool take(struct paths *paths, uint32_t from, uint32_t to,
 	struct sa_trace trace;
 
 	if (sa_trace(subnet, from, to, record->dlid, &trace)) {
-		find_elements(subnet->fabric, &trace, from, to, &candidate);
+		find_elements(subnet->fabric, &trace, to, &candidate);
 		g_array_append_val(multi->candidates, candidate);
 	}
 	return multi->candidates->len < CANDIDATES_MAX;

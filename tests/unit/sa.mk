@@ -69,3 +69,8 @@ check_PROGRAMS += tests/unit/test_policy_path
 TESTS += tests/unit/test_policy_path
 tests_unit_test_policy_path_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_policy_path_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_multi
+TESTS += tests/unit/test_sa_multi
+tests_unit_test_sa_multi_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_multi_LDADD = $(LIBS_SAMAKE)
