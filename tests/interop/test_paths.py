@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Answers about paths that no tool of infiniband-diags asks for, beside those of the classic daemon:
-MultiPathRecord, Get with open ends, half a ServiceID, destinations outside the subnet. And
+"""Answers about paths that no tool of infiniband-diags asks for, beside those of the classic
+daemon: MultiPathRecord, Get with open ends, half a ServiceID, destinations outside the subnet. And
 TraceRecord, which that one lacks, beside the forwarding tables."""
 
 import json
