@@ -61,6 +61,11 @@ static const char *choose_p_key(const struct subnet *subnet, const struct policy
 	return path->p_key ? NULL : "the two share no such P_Key of which one is a full member";
 }
 
+bool policy_sl_is_dropped(const struct subnet *subnet, uint8_t sl)
+{
+	return subnet->qos && subnet->qos->dropped >> sl & 1;
+}
+
 static const char *choose_sl(const struct subnet *subnet, const struct policy_wanted *wanted,
 			     struct policy_path *path)
 {
@@ -81,7 +86,7 @@ static const char *choose_sl(const struct subnet *subnet, const struct policy_wa
 	}
 	if (wanted->has_sl && path->sl != wanted->sl)
 		return "the QoS level has another SL";
-	if (subnet->qos && subnet->qos->dropped >> path->sl & 1)
+	if (policy_sl_is_dropped(subnet, path->sl))
 		return "SL2VL tables drop packets of its SL";
 	return NULL;
 }

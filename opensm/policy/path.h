@@ -47,6 +47,8 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 /* MTU and rate, if the links on the way can do so much. */
 void policy_path_on(const struct subnet *subnet, uint8_t mtu, uint8_t rate,
 		    struct policy_path *path);
+/* Whether SL2VL tables drop packets of that SL: such an SL is never handed out. */
+bool policy_sl_is_dropped(const struct subnet *subnet, uint8_t sl);
 /* Whether it may end at the n-th LID of its destination. */
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n);
 

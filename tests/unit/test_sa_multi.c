@@ -340,6 +340,22 @@ START_TEST(refused)
 }
 END_TEST
 
+/* A port that has no LID yet has no paths. */
+START_TEST(without_lid)
+{
+	struct request r;
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	r = make_request(3, 2);
+	subnet->fabric->ports[r.from[1]].lid = 0;
+	subnet->fabric->ports[r.to[0]].lid = 0;
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 2);
+	told_clear(&told);
+}
+END_TEST
+
 /* ---- TraceRecord ---- */
 
 static struct told ask_trace(uint16_t attribute, uint32_t from, uint32_t to, uint16_t dlid,
@@ -448,6 +464,7 @@ int main(void)
 	tcase_add_loop_test(tcase, numbers, 0, 5);
 	tcase_add_test(tcase, most);
 	tcase_add_test(tcase, refused);
+	tcase_add_test(tcase, without_lid);
 	tcase_add_test(tcase, traced);
 	tcase_add_test(tcase, not_traced);
 	tcase_set_timeout(tcase, 60);

@@ -682,6 +682,17 @@ static void ask_group(struct world *world, uint32_t from, const struct iba_path_
 	told_clear(&told);
 }
 
+/* By the SL2VL tables of all ports. */
+static void drop_sl(struct subnet *subnet, uint8_t sl)
+{
+	struct qos_policy *policy = qos_policy_load(NULL, NULL);
+
+	subnet->options->qos = true;
+	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
+	subnet->qos->dropped |= 1u << sl;
+	qos_policy_unref(policy);
+}
+
 START_TEST(test_multicast)
 {
 	struct world world = world_new("fattree:4", 0, 0, true);
@@ -716,6 +727,8 @@ START_TEST(test_multicast)
 	w.sgid = (struct iba_gid){world.subnet->options->subnet_prefix,
 				  world.subnet->fabric->ports[in].guid};
 	ask_group(&world, in, &w, C(dgid) | C(sgid), IBA_STATUS_OK);
+	drop_sl(world.subnet, group->record.sl);
+	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
 	w.dgid.guid++;
 	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
 	world_clear(&world);
