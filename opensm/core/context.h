@@ -31,6 +31,7 @@ struct context {
 	struct slot route_files; /* struct route_files: replaced when they are read again */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
 	struct slot qos_policy;	     /* struct qos_policy: likewise */
+	struct slot prefix_routes;   /* struct prefix_routes: likewise */
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
 	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */

@@ -7,6 +7,7 @@
 #include "ctl/cache.h"
 #include "policy/partition_door.h"
 #include "policy/ports_policy.h"
+#include "policy/prefix_routes.h"
 #include "policy/qos_file.h"
 #include "policy/route_files.h"
 
@@ -63,18 +64,21 @@ char *check_config(const struct options *options, const GError *error, const GPt
 {
 	g_autoptr(JsonBuilder) json = json_builder_new();
 	g_autoptr(GError) of_partitions = NULL, of_routes = NULL, of_qos = NULL, of_ports = NULL;
+	g_autoptr(GError) of_prefixes = NULL;
 	struct partition_rules *rules = NULL;
 	struct route_files *files = NULL;
 	struct qos_policy *qos = NULL;
 	struct ports_policy *ports = NULL;
+	struct prefix_routes *prefixes = NULL;
 
 	if (options) {
 		rules = load_partitions(options, &of_partitions);
 		files = route_files_load_for(options, options->routing_engine, &of_routes);
 		qos = qos_policy_load(options->qos_policy_file, &of_qos);
 		ports = ports_policy_load(options, &of_ports);
+		prefixes = prefix_routes_load(options->prefix_routes_file, &of_prefixes);
 	}
-	*good = rules && files && qos && ports && !error;
+	*good = rules && files && qos && ports && prefixes && !error;
 	json_builder_begin_object(json);
 	json_builder_set_member_name(json, "good");
 	json_builder_add_boolean_value(json, *good);
@@ -84,6 +88,7 @@ char *check_config(const struct options *options, const GError *error, const GPt
 	add_error(json, of_routes);
 	add_error(json, of_qos);
 	add_error(json, of_ports);
+	add_error(json, of_prefixes);
 	json_builder_end_array(json);
 	begin_list(json, "warnings");
 	add_all(json, warnings);
@@ -92,6 +97,7 @@ char *check_config(const struct options *options, const GError *error, const GPt
 	add_all(json, qos ? qos->warnings : NULL);
 	json_builder_end_array(json);
 	ports_policy_unref(ports);
+	prefix_routes_unref(prefixes);
 	qos_policy_unref(qos);
 	partition_rules_unref(rules);
 	route_files_unref(files);

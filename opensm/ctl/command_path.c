@@ -9,6 +9,7 @@
 #include "ctl/command_private.h"
 #include "iba/codes.h"
 #include "iba/constants.h"
+#include "policy/path.h"
 
 #define MAX_HOPS 64
 
@@ -21,6 +22,7 @@ struct walk {
 	uint32_t target;   /* the endport that has it */
 	uint32_t port;	   /* through which the packet came to the node it is at */
 	uint8_t mtu, rate; /* least of the links so far, 0: none yet */
+	uint32_t mtu_port, rate_port; /* where that is */
 	GVariantBuilder hops;
 	const char *trouble; /* why it does not arrive; NULL */
 };
@@ -33,10 +35,14 @@ static void note_link(struct walk *walk, GVariantBuilder *row, const struct fabr
 	answer_number(row, "out_port", out->num);
 	answer_text(row, "rate", rate);
 	answer_number(row, "mtu", iba_mtu_bytes(out->mtu));
-	if (!walk->rate || iba_rate_compare(out->rate, walk->rate) < 0)
+	if (!walk->rate || iba_rate_compare(out->rate, walk->rate) < 0) {
 		walk->rate = out->rate;
-	if (!walk->mtu || out->mtu < walk->mtu)
+		walk->rate_port = out - walk->fabric->ports;
+	}
+	if (!walk->mtu || out->mtu < walk->mtu) {
 		walk->mtu = out->mtu;
+		walk->mtu_port = out - walk->fabric->ports;
+	}
 }
 
 static uint16_t node_lid(const struct fabric *fabric, uint32_t port)
@@ -102,15 +108,6 @@ static void follow(struct walk *walk)
 	walk->trouble = "it goes in a circle";
 }
 
-/* As the SA tells it of paths without other wishes. */
-static unsigned int path_sl(const struct subnet *subnet, uint16_t p_key)
-{
-	const struct partition *partition =
-		p_key ? partitions_find(subnet->partitions, p_key) : NULL;
-
-	return partition ? partition->sl : subnet->options->sm_sl;
-}
-
 static void add_end(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
 		    uint32_t port, uint16_t lid)
 {
@@ -123,17 +120,92 @@ static void add_end(GVariantBuilder *builder, const char *key, const struct fabr
 	answer_member(builder, key, &end);
 }
 
+/* Pairs of words behind the ends; false and error if any is wrong. */
+static bool parse_wanted(struct command_call *call, struct policy_wanted *wanted, GError **error)
+{
+	for (unsigned int i = 2; i < call->n; i += 2) {
+		const char *word = call->words[i], *value = call->words[i + 1];
+		uint64_t number = 0;
+		bool good = i + 1 < call->n && g_ascii_isdigit(*value);
+		char *end = NULL;
+
+		if (good)
+			number = g_ascii_strtoull(value, &end, 0);
+		good = good && !*end;
+		if (good && !strcmp(word, "service-id")) {
+			wanted->has_service = true;
+			wanted->service_id = number;
+		} else if (good && !strcmp(word, "qos-class") && number < 1 << 12) {
+			wanted->has_class = true;
+			wanted->qos_class = (uint16_t)number;
+		} else if (good && !strcmp(word, "pkey") && number <= UINT16_MAX) {
+			wanted->has_p_key = true;
+			wanted->p_key = (uint16_t)number;
+		} else if (good && !strcmp(word, "sl") && number < 16) {
+			wanted->has_sl = true;
+			wanted->sl = (uint8_t)number;
+		} else {
+			command_usage(error, "expected service-id, qos-class, pkey or sl and a "
+					     "number behind the ends");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* limit: the port whose link is the least on the way; option: the one that may have a say. */
+static void add_reason(GVariantBuilder *builder, const char *key, const struct subnet *subnet,
+		       const struct policy_path *path, enum policy_reason reason,
+		       const char *option, uint32_t limit)
+{
+	const struct fabric *fabric = subnet->fabric;
+	const struct fabric_port *port = &fabric->ports[limit];
+	g_autofree char *text = reason == POLICY_LINK && limit
+					? g_strdup_printf("port %u of %s", port->num,
+							  fabric->nodes[port->node].description)
+					: policy_path_tell(subnet, path, reason, option);
+
+	answer_text(builder, key, text);
+}
+
+static void add_policy(GVariantBuilder *builder, const struct walk *walk,
+		       const struct subnet *subnet, struct policy_path *path)
+{
+	g_autofree char *rate = NULL;
+
+	policy_path_on(subnet, walk->mtu, walk->rate, path);
+	answer_hex16(builder, "p_key", path->p_key);
+	answer_number(builder, "sl", path->sl);
+	answer_number(builder, "mtu", iba_mtu_bytes(path->mtu));
+	rate = g_strdup_printf("%g Gb/s", iba_rate_tenths(path->rate) / 10.0);
+	answer_text(builder, "rate", rate);
+	answer_number(builder, "packet_life_time", path->life);
+	if (path->refused) {
+		answer_text(builder, "refused", path->refused);
+		return;
+	}
+	add_reason(builder, "p_key_by", subnet, path, path->p_key_by, "", 0);
+	add_reason(builder, "sl_by", subnet, path, path->sl_by, "sm_sl", 0);
+	add_reason(builder, "mtu_by", subnet, path, path->mtu_by, "", walk->mtu_port);
+	add_reason(builder, "rate_by", subnet, path, path->rate_by, "max_rate_enum",
+		   walk->rate_port);
+	add_reason(builder, "packet_life_time_by", subnet, path, path->life_by, "subnet_timeout",
+		   0);
+}
+
 GVariant *command_path(struct command_call *call, GError **error)
 {
 	struct walk walk = {.fabric = call->fabric, .routing = call->subnet->routing};
-	g_autofree char *rate = NULL;
+	struct policy_wanted wanted = {0};
+	struct policy_path path;
 	GVariantBuilder builder;
 	uint32_t source;
-	uint16_t slid, p_key;
+	uint16_t slid;
 
-	if (call->n != 2)
+	if (call->n < 2)
 		return command_usage(error, "expected two ends");
-	if ((source = find_endport(call->fabric, call->words[0], &slid, error)) == FABRIC_NONE ||
+	if (!parse_wanted(call, &wanted, error) ||
+	    (source = find_endport(call->fabric, call->words[0], &slid, error)) == FABRIC_NONE ||
 	    (walk.target = find_endport(call->fabric, call->words[1], &walk.lid, error)) ==
 		    FABRIC_NONE)
 		return NULL;
@@ -147,12 +219,8 @@ GVariant *command_path(struct command_call *call, GError **error)
 	answer_flag(&builder, "arrives", !walk.trouble);
 	if (walk.trouble)
 		answer_text(&builder, "trouble", walk.trouble);
-	p_key = partitions_shared(call->subnet->partitions, source, walk.target);
-	answer_hex16(&builder, "p_key", p_key);
-	answer_number(&builder, "sl", path_sl(call->subnet, p_key));
-	answer_number(&builder, "mtu", iba_mtu_bytes(walk.mtu));
-	rate = g_strdup_printf("%g Gb/s", iba_rate_tenths(walk.rate) / 10.0);
-	answer_text(&builder, "rate", rate);
+	policy_path(call->subnet, &wanted, source, walk.target, &path);
+	add_policy(&builder, &walk, call->subnet, &path);
 	return g_variant_builder_end(&builder);
 }
 
@@ -187,6 +255,23 @@ static void print_hop(GVariant *row, GString *out)
 			       answer_get_text(row, "guid"));
 }
 
+static void print_reasons(GVariant *answer, GString *out)
+{
+	if (*answer_get_text(answer, "refused")) {
+		g_string_append_printf(out, "There is no such path: %s\n",
+				       answer_get_text(answer, "refused"));
+		return;
+	}
+	g_string_append_printf(out,
+			       "  P_Key: %s\n  SL: %s\n  MTU: %s\n  rate: %s\n"
+			       "  packet life time %" PRIu64 ": %s\n",
+			       answer_get_text(answer, "p_key_by"),
+			       answer_get_text(answer, "sl_by"), answer_get_text(answer, "mtu_by"),
+			       answer_get_text(answer, "rate_by"),
+			       answer_get_number(answer, "packet_life_time"),
+			       answer_get_text(answer, "packet_life_time_by"));
+}
+
 void print_path(GVariant *answer, GString *out)
 {
 	g_string_append(out, "Path from ");
@@ -196,6 +281,7 @@ void print_path(GVariant *answer, GString *out)
 	g_string_append_printf(out, "\nP_Key %s SL %" PRIu64 " MTU %" PRIu64 " rate %s\n",
 			       answer_get_text(answer, "p_key"), answer_get_number(answer, "sl"),
 			       answer_get_number(answer, "mtu"), answer_get_text(answer, "rate"));
+	print_reasons(answer, out);
 	g_string_append(out, "    in   out   LID  rate          MTU  node\n");
 	answer_each(answer, "hops", print_hop, out);
 	if (!answer_get_flag(answer, "arrives"))

@@ -173,6 +173,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_ROUTE_FILES] = "a file of the routing options",
 		[DAEMON_PARTITIONS] = "partitions.conf",
 		[DAEMON_QOS] = "qos-policy.conf",
+		[DAEMON_PREFIX_ROUTES] = "prefix-routes.conf",
 		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
 	};
 	GVariantBuilder list, row;

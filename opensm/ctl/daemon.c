@@ -77,6 +77,7 @@ COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
 COUNTED(qos_policy)
+COUNTED(prefix_routes)
 COUNTED(ports_policy)
 COUNTED(unhealthy_ports)
 COUNTED(replica)
@@ -101,6 +102,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
+	slot_init(&context->prefix_routes, get_prefix_routes, put_prefix_routes);
 	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	slot_publish(&context->options, options_ref(config->options));
@@ -125,6 +127,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->route_files);
 	slot_clear(&context->partition_rules);
 	slot_clear(&context->qos_policy);
+	slot_clear(&context->prefix_routes);
 	event_bus_clear(&context->bus);
 }
 
@@ -362,6 +365,34 @@ bool daemon_reread_qos(struct daemon *daemon)
 	return changed;
 }
 
+/* ---- prefix-routes.conf ---- */
+
+static bool load_prefix_routes(struct context *context, const struct options *options,
+			       GError **error)
+{
+	struct prefix_routes *routes = prefix_routes_load(
+		is_left_alone(options, OPTION_prefix_routes_file) ? NULL
+								  : options->prefix_routes_file,
+		error);
+
+	if (!routes)
+		return false;
+	slot_publish(&context->prefix_routes, routes);
+	return true;
+}
+
+static void reread_prefix_routes(struct daemon *daemon)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	g_autoptr(GError) error = NULL;
+
+	if (!load_prefix_routes(&daemon->context, options, &error))
+		log_error(daemon->context.log, "the prefix routes stay as they were: %s",
+			  error->message);
+	refuse(daemon, DAEMON_PREFIX_ROUTES, error ? error->message : NULL);
+	options_unref(options);
+}
+
 bool daemon_context_load(struct context *context, const struct options *options, GError **error)
 {
 	struct ports_policy *ports = ports_policy_load(options, error);
@@ -369,7 +400,7 @@ bool daemon_context_load(struct context *context, const struct options *options,
 	if (ports)
 		slot_publish(&context->ports_policy, ports);
 	return ports && load_partitions(context, options, error) &&
-	       load_qos(context, options, error);
+	       load_qos(context, options, error) && load_prefix_routes(context, options, error);
 }
 
 /*
@@ -725,6 +756,7 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 		follow_file(daemon);
 		daemon_reread_partitions(daemon);
 		daemon_reread_qos(daemon);
+		reread_prefix_routes(daemon);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

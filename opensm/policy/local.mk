@@ -9,6 +9,8 @@ libpolicy_a_SOURCES = \
 	opensm/policy/partition.c opensm/policy/partition.h \
 	opensm/policy/partition_door.c opensm/policy/partition_door.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
+	opensm/policy/path.c opensm/policy/path.h \
+	opensm/policy/prefix_routes.c opensm/policy/prefix_routes.h \
 	opensm/policy/qos.c opensm/policy/qos.h \
 	opensm/policy/qos_file.c opensm/policy/qos_file.h \
 	opensm/policy/qos_paths.c opensm/policy/qos_paths.h \

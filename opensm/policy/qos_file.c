@@ -1087,17 +1087,19 @@ static bool ends_fit(const struct qos_rule *rule, const struct qos_query *query)
 	       (!rule->destinations->len || is_in_one(query, rule->destinations, true));
 }
 
-const struct qos_level *qos_policy_level(const struct qos_policy *policy,
-					 const struct qos_query *query)
+const struct qos_level *qos_policy_level(const struct qos_policy *policy, struct qos_query *query)
 {
+	query->rule = NULL;
 	for (guint i = 0; i < policy->rules->len; i++) {
 		const struct qos_rule *rule = policy->rules->pdata[i];
 
 		if (fits(rule->classes, query->has_class, query->qos_class) &&
 		    fits(rule->services, query->has_service, query->service_id) &&
 		    fits(rule->p_keys, query->has_p_key, query->p_key & P_KEY_MASK) &&
-		    ends_fit(rule, query))
+		    ends_fit(rule, query)) {
+			query->rule = rule;
 			return policy->levels->pdata[rule->level];
+		}
 	}
 	return policy->levels->pdata[policy->fallback];
 }

@@ -109,11 +109,11 @@ struct qos_query {
 	uint16_t p_key;
 	bool (*is_in)(void *arg, unsigned int group, bool destination);
 	void *arg;
+	const struct qos_rule *rule; /* out: that holds; NULL: none does */
 };
 
 /* The level of the first rule that holds. */
-const struct qos_level *qos_policy_level(const struct qos_policy *policy,
-					 const struct qos_query *query);
+const struct qos_level *qos_policy_level(const struct qos_policy *policy, struct qos_query *query);
 
 bool qos_ranges_have(const GArray *ranges, uint64_t value);
 

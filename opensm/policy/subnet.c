@@ -35,6 +35,7 @@ void subnet_unref(struct subnet *subnet)
 	options_unref(subnet->options);
 	route_files_unref(subnet->route_files);
 	qos_paths_unref(subnet->qos);
+	prefix_routes_unref(subnet->prefix_routes);
 	g_free(subnet->credit_loop);
 	g_free(subnet->fallback);
 	g_free(subnet->held);

@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "fabric/fabric.h"
 #include "policy/partition.h"
+#include "policy/prefix_routes.h"
 #include "policy/qos_paths.h"
 #include "policy/route_files.h"
 #include "route/engine.h"
@@ -22,6 +23,7 @@ struct subnet {
 	struct options *options; /* as they were for this sweep */
 	struct route_files *route_files; /* what routing was made by; NULL: by none */
 	struct qos_paths *qos;		 /* NULL: there is no QoS */
+	struct prefix_routes *prefix_routes; /* NULL: there are none */
 	bool roots_found; /* but by other roots than these name */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;

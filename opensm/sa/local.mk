@@ -10,8 +10,10 @@ libsa_a_SOURCES = \
 	opensm/sa/inform.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/multi_path.c \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
+	opensm/sa/paths.c opensm/sa/paths.h \
 	opensm/sa/pipeline.c \
 	opensm/sa/quota.c opensm/sa/quota.h \
 	opensm/sa/records.c \
@@ -24,4 +26,5 @@ libsa_a_SOURCES = \
 	opensm/sa/store.c opensm/sa/store.h \
 	opensm/sa/subscribers.c opensm/sa/subscribers.h \
 	opensm/sa/table_records.c \
+	opensm/sa/trace.c \
 	opensm/sa/view.c opensm/sa/view.h

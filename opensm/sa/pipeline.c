@@ -376,6 +376,8 @@ static void encode_headers(struct sa_query *query, uint16_t stride)
 
 	query->header.method =
 		method ? method->response : query->header.method | IBA_METHOD_RESPONSE;
+	if (query->row && query->row->told)
+		query->header.attribute_id = query->row->told;
 	query->header.status = query->status;
 	query->sa.sm_key = 0; /* C15-0.1.5 */
 	query->sa.attribute_offset = query->reply.n_records ? stride / 8 : 0;

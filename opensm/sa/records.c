@@ -58,6 +58,13 @@ static const struct sa_row rows[] = {
 	READ(P_KEY_TABLE_RECORD, p_key_table_record, in_pool, sa_p_key_table_each,
 	     .flags = SA_TRUSTED),
 	READ(PATH_RECORD, path_record, sa_path_place, sa_path_each),
+	/* Clients name either the attribute that is asked or the one that is told. */
+	{ROW_AS(PATH_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each),
+	 .told = IBA_ATTR_TRACE_RECORD},
+	{ROW_AS(TRACE_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each)},
+	{ROW_AS(MULTI_PATH_RECORD, GET_MULTI, multi_path_record, path_record, in_pool,
+		sa_multi_path_each),
+	 .told = IBA_ATTR_PATH_RECORD, .caps = IBA_SA_CAP_MULTI_PATH},
 	READ(MC_MEMBER_RECORD, mc_member_record, at_registries, sa_member_each),
 	{ROW(MC_MEMBER_RECORD, SET, mc_member_record, at_registries, sa_member_set),
 	 .caps = IBA_SA_CAP_UD_MULTICAST, .caps2 = IBA_SA_CAP2_SEND_ONLY_FULL_MEMBER},

@@ -65,6 +65,7 @@ struct sa_row {
 	const struct wire_type *tells; /* each record of the answer */
 	enum sa_place (*place)(const struct sa_query *query);
 	uint16_t (*run)(struct sa_query *query);
+	uint16_t told;	      /* attribute of the answer; 0: that of the question */
 	uint32_t caps, caps2; /* of ClassPortInfo, that having this row means */
 };
 
@@ -187,6 +188,8 @@ uint16_t sa_sm_info_each(struct sa_query *query);
 uint16_t sa_mft_each(struct sa_query *query);
 uint16_t sa_p_key_table_each(struct sa_query *query);
 uint16_t sa_path_each(struct sa_query *query);
+uint16_t sa_multi_path_each(struct sa_query *query);
+uint16_t sa_trace_each(struct sa_query *query);
 enum sa_place sa_path_place(const struct sa_query *query);
 uint16_t sa_member_each(struct sa_query *query);
 uint16_t sa_member_set(struct sa_query *query);

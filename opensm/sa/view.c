@@ -101,6 +101,7 @@ struct sa_view *sa_view_new(struct subnet *subnet)
 	ref_init(&view->ref);
 	view->subnet = subnet;
 	rank_rates(view);
+	view->router = prefix_routes_first_router(fabric);
 	view->hops = g_new(struct sa_hop, fabric->n_ports);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		view->hops[i] = make_hop(view, i);

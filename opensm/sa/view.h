@@ -19,6 +19,7 @@ struct sa_view {
 	uint8_t rank[64];	    /* of each rate code: 1 is the slowest, 0 not a rate */
 	uint8_t rate[64];	    /* the code of each rank */
 	uint8_t n_rates;
+	uint32_t router;    /* prefix_routes_first_router() */
 	atomic_uchar *rest; /* what view.c found out; a memory, not part of the value */
 };
 

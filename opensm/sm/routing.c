@@ -594,6 +594,7 @@ enum step_result step_publish(struct sm *sm)
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
 	subnet->qos = sm->qos ? qos_paths_ref(sm->qos) : NULL;
+	subnet->prefix_routes = slot_take(&sm->context->prefix_routes);
 	subnet->route_files = used->files ? route_files_ref(used->files) : NULL;
 	subnet->roots_found = used->roots_found;
 	subnet->errors = sm->sweep.errors != 0;

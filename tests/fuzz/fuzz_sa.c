@@ -118,6 +118,40 @@ static void add_life_of_group(GPtrArray *seeds, const struct subnet *subnet)
 	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
 }
 
+/* Two of the paths from two hosts to two others. */
+static void add_multi_path(GPtrArray *seeds, const struct subnet *subnet)
+{
+	const struct iba_multi_path_record record = {
+		.sgid_count = 2,
+		.dgid_count = 2,
+		.numb_path = 2,
+	};
+	struct ask ask = {
+		.method = IBA_METHOD_GET_MULTI,
+		.attribute = IBA_ATTR_MULTI_PATH_RECORD,
+		.mask = IBA_COMPONENT(multi_path_record, sgid_count) |
+			IBA_COMPONENT(multi_path_record, dgid_count) |
+			IBA_COMPONENT(multi_path_record, numb_path),
+		.type = &iba_multi_path_record_type,
+		.record = &record,
+	};
+	size_t size = IBA_SA_DATA_OFFSET + wire_bytes(ask.type);
+	GByteArray *input = new_input(0);
+	uint8_t octets[IBA_MAD_BYTES];
+
+	ask_encode(&ask, octets);
+	for (unsigned int i = 0; i < 4; i++, size += iba_gid_bytes) {
+		const struct iba_gid gid = {
+			subnet->options->subnet_prefix,
+			subnet->fabric->ports[endport(subnet, i, true)].guid,
+		};
+
+		wire_encode(&iba_gid_type, &gid, octets + size);
+	}
+	add_request(input, 0, octets, size);
+	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
+}
+
 static void *setup(GPtrArray *seeds)
 {
 	struct server *server = g_new(struct server, 1);
@@ -129,6 +163,7 @@ static void *setup(GPtrArray *seeds)
 	for (unsigned int i = 0; i < n; i++)
 		add_queries(seeds, &rows[i]);
 	add_life_of_group(seeds, server->subnet);
+	add_multi_path(seeds, server->subnet);
 	return server;
 }
 

@@ -7,7 +7,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_ibutils.py tests/interop/test_dumps.py tests/interop/test_ftree.py \
 	tests/interop/test_partitions.py \
 	tests/interop/test_weights.py tests/interop/test_port_order.py tests/interop/test_keys.py \
-	tests/interop/test_device.py \
+	tests/interop/test_device.py tests/interop/test_paths.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_qos.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
 	tests/interop/test_pcap.py tests/interop/test_readme.py \
@@ -23,6 +23,9 @@ EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osms
 check_PROGRAMS += tests/interop/wire_samples
 tests_interop_wire_samples_CFLAGS = $(TEST_CFLAGS)
 tests_interop_wire_samples_LDADD = libvendor.a $(LIBS_IBA)
+# Questions to the SA, for test_paths.py.
+check_PROGRAMS += tests/interop/sa_ask
+tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA = tests/interop/ibutils_shim.so

@@ -55,7 +55,7 @@ class Fabric(ibsim.Fabric):
     def start_ibsim(self):
         with open(self.path('net'), 'w') as file:
             file.write(self.net_text)
-        self.names = re.findall(r'^(Switch|Hca|Ca)\s+\d+\s+"([^"]*)"', self.net_text, re.M)
+        self.names = re.findall(r'^(Switch|Hca|Ca|Router)\s+\d+\s+"([^"]*)"', self.net_text, re.M)
         self.env = dict(os.environ, PATH=ibsim.tool_path(), OSMSIM_SOCKET=self.path('socket'),
                         ASAN_OPTIONS=f'{os.environ.get("ASAN_OPTIONS", "")}:detect_leaks=0:'
                                      'verify_asan_link_order=0')

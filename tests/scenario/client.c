@@ -124,15 +124,21 @@ static bool has_answer(void *arg)
 	return ((struct client *)arg)->answer != NULL;
 }
 
-static void post_request(struct client *client, struct iba_sa_mad *request)
+static struct vendor_address sa_of(const struct client *client)
 {
 	const struct iba_port_info *info = sim_port_info(client->s->sim, client->node, 1);
-	struct vendor_address to = {
+
+	return (struct vendor_address){
 		.lid = info->master_sm_lid,
 		.sl = info->master_sm_sl,
 		.qpn = IBA_QP1,
 		.qkey = IBA_QP1_Q_KEY,
 	};
+}
+
+static void post_request(struct client *client, struct iba_sa_mad *request)
+{
+	const struct vendor_address to = sa_of(client);
 	uint8_t wire[IBA_MAD_BYTES];
 
 	request->header.transaction_id = ++client->tid;
@@ -204,19 +210,14 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 	return answer.header.status;
 }
 
-GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mask,
-			 const struct wire_type *type, const void *record, unsigned int *n)
+/* Records of the answer that came last. */
+static GByteArray *decode_table(const struct client *client, const struct iba_sa_mad *answer,
+				const struct wire_type *type, unsigned int *n)
 {
-	struct iba_sa_mad mad = make_request(client, IBA_METHOD_GET_TABLE, attribute, mask), answer;
+	size_t stride = answer->sa.attribute_offset * 8u;
+	size_t bytes = client->answer->length - IBA_SA_DATA_OFFSET;
 	GByteArray *records;
-	size_t stride, bytes;
 
-	wire_encode(type, record, mad.data);
-	*n = 0;
-	if (!ask_patiently(client, &mad, &answer) || answer.header.status)
-		return NULL;
-	stride = answer.sa.attribute_offset * 8u;
-	bytes = client->answer->length - IBA_SA_DATA_OFFSET;
 	*n = stride ? (unsigned int)(bytes / stride) : 0;
 	records = g_byte_array_sized_new((guint)(*n * type->size));
 	g_byte_array_set_size(records, (guint)(*n * type->size));
@@ -224,6 +225,46 @@ GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mas
 		wire_decode(type, client->answer->data + IBA_SA_DATA_OFFSET + i * stride,
 			    records->data + i * type->size);
 	return records;
+}
+
+GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mask,
+			 const struct wire_type *type, const void *record, unsigned int *n)
+{
+	struct iba_sa_mad mad = make_request(client, IBA_METHOD_GET_TABLE, attribute, mask), answer;
+
+	wire_encode(type, record, mad.data);
+	*n = 0;
+	if (!ask_patiently(client, &mad, &answer) || answer.header.status)
+		return NULL;
+	return decode_table(client, &answer, type, n);
+}
+
+GByteArray *client_ask_long(struct client *client, uint8_t method, uint16_t attribute,
+			    uint64_t mask, const GByteArray *data, const struct wire_type *type,
+			    unsigned int *n)
+{
+	struct iba_sa_mad mad = make_request(client, method, attribute, mask), answer;
+	const struct vendor_address to = sa_of(client);
+	g_autoptr(GByteArray) message = g_byte_array_new();
+
+	mad.rmpp.rmpp_type = IBA_RMPP_DATA;
+	mad.rmpp.rmpp_flags = IBA_RMPP_ACTIVE;
+	for (int i = 0; i < TRIES; i++) {
+		mad.header.transaction_id = ++client->tid;
+		g_byte_array_set_size(message, IBA_MAD_BYTES);
+		wire_encode(&iba_sa_mad_type, &mad, message->data);
+		g_byte_array_set_size(message, IBA_SA_DATA_OFFSET);
+		g_byte_array_append(message, data->data, data->len);
+		g_clear_pointer(&client->answer, vendor_mad_free);
+		vendor_send(client->vendor, &to, message->data, message->len, TIMEOUT_MS);
+		runtime_run(client->s->rt, has_answer, client,
+			    runtime_now(client->s->rt) + 4 * TIMEOUT_MS * NS_PER_MS);
+		if (!client->answer || client->answer->status != VENDOR_RECEIVED)
+			continue;
+		decode_answer(client->answer, &answer);
+		return answer.header.status ? NULL : decode_table(client, &answer, type, n);
+	}
+	return NULL;
 }
 
 int client_path(struct client *client, uint64_t guid, struct iba_path_record *path)

@@ -32,6 +32,11 @@ void client_trust(struct client *client, uint64_t sm_key);
 GByteArray *client_table(struct client *client, uint16_t attribute, uint64_t mask,
 			 const struct wire_type *type, const void *record, unsigned int *n);
 
+/* The same by any method, with any data, which goes by RMPP. */
+GByteArray *client_ask_long(struct client *client, uint8_t method, uint16_t attribute,
+			    uint64_t mask, const GByteArray *data, const struct wire_type *type,
+			    unsigned int *n);
+
 /* The path from this client to a port. */
 int client_path(struct client *client, uint64_t guid, struct iba_path_record *path);
 /* Joins the IPv4 broadcast group of the default partition; *mlid gets its MLID. */

@@ -9,6 +9,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
+	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
@@ -30,6 +31,8 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_tls.py
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
+tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)

@@ -63,3 +63,8 @@ check_PROGRAMS += tests/unit/test_ports_policy
 TESTS += tests/unit/test_ports_policy
 tests_unit_test_ports_policy_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ports_policy_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_prefix_routes
+TESTS += tests/unit/test_prefix_routes
+tests_unit_test_prefix_routes_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_prefix_routes_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)

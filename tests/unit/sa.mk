@@ -74,3 +74,13 @@ check_PROGRAMS += tests/unit/test_inventory
 TESTS += tests/unit/test_inventory
 tests_unit_test_inventory_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_inventory_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_policy_path
+TESTS += tests/unit/test_policy_path
+tests_unit_test_policy_path_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_policy_path_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_multi
+TESTS += tests/unit/test_sa_multi
+tests_unit_test_sa_multi_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_multi_LDADD = $(LIBS_SAMAKE)

@@ -153,6 +153,13 @@ static const struct {
 	{"dump_portguid ^host-0$ host-1$", "0x200000000000101\n0x200000000000201\n"},
 	{"path host-0 host-15", "Path from host-0 (0x0200000000000101) LID "},
 	{"path host-0 host-15", "P_Key 0xffff SL 0 MTU 4096 rate 100 Gb/s\n"},
+	{"path host-0 host-15",
+	 "  P_Key: partition Default\n  SL: partition Default\n  MTU: port 1 "
+	 "of host-0\n  rate: port 1 of host-0\n  packet life time 18: "
+	 "option subnet_timeout\n"},
+	{"path host-0 host-15 pkey 0x7fff sl 3", "  P_Key: asked for\n  SL: asked for\n"},
+	{"path host-0 host-15 pkey 0x1", "There is no such path: the two share no such P_Key"},
+	{"path host-0 host-0 service-id 7 qos-class 4095", "0: it does not leave the port\n"},
 	{"path host-0 0x0200000000001001", "  host-15 (0x0200000000001000)\n"},
 	{"path 0x0200000000000100 leaf-0-0", "  leaf-0-0 (0x0200000080000700)\n"},
 	{"path host-0 host-0", "     -     -"},
@@ -219,6 +226,10 @@ static const struct {
 	{"dump_portguid [", "Cannot parse regular expression '['"},
 	{"dump_portguid file /tmp/x host", "this console writes no files: leave 'file /tmp/x' out"},
 	{"path host-0", "expected two ends"},
+	{"path host-0 host-1 sl", "expected service-id, qos-class, pkey or sl and a number"},
+	{"path host-0 host-1 sl 16", "expected service-id, qos-class, pkey or sl and a number"},
+	{"path host-0 host-1 sl x", "expected service-id, qos-class, pkey or sl and a number"},
+	{"path host-0 host-1 mtu 4", "expected service-id, qos-class, pkey or sl and a number"},
 	{"path host-0 nobody", "there is no node 'nobody'"},
 	{"path 0x0200000000009999 1", "there is no port or node with GUID 0x0200000000009999"},
 	{"path host-0 0xC000", "Invalid lid 0xC000"},
@@ -332,6 +343,8 @@ START_TEST(json_has_what_the_text_has)
 
 	ck_assert(json_object_get_boolean_member(object, "arrives"));
 	ck_assert_int_eq(json_object_get_int_member(object, "mtu"), 4096);
+	ck_assert_str_eq(json_object_get_string_member(object, "sl_by"), "partition Default");
+	ck_assert_str_eq(json_object_get_string_member(object, "rate_by"), "port 1 of host-0");
 	/* Host, leaf, spine, core, spine, leaf, host. */
 	ck_assert_uint_eq(json_array_get_length(hops), 7);
 	object = json_array_get_object_element(hops, 6);

@@ -189,9 +189,11 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 	wire_decode(&iba_sa_header_type, told.data + 36, &told.sa);
 	if (told.header.status != IBA_STATUS_OK)
 		return told;
-	if (told.header.method == IBA_METHOD_GET_TABLE_RESP && told.sa.attribute_offset)
+	if (told.header.method != IBA_METHOD_GET_RESP &&
+	    told.header.method != IBA_METHOD_DELETE_RESP && told.sa.attribute_offset)
 		told.n = (told.length - IBA_SA_DATA_OFFSET) / (told.sa.attribute_offset * 8u);
-	else if (told.header.method != IBA_METHOD_GET_TABLE_RESP)
+	else if (told.header.method == IBA_METHOD_GET_RESP ||
+		 told.header.method == IBA_METHOD_DELETE_RESP)
 		told.n = 1;
 	return told;
 }

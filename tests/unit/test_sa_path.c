@@ -254,11 +254,14 @@ static uint16_t ref_answer(const struct world *world, const struct iba_path_reco
 	uint64_t own = s->options->subnet_prefix, def = UINT64_C(0xFE80000000000000);
 	unsigned int per_pair = get ? 1 : mask & C(numb_path) ? w->numb_path : 1000000;
 
+	if (!(mask & C(service_id)) != !(mask & C(service_id_low)))
+		return IBA_SA_INSUFFICIENT_COMPONENTS;
 	if ((mask & C(sgid)) && ((w->sgid.prefix != own && w->sgid.prefix != def) ||
 				 fabric_port_by_guid(s->fabric, w->sgid.guid) == FABRIC_NONE))
 		return IBA_SA_INVALID_GID;
-	if ((mask & C(dgid)) && ((w->dgid.prefix != own && w->dgid.prefix != def) ||
-				 fabric_port_by_guid(s->fabric, w->dgid.guid) == FABRIC_NONE))
+	if ((mask & C(dgid)) && w->dgid.prefix != own && w->dgid.prefix != def)
+		return get ? IBA_SA_NO_RECORDS : IBA_STATUS_OK; /* no router leads there */
+	if ((mask & C(dgid)) && fabric_port_by_guid(s->fabric, w->dgid.guid) == FABRIC_NONE)
 		return IBA_SA_INVALID_GID;
 	for (uint32_t src = 0; src < s->fabric->n_ports; src++)
 		for (uint32_t dst = 0; dst < s->fabric->n_ports; dst++)
@@ -266,9 +269,10 @@ static uint16_t ref_answer(const struct world *world, const struct iba_path_reco
 			    end_may_be(s, dst, mask & C(dgid), w->dgid, mask & C(dlid), w->dlid) &&
 			    visible(world, src) && visible(world, dst))
 				ref_lids(world, w, mask, src, dst, per_pair, out);
-	if (get && out->len != 1)
-		return out->len ? IBA_SA_TOO_MANY_RECORDS : IBA_SA_NO_RECORDS;
-	return IBA_STATUS_OK;
+	if (!get)
+		return IBA_STATUS_OK;
+	g_array_set_size(out, MIN(out->len, 1));
+	return out->len ? IBA_STATUS_OK : IBA_SA_NO_RECORDS;
 }
 
 /* ---- comparing ---- */
@@ -571,6 +575,65 @@ START_TEST(test_numb_path_zero)
 }
 END_TEST
 
+/* ---- beyond the subnet ---- */
+
+/* Endports 1 and 2 become routers. */
+static void add_routers(struct world *world, const char *routes)
+{
+	const struct fabric *f = world->subnet->fabric;
+
+	for (unsigned int i = 1; i <= 2; i++)
+		f->nodes[f->ports[endport(world->subnet, i, true)].node].type = IBA_NODE_ROUTER;
+	world->subnet->prefix_routes = prefix_routes_parse("f", routes, strlen(routes), NULL);
+	ck_assert_ptr_nonnull(world->subnet->prefix_routes);
+}
+
+START_TEST(test_off_subnet)
+{
+	struct world world = world_new("fattree:4", 1, 0, false);
+	const struct fabric *f = world.subnet->fabric;
+	const struct fabric_port *router = &f->ports[endport(world.subnet, 1, true)];
+	struct iba_path_record got, w = {
+					    .slid = f->ports[endport(world.subnet, 0, true)].lid,
+					    .dgid = {UINT64_C(0xFEC0000000000077), 0x1234},
+					    .flow_label = 0x54321,
+					    .t_class = 0x42,
+					    .hop_limit = 3,
+				    };
+	uint64_t mask = C(slid) | C(dgid) | C(flow_label) | C(t_class) | C(hop_limit);
+	struct told told;
+
+	add_routers(&world, "fec0000000000077 77\nfec0000000000077 *\n");
+	told = ask_path(&world, &w, mask, IBA_METHOD_GET);
+	told_record(&told, &iba_path_record_type, 0, &got);
+	ck_assert(got.dgid.prefix == w.dgid.prefix && got.dgid.guid == 0x1234);
+	ck_assert_uint_eq(got.dlid, router->lid);
+	ck_assert_uint_eq(got.hop_limit, 255);
+	ck_assert_uint_eq(got.flow_label, 0x54321);
+	ck_assert_uint_eq(got.t_class, 0x42);
+	told_clear(&told);
+	/* any LID of the router, but no other */
+	w.dlid = router->lid + 1;
+	told = ask_path(&world, &w, mask | C(dlid), IBA_METHOD_GET_TABLE);
+	ck_assert_uint_eq(told.n, 1);
+	told_clear(&told);
+	w.dlid = w.slid;
+	told = ask_path(&world, &w, mask | C(dlid), IBA_METHOD_GET);
+	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
+	told_clear(&told);
+	/* another prefix; and nobody sends from beyond */
+	w.dgid.prefix++;
+	told = ask_path(&world, &w, mask, IBA_METHOD_GET);
+	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
+	told_clear(&told);
+	w.sgid = (struct iba_gid){UINT64_C(0xFEC0000000000077), 0x1234};
+	told = ask_path(&world, &w, C(sgid), IBA_METHOD_GET_TABLE);
+	ck_assert_uint_eq(told.header.status, IBA_SA_INVALID_GID);
+	told_clear(&told);
+	world_clear(&world);
+}
+END_TEST
+
 /* ---- multicast ---- */
 
 static struct sa_group *add_group(struct world *world)
@@ -619,6 +682,17 @@ static void ask_group(struct world *world, uint32_t from, const struct iba_path_
 	told_clear(&told);
 }
 
+/* By the SL2VL tables of all ports. */
+static void drop_sl(struct subnet *subnet, uint8_t sl)
+{
+	struct qos_policy *policy = qos_policy_load(NULL, NULL);
+
+	subnet->options->qos = true;
+	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
+	subnet->qos->dropped |= 1u << sl;
+	qos_policy_unref(policy);
+}
+
 START_TEST(test_multicast)
 {
 	struct world world = world_new("fattree:4", 0, 0, true);
@@ -653,6 +727,8 @@ START_TEST(test_multicast)
 	w.sgid = (struct iba_gid){world.subnet->options->subnet_prefix,
 				  world.subnet->fabric->ports[in].guid};
 	ask_group(&world, in, &w, C(dgid) | C(sgid), IBA_STATUS_OK);
+	drop_sl(world.subnet, group->record.sl);
+	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
 	w.dgid.guid++;
 	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
 	world_clear(&world);
@@ -671,6 +747,7 @@ int main(void)
 	tcase_add_test(tcase, test_old_clients_see_old_rates);
 	tcase_add_test(tcase, test_world);
 	tcase_add_test(tcase, test_numb_path_zero);
+	tcase_add_test(tcase, test_off_subnet);
 	tcase_add_test(tcase, test_multicast);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The order of precedence is the classic daemon's: the P_Key asked for, that of the QoS level, the
+ * first that both ports hold; the SL of the level, the one asked for, that of the partition, sm_sl;
+ * of MTU and rate the least, of links and level; the life time of the level, subnet_timeout. What
+ * is asked for and cannot be had is no path; neither is one whose packets SL2VL tables drop.
+ */
+#include "policy/path.h"
+
+#include "iba/codes.h"
+#include "iba/constants.h"
+
+#define HOP_LIMIT_MAX 255
+#define LAST_OLD_RATE IBA_RATE_300 /* the last of the first extension of the codes */
+
+static void find_level(const struct subnet *subnet, const struct policy_wanted *wanted,
+		       uint32_t from, uint32_t to, struct policy_path *path)
+{
+	struct qos_query query = {
+		.has_class = wanted->has_class,
+		.qos_class = wanted->qos_class,
+		.has_service = wanted->has_service,
+		.service_id = wanted->service_id,
+		.has_p_key = wanted->has_p_key,
+		.p_key = wanted->p_key,
+	};
+
+	path->level = subnet->qos ? qos_paths_level(subnet->qos, &query, from, to) : NULL;
+	path->rule = query.rule;
+}
+
+/* That P_Key, as the source holds it if the query leaves it open; 0: the two may not use it. */
+static uint16_t usable_p_key(const struct subnet *subnet, const struct policy_wanted *wanted,
+			     uint16_t p_key, uint32_t from, uint32_t to)
+{
+	uint16_t a = partitions_member(subnet->partitions, from, p_key);
+	uint16_t b = partitions_member(subnet->partitions, to, p_key);
+
+	if (!a || !b || !((a | b) & P_KEY_FULL))
+		return 0;
+	return wanted->has_p_key ? wanted->p_key : a;
+}
+
+static const char *choose_p_key(const struct subnet *subnet, const struct policy_wanted *wanted,
+				uint32_t from, uint32_t to, struct policy_path *path)
+{
+	const struct qos_level *level = path->level;
+
+	if (level && level->has_p_key) {
+		path->p_key_by = POLICY_LEVEL;
+		if (wanted->has_p_key && P_KEY_BASE(wanted->p_key) != level->p_key)
+			return "the QoS level has another P_Key";
+		path->p_key = usable_p_key(subnet, wanted, level->p_key, from, to);
+	} else if (wanted->has_p_key) {
+		path->p_key_by = POLICY_ASKED;
+		path->p_key = usable_p_key(subnet, wanted, wanted->p_key, from, to);
+	} else {
+		path->p_key_by = POLICY_PARTITION;
+		path->p_key = partitions_shared(subnet->partitions, from, to);
+	}
+	return path->p_key ? NULL : "the two share no such P_Key of which one is a full member";
+}
+
+bool policy_sl_is_dropped(const struct subnet *subnet, uint8_t sl)
+{
+	return subnet->qos && subnet->qos->dropped >> sl & 1;
+}
+
+static const char *choose_sl(const struct subnet *subnet, const struct policy_wanted *wanted,
+			     struct policy_path *path)
+{
+	const struct partition *partition = partitions_find(subnet->partitions, path->p_key);
+
+	if (path->level && path->level->has_sl) {
+		path->sl_by = POLICY_LEVEL;
+		path->sl = path->level->sl;
+	} else if (wanted->has_sl) {
+		path->sl_by = POLICY_ASKED;
+		path->sl = wanted->sl;
+	} else if (partition) {
+		path->sl_by = POLICY_PARTITION;
+		path->sl = partition->sl;
+	} else {
+		path->sl_by = POLICY_OPTION;
+		path->sl = subnet->options->sm_sl;
+	}
+	if (wanted->has_sl && path->sl != wanted->sl)
+		return "the QoS level has another SL";
+	if (policy_sl_is_dropped(subnet, path->sl))
+		return "SL2VL tables drop packets of its SL";
+	return NULL;
+}
+
+bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
+		 uint32_t to, struct policy_path *path)
+{
+	const struct qos_level *level;
+
+	*path = (struct policy_path){
+		.life = from == to ? 0 : subnet->options->subnet_timeout,
+		.life_by = from == to ? POLICY_INSIDE : POLICY_OPTION,
+		.hop_limit = wanted->leaves_subnet ? HOP_LIMIT_MAX : 0,
+	};
+	find_level(subnet, wanted, from, to, path);
+	level = path->level;
+	if (level && level->has_life) {
+		path->life = level->life;
+		path->life_by = POLICY_LEVEL;
+	}
+	path->refused = choose_p_key(subnet, wanted, from, to, path);
+	if (!path->refused)
+		path->refused = choose_sl(subnet, wanted, path);
+	return !path->refused;
+}
+
+/* Old clients do not know all codes (max_rate_enum). */
+static uint8_t known_rate(const struct options *options, uint8_t rate)
+{
+	uint8_t max = options->max_rate_enum;
+
+	if (options->use_original_extended_sa_rates_only)
+		max = MIN(max, LAST_OLD_RATE);
+	return rate > max ? iba_rate_limit(rate, max) : rate;
+}
+
+void policy_path_on(const struct subnet *subnet, uint8_t mtu, uint8_t rate,
+		    struct policy_path *path)
+{
+	const struct qos_level *level = path->level;
+
+	path->mtu = mtu;
+	path->rate = known_rate(subnet->options, rate);
+	path->mtu_by = POLICY_LINK;
+	path->rate_by = path->rate == rate ? POLICY_LINK : POLICY_OPTION;
+	if (level && level->has_mtu && level->mtu < mtu) {
+		path->mtu = level->mtu;
+		path->mtu_by = POLICY_LEVEL;
+	}
+	if (level && level->has_rate && iba_rate_compare(path->rate, level->rate) > 0) {
+		path->rate = level->rate;
+		path->rate_by = POLICY_LEVEL;
+	}
+}
+
+bool policy_path_ends_at(const struct policy_path *path, unsigned int n)
+{
+	return !path->level || !path->level->path_bits->len ||
+	       qos_ranges_have(path->level->path_bits, n);
+}
+
+static char *tell_level(const struct policy_path *path)
+{
+	g_autofree char *name = g_strescape(path->level->name, NULL);
+
+	return path->rule ? g_strdup_printf("QoS level %s, by the rule in line %u", name,
+					    path->rule->line)
+			  : g_strdup_printf("QoS level %s, as no rule holds", name);
+}
+
+char *policy_path_tell(const struct subnet *subnet, const struct policy_path *path,
+		       enum policy_reason reason, const char *option)
+{
+	const struct partition *partition = partitions_find(subnet->partitions, path->p_key);
+
+	switch (reason) {
+	case POLICY_ASKED:
+		return g_strdup("asked for");
+	case POLICY_LEVEL:
+		return tell_level(path);
+	case POLICY_PARTITION:
+		return partition ? g_strdup_printf("partition %s", partition->name)
+				 : g_strdup("a P_Key that both hold");
+	case POLICY_OPTION:
+		return g_strdup_printf("option %s", option);
+	case POLICY_LINK:
+		return g_strdup("the links on the way");
+	default:
+		return g_strdup("it does not leave the port");
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What policy_path() gives a pair of ports, and by which rule. */
+#include <check.h>
+#include <string.h>
+
+#include "iba/codes.h"
+#include "iba/constants.h"
+#include "policy/path.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define LEVEL(name, text) "qos-level\nname: " name "\n" text "end-qos-level\n"
+#define RULE(text, level) "qos-match-rule\n" text "qos-level-name: " level "\nend-qos-match-rule\n"
+#define POLICY                                                                                     \
+	"qos-levels\n" LEVEL("DEFAULT", "sl: 2\n") LEVEL(                                          \
+		"Slow", "sl: 3\nmtu-limit: 3\nrate-limit: 2\n"                                     \
+			"packet-life: 10\npath-bits: 1\n") LEVEL("Keyed", "sl: 4\npkey: 2\n")      \
+		LEVEL("Lost", "sl: 9\n") "end-qos-levels\n"                                        \
+					 "qos-match-rules\n" RULE("qos-class: 7\n", "Slow")        \
+						 RULE("qos-class: 8\n", "Keyed")                   \
+							 RULE("service-id: 5\n",                   \
+							      "Lost") "end-qos-match-rules\n"
+
+static const uint16_t rows[][4] = {{0xFFFF, 0x8002}};
+static const struct partition partitions[] = {
+	{.p_key = 0x7FFF, .name = "Default", .sl = 1},
+	{.p_key = 0x0002, .name = "two", .sl = 5},
+};
+
+static struct subnet *subnet;
+static uint32_t a, b;
+
+/* NULL: QoS without a file. */
+static void use_policy(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	struct qos_policy *policy =
+		text ? qos_policy_parse("f", text, &error) : qos_policy_load(NULL, &error);
+
+	ck_assert_msg(policy != NULL, "%s", error ? error->message : "");
+	qos_paths_unref(subnet->qos);
+	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
+	qos_policy_unref(policy);
+}
+
+static void setup(void)
+{
+	subnet = with_partitions(make_subnet("fattree:4", 1, 0), rows, 1, partitions, 2);
+	subnet->options->qos = true;
+	subnet->options->qos_sl2vl = g_strdup("0,1,2,3,4,5,6,7,8,15,10,11,12,13,14,7");
+	use_policy(POLICY);
+	a = endport(subnet, 0, true);
+	b = endport(subnet, 1, true);
+}
+
+static void teardown(void)
+{
+	subnet_unref(subnet);
+}
+
+static struct policy_path ask(struct policy_wanted wanted, bool good)
+{
+	struct policy_path path;
+
+	ck_assert(policy_path(subnet, &wanted, a, b, &path) == good);
+	ck_assert(good == !path.refused);
+	policy_path_on(subnet, IBA_MTU_4096, IBA_RATE_100, &path);
+	return path;
+}
+
+static void check_told(const struct policy_path *path, enum policy_reason reason, const char *text)
+{
+	g_autofree char *told = policy_path_tell(subnet, path, reason, "some");
+
+	ck_assert_str_eq(told, text);
+}
+
+START_TEST(by_partition)
+{
+	struct policy_path path;
+
+	use_policy(NULL);
+	path = ask((struct policy_wanted){0}, true);
+	ck_assert_uint_eq(path.p_key, 0x8002);
+	ck_assert_uint_eq(path.sl, 5);
+	ck_assert_uint_eq(path.mtu, IBA_MTU_4096);
+	ck_assert_uint_eq(path.rate, IBA_RATE_100);
+	ck_assert_uint_eq(path.life, subnet->options->subnet_timeout);
+	check_told(&path, path.p_key_by, "partition two");
+	check_told(&path, path.sl_by, "partition two");
+	check_told(&path, path.mtu_by, "the links on the way");
+	check_told(&path, path.life_by, "option some");
+	path = ask((struct policy_wanted){.has_p_key = true, .p_key = 0xFFFF}, true);
+	ck_assert_uint_eq(path.sl, 1);
+	check_told(&path, path.p_key_by, "asked for");
+	check_told(&path, path.sl_by, "partition Default");
+}
+END_TEST
+
+START_TEST(by_level)
+{
+	struct policy_wanted wanted = {.has_class = true, .qos_class = 7};
+	struct policy_path path = ask(wanted, true);
+
+	ck_assert_uint_eq(path.sl, 3);
+	ck_assert_uint_eq(path.mtu, 3);
+	ck_assert_uint_eq(path.rate, 2);
+	ck_assert_uint_eq(path.life, 10);
+	ck_assert(policy_path_ends_at(&path, 1) && !policy_path_ends_at(&path, 0));
+	check_told(&path, path.sl_by, "QoS level Slow, by the rule in line 25");
+	check_told(&path, path.rate_by, "QoS level Slow, by the rule in line 25");
+	path = ask((struct policy_wanted){0}, true);
+	check_told(&path, path.sl_by, "QoS level DEFAULT, as no rule holds");
+	wanted.has_sl = true;
+	wanted.sl = 4;
+	path = ask(wanted, false);
+	ck_assert_str_eq(path.refused, "the QoS level has another SL");
+	wanted = (struct policy_wanted){.has_class = true, .qos_class = 8};
+	path = ask(wanted, true);
+	ck_assert_uint_eq(path.p_key, 0x8002);
+	wanted.has_p_key = true;
+	wanted.p_key = 0xFFFF;
+	path = ask(wanted, false);
+	ck_assert_str_eq(path.refused, "the QoS level has another P_Key");
+}
+END_TEST
+
+/* Asked for, or of a level: what SL2VL drops is never handed out. */
+START_TEST(dropped)
+{
+	struct policy_wanted wanted = {.has_service = true, .service_id = 5};
+	struct policy_path path = ask(wanted, false);
+
+	ck_assert_str_eq(path.refused, "SL2VL tables drop packets of its SL");
+	use_policy(NULL);
+	ask((struct policy_wanted){.has_sl = true, .sl = 9}, false);
+	ask((struct policy_wanted){.has_sl = true, .sl = 8}, true);
+}
+END_TEST
+
+START_TEST(inside_and_outside)
+{
+	struct policy_path path = ask((struct policy_wanted){.leaves_subnet = true}, true);
+
+	ck_assert_uint_eq(path.hop_limit, 255);
+	b = a;
+	path = ask((struct policy_wanted){0}, true);
+	ck_assert_uint_eq(path.life, 0);
+	ck_assert_uint_eq(path.hop_limit, 0);
+	check_told(&path, path.life_by, "it does not leave the port");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("policy_path");
+	TCase *tcase = tcase_create("policy_path");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, by_partition);
+	tcase_add_test(tcase, by_level);
+	tcase_add_test(tcase, dropped);
+	tcase_add_test(tcase, inside_and_outside);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* MultiPathRecord beside GetTable(PathRecord), and TraceRecord beside a walk of its own. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define M(name) IBA_COMPONENT(multi_path_record, name)
+#define P(name) IBA_COMPONENT(path_record, name)
+#define COUNTS (M(sgid_count) | M(dgid_count))
+#define NODES_MAX 66
+
+/* A MultiPathRecord and the endports that its GIDs name. */
+struct request {
+	struct iba_multi_path_record record;
+	uint64_t mask;
+	uint32_t from[255], to[255];
+	struct iba_gid first; /* in place of the first SGID, unless 0 */
+};
+
+static struct subnet *subnet;
+
+static struct iba_gid gid_of(uint32_t port)
+{
+	return (struct iba_gid){subnet->options->subnet_prefix, subnet->fabric->ports[port].guid};
+}
+
+static uint32_t host(unsigned int n)
+{
+	return endport(subnet, n, true);
+}
+
+static GByteArray *encode(const struct request *r)
+{
+	struct ask ask = {
+		.method = IBA_METHOD_GET_MULTI,
+		.attribute = IBA_ATTR_MULTI_PATH_RECORD,
+		.mask = r->mask | COUNTS,
+		.type = &iba_multi_path_record_type,
+		.record = &r->record,
+	};
+	unsigned int n = r->record.sgid_count + r->record.dgid_count;
+	GByteArray *octets = g_byte_array_new();
+	uint8_t *at;
+
+	g_byte_array_set_size(octets, MAX(IBA_MAD_BYTES, 80 + 16 * n));
+	memset(octets->data, 0, octets->len);
+	ask_encode(&ask, octets->data);
+	at = octets->data + 80;
+	for (unsigned int i = 0; i < n; i++, at += 16) {
+		struct iba_gid gid = gid_of(
+			i < r->record.sgid_count ? r->from[i] : r->to[i - r->record.sgid_count]);
+
+		if (i == 0 && r->first.guid)
+			gid = r->first;
+		wire_encode(&iba_gid_type, &gid, at);
+	}
+	return octets;
+}
+
+static struct told ask_multi(const struct request *r)
+{
+	struct ask ask = {.subnet = subnet, .from = host(0)};
+	g_autoptr(GByteArray) octets = encode(r);
+	struct told told = tell_octets(&ask, octets->data, octets->len);
+
+	ck_assert_uint_eq(told.header.method, IBA_METHOD_GET_MULTI_RESP);
+	ck_assert_uint_eq(told.header.attribute_id, IBA_ATTR_PATH_RECORD);
+	return told;
+}
+
+/* sources hosts from 0, destinations from 8 on. */
+static struct request make_request(unsigned int sources, unsigned int destinations)
+{
+	struct request r = {.record = {.sgid_count = sources, .dgid_count = destinations}};
+
+	for (unsigned int i = 0; i < sources; i++)
+		r.from[i] = host(i);
+	for (unsigned int i = 0; i < destinations; i++)
+		r.to[i] = host(8 + i);
+	return r;
+}
+
+static void check_status(const struct request *r, uint16_t status)
+{
+	struct told told = ask_multi(r);
+
+	ck_assert_msg(told.header.status == status, "status 0x%x, expected 0x%x",
+		      told.header.status, status);
+	told_clear(&told);
+}
+
+/* ---- the reference ---- */
+
+/* Adds the answer of GetTable(PathRecord) for a pair. */
+static void add_paths(const struct iba_path_record *w, uint64_t mask, GArray *paths)
+{
+	struct ask ask = {
+		.subnet = subnet,
+		.from = host(0),
+		.method = IBA_METHOD_GET_TABLE,
+		.attribute = IBA_ATTR_PATH_RECORD,
+		.mask = mask | P(sgid) | P(dgid),
+		.type = &iba_path_record_type,
+		.record = w,
+	};
+	struct told told = tell(&ask);
+
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	for (unsigned int i = 0; i < told.n; i++) {
+		struct iba_path_record path;
+
+		told_record(&told, &iba_path_record_type, i, &path);
+		g_array_append_val(paths, path);
+	}
+	told_clear(&told);
+}
+
+static GArray *all_paths(const struct request *r, const struct iba_path_record *like, uint64_t mask)
+{
+	GArray *paths = g_array_new(FALSE, FALSE, sizeof(struct iba_path_record));
+
+	for (unsigned int i = 0; i < r->record.sgid_count; i++)
+		for (unsigned int k = 0; k < r->record.dgid_count; k++) {
+			struct iba_path_record w = *like;
+
+			w.sgid = gid_of(r->from[i]);
+			w.dgid = gid_of(r->to[k]);
+			add_paths(&w, mask, paths);
+		}
+	return paths;
+}
+
+static bool same(const struct iba_path_record *a, const struct iba_path_record *b)
+{
+	uint8_t x[64], y[64];
+
+	wire_encode(&iba_path_record_type, a, x);
+	wire_encode(&iba_path_record_type, b, y);
+	return memcmp(x, y, sizeof(x)) == 0;
+}
+
+/* The ports by which a packet leaves its nodes, the source's first. */
+static unsigned int walk(uint32_t from, uint16_t dlid, uint32_t outs[NODES_MAX])
+{
+	const struct fabric *f = subnet->fabric;
+	uint32_t at = from;
+	unsigned int n = 0;
+
+	if (fabric_port_by_lid(f, dlid) == from)
+		return 0;
+	while (at != FABRIC_NONE && n < NODES_MAX - 1) {
+		uint32_t node = f->ports[at].node, out = at;
+
+		if (fabric_is_switch(f, node)) {
+			out = f->nodes[node].first_port +
+			      subnet->routing->lft[f->nodes[node].sw][dlid];
+			if (f->ports[out].num == 0)
+				return n;
+		} else if (n) {
+			return n;
+		}
+		outs[n++] = out;
+		at = f->ports[out].peer;
+	}
+	return n;
+}
+
+static uint64_t key_of_cable(uint32_t out)
+{
+	return MAX(out, subnet->fabric->ports[out].peer);
+}
+
+/* Cables and switches in common. */
+static unsigned int in_common(const struct iba_path_record *x, const struct iba_path_record *y)
+{
+	const struct fabric *f = subnet->fabric;
+	uint32_t a[NODES_MAX], b[NODES_MAX];
+	unsigned int n = walk(fabric_port_by_guid(f, x->sgid.guid), x->dlid, a);
+	unsigned int m = walk(fabric_port_by_guid(f, y->sgid.guid), y->dlid, b);
+	unsigned int common = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < m; k++) {
+			common += key_of_cable(a[i]) == key_of_cable(b[k]);
+			common += f->ports[a[i]].node == f->ports[b[k]].node &&
+				  fabric_is_switch(f, f->ports[a[i]].node);
+		}
+	return common;
+}
+
+/* ---- tests ---- */
+
+static void teardown(void)
+{
+	g_clear_pointer(&subnet, subnet_unref);
+}
+
+START_TEST(all)
+{
+	struct request r;
+	struct iba_path_record like = {0};
+	g_autoptr(GArray) paths = NULL;
+	struct told told;
+
+	subnet = make_subnet("fattree:4", _i, 3 + _i);
+	r = make_request(3, 4);
+	r.record.t_class = like.t_class = 7;
+	r.record.qos_class = like.qos_class = 0x123;
+	r.record.service_id_msb = 0x12;
+	r.record.service_id_lsb = UINT64_C(0x3456789ABCDEF0);
+	like.service_id = UINT64_C(0x123456789ABCDEF0);
+	r.record.mtu_selector = like.mtu_selector = 1;
+	r.record.mtu = like.mtu = 4;
+	r.mask = M(t_class) | M(qos_class) | M(service_id_msb) | M(service_id_lsb) |
+		 M(mtu_selector) | M(mtu);
+	paths = all_paths(&r, &like,
+			  P(t_class) | P(qos_class) | P(service_id) | P(service_id_low) |
+				  P(mtu_selector) | P(mtu));
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, MIN(paths->len, 127));
+	for (unsigned int i = 0; i < told.n && paths->len <= 127; i++) {
+		struct iba_path_record got;
+
+		told_record(&told, &iba_path_record_type, i, &got);
+		ck_assert(same(&got, &g_array_index(paths, struct iba_path_record, i)));
+	}
+	told_clear(&told);
+}
+END_TEST
+
+/* Of all pairs there are, the one that has least in common. */
+START_TEST(apart)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3x1:1", "random:6:3:2:7"};
+	struct request r;
+	struct iba_path_record like = {0}, got[2];
+	g_autoptr(GArray) paths = NULL;
+	unsigned int least = UINT_MAX;
+	struct told told;
+
+	subnet = make_subnet(specs[_i % 3], _i / 3 % 2, 0);
+	r = (struct request){.record = {.sgid_count = 2, .dgid_count = 2, .numb_path = 2}};
+	for (unsigned int i = 0; i < 2; i++) {
+		r.from[i] = host((5 * _i + i) % 8);
+		r.to[i] = host((3 * _i + 2 + 3 * i) % 8);
+	}
+	r.mask = M(numb_path);
+	told = ask_multi(&r);
+	paths = all_paths(&r, &like, 0);
+	ck_assert_uint_eq(told.n, 2);
+	for (guint i = 0; i < paths->len; i++)
+		for (guint k = 0; k < i; k++)
+			least = MIN(least,
+				    in_common(&g_array_index(paths, struct iba_path_record, i),
+					      &g_array_index(paths, struct iba_path_record, k)));
+	told_record(&told, &iba_path_record_type, 0, &got[0]);
+	told_record(&told, &iba_path_record_type, 1, &got[1]);
+	ck_assert_uint_eq(in_common(&got[0], &got[1]), least);
+	told_clear(&told);
+}
+END_TEST
+
+/* As many as asked for, none twice, the same ones again. */
+START_TEST(numbers)
+{
+	static const unsigned int wanted[] = {0, 1, 3, 20, 127};
+	struct request r;
+	struct told told, again;
+
+	subnet = make_subnet("fattree:4", 2, 0);
+	r = make_request(4, 4);
+	r.mask = M(numb_path);
+	r.record.numb_path = wanted[_i];
+	told = ask_multi(&r);
+	again = ask_multi(&r);
+	ck_assert_uint_eq(told.n, wanted[_i]);
+	ck_assert_uint_eq(told.length, again.length);
+	ck_assert(!memcmp(told.data, again.data, told.length));
+	for (unsigned int i = 0; i < told.n; i++)
+		for (unsigned int k = 0; k < i; k++) {
+			struct iba_path_record a, b;
+
+			told_record(&told, &iba_path_record_type, i, &a);
+			told_record(&told, &iba_path_record_type, k, &b);
+			ck_assert(!same(&a, &b));
+		}
+	told_clear(&told);
+	told_clear(&again);
+}
+END_TEST
+
+/* All that the counts can say: GIDs named again and again are the same ports. */
+START_TEST(most)
+{
+	struct request r = {.record = {.sgid_count = 255, .dgid_count = 255}};
+	g_autoptr(GByteArray) octets = NULL;
+	struct ask ask = {0};
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 7, 0);
+	ask = (struct ask){.subnet = subnet, .from = host(0)};
+	for (unsigned int i = 0; i < 255; i++) {
+		r.from[i] = host(i % 16);
+		r.to[i] = host(i % 15);
+	}
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 127);
+	told_clear(&told);
+	octets = encode(&r);
+	told = tell_octets(&ask, octets->data, octets->len - 1);
+	ck_assert_uint_eq(told.header.status, IBA_SA_REQ_INVALID);
+	told_clear(&told);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	struct request r;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	r = make_request(1, 1);
+	check_status(&r, IBA_STATUS_OK);
+	r.mask = M(service_id_msb);
+	check_status(&r, IBA_SA_INSUFFICIENT_COMPONENTS);
+	r.mask = M(service_id_lsb);
+	check_status(&r, IBA_SA_INSUFFICIENT_COMPONENTS);
+	r.mask = 0;
+	r.record.sgid_count = 0;
+	check_status(&r, IBA_SA_REQ_INVALID);
+	r.record.sgid_count = 1;
+	r.record.dgid_count = 0;
+	check_status(&r, IBA_SA_REQ_INVALID);
+	r.record.dgid_count = 1;
+	r.first = (struct iba_gid){subnet->options->subnet_prefix, 0x77};
+	check_status(&r, IBA_SA_INVALID_GID);
+	r.first = (struct iba_gid){0x77, gid_of(host(0)).guid};
+	check_status(&r, IBA_SA_INVALID_GID);
+}
+END_TEST
+
+/* A port that has no LID yet has no paths. */
+START_TEST(without_lid)
+{
+	struct request r;
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	r = make_request(3, 2);
+	subnet->fabric->ports[r.from[1]].lid = 0;
+	subnet->fabric->ports[r.to[0]].lid = 0;
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 2);
+	told_clear(&told);
+}
+END_TEST
+
+/* ---- TraceRecord ---- */
+
+static struct told ask_trace(uint16_t attribute, uint32_t from, uint32_t to, uint16_t dlid,
+			     uint64_t mask)
+{
+	const struct iba_path_record w = {
+		.sgid = gid_of(from),
+		.dgid = gid_of(to),
+		.slid = subnet->fabric->ports[from].lid,
+		.dlid = dlid,
+	};
+	uint8_t octets[IBA_MAD_BYTES];
+	struct ask ask = {
+		.subnet = subnet,
+		.from = host(0),
+		.method = IBA_METHOD_GET_TRACE_TABLE,
+		.attribute = attribute,
+		.mask = mask,
+		.type = &iba_path_record_type,
+		.record = &w,
+	};
+	struct told told;
+
+	ask_encode(&ask, octets);
+	told = tell_octets(&ask, octets, sizeof(octets));
+	ck_assert_uint_eq(told.header.method, IBA_METHOD_GET_TABLE_RESP);
+	ck_assert_uint_eq(told.header.attribute_id, IBA_ATTR_TRACE_RECORD);
+	return told;
+}
+
+static void check_trace(const struct told *told, uint32_t from, uint16_t dlid)
+{
+	const struct fabric *f = subnet->fabric;
+	uint32_t outs[NODES_MAX], in = FABRIC_NONE, at = from;
+	unsigned int n = walk(from, dlid, outs);
+
+	ck_assert_uint_eq(told->n, n + 1);
+	for (unsigned int i = 0; i <= n; i++) {
+		const struct fabric_node *node = &f->nodes[f->ports[at].node];
+		struct iba_trace_record got;
+
+		told_record(told, &iba_trace_record_type, i, &got);
+		ck_assert(got.node_id == node->guid && got.node_type == node->type);
+		ck_assert(got.gid_prefix == subnet->options->subnet_prefix);
+		ck_assert(got.id_generation == (uint16_t)subnet->generation);
+		ck_assert_uint_eq(got.entry_port, i ? f->ports[in].num : 0);
+		ck_assert_uint_eq(got.exit_port, i < n ? f->ports[outs[i]].num : 0);
+		ck_assert(!got.entry_port_id == !i && !got.exit_port_id == (i == n));
+		if (i < n)
+			at = in = f->ports[outs[i]].peer;
+	}
+}
+
+START_TEST(traced)
+{
+	subnet = make_subnet("fattree:4", 1, 0);
+	for (unsigned int i = 0; i < n_endports(subnet); i++) {
+		uint32_t from = endport(subnet, i, false), to = endport(subnet, 7 * i % 16, false);
+		uint16_t lid = subnet->fabric->ports[to].lid;
+		struct told told = ask_trace(IBA_ATTR_TRACE_RECORD, from, to, lid,
+					     P(sgid) | P(dgid) | P(dlid));
+
+		check_trace(&told, from, lid);
+		told_clear(&told);
+		told = ask_trace(IBA_ATTR_PATH_RECORD, from, to, lid, P(slid) | P(dgid));
+		check_trace(&told, from, lid);
+		told_clear(&told);
+	}
+}
+END_TEST
+
+START_TEST(not_traced)
+{
+	static const uint64_t too_few[] = {0,	    P(sgid), P(slid),
+					   P(dgid), P(dlid), P(sgid) | P(dgid) | P(service_id)};
+	uint32_t from, to;
+	uint16_t lid;
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	from = host(0);
+	to = host(9);
+	lid = subnet->fabric->ports[to].lid;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(too_few); i++) {
+		told = ask_trace(IBA_ATTR_TRACE_RECORD, from, to, lid, too_few[i]);
+		ck_assert_uint_eq(told.header.status, IBA_SA_INSUFFICIENT_COMPONENTS);
+		told_clear(&told);
+	}
+	for (uint32_t sw = 0; sw < subnet->routing->n_switches; sw++)
+		subnet->routing->lft[sw][lid] = 0xFF;
+	told = ask_trace(IBA_ATTR_TRACE_RECORD, from, to, lid, P(sgid) | P(dgid));
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	ck_assert_uint_eq(told.n, 0);
+	told_clear(&told);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_multi");
+	TCase *tcase = tcase_create("sa_multi");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_add_loop_test(tcase, all, 0, 3);
+	tcase_add_loop_test(tcase, apart, 0, 12);
+	tcase_add_loop_test(tcase, numbers, 0, 5);
+	tcase_add_test(tcase, most);
+	tcase_add_test(tcase, refused);
+	tcase_add_test(tcase, without_lid);
+	tcase_add_test(tcase, traced);
+	tcase_add_test(tcase, not_traced);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
