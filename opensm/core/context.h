@@ -26,6 +26,7 @@ struct context {
 	struct slot options;  /* struct options: replaced when the file is read again */
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
+	struct slot trees;    /* struct mc_trees: replaced by the SM (policy/trees.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */

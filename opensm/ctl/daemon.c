@@ -22,6 +22,7 @@
 #include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
+#include "policy/trees.h"
 #include "policy/inventory.h"
 #include "policy/partition_door.h"
 #include "policy/qos_file.h"
@@ -71,6 +72,7 @@ struct daemon {
 COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
+COUNTED(mc_trees)
 COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
@@ -92,6 +94,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
@@ -116,6 +119,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->replication);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
+	slot_clear(&context->trees);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);
@@ -669,6 +673,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 	bool is_master = atomic_load(&context->sm_state) == IBA_SM_MASTER;
 	struct subnet *running = is_master ? slot_take(&context->subnet) : NULL;
 	struct mc_groups *groups = is_master ? slot_take(&context->groups) : NULL;
+	struct mc_trees *trees = is_master ? slot_take(&context->trees) : NULL;
 	const struct plan_config config = {
 		.base = {.rt = context->rt,
 			 .options = options,
@@ -679,6 +684,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 		.main = daemon->main,
 		.running = running,
 		.groups = groups,
+		.trees = trees,
 		.done = on_plan_done,
 		.arg = daemon,
 	};
@@ -686,6 +692,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 
 	subnet_unref(running);
 	mc_groups_unref(groups);
+	mc_trees_unref(trees);
 	return plan;
 }
 

@@ -6,6 +6,7 @@ libsa_a_SOURCES = \
 	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/mlids.c opensm/sa/mlids.h \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
 	opensm/sa/pipeline.c \

@@ -13,7 +13,6 @@ extern const struct sa_store_watch sa_replicate_watch;
  * Takes groups and members of another SM into an empty store; returns how many entries make no
  * sense, and are left out.
  */
-unsigned int sa_replicate_adopt(struct sa_store *store, const struct replica *replica,
-				uint64_t subnet_prefix);
+unsigned int sa_replicate_adopt(struct sa_store *store, const struct replica *replica);
 
 #endif

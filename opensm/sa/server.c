@@ -37,6 +37,7 @@ struct sa {
 	struct sa_store *store;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
+	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
 	atomic_uint in_pool;
 	struct sa_held *held;
@@ -353,6 +354,28 @@ static void publish_due(struct timer *timer)
 	publish_now((struct sa *)((char *)timer - offsetof(struct sa, publish)));
 }
 
+static void expire_members(struct sa *sa)
+{
+	uint64_t now = actor_now(sa->actor), next = sa_store_expire(sa->store, now);
+
+	timer_stop(&sa->expire);
+	if (next)
+		timer_start(&sa->expire, next - now);
+	publish_now(sa);
+}
+
+static void expiry_due(struct timer *timer)
+{
+	expire_members((struct sa *)((char *)timer - offsetof(struct sa, expire)));
+}
+
+static void groups_programmed(void *arg, uint64_t serial)
+{
+	struct sa *sa = arg;
+
+	sa_store_programmed(sa->store, serial);
+}
+
 static bool is_master(const struct sa *sa)
 {
 	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
@@ -376,8 +399,8 @@ static void subnet_published(void *arg, uint64_t generation)
 	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
 	if (!subnet)
 		return;
-	sa_store_follow(sa->store, subnet);
-	publish_now(sa);
+	sa_store_follow(sa->store, subnet, actor_now(sa->actor));
+	expire_members(sa);
 }
 
 /* What the master before knew, before there is a subnet to tell about. */
@@ -391,7 +414,7 @@ static void replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	slot_publish(&sa->context->replica, NULL);
 	if (is_master(sa) && !sa->view && replica) {
-		bad = sa_replicate_adopt(sa->store, replica, options->subnet_prefix);
+		bad = sa_replicate_adopt(sa->store, replica);
 		if (bad)
 			log_error(sa->context->log, "replication: %u entries make no sense", bad);
 		publish_now(sa);
@@ -413,6 +436,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	take_view(sa, NULL);
 	sa_park_wake(sa->park, UINT64_MAX);
 	sa_store_clear(sa->store);
+	timer_stop(&sa->expire);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
 }
@@ -428,10 +452,12 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->context = context;
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
-	sa->store = sa_store_new();
+	/* So many in 8 s, and none that was there before the start. */
+	sa->store = sa_store_new((uint32_t)(g_get_real_time() / (G_USEC_PER_SEC / 8)));
 	if (replicator_is_on(context->replicator))
 		sa_store_watch(sa->store, &sa_replicate_watch, context->replicator);
 	timer_init(&sa->publish, sa->actor, publish_due);
+	timer_init(&sa->expire, sa->actor, expiry_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
 	sa->held = sa_held_new(context);
@@ -440,6 +466,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
+	event_subscribe(&context->bus, EVENT_GROUPS_PROGRAMMED, sa->actor, groups_programmed, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
@@ -471,6 +498,7 @@ void sa_free(struct sa *sa)
 		return;
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
+	timer_stop(&sa->expire);
 	sa_park_free(sa->park);
 	actor_free(sa->actor);
 	sa_view_unref(sa->view);

@@ -104,20 +104,19 @@ static bool check_group(const struct sa_group *group, void *arg)
 static void adopt(struct fuzz_bytes *bytes)
 {
 	struct replica *replica = replica_new(ROOM);
-	struct sa_store *store = sa_store_new();
+	struct sa_store *store = sa_store_new(0);
 
 	while (bytes->left) {
 		uint8_t head[3], octets[128];
 
 		fuzz_take(bytes, head, sizeof(head));
-		head[1] = MIN(head[1], 16);
+		head[1] = MIN(head[1], 24);
 		head[2] = MIN(head[2], 100);
 		fuzz_take(bytes, octets, head[1] + head[2]);
 		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 2, octets,
 						       head[1], octets + head[1], head[2]));
 	}
-	fuzz_expect(sa_replicate_adopt(store, replica, IBA_DEFAULT_GID_PREFIX) <=
-		    replica_size(replica));
+	fuzz_expect(sa_replicate_adopt(store, replica) <= replica_size(replica));
 	sa_store_each(store, check_group, NULL);
 	sa_store_clear(store);
 	sa_store_free(store);

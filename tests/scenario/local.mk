@@ -12,6 +12,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
+	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_qos tests/scenario/test_replication tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
@@ -31,6 +32,8 @@ TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_multicast_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_multicast_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_audit_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
