@@ -336,6 +336,16 @@ static void drop_unused(struct sm *sm)
 		sm->mft_used[block] &= sm->groups->blocks[block] || sm->multicast->dirty[block];
 }
 
+static void tell_programmed(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+
+	if (sm->groups->serial == multicast->told)
+		return;
+	multicast->told = sm->groups->serial;
+	event_emit(&sm->context->bus, EVENT_GROUPS_PROGRAMMED, multicast->told);
+}
+
 /* Switches that were found as wanted are not looked at again until something tells otherwise. */
 static void note_switches(struct sm *sm)
 {
@@ -347,10 +357,8 @@ static void note_switches(struct sm *sm)
 	for (uint32_t sw = 0; clean && sw < sm->fabric->n_switches; sw++)
 		if (sm_switch(sm, sw)->epoch == multicast->epochs[sw])
 			trust_equal(sm_switch(sm, sw), &sm_switch(sm, sw)->mft, multicast);
-	if (clean && sm->groups->serial != multicast->told) {
-		multicast->told = sm->groups->serial;
-		event_emit(&sm->context->bus, EVENT_GROUPS_PROGRAMMED, multicast->told);
-	}
+	if (clean)
+		tell_programmed(sm);
 }
 
 static void finish(struct sm *sm)
@@ -506,6 +514,8 @@ enum step_result step_multicast(struct sm *sm)
 		mc_groups_unref(sm->groups);
 		sm->groups = slot_take(&sm->context->groups);
 	}
+	if (sm->groups && sm->options->disable_multicast)
+		tell_programmed(sm); /* there are no tables that could hold anything else */
 	/* Before the SA was heard from there is nothing to write. */
 	if (!sm->groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
