@@ -58,15 +58,17 @@ static void put_text(struct replica *replica, uint8_t section, const char *key, 
 /* A group with a member, as the SA puts them. */
 static void put_group(struct replica *replica)
 {
-	const uint8_t key[] = {0xC0, 0x01}, member_key[] = {0xC0, 0x01, 0, 0, 0, 0, 0, 0, 0, 5};
+	const uint8_t key[24] = {
+		0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0,
+		0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0, 0, 0, 0, 0, 5}; /* MGID, member */
 	const uint8_t member[] = {1, 0};
 	const struct iba_mc_member_record record = {
 		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX}, .mlid = 0xC001, .scope = 2};
 	uint8_t value[61] = {0};
 
 	wire_encode(&iba_mc_member_record_type, &record, value);
-	replica_put(replica, replica_entry_new(REPLICA_GROUPS, key, 2, value, sizeof(value)));
-	replica_put(replica, replica_entry_new(REPLICA_MEMBERS, member_key, 10, member, 2));
+	replica_put(replica, replica_entry_new(REPLICA_GROUPS, key, 16, value, sizeof(value)));
+	replica_put(replica, replica_entry_new(REPLICA_MEMBERS, key, 24, member, 2));
 }
 
 static void *setup(GPtrArray *seeds)
