@@ -335,6 +335,11 @@ void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
 	sim_node_at(sim, node)->sw->info.linear_fdb_cap = cap;
 }
 
+void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
+{
+	sim_node_at(sim, node)->sw->info.multicast_fdb_cap = cap;
+}
+
 bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
 {
 	struct sim_node *node = sim_node_at(sim, index);

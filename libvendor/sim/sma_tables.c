@@ -275,7 +275,8 @@ uint16_t sma_multicast_forwarding_table(struct sma_request *request)
 	struct iba_multicast_forwarding_table table = {{0}};
 	uint16_t *masks;
 
-	if (position > request->node->num_ports / 16U || block >= SIM_MFT_CAP / SIM_MFT_BLOCK)
+	if (position > request->node->num_ports / 16U ||
+	    block * SIM_MFT_BLOCK >= request->node->sw->info.multicast_fdb_cap)
 		return IBA_STATUS_INVALID_FIELD;
 	masks = mft_masks(request->node, block, position, request->set);
 	if (request->set) {

@@ -32,6 +32,8 @@ static const enum option_id newer_keys[] = {
 	OPTION_replication_key_file,
 	OPTION_replication_max_memory,
 	OPTION_client_rereg_rate,
+	OPTION_consolidate_ipv6_snm_mlids,
+	OPTION_membership_grace,
 };
 
 /* Breaks text between words; every line begins with prefix. */

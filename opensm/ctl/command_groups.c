@@ -16,8 +16,10 @@ static void answer_gid(GVariantBuilder *builder, const char *key, struct iba_gid
 	answer_text(builder, key, text);
 }
 
-static void add_member(GVariantBuilder *list, const struct fabric *fabric, uint64_t guid)
+static void add_member(GVariantBuilder *list, const struct fabric *fabric,
+		       const struct mc_group *group, uint32_t i)
 {
+	uint64_t guid = group->port_guids[i];
 	uint32_t port = fabric_port_by_guid(fabric, guid);
 	GVariantBuilder row;
 
@@ -45,13 +47,15 @@ static void add_group(GVariantBuilder *list, const struct fabric *fabric,
 	answer_number(&row, "sl", group->sl);
 	answer_begin_list(&members);
 	for (uint32_t i = 0; i < group->n_ports; i++)
-		add_member(&members, fabric, group->port_guids[i]);
+		add_member(&members, fabric, group, i);
 	answer_member(&row, "members", &members);
 	answer_append(list, &row);
 }
 
 GVariant *command_mgroups(struct command_call *call, GError **error)
 {
+	const struct mc_group *group;
+	struct mc_cursor cursor = {0};
 	struct mc_groups *groups;
 	GVariantBuilder builder, list;
 
@@ -60,8 +64,8 @@ GVariant *command_mgroups(struct command_call *call, GError **error)
 	groups = slot_take(&call->context->groups);
 	answer_begin(&builder);
 	answer_begin_list(&list);
-	for (uint32_t i = 0; groups && i < groups->n; i++)
-		add_group(&list, call->fabric, &groups->groups[i]);
+	while ((group = mc_groups_next(groups, &cursor)))
+		add_group(&list, call->fabric, group);
 	answer_member(&builder, "groups", &list);
 	mc_groups_unref(groups);
 	return g_variant_builder_end(&builder);

@@ -23,6 +23,7 @@
 #include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/groups.h"
+#include "policy/trees.h"
 #include "policy/inventory.h"
 #include "policy/partition_door.h"
 #include "policy/qos_file.h"
@@ -73,6 +74,7 @@ COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
 COUNTED(traps)
+COUNTED(mc_trees)
 COUNTED(inventory)
 COUNTED(route_files)
 COUNTED(partition_rules)
@@ -96,6 +98,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->traps, get_traps, put_traps);
+	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
@@ -122,6 +125,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->traps);
+	slot_clear(&context->trees);
 	slot_clear(&context->subnet);
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);
@@ -704,6 +708,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 	bool is_master = atomic_load(&context->sm_state) == IBA_SM_MASTER;
 	struct subnet *running = is_master ? slot_take(&context->subnet) : NULL;
 	struct mc_groups *groups = is_master ? slot_take(&context->groups) : NULL;
+	struct mc_trees *trees = is_master ? slot_take(&context->trees) : NULL;
 	const struct plan_config config = {
 		.base = {.rt = context->rt,
 			 .options = options,
@@ -714,6 +719,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 		.main = daemon->main,
 		.running = running,
 		.groups = groups,
+		.trees = trees,
 		.done = on_plan_done,
 		.arg = daemon,
 	};
@@ -721,6 +727,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 
 	subnet_unref(running);
 	mc_groups_unref(groups);
+	mc_trees_unref(trees);
 	return plan;
 }
 

@@ -48,7 +48,7 @@ struct job {
 	struct message message; /* of the pool, then of main */
 	struct dumps *dumps;
 	struct subnet *subnet;
-	struct mc_groups *groups; /* may be NULL */
+	struct mc_trees *trees;		   /* may be NULL */
 	void (*work)(struct message *msg); /* its part in the pool */
 };
 
@@ -110,10 +110,10 @@ static bool is_due(const struct dump_file *file, bool good, bool routing)
 	return file->when == WHEN_ANY || (file->when == WHEN_GOOD ? good : routing);
 }
 
-bool dump_write(const char *name, const struct subnet *subnet, const struct mc_groups *groups,
+bool dump_write(const char *name, const struct subnet *subnet, const struct mc_trees *trees,
 		const struct route_input *input, FILE *out)
 {
-	struct dump_view view = {.subnet = subnet, .groups = groups, .input = input};
+	struct dump_view view = {.subnet = subnet, .trees = trees, .input = input};
 	const struct dump_file *file = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
@@ -164,7 +164,7 @@ static void write_one(struct dumps *dumps, size_t i, struct dump_view *view)
 static void write_all(struct job *job)
 {
 	struct dumps *dumps = job->dumps;
-	struct dump_view view = {.subnet = job->subnet, .groups = job->groups};
+	struct dump_view view = {.subnet = job->subnet, .trees = job->trees};
 	bool routing = log_flags(dumps->context->log) & LOG_ROUTING;
 	struct route_input input;
 
@@ -185,7 +185,7 @@ static void job_drop(struct message *msg)
 	struct job *job = (struct job *)msg;
 
 	subnet_unref(job->subnet);
-	mc_groups_unref(job->groups);
+	mc_trees_unref(job->trees);
 	g_free(job);
 }
 
@@ -199,7 +199,7 @@ static void start(struct dumps *dumps, void (*work)(struct message *msg))
 		.dumps = dumps,
 		.work = work,
 		.subnet = slot_take(&dumps->context->subnet),
-		.groups = slot_take(&dumps->context->groups),
+		.trees = slot_take(&dumps->context->trees),
 	};
 	dumps->running = true;
 	dumps->again = false;

@@ -8,7 +8,7 @@
 #include "ctl/daemon.h"
 
 struct dumps;
-struct mc_groups;
+struct mc_trees;
 struct subnet;
 
 /*
@@ -20,11 +20,11 @@ struct dumps *dumps_new(struct daemon *daemon);
 void dumps_free(struct dumps *dumps); /* after daemon_stop; NULL is fine */
 
 /*
- * The text of the file with this name, as of the subnet, its input of engines and the groups (NULL:
+ * The text of the file with this name, as of the subnet, its input of engines and the trees (NULL:
  * none); false if there is no such file for this subnet. Any thread.
  */
 struct route_input;
-bool dump_write(const char *name, const struct subnet *subnet, const struct mc_groups *groups,
+bool dump_write(const char *name, const struct subnet *subnet, const struct mc_trees *trees,
 		const struct route_input *input, FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "policy/groups.h"
+#include "policy/trees.h"
 #include "policy/subnet.h"
 #include "route/graph.h"
 
@@ -13,7 +13,7 @@
 struct dump_view {
 	const struct subnet *subnet;
 	const struct fabric *fabric; /* of the subnet */
-	const struct mc_groups *groups;
+	const struct mc_trees *trees;
 	const struct route_input *input;
 	uint32_t *switches; /* indexes, by ascending node GUID */
 	uint32_t *nodes;    /* the same of all nodes */

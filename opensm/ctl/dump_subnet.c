@@ -1,67 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The other dumps: multicast tables, and all links in the format that ibdm reads.
- *
- * Multicast trees are made once more from the groups as they are: tree and table are the same, as
- * the same members on the same fabric have one tree only.
- */
+/* The other dumps: multicast tables, and all links in the format that ibdm reads. */
 #include <inttypes.h>
 
 #include "ctl/dump_private.h"
 
 /* ---- opensm.mcfdbs ---- */
 
-struct planted {
-	uint16_t mlid;
-	struct route_tree *tree;
-};
-
-static void planted_clear(gpointer p)
-{
-	route_tree_free(((struct planted *)p)->tree);
-}
-
-/* Groups that share a multicast LID share a tree; *next: past them. */
-static GArray *members_of(const struct dump_view *view, uint32_t first, uint32_t *next)
-{
-	const struct mc_groups *groups = view->groups;
-	GArray *members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	uint32_t i = first;
-
-	for (; i < groups->n && groups->groups[i].mlid == groups->groups[first].mlid; i++)
-		for (uint32_t m = 0; m < groups->groups[i].n_ports; m++) {
-			uint32_t port = fabric_port_by_guid(view->fabric,
-							    groups->groups[i].port_guids[m]);
-
-			if (port != FABRIC_NONE)
-				g_array_append_val(members, port);
-		}
-	*next = i;
-	return members;
-}
-
-static GArray *plant_all(const struct dump_view *view)
-{
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct planted));
-	struct route_graph *graph = route_graph_new(view->fabric);
-	uint32_t left_out;
-
-	g_array_set_clear_func(all, planted_clear);
-	for (uint32_t i = 0, next; view->groups && i < view->groups->n; i = next) {
-		g_autoptr(GArray) members = members_of(view, i, &next);
-		struct planted planted = {
-			.mlid = view->groups->groups[i].mlid,
-			.tree = route_multicast_on(graph, view->fabric,
-						   (const uint32_t *)(void *)members->data,
-						   members->len, &left_out),
-		};
-
-		g_array_append_val(all, planted);
-	}
-	route_graph_free(graph);
-	return all;
-}
-
+/* The ports in the tree of a switch; NULL: it is not in it. */
 static const struct route_port_set *ports_in(const struct route_tree *tree, uint32_t sw)
 {
 	for (uint32_t i = 0; i < tree->n; i++)
@@ -70,34 +15,41 @@ static const struct route_port_set *ports_in(const struct route_tree *tree, uint
 	return NULL;
 }
 
-static void put_mfdb(const struct dump_view *view, const GArray *all, uint32_t sw, FILE *out)
+static void put_ports(uint32_t mlid, const struct route_port_set *set, FILE *out)
 {
+	fprintf(out, "0x%04X :", mlid);
+	for (unsigned int num = 0; num < 256; num++)
+		if (set->bits[num / 64] >> num % 64 & 1)
+			fprintf(out, " 0x%03X ", num);
+	fputc('\n', out);
+}
+
+/* The switch by its GUID: trees may have been made in another fabric. */
+static void put_mfdb(const struct mc_trees *trees, uint64_t guid, FILE *out)
+{
+	uint32_t node = fabric_node_by_guid(trees->fabric, guid);
+	uint32_t sw = node == FABRIC_NONE ? FABRIC_NONE : trees->fabric->nodes[node].sw;
 	bool begun = false;
 
-	for (guint i = 0; i < all->len; i++) {
-		const struct planted *planted = &g_array_index(all, struct planted, i);
-		const struct route_port_set *set = ports_in(planted->tree, sw);
+	for (uint32_t i = 0; i < MC_N_MLIDS; i++) {
+		const struct route_port_set *set =
+			trees->trees[i] ? ports_in(trees->trees[i], sw) : NULL;
 
 		if (!set)
 			continue;
 		if (!begun)
-			fprintf(out, "\nSwitch 0x%016" PRIx64 "\nLID    : Out Port(s)\n",
-				view->fabric->nodes[view->fabric->switches[sw].node].guid);
+			fprintf(out, "\nSwitch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", guid);
 		begun = true;
-		fprintf(out, "0x%04X :", planted->mlid);
-		for (unsigned int num = 0; num < 256; num++)
-			if (set->bits[num / 64] >> num % 64 & 1)
-				fprintf(out, " 0x%03X ", num);
-		fputc('\n', out);
+		put_ports(IBA_LID_MCAST_FIRST + i, set, out);
 	}
 }
 
 void dump_mcfdbs(struct dump_view *view, FILE *out)
 {
-	g_autoptr(GArray) all = plant_all(view);
-
-	for (uint32_t i = 0; i < view->fabric->n_switches; i++)
-		put_mfdb(view, all, view->switches[i], out);
+	for (uint32_t i = 0; view->trees && i < view->fabric->n_switches; i++)
+		put_mfdb(view->trees,
+			 view->fabric->nodes[view->fabric->switches[view->switches[i]].node].guid,
+			 out);
 }
 
 /* ---- opensm-subnet.lst ---- */

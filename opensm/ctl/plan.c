@@ -3,6 +3,7 @@
 
 #include "core/options.h"
 #include "mad/mad.h"
+#include "policy/trees.h"
 #include "sm/dry_run.h"
 #include "sm/sm.h"
 
@@ -119,6 +120,8 @@ struct plan *plan_new(const struct plan_config *config, GError **error)
 	plan->context.gets_only = true;
 	if (config->groups)
 		slot_publish(&plan->context.groups, mc_groups_ref(config->groups));
+	if (config->trees)
+		slot_publish(&plan->context.trees, mc_trees_ref(config->trees));
 	if (!make_mad(plan, config, error) || !load_files(plan, error) ||
 	    !daemon_context_load(&plan->context, plan->options, error)) {
 		plan_free(plan);

@@ -22,6 +22,7 @@ struct plan_config {
 	struct mad *mad;	      /* of a daemon; NULL: one is made, which serves nobody */
 	struct actor *main;	      /* done runs there; NULL: on the loop */
 	const struct subnet *running; /* what a master goes on from; NULL: begins anew */
+	struct mc_trees *trees;	      /* theirs; likewise */
 	struct mc_groups *groups;     /* a reference is taken; NULL: none are known */
 	plan_done_fn *done;
 	void *arg;

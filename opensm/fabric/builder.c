@@ -220,8 +220,10 @@ void builder_only_seen(struct builder *builder, bool on)
 }
 
 /* A port of a CA that no cable is known to lead to: nobody can tell what became of it. */
+/* Nobody knows what the client of a port that is gone has heard meanwhile, or missed. */
 static void forget_end(struct builder_port *port)
 {
+	port->reregistered = false;
 	if (!builder_is_switch(port->node) && port != port->node->builder->sm_port)
 		port->known = false;
 }

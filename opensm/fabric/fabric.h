@@ -98,6 +98,18 @@ static inline uint32_t fabric_fdb_cap(const struct fabric *fabric, uint32_t sw)
 	return cap && cap <= fabric->max_lid ? cap : FABRIC_LIDS;
 }
 
+/* How many MLIDs it forwards, from IBA_LID_MCAST_FIRST on. */
+static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->switches[sw].info.multicast_fdb_cap;
+}
+
+/*
+ * The highest MLID up to which all switches with endports, those that forward no multicast apart,
+ * have room and are joined by such that have: what is left of the others is gone around.
+ */
+uint16_t fabric_mlid_top(const struct fabric *fabric);
+
 /* True for a port that owns LIDs: switch port 0, and every port of a CA or router. */
 static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 {

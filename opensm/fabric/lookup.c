@@ -163,3 +163,84 @@ const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *b
 	snprintf(buffer + n, size - n, " port %u", fabric->ports[port].num);
 	return buffer;
 }
+
+/* ---- room for multicast ---- */
+
+static bool has_endports(const struct fabric *fabric, uint32_t sw)
+{
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+	for (unsigned int num = 1; num <= node->num_ports; num++) {
+		uint32_t peer = fabric->ports[node->first_port + num].peer;
+
+		if (peer != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[peer].node))
+			return true;
+	}
+	return false;
+}
+
+/* Spreads from a switch over those with that much room; how many of the wanted ones it meets. */
+static uint32_t spread(const struct fabric *fabric, uint32_t from, uint32_t room,
+		       const bool *wanted, bool *met, uint32_t *queue)
+{
+	uint32_t n = 0, n_wanted = 0;
+
+	met[from] = true;
+	queue[n++] = from;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[queue[i]].node];
+
+		n_wanted += wanted[queue[i]];
+		for (unsigned int num = 1; num <= node->num_ports; num++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+
+			to = peer == FABRIC_NONE ? FABRIC_NONE
+						 : fabric->nodes[fabric->ports[peer].node].sw;
+			if (to == FABRIC_NONE || met[to] || fabric_mlids(fabric, to) < room)
+				continue;
+			met[to] = true;
+			queue[n++] = to;
+		}
+	}
+	return n_wanted;
+}
+
+/* Whether switches with that much room join as many of the wanted ones as those with any do. */
+static bool room_joins(const struct fabric *fabric, uint32_t room, const bool *wanted)
+{
+	g_autofree bool *met = g_new0(bool, fabric->n_switches);
+	g_autofree bool *met_with_any = g_new0(bool, fabric->n_switches);
+	g_autofree uint32_t *queue = g_new(uint32_t, fabric->n_switches);
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		if (wanted[sw] && !met_with_any[sw] &&
+		    (fabric_mlids(fabric, sw) < room ||
+		     spread(fabric, sw, room, wanted, met, queue) !=
+			     spread(fabric, sw, 1, wanted, met_with_any, queue)))
+			return false;
+	return true;
+}
+
+static uint32_t next_room(const struct fabric *fabric, uint32_t below)
+{
+	uint32_t next = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		if (fabric_mlids(fabric, sw) < below)
+			next = MAX(next, fabric_mlids(fabric, sw));
+	return next;
+}
+
+uint16_t fabric_mlid_top(const struct fabric *fabric)
+{
+	g_autofree bool *wanted = g_new0(bool, fabric->n_switches);
+	uint32_t room = next_room(fabric, UINT32_MAX);
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		wanted[sw] = fabric_mlids(fabric, sw) && has_endports(fabric, sw);
+	while (room && !room_joins(fabric, room, wanted))
+		room = next_room(fabric, room);
+	room = room ? room : IBA_LID_MCAST_LAST;
+	return (uint16_t)(IBA_LID_MCAST_FIRST - 1 +
+			  MIN(room, IBA_LID_MCAST_LAST - IBA_LID_MCAST_FIRST + 1u));
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Names each switch with a LinearFDBCap below the highest LID. */
+/* Names each switch with a LinearFDBCap below the highest LID, or room for too few MLIDs. */
 #include "policy/small_tables.h"
 
 #include <inttypes.h>
@@ -52,6 +52,41 @@ static char *tell(const struct fabric *fabric, uint32_t sw)
 	return g_string_free(text, FALSE);
 }
 
+/* Groups are given MLIDs above what it holds, as they can do without it. */
+static char *tell_multicast(const struct fabric *fabric, uint32_t sw)
+{
+	uint32_t hosts, mlids = fabric_mlids(fabric, sw);
+	char name[FABRIC_NAME_SIZE];
+
+	count_hosts(fabric, sw, &hosts);
+	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
+	if (hosts)
+		return g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no multicast",
+				       name, mlids, hosts);
+	return g_strdup_printf("%s: MulticastFDBCap %u: multicast trees of MLIDs from 0x%04x on go "
+			       "around it",
+			       name, mlids, IBA_LID_MCAST_FIRST + mlids);
+}
+
+/* At the end of the lines. */
+static void tell_all_multicast(const struct fabric *fabric, GPtrArray *lines)
+{
+	uint32_t room = fabric_mlid_top(fabric) - IBA_LID_MCAST_FIRST + 1u, n = 0;
+	bool any = false;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		any |= fabric_mlids(fabric, sw) != 0;
+	if (!any)
+		return;
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		if (fabric_mlids(fabric, sw) < room && n++ < LINES_MAX)
+			g_ptr_array_add(lines, tell_multicast(fabric, sw));
+	if (n > LINES_MAX)
+		g_ptr_array_add(lines, g_strdup_printf("%u more switches with a MulticastFDBCap "
+						       "below what others have",
+						       n - LINES_MAX));
+}
+
 char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n)
 {
 	GPtrArray *lines = g_ptr_array_new();
@@ -74,8 +109,9 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 					" paths from switches with hosts to hosts "
 					"of others are missing",
 					routing->cut_by_caps));
+	tell_all_multicast(fabric, lines);
 	g_ptr_array_add(lines, NULL);
-	if (*n)
+	if (lines->len > 1)
 		return (char **)g_ptr_array_free(lines, FALSE);
 	g_ptr_array_free(lines, TRUE);
 	return NULL;

@@ -7,7 +7,7 @@
 
 /*
  * A line for each of them, and what it costs; of many the first few only. NULL if there are none.
- * *n gets their number. g_strfreev it.
+ * *n gets their number. Those follow that hold fewer MLIDs than groups may have. g_strfreev it.
  */
 char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n);
 

@@ -276,24 +276,46 @@ void route_verdict_clear(struct route_verdict *verdict);
 struct route_port_set {
 	uint64_t bits[4];
 };
+/* Immutable and counted. */
 struct route_tree {
+	struct ref ref;
+	uint32_t root;
 	uint32_t n;		     /* switches in the tree */
 	uint32_t *switches;	     /* indexes, ascending */
 	struct route_port_set *ports; /* of each of them */
+	uint8_t *up;		      /* of each its port towards the root, which has 0 */
 };
+
+/* Who a tree is for. */
+struct route_group {
+	const uint32_t *members; /* endports; switch port 0 counts */
+	const bool *only_sends;	 /* [n_members]: no packets go there; NULL: all get them */
+	uint32_t n_members;
+	uint32_t room; /* switches that forward fewer MLIDs have no part in it */
+};
+
+/* What trees of a fabric have in common; they may be grown in any fabric with the same cables. */
+struct route_ground;
+struct route_ground *route_ground_new(const struct fabric *fabric, uint32_t room);
+void route_ground_free(struct route_ground *ground); /* NULL is fine */
+
 /*
- * A tree that joins the members (endports; switch port 0 counts) over links of the fabric; its
- * switches list exactly the tree links and member ports. Empty if fewer than one switch is met.
- * Unreachable members are left out and counted in *left_out.
+ * A tree that joins the members over links of the fabric; its switches list exactly the tree links
+ * and the ports of members that get packets. Empty if fewer than one switch is met. Members that
+ * cannot be reached are left out, and counted in *left_out if it is not their own switch that has
+ * no room. It changes as little as it can of the tree before (NULL: none), which was grown where
+ * moved[i] was switch i (NULL: in the same places; FABRIC_NONE: gone).
  */
-struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
-				   uint32_t n_members, uint32_t *left_out);
-/* The same for many groups: the graph of this fabric is made once, by route_graph_new(). */
-struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
-				      const uint32_t *members, uint32_t n_members,
+struct route_tree *route_multicast_on(const struct route_ground *ground,
+				      const struct fabric *fabric, const struct route_group *group,
+				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
-void route_tree_free(struct route_tree *tree);
+/* The same for one tree. */
+struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
+				   uint32_t *left_out);
+struct route_tree *route_tree_ref(struct route_tree *tree);
+void route_tree_unref(struct route_tree *tree); /* NULL is fine */
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
-		       const uint32_t *members, uint32_t n_members, char **witness);
+		       const struct route_group *group, char **witness);
 
 #endif

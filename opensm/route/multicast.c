@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Multicast trees. The root is the switch with the fewest hops to all members together (the lowest
- * index of equals); the tree consists of shortest paths from there, cut to what the members need.
- * A switch that can choose its parent takes one that is in the tree already, else the one behind
- * its lowest port. Of members in several unconnected parts the largest lot is served.
+ * index of equals), or that of the tree before unless another is much better; the tree consists of
+ * shortest paths from there, cut to what the members need. A switch that can choose its parent
+ * takes the one that it had in the tree before, else one that is in the tree already, else the one
+ * behind its lowest port: who joins or leaves moves nobody else. Of members in several unconnected
+ * parts the largest lot is served.
  */
 #include <string.h>
 
 #include "route/engine.h"
 #include "route/graph.h"
+
+#define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
+
+struct route_ground {
+	struct route_graph *graph; /* without cables to switches that have no room */
+	uint32_t room;
+	uint8_t *hops; /* [switch * n + switch] */
+};
 
 struct grow {
 	const struct route_graph *graph;
@@ -18,9 +28,12 @@ struct grow {
 	uint32_t n_dests;
 	uint32_t root;
 	uint32_t served; /* members that the root can reach */
-	uint8_t *hops;	 /* [switch]: from the root */
+	const uint8_t *hops;	      /* [switch]: from the root */
 	struct route_port_set *ports; /* [switch] */
 	bool *in_tree;
+	uint8_t *up;	      /* [switch]: port to the parent */
+	uint8_t *up_before;   /* in the tree before */
+	uint32_t root_before; /* FABRIC_NONE: there is none */
 };
 
 static void port_set_add(struct route_port_set *set, uint8_t port)
@@ -33,67 +46,141 @@ static bool port_set_has(const struct route_port_set *set, uint8_t port)
 	return set->bits[port / 64] >> port % 64 & 1;
 }
 
-/* Counts members by switch; a member named twice counts once. */
-static void place_members(struct grow *grow, const uint32_t *members, uint32_t n_members)
-{
-	for (uint32_t i = 0; i < n_members; i++) {
-		uint8_t exit;
-		uint32_t sw = fabric_leaf(grow->fabric, members[i], &exit);
+/* ---- the ground ---- */
 
-		if (sw == FABRIC_NONE || port_set_has(&grow->ports[sw], exit))
+/* Takes cables out of the graph that begin or end at switches without room. */
+static void leave_out(struct route_graph *graph, const struct fabric *fabric, uint32_t room)
+{
+	uint32_t n = 0, begin = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t end = graph->first_edge[sw + 1];
+
+		for (uint32_t e = begin; e < end; e++)
+			if (fabric_mlids(fabric, sw) >= room &&
+			    fabric_mlids(fabric, graph->edges[e].to) >= room)
+				graph->edges[n++] = graph->edges[e];
+		begin = end;
+		graph->first_edge[sw + 1] = n;
+	}
+}
+
+struct route_ground *route_ground_new(const struct fabric *fabric, uint32_t room)
+{
+	struct route_ground *ground = g_new0(struct route_ground, 1);
+
+	ground->graph = route_graph_new(fabric);
+	ground->room = room;
+	leave_out(ground->graph, fabric, room);
+	ground->hops = route_hops_all(ground->graph, NULL);
+	return ground;
+}
+
+void route_ground_free(struct route_ground *ground)
+{
+	if (!ground)
+		return;
+	route_graph_free(ground->graph);
+	g_free(ground->hops);
+	g_free(ground);
+}
+
+/* ---- a tree ---- */
+
+/* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
+static void place_members(struct grow *grow, const struct route_group *group)
+{
+	for (uint32_t i = 0; i < group->n_members; i++) {
+		uint8_t exit;
+		uint32_t sw = fabric_leaf(grow->fabric, group->members[i], &exit);
+
+		if (sw == FABRIC_NONE || fabric_mlids(grow->fabric, sw) < group->room)
 			continue;
-		grow->members[sw]++;
-		port_set_add(&grow->ports[sw], exit);
+		if (group->only_sends && group->only_sends[i]) {
+			grow->members[sw] += !grow->members[sw];
+		} else if (!port_set_has(&grow->ports[sw], exit)) {
+			grow->members[sw]++;
+			port_set_add(&grow->ports[sw], exit);
+		}
 	}
 	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
 		if (grow->members[sw])
 			grow->dests[grow->n_dests++] = sw;
 }
 
-/* Most members in reach, then fewest hops to them, then the lowest index. */
-static bool choose_root(struct grow *grow)
+/* Hops are the same both ways, so rows of the members' switches may be added up. */
+static void add_row(const uint8_t *row, uint32_t n, uint32_t weight, uint32_t *sums,
+		    uint32_t *served)
 {
-	uint32_t n = grow->graph->n;
-	uint8_t *hops = g_malloc((size_t)n * grow->n_dests + 1);
-	uint64_t best_sum = UINT64_MAX;
-	bool ok = route_hops(grow->graph, grow->dests, grow->n_dests, hops, NULL);
-
-	for (uint32_t sw = 0; ok && sw < n; sw++) {
-		const uint8_t *row = hops + (size_t)sw * grow->n_dests;
-		uint32_t served = 0;
-		uint64_t sum = 0;
-
-		for (uint32_t i = 0; i < grow->n_dests; i++) {
-			if (row[i] == ROUTE_FAR)
-				continue;
-			served += grow->members[grow->dests[i]];
-			sum += (uint64_t)row[i] * grow->members[grow->dests[i]];
-		}
-		if (served < grow->served || (served == grow->served && sum >= best_sum))
-			continue;
-		grow->served = served;
-		grow->root = sw;
-		best_sum = sum;
+	for (uint32_t sw = 0; sw < n; sw++) {
+		sums[sw] += row[sw] * weight;
+		served[sw] += row[sw] == ROUTE_FAR ? 0 : weight;
 	}
-	g_free(hops);
+}
+
+/*
+ * Most members in reach, then fewest hops to them, then the lowest index. Each member out of reach
+ * adds the same to the sum of hops, so sums of roots that reach as many compare as they should.
+ */
+static bool choose_root(struct grow *grow, const uint8_t *hops)
+{
+	uint32_t n = grow->graph->n, before = grow->root_before;
+	g_autofree uint32_t *sums = g_new0(uint32_t, n + 1), *served = g_new0(uint32_t, n + 1);
+
+	for (uint32_t i = 0; hops && i < grow->n_dests; i++)
+		add_row(hops + (size_t)grow->dests[i] * n, n, grow->members[grow->dests[i]], sums,
+			served);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (served[sw] > served[grow->root] ||
+		    (served[sw] == served[grow->root] && sums[sw] < sums[grow->root]))
+			grow->root = sw;
+	grow->served = n ? served[grow->root] : 0;
+	if (before != FABRIC_NONE && served[before] == grow->served &&
+	    sums[before] <= sums[grow->root] + sums[grow->root] / 2)
+		grow->root = before;
 	return grow->served > 0;
 }
 
-/* The edge to the parent: in the tree already if there is such a one, else the first. */
+/* Among the parallel cables of an edge the one of the tree before, else the first. */
+static uint8_t link_of(const struct grow *grow, const struct route_edge *edge, uint32_t sw)
+{
+	const uint8_t *links = grow->graph->links + edge->first_link;
+	uint8_t before = grow->up_before[sw];
+
+	return before && before != NOT_IN_TREE && memchr(links, before, edge->n_links) ? before
+										       : links[0];
+}
+
+/* The better, the higher: the parent before, one in the tree, one that was in it, any. */
+static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
+				 uint32_t sw)
+{
+	uint8_t before = grow->up_before[sw];
+
+	if (before && before != NOT_IN_TREE && link_of(grow, edge, sw) == before)
+		return 4;
+	if (grow->in_tree[edge->to])
+		return 3;
+	return grow->up_before[edge->to] != NOT_IN_TREE ? 2 : 1;
+}
+
 static const struct route_edge *choose_parent(const struct grow *grow, uint32_t sw)
 {
 	const struct route_graph *graph = grow->graph;
 	const struct route_edge *best = NULL;
+	unsigned int most = 0;
 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
+		unsigned int merit;
 
 		if (grow->hops[edge->to] + 1 != grow->hops[sw])
 			continue;
-		if (grow->in_tree[edge->to])
-			return edge;
-		if (!best)
+		merit = parent_merit(grow, edge, sw);
+		if (merit > most) {
+			most = merit;
 			best = edge;
+		}
 	}
 	return best;
 }
@@ -101,9 +188,10 @@ static const struct route_edge *choose_parent(const struct grow *grow, uint32_t 
 static void join_parent(struct grow *grow, uint32_t sw)
 {
 	const struct route_edge *edge = choose_parent(grow, sw);
-	uint8_t port = grow->graph->links[edge->first_link];
+	uint8_t port = link_of(grow, edge, sw);
 	uint32_t peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, port)].peer;
 
+	grow->up[sw] = port;
 	port_set_add(&grow->ports[sw], port);
 	port_set_add(&grow->ports[edge->to], grow->fabric->ports[peer].num);
 	grow->in_tree[edge->to] = true;
@@ -131,64 +219,117 @@ static uint32_t grow_tree(struct grow *grow)
 
 static void list_tree(const struct grow *grow, struct route_tree *tree, uint32_t n_tree)
 {
+	tree->root = grow->root;
 	tree->switches = g_new(uint32_t, n_tree);
 	tree->ports = g_new(struct route_port_set, n_tree);
+	tree->up = g_malloc(n_tree + 1);
 	for (uint32_t sw = 0; sw < grow->graph->n; sw++) {
 		if (!grow->in_tree[sw])
 			continue;
 		tree->switches[tree->n] = sw;
+		tree->up[tree->n] = grow->up[sw];
 		tree->ports[tree->n++] = grow->ports[sw];
 	}
 }
 
-struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
-				      const uint32_t *members, uint32_t n_members,
+/* moved: see route_multicast_on(). */
+static void take_over(struct grow *grow, const struct route_tree *before, const uint32_t *moved)
+{
+	grow->root_before = FABRIC_NONE;
+	memset(grow->up_before, NOT_IN_TREE, grow->graph->n + 1);
+	for (uint32_t i = 0; before && i < before->n; i++) {
+		uint32_t sw = moved ? moved[before->switches[i]] : before->switches[i];
+
+		if (sw == FABRIC_NONE)
+			continue;
+		grow->up_before[sw] = before->up[i];
+		if (before->switches[i] == before->root)
+			grow->root_before = sw;
+	}
+}
+
+/* Members on switches that could have them. */
+static uint32_t count_left_out(const struct grow *grow, const struct route_group *group)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < group->n_members; i++) {
+		uint8_t exit;
+		uint32_t sw = fabric_leaf(grow->fabric, group->members[i], &exit);
+
+		n += sw == FABRIC_NONE ||
+		     (!grow->in_tree[sw] && fabric_mlids(grow->fabric, sw) >= group->room);
+	}
+	return n;
+}
+
+static void grow_init(struct grow *grow, const struct route_ground *ground,
+		      const struct fabric *fabric)
+{
+	uint32_t n = ground->graph->n;
+
+	*grow = (struct grow){.graph = ground->graph, .fabric = fabric};
+	grow->members = g_new0(uint32_t, n + 1);
+	grow->dests = g_new(uint32_t, n + 1);
+	grow->ports = g_new0(struct route_port_set, n + 1);
+	grow->in_tree = g_new0(bool, n + 1);
+	grow->up = g_malloc0(n + 1);
+	grow->up_before = g_malloc(n + 1);
+}
+
+static void grow_clear(struct grow *grow)
+{
+	g_free(grow->members);
+	g_free(grow->dests);
+	g_free(grow->ports);
+	g_free(grow->in_tree);
+	g_free(grow->up);
+	g_free(grow->up_before);
+}
+
+struct route_tree *route_multicast_on(const struct route_ground *ground,
+				      const struct fabric *fabric, const struct route_group *group,
+				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out)
 {
-	struct grow grow = { .graph = graph, .fabric = fabric };
 	struct route_tree *tree = g_new0(struct route_tree, 1);
-	uint32_t n = graph->n;
+	struct grow grow;
 
-	grow.members = g_new0(uint32_t, n + 1);
-	grow.dests = g_new(uint32_t, n + 1);
-	grow.hops = g_malloc(n + 1);
-	grow.ports = g_new0(struct route_port_set, n + 1);
-	grow.in_tree = g_new0(bool, n + 1);
-	place_members(&grow, members, n_members);
-	if (choose_root(&grow)) {
-		route_hops(graph, &grow.root, 1, grow.hops, NULL);
+	ref_init(&tree->ref);
+	grow_init(&grow, ground, fabric);
+	take_over(&grow, before, moved);
+	place_members(&grow, group);
+	if (choose_root(&grow, ground->hops)) {
+		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
 		list_tree(&grow, tree, grow_tree(&grow));
 	}
-	*left_out = 0;
-	for (uint32_t i = 0; i < n_members; i++) {
-		uint8_t exit;
-		uint32_t sw = fabric_leaf(fabric, members[i], &exit);
-
-		*left_out += sw == FABRIC_NONE || !grow.in_tree[sw];
-	}
-	g_free(grow.members);
-	g_free(grow.dests);
-	g_free(grow.hops);
-	g_free(grow.ports);
-	g_free(grow.in_tree);
+	*left_out = count_left_out(&grow, group);
+	grow_clear(&grow);
 	return tree;
 }
 
-struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
-				   uint32_t n_members, uint32_t *left_out)
+struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
+				   uint32_t *left_out)
 {
-	struct route_graph *graph = route_graph_new(fabric);
-	struct route_tree *tree = route_multicast_on(graph, fabric, members, n_members, left_out);
+	struct route_ground *ground = route_ground_new(fabric, group->room);
+	struct route_tree *tree = route_multicast_on(ground, fabric, group, NULL, NULL, left_out);
 
-	route_graph_free(graph);
+	route_ground_free(ground);
 	return tree;
 }
 
-void route_tree_free(struct route_tree *tree)
+struct route_tree *route_tree_ref(struct route_tree *tree)
 {
-	if (!tree)
+	ref_get(&tree->ref);
+	return tree;
+}
+
+void route_tree_unref(struct route_tree *tree)
+{
+	if (!tree || !ref_put(&tree->ref))
 		return;
 	g_free(tree->switches);
 	g_free(tree->ports);
+	g_free(tree->up);
 	g_free(tree);
 }

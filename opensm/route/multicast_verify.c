@@ -11,8 +11,9 @@
 struct flood {
 	const struct fabric *fabric;
 	const struct route_tree *tree;
+	const struct route_group *group;
 	uint32_t *place;     /* [switch]: its place in the tree, or FABRIC_NONE */
-	bool *member;	     /* [port] */
+	bool *member;	     /* [port]: it gets packets */
 	bool *delivered;     /* [port] */
 	bool *met;	     /* [place] */
 	uint32_t *queue;     /* switches of the tree */
@@ -117,7 +118,8 @@ static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
 			if (peer == FABRIC_NONE)
 				continue;
 			to = fabric->nodes[fabric->ports[peer].node].sw;
-			if (to == FABRIC_NONE || reach[to])
+			if (to == FABRIC_NONE || reach[to] ||
+			    fabric_mlids(fabric, to) < flood->group->room)
 				continue;
 			reach[to] = true;
 			queue[n++] = to;
@@ -125,19 +127,33 @@ static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
 	}
 }
 
-/* A member may miss its packets only if no cable leads to it; if any has a switch, one is met. */
-static bool all_served(struct flood *flood, const uint32_t *members, uint32_t n_members)
+static bool is_served(const struct flood *flood, uint32_t sw, uint32_t member)
 {
-	g_autofree bool *reach = g_new0(bool, flood->fabric->n_switches + 1);
-	g_autofree uint32_t *queue = g_new(uint32_t, flood->fabric->n_switches + 1);
+	return flood->member[member] ? flood->delivered[member] : flood->place[sw] != FABRIC_NONE;
+}
 
-	mark_reach(flood, reach, queue);
-	for (uint32_t i = 0; i < n_members; i++) {
+/*
+ * A member may miss its packets, and its own may get nowhere, only if no cable leads to it by way
+ * of switches with room; if any has a switch with room, one is met.
+ */
+static bool all_served(struct flood *flood)
+{
+	const struct route_group *group = flood->group;
+	g_autofree bool *reach = NULL;
+	g_autofree uint32_t *queue = NULL;
+
+	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
-		uint32_t sw = fabric_leaf(flood->fabric, members[i], &exit);
+		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit);
 
-		if (sw == FABRIC_NONE || flood->delivered[members[i]])
+		if (sw == FABRIC_NONE || is_served(flood, sw, group->members[i]) ||
+		    fabric_mlids(flood->fabric, sw) < group->room)
 			continue;
+		if (!reach) {
+			reach = g_new0(bool, flood->fabric->n_switches + 1);
+			queue = g_new(uint32_t, flood->fabric->n_switches + 1);
+			mark_reach(flood, reach, queue);
+		}
 		if (reach[sw] || !flood->tree->n)
 			return fail(flood, sw, exit, "member is not served");
 	}
@@ -157,14 +173,17 @@ static bool place_switches(struct flood *flood)
 			return false;
 		}
 		flood->place[sw] = i;
+		if (fabric_mlids(flood->fabric, sw) < flood->group->room)
+			return fail(flood, sw, 0, "no room for MLID %u of the switch",
+				    flood->group->room);
 	}
 	return true;
 }
 
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
-		       const uint32_t *members, uint32_t n_members, char **witness)
+		       const struct route_group *group, char **witness)
 {
-	struct flood flood = { .fabric = fabric, .tree = tree };
+	struct flood flood = {.fabric = fabric, .tree = tree, .group = group};
 	bool ok;
 
 	flood.place = g_new(uint32_t, fabric->n_switches + 1);
@@ -172,9 +191,9 @@ bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tre
 	flood.met = g_new0(bool, tree->n + 1);
 	flood.member = g_new0(bool, fabric->n_ports);
 	flood.delivered = g_new0(bool, fabric->n_ports);
-	for (uint32_t i = 0; i < n_members; i++)
-		flood.member[members[i]] = true;
-	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood, members, n_members);
+	for (uint32_t i = 0; i < group->n_members; i++)
+		flood.member[group->members[i]] |= !group->only_sends || !group->only_sends[i];
+	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood);
 	g_free(flood.place);
 	g_free(flood.queue);
 	g_free(flood.met);

@@ -21,16 +21,11 @@ struct writer {
 	uint64_t subnet_prefix, now;
 };
 
-static gboolean write_member(gpointer key, gpointer value, gpointer arg)
+static void write_member(const struct writer *writer, const struct sa_member *member)
 {
-	const struct sa_member *member = value;
-	const struct writer *writer = arg;
-
-	(void)key;
 	g_string_append_printf(
 		writer->out, "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n\n",
 		writer->subnet_prefix, member->guid, member->join_state, member->proxy);
-	return FALSE;
 }
 
 static bool write_group(const struct sa_group *group, void *arg)
@@ -49,7 +44,8 @@ static bool write_group(const struct sa_group *group, void *arg)
 		r->packet_life_time_selector << 6 | r->packet_life_time,
 		(uint32_t)r->sl << 28 | r->flow_label << 8 | r->hop_limit,
 		r->scope << 4 | IBA_JOIN_FULL_MEMBER);
-	g_tree_foreach(group->members, write_member, writer);
+	for (guint i = 0; i < group->members->len; i++)
+		write_member(writer, &g_array_index(group->members, struct sa_member, i));
 	return true;
 }
 

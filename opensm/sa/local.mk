@@ -10,6 +10,7 @@ libsa_a_SOURCES = \
 	opensm/sa/inform.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/mlids.c opensm/sa/mlids.h \
 	opensm/sa/multi_path.c \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \

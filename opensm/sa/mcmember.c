@@ -19,8 +19,7 @@
 #define CREATE_NEEDS (C(q_key) | C(t_class) | C(p_key) | C(flow_label) | C(sl))
 #define CAN_CREATE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define MEMBER_COMPONENTS (C(port_gid) | C(join_state) | C(proxy_join))
-#define DEFAULT_MTU IBA_MTU_2048
-#define DEFAULT_RATE IBA_RATE_10
+#define UNKNOWN_RATE IBA_RATE_10 /* of a port whose link is not known */
 
 /* The 16 bits after flags and scope of an MGID say who made it up. */
 #define SIGNATURE(mgid) ((uint16_t)((mgid).prefix >> 32))
@@ -180,7 +179,10 @@ static const struct iba_mc_member_record *broadcast_of(const struct member_query
 	return group ? &group->record : NULL;
 }
 
-/* IPoIB groups carry their P_Key, and have the Q_Key of their broadcast group (RFC 4391, 5). */
+/*
+ * IPoIB groups carry their P_Key, with the bit of full members, and have the Q_Key and the SL of
+ * their broadcast group (RFC 4391, 4 and 5).
+ */
 static bool fits_ipoib(const struct member_query *join,
 		       const struct iba_mc_member_record *broadcast)
 {
@@ -188,9 +190,9 @@ static bool fits_ipoib(const struct member_query *join,
 
 	if (!is_ipoib(wanted->mgid) || !join->subnet->options->ipoib_mcgroup_creation_validation)
 		return true;
-	if (P_KEY_BASE(wanted->mgid.prefix >> 16) != P_KEY_BASE(wanted->p_key))
+	if ((uint16_t)(wanted->mgid.prefix >> 16) != (wanted->p_key | P_KEY_FULL))
 		return false;
-	return !broadcast || wanted->q_key == broadcast->q_key;
+	return !broadcast || (wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl);
 }
 
 /* MTU, rate and life time of a new group: as asked for, within what its first port can do. */
@@ -199,9 +201,9 @@ static bool choose_limits(const struct member_query *join,
 			  struct iba_mc_member_record *record)
 {
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
-	uint8_t rate = port->rate ? port->rate : DEFAULT_RATE;
-	uint8_t usual_mtu = broadcast ? broadcast->mtu : DEFAULT_MTU;
-	uint8_t usual_rate = broadcast ? broadcast->rate : DEFAULT_RATE;
+	uint8_t rate = port->rate ? port->rate : UNKNOWN_RATE;
+	uint8_t usual_mtu = broadcast ? broadcast->mtu : port->mtu;
+	uint8_t usual_rate = broadcast ? broadcast->rate : rate;
 
 	record->mtu = join->mtu.given ? port->mtu : MIN(usual_mtu, port->mtu);
 	record->rate = rate;
@@ -365,19 +367,17 @@ uint16_t sa_member_remove(struct sa_query *query)
 
 struct visit {
 	struct member_query *query;
-	const struct sa_group *group;
 	bool go_on;
 };
 
-static gboolean offer_member(gpointer key, gpointer value, gpointer arg)
+static bool offer_member(struct visit *visit, const struct sa_group *group,
+			 const struct sa_member *member)
 {
-	struct visit *visit = arg;
 	struct sa_query *query = visit->query->query;
-	struct iba_mc_member_record record = record_of(query, visit->group, value);
+	struct iba_mc_member_record record = record_of(query, group, member);
 
-	(void)key;
 	visit->go_on = sa_offer(query, &record, FABRIC_NONE);
-	return !visit->go_on;
+	return visit->go_on;
 }
 
 /* What the requester may know of a group. */
@@ -396,17 +396,15 @@ static bool offer_group(const struct sa_group *group, void *arg)
 	     P_KEY_BASE(members->wanted->p_key) != P_KEY_BASE(record->p_key)) ||
 	    !sa_group_fits(record, &members->mtu, &members->rate, &members->life))
 		return true;
-	if (query->from.trusted && g_tree_nnodes(group->members) > 0) {
-		visit->group = group;
-		g_tree_foreach(group->members, offer_member, visit);
+	for (guint i = 0; query->from.trusted && visit->go_on && i < group->members->len; i++)
+		offer_member(visit, group, &g_array_index(group->members, struct sa_member, i));
+	if (query->from.trusted && group->members->len)
 		return visit->go_on;
-	}
 	if (query->from.trusted || !(members->mask & MEMBER_COMPONENTS))
 		return sa_offer(query, record, FABRIC_NONE);
-	visit->group = group;
 	own = sa_group_member(group, query->subnet->fabric->ports[query->from.port].guid);
 	if (own)
-		offer_member(NULL, own, visit);
+		offer_member(visit, group, own);
 	return visit->go_on;
 }
 
@@ -421,13 +419,12 @@ uint16_t sa_member_each(struct sa_query *query)
 	query->mask &= ~C(p_key);
 	if ((query->mask & C(port_gid)) && sa_prefix_is_local(query, wanted->port_gid.prefix))
 		wanted->port_gid.prefix = query->subnet->options->subnet_prefix;
-	if (!(query->mask & (C(mgid) | C(mlid)))) {
-		sa_store_each(query->store, offer_group, &visit);
-		return IBA_STATUS_OK;
-	}
-	group = query->mask & C(mgid) ? sa_store_find(query->store, wanted->mgid) :
-					sa_store_find_mlid(query->store, wanted->mlid);
+	group = query->mask & C(mgid) ? sa_store_find(query->store, wanted->mgid) : NULL;
 	if (group)
 		offer_group(group, &visit);
+	else if (!(query->mask & C(mgid)) && query->mask & C(mlid))
+		sa_store_each_of(query->store, wanted->mlid, offer_group, &visit);
+	else if (!(query->mask & C(mgid)))
+		sa_store_each(query->store, offer_group, &visit);
 	return IBA_STATUS_OK;
 }

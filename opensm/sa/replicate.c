@@ -2,8 +2,8 @@
 /*
  * What a standby gets of the registries:
  *
- *	group	MLID (2) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
- *	member	MLID (2), port GUID (8) -> JoinState (1), flags (1)
+ *	group	MGID (16) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
+ *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1)
  *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8)
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
@@ -18,9 +18,9 @@
 
 #define RECORD_BYTES (416 / 8)
 #define GROUP_BYTES (RECORD_BYTES + 8 + 1)
-#define GROUP_KEY_BYTES 2
+#define GROUP_KEY_BYTES 16
 #define MEMBER_BYTES 2
-#define MEMBER_KEY_BYTES 10
+#define MEMBER_KEY_BYTES 24
 #define WELL_KNOWN 1 /* flags of a group */
 #define PROXY 1	     /* of a member */
 #define SERVICE_KEY_BYTES 26
@@ -42,6 +42,17 @@ static uint64_t get_guid(const uint8_t *octets)
 
 	memcpy(&guid, octets, sizeof(guid));
 	return GUINT64_FROM_BE(guid);
+}
+
+static void put_gid(uint8_t *octets, struct iba_gid gid)
+{
+	put_guid(octets, gid.prefix);
+	put_guid(octets + 8, gid.guid);
+}
+
+static struct iba_gid get_gid(const uint8_t *octets)
+{
+	return (struct iba_gid){get_guid(octets), get_guid(octets + 8)};
 }
 
 static void put_u32(uint8_t *octets, uint32_t value)
@@ -94,10 +105,9 @@ static struct vendor_address get_address(const uint8_t *octets, uint32_t qpn)
 
 static void put_group(void *arg, const struct sa_group *group, bool gone)
 {
-	const uint8_t key[GROUP_KEY_BYTES] = {(uint8_t)(group->record.mlid >> 8),
-					      (uint8_t)group->record.mlid};
-	uint8_t value[GROUP_BYTES];
+	uint8_t key[GROUP_KEY_BYTES], value[GROUP_BYTES];
 
+	put_gid(key, group->record.mgid);
 	wire_encode(&iba_mc_member_record_type, &group->record, value);
 	put_guid(value + RECORD_BYTES, group->creator);
 	value[RECORD_BYTES + 8] = group->well_known ? WELL_KNOWN : 0;
@@ -109,10 +119,10 @@ static void put_member(void *arg, const struct sa_group *group, const struct sa_
 {
 	const uint8_t value[MEMBER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
 	bool gone = member->join_state == 0;
-	uint8_t key[MEMBER_KEY_BYTES] = {(uint8_t)(group->record.mlid >> 8),
-					 (uint8_t)group->record.mlid};
+	uint8_t key[MEMBER_KEY_BYTES];
 
-	put_guid(key + 2, member->guid);
+	put_gid(key, group->record.mgid);
+	put_guid(key + GROUP_KEY_BYTES, member->guid);
 	replicator_put(arg, replica_entry_new(REPLICA_MEMBERS, key, sizeof(key),
 					      gone ? NULL : value, gone ? 0 : sizeof(value)));
 }
@@ -166,14 +176,8 @@ struct adoption {
 	const struct sa_registries *registries;
 	struct sa_store *store; /* of these */
 	uint64_t now;
-	uint64_t subnet_prefix;
 	unsigned int bad;
 };
-
-static uint16_t mlid_of(const struct replica_entry *entry)
-{
-	return (uint16_t)(entry->octets[0] << 8 | entry->octets[1]);
-}
 
 static bool make_group(struct adoption *adoption, const struct replica_entry *entry)
 {
@@ -184,12 +188,11 @@ static bool make_group(struct adoption *adoption, const struct replica_entry *en
 	if (entry->key_length != GROUP_KEY_BYTES || entry->value_length < GROUP_BYTES)
 		return false;
 	wire_decode(&iba_mc_member_record_type, value, &record);
-	if (record.mlid != mlid_of(entry) || !iba_lid_is_multicast(record.mlid) ||
-	    record.mlid > IBA_LID_MCAST_LAST || !iba_gid_is_multicast(record.mgid) ||
-	    sa_store_find(adoption->store, record.mgid))
+	if (!iba_gid_equal(record.mgid, get_gid(entry->octets)) ||
+	    !iba_lid_is_multicast(record.mlid) || record.mlid > IBA_LID_MCAST_LAST ||
+	    !iba_gid_is_multicast(record.mgid) || sa_store_find(adoption->store, record.mgid))
 		return false;
-	group = sa_store_create(adoption->store, &record, adoption->subnet_prefix,
-				get_guid(value + RECORD_BYTES));
+	group = sa_store_restore(adoption->store, &record, get_guid(value + RECORD_BYTES));
 	if (group && value[RECORD_BYTES + 8] & WELL_KNOWN)
 		sa_store_keep(adoption->store, group, true);
 	return group && group->record.mlid == record.mlid;
@@ -203,8 +206,8 @@ static bool make_member(struct adoption *adoption, const struct replica_entry *e
 
 	if (entry->key_length != MEMBER_KEY_BYTES || entry->value_length < MEMBER_BYTES)
 		return false;
-	group = sa_store_find_mlid(adoption->store, mlid_of(entry));
-	guid = get_guid(entry->octets + 2);
+	group = sa_store_find(adoption->store, get_gid(entry->octets));
+	guid = get_guid(entry->octets + GROUP_KEY_BYTES);
 	if (!group || !guid || !value[0] || value[0] > 0xF)
 		return false;
 	sa_store_join(adoption->store, group, guid, value[0], value[1] & PROXY);
@@ -272,9 +275,9 @@ static void adopt_subscription(void *arg, const struct replica_entry *entry)
 }
 
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
-				const struct replica *replica, uint64_t subnet_prefix, uint64_t now)
+				const struct replica *replica, uint64_t now)
 {
-	struct adoption adoption = {registries, registries->groups, now, subnet_prefix, 0};
+	struct adoption adoption = {registries, registries->groups, now, 0};
 
 	replica_each(replica, REPLICA_GROUPS, adopt_group, &adoption);
 	replica_each(replica, REPLICA_MEMBERS, adopt_member, &adoption);

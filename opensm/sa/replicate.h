@@ -17,7 +17,6 @@ void sa_replicate_service(void *replicator, const struct sa_service *service, bo
  * left out. Leases begin again.
  */
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
-				const struct replica *replica, uint64_t subnet_prefix,
-				uint64_t now);
+				const struct replica *replica, uint64_t now);
 
 #endif

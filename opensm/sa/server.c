@@ -40,6 +40,7 @@ struct sa {
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
 	struct timer leases; /* the next lease of a service ends */
+	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
 	atomic_uint in_pool;
 	struct sa_held *held;
@@ -384,6 +385,29 @@ static void publish_due(struct timer *timer)
 	publish_now((struct sa *)((char *)timer - offsetof(struct sa, publish)));
 }
 
+static void expire_members(struct sa *sa)
+{
+	uint64_t now = actor_now(sa->actor), next = sa_store_expire(sa->registries.groups, now);
+
+	timer_stop(&sa->expire);
+	if (next)
+		timer_start(&sa->expire, next - now);
+	publish_now(sa);
+}
+
+static void expiry_due(struct timer *timer)
+{
+	expire_members((struct sa *)((char *)timer - offsetof(struct sa, expire)));
+}
+
+static void groups_programmed(void *arg, uint64_t serial)
+{
+	struct sa *sa = arg;
+
+	sa_store_programmed(sa->registries.groups, serial);
+	sa_hold_reached(sa->hold, SA_HOLD_GROUPS, serial);
+}
+
 static bool is_master(const struct sa *sa)
 {
 	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
@@ -415,10 +439,10 @@ static void subnet_published(void *arg, uint64_t generation)
 	if (!sa->is_loaded)
 		sa_dump_load(sa->context, &sa->registries);
 	sa->is_loaded = true;
-	sa_store_follow(sa->registries.groups, subnet);
+	sa_store_follow(sa->registries.groups, subnet, actor_now(sa->actor));
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
-	publish_now(sa);
+	expire_members(sa);
 }
 
 static void trap_received(void *arg, uint64_t value)
@@ -528,8 +552,7 @@ static void replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	slot_publish(&sa->context->replica, NULL);
 	if (is_master(sa) && !sa->view && replica) {
-		bad = sa_replicate_adopt(&sa->registries, replica, options->subnet_prefix,
-					 actor_now(sa->actor));
+		bad = sa_replicate_adopt(&sa->registries, replica, actor_now(sa->actor));
 		if (bad)
 			log_error(sa->context->log, "replication: %u entries make no sense", bad);
 		publish_now(sa);
@@ -556,11 +579,20 @@ static void sm_state_changed(void *arg, uint64_t state)
 	sa_store_clear(sa->registries.groups);
 	sa_services_clear(sa->registries.services);
 	sa_subscribers_clear(sa->registries.subscribers);
+	timer_stop(&sa->expire);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
 }
 
 /* ---- life ---- */
+
+/* So many in 8 s, and none that was there before the start. */
+static uint32_t first_mgid(const struct runtime *rt)
+{
+	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
+		return (uint32_t)(runtime_now(rt) / NS_PER_MS);
+	return (uint32_t)(g_get_real_time() / (G_USEC_PER_SEC / 8));
+}
 
 struct sa *sa_new(struct context *context, struct mad *mad)
 {
@@ -571,7 +603,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->context = context;
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
-	sa->registries.groups = sa_store_new();
+	sa->registries.groups = sa_store_new(first_mgid(context->rt));
 	sa->registries.services = sa_services_new();
 	sa->registries.subscribers = sa_subscribers_new();
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
@@ -581,6 +613,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
 	timer_init(&sa->leases, sa->actor, lease_due);
+	timer_init(&sa->expire, sa->actor, expiry_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	atomic_init(&sa->in_pool, 0);
 	sa->held = sa_held_new(context);
@@ -592,6 +625,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 			sa);
 	event_subscribe(&context->bus, EVENT_SWEEP_DONE, sa->actor, sweep_done, sa);
 	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
+	event_subscribe(&context->bus, EVENT_GROUPS_PROGRAMMED, sa->actor, groups_programmed, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
@@ -624,6 +658,7 @@ void sa_free(struct sa *sa)
 	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
 	timer_stop(&sa->leases);
+	timer_stop(&sa->expire);
 	sa_park_free(sa->park);
 	sa_hold_free(sa->hold);
 	sa_reporter_free(sa->reporter);

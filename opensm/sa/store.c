@@ -1,30 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The registry of multicast groups (IBA 15.2.5.17, 10.5): groups by MGID and by MLID, members by
- * port GUID, free MLIDs as ranges. Only the sa actor touches it.
+ * port GUID. Only the sa actor touches it.
  *
  * A group lives as long as it has a full member (or send-only full member), or is well known:
  * made for a partition, which then decides its parameters.
+ *
+ * A port that vanishes from the subnet may be back in a moment and never know that it was away: it
+ * stays in its groups for a grace time, and has no part in their trees as long as it is not there.
  */
 #include "sa/store.h"
 
-#include "complib/range.h"
+#include <string.h>
 
-#define N_MLIDS (IBA_LID_MCAST_LAST - IBA_LID_MCAST_FIRST + 1)
+#include "complib/actor.h"
+
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
+#define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
 #define QUOTA_MIN 64  /* groups that a port may make at least, */
 #define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
 #define SIGNATURE_SA UINT64_C(0xA01B)
 
+/* A port that is in some group. */
+struct port {
+	uint64_t guid;
+	uint32_t n;	     /* groups */
+	uint64_t gone_until; /* when it leaves them; 0: it is in the subnet */
+};
+
 struct sa_store {
 	GTree *groups; /* struct sa_group by mgid */
-	struct sa_group *by_mlid[N_MLIDS];
-	GHashTable *made; /* uint64_t GUID of a creator -> groups it made that live, owned */
-	struct range_set free_mlids; /* among those the switches can do */
-	uint16_t top;		     /* the highest MLID the switches can do */
-	uint32_t last_made;	     /* number in the last MGID made here */
+	struct sa_mlids *mlids;
+	GHashTable *made;   /* uint64_t GUID of a creator -> groups it made that live, owned */
+	GHashTable *ports;  /* struct port by guid */
+	uint32_t n_gone;    /* of these */
+	uint32_t n_made;    /* groups made by ports */
+	uint32_t last_made; /* number in the last MGID made here */
 	uint64_t serial;
-	bool changed; /* since the last publication */
+	bool changed;			    /* since the last publication */
+	bool block_changed[IBA_MFT_BLOCKS]; /* likewise */
+	struct mc_groups *published;
+	struct partitions *partitions;	    /* that members were looked at by; NULL: none yet */
 	const struct sa_store_watch *watch; /* NULL: nobody */
 	void *watch_arg;
 };
@@ -39,31 +55,24 @@ static gint compare_mgids(gconstpointer a, gconstpointer b, gpointer arg)
 	return x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
-static gint compare_guids(gconstpointer a, gconstpointer b, gpointer arg)
-{
-	const uint64_t *x = a, *y = b;
-
-	(void)arg;
-	return *x < *y ? -1 : *x > *y;
-}
-
 static void group_free(gpointer data)
 {
 	struct sa_group *group = data;
 
-	g_tree_unref(group->members);
+	mc_group_unref(group->published);
+	g_array_unref(group->members);
 	g_free(group);
 }
 
-struct sa_store *sa_store_new(void)
+struct sa_store *sa_store_new(uint32_t first_mgid)
 {
 	struct sa_store *store = g_new0(struct sa_store, 1);
 
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
 	store->made = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	range_set_init(&store->free_mlids);
-	store->top = IBA_LID_MCAST_LAST;
-	range_set_add(&store->free_mlids, IBA_LID_MCAST_FIRST, store->top);
+	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	store->mlids = sa_mlids_new();
+	store->last_made = first_mgid;
 	return store;
 }
 
@@ -71,9 +80,12 @@ void sa_store_free(struct sa_store *store)
 {
 	if (!store)
 		return;
+	mc_groups_unref(store->published);
+	partitions_unref(store->partitions);
 	g_tree_unref(store->groups);
 	g_hash_table_unref(store->made);
-	range_set_clear(&store->free_mlids);
+	g_hash_table_unref(store->ports);
+	sa_mlids_free(store->mlids);
 	g_free(store);
 }
 
@@ -105,41 +117,122 @@ struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid
 
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid)
 {
-	return iba_lid_is_multicast(mlid) ? store->by_mlid[mlid - IBA_LID_MCAST_FIRST] : NULL;
+	const struct sa_mlid *found = sa_mlids_find(store->mlids, mlid);
+
+	return found ? found->groups->pdata[0] : NULL;
+}
+
+/* Where a port's membership is, or is to be. */
+static guint place_of(const struct sa_group *group, uint64_t guid)
+{
+	guint low = 0, high = group->members->len;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(group->members, struct sa_member, middle).guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid)
 {
-	return g_tree_lookup(group->members, &guid);
+	guint place = place_of(group, guid);
+	struct sa_member *member = &g_array_index(group->members, struct sa_member, place);
+
+	return place < group->members->len && member->guid == guid ? member : NULL;
+}
+
+static bool visit_all(const struct sa_mlid *mlid,
+		      bool (*visit)(const struct sa_group *group, void *arg), void *arg)
+{
+	for (guint i = 0; mlid && i < mlid->groups->len; i++)
+		if (!visit(mlid->groups->pdata[i], arg))
+			return false;
+	return true;
+}
+
+void sa_store_each_of(const struct sa_store *store, uint16_t mlid,
+		      bool (*visit)(const struct sa_group *group, void *arg), void *arg)
+{
+	visit_all(sa_mlids_find(store->mlids, mlid), visit, arg);
 }
 
 void sa_store_each(const struct sa_store *store,
 		   bool (*visit)(const struct sa_group *group, void *arg), void *arg)
 {
-	for (unsigned int i = 0; i < N_MLIDS; i++)
-		if (store->by_mlid[i] && !visit(store->by_mlid[i], arg))
+	for (uint32_t mlid = IBA_LID_MCAST_FIRST; mlid <= IBA_LID_MCAST_LAST; mlid++)
+		if (!visit_all(sa_mlids_find(store->mlids, (uint16_t)mlid), visit, arg))
 			return;
+}
+
+/* All groups, for who may remove some of them. */
+static GPtrArray *list_groups(const struct sa_store *store)
+{
+	GPtrArray *list = g_ptr_array_sized_new(g_tree_nnodes(store->groups) + 1u);
+
+	for (uint32_t i = 0; i < SA_N_MLIDS; i++) {
+		const struct sa_mlid *mlid =
+			sa_mlids_find(store->mlids, (uint16_t)(IBA_LID_MCAST_FIRST + i));
+
+		for (guint k = 0; mlid && k < mlid->groups->len; k++)
+			g_ptr_array_add(list, mlid->groups->pdata[k]);
+	}
+	return list;
 }
 
 /* ---- MLIDs and MGIDs ---- */
 
-static bool take_mlid(struct sa_store *store, uint16_t preferred, uint16_t *mlid)
+static void note_change(struct sa_store *store, struct sa_group *group)
 {
-	uint64_t first = preferred;
-
-	if (!range_set_contains(&store->free_mlids, preferred) &&
-	    !range_set_find(&store->free_mlids, 1, 1, &first))
-		return false;
-	range_set_remove(&store->free_mlids, first, first);
-	*mlid = first;
-	return true;
+	store->changed = true;
+	store->block_changed[mc_block_of(group->record.mlid)] = true;
+	g_clear_pointer(&group->published, mc_group_unref);
 }
 
-static void give_mlid(struct sa_store *store, uint16_t mlid)
+static gint compare_groups(gconstpointer a, gconstpointer b)
 {
-	store->by_mlid[mlid - IBA_LID_MCAST_FIRST] = NULL;
-	if (mlid <= store->top)
-		range_set_add(&store->free_mlids, mlid, mlid);
+	const struct sa_group *const *x = a, *const *y = b;
+
+	return compare_mgids(&(*x)->record.mgid, &(*y)->record.mgid, NULL);
+}
+
+static guint place_among(const GPtrArray *groups, const struct sa_group *group)
+{
+	guint low = 0, high = groups->len;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (compare_groups(&groups->pdata[middle], &group) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void enter(struct sa_store *store, struct sa_group *group, struct sa_mlid *mlid)
+{
+	group->mlid = mlid;
+	group->record.mlid = mlid->mlid;
+	g_ptr_array_insert(mlid->groups, (gint)place_among(mlid->groups, group), group);
+	note_change(store, group);
+}
+
+/* The list in which the group is not any more is the next one. */
+static void leave_mlid(struct sa_store *store, struct sa_group *group)
+{
+	GPtrArray *groups = group->mlid->groups;
+
+	note_change(store, group);
+	g_ptr_array_remove_index(groups, place_among(groups, group));
+	if (!groups->len)
+		sa_mlids_give(store->mlids, group->mlid, store->serial + 1);
+	group->mlid = NULL;
 }
 
 static uint64_t mgid_head(uint8_t scope, uint64_t signature)
@@ -166,15 +259,17 @@ static unsigned int made_by(const struct sa_store *store, uint64_t creator)
 
 static bool has_quota(const struct sa_store *store, uint64_t creator)
 {
-	unsigned int n_mlids = store->top - IBA_LID_MCAST_FIRST + 1u;
+	unsigned int most = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
 
-	return !creator || made_by(store, creator) < MAX(QUOTA_MIN, n_mlids / QUOTA_PART);
+	return !creator || (made_by(store, creator) < most && store->n_made < SA_MAX_GROUPS);
 }
 
 static void count_made(struct sa_store *store, uint64_t creator, int change)
 {
 	unsigned int n = made_by(store, creator) + (unsigned int)change;
 
+	if (creator)
+		store->n_made += (unsigned int)change;
 	if (creator && n)
 		g_hash_table_replace(store->made, g_memdup2(&creator, sizeof(creator)),
 				     GUINT_TO_POINTER(n));
@@ -184,30 +279,44 @@ static void count_made(struct sa_store *store, uint64_t creator, int change)
 
 /* ---- changes ---- */
 
-struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
-				 uint64_t subnet_prefix, uint64_t creator)
+static struct sa_group *create(struct sa_store *store, const struct iba_mc_member_record *record,
+			       uint64_t creator, bool exact)
 {
+	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, exact);
 	struct sa_group *group;
-	uint16_t mlid;
 
-	if (!has_quota(store, creator) || !take_mlid(store, record->mlid, &mlid))
+	if (!mlid)
 		return NULL;
 	group = g_new0(struct sa_group, 1);
 	group->creator = creator;
 	count_made(store, creator, 1);
 	group->record = *record;
-	group->record.mlid = mlid;
 	group->record.port_gid = (struct iba_gid){0};
 	group->record.join_state = 0;
 	group->record.proxy_join = 0;
-	if (iba_gid_equal(record->mgid, (struct iba_gid){0}))
-		group->record.mgid = make_mgid(store, record->scope, subnet_prefix);
-	group->members = g_tree_new_full(compare_guids, NULL, NULL, g_free);
+	group->members = g_array_new(FALSE, FALSE, sizeof(struct sa_member));
 	g_tree_insert(store->groups, &group->record.mgid, group);
-	store->by_mlid[mlid - IBA_LID_MCAST_FIRST] = group;
-	store->changed = true;
+	enter(store, group, mlid);
 	tell_group(store, group, false);
 	return group;
+}
+
+struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
+				 uint64_t subnet_prefix, uint64_t creator)
+{
+	struct iba_mc_member_record named = *record;
+
+	if (!has_quota(store, creator))
+		return NULL;
+	if (iba_gid_equal(named.mgid, (struct iba_gid){0}))
+		named.mgid = make_mgid(store, named.scope, subnet_prefix);
+	return create(store, &named, creator, false);
+}
+
+struct sa_group *sa_store_restore(struct sa_store *store, const struct iba_mc_member_record *record,
+				  uint64_t creator)
+{
+	return create(store, record, creator, true);
 }
 
 void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known)
@@ -216,38 +325,57 @@ void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_kno
 	tell_group(store, group, false);
 }
 
-struct parting {
-	const struct sa_store *store;
-	const struct sa_group *group;
-};
+/* ---- members ---- */
 
-static gboolean tell_parting(gpointer key, gpointer value, gpointer arg)
+static struct port *port_of(const struct sa_store *store, uint64_t guid)
 {
-	const struct parting *parting = arg;
-	struct sa_member *member = value;
+	return g_hash_table_lookup(store->ports, &guid);
+}
 
-	(void)key;
-	member->join_state = 0;
-	tell_member(parting->store, parting->group, member);
-	return FALSE;
+static void count_in(struct sa_store *store, uint64_t guid)
+{
+	struct port *port = port_of(store, guid);
+
+	if (!port) {
+		port = g_new0(struct port, 1);
+		port->guid = guid;
+		g_hash_table_insert(store->ports, &port->guid, port);
+	}
+	port->n++;
+}
+
+static void count_out(struct sa_store *store, uint64_t guid)
+{
+	struct port *port = port_of(store, guid);
+
+	if (--port->n)
+		return;
+	store->n_gone -= port->gone_until != 0;
+	g_hash_table_remove(store->ports, &guid);
 }
 
 static void group_remove(struct sa_store *store, struct sa_group *group)
 {
-	struct parting parting = {store, group};
+	for (guint i = 0; i < group->members->len; i++) {
+		struct sa_member *member = &g_array_index(group->members, struct sa_member, i);
 
-	g_tree_foreach(group->members, tell_parting, &parting);
+		member->join_state = 0;
+		tell_member(store, group, member);
+		count_out(store, member->guid);
+	}
 	tell_group(store, group, true);
-	give_mlid(store, group->record.mlid);
 	count_made(store, group->creator, -1);
+	leave_mlid(store, group);
 	g_tree_remove(store->groups, &group->record.mgid);
-	store->changed = true;
 }
 
-static void set_join_state(struct sa_group *group, struct sa_member *member, uint8_t join_state)
+static void set_join_state(struct sa_store *store, struct sa_group *group, struct sa_member *member,
+			   uint8_t join_state)
 {
 	group->n_full -= (member->join_state & KEEPS_ALIVE) != 0;
 	group->n_full += (join_state & KEEPS_ALIVE) != 0;
+	if (!(member->join_state & RECEIVES) != !(join_state & RECEIVES))
+		note_change(store, group);
 	member->join_state = join_state;
 }
 
@@ -257,101 +385,159 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 	struct sa_member *member = sa_group_member(group, guid);
 
 	if (!member) {
-		member = g_new0(struct sa_member, 1);
-		member->guid = guid;
-		member->proxy = proxy;
-		g_tree_insert(group->members, &member->guid, member);
-		store->changed = true;
+		struct sa_member new = {.guid = guid, .proxy = true};
+
+		g_array_insert_val(group->members, place_of(group, guid), new);
+		member = sa_group_member(group, guid);
+		count_in(store, guid);
+		note_change(store, group);
 	}
-	set_join_state(group, member, member->join_state | join_state);
+	member->proxy &= proxy;
+	set_join_state(store, group, member, member->join_state | join_state);
 	tell_member(store, group, member);
 	return member;
+}
+
+static void take_bits(struct sa_store *store, struct sa_group *group, guint place,
+		      uint8_t join_state)
+{
+	struct sa_member *member = &g_array_index(group->members, struct sa_member, place);
+
+	set_join_state(store, group, member, member->join_state & ~join_state);
+	tell_member(store, group, member);
+	if (member->join_state)
+		return;
+	count_out(store, member->guid);
+	g_array_remove_index(group->members, place);
+	note_change(store, group);
 }
 
 void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t guid,
 		    uint8_t join_state)
 {
-	struct sa_member *member = sa_group_member(group, guid);
-
-	if (!member)
+	if (!sa_group_member(group, guid))
 		return;
-	set_join_state(group, member, member->join_state & ~join_state);
-	tell_member(store, group, member);
-	if (member->join_state == 0) {
-		g_tree_remove(group->members, &guid);
-		store->changed = true;
-	}
+	take_bits(store, group, place_of(group, guid), join_state);
 	if (group->n_full == 0 && !group->well_known)
 		group_remove(store, group);
 }
 
 void sa_store_clear(struct sa_store *store)
 {
-	for (unsigned int i = 0; i < N_MLIDS; i++)
-		if (store->by_mlid[i])
-			group_remove(store, store->by_mlid[i]);
+	GPtrArray *groups = list_groups(store);
+
+	for (guint i = 0; i < groups->len; i++)
+		group_remove(store, groups->pdata[i]);
+	g_ptr_array_unref(groups);
+}
+
+typedef bool leaves_fn(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
+		       uint16_t p_key, uint64_t now_ns);
+
+/* Those leave of whom it is true; NULL: all. The group stays, if nobody keeps it too. */
+static void drop_members(struct sa_store *store, struct sa_group *group,
+			 const struct subnet *subnet, leaves_fn *leaves, uint64_t now_ns)
+{
+	for (guint i = group->members->len; i-- > 0;) {
+		uint64_t guid = g_array_index(group->members, struct sa_member, i).guid;
+
+		if (!leaves || leaves(store, subnet, guid, group->record.p_key, now_ns))
+			take_bits(store, group, i, 0xF);
+	}
+}
+
+/* ---- ports that are gone ---- */
+
+static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
+{
+	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
+	GHashTableIter iter;
+	struct port *port;
+
+	g_hash_table_iter_init(&iter, store->ports);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
+		uint32_t found = fabric_port_by_guid(subnet->fabric, port->guid);
+		bool gone = found == FABRIC_NONE || !fabric_is_connected(subnet->fabric, found);
+
+		store->n_gone += gone;
+		store->n_gone -= port->gone_until != 0;
+		if (!gone)
+			port->gone_until = 0;
+		else if (!port->gone_until || port->gone_until > now_ns + grace)
+			port->gone_until = now_ns + grace;
+	}
+}
+
+static bool is_overdue(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
+		       uint16_t p_key, uint64_t now_ns)
+{
+	const struct port *port = port_of(store, guid);
+
+	(void)subnet;
+	(void)p_key;
+	return port->gone_until && port->gone_until <= now_ns;
+}
+
+static uint64_t next_to_leave(const struct sa_store *store)
+{
+	uint64_t next = 0;
+	GHashTableIter iter;
+	struct port *port;
+
+	if (!store->n_gone)
+		return 0;
+	g_hash_table_iter_init(&iter, store->ports);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&port))
+		if (port->gone_until && (!next || port->gone_until < next))
+			next = port->gone_until;
+	return next;
+}
+
+/* Those that nobody keeps, after members were dropped. */
+static void remove_unkept(struct sa_store *store)
+{
+	GPtrArray *groups = list_groups(store);
+
+	for (guint i = 0; i < groups->len; i++) {
+		struct sa_group *group = groups->pdata[i];
+
+		if (!group->well_known && group->n_full == 0)
+			group_remove(store, group);
+	}
+	g_ptr_array_unref(groups);
+}
+
+uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
+{
+	uint64_t next = next_to_leave(store);
+	GPtrArray *groups;
+
+	if (!next || next > now_ns)
+		return next;
+	groups = list_groups(store);
+	for (guint i = 0; i < groups->len; i++)
+		drop_members(store, groups->pdata[i], NULL, is_overdue, now_ns);
+	g_ptr_array_unref(groups);
+	remove_unkept(store);
+	return next_to_leave(store);
+}
+
+void sa_store_programmed(struct sa_store *store, uint64_t serial)
+{
+	sa_mlids_erased(store->mlids, serial);
 }
 
 /* ---- a new subnet ---- */
 
-static uint16_t highest_mlid(const struct fabric *fabric)
+/* A port that is not there keeps what it had: it is judged when it is back. */
+static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
+			uint16_t p_key, uint64_t now_ns)
 {
-	uint32_t cap = N_MLIDS;
+	uint32_t port = fabric_port_by_guid(subnet->fabric, guid);
 
-	for (uint32_t i = 0; i < fabric->n_switches; i++)
-		if (fabric->switches[i].info.multicast_fdb_cap)
-			cap = MIN(cap, fabric->switches[i].info.multicast_fdb_cap);
-	return IBA_LID_MCAST_FIRST + cap - 1;
-}
-
-/* Groups above a new, lower top stay; their MLIDs do not come back. */
-static void set_top(struct sa_store *store, uint16_t top)
-{
-	if (top < store->top)
-		range_set_remove(&store->free_mlids, top + 1, store->top);
-	for (uint32_t mlid = store->top + 1; mlid <= top; mlid++)
-		if (!sa_store_find_mlid(store, mlid))
-			range_set_add(&store->free_mlids, mlid, mlid);
-	store->top = top;
-}
-
-struct leavers {
-	const struct subnet *subnet;
-	bool all;
-	uint16_t p_key;
-	GArray *guids;
-};
-
-static gboolean note_if_lost(gpointer key, gpointer value, gpointer arg)
-{
-	const struct sa_member *member = value;
-	struct leavers *leavers = arg;
-	const struct subnet *subnet = leavers->subnet;
-	uint32_t port = fabric_port_by_guid(subnet->fabric, member->guid);
-
-	(void)key;
-	if (leavers->all || port == FABRIC_NONE || !fabric_is_connected(subnet->fabric, port) ||
-	    !partitions_member(subnet->partitions, port, leavers->p_key))
-		g_array_append_val(leavers->guids, member->guid);
-	return FALSE;
-}
-
-/* Lets all members go, or those that the subnet no longer has; the group may go with them. */
-static void drop_members(struct sa_store *store, struct sa_group *group,
-			 const struct subnet *subnet, bool all)
-{
-	struct iba_gid mgid = group->record.mgid;
-	struct leavers leavers = {
-		.subnet = subnet,
-		.all = all,
-		.p_key = group->record.p_key,
-		.guids = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-	};
-
-	g_tree_foreach(group->members, note_if_lost, &leavers);
-	for (guint i = 0; i < leavers.guids->len && sa_store_find(store, mgid); i++)
-		sa_store_leave(store, group, g_array_index(leavers.guids, uint64_t, i), 0xF);
-	g_array_unref(leavers.guids);
+	(void)now_ns;
+	return !port_of(store, guid)->gone_until &&
+	       !partitions_member(subnet->partitions, port, p_key);
 }
 
 static struct iba_mc_member_record record_of(const struct partition *partition,
@@ -378,6 +564,36 @@ static struct iba_mc_member_record record_of(const struct partition *partition,
 	};
 }
 
+/* Another MLID, if those with which the group shares its own do not agree any more. */
+static bool move_group(struct sa_store *store, struct sa_group *group,
+		       const struct iba_mc_member_record *record)
+{
+	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, false);
+
+	if (!mlid)
+		return false;
+	leave_mlid(store, group);
+	group->record = *record;
+	enter(store, group, mlid);
+	return true;
+}
+
+static void change_terms(struct sa_store *store, struct sa_group *group,
+			 const struct iba_mc_member_record *record)
+{
+	bool shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
+
+	if (!memcmp(record, &group->record, sizeof(*record)))
+		return;
+	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
+		return; /* until there is one */
+	if (!shares)
+		group->mlid->terms = *record;
+	note_change(store, group);
+	group->record = *record;
+	group->record.mlid = group->mlid->mlid;
+}
+
 /*
  * A group of a partition. Parameters of a group that has members stay: the members rely on them
  * until all have left.
@@ -395,16 +611,15 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 	group->well_known = true;
 	group->barred = wish->barred;
 	if (wish->barred)
-		drop_members(store, group, subnet, true);
-	if (g_tree_nnodes(group->members) == 0) {
-		record.mlid = group->record.mlid;
-		group->record = record;
-	}
+		drop_members(store, group, subnet, NULL, 0);
+	record.mlid = group->record.mlid;
+	if (!group->members->len)
+		change_terms(store, group, &record);
 	tell_group(store, group, false);
 }
 
 static void follow_group(struct sa_store *store, struct sa_group *group,
-			 const struct subnet *subnet)
+			 const struct subnet *subnet, bool look_at_members)
 {
 	const struct partition *partition =
 		partitions_find(subnet->partitions, group->record.p_key);
@@ -415,21 +630,37 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 	if (group->well_known && !wanted)
 		sa_store_keep(store, group, false);
 	group->barred &= wanted;
-	drop_members(store, group, subnet, false);
+	if (look_at_members)
+		drop_members(store, group, subnet, lacks_p_key, 0);
 }
 
-void sa_store_follow(struct sa_store *store, const struct subnet *subnet)
+/* Members are looked at anew when somebody came, or may have lost a P_Key. */
+static void follow_groups(struct sa_store *store, const struct subnet *subnet, bool came_back)
+{
+	bool look = came_back || subnet->partitions != store->partitions;
+	GPtrArray *groups = list_groups(store);
+
+	for (guint i = 0; i < groups->len; i++)
+		follow_group(store, groups->pdata[i], subnet, look);
+	g_ptr_array_unref(groups);
+	partitions_unref(store->partitions);
+	store->partitions = partitions_ref(subnet->partitions);
+}
+
+void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
 {
 	const struct partitions *partitions = subnet->partitions;
+	const struct options *options = subnet->options;
+	uint32_t were_gone = store->n_gone;
 
-	set_top(store, highest_mlid(subnet->fabric));
-	for (unsigned int i = 0; i < N_MLIDS; i++)
-		if (store->by_mlid[i])
-			follow_group(store, store->by_mlid[i], subnet);
-	for (unsigned int i = 0; i < N_MLIDS; i++)
-		if (store->by_mlid[i] && !store->by_mlid[i]->well_known &&
-		    store->by_mlid[i]->n_full == 0)
-			group_remove(store, store->by_mlid[i]);
+	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
+	sa_mlids_share_snm(store->mlids, options->consolidate_ipv6_snm_req
+						 ? options->consolidate_ipv6_snm_mlids
+						 : 0);
+	mark_gone(store, subnet, now_ns);
+	follow_groups(store, subnet, were_gone != 0);
+	sa_store_expire(store, now_ns);
+	remove_unkept(store);
 	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
 		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
 			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
@@ -438,27 +669,52 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet)
 
 /* ---- publication ---- */
 
-static gboolean copy_guid(gpointer key, gpointer value, gpointer arg)
+static struct mc_group *publish_group(struct sa_group *group)
 {
-	struct mc_group *out = arg;
+	struct mc_group *out;
 
-	(void)value;
-	out->port_guids[out->n_ports++] = *(const uint64_t *)key;
-	return FALSE;
+	if (group->published)
+		return mc_group_ref(group->published);
+	out = mc_group_new(group->members->len);
+	out->mgid = group->record.mgid;
+	out->mlid = group->record.mlid;
+	out->p_key = group->record.p_key;
+	out->mtu = group->record.mtu;
+	out->rate = group->record.rate;
+	out->sl = group->record.sl;
+	for (guint i = 0; i < group->members->len; i++) {
+		const struct sa_member *member =
+			&g_array_index(group->members, struct sa_member, i);
+
+		out->port_guids[out->n_ports] = member->guid;
+		out->only_sends[out->n_ports++] = !(member->join_state & RECEIVES);
+	}
+	group->published = mc_group_ref(out);
+	return out;
 }
 
-static void copy_group(const struct sa_group *group, struct mc_group *out)
+static struct mc_block *publish_block(const struct sa_store *store, uint32_t index)
 {
-	*out = (struct mc_group){
-		.mgid = group->record.mgid,
-		.mlid = group->record.mlid,
-		.p_key = group->record.p_key,
-		.mtu = group->record.mtu,
-		.rate = group->record.rate,
-		.sl = group->record.sl,
-		.port_guids = g_new(uint64_t, g_tree_nnodes(group->members)),
-	};
-	g_tree_foreach(group->members, copy_guid, out);
+	uint16_t first = (uint16_t)(IBA_LID_MCAST_FIRST + index * MC_PER_BLOCK);
+	struct mc_block *block;
+	uint32_t n = 0;
+
+	for (uint16_t i = 0; i < MC_PER_BLOCK; i++) {
+		const struct sa_mlid *mlid = sa_mlids_find(store->mlids, first + i);
+
+		n += mlid ? mlid->groups->len : 0;
+	}
+	if (!n)
+		return NULL;
+	block = mc_block_new(n);
+	n = 0;
+	for (uint16_t i = 0; i < MC_PER_BLOCK; i++) {
+		const struct sa_mlid *mlid = sa_mlids_find(store->mlids, first + i);
+
+		for (guint k = 0; mlid && k < mlid->groups->len; k++)
+			block->groups[n++] = publish_group(mlid->groups->pdata[k]);
+	}
+	return block;
 }
 
 bool sa_store_changed(const struct sa_store *store)
@@ -468,15 +724,21 @@ bool sa_store_changed(const struct sa_store *store)
 
 struct mc_groups *sa_store_publish(struct sa_store *store)
 {
-	struct mc_groups *groups;
-	uint32_t n = 0;
+	struct mc_groups *before = store->published, *groups;
 
 	if (!store->changed)
 		return NULL;
+	groups = mc_groups_new(++store->serial);
+	for (uint32_t i = 0; i < IBA_MFT_BLOCKS; i++) {
+		if (store->block_changed[i])
+			groups->blocks[i] = publish_block(store, i);
+		else if (before && before->blocks[i])
+			groups->blocks[i] = mc_block_ref(before->blocks[i]);
+		groups->n += groups->blocks[i] ? groups->blocks[i]->n : 0;
+	}
 	store->changed = false;
-	groups = mc_groups_new(g_tree_nnodes(store->groups), ++store->serial);
-	for (unsigned int i = 0; i < N_MLIDS; i++)
-		if (store->by_mlid[i])
-			copy_group(store->by_mlid[i], &groups->groups[n++]);
+	memset(store->block_changed, 0, sizeof(store->block_changed));
+	mc_groups_unref(before);
+	store->published = mc_groups_ref(groups);
 	return groups;
 }

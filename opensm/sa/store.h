@@ -7,6 +7,9 @@
 
 #include "policy/groups.h"
 #include "policy/subnet.h"
+#include "sa/mlids.h"
+
+#define SA_MAX_GROUPS (1u << 17) /* that ports may make, all together */
 
 struct sa_store;
 
@@ -21,8 +24,10 @@ struct sa_group {
 	bool well_known;		    /* lives without members, as partitions want it */
 	bool barred;			    /* and takes none */
 	uint32_t n_full;		    /* members that keep it alive */
-	GTree *members;			    /* struct sa_member by guid */
+	GArray *members;		    /* struct sa_member by guid */
 	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
+	struct sa_mlid *mlid;
+	struct mc_group *published; /* as it is; NULL: it changed since */
 };
 
 /* Who is told of each change. A member without JoinState has left. */
@@ -31,28 +36,40 @@ struct sa_store_watch {
 	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
 };
 
-struct sa_store *sa_store_new(void);
+/* first_mgid: number of the first MGID that is made here, another after each start. */
+struct sa_store *sa_store_new(uint32_t first_mgid);
 void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, void *arg);
 void sa_store_free(struct sa_store *store);
 void sa_store_clear(struct sa_store *store); /* forgets all groups */
 
 struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid);
+/* One of those that share the MLID. */
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
+/* Good until somebody joins or leaves. */
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid);
-/* Calls visit for each group by MLID until it returns false. */
+/* Calls visit for each group by MLID and MGID until it returns false. */
 void sa_store_each(const struct sa_store *store,
 		   bool (*visit)(const struct sa_group *group, void *arg), void *arg);
+/* The same for those of one MLID. */
+void sa_store_each_of(const struct sa_store *store, uint16_t mlid,
+		      bool (*visit)(const struct sa_group *group, void *arg), void *arg);
 
 /*
- * Makes a group of these parameters: under the MLID of the record if that is free, else the lowest
- * free one. A zero MGID is replaced by one of the record's scope. NULL if no MLID is left, or if
- * the creator, a port's GUID, has made as many as one may; 0 is this SM, which has no quota.
+ * Makes a group of these parameters, under an MLID as of sa_mlids_take(). A zero MGID is replaced
+ * by one of the record's scope. NULL if no MLID is left, or if the creator, a port's GUID, has made
+ * as many as one may; 0 is this SM, which has no quota.
  */
 struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
 				 uint64_t subnet_prefix, uint64_t creator);
+/* The same for one that was there before: under the MLID that it had, if its groups agree. */
+struct sa_group *sa_store_restore(struct sa_store *store, const struct iba_mc_member_record *record,
+				  uint64_t creator);
 /* Whether it lives without members. */
 void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known);
-/* Adds JoinState bits; the member as it is now. */
+/*
+ * Adds JoinState bits; the member as it is now. Who was joined by another and joins by itself is
+ * its own from then on.
+ */
 const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
 				      uint8_t join_state, bool proxy);
 /* Removes JoinState bits: with the last one the member, with the last full member the group. */
@@ -60,10 +77,14 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 		    uint8_t join_state);
 
 /*
- * Follows a newly published subnet: ports that are gone or lost their P_Key leave their groups, the
- * groups of partitions appear and disappear.
+ * Follows a newly published subnet: ports that lost their P_Key leave their groups, the groups of
+ * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace.
  */
-void sa_store_follow(struct sa_store *store, const struct subnet *subnet);
+void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
+/* Ports that are gone for too long leave. When to look again; 0: nobody is gone. */
+uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns);
+/* Switches hold what was published with that serial: MLIDs given back before are free. */
+void sa_store_programmed(struct sa_store *store, uint64_t serial);
 
 bool sa_store_changed(const struct sa_store *store); /* since the last publication */
 /* The groups as they are for the sweep, or NULL if nothing changed since the last call. */

@@ -49,5 +49,6 @@ libsm_a_SOURCES = \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \
 	opensm/sm/trap.c \
+	opensm/sm/trees.c opensm/sm/trees.h \
 	opensm/sm/unhealthy.c opensm/sm/unhealthy.h \
 	opensm/sm/unhealthy_file.c

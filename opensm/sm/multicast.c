@@ -1,98 +1,200 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast: one tree a multicast LID, which joins the members of all groups that share it, and
- * the difference to the tables of the switches. A table is a grid: blocks of 32 MLIDs across,
- * positions of 16 ports down (IBA 14.2.5.12). Only blocks with groups are read and written, and
- * those that had some until no switch holds anything there any more.
+ * Multicast tables: the difference between what the trees (trees.c) want and what the switches
+ * hold. A table is a grid: blocks of 32 MLIDs across, positions of 16 ports down (IBA 14.2.5.12).
+ * Only blocks with groups are read and written, and those that had some until no switch holds
+ * anything there any more. When groups changed only the blocks of these are looked at.
+ *
+ * Tables change in two passes, so that nobody who is in a tree before and after misses a packet,
+ * and no mixture of old and new entries sends packets round in a loop:
+ *
+ *	old and new links of an MLID make no ring	first all of both, then the new ones only
+ *	they make one					first what both have, then the new ones
+ *
+ *	READ --> trees --> first pass --> second pass --> all as wanted? the SA is told
+ *	          round 1     round 1      round 2 on
  */
 #include <string.h>
 
-#include "route/graph.h"
 #include "sm/sm_private.h"
+#include "sm/trees.h"
 
-#define PER_BLOCK 32
+#define PER_BLOCK MC_PER_BLOCK
 #define PORTS_PER_POSITION 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
 
-/* Wanted tables of all switches: masks[(sw * n + place) * positions + position][MLID]. */
-struct mft {
-	struct route_graph *graph;
-	uint32_t n;			 /* blocks in use */
-	uint16_t blocks[IBA_MFT_BLOCKS]; /* by place */
-	uint16_t places[IBA_MFT_BLOCKS]; /* by block */
-	bool needed[IBA_MFT_BLOCKS];	 /* by place: a group is there, or a switch was written */
-	uint16_t (*masks)[PER_BLOCK];
+struct multicast {
+	struct trees *trees;
+	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold something else than is wanted */
+	bool *look;		    /* [switch]: at all blocks, not only at these */
+	uint32_t *epochs;  /* [switch]: in which all its other blocks are as wanted; 0: in none */
+	unsigned int pass; /* from 1; 3: it is only seen what became of the others */
+	bool written;	   /* something, in this pass */
+	bool differs;	   /* some block, after this pass */
+	bool changed;	   /* some tree, since they were published */
+	uint64_t told;	   /* serial of the groups that the SA was told of */
+	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * IBA_MFT_POSITIONS + position][MLID] */
 };
 
-static uint16_t *mft_row(const struct mft *mft, uint32_t sw, uint32_t place, uint32_t position)
+struct multicast *multicast_new(void)
 {
-	return mft->masks[((size_t)sw * mft->n + place) * IBA_MFT_POSITIONS + position];
+	struct multicast *multicast = g_new0(struct multicast, 1);
+
+	multicast->trees = trees_new();
+	return multicast;
 }
 
-static uint32_t block_of(uint16_t mlid)
+void multicast_free(struct multicast *multicast)
 {
-	return (mlid - IBA_LID_MCAST_FIRST) / PER_BLOCK;
+	trees_free(multicast->trees);
+	g_free(multicast->look);
+	g_free(multicast->epochs);
+	g_free(multicast->want);
+	g_free(multicast);
 }
 
-static void add_tree(const struct mft *mft, uint16_t mlid, const struct route_tree *tree)
+static uint32_t positions_of(const struct builder_node *node)
 {
-	uint32_t place = mft->places[block_of(mlid)], column = mlid % PER_BLOCK;
+	return node->info.num_ports / PORTS_PER_POSITION + 1;
+}
 
-	for (uint32_t i = 0; i < tree->n; i++)
+static uint32_t blocks_of(const struct builder_node *node)
+{
+	return (node->switch_info.multicast_fdb_cap + PER_BLOCK - 1) / PER_BLOCK;
+}
+
+static const uint16_t *known_block(const struct builder_node *node, uint32_t block,
+				   uint32_t position)
+{
+	return trust_get(node, &node->mft, block * IBA_MFT_POSITIONS + position, BLOCK_BYTES);
+}
+
+/* ---- what is wanted of a block ---- */
+
+static uint16_t *row_of(const struct multicast *multicast, uint32_t sw, uint32_t position)
+{
+	return multicast->want[(size_t)sw * IBA_MFT_POSITIONS + position];
+}
+
+static void add_tree(const struct multicast *multicast, uint32_t column,
+		     const struct route_tree *tree)
+{
+	for (uint32_t i = 0; tree && i < tree->n; i++)
 		for (uint32_t position = 0; position < IBA_MFT_POSITIONS; position++) {
 			uint64_t word = tree->ports[i].bits[position / 4];
 
-			mft_row(mft, tree->switches[i], place, position)[column] =
-				word >> (position % 4 * 16);
+			row_of(multicast, tree->switches[i], position)[column] =
+				(uint16_t)(word >> (position % 4 * 16));
 		}
 }
 
-/* Members of groups[first..] with the same MLID, as ports of the fabric; *next: past them. */
-static GArray *members_of(const struct fabric *fabric, const struct mc_groups *groups,
-			  uint32_t first, uint32_t *next)
+static void make_block(const struct sm *sm, uint32_t block)
 {
-	GArray *members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	uint32_t i = first;
+	struct multicast *multicast = sm->multicast;
 
-	for (; i < groups->n && groups->groups[i].mlid == groups->groups[first].mlid; i++)
-		for (uint32_t m = 0; m < groups->groups[i].n_ports; m++) {
-			uint32_t port =
-				fabric_port_by_guid(fabric, groups->groups[i].port_guids[m]);
+	memset(multicast->want, 0,
+	       (size_t)sm->fabric->n_switches * IBA_MFT_POSITIONS * BLOCK_BYTES);
+	for (uint32_t column = 0; column < PER_BLOCK; column++)
+		add_tree(multicast, column,
+			 trees_get(multicast->trees,
+				   (uint16_t)(IBA_LID_MCAST_FIRST + block * PER_BLOCK + column)));
+}
 
-			if (port != FABRIC_NONE && fabric_is_connected(fabric, port))
-				g_array_append_val(members, port);
+/* ---- old and new links together ---- */
+
+/* Columns in which something is to be added, and something to be removed. */
+static uint32_t find_mixed(const struct sm *sm, uint32_t block)
+{
+	uint32_t more = 0, less = 0;
+
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
+		const struct builder_node *node = sm_switch(sm, sw);
+
+		for (uint32_t position = 0; position < positions_of(node); position++) {
+			const uint16_t *is = known_block(node, block, position);
+			const uint16_t *want = row_of(sm->multicast, sw, position);
+
+			if (!is || !memcmp(is, want, BLOCK_BYTES))
+				continue;
+			for (uint32_t column = 0; column < PER_BLOCK; column++) {
+				more |= (uint32_t)((want[column] & ~is[column]) != 0) << column;
+				less |= (uint32_t)((is[column] & ~want[column]) != 0) << column;
+			}
 		}
-	*next = i;
-	return members;
-}
-
-static void make_tree(struct sm *sm, const struct mft *mft, uint16_t mlid, const GArray *members)
-{
-	const uint32_t *ports = (const uint32_t *)(void *)members->data;
-	g_autofree char *witness = NULL;
-	uint32_t left_out;
-	struct route_tree *tree =
-		route_multicast_on(mft->graph, sm->fabric, ports, members->len, &left_out);
-
-	if (left_out)
-		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid,
-			   left_out);
-	if (left_out || route_tree_verify(sm->fabric, tree, ports, members->len, &witness))
-		add_tree(mft, mlid, tree);
-	else
-		sm_problem(sm, "multicast LID 0x%04x: tree not used: %s", mlid, witness);
-	route_tree_free(tree);
-}
-
-static void make_trees(struct sm *sm, const struct mft *mft, const struct mc_groups *groups)
-{
-	for (uint32_t i = 0; i < groups->n;) {
-		uint16_t mlid = groups->groups[i].mlid;
-		GArray *members = members_of(sm->fabric, groups, i, &i);
-
-		make_tree(sm, mft, mlid, members);
-		g_array_unref(members);
 	}
+	return more & less;
+}
+
+static uint32_t find_top(uint32_t *up, uint32_t sw)
+{
+	while (up[sw] != sw)
+		sw = up[sw] = up[up[sw]];
+	return sw;
+}
+
+/* A port in the old tree or the new one; false if its cable joins what was joined before. */
+static bool join_port(const struct sm *sm, uint32_t sw, unsigned int num, uint8_t *seen,
+		      uint32_t *up)
+{
+	const struct fabric *fabric = sm->fabric;
+	uint32_t port, peer, to;
+
+	if (!num || num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return true;
+	port = fabric_switch_port(fabric, sw, (uint8_t)num);
+	peer = fabric->ports[port].peer;
+	to = peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+	if (to == FABRIC_NONE || seen[peer])
+		return true;
+	seen[port] = 1;
+	if (find_top(up, sw) == find_top(up, to))
+		return false;
+	up[find_top(up, sw)] = find_top(up, to);
+	return true;
+}
+
+/* Whether links of the old tree and of the new one make a ring. */
+static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
+{
+	g_autofree uint32_t *up = g_new(uint32_t, sm->fabric->n_switches);
+	g_autofree uint8_t *seen = g_malloc0(sm->fabric->n_ports);
+
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		up[sw] = sw;
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		for (uint32_t i = 0; i < positions_of(sm_switch(sm, sw)); i++) {
+			const uint16_t *is = known_block(sm_switch(sm, sw), block, i);
+			unsigned int bits =
+				row_of(sm->multicast, sw, i)[column] | (is ? is[column] : 0u);
+
+			for (unsigned int bit = 0; bits >> bit; bit++)
+				if (bits >> bit & 1 &&
+				    !join_port(sm, sw, i * PORTS_PER_POSITION + bit, seen, up))
+					return true;
+		}
+	return false;
+}
+
+/* How columns with additions and removals are begun. */
+struct passage {
+	uint32_t add;	 /* columns: by all of both */
+	uint32_t remove; /* by what both have */
+};
+
+static struct passage find_passage(const struct sm *sm, uint32_t block)
+{
+	uint32_t mixed = find_mixed(sm, block);
+	struct passage passage = {0};
+
+	for (uint32_t column = 0; column < PER_BLOCK; column++) {
+		if (!(mixed >> column & 1))
+			continue;
+		if (makes_ring(sm, block, column))
+			passage.remove |= UINT32_C(1) << column;
+		else
+			passage.add |= UINT32_C(1) << column;
+	}
+	return passage;
 }
 
 /* ---- writing ---- */
@@ -117,24 +219,46 @@ static void ask_unknown(struct sm *sm, struct builder_node *node, uint32_t posit
 	}
 }
 
-/* False: it is as it should be. */
-static bool write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
-			const uint16_t *want)
+static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
+		       const uint16_t *masks)
 {
-	uint32_t index = block * IBA_MFT_POSITIONS + position;
-	const void *is = trust_get(node, &node->mft, index, BLOCK_BYTES);
-	struct sm_request *request;
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
+			       sm_mft_modifier(index));
+
+	wire_encode(&iba_multicast_forwarding_table_type, masks, request->mad.data);
+	request->block = index;
+	counter_inc(&sm->context->counters, mft_blocks_set);
+	sm_block_send(request);
+	sm->multicast->written = true;
+}
+
+/*
+ * What is not known is written in the first pass; if it is not known in the second, that Set got
+ * no answer, and the node is tried again by another sweep. So is one that holds something else.
+ */
+static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
+			const uint16_t *want, const struct passage *passage)
+{
+	const uint16_t *is = known_block(node, block, position);
+	uint16_t masks[PER_BLOCK];
 
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
-		return false;
+		return;
+	sm->multicast->differs = true;
 	if (is && sm->takeover.reconcile)
 		ask_unknown(sm, node, position, is, want);
-	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
-				 sm_mft_modifier(index));
-	wire_encode(&iba_multicast_forwarding_table_type, want, request->mad.data);
-	request->block = index;
-	sm_block_send(request);
-	return true;
+	if (sm->multicast->pass > (is ? 2 : 1))
+		return;
+	for (uint32_t column = 0; column < PER_BLOCK; column++) {
+		masks[column] = want[column];
+		if (is && passage->add >> column & 1)
+			masks[column] |= is[column];
+		if (is && passage->remove >> column & 1)
+			masks[column] &= is[column];
+	}
+	if (!is || memcmp(is, masks, BLOCK_BYTES))
+		send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
 }
 
 static void write_top(struct sm *sm, struct builder_node *node)
@@ -150,59 +274,106 @@ static void write_top(struct sm *sm, struct builder_node *node)
 		switch_info_send(sm, node, &want);
 }
 
-static void write_switch(struct sm *sm, struct mft *mft, uint32_t sw)
+/* A block of a switch; true if it holds something else than is wanted. */
+static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct passage *passage)
 {
+	struct multicast *multicast = sm->multicast;
 	struct builder_node *node = sm_switch(sm, sw);
-	uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
-	uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
 
-	if (!room)
-		return; /* it forwards no multicast */
-	write_top(sm, node);
-	for (uint32_t place = 0; place < mft->n && mft->blocks[place] < room; place++) {
-		uint32_t block = mft->blocks[place];
-
-		trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
-		for (uint32_t position = 0; position < positions; position++)
-			mft->needed[place] |= write_block(sm, node, block, position,
-							  mft_row(mft, sw, place, position));
-	}
+	if (block >= blocks_of(node))
+		return false;
+	multicast->differs = false;
+	trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
+	for (uint32_t position = 0; position < positions_of(node); position++)
+		write_block(sm, node, block, position, row_of(multicast, sw, position), passage);
+	multicast->look[sw] |= multicast->differs;
+	return multicast->differs;
 }
 
-/* Where they are in a compact copy of the tables. */
-static void find_places(const struct sm *sm, struct mft *mft)
+static bool looks_at_any(const struct sm *sm)
 {
-	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
-		if (sm->mft_used[block]) {
-			mft->places[block] = (uint16_t)mft->n;
-			mft->blocks[mft->n++] = (uint16_t)block;
-		}
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		if (sm->multicast->look[sw])
+			return true;
+	return false;
 }
+
+static void pass_block(struct sm *sm, uint32_t block)
+{
+	struct multicast *multicast = sm->multicast;
+	struct passage passage = {0};
+	bool dirty = multicast->dirty[block], differs = false;
+
+	make_block(sm, block);
+	if (multicast->pass == 1)
+		passage = find_passage(sm, block);
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		if (dirty || multicast->look[sw])
+			differs |= pass_switch(sm, sw, block, &passage);
+	multicast->dirty[block] = differs;
+}
+
+/* True if something was written. */
+static bool pass(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+	bool any = looks_at_any(sm);
+
+	multicast->written = false;
+	multicast->pass++;
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
+		if (sm->mft_used[block] && (any || multicast->dirty[block]))
+			pass_block(sm, block);
+	return multicast->written;
+}
+
+/* ---- the end ---- */
 
 /* A block without groups that every switch was found to hold empty is looked at no more. */
-static void drop_unused(struct sm *sm, const struct mft *mft)
+static void drop_unused(struct sm *sm)
 {
-	for (uint32_t place = 0; place < mft->n; place++)
-		sm->mft_used[mft->blocks[place]] = mft->needed[place];
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
+		sm->mft_used[block] &= sm->groups->blocks[block] || sm->multicast->dirty[block];
 }
 
-static void write_tables(struct sm *sm, const struct mc_groups *groups)
+static void tell_programmed(struct sm *sm)
 {
-	struct mft mft = {0};
+	struct multicast *multicast = sm->multicast;
 
-	find_places(sm, &mft);
-	for (uint32_t i = 0; i < groups->n; i++)
-		mft.needed[mft.places[block_of(groups->groups[i].mlid)]] = true;
-	mft.masks =
-		g_malloc0((size_t)sm->fabric->n_switches * mft.n * IBA_MFT_POSITIONS * BLOCK_BYTES);
-	mft.graph = route_graph_new(sm->fabric);
-	make_trees(sm, &mft, groups);
-	route_graph_free(mft.graph);
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
-		write_switch(sm, &mft, i);
-	drop_unused(sm, &mft);
+	if (sm->groups->serial == multicast->told)
+		return;
+	multicast->told = sm->groups->serial;
+	event_emit(&sm->context->bus, EVENT_GROUPS_PROGRAMMED, multicast->told);
+}
+
+/* Switches that were found as wanted are not looked at again until something tells otherwise. */
+static void note_switches(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+	bool clean = true;
+
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
+		clean &= !multicast->dirty[block];
+	for (uint32_t sw = 0; clean && sw < sm->fabric->n_switches; sw++)
+		if (sm_switch(sm, sw)->epoch == multicast->epochs[sw])
+			trust_equal(sm_switch(sm, sw), &sm_switch(sm, sw)->mft, multicast);
+	if (clean)
+		tell_programmed(sm);
+}
+
+static void finish(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+
+	note_switches(sm);
+	drop_unused(sm);
 	sm->takeover.reconcile = false;
-	g_free(mft.masks);
+	g_clear_pointer(&multicast->want, g_free);
+	g_clear_pointer(&multicast->look, g_free);
+	g_clear_pointer(&multicast->epochs, g_free);
+	if (multicast->changed)
+		slot_publish(&sm->context->trees, trees_publish(multicast->trees));
+	multicast->changed = false;
 }
 
 /* ---- reading back ---- */
@@ -228,65 +399,136 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
+static void read_switch(struct sm *sm, struct builder_node *node, const bool *wanted)
+{
+	for (uint32_t block = 0; block < MIN(blocks_of(node), IBA_MFT_BLOCKS); block++) {
+		if (!wanted[block])
+			continue;
+		trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
+		for (uint32_t position = 0; position < positions_of(node); position++)
+			read_block(sm, node, block, position);
+	}
+}
+
+/* Of switches that are as they should be only what is new. */
 static void read_tables(struct sm *sm)
 {
+	struct multicast *multicast = sm->multicast;
+	bool all = sm->sweep.kind != SWEEP_KIND_GROUPS;
+
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
-		uint32_t positions = node->info.num_ports / PORTS_PER_POSITION + 1;
-		uint32_t room = node->switch_info.multicast_fdb_cap / PER_BLOCK;
+		bool equal = trust_is_equal(node, &node->mft, multicast);
 
-		for (uint32_t block = 0; block < MIN(room, IBA_MFT_BLOCKS); block++) {
-			if (!sm->mft_used[block])
-				continue;
-			trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
-			for (uint32_t position = 0; position < positions; position++)
-				read_block(sm, node, block, position);
-		}
+		multicast->look[i] = all && !equal;
+		multicast->epochs[i] = all || equal ? node->epoch : 0;
+		read_switch(sm, node, multicast->look[i] ? sm->mft_used : multicast->dirty);
 	}
 }
 
 static void use_blocks(struct sm *sm, const struct mc_groups *groups)
 {
-	for (uint32_t i = 0; i < groups->n; i++)
-		sm->mft_used[block_of(groups->groups[i].mlid)] = true;
-	sm->mlid_top = groups->n ? groups->groups[groups->n - 1].mlid : 0;
-	for (uint32_t block = IBA_MFT_BLOCKS; block-- > 0;)
-		if (sm->mft_used[block]) {
-			uint32_t first = IBA_LID_MCAST_FIRST + block * PER_BLOCK;
+	sm->mlid_top = 0;
+	for (uint32_t i = 0; i < IBA_MFT_BLOCKS; i++) {
+		const struct mc_block *block = groups->blocks[i];
 
-			if (first > sm->mlid_top)
-				sm->mlid_top = (uint16_t)(first + PER_BLOCK - 1);
-			break;
-		}
+		if (block)
+			sm->mlid_top = block->groups[block->n - 1]->mlid;
+		else if (sm->mft_used[i])
+			sm->mlid_top = (uint16_t)(IBA_LID_MCAST_FIRST + (i + 1) * PER_BLOCK - 1);
+		sm->mft_used[i] |= block != NULL;
+	}
 }
 
 /* MLIDs are given out from the lowest: a group that the replica lacks is there, or in the next. */
 static void use_next_block(struct sm *sm)
 {
-	uint32_t next = sm->mlid_top ? block_of(sm->mlid_top) + 1 : 0;
+	uint32_t next = sm->mlid_top ? mc_block_of(sm->mlid_top) + 1 : 0;
 
 	if (sm->takeover.reconcile && next < IBA_MFT_BLOCKS)
-		sm->mft_used[next] = true;
+		sm->mft_used[next] = sm->multicast->dirty[next] = true;
 }
 
-/* What is read in the first round is of the groups that the second one writes. */
+/* ---- the step ---- */
+
+static void tell_tree(void *arg, uint16_t mlid, uint32_t left_out, const char *witness)
+{
+	struct sm *sm = arg;
+
+	if (witness)
+		sm_problem(sm, "multicast LID 0x%04x: tree not used: %s", mlid, witness);
+	else
+		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid,
+			   left_out);
+}
+
+static void begin(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+
+	g_free(multicast->look);
+	g_free(multicast->epochs);
+	multicast->look = g_new0(bool, sm->fabric->n_switches);
+	multicast->epochs = g_new0(uint32_t, sm->fabric->n_switches);
+	multicast->pass = 0;
+	use_blocks(sm, sm->groups);
+	use_next_block(sm);
+	trees_compare(multicast->trees, sm->groups, multicast->dirty);
+	read_tables(sm);
+}
+
+/* A dry run goes on from those of the daemon that runs. */
+static void seed_trees(struct sm *sm)
+{
+	struct mc_trees *running = sm->dry ? slot_take(&sm->context->trees) : NULL;
+
+	if (running)
+		trees_seed(sm->multicast->trees, running);
+	mc_trees_unref(running);
+}
+
+static void plan_trees(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+	bool changed[IBA_MFT_BLOCKS] = {false};
+
+	seed_trees(sm);
+	g_free(multicast->want);
+	multicast->want =
+		g_malloc((size_t)sm->fabric->n_switches * IBA_MFT_POSITIONS * BLOCK_BYTES);
+	trees_follow(multicast->trees, sm->fabric, sm->groups, sm->sweep.kind != SWEEP_KIND_GROUPS,
+		     changed, tell_tree, sm);
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++) {
+		multicast->dirty[block] |= changed[block];
+		multicast->changed |= changed[block];
+	}
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		if (blocks_of(sm_switch(sm, sw)))
+			write_top(sm, sm_switch(sm, sw));
+}
+
+/* Slow switches may be written when all others are: what became of it counts. */
 enum step_result step_multicast(struct sm *sm)
 {
-	const struct mc_groups *groups;
-
 	if (!sm->sweep.round) {
 		mc_groups_unref(sm->groups);
 		sm->groups = slot_take(&sm->context->groups);
 	}
-	groups = sm->groups; /* before the SA was heard from there is nothing to write */
-	if (!groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
+	if (sm->groups && sm->options->disable_multicast)
+		tell_programmed(sm); /* there are no tables that could hold anything else */
+	/* Before the SA was heard from there is nothing to write. */
+	if (!sm->groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
 	if (!sm->sweep.round) {
-		use_blocks(sm, groups);
-		use_next_block(sm);
-		read_tables(sm);
+		begin(sm);
 		return STEP_AGAIN;
 	}
-	write_tables(sm, groups);
+	if (sm->sweep.round == 1)
+		plan_trees(sm);
+	else if (sm->sweep.pending)
+		return STEP_LATER;
+	if (pass(sm))
+		return STEP_LATER;
+	finish(sm);
 	return STEP_NEXT;
 }

@@ -107,7 +107,8 @@ static bool wants_reregister(const struct sm *sm, const struct builder_port *por
 	if (want->master_sm_lid != port->info.master_sm_lid)
 		return !sm->takeover.vouched_lid ||
 		       port->info.master_sm_lid != sm->takeover.vouched_lid;
-	return !sm->schedule.succeeded && !port->reregistered;
+	/* A dry run beside a master that is up does not know whom that one has asked. */
+	return !port->reregistered && !(sm->dry && sm->schedule.succeeded);
 }
 
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)

@@ -103,6 +103,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
 	sm->routes = routes_new();
 	sm->program = program_new();
+	sm->multicast = multicast_new();
 	sm->suspects = g_ptr_array_new();
 	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
 	sm->table_reader = table_reader_new(sm);
@@ -202,6 +203,7 @@ void sm_free(struct sm *sm)
 	health_free(sm);
 	routes_free(sm->routes);
 	program_free(sm->program);
+	multicast_free(sm->multicast);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);

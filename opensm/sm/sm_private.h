@@ -80,6 +80,7 @@ struct lid_state {
 
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
+struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
@@ -128,6 +129,7 @@ struct sm {
 	struct lid_state lids;
 	struct routes *routes;
 	struct program *program;
+	struct multicast *multicast;
 	struct table_reader *table_reader;
 	struct audit *audit;
 	struct mastership *mastership;
@@ -391,6 +393,9 @@ void replicate_lids(struct sm *sm);		     /* those that it has given out */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
+/* multicast.c */
+struct multicast *multicast_new(void);
+void multicast_free(struct multicast *multicast);
 /* Set(SwitchInfo); the answer is kept. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 /* table_reader.c: tables that the SA wants to know, read between sweeps. */

@@ -84,3 +84,15 @@ bench-qos: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_lib
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/qos_tables.py $(BENCH_FLAGS)
 	tests/bench/policy_cost
 .PHONY: bench-qos
+
+# Many multicast groups: make bench-multicast.
+check_PROGRAMS += tests/bench/multicast
+tests_bench_multicast_CFLAGS = $(TEST_CFLAGS)
+tests_bench_multicast_LDADD = libsamake.a libfabricmake.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+bench-multicast: tests/bench/multicast$(EXEEXT) tests/unit/test_sa_store$(EXEEXT)
+	tests/bench/multicast random fattree:32 16000 64
+	tests/bench/multicast random fattree:32 16000 64 4096
+	tests/bench/multicast random fattree:16 4000 64
+	tests/bench/multicast snm fattree:36 10240
+	CHURN_STEPS=1000000 CK_RUN_CASE=store tests/unit/test_sa_store
+.PHONY: bench-multicast

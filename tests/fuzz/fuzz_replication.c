@@ -58,15 +58,17 @@ static void put_text(struct replica *replica, uint8_t section, const char *key, 
 /* A group with a member, as the SA puts them. */
 static void put_group(struct replica *replica)
 {
-	const uint8_t key[] = {0xC0, 0x01}, member_key[] = {0xC0, 0x01, 0, 0, 0, 0, 0, 0, 0, 5};
+	const uint8_t key[24] = {
+		0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0,
+		0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0, 0, 0, 0, 0, 5}; /* MGID, member */
 	const uint8_t member[] = {1, 0};
 	const struct iba_mc_member_record record = {
 		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX}, .mlid = 0xC001, .scope = 2};
 	uint8_t value[61] = {0};
 
 	wire_encode(&iba_mc_member_record_type, &record, value);
-	replica_put(replica, replica_entry_new(REPLICA_GROUPS, key, 2, value, sizeof(value)));
-	replica_put(replica, replica_entry_new(REPLICA_MEMBERS, member_key, 10, member, 2));
+	replica_put(replica, replica_entry_new(REPLICA_GROUPS, key, 16, value, sizeof(value)));
+	replica_put(replica, replica_entry_new(REPLICA_MEMBERS, key, 24, member, 2));
 }
 
 static void *setup(GPtrArray *seeds)
@@ -104,7 +106,7 @@ static bool check_group(const struct sa_group *group, void *arg)
 static void adopt(struct fuzz_bytes *bytes)
 {
 	struct replica *replica = replica_new(ROOM);
-	struct sa_registries registries = {.groups = sa_store_new(),
+	struct sa_registries registries = {.groups = sa_store_new(0),
 					   .services = sa_services_new(),
 					   .subscribers = sa_subscribers_new()};
 
@@ -118,8 +120,7 @@ static void adopt(struct fuzz_bytes *bytes)
 		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 4, octets,
 						       head[1], octets + head[1], head[2]));
 	}
-	fuzz_expect(sa_replicate_adopt(&registries, replica, IBA_DEFAULT_GID_PREFIX, 1) <=
-		    replica_size(replica));
+	fuzz_expect(sa_replicate_adopt(&registries, replica, 1) <= replica_size(replica));
 	sa_store_each(registries.groups, check_group, NULL);
 	sa_store_clear(registries.groups);
 	sa_store_free(registries.groups);

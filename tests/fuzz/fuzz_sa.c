@@ -204,12 +204,12 @@ static void run(void *state, const uint8_t *data, size_t size)
 {
 	const struct server *server = state;
 	struct fuzz_bytes bytes = {data, size};
-	struct sa_registries registries = {.groups = sa_store_new(),
+	struct sa_registries registries = {.groups = sa_store_new(0),
 					   .services = sa_services_new(),
 					   .subscribers = sa_subscribers_new()};
 
 	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
-		sa_store_follow(registries.groups, server->subnet);
+		sa_store_follow(registries.groups, server->subnet, 0);
 	for (unsigned int i = 0; i < REQUESTS_MAX && bytes.left; i++) {
 		size_t high = fuzz_octet(&bytes), low = fuzz_octet(&bytes);
 		size_t length = MIN(IBA_SA_DATA_OFFSET + (high << 8 | low), INPUT_MAX);

@@ -13,6 +13,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
+	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_qos tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
@@ -35,6 +36,8 @@ tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_multicast_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_multicast_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_audit_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \

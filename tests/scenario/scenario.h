@@ -93,6 +93,9 @@ void scenario_check(struct scenario *s);
  */
 char *scenario_tree_violation(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
 			      unsigned int n);
+/* The same while tables change: others may get it too. */
+char *scenario_tree_loss(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
+			 unsigned int n);
 void scenario_check_tree(struct scenario *s, uint16_t mlid, const uint64_t *guids, unsigned int n);
 /* The log must (not) hold this text. */
 void scenario_check_log(struct scenario *s, const char *text, bool there);

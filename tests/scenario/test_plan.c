@@ -594,9 +594,9 @@ START_TEST(plan_tells_what_is_unfinished)
 	struct scenario *s = up("fattree:4");
 	g_autoptr(GVariant) plan = NULL;
 
-	scenario_conf(s, "consolidate_ipv6_snm_req TRUE\n");
+	scenario_conf(s, "max_smps_timeout 1000\n");
 	plan = plan_beside(s, NULL);
-	expect_text(s, plan, "note: options accepted but without effect yet: consolidate_ipv6");
+	expect_text(s, plan, "note: options accepted but without effect yet: max_smps_timeout");
 	scenario_free(s);
 }
 END_TEST

@@ -100,22 +100,27 @@ static struct mc_groups *groups_of(unsigned int i)
 
 static void check_same_groups(const struct mc_groups *a, const struct mc_groups *b)
 {
+	struct mc_cursor at_a = {0}, at_b = {0};
+	const struct mc_group *of_a, *of_b;
+
 	ck_assert_uint_eq(a->n, b->n);
-	for (uint32_t i = 0; i < a->n; i++) {
-		ck_assert(iba_gid_equal(a->groups[i].mgid, b->groups[i].mgid));
-		ck_assert_uint_eq(a->groups[i].mlid, b->groups[i].mlid);
-		ck_assert_uint_eq(a->groups[i].n_ports, b->groups[i].n_ports);
-		for (uint32_t j = 0; j < a->groups[i].n_ports; j++)
-			ck_assert_uint_eq(a->groups[i].port_guids[j], b->groups[i].port_guids[j]);
+	while ((of_a = mc_groups_next(a, &at_a)) && (of_b = mc_groups_next(b, &at_b))) {
+		ck_assert(iba_gid_equal(of_a->mgid, of_b->mgid));
+		ck_assert_uint_eq(of_a->mlid, of_b->mlid);
+		ck_assert_uint_eq(of_a->n_ports, of_b->n_ports);
+		for (uint32_t j = 0; j < of_a->n_ports; j++)
+			ck_assert_uint_eq(of_a->port_guids[j], of_b->port_guids[j]);
 	}
 }
 
 static unsigned int memberships(const struct mc_groups *groups)
 {
+	struct mc_cursor cursor = {0};
+	const struct mc_group *group;
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < groups->n; i++)
-		n += groups->groups[i].n_ports;
+	while ((group = mc_groups_next(groups, &cursor)))
+		n += group->n_ports;
 	return n;
 }
 
@@ -558,9 +563,12 @@ static void say(struct told *told, unsigned int i)
 
 static bool is_member(const struct mc_groups *groups, uint64_t guid)
 {
-	for (uint32_t i = 0; i < groups->n; i++)
-		for (uint32_t j = 0; j < groups->groups[i].n_ports; j++)
-			if (groups->groups[i].port_guids[j] == guid)
+	struct mc_cursor cursor = {0};
+	const struct mc_group *group;
+
+	while ((group = mc_groups_next(groups, &cursor)))
+		for (uint32_t j = 0; j < group->n_ports; j++)
+			if (group->port_guids[j] == guid)
 				return true;
 	return false;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ctl/dump.h"
-#include "policy/groups.h"
+#include "policy/trees.h"
 #include "policy/lft_file.h"
 #include "policy/subnet.h"
 #include "tests/run_suite.h"
@@ -39,7 +39,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine,
 
 /* The text of a dump; free it. */
 static char *dump(const char *name, struct fabric *fabric, struct routing *routing,
-		  const struct mc_groups *groups)
+		  const struct mc_trees *trees)
 {
 	struct partitions *partitions = partitions_default(fabric);
 	struct options *options = options_new();
@@ -48,7 +48,7 @@ static char *dump(const char *name, struct fabric *fabric, struct routing *routi
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	ck_assert(dump_write(name, subnet, groups, &nothing, out));
+	ck_assert(dump_write(name, subnet, trees, &nothing, out));
 	ck_assert_int_eq(fclose(out), 0);
 	subnet_unref(subnet);
 	options_unref(options);
@@ -359,18 +359,19 @@ START_TEST(test_mcfdbs)
 {
 	struct fabric *fabric = make_fabric("fattree:4", 0);
 	struct routing *routing = route(fabric, "minhop", &nothing);
-	struct mc_groups *groups = mc_groups_new(1, 1);
-	uint64_t *guids = g_new(uint64_t, 2);
-	uint32_t n = 0;
+	struct route_tree *grown[MC_N_MLIDS] = {NULL};
+	uint32_t members[2], n = 0, left_out;
+	struct mc_trees *trees;
 	char *text, *at;
 
 	for (uint32_t i = 0; i < fabric->n_ports && n < 2; i++)
 		if (fabric->ports[i].guid && !fabric_is_switch(fabric, fabric->ports[i].node))
-			guids[n++] = fabric->ports[i].guid;
-	groups->groups[0].mlid = 0xC001;
-	groups->groups[0].n_ports = n;
-	groups->groups[0].port_guids = guids;
-	text = dump("opensm.mcfdbs", fabric, routing, groups);
+			members[n++] = i;
+	grown[1] = route_multicast(
+		fabric, &(struct route_group){.members = members, .n_members = n}, &left_out);
+	trees = mc_trees_new(fabric, grown);
+	route_tree_unref(grown[1]);
+	text = dump("opensm.mcfdbs", fabric, routing, trees);
 	ck_assert_msg(g_str_has_prefix(text, "\nSwitch 0x"), "%s", text);
 	at = strstr(text, "\nLID    : Out Port(s)\n0xC001 : 0x0");
 	ck_assert_msg(at != NULL, "%s", text);
@@ -378,7 +379,7 @@ START_TEST(test_mcfdbs)
 	text = dump("opensm.mcfdbs", fabric, routing, NULL);
 	ck_assert_str_eq(text, "");
 	free(text);
-	mc_groups_unref(groups);
+	mc_trees_unref(trees);
 	routing_unref(routing);
 	fabric_unref(fabric);
 }

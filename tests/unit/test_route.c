@@ -129,6 +129,7 @@ START_TEST(test_no_switch)
 	struct route_verdict verdict;
 	struct route_tree *tree;
 	uint32_t members[2] = { 1, 3 }, left_out;
+	const struct route_group group = {.members = members, .n_members = 2};
 
 	builder->sm_port = &a->ports[1];
 	info.node_guid = 3;
@@ -142,11 +143,11 @@ START_TEST(test_no_switch)
 	ck_assert(route_verify(fabric, routing, &verdict));
 	ck_assert_uint_eq(verdict.paths, 0);
 	route_verdict_clear(&verdict);
-	tree = route_multicast(fabric, members, 2, &left_out);
+	tree = route_multicast(fabric, &group, &left_out);
 	ck_assert_uint_eq(tree->n, 0);
 	ck_assert_uint_eq(left_out, 2);
-	ck_assert(route_tree_verify(fabric, tree, members, 2, NULL));
-	route_tree_free(tree);
+	ck_assert(route_tree_verify(fabric, tree, &group, NULL));
+	route_tree_unref(tree);
 	routing_unref(routing);
 	fabric_unref(fabric);
 	builder_free(builder);
@@ -613,7 +614,7 @@ static void check_tree(const struct fabric *fabric, const struct route_tree *tre
 }
 
 static void break_tree(const struct fabric *fabric, struct route_tree *tree,
-		       const uint32_t *members, uint32_t n, uint64_t *state)
+		       const struct route_group *group, uint64_t *state)
 {
 	uint32_t i = make_number(state, tree->n);
 	uint32_t node = fabric->switches[tree->switches[i]].node;
@@ -621,7 +622,7 @@ static void break_tree(const struct fabric *fabric, struct route_tree *tree,
 	char *witness = NULL;
 
 	tree->ports[i].bits[port / 64] ^= UINT64_C(1) << port % 64;
-	ck_assert(!route_tree_verify(fabric, tree, members, n, &witness));
+	ck_assert(!route_tree_verify(fabric, tree, group, &witness));
 	ck_assert_ptr_nonnull(witness);
 	g_free(witness);
 }
@@ -633,6 +634,7 @@ START_TEST(test_multicast_on_random_fabrics)
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		struct fabric *fabric = random_fabric(seed, 20);
 		uint32_t members[12], n = 0, left_out;
+		struct route_group group;
 		struct route_tree *tree;
 		uint64_t state = seed;
 		char *witness = NULL;
@@ -644,14 +646,15 @@ START_TEST(test_multicast_on_random_fabrics)
 			members[n] = make_number(&state, fabric->n_ports);
 			n += fabric_is_endport(fabric, members[n]);
 		}
-		tree = route_multicast(fabric, members, n, &left_out);
-		ok = route_tree_verify(fabric, tree, members, n, &witness);
+		group = (struct route_group){.members = members, .n_members = n};
+		tree = route_multicast(fabric, &group, &left_out);
+		ok = route_tree_verify(fabric, tree, &group, &witness);
 		ck_assert_msg(ok, "seed %u: %s", (unsigned int)seed, witness);
 		check_tree(fabric, tree, members, n, left_out, seed);
 		left += left_out;
 		if (tree->n)
-			break_tree(fabric, tree, members, n, &state);
-		route_tree_free(tree);
+			break_tree(fabric, tree, &group, &state);
+		route_tree_unref(tree);
 		fabric_unref(fabric);
 	}
 	ck_assert_uint_gt(left, 0);

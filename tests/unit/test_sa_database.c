@@ -13,7 +13,7 @@
 
 static struct sa_registries make(void)
 {
-	return (struct sa_registries){.groups = sa_store_new(),
+	return (struct sa_registries){.groups = sa_store_new(0),
 				      .services = sa_services_new(),
 				      .subscribers = sa_subscribers_new()};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "tests/unit/test_sa_net.h"
 
+#include "policy/trees.h"
+
 static void get_options(void *object)
 {
 	options_ref(object);
@@ -39,6 +41,16 @@ static void get_groups(void *object)
 static void put_groups(void *object)
 {
 	mc_groups_unref(object);
+}
+
+static void get_trees(void *object)
+{
+	mc_trees_ref(object);
+}
+
+static void put_trees(void *object)
+{
+	mc_trees_unref(object);
 }
 
 static void get_inventory(void *object)
@@ -89,6 +101,7 @@ static void context_init(struct net *net)
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->groups, get_groups, put_groups);
+	slot_init(&context->trees, get_trees, put_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
 	slot_publish(&context->options, options_new());
@@ -167,6 +180,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
 	slot_clear(&net->context.traps);
+	slot_clear(&net->context.trees);
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);
 	event_bus_clear(&net->context.bus);

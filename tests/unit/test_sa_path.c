@@ -421,7 +421,7 @@ static const struct partition with_sl[] = {
 
 static struct world world_new(const char *spec, uint8_t lmc, uint64_t variety, bool partitions)
 {
-	struct world world = {.subnet = make_subnet(spec, lmc, variety), .store = sa_store_new()};
+	struct world world = {.subnet = make_subnet(spec, lmc, variety), .store = sa_store_new(0)};
 
 	if (partitions)
 		world.subnet = with_partitions(world.subnet, rows, G_N_ELEMENTS(rows), with_sl,

@@ -12,7 +12,7 @@ static struct sa_store *store;
 static void setup(void)
 {
 	subnet = make_subnet("fattree:4", 1, 5);
-	store = sa_store_new();
+	store = sa_store_new(0);
 }
 
 static void teardown(void)

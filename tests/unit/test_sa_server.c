@@ -111,9 +111,9 @@ START_TEST(test_groups_are_published)
 	groups = slot_take(&net.context.groups);
 	ck_assert_ptr_nonnull(groups);
 	ck_assert_uint_eq(groups->n, 1); /* the broadcast group of the default partition */
-	ck_assert_uint_eq(groups->groups[0].n_ports, 0);
+	ck_assert_uint_eq(groups->blocks[0]->groups[0]->n_ports, 0);
 	record = (struct iba_mc_member_record){
-		.mgid = groups->groups[0].mgid,
+		.mgid = groups->blocks[0]->groups[0]->mgid,
 		.port_gid = gid_of(net.client_guid),
 		.join_state = IBA_JOIN_FULL_MEMBER,
 	};
@@ -127,7 +127,7 @@ START_TEST(test_groups_are_published)
 		forget_answer(&net);
 		runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + SECOND / 50);
 		groups = slot_take(&net.context.groups);
-		ck_assert_uint_eq(groups->groups[0].n_ports, joined);
+		ck_assert_uint_eq(groups->blocks[0]->groups[0]->n_ports, joined);
 		mc_groups_unref(groups);
 	}
 	net_stop(&net);

@@ -17,7 +17,7 @@ static void setup(void)
 {
 	subnet = make_subnet("fattree:4", 0, 0);
 	registries =
-		(struct sa_registries){.groups = sa_store_new(), .services = sa_services_new()};
+		(struct sa_registries){.groups = sa_store_new(0), .services = sa_services_new()};
 	now = NS_PER_S;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The registry of groups by itself: MLIDs that switches can do, and what is published when. */
 #include <check.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sa/park.h"
@@ -41,7 +43,7 @@ static const struct partition partitions[] = {
 static void setup(void)
 {
 	subnet = with_partitions(make_subnet("fattree:4", 0, 0), rows, 1, partitions, 3);
-	store = sa_store_new();
+	store = sa_store_new(0);
 }
 
 static void teardown(void)
@@ -50,13 +52,37 @@ static void teardown(void)
 	subnet_unref(subnet);
 }
 
-/* All switches but the first have room for that many MLIDs; that one tells none, and can do none.
+static bool has_hosts(const struct fabric *fabric, uint32_t sw)
+{
+	uint8_t exit;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (fabric_is_endport(fabric, port) &&
+		    !fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    fabric_leaf(fabric, port, &exit) == sw)
+			return true;
+	return false;
+}
+
+/*
+ * Switches with hosts have room for that many MLIDs, but for the first, which can do none; others
+ * have more, one of them less: it can be gone around.
  */
 static void follow_with_room(uint16_t cap)
 {
-	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
-		subnet->fabric->switches[i].info.multicast_fdb_cap = i ? cap + i - 1 : 0;
-	sa_store_follow(store, subnet);
+	struct fabric *fabric = subnet->fabric;
+	bool small = true;
+
+	for (uint32_t i = 0; i < fabric->n_switches; i++) {
+		bool is_leaf = has_hosts(fabric, i);
+
+		fabric->switches[i].info.multicast_fdb_cap = is_leaf ? cap
+							     : small ? 1
+								     : cap + 1 + i;
+		small &= is_leaf;
+	}
+	fabric->switches[0].info.multicast_fdb_cap = 0;
+	sa_store_follow(store, subnet, 0);
 }
 
 static struct sa_group *make(uint64_t number, uint16_t mlid)
@@ -64,6 +90,7 @@ static struct sa_group *make(uint64_t number, uint16_t mlid)
 	struct iba_mc_member_record record = {
 		.mgid = {UINT64_C(0xFF12A01C00000000), number},
 		.p_key = 0x8001,
+		.sl = number % 16, /* groups of equal SL would share */
 		.mlid = mlid,
 	};
 	struct sa_group *group = sa_store_create(store, &record, 0, 0);
@@ -74,15 +101,19 @@ static struct sa_group *make(uint64_t number, uint16_t mlid)
 	return group;
 }
 
+/* The tables of the group are erased at once. */
 static void leave(struct sa_group *group)
 {
 	sa_store_leave(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
 		       IBA_JOIN_FULL_MEMBER);
+	sa_store_programmed(store, UINT64_MAX);
 }
 
 /* Whether something was published since the last call, and how many ports its groups have. */
 static int published(void)
 {
+	const struct mc_group *group;
+	struct mc_cursor cursor = {0};
 	struct mc_groups *groups;
 	int ports = 0;
 
@@ -90,8 +121,8 @@ static int published(void)
 		return -1;
 	groups = sa_store_publish(store);
 	ck_assert_ptr_nonnull(groups);
-	for (uint32_t i = 0; i < groups->n; i++)
-		ports += (int)groups->groups[i].n_ports;
+	while ((group = mc_groups_next(groups, &cursor)))
+		ports += (int)group->n_ports;
 	mc_groups_unref(groups);
 	return ports;
 }
@@ -155,9 +186,9 @@ START_TEST(test_what_is_published)
 	uint64_t guid = subnet->fabric->ports[endport(subnet, 1, true)].guid;
 	struct sa_group *group;
 
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_int_eq(published(), 0);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_int_eq(published(), -1);
 	ck_assert_ptr_null(sa_store_publish(store));
 	group = make(1, 0);
@@ -193,7 +224,7 @@ START_TEST(test_each)
 {
 	unsigned int n = 0;
 
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	make(1, 0);
 	sa_store_each(store, stop_at_second, &n);
 	ck_assert_uint_eq(n, 2);
@@ -248,7 +279,7 @@ START_TEST(test_broadcast_groups)
 {
 	struct iba_gid mgid = partition_broadcast_mgid(0x0001, 5);
 
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	check_broadcast(&partitions[0], 0);
 	check_broadcast(&partitions[1], 0xFF);
 	ck_assert(mgid.prefix == UINT64_C(0xFF15401B80010000) && mgid.guid == UINT64_C(0xFFFFFFFF));
@@ -272,19 +303,19 @@ START_TEST(test_barred_group)
 
 	barred.barred = true;
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	group = sa_store_find(store, barred.mgid);
 	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
 		      IBA_JOIN_FULL_MEMBER, false);
 	ck_assert(!group->barred && group->n_full == 1);
 	subnet = with_partitions(subnet, rows, 1, &without, 1);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	group = sa_store_find(store, barred.mgid);
 	ck_assert(group->barred && group->well_known);
 	ck_assert_uint_eq(group->n_full, 0);
-	ck_assert_int_eq(g_tree_nnodes(group->members), 0);
+	ck_assert_uint_eq(group->members->len, 0);
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert(!sa_store_find(store, barred.mgid)->barred);
 }
 END_TEST
@@ -300,21 +331,205 @@ START_TEST(test_partition_changes)
 	memcpy(changed, partitions, sizeof(changed));
 	other.mtu = IBA_MTU_1024;
 	changed[1].groups = &other;
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	group = sa_store_find(store, partition_broadcast_mgid(0x0001, 5));
 	mlid = group->record.mlid;
 	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
 		      IBA_JOIN_NON_MEMBER, false);
 	subnet = with_partitions(subnet, rows, 1, changed, 3);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
 	sa_store_leave(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid, 0xF);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_uint_eq(group->record.mtu, IBA_MTU_1024);
 	ck_assert_uint_eq(group->record.mlid, mlid);
 	subnet = with_partitions(subnet, rows, 1, changed, 1);
-	sa_store_follow(store, subnet);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_ptr_null(sa_store_find(store, partition_broadcast_mgid(0x0001, 5)));
+}
+END_TEST
+
+/* ---- sharing ---- */
+
+#define N_HOSTS 10240u
+
+static struct sa_group *make_snm(uint32_t host, uint8_t sl)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12601B80010000), UINT64_C(0x1FF000000) | (host * 2 + 17)},
+		.p_key = 0x8001,
+		.mtu = IBA_MTU_4096,
+		.rate = IBA_RATE_40,
+		.sl = sl,
+	};
+	struct sa_group *group = sa_store_create(store, &record, 0, host + 1);
+
+	ck_assert_ptr_nonnull(group);
+	sa_store_join(store, group, host + 1, IBA_JOIN_FULL_MEMBER, false);
+	return group;
+}
+
+/* Those of hosts whose addresses follow each other spread over as many MLIDs as there may be. */
+START_TEST(test_solicited_node_groups)
+{
+	unsigned int groups[SA_N_MLIDS] = {0}, used = 0, most = 0;
+	uint16_t other;
+
+	subnet->options->consolidate_ipv6_snm_req = true;
+	sa_store_follow(store, subnet, 0);
+	for (uint32_t host = 0; host < N_HOSTS; host++)
+		groups[make_snm(host, 0)->record.mlid - FIRST]++;
+	for (uint32_t i = 0; i < SA_N_MLIDS; i++) {
+		used += groups[i] != 0;
+		most = MAX(most, groups[i]);
+	}
+	ck_assert_uint_eq(used, 16);
+	ck_assert_uint_lt(most, 2 * N_HOSTS / 16);
+	other = make_snm(N_HOSTS, 1)->record.mlid; /* of another SL: not with these */
+	ck_assert_uint_eq(groups[other - FIRST], 0);
+	sa_store_clear(store);
+	ck_assert_ptr_null(sa_store_find_mlid(store, other));
+}
+END_TEST
+
+/* Only where the operator wants it. */
+START_TEST(test_solicited_node_groups_apart)
+{
+	sa_store_follow(store, subnet, 0);
+	ck_assert_uint_ne(make_snm(1, 0)->record.mlid, make_snm(1 + 16, 0)->record.mlid);
+}
+END_TEST
+
+/* Who only sends is no receiver; who was joined by another and joins by itself is its own. */
+START_TEST(test_kinds_of_members)
+{
+	uint64_t guid = subnet->fabric->ports[endport(subnet, 1, true)].guid;
+	struct sa_group *group = make(1, 0);
+	struct mc_groups *groups;
+
+	sa_store_join(store, group, guid, IBA_JOIN_SEND_ONLY_NON_MEMBER, true);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->blocks[0]->groups[0]->n_ports, 2);
+	ck_assert(groups->blocks[0]->groups[0]->only_sends[0] !=
+		  groups->blocks[0]->groups[0]->only_sends[1]);
+	mc_groups_unref(groups);
+	ck_assert(sa_group_member(group, guid)->proxy);
+	sa_store_join(store, group, guid, IBA_JOIN_NON_MEMBER, false);
+	ck_assert(!sa_group_member(group, guid)->proxy);
+	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, true);
+	ck_assert(!sa_group_member(group, guid)->proxy); /* it stays its own */
+	groups = sa_store_publish(store);
+	ck_assert(!groups->blocks[0]->groups[0]->only_sends[0]);
+	ck_assert(!groups->blocks[0]->groups[0]->only_sends[1]);
+	mc_groups_unref(groups);
+}
+END_TEST
+
+/* A list shares with the one before it what did not change. */
+START_TEST(test_publication_shares)
+{
+	struct mc_groups *before, *after;
+
+	for (unsigned int i = 0; i < 100; i++)
+		make(i, 0);
+	before = sa_store_publish(store);
+	make(100, 0);
+	after = sa_store_publish(store);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_assert_ptr_eq(before->blocks[i], after->blocks[i]);
+	ck_assert_ptr_ne(before->blocks[3], after->blocks[3]);
+	for (unsigned int i = 0; i < before->blocks[3]->n; i++)
+		ck_assert_ptr_eq(before->blocks[3]->groups[i], after->blocks[3]->groups[i]);
+	mc_groups_unref(before);
+	mc_groups_unref(after);
+}
+END_TEST
+
+/* ---- joins and leaves in random order ---- */
+
+#define CHURN_GROUPS 300u
+#define CHURN_PORTS 40u
+#define SLACK 32768 /* octets that tables keep for growing */
+
+static void churn_one(struct mc_groups **published, uint64_t *state)
+{
+	uint64_t number = make_number(state, CHURN_GROUPS);
+	uint64_t guid = 1 + make_number(state, CHURN_PORTS);
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12601B80010000), UINT64_C(0x1FF000000) | number},
+		.p_key = 0x8001,
+		.sl = number % 3,
+	};
+	struct sa_group *group = sa_store_find(store, record.mgid);
+
+	if (!group && make_number(state, 2))
+		group = sa_store_create(store, &record, 0, guid);
+	if (group && make_number(state, 2))
+		sa_store_join(store, group, guid, 1 + make_number(state, 15),
+			      make_number(state, 2));
+	else if (group)
+		sa_store_leave(store, group, guid, 0xF);
+	if (make_number(state, 8) || !sa_store_changed(store))
+		return;
+	mc_groups_unref(*published);
+	*published = sa_store_publish(store);
+	if (make_number(state, 2))
+		sa_store_programmed(store, (*published)->serial);
+}
+
+static void leave_all(void)
+{
+	for (uint64_t number = 0; number < CHURN_GROUPS; number++)
+		for (uint64_t guid = 1; guid <= CHURN_PORTS; guid++) {
+			struct iba_gid mgid = {UINT64_C(0xFF12601B80010000),
+					       UINT64_C(0x1FF000000) | number};
+			struct sa_group *group = sa_store_find(store, mgid);
+
+			if (group && !group->n_full) /* made, and never joined */
+				sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
+			if (group)
+				sa_store_leave(store, group, guid, 0xF);
+		}
+}
+
+static void churn(unsigned int steps, uint64_t *state)
+{
+	struct mc_groups *published = NULL;
+
+	for (unsigned int i = 0; i < steps; i++)
+		churn_one(&published, state);
+	leave_all();
+	mc_groups_unref(published);
+	published = sa_store_publish(store);
+	if (published) {
+		ck_assert_uint_eq(published->n, 0);
+		sa_store_programmed(store, published->serial);
+	}
+	mc_groups_unref(published);
+}
+
+/*
+ * No group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: the second half of it may
+ * not need more memory than the first.
+ */
+START_TEST(test_churn)
+{
+	const char *text = getenv("CHURN_STEPS");
+	unsigned int steps = text ? (unsigned int)strtoul(text, NULL, 10) : 20000;
+	uint64_t state = 1;
+	size_t before;
+
+	subnet->options->consolidate_ipv6_snm_req = _i != 0;
+	subnet->options->consolidate_ipv6_snm_mlids = 7;
+	subnet = with_partitions(subnet, rows, 1, partitions + 2, 1);
+	sa_store_follow(store, subnet, 0);
+	churn(steps / 2, &state);
+	before = mallinfo2().uordblks;
+	churn(steps / 2, &state);
+	ck_assert_uint_le(mallinfo2().uordblks, before + SLACK);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+	for (unsigned int i = 0; i < 16; i++) /* all MLIDs are there again */
+		ck_assert_uint_eq(make(i, 0)->record.mlid, FIRST + i);
 }
 END_TEST
 
@@ -463,6 +678,12 @@ int main(void)
 	tcase_add_test(tcase, test_broadcast_groups);
 	tcase_add_test(tcase, test_barred_group);
 	tcase_add_test(tcase, test_partition_changes);
+	tcase_add_test(tcase, test_solicited_node_groups);
+	tcase_add_test(tcase, test_solicited_node_groups_apart);
+	tcase_add_test(tcase, test_kinds_of_members);
+	tcase_add_test(tcase, test_publication_shares);
+	tcase_add_loop_test(tcase, test_churn, 0, 2);
+	tcase_set_timeout(tcase, 600);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("park");
 	tcase_add_test(tcase, test_parked_until_the_deadline);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "policy/trees.h"
+
+#include <glib.h>
+
+struct mc_trees *mc_trees_new(struct fabric *fabric, struct route_tree *const *trees)
+{
+	struct mc_trees *copy = g_new0(struct mc_trees, 1);
+
+	ref_init(&copy->ref);
+	copy->fabric = fabric_ref(fabric);
+	for (uint32_t i = 0; i < MC_N_MLIDS; i++)
+		copy->trees[i] = trees[i] ? route_tree_ref(trees[i]) : NULL;
+	return copy;
+}
+
+struct mc_trees *mc_trees_ref(struct mc_trees *trees)
+{
+	ref_get(&trees->ref);
+	return trees;
+}
+
+void mc_trees_unref(struct mc_trees *trees)
+{
+	if (!trees || !ref_put(&trees->ref))
+		return;
+	for (uint32_t i = 0; i < MC_N_MLIDS; i++)
+		route_tree_unref(trees->trees[i]);
+	fabric_unref(trees->fabric);
+	g_free(trees);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Multicast trees as the sweep programs them: immutable and counted. */
+#ifndef POLICY_TREES_H
+#define POLICY_TREES_H
+
+#include "route/engine.h"
+
+#define MC_N_MLIDS (IBA_MFT_BLOCKS * 32u)
+
+struct mc_trees {
+	struct ref ref;
+	struct fabric *fabric;		      /* whose switches they name */
+	struct route_tree *trees[MC_N_MLIDS]; /* NULL: nobody has the MLID */
+};
+
+/* Takes references of its own. */
+struct mc_trees *mc_trees_new(struct fabric *fabric, struct route_tree *const *trees);
+struct mc_trees *mc_trees_ref(struct mc_trees *trees);
+void mc_trees_unref(struct mc_trees *trees); /* NULL is fine */
+
+#endif

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Multicast groups of hosts that come and go: who stays a member, and who gets the packets
+ * meanwhile, by the tables that the simulated switches hold at each moment.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define N_CLIENTS 6
+
+static struct scenario *s;
+static struct client *clients[N_CLIENTS];
+static const char *const hosts[N_CLIENTS] = {"host-2", "host-3",  "host-5",
+					     "host-9", "host-12", "host-14"};
+static uint16_t mlid;
+
+/* The ports that were told to register again. */
+static struct {
+	unsigned int reregistered, mft_sets;
+	uint64_t guids[N_CLIENTS];
+	unsigned int n; /* members that must not miss a packet */
+	uint64_t newcomer, received_ns;
+	char *lost;
+} seen;
+
+static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		   const uint8_t *data, size_t length)
+{
+	struct iba_port_info info;
+
+	(void)arg;
+	(void)to;
+	(void)from;
+	if (seen.n && !seen.lost)
+		seen.lost = scenario_tree_loss(s, mlid, seen.guids, seen.n);
+	if (seen.n && seen.newcomer && !seen.received_ns) {
+		uint64_t both[] = {seen.guids[0], seen.newcomer};
+		g_autofree char *lost = scenario_tree_loss(s, mlid, both, 2);
+
+		seen.received_ns = lost ? 0 : now_ns;
+	}
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET)
+		return;
+	seen.mft_sets += data[17] == IBA_ATTR_MULTICAST_FORWARDING_TABLE;
+	if (data[17] != IBA_ATTR_PORT_INFO)
+		return;
+	wire_decode(&iba_port_info_type, data + 64, &info);
+	seen.reregistered += info.client_reregister;
+}
+
+static void begin(const char *conf)
+{
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("fattree:4", 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		clients[i] = client_new(s, scenario_node(s, hosts[i]));
+}
+
+static void end(void)
+{
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		client_free(clients[i]);
+	g_free(seen.lost);
+	scenario_free(s);
+}
+
+static void join(unsigned int i)
+{
+	ck_assert_int_eq(client_join_broadcast(clients[i], &mlid), 0);
+}
+
+static void uplinks(bool up)
+{
+	for (unsigned int port = 3; port <= 4; port++)
+		sim_link_set(s->sim, scenario_node(s, "leaf-1-0"), port, up);
+}
+
+static unsigned int members(void)
+{
+	struct mc_groups *groups;
+	unsigned int n;
+
+	scenario_run_ms(s, 100);
+	groups = slot_take(&daemon_context(s->daemon)->groups);
+	n = groups->blocks[0]->groups[0]->n_ports;
+
+	mc_groups_unref(groups);
+	return n;
+}
+
+/*
+ * Hosts of a leaf whose uplinks were out keep their links, and do not know that they were away:
+ * they are members still, and are asked to register again all the same.
+ */
+START_TEST(hosts_that_were_cut_off)
+{
+	begin("");
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		join(i);
+	ck_assert_uint_eq(members(), N_CLIENTS);
+	uplinks(false);
+	scenario_converge(s, 60);
+	ck_assert_uint_eq(members(), N_CLIENTS);
+	sim_set_trace(s->sim, on_mad, NULL);
+	uplinks(true);
+	scenario_converge(s, 60);
+	ck_assert_uint_eq(members(), N_CLIENTS);
+	ck_assert_uint_eq(seen.reregistered, 2);
+	end();
+}
+END_TEST
+
+/* Longer than the grace time. */
+START_TEST(hosts_that_stay_away)
+{
+	begin("membership_grace 20\n");
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		join(i);
+	uplinks(false);
+	scenario_run_ms(s, 15000);
+	ck_assert_uint_eq(members(), N_CLIENTS);
+	scenario_run_ms(s, 10000);
+	ck_assert_uint_lt(members(), N_CLIENTS);
+	end();
+}
+END_TEST
+
+static void expect_no_loss(const char *what)
+{
+	if (!seen.lost)
+		seen.lost = scenario_tree_loss(s, mlid, seen.guids, seen.n);
+	ck_assert_msg(!seen.lost, "%s: %s", what, seen.lost);
+}
+
+/* Those that are members before and after miss nothing, whoever else comes and goes. */
+START_TEST(nobody_else_notices)
+{
+	begin("");
+	for (unsigned int i = 0; i < 4; i++) {
+		join(i);
+		seen.guids[i] = client_guid(clients[i]);
+	}
+	scenario_converge(s, 20);
+	seen.n = 4;
+	sim_set_trace(s->sim, on_mad, NULL);
+	for (unsigned int i = 4; i < N_CLIENTS; i++) {
+		join(i);
+		scenario_run_ms(s, 1000);
+		expect_no_loss("a join");
+	}
+	scenario_check(s);
+	ck_assert_uint_gt(seen.mft_sets, 0);
+	ck_assert_uint_le(seen.mft_sets, 8); /* two branches of at most four switches */
+	for (unsigned int i = 4; i < N_CLIENTS; i++) {
+		ck_assert_int_eq(client_leave_broadcast(clients[i]), 0);
+		scenario_run_ms(s, 1000);
+		expect_no_loss("a leave");
+	}
+	scenario_check(s);
+	ck_assert_uint_le(seen.mft_sets, 16);
+	end();
+}
+END_TEST
+
+/* A cable that comes changes nothing about trees that do without it. */
+START_TEST(a_cable_that_comes)
+{
+	unsigned int core;
+
+	begin("");
+	core = scenario_node(s, "core-0-0");
+	for (unsigned int port = 1; port <= 4; port++)
+		sim_link_set(s->sim, core, port, false);
+	scenario_converge(s, 60);
+	for (unsigned int i = 0; i < N_CLIENTS; i++) {
+		join(i);
+		seen.guids[i] = client_guid(clients[i]);
+	}
+	scenario_converge(s, 20);
+	seen.n = N_CLIENTS;
+	sim_set_trace(s->sim, on_mad, NULL);
+	for (unsigned int port = 1; port <= 4; port++)
+		sim_link_set(s->sim, core, port, true);
+	scenario_converge(s, 60);
+	expect_no_loss("a switch that came");
+	end();
+}
+END_TEST
+
+/* ---- one join among many groups ---- */
+
+#define SA_KEY 1
+#define PER_MAKER 200 /* groups: what one port may make is bounded */
+#define PER_GROUP 4   /* members */
+
+static struct iba_mc_member_record record_of(unsigned int group, uint64_t guid)
+{
+	return (struct iba_mc_member_record){
+		.mgid = {UINT64_C(0xFF15A01C00000000), group + 1},
+		.port_gid = {IBA_DEFAULT_GID_PREFIX, guid},
+		.q_key = 0x1234,
+		.p_key = 0xFFFF,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+}
+
+static void ask_member(struct client *client, uint8_t method, unsigned int group, uint64_t guid)
+{
+	struct iba_mc_member_record record = record_of(group, guid);
+	uint64_t mask = IBA_COMPONENT(mc_member_record, mgid) |
+			IBA_COMPONENT(mc_member_record, port_gid) |
+			IBA_COMPONENT(mc_member_record, join_state);
+
+	if (method == IBA_METHOD_SET)
+		mask |= IBA_COMPONENT(mc_member_record, p_key) |
+			IBA_COMPONENT(mc_member_record, q_key) |
+			IBA_COMPONENT(mc_member_record, t_class) |
+			IBA_COMPONENT(mc_member_record, flow_label) |
+			IBA_COMPONENT(mc_member_record, sl);
+	ck_assert_int_eq(client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD, mask,
+				    &iba_mc_member_record_type, &record),
+			 0);
+	mlid = record.mlid;
+}
+
+static uint64_t guid_of_host(unsigned int host, unsigned int n_hosts)
+{
+	g_autofree char *name = g_strdup_printf("host-%u", host * 7 % n_hosts);
+
+	return sim_port_guid(s->sim, scenario_node(s, name), 1);
+}
+
+/* Another maker for each so many groups; the last group's are those who must not miss packets. */
+static void fill(unsigned int n_groups, unsigned int n_hosts)
+{
+	struct client *maker = NULL;
+
+	for (unsigned int group = 0; group < n_groups; group++) {
+		if (group % PER_MAKER == 0) {
+			g_autofree char *name = g_strdup_printf("host-%u", 1 + group / PER_MAKER);
+
+			if (maker)
+				client_free(maker);
+			maker = client_new(s, scenario_node(s, name));
+			client_trust(maker, SA_KEY);
+		}
+		for (unsigned int i = 0; i < PER_GROUP; i++) {
+			seen.guids[i] = guid_of_host(group * 3 + i * 5, n_hosts);
+			ask_member(maker, IBA_METHOD_SET, group, seen.guids[i]);
+		}
+	}
+	client_free(maker);
+	scenario_run_ms(s, 2000);
+}
+
+static double cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Joins or leaves; what it took, with probes at each MAD if some must not miss a packet. */
+static void change(struct client *client, uint8_t method, unsigned int group, uint64_t guid,
+		   const char *what)
+{
+	double cpu = cpu_ms();
+	unsigned int sets = seen.mft_sets;
+	uint64_t begun = runtime_now(s->rt);
+
+	seen.newcomer = guid;
+	seen.received_ns = 0;
+	ask_member(client, method, group, guid);
+	scenario_run_ms(s, 100);
+	if (!seen.n)
+		printf("%s: %.2f ms of CPU with the simulator\n", what, cpu_ms() - cpu);
+	else
+		printf("%s: %u MFT blocks set\n", what, seen.mft_sets - sets);
+	if (seen.received_ns)
+		printf("it receives after %.3f ms\n", (double)(seen.received_ns - begun) / 1e6);
+	expect_no_loss(what);
+}
+
+/*
+ * What a join costs does not grow with the groups that there are, and nobody in its group notices.
+ * MULTICAST_SCALE="TOPOLOGY HOSTS GROUPS" takes other sizes than these.
+ */
+START_TEST(one_join_among_many)
+{
+	const char *scale = getenv("MULTICAST_SCALE");
+	g_auto(GStrv) sizes = g_strsplit(scale ? scale : "fattree:8 128 60", " ", 3);
+	unsigned int n_hosts = (unsigned int)atoi(sizes[1]), n = (unsigned int)atoi(sizes[2]);
+	struct client *client;
+	uint64_t guid;
+
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new(sizes[0], 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	scenario_start(s);
+	scenario_converge(s, 60);
+	fill(n, n_hosts);
+	client = client_new(s, scenario_node(s, "host-50"));
+	guid = client_guid(client);
+	sim_set_trace(s->sim, on_mad, NULL);
+	change(client, IBA_METHOD_SET, n - 1, guid, "join");
+	ck_assert_uint_le(seen.mft_sets, 5);
+	change(client, IBA_METHOD_DELETE, n - 1, guid, "leave");
+	seen.n = PER_GROUP;
+	change(client, IBA_METHOD_SET, n - 1, guid, "join");
+	ck_assert_uint_ne(seen.received_ns, 0);
+	change(client, IBA_METHOD_DELETE, n - 1, guid, "leave");
+	client_free(client);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
+/* Spines with no room for the MLID are gone around, and named. */
+START_TEST(small_tables_are_gone_around)
+{
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("fattree:4", 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		g_autofree char *name = g_strdup_printf("core-%u-%u", i / 2, i % 2);
+
+		sim_set_multicast_fdb_cap(s->sim, scenario_node(s, name), 0);
+	}
+	scenario_start(s);
+	for (unsigned int i = 0; i < N_CLIENTS; i++) {
+		scenario_converge(s, 20);
+		clients[i] = client_new(s, scenario_node(s, hosts[i]));
+		join(i);
+	}
+	scenario_converge(s, 20);
+	scenario_check_log(s, "MulticastFDBCap 0", true);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("multicast");
+	TCase *tcase = tcase_create("members");
+
+	tcase_add_test(tcase, hosts_that_were_cut_off);
+	tcase_add_test(tcase, hosts_that_stay_away);
+	tcase_add_test(tcase, nobody_else_notices);
+	tcase_add_test(tcase, a_cable_that_comes);
+	tcase_add_test(tcase, one_join_among_many);
+	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
+	tcase_add_test(tcase, small_tables_are_gone_around);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
