@@ -21,6 +21,8 @@ struct context {
 	struct log *log;
 	/* pure work on held snapshots */
 	struct pool *pool;	 /* that a client waits for */
+	unsigned int pool_threads; /* of it */
+	struct pool *slow;	   /* the same if it takes long: queries for all there is */
 	struct pool *background; /* that takes long: routes, dumps */
 	struct event_bus bus;
 	struct slot options;  /* struct options: replaced when the file is read again */

@@ -111,9 +111,17 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
-	context->pool =
-		pool_new(config->rt, "pool", config->options->single_thread ? 1 : POOL_THREADS);
+	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
+	context->pool = pool_new(config->rt, "pool", context->pool_threads);
+	context->slow = pool_new(config->rt, "slow", 1);
 	context->background = pool_new_background(config->rt, "background", 1);
+}
+
+void daemon_context_join(struct context *context)
+{
+	g_clear_pointer(&context->pool, pool_free);
+	g_clear_pointer(&context->slow, pool_free);
+	g_clear_pointer(&context->background, pool_free);
 }
 
 void daemon_context_clear(struct context *context)
@@ -555,8 +563,7 @@ void daemon_stop(struct daemon *daemon)
 	set_is_sm(daemon, false);
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
-	g_clear_pointer(&daemon->context.pool, pool_free);
-	g_clear_pointer(&daemon->context.background, pool_free);
+	daemon_context_join(&daemon->context);
 	actor_stop(daemon->main);
 }
 
@@ -568,8 +575,7 @@ void daemon_free(struct daemon *daemon)
 	daemon_stop(daemon);
 	/* Of one that never ran. */
 	g_clear_pointer(&daemon->vendor, vendor_close);
-	g_clear_pointer(&daemon->context.pool, pool_free);
-	g_clear_pointer(&daemon->context.background, pool_free);
+	daemon_context_join(&daemon->context);
 	if (daemon->mad)
 		mad_free(daemon->mad);
 	plan_free(daemon->plan);

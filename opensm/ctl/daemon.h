@@ -96,6 +96,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 			 const char *cache_dir);
 /* Reads the files of the policies; false and error: one is wrong. */
 bool daemon_context_load(struct context *context, const struct options *options, GError **error);
+void daemon_context_join(struct context *context); /* the pools: runs what they have */
 void daemon_context_clear(struct context *context);
 
 /* For who watches it. Subscribing to the bus is for before daemon_start. */

@@ -157,8 +157,7 @@ void plan_stop(struct plan *plan)
 	if (plan->own_mad)
 		mad_stop(plan->own_mad);
 	g_clear_pointer(&plan->vendor, vendor_close);
-	g_clear_pointer(&plan->context.pool, pool_free);
-	g_clear_pointer(&plan->context.background, pool_free);
+	daemon_context_join(&plan->context);
 	if (plan->own_main)
 		actor_stop(plan->own_main);
 }

@@ -28,4 +28,5 @@ libsa_a_SOURCES = \
 	opensm/sa/subscribers.c opensm/sa/subscribers.h \
 	opensm/sa/table_records.c \
 	opensm/sa/trace.c \
+	opensm/sa/turns.c opensm/sa/turns.h \
 	opensm/sa/view.c opensm/sa/view.h

@@ -80,6 +80,8 @@ enum sa_place sa_path_place(const struct sa_query *query)
 {
 	if (wants_multicast(query))
 		return SA_AT_REGISTRIES;
+	if (!(query->mask & (C(sgid) | C(slid) | C(dgid) | C(dlid))))
+		return SA_SLOWLY; /* all pairs */
 	return query->header.method == IBA_METHOD_GET && (query->mask & (C(sgid) | C(slid))) &&
 			       (query->mask & (C(dgid) | C(dlid)))
 		       ? SA_AT_ONCE

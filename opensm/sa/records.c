@@ -8,6 +8,18 @@ static enum sa_place in_pool(const struct sa_query *query)
 	return SA_IN_POOL;
 }
 
+/* Records of one node are few. All records have its LID first. */
+static enum sa_place by_node(const struct sa_query *query)
+{
+	return sa_wants(query, 1) ? SA_AT_ONCE : SA_IN_POOL;
+}
+
+/* Tables of all nodes can be millions. */
+static enum sa_place by_table(const struct sa_query *query)
+{
+	return sa_wants(query, 1) ? SA_IN_POOL : SA_SLOWLY;
+}
+
 static enum sa_place at_once(const struct sa_query *query)
 {
 	(void)query;
@@ -39,23 +51,23 @@ static const struct sa_row rows[] = {
 	 .flags = SA_ANYBODY},
 	{ROW(INFORM_INFO, SET, inform_info, at_registries, sa_inform_set)},
 	READ(INFORM_INFO_RECORD, inform_info_record, at_registries, sa_inform_each),
-	READ(NODE_RECORD, node_record, in_pool, sa_node_each),
-	READ(PORT_INFO_RECORD, port_info_record, in_pool, sa_port_info_each,
+	READ(NODE_RECORD, node_record, by_node, sa_node_each),
+	READ(PORT_INFO_RECORD, port_info_record, by_node, sa_port_info_each,
 	     .caps = IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
 	     .caps2 = IBA_SA_CAP2_FULL_PORT_INFO_RECORD | IBA_SA_CAP2_EXTENDED_SPEEDS |
 		      IBA_SA_CAP2_CAP_MASK2_MATCH),
-	READ(SWITCH_INFO_RECORD, switch_info_record, in_pool, sa_switch_info_each,
+	READ(SWITCH_INFO_RECORD, switch_info_record, by_node, sa_switch_info_each,
 	     .caps2 = IBA_SA_CAP2_MULTICAST_FDB_TOP),
-	READ(LINEAR_FORWARDING_TABLE_RECORD, linear_forwarding_table_record, in_pool, sa_lft_each),
-	READ(MULTICAST_FORWARDING_TABLE_RECORD, multicast_forwarding_table_record, in_pool,
+	READ(LINEAR_FORWARDING_TABLE_RECORD, linear_forwarding_table_record, by_node, sa_lft_each),
+	READ(MULTICAST_FORWARDING_TABLE_RECORD, multicast_forwarding_table_record, by_table,
 	     sa_mft_each),
-	READ(SL_TO_VL_TABLE_RECORD, sl_to_vl_table_record, in_pool, sa_sl_to_vl_each),
-	READ(VL_ARBITRATION_TABLE_RECORD, vl_arbitration_table_record, in_pool,
+	READ(SL_TO_VL_TABLE_RECORD, sl_to_vl_table_record, by_table, sa_sl_to_vl_each),
+	READ(VL_ARBITRATION_TABLE_RECORD, vl_arbitration_table_record, by_table,
 	     sa_vl_arbitration_each),
 	READ(GUID_INFO_RECORD, guid_info_record, in_pool, sa_guid_info_each),
 	READ(SM_INFO_RECORD, sm_info_record, in_pool, sa_sm_info_each),
-	READ(LINK_RECORD, link_record, in_pool, sa_link_each),
-	READ(P_KEY_TABLE_RECORD, p_key_table_record, in_pool, sa_p_key_table_each,
+	READ(LINK_RECORD, link_record, by_node, sa_link_each),
+	READ(P_KEY_TABLE_RECORD, p_key_table_record, by_table, sa_p_key_table_each,
 	     .flags = SA_TRUSTED),
 	READ(PATH_RECORD, path_record, sa_path_place, sa_path_each),
 	/* Clients name either the attribute that is asked or the one that is told. */

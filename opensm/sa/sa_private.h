@@ -48,6 +48,7 @@ enum sa_flags {
 /* Where a query runs. */
 enum sa_place {
 	SA_IN_POOL,	  /* it may take long: off the sa actor, without the registries */
+	SA_SLOWLY,	  /* it may take a second: the same on a thread for such queries */
 	SA_AT_ONCE,	  /* about a microsecond, without the registries: not worth the pool */
 	SA_AT_REGISTRIES, /* on the sa actor, which owns them */
 };

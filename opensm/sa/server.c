@@ -2,16 +2,17 @@
 /*
  * The server: the actor "sa" between the MAD layer and the pipeline.
  *
- * Its objects: the registries, a view of the subnet last published, and the number
- * of queries handed to the pool. All run on the actor, except that a query in the pool has its own
+ * Its objects: the registries, a view of the subnet last published, and the queries that wait for
+ * their turn in the pool. All run on the actor, except that a query in the pool has its own
  * reference of the view and touches nothing else of the server but counters.
  *
  * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
- * those that take about a microsecond run there at once; the others go to the pool, at most
- * SA_MAX_IN_POOL of them: beyond that, and while there is no subnet to tell about, the answer is
- * BUSY. Of a source that asks for too much at a time, most never gets here: mad_serve(). Dropped
- * is what waited for its turn longer than max_msg_fifo_timeout, as who asked has given up or asked
- * again, and what is no request.
+ * those that take about a microsecond run there at once; the others go to the pool by turns of
+ * their sources (turns.h), and those of all pairs or all tables, which may take a second, to a
+ * thread of their own. At most SA_MAX_IN_POOL wait: beyond that the source that has most waiting is
+ * answered BUSY, as is everybody while there is no subnet to tell about. Of a source that asks for
+ * too much at a time, most never gets here: mad_serve(). Dropped is what waited for its turn longer
+ * than max_msg_fifo_timeout, as who asked has given up or asked again, and what is no request.
  *
  * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
  * its request is served again from the start when the SM has published an inventory.
@@ -27,6 +28,7 @@
 #include "sa/replicate.h"
 #include "sa/report.h"
 #include "sa/sa_private.h"
+#include "sa/turns.h"
 
 #define PUBLISH_DELAY (5 * NS_PER_MS)
 #define LOG_BURST 10
@@ -42,7 +44,7 @@ struct sa {
 	struct timer leases; /* the next lease of a service ends */
 	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
-	atomic_uint in_pool;
+	struct sa_turns *quick, *slow; /* queries for context->pool and context->slow */
 	struct sa_held *held;
 	struct sa_hold *hold;
 	struct sa_reporter *reporter;
@@ -57,6 +59,10 @@ struct sa {
 /* A query on its way through the pool. */
 struct pool_job {
 	struct message message;
+	struct sa_turn turn;
+	struct sa_turns *turns;
+	struct pool *pool;
+	uint64_t cost_ns;
 	struct sa *sa;
 	struct vendor_mad *mad;
 	struct sa_view *view;
@@ -198,63 +204,108 @@ static void drop_job(struct message *message)
 	struct pool_job *job = (struct pool_job *)message;
 
 	sa_query_clear(&job->query);
-	vendor_mad_free(job->mad);
+	if (job->mad)
+		vendor_mad_free(job->mad);
 	job_free(job);
 }
 
-/* Back on the actor: the query wants what is not in the inventory. */
-static void park_run(struct message *message)
+/* The query wants what is not in the inventory. */
+static void park(struct pool_job *job)
 {
-	struct pool_job *job = (struct pool_job *)message;
 	struct sa *sa = job->sa;
+	struct vendor_mad *mad = g_steal_pointer(&job->mad);
 
 	sa_query_clear(&job->query);
-	if (!sa_park_add(sa->park, job->mad, job->query.want, job->deadline_ns)) {
-		counter_inc(&sa->context->counters, sa_expired);
-		job->query.status = IBA_STATUS_BUSY;
-		answer(sa, &job->query, job->mad);
-	}
+	if (sa_park_add(sa->park, mad, job->query.want, job->deadline_ns))
+		return;
+	counter_inc(&sa->context->counters, sa_expired);
+	job->query.status = IBA_STATUS_BUSY;
+	answer(sa, &job->query, mad);
+}
+
+/* Back on the actor. */
+static void job_done(struct message *message)
+{
+	struct pool_job *job = (struct pool_job *)message;
+
+	if (job->mad)
+		park(job);
+	sa_turns_done(job->turns, &job->turn, job->cost_ns);
 	job_free(job);
 }
 
-/* True if the query is done with; else it is on its way back to the actor. */
-static bool run_job(struct pool_job *job)
+/* CPU time of this thread. In virtual time, where order must not depend on it, all cost the same.
+ */
+static uint64_t time_spent(const struct sa *sa)
+{
+	struct timespec spent;
+
+	if (runtime_mode(sa->context->rt) == RUNTIME_VIRTUAL)
+		return 0;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+	return (uint64_t)spent.tv_sec * NS_PER_S + (uint64_t)spent.tv_nsec;
+}
+
+static void run_query(struct pool_job *job)
 {
 	struct sa *sa = job->sa;
 
 	/* What was parked waited for tables. */
 	if (!job->deadline_ns && drop_if_stale(sa, job->view, job->mad)) {
 		sa_query_clear(&job->query);
-		return true;
+		job->mad = NULL;
+		return;
 	}
 	sa_query_run(&job->query, NULL);
-	if (!job->query.waits) {
-		answer(sa, &job->query, job->mad);
-		return true;
-	}
-	job->message.run = park_run;
-	job->message.drop = drop_job;
-	actor_post(sa->actor, &job->message);
-	return false;
+	if (!job->query.waits)
+		answer(sa, &job->query, g_steal_pointer(&job->mad));
 }
 
 static void pool_run(struct message *message)
 {
 	struct pool_job *job = (struct pool_job *)message;
-	struct sa *sa = job->sa;
+	uint64_t begin = time_spent(job->sa);
 
-	if (run_job(job))
-		job_free(job);
-	atomic_fetch_sub_explicit(&sa->in_pool, 1, memory_order_relaxed);
+	run_query(job);
+	job->cost_ns = time_spent(job->sa) - begin;
+	job->message.run = job_done;
+	job->message.drop = drop_job;
+	actor_post(job->sa->actor, &job->message);
+}
+
+static void run_turn(void *arg, struct sa_turn *turn)
+{
+	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
+
+	(void)arg;
+	pool_post(job->pool, &job->message);
+}
+
+static void drop_turn(struct sa_turn *turn)
+{
+	drop_job(&((struct pool_job *)((char *)turn - offsetof(struct pool_job, turn)))->message);
+}
+
+/* Who has most waiting gives way to who comes. */
+static void refuse_one(struct sa *sa, struct sa_turns *turns)
+{
+	struct sa_turn *turn = sa_turns_refuse(turns);
+	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
+
+	job->query.status = IBA_STATUS_BUSY;
+	answer(sa, &job->query, job->mad);
+	job_free(job);
 }
 
 static void send_to_pool(struct sa *sa, const struct sa_query *query, struct vendor_mad *mad,
-			 uint64_t deadline_ns)
+			 uint64_t deadline_ns, bool slow)
 {
 	struct pool_job *job = g_new(struct pool_job, 1);
 
 	*job = (struct pool_job){
 		.message.run = pool_run,
+		.turns = slow ? sa->slow : sa->quick,
+		.pool = slow ? sa->context->slow : sa->context->pool,
 		.sa = sa,
 		.mad = mad,
 		.view = sa_view_ref(sa->view),
@@ -263,8 +314,9 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 		.query = *query,
 	};
 	job->query.inventory = job->inventory;
-	atomic_fetch_add_explicit(&sa->in_pool, 1, memory_order_relaxed);
-	pool_post(sa->context->pool, &job->message);
+	sa_turns_add(job->turns, &job->turn, mad->remote.lid);
+	if (sa_turns_waiting(job->turns) > SA_MAX_IN_POOL)
+		refuse_one(sa, job->turns);
 }
 
 /* ---- requests ---- */
@@ -308,12 +360,9 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	query.now = actor_now(sa->actor);
 	query.held = sa->held;
 	place = sa_query_place(&query);
-	if (place == SA_IN_POOL) {
-		if (atomic_load_explicit(&sa->in_pool, memory_order_relaxed) < SA_MAX_IN_POOL) {
-			send_to_pool(sa, &query, mad, deadline_ns);
-			return;
-		}
-		query.status = IBA_STATUS_BUSY;
+	if (place == SA_IN_POOL || place == SA_SLOWLY) {
+		send_to_pool(sa, &query, mad, deadline_ns, place == SA_SLOWLY);
+		return;
 	}
 	sa_query_run(&query, &sa->registries);
 	if (query.status != IBA_STATUS_OK)
@@ -615,7 +664,8 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	timer_init(&sa->leases, sa->actor, lease_due);
 	timer_init(&sa->expire, sa->actor, expiry_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
-	atomic_init(&sa->in_pool, 0);
+	sa->quick = sa_turns_new(context->pool_threads, run_turn, sa);
+	sa->slow = sa_turns_new(1, run_turn, sa);
 	sa->held = sa_held_new(context);
 	sa->hold = sa_hold_new(context, sa->actor, mad);
 	client.actor = sa->actor;
@@ -655,14 +705,15 @@ void sa_free(struct sa *sa)
 {
 	if (!sa)
 		return;
-	g_assert(atomic_load(&sa->in_pool) == 0);
 	timer_stop(&sa->publish);
 	timer_stop(&sa->leases);
 	timer_stop(&sa->expire);
 	sa_park_free(sa->park);
 	sa_hold_free(sa->hold);
 	sa_reporter_free(sa->reporter);
-	actor_free(sa->actor);
+	actor_free(sa->actor); /* drops what came back from the pool */
+	sa_turns_free(sa->quick, drop_turn);
+	sa_turns_free(sa->slow, drop_turn);
 	sa_view_unref(sa->view);
 	sa_store_free(sa->registries.groups);
 	sa_services_free(sa->registries.services);

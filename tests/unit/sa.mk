@@ -84,3 +84,8 @@ check_PROGRAMS += tests/unit/test_sa_multi
 TESTS += tests/unit/test_sa_multi
 tests_unit_test_sa_multi_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_multi_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_turns
+TESTS += tests/unit/test_sa_turns
+tests_unit_test_sa_turns_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_turns_LDADD = $(LIBS_SAMAKE)

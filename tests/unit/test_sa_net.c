@@ -106,7 +106,9 @@ static void context_init(struct net *net)
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
 	slot_publish(&context->options, options_new());
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
+	context->pool_threads = 2;
 	context->pool = pool_new(net->rt, "pool", 2);
+	context->slow = pool_new(net->rt, "slow", 1);
 	context->background = pool_new_background(net->rt, "background", 1);
 }
 
@@ -169,6 +171,7 @@ void net_stop(struct net *net)
 	vendor_close(net->sm_port);
 	vendor_close(net->client_port);
 	pool_free(net->context.pool);
+	pool_free(net->context.slow);
 	pool_free(net->context.background);
 	if (net->answer)
 		vendor_mad_free(net->answer);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Turns at a pool, which is played here: sources get equal time, whatever their queries cost. */
+#include <check.h>
+#include <glib.h>
+
+#include "sa/turns.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+
+#define THREADS 2
+#define MS UINT64_C(1000000)
+
+struct job {
+	struct sa_turn turn; /* first */
+	unsigned int source, number;
+	uint64_t cost, came, began;
+};
+
+static struct sa_turns *turns;
+static GQueue pool; /* handed out, not begun */
+static struct job *running[THREADS];
+static uint64_t ends[THREADS], now;
+static unsigned int next_of[64], dropped;
+static uint64_t served[64], longest_wait[64]; /* of each source */
+
+static void run(void *arg, struct sa_turn *turn)
+{
+	ck_assert_ptr_eq(arg, &pool);
+	g_queue_push_tail(&pool, turn);
+}
+
+static void drop(struct sa_turn *turn)
+{
+	dropped++;
+	g_free(turn);
+}
+
+static void setup(void)
+{
+	turns = sa_turns_new(THREADS, run, &pool);
+	g_queue_init(&pool);
+	now = 0;
+	dropped = 0;
+	for (unsigned int i = 0; i < 64; i++)
+		next_of[i] = 0, served[i] = longest_wait[i] = 0;
+}
+
+static void teardown(void)
+{
+	sa_turns_free(turns, drop);
+}
+
+static void add(unsigned int source, unsigned int number, uint64_t cost)
+{
+	struct job *job = g_new0(struct job, 1);
+
+	job->source = source;
+	job->number = number;
+	job->cost = cost;
+	job->came = now;
+	sa_turns_add(turns, &job->turn, (uint16_t)(source + 1));
+}
+
+static void begin_some(void)
+{
+	for (unsigned int i = 0; i < THREADS; i++) {
+		struct job *job = running[i] ? NULL : g_queue_pop_head(&pool);
+
+		if (!job)
+			continue;
+		ck_assert_uint_eq(job->number, next_of[job->source]++); /* in their order */
+		longest_wait[job->source] = MAX(longest_wait[job->source], now - job->came);
+		running[i] = job;
+		ends[i] = now + job->cost;
+	}
+}
+
+/* Goes on to the end of the first query that runs; false: none does. */
+static bool step(unsigned int *source)
+{
+	unsigned int first = THREADS;
+	struct job *job;
+
+	begin_some();
+	for (unsigned int i = 0; i < THREADS; i++)
+		if (running[i] && (first == THREADS || ends[i] < ends[first]))
+			first = i;
+	if (first == THREADS)
+		return false;
+	job = running[first];
+	running[first] = NULL;
+	now = ends[first];
+	*source = job->source;
+	served[job->source] += job->cost;
+	sa_turns_done(turns, &job->turn, job->cost);
+	g_free(job);
+	return true;
+}
+
+/* One asks for what is dear without pause, one for what is cheap: both get half of the time. */
+START_TEST(equal_time)
+{
+	unsigned int source, added[2] = {0};
+	const uint64_t cost[2] = {10 * MS, MS / 20};
+
+	for (unsigned int i = 0; i < 100; i++)
+		for (unsigned int k = 0; k < 2; k++)
+			add(k, added[k]++, cost[k]);
+	while (now < 2000 * MS && step(&source))
+		add(source, added[source]++, cost[source]);
+	ck_assert_uint_gt(served[0], 1900 * MS);
+	ck_assert_uint_lt(served[0], 2100 * MS);
+	ck_assert_uint_gt(served[1], 1900 * MS);
+	while (step(&source))
+		;
+	ck_assert_uint_eq(sa_turns_waiting(turns), 0);
+}
+END_TEST
+
+/* Many flood; one that asks now and then waits for what runs, not for them. */
+START_TEST(victim)
+{
+	unsigned int source, added[64] = {0};
+	uint64_t ask = 0;
+
+	for (unsigned int i = 1; i < 64; i++)
+		while (added[i] < 50)
+			add(i, added[i]++, 2 * MS);
+	while (now < 1200 * MS) {
+		if (now < 200 * MS) /* nothing is known of anybody */
+			longest_wait[0] = 0;
+		if (now >= ask) {
+			add(0, added[0]++, MS / 100);
+			ask = now + 20 * MS;
+		}
+		if (step(&source) && source)
+			add(source, added[source]++, 2 * MS);
+	}
+	ck_assert_uint_ge(next_of[0], 50);
+	ck_assert_uint_le(longest_wait[0], 3 * 2 * MS);
+	while (step(&source))
+		;
+}
+END_TEST
+
+/* Who comes back has no claim to the time in which it asked nothing. */
+START_TEST(no_credit)
+{
+	unsigned int source, added[2] = {0};
+
+	add(0, added[0]++, MS);
+	while (step(&source))
+		;
+	for (unsigned int i = 0; i < 1000; i++)
+		add(1, added[1]++, MS);
+	for (unsigned int i = 0; i < 500; i++)
+		step(&source);
+	for (unsigned int i = 0; i < 100; i++)
+		add(0, added[0]++, MS);
+	served[0] = served[1] = 0;
+	for (unsigned int i = 0; i < 100; i++)
+		step(&source);
+	ck_assert_uint_ge(served[1], 44 * MS);
+	ck_assert_uint_ge(served[0], 44 * MS);
+	while (step(&source))
+		;
+}
+END_TEST
+
+/* Any queries of any sources: each runs once, in its order; sources that always have some waiting
+ * get the same time but for the dearest query and what runs. */
+START_TEST(by_chance)
+{
+	uint64_t seed = 1 + (uint64_t)_i;
+	unsigned int n = 2 + make_number(&seed, 30), added[64] = {0}, source;
+	uint64_t most = 1 + make_number(&seed, 5000000), low = UINT64_MAX, high = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < 400; k++)
+			add(i, added[i]++, 1 + make_number(&seed, (uint32_t)most));
+	for (unsigned int k = 0; k < 100 * n; k++)
+		ck_assert(step(&source));
+	for (unsigned int i = 0; i < n; i++) {
+		low = MIN(low, served[i]);
+		high = MAX(high, served[i]);
+	}
+	if (sa_turns_waiting(turns) > 200 * n) /* all have some */
+		ck_assert_uint_le(high - low, 8 * most + MS);
+	while (step(&source))
+		;
+	for (unsigned int i = 0; i < n; i++)
+		ck_assert_uint_eq(next_of[i], added[i]);
+}
+END_TEST
+
+/* Refused is the last one of who has most; the others stay in their order. */
+START_TEST(refused)
+{
+	unsigned int source, added[3] = {0}, left;
+	struct job *job;
+
+	ck_assert_ptr_null(sa_turns_refuse(turns));
+	for (unsigned int i = 0; i < 100; i++)
+		add(1, added[1]++, MS);
+	left = sa_turns_waiting(turns);
+	ck_assert_uint_eq(left, 100 - g_queue_get_length(&pool));
+	add(2, added[2]++, MS);
+	job = (struct job *)sa_turns_refuse(turns);
+	ck_assert_uint_eq(job->source, 1);
+	ck_assert_uint_eq(job->number, 99);
+	g_free(job);
+	add(1, 99, MS);
+	while (step(&source))
+		;
+	ck_assert_uint_eq(next_of[1], 100);
+	ck_assert_uint_eq(next_of[2], 1);
+	for (unsigned int i = 0; i < 100; i++)
+		add(0, added[0]++, MS);
+	while ((job = (struct job *)sa_turns_refuse(turns)))
+		g_free(job);
+	ck_assert_uint_eq(sa_turns_waiting(turns), 0);
+	while (step(&source))
+		;
+}
+END_TEST
+
+/* What waits when it ends is given back. */
+START_TEST(given_back)
+{
+	unsigned int source, waiting;
+
+	for (unsigned int i = 0; i < 90; i++)
+		add(i % 3, i / 3, MS);
+	while (next_of[0] < 5)
+		step(&source);
+	waiting = sa_turns_waiting(turns);
+	ck_assert_uint_gt(waiting, 0);
+	for (unsigned int i = 0; i < THREADS; i++)
+		g_clear_pointer(&running[i], g_free);
+	g_queue_clear_full(&pool, g_free);
+	sa_turns_free(turns, drop);
+	ck_assert_uint_eq(dropped, waiting);
+	turns = sa_turns_new(THREADS, run, &pool);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_turns");
+	TCase *tcase = tcase_create("sa_turns");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, equal_time);
+	tcase_add_test(tcase, victim);
+	tcase_add_test(tcase, no_credit);
+	tcase_add_loop_test(tcase, by_chance, 0, 100);
+	tcase_add_test(tcase, refused);
+	tcase_add_test(tcase, given_back);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
