@@ -23,6 +23,12 @@ struct sa_park {
 	GArray *waiting; /* struct parked */
 };
 
+static void tell_sm(const struct sa_park *park, uint64_t want)
+{
+	if (want != SA_PARK_SUBNET)
+		event_emit(&park->context->bus, EVENT_INVENTORY_WANTED, want);
+}
+
 static void on_tick(struct timer *timer)
 {
 	struct sa_park *park = (struct sa_park *)((char *)timer - offsetof(struct sa_park, tick));
@@ -32,7 +38,7 @@ static void on_tick(struct timer *timer)
 		struct parked parked = g_array_index(park->waiting, struct parked, i);
 
 		if (parked.deadline_ns > now) {
-			event_emit(&park->context->bus, EVENT_INVENTORY_WANTED, parked.want);
+			tell_sm(park, parked.want);
 			i++;
 			continue;
 		}
@@ -75,7 +81,7 @@ bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, ui
 	if (!deadline_ns) {
 		parked.deadline_ns = now + SA_PARK_NS;
 		counter_inc(&park->context->counters, sa_waited);
-		event_emit(&park->context->bus, EVENT_INVENTORY_WANTED, want);
+		tell_sm(park, want);
 	}
 	g_array_append_val(park->waiting, parked);
 	if (!timer_running(&park->tick))
@@ -83,7 +89,21 @@ bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, ui
 	return true;
 }
 
-void sa_park_wake(struct sa_park *park, uint64_t kinds)
+static bool is_due(const struct parked *parked, uint64_t kinds)
+{
+	if (parked->want == SA_PARK_SUBNET)
+		return false;
+	return inventory_want_lid(parked->want) ||
+	       kinds & UINT64_C(1) << inventory_want_kind(parked->want);
+}
+
+static bool is_early(const struct parked *parked, uint64_t kinds)
+{
+	(void)kinds;
+	return parked->want == SA_PARK_SUBNET;
+}
+
+static void wake(struct sa_park *park, bool (*is)(const struct parked *, uint64_t), uint64_t kinds)
 {
 	GArray *waiting = park->waiting;
 
@@ -91,11 +111,20 @@ void sa_park_wake(struct sa_park *park, uint64_t kinds)
 	for (guint i = 0; i < waiting->len; i++) {
 		const struct parked *parked = &g_array_index(waiting, struct parked, i);
 
-		if (inventory_want_lid(parked->want) ||
-		    kinds & UINT64_C(1) << inventory_want_kind(parked->want))
+		if (is(parked, kinds))
 			park->calls.again(park->calls.arg, parked->mad, parked->deadline_ns);
 		else
 			g_array_append_val(park->waiting, *parked);
 	}
 	g_array_unref(waiting);
+}
+
+void sa_park_wake(struct sa_park *park, uint64_t kinds)
+{
+	wake(park, is_due, kinds);
+}
+
+void sa_park_wake_early(struct sa_park *park)
+{
+	wake(park, is_early, 0);
 }

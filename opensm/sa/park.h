@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Requests that wait until the SM has read tables for them. Owned by the sa actor. */
+/*
+ * Requests that wait until the SM has read tables for them, or until it publishes a subnet with who
+ * asks: a port that came up asks sooner than the sweep ends, and takes BUSY for a refusal. Owned by
+ * the sa actor.
+ */
 #ifndef SA_PARK_H
 #define SA_PARK_H
 
@@ -8,6 +12,8 @@
 
 #define SA_MAX_PARKED 4096	  /* more are answered BUSY */
 #define SA_PARK_NS (3 * NS_PER_S) /* as is what waited that long */
+
+#define SA_PARK_SUBNET UINT64_MAX /* what a request wants that waits for a subnet */
 
 struct sa_park;
 
@@ -33,5 +39,7 @@ bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, ui
  * kind whose bit is set.
  */
 void sa_park_wake(struct sa_park *park, uint64_t kinds);
+/* A subnet was published: calls again for those who wait for one. */
+void sa_park_wake_early(struct sa_park *park);
 
 #endif

@@ -208,6 +208,7 @@ static uint16_t check_rmpp(struct sa_query *query)
 
 static uint16_t check_state(struct sa_query *query)
 {
+	query->early = !query->subnet;
 	return query->subnet ? IBA_STATUS_OK : IBA_STATUS_BUSY;
 }
 
@@ -236,9 +237,8 @@ static uint16_t find_requester(struct sa_query *query)
 	if (by_lid != FABRIC_NONE && by_gid != FABRIC_NONE && by_lid != by_gid)
 		return IBA_SA_INVALID_GID;
 	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
-	if (query->from.port == FABRIC_NONE && !(query->row->flags & SA_ANYBODY))
-		return IBA_STATUS_BUSY;
-	return IBA_STATUS_OK;
+	query->early = query->from.port == FABRIC_NONE && !(query->row->flags & SA_ANYBODY);
+	return query->early ? IBA_STATUS_BUSY : IBA_STATUS_OK;
 }
 
 static uint16_t decode_components(struct sa_query *query)
@@ -285,6 +285,7 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	query->now = 0;
 	query->held = NULL;
 	query->waits = false;
+	query->early = false;
 	query->want = 0;
 	memset(query->until, 0, sizeof(query->until));
 	query->until_ns = 0;

@@ -110,6 +110,7 @@ struct sa_query {
 	union sa_any wanted;
 	uint64_t mask;	  /* components sa_offer compares; run() removes what it settled */
 	uint32_t n_found; /* records that matched */
+	bool early;	  /* BUSY, as no subnet with the requester was published yet */
 	bool waits;	  /* it cannot go on before the inventory has: */
 	uint64_t want;	  /* inventory_want() */
 	uint64_t until[SA_HOLD_TOPICS]; /* serials before which the answer may not leave: hold.h */

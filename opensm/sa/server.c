@@ -10,12 +10,13 @@
  * those that take about a microsecond run there at once; the others go to the pool by turns of
  * their sources (turns.h), and those of all pairs or all tables, which may take a second, to a
  * thread of their own. At most SA_MAX_IN_POOL wait: beyond that the source that has most waiting is
- * answered BUSY, as is everybody while there is no subnet to tell about. Of a source that asks for
+ * answered BUSY. Of a source that asks for
  * too much at a time, most never gets here: mad_serve(). Dropped is what waited for its turn longer
  * than max_msg_fifo_timeout, as who asked has given up or asked again, and what is no request.
  *
  * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
- * its request is served again from the start when the SM has published an inventory.
+ * its request is served again from the start when the SM has published an inventory. So is one of a
+ * port that the published subnet does not have yet, until the next is published.
  *
  * Groups are published with a short delay, so that a burst of joins costs one publication.
  */
@@ -364,6 +365,8 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 		send_to_pool(sa, &query, mad, deadline_ns, place == SA_SLOWLY);
 		return;
 	}
+	if (query.early && sa_park_add(sa->park, mad, SA_PARK_SUBNET, deadline_ns))
+		return;
 	sa_query_run(&query, &sa->registries);
 	if (query.status != IBA_STATUS_OK)
 		log_refusal(sa, &query);
@@ -402,6 +405,10 @@ static void expired(void *arg, struct vendor_mad *mad)
 	bool is_request = sa_query_begin(&query, NULL, &mad->remote, mad->data, mad->length);
 
 	g_assert(is_request); /* it was one when it came */
+	if (is_resting(sa)) { /* by now */
+		vendor_mad_free(mad);
+		return;
+	}
 	counter_inc(&sa->context->counters, sa_expired);
 	query.status = IBA_STATUS_BUSY;
 	answer(sa, &query, mad);
@@ -492,6 +499,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	expire_members(sa);
+	sa_park_wake_early(sa->park);
 }
 
 static void trap_received(void *arg, uint64_t value)

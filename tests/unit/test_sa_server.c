@@ -334,6 +334,39 @@ START_TEST(test_waiting_ends)
 }
 END_TEST
 
+static void publish_subnet(struct net *net, struct subnet *subnet)
+{
+	slot_publish(&net->context.subnet, subnet);
+	event_emit(&net->context.bus, EVENT_SUBNET_PUBLISHED, 0);
+	runtime_run(net->rt, never, NULL, runtime_now(net->rt) + NS_PER_MS);
+}
+
+/* Who asks before the SM has published what it found out is not sent away. */
+START_TEST(test_early)
+{
+	struct subnet *subnet;
+	struct net net;
+
+	bring_up(&net);
+	subnet = slot_take(&net.context.subnet);
+	publish_subnet(&net, NULL);
+	net_ask_path(&net);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND / 10);
+	ck_assert_uint_eq(net.n_answers, 0);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_waited), 1);
+	publish_subnet(&net, subnet_ref(subnet));
+	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
+	forget_answer(&net);
+	publish_subnet(&net, NULL);
+	net_ask_path(&net);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 2 * SA_PARK_NS);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_busy), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_expired), 1);
+	subnet_unref(subnet);
+	net_stop(&net);
+}
+END_TEST
+
 struct seen {
 	struct sm_progress last;
 	unsigned int n, finished;
@@ -552,6 +585,7 @@ int main(void)
 	tcase_add_test(tcase, test_waiting_is_bounded);
 	tcase_add_test(tcase, test_progress);
 	tcase_add_test(tcase, test_waiting_ends);
+	tcase_add_test(tcase, test_early);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_threads);
 	tcase_add_loop_test(tcase, test_stale_request, 0, 2);
