@@ -101,8 +101,9 @@ static void refused(void *arg, const struct vendor_mad *request)
 
 	counter_inc(&mad->context->counters, mad_refused);
 	trim_want(mad);
-	if (request->data[1] != IBA_CLASS_SUBN_ADM || request->length < IBA_MAD_BYTES ||
-	    method == IBA_METHOD_TRAP || method == IBA_METHOD_REPORT ||
+	if (!atomic_load(&mad->busy_response) || request->data[1] != IBA_CLASS_SUBN_ADM ||
+	    request->length < IBA_MAD_BYTES || method == IBA_METHOD_TRAP ||
+	    method == IBA_METHOD_REPORT ||
 	    vendor_is_message(request->data, request->length) || /* the rest comes again */
 	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
 		return;
@@ -302,6 +303,7 @@ static void on_options_changed(void *arg, uint64_t value)
 
 	(void)value;
 	window_resize(&mad->window, window_max(mad, options));
+	atomic_store(&mad->busy_response, options->sa_busy_response);
 	options_unref(options);
 }
 
@@ -327,6 +329,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	form_init(mad);
 	tid_init(&mad->tids, context->rt);
 	loss_init(&mad->loss);
+	atomic_init(&mad->busy_response, options->sa_busy_response);
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
 	ask_init(mad);

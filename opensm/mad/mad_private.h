@@ -77,6 +77,7 @@ struct mad {
 	struct tid_table tids;
 	struct asks *asks;
 	bool bound[256]; /* by class */
+	atomic_bool busy_response;  /* an option */
 	struct bucket busy_answers; /* of the thread that receives */
 	struct trim trim;
 	struct transaction *transactions;

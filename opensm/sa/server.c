@@ -160,13 +160,33 @@ static bool is_promise(const struct vendor_mad *mad, const struct sa_query *quer
 	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
 }
 
+static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query)
+{
+	struct options *options;
+	bool silent;
+
+	if (query->status != IBA_STATUS_BUSY)
+		return false;
+	options = slot_take(&sa->context->options);
+	silent = !options->sa_busy_response;
+	options_unref(options);
+	return silent;
+}
+
 /* Any thread; takes the request over. */
 static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
 {
 	struct mad_held held = {.arg = sa};
 	size_t length;
-	uint8_t *data = sa_query_finish(query, &length);
+	uint8_t *data;
 
+	if (is_left_unanswered(sa, query)) {
+		counter_inc(&sa->context->counters, sa_unanswered);
+		sa_query_clear(query);
+		vendor_mad_free(mad);
+		return;
+	}
+	data = sa_query_finish(query, &length);
 	count_answer(&sa->context->counters, query);
 	if (is_promise(mad, query)) {
 		if (replicator_is_on(sa->context->replicator))

@@ -367,6 +367,30 @@ START_TEST(test_early)
 }
 END_TEST
 
+/* The same in silence: both where the source has its share, and where the time is up. */
+START_TEST(test_silent_when_busy)
+{
+	const unsigned int n = SHARE + 100;
+	struct options *options = options_new();
+	struct net net;
+
+	bring_up(&net);
+	options->sa_busy_response = false;
+	slot_publish(&net.context.options, options);
+	event_emit(&net.context.bus, EVENT_OPTIONS_CHANGED, 0);
+	sm_stop(net.sm);
+	for (unsigned int i = 0; i < n; i++)
+		net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_GUID_INFO_RECORD, 0, NULL, NULL);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 2 * SA_PARK_NS);
+	ck_assert_uint_eq(counter_get(&net.context.counters, mad_refused), 100);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_expired), SHARE);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_unanswered), SHARE);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_busy), 0);
+	ck_assert(!net.answer || net.answer->status == VENDOR_TIMED_OUT);
+	net_stop(&net);
+}
+END_TEST
+
 struct seen {
 	struct sm_progress last;
 	unsigned int n, finished;
@@ -586,6 +610,7 @@ int main(void)
 	tcase_add_test(tcase, test_progress);
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_test(tcase, test_early);
+	tcase_add_test(tcase, test_silent_when_busy);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_threads);
 	tcase_add_loop_test(tcase, test_stale_request, 0, 2);
