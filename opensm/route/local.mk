@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
+	opensm/route/acyclic.c opensm/route/acyclic.h \
 	opensm/route/anchor.c \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
+	opensm/route/channels.c opensm/route/channels.h \
 	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/connect.c \
 	opensm/route/crown.c opensm/route/crown.h \
