@@ -14,6 +14,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_health tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
+	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
@@ -77,6 +78,8 @@ tests_scenario_test_unhealthy_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_unhealthy_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_options_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_lanes_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_lanes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_qos_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_qos_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)
