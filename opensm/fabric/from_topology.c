@@ -18,6 +18,8 @@ static void port_up(struct builder_port *port)
 	port->info.link_speed_active = IBA_SPEED_QDR;
 	port->info.neighbor_mtu = IBA_MTU_4096;
 	port->info.mtu_cap = IBA_MTU_4096;
+	port->info.vl_cap = IBA_VLS_VL0_7;
+	port->info.operational_vls = IBA_VLS_VL0_7;
 	port->info.local_port_num = port->num;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "route/lanes.h"
+
 static int compare_costs(const void *a, const void *b)
 {
 	const struct cost *x = a, *y = b;
@@ -114,6 +116,7 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	}
 	judgement->verify = median_cost(costs, task->repeats);
 	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
+	judgement->lanes = routing->lanes ? routing->lanes->n : 1;
 	judgement->digest = digest_of(routing);
 	quality_measure(fabric, routing, &task->effort, &judgement->quality);
 }

@@ -26,6 +26,7 @@ struct judgement {
 	bool good; /* the verifier's answer: such a table may be programmed */
 	struct route_verdict verdict;
 	struct quality quality;
+	unsigned int lanes; /* virtual lanes that its paths need */
 	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
 	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
 	enum route_way way; /* how it came about */

@@ -13,6 +13,8 @@
 
 #include "complib/random.h"
 
+#define ANY_VL -1
+
 struct host {
 	uint32_t leaf; /* its switch */
 	uint16_t lid;
@@ -27,6 +29,7 @@ struct net {
 	uint64_t *at;	  /* [switch]: hosts that hang on it */
 	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
 	uint64_t *load;	  /* [port] */
+	int vl;		  /* only flows on this virtual lane count; ANY_VL: all */
 	uint32_t *path;	  /* scratch: channels, no more than switches */
 };
 
@@ -67,7 +70,7 @@ static void list_channels(struct net *net)
 
 static void net_init(struct net *net, const struct fabric *fabric, const struct routing *routing)
 {
-	*net = (struct net){.fabric = fabric, .routing = routing};
+	*net = (struct net){.fabric = fabric, .routing = routing, .vl = ANY_VL};
 	list_hosts(net);
 	list_channels(net);
 	net->load = g_new0(uint64_t, fabric->n_ports + 1);
@@ -181,6 +184,18 @@ static void tide_clear(struct tide *tide)
 	g_free(tide->queue);
 }
 
+/* Whether what hosts of a switch send to those of another is on the lane that counts. */
+static bool counts(const struct net *net, uint32_t from, uint32_t to)
+{
+	const struct route_lanes *lanes = net->routing->lanes;
+	uint8_t sl;
+
+	if (net->vl == ANY_VL || !lanes)
+		return net->vl <= 0;
+	sl = route_lanes_sl(lanes, from, to);
+	return sl < ROUTE_SLS && lanes->vl[sl] == net->vl;
+}
+
 /* One flow from every host but this one stands at its leaf. */
 static void start_tide(const struct net *net, const struct host *to, struct tide *tide)
 {
@@ -191,6 +206,8 @@ static void start_tide(const struct net *net, const struct host *to, struct tide
 	memset(tide->waiting, 0, n * sizeof(*tide->waiting));
 	tide->flow[to->leaf]--;
 	for (uint32_t sw = 0; sw < n; sw++) {
+		if (!counts(net, sw, to->leaf))
+			tide->flow[sw] = 0;
 		tide->next[sw] = sw == to->leaf ? FABRIC_NONE : channel_to(net, sw, to->lid);
 		if (tide->next[sw] != FABRIC_NONE)
 			tide->waiting[net->across[tide->next[sw]]]++;
@@ -281,6 +298,24 @@ static void all_to_all(const struct net *net, struct quality *quality)
 	quality->load_ratio = quality->most_load / quality->mean_load;
 }
 
+static void lane_by_lane(struct net *net, struct quality *quality)
+{
+	const struct route_lanes *lanes = net->routing->lanes;
+	struct quality ignored = {0};
+
+	quality->lane_load[0] = quality->most_load;
+	for (unsigned int vl = 0; lanes && vl < ROUTE_SLS; vl++) {
+		quality->lane_load[vl] = 0;
+		if (vl < lanes->first || vl >= lanes->first + lanes->n)
+			continue;
+		clear_load(net);
+		net->vl = (int)vl;
+		all_to_all(net, &ignored);
+		quality->lane_load[vl] = most_load(net);
+	}
+	net->vl = ANY_VL;
+}
+
 /* ---- patterns ---- */
 
 static void try_shifts(struct net *net, uint32_t most, struct quality *quality)
@@ -349,6 +384,7 @@ void quality_measure(const struct fabric *fabric, const struct routing *routing,
 	*quality = (struct quality){0};
 	net_init(&net, fabric, routing);
 	all_to_all(&net, quality);
+	lane_by_lane(&net, quality);
 	try_shifts(&net, effort->shifts, quality);
 	try_matchings(&net, effort, quality);
 	net_clear(&net);

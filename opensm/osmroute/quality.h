@@ -7,6 +7,7 @@
 #define OSMROUTE_QUALITY_H
 
 #include "route/engine.h"
+#include "route/lanes.h"
 
 /* How much is tried. */
 struct quality_effort {
@@ -26,6 +27,7 @@ struct quality {
 	uint32_t max_hops;
 	uint64_t most_load; /* flows on the busiest channel, all hosts sending to all */
 	double mean_load;   /* flows on a channel in the mean, idle ones too */
+	uint64_t lane_load[ROUTE_SLS]; /* most_load of each virtual lane by itself */
 	double load_ratio;  /* most_load / mean_load; 0 without any load */
 	uint32_t shifts;    /* tried */
 	uint64_t worst_shift; /* flows on the busiest channel, every host i sending to i + s */

@@ -22,6 +22,7 @@
 	X("bisect", 7, 3, j->quality.bisection)                                                    \
 	X("no path", 8, 0, (double)(j->quality.pairs - j->quality.routed))                         \
 	X("discard", 8, 0, (double)j->verdict.discarded)                                           \
+	X("lanes", 5, 0, (double)j->lanes)                                                         \
 	X("blocks", 8, 0, (double)c)
 
 struct column {
@@ -151,11 +152,27 @@ static void add_remark(GString *text, const struct judge_report *report,
 		g_string_append_printf(text, "%s%s: %s\n", report->engine->name, when, what);
 }
 
+static void add_lanes(GString *text, const struct judge_report *report)
+{
+	const struct judgement *before = &report->before;
+
+	if (before->refusal || before->lanes < 2)
+		return;
+	g_string_append_printf(text, "%s: flows on the busiest channel of each virtual lane:",
+			       report->engine->name);
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		if (before->quality.lane_load[vl])
+			g_string_append_printf(text, " VL %u %" G_GUINT64_FORMAT, vl,
+					       before->quality.lane_load[vl]);
+	g_string_append_c(text, '\n');
+}
+
 /* Of losses only what was not so without them, and of one kind the first. */
 static void add_remarks(GString *text, const struct judge_report *report)
 {
 	const struct judgement *worst = &report->before;
 
+	add_lanes(text, report);
 	add_remark(text, report, &report->before, "");
 	for (uint32_t i = 0; i < report->trials->len; i++) {
 		const struct judge_trial *trial =

@@ -73,6 +73,16 @@ static void add_quality(GVariantDict *dict, const struct quality *quality)
 	add_real(dict, "bisection", quality->bisection);
 }
 
+static void add_lanes(GVariantDict *dict, const struct quality *quality)
+{
+	GVariantBuilder loads;
+
+	g_variant_builder_init(&loads, G_VARIANT_TYPE("at"));
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		g_variant_builder_add(&loads, "t", quality->lane_load[vl]);
+	g_variant_dict_insert_value(dict, "lane_load_max", g_variant_builder_end(&loads));
+}
+
 static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 {
 	if (judgement->refusal) {
@@ -83,6 +93,8 @@ static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 	add_cost(dict, "verify_cost", &judgement->verify);
 	add_verdict(dict, judgement);
 	add_quality(dict, &judgement->quality);
+	add_number(dict, "lanes", judgement->lanes);
+	add_lanes(dict, &judgement->quality);
 	add_number(dict, "blocks", judgement->blocks);
 	add_text(dict, "digest", judgement->digest);
 }

@@ -9,6 +9,7 @@
 
 #include "iba/codes.h"
 #include "iba/constants.h"
+#include "route/lanes.h"
 
 #define HOP_LIMIT_MAX 255
 #define LAST_OLD_RATE IBA_RATE_300 /* the last of the first extension of the codes */
@@ -110,6 +111,9 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	path->refused = choose_p_key(subnet, wanted, from, to, path);
 	if (!path->refused)
 		path->refused = choose_sl(subnet, wanted, path);
+	if (!path->refused &&
+	    !routing_path_sl(subnet->routing, subnet->fabric, from, to, wanted->has_sl, &path->sl))
+		path->refused = "routes keep another SL for it, or none";
 	return !path->refused;
 }
 

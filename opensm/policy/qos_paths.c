@@ -173,14 +173,11 @@ static uint64_t digest_of_names(const struct qos_policy *policy, const struct fa
 	return digest;
 }
 
-struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options *options,
-				 const struct fabric *fabric, const struct partitions *partitions)
+static struct qos_paths *make(struct qos_policy *policy, const struct options *options,
+			      const struct fabric *fabric, const struct partitions *partitions)
 {
-	struct qos_paths *paths;
+	struct qos_paths *paths = g_new0(struct qos_paths, 1);
 
-	if (!policy || !options->qos)
-		return NULL;
-	paths = g_new0(struct qos_paths, 1);
 	ref_init(&paths->ref);
 	paths->policy = qos_policy_ref(policy);
 	paths->options = options_ref((struct options *)options);
@@ -192,6 +189,22 @@ struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options
 	find_members(paths, fabric);
 	paths->dropped = dropped_sls(paths);
 	paths->problems = qos_setup_problems(paths, fabric);
+	return paths;
+}
+
+struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options *options,
+				 const struct fabric *fabric, const struct partitions *partitions)
+{
+	return policy && options->qos ? make(policy, options, fabric, partitions) : NULL;
+}
+
+struct qos_paths *qos_paths_built_in(const struct options *options, const struct fabric *fabric,
+				     const struct partitions *partitions)
+{
+	struct qos_policy *none = qos_policy_load(NULL, NULL);
+	struct qos_paths *paths = make(none, options, fabric, partitions);
+
+	qos_policy_unref(none);
 	return paths;
 }
 

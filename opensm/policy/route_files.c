@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "iba/codes.h"
 #include "policy/guid_file.h"
 #include "policy/lft_file.h"
+#include "policy/qos.h"
 
 struct route_files {
 	struct ref ref;
@@ -397,6 +399,9 @@ bool route_files_same(const struct route_files *a, const struct route_files *b)
 void route_files_input(const struct route_files *files, const struct options *options,
 		       struct route_input *input)
 {
+	struct qos qos;
+
+	qos_make(options, &qos);
 	*input = (struct route_input){
 		.threads = 1,
 		.shift = options->port_shifting,
@@ -405,6 +410,10 @@ void route_files_input(const struct route_files *files, const struct options *op
 		.reverse_hops = options->max_reverse_hops,
 		.from_roots = options->quasi_ftree_indexing,
 		.count_switches = options->port_profile_switch_nodes,
+		.vls = MIN(iba_vls_count(options->max_op_vls), qos.of[QOS_SWITCH].vls),
+		.sm_sl = options->sm_sl,
+		.lash_start_vl = options->lash_start_vl,
+		.nue_max_num_vls = options->nue_max_num_vls,
 	};
 	if (!files)
 		return;

@@ -110,6 +110,10 @@ struct route_input {
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
+	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
+	uint8_t sm_sl;		     /* of paths to the SM */
+	uint8_t lash_start_vl;
+	uint8_t nue_max_num_vls; /* 0: all there are */
 };
 
 /*
@@ -139,6 +143,7 @@ struct routing {
 	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
+	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
 	uint64_t cut_by_caps; /* from switches with hosts to LIDs of hosts elsewhere: there is no
 				 way but by switches that cannot hold these */

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
+	opensm/route/acyclic.c opensm/route/acyclic.h \
 	opensm/route/anchor.c \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
+	opensm/route/channels.c opensm/route/channels.h \
 	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/connect.c \
 	opensm/route/crown.c opensm/route/crown.h \
+	opensm/route/dfsssp.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c opensm/route/dor.h \
 	opensm/route/dor_loops.c \
@@ -21,12 +24,16 @@ libroute_a_SOURCES = \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \
 	opensm/route/keep.c \
+	opensm/route/lanes.c opensm/route/lanes.h \
+	opensm/route/lash.c \
+	opensm/route/layers.c opensm/route/layers.h \
 	opensm/route/leaves.c opensm/route/leaves.h \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/load.c \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \
+	opensm/route/nue.c \
 	opensm/route/orient.c opensm/route/orient.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/registry.c \
@@ -36,6 +43,8 @@ libroute_a_SOURCES = \
 	opensm/route/seen.c opensm/route/seen.h \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/trace.h \
+	opensm/route/spread.c opensm/route/spread.h \
+	opensm/route/sssp.c \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/turns.c opensm/route/turns.h \
 	opensm/route/updn.c \
@@ -44,6 +53,7 @@ libroute_a_SOURCES = \
 	opensm/route/verify_columns.c \
 	opensm/route/verify_cycle.c \
 	opensm/route/verify_hops.c \
+	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c opensm/route/verify_proof.h \
 	opensm/route/verify_turns.c \
 	opensm/route/verify_walk.c \

@@ -10,7 +10,11 @@
 	ENGINE(dnup)                                                                               \
 	ENGINE(dor)                                                                                \
 	ENGINE(ftree)                                                                              \
-	ENGINE(file)
+	ENGINE(file)                                                                               \
+	ENGINE(sssp)                                                                               \
+	ENGINE(dfsssp)                                                                             \
+	ENGINE(lash)                                                                               \
+	ENGINE(nue)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

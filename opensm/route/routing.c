@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "route/lanes.h"
 #include "route/seen.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -301,6 +302,7 @@ void routing_unref(struct routing *routing)
 	trace_free(routing->trace);
 	route_seen_free(routing->seen);
 	g_free(routing->order);
+	route_lanes_free(routing->lanes);
 	routing_unref(routing->unlimited);
 	g_free(routing->caps);
 	g_free(routing->aside);

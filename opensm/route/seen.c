@@ -22,7 +22,7 @@ struct seen_port {
 	uint64_t guid;
 	uint32_t peer;
 	uint16_t lid;
-	uint8_t lmc;
+	uint8_t lmc, vl_cap;
 };
 
 struct route_seen {
@@ -83,9 +83,10 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 
 static void add_wishes(GChecksum *sum, const struct route_input *input)
 {
-	const uint32_t wishes[] = { input->scatter,	 input->ahead_not_scattered,
-				    input->shift,	 input->reverse_hops,
-				    input->from_roots,	 input->count_switches };
+	const uint32_t wishes[] = {
+		input->scatter,	      input->ahead_not_scattered, input->shift, input->reverse_hops,
+		input->from_roots,    input->count_switches,	  input->vls,	input->sm_sl,
+		input->lash_start_vl, input->nue_max_num_vls};
 
 	add(sum, wishes, sizeof(wishes));
 }
@@ -148,7 +149,8 @@ struct route_seen *route_seen_new(const struct fabric *fabric, const struct rout
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		seen->ports[i] = (struct seen_port){ port->guid, port->peer, port->lid, port->lmc };
+		seen->ports[i] = (struct seen_port){port->guid, port->peer, port->lid, port->lmc,
+						    port->info.vl_cap};
 	}
 	digest_of(input, seen->digest);
 	return seen;
@@ -173,7 +175,7 @@ static bool same_node(const struct seen_node *seen, const struct fabric_node *no
 static bool same_port(const struct seen_port *seen, const struct fabric_port *port)
 {
 	return seen->guid == port->guid && seen->peer == port->peer && seen->lid == port->lid &&
-	       seen->lmc == port->lmc;
+	       seen->lmc == port->lmc && seen->vl_cap == port->info.vl_cap;
 }
 
 bool route_seen_fabric(const struct route_seen *seen, const struct fabric *fabric)

@@ -240,11 +240,12 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	g_assert(routing->n_switches == fabric->n_switches);
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
 	verify = verify_new(fabric, routing, threads, verdict);
-	verdict->by_order = by_order && try_order(verify);
+	verdict->by_order = by_order && !routing->lanes && try_order(verify);
 	if (!verdict->by_order) {
 		begin_again(verify);
 		verify_by_hops(verify);
-		verify->cycle = dependency_cycle(verify->dependency);
+		verify->cycle = routing->lanes ? verify_lanes(verify)
+					       : dependency_cycle(verify->dependency);
 	}
 	suspect_odd(verify);
 	if (verify->caps)

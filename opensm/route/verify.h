@@ -102,6 +102,9 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 /* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
 void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state);
 
+/* The same as dependency_cycle() for tables with lanes; notes what else is wrong with these. */
+GArray *verify_lanes(struct verify *verify);
+
 /* Counts paths and walks the suspects, switch by switch. */
 void verify_walk(struct verify *verify);
 

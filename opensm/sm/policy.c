@@ -3,6 +3,7 @@
  * The policy of a sweep: the rules in context->partition_rules and context->qos_policy on the
  * fabric at hand. It is made anew when one of them is another; problems are told once.
  */
+#include "route/lanes.h"
 #include "sm/door.h"
 #include "sm/sm_private.h"
 
@@ -83,12 +84,15 @@ static void make_qos(struct sm *sm)
 {
 	struct qos_policy *policy = slot_take(&sm->context->qos_policy);
 	struct fabric *fabric;
+	uint8_t demand[ROUTE_SLS];
 
 	if (!policy) /* nobody has read any */
 		policy = sm->qos ? qos_policy_ref(sm->qos->policy) : qos_policy_load(NULL, NULL);
 	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
 	if (!sm->options->qos)
-		take_qos(sm, NULL);
+		take_qos(sm, routing_sl_to_vl(sm->routing, demand)
+				     ? qos_paths_built_in(sm->options, fabric, sm->partitions)
+				     : NULL);
 	else if (!sm->qos ||
 		 !qos_paths_are_of(sm->qos, policy, sm->options, fabric, sm->partitions))
 		take_qos(sm, qos_paths_make(policy, sm->options, fabric, sm->partitions));

@@ -2,7 +2,8 @@
 /*
  * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options and
  * qos_setup.c of the scopes in qos-policy.conf, against what the ports hold. Without the option qos
- * they are left alone.
+ * they are left alone, unless routes need lanes: then they are as without any of these. What routes
+ * need counts most.
  *
  * The tables of a port are read when nothing is known of them, but only one block of each if that
  * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "policy/qos_setup.h"
+#include "route/lanes.h"
 #include "sm/sm_private.h"
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
@@ -26,6 +28,8 @@ struct want {
 	struct qos_place place;
 	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
 	bool even;   /* rows of all inputs are the same */
+	uint16_t sls; /* bits of SLs for which routes need a lane, vl[SL] */
+	uint8_t vl[QOS_SLS];
 	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
 };
 
@@ -37,6 +41,11 @@ static bool carries_data(const struct builder_port *port)
 	if (builder_is_switch(port->node) && !port->num)
 		return port->known && port->node->switch_info.enhanced_port0;
 	return port->known && port->peer && link_is_up(port);
+}
+
+static bool is_between_switches(const struct builder_port *port)
+{
+	return port->num && builder_is_switch(port->node) && builder_is_switch(port->peer->node);
 }
 
 /* By PortInfo of the port, and of a switch by that of its port 0. */
@@ -103,13 +112,13 @@ static void read_block(struct sm *sm, struct builder_port *port, uint16_t attrib
 
 /* ---- comparing ---- */
 
-/* What a routing engine needs of a row goes in here, by qos_merge(). */
 static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_vl_table *row)
 {
 	bool is_switch = builder_is_switch(want->port->node);
 	uint32_t from = is_switch ? want->to - want->port->num + in : want->to;
 
 	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
+	qos_merge(row, want->sls, want->vl);
 }
 
 static bool row_differs(const struct want *want, unsigned int in)
@@ -274,6 +283,8 @@ static void want_tables(const struct sm *sm, struct want *want)
 	qos_setup_port(&want->place, want->to, &want->tables);
 	want->vls = qos_vls(&want->tables, info.operational_vls);
 	want->even = qos_setup_is_even(&want->place, want->to);
+	if (is_between_switches(want->port))
+		want->sls = routing_sl_to_vl(sm->routing, want->vl);
 	make_row(want, 0, &want->sl_to_vl);
 }
 
@@ -363,7 +374,8 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 	struct qos_tables tables;
 	uint32_t node;
 
-	if (!sm->qos || sm->qos->shape != sm->fabric->shape || !carries_data(port))
+	if (!sm->options->qos || !sm->qos || sm->qos->shape != sm->fabric->shape ||
+	    !carries_data(port))
 		return port->info.vl_high_limit;
 	node = fabric_node_by_guid(sm->fabric, port->node->guid);
 	if (node == FABRIC_NONE)
@@ -376,10 +388,13 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
+	uint8_t demand[QOS_SLS];
+	bool lanes = routing_sl_to_vl(sm->routing, demand) != 0;
 
 	if (!sm->qos)
 		return STEP_NEXT;
-	nodes = sweep_nodes(sm);
+	/* lanes may be wanted of switches that are as they were */
+	nodes = lanes ? builder_order(sm->builder) : sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
 		do_node(sm, nodes->pdata[i]);
 	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;

@@ -38,7 +38,11 @@ golden_texts = \
 	tests/golden/mesh_3x3.dor.lmc0.lft \
 	tests/golden/parallel_links.ftree.lmc0.lft \
 	tests/golden/ring.ftree.lmc0.lft \
+	tests/golden/ring.dfsssp.lmc0.lft \
+	tests/golden/ring.lash.lmc0.lft \
+	tests/golden/ring.nue.lmc0.lft \
 	tests/golden/torus_3x3.dor.lmc0.lft \
+	tests/golden/torus_3x3.sssp.lmc0.lft \
 	tests/golden/uneven_tree.ftree.lmc0.lft
 EXTRA_DIST += $(golden_topologies) $(golden_texts)
 

@@ -15,6 +15,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
+	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
@@ -80,6 +81,8 @@ tests_scenario_test_unhealthy_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_unhealthy_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_options_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_lanes_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_lanes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_qos_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_qos_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)

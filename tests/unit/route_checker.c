@@ -11,11 +11,15 @@
 #include <check.h>
 #include <string.h>
 
+#include "iba/codes.h"
+#include "route/lanes.h"
+
 /* Channels are ports of the fabric that lead from switch to switch. */
 struct dependencies {
 	uint32_t n_ports;
 	GHashTable *seen; /* first * n_ports + second */
 	GArray *pairs;	  /* uint64_t, as in seen */
+	bool used;	  /* packets take a channel at least */
 };
 
 /* ---- the fabric ---- */
@@ -144,6 +148,8 @@ static enum checker_fate follow(const struct fabric *fabric, const struct routin
 		channel = fabric_switch_port(fabric, sw, num);
 		if (dependencies && last != FABRIC_NONE)
 			depend(dependencies, last, channel);
+		if (dependencies)
+			dependencies->used = true;
 		last = channel;
 		sw = checker_next_switch(fabric, sw, num);
 	}
@@ -154,6 +160,59 @@ enum checker_fate checker_walk(const struct fabric *fabric, const struct routing
 			       uint32_t sw, uint16_t lid, unsigned int *hops)
 {
 	return follow(fabric, routing, sw, lid, hops, NULL);
+}
+
+/* ---- virtual lanes ---- */
+
+static bool is_of_sm(const struct fabric *fabric, uint32_t sw)
+{
+	const struct fabric_port *sm = &fabric->ports[fabric->sm_port];
+
+	if (fabric->nodes[sm->node].sw != FABRIC_NONE)
+		return fabric->nodes[sm->node].sw == sw;
+	return sm->peer != FABRIC_NONE && fabric->nodes[fabric->ports[sm->peer].node].sw == sw;
+}
+
+/* Whether packets from one switch to what hangs on another may be on that lane. */
+static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to, unsigned int vl)
+{
+	const struct route_lanes *lanes = checker->routing->lanes;
+	uint32_t n = checker->fabric->n_switches;
+	uint8_t there, back;
+
+	if (!lanes)
+		return vl == 0;
+	there = lanes->sl ? lanes->sl[(size_t)from * n + to] : lanes->first;
+	back = lanes->sl ? lanes->sl[(size_t)to * n + from] : lanes->first;
+	if ((there < ROUTE_SLS && lanes->vl[there] == vl) ||
+	    (back < ROUTE_SLS && lanes->vl[back] == vl))
+		return true;
+	return lanes->vl[lanes->sm_sl] == vl &&
+	       (is_of_sm(checker->fabric, from) || is_of_sm(checker->fabric, to));
+}
+
+/* Hosts that cables connect have an SL; cables between switches have the lanes in use. */
+static bool are_lanes_good(const struct checker *checker, const bool used[ROUTE_SLS])
+{
+	const struct route_lanes *lanes = checker->routing->lanes;
+	const struct fabric *fabric = checker->fabric;
+	uint32_t n = fabric->n_switches;
+	bool good = true;
+
+	for (uint32_t a = 0; lanes->sl && a < n; a++)
+		for (uint32_t b = 0; b < n; b++)
+			good &= !checker->hosts[a] || !checker->hosts[b] ||
+				checker_distance(checker, a, b) == CHECKER_FAR ||
+				lanes->sl[(size_t)a * n + b] < ROUTE_SLS;
+	for (uint32_t sw = 0; sw < n; sw++)
+		for (unsigned int num = 1; num < 256; num++)
+			for (unsigned int vl = 1; vl < ROUTE_SLS; vl++)
+				good &= checker_next_switch(fabric, sw, num) == FABRIC_NONE ||
+					!used[vl] ||
+					vl < iba_vls_count(fabric->ports[fabric_switch_port(
+										 fabric, sw, num)]
+								   .info.vl_cap);
+	return good;
 }
 
 static void check_lid(struct checker *checker, uint16_t lid, struct dependencies *dependencies)
@@ -172,9 +231,11 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 			joins ? joins[sw] : checker_distance(checker, sw, leaf) != CHECKER_FAR;
 		bool counts = to_host || checker->hosts[sw];
 		unsigned int hops;
-		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops,
-						counts ? dependencies : NULL);
+		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops, NULL);
 
+		for (unsigned int vl = 0; counts && vl < ROUTE_SLS; vl++)
+			if (is_on_lane(checker, sw, leaf, vl))
+				follow(fabric, checker->routing, sw, lid, &hops, &dependencies[vl]);
 		verdict->paths += joined;
 		verdict->cut |= !joined;
 		if (fate == CHECKER_LOOP)
@@ -238,15 +299,33 @@ static bool is_acyclic(GArray *pairs, uint32_t n_ports)
 
 /* ---- the whole ---- */
 
+static void check_lanes(struct checker *checker, struct dependencies dependencies[ROUTE_SLS])
+{
+	bool used[ROUTE_SLS];
+
+	checker->verdict.acyclic = true;
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
+		used[vl] = dependencies[vl].pairs->len || dependencies[vl].used;
+		checker->verdict.acyclic &=
+			is_acyclic(dependencies[vl].pairs, checker->fabric->n_ports);
+		g_hash_table_destroy(dependencies[vl].seen);
+		g_array_unref(dependencies[vl].pairs);
+	}
+	if (checker->routing->lanes)
+		checker->verdict.complete &= are_lanes_good(checker, used);
+}
+
 void checker_run(struct checker *checker, const struct fabric *fabric,
 		 const struct routing *routing)
 {
-	struct dependencies dependencies = {
-		.n_ports = fabric->n_ports,
-		.seen = g_hash_table_new(NULL, NULL),
-		.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-	};
+	struct dependencies dependencies[ROUTE_SLS];
 
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		dependencies[vl] = (struct dependencies){
+			.n_ports = fabric->n_ports,
+			.seen = g_hash_table_new(NULL, NULL),
+			.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		};
 	*checker = (struct checker){ .fabric = fabric, .routing = routing };
 	checker->verdict.complete = checker->verdict.loop_free = true;
 	find_distances(checker);
@@ -255,10 +334,8 @@ void checker_run(struct checker *checker, const struct fabric *fabric,
 		checker->caps |= fabric_fdb_cap(fabric, sw) < FABRIC_LIDS;
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
-			check_lid(checker, lid, &dependencies);
-	checker->verdict.acyclic = is_acyclic(dependencies.pairs, fabric->n_ports);
-	g_hash_table_destroy(dependencies.seen);
-	g_array_unref(dependencies.pairs);
+			check_lid(checker, lid, dependencies);
+	check_lanes(checker, dependencies);
 }
 
 void checker_clear(struct checker *checker)

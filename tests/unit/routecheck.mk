@@ -13,6 +13,11 @@ TESTS += tests/unit/test_route_property
 tests_unit_test_route_property_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_property_LDADD = $(LIBS_ROUTECHECK)
 
+check_PROGRAMS += tests/unit/test_route_acyclic
+TESTS += tests/unit/test_route_acyclic
+tests_unit_test_route_acyclic_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_acyclic_LDADD = $(LIBS_ROUTECHECK)
+
 check_PROGRAMS += tests/unit/test_route_repair
 TESTS += tests/unit/test_route_repair
 tests_unit_test_route_repair_CFLAGS = $(TEST_CFLAGS)

@@ -115,6 +115,8 @@ static void lose(const struct route_engine *engine, struct shape *shape,
 	fabric_unref(fabric);
 }
 
+#define LAST_TREE 5 /* of the engines; behind it are those that work alike here */
+
 static void try_seed(uint64_t seed)
 {
 	struct shape shape;
@@ -126,6 +128,8 @@ static void try_seed(uint64_t seed)
 
 		if (!strcmp(engine->name, "file"))
 			continue; /* there is none */
+		if (e > LAST_TREE && (seed + e) % 4)
+			continue; /* one of the layered ones */
 		shape_random(&shape, seed);
 		fabric = builder_freeze(shape.builder);
 		if (fabric)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables between switches as channels, one for each direction: the links of the graph by their
+ * index, which has those of a switch side by side.
+ */
+#ifndef ROUTE_CHANNELS_H
+#define ROUTE_CHANNELS_H
+
+#include "route/graph.h"
+
+struct route_channels {
+	uint32_t n;	     /* channels */
+	uint32_t *first;     /* [switch]: of those that leave it; one more */
+	uint32_t *from, *to; /* [channel]: switches at its ends */
+	uint32_t *back;	     /* [channel]: the other direction of the cable */
+	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
+};
+
+struct route_channels *route_channels_new(const struct route_graph *graph);
+void route_channels_free(struct route_channels *channels);
+
+static inline uint32_t route_channel(const struct route_channels *channels, uint32_t sw,
+				     uint8_t port)
+{
+	return channels->of_port[(size_t)sw * 256 + port];
+}
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine dfsssp: the paths of sssp, free of credit loops by virtual lanes (layers.c). Where paths
+ * LID by LID take more lanes than there are, as in tori, they are those of lash, and it is told.
+ */
+#include "route/layers.h"
+#include "route/shortest.h"
+
+static bool assign(struct layered *layered, GError **error)
+{
+	g_autoptr(GError) first = NULL;
+
+	layered_spread(layered, SPREAD_LIDS);
+	if (layered_assign(layered, 0, &first))
+		return true;
+	layered_spread_leaves(layered);
+	if (!layered_assign(layered, 0, error))
+		return false;
+	layered_note(layered, "LID by LID %s; so paths are the same for all LIDs of a switch",
+		     first->message);
+	return true;
+}
+
+static struct routing *dfsssp_compute(const struct fabric *fabric, const struct route_input *input,
+				      GError **error)
+{
+	struct layered layered;
+
+	if (!layered_init(&layered, &route_engine_dfsssp, fabric, input, error))
+		return NULL;
+	return layered_end(&layered, assign(&layered, error));
+}
+
+const struct route_engine route_engine_dfsssp = {
+	.name = "dfsssp",
+	.summary = "shortest paths by load so far; free of credit loops on several lanes",
+	.promises = ROUTE_SHORTEST,
+	.compute = dfsssp_compute,
+};

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Pairs of switches are given lanes one by one, each the first on which its paths can be added
+ * (acyclic.h). The pairs of the switch at which the SM is come first: clients talk to the SM on the
+ * SL that PortInfo tells them, hence on one lane. Shortest paths of these never close a loop among
+ * themselves: a channel leads nearer to that switch or away from it.
+ *
+ * When lanes run out, the rest is put on more lanes than there are, to be able to say how many it
+ * takes.
+ */
+#include "route/layers.h"
+
+#include <string.h>
+
+#include "route/acyclic.h"
+#include "route/lanes.h"
+
+#define LANES_MAX 32
+
+struct layers {
+	struct layered *layered;
+	struct route_lanes *lanes;
+	struct acyclic *all; /* what hosts send each other, as on one lane */
+	struct acyclic *layer[LANES_MAX];
+	unsigned int n, have; /* lanes in use; those that cables have from the first on */
+	unsigned int most;    /* where counting ends */
+	GArray *steps;	      /* struct acyclic_step: of the pair at hand */
+	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
+	uint64_t left_out;
+};
+
+/* ---- the paths of a pair ---- */
+
+static void add_path(struct layers *layers, uint32_t from, uint32_t to, uint16_t lid)
+{
+	const struct layered *layered = layers->layered;
+	const struct route_channels *channels = layered->channels;
+	uint32_t before = FABRIC_NONE, sw = from;
+
+	for (uint32_t hops = 0; sw != to && hops < layered->graph->n; hops++) {
+		struct acyclic_step step = {before, 0};
+
+		step.to = route_channel(channels, sw, layered->routing->lft[sw][lid]);
+		if (step.to == FABRIC_NONE)
+			return;
+		if (before != FABRIC_NONE)
+			g_array_append_val(layers->steps, step);
+		before = step.to;
+		sw = channels->to[before];
+	}
+}
+
+/* From the hosts of a switch, or itself if it has none, to all LIDs behind another. */
+static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
+{
+	const struct route_graph *graph = layers->layered->graph;
+	unsigned int n = 0;
+
+	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+		add_path(layers, from, to, graph->targets[t].lid);
+	if (route_has_hosts(graph, from) && graph->own_lid[to])
+		n = 1u << graph->own_lmc[to];
+	for (unsigned int i = 0; i < n; i++)
+		add_path(layers, from, to, graph->own_lid[to] + i);
+}
+
+static void list_steps(struct layers *layers, uint32_t a, uint32_t b)
+{
+	g_array_set_size(layers->steps, 0);
+	add_paths(layers, a, b);
+	add_paths(layers, b, a);
+}
+
+/* ---- all pairs at once ---- */
+
+/* What is sent to a LID, from all switches or those with hosts: passed[switch] == mark was met. */
+static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all, uint32_t *passed,
+		     uint32_t mark)
+{
+	const struct layered *layered = layers->layered;
+	const struct route_channels *channels = layered->channels;
+
+	for (uint32_t from = 0; from < layered->graph->n; from++) {
+		struct acyclic_step step = {FABRIC_NONE, 0};
+		bool met = !all && !route_has_hosts(layered->graph, from);
+
+		for (uint32_t sw = from; !met && sw != to; sw = channels->to[step.to]) {
+			met = passed[sw] == mark;
+			passed[sw] = mark;
+			step.to = route_channel(channels, sw, layered->routing->lft[sw][lid]);
+			if (step.to == FABRIC_NONE)
+				break;
+			if (step.from != FABRIC_NONE)
+				acyclic_note(layers->all, step);
+			step.from = step.to;
+		}
+	}
+}
+
+/* Whether one lane does for hosts, and for switches too if they count. */
+static bool note_all(struct layers *layers, bool switches)
+{
+	const struct route_graph *graph = layers->layered->graph;
+	g_autofree uint32_t *passed = g_new0(uint32_t, graph->n + 1);
+	uint32_t mark = 0;
+
+	acyclic_free(layers->all);
+	layers->all = acyclic_new(layers->layered->channels, NULL);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		note_lid(layers, graph->targets[t].leaf, graph->targets[t].lid, switches, passed,
+			 ++mark);
+	for (uint32_t sw = 0; switches && sw < graph->n; sw++)
+		for (unsigned int i = 0; graph->own_lid[sw] && i < 1u << graph->own_lmc[sw]; i++)
+			note_lid(layers, sw, graph->own_lid[sw] + i, false, passed, ++mark);
+	return acyclic_sort(layers->all);
+}
+
+/* ---- lanes ---- */
+
+static bool try_lane(struct layers *layers, unsigned int lane)
+{
+	if (!layers->layer[lane])
+		layers->layer[lane] = acyclic_new(layers->layered->channels, layers->all);
+	if (!acyclic_add(layers->layer[lane],
+			 (const struct acyclic_step *)(const void *)layers->steps->data,
+			 layers->steps->len))
+		return false;
+	layers->n = MAX(layers->n, lane + 1);
+	return true;
+}
+
+static void put(struct layers *layers, uint32_t a, uint32_t b, uint8_t sl)
+{
+	struct route_lanes *lanes = layers->lanes;
+
+	lanes->sl[(size_t)a * lanes->n_switches + b] = sl;
+	lanes->sl[(size_t)b * lanes->n_switches + a] = sl;
+}
+
+/* Steps of the pair at hand that a lane does not have yet. */
+static uint32_t count_new(const struct layers *layers, unsigned int lane)
+{
+	uint32_t n = 0;
+
+	for (guint i = 0; layers->layer[lane] && i < layers->steps->len; i++)
+		n += !acyclic_has(layers->layer[lane],
+				  g_array_index(layers->steps, struct acyclic_step, i));
+	return layers->layer[lane] ? n : layers->steps->len;
+}
+
+/* The lane of so many to which a pair adds least; if none will do one more. */
+static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, unsigned int n)
+{
+	uint32_t adds[LANES_MAX];
+
+	list_steps(layers, a, b);
+	n = MIN(n, layers->n + 1);
+	for (unsigned int lane = 0; lane < n; lane++)
+		adds[lane] = count_new(layers, lane);
+	for (;;) {
+		unsigned int best = 0;
+
+		for (unsigned int lane = 1; lane < n; lane++)
+			if (adds[lane] < adds[best])
+				best = lane;
+		if (adds[best] == UINT32_MAX)
+			return n;
+		if (try_lane(layers, best))
+			return best;
+		adds[best] = UINT32_MAX;
+	}
+}
+
+static bool is_done(const struct layers *layers, uint32_t a, uint32_t b)
+{
+	return route_lanes_sl(layers->lanes, a, b) != ROUTE_NO_SL;
+}
+
+/* With the SM, if the lane of its SL is one of those in use. */
+static void assign_sm(struct layers *layers)
+{
+	const struct fabric *fabric = layers->layered->fabric;
+	const struct route_lanes *lanes = layers->lanes;
+	unsigned int lane = lanes->vl[lanes->sm_sl];
+	uint8_t exit;
+	uint32_t sm = fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
+
+	if (sm == FABRIC_NONE || lane < lanes->first)
+		return;
+	for (uint32_t sw = 0; sw < lanes->n_switches; sw++) {
+		list_steps(layers, sm, sw);
+		if (sw != sm && try_lane(layers, lane - lanes->first))
+			put(layers, sm, sw, lane);
+	}
+}
+
+/* Two switches, the hosts of which send each other. */
+struct pair {
+	uint32_t a, b;
+	uint8_t rank; /* less goes first */
+};
+
+/* Long paths first: they are harder to place. */
+static GArray *list_pairs(const struct layers *layers)
+{
+	const struct route_graph *graph = layers->layered->graph;
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
+
+	for (uint32_t a = 0; a < graph->n; a++) {
+		const uint8_t *hops = layers->layered->hops + (size_t)a * graph->n;
+
+		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
+			struct pair pair = {a, b, ROUTE_FAR - hops[b]};
+
+			if (route_has_hosts(graph, b) && hops[b] != ROUTE_FAR)
+				g_array_append_val(pairs, pair);
+		}
+	}
+	return pairs;
+}
+
+/* Stable. */
+static void sort_pairs(GArray *pairs)
+{
+	uint32_t start[256 + 1] = {0};
+	GArray *sorted = g_array_sized_new(FALSE, FALSE, sizeof(struct pair), pairs->len);
+
+	g_array_set_size(sorted, pairs->len);
+	for (guint i = 0; i < pairs->len; i++)
+		start[g_array_index(pairs, struct pair, i).rank + 1]++;
+	for (unsigned int i = 1; i <= 256; i++)
+		start[i] += start[i - 1];
+	for (guint i = 0; i < pairs->len; i++) {
+		const struct pair *pair = &g_array_index(pairs, struct pair, i);
+
+		g_array_index(sorted, struct pair, start[pair->rank]++) = *pair;
+	}
+	memcpy(pairs->data, sorted->data, pairs->len * sizeof(struct pair));
+	g_array_unref(sorted);
+}
+
+static void assign_pairs(struct layers *layers, const GArray *pairs)
+{
+	for (guint i = 0; i < pairs->len && !layers->hopeless; i++) {
+		const struct pair *pair = &g_array_index(pairs, struct pair, i);
+		unsigned int lane;
+
+		if (is_done(layers, pair->a, pair->b))
+			continue;
+		lane = find_lane(layers, pair->a, pair->b, layers->most);
+		layers->hopeless = lane == layers->most || lane > layers->n;
+		put(layers, pair->a, pair->b, layers->lanes->first + lane);
+	}
+}
+
+static void assign_hosts(struct layers *layers)
+{
+	GArray *pairs = list_pairs(layers);
+
+	sort_pairs(pairs);
+	assign_sm(layers);
+	assign_pairs(layers, pairs);
+	g_array_unref(pairs);
+}
+
+/* Between hosts and switches without any. */
+static void assign_switches(struct layers *layers)
+{
+	const struct route_graph *graph = layers->layered->graph;
+
+	for (uint32_t a = 0; a < graph->n; a++) {
+		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++) {
+			unsigned int lane;
+
+			if (route_has_hosts(graph, b) || is_done(layers, a, b))
+				continue;
+			lane = find_lane(layers, a, b, layers->have);
+			if (lane < layers->have)
+				put(layers, a, b, layers->lanes->first + lane);
+			else
+				layers->left_out++;
+		}
+	}
+}
+
+/* ---- the whole ---- */
+
+static struct route_lanes *lanes_new(const struct layered *layered, uint8_t first, unsigned int vls)
+{
+	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
+	uint32_t n = layered->graph->n;
+
+	lanes->n_switches = n;
+	lanes->first = first;
+	lanes->sm_sl = layered->input->sm_sl;
+	lanes->sl = g_malloc((size_t)n * n + 1);
+	memset(lanes->sl, ROUTE_NO_SL, (size_t)n * n);
+	for (uint32_t sw = 0; sw < n; sw++)
+		lanes->sl[(size_t)sw * n + sw] = first;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		lanes->vl[sl] = sl % vls;
+	return lanes;
+}
+
+static void assign(struct layers *layers)
+{
+	uint32_t n = layers->lanes->n_switches;
+
+	if (note_all(layers, true)) {
+		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
+		layers->n = 1;
+		return;
+	}
+	assign_hosts(layers);
+	if (layers->n <= layers->have && !layers->hopeless)
+		assign_switches(layers);
+}
+
+static bool fits(const struct layers *layers, unsigned int vls, GError **error)
+{
+	unsigned int first = layers->lanes->first;
+
+	if (first < vls && layers->n <= layers->have && !layers->hopeless)
+		return true;
+	g_set_error(
+		error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+		"paths free of credit loops take %s%u virtual lanes from VL %u on, and there are "
+		"but %u in all that every cable between switches has",
+		layers->hopeless ? "over " : "", layers->n, first, vls);
+	return false;
+}
+
+/* Lane 0 for all needs no SL. */
+static void finish(struct layers *layers)
+{
+	struct routing *routing = layers->layered->routing;
+
+	routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out)
+		return;
+	layers->lanes->n = MAX(layers->n, 1);
+	routing->lanes = g_steal_pointer(&layers->lanes);
+	if (layers->left_out)
+		layered_note(layers->layered,
+			     "%" G_GUINT64_FORMAT
+			     " pairs of switches, of which one has hosts, would close "
+			     "credit loops on each of %u virtual lanes: they get no PathRecord",
+			     layers->left_out, layers->have);
+}
+
+bool layered_assign(struct layered *layered, uint8_t first, GError **error)
+{
+	unsigned int vls = route_data_vls(layered->fabric, layered->input);
+	struct layers layers = {.layered = layered, .have = vls > first ? vls - first : 0};
+	bool good;
+
+	layers.most = error ? LANES_MAX : layers.have;
+	layers.lanes = lanes_new(layered, first, vls);
+	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	assign(&layers);
+	good = fits(&layers, vls, error);
+	if (good)
+		finish(&layers);
+	for (unsigned int i = 0; i < LANES_MAX; i++)
+		acyclic_free(layers.layer[i]);
+	acyclic_free(layers.all);
+	g_array_unref(layers.steps);
+	route_lanes_free(layers.lanes);
+	return good;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Shortest paths that are spread over the cables by what these carry so far. */
+#ifndef ROUTE_SPREAD_H
+#define ROUTE_SPREAD_H
+
+#include "route/channels.h"
+#include "route/engine.h"
+
+/* What a layered engine works on. */
+struct layered {
+	const struct fabric *fabric;
+	const struct route_input *input;
+	struct route_graph *graph;
+	struct route_channels *channels;
+	uint8_t *hops; /* as of route_hops_all() */
+	struct routing *routing;
+};
+
+/* False and error if some path is too long. */
+bool layered_init(struct layered *layered, const struct route_engine *engine,
+		  const struct fabric *fabric, const struct route_input *input, GError **error);
+/* Clears it: what is left is the routing if that is good, or else NULL. */
+struct routing *layered_end(struct layered *layered, bool good);
+
+/* Adds to what the operator is told of the routing. */
+void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+enum spread_by {
+	SPREAD_LIDS,   /* each LID takes the shortest path of least load from everywhere */
+	SPREAD_LEAVES, /* the same for all LIDs of a switch together, but for cables in parallel */
+	SPREAD_PORTS,  /* all these take the first port that begins a shortest path */
+};
+
+/* Fills the tables; returns the load of the busiest channel, all hosts sending to all. */
+uint64_t layered_spread(struct layered *layered, enum spread_by by);
+
+/* By leaves or ports, whichever loads the busiest channel less. */
+void layered_spread_leaves(struct layered *layered);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c). Credit loops may
+ * occur; dfsssp has none.
+ */
+#include "route/shortest.h"
+#include "route/spread.h"
+
+static struct routing *sssp_compute(const struct fabric *fabric, const struct route_input *input,
+				    GError **error)
+{
+	struct layered layered;
+
+	if (!layered_init(&layered, &route_engine_sssp, fabric, input, error))
+		return NULL;
+	layered_spread(&layered, SPREAD_LIDS);
+	return layered_end(&layered, true);
+}
+
+const struct route_engine route_engine_sssp = {
+	.name = "sssp",
+	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
+	.promises = ROUTE_SHORTEST,
+	.compute = sssp_compute,
+};

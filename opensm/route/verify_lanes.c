@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Credit loops of tables that share the cables out by lanes: one dependency graph a lane.
+ *
+ * A path may be used with the SL from its source to its destination and with that the other way
+ * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
+ * bear the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts
+ * and switches. Each SL must stay on its lane, so every port between switches must have that.
+ */
+#include <string.h>
+
+#include "iba/codes.h"
+#include "route/lanes.h"
+#include "route/verify.h"
+
+struct lane_check {
+	struct verify *verify;
+	const struct route_lanes *lanes;
+	struct dependency *of[ROUTE_SLS]; /* [VL]; NULL: nothing is sent on it */
+	uint32_t sm;			  /* the switch of the SM, or FABRIC_NONE */
+	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there */
+};
+
+static uint16_t lane_bit(const struct lane_check *check, uint8_t sl)
+{
+	return sl < ROUTE_SLS ? 1u << check->lanes->vl[sl] : 0;
+}
+
+/* VLs on which packets go between two switches, as bits. */
+static uint16_t lanes_of(const struct lane_check *check, uint32_t from, uint32_t to)
+{
+	uint16_t bits = lane_bit(check, route_lanes_sl(check->lanes, from, to)) |
+			lane_bit(check, route_lanes_sl(check->lanes, to, from));
+
+	if (from == check->sm || to == check->sm)
+		bits |= lane_bit(check, check->lanes->sm_sl);
+	return bits;
+}
+
+static struct dependency *dependency_of(struct lane_check *check, unsigned int vl)
+{
+	const struct verify *verify = check->verify;
+
+	if (!check->of[vl])
+		check->of[vl] = dependency_new(verify->graph->n, verify->first, verify->to);
+	return check->of[vl];
+}
+
+static void follow(struct lane_check *check, uint32_t sw, uint16_t lid, unsigned int vl)
+{
+	const struct verify *verify = check->verify;
+
+	while (!(check->passed[sw] >> vl & 1)) {
+		uint8_t port = routing_port(verify->routing, sw, lid);
+		uint32_t to = verify_across(verify, sw, port);
+
+		check->passed[sw] |= 1u << vl;
+		if (to == FABRIC_NONE)
+			return;
+		dependency_add(dependency_of(check, vl), sw, port,
+			       routing_port(verify->routing, to, lid));
+		sw = to;
+	}
+}
+
+/* A LID of a host is sent to from everywhere, that of a switch from where hosts are. */
+static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool of_host)
+{
+	const struct route_graph *graph = check->verify->graph;
+
+	memset(check->passed, 0, graph->n * sizeof(*check->passed));
+	for (uint32_t from = 0; from < graph->n; from++) {
+		uint16_t bits = lanes_of(check, from, to);
+
+		if (!of_host && !route_has_hosts(graph, from))
+			continue;
+		for (; bits; bits &= bits - 1)
+			follow(check, from, lid, __builtin_ctz(bits));
+	}
+}
+
+static void follow_all(struct lane_check *check)
+{
+	const struct fabric *fabric = check->verify->fabric;
+
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid), leaf;
+		uint8_t exit;
+
+		if (port == FABRIC_NONE)
+			continue;
+		leaf = fabric_leaf(fabric, port, &exit);
+		if (leaf != FABRIC_NONE)
+			follow_lid(check, leaf, lid,
+				   !fabric_is_switch(fabric, fabric->ports[port].node));
+	}
+}
+
+/* ---- lanes that are not what they should be ---- */
+
+static void complain(const struct lane_check *check, const char *what, uint32_t a, uint32_t b)
+{
+	const struct fabric *fabric = check->verify->fabric;
+	char one[FABRIC_NAME_SIZE], other[FABRIC_NAME_SIZE];
+
+	check->verify->verdict->complete = false;
+	if (check->verify->verdict->witness)
+		return;
+	fabric_port_name(fabric, a, one, sizeof(one));
+	fabric_port_name(fabric, b, other, sizeof(other));
+	check->verify->verdict->witness = g_strdup_printf("%s: %s and %s", what, one, other);
+}
+
+static void check_pairs(const struct lane_check *check)
+{
+	const struct verify *verify = check->verify;
+	const struct route_graph *graph = verify->graph;
+
+	verify_mark_parts(check->verify, 0);
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
+			if (route_has_hosts(graph, b) && verify->part[a] == verify->part[b] &&
+			    route_lanes_sl(check->lanes, a, b) >= ROUTE_SLS)
+				complain(check, "hosts without an SL",
+					 fabric_switch_port(verify->fabric, a, 0),
+					 fabric_switch_port(verify->fabric, b, 0));
+}
+
+/* The highest lane that is used must be one that a cable has. */
+static void check_cables(const struct lane_check *check)
+{
+	const struct fabric *fabric = check->verify->fabric;
+	unsigned int most = 0;
+
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		if (check->of[vl])
+			most = vl;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+
+		if (port->num && port->peer != FABRIC_NONE &&
+		    fabric_is_switch(fabric, port->node) &&
+		    fabric_is_switch(fabric, fabric->ports[port->peer].node) &&
+		    most >= MAX(iba_vls_count(port->info.vl_cap), 1))
+			complain(check, "a cable without the virtual lanes of the routes", i,
+				 port->peer);
+	}
+}
+
+GArray *verify_lanes(struct verify *verify)
+{
+	struct lane_check check = {.verify = verify, .lanes = verify->routing->lanes};
+	const struct fabric *fabric = verify->fabric;
+	GArray *cycle = NULL;
+	uint8_t exit;
+
+	g_assert(check.lanes->n_switches == verify->graph->n);
+	check.sm = fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
+	check.passed = g_new0(uint16_t, verify->graph->n + 1);
+	follow_all(&check);
+	check_pairs(&check);
+	check_cables(&check);
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
+		if (check.of[vl] && !cycle)
+			cycle = dependency_cycle(check.of[vl]);
+		dependency_free(check.of[vl]);
+	}
+	g_free(check.passed);
+	return cycle;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Layered engines end to end: hosts ask for their paths, and what they send by the SL of the
+ * answers, through the tables that the simulated switches hold, closes no credit loop on any
+ * virtual lane.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "client.h"
+#include "route/lanes.h"
+#include "scenario.h"
+#include "tests/run_suite.h"
+
+#define VLS 16
+#define HOSTS_MAX 32
+
+static const struct {
+	const char *engine, *option, *value;
+	bool lanes; /* more than one is needed */
+} engines[] = {
+	{"dfsssp", NULL, NULL, true},
+	{"lash", NULL, NULL, true},
+	{"lash", "--lash_start_vl", "2", true},
+	{"nue", NULL, NULL, false},
+	{"nue", "--nue_max_num_vls", "0", true},
+};
+
+struct net {
+	struct scenario *s;
+	struct subnet *subnet;
+	unsigned int n_hosts;
+	struct client *hosts[HOSTS_MAX];
+	uint32_t ports[HOSTS_MAX];
+	GHashTable *steps[VLS]; /* first * n_ports + second channel */
+};
+
+/* The lane on which a packet leaves a switch by a port, as the hardware says. */
+static unsigned int lane_of(const struct net *net, uint32_t sw, unsigned int in, uint8_t out,
+			    uint8_t sl)
+{
+	const struct fabric *fabric = net->subnet->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	const uint8_t *row =
+		sim_sl_to_vl(net->s->sim, scenario_node(net->s, node->description), out, in);
+
+	if (!row)
+		return sl; /* as it came up, and the SM let it */
+	return row[sl / 2] >> (sl % 2 ? 0 : 4) & 0xF;
+}
+
+/* Follows a packet and notes its steps. */
+static void send_packet(struct net *net, uint32_t from, uint32_t to, uint8_t sl)
+{
+	const struct fabric *fabric = net->subnet->fabric;
+	uint8_t in, exit;
+	uint32_t sw = fabric_leaf(fabric, from, &in), leaf = fabric_leaf(fabric, to, &exit);
+	uint32_t last = FABRIC_NONE;
+	unsigned int last_vl = 0;
+
+	for (unsigned int hops = 0; sw != leaf; hops++) {
+		uint8_t out = routing_port(net->subnet->routing, sw, fabric->ports[to].lid);
+		uint32_t channel = fabric_switch_port(fabric, sw, out);
+		unsigned int vl = lane_of(net, sw, in, out, sl);
+
+		ck_assert_uint_lt(hops, fabric->n_switches);
+		ck_assert_uint_lt(vl, 8);
+		ck_assert_msg(last == FABRIC_NONE || vl == last_vl, "from VL %u to %u", last_vl,
+			      vl);
+		if (last != FABRIC_NONE)
+			g_hash_table_add(net->steps[vl],
+					 GSIZE_TO_POINTER((gsize)last * fabric->n_ports + channel));
+		last = channel;
+		last_vl = vl;
+		in = fabric->ports[fabric->ports[channel].peer].num;
+		sw = fabric->nodes[fabric->ports[fabric->ports[channel].peer].node].sw;
+	}
+}
+
+/* Takes steps away that nothing leads to; what is left has a cycle. */
+static bool is_acyclic(GHashTable *steps, uint32_t n_ports)
+{
+	unsigned int before;
+
+	do {
+		g_autoptr(GHashTable) entered = g_hash_table_new(NULL, NULL);
+		GHashTableIter iter;
+		gpointer key;
+
+		before = g_hash_table_size(steps);
+		g_hash_table_iter_init(&iter, steps);
+		while (g_hash_table_iter_next(&iter, &key, NULL))
+			g_hash_table_add(entered,
+					 GSIZE_TO_POINTER(GPOINTER_TO_SIZE(key) % n_ports));
+		g_hash_table_iter_init(&iter, steps);
+		while (g_hash_table_iter_next(&iter, &key, NULL))
+			if (!g_hash_table_contains(
+				    entered, GSIZE_TO_POINTER(GPOINTER_TO_SIZE(key) / n_ports)))
+				g_hash_table_iter_remove(&iter);
+	} while (g_hash_table_size(steps) < before);
+	return before == 0;
+}
+
+static void list_hosts(struct net *net)
+{
+	const struct fabric *fabric = net->subnet->fabric;
+	unsigned int port;
+
+	for (unsigned int node = 0; node < sim_nodes(net->s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(net->s->sim, node, &view);
+		if (view.type != IBA_NODE_CA || node == scenario_sm_node(net->s, &port))
+			continue;
+		net->hosts[net->n_hosts] = client_new(net->s, node);
+		net->ports[net->n_hosts] =
+			fabric_port_by_guid(fabric, client_guid(net->hosts[net->n_hosts]));
+		ck_assert_uint_ne(net->ports[net->n_hosts++], FABRIC_NONE);
+	}
+	ck_assert_uint_gt(net->n_hosts, 10);
+}
+
+/* Every host asks for the way to every other, and sends both ways as the answer says. */
+static unsigned int send_all(struct net *net)
+{
+	unsigned int sls = 0;
+
+	for (unsigned int i = 0; i < net->n_hosts; i++) {
+		for (unsigned int k = 0; k < net->n_hosts; k++) {
+			struct iba_path_record path;
+
+			if (i == k)
+				continue;
+			ck_assert_int_eq(
+				client_path(net->hosts[i], client_guid(net->hosts[k]), &path), 0);
+			send_packet(net, net->ports[i], net->ports[k], path.sl);
+			send_packet(net, net->ports[k], net->ports[i], path.sl);
+			sls |= 1u << path.sl;
+		}
+	}
+	return sls;
+}
+
+/* What all send to the SM, and it to them, on its SL, which is 0. */
+static void talk_to_sm(struct net *net)
+{
+	for (unsigned int i = 0; i < net->n_hosts; i++) {
+		send_packet(net, net->ports[i], net->subnet->fabric->sm_port, 0);
+		send_packet(net, net->subnet->fabric->sm_port, net->ports[i], 0);
+	}
+}
+
+static void check_net(struct scenario *s, const char *engine, bool lanes, unsigned int first)
+{
+	struct net net = {.s = s};
+	unsigned int sls;
+
+	net.subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_str_eq(net.subnet->routing->engine, engine);
+	ck_assert_ptr_null(net.subnet->credit_loop);
+	ck_assert((net.subnet->routing->lanes != NULL) == lanes);
+	for (unsigned int vl = 0; vl < VLS; vl++)
+		net.steps[vl] = g_hash_table_new(NULL, NULL);
+	list_hosts(&net);
+	sls = send_all(&net);
+	ck_assert(lanes ? sls >> first & 1 : sls == 1);
+	ck_assert_uint_eq(sls & ((1u << first) - 1), 0);
+	talk_to_sm(&net);
+	for (unsigned int vl = 0; vl < VLS; vl++) {
+		ck_assert_msg(is_acyclic(net.steps[vl], net.subnet->fabric->n_ports),
+			      "%s: credit loop on VL %u", engine, vl);
+		g_hash_table_unref(net.steps[vl]);
+	}
+	for (unsigned int i = 0; i < net.n_hosts; i++)
+		client_free(net.hosts[i]);
+	subnet_unref(net.subnet);
+}
+
+/* Also after a cable was lost, and after it came back. */
+START_TEST(hosts_get_the_lane_of_their_path)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	unsigned int node, port, first = 0;
+
+	scenario_option(s, "-R", engines[_i].engine);
+	if (engines[_i].option)
+		scenario_option(s, engines[_i].option, engines[_i].value);
+	if (engines[_i].option && !strcmp(engines[_i].engine, "lash"))
+		first = 2;
+	scenario_start(s);
+	scenario_converge(s, 10);
+	check_net(s, engines[_i].engine, engines[_i].lanes, first);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_converge(s, 10);
+	check_net(s, engines[_i].engine, engines[_i].lanes, first);
+	scenario_free(s);
+}
+END_TEST
+
+/* A path on another SL than that of its lane is none. */
+START_TEST(other_sls_are_refused)
+{
+	struct scenario *s = scenario_new("torus:5:1", 1);
+	unsigned int found = 0, port, host = 0;
+	struct sim_node_view view;
+	struct subnet *subnet;
+	struct client *client;
+	struct iba_path_record path;
+
+	scenario_option(s, "-R", "lash");
+	scenario_option(s, "--lash_start_vl", "1");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_node_view(s->sim, host, &view);
+	while (view.type != IBA_NODE_CA || host == scenario_sm_node(s, &port))
+		sim_node_view(s->sim, ++host, &view);
+	client = client_new(s, host);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	for (uint8_t sl = 0; sl < 16; sl++) {
+		path = (struct iba_path_record){
+			.sgid = client_gid(client),
+			.dgid = {IBA_DEFAULT_GID_PREFIX, subnet->sm_guid},
+			.numb_path = 1,
+			.sl = sl,
+		};
+		found += client_ask(client, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD,
+				    IBA_COMPONENT(path_record, sgid) |
+					    IBA_COMPONENT(path_record, dgid) |
+					    IBA_COMPONENT(path_record, numb_path) |
+					    IBA_COMPONENT(path_record, sl),
+				    &iba_path_record_type, &path) == 0;
+	}
+	ck_assert_uint_eq(found, 1);
+	subnet_unref(subnet);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* One lane is not enough: what it would take is told, and an engine that may be used takes over. */
+START_TEST(too_few_lanes)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	struct subnet *subnet;
+
+	scenario_option(s, "-R", "dfsssp");
+	scenario_conf(s, "max_op_vls 1\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "dfsssp: paths free of credit loops take ", true);
+	scenario_check_log(s, "falling back to routing engine updn", true);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_str_eq(subnet->routing->engine, "updn");
+	ck_assert_ptr_nonnull(subnet->fallback);
+	subnet_unref(subnet);
+	scenario_free(s);
+}
+END_TEST
+
+/* The operator gives SLs other lanes than the routes need: told, and the routes' lanes stay. */
+START_TEST(conflict_with_qos)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+
+	scenario_option(s, "-R", "lash");
+	scenario_conf(s, "qos TRUE\nqos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "qos_swe_sl2vl maps SLs that routing engine lash needs", true);
+	check_net(s, "lash", true, 0);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("lanes");
+	Suite *suite = suite_create("lanes");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
+	tcase_add_test(tcase, other_sls_are_refused);
+	tcase_add_test(tcase, too_few_lanes);
+	tcase_add_test(tcase, conflict_with_qos);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
