@@ -103,8 +103,7 @@ struct route_input {
 	uint32_t n_weights;
 	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
 	bool ahead_not_scattered; /* but not for those ahead */
-	bool shift;	/* among equals each switch begins at another place */
-	uint16_t reverse_hops; /* ftree: hops down before hops up, to and from I/O nodes */
+	bool shift;		  /* among equals each switch begins at another place */
 	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
 	bool count_switches;	/* LIDs of switches are load as those of hosts are */
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
@@ -130,8 +129,6 @@ struct routing {
 	 * places (up), then to higher ones. NULL if not. Not to be believed: see verify_order.c.
 	 */
 	uint32_t *order;
-	/* [switch]: its hosts may lack paths to those of others of which this is true; or NULL */
-	bool *aside;
 	char *note; /* what the operator should know of it; NULL: nothing */
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */

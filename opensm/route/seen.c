@@ -83,9 +83,8 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 
 static void add_wishes(GChecksum *sum, const struct route_input *input)
 {
-	const uint32_t wishes[] = { input->scatter,	 input->ahead_not_scattered,
-				    input->shift,	 input->reverse_hops,
-				    input->from_roots,	 input->count_switches };
+	const uint32_t wishes[] = {input->scatter, input->ahead_not_scattered, input->shift,
+				   input->from_roots, input->count_switches};
 
 	add(sum, wishes, sizeof(wishes));
 }

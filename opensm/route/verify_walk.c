@@ -108,15 +108,13 @@ static void walk_from(struct walk *walk, uint32_t sw)
 	}
 }
 
-/* Whether an engine may leave a pair without a path: it is for management only, or set aside. */
+/* Whether an engine may leave a pair without a path: it is for management only. */
 static bool may_discard(const struct walk *walk, uint32_t sw)
 {
 	const struct verify *verify = walk->verify;
 
-	const bool *aside = verify->routing->aside;
-
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       ((aside && aside[sw] && aside[walk->leaf]) || !route_has_hosts(verify->graph, sw) ||
+	       (!route_has_hosts(verify->graph, sw) ||
 		fabric_is_switch(verify->fabric, verify->fabric->ports[walk->endport].node));
 }
 

@@ -162,7 +162,6 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = checker_leaf(fabric, lid);
 	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
 	struct route_verdict *verdict = &checker->verdict;
-	const bool *aside = checker->routing->aside;
 	g_autofree bool *joins = NULL;
 
 	if (checker->caps && leaf != FABRIC_NONE)
@@ -181,7 +180,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 			verdict->loop_free = false;
 		if (fate == CHECKER_DISCARDED && joined &&
 		    checker->routing->promises & ROUTE_DEADLOCK_FREE &&
-		    (!(checker->hosts[sw] && to_host) || (aside && aside[sw] && aside[leaf])))
+		    !(checker->hosts[sw] && to_host))
 			verdict->discarded++;
 		else if (fate == CHECKER_LOOP || (fate != CHECKER_REACHED && joined))
 			verdict->complete = false;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Trees whose order has a crown: minhop and updn go up and then down everywhere, on whole trees and
- * after losses, and hosts get the paths that they would get without any order.
+ * Trees whose order has an inverted root: minhop and updn go up and then down everywhere, on whole
+ * trees and after losses, and hosts get the paths that they would get without any order.
  */
 #include <check.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "route/crown.h"
 #include "route/orient.h"
 #include "route/shortest.h"
+#include "route/single_top.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
@@ -249,7 +249,7 @@ static struct builder_port *port_to(struct builder *builder, const char *from, c
 	return NULL;
 }
 
-/* A cable elsewhere than at the crown: everything is as it was when it is back. */
+/* A cable elsewhere than at the inverted root: everything is as it was when it is back. */
 START_TEST(test_a_cable_lost_and_back)
 {
 	static const char *const cables[][2] = { { "leaf-1-0", "spine-1-2" },
@@ -321,7 +321,9 @@ START_TEST(test_the_last_pod_will_do)
 {
 	struct builder *builder = make_builder_of("fattree:40");
 	g_autofree uint64_t *keys = NULL;
+	g_autofree uint32_t *rank = NULL;
 	struct route_graph *graph;
+	uint32_t tops = 0;
 	struct fabric *fabric;
 
 	for (unsigned int pod = 0; pod < 39; pod++) {
@@ -334,7 +336,11 @@ START_TEST(test_the_last_pod_will_do)
 	fabric = builder_freeze(builder);
 	graph = route_graph_new(fabric);
 	keys = route_keys(fabric, &nothing);
-	ck_assert(route_orient_crown(graph, keys));
+	rank = g_new0(uint32_t, graph->n + 1);
+	ck_assert(route_tree_rank(graph, rank) && route_orient_inverted(graph, rank, keys));
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		tops += !rank[sw] && !graph->inverted[sw];
+	ck_assert_uint_eq(tops, 0);
 	route_graph_free(graph);
 	fabric_unref(fabric);
 	builder_free(builder);
@@ -343,8 +349,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("route_crown");
-	TCase *tcase = tcase_create("crown");
+	Suite *suite = suite_create("route_top");
+	TCase *tcase = tcase_create("top");
 
 	tcase_set_timeout(tcase, 0);
 	tcase_add_loop_test(tcase, test_hosts_of_whole_trees_lose_nothing, 0,
