@@ -43,7 +43,7 @@ static GArray *members_of(const struct dump_view *view, uint32_t first, uint32_t
 static GArray *plant_all(const struct dump_view *view)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct planted));
-	struct route_graph *graph = route_graph_new(view->fabric);
+	struct route_graph *graph = route_trees_graph(view->fabric, view->subnet->routing);
 	uint32_t left_out;
 
 	g_array_set_clear_func(all, planted_clear);

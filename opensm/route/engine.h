@@ -289,7 +289,16 @@ struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *
 struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
 				      const uint32_t *members, uint32_t n_members,
 				      uint32_t *left_out);
+/*
+ * That graph for trees that go with a routing: they keep to its order, so that they close no credit
+ * loop with it or with each other. Members that have no common switch above them, which that needs,
+ * are joined as without an order.
+ */
+struct route_graph *route_trees_graph(const struct fabric *fabric, const struct routing *routing);
 void route_tree_free(struct route_tree *tree);
+/* Whether a tree keeps to the order of a routing: no switch of it has two neighbours above. */
+bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
+			const struct route_tree *tree);
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const uint32_t *members, uint32_t n_members, char **witness);
 

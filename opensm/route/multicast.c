@@ -9,6 +9,7 @@
 
 #include "route/engine.h"
 #include "route/graph.h"
+#include "route/orient.h"
 
 struct grow {
 	const struct route_graph *graph;
@@ -18,7 +19,7 @@ struct grow {
 	uint32_t n_dests;
 	uint32_t root;
 	uint32_t served; /* members that the root can reach */
-	uint8_t *hops;	 /* [switch]: from the root */
+	uint32_t *hops;	 /* [switch]: from the root, or ROUTE_NO_RANK */
 	struct route_port_set *ports; /* [switch] */
 	bool *in_tree;
 };
@@ -64,7 +65,7 @@ static bool choose_root(struct grow *grow)
 		uint64_t sum = 0;
 
 		for (uint32_t i = 0; i < grow->n_dests; i++) {
-			if (row[i] == ROUTE_FAR)
+			if (row[i] == ROUTE_FAR || (grow->graph->up && row[i] >= ROUTE_UP))
 				continue;
 			served += grow->members[grow->dests[i]];
 			sum += (uint64_t)row[i] * grow->members[grow->dests[i]];
@@ -79,6 +80,30 @@ static bool choose_root(struct grow *grow)
 	return grow->served > 0;
 }
 
+/* Hops from the root, in an oriented graph down alone. */
+static void find_hops(struct grow *grow)
+{
+	const struct route_graph *graph = grow->graph;
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0;
+
+	memset(grow->hops, 0xFF, graph->n * sizeof(*grow->hops));
+	grow->hops[grow->root] = 0;
+	queue[n++] = grow->root;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = queue[i];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (grow->hops[to] != ROUTE_NO_RANK || (graph->up && graph->up[e]))
+				continue;
+			grow->hops[to] = grow->hops[sw] + 1;
+			queue[n++] = to;
+		}
+	}
+}
+
 /* The edge to the parent: in the tree already if there is such a one, else the first. */
 static const struct route_edge *choose_parent(const struct grow *grow, uint32_t sw)
 {
@@ -88,7 +113,7 @@ static const struct route_edge *choose_parent(const struct grow *grow, uint32_t 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 
-		if (grow->hops[edge->to] + 1 != grow->hops[sw])
+		if (grow->hops[edge->to] + 1 != grow->hops[sw] || (graph->up && !graph->up[e]))
 			continue;
 		if (grow->in_tree[edge->to])
 			return edge;
@@ -113,14 +138,14 @@ static void join_parent(struct grow *grow, uint32_t sw)
 static uint32_t grow_tree(struct grow *grow)
 {
 	uint32_t n = grow->graph->n, n_tree = 0;
-	unsigned int most = 0;
+	uint32_t most = 0;
 
 	for (uint32_t sw = 0; sw < n; sw++) {
-		grow->in_tree[sw] = grow->members[sw] && grow->hops[sw] != ROUTE_FAR;
+		grow->in_tree[sw] = grow->members[sw] && grow->hops[sw] != ROUTE_NO_RANK;
 		if (grow->in_tree[sw])
 			most = MAX(most, grow->hops[sw]);
 	}
-	for (unsigned int hops = most; hops > 0; hops--)
+	for (uint32_t hops = most; hops > 0; hops--)
 		for (uint32_t sw = 0; sw < n; sw++)
 			if (grow->in_tree[sw] && grow->hops[sw] == hops)
 				join_parent(grow, sw);
@@ -141,9 +166,8 @@ static void list_tree(const struct grow *grow, struct route_tree *tree, uint32_t
 	}
 }
 
-struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
-				      const uint32_t *members, uint32_t n_members,
-				      uint32_t *left_out)
+static struct route_tree *grow_on(const struct route_graph *graph, const struct fabric *fabric,
+				  const uint32_t *members, uint32_t n_members, uint32_t *left_out)
 {
 	struct grow grow = { .graph = graph, .fabric = fabric };
 	struct route_tree *tree = g_new0(struct route_tree, 1);
@@ -151,12 +175,12 @@ struct route_tree *route_multicast_on(const struct route_graph *graph, const str
 
 	grow.members = g_new0(uint32_t, n + 1);
 	grow.dests = g_new(uint32_t, n + 1);
-	grow.hops = g_malloc(n + 1);
+	grow.hops = g_new(uint32_t, n + 1);
 	grow.ports = g_new0(struct route_port_set, n + 1);
 	grow.in_tree = g_new0(bool, n + 1);
 	place_members(&grow, members, n_members);
 	if (choose_root(&grow)) {
-		route_hops(graph, &grow.root, 1, grow.hops, NULL);
+		find_hops(&grow);
 		list_tree(&grow, tree, grow_tree(&grow));
 	}
 	*left_out = 0;
@@ -174,6 +198,28 @@ struct route_tree *route_multicast_on(const struct route_graph *graph, const str
 	return tree;
 }
 
+struct route_tree *route_multicast_on(const struct route_graph *graph, const struct fabric *fabric,
+				      const uint32_t *members, uint32_t n_members,
+				      uint32_t *left_out)
+{
+	struct route_tree *tree = grow_on(graph, fabric, members, n_members, left_out), *other;
+	struct route_graph plain = *graph;
+	uint32_t fewest = *left_out;
+
+	if (!graph->up || !*left_out)
+		return tree;
+	plain.up = NULL;
+	plain.joined = NULL;
+	other = grow_on(&plain, fabric, members, n_members, left_out);
+	if (*left_out < fewest) {
+		route_tree_free(tree);
+		return other;
+	}
+	route_tree_free(other);
+	*left_out = fewest;
+	return tree;
+}
+
 struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *members,
 				   uint32_t n_members, uint32_t *left_out)
 {
@@ -182,6 +228,16 @@ struct route_tree *route_multicast(const struct fabric *fabric, const uint32_t *
 
 	route_graph_free(graph);
 	return tree;
+}
+
+struct route_graph *route_trees_graph(const struct fabric *fabric, const struct routing *routing)
+{
+	struct route_graph *graph = route_graph_new(fabric);
+
+	if (routing && routing->order && routing->n_switches == graph->n)
+		route_orient_by(graph,
+				g_memdup2(routing->order, graph->n * sizeof(*routing->order)));
+	return graph;
 }
 
 void route_tree_free(struct route_tree *tree)

@@ -195,7 +195,7 @@ static void write_tables(struct sm *sm, const struct mc_groups *groups)
 		mft.needed[mft.places[block_of(groups->groups[i].mlid)]] = true;
 	mft.masks =
 		g_malloc0((size_t)sm->fabric->n_switches * mft.n * IBA_MFT_POSITIONS * BLOCK_BYTES);
-	mft.graph = route_graph_new(sm->fabric);
+	mft.graph = route_trees_graph(sm->fabric, sm->routing);
 	make_trees(sm, &mft, groups);
 	route_graph_free(mft.graph);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)

@@ -266,6 +266,56 @@ void checker_clear(struct checker *checker)
 	g_free(checker->hosts);
 }
 
+/* A packet that comes by a channel of the tree goes on by all others of the next switch. */
+static void add_tree(const struct fabric *fabric, const struct route_tree *tree,
+		     struct dependencies *dependencies)
+{
+	g_autofree uint32_t *place = g_new(uint32_t, fabric->n_switches + 1);
+
+	memset(place, 0xFF, fabric->n_switches * sizeof(*place));
+	for (uint32_t i = 0; i < tree->n; i++)
+		place[tree->switches[i]] = i;
+	for (uint32_t i = 0; i < tree->n; i++)
+		for (unsigned int num = 1; num < 256; num++) {
+			uint32_t sw = tree->switches[i], to, at;
+
+			if (!(tree->ports[i].bits[num / 64] >> num % 64 & 1))
+				continue;
+			to = checker_next_switch(fabric, sw, num);
+			at = to == FABRIC_NONE ? FABRIC_NONE : place[to];
+			for (unsigned int out = 1; at != FABRIC_NONE && out < 256; out++)
+				if (tree->ports[at].bits[out / 64] >> out % 64 & 1 &&
+				    checker_next_switch(fabric, to, out) != FABRIC_NONE &&
+				    checker_next_switch(fabric, to, out) != sw)
+					depend(dependencies, fabric_switch_port(fabric, sw, num),
+					       fabric_switch_port(fabric, to, out));
+		}
+}
+
+bool checker_is_free_with(const struct fabric *fabric, const struct routing *routing,
+			  const struct route_tree *tree)
+{
+	struct dependencies dependencies = {
+		.n_ports = fabric->n_ports,
+		.seen = g_hash_table_new(NULL, NULL),
+		.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+	};
+	struct checker checker = {.fabric = fabric, .routing = routing};
+	bool is_free;
+
+	find_distances(&checker);
+	find_hosts(&checker);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
+			check_lid(&checker, lid, &dependencies);
+	add_tree(fabric, tree, &dependencies);
+	is_free = is_acyclic(dependencies.pairs, fabric->n_ports);
+	g_hash_table_destroy(dependencies.seen);
+	g_array_unref(dependencies.pairs);
+	checker_clear(&checker);
+	return is_free;
+}
+
 /* ---- judgements ---- */
 
 bool checker_agrees(const struct checker *checker, unsigned int threads, const char *what)
