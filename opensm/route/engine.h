@@ -258,7 +258,8 @@ struct route_verdict {
  * True if complete and loop free, and acyclic where the routing promises it. A LID that is not
  * reached because of a loop makes the routing incomplete too; pairs that are not connected
  * physically do not, nor do, where the routing promises freedom from deadlock, entries that
- * discard what a switch with hosts sends to a switch, or one without hosts to anybody. Channel
+ * discard what a switch with hosts sends to a switch, or one without hosts to anybody, unless it is
+ * to or from the subnet manager. Channel
  * dependencies: see verify.c.
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,

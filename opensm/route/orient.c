@@ -318,6 +318,11 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 	return rank;
 }
 
+static bool matters(const struct route_graph *graph, uint32_t sw)
+{
+	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
+}
+
 /* The first pair of switches that cables connect, and that have to reach each other, but do not. */
 static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint32_t *from,
 		      uint32_t *to)
@@ -327,13 +332,13 @@ static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint
 	for (*from = 0; *from < graph->n; ++*from) {
 		const uint8_t *row = hops + (size_t)*from * graph->n;
 
-		if ((!route_has_hosts(graph, *from) && *from != graph->sm_switch) ||
-		    !memchr(row, ROUTE_FAR, graph->n))
+		if (!memchr(row, ROUTE_FAR, graph->n))
 			continue;
 		if (!part)
 			part = route_parts(graph);
 		for (*to = 0; *to < graph->n; ++*to)
-			if (row[*to] == ROUTE_FAR && part[*from] == part[*to])
+			if (row[*to] == ROUTE_FAR && part[*from] == part[*to] &&
+			    (matters(graph, *from) || matters(graph, *to)))
 				return true;
 	}
 	return false;

@@ -64,8 +64,8 @@ uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabri
 			   GError **error);
 
 /*
- * Whether by these hops all hosts, and the subnet manager, reach all switches, as far as cables do;
- * if not, sets error.
+ * Whether by these hops all hosts, and the subnet manager, reach all switches, and these them, as
+ * far as cables do; if not, sets error.
  */
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error);

@@ -156,12 +156,26 @@ enum checker_fate checker_walk(const struct fabric *fabric, const struct routing
 	return follow(fabric, routing, sw, lid, hops, NULL);
 }
 
+static uint32_t sm_switch(const struct fabric *fabric)
+{
+	const struct fabric_port *port;
+
+	if (fabric->sm_port == FABRIC_NONE)
+		return FABRIC_NONE;
+	port = &fabric->ports[fabric->sm_port];
+	if (fabric_is_switch(fabric, port->node))
+		return fabric->nodes[port->node].sw;
+	return port->peer == FABRIC_NONE ? FABRIC_NONE
+					 : fabric->nodes[fabric->ports[port->peer].node].sw;
+}
+
 static void check_lid(struct checker *checker, uint16_t lid, struct dependencies *dependencies)
 {
 	const struct fabric *fabric = checker->fabric;
 	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = checker_leaf(fabric, lid);
 	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
 	struct route_verdict *verdict = &checker->verdict;
+	uint32_t sm = sm_switch(fabric);
 	g_autofree bool *joins = NULL;
 
 	if (checker->caps && leaf != FABRIC_NONE)
@@ -169,7 +183,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
 		bool joined =
 			joins ? joins[sw] : checker_distance(checker, sw, leaf) != CHECKER_FAR;
-		bool counts = to_host || checker->hosts[sw];
+		bool counts = to_host || checker->hosts[sw] || sw == sm;
 		unsigned int hops;
 		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops,
 						counts ? dependencies : NULL);
@@ -180,7 +194,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 			verdict->loop_free = false;
 		if (fate == CHECKER_DISCARDED && joined &&
 		    checker->routing->promises & ROUTE_DEADLOCK_FREE &&
-		    !(checker->hosts[sw] && to_host))
+		    !(checker->hosts[sw] && to_host) && sw != sm && leaf != sm)
 			verdict->discarded++;
 		else if (fate == CHECKER_LOOP || (fate != CHECKER_REACHED && joined))
 			verdict->complete = false;

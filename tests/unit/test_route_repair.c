@@ -264,9 +264,9 @@ static bool hosts_are_apart(const struct trial *trial)
 	for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++) {
 		best_to(&best, &checker, leaf);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			apart |= checker.hosts[sw] &&
-				 (best.least[sw] == CHECKER_FAR ||
-				  (shortest && checker.hosts[leaf])) &&
+			apart |= (best.least[sw] == CHECKER_FAR
+					  ? checker.hosts[sw] || checker.hosts[leaf]
+					  : shortest && checker.hosts[sw] && checker.hosts[leaf]) &&
 				 checker_distance(&checker, sw, leaf) != best.least[sw];
 	}
 	best_clear(&best);
