@@ -533,6 +533,12 @@ static bool same_leaves(const struct trial *trial, const bool *hosts)
 	return same;
 }
 
+/* Whether the last host of a switch that is no leaf may have decided who gets a neighbour above. */
+static bool are_joined(const struct trial *trial)
+{
+	return trial->now.routing->trace->graph->joined || trial->old.routing->trace->graph->joined;
+}
+
 static void judge_repaired(struct trial *trial, bool hosts_only)
 {
 	const char *what = trial->what->str;
@@ -546,7 +552,7 @@ static void judge_repaired(struct trial *trial, bool hosts_only)
 	checker_run(&checker, trial->now.fabric, trial->now.routing);
 	changes = judge_entries(trial, &checker);
 	trial->tally->changed += changes.legal + changes.other;
-	if (hosts_only) {
+	if (hosts_only && !are_joined(trial)) {
 		ck_assert_msg(!changes.legal && !(trial->strict && changes.other),
 			      "%s: hosts cost %u and %u entries", what,
 			      (unsigned int)changes.legal, (unsigned int)changes.other);
