@@ -240,8 +240,8 @@ static bool is_found_root(const struct route_graph *graph, uint32_t sw)
 }
 
 /*
- * Roots that were named, or those that were found. A tree with a crown has one leaf above all
- * others (crown.c); who reads the file again wants to know the top of the tree.
+ * Roots that were named, or those that were found. In most trees one leaf is put above all
+ * others (single_top.c); who reads the file again wants to know the top of the tree.
  */
 void dump_updn_roots(struct dump_view *view, FILE *out)
 {
@@ -250,7 +250,8 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 
 	if (!dump_view_route(view))
 		return;
-	tree = !named && view->graph->crown && route_tree_rank(view->graph, rank);
+	tree = !named && (view->graph->inverted || view->graph->joined) &&
+	       route_tree_rank(view->graph, rank);
 	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
 		uint32_t sw = view->switches[i];
 

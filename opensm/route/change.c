@@ -8,7 +8,7 @@
  *
  * Cables lost: distances to a destination stay as they are as long as every switch that lost
  * cables keeps another that begins a best path. Otherwise the destination is searched anew
- * (columns.c). Where there is no legal path another neighbour that has one will do.
+ * (columns.c).
  * Cables back: distances stay if none of the switches at their ends would gain by them. A switch
  * that is back takes its distances from its neighbours.
  *
@@ -22,6 +22,7 @@
 
 #include "route/columns.h"
 #include "route/orient.h"
+#include "route/single_top.h"
 
 #define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
 #define TOUCHED_MAX 6 /* one switch in so many may have other cables than before */
@@ -152,6 +153,8 @@ static void orient_as_home(struct route_change *change)
 			order[at[place]] = n++;
 	g_free(at);
 	route_orient_by(change->graph, order);
+	route_join_tops(change->graph);
+	change->graph->open = change->old->trace->graph->open;
 }
 
 /* Switches that stand one behind the other now as before. */
@@ -248,12 +251,22 @@ static bool same_links(const struct route_graph *a, uint32_t x, const struct rou
 	       !memcmp(a->links + one->first_link, b->links + other->first_link, one->n_links);
 }
 
+/* Whether an edge leads up or down, and is closed or not, as it did. */
+static bool same_way(const struct route_change *change, uint32_t was, uint32_t is)
+{
+	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+
+	return !graph->up || (old->up[was] == graph->up[is] &&
+			      route_is_closed(old, was) == route_is_closed(graph, is));
+}
+
 /* Whether an old edge still leads where it did. */
 static bool is_left(const struct route_change *change, const struct edges *edges, uint32_t was)
 {
 	uint32_t to = change->now[change->old->trace->graph->edges[was].to];
 
-	return to != FABRIC_NONE && edges->is[to] != FABRIC_NONE;
+	return to != FABRIC_NONE && edges->is[to] != FABRIC_NONE &&
+	       same_way(change, was, edges->is[to]);
 }
 
 static bool is_touched(const struct route_change *change, uint32_t sw, const struct edges *edges)
@@ -266,7 +279,8 @@ static bool is_touched(const struct route_change *change, uint32_t sw, const str
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint32_t was = edges->was[graph->edges[e].to];
 
-		if (was == FABRIC_NONE || !same_links(old, was, graph, e))
+		if (was == FABRIC_NONE || !same_links(old, was, graph, e) ||
+		    !same_way(change, was, e))
 			return true;
 	}
 	return false;
@@ -282,64 +296,26 @@ static void search_anew(struct route_change *change, uint32_t x)
 
 /* ---- losses ---- */
 
-static bool goes_by(const struct route_graph *graph, uint32_t edge, uint8_t port)
-{
-	return memchr(graph->links + graph->edges[edge].first_link, port,
-		      graph->edges[edge].n_links) != NULL;
-}
-
-/* Whether an old edge begins what search found as the way to x, where no legal one is. */
-static bool is_found_way(const struct route_change *change, const struct edges *edges,
-			 uint32_t was, uint8_t port)
-{
-	const struct route_graph *old = change->old->trace->graph;
-
-	return goes_by(old, was, port) && is_left(change, edges, was) &&
-	       goes_by(change->graph, edges->is[change->now[old->edges[was].to]], port);
-}
-
-/* Finds another such way: to a switch that has a legal path. */
-static bool find_other_way(struct route_change *change, const struct edges *edges, uint32_t sw,
-			   uint32_t x)
-{
-	const struct route_trace *trace = change->old->trace;
-	const struct route_graph *old = trace->graph, *graph = change->graph;
-	uint32_t first = old->first_edge[sw], m = route_degree(old, sw);
-
-	for (uint32_t i = 0; i < m; i++) {
-		uint32_t was = first + (x + i) % m, to = old->edges[was].to, is;
-
-		if (trace->hops[(size_t)to * old->n + x] == ROUTE_FAR ||
-		    !is_left(change, edges, was))
-			continue;
-		is = edges->is[change->now[to]];
-		change->next[(size_t)change->now[sw] * change->n + change->now[x]] =
-			graph->links[graph->edges[is].first_link];
-		return true;
-	}
-	return false;
-}
-
 /* Whether a switch, both by old index, still gets to x as well as before by the edges left. */
-static bool still_leads(struct route_change *change, const struct edges *edges, uint32_t sw,
+static bool still_leads(const struct route_change *change, const struct edges *edges, uint32_t sw,
 			uint32_t x)
 {
 	const struct route_trace *trace = change->old->trace;
 	const struct route_graph *old = trace->graph;
 	uint8_t here = trace->hops[(size_t)sw * old->n + x];
-	uint8_t port = trace->next ? trace->next[(size_t)sw * old->n + x] : ROUTE_NO_PORT;
 
-	if (sw == x || (here == ROUTE_FAR && port == ROUTE_NO_PORT))
+	bool closed = old->joined && old->leaf[x];
+
+	if (sw == x || here == ROUTE_FAR)
 		return true;
 	for (uint32_t e = old->first_edge[sw]; e < old->first_edge[sw + 1]; e++) {
 		uint8_t there = trace->hops[(size_t)old->edges[e].to * old->n + x];
 
-		if (here == ROUTE_FAR ? is_found_way(change, edges, e, port)
-				      : route_leads(old, e, here, there) &&
-						is_left(change, edges, e))
+		if (route_leads(old, e, here, there) && is_left(change, edges, e) &&
+		    !(closed && route_is_closed(old, e)))
 			return true;
 	}
-	return here == ROUTE_FAR && find_other_way(change, edges, sw, x);
+	return false;
 }
 
 static void note_losses(struct route_change *change, uint32_t sw, const struct edges *edges)
@@ -354,9 +330,13 @@ static void note_losses(struct route_change *change, uint32_t sw, const struct e
 
 /* ---- gains ---- */
 
-/* What an edge offers, given the hops at its other end. */
-static uint8_t offer(const struct route_graph *graph, uint32_t edge, uint8_t there)
+/* What an edge of a switch offers as a way to x, given the hops at its other end. */
+static uint8_t offer(const struct route_change *change, uint32_t edge, uint32_t x, uint8_t there)
 {
+	const struct route_graph *graph = change->graph;
+
+	if (route_is_closed(graph, edge) && graph->leaf[x])
+		return ROUTE_FAR;
 	if (!graph->up || there == ROUTE_FAR)
 		return there >= ROUTE_HOPS_MAX ? ROUTE_FAR : there + 1;
 	if (!graph->up[edge] && there >= ROUTE_UP)
@@ -364,15 +344,6 @@ static uint8_t offer(const struct route_graph *graph, uint32_t edge, uint8_t the
 	if ((there & ~ROUTE_UP) >= ROUTE_UP_HOPS_MAX)
 		return ROUTE_FAR;
 	return graph->up[edge] ? (there | ROUTE_UP) + 1 : there + 1;
-}
-
-/* Whether cables lead from there to x at all. */
-static bool is_reached(const struct route_change *change, uint32_t sw, uint32_t x)
-{
-	size_t at = (size_t)sw * change->n + x;
-
-	return change->hops[at] != ROUTE_FAR ||
-	       (change->next && change->next[at] != ROUTE_NO_PORT);
 }
 
 static void note_gain(struct route_change *change, uint32_t sw, uint32_t edge)
@@ -383,8 +354,7 @@ static void note_gain(struct route_change *change, uint32_t sw, uint32_t edge)
 	const uint8_t *there = change->hops + (size_t)to * change->n;
 
 	for (uint32_t x = 0; x < change->n; x++)
-		if (!change->anew[x] && (offer(graph, edge, there[x]) < here[x] ||
-					 (is_reached(change, to, x) && !is_reached(change, sw, x))))
+		if (!change->anew[x] && offer(change, edge, x, there[x]) < here[x])
 			search_anew(change, x);
 }
 
@@ -392,9 +362,12 @@ static void note_gains(struct route_change *change, uint32_t sw, const struct ed
 {
 	const struct route_graph *graph = change->graph;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (edges->was[graph->edges[e].to] == FABRIC_NONE)
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint32_t was = edges->was[graph->edges[e].to];
+
+		if (was == FABRIC_NONE || !same_way(change, was, e))
 			note_gain(change, sw, e);
+	}
 }
 
 /*
@@ -405,7 +378,6 @@ static bool take_offers(struct route_change *change, uint32_t sw, bool up)
 {
 	const struct route_graph *graph = change->graph;
 	uint8_t *here = change->hops + (size_t)sw * change->n;
-	uint8_t *next = change->next ? change->next + (size_t)sw * change->n : NULL;
 	bool changed = false;
 
 	here[sw] = 0;
@@ -415,14 +387,10 @@ static bool take_offers(struct route_change *change, uint32_t sw, bool up)
 		bool open = !graph->up || graph->up[e] == up;
 
 		for (uint32_t x = 0; x < change->n; x++) {
-			uint8_t hops = offer(graph, e, there[x]);
+			uint8_t hops = offer(change, e, x, there[x]);
 
 			if (open && hops < here[x]) {
 				here[x] = hops;
-				changed = true;
-			}
-			if (next && next[x] == ROUTE_NO_PORT && is_reached(change, edge->to, x)) {
-				next[x] = graph->links[edge->first_link];
 				changed = true;
 			}
 		}
@@ -488,6 +456,14 @@ static bool renamed(const struct route_change *change, uint32_t sw)
 					 graph->own_lmc[sw] != old->own_lmc[before]);
 }
 
+/* Whether other edges are closed for what leads to it, as it is a leaf now, or no more. */
+static bool is_reopened(const struct route_change *change, uint32_t sw)
+{
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+
+	return graph->joined && old->joined && graph->leaf[sw] != old->leaf[change->before[sw]];
+}
+
 /* ---- search ---- */
 
 static void note_changes(struct route_change *change)
@@ -499,7 +475,8 @@ static void note_changes(struct route_change *change)
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		index_edges(change, sw, &edges, true);
 		change->touched[sw] = is_touched(change, sw, &edges);
-		if (change->before[sw] == FABRIC_NONE || renamed(change, sw))
+		if (change->before[sw] == FABRIC_NONE || renamed(change, sw) ||
+		    is_reopened(change, sw))
 			search_anew(change, sw);
 		if (change->before[sw] != FABRIC_NONE && change->touched[sw]) {
 			note_losses(change, sw, &edges);
@@ -521,40 +498,27 @@ static bool is_too_much(const struct route_change *change)
 	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
 }
 
-/* Columns of a table of all pairs: those of the destinations that are searched anew. */
-static void scatter(struct route_change *change, const uint8_t *from, uint8_t *to)
+/* Columns of the table of all pairs: those of the destinations that are searched anew. */
+static void scatter(struct route_change *change, const uint8_t *from)
 {
 	for (uint32_t sw = 0; sw < change->n; sw++)
 		for (uint32_t i = 0; i < change->n_anew; i++)
-			to[(size_t)sw * change->n + change->dests[i]] =
+			change->hops[(size_t)sw * change->n + change->dests[i]] =
 				from[(size_t)sw * change->n_anew + i];
-}
-
-static void gather(struct route_change *change, const uint8_t *from, uint8_t *to)
-{
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		for (uint32_t i = 0; i < change->n_anew; i++)
-			to[(size_t)sw * change->n_anew + i] =
-				from[(size_t)sw * change->n + change->dests[i]];
 }
 
 static bool search(struct route_change *change)
 {
 	size_t size = (size_t)change->n * change->n_anew + 1;
-	g_autofree uint8_t *hops = NULL, *next = NULL;
+	g_autofree uint8_t *hops = NULL;
 
 	if (!change->n_anew)
 		return true;
 	hops = g_malloc(size);
-	next = change->next ? g_malloc(size) : NULL;
-	if (next)
-		gather(change, change->next, next);
-	if (!route_columns(change->graph, change->dests, change->n_anew, hops, next) &&
-	    !route_hops(change->graph, change->dests, change->n_anew, hops, next))
+	if (!route_columns(change->graph, change->dests, change->n_anew, hops) &&
+	    !route_hops(change->graph, change->dests, change->n_anew, hops, NULL))
 		return false;
-	scatter(change, hops, change->hops);
-	if (next)
-		scatter(change, next, change->next);
+	scatter(change, hops);
 	return true;
 }
 
@@ -583,8 +547,6 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	if (old->home->order)
 		orient_as_home(change);
 	change->hops = carry(change, old->trace->hops, ROUTE_FAR);
-	if (old->trace->next)
-		change->next = carry(change, old->trace->next, ROUTE_NO_PORT);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
@@ -606,7 +568,6 @@ void route_change_free(struct route_change *change)
 	g_free(change->now);
 	route_graph_free(change->graph);
 	g_free(change->hops);
-	g_free(change->next);
 	g_free(change->touched);
 	g_free(change->anew);
 	g_free(change->dests);

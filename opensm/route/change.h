@@ -13,7 +13,7 @@ struct route_change {
 	uint32_t *before;  /* [switch]: its index in the old graph; FABRIC_NONE: it is back */
 	uint32_t *now;	   /* [switch of the old graph]: its index; FABRIC_NONE: it is gone */
 	struct route_graph *graph;
-	uint8_t *hops, *next; /* of the new graph; next only if it is oriented */
+	uint8_t *hops;	   /* of the new graph */
 	bool whole;	   /* all switches and cables of home are there */
 	bool *touched;	   /* [switch]: it is back, or its cables are not those it had */
 	bool *anew;	   /* [switch]: hops to it were searched anew */

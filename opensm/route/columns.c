@@ -15,7 +15,6 @@
 
 #include "route/parallel.h"
 
-#define NO_PORT 0xFF
 #define LINE 64 /* a constant: so the octets are dealt with many at once */
 
 struct job {
@@ -23,8 +22,7 @@ struct job {
 	const uint32_t *at; /* [place]: the switch, in an oriented graph */
 	const uint32_t *dests;
 	uint32_t n_dests;
-	uint8_t *hops, *next;
-	uint8_t *number; /* [switch * 256 + port]: of the edge among those of the switch */
+	uint8_t *hops;
 	atomic_bool too_far;
 };
 
@@ -34,8 +32,7 @@ struct columns {
 	const struct route_graph *graph;
 	uint32_t first, n;
 	uint8_t *lines; /* [switch * LINE] */
-	uint8_t *level; /* [switch]: hops to one that has a legal path to the destination at hand */
-	uint32_t *far;	/* switches without */
+	uint8_t far[LINE]; /* ROUTE_FAR: a destination that is a leaf, else 0 */
 };
 
 static uint8_t *line_of(const struct columns *columns, uint32_t sw)
@@ -53,11 +50,27 @@ static void line_offer(uint8_t *restrict line, const uint8_t *restrict there, ui
 	}
 }
 
-static void begin(const struct columns *columns)
+static void begin(struct columns *columns)
 {
 	memset(columns->lines, ROUTE_FAR, (size_t)columns->graph->n * LINE);
-	for (uint32_t i = 0; i < columns->n; i++)
-		line_of(columns, columns->job->dests[columns->first + i])[i] = 0;
+	memset(columns->far, 0, LINE);
+	for (uint32_t i = 0; i < columns->n; i++) {
+		uint32_t dest = columns->job->dests[columns->first + i];
+
+		line_of(columns, dest)[i] = 0;
+		columns->far[i] =
+			columns->graph->joined && columns->graph->leaf[dest] ? ROUTE_FAR : 0;
+	}
+}
+
+/* What is offered to a switch by an edge that is closed for what leads to leaves. */
+static void offer_closed(const struct columns *columns, uint8_t *line, const uint8_t *there)
+{
+	uint8_t some[LINE];
+
+	for (unsigned int i = 0; i < LINE; i++)
+		some[i] = there[i] | columns->far[i];
+	line_offer(line, some, 0);
 }
 
 /* Takes what the neighbours offer that are up, or down. */
@@ -66,9 +79,14 @@ static void take_offers(const struct columns *columns, uint32_t sw, bool up)
 	const struct route_graph *graph = columns->graph;
 	uint8_t *line = line_of(columns, sw);
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->up[e] == up)
-			line_offer(line, line_of(columns, graph->edges[e].to), up ? ROUTE_UP : 0);
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const uint8_t *there = line_of(columns, graph->edges[e].to);
+
+		if (graph->up[e] == up && route_is_closed(graph, e))
+			offer_closed(columns, line, there);
+		else if (graph->up[e] == up)
+			line_offer(line, there, up ? ROUTE_UP : 0);
+	}
 }
 
 /* Whether all that is not ROUTE_FAR is less than the limit, ROUTE_UP aside. */
@@ -122,69 +140,6 @@ static bool search_any(const struct columns *columns)
 	return is_near(columns, ROUTE_HOPS_MAX, 0xFF);
 }
 
-/* ---- where there is no legal path ---- */
-
-/* The switches that have none to the destination, whose levels are not known then. */
-static uint32_t list_far(const struct columns *columns, uint32_t i)
-{
-	uint32_t n = 0;
-
-	for (uint32_t sw = 0; sw < columns->graph->n; sw++) {
-		bool far = line_of(columns, sw)[i] == ROUTE_FAR;
-
-		columns->level[sw] = far ? UINT8_MAX : 0;
-		if (far)
-			columns->far[n++] = sw;
-	}
-	return n;
-}
-
-static uint8_t *next_of(const struct columns *columns, uint32_t sw, uint32_t i)
-{
-	return columns->job->next + (size_t)sw * columns->job->n_dests + columns->first + i;
-}
-
-/* The port by which it is sent so far, or another that leads to a lower level; or NO_PORT. */
-static uint8_t port_below(const struct columns *columns, uint32_t sw, uint8_t was, uint8_t level)
-{
-	const struct route_graph *graph = columns->graph;
-	uint8_t number = columns->job->number[(size_t)sw * 256 + was];
-	const struct route_edge *edges = graph->edges + graph->first_edge[sw];
-	uint32_t m = route_degree(graph, sw);
-
-	if (number < m && columns->level[edges[number].to] < level)
-		return was;
-	for (uint32_t i = 0; i < m; i++)
-		if (columns->level[edges[i].to] < level)
-			return graph->links[edges[i].first_link];
-	return NO_PORT;
-}
-
-/* Level by level: so all get nearer to one that has a legal path. */
-static void lead_far(const struct columns *columns, uint32_t i)
-{
-	uint32_t n = list_far(columns, i), n_before = n + 1;
-
-	for (uint8_t level = 1; n && n < n_before && level < UINT8_MAX; level++) {
-		n_before = n;
-		n = 0;
-		for (uint32_t k = 0; k < n_before; k++) {
-			uint32_t sw = columns->far[k];
-			uint8_t *next = next_of(columns, sw, i);
-			uint8_t port = port_below(columns, sw, *next, level);
-
-			if (port == NO_PORT) {
-				columns->far[n++] = sw;
-				continue;
-			}
-			columns->level[sw] = level;
-			*next = port;
-		}
-	}
-	for (uint32_t k = 0; k < n; k++) /* cables do not lead there */
-		*next_of(columns, columns->far[k], i) = NO_PORT;
-}
-
 /* ---- all of it ---- */
 
 static void take_over(const struct columns *columns)
@@ -196,8 +151,6 @@ static void take_over(const struct columns *columns)
 
 		memcpy(job->hops + at, line_of(columns, sw), columns->n);
 	}
-	for (uint32_t i = 0; job->next && i < columns->n; i++)
-		lead_far(columns, i);
 }
 
 static void search_blocks(void *arg, uint32_t first, uint32_t last)
@@ -207,8 +160,6 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 	struct columns columns = { .job = job, .graph = graph };
 
 	columns.lines = g_malloc((size_t)graph->n * LINE + 1);
-	columns.level = g_malloc(graph->n + 1);
-	columns.far = g_new(uint32_t, graph->n + 1);
 	for (uint32_t block = first; block < last; block++) {
 		columns.first = block * LINE;
 		columns.n = MIN(job->n_dests - columns.first, LINE);
@@ -220,36 +171,15 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 		take_over(&columns);
 	}
 	g_free(columns.lines);
-	g_free(columns.level);
-	g_free(columns.far);
-}
-
-static uint8_t *number_edges(const struct route_graph *graph)
-{
-	uint8_t *number = g_malloc((size_t)graph->n * 256 + 1);
-
-	memset(number, 0xFF, (size_t)graph->n * 256);
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t first = graph->first_edge[sw];
-
-		for (uint32_t i = 0; i < route_degree(graph, sw); i++) {
-			const struct route_edge *edge = &graph->edges[first + i];
-
-			for (unsigned int k = 0; k < edge->n_links; k++)
-				number[(size_t)sw * 256 + graph->links[edge->first_link + k]] = i;
-		}
-	}
-	return number;
 }
 
 bool route_columns(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
-		   uint8_t *hops, uint8_t *next)
+		   uint8_t *hops)
 {
 	g_autofree uint32_t *at = graph->up ? g_new(uint32_t, graph->n + 1) : NULL;
-	g_autofree uint8_t *number = next ? number_edges(graph) : NULL;
-	struct job job = { graph, at, dests, n_dests, hops, next, number };
+	struct job job = {graph, at, dests, n_dests, hops};
 
-	g_assert(!graph->weight && (!next || graph->up));
+	g_assert(!graph->weight);
 	for (uint32_t sw = 0; at && sw < graph->n; sw++)
 		at[graph->order[sw]] = sw;
 	atomic_init(&job.too_far, false);

@@ -103,8 +103,7 @@ struct route_input {
 	uint32_t n_weights;
 	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
 	bool ahead_not_scattered; /* but not for those ahead */
-	bool shift;	/* among equals each switch begins at another place */
-	uint16_t reverse_hops; /* ftree: hops down before hops up, to and from I/O nodes */
+	bool shift;		  /* among equals each switch begins at another place */
 	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
 	bool count_switches;	/* LIDs of switches are load as those of hosts are */
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
@@ -134,8 +133,6 @@ struct routing {
 	 * places (up), then to higher ones. NULL if not. Not to be believed: see verify_order.c.
 	 */
 	uint32_t *order;
-	/* [switch]: its hosts may lack paths to those of others of which this is true; or NULL */
-	bool *aside;
 	char *note; /* what the operator should know of it; NULL: nothing */
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
@@ -266,7 +263,8 @@ struct route_verdict {
  * True if complete and loop free, and acyclic where the routing promises it. A LID that is not
  * reached because of a loop makes the routing incomplete too; pairs that are not connected
  * physically do not, nor do, where the routing promises freedom from deadlock, entries that
- * discard what a switch with hosts sends to a switch, or one without hosts to anybody. Channel
+ * discard what a switch with hosts sends to a switch, or one without hosts to anybody, unless it is
+ * to or from the subnet manager. Channel
  * dependencies: see verify.c.
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
@@ -299,9 +297,15 @@ struct route_group {
 	uint32_t room; /* switches that forward fewer MLIDs have no part in it */
 };
 
-/* What trees of a fabric have in common; they may be grown in any fabric with the same cables. */
+/*
+ * What trees of a fabric have in common; they may be grown in any fabric with the same cables. They
+ * keep to the order of the routing (NULL: they need not), so that they close no credit loop with it
+ * or with each other. Members that have no common switch above them, which that needs, are joined
+ * as without an order.
+ */
 struct route_ground;
-struct route_ground *route_ground_new(const struct fabric *fabric, uint32_t room);
+struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
+				      uint32_t room);
 void route_ground_free(struct route_ground *ground); /* NULL is fine */
 
 /*
@@ -315,11 +319,14 @@ struct route_tree *route_multicast_on(const struct route_ground *ground,
 				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
-/* The same for one tree. */
+/* The same for one tree, without an order. */
 struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
 				   uint32_t *left_out);
 struct route_tree *route_tree_ref(struct route_tree *tree);
 void route_tree_unref(struct route_tree *tree); /* NULL is fine */
+/* Whether a tree keeps to the order of a routing: no switch of it has two neighbours above. */
+bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
+			const struct route_tree *tree);
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const struct route_group *group, char **witness);
 

@@ -217,8 +217,6 @@ static struct routing *new_like(const struct fabric *fabric, const struct routin
 	routing->note = g_strdup(base->note);
 	if (base->order)
 		routing->order = g_memdup2(base->order, n * sizeof(*routing->order));
-	if (base->aside)
-		routing->aside = g_memdup2(base->aside, n * sizeof(*routing->aside));
 	return routing;
 }
 

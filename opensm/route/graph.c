@@ -145,12 +145,16 @@ static void find_systems(struct route_graph *graph, const struct fabric *fabric)
 struct route_graph *route_graph_new(const struct fabric *fabric)
 {
 	struct route_graph *graph = g_new0(struct route_graph, 1);
+	uint8_t exit;
 
 	graph->threads = 1;
 	graph->n = fabric->n_switches;
 	make_edges(graph, fabric);
 	make_targets(graph, fabric);
 	find_systems(graph, fabric);
+	graph->sm_switch = fabric->sm_port == FABRIC_NONE
+				   ? FABRIC_NONE
+				   : fabric_leaf(fabric, fabric->sm_port, &exit);
 	return graph;
 }
 
@@ -175,7 +179,6 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->first_target);
 	g_free(graph->targets);
 	g_free(graph->ahead);
-	g_free(graph->aside);
 	g_free(graph->system);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
@@ -184,6 +187,9 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->roots_note);
 	g_free(graph->up);
 	g_free(graph->order);
-	g_free(graph->crown);
+	g_free(graph->inverted);
+	g_free(graph->base);
+	g_free(graph->joined);
+	g_free(graph->leaf);
 	g_free(graph);
 }

@@ -42,8 +42,6 @@ struct route_graph {
 	struct route_target *targets; /* by leaf, exit, LID */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
-	uint8_t *aside; /* [switch]: enum route_aside; NULL: all hosts are equal */
-	uint16_t reverse_hops; /* hops down before hops up on paths from or to I/O nodes aside */
 	bool from_roots; /* leaves stand as a search from the roots meets them */
 	bool shift; /* among equals each switch begins at another place */
 	uint32_t *system;	   /* [switch]: the least one of the same system image GUID */
@@ -54,13 +52,15 @@ struct route_graph {
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	char *roots_note; /* what is odd with the roots that the operator named; NULL: nothing */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
-	bool *crown; /* [switch]: it is in the crown, see crown.h; NULL: there is none */
-};
-
-/* Hosts that may do without paths to each other if there are no legal ones. */
-enum route_aside {
-	ROUTE_ASIDE = 1 << 0,	 /* it has such hosts, and no others */
-	ROUTE_ASIDE_IO = 1 << 1, /* some of them are I/O nodes */
+	bool *inverted;	 /* [switch]: it is part of an inverted root, see single_top.h; or NULL */
+	uint32_t *base;	 /* order before route_join_tops() changed it; NULL: it did not */
+	/*
+	 * [switch]: neighbours were put above it, which send nothing down to it that leads to a
+	 * leaf (of leaf[], or with hosts), unless open. NULL: of no switch.
+	 */
+	bool *joined, *leaf;
+	bool open;
+	uint32_t sm_switch; /* the one of the subnet manager, or FABRIC_NONE */
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);
@@ -83,10 +83,11 @@ static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
 	return route_n_hosts(graph, sw) != 0;
 }
 
-/* Whether hosts of one switch may do without paths to those of the other. */
-static inline bool route_are_aside(const struct route_graph *graph, uint32_t a, uint32_t b)
+/* Whether an edge is closed for what leads to a leaf. */
+static inline bool route_is_closed(const struct route_graph *graph, uint32_t edge)
 {
-	return graph->aside && graph->aside[a] && graph->aside[b];
+	return graph->joined && !graph->open && graph->joined[graph->edges[edge].to] &&
+	       !graph->up[edge];
 }
 
 /* The edge of each exit port of a switch; FABRIC_NONE for ports that lead to no other switch. */
@@ -106,8 +107,7 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
  * In an oriented graph paths are legal ones only: up, then down. A switch that can reach the
  * destination by going down alone does so, even if another way is shorter, since what came down
  * to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
- * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR, but next
- * still leads to the destination by way of a switch that has one.
+ * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR.
  *
  * In a graph with weights hops are sums of these, and not the same both ways. No graph has weights
  * and an orientation.

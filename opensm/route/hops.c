@@ -11,9 +11,8 @@
  * at each switch, and then to any that can. The turns of a switch begin at its own number: so a
  * destination is approached on all sides.
  *
- * In an oriented graph there are three passes: who reaches the destination by going down alone;
- * then, level by level of the whole length, who gets there by going up first; last, who has no
- * legal path but a neighbour that has one.
+ * In an oriented graph there are two passes: who reaches the destination by going down alone;
+ * then, level by level of the whole length, who gets there by going up first.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -41,11 +40,11 @@ struct search {
 	enum way way;
 	uint32_t n_dests;
 	uint32_t first;	      /* destination of bit 0 */
+	struct line upper;    /* destinations that are no leaves, if edges are closed */
 	struct line *front;   /* destinations that are level hops from a switch */
 	struct line *arrive;  /* those that are level + 1 hops from it */
 	struct line *reached; /* those that are no more than level hops from it */
 	GArray *down;	      /* fronts of the pass down, level by level: graph->n lines each */
-	GArray *legal;	      /* fronts of both passes */
 	struct line *turns[256]; /* [m]: m lines, line i for neighbour i; made on demand */
 	uint8_t *hops, *next;
 };
@@ -83,11 +82,29 @@ static void note(struct search *search, uint32_t sw, const struct line *line, ui
 	}
 }
 
-/* Bits that edge e brings to sw and nobody has taken; limited to mask unless that is NULL. */
-static bool take(struct search *search, uint32_t sw, const struct route_edge *edge,
-		 const struct line *mask, struct line *got)
+static bool is_open(const struct search *search, uint32_t edge)
 {
-	const struct line *front = &search->front[edge->to];
+	return search->way == WAY_ANY || search->graph->up[edge] == (search->way == WAY_UP);
+}
+
+/* What an edge brings to a switch. */
+static const struct line *front_of(const struct search *search, uint32_t edge, struct line *some)
+{
+	const struct line *front = &search->front[search->graph->edges[edge].to];
+
+	if (!route_is_closed(search->graph, edge))
+		return front;
+	for (int w = 0; w < LINE_WORDS; w++)
+		some->word[w] = front->word[w] & search->upper.word[w];
+	return some;
+}
+
+/* Bits that edge e brings to sw and nobody has taken; limited to mask unless that is NULL. */
+static bool take(struct search *search, uint32_t sw, uint32_t e, const struct line *mask,
+		 struct line *got)
+{
+	struct line some;
+	const struct line *front = front_of(search, e, &some);
 	const struct line *reached = &search->reached[sw];
 	struct line *arrive = &search->arrive[sw];
 	uint64_t any = 0;
@@ -102,21 +119,17 @@ static bool take(struct search *search, uint32_t sw, const struct route_edge *ed
 	return any;
 }
 
-static bool is_open(const struct search *search, uint32_t edge)
-{
-	return search->way == WAY_ANY || search->graph->up[edge] == (search->way == WAY_UP);
-}
-
 /* Destinations that some neighbour brings to sw; false if there are none. */
 static bool arriving(const struct search *search, uint32_t sw, struct line *line)
 {
 	const struct route_graph *graph = search->graph;
+	struct line some;
 	uint64_t any = 0;
 
 	memset(line, 0, sizeof(*line));
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
 		if (is_open(search, e))
-			line_or(line, &search->front[graph->edges[e].to]);
+			line_or(line, front_of(search, e, &some));
 	for (int w = 0; w < LINE_WORDS; w++) {
 		line->word[w] &= ~search->reached[sw].word[w];
 		any |= line->word[w];
@@ -146,7 +159,7 @@ static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
 			const struct line *mask =
 				last ? NULL : turn(search, m, (i + shifts[round]) % m);
 
-			if (is_open(search, e) && take(search, sw, edge, mask, &got))
+			if (is_open(search, e) && take(search, sw, e, mask, &got))
 				note(search, sw, &got, hops, graph->links[edge->first_link]);
 		}
 		if (!memcmp(&search->arrive[sw], &all, sizeof(all)))
@@ -190,6 +203,7 @@ static void search_begin(struct search *search, const uint32_t *dests, struct li
 	uint32_t bits = MIN(search->n_dests - search->first, LINE_BITS);
 
 	memset(all, 0, sizeof(*all));
+	memset(&search->upper, 0, sizeof(search->upper));
 	memset(search->front, 0, n * sizeof(struct line));
 	memset(search->reached, 0, n * sizeof(struct line));
 	for (uint32_t sw = 0; sw < n; sw++) {
@@ -203,6 +217,8 @@ static void search_begin(struct search *search, const uint32_t *dests, struct li
 		uint32_t sw = dests[search->first + bit];
 
 		all->word[bit / 64] |= UINT64_C(1) << bit % 64;
+		if (search->graph->joined && !search->graph->leaf[sw])
+			search->upper.word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->front[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->reached[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
 		search->hops[(size_t)sw * search->n_dests + search->first + bit] = 0;
@@ -257,29 +273,13 @@ static bool pass_up(struct search *search, const struct line *all)
 
 	search->way = WAY_UP;
 	memset(search->front, 0, n * sizeof(struct line));
-	g_array_set_size(search->legal, 0);
 	for (unsigned int level = 1;; level++) {
 		joined = join_front(search, search->down, level - 1);
 		if (!any && !joined)
 			return true;
 		if (level > ROUTE_UP_HOPS_MAX)
 			return false;
-		g_array_append_vals(search->legal, search->front, n);
 		any = search_level(search, ROUTE_UP | level, all);
-	}
-}
-
-static void pass_rest(struct search *search, const struct line *all)
-{
-	bool joined, any = true;
-
-	search->way = WAY_ANY;
-	memset(search->front, 0, search->graph->n * sizeof(struct line));
-	for (unsigned int level = 0;; level++) {
-		joined = join_front(search, search->legal, level);
-		if (!any && !joined)
-			return;
-		any = search_level(search, ROUTE_FAR, all);
 	}
 }
 
@@ -288,11 +288,7 @@ static bool search_oriented(struct search *search, const uint32_t *dests)
 	struct line all;
 
 	search_begin(search, dests, &all);
-	if (!pass_down(search, &all) || !pass_up(search, &all))
-		return false;
-	if (search->next)
-		pass_rest(search, &all);
-	return true;
+	return pass_down(search, &all) && pass_up(search, &all);
 }
 
 /* What the threads of a search share. */
@@ -316,7 +312,6 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 	uint32_t n = job->graph->n;
 
 	search.down = g_array_new(FALSE, FALSE, sizeof(struct line));
-	search.legal = g_array_new(FALSE, FALSE, sizeof(struct line));
 	search.front = g_new(struct line, n);
 	search.arrive = g_new(struct line, n);
 	search.reached = g_new(struct line, n);
@@ -330,7 +325,6 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 	for (unsigned int m = 0; m < G_N_ELEMENTS(search.turns); m++)
 		g_free(search.turns[m]);
 	g_array_unref(search.down);
-	g_array_unref(search.legal);
 	g_free(search.front);
 	g_free(search.arrive);
 	g_free(search.reached);

@@ -50,6 +50,20 @@ static void add_path(struct layers *layers, uint32_t from, uint32_t to, uint16_t
 	}
 }
 
+static uint32_t sm_of(const struct layers *layers)
+{
+	const struct fabric *fabric = layers->layered->fabric;
+	uint8_t exit;
+
+	return fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
+}
+
+/* Somebody there sends to switches. */
+static bool is_source(const struct layers *layers, uint32_t sw)
+{
+	return route_has_hosts(layers->layered->graph, sw) || sw == sm_of(layers);
+}
+
 /* From the hosts of a switch, or itself if it has none, to all LIDs behind another. */
 static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
 {
@@ -58,7 +72,7 @@ static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
 
 	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 		add_path(layers, from, to, graph->targets[t].lid);
-	if (route_has_hosts(graph, from) && graph->own_lid[to])
+	if (is_source(layers, from) && graph->own_lid[to])
 		n = 1u << graph->own_lmc[to];
 	for (unsigned int i = 0; i < n; i++)
 		add_path(layers, from, to, graph->own_lid[to] + i);
@@ -73,7 +87,7 @@ static void list_steps(struct layers *layers, uint32_t a, uint32_t b)
 
 /* ---- all pairs at once ---- */
 
-/* What is sent to a LID, from all switches or those with hosts: passed[switch] == mark was met. */
+/* What is sent to a LID, from all switches or from sources: passed[switch] == mark was met. */
 static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all, uint32_t *passed,
 		     uint32_t mark)
 {
@@ -82,7 +96,7 @@ static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all,
 
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
 		struct acyclic_step step = {FABRIC_NONE, 0};
-		bool met = !all && !route_has_hosts(layered->graph, from);
+		bool met = !all && !is_source(layers, from);
 
 		for (uint32_t sw = from; !met && sw != to; sw = channels->to[step.to]) {
 			met = passed[sw] == mark;
@@ -179,11 +193,9 @@ static bool is_done(const struct layers *layers, uint32_t a, uint32_t b)
 /* With the SM, if the lane of its SL is one of those in use. */
 static void assign_sm(struct layers *layers)
 {
-	const struct fabric *fabric = layers->layered->fabric;
 	const struct route_lanes *lanes = layers->lanes;
 	unsigned int lane = lanes->vl[lanes->sm_sl];
-	uint8_t exit;
-	uint32_t sm = fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
+	uint32_t sm = sm_of(layers);
 
 	if (sm == FABRIC_NONE || lane < lanes->first)
 		return;

@@ -69,6 +69,14 @@ static bool joins_nothing(const struct route_graph *graph, const uint8_t *rank, 
 	return nothing;
 }
 
+static bool has_hosts_that_count(const struct route_graph *graph, uint32_t sw)
+{
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
+		if (!graph->targets[t].later)
+			return true;
+	return false;
+}
+
 /*
  * How many ranks would stand below it if all that is farther from hosts did; NOT_IDLE if that
  * cannot be, as it or something farther joins subtrees.
@@ -79,7 +87,7 @@ static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, co
 {
 	unsigned int most = 0;
 
-	if (rank[sw] < 2 || (route_has_hosts(graph, sw) && !route_are_aside(graph, sw, sw)))
+	if (rank[sw] < 2 || has_hosts_that_count(graph, sw))
 		return NOT_IDLE;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint32_t to = graph->edges[e].to;

@@ -7,8 +7,6 @@ libroute_a_SOURCES = \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \
 	opensm/route/columns.c opensm/route/columns.h \
-	opensm/route/connect.c \
-	opensm/route/crown.c opensm/route/crown.h \
 	opensm/route/dfsssp.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dor.c opensm/route/dor.h \
@@ -16,13 +14,13 @@ libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/even.c opensm/route/even.h \
-	opensm/route/far.c opensm/route/far.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hops.c \
+	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
 	opensm/route/keep.c \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
@@ -42,11 +40,11 @@ libroute_a_SOURCES = \
 	opensm/route/routing.c \
 	opensm/route/seen.c opensm/route/seen.h \
 	opensm/route/shortest.c opensm/route/shortest.h \
+	opensm/route/single_top.c opensm/route/single_top.h \
 	opensm/route/trace.h \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
 	opensm/route/tree.c opensm/route/tree.h \
-	opensm/route/turns.c opensm/route/turns.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
 	opensm/route/verify_classes.c \

@@ -11,19 +11,10 @@
  * hosts are longer than others or some switch is without one, channel dependencies may be cyclic,
  * and nothing is promised but the shortest paths.
  */
-#include "route/crown.h"
+#include "route/hosts_shortest.h"
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/weights.h"
-
-/* Every way, by weights if the input has any. */
-static uint8_t *any_hops(struct route_graph *graph, const struct fabric *fabric,
-			 const struct route_input *input, uint8_t *next, GError **error)
-{
-	if (input->n_weights)
-		return route_hops_by_weight(graph, fabric, input, next, error);
-	return route_hops_or_error(graph, next, error);
-}
 
 static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
 			    const struct route_input *input, uint8_t *next, GError **error)
@@ -52,13 +43,6 @@ static void count_hops(const struct fabric *fabric, const struct route_input *in
 	route_verdict_clear(&verdict);
 }
 
-static const struct route_engine any_way = {
-	.name = "minhop",
-	.promises = ROUTE_SHORTEST,
-	.wishes = true,
-	.hops = any_hops,
-};
-
 static struct routing *minhop_compute(const struct fabric *fabric,
 				      const struct route_input *input, GError **error)
 {
@@ -66,13 +50,6 @@ static struct routing *minhop_compute(const struct fabric *fabric,
 
 	if (routing && routing->order)
 		routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (routing && routing->order && !route_reaches_all(fabric, input, routing)) {
-		struct route_input any = *input;
-
-		any.order = NULL;
-		routing_unref(routing);
-		routing = route_by_hops(&any_way, fabric, &any, error);
-	}
 	if (routing && input->n_weights)
 		count_hops(fabric, input, routing);
 	return routing;

@@ -6,18 +6,23 @@
  * takes the one that it had in the tree before, else one that is in the tree already, else the one
  * behind its lowest port: who joins or leaves moves nobody else. Of members in several unconnected
  * parts the largest lot is served.
+ *
+ * By the order of a routing the root is above all members, and each parent above its switch.
  */
 #include <string.h>
 
 #include "route/engine.h"
 #include "route/graph.h"
+#include "route/orient.h"
 
 #define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
 
 struct route_ground {
 	struct route_graph *graph; /* without cables to switches that have no room */
 	uint32_t room;
-	uint8_t *hops; /* [switch * n + switch] */
+	uint8_t *hops; /* [switch * n + switch]: from one to the other, by an order down alone */
+	uint8_t *up;   /* the same from the other to the one; without an order it is hops */
+	struct route_ground *plain; /* without an order; NULL: this is */
 };
 
 struct grow {
@@ -65,14 +70,58 @@ static void leave_out(struct route_graph *graph, const struct fabric *fabric, ui
 	}
 }
 
-struct route_ground *route_ground_new(const struct fabric *fabric, uint32_t room)
+/* Row of hops from a root downwards. */
+static void find_down(const struct route_graph *graph, uint32_t root, uint32_t *queue, uint8_t *row)
+{
+	uint32_t n = 0;
+
+	memset(row, ROUTE_FAR, graph->n);
+	row[root] = 0;
+	queue[n++] = root;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = queue[i];
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (graph->up[e] || row[to] != ROUTE_FAR || row[sw] == ROUTE_FAR - 1)
+				continue;
+			row[to] = row[sw] + 1;
+			queue[n++] = to;
+		}
+	}
+}
+
+static void find_ordered_hops(struct route_ground *ground)
+{
+	uint32_t n = ground->graph->n;
+	g_autofree uint32_t *queue = g_new(uint32_t, n + 1);
+
+	ground->hops = g_malloc((size_t)n * n + 1);
+	ground->up = g_malloc((size_t)n * n + 1);
+	for (uint32_t sw = 0; sw < n; sw++)
+		find_down(ground->graph, sw, queue, ground->hops + (size_t)sw * n);
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++)
+			ground->up[(size_t)a * n + b] = ground->hops[(size_t)b * n + a];
+}
+
+struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
+				      uint32_t room)
 {
 	struct route_ground *ground = g_new0(struct route_ground, 1);
+	struct route_graph *graph = route_graph_new(fabric);
 
-	ground->graph = route_graph_new(fabric);
+	ground->graph = graph;
 	ground->room = room;
-	leave_out(ground->graph, fabric, room);
-	ground->hops = route_hops_all(ground->graph, NULL);
+	leave_out(graph, fabric, room);
+	if (!routing || !routing->order || routing->n_switches != graph->n) {
+		ground->hops = ground->up = route_hops_all(graph, NULL);
+		return ground;
+	}
+	route_orient_by(graph, g_memdup2(routing->order, graph->n * sizeof(*routing->order)));
+	find_ordered_hops(ground);
+	ground->plain = route_ground_new(fabric, NULL, room);
 	return ground;
 }
 
@@ -80,7 +129,10 @@ void route_ground_free(struct route_ground *ground)
 {
 	if (!ground)
 		return;
+	route_ground_free(ground->plain);
 	route_graph_free(ground->graph);
+	if (ground->up != ground->hops)
+		g_free(ground->up);
 	g_free(ground->hops);
 	g_free(ground);
 }
@@ -108,7 +160,6 @@ static void place_members(struct grow *grow, const struct route_group *group)
 			grow->dests[grow->n_dests++] = sw;
 }
 
-/* Hops are the same both ways, so rows of the members' switches may be added up. */
 static void add_row(const uint8_t *row, uint32_t n, uint32_t weight, uint32_t *sums,
 		    uint32_t *served)
 {
@@ -122,13 +173,13 @@ static void add_row(const uint8_t *row, uint32_t n, uint32_t weight, uint32_t *s
  * Most members in reach, then fewest hops to them, then the lowest index. Each member out of reach
  * adds the same to the sum of hops, so sums of roots that reach as many compare as they should.
  */
-static bool choose_root(struct grow *grow, const uint8_t *hops)
+static bool choose_root(struct grow *grow, const uint8_t *up)
 {
 	uint32_t n = grow->graph->n, before = grow->root_before;
 	g_autofree uint32_t *sums = g_new0(uint32_t, n + 1), *served = g_new0(uint32_t, n + 1);
 
-	for (uint32_t i = 0; hops && i < grow->n_dests; i++)
-		add_row(hops + (size_t)grow->dests[i] * n, n, grow->members[grow->dests[i]], sums,
+	for (uint32_t i = 0; up && i < grow->n_dests; i++)
+		add_row(up + (size_t)grow->dests[i] * n, n, grow->members[grow->dests[i]], sums,
 			served);
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (served[sw] > served[grow->root] ||
@@ -174,7 +225,7 @@ static const struct route_edge *choose_parent(const struct grow *grow, uint32_t 
 		const struct route_edge *edge = &graph->edges[e];
 		unsigned int merit;
 
-		if (grow->hops[edge->to] + 1 != grow->hops[sw])
+		if (grow->hops[edge->to] + 1 != grow->hops[sw] || (graph->up && !graph->up[e]))
 			continue;
 		merit = parent_merit(grow, edge, sw);
 		if (merit > most) {
@@ -287,10 +338,9 @@ static void grow_clear(struct grow *grow)
 	g_free(grow->up_before);
 }
 
-struct route_tree *route_multicast_on(const struct route_ground *ground,
-				      const struct fabric *fabric, const struct route_group *group,
-				      const struct route_tree *before, const uint32_t *moved,
-				      uint32_t *left_out)
+static struct route_tree *grow_on(const struct route_ground *ground, const struct fabric *fabric,
+				  const struct route_group *group, const struct route_tree *before,
+				  const uint32_t *moved, uint32_t *left_out)
 {
 	struct route_tree *tree = g_new0(struct route_tree, 1);
 	struct grow grow;
@@ -299,7 +349,7 @@ struct route_tree *route_multicast_on(const struct route_ground *ground,
 	grow_init(&grow, ground, fabric);
 	take_over(&grow, before, moved);
 	place_members(&grow, group);
-	if (choose_root(&grow, ground->hops)) {
+	if (choose_root(&grow, ground->up)) {
 		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
 		list_tree(&grow, tree, grow_tree(&grow));
 	}
@@ -308,10 +358,30 @@ struct route_tree *route_multicast_on(const struct route_ground *ground,
 	return tree;
 }
 
+struct route_tree *route_multicast_on(const struct route_ground *ground,
+				      const struct fabric *fabric, const struct route_group *group,
+				      const struct route_tree *before, const uint32_t *moved,
+				      uint32_t *left_out)
+{
+	struct route_tree *tree = grow_on(ground, fabric, group, before, moved, left_out), *other;
+	uint32_t without;
+
+	if (!ground->plain || !*left_out)
+		return tree;
+	other = grow_on(ground->plain, fabric, group, before, moved, &without);
+	if (without >= *left_out) {
+		route_tree_unref(other);
+		return tree;
+	}
+	route_tree_unref(tree);
+	*left_out = without;
+	return other;
+}
+
 struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
 				   uint32_t *left_out)
 {
-	struct route_ground *ground = route_ground_new(fabric, group->room);
+	struct route_ground *ground = route_ground_new(fabric, NULL, group->room);
 	struct route_tree *tree = route_multicast_on(ground, fabric, group, NULL, NULL, left_out);
 
 	route_ground_free(ground);

@@ -160,6 +160,27 @@ static bool all_served(struct flood *flood)
 	return true;
 }
 
+bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
+			const struct route_tree *tree)
+{
+	for (uint32_t i = 0; routing->order && i < tree->n; i++) {
+		uint32_t sw = tree->switches[i], above = 0;
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+
+		for (unsigned int num = 1; num <= node->num_ports; num++) {
+			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+
+			if (!set_has(&tree->ports[i], num) || peer == FABRIC_NONE)
+				continue;
+			to = fabric->nodes[fabric->ports[peer].node].sw;
+			above += to != FABRIC_NONE && routing->order[to] < routing->order[sw];
+		}
+		if (above > 1)
+			return false;
+	}
+	return routing->order;
+}
+
 static bool place_switches(struct flood *flood)
 {
 	const struct route_tree *tree = flood->tree;

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "route/shortest.h"
-
-#define LACK_MAX 4 /* one pair of leaves in so many may do with a turn */
+#include "route/single_top.h"
 
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
 {
@@ -67,11 +66,20 @@ uint32_t *route_parts(const struct route_graph *graph)
 	return part;
 }
 
+static void forget_joined(struct route_graph *graph)
+{
+	g_clear_pointer(&graph->inverted, g_free);
+	g_clear_pointer(&graph->joined, g_free);
+	g_clear_pointer(&graph->leaf, g_free);
+	g_clear_pointer(&graph->base, g_free);
+	graph->open = false;
+}
+
 void route_orient_by(struct route_graph *graph, uint32_t *order)
 {
 	g_free(graph->order);
 	graph->order = order;
-	g_clear_pointer(&graph->crown, g_free);
+	forget_joined(graph);
 	if (!graph->up)
 		graph->up = g_new(bool, graph->first_edge[graph->n] + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -82,7 +90,7 @@ void route_orient_by(struct route_graph *graph, uint32_t *order)
 void route_orient_not(struct route_graph *graph)
 {
 	g_clear_pointer(&graph->order, g_free);
-	g_clear_pointer(&graph->crown, g_free);
+	forget_joined(graph);
 	g_clear_pointer(&graph->up, g_free);
 }
 
@@ -181,17 +189,6 @@ bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
 	route_orient(graph, rank, key);
 	g_free(rank);
 	return any;
-}
-
-bool route_orient_tree(struct route_graph *graph, const uint64_t *key)
-{
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
-	bool layered = route_tree_rank(graph, rank);
-
-	if (layered)
-		route_orient(graph, rank, key);
-	g_free(rank);
-	return layered;
 }
 
 static const char *name_of(const struct fabric *fabric, uint32_t sw)
@@ -296,10 +293,11 @@ static void rank_aside(const struct route_graph *graph, struct roots_named *name
 			rank[sw] -= depth[sw];
 }
 
-bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
-			   const struct route_input *input, const uint64_t *key, GError **error)
+uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
+				const struct route_input *input, const uint64_t *key,
+				GError **error)
 {
-	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	g_autofree char *odd = NULL;
 	struct roots_named named = { 0 };
 
@@ -307,75 +305,85 @@ bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabri
 	if (named.n) {
 		route_rank(graph, named.roots, named.n, rank);
 		rank_aside(graph, &named, key, rank);
-		route_orient(graph, rank, key);
 	}
 	odd = tell_odd(&named, fabric);
 	g_free(named.roots);
 	if (!named.n) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "there is no root: %s", odd);
-		return false;
+		g_clear_pointer(&rank, g_free);
+	} else {
+		g_free(graph->roots_note);
+		graph->roots_note = g_steal_pointer(&odd);
 	}
-	g_free(graph->roots_note);
-	graph->roots_note = g_steal_pointer(&odd);
-	return true;
+	return rank;
 }
 
-/* Pairs of switches with hosts that cables connect, but no legal path. */
-struct lack {
-	uint64_t pairs;
-	uint32_t from, to; /* the first of them */
-};
-
-static void find_lack(const struct route_graph *graph, const uint8_t *hops, const uint32_t *part,
-		      uint32_t from, struct lack *lack)
+static bool matters(const struct route_graph *graph, uint32_t sw)
 {
-	for (uint32_t to = 0; to < graph->n; to++) {
-		if (hops[to] != ROUTE_FAR || part[from] != part[to] ||
-		    !route_has_hosts(graph, to) || route_are_aside(graph, from, to))
+	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
+}
+
+/* The first pair of switches that cables connect, and that have to reach each other, but do not. */
+static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint32_t *from,
+		      uint32_t *to)
+{
+	g_autofree uint32_t *part = NULL;
+
+	for (*from = 0; *from < graph->n; ++*from) {
+		const uint8_t *row = hops + (size_t)*from * graph->n;
+
+		if (!memchr(row, ROUTE_FAR, graph->n))
 			continue;
-		if (!lack->pairs++) {
-			lack->from = from;
-			lack->to = to;
-		}
+		if (!part)
+			part = route_parts(graph);
+		for (*to = 0; *to < graph->n; ++*to)
+			if (row[*to] == ROUTE_FAR && part[*from] == part[*to] &&
+			    (matters(graph, *from) || matters(graph, *to)))
+				return true;
 	}
+	return false;
 }
 
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error)
 {
-	g_autofree uint32_t *part = NULL;
-	struct lack lack = { 0 };
-	uint64_t leaves = 0;
+	uint32_t from, to;
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		const uint8_t *row = hops + (size_t)sw * graph->n;
-
-		if (!route_has_hosts(graph, sw))
-			continue;
-		leaves++;
-		if (!memchr(row, ROUTE_FAR, graph->n))
-			continue;
-		if (!part)
-			part = route_parts(graph);
-		find_lack(graph, row, part, sw, &lack);
-	}
-	if (!lack.pairs ||
-	    (lack.pairs * LACK_MAX <= leaves * leaves && route_connects_hosts(graph, hops)))
+	if (!find_lack(graph, hops, &from, &to))
 		return true;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "no way up and then down from switch '%s' to '%s'",
-		    name_of(fabric, lack.from), name_of(fabric, lack.to));
+		    "no way up and then down from switch '%s' to '%s'", name_of(fabric, from),
+		    name_of(fabric, to));
 	return false;
 }
 
-uint8_t *route_legal_hops(const struct route_graph *graph, const struct fabric *fabric,
-			  uint8_t *next, GError **error)
+uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
+			  GError **error)
 {
-	uint8_t *hops = route_hops_or_error(graph, next, error);
+	uint8_t *hops;
 
-	if (hops && !route_reaches(graph, fabric, hops, error)) {
+	route_join_tops(graph);
+	hops = route_hops_or_error(graph, next, error);
+	if (hops && graph->joined && !route_reaches(graph, fabric, hops, NULL)) {
+		graph->open = true;
 		g_free(hops);
-		hops = NULL;
+		hops = route_hops_or_error(graph, next, error);
 	}
+	if (hops && !route_reaches(graph, fabric, hops, error))
+		g_clear_pointer(&hops, g_free);
 	return hops;
+}
+
+uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
+			   const uint32_t *rank, const uint64_t *key, uint8_t *next, GError **error)
+{
+	uint8_t *hops = NULL;
+
+	if (route_orient_inverted(graph, rank, key))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops && (!graph->inverted || route_inversion_holds(graph, hops)))
+		return hops;
+	g_free(hops);
+	route_orient(graph, rank, key);
+	return route_legal_hops(graph, fabric, next, error);
 }

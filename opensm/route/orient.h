@@ -42,27 +42,30 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
  */
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
 
-/* Orients a layered network (route_tree_rank) towards its top; false if it is not one. */
-bool route_orient_tree(struct route_graph *graph, const uint64_t *key);
-
 /*
- * Orients by the distance from the roots named; false and error if none of them is there. What is
- * odd with them is in roots_note of the graph. Parts of the fabric without a root go by the
- * distance from the hosts.
+ * Ranks by the distance from the roots named (g_free them); NULL and error if none of them is
+ * there. What is odd with them is in roots_note of the graph. Parts of the fabric without a root go
+ * by the distance from the hosts.
  */
-bool route_orient_to_roots(struct route_graph *graph, const struct fabric *fabric,
-			   const struct route_input *input, const uint64_t *key, GError **error);
+uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
+				const struct route_input *input, const uint64_t *key,
+				GError **error);
 
 /*
- * Hops of the graph as it is oriented, if it connects all hosts that cables connect, as of
- * route_reaches(); NULL and error if not.
+ * Hops of the graph as it is oriented and then joined (route_join_tops), if it connects all that
+ * cables connect, as of route_reaches(); NULL and error if not.
  */
-uint8_t *route_legal_hops(const struct route_graph *graph, const struct fabric *fabric,
-			  uint8_t *next, GError **error);
+uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
+			  GError **error);
+
+/* The same in the order of ranks and keys, with an inverted root if that is good. */
+uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
+			   const uint32_t *rank, const uint64_t *key, uint8_t *next,
+			   GError **error);
 
 /*
- * Whether by these hops, or for some with turns that are no danger (connect.c), all hosts reach all
- * hosts, as far as cables do; if not, sets error.
+ * Whether by these hops all hosts, and the subnet manager, reach all switches, and these them, as
+ * far as cables do; if not, sets error.
  */
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error);

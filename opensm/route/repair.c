@@ -16,8 +16,6 @@
  *
  * A row that is as it was at home is even as it is, and not counted.
  *
- * Pairs of switches without a legal path are for far.c.
- *
  * A table has entries for LIDs that nobody ever sends to its switch. On switches whose cables
  * changed, where it is worth the work, these do not count: the weight of a LID is the number of
  * hosts on the switch itself and on those neighbours whose old tables send the LID here.
@@ -25,9 +23,8 @@
 #include <string.h>
 
 #include "route/change.h"
-#include "route/crown.h"
+#include "route/hosts_shortest.h"
 #include "route/even.h"
-#include "route/far.h"
 #include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
@@ -248,14 +245,28 @@ static bool all_of_row(const struct row *row)
 	return change->touched[row->sw] || (change->whole && change->old->trace->moved);
 }
 
+/* No way leads there any more. */
+static void forget_destination(struct row *row, uint32_t x)
+{
+	const struct route_graph *graph = row->repair->change->graph;
+	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
+
+	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
+		routing_put(row->repair->routing, row->sw, graph->targets[t].lid, ROUTE_NO_PORT);
+	for (unsigned int i = 0; i < n; i++)
+		routing_put(row->repair->routing, row->sw, graph->own_lid[x] + i, ROUTE_NO_PORT);
+}
+
 static void repair_destination(struct row *row, uint32_t x)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_graph *graph = change->graph;
 	bool all = change->anew[x] || all_of_row(row);
 
-	if (row->hops[x] == ROUTE_FAR)
+	if (row->hops[x] == ROUTE_FAR) {
+		forget_destination(row, x);
 		return;
+	}
 	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
 		if (all || change->back[t])
 			repair_target(row, &graph->targets[t]);
@@ -311,25 +322,6 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	g_free(row.weight);
 }
 
-/* Whether hosts that cables connect have a path by the rules of the engine. */
-static bool hosts_meet(const struct route_change *change)
-{
-	const struct route_graph *graph = change->graph;
-
-	for (uint32_t sw = 0; change->next && sw < change->n; sw++) {
-		const uint8_t *hops = change->hops + (size_t)sw * change->n;
-		const uint8_t *next = change->next + (size_t)sw * change->n;
-
-		if (!route_has_hosts(graph, sw) || !memchr(hops, ROUTE_FAR, change->n))
-			continue;
-		for (uint32_t x = 0; x < change->n; x++)
-			if (hops[x] == ROUTE_FAR && next[x] != ROUTE_NO_PORT &&
-			    route_has_hosts(graph, x))
-				return false;
-	}
-	return true;
-}
-
 /* Whether legal paths are shortest ones between hosts, if the routing promises that. */
 static bool are_shortest(const struct route_change *change)
 {
@@ -374,8 +366,6 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 {
 	struct repair repair = { .change = change };
 	struct route_graph *graph = change->graph;
-	struct route_vias *vias = NULL;
-	uint64_t n_far;
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
@@ -384,20 +374,21 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	list_lids(&repair);
 	repair.salt = change->n_anew + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
-	if (graph->up)
-		vias = route_vias_new(graph, change->hops);
-	n_far = route_far_repair(change, vias, repair.routing);
 	g_free(repair.turn);
 	g_free(repair.lids);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
-	routing_trace(repair.routing, change->fabric, graph, change->hops, change->next);
-	repair.routing->trace->vias = vias;
-	repair.routing->trace->n_far = n_far;
+	routing_trace(repair.routing, change->fabric, graph, change->hops);
 	change->graph = NULL;
-	change->hops = change->next = NULL;
+	change->hops = NULL;
 	keep_even(change, repair.routing);
 	routing_share(repair.routing, change->row);
 	return repair.routing;
+}
+
+/* Whether the order is the one that is given, if any is. */
+static bool fits(const struct route_graph *graph, const uint32_t *order)
+{
+	return !order || !graph->order || !memcmp(order, graph->order, graph->n * sizeof(*order));
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
@@ -408,15 +399,14 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 
 	if (!old->trace)
 		return NULL;
-	/* of weights and of hosts set aside change.c knows nothing */
-	if (old->trace->graph->note || old->trace->graph->weight || old->trace->graph->aside)
+	/* of weights change.c knows nothing */
+	if (old->trace->graph->note || old->trace->graph->weight)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
-	if (change && hosts_meet(change) && are_shortest(change))
+	if (change && fits(change->graph, input->order) &&
+	    (!change->graph->up || route_reaches(change->graph, fabric, change->hops, NULL)) &&
+	    are_shortest(change))
 		routing = make(change, input);
 	route_change_free(change);
-	if (routing && routing->order && routing->promises & ROUTE_SHORTEST &&
-	    !route_reaches_all(fabric, input, routing))
-		g_clear_pointer(&routing, routing_unref); /* such an engine can, by other paths */
 	return routing;
 }

@@ -179,21 +179,16 @@ static void trace_free(struct route_trace *trace)
 	route_graph_free(trace->graph);
 	g_free(trace->guids);
 	g_free(trace->hops);
-	g_free(trace->next);
-	route_vias_free(trace->vias);
 	g_free(trace);
 }
 
-void routing_trace(struct routing *routing, const struct fabric *fabric,
-		   struct route_graph *graph, uint8_t *hops, uint8_t *next)
+void routing_trace(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
+		   uint8_t *hops)
 {
 	struct route_trace *trace = g_new0(struct route_trace, 1);
 
-	if (!graph->up)
-		g_clear_pointer(&next, g_free);
 	trace->graph = graph;
 	trace->hops = hops;
-	trace->next = next;
 	trace->guids = g_new(uint64_t, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		trace->guids[sw] = guid_of(fabric, sw);
@@ -202,17 +197,18 @@ void routing_trace(struct routing *routing, const struct fabric *fabric,
 		routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
 }
 
-void routing_settle(struct routing *routing, const struct fabric *fabric,
-		    struct route_graph *graph, uint8_t *hops, uint8_t *next)
+void routing_settle(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
+		    uint8_t *hops)
 {
 	struct route_home *home = routing->home;
 
-	routing_trace(routing, fabric, graph, hops, next);
+	routing_trace(routing, fabric, graph, hops);
 	picture_switches(home, fabric);
 	picture_lids(home, fabric, routing->n_blocks * ROUTE_BLOCK);
 	picture_cables(home, fabric);
 	if (graph->order)
-		home->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+		home->order = g_memdup2(graph->base ? graph->base : graph->order,
+					graph->n * sizeof(*graph->order));
 }
 
 /* ---- routings ---- */
@@ -305,7 +301,6 @@ void routing_unref(struct routing *routing)
 	route_lanes_free(routing->lanes);
 	routing_unref(routing->unlimited);
 	g_free(routing->caps);
-	g_free(routing->aside);
 	g_free(routing->note);
 	g_free(routing);
 }

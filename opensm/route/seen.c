@@ -84,9 +84,9 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 static void add_wishes(GChecksum *sum, const struct route_input *input)
 {
 	const uint32_t wishes[] = {
-		input->scatter,	      input->ahead_not_scattered, input->shift, input->reverse_hops,
-		input->from_roots,    input->count_switches,	  input->vls,	input->sm_sl,
-		input->lash_start_vl, input->nue_max_num_vls};
+		input->scatter,	   input->ahead_not_scattered, input->shift,
+		input->from_roots, input->count_switches,      input->vls,
+		input->sm_sl,	   input->lash_start_vl,       input->nue_max_num_vls};
 
 	add(sum, wishes, sizeof(wishes));
 }

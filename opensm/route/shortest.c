@@ -83,15 +83,24 @@ static bool by_load(const struct route_engine *engine, const struct fabric *fabr
 	       (input->scatter || input->count_switches || any_order(fabric, input));
 }
 
-/* By the rules of the engine, or up and down in the order that is given. */
+/* By the rules of the engine, or up and down in the order that is given, if it will do. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_graph *graph,
 			  const struct fabric *fabric, const struct route_input *input,
 			  uint8_t *next, GError **error)
 {
+	uint8_t *hops;
+
 	if (!input->order)
 		return engine->hops(graph, fabric, input, next, error);
 	route_orient_by(graph, g_memdup2(input->order, graph->n * sizeof(*input->order)));
-	return route_hops_or_error(graph, next, error);
+	hops = route_hops_or_error(graph, next, error);
+	if (hops && !(engine->promises & ROUTE_DEADLOCK_FREE) &&
+	    !route_reaches(graph, fabric, hops, NULL)) {
+		g_free(hops);
+		route_orient_not(graph);
+		hops = route_hops_or_error(graph, next, error);
+	}
+	return hops;
 }
 
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
@@ -99,9 +108,8 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 {
 	static const struct route_input nothing = {0};
 	struct route_graph *graph = route_graph_new(fabric);
-	uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
+	g_autofree uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
 	struct routing *routing = NULL;
-	struct route_vias *vias = NULL;
 	uint8_t *hops;
 
 	graph->threads = input->threads;
@@ -116,32 +124,14 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		    !route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, fabric, hops, engine->wishes ? input : &nothing,
 					   routing);
-		if (graph->up)
-			vias = route_connect(graph, hops, next, routing);
 	}
 	if (routing) {
-		routing_settle(routing, fabric, graph, hops, next);
-		routing->trace->vias = vias;
+		routing_settle(routing, fabric, graph, hops);
 	} else {
 		g_free(hops);
-		g_free(next);
 		route_graph_free(graph);
 	}
 	return routing;
-}
-
-bool route_reaches_all(const struct fabric *fabric, const struct route_input *input,
-		       const struct routing *routing)
-{
-	size_t n = routing->n_switches;
-	struct route_verdict verdict;
-	bool all;
-
-	if (!memchr(routing->trace->hops, ROUTE_FAR, n * n))
-		return true;
-	all = route_verify_by(fabric, routing, input->threads, &verdict) && !verdict.discarded;
-	route_verdict_clear(&verdict);
-	return all;
 }
 
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error)

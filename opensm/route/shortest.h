@@ -45,44 +45,6 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 
-/* Whether route_connect() gives each host a path to all hosts that cables connect it to. */
-bool route_connects_hosts(const struct route_graph *graph, const uint8_t *hops);
-
-/* How a switch sends to another to which it has no legal path. */
-struct route_via {
-	uint32_t to;
-	uint8_t port;
-	bool for_hosts; /* LIDs of hosts go by it too */
-};
-
-/* All of them: those of a switch from first[switch] to first[switch + 1]. */
-struct route_vias {
-	struct route_via *vias;
-	uint32_t *first;
-};
-
-/* Such ways in an oriented graph: see connect.c. */
-struct route_vias *route_vias_new(const struct route_graph *graph, const uint8_t *hops);
-void route_vias_free(struct route_vias *vias); /* NULL is fine */
-
-/*
- * Entries for one pair without a legal path; via is NULL if there is none. A switch without hosts
- * and via keeps what it has for the LIDs of the other switch itself.
- */
-void route_put_far(const struct route_graph *graph, uint32_t sw, uint32_t to,
-		   const struct route_via *via, struct routing *routing);
-
-/* For all such pairs of an oriented graph. */
-struct route_vias *route_connect(const struct route_graph *graph, const uint8_t *hops,
-				 const uint8_t *next, struct routing *routing);
-
-/*
- * Whether a routing with a trace, of an oriented graph, has an entry wherever a host may send to,
- * be it by way of route_connect().
- */
-bool route_reaches_all(const struct fabric *fabric, const struct route_input *input,
-		       const struct routing *routing);
-
 /* All that an engine with hops does to compute. */
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);

@@ -32,7 +32,7 @@ struct route_home {
 	uint8_t **rows;
 	uint64_t *guids;       /* of the nodes */
 	GHashTable *row_of;    /* GUID -> row + 1 */
-	uint32_t *order;       /* as in struct routing; or NULL */
+	uint32_t *order;       /* before route_join_tops(); or NULL */
 	struct route_place *places; /* [LID], n_blocks * ROUTE_BLOCK of them */
 	uint32_t *first_end;   /* [row]: of its port 0 */
 	struct route_end *ends;
@@ -44,21 +44,18 @@ struct route_trace {
 	uint64_t *guids; /* of the switches of the graph */
 	struct route_graph *graph;
 	uint8_t *hops; /* of route_hops_all() */
-	uint8_t *next; /* the same where hops are ROUTE_FAR; NULL if the graph is not oriented */
-	struct route_vias *vias; /* of route_connect(); NULL if it is not */
-	uint64_t n_far; /* pairs without a legal path that a repair looked at */
 	bool moved;  /* some entries are not as at home for the sake of balance */
 	bool uneven; /* perhaps: compare it with tables computed whole */
 	uint64_t excused; /* so much is carried by it in tables computed whole, too; 0: not known */
 };
 
-/* Makes a routing that an engine just filled repairable; takes over graph, hops and next. */
-void routing_settle(struct routing *routing, const struct fabric *fabric,
-		    struct route_graph *graph, uint8_t *hops, uint8_t *next);
+/* Makes a routing that an engine just filled repairable; takes over graph and hops. */
+void routing_settle(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
+		    uint8_t *hops);
 
-/* Gives the routing a trace; takes over graph, hops and next. */
-void routing_trace(struct routing *routing, const struct fabric *fabric,
-		   struct route_graph *graph, uint8_t *hops, uint8_t *next);
+/* Gives the routing a trace; takes over graph and hops. */
+void routing_trace(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
+		   uint8_t *hops);
 
 /* A routing for this fabric that as yet is old's: row[switch] is that of home, before[switch] its
  * index in old, FABRIC_NONE if it was not there. */

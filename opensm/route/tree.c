@@ -46,8 +46,6 @@ static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
 {
 	uint32_t first = graph->first_target[sw], last = graph->first_target[sw + 1], n = 0;
 
-	if (!graph->aside)
-		return last - first;
 	for (uint32_t t = first; t < last; t++)
 		n += !graph->targets[t].later;
 	return n;
@@ -334,7 +332,9 @@ static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_
 	unsigned int levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
 	uint16_t top = levels ? tree->anchor[levels - 1][target] : 0;
 
-	if (levels && row->hops[top] == far - levels && tree->along_ranks)
+	if (levels && row->hops[top] == far - levels &&
+	    (tree->along_ranks ||
+	     is_legal(tree, row, row->next[top], tree->graph->targets[target].leaf)))
 		return row->next[top];
 	if (tree->spare[target] || tree->lacks[row->sw])
 		return port_by_place(tree, row, target, levels);
@@ -568,8 +568,9 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 }
 
 /*
- * Whether edges lead up, if they are oriented, just where the rank is higher, or in a crown where
- * it is lower. Then what leads to an anchor by a legal path leads to all that is below by one.
+ * Whether edges lead up, if they are oriented, just where the rank is higher, or in an inverted
+ * root where it is lower. Then what leads to an anchor by a legal path leads to all that is below
+ * by one.
  */
 static bool is_along_ranks(const struct tree *tree)
 {
@@ -582,7 +583,7 @@ static bool is_along_ranks(const struct tree *tree)
 			uint32_t to = graph->edges[e].to;
 			bool rises = tree->rank[to] > tree->rank[sw];
 
-			if (graph->crown && graph->crown[sw] && graph->crown[to])
+			if (graph->inverted && graph->inverted[sw] && graph->inverted[to])
 				rises = !rises;
 			if (graph->up[e] != rises)
 				return false;

@@ -4,14 +4,13 @@
  * cycle. Among legal paths the shortest are balanced as those of minhop are.
  *
  * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
- * the tree (crown.c), if the network is one; else what roots.c finds best, which always works as
- * every switch has a way up to one root. Where the operator orders switches by numbers of his own,
- * away from the hosts and then by those comes before that. dnup always goes by the distance from
- * the hosts, and refuses a network in which that connects not all of them.
+ * the tree, if the network is one; else what roots.c finds best. Where the operator orders switches
+ * by numbers of his own, away from the hosts and then by those comes before that. dnup always goes
+ * by the distance from the hosts.
  *
- * What remains without a legal path is for connect.c.
+ * That alone leaves some pairs without a legal path; single_top.c sees to these.
  */
-#include "route/crown.h"
+#include "route/hosts_shortest.h"
 #include "route/orient.h"
 #include "route/roots.h"
 #include "route/shortest.h"
@@ -20,12 +19,13 @@ static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
+	g_autofree uint32_t *rank = NULL;
 	uint8_t *hops;
 
-	if (input->n_roots)
-		return route_orient_to_roots(graph, fabric, input, keys, error)
-			       ? route_legal_hops(graph, fabric, next, error)
-			       : NULL;
+	if (input->n_roots) {
+		rank = route_rank_from_roots(graph, fabric, input, keys, error);
+		return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
+	}
 	hops = route_tree_hops(graph, fabric, keys, next);
 	if (!hops && input->n_ids && route_orient_from_hosts(graph, keys))
 		hops = route_legal_hops(graph, fabric, next, NULL);
@@ -39,7 +39,10 @@ static uint8_t *dnup_hops(struct route_graph *graph, const struct fabric *fabric
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
+	uint8_t *hops = route_tree_hops(graph, fabric, keys, next);
 
+	if (hops)
+		return hops;
 	route_orient_from_hosts(graph, keys);
 	return route_legal_hops(graph, fabric, next, error);
 }

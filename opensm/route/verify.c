@@ -8,10 +8,11 @@
  * be right are walked (verify_walk.c), which finds out what is wrong. The verdict is the same
  * whichever way leads to it.
  *
- * Channel dependencies are those of packets from any channel adapter to any LID, and from any
- * switch to any channel adapter. Left out are packets from switch to switch: management of VL 15
- * needs no credits that a cycle could hold, and general packets between two switches need a
- * subnet manager or client on a switch. In trees these would close cycles that no other can.
+ * Channel dependencies are those of packets from any channel adapter, and the subnet manager
+ * wherever it is, to any LID, and from any switch to any channel adapter. Left out are packets from
+ * switch to switch: management of VL 15 needs no credits that a cycle could hold, and general
+ * packets between two switches need a subnet manager or client on a switch. In trees these would
+ * close cycles that no other can.
  *
  * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
  * whatever the tables say; that some pair has no path without them is no fault of the tables.

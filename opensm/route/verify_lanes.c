@@ -63,7 +63,7 @@ static void follow(struct lane_check *check, uint32_t sw, uint16_t lid, unsigned
 	}
 }
 
-/* A LID of a host is sent to from everywhere, that of a switch from where hosts are. */
+/* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
 static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool of_host)
 {
 	const struct route_graph *graph = check->verify->graph;
@@ -72,7 +72,7 @@ static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool
 	for (uint32_t from = 0; from < graph->n; from++) {
 		uint16_t bits = lanes_of(check, from, to);
 
-		if (!of_host && !route_has_hosts(graph, from))
+		if (!of_host && !route_has_hosts(graph, from) && from != check->sm)
 			continue;
 		for (; bits; bits &= bits - 1)
 			follow(check, from, lid, __builtin_ctz(bits));

@@ -204,8 +204,8 @@ static void suspect_turning(struct verify_proof *proof)
 }
 
 /*
- * In a tree with a crown: LIDs of switches, and of hosts that are reached over its top. False if
- * others might go farther, or these are not few.
+ * In a tree with an inverted root: LIDs of switches, and of hosts that are reached over its top.
+ * False if others might go farther, or these are not few.
  */
 static bool measure_few(struct verify_proof *proof, const GArray *shown)
 {

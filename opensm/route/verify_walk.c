@@ -108,15 +108,15 @@ static void walk_from(struct walk *walk, uint32_t sw)
 	}
 }
 
-/* Whether an engine may leave a pair without a path: it is for management only, or set aside. */
+/* Whether a pair may stay without a path: it is for management, but not by the subnet manager. */
 static bool may_discard(const struct walk *walk, uint32_t sw)
 {
 	const struct verify *verify = walk->verify;
 
-	const bool *aside = verify->routing->aside;
-
+	if (sw == verify->graph->sm_switch || walk->leaf == verify->graph->sm_switch)
+		return false;
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       ((aside && aside[sw] && aside[walk->leaf]) || !route_has_hosts(verify->graph, sw) ||
+	       (!route_has_hosts(verify->graph, sw) ||
 		fabric_is_switch(verify->fabric, verify->fabric->ports[walk->endport].node));
 }
 
@@ -225,7 +225,7 @@ void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state)
 	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
 		uint32_t sw = leaf;
 
-		if (!route_has_hosts(graph, leaf))
+		if (!verify_sends(graph, leaf))
 			continue;
 		while (state[sw] == STATE_NEW) {
 			uint32_t to = verify_across(verify, sw, column[sw]);

@@ -224,7 +224,6 @@ static bool same_choice(const struct choice *a, const struct choice *b)
 	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
 	       now->port_shifting == old->port_shifting &&
 	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
-	       now->max_reverse_hops == old->max_reverse_hops &&
 	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
 	       now->max_op_vls == old->max_op_vls && now->sm_sl == old->sm_sl &&
 	       now->lash_start_vl == old->lash_start_vl &&
@@ -451,10 +450,9 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 				       routing->note);
 	if (verdict->discarded)
 		g_string_append_printf(text,
-				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches%s "
+				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches "
 				       "would close a credit loop and are left out",
-				       text->len ? "; " : "", routing->engine, verdict->discarded,
-				       routing->aside ? ", or as the engine told," : "");
+				       text->len ? "; " : "", routing->engine, verdict->discarded);
 	if (way > ROUTE_REPAIRED || verdict->discarded)
 		say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",

@@ -16,6 +16,7 @@ struct planted {
 struct trees {
 	struct fabric *fabric;	  /* that they were grown in; NULL: there are none yet */
 	struct mc_groups *groups; /* whose they are */
+	struct routing *routing;  /* whose order they keep to; NULL: they keep to none */
 	GHashTable *grounds;	  /* uint32_t room -> struct route_ground, of its cables */
 	struct planted *planted[MC_N_MLIDS]; /* NULL: nobody has the MLID */
 	struct route_tree *trees[MC_N_MLIDS];
@@ -50,6 +51,7 @@ void trees_free(struct trees *trees)
 	if (trees->fabric)
 		fabric_unref(trees->fabric);
 	mc_groups_unref(trees->groups);
+	routing_unref(trees->routing);
 	g_free(trees);
 }
 
@@ -117,6 +119,15 @@ static bool same_cables(const struct fabric *a, const struct fabric *b)
 	return true;
 }
 
+static bool same_order(const struct routing *a, const struct routing *b)
+{
+	const uint32_t *one = a ? a->order : NULL, *other = b ? b->order : NULL;
+
+	if (!one || !other)
+		return one == other;
+	return a->n_switches == b->n_switches && !memcmp(one, other, a->n_switches * sizeof(*one));
+}
+
 /* Where switches went; NULL: they are where they were. */
 static uint32_t *find_moved(const struct fabric *from, const struct fabric *to)
 {
@@ -139,7 +150,8 @@ struct follow {
 	struct trees *trees;
 	struct fabric *fabric;
 	struct mc_groups *groups;
-	bool same; /* cables are as they were */
+	struct routing *routing;
+	bool same; /* cables and order are as they were */
 	bool all;  /* are to be told of */
 	uint32_t *moved;
 	bool *changed;
@@ -164,7 +176,7 @@ static const struct route_ground *ground_of(const struct follow *follow, uint32_
 	struct route_ground *ground = g_hash_table_lookup(trees->grounds, GUINT_TO_POINTER(room));
 
 	if (!ground) {
-		ground = route_ground_new(follow->fabric, room);
+		ground = route_ground_new(follow->fabric, follow->routing, room);
 		g_hash_table_insert(trees->grounds, GUINT_TO_POINTER(room), ground);
 	}
 	return ground;
@@ -309,15 +321,18 @@ static void follow_block(const struct follow *follow, uint32_t index)
 	}
 }
 
-void trees_follow(struct trees *trees, struct fabric *fabric, struct mc_groups *groups, bool all,
-		  bool changed[IBA_MFT_BLOCKS], trees_tell_fn *tell, void *arg)
+void trees_follow(struct trees *trees, struct fabric *fabric, struct routing *routing,
+		  struct mc_groups *groups, bool all, bool changed[IBA_MFT_BLOCKS],
+		  trees_tell_fn *tell, void *arg)
 {
 	g_autofree uint32_t *moved = find_moved(trees->fabric, fabric);
 	const struct follow follow = {
 		.trees = trees,
 		.fabric = fabric,
 		.groups = groups,
-		.same = trees->fabric && same_cables(trees->fabric, fabric),
+		.routing = routing,
+		.same = trees->fabric && same_cables(trees->fabric, fabric) &&
+			same_order(trees->routing, routing),
 		.all = all,
 		.moved = moved,
 		.changed = changed,
@@ -335,4 +350,8 @@ void trees_follow(struct trees *trees, struct fabric *fabric, struct mc_groups *
 	trees->fabric = fabric;
 	mc_groups_unref(trees->groups);
 	trees->groups = mc_groups_ref(groups);
+	if (routing)
+		routing_ref(routing);
+	routing_unref(trees->routing);
+	trees->routing = routing;
 }

@@ -19,11 +19,13 @@ struct trees *trees_new(void);
 void trees_free(struct trees *trees);
 
 /*
- * Makes them those of the groups in the fabric; changed[block] becomes true where some are other
+ * Makes them those of the groups in the fabric, by the order of a routing (NULL: without one);
+ * changed[block] becomes true where some are other
  * than before. Tells of those that were grown, and if all is true of the others too.
  */
-void trees_follow(struct trees *trees, struct fabric *fabric, struct mc_groups *groups, bool all,
-		  bool changed[IBA_MFT_BLOCKS], trees_tell_fn *tell, void *arg);
+void trees_follow(struct trees *trees, struct fabric *fabric, struct routing *routing,
+		  struct mc_groups *groups, bool all, bool changed[IBA_MFT_BLOCKS],
+		  trees_tell_fn *tell, void *arg);
 /* Blocks in which groups are not those that the trees were made of. */
 void trees_compare(const struct trees *trees, const struct mc_groups *groups,
 		   bool differs[IBA_MFT_BLOCKS]);

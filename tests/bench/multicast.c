@@ -89,7 +89,8 @@ static void publish(struct bench *bench, const char *what)
 	g_autofree char *list = g_strdup_printf("%s: publication", what);
 
 	lap(bench, list);
-	trees_follow(bench->trees, bench->subnet->fabric, groups, false, changed, on_trouble, NULL);
+	trees_follow(bench->trees, bench->subnet->fabric, bench->subnet->routing, groups, false,
+		     changed, on_trouble, NULL);
 	lap(bench, trees);
 	mc_groups_unref(groups);
 	bench->since = seconds();

@@ -322,11 +322,12 @@ static void want_tables(struct scenario *s)
 static unsigned int ports_with_tables(const struct scenario *s, const bool *reached,
 				      unsigned int node)
 {
-	unsigned int n = 0, peer, peer_port;
+	unsigned int n = 0, peer, peer_port, first;
 	struct sim_node_view view;
 
 	sim_node_view(s->sim, node, &view);
-	for (unsigned int p = 1; reached[node] && p <= view.num_ports; p++)
+	first = view.type != IBA_NODE_SWITCH;
+	for (unsigned int p = first; reached[node] && p <= view.num_ports; p++)
 		n += view.type == IBA_NODE_SWITCH ||
 		     (sim_peer(s->sim, node, p, &peer, &peer_port) && reached[peer]);
 	return n;
@@ -346,7 +347,7 @@ static void check_tables(struct scenario *s)
 	scenario_run_ms(s, 1000 + INVENTORY_SILENT_NS / NS_PER_MS);
 	reached = scenario_reached(s);
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
-		expected += 2 * ports_with_tables(s, reached, i); /* low priority and high */
+		expected += 4 * ports_with_tables(s, reached, i); /* blocks */
 	records = client_table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD, 0,
 			       &iba_vl_arbitration_table_record_type, &any, &n);
 	if (!records || n != expected)

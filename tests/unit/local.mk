@@ -22,4 +22,4 @@ include tests/unit/console.mk
 include tests/unit/osmroute.mk
 include tests/unit/osmsim.mk
 include tests/unit/updown.mk
-include tests/unit/route_crown.mk
+include tests/unit/route_top.mk

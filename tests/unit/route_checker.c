@@ -162,6 +162,19 @@ enum checker_fate checker_walk(const struct fabric *fabric, const struct routing
 	return follow(fabric, routing, sw, lid, hops, NULL);
 }
 
+static uint32_t sm_switch(const struct fabric *fabric)
+{
+	const struct fabric_port *port;
+
+	if (fabric->sm_port == FABRIC_NONE)
+		return FABRIC_NONE;
+	port = &fabric->ports[fabric->sm_port];
+	if (fabric_is_switch(fabric, port->node))
+		return fabric->nodes[port->node].sw;
+	return port->peer == FABRIC_NONE ? FABRIC_NONE
+					 : fabric->nodes[fabric->ports[port->peer].node].sw;
+}
+
 /* ---- virtual lanes ---- */
 
 static bool is_of_sm(const struct fabric *fabric, uint32_t sw)
@@ -221,7 +234,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 	uint32_t endport = fabric_port_by_lid(fabric, lid), leaf = checker_leaf(fabric, lid);
 	bool to_host = !fabric_is_switch(fabric, fabric->ports[endport].node);
 	struct route_verdict *verdict = &checker->verdict;
-	const bool *aside = checker->routing->aside;
+	uint32_t sm = sm_switch(fabric);
 	g_autofree bool *joins = NULL;
 
 	if (checker->caps && leaf != FABRIC_NONE)
@@ -229,7 +242,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 	for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < fabric->n_switches; sw++) {
 		bool joined =
 			joins ? joins[sw] : checker_distance(checker, sw, leaf) != CHECKER_FAR;
-		bool counts = to_host || checker->hosts[sw];
+		bool counts = to_host || checker->hosts[sw] || sw == sm;
 		unsigned int hops;
 		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops, NULL);
 
@@ -242,7 +255,7 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 			verdict->loop_free = false;
 		if (fate == CHECKER_DISCARDED && joined &&
 		    checker->routing->promises & ROUTE_DEADLOCK_FREE &&
-		    (!(checker->hosts[sw] && to_host) || (aside && aside[sw] && aside[leaf])))
+		    !(checker->hosts[sw] && to_host) && sw != sm && leaf != sm)
 			verdict->discarded++;
 		else if (fate == CHECKER_LOOP || (fate != CHECKER_REACHED && joined))
 			verdict->complete = false;
@@ -342,6 +355,56 @@ void checker_clear(struct checker *checker)
 {
 	g_free(checker->distance);
 	g_free(checker->hosts);
+}
+
+/* A packet that comes by a channel of the tree goes on by all others of the next switch. */
+static void add_tree(const struct fabric *fabric, const struct route_tree *tree,
+		     struct dependencies *dependencies)
+{
+	g_autofree uint32_t *place = g_new(uint32_t, fabric->n_switches + 1);
+
+	memset(place, 0xFF, fabric->n_switches * sizeof(*place));
+	for (uint32_t i = 0; i < tree->n; i++)
+		place[tree->switches[i]] = i;
+	for (uint32_t i = 0; i < tree->n; i++)
+		for (unsigned int num = 1; num < 256; num++) {
+			uint32_t sw = tree->switches[i], to, at;
+
+			if (!(tree->ports[i].bits[num / 64] >> num % 64 & 1))
+				continue;
+			to = checker_next_switch(fabric, sw, num);
+			at = to == FABRIC_NONE ? FABRIC_NONE : place[to];
+			for (unsigned int out = 1; at != FABRIC_NONE && out < 256; out++)
+				if (tree->ports[at].bits[out / 64] >> out % 64 & 1 &&
+				    checker_next_switch(fabric, to, out) != FABRIC_NONE &&
+				    checker_next_switch(fabric, to, out) != sw)
+					depend(dependencies, fabric_switch_port(fabric, sw, num),
+					       fabric_switch_port(fabric, to, out));
+		}
+}
+
+bool checker_is_free_with(const struct fabric *fabric, const struct routing *routing,
+			  const struct route_tree *tree)
+{
+	struct dependencies dependencies = {
+		.n_ports = fabric->n_ports,
+		.seen = g_hash_table_new(NULL, NULL),
+		.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+	};
+	struct checker checker = {.fabric = fabric, .routing = routing};
+	bool is_free;
+
+	find_distances(&checker);
+	find_hosts(&checker);
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
+		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
+			check_lid(&checker, lid, &dependencies);
+	add_tree(fabric, tree, &dependencies);
+	is_free = is_acyclic(dependencies.pairs, fabric->n_ports);
+	g_hash_table_destroy(dependencies.seen);
+	g_array_unref(dependencies.pairs);
+	checker_clear(&checker);
+	return is_free;
 }
 
 /* ---- judgements ---- */

@@ -59,4 +59,8 @@ void checker_accept_owned(const struct fabric *fabric, const struct routing *rou
 /* Fails unless both have the same tables. */
 void checker_same_tables(const struct routing *a, const struct routing *b, const char *what);
 
+/* Whether channels of the tables, and of a multicast tree, depend on each other without a cycle. */
+bool checker_is_free_with(const struct fabric *fabric, const struct routing *routing,
+			  const struct route_tree *tree);
+
 #endif

@@ -288,7 +288,8 @@ START_TEST(test_switch_tables)
 	ck_assert_uint_eq(blocks(port0, INVENTORY_SL_TO_VL), n_ports);
 	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 0));
 	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 1));
-	ck_assert(is_zero(port1, INVENTORY_SL_TO_VL, 2)); /* with one VL */
+	fabric->ports[port0 + 2].info.vl_cap = IBA_VLS_VL0;
+	ck_assert(is_zero(port1, INVENTORY_SL_TO_VL, 2));
 	fabric->ports[port0 + 2].info.vl_cap = IBA_VLS_VL0_7;
 	ck_assert(!is_zero(port1, INVENTORY_SL_TO_VL, 2));
 	fabric->ports[port0 + 2].peer = FABRIC_NONE; /* without a cable */

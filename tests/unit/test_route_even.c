@@ -161,44 +161,6 @@ END_TEST
 
 /* ---- trees ---- */
 
-static uint64_t count_far(const struct routing *routing)
-{
-	uint64_t n = 0, size = (uint64_t)routing->n_switches * routing->n_switches;
-
-	for (uint64_t i = 0; i < size; i++)
-		n += routing->trace->hops[i] == ROUTE_FAR;
-	return n;
-}
-
-/* Of pairs without a legal path, nearly half of all, few are looked at; if hosts go, none. */
-START_TEST(test_far)
-{
-	uint64_t looked_at = 0, all = 0;
-	struct bed bed;
-
-	bed_init(&bed, "fattree:12", "dnup");
-	ck_assert_uint_gt(count_far(bed.routing) * 4,
-			  (uint64_t)bed.routing->n_switches * bed.routing->n_switches);
-	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 11) {
-		bool cable = g_array_index(bed.churn->things, struct churn_thing, thing).kind ==
-			     CHURN_CABLE;
-		bool host = g_array_index(bed.churn->things, struct churn_thing, thing).kind ==
-			    CHURN_HOST;
-		struct fabric *fabric;
-		struct routing *routing = lose(&bed, thing, &fabric);
-
-		looked_at += cable ? routing->trace->n_far : 0;
-		all += cable ? count_far(routing) : 0;
-		ck_assert(!host || !routing->trace->n_far);
-		ck_assert(!routing->trace->moved);
-		come_back(&bed, thing, fabric, routing);
-	}
-	ck_assert_uint_gt(looked_at, 0);
-	ck_assert_uint_lt(looked_at * 5, all);
-	bed_clear(&bed);
-}
-END_TEST
-
 /* ---- damage upon damage ---- */
 
 /* Something goes, or comes back the more likely the more is out; a new routing follows. */
@@ -261,7 +223,6 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, test_even, 0, G_N_ELEMENTS(grids));
-	tcase_add_test(tcase, test_far);
 	tcase_add_loop_test(tcase, test_damage, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

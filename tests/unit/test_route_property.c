@@ -50,7 +50,7 @@ struct tally {
 	unsigned int promised[ENGINES]; /* no credit loop */
 	unsigned int broken[HARMS], incomplete[HARMS], looping[HARMS];
 	unsigned int only_credit_loop[HARMS];
-	unsigned int cut, discarded, aside;
+	unsigned int cut, discarded;
 };
 
 struct trial {
@@ -141,7 +141,6 @@ static void make_wishes(struct trial *trial, struct wishes *wishes)
 	input->ahead_not_scattered = make_number(&trial->state, 2);
 	input->shift = make_number(&trial->state, 2);
 	input->count_switches = make_number(&trial->state, 2);
-	input->reverse_hops = make_number(&trial->state, 4);
 	input->vls = make_number(&trial->state, 10);
 	input->sm_sl = make_number(&trial->state, 2) ? 0 : make_number(&trial->state, 15);
 	input->lash_start_vl = make_number(&trial->state, 3) ? 0 : make_number(&trial->state, 9);
@@ -345,36 +344,6 @@ static void try_threads(const struct trial *trial, const struct route_engine *en
 	}
 }
 
-static bool is_in(uint64_t guid, const uint64_t *guids, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (guids[i] == guid)
-			return true;
-	return false;
-}
-
-/* Only hosts of which the operator says so may be left without paths to each other. */
-static void expect_aside(struct trial *trial, const struct routing *routing,
-			 const struct route_input *input, const char *what)
-{
-	const struct fabric *fabric = trial->fabric;
-
-	trial->tally->aside += routing->aside != NULL;
-	for (uint32_t lid = 1; routing->aside && lid <= fabric->max_lid; lid++) {
-		uint32_t leaf = checker_leaf(fabric, lid), port;
-		uint64_t guid;
-
-		if (leaf == FABRIC_NONE || !routing->aside[leaf])
-			continue;
-		port = fabric_port_by_lid(fabric, lid);
-		guid = fabric->ports[port].guid;
-		if (!fabric_is_switch(fabric, fabric->ports[port].node) &&
-		    (input->n_compute ? is_in(guid, input->compute, input->n_compute)
-				      : !is_in(guid, input->io, input->n_io)))
-			ck_abort_msg("%s: LID %u is set aside", what, lid);
-	}
-}
-
 /* The routing of an engine, or NULL if it refuses and may. */
 static struct routing *try_engine(struct trial *trial, unsigned int number,
 				  const struct wishes *wishes)
@@ -401,7 +370,6 @@ static struct routing *try_engine(struct trial *trial, unsigned int number,
 		ck_assert_msg((routing->promises & engine->promises) == engine->promises, "%s",
 			      what);
 	checker_accept(trial->fabric, routing, what);
-	expect_aside(trial, routing, &wishes->input, what);
 	trial->tally->promised[number] += (routing->promises & ROUTE_DEADLOCK_FREE) != 0;
 	if (trial->seed % 3 == 0)
 		try_threads(trial, engine, wishes->input, routing, what);
@@ -641,8 +609,6 @@ static struct routing *copy_of(struct trial *trial, const struct routing *routin
 		memcpy(copy->lft[sw], routing->lft[sw], routing->n_blocks * 64);
 	if (routing->lanes)
 		copy->lanes = copy_of_lanes(routing->lanes);
-	if (routing->aside)
-		copy->aside = g_memdup2(routing->aside, n * sizeof(bool));
 	if (routing->order && claim > 1)
 		copy->order = g_memdup2(routing->order, n * sizeof(uint32_t));
 	if (claim != 1)
@@ -769,7 +735,6 @@ START_TEST(test_trials_meet_everything)
 	ck_assert_uint_gt(tally.incomplete[HARM_LANES], 3);
 	ck_assert_uint_gt(tally.cut, 10);
 	ck_assert_uint_gt(tally.discarded, 3);
-	ck_assert_uint_gt(tally.aside, 0);
 }
 END_TEST
 

@@ -172,20 +172,19 @@ START_TEST(test_inputs)
 	struct route_endport endport = { host, -1 };
 	struct route_port_order order = { sw, 2, { 2, 1 } };
 	const struct route_input inputs[] = {
-		{ .threads = 1, .roots = &sw, .n_roots = 1 },
-		{ .threads = 1, .ids = &id, .n_ids = 1 },
-		{ .threads = 1, .compute = &host, .n_compute = 1 },
-		{ .threads = 1, .io = &host, .n_io = 1 },
-		{ .threads = 1, .port_orders = &order, .n_port_orders = 1 },
-		{ .threads = 1, .ignored = &endport, .n_ignored = 1 },
-		{ .threads = 1, .ahead = &host, .n_ahead = 1 },
-		{ .threads = 1, .weights = &weight, .n_weights = 1 },
-		{ .threads = 1, .scatter = 1 },
-		{ .threads = 1, .ahead_not_scattered = true },
-		{ .threads = 1, .shift = true },
-		{ .threads = 1, .reverse_hops = 1 },
-		{ .threads = 1, .from_roots = true },
-		{ .threads = 1, .count_switches = true },
+		{.threads = 1, .roots = &sw, .n_roots = 1},
+		{.threads = 1, .ids = &id, .n_ids = 1},
+		{.threads = 1, .compute = &host, .n_compute = 1},
+		{.threads = 1, .io = &host, .n_io = 1},
+		{.threads = 1, .port_orders = &order, .n_port_orders = 1},
+		{.threads = 1, .ignored = &endport, .n_ignored = 1},
+		{.threads = 1, .ahead = &host, .n_ahead = 1},
+		{.threads = 1, .weights = &weight, .n_weights = 1},
+		{.threads = 1, .scatter = 1},
+		{.threads = 1, .ahead_not_scattered = true},
+		{.threads = 1, .shift = true},
+		{.threads = 1, .from_roots = true},
+		{.threads = 1, .count_switches = true},
 	};
 
 	routing = renew(&bed, engine, &bed.input, NULL, &way);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Trees whose order has a crown: minhop and updn go up and then down everywhere, on whole trees and
- * after losses, and hosts get the paths that they would get without any order.
+ * Trees whose order has an inverted root: minhop and updn go up and then down everywhere, on whole
+ * trees and after losses, and hosts get the paths that they would get without any order.
  */
 #include <check.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "route/crown.h"
 #include "route/orient.h"
 #include "route/shortest.h"
+#include "route/single_top.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
@@ -249,7 +249,7 @@ static struct builder_port *port_to(struct builder *builder, const char *from, c
 	return NULL;
 }
 
-/* A cable elsewhere than at the crown: everything is as it was when it is back. */
+/* A cable elsewhere than at the inverted root: everything is as it was when it is back. */
 START_TEST(test_a_cable_lost_and_back)
 {
 	static const char *const cables[][2] = { { "leaf-1-0", "spine-1-2" },
@@ -321,7 +321,9 @@ START_TEST(test_the_last_pod_will_do)
 {
 	struct builder *builder = make_builder_of("fattree:40");
 	g_autofree uint64_t *keys = NULL;
+	g_autofree uint32_t *rank = NULL;
 	struct route_graph *graph;
+	uint32_t tops = 0;
 	struct fabric *fabric;
 
 	for (unsigned int pod = 0; pod < 39; pod++) {
@@ -334,17 +336,92 @@ START_TEST(test_the_last_pod_will_do)
 	fabric = builder_freeze(builder);
 	graph = route_graph_new(fabric);
 	keys = route_keys(fabric, &nothing);
-	ck_assert(route_orient_crown(graph, keys));
+	rank = g_new0(uint32_t, graph->n + 1);
+	ck_assert(route_tree_rank(graph, rank) && route_orient_inverted(graph, rank, keys));
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		tops += !rank[sw] && !graph->inverted[sw];
+	ck_assert_uint_eq(tops, 0);
 	route_graph_free(graph);
 	fabric_unref(fabric);
 	builder_free(builder);
 }
 END_TEST
 
+/* ---- multicast ---- */
+
+static const struct {
+	const char *spec, *engine;
+	unsigned int lost; /* cables */
+} nets[] = {
+	{"torus:4x4x4", "updn", 0},   {"dragonfly:3:2:1", "updn", 0},
+	{"hypercube:4", "dnup", 0},   {"fattree:8", "minhop", 0},
+	{"fattree:8", "updn", 20},    {"fattree:8", "ftree", 30},
+	{"fattree:12", "minhop", 60}, {"xgft:3,3,3,3:1,3,3,3", "updn", 20},
+	{"torus:4x4x4", "minhop", 0},
+};
+
+static uint32_t *list_hosts(const struct fabric *fabric, uint32_t *n)
+{
+	uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
+
+	*n = 0;
+	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+		uint32_t port = fabric_port_by_lid(fabric, lid);
+
+		if (port != FABRIC_NONE && !fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    checker_leaf(fabric, lid) != FABRIC_NONE)
+			members[(*n)++] = port;
+	}
+	return members;
+}
+
+/* A group of all hosts: its tree is right, and closes no credit loop with unicast. */
+static void check_all_hosts(const struct fabric *fabric, const char *engine, const char *what)
+{
+	struct routing *routing = compute(fabric, engine);
+	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	uint32_t n, left_out;
+	g_autofree uint32_t *members = list_hosts(fabric, &n);
+	g_autofree char *witness = NULL;
+	const struct route_group group = {.members = members, .n_members = n};
+	struct route_tree *tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+
+	ck_assert_msg(!left_out, "%s, %s: %u left out", what, engine, left_out);
+	ck_assert_msg(route_tree_verify(fabric, tree, &group, &witness), "%s, %s: %s", what, engine,
+		      witness);
+	if (routing->promises & ROUTE_DEADLOCK_FREE)
+		ck_assert_msg(checker_is_free_with(fabric, routing, tree),
+			      "%s, %s: a credit loop with multicast", what, engine);
+	ck_assert_int_eq(route_tree_follows(routing, fabric, tree), routing->order != NULL);
+	route_tree_unref(tree);
+	route_ground_free(ground);
+	routing_unref(routing);
+}
+
+START_TEST(test_trees_keep_the_order)
+{
+	for (uint64_t seed = 1; seed <= (nets[_i].lost ? 4 : 1); seed++) {
+		struct builder *builder = make_builder_of(nets[_i].spec);
+		struct churn *churn = churn_new(builder);
+		struct fabric *fabric;
+		uint64_t state = seed;
+
+		for (unsigned int i = 0; i < nets[_i].lost; i++)
+			churn_toggle(churn, churn_choose(churn, &state, CHURN_CABLE, false));
+		make_lids(builder, 0);
+		fabric = builder_freeze(builder);
+		check_all_hosts(fabric, nets[_i].engine, nets[_i].spec);
+		fabric_unref(fabric);
+		churn_free(churn);
+		builder_free(builder);
+	}
+}
+END_TEST
+
 int main(void)
 {
-	Suite *suite = suite_create("route_crown");
-	TCase *tcase = tcase_create("crown");
+	Suite *suite = suite_create("route_top");
+	TCase *tcase = tcase_create("top");
 
 	tcase_set_timeout(tcase, 0);
 	tcase_add_loop_test(tcase, test_hosts_of_whole_trees_lose_nothing, 0,
@@ -355,6 +432,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_a_cable_lost_and_back, 0, 2);
 	tcase_add_test(tcase, test_damage_that_needs_turns);
 	tcase_add_test(tcase, test_the_last_pod_will_do);
+	tcase_add_loop_test(tcase, test_trees_keep_the_order, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
