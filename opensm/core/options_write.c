@@ -17,6 +17,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_master_sm_priority,
 	OPTION_kernel_rmpp,
 	OPTION_sa_busy_response,
+	OPTION_join_answer_timeout,
 	OPTION_audit_nodes,
 	OPTION_control_socket,
 	OPTION_control_group,

@@ -83,10 +83,14 @@ static void set_timer(struct sa_hold *hold)
 	uint64_t now = actor_now(hold->actor);
 	uint64_t next = oldest(hold) ? oldest(hold)->deadline_ns : UINT64_MAX;
 
+	/* Who came first has the first deadline, but for a change of the option. */
 	for (GList *link = hold->waiting.head; link; link = link->next) {
 		uint64_t deadline = ((struct entry *)link->data)->deadline_ns;
 
-		next = deadline ? MIN(next, deadline) : next;
+		if (!deadline)
+			continue;
+		next = MIN(next, deadline);
+		break;
 	}
 	if (next == UINT64_MAX)
 		timer_stop(&hold->timer);

@@ -317,6 +317,11 @@ uint16_t sa_member_set(struct sa_query *query)
 	record = record_of(query, join.group, member);
 	record.port_gid = join.wanted->port_gid;
 	sa_put(query, &record);
+	if (query->subnet->options->join_answer_timeout) {
+		query->until[SA_HOLD_GROUPS] = sa_store_serial(query->store);
+		query->until_ns =
+			query->now + query->subnet->options->join_answer_timeout * NS_PER_MS;
+	}
 	return IBA_STATUS_OK;
 }
 

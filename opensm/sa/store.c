@@ -522,6 +522,11 @@ uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 	return next_to_leave(store);
 }
 
+uint64_t sa_store_serial(const struct sa_store *store)
+{
+	return store->serial + store->changed;
+}
+
 void sa_store_programmed(struct sa_store *store, uint64_t serial)
 {
 	sa_mlids_erased(store->mlids, serial);

@@ -83,6 +83,8 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
 /* Ports that are gone for too long leave. When to look again; 0: nobody is gone. */
 uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns);
+/* That with which all that changed so far is published. */
+uint64_t sa_store_serial(const struct sa_store *store);
 /* Switches hold what was published with that serial: MLIDs given back before are free. */
 void sa_store_programmed(struct sa_store *store, uint64_t serial);
 

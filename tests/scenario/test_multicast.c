@@ -197,6 +197,32 @@ START_TEST(a_cable_that_comes)
 }
 END_TEST
 
+/* Who has the answer gets packets from then on, but for switches that cannot be told in time. */
+START_TEST(answered_when_programmed)
+{
+	const struct counters *counters;
+	uint64_t guids[2];
+
+	begin("join_answer_timeout 200\n");
+	counters = &daemon_context(s->daemon)->counters;
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *lost = NULL;
+
+		join(i);
+		guids[i > 0] = client_guid(clients[i]);
+		lost = scenario_tree_loss(s, mlid, guids, 1 + (i > 0));
+		ck_assert_msg(!lost, "host %u: %s", i, lost);
+	}
+	ck_assert_uint_eq(counter_get(counters, sa_unconfirmed), 0);
+	sim_node_mute(s->sim, scenario_node(s, "leaf-3-0"), true);
+	join(4);
+	ck_assert_uint_eq(counter_get(counters, sa_unconfirmed), 1);
+	sim_node_mute(s->sim, scenario_node(s, "leaf-3-0"), false);
+	scenario_converge(s, 20);
+	end();
+}
+END_TEST
+
 /* ---- one join among many groups ---- */
 
 #define SA_KEY 1
@@ -358,6 +384,7 @@ int main(void)
 	tcase_add_test(tcase, hosts_that_stay_away);
 	tcase_add_test(tcase, nobody_else_notices);
 	tcase_add_test(tcase, a_cable_that_comes);
+	tcase_add_test(tcase, answered_when_programmed);
 	tcase_add_test(tcase, one_join_among_many);
 	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
 	tcase_add_test(tcase, small_tables_are_gone_around);
