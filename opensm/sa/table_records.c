@@ -25,6 +25,7 @@ struct table {
 	 * all ports is told zeros for what nobody asked for before.
 	 */
 	bool zeros;
+	bool of_lanes;	      /* but it sets these for a routing with lanes */
 	uint64_t of_switches; /* components that mean nothing of other nodes */
 	void (*fill)(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
 		     union sa_any *record);
@@ -59,7 +60,8 @@ static struct table_query narrow(struct sa_query *query, const struct table *tab
 		q.lid = lid;
 	q.span = table->every_port ? sa_narrow_to_ports(query, LID_COMPONENT, lid)
 				   : sa_narrow_by_lid(query, LID_COMPONENT, lid);
-	q.zeros = table->zeros && !q.lid && !query->subnet->options->qos;
+	q.zeros = table->zeros && !q.lid && !query->subnet->options->qos &&
+		  !(table->of_lanes && query->subnet->routing->lanes);
 	if (q.lid && !is_of_switch(&q))
 		query->mask &= ~table->of_switches;
 	if (table->port_component && sa_wants(query, table->port_component)) {
@@ -238,6 +240,7 @@ uint16_t sa_sl_to_vl_each(struct sa_query *query)
 		.every_port = true,
 		.no_ca_port = true,
 		.zeros = true,
+		.of_lanes = true,
 		.of_switches = IBA_COMPONENT(sl_to_vl_table_record, output_port_num) |
 			       IBA_COMPONENT(sl_to_vl_table_record, input_port_num),
 		.port_component = IBA_COMPONENT(sl_to_vl_table_record, output_port_num),

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "route/lanes.h"
 #include "sa/held.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
@@ -380,6 +381,11 @@ START_TEST(test_no_qos)
 			ck_assert_uint_eq(record[kind->data_at + k], 0);
 	}
 	told_clear(&told);
+	subnet->routing->lanes = g_new0(struct route_lanes, 1); /* by which it made SLtoVL */
+	told = tell(&ask);
+	ck_assert_int_eq(told.waits, kind->kind == INVENTORY_SL_TO_VL);
+	told_clear(&told);
+	g_clear_pointer(&subnet->routing->lanes, g_free);
 	ask.mask = 1;
 	told = tell(&ask);
 	ck_assert(told.waits); /* of one node they are read */
