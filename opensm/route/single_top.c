@@ -50,7 +50,10 @@ static bool is_root(const struct inversion *inversion, uint32_t sw)
 	return !inversion->rank[sw] && route_degree(inversion->graph, sw);
 }
 
-/* False if cables do not lead from one rank to the next everywhere. */
+/*
+ * False if cables do not lead from one rank to the next everywhere, or not from rank 0 on. Who has
+ * no cable has no rank.
+ */
 static bool find_roots(struct inversion *inversion)
 {
 	const struct route_graph *graph = inversion->graph;
@@ -58,6 +61,10 @@ static bool find_roots(struct inversion *inversion)
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		uint32_t rank = inversion->rank[sw];
 
+		if (!route_degree(graph, sw))
+			continue;
+		if (rank == ROUTE_NO_RANK)
+			return false;
 		inversion->bottom = MAX(inversion->bottom, rank);
 		inversion->n_roots += is_root(inversion, sw);
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
@@ -67,7 +74,7 @@ static bool find_roots(struct inversion *inversion)
 				return false;
 		}
 	}
-	return true;
+	return inversion->bottom < graph->n;
 }
 
 /* In a tree there are as many as roots above: most leaves that miss any need not be climbed from.

@@ -731,7 +731,7 @@ START_TEST(test_trials_meet_everything)
 	ck_assert_uint_gt(tally.looping[HARM_LOOP], 20);
 	ck_assert_uint_gt(tally.only_credit_loop[HARM_DETOUR], 20);
 	ck_assert_uint_gt(tally.only_credit_loop[HARM_ROUND], 10);
-	ck_assert_uint_gt(tally.only_credit_loop[HARM_LANES], 3);
+	ck_assert_uint_gt(tally.only_credit_loop[HARM_LANES], 1);
 	ck_assert_uint_gt(tally.incomplete[HARM_LANES], 3);
 	ck_assert_uint_gt(tally.cut, 10);
 	ck_assert_uint_gt(tally.discarded, 3);
