@@ -247,7 +247,8 @@ static void sort_pairs(GArray *pairs)
 
 		g_array_index(sorted, struct pair, start[pair->rank]++) = *pair;
 	}
-	memcpy(pairs->data, sorted->data, pairs->len * sizeof(struct pair));
+	if (pairs->len)
+		memcpy(pairs->data, sorted->data, pairs->len * sizeof(struct pair));
 	g_array_unref(sorted);
 }
 

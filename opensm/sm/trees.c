@@ -232,7 +232,8 @@ static bool is_planted(const struct follow *follow, uint16_t mlid, const struct 
 
 	return follow->same && planted && planted->n == members->ends->len &&
 	       planted->room == room &&
-	       !memcmp(planted->ends, members->ends->data, planted->n * sizeof(uint64_t));
+	       (!planted->n || !memcmp(planted->ends, members->ends->data,
+				       planted->n * sizeof(uint64_t)));
 }
 
 static void plant(const struct follow *follow, uint16_t mlid, struct members *members)
