@@ -495,7 +495,7 @@ static void plan_trees(struct sm *sm)
 	seed_trees(sm);
 	g_free(multicast->want);
 	multicast->want =
-		g_malloc((size_t)sm->fabric->n_switches * IBA_MFT_POSITIONS * BLOCK_BYTES);
+		g_malloc((sm->fabric->n_switches + (size_t)1) * IBA_MFT_POSITIONS * BLOCK_BYTES);
 	trees_follow(multicast->trees, sm->fabric, sm->routing, sm->groups,
 		     sm->sweep.kind != SWEEP_KIND_GROUPS, changed, tell_tree, sm);
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++) {
