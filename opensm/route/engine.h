@@ -315,8 +315,8 @@ void route_ground_free(struct route_ground *ground); /* NULL is fine */
  * no room. It changes as little as it can of the tree before (NULL: none), which was grown where
  * moved[i] was switch i (NULL: in the same places; FABRIC_NONE: gone).
  */
-struct route_tree *route_multicast_on(const struct route_ground *ground,
-				      const struct fabric *fabric, const struct route_group *group,
+struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
+				      const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
 /* The same for one tree, without an order. */

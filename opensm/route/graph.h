@@ -83,6 +83,12 @@ static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
 	return route_n_hosts(graph, sw) != 0;
 }
 
+/* Whether packets to any LID may begin at a switch: from hosts, or the subnet manager. */
+static inline bool route_is_source(const struct route_graph *graph, uint32_t sw)
+{
+	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
+}
+
 /* Whether an edge is closed for what leads to a leaf. */
 static inline bool route_is_closed(const struct route_graph *graph, uint32_t edge)
 {

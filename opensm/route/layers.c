@@ -50,20 +50,6 @@ static void add_path(struct layers *layers, uint32_t from, uint32_t to, uint16_t
 	}
 }
 
-static uint32_t sm_of(const struct layers *layers)
-{
-	const struct fabric *fabric = layers->layered->fabric;
-	uint8_t exit;
-
-	return fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
-}
-
-/* Somebody there sends to switches. */
-static bool is_source(const struct layers *layers, uint32_t sw)
-{
-	return route_has_hosts(layers->layered->graph, sw) || sw == sm_of(layers);
-}
-
 /* From the hosts of a switch, or itself if it has none, to all LIDs behind another. */
 static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
 {
@@ -72,7 +58,7 @@ static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
 
 	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 		add_path(layers, from, to, graph->targets[t].lid);
-	if (is_source(layers, from) && graph->own_lid[to])
+	if (route_is_source(graph, from) && graph->own_lid[to])
 		n = 1u << graph->own_lmc[to];
 	for (unsigned int i = 0; i < n; i++)
 		add_path(layers, from, to, graph->own_lid[to] + i);
@@ -96,7 +82,7 @@ static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all,
 
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
 		struct acyclic_step step = {FABRIC_NONE, 0};
-		bool met = !all && !is_source(layers, from);
+		bool met = !all && !route_is_source(layered->graph, from);
 
 		for (uint32_t sw = from; !met && sw != to; sw = channels->to[step.to]) {
 			met = passed[sw] == mark;
@@ -195,7 +181,7 @@ static void assign_sm(struct layers *layers)
 {
 	const struct route_lanes *lanes = layers->lanes;
 	unsigned int lane = lanes->vl[lanes->sm_sl];
-	uint32_t sm = sm_of(layers);
+	uint32_t sm = layers->layered->graph->sm_switch;
 
 	if (sm == FABRIC_NONE || lane < lanes->first)
 		return;

@@ -22,7 +22,7 @@ struct route_ground {
 	uint32_t room;
 	uint8_t *hops; /* [switch * n + switch]: from one to the other, by an order down alone */
 	uint8_t *up;   /* the same from the other to the one; without an order it is hops */
-	struct route_ground *plain; /* without an order; NULL: this is */
+	struct route_ground *plain; /* without an order, once somebody needed it */
 };
 
 struct grow {
@@ -121,7 +121,6 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 	}
 	route_orient_by(graph, g_memdup2(routing->order, graph->n * sizeof(*routing->order)));
 	find_ordered_hops(ground);
-	ground->plain = route_ground_new(fabric, NULL, room);
 	return ground;
 }
 
@@ -358,16 +357,18 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	return tree;
 }
 
-struct route_tree *route_multicast_on(const struct route_ground *ground,
-				      const struct fabric *fabric, const struct route_group *group,
+struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
+				      const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out)
 {
 	struct route_tree *tree = grow_on(ground, fabric, group, before, moved, left_out), *other;
 	uint32_t without;
 
-	if (!ground->plain || !*left_out)
+	if (!ground->graph->up || !*left_out)
 		return tree;
+	if (!ground->plain)
+		ground->plain = route_ground_new(fabric, NULL, ground->room);
 	other = grow_on(ground->plain, fabric, group, before, moved, &without);
 	if (without >= *left_out) {
 		route_tree_unref(other);

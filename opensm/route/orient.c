@@ -318,11 +318,6 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 	return rank;
 }
 
-static bool matters(const struct route_graph *graph, uint32_t sw)
-{
-	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
-}
-
 /* The first pair of switches that cables connect, and that have to reach each other, but do not. */
 static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint32_t *from,
 		      uint32_t *to)
@@ -338,7 +333,7 @@ static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint
 			part = route_parts(graph);
 		for (*to = 0; *to < graph->n; ++*to)
 			if (row[*to] == ROUTE_FAR && part[*from] == part[*to] &&
-			    (matters(graph, *from) || matters(graph, *to)))
+			    (route_is_source(graph, *from) || route_is_source(graph, *to)))
 				return true;
 	}
 	return false;

@@ -276,8 +276,7 @@ static void take_order(struct join *join)
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		join->place[sw] = graph->order[sw];
 		join->list[graph->order[sw]] = sw;
-		graph->leaf[sw] = !has_below(graph, sw) || route_has_hosts(graph, sw) ||
-				  sw == graph->sm_switch;
+		graph->leaf[sw] = !has_below(graph, sw) || route_is_source(graph, sw);
 		join->wanted[join->part[sw]] += graph->leaf[sw];
 	}
 	list_tops(join);

@@ -99,12 +99,6 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 	return verify->caps && verify->caps[sw] <= lid;
 }
 
-/* Whether packets to any LID may begin at a switch: from hosts, or the subnet manager. */
-static inline bool verify_sends(const struct route_graph *graph, uint32_t sw)
-{
-	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
-}
-
 /* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
 void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state);
 

@@ -153,7 +153,7 @@ static void list_open(struct tile *tile)
 		if (!memchr(row_of(tile, switches[p]), 0, tile->n))
 			continue;
 		tile->open[tile->n_open++] = switches[p];
-		if (tile->all->follow && verify_sends(tile->verify->graph, switches[p]))
+		if (tile->all->follow && route_is_source(tile->verify->graph, switches[p]))
 			note_follow(tile, switches[p]);
 	}
 }

@@ -17,7 +17,6 @@ struct lane_check {
 	struct verify *verify;
 	const struct route_lanes *lanes;
 	struct dependency *of[ROUTE_SLS]; /* [VL]; NULL: nothing is sent on it */
-	uint32_t sm;			  /* the switch of the SM, or FABRIC_NONE */
 	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there */
 };
 
@@ -32,7 +31,9 @@ static uint16_t lanes_of(const struct lane_check *check, uint32_t from, uint32_t
 	uint16_t bits = lane_bit(check, route_lanes_sl(check->lanes, from, to)) |
 			lane_bit(check, route_lanes_sl(check->lanes, to, from));
 
-	if (from == check->sm || to == check->sm)
+	uint32_t sm = check->verify->graph->sm_switch;
+
+	if (from == sm || to == sm)
 		bits |= lane_bit(check, check->lanes->sm_sl);
 	return bits;
 }
@@ -72,7 +73,7 @@ static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool
 	for (uint32_t from = 0; from < graph->n; from++) {
 		uint16_t bits = lanes_of(check, from, to);
 
-		if (!of_host && !route_has_hosts(graph, from) && from != check->sm)
+		if (!of_host && !route_is_source(graph, from))
 			continue;
 		for (; bits; bits &= bits - 1)
 			follow(check, from, lid, __builtin_ctz(bits));
@@ -150,12 +151,9 @@ static void check_cables(const struct lane_check *check)
 GArray *verify_lanes(struct verify *verify)
 {
 	struct lane_check check = {.verify = verify, .lanes = verify->routing->lanes};
-	const struct fabric *fabric = verify->fabric;
 	GArray *cycle = NULL;
-	uint8_t exit;
 
 	g_assert(check.lanes->n_switches == verify->graph->n);
-	check.sm = fabric_leaf(fabric, fabric_endport_of(fabric, fabric->sm_port), &exit);
 	check.passed = g_new0(uint16_t, verify->graph->n + 1);
 	follow_all(&check);
 	check_pairs(&check);

@@ -225,7 +225,7 @@ void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state)
 	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
 		uint32_t sw = leaf;
 
-		if (!verify_sends(graph, leaf))
+		if (!route_is_source(graph, leaf))
 			continue;
 		while (state[sw] == STATE_NEW) {
 			uint32_t to = verify_across(verify, sw, column[sw]);

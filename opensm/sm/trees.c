@@ -170,7 +170,7 @@ static uint32_t room_of(const struct fabric *fabric, uint16_t mlid)
 	return least;
 }
 
-static const struct route_ground *ground_of(const struct follow *follow, uint32_t room)
+static struct route_ground *ground_of(const struct follow *follow, uint32_t room)
 {
 	struct trees *trees = follow->trees;
 	struct route_ground *ground = g_hash_table_lookup(trees->grounds, GUINT_TO_POINTER(room));

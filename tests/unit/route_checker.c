@@ -177,20 +177,12 @@ static uint32_t sm_switch(const struct fabric *fabric)
 
 /* ---- virtual lanes ---- */
 
-static bool is_of_sm(const struct fabric *fabric, uint32_t sw)
-{
-	const struct fabric_port *sm = &fabric->ports[fabric->sm_port];
-
-	if (fabric->nodes[sm->node].sw != FABRIC_NONE)
-		return fabric->nodes[sm->node].sw == sw;
-	return sm->peer != FABRIC_NONE && fabric->nodes[fabric->ports[sm->peer].node].sw == sw;
-}
-
 /* Whether packets from one switch to what hangs on another may be on that lane. */
 static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to, unsigned int vl)
 {
 	const struct route_lanes *lanes = checker->routing->lanes;
 	uint32_t n = checker->fabric->n_switches;
+	uint32_t sm = sm_switch(checker->fabric);
 	uint8_t there, back;
 
 	if (!lanes)
@@ -200,8 +192,7 @@ static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to
 	if ((there < ROUTE_SLS && lanes->vl[there] == vl) ||
 	    (back < ROUTE_SLS && lanes->vl[back] == vl))
 		return true;
-	return lanes->vl[lanes->sm_sl] == vl &&
-	       (is_of_sm(checker->fabric, from) || is_of_sm(checker->fabric, to));
+	return lanes->vl[lanes->sm_sl] == vl && (from == sm || to == sm);
 }
 
 /* Hosts that cables connect have an SL; cables between switches have the lanes in use. */
