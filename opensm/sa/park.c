@@ -91,19 +91,13 @@ bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, ui
 
 static bool is_due(const struct parked *parked, uint64_t kinds)
 {
-	if (parked->want == SA_PARK_SUBNET)
-		return false;
+	if (parked->want == SA_PARK_SUBNET || kinds == SA_PARK_EARLY)
+		return parked->want == SA_PARK_SUBNET && kinds == SA_PARK_EARLY;
 	return inventory_want_lid(parked->want) ||
 	       kinds & UINT64_C(1) << inventory_want_kind(parked->want);
 }
 
-static bool is_early(const struct parked *parked, uint64_t kinds)
-{
-	(void)kinds;
-	return parked->want == SA_PARK_SUBNET;
-}
-
-static void wake(struct sa_park *park, bool (*is)(const struct parked *, uint64_t), uint64_t kinds)
+void sa_park_wake(struct sa_park *park, uint64_t kinds)
 {
 	GArray *waiting = park->waiting;
 
@@ -111,20 +105,10 @@ static void wake(struct sa_park *park, bool (*is)(const struct parked *, uint64_
 	for (guint i = 0; i < waiting->len; i++) {
 		const struct parked *parked = &g_array_index(waiting, struct parked, i);
 
-		if (is(parked, kinds))
+		if (is_due(parked, kinds))
 			park->calls.again(park->calls.arg, parked->mad, parked->deadline_ns);
 		else
 			g_array_append_val(park->waiting, *parked);
 	}
 	g_array_unref(waiting);
-}
-
-void sa_park_wake(struct sa_park *park, uint64_t kinds)
-{
-	wake(park, is_due, kinds);
-}
-
-void sa_park_wake_early(struct sa_park *park)
-{
-	wake(park, is_early, 0);
 }

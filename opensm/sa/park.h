@@ -14,6 +14,7 @@
 #define SA_PARK_NS (3 * NS_PER_S) /* as is what waited that long */
 
 #define SA_PARK_SUBNET UINT64_MAX /* what a request wants that waits for a subnet */
+#define SA_PARK_EARLY (UINT64_C(1) << 63) /* and what wakes it */
 
 struct sa_park;
 
@@ -36,10 +37,8 @@ void sa_park_free(struct sa_park *park); /* drops what waits */
 bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, uint64_t deadline_ns);
 /*
  * Calls again for those who want tables of one LID, and for those who want tables of all ports of a
- * kind whose bit is set.
+ * kind whose bit is set; by SA_PARK_EARLY alone, for those who wait for a subnet, and no others.
  */
 void sa_park_wake(struct sa_park *park, uint64_t kinds);
-/* A subnet was published: calls again for those who wait for one. */
-void sa_park_wake_early(struct sa_park *park);
 
 #endif

@@ -28,14 +28,22 @@ static void set(struct sa_quota *quota, uint64_t port_guid, unsigned int n)
 		g_hash_table_remove(quota->by_port, &port_guid);
 }
 
+bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid)
+{
+	return quota->n < quota->max && entries_of(quota, port_guid) < quota->max_of_port;
+}
+
+void sa_quota_count(struct sa_quota *quota, uint64_t port_guid)
+{
+	quota->n++;
+	set(quota, port_guid, entries_of(quota, port_guid) + 1);
+}
+
 bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid)
 {
-	unsigned int n = entries_of(quota, port_guid);
-
-	if (quota->n >= quota->max || n >= quota->max_of_port)
+	if (!sa_quota_allows(quota, port_guid))
 		return false;
-	quota->n++;
-	set(quota, port_guid, n + 1);
+	sa_quota_count(quota, port_guid);
 	return true;
 }
 

@@ -14,7 +14,11 @@ struct sa_quota {
 
 void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of_port);
 void sa_quota_clear(struct sa_quota *quota);
-/* False: that port, or all of them, may have no more. */
+/* Whether that port may have one more. */
+bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid);
+/* It has one more, whether it may or not. */
+void sa_quota_count(struct sa_quota *quota, uint64_t port_guid);
+/* Both; false: that port, or all of them, may have no more. */
 bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid);
 void sa_quota_give(struct sa_quota *quota, uint64_t port_guid);
 

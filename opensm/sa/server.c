@@ -49,7 +49,6 @@ struct sa {
 	struct sa_held *held;
 	struct sa_hold *hold;
 	struct sa_reporter *reporter;
-	GHashTable *mgids;  /* struct iba_gid, owned: of the groups that there are */
 	uint64_t traps_end; /* serial of the next trap to be forwarded */
 	bool is_loaded;	    /* sa_db_file was, or there is something newer */
 	bool is_changed;    /* since the last dump */
@@ -519,7 +518,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	expire_members(sa);
-	sa_park_wake_early(sa->park);
+	sa_park_wake(sa->park, SA_PARK_EARLY);
 }
 
 static void trap_received(void *arg, uint64_t value)
@@ -536,30 +535,13 @@ static void trap_received(void *arg, uint64_t value)
 	traps_unref(traps);
 }
 
-static guint mgid_hash(gconstpointer key)
-{
-	const struct iba_gid *gid = key;
-
-	return (guint)((gid->prefix ^ gid->guid ^ gid->guid >> 32) * 2654435761u);
-}
-
-static gboolean mgid_equal(gconstpointer a, gconstpointer b)
-{
-	return iba_gid_equal(*(const struct iba_gid *)a, *(const struct iba_gid *)b);
-}
-
 static void group_changed(void *arg, const struct sa_group *group, bool gone)
 {
 	struct sa *sa = arg;
-	struct iba_gid mgid = group->record.mgid;
-	bool news;
 
 	sa->is_changed = true;
-	news = gone ? g_hash_table_remove(sa->mgids, &mgid)
-		    : g_hash_table_add(sa->mgids, g_memdup2(&mgid, sizeof(mgid)));
-
-	if (news)
-		sa_report_group(sa->reporter, !gone, mgid, group->record.p_key);
+	if (gone || !group->is_told)
+		sa_report_group(sa->reporter, !gone, group->record.mgid, group->record.p_key);
 	if (replicator_is_on(sa->context->replicator))
 		sa_replicate_watch.group(sa->context->replicator, group, gone);
 }
@@ -684,7 +666,6 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->registries.services = sa_services_new();
 	sa->registries.subscribers = sa_subscribers_new();
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
-	sa->mgids = g_hash_table_new_full(mgid_hash, mgid_equal, g_free, NULL);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
 	sa_services_watch(sa->registries.services, service_changed, sa);
 	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
@@ -746,7 +727,6 @@ void sa_free(struct sa *sa)
 	sa_store_free(sa->registries.groups);
 	sa_services_free(sa->registries.services);
 	sa_subscribers_free(sa->registries.subscribers);
-	g_hash_table_unref(sa->mgids);
 	sa_held_free(sa->held);
 	g_free(sa);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "sa/quota.h"
 
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
@@ -31,10 +32,9 @@ struct port {
 struct sa_store {
 	GTree *groups; /* struct sa_group by mgid */
 	struct sa_mlids *mlids;
-	GHashTable *made;   /* uint64_t GUID of a creator -> groups it made that live, owned */
+	struct sa_quota made; /* groups that live, by the port that made them */
 	GHashTable *ports;  /* struct port by guid */
 	uint32_t n_gone;    /* of these */
-	uint32_t n_made;    /* groups made by ports */
 	uint32_t last_made; /* number in the last MGID made here */
 	uint64_t serial;
 	bool changed;			    /* since the last publication */
@@ -69,7 +69,7 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 	struct sa_store *store = g_new0(struct sa_store, 1);
 
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
-	store->made = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	sa_quota_init(&store->made, SA_MAX_GROUPS, QUOTA_MIN);
 	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	store->mlids = sa_mlids_new();
 	store->last_made = first_mgid;
@@ -83,7 +83,7 @@ void sa_store_free(struct sa_store *store)
 	mc_groups_unref(store->published);
 	partitions_unref(store->partitions);
 	g_tree_unref(store->groups);
-	g_hash_table_unref(store->made);
+	sa_quota_clear(&store->made);
 	g_hash_table_unref(store->ports);
 	sa_mlids_free(store->mlids);
 	g_free(store);
@@ -95,10 +95,11 @@ void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, 
 	store->watch_arg = arg;
 }
 
-static void tell_group(const struct sa_store *store, const struct sa_group *group, bool gone)
+static void tell_group(const struct sa_store *store, struct sa_group *group, bool gone)
 {
 	if (store->watch)
 		store->watch->group(store->watch_arg, group, gone);
+	group->is_told = true;
 }
 
 static void tell_member(const struct sa_store *store, const struct sa_group *group,
@@ -252,29 +253,10 @@ static struct iba_gid make_mgid(struct sa_store *store, uint8_t scope, uint64_t 
 
 /* ---- quotas ---- */
 
-static unsigned int made_by(const struct sa_store *store, uint64_t creator)
+static bool has_quota(struct sa_store *store, uint64_t creator)
 {
-	return GPOINTER_TO_UINT(g_hash_table_lookup(store->made, &creator));
-}
-
-static bool has_quota(const struct sa_store *store, uint64_t creator)
-{
-	unsigned int most = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
-
-	return !creator || (made_by(store, creator) < most && store->n_made < SA_MAX_GROUPS);
-}
-
-static void count_made(struct sa_store *store, uint64_t creator, int change)
-{
-	unsigned int n = made_by(store, creator) + (unsigned int)change;
-
-	if (creator)
-		store->n_made += (unsigned int)change;
-	if (creator && n)
-		g_hash_table_replace(store->made, g_memdup2(&creator, sizeof(creator)),
-				     GUINT_TO_POINTER(n));
-	else
-		g_hash_table_remove(store->made, &creator);
+	store->made.max_of_port = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+	return !creator || sa_quota_allows(&store->made, creator);
 }
 
 /* ---- changes ---- */
@@ -289,7 +271,8 @@ static struct sa_group *create(struct sa_store *store, const struct iba_mc_membe
 		return NULL;
 	group = g_new0(struct sa_group, 1);
 	group->creator = creator;
-	count_made(store, creator, 1);
+	if (creator)
+		sa_quota_count(&store->made, creator);
 	group->record = *record;
 	group->record.port_gid = (struct iba_gid){0};
 	group->record.join_state = 0;
@@ -364,7 +347,8 @@ static void group_remove(struct sa_store *store, struct sa_group *group)
 		count_out(store, member->guid);
 	}
 	tell_group(store, group, true);
-	count_made(store, group->creator, -1);
+	if (group->creator)
+		sa_quota_give(&store->made, group->creator);
 	leave_mlid(store, group);
 	g_tree_remove(store->groups, &group->record.mgid);
 }

@@ -23,6 +23,7 @@ struct sa_group {
 	struct iba_mc_member_record record; /* without port_gid, join_state and proxy_join */
 	bool well_known;		    /* lives without members, as partitions want it */
 	bool barred;			    /* and takes none */
+	bool is_told;			    /* the watch was told of it before */
 	uint32_t n_full;		    /* members that keep it alive */
 	GArray *members;		    /* struct sa_member by guid */
 	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
