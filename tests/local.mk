@@ -20,7 +20,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 
 EXTRA_DIST += tests/checks.py tests/tally.awk tests/asan.supp .ci/run
-noinst_HEADERS += tests/run_suite.h
+noinst_HEADERS += tests/directory.h tests/run_suite.h
 
 # For bootstrap, which runs some of them again in other builds.
 print-tests:

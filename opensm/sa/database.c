@@ -310,7 +310,7 @@ static const struct {
 	{"GUIDInfo Record:", skip},
 };
 
-static void read_line(struct reader *reader, const char *line)
+static void read_line(struct reader *reader, char *line)
 {
 	reader->at = line;
 	reader->lacks = NULL;
@@ -319,7 +319,7 @@ static void read_line(struct reader *reader, const char *line)
 			kinds[i].read(reader);
 			return;
 		}
-	if (*g_strstrip((char *)line))
+	if (*g_strstrip(line))
 		reader->lacks = "a record";
 }
 

@@ -17,6 +17,7 @@ OSMSIM = ('libvendor', 'osmsim', 'osmsim')
 LIBRARY = ('libvendor', 'preload', 'libosmsim-preload.so')
 NODE_LINE = re.compile(r'^(switch|ca|router)\s+(0x\w+)\s+(\d+) ports  "(.*?)"')
 PORT_LINE = re.compile(r'^\s*(\d+) (\w+)\s+(\w+)\s+lid\s+(\d+) .*?(?:=> "(.*)" (\d+))?$')
+PATH_FIELDS = re.compile(r'(pkey|sl|mtu|rate|pkt_life)\.+(\S+)')
 LFT_LINE = re.compile(r'^\s*(\d+)\s+(\d+)$')
 
 
@@ -88,3 +89,14 @@ class Fabric(ibsim.Fabric):
     def on(self, host, preload=(), **more):
         return dict(self.env, LD_PRELOAD=':'.join([*preload, built(*LIBRARY)]), OSMSIM_NODE=host,
                     **more)
+
+    def paths(self, host, nodes, pairs, questions):
+        """What saquery tells of each path by each question, or that there is none."""
+        found = {}
+        for source, destination in pairs:
+            for question in questions:
+                _, out = self.tool(host, 'saquery', '-p', '--slid',
+                                   str(nodes[source].ports[1].lid), '--dlid',
+                                   str(nodes[destination].ports[1].lid), *question)
+                found[source, destination, *question] = sorted(PATH_FIELDS.findall(out))
+        return found

@@ -96,7 +96,6 @@ QUESTIONS = ([], ['--qos_class', '8'], ['--qos_class', '10'], ['--sl', '3'], ['-
              ['--service_id', '0x6234'], ['--pkey', '0xffff'],
              ['--pkey', '0xffff', '--qos_class', '11'])
 PAIRS = (('H0-0-1', 'H1-0-0'), ('H1-0-0', 'H0-0-1'), ('H2-0-0', 'H3-1-1'))
-FIELDS = re.compile(r'(pkey|sl|mtu|rate|pkt_life)\.+(\S+)')
 ROW = re.compile(r'in +(\d+), out +(\d+): \|(.*)\|')
 
 
@@ -120,18 +119,6 @@ def tables(fabric, host, node):
     return found
 
 
-def answers(fabric, host):
-    """What saquery tells of the path, or that there is none."""
-    nodes, found = fabric.dump(), {}
-    for source, destination in PAIRS:
-        for question in QUESTIONS:
-            _, out = fabric.tool(host, 'saquery', '-p', '--slid',
-                                 str(nodes[source].ports[1].lid), '--dlid',
-                                 str(nodes[destination].ports[1].lid), *question)
-            found[source, destination, *question] = sorted(FIELDS.findall(out))
-    return found
-
-
 def ask(program, text):
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host = fabric.hosts()[0]
@@ -140,7 +127,7 @@ def ask(program, text):
         policy = fabric.path('policy' if text else 'none')
         child = fabric.start_opensm(program, host, '-Q', '-Y', policy)
         fabric.wait_subnet_up(child, SECONDS)
-        return answers(fabric, host)
+        return fabric.paths(host, fabric.dump(), PAIRS, QUESTIONS)
 
 
 def run(program, conf):

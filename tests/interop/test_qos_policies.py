@@ -14,7 +14,6 @@ import osmsim  # noqa: E402
 import subnet  # noqa: E402
 
 SECONDS = 60
-FIELDS = re.compile(r'(pkey|sl|mtu|rate|pkt_life)\.+(\S+)')
 REFUSED = re.compile(r'ERR AC|the QoS policy stays as it was')
 PAIRS = (('H0-0-1', 'H1-0-0'), ('H1-0-0', 'H0-0-1'))
 ULP = 'qos-ulps\n{}\nend-qos-ulps\n'
@@ -150,17 +149,6 @@ DIFFERENT = {
 }
 
 
-def answers(fabric, host, nodes, questions):
-    found = {}
-    for source, destination in PAIRS:
-        for question in ((), *questions):
-            _, out = fabric.tool(host, 'saquery', '-p', '--slid',
-                                 str(nodes[source].ports[1].lid), '--dlid',
-                                 str(nodes[destination].ports[1].lid), *question)
-            found[source, destination, *question] = sorted(FIELDS.findall(out))
-    return found
-
-
 def run(program, files):
     """Of each file whether it was taken, and what paths were then."""
     results = {}
@@ -180,7 +168,7 @@ def run(program, files):
             fabric.wait(lambda mark=mark: 'SUBNET UP' in fabric.read('osm.log', mark), SECONDS,
                         f'the sweep with {name}', alive=child)
             taken = not REFUSED.search(fabric.read('osm.log', mark))
-            results[name] = taken, taken and answers(fabric, host, nodes, questions)
+            results[name] = taken, taken and fabric.paths(host, nodes, PAIRS, ((), *questions))
     return results
 
 

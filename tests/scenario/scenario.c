@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/directory.h"
+
 #define LOG_TAIL 6000
 #define LOG_VARIABLE "SCENARIO_LOG" /* log flags, 0xff for all; a failure then tells all of it */
 #define POLL_MS 20
@@ -81,28 +83,13 @@ struct scenario *scenario_new(const char *spec, uint64_t seed)
 	return scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
 }
 
-static void remove_directory(const char *path)
-{
-	GDir *dir = g_dir_open(path, 0, NULL);
-	const char *name;
-
-	while (dir && (name = g_dir_read_name(dir))) {
-		g_autofree char *child = g_build_filename(path, name, NULL);
-
-		remove_directory(child);
-	}
-	if (dir)
-		g_dir_close(dir);
-	g_remove(path);
-}
-
 void scenario_free(struct scenario *s)
 {
 	scenario_stop(s);
 	sim_free(s->sim);
 	log_free(s->log);
 	runtime_free(s->rt);
-	remove_directory(s->directory);
+	directory_remove(s->directory);
 	g_string_free(s->text, TRUE);
 	g_ptr_array_unref(s->arguments);
 	g_free(s->directory);

@@ -7,6 +7,7 @@
 
 #include "policy/partition.h"
 #include "policy/partition_door.h"
+#include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -21,16 +22,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	GDir *names = g_dir_open(dir, 0, NULL);
-	const char *name;
-
-	while ((name = g_dir_read_name(names))) {
-		g_autofree char *file = g_build_filename(dir, name, NULL);
-
-		g_unlink(file);
-	}
-	g_dir_close(names);
-	g_rmdir(dir);
+	directory_remove(dir);
 	g_free(dir);
 }
 
