@@ -9,10 +9,12 @@
 #	FUZZ_RUNS	inputs a target, 1000000 by default
 #	FUZZ_SECONDS	at most so long a target; 0, the default: no limit
 #	FUZZ_FLAGS	more flags of libFuzzer
+#	FUZZ_SANITIZERS	address,undefined by default; undefined alone looks ten times as often
 #
-# It builds in BUILD-DIR/fuzz-clang. What reaches new code is kept below it in corpus/NAME, for the
-# next time. An input that breaks a target is written to BUILD-DIR/tests/fuzz/findings, and the end
-# status is 1. Once it is mended, keep it as tests/fuzz/corpus/NAME/finding-WHAT.
+# It builds in BUILD-DIR/fuzz-clang, or in fuzz-clang-SANITIZERS if they are given. What reaches
+# new code is kept below it in corpus/NAME, for the next time. An input that breaks a target is
+# written to BUILD-DIR/tests/fuzz/findings, and the end status is 1. Once it is mended, keep it as
+# tests/fuzz/corpus/NAME/finding-WHAT.
 #
 # AFL++ takes the same targets: ../configure CC=afl-clang-fast --enable-libfuzzer
 # --enable-sanitizer=address, make fuzz-programs, then
@@ -20,10 +22,10 @@
 set -u
 src=$1
 top=$2
-build=$top/fuzz-clang
+build=$top/fuzz-clang${FUZZ_SANITIZERS:+-$FUZZ_SANITIZERS}
 findings=$top/tests/fuzz/findings
 runs=${FUZZ_RUNS:-1000000}
-sanitizers=address,undefined
+sanitizers=${FUZZ_SANITIZERS:-address,undefined}
 # What fuzzer-no-link stands for without the tracing of comparisons, which would halve the speed.
 # strcmp and memcmp are traced all the same.
 coverage=-fsanitize-coverage=inline-8bit-counters,pc-table
