@@ -49,7 +49,7 @@ mkdir -p "$build" "$findings" || die "cannot make $build"
 cd "$build" || exit 1
 if [ ! -f Makefile ]; then
 	"$src/configure" -q CC=clang CFLAGS="-g -O2 $coverage" --enable-libfuzzer \
-		--enable-sanitizer=$sanitizers || die "configure failed"
+		--enable-sanitizer="$sanitizers" || die "configure failed"
 fi
 make -s -j"$(nproc)" fuzz-programs || die "the build failed"
 
