@@ -25,7 +25,9 @@ noinst_HEADERS += tests/directory.h tests/run_suite.h
 # For bootstrap, which runs some of them again in other builds.
 print-tests:
 	@echo $(TESTS)
-.PHONY: print-tests
+print-check-programs:
+	@echo $(check_PROGRAMS)
+.PHONY: print-tests print-check-programs
 
 include tests/unit/local.mk
 include tests/fuzz/local.mk
