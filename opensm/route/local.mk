@@ -47,13 +47,9 @@ libroute_a_SOURCES = \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
-	opensm/route/verify_classes.c \
-	opensm/route/verify_columns.c \
-	opensm/route/verify_cycle.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
-	opensm/route/verify_order.c opensm/route/verify_proof.h \
-	opensm/route/verify_turns.c \
+	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \
 	opensm/route/weights.c opensm/route/weights.h \
 	opensm/route/wishes.c
