@@ -9,8 +9,7 @@ libroute_a_SOURCES = \
 	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/dfsssp.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
-	opensm/route/dor.c opensm/route/dor.h \
-	opensm/route/dor_loops.c \
+	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/even.c opensm/route/even.h \
