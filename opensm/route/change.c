@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From the state of a routing to that of a changed fabric, with no more search than needed.
+ * From the state of a routing to that of a changed fabric.
  *
  * The fabric must be a part of the one for which the tables were last computed whole (home), but
- * for a few LIDs. Then every switch has its place in the order of that time, and distances are
- * carried over:
- *
- * Cables lost: distances to a destination stay as they are as long as every switch that lost
- * cables keeps another that begins a best path. Otherwise the destination is searched anew
- * (columns.c).
- * Cables back: distances stay if none of the switches at their ends would gain by them. A switch
- * that is back takes its distances from its neighbours.
- *
- * Hops as octets, with ROUTE_UP and ROUTE_FAR, are ordered as best to worst, so that those of a
- * switch are the least of what its edges offer. What gets better at one end may be a worse offer:
- * a long way down is better than a short way up, but longer for who goes up to it.
+ * for a few LIDs. Then every switch has its place in the order of that time. Distances are searched
+ * anew, in that order; what counts is which destinations have others than before.
  */
 #include "route/change.h"
 
@@ -157,90 +147,7 @@ static void orient_as_home(struct route_change *change)
 	change->graph->open = change->old->trace->graph->open;
 }
 
-/* Switches that stand one behind the other now as before. */
-struct run {
-	uint32_t is, was, n;
-};
-
-static GArray *list_runs(const struct route_change *change)
-{
-	GArray *runs = g_array_new(FALSE, FALSE, sizeof(struct run));
-
-	for (uint32_t x = 0; x < change->n; x++) {
-		struct run run = { x, change->before[x], 1 }, *last = NULL;
-
-		if (run.was == FABRIC_NONE)
-			continue;
-		if (runs->len)
-			last = &g_array_index(runs, struct run, runs->len - 1);
-		if (last && last->is + last->n == x && last->was + last->n == run.was)
-			last->n++;
-		else
-			g_array_append_val(runs, run);
-	}
-	return runs;
-}
-
-static void carry_row(const struct route_change *change, const GArray *runs, uint32_t sw,
-		      const uint8_t *from, uint8_t *to, uint8_t none)
-{
-	const uint8_t *row = from + (size_t)change->before[sw] * change->n_before;
-
-	memset(to, none, change->n);
-	for (guint i = 0; change->before[sw] != FABRIC_NONE && i < runs->len; i++) {
-		const struct run *run = &g_array_index(runs, struct run, i);
-
-		memcpy(to + run->is, row + run->was, run->n);
-	}
-}
-
-static bool is_same_order(const struct route_change *change)
-{
-	if (change->n != change->n_before)
-		return false;
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		if (change->before[sw] != sw)
-			return false;
-	return true;
-}
-
-static uint8_t *carry(const struct route_change *change, const uint8_t *from, uint8_t none)
-{
-	size_t size = (size_t)change->n * change->n;
-	GArray *runs;
-	uint8_t *to;
-
-	if (is_same_order(change))
-		return g_memdup2(from, size + 1);
-	runs = list_runs(change);
-	to = g_malloc(size + 1);
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		carry_row(change, runs, sw, from, to + (size_t)sw * change->n, none);
-	g_array_unref(runs);
-	return to;
-}
-
 /* ---- what the edges of one switch were, and are ---- */
-
-/* By switch: the edge of the one at hand that leads there, in the old graph and in the new. */
-struct edges {
-	uint32_t *was, *is;
-};
-
-static void index_edges(const struct route_change *change, uint32_t sw, struct edges *edges,
-			bool set)
-{
-	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
-	uint32_t before = change->before[sw];
-
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		edges->is[graph->edges[e].to] = set ? e : FABRIC_NONE;
-	if (before == FABRIC_NONE)
-		return;
-	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
-		if (change->now[old->edges[e].to] != FABRIC_NONE)
-			edges->was[change->now[old->edges[e].to]] = set ? e : FABRIC_NONE;
-}
 
 static bool same_links(const struct route_graph *a, uint32_t x, const struct route_graph *b,
 		       uint32_t y)
@@ -260,165 +167,38 @@ static bool same_way(const struct route_change *change, uint32_t was, uint32_t i
 			      route_is_closed(old, was) == route_is_closed(graph, is));
 }
 
-/* Whether an old edge still leads where it did. */
-static bool is_left(const struct route_change *change, const struct edges *edges, uint32_t was)
-{
-	uint32_t to = change->now[change->old->trace->graph->edges[was].to];
-
-	return to != FABRIC_NONE && edges->is[to] != FABRIC_NONE &&
-	       same_way(change, was, edges->is[to]);
-}
-
-static bool is_touched(const struct route_change *change, uint32_t sw, const struct edges *edges)
+/* Whether a switch has other edges than before; was[] is scratch that enters and leaves unset. */
+static bool is_touched(const struct route_change *change, uint32_t sw, uint32_t *was)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
 	uint32_t before = change->before[sw];
+	bool touched;
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
 		return true;
+	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
+		if (change->now[old->edges[e].to] != FABRIC_NONE)
+			was[change->now[old->edges[e].to]] = e;
+	touched = false;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t was = edges->was[graph->edges[e].to];
+		uint32_t to = graph->edges[e].to;
 
-		if (was == FABRIC_NONE || !same_links(old, was, graph, e) ||
-		    !same_way(change, was, e))
-			return true;
+		touched |= was[to] == FABRIC_NONE || !same_links(old, was[to], graph, e) ||
+			   !same_way(change, was[to], e);
 	}
-	return false;
+	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
+		if (change->now[old->edges[e].to] != FABRIC_NONE)
+			was[change->now[old->edges[e].to]] = FABRIC_NONE;
+	return touched;
 }
 
-static void search_anew(struct route_change *change, uint32_t x)
+static void find_touched(struct route_change *change)
 {
-	if (change->anew[x])
-		return;
-	change->anew[x] = true;
-	change->dests[change->n_anew++] = x;
-}
+	g_autofree uint32_t *was = g_new(uint32_t, change->n + 1);
 
-/* ---- losses ---- */
-
-/* Whether a switch, both by old index, still gets to x as well as before by the edges left. */
-static bool still_leads(const struct route_change *change, const struct edges *edges, uint32_t sw,
-			uint32_t x)
-{
-	const struct route_trace *trace = change->old->trace;
-	const struct route_graph *old = trace->graph;
-	uint8_t here = trace->hops[(size_t)sw * old->n + x];
-
-	bool closed = old->joined && old->leaf[x];
-
-	if (sw == x || here == ROUTE_FAR)
-		return true;
-	for (uint32_t e = old->first_edge[sw]; e < old->first_edge[sw + 1]; e++) {
-		uint8_t there = trace->hops[(size_t)old->edges[e].to * old->n + x];
-
-		if (route_leads(old, e, here, there) && is_left(change, edges, e) &&
-		    !(closed && route_is_closed(old, e)))
-			return true;
-	}
-	return false;
-}
-
-static void note_losses(struct route_change *change, uint32_t sw, const struct edges *edges)
-{
-	uint32_t before = change->before[sw];
-
-	for (uint32_t x = 0; x < change->n; x++)
-		if (change->before[x] != FABRIC_NONE && !change->anew[x] &&
-		    !still_leads(change, edges, before, change->before[x]))
-			search_anew(change, x);
-}
-
-/* ---- gains ---- */
-
-/* What an edge of a switch offers as a way to x, given the hops at its other end. */
-static uint8_t offer(const struct route_change *change, uint32_t edge, uint32_t x, uint8_t there)
-{
-	const struct route_graph *graph = change->graph;
-
-	if (route_is_closed(graph, edge) && graph->leaf[x])
-		return ROUTE_FAR;
-	if (!graph->up || there == ROUTE_FAR)
-		return there >= ROUTE_HOPS_MAX ? ROUTE_FAR : there + 1;
-	if (!graph->up[edge] && there >= ROUTE_UP)
-		return ROUTE_FAR;
-	if ((there & ~ROUTE_UP) >= ROUTE_UP_HOPS_MAX)
-		return ROUTE_FAR;
-	return graph->up[edge] ? (there | ROUTE_UP) + 1 : there + 1;
-}
-
-static void note_gain(struct route_change *change, uint32_t sw, uint32_t edge)
-{
-	const struct route_graph *graph = change->graph;
-	uint32_t to = graph->edges[edge].to;
-	const uint8_t *here = change->hops + (size_t)sw * change->n;
-	const uint8_t *there = change->hops + (size_t)to * change->n;
-
-	for (uint32_t x = 0; x < change->n; x++)
-		if (!change->anew[x] && offer(change, edge, x, there[x]) < here[x])
-			search_anew(change, x);
-}
-
-static void note_gains(struct route_change *change, uint32_t sw, const struct edges *edges)
-{
-	const struct route_graph *graph = change->graph;
-
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t was = edges->was[graph->edges[e].to];
-
-		if (was == FABRIC_NONE || !same_way(change, was, e))
-			note_gain(change, sw, e);
-	}
-}
-
-/*
- * Gives a switch that is back the best that its neighbours offer, on ways that go down alone or
- * that begin upwards; true if that changed any.
- */
-static bool take_offers(struct route_change *change, uint32_t sw, bool up)
-{
-	const struct route_graph *graph = change->graph;
-	uint8_t *here = change->hops + (size_t)sw * change->n;
-	bool changed = false;
-
-	here[sw] = 0;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-		const uint8_t *there = change->hops + (size_t)edge->to * change->n;
-		bool open = !graph->up || graph->up[e] == up;
-
-		for (uint32_t x = 0; x < change->n; x++) {
-			uint8_t hops = offer(change, e, x, there[x]);
-
-			if (open && hops < here[x]) {
-				here[x] = hops;
-				changed = true;
-			}
-		}
-	}
-	return changed;
-}
-
-/* On such ways, until nothing changes. */
-static void fill_by(struct route_change *change, bool up)
-{
-	bool changed = true;
-
-	while (changed) {
-		changed = false;
-		for (uint32_t sw = 0; sw < change->n; sw++)
-			if (change->before[sw] == FABRIC_NONE)
-				changed |= take_offers(change, sw, up);
-	}
-}
-
-/*
- * Down first: a switch that finds a way down has less to offer to those below it if its way up was
- * shorter.
- */
-static void fill_those_back(struct route_change *change)
-{
-	fill_by(change, false);
-	fill_by(change, true);
+	memset(was, 0xFF, (change->n + 1) * sizeof(*was));
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		change->touched[sw] = is_touched(change, sw, was);
 }
 
 /* ---- LIDs ---- */
@@ -464,28 +244,31 @@ static bool is_reopened(const struct route_change *change, uint32_t sw)
 	return graph->joined && old->joined && graph->leaf[sw] != old->leaf[change->before[sw]];
 }
 
-/* ---- search ---- */
+/* ---- what differs ---- */
 
-static void note_changes(struct route_change *change)
+/* Destinations to which the distance from some switch is another. */
+static void compare_hops(struct route_change *change)
 {
-	struct edges edges = { g_new(uint32_t, change->n + 1), g_new(uint32_t, change->n + 1) };
+	const uint8_t *old = change->old->trace->hops;
 
-	memset(edges.was, 0xFF, (change->n + 1) * sizeof(uint32_t));
-	memset(edges.is, 0xFF, (change->n + 1) * sizeof(uint32_t));
 	for (uint32_t sw = 0; sw < change->n; sw++) {
-		index_edges(change, sw, &edges, true);
-		change->touched[sw] = is_touched(change, sw, &edges);
-		if (change->before[sw] == FABRIC_NONE || renamed(change, sw) ||
-		    is_reopened(change, sw))
-			search_anew(change, sw);
-		if (change->before[sw] != FABRIC_NONE && change->touched[sw]) {
-			note_losses(change, sw, &edges);
-			note_gains(change, sw, &edges);
-		}
-		index_edges(change, sw, &edges, false);
+		const uint8_t *is = change->hops + (size_t)sw * change->n;
+		const uint8_t *was = old + (size_t)change->before[sw] * change->n_before;
+
+		for (uint32_t x = 0; change->before[sw] != FABRIC_NONE && x < change->n; x++)
+			change->anew[x] |=
+				change->before[x] == FABRIC_NONE || is[x] != was[change->before[x]];
 	}
-	g_free(edges.was);
-	g_free(edges.is);
+}
+
+static void list_anew(struct route_change *change)
+{
+	for (uint32_t x = 0; x < change->n; x++) {
+		change->anew[x] |= change->before[x] == FABRIC_NONE || renamed(change, x) ||
+				   is_reopened(change, x);
+		if (change->anew[x])
+			change->dests[change->n_anew++] = x;
+	}
 }
 
 /* Whether a new computation would be faster, and better balanced. */
@@ -498,28 +281,17 @@ static bool is_too_much(const struct route_change *change)
 	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
 }
 
-/* Columns of the table of all pairs: those of the destinations that are searched anew. */
-static void scatter(struct route_change *change, const uint8_t *from)
+/* In an order columns.c is three times as fast as route_hops_all(). */
+static uint8_t *search(const struct route_graph *graph)
 {
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		for (uint32_t i = 0; i < change->n_anew; i++)
-			change->hops[(size_t)sw * change->n + change->dests[i]] =
-				from[(size_t)sw * change->n_anew + i];
-}
+	g_autofree uint32_t *all = g_new(uint32_t, graph->n + 1);
+	g_autofree uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
 
-static bool search(struct route_change *change)
-{
-	size_t size = (size_t)change->n * change->n_anew + 1;
-	g_autofree uint8_t *hops = NULL;
-
-	if (!change->n_anew)
-		return true;
-	hops = g_malloc(size);
-	if (!route_columns(change->graph, change->dests, change->n_anew, hops) &&
-	    !route_hops(change->graph, change->dests, change->n_anew, hops, NULL))
-		return false;
-	scatter(change, hops);
-	return true;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		all[sw] = sw;
+	if (graph->up && route_columns(graph, all, graph->n, hops))
+		return g_steal_pointer(&hops);
+	return route_hops_all(graph, NULL);
 }
 
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
@@ -528,7 +300,6 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	struct route_change *change = g_new0(struct route_change, 1);
 	uint32_t n = fabric->n_switches, n_before = old->n_switches;
 
-	g_assert(!old->trace->graph->weight); /* search() knows nothing of weights */
 	change->fabric = fabric;
 	change->old = old;
 	change->n = n;
@@ -546,17 +317,20 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->graph->threads = threads;
 	if (old->home->order)
 		orient_as_home(change);
-	change->hops = carry(change, old->trace->hops, ROUTE_FAR);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
-	fill_those_back(change);
-	note_changes(change);
+	find_touched(change);
+	if (!is_too_much(change))
+		change->hops = search(change->graph);
+	if (!change->hops) {
+		route_change_free(change);
+		return NULL;
+	}
+	compare_hops(change);
+	list_anew(change);
 	note_lids(change);
-	if (!is_too_much(change) && search(change))
-		return change;
-	route_change_free(change);
-	return NULL;
+	return change;
 }
 
 void route_change_free(struct route_change *change)

@@ -16,7 +16,7 @@ struct route_change {
 	uint8_t *hops;	   /* of the new graph */
 	bool whole;	   /* all switches and cables of home are there */
 	bool *touched;	   /* [switch]: it is back, or its cables are not those it had */
-	bool *anew;	   /* [switch]: hops to it were searched anew */
+	bool *anew;	   /* [switch]: hops to it are others than before */
 	uint32_t *dests;   /* those with anew[], and after them those with back[] */
 	uint32_t n_anew, n_dests;
 	bool *back;	   /* [target of the graph]: its LID was nobody's, or elsewhere */

@@ -6,10 +6,15 @@
 
 #define NO_CHANNEL UINT32_MAX
 
+/* Exit ports of a switch. */
+struct ports {
+	uint64_t word[4];
+};
+
 struct dependency {
 	uint32_t n_switches, n; /* channels, those that lead to no switch included */
 	const uint32_t *first, *across;
-	struct dependency_ports *wants; /* [channel]: exit ports of the next switch */
+	struct ports *wants; /* [channel]: exit ports of the next switch */
 };
 
 struct dependency *dependency_new(uint32_t n_switches, const uint32_t *first,
@@ -21,7 +26,7 @@ struct dependency *dependency_new(uint32_t n_switches, const uint32_t *first,
 	dependency->n = first[n_switches];
 	dependency->first = first;
 	dependency->across = across;
-	dependency->wants = g_new0(struct dependency_ports, dependency->n + 1);
+	dependency->wants = g_new0(struct ports, dependency->n + 1);
 	return dependency;
 }
 
@@ -33,7 +38,7 @@ void dependency_free(struct dependency *dependency)
 	g_free(dependency);
 }
 
-static struct dependency_ports *wants_of(struct dependency *dependency, uint32_t sw, uint8_t port)
+static struct ports *wants_of(struct dependency *dependency, uint32_t sw, uint8_t port)
 {
 	return &dependency->wants[dependency->first[sw] + port];
 }
@@ -41,7 +46,7 @@ static struct dependency_ports *wants_of(struct dependency *dependency, uint32_t
 void dependency_add_wanted(struct dependency *dependency, uint32_t sw, uint8_t port,
 			   const uint8_t wanted[256])
 {
-	struct dependency_ports *wants = wants_of(dependency, sw, port);
+	struct ports *wants = wants_of(dependency, sw, port);
 
 	for (unsigned int first = 0; first < 256; first += 8) {
 		uint64_t eight;
@@ -52,29 +57,15 @@ void dependency_add_wanted(struct dependency *dependency, uint32_t sw, uint8_t p
 	}
 }
 
-void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port,
-			const struct dependency_ports *outs)
-{
-	struct dependency_ports *wants = wants_of(dependency, sw, port);
-
-	for (unsigned int w = 0; w < 4; w++)
-		wants->word[w] |= outs->word[w];
-}
-
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)
 {
 	wants_of(dependency, sw, port)->word[out / 64] |= UINT64_C(1) << out % 64;
 }
 
-void dependency_remove(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)
-{
-	wants_of(dependency, sw, port)->word[out / 64] &= ~(UINT64_C(1) << out % 64);
-}
-
 /* A channel on the path of the depth-first search, and what of its wants is still to be tried. */
 struct step {
 	uint32_t channel;
-	struct dependency_ports rest;
+	struct ports rest;
 };
 
 /* The next channel to try from this step that leads to a switch, or NO_CHANNEL. */
@@ -103,7 +94,7 @@ static void push(const struct dependency *dependency, GArray *path, uint8_t *col
 	struct step step = { channel, dependency->wants[channel] };
 
 	if (dependency->across[channel] == FABRIC_NONE)
-		step.rest = (struct dependency_ports){ { 0 } };
+		step.rest = (struct ports){{0}};
 	colour[channel] = 1;
 	g_array_append_val(path, step);
 }

@@ -18,11 +18,6 @@ struct dependency_channel {
 	uint8_t port;
 };
 
-/* Exit ports of a switch. */
-struct dependency_ports {
-	uint64_t word[4];
-};
-
 /*
  * Port p of switch s is channel first[s] + p, first has n_switches + 1 elements; across says which
  * switch it leads to, or FABRIC_NONE. Both must live as long.
@@ -32,16 +27,12 @@ struct dependency *dependency_new(uint32_t n_switches, const uint32_t *first,
 void dependency_free(struct dependency *dependency);
 
 /*
- * Packets that leave sw by port leave the next switch by each out with wanted[out] != 0, by those
- * of a set, or by one. Threads may do so at once for different switches.
+ * Packets that leave sw by port leave the next switch by each out with wanted[out] != 0, or by one.
+ * Threads may do so at once for different switches.
  */
 void dependency_add_wanted(struct dependency *dependency, uint32_t sw, uint8_t port,
 			   const uint8_t wanted[256]);
-void dependency_add_set(struct dependency *dependency, uint32_t sw, uint8_t port,
-			const struct dependency_ports *outs);
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out);
-
-void dependency_remove(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out);
 
 /* The channels of a cycle in order, each once (free the array); NULL if there is none. */
 GArray *dependency_cycle(const struct dependency *dependency);

@@ -5,16 +5,27 @@
  * alike, so that a dimension has the same ports everywhere, a path first ends its way in one
  * dimension, then in the next; on meshes and hypercubes channel dependencies then have no cycle.
  * A ring of a torus has one, as may any other cabling, or a mesh in which a cable is missing: so
- * the engine looks (dor_loops.c), promises freedom from deadlock only where there is none, and
- * tells where there is one.
+ * the engine looks, and promises freedom from deadlock only where there is none.
  *
  * Cables in parallel are one step; the LIDs of a leaf take them in turn.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "route/dor.h"
+#include "route/acyclic.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
+
+#define NO_STEP 0xFF
+
+struct dor {
+	const struct route_graph *graph;
+	const uint8_t *hops;
+	struct routing *routing;
+	uint32_t *order; /* edges, those of a switch together and in the order of its ports */
+	uint8_t *step;	 /* [switch * n + switch]: place of the edge taken in this order, from that
+			    of the first edge of the switch; NO_STEP: there is none */
+};
 
 /* An edge and where its first port stands. */
 struct place {
@@ -68,7 +79,7 @@ static void order_edges(struct dor *dor, const struct fabric *fabric,
 	g_free(edges);
 }
 
-/* The first edge that leads nearer to another switch, as its place in the order; or DOR_NONE. */
+/* The first edge that leads nearer to another switch, as its place in the order; or NO_STEP. */
 static uint8_t first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
@@ -81,13 +92,21 @@ static uint8_t first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 				dor->hops[(size_t)edge->to * graph->n + to]))
 			return i - graph->first_edge[sw];
 	}
-	return DOR_NONE;
+	return NO_STEP;
+}
+
+/* The edge by which packets leave a switch towards another; or FABRIC_NONE. */
+static uint32_t step_of(const struct dor *dor, uint32_t sw, uint32_t to)
+{
+	uint8_t step = dor->step[(size_t)sw * dor->graph->n + to];
+
+	return step == NO_STEP ? FABRIC_NONE : dor->order[dor->graph->first_edge[sw] + step];
 }
 
 static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
-	uint32_t e = dor_step(dor, sw, to);
+	uint32_t e = step_of(dor, sw, to);
 	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
 	uint8_t *lft = dor->routing->lft[sw];
 	unsigned int n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
@@ -114,6 +133,48 @@ static void fill_switches(void *arg, uint32_t first, uint32_t last)
 	}
 }
 
+/* Notes what packets to a switch, from all others or from sources, ask for after each edge. */
+static void follow(const struct dor *dor, uint32_t to, bool *met, struct acyclic *lane)
+{
+	const struct route_graph *graph = dor->graph;
+	const struct route_edge *edges = graph->edges;
+
+	memset(met, false, graph->n);
+	for (uint32_t from = 0; from < graph->n; from++) {
+		uint32_t sw = from, edge = step_of(dor, sw, to);
+
+		if (!route_has_hosts(graph, to) && !route_is_source(graph, from))
+			continue;
+		while (edge != FABRIC_NONE && !met[sw]) {
+			uint32_t next = edges[edge].to, then = step_of(dor, next, to);
+
+			met[sw] = true;
+			if (then != FABRIC_NONE)
+				acyclic_note(lane, (struct acyclic_step){edges[edge].first_link,
+									 edges[then].first_link});
+			sw = next;
+			edge = then;
+		}
+	}
+}
+
+static bool is_free_of_loops(const struct dor *dor)
+{
+	const struct route_graph *graph = dor->graph;
+	struct route_channels *channels = route_channels_new(graph);
+	struct acyclic *lane = acyclic_new(channels, NULL);
+	g_autofree bool *met = g_new(bool, graph->n + 1);
+	bool is_free;
+
+	for (uint32_t to = 0; to < graph->n; to++)
+		if (route_has_hosts(graph, to) || graph->own_lid[to])
+			follow(dor, to, met, lane);
+	is_free = acyclic_sort(lane);
+	acyclic_free(lane);
+	route_channels_free(channels);
+	return is_free;
+}
+
 static void fill(struct dor *dor, const struct fabric *fabric, const struct route_input *input)
 {
 	const struct route_graph *graph = dor->graph;
@@ -125,9 +186,13 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
 	dor->routing->max_hops = route_most_hops(graph, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);
-	dor->routing->note = dor_find_loops(dor, fabric);
-	if (!dor->routing->note)
+	if (is_free_of_loops(dor))
 		dor->routing->promises |= ROUTE_DEADLOCK_FREE;
+	else
+		dor->routing->note = g_strdup(
+			"can deadlock: paths go all round the rings of a torus, or a cable is "
+			"missing, or dimensions have not the same ports at all switches "
+			"(port_search_ordering_file); updn has no such paths");
 	g_free(dor->order);
 	g_free(dor->step);
 }

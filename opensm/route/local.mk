@@ -9,8 +9,7 @@ libroute_a_SOURCES = \
 	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/dfsssp.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
-	opensm/route/dor.c opensm/route/dor.h \
-	opensm/route/dor_loops.c \
+	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/even.c opensm/route/even.h \
@@ -47,13 +46,9 @@ libroute_a_SOURCES = \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
-	opensm/route/verify_classes.c \
-	opensm/route/verify_columns.c \
-	opensm/route/verify_cycle.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
-	opensm/route/verify_order.c opensm/route/verify_proof.h \
-	opensm/route/verify_turns.c \
+	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \
 	opensm/route/weights.c opensm/route/weights.h \
 	opensm/route/wishes.c

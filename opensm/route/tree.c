@@ -197,6 +197,9 @@ struct row {
 	const uint8_t *hops, *next; /* of this switch, by destination switch */
 	uint8_t *lft;
 	const struct route_edge *edge_of[256]; /* by lowest port */
+	const uint8_t *there[256];	       /* hops of the switch across, by lowest port */
+	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
+	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
 	unsigned int n_up;
 	uint8_t *via[256]; /* [hops]: ports to switches that are so far by [switch], 0xFF for
@@ -237,13 +240,23 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 }
 
 /* Whether this port, the lowest of its edge, begins a legal path to the leaf that is a best one. */
-static bool is_legal(const struct tree *tree, const struct row *row, uint8_t port, uint32_t leaf)
+static bool is_legal(const struct row *row, uint8_t port, uint32_t leaf)
+{
+	uint8_t there = row->there[port][leaf];
+
+	return there < row->limit[port] && (there | row->rises[port]) + 1u == row->hops[leaf];
+}
+
+/* What route_leads() looks at, side by side: trees with cables lost ask it of many entries. */
+static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_t edge)
 {
 	const struct route_graph *graph = tree->graph;
-	const struct route_edge *edge = row->edge_of[port];
+	bool up = graph->up && graph->up[edge];
 
-	return route_leads(graph, edge - graph->edges, row->hops[leaf],
-			   tree->hops[(size_t)edge->to * graph->n + leaf]);
+	row->edge_of[port] = &graph->edges[edge];
+	row->there[port] = tree->hops + (size_t)graph->edges[edge].to * graph->n;
+	row->rises[port] = up ? ROUTE_UP : 0;
+	row->limit[port] = graph->up && !up ? ROUTE_UP : ROUTE_FAR;
 }
 
 /*
@@ -259,7 +272,7 @@ static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, ui
 		uint16_t anchor = tree->anchor[level][target];
 
 		if (row->hops[anchor] == far - level - 1 &&
-		    (tree->along_ranks || is_legal(tree, row, row->next[anchor], leaf)))
+		    (tree->along_ranks || is_legal(row, row->next[anchor], leaf)))
 			return row->next[anchor];
 	}
 	return row->next[leaf];
@@ -289,7 +302,7 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 	for (uint32_t i = 0; i < tries; i++, turn += step) {
 		uint8_t port = row->up[turn % tries];
 
-		if (is_legal(tree, row, port, dest) && is_legal(tree, row, port, leaf))
+		if (is_legal(row, port, dest) && is_legal(row, port, leaf))
 			return port;
 	}
 	return port_by_anchor(tree, row, target, level, row->hops[leaf]);
@@ -333,8 +346,7 @@ static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_
 	uint16_t top = levels ? tree->anchor[levels - 1][target] : 0;
 
 	if (levels && row->hops[top] == far - levels &&
-	    (tree->along_ranks ||
-	     is_legal(tree, row, row->next[top], tree->graph->targets[target].leaf)))
+	    (tree->along_ranks || is_legal(row, row->next[top], tree->graph->targets[target].leaf)))
 		return row->next[top];
 	if (tree->spare[target] || tree->lacks[row->sw])
 		return port_by_place(tree, row, target, levels);
@@ -530,7 +542,7 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint8_t port = graph->links[graph->edges[e].first_link];
 
-		row.edge_of[port] = &graph->edges[e];
+		view(tree, &row, port, e);
 		if (tree->rank[graph->edges[e].to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}

@@ -3,8 +3,8 @@
  * The verifier: follows what a set of LFTs really does and knows nothing of how it was made.
  *
  * An order of the switches (verify_order.c), which the engine claims or the verifier guesses, shows
- * most tables of most engines to be right by one look at each entry. Where it does not, true
- * distances and the dependencies of all channels decide (verify_hops.c). LIDs that neither shows to
+ * most tables of most engines to be right. Where it does not, true distances and the dependencies
+ * of all channels decide (verify_hops.c). LIDs that neither shows to
  * be right are walked (verify_walk.c), which finds out what is wrong. The verdict is the same
  * whichever way leads to it.
  *
@@ -209,30 +209,6 @@ static void tell_cycle(struct verify *verify)
 	verify->verdict->witness = g_string_free(text, FALSE);
 }
 
-/* Parts of a cut fabric have entries that lead nowhere everywhere. */
-static bool try_order(struct verify *verify)
-{
-	struct verify_order order;
-	bool proved;
-
-	if (!verify->whole || verify->odd->len)
-		return false;
-	verify_order_init(&order, verify);
-	proved = verify_by_order(verify, &order);
-	verify_order_clear(&order);
-	return proved;
-}
-
-/* Forgets what a vain proof has noted. */
-static void begin_again(struct verify *verify)
-{
-	dependency_free(verify->dependency);
-	g_clear_pointer(&verify->cycle, g_array_unref);
-	verify->dependency = dependency_new(verify->graph->n, verify->first, verify->to);
-	for (uint32_t w = 0; w < VERIFY_LID_WORDS; w++)
-		atomic_store(&verify->suspects[w], 0);
-}
-
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 		    unsigned int threads, bool by_order, struct route_verdict *verdict)
 {
@@ -241,9 +217,10 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	g_assert(routing->n_switches == fabric->n_switches);
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
 	verify = verify_new(fabric, routing, threads, verdict);
-	verdict->by_order = by_order && !routing->lanes && try_order(verify);
+	/* parts of a cut fabric have entries that lead nowhere everywhere */
+	verdict->by_order = by_order && !routing->lanes && verify->whole && !verify->odd->len &&
+			    verify_by_order(verify);
 	if (!verdict->by_order) {
-		begin_again(verify);
 		verify_by_hops(verify);
 		verify->cycle = routing->lanes ? verify_lanes(verify)
 					       : dependency_cycle(verify->dependency);

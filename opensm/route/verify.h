@@ -38,12 +38,6 @@ struct verify {
 	GArray *cycle;		    /* of struct dependency_channel: a credit loop; or NULL */
 };
 
-/* An order of all switches: an edge leads up if it leads to a lower place. */
-struct verify_order {
-	uint32_t *place;    /* [switch] */
-	uint32_t *switches; /* by place */
-};
-
 static inline bool verify_is_suspect(const struct verify *verify, uint16_t lid)
 {
 	return atomic_load_explicit(&verify->suspects[lid / 64], memory_order_relaxed) >> lid % 64 &
@@ -74,21 +68,12 @@ static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
 }
 
 /*
- * Ways to a verdict; each leaves suspects to be walked. By order is quick and needs paths that go
- * up and then down, with few exceptions: false if it does not show whether there is a credit loop,
- * and then what is noted so far is worth nothing. By hops takes anything, notes all dependencies.
+ * Ways to a verdict. By order is quick, but shows only that all is right: false if it does not, and
+ * then nothing is noted. By hops takes anything, notes all dependencies, and leaves suspects to be
+ * walked.
  */
-bool verify_by_order(struct verify *verify, const struct verify_order *order);
+bool verify_by_order(struct verify *verify);
 void verify_by_hops(struct verify *verify);
-
-/*
- * Follows LIDs from all switches at once, by tiles of columns. What is not delivered is suspect. In
- * follow, unless that is NULL, bits of LIDs are set that hosts send down and then up, or in vain.
- * The hops of the longest path go to widest.
- */
-void verify_columns(struct verify *verify, const struct verify_order *order,
-		    const struct verify_column *columns, uint32_t n, _Atomic uint64_t *follow,
-		    _Atomic unsigned int *widest);
 
 /* Makes part[] that of a LID. */
 void verify_mark_parts(struct verify *verify, uint32_t lid);
@@ -99,9 +84,6 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 	return verify->caps && verify->caps[sw] <= lid;
 }
 
-/* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
-void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state);
-
 /* The same as dependency_cycle() for tables with lanes; notes what else is wrong with these. */
 GArray *verify_lanes(struct verify *verify);
 
@@ -110,10 +92,6 @@ void verify_walk(struct verify *verify);
 
 /* Appends "NAME (0xGUID) port N", or what the entry is if there is no such port. */
 void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uint8_t num);
-
-/* The order that the routing claims, or one by the distance from hosts if it claims none. */
-void verify_order_init(struct verify_order *order, const struct verify *verify);
-void verify_order_clear(struct verify_order *order);
 
 /* route_verify_by() that may leave out the proof by order. */
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,

@@ -144,12 +144,35 @@ static void suspect_all(struct verify *verify)
 		verify_suspect(verify, verify->own[i].lid);
 }
 
+/* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
+static void follow(struct verify *verify, const uint8_t *column, bool *met)
+{
+	const struct route_graph *graph = verify->graph;
+
+	memset(met, false, graph->n);
+	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
+		uint32_t sw = leaf;
+
+		if (!route_is_source(graph, leaf))
+			continue;
+		while (!met[sw]) {
+			uint32_t to = verify_across(verify, sw, column[sw]);
+
+			met[sw] = true;
+			if (to == FABRIC_NONE)
+				break;
+			dependency_add(verify->dependency, sw, column[sw], column[to]);
+			sw = to;
+		}
+	}
+}
+
 /* Dependencies of packets to switches, which only channel adapters send. */
 static void follow_to_switches(struct verify *verify)
 {
 	uint32_t n_switches = verify->graph->n;
 	uint8_t *tile = g_malloc((size_t)TILE * n_switches + 1);
-	uint8_t *state = g_malloc(n_switches + 1);
+	bool *met = g_new(bool, n_switches + 1);
 
 	for (uint32_t first = 0; first < verify->n_own; first += TILE) {
 		const struct verify_column *own = verify->own + first;
@@ -160,15 +183,16 @@ static void follow_to_switches(struct verify *verify)
 				tile[(size_t)i * n_switches + sw] =
 					verify->routing->lft[sw][own[i].lid];
 		for (uint32_t i = 0; i < n; i++)
-			verify_follow(verify, tile + (size_t)i * n_switches, state);
+			follow(verify, tile + (size_t)i * n_switches, met);
 	}
 	g_free(tile);
-	g_free(state);
+	g_free(met);
 }
 
 static void follow_odd(struct verify *verify)
 {
-	uint8_t *column = g_malloc(verify->graph->n + 1), *state = g_malloc(verify->graph->n + 1);
+	uint8_t *column = g_malloc(verify->graph->n + 1);
+	bool *met = g_new(bool, verify->graph->n + 1);
 
 	for (uint32_t i = 0; i < verify->odd->len; i++) {
 		uint16_t lid = g_array_index(verify->odd, uint16_t, i);
@@ -180,10 +204,10 @@ static void follow_odd(struct verify *verify)
 		}
 		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
 			column[sw] = routing_port(verify->routing, sw, lid);
-		verify_follow(verify, column, state);
+		follow(verify, column, met);
 	}
 	g_free(column);
-	g_free(state);
+	g_free(met);
 }
 
 /* ---- the whole ---- */

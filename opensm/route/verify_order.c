@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The proof by an order of the switches, which looks at each entry once, in the order of memory.
+ * The proof by an order of the switches, by which tables of trees with tens of thousands of hosts
+ * are verified several times as fast as by distances (verify_hops.c).
  *
- * Each edge leads up or down in the order. Let every entry for a LID lead up, lead down or hand it
- * to its owner, and no entry that leads down hand it to a switch whose entry leads up. Then packets
- * go up and then down. Either way places are strictly monotone, so a path comes to an end, which
- * can only be the owner; and dependencies of channels follow the order, so they have no cycle.
- * That the order is any good is not assumed: a bad one finds exceptions everywhere.
+ * Each edge leads up or down in the order. Let every packet go up, then down, and then to the owner
+ * of its LID. Either way places are strictly monotone, so there is no loop; and dependencies of
+ * channels follow the order, so they have no cycle. That the order is any good is not assumed: a
+ * bad one shows nothing.
  *
- * Entries that turn from down to up are the exceptions. Few of them, as in trees that lost cables,
- * are noted as dependencies; if there is no cycle with them and whatever the order allows, there
- * is none in truth (verify_cycle.c). Paths go on from each (verify_turns.c): a loop has a turn.
- * LIDs with entries that lead nowhere are followed from all switches at once (verify_columns.c). So
- * are those of switches that turn, as those of spines do in trees: that counts only on paths from
- * hosts.
- *
- * What the first pass keeps is one bit an entry: it leads up.
+ * Many LIDs are followed from all switches at once. A tile has a row for each switch and a column
+ * for each LID; an element is one more than the hops to the owner, 0 while these are not known. A
+ * switch knows them as soon as the next one does, so switches are visited in the order in which
+ * packets come: first entries that lead down, from the bottom to the top, then those that lead up,
+ * from the top to the bottom. An element that is not known then is none of such a path, and nothing
+ * is shown.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "route/orient.h"
-#include "route/verify_proof.h"
+#include "route/parallel.h"
+#include "route/verify.h"
 
-#define ENTRIES_A_TURN 8  /* more turns than one in so many entries are no exceptions */
-#define ENTRIES_A_WALK 64 /* more are not walked one by one */
+#define WIDTH 1024			  /* LIDs of a tile */
+#define ONES UINT64_C(0x0101010101010101) /* 1 in each octet */
+#define HIGHS (ONES << 7)
+#define NOBODY 0x80 /* instead of hops: the LID has no owner */
 
 /* ---- orders ---- */
+
+/* An order of all switches: an edge leads up if it leads to a lower place. */
+struct order {
+	uint32_t *place;    /* [switch] */
+	uint32_t *switches; /* by place */
+};
 
 struct standing {
 	uint32_t place, sw;
@@ -42,7 +49,7 @@ static int compare_standings(const void *a, const void *b)
 }
 
 /* Any numbers will do: of equal ones the lower index is up. */
-static void order_by(struct verify_order *order, const uint32_t *places, uint32_t n)
+static void order_by(struct order *order, const uint32_t *places, uint32_t n)
 {
 	struct standing *standings = g_new(struct standing, n + 1);
 
@@ -56,7 +63,7 @@ static void order_by(struct verify_order *order, const uint32_t *places, uint32_
 	g_free(standings);
 }
 
-static void order_from_hosts(struct verify_order *order, const struct route_graph *graph)
+static void order_from_hosts(struct order *order, const struct route_graph *graph)
 {
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 
@@ -67,7 +74,8 @@ static void order_from_hosts(struct verify_order *order, const struct route_grap
 	g_free(rank);
 }
 
-void verify_order_init(struct verify_order *order, const struct verify *verify)
+/* The order that the routing claims, or one by the distance from hosts if it claims none. */
+static void order_init(struct order *order, const struct verify *verify)
 {
 	uint32_t n = verify->graph->n;
 
@@ -79,260 +87,197 @@ void verify_order_init(struct verify_order *order, const struct verify *verify)
 		order_from_hosts(order, verify->graph);
 }
 
-void verify_order_clear(struct verify_order *order)
-{
-	g_free(order->place);
-	g_free(order->switches);
-}
+/* ---- tiles ---- */
 
-/* ---- LIDs that need to be followed ---- */
-
-struct columns {
-	GArray *hosts, *own, *shown; /* suspects of hosts, of switches, and those that are not */
+struct proof {
+	struct verify *verify;
+	struct order order;
+	struct verify_column *owners; /* [LID] */
+	uint8_t *unknown;	      /* [LID]: 0; NOBODY: it has no owner */
+	_Atomic unsigned int widest;
+	_Atomic bool failed;
 };
 
-static void sort_column(const struct verify_proof *proof, struct columns *columns,
-			struct verify_column column, bool host)
-{
-	GArray *to = columns->shown;
+struct tile {
+	const struct proof *proof;
+	uint32_t first, n;	  /* LIDs; a whole number of blocks */
+	uint8_t *depth;		  /* [switch * WIDTH + LID]; one more row that stays 0 */
+	bool *any;		  /* [switch]: something is known there */
+	const uint8_t *rows[256]; /* by exit port: of a neighbour in view, or that row */
+};
 
-	if (column.lid > proof->verify->routing->top)
-		return;
-	if (verify_is_suspect(proof->verify, column.lid))
-		to = host ? columns->hosts : columns->own;
-	g_array_append_val(to, column);
+static uint8_t *row_of(const struct tile *tile, uint32_t sw)
+{
+	return tile->depth + (size_t)sw * WIDTH;
 }
 
-static void sort_columns(const struct verify_proof *proof, struct columns *columns)
+/* Lets the exit ports of an edge lead to a row. */
+static void view(struct tile *tile, const struct route_edge *edge, uint32_t sw)
 {
-	const struct verify *verify = proof->verify;
-	const struct route_target *targets = verify->graph->targets;
+	const uint8_t *links = tile->proof->verify->graph->links + edge->first_link;
 
-	columns->hosts = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
-	columns->own = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
-	columns->shown = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
-	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
-		sort_column(proof, columns,
-			    (struct verify_column){ targets[t].leaf, targets[t].lid,
-						    targets[t].exit },
-			    true);
-	for (uint32_t i = 0; i < verify->n_own; i++)
-		sort_column(proof, columns, verify->own[i], false);
+	for (unsigned int k = 0; k < edge->n_links; k++)
+		tile->rows[links[k]] = row_of(tile, sw);
 }
 
-static void columns_clear(struct columns *columns)
+/* What is known to the next switches becomes known. Runs of LIDs with one exit port are common. */
+static void take_over(const struct tile *tile, const uint8_t *lft, uint8_t *depth)
 {
-	g_array_unref(columns->hosts);
-	g_array_unref(columns->own);
-	g_array_unref(columns->shown);
+	for (uint32_t i = 0; i < tile->n; i += 8) {
+		uint64_t ports, next, known;
+
+		memcpy(&ports, lft + i, sizeof(ports));
+		memcpy(&known, depth + i, sizeof(known));
+		if (ports == lft[i] * ONES) {
+			memcpy(&next, tile->rows[lft[i]] + i, sizeof(next));
+			next &= ~HIGHS;
+			known |= next + ((next + ~HIGHS) >> 7 & ONES);
+			memcpy(depth + i, &known, sizeof(known));
+			continue;
+		}
+		for (uint32_t k = i; k < i + 8; k++) {
+			uint8_t hops = tile->rows[lft[k]][k] & ~NOBODY;
+
+			depth[k] |= hops + (hops != 0);
+		}
+	}
 }
 
-static void follow_columns(struct verify_proof *proof, const GArray *columns,
-			   _Atomic uint64_t *follow)
+/* By entries that lead up, or by those that lead down; others lead to nothing that is known. */
+static void visit(struct tile *tile, uint32_t sw, bool up)
 {
-	verify_columns(proof->verify, proof->order, (const struct verify_column *)columns->data,
-		       columns->len, follow, &proof->widest);
-}
-
-/* LIDs of switches; false if hosts send none of them down and then up. */
-static bool follow_own(struct verify_proof *proof, const GArray *own)
-{
-	struct verify *verify = proof->verify;
-	uint32_t n = verify->graph->n;
-	_Atomic uint64_t *follow = g_new0(_Atomic uint64_t, VERIFY_LID_WORDS);
-	uint8_t *column = g_malloc(n + 1), *state = g_malloc(n + 1);
+	const struct verify *verify = tile->proof->verify;
+	const struct route_graph *graph = verify->graph;
+	const uint32_t *place = tile->proof->order.place;
+	const struct route_edge *first = &graph->edges[graph->first_edge[sw]];
+	const struct route_edge *last = &graph->edges[graph->first_edge[sw + 1]];
 	bool any = false;
 
-	follow_columns(proof, own, follow);
-	for (uint32_t i = 0; i < own->len; i++) {
-		uint16_t lid = g_array_index(own, struct verify_column, i).lid;
-
-		if (!(follow[lid / 64] >> lid % 64 & 1))
+	for (const struct route_edge *edge = first; edge < last; edge++) {
+		if (!tile->any[edge->to] || (place[edge->to] < place[sw]) != up)
 			continue;
+		view(tile, edge, edge->to);
 		any = true;
-		for (uint32_t sw = 0; sw < n; sw++)
-			column[sw] = verify->routing->lft[sw][lid];
-		verify_follow(verify, column, state);
 	}
-	g_free(follow);
-	g_free(column);
-	g_free(state);
-	return any;
+	if (!any)
+		return;
+	take_over(tile, verify->routing->lft[sw] + tile->first, row_of(tile, sw));
+	tile->any[sw] = true;
+	for (const struct route_edge *edge = first; edge < last; edge++)
+		view(tile, edge, graph->n);
+}
+
+static void begin(struct tile *tile)
+{
+	const struct proof *proof = tile->proof;
+	const struct routing *routing = proof->verify->routing;
+
+	memset(tile->any, false, routing->n_switches);
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		memcpy(row_of(tile, sw), proof->unknown + tile->first, tile->n);
+	for (uint32_t i = 0; i < tile->n; i++) {
+		const struct verify_column *owner = &proof->owners[tile->first + i];
+
+		if (proof->unknown[tile->first + i] == NOBODY ||
+		    routing->lft[owner->sw][owner->lid] != owner->exit)
+			continue;
+		row_of(tile, owner->sw)[i] = 1;
+		tile->any[owner->sw] = true;
+	}
+}
+
+static unsigned int most_hops(const struct tile *tile)
+{
+	const uint8_t *last = row_of(tile, tile->proof->verify->graph->n);
+	uint8_t most[64] = {0}, all = 1;
+
+	for (const uint8_t *depth = tile->depth; depth < last; depth += sizeof(most))
+		for (uint32_t i = 0; i < sizeof(most); i++)
+			most[i] = MAX(most[i], depth[i] & (uint8_t)~NOBODY);
+	for (uint32_t i = 0; i < sizeof(most); i++)
+		all = MAX(all, most[i]);
+	return all - 1u;
+}
+
+/* Whether all packets to these LIDs go up, then down, and arrive. */
+static bool follow_tile(struct tile *tile)
+{
+	const struct proof *proof = tile->proof;
+	uint32_t n = proof->verify->graph->n;
+
+	begin(tile);
+	for (uint32_t p = n; p--;)
+		visit(tile, proof->order.switches[p], false);
+	for (uint32_t p = 0; p < n; p++)
+		visit(tile, proof->order.switches[p], true);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (memchr(row_of(tile, sw), 0, tile->n))
+			return false;
+	return true;
+}
+
+static void follow_tiles(void *arg, uint32_t first, uint32_t last)
+{
+	struct proof *proof = arg;
+	const struct verify *verify = proof->verify;
+	struct tile *tile = g_new0(struct tile, 1);
+
+	tile->proof = proof;
+	tile->depth = g_malloc0(((size_t)verify->graph->n + 1) * WIDTH);
+	tile->any = g_new(bool, verify->graph->n + 1);
+	for (unsigned int num = 0; num < G_N_ELEMENTS(tile->rows); num++)
+		tile->rows[num] = row_of(tile, verify->graph->n);
+	for (uint32_t i = first; i < last && !proof->failed; i++) {
+		tile->first = i * WIDTH;
+		tile->n = MIN(verify->routing->n_blocks * 64 - tile->first, WIDTH);
+		if (follow_tile(tile))
+			verify_widen(&proof->widest, most_hops(tile));
+		else
+			proof->failed = true;
+	}
+	g_free(tile->depth);
+	g_free(tile->any);
+	g_free(tile);
 }
 
 /* ---- the whole ---- */
 
-static void add_lid(struct verify_proof *proof, uint16_t lid)
+static void add_owner(struct proof *proof, struct verify_column owner)
 {
-	proof->lids[lid / 64] |= UINT64_C(1) << lid % 64;
-	proof->octets[lid] = 0xFF;
+	if (owner.lid > proof->verify->routing->top)
+		return;
+	proof->owners[owner.lid] = owner;
+	proof->unknown[owner.lid] = 0;
 }
 
-static void list_lids(struct verify_proof *proof)
+static void list_owners(struct proof *proof)
 {
 	const struct verify *verify = proof->verify;
-	uint32_t sw = 0;
+	const struct route_target *targets = verify->graph->targets;
+	uint32_t n_lids = verify->routing->n_blocks * 64;
 
-	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++) {
-		uint16_t lid = verify->graph->targets[t].lid;
-
-		if (lid > verify->routing->top)
-			continue;
-		add_lid(proof, lid);
-		proof->hosts[lid / 64] |= UINT64_C(1) << lid % 64;
-		proof->target[lid] = t;
-	}
-	for (uint32_t i = 0; i < verify->n_own; i++) {
-		add_lid(proof, verify->own[i].lid);
-		while (sw <= verify->own[i].sw)
-			proof->first_own[sw++] = i;
-	}
-	while (sw <= verify->graph->n)
-		proof->first_own[sw++] = verify->n_own;
+	proof->owners = g_new(struct verify_column, n_lids);
+	proof->unknown = g_malloc(n_lids);
+	memset(proof->unknown, NOBODY, n_lids);
+	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
+		add_owner(proof,
+			  (struct verify_column){targets[t].leaf, targets[t].lid, targets[t].exit});
+	for (uint32_t i = 0; i < verify->n_own; i++)
+		add_owner(proof, verify->own[i]);
 }
 
-/* LIDs of switches that turn; those of hosts if there are too many turns to walk from each. */
-static void suspect_turning(struct verify_proof *proof)
+bool verify_by_order(struct verify *verify)
 {
-	bool many = proof->n_turns > proof->turns_listed;
+	struct proof proof = {.verify = verify};
+	uint32_t n_lids = verify->routing->n_blocks * 64;
 
-	for (uint32_t w = 0; w < proof->n_words; w++)
-		atomic_fetch_or(&proof->verify->suspects[w],
-				proof->turning[w] & (many ? UINT64_MAX : ~proof->hosts[w]));
-	if (many)
-		g_array_set_size(proof->turns, 0);
-}
-
-/*
- * In a tree with an inverted root: LIDs of switches, and of hosts that are reached over its top.
- * False if others might go farther, or these are not few.
- */
-static bool measure_few(struct verify_proof *proof, const GArray *shown)
-{
-	GArray *few = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
-	uint64_t *over = g_new0(uint64_t, proof->n_words);
-	unsigned int rest = verify_most_hops_but(proof, over);
-	bool done;
-
-	for (uint32_t i = 0; i < shown->len; i++) {
-		struct verify_column column = g_array_index(shown, struct verify_column, i);
-		uint32_t w = column.lid / 64;
-
-		if ((~proof->hosts[w] | over[w]) >> column.lid % 64 & 1)
-			g_array_append_val(few, column);
-	}
-	done = few->len <= shown->len / 2;
-	if (done)
-		follow_columns(proof, few, NULL);
-	g_array_unref(few);
-	g_free(over);
-	return done && proof->widest >= rest;
-}
-
-/*
- * What is shown by each entry for itself is followed only if it might go farther than the rest; as
- * few of it as will do.
- */
-static void measure(struct verify_proof *proof, const GArray *shown)
-{
-	if (proof->widest < verify_most_hops(proof) && !measure_few(proof, shown))
-		follow_columns(proof, shown, NULL);
-	else
-		verify_walk_turns(proof);
-	proof->verify->verdict->max_hops = proof->widest;
-}
-
-static bool follow_own_and_settle(struct verify_proof *proof, const GArray *own)
-{
-	bool more = follow_own(proof, own);
-
-	if (!more && (!proof->n_turns || proof->settled))
-		return true;
-	return verify_settle_cycle(proof);
-}
-
-static bool follow(struct verify_proof *proof, struct columns *columns)
-{
-	struct verify *verify = proof->verify;
-
-	for (uint32_t w = 0; w < proof->n_words; w++)
-		atomic_store(&verify->suspects[w], 0);
-	follow_columns(proof, columns->hosts, NULL);
-	if (verify->cycle)
-		follow_columns(proof, columns->own, NULL);
-	else if (!follow_own_and_settle(proof, columns->own))
-		return false;
-	measure(proof, columns->shown);
-	return true;
-}
-
-/* Where credit loops are to be expected they are looked for before anything else. */
-static bool prove(struct verify_proof *proof)
-{
-	struct columns columns;
-	bool proved;
-
-	verify_class_entries(proof);
-	verify_find_turns(proof);
-	if (proof->n_turns > proof->turns_max)
-		return false;
-	proof->settled = proof->n_turns &&
-			 !(proof->verify->routing->promises & ROUTE_DEADLOCK_FREE);
-	if (proof->settled && !verify_settle_cycle(proof))
-		return false;
-	suspect_turning(proof);
-	sort_columns(proof, &columns);
-	proved = follow(proof, &columns);
-	columns_clear(&columns);
-	return proved;
-}
-
-static void proof_init(struct verify_proof *proof, struct verify *verify,
-		       const struct verify_order *order)
-{
-	uint32_t n = verify->graph->n, n_words = verify->routing->n_blocks;
-	uint64_t entries = (uint64_t)n * route_n_targets(verify->graph);
-
-	*proof = (struct verify_proof){ .verify = verify, .order = order, .n_words = n_words };
-	proof->turns_max = entries / ENTRIES_A_TURN;
-	proof->turns_listed = entries / ENTRIES_A_WALK;
-	proof->target = g_new(uint32_t, n_words * 64);
-	proof->first_own = g_new(uint32_t, n + 1);
-	proof->hosts = g_new0(uint64_t, n_words);
-	proof->lids = g_new0(uint64_t, n_words);
-	proof->octets = g_malloc0(n_words * 64);
-	proof->up = g_new(uint64_t, (size_t)n * n_words + 1);
-	proof->none = g_new0(uint64_t, n_words);
-	proof->all = g_new(uint64_t, n_words);
-	memset(proof->all, 0xFF, n_words * sizeof(uint64_t));
-	proof->turning = g_new0(uint64_t, n_words);
-	proof->turns = g_array_new(FALSE, FALSE, sizeof(struct verify_turn));
-	pthread_mutex_init(&proof->lock, NULL);
-	list_lids(proof);
-}
-
-static void proof_clear(struct verify_proof *proof)
-{
-	g_free(proof->target);
-	g_free(proof->first_own);
-	g_free(proof->hosts);
-	g_free(proof->lids);
-	g_free(proof->octets);
-	g_free(proof->up);
-	g_free(proof->none);
-	g_free(proof->all);
-	g_free(proof->turning);
-	g_array_unref(proof->turns);
-	pthread_mutex_destroy(&proof->lock);
-}
-
-bool verify_by_order(struct verify *verify, const struct verify_order *order)
-{
-	struct verify_proof proof;
-	bool proved;
-
-	proof_init(&proof, verify, order);
-	proved = prove(&proof);
-	proof_clear(&proof);
-	return proved;
+	order_init(&proof.order, verify);
+	list_owners(&proof);
+	route_parallel(verify->graph->threads, (n_lids + WIDTH - 1) / WIDTH, follow_tiles, &proof);
+	verify->verdict->max_hops = proof.widest;
+	g_free(proof.order.place);
+	g_free(proof.order.switches);
+	g_free(proof.owners);
+	g_free(proof.unknown);
+	return !proof.failed;
 }

@@ -216,25 +216,3 @@ void verify_walk(struct verify *verify)
 	g_free(walk.depth);
 	g_free(walk.path);
 }
-
-void verify_follow(struct verify *verify, const uint8_t *column, uint8_t *state)
-{
-	const struct route_graph *graph = verify->graph;
-
-	memset(state, STATE_NEW, graph->n);
-	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
-		uint32_t sw = leaf;
-
-		if (!route_is_source(graph, leaf))
-			continue;
-		while (state[sw] == STATE_NEW) {
-			uint32_t to = verify_across(verify, sw, column[sw]);
-
-			state[sw] = STATE_ON_PATH;
-			if (to == FABRIC_NONE)
-				break;
-			dependency_add(verify->dependency, sw, column[sw], column[to]);
-			sw = to;
-		}
-	}
-}

