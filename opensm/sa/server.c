@@ -172,8 +172,8 @@ static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query
 	return silent;
 }
 
-/* Any thread; takes the request over. */
-static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
+/* Takes the request over. */
+static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad, bool in_pool)
 {
 	struct mad_held held = {.arg = sa};
 	size_t length;
@@ -196,7 +196,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
-	mad_reply(sa->mad, mad, data, length, &held);
+	(in_pool ? mad_reply_from_pool : mad_reply)(sa->mad, mad, data, length, &held);
 }
 
 static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
@@ -240,7 +240,7 @@ static void park(struct pool_job *job)
 		return;
 	counter_inc(&sa->context->counters, sa_expired);
 	job->query.status = IBA_STATUS_BUSY;
-	answer(sa, &job->query, mad);
+	answer(sa, &job->query, mad, false);
 }
 
 /* Back on the actor. */
@@ -278,7 +278,7 @@ static void run_query(struct pool_job *job)
 	}
 	sa_query_run(&job->query, NULL);
 	if (!job->query.waits)
-		answer(sa, &job->query, g_steal_pointer(&job->mad));
+		answer(sa, &job->query, g_steal_pointer(&job->mad), true);
 }
 
 static void pool_run(struct message *message)
@@ -313,7 +313,7 @@ static void refuse_one(struct sa *sa, struct sa_turns *turns)
 	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
 
 	job->query.status = IBA_STATUS_BUSY;
-	answer(sa, &job->query, job->mad);
+	answer(sa, &job->query, job->mad, false);
 	job_free(job);
 }
 
@@ -389,7 +389,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	sa_query_run(&query, &sa->registries);
 	if (query.status != IBA_STATUS_OK)
 		log_refusal(sa, &query);
-	answer(sa, &query, mad);
+	answer(sa, &query, mad, false);
 	if (place == SA_AT_REGISTRIES)
 		registries_changed(sa);
 }
@@ -430,7 +430,7 @@ static void expired(void *arg, struct vendor_mad *mad)
 	}
 	counter_inc(&sa->context->counters, sa_expired);
 	query.status = IBA_STATUS_BUSY;
-	answer(sa, &query, mad);
+	answer(sa, &query, mad, false);
 }
 
 static void inventory_published(void *arg, uint64_t kinds)
