@@ -148,14 +148,14 @@ static void count_answer(struct counters *counters, const struct sa_query *query
 }
 
 /*
- * Of what changed a registry, which runs on the actor. Also if it changed nothing: the same request
- * may have come before, and its answer not have left.
+ * What may change a registry, which runs on the actor, is done once however often it comes: what
+ * was refused, too, as a copy may still be on its way when it would no longer be.
  */
-static bool is_promise(const struct vendor_mad *mad, const struct sa_query *query)
+static bool is_done_once(const struct vendor_mad *mad, const struct sa_query *query)
 {
 	uint8_t method = mad->data[3];
 
-	return query->status == IBA_STATUS_OK && mad->length <= IBA_MAD_BYTES &&
+	return query->status != IBA_STATUS_BUSY && mad->length <= IBA_MAD_BYTES &&
 	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
 }
 
@@ -187,8 +187,9 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	}
 	data = sa_query_finish(query, &length);
 	count_answer(&sa->context->counters, query);
-	if (is_promise(mad, query)) {
-		if (replicator_is_on(sa->context->replicator))
+	if (is_done_once(mad, query)) {
+		/* Also if nothing changed: an answer of before may not have left. */
+		if (query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator))
 			query->until[SA_HOLD_REPLICA] = ask_if_kept(sa);
 		sa_hold_answer(sa->hold, mad, data, query->until, query->until_ns);
 		return;
@@ -373,7 +374,10 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 
 	if (mad->status != VENDOR_RECEIVED ||
 	    !sa_query_begin(&query, sa->view, &mad->remote, mad->data, mad->length)) {
-		counter_inc(&sa->context->counters, sa_malformed);
+		if (mad->status == VENDOR_RECEIVED && query.wrong_key)
+			counter_inc(&sa->context->counters, sa_wrong_keys);
+		else
+			counter_inc(&sa->context->counters, sa_malformed);
 		vendor_mad_free(mad);
 		return;
 	}
