@@ -372,6 +372,8 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	enum sa_place place;
 	struct sa_query query;
 
+	if (sa_hold_again(sa->hold, mad)) /* perhaps while this one was parked */
+		return;
 	if (mad->status != VENDOR_RECEIVED ||
 	    !sa_query_begin(&query, sa->view, &mad->remote, mad->data, mad->length)) {
 		if (mad->status == VENDOR_RECEIVED && query.wrong_key)
@@ -416,7 +418,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!drop_if_stale(sa, sa->view, mad) && !sa_hold_again(sa->hold, mad))
+	if (!drop_if_stale(sa, sa->view, mad))
 		serve(sa, mad, 0);
 }
 
