@@ -156,7 +156,7 @@ static inline bool vendor_is_message(const uint8_t *data, size_t length)
 
 /*
  * Sends length octets. timeout_ms > 0 marks a request that expects a response. False if the device
- * takes no more now (EAGAIN, ENOBUFS): try again later. Thread: the actor that bound.
+ * takes no more now (EAGAIN, ENOBUFS): try again later. Any thread, until vendor_close.
  */
 bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 		 size_t length, unsigned int timeout_ms);

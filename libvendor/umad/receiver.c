@@ -20,7 +20,8 @@
 #define LOOK_TURNS 10 /* of POLL_MS: between looks for a device that is gone */
 #define HASTE_MS 1000 /* one that fails so soon again is looked for less and less often, */
 #define HASTE_MAX 6   /* in the end each LOOK_TURNS << HASTE_MAX turns */
-#define BATCH 512 /* MADs read before the stop flag is looked at again */
+#define PART 512      /* MADs read before the stop flag is looked at again */
+#define AHEAD 16      /* MADs read before they are posted */
 #define LINGER_MS 20
 #define LINGER_TURNS 50
 #define MAD_BYTES 256
@@ -45,19 +46,37 @@ static void address_from_umad(struct vendor_address *to, const struct ib_mad_add
 	to->gid.guid = be64toh(from->ib_gid.global.interface_id);
 }
 
+static const struct umad_agent *agent_of(struct umad_device *device, const uint8_t *data,
+					 size_t length)
+{
+	return length > 1 ? atomic_load(&device->agents[data[1]]) : NULL;
+}
+
+static struct vendor_mad *make_mad(struct umad_device *device, const struct ib_user_mad *umad,
+				   size_t length, enum vendor_status status)
+{
+	struct vendor_mad *mad;
+
+	if (!agent_of(device, umad->data, length))
+		return NULL; /* a simulator's mistake: the kernel delivers by registered class */
+	mad = vendor_mad_new(&device->vendor, umad->data, length);
+	mad->status = status;
+	address_from_umad(&mad->remote, &umad->addr, umad->data[1]);
+	return mad;
+}
+
+static void post(struct umad_device *device, struct vendor_mad *mad)
+{
+	vendor_mad_post(mad, &agent_of(device, mad->data, mad->length)->client);
+}
+
 void umad_deliver(struct umad_device *device, const struct ib_user_mad *umad, size_t length,
 		  enum vendor_status status)
 {
-	const uint8_t *data = umad->data;
-	struct umad_agent *agent = length > 1 ? atomic_load(&device->agents[data[1]]) : NULL;
-	struct vendor_mad *mad;
+	struct vendor_mad *mad = make_mad(device, umad, length, status);
 
-	if (!agent)
-		return; /* a simulator's mistake: the kernel delivers by registered class */
-	mad = vendor_mad_new(&device->vendor, data, length);
-	mad->status = status;
-	address_from_umad(&mad->remote, &umad->addr, data[1]);
-	vendor_mad_post(mad, &agent->client);
+	if (mad)
+		post(device, mad);
 }
 
 static bool is_response(const struct ib_user_mad *umad, int length)
@@ -65,7 +84,24 @@ static bool is_response(const struct ib_user_mad *umad, int length)
 	return length > 3 && (umad->data[3] & IBA_METHOD_RESPONSE);
 }
 
-static void receive_one(struct umad_device *device, const struct ib_user_mad *umad, int length)
+/*
+ * What was read and not posted yet. Who is posted to goes to sleep after each MAD if it is faster
+ * than reading, and to wake it costs more than the MAD does.
+ */
+struct batch {
+	struct vendor_mad *mads[AHEAD];
+	unsigned int n;
+};
+
+static void post_batch(struct umad_device *device, struct batch *batch)
+{
+	for (unsigned int i = 0; i < batch->n; i++)
+		post(device, batch->mads[i]);
+	batch->n = 0;
+}
+
+static void receive_one(struct umad_device *device, const struct ib_user_mad *umad, int length,
+			struct batch *batch)
 {
 	enum vendor_status status = VENDOR_RECEIVED;
 
@@ -78,7 +114,10 @@ static void receive_one(struct umad_device *device, const struct ib_user_mad *um
 		status = VENDOR_TIMED_OUT;
 	else if (umad->status)
 		status = VENDOR_FAILED;
-	umad_deliver(device, umad, length, status);
+	batch->mads[batch->n] = make_mad(device, umad, length, status);
+	batch->n += batch->mads[batch->n] != NULL;
+	if (batch->n == AHEAD)
+		post_batch(device, batch);
 }
 
 /* Whether there is no end to what can be read: admission takes less of each source then. */
@@ -87,19 +126,20 @@ static void tell_pressed(struct umad_device *device, bool pressed)
 	atomic_store_explicit(&device->vendor.pressed, pressed, memory_order_relaxed);
 }
 
-/* Reads what there is, or a batch of it. False if the device fails. */
-static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
+/* Reads what there is, or a good part of it. False if the device fails. */
+static bool read_mads(struct umad_device *device, struct ib_user_mad **umad, size_t *room,
+		      struct batch *batch)
 {
 	const struct umad_link *link = atomic_load(&device->link);
 
-	for (int i = 0; i < BATCH; i++) {
+	for (int i = 0; i < PART; i++) {
 		int length = *room;
 		int id;
 
 		errno = 0;
 		id = umad_recv(link->port_id, *umad, &length, 0);
 		if (id >= 0) {
-			receive_one(device, *umad, length);
+			receive_one(device, *umad, length, batch);
 			continue;
 		}
 		if (errno == ENOSPC && length > (int)*room) {
@@ -113,6 +153,17 @@ static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t 
 	}
 	tell_pressed(device, true);
 	return true;
+}
+
+static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
+{
+	struct batch batch = {.n = 0};
+	bool ok = read_mads(device, umad, room, &batch);
+	int reason = errno;
+
+	post_batch(device, &batch);
+	errno = reason;
+	return ok;
 }
 
 enum readiness {

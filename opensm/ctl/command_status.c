@@ -35,8 +35,10 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 	const struct counters *counters = &call->context->counters;
 	uint64_t received = counter_get(counters, sa_received);
 	uint64_t answered = counter_get(counters, sa_answered);
-	uint64_t dropped = counter_get(counters, sa_stale) + counter_get(counters, sa_resting) +
-			   counter_get(counters, sa_malformed);
+	uint64_t dropped =
+		counter_get(counters, sa_stale) + counter_get(counters, sa_resting) +
+		counter_get(counters, sa_malformed) + counter_get(counters, sa_wrong_keys) +
+		counter_get(counters, sa_repeated) + counter_get(counters, sa_unanswered);
 	uint64_t on_wire = counter_get(counters, smp_on_wire);
 	GVariantBuilder mads;
 

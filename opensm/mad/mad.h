@@ -99,12 +99,16 @@ struct mad_held {
 };
 
 /*
- * Sends a response of length octets, once, to where the request came from; any thread. Takes data
- * (g_free) and the request over: its share is free again when all of the answer was sent or, of one
- * in segments, its transfer ended. held may be NULL.
+ * Sends a response of length octets, once, to where the request came from; on any actor that stops
+ * before "mad" does, as one MAD leaves from there, at once. Takes data (g_free) and the request
+ * over: its share is free again when all of the answer was sent or, of one in segments, its
+ * transfer ended. held may be NULL.
  */
 void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
 	       const struct mad_held *held);
+/* The same on a thread that may outlive the port. */
+void mad_reply_from_pool(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
+			 const struct mad_held *held);
 /* The same of an SMP; a directed route goes back as it came. */
 void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp);
 /* Sends what nobody waits for; takes data over. */

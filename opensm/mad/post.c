@@ -41,6 +41,22 @@ static void transfer_ended(struct vendor_message *message, enum vendor_end end)
 	outgoing_free(outgoing, end);
 }
 
+/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
+static bool send_mad(struct mad *mad, const struct vendor_address *to, const uint8_t *data,
+		     size_t length)
+{
+	bool sent;
+
+	if (mad->context->gets_only) /* a dry run answers nobody, and tells nobody anything */
+		return false;
+	sent = vendor_send(mad->vendor, to, data, length, 0);
+	if (!sent)
+		counter_inc(&mad->context->counters, mad_replies_dropped);
+	else if (data[1] != IBA_CLASS_SUBN_ADM)
+		counter_inc(&mad->context->counters, smp_unicasts);
+	return sent;
+}
+
 static void run_outgoing(struct message *message)
 {
 	struct outgoing *outgoing = outgoing_of(message);
@@ -48,20 +64,11 @@ static void run_outgoing(struct message *message)
 	struct mad *mad = outgoing->mad;
 	bool sent;
 
-	if (mad->context->gets_only) { /* a dry run answers nobody, and tells nobody anything */
-		outgoing_free(outgoing, VENDOR_DROPPED);
-		return;
-	}
-	if (vendor_is_message(out->data, out->length)) {
+	if (vendor_is_message(out->data, out->length) && !mad->context->gets_only) {
 		vendor_send_message(mad->vendor, out);
 		return;
 	}
-	/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
-	sent = vendor_send(mad->vendor, &out->to, out->data, out->length, 0);
-	if (!sent)
-		counter_inc(&mad->context->counters, mad_replies_dropped);
-	else if (out->data[1] != IBA_CLASS_SUBN_ADM)
-		counter_inc(&mad->context->counters, smp_unicasts);
+	sent = send_mad(mad, &out->to, out->data, out->length);
 	outgoing_free(outgoing, sent ? VENDOR_DELIVERED : VENDOR_DROPPED);
 }
 
@@ -90,8 +97,8 @@ void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, s
 	actor_post(mad->actor, &outgoing_new(mad, to, data, length)->message);
 }
 
-void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
-	       const struct mad_held *held)
+void mad_reply_from_pool(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
+			 const struct mad_held *held)
 {
 	struct outgoing *outgoing = outgoing_new(mad, &to->remote, data, length);
 
@@ -99,6 +106,18 @@ void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t len
 	if (held)
 		outgoing->held = *held;
 	actor_post(mad->actor, &outgoing->message);
+}
+
+void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
+	       const struct mad_held *held)
+{
+	if (vendor_is_message(data, length) || (held && held->give_back)) {
+		mad_reply_from_pool(mad, to, data, length, held);
+		return;
+	}
+	send_mad(mad, &to->remote, data, length);
+	vendor_mad_free(to);
+	g_free(data);
 }
 
 void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp)

@@ -153,7 +153,8 @@ void sa_hold_answer(struct sa_hold *hold, struct vendor_mad *request, uint8_t *a
 	for (unsigned int i = 0; i < SA_HOLD_TOPICS; i++)
 		entry->until[i] = until[i] > hold->reached[i] ? until[i] : 0;
 	g_queue_push_tail_link(&hold->waiting, &entry->link);
-	g_hash_table_add(hold->entries, entry);
+	if (!g_hash_table_add(hold->entries, entry))
+		g_assert_not_reached(); /* sa_hold_again() would have known it */
 	if (!is_waiting(entry))
 		send_out(hold, entry);
 	if (deadline_ns || !timer_running(&hold->timer))

@@ -12,7 +12,8 @@
  * clock, no log, no counter. A query is used by one thread at a time; read-only ones may be begun
  * on the sa actor and run in the pool.
  *
- * Every request is answered, whatever is wrong with it; only what is no request at all is not.
+ * Every request is answered, whatever is wrong with it; only what is no request at all is not, nor
+ * one with a wrong SM_Key, as osmtest and the classic daemon have it: who guesses learns nothing.
  */
 #include <string.h>
 
@@ -214,7 +215,9 @@ static uint16_t check_state(struct sa_query *query)
 
 static uint16_t check_trust(struct sa_query *query)
 {
-	if (query->sa.sm_key != 0 && query->sa.sm_key != query->subnet->options->sa_key)
+	query->wrong_key =
+		query->sa.sm_key != 0 && query->sa.sm_key != query->subnet->options->sa_key;
+	if (query->wrong_key)
 		return IBA_SA_DENIED;
 	query->from.trusted = query->sa.sm_key != 0;
 	if ((query->row->flags & SA_TRUSTED) && !query->from.trusted)
@@ -266,6 +269,7 @@ static bool expects_answer(uint8_t method)
 bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length)
 {
+	query->wrong_key = false;
 	if (length < MAD_HEADER_BYTES)
 		return false;
 	wire_decode(&iba_mad_header_type, data, &query->header);
@@ -297,7 +301,7 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 		if (query->status != IBA_STATUS_OK)
 			break;
 	}
-	return true;
+	return !query->wrong_key;
 }
 
 enum sa_place sa_query_place(const struct sa_query *query)

@@ -110,6 +110,7 @@ struct sa_query {
 	union sa_any wanted;
 	uint64_t mask;	  /* components sa_offer compares; run() removes what it settled */
 	uint32_t n_found; /* records that matched */
+	bool wrong_key;	  /* neither 0 nor sa_key: it is not answered */
 	bool early;	  /* BUSY, as no subnet with the requester was published yet */
 	bool waits;	  /* it cannot go on before the inventory has: */
 	uint64_t want;	  /* inventory_want() */

@@ -148,14 +148,14 @@ static void count_answer(struct counters *counters, const struct sa_query *query
 }
 
 /*
- * Of what changed a registry, which runs on the actor. Also if it changed nothing: the same request
- * may have come before, and its answer not have left.
+ * What may change a registry, which runs on the actor, is done once however often it comes: what
+ * was refused, too, as a copy may still be on its way when it would no longer be.
  */
-static bool is_promise(const struct vendor_mad *mad, const struct sa_query *query)
+static bool is_done_once(const struct vendor_mad *mad, const struct sa_query *query)
 {
 	uint8_t method = mad->data[3];
 
-	return query->status == IBA_STATUS_OK && mad->length <= IBA_MAD_BYTES &&
+	return query->status != IBA_STATUS_BUSY && mad->length <= IBA_MAD_BYTES &&
 	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
 }
 
@@ -172,8 +172,8 @@ static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query
 	return silent;
 }
 
-/* Any thread; takes the request over. */
-static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad)
+/* Takes the request over. */
+static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad, bool in_pool)
 {
 	struct mad_held held = {.arg = sa};
 	size_t length;
@@ -187,8 +187,9 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	}
 	data = sa_query_finish(query, &length);
 	count_answer(&sa->context->counters, query);
-	if (is_promise(mad, query)) {
-		if (replicator_is_on(sa->context->replicator))
+	if (is_done_once(mad, query)) {
+		/* Also if nothing changed: an answer of before may not have left. */
+		if (query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator))
 			query->until[SA_HOLD_REPLICA] = ask_if_kept(sa);
 		sa_hold_answer(sa->hold, mad, data, query->until, query->until_ns);
 		return;
@@ -196,7 +197,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
-	mad_reply(sa->mad, mad, data, length, &held);
+	(in_pool ? mad_reply_from_pool : mad_reply)(sa->mad, mad, data, length, &held);
 }
 
 static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
@@ -240,7 +241,7 @@ static void park(struct pool_job *job)
 		return;
 	counter_inc(&sa->context->counters, sa_expired);
 	job->query.status = IBA_STATUS_BUSY;
-	answer(sa, &job->query, mad);
+	answer(sa, &job->query, mad, false);
 }
 
 /* Back on the actor. */
@@ -278,7 +279,7 @@ static void run_query(struct pool_job *job)
 	}
 	sa_query_run(&job->query, NULL);
 	if (!job->query.waits)
-		answer(sa, &job->query, g_steal_pointer(&job->mad));
+		answer(sa, &job->query, g_steal_pointer(&job->mad), true);
 }
 
 static void pool_run(struct message *message)
@@ -313,7 +314,7 @@ static void refuse_one(struct sa *sa, struct sa_turns *turns)
 	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
 
 	job->query.status = IBA_STATUS_BUSY;
-	answer(sa, &job->query, job->mad);
+	answer(sa, &job->query, job->mad, false);
 	job_free(job);
 }
 
@@ -371,9 +372,14 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	enum sa_place place;
 	struct sa_query query;
 
+	if (sa_hold_again(sa->hold, mad)) /* perhaps while this one was parked */
+		return;
 	if (mad->status != VENDOR_RECEIVED ||
 	    !sa_query_begin(&query, sa->view, &mad->remote, mad->data, mad->length)) {
-		counter_inc(&sa->context->counters, sa_malformed);
+		if (mad->status == VENDOR_RECEIVED && query.wrong_key)
+			counter_inc(&sa->context->counters, sa_wrong_keys);
+		else
+			counter_inc(&sa->context->counters, sa_malformed);
 		vendor_mad_free(mad);
 		return;
 	}
@@ -389,7 +395,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	sa_query_run(&query, &sa->registries);
 	if (query.status != IBA_STATUS_OK)
 		log_refusal(sa, &query);
-	answer(sa, &query, mad);
+	answer(sa, &query, mad, false);
 	if (place == SA_AT_REGISTRIES)
 		registries_changed(sa);
 }
@@ -412,7 +418,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!drop_if_stale(sa, sa->view, mad) && !sa_hold_again(sa->hold, mad))
+	if (!drop_if_stale(sa, sa->view, mad))
 		serve(sa, mad, 0);
 }
 
@@ -430,7 +436,7 @@ static void expired(void *arg, struct vendor_mad *mad)
 	}
 	counter_inc(&sa->context->counters, sa_expired);
 	query.status = IBA_STATUS_BUSY;
-	answer(sa, &query, mad);
+	answer(sa, &query, mad, false);
 }
 
 static void inventory_published(void *arg, uint64_t kinds)

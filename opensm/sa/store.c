@@ -21,6 +21,9 @@
 #define QUOTA_MIN 64  /* groups that a port may make at least, */
 #define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
 #define SIGNATURE_SA UINT64_C(0xA01B)
+/* MGIDs that were made: 8 a second of real time, more in a burst, as first_mgid of another life. */
+#define MADE_RECENTLY (1u << 29) /* two years */
+#define MADE_AHEAD (1u << 24)
 
 /* A port that is in some group. */
 struct port {
@@ -249,6 +252,15 @@ static struct iba_gid make_mgid(struct sa_store *store, uint8_t scope, uint64_t 
 		mgid.guid = subnet_prefix << 32 | ++store->last_made;
 	} while (sa_store_find(store, mgid));
 	return mgid;
+}
+
+bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t subnet_prefix)
+{
+	uint32_t age = store->last_made + MADE_AHEAD - (uint32_t)mgid.guid;
+
+	return (mgid.prefix & ~(UINT64_C(0xF) << 48)) ==
+		       (mgid_head(0, SIGNATURE_SA) | subnet_prefix >> 32) &&
+	       mgid.guid >> 32 == (uint32_t)subnet_prefix && age < MADE_RECENTLY + MADE_AHEAD;
 }
 
 /* ---- quotas ---- */

@@ -44,6 +44,11 @@ void sa_store_free(struct sa_store *store);
 void sa_store_clear(struct sa_store *store); /* forgets all groups */
 
 struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid);
+/*
+ * Whether an SA of this subnet may have made the MGID (IBA 4.1.1), perhaps before a restart, and
+ * did so in the last two years. Any other with the signature of an SA is somebody's invention.
+ */
+bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t subnet_prefix);
 /* One of those that share the MLID. */
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
 /* Good until somebody joins or leaves. */

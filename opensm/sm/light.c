@@ -15,7 +15,9 @@ static void on_switch_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
-	if (info.port_state_change || !switch_kept_tables(request->node, &info))
+	/* A Set of before may come late and set MulticastFDBTop back. */
+	if (info.port_state_change || !switch_kept_tables(request->node, &info) ||
+	    info.multicast_fdb_top != request->node->switch_info.multicast_fdb_top)
 		sweep_look_at(request->sm, request->node);
 	else
 		switch_is_calm(request->node);

@@ -195,7 +195,7 @@ def own_link(daemon, _):
 def latency(daemon, args):
     """While routes are computed again and again, each time once those before are in place."""
     daemon.bring_up()
-    clients = [client(daemon, kind, str(args.seconds)) for kind in ('sm', 'leaf')]
+    clients = [client(daemon, kind, str(args.seconds)) for kind in ('sm', 'leaf', 'path')]
     daemon.begin()
     routed = 0
     while any(child.poll() is None for _, child in clients):
@@ -206,11 +206,13 @@ def latency(daemon, args):
         while not daemon.is_up() and time.time() < end and clients[0][1].poll() is None:
             time.sleep(0.005)
         routed += bool(daemon.ups)
-    sm, leaf = (json.loads(daemon.lab.read(name).splitlines()[-1]) for name, _ in clients)
+    sm, leaf, path = (json.loads(daemon.lab.read(name).splitlines()[-1]) for name, _ in clients)
     return {'sm_p50': sm['p50_us'] / 1e3, 'sm_p99': sm['p99_us'] / 1e3,
             'sm_max': sm['max_us'] / 1e3, 'sm_lost': sm['lost'], 'sm_answers': sm['answers'],
             'leaf_p50': leaf['p50_us'] / 1e3, 'leaf_p99': leaf['p99_us'] / 1e3,
-            'leaf_max': leaf['max_us'] / 1e3, 'sm_routed': routed}
+            'leaf_max': leaf['max_us'] / 1e3, 'path_p50': path['p50_us'] / 1e3,
+            'path_p99': path['p99_us'] / 1e3, 'path_max': path['max_us'] / 1e3,
+            'path_lost': path['lost'], 'sm_routed': routed}
 
 
 FAULTS = {fault.__name__: fault for fault in
@@ -236,6 +238,10 @@ ROWS = (
      'at the same time, to compare: the simulator and the machine'),
     ('leaf_p99', 'latency', '  p99, ms', 3, 'as above'),
     ('leaf_max', 'latency', '  longest, ms', 3, 'as above'),
+    ('path_p50', 'latency', 'Get(PathRecord) p50, ms', 3, 'at the same time, from the last host'),
+    ('path_p99', 'latency', '  p99, ms', 3, 'as above'),
+    ('path_max', 'latency', '  longest, ms', 3, 'as above'),
+    ('path_lost', 'latency', '  lost', 0, 'no answer within 2 s'),
     ('sm_routed', 'latency', '  SUBNET UP meanwhile', 0, 'one for each time it routed'),
 )
 TITLE_WIDTH = max(len(row[2]) for row in ROWS) + 1

@@ -297,13 +297,13 @@ class Daemon:
 
 
 class Client:
-    """A client of the SA on the last host; it has learnt the endports when this returns."""
+    """A client of the SA on a host, else the last; it has learnt the endports when this returns."""
 
-    def __init__(self, daemon, kind, seconds, outstanding):
+    def __init__(self, daemon, kind, seconds, outstanding, host=-1):
         self.daemon, lab = daemon, daemon.lab
         self.out = f'client.{kind}.{len(lab.children)}'
         self.child = lab.spawn([CLIENT, kind, str(seconds), str(outstanding)], self.out,
-                               env=lab.preloaded(lab.net.hosts[-1]))
+                               env=lab.preloaded(lab.net.hosts[host]))
         self.lab = lab
         lab.wait(lambda: 'ready' in lab.read(self.out), daemon.deadline, 'the client of the SA',
                  alive=self.child)

@@ -45,6 +45,13 @@ bench-answers: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/answers.py $(BENCH_FLAGS)
 .PHONY: bench-answers
 
+# Rates, latencies and costs of the SA: make bench-sa BENCH_FLAGS='--kinds paths --simulators ibsim'
+EXTRA_DIST += tests/bench/sa_rates.py
+bench-sa: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/sa_client$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/sa_rates.py $(BENCH_FLAGS)
+.PHONY: bench-sa
+
 # One host floods the SA: make bench-flood BENCH_FLAGS='--rates 200000 --before OTHER/opensm'.
 EXTRA_DIST += tests/bench/flood.py
 bench-flood: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \

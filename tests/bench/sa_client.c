@@ -2,13 +2,15 @@
 /*
  * A client of the SA of any subnet manager, over libibumad: asks as fast as it is answered.
  *
- *	sa_client paths|nodes|all-paths SECONDS OUTSTANDING
+ *	sa_client KIND SECONDS OUTSTANDING
  *
- * paths: Get(PathRecord) between two random endports, by GIDs; nodes: GetTable(NodeRecord) of all;
- * all-paths: GetTable(PathRecord) from this port to every other. Ends after so many seconds, or at
- * SIGTERM, and prints one line of JSON: answers, errors (a status other than 0), lost (no answer
- * within 5 s), seconds, records, and microseconds of latency. The endports are asked for first, LID
- * by LID, as the simulator without RMPP can answer that. The tables need RMPP.
+ * paths, paths-lid: Get(PathRecord) between two random endports, by GIDs or by LIDs; nodes:
+ * GetTable(NodeRecord) of all; node: of the own LID; all-paths: GetTable(PathRecord) from this port
+ * to every other; members: each outstanding request joins a group of its own, which that makes, and
+ * leaves it again. Ends after so many seconds, or at SIGTERM, and prints one line of JSON: answers,
+ * errors (a status other than 0), the last of these, lost (no answer within 5 s), seconds, records,
+ *and microseconds of latency. The endports are asked for first, LID by LID, as the simulator
+ *without RMPP can answer that. The tables need RMPP.
  */
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -29,10 +31,18 @@
 #define LIDS_UNUSED 64 /* so many in a row: the last one was before */
 #define OUTSTANDING_MAX 1024
 
+struct client;
+
 struct kind {
 	const char *name;
 	uint8_t method;
 	uint16_t attribute;
+	bool (*ask)(struct client *client, uint32_t tid);
+};
+
+struct endport {
+	uint64_t guid;
+	uint16_t lid;
 };
 
 struct slot {
@@ -43,21 +53,16 @@ struct slot {
 struct client {
 	const struct kind *kind;
 	int port, agent;
-	uint16_t sm_lid;
+	uint16_t sm_lid, own_lid;
 	uint64_t prefix, guid;
-	GArray *guids; /* uint64_t: endports */
+	GArray *endports; /* struct endport */
 	struct slot slots[OUTSTANDING_MAX];
 	unsigned int outstanding;
 	void *request, *reply;
 	uint64_t random, started_ns;
 	uint64_t answers, errors, lost, records;
+	uint16_t status;   /* of the last error */
 	GArray *latencies; /* uint32_t: microseconds */
-};
-
-static const struct kind kinds[] = {
-	{"paths", IBA_METHOD_GET, IBA_ATTR_PATH_RECORD},
-	{"nodes", IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD},
-	{"all-paths", IBA_METHOD_GET_TABLE, IBA_ATTR_PATH_RECORD},
 };
 
 static uint64_t now_ns(void)
@@ -83,6 +88,7 @@ static bool open_port(struct client *client)
 	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) < 0)
 		return false;
 	client->sm_lid = port.sm_lid;
+	client->own_lid = port.base_lid;
 	client->prefix = be64toh(port.gid_prefix);
 	client->guid = be64toh(port.port_guid);
 	client->port = umad_open_port(port.ca_name, port.portnum);
@@ -93,17 +99,17 @@ static bool open_port(struct client *client)
 	return client->agent >= 0;
 }
 
-static bool ask(struct client *client, const struct kind *kind, uint32_t tid, uint64_t mask,
-		const struct wire_type *type, const void *record)
+static bool send_request(struct client *client, uint8_t method, uint16_t attribute, uint32_t tid,
+			 uint64_t mask, const struct wire_type *type, const void *record)
 {
 	uint8_t *mad = umad_get_mad(client->request);
 	const struct iba_mad_header header = {
 		.base_version = 1,
 		.mgmt_class = IBA_CLASS_SUBN_ADM,
 		.class_version = 2,
-		.method = kind->method,
+		.method = method,
 		.transaction_id = tid,
-		.attribute_id = kind->attribute,
+		.attribute_id = attribute,
 	};
 	const struct iba_sa_header sa = {.component_mask = mask};
 
@@ -133,14 +139,14 @@ static int receive(struct client *client, int timeout_ms, struct iba_mad_header 
 
 static bool learn_lid(struct client *client, uint16_t lid)
 {
-	static const struct kind get_node = {"node", IBA_METHOD_GET, IBA_ATTR_NODE_RECORD};
 	const struct iba_node_record wanted = {.lid = lid};
 	struct iba_mad_header header;
 	struct iba_node_record found;
+	struct endport endport = {.lid = lid};
 	uint64_t deadline = now_ns() + LOST_NS;
 
-	if (!ask(client, &get_node, lid, IBA_COMPONENT(node_record, lid), &iba_node_record_type,
-		 &wanted))
+	if (!send_request(client, IBA_METHOD_GET, IBA_ATTR_NODE_RECORD, lid,
+			  IBA_COMPONENT(node_record, lid), &iba_node_record_type, &wanted))
 		return false;
 	do {
 		if (!receive(client, 100, &header) || (uint32_t)header.transaction_id != lid)
@@ -149,7 +155,8 @@ static bool learn_lid(struct client *client, uint16_t lid)
 			return false;
 		wire_decode(&iba_node_record_type,
 			    (uint8_t *)umad_get_mad(client->reply) + IBA_SA_DATA_OFFSET, &found);
-		g_array_append_val(client->guids, found.node_info.port_guid);
+		endport.guid = found.node_info.port_guid;
+		g_array_append_val(client->endports, endport);
 		return true;
 	} while (now_ns() < deadline);
 	return false;
@@ -172,32 +179,102 @@ static uint32_t pick(struct client *client, uint32_t n)
 	return (uint32_t)((client->random >> 33) % n);
 }
 
-static uint64_t pick_guid(struct client *client)
+static const struct endport *pick_endport(struct client *client)
 {
-	return g_array_index(client->guids, uint64_t, pick(client, client->guids->len));
+	return &g_array_index(client->endports, struct endport,
+			      pick(client, client->endports->len));
 }
 
-static bool ask_again(struct client *client, unsigned int number)
+static bool ask_path(struct client *client, uint32_t tid, uint64_t mask,
+		     const struct iba_path_record *path)
 {
-	struct slot *slot = &client->slots[number];
-	uint32_t tid = (uint32_t)++slot->serial << 16 | number;
-	bool all = client->kind->method == IBA_METHOD_GET_TABLE;
-	struct iba_path_record path = {
-		.sgid = {client->prefix, client->guid},
+	return send_request(client, client->kind->method, IBA_ATTR_PATH_RECORD, tid, mask,
+			    &iba_path_record_type, path);
+}
+
+static bool ask_by_gid(struct client *client, uint32_t tid)
+{
+	const struct iba_path_record path = {
+		.sgid = {client->prefix, pick_endport(client)->guid},
+		.dgid = {client->prefix, pick_endport(client)->guid},
 		.numb_path = 1,
 		.reversible = 1,
 	};
 
+	return ask_path(client, tid, C(sgid) | C(dgid) | C(reversible) | C(numb_path), &path);
+}
+
+static bool ask_by_lid(struct client *client, uint32_t tid)
+{
+	const struct iba_path_record path = {
+		.slid = pick_endport(client)->lid,
+		.dlid = pick_endport(client)->lid,
+	};
+
+	return ask_path(client, tid, C(slid) | C(dlid), &path);
+}
+
+static bool ask_all_paths(struct client *client, uint32_t tid)
+{
+	const struct iba_path_record path = {
+		.sgid = {client->prefix, client->guid},
+		.numb_path = 1,
+	};
+
+	return ask_path(client, tid, C(sgid) | C(numb_path), &path);
+}
+
+static bool ask_all_nodes(struct client *client, uint32_t tid)
+{
+	return send_request(client, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, tid, 0, NULL, NULL);
+}
+
+static bool ask_own_node(struct client *client, uint32_t tid)
+{
+	const struct iba_node_record own = {.lid = client->own_lid};
+
+	return send_request(client, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, tid,
+			    IBA_COMPONENT(node_record, lid), &iba_node_record_type, &own);
+}
+
+#define MC(name) IBA_COMPONENT(mc_member_record, name)
+#define JOIN_MASK                                                                                  \
+	(MC(mgid) | MC(port_gid) | MC(q_key) | MC(p_key) | MC(t_class) | MC(sl) | MC(flow_label) | \
+	 MC(join_state))
+
+/* By turns, as the serial of the slot is odd or even. */
+static bool join_or_leave(struct client *client, uint32_t tid)
+{
+	const struct iba_mc_member_record member = {
+		.mgid = {UINT64_C(0xFF125A5A00000000), tid & 0xffff},
+		.port_gid = {client->prefix, client->guid},
+		.q_key = 1,
+		.p_key = 0xffff,
+		.join_state = 1,
+	};
+	bool join = tid >> 16 & 1;
+
+	return send_request(client, join ? IBA_METHOD_SET : IBA_METHOD_DELETE,
+			    IBA_ATTR_MC_MEMBER_RECORD, tid,
+			    join ? JOIN_MASK : MC(mgid) | MC(port_gid) | MC(join_state),
+			    &iba_mc_member_record_type, &member);
+}
+
+static const struct kind kinds[] = {
+	{"paths", IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, ask_by_gid},
+	{"paths-lid", IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, ask_by_lid},
+	{"nodes", IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, ask_all_nodes},
+	{"node", IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, ask_own_node},
+	{"all-paths", IBA_METHOD_GET_TABLE, IBA_ATTR_PATH_RECORD, ask_all_paths},
+	{"members", IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, join_or_leave},
+};
+
+static bool ask_again(struct client *client, unsigned int number)
+{
+	struct slot *slot = &client->slots[number];
+
 	slot->asked_ns = now_ns();
-	if (client->kind->attribute == IBA_ATTR_NODE_RECORD)
-		return ask(client, client->kind, tid, 0, NULL, NULL);
-	if (all)
-		return ask(client, client->kind, tid, C(sgid) | C(numb_path), &iba_path_record_type,
-			   &path);
-	path.sgid.guid = pick_guid(client);
-	path.dgid = (struct iba_gid){client->prefix, pick_guid(client)};
-	return ask(client, client->kind, tid, C(sgid) | C(dgid) | C(reversible) | C(numb_path),
-		   &iba_path_record_type, &path);
+	return client->kind->ask(client, (uint32_t)++slot->serial << 16 | number);
 }
 
 static void take_answer(struct client *client, const struct iba_mad_header *header, int length)
@@ -215,7 +292,9 @@ static void take_answer(struct client *client, const struct iba_mad_header *head
 		    (uint8_t *)umad_get_mad(client->reply) + SA_HEADER_OFFSET, &sa);
 	client->answers++;
 	client->errors += header->status != 0;
-	if (client->kind->method == IBA_METHOD_GET)
+	if (header->status)
+		client->status = header->status;
+	if (client->kind->method != IBA_METHOD_GET_TABLE)
 		client->records += header->status == 0;
 	else if (sa.attribute_offset && length > IBA_SA_DATA_OFFSET)
 		client->records += (unsigned int)(length - IBA_SA_DATA_OFFSET) /
@@ -275,12 +354,14 @@ static uint32_t percentile(const GArray *sorted, unsigned int percent)
 static void print(struct client *client)
 {
 	g_array_sort(client->latencies, compare);
-	printf("{\"answers\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"lost\": %" PRIu64
-	       ", \"records\": %" PRIu64 ", \"endports\": %u, \"seconds\": %.6f,"
+	printf("{\"answers\": %" PRIu64 ", \"errors\": %" PRIu64
+	       ", \"status\": %u, \"lost\": %" PRIu64 ", \"records\": %" PRIu64
+	       ", \"endports\": %u, \"seconds\": %.6f,"
 	       " \"p50_us\": %u, \"p99_us\": %u, \"max_us\": %u}\n",
-	       client->answers, client->errors, client->lost, client->records, client->guids->len,
-	       (double)(now_ns() - client->started_ns) / 1e9, percentile(client->latencies, 50),
-	       percentile(client->latencies, 99), percentile(client->latencies, 100));
+	       client->answers, client->errors, client->status, client->lost, client->records,
+	       client->endports->len, (double)(now_ns() - client->started_ns) / 1e9,
+	       percentile(client->latencies, 50), percentile(client->latencies, 99),
+	       percentile(client->latencies, 100));
 	fflush(stdout); /* the simulator's exit handlers may never end */
 }
 
@@ -303,7 +384,7 @@ static int run_client(struct client *client, double seconds)
 	if (!open_port(client))
 		return complain("cannot open a port");
 	learn_endports(client);
-	if (!client->guids->len)
+	if (!client->endports->len)
 		return complain("the SA knows no endports");
 	printf("ready\n");
 	fflush(stdout);
@@ -319,9 +400,9 @@ int main(int argc, char *argv[])
 	int rc;
 
 	if (!client.kind || atoi(argv[3]) < 1 || atoi(argv[3]) > OUTSTANDING_MAX)
-		return complain("usage: sa_client paths|nodes|all-paths SECONDS OUTSTANDING");
+		return complain("usage: sa_client KIND SECONDS OUTSTANDING");
 	client.outstanding = (unsigned int)atoi(argv[3]);
-	client.guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	client.endports = g_array_new(FALSE, FALSE, sizeof(struct endport));
 	client.latencies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	/* umad_size() is told by the port, which is not open yet: not more than this. */
 	client.request = g_malloc0(sizeof(struct ib_user_mad) + IBA_MAD_BYTES);
@@ -329,7 +410,7 @@ int main(int argc, char *argv[])
 	rc = run_client(&client, g_ascii_strtod(argv[2], NULL));
 	g_free(client.request);
 	g_free(client.reply);
-	g_array_free(client.guids, TRUE);
+	g_array_free(client.endports, TRUE);
 	g_array_free(client.latencies, TRUE);
 	return rc;
 }

@@ -18,6 +18,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/t
 	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
+	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
 	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy
@@ -49,6 +50,10 @@ tests_scenario_test_storm_SOURCES = tests/scenario/test_storm.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_storm_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_sa_storm_SOURCES = tests/scenario/test_sa_storm.c \
+	tests/scenario/asker.c tests/scenario/asker.h
+tests_scenario_test_sa_storm_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_sa_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_takeover_SOURCES = tests/scenario/test_takeover.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_takeover_CFLAGS = $(TEST_CFLAGS)
@@ -125,6 +130,12 @@ storms: tests/scenario/test_storm$(EXEEXT)
 crashes: tests/scenario/test_takeover$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' CRASHES=1 tests/scenario/test_takeover
 .PHONY: storms crashes
+
+# Long: clients of the SA in storms of faults.
+SA_STORMS = 1-5000
+sa-storms: tests/scenario/test_sa_storm$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' SA_SEEDS=$(SA_STORMS) tests/scenario/test_sa_storm
+.PHONY: sa-storms
 
 # Long: policies of partitions and changes from one to another, at every moment of them.
 PARTITIONS = 0-99

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Clients that ask, join, register and subscribe as fast as they are answered, while packets are
+ * lost, doubled, late and broken, cables and switches go and come back, traps rain, and clients die
+ * in the midst of tables. Each request that reached the SA is answered, or counted as dropped; and
+ * when that ends, what a client was promised is there, and what it gave up is not.
+ *
+ * SA_SEEDS=FIRST-LAST for other and longer runs by hand ("make sa-storms").
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "asker.h"
+#include "client.h"
+#include "tests/run_suite.h"
+
+#define ASKERS 5
+#define SUBSCRIBERS 2 /* of these */
+#define STEPS 60
+#define CONVERGE_S 120
+#define SETTLE_MS 30000
+#define FORGOTTEN_MS 70000 /* a transfer that nobody acknowledges is over */
+#define SA_KEY 1
+#define COUNT(name) counter_get(&daemon_context(s->daemon)->counters, name)
+
+static const char *const fabrics[] = {
+	"fattree:4", "torus:3x3:2", "random:10:4:2:3", "hypercube:3:2", "dragonfly:3:1:2",
+};
+
+static struct scenario *s;
+static struct asker *askers[ASKERS];
+static bool corrupt; /* bits were flipped, which no CRC of this wire tells: promises mean nothing */
+
+static unsigned int chance(unsigned int n)
+{
+	return scenario_random(s, n);
+}
+
+static bool is_taken(unsigned int node)
+{
+	for (unsigned int i = 0; i < ASKERS; i++)
+		if (askers[i] && askers[i]->node == node)
+			return true;
+	return false;
+}
+
+static void begin(uint64_t seed)
+{
+	corrupt = false;
+	memset(askers, 0, sizeof(askers));
+	s = scenario_new(fabrics[seed % G_N_ELEMENTS(fabrics)], seed);
+	s->command = "SA_SEEDS=SEED-SEED tests/scenario/test_sa_storm";
+	scenario_start(s);
+	scenario_converge(s, CONVERGE_S);
+	for (unsigned int i = 0; i < ASKERS; i++) {
+		unsigned int node;
+
+		do
+			node = scenario_random_host(s);
+		while (is_taken(node));
+		askers[i] = asker_new(s, node, i, i < SUBSCRIBERS);
+	}
+}
+
+static void end(void)
+{
+	for (unsigned int i = 0; i < ASKERS; i++)
+		asker_free(askers[i]);
+	scenario_free(s);
+}
+
+/* ---- what breaks ---- */
+
+static void shuffle_packets(void)
+{
+	static const double losses[] = {0, 0.001, 0.01, 0.05, 0.2, 0.5};
+
+	switch (chance(5)) {
+	case 0:
+		sim_set_loss(s->sim, losses[chance(G_N_ELEMENTS(losses))]);
+		break;
+	case 1:
+		sim_set_duplicate(s->sim, 0.05 * chance(3));
+		break;
+	case 2:
+		sim_set_delay(s->sim, 1000, chance(2) * chance(600) * NS_PER_MS);
+		break;
+	case 3:
+		if (s->seed % 4) /* most seeds keep their promises */
+			break;
+		sim_set_corrupt(s->sim, 0.001 * chance(10));
+		corrupt = true;
+		break;
+	default:
+		sim_set_timeout_delay(s->sim, chance(2) * 100 * NS_PER_MS);
+	}
+}
+
+static void rain_traps(void)
+{
+	struct iba_notice notice = {
+		.is_generic = 1,
+		.type = 1,
+		.trap_number = 128,
+		.producer_type = IBA_NODE_SWITCH,
+	};
+
+	for (unsigned int i = chance(200); i; i--) {
+		unsigned int node = chance(2) ? scenario_random_switch(s) : scenario_random_host(s);
+
+		notice.issuer_lid = chance(2) ? scenario_lid(s, node) : chance(0x10000);
+		notice.trap_number = chance(2) ? 128 : chance(300);
+		sim_trap(s->sim, node, 1, &notice);
+	}
+}
+
+static void break_link(void)
+{
+	unsigned int node, port;
+
+	scenario_random_link(s, &node, &port);
+	switch (chance(4)) {
+	case 0:
+		sim_link_flap(s->sim, node, port, NS_PER_MS << chance(8), NS_PER_MS << chance(8),
+			      1 + chance(4));
+		break;
+	case 1:
+		sim_link_black_hole(s->sim, node, port, chance(2));
+		break;
+	case 2: /* of a client */
+		sim_link_flap(s->sim, askers[chance(ASKERS)]->node, 1, NS_PER_MS << chance(12), 1,
+			      1);
+		break;
+	default:
+		sim_link_set(s->sim, node, port, chance(2));
+	}
+}
+
+static void reboot_switch(void)
+{
+	unsigned int node = scenario_random_switch(s);
+
+	sim_node_set(s->sim, node, false);
+	scenario_run_ms(s, chance(2000));
+	sim_node_set(s->sim, node, true);
+}
+
+static void break_something(void)
+{
+	switch (chance(8)) {
+	case 0:
+		rain_traps();
+		break;
+	case 1:
+		break_link();
+		break;
+	case 2:
+		if (!chance(3))
+			reboot_switch();
+		break;
+	case 3:
+		asker_die(askers[SUBSCRIBERS + chance(ASKERS - SUBSCRIBERS)]);
+		break;
+	default:
+		shuffle_packets();
+	}
+}
+
+static void mend(void)
+{
+	sim_set_loss(s->sim, 0);
+	sim_set_duplicate(s->sim, 0);
+	sim_set_corrupt(s->sim, 0);
+	sim_set_delay(s->sim, 1000, 0);
+	sim_set_timeout_delay(s->sim, 0);
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		for (unsigned int port = 1; port <= view.num_ports; port++) {
+			sim_link_black_hole(s->sim, node, port, false);
+			sim_link_set(s->sim, node, port, true);
+		}
+	}
+}
+
+/* ---- what holds afterwards ---- */
+
+static void all_idle(bool settle)
+{
+	bool idle = false;
+
+	for (unsigned int ms = 0; !idle && ms < SETTLE_MS; ms += 100) {
+		idle = true;
+		for (unsigned int i = 0; i < ASKERS; i++) {
+			asker_go_on(askers[i], true);
+			idle &= asker_is_idle(askers[i]) && (!settle || asker_knows_all(askers[i]));
+		}
+		scenario_run_ms(s, 100);
+	}
+	if (!idle && !corrupt) /* of a broken answer nobody is told */
+		scenario_fail(s, "requests without an end on a healthy fabric");
+}
+
+static bool has_member(const struct iba_mc_member_record *record, const struct asker *asker,
+		       const struct thing *thing)
+{
+	struct iba_gid mgid = asker_mgid(thing);
+
+	return record->mgid.prefix == mgid.prefix && record->mgid.guid == mgid.guid &&
+	       record->port_gid.guid == asker_gid(asker).guid;
+}
+
+static bool has_service(const struct iba_service_record *record, const struct asker *asker,
+			const struct thing *thing)
+{
+	return record->service_id == asker_service_id(asker, thing);
+}
+
+static bool has_subscription(const struct iba_inform_info_record *record, const struct asker *asker,
+			     const struct thing *thing)
+{
+	return record->subscriber_gid.guid == asker_gid(asker).guid &&
+	       record->inform_info.trap_number == asker_trap(thing);
+}
+
+/* What the SA tells of all that is registered of a kind. */
+struct told {
+	unsigned int n;
+	GByteArray *records;
+	const struct wire_type *type;
+};
+
+static struct told tell(struct client *client, enum thing_kind kind)
+{
+	static const struct {
+		uint16_t attribute;
+		const struct wire_type *type;
+	} kinds[] = {
+		[THING_MEMBER] = {IBA_ATTR_MC_MEMBER_RECORD, &iba_mc_member_record_type},
+		[THING_SERVICE] = {IBA_ATTR_SERVICE_RECORD, &iba_service_record_type},
+		[THING_SUBSCRIPTION] = {IBA_ATTR_INFORM_INFO_RECORD, &iba_inform_info_record_type},
+	};
+	g_autofree void *any = g_malloc0(kinds[kind].type->size);
+	struct told told = {.type = kinds[kind].type};
+
+	told.records = client_table(client, kinds[kind].attribute, 0, told.type, any, &told.n);
+	if (!told.records)
+		scenario_fail(s, "no table of things of kind %u", kind);
+	return told;
+}
+
+static bool is_told(const struct told *told, const struct asker *asker, const struct thing *thing)
+{
+	for (unsigned int i = 0; i < told->n; i++) {
+		const void *record = told->records->data + i * told->type->size;
+
+		if (thing->kind == THING_MEMBER	   ? has_member(record, asker, thing)
+		    : thing->kind == THING_SERVICE ? has_service(record, asker, thing)
+						   : has_subscription(record, asker, thing))
+			return true;
+	}
+	return false;
+}
+
+static void check_kind(struct client *client, enum thing_kind kind)
+{
+	struct told told = tell(client, kind);
+
+	for (unsigned int i = 0; i < ASKERS; i++)
+		for (unsigned int j = 0; j < ASKER_THINGS; j++) {
+			const struct thing *thing = &askers[i]->things[j];
+			bool there = is_told(&told, askers[i], thing);
+
+			if (thing->kind == kind && there != (thing->state == THING_THERE))
+				scenario_fail(s, "thing %u of kind %u of asker %u (node %u) is %s",
+					      j, kind, i, askers[i]->node,
+					      there ? "there, but it was given up"
+						    : "gone, but it was promised");
+		}
+	g_byte_array_unref(told.records);
+}
+
+static void check_promises(void)
+{
+	struct client *client = client_new(s, scenario_sm_node(s, NULL));
+
+	for (unsigned int i = 0; i < ASKERS; i++)
+		if (askers[i]->broken)
+			scenario_fail(s, "%s", askers[i]->broken);
+	client_trust(client, SA_KEY);
+	for (enum thing_kind kind = THING_MEMBER; kind <= THING_SUBSCRIPTION; kind++)
+		check_kind(client, kind);
+	client_free(client);
+}
+
+/* What reached the SA: answered, or counted as not to be. */
+static void check_account(void)
+{
+	uint64_t ended = COUNT(sa_answered) + COUNT(sa_stale) + COUNT(sa_malformed) +
+			 COUNT(sa_resting) + COUNT(sa_repeated) + COUNT(sa_unanswered) +
+			 COUNT(sa_wrong_keys);
+
+	if (COUNT(sa_received) != ended)
+		scenario_fail(s,
+			      "%" G_GUINT64_FORMAT " requests, of which %" G_GUINT64_FORMAT
+			      " came to an end",
+			      COUNT(sa_received), ended);
+	if (COUNT(sa_octets_held))
+		scenario_fail(s, "%" G_GUINT64_FORMAT " octets of answers are held for nobody",
+			      COUNT(sa_octets_held));
+	if (!COUNT(sa_answered))
+		scenario_fail(s, "nothing was answered");
+}
+
+/* A Set that was broken may have done lasting harm, which the CRC of real links prevents. */
+static void converge(void)
+{
+	if (corrupt)
+		scenario_run_ms(s, 10000);
+	else
+		scenario_converge(s, CONVERGE_S);
+}
+
+START_TEST(storm)
+{
+	begin((uint64_t)_i);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		for (unsigned int j = 0; j < ASKERS; j++)
+			asker_go_on(askers[j], false);
+		scenario_run_ms(s, chance(1u << chance(9)));
+		if (i < STEPS / 6 || chance(2)) /* what they begin with is a subnet that is well */
+			continue;
+		break_something();
+	}
+	mend();
+	converge();
+	all_idle(!corrupt);
+	converge();
+	if (!corrupt)
+		check_promises();
+	scenario_run_ms(s, FORGOTTEN_MS);
+	check_account();
+	end();
+}
+END_TEST
+
+/*
+ * A Set(SwitchInfo) that came late set MulticastFDBTop back, and no light sweep saw it; a Delete
+ * was refused, and a copy of it done after the Set that followed.
+ */
+static const int failed_once[] = {230, 336, 515, 643, 2859, 3896};
+
+int main(void)
+{
+	const char *text = g_getenv("SA_SEEDS");
+	Suite *suite = suite_create("sa storm");
+	TCase *tcase = tcase_create("storm");
+	int first = 1, last = 50;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("SA_SEEDS is %s, not FIRST-LAST", text);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, storm, first, last + 1);
+	for (size_t i = 0; !text && i < G_N_ELEMENTS(failed_once); i++)
+		tcase_add_loop_test(tcase, storm, failed_once[i], failed_once[i] + 1);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
