@@ -18,6 +18,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_kernel_rmpp,
 	OPTION_sa_busy_response,
 	OPTION_join_answer_timeout,
+	OPTION_alias_answer_timeout,
 	OPTION_audit_nodes,
 	OPTION_control_socket,
 	OPTION_control_group,

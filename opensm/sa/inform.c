@@ -17,7 +17,7 @@ static bool is_legal(const struct sa_query *query, const struct iba_inform_info 
 	if (info->gid.prefix == 0 && info->gid.guid == 0)
 		return info->lid_range_begin == IBA_LID_PERMISSIVE || info->lid_range_end == 0 ||
 		       info->lid_range_begin <= info->lid_range_end;
-	port = fabric_port_by_guid(query->subnet->fabric, info->gid.guid);
+	port = sa_port_by_guid(query, info->gid.guid);
 	return sa_prefix_is_local(query, info->gid.prefix) && port != FABRIC_NONE &&
 	       sa_may_see(query, port);
 }

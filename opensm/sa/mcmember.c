@@ -92,7 +92,7 @@ static uint16_t check_port_gid(struct member_query *join)
 	if (!sa_prefix_is_local(join->query, join->wanted->port_gid.prefix))
 		return IBA_SA_INVALID_GID;
 	join->guid = join->wanted->port_gid.guid;
-	join->port = fabric_port_by_guid(join->subnet->fabric, join->guid);
+	join->port = sa_port_by_guid(join->query, join->guid);
 	return IBA_STATUS_OK;
 }
 

@@ -32,6 +32,12 @@ static bool fit_limits(const struct paths *paths, const struct policy_path *poli
 	       sa_fit_life(&record->packet_life_time, &paths->life);
 }
 
+/* As it was asked for: a port with alias GUIDs has several. */
+static struct iba_gid gid_of(const struct path_end *end, const struct fabric_port *port)
+{
+	return (struct iba_gid){end->prefix, end->guid ? end->guid : port->guid};
+}
+
 /* What does not depend on the LIDs. */
 static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 		      const struct policy_path *policy, struct iba_path_record *record)
@@ -42,8 +48,8 @@ static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 
 	*record = (struct iba_path_record){
 		.service_id = paths->asked.service_id,
-		.sgid = {paths->from.prefix, fabric->ports[from].guid},
-		.dgid = {paths->to.prefix, fabric->ports[to].guid},
+		.sgid = gid_of(&paths->from, &fabric->ports[from]),
+		.dgid = gid_of(&paths->to, &fabric->ports[to]),
 		.raw_traffic = mask & C(raw_traffic) ? wanted->raw_traffic : 0,
 		.flow_label = mask & C(flow_label) ? wanted->flow_label : 0,
 		.hop_limit = mask & C(hop_limit) ? wanted->hop_limit : 0,
@@ -148,8 +154,9 @@ static bool find_gid(const struct sa_query *query, struct iba_gid gid, bool sour
 	const struct fabric *fabric = query->subnet->fabric;
 
 	if (sa_prefix_is_local(query, gid.prefix)) {
-		*port = fabric_port_by_guid(fabric, gid.guid);
+		*port = sa_port_by_guid(query, gid.guid);
 		end->prefix = gid.prefix;
+		end->guid = gid.guid;
 		return *port != FABRIC_NONE;
 	}
 	*port = prefix_routes_find(query->subnet->prefix_routes, fabric, query->view->router,

@@ -132,6 +132,11 @@ bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix)
 	return prefix == query->subnet->options->subnet_prefix || prefix == IBA_DEFAULT_GID_PREFIX;
 }
 
+uint32_t sa_port_by_guid(const struct sa_query *query, uint64_t guid)
+{
+	return alias_guids_port(query->view->aliases, query->subnet->fabric, guid);
+}
+
 bool sa_may_see(const struct sa_query *query, uint32_t endport)
 {
 	const struct partitions *partitions = query->subnet->partitions;
@@ -233,7 +238,7 @@ static uint16_t find_requester(struct sa_query *query)
 	uint32_t by_lid = fabric_port_by_lid(fabric, address->lid), by_gid = FABRIC_NONE;
 
 	if (address->has_grh && sa_prefix_is_local(query, address->gid.prefix))
-		by_gid = fabric_port_by_guid(fabric, address->gid.guid);
+		by_gid = sa_port_by_guid(query, address->gid.guid);
 	if (by_lid != FABRIC_NONE && by_gid != FABRIC_NONE && by_lid != by_gid)
 		return IBA_SA_INVALID_GID;
 	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
@@ -290,6 +295,7 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	memset(query->until, 0, sizeof(query->until));
 	query->until_ns = 0;
 	query->n_found = 0;
+	query->n_refused = 0;
 	query->status = IBA_STATUS_OK;
 	query->reply = (struct sa_reply){0};
 	for (unsigned int i = 0; i < G_N_ELEMENTS(stages); i++) {

@@ -116,6 +116,7 @@ struct sa_query {
 	uint64_t until[SA_HOLD_TOPICS]; /* serials before which the answer may not leave: hold.h */
 	uint64_t until_ns;		/* when it leaves all the same; 0: not before */
 	uint16_t status;
+	uint8_t n_refused; /* parts of the request, though the answer is a good one */
 	struct sa_reply reply;
 };
 
@@ -174,6 +175,9 @@ struct sa_span sa_narrow_by_lid(struct sa_query *query, uint64_t component, uint
 struct sa_span sa_narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid);
 bool sa_is_live_endport(const struct fabric *fabric, uint32_t port);
 
+/* The endport with that GUID, be it an alias; FABRIC_NONE: there is none. */
+uint32_t sa_port_by_guid(const struct sa_query *query, uint64_t guid);
+
 /* The subnet's own prefix, or the default one that stands for it (IBA 4.1.1). */
 bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix);
 
@@ -186,6 +190,8 @@ uint16_t sa_lft_each(struct sa_query *query);
 uint16_t sa_sl_to_vl_each(struct sa_query *query);
 uint16_t sa_vl_arbitration_each(struct sa_query *query);
 uint16_t sa_guid_info_each(struct sa_query *query);
+uint16_t sa_guid_info_set(struct sa_query *query);
+uint16_t sa_guid_info_remove(struct sa_query *query);
 uint16_t sa_sm_info_each(struct sa_query *query);
 uint16_t sa_mft_each(struct sa_query *query);
 uint16_t sa_p_key_table_each(struct sa_query *query);

@@ -96,7 +96,7 @@ static bool may_register(const struct sa_query *query, const struct iba_service_
 	if (!partitions_member(partitions, query->from.port, wanted->service_p_key))
 		return false;
 	return iba_gid_is_multicast(wanted->service_gid) ||
-	       wanted->service_gid.guid == requester_guid(query);
+	       sa_port_by_guid(query, wanted->service_gid.guid) == query->from.port;
 }
 
 uint16_t sa_service_set(struct sa_query *query)
