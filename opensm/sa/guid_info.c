@@ -34,6 +34,8 @@ static uint16_t find_table(struct sa_query *query, struct table *table)
 		return IBA_SA_INSUFFICIENT_COMPONENTS;
 	if (!query->from.trusted && query->from.port != port)
 		return IBA_SA_DENIED;
+	if (query->from.reduced && !query->subnet->options->sa_etm_allow_untrusted_guidinfo_rec)
+		return IBA_SA_DENIED;
 	if (port == FABRIC_NONE || !fabric_is_endport(fabric, port))
 		return IBA_SA_NO_RECORDS;
 	*table = (struct table){
@@ -68,7 +70,7 @@ static bool is_in_use(const struct table *table, bool is_set)
 		uint64_t guid = is_picked(table, i) ? alias_at(table, i) : 0;
 
 		if (guid && !(is_set && (!wanted[i] || wanted[i] == guid)) &&
-		    sa_store_has_member(table->query->store, guid))
+		    sa_store_groups_of(table->query->store, guid))
 			return true;
 	}
 	return false;

@@ -19,6 +19,7 @@ libsa_a_SOURCES = \
 	opensm/sa/paths.c opensm/sa/paths.h \
 	opensm/sa/pipeline.c \
 	opensm/sa/quota.c opensm/sa/quota.h \
+	opensm/sa/rate.c opensm/sa/rate.h \
 	opensm/sa/records.c \
 	opensm/sa/registries.h \
 	opensm/sa/replicate.c opensm/sa/replicate.h \

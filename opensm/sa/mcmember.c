@@ -109,14 +109,21 @@ static uint16_t check_port_known(struct member_query *join)
 	return join->port == FABRIC_NONE ? IBA_SA_INVALID_GID : IBA_STATUS_OK;
 }
 
+static bool may_act_for_others(const struct sa_query *query)
+{
+	return !query->from.reduced ||
+	       query->subnet->options->sa_etm_allow_untrusted_proxy_requests;
+}
+
 static uint16_t check_proxy(struct member_query *join)
 {
 	const struct sa_query *query = join->query;
-	bool proxy = (join->mask & C(proxy_join)) && join->wanted->proxy_join;
+	bool proxy = (join->mask & C(proxy_join)) && join->wanted->proxy_join &&
+		     may_act_for_others(query);
 
 	if (query->from.trusted || query->from.port == join->port)
 		return IBA_STATUS_OK;
-	return proxy && sa_may_see(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
+	return proxy && sa_may_reach(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
 }
 
 /* The fixed parameters of a group against those the request names. */
@@ -283,6 +290,12 @@ static uint16_t create_group(struct member_query *join)
 
 static uint16_t join_or_create(struct member_query *join)
 {
+	const struct sa_store *store = join->query->store;
+
+	if (!(join->group && sa_group_member(join->group, join->guid)) &&
+	    !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
+			  join->subnet->options->sa_etm_max_num_mcgs))
+		return IBA_SA_NO_RESOURCES;
 	return join->group ? check_join(join) : create_group(join);
 }
 
@@ -340,7 +353,7 @@ static uint16_t check_membership(struct member_query *leave)
 		return IBA_SA_REQ_INVALID;
 	if (query->from.trusted || own)
 		return IBA_STATUS_OK;
-	if (!member->proxy || query->from.port == FABRIC_NONE ||
+	if (!member->proxy || query->from.port == FABRIC_NONE || !may_act_for_others(query) ||
 	    !partitions_member(leave->subnet->partitions, query->from.port,
 			       leave->group->record.p_key))
 		return IBA_SA_DENIED;

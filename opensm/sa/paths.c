@@ -192,12 +192,13 @@ uint16_t paths_resolve(const struct sa_query *query, const struct path_end_asked
 }
 
 /* Endports of an end that the requester may know of. */
-static uint64_t count_end(const struct sa_query *query, const struct path_end *end)
+static uint64_t count_end(const struct sa_query *query, const struct path_end *end,
+			  bool (*may)(const struct sa_query *query, uint32_t endport))
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = end->first; i < end->end; i++)
-		n += is_endport(query->subnet->fabric, i) && sa_may_see(query, i);
+		n += is_endport(query->subnet->fabric, i) && may(query, i);
 	return n;
 }
 
@@ -208,7 +209,9 @@ static bool is_too_much(const struct paths *paths)
 	if (!sa_is_table(query) || paths->from.end - paths->from.first < 2 ||
 	    paths->to.end - paths->to.first < 2)
 		return false;
-	return count_end(query, &paths->from) * count_end(query, &paths->to) > PATHS_MAX;
+	return count_end(query, &paths->from, sa_may_see) *
+		       count_end(query, &paths->to, sa_may_reach) >
+	       PATHS_MAX;
 }
 
 static bool offer_all_to(struct paths *paths, uint32_t from)
@@ -219,7 +222,7 @@ static bool offer_all_to(struct paths *paths, uint32_t from)
 	if (!is_endport(fabric, from) || !sa_may_see(query, from))
 		return true;
 	for (uint32_t to = paths->to.first; to < paths->to.end; to++)
-		if (is_endport(fabric, to) && sa_may_see(query, to) &&
+		if (is_endport(fabric, to) && sa_may_reach(query, to) &&
 		    !paths_of_pair(paths, from, to))
 			return false;
 	return true;

@@ -75,8 +75,9 @@ static const struct sa_row rows[] = {
 	READ(PATH_RECORD, path_record, sa_path_place, sa_path_each),
 	/* Clients name either the attribute that is asked or the one that is told. */
 	{ROW_AS(PATH_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each),
-	 .told = IBA_ATTR_TRACE_RECORD},
-	{ROW_AS(TRACE_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each)},
+	 .flags = SA_NOT_REDUCED, .told = IBA_ATTR_TRACE_RECORD},
+	{ROW_AS(TRACE_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each),
+	 .flags = SA_NOT_REDUCED},
 	{ROW_AS(MULTI_PATH_RECORD, GET_MULTI, multi_path_record, path_record, in_pool,
 		sa_multi_path_each),
 	 .told = IBA_ATTR_PATH_RECORD, .caps = IBA_SA_CAP_MULTI_PATH},

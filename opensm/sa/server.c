@@ -26,6 +26,7 @@
 #include "sa/dump.h"
 #include "sa/held.h"
 #include "sa/park.h"
+#include "sa/rate.h"
 #include "sa/replicate.h"
 #include "sa/report.h"
 #include "sa/sa_private.h"
@@ -46,6 +47,7 @@ struct sa {
 	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
 	struct sa_turns *quick, *slow; /* queries for context->pool and context->slow */
+	struct sa_rate *rate;	       /* of requests of each port */
 	struct sa_held *held;
 	struct sa_hold *hold;
 	struct sa_reporter *reporter;
@@ -140,6 +142,8 @@ static void count_answer(struct counters *counters, const struct sa_query *query
 {
 	counter_inc(counters, sa_answered);
 	counter_add(counters, sa_aliases_refused, query->n_refused);
+	counter_add(counters, sa_quota_refused, query->over_quota);
+	counter_add(counters, sa_reduced, query->hides);
 	if (query->status == IBA_SA_NO_RESOURCES)
 		counter_inc(counters, sa_too_large);
 	if (query->status == IBA_STATUS_BUSY)
@@ -405,6 +409,17 @@ static bool is_resting(const struct sa *sa)
 	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE;
 }
 
+static bool drop_if_many(struct sa *sa, struct vendor_mad *mad)
+{
+	unsigned int threshold = sa->view ? sa->view->subnet->options->sa_rate_threshold : 0;
+
+	if (sa_rate_pass(sa->rate, mad->remote.lid, threshold, actor_now(sa->actor)))
+		return false;
+	counter_inc(&sa->context->counters, sa_rate_dropped);
+	vendor_mad_free(mad);
+	return true;
+}
+
 static void receive(void *arg, struct vendor_mad *mad)
 {
 	struct sa *sa = arg;
@@ -415,7 +430,8 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!drop_if_stale(sa, sa->view, mad) && !sa_hold_again(sa->hold, mad))
+	if (!drop_if_many(sa, mad) && !drop_if_stale(sa, sa->view, mad) &&
+	    !sa_hold_again(sa->hold, mad))
 		serve(sa, mad, 0);
 }
 
@@ -733,6 +749,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	sa->quick = sa_turns_new(context->pool_threads, run_turn, sa);
 	sa->slow = sa_turns_new(1, run_turn, sa);
+	sa->rate = sa_rate_new();
 	sa->held = sa_held_new(context);
 	sa->hold = sa_hold_new(context, sa->actor, mad);
 	client.actor = sa->actor;
@@ -788,5 +805,6 @@ void sa_free(struct sa *sa)
 	sa_subscribers_free(sa->registries.subscribers);
 	sa_aliases_free(sa->registries.aliases);
 	sa_held_free(sa->held);
+	sa_rate_free(sa->rate);
 	g_free(sa);
 }

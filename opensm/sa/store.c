@@ -321,9 +321,11 @@ static struct port *port_of(const struct sa_store *store, uint64_t guid)
 	return g_hash_table_lookup(store->ports, &guid);
 }
 
-bool sa_store_has_member(const struct sa_store *store, uint64_t guid)
+unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid)
 {
-	return port_of(store, guid) != NULL;
+	const struct port *port = port_of(store, guid);
+
+	return port ? port->n : 0;
 }
 
 static void count_in(struct sa_store *store, uint64_t guid)

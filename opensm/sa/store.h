@@ -54,8 +54,8 @@ struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
 /* Good until somebody joins or leaves. */
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid);
-/* Whether it is one, of any group. */
-bool sa_store_has_member(const struct sa_store *store, uint64_t guid);
+/* How many it is a member of. */
+unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid);
 /* Calls visit for each group by MLID and MGID until it returns false. */
 void sa_store_each(const struct sa_store *store,
 		   bool (*visit)(const struct sa_group *group, void *arg), void *arg);
