@@ -153,6 +153,9 @@ void sim_node_view(const struct sim *sim, unsigned int node, struct sim_node_vie
 const struct iba_port_info *sim_port_info(const struct sim *sim, unsigned int node,
 					  unsigned int port);
 uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
+/* An entry of its GUIDInfo, beyond the first: an alias GUID, or 0. */
+uint64_t sim_alias_guid(const struct sim *sim, unsigned int node, unsigned int port,
+			unsigned int index);
 /* The one that its NodeInfo tells: sim_set_port_guid(). */
 uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
 /* The other end of the cable: false if there is none. */

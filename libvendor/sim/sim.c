@@ -246,6 +246,14 @@ uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int po
 	return sim_port_at(sim, node, port)->guid;
 }
 
+uint64_t sim_alias_guid(const struct sim *sim, unsigned int node, unsigned int port,
+			unsigned int index)
+{
+	const uint64_t *guids = sim_port_at(sim, node, port)->guids;
+
+	return guids && index < SIM_GUID_CAP ? guids[index] : 0;
+}
+
 uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int number)
 {
 	const struct sim_port *port = sim_port_at(sim, node, number);

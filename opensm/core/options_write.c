@@ -18,6 +18,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_kernel_rmpp,
 	OPTION_sa_busy_response,
 	OPTION_join_answer_timeout,
+	OPTION_alias_answer_timeout,
 	OPTION_audit_nodes,
 	OPTION_control_socket,
 	OPTION_control_group,
@@ -36,6 +37,13 @@ static const enum option_id newer_keys[] = {
 	OPTION_client_rereg_rate,
 	OPTION_consolidate_ipv6_snm_mlids,
 	OPTION_membership_grace,
+	OPTION_sa_enhanced_trust_model,
+	OPTION_sa_etm_allow_untrusted_guidinfo_rec,
+	OPTION_sa_etm_allow_untrusted_proxy_requests,
+	OPTION_sa_etm_max_num_mcgs,
+	OPTION_sa_etm_max_num_srvcs,
+	OPTION_sa_etm_max_num_event_subs,
+	OPTION_sa_rate_threshold,
 };
 
 /* Breaks text between words; every line begins with prefix. */

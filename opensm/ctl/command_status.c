@@ -38,7 +38,8 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 	uint64_t dropped =
 		counter_get(counters, sa_stale) + counter_get(counters, sa_resting) +
 		counter_get(counters, sa_malformed) + counter_get(counters, sa_wrong_keys) +
-		counter_get(counters, sa_repeated) + counter_get(counters, sa_unanswered);
+		counter_get(counters, sa_repeated) + counter_get(counters, sa_unanswered) +
+		counter_get(counters, sa_rate_dropped);
 	uint64_t on_wire = counter_get(counters, smp_on_wire);
 	GVariantBuilder mads;
 
@@ -60,6 +61,9 @@ static void add_mads(struct command_call *call, GVariantBuilder *builder)
 	answer_number(&mads, "sa_errors", counter_get(counters, sa_errors));
 	answer_number(&mads, "sa_busy", counter_get(counters, sa_busy));
 	answer_number(&mads, "sa_stale", counter_get(counters, sa_stale));
+	answer_number(&mads, "sa_rate_dropped", counter_get(counters, sa_rate_dropped));
+	answer_number(&mads, "sa_quota_refused", counter_get(counters, sa_quota_refused));
+	answer_number(&mads, "sa_reduced", counter_get(counters, sa_reduced));
 	answer_number(&mads, "sa_unknown", counter_get(counters, sa_malformed));
 	answer_number(&mads, "refused", counter_get(counters, mad_refused));
 	answer_member(builder, "mads", &mads);
@@ -558,27 +562,31 @@ static void print_head(GVariant *answer, GString *out)
 				       answer_get_text(answer, "credit_loop_witness"));
 }
 
+static const struct line mad_lines[] = {
+	{"qp0_outstanding", "QP0 MADs outstanding"},
+	{"qp0_on_wire", "QP0 MADs outstanding (on wire)"},
+	{"qp0_received", "QP0 MADs rcvd"},
+	{"qp0_sent", "QP0 MADs sent"},
+	{"qp0_unicasts", "QP0 unicasts sent"},
+	{"qp0_unknown", "QP0 unknown MADs rcvd"},
+	{"qp0_retries", "QP0 MADs sent again"},
+	{"qp0_timeouts", "QP0 MADs given up"},
+	{"sa_outstanding", "SA MADs outstanding"},
+	{"sa_received", "SA MADs rcvd"},
+	{"sa_sent", "SA MADs sent"},
+	{"sa_unknown", "SA unknown MADs rcvd"},
+	{"sa_errors", "SA MADs answered with an error"},
+	{"sa_busy", "SA MADs answered BUSY"},
+	{"sa_stale", "SA MADs that waited too long"},
+	{"sa_rate_dropped", "SA MADs dropped by sa_rate_threshold"},
+	{"sa_quota_refused", "SA MADs refused by sa_etm_max_num quotas"},
+	{"sa_reduced", "SA MADs answered with less by sa_enhanced_trust_model"},
+	{"refused", "MADs of too eager sources refused"},
+	{NULL, NULL},
+};
+
 void print_status(GVariant *answer, GString *out)
 {
-	static const struct line mads[] = {
-		{"qp0_outstanding", "QP0 MADs outstanding"},
-		{"qp0_on_wire", "QP0 MADs outstanding (on wire)"},
-		{"qp0_received", "QP0 MADs rcvd"},
-		{"qp0_sent", "QP0 MADs sent"},
-		{"qp0_unicasts", "QP0 unicasts sent"},
-		{"qp0_unknown", "QP0 unknown MADs rcvd"},
-		{"qp0_retries", "QP0 MADs sent again"},
-		{"qp0_timeouts", "QP0 MADs given up"},
-		{"sa_outstanding", "SA MADs outstanding"},
-		{"sa_received", "SA MADs rcvd"},
-		{"sa_sent", "SA MADs sent"},
-		{"sa_unknown", "SA unknown MADs rcvd"},
-		{"sa_errors", "SA MADs answered with an error"},
-		{"sa_busy", "SA MADs answered BUSY"},
-		{"sa_stale", "SA MADs that waited too long"},
-		{"refused", "MADs of too eager sources refused"},
-		{NULL, NULL},
-	};
 	static const struct line flags[] = {
 		{"sweeping_enabled", "Sweeping enabled"},
 		{"sweep_interval", "Sweep interval (seconds)"},
@@ -599,7 +607,7 @@ void print_status(GVariant *answer, GString *out)
 
 	print_head(answer, out);
 	print_heading(out, "MAD stats");
-	print_numbers(answer, "mads", mads, out);
+	print_numbers(answer, "mads", mad_lines, out);
 	print_heading(out, "Subnet flags");
 	print_numbers(answer, "subnet_flags", flags, out);
 	if (answer_get_flag(answer, "has_subnet")) {

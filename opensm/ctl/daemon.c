@@ -22,6 +22,7 @@
 #include "ctl/plan.h"
 #include "ha/replicator.h"
 #include "mad/mad.h"
+#include "policy/aliases.h"
 #include "policy/groups.h"
 #include "policy/trees.h"
 #include "policy/inventory.h"
@@ -73,6 +74,7 @@ struct daemon {
 COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
+COUNTED(alias_guids)
 COUNTED(traps)
 COUNTED(mc_trees)
 COUNTED(inventory)
@@ -97,6 +99,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_init(&context->aliases, get_alias_guids, put_alias_guids);
 	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
@@ -132,6 +135,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->replication);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
+	slot_clear(&context->aliases);
 	slot_clear(&context->traps);
 	slot_clear(&context->trees);
 	slot_clear(&context->subnet);

@@ -22,6 +22,7 @@ static void node_free(gpointer data)
 		return; /* the last one frees it */
 	for (unsigned int i = 0; i <= node->info.num_ports; i++) {
 		trust_free(&node->ports[i].p_keys);
+		trust_free(&node->ports[i].guids);
 		trust_free(&node->ports[i].sl_to_vl);
 		trust_free(&node->ports[i].vl_arb);
 	}

@@ -36,6 +36,7 @@ struct builder_port {
 	bool inferred;		   /* that it is down is known from the other end only */
 	struct iba_port_info info; /* what the hardware holds */
 	struct trust_table p_keys; /* entries of uint16_t, 32 a block */
+	struct trust_table guids;  /* entries of uint64_t, 8 a block; of ports with alias GUIDs */
 	struct trust_table sl_to_vl; /* one block an input port of the switch, or one */
 	struct trust_table vl_arb;   /* blocks 1 to 4 of IBA 14.2.5.9 */
 	uint64_t link_seen;	   /* sweep that saw the cable last */

@@ -19,7 +19,7 @@ struct mc_group {
 	uint16_t p_key;
 	uint8_t mtu, rate, sl;
 	uint32_t n_ports;
-	uint64_t *port_guids; /* members of any kind, ascending */
+	uint64_t *port_guids; /* members of any kind, by PortGID; a port may have several */
 	bool *only_sends;     /* [n_ports]: the member gets no packets */
 };
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libpolicy.a
 libpolicy_a_SOURCES = \
+	opensm/policy/aliases.c opensm/policy/aliases.h \
 	opensm/policy/groups.c opensm/policy/groups.h \
 	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
 	opensm/policy/inventory_maker.c \

@@ -109,11 +109,35 @@ static bool write_service(const struct sa_service *service, void *arg)
 	return true;
 }
 
+/* The blocks that hold something. */
+static void write_aliases(const struct writer *writer, const struct alias_guids *aliases)
+{
+	for (guint i = 0; i < aliases->by_port->len;) {
+		const struct alias_guid *first = alias_guids_at(aliases->by_port, i);
+		uint8_t block = first->index / ALIAS_PER_BLOCK;
+		uint64_t guids[ALIAS_PER_BLOCK];
+
+		alias_guids_block(aliases, first->port, block, guids);
+		g_string_append_printf(writer->out,
+				       "GUIDInfo Record: base_guid=" X64 " lid=0x0000"
+				       " block_num=0x%x",
+				       first->port, block);
+		for (unsigned int k = 0; k < ALIAS_PER_BLOCK; k++)
+			g_string_append_printf(writer->out, " guid%u=" X64, k, guids[k]);
+		g_string_append(writer->out, "\n\n");
+		i = alias_guids_place(aliases, first->port, (uint8_t)(block * ALIAS_PER_BLOCK + 7));
+		i += i < aliases->by_port->len &&
+		     alias_guids_at(aliases->by_port, i)->port == first->port &&
+		     alias_guids_at(aliases->by_port, i)->index == block * ALIAS_PER_BLOCK + 7;
+	}
+}
+
 char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_prefix,
 			uint64_t now)
 {
 	struct writer writer = {g_string_new(NULL), subnet_prefix, now};
 
+	write_aliases(&writer, sa_aliases_now(registries->aliases));
 	sa_store_each(registries->groups, write_group, &writer);
 	sa_subscribers_each(registries->subscribers, write_subscription, &writer);
 	sa_services_each(registries->services, 0, write_service, &writer);
@@ -294,9 +318,21 @@ static void read_service(struct reader *reader)
 				reader->now);
 }
 
-static void skip(struct reader *reader)
+/* Entries at the end may be missing. */
+static void read_aliases(struct reader *reader)
 {
-	(void)reader;
+	static const char *const names[ALIAS_PER_BLOCK] = {"guid0", "guid1", "guid2", "guid3",
+							   "guid4", "guid5", "guid6", "guid7"};
+	uint64_t port = number(reader, "base_guid", 64);
+	uint8_t block = (uint8_t)number(reader, "block_num", 5);
+
+	for (unsigned int i = 0; i < ALIAS_PER_BLOCK && !reader->lacks; i++) {
+		uint64_t guid = strstr(reader->at, names[i]) ? number(reader, names[i], 64) : 0;
+		uint8_t index = (uint8_t)(block * ALIAS_PER_BLOCK + i);
+
+		if (guid && index && port && !reader->lacks)
+			sa_aliases_set(reader->registries->aliases, port, index, guid);
+	}
 }
 
 static const struct {
@@ -307,7 +343,7 @@ static const struct {
 	{"mcm_port:", read_member},
 	{"InformInfo Record:", read_subscription},
 	{"Service Record:", read_service},
-	{"GUIDInfo Record:", skip},
+	{"GUIDInfo Record:", read_aliases},
 };
 
 static void read_line(struct reader *reader, char *line)

@@ -14,8 +14,8 @@ char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_
 
 /*
  * Takes what a text says into empty registries, up to the first line that is wrong or torn: false
- * and error then, of G_FILE_ERROR, which names file, line and what was expected. GUIDInfo records
- * are passed over, as are entries beyond what registries hold.
+ * and error then, of G_FILE_ERROR, which names file, line and what was expected. Entries beyond
+ * what registries hold are passed over.
  */
 bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
 		      uint64_t subnet_prefix, uint64_t now, GError **error);

@@ -17,7 +17,7 @@ static bool is_legal(const struct sa_query *query, const struct iba_inform_info 
 	if (info->gid.prefix == 0 && info->gid.guid == 0)
 		return info->lid_range_begin == IBA_LID_PERMISSIVE || info->lid_range_end == 0 ||
 		       info->lid_range_begin <= info->lid_range_end;
-	port = fabric_port_by_guid(query->subnet->fabric, info->gid.guid);
+	port = sa_port_by_guid(query, info->gid.guid);
 	return sa_prefix_is_local(query, info->gid.prefix) && port != FABRIC_NONE &&
 	       sa_may_see(query, port);
 }
@@ -36,6 +36,16 @@ static struct sa_subscription *find(const struct sa_query *query, uint64_t guid,
 	return sa_subscribers_find(subscribers, &key);
 }
 
+static bool may_subscribe(struct sa_query *query, uint64_t guid, const struct iba_inform_info *info)
+{
+	const struct sa_subscribers *subscribers = query->registries->subscribers;
+	struct sa_subscription_key key = sa_subscription_key(guid, query->from.address->qpn, info);
+
+	return sa_subscribers_find(subscribers, &key) ||
+	       sa_has_quota(query, sa_subscribers_of(subscribers, guid),
+			    query->subnet->options->sa_etm_max_num_event_subs);
+}
+
 uint16_t sa_inform_set(struct sa_query *query)
 {
 	struct sa_subscribers *subscribers = query->registries->subscribers;
@@ -48,7 +58,8 @@ uint16_t sa_inform_set(struct sa_query *query)
 	if (!query->from.trusted && sa_is_secret(info->is_generic, info->type, info->trap_number))
 		return IBA_SA_DENIED;
 	if (info->subscribe) {
-		if (!sa_subscribers_add(subscribers, guid, query->from.address, info,
+		if (!may_subscribe(query, guid, info) ||
+		    !sa_subscribers_add(subscribers, guid, query->from.address, info,
 					query->from.trusted))
 			return IBA_SA_NO_RESOURCES;
 	} else {

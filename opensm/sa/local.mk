@@ -2,9 +2,11 @@
 noinst_LIBRARIES += libsa.a
 libsa_a_SOURCES = \
 	opensm/sa/sa.h opensm/sa/sa_private.h \
+	opensm/sa/aliases.c opensm/sa/aliases.h \
 	opensm/sa/database.c opensm/sa/database.h \
 	opensm/sa/dump.c opensm/sa/dump.h \
 	opensm/sa/fabric_records.c \
+	opensm/sa/guid_info.c \
 	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/hold.c opensm/sa/hold.h \
 	opensm/sa/inform.c \
@@ -17,6 +19,7 @@ libsa_a_SOURCES = \
 	opensm/sa/paths.c opensm/sa/paths.h \
 	opensm/sa/pipeline.c \
 	opensm/sa/quota.c opensm/sa/quota.h \
+	opensm/sa/rate.c opensm/sa/rate.h \
 	opensm/sa/records.c \
 	opensm/sa/registries.h \
 	opensm/sa/replicate.c opensm/sa/replicate.h \

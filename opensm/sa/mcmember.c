@@ -92,7 +92,7 @@ static uint16_t check_port_gid(struct member_query *join)
 	if (!sa_prefix_is_local(join->query, join->wanted->port_gid.prefix))
 		return IBA_SA_INVALID_GID;
 	join->guid = join->wanted->port_gid.guid;
-	join->port = fabric_port_by_guid(join->subnet->fabric, join->guid);
+	join->port = sa_port_by_guid(join->query, join->guid);
 	return IBA_STATUS_OK;
 }
 
@@ -112,7 +112,13 @@ static uint16_t check_port_known(struct member_query *join)
 /* Who joins another port need not say so: the SA sees it, as in the classic daemon. */
 static uint16_t check_proxy(struct member_query *join)
 {
-	return sa_may_see(join->query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
+	const struct sa_query *query = join->query;
+	bool alone = query->from.reduced &&
+		     !query->subnet->options->sa_etm_allow_untrusted_proxy_requests;
+
+	if (query->from.port == join->port)
+		return IBA_STATUS_OK;
+	return !alone && sa_may_reach(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
 }
 
 /* The fixed parameters of a group against those the request names. */
@@ -150,8 +156,10 @@ static bool is_ipoib(struct iba_gid mgid)
 }
 
 /*
- * IBA 4.1.1: 0xFF, only the transient flag, a scope; 10.5 for those made by an SA. Scope 0xF is
- * reserved as 0 is, but the classic daemon takes it, and osmtest wants it taken.
+ * IBA 4.1.1: 0xFF, only the transient flag, a scope. Scope 0xF is reserved as 0 is, but the classic
+ * daemon takes it, and osmtest wants it taken. The classic daemon also refuses the signature of SAs
+ * in link-local scope, so that who was given such an MGID cannot have it again after a restart;
+ * here it can, if this SA or its predecessor may have made it.
  */
 static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 {
@@ -159,7 +167,7 @@ static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 
 	if (!iba_gid_is_multicast(mgid) || (flags & ~1u) || scope == 0)
 		return false;
-	if (SIGNATURE(mgid) == SIGNATURE_SA)
+	if (SIGNATURE(mgid) == SIGNATURE_SA && scope == 2)
 		return sa_store_made(join->query->store, mgid,
 				     join->subnet->options->subnet_prefix);
 	return true;
@@ -281,6 +289,12 @@ static uint16_t create_group(struct member_query *join)
 
 static uint16_t join_or_create(struct member_query *join)
 {
+	const struct sa_store *store = join->query->store;
+
+	if (!(join->group && sa_group_member(join->group, join->guid)) &&
+	    !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
+			  join->subnet->options->sa_etm_max_num_mcgs))
+		return IBA_SA_NO_RESOURCES;
 	return join->group ? check_join(join) : create_group(join);
 }
 
@@ -339,7 +353,7 @@ static uint16_t check_membership(struct member_query *leave)
 		return IBA_SA_REQ_INVALID;
 	if (query->from.trusted || own)
 		return IBA_STATUS_OK;
-	if (!member->proxy || query->from.port == FABRIC_NONE ||
+	if (!member->proxy || query->from.port == FABRIC_NONE || !may_act_for_others(query) ||
 	    !partitions_member(leave->subnet->partitions, query->from.port,
 			       leave->group->record.p_key))
 		return IBA_SA_DENIED;

@@ -126,7 +126,8 @@ static uint16_t read_side(const struct sa_query *query, unsigned int first, unsi
 			side->ends[k].leaves_subnet != end->leaves_subnet ||
 			(end->leaves_subnet && side->gids[k].prefix != asked.gid.prefix)))
 			k++;
-		if (k < side->n || end->first == end->end || !sa_may_see(query, end->first) ||
+		if (k < side->n || end->first == end->end ||
+		    !(first ? sa_may_reach(query, end->first) : sa_may_see(query, end->first)) ||
 		    !query->subnet->fabric->ports[end->first].lid)
 			continue;
 		side->gids[side->n++] = asked.gid;

@@ -31,8 +31,9 @@ static uint16_t offer_group(const struct paths *paths, const struct sa_group *gr
 	uint32_t from =
 		paths->from.end == paths->from.first + 1 ? paths->from.first : query->from.port;
 	const struct fabric_port *source = &query->subnet->fabric->ports[from];
+	uint64_t guid = paths->from.guid ? paths->from.guid : source->guid;
 	struct iba_path_record record = {
-		.sgid = {paths->from.prefix, source->guid},
+		.sgid = {paths->from.prefix, guid},
 		.dgid = g->mgid,
 		.slid = paths->from.lid ? paths->from.lid : source->lid,
 		.dlid = g->mlid,

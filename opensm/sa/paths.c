@@ -32,6 +32,12 @@ static bool fit_limits(const struct paths *paths, const struct policy_path *poli
 	       sa_fit_life(&record->packet_life_time, &paths->life);
 }
 
+/* As it was asked for: a port with alias GUIDs has several. */
+static struct iba_gid gid_of(const struct path_end *end, const struct fabric_port *port)
+{
+	return (struct iba_gid){end->prefix, end->guid ? end->guid : port->guid};
+}
+
 /* What does not depend on the LIDs. */
 static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 		      const struct policy_path *policy, struct iba_path_record *record)
@@ -42,8 +48,8 @@ static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 
 	*record = (struct iba_path_record){
 		.service_id = paths->asked.service_id,
-		.sgid = {paths->from.prefix, fabric->ports[from].guid},
-		.dgid = {paths->to.prefix, fabric->ports[to].guid},
+		.sgid = gid_of(&paths->from, &fabric->ports[from]),
+		.dgid = gid_of(&paths->to, &fabric->ports[to]),
 		.raw_traffic = mask & C(raw_traffic) ? wanted->raw_traffic : 0,
 		.flow_label = mask & C(flow_label) ? wanted->flow_label : 0,
 		.hop_limit = mask & C(hop_limit) ? wanted->hop_limit : 0,
@@ -148,8 +154,9 @@ static bool find_gid(const struct sa_query *query, struct iba_gid gid, bool sour
 	const struct fabric *fabric = query->subnet->fabric;
 
 	if (sa_prefix_is_local(query, gid.prefix)) {
-		*port = fabric_port_by_guid(fabric, gid.guid);
+		*port = sa_port_by_guid(query, gid.guid);
 		end->prefix = gid.prefix;
+		end->guid = gid.guid;
 		return *port != FABRIC_NONE;
 	}
 	*port = prefix_routes_find(query->subnet->prefix_routes, fabric, query->view->router,
@@ -185,12 +192,13 @@ uint16_t paths_resolve(const struct sa_query *query, const struct path_end_asked
 }
 
 /* Endports of an end that the requester may know of. */
-static uint64_t count_end(const struct sa_query *query, const struct path_end *end)
+static uint64_t count_end(const struct sa_query *query, const struct path_end *end,
+			  bool (*may)(const struct sa_query *query, uint32_t endport))
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = end->first; i < end->end; i++)
-		n += is_endport(query->subnet->fabric, i) && sa_may_see(query, i);
+		n += is_endport(query->subnet->fabric, i) && may(query, i);
 	return n;
 }
 
@@ -201,7 +209,9 @@ static bool is_too_much(const struct paths *paths)
 	if (!sa_is_table(query) || paths->from.end - paths->from.first < 2 ||
 	    paths->to.end - paths->to.first < 2)
 		return false;
-	return count_end(query, &paths->from) * count_end(query, &paths->to) > PATHS_MAX;
+	return count_end(query, &paths->from, sa_may_see) *
+		       count_end(query, &paths->to, sa_may_reach) >
+	       PATHS_MAX;
 }
 
 static bool offer_all_to(struct paths *paths, uint32_t from)
@@ -212,7 +222,7 @@ static bool offer_all_to(struct paths *paths, uint32_t from)
 	if (!is_endport(fabric, from) || !sa_may_see(query, from))
 		return true;
 	for (uint32_t to = paths->to.first; to < paths->to.end; to++)
-		if (is_endport(fabric, to) && sa_may_see(query, to) &&
+		if (is_endport(fabric, to) && sa_may_reach(query, to) &&
 		    !paths_of_pair(paths, from, to))
 			return false;
 	return true;

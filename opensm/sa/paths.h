@@ -17,6 +17,7 @@
 struct path_end {
 	uint32_t first, end; /* endports in question: [first, end) */
 	uint64_t prefix;     /* of the GID in the answer */
+	uint64_t guid;	     /* likewise; 0: that of the port */
 	uint16_t lid;	     /* the one asked for, or 0: any of the port */
 	bool leaves_subnet;  /* the endport is a router's, and the GID one behind it */
 };

@@ -133,7 +133,12 @@ bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix)
 	return prefix == query->subnet->options->subnet_prefix || prefix == IBA_DEFAULT_GID_PREFIX;
 }
 
-bool sa_may_see(const struct sa_query *query, uint32_t endport)
+uint32_t sa_port_by_guid(const struct sa_query *query, uint64_t guid)
+{
+	return alias_guids_port(query->view->aliases, query->subnet->fabric, guid);
+}
+
+bool sa_may_reach(const struct sa_query *query, uint32_t endport)
 {
 	const struct partitions *partitions = query->subnet->partitions;
 
@@ -143,6 +148,18 @@ bool sa_may_see(const struct sa_query *query, uint32_t endport)
 	       partitions_shared(partitions, query->from.port, endport) != 0;
 }
 
+bool sa_may_see(const struct sa_query *query, uint32_t endport)
+{
+	return query->from.reduced ? endport == FABRIC_NONE || endport == query->from.port
+				   : sa_may_reach(query, endport);
+}
+
+bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max)
+{
+	query->over_quota = query->from.reduced && max && has >= max;
+	return !query->over_quota;
+}
+
 bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport)
 {
 	const struct sa_row *row = query->row;
@@ -150,8 +167,10 @@ bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport)
 	if (query->mask && row->asks == row->tells &&
 	    !wire_match(row->tells, &query->wanted, candidate, query->mask))
 		return true;
-	if (!sa_may_see(query, endport))
+	if (!sa_may_see(query, endport)) {
+		query->hides |= query->from.reduced;
 		return true;
+	}
 	query->n_found++;
 	if (query->header.method == IBA_METHOD_GET && query->n_found > 1)
 		return false;
@@ -220,7 +239,10 @@ static uint16_t check_trust(struct sa_query *query)
 	if (query->wrong_key)
 		return IBA_SA_DENIED;
 	query->from.trusted = query->sa.sm_key != 0;
-	if ((query->row->flags & SA_TRUSTED) && !query->from.trusted)
+	query->from.reduced =
+		!query->from.trusted && query->subnet->options->sa_enhanced_trust_model;
+	if (((query->row->flags & SA_TRUSTED) && !query->from.trusted) ||
+	    ((query->row->flags & SA_NOT_REDUCED) && query->from.reduced))
 		return IBA_SA_DENIED;
 	return IBA_STATUS_OK;
 }
@@ -236,7 +258,7 @@ static uint16_t find_requester(struct sa_query *query)
 	uint32_t by_lid = fabric_port_by_lid(fabric, address->lid), by_gid = FABRIC_NONE;
 
 	if (address->has_grh && sa_prefix_is_local(query, address->gid.prefix))
-		by_gid = fabric_port_by_guid(fabric, address->gid.guid);
+		by_gid = sa_port_by_guid(query, address->gid.guid);
 	if (by_lid != FABRIC_NONE && by_gid != FABRIC_NONE && by_lid != by_gid)
 		return IBA_SA_INVALID_GID;
 	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
@@ -294,6 +316,9 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	memset(query->until, 0, sizeof(query->until));
 	query->until_ns = 0;
 	query->n_found = 0;
+	query->n_refused = 0;
+	query->over_quota = false;
+	query->hides = false;
 	query->status = IBA_STATUS_OK;
 	query->reply = (struct sa_reply){0};
 	for (unsigned int i = 0; i < G_N_ELEMENTS(stages); i++) {

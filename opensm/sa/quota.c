@@ -14,7 +14,7 @@ void sa_quota_clear(struct sa_quota *quota)
 	g_hash_table_unref(quota->by_port);
 }
 
-static unsigned int entries_of(const struct sa_quota *quota, uint64_t port_guid)
+unsigned int sa_quota_of(const struct sa_quota *quota, uint64_t port_guid)
 {
 	return GPOINTER_TO_UINT(g_hash_table_lookup(quota->by_port, &port_guid));
 }
@@ -30,13 +30,13 @@ static void set(struct sa_quota *quota, uint64_t port_guid, unsigned int n)
 
 bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid)
 {
-	return quota->n < quota->max && entries_of(quota, port_guid) < quota->max_of_port;
+	return quota->n < quota->max && sa_quota_of(quota, port_guid) < quota->max_of_port;
 }
 
 void sa_quota_count(struct sa_quota *quota, uint64_t port_guid)
 {
 	quota->n++;
-	set(quota, port_guid, entries_of(quota, port_guid) + 1);
+	set(quota, port_guid, sa_quota_of(quota, port_guid) + 1);
 }
 
 bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid)
@@ -50,5 +50,5 @@ bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid)
 void sa_quota_give(struct sa_quota *quota, uint64_t port_guid)
 {
 	quota->n--;
-	set(quota, port_guid, entries_of(quota, port_guid) - 1);
+	set(quota, port_guid, sa_quota_of(quota, port_guid) - 1);
 }

@@ -14,6 +14,7 @@ struct sa_quota {
 
 void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of_port);
 void sa_quota_clear(struct sa_quota *quota);
+unsigned int sa_quota_of(const struct sa_quota *quota, uint64_t port_guid); /* entries */
 /* Whether that port may have one more. */
 bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid);
 /* It has one more, whether it may or not. */

@@ -3,6 +3,7 @@
 #ifndef SA_REGISTRIES_H
 #define SA_REGISTRIES_H
 
+#include "sa/aliases.h"
 #include "sa/services.h"
 #include "sa/store.h"
 #include "sa/subscribers.h"
@@ -11,6 +12,7 @@ struct sa_registries {
 	struct sa_store *groups;
 	struct sa_services *services;
 	struct sa_subscribers *subscribers;
+	struct sa_aliases *aliases;
 };
 
 #endif

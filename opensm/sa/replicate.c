@@ -8,6 +8,9 @@
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
  *
+ *	alias GUID	port GUID (8), index (1) -> GUID (8); 0: the port is yet to be told
+ *		that it has none there
+ *
  * The P_Key index of a subscriber's address is one of this SM's port: the other takes 0.
  *
  * A value may be longer than that: what later versions add stands behind.
@@ -27,6 +30,8 @@
 #define SERVICE_BYTES (iba_service_record_bytes + 8)
 #define ADDRESS_BYTES 30
 #define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
+#define ALIAS_KEY_BYTES 9
+#define ALIAS_BYTES 8
 #define HAS_GRH 1 /* of an address */
 #define TRUSTED 2
 
@@ -151,6 +156,18 @@ void sa_replicate_service(void *replicator, const struct sa_service *service, bo
 					 gone ? 0 : sizeof(value)));
 }
 
+void sa_replicate_alias(void *replicator, const struct alias_guid *alias, bool forgotten)
+{
+	uint8_t key[ALIAS_KEY_BYTES], value[ALIAS_BYTES];
+
+	put_guid(key, alias->port);
+	key[8] = alias->index;
+	put_guid(value, alias->guid);
+	replicator_put(replicator,
+		       replica_entry_new(REPLICA_ALIASES, key, sizeof(key),
+					 forgotten ? NULL : value, forgotten ? 0 : sizeof(value)));
+}
+
 static void put_subscription(void *arg, struct sa_subscription *subscription)
 {
 	uint8_t value[SUBSCRIPTION_BYTES];
@@ -260,6 +277,26 @@ static bool make_subscription(struct adoption *adoption, const struct replica_en
 				  &info, value[iba_inform_info_bytes + 3] & TRUSTED);
 }
 
+static bool make_alias(struct adoption *adoption, const struct replica_entry *entry)
+{
+	struct sa_aliases *aliases = adoption->registries->aliases;
+	uint64_t port, guid;
+
+	if (entry->key_length != ALIAS_KEY_BYTES || entry->value_length < ALIAS_BYTES)
+		return false;
+	port = get_guid(entry->octets);
+	guid = get_guid(replica_value(entry));
+	return port && entry->octets[8] &&
+	       sa_aliases_restore(aliases, port, entry->octets[8], guid);
+}
+
+static void adopt_alias(void *arg, const struct replica_entry *entry)
+{
+	struct adoption *adoption = arg;
+
+	adoption->bad += !make_alias(adoption, entry);
+}
+
 static void adopt_service(void *arg, const struct replica_entry *entry)
 {
 	struct adoption *adoption = arg;
@@ -279,6 +316,7 @@ unsigned int sa_replicate_adopt(const struct sa_registries *registries,
 {
 	struct adoption adoption = {registries, registries->groups, now, 0};
 
+	replica_each(replica, REPLICA_ALIASES, adopt_alias, &adoption);
 	replica_each(replica, REPLICA_GROUPS, adopt_group, &adoption);
 	replica_each(replica, REPLICA_MEMBERS, adopt_member, &adoption);
 	replica_each(replica, REPLICA_SERVICES, adopt_service, &adoption);

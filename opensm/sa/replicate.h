@@ -11,6 +11,7 @@ extern const struct sa_store_watch sa_replicate_watch;
 extern const struct sa_subscribers_watch sa_replicate_subscriptions;
 /* As watch of services, the same. */
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone);
+void sa_replicate_alias(void *replicator, const struct alias_guid *alias, bool forgotten);
 
 /*
  * Takes what another SM had into empty registries; returns how many entries make no sense, and are

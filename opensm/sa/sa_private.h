@@ -41,8 +41,9 @@ union sa_any {
 };
 
 enum sa_flags {
-	SA_ANYBODY = 1 << 0, /* answered to requesters not (yet) in the published subnet */
-	SA_TRUSTED = 1 << 1, /* only with the SA key: ERR_REQ_DENIED without */
+	SA_ANYBODY = 1 << 0,	 /* answered to requesters not (yet) in the published subnet */
+	SA_TRUSTED = 1 << 1,	 /* only with the SA key: ERR_REQ_DENIED without */
+	SA_NOT_REDUCED = 1 << 2, /* the same while sa_enhanced_trust_model is on */
 };
 
 /* Where a query runs. */
@@ -75,6 +76,7 @@ struct sa_requester {
 	const struct vendor_address *address; /* outlives the query */
 	uint32_t port;			      /* endport, or FABRIC_NONE */
 	bool trusted;			      /* came with the SA key */
+	bool reduced; /* without, and sa_enhanced_trust_model is on: it is told of itself only */
 };
 
 /* The answer while it grows; the first IBA_SA_DATA_OFFSET octets are for the headers. */
@@ -117,6 +119,9 @@ struct sa_query {
 	uint64_t until[SA_HOLD_TOPICS]; /* serials before which the answer may not leave: hold.h */
 	uint64_t until_ns;		/* when it leaves all the same; 0: not before */
 	uint16_t status;
+	uint8_t n_refused; /* parts of the request, though the answer is a good one */
+	bool over_quota;   /* that is why it is refused */
+	bool hides;	   /* something of the answer, as the requester is reduced */
 	struct sa_reply reply;
 };
 
@@ -151,7 +156,11 @@ bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport);
 /* Puts a record into the answer unseen: what Set and Delete return. False: BUSY, no memory. */
 bool sa_put(struct sa_query *query, const void *record);
 /* True if the requester shares a partition with the endport, or is trusted. */
+bool sa_may_reach(const struct sa_query *query, uint32_t endport);
+/* Whether it may be told of that port: the same, but of who is reduced only of its own. */
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
+/* Whether who has so many of something may have one more, by a sa_etm_max_num option. */
+bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max);
 
 static inline bool sa_wants(const struct sa_query *query, uint64_t component)
 {
@@ -175,6 +184,9 @@ struct sa_span sa_narrow_by_lid(struct sa_query *query, uint64_t component, uint
 struct sa_span sa_narrow_to_ports(struct sa_query *query, uint64_t component, uint16_t lid);
 bool sa_is_live_endport(const struct fabric *fabric, uint32_t port);
 
+/* The endport with that GUID, be it an alias; FABRIC_NONE: there is none. */
+uint32_t sa_port_by_guid(const struct sa_query *query, uint64_t guid);
+
 /* The subnet's own prefix, or the default one that stands for it (IBA 4.1.1). */
 bool sa_prefix_is_local(const struct sa_query *query, uint64_t prefix);
 
@@ -187,6 +199,8 @@ uint16_t sa_lft_each(struct sa_query *query);
 uint16_t sa_sl_to_vl_each(struct sa_query *query);
 uint16_t sa_vl_arbitration_each(struct sa_query *query);
 uint16_t sa_guid_info_each(struct sa_query *query);
+uint16_t sa_guid_info_set(struct sa_query *query);
+uint16_t sa_guid_info_remove(struct sa_query *query);
 uint16_t sa_sm_info_each(struct sa_query *query);
 uint16_t sa_mft_each(struct sa_query *query);
 uint16_t sa_p_key_table_each(struct sa_query *query);

@@ -26,6 +26,7 @@
 #include "sa/dump.h"
 #include "sa/held.h"
 #include "sa/park.h"
+#include "sa/rate.h"
 #include "sa/replicate.h"
 #include "sa/report.h"
 #include "sa/sa_private.h"
@@ -46,6 +47,7 @@ struct sa {
 	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
 	struct sa_turns *quick, *slow; /* queries for context->pool and context->slow */
+	struct sa_rate *rate;	       /* of requests of each port */
 	struct sa_held *held;
 	struct sa_hold *hold;
 	struct sa_reporter *reporter;
@@ -139,6 +141,9 @@ static uint64_t ask_if_kept(struct sa *sa)
 static void count_answer(struct counters *counters, const struct sa_query *query)
 {
 	counter_inc(counters, sa_answered);
+	counter_add(counters, sa_aliases_refused, query->n_refused);
+	counter_add(counters, sa_quota_refused, query->over_quota);
+	counter_add(counters, sa_reduced, query->hides);
 	if (query->status == IBA_SA_NO_RESOURCES)
 		counter_inc(counters, sa_too_large);
 	if (query->status == IBA_STATUS_BUSY)
@@ -362,7 +367,9 @@ static void lease_due(struct timer *timer)
 static void registries_changed(struct sa *sa)
 {
 	end_leases(sa);
-	if (sa_store_changed(sa->registries.groups) && !timer_running(&sa->publish))
+	if ((sa_store_changed(sa->registries.groups) ||
+	     sa_aliases_changed(sa->registries.aliases)) &&
+	    !timer_running(&sa->publish))
 		timer_start(&sa->publish, PUBLISH_DELAY);
 }
 
@@ -408,6 +415,17 @@ static bool is_resting(const struct sa *sa)
 	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE;
 }
 
+static bool drop_if_many(struct sa *sa, struct vendor_mad *mad)
+{
+	unsigned int threshold = sa->view ? sa->view->subnet->options->sa_rate_threshold : 0;
+
+	if (sa_rate_pass(sa->rate, mad->remote.lid, threshold, actor_now(sa->actor)))
+		return false;
+	counter_inc(&sa->context->counters, sa_rate_dropped);
+	vendor_mad_free(mad);
+	return true;
+}
+
 static void receive(void *arg, struct vendor_mad *mad)
 {
 	struct sa *sa = arg;
@@ -418,7 +436,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 		vendor_mad_free(mad);
 		return;
 	}
-	if (!drop_if_stale(sa, sa->view, mad))
+	if (!drop_if_many(sa, mad) && !drop_if_stale(sa, sa->view, mad))
 		serve(sa, mad, 0);
 }
 
@@ -448,12 +466,39 @@ static void inventory_published(void *arg, uint64_t kinds)
 
 /* ---- groups and events ---- */
 
+static void take_aliases(struct sa *sa, struct alias_guids *aliases)
+{
+	struct sa_view *before = sa->view;
+
+	if (!before || !aliases)
+		return;
+	sa->view = sa_view_with(before, aliases);
+	sa_view_unref(before);
+}
+
+/* Before groups are, whose members are found by them. */
+static void publish_aliases(struct sa *sa)
+{
+	struct alias_guids *aliases = sa_aliases_publish(sa->registries.aliases);
+	uint64_t serial;
+
+	if (!aliases)
+		return;
+	serial = aliases->serial;
+	sa_store_set_aliases(sa->registries.groups, aliases);
+	take_aliases(sa, aliases);
+	slot_publish(&sa->context->aliases, aliases);
+	event_emit(&sa->context->bus, EVENT_ALIASES_CHANGED, serial);
+}
+
 static void publish_now(struct sa *sa)
 {
-	struct mc_groups *groups = sa_store_publish(sa->registries.groups);
+	struct mc_groups *groups;
 	uint64_t serial;
 
 	timer_stop(&sa->publish);
+	publish_aliases(sa);
+	groups = sa_store_publish(sa->registries.groups);
 	if (!groups)
 		return;
 	serial = groups->serial;
@@ -489,6 +534,14 @@ static void groups_programmed(void *arg, uint64_t serial)
 	sa_hold_reached(sa->hold, SA_HOLD_GROUPS, serial);
 }
 
+static void aliases_programmed(void *arg, uint64_t serial)
+{
+	struct sa *sa = arg;
+
+	sa_aliases_programmed(sa->registries.aliases, serial);
+	sa_hold_reached(sa->hold, SA_HOLD_ALIASES, serial);
+}
+
 static bool is_master(const struct sa *sa)
 {
 	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
@@ -508,6 +561,7 @@ static void take_view(struct sa *sa, struct sa_view *view)
 static void subnet_published(void *arg, uint64_t generation)
 {
 	struct sa *sa = arg;
+	struct alias_guids *aliases;
 	struct subnet *subnet;
 
 	(void)generation;
@@ -517,9 +571,14 @@ static void subnet_published(void *arg, uint64_t generation)
 	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
 	if (!subnet)
 		return;
+	aliases = slot_take(&sa->context->aliases);
+	take_aliases(sa, aliases);
+	alias_guids_unref(aliases);
 	if (!sa->is_loaded)
 		sa_dump_load(sa->context, &sa->registries);
 	sa->is_loaded = true;
+	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
+	publish_aliases(sa);
 	sa_store_follow(sa->registries.groups, subnet, actor_now(sa->actor));
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
@@ -570,6 +629,15 @@ static void service_changed(void *arg, const struct sa_service *service, bool go
 	sa->is_changed = true;
 	if (replicator_is_on(sa->context->replicator))
 		sa_replicate_service(sa->context->replicator, service, gone);
+}
+
+static void alias_changed(void *arg, const struct alias_guid *alias, bool forgotten)
+{
+	struct sa *sa = arg;
+
+	sa->is_changed = true;
+	if (replicator_is_on(sa->context->replicator))
+		sa_replicate_alias(sa->context->replicator, alias, forgotten);
 }
 
 static void subscription_added(void *arg, struct sa_subscription *subscription)
@@ -644,9 +712,12 @@ static void sm_state_changed(void *arg, uint64_t state)
 	sa_store_clear(sa->registries.groups);
 	sa_services_clear(sa->registries.services);
 	sa_subscribers_clear(sa->registries.subscribers);
+	sa_aliases_clear(sa->registries.aliases);
 	timer_stop(&sa->expire);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
+	sa_store_set_aliases(sa->registries.groups, NULL);
+	slot_publish(&sa->context->aliases, NULL);
 }
 
 /* ---- life ---- */
@@ -671,9 +742,11 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->registries.groups = sa_store_new(first_mgid(context->rt));
 	sa->registries.services = sa_services_new();
 	sa->registries.subscribers = sa_subscribers_new();
+	sa->registries.aliases = sa_aliases_new(first_mgid(context->rt));
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
 	sa_services_watch(sa->registries.services, service_changed, sa);
+	sa_aliases_watch(sa->registries.aliases, alias_changed, sa);
 	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
 	timer_init(&sa->leases, sa->actor, lease_due);
@@ -681,6 +754,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->park = sa_park_new(context, sa->actor, &calls);
 	sa->quick = sa_turns_new(context->pool_threads, run_turn, sa);
 	sa->slow = sa_turns_new(1, run_turn, sa);
+	sa->rate = sa_rate_new();
 	sa->held = sa_held_new(context);
 	sa->hold = sa_hold_new(context, sa->actor, mad);
 	client.actor = sa->actor;
@@ -691,6 +765,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_SWEEP_DONE, sa->actor, sweep_done, sa);
 	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
 	event_subscribe(&context->bus, EVENT_GROUPS_PROGRAMMED, sa->actor, groups_programmed, sa);
+	event_subscribe(&context->bus, EVENT_ALIASES_PROGRAMMED, sa->actor, aliases_programmed, sa);
 	event_subscribe(&context->bus, EVENT_SM_STATE, sa->actor, sm_state_changed, sa);
 	event_subscribe(&context->bus, EVENT_REPLICA_ADOPTED, sa->actor, replica_adopted, sa);
 	return sa;
@@ -733,6 +808,8 @@ void sa_free(struct sa *sa)
 	sa_store_free(sa->registries.groups);
 	sa_services_free(sa->registries.services);
 	sa_subscribers_free(sa->registries.subscribers);
+	sa_aliases_free(sa->registries.aliases);
 	sa_held_free(sa->held);
+	sa_rate_free(sa->rate);
 	g_free(sa);
 }

@@ -96,7 +96,7 @@ static bool may_register(const struct sa_query *query, const struct iba_service_
 	if (!partitions_member(partitions, query->from.port, wanted->service_p_key))
 		return false;
 	return iba_gid_is_multicast(wanted->service_gid) ||
-	       wanted->service_gid.guid == requester_guid(query);
+	       sa_port_by_guid(query, wanted->service_gid.guid) == query->from.port;
 }
 
 uint16_t sa_service_set(struct sa_query *query)
@@ -111,6 +111,10 @@ uint16_t sa_service_set(struct sa_query *query)
 		return IBA_SA_REQ_INVALID;
 	if (service && !may_change(query, service, &wanted))
 		return IBA_SA_DENIED;
+	if (!(service && service->owner == requester_guid(query)) &&
+	    !sa_has_quota(query, sa_services_of(services, requester_guid(query)),
+			  query->subnet->options->sa_etm_max_num_srvcs))
+		return IBA_SA_NO_RESOURCES;
 	service = sa_services_put(services, &wanted, requester_guid(query), query->now);
 	if (!service)
 		return IBA_SA_NO_RESOURCES;

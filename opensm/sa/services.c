@@ -130,6 +130,11 @@ struct sa_service *sa_services_put(struct sa_services *services,
 	return service;
 }
 
+unsigned int sa_services_of(const struct sa_services *services, uint64_t owner)
+{
+	return sa_quota_of(&services->quota, owner);
+}
+
 void sa_services_remove(struct sa_services *services, struct sa_service *service)
 {
 	tell(services, service, true);

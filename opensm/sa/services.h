@@ -38,6 +38,7 @@ struct sa_service *sa_services_find(const struct sa_services *services,
 struct sa_service *sa_services_put(struct sa_services *services,
 				   const struct iba_service_record *record, uint64_t owner,
 				   uint64_t now);
+unsigned int sa_services_of(const struct sa_services *services, uint64_t owner); /* how many */
 void sa_services_remove(struct sa_services *services, struct sa_service *service);
 /* Calls visit for each, in the order of ServiceIDs from that one on, until it returns false. */
 void sa_services_each(const struct sa_services *services, uint64_t first_id,

@@ -46,6 +46,7 @@ struct sa_store {
 	struct partitions *partitions;	    /* that members were looked at by; NULL: none yet */
 	const struct sa_store_watch *watch; /* NULL: nobody */
 	void *watch_arg;
+	const struct alias_guids *aliases; /* NULL: none */
 };
 
 static gint compare_mgids(gconstpointer a, gconstpointer b, gpointer arg)
@@ -77,6 +78,11 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 	store->mlids = sa_mlids_new();
 	store->last_made = first_mgid;
 	return store;
+}
+
+void sa_store_set_aliases(struct sa_store *store, const struct alias_guids *aliases)
+{
+	store->aliases = aliases;
 }
 
 void sa_store_free(struct sa_store *store)
@@ -327,6 +333,13 @@ static struct port *port_of(const struct sa_store *store, uint64_t guid)
 	return g_hash_table_lookup(store->ports, &guid);
 }
 
+unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid)
+{
+	const struct port *port = port_of(store, guid);
+
+	return port ? port->n : 0;
+}
+
 static void count_in(struct sa_store *store, uint64_t guid)
 {
 	struct port *port = port_of(store, guid);
@@ -452,7 +465,7 @@ static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint6
 
 	g_hash_table_iter_init(&iter, store->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
-		uint32_t found = fabric_port_by_guid(subnet->fabric, port->guid);
+		uint32_t found = alias_guids_port(store->aliases, subnet->fabric, port->guid);
 		bool gone = found == FABRIC_NONE || !fabric_is_connected(subnet->fabric, found);
 
 		store->n_gone += gone;
@@ -534,7 +547,7 @@ void sa_store_programmed(struct sa_store *store, uint64_t serial)
 static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
 			uint16_t p_key, uint64_t now_ns)
 {
-	uint32_t port = fabric_port_by_guid(subnet->fabric, guid);
+	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, guid);
 
 	(void)now_ns;
 	return !port_of(store, guid)->gone_until &&
@@ -670,7 +683,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 
 /* ---- publication ---- */
 
-static struct mc_group *publish_group(struct sa_group *group)
+static struct mc_group *publish_group(const struct sa_store *store, struct sa_group *group)
 {
 	struct mc_group *out;
 
@@ -686,8 +699,9 @@ static struct mc_group *publish_group(struct sa_group *group)
 	for (guint i = 0; i < group->members->len; i++) {
 		const struct sa_member *member =
 			&g_array_index(group->members, struct sa_member, i);
+		const struct alias_guid *alias = alias_guids_find(store->aliases, member->guid);
 
-		out->port_guids[out->n_ports] = member->guid;
+		out->port_guids[out->n_ports] = alias ? alias->port : member->guid;
 		out->only_sends[out->n_ports++] = !(member->join_state & RECEIVES);
 	}
 	group->published = mc_group_ref(out);
@@ -713,7 +727,7 @@ static struct mc_block *publish_block(const struct sa_store *store, uint32_t ind
 		const struct sa_mlid *mlid = sa_mlids_find(store->mlids, first + i);
 
 		for (guint k = 0; mlid && k < mlid->groups->len; k++)
-			block->groups[n++] = publish_group(mlid->groups->pdata[k]);
+			block->groups[n++] = publish_group(store, mlid->groups->pdata[k]);
 	}
 	return block;
 }

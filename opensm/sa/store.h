@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "policy/aliases.h"
 #include "policy/groups.h"
 #include "policy/subnet.h"
 #include "sa/mlids.h"
@@ -14,7 +15,7 @@
 struct sa_store;
 
 struct sa_member {
-	uint64_t guid;	    /* of the port */
+	uint64_t guid;	    /* of its PortGID: the port's, or an alias of it */
 	uint8_t join_state; /* bits of IBA_JOIN_* */
 	bool proxy;	    /* joined by another port on its behalf */
 };
@@ -40,6 +41,11 @@ struct sa_store_watch {
 /* first_mgid: number of the first MGID that is made here, another after each start. */
 struct sa_store *sa_store_new(uint32_t first_mgid);
 void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, void *arg);
+/*
+ * By which from now on GUIDs of members are found to be aliases; NULL: none is. They are the
+ * caller's, who keeps them until he gives others.
+ */
+void sa_store_set_aliases(struct sa_store *store, const struct alias_guids *aliases);
 void sa_store_free(struct sa_store *store);
 void sa_store_clear(struct sa_store *store); /* forgets all groups */
 
@@ -53,6 +59,8 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
 /* Good until somebody joins or leaves. */
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid);
+/* How many it is a member of. */
+unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid);
 /* Calls visit for each group by MLID and MGID until it returns false. */
 void sa_store_each(const struct sa_store *store,
 		   bool (*visit)(const struct sa_group *group, void *arg), void *arg);

@@ -88,6 +88,11 @@ struct sa_subscription *sa_subscribers_find(const struct sa_subscribers *subscri
 	return g_tree_lookup(subscribers->all, key);
 }
 
+unsigned int sa_subscribers_of(const struct sa_subscribers *subscribers, uint64_t guid)
+{
+	return sa_quota_of(&subscribers->quota, guid);
+}
+
 static struct sa_subscription *make(struct sa_subscribers *subscribers, uint64_t guid,
 				    const struct sa_subscription_key *key,
 				    const struct iba_inform_info *info)

@@ -51,6 +51,8 @@ unsigned int sa_subscribers_count(const struct sa_subscribers *subscribers);
 
 struct sa_subscription_key sa_subscription_key(uint64_t guid, uint32_t qpn,
 					       const struct iba_inform_info *info);
+unsigned int sa_subscribers_of(const struct sa_subscribers *subscribers,
+			       uint64_t guid); /* of a port */
 struct sa_subscription *sa_subscribers_find(const struct sa_subscribers *subscribers,
 					    const struct sa_subscription_key *key);
 /*

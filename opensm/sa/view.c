@@ -11,6 +11,7 @@
 #include "sa/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "iba/codes.h"
 
@@ -116,6 +117,18 @@ struct sa_view *sa_view_new(struct subnet *subnet)
 	return view;
 }
 
+struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases)
+{
+	const size_t rest = offsetof(struct sa_view, subnet);
+	struct sa_view *with = g_new0(struct sa_view, 1);
+
+	ref_init(&with->ref);
+	with->base = sa_view_ref(view->base ? view->base : view);
+	with->aliases = alias_guids_ref(aliases);
+	memcpy((char *)with + rest, (const char *)view + rest, sizeof(*with) - rest);
+	return with;
+}
+
 struct sa_view *sa_view_ref(struct sa_view *view)
 {
 	ref_get(&view->ref);
@@ -126,6 +139,12 @@ void sa_view_unref(struct sa_view *view)
 {
 	if (!view || !ref_put(&view->ref))
 		return;
+	if (view->base) {
+		alias_guids_unref(view->aliases);
+		sa_view_unref(view->base);
+		g_free(view);
+		return;
+	}
 	subnet_unref(view->subnet);
 	g_free(view->hops);
 	g_free(view->switches);

@@ -6,6 +6,7 @@
 #ifndef SA_VIEW_H
 #define SA_VIEW_H
 
+#include "policy/aliases.h"
 #include "policy/subnet.h"
 
 struct sa_hop;
@@ -13,6 +14,8 @@ struct sa_switch;
 
 struct sa_view {
 	struct ref ref;
+	struct sa_view *base;	     /* whose the rest is; NULL: its own */
+	struct alias_guids *aliases; /* NULL: there are none */
 	struct subnet *subnet;
 	struct sa_hop *hops;	    /* by port */
 	struct sa_switch *switches; /* by index in the fabric */
@@ -25,6 +28,8 @@ struct sa_view {
 
 /* Takes over the caller's reference of the subnet. */
 struct sa_view *sa_view_new(struct subnet *subnet);
+/* The same with other alias GUIDs, which costs next to nothing. */
+struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases);
 struct sa_view *sa_view_ref(struct sa_view *view);
 void sa_view_unref(struct sa_view *view); /* NULL is fine */
 

@@ -82,6 +82,7 @@ static void add_node(struct audit *audit, struct builder_node *node)
 	add_table(audit, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_P_KEY_TABLE);
+		add_table(audit, node, (uint8_t)num, IBA_ATTR_GUID_INFO);
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_SL_TO_VL_TABLE);
 		add_table(audit, node, (uint8_t)num, IBA_ATTR_VL_ARBITRATION_TABLE);
 		if (!node->ports[num].known)

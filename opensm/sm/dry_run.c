@@ -91,7 +91,7 @@ bool dry_has_blocks(uint16_t attribute)
 {
 	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
 	       attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE ||
-	       attribute == IBA_ATTR_P_KEY_TABLE;
+	       attribute == IBA_ATTR_P_KEY_TABLE || attribute == IBA_ATTR_GUID_INFO;
 }
 
 /* What entries of a table hold that nobody has written. */

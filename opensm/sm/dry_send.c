@@ -104,6 +104,7 @@ static const struct trust_table *table_of(const struct sm_request *request)
 	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
 		return sm_table(request->node, 0, attribute);
+	case IBA_ATTR_GUID_INFO:
 	case IBA_ATTR_P_KEY_TABLE:
 	case IBA_ATTR_SL_TO_VL_TABLE:
 	case IBA_ATTR_VL_ARBITRATION_TABLE:

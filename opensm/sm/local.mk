@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libsm.a
 libsm_a_SOURCES = \
+	opensm/sm/aliases.c \
 	opensm/sm/audit.c \
 	opensm/sm/description.c \
 	opensm/sm/discover.c \

@@ -95,6 +95,8 @@ const struct wire_type *sm_table_type(uint16_t attribute)
 		return &iba_linear_forwarding_table_type;
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
 		return &iba_multicast_forwarding_table_type;
+	case IBA_ATTR_GUID_INFO:
+		return &iba_guid_info_type;
 	case IBA_ATTR_SL_TO_VL_TABLE:
 		return &iba_sl_to_vl_table_type;
 	case IBA_ATTR_VL_ARBITRATION_TABLE:
@@ -111,6 +113,8 @@ struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint1
 		return &node->lft;
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
 		return &node->mft;
+	case IBA_ATTR_GUID_INFO:
+		return &node->ports[port].guids;
 	case IBA_ATTR_SL_TO_VL_TABLE:
 		return &node->ports[port].sl_to_vl;
 	case IBA_ATTR_VL_ARBITRATION_TABLE:

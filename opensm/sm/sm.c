@@ -21,6 +21,12 @@ static void on_groups_changed(void *arg, uint64_t serial)
 	sweep_want(arg, SWEEP_GROUPS);
 }
 
+static void on_aliases_changed(void *arg, uint64_t serial)
+{
+	(void)serial;
+	sweep_want(arg, SWEEP_GROUPS);
+}
+
 static void on_inventory_wanted(void *arg, uint64_t want)
 {
 	table_reader_want(arg, want);
@@ -75,6 +81,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
+	event_subscribe(bus, EVENT_ALIASES_CHANGED, sm->actor, on_aliases_changed, sm);
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
@@ -104,6 +111,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->routes = routes_new();
 	sm->program = program_new();
 	sm->multicast = multicast_new();
+	sm->aliases = aliases_new();
 	sm->suspects = g_ptr_array_new();
 	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
 	sm->table_reader = table_reader_new(sm);
@@ -204,6 +212,7 @@ void sm_free(struct sm *sm)
 	routes_free(sm->routes);
 	program_free(sm->program);
 	multicast_free(sm->multicast);
+	aliases_free(sm->aliases);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);

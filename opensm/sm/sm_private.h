@@ -80,6 +80,7 @@ struct lid_state {
 
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
+struct aliases;	     /* aliases.c */
 struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
@@ -130,6 +131,7 @@ struct sm {
 	struct routes *routes;
 	struct program *program;
 	struct multicast *multicast;
+	struct aliases *aliases;
 	struct table_reader *table_reader;
 	struct audit *audit;
 	struct mastership *mastership;
@@ -393,6 +395,9 @@ void replicate_lids(struct sm *sm);		     /* those that it has given out */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
+/* aliases.c */
+struct aliases *aliases_new(void);
+void aliases_free(struct aliases *aliases);
 /* multicast.c */
 struct multicast *multicast_new(void);
 void multicast_free(struct multicast *multicast);
@@ -403,6 +408,8 @@ struct table_reader *table_reader_new(struct sm *sm);
 void table_reader_free(struct table_reader *reader);
 void table_reader_want(struct sm *sm, uint64_t want); /* inventory_want */
 void table_reader_advance(struct sm *sm); /* a table came, or SMPs may be sent again */
+/* Tables of these nodes (uint64_t GUIDs) were written: nothing of them counts any more. */
+void table_reader_written(struct sm *sm, GHashTable *nodes);
 void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind);
 /* audit.c: blocks are read back between sweeps and compared with what is known of them. */
 struct audit *audit_new(struct sm *sm);

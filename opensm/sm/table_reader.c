@@ -126,6 +126,9 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 	case INVENTORY_VL_ARBITRATION:
 		settle_known(reading, node, &node->ports[reading->port].vl_arb);
 		break;
+	case INVENTORY_GUID_INFO:
+		settle_known(reading, node, &node->ports[reading->port].guids);
+		break;
 	case INVENTORY_SM_INFO:
 		if (&node->ports[reading->port] != sm->builder->sm_port)
 			break;
@@ -477,6 +480,22 @@ static bool is_still_true(void *arg, uint64_t guid, uint64_t epoch)
 	const struct builder_node *node = builder_find(sm->builder, guid);
 
 	return node && node->epoch == epoch;
+}
+
+static bool is_unwritten(void *arg, uint64_t guid, uint64_t epoch)
+{
+	(void)epoch;
+	return !g_hash_table_contains(arg, &guid);
+}
+
+void table_reader_written(struct sm *sm, GHashTable *nodes)
+{
+	struct table_reader *reader = sm->table_reader;
+
+	for (guint i = 0; i < reader->readings->len; i++)
+		((struct reading *)reader->readings->pdata[i])->stale = true;
+	if (inventory_prune(reader->maker, is_unwritten, nodes))
+		publish(reader, reader->all_read);
 }
 
 void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind)

@@ -108,7 +108,8 @@ static void adopt(struct fuzz_bytes *bytes)
 	struct replica *replica = replica_new(ROOM);
 	struct sa_registries registries = {.groups = sa_store_new(0),
 					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new()};
+					   .subscribers = sa_subscribers_new(),
+					   .aliases = sa_aliases_new(0)};
 
 	while (bytes->left) {
 		uint8_t head[3], octets[256 + 64];
@@ -117,7 +118,7 @@ static void adopt(struct fuzz_bytes *bytes)
 		head[1] = MIN(head[1], 64);
 		/* so much that each section may have an entry that is right */
 		fuzz_take(bytes, octets, head[1] + head[2]);
-		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 4, octets,
+		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 5, octets,
 						       head[1], octets + head[1], head[2]));
 	}
 	fuzz_expect(sa_replicate_adopt(&registries, replica, 1) <= replica_size(replica));
@@ -126,6 +127,7 @@ static void adopt(struct fuzz_bytes *bytes)
 	sa_store_free(registries.groups);
 	sa_services_free(registries.services);
 	sa_subscribers_free(registries.subscribers);
+	sa_aliases_free(registries.aliases);
 	replica_unref(replica);
 }
 

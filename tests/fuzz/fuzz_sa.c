@@ -11,6 +11,7 @@
 
 #define REQUESTS_MAX 8
 #define INPUT_MAX 2048
+#define GUID_CAP 16
 
 struct server {
 	struct subnet *subnet;
@@ -118,6 +119,32 @@ static void add_life_of_group(GPtrArray *seeds, const struct subnet *subnet)
 	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
 }
 
+/* Two alias GUIDs, one of them given back. */
+static void add_aliases(GPtrArray *seeds, const struct subnet *subnet)
+{
+	const struct iba_guid_info_record record = {
+		.lid = subnet->fabric->ports[endport(subnet, 1, false)].lid,
+		.guid_info.guid = {[1] = 0x1234},
+	};
+	struct ask ask = {
+		.attribute = IBA_ATTR_GUID_INFO_RECORD,
+		.type = &iba_guid_info_record_type,
+		.record = &record,
+	};
+	GByteArray *input = new_input(0);
+	uint8_t octets[IBA_MAD_BYTES];
+
+	ask.method = IBA_METHOD_SET;
+	ask.mask = 0x63; /* LID, BlockNum, GID1, GID2 */
+	ask_encode(&ask, octets);
+	add_request(input, 1, octets, IBA_SA_DATA_OFFSET + wire_bytes(ask.type));
+	ask.method = IBA_METHOD_DELETE;
+	ask.mask = 0x23;
+	ask_encode(&ask, octets);
+	add_request(input, 1, octets, IBA_SA_DATA_OFFSET + wire_bytes(ask.type));
+	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
+}
+
 /* Two of the paths from two hosts to two others. */
 static void add_multi_path(GPtrArray *seeds, const struct subnet *subnet)
 {
@@ -159,11 +186,14 @@ static void *setup(GPtrArray *seeds)
 	const struct sa_row *rows = sa_rows(&n);
 
 	server->subnet = make_subnet("mesh:2x2", 1, 1);
+	for (uint32_t i = 0; i < server->subnet->fabric->n_ports; i++)
+		((struct fabric_port *)server->subnet->fabric->ports)[i].info.guid_cap = GUID_CAP;
 	server->view = sa_view_new(subnet_ref(server->subnet));
 	for (unsigned int i = 0; i < n; i++)
 		add_queries(seeds, &rows[i]);
 	add_life_of_group(seeds, server->subnet);
 	add_multi_path(seeds, server->subnet);
+	add_aliases(seeds, server->subnet);
 	return server;
 }
 
@@ -188,16 +218,36 @@ static void ask_octets(const struct server *server, const struct sa_registries *
 	const struct subnet *subnet = server->subnet;
 	struct vendor_address from = {.qpn = 1};
 	g_autofree uint8_t *answer = NULL;
+	struct sa_view *view;
 	struct sa_query query;
 	size_t length;
 
 	if (who < 0xF0) /* else a stranger */
 		from.lid = subnet->fabric->ports[endport(subnet, who % 4, who & 4)].lid;
-	if (!sa_query_begin(&query, server->view, &from, data, size))
-		return;
-	sa_query_run(&query, registries);
-	answer = sa_query_finish(&query, &length);
-	check_answer(data, answer, length);
+	view = sa_view_with(server->view, (void *)sa_aliases_now(registries->aliases));
+	if (sa_query_begin(&query, view, &from, data, size)) {
+		sa_query_run(&query, registries);
+		answer = sa_query_finish(&query, &length);
+		check_answer(data, answer, length);
+	}
+	sa_view_unref(view);
+}
+
+/* Each is found by its GUID, where it is. */
+static void check_aliases(const struct alias_guids *aliases)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < aliases->by_port->len; i++) {
+		const struct alias_guid *alias = alias_guids_at(aliases->by_port, i), *found;
+
+		found = alias->guid ? alias_guids_find(aliases, alias->guid) : NULL;
+		fuzz_expect(!alias->guid ||
+			    (found && found->port == alias->port && found->index == alias->index));
+		fuzz_expect(alias->index && alias->index < GUID_CAP);
+		n += alias->guid != 0;
+	}
+	fuzz_expect(n == aliases->by_guid->len);
 }
 
 static void run(void *state, const uint8_t *data, size_t size)
@@ -206,7 +256,8 @@ static void run(void *state, const uint8_t *data, size_t size)
 	struct fuzz_bytes bytes = {data, size};
 	struct sa_registries registries = {.groups = sa_store_new(0),
 					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new()};
+					   .subscribers = sa_subscribers_new(),
+					   .aliases = sa_aliases_new(0)};
 
 	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
 		sa_store_follow(registries.groups, server->subnet, 0);
@@ -224,6 +275,8 @@ static void run(void *state, const uint8_t *data, size_t size)
 	sa_store_free(registries.groups);
 	sa_services_free(registries.services);
 	sa_subscribers_free(registries.subscribers);
+	check_aliases(sa_aliases_now(registries.aliases));
+	sa_aliases_free(registries.aliases);
 }
 
 static void teardown(void *state)

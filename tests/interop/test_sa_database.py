@@ -15,7 +15,11 @@ import subnet  # noqa: E402
 import tools  # noqa: E402
 
 PREFIX = 'fe80000000000000'
-QUERIES = ('SR', 'IIR', 'MCMR')
+QUERIES = ('SR', 'IIR', 'MCMR', 'GIR')
+ALIASES = ('GUIDInfo Record: base_guid=0x{guid:016x} lid=0x0001 block_num=0x{block:x} '
+           'guid0=0x{base:016x} guid1=0x0000000000000000 guid2=0x{alias:016x} '
+           'guid3=0x0000000000000000 guid4=0x0000000000000000 guid5=0x0000000000000000 '
+           'guid6=0x0000000000000000 guid7=0x{last:016x}\n\n')
 GROUP = ('MC Group 0x{mlid:04x} : mgid=0xff12000000000123:0x{number:016x} '
          'port_gid=0x0000000000000000:0x0000000000000000 qkey=0x00000b1b mlid=0x{mlid:04x} '
          'mtu=0x84 tclass=0x00 pkey=0xffff rate=0x83 pkt_life=0x92 sl_flow_hop=0x00000000 '
@@ -37,8 +41,12 @@ SERVICE = ('Service Record: id=0x{number:016x} gid=0x{prefix}:0x{guid:016x} pkey
 
 
 def database(guids):
-    """Two groups with two members each, two subscriptions, two services."""
+    """Alias GUIDs, two groups with two members each, two subscriptions, two services."""
     text = ''
+    for i, guid in enumerate(guids):
+        for block, base in ((0, guid), (2, 0x14050000000010 + i)):
+            alias = 0x14050000000000 + 0x100 * i + 0x20 * block
+            text += ALIASES.format(guid=guid, block=block, base=base, alias=alias, last=alias + 1)
     for number in (1, 2):
         text += GROUP.format(mlid=0xc010 + number, number=number)
         text += ''.join(MEMBER.format(prefix=PREFIX, guid=guid) for guid in guids)

@@ -8,7 +8,8 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_audit tests/scenario/test_bringup \
+scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
+	tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_keys \
@@ -36,6 +37,10 @@ TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_aliases_SOURCES = tests/scenario/test_aliases.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_aliases_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_bringup_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_multicast_CFLAGS = $(TEST_CFLAGS)

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "client.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -88,6 +89,33 @@ START_TEST(reboots_with_a_stale_guid2lid)
 	scenario_start(s);
 	scenario_converge(s, 10);
 	scenario_expect_at_most(s, moved(s, lids), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* sa_rate_threshold: what a port asks beyond is dropped, what others ask is not; it may change. */
+START_TEST(asks_too_often)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct client *eager, *other;
+	const struct counters *counters;
+	uint16_t mlid;
+
+	scenario_conf(s, "sa_rate_threshold 5\n");
+	scenario_start(s);
+	scenario_converge(s, 30);
+	counters = &daemon_context(s->daemon)->counters;
+	eager = client_new(s, scenario_node(s, "host-3"));
+	other = client_new(s, scenario_node(s, "host-4"));
+	for (unsigned int i = 0; i < 20; i++)
+		client_send_member(eager, true);
+	ck_assert_int_eq(client_join_broadcast(other, &mlid), 0);
+	ck_assert_uint_eq(counter_get(counters, sa_rate_dropped), 15);
+	scenario_run_ms(s, 200);
+	ck_assert_int_eq(client_join_broadcast(eager, &mlid), 0);
+	ck_assert_uint_eq(counter_get(counters, sa_rate_dropped), 15);
+	client_free(eager);
+	client_free(other);
 	scenario_free(s);
 }
 END_TEST
@@ -490,6 +518,7 @@ static Suite *suite(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, takeover_with_a_stale_guid2lid, 0, 2);
 	tcase_add_test(tcase, reboots_with_a_stale_guid2lid);
+	tcase_add_test(tcase, asks_too_often);
 	tcase_add_test(tcase, reassigns_once);
 	tcase_add_test(tcase, switch_with_a_tiny_forwarding_table);
 	suite_add_tcase(suite, tcase);

@@ -89,3 +89,13 @@ check_PROGRAMS += tests/unit/test_sa_turns
 TESTS += tests/unit/test_sa_turns
 tests_unit_test_sa_turns_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_turns_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_aliases
+TESTS += tests/unit/test_sa_aliases
+tests_unit_test_sa_aliases_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_aliases_LDADD = $(LIBS_SAMAKE)
+
+check_PROGRAMS += tests/unit/test_sa_trust
+TESTS += tests/unit/test_sa_trust
+tests_unit_test_sa_trust_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_trust_LDADD = $(LIBS_SAMAKE)

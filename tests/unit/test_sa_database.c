@@ -15,7 +15,8 @@ static struct sa_registries make(void)
 {
 	return (struct sa_registries){.groups = sa_store_new(0),
 				      .services = sa_services_new(),
-				      .subscribers = sa_subscribers_new()};
+				      .subscribers = sa_subscribers_new(),
+				      .aliases = sa_aliases_new(0)};
 }
 
 static void destroy(struct sa_registries *registries)
@@ -23,6 +24,7 @@ static void destroy(struct sa_registries *registries)
 	sa_store_free(registries->groups);
 	sa_services_free(registries->services);
 	sa_subscribers_free(registries->subscribers);
+	sa_aliases_free(registries->aliases);
 }
 
 static void fill(const struct sa_registries *registries)
@@ -71,6 +73,11 @@ static void fill(const struct sa_registries *registries)
 		sa_store_keep(registries->groups, made, i);
 		group.mgid.guid++;
 	}
+	ck_assert(sa_aliases_set(registries->aliases, 77, 1, 0x111));
+	ck_assert(sa_aliases_set(registries->aliases, 77, 9, 0x222));
+	ck_assert(sa_aliases_set(registries->aliases, 77, 15, 0x223));
+	ck_assert(sa_aliases_set(registries->aliases, 78, 7, 0x100));
+	ck_assert(sa_aliases_set(registries->aliases, 78, 16, 0x101));
 	ck_assert_ptr_nonnull(sa_services_put(registries->services, &service, 12, NOW));
 	service.service_id++;
 	service.service_lease = SA_LEASE_FOREVER;
@@ -131,6 +138,10 @@ START_TEST(test_classic)
 	static const char text[] =
 		"GUIDInfo Record: base_guid=0x0002c90300000001 lid=0x0001 block_num=0x0"
 		" guid0=0x0002c90300000001\n\n"
+		"GUIDInfo Record: base_guid=0x0002c90300000001 lid=0x0001 block_num=0x1"
+		" guid0=0x0014050000000007 guid1=0x0000000000000000 guid2=0x0014050000000009"
+		" guid3=0x0000000000000000 guid4=0x0000000000000000 guid5=0x0000000000000000"
+		" guid6=0x0000000000000000 guid7=0x0000000000000000\n\n"
 		"MC Group 0xc000  (well known): mgid=0xff12401bffff0000:0x00000000ffffffff"
 		" port_gid=0x0000000000000000:0x0000000000000000 qkey=0x00000b1b mlid=0xc000"
 		" mtu=0x84 tclass=0x00 pkey=0xffff rate=0x83 pkt_life=0x92"
@@ -158,6 +169,11 @@ START_TEST(test_classic)
 	ck_assert(sa_database_read(&all, "f", text, PREFIX, NOW, &error));
 	group = sa_store_find(all.groups,
 			      (struct iba_gid){UINT64_C(0xff12401bffff0000), UINT32_MAX});
+	ck_assert(sa_aliases_get(all.aliases, UINT64_C(0x2c90300000001), 8) ==
+		  UINT64_C(0x14050000000007));
+	ck_assert(sa_aliases_get(all.aliases, UINT64_C(0x2c90300000001), 10) ==
+		  UINT64_C(0x14050000000009));
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 2);
 	ck_assert_ptr_nonnull(group);
 	ck_assert(group->well_known);
 	ck_assert_uint_eq(group->record.mtu, 4);
@@ -178,6 +194,10 @@ START_TEST(test_wrong)
 		{"\nnonsense\n", "f:2: expected a record"},
 		{"MC Group 0xc000 : mgid=0xff12:0x1 qkey=0x\n", "f:1: expected qkey"},
 		{"MC Group 0xc000 : mgid=0x12\n", "f:1: expected mgid"},
+		{"GUIDInfo Record: base_guid=0x1 lid=0x1 block_num=0x20 guid0=0x1\n",
+		 "f:1: expected block_num"},
+		{"GUIDInfo Record: base_guid=0x1 lid=0x1 block_num=0x1 guid0=0x\n",
+		 "f:1: expected guid0"},
 		{"mcm_port: port_gid=0x1:0x2 scope_state=0x100 proxy_join=0x0\n",
 		 "f:1: expected scope_state"},
 	};

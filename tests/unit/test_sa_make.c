@@ -160,11 +160,25 @@ void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES])
 		wire_encode(ask->type, ask->record, octets + IBA_SA_DATA_OFFSET);
 }
 
+static struct sa_view *make_view(const struct ask *ask, const struct sa_registries *registries)
+{
+	struct sa_view *plain, *view;
+
+	if (!ask->subnet)
+		return NULL;
+	plain = sa_view_new(subnet_ref((void *)ask->subnet));
+	if (!registries->aliases)
+		return plain;
+	view = sa_view_with(plain, (void *)sa_aliases_now(registries->aliases));
+	sa_view_unref(plain);
+	return view;
+}
+
 static struct told tell_with(const struct ask *ask, const struct sa_registries *registries,
 			     const uint8_t *data, size_t length)
 {
 	struct vendor_address from = {.qpn = 1};
-	struct sa_view *view = ask->subnet ? sa_view_new(subnet_ref((void *)ask->subnet)) : NULL;
+	struct sa_view *view = make_view(ask, registries);
 	struct told told = {0};
 	struct sa_query query;
 
@@ -202,12 +216,14 @@ struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t lengt
 {
 	struct sa_registries registries = {.groups = ask->store,
 					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new()};
+					   .subscribers = sa_subscribers_new(),
+					   .aliases = sa_aliases_new(0)};
 	struct told told =
 		tell_with(ask, ask->registries ? ask->registries : &registries, data, length);
 
 	sa_services_free(registries.services);
 	sa_subscribers_free(registries.subscribers);
+	sa_aliases_free(registries.aliases);
 	return told;
 }
 

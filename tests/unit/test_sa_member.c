@@ -172,6 +172,7 @@ static const struct create_case {
 	{"scope 0", 0, 0, {0xFF10A01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
 	{"scope 15", 0, 0, {0xFF1FA01C00000000, 1}, 1, 0x8001, 0},
 	{"made by another subnet", 0, 0, {0xFF12A01B00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"made by another SA", 0, 0, {0xFF15A01B00000000, 1}, 1, 0x8001, 0},
 	{"made by us before", 0, 0, {0xFF12A01BFEC00000, 0x0000012300000009}, 1, 0x8001, 0},
 	{"made by nobody",
 	 0,

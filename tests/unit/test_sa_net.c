@@ -33,6 +33,16 @@ static void put_traps(void *object)
 	traps_unref(object);
 }
 
+static void get_aliases(void *object)
+{
+	alias_guids_ref(object);
+}
+
+static void put_aliases(void *object)
+{
+	alias_guids_unref(object);
+}
+
 static void get_groups(void *object)
 {
 	mc_groups_ref(object);
@@ -101,6 +111,7 @@ static void context_init(struct net *net)
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->groups, get_groups, put_groups);
+	slot_init(&context->aliases, get_aliases, put_aliases);
 	slot_init(&context->trees, get_trees, put_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
@@ -182,6 +193,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.unhealthy_ports);
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
+	slot_clear(&net->context.aliases);
 	slot_clear(&net->context.traps);
 	slot_clear(&net->context.trees);
 	slot_clear(&net->context.subnet);

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* GuidInfoRecord Set and Delete: who may have which alias GUID, and what it is good for then. */
+#include <check.h>
+#include <string.h>
+
+#include "complib/actor.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define C(name) IBA_COMPONENT(guid_info_record, name)
+#define WHERE (C(lid) | C(block_num))
+#define G(i) (UINT64_C(1) << (4 + (i)))
+#define ALL (WHERE | 0xFF0)
+#define CAP 12 /* entries of each port */
+#define ALIAS UINT64_C(0x0002C903000A0001)
+
+static struct subnet *subnet;
+static struct sa_registries all;
+static uint64_t sm_key;
+
+static void setup(void)
+{
+	subnet = make_subnet("fattree:4", 0, 0);
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		((struct fabric_port *)subnet->fabric->ports)[i].info.guid_cap = CAP;
+	all = (struct sa_registries){.groups = sa_store_new(0),
+				     .services = sa_services_new(),
+				     .subscribers = sa_subscribers_new(),
+				     .aliases = sa_aliases_new(6)};
+	sm_key = 0;
+}
+
+static void teardown(void)
+{
+	sa_store_free(all.groups);
+	sa_services_free(all.services);
+	sa_subscribers_free(all.subscribers);
+	sa_aliases_free(all.aliases);
+	subnet_unref(subnet);
+}
+
+static const struct fabric_port *host(unsigned int n)
+{
+	return &subnet->fabric->ports[endport(subnet, n, true)];
+}
+
+static int ask_any(unsigned int who, uint8_t method, uint16_t attribute, uint64_t mask,
+		   const struct wire_type *type, void *record)
+{
+	struct ask ask = {
+		.subnet = subnet,
+		.store = all.groups,
+		.registries = &all,
+		.from = endport(subnet, who, true),
+		.sm_key = sm_key,
+		.method = method,
+		.attribute = attribute,
+		.mask = mask,
+		.type = type,
+		.record = record,
+	};
+	struct told told = tell(&ask);
+	int status = told.header.status;
+
+	if (status == IBA_STATUS_OK && told.n)
+		told_record(&told, type, 0, record);
+	told_clear(&told);
+	return status;
+}
+
+static int change(unsigned int who, uint8_t method, uint64_t mask, struct iba_guid_info_record *r)
+{
+	return ask_any(who, method, IBA_ATTR_GUID_INFO_RECORD, mask, &iba_guid_info_record_type, r);
+}
+
+/* Entries 1 and 2 of host n. */
+static struct iba_guid_info_record record_of(unsigned int n, uint64_t one, uint64_t two)
+{
+	return (struct iba_guid_info_record){.lid = host(n)->lid,
+					     .guid_info.guid = {[1] = one, [2] = two}};
+}
+
+START_TEST(test_life)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, 0);
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[0] == host(0)->guid);
+	ck_assert(r.guid_info.guid[1] == ALIAS);
+	ck_assert(r.guid_info.guid[2] == UINT64_C(0x0014050000000007)); /* the SA's */
+	r = record_of(0, 0, 0);
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[1] == ALIAS); /* it has some there */
+	ck_assert(r.guid_info.guid[2] == UINT64_C(0x0014050000000007));
+	r = record_of(0, 0, ALIAS + 1); /* only entry 2 is meant */
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(2), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[1] == ALIAS && r.guid_info.guid[2] == ALIAS + 1);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(1), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[1] == 0 && r.guid_info.guid[2] == ALIAS + 1);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 1);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, ALL, &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[0] == host(0)->guid); /* stays */
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 0);
+}
+END_TEST
+
+/* Each rule refuses, and leaves all as it was. */
+START_TEST(test_refusals)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, 0);
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, C(lid) | G(1), &r),
+			 IBA_SA_INSUFFICIENT_COMPONENTS);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, C(block_num) | G(1), &r),
+			 IBA_SA_INSUFFICIENT_COMPONENTS);
+	ck_assert_int_eq(change(1, IBA_METHOD_SET, ALL, &r), IBA_SA_DENIED); /* another's */
+	ck_assert_int_eq(change(1, IBA_METHOD_DELETE, ALL, &r), IBA_SA_DENIED);
+	r.lid = 0xBFFF;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, ALL, &r), IBA_SA_DENIED);
+	sm_key = TEST_SA_KEY;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, ALL, &r), IBA_SA_NO_RECORDS);
+	sm_key = 0;
+	r = record_of(0, ALIAS, 0);
+	r.block_num = (CAP + 7) / 8;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, ALL, &r), IBA_SA_REQ_INVALID);
+	r.block_num = 0xFF;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, ALL, &r), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 0);
+	ck_assert(!sa_aliases_changed(all.aliases));
+	r = record_of(0, ALIAS, 0); /* with the key anybody's */
+	sm_key = TEST_SA_KEY;
+	ck_assert_int_eq(change(1, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	ck_assert(sa_aliases_get(all.aliases, host(0)->guid, 1) == ALIAS);
+}
+END_TEST
+
+/* Some entries are refused, others not: those are 0 in the answer. */
+START_TEST(test_entries_refused)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1), s;
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
+	s = record_of(1, ALIAS + 2, ALIAS + 3); /* two hosts want one */
+	ck_assert_int_eq(change(1, IBA_METHOD_SET, WHERE | G(1) | G(2), &s), IBA_STATUS_OK);
+	s.guid_info.guid[1] = ALIAS;
+	s.guid_info.guid[2] = host(2)->guid; /* a base GUID */
+	s.guid_info.guid[3] = ALIAS + 2;     /* its own, elsewhere */
+	s.guid_info.guid[4] = ALIAS + 4;
+	ck_assert_int_eq(change(1, IBA_METHOD_SET, ALL & ~G(5) & ~G(6) & ~G(7), &s), IBA_STATUS_OK);
+	ck_assert(s.guid_info.guid[0] == host(1)->guid);
+	ck_assert(!s.guid_info.guid[1] && !s.guid_info.guid[2] && !s.guid_info.guid[3]);
+	ck_assert(s.guid_info.guid[4] == ALIAS + 4);
+	ck_assert(sa_aliases_get(all.aliases, host(1)->guid, 1) == ALIAS + 2); /* as it was */
+	ck_assert(alias_guids_find(sa_aliases_now(all.aliases), ALIAS)->port == host(0)->guid);
+	s = (struct iba_guid_info_record){.lid = host(1)->lid, .block_num = 1};
+	ck_assert_int_eq(change(1, IBA_METHOD_SET, ALL, &s), IBA_STATUS_OK);
+	for (unsigned int i = 0; i < 8; i++)
+		ck_assert_int_eq(s.guid_info.guid[i] != 0, 8 + i < CAP);
+}
+END_TEST
+
+static int join(unsigned int who, uint64_t guid, uint8_t method)
+{
+	struct iba_mc_member_record r = {
+		.mgid = {UINT64_C(0xFF12ABCD00000000), 1},
+		.port_gid = {IBA_DEFAULT_GID_PREFIX, guid},
+		.p_key = 0xFFFF,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	const uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, join_state) |
+		IBA_COMPONENT(mc_member_record, q_key) | IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, p_key) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl);
+	int status = ask_any(who, method, IBA_ATTR_MC_MEMBER_RECORD, mask,
+			     &iba_mc_member_record_type, &r);
+
+	ck_assert(status != IBA_STATUS_OK || r.port_gid.guid == guid);
+	return status;
+}
+
+/* What is a member cannot go; and it is the port's, for the switches. */
+START_TEST(test_member)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1);
+	struct mc_groups *groups;
+
+	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_SA_INVALID_GID);
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
+	ck_assert_int_eq(join(1, ALIAS, IBA_METHOD_SET), IBA_SA_DENIED); /* another's */
+	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, ALL, &r), IBA_SA_DENIED);
+	r = record_of(0, ALIAS + 2, 0);
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_SA_DENIED);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 2);
+	sa_store_set_aliases(all.groups, sa_aliases_now(all.aliases));
+	sa_store_follow(all.groups, subnet, 1);
+	groups = sa_store_publish(all.groups);
+	ck_assert_uint_eq(groups->n, 2); /* the broadcast group is one */
+	ck_assert_uint_eq(
+		groups->blocks[0]->groups[0]->n_ports + groups->blocks[0]->groups[1]->n_ports, 1);
+	for (unsigned int i = 0; i < 2; i++)
+		if (groups->blocks[0]->groups[i]->n_ports)
+			ck_assert(groups->blocks[0]->groups[i]->port_guids[0] == host(0)->guid);
+	mc_groups_unref(groups);
+	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_DELETE), IBA_STATUS_OK);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, ALL, &r), IBA_STATUS_OK);
+}
+END_TEST
+
+/* Paths from and to it, a service at it. */
+START_TEST(test_resolves)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, 0);
+	struct iba_path_record path = {.sgid = {IBA_DEFAULT_GID_PREFIX, host(1)->guid},
+				       .dgid = {IBA_DEFAULT_GID_PREFIX, ALIAS}};
+	const uint64_t ends = IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid);
+	struct iba_service_record service = {.service_id = 7,
+					     .service_gid = {IBA_DEFAULT_GID_PREFIX, ALIAS}};
+	const uint64_t names = IBA_COMPONENT(service_record, service_id) |
+			       IBA_COMPONENT(service_record, service_gid);
+
+	ck_assert_int_eq(ask_any(1, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, ends,
+				 &iba_path_record_type, &path),
+			 IBA_SA_INVALID_GID);
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	ck_assert_int_eq(ask_any(1, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, ends,
+				 &iba_path_record_type, &path),
+			 IBA_STATUS_OK);
+	ck_assert(path.dgid.guid == ALIAS && path.dlid == host(0)->lid);
+	ck_assert(path.sgid.guid == host(1)->guid && path.slid == host(1)->lid);
+	path.dgid.guid = host(1)->guid;
+	path.sgid.guid = ALIAS;
+	ck_assert_int_eq(ask_any(0, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, ends,
+				 &iba_path_record_type, &path),
+			 IBA_STATUS_OK);
+	ck_assert(path.sgid.guid == ALIAS && path.slid == host(0)->lid);
+	ck_assert_int_eq(ask_any(1, IBA_METHOD_SET, IBA_ATTR_SERVICE_RECORD, names,
+				 &iba_service_record_type, &service),
+			 IBA_SA_REQ_INVALID); /* another's */
+	ck_assert_int_eq(ask_any(0, IBA_METHOD_SET, IBA_ATTR_SERVICE_RECORD, names,
+				 &iba_service_record_type, &service),
+			 IBA_STATUS_OK);
+}
+END_TEST
+
+/* What is published does not change; removed ones are in it until they are told to their port. */
+START_TEST(test_publication)
+{
+	struct alias_guids *first, *second, *third;
+	uint64_t guids[ALIAS_PER_BLOCK];
+
+	ck_assert_ptr_null(sa_aliases_publish(all.aliases));
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11));
+	ck_assert(sa_aliases_set(all.aliases, 5, 9, 12));
+	ck_assert(!sa_aliases_set(all.aliases, 6, 1, 12));
+	first = sa_aliases_publish(all.aliases);
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 0));
+	ck_assert(sa_aliases_set(all.aliases, 6, 1, 11));
+	second = sa_aliases_publish(all.aliases);
+	ck_assert(second->serial == first->serial + 1);
+	ck_assert(alias_guids_find(first, 11)->port == 5);
+	ck_assert(alias_guids_find(second, 11)->port == 6);
+	alias_guids_block(first, 5, 0, guids);
+	ck_assert(guids[0] == 5 && guids[1] == 11);
+	alias_guids_block(first, 5, 1, guids);
+	ck_assert(guids[0] == 0 && guids[1] == 12);
+	alias_guids_block(second, 5, 0, guids);
+	ck_assert(guids[0] == 5 && guids[1] == 0);
+	ck_assert_uint_eq(second->by_port->len, 3);
+	sa_aliases_programmed(all.aliases, first->serial);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 3);
+	sa_aliases_programmed(all.aliases, second->serial);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 2);
+	ck_assert_uint_eq(second->by_port->len, 3);
+	sa_aliases_clear(all.aliases);
+	third = sa_aliases_publish(all.aliases);
+	ck_assert_uint_eq(third->by_port->len + third->by_guid->len, 0);
+	alias_guids_unref(first);
+	alias_guids_unref(second);
+	alias_guids_unref(third);
+}
+END_TEST
+
+START_TEST(test_ports_that_are_gone)
+{
+	struct subnet *other = make_subnet("random:1:0:1:5", 0, 0);
+	uint64_t guid = host(3)->guid;
+
+	ck_assert(fabric_port_by_guid(other->fabric, guid) == FABRIC_NONE);
+	ck_assert(sa_aliases_set(all.aliases, guid, 1, ALIAS));
+	for (uint64_t now = 1; now < 10 * SA_ABSENCE_NS; now += SA_ABSENCE_NS - 1) {
+		sa_aliases_follow(all.aliases, other, now); /* it is gone, and comes back */
+		sa_aliases_follow(all.aliases, other, now + SA_ABSENCE_NS - 2);
+		sa_aliases_follow(all.aliases, subnet, now + SA_ABSENCE_NS - 2);
+	}
+	ck_assert(sa_aliases_get(all.aliases, guid, 1) == ALIAS);
+	sa_aliases_follow(all.aliases, other, 1);
+	sa_aliases_follow(all.aliases, other, 1 + SA_ABSENCE_NS);
+	ck_assert(sa_aliases_get(all.aliases, guid, 1) == 0);
+	subnet_unref(other);
+}
+END_TEST
+
+START_TEST(test_bounds)
+{
+	for (unsigned int i = 0; i < SA_ALIASES_MAX; i++)
+		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
+					 ALIAS + i));
+	ck_assert(!sa_aliases_set(all.aliases, UINT64_MAX, 1, 1));
+	ck_assert(sa_aliases_set(all.aliases, 1, 1, 1)); /* instead of another */
+	ck_assert(alias_guids_find(sa_aliases_now(all.aliases), 1)->port == 1);
+	ck_assert_ptr_null(alias_guids_find(sa_aliases_now(all.aliases), ALIAS));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_aliases");
+	TCase *tcase = tcase_create("aliases");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_life);
+	tcase_add_test(tcase, test_refusals);
+	tcase_add_test(tcase, test_entries_refused);
+	tcase_add_test(tcase, test_member);
+	tcase_add_test(tcase, test_resolves);
+	tcase_add_test(tcase, test_publication);
+	tcase_add_test(tcase, test_ports_that_are_gone);
+	tcase_add_test(tcase, test_bounds);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
