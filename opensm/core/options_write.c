@@ -35,6 +35,8 @@ static const enum option_id newer_keys[] = {
 	OPTION_replication_max_memory,
 	OPTION_client_rereg_rate,
 	OPTION_consolidate_ipv6_snm_mlids,
+	OPTION_mlid_sharing,
+	OPTION_mc_spread_roots,
 	OPTION_membership_grace,
 };
 

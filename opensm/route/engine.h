@@ -295,6 +295,7 @@ struct route_group {
 	const bool *only_sends;	 /* [n_members]: no packets go there; NULL: all get them */
 	uint32_t n_members;
 	uint32_t room; /* switches that forward fewer MLIDs have no part in it */
+	const uint32_t *load; /* [switch]: trees whose root it is; NULL: that does not matter */
 };
 
 /*

@@ -209,8 +209,21 @@ static bool keeps_root(const struct grow *grow, const uint64_t *costs)
 	       costs[grow->root_before] <= best + (best % LOST) / 2;
 }
 
+/* Of those about as near the members as the best, the one that is the root of the fewest trees. */
+static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs, const uint32_t *load)
+{
+	uint64_t best = costs[grow->root], limit = best + (best % LOST) / 8;
+	uint32_t root = grow->root;
+
+	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
+		if (costs[sw] <= limit &&
+		    (load[sw] < load[root] || (load[sw] == load[root] && costs[sw] < costs[root])))
+			root = sw;
+	return root;
+}
+
 /* Most members in reach, then fewest hops to them, then the lowest index. */
-static bool choose_root(struct grow *grow, const uint8_t *up)
+static bool choose_root(struct grow *grow, const uint8_t *up, const uint32_t *load)
 {
 	uint32_t n = grow->graph->n, n_members = 0;
 	g_autofree uint64_t *costs = g_new0(uint64_t, n + 1);
@@ -226,6 +239,8 @@ static bool choose_root(struct grow *grow, const uint8_t *up)
 			grow->root = sw;
 	if (keeps_root(grow, costs))
 		grow->root = grow->root_before;
+	else if (load)
+		grow->root = least_loaded(grow, costs, load);
 	return costs[grow->root] / LOST < n_members;
 }
 
@@ -386,7 +401,7 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	grow_init(&grow, ground, fabric);
 	take_over(&grow, before, moved);
 	place_members(&grow, group);
-	if (choose_root(&grow, ground->up)) {
+	if (choose_root(&grow, ground->up, group->load)) {
 		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
 		list_tree(&grow, tree, grow_tree(&grow));
 	}

@@ -518,7 +518,7 @@ static void begin_trees(struct sm *sm)
 	multicast->want =
 		g_malloc((sm->fabric->n_switches + (size_t)1) * multicast->positions * BLOCK_BYTES);
 	trees_begin(multicast->trees, sm->fabric, sm->routing, sm->groups,
-		    sm->sweep.kind != SWEEP_KIND_GROUPS);
+		    sm->sweep.kind != SWEEP_KIND_GROUPS, sm->options->mc_spread_roots);
 }
 
 static bool grow_block(struct sm *sm, uint32_t block)

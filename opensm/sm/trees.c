@@ -23,6 +23,7 @@ struct follow {
 	bool hosts;  /* so are cables of hosts */
 	bool all;    /* are to be told of */
 	uint32_t *moved;
+	uint32_t *load; /* [switch]: trees whose root it is; NULL: roots are not spread */
 	GHashTable *grounds;	   /* as of struct trees; those if the same */
 	GHashTable *stale;	   /* uint32_t room -> bool [switch] of route_ground_compare() */
 	bool replaced[MC_N_MLIDS]; /* by what stands here: */
@@ -84,6 +85,7 @@ static void follow_free(struct follow *follow)
 	g_hash_table_unref(follow->grounds);
 	g_hash_table_unref(follow->stale);
 	g_free(follow->moved);
+	g_free(follow->load);
 	g_free(follow);
 }
 
@@ -296,6 +298,20 @@ struct told {
 	void *arg;
 };
 
+/* Where the root of a tree from before is by now; FABRIC_NONE: nowhere. */
+static uint32_t find_root(const struct follow *follow, const struct route_tree *tree)
+{
+	if (!tree || !tree->n)
+		return FABRIC_NONE;
+	return follow->moved ? follow->moved[tree->root] : tree->root;
+}
+
+static void weigh(struct follow *follow, uint32_t root, bool more)
+{
+	if (follow->load && root != FABRIC_NONE)
+		follow->load[root] += more ? 1 : -1;
+}
+
 static void grow(struct trees *trees, uint32_t i, const struct route_group *group,
 		 const struct told *told)
 {
@@ -306,6 +322,8 @@ static void grow(struct trees *trees, uint32_t i, const struct route_group *grou
 				   trees->trees[i], follow->moved, &follow->planted[i]->left_out);
 
 	follow->trees[i] = grown;
+	weigh(follow, find_root(follow, trees->trees[i]), false);
+	weigh(follow, grown->n ? grown->root : FABRIC_NONE, true);
 	if (route_tree_verify(follow->fabric, grown, group, &witness))
 		return;
 	told->tell(told->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), 0, witness);
@@ -331,6 +349,7 @@ static void plant(struct trees *trees, uint32_t i, struct members *members, cons
 		.only_sends = (const bool *)members->only_sends->data,
 		.n_members = members->ports->len,
 		.room = room_of(follow->fabric, (uint16_t)(IBA_LID_MCAST_FIRST + i)),
+		.load = follow->load,
 	};
 
 	if (same_ends(trees->planted[i], members) && is_kept(trees, i))
@@ -420,7 +439,7 @@ bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void
 /* ---- beginning and end ---- */
 
 void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *routing,
-		 struct mc_groups *groups, bool all)
+		 struct mc_groups *groups, bool all, bool spread)
 {
 	struct follow *follow = g_new0(struct follow, 1);
 
@@ -435,6 +454,9 @@ void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *rou
 	follow->hosts = follow->places && same_cables(trees->fabric, fabric, true);
 	follow->same = follow->hosts && same_cables(trees->fabric, fabric, false);
 	follow->all = all;
+	follow->load = spread ? g_new0(uint32_t, fabric->n_switches + 1) : NULL;
+	for (uint32_t i = 0; spread && i < MC_N_MLIDS; i++)
+		weigh(follow, find_root(follow, trees->trees[i]), true);
 	follow->grounds = follow->same ? g_hash_table_ref(trees->grounds) : grounds_new();
 	follow->stale = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }

@@ -21,10 +21,11 @@ void trees_free(struct trees *trees);
 /*
  * Begins to make them those of the groups in the fabric, by the order of a routing (NULL: without
  * one): trees_follow() for each block, then trees_end(). Until then all is as before, and what was
- * begun may be begun anew. If all is true trees_follow() tells of those that were not grown, too.
+ * begun may be begun anew. If all is true trees_follow() tells of those that were not grown, too;
+ * if spread is, roots of new ones are spread over switches that are about as good.
  */
 void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *routing,
-		 struct mc_groups *groups, bool all);
+		 struct mc_groups *groups, bool all, bool spread);
 /* True if that was work. */
 bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg);
 /* changed[block] becomes true where some are other than before. */

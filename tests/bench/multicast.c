@@ -87,7 +87,8 @@ static uint32_t follow(struct bench *bench, struct mc_groups *groups, double *lo
 	bool changed[IBA_MFT_BLOCKS] = {false};
 	uint32_t n = 0;
 
-	trees_begin(bench->trees, bench->subnet->fabric, bench->subnet->routing, groups, false);
+	trees_begin(bench->trees, bench->subnet->fabric, bench->subnet->routing, groups, false,
+		    bench->subnet->options->mc_spread_roots);
 	for (uint32_t i = 0; i < IBA_MFT_BLOCKS; i++) {
 		double begun = longest ? seconds() : 0;
 
