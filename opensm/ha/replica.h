@@ -12,11 +12,12 @@
 
 /* Sections; a number is never used for anything else. */
 enum replica_section {
-	REPLICA_LIDS = 1,    /* port GUID -> base LID, number of LIDs: sm/replicate.c */
-	REPLICA_GROUPS = 2,  /* MLID -> MCMemberRecord of nobody, creator, flags: sa/replicate.c */
-	REPLICA_MEMBERS = 3, /* MLID, port GUID -> JoinState, flags: the same */
+	REPLICA_LIDS = 1,     /* port GUID -> base LID, number of LIDs: sm/replicate.c */
+	REPLICA_GROUPS = 2,   /* MLID -> MCMemberRecord of nobody, creator, flags: sa/replicate.c */
+	REPLICA_MEMBERS = 3,  /* MLID, port GUID -> JoinState, flags: the same */
 	REPLICA_SERVICES = 4, /* ServiceID, GID, P_Key -> ServiceRecord, owner: the same */
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: the same */
+	REPLICA_CLOCK = 6, /* nothing -> time of the SM that leads, by which leases end: the same */
 	REPLICA_PARTITIONS = 16, /* number -> piece of the partition door's text: sm/door.c */
 };
 

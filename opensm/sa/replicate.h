@@ -12,9 +12,12 @@ extern const struct sa_subscribers_watch sa_replicate_subscriptions;
 /* As watch of services, the same. */
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone);
 
+/* The time by which leases end. */
+void sa_replicate_clock(struct replicator *replicator, uint64_t now);
+
 /*
  * Takes what another SM had into empty registries; returns how many entries make no sense, and are
- * left out. Leases begin again.
+ * left out. Leases go on from when the other SM was heard of last, sa_replicate_clock().
  */
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
 				const struct replica *replica, uint64_t now);
