@@ -96,6 +96,7 @@ bench-multicast: tests/bench/multicast$(EXEEXT) tests/bench/multicast_daemon$(EX
 	tests/bench/multicast random fattree:32 16000 64
 	tests/bench/multicast random fattree:32 16000 64 4096
 	tests/bench/multicast random fattree:16 4000 64
+	SPREAD=1 tests/bench/multicast random fattree:16 4000 64
 	tests/bench/multicast snm fattree:36 10240
 	tests/bench/multicast_daemon random fattree:32 8192 16000 64
 	tests/bench/multicast_daemon snm fattree:36 10240 "consolidate_ipv6_snm_req TRUE"

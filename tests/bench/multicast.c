@@ -6,6 +6,8 @@
  *
  *	multicast random TOPOLOGY GROUPS MEMBERS [MULTICASTFDBCAP]	members at random
  *	multicast snm TOPOLOGY HOSTS [MULTICASTFDBCAP]	hosts in their IPv6 solicited-node groups
+ *
+ * SPREAD=1 in the environment spreads the roots of trees.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -80,6 +82,39 @@ static void count_tables(const struct bench *bench)
 		blocks += used[i];
 	printf("%u MLIDs, %u blocks of %u switches\n", mlids, blocks,
 	       bench->subnet->fabric->n_switches);
+}
+
+/* Trees that cross a cable between switches, and roots. */
+static void count_load(const struct bench *bench)
+{
+	const struct fabric *fabric = bench->subnet->fabric;
+	g_autofree uint32_t *load = g_new0(uint32_t, fabric->n_ports);
+	g_autofree uint32_t *roots = g_new0(uint32_t, fabric->n_switches);
+	uint32_t used = 0, most = 0, n_roots = 0, most_roots = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < MC_N_MLIDS; i++) {
+		const struct route_tree *tree =
+			trees_get(bench->trees, (uint16_t)(IBA_LID_MCAST_FIRST + i));
+
+		if (tree && tree->n)
+			roots[tree->root]++;
+		for (uint32_t k = 0; tree && k < tree->n; k++)
+			if (tree->up[k])
+				load[fabric_switch_port(fabric, tree->switches[k], tree->up[k])]++;
+	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		used += load[i] != 0;
+		sum += load[i];
+		most = MAX(most, load[i]);
+	}
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		n_roots += roots[sw] != 0;
+		most_roots = MAX(most_roots, roots[sw]);
+	}
+	printf("%u roots, the most used of %u trees; trees on a cable between switches: %.1f of "
+	       "%u cables in use, at most %u\n",
+	       n_roots, most_roots, (double)sum / MAX(used, 1), used, most);
 }
 
 static uint32_t follow(struct bench *bench, struct mc_groups *groups, double *longest)
@@ -213,6 +248,7 @@ static void begin(struct bench *bench, const char *spec, const char *cap)
 		    !fabric_is_switch(fabric, fabric->ports[i].node))
 			bench->guids[bench->n_hosts++] = fabric->ports[i].guid;
 	bench->subnet->options->consolidate_ipv6_snm_req = true;
+	bench->subnet->options->mc_spread_roots = getenv("SPREAD") != NULL;
 	sa_store_follow(bench->store, bench->subnet, 0);
 	printf("%u hosts, %u switches\n", bench->n_hosts, fabric->n_switches);
 	bench->since = seconds();
@@ -262,6 +298,7 @@ int main(int argc, char **argv)
 	lap(&bench, "joins");
 	publish(&bench, "all");
 	count_tables(&bench);
+	count_load(&bench);
 	guid = bench.guids[bench.n_hosts - 1];
 	bench.since = seconds();
 	sa_store_join(bench.store, last, guid, IBA_JOIN_FULL_MEMBER, false);
