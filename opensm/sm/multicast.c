@@ -28,6 +28,8 @@
 #define PART_BLOCKS 8
 #define PART_SMPS 256
 
+#define RESERVE_BLOCKS 32 /* by which the room for what a switch holds grows */
+
 enum stage { STAGE_READ, STAGE_TREES, STAGE_PASS };
 
 struct multicast {
@@ -78,6 +80,13 @@ static const uint16_t *known_block(const struct builder_node *node, uint32_t blo
 				   uint32_t position)
 {
 	return trust_get(node, &node->mft, block * IBA_MFT_POSITIONS + position, BLOCK_BYTES);
+}
+
+static void reserve(struct builder_node *node, uint32_t block)
+{
+	uint32_t n = (block / RESERVE_BLOCKS + 1) * RESERVE_BLOCKS;
+
+	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
 }
 
 /* ---- what is wanted of a block ---- */
@@ -294,7 +303,7 @@ static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct
 	if (block >= blocks_of(node))
 		return false;
 	multicast->differs = false;
-	trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
+	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
 		write_block(sm, node, block, position, row_of(multicast, sw, position), passage);
 	multicast->look[sw] |= multicast->differs;
@@ -413,7 +422,7 @@ static void read_switch(struct sm *sm, struct builder_node *node, uint32_t block
 {
 	if (block >= blocks_of(node))
 		return;
-	trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
+	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
 		read_block(sm, node, block, position);
 }
