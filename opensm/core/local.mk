@@ -4,6 +4,7 @@ libcore_a_SOURCES = \
 	opensm/core/context.h \
 	opensm/core/counters.def opensm/core/counters.h \
 	opensm/core/events.c opensm/core/events.def opensm/core/events.h \
+	opensm/core/mlid_rules.c opensm/core/mlid_rules.h \
 	opensm/core/milestones.c opensm/core/milestones.def opensm/core/milestones.h \
 	opensm/core/notify.c opensm/core/notify.h \
 	opensm/core/options.c opensm/core/options.def opensm/core/options.h \

@@ -79,6 +79,7 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_TEXT(name) char *name
 #define OPTION_FIELD_NAMES(name) char *name	    /* comma separated */
 #define OPTION_FIELD_GUIDS(name) char *name	    /* see option_guids_have() */
+#define OPTION_FIELD_MLIDS(name) char *name	    /* see mlid_rules_parse() */
 #define OPTION_FIELD_VLARB(name) char *name	    /* VL:weight,... */
 #define OPTION_FIELD_SL2VL(name) char *name	    /* 16 VLs, comma separated */
 #define OPTION_FIELD_CCT(name) char *name	    /* shift:multiplier,... */

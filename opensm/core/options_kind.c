@@ -6,6 +6,8 @@
  */
 #include "core/options_private.h"
 
+#include "core/mlid_rules.h"
+
 #include <complib/scalar.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -374,6 +376,27 @@ bool option_guids_have(const char *list, uint64_t guid)
 	return false;
 }
 
+static bool mlids_parse(const struct option *option, void *field, const char *text, bool command)
+{
+	struct mlid_rule rules[MLID_RULES_MAX];
+
+	(void)option;
+	(void)command;
+	if (mlid_rules_parse(text, rules) <= 0)
+		return false;
+	text_replace(field, g_strdup(text));
+	return true;
+}
+
+static char *mlids_expected(const struct option *option, bool command)
+{
+	(void)option;
+	(void)command;
+	return g_strdup_printf("a list MGID/MASK=MLIDS of at most %d, comma separated: a multicast "
+			       "GID with no bit that its mask lacks, and 1 to %d MLIDs",
+			       MLID_RULES_MAX, MLID_RULE_MLIDS_MAX);
+}
+
 /* ---- lists of numbers ---- */
 
 static void skip_blanks(const char **text)
@@ -619,6 +642,7 @@ static const struct kind kinds[OPTION_KIND_COUNT] = {
 	[OPTION_KIND_TEXT] = {"TEXT", text_parse, text_format, text_expected},
 	[OPTION_KIND_NAMES] = WORDS(names),
 	[OPTION_KIND_GUIDS] = WORDS(guids),
+	[OPTION_KIND_MLIDS] = WORDS(mlids),
 	[OPTION_KIND_VLARB] = WORDS(vlarb),
 	[OPTION_KIND_SL2VL] = WORDS(sl2vl),
 	[OPTION_KIND_CCT] = WORDS(cct),

@@ -18,7 +18,8 @@ enum replica_section {
 	REPLICA_SERVICES = 4, /* ServiceID, GID, P_Key -> ServiceRecord, owner: the same */
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: the same */
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: the same */
-	REPLICA_PARTITIONS = 16,   /* number -> piece of the partition door's text: sm/door.c */
+	REPLICA_CLOCK = 7, /* nothing -> time of the SM that leads, by which leases end: the same */
+	REPLICA_PARTITIONS = 16, /* number -> piece of the partition door's text: sm/door.c */
 };
 
 #define REPLICA_KEY_MAX 255

@@ -295,6 +295,7 @@ struct route_group {
 	const bool *only_sends;	 /* [n_members]: no packets go there; NULL: all get them */
 	uint32_t n_members;
 	uint32_t room; /* switches that forward fewer MLIDs have no part in it */
+	const uint32_t *load; /* [switch]: trees whose root it is; NULL: that does not matter */
 };
 
 /*
@@ -307,6 +308,17 @@ struct route_ground;
 struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
 				      uint32_t room);
 void route_ground_free(struct route_ground *ground); /* NULL is fine */
+/* [switch]: the hops from some switch to it are others in the one than in the other; newly
+ * allocated */
+bool *route_ground_compare(const struct route_ground *a, const struct route_ground *b);
+/*
+ * Whether all cables of a tree are there, and as many hops from its root, in another ground and
+ * fabric with the same switches: it is grown anew as it was, if its members are where they were and
+ * route_ground_compare() tells of none of their switches.
+ */
+bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
+		      const struct fabric *from, const struct route_ground *ground,
+		      const struct fabric *fabric);
 
 /*
  * A tree that joins the members over links of the fabric; its switches list exactly the tree links

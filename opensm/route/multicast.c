@@ -32,7 +32,6 @@ struct grow {
 	uint32_t *dests;   /* switches with members, ascending */
 	uint32_t n_dests;
 	uint32_t root;
-	uint32_t served; /* members that the root can reach */
 	const uint8_t *hops;	      /* [switch]: from the root */
 	struct route_port_set *ports; /* [switch] */
 	bool *in_tree;
@@ -136,6 +135,40 @@ void route_ground_free(struct route_ground *ground)
 	g_free(ground);
 }
 
+bool *route_ground_compare(const struct route_ground *a, const struct route_ground *b)
+{
+	uint32_t n = a->graph->n;
+	bool *differs = g_new0(bool, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		differs[sw] = !a->up || !b->up ||
+			      memcmp(a->up + (size_t)sw * n, b->up + (size_t)sw * n, n);
+	return differs;
+}
+
+/* Far from its root it is only by an order that it does not keep to. */
+static bool same_way(const struct route_tree *tree, uint32_t i, const struct route_ground *a,
+		     const struct route_ground *b)
+{
+	size_t place = (size_t)tree->root * a->graph->n + tree->switches[i];
+
+	return a->hops[place] == b->hops[place] && a->hops[place] != ROUTE_FAR;
+}
+
+bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
+		      const struct fabric *from, const struct route_ground *ground,
+		      const struct fabric *fabric)
+{
+	for (uint32_t i = 0; i < tree->n; i++) {
+		uint32_t port = fabric_switch_port(fabric, tree->switches[i], tree->up[i]);
+
+		if (!same_way(tree, i, before, ground) ||
+		    from->ports[port].peer != fabric->ports[port].peer)
+			return false;
+	}
+	return true;
+}
+
 /* ---- a tree ---- */
 
 /* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
@@ -159,36 +192,56 @@ static void place_members(struct grow *grow, const struct route_group *group)
 			grow->dests[grow->n_dests++] = sw;
 }
 
-static void add_row(const uint8_t *row, uint32_t n, uint32_t weight, uint32_t *sums,
-		    uint32_t *served)
+#define LOST (UINT64_C(1) << 32) /* costs more than all hops together */
+
+static void add_row(const uint8_t *row, uint32_t n, uint64_t weight, uint64_t *costs)
 {
-	for (uint32_t sw = 0; sw < n; sw++) {
-		sums[sw] += row[sw] * weight;
-		served[sw] += row[sw] == ROUTE_FAR ? 0 : weight;
-	}
+	for (uint32_t sw = 0; sw < n; sw++)
+		costs[sw] += weight * (row[sw] == ROUTE_FAR ? LOST : row[sw]);
 }
 
-/*
- * Most members in reach, then fewest hops to them, then the lowest index. Each member out of reach
- * adds the same to the sum of hops, so sums of roots that reach as many compare as they should.
- */
-static bool choose_root(struct grow *grow, const uint8_t *up)
+/* Whether the root of before is good enough: it loses no more, and is not much farther. */
+static bool keeps_root(const struct grow *grow, const uint64_t *costs)
 {
-	uint32_t n = grow->graph->n, before = grow->root_before;
-	g_autofree uint32_t *sums = g_new0(uint32_t, n + 1), *served = g_new0(uint32_t, n + 1);
+	uint64_t best = costs[grow->root];
 
-	for (uint32_t i = 0; up && i < grow->n_dests; i++)
-		add_row(up + (size_t)grow->dests[i] * n, n, grow->members[grow->dests[i]], sums,
-			served);
+	return grow->root_before != FABRIC_NONE &&
+	       costs[grow->root_before] <= best + (best % LOST) / 2;
+}
+
+/* Of those about as near the members as the best, the one that is the root of the fewest trees. */
+static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs, const uint32_t *load)
+{
+	uint64_t best = costs[grow->root], limit = best + (best % LOST) / 8;
+	uint32_t root = grow->root;
+
+	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
+		if (costs[sw] <= limit &&
+		    (load[sw] < load[root] || (load[sw] == load[root] && costs[sw] < costs[root])))
+			root = sw;
+	return root;
+}
+
+/* Most members in reach, then fewest hops to them, then the lowest index. */
+static bool choose_root(struct grow *grow, const uint8_t *up, const uint32_t *load)
+{
+	uint32_t n = grow->graph->n, n_members = 0;
+	g_autofree uint64_t *costs = g_new0(uint64_t, n + 1);
+
+	for (uint32_t i = 0; up && i < grow->n_dests; i++) {
+		uint32_t weight = grow->members[grow->dests[i]];
+
+		add_row(up + (size_t)grow->dests[i] * n, n, weight, costs);
+		n_members += weight;
+	}
 	for (uint32_t sw = 0; sw < n; sw++)
-		if (served[sw] > served[grow->root] ||
-		    (served[sw] == served[grow->root] && sums[sw] < sums[grow->root]))
+		if (costs[sw] < costs[grow->root])
 			grow->root = sw;
-	grow->served = n ? served[grow->root] : 0;
-	if (before != FABRIC_NONE && served[before] == grow->served &&
-	    sums[before] <= sums[grow->root] + sums[grow->root] / 2)
-		grow->root = before;
-	return grow->served > 0;
+	if (keeps_root(grow, costs))
+		grow->root = grow->root_before;
+	else if (load)
+		grow->root = least_loaded(grow, costs, load);
+	return costs[grow->root] / LOST < n_members;
 }
 
 /* Among the parallel cables of an edge the one of the tree before, else the first. */
@@ -348,7 +401,7 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	grow_init(&grow, ground, fabric);
 	take_over(&grow, before, moved);
 	place_members(&grow, group);
-	if (choose_root(&grow, ground->up)) {
+	if (choose_root(&grow, ground->up, group->load)) {
 		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
 		list_tree(&grow, tree, grow_tree(&grow));
 	}

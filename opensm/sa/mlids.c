@@ -3,14 +3,16 @@
  */
 #include "sa/mlids.h"
 
+#include <string.h>
+
 #include "complib/range.h"
 #include "iba/codes.h"
 
 /* FF1x:601B:<P_Key>::1:FFxx:xxxx: scope, P_Key and the last 24 bits are of the group. */
-#define SNM_PREFIX UINT64_C(0xFF10601B00000000)
-#define SNM_PREFIX_MASK UINT64_C(0xFFF0FFFF0000FFFF)
-#define SNM_GUID UINT64_C(0x00000001FF000000)
-#define SNM_GUID_MASK UINT64_C(0xFFFFFFFFFF000000)
+static const struct mlid_rule snm_rule = {
+	.mgid = {UINT64_C(0xFF10601B00000000), UINT64_C(0x00000001FF000000)},
+	.mask = {UINT64_C(0xFFF0FFFF0000FFFF), UINT64_C(0xFFFFFFFFFF000000)},
+};
 
 struct erasing {
 	uint16_t mlid;
@@ -24,7 +26,8 @@ struct sa_mlids {
 	bool is_erasing[SA_N_MLIDS];	 /* it is there */
 	GHashTable *slots;		 /* uint64_t of an MLID -> it */
 	uint16_t top;
-	uint16_t n_snm;
+	struct mlid_rule rules[MLID_RULES_MAX + 1];
+	unsigned int n_rules;
 };
 
 struct sa_mlids *sa_mlids_new(void)
@@ -79,11 +82,6 @@ void sa_mlids_set_top(struct sa_mlids *mlids, uint16_t top)
 	mlids->top = top;
 }
 
-void sa_mlids_share_snm(struct sa_mlids *mlids, uint16_t n)
-{
-	mlids->n_snm = n;
-}
-
 /* ---- sharing ---- */
 
 bool sa_mlid_agrees(const struct sa_mlid *mlid, const struct iba_mc_member_record *b)
@@ -94,24 +92,72 @@ bool sa_mlid_agrees(const struct sa_mlid *mlid, const struct iba_mc_member_recor
 	       a->sl == b->sl;
 }
 
-/* The last 24 bits of neighbouring hosts differ little: they are to be spread all the same. */
-static uint16_t spread(uint64_t bits, uint16_t n)
+/* No MLID stands for a slot any more. */
+static void forget_slots(struct sa_mlids *mlids)
 {
-	return (uint16_t)((bits * UINT64_C(0x9E3779B97F4A7C15) >> 32) % n);
+	GHashTableIter iter;
+	struct sa_mlid *mlid;
+
+	g_hash_table_iter_init(&iter, mlids->slots);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&mlid))
+		mlid->is_slot = false;
+	g_hash_table_remove_all(mlids->slots);
 }
 
-/* The slot of a group that a rule names: rule 1, MLID of the rule, parameters. */
+static bool same_rules(const struct mlid_rule *a, const struct mlid_rule *b, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!iba_gid_equal(a[i].mgid, b[i].mgid) || !iba_gid_equal(a[i].mask, b[i].mask) ||
+		    a[i].n != b[i].n)
+			return false;
+	return true;
+}
+
+void sa_mlids_share(struct sa_mlids *mlids, const struct mlid_rule *rules, unsigned int n,
+		    uint16_t snm)
+{
+	struct mlid_rule all[MLID_RULES_MAX + 1];
+
+	g_assert(n <= MLID_RULES_MAX);
+	for (unsigned int i = 0; i < n; i++)
+		all[i] = rules[i];
+	if (snm) {
+		all[n] = snm_rule;
+		all[n++].n = snm;
+	}
+	if (n == mlids->n_rules && same_rules(mlids->rules, all, n))
+		return;
+	forget_slots(mlids);
+	memcpy(mlids->rules, all, n * sizeof(*all));
+	mlids->n_rules = n;
+}
+
+/* Neighbouring hosts differ in few bits: they are to be spread all the same. */
+static uint32_t spread(uint64_t prefix, uint64_t guid, uint32_t n)
+{
+	uint64_t bits =
+		(prefix * UINT64_C(0xC2B2AE3D27D4EB4F) ^ guid) * UINT64_C(0x9E3779B97F4A7C15);
+
+	return (uint32_t)((bits >> 32) % n);
+}
+
+/* The slot of a group that a rule names: rule from 1, MLID of the rule, parameters. */
 static bool slot_of(const struct sa_mlids *mlids, const struct iba_mc_member_record *record,
 		    uint64_t *slot)
 {
-	if (!mlids->n_snm || (record->mgid.prefix & SNM_PREFIX_MASK) != SNM_PREFIX ||
-	    (record->mgid.guid & SNM_GUID_MASK) != SNM_GUID)
-		return false;
-	*slot = UINT64_C(1) << 56 |
-		(uint64_t)spread(record->mgid.guid & ~SNM_GUID_MASK, mlids->n_snm) << 40 |
-		(uint64_t)(record->p_key & 0x7FFF) << 24 | (uint64_t)record->mtu << 16 |
-		(uint64_t)record->rate << 8 | record->sl;
-	return true;
+	for (unsigned int i = 0; i < mlids->n_rules; i++) {
+		const struct mlid_rule *rule = &mlids->rules[i];
+		uint64_t prefix = record->mgid.prefix ^ rule->mgid.prefix;
+		uint64_t guid = record->mgid.guid ^ rule->mgid.guid;
+
+		if (prefix & rule->mask.prefix || guid & rule->mask.guid)
+			continue;
+		*slot = (uint64_t)(i + 1) << 56 | (uint64_t)spread(prefix, guid, rule->n) << 40 |
+			(uint64_t)(record->p_key & 0x7FFF) << 24 | (uint64_t)record->mtu << 16 |
+			(uint64_t)record->rate << 8 | record->sl;
+		return true;
+	}
+	return false;
 }
 
 /* None is free: the one with the fewest groups. */

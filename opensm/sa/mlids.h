@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "core/mlid_rules.h"
 #include "iba/iba.h"
 
 #define SA_N_MLIDS (IBA_LID_MCAST_LAST - IBA_LID_MCAST_FIRST + 1u)
@@ -31,8 +32,12 @@ void sa_mlids_free(struct sa_mlids *mlids);
 /* Up to which MLID switches can do; those of groups that are above stay until they are empty. */
 void sa_mlids_set_top(struct sa_mlids *mlids, uint16_t top);
 uint32_t sa_mlids_count(const struct sa_mlids *mlids); /* that there may be, free or not */
-/* IPv6 solicited-node groups share so many an IPoIB partition; 0: they do not. */
-void sa_mlids_share_snm(struct sa_mlids *mlids, uint16_t n);
+/*
+ * Groups share MLIDs by the first of these rules that names them, then, if snm is not 0, IPv6
+ * solicited-node groups that many. MLIDs that are shared by other rules stay until they are empty.
+ */
+void sa_mlids_share(struct sa_mlids *mlids, const struct mlid_rule *rules, unsigned int n,
+		    uint16_t snm);
 
 /*
  * The MLID for a group of these parameters: the record's own if that is free or exact is true and

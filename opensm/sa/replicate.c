@@ -4,7 +4,9 @@
  *
  *	group	MGID (16) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
  *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1)
- *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8)
+ *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8), end of
+ *		the lease (8), all ones: none
+ *	clock	nothing (1) -> the time (8) by which leases end, now and then
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
  *
@@ -28,6 +30,7 @@
 #define PROXY 1	     /* of a member */
 #define SERVICE_KEY_BYTES 26
 #define SERVICE_BYTES (iba_service_record_bytes + 8)
+#define SERVICE_LEASE_BYTES (SERVICE_BYTES + 8) /* of versions that tell the end of the lease */
 #define ADDRESS_BYTES 30
 #define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
 #define ALIAS_KEY_BYTES 9
@@ -146,11 +149,12 @@ static void service_key(const struct iba_service_record *record, uint8_t key[SER
 
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone)
 {
-	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_BYTES];
+	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_LEASE_BYTES];
 
 	service_key(&service->record, key);
 	wire_encode(&iba_service_record_type, &service->record, value);
 	put_guid(value + iba_service_record_bytes, service->owner);
+	put_guid(value + SERVICE_BYTES, service->expires_ns);
 	replicator_put(replicator,
 		       replica_entry_new(REPLICA_SERVICES, key, sizeof(key), gone ? NULL : value,
 					 gone ? 0 : sizeof(value)));
@@ -166,6 +170,16 @@ void sa_replicate_alias(void *replicator, const struct alias_guid *alias, bool f
 	replicator_put(replicator,
 		       replica_entry_new(REPLICA_ALIASES, key, sizeof(key),
 					 forgotten ? NULL : value, forgotten ? 0 : sizeof(value)));
+}
+
+void sa_replicate_clock(struct replicator *replicator, uint64_t now)
+{
+	const uint8_t key = 0;
+	uint8_t value[8];
+
+	put_guid(value, now);
+	replicator_put(replicator,
+		       replica_entry_new(REPLICA_CLOCK, &key, sizeof(key), value, sizeof(value)));
 }
 
 static void put_subscription(void *arg, struct sa_subscription *subscription)
@@ -193,6 +207,7 @@ struct adoption {
 	const struct sa_registries *registries;
 	struct sa_store *store; /* of these */
 	uint64_t now;
+	uint64_t clock; /* of the SM before, when it was heard of last; 0: not known */
 	unsigned int bad;
 };
 
@@ -245,6 +260,20 @@ static void adopt_member(void *arg, const struct replica_entry *entry)
 	adoption->bad += !make_member(adoption, entry);
 }
 
+/* How much of its lease was over when the SM before was heard of. */
+static uint64_t spent(const struct adoption *adoption, const struct replica_entry *entry,
+		      const struct iba_service_record *record)
+{
+	uint64_t lease = record->service_lease * NS_PER_S, end, left;
+
+	if (!adoption->clock || entry->value_length < SERVICE_LEASE_BYTES ||
+	    record->service_lease == SA_LEASE_FOREVER)
+		return 0;
+	end = get_guid(replica_value(entry) + SERVICE_BYTES);
+	left = end > adoption->clock ? end - adoption->clock : 0;
+	return left < lease ? lease - left : 0;
+}
+
 static bool make_service(struct adoption *adoption, const struct replica_entry *entry)
 {
 	const uint8_t *value = replica_value(entry);
@@ -257,7 +286,8 @@ static bool make_service(struct adoption *adoption, const struct replica_entry *
 	service_key(&record, key);
 	return memcmp(key, entry->octets, sizeof(key)) == 0 &&
 	       sa_services_put(adoption->registries->services, &record,
-			       get_guid(value + iba_service_record_bytes), adoption->now);
+			       get_guid(value + iba_service_record_bytes),
+			       adoption->now - spent(adoption, entry, &record));
 }
 
 static bool make_subscription(struct adoption *adoption, const struct replica_entry *entry)
@@ -311,12 +341,19 @@ static void adopt_subscription(void *arg, const struct replica_entry *entry)
 	adoption->bad += !make_subscription(adoption, entry);
 }
 
+static void adopt_clock(void *arg, const struct replica_entry *entry)
+{
+	if (entry->value_length >= 8)
+		((struct adoption *)arg)->clock = get_guid(replica_value(entry));
+}
+
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
 				const struct replica *replica, uint64_t now)
 {
-	struct adoption adoption = {registries, registries->groups, now, 0};
+	struct adoption adoption = {registries, registries->groups, now, 0, 0};
 
 	replica_each(replica, REPLICA_ALIASES, adopt_alias, &adoption);
+	replica_each(replica, REPLICA_CLOCK, adopt_clock, &adoption);
 	replica_each(replica, REPLICA_GROUPS, adopt_group, &adoption);
 	replica_each(replica, REPLICA_MEMBERS, adopt_member, &adoption);
 	replica_each(replica, REPLICA_SERVICES, adopt_service, &adoption);

@@ -13,9 +13,12 @@ extern const struct sa_subscribers_watch sa_replicate_subscriptions;
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone);
 void sa_replicate_alias(void *replicator, const struct alias_guid *alias, bool forgotten);
 
+/* The time by which leases end. */
+void sa_replicate_clock(struct replicator *replicator, uint64_t now);
+
 /*
  * Takes what another SM had into empty registries; returns how many entries make no sense, and are
- * left out. Leases begin again.
+ * left out. Leases go on from when the other SM was heard of last, sa_replicate_clock().
  */
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
 				const struct replica *replica, uint64_t now);

@@ -32,7 +32,8 @@
 #include "sa/sa_private.h"
 #include "sa/turns.h"
 
-#define PUBLISH_DELAY (5 * NS_PER_MS)
+#define CLOCK_EVERY (5 * NS_PER_S)     /* while there are leases */
+#define PUBLISH_EVERY (10 * NS_PER_MS) /* groups, at most */
 #define LOG_BURST 10
 #define LOG_INTERVAL (1 * NS_PER_S)
 
@@ -43,6 +44,8 @@ struct sa {
 	struct sa_registries registries;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
+	uint64_t clock_ns;     /* when standbys were told of it; 0: never */
+	uint64_t published_ns; /* groups, last; 0: never */
 	struct timer leases; /* the next lease of a service ends */
 	struct timer expire; /* memberships of ports that are gone */
 	struct sa_park *park;
@@ -347,11 +350,25 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 
 /* ---- requests ---- */
 
+/* Standbys that know the time can go on with a lease. When to tell them again. */
+static uint64_t tell_clock(struct sa *sa, uint64_t now)
+{
+	if (!replicator_is_on(sa->context->replicator))
+		return UINT64_MAX;
+	if (!sa->clock_ns || now - sa->clock_ns >= CLOCK_EVERY) {
+		sa->clock_ns = now;
+		sa_replicate_clock(sa->context->replicator, now);
+	}
+	return sa->clock_ns + CLOCK_EVERY;
+}
+
 static void end_leases(struct sa *sa)
 {
 	uint64_t now = actor_now(sa->actor);
 	uint64_t next = sa_services_expire(sa->registries.services, now);
 
+	if (next != UINT64_MAX)
+		next = MIN(next, tell_clock(sa, now));
 	if (next == UINT64_MAX)
 		timer_stop(&sa->leases);
 	else if (!timer_running(&sa->leases) || sa->leases.when != next)
@@ -366,11 +383,15 @@ static void lease_due(struct timer *timer)
 /* What follows from a change of the registries. */
 static void registries_changed(struct sa *sa)
 {
+	uint64_t now = actor_now(sa->actor), due = sa->published_ns + PUBLISH_EVERY;
+
+	if (replicator_is_on(sa->context->replicator))
+		due = now + PUBLISH_EVERY; /* standbys know of a member before tables do */
 	end_leases(sa);
 	if ((sa_store_changed(sa->registries.groups) ||
 	     sa_aliases_changed(sa->registries.aliases)) &&
 	    !timer_running(&sa->publish))
-		timer_start(&sa->publish, PUBLISH_DELAY);
+		timer_start(&sa->publish, due > now ? due - now : 0);
 }
 
 static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
@@ -497,6 +518,7 @@ static void publish_now(struct sa *sa)
 	uint64_t serial;
 
 	timer_stop(&sa->publish);
+	sa->published_ns = actor_now(sa->actor);
 	publish_aliases(sa);
 	groups = sa_store_publish(sa->registries.groups);
 	if (!groups)

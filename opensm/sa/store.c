@@ -661,6 +661,15 @@ static void follow_groups(struct sa_store *store, const struct subnet *subnet, b
 	store->partitions = partitions_ref(subnet->partitions);
 }
 
+static void share_mlids(struct sa_store *store, const struct options *options)
+{
+	struct mlid_rule rules[MLID_RULES_MAX];
+	int n = mlid_rules_parse(options->mlid_sharing, rules);
+
+	sa_mlids_share(store->mlids, rules, n > 0 ? (unsigned int)n : 0,
+		       options->consolidate_ipv6_snm_req ? options->consolidate_ipv6_snm_mlids : 0);
+}
+
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
 {
 	const struct partitions *partitions = subnet->partitions;
@@ -668,9 +677,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 	uint32_t were_gone = store->n_gone;
 
 	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
-	sa_mlids_share_snm(store->mlids, options->consolidate_ipv6_snm_req
-						 ? options->consolidate_ipv6_snm_mlids
-						 : 0);
+	share_mlids(store, options);
 	mark_gone(store, subnet, now_ns);
 	follow_groups(store, subnet, were_gone != 0);
 	sa_store_expire(store, now_ns);

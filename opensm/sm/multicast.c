@@ -11,8 +11,10 @@
  *	old and new links of an MLID make no ring	first all of both, then the new ones only
  *	they make one					first what both have, then the new ones
  *
- *	READ --> trees --> first pass --> second pass --> all as wanted? the SA is told
- *	          round 1     round 1      round 2 on
+ *	READ --> TREES --> PASS 1 --> PASS 2 --> PASS 3: all as wanted? the SA is told
+ *
+ * Each of these walks over the blocks, some at a time: others have the actor in between, and no
+ * more SMPs are made than the fabric is about to take.
  */
 #include <string.h>
 
@@ -22,9 +24,19 @@
 #define PER_BLOCK MC_PER_BLOCK
 #define PORTS_PER_POSITION 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
+/* Of one part of a walk: blocks with something to do, and SMPs after which it ends. */
+#define PART_BLOCKS 8
+#define PART_SMPS 256
+
+#define RESERVE_BLOCKS 32 /* by which the room for what a switch holds grows */
+
+enum stage { STAGE_READ, STAGE_TREES, STAGE_PASS };
 
 struct multicast {
 	struct trees *trees;
+	enum stage stage;
+	uint32_t next;		    /* block at which the walk goes on */
+	bool any;		    /* of the pass: some switch is looked at as a whole */
 	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold something else than is wanted */
 	bool *look;		    /* [switch]: at all blocks, not only at these */
 	uint32_t *epochs;  /* [switch]: in which all its other blocks are as wanted; 0: in none */
@@ -33,7 +45,8 @@ struct multicast {
 	bool differs;	   /* some block, after this pass */
 	bool changed;	   /* some tree, since they were published */
 	uint64_t told;	   /* serial of the groups that the SA was told of */
-	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * IBA_MFT_POSITIONS + position][MLID] */
+	uint32_t positions;	     /* that the largest switch has */
+	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * positions + position][MLID] */
 };
 
 struct multicast *multicast_new(void)
@@ -69,18 +82,25 @@ static const uint16_t *known_block(const struct builder_node *node, uint32_t blo
 	return trust_get(node, &node->mft, block * IBA_MFT_POSITIONS + position, BLOCK_BYTES);
 }
 
+static void reserve(struct builder_node *node, uint32_t block)
+{
+	uint32_t n = (block / RESERVE_BLOCKS + 1) * RESERVE_BLOCKS;
+
+	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
+}
+
 /* ---- what is wanted of a block ---- */
 
 static uint16_t *row_of(const struct multicast *multicast, uint32_t sw, uint32_t position)
 {
-	return multicast->want[(size_t)sw * IBA_MFT_POSITIONS + position];
+	return multicast->want[(size_t)sw * multicast->positions + position];
 }
 
 static void add_tree(const struct multicast *multicast, uint32_t column,
 		     const struct route_tree *tree)
 {
 	for (uint32_t i = 0; tree && i < tree->n; i++)
-		for (uint32_t position = 0; position < IBA_MFT_POSITIONS; position++) {
+		for (uint32_t position = 0; position < multicast->positions; position++) {
 			uint64_t word = tree->ports[i].bits[position / 4];
 
 			row_of(multicast, tree->switches[i], position)[column] =
@@ -93,7 +113,7 @@ static void make_block(const struct sm *sm, uint32_t block)
 	struct multicast *multicast = sm->multicast;
 
 	memset(multicast->want, 0,
-	       (size_t)sm->fabric->n_switches * IBA_MFT_POSITIONS * BLOCK_BYTES);
+	       (size_t)sm->fabric->n_switches * multicast->positions * BLOCK_BYTES);
 	for (uint32_t column = 0; column < PER_BLOCK; column++)
 		add_tree(multicast, column,
 			 trees_get(multicast->trees,
@@ -283,7 +303,7 @@ static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct
 	if (block >= blocks_of(node))
 		return false;
 	multicast->differs = false;
-	trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
+	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
 		write_block(sm, node, block, position, row_of(multicast, sw, position), passage);
 	multicast->look[sw] |= multicast->differs;
@@ -298,12 +318,14 @@ static bool looks_at_any(const struct sm *sm)
 	return false;
 }
 
-static void pass_block(struct sm *sm, uint32_t block)
+static bool pass_block(struct sm *sm, uint32_t block)
 {
 	struct multicast *multicast = sm->multicast;
 	struct passage passage = {0};
 	bool dirty = multicast->dirty[block], differs = false;
 
+	if (!sm->mft_used[block] || (!multicast->any && !dirty))
+		return false;
 	make_block(sm, block);
 	if (multicast->pass == 1)
 		passage = find_passage(sm, block);
@@ -311,20 +333,17 @@ static void pass_block(struct sm *sm, uint32_t block)
 		if (dirty || multicast->look[sw])
 			differs |= pass_switch(sm, sw, block, &passage);
 	multicast->dirty[block] = differs;
+	return true;
 }
 
-/* True if something was written. */
-static bool pass(struct sm *sm)
+static void begin_pass(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
-	bool any = looks_at_any(sm);
 
-	multicast->written = false;
+	multicast->stage = STAGE_PASS;
 	multicast->pass++;
-	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
-		if (sm->mft_used[block] && (any || multicast->dirty[block]))
-			pass_block(sm, block);
-	return multicast->written;
+	multicast->any = looks_at_any(sm);
+	multicast->written = false;
 }
 
 /* ---- the end ---- */
@@ -399,30 +418,39 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
-static void read_switch(struct sm *sm, struct builder_node *node, const bool *wanted)
+static void read_switch(struct sm *sm, struct builder_node *node, uint32_t block)
 {
-	for (uint32_t block = 0; block < MIN(blocks_of(node), IBA_MFT_BLOCKS); block++) {
-		if (!wanted[block])
-			continue;
-		trust_reserve(&node->mft, (block + 1) * IBA_MFT_POSITIONS, BLOCK_BYTES);
-		for (uint32_t position = 0; position < positions_of(node); position++)
-			read_block(sm, node, block, position);
-	}
+	if (block >= blocks_of(node))
+		return;
+	reserve(node, block);
+	for (uint32_t position = 0; position < positions_of(node); position++)
+		read_block(sm, node, block, position);
 }
 
 /* Of switches that are as they should be only what is new. */
-static void read_tables(struct sm *sm)
+static bool read_all(struct sm *sm, uint32_t block)
+{
+	const struct multicast *multicast = sm->multicast;
+
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+		if (multicast->look[sw] ? sm->mft_used[block] : multicast->dirty[block])
+			read_switch(sm, sm_switch(sm, sw), block);
+	return sm->mft_used[block];
+}
+
+static void look_at_switches(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 	bool all = sm->sweep.kind != SWEEP_KIND_GROUPS;
 
+	multicast->positions = 1;
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
 		bool equal = trust_is_equal(node, &node->mft, multicast);
 
 		multicast->look[i] = all && !equal;
 		multicast->epochs[i] = all || equal ? node->epoch : 0;
-		read_switch(sm, node, multicast->look[i] ? sm->mft_used : multicast->dirty);
+		multicast->positions = MAX(multicast->positions, positions_of(node));
 	}
 }
 
@@ -471,10 +499,12 @@ static void begin(struct sm *sm)
 	multicast->look = g_new0(bool, sm->fabric->n_switches);
 	multicast->epochs = g_new0(uint32_t, sm->fabric->n_switches);
 	multicast->pass = 0;
+	multicast->stage = STAGE_READ;
+	multicast->next = 0;
 	use_blocks(sm, sm->groups);
 	use_next_block(sm);
 	trees_compare(multicast->trees, sm->groups, multicast->dirty);
-	read_tables(sm);
+	look_at_switches(sm);
 }
 
 /* A dry run goes on from those of the daemon that runs. */
@@ -487,17 +517,30 @@ static void seed_trees(struct sm *sm)
 	mc_trees_unref(running);
 }
 
-static void plan_trees(struct sm *sm)
+static void begin_trees(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+
+	multicast->stage = STAGE_TREES;
+	seed_trees(sm);
+	g_free(multicast->want);
+	multicast->want =
+		g_malloc((sm->fabric->n_switches + (size_t)1) * multicast->positions * BLOCK_BYTES);
+	trees_begin(multicast->trees, sm->fabric, sm->routing, sm->groups,
+		    sm->sweep.kind != SWEEP_KIND_GROUPS, sm->options->mc_spread_roots);
+}
+
+static bool grow_block(struct sm *sm, uint32_t block)
+{
+	return trees_follow(sm->multicast->trees, block, tell_tree, sm);
+}
+
+static void end_trees(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 	bool changed[IBA_MFT_BLOCKS] = {false};
 
-	seed_trees(sm);
-	g_free(multicast->want);
-	multicast->want =
-		g_malloc((sm->fabric->n_switches + (size_t)1) * IBA_MFT_POSITIONS * BLOCK_BYTES);
-	trees_follow(multicast->trees, sm->fabric, sm->routing, sm->groups,
-		     sm->sweep.kind != SWEEP_KIND_GROUPS, changed, tell_tree, sm);
+	trees_end(multicast->trees, changed);
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++) {
 		multicast->dirty[block] |= changed[block];
 		multicast->changed |= changed[block];
@@ -507,7 +550,50 @@ static void plan_trees(struct sm *sm)
 			write_top(sm, sm_switch(sm, sw));
 }
 
+/* Goes on with a walk: at most so many blocks that visit says cost something. True at its end. */
+static bool walk(struct sm *sm, bool (*visit)(struct sm *sm, uint32_t block), unsigned int most)
+{
+	struct multicast *multicast = sm->multicast;
+	unsigned int full = sm->sweep.pending + PART_SMPS;
+
+	while (multicast->next < IBA_MFT_BLOCKS && most && sm->sweep.pending < full)
+		most -= visit(sm, multicast->next++);
+	if (multicast->next < IBA_MFT_BLOCKS)
+		return false;
+	multicast->next = 0;
+	return true;
+}
+
 /* Slow switches may be written when all others are: what became of it counts. */
+static enum step_result run_stage(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+
+	switch (multicast->stage) {
+	case STAGE_READ:
+		if (walk(sm, read_all, PART_BLOCKS))
+			begin_trees(sm);
+		return STEP_AGAIN;
+	case STAGE_TREES:
+		if (!walk(sm, grow_block, 1))
+			return STEP_AGAIN;
+		end_trees(sm);
+		begin_pass(sm);
+		return STEP_AGAIN;
+	default:
+		if (!multicast->next && multicast->pass > 1 && sm->sweep.pending)
+			return STEP_LATER;
+		if (!walk(sm, pass_block, PART_BLOCKS))
+			return STEP_AGAIN;
+		if (!multicast->written) {
+			finish(sm);
+			return STEP_NEXT;
+		}
+		begin_pass(sm);
+		return STEP_LATER;
+	}
+}
+
 enum step_result step_multicast(struct sm *sm)
 {
 	if (!sm->sweep.round) {
@@ -519,16 +605,7 @@ enum step_result step_multicast(struct sm *sm)
 	/* Before the SA was heard from there is nothing to write. */
 	if (!sm->groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
-	if (!sm->sweep.round) {
+	if (!sm->sweep.round)
 		begin(sm);
-		return STEP_AGAIN;
-	}
-	if (sm->sweep.round == 1)
-		plan_trees(sm);
-	else if (sm->sweep.pending)
-		return STEP_LATER;
-	if (pass(sm))
-		return STEP_LATER;
-	finish(sm);
-	return STEP_NEXT;
+	return run_stage(sm);
 }

@@ -224,8 +224,8 @@ static uint64_t patience(const struct sm *sm)
 				      SWEEP_GROUPS | SWEEP_ERRORS | SWEEP_CHANGE;
 	uint64_t now = actor_now(sm->actor);
 
-	if (schedule->reasons & ~gathered)
-		return 0;
+	if (schedule->reasons & ~gathered || schedule->reasons == SWEEP_GROUPS)
+		return 0; /* the SA has gathered them */
 	if (!is_provoked(schedule->reasons))
 		return SETTLE_NS;
 	if (bucket_is_full(&schedule->provoked, now))

@@ -19,13 +19,17 @@ struct trees *trees_new(void);
 void trees_free(struct trees *trees);
 
 /*
- * Makes them those of the groups in the fabric, by the order of a routing (NULL: without one);
- * changed[block] becomes true where some are other
- * than before. Tells of those that were grown, and if all is true of the others too.
+ * Begins to make them those of the groups in the fabric, by the order of a routing (NULL: without
+ * one): trees_follow() for each block, then trees_end(). Until then all is as before, and what was
+ * begun may be begun anew. If all is true trees_follow() tells of those that were not grown, too;
+ * if spread is, roots of new ones are spread over switches that are about as good.
  */
-void trees_follow(struct trees *trees, struct fabric *fabric, struct routing *routing,
-		  struct mc_groups *groups, bool all, bool changed[IBA_MFT_BLOCKS],
-		  trees_tell_fn *tell, void *arg);
+void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *routing,
+		 struct mc_groups *groups, bool all, bool spread);
+/* True if that was work. */
+bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg);
+/* changed[block] becomes true where some are other than before. */
+void trees_end(struct trees *trees, bool changed[IBA_MFT_BLOCKS]);
 /* Blocks in which groups are not those that the trees were made of. */
 void trees_compare(const struct trees *trees, const struct mc_groups *groups,
 		   bool differs[IBA_MFT_BLOCKS]);

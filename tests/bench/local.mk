@@ -96,10 +96,17 @@ bench-qos: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_lib
 check_PROGRAMS += tests/bench/multicast
 tests_bench_multicast_CFLAGS = $(TEST_CFLAGS)
 tests_bench_multicast_LDADD = libsamake.a libfabricmake.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
-bench-multicast: tests/bench/multicast$(EXEEXT) tests/unit/test_sa_store$(EXEEXT)
+check_PROGRAMS += tests/bench/multicast_daemon
+tests_bench_multicast_daemon_LDADD = libscenario.a $(LIBS_OPENSM)
+bench-multicast: tests/bench/multicast$(EXEEXT) tests/bench/multicast_daemon$(EXEEXT) \
+		tests/unit/test_sa_store$(EXEEXT) tests/unit/test_sa_member$(EXEEXT)
 	tests/bench/multicast random fattree:32 16000 64
 	tests/bench/multicast random fattree:32 16000 64 4096
 	tests/bench/multicast random fattree:16 4000 64
+	SPREAD=1 tests/bench/multicast random fattree:16 4000 64
 	tests/bench/multicast snm fattree:36 10240
+	tests/bench/multicast_daemon random fattree:32 8192 16000 64
+	tests/bench/multicast_daemon snm fattree:36 10240 "consolidate_ipv6_snm_req TRUE"
 	CHURN_STEPS=1000000 CK_RUN_CASE=store tests/unit/test_sa_store
+	CHURN_STEPS=1000000 tests/unit/test_sa_member
 .PHONY: bench-multicast

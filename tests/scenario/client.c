@@ -280,6 +280,7 @@ int client_path(struct client *client, uint64_t guid, struct iba_path_record *pa
 			  &iba_path_record_type, path);
 }
 
+#define BROADCAST_Q_KEY 0x0B1B
 #define MEMBER_MASK                                                                                \
 	(IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |       \
 	 IBA_COMPONENT(mc_member_record, join_state))
@@ -313,6 +314,31 @@ int client_leave_broadcast(struct client *client)
 	uint16_t mlid;
 
 	return broadcast(client, IBA_METHOD_DELETE, &mlid);
+}
+
+int client_member(struct client *client, uint8_t method, struct iba_gid mgid, uint64_t guid,
+		  uint16_t *mlid)
+{
+	struct iba_mc_member_record record = {
+		.mgid = mgid,
+		.port_gid = {IBA_DEFAULT_GID_PREFIX, guid},
+		.q_key = BROADCAST_Q_KEY,
+		.p_key = 0xFFFF,
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	uint64_t mask = MEMBER_MASK;
+	int status;
+
+	if (method == IBA_METHOD_SET)
+		mask |= IBA_COMPONENT(mc_member_record, p_key) |
+			IBA_COMPONENT(mc_member_record, q_key) |
+			IBA_COMPONENT(mc_member_record, t_class) |
+			IBA_COMPONENT(mc_member_record, flow_label) |
+			IBA_COMPONENT(mc_member_record, sl);
+	status = client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD, mask,
+			    &iba_mc_member_record_type, &record);
+	*mlid = record.mlid;
+	return status;
 }
 
 void client_send_member(struct client *client, bool join)

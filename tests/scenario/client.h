@@ -42,6 +42,12 @@ int client_path(struct client *client, uint64_t guid, struct iba_path_record *pa
 /* Joins the IPv4 broadcast group of the default partition; *mlid gets its MLID. */
 int client_join_broadcast(struct client *client, uint16_t *mlid);
 int client_leave_broadcast(struct client *client);
+/*
+ * Has a port join (SET) a group of the default partition, which it may make, or leave it (DELETE);
+ * another's port for those that the SA trusts. The status, or -1.
+ */
+int client_member(struct client *client, uint8_t method, struct iba_gid mgid, uint64_t guid,
+		  uint16_t *mlid);
 /* Asks once to join or leave it, and does not wait. */
 void client_send_member(struct client *client, bool join);
 /* Sends InformInfo and waits; the status, or -1. */

@@ -229,34 +229,11 @@ END_TEST
 #define PER_MAKER 200 /* groups: what one port may make is bounded */
 #define PER_GROUP 4   /* members */
 
-static struct iba_mc_member_record record_of(unsigned int group, uint64_t guid)
-{
-	return (struct iba_mc_member_record){
-		.mgid = {UINT64_C(0xFF15A01C00000000), group + 1},
-		.port_gid = {IBA_DEFAULT_GID_PREFIX, guid},
-		.q_key = 0x1234,
-		.p_key = 0xFFFF,
-		.join_state = IBA_JOIN_FULL_MEMBER,
-	};
-}
-
 static void ask_member(struct client *client, uint8_t method, unsigned int group, uint64_t guid)
 {
-	struct iba_mc_member_record record = record_of(group, guid);
-	uint64_t mask = IBA_COMPONENT(mc_member_record, mgid) |
-			IBA_COMPONENT(mc_member_record, port_gid) |
-			IBA_COMPONENT(mc_member_record, join_state);
+	const struct iba_gid mgid = {UINT64_C(0xFF15A01C00000000), group + 1};
 
-	if (method == IBA_METHOD_SET)
-		mask |= IBA_COMPONENT(mc_member_record, p_key) |
-			IBA_COMPONENT(mc_member_record, q_key) |
-			IBA_COMPONENT(mc_member_record, t_class) |
-			IBA_COMPONENT(mc_member_record, flow_label) |
-			IBA_COMPONENT(mc_member_record, sl);
-	ck_assert_int_eq(client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD, mask,
-				    &iba_mc_member_record_type, &record),
-			 0);
-	mlid = record.mlid;
+	ck_assert_int_eq(client_member(client, method, mgid, guid, &mlid), 0);
 }
 
 static uint64_t guid_of_host(unsigned int host, unsigned int n_hosts)
@@ -375,6 +352,91 @@ START_TEST(small_tables_are_gone_around)
 }
 END_TEST
 
+/* ---- MLIDs ---- */
+
+/* Every switch forwards so many MLIDs; clients[] may ask for others. */
+static void begin_with_few(uint16_t mlids)
+{
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("fattree:4", 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			sim_set_multicast_fdb_cap(s->sim, i, mlids);
+	}
+	scenario_start(s);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < N_CLIENTS; i++) {
+		clients[i] = client_new(s, scenario_node(s, hosts[i]));
+		client_trust(clients[i], SA_KEY);
+	}
+}
+
+static struct mc_groups *published_groups(void)
+{
+	return slot_take(&daemon_context(s->daemon)->groups);
+}
+
+/* More groups than MLIDs: they share, each packet gets to all members, and all ends empty. */
+START_TEST(mlids_run_out)
+{
+	bool used[8] = {false};
+	struct mc_groups *groups;
+
+	begin_with_few(8);
+	for (unsigned int i = 0; i < 40; i++) {
+		ask_member(clients[i % N_CLIENTS], IBA_METHOD_SET, i / 2,
+			   client_guid(clients[i % N_CLIENTS]));
+		ck_assert_uint_lt(mlid - IBA_LID_MCAST_FIRST, 8);
+		used[mlid - IBA_LID_MCAST_FIRST] = true;
+	}
+	for (unsigned int i = 1; i < 8; i++)
+		ck_assert_msg(used[i], "nobody has MLID %u", i);
+	scenario_converge(s, 20); /* looks at the trees of all MLIDs */
+	for (unsigned int i = 0; i < 40; i++)
+		ask_member(clients[i % N_CLIENTS], IBA_METHOD_DELETE, i / 2,
+			   client_guid(clients[i % N_CLIENTS]));
+	scenario_converge(s, 20);
+	groups = published_groups();
+	ck_assert_uint_eq(groups->n, 1); /* the broadcast group */
+	mc_groups_unref(groups);
+	end();
+}
+END_TEST
+
+/* As long as a switch may hold the tree of a group that is gone, nobody gets its MLID. */
+START_TEST(an_mlid_is_erased_first)
+{
+	const unsigned int leaf = 1; /* clients[leaf] is in the group alone */
+	unsigned int node;
+	uint16_t first;
+
+	begin_with_few(64);
+	node = scenario_node(s, "leaf-0-1");
+	ask_member(clients[leaf], IBA_METHOD_SET, 0, client_guid(clients[leaf]));
+	ask_member(clients[0], IBA_METHOD_SET, 0, client_guid(clients[0]));
+	first = mlid;
+	scenario_converge(s, 20);
+	sim_node_mute(s->sim, node, true);
+	for (unsigned int i = 0; i < 2; i++)
+		ask_member(clients[i], IBA_METHOD_DELETE, 0, client_guid(clients[i]));
+	for (unsigned int i = 1; i < 4; i++) {
+		scenario_run_ms(s, 300);
+		ask_member(clients[5], IBA_METHOD_SET, i, client_guid(clients[5]));
+		ck_assert_uint_ne(mlid, first);
+	}
+	sim_node_mute(s->sim, node, false);
+	scenario_converge(s, 60);
+	ask_member(clients[5], IBA_METHOD_SET, 4, client_guid(clients[5]));
+	ck_assert_uint_eq(mlid, first);
+	scenario_converge(s, 20);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("multicast");
@@ -388,6 +450,8 @@ int main(void)
 	tcase_add_test(tcase, one_join_among_many);
 	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
 	tcase_add_test(tcase, small_tables_are_gone_around);
+	tcase_add_test(tcase, mlids_run_out);
+	tcase_add_test(tcase, an_mlid_is_erased_first);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -422,6 +422,32 @@ START_TEST(registrations_survive)
 }
 END_TEST
 
+/* What is left of a lease is left of it after a takeover, and after another, and for one that came
+ * late. */
+START_TEST(leases_go_on)
+{
+	uint32_t lease = 100, left = 0;
+
+	begin("fattree:4", 1);
+	managers_add(m, "host-1", conf(KEY, ""));
+	managers_add(m, "host-9", conf(KEY, ""));
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	add_clients(1);
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_SET, 1, &lease), 0);
+	scenario_run_ms(m->s, 40000);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 20000);
+	take_over(false);
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &left), 0);
+	ck_assert_uint_le(left, 48); /* it may be some seconds that the other was not heard of */
+	ck_assert_uint_ge(left, 25);
+	scenario_run_ms(m->s, 50000);
+	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &left), IBA_SA_NO_RECORDS);
+	end();
+}
+END_TEST
+
 /* From one to the other, and back to the first, started again; members leave in between. */
 START_TEST(there_and_back)
 {
@@ -645,6 +671,7 @@ int main(void)
 	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
 	tcase_add_test(tcase, both_at_once);
 	tcase_add_test(tcase, registrations_survive);
+	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 2);
 	tcase_add_test(tcase, old_replica);

@@ -23,3 +23,4 @@ include tests/unit/osmroute.mk
 include tests/unit/osmsim.mk
 include tests/unit/updown.mk
 include tests/unit/route_top.mk
+include tests/unit/trees.mk

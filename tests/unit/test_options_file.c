@@ -374,6 +374,8 @@ static const char *another_value(const struct option *option)
 		return "updn,minhop";
 	case OPTION_KIND_GUIDS:
 		return "0x1, 0xfedcba9876543210";
+	case OPTION_KIND_MLIDS:
+		return "ff12:601b::/ffff:ffff::=64, ff15::a01c:0:0:0:0/ffff::ffff:0:0:0:0=2";
 	case OPTION_KIND_REAL:
 		return "0.5";
 	case OPTION_KIND_X16:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* MCMemberRecord: create, join, leave, ask; and how the registry follows the subnet. */
 #include <check.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/run_suite.h"
@@ -621,6 +623,95 @@ START_TEST(test_ports_that_vanish)
 }
 END_TEST
 
+/* ---- joins and leaves without end ---- */
+
+#define CHURN_GROUPS 40
+#define CHURN_SLACK 16384 /* octets that hash tables and the allocator may have in hand */
+
+static struct iba_mc_member_record churn_record(uint32_t port, uint64_t group, uint8_t join_state)
+{
+	struct iba_mc_member_record record = create_record(port);
+
+	record.mgid = (struct iba_gid){UINT64_C(0xFF12A01C00000000), group};
+	record.p_key = 0xFFFF;
+	record.sl = group % 3;
+	record.join_state = join_state;
+	return record;
+}
+
+static void publish_some(uint64_t *state)
+{
+	struct mc_groups *groups = make_number(state, 8) ? NULL : sa_store_publish(store);
+
+	if (groups && make_number(state, 2))
+		sa_store_programmed(store, groups->serial);
+	mc_groups_unref(groups);
+}
+
+/* Everybody leaves in the end; the MLIDs that were erased are free. */
+static void churn(unsigned int steps, uint64_t *state)
+{
+	unsigned int n = n_endports(subnet);
+	struct mc_groups *groups;
+
+	for (unsigned int i = 0; i < steps; i++) {
+		struct iba_mc_member_record record =
+			churn_record(endport(subnet, make_number(state, n), false),
+				     make_number(state, CHURN_GROUPS), 1 + make_number(state, 15));
+		uint8_t method = make_number(state, 2) ? IBA_METHOD_SET : IBA_METHOD_DELETE;
+		uint32_t port = fabric_port_by_guid(subnet->fabric, record.port_gid.guid);
+
+		ask_one(port, method, method == IBA_METHOD_SET ? CREATE : JOIN, &record, NULL);
+		publish_some(state);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		for (uint64_t group = 0; group < CHURN_GROUPS; group++) {
+			uint32_t port = endport(subnet, i, false);
+			struct iba_mc_member_record record = churn_record(port, group, 0xF);
+
+			ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL);
+		}
+	groups = sa_store_publish(store);
+	if (groups)
+		sa_store_programmed(store, groups->serial);
+	mc_groups_unref(groups);
+}
+
+static bool count_group(const struct sa_group *group, void *arg)
+{
+	ck_assert(group->well_known);
+	ck_assert_uint_eq(group->members->len, 0);
+	++*(unsigned int *)arg;
+	return true;
+}
+
+/*
+ * By requests: no group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: the second
+ * half of it may not need more memory than the first.
+ */
+START_TEST(test_churn)
+{
+	const char *text = getenv("CHURN_STEPS");
+	unsigned int steps = text ? (unsigned int)strtoul(text, NULL, 10) : 5000, n = 0;
+	uint64_t state = 1;
+	size_t before;
+
+	churn(steps / 2, &state);
+	before = mallinfo2().uordblks;
+	churn(steps / 2, &state);
+	ck_assert_uint_le(mallinfo2().uordblks, before + CHURN_SLACK);
+	sa_store_each(store, count_group, &n);
+	ck_assert_uint_eq(n, 2); /* those of the partitions */
+	for (unsigned int i = 0; i < CHURN_GROUPS; i++) {
+		uint32_t port = endport(subnet, 0, false);
+		struct iba_mc_member_record record = churn_record(port, i, 1), got;
+
+		ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+		ck_assert_uint_eq(got.mlid, IBA_LID_MCAST_FIRST + 2 + i);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_member");
@@ -641,6 +732,8 @@ int main(void)
 	tcase_add_test(tcase, test_table);
 	tcase_add_test(tcase, test_follow);
 	tcase_add_test(tcase, test_ports_that_vanish);
+	tcase_add_test(tcase, test_churn);
+	tcase_set_timeout(tcase, getenv("CHURN_STEPS") ? 3600 : 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

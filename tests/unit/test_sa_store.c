@@ -392,6 +392,68 @@ START_TEST(test_solicited_node_groups)
 }
 END_TEST
 
+static uint16_t mlid_of(uint64_t prefix, uint64_t guid, uint8_t rate)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {prefix, guid}, .p_key = 0xFFFF, .mtu = IBA_MTU_4096, .rate = rate};
+	struct sa_group *group = sa_store_create(store, &record, 0, 0);
+
+	ck_assert_ptr_nonnull(group);
+	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
+	return group->record.mlid;
+}
+
+static void share(const char *rules)
+{
+	g_free(subnet->options->mlid_sharing);
+	subnet->options->mlid_sharing = g_strdup(rules);
+	sa_store_follow(store, subnet, 0);
+}
+
+/* By rules of the operator: the first that names a group, within equal parameters. */
+START_TEST(test_sharing_rules)
+{
+	const uint64_t ours = UINT64_C(0xFF15A01C00000000), other = UINT64_C(0xFF15A01D00000000);
+	bool seen[SA_N_MLIDS] = {false};
+	unsigned int used = 0;
+	uint16_t one;
+
+	share("ff15:a01c::8000:0/ffff:ffff::8000:0=1, ff15:a01c::/ffff:ffff::=3");
+	one = mlid_of(ours, 0x80000001, IBA_RATE_40);
+	for (uint64_t i = 1; i < 100; i++) {
+		uint16_t mlid = mlid_of(ours, i, IBA_RATE_40);
+
+		ck_assert_uint_ne(mlid, one);
+		used += !seen[mlid - FIRST];
+		seen[mlid - FIRST] = true;
+		ck_assert_uint_eq(mlid_of(ours, 0x80000001 + i, IBA_RATE_40), one);
+	}
+	ck_assert_uint_eq(used, 3);
+	ck_assert_uint_ne(mlid_of(ours, 0x80001000, IBA_RATE_10), one);
+	ck_assert_uint_ne(mlid_of(other, 1, IBA_RATE_40), mlid_of(other, 2, IBA_RATE_40));
+}
+END_TEST
+
+/* Other rules: groups stay where they are, those that come go by these. */
+START_TEST(test_sharing_rules_change)
+{
+	const uint64_t ours = UINT64_C(0xFF15A01C00000000);
+	uint16_t one, two;
+
+	share("ff15:a01c::/ffff:ffff::=1");
+	one = mlid_of(ours, 1, IBA_RATE_40);
+	share("ff15:a01c::/ffff:ffff::=1, ff12::/ffff::=2");
+	two = mlid_of(ours, 2, IBA_RATE_40);
+	ck_assert_uint_ne(one, two);
+	ck_assert_uint_eq(mlid_of(ours, 3, IBA_RATE_40), two);
+	share(NULL);
+	ck_assert_uint_eq(sa_store_find(store, (struct iba_gid){ours, 3})->record.mlid, two);
+	ck_assert_uint_ne(mlid_of(ours, 4, IBA_RATE_40), two);
+	sa_store_clear(store);
+	ck_assert_ptr_null(sa_store_find_mlid(store, two));
+}
+END_TEST
+
 /* Only where the operator wants it. */
 START_TEST(test_solicited_node_groups_apart)
 {
@@ -680,6 +742,8 @@ int main(void)
 	tcase_add_test(tcase, test_partition_changes);
 	tcase_add_test(tcase, test_solicited_node_groups);
 	tcase_add_test(tcase, test_solicited_node_groups_apart);
+	tcase_add_test(tcase, test_sharing_rules);
+	tcase_add_test(tcase, test_sharing_rules_change);
 	tcase_add_test(tcase, test_kinds_of_members);
 	tcase_add_test(tcase, test_publication_shares);
 	tcase_add_loop_test(tcase, test_churn, 0, 2);
