@@ -313,9 +313,13 @@ class Campaign:
     def try_all_without(self, numbered):
         """Those that take longest begin, and those that take too long are left out."""
         before = self.known_seconds()
-        tests = [(name, function) for name in self.linking()
-                 for function in self.copy.functions(name)
-                 if before.get(f'{name} {function}', 0) <= self.options.longest]
+
+        def short(name, function=''):
+            return before.get(f'{name} {function}', 0) <= self.options.longest
+        programs = [name for name in self.linking() if short(name)]
+        functions = self.in_parallel(self.copy.functions, programs)
+        tests = [(name, function) for name, inside in zip(programs, functions)
+                 for function in inside if short(name, function)]
         tests.sort(key=lambda test: -before.get(' '.join(test), 0))
         self.in_parallel(lambda test: self.try_without(test, numbered), tests)
         with open(self.seconds_path, 'w', encoding='utf-8') as file:

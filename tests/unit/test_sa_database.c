@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "core/options.h"
 #include "sa/database.h"
+#include "sa/dump.h"
 #include "sa/replicate.h"
+#include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -317,6 +320,63 @@ START_TEST(test_wrong)
 }
 END_TEST
 
+/* ---- files ---- */
+
+static void set_files(struct context *context, const char *directory, const char *file)
+{
+	struct options *options = options_new();
+
+	options->dump_files_dir = g_strdup(directory);
+	options->sa_db_file = g_strdup(file);
+	slot_publish(&context->options, options);
+}
+
+static void expect_loaded(struct context *context, const char *file, const char *text)
+{
+	struct sa_registries all = make();
+	g_autofree char *got = NULL;
+
+	set_files(context, NULL, file);
+	sa_dump_load(context, &all);
+	got = sa_database_write(&all, PREFIX, runtime_now(context->rt));
+	ck_assert_uint_eq(strlen(got), strlen(text));
+	destroy(&all);
+}
+
+/* Written to where the option says, read by its owner alone, and loaded again; or neither. */
+START_TEST(test_file)
+{
+	struct context context = {.log = log_new_null(), .rt = runtime_new(RUNTIME_VIRTUAL)};
+	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL), *text = NULL;
+	struct sa_registries first = make();
+	GStatBuf status;
+
+	options_slot_init(&context.options);
+	context.background = pool_new_background(context.rt, "background", 1);
+	fill(&first);
+	set_files(&context, "", NULL);
+	sa_dump_write(&context, &first);
+	set_files(&context, directory, NULL);
+	sa_dump_write(&context, &first);
+	runtime_run(context.rt, NULL, NULL, NS_PER_S);
+	ck_assert_int_eq(g_stat(file, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	ck_assert_uint_eq(count(text, "InformInfo Record:"), 4);
+	expect_loaded(&context, file, text);
+	expect_loaded(&context, "", "");
+	expect_loaded(&context, NULL, "");
+	expect_loaded(&context, directory, "");
+	destroy(&first);
+	pool_free(context.background);
+	slot_clear(&context.options);
+	runtime_free(context.rt);
+	log_free(context.log);
+	directory_remove(directory);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_database");
@@ -327,6 +387,7 @@ int main(void)
 	tcase_add_test(tcase, test_torn);
 	tcase_add_test(tcase, test_classic);
 	tcase_add_test(tcase, test_wrong);
+	tcase_add_test(tcase, test_file);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
