@@ -98,21 +98,33 @@ static unsigned int count(const char *text, const char *word)
 	return n;
 }
 
+static bool is_subscribed(struct sa_subscription *subscription, void *arg)
+{
+	unsigned int *n = arg;
+
+	*n += subscription->info.subscribe == 1;
+	return true;
+}
+
 START_TEST(test_round_trip)
 {
 	struct sa_registries first = make(), second = make();
 	g_autofree char *text = NULL, *again = NULL;
 	g_autoptr(GError) error = NULL;
+	unsigned int n = 0;
 
 	fill(&first);
 	text = text_of(&first);
 	ck_assert_uint_eq(count(text, " mgid="), 2);
+	ck_assert_uint_eq(count(text, " (well known):"), 1);
 	ck_assert_uint_eq(count(text, "mcm_port:"), 4);
 	ck_assert_uint_eq(count(text, "InformInfo Record:"), 4);
 	ck_assert_uint_eq(count(text, "Service Record:"), 2);
 	ck_assert(sa_database_read(&second, "f", text, PREFIX, NOW, &error));
 	again = text_of(&second);
 	ck_assert_str_eq(again, text);
+	sa_subscribers_each(second.subscribers, is_subscribed, &n);
+	ck_assert_uint_eq(n, 4);
 	destroy(&first);
 	destroy(&second);
 }
@@ -298,6 +310,10 @@ START_TEST(test_wrong)
 		{"mcm_port: port_gid=0x1:0x2 scope_state=0x100 proxy_join=0x0\n",
 		 "f:1: expected scope_state"},
 		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0\n", "f:1: expected lease"},
+		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0 lease=0x0 key=0x0:0x0 name=''"
+		 " data8=0x0:0x0 data16=0x0:0x0 data32=0x0:0x0 data64=0x0:0x0"
+		 " lease_period=0x100000000\n",
+		 "f:1: expected lease_period"},
 		{"InformInfo Record: subscriber_gid=0xfe80:0x2\n", "f:1: expected gid"},
 		{"InformInfo Record: subscriber_gid=0xfe80:0x2 gid=0x0:0x0 lid_range_begin=0xffff"
 		 " lid_range_end=0x0 is_generic=0x1 trap_type=0xffff trap_num=0x40"
