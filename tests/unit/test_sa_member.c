@@ -207,6 +207,25 @@ START_TEST(test_create)
 }
 END_TEST
 
+/* Groups of IPoIB are there only where the partition has it; others are. */
+START_TEST(test_without_ipoib)
+{
+	struct partition without[] = {partitions[0], partitions[1]};
+	struct iba_mc_member_record record;
+
+	teardown();
+	without[1].ipoib = false;
+	without[1].n_groups = 0;
+	subnet = with_partitions(make_subnet("fattree:4", 0, 0), rows, 3, without, 2);
+	store = sa_store_new(0);
+	sa_store_follow(store, subnet, 0);
+	record = create_record(port_in(0, 0));
+	ck_assert_uint_eq(join(port_in(0, 0), CREATE, &record), 0);
+	record.mgid = (struct iba_gid){UINT64_C(0xFF15401B80010000), 5};
+	ck_assert_uint_eq(join(port_in(0, 0), CREATE, &record), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
 START_TEST(test_made_mgid)
 {
 	uint32_t port = port_in(0, 0);
@@ -714,6 +733,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_create, 0, G_N_ELEMENTS(create_cases));
 	tcase_add_loop_test(tcase, test_selectors, 0, G_N_ELEMENTS(fits));
 	tcase_add_test(tcase, test_selectors_of_groups);
+	tcase_add_test(tcase, test_without_ipoib);
 	tcase_add_test(tcase, test_made_mgid);
 	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
 	tcase_add_test(tcase, test_mlids_run_out);
