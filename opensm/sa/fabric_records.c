@@ -69,7 +69,6 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 		info.capability_mask |= rows[i].caps;
 		info.capability_mask2 |= rows[i].caps2;
 	}
-	query->mask = 0;
 	sa_offer(query, &info, FABRIC_NONE);
 	return IBA_STATUS_OK;
 }

@@ -109,16 +109,20 @@ static uint16_t check_port_known(struct member_query *join)
 	return join->port == FABRIC_NONE ? IBA_SA_INVALID_GID : IBA_STATUS_OK;
 }
 
+static bool may_act_for_others(const struct sa_query *query)
+{
+	return !query->from.reduced ||
+	       query->subnet->options->sa_etm_allow_untrusted_proxy_requests;
+}
+
 /* Who joins another port need not say so: the SA sees it, as in the classic daemon. */
 static uint16_t check_proxy(struct member_query *join)
 {
-	const struct sa_query *query = join->query;
-	bool alone = query->from.reduced &&
-		     !query->subnet->options->sa_etm_allow_untrusted_proxy_requests;
-
-	if (query->from.port == join->port)
+	if (join->query->from.port == join->port)
 		return IBA_STATUS_OK;
-	return !alone && sa_may_reach(query, join->port) ? IBA_STATUS_OK : IBA_SA_DENIED;
+	return may_act_for_others(join->query) && sa_may_reach(join->query, join->port)
+		       ? IBA_STATUS_OK
+		       : IBA_SA_DENIED;
 }
 
 /* The fixed parameters of a group against those the request names. */

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Do the tests notice if the sources are wrong? make mutate tries it with the files that differ from
 # the branch main, MUTATE='--sample 150 --seed 2 opensm/sm opensm/sa opensm/mad' with others. That
-# is long; make check tries only the tool.
+# is long, of which a build and a run of each test come first; make check tries only the
+# tool.
 EXTRA_DIST += tests/mutate/accepted.py tests/mutate/operators.py tests/mutate/mutate.py \
-	tests/mutate/survivors
+	tests/mutate/survivors tests/mutate/switch.c tests/mutate/switch.h
 dist_check_SCRIPTS += tests/mutate/test_mutate.py
 TESTS += tests/mutate/test_mutate.py
 

@@ -5,14 +5,19 @@
 usage: mutate.py [--sample N] [--seed S] [--jobs N] [--again] [--base REVISION] [PLACE...]
 
 A place is FILE, FILE:FUNCTION, DIRECTORY or DIRECTORY:FUNCTION, from the top of the tree; without
-any, it is the files of opensm/{sm,sa,mad} that differ from REVISION. Each job works in a copy of
-tree and build in ./mutate; results stay there and are not computed again as long as the file does
-not change (--again: survivors meet the tests anew). Tests are the programs of "make check" that
-link the file, those first that have killed most in the least time. A mutant that gives the same
-object is none. Survivors that tests/mutate/survivors accepts as equivalent do not count, others
-there do. Fails if a directory has a lower share of killed mutants than --least."""
+any, it is the files of opensm/{sm,sa,mad} that differ from REVISION. All mutants of a run are in
+one build of a copy of the tree in ./mutate, where the environment tells which of them is on
+(switch.h). Each test function of the programs of "make check" that link the files runs once by
+itself to see how long it takes and which places it reaches; then each mutant meets those that reach
+it, those first that have killed most in the least time, until one fails or --budget is used up:
+then it has survived. Test functions that an earlier run found longer than --longest do not count.
+So the score is a lower bound. Results stay in ./mutate and are not computed again as long as the
+file does not change (--again: survivors meet the tests anew). A mutant that gives the same object
+is none. Survivors that tests/mutate/survivors accepts as equivalent do not count, others there do.
+Fails if a directory has a lower share of killed mutants than --least."""
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -20,14 +25,13 @@ import random
 import re
 import resource
 import shlex
-import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from queue import Queue
 
 import accepted
 import operators
@@ -39,8 +43,9 @@ TESTS = re.compile(r'tests/(unit|scenario|fuzz)/[a-z0-9_]+$')
 LEFT_OUT = re.compile(r'tests/scenario/(seeds|test_threads)$|'
                       r'tests/unit/test_(route_property|route_repair|preload)$')
 CFLAGS = '-O1 -w'
-MEMORY = 4 << 30
-GRACE_S, SLOWER = 4, 6  # a test that takes so much longer hangs
+MEMORY = 2 << 30
+# A test hangs if it takes so much longer, in seconds of its own and of the clock.
+GRACE_S, SLOWER, GRACE_WALL_S, SLOWER_WALL = 2, 5, 20, 20
 KILLED, SURVIVED, SAME, REFUSED = 'killed', 'survived', 'same', 'refused'
 
 
@@ -67,29 +72,38 @@ class Copy:
     def __init__(self, top, directory):
         self.top, self.source = top, os.path.join(directory, 'tree')
         self.build = os.path.join(self.source, 'build')
-        self.take_over()
-        if not os.path.exists(os.path.join(self.build, 'Makefile')):
-            os.makedirs(self.build, exist_ok=True)
-            self.must([os.path.join(self.source, 'autogen.sh')], self.source)
-            self.must(['../configure', '-q', f'CFLAGS={CFLAGS}', 'LDFLAGS=-fuse-ld=gold'],
-                      self.build)
 
-    def take_over(self):
-        """Only what differs is written, so that make does not build the rest again."""
+    def take_over(self, texts, kept=()):
+        """Copies the tree, with these texts by path, and leaves what is kept as it is. Only what
+        differs is written, so that make does not build the rest again."""
         for name in git(self.top, 'ls-files', '-co', '--exclude-standard'):
-            old, new = os.path.join(self.source, name), os.path.join(self.top, name)
-            if os.path.isfile(new) and not self.equal(old, new):
-                os.makedirs(os.path.dirname(old), exist_ok=True)
-                shutil.copy(new, old)
-                os.utime(old)
+            path = os.path.join(self.top, name)
+            if name not in texts and name not in kept and os.path.isfile(path):
+                with open(path, 'rb') as file:
+                    self.write(name, file.read(), os.stat(path).st_mode)
+        for name, text in texts.items():
+            self.write(name, text.encode(), 0o644)
 
-    @staticmethod
-    def equal(old, new):
-        try:
-            with open(old, 'rb') as one, open(new, 'rb') as other:
-                return one.read() == other.read()
-        except FileNotFoundError:
-            return False
+    def write(self, name, data, mode):
+        path = os.path.join(self.source, name)
+        if os.path.isfile(path):
+            with open(path, 'rb') as file:
+                if file.read() == data:
+                    return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'wb') as file:
+            file.write(data)
+        os.chmod(path, mode)
+
+    def configure(self):
+        os.makedirs(self.build, exist_ok=True)
+        switch = os.path.join(self.source, 'tests/mutate/switch')
+        self.must(['cc', '-O1', '-fPIC', '-c', '-o', f'{self.build}/switch.o', f'{switch}.c'],
+                  self.build)
+        self.must([os.path.join(self.source, 'autogen.sh')], self.source)
+        self.must(['../configure', '-q', f'CFLAGS={CFLAGS} -include {switch}.h',
+                   f'LDFLAGS={self.build}/switch.o -fuse-ld=gold -Wl,--wrap=_tcase_add_test'],
+                  self.build)
 
     def must(self, command, directory):
         done = run(command, directory)
@@ -100,32 +114,45 @@ class Copy:
     def make(self, *targets, jobs=1):
         return run(['make', '-s', f'-j{jobs}', *targets], self.build)
 
-    def read(self, name):
-        with open(os.path.join(self.build, name), 'rb') as file:
-            return file.read()
-
-    def write(self, path, text):
-        with open(os.path.join(self.source, path), 'w', encoding='utf-8') as file:
-            file.write(text)
-
-    def test(self, name, seconds):
-        """Whether the test passes in time."""
+    def test(self, name, function, usual=None, **variables):
+        """Whether the test passes in the usual seconds or a bit more, and seconds of CPU and of
+        the clock."""
         environment = {**os.environ, 'G_DEBUG': 'fatal-criticals', 'G_SLICE': 'always-malloc',
                        'CK_TIMEOUT_MULTIPLIER': '10', 'top_srcdir': self.source,
-                       'top_builddir': self.build, 'MALLOC_PERTURB_': '165'}
+                       'top_builddir': self.build, 'MALLOC_PERTURB_': '165', **variables}
+        if function:
+            environment['MUTANT_TEST'] = function
+        usual_cpu, usual_wall = usual or (100, 15)
 
         def limits():
+            cpu = int(GRACE_S + SLOWER * usual_cpu)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        command = ['timeout', '-k', '1', f'{seconds:.0f}', name]
-        return run(command, self.build, env=environment, preexec_fn=limits,
-                   stdout=subprocess.DEVNULL).returncode == 0
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+        wall = GRACE_WALL_S + SLOWER_WALL * usual_wall
+        begin = time.monotonic()
+        child = subprocess.Popen(['timeout', '-k', '1', f'{wall:.0f}', name], cwd=self.build,
+                                 env=environment, preexec_fn=limits, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status
+        return status == 0, usage.ru_utime + usage.ru_stime, time.monotonic() - begin
+
+    def functions(self, name):
+        """The test functions of a program; [''] if it has none but is one test as a whole."""
+        environment = {**os.environ, 'MUTANT_TEST': '', 'top_srcdir': self.source,
+                       'top_builddir': self.build}
+        shown = run([name], self.build, env=environment).stdout
+        return list(dict.fromkeys(re.findall(r'^test function: (\S+)$', shown, re.M))) or ['']
 
 
-def compiler_arguments(copy, path):
-    """-I, -D and -std of the command that make compiles the file with."""
-    target = path[:-2] + '.o'
-    shown = copy.must(['make', '-n', 'V=1', '-W', f'../{path}', target], copy.build)
+@functools.lru_cache(None)
+def compiler_arguments(copy, directory):
+    """-I, -D and -std of the command that make compiles files of the directory with."""
+    path = next(name for name in sorted(os.listdir(os.path.join(copy.top, directory)))
+                if name.endswith('.c'))
+    target = f'{directory}/{path[:-2]}.o'
+    shown = copy.must(['make', '-n', 'V=1', '-W', f'../{directory}/{path}', target], copy.build)
     lines = shown.replace('\\\n', ' ').splitlines()
     words = next((shlex.split(line) for line in lines if ' -c ' in line and target in line), [])
     return [re.sub(r'^-I(?!/)', f'-I{copy.build}/', word) for word in words
@@ -138,25 +165,48 @@ def symbols(copy, name):
             ' R ' in line}
 
 
+class File:
+    """A source file, and its mutants."""
+
+    def __init__(self, copy, path):
+        self.copy, self.path = copy, path
+        with open(os.path.join(copy.top, path), encoding='utf-8') as source:
+            self.text = source.read()
+        self.hash = digest(self.text.encode())
+        self.arguments = compiler_arguments(copy, os.path.dirname(path))
+        self.mutants = operators.mutants_of(os.path.join(copy.top, path), self.arguments, path)
+
+    def key(self, mutant):
+        return f'{mutant.path} {self.hash} {mutant.start} {mutant.end} {mutant.new.strip()}'
+
+    def compiled(self, text):
+        """The object that the text gives."""
+        with tempfile.TemporaryDirectory() as directory:
+            target = os.path.join(directory, 'out.o')
+            done = subprocess.run(['cc', *self.arguments, '-O2', '-w', '-x', 'c', '-c', '-', '-o',
+                                   target], input=text, text=True, cwd=self.copy.build,
+                                  check=False, stderr=subprocess.DEVNULL)
+            if done.returncode:
+                return None
+            with open(target, 'rb') as file:
+                return file.read()
+
+    def same(self, mutant):
+        return self.compiled(operators.apply(self.text, mutant)) == self.compiled(self.text)
+
+
 class Campaign:
-    def __init__(self, options, top, work, paths):
-        self.options, self.top = options, top
+    def __init__(self, options, copy, files, work):
+        self.options, self.copy, self.files = options, copy, files
         self.results_path = os.path.join(work, 'results')
+        self.seconds_path = os.path.join(work, 'seconds')
         self.results = self.load()
         self.lock = threading.Lock()
         self.kills = defaultdict(Counter)
-        jobs = options.jobs
-        self.copies = [Copy(top, os.path.join(work, str(n))) for n in range(jobs)]
-        self.free = Queue()
-        first = self.copies[0]
-        listed = first.must(['make', '-s', 'print-tests'], first.build).split()
-        tests = [name for name in listed if TESTS.match(name) and not LEFT_OUT.match(name)]
-        for copy in self.copies:
-            copy.must(['make', '-s', f'-j{jobs}', 'all', *tests], copy.build)
-            self.free.put(copy)
-        own = set().union(*(symbols(first, path[:-2] + '.o') for path in paths))
-        self.symbols = {name: symbols(first, name) for name in tests}
-        self.seconds = self.time_tests(first, [name for name in tests if own & self.symbols[name]])
+        self.usual = {}  # seconds of a test function, of CPU and of the clock
+        self.reaching = defaultdict(list)  # test functions by mutant
+        self.tests = self.list_tests()
+        self.cpu = self.octets = 0
 
     def load(self):
         if not os.path.exists(self.results_path):
@@ -164,78 +214,139 @@ class Campaign:
         with open(self.results_path, encoding='utf-8') as lines:
             return dict(json.loads(line) for line in lines)
 
+    def in_parallel(self, function, things):
+        with ThreadPoolExecutor(self.options.jobs) as pool:
+            return list(pool.map(function, things))
+
+    def build(self, mutants):
+        """Builds the tests with the mutants in it, by number; those that the compiler refuses are
+        taken out."""
+        numbered = {number: mutant for number, mutant in enumerate(mutants, 1)
+                    if self.verdict(mutant) != REFUSED}
+        self.octets = len(mutants) + 1
+        while True:
+            texts = {path: operators.woven(file.text, [(number, mutant) for number, mutant in
+                                                       numbered.items() if mutant.path == path])
+                     for path, file in self.files.items()}
+            self.copy.take_over(texts)
+            done = self.copy.make('-k', 'all', *self.tests, jobs=self.options.jobs)
+            bad = self.refused(numbered, texts, done.stdout if done.returncode else '')
+            if not bad and done.returncode:
+                raise SystemExit(f'mutate: make:\n{done.stdout[-3000:]}')
+            for number in bad:
+                self.note(numbered.pop(number), REFUSED, '')
+            if not bad:
+                return numbered
+
     @staticmethod
-    def time_tests(copy, tests):
-        seconds = {}
-        for name in tests:
-            begin = time.monotonic()
-            if copy.test(name, 300):
-                seconds[name] = time.monotonic() - begin
-            else:
-                print(f'left out, as it fails without a mutant: {name}', flush=True)
-        return seconds
+    def refused(numbered, texts, said):
+        """What the compiler has named the line of, and what is within another by half."""
+        wrong = {(path, int(line)) for path, line in
+                 re.findall(r'^\.\./(\S+?):(\d+):\d+: error', said, re.M)}
+        return [number for number, mutant in numbered.items()
+                if f'mutant_on({number})' not in texts[mutant.path] or
+                any((mutant.path, line) in wrong for line in mutant.lines)]
 
-    def tests_of(self, path):
-        """The tests that link the file, what kills most in a second first."""
-        own = symbols(self.copies[0], path[:-2] + '.o')
-        directory = os.path.dirname(path)
+    def list_tests(self):
+        listed = self.copy.must(['make', '-s', 'print-tests'], self.copy.build).split()
+        return [name for name in listed if TESTS.match(name) and not LEFT_OUT.match(name)]
 
-        def worth(name):
-            kills = 3 * self.kills[path][name] + self.kills[directory][name] + 0.1
-            return -kills / (self.seconds[name] + 0.3)
-        return sorted((name for name in self.seconds if own & self.symbols[name]), key=worth)
+    def linking(self):
+        """The tests that link one of the files."""
+        own = set().union(*(symbols(self.copy, path[:-2] + '.o') for path in self.files))
+        return [name for name in self.tests if own & symbols(self.copy, name)]
 
-    def judge(self, copy, mutant, text, original, tests):
-        """What became of the mutant, and the test that killed it."""
-        target = mutant.path[:-2] + '.o'
-        copy.write(mutant.path, operators.apply(text, mutant))
-        if copy.make(target).returncode:
-            return REFUSED, ''
-        if copy.read(target) == original:
-            return SAME, ''
-        for name in tests:
-            if copy.make(name).returncode:
-                return REFUSED, ''
-            if not copy.test(name, GRACE_S + SLOWER * self.seconds[name]):
-                return KILLED, name
-        return SURVIVED, ''
-
-    def try_one(self, mutant, file):
-        copy = self.free.get()
-        try:
-            with self.lock:
-                tests = self.tests_of(mutant.path)
-            verdict, test = self.judge(copy, mutant, file.text, file.original, tests)
-        finally:
-            copy.write(mutant.path, file.text)
-            self.free.put(copy)
+    def try_without(self, test, numbered):
+        """Sees what the test function reaches."""
+        with tempfile.NamedTemporaryFile() as reached:
+            reached.truncate(self.octets)
+            good, *seconds = self.copy.test(*test, MUTANT_REACHED=reached.name)
+            octets = reached.read()
         with self.lock:
-            if test:
-                self.kills[mutant.path][test] += 1
-                self.kills[mutant.directory][test] += 1
-            self.note(file.key(mutant), verdict, test)
+            self.cpu += seconds[0]
+            if not good:
+                print(f'left out, as it fails without a mutant: {" ".join(test)}', flush=True)
+                return
+            self.usual[test] = seconds
+            for number, mutant in numbered.items():
+                if octets[number]:
+                    self.reaching[mutant].append(test)
+
+    def tests_of(self, mutant):
+        """The tests that reach it, what kills most in a second first."""
+        def worth(test):
+            kills = 3 * self.kills[mutant.path][test] + self.kills[mutant.directory][test] + 0.1
+            if module in test[0]:
+                kills += 1
+            return -kills / (self.usual[test][0] + 0.02)
+        module = os.path.basename(mutant.path)[:-2]
+        return sorted(self.reaching[mutant], key=worth)
+
+    def try_one(self, item):
+        number, mutant = item
+        with self.lock:
+            tests = self.tests_of(mutant)
+        spent = 0
+        for test in tests:
+            if spent + self.usual[test][0] > self.options.budget:
+                continue
+            good, cpu, _ = self.copy.test(*test, self.usual[test], MUTANT=str(number))
+            spent += cpu
+            with self.lock:
+                self.cpu += cpu
+            if not good:
+                self.note(mutant, KILLED, ' '.join(test))
+                with self.lock:
+                    self.kills[mutant.path][test] += 1
+                    self.kills[mutant.directory][test] += 1
+                return
+        same = self.files[mutant.path].same(mutant)
+        self.note(mutant, SAME if same else SURVIVED,
+                  f'{spent:.1f} s of tests' if tests else 'not reached')
+
+    def known_seconds(self):
+        """Of CPU, by test, as an earlier run has found it."""
+        if not os.path.exists(self.seconds_path):
+            return {}
+        with open(self.seconds_path, encoding='utf-8') as file:
+            return json.load(file)
+
+    def try_all_without(self, numbered):
+        """Those that take longest begin, and those that take too long are left out."""
+        before = self.known_seconds()
+
+        def short(name, function=''):
+            return before.get(f'{name} {function}', 0) <= self.options.longest
+        programs = [name for name in self.linking() if short(name)]
+        functions = self.in_parallel(self.copy.functions, programs)
+        tests = [(name, function) for name, inside in zip(programs, functions)
+                 for function in inside if short(name, function)]
+        tests.sort(key=lambda test: -before.get(' '.join(test), 0))
+        self.in_parallel(lambda test: self.try_without(test, numbered), tests)
+        with open(self.seconds_path, 'w', encoding='utf-8') as file:
+            json.dump({**before, **{' '.join(test): cpu for test, (cpu, _) in self.usual.items()}},
+                      file)
+        return tests
+
+    def run(self, mutants, todo):
+        """Tries those that are to do; the build has all, so that it need not change with them."""
+        numbered = self.build(mutants)
+        numbered = {number: mutant for number, mutant in numbered.items() if mutant in todo}
+        tests = self.try_all_without(numbered)
+        print(f'{len(tests)} test functions, {self.cpu:.0f} CPU seconds', flush=True)
+        self.in_parallel(self.try_one, numbered.items())
+        print(f'{self.cpu:.0f} CPU seconds of tests', flush=True)
+
+    def note(self, mutant, verdict, test):
+        with self.lock:
+            self.results[self.files[mutant.path].key(mutant)] = (verdict, test)
             print(f'{verdict} {mutant.path}:{mutant.line} {test}', flush=True)
+            with open(self.results_path, 'a', encoding='utf-8') as lines:
+                key = self.files[mutant.path].key(mutant)
+                print(json.dumps([key, [verdict, test]]), file=lines)
 
-    def note(self, key, verdict, test):
-        self.results[key] = (verdict, test)
-        with open(self.results_path, 'a', encoding='utf-8') as lines:
-            print(json.dumps([key, [verdict, test]]), file=lines)
-
-
-class File:
-    """A source file, what it compiles to, and its mutants."""
-
-    def __init__(self, campaign, path):
-        copy = campaign.copies[0]
-        with open(os.path.join(campaign.top, path), encoding='utf-8') as source:
-            self.text = source.read()
-        self.hash = digest(self.text.encode())
-        self.original = copy.read(path[:-2] + '.o')
-        where = os.path.join(copy.source, path)
-        self.mutants = operators.mutants_of(where, compiler_arguments(copy, path), path)
-
-    def key(self, mutant):
-        return f'{mutant.path} {self.hash} {mutant.start} {mutant.end} {mutant.new.strip()}'
+    def verdict(self, mutant):
+        return self.results.get(self.files[mutant.path].key(mutant), (None,))[0]
 
 
 def chosen(options, top):
@@ -293,6 +404,10 @@ def parse():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--again', action='store_true', help='try survivors of before again')
+    parser.add_argument('--budget', type=float, default=15,
+                        help='CPU seconds of tests after which a mutant has survived')
+    parser.add_argument('--longest', type=float, default=2.5,
+                        help='CPU seconds of a test function that is too long')
     parser.add_argument('--base', default='main')
     parser.add_argument('--least', type=float, default=90, help='per cent')
     parser.add_argument('places', nargs='*')
@@ -307,24 +422,29 @@ def main():
     if not paths:
         print('nothing to mutate: no file named, and none differs from', options.base)
         return 0
-    campaign = Campaign(options, top, os.path.abspath('mutate'), paths)
-    files = {path: File(campaign, path) for path in paths}
+    work = os.path.abspath('mutate')
+    copy = Copy(top, work)
+    if os.path.exists(os.path.join(copy.build, 'Makefile')):
+        copy.take_over({}, paths)
+    else:
+        copy.take_over({})
+        copy.configure()
+    files = {path: File(copy, path) for path in paths}
     found = [mutant for path in paths for mutant in files[path].mutants]
     stale = accepted.stale(entries, found, paths)
     wanted = sample([mutant for mutant in found
                      if functions[mutant.path] & {'', mutant.function} and
                      not entries.get(mutant.name, '').startswith(accepted.EQUIVALENT)], options)
     outcome = {mutant: SURVIVED for mutant in wanted if mutant.name in entries}
-
-    def known(mutant):
-        verdict = campaign.results.get(files[mutant.path].key(mutant), (None,))[0]
-        return verdict and not (options.again and verdict == SURVIVED)
-    todo = [mutant for mutant in wanted if mutant not in outcome and not known(mutant)]
+    campaign = Campaign(options, copy, files, work)
+    again = (None, SURVIVED) if options.again else (None,)
+    todo = {mutant for mutant in wanted
+            if mutant not in outcome and campaign.verdict(mutant) in again}
     print(f'{len(wanted)} of {len(found)} mutants, {len(todo)} to try', flush=True)
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda mutant: campaign.try_one(mutant, files[mutant.path]), todo))
+    if todo:
+        campaign.run(wanted, todo)
     for mutant in wanted:
-        outcome.setdefault(mutant, campaign.results[files[mutant.path].key(mutant)][0])
+        outcome.setdefault(mutant, campaign.verdict(mutant))
     enough = report(wanted, outcome, options.least)
     for name in stale:
         print('accepted as a survivor, but no longer there:\n' + accepted.form_name(name), end='')

@@ -17,6 +17,7 @@ ASSIGNED = re.compile(r'([-+*/%&|^]|<<|>>)?=$')
 NUMBER = re.compile(r'(0[xX][0-9a-fA-F]+|\d+)[uUlL]*$')
 NO_CONDITION = re.compile(r'(true|false|\d+)$')
 POINTERS = (TypeKind.POINTER, TypeKind.CONSTANTARRAY)
+STATEMENT, TRUTH, VALUE = 'statement', 'truth', 'value'
 STATEMENTS = (CursorKind.CALL_EXPR, CursorKind.BINARY_OPERATOR, CursorKind.UNARY_OPERATOR,
               CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
 HOLDERS = (CursorKind.COMPOUND_STMT, CursorKind.IF_STMT, CursorKind.FOR_STMT,
@@ -34,10 +35,16 @@ class Mutant:
     new: str
     before: str  # the lines concerned in one, without indentation
     after: str
+    kind: str  # STATEMENT, or what the expression is used as: TRUTH or VALUE
+    outer: tuple  # start and end of the whole expression
 
     @property
     def directory(self):
         return self.path.rsplit('/', 1)[0]
+
+    @property
+    def lines(self):
+        return range(self.line, self.line + self.new.count('\n') + 1)
 
     @property
     def name(self):
@@ -81,7 +88,7 @@ class Finder:
         start, end = self.span(cursor)
         return self.code[start:end].decode()
 
-    def add(self, start, end, new):
+    def add(self, start, end, new, kind, outer=None):
         old = self.code[start:end].decode()
         first = self.code.rfind(b'\n', 0, start) + 1
         last = self.code.find(b'\n', end)
@@ -89,10 +96,10 @@ class Finder:
         line = self.code.count(b'\n', 0, start) + 1
         self.found.setdefault((start, end, new), Mutant(
             self.path, self.function, line, start, end, new + '\n' * old.count('\n'),
-            one_line(head + old + tail), one_line(head + new + tail)))
+            one_line(head + old + tail), one_line(head + new + tail), kind, outer or (start, end)))
 
-    def replace(self, cursor, new):
-        self.add(*self.span(cursor), new)
+    def replace(self, cursor, new, kind=VALUE):
+        self.add(*self.span(cursor), new, kind)
 
     def in_macro(self, cursor):
         """Whether a macro wrote it: then its text is none of its own."""
@@ -109,13 +116,13 @@ class Finder:
         if not text or NO_CONDITION.match(text):
             return
         for value in values:
-            self.replace(cursor, value)
+            self.replace(cursor, value, TRUTH)
         if cursor.kind == CursorKind.UNARY_OPERATOR and text.startswith('!'):
             return
         if cursor.kind == CursorKind.BINARY_OPERATOR:
             if self.operator_of(cursor)[0].strip() in ('==', '!='):
                 return
-        self.replace(cursor, f'!({text})')
+        self.replace(cursor, f'!({text})', TRUTH)
 
     def statement(self, cursor):
         """Calls and assignments whose value nobody uses."""
@@ -126,7 +133,7 @@ class Finder:
         is_assignment = cursor.kind == CursorKind.BINARY_OPERATOR and \
             ASSIGNED.match(self.operator_of(cursor)[0].strip())
         if cursor.kind != CursorKind.BINARY_OPERATOR or is_assignment or call:
-            self.replace(cursor, '')
+            self.replace(cursor, '', STATEMENT)
 
     def result_flipped(self, cursor):
         children = list(cursor.get_children())
@@ -147,9 +154,10 @@ class Finder:
         if cursor.kind == CursorKind.BINARY_OPERATOR:
             gap, start = self.operator_of(cursor)
             if gap.strip() in SWAPPED:
-                self.add(start, start + len(gap), gap.replace(gap.strip(), SWAPPED[gap.strip()]))
+                new = gap.replace(gap.strip(), SWAPPED[gap.strip()])
+                self.add(start, start + len(gap), new, VALUE, self.span(cursor))
         elif cursor.kind == CursorKind.UNARY_OPERATOR and text.startswith('!'):
-            self.replace(cursor, text[1:])
+            self.replace(cursor, text[1:], TRUTH)
         elif cursor.kind == CursorKind.INTEGER_LITERAL and NUMBER.match(text):
             if parent.kind != CursorKind.INIT_LIST_EXPR:
                 self.replace(cursor, f'({text} + 1)')
@@ -186,6 +194,42 @@ def mutants_of(path, arguments, shown_path=None):
     return sorted(finder.found.values(), key=lambda mutant: (mutant.start, mutant.end, mutant.new))
 
 
+def changed(code, mutant, start=0, end=None):
+    """The code, or the part of it from start to end, with this mutant."""
+    return code[start:mutant.start] + mutant.new.encode() + code[mutant.end:end]
+
+
 def apply(text, mutant):
-    code = text.encode()
-    return (code[:mutant.start] + mutant.new.encode() + code[mutant.end:]).decode()
+    return changed(text.encode(), mutant).decode()
+
+
+def switch(code, numbered, old):
+    """What stands for old, a place where each of the mutants can be on: see switch.h."""
+    mutants = [mutant for _, mutant in numbered]
+    if any(mutant.kind == STATEMENT for mutant in mutants):
+        # Not "if", to which the "else" of another would belong.
+        off = ' && '.join(f'!mutant_on({number})' for number, _ in numbered)
+        return f'for (int mutant_off = {off}; mutant_off; mutant_off = 0) '.encode() + old
+    truth = b'!!' if any(mutant.kind == TRUTH for mutant in mutants) else b''
+    text = b'('
+    for number, mutant in numbered:
+        new = b' '.join(changed(code, mutant, *mutant.outer).split())
+        text += f'mutant_on({number}) ? '.encode() + truth + b'(' + new + b') : '
+    return text + truth + b'(' + old + b'))'
+
+
+def woven(text, numbered):
+    """The text with all of these (number, mutant) in it, on lines of the same number."""
+    code, places = text.encode(), {}
+    for number, mutant in numbered:
+        places.setdefault(mutant.outer, []).append((number, mutant))
+    spans = sorted(places, key=lambda span: (span[0], -span[1]))
+
+    def weave(start, end):
+        parts = []
+        while spans and spans[0][1] <= end:
+            span = spans.pop(0)
+            parts += [code[start:span[0]], switch(code, places[span], weave(*span))]
+            start = span[1]
+        return b''.join(parts) + code[start:end]
+    return weave(0, len(code)).decode()

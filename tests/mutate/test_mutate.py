@@ -3,6 +3,7 @@
 """Tests of the mutation tool: on a small file, and as a whole on a small tree."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,13 +63,24 @@ first:while (false)
 first:while (limit > (100 + 1))
 first:while (limit >= 100)
 '''
-# A tree that the tool can build: one module, and a test that looks at a part of it.
+# All of the mutants in one text; each is on by its number.
+CHOICES = '''
+	for (int mutant_off = !mutant_on(N); mutant_off; mutant_off = 0) limit = to;
+	if ((mutant_on(N) ? !!(true) : mutant_on(N) ? !!(value) : !!(!value)))
+	return (mutant_on(N) ? (*value <= top) : (*value < top)) && top > 7;
+	return (mutant_on(N) ? (*value < top || top > 7) : ((mutant_on(N) ? (*value <= top) : \
+(*value < top)) && top > 7));
+	return *value < top && top > (mutant_on(N) ? ((7 + 1)) : (7));
+'''
+# A tree that the tool can build: one module, and a test that looks at a part of it. No mutant of
+# the static number can be switched on.
 MODULE = '''#include <stdbool.h>
 int twice(int n)
 {
+	static const unsigned int one = 1;
 	if (n > 10)
 		return 99;
-	return n + n * 1u;
+	return n + n * 1u * one;
 }
 '''
 TEST = '''int twice(int n);
@@ -77,21 +89,23 @@ int main(void)
 	return BROKEN || twice(3) != 6 || twice(20) != 99;
 }
 '''
-MAKEFILE = '''print-tests:
+MAKEFILE = '''CC = cc -include ../tests/mutate/switch.h
+TEST = tests/unit/test_module.c opensm/sm/module.o
+print-tests:
 	@echo tests/unit/test_module tests/unit/test_broken
 all:
 opensm/sm/module.o: ../opensm/sm/module.c
-	mkdir -p opensm/sm && cc -O2 -c -o $@ ../opensm/sm/module.c
+	mkdir -p opensm/sm && $(CC) -c -o $@ ../opensm/sm/module.c
 tests/unit/test_module: ../tests/unit/test_module.c opensm/sm/module.o
-	mkdir -p tests/unit && cc -DBROKEN=0 -o $@ ../tests/unit/test_module.c opensm/sm/module.o
+	mkdir -p tests/unit && $(CC) -DBROKEN=0 -o $@ ../$(TEST) switch.o
 tests/unit/test_broken: ../tests/unit/test_module.c opensm/sm/module.o
-	mkdir -p tests/unit && cc -DBROKEN=1 -o $@ ../tests/unit/test_module.c opensm/sm/module.o
+	mkdir -p tests/unit && $(CC) -DBROKEN=1 -o $@ ../$(TEST) switch.o
 '''
 ACCEPTED = '''# a comment
 
 opensm/sm/module.c twice
-- return n + n * 1u;
-+ return n + n * (1u + 1);
+- return n + n * 1u * one;
++ return n + n * (1u + 1) * one;
 equivalent: not so, but the tool
 believes it
 
@@ -129,11 +143,25 @@ def check_operators(c, operators, directory):
         c.check('no C is refused', 'bad.c' in str(error), error)
 
 
+def check_choices(c, operators, directory):
+    """What is chosen by number, at one place, around others, and inside them."""
+    found = operators.mutants_of(write(directory, 'code.c', CODE), ['-std=gnu11'])
+    lines = [(';',), ('if (true)', 'if (value)'), ('return *value <= top && top > 7;',),
+             ('return *value < top || top > 7;', 'return *value <= top && top > 7;'),
+             ('return *value < top && top > (7 + 1);',)]
+    for names, expected in zip(lines, CHOICES.split('\n')[1:-1]):
+        chosen = [next(mutant for mutant in found if mutant.after == name) for name in names]
+        text = operators.woven(CODE, list(enumerate(chosen, 1)))
+        shown = re.sub(r'mutant_on\(\d+\)', 'mutant_on(N)', text).split('\n')
+        c.check('the text with mutants', expected in shown and
+                text.count('\n') == CODE.count('\n'), text)
+
+
 def check_accepted(c):
     entries = accepted.parse('survivors', ACCEPTED)
     c.check('two entries', len(entries) == 2, entries)
-    reason = entries['opensm/sm/module.c', 'twice', 'return n + n * 1u;',
-                     'return n + n * (1u + 1);']
+    reason = entries['opensm/sm/module.c', 'twice', 'return n + n * 1u * one;',
+                     'return n + n * (1u + 1) * one;']
     c.check('the reason', reason == 'equivalent: not so, but the tool believes it', reason)
     for wrong, told in (('a.c f\n- x\n+ y\n', 'survivors:1: expected four lines'),
                         ('\na.c f\n- x\n+ y\nbecause\n', 'survivors:2: "because"'),
@@ -155,6 +183,9 @@ def run_tool(top, *arguments):
 def check_tool(c, top):
     """A whole run: what the test sees is killed, what it does not survives, as the file says."""
     write(top, 'opensm/sm/module.c', MODULE)
+    for name in ('switch.c', 'switch.h'):
+        with open(os.path.join(HERE, name), encoding='utf-8') as file:
+            write(top, f'tests/mutate/{name}', file.read())
     write(top, 'tests/unit/test_module.c', TEST)
     write(top, 'tests/mutate/survivors', ACCEPTED)
     write(top, 'Makefile.in', MAKEFILE)
@@ -195,6 +226,7 @@ def main():
         return c.close()
     with tempfile.TemporaryDirectory() as directory:
         check_operators(c, operators, directory)
+        check_choices(c, operators, directory)
         check_tool(c, os.path.join(directory, 'tree'))
     return c.close()
 

@@ -6,6 +6,7 @@
 #include "sm/sm.h"
 #include "tests/run_suite.h"
 #include "tests/unit/proxy.h"
+#include "vendor/vendor_private.h"
 
 static struct bed *bed;
 
@@ -546,6 +547,58 @@ START_TEST(test_m_key)
 }
 END_TEST
 
+/* ---- a path back that nobody has gone ---- */
+
+/* Asks for SMInfo by a directed route that says it came in at these ports of the switches. */
+static void ask_by_path(uint8_t hops, uint8_t last, uint8_t before)
+{
+	struct vendor_mad *mad = vendor_mad_new(NULL, NULL, IBA_MAD_BYTES);
+	struct iba_dr_smp smp = {
+		.mgmt_class = IBA_CLASS_SUBN_DIRECTED,
+		.base_version = IBA_BASE_VERSION,
+		.class_version = 1,
+		.method = IBA_METHOD_GET,
+		.attribute_id = IBA_ATTR_SM_INFO,
+		.hop_count = hops,
+		.dr_slid = IBA_LID_PERMISSIVE,
+		.dr_dlid = IBA_LID_PERMISSIVE,
+	};
+
+	for (uint8_t hop = 1; hop < MIN(hops, sizeof(smp.return_path)); hop++)
+		smp.return_path[hop] = hop + 1 == hops ? last : before;
+	wire_encode(&iba_dr_smp_type, &smp, mad->data);
+	mad->remote.lid = IBA_LID_PERMISSIVE;
+	bed_inject(bed, mad);
+	bed_run_ms(bed, 200);
+}
+
+/* Whatever it is, one answer each, and no look beyond the ports of a switch. */
+START_TEST(test_path_back_is_nonsense)
+{
+	static const uint8_t ports[] = {0, 1, 2, 3, 4, 5, 64, 127, 128, 254, 255};
+	const struct counters *counters;
+	uint64_t asked = 0;
+
+	bed = bed_new("fattree:4");
+	bed->options->sm_key = 0x77;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	counters = &daemon_context(bed->daemon)->counters;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ports); i++)
+		for (unsigned int k = 0; k < G_N_ELEMENTS(ports); k++) {
+			ask_by_path(3, ports[i], ports[k]);
+			asked++;
+			ck_assert_uint_eq(counter_get(counters, sm_infos_answered), asked);
+		}
+	for (unsigned int hops = 0; hops < 256; hops += 51) {
+		ask_by_path((uint8_t)hops, 1, 1);
+		asked++;
+		ck_assert_uint_eq(counter_get(counters, sm_infos_answered), asked);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile");
@@ -567,6 +620,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_what_a_port_says_is_not_written_back, 0, 2);
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_m_key);
+	tcase_add_test(tcase, test_path_back_is_nonsense);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -260,15 +260,20 @@ START_TEST(test_torn)
 }
 END_TEST
 
+static void expect_forged(unsigned int serial, const char *rest, const char *why)
+{
+	g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, rest, -1);
+	g_autofree char *text = g_strdup_printf(
+		"# opensm partition requests, serial %u, sha256 %s\n%s", serial, sum, rest);
+
+	expect_bad(text, -1, why);
+}
+
 /* The right checksum does not make it right. */
 START_TEST(test_forged)
 {
-	const char *rest = "0x12: ALL=full;\n";
-	g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, rest, -1);
-	g_autofree char *text =
-		g_strdup_printf("# opensm partition requests, serial 5, sha256 %s\n%s", sum, rest);
-
-	expect_bad(text, -1, ":2:7: found 'ALL'");
+	expect_forged(5, "0x12: ALL=full;\n", ":2:7: found 'ALL'");
+	expect_forged(0, "", "a serial from 1");
 }
 END_TEST
 

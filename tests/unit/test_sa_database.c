@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "core/options.h"
 #include "sa/database.h"
+#include "sa/dump.h"
+#include "sa/replicate.h"
+#include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -63,7 +67,7 @@ static void fill(const struct sa_registries *registries)
 				       .trap_number = 64,
 				       .producer_type = 0xFFFFFF,
 				       .resp_time_value = 18};
-	struct vendor_address to = {.lid = 9, .qpn = 1, .qkey = IBA_QP1_Q_KEY, .sl = 3};
+	struct vendor_address to = {.lid = 0x1234, .qpn = 1, .qkey = IBA_QP1_Q_KEY, .sl = 3};
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct sa_group *made = sa_store_create(registries->groups, &group, PREFIX, 0);
@@ -92,19 +96,144 @@ static char *text_of(const struct sa_registries *registries)
 	return sa_database_write(registries, PREFIX, NOW);
 }
 
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+static bool is_subscribed(struct sa_subscription *subscription, void *arg)
+{
+	unsigned int *n = arg;
+
+	*n += subscription->info.subscribe == 1;
+	return true;
+}
+
 START_TEST(test_round_trip)
 {
 	struct sa_registries first = make(), second = make();
 	g_autofree char *text = NULL, *again = NULL;
 	g_autoptr(GError) error = NULL;
+	unsigned int n = 0;
 
 	fill(&first);
 	text = text_of(&first);
+	ck_assert_uint_eq(count(text, " mgid="), 2);
+	ck_assert_uint_eq(count(text, " (well known):"), 1);
+	ck_assert_uint_eq(count(text, "mcm_port:"), 4);
+	ck_assert_uint_eq(count(text, "InformInfo Record:"), 4);
+	ck_assert_uint_eq(count(text, "Service Record:"), 2);
 	ck_assert(sa_database_read(&second, "f", text, PREFIX, NOW, &error));
 	again = text_of(&second);
 	ck_assert_str_eq(again, text);
+	sa_subscribers_each(second.subscribers, is_subscribed, &n);
+	ck_assert_uint_eq(n, 4);
 	destroy(&first);
 	destroy(&second);
+}
+END_TEST
+
+/* ---- the same as a standby gets it ---- */
+
+/* Instead of the replicator's: straight into the replica of the standby. */
+void replicator_put(struct replicator *replicator, struct replica_entry *entry)
+{
+	ck_assert_int_eq(replica_put((struct replica *)replicator, entry), REPLICA_CHANGED);
+}
+
+static bool put_group(const struct sa_group *group, void *replica)
+{
+	sa_replicate_watch.group(replica, group, false);
+	for (guint i = 0; i < group->members->len; i++)
+		sa_replicate_watch.member(replica, group,
+					  &g_array_index(group->members, struct sa_member, i));
+	return true;
+}
+
+static bool put_subscription(struct sa_subscription *subscription, void *replica)
+{
+	sa_replicate_subscriptions.added(replica, subscription);
+	return true;
+}
+
+static bool put_service(const struct sa_service *service, void *replica)
+{
+	sa_replicate_service(replica, service, false);
+	return true;
+}
+
+static void put_all(const struct sa_registries *registries, struct replica *replica)
+{
+	sa_store_each(registries->groups, put_group, replica);
+	sa_subscribers_each(registries->subscribers, put_subscription, replica);
+	sa_services_each(registries->services, 0, put_service, replica);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lines in one order, and each subscription numbered alike: in what order they came is no matter.
+ */
+static char **lines_of(const struct sa_registries *registries)
+{
+	g_autofree char *text = text_of(registries);
+	char **lines;
+
+	for (char *at = text; (at = strstr(at, "_enum=0x")); at += 8)
+		at[8] = '0';
+	lines = g_strsplit(text, "\n", -1);
+	qsort(lines, g_strv_length(lines), sizeof(*lines), by_text);
+	return lines;
+}
+
+/* All of an address but for the P_Key index, whether it was trusted, who owns a service. */
+START_TEST(test_standby)
+{
+	struct sa_registries first = make(), second = make();
+	struct replica *replica = replica_new(1 << 20);
+	const struct iba_inform_info info = {.trap_number = 144, .qpn = 5};
+	const struct vendor_address far = {
+		.lid = 0x1234,
+		.sl = 3,
+		.qpn = 5,
+		.qkey = 0x80010203,
+		.has_grh = true,
+		.gid = {PREFIX, UINT64_C(0x123456789ABCDEF0)},
+		.hop_limit = 64,
+		.traffic_class = 33,
+		.flow_label = 0xABCDE,
+	};
+	const struct iba_service_record wanted = {11, {PREFIX, 12}, .service_p_key = 0x8001};
+	struct sa_subscription_key key = sa_subscription_key(99, 5, &info);
+	const struct sa_subscription *got;
+	g_auto(GStrv) lines = NULL, again = NULL;
+
+	fill(&first);
+	ck_assert_ptr_nonnull(sa_subscribers_add(first.subscribers, 99, &far, &info, true));
+	put_all(&first, replica);
+	ck_assert_uint_eq(sa_replicate_adopt(&second, replica, NOW), 0);
+	lines = lines_of(&first);
+	again = lines_of(&second);
+	ck_assert_uint_eq(g_strv_length(again), g_strv_length(lines));
+	for (unsigned int i = 0; lines[i]; i++)
+		ck_assert_str_eq(again[i], lines[i]);
+	got = sa_subscribers_find(second.subscribers, &key);
+	ck_assert_ptr_nonnull(got);
+	ck_assert(got->trusted && got->to.has_grh && iba_gid_equal(got->to.gid, far.gid));
+	ck_assert_uint_eq(got->to.qkey, far.qkey);
+	ck_assert_uint_eq(got->to.hop_limit, far.hop_limit);
+	ck_assert_uint_eq(got->to.traffic_class, far.traffic_class);
+	ck_assert_uint_eq(got->to.flow_label, far.flow_label);
+	ck_assert_uint_eq(sa_services_find(second.services, &wanted)->owner, 12);
+	destroy(&first);
+	destroy(&second);
+	replica_unref(replica);
 }
 END_TEST
 
@@ -200,16 +329,87 @@ START_TEST(test_wrong)
 		 "f:1: expected guid0"},
 		{"mcm_port: port_gid=0x1:0x2 scope_state=0x100 proxy_join=0x0\n",
 		 "f:1: expected scope_state"},
+		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0\n", "f:1: expected lease"},
+		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0 lease=0x0 key=0x0:0x0 name=''"
+		 " data8=0x0:0x0 data16=0x0:0x0 data32=0x0:0x0 data64=0x0:0x0"
+		 " lease_period=0x100000000\n",
+		 "f:1: expected lease_period"},
+		{"InformInfo Record: subscriber_gid=0xfe80:0x2\n", "f:1: expected gid"},
+		{"InformInfo Record: subscriber_gid=0xfe80:0x2 gid=0x0:0x0 lid_range_begin=0xffff"
+		 " lid_range_end=0x0 is_generic=0x1 trap_type=0xffff trap_num=0x40"
+		 " qpn_resp_time_val=0x0 node_type=0xffffff lid=0xc000 path_bits=0x0"
+		 " remote_qp=0x1 remote_qkey=0x0 pkey_ix=0x0 sl=0x0\n",
+		 "f:1: expected lid and GID"},
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
 		struct sa_registries all = make();
 		g_autoptr(GError) error = NULL;
+		g_autofree char *text = NULL;
 
 		ck_assert(!sa_database_read(&all, "f", cases[i][0], PREFIX, NOW, &error));
 		ck_assert_msg(g_str_has_prefix(error->message, cases[i][1]), "%s", error->message);
+		text = text_of(&all);
+		ck_assert_str_eq(text, "");
 		destroy(&all);
 	}
+}
+END_TEST
+
+/* ---- files ---- */
+
+static void set_files(struct context *context, const char *directory, const char *file)
+{
+	struct options *options = options_new();
+
+	options->dump_files_dir = g_strdup(directory);
+	options->sa_db_file = g_strdup(file);
+	slot_publish(&context->options, options);
+}
+
+static void expect_loaded(struct context *context, const char *file, const char *text)
+{
+	struct sa_registries all = make();
+	g_autofree char *got = NULL;
+
+	set_files(context, NULL, file);
+	sa_dump_load(context, &all);
+	got = sa_database_write(&all, PREFIX, runtime_now(context->rt));
+	ck_assert_uint_eq(strlen(got), strlen(text));
+	destroy(&all);
+}
+
+/* Written to where the option says, read by its owner alone, and loaded again; or neither. */
+START_TEST(test_file)
+{
+	struct context context = {.log = log_new_null(), .rt = runtime_new(RUNTIME_VIRTUAL)};
+	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL), *text = NULL;
+	struct sa_registries first = make();
+	GStatBuf status;
+
+	options_slot_init(&context.options);
+	context.background = pool_new_background(context.rt, "background", 1);
+	fill(&first);
+	set_files(&context, "", NULL);
+	sa_dump_write(&context, &first);
+	set_files(&context, directory, NULL);
+	sa_dump_write(&context, &first);
+	runtime_run(context.rt, NULL, NULL, NS_PER_S);
+	ck_assert_int_eq(g_stat(file, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	ck_assert_uint_eq(count(text, "InformInfo Record:"), 4);
+	expect_loaded(&context, file, text);
+	expect_loaded(&context, "", "");
+	expect_loaded(&context, NULL, "");
+	expect_loaded(&context, directory, "");
+	destroy(&first);
+	pool_free(context.background);
+	slot_clear(&context.options);
+	runtime_free(context.rt);
+	log_free(context.log);
+	directory_remove(directory);
 }
 END_TEST
 
@@ -219,9 +419,11 @@ int main(void)
 	TCase *tcase = tcase_create("database");
 
 	tcase_add_test(tcase, test_round_trip);
+	tcase_add_test(tcase, test_standby);
 	tcase_add_test(tcase, test_torn);
 	tcase_add_test(tcase, test_classic);
 	tcase_add_test(tcase, test_wrong);
+	tcase_add_test(tcase, test_file);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -676,7 +676,7 @@ static void ask_group(struct world *world, uint32_t from, const struct iba_path_
 		ck_assert_uint_eq(got.hop_limit, 3);
 		ck_assert_uint_eq(got.flow_label, 0x12345);
 		ck_assert_uint_eq(got.packet_life_time, 18);
-		ck_assert_uint_eq(got.p_key & 0x7FFF, 2);
+		ck_assert_uint_eq(got.p_key, mask & C(p_key) ? w->p_key : 0x8002);
 		ck_assert(got.dgid.guid == 42);
 	}
 	told_clear(&told);
@@ -724,6 +724,10 @@ START_TEST(test_multicast)
 	ask_group(&world, in, &w, C(dgid) | C(rate) | C(rate_selector), IBA_SA_NO_RECORDS);
 	ask_group(&world, in, &w, C(dgid) | C(p_key), IBA_STATUS_OK);
 	ask_group(&world, in, &w, C(dgid) | C(sl), IBA_SA_NO_RECORDS);
+	ask_group(&world, in, &w, C(dgid) | C(reversible), IBA_STATUS_OK);
+	w.reversible = 1;
+	ask_group(&world, in, &w, C(dgid), IBA_STATUS_OK);
+	ask_group(&world, in, &w, C(dgid) | C(reversible), IBA_SA_NO_RECORDS);
 	w.sgid = (struct iba_gid){world.subnet->options->subnet_prefix,
 				  world.subnet->fabric->ports[in].guid};
 	ask_group(&world, in, &w, C(dgid) | C(sgid), IBA_STATUS_OK);

@@ -8,6 +8,7 @@
 
 #include "sa/park.h"
 #include "sa/store.h"
+#include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 
@@ -391,6 +392,52 @@ START_TEST(test_silent_when_busy)
 }
 END_TEST
 
+/* Whether the end of a sweep writes the data base; then the file is removed. */
+static bool dumps(struct net *net, const char *file)
+{
+	bool there;
+
+	event_emit(&net->context.bus, EVENT_SWEEP_DONE, 0);
+	runtime_run(net->rt, NULL, NULL, runtime_now(net->rt) + SECOND / 50);
+	there = g_file_test(file, G_FILE_TEST_EXISTS);
+	g_remove(file);
+	return there;
+}
+
+static void set_dump(struct net *net, const char *directory, bool dump)
+{
+	struct options *options = options_new();
+
+	options->sa_db_dump = dump;
+	options->dump_files_dir = g_strdup(directory);
+	slot_publish(&net->context.options, options);
+	event_emit(&net->context.bus, EVENT_OPTIONS_CHANGED, 0);
+}
+
+/* The data base is a file after each sweep that changes met, if that is asked for. */
+START_TEST(test_dump)
+{
+	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL);
+	struct net net;
+
+	bring_up(&net);
+	make_a_group(&net);
+	set_dump(&net, directory, false);
+	ck_assert(!dumps(&net, file));
+	set_dump(&net, directory, true);
+	ck_assert(dumps(&net, file));
+	ck_assert(!dumps(&net, file));
+	make_a_group(&net);
+	ck_assert(dumps(&net, file));
+	make_a_group(&net);
+	event_emit(&net.context.bus, EVENT_SM_STATE, IBA_SM_STANDBY);
+	ck_assert(!dumps(&net, file));
+	net_stop(&net);
+	directory_remove(directory);
+}
+END_TEST
+
 struct seen {
 	struct sm_progress last;
 	unsigned int n, finished;
@@ -607,6 +654,7 @@ int main(void)
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);
+	tcase_add_test(tcase, test_dump);
 	tcase_add_test(tcase, test_progress);
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_test(tcase, test_early);

@@ -204,6 +204,10 @@ START_TEST(test_what_is_published)
 	ck_assert_int_eq(published(), -1);
 	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER);
 	ck_assert_int_eq(published(), 1);
+	sa_store_join(store, group, guid, IBA_JOIN_SEND_ONLY_NON_MEMBER, false);
+	ck_assert_int_eq(published(), 2);
+	sa_store_leave(store, group, guid, IBA_JOIN_SEND_ONLY_NON_MEMBER);
+	ck_assert_int_eq(published(), 1);
 	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER); /* who is not there */
 	ck_assert_int_eq(published(), -1);
 	leave(group);
