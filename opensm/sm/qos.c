@@ -48,13 +48,12 @@ static bool is_between_switches(const struct builder_port *port)
 	return port->num && builder_is_switch(port->node) && builder_is_switch(port->peer->node);
 }
 
-/* By PortInfo of the port, and of a switch by that of its port 0. */
 static bool has_sl_to_vl(const struct builder_port *port)
 {
 	const struct builder_port *endport =
 		builder_is_switch(port->node) ? &port->node->ports[0] : port;
 
-	return port->info.vl_cap > 1 || endport->info.capability_mask & IBA_PORT_CAP_SL_MAPPING;
+	return qos_has_sl_to_vl(&port->info, &endport->info);
 }
 
 static unsigned int arb_cap(const struct builder_port *port, unsigned int block)

@@ -349,6 +349,25 @@ START_TEST(told)
 }
 END_TEST
 
+/* An SL that a scope drops on the way to one host stays good for all others. */
+START_TEST(dropped_on_one_way)
+{
+	start_with_policy("qos-setup\nsl2vl-tables\nsl2vl-scope\nacross-to: some\n"
+			  "sl2vl-table: 0,1,2,15,4,5,6,7,0,1,2,3,4,5,6,7\nend-sl2vl-scope\n"
+			  "end-sl2vl-tables\nend-qos-setup\n"
+			  "qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
+			  "qos-level\nname: three\nsl: 3\nend-qos-level\nend-qos-levels\n"
+			  "qos-match-rules\nqos-match-rule\nqos-class: 3\n"
+			  "qos-level-name: three\nend-qos-match-rule\nend-qos-match-rules\n",
+			  "");
+	expect_answer("path host-3 host-5 qos-class 3", "SL2VL tables drop packets of its SL at ",
+		      true);
+	expect_answer("path host-3 host-4 qos-class 3", "There is no such path", false);
+	expect_answer("path host-5 host-3 qos-class 3", "There is no such path", false);
+	expect_answer("path host-3 host-5", "There is no such path", false);
+}
+END_TEST
+
 /* ---- a plan of a changed qos-policy.conf ---- */
 
 static void take_plan(void *arg, GVariant *answer)
@@ -434,6 +453,7 @@ int main(void)
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
 	tcase_add_test(tcase, told);
+	tcase_add_test(tcase, dropped_on_one_way);
 	tcase_add_test(tcase, planned);
 	tcase_add_test(tcase, scopes_followed);
 	suite_add_tcase(suite, tcase);
