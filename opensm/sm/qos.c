@@ -156,8 +156,8 @@ static bool is_optimized(const struct sm *sm, const struct want *want)
 	const struct builder_node *node = want->port->node;
 
 	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
-	       node->switch_info.optimized_sl_to_vl_mapping_programming && want->port->num &&
-	       want->even && has_sl_to_vl(want->port);
+	       node->switch_info.optimized_sl_to_vl_mapping_programming && !node->sl_to_vl_singly &&
+	       want->port->num && want->even && has_sl_to_vl(want->port);
 }
 
 static void read_rows(struct sm *sm, const struct want *want, bool rest)
@@ -233,46 +233,7 @@ static void write_arbitration(struct sm *sm, const struct want *want)
 	}
 }
 
-/* ---- all inputs, or all ports, of a switch in one SMP ---- */
-
-/* Of the switch ports that an SMP was for, every row is this now. */
-static void on_rows_written(struct sm_request *request)
-{
-	struct builder_node *node = request->node;
-	uint32_t modifier = request->mad.modifier;
-	bool all = modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT;
-	struct iba_sl_to_vl_table table;
-
-	if (!sm_request_ok(request)) {
-		if (!sm_request_is_late(request))
-			sm_request_failed(request);
-		return;
-	}
-	wire_decode(&iba_sl_to_vl_table_type, request->mad.data, &table);
-	for (unsigned int out = 1; out <= node->info.num_ports; out++) {
-		struct builder_port *port = &node->ports[out];
-
-		for (unsigned int in = 0; in < port->sl_to_vl.n_blocks; in++)
-			if (all || out == (modifier & 0xFF))
-				trust_set(node, request->epoch, &port->sl_to_vl, in, SL_TO_VL_BYTES,
-					  &table);
-	}
-}
-
-static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modifier)
-{
-	struct builder_node *node = want->port->node;
-	struct sm_request *request =
-		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE, modifier);
-
-	wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
-	request->belief = true;
-	sm->sweep.qos_set = true;
-	request->done = on_rows_written;
-	sm_request_send(request);
-}
-
-/* ---- a node ---- */
+/* ---- what a node should hold ---- */
 
 static void want_tables(const struct sm *sm, struct want *want)
 {
@@ -307,6 +268,87 @@ static GArray *wants_of(const struct sm *sm, struct builder_node *node)
 	}
 	return wants;
 }
+
+/* ---- all inputs, or all ports, of a switch in one SMP ---- */
+
+/*
+ * It is not asked so again; what it was asked for is set singly by this sweep. Of the other ports
+ * that has begun.
+ */
+static void go_on_singly(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	char name[SM_NAME_SIZE];
+	g_autoptr(GArray) wants = NULL;
+
+	if (node->sl_to_vl_singly)
+		return;
+	node->sl_to_vl_singly = true;
+	log_error(request->sm->log,
+		  "%s claims optimized SL2VL programming and %s (modifier 0x%x, status 0x%04x): "
+		  "it gets its SL2VL tables one by one",
+		  sm_node_name(node, name, sizeof(name)),
+		  sm_request_ok(request) ? "answers with other rows" : "refuses it",
+		  request->mad.modifier, request->mad.status);
+	wants = wants_of(request->sm, node);
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (want->port->num && want->even && has_sl_to_vl(want->port))
+			write_rows(request->sm, want);
+	}
+}
+
+static bool is_refused(const struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		return !sm_request_echoed(request);
+	return request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY);
+}
+
+/* Of the switch ports that an SMP was for, every row is this now. */
+static void on_rows_written(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	uint32_t modifier = request->mad.modifier;
+	bool all = modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT;
+	struct iba_sl_to_vl_table table;
+
+	if (is_refused(request)) {
+		if (!sm_request_is_late(request))
+			go_on_singly(request);
+		return;
+	}
+	if (!sm_request_ok(request)) {
+		if (!sm_request_is_late(request))
+			sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_sl_to_vl_table_type, request->mad.data, &table);
+	for (unsigned int out = 1; out <= node->info.num_ports; out++) {
+		struct builder_port *port = &node->ports[out];
+
+		for (unsigned int in = 0; in < port->sl_to_vl.n_blocks; in++)
+			if (all || out == (modifier & 0xFF))
+				trust_set(node, request->epoch, &port->sl_to_vl, in, SL_TO_VL_BYTES,
+					  &table);
+	}
+}
+
+static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modifier)
+{
+	struct builder_node *node = want->port->node;
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE, modifier);
+
+	wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
+	request->belief = true;
+	sm->sweep.qos_set = true;
+	request->done = on_rows_written;
+	sm_request_send(request);
+}
+
+/* ---- a node ---- */
 
 /* Whether one SMP can tell all external ports. */
 static bool is_the_same(const GArray *wants)

@@ -208,6 +208,8 @@ static inline bool sm_request_ok(const struct sm_request *request)
 {
 	return request->mad.result == MAD_OK;
 }
+/* The answer to a Set has what was sent. */
+bool sm_request_echoed(const struct sm_request *request);
 /* Of a sweep that is over: what it finds out is no business of the one that runs. */
 bool sm_request_is_late(const struct sm_request *request);
 /* AttributeModifier of a block of a MulticastForwardingTable, by its index in builder_node.mft. */

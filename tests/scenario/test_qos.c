@@ -186,6 +186,39 @@ START_TEST(optimized)
 }
 END_TEST
 
+/*
+ * Switches that claim to take all rows at once and refuse it: theirs are set one by one, in the
+ * same sweep and in later ones, and that is said once.
+ */
+START_TEST(optimized_refused)
+{
+	unsigned int leaf = scenario_node(s, "leaf-0-0");
+	struct sim_counters before;
+
+	sim_node_refuse_wildcards(s->sim, leaf, _i);
+	scenario_conf(s, CONF "use_optimized_slvl TRUE\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	check_all();
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_check_log(s, "leaf-0-0", true);
+	scenario_check_log(s, "SL2VL tables one by one", true);
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+	/* other rows for all of it: no further try */
+	g_string_truncate(s->text, 0);
+	scenario_conf(s, CONF
+		      "use_optimized_slvl TRUE\nqos_swe_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	check_all();
+	ck_assert_uint_eq(scenario_counters(s).sets - before.sets, 19 + 4 * 5);
+	scenario_check_log(s, "one by one", false);
+}
+END_TEST
+
 /* Packets are lost meanwhile. */
 START_TEST(with_loss)
 {
@@ -448,6 +481,7 @@ int main(void)
 	tcase_add_test(tcase, left_alone);
 	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, optimized);
+	tcase_add_loop_test(tcase, optimized_refused, 0, 2);
 	tcase_add_test(tcase, with_loss);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, scopes);
