@@ -8,7 +8,7 @@
 
 #include "ctl/command_private.h"
 #include "policy/inventory.h"
-#include "policy/qos_setup.h"
+#include "policy/qos_lanes.h"
 
 /* A row of an output port, and a block of the arbitration table, as text. */
 static char *row_text(const struct iba_sl_to_vl_table *row)
@@ -86,10 +86,14 @@ static void add_row(const struct port_view *view, const struct inventory_list *l
 		is_switch ? g_strdup_printf("SL2VL from port %u", in) : g_strdup("SL2VL");
 	struct iba_sl_to_vl_table row;
 	const struct qos_scope *scope;
+	uint8_t lanes[QOS_SLS];
+	uint16_t sls;
 
 	if (in && fabric->ports[from].peer == FABRIC_NONE)
 		return;
 	scope = qos_setup_row(&view->place, &view->tables, view->vls, from, view->port, &row);
+	sls = qos_lanes(fabric, view->call->subnet->routing, view->port, lanes);
+	qos_merge(&row, sls, lanes);
 	add_pair(rows, what, row_text(&row), is ? row_text(is) : NULL, scope ? scope->line : 0);
 }
 

@@ -9,7 +9,7 @@
 
 #include "iba/codes.h"
 #include "iba/constants.h"
-#include "policy/qos_setup.h"
+#include "policy/qos_lanes.h"
 #include "route/lanes.h"
 
 #define HOP_LIMIT_MAX 255
@@ -123,13 +123,9 @@ static bool may_drop(const struct subnet *subnet, uint8_t sl)
 static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint32_t out)
 {
 	const struct qos_place place = {subnet->qos, subnet->fabric};
-	const struct fabric_port *port = &subnet->fabric->ports[out];
-	uint8_t vl[ROUTE_SLS];
+	uint8_t vl[QOS_SLS];
 
-	if (port->num && fabric_is_switch(subnet->fabric, port->node) &&
-	    port->peer != FABRIC_NONE &&
-	    fabric_is_switch(subnet->fabric, subnet->fabric->ports[port->peer].node) &&
-	    routing_sl_to_vl(subnet->routing, vl) >> sl & 1)
+	if (qos_lanes(subnet->fabric, subnet->routing, out, vl) >> sl & 1)
 		return false;
 	return qos_setup_drops(&place, sl, in, out);
 }

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "policy/qos_setup.h"
+#include "policy/qos_lanes.h"
 #include "route/lanes.h"
 #include "sm/sm_private.h"
 
@@ -41,11 +41,6 @@ static bool carries_data(const struct builder_port *port)
 	if (builder_is_switch(port->node) && !port->num)
 		return port->known && port->node->switch_info.enhanced_port0;
 	return port->known && port->peer && link_is_up(port);
-}
-
-static bool is_between_switches(const struct builder_port *port)
-{
-	return port->num && builder_is_switch(port->node) && builder_is_switch(port->peer->node);
 }
 
 static bool has_sl_to_vl(const struct builder_port *port)
@@ -243,8 +238,7 @@ static void want_tables(const struct sm *sm, struct want *want)
 	qos_setup_port(&want->place, want->to, &want->tables);
 	want->vls = qos_vls(&want->tables, info.operational_vls);
 	want->even = qos_setup_is_even(&want->place, want->to);
-	if (is_between_switches(want->port))
-		want->sls = routing_sl_to_vl(sm->routing, want->vl);
+	want->sls = qos_lanes(sm->fabric, sm->routing, want->to, want->vl);
 	make_row(want, 0, &want->sl_to_vl);
 }
 

@@ -119,6 +119,7 @@ struct sm {
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
 	struct qos_paths *qos;	   /* NULL: QoS is off */
+	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */
 	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
