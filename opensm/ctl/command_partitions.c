@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/problem.h"
 #include "policy/inventory.h"
 #include "policy/partition.h"
 
@@ -126,19 +127,6 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 	answer_append(list, &row);
 }
 
-static void add_problems(GVariantBuilder *builder, const struct partitions *partitions)
-{
-	GVariantBuilder list, row;
-
-	answer_begin_list(&list);
-	for (guint i = 0; i < partitions->problems->len; i++) {
-		answer_begin(&row);
-		answer_text(&row, "why", partitions->problems->pdata[i]);
-		answer_append(&list, &row);
-	}
-	answer_member(builder, "problems", &list);
-}
-
 static GVariant *tell(struct command_call *call, const struct partition *only)
 {
 	const struct partitions *partitions = call->subnet->partitions;
@@ -154,7 +142,10 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
 	answer_flag(&builder, "enforced", partitions->enforced);
-	add_problems(&builder, partitions);
+	answer_begin_list(&list);
+	problem_add(&list, PROBLEM_ERROR, refusal->why);
+	problem_add_all(&list, PROBLEM_WARNING, partitions->problems);
+	answer_member(&builder, "problems", &list);
 	if (refusal->why) {
 		answer_text(&builder, "refused", refusal->why);
 		answer_text(&builder, "since", refusal->since);
@@ -255,11 +246,6 @@ static void print_partition(GVariant *row, GString *out)
 	answer_each(row, "members", print_member, out);
 }
 
-static void print_problem(GVariant *row, GString *out)
-{
-	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
-}
-
 static void print_change(GVariant *answer, GString *out)
 {
 	g_string_append_printf(
@@ -288,7 +274,7 @@ void print_partitions(GVariant *answer, GString *out)
 		answer_get_flag(answer, "enforced") ? "enforced by switches"
 						    : "nothing to enforce");
 	answer_each(answer, "partitions", print_partition, out);
-	answer_each(answer, "problems", print_problem, out);
+	answer_each(answer, "problems", problem_print, out);
 	if (*answer_get_text(answer, "refused"))
 		g_string_append_printf(out, "   refused at %s: %s\n",
 				       answer_get_text(answer, "since"),

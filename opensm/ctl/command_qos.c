@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/problem.h"
 #include "policy/inventory.h"
 #include "policy/qos_lanes.h"
 
@@ -197,7 +198,7 @@ static GVariant *tell(struct command_call *call)
 {
 	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_QOS);
 	const struct qos_paths *qos = call->subnet->qos;
-	GVariantBuilder builder, list, row;
+	GVariantBuilder builder, list;
 
 	answer_begin(&builder);
 	answer_number(&builder, "levels", qos->policy->levels->len);
@@ -205,11 +206,8 @@ static GVariant *tell(struct command_call *call)
 	answer_number(&builder, "scopes", qos->policy->scopes->len);
 	add_groups(&builder, call);
 	answer_begin_list(&list);
-	for (guint i = 0; i < qos->problems->len; i++) {
-		answer_begin(&row);
-		answer_text(&row, "why", qos->problems->pdata[i]);
-		answer_append(&list, &row);
-	}
+	problem_add(&list, PROBLEM_ERROR, refusal->why);
+	problem_add_all(&list, PROBLEM_WARNING, qos->problems);
 	answer_member(&builder, "problems", &list);
 	if (refusal->why) {
 		answer_text(&builder, "refused", refusal->why);
@@ -261,11 +259,6 @@ static void print_group(GVariant *row, GString *out)
 			       answer_get_text(row, "name"), answer_get_number(row, "ports"));
 }
 
-static void print_problem(GVariant *row, GString *out)
-{
-	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
-}
-
 static void print_table(GVariant *row, GString *out)
 {
 	const char *is = answer_get_text(row, "programmed");
@@ -312,7 +305,7 @@ void print_qos(GVariant *answer, GString *out)
 		answer_get_number(answer, "levels"), answer_get_number(answer, "rules"),
 		answer_get_number(answer, "scopes"));
 	answer_each(answer, "groups", print_group, out);
-	answer_each(answer, "problems", print_problem, out);
+	answer_each(answer, "problems", problem_print, out);
 	if (*answer_get_text(answer, "refused"))
 		g_string_append_printf(out, "   refused at %s: %s\n",
 				       answer_get_text(answer, "since"),

@@ -241,9 +241,9 @@ static char *tell_clash(const struct clashes *clashes, guint earlier, guint late
 	char name[FABRIC_NAME_SIZE];
 
 	return g_strdup_printf(
-		"%s: the scopes of line %u and line %u set different values for %u "
-		"port(s), the first of them %s: line %u is taken",
-		clashes->place.paths->policy->file, a->line, b->line, clash->ports,
+		"%s:%u: this scope and that of line %u set different values for %u port(s), the "
+		"first of them %s: line %u is taken",
+		clashes->place.paths->policy->file, b->line, a->line, clash->ports,
 		fabric_port_name(clashes->place.fabric, clash->first, name, sizeof(name)), b->line);
 }
 

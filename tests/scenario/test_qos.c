@@ -374,11 +374,20 @@ START_TEST(told)
 	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
 	expect_answer("qos reload", "was read", true);
 	scenario_run_ms(s, 1000);
-	expect_answer("qos", "   problem: ", true);
+	expect_answer("qos", "qos-policy.conf:23: this scope and that of line 9 set ", true);
+	expect_answer("qos json",
+		      "qos-policy.conf\",\"line\":23,\"column\":0,\"severity\":"
+		      "\"warning\",\"text\":\"this scope",
+		      true);
 	write_policy("nonsense", 0);
 	expect_answer("qos reload", "stays as it was", true);
 	expect_answer("qos", "   refused at ", true);
 	expect_answer("status", "qos-policy.conf", true);
+	for (unsigned int i = 0; i < 2; i++)
+		expect_answer(i ? "status json" : "qos json",
+			      "qos-policy.conf\",\"line\":7,\"column\":1,\"severity\":\"error\","
+			      "\"text\":\"found 'nonsenseqos-ulps', expected ",
+			      true);
 }
 END_TEST
 
