@@ -374,9 +374,9 @@ START_TEST(told)
 	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
 	expect_answer("qos reload", "was read", true);
 	scenario_run_ms(s, 1000);
-	expect_answer("qos", "qos-policy.conf:23: this scope and that of line 9 set ", true);
+	expect_answer("qos", "qos-policy.conf:24: this scope and that of line 9 set ", true);
 	expect_answer("qos json",
-		      "qos-policy.conf\",\"line\":23,\"column\":0,\"severity\":"
+		      "qos-policy.conf\",\"line\":24,\"column\":0,\"severity\":"
 		      "\"warning\",\"text\":\"this scope",
 		      true);
 	write_policy("nonsense", 0);
@@ -471,7 +471,7 @@ START_TEST(scopes_followed)
 	/* A wrong one is told, and changes nothing. */
 	write_policy("nonsense\n", 5);
 	scenario_heavy_sweep(s, 10);
-	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7: found"));
+	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7:1: found"));
 	check_scopes(7, 2);
 	write_policy(SCOPES(7, 2), 4);
 	scenario_heavy_sweep(s, 10);

@@ -229,8 +229,8 @@ END_TEST
 
 START_TEST(wrong_scopes)
 {
-	refused("qos-setup\n whatever: 1\n", "qos.conf:2: found 'whatever', expected what may");
-	refused("qos-setup\nvlarb-scope\n", "qos.conf:2: found 'vlarb-scope'");
+	refused("qos-setup\n whatever: 1\n", "qos.conf:2:2: found 'whatever', expected what may");
+	refused("qos-setup\nvlarb-scope\n", "qos.conf:2:1: found 'vlarb-scope'");
 	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
 	refused(SETUP(SL2VL("group: *\n")), "expected sl2vl-table: in this sl2vl-scope");
@@ -252,6 +252,24 @@ START_TEST(wrong_scopes)
 }
 END_TEST
 
+/* A range over the membership bit goes on at 0; levels of the short form have no names. */
+START_TEST(odd_ones)
+{
+	struct qos_policy *policy =
+		parse("qos-levels\nqos-level\nname: SL 3\nsl: 5\nend-qos-level\n"
+		      "qos-level\nname: DEFAULT\nsl: 0\nend-qos-level\nend-qos-levels\n"
+		      "qos-ulps\nsdp: 3\nany, pkey 0x7ff0-0x8002: 4\nany, pkey 0x8010-0x8011: 6\n"
+		      "end-qos-ulps\n");
+
+	ck_assert_uint_eq(SERVICE(0x10000), 3);
+	ck_assert_uint_eq(P_KEY(0x7FF1), 4);
+	ck_assert_uint_eq(P_KEY(0x8001), 4);
+	ck_assert_uint_eq(P_KEY(3), 0);
+	ck_assert_uint_eq(P_KEY(0x11), 6);
+	qos_policy_unref(policy);
+}
+END_TEST
+
 /* What a hostile file makes is bounded. */
 START_TEST(bounds)
 {
@@ -266,6 +284,14 @@ START_TEST(bounds)
 	for (unsigned int i = 0; i <= QOS_SCOPES_MAX; i++)
 		g_string_append(scopes, "vlarb-scope\ngroup: *\nend-vlarb-scope\n");
 	refused(scopes->str, "expected at most 256 scopes");
+	g_string_assign(scopes, "qos-ulps\n");
+	for (unsigned int i = 0; i <= QOS_GROUPS_MAX; i++)
+		g_string_append(scopes, i % 2 ? "any, source-port-guid 1: 1\n" : "sdp: 1\n");
+	refused(scopes->str, "expected at most 4096 rules");
+	g_string_assign(scopes, "port-groups\n");
+	for (unsigned int i = 0; i <= QOS_GROUPS_MAX; i++)
+		g_string_append_printf(scopes, "port-group\nname: %u\nend-port-group\n", i);
+	refused(scopes->str, "expected at most 4096 groups");
 }
 END_TEST
 
@@ -286,33 +312,39 @@ END_TEST
 
 START_TEST(mistakes)
 {
-	refused("", "qos.conf:1: found 'no such level', expected a qos-level named DEFAULT");
-	refused("nonsense\n", "qos.conf:1: found 'nonsense', expected what may stand in the file");
+	refused("", "qos.conf:1:1: found 'no such level', expected a qos-level named DEFAULT");
+	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected what may");
 	refused("qos-levels\n", "expected end-qos-levels (it begins in line 1)");
-	refused("qos-level\n", "qos.conf:1: found 'qos-level'");
-	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4: found 'B', expected one");
-	refused("qos-levels\nqos-level\nname: A\nsl: 16\n", "qos.conf:4: found '16'");
+	refused("qos-level\n", "qos.conf:1:1: found 'qos-level'");
+	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4:7: found 'B', expected");
+	refused("qos-levels\nqos-level\nname: A\nsl: 16\n", "qos.conf:4:5: found '16'");
 	refused("qos-levels\nqos-level\nname: A\nsl: -1\n", "found '-1'");
 	refused("qos-levels\nqos-level\nname: A\nend-qos-level\n",
 		"expected sl: in this qos-level");
 	refused("qos-levels\nqos-level\nsl: 1\nend-qos-level\n", "expected name: in this");
 	refused("qos-levels\nqos-level\nmtu-limit: 6\n",
-		"found '6', expected a number from 0 to 5");
+		"found '6', expected a number from 1 to 5");
+	refused("qos-levels\nqos-level\nmtu-limit: 0\n", "found '0'");
+	refused("qos-levels\nqos-level\nrate-limit: 1\n", "found '1'");
+	refused("qos-levels\nqos-level\n rate-limit: 63\n",
+		"qos.conf:3:14: found '63', expected the code of a rate");
+	refused("qos-levels\nqos-level\npkey: 1\npkey: 1\n", "expected one such line");
+	refused("qos-match-rules\nqos-match-rule\nqos-class: 12,1,2-1\n", "qos.conf:3:17: found");
 	refused("qos-levels\nqos-level\npkey: 0x8000\n", "expected a P_Key");
-	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3: found ''");
+	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3:1: found ''");
 	refused("port-groups\nport-group\nport-guid: 5-1\n", "found '5-1'");
 	refused("port-groups\nport-group\nport-guid: 0x10000000000000000\n", "found '0x1000");
 	refused("port-groups\nport-group\nport-name: a\n", "expected NodeDescription/Pnumber");
 	refused("port-groups\nport-group\nnode-type: HCA\n", "expected CA, SWITCH");
 	refused("port-groups\nport-group\nname: A\nend-port-group\nport-group\nname: A\n",
-		"qos.conf:6: found 'A', expected a name that no other group has");
+		"qos.conf:6:7: found 'A', expected a name that no other group has");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nsource: Nobody\n"
 		       "qos-level-name: Fast\nend-qos-match-rule\nend-qos-match-rules\n",
-		"qos.conf:19: found 'Nobody', expected the name of a group");
+		"qos.conf:19:9: found 'Nobody', expected the name of a group");
 	refused("qos-levels\nqos-level\nsl: 1\nsl: 2\n", "found '2', expected one such line");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nqos-level-name: X\nend-qos-match-rule\n"
 		       "end-qos-match-rules\n",
-		"found 'X', expected the name of a qos-level");
+		"qos.conf:19:17: found 'X', expected the name of a qos-level");
 	refused("qos-match-rules\nqos-match-rule\nend-qos-match-rule\n",
 		"expected qos-level-name: in this");
 	refused("qos-ulps\nsdp 3\n", "expected a rule, ':' and an SL");
@@ -322,7 +354,7 @@ START_TEST(mistakes)
 	refused("qos-ulps\nsrp, pkey 1: 1\n", "expected what may stand behind 'srp'");
 	refused("qos-ulps\nsdp, port-num 65536: 1\n", "found '65536'");
 	refused("qos-ulps\nsdp, port-num: 1\n", "found 'nothing'");
-	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3: found 'default'");
+	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3:1: found 'default'");
 	refused("end-qos-ulps\n", "found 'end-qos-ulps'");
 }
 END_TEST
@@ -360,6 +392,7 @@ int main(void)
 	tcase_add_test(tcase, both_forms);
 	tcase_add_test(tcase, read_scopes);
 	tcase_add_test(tcase, wrong_scopes);
+	tcase_add_test(tcase, odd_ones);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, mistakes);
