@@ -171,11 +171,16 @@ static GVariant *reload(struct command_call *call, GError **error)
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
 {
 	uint64_t now = daemon_partitions_serial(env->daemon);
+	unsigned int with, without;
+	bool kept = daemon_partitions_kept(env->daemon, serial, &with, &without);
 	GVariantBuilder builder;
 
 	answer_begin(&builder);
 	answer_number(&builder, "serial", serial);
 	answer_flag(&builder, "in_effect", now >= serial);
+	answer_flag(&builder, "kept", kept);
+	answer_number(&builder, "standbys", with);
+	answer_number(&builder, "standbys_without", without);
 	answer_number(&builder, "policy", now);
 	answer_flag(&builder, "errors",
 		    atomic_load(&daemon_context(env->daemon)->sweep) & SWEEP_FLAG_ERRORS);
@@ -248,11 +253,24 @@ static void print_partition(GVariant *row, GString *out)
 
 static void print_change(GVariant *answer, GString *out)
 {
+	uint64_t with = answer_get_number(answer, "standbys");
+	uint64_t without = answer_get_number(answer, "standbys_without");
+
 	g_string_append_printf(
-		out, "policy %" PRIu64 " is %sin effect%s\n", answer_get_number(answer, "serial"),
+		out, "policy %" PRIu64 " is %sin effect%s", answer_get_number(answer, "serial"),
 		answer_get_flag(answer, "in_effect") ? "" : "not yet ",
 		answer_get_flag(answer, "errors") ? ", but not all of the subnet could be set"
 						  : "");
+	if (with)
+		g_string_append_printf(out, "; %" PRIu64 " standby(s) have it", with);
+	if (without)
+		g_string_append_printf(out,
+				       "; %" PRIu64 " other SM(s) did not say in time that "
+				       "they have it",
+				       without);
+	g_string_append(out, answer_get_flag(answer, "kept")
+				     ? "\n"
+				     : "; another SM is master by now, and may not know of it\n");
 }
 
 void print_partitions(GVariant *answer, GString *out)
