@@ -44,36 +44,53 @@ static bool is_apart(const char *line, const char *at, size_t length)
 	return (at == line || !g_ascii_isalnum(at[-1])) && !g_ascii_isalnum(at[length]);
 }
 
-/* Where a line of the text has what was found, from 1; where it begins, if it has it nowhere. */
-static unsigned int column_of(const char *text, unsigned int line, const char *found)
+/* Where a line has what was found, from 1; 0: nowhere. */
+static unsigned int column_in(const char *line, const char *found)
 {
-	size_t length = strlen(found), line_length;
-	const char *at;
+	size_t length = strlen(found), line_length = strcspn(line, "\n");
+	const char *at = length ? g_strstr_len(line, (gssize)line_length, found) : NULL;
 
-	for (; line > 1 && strchr(text, '\n'); line--)
-		text = strchr(text, '\n') + 1;
-	line_length = strcspn(text, "\n");
-	at = length ? g_strstr_len(text, (gssize)line_length, found) : NULL;
-	while (at && !is_apart(text, at, length))
-		at = g_strstr_len(at + 1, (gssize)line_length - (at + 1 - text), found);
-	return at ? (unsigned int)(at - text) + 1 : (unsigned int)strspn(text, " \t") + 1;
+	while (at && !is_apart(line, at, length))
+		at = g_strstr_len(at + 1, (gssize)line_length - (at + 1 - line), found);
+	return at ? (unsigned int)(at - line) + 1 : 0;
+}
+
+/* The first of the lines being read that has it; without any, where these begin. */
+static void find_place(const struct qos_parser *p, const char *found, unsigned int *line,
+		       unsigned int *column)
+{
+	const char *text = p->policy->text, *first = text;
+
+	*column = 0;
+	for (*line = 1; text && *line <= MAX(p->line, p->last_line); ++*line) {
+		if (*line == p->line)
+			first = text;
+		if (*line >= p->line && (*column = column_in(text, found)))
+			return;
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	*line = p->line;
+	*column = (unsigned int)strspn(first, " \t") + 1;
 }
 
 bool qos_wrong(const struct qos_parser *p, const char *found, const char *format, ...)
 {
 	g_autofree char *expected = NULL, *printable = g_strescape(found, NULL);
+	unsigned int line, column;
 	va_list args;
 
+	find_place(p, found, &line, &column);
 	va_start(args, format);
 	expected = g_strdup_vprintf(format, args);
 	va_end(args);
 	g_set_error(p->error, QOS_FILE_ERROR, QOS_FILE_ERROR_SYNTAX,
-		    "%s:%u:%u: found '%.80s', expected %s", p->policy->file, p->line,
-		    column_of(p->policy->text, p->line, found), printable, expected);
+		    "%s:%u:%u: found '%.80s', expected %s", p->policy->file, line, column,
+		    printable, expected);
 	return false;
 }
 
-static void warn(const struct qos_parser *p, const char *text)
+void qos_warn(const struct qos_parser *p, const char *text)
 {
 	g_ptr_array_add(p->policy->warnings,
 			g_strdup_printf("%s:%u: %s", p->policy->file, p->line, text));
@@ -118,7 +135,7 @@ static bool end_scope(const struct qos_parser *p)
 	if (p->section == SL2VL && !scope->sets)
 		return qos_wrong(p, "the end", "sl2vl-table: in this sl2vl-scope");
 	if (!scope->sets)
-		warn(p, "this vlarb-scope sets nothing");
+		qos_warn(p, "this vlarb-scope sets nothing");
 	return true;
 }
 
@@ -155,8 +172,6 @@ static bool read_line(struct qos_parser *p, char *text)
 {
 	enum qos_section section;
 
-	text[strcspn(text, "#")] = '\0';
-	g_strstrip(text);
 	if (!*text)
 		return true;
 	if (g_str_has_prefix(text, "end-") && p->section != TOP &&
@@ -212,15 +227,35 @@ static void clear_mention(void *data)
 	g_free(((struct qos_mention *)data)->name);
 }
 
+/* A list may go on in the next line, behind a comma or with one; "use" is for people. */
+static bool goes_on(const GString *text, const char *next)
+{
+	return text->len && !g_str_has_prefix(text->str, "use") &&
+	       (*next == ',' || text->str[text->len - 1] == ',');
+}
+
 static bool parse(struct qos_parser *p, const char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	g_autoptr(GString) whole = g_string_new(NULL);
 
 	for (unsigned int i = 0; lines[i]; i++) {
-		p->line = i + 1;
-		if (!read_line(p, lines[i]))
-			return false;
+		lines[i][strcspn(lines[i], "#")] = '\0';
+		g_strstrip(lines[i]);
+		if (!*lines[i])
+			continue;
+		if (!goes_on(whole, lines[i])) {
+			if (!read_line(p, whole->str))
+				return false;
+			g_string_truncate(whole, 0);
+			p->line = i + 1;
+		}
+		g_string_append(whole, lines[i]);
+		p->last_line = i + 1;
 	}
+	if (!read_line(p, whole->str))
+		return false;
+	p->line = MAX(g_strv_length(lines), 1);
 	return finish(p);
 }
 

@@ -33,7 +33,7 @@ struct qos_mention {
 };
 
 struct qos_parser {
-	unsigned int line;
+	unsigned int line, last_line; /* being read: more than one if a list goes on */
 	enum qos_section section;
 	unsigned int section_line;
 	struct qos_policy *policy;
@@ -67,6 +67,10 @@ struct qos_rule *qos_rule_new(struct qos_parser *p, GPtrArray *rules);
 void qos_rule_free(void *data);
 struct qos_policy *qos_policy_new(const char *file);
 
+void qos_warn(const struct qos_parser *p, const char *text);
+
+/* Of all sections, by number; NULL past the last. For the test of the manual. */
+const char *qos_keyword(unsigned int n);
 /* "keyword: value" of the section that the parser is in. */
 bool qos_read_keyword(struct qos_parser *p, char *text);
 /* A line of qos-ulps. */

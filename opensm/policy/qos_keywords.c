@@ -231,14 +231,25 @@ static bool rate(struct qos_parser *p, const char *value, const struct keyword *
 	       qos_wrong(p, value, "the code of a rate");
 }
 
+/* The classic daemon reads lists here, and goes by the first. */
 static bool level_p_key(struct qos_parser *p, const char *value, const struct keyword *k)
 {
-	uint64_t number;
+	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(struct qos_range));
+	struct qos_level *level = p->object;
+	const struct qos_range *first;
 
-	if (!qos_read_number(value, 0xFFFF, &number) || !(number & QOS_P_KEY_MASK))
+	(void)k;
+	if (!qos_read_p_keys(p, value, ranges))
+		return false;
+	first = &g_array_index(ranges, struct qos_range, 0);
+	if (!first->first)
 		return qos_wrong(p, value, "a P_Key from 0x1 to 0xffff");
-	*(uint16_t *)MEMBER(p, k->field) = number & QOS_P_KEY_MASK;
-	return once(p, value, k);
+	if (level->has_p_key || ranges->len > 1 || first->first != first->last)
+		qos_warn(p, "a level has one P_Key: the first counts");
+	if (!level->has_p_key)
+		level->p_key = (uint16_t)first->first;
+	level->has_p_key = true;
+	return true;
 }
 
 static bool rule_level(struct qos_parser *p, const char *value, const struct keyword *k)
@@ -378,7 +389,7 @@ static const struct keyword keywords[] = {
 	{LEVEL, "rate-limit", rate, IN(level, rate), IN(level, has_rate), 2, 63},
 	{LEVEL, "packet-life", number, IN(level, life), IN(level, has_life), 0, 63},
 	{LEVEL, "path-bits", numbers, IN(level, path_bits), 0, 0, 127},
-	{LEVEL, "pkey", level_p_key, IN(level, p_key), IN(level, has_p_key), 0, 0},
+	{LEVEL, "pkey", level_p_key, 0, 0, 0, 0},
 	{RULE, "use", nothing, 0, 0, 0, 0},
 	{RULE, "qos-class", numbers, IN(rule, classes), 0, 0, 0xFFF},
 	{RULE, "source", groups, IN(rule, sources), 0, 0, 0},
@@ -387,6 +398,11 @@ static const struct keyword keywords[] = {
 	{RULE, "pkey", p_keys, IN(rule, p_keys), 0, 0, 0},
 	{RULE, "qos-level-name", rule_level, 0, 0, 0, 0},
 };
+
+const char *qos_keyword(unsigned int n)
+{
+	return n < G_N_ELEMENTS(keywords) ? keywords[n].word : NULL;
+}
 
 bool qos_read_keyword(struct qos_parser *p, char *text)
 {

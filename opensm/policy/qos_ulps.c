@@ -111,7 +111,8 @@ static bool read_rule(struct qos_parser *p, char *text, uint8_t sl)
 
 	if (more)
 		*more++ = '\0';
-	g_strstrip(text);
+	for (char *c = g_strstrip(text); *c; c++)
+		*c = g_ascii_tolower(*c);
 	if (!strcmp(text, "default") && !more) {
 		if (p->has_fallback)
 			return qos_wrong(p, text, "one default only");

@@ -3,7 +3,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "policy/qos_file.h"
+#include "policy/qos_file_private.h"
 #include "tests/run_suite.h"
 
 #define LEVELS                                                                                     \
@@ -270,6 +270,95 @@ START_TEST(odd_ones)
 }
 END_TEST
 
+/* A list goes on behind or before a comma, in the next line; but what is for people ends there. */
+START_TEST(lists_over_lines)
+{
+	struct qos_policy *policy =
+		parse("port-groups\nport-group\nuse: a,\nname: A\nport-guid: 1, # one\n\t2\n"
+		      "# more\n\n , 4-5\nend-port-group\nend-port-groups\nqos-ulps\nDefault: 1\n"
+		      "SDP,\tport-num 7 : 2\nAny , service-id 1,\n3: 3\nend-qos-ulps\n");
+	const struct qos_group *group = policy->groups->pdata[0];
+
+	ck_assert_str_eq(group->name, "A");
+	ck_assert_uint_eq(group->guids->len, 3);
+	ck_assert(qos_ranges_have(group->guids, 2) && qos_ranges_have(group->guids, 5));
+	ck_assert_uint_eq(SERVICE(0x10007), 2);
+	ck_assert_uint_eq(SERVICE(3), 3);
+	ck_assert_uint_eq(SERVICE(2), 1);
+	qos_policy_unref(policy);
+	refused("port-groups\nport-group\nport-guid: 1,\n2,\n3, x\n", "qos.conf:5:4: found 'x'");
+	refused("port-groups\nport-group\nport-guid: 1,\n", "qos.conf:3:1: found ''");
+	refused("port-groups\nport-group\nport-guid: 1,\n\n2\nx: 1\n", "qos.conf:6:1: found 'x'");
+}
+END_TEST
+
+/* ---- the manual ---- */
+
+static char *read_page(const char *name)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(top ? top : ".", name, NULL);
+	char *text = NULL;
+
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	return text;
+}
+
+static void page_has(const char *page, const char *format, const char *word)
+{
+	g_autofree char *text = g_strdup_printf(format, word);
+
+	ck_assert_msg(strstr(page, text), "the page lacks '%s'", text);
+}
+
+static const char *const whos[] = {"default", "sdp", "rds", "iser", "srp", "ipoib", "any"};
+
+/* Each section and keyword stands there; what it shows and the sample are good. */
+START_TEST(manual)
+{
+	g_autofree char *page = read_page("man/qos-policy.conf.5");
+	g_autofree char *sample = read_page("config/samples/qos-policy.conf");
+	g_auto(GStrv) parts = g_strsplit(page, ".Bd -literal\n", -1);
+
+	for (unsigned int i = TOP + 1; i < N_SECTIONS; i++)
+		page_has(page, "%s", qos_section_name(i));
+	for (unsigned int i = 0; qos_keyword(i); i++)
+		page_has(page, ".It Cm %s :", qos_keyword(i));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(whos); i++)
+		page_has(page, ".It Cm %s", whos[i]);
+	ck_assert_uint_eq(g_strv_length(parts), 3);
+	for (unsigned int i = 1; parts[i]; i++) {
+		char *end = strstr(parts[i], ".Ed");
+
+		ck_assert_ptr_nonnull(end);
+		*end = '\0';
+		qos_policy_unref(parse(parts[i]));
+	}
+	/* remarks have a blank behind their sign, what may be used has none */
+	for (char *c = sample; *c; c++)
+		if (*c == '#' && (c == sample || c[-1] == '\n') && c[1] != ' ')
+			*c = ' ';
+	qos_policy_unref(parse(sample));
+}
+END_TEST
+
+/* What man(1) has to say against it. */
+START_TEST(manual_is_well_formed)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(top ? top : ".", "man/qos-policy.conf.5", NULL);
+	g_autofree char *man = g_find_program_in_path("man");
+	const char *argv[] = {man, "--warnings", "-E", "UTF-8", "-l", path, NULL};
+	g_autofree char *out = NULL, *wrong = NULL;
+
+	if (!man)
+		return;
+	ck_assert(g_spawn_sync(NULL, (char **)argv, NULL, 0, NULL, NULL, &out, &wrong, NULL, NULL));
+	ck_assert_msg(!*wrong, "%s", wrong);
+	ck_assert_ptr_nonnull(strstr(out, "SEE ALSO"));
+}
+END_TEST
+
 /* What a hostile file makes is bounded. */
 START_TEST(bounds)
 {
@@ -314,6 +403,7 @@ START_TEST(mistakes)
 {
 	refused("", "qos.conf:1:1: found 'no such level', expected a qos-level named DEFAULT");
 	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected what may");
+	refused("# nothing\n\n# more", "qos.conf:3:1: found 'no such level'");
 	refused("qos-levels\n", "expected end-qos-levels (it begins in line 1)");
 	refused("qos-level\n", "qos.conf:1:1: found 'qos-level'");
 	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4:7: found 'B', expected");
@@ -328,7 +418,7 @@ START_TEST(mistakes)
 	refused("qos-levels\nqos-level\nrate-limit: 1\n", "found '1'");
 	refused("qos-levels\nqos-level\n rate-limit: 63\n",
 		"qos.conf:3:14: found '63', expected the code of a rate");
-	refused("qos-levels\nqos-level\npkey: 1\npkey: 1\n", "expected one such line");
+	refused("qos-levels\nqos-level\nsl: 1\nsl: 1\n", "expected one such line");
 	refused("qos-match-rules\nqos-match-rule\nqos-class: 12,1,2-1\n", "qos.conf:3:17: found");
 	refused("qos-levels\nqos-level\npkey: 0x8000\n", "expected a P_Key");
 	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3:1: found ''");
@@ -393,6 +483,9 @@ int main(void)
 	tcase_add_test(tcase, read_scopes);
 	tcase_add_test(tcase, wrong_scopes);
 	tcase_add_test(tcase, odd_ones);
+	tcase_add_test(tcase, manual);
+	tcase_add_test(tcase, manual_is_well_formed);
+	tcase_add_test(tcase, lists_over_lines);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, mistakes);
