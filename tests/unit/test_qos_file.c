@@ -2,6 +2,8 @@
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/qos_file_private.h"
 #include "tests/run_suite.h"
@@ -471,6 +473,62 @@ START_TEST(files)
 }
 END_TEST
 
+static void refused_file(const char *file, const char *why)
+{
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_ptr_null(qos_policy_load(file, &error));
+	ck_assert_msg(strstr(error->message, why) && strstr(error->message, "/qos.conf"), "%s: %s",
+		      why, error->message);
+	ck_assert_int_eq(g_remove(file), 0);
+}
+
+static void write_octets(const char *file, const char *octets, gssize length)
+{
+	ck_assert(g_file_set_contents(file, octets, length, NULL));
+}
+
+/* None of these is read to its end, waited for, or taken in part. */
+START_TEST(bad_files)
+{
+	static const char whole[] = "qos-ulps\ndefault: 3\nsdp: 10\nend-qos-ulps";
+	g_autofree char *directory = g_dir_make_tmp("qos-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "qos.conf", NULL);
+	g_autofree char *noise = g_malloc(100000);
+	GRand *random = g_rand_new_with_seed(1);
+
+	write_octets(file, "", 0);
+	ck_assert_int_eq(truncate(file, INT64_C(10) << 30), 0); /* 10 GB of NULs on no disk */
+	refused_file(file, "octets");
+	ck_assert_int_eq(symlink("/dev/zero", file), 0);
+	refused_file(file, "expected a regular file");
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	refused_file(file, "expected a regular file");
+	ck_assert_int_eq(symlink("qos.conf", file), 0);
+	refused_file(file, "symbolic link");
+	write_octets(file,
+		     "\x7f"
+		     "ELF\2\1\1\0\0",
+		     9);
+	refused_file(file, "zero octet");
+	for (unsigned int i = 0; i < 100000; i++)
+		noise[i] = (char)g_rand_int_range(random, 1, 256);
+	write_octets(file, noise, 100000);
+	refused_file(file, ":1:1: found");
+	g_rand_free(random);
+	for (size_t n = 0; n < sizeof(whole) - 1; n++) { /* half written */
+		write_octets(file, whole, (gssize)n);
+		refused_file(file, ", expected ");
+	}
+	if (geteuid() != 0) { /* root reads all */
+		write_octets(file, whole, -1);
+		ck_assert_int_eq(g_chmod(file, 0), 0);
+		refused_file(file, "Permission denied");
+	}
+	ck_assert_int_eq(g_rmdir(directory), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("qos_file");
@@ -490,6 +548,7 @@ int main(void)
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, mistakes);
 	tcase_add_test(tcase, files);
+	tcase_add_test(tcase, bad_files);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
