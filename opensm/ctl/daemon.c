@@ -334,8 +334,9 @@ static void on_kept(struct replicator_wait *wait, bool kept)
 	struct daemon *daemon = keeping->daemon;
 
 	daemon->kept = MAX(daemon->kept, keeping->serial);
+	daemon->not_kept = kept ? 0 : keeping->serial;
 	if (!kept)
-		daemon->not_kept = keeping->serial;
+		daemon->keep_asked = 0; /* if it is asked once more */
 	g_free(keeping);
 }
 
@@ -377,7 +378,7 @@ bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int
 			    status->peers[i].state != REPLICATION_NOT_STANDBY;
 	}
 	replication_status_unref(status);
-	return daemon->not_kept < serial;
+	return !daemon->not_kept || daemon->not_kept < serial;
 }
 
 /*

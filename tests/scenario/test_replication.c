@@ -336,7 +336,7 @@ static char *ask_console(const char *line, unsigned int *ms)
  */
 START_TEST(answered_when_kept)
 {
-	g_autofree char *answer = NULL, *again = NULL, *request = NULL;
+	g_autofree char *answer = NULL, *again = NULL, *request = NULL, *nothing = NULL;
 	unsigned int host, ms;
 
 	begin("fattree:4", 1);
@@ -344,6 +344,9 @@ START_TEST(answered_when_kept)
 	request = g_strdup_printf("partitions change 0x12: 0x%" G_GINT64_MODIFIER "x=full;",
 				  sim_port_guid(m->s->sim, host, 1));
 	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	nothing = ask_console("partitions forget 0x77", &ms);
+	ck_assert_msg(g_str_has_suffix(nothing, "in effect; 1 standby(s) have it\n"), "%s",
+		      nothing);
 	if (_i)
 		sim_node_set_loss(m->s->sim, sim_find_guid(m->s->sim, m->sm[1].guid), 1);
 	answer = ask_console(request, &ms);
