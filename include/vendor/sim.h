@@ -125,6 +125,11 @@ void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
 /* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */
 void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute);
+/*
+ * It claims OptimizedSLtoVLMappingProgramming, and refuses each such Set: with the same status, or
+ * by an answer that tells of other rows.
+ */
+void sim_node_refuse_wildcards(struct sim *sim, unsigned int node, bool silently);
 /* What another SM gave the node's end port: its M_Key, M_KeyProtectBits and lease period in s. */
 void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
 		   uint8_t protect_bits, uint16_t lease);

@@ -305,6 +305,12 @@ void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute)
 	sim_node_at(sim, node)->refused = attribute;
 }
 
+void sim_node_refuse_wildcards(struct sim *sim, unsigned int node, bool silently)
+{
+	sim_node_at(sim, node)->refuses_wildcards = true;
+	sim_node_at(sim, node)->says_nothing_of_it = silently;
+}
+
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn)
 {
 	sim_node_at(sim, node)->stubborn = stubborn;

@@ -139,6 +139,10 @@ static uint16_t sl_to_vl_set_all(struct sma_request *request, unsigned int in, u
 	bool inputs = request->modifier & ALL_INPUTS, outputs = request->modifier & ALL_OUTPUTS;
 	unsigned int last = outputs ? node->num_ports : out;
 
+	if (node->refuses_wildcards) {
+		memset(request->data, 0, BLOCK);
+		return node->says_nothing_of_it ? IBA_STATUS_OK : IBA_STATUS_INVALID_FIELD;
+	}
 	if (!request->set || request->modifier >> 18 || (!outputs && out > node->num_ports) ||
 	    (!inputs && in > node->num_ports))
 		return IBA_STATUS_INVALID_FIELD;

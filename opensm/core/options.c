@@ -197,6 +197,18 @@ enum option_source options_source(const struct options *options, enum option_id 
 	return (enum option_source)options->source[id];
 }
 
+char *options_origin(const struct options *options, enum option_id id)
+{
+	switch (options->source[id]) {
+	case OPTION_FROM_FILE:
+		return g_strdup_printf("%s:%u", options->file, options->line[id]);
+	case OPTION_FROM_COMMAND:
+		return g_strdup("command line");
+	default:
+		return g_strdup("built in");
+	}
+}
+
 char *options_text(const struct options *options, enum option_id id)
 {
 	return option_format(&option_table[id], option_field(options, id));
@@ -518,6 +530,7 @@ static void keep_value(struct options *options, const struct options *old, enum 
 	mistake = option_parse(option, field, text, false);
 	g_assert(!mistake);
 	options->source[id] = old->source[id];
+	options->line[id] = old->line[id];
 }
 
 static void keep_restart_only(struct options *options, const struct options *old,

@@ -102,6 +102,7 @@ struct options {
 	/* Private to the module. */
 	struct ref ref;
 	uint8_t source[OPTION_COUNT]; /* enum option_source */
+	uint32_t line[OPTION_COUNT];  /* of the file, if that is the source */
 	char **argv;		      /* as given, for options_reread() */
 	char *file;		      /* the file to read, absolute */
 	bool file_required;	      /* named by -F, or it has been there */
@@ -162,6 +163,8 @@ void options_slot_init(struct slot *slot); /* a slot for options, empty */
 
 /* Where the value comes from: tells -g 0 from no -g at all. */
 enum option_source options_source(const struct options *options, enum option_id id);
+/* The same for people: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
+char *options_origin(const struct options *options, enum option_id id);
 
 /* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);

@@ -123,7 +123,7 @@ static void note_duplicate(struct reader *reader, unsigned int id)
 
 	if (reader->seen[id] && option->kind != OPTION_KIND_PER_SL)
 		add_warning(reader, "%s: overrides line %u", option->name, reader->seen[id]);
-	reader->seen[id] = reader->line;
+	reader->seen[id] = reader->options->line[id] = reader->line;
 }
 
 static void set_value(struct reader *reader, unsigned int id, const char *rest)

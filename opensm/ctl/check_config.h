@@ -7,8 +7,9 @@
 
 /*
  * Reads every file that the options name, as a start does, without a port. JSON, newly allocated:
- * errors, each of which stops a start, and warnings. options is NULL if they are wrong themselves,
- * then error says why; warnings are those of the options. *good: there was no error.
+ * errors, each of which stops a start, and warnings, as of ctl/problem.h. options is NULL if they
+ * are wrong themselves, then error says why; warnings are those of the options. *good: there was no
+ * error.
  */
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool *good);

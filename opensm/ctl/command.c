@@ -247,8 +247,7 @@ void command_answer_plan(GVariant *plan, struct command_answer *answer)
 
 bool command_policy_is_there(const struct command_env *env, uint64_t serial)
 {
-	return daemon_partitions_serial(env->daemon) >= serial ||
-	       atomic_load(&daemon_context(env->daemon)->sm_state) != IBA_SM_MASTER;
+	return daemon_partitions_settled(env->daemon, serial);
 }
 
 void command_answer_policy(const struct command_env *env, uint64_t serial,
@@ -257,8 +256,9 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 	g_autoptr(GVariant) result = g_variant_ref_sink(command_policy_answer(env, serial));
 
 	answer->later = false;
-	answer->status =
-		daemon_partitions_serial(env->daemon) >= serial ? CONTROL_DONE : CONTROL_FAILED;
+	answer->status = answer_get_flag(result, "in_effect") && answer_get_flag(result, "kept")
+				 ? CONTROL_DONE
+				 : CONTROL_FAILED;
 	answer->text = answer->json ? answer_json(result)
 				    : as_text(command_find("partitions", NULL), result);
 }

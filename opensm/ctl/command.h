@@ -38,7 +38,7 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 
 /* What a command gave as later is there: fills text and status, json as it is. */
 void command_answer_plan(GVariant *plan, struct command_answer *answer);
-/* The policy of that serial is in effect, or will not be as this SM is not MASTER any more. */
+/* As daemon_partitions_settled() says. */
 bool command_policy_is_there(const struct command_env *env, uint64_t serial);
 /* The same for a policy, there or not. */
 void command_answer_policy(const struct command_env *env, uint64_t serial,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/problem.h"
 #include "policy/inventory.h"
 #include "policy/partition.h"
 
@@ -126,19 +127,6 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 	answer_append(list, &row);
 }
 
-static void add_problems(GVariantBuilder *builder, const struct partitions *partitions)
-{
-	GVariantBuilder list, row;
-
-	answer_begin_list(&list);
-	for (guint i = 0; i < partitions->problems->len; i++) {
-		answer_begin(&row);
-		answer_text(&row, "why", partitions->problems->pdata[i]);
-		answer_append(&list, &row);
-	}
-	answer_member(builder, "problems", &list);
-}
-
 static GVariant *tell(struct command_call *call, const struct partition *only)
 {
 	const struct partitions *partitions = call->subnet->partitions;
@@ -154,7 +142,10 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
 	answer_flag(&builder, "enforced", partitions->enforced);
-	add_problems(&builder, partitions);
+	answer_begin_list(&list);
+	problem_add(&list, PROBLEM_ERROR, refusal->why);
+	problem_add_all(&list, PROBLEM_WARNING, partitions->problems);
+	answer_member(&builder, "problems", &list);
 	if (refusal->why) {
 		answer_text(&builder, "refused", refusal->why);
 		answer_text(&builder, "since", refusal->since);
@@ -180,11 +171,16 @@ static GVariant *reload(struct command_call *call, GError **error)
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
 {
 	uint64_t now = daemon_partitions_serial(env->daemon);
+	unsigned int with, without;
+	bool kept = daemon_partitions_kept(env->daemon, serial, &with, &without);
 	GVariantBuilder builder;
 
 	answer_begin(&builder);
 	answer_number(&builder, "serial", serial);
 	answer_flag(&builder, "in_effect", now >= serial);
+	answer_flag(&builder, "kept", kept);
+	answer_number(&builder, "standbys", with);
+	answer_number(&builder, "standbys_without", without);
 	answer_number(&builder, "policy", now);
 	answer_flag(&builder, "errors",
 		    atomic_load(&daemon_context(env->daemon)->sweep) & SWEEP_FLAG_ERRORS);
@@ -255,18 +251,26 @@ static void print_partition(GVariant *row, GString *out)
 	answer_each(row, "members", print_member, out);
 }
 
-static void print_problem(GVariant *row, GString *out)
-{
-	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
-}
-
 static void print_change(GVariant *answer, GString *out)
 {
+	uint64_t with = answer_get_number(answer, "standbys");
+	uint64_t without = answer_get_number(answer, "standbys_without");
+
 	g_string_append_printf(
-		out, "policy %" PRIu64 " is %sin effect%s\n", answer_get_number(answer, "serial"),
+		out, "policy %" PRIu64 " is %sin effect%s", answer_get_number(answer, "serial"),
 		answer_get_flag(answer, "in_effect") ? "" : "not yet ",
 		answer_get_flag(answer, "errors") ? ", but not all of the subnet could be set"
 						  : "");
+	if (with)
+		g_string_append_printf(out, "; %" PRIu64 " standby(s) have it", with);
+	if (without)
+		g_string_append_printf(out,
+				       "; %" PRIu64 " other SM(s) did not say in time that "
+				       "they have it",
+				       without);
+	g_string_append(out, answer_get_flag(answer, "kept")
+				     ? "\n"
+				     : "; another SM is master by now, and may not know of it\n");
 }
 
 void print_partitions(GVariant *answer, GString *out)
@@ -288,7 +292,7 @@ void print_partitions(GVariant *answer, GString *out)
 		answer_get_flag(answer, "enforced") ? "enforced by switches"
 						    : "nothing to enforce");
 	answer_each(answer, "partitions", print_partition, out);
-	answer_each(answer, "problems", print_problem, out);
+	answer_each(answer, "problems", problem_print, out);
 	if (*answer_get_text(answer, "refused"))
 		g_string_append_printf(out, "   refused at %s: %s\n",
 				       answer_get_text(answer, "since"),

@@ -168,12 +168,24 @@ static void add_reason(GVariantBuilder *builder, const char *key, const struct s
 	answer_text(builder, key, text);
 }
 
+static void add_refusal(GVariantBuilder *builder, const struct subnet *subnet,
+			const struct policy_path *path)
+{
+	char name[FABRIC_NAME_SIZE];
+	g_autofree char *text = NULL;
+
+	if (path->dropped_at != FABRIC_NONE)
+		text = g_strdup_printf(
+			"%s at %s", path->refused,
+			fabric_port_name(subnet->fabric, path->dropped_at, name, sizeof(name)));
+	answer_text(builder, "refused", text ? text : path->refused);
+}
+
 static void add_policy(GVariantBuilder *builder, const struct walk *walk,
 		       const struct subnet *subnet, struct policy_path *path)
 {
 	g_autofree char *rate = NULL;
 
-	policy_path_on(subnet, walk->mtu, walk->rate, path);
 	answer_hex16(builder, "p_key", path->p_key);
 	answer_number(builder, "sl", path->sl);
 	answer_number(builder, "mtu", iba_mtu_bytes(path->mtu));
@@ -181,7 +193,7 @@ static void add_policy(GVariantBuilder *builder, const struct walk *walk,
 	answer_text(builder, "rate", rate);
 	answer_number(builder, "packet_life_time", path->life);
 	if (path->refused) {
-		answer_text(builder, "refused", path->refused);
+		add_refusal(builder, subnet, path);
 		return;
 	}
 	add_reason(builder, "p_key_by", subnet, path, path->p_key_by, "", 0);
@@ -191,6 +203,22 @@ static void add_policy(GVariantBuilder *builder, const struct walk *walk,
 		   walk->rate_port);
 	add_reason(builder, "packet_life_time_by", subnet, path, path->life_by, "subnet_timeout",
 		   0);
+}
+
+/* Also of a path that is refused: what the links can do. */
+static void judge(const struct walk *walk, const struct subnet *subnet,
+		  const struct policy_wanted *wanted, uint32_t source, struct policy_path *path)
+{
+	const struct policy_way way = {source, walk->lid, walk->mtu, walk->rate};
+	const char *refused;
+
+	policy_path(subnet, wanted, source, walk->target, path);
+	refused = path->refused;
+	policy_path_on(subnet, &way, path);
+	if (!refused)
+		return;
+	path->refused = refused;
+	path->dropped_at = FABRIC_NONE;
 }
 
 GVariant *command_path(struct command_call *call, GError **error)
@@ -219,7 +247,7 @@ GVariant *command_path(struct command_call *call, GError **error)
 	answer_flag(&builder, "arrives", !walk.trouble);
 	if (walk.trouble)
 		answer_text(&builder, "trouble", walk.trouble);
-	policy_path(call->subnet, &wanted, source, walk.target, &path);
+	judge(&walk, call->subnet, &wanted, source, &path);
 	add_policy(&builder, &walk, call->subnet, &path);
 	return g_variant_builder_end(&builder);
 }

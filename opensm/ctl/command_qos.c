@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
+#include "ctl/problem.h"
 #include "policy/inventory.h"
-#include "policy/qos_setup.h"
+#include "policy/qos_lanes.h"
 
 /* A row of an output port, and a block of the arbitration table, as text. */
 static char *row_text(const struct iba_sl_to_vl_table *row)
@@ -86,10 +87,14 @@ static void add_row(const struct port_view *view, const struct inventory_list *l
 		is_switch ? g_strdup_printf("SL2VL from port %u", in) : g_strdup("SL2VL");
 	struct iba_sl_to_vl_table row;
 	const struct qos_scope *scope;
+	uint8_t lanes[QOS_SLS];
+	uint16_t sls;
 
 	if (in && fabric->ports[from].peer == FABRIC_NONE)
 		return;
 	scope = qos_setup_row(&view->place, &view->tables, view->vls, from, view->port, &row);
+	sls = qos_lanes(fabric, view->call->subnet->routing, view->port, lanes);
+	qos_merge(&row, sls, lanes);
 	add_pair(rows, what, row_text(&row), is ? row_text(is) : NULL, scope ? scope->line : 0);
 }
 
@@ -193,7 +198,7 @@ static GVariant *tell(struct command_call *call)
 {
 	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_QOS);
 	const struct qos_paths *qos = call->subnet->qos;
-	GVariantBuilder builder, list, row;
+	GVariantBuilder builder, list;
 
 	answer_begin(&builder);
 	answer_number(&builder, "levels", qos->policy->levels->len);
@@ -201,11 +206,8 @@ static GVariant *tell(struct command_call *call)
 	answer_number(&builder, "scopes", qos->policy->scopes->len);
 	add_groups(&builder, call);
 	answer_begin_list(&list);
-	for (guint i = 0; i < qos->problems->len; i++) {
-		answer_begin(&row);
-		answer_text(&row, "why", qos->problems->pdata[i]);
-		answer_append(&list, &row);
-	}
+	problem_add(&list, PROBLEM_ERROR, refusal->why);
+	problem_add_all(&list, PROBLEM_WARNING, qos->problems);
 	answer_member(&builder, "problems", &list);
 	if (refusal->why) {
 		answer_text(&builder, "refused", refusal->why);
@@ -257,11 +259,6 @@ static void print_group(GVariant *row, GString *out)
 			       answer_get_text(row, "name"), answer_get_number(row, "ports"));
 }
 
-static void print_problem(GVariant *row, GString *out)
-{
-	g_string_append_printf(out, "   problem: %s\n", answer_get_text(row, "why"));
-}
-
 static void print_table(GVariant *row, GString *out)
 {
 	const char *is = answer_get_text(row, "programmed");
@@ -308,7 +305,7 @@ void print_qos(GVariant *answer, GString *out)
 		answer_get_number(answer, "levels"), answer_get_number(answer, "rules"),
 		answer_get_number(answer, "scopes"));
 	answer_each(answer, "groups", print_group, out);
-	answer_each(answer, "problems", print_problem, out);
+	answer_each(answer, "problems", problem_print, out);
 	if (*answer_get_text(answer, "refused"))
 		g_string_append_printf(out, "   refused at %s: %s\n",
 				       answer_get_text(answer, "since"),

@@ -10,6 +10,7 @@
 
 #include "ctl/command_private.h"
 #include "ctl/console_tls.h"
+#include "ctl/problem.h"
 #include "ctl/status.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
@@ -182,7 +183,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_PREFIX_ROUTES] = "prefix-routes.conf",
 		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
 	};
-	GVariantBuilder list, row;
+	GVariantBuilder list, row, problems;
 
 	answer_begin_list(&list);
 	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
@@ -196,6 +197,9 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		answer_text(&row, "what", what[i]);
 		answer_text(&row, "since", refusal->since);
 		answer_text(&row, "why", why);
+		answer_begin_list(&problems);
+		problem_add(&problems, PROBLEM_ERROR, refusal->why);
+		answer_member(&row, "problems", &problems);
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "refused", &list);

@@ -54,6 +54,9 @@ struct daemon {
 	bool running;
 	daemon_finished_fn *finished;
 	void *finished_arg;
+	/* Serials of policies: standbys were asked whether they have it, did answer, or could not.
+	 */
+	uint64_t keep_asked, kept, not_kept;
 	struct plan *plan; /* that is being made; NULL: none */
 	unsigned int plan_nodes;
 	daemon_plan_fn *plan_done; /* who waits for it, or NULL */
@@ -316,6 +319,70 @@ uint64_t daemon_partitions_serial(struct daemon *daemon)
 
 	subnet_unref(subnet);
 	return serial;
+}
+
+struct keeping {
+	struct replicator_wait wait; /* first */
+	struct daemon *daemon;
+	uint64_t serial;
+};
+
+static void drop_keeping(struct message *message)
+{
+	g_free(message);
+}
+
+static void on_kept(struct replicator_wait *wait, bool kept)
+{
+	struct keeping *keeping = (struct keeping *)wait;
+	struct daemon *daemon = keeping->daemon;
+
+	daemon->kept = MAX(daemon->kept, keeping->serial);
+	daemon->not_kept = kept ? 0 : keeping->serial;
+	if (!kept)
+		daemon->keep_asked = 0; /* if it is asked once more */
+	g_free(keeping);
+}
+
+/* The SM told the replicator of it before it was in effect. */
+static void ask_if_kept(struct daemon *daemon, uint64_t serial)
+{
+	struct keeping *keeping = g_new0(struct keeping, 1);
+
+	keeping->wait.message.drop = drop_keeping;
+	keeping->wait.owner = daemon->main;
+	keeping->wait.done = on_kept;
+	keeping->daemon = daemon;
+	keeping->serial = daemon->keep_asked = serial;
+	replicator_wait(daemon->replicator, &keeping->wait);
+}
+
+bool daemon_partitions_settled(struct daemon *daemon, uint64_t serial)
+{
+	if (atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
+		return true;
+	if (daemon_partitions_serial(daemon) < serial)
+		return false;
+	if (!replicator_is_on(daemon->replicator))
+		return true;
+	if (daemon->keep_asked < serial)
+		ask_if_kept(daemon, serial);
+	return daemon->kept >= serial;
+}
+
+bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int *with,
+			    unsigned int *without)
+{
+	struct replication_status *status = slot_take(&daemon->context.replication);
+
+	*with = *without = 0;
+	for (unsigned int i = 0; status && i < status->n; i++) {
+		*with += status->peers[i].state == REPLICATION_IN_STEP;
+		*without += status->peers[i].state != REPLICATION_IN_STEP &&
+			    status->peers[i].state != REPLICATION_NOT_STANDBY;
+	}
+	replication_status_unref(status);
+	return !daemon->not_kept || daemon->not_kept < serial;
 }
 
 /*

@@ -69,6 +69,15 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 			      uint64_t *serial, GError **error);
 /* Of the policy that the subnet goes by; 0: there is none yet. */
 uint64_t daemon_partitions_serial(struct daemon *daemon);
+/*
+ * Whether that policy is in effect and with each standby that had everything before, or at least a
+ * bounded time was given to it; also if this SM is not MASTER any more. To be asked again if not.
+ */
+bool daemon_partitions_settled(struct daemon *daemon, uint64_t serial);
+/* Other SMs that have it now, and those of which that is not known; false: there is another master.
+ */
+bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int *with,
+			    unsigned int *without);
 /* The same of qos-policy.conf. */
 bool daemon_reread_qos(struct daemon *daemon);
 

@@ -26,6 +26,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/dump_routes.c opensm/ctl/dump_subnet.c \
 	opensm/ctl/find.c \
 	opensm/ctl/journal.c opensm/ctl/journal.h \
+	opensm/ctl/problem.c opensm/ctl/problem.h \
 	opensm/ctl/link_quality.c opensm/ctl/link_quality.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \

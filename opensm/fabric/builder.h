@@ -84,6 +84,7 @@ struct builder_node {
 	bool read_uncleared; /* with PortStateChange set, which tells of no change since */
 	bool dirty;	 /* its ports are to be read again; it is in builder->dirty */
 	bool gone;	 /* to be removed between two steps */
+	bool sl_to_vl_singly; /* it refused a Set of SL2VL rows of all ports, though it claims it */
 	uint32_t epoch;	 /* of trust, from 1 */
 	bool check;	 /* a known block is to be compared with the hardware: it may be reset */
 	struct node_reach {

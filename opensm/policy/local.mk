@@ -13,7 +13,9 @@ libpolicy_a_SOURCES = \
 	opensm/policy/path.c opensm/policy/path.h \
 	opensm/policy/prefix_routes.c opensm/policy/prefix_routes.h \
 	opensm/policy/qos.c opensm/policy/qos.h \
-	opensm/policy/qos_file.c opensm/policy/qos_file.h \
+	opensm/policy/qos_file.c opensm/policy/qos_file.h opensm/policy/qos_file_private.h \
+	opensm/policy/qos_keywords.c opensm/policy/qos_policy.c opensm/policy/qos_ulps.c \
+	opensm/policy/qos_lanes.c opensm/policy/qos_lanes.h \
 	opensm/policy/qos_paths.c opensm/policy/qos_paths.h \
 	opensm/policy/qos_setup.c opensm/policy/qos_setup.h \
 	opensm/policy/port_conditions.def \

@@ -9,6 +9,7 @@
 
 #include "iba/codes.h"
 #include "iba/constants.h"
+#include "policy/qos_lanes.h"
 #include "route/lanes.h"
 
 #define HOP_LIMIT_MAX 255
@@ -62,11 +63,6 @@ static const char *choose_p_key(const struct subnet *subnet, const struct policy
 	return path->p_key ? NULL : "the two share no such P_Key of which one is a full member";
 }
 
-bool policy_sl_is_dropped(const struct subnet *subnet, uint8_t sl)
-{
-	return subnet->qos && subnet->qos->dropped >> sl & 1;
-}
-
 static const char *choose_sl(const struct subnet *subnet, const struct policy_wanted *wanted,
 			     struct policy_path *path)
 {
@@ -87,8 +83,6 @@ static const char *choose_sl(const struct subnet *subnet, const struct policy_wa
 	}
 	if (wanted->has_sl && path->sl != wanted->sl)
 		return "the QoS level has another SL";
-	if (policy_sl_is_dropped(subnet, path->sl))
-		return "SL2VL tables drop packets of its SL";
 	return NULL;
 }
 
@@ -101,6 +95,7 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 		.life = from == to ? 0 : subnet->options->subnet_timeout,
 		.life_by = from == to ? POLICY_INSIDE : POLICY_OPTION,
 		.hop_limit = wanted->leaves_subnet ? HOP_LIMIT_MAX : 0,
+		.dropped_at = FABRIC_NONE,
 	};
 	find_level(subnet, wanted, from, to, path);
 	level = path->level;
@@ -117,6 +112,77 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	return !path->refused;
 }
 
+/* ---- SLs that are dropped ---- */
+
+static bool may_drop(const struct subnet *subnet, uint8_t sl)
+{
+	return subnet->qos && subnet->qos->dropped >> sl & 1;
+}
+
+/* Between switches the lanes that routes need are in force, whatever QoS says. */
+static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint32_t out)
+{
+	const struct qos_place place = {subnet->qos, subnet->fabric};
+	uint8_t vl[QOS_SLS];
+
+	if (qos_lanes(subnet->fabric, subnet->routing, out, vl) >> sl & 1)
+		return false;
+	return qos_setup_drops(&place, sl, in, out);
+}
+
+/* The port by which a packet that came in by that one goes on; FABRIC_NONE: it does not. */
+static uint32_t next_out(const struct subnet *subnet, uint32_t in, uint16_t dlid, bool first)
+{
+	const struct fabric *fabric = subnet->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->ports[in].node];
+	uint8_t exit;
+
+	if (node->sw == FABRIC_NONE)
+		return first && fabric_port_by_lid(fabric, dlid) != in ? in : FABRIC_NONE;
+	exit = routing_port(subnet->routing, node->sw, dlid);
+	return exit <= node->num_ports && (exit || !first) ? node->first_port + exit : FABRIC_NONE;
+}
+
+uint32_t policy_drops(const struct subnet *subnet, uint8_t sl, uint32_t from, uint16_t dlid)
+{
+	uint32_t in = from;
+
+	if (!may_drop(subnet, sl))
+		return FABRIC_NONE;
+	for (unsigned int n = 0; n < IBA_MAX_HOPS && in != FABRIC_NONE; n++) {
+		uint32_t out = next_out(subnet, in, dlid, n == 0);
+
+		if (out == FABRIC_NONE || hop_drops(subnet, sl, in, out))
+			return out;
+		in = subnet->fabric->ports[out].peer;
+	}
+	return FABRIC_NONE;
+}
+
+bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t from)
+{
+	const struct fabric *fabric = subnet->fabric;
+	const struct fabric_node *node;
+	uint32_t in = from;
+
+	if (!may_drop(subnet, sl))
+		return false;
+	if (!fabric_is_switch(fabric, fabric->ports[from].node)) {
+		if (hop_drops(subnet, sl, from, from))
+			return true;
+		in = fabric->ports[from].peer;
+	}
+	node = in == FABRIC_NONE ? NULL : &fabric->nodes[fabric->ports[in].node];
+	for (uint32_t out = 1; node && node->sw != FABRIC_NONE && out <= node->num_ports; out++)
+		if (node->first_port + out != in &&
+		    fabric->ports[node->first_port + out].peer != FABRIC_NONE &&
+		    !hop_drops(subnet, sl, in, node->first_port + out))
+			return false;
+	return node && node->sw != FABRIC_NONE;
+}
+
+/* ---- MTU and rate ---- */
+
 /* Old clients do not know all codes (max_rate_enum). */
 static uint8_t known_rate(const struct options *options, uint8_t rate)
 {
@@ -127,16 +193,16 @@ static uint8_t known_rate(const struct options *options, uint8_t rate)
 	return rate > max ? iba_rate_limit(rate, max) : rate;
 }
 
-void policy_path_on(const struct subnet *subnet, uint8_t mtu, uint8_t rate,
+bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 		    struct policy_path *path)
 {
 	const struct qos_level *level = path->level;
 
-	path->mtu = mtu;
-	path->rate = known_rate(subnet->options, rate);
+	path->mtu = way->mtu;
+	path->rate = known_rate(subnet->options, way->rate);
 	path->mtu_by = POLICY_LINK;
-	path->rate_by = path->rate == rate ? POLICY_LINK : POLICY_OPTION;
-	if (level && level->has_mtu && level->mtu < mtu) {
+	path->rate_by = path->rate == way->rate ? POLICY_LINK : POLICY_OPTION;
+	if (level && level->has_mtu && level->mtu < way->mtu) {
 		path->mtu = level->mtu;
 		path->mtu_by = POLICY_LEVEL;
 	}
@@ -144,6 +210,10 @@ void policy_path_on(const struct subnet *subnet, uint8_t mtu, uint8_t rate,
 		path->rate = level->rate;
 		path->rate_by = POLICY_LEVEL;
 	}
+	path->dropped_at = policy_drops(subnet, path->sl, way->from, way->dlid);
+	path->refused =
+		path->dropped_at == FABRIC_NONE ? NULL : "SL2VL tables drop packets of its SL";
+	return !path->refused;
 }
 
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n)

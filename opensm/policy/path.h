@@ -36,6 +36,7 @@ struct policy_path {
 	const struct qos_level *level; /* NULL: there is no QoS */
 	const struct qos_rule *rule;   /* that led to the level; NULL: none did */
 	const char *refused;	       /* why there is no such path */
+	uint32_t dropped_at;	       /* the port, if that is by SL2VL tables; FABRIC_NONE */
 };
 
 /*
@@ -44,11 +45,23 @@ struct policy_path {
  */
 bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
 		 uint32_t to, struct policy_path *path);
-/* MTU and rate, if the links on the way can do so much. */
-void policy_path_on(const struct subnet *subnet, uint8_t mtu, uint8_t rate,
+
+/* One of the ways that a path may take: there may be as many as there are LIDs. */
+struct policy_way {
+	uint32_t from; /* endport */
+	uint16_t dlid;
+	uint8_t mtu, rate; /* that the links on it can do */
+};
+/* MTU and rate on that way, or false and refused, as SL2VL tables drop its packets there. */
+bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 		    struct policy_path *path);
-/* Whether SL2VL tables drop packets of that SL: such an SL is never handed out. */
-bool policy_sl_is_dropped(const struct subnet *subnet, uint8_t sl);
+/*
+ * The port at which SL2VL tables drop packets of that SL on their way from an endport to a LID;
+ * FABRIC_NONE: none does. Such an SL is not handed out for that way.
+ */
+uint32_t policy_drops(const struct subnet *subnet, uint8_t sl, uint32_t from, uint16_t dlid);
+/* Whether no multicast packet of that SL gets from an endport past the first switch. */
+bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t from);
 /* Whether it may end at the n-th LID of its destination. */
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n);
 

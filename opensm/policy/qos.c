@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iba/constants.h"
+
 #define VLS_MAX 15
 
 /* The five options of one prefix. */
@@ -96,6 +98,11 @@ void qos_make(const struct options *options, struct qos *qos)
 		fall_back(&roles[role], &all);
 		make_role(&roles[role], &qos->of[role]);
 	}
+}
+
+bool qos_has_sl_to_vl(const struct iba_port_info *port, const struct iba_port_info *endport)
+{
+	return port->vl_cap > 1 || endport->capability_mask & IBA_PORT_CAP_SL_MAPPING;
 }
 
 unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls)

@@ -38,6 +38,9 @@ struct qos {
 /* What a role has no value for is taken from the values of all ports, and then is built in. */
 void qos_make(const struct options *options, struct qos *qos);
 
+/* Whether there are SLtoVLMappingTables, by PortInfo of a port, and of a switch that of port 0. */
+bool qos_has_sl_to_vl(const struct iba_port_info *port, const struct iba_port_info *endport);
+
 /* Lanes of a port: operational_vls is a code of PortInfo. */
 unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls);
 

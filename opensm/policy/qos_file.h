@@ -53,7 +53,10 @@ struct qos_ends {
 	GArray *groups; /* int: indexes of groups, one of which they are in */
 };
 
-#define QOS_SCOPES_MAX 256 /* of a file */
+/* Of a file. */
+#define QOS_SCOPES_MAX 256
+#define QOS_GROUPS_MAX 4096 /* those of the short form included; a bit for each port in each */
+#define QOS_RULES_MAX 4096  /* of each form */
 
 enum qos_setting {
 	QOS_SETS_HIGH = 1 << 0,
@@ -89,7 +92,7 @@ struct qos_policy {
 GQuark qos_file_error_quark(void);
 enum qos_file_error {
 	QOS_FILE_ERROR_READ,  /* it is there, and cannot be read */
-	QOS_FILE_ERROR_SYNTAX /* "FILE:LINE: found ..., expected ..." */
+	QOS_FILE_ERROR_SYNTAX /* "FILE:LINE:COLUMN: found ..., expected ..." */
 };
 
 /* The text of a file of that name, which is for errors; NULL and error if anything is wrong. */

@@ -132,12 +132,13 @@ static uint16_t dropped_by(const uint8_t *vl)
 	return dropped;
 }
 
-/* A scope that drops SLs on some ports takes them from all paths: any may lead there. */
+/* Only paths of these SLs are followed from hop to hop. */
 static uint16_t dropped_sls(const struct qos_paths *paths)
 {
-	uint16_t dropped =
-		dropped_by(paths->qos.of[QOS_CA].vl) | dropped_by(paths->qos.of[QOS_SWITCH].vl);
+	uint16_t dropped = 0;
 
+	for (unsigned int role = 0; role < QOS_ROLES; role++)
+		dropped |= dropped_by(paths->qos.of[role].vl);
 	for (guint i = 0; i < paths->policy->scopes->len; i++) {
 		const struct qos_scope *scope = paths->policy->scopes->pdata[i];
 

@@ -20,7 +20,7 @@ struct qos_paths {
 	struct qos qos;	       /* tables by role, where no scope says something else */
 	bool has_rows;	       /* some scope sets SL2VL tables */
 	uint8_t **members;     /* of each group: a bit for each port */
-	uint16_t dropped;      /* bits of SLs whose packets some ports drop by their SL2VL tables */
+	uint16_t dropped;      /* bits of SLs that some SL2VL tables drop: see policy_drops() */
 	GPtrArray *problems;   /* texts: scopes that contradict each other, or are about no port */
 };
 

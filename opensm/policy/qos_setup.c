@@ -124,6 +124,28 @@ const struct qos_scope *qos_setup_row(const struct qos_place *place,
 	return scope;
 }
 
+static bool has_table(const struct fabric *fabric, uint32_t to)
+{
+	const struct fabric_port *port = &fabric->ports[to];
+	uint32_t sw = fabric->nodes[port->node].sw;
+
+	if (sw != FABRIC_NONE && !port->num && !fabric->switches[sw].info.enhanced_port0)
+		return false;
+	return qos_has_sl_to_vl(&port->info, &fabric->ports[fabric_endport_of(fabric, to)].info);
+}
+
+bool qos_setup_drops(const struct qos_place *place, uint8_t sl, uint32_t from, uint32_t to)
+{
+	const struct qos_scope *scope;
+	const uint8_t *vl;
+
+	if (!has_table(place->fabric, to))
+		return false;
+	scope = scope_of(place, from, to);
+	vl = scope ? scope->vl : place->paths->qos.of[role_of(place->fabric, to)].vl;
+	return vl[sl] == QOS_DROP;
+}
+
 bool qos_setup_is_even(const struct qos_place *place, uint32_t to)
 {
 	const GPtrArray *scopes = place->paths->policy->scopes;
@@ -219,9 +241,9 @@ static char *tell_clash(const struct clashes *clashes, guint earlier, guint late
 	char name[FABRIC_NAME_SIZE];
 
 	return g_strdup_printf(
-		"%s: the scopes of line %u and line %u set different values for %u "
-		"port(s), the first of them %s: line %u is taken",
-		clashes->place.paths->policy->file, a->line, b->line, clash->ports,
+		"%s:%u: this scope and that of line %u set different values for %u port(s), the "
+		"first of them %s: line %u is taken",
+		clashes->place.paths->policy->file, b->line, a->line, clash->ports,
 		fabric_port_name(clashes->place.fabric, clash->first, name, sizeof(name)), b->line);
 }
 

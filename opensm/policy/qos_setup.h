@@ -32,6 +32,12 @@ const struct qos_scope *qos_setup_row(const struct qos_place *place,
 				      const struct qos_tables *tables, unsigned int vls,
 				      uint32_t from, uint32_t to, struct iba_sl_to_vl_table *row);
 
+/*
+ * Whether packets of that SL that come by one port and are to leave by the other are dropped there;
+ * from is to itself where they begin. Ports without SL2VL tables drop nothing.
+ */
+bool qos_setup_drops(const struct qos_place *place, uint8_t sl, uint32_t from, uint32_t to);
+
 /* Whether all inputs have the same row. */
 bool qos_setup_is_even(const struct qos_place *place, uint32_t to);
 

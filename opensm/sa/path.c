@@ -52,7 +52,7 @@ static uint16_t offer_group(const struct paths *paths, const struct sa_group *gr
 
 	if (P_KEY_BASE(record.p_key) != P_KEY_BASE(g->p_key) ||
 	    !partitions_member(query->subnet->partitions, from, g->p_key) ||
-	    policy_sl_is_dropped(query->subnet, g->sl) ||
+	    policy_drops_multicast(query->subnet, g->sl, from) ||
 	    !sa_group_fits(g, &paths->mtu, &paths->rate, &paths->life))
 		return IBA_STATUS_OK;
 	query->mask &= C(t_class) | C(flow_label) | C(hop_limit) | C(sl) | C(raw_traffic) | C(dlid);

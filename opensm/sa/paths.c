@@ -78,17 +78,21 @@ static bool offer_lids(struct paths *paths, uint32_t from, uint32_t to, struct p
 		       struct iba_path_record *record, uint32_t *n)
 {
 	const struct sa_query *query = paths->query;
+	const struct subnet *subnet = query->subnet;
 	struct sa_way way;
 
 	if (!look_at_one(paths))
 		return false;
-	if (!policy_path_ends_at(policy, record->dlid - query->subnet->fabric->ports[to].lid) ||
+	if (!policy_path_ends_at(policy, record->dlid - subnet->fabric->ports[to].lid) ||
 	    !sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
-	record->reversible = way.reversible;
+	if (!policy_path_on(subnet, &(struct policy_way){from, record->dlid, way.mtu, way.rate},
+			    policy))
+		return true;
+	record->reversible =
+		way.reversible && policy_drops(subnet, policy->sl, to, record->slid) == FABRIC_NONE;
 	if ((paths->mask & C(reversible)) && paths->wanted->reversible && !record->reversible)
 		return true;
-	policy_path_on(query->subnet, way.mtu, way.rate, policy);
 	if (!fit_limits(paths, policy, record))
 		return true;
 	++*n;

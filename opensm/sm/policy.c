@@ -3,6 +3,7 @@
  * The policy of a sweep: the rules in context->partition_rules and context->qos_policy on the
  * fabric at hand. It is made anew when one of them is another; problems are told once.
  */
+#include "policy/qos_lanes.h"
 #include "route/lanes.h"
 #include "sm/door.h"
 #include "sm/sm_private.h"
@@ -100,9 +101,25 @@ static void make_qos(struct sm *sm)
 	qos_policy_unref(policy);
 }
 
+/* Routes count more: their lanes keep packets from blocking each other for ever. */
+static void tell_lane_conflicts(struct sm *sm)
+{
+	const struct qos_place place = {sm->qos, sm->fabric};
+	uint8_t demand[ROUTE_SLS];
+	GPtrArray *texts = sm->qos && routing_sl_to_vl(sm->routing, demand)
+				   ? qos_lanes_conflicts(&place, sm->routing)
+				   : NULL;
+
+	if (texts)
+		tell_problems(sm, "QoS", LOG_ERROR, texts, sm->lane_conflicts);
+	g_clear_pointer(&sm->lane_conflicts, g_ptr_array_unref);
+	sm->lane_conflicts = texts;
+}
+
 enum step_result step_policy(struct sm *sm)
 {
 	make_partitions(sm);
 	make_qos(sm);
+	tell_lane_conflicts(sm);
 	return STEP_NEXT;
 }

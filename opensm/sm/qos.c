@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "policy/qos_setup.h"
+#include "policy/qos_lanes.h"
 #include "route/lanes.h"
 #include "sm/sm_private.h"
 
@@ -43,18 +43,12 @@ static bool carries_data(const struct builder_port *port)
 	return port->known && port->peer && link_is_up(port);
 }
 
-static bool is_between_switches(const struct builder_port *port)
-{
-	return port->num && builder_is_switch(port->node) && builder_is_switch(port->peer->node);
-}
-
-/* By PortInfo of the port, and of a switch by that of its port 0. */
 static bool has_sl_to_vl(const struct builder_port *port)
 {
 	const struct builder_port *endport =
 		builder_is_switch(port->node) ? &port->node->ports[0] : port;
 
-	return port->info.vl_cap > 1 || endport->info.capability_mask & IBA_PORT_CAP_SL_MAPPING;
+	return qos_has_sl_to_vl(&port->info, &endport->info);
 }
 
 static unsigned int arb_cap(const struct builder_port *port, unsigned int block)
@@ -157,8 +151,8 @@ static bool is_optimized(const struct sm *sm, const struct want *want)
 	const struct builder_node *node = want->port->node;
 
 	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
-	       node->switch_info.optimized_sl_to_vl_mapping_programming && want->port->num &&
-	       want->even && has_sl_to_vl(want->port);
+	       node->switch_info.optimized_sl_to_vl_mapping_programming && !node->sl_to_vl_singly &&
+	       want->port->num && want->even && has_sl_to_vl(want->port);
 }
 
 static void read_rows(struct sm *sm, const struct want *want, bool rest)
@@ -234,7 +228,77 @@ static void write_arbitration(struct sm *sm, const struct want *want)
 	}
 }
 
+/* ---- what a node should hold ---- */
+
+static void want_tables(const struct sm *sm, struct want *want)
+{
+	struct iba_port_info info;
+
+	port_wanted(sm, want->port, &info);
+	qos_setup_port(&want->place, want->to, &want->tables);
+	want->vls = qos_vls(&want->tables, info.operational_vls);
+	want->even = qos_setup_is_even(&want->place, want->to);
+	want->sls = qos_lanes(sm->fabric, sm->routing, want->to, want->vl);
+	make_row(want, 0, &want->sl_to_vl);
+}
+
+/* What each port that carries data should hold; g_array_unref it. */
+static GArray *wants_of(const struct sm *sm, struct builder_node *node)
+{
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+
+	for (unsigned int num = 0; index != FABRIC_NONE && num <= node->info.num_ports; num++) {
+		struct want want = {
+			.port = &node->ports[num],
+			.place = {sm->qos, sm->fabric},
+			.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
+		};
+
+		if (!carries_data(want.port))
+			continue;
+		want_tables(sm, &want);
+		g_array_append_val(wants, want);
+	}
+	return wants;
+}
+
 /* ---- all inputs, or all ports, of a switch in one SMP ---- */
+
+/*
+ * It is not asked so again; what it was asked for is set singly by this sweep. Of the other ports
+ * that has begun.
+ */
+static void go_on_singly(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	char name[SM_NAME_SIZE];
+	g_autoptr(GArray) wants = NULL;
+
+	if (node->sl_to_vl_singly)
+		return;
+	node->sl_to_vl_singly = true;
+	log_error(request->sm->log,
+		  "%s claims optimized SL2VL programming and %s (modifier 0x%x, status 0x%04x): "
+		  "it gets its SL2VL tables one by one",
+		  sm_node_name(node, name, sizeof(name)),
+		  sm_request_ok(request) ? "answers with other rows" : "refuses it",
+		  request->mad.modifier, request->mad.status);
+	wants = wants_of(request->sm, node);
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (want->port->num && want->even && has_sl_to_vl(want->port))
+			write_rows(request->sm, want);
+	}
+}
+
+static bool is_refused(const struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		return !sm_request_echoed(request);
+	return request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY);
+}
 
 /* Of the switch ports that an SMP was for, every row is this now. */
 static void on_rows_written(struct sm_request *request)
@@ -244,6 +308,11 @@ static void on_rows_written(struct sm_request *request)
 	bool all = modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT;
 	struct iba_sl_to_vl_table table;
 
+	if (is_refused(request)) {
+		if (!sm_request_is_late(request))
+			go_on_singly(request);
+		return;
+	}
 	if (!sm_request_ok(request)) {
 		if (!sm_request_is_late(request))
 			sm_request_failed(request);
@@ -274,40 +343,6 @@ static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modi
 }
 
 /* ---- a node ---- */
-
-static void want_tables(const struct sm *sm, struct want *want)
-{
-	struct iba_port_info info;
-
-	port_wanted(sm, want->port, &info);
-	qos_setup_port(&want->place, want->to, &want->tables);
-	want->vls = qos_vls(&want->tables, info.operational_vls);
-	want->even = qos_setup_is_even(&want->place, want->to);
-	if (is_between_switches(want->port))
-		want->sls = routing_sl_to_vl(sm->routing, want->vl);
-	make_row(want, 0, &want->sl_to_vl);
-}
-
-/* What each port that carries data should hold; g_array_unref it. */
-static GArray *wants_of(const struct sm *sm, struct builder_node *node)
-{
-	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
-	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
-
-	for (unsigned int num = 0; index != FABRIC_NONE && num <= node->info.num_ports; num++) {
-		struct want want = {
-			.port = &node->ports[num],
-			.place = {sm->qos, sm->fabric},
-			.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
-		};
-
-		if (!carries_data(want.port))
-			continue;
-		want_tables(sm, &want);
-		g_array_append_val(wants, want);
-	}
-	return wants;
-}
 
 /* Whether one SMP can tell all external ports. */
 static bool is_the_same(const GArray *wants)

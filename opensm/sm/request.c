@@ -155,12 +155,17 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 	return sum;
 }
 
+bool sm_request_echoed(const struct sm_request *request)
+{
+	return digest(request->mad.data) == request->sent;
+}
+
 static void on_block_written(struct sm_request *request)
 {
 	if (!sm_block_read(request)) {
 		if (!sm_request_is_late(request))
 			sm_request_failed(request);
-	} else if (digest(request->mad.data) != request->sent) {
+	} else if (!sm_request_echoed(request)) {
 		blame(request, PORT_SET_ERRORS);
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));

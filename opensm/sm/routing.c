@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "policy/qos.h"
 #include "policy/route_files.h"
 #include "policy/small_tables.h"
 #include "policy/unknown_guids.h"
@@ -31,7 +30,6 @@ struct routes {
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
-	char *told_lanes;		     /* and of lanes that options give to other SLs */
 	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
 	uint32_t n_small;
 };
@@ -108,7 +106,6 @@ void routes_free(struct routes *routes)
 	g_free(routes->held);
 	g_free(routes->told_note);
 	g_free(routes->told_unknown);
-	g_free(routes->told_lanes);
 	g_strfreev(routes->small_tables);
 	g_free(routes);
 }
@@ -459,33 +456,6 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 		    routing->engine, verdict->max_hops, verdict->paths);
 }
 
-/* What the options say of the lanes that the routes need counts less: told once. */
-static void tell_lanes(struct sm *sm, const struct routing *routing)
-{
-	char *text = NULL;
-	struct iba_sl_to_vl_table table;
-	uint8_t demand[QOS_SLS];
-	uint16_t sls = routing_sl_to_vl(routing, demand);
-	struct qos qos;
-
-	if (!sls)
-		return;
-	log_verbose(sm->log, "%s: paths use SLs and VLs %u to %u", routing->engine,
-		    routing->lanes->first, routing->lanes->first + routing->lanes->n - 1);
-	qos_make(sm->options, &qos);
-	qos_sl_to_vl(qos.of[QOS_SWITCH].vl, qos.of[QOS_SWITCH].vls, &table);
-	if (qos_merge(&table, sls, demand))
-		text = g_strdup_printf("qos_swe_sl2vl maps SLs that routing engine %s needs on VLs "
-				       "of the same number to others: between switches it is not "
-				       "obeyed for SL %u to %u",
-				       routing->engine, routing->lanes->first,
-				       routing->lanes->first + routing->lanes->n - 1);
-	if (text && g_strcmp0(text, sm->routes->told_lanes))
-		log_error(sm->log, "%s", text);
-	g_free(sm->routes->told_lanes);
-	sm->routes->told_lanes = text;
-}
-
 static void tell_unknown(struct sm *sm, const struct choice *choice)
 {
 	struct route_input input;
@@ -575,7 +545,6 @@ enum step_result step_take_routes(struct sm *sm)
 		tell_credit_loop(sm, job->routing, verdict->acyclic ? NULL : witness);
 		tell_routing(sm, job->routing, job->way, verdict);
 		tell_small_tables(sm, job->routing);
-		tell_lanes(sm, job->routing);
 		take_routing(sm, job);
 	} else {
 		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",

@@ -218,6 +218,7 @@ void sm_free(struct sm *sm)
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
 	qos_paths_unref(sm->qos);
+	g_clear_pointer(&sm->lane_conflicts, g_ptr_array_unref);
 	p_keys_clear(sm);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);

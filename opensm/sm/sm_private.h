@@ -120,6 +120,7 @@ struct sm {
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
 	struct qos_paths *qos;	   /* NULL: QoS is off */
+	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */
 	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
@@ -210,6 +211,8 @@ static inline bool sm_request_ok(const struct sm_request *request)
 {
 	return request->mad.result == MAD_OK;
 }
+/* The answer to a Set has what was sent. */
+bool sm_request_echoed(const struct sm_request *request);
 /* Of a sweep that is over: what it finds out is no business of the one that runs. */
 bool sm_request_is_late(const struct sm_request *request);
 /* AttributeModifier of a block of a MulticastForwardingTable, by its index in builder_node.mft. */

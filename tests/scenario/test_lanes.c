@@ -267,7 +267,53 @@ START_TEST(conflict_with_qos)
 	scenario_conf(s, "qos TRUE\nqos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n");
 	scenario_start(s);
 	scenario_converge(s, 10);
-	scenario_check_log(s, "qos_swe_sl2vl maps SLs that routing engine lash needs", true);
+	scenario_check_log(s, "opensm.conf:2: qos_sl2vl gives SL 1", true);
+	scenario_check_log(s, " other VLs than routing engine lash (command line) needs", true);
+	check_net(s, "lash", true, 0);
+	scenario_free(s);
+}
+END_TEST
+
+#define SCOPE(lines, table) "sl2vl-scope\n" lines "\nsl2vl-table: " table "\nend-sl2vl-scope\n"
+
+/*
+ * The same by scopes: the one that is in force at some port between switches is told with its line,
+ * and those that are not, or only say what the routes need, are not.
+ */
+START_TEST(conflict_with_scopes)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	g_autofree char *file = g_build_filename(s->directory, "qos-policy.conf", NULL);
+	g_autofree char *conf =
+		g_strdup_printf("routing_engine lash\nqos TRUE\nqos_policy_file %s\n", file);
+
+	ck_assert(g_file_set_contents(
+		file,
+		"port-groups\nport-group\nname: CAs\nnode-type: CA\nend-port-group\n"
+		"port-group\nname: switches\nnode-type: SWITCH\nend-port-group\n"
+		"end-port-groups\nqos-setup\nsl2vl-tables\n" SCOPE(
+			"across-to: CAs", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0")
+			SCOPE("group: switches\nacross-to: switches\nfrom: 1",
+			      "0,0,2,3,4,5,6,7,0,1,2,3,4,5,6,7")
+				SCOPE("group: switches\nacross-to: switches\nfrom: 2",
+				      "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7") "end-sl2vl-tables\nend-"
+									 "qos-setup\nqos-"
+									 "ulps\ndefault: "
+									 "0\nend-qos-ulps\n",
+		-1, NULL));
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s,
+			   "qos-policy.conf:17: this sl2vl-scope gives SL 1 other VLs than "
+			   "routing engine lash (",
+			   true);
+	scenario_check_log(s, "opensm.conf:1) needs: it is not obeyed for these in ", true);
+	scenario_check_log(s, "qos-policy.conf:13: this", false);
+	scenario_check_log(s, "qos-policy.conf:23: this", false);
+	g_string_truncate(s->text, 0);
+	scenario_heavy_sweep(s, 10);
+	scenario_check_log(s, "this sl2vl-scope", false);
 	check_net(s, "lash", true, 0);
 	scenario_free(s);
 }
@@ -283,6 +329,7 @@ int main(void)
 	tcase_add_test(tcase, other_sls_are_refused);
 	tcase_add_test(tcase, too_few_lanes);
 	tcase_add_test(tcase, conflict_with_qos);
+	tcase_add_test(tcase, conflict_with_scopes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -186,6 +186,39 @@ START_TEST(optimized)
 }
 END_TEST
 
+/*
+ * Switches that claim to take all rows at once and refuse it: theirs are set one by one, in the
+ * same sweep and in later ones, and that is said once.
+ */
+START_TEST(optimized_refused)
+{
+	unsigned int leaf = scenario_node(s, "leaf-0-0");
+	struct sim_counters before;
+
+	sim_node_refuse_wildcards(s->sim, leaf, _i);
+	scenario_conf(s, CONF "use_optimized_slvl TRUE\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	check_all();
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_check_log(s, "leaf-0-0", true);
+	scenario_check_log(s, "SL2VL tables one by one", true);
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
+	/* other rows for all of it: no further try */
+	g_string_truncate(s->text, 0);
+	scenario_conf(s, CONF
+		      "use_optimized_slvl TRUE\nqos_swe_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	before = scenario_counters(s);
+	scenario_heavy_sweep(s, 10);
+	check_all();
+	ck_assert_uint_eq(scenario_counters(s).sets - before.sets, 19 + 4 * 5);
+	scenario_check_log(s, "one by one", false);
+}
+END_TEST
+
 /* Packets are lost meanwhile. */
 START_TEST(with_loss)
 {
@@ -341,11 +374,39 @@ START_TEST(told)
 	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
 	expect_answer("qos reload", "was read", true);
 	scenario_run_ms(s, 1000);
-	expect_answer("qos", "   problem: ", true);
+	expect_answer("qos", "qos-policy.conf:24: this scope and that of line 9 set ", true);
+	expect_answer("qos json",
+		      "qos-policy.conf\",\"line\":24,\"column\":0,\"severity\":"
+		      "\"warning\",\"text\":\"this scope",
+		      true);
 	write_policy("nonsense", 0);
 	expect_answer("qos reload", "stays as it was", true);
 	expect_answer("qos", "   refused at ", true);
 	expect_answer("status", "qos-policy.conf", true);
+	for (unsigned int i = 0; i < 2; i++)
+		expect_answer(i ? "status json" : "qos json",
+			      "qos-policy.conf\",\"line\":7,\"column\":1,\"severity\":\"error\","
+			      "\"text\":\"found 'nonsenseqos-ulps', expected ",
+			      true);
+}
+END_TEST
+
+/* An SL that a scope drops on the way to one host stays good for all others. */
+START_TEST(dropped_on_one_way)
+{
+	start_with_policy("qos-setup\nsl2vl-tables\nsl2vl-scope\nacross-to: some\n"
+			  "sl2vl-table: 0,1,2,15,4,5,6,7,0,1,2,3,4,5,6,7\nend-sl2vl-scope\n"
+			  "end-sl2vl-tables\nend-qos-setup\n"
+			  "qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
+			  "qos-level\nname: three\nsl: 3\nend-qos-level\nend-qos-levels\n"
+			  "qos-match-rules\nqos-match-rule\nqos-class: 3\n"
+			  "qos-level-name: three\nend-qos-match-rule\nend-qos-match-rules\n",
+			  "");
+	expect_answer("path host-3 host-5 qos-class 3", "SL2VL tables drop packets of its SL at ",
+		      true);
+	expect_answer("path host-3 host-4 qos-class 3", "There is no such path", false);
+	expect_answer("path host-5 host-3 qos-class 3", "There is no such path", false);
+	expect_answer("path host-3 host-5", "There is no such path", false);
 }
 END_TEST
 
@@ -410,7 +471,7 @@ START_TEST(scopes_followed)
 	/* A wrong one is told, and changes nothing. */
 	write_policy("nonsense\n", 5);
 	scenario_heavy_sweep(s, 10);
-	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7: found"));
+	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7:1: found"));
 	check_scopes(7, 2);
 	write_policy(SCOPES(7, 2), 4);
 	scenario_heavy_sweep(s, 10);
@@ -429,11 +490,13 @@ int main(void)
 	tcase_add_test(tcase, left_alone);
 	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, optimized);
+	tcase_add_loop_test(tcase, optimized_refused, 0, 2);
 	tcase_add_test(tcase, with_loss);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
 	tcase_add_test(tcase, told);
+	tcase_add_test(tcase, dropped_on_one_way);
 	tcase_add_test(tcase, planned);
 	tcase_add_test(tcase, scopes_followed);
 	suite_add_tcase(suite, tcase);

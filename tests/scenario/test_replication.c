@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "ctl/command.h"
 #include "ha/replicator.h"
 #include "managers.h"
 #include "tests/run_suite.h"
@@ -308,6 +309,60 @@ START_TEST(partitions_follow)
 		managers_settle(m, 0, 10);
 		ck_assert_uint_eq(ask(0, "0x14: 0x7=full"),
 				  daemon_partitions_serial(m->sm[0].daemon));
+	}
+	end();
+}
+END_TEST
+
+/* What the console answers to a change, and after how many ms. */
+static char *ask_console(const char *line, unsigned int *ms)
+{
+	const struct command_env env = {.daemon = m->sm[0].daemon};
+	uint64_t began = runtime_now(m->s->rt);
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	for (*ms = 0; answer.later && !command_policy_is_there(&env, answer.policy) && *ms < 5000;
+	     *ms = (unsigned int)((runtime_now(m->s->rt) - began) / NS_PER_MS))
+		scenario_run_ms(m->s, 1);
+	if (answer.later)
+		command_answer_policy(&env, answer.policy, &answer);
+	return answer.text;
+}
+
+/*
+ * A change is answered when each standby has it: it is there at no moment less if the master dies
+ * with the answer. Of a standby that is silent the answer says so, after a bounded time.
+ */
+START_TEST(answered_when_kept)
+{
+	g_autofree char *answer = NULL, *again = NULL, *request = NULL, *nothing = NULL;
+	unsigned int host, ms;
+
+	begin("fattree:4", 1);
+	host = scenario_node(m->s, "host-5");
+	request = g_strdup_printf("partitions change 0x12: 0x%" G_GINT64_MODIFIER "x=full;",
+				  sim_port_guid(m->s->sim, host, 1));
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	nothing = ask_console("partitions forget 0x77", &ms);
+	ck_assert_msg(g_str_has_suffix(nothing, "in effect; 1 standby(s) have it\n"), "%s",
+		      nothing);
+	if (_i)
+		sim_node_set_loss(m->s->sim, sim_find_guid(m->s->sim, m->sm[1].guid), 1);
+	answer = ask_console(request, &ms);
+	if (_i) {
+		ck_assert_msg(strstr(answer, "in effect; 1 other SM(s) did not say in time"), "%s",
+			      answer);
+		ck_assert_uint_ge(ms, REPLICATOR_PATIENCE_NS / NS_PER_MS);
+		ck_assert_uint_lt(ms, 500);
+		again = ask_console(request, &ms);
+		ck_assert_str_eq(again, answer);
+		ck_assert_uint_eq(ms, 0);
+	} else {
+		ck_assert_msg(strstr(answer, "in effect; 1 standby(s) have it\n"), "%s", answer);
+		managers_kill(m, 0);
+		managers_settle(m, 1, 10);
+		ck_assert(holds(host, 0x8012));
 	}
 	end();
 }
@@ -668,6 +723,7 @@ int main(void)
 	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);
+	tcase_add_loop_test(tcase, answered_when_kept, 0, 2);
 	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
 	tcase_add_test(tcase, both_at_once);
 	tcase_add_test(tcase, registrations_survive);

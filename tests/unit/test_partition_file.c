@@ -370,6 +370,43 @@ START_TEST(test_include_endless)
 }
 END_TEST
 
+static void main_refused(const char *why)
+{
+	g_autofree char *file = g_build_filename(dir, "main", NULL);
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_ptr_null(load("main", &error));
+	ck_assert_msg(strstr(error->message, why) && strstr(error->message, "/main"), "%s: %s", why,
+		      error->message);
+	ck_assert_int_eq(g_remove(file), 0);
+}
+
+/* The same of the file itself. */
+START_TEST(test_bad_files)
+{
+	g_autofree char *file = g_build_filename(dir, "main", NULL);
+
+	write_file("main", "");
+	ck_assert_int_eq(truncate(file, INT64_C(10) << 30), 0);
+	main_refused("octets");
+	ck_assert_int_eq(symlink("/dev/zero", file), 0);
+	main_refused("expected a regular file");
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	main_refused("expected a regular file");
+	ck_assert_int_eq(symlink("main", file), 0);
+	main_refused("symbolic link");
+	ck_assert(g_file_set_contents(file, "A=1: 0x1;\n\0\0", 12, NULL));
+	main_refused("/main:2:");
+	write_file("main", "A=1: 0x1;\nD=4,ipo");
+	main_refused("/main:2:1: found 'D=4,ipo'");
+	if (geteuid() != 0) { /* root reads all */
+		write_file("main", "A=1: 0x1;");
+		ck_assert_int_eq(g_chmod(file, 0), 0);
+		main_refused("Permission denied");
+	}
+}
+END_TEST
+
 START_TEST(test_include_garbage)
 {
 	g_autofree char *file = g_build_filename(dir, "bad", NULL);
@@ -599,6 +636,7 @@ int main(void)
 	tcase_add_test(tcase, test_include_loops);
 	tcase_add_test(tcase, test_include_endless);
 	tcase_add_test(tcase, test_include_garbage);
+	tcase_add_test(tcase, test_bad_files);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);

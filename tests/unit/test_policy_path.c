@@ -6,6 +6,7 @@
 #include "iba/codes.h"
 #include "iba/constants.h"
 #include "policy/path.h"
+#include "route/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -60,11 +61,12 @@ static void teardown(void)
 
 static struct policy_path ask(struct policy_wanted wanted, bool good)
 {
+	const struct policy_way way = {a, subnet->fabric->ports[b].lid, IBA_MTU_4096, IBA_RATE_100};
 	struct policy_path path;
 
-	ck_assert(policy_path(subnet, &wanted, a, b, &path) == good);
+	ck_assert((policy_path(subnet, &wanted, a, b, &path) &&
+		   policy_path_on(subnet, &way, &path)) == good);
 	ck_assert(good == !path.refused);
-	policy_path_on(subnet, IBA_MTU_4096, IBA_RATE_100, &path);
 	return path;
 }
 
@@ -138,6 +140,88 @@ START_TEST(dropped)
 }
 END_TEST
 
+#define SCOPED(who, lines)                                                                         \
+	"port-groups\nport-group\nname: some\n" who "\nend-port-group\nend-port-groups\n"          \
+	"qos-setup\nsl2vl-tables\nsl2vl-scope\n" lines                                             \
+	"\nsl2vl-table: 0,1,15,3,4,5,6,7,0,1,2,3,4,5,6,7\nend-sl2vl-scope\nend-sl2vl-tables\n"     \
+	"end-qos-setup\nqos-ulps\nany, service-id 3: 3\ndefault: 2\nend-qos-ulps\n"
+
+static const struct policy_wanted sl_2 = {0}, sl_3 = {.has_service = true, .service_id = 3};
+
+static uint32_t leaf_port(uint32_t host)
+{
+	return subnet->fabric->ports[host].peer;
+}
+
+/* A scope drops an SL: on the ways on which it does, and on no other. */
+START_TEST(dropped_on_some_ways)
+{
+	uint32_t other = endport(subnet, 9, true), first = a, second = b;
+	struct policy_path path;
+
+	/* into host b */
+	use_policy(SCOPED("port-name: host-1/P1", "across-to: some"));
+	path = ask(sl_2, false);
+	ck_assert_uint_eq(path.dropped_at, leaf_port(second));
+	ask(sl_3, true);
+	b = other;
+	ask(sl_2, true);
+	a = second;
+	b = first;
+	ask(sl_2, true);
+	ck_assert(!policy_drops_multicast(subnet, 2, a));
+	/* out of host b: at itself, or at the switch it hangs on */
+	use_policy(SCOPED("port-name: host-1/P1", "group: some"));
+	path = ask(sl_2, false);
+	ck_assert_uint_eq(path.dropped_at, second);
+	ck_assert(policy_drops_multicast(subnet, 2, a) && !policy_drops_multicast(subnet, 2, b));
+	use_policy(SCOPED("port-name: host-1/P1", "across-from: some"));
+	path = ask(sl_2, false);
+	ck_assert_uint_eq(path.dropped_at, leaf_port(first));
+	ck_assert(policy_drops_multicast(subnet, 2, a) && !policy_drops_multicast(subnet, 2, b));
+	b = a;
+	a = first;
+	ask(sl_2, true);
+	/* a port to itself has no hop */
+	use_policy(SCOPED("node-type: ALL", "group: *"));
+	ask(sl_2, false);
+	b = a;
+	ask(sl_2, true);
+}
+END_TEST
+
+/* What routes need of lanes between switches is in force there, and nowhere else. */
+START_TEST(lanes_are_not_dropped)
+{
+	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
+
+	lanes->n_switches = subnet->routing->n_switches;
+	lanes->first = 2;
+	lanes->n = 1;
+	lanes->vl[2] = 1;
+	b = endport(subnet, 15, true);
+	use_policy(SCOPED("node-type: SWITCH", "across-to: some\ngroup: some"));
+	ask(sl_2, false);
+	subnet->routing->lanes = lanes;
+	ask(sl_2, true);
+	use_policy(SCOPED("node-type: SWITCH", "group: some"));
+	ask(sl_2, false);
+}
+END_TEST
+
+/* A port that has no SL2VL tables uses VL 0 for all. */
+START_TEST(without_tables)
+{
+	struct fabric_port *port = &subnet->fabric->ports[a];
+
+	use_policy(SCOPED("port-name: host-0/P1", "group: some"));
+	ask(sl_2, false);
+	port->info.vl_cap = 1;
+	port->info.capability_mask &= ~IBA_PORT_CAP_SL_MAPPING;
+	ask(sl_2, true);
+}
+END_TEST
+
 START_TEST(inside_and_outside)
 {
 	struct policy_path path = ask((struct policy_wanted){.leaves_subnet = true}, true);
@@ -160,6 +244,9 @@ int main(void)
 	tcase_add_test(tcase, by_partition);
 	tcase_add_test(tcase, by_level);
 	tcase_add_test(tcase, dropped);
+	tcase_add_test(tcase, dropped_on_some_ways);
+	tcase_add_test(tcase, lanes_are_not_dropped);
+	tcase_add_test(tcase, without_tables);
 	tcase_add_test(tcase, inside_and_outside);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -2,8 +2,10 @@
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "policy/qos_file.h"
+#include "policy/qos_file_private.h"
 #include "tests/run_suite.h"
 
 #define LEVELS                                                                                     \
@@ -229,8 +231,8 @@ END_TEST
 
 START_TEST(wrong_scopes)
 {
-	refused("qos-setup\n whatever: 1\n", "qos.conf:2: found 'whatever', expected what may");
-	refused("qos-setup\nvlarb-scope\n", "qos.conf:2: found 'vlarb-scope'");
+	refused("qos-setup\n whatever: 1\n", "qos.conf:2:2: found 'whatever', expected what may");
+	refused("qos-setup\nvlarb-scope\n", "qos.conf:2:1: found 'vlarb-scope'");
 	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
 	refused(SETUP(SL2VL("group: *\n")), "expected sl2vl-table: in this sl2vl-scope");
@@ -252,6 +254,113 @@ START_TEST(wrong_scopes)
 }
 END_TEST
 
+/* A range over the membership bit goes on at 0; levels of the short form have no names. */
+START_TEST(odd_ones)
+{
+	struct qos_policy *policy =
+		parse("qos-levels\nqos-level\nname: SL 3\nsl: 5\nend-qos-level\n"
+		      "qos-level\nname: DEFAULT\nsl: 0\nend-qos-level\nend-qos-levels\n"
+		      "qos-ulps\nsdp: 3\nany, pkey 0x7ff0-0x8002: 4\nany, pkey 0x8010-0x8011: 6\n"
+		      "end-qos-ulps\n");
+
+	ck_assert_uint_eq(SERVICE(0x10000), 3);
+	ck_assert_uint_eq(P_KEY(0x7FF1), 4);
+	ck_assert_uint_eq(P_KEY(0x8001), 4);
+	ck_assert_uint_eq(P_KEY(3), 0);
+	ck_assert_uint_eq(P_KEY(0x11), 6);
+	qos_policy_unref(policy);
+}
+END_TEST
+
+/* A list goes on behind or before a comma, in the next line; but what is for people ends there. */
+START_TEST(lists_over_lines)
+{
+	struct qos_policy *policy =
+		parse("port-groups\nport-group\nuse: a,\nname: A\nport-guid: 1, # one\n\t2\n"
+		      "# more\n\n , 4-5\nend-port-group\nend-port-groups\nqos-ulps\nDefault: 1\n"
+		      "SDP,\tport-num 7 : 2\nAny , service-id 1,\n3: 3\nend-qos-ulps\n");
+	const struct qos_group *group = policy->groups->pdata[0];
+
+	ck_assert_str_eq(group->name, "A");
+	ck_assert_uint_eq(group->guids->len, 3);
+	ck_assert(qos_ranges_have(group->guids, 2) && qos_ranges_have(group->guids, 5));
+	ck_assert_uint_eq(SERVICE(0x10007), 2);
+	ck_assert_uint_eq(SERVICE(3), 3);
+	ck_assert_uint_eq(SERVICE(2), 1);
+	qos_policy_unref(policy);
+	refused("port-groups\nport-group\nport-guid: 1,\n2,\n3, x\n", "qos.conf:5:4: found 'x'");
+	refused("port-groups\nport-group\nport-guid: 1,\n", "qos.conf:3:1: found ''");
+	refused("port-groups\nport-group\nport-guid: 1,\n\n2\nx: 1\n", "qos.conf:6:1: found 'x'");
+}
+END_TEST
+
+/* ---- the manual ---- */
+
+static char *read_page(const char *name)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(top ? top : ".", name, NULL);
+	char *text = NULL;
+
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	return text;
+}
+
+static void page_has(const char *page, const char *format, const char *word)
+{
+	g_autofree char *text = g_strdup_printf(format, word);
+
+	ck_assert_msg(strstr(page, text), "the page lacks '%s'", text);
+}
+
+static const char *const whos[] = {"default", "sdp", "rds", "iser", "srp", "ipoib", "any"};
+
+/* Each section and keyword stands there; what it shows and the sample are good. */
+START_TEST(manual)
+{
+	g_autofree char *page = read_page("man/qos-policy.conf.5");
+	g_autofree char *sample = read_page("config/samples/qos-policy.conf");
+	g_auto(GStrv) parts = g_strsplit(page, ".Bd -literal\n", -1);
+
+	for (unsigned int i = TOP + 1; i < N_SECTIONS; i++)
+		page_has(page, "%s", qos_section_name(i));
+	for (unsigned int i = 0; qos_keyword(i); i++)
+		page_has(page, ".It Cm %s :", qos_keyword(i));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(whos); i++)
+		page_has(page, ".It Cm %s", whos[i]);
+	ck_assert_uint_eq(g_strv_length(parts), 3);
+	for (unsigned int i = 1; parts[i]; i++) {
+		char *end = strstr(parts[i], ".Ed");
+
+		ck_assert_ptr_nonnull(end);
+		*end = '\0';
+		qos_policy_unref(parse(parts[i]));
+	}
+	/* remarks have a blank behind their sign, what may be used has none */
+	for (char *c = sample; *c; c++)
+		if (*c == '#' && (c == sample || c[-1] == '\n') && c[1] != ' ')
+			*c = ' ';
+	qos_policy_unref(parse(sample));
+}
+END_TEST
+
+/* What man(1) has to say against it. */
+START_TEST(manual_is_well_formed)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(top ? top : ".", "man/qos-policy.conf.5", NULL);
+	g_autofree char *man = g_find_program_in_path("man");
+	const char *argv[] = {man, "--warnings", "-E", "UTF-8", "-l", path, NULL};
+	g_autofree char *out = NULL, *wrong = NULL;
+
+	if (!man)
+		return;
+	ck_assert(g_spawn_sync(NULL, (char **)argv, NULL, 0, NULL, NULL, &out, &wrong, NULL, NULL));
+	ck_assert_msg(!*wrong, "%s", wrong);
+	ck_assert_ptr_nonnull(strstr(out, "SEE ALSO"));
+}
+END_TEST
+
 /* What a hostile file makes is bounded. */
 START_TEST(bounds)
 {
@@ -266,6 +375,14 @@ START_TEST(bounds)
 	for (unsigned int i = 0; i <= QOS_SCOPES_MAX; i++)
 		g_string_append(scopes, "vlarb-scope\ngroup: *\nend-vlarb-scope\n");
 	refused(scopes->str, "expected at most 256 scopes");
+	g_string_assign(scopes, "qos-ulps\n");
+	for (unsigned int i = 0; i <= QOS_GROUPS_MAX; i++)
+		g_string_append(scopes, i % 2 ? "any, source-port-guid 1: 1\n" : "sdp: 1\n");
+	refused(scopes->str, "expected at most 4096 rules");
+	g_string_assign(scopes, "port-groups\n");
+	for (unsigned int i = 0; i <= QOS_GROUPS_MAX; i++)
+		g_string_append_printf(scopes, "port-group\nname: %u\nend-port-group\n", i);
+	refused(scopes->str, "expected at most 4096 groups");
 }
 END_TEST
 
@@ -286,33 +403,40 @@ END_TEST
 
 START_TEST(mistakes)
 {
-	refused("", "qos.conf:1: found 'no such level', expected a qos-level named DEFAULT");
-	refused("nonsense\n", "qos.conf:1: found 'nonsense', expected what may stand in the file");
+	refused("", "qos.conf:1:1: found 'no such level', expected a qos-level named DEFAULT");
+	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected what may");
+	refused("# nothing\n\n# more", "qos.conf:3:1: found 'no such level'");
 	refused("qos-levels\n", "expected end-qos-levels (it begins in line 1)");
-	refused("qos-level\n", "qos.conf:1: found 'qos-level'");
-	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4: found 'B', expected one");
-	refused("qos-levels\nqos-level\nname: A\nsl: 16\n", "qos.conf:4: found '16'");
+	refused("qos-level\n", "qos.conf:1:1: found 'qos-level'");
+	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4:7: found 'B', expected");
+	refused("qos-levels\nqos-level\nname: A\nsl: 16\n", "qos.conf:4:5: found '16'");
 	refused("qos-levels\nqos-level\nname: A\nsl: -1\n", "found '-1'");
 	refused("qos-levels\nqos-level\nname: A\nend-qos-level\n",
 		"expected sl: in this qos-level");
 	refused("qos-levels\nqos-level\nsl: 1\nend-qos-level\n", "expected name: in this");
 	refused("qos-levels\nqos-level\nmtu-limit: 6\n",
-		"found '6', expected a number from 0 to 5");
+		"found '6', expected a number from 1 to 5");
+	refused("qos-levels\nqos-level\nmtu-limit: 0\n", "found '0'");
+	refused("qos-levels\nqos-level\nrate-limit: 1\n", "found '1'");
+	refused("qos-levels\nqos-level\n rate-limit: 63\n",
+		"qos.conf:3:14: found '63', expected the code of a rate");
+	refused("qos-levels\nqos-level\nsl: 1\nsl: 1\n", "expected one such line");
+	refused("qos-match-rules\nqos-match-rule\nqos-class: 12,1,2-1\n", "qos.conf:3:17: found");
 	refused("qos-levels\nqos-level\npkey: 0x8000\n", "expected a P_Key");
-	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3: found ''");
+	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3:1: found ''");
 	refused("port-groups\nport-group\nport-guid: 5-1\n", "found '5-1'");
 	refused("port-groups\nport-group\nport-guid: 0x10000000000000000\n", "found '0x1000");
 	refused("port-groups\nport-group\nport-name: a\n", "expected NodeDescription/Pnumber");
 	refused("port-groups\nport-group\nnode-type: HCA\n", "expected CA, SWITCH");
 	refused("port-groups\nport-group\nname: A\nend-port-group\nport-group\nname: A\n",
-		"qos.conf:6: found 'A', expected a name that no other group has");
+		"qos.conf:6:7: found 'A', expected a name that no other group has");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nsource: Nobody\n"
 		       "qos-level-name: Fast\nend-qos-match-rule\nend-qos-match-rules\n",
-		"qos.conf:19: found 'Nobody', expected the name of a group");
+		"qos.conf:19:9: found 'Nobody', expected the name of a group");
 	refused("qos-levels\nqos-level\nsl: 1\nsl: 2\n", "found '2', expected one such line");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nqos-level-name: X\nend-qos-match-rule\n"
 		       "end-qos-match-rules\n",
-		"found 'X', expected the name of a qos-level");
+		"qos.conf:19:17: found 'X', expected the name of a qos-level");
 	refused("qos-match-rules\nqos-match-rule\nend-qos-match-rule\n",
 		"expected qos-level-name: in this");
 	refused("qos-ulps\nsdp 3\n", "expected a rule, ':' and an SL");
@@ -322,7 +446,7 @@ START_TEST(mistakes)
 	refused("qos-ulps\nsrp, pkey 1: 1\n", "expected what may stand behind 'srp'");
 	refused("qos-ulps\nsdp, port-num 65536: 1\n", "found '65536'");
 	refused("qos-ulps\nsdp, port-num: 1\n", "found 'nothing'");
-	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3: found 'default'");
+	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3:1: found 'default'");
 	refused("end-qos-ulps\n", "found 'end-qos-ulps'");
 }
 END_TEST
@@ -349,6 +473,62 @@ START_TEST(files)
 }
 END_TEST
 
+static void refused_file(const char *file, const char *why)
+{
+	g_autoptr(GError) error = NULL;
+
+	ck_assert_ptr_null(qos_policy_load(file, &error));
+	ck_assert_msg(strstr(error->message, why) && strstr(error->message, "/qos.conf"), "%s: %s",
+		      why, error->message);
+	ck_assert_int_eq(g_remove(file), 0);
+}
+
+static void write_octets(const char *file, const char *octets, gssize length)
+{
+	ck_assert(g_file_set_contents(file, octets, length, NULL));
+}
+
+/* None of these is read to its end, waited for, or taken in part. */
+START_TEST(bad_files)
+{
+	static const char whole[] = "qos-ulps\ndefault: 3\nsdp: 10\nend-qos-ulps";
+	g_autofree char *directory = g_dir_make_tmp("qos-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "qos.conf", NULL);
+	g_autofree char *noise = g_malloc(100000);
+	GRand *random = g_rand_new_with_seed(1);
+
+	write_octets(file, "", 0);
+	ck_assert_int_eq(truncate(file, INT64_C(10) << 30), 0); /* 10 GB of NULs on no disk */
+	refused_file(file, "octets");
+	ck_assert_int_eq(symlink("/dev/zero", file), 0);
+	refused_file(file, "expected a regular file");
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	refused_file(file, "expected a regular file");
+	ck_assert_int_eq(symlink("qos.conf", file), 0);
+	refused_file(file, "symbolic link");
+	write_octets(file,
+		     "\x7f"
+		     "ELF\2\1\1\0\0",
+		     9);
+	refused_file(file, "zero octet");
+	for (unsigned int i = 0; i < 100000; i++)
+		noise[i] = (char)g_rand_int_range(random, 1, 256);
+	write_octets(file, noise, 100000);
+	refused_file(file, ":1:1: found");
+	g_rand_free(random);
+	for (size_t n = 0; n < sizeof(whole) - 1; n++) { /* half written */
+		write_octets(file, whole, (gssize)n);
+		refused_file(file, ", expected ");
+	}
+	if (geteuid() != 0) { /* root reads all */
+		write_octets(file, whole, -1);
+		ck_assert_int_eq(g_chmod(file, 0), 0);
+		refused_file(file, "Permission denied");
+	}
+	ck_assert_int_eq(g_rmdir(directory), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("qos_file");
@@ -360,10 +540,15 @@ int main(void)
 	tcase_add_test(tcase, both_forms);
 	tcase_add_test(tcase, read_scopes);
 	tcase_add_test(tcase, wrong_scopes);
+	tcase_add_test(tcase, odd_ones);
+	tcase_add_test(tcase, manual);
+	tcase_add_test(tcase, manual_is_well_formed);
+	tcase_add_test(tcase, lists_over_lines);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, mistakes);
 	tcase_add_test(tcase, files);
+	tcase_add_test(tcase, bad_files);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -204,7 +204,7 @@ START_TEST(clashes)
 	ck_assert_uint_eq(line, 39);
 	ck_assert_uint_eq(paths->problems->len, 1);
 	ck_assert_ptr_nonnull(strstr(paths->problems->pdata[0],
-				     "qos.conf: the scopes of line 33 and line 39 set different "
+				     "qos.conf:39: this scope and that of line 33 set different "
 				     "values for 2 port(s), the first of them "));
 	ck_assert_ptr_nonnull(strstr(paths->problems->pdata[0], ": line 39 is taken"));
 	/* Rows of the same outputs, but of other inputs. */

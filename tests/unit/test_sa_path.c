@@ -690,6 +690,8 @@ static void drop_sl(struct subnet *subnet, uint8_t sl)
 	subnet->options->qos = true;
 	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
 	subnet->qos->dropped |= 1u << sl;
+	for (unsigned int role = 0; role < QOS_ROLES; role++)
+		subnet->qos->qos.of[role].vl[sl] = QOS_DROP;
 	qos_policy_unref(policy);
 }
 

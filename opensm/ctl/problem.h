@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What is wrong with files, in answers: from texts that begin "FILE:LINE: " or "FILE:LINE:COLUMN:
+ * ", as all that read files write them, dictionaries of file, line, column, severity and text. What
+ * a text does not say is "" or 0.
+ */
+#ifndef CTL_PROBLEM_H
+#define CTL_PROBLEM_H
+
+#include "ctl/answer.h"
+
+#define PROBLEM_ERROR "error" /* the file is refused */
+#define PROBLEM_WARNING "warning"
+
+/* Appends them, of each line of a text; NULL: none. */
+void problem_add(GVariantBuilder *list, const char *severity, const char *text);
+void problem_add_all(GVariantBuilder *list, const char *severity, const GPtrArray *texts);
+/* A line for people; of an error none, as that is told with the file. For answer_each(). */
+void problem_print(GVariant *row, GString *out);
+
+#endif

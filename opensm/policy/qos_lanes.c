@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "policy/qos_lanes.h"
+
+#include "route/lanes.h"
+
+uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t to,
+		   uint8_t vl[QOS_SLS])
+{
+	const struct fabric_port *port = &fabric->ports[to];
+
+	if (!port->num || port->peer == FABRIC_NONE || !fabric_is_switch(fabric, port->node) ||
+	    !fabric_is_switch(fabric, fabric->ports[port->peer].node))
+		return 0;
+	return routing_sl_to_vl(routing, vl);
+}
+
+/* Who is not obeyed, for which SLs and at how many ports. */
+struct party {
+	uint16_t sls;
+	uint32_t ports;
+};
+
+struct conflicts {
+	const struct qos_place *place;
+	const struct routing *routing;
+	const struct qos_paths *paths;
+	struct party *scopes;	   /* [scopes->len] */
+	struct party row, max_vls; /* by the keys */
+};
+
+static void note(struct party *party, uint16_t sls)
+{
+	party->ports += sls != 0;
+	party->sls |= sls;
+}
+
+static struct party *party_of(const struct conflicts *c, const struct qos_scope *scope)
+{
+	guint index = 0;
+
+	g_ptr_array_find(c->paths->policy->scopes, scope, &index);
+	return &c->scopes[index];
+}
+
+/* Of these SLs, which were given other lanes in so many words, and not by folding. */
+static uint16_t meant(uint16_t sls, const uint8_t *said, const uint8_t *vl)
+{
+	uint16_t others = 0;
+
+	for (unsigned int sl = 0; sl < QOS_SLS; sl++)
+		if (sls >> sl & 1 && said[sl] != vl[sl])
+			others |= 1u << sl;
+	return others;
+}
+
+static void look_at_row(struct conflicts *c, uint32_t from, uint32_t to)
+{
+	const struct fabric_port *port = &c->place->fabric->ports[to];
+	const struct qos_tables *tables = &c->paths->qos.of[QOS_SWITCH];
+	unsigned int vls = qos_vls(tables, port->info.operational_vls);
+	struct iba_sl_to_vl_table row;
+	const struct qos_scope *scope;
+	uint8_t vl[QOS_SLS];
+	uint16_t sls = qos_lanes(c->place->fabric, c->routing, to, vl), others;
+
+	scope = qos_setup_row(c->place, tables, vls, from, to, &row);
+	sls = qos_merge(&row, sls, vl);
+	others = meant(sls, scope ? scope->vl : tables->vl, vl);
+	note(scope ? party_of(c, scope) : &c->row, others);
+	if (vls == tables->vls)
+		note(&c->max_vls, sls & ~others);
+}
+
+static void look_at_port(struct conflicts *c, uint32_t to)
+{
+	const struct fabric *fabric = c->place->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->ports[to].node];
+	uint8_t vl[QOS_SLS];
+
+	if (!qos_lanes(fabric, c->routing, to, vl))
+		return;
+	look_at_row(c, node->first_port, to);
+	for (uint32_t in = 1; in <= node->num_ports && !qos_setup_is_even(c->place, to); in++)
+		if (fabric->ports[node->first_port + in].peer != FABRIC_NONE)
+			look_at_row(c, node->first_port + in, to);
+}
+
+static void tell(const struct conflicts *c, const struct party *party, char *who, GPtrArray *texts)
+{
+	const struct options *options = c->paths->options;
+	g_autofree char *where = options_origin(options, OPTION_routing_engine);
+	g_autoptr(GString) sls = g_string_new(NULL);
+
+	for (unsigned int sl = 0; sl < QOS_SLS; sl++)
+		if (party->sls >> sl & 1)
+			g_string_append_printf(sls, "%s%u", sls->len ? "," : "", sl);
+	if (who && party->sls)
+		g_ptr_array_add(texts,
+				g_strdup_printf("%s gives SL %s other VLs than routing engine %s "
+						"(%s) needs: it is not obeyed for these in %u "
+						"row(s) between switches",
+						who, sls->str, c->routing->engine, where,
+						party->ports));
+	g_free(who);
+}
+
+/* The one of two keys that is set, the nearer one first; NULL: what is built in counts. */
+static char *key_of(const struct options *options, const char *near, enum option_id near_id,
+		    const char *far, enum option_id far_id)
+{
+	bool is_near = options_source(options, near_id) != OPTION_FROM_DEFAULT;
+	g_autofree char *where = NULL;
+
+	if (!is_near && options_source(options, far_id) == OPTION_FROM_DEFAULT)
+		return NULL;
+	where = options_origin(options, is_near ? near_id : far_id);
+	return g_strdup_printf("%s: %s", where, is_near ? near : far);
+}
+
+#define KEY_OF(options, name)                                                                      \
+	key_of(options, "qos_swe_" #name, OPTION_qos_swe_##name, "qos_" #name, OPTION_qos_##name)
+
+GPtrArray *qos_lanes_conflicts(const struct qos_place *place, const struct routing *routing)
+{
+	const GPtrArray *scopes = place->paths->policy->scopes;
+	struct conflicts c = {.place = place, .routing = routing, .paths = place->paths};
+	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+
+	c.scopes = g_new0(struct party, scopes->len + 1);
+	for (uint32_t to = 0; to < place->fabric->n_ports; to++)
+		look_at_port(&c, to);
+	for (guint i = 0; i < scopes->len; i++) {
+		const struct qos_scope *scope = scopes->pdata[i];
+
+		tell(&c, &c.scopes[i],
+		     g_strdup_printf("%s:%u: this sl2vl-scope", c.paths->policy->file, scope->line),
+		     texts);
+	}
+	tell(&c, &c.row, KEY_OF(c.paths->options, sl2vl), texts);
+	tell(&c, &c.max_vls, KEY_OF(c.paths->options, max_vls), texts);
+	g_free(c.scopes);
+	return texts;
+}
