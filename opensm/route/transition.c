@@ -11,9 +11,9 @@
  *
  * Credit loops concern all columns together. If all paths go up and then down in one order, and
  * those of the mixtures too, there is none. Else the channel dependencies of the routing are put
- * together with those of the mixtures of each column. A column that closes a cycle is discarded
- * first, and written when all others are done: then its packets have either old paths among old
- * ones, or new ones among new ones.
+ * together with those of the mixtures of each column. A column that closes a cycle is written in an
+ * order, as above; if that does not help, what changes of it is discarded first: then its packets
+ * have old paths among old ones, or new ones.
  */
 #include "route/transition.h"
 
@@ -56,6 +56,7 @@ struct transition {
 	const uint8_t **held;
 	struct column column;
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
+	uint64_t *strict; /* these are ordered as if they could lose packets: no credit loop then */
 	GArray *late;
 	uint32_t n_stages;
 	uint32_t *list;	 /* [switch]: work space */
@@ -210,6 +211,7 @@ static void load(struct transition *t, uint16_t lid)
 	find_arrivals(t, 1);
 	find_knot(t);
 	find_losses(t);
+	column->loses |= t->strict[lid / 64] >> lid % 64 & 1;
 }
 
 /* ---- order ---- */
@@ -378,8 +380,6 @@ static void each_step(struct transition *t, unsigned int sides,
 }
 
 #define SIDES_ALL 0xF
-#define SIDES_AFTER 0x8
-
 static bool leads_up(const struct transition *t, uint32_t channel)
 {
 	uint32_t from = t->channels->from[channel], to = t->channels->to[channel];
@@ -415,7 +415,7 @@ static struct acyclic *lane_of(struct transition *t, unsigned int vl)
 	return t->lane[vl];
 }
 
-static bool note_after(struct transition *t, uint32_t sw, struct acyclic_step step)
+static bool note_one(struct transition *t, uint32_t sw, struct acyclic_step step)
 {
 	for (unsigned int bits = t->lanes[sw]; bits; bits &= bits - 1)
 		acyclic_note(lane_of(t, __builtin_ctz(bits)), step);
@@ -449,36 +449,55 @@ static bool add_column(struct transition *t)
 	return true;
 }
 
-static bool note_routing(struct transition *t)
+/* All of the tables before or after, and nothing else; false: they have a cycle. */
+static bool note_tables(struct transition *t, unsigned int side)
 {
 	bool good = true;
 
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		g_clear_pointer(&t->lane[vl], acyclic_free);
 	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
 		if (fabric_port_by_lid(t->fabric, lid) == FABRIC_NONE)
 			continue;
 		load(t, lid);
 		for (uint32_t sw = 0; sw < t->n; sw++)
-			t->column.to[0][sw] = t->column.to[1][sw];
+			t->column.to[!side][sw] = t->column.to[side][sw];
 		spread_lanes(t);
-		each_step(t, SIDES_AFTER, note_after);
+		each_step(t, side ? 0x8 : 0x1, note_one);
 	}
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		good &= !t->lane[vl] || acyclic_sort(t->lane[vl]);
 	return good;
 }
 
-static void find_discards(struct transition *t)
+/* Columns that close a cycle with those before them, as bits; false: no column does. */
+static bool add_columns(struct transition *t, uint64_t *refused)
 {
-	if (!note_routing(t))
-		return; /* it can deadlock whatever is done */
+	bool any = false;
+
 	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
 		for (uint64_t rest = t->changes[block]; rest; rest &= rest - 1) {
-			unsigned int bit = __builtin_ctzll(rest);
-
-			load(t, block * PER_BLOCK + bit);
-			if (t->column.home != FABRIC_NONE && !add_column(t))
-				t->discarded[block] |= UINT64_C(1) << bit;
+			load(t, block * PER_BLOCK + __builtin_ctzll(rest));
+			if (t->column.home == FABRIC_NONE || add_column(t))
+				continue;
+			refused[block] |= rest & -rest;
+			any = true;
 		}
+	return any;
+}
+
+/* Columns in any order if that closes no cycle; else all in one; and what then still does. */
+static void find_discards(struct transition *t)
+{
+	size_t bytes = t->routing->n_blocks * sizeof(uint64_t);
+	g_autofree uint64_t *refused = g_malloc0(bytes);
+
+	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
+		return; /* it could deadlock before, or can after, or never */
+	memcpy(t->strict, t->changes, bytes);
+	memcpy(t->ordered, t->changes, bytes);
+	note_tables(t, 1);
+	add_columns(t, t->discarded);
 }
 
 /* ---- stages ---- */
@@ -515,7 +534,7 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 }
 
 /* Entries that change, of LIDs that are discarded. */
-static void discard(const struct transition *t, struct route_stages *stages, uint32_t stage)
+static void discard(const struct transition *t, struct route_stages *stages)
 {
 	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
 		for (uint64_t rest = t->discarded[block]; rest; rest &= rest - 1) {
@@ -523,20 +542,20 @@ static void discard(const struct transition *t, struct route_stages *stages, uin
 
 			for (uint32_t sw = 0; sw < t->n; sw++)
 				if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
-					own_row(t, stages, stage, sw)[lid] = ROUTE_NO_PORT;
+					own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
 		}
 }
 
-/* number: from 1, as the stages of late entries are. */
-static void keep_late(const struct transition *t, struct route_stages *stages, uint32_t stage,
-		      uint32_t number)
+/* What is late is as it was before; number: from 1, as the stages of late entries are. */
+static void keep_late(const struct transition *t, struct route_stages *stages,
+		      const uint8_t *const *before, uint32_t stage, uint32_t number)
 {
 	for (uint32_t i = 0; i < t->late->len; i++) {
 		const struct late *late = &g_array_index(t->late, struct late, i);
 
 		if (late->stage > number)
 			memcpy(own_row(t, stages, stage, late->sw) + late->lid,
-			       t->held[late->sw] + late->lid, late->n);
+			       before[late->sw] + late->lid, late->n);
 	}
 }
 
@@ -552,27 +571,26 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 static struct route_stages *make_stages(const struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
-	uint32_t first = 0;
+	uint32_t first;
 
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(stages->owned, t->none);
 	stages->n_ordered = count_bits(t, t->ordered);
 	stages->n_discarded = count_bits(t, t->discarded);
-	stages->n = t->n_stages + (stages->n_discarded ? 2 : 0);
+	first = stages->n_discarded != 0;
+	stages->n = first + t->n_stages;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
 	for (uint32_t i = 0; i < stages->n; i++) {
-		bool before = !i && stages->n_discarded;
-		const void *rows = before ? (const void *)t->held : (const void *)t->routing->lft;
+		const void *rows =
+			i < first ? (const void *)t->held : (const void *)t->routing->lft;
 
 		stages->rows[i] = g_memdup2(rows, t->n * sizeof(*t->held));
 	}
-	if (stages->n_discarded)
-		discard(t, stages, first++);
-	for (uint32_t i = 1; i <= t->n_stages; i++) {
-		keep_late(t, stages, first + i - 1, i);
-		discard(t, stages, first + i - 1);
-	}
+	if (first)
+		discard(t, stages);
+	for (uint32_t i = 1; i <= t->n_stages; i++)
+		keep_late(t, stages, first ? stages->rows[0] : t->held, first + i - 1, i);
 	return stages;
 }
 
@@ -602,6 +620,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
+	t->strict = g_new0(uint64_t, n_blocks);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->list = g_new0(uint32_t, n + 1);
@@ -626,6 +645,7 @@ static void transition_clear(struct transition *t)
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
+	g_free(t->strict);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
 	g_free(t->list);

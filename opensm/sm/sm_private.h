@@ -80,6 +80,8 @@ struct lid_state {
 
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
+struct held;	     /* held.h */
+struct route_stages; /* route/transition.h */
 struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
@@ -393,6 +395,9 @@ void replicate_lids(struct sm *sm);		     /* those that it has given out */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
+struct held *program_held(struct sm *sm); /* what switches hold, as far as it is known; or NULL */
+/* By what stages the routing is to be written; takes both, which may be NULL. */
+void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held);
 /* multicast.c */
 struct multicast *multicast_new(void);
 void multicast_free(struct multicast *multicast);

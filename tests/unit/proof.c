@@ -223,6 +223,11 @@ static enum fate fate_of(const struct proof_case *what, uint32_t sw, uint32_t li
 	return LOOPS;
 }
 
+bool proof_arrives(const struct proof_case *what, uint32_t sw, uint32_t lid)
+{
+	return fate_of(what, sw, lid) == ARRIVED;
+}
+
 /* [switch]: cables lead from there to the owner, by switches that can hold the LID. */
 static void find_joined(const struct proof_net *net, uint32_t lid, bool *joined)
 {

@@ -64,6 +64,9 @@ void proof_net_free(struct proof_net *net);
 struct proof_verdict proof_judge(const struct proof_case *what, const struct proof_tree *trees,
 				 uint32_t n_trees);
 
+/* Whether a packet that enters at a switch gets to the owner of its LID. */
+bool proof_arrives(const struct proof_case *what, uint32_t sw, uint32_t lid);
+
 /* What mixtures of two tables can do. */
 struct proof_mixture {
 	uint32_t loops; /* LIDs that loop in some, though neither table loops */
