@@ -457,9 +457,9 @@ static bool note_tables(struct transition *t, unsigned int side)
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		g_clear_pointer(&t->lane[vl], acyclic_free);
 	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
-		if (fabric_port_by_lid(t->fabric, lid) == FABRIC_NONE)
-			continue;
 		load(t, lid);
+		if (t->column.home == FABRIC_NONE)
+			continue;
 		for (uint32_t sw = 0; sw < t->n; sw++)
 			t->column.to[!side][sw] = t->column.to[side][sw];
 		spread_lanes(t);

@@ -238,17 +238,23 @@ static uint32_t any_lid(struct trial *trial)
 	return 1 + make_number(&trial->state, MAX(trial->net->n_lids, 2) - 1);
 }
 
+/* Tables of an engine may have no room for the last LIDs. */
+static void put(struct routing *routing, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	if (lid < routing->n_blocks * 64)
+		routing->lft[sw][lid] = port;
+}
+
 static void send_by_any(struct trial *trial, struct routing *routing, uint32_t times)
 {
 	for (uint32_t i = 0; i < times; i++) {
 		uint32_t sw = any_switch(trial), lid = any_lid(trial);
 		uint32_t node = trial->fabric->switches[sw].node;
 
-		routing->lft[sw][lid] =
-			make_number(&trial->state, 8)
-				? make_number(&trial->state,
-					      trial->fabric->nodes[node].num_ports + 1u)
-				: make_number(&trial->state, 256);
+		put(routing, sw, lid,
+		    make_number(&trial->state, make_number(&trial->state, 8)
+						       ? trial->fabric->nodes[node].num_ports + 1u
+						       : 256));
 	}
 }
 
@@ -268,7 +274,7 @@ static void send_round(struct trial *trial, struct routing *routing, uint32_t li
 		if (in[sw] || to == PROOF_NONE || !in[to])
 			continue;
 		in[sw] = true;
-		routing->lft[sw][lid] = num;
+		put(routing, sw, lid, num);
 	}
 }
 
