@@ -264,7 +264,7 @@ static void send_round(struct trial *trial, struct routing *routing, uint32_t li
 	const struct proof_net *net = trial->net;
 	g_autofree bool *in = g_new0(bool, net->n + 1);
 
-	if (net->home[lid] == PROOF_NONE)
+	if (lid >= net->n_lids || net->home[lid] == PROOF_NONE)
 		return;
 	in[net->home[lid]] = true;
 	for (uint32_t i = 0; i < 60 * net->n; i++) {
