@@ -193,7 +193,7 @@ static void find_losses(struct transition *t)
 			column->fails[sw] && column->arrives[0][sw] && column->arrives[1][sw];
 }
 
-static void load(struct transition *t, uint16_t lid)
+static void load_entries(struct transition *t, uint16_t lid)
 {
 	struct column *column = &t->column;
 	uint32_t owner = fabric_port_by_lid(t->fabric, lid);
@@ -207,6 +207,14 @@ static void load(struct transition *t, uint16_t lid)
 			column->to[side][sw] = t->across[sw * 256 + entry(t, side, sw)];
 		column->moves[sw] = entry(t, 0, sw) != entry(t, 1, sw);
 	}
+}
+
+/* And what mixtures of them can do. */
+static void load(struct transition *t, uint16_t lid)
+{
+	struct column *column = &t->column;
+
+	load_entries(t, lid);
 	find_arrivals(t, 0);
 	find_arrivals(t, 1);
 	find_knot(t);
@@ -457,7 +465,7 @@ static bool note_tables(struct transition *t, unsigned int side)
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		g_clear_pointer(&t->lane[vl], acyclic_free);
 	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
-		load(t, lid);
+		load_entries(t, lid);
 		if (t->column.home == FABRIC_NONE)
 			continue;
 		for (uint32_t sw = 0; sw < t->n; sw++)
