@@ -251,7 +251,8 @@ const struct route_engine *const *route_engines(void);	 /* NULL-terminated */
 struct route_verdict {
 	bool complete;	/* every LID reached from every switch that should reach it */
 	bool loop_free;
-	bool acyclic;	/* channel dependencies of all paths, one VL */
+	bool acyclic;	    /* channel dependencies of all paths, by VLs */
+	bool hosts_acyclic; /* those of what hosts send to hosts: LIDs of switches apart */
 	bool cut;	/* some pair needs a path that does not exist physically */
 	bool by_order;	/* shown by an order of the switches, which is the quick way */
 	uint16_t max_hops; /* no path is longer; one is as long, unless some are discarded */
@@ -339,6 +340,13 @@ void route_tree_unref(struct route_tree *tree); /* NULL is fine */
 /* Whether a tree keeps to the order of a routing: no switch of it has two neighbours above. */
 bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
 			const struct route_tree *tree);
+/*
+ * Whether channels do not depend on each other in a cycle, if trees carry packets of that SL beside
+ * all paths of the routing. *witness: the cycle, else NULL.
+ */
+bool route_verify_trees(const struct fabric *fabric, const struct routing *routing,
+			const struct route_tree *const *trees, uint32_t n, uint8_t sl,
+			char **witness);
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const struct route_group *group, char **witness);
 

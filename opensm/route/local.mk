@@ -43,6 +43,7 @@ libroute_a_SOURCES = \
 	opensm/route/trace.h \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
+	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \

@@ -194,7 +194,7 @@ static void verify_free(struct verify *verify)
 
 /* ---- verdict ---- */
 
-static void tell_cycle(struct verify *verify)
+static char *name_cycle(const struct verify *verify)
 {
 	GString *text = g_string_new("credit loop: ");
 
@@ -206,7 +206,19 @@ static void tell_cycle(struct verify *verify)
 			g_string_append(text, " -> ");
 		verify_add_hop(verify, text, channel->sw, channel->port);
 	}
-	verify->verdict->witness = g_string_free(text, FALSE);
+	return g_string_free(text, FALSE);
+}
+
+/* Whether hosts alone close a cycle; then it is that one that is told. */
+static bool are_hosts_free(struct verify *verify)
+{
+	GArray *cycle = verify_hosts(verify);
+
+	if (!cycle)
+		return true;
+	g_array_unref(verify->cycle);
+	verify->cycle = cycle;
+	return false;
 }
 
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
@@ -222,16 +234,18 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 			    verify_by_order(verify);
 	if (!verdict->by_order) {
 		verify_by_hops(verify);
-		verify->cycle = routing->lanes ? verify_lanes(verify)
-					       : dependency_cycle(verify->dependency);
+		verify->cycle = routing->lanes || verify->caps
+					? verify_lanes(verify)
+					: dependency_cycle(verify->dependency);
 	}
 	suspect_odd(verify);
 	if (verify->caps)
 		suspect_all(verify);
 	verify_walk(verify);
 	verdict->acyclic = !verify->cycle;
+	verdict->hosts_acyclic = !verify->cycle || are_hosts_free(verify);
 	if (verify->cycle && !verdict->witness)
-		tell_cycle(verify);
+		verdict->witness = name_cycle(verify);
 	verify_free(verify);
 	return verdict->complete && verdict->loop_free &&
 	       (verdict->acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));
@@ -241,6 +255,21 @@ bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
 		     unsigned int threads, struct route_verdict *verdict)
 {
 	return verify_on_ways(fabric, routing, threads, true, verdict);
+}
+
+bool route_verify_trees(const struct fabric *fabric, const struct routing *routing,
+			const struct route_tree *const *trees, uint32_t n, uint8_t sl,
+			char **witness)
+{
+	struct route_verdict verdict = {0};
+	struct verify *verify = verify_new(fabric, routing, 1, &verdict);
+	bool free_of_loops;
+
+	verify->cycle = verify_trees(verify, trees, n, sl);
+	free_of_loops = !verify->cycle;
+	*witness = verify->cycle ? name_cycle(verify) : NULL;
+	verify_free(verify);
+	return free_of_loops;
 }
 
 bool route_verify(const struct fabric *fabric, const struct routing *routing,

@@ -86,6 +86,10 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 
 /* The same as dependency_cycle() for tables with lanes; notes what else is wrong with these. */
 GArray *verify_lanes(struct verify *verify);
+/* The same of what hosts send to hosts, and of all together with multicast trees. */
+GArray *verify_hosts(struct verify *verify);
+GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
+		     uint8_t sl);
 
 /* Counts paths and walks the suspects, switch by switch. */
 void verify_walk(struct verify *verify);

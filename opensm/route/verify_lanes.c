@@ -15,7 +15,8 @@
 
 struct lane_check {
 	struct verify *verify;
-	const struct route_lanes *lanes;
+	const struct route_lanes *lanes;  /* NULL: all is sent on VL 0 */
+	bool hosts_only;		  /* what hosts send to hosts is looked at */
 	struct dependency *of[ROUTE_SLS]; /* [VL]; NULL: nothing is sent on it */
 	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there */
 };
@@ -28,11 +29,13 @@ static uint16_t lane_bit(const struct lane_check *check, uint8_t sl)
 /* VLs on which packets go between two switches, as bits. */
 static uint16_t lanes_of(const struct lane_check *check, uint32_t from, uint32_t to)
 {
-	uint16_t bits = lane_bit(check, route_lanes_sl(check->lanes, from, to)) |
-			lane_bit(check, route_lanes_sl(check->lanes, to, from));
-
 	uint32_t sm = check->verify->graph->sm_switch;
+	uint16_t bits;
 
+	if (!check->lanes)
+		return 1;
+	bits = lane_bit(check, route_lanes_sl(check->lanes, from, to)) |
+	       lane_bit(check, route_lanes_sl(check->lanes, to, from));
 	if (from == sm || to == sm)
 		bits |= lane_bit(check, check->lanes->sm_sl);
 	return bits;
@@ -51,7 +54,7 @@ static void follow(struct lane_check *check, uint32_t sw, uint16_t lid, unsigned
 {
 	const struct verify *verify = check->verify;
 
-	while (!(check->passed[sw] >> vl & 1)) {
+	while (!(check->passed[sw] >> vl & 1) && !verify_is_above_cap(verify, sw, lid)) {
 		uint8_t port = routing_port(verify->routing, sw, lid);
 		uint32_t to = verify_across(verify, sw, port);
 
@@ -59,7 +62,9 @@ static void follow(struct lane_check *check, uint32_t sw, uint16_t lid, unsigned
 		if (to == FABRIC_NONE)
 			return;
 		dependency_add(dependency_of(check, vl), sw, port,
-			       routing_port(verify->routing, to, lid));
+			       verify_is_above_cap(verify, to, lid)
+				       ? ROUTE_NO_PORT
+				       : routing_port(verify->routing, to, lid));
 		sw = to;
 	}
 }
@@ -73,7 +78,8 @@ static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool
 	for (uint32_t from = 0; from < graph->n; from++) {
 		uint16_t bits = lanes_of(check, from, to);
 
-		if (!of_host && !route_is_source(graph, from))
+		if (check->hosts_only ? !route_has_hosts(graph, from)
+				      : !of_host && !route_is_source(graph, from))
 			continue;
 		for (; bits; bits &= bits - 1)
 			follow(check, from, lid, __builtin_ctz(bits));
@@ -87,13 +93,14 @@ static void follow_all(struct lane_check *check)
 	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
 		uint32_t port = fabric_port_by_lid(fabric, lid), leaf;
 		uint8_t exit;
+		bool of_host;
 
 		if (port == FABRIC_NONE)
 			continue;
+		of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
 		leaf = fabric_leaf(fabric, port, &exit);
-		if (leaf != FABRIC_NONE)
-			follow_lid(check, leaf, lid,
-				   !fabric_is_switch(fabric, fabric->ports[port].node));
+		if (leaf != FABRIC_NONE && (of_host || !check->hosts_only))
+			follow_lid(check, leaf, lid, of_host);
 	}
 }
 
@@ -148,21 +155,88 @@ static void check_cables(const struct lane_check *check)
 	}
 }
 
-GArray *verify_lanes(struct verify *verify)
+static bool has_port(const struct route_tree *tree, uint32_t place, unsigned int num)
 {
-	struct lane_check check = {.verify = verify, .lanes = verify->routing->lanes};
+	return tree->ports[place].bits[num / 64] >> num % 64 & 1;
+}
+
+/* A packet that came by a cable of the tree leaves by all others. */
+static void add_tree(struct dependency *dependency, const struct verify *verify,
+		     const struct route_tree *tree)
+{
+	const struct fabric *fabric = verify->fabric;
+	g_autofree uint32_t *place = g_new(uint32_t, verify->graph->n + 1);
+
+	memset(place, 0xFF, verify->graph->n * sizeof(*place));
+	for (uint32_t i = 0; i < tree->n; i++)
+		place[tree->switches[i]] = i;
+	for (uint32_t i = 0; i < tree->n; i++)
+		for (unsigned int num = 1; num < ROUTE_NO_PORT; num++) {
+			uint32_t sw = tree->switches[i], to = verify_across(verify, sw, num), back;
+
+			if (!has_port(tree, i, num) || to == FABRIC_NONE ||
+			    place[to] == FABRIC_NONE)
+				continue;
+			back = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+			for (unsigned int out = 1; out < ROUTE_NO_PORT; out++)
+				if (has_port(tree, place[to], out) &&
+				    out != fabric->ports[back].num)
+					dependency_add(dependency, sw, num, out);
+		}
+}
+
+static GArray *find_cycle(struct lane_check *check)
+{
 	GArray *cycle = NULL;
 
-	g_assert(check.lanes->n_switches == verify->graph->n);
-	check.passed = g_new0(uint16_t, verify->graph->n + 1);
-	follow_all(&check);
-	check_pairs(&check);
-	check_cables(&check);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
-		if (check.of[vl] && !cycle)
-			cycle = dependency_cycle(check.of[vl]);
-		dependency_free(check.of[vl]);
+		if (check->of[vl] && !cycle)
+			cycle = dependency_cycle(check->of[vl]);
+		dependency_free(check->of[vl]);
 	}
-	g_free(check.passed);
+	g_free(check->passed);
 	return cycle;
+}
+
+static struct lane_check start(struct verify *verify, bool hosts_only)
+{
+	struct lane_check check = {
+		.verify = verify,
+		.lanes = verify->routing->lanes,
+		.hosts_only = hosts_only,
+		.passed = g_new0(uint16_t, verify->graph->n + 1),
+	};
+
+	g_assert(!check.lanes || check.lanes->n_switches == verify->graph->n);
+	follow_all(&check);
+	return check;
+}
+
+GArray *verify_lanes(struct verify *verify)
+{
+	struct lane_check check = start(verify, false);
+
+	if (check.lanes) {
+		check_pairs(&check);
+		check_cables(&check);
+	}
+	return find_cycle(&check);
+}
+
+GArray *verify_hosts(struct verify *verify)
+{
+	struct lane_check check = start(verify, true);
+
+	return find_cycle(&check);
+}
+
+GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
+		     uint8_t sl)
+{
+	struct lane_check check = start(verify, false);
+	unsigned int vl = check.lanes ? check.lanes->vl[sl % ROUTE_SLS] : 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		add_tree(dependency_of(&check, vl), verify, trees[i]);
+	return find_cycle(&check);
 }

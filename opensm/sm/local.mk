@@ -11,6 +11,7 @@ libsm_a_SOURCES = \
 	opensm/sm/election.c opensm/sm/election.h \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
+	opensm/sm/held.c opensm/sm/held.h \
 	opensm/sm/health.c \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \

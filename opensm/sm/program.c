@@ -7,12 +7,18 @@
  * the blocks with these two entries go first, by mixed or directed routes; the rest follows
  * LID-routed. Where routes wait for each other in a ring, or lead nowhere, the nearest go first.
  *
+ * Where it matters in which order entries change, the routing comes with stages
+ * (route/transition.h): all of one is done before the next begins. If a switch does not take its
+ * part, the rest is written without them: a dead switch must not keep the others from new routes.
+ *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
  * was seen to hold a row is not compared with it again, until something is known of its table that
  * was not known then.
  */
 #include <string.h>
 
+#include "route/transition.h"
+#include "sm/held.h"
 #include "sm/sm_private.h"
 
 #define PER_BLOCK 64
@@ -26,6 +32,9 @@ enum progress {
 
 struct program {
 	struct routing *seen; /* whose rows tables were seen to equal */
+	struct route_stages *stages; /* NULL: the routing is written at once */
+	struct held *held;	     /* what these begin with */
+	uint32_t stage;		     /* that is written */
 	uint8_t *progress;    /* enum progress a switch */
 	uint32_t to_do;
 };
@@ -35,14 +44,46 @@ struct program *program_new(void)
 	return g_new0(struct program, 1);
 }
 
+void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held)
+{
+	struct program *program = sm->program;
+
+	route_stages_free(program->stages);
+	held_free(program->held);
+	program->stages = stages;
+	program->held = held;
+	program->stage = 0;
+}
+
+struct held *program_held(struct sm *sm)
+{
+	return held_new(sm->builder, sm->fabric, sm->program->seen);
+}
+
 void program_free(struct program *program)
 {
+	route_stages_free(program->stages);
+	held_free(program->held);
 	routing_unref(program->seen);
 	g_free(program->progress);
 	g_free(program);
 }
 
 /* ---- what differs ---- */
+
+/* What a switch is to hold now. */
+static const uint8_t *row_of(const struct sm *sm, uint32_t sw)
+{
+	const struct program *program = sm->program;
+
+	return program->stages ? program->stages->rows[program->stage][sw] : sm->routing->lft[sw];
+}
+
+/* In this stage entries are set to discard, and nothing else. */
+static bool is_discarding(const struct program *program)
+{
+	return program->stages && program->stages->n_discarded && !program->stage;
+}
 
 /* Blocks that it has, of those in use. */
 static uint32_t blocks_of(const struct sm *sm, const struct builder_node *node)
@@ -55,12 +96,14 @@ static bool block_differs(const struct sm *sm, const struct builder_node *node, 
 {
 	const void *is = trust_get(node, &node->lft, block, BLOCK_BYTES);
 
-	return !is || memcmp(is, sm->routing->lft[sw] + block * PER_BLOCK, BLOCK_BYTES);
+	if (!is)
+		return !is_discarding(sm->program);
+	return memcmp(is, row_of(sm, sw) + block * PER_BLOCK, BLOCK_BYTES);
 }
 
 static bool table_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw)
 {
-	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
+	if (trust_is_equal(node, &node->lft, row_of(sm, sw)))
 		return false;
 	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
 		if (block_differs(sm, node, sw, block))
@@ -100,7 +143,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, u
 	if (!block_differs(sm, node, sw, block))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
-	wire_encode(&iba_linear_forwarding_table_type, sm->routing->lft[sw] + block * PER_BLOCK,
+	wire_encode(&iba_linear_forwarding_table_type, row_of(sm, sw) + block * PER_BLOCK,
 		    request->mad.data);
 	request->block = block;
 	counter_inc(&sm->context->counters, lft_blocks_set);
@@ -164,7 +207,7 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 
 static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
-	if (trust_is_equal(node, &node->lft, sm->routing->lft[sw]))
+	if (trust_is_equal(node, &node->lft, row_of(sm, sw)))
 		return;
 	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
 		if (!is_first_block(sm, node, block))
@@ -178,7 +221,7 @@ static uint32_t next_switch(const struct sm *sm, uint32_t sw, uint16_t lid)
 {
 	const struct fabric *fabric = sm->fabric;
 	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-	uint8_t out = sm->routing->lft[sw][lid];
+	uint8_t out = row_of(sm, sw)[lid];
 	uint32_t peer;
 
 	if (!out || out > node->num_ports)
@@ -282,6 +325,24 @@ static bool note_rows(struct sm *sm)
 	return all_equal;
 }
 
+/* False if the stage at hand was the last. */
+static bool next_stage(struct sm *sm)
+{
+	struct program *program = sm->program;
+	bool failed = false;
+
+	if (!program->stages)
+		return false;
+	for (uint32_t i = 0; i < sm->fabric->n_switches && !failed; i++)
+		failed = table_differs(sm, sm_switch(sm, i), i);
+	if (failed && program->stage + 2 < program->stages->n)
+		program->stage = program->stages->n - 2;
+	if (++program->stage < program->stages->n)
+		return true;
+	program_take_stages(sm, NULL, NULL);
+	return false;
+}
+
 /* Two rounds for those that are ready: first what makes them answer, then the rest. */
 enum step_result step_program(struct sm *sm)
 {
@@ -292,6 +353,8 @@ enum step_result step_program(struct sm *sm)
 		begin(sm);
 	else if (!rest)
 		tick_off(sm);
+	while (!rest && !program->to_do && next_stage(sm))
+		begin(sm);
 	if (!rest && !program->to_do) {
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
 			log_info(sm->log, "%s tables configured on all switches",

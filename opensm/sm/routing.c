@@ -12,6 +12,8 @@
 #include "policy/small_tables.h"
 #include "policy/unknown_guids.h"
 #include "route/lanes.h"
+#include "route/transition.h"
+#include "sm/held.h"
 #include "sm/sm_private.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
@@ -51,10 +53,12 @@ struct route_job {
 	struct choice used;
 	struct routing *old;
 	bool held; /* old is what switches hold, by whomever */
+	struct held *tables; /* what they hold, whatever old is; NULL: nothing is known of it */
 	bool anew;
 	GArray *attempts;
 
 	struct routing *routing; /* result; NULL: none of them can */
+	struct route_stages *stages; /* how switches get there; NULL: at once */
 	enum route_way way;
 	struct route_verdict verdict;
 	GString *failures; /* of engines before it */
@@ -83,6 +87,8 @@ static void job_free(struct route_job *job)
 	choice_clear(&job->now);
 	choice_clear(&job->used);
 	routing_unref(job->old);
+	route_stages_free(job->stages);
+	held_free(job->tables);
 	routing_unref(job->routing);
 	route_verdict_clear(&job->verdict);
 	g_array_unref(job->attempts);
@@ -323,6 +329,22 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 	return routing;
 }
 
+static void plan_stages(struct route_job *job)
+{
+	struct route_stages *stages;
+
+	if (!job->routing || !job->tables)
+		return;
+	stages = route_stages_new(job->fabric, held_rows(job->tables, job->routing->n_blocks),
+				  job->routing, job->verdict.by_order);
+	if (stages->n > 1) {
+		job->stages = stages;
+		return;
+	}
+	route_stages_free(stages);
+	g_clear_pointer(&job->tables, held_free);
+}
+
 /* Back on the sm actor. */
 static void on_computed(struct message *message)
 {
@@ -350,6 +372,7 @@ static void run_job(struct message *message)
 		job->now.roots_found = attempt->find_roots;
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
+	plan_stages(job);
 	job->message.run = on_computed;
 	actor_post(job->sm->actor, &job->message);
 }
@@ -406,6 +429,7 @@ enum step_result step_route(struct sm *sm)
 	job->used = choice_copy(&sm->routes->used);
 	job->held = !sm->routing;
 	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
+	job->tables = sm->dry ? NULL : program_held(sm);
 	job->anew = sm->routes->anew;
 	job->attempts = engines_to_try(sm->options);
 	job->failures = g_string_new(NULL);
@@ -454,6 +478,22 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 		say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict->max_hops, verdict->paths);
+}
+
+static void tell_stages(struct sm *sm, const struct route_stages *stages)
+{
+	g_autofree char *discards = NULL;
+
+	if (!stages)
+		return;
+	if (stages->n_discarded)
+		discards = g_strdup_printf(", %u LIDs discarded first, since old and new paths "
+					   "together have a credit loop",
+					   stages->n_discarded);
+	log_info(sm->log,
+		 "forwarding tables change in %u stages: %u LIDs in an order without "
+		 "loops and losses%s",
+		 stages->n, stages->n_ordered, discards ? discards : "");
 }
 
 static void tell_unknown(struct sm *sm, const struct choice *choice)
@@ -545,6 +585,9 @@ enum step_result step_take_routes(struct sm *sm)
 		tell_credit_loop(sm, job->routing, verdict->acyclic ? NULL : witness);
 		tell_routing(sm, job->routing, job->way, verdict);
 		tell_small_tables(sm, job->routing);
+		tell_stages(sm, job->stages);
+		program_take_stages(sm, g_steal_pointer(&job->stages),
+				    g_steal_pointer(&job->tables));
 		take_routing(sm, job);
 	} else {
 		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",

@@ -81,6 +81,8 @@ struct lid_state {
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
 struct aliases;	     /* aliases.c */
+struct held;	     /* held.h */
+struct route_stages; /* route/transition.h */
 struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
@@ -398,6 +400,9 @@ void replicate_lids(struct sm *sm);		     /* those that it has given out */
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
+struct held *program_held(struct sm *sm); /* what switches hold, as far as it is known; or NULL */
+/* By what stages the routing is to be written; takes both, which may be NULL. */
+void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held);
 /* aliases.c */
 struct aliases *aliases_new(void);
 void aliases_free(struct aliases *aliases);

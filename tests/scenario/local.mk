@@ -22,7 +22,8 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
-	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy
+	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy \
+	tests/scenario/test_transitions
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
@@ -35,6 +36,11 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_tls.py
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
+# TRANSITIONS=1-1000 takes other seeds than the few of "make check".
+tests_scenario_test_transitions_SOURCES = tests/scenario/test_transitions.c \
+	tests/unit/proof.c tests/unit/proof.h
+tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_transitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_aliases_SOURCES = tests/scenario/test_aliases.c \

@@ -23,6 +23,18 @@ TESTS += tests/unit/test_route_repair
 tests_unit_test_route_repair_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_repair_LDADD = $(LIBS_ROUTECHECK)
 
+# An independent checker beside the verifier; "make proof" takes a million cases.
+check_PROGRAMS += tests/unit/test_proof
+TESTS += tests/unit/test_proof
+tests_unit_test_proof_SOURCES = tests/unit/test_proof.c tests/unit/proof.c tests/unit/proof.h
+tests_unit_test_proof_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_proof_LDADD = $(LIBS_ROUTECHECK)
+
+PROOF = 1-35000
+proof: tests/unit/test_proof
+	ROUTE_SEEDS=$(PROOF) tests/unit/test_proof
+.PHONY: proof
+
 # Long: tens of thousands of random fabrics, and sequences of repairs. A failure names its seed.
 SOAK_ROUTE = 1-30000
 SOAK_REPAIR = 1-4000

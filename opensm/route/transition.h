@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How forwarding tables get from what switches hold to a routing, so that nothing goes wrong on the
+ * way: in stages, each of which may be written in any order.
+ */
+#ifndef ROUTE_TRANSITION_H
+#define ROUTE_TRANSITION_H
+
+#include "route/engine.h"
+
+struct route_stages {
+	uint32_t n;		     /* at least 1 */
+	const uint8_t *const **rows; /* [stage][switch]: as in a routing, whose own are the last */
+	uint32_t n_ordered;   /* LIDs that would loop, or be lost, if all were written at once */
+	uint32_t n_discarded; /* LIDs whose entries are set to discard first: else a credit loop */
+	GPtrArray *owned;     /* private */
+	struct routing *routing;
+};
+
+/*
+ * held[switch] is what the switch holds, as long as rows of the routing; NULL: nothing is known. It
+ * must live as long as the stages. In a mixture of what is before and after a stage
+ *
+ * - no LID loops, if it does neither in what is held nor in the routing;
+ * - no packet is lost that both deliver, but to LIDs that are discarded first;
+ * - no channels depend on each other in a cycle, if they do not in what is held and in the routing.
+ *
+ * ordered: all packets of the routing go up, then down in its order (by_order of the verifier).
+ */
+struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
+				      const struct routing *routing, bool ordered);
+void route_stages_free(struct route_stages *stages); /* NULL is fine */
+
+#endif

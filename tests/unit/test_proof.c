@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verifier and the stages of transitions against an independent checker (proof.h), over random
+ * fabrics, engines, lanes, multicast trees, small tables and damage to all of these.
+ *
+ * ROUTE_SEEDS=17 runs only that seed, ROUTE_SEEDS=1-100000 many; a seed is some 40 cases.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "route/lanes.h"
+#include "route/transition.h"
+#include "tests/run_suite.h"
+#include "tests/unit/proof.h"
+#include "tests/unit/route_churn.h"
+#include "tests/unit/route_shapes.h"
+
+#define SEEDS 700
+#define CHUNK 50  /* seeds for one process */
+#define BROKEN 20 /* tables of a seed */
+#define CHANGES 6 /* transitions of a seed */
+
+static const char *const engines[] = {"minhop", "updn", "dnup",	  "ftree", "dor",
+				      "sssp",	"lash", "dfsssp", "nue"};
+
+struct tally {
+	uint64_t verdicts, cyclic, switches_only, looping, incomplete;
+	uint64_t trees, tree_loops;
+	uint64_t transitions, at_once, ordered, discarded, unsafe_at_once, stages;
+};
+
+struct trial {
+	uint64_t state;
+	struct fabric *fabric;
+	struct proof_net *net;
+	const char *what;
+	struct tally *tally;
+};
+
+/* ---- lanes as the checker asks for them ---- */
+
+static uint16_t sls(const struct proof_lanes *lanes, const struct proof_net *net, uint32_t from,
+		    uint32_t to)
+{
+	const struct route_lanes *values = lanes->arg;
+	uint8_t there = values->sl ? values->sl[from * net->n + to] : values->first;
+	uint8_t back = values->sl ? values->sl[to * net->n + from] : values->first;
+	uint16_t bits = 0;
+
+	bits |= there < 16 ? 1u << there : 0;
+	bits |= back < 16 ? 1u << back : 0;
+	if (from == net->sm || to == net->sm)
+		bits |= 1u << values->sm_sl;
+	return bits;
+}
+
+static uint8_t vl(const struct proof_lanes *lanes, uint32_t sw, uint8_t in, uint8_t out,
+		  unsigned int sl)
+{
+	const struct route_lanes *values = lanes->arg;
+
+	(void)sw;
+	(void)in;
+	(void)out;
+	return values->vl[sl];
+}
+
+static bool has_path(const struct proof_lanes *lanes, uint32_t from, uint32_t to)
+{
+	const struct route_lanes *values = lanes->arg;
+
+	return !values->sl || values->sl[from * values->n_switches + to] < 16;
+}
+
+/* ---- tables ---- */
+
+static const uint8_t **rows_for(const struct proof_net *net, uint8_t *const *lft, uint32_t n_lids)
+{
+	const uint8_t **rows = g_new0(const uint8_t *, net->n + 1);
+
+	for (uint32_t sw = 0; sw < net->n; sw++) {
+		uint8_t *row = g_malloc(MAX(net->n_lids, n_lids));
+
+		memset(row, PROOF_DISCARD, MAX(net->n_lids, n_lids));
+		memcpy(row, lft[sw], n_lids);
+		rows[sw] = row;
+	}
+	return rows;
+}
+
+static void rows_free(const uint8_t **rows, uint32_t n)
+{
+	for (uint32_t sw = 0; rows && sw < n; sw++)
+		g_free((void *)rows[sw]);
+	g_free(rows);
+}
+
+static struct routing *compute(struct trial *trial, const char *name)
+{
+	struct route_input input = {.threads = 1, .nue_max_num_vls = make_number(&trial->state, 3)};
+	const struct route_engine *engine = route_find(name);
+	enum route_way way;
+
+	return routing_renew(engine, trial->fabric, &input, NULL, &way, NULL);
+}
+
+static struct routing *copy_of(const struct trial *trial, const struct routing *routing)
+{
+	struct routing *copy = routing_new(trial->fabric, routing->engine, routing->promises);
+	size_t n = trial->fabric->n_switches;
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		memcpy(copy->lft[sw], routing->lft[sw], routing->n_blocks * 64);
+	if (routing->order)
+		copy->order = g_memdup2(routing->order, n * sizeof(uint32_t));
+	if (!routing->lanes)
+		return copy;
+	copy->lanes = g_memdup2(routing->lanes, sizeof(*routing->lanes));
+	if (routing->lanes->sl)
+		copy->lanes->sl = g_memdup2(routing->lanes->sl, n * n + 1);
+	return copy;
+}
+
+/* ---- verdicts ---- */
+
+static struct proof_verdict judge(struct trial *trial, const struct routing *routing,
+				  const uint8_t **rows, const struct proof_tree *trees, uint32_t n)
+{
+	struct proof_lanes lanes = {routing->lanes, sls, vl, has_path};
+	struct proof_case what = {
+		.net = trial->net,
+		.lft = rows,
+		.lanes = routing->lanes ? &lanes : NULL,
+		.excused = routing->promises & ROUTE_DEADLOCK_FREE,
+	};
+
+	return proof_judge(&what, trees, n);
+}
+
+static struct proof_verdict expect_verdict(struct trial *trial, const struct routing *routing,
+					   const char *how)
+{
+	const uint8_t **rows = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
+	struct proof_verdict slow = judge(trial, routing, rows, NULL, 0);
+	struct route_verdict fast;
+
+	route_verify(trial->fabric, routing, &fast);
+	ck_assert_msg(fast.complete == slow.complete && fast.loop_free == slow.loop_free &&
+			      fast.acyclic == slow.acyclic &&
+			      fast.hosts_acyclic == slow.hosts_acyclic,
+		      "%s, %s, %s: verifier and checker say complete %d %d, loop free %d %d, "
+		      "acyclic %d %d, of hosts %d %d: %s",
+		      trial->what, routing->engine, how, fast.complete, slow.complete,
+		      fast.loop_free, slow.loop_free, fast.acyclic, slow.acyclic,
+		      fast.hosts_acyclic, slow.hosts_acyclic, fast.witness);
+	trial->tally->verdicts++;
+	trial->tally->incomplete += !slow.complete;
+	trial->tally->looping += !slow.loop_free;
+	trial->tally->cyclic += !slow.hosts_acyclic;
+	trial->tally->switches_only += slow.hosts_acyclic && !slow.acyclic;
+	route_verdict_clear(&fast);
+	rows_free(rows, trial->net->n);
+	return slow;
+}
+
+/* Some ports of the fabric get packets, along a tree that keeps to the order, or to none. */
+static struct route_tree *random_tree(struct trial *trial, const struct routing *routing)
+{
+	const struct fabric *fabric = trial->fabric;
+	g_autofree uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
+	struct route_group group = {.members = members};
+	uint32_t one_in = 1 + make_number(&trial->state, 3), left_out;
+	struct route_ground *ground;
+	struct route_tree *tree;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (fabric_is_endport(fabric, port) && fabric_is_connected(fabric, port) &&
+		    !make_number(&trial->state, one_in))
+			members[group.n_members++] = port;
+	ground = route_ground_new(fabric, make_number(&trial->state, 3) ? routing : NULL, 0);
+	tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+	route_ground_free(ground);
+	return tree;
+}
+
+static bool *exits_of(const struct trial *trial, const struct route_tree *tree)
+{
+	bool *exits = g_new0(bool, trial->net->n * 256 + 1);
+
+	for (uint32_t i = 0; i < tree->n; i++)
+		for (unsigned int num = 0; num < 255; num++)
+			exits[tree->switches[i] * 256 + num] =
+				tree->ports[i].bits[num / 64] >> num % 64 & 1;
+	return exits;
+}
+
+static void expect_trees(struct trial *trial, const struct routing *routing)
+{
+	uint32_t n = 1 + make_number(&trial->state, 2);
+	const uint8_t **rows = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
+	struct route_tree *trees[2];
+	struct proof_tree exits[2];
+	struct proof_verdict slow;
+	g_autofree char *witness = NULL;
+	bool fast;
+
+	for (uint32_t i = 0; i < n; i++) {
+		trees[i] = random_tree(trial, routing);
+		exits[i].exits = exits_of(trial, trees[i]);
+		exits[i].vl = routing->lanes ? routing->lanes->vl[0] : 0;
+	}
+	slow = judge(trial, routing, rows, exits, n);
+	fast = route_verify_trees(trial->fabric, routing, (const struct route_tree *const *)trees,
+				  n, 0, &witness);
+	ck_assert_msg(fast == slow.trees_acyclic, "%s, %s: trees without a cycle %d %d: %s",
+		      trial->what, routing->engine, fast, slow.trees_acyclic, witness);
+	ck_assert(fast == !witness);
+	trial->tally->trees++;
+	trial->tally->tree_loops += slow.acyclic && !fast;
+	for (uint32_t i = 0; i < n; i++) {
+		route_tree_unref(trees[i]);
+		g_free((void *)exits[i].exits);
+	}
+	rows_free(rows, trial->net->n);
+}
+
+/* ---- damage ---- */
+
+static uint32_t any_switch(struct trial *trial)
+{
+	return make_number(&trial->state, trial->net->n);
+}
+
+static uint32_t any_lid(struct trial *trial)
+{
+	return 1 + make_number(&trial->state, MAX(trial->net->n_lids, 2) - 1);
+}
+
+/* Tables of an engine may have no room for the last LIDs. */
+static void put(struct routing *routing, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	if (lid < routing->n_blocks * 64)
+		routing->lft[sw][lid] = port;
+}
+
+static void send_by_any(struct trial *trial, struct routing *routing, uint32_t times)
+{
+	for (uint32_t i = 0; i < times; i++) {
+		uint32_t sw = any_switch(trial), lid = any_lid(trial);
+		uint32_t node = trial->fabric->switches[sw].node;
+
+		put(routing, sw, lid,
+		    make_number(&trial->state, make_number(&trial->state, 8)
+						       ? trial->fabric->nodes[node].num_ports + 1u
+						       : 256));
+	}
+}
+
+/* Each switch sends to the owner along a tree that is grown at random. */
+static void send_round(struct trial *trial, struct routing *routing, uint32_t lid)
+{
+	const struct proof_net *net = trial->net;
+	g_autofree bool *in = g_new0(bool, net->n + 1);
+
+	if (lid >= net->n_lids || net->home[lid] == PROOF_NONE)
+		return;
+	in[net->home[lid]] = true;
+	for (uint32_t i = 0; i < 60 * net->n; i++) {
+		uint32_t sw = any_switch(trial), num = make_number(&trial->state, 12);
+		uint32_t to = net->across[sw * 256 + num];
+
+		if (in[sw] || to == PROOF_NONE || !in[to])
+			continue;
+		in[sw] = true;
+		put(routing, sw, lid, num);
+	}
+}
+
+static void send_some_round(struct trial *trial, struct routing *routing, bool of_hosts,
+			    uint32_t one_in)
+{
+	for (uint32_t lid = 1; lid < trial->net->n_lids; lid++)
+		if (trial->net->of_host[lid] == of_hosts && !make_number(&trial->state, one_in))
+			send_round(trial, routing, lid);
+}
+
+static void change_lanes(struct trial *trial, struct routing *routing)
+{
+	struct route_lanes *lanes = routing->lanes;
+	uint32_t times = make_number(&trial->state, trial->net->n * 2 + 1);
+
+	for (uint32_t i = 0; lanes && lanes->sl && i < times; i++)
+		lanes->sl[any_switch(trial) * trial->net->n + any_switch(trial)] =
+			make_number(&trial->state, 30) ? make_number(&trial->state, lanes->n)
+						       : ROUTE_NO_SL;
+	if (lanes && !make_number(&trial->state, 4))
+		lanes->vl[make_number(&trial->state, 16)] = make_number(&trial->state, 9);
+}
+
+static void break_tables(struct trial *trial, struct routing *routing)
+{
+	switch (make_number(&trial->state, 6)) {
+	case 0:
+		send_by_any(trial, routing, 1);
+		break;
+	case 1:
+		send_by_any(trial, routing, 1 + make_number(&trial->state, 9));
+		break;
+	case 2:
+		send_some_round(trial, routing, true, 1 + make_number(&trial->state, 12));
+		break;
+	case 3:
+		send_some_round(trial, routing, false, 1 + make_number(&trial->state, 4));
+		break;
+	case 4:
+		send_round(trial, routing, any_lid(trial));
+		break;
+	default:
+		change_lanes(trial, routing);
+	}
+	if (!make_number(&trial->state, 6))
+		routing->promises ^= ROUTE_DEADLOCK_FREE;
+}
+
+/* ---- transitions ---- */
+
+/* What of the old tables stands in the switches of a new fabric. */
+static const uint8_t **held_rows(struct trial *trial, const struct fabric *before,
+				 const struct routing *old, uint32_t n_lids)
+{
+	const struct fabric *now = trial->fabric;
+	const uint8_t **rows = g_new0(const uint8_t *, now->n_switches + 1);
+
+	for (uint32_t sw = 0; sw < now->n_switches; sw++) {
+		uint32_t node =
+			fabric_node_by_guid(before, now->nodes[now->switches[sw].node].guid);
+		uint8_t *row = g_malloc(MAX(n_lids, trial->net->n_lids));
+
+		memset(row, PROOF_DISCARD, MAX(n_lids, trial->net->n_lids));
+		if (node != FABRIC_NONE)
+			memcpy(row, old->lft[before->nodes[node].sw],
+			       MIN(n_lids, old->n_blocks * 64));
+		rows[sw] = row;
+	}
+	return rows;
+}
+
+static bool *discarded_lids(const struct trial *trial, const struct route_stages *stages,
+			    const uint8_t **held)
+{
+	bool *lids = g_new0(bool, trial->net->n_lids);
+
+	for (uint32_t sw = 0; stages->n_discarded && sw < trial->net->n; sw++)
+		for (uint32_t lid = 1; lid < trial->net->n_lids; lid++)
+			lids[lid] |= stages->rows[0][sw][lid] != held[sw][lid];
+	return lids;
+}
+
+static bool is_free(struct trial *trial, const struct routing *routing, const uint8_t **rows)
+{
+	return judge(trial, routing, rows, NULL, 0).acyclic;
+}
+
+/* Each stage after the one before it, and all at once if there is but one. */
+static void expect_stages(struct trial *trial, const struct routing *routing, const uint8_t **held,
+			  const struct route_stages *stages)
+{
+	struct proof_lanes lanes = {routing->lanes, sls, vl, has_path};
+	struct proof_case before = {trial->net, held, routing->lanes ? &lanes : NULL, false};
+	const uint8_t **last = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
+	g_autofree bool *dropped = discarded_lids(trial, stages, held);
+	bool free_before = is_free(trial, routing, held) && is_free(trial, routing, last);
+	struct proof_mixture mixture = proof_mix(&before, last, held, last, dropped);
+	bool unsafe = mixture.loops || mixture.drops || (free_before && !mixture.acyclic);
+
+	trial->tally->unsafe_at_once += unsafe;
+	ck_assert_msg(!stages->n_discarded || !free_before || !mixture.acyclic || mixture.loops,
+		      "%s, %s: %u LIDs are discarded without need", trial->what, routing->engine,
+		      stages->n_discarded);
+	for (uint32_t i = 0; i < stages->n; i++) {
+		const uint8_t **after = rows_for(trial->net, (uint8_t *const *)stages->rows[i],
+						 routing->n_blocks * 64);
+
+		mixture = proof_mix(&before, after, held, last, dropped);
+		ck_assert_msg(!mixture.loops && !mixture.drops && (!free_before || mixture.acyclic),
+			      "%s, %s: stage %u of %u: %u LIDs loop, %u lose, acyclic %d",
+			      trial->what, routing->engine, i + 1, stages->n, mixture.loops,
+			      mixture.drops, mixture.acyclic);
+		if (i)
+			rows_free((const uint8_t **)before.lft, trial->net->n);
+		before.lft = after;
+	}
+	for (uint32_t sw = 0; sw < trial->net->n; sw++)
+		ck_assert(!memcmp(before.lft[sw], last[sw], routing->n_blocks * 64));
+	rows_free((const uint8_t **)before.lft, trial->net->n);
+	rows_free(last, trial->net->n);
+}
+
+static void try_transition(struct trial *trial, const struct fabric *before,
+			   const struct routing *old, const struct routing *routing)
+{
+	const uint8_t **held = held_rows(trial, before, old, routing->n_blocks * 64);
+	struct route_verdict verdict;
+	struct route_stages *stages;
+
+	route_verify(trial->fabric, routing, &verdict);
+	stages = route_stages_new(trial->fabric, held, routing, verdict.by_order);
+	expect_stages(trial, routing, held, stages);
+	trial->tally->transitions++;
+	trial->tally->at_once += stages->n == 1;
+	trial->tally->ordered += stages->n_ordered != 0;
+	trial->tally->discarded += stages->n_discarded != 0;
+	trial->tally->stages = MAX(trial->tally->stages, stages->n);
+	route_stages_free(stages);
+	route_verdict_clear(&verdict);
+	rows_free(held, trial->net->n);
+}
+
+/* Something goes or comes, or another engine takes over. */
+static void change_fabric(struct trial *trial, struct churn *churn)
+{
+	uint32_t times = 1 + make_number(&trial->state, 3);
+
+	for (uint32_t i = 0; i < times; i++) {
+		enum churn_kind kind = make_number(&trial->state, 4)   ? CHURN_CABLE
+				       : make_number(&trial->state, 2) ? CHURN_SWITCH
+								       : CHURN_HOST;
+		uint32_t thing =
+			churn_choose(churn, &trial->state, kind, !make_number(&trial->state, 2));
+
+		if (thing != FABRIC_NONE)
+			churn_toggle(churn, thing);
+	}
+}
+
+static void try_changes(struct trial *trial, struct builder *builder)
+{
+	const char *name = engines[make_number(&trial->state, G_N_ELEMENTS(engines))];
+	struct churn *churn = churn_new(builder);
+	struct routing *old = compute(trial, name);
+	struct fabric *before = fabric_ref(trial->fabric);
+
+	for (unsigned int i = 0; old && i < CHANGES; i++) {
+		struct route_input input = {.threads = 1};
+		struct routing *now;
+		enum route_way way;
+
+		if (!make_number(&trial->state, 8))
+			name = engines[make_number(&trial->state, G_N_ELEMENTS(engines))];
+		else
+			change_fabric(trial, churn);
+		proof_net_free(trial->net);
+		fabric_unref(trial->fabric);
+		trial->fabric = builder_freeze(builder);
+		trial->net = proof_net_new(trial->fabric);
+		now = routing_renew(route_find(name), trial->fabric, &input, old, &way, NULL);
+		if (!now)
+			break;
+		try_transition(trial, before, old, now);
+		routing_unref(old);
+		old = now;
+		fabric_unref(before);
+		before = fabric_ref(trial->fabric);
+	}
+	routing_unref(old);
+	fabric_unref(before);
+	churn_free(churn);
+}
+
+/* ---- the whole ---- */
+
+static void limit_tables(struct trial *trial)
+{
+	uint32_t n = trial->fabric->n_switches;
+
+	if (n && trial->fabric->max_lid > 2 && !make_number(&trial->state, 8))
+		trial->fabric->switches[any_switch(trial)].info.linear_fdb_cap =
+			2 + make_number(&trial->state, trial->fabric->max_lid);
+}
+
+static void try_seed(uint64_t seed, struct tally *tally)
+{
+	struct trial trial = {.tally = tally};
+	struct routing *routing;
+	struct shape shape;
+
+	do {
+		shape_random(&shape, seed);
+		seed += 1000000007;
+	} while (shape.kind == SHAPE_LARGE && (shape_clear(&shape), true));
+	trial.state = shape.state;
+	trial.what = shape.what->str;
+	trial.fabric = builder_freeze(shape.builder);
+	trial.net = proof_net_new(trial.fabric);
+	if (trial.net->n) {
+		limit_tables(&trial);
+		proof_net_free(trial.net);
+		trial.net = proof_net_new(trial.fabric);
+		routing =
+			compute(&trial, engines[make_number(&trial.state, G_N_ELEMENTS(engines))]);
+		for (unsigned int i = 0; routing && i < BROKEN; i++) {
+			struct routing *copy = copy_of(&trial, routing);
+
+			if (i)
+				break_tables(&trial, copy);
+			expect_verdict(&trial, copy, i ? "broken" : "as computed");
+			if (i % 2 == 0)
+				expect_trees(&trial, copy);
+			routing_unref(copy);
+		}
+		routing_unref(routing);
+		try_changes(&trial, shape.builder);
+	}
+	proof_net_free(trial.net);
+	fabric_unref(trial.fabric);
+	shape_clear(&shape);
+}
+
+static void tell(const struct tally *tally)
+{
+	printf("%" PRIu64 " verdicts (%" PRIu64 " credit loops of hosts, %" PRIu64
+	       " of switches only, %" PRIu64 " loops, %" PRIu64 " incomplete), %" PRIu64
+	       " sets of trees (%" PRIu64 " close a loop), %" PRIu64 " transitions (%" PRIu64
+	       " at once, %" PRIu64 " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64
+	       " discard, at most %" PRIu64 " stages)\n",
+	       tally->verdicts, tally->cyclic, tally->switches_only, tally->looping,
+	       tally->incomplete, tally->trees, tally->tree_loops, tally->transitions,
+	       tally->at_once, tally->unsafe_at_once, tally->ordered, tally->discarded,
+	       tally->stages);
+	fflush(stdout);
+}
+
+START_TEST(test_no_difference)
+{
+	struct shape_seeds seeds = shape_seeds(SEEDS);
+	uint64_t first = seeds.first + (uint64_t)_i * CHUNK;
+	struct tally tally = {0};
+
+	for (uint64_t seed = first; seed < first + CHUNK && seed <= seeds.last; seed++)
+		try_seed(seed, &tally);
+	if (seeds.last - seeds.first >= CHUNK) { /* the trials met what they are for */
+		ck_assert_uint_gt(tally.cyclic, 20);
+		ck_assert_uint_gt(tally.switches_only, 1);
+		ck_assert_uint_gt(tally.looping, 5);
+		ck_assert_uint_gt(tally.incomplete, 20);
+		ck_assert_uint_gt(tally.tree_loops, 2);
+		ck_assert_uint_gt(tally.unsafe_at_once, 5);
+	}
+	tell(&tally);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("proof");
+	TCase *tcase = tcase_create("proof");
+	struct shape_seeds seeds = shape_seeds(SEEDS);
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, test_no_difference, 0,
+			    (int)((seeds.last - seeds.first) / CHUNK + 1));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
