@@ -140,6 +140,8 @@ struct routing {
 	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
+	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
+	uint8_t *trunk;
 	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
 	uint64_t cut_by_caps; /* from switches with hosts to LIDs of hosts elsewhere: there is no

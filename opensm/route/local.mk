@@ -18,6 +18,7 @@ libroute_a_SOURCES = \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
+	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
 	opensm/route/keep.c \
@@ -44,8 +45,10 @@ libroute_a_SOURCES = \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
 	opensm/route/tree.c opensm/route/tree.h \
+	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
+	opensm/route/verify_by_turn.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \

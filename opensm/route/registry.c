@@ -14,7 +14,8 @@
 	ENGINE(sssp)                                                                               \
 	ENGINE(dfsssp)                                                                             \
 	ENGINE(lash)                                                                               \
-	ENGINE(nue)
+	ENGINE(nue)                                                                                \
+	ENGINE(hoplanes)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

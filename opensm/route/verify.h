@@ -86,6 +86,8 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 
 /* The same as dependency_cycle() for tables with lanes; notes what else is wrong with these. */
 GArray *verify_lanes(struct verify *verify);
+/* The same if lanes change by turns; adds the lanes that are used to vls, as bits. */
+GArray *verify_by_turn(struct verify *verify, uint16_t *vls);
 
 /* Counts paths and walks the suspects, switch by switch. */
 void verify_walk(struct verify *verify);

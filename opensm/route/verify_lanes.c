@@ -128,14 +128,11 @@ static void check_pairs(const struct lane_check *check)
 }
 
 /* The highest lane that is used must be one that a cable has. */
-static void check_cables(const struct lane_check *check)
+static void check_cables(const struct lane_check *check, uint16_t vls)
 {
 	const struct fabric *fabric = check->verify->fabric;
-	unsigned int most = 0;
+	unsigned int most = vls ? 31 - __builtin_clz(vls) : 0;
 
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		if (check->of[vl])
-			most = vl;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
@@ -152,12 +149,18 @@ GArray *verify_lanes(struct verify *verify)
 {
 	struct lane_check check = {.verify = verify, .lanes = verify->routing->lanes};
 	GArray *cycle = NULL;
+	uint16_t vls = 0;
 
 	g_assert(check.lanes->n_switches == verify->graph->n);
 	check.passed = g_new0(uint16_t, verify->graph->n + 1);
-	follow_all(&check);
+	if (check.lanes->turns)
+		cycle = verify_by_turn(verify, &vls);
+	else
+		follow_all(&check);
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		vls |= (check.of[vl] != NULL) << vl;
 	check_pairs(&check);
-	check_cables(&check);
+	check_cables(&check, vls);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
 		if (check.of[vl] && !cycle)
 			cycle = dependency_cycle(check.of[vl]);

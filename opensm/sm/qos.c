@@ -28,8 +28,7 @@ struct want {
 	struct qos_place place;
 	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
 	bool even;   /* rows of all inputs are the same */
-	uint16_t sls; /* bits of SLs for which routes need a lane, vl[SL] */
-	uint8_t vl[QOS_SLS];
+	const struct routing *lanes; /* it demands these; NULL: of a port that leads to no switch */
 	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
 };
 
@@ -116,9 +115,13 @@ static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_
 {
 	bool is_switch = builder_is_switch(want->port->node);
 	uint32_t from = is_switch ? want->to - want->port->num + in : want->to;
+	uint8_t vl[QOS_SLS];
 
 	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
-	qos_merge(row, want->sls, want->vl);
+	if (want->lanes)
+		qos_merge(row,
+			  routing_turn_vls(want->lanes, want->place.fabric, from, want->to, vl),
+			  vl);
 }
 
 static bool row_differs(const struct want *want, unsigned int in)
@@ -284,7 +287,8 @@ static void want_tables(const struct sm *sm, struct want *want)
 	want->vls = qos_vls(&want->tables, info.operational_vls);
 	want->even = qos_setup_is_even(&want->place, want->to);
 	if (is_between_switches(want->port))
-		want->sls = routing_sl_to_vl(sm->routing, want->vl);
+		want->lanes = sm->routing;
+	want->even = want->even && !(want->lanes && routing_has_turns(want->lanes));
 	make_row(want, 0, &want->sl_to_vl);
 }
 
