@@ -45,6 +45,8 @@ libroute_a_SOURCES = \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
 	opensm/route/tree.c opensm/route/tree.h \
+	opensm/route/torus.c \
+	opensm/route/torus_place.c opensm/route/torus_place.h \
 	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \

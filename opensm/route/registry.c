@@ -15,7 +15,8 @@
 	ENGINE(dfsssp)                                                                             \
 	ENGINE(lash)                                                                               \
 	ENGINE(nue)                                                                                \
-	ENGINE(hoplanes)
+	ENGINE(hoplanes)                                                                           \
+	ENGINE(torus_2qos)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

@@ -25,6 +25,7 @@ static const struct {
 	{"nue", NULL, NULL, false},
 	{"nue", "--nue_max_num_vls", "0", true},
 	{"hoplanes", NULL, NULL, true},
+	{"torus-2QoS", NULL, NULL, true},
 };
 
 struct net {
@@ -141,12 +142,15 @@ static unsigned int send_all(struct net *net)
 	return sls;
 }
 
-/* What all send to the SM, and it to them, on its SL, which is 0. */
+/* What all send to the SM, and it to them, on its SL, which is 0, or that of the path. */
 static void talk_to_sm(struct net *net)
 {
 	for (unsigned int i = 0; i < net->n_hosts; i++) {
-		send_packet(net, net->ports[i], net->subnet->fabric->sm_port, 0);
-		send_packet(net, net->subnet->fabric->sm_port, net->ports[i], 0);
+		uint8_t sl =
+			routing_sm_sl(net->subnet->routing, net->subnet->fabric, net->ports[i], 0);
+
+		send_packet(net, net->ports[i], net->subnet->fabric->sm_port, sl);
+		send_packet(net, net->subnet->fabric->sm_port, net->ports[i], sl);
 	}
 }
 
@@ -173,13 +177,29 @@ static void check_net(struct scenario *s, const char *engine, bool lanes, unsign
 	subnet_unref(net.subnet);
 }
 
+/* The torus of 5x4 switches, the first of which is in a corner. */
+static char *torus_file(struct scenario *s)
+{
+	static const char text[] = "torus 5 4 1\n"
+				   "xp_link 0x0200000080000100 0x0200000080000200\n"
+				   "yp_link 0x0200000080000100 0x0200000080000600\n"
+				   "ym_link 0x0200000080000100 0x0200000080001000\n";
+	char *file = g_build_filename(s->directory, "torus-2QoS.conf", NULL);
+
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+	return file;
+}
+
 /* Also after a cable was lost, and after it came back. */
 START_TEST(hosts_get_the_lane_of_their_path)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
 	unsigned int node, port, first = 0;
 
+	g_autofree char *torus = torus_file(s);
+
 	scenario_option(s, "-R", engines[_i].engine);
+	scenario_option(s, "--torus_config", torus);
 	if (engines[_i].option)
 		scenario_option(s, engines[_i].option, engines[_i].value);
 	if (engines[_i].option && !strcmp(engines[_i].engine, "lash"))
