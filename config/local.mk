@@ -54,7 +54,8 @@ COMPLETION = $(AM_V_GEN)$(MKDIR_P) config/completion && \
 	$(CPP) -P -I$(srcdir)/opensm -I$(srcdir) -DOSM_CONF_DIR= -DOSM_LOG_DIR= \
 		-DOSM_CACHE_DIR= -DLIST="<$(1)>" $(srcdir)/config/completion/rows.h > $@.rows && \
 	$(AWK) -v engines="$$(sed -n 's/^\tENGINE(\([a-z0-9_]*\)).*/\1/p' \
-			$(srcdir)/opensm/route/registry.c | paste -sd ' ' -)" \
+			$(srcdir)/opensm/route/registry.c | \
+			sed 's/^torus_2qos$$/torus-2QoS/' | paste -sd ' ' -)" \
 		-v specs="$$(grep -o '{"[a-z]*:"' $(srcdir)/libvendor/sim/topology_generate.c | \
 			tr -d '{"' | paste -sd ' ' -)" \
 		-f $(srcdir)/config/completion/completion.awk $@.rows $< > $@ && \

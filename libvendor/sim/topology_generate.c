@@ -10,31 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libvendor/sim/topology.h"
+#include "libvendor/sim/topology_generator.h"
 
-#define DIMENSIONS_MAX 8
-#define NUMBERS_MAX 10
-#define RANKS_MAX 16 /* of switches in a tree */
-#define LISTS_MAX 3
-
-struct generator {
-	struct topology *topology;
-	unsigned int hosts, switches;
-};
-
-/* The numbers of a spec: "4x4x2:3" is the dimensions 4, 4, 2 and then 3. */
-struct spec {
-	const char *text;
-	unsigned int dimensions[DIMENSIONS_MAX];
-	unsigned int n_dimensions;
-	unsigned int numbers[NUMBERS_MAX]; /* those between the colons, first one included */
-	unsigned int n;
-	unsigned int lists[LISTS_MAX][RANKS_MAX]; /* of "4,2:1,2" the lists 4, 2 and 1, 2 */
-	unsigned int length[LISTS_MAX];
-	unsigned int n_lists;
-};
-
-static bool refuse(const struct spec *spec, GError **error, const char *what)
+bool generator_refuse(const struct spec *spec, GError **error, const char *what)
 {
 	g_set_error(error, TOPOLOGY_ERROR, TOPOLOGY_ERROR_SYNTAX, "topology '%.80s': expected %s",
 		    spec->text, what);
@@ -42,7 +20,7 @@ static bool refuse(const struct spec *spec, GError **error, const char *what)
 }
 
 /* Locally administered GUIDs; 256 apart, so that ports have room. */
-static unsigned int new_switch(struct generator *gen, unsigned int ports, const char *name)
+unsigned int generator_switch(struct generator *gen, unsigned int ports, const char *name)
 {
 	uint64_t guid = 0x0200000080000000 + (uint64_t)(gen->switches++ + 1) * 256;
 	g_autofree char *id = g_strdup_printf("S-%016" PRIx64, guid);
@@ -52,7 +30,7 @@ static unsigned int new_switch(struct generator *gen, unsigned int ports, const 
 	return node;
 }
 
-static void new_host(struct generator *gen, unsigned int leaf, unsigned int port)
+void generator_host(struct generator *gen, unsigned int leaf, unsigned int port)
 {
 	uint64_t guid = 0x0200000000000000 + (uint64_t)(gen->hosts + 1) * 256;
 	g_autofree char *id = g_strdup_printf("H-%016" PRIx64, guid);
@@ -63,9 +41,9 @@ static void new_host(struct generator *gen, unsigned int leaf, unsigned int port
 	topology_connect(gen->topology, leaf, port, node, 1);
 }
 
-static bool too_large(const struct spec *spec, uint64_t nodes, GError **error)
+bool generator_is_too_large(const struct spec *spec, uint64_t nodes, GError **error)
 {
-	return nodes > TOPOLOGY_NODES_MAX && !refuse(spec, error, "at most 200000 nodes");
+	return nodes > TOPOLOGY_NODES_MAX && !generator_refuse(spec, error, "at most 200000 nodes");
 }
 
 /* ---- fat tree ---- */
@@ -76,12 +54,12 @@ static bool fattree(struct generator *gen, const struct spec *spec, GError **err
 	g_autofree unsigned int *core = NULL;
 
 	if (spec->n != 1 || k < 2 || k > 64 || k % 2)
-		return refuse(spec, error, "fattree:K, K even from 2 to 64");
+		return generator_refuse(spec, error, "fattree:K, K even from 2 to 64");
 	core = g_new(unsigned int, half *half);
 	for (unsigned int i = 0; i < half * half; i++) {
 		g_autofree char *name = g_strdup_printf("core-%u-%u", i / half, i % half);
 
-		core[i] = new_switch(gen, k, name);
+		core[i] = generator_switch(gen, k, name);
 	}
 	for (unsigned int pod = 0; pod < k; pod++) {
 		unsigned int spine[32];
@@ -89,17 +67,17 @@ static bool fattree(struct generator *gen, const struct spec *spec, GError **err
 		for (unsigned int i = 0; i < half; i++) {
 			g_autofree char *name = g_strdup_printf("spine-%u-%u", pod, i);
 
-			spine[i] = new_switch(gen, k, name);
+			spine[i] = generator_switch(gen, k, name);
 			for (unsigned int j = 0; j < half; j++)
 				topology_connect(gen->topology, spine[i], half + 1 + j,
 						 core[i * half + j], pod + 1);
 		}
 		for (unsigned int i = 0; i < half; i++) {
 			g_autofree char *name = g_strdup_printf("leaf-%u-%u", pod, i);
-			unsigned int leaf = new_switch(gen, k, name);
+			unsigned int leaf = generator_switch(gen, k, name);
 
 			for (unsigned int j = 0; j < half; j++) {
-				new_host(gen, leaf, j + 1);
+				generator_host(gen, leaf, j + 1);
 				topology_connect(gen->topology, leaf, half + 1 + j, spine[j],
 						 i + 1);
 			}
@@ -145,15 +123,15 @@ static bool xgft_fits(const struct spec *spec, const struct xgft *tree, GError *
 
 	for (unsigned int i = 0; i < tree->h; i++)
 		if (!tree->m[i] || !tree->w[i] || !tree->p[i])
-			return refuse(spec, error, "numbers of at least 1");
+			return generator_refuse(spec, error, "numbers of at least 1");
 	if (tree->w[0] != 1 || tree->p[0] != 1)
-		return refuse(spec, error, "W1 and P1 to be 1: a host has one cable");
+		return generator_refuse(spec, error, "W1 and P1 to be 1: a host has one cable");
 	for (unsigned int level = 1; level <= tree->h; level++) {
 		if (xgft_ports(tree, level) > TOPOLOGY_PORTS_MAX)
-			return refuse(spec, error, "at most 254 ports a switch");
+			return generator_refuse(spec, error, "at most 254 ports a switch");
 		nodes += xgft_width(tree, level);
 	}
-	return !too_large(spec, nodes, error);
+	return !generator_is_too_large(spec, nodes, error);
 }
 
 /* Cables between a switch of level l and its children, whose parents it is among by its number. */
@@ -182,7 +160,7 @@ static void xgft_level(struct generator *gen, struct xgft *tree, unsigned int le
 	for (unsigned int i = 0; i < n; i++) {
 		g_autofree char *name = level == 1 ? g_strdup_printf("leaf-%u", i)
 						   : g_strdup_printf("spine-%u-%u", level, i);
-		unsigned int node = new_switch(gen, xgft_ports(tree, level), name);
+		unsigned int node = generator_switch(gen, xgft_ports(tree, level), name);
 
 		if (!i)
 			tree->first[level] = node;
@@ -204,14 +182,14 @@ static bool xgft(struct generator *gen, const struct spec *spec, GError **error)
 
 	if (spec->n_lists < 2 || spec->length[1] != tree.h ||
 	    (spec->n_lists > 2 && spec->length[2] != tree.h))
-		return refuse(spec, error, "xgft:M1,..,MH:W1,..,WH[:P1,..,PH]");
+		return generator_refuse(spec, error, "xgft:M1,..,MH:W1,..,WH[:P1,..,PH]");
 	if (!xgft_fits(spec, &tree, error))
 		return false;
 	for (unsigned int level = 1; level <= tree.h; level++)
 		xgft_level(gen, &tree, level);
 	for (unsigned int leaf = 0; leaf < xgft_width(&tree, 1); leaf++)
 		for (unsigned int host = 1; host <= tree.m[0]; host++)
-			new_host(gen, tree.first[1] + leaf, host);
+			generator_host(gen, tree.first[1] + leaf, host);
 	return true;
 }
 
@@ -261,24 +239,25 @@ static bool grid_build(struct generator *gen, const struct spec *spec, const str
 
 	for (unsigned int d = 0; d < grid->n_dimensions; d++) {
 		if (grid->dimensions[d] < 1)
-			return refuse(spec, error, "dimensions of at least 1");
+			return generator_refuse(spec, error, "dimensions of at least 1");
 		switches *= grid->dimensions[d];
-		if (too_large(spec, switches, error))
+		if (generator_is_too_large(spec, switches, error))
 			return false;
 	}
 	if (grid->n_dimensions < 1 || ports > TOPOLOGY_PORTS_MAX)
-		return refuse(spec, error, "1 to 8 dimensions and at most 254 ports a switch");
-	if (too_large(spec, switches * (1 + grid->hosts), error))
+		return generator_refuse(spec, error,
+					"1 to 8 dimensions and at most 254 ports a switch");
+	if (generator_is_too_large(spec, switches * (1 + grid->hosts), error))
 		return false;
 	for (unsigned int i = 0; i < switches; i++) {
 		grid_name(grid, i, name);
-		new_switch(gen, ports, name->str);
+		generator_switch(gen, ports, name->str);
 	}
 	for (unsigned int i = 0; i < switches; i++)
 		grid_links(gen, grid, i);
 	for (unsigned int i = 0; i < switches; i++)
 		for (unsigned int h = 1; h <= grid->hosts; h++)
-			new_host(gen, i, h);
+			generator_host(gen, i, h);
 	return true;
 }
 
@@ -292,7 +271,7 @@ static bool grid_spec(struct generator *gen, const struct spec *spec, bool wrap,
 	};
 
 	if (spec->n > 2)
-		return refuse(spec, error, "AxBxC[:HOSTS]");
+		return generator_refuse(spec, error, "AxBxC[:HOSTS]");
 	return grid_build(gen, spec, &grid, error);
 }
 
@@ -312,14 +291,14 @@ static bool hypercube(struct generator *gen, const struct spec *spec, GError **e
 	unsigned int d = spec->numbers[0], hosts = spec->n > 1 ? spec->numbers[1] : 1;
 
 	if (spec->n > 2 || d < 1 || d > 16 || hosts + d > TOPOLOGY_PORTS_MAX)
-		return refuse(spec, error,
-			      "hypercube:D[:HOSTS], D from 1 to 16, at most 254 ports");
-	if (too_large(spec, (UINT64_C(1) << d) * (1 + hosts), error))
+		return generator_refuse(spec, error,
+					"hypercube:D[:HOSTS], D from 1 to 16, at most 254 ports");
+	if (generator_is_too_large(spec, (UINT64_C(1) << d) * (1 + hosts), error))
 		return false;
 	for (unsigned int i = 0; i < 1U << d; i++) {
 		g_autofree char *name = g_strdup_printf("switch-%u", i);
 
-		new_switch(gen, hosts + d, name);
+		generator_switch(gen, hosts + d, name);
 	}
 	for (unsigned int i = 0; i < 1U << d; i++)
 		for (unsigned int j = 0; j < d; j++)
@@ -328,7 +307,7 @@ static bool hypercube(struct generator *gen, const struct spec *spec, GError **e
 						 hosts + j + 1);
 	for (unsigned int i = 0; i < 1U << d; i++)
 		for (unsigned int h = 1; h <= hosts; h++)
-			new_host(gen, i, h);
+			generator_host(gen, i, h);
 	return true;
 }
 
@@ -366,14 +345,14 @@ static bool dragonfly(struct generator *gen, const struct spec *spec, GError **e
 
 	if (spec->n != 3 || fly.a < 1 || fly.h < 1 || fly.a > 254 || fly.h > 254 || fly.p > 254 ||
 	    fly.a - 1 + fly.h + fly.p > TOPOLOGY_PORTS_MAX)
-		return refuse(spec, error, "dragonfly:A:H:P, at most 254 ports a switch");
+		return generator_refuse(spec, error, "dragonfly:A:H:P, at most 254 ports a switch");
 	fly.groups = fly.a * fly.h + 1;
-	if (too_large(spec, (uint64_t)fly.groups * fly.a * (1 + fly.p), error))
+	if (generator_is_too_large(spec, (uint64_t)fly.groups * fly.a * (1 + fly.p), error))
 		return false;
 	for (unsigned int i = 0; i < fly.groups * fly.a; i++) {
 		g_autofree char *name = g_strdup_printf("switch-%u-%u", i / fly.a, i % fly.a);
 
-		new_switch(gen, fly.a - 1 + fly.h + fly.p, name);
+		generator_switch(gen, fly.a - 1 + fly.h + fly.p, name);
 	}
 	for (unsigned int group = 0; group < fly.groups; group++) {
 		dragonfly_local(gen, &fly, group);
@@ -381,7 +360,7 @@ static bool dragonfly(struct generator *gen, const struct spec *spec, GError **e
 	}
 	for (unsigned int i = 0; i < fly.groups * fly.a; i++)
 		for (unsigned int h = 1; h <= fly.p; h++)
-			new_host(gen, i, h);
+			generator_host(gen, i, h);
 	return true;
 }
 
@@ -451,15 +430,15 @@ static bool random_build(struct generator *gen, const struct spec *spec, GError 
 	if (spec->n != 4 || net.switches < 1 || net.degree > 254 || net.hosts > 254 ||
 	    net.degree + net.hosts > TOPOLOGY_PORTS_MAX || net.degree + net.hosts < 1 ||
 	    (net.switches > 1 && net.degree < 1) || (net.switches > 2 && net.degree < 2))
-		return refuse(
+		return generator_refuse(
 			spec, error,
 			"random:SWITCHES:DEGREE:HOSTS:SEED, DEGREE at least 2, at most 254 ports");
-	if (too_large(spec, (uint64_t)net.switches * (1 + net.hosts), error))
+	if (generator_is_too_large(spec, (uint64_t)net.switches * (1 + net.hosts), error))
 		return false;
 	for (unsigned int i = 0; i < net.switches; i++) {
 		g_autofree char *name = g_strdup_printf("switch-%u", i);
 
-		new_switch(gen, net.degree + net.hosts, name);
+		generator_switch(gen, net.degree + net.hosts, name);
 	}
 	net.used = g_new0(unsigned int, net.switches);
 	net.open = g_new0(unsigned int, net.switches);
@@ -467,7 +446,7 @@ static bool random_build(struct generator *gen, const struct spec *spec, GError 
 	random_rest(gen, &net);
 	for (unsigned int i = 0; i < net.switches; i++)
 		for (unsigned int h = 1; h <= net.hosts; h++)
-			new_host(gen, i, h);
+			generator_host(gen, i, h);
 	g_free(net.used);
 	g_free(net.open);
 	return true;
@@ -492,7 +471,8 @@ static bool spec_parse(struct spec *spec, const char *at, GError **error)
 {
 	do {
 		if (spec->n == NUMBERS_MAX || !take_unsigned(&at, &spec->numbers[spec->n]))
-			return refuse(spec, error, "numbers up to 1000000000 after the colon");
+			return generator_refuse(spec, error,
+						"numbers up to 1000000000 after the colon");
 		if (spec->n++ > 0)
 			continue;
 		spec->dimensions[spec->n_dimensions++] = spec->numbers[0];
@@ -500,11 +480,12 @@ static bool spec_parse(struct spec *spec, const char *at, GError **error)
 			at++;
 			if (spec->n_dimensions == DIMENSIONS_MAX ||
 			    !take_unsigned(&at, &spec->dimensions[spec->n_dimensions++]))
-				return refuse(spec, error, "at most 8 dimensions, as in 4x4x2");
+				return generator_refuse(spec, error,
+							"at most 8 dimensions, as in 4x4x2");
 		}
 	} while (*at++ == ':');
 	if (at[-1])
-		return refuse(spec, error, "only digits, ':' and 'x' after the name");
+		return generator_refuse(spec, error, "only digits, ':' and 'x' after the name");
 	return true;
 }
 
@@ -515,15 +496,16 @@ static bool spec_parse_lists(struct spec *spec, const char *at, GError **error)
 		unsigned int list = spec->n_lists++;
 
 		if (list == LISTS_MAX)
-			return refuse(spec, error, "at most 3 lists");
+			return generator_refuse(spec, error, "at most 3 lists");
 		do {
 			if (spec->length[list] == RANKS_MAX ||
 			    !take_unsigned(&at, &spec->lists[list][spec->length[list]++]))
-				return refuse(spec, error, "1 to 16 numbers a list, as in 4,2:1,2");
+				return generator_refuse(spec, error,
+							"1 to 16 numbers a list, as in 4,2:1,2");
 		} while (*at++ == ',');
 	} while (at[-1] == ':');
 	if (at[-1])
-		return refuse(spec, error, "only digits, ',' and ':' after the name");
+		return generator_refuse(spec, error, "only digits, ',' and ':' after the name");
 	return true;
 }
 
@@ -535,9 +517,17 @@ struct topology *topology_generate(const char *text, GError **error)
 		bool grid;  /* its first number may be AxBxC */
 		bool lists; /* it takes lists in place of numbers */
 	} generators[] = {
-		{"fattree:", fattree},	   {"torus:", torus, true},   {"mesh:", mesh, true},
-		{"hypercube:", hypercube}, {"dragonfly:", dragonfly}, {"random:", random_build},
+		{"fattree:", fattree},
+		{"torus:", torus, true},
+		{"mesh:", mesh, true},
+		{"hypercube:", hypercube},
+		{"dragonfly:", dragonfly},
+		{"random:", random_build},
 		{"xgft:", xgft, false, true},
+		{"slimfly:", generate_slimfly},
+		{"hyperx:", generate_hyperx, true},
+		{"megafly:", generate_megafly},
+		{"rails:", generate_rails},
 	};
 	struct spec spec = {.text = text};
 	struct generator gen = {0};
@@ -549,7 +539,7 @@ struct topology *topology_generate(const char *text, GError **error)
 			    &spec, text + strlen(generators[i].name), error))
 			return NULL;
 		if (spec.n_dimensions > 1 && !generators[i].grid) {
-			refuse(&spec, error, "one number, not AxB");
+			generator_refuse(&spec, error, "one number, not AxB");
 			return NULL;
 		}
 		gen.topology = topology_new();

@@ -298,6 +298,39 @@ static void all_to_all(const struct net *net, struct quality *quality)
 	quality->load_ratio = quality->most_load / quality->mean_load;
 }
 
+/* What hosts of a switch send to a host, on the lane at hand, where lanes change on the way. */
+static void add_turns(const struct net *net, const struct host *from, const struct host *to)
+{
+	const struct fabric *fabric = net->fabric;
+	const struct route_lanes *lanes = net->routing->lanes;
+	uint8_t sl = route_lanes_sl(lanes, from->leaf, to->leaf), in = from->exit;
+	uint32_t hops = sl < ROUTE_SLS ? walk(net, from, to) : FABRIC_NONE;
+
+	for (uint32_t i = 0; hops != FABRIC_NONE && i < hops; i++) {
+		const struct fabric_port *port = &fabric->ports[net->path[i]];
+
+		if (route_lanes_vl(lanes, fabric->nodes[port->node].sw, in, port->num, sl) ==
+		    net->vl)
+			net->load[net->path[i]] += net->at[from->leaf];
+		in = fabric->ports[port->peer].num;
+	}
+}
+
+/* Hosts of a switch go together: the first of them is followed. */
+static void lane_by_turn(const struct net *net)
+{
+	g_autofree bool *seen = g_new0(bool, net->fabric->n_switches + 1);
+
+	for (uint32_t i = 0; i < net->n_hosts; i++) {
+		const struct host *from = &net->hosts[i];
+
+		for (uint32_t k = 0; !seen[from->leaf] && k < net->n_hosts; k++)
+			if (net->hosts[k].leaf != from->leaf)
+				add_turns(net, from, &net->hosts[k]);
+		seen[from->leaf] = true;
+	}
+}
+
 static void lane_by_lane(struct net *net, struct quality *quality)
 {
 	const struct route_lanes *lanes = net->routing->lanes;
@@ -310,7 +343,10 @@ static void lane_by_lane(struct net *net, struct quality *quality)
 			continue;
 		clear_load(net);
 		net->vl = (int)vl;
-		all_to_all(net, &ignored);
+		if (lanes->turns)
+			lane_by_turn(net);
+		else
+			all_to_all(net, &ignored);
 		quality->lane_load[vl] = most_load(net);
 	}
 	net->vl = ANY_VL;

@@ -22,6 +22,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/ports_policy.c opensm/policy/ports_policy.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \
 	opensm/policy/small_tables.c opensm/policy/small_tables.h \
+	opensm/policy/torus_file.c opensm/policy/torus_file.h \
 	opensm/policy/trees.c opensm/policy/trees.h \
 	opensm/policy/unknown_guids.c opensm/policy/unknown_guids.h \
 	opensm/policy/subnet.c opensm/policy/subnet.h

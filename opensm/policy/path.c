@@ -125,7 +125,7 @@ static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint
 	const struct qos_place place = {subnet->qos, subnet->fabric};
 	uint8_t vl[QOS_SLS];
 
-	if (qos_lanes(subnet->fabric, subnet->routing, out, vl) >> sl & 1)
+	if (qos_lanes(subnet->fabric, subnet->routing, in, out, vl) >> sl & 1)
 		return false;
 	return qos_setup_drops(&place, sl, in, out);
 }

@@ -3,15 +3,15 @@
 
 #include "route/lanes.h"
 
-uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t to,
-		   uint8_t vl[QOS_SLS])
+uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t from,
+		   uint32_t to, uint8_t vl[QOS_SLS])
 {
 	const struct fabric_port *port = &fabric->ports[to];
 
 	if (!port->num || port->peer == FABRIC_NONE || !fabric_is_switch(fabric, port->node) ||
 	    !fabric_is_switch(fabric, fabric->ports[port->peer].node))
 		return 0;
-	return routing_sl_to_vl(routing, vl);
+	return routing_turn_vls(routing, fabric, from, to, vl);
 }
 
 /* Who is not obeyed, for which SLs and at how many ports. */
@@ -61,7 +61,7 @@ static void look_at_row(struct conflicts *c, uint32_t from, uint32_t to)
 	struct iba_sl_to_vl_table row;
 	const struct qos_scope *scope;
 	uint8_t vl[QOS_SLS];
-	uint16_t sls = qos_lanes(c->place->fabric, c->routing, to, vl), others;
+	uint16_t sls = qos_lanes(c->place->fabric, c->routing, from, to, vl), others;
 
 	scope = qos_setup_row(c->place, tables, vls, from, to, &row);
 	sls = qos_merge(&row, sls, vl);
@@ -75,12 +75,13 @@ static void look_at_port(struct conflicts *c, uint32_t to)
 {
 	const struct fabric *fabric = c->place->fabric;
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[to].node];
+	bool even = qos_setup_is_even(c->place, to) && !routing_has_turns(c->routing);
 	uint8_t vl[QOS_SLS];
 
-	if (!qos_lanes(fabric, c->routing, to, vl))
+	if (!qos_lanes(fabric, c->routing, node->first_port, to, vl))
 		return;
 	look_at_row(c, node->first_port, to);
-	for (uint32_t in = 1; in <= node->num_ports && !qos_setup_is_even(c->place, to); in++)
+	for (uint32_t in = 1; in <= node->num_ports && !even; in++)
 		if (fabric->ports[node->first_port + in].peer != FABRIC_NONE)
 			look_at_row(c, node->first_port + in, to);
 }

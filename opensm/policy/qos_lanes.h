@@ -7,11 +7,11 @@
 #include "route/engine.h"
 
 /*
- * Bits of the SLs that the routing needs at that port on the lanes vl, as it leads from one switch
- * to another; 0: none. routing may be NULL.
+ * Bits of the SLs that the routing needs on the lanes vl for what comes in by one port of a switch
+ * and leaves by another, as that leads to a switch; 0: none. routing may be NULL.
  */
-uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t to,
-		   uint8_t vl[QOS_SLS]);
+uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t from,
+		   uint32_t to, uint8_t vl[QOS_SLS]);
 
 /*
  * Texts, one for each sl2vl-scope, or key of opensm.conf, that gives such SLs other lanes and is

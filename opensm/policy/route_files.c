@@ -9,6 +9,7 @@
 #include "policy/guid_file.h"
 #include "policy/lft_file.h"
 #include "policy/qos.h"
+#include "policy/torus_file.h"
 
 struct route_files {
 	struct ref ref;
@@ -21,6 +22,7 @@ struct route_files {
 	GArray *weights; /* struct route_weight */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
+	struct torus_file *torus; /* NULL: no engine reads it */
 	GPtrArray *warnings;	/* char *: what was taken, but is not as it should be */
 };
 
@@ -292,6 +294,20 @@ static bool load_routes(struct loading *loading, GError **error)
 	return !why || forgive(loading, "lid_matrix_dump_file", "file", why, error);
 }
 
+/* It has a default: that there is none is an error only where the engine is named. */
+static bool load_torus(struct loading *loading, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (!is_tried(loading, "torus-2QoS"))
+		return true;
+	loading->files->torus = torus_file_load(loading->options->torus_config, &why);
+	if (!why || (!loading->engines && g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT)))
+		return true;
+	g_propagate_prefixed_error(error, g_steal_pointer(&why), "torus_config: ");
+	return false;
+}
+
 static bool load_all(struct loading *loading, GError **error)
 {
 	const struct {
@@ -316,7 +332,7 @@ static bool load_all(struct loading *loading, GError **error)
 		if (!load(loading, all[i].option, all[i].readers, all[i].file, all[i].load_file,
 			  all[i].array, error))
 			return false;
-	return load_routes(loading, error);
+	return load_routes(loading, error) && load_torus(loading, error);
 }
 
 static struct route_files *load_by(const struct options *options, const char *engines,
@@ -368,6 +384,7 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->weights, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
+	torus_file_free(files->torus);
 	g_ptr_array_unref(files->warnings);
 	g_free(files);
 }
@@ -382,7 +399,9 @@ static bool same_array(const GArray *a, const GArray *b)
 
 bool route_files_same(const struct route_files *a, const struct route_files *b)
 {
-	if (!a->lfts != !b->lfts || !a->hops != !b->hops)
+	if (!a->lfts != !b->lfts || !a->hops != !b->hops || !a->torus != !b->torus)
+		return false;
+	if (a->torus && !torus_file_same(a->torus, b->torus))
 		return false;
 	if (a->lfts && (!same_array(a->lfts->lfts, b->lfts->lfts) ||
 			!same_array(a->lfts->entries, b->lfts->entries)))
@@ -434,4 +453,5 @@ void route_files_input(const struct route_files *files, const struct options *op
 	input->n_weights = files->weights->len;
 	input->lfts = lft_file_input(files->lfts);
 	input->hops = hops_file_input(files->hops);
+	input->torus = torus_file_input(files->torus);
 }

@@ -82,6 +82,25 @@ struct route_hops_rows {
 	const uint8_t *hops;
 };
 
+/* A switch of a torus and neighbours of it. */
+struct route_torus_seed {
+	uint64_t from;	     /* node GUID; 0: nothing is said yet */
+	uint64_t to[6];	     /* in +x, -x, +y, -y, +z, -z; 0: not told */
+	int32_t dateline[3]; /* where the origin is, from there */
+};
+
+/* What torus-2QoS.conf says. */
+struct route_torus {
+	const char *file; /* NULL: there is none */
+	uint32_t radix[3];
+	bool loops[3];
+	uint32_t max_ports; /* in parallel, and of hosts with port 0 */
+	const struct route_torus_seed *seeds;
+	uint32_t n_seeds;
+	const uint8_t *port_order; /* of switches with the LIDs */
+	uint32_t n_port_order;
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
@@ -109,6 +128,7 @@ struct route_input {
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
+	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
 	uint8_t sm_sl;		     /* of paths to the SM */
 	uint8_t lash_start_vl;
@@ -140,6 +160,8 @@ struct routing {
 	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
+	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
+	uint8_t *trunk;
 	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
 	uint64_t cut_by_caps; /* from switches with hosts to LIDs of hosts elsewhere: there is no

@@ -11,16 +11,45 @@
 #define ROUTE_SLS 16
 #define ROUTE_NO_SL 0xFF /* the two have no path that closes no credit loop */
 
+/*
+ * SLtoVLMappingTables where the lane is a matter of the ports by which a packet comes and goes:
+ * a row has 4 bits for each SL, from the lowest.
+ */
+struct route_turns {
+	size_t *first;	 /* [switch]: in rows */
+	uint16_t *width; /* [switch]: ports, 0 included */
+	uint64_t *rows;	 /* [first + in * width + out] */
+};
+
 struct route_lanes {
 	uint32_t n_switches;
 	uint8_t first, n;      /* lanes of paths: first .. first + n - 1 */
 	uint8_t sm_sl;	       /* of what goes to the SM and comes from it, whatever sl says */
 	uint8_t vl[ROUTE_SLS]; /* [SL]: at each port of a switch that leads to a switch */
 	uint8_t *sl; /* [from * n_switches + to], the same both ways; NULL: first for all */
+	struct route_turns *turns; /* NULL: vl[] says it all; else what follows counts too */
+	uint16_t sls;		   /* bits of the SLs of paths */
+	uint8_t levels;	 /* bits of the SL that a path may have set or not: levels of QoS */
+	bool sm_by_path; /* what goes to the SM has the SL of its path, whatever sm_sl is */
 };
 
 /* Lanes for data that every cable between switches has, at most input->vls. */
 unsigned int route_data_vls(const struct fabric *fabric, const struct route_input *input);
+
+struct route_turns *route_turns_new(const struct fabric *fabric);
+void route_turns_put(struct route_turns *turns, uint32_t sw, uint8_t in, uint8_t out, uint8_t sl,
+		     uint8_t vl);
+
+/* The lane on which a packet leaves a switch for another one. */
+static inline uint8_t route_lanes_vl(const struct route_lanes *lanes, uint32_t sw, uint8_t in,
+				     uint8_t out, uint8_t sl)
+{
+	const struct route_turns *turns = lanes->turns;
+
+	if (!turns)
+		return lanes->vl[sl];
+	return turns->rows[turns->first[sw] + (size_t)in * turns->width[sw] + out] >> 4 * sl & 0xF;
+}
 
 void route_lanes_free(struct route_lanes *lanes); /* NULL is fine */
 
@@ -43,5 +72,14 @@ bool routing_path_sl(const struct routing *routing, const struct fabric *fabric,
  * switches; 0: the routing demands nothing. routing may be NULL.
  */
 uint16_t routing_sl_to_vl(const struct routing *routing, uint8_t vl[ROUTE_SLS]);
+/* The same for what comes in by one port of a switch and goes out by another (in the fabric). */
+uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fabric, uint32_t in,
+			  uint32_t out, uint8_t vl[ROUTE_SLS]);
+/* Whether that differs by the port by which packets come. */
+bool routing_has_turns(const struct routing *routing);
+
+/* The SL for PortInfo of an endport to reach the SM with, where the option says sm_sl. */
+uint8_t routing_sm_sl(const struct routing *routing, const struct fabric *fabric, uint32_t port,
+		      uint8_t sm_sl);
 
 #endif

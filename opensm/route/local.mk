@@ -18,6 +18,7 @@ libroute_a_SOURCES = \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
+	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
 	opensm/route/keep.c \
@@ -45,8 +46,12 @@ libroute_a_SOURCES = \
 	opensm/route/sssp.c \
 	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/tree.c opensm/route/tree.h \
+	opensm/route/torus.c \
+	opensm/route/torus_place.c opensm/route/torus_place.h \
+	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
+	opensm/route/verify_by_turn.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \

@@ -91,6 +91,43 @@ static void find_down(const struct route_graph *graph, uint32_t root, uint32_t *
 	}
 }
 
+/* The port of the trunk among those of an edge, or 0. */
+static uint8_t trunk_of(const struct route_graph *graph, const struct fabric *fabric,
+			const uint8_t *trunk, uint32_t sw, const struct route_edge *edge)
+{
+	for (unsigned int k = 0; k < edge->n_links; k++) {
+		uint8_t num = graph->links[edge->first_link + k];
+		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+
+		if (trunk[sw] == num || trunk[edge->to] == fabric->ports[peer].num)
+			return num;
+	}
+	return 0;
+}
+
+/* Takes all cables out of the graph but those of the trunk. */
+static void keep_trunk(struct route_graph *graph, const struct fabric *fabric, const uint8_t *trunk)
+{
+	uint32_t n = 0, begin = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t end = graph->first_edge[sw + 1];
+
+		for (uint32_t e = begin; e < end; e++) {
+			struct route_edge edge = graph->edges[e];
+			uint8_t num = trunk_of(graph, fabric, trunk, sw, &edge);
+
+			if (!num)
+				continue;
+			graph->links[edge.first_link] = num;
+			edge.n_links = 1;
+			graph->edges[n++] = edge;
+		}
+		begin = end;
+		graph->first_edge[sw + 1] = n;
+	}
+}
+
 static void find_ordered_hops(struct route_ground *ground)
 {
 	uint32_t n = ground->graph->n;
@@ -114,6 +151,8 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 	ground->graph = graph;
 	ground->room = room;
 	leave_out(graph, fabric, room);
+	if (routing && routing->trunk && routing->n_switches == graph->n)
+		keep_trunk(graph, fabric, routing->trunk);
 	if (!routing || !routing->order || routing->n_switches != graph->n) {
 		ground->hops = ground->up = route_hops_all(graph, NULL);
 		return ground;

@@ -14,7 +14,9 @@
 	ENGINE(sssp)                                                                               \
 	ENGINE(dfsssp)                                                                             \
 	ENGINE(lash)                                                                               \
-	ENGINE(nue)
+	ENGINE(nue)                                                                                \
+	ENGINE(hoplanes)                                                                           \
+	ENGINE(torus_2qos)
 
 #define ENGINE(name) extern const struct route_engine route_engine_##name;
 ENGINES(ENGINE)

@@ -298,6 +298,7 @@ void routing_unref(struct routing *routing)
 	trace_free(routing->trace);
 	route_seen_free(routing->seen);
 	g_free(routing->order);
+	g_free(routing->trunk);
 	route_lanes_free(routing->lanes);
 	routing_unref(routing->unlimited);
 	g_free(routing->caps);

@@ -96,6 +96,19 @@ static void add_name(GChecksum *sum, const char *name)
 	add_array(sum, name, name ? (uint32_t)strlen(name) + 1 : 0, 1);
 }
 
+static void add_torus(GChecksum *sum, const struct route_torus *torus)
+{
+	const uint32_t shape[] = {torus->radix[0], torus->radix[1], torus->radix[2],
+				  torus->loops[0], torus->loops[1], torus->loops[2],
+				  torus->max_ports};
+
+	add_name(sum, torus->file);
+	add(sum, shape, sizeof(shape));
+	add_gapped(sum, torus->seeds, torus->n_seeds, sizeof(struct route_torus_seed),
+		   offsetof(struct route_torus_seed, dateline) + 3 * sizeof(int32_t));
+	add_array(sum, torus->port_order, torus->n_port_order, 1);
+}
+
 static void add_files(GChecksum *sum, const struct route_input *input)
 {
 	const struct route_lfts *lfts = &input->lfts;
@@ -123,6 +136,7 @@ static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
 	add_ports(sum, input);
 	add_wishes(sum, input);
 	add_files(sum, input);
+	add_torus(sum, &input->torus);
 	g_checksum_get_digest(sum, digest, &size);
 	g_assert(size == DIGEST);
 	g_checksum_free(sum);

@@ -58,6 +58,6 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
 	route_engine_dor, route_engine_ftree, route_engine_file;
 extern const struct route_engine route_engine_sssp, route_engine_dfsssp, route_engine_lash,
-	route_engine_nue;
+	route_engine_nue, route_engine_hoplanes, route_engine_torus_2qos;
 
 #endif

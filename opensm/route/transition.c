@@ -670,7 +670,8 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
-	if (find_hazards(&t, ordered && !routing->lanes))
+	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
+	if (find_hazards(&t, ordered && !routing->lanes) && !routing_has_turns(routing))
 		find_discards(&t);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);

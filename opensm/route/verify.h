@@ -90,6 +90,8 @@ GArray *verify_lanes(struct verify *verify);
 GArray *verify_hosts(struct verify *verify);
 GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
 		     uint8_t sl);
+/* The same if lanes change by turns; adds the lanes that are used to vls, as bits. */
+GArray *verify_by_turn(struct verify *verify, uint16_t *vls);
 
 /* Counts paths and walks the suspects, switch by switch. */
 void verify_walk(struct verify *verify);

@@ -135,14 +135,11 @@ static void check_pairs(const struct lane_check *check)
 }
 
 /* The highest lane that is used must be one that a cable has. */
-static void check_cables(const struct lane_check *check)
+static void check_cables(const struct lane_check *check, uint16_t vls)
 {
 	const struct fabric *fabric = check->verify->fabric;
-	unsigned int most = 0;
+	unsigned int most = vls ? 31 - __builtin_clz(vls) : 0;
 
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		if (check->of[vl])
-			most = vl;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
@@ -198,6 +195,11 @@ static GArray *find_cycle(struct lane_check *check)
 	return cycle;
 }
 
+static bool has_turns(const struct verify *verify)
+{
+	return verify->routing->lanes && verify->routing->lanes->turns;
+}
+
 static struct lane_check start(struct verify *verify, bool hosts_only)
 {
 	struct lane_check check = {
@@ -208,25 +210,35 @@ static struct lane_check start(struct verify *verify, bool hosts_only)
 	};
 
 	g_assert(!check.lanes || check.lanes->n_switches == verify->graph->n);
-	follow_all(&check);
+	if (!has_turns(verify))
+		follow_all(&check);
 	return check;
 }
 
 GArray *verify_lanes(struct verify *verify)
 {
 	struct lane_check check = start(verify, false);
+	uint16_t vls = 0;
+	GArray *cycle, *by_turn = has_turns(verify) ? verify_by_turn(verify, &vls) : NULL;
 
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		vls |= (check.of[vl] != NULL) << vl;
 	if (check.lanes) {
 		check_pairs(&check);
-		check_cables(&check);
+		check_cables(&check, vls);
 	}
-	return find_cycle(&check);
+	cycle = find_cycle(&check);
+	return by_turn ? by_turn : cycle;
 }
 
 GArray *verify_hosts(struct verify *verify)
 {
-	struct lane_check check = start(verify, true);
+	struct lane_check check;
+	uint16_t vls = 0;
 
+	if (has_turns(verify)) /* what switches send is not told apart there */
+		return verify_by_turn(verify, &vls);
+	check = start(verify, true);
 	return find_cycle(&check);
 }
 
@@ -236,6 +248,7 @@ GArray *verify_trees(struct verify *verify, const struct route_tree *const *tree
 	struct lane_check check = start(verify, false);
 	unsigned int vl = check.lanes ? check.lanes->vl[sl % ROUTE_SLS] : 0;
 
+	g_assert(!has_turns(verify)); /* their trees are a part of the routing */
 	for (uint32_t i = 0; i < n; i++)
 		add_tree(dependency_of(&check, vl), verify, trees[i]);
 	return find_cycle(&check);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "route/lanes.h"
 #include "sm/sm_private.h"
 
 #define EXT_SPEED_XDR 16 /* force_link_speed_ext */
@@ -70,6 +71,18 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 	want->hoq_life = leaf ? o->leaf_head_of_queue_lifetime : o->head_of_queue_lifetime;
 }
 
+/* By which the port asks the SM; sm_sl, unless routes need another one. */
+static uint8_t sm_sl_of(const struct sm *sm, const struct builder_port *port)
+{
+	uint32_t node =
+		sm->fabric ? fabric_node_by_guid(sm->fabric, port->node->guid) : FABRIC_NONE;
+
+	if (node == FABRIC_NONE)
+		return sm->options->sm_sl;
+	return routing_sm_sl(sm->routing, sm->fabric, fabric_port_of(sm->fabric, node, port->num),
+			     sm->options->sm_sl);
+}
+
 static void want_endport(const struct sm *sm, const struct builder_port *port,
 			 struct iba_port_info *want)
 {
@@ -79,7 +92,7 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	want->lmc = port->lmc;
 	want->gid_prefix = o->subnet_prefix;
 	want->master_sm_lid = sm->builder->sm_port->lid;
-	want->master_sm_sl = o->sm_sl;
+	want->master_sm_sl = sm_sl_of(sm, port);
 	want->m_key = keys_wanted(sm, port);
 	want->m_key_lease_period = o->m_key_lease_period;
 	want->m_key_protect_bits = want->m_key ? o->m_key_protection_level : 0;

@@ -28,8 +28,7 @@ struct want {
 	struct qos_place place;
 	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
 	bool even;   /* rows of all inputs are the same */
-	uint16_t sls; /* bits of SLs for which routes need a lane, vl[SL] */
-	uint8_t vl[QOS_SLS];
+	const struct routing *routing;	    /* it may need lanes */
 	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
 };
 
@@ -110,9 +109,10 @@ static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_
 {
 	bool is_switch = builder_is_switch(want->port->node);
 	uint32_t from = is_switch ? want->to - want->port->num + in : want->to;
+	uint8_t vl[QOS_SLS];
 
 	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
-	qos_merge(row, want->sls, want->vl);
+	qos_merge(row, qos_lanes(want->place.fabric, want->routing, from, want->to, vl), vl);
 }
 
 static bool row_differs(const struct want *want, unsigned int in)
@@ -237,8 +237,8 @@ static void want_tables(const struct sm *sm, struct want *want)
 	port_wanted(sm, want->port, &info);
 	qos_setup_port(&want->place, want->to, &want->tables);
 	want->vls = qos_vls(&want->tables, info.operational_vls);
-	want->even = qos_setup_is_even(&want->place, want->to);
-	want->sls = qos_lanes(sm->fabric, sm->routing, want->to, want->vl);
+	want->routing = sm->routing;
+	want->even = qos_setup_is_even(&want->place, want->to) && !routing_has_turns(sm->routing);
 	make_row(want, 0, &want->sl_to_vl);
 }
 

@@ -10,6 +10,11 @@ GOAL_SECONDS = {
     'fattree:32': {'minhop': 0.075, 'updn': 0.075, 'ftree': 0.055},
     'fattree:48': {'minhop': 0.4, 'updn': 0.4, 'ftree': 0.3},
     'torus:8x8x8:4': {'dor': 0.020},
+    'dragonfly:8:4:4': {'lash': 0.1, 'dfsssp': 0.020, 'nue': 0.080},
+}
+GOAL_LOAD = {
+    'torus:8x8x8:4': {'dfsssp': 1.6, 'lash': 1.6, 'hoplanes': 1.6, 'nue': 2.5},
+    'dragonfly:8:4:4': {'dfsssp': 1.6, 'lash': 1.6, 'hoplanes': 1.6, 'nue': 1.6},
 }
 FAT_TREES = [f'fattree:{k}' for k in (16, 24, 32, 48, 56)]
 FAT_TREE = {'load_ratio': 1.05, 'bisection': 0.5, 'shift_load_max': 1}
@@ -38,6 +43,8 @@ def goal_seconds(net, engine):
 def goal_quality(net, engine, key):
     if net in FAT_TREES and engine in TREE_ENGINES:
         return FAT_TREE.get(key)
+    if key == 'load_ratio':
+        return GOAL_LOAD.get(net, {}).get(engine)
     return None
 
 

@@ -24,8 +24,12 @@ from bench import machine, tell, words  # noqa: E402
 
 ENGINES = ('minhop', 'updn', 'dnup', 'ftree', 'dor')
 NETS = ('fattree:16', 'fattree:24', 'fattree:32', 'fattree:48', 'fattree:56', 'torus:8x8x8:4',
-        'dragonfly:8:4:4', 'hypercube:8:4',
+        'dragonfly:8:4:4', 'hypercube:8:4', 'slimfly:7:5', 'hyperx:8x8:8',
         *(f'fattree:{k}-{percent}%' for k in (16, 24, 32) for percent in (1, 5, 10)))
+LAYERED = ('dfsssp', 'lash', 'nue', 'hoplanes')  # and these, on some nets
+LAYERED_NETS = ('torus:8x8x8:4', 'dragonfly:8:4:4', 'hypercube:8:4', 'slimfly:7:5',
+                'hyperx:8x8:8')
+NOT_OF_PEER = ('hoplanes',)
 QUICK = ('fattree:4', 'fattree:8-5%')
 QUALITY = ('right', 'credit_loops', 'load_ratio', 'bisection', 'shift_load_max', 'hops_mean',
            'hops_max', 'pairs', 'pairs_routed')
@@ -81,8 +85,9 @@ def run_peer(args, net, topology, engine, results):
     results.update(figures)
 
 
-def has_peer(args, net):
-    return ('peer' in args.who and os.path.exists(args.classic) and not lab.Osmsim.missing() and
+def has_peer(args, net, engine):
+    return ('peer' in args.who and engine not in NOT_OF_PEER and
+            os.path.exists(args.classic) and not lab.Osmsim.missing() and
             len(net.switches) <= args.peer_switches)
 
 
@@ -91,22 +96,27 @@ def measure_engine(args, net, topology, engine, round_number, results):
     started = time.monotonic()
     if 'ours' in args.who and 'refused' not in ours:
         run_ours(args, topology, engine, ours)
-    if has_peer(args, net) and 'failed' not in peer and round_number < args.peer_runs:
+    if has_peer(args, net, engine) and 'failed' not in peer and round_number < args.peer_runs:
         run_peer(args, net, topology, engine, peer)
     tell(f'{net.name} {engine}: {time.monotonic() - started:.1f} s')
+
+
+def engines_for(args, name):
+    return args.engines or ENGINES + (LAYERED if name in LAYERED_NETS else ())
 
 
 def measure_net(args, name, done):
     """Adds {engine: {'ours', 'peer'}} of a net to what is done; all engines take turns."""
     net = route_nets.Net(name)
-    for engine in args.engines:
+    engines = engines_for(args, name)
+    for engine in engines:
         for who in args.who:
             done.setdefault(engine, {})[who] = {}
     with tempfile.NamedTemporaryFile('w', prefix='opensm-route.', suffix='.topo') as topology:
         topology.write(net.text)
         topology.flush()
         for number in range(args.runs):
-            for engine in args.engines:
+            for engine in engines:
                 measure_engine(args, net, topology.name, engine, number, done[engine])
 
 
@@ -115,7 +125,8 @@ def arguments():
     parser.add_argument('--nets', type=words, default=NETS, metavar='NET,NET',
                         help='specifications as osmsim takes them, with -5%% behind: without 5 '
                         '%% of the cables between switches (default: the whole table)')
-    parser.add_argument('--engines', type=words, default=ENGINES, metavar='NAMES')
+    parser.add_argument('--engines', type=words, metavar='NAMES',
+                        help='on all nets (default: all, the layered ones where they fit)')
     parser.add_argument('--quick', action='store_true', help='small nets, once')
     parser.add_argument('--who', type=words, default=('ours', 'peer'), metavar='NAMES',
                         help='ours, peer or both (default)')

@@ -15,6 +15,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_prefix_routes \
+	tests/fuzz/fuzz_torus_file \
 	tests/fuzz/fuzz_qos_file \
 	tests/fuzz/fuzz_ports_policy \
 	tests/fuzz/fuzz_replication \
@@ -55,6 +56,7 @@ tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_osmsim_console_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_prefix_routes_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
+tests_fuzz_fuzz_torus_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_ports_policy_LDADD = $(LIBS_FUZZ) $(LIBS_POLICY)
 tests_fuzz_fuzz_unhealthy_LDADD = $(LIBS_FUZZ) $(LIBS_SM)

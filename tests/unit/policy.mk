@@ -68,3 +68,8 @@ check_PROGRAMS += tests/unit/test_prefix_routes
 TESTS += tests/unit/test_prefix_routes
 tests_unit_test_prefix_routes_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_prefix_routes_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_route_torus
+TESTS += tests/unit/test_route_torus
+tests_unit_test_route_torus_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_torus_LDADD = $(LIBS_ROUTECHECK) $(LIBS_POLICY) $(CHECK_LIBS)

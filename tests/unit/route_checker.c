@@ -195,6 +195,64 @@ static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to
 	return lanes->vl[lanes->sm_sl] == vl && (from == sm || to == sm);
 }
 
+/* Whether packets from one switch to what hangs on another may have that SL. */
+static bool may_have_sl(const struct checker *checker, uint32_t from, uint32_t to, unsigned int sl)
+{
+	const struct route_lanes *lanes = checker->routing->lanes;
+	uint32_t n = checker->fabric->n_switches, sm = sm_switch(checker->fabric);
+	uint8_t there = lanes->sl ? lanes->sl[(size_t)from * n + to] : lanes->first;
+	uint8_t back = lanes->sl ? lanes->sl[(size_t)to * n + from] : lanes->first;
+
+	if ((from == sm || to == sm) && !lanes->sm_by_path && sl == lanes->sm_sl)
+		return true;
+	return (sl & ~(unsigned int)lanes->levels) == there ||
+	       (sl & ~(unsigned int)lanes->levels) == back;
+}
+
+/* One packet that comes into a switch by a port, where lanes change by turns. */
+static void follow_turns(const struct checker *checker, uint32_t sw, uint16_t lid, uint8_t in,
+			 unsigned int sl, struct dependencies *dependencies)
+{
+	const struct fabric *fabric = checker->fabric;
+	const struct route_turns *turns = checker->routing->lanes->turns;
+	uint32_t last = FABRIC_NONE;
+
+	for (uint32_t hops = 0; hops <= fabric->n_switches; hops++) {
+		uint8_t out = routing_port(checker->routing, sw, lid);
+		uint32_t port, next = checker_next_switch(fabric, sw, out);
+		unsigned int vl;
+
+		if (lid >= fabric_fdb_cap(fabric, sw) || next == FABRIC_NONE)
+			return;
+		port = fabric_switch_port(fabric, sw, out);
+		vl = turns->rows[turns->first[sw] + in * turns->width[sw] + out] >> (sl * 4) & 15;
+		dependencies[vl].used = true;
+		if (last != FABRIC_NONE)
+			depend(dependencies, last, port * ROUTE_SLS + vl);
+		last = port * ROUTE_SLS + vl;
+		in = fabric->ports[fabric->ports[port].peer].num;
+		sw = next;
+	}
+}
+
+static void follow_all_turns(const struct checker *checker, uint32_t sw, uint32_t leaf,
+			     uint16_t lid, struct dependencies *dependencies)
+{
+	const struct fabric *fabric = checker->fabric;
+	unsigned int n = fabric->nodes[fabric->switches[sw].node].num_ports;
+
+	for (unsigned int in = 0; in <= n; in++) {
+		uint32_t port = fabric_switch_port(fabric, sw, in);
+
+		if (in && (fabric->ports[port].peer == FABRIC_NONE ||
+			   checker_next_switch(fabric, sw, in) != FABRIC_NONE))
+			continue;
+		for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+			if (may_have_sl(checker, sw, leaf, sl))
+				follow_turns(checker, sw, lid, in, sl, dependencies);
+	}
+}
+
 /* Hosts that cables connect have an SL; cables between switches have the lanes in use. */
 static bool are_lanes_good(const struct checker *checker, const bool used[ROUTE_SLS])
 {
@@ -237,9 +295,13 @@ static void check_lid(struct checker *checker, uint16_t lid, struct dependencies
 		unsigned int hops;
 		enum checker_fate fate = follow(fabric, checker->routing, sw, lid, &hops, NULL);
 
-		for (unsigned int vl = 0; counts && vl < ROUTE_SLS; vl++)
-			if (is_on_lane(checker, sw, leaf, vl))
-				follow(fabric, checker->routing, sw, lid, &hops, &dependencies[vl]);
+		if (counts && checker->routing->lanes && checker->routing->lanes->turns)
+			follow_all_turns(checker, sw, leaf, lid, dependencies);
+		else
+			for (unsigned int vl = 0; counts && vl < ROUTE_SLS; vl++)
+				if (is_on_lane(checker, sw, leaf, vl))
+					follow(fabric, checker->routing, sw, lid, &hops,
+					       &dependencies[vl]);
 		verdict->paths += joined;
 		verdict->cut |= !joined;
 		if (fate == CHECKER_LOOP)
@@ -311,7 +373,7 @@ static void check_lanes(struct checker *checker, struct dependencies dependencie
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
 		used[vl] = dependencies[vl].pairs->len || dependencies[vl].used;
 		checker->verdict.acyclic &=
-			is_acyclic(dependencies[vl].pairs, checker->fabric->n_ports);
+			is_acyclic(dependencies[vl].pairs, dependencies[vl].n_ports);
 		g_hash_table_destroy(dependencies[vl].seen);
 		g_array_unref(dependencies[vl].pairs);
 	}
@@ -326,7 +388,9 @@ void checker_run(struct checker *checker, const struct fabric *fabric,
 
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		dependencies[vl] = (struct dependencies){
-			.n_ports = fabric->n_ports,
+			.n_ports = routing->lanes && routing->lanes->turns
+					   ? fabric->n_ports * ROUTE_SLS
+					   : fabric->n_ports,
 			.seen = g_hash_table_new(NULL, NULL),
 			.pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		};

@@ -18,8 +18,8 @@
 #define SEEDS 400
 #define CHUNK 20 /* seeds for one process */
 
-static const char *const engines[] = {"minhop", "updn",	  "dnup", "ftree", "dor",
-				      "sssp",	"dfsssp", "lash", "nue",   "file"};
+static const char *const engines[] = {"minhop", "updn", "dnup", "ftree",    "dor", "sssp",
+				      "dfsssp", "lash", "nue",	"hoplanes", "file"};
 #define ENGINES G_N_ELEMENTS(engines)
 #define FIRST_LAYERED 5 /* one of these and those behind it for a seed */
 #define FILE_ENGINE (ENGINES - 1)
@@ -323,7 +323,7 @@ static bool may_refuse(const char *engine, const struct route_input *input)
 	if (!strcmp(engine, "updn"))
 		return input->n_roots != 0;
 	return !strcmp(engine, "dnup") || !strcmp(engine, "ftree") || !strcmp(engine, "dfsssp") ||
-	       !strcmp(engine, "lash"); /* lanes run out */
+	       !strcmp(engine, "lash") || !strcmp(engine, "hoplanes"); /* lanes run out */
 }
 
 static void try_threads(const struct trial *trial, const struct route_engine *engine,
@@ -541,6 +541,15 @@ static bool change_lanes(struct trial *trial, struct routing *routing)
 						       : ROUTE_NO_SL;
 	if (!make_number(&trial->state, 4))
 		lanes->vl[some_switch(trial) % ROUTE_SLS] = make_number(&trial->state, 10);
+	for (uint32_t i = make_number(&trial->state, 4) * times; lanes->turns && i; i--) {
+		uint32_t sw = some_switch(trial);
+		uint16_t width = lanes->turns->width[sw];
+
+		route_turns_put(lanes->turns, sw, make_number(&trial->state, width),
+				make_number(&trial->state, width),
+				make_number(&trial->state, ROUTE_SLS),
+				make_number(&trial->state, lanes->n + 1u));
+	}
 	return true;
 }
 
@@ -589,13 +598,21 @@ static bool do_harm(struct trial *trial, struct routing *routing, enum harm harm
 	g_assert_not_reached();
 }
 
-static struct route_lanes *copy_of_lanes(const struct route_lanes *lanes)
+static struct route_lanes *copy_of_lanes(const struct fabric *fabric,
+					 const struct route_lanes *lanes)
 {
 	struct route_lanes *copy = g_memdup2(lanes, sizeof(*lanes));
 	size_t n = lanes->n_switches;
 
 	if (lanes->sl)
 		copy->sl = g_memdup2(lanes->sl, n * n + 1);
+	if (!lanes->turns)
+		return copy;
+	copy->turns = route_turns_new(fabric);
+	for (uint32_t sw = 0; sw < n; sw++)
+		memcpy(copy->turns->rows + copy->turns->first[sw],
+		       lanes->turns->rows + lanes->turns->first[sw],
+		       sizeof(uint64_t) * copy->turns->width[sw] * copy->turns->width[sw]);
 	return copy;
 }
 
@@ -608,7 +625,7 @@ static struct routing *copy_of(struct trial *trial, const struct routing *routin
 	for (uint32_t sw = 0; sw < n; sw++)
 		memcpy(copy->lft[sw], routing->lft[sw], routing->n_blocks * 64);
 	if (routing->lanes)
-		copy->lanes = copy_of_lanes(routing->lanes);
+		copy->lanes = copy_of_lanes(trial->fabric, routing->lanes);
 	if (routing->order && claim > 1)
 		copy->order = g_memdup2(routing->order, n * sizeof(uint32_t));
 	if (claim != 1)

@@ -136,6 +136,8 @@ START_TEST(test_engines)
 	enum route_way way;
 	struct bed bed;
 
+	if (!strcmp(engine->name, "torus-2QoS"))
+		return; /* it needs a torus, and a file that says so: test_route_torus.c */
 	bed_init(&bed, strcmp(engine->name, "dor") != 0 ? "fattree:4" : "mesh:3x3:2");
 	if (is_file)
 		make_lfts(&bed);

@@ -97,14 +97,25 @@ static const struct {
 	const char *spec;
 	unsigned int hosts, switches, cables;
 } generated[] = {
-	{"fattree:2", 2, 5, 2 + 2 + 2},	    {"fattree:4", 16, 20, 48},
-	{"fattree:16", 1024, 320, 3072},    {"torus:4x4x2:3", 96, 32, 96 + 32 + 32 + 16},
-	{"torus:3", 3, 3, 3 + 3},	    {"mesh:4x3", 12, 12, 12 + 9 + 8},
-	{"hypercube:5:2", 64, 32, 64 + 80}, {"dragonfly:4:2:2", 72, 36, 72 + 9 * 6 + 36},
-	{"random:50:6:2:7", 100, 50, 0},    {"random:1:0:3:7", 3, 1, 3},
+	{"fattree:2", 2, 5, 2 + 2 + 2},
+	{"fattree:4", 16, 20, 48},
+	{"fattree:16", 1024, 320, 3072},
+	{"torus:4x4x2:3", 96, 32, 96 + 32 + 32 + 16},
+	{"torus:3", 3, 3, 3 + 3},
+	{"mesh:4x3", 12, 12, 12 + 9 + 8},
+	{"hypercube:5:2", 64, 32, 64 + 80},
+	{"dragonfly:4:2:2", 72, 36, 72 + 9 * 6 + 36},
+	{"random:50:6:2:7", 100, 50, 0},
+	{"random:1:0:3:7", 3, 1, 3},
 	{"xgft:4,2,3:1,2,2", 24, 6 + 6 + 4, 24 + 12 + 12},
 	{"xgft:4,2,3:1,2,2:1,2,3", 24, 6 + 6 + 4, 24 + 2 * 12 + 3 * 12},
 	{"xgft:3:1", 3, 1, 3},
+	{"slimfly:5:4", 200, 50, 200 + 50 * 7 / 2},
+	{"slimfly:7", 98, 98, 98 + 98 * 11 / 2},
+	{"slimfly:9", 162, 162, 162 + 162 * 13 / 2},
+	{"hyperx:4x3:2", 24, 12, 24 + 18 + 12},
+	{"hyperx:5", 5, 5, 5 + 10},
+	{"megafly:3:2:2:4", 60, 25, 60 + 5 * 6 + 10},
 	{"xgft:2,2,2,2,2,2,2,2:1,2,2,2,2,2,2,2", 256, 1024, 256 + 7 * 256},
 };
 
@@ -122,6 +133,87 @@ START_TEST(test_generated)
 		ends += g_array_index(topology->ports, struct topology_port, i).peer >= 0;
 	if (generated[_i].cables)
 		ck_assert_uint_eq(ends, 2 * generated[_i].cables);
+	topology_free(topology);
+}
+END_TEST
+
+/* Links of every switch to others are as many, and no two are farther apart. */
+static const struct {
+	const char *spec;
+	unsigned int degree, diameter;
+} regular[] = {
+	{"slimfly:3", 5, 2},	   {"slimfly:5", 7, 2},	      {"slimfly:7", 11, 2},
+	{"slimfly:9", 13, 2},	   {"slimfly:11", 17, 2},     {"slimfly:13", 19, 2},
+	{"hyperx:4x5", 7, 2},	   {"hyperx:3x3x3", 6, 3},    {"hyperx:6", 5, 1},
+	{"dragonfly:4:2:1", 5, 3}, {"megafly:4:4:4:1", 0, 5},
+};
+
+/* Hops over switches to the farthest of them; n_reached: how many there are. */
+static unsigned int farthest(const struct topology *topology, unsigned int from,
+			     unsigned int *n_reached)
+{
+	g_autofree unsigned int *hops = g_new0(unsigned int, topology->nodes->len);
+	g_autofree unsigned int *queue = g_new(unsigned int, topology->nodes->len);
+	unsigned int n = 0;
+
+	queue[n++] = from;
+	for (unsigned int i = 0; i < n; i++) {
+		for (unsigned int p = 1; p <= topology_node(topology, queue[i])->num_ports; p++) {
+			int peer = topology_port(topology, queue[i], p)->peer;
+
+			if (peer < 0 || peer == (int)from || hops[peer] ||
+			    topology_node(topology, peer)->type != IBA_NODE_SWITCH)
+				continue;
+			hops[peer] = hops[queue[i]] + 1;
+			queue[n++] = peer;
+		}
+	}
+	*n_reached = n;
+	return hops[queue[n - 1]];
+}
+
+static unsigned int degree_of(const struct topology *topology, unsigned int node)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 1; p <= topology_node(topology, node)->num_ports; p++) {
+		int peer = topology_port(topology, node, p)->peer;
+
+		n += peer >= 0 && topology_node(topology, peer)->type == IBA_NODE_SWITCH;
+	}
+	return n;
+}
+
+START_TEST(test_regular)
+{
+	struct topology *topology = topology_load(regular[_i].spec, NULL);
+	unsigned int most = 0, n;
+
+	for (unsigned int i = 0; i < topology->nodes->len; i++) {
+		if (topology_node(topology, i)->type != IBA_NODE_SWITCH)
+			continue;
+		if (regular[_i].degree)
+			ck_assert_uint_eq(degree_of(topology, i), regular[_i].degree);
+		most = MAX(most, farthest(topology, i, &n));
+		ck_assert_uint_eq(n, topology->switches);
+	}
+	ck_assert_uint_eq(most, regular[_i].diameter);
+	topology_free(topology);
+}
+END_TEST
+
+/* Each rail is whole, and alone. */
+START_TEST(test_rails)
+{
+	struct topology *topology = topology_load("rails:4:3:2:5", NULL);
+	unsigned int n;
+
+	ck_assert_uint_eq(topology->hosts, 60);
+	ck_assert_uint_eq(topology->switches, 20);
+	for (unsigned int i = 0; i < topology->switches; i++) {
+		ck_assert_uint_eq(farthest(topology, i, &n), 2);
+		ck_assert_uint_eq(n, 5);
+	}
 	topology_free(topology);
 }
 END_TEST
@@ -148,6 +240,24 @@ static const char *const bad_specs[] = {
 	"random:99999999999:2:1:1",
 	"dragonfly:0:1:1",
 	"random:100:4294967295:2:1",
+	"slimfly:6",
+	"slimfly:15",
+	"slimfly:1",
+	"slimfly:5:250",
+	"slimfly:4294967299",
+	"slimfly:5x5",
+	"hyperx:0x3",
+	"hyperx:200x200",
+	"hyperx:1:0",
+	"hyperx:4:1:1",
+	"megafly:1:1:1",
+	"megafly:0:1:1:1",
+	"megafly:200:100:54:1",
+	"megafly:250:1:5:1",
+	"rails:1:2:0:1",
+	"rails:0:1:1:1",
+	"rails:999999999:2:1:1",
+	"rails:1:1:0:0",
 	"xgft:",
 	"xgft:4",
 	"xgft:4,2:1",
@@ -368,6 +478,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_generated, 0, G_N_ELEMENTS(generated));
 	tcase_add_loop_test(tcase, test_bad_spec, 0, G_N_ELEMENTS(bad_specs));
 	tcase_add_test(tcase, test_ibnetdiscover);
+	tcase_add_loop_test(tcase, test_regular, 0, G_N_ELEMENTS(regular));
+	tcase_add_test(tcase, test_rails);
 	tcase_add_test(tcase, test_ibsim);
 	tcase_add_loop_test(tcase, test_bad_file, 0, G_N_ELEMENTS(bad_files));
 	tcase_add_test(tcase, test_missing_file);

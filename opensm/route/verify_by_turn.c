@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Credit loops of tables whose packets change lanes on their way: one graph of (port, VL) for all
+ * lanes. Whatever may come in where a path begins is followed, on each SL that it may have: that of
+ * its path either way, any level of QoS, and that of the SM. If multicast keeps to a trunk, what it
+ * does there counts too, on SL 0 of each level.
+ */
+#include <string.h>
+
+#include "route/lanes.h"
+#include "route/verify.h"
+
+#define OUTS (256 * ROUTE_SLS) /* a port and a lane of the next switch */
+#define NOWHERE UINT32_MAX
+
+struct wants {
+	uint64_t word[OUTS / 64];
+};
+
+struct turn_check {
+	struct verify *verify;
+	const struct route_lanes *lanes;
+	struct wants **wants; /* [channel * 16 + VL]: NULL: nothing is sent there */
+	uint64_t *passed; /* [channel * 16 + SL]: lanes in bits 0 - 15 for the LID above these */
+};
+
+/* A packet on its way: where it is, by which port it came, and what it holds (or NOWHERE). */
+struct packet {
+	uint32_t sw, held;
+	uint8_t in, sl;
+};
+
+/* ---- the graph ---- */
+
+static bool is_set(const struct wants *wants, unsigned int bit)
+{
+	return wants->word[bit / 64] >> bit % 64 & 1;
+}
+
+/* The switch behind a port, and by which of its ports one comes in there. */
+static uint32_t cross(const struct turn_check *check, uint32_t sw, uint8_t out, uint8_t *in)
+{
+	const struct fabric *fabric = check->verify->fabric;
+	uint32_t to = verify_across(check->verify, sw, out);
+
+	if (to != FABRIC_NONE)
+		*in = fabric->ports[fabric->ports[fabric_switch_port(fabric, sw, out)].peer].num;
+	return to;
+}
+
+/* Moves it on by a port; false if it was there before. mark: of whom it is, in bits 16 - 63. */
+static bool move(struct turn_check *check, struct packet *packet, uint8_t out, uint64_t mark)
+{
+	uint32_t channel = check->verify->first[packet->sw] + out;
+	uint8_t vl = route_lanes_vl(check->lanes, packet->sw, packet->in, out, packet->sl);
+	uint64_t *passed = &check->passed[(size_t)channel * ROUTE_SLS + packet->sl];
+	uint32_t node = channel * ROUTE_SLS + vl, bit = out * ROUTE_SLS + vl;
+	bool again;
+
+	if (packet->held != NOWHERE)
+		check->wants[packet->held]->word[bit / 64] |= UINT64_C(1) << bit % 64;
+	if (!check->wants[node])
+		check->wants[node] = g_new0(struct wants, 1);
+	if (*passed >> 16 != mark)
+		*passed = mark << 16;
+	again = *passed >> vl & 1;
+	*passed |= UINT64_C(1) << vl;
+	packet->sw = cross(check, packet->sw, out, &packet->in);
+	packet->held = node;
+	return !again;
+}
+
+/* ---- paths ---- */
+
+static void follow(struct turn_check *check, struct packet packet, uint16_t lid)
+{
+	const struct verify *verify = check->verify;
+
+	for (;;) {
+		uint8_t out = routing_port(verify->routing, packet.sw, lid);
+
+		if (verify_across(verify, packet.sw, out) == FABRIC_NONE ||
+		    !move(check, &packet, out, lid))
+			return;
+	}
+}
+
+/* Whether packets may begin at this port: of the switch itself, or of a host. */
+static bool is_entry(const struct verify *verify, uint32_t sw, uint32_t channel)
+{
+	uint8_t num = channel - verify->first[sw];
+	uint32_t port = fabric_switch_port(verify->fabric, sw, num);
+
+	return !num || (verify->to[channel] == FABRIC_NONE &&
+			verify->fabric->ports[port].peer != FABRIC_NONE);
+}
+
+/* By each port at which packets may begin. */
+static void follow_from(struct turn_check *check, uint32_t from, uint16_t lid, uint8_t sl)
+{
+	const struct verify *verify = check->verify;
+
+	for (uint32_t c = verify->first[from]; c < verify->first[from + 1]; c++)
+		if (is_entry(verify, from, c))
+			follow(check, (struct packet){from, NOWHERE, c - verify->first[from], sl},
+			       lid);
+}
+
+/* SLs of packets between two switches, as bits. */
+static uint16_t sls_of(const struct turn_check *check, uint32_t from, uint32_t to)
+{
+	const struct route_lanes *lanes = check->lanes;
+	uint32_t sm = check->verify->graph->sm_switch;
+	uint16_t bits = 0;
+
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
+		uint8_t plain = sl & ~lanes->levels;
+
+		if (plain == route_lanes_sl(lanes, from, to) ||
+		    plain == route_lanes_sl(lanes, to, from) ||
+		    (sl == lanes->sm_sl && !lanes->sm_by_path && (from == sm || to == sm)))
+			bits |= 1u << sl;
+	}
+	return bits;
+}
+
+static void follow_lid(struct turn_check *check, uint16_t lid, uint32_t port)
+{
+	const struct fabric *fabric = check->verify->fabric;
+	bool of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
+	uint8_t exit;
+	uint32_t to = fabric_leaf(fabric, port, &exit);
+
+	for (uint32_t from = 0; to != FABRIC_NONE && from < fabric->n_switches; from++) {
+		uint16_t bits = sls_of(check, from, to);
+
+		if (!of_host && !route_is_source(check->verify->graph, from))
+			continue;
+		for (; bits; bits &= bits - 1)
+			follow_from(check, from, lid, __builtin_ctz(bits));
+	}
+}
+
+/* ---- multicast on a trunk ---- */
+
+static bool is_trunk(const struct turn_check *check, uint32_t sw, uint8_t out)
+{
+	const uint8_t *trunk = check->verify->routing->trunk;
+	uint8_t in;
+	uint32_t to = cross(check, sw, out, &in);
+
+	return to != FABRIC_NONE && (trunk[sw] == out || trunk[to] == in);
+}
+
+static void flood(struct turn_check *check, struct packet start)
+{
+	const struct verify *verify = check->verify;
+	GArray *stack = g_array_new(FALSE, FALSE, sizeof(struct packet));
+
+	g_array_append_val(stack, start);
+	while (stack->len) {
+		struct packet packet = g_array_index(stack, struct packet, stack->len - 1);
+		uint32_t width = verify->first[packet.sw + 1] - verify->first[packet.sw];
+
+		g_array_set_size(stack, stack->len - 1);
+		for (uint32_t out = 1; out < width; out++) {
+			struct packet next = packet;
+
+			if (out != packet.in && is_trunk(check, packet.sw, out) &&
+			    move(check, &next, out, FABRIC_LIDS))
+				g_array_append_val(stack, next);
+		}
+	}
+	g_array_unref(stack);
+}
+
+static void flood_all(struct turn_check *check)
+{
+	const struct verify *verify = check->verify;
+
+	for (uint32_t sw = 0; verify->routing->trunk && sw < verify->graph->n; sw++)
+		for (uint32_t c = verify->first[sw]; c < verify->first[sw + 1]; c++)
+			for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+				if (is_entry(verify, sw, c) && !(sl & ~check->lanes->levels))
+					flood(check, (struct packet){sw, NOWHERE,
+								     c - verify->first[sw], sl});
+}
+
+/* ---- cycles ---- */
+
+struct step {
+	uint32_t node, bit; /* the latter: where to go on */
+};
+
+/* The node behind the next bit that is set, or NOWHERE. */
+static uint32_t next_of(const struct turn_check *check, struct step *step)
+{
+	const struct verify *verify = check->verify;
+	uint32_t to = verify->to[step->node / ROUTE_SLS];
+
+	for (; step->bit < OUTS; step->bit++)
+		if (!check->wants[step->node]->word[step->bit / 64])
+			step->bit |= 63;
+		else if (is_set(check->wants[step->node], step->bit))
+			return verify->first[to] * ROUTE_SLS + step->bit++;
+	return NOWHERE;
+}
+
+static struct dependency_channel name_of(const struct verify *verify, uint32_t node)
+{
+	uint32_t channel = node / ROUTE_SLS, sw = 0;
+
+	while (verify->first[sw + 1] <= channel)
+		sw++;
+	return (struct dependency_channel){sw, channel - verify->first[sw]};
+}
+
+/* Depth first; colours: 0 new, 1 on the path, 2 done. The cycle, or NULL. */
+static GArray *search(const struct turn_check *check, uint32_t start, uint8_t *colour)
+{
+	GArray *path = g_array_new(FALSE, FALSE, sizeof(struct step)), *cycle = NULL;
+	uint32_t next = start;
+
+	do {
+		struct step *last;
+
+		if (next != NOWHERE && !colour[next]) {
+			struct step step = {next, 0};
+
+			g_array_append_val(path, step);
+			colour[next] = 1;
+		}
+		last = &g_array_index(path, struct step, path->len - 1);
+		next = next_of(check, last);
+		if (next == NOWHERE) {
+			colour[last->node] = 2;
+			g_array_set_size(path, path->len - 1);
+		} else if (colour[next] == 1) {
+			cycle = g_array_new(FALSE, FALSE, sizeof(struct dependency_channel));
+		}
+	} while (path->len && !cycle);
+	for (guint i = 0, on = 0; cycle && i < path->len; i++) {
+		uint32_t node = g_array_index(path, struct step, i).node;
+		struct dependency_channel name = name_of(check->verify, node);
+
+		on |= node == next;
+		if (on)
+			g_array_append_val(cycle, name);
+	}
+	g_array_unref(path);
+	return cycle;
+}
+
+GArray *verify_by_turn(struct verify *verify, uint16_t *vls)
+{
+	size_t n = (size_t)verify->first[verify->graph->n] * ROUTE_SLS;
+	struct turn_check check = {.verify = verify, .lanes = verify->routing->lanes};
+	g_autofree uint8_t *colour = g_malloc0(n + 1);
+	GArray *cycle = NULL;
+
+	check.wants = g_new0(struct wants *, n + 1);
+	check.passed = g_new0(uint64_t, n + 1);
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
+		uint32_t port = fabric_port_by_lid(verify->fabric, lid);
+
+		if (port != FABRIC_NONE)
+			follow_lid(&check, lid, port);
+	}
+	flood_all(&check);
+	for (size_t i = 0; i < n; i++) {
+		if (check.wants[i] && !cycle && !colour[i])
+			cycle = search(&check, i, colour);
+		if (check.wants[i])
+			*vls |= 1u << i % ROUTE_SLS;
+	}
+	for (size_t i = 0; i < n; i++)
+		g_free(check.wants[i]);
+	g_free(check.wants);
+	g_free(check.passed);
+	return cycle;
+}
