@@ -93,7 +93,8 @@ class Bench(Checks):
             text += f'{option} {file}\n'
         if option != 'config':
             argv += ['-F', self.write('opensm.conf', text)]
-        return self.run(OPENSM, '--once', '-R', ENGINES, *argv)
+        engines = 'torus-2QoS' if option == 'torus_config' else ENGINES
+        return self.run(OPENSM, '--once', '-R', engines, *argv)
 
     def refused(self, what, option, scope, file):
         """At start; state of former lives of the daemon is left out instead, and that is told."""

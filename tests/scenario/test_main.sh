@@ -93,10 +93,13 @@ run --sim fattree:4 -f "$dir/none/log"
 check "a log that cannot be written" says 1 "$dir/none/log: No such file"
 run --sim fattree:4 -R magic -f "$dir/log"
 check "an unknown engine" says 1 "magic"
-run --sim fattree:4 -R torus-2QoS,no_fallback -f "$dir/log"
-check "an engine to come, without fallback" says 1 "torus-2QoS"
-run --sim fattree:4 --once -R torus-2QoS -f "$dir/log"
-check "an engine to come, with fallback" says 0 "torus-2QoS"
+printf 'torus 3 3 1\nxp_link 0x1 0x2\nyp_link 0x1 0x3\n' >"$dir/torus.conf"
+run --sim fattree:4 --once -R torus-2QoS,no_fallback --torus_config "$dir/torus.conf" -f stdout
+check "an engine for another net, without fallback" says 1 "torus-2QoS"
+run --sim fattree:4 --once -R torus-2QoS --torus_config "$dir/torus.conf" -f stdout
+check "an engine for another net, with fallback" says 0 "torus-2QoS"
+run --sim fattree:4 -R torus-2QoS --torus_config "$dir/none" -f "$dir/log"
+check "an engine without its file" says 1 "$dir/none: No such file"
 run --sim fattree:4 --once --perfmgr -f "$dir/log"
 check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
