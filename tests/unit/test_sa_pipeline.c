@@ -329,7 +329,37 @@ START_TEST(test_class_port_info)
 	ck_assert_uint_eq(info.base_version, 1);
 	ck_assert_uint_eq(info.class_version, 2);
 	ck_assert(info.capability_mask & IBA_SA_CAP_UD_MULTICAST);
-	ck_assert(iba_timeout_ns(info.resp_time_value) >= 200000000);
+	told_clear(&told);
+}
+END_TEST
+
+/* How long an answer may take: in the line, then for tables (3 s), then for what it promises. */
+static const struct {
+	uint32_t fifo_ms, join_ms, alias_ms;
+	uint8_t code; /* 4.096 us * 2^code */
+} times[] = {
+	{10000, 0, 500, 22}, /* 13.5 s */
+	{1000, 0, 0, 20},    /* 4 s: up to 4.29 */
+	{1000, 0, 400, 21},
+	{1000, 400, 0, 21},
+	{1, 60000, 0, 24},
+	{1, 0, 60000, 24},
+	{INT32_MAX, 60000, 60000, 31}, /* 24 days; 5 bits tell 2.4 hours */
+	{0, 0, 0, 31},		       /* any time */
+};
+
+START_TEST(test_response_time)
+{
+	struct ask ask = ask_for(IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET);
+	struct iba_class_port_info info;
+	struct told told;
+
+	subnet->options->max_msg_fifo_timeout = times[_i].fifo_ms;
+	subnet->options->join_answer_timeout = times[_i].join_ms;
+	subnet->options->alias_answer_timeout = times[_i].alias_ms;
+	told = tell(&ask);
+	told_record(&told, &iba_class_port_info_type, 0, &info);
+	ck_assert_uint_eq(info.resp_time_value, times[_i].code);
 	told_clear(&told);
 }
 END_TEST
@@ -578,6 +608,7 @@ int main(void)
 	tcase_add_test(tcase, test_rmpp_requests);
 	tcase_add_test(tcase, test_table_headers);
 	tcase_add_test(tcase, test_class_port_info);
+	tcase_add_loop_test(tcase, test_response_time, 0, G_N_ELEMENTS(times));
 	tcase_add_test(tcase, test_node_components);
 	tcase_add_test(tcase, test_port_info);
 	tcase_add_test(tcase, test_switch_info);
