@@ -315,6 +315,51 @@ START_TEST(test_table_headers)
 }
 END_TEST
 
+/* ---- partitions: by which P_Key of the SM's port it came ---- */
+
+/* Row n % 3 is host n's. */
+static const uint16_t p_key_rows[][4] = {{0x7FFF, 0x8011}, {0x7FFF, 0x0012}, {0xFFFF}};
+static const uint16_t own_p_keys[] = {0xFFFF, 0x8011, 0, 0x8012, 0x7FFF};
+
+static const struct by_partition {
+	unsigned int who;
+	uint16_t index;
+	uint64_t sm_key;
+	uint16_t status;
+} by_partition[] = {
+	{0, 0, 0, IBA_STATUS_OK},
+	{0, 1, 0, IBA_STATUS_OK},
+	{0, 3, 0, IBA_SA_DENIED},
+	{0, 3, TEST_SA_KEY, IBA_STATUS_OK},
+	{1, 1, 0, IBA_SA_DENIED},
+	{1, 3, 0, IBA_STATUS_OK}, /* a limited member */
+	{2, 1, 0, IBA_SA_DENIED},
+	{2, 4, 0, IBA_STATUS_OK},   /* the default partition, elsewhere than at 0 */
+	{2, 2, 0, IBA_STATUS_BUSY}, /* nothing is there */
+	{2, 5, 0, IBA_STATUS_BUSY}, /* nor beyond the table */
+	{2, 0xFFFF, 0, IBA_STATUS_BUSY},
+};
+
+START_TEST(test_partitions)
+{
+	const struct by_partition *row = &by_partition[_i];
+	struct subnet *other = with_partitions(subnet, p_key_rows, 3, NULL, 0);
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+
+	other->sm_p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	g_array_append_vals(other->sm_p_keys, own_p_keys, G_N_ELEMENTS(own_p_keys));
+	ask.subnet = other;
+	ask.from = endport(other, row->who, false);
+	ask.p_key_index = row->index;
+	ask.sm_key = row->sm_key;
+	ck_assert_uint_eq(status_of(&ask), row->status);
+	g_clear_pointer(&other->sm_p_keys, g_array_unref); /* it is not known */
+	if (row->index && !row->sm_key)
+		ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
+	subnet_unref(other);
+}
+END_TEST
+
 /* ---- records of the fabric ---- */
 
 START_TEST(test_class_port_info)
@@ -607,6 +652,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_garbage, 0, 4);
 	tcase_add_test(tcase, test_rmpp_requests);
 	tcase_add_test(tcase, test_table_headers);
+	tcase_add_loop_test(tcase, test_partitions, 0, G_N_ELEMENTS(by_partition));
 	tcase_add_test(tcase, test_class_port_info);
 	tcase_add_loop_test(tcase, test_response_time, 0, G_N_ELEMENTS(times));
 	tcase_add_test(tcase, test_node_components);
