@@ -27,6 +27,7 @@ struct subnet {
 	bool roots_found; /* but by other roots than these name */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
+	GArray *sm_p_keys; /* uint16_t: the P_KeyTable of that port; NULL: it is not known */
 	bool errors;	   /* the sweep ended with errors */
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
 			      makes no promise; NULL: on none */

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "sa/park.h"
 #include "sa/sa_private.h"
 
 /* AttributeModifier bits of a PortInfoRecord query: masks are matched bit by bit. */
@@ -52,15 +53,26 @@ bool sa_is_live_endport(const struct fabric *fabric, uint32_t port)
 	       fabric->ports[port].lid != 0;
 }
 
+/*
+ * A request waits no longer than that before it is answered or dropped: for its turn, then for
+ * tables or for a subnet with who asks, and its answer for what that promises.
+ */
+static uint64_t response_ns(const struct options *options)
+{
+	uint64_t hold_ms = MAX(options->join_answer_timeout, options->alias_answer_timeout);
+
+	if (!options->max_msg_fifo_timeout)
+		return UINT64_MAX;
+	return (options->max_msg_fifo_timeout + hold_ms) * NS_PER_MS + SA_PARK_NS;
+}
+
 uint16_t sa_class_port_info_each(struct sa_query *query)
 {
-	const struct options *options = query->subnet->options;
 	struct iba_class_port_info info = {
 		.base_version = IBA_BASE_VERSION,
 		.class_version = IBA_SA_CLASS_VERSION,
 		.capability_mask2 = query->subnet->qos ? IBA_SA_CAP2_QOS : 0,
-		.resp_time_value =
-			iba_timeout_code((uint64_t)options->transaction_timeout * NS_PER_MS),
+		.resp_time_value = iba_timeout_code(response_ns(query->subnet->options)),
 	};
 	unsigned int n;
 	const struct sa_row *rows = sa_rows(&n);

@@ -266,6 +266,27 @@ static uint16_t find_requester(struct sa_query *query)
 	return query->early ? IBA_STATUS_BUSY : IBA_STATUS_OK;
 }
 
+/*
+ * Who asks by a partition must be in it. Index 0 is where requests come in that name no partition,
+ * and any port may ask there. What came by a key that the SM's port had not got when the subnet was
+ * published waits for the next, as a new port does.
+ */
+static uint16_t check_partition(struct sa_query *query)
+{
+	const struct subnet *subnet = query->subnet;
+	uint16_t index = query->from.address->p_key_index, p_key = 0;
+
+	if (!index || query->from.trusted || query->from.port == FABRIC_NONE)
+		return IBA_STATUS_OK;
+	if (subnet->sm_p_keys && index < subnet->sm_p_keys->len)
+		p_key = g_array_index(subnet->sm_p_keys, uint16_t, index);
+	query->early = !P_KEY_BASE(p_key);
+	if (query->early)
+		return IBA_STATUS_BUSY;
+	return partitions_member(subnet->partitions, query->from.port, p_key) ? IBA_STATUS_OK
+									      : IBA_SA_DENIED;
+}
+
 static uint16_t decode_components(struct sa_query *query)
 {
 	wire_decode(query->row->asks, query->data + IBA_SA_DATA_OFFSET, &query->wanted);
@@ -276,8 +297,8 @@ static uint16_t decode_components(struct sa_query *query)
 typedef uint16_t stage_fn(struct sa_query *query);
 
 static stage_fn *const stages[] = {
-	check_version, find_row,    check_length,   check_rmpp,
-	check_state,   check_trust, find_requester, decode_components,
+	check_version, find_row,       check_length,	check_rmpp,	   check_state,
+	check_trust,   find_requester, check_partition, decode_components,
 };
 
 /* ---- from request to answer ---- */

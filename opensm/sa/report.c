@@ -32,7 +32,7 @@ struct sa_reporter {
 	struct context *context;
 	struct actor *actor;
 	struct mad *mad;
-	struct sa_subscribers *subscribers;
+	const struct sa_registries *registries;
 	struct subnet *subnet;
 	struct news *ring[SA_NOTICES_KEPT]; /* by serial */
 	uint64_t next;			    /* serial of the next notice */
@@ -60,17 +60,28 @@ bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number)
 		(trap_number >= IBA_TRAP_BAD_M_KEY && trap_number <= IBA_TRAP_SWITCH_BAD_P_KEY));
 }
 
-static bool is_of_source(const struct iba_inform_info *info, const struct news *news)
+/* An alias means the port that has it when the notice is looked at. */
+static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid, const struct news *news)
+{
+	const struct alias_guid *alias =
+		alias_guids_find(sa_aliases_now(reporter->registries->aliases), guid);
+
+	return guid == news->gid.guid || (alias && alias->port == news->gid.guid);
+}
+
+static bool is_of_source(const struct sa_reporter *reporter, const struct iba_inform_info *info,
+			 const struct news *news)
 {
 	uint16_t first = info->lid_range_begin, last = MAX(first, info->lid_range_end);
 	uint16_t lid = news->notice.notice.issuer_lid;
 
 	if (info->gid.prefix || info->gid.guid)
-		return info->gid.guid == news->gid.guid;
+		return is_guid_of(reporter, info->gid.guid, news);
 	return first == IBA_LID_PERMISSIVE || (first <= lid && lid <= last);
 }
 
-static bool is_subscribed(const struct iba_inform_info *info, const struct news *news)
+static bool is_subscribed(const struct sa_reporter *reporter, const struct iba_inform_info *info,
+			  const struct news *news)
 {
 	const struct iba_notice *notice = &news->notice.notice;
 
@@ -78,7 +89,7 @@ static bool is_subscribed(const struct iba_inform_info *info, const struct news 
 	       (info->trap_number == IBA_TRAP_ALL || info->trap_number == notice->trap_number) &&
 	       (info->type == 0xFFFF || info->type == notice->type) &&
 	       (info->producer_type == 0xFFFFFF || info->producer_type == notice->producer_type) &&
-	       is_of_source(info, news);
+	       is_of_source(reporter, info, news);
 }
 
 /* o13-17.1.2: a P_Key in common with what the notice is about, not limited on both sides. */
@@ -133,7 +144,7 @@ static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *su
 		 "SA: port 0x%016" G_GINT64_MODIFIER
 		 "x (LID %u, QP %u) answers no Report: its subscription ends",
 		 subscription->guid, subscription->to.lid, subscription->to.qpn);
-	sa_subscribers_remove(reporter->subscribers, subscription);
+	sa_subscribers_remove(reporter->registries->subscribers, subscription);
 }
 
 static void on_answer(struct mad_ask *ask)
@@ -141,7 +152,7 @@ static void on_answer(struct mad_ask *ask)
 	struct report *report = (struct report *)ask;
 	struct sa_reporter *reporter = report->reporter;
 	struct sa_subscription *subscription =
-		sa_subscribers_find(reporter->subscribers, &report->key);
+		sa_subscribers_find(reporter->registries->subscribers, &report->key);
 
 	reporter->n_out--;
 	if (ask->result == MAD_TIMEOUT)
@@ -216,7 +227,7 @@ static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *s
 		const struct news *news = reporter->ring[subscription->next++ % SA_NOTICES_KEPT];
 
 		looks++;
-		if (is_subscribed(&subscription->info, news) &&
+		if (is_subscribed(reporter, &subscription->info, news) &&
 		    may_know(reporter, subscription, port, news)) {
 			send_report(reporter, subscription, port, news);
 			break;
@@ -233,7 +244,7 @@ static void take_turn(struct timer *timer)
 	GList *link;
 
 	if (reporter->wake)
-		sa_subscribers_each(reporter->subscribers, wake, reporter);
+		sa_subscribers_each(reporter->registries->subscribers, wake, reporter);
 	reporter->wake = false;
 	while (reporter->subnet && reporter->n_out < REPORTS_OUT && looks < LOOKS_A_TURN &&
 	       (link = g_queue_pop_head_link(&reporter->waiting))) {
@@ -268,7 +279,7 @@ static void add_news(struct sa_reporter *reporter, const struct iba_notice *noti
 
 static bool has_listeners(const struct sa_reporter *reporter)
 {
-	return reporter->subnet && sa_subscribers_count(reporter->subscribers) != 0;
+	return reporter->subnet && sa_subscribers_count(reporter->registries->subscribers) != 0;
 }
 
 /* A notice of the SM itself, traps 64 to 67: it is about a GID. */
@@ -378,17 +389,17 @@ static void on_removed(void *arg, struct sa_subscription *subscription)
 static const struct sa_subscribers_watch watch = {.added = on_added, .removed = on_removed};
 
 struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor, struct mad *mad,
-				    struct sa_subscribers *subscribers)
+				    const struct sa_registries *registries)
 {
 	struct sa_reporter *reporter = g_new0(struct sa_reporter, 1);
 
 	reporter->context = context;
 	reporter->actor = actor;
 	reporter->mad = mad;
-	reporter->subscribers = subscribers;
+	reporter->registries = registries;
 	reporter->next = reporter->first = 1;
 	timer_init(&reporter->turn, actor, take_turn);
-	sa_subscribers_watch(subscribers, &watch, reporter);
+	sa_subscribers_watch(registries->subscribers, &watch, reporter);
 	return reporter;
 }
 

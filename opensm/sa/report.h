@@ -8,16 +8,16 @@
 
 #include "core/context.h"
 #include "mad/ask.h"
-#include "sa/subscribers.h"
+#include "sa/registries.h"
 
 #define SA_NOTICES_KEPT 4096	/* for subscribers that are slow to answer */
 #define SA_REPORTS_UNANSWERED 3 /* in a row: the subscription ends */
 
 struct sa_reporter;
 
-/* The subscribers must outlive it. */
+/* The registries must outlive it. */
 struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor, struct mad *mad,
-				    struct sa_subscribers *subscribers);
+				    const struct sa_registries *registries);
 void sa_reporter_free(struct sa_reporter *reporter);
 /* From now on it is this subnet; NULL: there is none, and what is not told yet never is. */
 void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet);

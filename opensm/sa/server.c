@@ -765,7 +765,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->registries.services = sa_services_new();
 	sa->registries.subscribers = sa_subscribers_new();
 	sa->registries.aliases = sa_aliases_new(first_mgid(context->rt));
-	sa->reporter = sa_reporter_new(context, sa->actor, mad, sa->registries.subscribers);
+	sa->reporter = sa_reporter_new(context, sa->actor, mad, &sa->registries);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
 	sa_services_watch(sa->registries.services, service_changed, sa);
 	sa_aliases_watch(sa->registries.aliases, alias_changed, sa);

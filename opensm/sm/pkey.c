@@ -172,6 +172,17 @@ static bool read_table(const struct builder_port *port, uint16_t *is)
 	return table->n_blocks;
 }
 
+GArray *p_keys_own(const struct sm *sm)
+{
+	const struct builder_port *port = sm->builder->sm_port;
+	GArray *keys = g_array_new(FALSE, TRUE, sizeof(uint16_t));
+
+	g_array_set_size(keys, port->p_keys.n_blocks * PER_BLOCK);
+	if (!read_table(port, (uint16_t *)(void *)keys->data))
+		g_clear_pointer(&keys, g_array_unref);
+	return keys;
+}
+
 /* Nobody remembers indexes of a port that is not up yet, or of one that only switches have. */
 static bool may_move(const struct sm *sm, const struct builder_port *port)
 {

@@ -648,6 +648,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);
 	subnet->unknown_keys = keys_tell_unknown(sm);
+	subnet->sm_p_keys = p_keys_own(sm);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	if (sm->dry)

@@ -364,6 +364,8 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want);
 void p_keys_clear(struct sm *sm); /* no sweep runs */
+/* uint16_t: the P_KeyTable of the SM's own port; NULL: it is not known. */
+GArray *p_keys_own(const struct sm *sm);
 /* AttributeModifier of a block of the P_KeyTable of a port. */
 uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
 /* ---- port_health.c: ports that misbehave ---- */

@@ -15,6 +15,7 @@ struct client {
 	struct vendor_mad *answer;
 	uint32_t tid;
 	uint64_t sm_key;
+	uint16_t p_key_index;
 	bool deaf;	 /* answers no Report */
 	GArray *reports; /* struct iba_sa_notice: those that came and were not fetched */
 };
@@ -119,6 +120,11 @@ void client_trust(struct client *client, uint64_t sm_key)
 	client->sm_key = sm_key;
 }
 
+void client_set_p_key_index(struct client *client, uint16_t index)
+{
+	client->p_key_index = index;
+}
+
 static bool has_answer(void *arg)
 {
 	return ((struct client *)arg)->answer != NULL;
@@ -133,6 +139,7 @@ static struct vendor_address sa_of(const struct client *client)
 		.sl = info->master_sm_sl,
 		.qpn = IBA_QP1,
 		.qkey = IBA_QP1_Q_KEY,
+		.p_key_index = client->p_key_index,
 	};
 }
 

@@ -25,6 +25,8 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 
 /* Requests from now on carry that SM_Key: the SA key makes the client a trusted one. */
 void client_trust(struct client *client, uint64_t sm_key);
+/* They go by the P_Key at that index of its port. */
+void client_set_p_key_index(struct client *client, uint16_t index);
 /*
  * The same with GetTable: *n records of the type one behind the other in host order, to be freed
  * with g_byte_array_unref; NULL without a good answer.

@@ -641,6 +641,44 @@ START_TEST(limited_member_asks)
 }
 END_TEST
 
+static uint16_t index_of(const struct world *w, unsigned int node, uint16_t p_key)
+{
+	unsigned int n;
+	const uint16_t *keys = sim_p_keys(w->s->sim, node, 1, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (P_KEY_BASE(keys[i]) == p_key)
+			return (uint16_t)i;
+	ck_abort_msg("no P_Key 0x%x", p_key);
+}
+
+/* Who asks by another P_Key than the default one is known by it. */
+START_TEST(asks_by_its_partition)
+{
+	struct world *w = world_new(11);
+	struct iba_path_record path = {0};
+	struct client *client;
+
+	scenario_start(w->s);
+	w->now.n = 2;
+	w->now.p_key[1] = 0x12;
+	for (unsigned int i = 0; i < w->n_hosts; i++) {
+		w->now.of[0][i] = FULL;
+		w->now.of[1][i] = i == w->sm || i == 5 ? FULL : NONE;
+	}
+	take_policy(w);
+	run_to_end(w);
+	scenario_run_ms(w->s, 500);
+	check_settled(w);
+	ck_assert_uint_ne(index_of(w, w->hosts[w->sm], 0x12), 0);
+	client = client_new(w->s, w->hosts[5]);
+	client_set_p_key_index(client, index_of(w, w->hosts[5], 0x12));
+	ck_assert_int_eq(client_path(client, w->s->sm_guid, &path), 0);
+	client_free(client);
+	world_free(w);
+}
+END_TEST
+
 /* The operator turns enforcement off: the bits go, hosts keep their tables. */
 START_TEST(no_enforcement)
 {
@@ -715,6 +753,7 @@ int main(void)
 	tcase_add_test(tcase, one_host_moves);
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, limited_member_asks);
+	tcase_add_test(tcase, asks_by_its_partition);
 	tcase_add_test(tcase, no_enforcement);
 	tcase_add_test(tcase, stubborn_switch);
 	suite_add_tcase(suite, tcase);

@@ -232,6 +232,57 @@ START_TEST(traps)
 }
 END_TEST
 
+/* Entry 1 of the GUIDInfo of a host; guid 0: it has none there any more. */
+static void set_alias(unsigned int node, uint64_t guid)
+{
+	struct iba_guid_info_record record = {.lid = scenario_lid(s, node)};
+	struct client *owner = client_new(s, node);
+
+	record.guid_info.guid[1] = guid;
+	ck_assert_int_eq(client_ask(owner, guid ? IBA_METHOD_SET : IBA_METHOD_DELETE,
+				    IBA_ATTR_GUID_INFO_RECORD,
+				    IBA_COMPONENT(guid_info_record, lid) |
+					    IBA_COMPONENT(guid_info_record, block_num) |
+					    UINT64_C(1) << 5,
+				    &iba_guid_info_record_type, &record),
+			 0);
+	client_free(owner);
+}
+
+/* An alias GID means its port, as long as it has that. */
+START_TEST(alias)
+{
+	struct iba_inform_info info = to(IBA_TRAP_LINK_INTEGRITY);
+	struct iba_sa_notice notice;
+	unsigned int host;
+
+	up(QUIET);
+	host = scenario_node(s, "host-9");
+	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, UINT64_C(0x0002C903000A0001)};
+	ck_assert_int_eq(client_inform(client, info), IBA_SA_REQ_INVALID);
+	set_alias(host, info.gid.guid);
+	ck_assert_int_eq(client_inform(client, info), 0);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_report(IBA_TRAP_LINK_INTEGRITY, &notice);
+	ck_assert_uint_eq(notice.issuer_gid.guid, gid_of(host).guid);
+	set_alias(host, 0);
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_silence();
+	set_alias(scenario_node(s, "host-8"), info.gid.guid); /* it moves */
+	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+	expect_silence();
+	info = to(IBA_TRAP_GID_OUT_OF_SERVICE); /* it is told of a port that is gone */
+	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, UINT64_C(0x0002C903000A0001)};
+	ck_assert_int_eq(client_inform(client, info), 0);
+	sim_node_set(s->sim, host, false);
+	sim_node_set(s->sim, scenario_node(s, "host-8"), false);
+	scenario_run_ms(s, 5000);
+	expect_gid(IBA_TRAP_GID_OUT_OF_SERVICE, gid_of(scenario_node(s, "host-8")));
+	expect_silence();
+	down();
+}
+END_TEST
+
 /* Violations of keys are for the trusted, and all traps are all but those. */
 START_TEST(secrets)
 {
@@ -357,6 +408,7 @@ int main(void)
 	tcase_add_test(tcase, ports_with_loss);
 	tcase_add_test(tcase, groups);
 	tcase_add_test(tcase, traps);
+	tcase_add_test(tcase, alias);
 	tcase_add_test(tcase, secrets);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, dead);

@@ -177,7 +177,7 @@ static struct sa_view *make_view(const struct ask *ask, const struct sa_registri
 static struct told tell_with(const struct ask *ask, const struct sa_registries *registries,
 			     const uint8_t *data, size_t length)
 {
-	struct vendor_address from = {.qpn = 1};
+	struct vendor_address from = {.qpn = 1, .p_key_index = ask->p_key_index};
 	struct sa_view *view = make_view(ask, registries);
 	struct told told = {0};
 	struct sa_query query;

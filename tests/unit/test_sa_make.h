@@ -36,6 +36,7 @@ struct ask {
 	const struct inventory *inventory;
 	uint64_t now;
 	uint32_t from; /* requester's endport */
+	uint16_t p_key_index;
 	uint64_t sm_key;
 	uint8_t method;
 	uint16_t attribute;

@@ -315,6 +315,51 @@ START_TEST(test_table_headers)
 }
 END_TEST
 
+/* ---- partitions: by which P_Key of the SM's port it came ---- */
+
+/* Row n % 3 is host n's. */
+static const uint16_t p_key_rows[][4] = {{0x7FFF, 0x8011}, {0x7FFF, 0x0012}, {0xFFFF}};
+static const uint16_t own_p_keys[] = {0xFFFF, 0x8011, 0, 0x8012, 0x7FFF};
+
+static const struct by_partition {
+	unsigned int who;
+	uint16_t index;
+	uint64_t sm_key;
+	uint16_t status;
+} by_partition[] = {
+	{0, 0, 0, IBA_STATUS_OK},
+	{0, 1, 0, IBA_STATUS_OK},
+	{0, 3, 0, IBA_SA_DENIED},
+	{0, 3, TEST_SA_KEY, IBA_STATUS_OK},
+	{1, 1, 0, IBA_SA_DENIED},
+	{1, 3, 0, IBA_STATUS_OK}, /* a limited member */
+	{2, 1, 0, IBA_SA_DENIED},
+	{2, 4, 0, IBA_STATUS_OK},   /* the default partition, elsewhere than at 0 */
+	{2, 2, 0, IBA_STATUS_BUSY}, /* nothing is there */
+	{2, 5, 0, IBA_STATUS_BUSY}, /* nor beyond the table */
+	{2, 0xFFFF, 0, IBA_STATUS_BUSY},
+};
+
+START_TEST(test_partitions)
+{
+	const struct by_partition *row = &by_partition[_i];
+	struct subnet *other = with_partitions(subnet, p_key_rows, 3, NULL, 0);
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+
+	other->sm_p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	g_array_append_vals(other->sm_p_keys, own_p_keys, G_N_ELEMENTS(own_p_keys));
+	ask.subnet = other;
+	ask.from = endport(other, row->who, false);
+	ask.p_key_index = row->index;
+	ask.sm_key = row->sm_key;
+	ck_assert_uint_eq(status_of(&ask), row->status);
+	g_clear_pointer(&other->sm_p_keys, g_array_unref); /* it is not known */
+	if (row->index && !row->sm_key)
+		ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
+	subnet_unref(other);
+}
+END_TEST
+
 /* ---- records of the fabric ---- */
 
 START_TEST(test_class_port_info)
@@ -329,7 +374,37 @@ START_TEST(test_class_port_info)
 	ck_assert_uint_eq(info.base_version, 1);
 	ck_assert_uint_eq(info.class_version, 2);
 	ck_assert(info.capability_mask & IBA_SA_CAP_UD_MULTICAST);
-	ck_assert(iba_timeout_ns(info.resp_time_value) >= 200000000);
+	told_clear(&told);
+}
+END_TEST
+
+/* How long an answer may take: in the line, then for tables (3 s), then for what it promises. */
+static const struct {
+	uint32_t fifo_ms, join_ms, alias_ms;
+	uint8_t code; /* 4.096 us * 2^code */
+} times[] = {
+	{10000, 0, 500, 22}, /* 13.5 s */
+	{1000, 0, 0, 20},    /* 4 s: up to 4.29 */
+	{1000, 0, 400, 21},
+	{1000, 400, 0, 21},
+	{1, 60000, 0, 24},
+	{1, 0, 60000, 24},
+	{INT32_MAX, 60000, 60000, 31}, /* 24 days; 5 bits tell 2.4 hours */
+	{0, 0, 0, 31},		       /* any time */
+};
+
+START_TEST(test_response_time)
+{
+	struct ask ask = ask_for(IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET);
+	struct iba_class_port_info info;
+	struct told told;
+
+	subnet->options->max_msg_fifo_timeout = times[_i].fifo_ms;
+	subnet->options->join_answer_timeout = times[_i].join_ms;
+	subnet->options->alias_answer_timeout = times[_i].alias_ms;
+	told = tell(&ask);
+	told_record(&told, &iba_class_port_info_type, 0, &info);
+	ck_assert_uint_eq(info.resp_time_value, times[_i].code);
 	told_clear(&told);
 }
 END_TEST
@@ -577,7 +652,9 @@ int main(void)
 	tcase_add_loop_test(tcase, test_garbage, 0, 4);
 	tcase_add_test(tcase, test_rmpp_requests);
 	tcase_add_test(tcase, test_table_headers);
+	tcase_add_loop_test(tcase, test_partitions, 0, G_N_ELEMENTS(by_partition));
 	tcase_add_test(tcase, test_class_port_info);
+	tcase_add_loop_test(tcase, test_response_time, 0, G_N_ELEMENTS(times));
 	tcase_add_test(tcase, test_node_components);
 	tcase_add_test(tcase, test_port_info);
 	tcase_add_test(tcase, test_switch_info);
