@@ -156,7 +156,8 @@ static void try_floods(struct trial *trial)
 	GArray *flows = flows_of(trial, true);
 	struct credits_load load = load_of(trial, flows, true);
 
-	load.floods = 50;
+	load.rounds = MAX(load.rounds, 3);
+	load.floods = 100;
 	trial->tally->flood_cyclic++;
 	trial->tally->flood_stopped += stops(load, trial);
 	g_array_unref(flows);
@@ -335,13 +336,13 @@ START_TEST(test_free_never_stops)
 		try_seed(seed, &tally);
 		try_torus(seed, &tally);
 	}
+	tell(&tally);
 	if (seeds.last - seeds.first >= CHUNK - 1) { /* the trials met what they are for */
 		ck_assert_uint_gt(tally.tori, 0);
 		ck_assert_uint_gt(tally.with_floods, 0);
 		ck_assert_uint_ge(10 * tally.stopped, 9 * tally.cyclic);
-		ck_assert_uint_ge(2 * tally.flood_stopped, tally.flood_cyclic);
+		ck_assert_uint_ge(4 * tally.flood_stopped, tally.flood_cyclic);
 	}
-	tell(&tally);
 }
 END_TEST
 
