@@ -203,6 +203,8 @@ static void add_own(struct reader *reader)
 		 "the same, as opensm calls it", "NAMES"},
 		{"tables", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, take_tables,
 		 "judge tables as they are, as opensm-lfts.dump or dump_lfts has them", "FILE"},
+		{"transition", 0, 0, G_OPTION_ARG_FILENAME, &a->transition,
+		 "tell how switches that hold the tables of FILE would get the new ones", "FILE"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
 		 "threads that engine and verifier may use; 1 unless given", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
@@ -323,5 +325,6 @@ void arguments_clear(struct arguments *arguments)
 	g_free(arguments->dot);
 	g_free(arguments->lfts);
 	g_free(arguments->svg);
+	g_free(arguments->transition);
 	*arguments = (struct arguments){0};
 }

@@ -21,6 +21,7 @@ struct arguments {
 	uint64_t seed;
 	struct quality_effort effort;
 	char *dot, *lfts, *svg; /* files to write, or NULL */
+	char *transition;	/* tables that switches hold, or NULL */
 };
 
 /*

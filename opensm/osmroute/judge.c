@@ -62,6 +62,9 @@ struct judge_report *judge_engine(const struct judge_task *task, const struct fa
 	if (!report->routing)
 		return report;
 	judgement_weigh(task, fabric, report->routing, &report->before);
+	if (task->held && report->before.good)
+		passage_find(fabric, task->held, report->routing, report->before.verdict.by_order,
+			     &report->passage);
 	for (unsigned int i = 0; task->lose && i < task->trials; i++)
 		try_loss(task, fabric, report, &state);
 	try_outages(task, fabric, report);

@@ -4,6 +4,7 @@
 #define OSMROUTE_JUDGE_H
 
 #include "osmroute/judgement.h"
+#include "osmroute/passage.h"
 
 /* After a loss of cables at random. */
 struct judge_trial {
@@ -17,6 +18,7 @@ struct judge_report {
 	const struct route_engine *engine;
 	struct judgement before;
 	struct routing *routing; /* NULL if refused */
+	struct passage passage;	 /* from what switches hold; to no table that is wrong */
 	GArray *trials;		 /* struct judge_trial; none if refused */
 	GPtrArray *outages;	 /* struct outage_report; none if refused */
 };

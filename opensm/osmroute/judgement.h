@@ -18,6 +18,7 @@ struct judge_task {
 	unsigned int outages; /* 1 << enum outage_kind: what to lose and get back one at a time */
 	unsigned int trials;  /* how often */
 	uint64_t seed;	      /* of the losses */
+	const struct routing *held; /* what switches hold, to get from there; NULL: no question */
 };
 
 struct judgement {

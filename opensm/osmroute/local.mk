@@ -12,6 +12,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/loss.c opensm/osmroute/loss.h \
 	opensm/osmroute/median.c opensm/osmroute/median.h \
 	opensm/osmroute/outage.c opensm/osmroute/outage.h \
+	opensm/osmroute/passage.c opensm/osmroute/passage.h \
 	opensm/osmroute/picture.c opensm/osmroute/picture.h \
 	opensm/osmroute/quality.c opensm/osmroute/quality.h \
 	opensm/osmroute/ranks.c opensm/osmroute/ranks.h \

@@ -34,6 +34,7 @@ struct program {
 	struct fabric *fabric;
 	uint32_t n_nodes; /* of the topology */
 	uint32_t n_cables;
+	struct routing *held; /* by switches before; or NULL */
 	GPtrArray *reports; /* struct judge_report */
 };
 
@@ -81,7 +82,10 @@ static bool build(struct program *program, GError **error)
 		return false;
 	route_files_input(program->files, arguments->options, &program->input);
 	program->input.threads = arguments->threads;
-	return true;
+	if (arguments->transition)
+		program->held = passage_held(program->fabric, arguments->options,
+					     arguments->transition, error);
+	return program->held || !arguments->transition;
 }
 
 /* Of a part of the cables at least one, if there is any. */
@@ -105,6 +109,7 @@ static void judge(struct program *program)
 		.outages = arguments->outages,
 		.trials = arguments->trials,
 		.seed = arguments->seed,
+		.held = program->held,
 	};
 
 	program->reports = g_ptr_array_new_with_free_func((GDestroyNotify)judge_report_free);
@@ -267,6 +272,7 @@ int main(int argc, char **argv)
 	else
 		code = run(&program);
 	g_clear_pointer(&program.reports, g_ptr_array_unref);
+	routing_unref(program.held);
 	fabric_unref(program.fabric);
 	if (program.builder)
 		builder_free(program.builder);

@@ -167,12 +167,26 @@ static void add_lanes(GString *text, const struct judge_report *report)
 	g_string_append_c(text, '\n');
 }
 
+static void add_passage(GString *text, const struct judge_report *report)
+{
+	const struct passage *passage = &report->passage;
+
+	if (passage->stages)
+		g_string_append_printf(text,
+				       "%s: transition in %u stage%s of %" G_GUINT64_FORMAT
+				       " blocks; LIDs in order %u, discarded first %u\n",
+				       report->engine->name, passage->stages,
+				       passage->stages == 1 ? "" : "s", passage->blocks,
+				       passage->ordered, passage->discarded);
+}
+
 /* Of losses only what was not so without them, and of one kind the first. */
 static void add_remarks(GString *text, const struct judge_report *report)
 {
 	const struct judgement *worst = &report->before;
 
 	add_lanes(text, report);
+	add_passage(text, report);
 	add_remark(text, report, &report->before, "");
 	for (uint32_t i = 0; i < report->trials->len; i++) {
 		const struct judge_trial *trial =

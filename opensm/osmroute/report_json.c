@@ -178,6 +178,18 @@ static GVariant *promises_value(unsigned int promises)
 	return g_variant_builder_end(&list);
 }
 
+static GVariant *passage_value(const struct passage *passage)
+{
+	GVariantDict dict;
+
+	g_variant_dict_init(&dict, NULL);
+	add_number(&dict, "stages", passage->stages);
+	add_number(&dict, "blocks_written", passage->blocks);
+	add_number(&dict, "lids_in_order", passage->ordered);
+	add_number(&dict, "lids_discarded_first", passage->discarded);
+	return g_variant_dict_end(&dict);
+}
+
 static GVariant *report_value(const struct judge_report *report)
 {
 	GVariantBuilder trials, outages;
@@ -189,6 +201,8 @@ static GVariant *report_value(const struct judge_report *report)
 	if (report->routing)
 		g_variant_dict_insert_value(&dict, "promises",
 					    promises_value(report->routing->promises));
+	if (report->passage.stages)
+		g_variant_dict_insert_value(&dict, "transition", passage_value(&report->passage));
 	g_variant_builder_init(&trials, G_VARIANT_TYPE("aa{sv}"));
 	for (uint32_t i = 0; i < report->trials->len; i++)
 		g_variant_builder_add_value(

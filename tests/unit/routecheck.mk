@@ -42,3 +42,16 @@ soak-route: tests/unit/test_route_property tests/unit/test_route_repair
 	ROUTE_SEEDS=$(SOAK_ROUTE) tests/unit/test_route_property
 	ROUTE_SEEDS=$(SOAK_REPAIR) tests/unit/test_route_repair
 .PHONY: soak-route
+
+# Packets in buffers: what the verifier calls free never stops; "make credits" takes 1,000 seeds.
+check_PROGRAMS += tests/unit/test_credits
+TESTS += tests/unit/test_credits
+tests_unit_test_credits_SOURCES = \
+	tests/unit/test_credits.c tests/unit/credits.c tests/unit/credits.h
+tests_unit_test_credits_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_credits_LDADD = $(LIBS_ROUTECHECK)
+
+CREDIT_SEEDS = 1-1000
+credits: tests/unit/test_credits
+	ROUTE_SEEDS=$(CREDIT_SEEDS) tests/unit/test_credits
+.PHONY: credits

@@ -182,12 +182,38 @@ def test_files(directory):
           result.stdout)
 
 
+def test_transition(directory):
+    """From the table of one engine to that of another, or to the same, or from nothing."""
+    old = os.path.join(directory, 'old')
+    check('table to begin with', run('-R', 'dor', '--lfts', old, 'mesh:5x5:1').returncode == 0)
+    found = report('--transition', old, '-R', 'dor,updn', 'mesh:5x5:1')['engines']
+    same, updn = (engine['transition'] for engine in found)
+    check('to the same', same == {'stages': 1, 'blocks_written': 0, 'lids_in_order': 0,
+                                  'lids_discarded_first': 0}, same)
+    check('in order', updn['stages'] > 1 and updn['lids_in_order'] > 0 and
+          updn['lids_discarded_first'] > 0 and updn['blocks_written'] > 25, updn)
+    result = run('--transition', old, '-R', 'updn', 'mesh:5x5:1')
+    check('for people', f"updn: transition in {updn['stages']} stages of "
+          f"{updn['blocks_written']} blocks; LIDs in order {updn['lids_in_order']}, discarded "
+          f"first {updn['lids_discarded_first']}\n" in result.stdout, result)
+    new = os.path.join(directory, 'new')
+    check('table to end with', run('-R', 'updn', '--lfts', new, 'mesh:5x5:1').returncode == 0)
+    read = report('--transition', old, '--tables', new, 'mesh:5x5:1')['engines'][0]
+    check('two files', read['transition'] == updn, read)
+    check('empty switches', report('--transition', old, '-R', 'updn', 'fattree:4')['engines'][0]
+          ['transition']['blocks_written'] >= 20)
+    check('without the question', 'transition' not in report('-R', 'updn', 'mesh:5x5:1')
+          ['engines'][0])
+
+
 def test_errors(directory):
     garbage = os.path.join(directory, 'garbage')
     with open(garbage, 'wb') as file:
         file.write(b'\x00\xff\xfe garbage\n')
     cases = {
         'no tables': ['--tables', '/nonexistent', 'fattree:4'],
+        'no tables to begin with': ['--transition', '/nonexistent', 'fattree:4'],
+        'garbage to begin with': ['--transition', garbage, 'fattree:4'],
         'kind of outage': ['--outage', 'link,bogus', 'fattree:4'],
         'no place for a picture': ['-R', 'minhop', '--svg', '/nonexistent/svg', 'fattree:4'],
         'no topology': [],
@@ -288,7 +314,10 @@ def test_manual():
                        for word in pair if word)
     check('options of the manual page and of --help', told == written,
           (sorted(told - written), sorted(written - told)))
-    keys = keys_of(report('--lose', '1', '--outage', 'leaf', 'torus:4x4'))
+    with tempfile.NamedTemporaryFile() as held:
+        run('-R', 'updn', '--lfts', held.name, 'torus:4x4')
+        keys = keys_of(report('--lose', '1', '--outage', 'leaf', '--transition', held.name,
+                              'torus:4x4'))
     explained = set(re.findall(r'\w+', manual.split('.SH JSON\n')[1].split('\n.SH ')[0]))
     check('keys of JSON in the manual page', keys <= explained, sorted(keys - explained))
     check('there are keys', {'refused', 'witness', 'computed'} <= keys, sorted(keys))
@@ -303,6 +332,7 @@ def main():
         test_outages()
         test_svg(directory)
         test_files(directory)
+        test_transition(directory)
         test_errors(directory)
         test_odd_fabrics(directory)
     test_manual()

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* How the daemon would get switches from tables that they hold to new ones; route/transition.h. */
+#ifndef OSMROUTE_PASSAGE_H
+#define OSMROUTE_PASSAGE_H
+
+#include "core/options.h"
+#include "route/engine.h"
+
+struct passage {
+	uint32_t stages;    /* 0: nobody asked */
+	uint32_t ordered;   /* LIDs whose switches are written one after another */
+	uint32_t discarded; /* LIDs that are discarded first */
+	uint64_t blocks;    /* of 64 entries that are written in all stages */
+};
+
+/* The tables of a file as --tables takes them, or NULL and error. */
+struct routing *passage_held(const struct fabric *fabric, const struct options *options,
+			     const char *file, GError **error);
+/* ordered: the verdict of the new ones has by_order. */
+void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
+		  bool ordered, struct passage *passage);
+
+#endif

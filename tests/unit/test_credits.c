@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verifier against packets (credits.h): over random fabrics and all engines, what it calls free
+ * of credit loops never stops, however hosts send and flood; what it calls cyclic can be stopped.
+ *
+ * ROUTE_SEEDS=17 runs only that seed, ROUTE_SEEDS=1-1000 many.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "route/lanes.h"
+#include "tests/run_suite.h"
+#include "tests/unit/credits.h"
+#include "tests/unit/route_shapes.h"
+
+#define SEEDS 20
+#define CHUNK 20	   /* seeds for one process */
+#define PACKETS_MAX 100000 /* of a run; then hosts send to some of the others only */
+#define TRIES 4		   /* to stop what is cyclic, in each way */
+
+static const char *const engines[] = {"minhop", "updn",	  "dnup", "ftree", "dor",
+				      "sssp",	"dfsssp", "lash", "nue",   "hoplanes"};
+
+struct tally {
+	uint64_t tables, tori, free, with_floods, packets, copies;
+	uint64_t cyclic, stopped, by_ring;    /* tables; saturated, or by a ring of flows */
+	uint64_t flood_cyclic, flood_stopped; /* free but with floods */
+};
+
+struct trial {
+	struct fabric *fabric;
+	const char *what;
+	uint64_t state;
+	struct tally *tally;
+	struct routing *routing;
+	struct route_verdict verdict;
+	struct route_tree *tree;
+	bool tree_free;
+};
+
+/* ---- what is sent ---- */
+
+static struct route_tree *tree_of_hosts(struct fabric *fabric, const struct routing *routing)
+{
+	g_autofree uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
+	struct route_group group = {.members = members};
+	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	struct route_tree *tree;
+	uint32_t left_out;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (!fabric_is_switch(fabric, fabric->ports[port].node) &&
+		    fabric->ports[port].guid && fabric_is_connected(fabric, port))
+			members[group.n_members++] = port;
+	tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+	route_ground_free(ground);
+	return tree;
+}
+
+/* Flows of saturated hosts, or, if these are too many, some of them. */
+static GArray *flows_of(struct trial *trial, bool switches)
+{
+	GArray *flows = credits_all_to_all(trial->fabric, switches);
+
+	while (flows->len > PACKETS_MAX)
+		g_array_remove_index_fast(flows, make_number(&trial->state, flows->len));
+	return flows;
+}
+
+static struct credits_load load_of(struct trial *trial, const GArray *flows, bool with_floods)
+{
+	return (struct credits_load){
+		.fabric = trial->fabric,
+		.routing = trial->routing,
+		.credits = 1 + make_number(&trial->state, 3),
+		.flows = (const struct credits_flow *)(const void *)flows->data,
+		.n_flows = flows->len,
+		.rounds = flows->len < PACKETS_MAX / 4 ? 1 + make_number(&trial->state, 3) : 1,
+		.tree = with_floods ? trial->tree : NULL,
+		.floods = 1 + make_number(&trial->state, 6),
+		.state = make_number(&trial->state, UINT32_MAX),
+	};
+}
+
+/* ---- what is free ---- */
+
+static void expect_free(struct trial *trial)
+{
+	bool floods = trial->verdict.acyclic && trial->tree_free;
+	GArray *flows = flows_of(trial, trial->verdict.acyclic);
+	struct credits_load load = load_of(trial, flows, floods);
+	struct credits_outcome outcome;
+
+	credits_run(&load, &outcome);
+	ck_assert_msg(!outcome.deadlock, "%s, %s: free%s, but stopped after %" PRIu64 " steps: %s",
+		      trial->what, trial->routing->engine, floods ? " with floods" : "",
+		      outcome.steps, outcome.deadlock);
+	ck_assert_uint_eq(outcome.delivered + outcome.lost, outcome.sent);
+	ck_assert_uint_eq(outcome.sent, (uint64_t)load.rounds * load.n_flows);
+	trial->tally->free++;
+	trial->tally->with_floods += floods && outcome.copies;
+	trial->tally->packets += outcome.delivered;
+	trial->tally->copies += outcome.copies;
+	credits_outcome_clear(&outcome);
+	g_array_unref(flows);
+}
+
+/* ---- what is not ---- */
+
+static bool stops(struct credits_load load, struct trial *trial)
+{
+	bool stopped = false;
+
+	for (unsigned int i = 0; i < TRIES && !stopped; i++) {
+		struct credits_outcome outcome;
+
+		load.credits = 1 + i / 2;
+		load.state = make_number(&trial->state, UINT32_MAX);
+		credits_run(&load, &outcome);
+		stopped = outcome.deadlock;
+		credits_outcome_clear(&outcome);
+	}
+	return stopped;
+}
+
+/* Saturated as it is when it is free; if that does not do it, by the flows of a ring. */
+static bool can_be_stopped(struct trial *trial, bool switches)
+{
+	GArray *flows = flows_of(trial, switches);
+	struct credits_load load = load_of(trial, flows, false);
+	bool stopped = stops(load, trial);
+	GArray *ring = stopped ? NULL : credits_ring(&load);
+
+	if (ring) {
+		load.flows = (const struct credits_flow *)(const void *)ring->data;
+		load.n_flows = ring->len;
+		load.rounds = 500;
+		stopped = stops(load, trial);
+		trial->tally->by_ring += stopped;
+		g_array_unref(ring);
+	}
+	g_array_unref(flows);
+	return stopped;
+}
+
+static void try_cyclic(struct trial *trial)
+{
+	trial->tally->cyclic++;
+	trial->tally->stopped += can_be_stopped(trial, true);
+}
+
+static void try_floods(struct trial *trial)
+{
+	GArray *flows = flows_of(trial, true);
+	struct credits_load load = load_of(trial, flows, true);
+
+	load.rounds = MAX(load.rounds, 3);
+	load.floods = 100;
+	trial->tally->flood_cyclic++;
+	trial->tally->flood_stopped += stops(load, trial);
+	g_array_unref(flows);
+}
+
+/* ---- tables ---- */
+
+/* Trees of lanes that change by turns are judged with the table, if there are any. */
+static bool is_tree_free(const struct trial *trial)
+{
+	const struct route_tree *trees[] = {trial->tree};
+	g_autofree char *witness = NULL;
+
+	if (routing_has_turns(trial->routing))
+		return trial->routing->trunk && trial->verdict.acyclic;
+	return route_verify_trees(trial->fabric, trial->routing, trees, 1, 0, &witness);
+}
+
+static void try_table(struct trial *trial, const char *name, const struct route_input *input)
+{
+	enum route_way way;
+
+	trial->routing = routing_renew(route_find(name), trial->fabric, input, NULL, &way, NULL);
+	if (!trial->routing)
+		return;
+	route_verify(trial->fabric, trial->routing, &trial->verdict);
+	trial->tree = tree_of_hosts(trial->fabric, trial->routing);
+	trial->tree_free = is_tree_free(trial);
+	trial->tally->tables++;
+	if (trial->verdict.loop_free && trial->verdict.hosts_acyclic)
+		expect_free(trial);
+	else if (trial->verdict.loop_free)
+		try_cyclic(trial);
+	if (trial->verdict.loop_free && trial->verdict.acyclic && !trial->tree_free &&
+	    !routing_has_turns(trial->routing))
+		try_floods(trial);
+	route_tree_unref(trial->tree);
+	route_verdict_clear(&trial->verdict);
+	routing_unref(trial->routing);
+}
+
+static void try_engines(struct trial *trial)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+		struct route_input input = {.threads = 1,
+					    .nue_max_num_vls = make_number(&trial->state, 3)};
+
+		try_table(trial, engines[i], &input);
+	}
+}
+
+static void try_seed(uint64_t seed, struct tally *tally)
+{
+	struct trial trial = {.tally = tally};
+	struct shape shape;
+
+	shape_random(&shape, seed);
+	trial.state = shape.state;
+	trial.what = shape.what->str;
+	trial.fabric = builder_freeze(shape.builder);
+	try_engines(&trial);
+	fabric_unref(trial.fabric);
+	shape_clear(&shape);
+}
+
+/* ---- torus-2QoS, which has to be told of its torus ---- */
+
+static uint64_t guid_at(struct builder *builder, unsigned int dimension, unsigned int place)
+{
+	g_autofree char *name =
+		g_strdup_printf("switch-%u-%u-%u", dimension == 0 ? place : 0,
+				dimension == 1 ? place : 0, dimension == 2 ? place : 0);
+
+	return make_found(builder, name)->guid;
+}
+
+static void try_torus(uint64_t seed, struct tally *tally)
+{
+	struct trial trial = {.tally = tally, .state = seed * 7919};
+	uint32_t x = 2 + make_number(&trial.state, 4), y = 2 + make_number(&trial.state, 4);
+	uint32_t z = 1 + make_number(&trial.state, 4), lost = make_number(&trial.state, 2) * 2;
+	g_autofree char *spec = g_strdup_printf("torus:%ux%ux%u:2", x, y, z);
+	g_autofree char *what = g_strdup_printf("ROUTE_SEEDS=%" PRIu64 ": %s, %u %% of cables out",
+						seed, spec, lost);
+	struct builder *builder = make_builder_of(spec);
+	struct route_torus_seed origin = {.from = guid_at(builder, 0, 0)};
+	struct route_input input = {.threads = 1, .vls = 8};
+
+	input.torus = (struct route_torus){.file = "torus-2QoS.conf",
+					   .radix = {x, y, z},
+					   .loops = {true, true, true},
+					   .max_ports = 16,
+					   .seeds = &origin,
+					   .n_seeds = 1};
+	for (unsigned int d = 0; d < 3; d++)
+		if (input.torus.radix[d] > 1) {
+			origin.to[2 * d] = guid_at(builder, d, 1);
+			origin.to[2 * d + 1] = guid_at(builder, d, input.torus.radix[d] - 1);
+		}
+	make_lids(builder, 0);
+	trial.what = what;
+	trial.fabric = builder_freeze(builder);
+	shape_cut(trial.fabric, &trial.state, lost);
+	tally->tori -= tally->tables;
+	try_table(&trial, "torus-2QoS", &input);
+	tally->tori += tally->tables;
+	fabric_unref(trial.fabric);
+	builder_free(builder);
+}
+
+/* ---- nets that have names ---- */
+
+static const struct {
+	const char *spec;
+	uint32_t lost;	    /* percent of cables */
+	const char *cyclic; /* engines whose tables are */
+} nets[] = {
+	{"fattree:6", 0, ""},
+	{"fattree:6", 8, "minhop sssp"},
+	{"torus:12:1", 0, "minhop dor sssp"},
+	{"torus:5x5:2", 0, "minhop dor sssp"},
+	{"torus:5x5:2", 5, "minhop dor sssp"},
+	{"torus:4x4x4:1", 0, "minhop dor sssp"},
+	{"dragonfly:4:2:2", 0, "minhop dor sssp"},
+	{"hypercube:5:1", 0, "minhop sssp"},
+	{"mesh:5x5:2", 0, "minhop sssp"},
+	{"random:24:4:2:5", 0, "minhop dor sssp"},
+};
+
+START_TEST(test_nets)
+{
+	g_autofree char *what =
+		g_strdup_printf("%s, %u %% of cables out", nets[_i].spec, nets[_i].lost);
+	g_auto(GStrv) cyclic = g_strsplit(nets[_i].cyclic, " ", -1);
+	struct tally tally = {0};
+	struct trial trial = {.what = what, .state = _i + 1, .tally = &tally};
+
+	trial.fabric = make_fabric(nets[_i].spec, 0);
+	shape_cut(trial.fabric, &trial.state, nets[_i].lost);
+	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+		bool is_cyclic = g_strv_contains((const char *const *)cyclic, engines[i]);
+		struct route_input input = {.threads = 1};
+
+		tally = (struct tally){0};
+		try_table(&trial, engines[i], &input);
+		ck_assert_msg(tally.cyclic == is_cyclic && tally.stopped == is_cyclic,
+			      "%s, %s: expected %s; cyclic %d, stopped %d", what, engines[i],
+			      is_cyclic ? "a cycle" : "none", (int)tally.cyclic,
+			      (int)tally.stopped);
+	}
+	fabric_unref(trial.fabric);
+}
+END_TEST
+
+/* ---- the whole ---- */
+
+static void tell(const struct tally *tally)
+{
+	printf("%" PRIu64 " tables (%" PRIu64 " of torus-2QoS): %" PRIu64 " free (%" PRIu64
+	       " with floods; %" PRIu64 " packets, %" PRIu64 " copies), none stopped; %" PRIu64
+	       " cyclic, %" PRIu64 " stopped (%" PRIu64 " by flows of a ring); %" PRIu64
+	       " cyclic by floods only, %" PRIu64 " stopped\n",
+	       tally->tables, tally->tori, tally->free, tally->with_floods, tally->packets,
+	       tally->copies, tally->cyclic, tally->stopped, tally->by_ring, tally->flood_cyclic,
+	       tally->flood_stopped);
+	fflush(stdout);
+}
+
+START_TEST(test_free_never_stops)
+{
+	struct shape_seeds seeds = shape_seeds(SEEDS);
+	uint64_t first = seeds.first + (uint64_t)_i * CHUNK;
+	struct tally tally = {0};
+
+	for (uint64_t seed = first; seed < first + CHUNK && seed <= seeds.last; seed++) {
+		try_seed(seed, &tally);
+		try_torus(seed, &tally);
+	}
+	tell(&tally);
+	if (seeds.last - seeds.first >= CHUNK - 1) { /* the trials met what they are for */
+		ck_assert_uint_gt(tally.tori, 0);
+		ck_assert_uint_gt(tally.with_floods, 0);
+		ck_assert_uint_ge(10 * tally.stopped, 9 * tally.cyclic);
+		ck_assert_uint_ge(4 * tally.flood_stopped, tally.flood_cyclic);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("credits");
+	TCase *tcase = tcase_create("credits");
+	struct shape_seeds seeds = shape_seeds(SEEDS);
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
+	tcase_add_loop_test(tcase, test_free_never_stops, 0,
+			    (int)((seeds.last - seeds.first) / CHUNK + 1));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
