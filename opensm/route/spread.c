@@ -294,7 +294,7 @@ bool layered_init(struct layered *layered, const struct route_engine *engine,
 		layered_end(layered, false);
 		return false;
 	}
-	layered->channels = route_channels_new(layered->graph);
+	layered->channels = route_channels_new(layered->graph, fabric);
 	layered->routing = routing_new(fabric, engine->name, engine->promises);
 	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
 	return true;
