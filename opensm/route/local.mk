@@ -45,6 +45,7 @@ libroute_a_SOURCES = \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
 	opensm/route/transition.c opensm/route/transition.h \
+	opensm/route/throttled.c opensm/route/throttled.h \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/torus.c \
 	opensm/route/torus_place.c opensm/route/torus_place.h \

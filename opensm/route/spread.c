@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "route/shortest.h"
+#include "route/throttled.h"
 
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
@@ -283,11 +284,40 @@ void layered_spread_leaves(struct layered *layered)
 		layered_spread(layered, SPREAD_LEAVES);
 }
 
+void layered_note(struct layered *layered, const char *format, ...)
+{
+	g_autofree char *before = layered->routing->note, *note = NULL;
+	va_list args;
+
+	va_start(args, format);
+	note = g_strdup_vprintf(format, args);
+	va_end(args);
+	layered->routing->note =
+		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
+}
+
+/* Paths may be longer than they could be if cables are not used. */
+static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
+{
+	if (n)
+		layered->routing->promises &= ~ROUTE_SHORTEST;
+	if (n || n_stay)
+		layered_note(layered,
+			     "of cables between switches below the width or speed that both ends "
+			     "support, %u carry no paths, and %u do, for there is no other way",
+			     n, n_stay);
+}
+
 bool layered_init(struct layered *layered, const struct route_engine *engine,
 		  const struct fabric *fabric, const struct route_input *input, GError **error)
 {
+	g_autofree bool *unused = NULL;
+	uint32_t n = 0, n_stay = 0;
+
 	*layered = (struct layered){.fabric = fabric, .input = input};
-	layered->graph = route_graph_new(fabric);
+	if (input->avoid_throttled)
+		unused = route_throttled(fabric, &n, &n_stay);
+	layered->graph = route_graph_new_without(fabric, unused);
 	layered->graph->threads = input->threads;
 	layered->hops = route_hops_or_error(layered->graph, NULL, error);
 	if (!layered->hops) {
@@ -297,6 +327,7 @@ bool layered_init(struct layered *layered, const struct route_engine *engine,
 	layered->channels = route_channels_new(layered->graph, fabric);
 	layered->routing = routing_new(fabric, engine->name, engine->promises);
 	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	note_throttled(layered, n, n_stay);
 	return true;
 }
 
@@ -309,16 +340,4 @@ struct routing *layered_end(struct layered *layered, bool good)
 		return layered->routing;
 	routing_unref(layered->routing);
 	return NULL;
-}
-
-void layered_note(struct layered *layered, const char *format, ...)
-{
-	g_autofree char *before = layered->routing->note, *note = NULL;
-	va_list args;
-
-	va_start(args, format);
-	note = g_strdup_vprintf(format, args);
-	va_end(args);
-	layered->routing->note =
-		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
 }
