@@ -28,6 +28,7 @@ libroute_a_SOURCES = \
 	opensm/route/leaves.c opensm/route/leaves.h \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/load.c \
+	opensm/route/mesh.c opensm/route/mesh.h \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \

@@ -91,7 +91,8 @@ static void add_wishes(GChecksum *sum, const struct route_input *input)
 				   input->shift,	   input->from_roots,
 				   input->count_switches,  input->vls,
 				   input->sm_sl,	   input->lash_start_vl,
-				   input->nue_max_num_vls, input->avoid_throttled};
+				   input->nue_max_num_vls, input->avoid_throttled,
+				   input->find_mesh};
 
 	add(sum, wishes, sizeof(wishes));
 }

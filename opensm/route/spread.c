@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 
@@ -35,20 +36,45 @@ struct spread {
 
 /* ---- a destination ---- */
 
+/* The dimension that comes first of those that lead nearer; all are one if there are none. */
+static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
+{
+	const struct layered *layered = spread->layered;
+	const struct route_channels *channels = layered->channels;
+	uint8_t least = UINT8_MAX;
+
+	for (uint32_t c = channels->first[sw]; layered->dimension && c < channels->first[sw + 1];
+	     c++)
+		if (spread->far[channels->to[c]] + 1u == spread->far[sw])
+			least = MIN(least, layered->dimension[c] & ~ROUTE_DATELINE);
+	return least;
+}
+
 static void list_ways(struct spread *spread)
 {
-	const struct route_channels *channels = spread->layered->channels;
+	const struct layered *layered = spread->layered;
+	const struct route_channels *channels = layered->channels;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < spread->n_order; i++) {
 		uint32_t sw = spread->order[i];
+		uint8_t d = first_dimension(spread, sw);
 
 		spread->first[i] = n;
 		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
-			if (spread->far[channels->to[c]] + 1u == spread->far[sw])
+			if (spread->far[channels->to[c]] + 1u == spread->far[sw] &&
+			    (!layered->dimension || (layered->dimension[c] & ~ROUTE_DATELINE) == d))
 				spread->ways[n++] = c;
 	}
 	spread->first[spread->n_order] = n;
+}
+
+/* Two ways half round a ring are as long: then none goes over the dateline. */
+static uint64_t detour(const struct layered *layered, uint32_t channel)
+{
+	bool over = layered->dimension && layered->dimension[channel] & ROUTE_DATELINE;
+
+	return over ? UINT64_C(1) << 40 : 0;
 }
 
 static void turn_to(struct spread *spread, uint32_t dest)
@@ -80,7 +106,8 @@ static void choose(struct spread *spread)
 
 		for (uint32_t w = spread->first[i]; w < spread->first[i + 1]; w++) {
 			uint32_t c = spread->ways[w];
-			uint64_t cost = spread->cost[to[c]] + spread->load[c];
+			uint64_t cost =
+				spread->cost[to[c]] + spread->load[c] + detour(spread->layered, c);
 
 			if (cost < least) {
 				least = cost;
@@ -336,6 +363,7 @@ struct routing *layered_end(struct layered *layered, bool good)
 	route_channels_free(layered->channels);
 	route_graph_free(layered->graph);
 	g_free(layered->hops);
+	g_free(layered->dimension);
 	if (good)
 		return layered->routing;
 	routing_unref(layered->routing);

@@ -22,6 +22,7 @@ static const struct {
 	{"dfsssp", NULL, NULL, true},
 	{"lash", NULL, NULL, true},
 	{"lash", "--lash_start_vl", "2", true},
+	{"lash", "--do_mesh_analysis", NULL, true},
 	{"nue", NULL, NULL, false},
 	{"nue", "--nue_max_num_vls", "0", true},
 	{"hoplanes", NULL, NULL, true},
@@ -202,7 +203,7 @@ START_TEST(hosts_get_the_lane_of_their_path)
 	scenario_option(s, "--torus_config", torus);
 	if (engines[_i].option)
 		scenario_option(s, engines[_i].option, engines[_i].value);
-	if (engines[_i].option && !strcmp(engines[_i].engine, "lash"))
+	if (engines[_i].option && !strcmp(engines[_i].option, "--lash_start_vl"))
 		first = 2;
 	scenario_start(s);
 	scenario_converge(s, 10);

@@ -9,6 +9,7 @@
 #include "iba/constants.h"
 #include "policy/route_files.h"
 #include "route/engine.h"
+#include "route/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -469,6 +470,36 @@ START_TEST(test_throttled_bridges)
 }
 END_TEST
 
+static const struct {
+	const char *spec;
+	unsigned int lanes;
+} meshes[] = {
+	{"mesh:5x4x3", 1},  {"mesh:9x7", 1},  {"hypercube:6", 1}, {"torus:4x4x4", 1},
+	{"torus:5x5x5", 4}, {"torus:6x6", 3}, {"torus:8x8x8", 8},
+};
+
+/* Dimensions are found by cables, whatever the ports. */
+START_TEST(test_mesh)
+{
+	const struct route_input input = {.threads = 1, .vls = 8, .find_mesh = true};
+	struct builder *builder = make_builder_of(meshes[_i].spec);
+	uint64_t state = 1 + _i;
+	struct fabric *fabric;
+	struct routing *routing;
+
+	make_shuffled_ports(builder, &state);
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	routing = route(fabric, "lash", &input);
+	ck_assert(routing->promises & ROUTE_DEADLOCK_FREE);
+	ck_assert_msg((routing->lanes ? routing->lanes->n : 1) <= meshes[_i].lanes, "%s: %u lanes",
+		      meshes[_i].spec, routing->lanes->n);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_wishes");
@@ -486,6 +517,7 @@ int main(void)
 	tcase_add_test(tests, test_files);
 	tcase_add_loop_test(tests, test_throttled, 0, 2 * G_N_ELEMENTS(avoiding));
 	tcase_add_loop_test(tests, test_throttled_bridges, 0, G_N_ELEMENTS(avoiding));
+	tcase_add_loop_test(tests, test_mesh, 0, G_N_ELEMENTS(meshes));
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
