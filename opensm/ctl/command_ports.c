@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ctl/command_private.h"
-#include "ctl/link_quality.h"
+#include "fabric/link_quality.h"
 #include "iba/constants.h"
 
 static const char *node_type_name(const struct fabric_node *node)

@@ -27,7 +27,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/find.c \
 	opensm/ctl/journal.c opensm/ctl/journal.h \
 	opensm/ctl/problem.c opensm/ctl/problem.h \
-	opensm/ctl/link_quality.c opensm/ctl/link_quality.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \
 	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \

@@ -6,5 +6,6 @@ libfabric_a_SOURCES = \
 	opensm/fabric/fabric.h opensm/fabric/fabric_private.h \
 	opensm/fabric/freeze.c \
 	opensm/fabric/from_topology.c opensm/fabric/from_topology.h \
+	opensm/fabric/link_quality.c opensm/fabric/link_quality.h \
 	opensm/fabric/lookup.c \
 	opensm/fabric/trust.c opensm/fabric/trust.h

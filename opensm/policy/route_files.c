@@ -430,6 +430,8 @@ void route_files_input(const struct route_files *files, const struct options *op
 		.count_switches = options->port_profile_switch_nodes,
 		.vls = MIN(iba_vls_count(options->max_op_vls), qos.of[QOS_SWITCH].vls),
 		.sm_sl = options->sm_sl,
+		.avoid_throttled = options->avoid_throttled_links,
+		.find_mesh = options->do_mesh_analysis,
 		.lash_start_vl = options->lash_start_vl,
 		.nue_max_num_vls = options->nue_max_num_vls,
 	};

@@ -4,33 +4,29 @@
 #include <glib.h>
 #include <string.h>
 
-/* The edge that leads back; every cable has two ends. */
-static const struct route_edge *edge_back(const struct route_graph *graph, uint32_t from,
-					  uint32_t to)
+static void add_channel(struct route_channels *channels, const struct route_graph *graph,
+			uint32_t sw, uint32_t to, uint32_t channel)
 {
-	for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++)
-		if (graph->edges[e].to == from)
-			return &graph->edges[e];
-	g_assert_not_reached();
+	channels->from[channel] = sw;
+	channels->to[channel] = to;
+	channels->of_port[(size_t)sw * 256 + graph->links[channel]] = channel;
 }
 
-static void add_edge(struct route_channels *channels, const struct route_graph *graph, uint32_t sw,
-		     const struct route_edge *edge)
+/* By the ports of the cable: those in parallel may be crossed. */
+static void find_back(struct route_channels *channels, const struct route_graph *graph,
+		      const struct fabric *fabric)
 {
-	const struct route_edge *back = edge_back(graph, sw, edge->to);
+	for (uint32_t c = 0; c < channels->n; c++) {
+		uint32_t port = fabric_switch_port(fabric, channels->from[c], graph->links[c]);
 
-	g_assert(back->n_links == edge->n_links);
-	for (uint32_t k = 0; k < edge->n_links; k++) {
-		uint32_t channel = edge->first_link + k;
-
-		channels->from[channel] = sw;
-		channels->to[channel] = edge->to;
-		channels->back[channel] = back->first_link + k;
-		channels->of_port[(size_t)sw * 256 + graph->links[channel]] = channel;
+		channels->back[c] = route_channel(channels, channels->to[c],
+						  fabric->ports[fabric->ports[port].peer].num);
+		g_assert(channels->back[c] != FABRIC_NONE);
 	}
 }
 
-struct route_channels *route_channels_new(const struct route_graph *graph)
+struct route_channels *route_channels_new(const struct route_graph *graph,
+					  const struct fabric *fabric)
 {
 	struct route_channels *channels = g_new0(struct route_channels, 1);
 	size_t ports = (size_t)graph->n * 256;
@@ -47,9 +43,14 @@ struct route_channels *route_channels_new(const struct route_graph *graph)
 		channels->first[sw] = route_degree(graph, sw)
 					      ? graph->edges[graph->first_edge[sw]].first_link
 					      : channels->first[sw + 1];
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			add_edge(channels, graph, sw, &graph->edges[e]);
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			const struct route_edge *edge = &graph->edges[e];
+
+			for (uint32_t k = 0; k < edge->n_links; k++)
+				add_channel(channels, graph, sw, edge->to, edge->first_link + k);
+		}
 	}
+	find_back(channels, graph, fabric);
 	return channels;
 }
 

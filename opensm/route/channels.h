@@ -16,7 +16,9 @@ struct route_channels {
 	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
 };
 
-struct route_channels *route_channels_new(const struct route_graph *graph);
+/* Of a graph that has all cables between switches, or lacks some both ways. */
+struct route_channels *route_channels_new(const struct route_graph *graph,
+					  const struct fabric *fabric);
 void route_channels_free(struct route_channels *channels);
 
 static inline uint32_t route_channel(const struct route_channels *channels, uint32_t sw,

@@ -158,10 +158,10 @@ static void follow(const struct dor *dor, uint32_t to, bool *met, struct acyclic
 	}
 }
 
-static bool is_free_of_loops(const struct dor *dor)
+static bool is_free_of_loops(const struct dor *dor, const struct fabric *fabric)
 {
 	const struct route_graph *graph = dor->graph;
-	struct route_channels *channels = route_channels_new(graph);
+	struct route_channels *channels = route_channels_new(graph, fabric);
 	struct acyclic *lane = acyclic_new(channels, NULL);
 	g_autofree bool *met = g_new(bool, graph->n + 1);
 	bool is_free;
@@ -186,7 +186,7 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
 	dor->routing->max_hops = route_most_hops(graph, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);
-	if (is_free_of_loops(dor))
+	if (is_free_of_loops(dor, fabric))
 		dor->routing->promises |= ROUTE_DEADLOCK_FREE;
 	else
 		dor->routing->note = g_strdup(

@@ -131,6 +131,8 @@ struct route_input {
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
 	uint8_t sm_sl;		     /* of paths to the SM */
+	bool avoid_throttled;	     /* links below what both ends support (layered engines) */
+	bool find_mesh;		     /* lash: in order of dimensions, if there are any */
 	uint8_t lash_start_vl;
 	uint8_t nue_max_num_vls; /* 0: all there are */
 };

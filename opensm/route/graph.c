@@ -6,11 +6,12 @@
 #include <string.h>
 
 /* Neighbour switch across a port, or FABRIC_NONE: no cable, not a switch, or the switch itself. */
-static uint32_t neighbour(const struct fabric *fabric, uint32_t sw, unsigned int num)
+static uint32_t neighbour(const struct fabric *fabric, const bool *unused, uint32_t sw,
+			  unsigned int num)
 {
-	uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer, to;
+	uint32_t port = fabric_switch_port(fabric, sw, num), peer = fabric->ports[port].peer, to;
 
-	if (peer == FABRIC_NONE)
+	if (peer == FABRIC_NONE || (unused && unused[port]))
 		return FABRIC_NONE;
 	to = fabric->nodes[fabric->ports[peer].node].sw;
 	return to == sw ? FABRIC_NONE : to;
@@ -22,14 +23,14 @@ static unsigned int ports_of(const struct fabric *fabric, uint32_t sw)
 }
 
 /* Edges of one switch; edge_of[] of its neighbours is scratch that enters and leaves unset. */
-static void add_edges(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
-		      GArray *edges, uint32_t *edge_of)
+static void add_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused,
+		      uint32_t sw, GArray *edges, uint32_t *edge_of)
 {
 	struct route_edge *own;
 	uint32_t first = edges->len;
 
 	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
-		uint32_t to = neighbour(fabric, sw, num);
+		uint32_t to = neighbour(fabric, unused, sw, num);
 		struct route_edge edge = { .to = to };
 
 		if (to == FABRIC_NONE)
@@ -48,7 +49,7 @@ static void add_edges(struct route_graph *graph, const struct fabric *fabric, ui
 		own[e].n_links = 0;
 	}
 	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
-		uint32_t to = neighbour(fabric, sw, num);
+		uint32_t to = neighbour(fabric, unused, sw, num);
 
 		if (to == FABRIC_NONE)
 			continue;
@@ -58,7 +59,7 @@ static void add_edges(struct route_graph *graph, const struct fabric *fabric, ui
 		edge_of[own[e].to] = FABRIC_NONE;
 }
 
-static void make_edges(struct route_graph *graph, const struct fabric *fabric)
+static void make_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused)
 {
 	GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct route_edge));
 	uint32_t *edge_of = g_new(uint32_t, graph->n + 1);
@@ -68,7 +69,7 @@ static void make_edges(struct route_graph *graph, const struct fabric *fabric)
 	graph->links = g_malloc(fabric->n_ports + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		graph->first_edge[sw] = edges->len;
-		add_edges(graph, fabric, sw, edges, edge_of);
+		add_edges(graph, fabric, unused, sw, edges, edge_of);
 	}
 	graph->first_edge[graph->n] = edges->len;
 	graph->edges = (struct route_edge *)g_array_free(edges, FALSE);
@@ -142,20 +143,25 @@ static void find_systems(struct route_graph *graph, const struct fabric *fabric)
 	}
 }
 
-struct route_graph *route_graph_new(const struct fabric *fabric)
+struct route_graph *route_graph_new_without(const struct fabric *fabric, const bool *unused)
 {
 	struct route_graph *graph = g_new0(struct route_graph, 1);
 	uint8_t exit;
 
 	graph->threads = 1;
 	graph->n = fabric->n_switches;
-	make_edges(graph, fabric);
+	make_edges(graph, fabric, unused);
 	make_targets(graph, fabric);
 	find_systems(graph, fabric);
 	graph->sm_switch = fabric->sm_port == FABRIC_NONE
 				   ? FABRIC_NONE
 				   : fabric_leaf(fabric, fabric->sm_port, &exit);
 	return graph;
+}
+
+struct route_graph *route_graph_new(const struct fabric *fabric)
+{
+	return route_graph_new_without(fabric, NULL);
 }
 
 void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t edges[256])

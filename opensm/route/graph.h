@@ -64,6 +64,8 @@ struct route_graph {
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);
+/* Without cables at these ports; unused[port] has both ends of one, or none. NULL: with all. */
+struct route_graph *route_graph_new_without(const struct fabric *fabric, const bool *unused);
 void route_graph_free(struct route_graph *graph);
 
 static inline uint32_t route_n_targets(const struct route_graph *graph)

@@ -250,15 +250,13 @@ static void put_turn(struct hop_lanes *hop, uint32_t in, uint32_t out)
 	const struct layered *layered = hop->layered;
 	const struct route_channels *channels = layered->channels;
 	uint32_t sw = channels->to[in], turn = hop->first_turn[in] + out - channels->first[sw];
-	const struct fabric *fabric = layered->fabric;
-	uint32_t port = fabric_switch_port(fabric, channels->from[in], layered->graph->links[in]);
+	const uint8_t *links = layered->graph->links;
 
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {
 		const struct turn_lanes *plane = hop->planes[i < hop->n_planes ? i : 0];
 
-		route_turns_put(hop->lanes->turns, sw, fabric->ports[fabric->ports[port].peer].num,
-				layered->graph->links[out], (hop->lanes->sm_sl + i) % ROUTE_SLS,
-				turn_lanes_lane(plane, turn));
+		route_turns_put(hop->lanes->turns, sw, links[channels->back[in]], links[out],
+				(hop->lanes->sm_sl + i) % ROUTE_SLS, turn_lanes_lane(plane, turn));
 	}
 }
 

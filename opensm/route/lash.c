@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine lash: one shortest path from switch to switch, free of credit loops by virtual lanes from
- * lash_start_vl on (layers.c). It takes fewer lanes than dfsssp, where each LID has its own path.
+ * lash_start_vl on (layers.c). It takes fewer lanes than dfsssp, where each LID has its own path;
+ * and fewer still, or one, if paths turn from dimension to dimension in one order (mesh.c).
  */
 #include "route/layers.h"
+#include "route/mesh.h"
 #include "route/shortest.h"
+
+/* By dimensions; false if there are none, or lanes do not do. */
+static bool assign_mesh(struct layered *layered, uint8_t first)
+{
+	layered->dimension = route_dimensions(layered->graph);
+	if (!layered->dimension)
+		return false;
+	layered_spread(layered, SPREAD_LEAVES);
+	if (layered_assign(layered, first, NULL))
+		return true;
+	g_clear_pointer(&layered->dimension, g_free);
+	return false;
+}
+
+static bool assign(struct layered *layered, const struct route_input *input, GError **error)
+{
+	if (input->find_mesh && assign_mesh(layered, input->lash_start_vl))
+		return true;
+	layered_spread_leaves(layered);
+	return layered_assign(layered, input->lash_start_vl, error);
+}
 
 static struct routing *lash_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
@@ -13,8 +36,7 @@ static struct routing *lash_compute(const struct fabric *fabric, const struct ro
 
 	if (!layered_init(&layered, &route_engine_lash, fabric, input, error))
 		return NULL;
-	layered_spread_leaves(&layered);
-	return layered_end(&layered, layered_assign(&layered, input->lash_start_vl, error));
+	return layered_end(&layered, assign(&layered, input, error));
 }
 
 const struct route_engine route_engine_lash = {

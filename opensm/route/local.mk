@@ -28,6 +28,7 @@ libroute_a_SOURCES = \
 	opensm/route/leaves.c opensm/route/leaves.h \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/load.c \
+	opensm/route/mesh.c opensm/route/mesh.h \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \
@@ -45,6 +46,7 @@ libroute_a_SOURCES = \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
 	opensm/route/transition.c opensm/route/transition.h \
+	opensm/route/throttled.c opensm/route/throttled.h \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/torus.c \
 	opensm/route/torus_place.c opensm/route/torus_place.h \

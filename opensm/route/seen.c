@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "route/throttled.h"
+
 #define DIGEST 32 /* octets of SHA-256 */
 
 struct seen_node {
@@ -23,12 +25,14 @@ struct seen_port {
 	uint32_t peer;
 	uint16_t lid;
 	uint8_t lmc, vl_cap;
+	bool throttled; /* false unless the input has that avoided */
 };
 
 struct route_seen {
 	uint32_t n_nodes, n_ports, sm_port;
 	struct seen_node *nodes;
 	struct seen_port *ports;
+	bool avoid_throttled;
 	uint8_t digest[DIGEST];
 };
 
@@ -83,10 +87,12 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 
 static void add_wishes(GChecksum *sum, const struct route_input *input)
 {
-	const uint32_t wishes[] = {
-		input->scatter,	   input->ahead_not_scattered, input->shift,
-		input->from_roots, input->count_switches,      input->vls,
-		input->sm_sl,	   input->lash_start_vl,       input->nue_max_num_vls};
+	const uint32_t wishes[] = {input->scatter,	   input->ahead_not_scattered,
+				   input->shift,	   input->from_roots,
+				   input->count_switches,  input->vls,
+				   input->sm_sl,	   input->lash_start_vl,
+				   input->nue_max_num_vls, input->avoid_throttled,
+				   input->find_mesh};
 
 	add(sum, wishes, sizeof(wishes));
 }
@@ -151,6 +157,7 @@ struct route_seen *route_seen_new(const struct fabric *fabric, const struct rout
 	seen->n_nodes = fabric->n_nodes;
 	seen->n_ports = fabric->n_ports;
 	seen->sm_port = fabric->sm_port;
+	seen->avoid_throttled = input->avoid_throttled;
 	seen->nodes = g_new(struct seen_node, fabric->n_nodes + 1);
 	seen->ports = g_new(struct seen_port, fabric->n_ports + 1);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
@@ -163,8 +170,10 @@ struct route_seen *route_seen_new(const struct fabric *fabric, const struct rout
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		seen->ports[i] = (struct seen_port){port->guid, port->peer, port->lid, port->lmc,
-						    port->info.vl_cap};
+		seen->ports[i] = (struct seen_port){
+			port->guid,	   port->peer,
+			port->lid,	   port->lmc,
+			port->info.vl_cap, seen->avoid_throttled && route_is_throttled(fabric, i)};
 	}
 	digest_of(input, seen->digest);
 	return seen;
@@ -201,7 +210,9 @@ bool route_seen_fabric(const struct route_seen *seen, const struct fabric *fabri
 		if (!same_node(&seen->nodes[i], &fabric->nodes[i]))
 			return false;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (!same_port(&seen->ports[i], &fabric->ports[i]))
+		if (!same_port(&seen->ports[i], &fabric->ports[i]) ||
+		    seen->ports[i].throttled !=
+			    (seen->avoid_throttled && route_is_throttled(fabric, i)))
 			return false;
 	return true;
 }

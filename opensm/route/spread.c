@@ -14,7 +14,9 @@
 
 #include <string.h>
 
+#include "route/mesh.h"
 #include "route/shortest.h"
+#include "route/throttled.h"
 
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
@@ -34,20 +36,45 @@ struct spread {
 
 /* ---- a destination ---- */
 
+/* The dimension that comes first of those that lead nearer; all are one if there are none. */
+static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
+{
+	const struct layered *layered = spread->layered;
+	const struct route_channels *channels = layered->channels;
+	uint8_t least = UINT8_MAX;
+
+	for (uint32_t c = channels->first[sw]; layered->dimension && c < channels->first[sw + 1];
+	     c++)
+		if (spread->far[channels->to[c]] + 1u == spread->far[sw])
+			least = MIN(least, layered->dimension[c] & ~ROUTE_DATELINE);
+	return least;
+}
+
 static void list_ways(struct spread *spread)
 {
-	const struct route_channels *channels = spread->layered->channels;
+	const struct layered *layered = spread->layered;
+	const struct route_channels *channels = layered->channels;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < spread->n_order; i++) {
 		uint32_t sw = spread->order[i];
+		uint8_t d = first_dimension(spread, sw);
 
 		spread->first[i] = n;
 		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
-			if (spread->far[channels->to[c]] + 1u == spread->far[sw])
+			if (spread->far[channels->to[c]] + 1u == spread->far[sw] &&
+			    (!layered->dimension || (layered->dimension[c] & ~ROUTE_DATELINE) == d))
 				spread->ways[n++] = c;
 	}
 	spread->first[spread->n_order] = n;
+}
+
+/* Two ways half round a ring are as long: then none goes over the dateline. */
+static uint64_t detour(const struct layered *layered, uint32_t channel)
+{
+	bool over = layered->dimension && layered->dimension[channel] & ROUTE_DATELINE;
+
+	return over ? UINT64_C(1) << 40 : 0;
 }
 
 static void turn_to(struct spread *spread, uint32_t dest)
@@ -79,7 +106,8 @@ static void choose(struct spread *spread)
 
 		for (uint32_t w = spread->first[i]; w < spread->first[i + 1]; w++) {
 			uint32_t c = spread->ways[w];
-			uint64_t cost = spread->cost[to[c]] + spread->load[c];
+			uint64_t cost =
+				spread->cost[to[c]] + spread->load[c] + detour(spread->layered, c);
 
 			if (cost < least) {
 				least = cost;
@@ -283,34 +311,6 @@ void layered_spread_leaves(struct layered *layered)
 		layered_spread(layered, SPREAD_LEAVES);
 }
 
-bool layered_init(struct layered *layered, const struct route_engine *engine,
-		  const struct fabric *fabric, const struct route_input *input, GError **error)
-{
-	*layered = (struct layered){.fabric = fabric, .input = input};
-	layered->graph = route_graph_new(fabric);
-	layered->graph->threads = input->threads;
-	layered->hops = route_hops_or_error(layered->graph, NULL, error);
-	if (!layered->hops) {
-		layered_end(layered, false);
-		return false;
-	}
-	layered->channels = route_channels_new(layered->graph);
-	layered->routing = routing_new(fabric, engine->name, engine->promises);
-	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
-	return true;
-}
-
-struct routing *layered_end(struct layered *layered, bool good)
-{
-	route_channels_free(layered->channels);
-	route_graph_free(layered->graph);
-	g_free(layered->hops);
-	if (good)
-		return layered->routing;
-	routing_unref(layered->routing);
-	return NULL;
-}
-
 void layered_note(struct layered *layered, const char *format, ...)
 {
 	g_autofree char *before = layered->routing->note, *note = NULL;
@@ -321,4 +321,51 @@ void layered_note(struct layered *layered, const char *format, ...)
 	va_end(args);
 	layered->routing->note =
 		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
+}
+
+/* Paths may be longer than they could be if cables are not used. */
+static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
+{
+	if (n)
+		layered->routing->promises &= ~ROUTE_SHORTEST;
+	if (n || n_stay)
+		layered_note(layered,
+			     "of cables between switches below the width or speed that both ends "
+			     "support, %u carry no paths, and %u do, for there is no other way",
+			     n, n_stay);
+}
+
+bool layered_init(struct layered *layered, const struct route_engine *engine,
+		  const struct fabric *fabric, const struct route_input *input, GError **error)
+{
+	g_autofree bool *unused = NULL;
+	uint32_t n = 0, n_stay = 0;
+
+	*layered = (struct layered){.fabric = fabric, .input = input};
+	if (input->avoid_throttled)
+		unused = route_throttled(fabric, &n, &n_stay);
+	layered->graph = route_graph_new_without(fabric, unused);
+	layered->graph->threads = input->threads;
+	layered->hops = route_hops_or_error(layered->graph, NULL, error);
+	if (!layered->hops) {
+		layered_end(layered, false);
+		return false;
+	}
+	layered->channels = route_channels_new(layered->graph, fabric);
+	layered->routing = routing_new(fabric, engine->name, engine->promises);
+	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	note_throttled(layered, n, n_stay);
+	return true;
+}
+
+struct routing *layered_end(struct layered *layered, bool good)
+{
+	route_channels_free(layered->channels);
+	route_graph_free(layered->graph);
+	g_free(layered->hops);
+	g_free(layered->dimension);
+	if (good)
+		return layered->routing;
+	routing_unref(layered->routing);
+	return NULL;
 }

@@ -14,6 +14,11 @@ struct layered {
 	struct route_channels *channels;
 	uint8_t *hops; /* as of route_hops_all() */
 	struct routing *routing;
+	/*
+	 * [channel]: the least of those that lead nearer are taken (mesh.h), and those with
+	 * ROUTE_DATELINE later; NULL: all are alike.
+	 */
+	uint8_t *dimension;
 };
 
 /* False and error if some path is too long. */

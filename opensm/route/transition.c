@@ -609,7 +609,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 
 	*t = (struct transition){.fabric = fabric, .routing = routing, .n = n, .n_stages = 1};
 	t->graph = route_graph_new(fabric);
-	t->channels = route_channels_new(t->graph);
+	t->channels = route_channels_new(t->graph, fabric);
 	t->none = g_malloc(n_blocks * PER_BLOCK);
 	memset(t->none, ROUTE_NO_PORT, n_blocks * PER_BLOCK);
 	t->held = g_new0(const uint8_t *, n + 1);

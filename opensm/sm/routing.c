@@ -229,6 +229,8 @@ static bool same_choice(const struct choice *a, const struct choice *b)
 	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
 	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
 	       now->max_op_vls == old->max_op_vls && now->sm_sl == old->sm_sl &&
+	       now->avoid_throttled_links == old->avoid_throttled_links &&
+	       now->do_mesh_analysis == old->do_mesh_analysis &&
 	       now->lash_start_vl == old->lash_start_vl &&
 	       now->nue_max_num_vls == old->nue_max_num_vls &&
 	       now->connect_roots == old->connect_roots;

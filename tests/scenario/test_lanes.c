@@ -22,6 +22,7 @@ static const struct {
 	{"dfsssp", NULL, NULL, true},
 	{"lash", NULL, NULL, true},
 	{"lash", "--lash_start_vl", "2", true},
+	{"lash", "--do_mesh_analysis", NULL, true},
 	{"nue", NULL, NULL, false},
 	{"nue", "--nue_max_num_vls", "0", true},
 	{"hoplanes", NULL, NULL, true},
@@ -202,7 +203,7 @@ START_TEST(hosts_get_the_lane_of_their_path)
 	scenario_option(s, "--torus_config", torus);
 	if (engines[_i].option)
 		scenario_option(s, engines[_i].option, engines[_i].value);
-	if (engines[_i].option && !strcmp(engines[_i].engine, "lash"))
+	if (engines[_i].option && !strcmp(engines[_i].option, "--lash_start_vl"))
 		first = 2;
 	scenario_start(s);
 	scenario_converge(s, 10);
@@ -336,6 +337,61 @@ START_TEST(conflict_with_scopes)
 }
 END_TEST
 
+static unsigned int entries_of(const struct subnet *subnet, uint32_t sw, uint8_t port)
+{
+	unsigned int n = 0;
+
+	for (uint32_t lid = 1; lid <= subnet->fabric->max_lid; lid++)
+		n += routing_port(subnet->routing, sw, lid) == port;
+	return n;
+}
+
+/* How many LIDs both ends of a cable between switches send over it. */
+static unsigned int entries_over(struct scenario *s, uint64_t guid, unsigned int port)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	const struct fabric *fabric = subnet->fabric;
+	uint32_t node = fabric_node_by_guid(fabric, guid);
+	uint32_t end = fabric_port_of(fabric, node, port), peer = fabric->ports[end].peer;
+	unsigned int n = 0;
+
+	ck_assert_uint_ne(peer, FABRIC_NONE);
+	n += entries_of(subnet, fabric->nodes[node].sw, port);
+	n += entries_of(subnet, fabric->nodes[fabric->ports[peer].node].sw,
+			fabric->ports[peer].num);
+	subnet_unref(subnet);
+	return n;
+}
+
+static const char *const avoiding[] = {"sssp", "dfsssp", "nue", "lash", "hoplanes"};
+
+/* A cable that trains again at 1X is used no more, until it runs as it should. */
+START_TEST(throttled_links_are_avoided)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	unsigned int node, port;
+	struct sim_node_view view;
+
+	scenario_option(s, "-R", avoiding[_i]);
+	scenario_conf(s, "avoid_throttled_links TRUE\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_random_link(s, &node, &port);
+	sim_node_view(s->sim, node, &view);
+	ck_assert_uint_gt(entries_over(s, view.node_guid, port), 0);
+	ck_assert(sim_link_degrade(s->sim, node, port, 1, 212500));
+	scenario_converge(s, 10);
+	ck_assert_uint_eq(entries_over(s, view.node_guid, port), 0);
+	scenario_check_log(s, "1 carry no paths, and 0 do", true);
+	if (strcmp(avoiding[_i], "sssp")) /* that one has credit loops */
+		check_net(s, avoiding[_i], strcmp(avoiding[_i], "nue"), 0);
+	ck_assert(sim_link_degrade(s->sim, node, port, 12, 212500));
+	scenario_converge(s, 10);
+	ck_assert_uint_gt(entries_over(s, view.node_guid, port), 0);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("lanes");
@@ -347,6 +403,7 @@ int main(void)
 	tcase_add_test(tcase, too_few_lanes);
 	tcase_add_test(tcase, conflict_with_qos);
 	tcase_add_test(tcase, conflict_with_scopes);
+	tcase_add_loop_test(tcase, throttled_links_are_avoided, 0, G_N_ELEMENTS(avoiding));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

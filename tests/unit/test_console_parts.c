@@ -4,7 +4,7 @@
 #include "ctl/command.h"
 #include "ctl/console_key.h"
 #include "ctl/lines.h"
-#include "ctl/link_quality.h"
+#include "fabric/link_quality.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

@@ -153,7 +153,7 @@ START_TEST(the_same_as_a_slow_one)
 		shape_random(&shape, seed);
 		fabric = builder_freeze(shape.builder);
 		graph = route_graph_new(fabric);
-		channels = route_channels_new(graph);
+		channels = route_channels_new(graph, fabric);
 		trial.channels = channels;
 		trial.state = &shape.state;
 		if (channels->n && channels->n <= CHANNELS_MAX)
@@ -170,6 +170,35 @@ START_TEST(the_same_as_a_slow_one)
 }
 END_TEST
 
+/* Cables in parallel may be crossed: the other direction of one is where its other end is. */
+START_TEST(back_by_the_same_cable)
+{
+	uint64_t state = 1 + _i;
+	struct builder *builder = make_builder_of("xgft:2,3:1,2:1,3");
+	struct fabric *fabric;
+	struct route_graph *graph;
+	struct route_channels *channels;
+
+	make_shuffled_ports(builder, &state);
+	fabric = builder_freeze(builder);
+	graph = route_graph_new(fabric);
+	channels = route_channels_new(graph, fabric);
+	ck_assert(graph->parallel);
+	for (uint32_t c = 0; c < channels->n; c++) {
+		uint32_t back = channels->back[c];
+		uint32_t there = fabric_switch_port(fabric, channels->from[c], graph->links[c]);
+		uint32_t here = fabric_switch_port(fabric, channels->to[c], graph->links[back]);
+
+		ck_assert_uint_eq(channels->from[back], channels->to[c]);
+		ck_assert_uint_eq(fabric->ports[there].peer, here);
+	}
+	route_channels_free(channels);
+	route_graph_free(graph);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("acyclic");
@@ -177,6 +206,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, the_same_as_a_slow_one);
+	tcase_add_loop_test(tcase, back_by_the_same_cable, 0, 10);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

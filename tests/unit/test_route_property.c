@@ -120,7 +120,8 @@ static void make_wishes(struct trial *trial, struct wishes *wishes)
 {
 	struct route_input *input = &wishes->input;
 
-	*wishes = (struct wishes){.input = {.threads = 1, .nue_max_num_vls = 1}};
+	*wishes = (struct wishes){
+		.input = {.threads = 1, .nue_max_num_vls = 1, .find_mesh = trial->seed % 2}};
 	if (make_number(&trial->state, 3))
 		return;
 	input->roots = wishes->roots;

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "core/options.h"
+#include "iba/constants.h"
 #include "policy/route_files.h"
 #include "route/engine.h"
+#include "route/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -388,6 +390,116 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* Of a cable between switches: what one end tells is enough. False: the port has no such cable. */
+static bool throttle(struct fabric *fabric, uint32_t port)
+{
+	uint32_t peer = fabric->ports[port].peer;
+
+	if (peer == FABRIC_NONE || !fabric_is_switch(fabric, fabric->ports[port].node) ||
+	    !fabric_is_switch(fabric, fabric->ports[peer].node))
+		return false;
+	fabric->ports[port].info.link_width_supported = IBA_WIDTH_1X | IBA_WIDTH_4X;
+	fabric->ports[peer].info.link_width_supported = IBA_WIDTH_1X | IBA_WIDTH_4X;
+	fabric->ports[port].info.link_width_active = IBA_WIDTH_1X;
+	return true;
+}
+
+/* LIDs that the switch of a port sends out there. */
+static unsigned int entries_over(const struct fabric *fabric, const struct routing *routing,
+				 uint32_t port)
+{
+	uint32_t sw = fabric->nodes[fabric->ports[port].node].sw;
+	unsigned int n = 0;
+
+	for (uint32_t lid = 1; lid <= routing->top; lid++)
+		n += routing->lft[sw][lid] == fabric->ports[port].num;
+	return n;
+}
+
+static const char *const avoiding[] = {"sssp", "dfsssp", "nue", "lash", "hoplanes"};
+
+/* Each cable by itself, of which some are in parallel: without it there is a way. */
+START_TEST(test_throttled)
+{
+	const struct route_input input = {.threads = 1, .avoid_throttled = true, .vls = 8};
+	const char *spec = _i % 2 ? "xgft:2,3:1,2:1,2" : "torus:4x3";
+	unsigned int n = 0;
+
+	for (uint32_t port = 0;; port++) {
+		struct fabric *fabric = make_fabric(spec, 0);
+		bool end = port == fabric->n_ports;
+
+		if (!end && throttle(fabric, port)) {
+			struct routing *routing = route(fabric, avoiding[_i / 2], &input);
+
+			ck_assert_uint_eq(entries_over(fabric, routing, port), 0);
+			ck_assert_uint_eq(entries_over(fabric, routing, fabric->ports[port].peer),
+					  0);
+			ck_assert_ptr_nonnull(strstr(routing->note, "1 carry no paths, and 0 do"));
+			routing_unref(routing);
+			n++;
+		}
+		fabric_unref(fabric);
+		if (end)
+			break;
+	}
+	ck_assert_uint_gt(n, 20);
+}
+END_TEST
+
+/* A chain: nothing else connects its switches. Without the option nobody asks. */
+START_TEST(test_throttled_bridges)
+{
+	struct route_input input = {.threads = 1, .avoid_throttled = true};
+	struct fabric *fabric = make_fabric("mesh:4", 0);
+	struct routing *routing;
+	uint32_t over = 0;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		if (throttle(fabric, port))
+			over = port;
+	routing = route(fabric, avoiding[_i], &input);
+	ck_assert_uint_gt(entries_over(fabric, routing, over), 0);
+	ck_assert_ptr_nonnull(strstr(routing->note, "0 carry no paths, and 3 do"));
+	routing_unref(routing);
+	input.avoid_throttled = false;
+	routing = route(fabric, avoiding[_i], &input);
+	ck_assert(!routing->note || !strstr(routing->note, "carry no paths"));
+	routing_unref(routing);
+	fabric_unref(fabric);
+}
+END_TEST
+
+static const struct {
+	const char *spec;
+	unsigned int lanes;
+} meshes[] = {
+	{"mesh:5x4x3", 1},  {"mesh:9x7", 1},  {"hypercube:6", 1}, {"torus:4x4x4", 1},
+	{"torus:5x5x5", 4}, {"torus:6x6", 3}, {"torus:8x8x8", 8},
+};
+
+/* Dimensions are found by cables, whatever the ports. */
+START_TEST(test_mesh)
+{
+	const struct route_input input = {.threads = 1, .vls = 8, .find_mesh = true};
+	struct builder *builder = make_builder_of(meshes[_i].spec);
+	uint64_t state = 1 + _i;
+	struct fabric *fabric;
+	struct routing *routing;
+
+	make_shuffled_ports(builder, &state);
+	make_lids(builder, 0);
+	fabric = builder_freeze(builder);
+	routing = route(fabric, "lash", &input);
+	ck_assert(routing->promises & ROUTE_DEADLOCK_FREE);
+	ck_assert_msg((routing->lanes ? routing->lanes->n : 1) <= meshes[_i].lanes, "%s: %u lanes",
+		      meshes[_i].spec, routing->lanes->n);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_wishes");
@@ -403,6 +515,9 @@ int main(void)
 	tcase_add_loop_test(tests, test_port_order, 0, 6);
 	tcase_add_test(tests, test_count_switches);
 	tcase_add_test(tests, test_files);
+	tcase_add_loop_test(tests, test_throttled, 0, 2 * G_N_ELEMENTS(avoiding));
+	tcase_add_loop_test(tests, test_throttled_bridges, 0, G_N_ELEMENTS(avoiding));
+	tcase_add_loop_test(tests, test_mesh, 0, G_N_ELEMENTS(meshes));
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

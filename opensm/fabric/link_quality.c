@@ -3,7 +3,7 @@
  * Widths and speeds of PortInfo (IBA 14.2.5.6). Speeds come in three families, each faster than
  * the one before: LinkSpeed, LinkSpeedExt, LinkSpeedExt2; one number orders them all.
  */
-#include "ctl/link_quality.h"
+#include "fabric/link_quality.h"
 
 #include <glib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* How a link runs, and what its two ends could do together. Pure. */
-#ifndef CTL_LINK_QUALITY_H
-#define CTL_LINK_QUALITY_H
+#ifndef FABRIC_LINK_QUALITY_H
+#define FABRIC_LINK_QUALITY_H
 
 #include "fabric/fabric.h"
 
