@@ -353,6 +353,10 @@ enum step_result step_program(struct sm *sm)
 		begin(sm);
 	else if (!rest)
 		tick_off(sm);
+	if (!rest && !program->to_do && program->stages && sm->sweep.pending) {
+		sm->sweep.round--; /* a Set of this stage that goes out again would undo the next */
+		return STEP_LATER;
+	}
 	while (!rest && !program->to_do && next_stage(sm))
 		begin(sm);
 	if (!rest && !program->to_do) {

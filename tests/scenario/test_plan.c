@@ -73,7 +73,8 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	(void)now_ns;
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || from != wire->from ||
 	    data[3] == IBA_METHOD_GET || data[3] & IBA_METHOD_RESPONSE ||
-	    data[3] == IBA_METHOD_TRAP) /* of the port's own SMA */
+	    data[3] == IBA_METHOD_TRAP ||	/* of the port's own SMA */
+	    data[3] == IBA_METHOD_TRAP_REPRESS) /* of the master beside the plan */
 		return;
 	wire_decode(&iba_smp_type, data, &smp);
 	if (!wire->sets)

@@ -171,6 +171,11 @@ static void put_all(const struct sa_registries *registries, struct replica *repl
 	sa_store_each(registries->groups, put_group, replica);
 	sa_subscribers_each(registries->subscribers, put_subscription, replica);
 	sa_services_each(registries->services, 0, put_service, replica);
+	for (guint i = 0; i < sa_aliases_now(registries->aliases)->by_guid->len; i++)
+		sa_replicate_alias(replica,
+				   &g_array_index(sa_aliases_now(registries->aliases)->by_guid,
+						  struct alias_guid, i),
+				   false);
 }
 
 static int by_text(const void *a, const void *b)

@@ -687,9 +687,12 @@ static void churn(unsigned int steps, uint64_t *state)
 	for (unsigned int i = 0; i < n; i++)
 		for (uint64_t group = 0; group < CHURN_GROUPS; group++) {
 			uint32_t port = endport(subnet, i, false);
-			struct iba_mc_member_record record = churn_record(port, group, 0xF);
 
-			ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL);
+			for (uint8_t bit = 1; bit <= 8; bit <<= 1) {
+				struct iba_mc_member_record record = churn_record(port, group, bit);
+
+				ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL);
+			}
 		}
 	groups = sa_store_publish(store);
 	if (groups)
