@@ -137,6 +137,7 @@ static bool read_mads(struct umad_device *device, struct ib_user_mad **umad, siz
 		int id;
 
 		errno = 0;
+		(*umad)->addr.pkey_index = 0; /* ibsim leaves it as it is */
 		id = umad_recv(link->port_id, *umad, &length, 0);
 		if (id >= 0) {
 			receive_one(device, *umad, length, batch);

@@ -268,8 +268,8 @@ static uint16_t find_requester(struct sa_query *query)
 
 /*
  * Who asks by a partition must be in it. Index 0 is where requests come in that name no partition,
- * and any port may ask there. What came by a key that the SM's port had not got when the subnet was
- * published waits for the next, as a new port does.
+ * and any port may ask there. Of a key that the SM's port had not got when the subnet was published
+ * nothing can be said: the port took the request, so it is served.
  */
 static uint16_t check_partition(struct sa_query *query)
 {
@@ -280,11 +280,9 @@ static uint16_t check_partition(struct sa_query *query)
 		return IBA_STATUS_OK;
 	if (subnet->sm_p_keys && index < subnet->sm_p_keys->len)
 		p_key = g_array_index(subnet->sm_p_keys, uint16_t, index);
-	query->early = !P_KEY_BASE(p_key);
-	if (query->early)
-		return IBA_STATUS_BUSY;
-	return partitions_member(subnet->partitions, query->from.port, p_key) ? IBA_STATUS_OK
-									      : IBA_SA_DENIED;
+	if (!P_KEY_BASE(p_key) || partitions_member(subnet->partitions, query->from.port, p_key))
+		return IBA_STATUS_OK;
+	return IBA_SA_DENIED;
 }
 
 static uint16_t decode_components(struct sa_query *query)
