@@ -19,6 +19,7 @@
 #define CHUNK 20	   /* seeds for one process */
 #define PACKETS_MAX 100000 /* of a run; then hosts send to some of the others only */
 #define TRIES 4		   /* to stop what is cyclic, in each way */
+#define FEW 8		   /* tables of which none may be stopped, by chance */
 
 static const char *const engines[] = {"minhop", "updn",	  "dnup", "ftree", "dor",
 				      "sssp",	"dfsssp", "lash", "nue",   "hoplanes"};
@@ -341,7 +342,8 @@ START_TEST(test_free_never_stops)
 		ck_assert_uint_gt(tally.tori, 0);
 		ck_assert_uint_gt(tally.with_floods, 0);
 		ck_assert_uint_ge(10 * tally.stopped, 9 * tally.cyclic);
-		ck_assert_uint_ge(4 * tally.flood_stopped, tally.flood_cyclic);
+		if (tally.flood_cyclic >= FEW)
+			ck_assert_uint_ge(4 * tally.flood_stopped, tally.flood_cyclic);
 	}
 }
 END_TEST

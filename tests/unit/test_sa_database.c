@@ -367,6 +367,8 @@ static void set_files(struct context *context, const char *directory, const char
 {
 	struct options *options = options_new();
 
+	g_free(options->dump_files_dir);
+	g_free(options->sa_db_file);
 	options->dump_files_dir = g_strdup(directory);
 	options->sa_db_file = g_strdup(file);
 	slot_publish(&context->options, options);

@@ -343,20 +343,19 @@ static const struct by_partition {
 START_TEST(test_partitions)
 {
 	const struct by_partition *row = &by_partition[_i];
-	struct subnet *other = with_partitions(subnet, p_key_rows, 3, NULL, 0);
-	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	struct ask ask;
 
-	other->sm_p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
-	g_array_append_vals(other->sm_p_keys, own_p_keys, G_N_ELEMENTS(own_p_keys));
-	ask.subnet = other;
-	ask.from = endport(other, row->who, false);
+	subnet = with_partitions(subnet, p_key_rows, 3, NULL, 0);
+	ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	subnet->sm_p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	g_array_append_vals(subnet->sm_p_keys, own_p_keys, G_N_ELEMENTS(own_p_keys));
+	ask.from = endport(subnet, row->who, false);
 	ask.p_key_index = row->index;
 	ask.sm_key = row->sm_key;
 	ck_assert_uint_eq(status_of(&ask), row->status);
-	g_clear_pointer(&other->sm_p_keys, g_array_unref); /* it is not known */
+	g_clear_pointer(&subnet->sm_p_keys, g_array_unref); /* it is not known */
 	if (row->index && !row->sm_key)
 		ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
-	subnet_unref(other);
 }
 END_TEST
 

@@ -409,6 +409,7 @@ static void set_dump(struct net *net, const char *directory, bool dump)
 	struct options *options = options_new();
 
 	options->sa_db_dump = dump;
+	g_free(options->dump_files_dir);
 	options->dump_files_dir = g_strdup(directory);
 	slot_publish(&net->context.options, options);
 	event_emit(&net->context.bus, EVENT_OPTIONS_CHANGED, 0);
