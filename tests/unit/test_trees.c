@@ -87,9 +87,12 @@ static void follow(struct trees *trees, struct fabric *fabric, struct routing *r
 
 static bool same_tree(const struct route_tree *a, const struct route_tree *b)
 {
-	return a->n == b->n && (!a->n || a->root == b->root) &&
-	       !memcmp(a->switches, b->switches, a->n * sizeof(*a->switches)) &&
-	       !memcmp(a->ports, b->ports, a->n * sizeof(*a->ports)) && !memcmp(a->up, b->up, a->n);
+	if (a->n != b->n)
+		return false;
+	return !a->n || (a->root == b->root &&
+			 !memcmp(a->switches, b->switches, a->n * sizeof(*a->switches)) &&
+			 !memcmp(a->ports, b->ports, a->n * sizeof(*a->ports)) &&
+			 !memcmp(a->up, b->up, a->n));
 }
 
 static void check_room(const struct fabric *fabric, const struct route_tree *tree, uint16_t mlid,
