@@ -325,8 +325,10 @@ static char *ask_console(const char *line, unsigned int *ms)
 	for (*ms = 0; answer.later && !command_policy_is_there(&env, answer.policy) && *ms < 5000;
 	     *ms = (unsigned int)((runtime_now(m->s->rt) - began) / NS_PER_MS))
 		scenario_run_ms(m->s, 1);
-	if (answer.later)
+	if (answer.later) {
+		g_free(answer.text);
 		command_answer_policy(&env, answer.policy, &answer);
+	}
 	return answer.text;
 }
 
