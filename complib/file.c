@@ -114,6 +114,16 @@ static char *read_opened(int fd, const char *file, uint64_t max, gsize *length, 
 	return NULL;
 }
 
+char *file_next_line(const char **at, const char *end, bool *has_nul)
+{
+	const char *line = *at, *stop = memchr(line, '\n', end - line);
+	size_t length = (stop ? stop : end) - line;
+
+	*at = stop ? stop + 1 : end;
+	*has_nul = memchr(line, '\0', length) != NULL;
+	return g_strndup(line, length);
+}
+
 char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
 {
 	/* O_NONBLOCK: to open a FIFO that nobody writes must not wait. */

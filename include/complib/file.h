@@ -26,6 +26,12 @@
 char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
 
 /*
+ * A copy of the line at *at, without its end; *at moves behind that, at most to end.
+ * *has_nul: it is no text.
+ */
+char *file_next_line(const char **at, const char *end, bool *has_nul);
+
+/*
  * The same of the standard input, which may be a pipe and is waited for; the error calls it
  * "standard input".
  */

@@ -99,6 +99,17 @@ uint32_t alias_guids_port(const struct alias_guids *aliases, const struct fabric
 	return alias ? fabric_port_by_guid(fabric, alias->port) : port;
 }
 
+guint alias_guids_next_block(const GArray *entries, guint place)
+{
+	const struct alias_guid *first = alias_guids_at(entries, place), *entry = first;
+
+	while (entry->port == first->port &&
+	       entry->index / ALIAS_PER_BLOCK == first->index / ALIAS_PER_BLOCK &&
+	       ++place < entries->len)
+		entry = alias_guids_at(entries, place);
+	return place;
+}
+
 void alias_guids_block(const struct alias_guids *aliases, uint64_t port, uint8_t block,
 		       uint64_t guids[ALIAS_PER_BLOCK])
 {

@@ -45,6 +45,8 @@ const struct alias_guid *alias_guids_find(const struct alias_guids *aliases, uin
 /* The endport whose base GUID that is, or whose alias; FABRIC_NONE: there is none. */
 uint32_t alias_guids_port(const struct alias_guids *aliases, const struct fabric *fabric,
 			  uint64_t guid);
+/* Of by_port: the first entry behind those of the same block as that entry. */
+guint alias_guids_next_block(const GArray *entries, guint place);
 /* A block of the port's GUIDInfo as it should be; entries 0 that nobody asked for. */
 void alias_guids_block(const struct alias_guids *aliases, uint64_t port, uint8_t block,
 		       uint64_t guids[ALIAS_PER_BLOCK]);

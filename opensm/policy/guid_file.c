@@ -179,17 +179,15 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 	table->rows = g_array_new(FALSE, FALSE, sizeof(struct guid_row));
 	table->numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	while (good && text < end) {
-		const char *stop = memchr(text, '\n', end - text);
-		size_t n = (stop ? stop : end) - text;
-		g_autofree char *copy = g_strndup(text, n);
+		bool has_nul;
+		g_autofree char *copy = file_next_line(&text, end, &has_nul);
 
 		line.number++;
 		line.text = copy;
-		if (memchr(text, '\0', n))
+		if (has_nul)
 			good = refuse(&line, error, "a NUL octet");
 		else
 			good = add_line(table, seen, &line, error);
-		text += n + 1;
 	}
 	if (!good) {
 		guid_table_free(table);

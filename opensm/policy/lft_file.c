@@ -239,14 +239,13 @@ static bool hops_line(struct reader *reader, const char *text, GError **error)
 
 /* ---- both ---- */
 
-static bool read_line(struct reader *reader, const char *line, size_t length, GError **error)
+static bool read_line(struct reader *reader, char *text, bool has_nul, GError **error)
 {
-	g_autofree char *text = g_strndup(line, length);
 	const char *start;
 
 	reader->number++;
 	reader->text = text;
-	if (memchr(line, '\0', length))
+	if (has_nul)
 		return refuse(reader, error, "a NUL octet");
 	g_strchomp(text);
 	start = skip_blanks(text);
@@ -261,11 +260,10 @@ static bool read_lines(struct reader *reader, const char *text, size_t length, G
 	reader->switches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	reader->lids = g_malloc0(FABRIC_LIDS / 8);
 	while (good && text < end) {
-		const char *stop = memchr(text, '\n', end - text);
+		bool has_nul;
+		g_autofree char *line = file_next_line(&text, end, &has_nul);
 
-		stop = stop ? stop : end;
-		good = read_line(reader, text, stop - text, error);
-		text = stop + 1;
+		good = read_line(reader, line, has_nul, error);
 	}
 	if (good && !g_hash_table_size(reader->switches)) {
 		reader->text = "";

@@ -74,14 +74,13 @@ struct prefix_routes *prefix_routes_parse(const char *file, const char *text, si
 	const char *end = text + length;
 
 	for (unsigned int number = 1; text < end; number++) {
-		const char *stop = memchr(text, '\n', end - text);
-		size_t n = (stop ? stop : end) - text;
-		g_autofree char *line = g_strndup(text, n), *words = g_strdup(line);
+		bool has_nul;
+		g_autofree char *line = file_next_line(&text, end, &has_nul);
+		g_autofree char *words = g_strdup(line);
 
 		words[strcspn(words, "#")] = '\0';
-		if (memchr(text, '\0', n) || !parse_line(routes, words))
+		if (has_nul || !parse_line(routes, words))
 			return refuse(routes, file, number, line, error);
-		text += n + 1;
 	}
 	return routes;
 }

@@ -261,15 +261,12 @@ struct torus_file *torus_file_parse(const char *file, const char *text, size_t l
 	torus->seeds = g_array_new(FALSE, FALSE, sizeof(struct route_torus_seed));
 	torus->port_order = g_array_new(FALSE, FALSE, 1);
 	while (text < end && good) {
-		const char *stop = memchr(text, '\n', end - text);
-		g_autofree char *line = NULL;
+		bool has_nul;
+		g_autofree char *line = file_next_line(&text, end, &has_nul);
 
-		stop = stop ? stop : end;
-		line = g_strndup(text, stop - text);
 		reading.line++;
-		good = memchr(text, 0, stop - text) ? refuse(&reading, line, "text without NUL")
-						    : parse_line(&reading, line);
-		text = stop + 1;
+		good = has_nul ? refuse(&reading, line, "text without NUL")
+			       : parse_line(&reading, line);
 	}
 	if (good && check_seed(&reading))
 		return torus;

@@ -122,11 +122,16 @@ bool routing_has_turns(const struct routing *routing)
 	return routing && routing->lanes && routing->lanes->turns;
 }
 
+bool routing_has_sm_sl(const struct routing *routing)
+{
+	return routing && routing->lanes && routing->lanes->sm_by_path;
+}
+
 uint8_t routing_sm_sl(const struct routing *routing, const struct fabric *fabric, uint32_t port,
 		      uint8_t sm_sl)
 {
-	if (!routing || !routing->lanes || !routing->lanes->sm_by_path || port == FABRIC_NONE ||
-	    fabric->sm_port == FABRIC_NONE || routing->n_switches != fabric->n_switches)
+	if (!routing_has_sm_sl(routing) || port == FABRIC_NONE || fabric->sm_port == FABRIC_NONE ||
+	    routing->n_switches != fabric->n_switches)
 		return sm_sl;
 	routing_path_sl(routing, fabric, port, fabric->sm_port, false, &sm_sl);
 	return sm_sl;

@@ -78,6 +78,8 @@ uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fa
 /* Whether that differs by the port by which packets come. */
 bool routing_has_turns(const struct routing *routing);
 
+/* Whether the SL to the SM is that of the path to it, and not sm_sl. */
+bool routing_has_sm_sl(const struct routing *routing);
 /* The SL for PortInfo of an endport to reach the SM with, where the option says sm_sl. */
 uint8_t routing_sm_sl(const struct routing *routing, const struct fabric *fabric, uint32_t port,
 		      uint8_t sm_sl);

@@ -195,11 +195,6 @@ static GArray *find_cycle(struct lane_check *check)
 	return cycle;
 }
 
-static bool has_turns(const struct verify *verify)
-{
-	return verify->routing->lanes && verify->routing->lanes->turns;
-}
-
 static struct lane_check start(struct verify *verify, bool hosts_only)
 {
 	struct lane_check check = {
@@ -210,7 +205,7 @@ static struct lane_check start(struct verify *verify, bool hosts_only)
 	};
 
 	g_assert(!check.lanes || check.lanes->n_switches == verify->graph->n);
-	if (!has_turns(verify))
+	if (!routing_has_turns(verify->routing))
 		follow_all(&check);
 	return check;
 }
@@ -219,7 +214,8 @@ GArray *verify_lanes(struct verify *verify)
 {
 	struct lane_check check = start(verify, false);
 	uint16_t vls = 0;
-	GArray *cycle, *by_turn = has_turns(verify) ? verify_by_turn(verify, &vls) : NULL;
+	GArray *cycle,
+		*by_turn = routing_has_turns(verify->routing) ? verify_by_turn(verify, &vls) : NULL;
 
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		vls |= (check.of[vl] != NULL) << vl;
@@ -233,12 +229,8 @@ GArray *verify_lanes(struct verify *verify)
 
 GArray *verify_hosts(struct verify *verify)
 {
-	struct lane_check check;
-	uint16_t vls = 0;
+	struct lane_check check = start(verify, true);
 
-	if (has_turns(verify)) /* what switches send is not told apart there */
-		return verify_by_turn(verify, &vls);
-	check = start(verify, true);
 	return find_cycle(&check);
 }
 
@@ -248,7 +240,7 @@ GArray *verify_trees(struct verify *verify, const struct route_tree *const *tree
 	struct lane_check check = start(verify, false);
 	unsigned int vl = check.lanes ? check.lanes->vl[sl % ROUTE_SLS] : 0;
 
-	g_assert(!has_turns(verify)); /* their trees are a part of the routing */
+	g_assert(!routing_has_turns(verify->routing)); /* their trees are a part of the routing */
 	for (uint32_t i = 0; i < n; i++)
 		add_tree(dependency_of(&check, vl), verify, trees[i]);
 	return find_cycle(&check);

@@ -112,8 +112,10 @@ static bool write_service(const struct sa_service *service, void *arg)
 /* The blocks that hold something. */
 static void write_aliases(const struct writer *writer, const struct alias_guids *aliases)
 {
-	for (guint i = 0; i < aliases->by_port->len;) {
-		const struct alias_guid *first = alias_guids_at(aliases->by_port, i);
+	const GArray *entries = aliases->by_port;
+
+	for (guint i = 0; i < entries->len; i = alias_guids_next_block(entries, i)) {
+		const struct alias_guid *first = alias_guids_at(entries, i);
 		uint8_t block = first->index / ALIAS_PER_BLOCK;
 		uint64_t guids[ALIAS_PER_BLOCK];
 
@@ -125,10 +127,6 @@ static void write_aliases(const struct writer *writer, const struct alias_guids 
 		for (unsigned int k = 0; k < ALIAS_PER_BLOCK; k++)
 			g_string_append_printf(writer->out, " guid%u=" X64, k, guids[k]);
 		g_string_append(writer->out, "\n\n");
-		i = alias_guids_place(aliases, first->port, (uint8_t)(block * ALIAS_PER_BLOCK + 7));
-		i += i < aliases->by_port->len &&
-		     alias_guids_at(aliases->by_port, i)->port == first->port &&
-		     alias_guids_at(aliases->by_port, i)->index == block * ALIAS_PER_BLOCK + 7;
 	}
 }
 

@@ -271,9 +271,13 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 
 /* ---- quotas ---- */
 
-static bool has_quota(struct sa_store *store, uint64_t creator)
+static void set_quota(struct sa_store *store)
 {
 	store->made.max_of_port = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+}
+
+static bool has_quota(const struct sa_store *store, uint64_t creator)
+{
 	return !creator || sa_quota_allows(&store->made, creator);
 }
 
@@ -677,6 +681,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 	uint32_t were_gone = store->n_gone;
 
 	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
+	set_quota(store);
 	share_mlids(store, options);
 	mark_gone(store, subnet, now_ns);
 	follow_groups(store, subnet, were_gone != 0);

@@ -7,7 +7,7 @@
  *	unknown --Get--> differs --Set--> as wanted; when all are, the SA is told
  *
  * Who waits for a port that does not take its block for the second sweep in a row waits in vain:
- *the SA is told all the same, so that this is no matter of others.
+ * the SA is told all the same, so that this is no matter of others.
  */
 #include <string.h>
 
@@ -61,20 +61,13 @@ typedef void block_fn(struct sm *sm, struct builder_port *port, uint8_t block);
 static void each_block(struct sm *sm, block_fn *call)
 {
 	const GArray *entries = sm->aliases->list->by_port;
-	const struct alias_guid *before = NULL;
-	struct builder_port *port = NULL;
 
-	for (guint i = 0; i < entries->len; i++) {
+	for (guint i = 0; i < entries->len; i = alias_guids_next_block(entries, i)) {
 		const struct alias_guid *entry = alias_guids_at(entries, i);
-		uint8_t block = entry->index / ALIAS_PER_BLOCK;
+		struct builder_port *port = find_port(sm, entry->port);
 
-		if (!before || before->port != entry->port)
-			port = find_port(sm, entry->port);
-		else if (before->index / ALIAS_PER_BLOCK == block)
-			continue;
-		before = entry;
 		if (port && entry->index < port->info.guid_cap)
-			call(sm, port, block);
+			call(sm, port, entry->index / ALIAS_PER_BLOCK);
 	}
 }
 

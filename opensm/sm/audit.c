@@ -15,7 +15,7 @@
 
 #define OUTSTANDING_MAX 8
 #define QUEUE_MAX 65536		/* Sets in doubt: more are not read back */
-#define LATE_NS (4 * NS_PER_S)	/* none arrives so late: each switch may hold it for 1 s */
+#define LATE_NS (1500 * NS_PER_MS) /* none arrives so late: LifeTimeValue is 1 s */
 
 /* One SMP's worth. */
 struct item {

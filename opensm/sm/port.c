@@ -74,9 +74,11 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 /* By which the port asks the SM; sm_sl, unless routes need another one. */
 static uint8_t sm_sl_of(const struct sm *sm, const struct builder_port *port)
 {
-	uint32_t node =
-		sm->fabric ? fabric_node_by_guid(sm->fabric, port->node->guid) : FABRIC_NONE;
+	uint32_t node;
 
+	if (!routing_has_sm_sl(sm->routing))
+		return sm->options->sm_sl;
+	node = fabric_node_by_guid(sm->fabric, port->node->guid);
 	if (node == FABRIC_NONE)
 		return sm->options->sm_sl;
 	return routing_sm_sl(sm->routing, sm->fabric, fabric_port_of(sm->fabric, node, port->num),

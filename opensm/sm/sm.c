@@ -15,13 +15,8 @@ static void on_sweep_wanted(void *arg, uint64_t reasons)
 	sweep_want(arg, reasons);
 }
 
+/* Or alias GUIDs: what the SA keeps, and ports and switches are to hold. */
 static void on_groups_changed(void *arg, uint64_t serial)
-{
-	(void)serial;
-	sweep_want(arg, SWEEP_GROUPS);
-}
-
-static void on_aliases_changed(void *arg, uint64_t serial)
 {
 	(void)serial;
 	sweep_want(arg, SWEEP_GROUPS);
@@ -81,7 +76,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
-	event_subscribe(bus, EVENT_ALIASES_CHANGED, sm->actor, on_aliases_changed, sm);
+	event_subscribe(bus, EVENT_ALIASES_CHANGED, sm->actor, on_groups_changed, sm);
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);

@@ -38,21 +38,9 @@ uint16_t asker_trap(const struct thing *thing)
 
 /* ---- requests ---- */
 
-static struct vendor_address sa_of(const struct asker *asker)
-{
-	const struct iba_port_info *info = sim_port_info(asker->s->sim, asker->node, 1);
-
-	return (struct vendor_address){
-		.lid = info->master_sm_lid,
-		.sl = info->master_sm_sl,
-		.qpn = IBA_QP1,
-		.qkey = IBA_QP1_Q_KEY,
-	};
-}
-
 static void send(struct asker *asker, struct asker_request *request)
 {
-	const struct vendor_address to = sa_of(asker);
+	const struct vendor_address to = scenario_sa(asker->s, asker->node);
 
 	request->out =
 		vendor_send(asker->vendor, &to, request->wire, sizeof(request->wire), TIMEOUT_MS);

@@ -132,15 +132,10 @@ static bool has_answer(void *arg)
 
 static struct vendor_address sa_of(const struct client *client)
 {
-	const struct iba_port_info *info = sim_port_info(client->s->sim, client->node, 1);
+	struct vendor_address sa = scenario_sa(client->s, client->node);
 
-	return (struct vendor_address){
-		.lid = info->master_sm_lid,
-		.sl = info->master_sm_sl,
-		.qpn = IBA_QP1,
-		.qkey = IBA_QP1_Q_KEY,
-		.p_key_index = client->p_key_index,
-	};
+	sa.p_key_index = client->p_key_index;
+	return sa;
 }
 
 static void post_request(struct client *client, struct iba_sa_mad *request)

@@ -330,6 +330,18 @@ uint16_t scenario_lid(const struct scenario *s, unsigned int node)
 	return sim_port_info(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1)->lid;
 }
 
+struct vendor_address scenario_sa(const struct scenario *s, unsigned int node)
+{
+	const struct iba_port_info *info = sim_port_info(s->sim, node, 1);
+
+	return (struct vendor_address){
+		.lid = info->master_sm_lid,
+		.sl = info->master_sm_sl,
+		.qpn = IBA_QP1,
+		.qkey = IBA_QP1_Q_KEY,
+	};
+}
+
 struct sim_counters scenario_counters(const struct scenario *s)
 {
 	struct sim_counters counters;

@@ -77,6 +77,8 @@ unsigned int scenario_node(const struct scenario *s, const char *description);
 /* Node and port number the daemon sits on. */
 unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port);
 uint16_t scenario_lid(const struct scenario *s, unsigned int node);
+/* Of the SA, as port 1 of a host knows it from its PortInfo. */
+struct vendor_address scenario_sa(const struct scenario *s, unsigned int node);
 
 /* Of each node whether it can be reached from the SM's port; newly allocated. */
 bool *scenario_reached(const struct scenario *s);
