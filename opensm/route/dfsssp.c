@@ -5,6 +5,7 @@
  */
 #include "route/layers.h"
 #include "route/shortest.h"
+#include "route/trunk.h"
 
 static bool assign(struct layered *layered, GError **error)
 {
@@ -28,7 +29,7 @@ static struct routing *dfsssp_compute(const struct fabric *fabric, const struct 
 
 	if (!layered_init(&layered, &route_engine_dfsssp, fabric, input, error))
 		return NULL;
-	return layered_end(&layered, assign(&layered, error));
+	return layered_end(&layered, layered_with_trunk(&layered, assign, error));
 }
 
 const struct route_engine route_engine_dfsssp = {

@@ -16,6 +16,7 @@
 #include "route/lanes.h"
 #include "route/shortest.h"
 #include "route/spread.h"
+#include "route/trunk.h"
 #include "route/turn_lanes.h"
 
 #define NO_RANK 0xFF
@@ -35,6 +36,31 @@ struct hop_lanes {
 	uint64_t left_out;
 };
 
+/* ---- turns ---- */
+
+static uint32_t turn_of(const struct hop_lanes *hop, uint32_t in, uint32_t out)
+{
+	const struct route_channels *channels = hop->layered->channels;
+
+	return hop->first_turn[in] + out - channels->first[channels->to[in]];
+}
+
+/* The channel by which a turn from another goes on. */
+static uint32_t channel_behind(const struct hop_lanes *hop, uint32_t in, uint32_t turn)
+{
+	const struct route_channels *channels = hop->layered->channels;
+
+	return channels->first[channels->to[in]] + turn - hop->first_turn[in];
+}
+
+/* Whether multicast may turn so. */
+static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
+{
+	const bool *trunk = hop->layered->trunk;
+
+	return trunk && trunk[in] && trunk[out] && out != hop->layered->channels->back[in];
+}
+
 /* ---- paths ---- */
 
 static void list_turns(struct hop_lanes *hop, uint32_t sw, uint32_t to, uint16_t lid)
@@ -49,8 +75,7 @@ static void list_turns(struct hop_lanes *hop, uint32_t sw, uint32_t to, uint16_t
 
 		if (c == FABRIC_NONE)
 			return;
-		turn = before == FABRIC_NONE ? 0
-					     : hop->first_turn[before] + c - channels->first[sw];
+		turn = before == FABRIC_NONE ? 0 : turn_of(hop, before, c);
 		if (before != FABRIC_NONE)
 			g_array_append_val(hop->turns, turn);
 		before = c;
@@ -103,10 +128,8 @@ static void try_turns(struct hop_lanes *hop, unsigned int rank, struct acyclic *
 	const struct route_channels *channels = hop->layered->channels;
 
 	for (uint32_t c = 0; c < channels->n; c++) {
-		uint32_t out = channels->first[channels->to[c]], first = hop->first_turn[c];
-
-		for (uint32_t t = first; t < hop->first_turn[c + 1]; t++) {
-			struct acyclic_step step = {c, out + t - first};
+		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++) {
+			struct acyclic_step step = {c, channel_behind(hop, c, t)};
 
 			if (hop->rank[t] == rank && free)
 				hop->is_free[t] = acyclic_add(free, &step, 1);
@@ -116,7 +139,17 @@ static void try_turns(struct hop_lanes *hop, unsigned int rank, struct acyclic *
 	}
 }
 
-/* Those near the beginning of paths first. */
+static void free_trunk(struct hop_lanes *hop, struct acyclic *free)
+{
+	const struct route_channels *channels = hop->layered->channels;
+
+	layered_take_trunk(hop->layered, free);
+	for (uint32_t c = 0; c < channels->n; c++)
+		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++)
+			hop->is_free[t] = is_trunk(hop, c, channel_behind(hop, c, t));
+}
+
+/* Those of the trunk first, then those near the beginning of paths. */
 static void free_turns(struct hop_lanes *hop, unsigned int ranks)
 {
 	struct acyclic *all = acyclic_new(hop->layered->channels, NULL), *free;
@@ -125,6 +158,7 @@ static void free_turns(struct hop_lanes *hop, unsigned int ranks)
 		try_turns(hop, rank, all, NULL);
 	acyclic_sort(all);
 	free = acyclic_new(hop->layered->channels, all);
+	free_trunk(hop, free);
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		try_turns(hop, rank, all, free);
 	acyclic_free(free);
@@ -139,6 +173,31 @@ static bool add_path(struct hop_lanes *hop, unsigned int sl)
 			      hop->turns->len, hop->n);
 }
 
+/* The ways of multicast, two turns at a time. */
+static void add_trunk(struct hop_lanes *hop, struct turn_lanes *plane, uint32_t in, uint32_t out)
+{
+	const struct route_channels *channels = hop->layered->channels;
+	uint32_t sw = channels->to[out];
+
+	for (uint32_t on = channels->first[sw]; on < channels->first[sw + 1]; on++) {
+		uint32_t turns[] = {turn_of(hop, in, out), turn_of(hop, out, on)};
+
+		if (is_trunk(hop, out, on))
+			turn_lanes_add(plane, turns, 2, hop->n);
+	}
+}
+
+static struct turn_lanes *plane_new(struct hop_lanes *hop)
+{
+	struct turn_lanes *plane = turn_lanes_new(hop->n_turns, hop->is_free);
+
+	for (uint32_t c = 0; c < hop->layered->channels->n; c++)
+		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++)
+			if (is_trunk(hop, c, channel_behind(hop, c, t)))
+				add_trunk(hop, plane, c, channel_behind(hop, c, t));
+	return plane;
+}
+
 /* Puts what two switches send each other on the first SL that can have it, of the first n. */
 static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 {
@@ -146,7 +205,7 @@ static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (!hop->planes[i])
-			hop->planes[i] = turn_lanes_new(hop->n_turns, hop->is_free);
+			hop->planes[i] = plane_new(hop);
 		turn_lanes_begin(hop->planes[i]);
 		if (each_path(hop, a, b, i, add_path)) {
 			lanes->sl[(size_t)a * lanes->n_switches + b] =
@@ -249,7 +308,7 @@ static void put_turn(struct hop_lanes *hop, uint32_t in, uint32_t out)
 {
 	const struct layered *layered = hop->layered;
 	const struct route_channels *channels = layered->channels;
-	uint32_t sw = channels->to[in], turn = hop->first_turn[in] + out - channels->first[sw];
+	uint32_t sw = channels->to[in], turn = turn_of(hop, in, out);
 	const uint8_t *links = layered->graph->links;
 
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {
@@ -346,6 +405,8 @@ static bool route(struct layered *layered, GError **error)
 		enum spread_by by = best_way(most);
 
 		layered_spread(layered, by);
+		if (layered->wants_trunk)
+			layered_find_trunk(layered, false);
 		good = assign(&hop, vls);
 		most[by] = UINT64_MAX;
 	}
@@ -364,7 +425,7 @@ static struct routing *hoplanes_compute(const struct fabric *fabric,
 
 	if (!layered_init(&layered, &route_engine_hoplanes, fabric, input, error))
 		return NULL;
-	return layered_end(&layered, route(&layered, error));
+	return layered_end(&layered, layered_with_trunk(&layered, route, error));
 }
 
 const struct route_engine route_engine_hoplanes = {

@@ -7,6 +7,7 @@
 #include "route/layers.h"
 #include "route/mesh.h"
 #include "route/shortest.h"
+#include "route/trunk.h"
 
 /* By dimensions; false if there are none, or lanes do not do. */
 static bool assign_mesh(struct layered *layered, uint8_t first)
@@ -21,8 +22,10 @@ static bool assign_mesh(struct layered *layered, uint8_t first)
 	return false;
 }
 
-static bool assign(struct layered *layered, const struct route_input *input, GError **error)
+static bool assign(struct layered *layered, GError **error)
 {
+	const struct route_input *input = layered->input;
+
 	if (input->find_mesh && assign_mesh(layered, input->lash_start_vl))
 		return true;
 	layered_spread_leaves(layered);
@@ -36,7 +39,7 @@ static struct routing *lash_compute(const struct fabric *fabric, const struct ro
 
 	if (!layered_init(&layered, &route_engine_lash, fabric, input, error))
 		return NULL;
-	return layered_end(&layered, assign(&layered, input, error));
+	return layered_end(&layered, layered_with_trunk(&layered, assign, error));
 }
 
 const struct route_engine route_engine_lash = {

@@ -14,6 +14,7 @@
 
 #include "route/acyclic.h"
 #include "route/lanes.h"
+#include "route/trunk.h"
 
 #define LANES_MAX 32
 
@@ -23,6 +24,7 @@ struct layers {
 	struct acyclic *all; /* what hosts send each other, as on one lane */
 	struct acyclic *layer[LANES_MAX];
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
+	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
 	GArray *steps;	      /* struct acyclic_step: of the pair at hand */
 	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
@@ -117,13 +119,37 @@ static bool note_all(struct layers *layers, bool switches)
 
 /* ---- lanes ---- */
 
+static bool add_steps(struct layers *layers, struct acyclic *lane)
+{
+	return acyclic_add(lane, (const struct acyclic_step *)(const void *)layers->steps->data,
+			   layers->steps->len);
+}
+
+/* One that has the trunk, or the pair at hand without it, as that does not go with it anywhere. */
+static void open_lane(struct layers *layers, unsigned int lane)
+{
+	const struct route_channels *channels = layers->layered->channels;
+	struct acyclic *with = acyclic_new(channels, layers->all), *bare;
+
+	layers->layer[lane] = with;
+	layered_take_trunk(layers->layered, with);
+	if (!layers->layered->trunk || lane == 0 || add_steps(layers, with))
+		return;
+	bare = acyclic_new(channels, layers->all);
+	if (!add_steps(layers, bare)) {
+		acyclic_free(bare);
+		return;
+	}
+	acyclic_free(with);
+	layers->layer[lane] = bare;
+	layers->bare |= 1u << lane;
+}
+
 static bool try_lane(struct layers *layers, unsigned int lane)
 {
 	if (!layers->layer[lane])
-		layers->layer[lane] = acyclic_new(layers->layered->channels, layers->all);
-	if (!acyclic_add(layers->layer[lane],
-			 (const struct acyclic_step *)(const void *)layers->steps->data,
-			 layers->steps->len))
+		open_lane(layers, lane);
+	if (!add_steps(layers, layers->layer[lane]))
 		return false;
 	layers->n = MAX(layers->n, lane + 1);
 	return true;
@@ -305,7 +331,7 @@ static void assign(struct layers *layers)
 {
 	uint32_t n = layers->lanes->n_switches;
 
-	if (note_all(layers, true)) {
+	if (note_all(layers, true) && layered_take_trunk(layers->layered, layers->all)) {
 		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
 		layers->n = 1;
 		return;
@@ -329,6 +355,25 @@ static bool fits(const struct layers *layers, unsigned int vls, GError **error)
 	return false;
 }
 
+/* Tells which SLs are for lanes that have no room for multicast. */
+static void note_bare(struct layers *layers)
+{
+	struct route_lanes *lanes = layers->lanes;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
+		if (lanes->vl[sl] < lanes->first ||
+		    !(layers->bare >> (lanes->vl[sl] - lanes->first) & 1))
+			continue;
+		lanes->bare |= 1u << sl;
+		g_string_append_printf(text, " %u", sl);
+	}
+	if (lanes->bare)
+		layered_note(layers->layered,
+			     "multicast groups with one of the SLs%s may close credit loops",
+			     text->str);
+}
+
 /* Lane 0 for all needs no SL. */
 static void finish(struct layers *layers)
 {
@@ -338,6 +383,7 @@ static void finish(struct layers *layers)
 	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out)
 		return;
 	layers->lanes->n = MAX(layers->n, 1);
+	note_bare(layers);
 	routing->lanes = g_steal_pointer(&layers->lanes);
 	if (layers->left_out)
 		layered_note(layers->layered,
@@ -353,6 +399,8 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	struct layers layers = {.layered = layered, .have = vls > first ? vls - first : 0};
 	bool good;
 
+	if (layered->wants_trunk)
+		layered_find_trunk(layered, false);
 	layers.most = error ? LANES_MAX : layers.have;
 	layers.lanes = lanes_new(layered, first, vls);
 	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));

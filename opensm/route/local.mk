@@ -47,6 +47,7 @@ libroute_a_SOURCES = \
 	opensm/route/sssp.c \
 	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/throttled.c opensm/route/throttled.h \
+	opensm/route/trunk.c opensm/route/trunk.h \
 	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/torus.c \
 	opensm/route/torus_place.c opensm/route/torus_place.h \

@@ -18,6 +18,7 @@
 #include "route/lanes.h"
 #include "route/layers.h"
 #include "route/shortest.h"
+#include "route/trunk.h"
 
 #define NEW_STEP 3 /* hops that a way may be longer if it takes no new step */
 
@@ -30,7 +31,6 @@ struct offer {
 struct nue {
 	struct layered *layered;
 	struct acyclic *lane;
-	bool *in_tree;	  /* [channel] */
 	uint32_t *chosen; /* [switch]: channel towards the destination; FABRIC_NONE: none */
 	uint64_t *cost;	  /* [switch]: load of its way */
 	uint16_t *depth;  /* [switch]: hops of it */
@@ -135,8 +135,8 @@ static void grow(struct nue *nue, uint32_t dest)
 	}
 }
 
-/* By channels of the tree, or by any: a tree itself. */
-static void grow_tree(struct nue *nue, uint32_t dest, bool any)
+/* By channels of the tree that spans the network. */
+static void grow_on_trunk(struct nue *nue, uint32_t dest)
 {
 	const struct route_channels *channels = nue->layered->channels;
 
@@ -145,72 +145,9 @@ static void grow_tree(struct nue *nue, uint32_t dest, bool any)
 		uint32_t sw = nue->joined[i];
 
 		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
-			if (!is_in(nue, channels->to[c]) && (any || nue->in_tree[c]))
+			if (!is_in(nue, channels->to[c]) && nue->layered->trunk[c])
 				join(nue, channels->back[c], 0);
 	}
-}
-
-/* ---- the tree ---- */
-
-/* Of the switch from which the farthest is nearest. */
-static uint32_t find_root(const struct layered *layered)
-{
-	uint32_t n = layered->graph->n, best = 0;
-	unsigned int least = UINT32_MAX;
-
-	for (uint32_t sw = 0; sw < n; sw++) {
-		unsigned int most = 0;
-
-		for (uint32_t to = 0; to < n; to++)
-			most = MAX(most, layered->hops[(size_t)sw * n + to]);
-		if (most < least)
-			best = sw;
-		least = MIN(least, most);
-	}
-	return best;
-}
-
-static void take_tree(struct nue *nue)
-{
-	const struct route_channels *channels = nue->layered->channels;
-
-	for (uint32_t c = 0; c < channels->n; c++) {
-		uint32_t sw = channels->to[c];
-
-		for (uint32_t k = channels->first[sw];
-		     nue->in_tree[c] && k < channels->first[sw + 1]; k++) {
-			struct acyclic_step step = {c, k};
-
-			if (nue->in_tree[k] && k != channels->back[c] &&
-			    !acyclic_add(nue->lane, &step, 1))
-				g_assert_not_reached();
-		}
-	}
-}
-
-/* In each part of a network that is cut. */
-static void make_trees(struct nue *nue)
-{
-	const struct layered *layered = nue->layered;
-	uint32_t n = layered->graph->n;
-	g_autofree bool *done = g_new0(bool, n + 1);
-	uint32_t root = find_root(layered);
-
-	for (uint32_t i = 0; i <= n; i++) {
-		uint32_t start = i ? i - 1 : root;
-
-		if (n == 0 || done[start])
-			continue;
-		grow_tree(nue, start, true);
-		for (uint32_t k = 0; k < nue->n_joined; k++) {
-			uint32_t sw = nue->joined[k], c = nue->chosen[sw];
-
-			done[sw] = true;
-			if (sw != start)
-				nue->in_tree[c] = nue->in_tree[layered->channels->back[c]] = true;
-		}
-	}
-	take_tree(nue);
 }
 
 /* ---- tables ---- */
@@ -260,7 +197,7 @@ static void route_to(struct nue *nue, uint32_t dest)
 	nue->hop = 1 + (nue->layered->channels->n ? nue->sum / nue->layered->channels->n : 0);
 	grow(nue, dest);
 	if (nue->n_joined < count_reached(nue->layered, dest)) {
-		grow_tree(nue, dest, false);
+		grow_on_trunk(nue, dest);
 		nue->escapes++;
 	}
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
@@ -293,7 +230,6 @@ static void route_on_one_lane(struct layered *layered)
 	struct nue nue = {.layered = layered};
 
 	nue.lane = acyclic_new(layered->channels, NULL);
-	nue.in_tree = g_new0(bool, n_channels + 1);
 	nue.chosen = g_new(uint32_t, n + 1);
 	nue.cost = g_new0(uint64_t, n + 1);
 	nue.depth = g_new0(uint16_t, n + 1);
@@ -302,13 +238,13 @@ static void route_on_one_lane(struct layered *layered)
 	heap_init(&nue.heap, is_before, place_of);
 	nue.load = g_new0(uint64_t, n_channels + 1);
 	nue.sent = g_new0(uint64_t, n + 1);
-	make_trees(&nue);
+	layered_find_trunk(layered, true);
+	layered_take_trunk(layered, nue.lane);
 	route_all(&nue);
 	if (nue.escapes)
 		layered_note(layered, "%u of %u switches are reached over a spanning tree only",
 			     nue.escapes, n);
 	acyclic_free(nue.lane);
-	g_free(nue.in_tree);
 	g_free(nue.chosen);
 	g_free(nue.cost);
 	g_free(nue.depth);
@@ -328,6 +264,7 @@ static bool route_on_lanes(struct layered *layered, const struct route_input *in
 
 	own.vls = input->nue_max_num_vls ? MIN(vls, input->nue_max_num_vls) : vls;
 	layered->input = &own;
+	layered->wants_trunk = true;
 	for (enum spread_by by = SPREAD_LIDS; own.vls > 1 && !good && by <= SPREAD_PORTS; by++) {
 		layered_spread(layered, by);
 		good = layered_assign(layered, 0, NULL);

@@ -364,6 +364,7 @@ struct routing *layered_end(struct layered *layered, bool good)
 	route_graph_free(layered->graph);
 	g_free(layered->hops);
 	g_free(layered->dimension);
+	g_free(layered->trunk);
 	if (good)
 		return layered->routing;
 	routing_unref(layered->routing);

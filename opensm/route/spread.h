@@ -19,6 +19,9 @@ struct layered {
 	 * ROUTE_DATELINE later; NULL: all are alike.
 	 */
 	uint8_t *dimension;
+	bool wants_trunk; /* once there are tables */
+	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
+			none */
 };
 
 /* False and error if some path is too long. */

@@ -249,6 +249,7 @@ static void make_lanes(struct tables *tables, unsigned int vls)
 	lanes->n_switches = n;
 	lanes->n = vls;
 	lanes->levels = vls >= 8 ? LEVEL : 0;
+	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
 	lanes->sl = g_malloc((size_t)n * n + 1);

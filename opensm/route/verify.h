@@ -67,6 +67,11 @@ static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
 		;
 }
 
+/* The same, and which of its ports is there. */
+uint32_t verify_cross(const struct verify *verify, uint32_t sw, uint8_t num, uint8_t *back);
+/* Whether a port is of the tree that multicast keeps to. */
+bool verify_is_trunk(const struct verify *verify, uint32_t sw, uint8_t num);
+
 /*
  * Ways to a verdict. By order is quick, but shows only that all is right: false if it does not, and
  * then nothing is noted. By hops takes anything, notes all dependencies, and leaves suspects to be

@@ -37,17 +37,6 @@ static bool is_set(const struct wants *wants, unsigned int bit)
 	return wants->word[bit / 64] >> bit % 64 & 1;
 }
 
-/* The switch behind a port, and by which of its ports one comes in there. */
-static uint32_t cross(const struct turn_check *check, uint32_t sw, uint8_t out, uint8_t *in)
-{
-	const struct fabric *fabric = check->verify->fabric;
-	uint32_t to = verify_across(check->verify, sw, out);
-
-	if (to != FABRIC_NONE)
-		*in = fabric->ports[fabric->ports[fabric_switch_port(fabric, sw, out)].peer].num;
-	return to;
-}
-
 /* Moves it on by a port; false if it was there before. mark: of whom it is, in bits 16 - 63. */
 static bool move(struct turn_check *check, struct packet *packet, uint8_t out, uint64_t mark)
 {
@@ -65,7 +54,7 @@ static bool move(struct turn_check *check, struct packet *packet, uint8_t out, u
 		*passed = mark << 16;
 	again = *passed >> vl & 1;
 	*passed |= UINT64_C(1) << vl;
-	packet->sw = cross(check, packet->sw, out, &packet->in);
+	packet->sw = verify_cross(check->verify, packet->sw, out, &packet->in);
 	packet->held = node;
 	return !again;
 }
@@ -143,15 +132,6 @@ static void follow_lid(struct turn_check *check, uint16_t lid, uint32_t port)
 
 /* ---- multicast on a trunk ---- */
 
-static bool is_trunk(const struct turn_check *check, uint32_t sw, uint8_t out)
-{
-	const uint8_t *trunk = check->verify->routing->trunk;
-	uint8_t in;
-	uint32_t to = cross(check, sw, out, &in);
-
-	return to != FABRIC_NONE && (trunk[sw] == out || trunk[to] == in);
-}
-
 static void flood(struct turn_check *check, struct packet start)
 {
 	const struct verify *verify = check->verify;
@@ -166,7 +146,7 @@ static void flood(struct turn_check *check, struct packet start)
 		for (uint32_t out = 1; out < width; out++) {
 			struct packet next = packet;
 
-			if (out != packet.in && is_trunk(check, packet.sw, out) &&
+			if (out != packet.in && verify_is_trunk(verify, packet.sw, out) &&
 			    move(check, &next, out, FABRIC_LIDS))
 				g_array_append_val(stack, next);
 		}
@@ -181,7 +161,7 @@ static void flood_all(struct turn_check *check)
 	for (uint32_t sw = 0; verify->routing->trunk && sw < verify->graph->n; sw++)
 		for (uint32_t c = verify->first[sw]; c < verify->first[sw + 1]; c++)
 			for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-				if (is_entry(verify, sw, c) && !(sl & ~check->lanes->levels))
+				if (is_entry(verify, sw, c) && !(check->lanes->bare >> sl & 1))
 					flood(check, (struct packet){sw, NOWHERE,
 								     c - verify->first[sw], sl});
 }

@@ -104,6 +104,63 @@ static void follow_all(struct lane_check *check)
 	}
 }
 
+/* ---- multicast on a trunk ---- */
+
+uint32_t verify_cross(const struct verify *verify, uint32_t sw, uint8_t num, uint8_t *back)
+{
+	const struct fabric *fabric = verify->fabric;
+	uint32_t to = verify_across(verify, sw, num);
+
+	if (to != FABRIC_NONE)
+		*back = fabric->ports[fabric->ports[fabric_switch_port(fabric, sw, num)].peer].num;
+	return to;
+}
+
+bool verify_is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
+{
+	const uint8_t *trunk = verify->routing->trunk;
+	uint8_t back;
+	uint32_t to = trunk ? verify_cross(verify, sw, num, &back) : FABRIC_NONE;
+
+	return to != FABRIC_NONE && (trunk[sw] == num || trunk[to] == back);
+}
+
+/* What a packet that leaves by a port waits for on a lane. */
+static void add_trunk(struct dependency *dependency, const struct verify *verify, uint32_t sw,
+		      uint8_t num)
+{
+	uint8_t back;
+	uint32_t to = verify_cross(verify, sw, num, &back);
+
+	for (unsigned int out = 1; out < ROUTE_NO_PORT; out++)
+		if (out != back && verify_is_trunk(verify, to, out))
+			dependency_add(dependency, sw, num, out);
+}
+
+/* Lanes of SLs with which groups may be, as bits. */
+static uint16_t lanes_of_groups(const struct lane_check *check)
+{
+	uint16_t bits = check->lanes ? 0 : 1;
+
+	for (unsigned int sl = 0; check->lanes && sl < ROUTE_SLS; sl++)
+		if (!(check->lanes->bare >> sl & 1))
+			bits |= lane_bit(check, sl);
+	return bits;
+}
+
+static void follow_trunk(const struct lane_check *check)
+{
+	const struct verify *verify = check->verify;
+	uint16_t vls = lanes_of_groups(check);
+
+	for (uint32_t sw = 0; verify->routing->trunk && sw < verify->graph->n; sw++)
+		for (unsigned int num = 1; num < ROUTE_NO_PORT; num++)
+			for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+				if (check->of[vl] && vls >> vl & 1 &&
+				    verify_is_trunk(verify, sw, num))
+					add_trunk(check->of[vl], verify, sw, num);
+}
+
 /* ---- lanes that are not what they should be ---- */
 
 static void complain(const struct lane_check *check, const char *what, uint32_t a, uint32_t b)
@@ -205,8 +262,10 @@ static struct lane_check start(struct verify *verify, bool hosts_only)
 	};
 
 	g_assert(!check.lanes || check.lanes->n_switches == verify->graph->n);
-	if (!routing_has_turns(verify->routing))
+	if (!routing_has_turns(verify->routing)) {
 		follow_all(&check);
+		follow_trunk(&check);
+	}
 	return check;
 }
 

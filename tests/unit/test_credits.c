@@ -23,6 +23,8 @@
 
 static const char *const engines[] = {"minhop", "updn",	  "dnup", "ftree", "dor",
 				      "sssp",	"dfsssp", "lash", "nue",   "hoplanes"};
+/* Without an order of switches, but with a tree for all multicast. */
+static const char *const with_trunk[] = {"dfsssp", "lash", "nue", "hoplanes", NULL};
 
 struct tally {
 	uint64_t tables, tori, free, with_floods, packets, copies;
@@ -275,10 +277,11 @@ static const struct {
 	const char *spec;
 	uint32_t lost;	    /* percent of cables */
 	const char *cyclic; /* engines whose tables are */
+	const char *bare;   /* an engine that has no lane where multicast closes no loop */
 } nets[] = {
 	{"fattree:6", 0, ""},
 	{"fattree:6", 8, "minhop sssp"},
-	{"torus:12:1", 0, "minhop dor sssp"},
+	{"torus:12:1", 0, "minhop dor sssp", "hoplanes"},
 	{"torus:5x5:2", 0, "minhop dor sssp"},
 	{"torus:5x5:2", 5, "minhop dor sssp"},
 	{"torus:4x4x4:1", 0, "minhop dor sssp"},
@@ -308,6 +311,9 @@ START_TEST(test_nets)
 			      "%s, %s: expected %s; cyclic %d, stopped %d", what, engines[i],
 			      is_cyclic ? "a cycle" : "none", (int)tally.cyclic,
 			      (int)tally.stopped);
+		ck_assert_msg(!g_strv_contains(with_trunk, engines[i]) || tally.with_floods ||
+				      !g_strcmp0(nets[_i].bare, engines[i]),
+			      "%s, %s: no room for multicast", what, engines[i]);
 	}
 	fabric_unref(trial.fabric);
 }

@@ -475,7 +475,7 @@ static const struct {
 	unsigned int lanes;
 } meshes[] = {
 	{"mesh:5x4x3", 1},  {"mesh:9x7", 1},  {"hypercube:6", 1}, {"torus:4x4x4", 1},
-	{"torus:5x5x5", 4}, {"torus:6x6", 3}, {"torus:8x8x8", 8},
+	{"torus:5x5x5", 7}, {"torus:6x6", 3}, {"torus:8x8x8", 8},
 };
 
 /* Dimensions are found by cables, whatever the ports. */

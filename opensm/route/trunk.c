@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/trunk.h"
+
+#include <string.h>
+
+/*
+ * The switch of the SM: its shortest paths lead nearer or away, as those of the tree then do, so
+ * that both go together on one lane. If it is nowhere, that from which the farthest with hosts is
+ * nearest.
+ */
+static uint32_t find_root(const struct layered *layered)
+{
+	uint32_t n = layered->graph->n, best = 0;
+	unsigned int least = UINT32_MAX;
+
+	if (layered->graph->sm_switch != FABRIC_NONE)
+		return layered->graph->sm_switch;
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		const uint8_t *hops = layered->hops + (size_t)sw * n;
+		unsigned int most = 0;
+
+		for (uint32_t to = 0; to < n; to++)
+			if (route_has_hosts(layered->graph, to))
+				most = MAX(most, hops[to]);
+		if (most < least)
+			best = sw;
+		least = MIN(least, most);
+	}
+	return best;
+}
+
+/* The LID of a switch, or of a host there. */
+static uint16_t lid_of(const struct route_graph *graph, uint32_t sw)
+{
+	if (graph->own_lid[sw] || !route_has_hosts(graph, sw))
+		return graph->own_lid[sw];
+	return graph->targets[graph->first_target[sw]].lid;
+}
+
+struct growth {
+	uint32_t *parent; /* [switch]: channel that leads there; FABRIC_NONE: none */
+	bool *met;	  /* [switch] */
+	uint32_t *list;	  /* switches as they were met */
+	uint32_t n;
+};
+
+/* Breadth first, over what was not met yet. */
+static void grow(struct growth *growth, const struct route_channels *channels, uint32_t root)
+{
+	uint32_t i = growth->n;
+
+	if (growth->met[root])
+		return;
+	growth->met[root] = true;
+	growth->list[growth->n++] = root;
+	for (; i < growth->n; i++) {
+		uint32_t sw = growth->list[i];
+
+		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++) {
+			uint32_t to = channels->to[c];
+
+			if (growth->met[to])
+				continue;
+			growth->met[to] = true;
+			growth->parent[to] = channels->back[c];
+			growth->list[growth->n++] = to;
+		}
+	}
+}
+
+/* By the paths to the root where there are tables: then the way up takes no new step. */
+static void follow_paths(struct growth *growth, const struct layered *layered, uint32_t root)
+{
+	const struct route_channels *channels = layered->channels;
+	const uint8_t *hops = layered->hops + (size_t)root * layered->graph->n;
+	uint16_t lid = lid_of(layered->graph, root);
+
+	for (uint32_t i = 1; lid && i < growth->n; i++) {
+		uint32_t sw = growth->list[i];
+		uint32_t c = route_channel(channels, sw, layered->routing->lft[sw][lid]);
+
+		if (c != FABRIC_NONE && hops[channels->to[c]] < hops[sw])
+			growth->parent[sw] = c;
+	}
+}
+
+/* Those behind which, away from the root, there is something to reach. */
+static void take(struct layered *layered, const struct growth *growth, bool all)
+{
+	const struct route_channels *channels = layered->channels;
+	g_autofree bool *wanted = g_new0(bool, layered->graph->n + 1);
+
+	for (uint32_t i = growth->n; i-- > 0;) {
+		uint32_t sw = growth->list[i], c = growth->parent[sw];
+
+		if (c == FABRIC_NONE || !(all || wanted[sw] || route_has_hosts(layered->graph, sw)))
+			continue;
+		wanted[channels->to[c]] = true;
+		layered->trunk[c] = layered->trunk[channels->back[c]] = true;
+		layered->routing->trunk[sw] = layered->graph->links[c];
+	}
+}
+
+void layered_find_trunk(struct layered *layered, bool all)
+{
+	uint32_t n = layered->graph->n;
+	struct growth growth = {
+		.parent = g_new(uint32_t, n + 1),
+		.met = g_new0(bool, n + 1),
+		.list = g_new(uint32_t, n + 1),
+	};
+
+	layered_drop_trunk(layered);
+	layered->trunk = g_new0(bool, layered->channels->n + 1);
+	layered->routing->trunk = g_malloc0(n + 1);
+	memset(growth.parent, 0xFF, n * sizeof(*growth.parent));
+	if (n) {
+		uint32_t root = find_root(layered);
+
+		grow(&growth, layered->channels, root);
+		follow_paths(&growth, layered, root);
+	}
+	for (uint32_t sw = 0; sw < n; sw++)
+		grow(&growth, layered->channels, sw);
+	take(layered, &growth, all);
+	g_free(growth.parent);
+	g_free(growth.met);
+	g_free(growth.list);
+}
+
+void layered_drop_trunk(struct layered *layered)
+{
+	g_clear_pointer(&layered->trunk, g_free);
+	g_clear_pointer(&layered->routing->trunk, g_free);
+}
+
+bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
+{
+	const struct route_channels *channels = layered->channels;
+
+	for (uint32_t c = 0; layered->trunk && c < channels->n; c++) {
+		uint32_t sw = channels->to[c];
+
+		for (uint32_t k = channels->first[sw];
+		     layered->trunk[c] && k < channels->first[sw + 1]; k++) {
+			struct acyclic_step step = {c, k};
+
+			if (layered->trunk[k] && k != channels->back[c] &&
+			    !acyclic_add(lane, &step, 1))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool layered_with_trunk(struct layered *layered,
+			bool (*assign)(struct layered *layered, GError **error), GError **error)
+{
+	g_autoptr(GError) first = NULL;
+
+	layered->wants_trunk = true;
+	if (assign(layered, &first))
+		return true;
+	layered->wants_trunk = false;
+	layered_drop_trunk(layered);
+	if (!assign(layered, error))
+		return false;
+	layered_note(layered,
+		     "with room for multicast trees %s; so these have none, and may close credit "
+		     "loops with paths on the lane of their SL",
+		     first->message);
+	return true;
+}

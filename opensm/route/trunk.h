@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The tree of cables that multicast keeps to where tables have no order of switches. All its steps
+ * are taken on a lane before those of paths are: then trees that are parts of it close no credit
+ * loop there, with paths or with each other, whatever the SL of a group.
+ */
+#ifndef ROUTE_TRUNK_H
+#define ROUTE_TRUNK_H
+
+#include "route/acyclic.h"
+#include "route/spread.h"
+
+/*
+ * Finds it in each part of the network, for this and for the routing: the paths to one switch,
+ * or shortest ones as long as there are no tables. It reaches switches without hosts only on the
+ * way to others, or all.
+ */
+void layered_find_trunk(struct layered *layered, bool all);
+void layered_drop_trunk(struct layered *layered);
+
+/* Takes its steps on a lane; false if they close a loop with others there. */
+bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);
+
+/*
+ * Tables by an engine with a trunk; if lanes do not do for these, without one, and it is told that
+ * multicast may close loops then. False and error if they do not do for that either.
+ */
+bool layered_with_trunk(struct layered *layered,
+			bool (*assign)(struct layered *layered, GError **error), GError **error);
+
+#endif
