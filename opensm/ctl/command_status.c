@@ -406,6 +406,8 @@ GVariant *command_status(struct command_call *call, GError **error)
 	answer_text(&builder, "sa_state", subnet && is_master(call) ? "Ready" : "Not ready");
 	answer_text(&builder, "routing_engine", subnet ? subnet->routing->engine : "<none>");
 	answer_flag(&builder, "credit_loop", subnet && subnet->credit_loop);
+	answer_flag(&builder, "credit_loop_of_hosts",
+		    subnet && subnet->credit_loop && !subnet->only_switches);
 	if (subnet && subnet->credit_loop)
 		answer_text(&builder, "credit_loop_witness", subnet->credit_loop);
 	if (subnet && subnet->fallback)
@@ -561,8 +563,12 @@ static void print_head(GVariant *answer, GString *out)
 				       answer_get_number(answer, "unhealthy_ports"),
 				       answer_get_number(answer, "unhealthy_ports_left_out"));
 	if (answer_get_flag(answer, "credit_loop"))
-		g_string_append_printf(out,
-				       "   ERROR                : the fabric can deadlock; %s\n",
+		g_string_append_printf(out, "   %-20s : %s can deadlock; %s\n",
+				       answer_get_flag(answer, "credit_loop_of_hosts") ? "ERROR"
+										       : "WARNING",
+				       answer_get_flag(answer, "credit_loop_of_hosts")
+					       ? "the fabric"
+					       : "packets to or from switches",
 				       answer_get_text(answer, "credit_loop_witness"));
 }
 

@@ -31,6 +31,7 @@ struct subnet {
 	bool errors;	   /* the sweep ended with errors */
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
 			      makes no promise; NULL: on none */
+	bool only_switches; /* packets from hosts to hosts cannot */
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
 	char **unknown_keys; /* ports left out because of their M_Key, a line each */
 	char **small_tables; /* as of small_tables_tell() */

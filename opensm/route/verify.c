@@ -238,6 +238,7 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 			    verify_by_order(verify);
 	if (!verdict->by_order) {
 		verify_by_hops(verify);
+		verify_add_trunk(verify, verify->dependency);
 		verify->cycle = routing->lanes || verify->caps
 					? verify_lanes(verify)
 					: dependency_cycle(verify->dependency);

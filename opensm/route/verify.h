@@ -71,6 +71,8 @@ static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
 uint32_t verify_cross(const struct verify *verify, uint32_t sw, uint8_t num, uint8_t *back);
 /* Whether a port is of the tree that multicast keeps to. */
 bool verify_is_trunk(const struct verify *verify, uint32_t sw, uint8_t num);
+/* What packets on all of it wait for. */
+void verify_add_trunk(const struct verify *verify, struct dependency *dependency);
 
 /*
  * Ways to a verdict. By order is quick, but shows only that all is right: false if it does not, and

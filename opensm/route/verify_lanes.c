@@ -126,8 +126,8 @@ bool verify_is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 }
 
 /* What a packet that leaves by a port waits for on a lane. */
-static void add_trunk(struct dependency *dependency, const struct verify *verify, uint32_t sw,
-		      uint8_t num)
+static void add_from_trunk(struct dependency *dependency, const struct verify *verify, uint32_t sw,
+			   uint8_t num)
 {
 	uint8_t back;
 	uint32_t to = verify_cross(verify, sw, num, &back);
@@ -135,6 +135,14 @@ static void add_trunk(struct dependency *dependency, const struct verify *verify
 	for (unsigned int out = 1; out < ROUTE_NO_PORT; out++)
 		if (out != back && verify_is_trunk(verify, to, out))
 			dependency_add(dependency, sw, num, out);
+}
+
+void verify_add_trunk(const struct verify *verify, struct dependency *dependency)
+{
+	for (uint32_t sw = 0; verify->routing->trunk && sw < verify->graph->n; sw++)
+		for (unsigned int num = 1; num < ROUTE_NO_PORT; num++)
+			if (verify_is_trunk(verify, sw, num))
+				add_from_trunk(dependency, verify, sw, num);
 }
 
 /* Lanes of SLs with which groups may be, as bits. */
@@ -150,15 +158,11 @@ static uint16_t lanes_of_groups(const struct lane_check *check)
 
 static void follow_trunk(const struct lane_check *check)
 {
-	const struct verify *verify = check->verify;
 	uint16_t vls = lanes_of_groups(check);
 
-	for (uint32_t sw = 0; verify->routing->trunk && sw < verify->graph->n; sw++)
-		for (unsigned int num = 1; num < ROUTE_NO_PORT; num++)
-			for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-				if (check->of[vl] && vls >> vl & 1 &&
-				    verify_is_trunk(verify, sw, num))
-					add_trunk(check->of[vl], verify, sw, num);
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		if (check->of[vl] && vls >> vl & 1)
+			verify_add_trunk(check->verify, check->of[vl]);
 }
 
 /* ---- lanes that are not what they should be ---- */

@@ -31,6 +31,7 @@ struct routes {
 	bool anew; /* the operator wants routes computed anew, and they were not yet */
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
+	bool only_switches;
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
 	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
 	uint32_t n_small;
@@ -451,16 +452,28 @@ static void say_once(struct sm *sm, char **told, char *text)
 	*told = text;
 }
 
-static void tell_credit_loop(struct sm *sm, const struct routing *routing, const char *witness)
+static void tell_credit_loop(struct sm *sm, const struct routing *routing,
+			     const struct route_verdict *verdict)
 {
-	if (witness && !sm->routes->credit_loop)
+	struct routes *routes = sm->routes;
+	const char *witness = verdict->witness ? verdict->witness : "no witness";
+	bool is_new = !routes->credit_loop || (routes->only_switches && !verdict->hosts_acyclic);
+
+	if (!verdict->hosts_acyclic && is_new)
 		log_error(sm->log,
 			  "routes of %s have a credit loop, the fabric can deadlock under load "
-			  "(routing engine updn has none): %s", routing->engine, witness);
-	else if (!witness && sm->routes->credit_loop)
+			  "(routing engine updn has none): %s",
+			  routing->engine, witness);
+	else if (!verdict->acyclic && is_new)
+		log_info(sm->log,
+			 "WARNING: routes of %s have a credit loop through LIDs of switches only: "
+			 "%s",
+			 routing->engine, witness);
+	else if (verdict->acyclic && routes->credit_loop)
 		log_info(sm->log, "routes of %s have no credit loop", routing->engine);
-	g_free(sm->routes->credit_loop);
-	sm->routes->credit_loop = g_strdup(witness);
+	g_free(routes->credit_loop);
+	routes->credit_loop = verdict->acyclic ? NULL : g_strdup(witness);
+	routes->only_switches = verdict->hosts_acyclic;
 }
 
 static void tell_routing(struct sm *sm, const struct routing *routing, enum route_way way,
@@ -582,9 +595,7 @@ enum step_result step_take_routes(struct sm *sm)
 	tell_failures(sm, job);
 	tell_held(sm, g_steal_pointer(&job->held_for));
 	if (good) {
-		const char *witness = verdict->witness ? verdict->witness : "no witness";
-
-		tell_credit_loop(sm, job->routing, verdict->acyclic ? NULL : witness);
+		tell_credit_loop(sm, job->routing, verdict);
 		tell_routing(sm, job->routing, job->way, verdict);
 		tell_small_tables(sm, job->routing);
 		tell_stages(sm, job->stages);
@@ -646,6 +657,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->roots_found = used->roots_found;
 	subnet->errors = sm->sweep.errors != 0;
 	subnet->credit_loop = g_strdup(sm->routes->credit_loop);
+	subnet->only_switches = sm->routes->only_switches;
 	subnet->fallback = g_strdup(sm->routes->fallback);
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);

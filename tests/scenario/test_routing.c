@@ -470,6 +470,28 @@ START_TEST(no_fallback_is_obeyed)
 }
 END_TEST
 
+/* One on which only packets to or from switches can deadlock, is none of hosts: a warning. */
+START_TEST(loop_of_switches_is_told)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *spec =
+		g_build_filename(top ? top : "..", "tests/scenario/ring.topo", NULL);
+	struct net net;
+
+	net_up(&net, spec, 1, "minhop");
+	scenario_expect(net.s, strstr(net.s->text->str,
+				      "WARNING: routes of minhop have a credit loop through LIDs "
+				      "of switches only: credit loop: switch-"));
+	scenario_check_log(net.s, "the fabric can deadlock", false);
+	expect_status(&net, "ERROR", false);
+	expect_status(&net,
+		      "WARNING              : packets to or from switches can deadlock; credit "
+		      "loop: ",
+		      true);
+	net_free(&net);
+}
+END_TEST
+
 /* A ring on which hosts send both ways round: said once at ERROR, and as long as it is so. */
 START_TEST(credit_loop_is_told)
 {
@@ -703,6 +725,7 @@ int main(void)
 	tcase_add_test(tcase, fall_back_is_announced);
 	tcase_add_test(tcase, no_fallback_is_obeyed);
 	tcase_add_test(tcase, credit_loop_is_told);
+	tcase_add_test(tcase, loop_of_switches_is_told);
 	tcase_add_test(tcase, wrong_tables_are_not_used);
 	tcase_add_test(tcase, roots_that_do_not_do_leave_updn);
 	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);

@@ -319,6 +319,60 @@ START_TEST(test_nets)
 }
 END_TEST
 
+/* ---- the tree of all multicast ---- */
+
+/* Ports to parents in a tree that spans the network, by switches that join it at random. */
+static uint8_t *random_trunk(const struct fabric *fabric, uint64_t *state)
+{
+	uint8_t *trunk = g_malloc0(fabric->n_switches + 1);
+	g_autofree bool *in = g_new0(bool, fabric->n_switches + 1);
+
+	in[0] = true;
+	for (uint32_t n = 1; n < fabric->n_switches;) {
+		uint32_t sw = make_number(state, fabric->n_switches), num, peer, to;
+
+		num = 1 + make_number(state, fabric->nodes[fabric->switches[sw].node].num_ports);
+		peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+		to = peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+		if (in[sw] || to == FABRIC_NONE || !in[to])
+			continue;
+		in[sw] = true;
+		trunk[sw] = num;
+		n++;
+	}
+	return trunk;
+}
+
+/* On a mesh by dimension order, which is free, with any tree: it may close a loop with that. */
+START_TEST(test_trunk_is_judged)
+{
+	struct trial trial = {
+		.what = "a trunk", .state = 1, .fabric = make_fabric("mesh:3x3:1", 0)};
+	unsigned int free = 0, tries = 100;
+
+	for (unsigned int i = 0; i < tries; i++) {
+		struct route_input input = {.threads = 1};
+		enum route_way way;
+
+		trial.routing =
+			routing_renew(route_find("dor"), trial.fabric, &input, NULL, &way, NULL);
+		trial.routing->trunk = random_trunk(trial.fabric, &trial.state);
+		route_verify(trial.fabric, trial.routing, &trial.verdict);
+		trial.tree = tree_of_hosts(trial.fabric, trial.routing);
+		ck_assert_uint_eq(trial.tree->n, trial.fabric->n_switches);
+		ck_assert_int_eq(trial.verdict.acyclic, is_tree_free(&trial));
+		ck_assert_int_eq(trial.verdict.hosts_acyclic, trial.verdict.acyclic);
+		free += trial.verdict.acyclic;
+		route_tree_unref(trial.tree);
+		route_verdict_clear(&trial.verdict);
+		routing_unref(trial.routing);
+	}
+	ck_assert_uint_gt(free, 0);
+	ck_assert_uint_lt(free, tries);
+	fabric_unref(trial.fabric);
+}
+END_TEST
+
 /* ---- the whole ---- */
 
 static void tell(const struct tally *tally)
@@ -362,6 +416,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
+	tcase_add_test(tcase, test_trunk_is_judged);
 	tcase_add_loop_test(tcase, test_free_never_stops, 0,
 			    (int)((seeds.last - seeds.first) / CHUNK + 1));
 	suite_add_tcase(suite, tcase);
