@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dfsssp: the paths of sssp, free of credit loops by virtual lanes (layers.c). Where paths
- * LID by LID take more lanes than there are, as in tori, they are those of lash, and it is told.
+ * Engine dfsssp: the paths of sssp, free of credit loops by virtual lanes (layers.c). Where they
+ * take several lanes and those of lash load no channel more, it has these, which take fewer; and
+ * where there are not so many lanes, as in tori: then it is told.
  */
 #include "route/layers.h"
 #include "route/shortest.h"
@@ -10,7 +11,11 @@
 static bool assign(struct layered *layered, GError **error)
 {
 	g_autoptr(GError) first = NULL;
+	uint64_t most = layered_spread(layered, SPREAD_LIDS);
 
+	if (layered_assign_one(layered) ||
+	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))
+		return true;
 	layered_spread(layered, SPREAD_LIDS);
 	if (layered_assign(layered, 0, &first))
 		return true;

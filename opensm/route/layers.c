@@ -327,11 +327,19 @@ static struct route_lanes *lanes_new(const struct layered *layered, uint8_t firs
 	return lanes;
 }
 
+/* Whether one lane does for all. */
+static bool is_one(struct layers *layers)
+{
+	if (layers->layered->wants_trunk)
+		layered_find_trunk(layers->layered, false);
+	return note_all(layers, true) && layered_take_trunk(layers->layered, layers->all);
+}
+
 static void assign(struct layers *layers)
 {
 	uint32_t n = layers->lanes->n_switches;
 
-	if (note_all(layers, true) && layered_take_trunk(layers->layered, layers->all)) {
+	if (is_one(layers)) {
 		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
 		layers->n = 1;
 		return;
@@ -393,14 +401,23 @@ static void finish(struct layers *layers)
 			     layers->left_out, layers->have);
 }
 
+bool layered_assign_one(struct layered *layered)
+{
+	struct layers layers = {.layered = layered};
+	bool good = is_one(&layers);
+
+	if (good)
+		layered->routing->promises |= ROUTE_DEADLOCK_FREE;
+	acyclic_free(layers.all);
+	return good;
+}
+
 bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 {
 	unsigned int vls = route_data_vls(layered->fabric, layered->input);
 	struct layers layers = {.layered = layered, .have = vls > first ? vls - first : 0};
 	bool good;
 
-	if (layered->wants_trunk)
-		layered_find_trunk(layered, false);
 	layers.most = error ? LANES_MAX : layers.have;
 	layers.lanes = lanes_new(layered, first, vls);
 	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));

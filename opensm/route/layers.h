@@ -13,4 +13,7 @@
  */
 bool layered_assign(struct layered *layered, uint8_t first, GError **error);
 
+/* Gives all lane 0; false if that closes a loop. */
+bool layered_assign_one(struct layered *layered);
+
 #endif

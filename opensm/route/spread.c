@@ -303,12 +303,12 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 	return most;
 }
 
-void layered_spread_leaves(struct layered *layered)
+uint64_t layered_spread_leaves(struct layered *layered)
 {
-	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES);
+	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES),
+		 by_port = layered_spread(layered, SPREAD_PORTS);
 
-	if (layered_spread(layered, SPREAD_PORTS) > by_load)
-		layered_spread(layered, SPREAD_LEAVES);
+	return by_port > by_load ? layered_spread(layered, SPREAD_LEAVES) : by_port;
 }
 
 void layered_note(struct layered *layered, const char *format, ...)

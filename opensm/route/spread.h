@@ -42,7 +42,7 @@ enum spread_by {
 /* Fills the tables; returns the load of the busiest channel, all hosts sending to all. */
 uint64_t layered_spread(struct layered *layered, enum spread_by by);
 
-/* By leaves or ports, whichever loads the busiest channel less. */
-void layered_spread_leaves(struct layered *layered);
+/* By leaves or ports, whichever loads the busiest channel less; the same is returned. */
+uint64_t layered_spread_leaves(struct layered *layered);
 
 #endif
