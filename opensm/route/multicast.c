@@ -22,7 +22,8 @@ struct route_ground {
 	uint32_t room;
 	uint8_t *hops; /* [switch * n + switch]: from one to the other, by an order down alone */
 	uint8_t *up;   /* the same from the other to the one; without an order it is hops */
-	struct route_ground *plain; /* without an order, once somebody needed it */
+	bool keeps;    /* to an order or a trunk */
+	struct route_ground *plain; /* that does not, once somebody needed it */
 };
 
 struct grow {
@@ -153,6 +154,7 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 	leave_out(graph, fabric, room);
 	if (routing && routing->trunk && routing->n_switches == graph->n)
 		keep_trunk(graph, fabric, routing->trunk);
+	ground->keeps = routing && (routing->order || routing->trunk);
 	if (!routing || !routing->order || routing->n_switches != graph->n) {
 		ground->hops = ground->up = route_hops_all(graph, NULL);
 		return ground;
@@ -185,6 +187,12 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 	return differs;
 }
 
+/* Whether an edge of a switch leads to one that may be its parent. */
+static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw, uint32_t e)
+{
+	return hops[graph->edges[e].to] + 1 == hops[sw] && (!graph->up || graph->up[e]);
+}
+
 /* Far from its root it is only by an order that it does not keep to. */
 static bool same_way(const struct route_tree *tree, uint32_t i, const struct route_ground *a,
 		     const struct route_ground *b)
@@ -192,6 +200,21 @@ static bool same_way(const struct route_tree *tree, uint32_t i, const struct rou
 	size_t place = (size_t)tree->root * a->graph->n + tree->switches[i];
 
 	return a->hops[place] == b->hops[place] && a->hops[place] != ROUTE_FAR;
+}
+
+/* Whether a switch of a tree hangs on its parent by a cable by which it could be grown so. */
+static bool may_hang(const struct route_ground *ground, uint32_t root, uint32_t sw, uint8_t up)
+{
+	const struct route_graph *graph = ground->graph;
+	const uint8_t *hops = ground->hops + (size_t)root * graph->n;
+
+	for (uint32_t e = graph->first_edge[sw]; up && e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		if (memchr(graph->links + edge->first_link, up, edge->n_links))
+			return leads_up(graph, hops, sw, e);
+	}
+	return sw == root;
 }
 
 bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
@@ -202,6 +225,7 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
 		uint32_t port = fabric_switch_port(fabric, tree->switches[i], tree->up[i]);
 
 		if (!same_way(tree, i, before, ground) ||
+		    !may_hang(ground, tree->root, tree->switches[i], tree->up[i]) ||
 		    from->ports[port].peer != fabric->ports[port].peer)
 			return false;
 	}
@@ -316,7 +340,7 @@ static const struct route_edge *choose_parent(const struct grow *grow, uint32_t 
 		const struct route_edge *edge = &graph->edges[e];
 		unsigned int merit;
 
-		if (grow->hops[edge->to] + 1 != grow->hops[sw] || (graph->up && !graph->up[e]))
+		if (!leads_up(graph, grow->hops, sw, e))
 			continue;
 		merit = parent_merit(grow, edge, sw);
 		if (merit > most) {
@@ -457,7 +481,7 @@ struct route_tree *route_multicast_on(struct route_ground *ground, const struct 
 	struct route_tree *tree = grow_on(ground, fabric, group, before, moved, left_out), *other;
 	uint32_t without;
 
-	if (!ground->graph->up || !*left_out)
+	if (!ground->keeps || !*left_out)
 		return tree;
 	if (!ground->plain)
 		ground->plain = route_ground_new(fabric, NULL, ground->room);

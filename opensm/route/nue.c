@@ -238,7 +238,7 @@ static void route_on_one_lane(struct layered *layered)
 	heap_init(&nue.heap, is_before, place_of);
 	nue.load = g_new0(uint64_t, n_channels + 1);
 	nue.sent = g_new0(uint64_t, n + 1);
-	layered_find_trunk(layered, true);
+	layered_find_trunk(layered);
 	layered_take_trunk(layered, nue.lane);
 	route_all(&nue);
 	if (nue.escapes)

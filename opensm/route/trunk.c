@@ -5,29 +5,19 @@
 
 /*
  * The switch of the SM: its shortest paths lead nearer or away, as those of the tree then do, so
- * that both go together on one lane. If it is nowhere, that from which the farthest with hosts is
- * nearest.
+ * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
+ * packets then go down and up again.
  */
 static uint32_t find_root(const struct layered *layered)
 {
-	uint32_t n = layered->graph->n, best = 0;
-	unsigned int least = UINT32_MAX;
+	uint32_t root = layered->graph->sm_switch;
 
-	if (layered->graph->sm_switch != FABRIC_NONE)
-		return layered->graph->sm_switch;
-
-	for (uint32_t sw = 0; sw < n; sw++) {
-		const uint8_t *hops = layered->hops + (size_t)sw * n;
-		unsigned int most = 0;
-
-		for (uint32_t to = 0; to < n; to++)
-			if (route_has_hosts(layered->graph, to))
-				most = MAX(most, hops[to]);
-		if (most < least)
-			best = sw;
-		least = MIN(least, most);
-	}
-	return best;
+	if (root != FABRIC_NONE)
+		return root;
+	for (root = 0; root < layered->graph->n; root++)
+		if (route_has_hosts(layered->graph, root))
+			return root;
+	return 0;
 }
 
 /* The LID of a switch, or of a host there. */
@@ -85,24 +75,19 @@ static void follow_paths(struct growth *growth, const struct layered *layered, u
 	}
 }
 
-/* Those behind which, away from the root, there is something to reach. */
-static void take(struct layered *layered, const struct growth *growth, bool all)
+static void take(struct layered *layered, const struct growth *growth)
 {
-	const struct route_channels *channels = layered->channels;
-	g_autofree bool *wanted = g_new0(bool, layered->graph->n + 1);
+	for (uint32_t sw = 0; sw < layered->graph->n; sw++) {
+		uint32_t c = growth->parent[sw];
 
-	for (uint32_t i = growth->n; i-- > 0;) {
-		uint32_t sw = growth->list[i], c = growth->parent[sw];
-
-		if (c == FABRIC_NONE || !(all || wanted[sw] || route_has_hosts(layered->graph, sw)))
+		if (c == FABRIC_NONE)
 			continue;
-		wanted[channels->to[c]] = true;
-		layered->trunk[c] = layered->trunk[channels->back[c]] = true;
+		layered->trunk[c] = layered->trunk[layered->channels->back[c]] = true;
 		layered->routing->trunk[sw] = layered->graph->links[c];
 	}
 }
 
-void layered_find_trunk(struct layered *layered, bool all)
+void layered_find_trunk(struct layered *layered)
 {
 	uint32_t n = layered->graph->n;
 	struct growth growth = {
@@ -123,7 +108,7 @@ void layered_find_trunk(struct layered *layered, bool all)
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
 		grow(&growth, layered->channels, sw);
-	take(layered, &growth, all);
+	take(layered, &growth);
 	g_free(growth.parent);
 	g_free(growth.met);
 	g_free(growth.list);

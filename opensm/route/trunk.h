@@ -11,11 +11,10 @@
 #include "route/spread.h"
 
 /*
- * Finds it in each part of the network, for this and for the routing: the paths to one switch,
- * or shortest ones as long as there are no tables. It reaches switches without hosts only on the
- * way to others, or all.
+ * Finds it in each part of the network, for this and for the routing: the paths to one switch, or
+ * shortest ones as long as there are no tables.
  */
-void layered_find_trunk(struct layered *layered, bool all);
+void layered_find_trunk(struct layered *layered);
 void layered_drop_trunk(struct layered *layered);
 
 /* Takes its steps on a lane; false if they close a loop with others there. */

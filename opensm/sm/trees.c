@@ -18,7 +18,7 @@ struct follow {
 	struct fabric *fabric;
 	struct mc_groups *groups;
 	struct routing *routing;
-	bool same;   /* cables and order are as they were */
+	bool same;   /* cables, order and trunk are as they were */
 	bool places; /* order and switches are, and what these have room for */
 	bool hosts;  /* so are cables of hosts */
 	bool all;    /* are to be told of */
@@ -170,6 +170,15 @@ static bool same_order(const struct routing *a, const struct routing *b)
 	if (!one || !other)
 		return one == other;
 	return a->n_switches == b->n_switches && !memcmp(one, other, a->n_switches * sizeof(*one));
+}
+
+static bool same_trunk(const struct routing *a, const struct routing *b)
+{
+	const uint8_t *one = a ? a->trunk : NULL, *other = b ? b->trunk : NULL;
+
+	if (!one || !other)
+		return one == other;
+	return a->n_switches == b->n_switches && !memcmp(one, other, a->n_switches);
 }
 
 /* Where switches went; NULL: they are where they were. */
@@ -452,7 +461,8 @@ void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *rou
 	follow->places = same_places(trees->fabric, fabric) && same_room(trees->fabric, fabric) &&
 			 same_order(trees->routing, routing);
 	follow->hosts = follow->places && same_cables(trees->fabric, fabric, true);
-	follow->same = follow->hosts && same_cables(trees->fabric, fabric, false);
+	follow->same = follow->hosts && same_cables(trees->fabric, fabric, false) &&
+		       same_trunk(trees->routing, routing);
 	follow->all = all;
 	follow->load = spread ? g_new0(uint32_t, fabric->n_switches + 1) : NULL;
 	for (uint32_t i = 0; spread && i < MC_N_MLIDS; i++)

@@ -373,6 +373,63 @@ START_TEST(test_trunk_is_judged)
 }
 END_TEST
 
+/* 0: there is no cable. */
+static uint8_t port_between(const struct fabric *fabric, uint32_t from, uint32_t to)
+{
+	for (unsigned int num = 1; num <= fabric->nodes[fabric->switches[from].node].num_ports;
+	     num++) {
+		uint32_t peer = fabric->ports[fabric_switch_port(fabric, from, num)].peer;
+
+		if (peer != FABRIC_NONE && fabric->nodes[fabric->ports[peer].node].sw == to)
+			return num;
+	}
+	return 0;
+}
+
+/* To switch 0, or to one of the two that have a cable to that. */
+static uint8_t port_to_root(const struct fabric *fabric, uint32_t sw, bool last)
+{
+	uint8_t num = port_between(fabric, sw, 0);
+
+	for (uint32_t to = 1; to < 4; to++)
+		if (!port_between(fabric, sw, 0) && port_between(fabric, sw, to) && (!num || last))
+			num = port_between(fabric, sw, to);
+	return num;
+}
+
+/*
+ * A ring of four: which of its neighbours the switch across the root hangs on is a matter of the
+ * trunk. A tree of hosts does not stay when that changes, far or near as everything is as before.
+ */
+START_TEST(test_tree_leaves_an_old_trunk)
+{
+	struct fabric *fabric = make_fabric("torus:4:1", 0);
+	struct route_ground *ground[2];
+	struct route_tree *tree[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct routing *routing = routing_new(fabric, "dor", 0);
+
+		routing->trunk = g_malloc0(fabric->n_switches + 1);
+		for (uint32_t sw = 1; sw < 4; sw++)
+			routing->trunk[sw] = port_to_root(fabric, sw, i);
+		ground[i] = route_ground_new(fabric, routing, 0);
+		tree[i] = tree_of_hosts(fabric, routing);
+		ck_assert_uint_eq(tree[i]->n, 4);
+		routing_unref(routing);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert(route_tree_stays(tree[i], ground[i], fabric, ground[i], fabric));
+		ck_assert(!route_tree_stays(tree[i], ground[i], fabric, ground[!i], fabric));
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		route_tree_unref(tree[i]);
+		route_ground_free(ground[i]);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* ---- the whole ---- */
 
 static void tell(const struct tally *tally)
@@ -417,6 +474,7 @@ int main(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
 	tcase_add_test(tcase, test_trunk_is_judged);
+	tcase_add_test(tcase, test_tree_leaves_an_old_trunk);
 	tcase_add_loop_test(tcase, test_free_never_stops, 0,
 			    (int)((seeds.last - seeds.first) / CHUNK + 1));
 	suite_add_tcase(suite, tcase);

@@ -180,13 +180,15 @@ static void change(struct trial *trial)
 
 static void look(struct trial *trial)
 {
+	static const char *const engines[] = {"updn", "minhop", "dfsssp"}; /* with a trunk */
 	struct mc_trees *before = trial->fabric ? trees_publish(trial->trees) : NULL;
 	struct fabric *fabric = builder_freeze_changes(trial->shape.builder);
 	struct routing *routing;
 
 	if (fabric) {
 		make_room(fabric, trial->salt);
-		routing = renew(fabric, trial->salt % 2 ? "minhop" : "updn", trial->routing);
+		routing =
+			renew(fabric, engines[trial->salt % G_N_ELEMENTS(engines)], trial->routing);
 		if (!trial->groups)
 			trial->groups = make_groups(fabric, &trial->shape.state);
 		follow(trial->trees, fabric, routing, trial->groups, trial->shape.what->str);
@@ -200,6 +202,21 @@ static void look(struct trial *trial)
 	mc_trees_unref(before);
 }
 
+/* The trunk of dfsssp begins where the SM is; nothing else changes. */
+static void move_sm(struct trial *trial)
+{
+	struct mc_trees *before = trees_publish(trial->trees);
+	struct fabric *fabric = trial->fabric;
+
+	fabric->sm_port = make_number(&trial->shape.state, fabric->n_ports);
+	routing_unref(trial->routing);
+	trial->routing = renew(fabric, "dfsssp", NULL);
+	follow(trial->trees, fabric, trial->routing, trial->groups, trial->shape.what->str);
+	compare(trial->trees, before, fabric, trial->routing, trial->groups,
+		trial->shape.what->str);
+	mc_trees_unref(before);
+}
+
 static void try_seed(uint64_t seed)
 {
 	struct trial trial = {.trees = trees_new(), .salt = seed % 3 ? seed : 0};
@@ -210,6 +227,8 @@ static void try_seed(uint64_t seed)
 		look(&trial);
 		change(&trial);
 	}
+	for (unsigned int i = 0; i < 2; i++)
+		move_sm(&trial);
 	trees_free(trial.trees);
 	mc_groups_unref(trial.groups);
 	fabric_unref(trial.fabric);
