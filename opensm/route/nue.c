@@ -150,6 +150,24 @@ static void grow_on_trunk(struct nue *nue, uint32_t dest)
 	}
 }
 
+/* The switch from which the farthest is nearest. */
+static uint32_t find_center(const struct layered *layered)
+{
+	uint32_t n = layered->graph->n, best = 0;
+	unsigned int least = UINT32_MAX;
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		unsigned int most = 0;
+
+		for (uint32_t to = 0; to < n; to++)
+			most = MAX(most, layered->hops[(size_t)sw * n + to]);
+		if (most < least)
+			best = sw;
+		least = MIN(least, most);
+	}
+	return best;
+}
+
 /* ---- tables ---- */
 
 static void put(const struct nue *nue, uint16_t lid, uint8_t exit)
@@ -238,7 +256,7 @@ static void route_on_one_lane(struct layered *layered)
 	heap_init(&nue.heap, is_before, place_of);
 	nue.load = g_new0(uint64_t, n_channels + 1);
 	nue.sent = g_new0(uint64_t, n + 1);
-	layered_find_trunk(layered);
+	layered_find_trunk(layered, find_center(layered));
 	layered_take_trunk(layered, nue.lane);
 	route_all(&nue);
 	if (nue.escapes)

@@ -8,7 +8,7 @@
  * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
  * packets then go down and up again.
  */
-static uint32_t find_root(const struct layered *layered)
+uint32_t layered_trunk_root(const struct layered *layered)
 {
 	uint32_t root = layered->graph->sm_switch;
 
@@ -87,7 +87,7 @@ static void take(struct layered *layered, const struct growth *growth)
 	}
 }
 
-void layered_find_trunk(struct layered *layered)
+void layered_find_trunk(struct layered *layered, uint32_t root)
 {
 	uint32_t n = layered->graph->n;
 	struct growth growth = {
@@ -101,8 +101,6 @@ void layered_find_trunk(struct layered *layered)
 	layered->routing->trunk = g_malloc0(n + 1);
 	memset(growth.parent, 0xFF, n * sizeof(*growth.parent));
 	if (n) {
-		uint32_t root = find_root(layered);
-
 		grow(&growth, layered->channels, root);
 		follow_paths(&growth, layered, root);
 	}

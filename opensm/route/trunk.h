@@ -11,10 +11,12 @@
 #include "route/spread.h"
 
 /*
- * Finds it in each part of the network, for this and for the routing: the paths to one switch, or
+ * Finds it in each part of the network, for this and for the routing: the paths to a root, or
  * shortest ones as long as there are no tables.
  */
-void layered_find_trunk(struct layered *layered);
+void layered_find_trunk(struct layered *layered, uint32_t root);
+/* The root that goes with paths on several lanes. */
+uint32_t layered_trunk_root(const struct layered *layered);
 void layered_drop_trunk(struct layered *layered);
 
 /* Takes its steps on a lane; false if they close a loop with others there. */
