@@ -425,18 +425,53 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 
 /* ---- what the fabric cannot have ---- */
 
+/* Members of a partition with more P_Keys than they have room for, and the first of them. */
+struct crowd {
+	uint32_t n, first;
+};
+
+static uint32_t room_of(const struct fabric *fabric, uint32_t port)
+{
+	return MAX(1, fabric->nodes[fabric->ports[port].node].info.partition_cap);
+}
+
+static void count_crowd(const struct partitions *partitions, uint32_t port, struct crowd *crowds)
+{
+	uint32_t class = partitions->class_of[port], n = n_keys(partitions, class);
+	const uint16_t *keys = keys_of(partitions, class);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct crowd *crowd = &crowds[P_KEY_BASE(keys[i])];
+
+		if (i && P_KEY_BASE(keys[i - 1]) == P_KEY_BASE(keys[i]))
+			continue; /* both memberships */
+		if (!crowd->n++)
+			crowd->first = port;
+	}
+}
+
 static void check_room(struct making *making, const struct partitions *partitions)
 {
 	const struct fabric *fabric = making->fabric;
+	g_autofree struct crowd *crowds = g_new0(struct crowd, P_KEY_BASES);
 	char name[FABRIC_NAME_SIZE];
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		uint32_t n = n_keys(partitions, partitions->class_of[i]);
-		uint32_t cap = MAX(1, fabric->nodes[fabric->ports[i].node].info.partition_cap);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (n_keys(partitions, partitions->class_of[i]) > room_of(fabric, i))
+			count_crowd(partitions, i, crowds);
+	for (guint i = 0; i < making->rules->rules->len; i++) {
+		const struct partition_rule *rule = making->rules->rules->pdata[i];
+		struct crowd crowd = crowds[rule->p_key];
 
-		if (n > cap)
-			add_problem(making, 0, 0, "%s is to have %u P_Keys, but has room for %u",
-				    fabric_port_name(fabric, i, name, sizeof(name)), n, cap);
+		if (crowd.n)
+			add_problem(making, rule->file, rule->line,
+				    "partition '%s' (0x%04x): %u of its members are to have more "
+				    "P_Keys than they have room for, and may lack this one: %s "
+				    "with %u and room for %u%s",
+				    rule->name, rule->p_key, crowd.n,
+				    fabric_port_name(fabric, crowd.first, name, sizeof(name)),
+				    n_keys(partitions, partitions->class_of[crowd.first]),
+				    room_of(fabric, crowd.first), crowd.n > 1 ? ", others" : "");
 	}
 }
 

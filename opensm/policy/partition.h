@@ -13,6 +13,7 @@
 #define P_KEY_FULL 0x8000 /* membership bit */
 #define P_KEY_DEFAULT 0xFFFF
 #define P_KEY_BASE(p_key) ((uint16_t)((p_key)&0x7FFF))
+#define P_KEY_BASES 0x8000
 
 struct partition {
 	uint16_t p_key; /* base, without the membership bit */

@@ -36,7 +36,6 @@ enum p_key_stage {
 	P_KEY_LOWER,
 	P_KEY_ADD, /* all that is left, moves to another index included */
 };
-#define P_KEY_BASES 0x8000
 
 /* Notes in loud[P_KEY_BASES] the partitions that this table leaves, or where it ceases to be full.
  */

@@ -508,6 +508,39 @@ static const struct {
 	{"A=1: SELF; B=2: ALL_ROUTERS;", 0, "0001 ffff", 0xFFFF, false, false, 1},
 };
 
+/* What a port has no room for is told by partition, with the line of that, not by port. */
+START_TEST(test_no_room)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	g_autofree char *text = with_guids(fabric, "A=1: $1;\nB=2: $1, $2;\nC=3: $1, $2;\n"
+						   "D=4: $2;\nE=5: $2=full;\nF=6: $4;\n");
+	static const char *const told[] = {
+		"partition 'Default' (0x7fff): 1 of its members ",
+		"partitions.conf:2: partition 'B' (0x0002): 1 of its members are to have more "
+		"P_Keys than",
+		"partitions.conf:3: partition 'C' (0x0003): 1 of its members ",
+		"partitions.conf:4: partition 'D' (0x0004): 1 of its members ",
+		"partitions.conf:5: partition 'E' (0x0005): 1 of its members ",
+	};
+	struct partition_rules *rules = parse(text);
+	struct options *options = options_new();
+	struct partitions *partitions;
+
+	options->part_enforce = PART_ENFORCE_OFF;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 4;
+	partitions = partitions_make(rules, options, fabric);
+	ck_assert_uint_eq(partitions->problems->len, G_N_ELEMENTS(told));
+	for (guint i = 0; i < partitions->problems->len; i++)
+		ck_assert(g_str_has_prefix(partitions->problems->pdata[i], told[i]));
+	ck_assert_ptr_nonnull(strstr(partitions->problems->pdata[1], " with 5 and room for 4"));
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
 START_TEST(test_meaning)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
@@ -638,6 +671,7 @@ int main(void)
 	tcase_add_test(tcase, test_include_garbage);
 	tcase_add_test(tcase, test_bad_files);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
+	tcase_add_test(tcase, test_no_room);
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);
