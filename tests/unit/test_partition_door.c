@@ -392,6 +392,8 @@ START_TEST(test_meaning)
 	struct partition_rules *rules;
 	struct partitions *partitions;
 
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 8;
 	for (port = 0; port == fabric->sm_port || !fabric_is_endport(fabric, port); port++)
 		;
 	guid = fabric->ports[port].guid;
