@@ -43,6 +43,7 @@ struct daemon {
 	struct context context;
 	struct options_stamp refused; /* of the opensm.conf that was complained of last */
 	struct refusal refusals[DAEMON_FILES];
+	bool unasked; /* no person asked to read the files that are read */
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -193,6 +194,14 @@ static bool follow_file(struct daemon *daemon)
 	return changed && daemon_reread_logged(daemon);
 }
 
+/* Who asks hears it each time; a sweep that only looks again says what is new. */
+static void tell_refusal(struct daemon *daemon, enum daemon_files files, const char *what,
+			 const GError *error)
+{
+	if (!daemon->unasked || g_strcmp0(error->message, daemon->refusals[files].why) != 0)
+		log_error(daemon->context.log, "%s: %s", what, error->message);
+}
+
 /* ---- partitions.conf ---- */
 
 static void tell_partition_warnings(struct log *log, const struct partition_rules *rules)
@@ -242,8 +251,8 @@ bool daemon_reread_partitions(struct daemon *daemon)
 		partition_rules_load_with(partition_file(options), old->door, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
-	if (!new &&g_strcmp0(error->message, daemon->refusals[DAEMON_PARTITIONS].why) != 0)
-		log_error(context->log, "the partitions stay as they were: %s", error->message);
+	if (!new)
+		tell_refusal(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error);
 	refuse(daemon, DAEMON_PARTITIONS, new ? NULL : error->message);
 	if (changed) {
 		log_info(context->log, "%s changed", options->partition_config_file);
@@ -435,8 +444,8 @@ bool daemon_reread_qos(struct daemon *daemon)
 	struct qos_policy *new = qos_policy_load(qos_file(options), &error);
 	bool changed = new && !qos_policy_same(old, new);
 
-	if (!new &&g_strcmp0(error->message, daemon->refusals[DAEMON_QOS].why) != 0)
-		log_error(context->log, "the QoS policy stays as it was: %s", error->message);
+	if (!new)
+		tell_refusal(daemon, DAEMON_QOS, "the QoS policy stays as it was", error);
 	refuse(daemon, DAEMON_QOS, new ? NULL : error->message);
 	if (changed) {
 		log_info(context->log, "%s changed", options->qos_policy_file);
@@ -497,8 +506,10 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	if (sweep_done_unpack(value).kind != SWEEP_KIND_HEAVY)
 		return;
+	daemon->unasked = true;
 	changed = daemon_reread_partitions(daemon);
 	changed |= daemon_reread_qos(daemon);
+	daemon->unasked = false;
 	if (changed)
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	if (follow_file(daemon))

@@ -95,7 +95,7 @@ class Fabric(ibsim.Fabric):
         found = {}
         for source, destination in pairs:
             for question in questions:
-                _, out = self.tool(host, 'saquery', '-p', '--slid',
+                _, out = self.tool(host, 'saquery', '--timeout', '20000', '-p', '--slid',
                                    str(nodes[source].ports[1].lid), '--dlid',
                                    str(nodes[destination].ports[1].lid), *question)
                 found[source, destination, *question] = sorted(PATH_FIELDS.findall(out))

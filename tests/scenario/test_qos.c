@@ -391,6 +391,29 @@ START_TEST(told)
 }
 END_TEST
 
+static void expect_refusal_told(unsigned int reasons, bool again)
+{
+	g_string_truncate(s->text, 0);
+	if (reasons)
+		daemon_sweep(s->daemon, reasons);
+	else
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "heavy sweep", true);
+	scenario_check_log(s, "the QoS policy stays as it was", again);
+}
+
+START_TEST(refusal_is_told_who_asks)
+{
+	start_with_policy(SCOPES(9, 6), "");
+	write_policy("nonsense", 0);
+	expect_refusal_told(0, true);
+	expect_refusal_told(0, false);
+	expect_refusal_told(SWEEP_HEAVY, true);
+	expect_refusal_told(0, false);
+}
+END_TEST
+
 /* An SL that a scope drops on the way to one host stays good for all others. */
 START_TEST(dropped_on_one_way)
 {
@@ -496,6 +519,7 @@ int main(void)
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
 	tcase_add_test(tcase, told);
+	tcase_add_test(tcase, refusal_is_told_who_asks);
 	tcase_add_test(tcase, dropped_on_one_way);
 	tcase_add_test(tcase, planned);
 	tcase_add_test(tcase, scopes_followed);
