@@ -17,6 +17,7 @@ import lab  # noqa: E402
 
 ROWS = (('p50', 'another host\'s PathRecord, p50, ms'), ('p99', '  p99, ms'),
         ('lost', '  lost (no answer in 2 s)'), ('answers', '  answers'),
+        ('leaf_p50', 'a leaf\'s NodeInfo (simulator), p50, ms'), ('leaf_p99', '  p99, ms'),
         ('sent', 'sent by the flood, 1000/s'), ('mended', 'a cable lost: mended, s'),
         ('rss', 'memory: before the flood, MB'), ('peak', '  most in the flood, MB'),
         ('after', '  10 s after it, MB'))
@@ -47,23 +48,25 @@ def flood(daemon, rate, args):
     hosts = [name for kind, name in daemon.lab.names if kind == 'ca']
     flooder = spawn(daemon, hosts[-1], 'flood', str(rate), str(args.seconds)) if rate else None
     time.sleep(1)
-    victim = spawn(daemon, hosts[len(hosts) // 2], 'path', str(args.seconds - 2))
+    victim, leaf = (spawn(daemon, hosts[len(hosts) // 2 + i], kind, str(args.seconds - 2))
+                    for i, kind in enumerate(('path', 'leaf')))
     port = faults.leaf_cables(daemon, 'leaf-3-0')[0]
     since = daemon.fault(f'unlink leaf-3-0 {port}')
     try:
         figures['mended'] = daemon.mended(since)
     except lab.TooLong:
         figures['mended'] = None
-    for _, child in filter(None, (victim, flooder)):
+    for _, child in filter(None, (victim, leaf, flooder)):
         child.wait(args.seconds + 30)
     figures['peak'] = memory(daemon, 'VmHWM')
     if flooder:
         figures['sent'] = last_line(daemon, flooder[0])['sent'] / args.seconds / 1e3
     time.sleep(10)
     figures['after'] = memory(daemon, 'VmRSS')
-    path = last_line(daemon, victim[0])
-    figures.update(p50=path['p50_us'] / 1e3, p99=path['p99_us'] / 1e3, lost=path['lost'],
-                   answers=path['answers'])
+    for prefix, (name, _) in (('', victim), ('leaf_', leaf)):
+        result = last_line(daemon, name)
+        figures.update({prefix + key: result[key + '_us'] / 1e3 for key in ('p50', 'p99')})
+        figures.update({prefix + key: result[key] for key in ('lost', 'answers')})
     return figures
 
 
