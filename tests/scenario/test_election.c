@@ -211,6 +211,84 @@ START_TEST(port_configured_by_another)
 }
 END_TEST
 
+/*
+ * What the port of a master says that is no other SM's doing: a link that came up again keeps the
+ * MasterSMLID of before until this SM sets it.
+ */
+START_TEST(port_written_otherwise)
+{
+	const struct {
+		int lid, master_lid; /* -1: as it is */
+		uint8_t state;	     /* 0: as it is */
+		bool is_told;
+	} cases[] = {
+		{-1, -1, 0, false}, {99, -1, 0, true}, {-1, 99, 0, true},
+		{-1, 0, 0, false},  {0, -1, 0, false}, {-1, 99, IBA_PORT_DOWN, false},
+	};
+	struct iba_port_info info;
+	unsigned int node;
+	uint64_t swept;
+
+	managers_add(m, "host-1", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	swept = counter_get(&daemon_context(m->sm[0].daemon)->counters, sweeps_heavy);
+	node = scenario_node(m->s, "host-1");
+	info = *sim_port_info(m->s->sim, node, 1);
+	info.lid = cases[_i].lid < 0 ? info.lid : cases[_i].lid;
+	info.master_sm_lid = cases[_i].master_lid < 0 ? info.master_sm_lid : cases[_i].master_lid;
+	info.port_state = cases[_i].state;
+	info.port_physical_state = 0;
+	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, 1, &iba_port_info_type, &info);
+	scenario_run_ms(m->s, 2000);
+	if (cases[_i].is_told)
+		managers_settle(m, 0, 1);
+	scenario_check_log(m->s, "another SM configured the port of this one", cases[_i].is_told);
+	swept = counter_get(&daemon_context(m->sm[0].daemon)->counters, sweeps_heavy) - swept;
+	ck_assert_uint_eq(swept, cases[_i].is_told);
+}
+END_TEST
+
+/* C14-61: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
+START_TEST(acknowledged_unasked)
+{
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	managers_control(m, 0, "host-4", IBA_SM_INFO_ACKNOWLEDGE);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	ck_assert_ptr_null(strstr(m->story->str, "sm1 is STANDBY"));
+	managers_control(m, 1, "host-4", IBA_SM_INFO_ACKNOWLEDGE);
+	managers_settle(m, 0, 10);
+}
+END_TEST
+
+/*
+ * A master without sweeps of its own asks the SMs that it knows all the same: one whose rank rose
+ * gets its HANDOVER though no trap of it came through; one of lower rank causes nothing.
+ */
+START_TEST(rank_seen_by_poll)
+{
+	const struct counters *counters;
+	unsigned int host = scenario_node(m->s, "host-9");
+	uint64_t swept;
+
+	managers_up_with_standby(m, POLLS "sweep_interval 0\n",
+				 "sminfo_polling_timeout 60000\nsm_priority 0\n");
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	counters = &daemon_context(m->sm[0].daemon)->counters;
+	swept = counter_get(counters, sweeps_light);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(counter_get(counters, sweeps_light), swept);
+	sim_node_set_loss(m->s->sim, host, 1);
+	managers_configure(m, 1, "sminfo_polling_timeout 60000\nsm_priority 3\n");
+	scenario_run_ms(m->s, 3000);
+	sim_node_set_loss(m->s->sim, host, 0);
+	managers_settle(m, 1, 10);
+	ck_assert_ptr_null(strstr(m->story->str, "SMPriority"));
+}
+END_TEST
+
 /* -I: it takes no part until a master sends STANDBY. */
 START_TEST(not_active)
 {
@@ -415,6 +493,9 @@ int main(void)
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, polls_lost_now_and_then);
 	tcase_add_test(tcase, port_configured_by_another);
+	tcase_add_loop_test(tcase, port_written_otherwise, 0, 6);
+	tcase_add_test(tcase, acknowledged_unasked);
+	tcase_add_test(tcase, rank_seen_by_poll);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
 	tcase_add_test(tcase, allowed_sms);
