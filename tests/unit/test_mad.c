@@ -35,6 +35,7 @@ START_TEST(test_answer)
 	ck_assert_uint_eq(count(smp_directed), 1);
 	ck_assert_uint_eq(count(smp_directed_hops), 2);
 	ck_assert_uint_eq(count(smp_retries) + count(smp_timeouts) + count(mad_unknown), 0);
+	ck_assert_uint_eq(count(smp_bad_status), 0);
 }
 END_TEST
 

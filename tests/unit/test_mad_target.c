@@ -3,7 +3,9 @@
 #include <check.h>
 #include <string.h>
 
+#include "libvendor/transfers.h"
 #include "mad/ask.h"
+#include "mad/tid.h"
 #include "tests/run_suite.h"
 #include "tests/unit/mad_port.h"
 
@@ -499,11 +501,10 @@ static void on_asked(struct mad_ask *ask)
 	g_free(ask);
 }
 
-static void ask_one(void)
+static struct mad_ask *make_ask(void)
 {
 	struct mad_ask *ask = g_new0(struct mad_ask, 1);
 
-	asked.n = 0;
 	ask->to = (struct vendor_address){.lid = 5, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
 	ask->mgmt_class = IBA_CLASS_PERF;
 	ask->class_version = 1;
@@ -513,7 +514,13 @@ static void ask_one(void)
 	ask->owner = owner;
 	ask->done = on_asked;
 	ask->client = &asked;
-	mad_ask(mad, ask);
+	return ask;
+}
+
+static void ask_one(void)
+{
+	asked.n = 0;
+	mad_ask(mad, make_ask());
 	run_ms(0);
 }
 
@@ -584,6 +591,181 @@ START_TEST(test_ask_at_a_busy_device)
 }
 END_TEST
 
+/* Who is busy says so of each try (13.4.7); of a try that is over it changes nothing. */
+START_TEST(test_ask_busy)
+{
+	start();
+	ask_one();
+	answer_from(sent_at(0), 5, 5, IBA_STATUS_BUSY);
+	answer_from(sent_at(0), 5, 5, IBA_STATUS_BUSY);
+	ck_assert_uint_eq(asked.n, 0);
+	run_ms(2 * ASK_MS + 1);
+	ck_assert_uint_eq(port.sent->len, 2);
+	answer_from(sent_at(1), 5, 5, 0);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_int_eq(asked.result, MAD_OK);
+	ck_assert_uint_eq(count(mad_unknown), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* What waits for its turn at a LID leaves when one before it is given up. */
+START_TEST(test_ask_turns)
+{
+	unsigned int out;
+
+	start();
+	for (unsigned int i = 0; i < 20; i++)
+		ask_one();
+	out = port.sent->len;
+	ck_assert_uint_lt(out, 20);
+	for (unsigned int i = 0; i < 2; i++)
+		report(sent_at(i ? port.sent->len - 1 : 0), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(asked.n, 0);
+	report(sent_at(port.sent->len - 1), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_uint_eq(port.sent->len, out + 2 + 1);
+}
+END_TEST
+
+/* The daemon ends: who asked gets back what is out, and what waits. */
+static unsigned int asks_dropped;
+
+static void drop_ask(struct message *message)
+{
+	asks_dropped++;
+	g_free(message);
+}
+
+START_TEST(test_ask_dropped)
+{
+	asks_dropped = 0;
+	start();
+	for (unsigned int i = 0; i < 20; i++) {
+		struct mad_ask *ask = make_ask();
+
+		ask->message.drop = drop_ask;
+		mad_ask(mad, ask);
+	}
+	run_ms(0);
+	mad_stop(mad);
+	mad_free(g_steal_pointer(&mad));
+	ck_assert_uint_eq(asks_dropped, 20);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+static void receive(void *arg, struct vendor_mad *received)
+{
+	(void)arg;
+	vendor_mad_free(received);
+}
+
+static void put_header(uint8_t *data, uint8_t type)
+{
+	data[0] = data[2] = 1;
+	data[1] = IBA_CLASS_SUBN_ADM;
+	data[3] = type == IBA_RMPP_DATA ? IBA_METHOD_GET_TABLE_RESP : IBA_METHOD_GET_TABLE;
+	data[15] = 5; /* TransactionID */
+	data[24] = 1;
+	data[25] = type;
+	data[VENDOR_RMPP_FLAGS_AT] = type ? IBA_RMPP_ACTIVE : 0;
+}
+
+static void post_message(void)
+{
+	uint8_t *data = g_malloc0(1000);
+
+	put_header(data, IBA_RMPP_DATA);
+	mad_post(mad, &(struct vendor_address){.lid = 9, .qpn = 1}, data, 1000);
+	run_ms(0);
+}
+
+static void tell_sender(uint8_t type)
+{
+	struct vendor_mad *told = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
+
+	memset(told->data, 0, IBA_MAD_BYTES);
+	put_header(told->data, type);
+	told->remote.lid = 9;
+	deliver(told);
+}
+
+/* The counters tell why answers in segments did not get through. */
+START_TEST(test_how_messages_end)
+{
+	const struct vendor_client client = {.actor = owner, .receive = receive};
+
+	port.base.rmpp = VENDOR_RMPP_OWN;
+	mad = mad_new(&context, &port.base, NULL);
+	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
+	mad_start(mad);
+	tell_sender(IBA_RMPP_ACK); /* of nothing */
+	ck_assert_uint_eq(count(rmpp_strays), 1);
+	post_message();
+	ck_assert_uint_eq(count(rmpp_repeated), 0);
+	post_message();
+	ck_assert_uint_eq(count(rmpp_repeated), 1);
+	tell_sender(0); /* the request again: its answer is on its way */
+	ck_assert_uint_eq(count(rmpp_repeated), 2);
+	tell_sender(IBA_RMPP_STOP);
+	ck_assert_uint_eq(count(rmpp_stopped), 1);
+	post_message();
+	run_ms(60000);
+	ck_assert_uint_eq(count(rmpp_unacknowledged), 1);
+	ck_assert_uint_eq(count(mad_replies_dropped), 0);
+	post_message();
+	transfers_close(port.base.transfers);
+	ck_assert_uint_eq(count(mad_replies_dropped), 1);
+	ck_assert_uint_eq(count(rmpp_strays), 1);
+	ck_assert_uint_eq(count(rmpp_repeated), 2);
+	transfers_free(g_steal_pointer(&port.base.transfers));
+}
+END_TEST
+
+/* 14.2.1.2: the answer to a directed SMP has the status and the M_Key of who answers. */
+START_TEST(test_directed_answer)
+{
+	struct iba_smp smp = {
+		.header = {.mgmt_class = IBA_CLASS_SUBN_DIRECTED,
+			   .method = IBA_METHOD_GET_RESP,
+			   .status = IBA_STATUS_INVALID_FIELD},
+		.m_key = UINT64_C(0x1122334455667788),
+	};
+	struct vendor_mad *request = vendor_mad_new(&port.base, NULL, IBA_MAD_BYTES);
+	struct iba_dr_smp directed;
+
+	start();
+	memset(request->data, 0, IBA_MAD_BYTES);
+	request->data[1] = IBA_CLASS_SUBN_DIRECTED;
+	memset(smp.data, 0x5A, sizeof(smp.data));
+	mad_reply_smp(mad, request, &smp);
+	wire_decode(&iba_dr_smp_type, sent_at(0)->data, &directed);
+	ck_assert_uint_eq(directed.direction, 1);
+	ck_assert_uint_eq(directed.status, IBA_STATUS_INVALID_FIELD);
+	ck_assert_uint_eq(directed.method, IBA_METHOD_GET_RESP);
+	ck_assert_uint_eq(directed.m_key, smp.m_key);
+	ck_assert_mem_eq(directed.data, smp.data, sizeof(smp.data));
+}
+END_TEST
+
+/* Only virtual time has numbers that can be foretold: a stranger could answer in another's name. */
+START_TEST(test_tids_of_real_time)
+{
+	struct runtime *real = runtime_new(RUNTIME_REAL);
+	struct tid_table table = {0};
+
+	tid_init(&table, real);
+	ck_assert_uint_eq(table.seed, 0);
+	tid_clear(&table);
+	tid_init(&table, rt);
+	ck_assert_uint_ne(table.seed, 0);
+	tid_clear(&table);
+	runtime_free(real);
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_dead_target_ends_its_queue);
@@ -609,6 +791,12 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_ask_refused);
 	tcase_add_test(tcase, test_ask_always_refused);
 	tcase_add_test(tcase, test_ask_at_a_busy_device);
+	tcase_add_test(tcase, test_ask_busy);
+	tcase_add_test(tcase, test_ask_turns);
+	tcase_add_test(tcase, test_ask_dropped);
+	tcase_add_test(tcase, test_how_messages_end);
+	tcase_add_test(tcase, test_directed_answer);
+	tcase_add_test(tcase, test_tids_of_real_time);
 }
 
 int main(void)
