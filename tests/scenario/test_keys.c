@@ -335,6 +335,24 @@ START_TEST(crash_while_keys_are_renewed)
 }
 END_TEST
 
+/* The same without what was kept of single ports: the generation before is tried, too. */
+START_TEST(generation_before)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, 2);
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	run_to_renewal(s, 1);
+	scenario_stop(s);
+	ck_assert_uint_lt(of_generation(s, 1), sim_nodes(s->sim));
+	drop(s, "guid2mkey");
+	start(s, 20);
+	ck_assert_uint_eq(of_generation(s, 1), sim_nodes(s->sim));
+	scenario_free(s);
+}
+END_TEST
+
 /* A port whose answer is lost has the new key and is believed to have the old one. */
 START_TEST(answers_lost_while_keys_are_renewed)
 {
@@ -632,6 +650,31 @@ START_TEST(foreign_newcomer)
 }
 END_TEST
 
+/* The administrator is told whose cable to look at; a leaf of another one has no host behind it. */
+START_TEST(foreign_host)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-5"), leaf, port;
+	g_autofree char *text = NULL;
+	struct sim_node_view view;
+
+	sim_peer(s->sim, host, 1, &leaf, &port);
+	sim_node_view(s->sim, leaf, &view);
+	text = g_strdup_printf("behind '%s' (0x%016" G_GINT64_MODIFIER "x) port %u: unknown M_Key",
+			       view.description, view.node_guid, port);
+	sim_set_m_key(s->sim, host, 1, FOREIGN_KEY, 1, 0);
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\nsweep_interval 0\n");
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_check_log(s, text, true);
+	scenario_check_log(s, "SUBNET UP", true);
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, m_keys_unknown), 1);
+	ck_assert_uint_eq(scenario_lid(s, host), 0);
+	ck_assert_uint_eq(with_key(s, 0x1234), sim_nodes(s->sim) - 1);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("keys");
@@ -654,6 +697,8 @@ int main(void)
 	tcase_add_test(tcase, leases_had_ended);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
+	tcase_add_test(tcase, foreign_host);
+	tcase_add_test(tcase, generation_before);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

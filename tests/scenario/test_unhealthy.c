@@ -372,20 +372,27 @@ START_TEST(harmless_traps)
 }
 END_TEST
 
-/* A switch tells of errors at one of its ports: the trouble is what is plugged in there. */
-START_TEST(traps_about_a_port)
+/* Its switch has ten traps about the port. */
+static void tell_of_port(struct scenario *s, const struct place *place)
 {
-	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
-	struct place host = place_of(s, "host-9");
-	struct iba_trap_port details = {.lid = scenario_lid(s, host.sw), .port_num = host.port};
+	struct iba_trap_port details = {.lid = scenario_lid(s, place->sw), .port_num = place->port};
 	struct iba_notice trap = {
 		.is_generic = true, .trap_number = IBA_TRAP_WATCHDOG, .issuer_lid = details.lid};
 
 	wire_encode(&iba_trap_port_type, &details, trap.data_details);
 	for (unsigned int i = 0; i < 10; i++) {
-		scenario_expect(s, sim_trap(s->sim, host.sw, 0, &trap));
+		scenario_expect(s, sim_trap(s->sim, place->sw, 0, &trap));
 		scenario_run_ms(s, 100);
 	}
+}
+
+/* A switch tells of errors at one of its ports: the trouble is what is plugged in there. */
+START_TEST(traps_about_a_port)
+{
+	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
+	struct place host = place_of(s, "host-9");
+
+	tell_of_port(s, &host);
 	ck_assert(is_off(s, &host));
 	expect_left_out(s, &host);
 	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
@@ -494,6 +501,7 @@ START_TEST(failing_sets)
 	scenario_run_ms(s, 75 * 1000);
 	scenario_check_log(s, "unhealthy (set_errors)", true);
 	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "unknown M_Key", false); /* it hides none */
 	expect_left_out(s, &host);
 	scenario_run_ms(s, 3600 * 1000);
 	expect_left_out(s, &host);
@@ -595,6 +603,27 @@ START_TEST(whole_switch)
 	expect_said(s, "unhealthy", "no port misbehaves");
 	scenario_converge(s, 10);
 	scenario_expect(s, is_in_subnet(s, &core));
+	scenario_free(s);
+}
+END_TEST
+
+/* With the switch what leads to it is released, and nothing else. */
+START_TEST(switch_beside_a_host)
+{
+	struct scenario *s = up("fattree:4", "",
+				"reboot switch disable 2 in 900 release 60\n"
+				"noisy_traps ca disable 10 in 90 release never\n");
+	struct place host = place_of(s, "host-9");
+	unsigned int core = scenario_node(s, "core-0-1");
+
+	tell_of_port(s, &host);
+	reboot(s, core);
+	reboot(s, core);
+	scenario_check_log(s, "unhealthy (reboot): switch", true);
+	scenario_run_ms(s, 65 * 1000);
+	scenario_check_log(s, "it leads to that switch", true);
+	ck_assert(is_off(s, &host));
+	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
 	scenario_free(s);
 }
 END_TEST
@@ -742,6 +771,7 @@ int main(void)
 	tcase_add_test(tcase, illegal_answers);
 	tcase_add_test(tcase, reboots);
 	tcase_add_test(tcase, whole_switch);
+	tcase_add_test(tcase, switch_beside_a_host);
 	tcase_add_test(tcase, restart);
 	tcase_add_test(tcase, garbage);
 	tcase_add_test(tcase, restart_with_cables);

@@ -71,6 +71,24 @@ START_TEST(neighbors_of_the_classic)
 }
 END_TEST
 
+static bool is_guid(void *arg, uint64_t guid)
+{
+	return guid == *(const uint64_t *)arg;
+}
+
+/* A cable is kept as long as one of its ends is there: who is off now may come back at it. */
+START_TEST(neighbors_that_are_kept)
+{
+	state_parse(logger, "neighbors", "0x1:1 0x2:1\n0x2:1 0x1:1\n0x3:1 0x4:1\n",
+		    neighbors_take_line, neighbors);
+	ck_assert_uint_eq(neighbors_size(neighbors), 3);
+	neighbors_keep(neighbors, is_guid, &(uint64_t){1});
+	ck_assert_uint_eq(neighbors_size(neighbors), 2);
+	ck_assert_uint_eq(neighbors_get(neighbors, 1, 1), 2);
+	ck_assert_uint_eq(neighbors_get(neighbors, 2, 1), 1);
+}
+END_TEST
+
 static const char *const bad_keys[] = {
 	"hello",      "0x5",	     "0x5 zzz",	  "0x5 0x1 0x2", "0x0 0x1",
 	"0x5:1 0x1",  "0x5,0x1",     "-5 1",	  "0x5 -1",	 "0x10000000000000005 0x1",
@@ -217,6 +235,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, keys_of_the_classic);
 	tcase_add_test(tcase, neighbors_of_the_classic);
+	tcase_add_test(tcase, neighbors_that_are_kept);
 	tcase_add_loop_test(tcase, bad_lines_of_keys, 0, G_N_ELEMENTS(bad_keys));
 	tcase_add_loop_test(tcase, bad_lines_of_neighbors, 0, G_N_ELEMENTS(bad_neighbors));
 	tcase_add_test(tcase, torn_and_many);

@@ -240,6 +240,20 @@ START_TEST(test_ports_are_apart)
 }
 END_TEST
 
+/* Requests of long ago fail with keys that are nobody's any more: they take the place of none. */
+START_TEST(test_failed_of_long_ago)
+{
+	key_ring_worked(ring, at(GUID, 0), KEY(0));
+	set(KEY(1));
+	for (unsigned int i = 0; i < 100; i++)
+		ck_assert(key_ring_failed(ring, at(GUID, 0), KEY(100 + i)));
+	for (unsigned int i = 0; i < 100; i++)
+		ck_assert(key_ring_failed(ring, at(GUID, 0), KEY(0)));
+	expect_key(KEY(1));
+	ck_assert(!key_ring_failed(ring, at(GUID, 0), KEY(1)));
+}
+END_TEST
+
 /*
  * Ports with any of the keys that are kept, over any changes of the option and any number of
  * rounds: each is opened, and the second time at the first try.
@@ -291,6 +305,7 @@ int main(void)
 	tcase_add_test(tcase, test_requests_in_parallel);
 	tcase_add_test(tcase, test_back_and_forth);
 	tcase_add_test(tcase, test_ports_are_apart);
+	tcase_add_test(tcase, test_failed_of_long_ago);
 	tcase_add_test(tcase, test_always_opened);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
