@@ -61,6 +61,31 @@ START_TEST(audit_of_all)
 }
 END_TEST
 
+/* 14.2.5.6: what devices count and measure themselves is no change that anybody wrote. */
+START_TEST(what_changes_by_itself)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+	unsigned int host = scenario_node(s, "host-9");
+	struct iba_port_info *info = (void *)(uintptr_t)sim_port_info(s->sim, host, 1);
+
+	scenario_run_ms(s, 5000);
+	scenario_expect(s, counter_get(counted(s), audit_compared) == 0); /* none is doubted */
+	info->m_key_violations = info->p_key_violations = info->q_key_violations = 3;
+	info->diag_code = 2;
+	info->link_round_trip_latency = 77;
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_expect(s, counter_get(counted(s), audit_compared) > 0);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 0);
+	info->neighbor_mtu = IBA_MTU_256;
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_expect(s, counter_get(counted(s), audit_differed) == 1);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
 /* 36 nodes, 5 after each light sweep: all within 8 of these. */
 START_TEST(audit_in_idle_time)
 {
@@ -103,6 +128,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, audit_of_all);
+	tcase_add_test(tcase, what_changes_by_itself);
 	tcase_add_test(tcase, audit_in_idle_time);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
 	suite_add_tcase(suite, tcase);

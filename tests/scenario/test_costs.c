@@ -32,6 +32,9 @@ static void count(void *arg, uint64_t now_ns, const struct vendor_address *to, u
 	(void)from;
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || attribute >= ATTRIBUTES)
 		return;
+	/* 14.2.5: these have no modifier. */
+	if (attribute >= IBA_ATTR_NODE_DESCRIPTION && attribute <= IBA_ATTR_SWITCH_INFO)
+		ck_assert_uint_eq(data[20] | data[21] | data[22] | data[23], 0);
 	costs->gets[attribute] += data[3] == IBA_METHOD_GET;
 	costs->sets[attribute] += data[3] == IBA_METHOD_SET;
 }
@@ -302,6 +305,35 @@ START_TEST(silent_host)
 }
 END_TEST
 
+static uint64_t ms_until_swept(struct scenario *s, uint64_t partial)
+{
+	uint64_t begin = runtime_now(s->rt);
+
+	while (counter_get(&daemon_context(s->daemon)->counters, sweeps_partial) < partial)
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + 100 * NS_PER_US);
+	return (runtime_now(s->rt) - begin) / NS_PER_MS;
+}
+
+/* The first change after a quiet time is looked at at once, the next ones are gathered a while. */
+START_TEST(first_change)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9"), other = scenario_node(s, "host-12");
+	uint64_t partial;
+
+	scenario_conf(s, "sweep_interval 1000\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	partial = counter_get(&daemon_context(s->daemon)->counters, sweeps_partial);
+	scenario_run_ms(s, 10 * 1000);
+	sim_link_set(s->sim, host, 1, false);
+	ck_assert_uint_lt(ms_until_swept(s, partial + 1), 5);
+	sim_link_set(s->sim, other, 1, false);
+	ck_assert_uint_ge(ms_until_swept(s, partial + 2), 10);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("costs");
@@ -316,6 +348,7 @@ int main(void)
 	tcase_add_test(tcase, host_comes_and_goes);
 	tcase_add_test(tcase, renamed);
 	tcase_add_test(tcase, silent_host);
+	tcase_add_test(tcase, first_change);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -262,6 +262,22 @@ START_TEST(acknowledged_unasked)
 }
 END_TEST
 
+/* Who follows a master asks it after the time of a poll, not before. */
+START_TEST(polls_in_time)
+{
+	size_t said;
+
+	managers_up_with_standby(m, POLLS, POLLS);
+	while (managers_state(m, 1) != IBA_SM_STANDBY)
+		scenario_run_ms(m->s, 1);
+	said = m->story->len;
+	scenario_run_ms(m->s, 900);
+	ck_assert_ptr_null(strstr(m->story->str + said, "sm2 > sm1 Get(SMInfo)"));
+	scenario_run_ms(m->s, 200);
+	ck_assert_ptr_nonnull(strstr(m->story->str + said, "sm2 > sm1 Get(SMInfo)"));
+}
+END_TEST
+
 /*
  * A master without sweeps of its own asks the SMs that it knows all the same: one whose rank rose
  * gets its HANDOVER though no trap of it came through; one of lower rank causes nothing.
@@ -495,6 +511,7 @@ int main(void)
 	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, 6);
 	tcase_add_test(tcase, acknowledged_unasked);
+	tcase_add_test(tcase, polls_in_time);
 	tcase_add_test(tcase, rank_seen_by_poll);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);

@@ -353,6 +353,26 @@ START_TEST(generation_before)
 }
 END_TEST
 
+/* One that does not answer is looked at at once, with either key. */
+START_TEST(silent_while_keys_are_renewed)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = per_port_conf(s->directory, 2);
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	run_to_renewal(s, 1);
+	sim_node_mute(s->sim, host, true);
+	scenario_run_ms(s, 1500);
+	ck_assert_uint_eq(of_generation(s, 1), sim_nodes(s->sim) - 1);
+	sim_node_mute(s->sim, host, false);
+	scenario_converge(s, 20);
+	ck_assert_uint_eq(of_generation(s, 1), sim_nodes(s->sim));
+	scenario_free(s);
+}
+END_TEST
+
 /* A port whose answer is lost has the new key and is believed to have the old one. */
 START_TEST(answers_lost_while_keys_are_renewed)
 {
@@ -699,6 +719,7 @@ int main(void)
 	tcase_add_test(tcase, foreign_newcomer);
 	tcase_add_test(tcase, foreign_host);
 	tcase_add_test(tcase, generation_before);
+	tcase_add_test(tcase, silent_while_keys_are_renewed);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

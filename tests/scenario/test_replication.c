@@ -370,6 +370,20 @@ START_TEST(answered_when_kept)
 }
 END_TEST
 
+/* Without another SM nothing of the database leaves: hosts are not told of it. */
+START_TEST(nobody_to_tell)
+{
+	begin("fattree:4", 1);
+	managers_add(m, "host-1", conf(KEY, ""));
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	add_clients(4);
+	join(clients[2], 1);
+	scenario_run_ms(m->s, 12000);
+	ck_assert_uint_eq(m->replicated, 0);
+}
+END_TEST
+
 /* The standby comes when all have joined; or goes, misses something, and comes again. */
 START_TEST(standby_late)
 {
@@ -724,6 +738,7 @@ int main(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
+	tcase_add_test(tcase, nobody_to_tell);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);
 	tcase_add_loop_test(tcase, answered_when_kept, 0, 2);
 	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
