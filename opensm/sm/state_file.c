@@ -59,8 +59,7 @@ static void set_aside(struct log *log, const char *file)
 		log_error(log, "%s: kept as %s", file, bad);
 }
 
-bool state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
-		void *arg)
+void state_load(struct log *log, const char *file, const char *what, state_line_fn *take, void *arg)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
@@ -69,7 +68,7 @@ bool state_load(struct log *log, const char *file, const char *what, state_line_
 
 	text = file_read(file, FILE_MAX_CONFIG, &length, &error);
 	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-		return false;
+		return;
 	if (!text || memchr(text, '\0', length)) {
 		if (text)
 			log_error(log, "%s: not a text file; %s of the last run are not known",
@@ -78,13 +77,12 @@ bool state_load(struct log *log, const char *file, const char *what, state_line_
 			log_error(log, "%s: %s of the last run are not known", error->message,
 				  what);
 		set_aside(log, file);
-		return false;
+		return;
 	}
 	bad_lines = state_parse(log, file, text, take, arg);
 	if (bad_lines)
 		set_aside(log, file);
 	log_verbose(log, "%s: read, %u bad lines", file, bad_lines);
-	return true;
 }
 
 bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,

@@ -21,8 +21,8 @@ typedef const char *state_line_fn(void *arg, const char *line);
 /* Takes in the text of such a file, named in messages; returns the number of bad lines. */
 unsigned int state_parse(struct log *log, const char *file, const char *text, state_line_fn *take,
 			 void *arg);
-/* The same of the file itself; what it holds, for messages ("LIDs"). False: there is none. */
-bool state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
+/* The same of the file itself; what it holds, for messages ("LIDs"). There may be none. */
+void state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
 		void *arg);
 /* A new file, synced if wanted, and renamed. Errors are logged. */
 bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,

@@ -238,6 +238,23 @@ START_TEST(options_read_again)
 }
 END_TEST
 
+/* sweep_interval 0: nobody is asked anything by the clock, as administrators of quiet links want.
+ */
+START_TEST(idle_without_sweeps)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct sim_counters before;
+
+	scenario_conf(s, "sweep_interval 0\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	before = scenario_counters(s);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_expect_at_most(s, scenario_counters(s).gets - before.gets, 0);
+	scenario_free(s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("bringup");
@@ -248,6 +265,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, comes_up_with_lmc, 1, 4);
 	tcase_add_test(tcase, is_sm_while_it_runs);
 	tcase_add_test(tcase, idle_fabric);
+	tcase_add_test(tcase, idle_without_sweeps);
 	tcase_add_test(tcase, restart_changes_nothing);
 	tcase_add_test(tcase, lids_survive_a_power_cut);
 	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));

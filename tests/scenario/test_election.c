@@ -262,6 +262,36 @@ START_TEST(acknowledged_unasked)
 }
 END_TEST
 
+/* C14-61: only a HANDOVER is acknowledged. */
+START_TEST(controlled)
+{
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	managers_control(m, 1, "host-4", IBA_SM_INFO_DISABLE);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_NOT_ACTIVE);
+	managers_control(m, 1, "host-4", IBA_SM_INFO_STANDBY);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_ptr_null(strstr(m->story->str, "ACKNOWLEDGE"));
+	managers_control(m, 1, "host-4", IBA_SM_INFO_HANDOVER);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "Set(SMInfo) ACKNOWLEDGE"));
+}
+END_TEST
+
+/* Who retires takes no mastery over: that there is another master is enough to end. */
+START_TEST(handed_over_while_it_retires)
+{
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	sim_node_set_loss(m->s->sim, scenario_node(m->s, "host-9"), 1);
+	daemon_retire(m->sm[0].daemon);
+	scenario_run_ms(m->s, 100);
+	ck_assert(!m->sm[0].retired);
+	managers_control(m, 0, "host-4", IBA_SM_INFO_HANDOVER);
+	ck_assert(m->sm[0].retired);
+	ck_assert_ptr_null(strstr(m->story->str, "sm1 > ? Set(SMInfo) ACKNOWLEDGE"));
+}
+END_TEST
+
 /* Who follows a master asks it after the time of a poll, not before. */
 START_TEST(polls_in_time)
 {
@@ -511,6 +541,8 @@ int main(void)
 	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, 6);
 	tcase_add_test(tcase, acknowledged_unasked);
+	tcase_add_test(tcase, controlled);
+	tcase_add_test(tcase, handed_over_while_it_retires);
 	tcase_add_test(tcase, polls_in_time);
 	tcase_add_test(tcase, rank_seen_by_poll);
 	tcase_add_test(tcase, not_active);

@@ -165,6 +165,22 @@ START_TEST(torn_and_many)
 }
 END_TEST
 
+/* Keys that were tried in vain, and those of whoever is behind a port, are not kept. */
+START_TEST(unknown_keys)
+{
+	g_autofree char *lines = NULL;
+
+	key_ring_set(ring, &(struct key_rule){.m_key = 0x77});
+	key_ring_failed(ring, (struct key_port){.guid = 5}, 0x77);
+	key_ring_worked(ring, (struct key_port){.guid = 6}, 0);
+	key_ring_worked(ring, (struct key_port){.guid = 7, .behind = 1}, 0x70);
+	key_ring_worked(ring, (struct key_port){.guid = 0}, 0x70);
+	key_ring_worked(ring, (struct key_port){.guid = 8}, 0x80);
+	lines = key_ring_format(ring);
+	ck_assert_str_eq(lines, "0x0000000000000008 0x0000000000000080\n\n");
+}
+END_TEST
+
 /* What was remembered is a guess: the key by the rule comes next. */
 START_TEST(remembered_keys_are_guesses)
 {
@@ -239,6 +255,7 @@ int main(void)
 	tcase_add_loop_test(tcase, bad_lines_of_keys, 0, G_N_ELEMENTS(bad_keys));
 	tcase_add_loop_test(tcase, bad_lines_of_neighbors, 0, G_N_ELEMENTS(bad_neighbors));
 	tcase_add_test(tcase, torn_and_many);
+	tcase_add_test(tcase, unknown_keys);
 	tcase_add_test(tcase, remembered_keys_are_guesses);
 	tcase_add_test(tcase, derived_keys);
 	tcase_add_test(tcase, generations_ahead);

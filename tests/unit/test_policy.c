@@ -205,6 +205,38 @@ static bool passes(const uint16_t *table, uint16_t key)
 	return false;
 }
 
+/* A key is loud where it is taken away or lowered: packets of that partition stop somewhere. */
+START_TEST(test_loud_keys)
+{
+	const uint16_t is[] = {0xFFFF, 0x8001, 0x8002, 0x0003, 0x8004, 0, 0x0006, 0};
+	const uint16_t want[] = {0xFFFF, 0x0001, 0, 0x0003, 0x8005, 0x8004, 0x8006, 0x8007};
+	static bool loud[P_KEY_BASES];
+
+	memset(loud, 0, sizeof(loud));
+	p_key_plan_loud(is, want, G_N_ELEMENTS(is), loud);
+	for (unsigned int base = 0; base < P_KEY_BASES; base++)
+		ck_assert_uint_eq(loud[base], base == 1 || base == 2);
+}
+END_TEST
+
+/* A table ends with its room, whatever lies behind it. */
+START_TEST(test_end_of_table)
+{
+	const uint16_t is[] = {0xFFFF, 0x8001, 0}, want[] = {0xFFFF, 0x8002, 0x8003};
+	uint16_t next[] = {0, 0, 0x7777};
+	static bool loud[P_KEY_BASES];
+
+	p_key_plan_both(is, want, 2, next);
+	ck_assert_uint_eq(next[2], 0x7777);
+	for (int stage = P_KEY_ADD_QUIET; stage <= P_KEY_ADD; stage++) {
+		p_key_plan_stage(is, want, 2, stage, loud, next);
+		ck_assert_uint_eq(next[2], 0x7777);
+	}
+	make_plan(is, 2, want, 3, 0xFFFF, true, next);
+	ck_assert_uint_eq(next[2], 0x7777);
+}
+END_TEST
+
 /* All stages, one after the other, lead there. */
 static void check_stages(const uint16_t *is, const uint16_t *want)
 {
@@ -287,6 +319,8 @@ int main(void)
 	tcase_add_test(tcase, test_shared);
 	tcase_add_test(tcase, test_default_policy);
 	tcase_add_loop_test(tcase, test_table, 0, G_N_ELEMENTS(plans));
+	tcase_add_test(tcase, test_loud_keys);
+	tcase_add_test(tcase, test_end_of_table);
 	tcase_add_test(tcase, test_random_tables);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
