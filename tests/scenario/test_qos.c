@@ -327,11 +327,86 @@ START_TEST(scopes)
 }
 END_TEST
 
+/* Sets of SL2VL tables: of a whole switch, of all inputs of an output, of one row. */
+static struct {
+	unsigned int switches, outputs, rows;
+} written;
+
+static void count_rows(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		       const uint8_t *data, size_t length)
+{
+	struct iba_smp smp;
+
+	(void)arg;
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
+		return;
+	wire_decode(&iba_smp_type, data, &smp);
+	if (smp.header.method != IBA_METHOD_SET ||
+	    smp.header.attribute_id != IBA_ATTR_SL_TO_VL_TABLE)
+		return;
+	if (smp.header.attribute_modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT)
+		written.switches++;
+	else if (smp.header.attribute_modifier & IBA_SL_TO_VL_MOD_ALL_INPUT)
+		written.outputs++;
+	else
+		written.rows++;
+}
+
 /* An output whose rows differ by input is written row by row, the others at once. */
 START_TEST(scopes_optimized)
 {
 	start_with_policy(SCOPES(9, 6), "use_optimized_slvl TRUE\n");
 	check_scopes(9, 6);
+}
+END_TEST
+
+static GByteArray *rows_of_switches(void)
+{
+	GByteArray *rows = g_byte_array_new();
+
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		for (unsigned int port = 1; view.switch_info && port <= view.num_ports; port++)
+			for (unsigned int in = 0; in <= view.num_ports; in++)
+				g_byte_array_append(rows, sim_sl_to_vl(s->sim, node, port, in), 8);
+	}
+	return rows;
+}
+
+#define ONE_WAY                                                                                    \
+	"qos-setup\nsl2vl-tables\nsl2vl-scope\nacross-to: some\nfrom: 3\n"                         \
+	"sl2vl-table: 6,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\nend-sl2vl-scope\nend-sl2vl-tables\n"        \
+	"end-qos-setup\n"
+
+/* Only outputs to two hosts differ by input: whichever way they are written, the rows are the same.
+ */
+START_TEST(either_way)
+{
+	const char *const conf = "qos_sl2vl 7,6,5,4,3,2,1,0,7,6,5,4,3,2,1,0\n";
+	g_autofree char *both = g_strconcat(conf, "use_optimized_slvl TRUE\n", NULL);
+	GByteArray *singly, *at_once;
+
+	start_with_policy(ONE_WAY, conf);
+	singly = rows_of_switches();
+	teardown();
+	setup();
+	memset(&written, 0, sizeof(written));
+	sim_set_trace(s->sim, count_rows, NULL);
+	start_with_policy(ONE_WAY, both);
+	at_once = rows_of_switches();
+	ck_assert_uint_eq(singly->len, at_once->len);
+	ck_assert_mem_eq(singly->data, at_once->data, singly->len);
+	/* 20 switches of 4 ports, two of them with such an output; 16 hosts */
+	ck_assert_uint_eq(written.switches, 18);
+	ck_assert_uint_eq(written.outputs, 2 * 3);
+	ck_assert_uint_eq(written.rows, 2 * 5 + 16);
+	g_byte_array_unref(singly);
+	g_byte_array_unref(at_once);
 }
 END_TEST
 
@@ -518,6 +593,7 @@ int main(void)
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, scopes_optimized);
+	tcase_add_test(tcase, either_way);
 	tcase_add_test(tcase, told);
 	tcase_add_test(tcase, refusal_is_told_who_asks);
 	tcase_add_test(tcase, dropped_on_one_way);

@@ -355,6 +355,19 @@ START_TEST(sm_key)
 }
 END_TEST
 
+/* A wrong M_Key starts the lease of the key (14.2.4.2): it is looked after if there is one. */
+START_TEST(bad_m_key)
+{
+	struct scenario *s =
+		up(_i ? QUIET "m_key 0x1234\nm_key_lease_period 3000\n" : QUIET "m_key 0x1234\n");
+	struct iba_notice trap = notice(s, scenario_node(s, "host-9"), IBA_TRAP_BAD_M_KEY);
+
+	ck_assert_uint_eq(sweeps_for(s, &trap) > 0, _i);
+	ck_assert_uint_eq(COUNT(s, traps_m_key), 1);
+	scenario_free(s);
+}
+END_TEST
+
 /* Anything else that comes as a trap is counted, and not answered. */
 START_TEST(no_notice)
 {
@@ -387,6 +400,7 @@ int main(void)
 	tcase_add_test(tcase, sm_info);
 	tcase_add_test(tcase, sm_key);
 	tcase_add_test(tcase, sm_key_without_m_key);
+	tcase_add_loop_test(tcase, bad_m_key, 0, 2);
 	tcase_add_test(tcase, no_notice);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
