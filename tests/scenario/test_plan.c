@@ -9,6 +9,8 @@
 #include "scenario.h"
 #include "tests/run_suite.h"
 
+#define BESIDE_MASTER 32 /* Gets that a plan has out: most of the way is the master's */
+
 /* ---- Sets on the wire ---- */
 
 /* "GUID ATTRIBUTE NUMBER" of each: number of a port of PortInfo, AttributeModifier of others. */
@@ -17,6 +19,7 @@ struct wire {
 	uint64_t from;
 	GHashTable *sets; /* NULL: none may be seen */
 	unsigned int n;
+	unsigned int out, most; /* Gets that are not answered yet */
 };
 
 static unsigned int node_by_lid(struct scenario *s, uint16_t lid)
@@ -62,6 +65,13 @@ static bool is_counted_by_node(const char *attribute)
 	       !strcmp(attribute, iba_name(IBA_SET_ATTR, IBA_ATTR_VL_ARBITRATION_TABLE));
 }
 
+static void count_gets(struct wire *wire, uint64_t from, const uint8_t *data)
+{
+	wire->out += from == wire->from && data[3] == IBA_METHOD_GET;
+	wire->out -= data[3] == IBA_METHOD_GET_RESP && wire->out;
+	wire->most = MAX(wire->most, wire->out);
+}
+
 static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		      const uint8_t *data, size_t length)
 {
@@ -71,6 +81,8 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	uint32_t number;
 
 	(void)now_ns;
+	if (length >= IBA_MAD_BYTES && iba_class_is_smp(data[1]))
+		count_gets(wire, from, data);
 	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || from != wire->from ||
 	    data[3] == IBA_METHOD_GET || data[3] & IBA_METHOD_RESPONSE ||
 	    data[3] == IBA_METHOD_TRAP ||	/* of the port's own SMA */
@@ -248,6 +260,8 @@ static void take_answer(void *arg, GVariant *answer)
 	*(GVariant **)arg = g_variant_ref(answer);
 }
 
+static unsigned int most_beside; /* Gets that the last plan of a daemon had out at a time */
+
 /* As the command of the console makes it. */
 static GVariant *plan_beside(struct scenario *s, const char *file)
 {
@@ -262,6 +276,7 @@ static GVariant *plan_beside(struct scenario *s, const char *file)
 	daemon_plan_listen(s->daemon, take_answer, &answer);
 	if (!runtime_run(s->rt, is_there, &answer, runtime_now(s->rt) + 60 * NS_PER_S))
 		scenario_fail(s, "no plan within 60 s");
+	most_beside = wire.most;
 	end_watch(&wire);
 	return answer;
 }
@@ -431,6 +446,7 @@ START_TEST(master_would_change_nothing)
 	plan = plan_beside(s, NULL);
 	expect_text(s, plan, "Nothing would change\n");
 	ck_assert_uint_eq(answer_get_number(plan, "sets"), 0);
+	ck_assert_uint_eq(most_beside, BESIDE_MASTER);
 	subnet = slot_take(&daemon_context(s->daemon)->subnet);
 	now = subnet->generation;
 	subnet_unref(subnet);
