@@ -59,6 +59,7 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_handover_lost.txt \
 	tests/golden/election_handover_answer_lost.txt \
 	tests/golden/election_acknowledge_lost.txt \
+	tests/golden/election_acknowledge_unasked.txt \
 	tests/golden/election_acknowledge_answer_lost.txt \
 	tests/golden/election_priority_raised.txt \
 	tests/golden/election_controls.txt

@@ -96,6 +96,15 @@ static void controls(void)
 	managers_settle(m, 0, 10);
 }
 
+/* An ACKNOWLEDGE is for who handed over and waits for it. */
+static void acknowledge_unasked(void)
+{
+	two(MANAGERS_POLLS, MANAGERS_POLLS);
+	managers_control(m, 0, "host-4", IBA_SM_INFO_ACKNOWLEDGE);
+	managers_control(m, 1, "host-4", IBA_SM_INFO_ACKNOWLEDGE);
+	managers_settle(m, 0, 10);
+}
+
 static const struct {
 	const char *name;
 	void (*tell)(void);
@@ -110,6 +119,7 @@ static const struct {
 	{"acknowledge_answer_lost", acknowledge_answer_lost},
 	{"priority_raised", priority_raised},
 	{"controls", controls},
+	{"acknowledge_unasked", acknowledge_unasked},
 };
 
 START_TEST(test_story)

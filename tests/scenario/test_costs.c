@@ -305,6 +305,29 @@ START_TEST(silent_host)
 }
 END_TEST
 
+/* The console has all names read again; after that changes cost what they did before. */
+START_TEST(names_again)
+{
+	struct costs costs;
+	struct scenario *s = up(&costs);
+
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_DESCRIPTIONS_WANTED, 0);
+	scenario_run_ms(s, 900);
+	expect(s, &costs, "names",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, SWITCHES + HOSTS, 0},
+				     {IBA_ATTR_NODE_INFO, 1, 0}, /* the SM's neighbour */
+				     {0}});
+	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
+	scenario_run_ms(s, 900);
+	expect(s, &costs, "host renamed",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
+				     {IBA_ATTR_NODE_INFO, 1, 0},
+				     {IBA_ATTR_PORT_INFO, 1, 0},
+				     {0}});
+	scenario_free(s);
+}
+END_TEST
+
 static uint64_t ms_until_swept(struct scenario *s, uint64_t partial)
 {
 	uint64_t begin = runtime_now(s->rt);
@@ -349,6 +372,7 @@ int main(void)
 	tcase_add_test(tcase, renamed);
 	tcase_add_test(tcase, silent_host);
 	tcase_add_test(tcase, first_change);
+	tcase_add_test(tcase, names_again);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
