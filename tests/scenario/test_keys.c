@@ -695,6 +695,43 @@ START_TEST(foreign_host)
 }
 END_TEST
 
+struct falling_silent {
+	struct scenario *s;
+	unsigned int node;
+};
+
+static void fall_silent(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			const uint8_t *data, size_t length)
+{
+	const struct falling_silent *silent = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
+	    data[17] != IBA_ATTR_PORT_INFO)
+		return;
+	sim_node_mute(silent->s->sim, silent->node, true);
+}
+
+/* A host that hides no key, and says nothing any more from the first Set on: no matter of keys. */
+START_TEST(no_matter_of_keys)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct falling_silent silent = {s, scenario_node(s, "host-9")};
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\n");
+	sim_set_trace(s->sim, fall_silent, &silent);
+	scenario_start(s);
+	scenario_run_ms(s, 10000);
+	sim_set_trace(s->sim, NULL, NULL);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
+	scenario_check_log(s, "unknown M_Key: left out", false);
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, m_keys_unknown), 0);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("keys");
@@ -718,6 +755,7 @@ int main(void)
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
 	tcase_add_test(tcase, foreign_host);
+	tcase_add_test(tcase, no_matter_of_keys);
 	tcase_add_test(tcase, generation_before);
 	tcase_add_test(tcase, silent_while_keys_are_renewed);
 	suite_add_tcase(suite, tcase);
