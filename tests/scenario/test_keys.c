@@ -670,7 +670,7 @@ START_TEST(foreign_newcomer)
 }
 END_TEST
 
-/* The administrator is told whose cable to look at; a leaf of another one has no host behind it. */
+/* The administrator is told where the cable of a foreign host is; all others are taken in. */
 START_TEST(foreign_host)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
