@@ -43,7 +43,6 @@ struct daemon {
 	struct context context;
 	struct options_stamp refused; /* of the opensm.conf that was complained of last */
 	struct refusal refusals[DAEMON_FILES];
-	bool unasked; /* no person asked to read the files that are read */
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -175,6 +174,20 @@ static void refuse(struct daemon *daemon, enum daemon_files files, const char *w
 	refusal->since = why ? g_date_time_format(now, "%F %T") : NULL;
 }
 
+/*
+ * A file was read again, and taken if there is no error. Of a refusal who asked for it hears each
+ * time; a sweep that only looks again says what is new.
+ */
+static void note_reading(struct daemon *daemon, enum daemon_files files, const char *stays,
+			 const GError *error, bool asked)
+{
+	const char *why = error ? error->message : NULL;
+
+	if (error && (asked || g_strcmp0(why, daemon->refusals[files].why) != 0))
+		log_error(daemon->context.log, "%s: %s", stays, why);
+	refuse(daemon, files, why);
+}
+
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files)
 {
 	return &daemon->refusals[files];
@@ -192,14 +205,6 @@ static bool follow_file(struct daemon *daemon)
 		log_info(daemon->context.log, "%s changed: reading it again", options->file);
 	options_unref(options);
 	return changed && daemon_reread_logged(daemon);
-}
-
-/* Who asks hears it each time; a sweep that only looks again says what is new. */
-static void tell_refusal(struct daemon *daemon, enum daemon_files files, const char *what,
-			 const GError *error)
-{
-	if (!daemon->unasked || g_strcmp0(error->message, daemon->refusals[files].why) != 0)
-		log_error(daemon->context.log, "%s: %s", what, error->message);
 }
 
 /* ---- partitions.conf ---- */
@@ -241,7 +246,7 @@ static bool load_partitions(struct context *context, const struct options *optio
 	return true;
 }
 
-bool daemon_reread_partitions(struct daemon *daemon)
+static bool reread_partitions(struct daemon *daemon, bool asked)
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
@@ -251,9 +256,7 @@ bool daemon_reread_partitions(struct daemon *daemon)
 		partition_rules_load_with(partition_file(options), old->door, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
-	if (!new)
-		tell_refusal(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error);
-	refuse(daemon, DAEMON_PARTITIONS, new ? NULL : error->message);
+	note_reading(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error, asked);
 	if (changed) {
 		log_info(context->log, "%s changed", options->partition_config_file);
 		tell_partition_warnings(context->log, new);
@@ -264,6 +267,11 @@ bool daemon_reread_partitions(struct daemon *daemon)
 	partition_rules_unref(old);
 	options_unref(options);
 	return changed;
+}
+
+bool daemon_reread_partitions(struct daemon *daemon)
+{
+	return reread_partitions(daemon, true);
 }
 
 /* On the disk before it counts: what was promised is there after a restart. */
@@ -435,7 +443,7 @@ static bool load_qos(struct context *context, const struct options *options, GEr
 	return policy != NULL;
 }
 
-bool daemon_reread_qos(struct daemon *daemon)
+static bool reread_qos(struct daemon *daemon, bool asked)
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
@@ -444,9 +452,7 @@ bool daemon_reread_qos(struct daemon *daemon)
 	struct qos_policy *new = qos_policy_load(qos_file(options), &error);
 	bool changed = new && !qos_policy_same(old, new);
 
-	if (!new)
-		tell_refusal(daemon, DAEMON_QOS, "the QoS policy stays as it was", error);
-	refuse(daemon, DAEMON_QOS, new ? NULL : error->message);
+	note_reading(daemon, DAEMON_QOS, "the QoS policy stays as it was", error, asked);
 	if (changed) {
 		log_info(context->log, "%s changed", options->qos_policy_file);
 		take_qos(context, qos_policy_ref(new));
@@ -455,6 +461,11 @@ bool daemon_reread_qos(struct daemon *daemon)
 	qos_policy_unref(old);
 	options_unref(options);
 	return changed;
+}
+
+bool daemon_reread_qos(struct daemon *daemon)
+{
+	return reread_qos(daemon, true);
 }
 
 /* ---- prefix-routes.conf ---- */
@@ -478,10 +489,9 @@ static void reread_prefix_routes(struct daemon *daemon)
 	struct options *options = slot_take(&daemon->context.options);
 	g_autoptr(GError) error = NULL;
 
-	if (!load_prefix_routes(&daemon->context, options, &error))
-		log_error(daemon->context.log, "the prefix routes stay as they were: %s",
-			  error->message);
-	refuse(daemon, DAEMON_PREFIX_ROUTES, error ? error->message : NULL);
+	load_prefix_routes(&daemon->context, options, &error);
+	note_reading(daemon, DAEMON_PREFIX_ROUTES, "the prefix routes stay as they were", error,
+		     true);
 	options_unref(options);
 }
 
@@ -506,10 +516,8 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	if (sweep_done_unpack(value).kind != SWEEP_KIND_HEAVY)
 		return;
-	daemon->unasked = true;
-	changed = daemon_reread_partitions(daemon);
-	changed |= daemon_reread_qos(daemon);
-	daemon->unasked = false;
+	changed = reread_partitions(daemon, false);
+	changed |= reread_qos(daemon, false);
 	if (changed)
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	if (follow_file(daemon))
@@ -683,11 +691,9 @@ static void reread_route_files(struct daemon *daemon, const struct options *opti
 	struct route_files *new = route_files_load_for(options, options->routing_engine, &error);
 	struct route_files *old = slot_take(&context->route_files);
 
-	refuse(daemon, DAEMON_ROUTE_FILES, new ? NULL : error->message);
-	if (!new) {
-		log_error(context->log, "what the files of the routing options said stays: %s",
-			  error->message);
-	} else {
+	note_reading(daemon, DAEMON_ROUTE_FILES, "what the files of the routing options said stays",
+		     error, true);
+	if (new) {
 		bool odd = tell_route_warnings(context->log, new, old);
 		bool same = route_files_same(old, new);
 
@@ -706,12 +712,10 @@ static void reread_ports_policy(struct daemon *daemon, const struct options *opt
 	g_autoptr(GError) error = NULL;
 	struct ports_policy *policy = ports_policy_load(options, &error);
 
-	refuse(daemon, DAEMON_PORTS_POLICY, policy ? NULL : error->message);
+	note_reading(daemon, DAEMON_PORTS_POLICY, "the policy of unhealthy ports stays as it was",
+		     error, true);
 	if (policy)
 		slot_publish(&context->ports_policy, policy);
-	else
-		log_error(context->log, "the policy of unhealthy ports stays as it was: %s",
-			  error->message);
 }
 
 void daemon_reread_routes(struct daemon *daemon)

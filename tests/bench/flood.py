@@ -63,10 +63,10 @@ def flood(daemon, rate, args):
         figures['sent'] = last_line(daemon, flooder[0])['sent'] / args.seconds / 1e3
     time.sleep(10)
     figures['after'] = memory(daemon, 'VmRSS')
-    for prefix, (name, _) in (('', victim), ('leaf_', leaf)):
-        result = last_line(daemon, name)
-        figures.update({prefix + key: result[key + '_us'] / 1e3 for key in ('p50', 'p99')})
-        figures.update({prefix + key: result[key] for key in ('lost', 'answers')})
+    path, leaf = (last_line(daemon, name) for name, _ in (victim, leaf))
+    figures.update(p50=path['p50_us'] / 1e3, p99=path['p99_us'] / 1e3, lost=path['lost'],
+                   answers=path['answers'], leaf_p50=leaf['p50_us'] / 1e3,
+                   leaf_p99=leaf['p99_us'] / 1e3)
     return figures
 
 

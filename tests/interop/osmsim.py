@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import ibsim
+import tools
 
 
 def built(*path):
@@ -95,8 +96,8 @@ class Fabric(ibsim.Fabric):
         found = {}
         for source, destination in pairs:
             for question in questions:
-                _, out = self.tool(host, 'saquery', '--timeout', '20000', '-p', '--slid',
-                                   str(nodes[source].ports[1].lid), '--dlid',
-                                   str(nodes[destination].ports[1].lid), *question)
+                _, out = self.tool(host, *tools.patient((
+                    'saquery', '-p', '--slid', str(nodes[source].ports[1].lid), '--dlid',
+                    str(nodes[destination].ports[1].lid), *question)))
                 found[source, destination, *question] = sorted(PATH_FIELDS.findall(out))
         return found

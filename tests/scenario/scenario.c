@@ -342,6 +342,12 @@ struct vendor_address scenario_sa(const struct scenario *s, unsigned int node)
 	};
 }
 
+bool scenario_is_smp(const uint8_t *data, size_t length, uint8_t method, uint16_t attribute)
+{
+	return length >= IBA_MAD_BYTES && iba_class_is_smp(data[1]) && data[3] == method &&
+	       (data[16] << 8 | data[17]) == attribute;
+}
+
 struct sim_counters scenario_counters(const struct scenario *s)
 {
 	struct sim_counters counters;

@@ -118,6 +118,9 @@ void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2,
 				      __FILE__, __LINE__, #value, value_, limit_);                 \
 	} while (0)
 
+/* Whether a MAD that was seen on the wire is an SMP with this method and attribute. */
+bool scenario_is_smp(const uint8_t *data, size_t length, uint8_t method, uint16_t attribute);
+
 /* Sets and Gets that SMAs have served so far, and so on. */
 struct sim_counters scenario_counters(const struct scenario *s);
 

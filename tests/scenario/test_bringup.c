@@ -238,8 +238,7 @@ START_TEST(options_read_again)
 }
 END_TEST
 
-/* sweep_interval 0: nobody is asked anything by the clock, as administrators of quiet links want.
- */
+/* sweep_interval 0: no light sweeps, so that nobody is asked anything. */
 START_TEST(idle_without_sweeps)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);

@@ -119,8 +119,7 @@ static void check_kept(void *arg, uint64_t now_ns, const struct vendor_address *
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
-	    data[17] != IBA_ATTR_PORT_INFO)
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
 		return;
 	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, &info);
 	ck_assert_uint_eq(info.link_width_enabled, 0);
@@ -263,19 +262,24 @@ START_TEST(host_comes_and_goes)
 }
 END_TEST
 
+static void expect_rename(struct scenario *s, struct costs *costs)
+{
+	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
+	scenario_run_ms(s, 900);
+	expect(s, costs, "host renamed",
+	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
+				     {IBA_ATTR_NODE_INFO, 1, 0},
+				     {IBA_ATTR_PORT_INFO, 1, 0},
+				     {0}});
+}
+
 /* Only a name changed. */
 START_TEST(renamed)
 {
 	struct costs costs;
 	struct scenario *s = up(&costs);
 
-	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
-	scenario_run_ms(s, 900);
-	expect(s, &costs, "host renamed",
-	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
-				     {IBA_ATTR_NODE_INFO, 1, 0},
-				     {IBA_ATTR_PORT_INFO, 1, 0},
-				     {0}});
+	expect_rename(s, &costs);
 	scenario_free(s);
 }
 END_TEST
@@ -317,13 +321,7 @@ START_TEST(names_again)
 	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, SWITCHES + HOSTS, 0},
 				     {IBA_ATTR_NODE_INFO, 1, 0}, /* the SM's neighbour */
 				     {0}});
-	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
-	scenario_run_ms(s, 900);
-	expect(s, &costs, "host renamed",
-	       (const struct cost[]){{IBA_ATTR_NODE_DESCRIPTION, 1, 0},
-				     {IBA_ATTR_NODE_INFO, 1, 0},
-				     {IBA_ATTR_PORT_INFO, 1, 0},
-				     {0}});
+	expect_rename(s, &costs);
 	scenario_free(s);
 }
 END_TEST

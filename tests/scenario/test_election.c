@@ -211,20 +211,21 @@ START_TEST(port_configured_by_another)
 }
 END_TEST
 
+static const struct {
+	int lid, master_lid; /* -1: as it is */
+	uint8_t state;	     /* 0: as it is */
+	bool is_told;
+} writings[] = {
+	{-1, -1, 0, false}, {99, -1, 0, true}, {-1, 99, 0, true},
+	{-1, 0, 0, false},  {0, -1, 0, false}, {-1, 99, IBA_PORT_DOWN, false},
+};
+
 /*
  * What the port of a master says that is no other SM's doing: a link that came up again keeps the
  * MasterSMLID of before until this SM sets it.
  */
 START_TEST(port_written_otherwise)
 {
-	const struct {
-		int lid, master_lid; /* -1: as it is */
-		uint8_t state;	     /* 0: as it is */
-		bool is_told;
-	} cases[] = {
-		{-1, -1, 0, false}, {99, -1, 0, true}, {-1, 99, 0, true},
-		{-1, 0, 0, false},  {0, -1, 0, false}, {-1, 99, IBA_PORT_DOWN, false},
-	};
 	struct iba_port_info info;
 	unsigned int node;
 	uint64_t swept;
@@ -235,21 +236,23 @@ START_TEST(port_written_otherwise)
 	swept = counter_get(&daemon_context(m->sm[0].daemon)->counters, sweeps_heavy);
 	node = scenario_node(m->s, "host-1");
 	info = *sim_port_info(m->s->sim, node, 1);
-	info.lid = cases[_i].lid < 0 ? info.lid : cases[_i].lid;
-	info.master_sm_lid = cases[_i].master_lid < 0 ? info.master_sm_lid : cases[_i].master_lid;
-	info.port_state = cases[_i].state;
+	info.lid = writings[_i].lid < 0 ? info.lid : writings[_i].lid;
+	info.master_sm_lid =
+		writings[_i].master_lid < 0 ? info.master_sm_lid : writings[_i].master_lid;
+	info.port_state = writings[_i].state;
 	info.port_physical_state = 0;
 	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, 1, &iba_port_info_type, &info);
 	scenario_run_ms(m->s, 2000);
-	if (cases[_i].is_told)
+	if (writings[_i].is_told)
 		managers_settle(m, 0, 1);
-	scenario_check_log(m->s, "another SM configured the port of this one", cases[_i].is_told);
+	scenario_check_log(m->s, "another SM configured the port of this one",
+			   writings[_i].is_told);
 	swept = counter_get(&daemon_context(m->sm[0].daemon)->counters, sweeps_heavy) - swept;
-	ck_assert_uint_eq(swept, cases[_i].is_told);
+	ck_assert_uint_eq(swept, writings[_i].is_told);
 }
 END_TEST
 
-/* C14-61: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
+/* 14.4.1: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
 START_TEST(acknowledged_unasked)
 {
 	managers_up_with_standby(m, POLLS, POLLS);
@@ -262,7 +265,7 @@ START_TEST(acknowledged_unasked)
 }
 END_TEST
 
-/* C14-61: only a HANDOVER is acknowledged. */
+/* 14.4.1: only a HANDOVER is acknowledged. */
 START_TEST(controlled)
 {
 	managers_up_with_standby(m, POLLS, POLLS);
@@ -539,7 +542,7 @@ int main(void)
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, polls_lost_now_and_then);
 	tcase_add_test(tcase, port_configured_by_another);
-	tcase_add_loop_test(tcase, port_written_otherwise, 0, 6);
+	tcase_add_loop_test(tcase, port_written_otherwise, 0, G_N_ELEMENTS(writings));
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);

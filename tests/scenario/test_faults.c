@@ -197,9 +197,7 @@ static void count_names(void *arg, uint64_t now_ns, const struct vendor_address 
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (length >= IBA_MAD_BYTES && data[3] == IBA_METHOD_GET && data[16] == 0 &&
-	    data[17] == IBA_ATTR_NODE_DESCRIPTION)
-		++*n;
+	*n += scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_DESCRIPTION);
 }
 
 /* The operator wants the names read again, at any instant of a sweep. */

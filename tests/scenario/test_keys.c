@@ -108,6 +108,16 @@ static void start(struct scenario *s, unsigned int seconds)
 	scenario_converge(s, seconds);
 }
 
+static struct scenario *start_with_own_keys(uint64_t seed, int level)
+{
+	struct scenario *s = scenario_new("fattree:4", seed);
+	g_autofree char *conf = per_port_conf(s->directory, level);
+
+	scenario_conf(s, conf);
+	start(s, 10);
+	return s;
+}
+
 /* ---- over restarts ---- */
 
 /* The option changed while the daemon was away: the files tell what ports have. */
@@ -285,13 +295,10 @@ static void run_to_renewal(struct scenario *s, uint64_t generation)
 /* New keys in time, a few ports at a time, without a sweep and without a violation. */
 START_TEST(keys_are_renewed)
 {
-	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, _i);
+	struct scenario *s = start_with_own_keys(1, _i);
 	unsigned int all = sim_nodes(s->sim), sent;
 	const struct counters *counters;
 
-	scenario_conf(s, conf);
-	start(s, 10);
 	counters = &daemon_context(s->daemon)->counters;
 	for (unsigned int generation = 1; generation <= 3; generation++) {
 		run_to_renewal(s, generation);
@@ -315,12 +322,9 @@ END_TEST
 START_TEST(crash_while_keys_are_renewed)
 {
 	for (unsigned int ms = 0; ms <= 45; ms += 5) {
-		struct scenario *s = scenario_new("fattree:4", 1);
-		g_autofree char *conf = per_port_conf(s->directory, _i);
+		struct scenario *s = start_with_own_keys(1, _i);
 		unsigned int all = sim_nodes(s->sim);
 
-		scenario_conf(s, conf);
-		start(s, 10);
 		scenario_run_ms(s, 1000);
 		run_to_renewal(s, 1);
 		scenario_run_ms(s, ms);
@@ -338,11 +342,8 @@ END_TEST
 /* The same without what was kept of single ports: the generation before is tried, too. */
 START_TEST(generation_before)
 {
-	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, 2);
+	struct scenario *s = start_with_own_keys(1, 2);
 
-	scenario_conf(s, conf);
-	start(s, 10);
 	run_to_renewal(s, 1);
 	scenario_stop(s);
 	ck_assert_uint_lt(of_generation(s, 1), sim_nodes(s->sim));
@@ -356,12 +357,9 @@ END_TEST
 /* One that does not answer is looked at at once, with either key. */
 START_TEST(silent_while_keys_are_renewed)
 {
-	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, 2);
+	struct scenario *s = start_with_own_keys(1, 2);
 	unsigned int host = scenario_node(s, "host-9");
 
-	scenario_conf(s, conf);
-	start(s, 10);
 	run_to_renewal(s, 1);
 	sim_node_mute(s->sim, host, true);
 	scenario_run_ms(s, 1500);
@@ -376,12 +374,9 @@ END_TEST
 /* A port whose answer is lost has the new key and is believed to have the old one. */
 START_TEST(answers_lost_while_keys_are_renewed)
 {
-	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, _i);
+	struct scenario *s = start_with_own_keys(1, _i);
 	unsigned int all = sim_nodes(s->sim);
 
-	scenario_conf(s, conf);
-	start(s, 10);
 	for (unsigned int generation = 1; generation <= 4; generation++) {
 		run_to_renewal(s, generation);
 		sim_set_loss(s->sim, .2);
@@ -398,12 +393,9 @@ END_TEST
 /* Cables are pulled and hosts come back while it goes on. */
 START_TEST(keys_are_renewed_under_load)
 {
-	struct scenario *s = scenario_new("fattree:4", 7);
-	g_autofree char *conf = per_port_conf(s->directory, 1);
+	struct scenario *s = start_with_own_keys(7, 1);
 	unsigned int all = sim_nodes(s->sim);
 
-	scenario_conf(s, conf);
-	start(s, 10);
 	for (unsigned int generation = 1; generation <= 5; generation++) {
 		unsigned int host = scenario_random_host(s), node, port;
 
@@ -708,10 +700,8 @@ static void fall_silent(void *arg, uint64_t now_ns, const struct vendor_address 
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
-	    data[17] != IBA_ATTR_PORT_INFO)
-		return;
-	sim_node_mute(silent->s->sim, silent->node, true);
+	if (scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
+		sim_node_mute(silent->s->sim, silent->node, true);
 }
 
 /* A host that hides no key, and says nothing any more from the first Set on: no matter of keys. */

@@ -84,8 +84,7 @@ static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *
 
 	(void)to;
 	(void)from;
-	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET ||
-	    data[17] != IBA_ATTR_LINEAR_FORWARDING_TABLE)
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
 		return;
 	if (!writes->first_ns)
 		writes->first_ns = now_ns;
@@ -142,8 +141,8 @@ static void note_read(void *arg, uint64_t now_ns, const struct vendor_address *t
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	*reads += length >= IBA_MAD_BYTES && iba_class_is_smp(data[1]) &&
-		  data[3] == IBA_METHOD_GET && data[17] == IBA_ATTR_MULTICAST_FORWARDING_TABLE;
+	*reads +=
+		scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 }
 
 /* Whose place another one has, and who is at another place, has its tables read again. */

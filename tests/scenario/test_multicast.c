@@ -45,10 +45,9 @@ static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to, 
 
 		seen.received_ns = lost ? 0 : now_ns;
 	}
-	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]) || data[3] != IBA_METHOD_SET)
-		return;
-	seen.mft_sets += data[17] == IBA_ATTR_MULTICAST_FORWARDING_TABLE;
-	if (data[17] != IBA_ATTR_PORT_INFO)
+	seen.mft_sets +=
+		scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
 		return;
 	wire_decode(&iba_port_info_type, data + 64, &info);
 	seen.reregistered += info.client_reregister;

@@ -341,12 +341,9 @@ static void count_rows(void *arg, uint64_t now_ns, const struct vendor_address *
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (length < IBA_MAD_BYTES || !iba_class_is_smp(data[1]))
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE))
 		return;
 	wire_decode(&iba_smp_type, data, &smp);
-	if (smp.header.method != IBA_METHOD_SET ||
-	    smp.header.attribute_id != IBA_ATTR_SL_TO_VL_TABLE)
-		return;
 	if (smp.header.attribute_modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT)
 		written.switches++;
 	else if (smp.header.attribute_modifier & IBA_SL_TO_VL_MOD_ALL_INPUT)
@@ -383,8 +380,7 @@ static GByteArray *rows_of_switches(void)
 	"sl2vl-table: 6,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\nend-sl2vl-scope\nend-sl2vl-tables\n"        \
 	"end-qos-setup\n"
 
-/* Only outputs to two hosts differ by input: whichever way they are written, the rows are the same.
- */
+/* Only outputs to two hosts differ by input: the rows are the same either way. */
 START_TEST(either_way)
 {
 	const char *const conf = "qos_sl2vl 7,6,5,4,3,2,1,0,7,6,5,4,3,2,1,0\n";

@@ -30,7 +30,6 @@ class Manager:
         self.dir, self.options, self.env = directory, options, env
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(os.path.join(directory, 'notify'))
-        self.socket.settimeout(SECONDS)
 
     def __enter__(self):
         conf = os.path.join(self.dir, 'conf')
@@ -62,15 +61,23 @@ class Manager:
             time.sleep(0.1)
         return False
 
+    def says(self, seconds):
+        """What is said next, or None."""
+        self.socket.settimeout(seconds)
+        try:
+            return self.socket.recv(4096).decode()
+        except TimeoutError:
+            return None
+
     def until(self, start):
         """All that is said until something begins so."""
         said = []
         while not said or not said[-1].startswith(start):
-            try:
-                said.append(self.socket.recv(4096).decode())
-            except TimeoutError:
+            text = self.says(SECONDS)
+            if text is None:
                 check(f'{start} is said', False, said)
                 return said
+            said.append(text)
         return said
 
 
@@ -129,25 +136,8 @@ class Stopped:
         self.trace(self.DETACH)
 
 
-def silent(manager):
-    """For a second nobody is told that all is well; what was said before does not count."""
-    manager.socket.settimeout(0.01)
-    try:
-        while manager.socket.recv(4096):
-            pass
-    except TimeoutError:
-        pass
-    manager.socket.settimeout(1)
-    try:
-        return manager.socket.recv(4096) != b'WATCHDOG=1'
-    except TimeoutError:
-        return True
-    finally:
-        manager.socket.settimeout(SECONDS)
-
-
 def missed(manager, name):
-    """What a thread does when it is stopped is chance: with a lock held, it stops others, too."""
+    """Whether the log tells of it; a thread stopped with a lock held stops who would tell, too."""
     text = f'the actor {name} does not run'
     before = manager.log().count(text)  # on a busy machine; one may be on its way, too
     return manager.logs(text, before + 2, seconds=5)
@@ -159,7 +149,10 @@ def stuck(manager, name):
         with Stopped(thread(manager.child, name)):
             told = missed(manager, name)
             if told:
-                check(f'silence while {name} does not run', silent(manager))
+                while manager.says(0.01):
+                    pass  # before it was missed
+                said = manager.says(1)
+                check(f'silence while {name} does not run', said is None, said)
                 break
     check(f'{name} is missed', told, manager.log())
     check(f'WATCHDOG=1 once {name} runs again', manager.until('WATCHDOG=1')[-1] == 'WATCHDOG=1')
