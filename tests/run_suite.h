@@ -6,16 +6,25 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Run the suite, as loud as CK_VERBOSITY says, and free it; returns what main returns. */
-static inline int run_suite(Suite *suite)
+/*
+ * Run the suite, as loud as CK_VERBOSITY says, and free it; returns what main returns. With a
+ * process for each test, all in one, or as CK_FORK says.
+ */
+static inline int run_suite_as(Suite *suite, enum fork_status fork_status)
 {
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	srunner_set_fork_status(runner, fork_status);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static inline int run_suite(Suite *suite)
+{
+	return run_suite_as(suite, CK_FORK_GETENV);
 }
 
 #endif

@@ -268,5 +268,5 @@ int main(void)
 	tcase_add_test(tcase, test_log_is_syslog);
 #endif
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return run_suite_as(suite, CK_FORK);
 }

@@ -44,7 +44,7 @@ static void check_rows(const struct fabric *fabric, const struct routing *routin
 				ck_abort_msg("%s: switch %u holds LID %u", what, sw, lid);
 }
 
-static unsigned int refused; /* by updn, in this process */
+static unsigned int refused; /* by updn, since a test began to count */
 
 /* The routing of an engine after another, or NULL if it refuses, which minhop may not. */
 static struct routing *renew(const struct route_engine *engine, const struct fabric *fabric,
@@ -149,6 +149,7 @@ START_TEST(test_random)
 {
 	struct shape_seeds seeds = shape_seeds(SEEDS);
 
+	refused = 0;
 	for (uint64_t i = 0; i < CHUNK; i++) {
 		uint64_t seed = seeds.first + (uint64_t)_i * CHUNK + i;
 

@@ -10,6 +10,7 @@
 #include "fabric_make.h"
 #include "route/change.h"
 #include "route/orient.h"
+#include "tests/run_suite.h"
 
 #define CABLES_MAX 512
 
@@ -257,15 +258,10 @@ int main(void)
 {
 	Suite *suite = suite_create("route_change");
 	TCase *tcase = tcase_create("sequences");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, test_random_fabrics);
 	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

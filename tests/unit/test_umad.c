@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/run_suite.h"
 #include "vendor/vendor.h"
 
 #define IBSIM "/usr/bin/ibsim"
@@ -290,8 +291,6 @@ static int run_tests(void)
 {
 	Suite *suite = suite_create("umad");
 	TCase *tc = tcase_create("ibsim");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, test_ports_are_listed);
 	tcase_add_test(tc, test_unknown_guid_lists_what_there_is);
@@ -301,13 +300,8 @@ static int run_tests(void)
 	tcase_add_test(tc, test_class_taken);
 	tcase_add_test(tc, test_close_in_flight);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
 	/* The preloaded library attaches a process to ibsim with a thread: no forks after that. */
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite_as(suite, CK_NOFORK);
 }
 
 /* A child process that does not outlive this one, in dir, with these ends of a pipe and file. */
