@@ -381,6 +381,7 @@ START_TEST(nobody_to_tell)
 	join(clients[2], 1);
 	scenario_run_ms(m->s, 12000);
 	ck_assert_uint_eq(m->replicated, 0);
+	end();
 }
 END_TEST
 
