@@ -29,7 +29,9 @@ CONTENTS = {
         /usr/share/doc/opensm/changelog.gz
         /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm-ports-policy.5.gz
         /usr/share/man/man5/opensm.conf.5.gz /usr/share/man/man5/qos-policy.conf.5.gz
+        /usr/share/man/man5/torus-2QoS.conf.5.gz
         /usr/share/man/man8/opensm-console.8.gz /usr/share/man/man8/opensm.8.gz
+        /usr/share/man/man8/torus-2QoS.8.gz
         /usr/share/opensm/ports.default''',
     'opensm-tools': '''/usr/bin/osmroute /usr/bin/osmsim /usr/bin/osmsim-run
         /usr/lib/ARCH/opensm/libosmsim-preload.so
