@@ -202,6 +202,7 @@ struct row {
 	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
 	unsigned int n_up;
+	unsigned int stride; /* between those that a spare LID tries */
 	uint8_t *via[256]; /* [hops]: ports to switches that are so far by [switch], 0xFF for
 			      others; NULL: not made yet */
 	uint8_t *free;	   /* memory for more of them */
@@ -287,8 +288,7 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 			     unsigned int level)
 {
 	const struct route_graph *graph = tree->graph;
-	uint32_t leaf = graph->targets[target].leaf, dest = leaf;
-	uint32_t turn = tree->place[row->sw], step = 0, tries = row->n_up;
+	uint32_t leaf = tree->leaf[target], dest = leaf, tries = row->n_up, turn;
 
 	while (level > 0 && row->hops[tree->anchor[level - 1][target]] + level != row->hops[leaf])
 		level--;
@@ -296,14 +296,16 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 		dest = tree->anchor[level - 1][target];
 	if (route_distance(graph, row->hops[leaf]) + tree->rank[leaf] == tree->rank[row->sw])
 		tries = 0; /* all ways lead down */
+	turn = tree->place[row->sw];
 	turn += tree->spare[target] ? tree->spare[target] : tree->place[leaf];
-	if (tries > 1)
-		step = 1 + tree->place[row->sw] / tries % (tries - 1);
-	for (uint32_t i = 0; i < tries; i++, turn += step) {
-		uint8_t port = row->up[turn % tries];
+	turn = tries ? turn % tries : 0;
+	for (uint32_t i = 0; i < tries; i++) {
+		uint8_t port = row->up[turn];
 
 		if (is_legal(row, port, dest) && is_legal(row, port, leaf))
 			return port;
+		turn += row->stride;
+		turn -= turn < tries ? 0 : tries;
 	}
 	return port_by_anchor(tree, row, target, level, row->hops[leaf]);
 }
@@ -546,6 +548,8 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 		if (tree->rank[graph->edges[e].to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}
+	if (row.n_up > 1)
+		row.stride = 1 + tree->place[sw] / row.n_up % (row.n_up - 1);
 	fill_own_leaf(tree, &row);
 	if (graph->parallel || tree->lacks[sw] || !tree->along_ranks)
 		fill_carefully(tree, &row);
