@@ -108,12 +108,10 @@ void sa_held_note(struct sa_held *held, uint16_t lid, enum vendor_end end)
 	struct requester *requester;
 
 	pthread_mutex_lock(&held->lock);
-	requester = end == VENDOR_SILENT ? find_or_make(held, lid) : find(held, lid);
-	if (requester && end == VENDOR_SILENT)
+	requester = find(held, lid);
+	if (end == VENDOR_SILENT)
 		requester->doubt_until_ns = runtime_now(held->context->rt) + SA_DOUBT_NS;
-	else if (requester && end == VENDOR_DELIVERED)
+	else if (end == VENDOR_DELIVERED)
 		requester->doubt_until_ns = 0;
-	if (requester)
-		forget_if_idle(held, lid, requester);
 	pthread_mutex_unlock(&held->lock);
 }

@@ -60,15 +60,13 @@ static bool is_zero(struct iba_gid gid)
 	return gid.prefix == 0 && gid.guid == 0;
 }
 
-/* The group's record as seen by a member; NULL: by nobody in particular. */
+/* The group's record as seen by a member. */
 static struct iba_mc_member_record record_of(const struct sa_query *query,
 					     const struct sa_group *group,
 					     const struct sa_member *member)
 {
 	struct iba_mc_member_record record = group->record;
 
-	if (!member)
-		return record;
 	record.port_gid.prefix = query->subnet->options->subnet_prefix;
 	record.port_gid.guid = member->guid;
 	record.join_state = member->join_state;
@@ -263,9 +261,7 @@ static uint16_t check_create(struct member_query *join)
 /* Whose quota it is: that of who asks, whomever he asks for. */
 static uint64_t creator_of(const struct member_query *join)
 {
-	uint32_t port = join->query->from.port;
-
-	return port == FABRIC_NONE ? 0 : join->subnet->fabric->ports[port].guid;
+	return join->subnet->fabric->ports[join->query->from.port].guid;
 }
 
 static uint16_t create_group(struct member_query *join)
@@ -347,17 +343,15 @@ static uint16_t check_membership(struct member_query *leave)
 {
 	const struct sa_query *query = leave->query;
 	const struct sa_member *member;
-	bool own = query->from.port == leave->port && leave->port != FABRIC_NONE;
 
 	if (!leave->group)
 		return IBA_SA_REQ_INVALID;
 	member = sa_group_member(leave->group, leave->guid);
-	if (!member || !leave->wanted->join_state ||
-	    leave->wanted->join_state & ~member->join_state) /* o15-0.1.14 */
+	if (!member || leave->wanted->join_state & ~member->join_state) /* o15-0.1.14 */
 		return IBA_SA_REQ_INVALID;
-	if (query->from.trusted || own)
+	if (query->from.trusted || query->from.port == leave->port)
 		return IBA_STATUS_OK;
-	if (!member->proxy || query->from.port == FABRIC_NONE || !may_act_for_others(query) ||
+	if (!member->proxy || !may_act_for_others(query) ||
 	    !partitions_member(leave->subnet->partitions, query->from.port,
 			       leave->group->record.p_key))
 		return IBA_SA_DENIED;

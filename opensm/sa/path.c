@@ -66,7 +66,7 @@ static uint16_t each_multicast(struct paths *paths)
 	const struct sa_query *query = paths->query;
 	const struct sa_group *group;
 
-	if (query->from.port == FABRIC_NONE || paths->from.first == paths->from.end)
+	if (paths->from.first == paths->from.end)
 		return IBA_STATUS_OK;
 	group = paths->mask & C(dgid) ? sa_store_find(query->store, paths->wanted->dgid)
 				      : sa_store_find_mlid(query->store, paths->wanted->dlid);

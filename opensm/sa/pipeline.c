@@ -144,8 +144,7 @@ bool sa_may_reach(const struct sa_query *query, uint32_t endport)
 
 	if (query->from.trusted || endport == FABRIC_NONE || endport == query->from.port)
 		return true;
-	return query->from.port != FABRIC_NONE &&
-	       partitions_shared(partitions, query->from.port, endport) != 0;
+	return partitions_shared(partitions, query->from.port, endport) != 0;
 }
 
 bool sa_may_see(const struct sa_query *query, uint32_t endport)

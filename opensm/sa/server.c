@@ -629,8 +629,7 @@ static void group_changed(void *arg, const struct sa_group *group, bool gone)
 	sa->is_changed = true;
 	if (gone || !group->is_told)
 		sa_report_group(sa->reporter, !gone, group->record.mgid, group->record.p_key);
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_watch.group(sa->context->replicator, group, gone);
+	sa_replicate_watch.group(sa->context->replicator, group, gone);
 }
 
 static void member_changed(void *arg, const struct sa_group *group, const struct sa_member *member)
@@ -638,8 +637,7 @@ static void member_changed(void *arg, const struct sa_group *group, const struct
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_watch.member(sa->context->replicator, group, member);
+	sa_replicate_watch.member(sa->context->replicator, group, member);
 }
 
 static const struct sa_store_watch group_watch = {.group = group_changed, .member = member_changed};
@@ -649,8 +647,7 @@ static void service_changed(void *arg, const struct sa_service *service, bool go
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_service(sa->context->replicator, service, gone);
+	sa_replicate_service(sa->context->replicator, service, gone);
 }
 
 static void alias_changed(void *arg, const struct alias_guid *alias, bool forgotten)
@@ -658,8 +655,7 @@ static void alias_changed(void *arg, const struct alias_guid *alias, bool forgot
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_alias(sa->context->replicator, alias, forgotten);
+	sa_replicate_alias(sa->context->replicator, alias, forgotten);
 }
 
 static void subscription_added(void *arg, struct sa_subscription *subscription)
@@ -667,8 +663,7 @@ static void subscription_added(void *arg, struct sa_subscription *subscription)
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_subscriptions.added(sa->context->replicator, subscription);
+	sa_replicate_subscriptions.added(sa->context->replicator, subscription);
 }
 
 static void subscription_removed(void *arg, struct sa_subscription *subscription)
@@ -676,8 +671,7 @@ static void subscription_removed(void *arg, struct sa_subscription *subscription
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
-	if (replicator_is_on(sa->context->replicator))
-		sa_replicate_subscriptions.removed(sa->context->replicator, subscription);
+	sa_replicate_subscriptions.removed(sa->context->replicator, subscription);
 }
 
 static const struct sa_subscribers_watch subscription_watch = {.added = subscription_added,
