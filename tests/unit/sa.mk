@@ -37,6 +37,11 @@ TESTS += tests/unit/test_sa_service
 tests_unit_test_sa_service_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_service_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_inform
+TESTS += tests/unit/test_sa_inform
+tests_unit_test_sa_inform_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_inform_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/unit/test_sa_store tests/unit/test_sa_view
 TESTS += tests/unit/test_sa_store tests/unit/test_sa_view
 tests_unit_test_sa_store_CFLAGS = $(TEST_CFLAGS)

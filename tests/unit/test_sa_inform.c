@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* InformInfo and InformInfoRecord: what may be subscribed to, who ends it, who is told of it. */
+#include <check.h>
+
+#include "complib/actor.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_make.h"
+
+#define C(name) IBA_COMPONENT(inform_info_record, name)
+#define OWN_QP 1 /* of who asks: test_sa_make.c */
+
+static struct subnet *subnet;
+static struct sa_registries all;
+static uint64_t sm_key;
+
+static void setup(void)
+{
+	subnet = make_subnet("fattree:4", 0, 0);
+	all = (struct sa_registries){.groups = sa_store_new(0),
+				     .services = sa_services_new(),
+				     .subscribers = sa_subscribers_new(),
+				     .aliases = sa_aliases_new(0)};
+	sm_key = 0;
+}
+
+static void teardown(void)
+{
+	sa_store_free(all.groups);
+	sa_services_free(all.services);
+	sa_subscribers_free(all.subscribers);
+	sa_aliases_free(all.aliases);
+	subnet_unref(subnet);
+}
+
+static uint64_t guid_of(unsigned int host)
+{
+	return subnet->fabric->ports[endport(subnet, host, true)].guid;
+}
+
+static struct iba_gid gid_of(unsigned int host)
+{
+	return (struct iba_gid){subnet->options->subnet_prefix, guid_of(host)};
+}
+
+static struct told ask(unsigned int who, uint8_t method, uint16_t attribute, uint64_t mask,
+		       const struct wire_type *type, const void *record)
+{
+	const struct ask ask = {
+		.subnet = subnet,
+		.registries = &all,
+		.from = endport(subnet, who, true),
+		.sm_key = sm_key,
+		.method = method,
+		.attribute = attribute,
+		.mask = mask,
+		.type = type,
+		.record = record,
+	};
+
+	return tell(&ask);
+}
+
+static int set_as(unsigned int who, struct iba_inform_info info)
+{
+	struct told told =
+		ask(who, IBA_METHOD_SET, IBA_ATTR_INFORM_INFO, 0, &iba_inform_info_type, &info);
+	int status = told.header.status;
+
+	told_clear(&told);
+	return status;
+}
+
+/* Traps of any port. */
+static struct iba_inform_info traps(uint16_t trap_number)
+{
+	return (struct iba_inform_info){
+		.lid_range_begin = IBA_LID_PERMISSIVE,
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 0xFFFF,
+		.trap_number = trap_number,
+		.producer_type = 0xFFFFFF,
+	};
+}
+
+static struct iba_inform_info no_more(struct iba_inform_info info)
+{
+	info.subscribe = 0;
+	return info;
+}
+
+static struct sa_subscription *find(unsigned int host, uint32_t qpn, struct iba_inform_info info)
+{
+	struct sa_subscription_key key = sa_subscription_key(guid_of(host), qpn, &info);
+
+	return sa_subscribers_find(all.subscribers, &key);
+}
+
+/* ---- what may be subscribed to ---- */
+
+/* Two-valued fields have two values, a range of LIDs begins before its end. */
+static const struct {
+	uint8_t is_generic, subscribe;
+	uint16_t begin, end;
+	uint16_t status;
+} cases[] = {
+	{1, 1, 0xFFFF, 0, IBA_STATUS_OK},      {0, 1, 0xFFFF, 0, IBA_STATUS_OK},
+	{2, 1, 0xFFFF, 0, IBA_SA_REQ_INVALID}, {0xFF, 1, 0xFFFF, 0, IBA_SA_REQ_INVALID},
+	{1, 2, 0xFFFF, 0, IBA_SA_REQ_INVALID}, {1, 0xFF, 0xFFFF, 0, IBA_SA_REQ_INVALID},
+	{1, 1, 0xFFFF, 5, IBA_STATUS_OK},      {1, 1, 5, 0, IBA_STATUS_OK}, /* one LID */
+	{1, 1, 5, 1, IBA_SA_REQ_INVALID},      {1, 1, 5, 4, IBA_SA_REQ_INVALID},
+	{1, 1, 5, 5, IBA_STATUS_OK},	       {1, 1, 5, 6, IBA_STATUS_OK},
+};
+
+START_TEST(test_fields)
+{
+	struct iba_inform_info info = traps(64);
+
+	info.is_generic = cases[_i].is_generic;
+	info.subscribe = cases[_i].subscribe;
+	info.lid_range_begin = cases[_i].begin;
+	info.lid_range_end = cases[_i].end;
+	ck_assert_int_eq(set_as(0, info), cases[_i].status);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), cases[_i].status == 0);
+}
+END_TEST
+
+static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}};
+
+/* A GID is that of a port which the subscriber may know of; the range of LIDs is no matter then. */
+START_TEST(test_gids)
+{
+	struct iba_inform_info info = traps(64);
+	unsigned int other = 0;
+
+	info.lid_range_begin = 5;
+	info.lid_range_end = 4;
+	info.gid = gid_of(3);
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+	info.gid.prefix = IBA_DEFAULT_GID_PREFIX;
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+	info.gid.prefix++;
+	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	info.gid.prefix = 0;
+	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, 0};
+	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	info.gid.guid = 0xDEAD;
+	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	subnet = with_partitions(subnet, two_worlds, 2, NULL, 0);
+	while (partitions_shared(subnet->partitions, endport(subnet, 0, true),
+				 endport(subnet, other, true)))
+		other++;
+	info.gid = gid_of(other);
+	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	sm_key = TEST_SA_KEY;
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+}
+END_TEST
+
+/* Violations of keys, traps 256 to 259, and what is of type Security are for the trusted alone. */
+START_TEST(test_secrets)
+{
+	for (uint16_t trap = 254; trap <= 262; trap++) {
+		bool secret = trap >= 256 && trap <= 259;
+		struct iba_inform_info info = traps(trap);
+
+		ck_assert_int_eq(set_as(0, info), secret ? IBA_SA_DENIED : IBA_STATUS_OK);
+		info.is_generic = 0; /* the number is a device ID then */
+		ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+		info = traps(trap);
+		info.type = IBA_NOTICE_SECURITY;
+		ck_assert_int_eq(set_as(0, info), IBA_SA_DENIED);
+		sm_key = TEST_SA_KEY;
+		ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+		ck_assert(find(0, OWN_QP, info)->trusted);
+		sm_key = 0;
+		ck_assert_int_eq(set_as(0, no_more(info)), IBA_SA_DENIED);
+	}
+	ck_assert(!find(0, OWN_QP, traps(254))->trusted);
+}
+END_TEST
+
+/* ---- the end ---- */
+
+/* The QP that is named ends if it subscribed, else the one that asks; nobody else's. */
+START_TEST(test_end)
+{
+	const struct vendor_address other = {.lid = 1, .qpn = 5};
+	struct iba_inform_info info = traps(64), named = no_more(info);
+
+	named.qpn = other.qpn;
+	ck_assert_ptr_nonnull(
+		sa_subscribers_add(all.subscribers, guid_of(0), &other, &info, false));
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(1, no_more(info)), IBA_SA_REQ_INVALID); /* another port's */
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 2);
+	ck_assert_int_eq(set_as(0, named), IBA_STATUS_OK);
+	ck_assert_ptr_null(find(0, other.qpn, info));
+	ck_assert_ptr_nonnull(find(0, OWN_QP, info));
+	ck_assert_int_eq(set_as(0, named), IBA_STATUS_OK);
+	ck_assert_ptr_null(find(0, OWN_QP, info));
+	ck_assert_int_eq(set_as(0, named), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+/* What a port registered outlives it for a while, or with the option not at all. */
+START_TEST(test_absence)
+{
+	struct subnet *empty = make_subnet("mesh:2x2", 0, 0); /* which has no hosts' GUIDs */
+	uint64_t now = NS_PER_S;
+
+	for (unsigned int drop = 0; drop < 2; drop++) {
+		empty->options->drop_event_subscriptions = drop;
+		ck_assert_int_eq(set_as(15, traps(64)), IBA_STATUS_OK);
+		sa_subscribers_follow(all.subscribers, empty, now);
+		ck_assert_uint_eq(sa_subscribers_count(all.subscribers), !drop);
+		sa_subscribers_follow(all.subscribers, subnet, now + 1); /* it is back */
+		now += SA_ABSENCE_NS;
+		sa_subscribers_follow(all.subscribers, empty, now);
+		ck_assert_uint_eq(sa_subscribers_count(all.subscribers), !drop);
+		sa_subscribers_follow(all.subscribers, empty, now + SA_ABSENCE_NS - 1);
+		ck_assert_uint_eq(sa_subscribers_count(all.subscribers), !drop);
+		now += SA_ABSENCE_NS;
+		sa_subscribers_follow(all.subscribers, empty, now);
+		ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
+	}
+	subnet_unref(empty);
+}
+END_TEST
+
+/* ---- who is told ---- */
+
+static unsigned int table(uint64_t mask, struct iba_inform_info_record wanted,
+			  struct iba_inform_info_record *first)
+{
+	struct told told = ask(2, IBA_METHOD_GET_TABLE, IBA_ATTR_INFORM_INFO_RECORD, mask,
+			       &iba_inform_info_record_type, &wanted);
+	unsigned int n = told.n;
+
+	ck_assert_uint_eq(told.header.status, IBA_STATUS_OK);
+	if (n)
+		told_record(&told, &iba_inform_info_record_type, 0, first);
+	told_clear(&told);
+	return n;
+}
+
+/* By subscriber and its number, whatever else is asked; QPs are told to the trusted alone. */
+START_TEST(test_records)
+{
+	struct iba_inform_info_record wanted = {.subscriber_gid = gid_of(1)}, got;
+
+	ck_assert_int_eq(set_as(0, traps(64)), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(1, traps(65)), IBA_STATUS_OK);
+	ck_assert_uint_eq(table(0, wanted, &got), 2);
+	ck_assert_uint_eq(table(C(subscriber_gid), wanted, &got), 1);
+	ck_assert_uint_eq(got.inform_info.trap_number, 65);
+	ck_assert(iba_gid_equal(got.subscriber_gid, gid_of(1)));
+	ck_assert_uint_eq(got.inform_info.qpn, 0);
+	wanted.subscriber_gid.prefix = IBA_DEFAULT_GID_PREFIX;
+	ck_assert_uint_eq(table(UINT64_MAX & ~C(enumeration), wanted, &got), 1);
+	wanted.enumeration = got.enumeration;
+	ck_assert_uint_eq(table(C(subscriber_gid) | C(enumeration), wanted, &got), 1);
+	wanted.enumeration++;
+	ck_assert_uint_eq(table(C(subscriber_gid) | C(enumeration), wanted, &got), 0);
+	wanted.subscriber_gid.prefix++;
+	ck_assert_uint_eq(table(C(subscriber_gid), wanted, &got), 0);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(table(0, wanted, &got), 2);
+	ck_assert_uint_eq(got.inform_info.qpn, OWN_QP);
+}
+END_TEST
+
+/* Of a port that is gone the trusted alone are told. */
+START_TEST(test_records_of_who_is_gone)
+{
+	const struct vendor_address to = {.lid = 1, .qpn = 5};
+	const struct iba_inform_info info = traps(64);
+	struct iba_inform_info_record got;
+
+	ck_assert_ptr_nonnull(sa_subscribers_add(all.subscribers, 0xDEAD, &to, &info, false));
+	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 0);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 1);
+	ck_assert_uint_eq(got.subscriber_gid.guid, 0xDEAD);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_inform");
+	TCase *tcase = tcase_create("inform");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_fields, 0, G_N_ELEMENTS(cases));
+	tcase_add_test(tcase, test_gids);
+	tcase_add_test(tcase, test_secrets);
+	tcase_add_test(tcase, test_end);
+	tcase_add_test(tcase, test_absence);
+	tcase_add_test(tcase, test_records);
+	tcase_add_test(tcase, test_records_of_who_is_gone);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
