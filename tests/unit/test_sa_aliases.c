@@ -303,6 +303,29 @@ START_TEST(test_ports_that_are_gone)
 }
 END_TEST
 
+/* One that had no alias GUID any more when it came back is not taken for gone since long before. */
+START_TEST(test_gone_without_any)
+{
+	struct subnet *other = make_subnet("random:1:0:1:5", 0, 0);
+	uint64_t guid = host(3)->guid;
+
+	ck_assert(sa_aliases_set(all.aliases, guid, 1, ALIAS));
+	ck_assert(sa_aliases_set(all.aliases, UINT64_MAX, 1, ALIAS + 1));
+	sa_aliases_follow(all.aliases, other, 1);
+	ck_assert(sa_aliases_set(all.aliases, guid, 1, 0));
+	alias_guids_unref(sa_aliases_publish(all.aliases));
+	sa_aliases_programmed(all.aliases, sa_aliases_serial(all.aliases));
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 1);
+	sa_aliases_follow(all.aliases, subnet, 2);
+	ck_assert(sa_aliases_set(all.aliases, guid, 1, ALIAS));
+	sa_aliases_follow(all.aliases, other, 1 + SA_ABSENCE_NS);
+	ck_assert(sa_aliases_get(all.aliases, guid, 1) == ALIAS);
+	sa_aliases_follow(all.aliases, other, 1 + 2 * SA_ABSENCE_NS);
+	ck_assert(sa_aliases_get(all.aliases, guid, 1) == 0);
+	subnet_unref(other);
+}
+END_TEST
+
 START_TEST(test_bounds)
 {
 	for (unsigned int i = 0; i < SA_ALIASES_MAX; i++)
@@ -328,6 +351,7 @@ int main(void)
 	tcase_add_test(tcase, test_resolves);
 	tcase_add_test(tcase, test_publication);
 	tcase_add_test(tcase, test_ports_that_are_gone);
+	tcase_add_test(tcase, test_gone_without_any);
 	tcase_add_test(tcase, test_bounds);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -126,15 +126,6 @@ static uint16_t join(uint32_t from, uint64_t mask, const struct iba_mc_member_re
 	return ask_one(from, IBA_METHOD_SET, mask, record, NULL);
 }
 
-static bool has_broadcast(struct iba_gid mgid)
-{
-	uint16_t signature = (uint16_t)(mgid.prefix >> 32);
-
-	return (signature == 0x401B || signature == 0x601B) &&
-	       sa_store_find(store, partition_broadcast_mgid((uint16_t)(mgid.prefix >> 16),
-							     mgid.prefix >> 48 & 0xF));
-}
-
 static unsigned int members_of(struct iba_gid mgid)
 {
 	struct sa_group *group = sa_store_find(store, mgid);
@@ -170,6 +161,8 @@ static const struct create_case {
 	{"no MGID", C(mgid), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
 	{"no JoinState", C(join_state), 0, {0, 0}, 1, 0x8001, IBA_SA_INSUFFICIENT_COMPONENTS},
 	{"unicast", 0, 0, {0xFE80000000000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"a prefix alone", 0, 0, {0xFE80000000000000, 0}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"scope and P_Key of a broadcast group", 0, 0, {0xFF15A01C80010000, 5}, 1, 0x8001, 0},
 	{"reserved flags", 0, 0, {0xFF32A01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
 	{"permanent", 0, 0, {0xFF02A01C00000000, 1}, 1, 0x8001, 0},
 	{"scope 0", 0, 0, {0xFF10A01C00000000, 1}, 1, 0x8001, IBA_SA_REQ_INVALID},
@@ -210,9 +203,11 @@ START_TEST(test_create)
 	ck_assert_uint_eq(got.mlid, 0xC002); /* after the two of the partitions */
 	ck_assert_uint_eq(got.q_key, 0x55);
 	ck_assert_uint_eq(got.mtu_selector, 2);
-	/* of the broadcast group, or as much as the port can do */
-	ck_assert_uint_eq(got.mtu, has_broadcast(record.mgid) ? IBA_MTU_2048 : IBA_MTU_4096);
-	ck_assert_uint_eq(got.rate, has_broadcast(record.mgid) ? IBA_RATE_10 : IBA_RATE_40);
+	ck_assert_uint_eq(got.rate_selector, 2);
+	ck_assert_uint_eq(got.packet_life_time_selector, 2);
+	ck_assert_uint_eq(got.scope, record.mgid.prefix >> 48 & 0xF);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_4096); /* as much as the port can do */
+	ck_assert_uint_eq(got.rate, IBA_RATE_40);
 	ck_assert_uint_eq(got.packet_life_time, subnet->options->subnet_timeout);
 }
 END_TEST
@@ -249,8 +244,16 @@ START_TEST(test_made_mgid)
 	ck_assert(one.mgid.guid >> 32 == 0x123);
 	ck_assert_uint_eq(one.scope, 8);
 	ck_assert(two.mgid.prefix == UINT64_C(0xFF12A01BFEC00000));
+	ck_assert_uint_eq(two.scope, IBA_SCOPE_LINK_LOCAL);
 	ck_assert(one.mgid.guid != two.mgid.guid);
 	ck_assert_uint_ne(one.mlid, two.mlid);
+	for (unsigned int scope = 0; scope < 16; scope++) { /* 0 and 15 are reserved */
+		record.scope = scope;
+		ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | C(scope), &record, &one),
+				  0);
+		ck_assert_uint_eq(one.scope, scope % 15 ? scope : IBA_SCOPE_LINK_LOCAL);
+		ck_assert_uint_eq(one.mgid.prefix >> 48, 0xFF10 | one.scope);
+	}
 }
 END_TEST
 
@@ -344,6 +347,88 @@ START_TEST(test_quota)
 	ck_assert_uint_eq(join(port, CREATE, &record), 0);
 	record.mgid.guid++;
 	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
+}
+END_TEST
+
+/* Of the partition of default_groups[0]. */
+static struct iba_mc_member_record ipoib_record(uint32_t port)
+{
+	struct iba_mc_member_record record = create_record(port);
+
+	record.mgid = (struct iba_gid){UINT64_C(0xFF12401BFFFF0000), 5};
+	record.p_key = 0xFFFF;
+	record.q_key = 0x0b1b;
+	record.sl = 1;
+	return record;
+}
+
+/* RFC 4391, 5: a group of IPoIB has what its broadcast group has, unless it is asked for more. */
+START_TEST(test_create_ipoib)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = ipoib_record(port), got;
+	const uint64_t exactly = C(mtu) | C(mtu_selector) | C(rate) | C(rate_selector);
+
+	record.q_key++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.q_key--;
+	record.sl++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	subnet->options->ipoib_mcgroup_creation_validation = false;
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	subnet->options->ipoib_mcgroup_creation_validation = true;
+	record = ipoib_record(port);
+	record.mgid.guid++;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_2048);
+	ck_assert_uint_eq(got.rate, IBA_RATE_10);
+	record.mgid.guid++;
+	record.mtu_selector = record.rate_selector = IBA_SELECTOR_EXACTLY;
+	record.mtu = IBA_MTU_4096;
+	record.rate = IBA_RATE_20;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | exactly, &record, &got), 0);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_4096);
+	ck_assert_uint_eq(got.rate, IBA_RATE_20);
+}
+END_TEST
+
+/* Not more than the first port can do; one that tells no rate is taken for 10 Gb/s. */
+START_TEST(test_create_at_slow_port)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = ipoib_record(port), got;
+
+	subnet->fabric->ports[port].mtu = IBA_MTU_1024;
+	subnet->fabric->ports[port].rate = IBA_RATE_5;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_1024);
+	ck_assert_uint_eq(got.rate, IBA_RATE_5);
+	subnet->fabric->ports[port].rate = 0;
+	record = create_record(port);
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.rate, IBA_RATE_10);
+}
+END_TEST
+
+/* What is no component of the request means nothing, whatever its field holds. */
+START_TEST(test_create_with_other_fields)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+
+	record.hop_limit = 7;
+	record.mlid = 0xC123;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.hop_limit, 0); /* in link-local scope packets stay in the subnet */
+	ck_assert_uint_eq(got.mlid, 0xC002);
+	record.mgid.prefix = UINT64_C(0xFF15A01C00000000);
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.hop_limit, 0xFF);
+	record.mgid.guid++;
+	ck_assert_uint_eq(
+		ask_one(port, IBA_METHOD_SET, CREATE | C(hop_limit) | C(mlid), &record, &got), 0);
+	ck_assert_uint_eq(got.hop_limit, 7);
+	ck_assert_uint_eq(got.mlid, 0xC123);
 }
 END_TEST
 
@@ -459,6 +544,55 @@ START_TEST(test_port_too_slow)
 }
 END_TEST
 
+/* Neither joins nor leaves who names no way to do so. */
+START_TEST(test_join_without_state)
+{
+	uint32_t own = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(own);
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.join_state = 0;
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+/* The group of a partition that is not for IPoIB takes nobody. */
+START_TEST(test_join_barred_group)
+{
+	uint32_t own = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(own);
+
+	record.mgid = one_groups[0].mgid;
+	sa_store_find(store, record.mgid)->barred = true;
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
+	sa_store_find(store, record.mgid)->barred = false;
+	ck_assert_uint_eq(join(own, JOIN, &record), 0);
+}
+END_TEST
+
+/* The PortGID as it was asked for, and whether another port asked (ProxyJoin). */
+START_TEST(test_answer_tells_of_member)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own), got;
+
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.proxy_join, 0);
+	record.port_gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, gid_of(other).guid};
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_SET, JOIN, &record, &got), 0);
+	ck_assert(iba_gid_equal(got.port_gid, record.port_gid));
+	ck_assert_uint_eq(got.proxy_join, 1);
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_SET, JOIN, &record, &got), 0);
+	ck_assert_uint_eq(got.proxy_join, 0);
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, &got), 0);
+	ck_assert(iba_gid_equal(got.port_gid, record.port_gid));
+	record.port_gid.prefix++;
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, NULL),
+			  IBA_SA_INVALID_GID);
+}
+END_TEST
+
 /* ---- leaving ---- */
 
 START_TEST(test_leave)
@@ -487,6 +621,27 @@ START_TEST(test_leave)
 	ck_assert_ptr_null(sa_store_find(store, free_mgid));
 	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL),
 			  IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+/* Who was joined by another may be taken out by any port of the partition, nobody else. */
+START_TEST(test_who_may_leave_for_another)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1), outside = port_in(2, 0);
+	struct iba_mc_member_record record = create_record(own);
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_DENIED);
+	record.port_gid = gid_of(other);
+	ck_assert_uint_eq(join(own, JOIN, &record), 0);
+	ck_assert_uint_eq(ask_one(outside, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_DENIED);
+	subnet->options->sa_enhanced_trust_model = true;
+	ck_assert_uint_eq(ask_one(port_in(1, 0), IBA_METHOD_DELETE, JOIN, &record, NULL),
+			  IBA_SA_DENIED);
+	subnet->options->sa_enhanced_trust_model = false;
+	ck_assert_uint_eq(members_of(free_mgid), 2);
+	ck_assert_uint_eq(ask_one(port_in(1, 0), IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	ck_assert_uint_eq(members_of(free_mgid), 1);
 }
 END_TEST
 
@@ -575,6 +730,46 @@ START_TEST(test_table)
 	ck_assert_uint_eq(got.join_state, 1);
 	ck_assert_uint_eq(ask_one(own, IBA_METHOD_GET, C(mgid), &wanted, &got), 0);
 	ck_assert_uint_eq(ask_one(own, IBA_METHOD_GET, 0, &wanted, &got), IBA_SA_TOO_MANY_RECORDS);
+}
+END_TEST
+
+/* A group that may not be seen does not hide those behind it. */
+START_TEST(test_table_of_partitions)
+{
+	uint32_t own = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(own), got;
+
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	record.mgid.guid++;
+	record.p_key = 0xFFFF;
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
+	ck_assert_uint_eq(table(port_in(2, 0), false, 0, &record, NULL), 2);
+	record.p_key = 0x7FFF;
+	ck_assert_uint_eq(table(own, false, C(p_key), &record, NULL), 2);
+	ck_assert_uint_eq(table(port_in(2, 0), false, C(mgid), &record, &got), 1);
+}
+END_TEST
+
+/* Own memberships, or with the key all, of each group; of a GID of another subnet none. */
+START_TEST(test_table_of_members)
+{
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
+	struct iba_mc_member_record record = create_record(own), theirs = create_record(other);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(join(own, CREATE, &record), 0);
+		ck_assert_uint_eq(join(other, JOIN, &theirs), 0);
+		record.mgid.guid++;
+		theirs.mgid.guid++;
+	}
+	record.join_state = IBA_JOIN_FULL_MEMBER;
+	ck_assert_uint_eq(table(own, false, C(join_state), &record, NULL), 3);
+	ck_assert_uint_eq(table(own, true, C(join_state), &record, NULL), 6);
+	ck_assert_uint_eq(table(own, true, C(port_gid), &record, NULL), 3);
+	ck_assert_uint_eq(table(port_in(0, 2), false, C(join_state), &record, NULL), 0);
+	record.port_gid.prefix = 5;
+	ck_assert_uint_eq(table(own, false, C(port_gid), &record, NULL), 0);
+	ck_assert_uint_eq(table(own, true, C(port_gid), &record, NULL), 0);
 }
 END_TEST
 
@@ -837,6 +1032,15 @@ int main(void)
 	tcase_add_test(tcase, test_without_ipoib);
 	tcase_add_test(tcase, test_made_mgid);
 	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
+	tcase_add_test(tcase, test_create_ipoib);
+	tcase_add_test(tcase, test_create_at_slow_port);
+	tcase_add_test(tcase, test_create_with_other_fields);
+	tcase_add_test(tcase, test_join_without_state);
+	tcase_add_test(tcase, test_join_barred_group);
+	tcase_add_test(tcase, test_answer_tells_of_member);
+	tcase_add_test(tcase, test_who_may_leave_for_another);
+	tcase_add_test(tcase, test_table_of_partitions);
+	tcase_add_test(tcase, test_table_of_members);
 	tcase_add_test(tcase, test_mlids_run_out);
 	tcase_add_test(tcase, test_quota);
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));

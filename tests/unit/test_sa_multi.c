@@ -369,6 +369,28 @@ START_TEST(without_lid)
 }
 END_TEST
 
+/* With sa_enhanced_trust_model who asks is told of paths from itself alone, to whom it reaches. */
+START_TEST(from_itself)
+{
+	struct request r;
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	subnet->options->sa_enhanced_trust_model = true;
+	r = make_request(3, 2);
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 2);
+	for (unsigned int i = 0; i < told.n; i++) {
+		struct iba_path_record got;
+
+		told_record(&told, &iba_path_record_type, i, &got);
+		ck_assert_uint_eq(got.sgid.guid, gid_of(host(0)).guid);
+		ck_assert_uint_eq(got.dgid.guid, gid_of(host(8 + i)).guid);
+	}
+	told_clear(&told);
+}
+END_TEST
+
 /* ---- TraceRecord ---- */
 
 static struct told ask_trace(uint16_t attribute, uint32_t from, uint32_t to, uint16_t dlid,
@@ -478,6 +500,7 @@ int main(void)
 	tcase_add_test(tcase, most);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, without_lid);
+	tcase_add_test(tcase, from_itself);
 	tcase_add_test(tcase, traced);
 	tcase_add_test(tcase, not_traced);
 	tcase_set_timeout(tcase, 60);
