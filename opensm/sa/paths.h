@@ -60,10 +60,10 @@ uint16_t paths_each(struct paths *paths);
 /* Those of one pair; false: no need to go on. */
 bool paths_of_pair(struct paths *paths, uint32_t from, uint32_t to);
 
-/* The ports by which a packet leaves the nodes on its way. */
+/* The ports by which a packet leaves the nodes on its way: a host's, then those of switches. */
 struct sa_trace {
 	unsigned int n;
-	uint32_t out[IBA_MAX_HOPS + 1];
+	uint32_t out[IBA_MAX_HOPS + 2];
 };
 /* False: it does not arrive. */
 bool sa_trace(const struct subnet *subnet, uint32_t from, uint32_t to, uint16_t dlid,

@@ -27,7 +27,7 @@ bool sa_trace(const struct subnet *subnet, uint32_t from, uint32_t to, uint16_t 
 
 		if (node->sw == FABRIC_NONE ? at == to : exit == 0)
 			return at == to || out == to;
-		if (exit > node->num_ports || trace->n > IBA_MAX_HOPS ||
+		if (exit > node->num_ports || trace->n == G_N_ELEMENTS(trace->out) ||
 		    (node->sw == FABRIC_NONE && at != from))
 			return false;
 		trace->out[trace->n++] = out;

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "sa/paths.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -16,7 +17,9 @@ struct request {
 	struct iba_multi_path_record record;
 	uint64_t mask;
 	uint32_t from[255], to[255];
-	struct iba_gid first; /* in place of the first SGID, unless 0 */
+	struct iba_gid first;	     /* in place of the first SGID, unless 0 */
+	const struct iba_gid *dgids; /* in place of all DGIDs, unless NULL */
+	uint64_t without;	     /* components of the counts */
 };
 
 static struct subnet *subnet;
@@ -36,7 +39,7 @@ static GByteArray *encode(const struct request *r)
 	struct ask ask = {
 		.method = IBA_METHOD_GET_MULTI,
 		.attribute = IBA_ATTR_MULTI_PATH_RECORD,
-		.mask = r->mask | COUNTS,
+		.mask = (r->mask | COUNTS) & ~r->without,
 		.type = &iba_multi_path_record_type,
 		.record = &r->record,
 	};
@@ -54,6 +57,8 @@ static GByteArray *encode(const struct request *r)
 
 		if (i == 0 && r->first.guid)
 			gid = r->first;
+		else if (i >= r->record.sgid_count && r->dgids)
+			gid = r->dgids[i - r->record.sgid_count];
 		wire_encode(&iba_gid_type, &gid, at);
 	}
 	return octets;
@@ -141,6 +146,21 @@ static bool same(const struct iba_path_record *a, const struct iba_path_record *
 	return memcmp(x, y, sizeof(x)) == 0;
 }
 
+/* The answer is these, in their order. */
+static void check_paths(const struct request *r, const GArray *paths)
+{
+	struct told told = ask_multi(r);
+
+	ck_assert_uint_eq(told.n, paths->len);
+	for (unsigned int i = 0; i < told.n; i++) {
+		struct iba_path_record got;
+
+		told_record(&told, &iba_path_record_type, i, &got);
+		ck_assert(same(&got, &g_array_index(paths, struct iba_path_record, i)));
+	}
+	told_clear(&told);
+}
+
 /* The ports by which a packet leaves its nodes, the source's first. */
 static unsigned int walk(uint32_t from, uint16_t dlid, uint32_t outs[NODES_MAX])
 {
@@ -167,40 +187,35 @@ static unsigned int walk(uint32_t from, uint16_t dlid, uint32_t outs[NODES_MAX])
 	return n;
 }
 
-static uint64_t key_of_cable(uint32_t out)
-{
-	return MAX(out, subnet->fabric->ports[out].peer);
-}
-
-/* Cables and switches in common. */
-static unsigned int in_common(const struct iba_path_record *x, const struct iba_path_record *y)
+/* What a path is made of: its cables, by one of their ports, and its switches, by their port 0. */
+static unsigned int elements_of(const struct iba_path_record *path,
+				uint32_t elements[2 * NODES_MAX])
 {
 	const struct fabric *f = subnet->fabric;
-	uint32_t a[NODES_MAX], b[NODES_MAX];
-	unsigned int n = walk(fabric_port_by_guid(f, x->sgid.guid), x->dlid, a);
-	unsigned int m = walk(fabric_port_by_guid(f, y->sgid.guid), y->dlid, b);
-	unsigned int common = 0;
+	uint32_t outs[NODES_MAX], to = fabric_port_by_lid(f, path->dlid);
+	unsigned int hops = walk(fabric_port_by_lid(f, path->slid), path->dlid, outs), n = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		for (unsigned int k = 0; k < m; k++) {
-			common += key_of_cable(a[i]) == key_of_cable(b[k]);
-			common += f->ports[a[i]].node == f->ports[b[k]].node &&
-				  fabric_is_switch(f, f->ports[a[i]].node);
-		}
-	return common;
-}
-
-static unsigned int length_of(const struct iba_path_record *path)
-{
-	uint32_t outs[NODES_MAX];
-
-	return walk(fabric_port_by_guid(subnet->fabric, path->sgid.guid), path->dlid, outs);
+	for (unsigned int i = 0; i < hops; i++) {
+		elements[n++] = MAX(outs[i], f->ports[outs[i]].peer);
+		if (fabric_is_switch(f, f->ports[outs[i]].node))
+			elements[n++] = fabric_endport_of(f, outs[i]);
+	}
+	if (fabric_is_switch(f, f->ports[to].node))
+		elements[n++] = to;
+	return n;
 }
 
 /* What two paths have in common, and, where that is equal, how long they are. */
 static uint64_t cost_of(const struct iba_path_record *x, const struct iba_path_record *y)
 {
-	return (uint64_t)in_common(x, y) << 32 | (length_of(x) + length_of(y));
+	uint32_t a[2 * NODES_MAX], b[2 * NODES_MAX];
+	unsigned int n = elements_of(x, a), m = elements_of(y, b);
+	uint64_t common = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < m; k++)
+			common += a[i] == b[k];
+	return common << 32 | (n + m);
 }
 
 /* ---- tests ---- */
@@ -231,14 +246,136 @@ START_TEST(all)
 	paths = all_paths(&r, &like,
 			  P(t_class) | P(qos_class) | P(service_id) | P(service_id_low) |
 				  P(mtu_selector) | P(mtu));
+	if (paths->len <= 127)
+		check_paths(&r, paths);
 	told = ask_multi(&r);
 	ck_assert_uint_eq(told.n, MIN(paths->len, 127));
-	for (unsigned int i = 0; i < told.n && paths->len <= 127; i++) {
+	told_clear(&told);
+}
+END_TEST
+
+/* The other components that both records have, each so that it matters. */
+START_TEST(components)
+{
+	const struct iba_multi_path_record multi = {
+		.sgid_count = 3,
+		.dgid_count = 3,
+		.raw_traffic = 1,
+		.flow_label = 0x54321,
+		.hop_limit = 9,
+		.reversible = 1,
+		.p_key = 0x7FFF,
+		.sl = 5,
+		.rate_selector = IBA_SELECTOR_LESS,
+		.rate = IBA_RATE_20,
+		.packet_life_time_selector = IBA_SELECTOR_EXACTLY,
+		.packet_life_time = 30,
+	};
+	const struct iba_path_record like = {
+		.raw_traffic = 1,
+		.flow_label = 0x54321,
+		.hop_limit = 9,
+		.reversible = 1,
+		.p_key = 0x7FFF,
+		.sl = 5,
+		.rate_selector = IBA_SELECTOR_LESS,
+		.rate = IBA_RATE_20,
+		.packet_life_time_selector = IBA_SELECTOR_EXACTLY,
+		.packet_life_time = 30,
+	};
+	struct request r;
+	g_autoptr(GArray) paths = NULL;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	r = make_request(3, 3);
+	r.record = multi;
+	for (uint32_t sw = 0; sw < subnet->routing->n_switches; sw++) /* nothing comes back to it */
+		subnet->routing->lft[sw][subnet->fabric->ports[host(1)].lid] = 0xFF;
+	r.mask = M(raw_traffic) | M(flow_label) | M(hop_limit) | M(reversible) | M(p_key) | M(sl) |
+		 M(rate_selector) | M(rate) | M(packet_life_time_selector) | M(packet_life_time);
+	paths = all_paths(&r, &like,
+			  P(raw_traffic) | P(flow_label) | P(hop_limit) | P(reversible) | P(p_key) |
+				  P(sl) | P(rate_selector) | P(rate) |
+				  P(packet_life_time_selector) | P(packet_life_time));
+	ck_assert_uint_eq(paths->len, 6);
+	check_paths(&r, paths);
+}
+END_TEST
+
+/* A GID that is named twice counts once, and the paths are in the order of the GIDs. */
+START_TEST(named_twice)
+{
+	static const unsigned int sources[] = {0, 0, 1, 0, 1};
+	struct request r = {.record = {.sgid_count = 5, .dgid_count = 3}}, once;
+	const struct iba_path_record like = {0};
+	g_autoptr(GArray) paths = NULL;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	for (unsigned int i = 0; i < 5; i++)
+		r.from[i] = host(sources[i]);
+	for (unsigned int i = 0; i < 3; i++)
+		r.to[i] = host(8 + i / 2);
+	once = make_request(2, 2);
+	paths = all_paths(&once, &like, 0);
+	check_paths(&r, paths);
+	r.mask = M(numb_path);
+	r.record.numb_path = 4; /* that many there are: nothing is to be chosen */
+	check_paths(&r, paths);
+	r.record.numb_path = 1;
+	g_array_set_size(paths, 1);
+	check_paths(&r, paths);
+}
+END_TEST
+
+/* Destinations beyond a router, by whatever GUID, are told as they were asked for. */
+START_TEST(beyond)
+{
+	static const char routes[] = "fec0000000000077 *\nfec0000000000078 *\n";
+	struct request r;
+	struct iba_gid gids[6];
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	subnet->fabric->nodes[subnet->fabric->ports[host(1)].node].type = IBA_NODE_ROUTER;
+	subnet->prefix_routes = prefix_routes_parse("f", routes, strlen(routes), NULL);
+	r = make_request(1, 6);
+	gids[0] = gids[1] = (struct iba_gid){UINT64_C(0xFEC0000000000077), gid_of(host(9)).guid};
+	gids[2] = gid_of(host(9));
+	gids[3] = (struct iba_gid){UINT64_C(0xFEC0000000000078), gid_of(host(9)).guid};
+	gids[4] = (struct iba_gid){UINT64_C(0xFEC0000000000078), 7};
+	gids[5] = (struct iba_gid){UINT64_C(0xFEC0000000000079), 7}; /* no router leads there */
+	r.dgids = gids;
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 4);
+	for (unsigned int i = 0; i < told.n; i++) {
+		uint32_t to = i == 1 ? host(9) : host(1);
 		struct iba_path_record got;
 
 		told_record(&told, &iba_path_record_type, i, &got);
-		ck_assert(same(&got, &g_array_index(paths, struct iba_path_record, i)));
+		ck_assert(iba_gid_equal(got.dgid, gids[i + 1]));
+		ck_assert_uint_eq(got.dlid, subnet->fabric->ports[to].lid);
+		ck_assert_uint_eq(got.hop_limit, i == 1 ? 0 : 255);
 	}
+	told_clear(&told);
+}
+END_TEST
+
+/* However many paths the first pair has, the others have their part in the choice. */
+START_TEST(many_lids)
+{
+	struct request r;
+	struct iba_path_record got[2];
+	struct told told;
+
+	subnet = make_subnet("fattree:4", 7, 0);
+	r = make_request(2, 2);
+	r.mask = M(numb_path);
+	r.record.numb_path = 2;
+	told = ask_multi(&r);
+	ck_assert_uint_eq(told.n, 2);
+	told_record(&told, &iba_path_record_type, 0, &got[0]);
+	told_record(&told, &iba_path_record_type, 1, &got[1]);
+	ck_assert(got[0].sgid.guid != got[1].sgid.guid && got[0].dgid.guid != got[1].dgid.guid);
 	told_clear(&told);
 }
 END_TEST
@@ -256,8 +393,10 @@ START_TEST(apart)
 	subnet = make_subnet(specs[_i % 3], _i / 3 % 2, 0);
 	r = (struct request){.record = {.sgid_count = 2, .dgid_count = 2, .numb_path = 2}};
 	for (unsigned int i = 0; i < 2; i++) {
-		r.from[i] = host((5 * _i + i) % 8);
-		r.to[i] = host((3 * _i + 2 + 3 * i) % 8);
+		bool hosts = _i < 24;
+
+		r.from[i] = endport(subnet, (5 * _i + i) % 8, hosts);
+		r.to[i] = endport(subnet, (3 * _i + 2 + 3 * i) % 8, hosts);
 	}
 	r.mask = M(numb_path);
 	told = ask_multi(&r);
@@ -346,6 +485,11 @@ START_TEST(refused)
 	r.record.dgid_count = 0;
 	check_status(&r, IBA_SA_REQ_INVALID);
 	r.record.dgid_count = 1;
+	r.without = M(sgid_count);
+	check_status(&r, IBA_SA_INSUFFICIENT_COMPONENTS);
+	r.without = M(dgid_count);
+	check_status(&r, IBA_SA_INSUFFICIENT_COMPONENTS);
+	r.without = 0;
 	r.first = (struct iba_gid){subnet->options->subnet_prefix, 0x77};
 	check_status(&r, IBA_SA_INVALID_GID);
 	r.first = (struct iba_gid){0x77, gid_of(host(0)).guid};
@@ -462,6 +606,51 @@ START_TEST(traced)
 }
 END_TEST
 
+/* Whether a trace of each pair arrives where the walk that PathRecord takes does, or at least
+ * there. */
+static void compare_traces(bool exactly)
+{
+	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	unsigned int n = n_endports(subnet), arrived = 0;
+
+	for (unsigned int i = 0; i < n * n; i++) {
+		uint32_t from = endport(subnet, i / n, false), to = endport(subnet, i % n, false);
+		uint16_t slid = subnet->fabric->ports[from].lid;
+		uint16_t dlid = subnet->fabric->ports[to].lid;
+		struct sa_trace trace;
+		struct sa_way way;
+		bool walks = sa_view_walk(view, from, to, slid, dlid, &way);
+
+		arrived += walks;
+		if (from != to && (walks || exactly))
+			ck_assert_int_eq(sa_trace(subnet, from, to, dlid, &trace), walks);
+	}
+	ck_assert(n < arrived && arrived < n * n);
+	sa_view_unref(view);
+}
+
+START_TEST(lost)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3x1:1", "random:6:3:2:7"};
+	uint64_t state = 1 + (uint64_t)_i;
+
+	subnet = make_subnet(specs[_i % 3], 0, 0);
+	for (uint32_t sw = 0; sw < subnet->routing->n_switches; sw++)
+		for (unsigned int lid = 1; lid <= subnet->routing->top; lid++)
+			if (make_number(&state, 8) == 0)
+				subnet->routing->lft[sw][lid] = make_number(&state, 7);
+	compare_traces(true);
+}
+END_TEST
+
+/* The longest paths are in a line of more switches than a packet may pass. */
+START_TEST(long_ways)
+{
+	subnet = make_subnet("mesh:70x1", 0, 0);
+	compare_traces(false);
+}
+END_TEST
+
 START_TEST(not_traced)
 {
 	static const uint64_t too_few[] = {0,	    P(sgid), P(slid),
@@ -495,13 +684,19 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, all, 0, 3);
-	tcase_add_loop_test(tcase, apart, 0, 12);
+	tcase_add_loop_test(tcase, apart, 0, 48);
+	tcase_add_test(tcase, components);
+	tcase_add_test(tcase, named_twice);
+	tcase_add_test(tcase, beyond);
+	tcase_add_test(tcase, many_lids);
 	tcase_add_loop_test(tcase, numbers, 0, 5);
 	tcase_add_test(tcase, most);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, without_lid);
 	tcase_add_test(tcase, from_itself);
 	tcase_add_test(tcase, traced);
+	tcase_add_loop_test(tcase, lost, 0, 6);
+	tcase_add_test(tcase, long_ways);
 	tcase_add_test(tcase, not_traced);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
