@@ -185,6 +185,78 @@ START_TEST(test_keys)
 }
 END_TEST
 
+/* What is left is told in whole seconds, and 0 only when nothing is. */
+START_TEST(test_lease_ends)
+{
+	struct iba_service_record record = service_of(0, 1);
+	const struct sa_service *service;
+
+	record.service_lease = 10;
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	record.service_gid.prefix = subnet->options->subnet_prefix;
+	service = sa_services_find(registries.services, &record);
+	ck_assert_uint_eq(sa_service_lease(service, now), 10);
+	ck_assert_uint_eq(sa_service_lease(service, now + 10 * NS_PER_S - 1), 1);
+	ck_assert_uint_eq(sa_service_lease(service, now + 10 * NS_PER_S), 0);
+	ck_assert_uint_eq(sa_service_lease(service, now + 11 * NS_PER_S), 0);
+}
+END_TEST
+
+/* The subnet's own prefix and the default one are one; any other makes another service. */
+START_TEST(test_prefixes)
+{
+	struct iba_service_record record = service_of(0, 1), got;
+
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	record.service_gid.prefix = subnet->options->subnet_prefix;
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, record), 1);
+	ck_assert_uint_eq(count_as(0, C(service_gid), record), 1);
+	record.service_gid.prefix = 0x80FE; /* osmtest's */
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, record), 2);
+	ck_assert_uint_eq(count_as(0, C(service_gid), record), 1);
+	got = service_of(0, 1);
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, ALL, &got, NULL), IBA_STATUS_OK);
+	ck_assert(got.service_gid.prefix == IBA_DEFAULT_GID_PREFIX); /* as it was asked */
+	got = service_of(0, 1);
+	memset(got.service_name, 0, sizeof(got.service_name));
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_DELETE, ALL & ~C(service_name), &got, NULL),
+			  IBA_STATUS_OK);
+	ck_assert(got.service_gid.prefix == IBA_DEFAULT_GID_PREFIX);
+	ck_assert_str_eq((const char *)got.service_name, "a service"); /* what is gone is told */
+	ck_assert_uint_eq(count_as(0, 0, record), 1);
+}
+END_TEST
+
+/* One of a multicast GID is of who came first, until another shows its key: then that one pays. */
+START_TEST(test_owner_changes)
+{
+	struct iba_service_record record = service_of(0, 1);
+
+	record.service_gid = (struct iba_gid){UINT64_C(0xFF12A01C00000000), 7};
+	record.service_key[0] = 1;
+	ck_assert_uint_eq(set_as(0, C(service_key), record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(1, 0, record), IBA_SA_DENIED);
+	ck_assert_uint_eq(set_as(1, C(service_key), record), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, record), 1);
+	for (unsigned int host = 0; host < 2; host++)
+		ck_assert_uint_eq(
+			sa_services_of(registries.services, service_of(host, 1).service_gid.guid),
+			host);
+}
+END_TEST
+
+/* Service 0 is one, too; a field that is no component means nothing. */
+START_TEST(test_all_ids)
+{
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 0)), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 1)), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(1, 0, service_of(0, 9)), 2);
+	ck_assert_uint_eq(count_as(1, C(service_id), service_of(0, 0)), 1);
+}
+END_TEST
+
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
 
 START_TEST(test_partitions)
@@ -206,6 +278,60 @@ START_TEST(test_partitions)
 	sm_key = TEST_SA_KEY;
 	ck_assert_uint_eq(count_as(other, 0, record), 1);
 	sm_key = 0;
+}
+END_TEST
+
+/* Services that differ by their P_Key alone; full and limited members mean the same one. */
+START_TEST(test_p_keys)
+{
+	struct iba_service_record one = service_of(0, 7), two = one, got = one;
+	const uint64_t open = ALL & ~C(service_p_key);
+
+	subnet = with_partitions(subnet, two_worlds, 3, NULL, 0);
+	sm_key = TEST_SA_KEY;
+	one.service_p_key = 0x8001;
+	two.service_p_key = 0x8002;
+	ck_assert_uint_eq(set_as(0, 0, one), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, two), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, one), 2);
+	one.service_p_key = 0x0001;
+	ck_assert_uint_eq(set_as(0, 0, one), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, one), 2);
+	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 1);
+	two.service_p_key = 0x0002;
+	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 1);
+	got.service_p_key = 0x8002; /* no component: the default one is meant */
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, open, &got, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(got.service_p_key, 0xFFFF);
+	ck_assert_uint_eq(count_as(0, 0, one), 3);
+	got.service_p_key = 0x8002; /* of a Delete the record counts */
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_DELETE, open, &got, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 0);
+	got.service_p_key = 0;
+	ck_assert_uint_eq(ask_as(0, IBA_METHOD_DELETE, open, &got, NULL), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(0, 0, one), 1);
+	sm_key = 0;
+}
+END_TEST
+
+/* One that may not be seen does not hide those behind it. */
+START_TEST(test_hidden)
+{
+	struct iba_service_record record = service_of(0, 1);
+	unsigned int who = 0;
+
+	subnet = with_partitions(subnet, two_worlds, 3, NULL, 0);
+	while (partitions_member(subnet->partitions, endport(subnet, who, true), 0x8001))
+		who++;
+	sm_key = TEST_SA_KEY;
+	record.service_p_key = 0x8001;
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	record.service_p_key = 0x8002;
+	record.service_id = 2;
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	sm_key = 0;
+	ck_assert_uint_eq(count_as(who, 0, record), 1);
+	ck_assert_uint_eq(count_as(who, C(service_p_key), record), 1);
 }
 END_TEST
 
@@ -275,6 +401,49 @@ START_TEST(test_absence)
 }
 END_TEST
 
+/* Registered again while its port is not seen, it lives as long as one that is gone since then. */
+START_TEST(test_again_while_absent)
+{
+	struct subnet *empty = make_subnet("mesh:2x2", 0, 0);
+
+	ck_assert_uint_eq(set_as(15, 0, service_of(15, 1)), IBA_STATUS_OK);
+	sa_services_follow(registries.services, empty, now);
+	ck_assert_uint_eq(set_as(15, 0, service_of(15, 1)), IBA_STATUS_OK);
+	now += SA_ABSENCE_NS;
+	sa_services_follow(registries.services, empty, now);
+	ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 1);
+	now += SA_ABSENCE_NS;
+	sa_services_follow(registries.services, empty, now);
+	ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 0);
+	subnet_unref(empty);
+}
+END_TEST
+
+static void on_change(void *arg, const struct sa_service *service, bool gone)
+{
+	g_string_append_printf(arg, "%s%u ", gone ? "-" : "+",
+			       (unsigned int)service->record.service_id);
+}
+
+/* Who watches is told of each that comes, changes, is removed, ends or is forgotten. */
+START_TEST(test_watch)
+{
+	g_autoptr(GString) told = g_string_new(NULL);
+	struct iba_service_record record = service_of(0, 2);
+
+	sa_services_watch(registries.services, on_change, told);
+	for (unsigned int id = 1; id <= 4; id++)
+		ck_assert_uint_eq(set_as(0, 0, service_of(0, id)), IBA_STATUS_OK);
+	record.service_lease = 1;
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(delete_as(0, 0, service_of(0, 1)), IBA_STATUS_OK);
+	sa_services_expire(registries.services, now + NS_PER_S);
+	sa_services_clear(registries.services);
+	ck_assert_str_eq(told->str, "+1 +2 +3 +4 +2 -1 -2 -3 -4 ");
+	ck_assert_uint_eq(sa_services_of(registries.services, record.service_gid.guid), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_service");
@@ -290,6 +459,14 @@ int main(void)
 	tcase_add_test(tcase, test_leases);
 	tcase_add_test(tcase, test_quota);
 	tcase_add_test(tcase, test_absence);
+	tcase_add_test(tcase, test_lease_ends);
+	tcase_add_test(tcase, test_prefixes);
+	tcase_add_test(tcase, test_owner_changes);
+	tcase_add_test(tcase, test_all_ids);
+	tcase_add_test(tcase, test_p_keys);
+	tcase_add_test(tcase, test_hidden);
+	tcase_add_test(tcase, test_again_while_absent);
+	tcase_add_test(tcase, test_watch);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
