@@ -42,6 +42,11 @@ TESTS += tests/unit/test_sa_inform
 tests_unit_test_sa_inform_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_inform_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_mlids
+TESTS += tests/unit/test_sa_mlids
+tests_unit_test_sa_mlids_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_mlids_LDADD = $(LIBS_SA) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sa_store tests/unit/test_sa_view
 TESTS += tests/unit/test_sa_store tests/unit/test_sa_view
 tests_unit_test_sa_store_CFLAGS = $(TEST_CFLAGS)

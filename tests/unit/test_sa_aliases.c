@@ -209,6 +209,46 @@ START_TEST(test_member)
 }
 END_TEST
 
+/* A member's entry may be named again, and hinders nothing that leaves it. */
+START_TEST(test_member_of_other_entries)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1);
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
+	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK);
+	r = record_of(0, ALIAS, 0);
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	r = record_of(0, 0, 0); /* which one it is */
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[1] == ALIAS);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(2), &r), IBA_STATUS_OK);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(1), &r), IBA_SA_DENIED);
+}
+END_TEST
+
+/* Entry 0 of a later block is like any other; a block begins below GUIDCap. */
+START_TEST(test_second_block)
+{
+	struct iba_guid_info_record r = record_of(0, ALIAS, 0);
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	r = (struct iba_guid_info_record){.lid = host(0)->lid, .block_num = 1};
+	r.guid_info.guid[0] = ALIAS; /* it has that elsewhere */
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(0), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[0] == 0);
+	r.guid_info.guid[0] = ALIAS + 1;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(0), &r), IBA_STATUS_OK);
+	ck_assert(sa_aliases_get(all.aliases, host(0)->guid, 8) == ALIAS + 1);
+	ck_assert_int_eq(join(0, ALIAS + 1, IBA_METHOD_SET), IBA_STATUS_OK);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(0), &r), IBA_SA_DENIED);
+	ck_assert_int_eq(join(0, ALIAS + 1, IBA_METHOD_DELETE), IBA_STATUS_OK);
+	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(0), &r), IBA_STATUS_OK);
+	ck_assert(sa_aliases_get(all.aliases, host(0)->guid, 8) == 0);
+	((struct fabric_port *)host(0))->info.guid_cap = 8;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(0), &r), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
 /* Paths from and to it, a service at it. */
 START_TEST(test_resolves)
 {
@@ -326,6 +366,107 @@ START_TEST(test_gone_without_any)
 }
 END_TEST
 
+/* What is forgotten when its port has been away for long: all of that port, nothing of others. */
+START_TEST(test_gone_beside_others)
+{
+	struct subnet *other = make_subnet("random:1:0:1:5", 0, 0);
+
+	for (uint8_t i = 1; i <= 3; i++)
+		ck_assert(sa_aliases_set(all.aliases, UINT64_MAX, i, ALIAS + i));
+	ck_assert(sa_aliases_set(all.aliases, host(3)->guid, 1, ALIAS));
+	alias_guids_unref(sa_aliases_publish(all.aliases));
+	sa_aliases_follow(all.aliases, subnet, 1);
+	sa_aliases_follow(all.aliases, subnet, SA_ABSENCE_NS / 2);
+	ck_assert(!sa_aliases_changed(all.aliases));
+	sa_aliases_follow(all.aliases, subnet, 1 + SA_ABSENCE_NS);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 1);
+	ck_assert(sa_aliases_get(all.aliases, host(3)->guid, 1) == ALIAS);
+	ck_assert(sa_aliases_changed(all.aliases));
+	sa_aliases_follow(all.aliases, other, 1);
+	sa_aliases_clear(all.aliases); /* with it, since when ports are gone */
+	ck_assert(sa_aliases_set(all.aliases, host(3)->guid, 1, ALIAS));
+	sa_aliases_follow(all.aliases, other, 1 + SA_ABSENCE_NS);
+	ck_assert(sa_aliases_get(all.aliases, host(3)->guid, 1) == ALIAS);
+	subnet_unref(other);
+}
+END_TEST
+
+/* By port and index, both. */
+START_TEST(test_which)
+{
+	ck_assert(sa_aliases_set(all.aliases, 5, 9, 1));
+	for (uint64_t port = 4; port <= 6; port++)
+		for (uint8_t index = 8; index <= 10; index++)
+			ck_assert(sa_aliases_get(all.aliases, port, index) ==
+				  (port == 5 && index == 9));
+}
+END_TEST
+
+/* One with the byte of sm_assigned_guid that nobody has; after many in vain, none. */
+START_TEST(test_made)
+{
+	const uint64_t first = UINT64_C(0x0014054200000007); /* setup: 6 was before */
+
+	for (unsigned int i = 0; i < 999; i++)
+		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
+					 first + i));
+	ck_assert(sa_aliases_make(all.aliases, subnet->fabric, 0x42) == first + 999);
+	sa_aliases_free(all.aliases);
+	all.aliases = sa_aliases_new(6);
+	for (unsigned int i = 0; i < 1000; i++)
+		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
+					 first + i));
+	ck_assert(sa_aliases_make(all.aliases, subnet->fabric, 0x42) == 0);
+}
+END_TEST
+
+static void publish_and_program(void)
+{
+	alias_guids_unref(sa_aliases_publish(all.aliases));
+	sa_aliases_programmed(all.aliases, sa_aliases_serial(all.aliases));
+}
+
+/* One that was removed before this SM was master is forgotten when its port was told, too. */
+START_TEST(test_removed_before)
+{
+	ck_assert(sa_aliases_restore(all.aliases, 5, 1, 0));
+	ck_assert(sa_aliases_set(all.aliases, 5, 2, UINT64_C(1) << 32));
+	publish_and_program();
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 1);
+	ck_assert(sa_aliases_set(all.aliases, 5, 2, 0));
+	publish_and_program();
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 0);
+	sa_aliases_clear(all.aliases);
+	ck_assert(!sa_aliases_changed(all.aliases)); /* there was none */
+	ck_assert(sa_aliases_set(all.aliases, 5, 2, 7));
+	alias_guids_unref(sa_aliases_publish(all.aliases));
+	sa_aliases_clear(all.aliases);
+	ck_assert(sa_aliases_changed(all.aliases));
+}
+END_TEST
+
+static void on_change(void *arg, const struct alias_guid *alias, bool forgotten)
+{
+	g_string_append_printf(arg, "%s%u/%u=%u ", forgotten ? "-" : "+", (unsigned int)alias->port,
+			       alias->index, (unsigned int)alias->guid);
+}
+
+/* Who watches is told of each that comes, is removed and is forgotten. */
+START_TEST(test_watch)
+{
+	g_autoptr(GString) told = g_string_new(NULL);
+
+	sa_aliases_watch(all.aliases, on_change, told);
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11));
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11)); /* nothing new */
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 0));
+	ck_assert(sa_aliases_set(all.aliases, 6, 2, 12));
+	publish_and_program();
+	sa_aliases_clear(all.aliases);
+	ck_assert_str_eq(told->str, "+5/1=11 +5/1=0 +6/2=12 -5/1=0 -6/2=12 ");
+}
+END_TEST
+
 START_TEST(test_bounds)
 {
 	for (unsigned int i = 0; i < SA_ALIASES_MAX; i++)
@@ -352,6 +493,13 @@ int main(void)
 	tcase_add_test(tcase, test_publication);
 	tcase_add_test(tcase, test_ports_that_are_gone);
 	tcase_add_test(tcase, test_gone_without_any);
+	tcase_add_test(tcase, test_gone_beside_others);
+	tcase_add_test(tcase, test_which);
+	tcase_add_test(tcase, test_made);
+	tcase_add_test(tcase, test_removed_before);
+	tcase_add_test(tcase, test_watch);
+	tcase_add_test(tcase, test_member_of_other_entries);
+	tcase_add_test(tcase, test_second_block);
 	tcase_add_test(tcase, test_bounds);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

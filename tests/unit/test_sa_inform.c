@@ -141,6 +141,7 @@ START_TEST(test_gids)
 	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
 	info.gid.prefix++;
 	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
+	info.lid_range_end = 6; /* no matter */
 	info.gid.prefix = 0;
 	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
 	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, 0};
@@ -204,6 +205,93 @@ START_TEST(test_end)
 }
 END_TEST
 
+/* RespTimeValue makes no other subscription; the answer repeats what was asked. */
+START_TEST(test_again)
+{
+	struct iba_inform_info info = traps(64), got;
+	struct sa_subscription *subscription;
+	uint64_t id;
+	struct told told;
+
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+	subscription = find(0, OWN_QP, info);
+	id = subscription->id;
+	subscription->unanswered = 2;
+	subscription->to.lid = 7;
+	info.resp_time_value = 18;
+	told = ask(0, IBA_METHOD_SET, IBA_ATTR_INFORM_INFO, 0, &iba_inform_info_type, &info);
+	told_record(&told, &iba_inform_info_type, 0, &got);
+	ck_assert(got.trap_number == 64 && got.subscribe == 1 && got.resp_time_value == 18);
+	told_clear(&told);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 1);
+	ck_assert_uint_eq(subscription->id, id);
+	ck_assert_uint_eq(subscription->unanswered, 0); /* it lives */
+	ck_assert_uint_eq(subscription->to.lid,
+			  subnet->fabric->ports[endport(subnet, 0, true)].lid);
+	info.resp_time_value = 3;
+	ck_assert_int_eq(set_as(0, no_more(info)), IBA_STATUS_OK);
+}
+END_TEST
+
+START_TEST(test_bounds)
+{
+	struct iba_inform_info info = traps(0);
+
+	for (; info.trap_number < SA_SUBSCRIPTIONS_OF_PORT; info.trap_number++)
+		ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(0, info), IBA_SA_NO_RESOURCES);
+	ck_assert_int_eq(set_as(1, info), IBA_STATUS_OK); /* another port may */
+	ck_assert_uint_eq(sa_subscribers_of(all.subscribers, guid_of(0)), SA_SUBSCRIPTIONS_OF_PORT);
+	ck_assert_int_eq(set_as(0, no_more(traps(5))), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
+}
+END_TEST
+
+static void on_added(void *arg, struct sa_subscription *subscription)
+{
+	g_string_append_printf(arg, "+%u ", subscription->info.trap_number);
+}
+
+static void on_removed(void *arg, struct sa_subscription *subscription)
+{
+	g_string_append_printf(arg, "-%u ", subscription->info.trap_number);
+}
+
+/* Both who watch are told of each that comes, comes again, ends, and is forgotten. */
+START_TEST(test_watch)
+{
+	static const struct sa_subscribers_watch watch = {.added = on_added, .removed = on_removed};
+	g_autoptr(GString) first = g_string_new(NULL), second = g_string_new(NULL);
+
+	sa_subscribers_watch(all.subscribers, &watch, first);
+	sa_subscribers_watch(all.subscribers, &watch, second);
+	for (uint16_t trap = 64; trap < 67; trap++)
+		ck_assert_int_eq(set_as(0, traps(trap)), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(0, traps(65)), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(0, no_more(traps(66))), IBA_STATUS_OK);
+	sa_subscribers_clear(all.subscribers);
+	ck_assert_str_eq(first->str, "+64 +65 +66 +65 -66 -64 -65 ");
+	ck_assert_str_eq(second->str, first->str);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
+}
+END_TEST
+
+/* Subscribed again while its port is not seen, it lives as long as one that is gone since then. */
+START_TEST(test_again_while_absent)
+{
+	struct subnet *empty = make_subnet("mesh:2x2", 0, 0);
+
+	ck_assert_int_eq(set_as(15, traps(64)), IBA_STATUS_OK);
+	sa_subscribers_follow(all.subscribers, empty, 1);
+	ck_assert_int_eq(set_as(15, traps(64)), IBA_STATUS_OK);
+	sa_subscribers_follow(all.subscribers, empty, 1 + SA_ABSENCE_NS);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 1);
+	sa_subscribers_follow(all.subscribers, empty, 1 + 2 * SA_ABSENCE_NS);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
+	subnet_unref(empty);
+}
+END_TEST
+
 /* What a port registered outlives it for a while, or with the option not at all. */
 START_TEST(test_absence)
 {
@@ -253,6 +341,8 @@ START_TEST(test_records)
 	ck_assert_int_eq(set_as(0, traps(64)), IBA_STATUS_OK);
 	ck_assert_int_eq(set_as(1, traps(65)), IBA_STATUS_OK);
 	ck_assert_uint_eq(table(0, wanted, &got), 2);
+	ck_assert_uint_ne(find(0, OWN_QP, traps(64))->enumeration,
+			  find(1, OWN_QP, traps(65))->enumeration);
 	ck_assert_uint_eq(table(C(subscriber_gid), wanted, &got), 1);
 	ck_assert_uint_eq(got.inform_info.trap_number, 65);
 	ck_assert(iba_gid_equal(got.subscriber_gid, gid_of(1)));
@@ -280,8 +370,10 @@ START_TEST(test_records_of_who_is_gone)
 
 	ck_assert_ptr_nonnull(sa_subscribers_add(all.subscribers, 0xDEAD, &to, &info, false));
 	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 0);
-	sm_key = TEST_SA_KEY;
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK); /* behind the other */
 	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 1);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 2);
 	ck_assert_uint_eq(got.subscriber_gid.guid, 0xDEAD);
 }
 END_TEST
@@ -296,6 +388,10 @@ int main(void)
 	tcase_add_test(tcase, test_gids);
 	tcase_add_test(tcase, test_secrets);
 	tcase_add_test(tcase, test_end);
+	tcase_add_test(tcase, test_again);
+	tcase_add_test(tcase, test_bounds);
+	tcase_add_test(tcase, test_watch);
+	tcase_add_test(tcase, test_again_while_absent);
 	tcase_add_test(tcase, test_absence);
 	tcase_add_test(tcase, test_records);
 	tcase_add_test(tcase, test_records_of_who_is_gone);

@@ -248,6 +248,9 @@ START_TEST(test_rate)
 		passed += sa_rate_pass(rate, 7, 20, NS_PER_S + i * NS_PER_MS / 10);
 	ck_assert_uint_ge(passed, 20 + 199);
 	ck_assert_uint_le(passed, 20 + 201);
+	for (unsigned int i = 0; i < 30; i++) /* another bound begins anew */
+		ck_assert(sa_rate_pass(rate, 7, 30, 2 * NS_PER_S));
+	ck_assert(!sa_rate_pass(rate, 7, 30, 2 * NS_PER_S));
 	sa_rate_free(rate);
 }
 END_TEST

@@ -224,6 +224,92 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Who was refused some of what waited, or all of it, asks again and is served. */
+START_TEST(refused_and_again)
+{
+	unsigned int source, out, keeps = (unsigned int)_i;
+
+	for (unsigned int i = 0; i < 20; i++)
+		add(1, i, MS);
+	out = g_queue_get_length(&pool);
+	for (unsigned int last = 19; sa_turns_waiting(turns) > keeps; last--) {
+		struct job *job = (struct job *)sa_turns_refuse(turns);
+
+		ck_assert_uint_eq(job->number, last);
+		g_free(job);
+	}
+	for (unsigned int i = out + keeps; i < 40; i++)
+		add(1, i, MS);
+	while (step(&source))
+		;
+	ck_assert_uint_eq(next_of[1], 40);
+	add(1, 40, MS);
+	ck_assert(step(&source));
+}
+END_TEST
+
+/* What a source took beyond its part it owes when it comes back, though others came meanwhile. */
+START_TEST(debts)
+{
+	unsigned int source, added[2] = {0};
+
+	add(0, added[0]++, 100 * MS);
+	while (step(&source))
+		;
+	while (added[1] < 200)
+		add(1, added[1]++, MS);
+	while (added[0] < 200)
+		add(0, added[0]++, MS);
+	served[0] = served[1] = 0;
+	for (unsigned int i = 0; i < 80; i++)
+		step(&source);
+	ck_assert_uint_ge(served[1], 70 * MS);
+	while (step(&source))
+		;
+}
+END_TEST
+
+/* Of what is cheap there is always enough at the pool, of what is dear little. */
+START_TEST(ahead)
+{
+	unsigned int source, number = 0;
+
+	while (number < 200) {
+		add(0, number++, MS / 20);
+		step(&source);
+	}
+	while (step(&source))
+		;
+	while (number < 300)
+		add(0, number++, MS / 20);
+	ck_assert_uint_ge(g_queue_get_length(&pool), 15);
+	ck_assert_uint_le(g_queue_get_length(&pool), 30);
+	while (step(&source))
+		;
+}
+END_TEST
+
+#define SOURCES 9000 /* more than are remembered of those that only owe */
+
+/* However many sources wait, none is lost. */
+START_TEST(many_sources)
+{
+	unsigned int done = 0;
+
+	for (unsigned int lid = 1; lid <= SOURCES; lid++) {
+		struct job *job = g_new0(struct job, 1);
+
+		sa_turns_add(turns, &job->turn, (uint16_t)lid);
+	}
+	for (struct sa_turn *turn; (turn = g_queue_pop_head(&pool)); done++) {
+		sa_turns_done(turns, turn, MS);
+		g_free(turn);
+	}
+	ck_assert_uint_eq(done, SOURCES);
+	ck_assert_uint_eq(sa_turns_waiting(turns), 0);
+}
+END_TEST
+
 /* What waits when it ends is given back. */
 START_TEST(given_back)
 {
@@ -255,6 +341,10 @@ int main(void)
 	tcase_add_test(tcase, no_credit);
 	tcase_add_loop_test(tcase, by_chance, 0, 100);
 	tcase_add_test(tcase, refused);
+	tcase_add_loop_test(tcase, refused_and_again, 0, 3);
+	tcase_add_test(tcase, debts);
+	tcase_add_test(tcase, ahead);
+	tcase_add_test(tcase, many_sources);
 	tcase_add_test(tcase, given_back);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
