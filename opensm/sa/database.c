@@ -347,7 +347,6 @@ static const struct {
 static void read_line(struct reader *reader, char *line)
 {
 	reader->at = line;
-	reader->lacks = NULL;
 	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
 		if (g_str_has_prefix(line, kinds[i].begins)) {
 			kinds[i].read(reader);

@@ -113,25 +113,52 @@ static bool is_subscribed(struct sa_subscription *subscription, void *arg)
 	return true;
 }
 
+/* What a replica does not have, or has otherwise. */
+static void fill_more(const struct sa_registries *registries)
+{
+	const struct iba_service_record service = {
+		.service_id = 0,
+		.service_gid = {UINT64_C(0xFF12A01C00000000), 12},
+		.service_p_key = 0xFFFF,
+		.service_lease = SA_LEASE_FOREVER,
+		.service_name = " name=' data8=0x7:0x8",
+	};
+	const struct iba_inform_info info = {
+		.lid_range_begin = 5, .lid_range_end = 9, .resp_time_value = 18, .qpn = 1};
+	const struct vendor_address to = {.lid = 7, .qpn = 1, .path_bits = 3, .p_key_index = 2};
+
+	ck_assert_ptr_nonnull(sa_services_put(registries->services, &service, 13, NOW));
+	ck_assert_ptr_nonnull(sa_subscribers_add(registries->subscribers, 78, &to, &info, false));
+}
+
 START_TEST(test_round_trip)
 {
+	const struct iba_service_record keyed = {11, {PREFIX, 12}, .service_p_key = 0x8001};
+	const struct iba_service_record shared = {
+		0, {UINT64_C(0xFF12A01C00000000), 12}, .service_p_key = 0xFFFF};
 	struct sa_registries first = make(), second = make();
 	g_autofree char *text = NULL, *again = NULL;
 	g_autoptr(GError) error = NULL;
 	unsigned int n = 0;
 
 	fill(&first);
+	fill_more(&first);
 	text = text_of(&first);
+	ck_assert_uint_eq(count(text, "GUIDInfo Record:"), 4);
+	ck_assert_uint_eq(count(text, " qpn_resp_time_val=0x112 "), 5); /* QP 1, 18 */
 	ck_assert_uint_eq(count(text, " mgid="), 2);
 	ck_assert_uint_eq(count(text, " (well known):"), 1);
 	ck_assert_uint_eq(count(text, "mcm_port:"), 4);
-	ck_assert_uint_eq(count(text, "InformInfo Record:"), 4);
-	ck_assert_uint_eq(count(text, "Service Record:"), 2);
+	ck_assert_uint_eq(count(text, "InformInfo Record:"), 5);
+	ck_assert_uint_eq(count(text, "Service Record:"), 3);
 	ck_assert(sa_database_read(&second, "f", text, PREFIX, NOW, &error));
 	again = text_of(&second);
 	ck_assert_str_eq(again, text);
 	sa_subscribers_each(second.subscribers, is_subscribed, &n);
-	ck_assert_uint_eq(n, 4);
+	ck_assert_uint_eq(n, 5);
+	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->record.service_key[0], 1);
+	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->owner, 12);
+	ck_assert_uint_eq(sa_services_find(second.services, &shared)->owner, 0); /* nobody's */
 	destroy(&first);
 	destroy(&second);
 }
@@ -242,6 +269,263 @@ START_TEST(test_standby)
 }
 END_TEST
 
+/* ---- entries of a replica, one by one ---- */
+
+/* A replica of one group with one member, or of one of anything else. */
+struct one {
+	struct replica *replica;
+	struct sa_registries from;
+};
+
+static struct one one_new(void)
+{
+	const struct iba_mc_member_record group = {
+		.mgid = {UINT64_C(0xFF12A01C00000000), 5}, .mlid = 0xC005, .p_key = 0xFFFF};
+	const struct iba_service_record service = {
+		.service_id = 11, .service_gid = {PREFIX, 12}, .service_p_key = 0x8001};
+	const struct iba_inform_info info = {.trap_number = 64, .qpn = 1};
+	const struct vendor_address to = {.lid = 7, .qpn = 1};
+	struct one one = {.replica = replica_new(1 << 20), .from = make()};
+
+	sa_store_join(one.from.groups, sa_store_create(one.from.groups, &group, PREFIX, 9), 77, 1,
+		      false);
+	ck_assert_ptr_nonnull(sa_services_put(one.from.services, &service, 12, NOW));
+	ck_assert_ptr_nonnull(sa_subscribers_add(one.from.subscribers, 77, &to, &info, false));
+	ck_assert(sa_aliases_set(one.from.aliases, 77, 1, 0x111));
+	put_all(&one.from, one.replica);
+	return one;
+}
+
+static void one_free(struct one *one)
+{
+	destroy(&one->from);
+	replica_unref(one->replica);
+}
+
+static void copy_entry(void *arg, const struct replica_entry *entry)
+{
+	struct replica_entry **copy = arg;
+
+	*copy = g_memdup2(entry, sizeof(*entry) + entry->key_length + entry->value_length);
+}
+
+/* The entry of a section, in place of which the replica has one that is otherwise. */
+static void replace(struct one *one, uint8_t section, size_t key_length, size_t value_length,
+		    unsigned int octet, uint8_t value)
+{
+	struct replica_entry *entry = NULL;
+	uint8_t key[256] = {0}, octets[1024] = {0};
+
+	replica_each(one->replica, section, copy_entry, &entry);
+	memcpy(key, entry->octets, entry->key_length);
+	memcpy(octets, replica_value(entry), entry->value_length);
+	replica_put(one->replica, replica_entry_new(section, key, entry->key_length, NULL, 0));
+	if (octet < entry->key_length)
+		key[octet] = value;
+	else if (octet < UINT_MAX)
+		octets[octet - entry->key_length] = value;
+	replica_put(one->replica, replica_entry_new(section, key, entry->key_length + key_length,
+						    octets, entry->value_length + value_length));
+	g_free(entry);
+}
+
+/* Of how many entries the adopted text tells. */
+static unsigned int adopt(const struct one *one, unsigned int bad)
+{
+	struct sa_registries second = make();
+	g_autofree char *text = NULL;
+
+	ck_assert_uint_eq(sa_replicate_adopt(&second, one->replica, NOW), bad);
+	text = text_of(&second);
+	destroy(&second);
+	return count(text, "\n\n");
+}
+
+static const uint8_t sections[] = {REPLICA_GROUPS, REPLICA_MEMBERS, REPLICA_SERVICES,
+				   REPLICA_SUBSCRIPTIONS, REPLICA_ALIASES};
+
+/* A key is of one length, a value may be longer: later versions know more. */
+START_TEST(test_lengths)
+{
+	uint8_t section = sections[_i];
+	unsigned int lost = section == REPLICA_GROUPS ? 2 : 1; /* with its member */
+
+	for (unsigned int what = 0; what < 5; what++) {
+		struct one one = one_new();
+
+		if (what == 1)
+			replace(&one, section, 1, 0, UINT_MAX, 0);
+		else if (what == 2)
+			replace(&one, section, -(size_t)1, 0, UINT_MAX, 0);
+		else if (what == 3) /* of a service the end of the lease may be missing */
+			replace(&one, section, 0, -(size_t)(section == REPLICA_SERVICES ? 9 : 1),
+				UINT_MAX, 0);
+		else if (what == 4)
+			replace(&one, section, 0, 1, UINT_MAX, 0);
+		if (what % 4)
+			ck_assert_uint_eq(adopt(&one, lost), 5 - lost);
+		else
+			ck_assert_uint_eq(adopt(&one, 0), 5);
+		one_free(&one);
+	}
+}
+END_TEST
+
+/* Octets of keys and values that make no sense, or make it still. */
+static const struct {
+	uint8_t section;
+	unsigned int octet; /* of the value behind the key */
+	uint8_t value;
+	unsigned int bad;
+} octets_cases[] = {
+	{REPLICA_GROUPS, 15, 6, 2},    /* not the MGID of its record */
+	{REPLICA_GROUPS, 16, 0xFE, 2}, /* nor a multicast one */
+	{REPLICA_MEMBERS, 15, 6, 1},   /* of no group */
+	{REPLICA_MEMBERS, 23, 0, 1},   /* of no port */
+	{REPLICA_MEMBERS, 24, 0, 1},   /* without JoinState */
+	{REPLICA_MEMBERS, 24, 0xF, 0},	   {REPLICA_MEMBERS, 24, 0x10, 1},
+	{REPLICA_MEMBERS, 25, 0xFF, 0},	   /* flags of later versions */
+	{REPLICA_SERVICES, 7, 6, 1},	   /* not the ServiceID of its record */
+	{REPLICA_SUBSCRIPTIONS, 11, 6, 1}, /* not the QP of its record */
+	{REPLICA_ALIASES, 7, 0, 1},	   /* of no port */
+	{REPLICA_ALIASES, 8, 0, 1},	   /* the base GUID */
+};
+
+START_TEST(test_octets)
+{
+	struct one one = one_new();
+	unsigned int bad = octets_cases[_i].bad;
+
+	replace(&one, octets_cases[_i].section, 0, 0, octets_cases[_i].octet,
+		octets_cases[_i].value);
+	ck_assert_uint_eq(adopt(&one, bad), 5 - bad);
+	one_free(&one);
+}
+END_TEST
+
+/* What ended at the master is none of the standby's. */
+START_TEST(test_ended)
+{
+	const struct iba_service_record service = {11, {PREFIX, 12}, .service_p_key = 0x8001};
+	const struct iba_inform_info info = {.trap_number = 64};
+	const struct sa_subscription_key key = sa_subscription_key(77, 1, &info);
+	const struct alias_guid alias = {.port = 77, .index = 1};
+	struct one one = one_new();
+	struct sa_group *group = sa_store_find_mlid(one.from.groups, 0xC005);
+	struct sa_member member = {.guid = 77};
+
+	sa_replicate_watch.member(one.replica, group, &member);
+	ck_assert_uint_eq(adopt(&one, 0), 4);
+	sa_replicate_watch.group(one.replica, group, true);
+	ck_assert_uint_eq(adopt(&one, 0), 3);
+	sa_replicate_service(one.replica, sa_services_find(one.from.services, &service), true);
+	ck_assert_uint_eq(adopt(&one, 0), 2);
+	sa_replicate_subscriptions.removed(one.replica,
+					   sa_subscribers_find(one.from.subscribers, &key));
+	ck_assert_uint_eq(adopt(&one, 0), 1);
+	sa_replicate_alias(one.replica, &alias, true);
+	ck_assert_uint_eq(adopt(&one, 0), 0);
+	one_free(&one);
+}
+END_TEST
+
+/* Who made a group; of an address what it has not. */
+START_TEST(test_details)
+{
+	const struct iba_inform_info info = {.trap_number = 64};
+	const struct sa_subscription_key key = sa_subscription_key(77, 1, &info);
+	struct sa_registries second = make();
+	const struct sa_subscription *got;
+	struct one one = one_new();
+
+	ck_assert_uint_eq(sa_replicate_adopt(&second, one.replica, NOW), 0);
+	ck_assert_uint_eq(sa_store_find_mlid(second.groups, 0xC005)->creator, 9);
+	got = sa_subscribers_find(second.subscribers, &key);
+	ck_assert(!got->to.has_grh && !got->trusted);
+	destroy(&second);
+	one_free(&one);
+}
+END_TEST
+
+/* Services that differ in the last octet of the GID or the first of the P_Key are two. */
+START_TEST(test_service_keys)
+{
+	struct iba_service_record service = {
+		.service_id = 1, .service_gid = {PREFIX, 12}, .service_p_key = 0x8001};
+	struct one one = one_new();
+
+	for (unsigned int i = 0; i < 4; i++) {
+		service.service_gid.guid ^= i % 2;
+		service.service_p_key ^= i % 2 ? 0 : 0x100;
+		sa_replicate_service(one.replica,
+				     sa_services_put(one.from.services, &service, 12, NOW), false);
+	}
+	ck_assert_uint_eq(adopt(&one, 0), 5 + 4);
+	one_free(&one);
+}
+END_TEST
+
+/* When the other SM was heard of last, and what is left of a lease of 100 s from NOW on then. */
+static const struct {
+	uint64_t clock; /* s after NOW; UINT64_MAX: it said nothing */
+	uint32_t lease, left;
+} spent_cases[] = {
+	{UINT64_MAX, 100, 100}, {0, 100, 100}, {40, 100, 60},
+	{100, 100, 0},		{170, 100, 0}, {40, SA_LEASE_FOREVER, SA_LEASE_FOREVER},
+};
+
+START_TEST(test_spent)
+{
+	struct iba_service_record service = {.service_id = 11,
+					     .service_gid = {PREFIX, 12},
+					     .service_p_key = 0x8001,
+					     .service_lease = spent_cases[_i].lease};
+	struct sa_registries second = make();
+	const uint64_t later = NOW + 1000 * NS_PER_S;
+	struct one one = one_new();
+	uint64_t expected = later + spent_cases[_i].left * NS_PER_S;
+
+	sa_replicate_service(one.replica, sa_services_put(one.from.services, &service, 12, NOW),
+			     false);
+	if (spent_cases[_i].clock != UINT64_MAX)
+		sa_replicate_clock((struct replicator *)one.replica,
+				   NOW + spent_cases[_i].clock * NS_PER_S);
+	ck_assert_uint_eq(sa_replicate_adopt(&second, one.replica, later), 0);
+	if (spent_cases[_i].left == SA_LEASE_FOREVER)
+		expected = UINT64_MAX;
+	ck_assert_uint_eq(sa_services_find(second.services, &service)->expires_ns, expected);
+	destroy(&second);
+	one_free(&one);
+}
+END_TEST
+
+/* A clock that went back, one that is too short, and a lease whose end is not told: it is whole. */
+START_TEST(test_lease_of_other_versions)
+{
+	struct iba_service_record service = {.service_id = 11,
+					     .service_gid = {PREFIX, 12},
+					     .service_p_key = 0x8001,
+					     .service_lease = 100};
+	struct sa_registries second = make();
+	struct one one = one_new();
+
+	sa_replicate_service(one.replica, sa_services_put(one.from.services, &service, 12, NOW),
+			     false);
+	sa_replicate_clock((struct replicator *)one.replica, _i ? NOW + 40 * NS_PER_S : NOW - 1);
+	if (_i == 1)
+		replace(&one, REPLICA_SERVICES, 0, -(size_t)8, UINT_MAX, 0);
+	else if (_i == 2)
+		replace(&one, REPLICA_CLOCK, 0, -(size_t)1, UINT_MAX, 0);
+	ck_assert_uint_eq(sa_replicate_adopt(&second, one.replica, NOW), 0);
+	ck_assert_uint_eq(sa_services_find(second.services, &service)->expires_ns,
+			  NOW + 100 * NS_PER_S);
+	destroy(&second);
+	one_free(&one);
+}
+END_TEST
+
+/* ---- texts that are not whole ---- */
+
 /* Cut anywhere: what is read is the beginning of it, and nothing that was not there. */
 START_TEST(test_torn)
 {
@@ -328,6 +612,13 @@ START_TEST(test_wrong)
 		{"\nnonsense\n", "f:2: expected a record"},
 		{"MC Group 0xc000 : mgid=0xff12:0x1 qkey=0x\n", "f:1: expected qkey"},
 		{"MC Group 0xc000 : mgid=0x12\n", "f:1: expected mgid"},
+		{"MC Group 0xc000 : mgid=0xff12:0xg\n", "f:1: expected mgid"},
+		{"MC Group 0xc000 : mgid=0xff12;0x1\n", "f:1: expected mgid"},
+		{"GUIDInfo Record: base_guid=0x10000000000000000 lid=0x1 block_num=0x1\n",
+		 "f:1: expected base_guid"},
+		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0 lease=0x0 key=0x0:0x0"
+		 " data8=0x0:0x0\n",
+		 "f:1: expected name"},
 		{"GUIDInfo Record: base_guid=0x1 lid=0x1 block_num=0x20 guid0=0x1\n",
 		 "f:1: expected block_num"},
 		{"GUIDInfo Record: base_guid=0x1 lid=0x1 block_num=0x1 guid0=0x\n",
@@ -361,6 +652,108 @@ START_TEST(test_wrong)
 }
 END_TEST
 
+/* Bits that a number of a record may have. */
+static const struct {
+	const char *record, *name;
+	unsigned int bits;
+} numbers[] = {
+	{"MC Group ", "qkey", 32},
+	{"MC Group ", "mlid", 16},
+	{"MC Group ", "mtu", 8},
+	{"MC Group ", "tclass", 8},
+	{"MC Group ", "pkey", 16},
+	{"MC Group ", "rate", 8},
+	{"MC Group ", "pkt_life", 8},
+	{"MC Group ", "sl_flow_hop", 32},
+	{"MC Group ", "scope_state", 8},
+	{"mcm_port:", "scope_state", 8},
+	{"mcm_port:", "proxy_join", 8},
+	{"InformInfo ", "lid_range_begin", 16},
+	{"InformInfo ", "lid_range_end", 16},
+	{"InformInfo ", "is_generic", 1},
+	{"InformInfo ", "trap_type", 16},
+	{"InformInfo ", "trap_num", 16},
+	{"InformInfo ", "qpn_resp_time_val", 32},
+	{"InformInfo ", "node_type", 24},
+	{"InformInfo ", "lid", 16},
+	{"InformInfo ", "path_bits", 8},
+	{"InformInfo ", "remote_qp", 24},
+	{"InformInfo ", "remote_qkey", 32},
+	{"InformInfo ", "pkey_ix", 16},
+	{"InformInfo ", "sl", 4},
+	{"Service ", "pkey", 16},
+	{"Service ", "lease", 32},
+	{"Service ", "lease_period", 32},
+	{"GUIDInfo ", "block_num", 5},
+};
+
+/* A number that is too large for its field is not cut. */
+START_TEST(test_too_large)
+{
+	struct sa_registries first = make(), second = make();
+	g_autofree char *text = NULL, *name = NULL, *wrong = NULL, *expected = NULL;
+	g_autoptr(GError) error = NULL;
+	char *at;
+
+	fill(&first);
+	text = text_of(&first);
+	name = g_strdup_printf(" %s=0x", numbers[_i].name);
+	at = strstr(strstr(text, numbers[_i].record), name) + strlen(name);
+	wrong = g_strdup_printf("%.*s%" G_GINT64_MODIFIER "x%s", (int)(at - text), text,
+				UINT64_C(1) << numbers[_i].bits,
+				at + strspn(at, "0123456789abcdef"));
+	ck_assert(!sa_database_read(&second, "f", wrong, PREFIX, NOW, &error));
+	expected = g_strdup_printf(": expected %s;", numbers[_i].name);
+	ck_assert_msg(strstr(error->message, expected), "%s", error->message);
+	destroy(&first);
+	destroy(&second);
+}
+END_TEST
+
+#define GROUP_LINE(mgid, mlid)                                                                     \
+	"MC Group 0xc000 : mgid=" mgid " qkey=0x0 mlid=" mlid " mtu=0x84 tclass=0x0 pkey=0xffff"   \
+	" rate=0x83 pkt_life=0x92 sl_flow_hop=0x0 scope_state=0x21 proxy_join=0x0\n"
+#define MEMBER_LINE(guid, join_state)                                                              \
+	"mcm_port: port_gid=0xfe80000000000000:" guid " scope_state=" join_state " proxy_join="    \
+										 "0x0\n"
+
+/* Members are of the group before them, if that was new, and are some port that joined. */
+START_TEST(test_members)
+{
+	static const char text[] = MEMBER_LINE("0x1", "0x21")
+		GROUP_LINE("0xff12a01c00000000:0x1", "0xc001") MEMBER_LINE("0x2", "0x21")
+			MEMBER_LINE("0x0", "0x21") MEMBER_LINE("0x3", "0x20")
+				GROUP_LINE("0xff12a01c00000000:0x2", "0xc002")
+					GROUP_LINE("0xff12a01c00000000:0x1", "0xc001")
+						MEMBER_LINE("0x4", "0x21");
+	struct sa_registries all = make();
+	g_autoptr(GError) error = NULL;
+	const struct sa_group *group;
+
+	ck_assert(sa_database_read(&all, "f", text, PREFIX, NOW, &error));
+	group = sa_store_find_mlid(all.groups, 0xC001);
+	ck_assert_uint_eq(group->members->len, 1);
+	ck_assert_ptr_nonnull(sa_group_member(group, 2));
+	ck_assert_uint_eq(group->creator, 0);
+	ck_assert_uint_eq(sa_store_find_mlid(all.groups, 0xC002)->members->len, 0);
+	destroy(&all);
+}
+END_TEST
+
+/* A group has a multicast GID, and a multicast LID. */
+START_TEST(test_no_group)
+{
+	static const char *const texts[] = {GROUP_LINE("0xfe80000000000000:0x1", "0xc001"),
+					    GROUP_LINE("0xff12a01c00000000:0x1", "0xbfff")};
+	struct sa_registries all = make();
+	g_autoptr(GError) error = NULL;
+
+	ck_assert(!sa_database_read(&all, "f", texts[_i], PREFIX, NOW, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "f:1: expected mgid and mlid of a group"));
+	destroy(&all);
+}
+END_TEST
+
 /* ---- files ---- */
 
 static void set_files(struct context *context, const char *directory, const char *file)
@@ -385,6 +778,52 @@ static void expect_loaded(struct context *context, const char *file, const char 
 	ck_assert_uint_eq(strlen(got), strlen(text));
 	destroy(&all);
 }
+
+/* What goes wrong with the files is told, and nothing else is. */
+START_TEST(test_file_faults)
+{
+	g_autoptr(GString) log = g_string_new(NULL);
+	struct context context = {.log = log_new_capture(log), .rt = runtime_new(RUNTIME_VIRTUAL)};
+	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
+	g_autofree char *missing = g_build_filename(directory, "missing", NULL);
+	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL);
+	bool before = g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS); /* nobody asked for it */
+	struct sa_registries none = make();
+
+	options_slot_init(&context.options);
+	context.background = pool_new_background(context.rt, "background", 1);
+	set_files(&context, NULL, NULL);
+	sa_dump_write(&context, &none);
+	set_files(&context, "", "");
+	sa_dump_write(&context, &none);
+	sa_dump_load(&context, &none);
+	set_files(&context, directory, NULL);
+	sa_dump_write(&context, &none);
+	sa_dump_load(&context, &none);
+	runtime_run(context.rt, NULL, NULL, NS_PER_S);
+	ck_assert_str_eq(log->str, "");
+	ck_assert_int_eq(g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS), before);
+	set_files(&context, missing, missing);
+	sa_dump_write(&context, &none);
+	runtime_run(context.rt, NULL, NULL, 2 * NS_PER_S);
+	ck_assert_uint_eq(count(log->str, missing), 1);
+	sa_dump_load(&context, &none);
+	ck_assert_uint_eq(count(log->str, missing), 2);
+	set_files(&context, NULL, file);
+	sa_dump_load(&context, &none);
+	ck_assert_uint_eq(count(log->str, "SA: loaded "), 1);
+	ck_assert(g_file_set_contents(file, "nonsense\n", -1, NULL));
+	sa_dump_load(&context, &none);
+	ck_assert_uint_eq(count(log->str, "SA: loaded "), 1);
+	ck_assert_uint_eq(count(log->str, ":1: expected a record"), 1);
+	destroy(&none);
+	pool_free(context.background);
+	slot_clear(&context.options);
+	runtime_free(context.rt);
+	log_free(context.log);
+	directory_remove(directory);
+}
+END_TEST
 
 /* Written to where the option says, read by its owner alone, and loaded again; or neither. */
 START_TEST(test_file)
@@ -430,7 +869,18 @@ int main(void)
 	tcase_add_test(tcase, test_torn);
 	tcase_add_test(tcase, test_classic);
 	tcase_add_test(tcase, test_wrong);
+	tcase_add_loop_test(tcase, test_lengths, 0, G_N_ELEMENTS(sections));
+	tcase_add_loop_test(tcase, test_octets, 0, G_N_ELEMENTS(octets_cases));
+	tcase_add_test(tcase, test_ended);
+	tcase_add_test(tcase, test_details);
+	tcase_add_test(tcase, test_service_keys);
+	tcase_add_loop_test(tcase, test_spent, 0, G_N_ELEMENTS(spent_cases));
+	tcase_add_loop_test(tcase, test_lease_of_other_versions, 0, 3);
+	tcase_add_loop_test(tcase, test_too_large, 0, G_N_ELEMENTS(numbers));
+	tcase_add_test(tcase, test_members);
+	tcase_add_loop_test(tcase, test_no_group, 0, 2);
 	tcase_add_test(tcase, test_file);
+	tcase_add_test(tcase, test_file_faults);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
