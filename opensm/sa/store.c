@@ -647,7 +647,6 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 		wanted |= iba_gid_equal(group->record.mgid, partition->groups[i].mgid);
 	if (group->well_known && !wanted)
 		sa_store_keep(store, group, false);
-	group->barred &= wanted;
 	if (look_at_members)
 		drop_members(store, group, subnet, lacks_p_key, 0);
 }

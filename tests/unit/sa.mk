@@ -42,6 +42,13 @@ TESTS += tests/unit/test_sa_inform
 tests_unit_test_sa_inform_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_inform_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_limit tests/unit/test_sa_park
+TESTS += tests/unit/test_sa_limit tests/unit/test_sa_park
+tests_unit_test_sa_limit_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_limit_LDADD = $(LIBS_SA) $(CHECK_LIBS)
+tests_unit_test_sa_park_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_park_LDADD = $(LIBS_SA) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sa_mlids
 TESTS += tests/unit/test_sa_mlids
 tests_unit_test_sa_mlids_CFLAGS = $(TEST_CFLAGS)

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sa/park.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
-#include "vendor/vendor_private.h"
 
 #define FIRST IBA_LID_MCAST_FIRST
 
@@ -353,6 +351,356 @@ START_TEST(test_partition_changes)
 }
 END_TEST
 
+/* As the watch is told: a group that is there the first time, again or no more, and members. */
+static void on_group(void *arg, const struct sa_group *group, bool gone)
+{
+	g_string_append_printf(arg, "%s%u ",
+			       gone		? "-G"
+			       : group->is_told ? "=G"
+						: "+G",
+			       (unsigned int)group->record.mgid.guid);
+}
+
+static void on_member(void *arg, const struct sa_group *group, const struct sa_member *member)
+{
+	(void)group;
+	g_string_append_printf(arg, "%s%u ", member->join_state ? "+m" : "-m",
+			       (unsigned int)member->guid);
+}
+
+static const struct sa_store_watch watch = {.group = on_group, .member = on_member};
+
+static void check_told(GString *told, const char *expected)
+{
+	ck_assert_str_eq(told->str, expected);
+	g_string_truncate(told, 0);
+}
+
+START_TEST(test_watch)
+{
+	const struct iba_mc_member_record record = {.mgid = {UINT64_C(0xFF12A01C00000000), 7}};
+	g_autoptr(GString) told = g_string_new(NULL);
+	struct sa_group *group;
+
+	sa_store_watch(store, &watch, told);
+	group = sa_store_create(store, &record, 0, 0);
+	sa_store_join(store, group, 1, IBA_JOIN_FULL_MEMBER, false);
+	sa_store_join(store, group, 2, IBA_JOIN_NON_MEMBER, false);
+	sa_store_join(store, group, 2, IBA_JOIN_SEND_ONLY_NON_MEMBER, false);
+	sa_store_keep(store, group, true);
+	sa_store_leave(store, group, 1, IBA_JOIN_FULL_MEMBER);
+	check_told(told, "+G7 +m1 +m2 +m2 =G7 -m1 ");
+	sa_store_join(store, group, 3, IBA_JOIN_FULL_MEMBER, false);
+	ck_assert_uint_eq(sa_store_groups_of(store, 2), 1);
+	ck_assert_uint_eq(sa_store_groups_of(store, 4), 0);
+	sa_store_clear(store);
+	check_told(told, "+m3 -m2 -m3 -G7 ");
+	ck_assert_uint_eq(sa_store_groups_of(store, 2), 0);
+	sa_store_follow(store, subnet, 0);
+	check_told(told, "+G4294967295 =G4294967295 +G4294967295 =G4294967295 ");
+}
+END_TEST
+
+/* The quota of a port is of what ports made: what is the SM's own does not count. */
+START_TEST(test_groups_of_nobody)
+{
+	struct iba_mc_member_record record = {.mgid = {UINT64_C(0xFF12A01C00000000), 7}};
+
+	sa_store_follow(store, subnet, 0);
+	ck_assert_uint_eq(sa_store_find(store, default_groups[0].mgid)->creator, 0);
+	sa_store_create(store, &record, 0, 0);
+	sa_store_clear(store);
+	ck_assert_ptr_nonnull(sa_store_create(store, &record, 0, 5));
+}
+END_TEST
+
+/* Numbers of MGIDs go on from the first one; those of an SA's last two years are taken for its. */
+START_TEST(test_made_mgids)
+{
+	const uint64_t prefix = UINT64_C(0xFEC0000000000123);
+	const struct iba_mc_member_record record = {.scope = 5};
+	const uint32_t first = 1u << 30, years = 1u << 29, ahead = 1u << 24;
+	struct iba_gid mgid;
+
+	sa_store_free(store);
+	store = sa_store_new(first);
+	mgid = sa_store_create(store, &record, prefix, 0)->record.mgid;
+	ck_assert(mgid.prefix == UINT64_C(0xFF15A01BFEC00000));
+	ck_assert(mgid.guid == (UINT64_C(0x123) << 32 | (first + 1)));
+	mgid.guid += ahead;
+	ck_assert(sa_store_made(store, mgid, prefix));
+	mgid.guid++;
+	ck_assert(!sa_store_made(store, mgid, prefix));
+	mgid.guid -= ahead + years;
+	ck_assert(sa_store_made(store, mgid, prefix));
+	mgid.guid--;
+	ck_assert(!sa_store_made(store, mgid, prefix));
+	mgid.guid += UINT64_C(1) + (UINT64_C(1) << 32);
+	ck_assert(!sa_store_made(store, mgid, prefix));
+}
+END_TEST
+
+static bool note_group(const struct sa_group *group, void *arg)
+{
+	g_string_append_printf(arg, "%x:%u ", group->record.mlid,
+			       (unsigned int)group->record.mgid.guid);
+	return true;
+}
+
+/* By MLID, up to the last one, then by MGID. */
+START_TEST(test_order)
+{
+	g_autoptr(GString) order = g_string_new(NULL);
+	struct iba_mc_member_record record = {.p_key = 0x8001};
+
+	follow_with_room(1);
+	sa_store_clear(store);
+	sa_store_programmed(store, UINT64_MAX);
+	for (unsigned int i = 0; i < 4; i++) { /* all have to share */
+		record.mgid.prefix = UINT64_C(0xFF12A01C00000000) + (i ^ 1) / 2;
+		record.mgid.guid = 7 - i;
+		ck_assert_ptr_nonnull(sa_store_create(store, &record, 0, 0));
+	}
+	sa_store_each(store, note_group, order);
+	ck_assert_str_eq(order->str, "c000:6 c000:7 c000:4 c000:5 ");
+	sa_store_free(store);
+	store = sa_store_new(0);
+	record.mlid = IBA_LID_MCAST_LAST;
+	record.mgid.guid = 9;
+	sa_store_create(store, &record, 0, 0);
+	g_string_truncate(order, 0);
+	sa_store_each(store, note_group, order);
+	ck_assert_str_eq(order->str, "fffe:9 ");
+}
+END_TEST
+
+/* What the sweep is told of a group, in the block of its MLID and no other. */
+START_TEST(test_published_group)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12A01C00000000), 7},
+		.p_key = 0x8001,
+		.mtu = IBA_MTU_2048,
+		.rate = IBA_RATE_20,
+		.sl = 6,
+		.mlid = FIRST + MC_PER_BLOCK,
+	};
+	uint64_t serial = sa_store_serial(store);
+	const struct mc_group *group;
+	struct mc_groups *groups;
+
+	sa_store_create(store, &record, 0, 0);
+	ck_assert_uint_eq(sa_store_serial(store), serial + 1);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->serial, serial + 1);
+	ck_assert_uint_eq(sa_store_serial(store), serial + 1);
+	ck_assert_uint_eq(groups->n, 1);
+	ck_assert_ptr_null(groups->blocks[0]);
+	ck_assert_uint_eq(groups->blocks[1]->n, 1);
+	group = groups->blocks[1]->groups[0];
+	ck_assert(iba_gid_equal(group->mgid, record.mgid));
+	ck_assert_uint_eq(group->mlid, record.mlid);
+	ck_assert_uint_eq(group->p_key, record.p_key);
+	ck_assert_uint_eq(group->mtu, record.mtu);
+	ck_assert_uint_eq(group->rate, record.rate);
+	ck_assert_uint_eq(group->sl, record.sl);
+	mc_groups_unref(groups);
+	sa_store_clear(store);
+	groups = sa_store_publish(store); /* though nobody was a member */
+	ck_assert_uint_eq(groups->n, 0);
+	mc_groups_unref(groups);
+}
+END_TEST
+
+/* ---- ports that are gone ---- */
+
+static uint64_t guid_of(unsigned int host)
+{
+	return subnet->fabric->ports[endport(subnet, host, true)].guid;
+}
+
+/* The cable of a host is pulled, or plugged in again. */
+static void plug(unsigned int host, bool plugged)
+{
+	static uint32_t peers[16];
+	struct fabric_port *port = &subnet->fabric->ports[endport(subnet, host, true)];
+
+	if (plugged) {
+		port->peer = peers[host];
+	} else {
+		peers[host] = port->peer;
+		port->peer = FABRIC_NONE;
+	}
+}
+
+/* Each has its own time; the group goes with the last one. */
+START_TEST(test_two_are_gone)
+{
+	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
+	struct sa_group *group, *other;
+
+	subnet = with_partitions(subnet, rows, 1, partitions + 2, 1);
+	group = make(1, 0);
+	other = make(2, 0);
+	sa_store_join(store, other, guid_of(2), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_leave(store, other, guid_of(2), IBA_JOIN_FULL_MEMBER); /* it was not gone */
+	sa_store_join(store, group, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_join(store, group, guid_of(3), IBA_JOIN_NON_MEMBER, false);
+	sa_store_join(store, other, guid_of(3), IBA_JOIN_FULL_MEMBER, false);
+	ck_assert_uint_eq(sa_store_expire(store, 1), 0);
+	plug(0, false);
+	sa_store_follow(store, subnet, 1);
+	ck_assert_uint_eq(sa_store_expire(store, 1), 1 + grace);
+	plug(1, false);
+	sa_store_follow(store, subnet, 1 + grace / 2);
+	ck_assert_uint_eq(sa_store_expire(store, grace), 1 + grace);
+	ck_assert_uint_eq(group->members->len, 3);
+	ck_assert_uint_eq(sa_store_expire(store, 1 + grace), 1 + grace + grace / 2);
+	ck_assert_uint_eq(group->members->len, 2);
+	ck_assert_uint_eq(other->members->len, 1);
+	ck_assert_uint_eq(sa_store_expire(store, 1 + 2 * grace), 0);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST + 1), other);
+}
+END_TEST
+
+static const uint16_t without_one[][4] = {{0xFFFF}};
+
+/* Whether it may still be a member is seen when it is back. */
+START_TEST(test_p_key_lost_while_gone)
+{
+	struct sa_group *group;
+
+	subnet = with_partitions(subnet, rows, 1, partitions + 2, 1);
+	group = make(1, 0);
+	sa_store_join(store, group, guid_of(3), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_follow(store, subnet, 1);
+	plug(3, false);
+	subnet = with_partitions(subnet, without_one, 1, partitions + 2, 1);
+	sa_store_follow(store, subnet, 2);
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST), group);
+	ck_assert_uint_eq(group->members->len, 1);
+	plug(3, true);
+	sa_store_follow(store, subnet, 3);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+}
+END_TEST
+
+/* ---- partitions that change ---- */
+
+static struct partition_group changed_group;
+
+/* As partitions, but the second one wants its group otherwise. */
+static void change_partition(uint8_t mtu)
+{
+	struct partition changed[G_N_ELEMENTS(partitions)];
+
+	memcpy(changed, partitions, sizeof(changed));
+	changed_group = one_groups[0];
+	changed_group.mtu = mtu;
+	changed[1].groups = &changed_group;
+	subnet = with_partitions(subnet, rows, 1, changed, 3);
+	sa_store_follow(store, subnet, 0);
+}
+
+static struct iba_mc_member_record like_broadcast(uint8_t mtu)
+{
+	return (struct iba_mc_member_record){
+		.mgid = {UINT64_C(0xFF15401B80010000), mtu},
+		.p_key = 0x8001,
+		.mtu = mtu,
+		.rate = IBA_RATE_20,
+		.sl = 3,
+	};
+}
+
+/* A group that shares its MLID leaves that to those who still agree. */
+START_TEST(test_shared_partition_group)
+{
+	struct iba_mc_member_record record = like_broadcast(IBA_MTU_4096);
+	struct sa_group *group, *other;
+	struct mc_groups *groups;
+
+	g_free(subnet->options->mlid_sharing);
+	subnet->options->mlid_sharing = g_strdup("ff15:401b::/ffff:ffff::=1");
+	sa_store_follow(store, subnet, 0);
+	group = sa_store_find(store, one_groups[0].mgid);
+	other = sa_store_create(store, &record, 0, 0);
+	sa_store_join(store, other, 1, IBA_JOIN_FULL_MEMBER, false);
+	ck_assert_uint_eq(other->record.mlid, group->record.mlid);
+	mc_groups_unref(sa_store_publish(store));
+	change_partition(IBA_MTU_1024);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_1024);
+	ck_assert_uint_eq(other->record.mlid, FIRST + 1);
+	ck_assert_uint_eq(group->record.mlid, FIRST + 2);
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST + 1), other);
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST + 2), group);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->n, 3);
+	ck_assert_uint_eq(groups->blocks[0]->groups[2]->mtu, IBA_MTU_1024);
+	mc_groups_unref(groups);
+}
+END_TEST
+
+/* Until there is another MLID it stays what it was. */
+START_TEST(test_shared_partition_group_stays)
+{
+	struct iba_mc_member_record record = like_broadcast(IBA_MTU_4096);
+	struct sa_group *group, *other;
+
+	follow_with_room(2);
+	group = sa_store_find(store, one_groups[0].mgid);
+	other = sa_store_create(store, &record, 0, 0); /* none is left: they share */
+	sa_store_join(store, other, 1, IBA_JOIN_FULL_MEMBER, false);
+	ck_assert_uint_eq(other->record.mlid, group->record.mlid);
+	change_partition(IBA_MTU_1024);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
+	ck_assert_uint_eq(group->record.mlid, other->record.mlid);
+	follow_with_room(3);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_1024);
+	ck_assert_uint_ne(group->record.mlid, other->record.mlid);
+}
+END_TEST
+
+/* With what it is now, not what it was, others share its MLID. */
+START_TEST(test_terms_of_partition_group)
+{
+	struct iba_mc_member_record before = like_broadcast(IBA_MTU_4096),
+				    after = like_broadcast(IBA_MTU_1024);
+	struct mc_groups *groups;
+
+	follow_with_room(2);
+	mc_groups_unref(sa_store_publish(store));
+	change_partition(IBA_MTU_1024);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->blocks[0]->groups[1]->mtu, IBA_MTU_1024);
+	mc_groups_unref(groups);
+	ck_assert_ptr_null(sa_store_create(store, &before, 0, 0));
+	ck_assert_ptr_nonnull(sa_store_create(store, &after, 0, 0));
+}
+END_TEST
+
+/* More groups of partitions than MLIDs: some are not there. */
+START_TEST(test_no_room_for_partitions)
+{
+	follow_with_room(1);
+	ck_assert_ptr_nonnull(sa_store_find(store, default_groups[0].mgid));
+	ck_assert_ptr_null(sa_store_find(store, one_groups[0].mgid));
+}
+END_TEST
+
+/* The group of the lowest MLID follows its partition as the others do. */
+START_TEST(test_first_group_goes)
+{
+	sa_store_follow(store, subnet, 0);
+	ck_assert_uint_eq(sa_store_find(store, default_groups[0].mgid)->record.mlid, FIRST);
+	subnet = with_partitions(subnet, rows, 1, partitions + 1, 2);
+	sa_store_follow(store, subnet, 0);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+	ck_assert_ptr_nonnull(sa_store_find(store, one_groups[0].mgid));
+}
+END_TEST
+
 /* ---- sharing ---- */
 
 #define N_HOSTS 10240u
@@ -450,6 +798,8 @@ START_TEST(test_sharing_rules_change)
 	two = mlid_of(ours, 2, IBA_RATE_40);
 	ck_assert_uint_ne(one, two);
 	ck_assert_uint_eq(mlid_of(ours, 3, IBA_RATE_40), two);
+	share("ff15:a01c::/ffff:ffff::=1"); /* one rule alone */
+	ck_assert_uint_eq(mlid_of(ours, 5, IBA_RATE_40), mlid_of(ours, 6, IBA_RATE_40));
 	share(NULL);
 	ck_assert_uint_eq(sa_store_find(store, (struct iba_gid){ours, 3})->record.mlid, two);
 	ck_assert_uint_ne(mlid_of(ours, 4, IBA_RATE_40), two);
@@ -599,136 +949,6 @@ START_TEST(test_churn)
 }
 END_TEST
 
-/* ---- the park ---- */
-
-static struct runtime *rt;
-static struct context context;
-static struct actor *actor;
-static struct sa_park *park;
-static unsigned int asked, again, expired;
-static uint64_t deadline;
-
-static void on_wanted(void *arg, uint64_t value)
-{
-	(void)arg;
-	ck_assert_uint_ne(value, 0);
-	asked++;
-}
-
-static void on_again(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
-{
-	(void)arg;
-	again++;
-	deadline = deadline_ns;
-	vendor_mad_free(mad);
-}
-
-static void on_expired(void *arg, struct vendor_mad *mad)
-{
-	(void)arg;
-	expired++;
-	vendor_mad_free(mad);
-}
-
-static void start_park(void)
-{
-	const struct sa_park_calls calls = {.again = on_again, .expired = on_expired};
-
-	asked = again = expired = 0;
-	rt = runtime_new(RUNTIME_VIRTUAL);
-	context = (struct context){.rt = rt};
-	event_bus_init(&context.bus);
-	actor = actor_new(rt, "sa");
-	event_subscribe(&context.bus, EVENT_INVENTORY_WANTED, actor, on_wanted, NULL);
-	actor_start(actor);
-	park = sa_park_new(&context, actor, &calls);
-}
-
-static void stop_park(void)
-{
-	actor_stop(actor);
-	sa_park_free(park);
-	actor_free(actor);
-	event_bus_clear(&context.bus);
-	runtime_free(rt);
-}
-
-static void run_park(uint64_t ms)
-{
-	runtime_run(rt, NULL, NULL, runtime_now(rt) + ms * NS_PER_MS);
-}
-
-static bool add(enum inventory_kind kind, uint16_t lid, uint64_t deadline_ns)
-{
-	static const uint8_t octets[IBA_MAD_BYTES];
-	struct vendor_mad *mad = vendor_mad_new(NULL, octets, sizeof(octets));
-	bool added =
-		sa_park_add(park, mad, inventory_want(kind, lid, INVENTORY_ALL_PORTS), deadline_ns);
-
-	if (!added)
-		vendor_mad_free(mad);
-	return added;
-}
-
-/* The SM is asked at once and again, until what was waited for is there or the time is up. */
-START_TEST(test_parked_until_the_deadline)
-{
-	start_park();
-	ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
-	run_park(0);
-	ck_assert_uint_eq(asked, 1);
-	run_park(1100);
-	ck_assert_uint_eq(asked, 5);
-	sa_park_wake(park, 0); /* one that wants tables of one LID looks whenever some came */
-	ck_assert_uint_eq(again, 1);
-	ck_assert_uint_eq(deadline, SA_PARK_NS);
-	ck_assert(add(INVENTORY_SL_TO_VL, 7, deadline));
-	ck_assert(!add(INVENTORY_SL_TO_VL, 7, runtime_now(rt)));
-	run_park(1000);
-	ck_assert_uint_eq(asked, 9);
-	ck_assert_uint_eq(expired, 0);
-	run_park(1000);
-	ck_assert_uint_eq(expired, 1);
-	asked = 0;
-	run_park(1000);
-	ck_assert_uint_eq(asked, 0);
-	ck_assert_uint_eq(counter_get(&context.counters, sa_waited), 1);
-	stop_park();
-}
-END_TEST
-
-/* Those who want all tables of a kind wait until all of that kind are there. */
-START_TEST(test_parked_by_kind)
-{
-	start_park();
-	ck_assert(add(INVENTORY_SL_TO_VL, 0, 0));
-	ck_assert(add(INVENTORY_GUID_INFO, 0, 0));
-	sa_park_wake(park, 0);
-	ck_assert_uint_eq(again, 0);
-	sa_park_wake(park, UINT64_C(1) << INVENTORY_GUID_INFO);
-	ck_assert_uint_eq(again, 1);
-	sa_park_wake(park, UINT64_C(1) << INVENTORY_GUID_INFO);
-	ck_assert_uint_eq(again, 1);
-	sa_park_wake(park, UINT64_C(1) << INVENTORY_SL_TO_VL);
-	ck_assert_uint_eq(again, 2);
-	stop_park();
-}
-END_TEST
-
-START_TEST(test_park_is_bounded)
-{
-	start_park();
-	for (unsigned int i = 0; i < SA_MAX_PARKED; i++)
-		ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
-	ck_assert(!add(INVENTORY_SL_TO_VL, 7, 0));
-	ck_assert_uint_eq(counter_get(&context.counters, sa_waited), SA_MAX_PARKED);
-	run_park(SA_PARK_NS / NS_PER_MS + 300);
-	ck_assert_uint_eq(expired, SA_MAX_PARKED);
-	ck_assert(add(INVENTORY_SL_TO_VL, 7, 0));
-	stop_park();
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("sa_store");
@@ -744,6 +964,18 @@ int main(void)
 	tcase_add_test(tcase, test_broadcast_groups);
 	tcase_add_test(tcase, test_barred_group);
 	tcase_add_test(tcase, test_partition_changes);
+	tcase_add_test(tcase, test_watch);
+	tcase_add_test(tcase, test_groups_of_nobody);
+	tcase_add_test(tcase, test_made_mgids);
+	tcase_add_test(tcase, test_order);
+	tcase_add_test(tcase, test_published_group);
+	tcase_add_test(tcase, test_two_are_gone);
+	tcase_add_test(tcase, test_p_key_lost_while_gone);
+	tcase_add_test(tcase, test_shared_partition_group);
+	tcase_add_test(tcase, test_shared_partition_group_stays);
+	tcase_add_test(tcase, test_terms_of_partition_group);
+	tcase_add_test(tcase, test_no_room_for_partitions);
+	tcase_add_test(tcase, test_first_group_goes);
 	tcase_add_test(tcase, test_solicited_node_groups);
 	tcase_add_test(tcase, test_solicited_node_groups_apart);
 	tcase_add_test(tcase, test_sharing_rules);
@@ -752,11 +984,6 @@ int main(void)
 	tcase_add_test(tcase, test_publication_shares);
 	tcase_add_loop_test(tcase, test_churn, 0, 2);
 	tcase_set_timeout(tcase, 600);
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("park");
-	tcase_add_test(tcase, test_parked_until_the_deadline);
-	tcase_add_test(tcase, test_parked_by_kind);
-	tcase_add_test(tcase, test_park_is_bounded);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
