@@ -186,6 +186,59 @@ START_TEST(test_repeated_sets)
 }
 END_TEST
 
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+/* A Set that names nothing. */
+static void ask_badly(struct net *net, unsigned int times)
+{
+	const struct iba_mc_member_record record = {0};
+
+	for (unsigned int i = 0; i < times; i++) {
+		net_ask(net, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, 0,
+			&iba_mc_member_record_type, &record);
+		ck_assert_uint_eq(status_of_answer(net), IBA_SA_INSUFFICIENT_COMPONENTS);
+		forget_answer(net);
+	}
+}
+
+/* Refusals are for who wants to know (log_flags 0x04), ten at a time, and then one a second. */
+START_TEST(test_refusals_are_told)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct log *log = log_new_capture(text);
+	struct net net;
+
+	bring_up(&net);
+	net.context.log = log;
+	ask_badly(&net, 1);
+	ck_assert_uint_eq(count(text->str, "SA: refused"), 0);
+	log_set_flags(log, LOG_ERROR | LOG_INFO | LOG_VERBOSE);
+	net_ask_path(&net); /* a good one */
+	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
+	forget_answer(&net);
+	ck_assert_uint_eq(count(text->str, "SA: refused"), 0);
+	ask_badly(&net, 15);
+	ck_assert_uint_eq(count(text->str, "SA: refused method 0x2 of attribute 0x38 from LID "),
+			  10);
+	ck_assert_uint_eq(count(text->str, " (host-15"), 10);
+	ck_assert_uint_eq(count(text->str, "status 0x0600 (0 such lines held back)"), 10);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
+	ask_badly(&net, 2);
+	ck_assert_uint_eq(count(text->str, "(5 such lines held back)"), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_errors), 18);
+	net.context.log = net.log;
+	net_stop(&net);
+	log_free(log);
+}
+END_TEST
+
 /* As the client would send it, number says which. */
 static struct vendor_mad *request_of(const struct net *net, uint8_t number)
 {
@@ -651,6 +704,7 @@ int main(void)
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
 	tcase_add_test(tcase, test_repeated_sets);
+	tcase_add_test(tcase, test_refusals_are_told);
 	tcase_add_test(tcase, test_held_answers);
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
