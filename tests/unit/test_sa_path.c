@@ -741,6 +741,43 @@ START_TEST(test_multicast)
 }
 END_TEST
 
+/* From another port, by any of its LIDs and prefixes: as it was asked for. */
+START_TEST(test_multicast_source)
+{
+	struct world world = world_new("fattree:4", 2, 0, false);
+	const struct fabric *f = world.subnet->fabric;
+	const struct fabric_port *other = &f->ports[endport(world.subnet, 5, true)];
+	struct iba_path_record got, w = {
+					    .dgid = {UINT64_C(0xFF12A01C00000000), 42},
+					    .sgid = {IBA_DEFAULT_GID_PREFIX, other->guid},
+					    .slid = other->lid + 3,
+				    };
+	struct sa_group *group = add_group(&world);
+	struct told told;
+
+	group->record.p_key = 0xFFFF;
+	told = ask_path(&world, &w, C(dgid) | C(sgid), IBA_METHOD_GET);
+	told_record(&told, &iba_path_record_type, 0, &got);
+	ck_assert(iba_gid_equal(got.sgid, w.sgid));
+	ck_assert_uint_eq(got.slid, other->lid);
+	told_clear(&told);
+	told = ask_path(&world, &w, C(dgid) | C(slid), IBA_METHOD_GET);
+	told_record(&told, &iba_path_record_type, 0, &got);
+	ck_assert(got.sgid.prefix == world.subnet->options->subnet_prefix);
+	ck_assert(got.sgid.guid == other->guid);
+	ck_assert_uint_eq(got.slid, other->lid + 3);
+	ck_assert_uint_eq(got.mtu_selector, IBA_SELECTOR_EXACTLY);
+	ck_assert_uint_eq(got.rate_selector, IBA_SELECTOR_EXACTLY);
+	ck_assert_uint_eq(got.packet_life_time_selector, IBA_SELECTOR_EXACTLY);
+	told_clear(&told);
+	w.slid = 0xBFFE; /* nobody's */
+	told = ask_path(&world, &w, C(dgid) | C(slid), IBA_METHOD_GET);
+	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
+	told_clear(&told);
+	world_clear(&world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_path");
@@ -755,6 +792,7 @@ int main(void)
 	tcase_add_test(tcase, test_numb_path_zero);
 	tcase_add_test(tcase, test_off_subnet);
 	tcase_add_test(tcase, test_multicast);
+	tcase_add_test(tcase, test_multicast_source);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

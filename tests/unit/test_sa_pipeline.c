@@ -189,6 +189,67 @@ START_TEST(test_answers_are_not_answered)
 }
 END_TEST
 
+/* ---- where a query runs ---- */
+
+#define P(name) IBA_COMPONENT(path_record, name)
+static const struct iba_gid group_gid = {UINT64_C(0xFF12A01C00000000), 1}, port_gid = {1, 1};
+
+/* What takes long does not keep others waiting: neither who asks, nor the pool for small tables. */
+static const struct {
+	uint16_t attribute;
+	uint8_t method;
+	uint64_t mask;
+	struct iba_gid dgid;
+	uint16_t dlid;
+	enum sa_place place;
+} places[] = {
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid), port_gid, 0, SA_AT_ONCE},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid) | P(dlid), port_gid, 1, SA_AT_ONCE},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid), port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid), port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dgid), port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, port_gid, 0, SA_SLOWLY},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(numb_path), port_gid, 0, SA_SLOWLY},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(sgid) | P(dgid), port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(dgid), group_gid, 0, SA_AT_REGISTRIES},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), port_gid, 0xC000, SA_AT_REGISTRIES},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid) | P(dlid), port_gid, 0xC000,
+	 SA_AT_ONCE},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, group_gid, 0xC000, SA_SLOWLY},
+	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0, SA_AT_ONCE},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0,
+	 SA_SLOWLY},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0,
+	 SA_IN_POOL},
+	{IBA_ATTR_GUID_INFO_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0, SA_IN_POOL},
+	{IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET, 0, port_gid, 0, SA_AT_ONCE},
+	{IBA_ATTR_MC_MEMBER_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_AT_REGISTRIES},
+	{IBA_ATTR_P_KEY_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_AT_ONCE},
+};
+
+START_TEST(test_places)
+{
+	const struct iba_path_record path = {.dgid = places[_i].dgid, .dlid = places[_i].dlid};
+	struct ask ask = ask_for(places[_i].attribute, places[_i].method);
+	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};
+	uint8_t octets[IBA_MAD_BYTES];
+	struct sa_query query;
+
+	ask.mask = places[_i].mask;
+	if (places[_i].attribute == IBA_ATTR_PATH_RECORD) {
+		ask.type = &iba_path_record_type;
+		ask.record = &path;
+	}
+	ask_encode(&ask, octets);
+	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
+	ck_assert_int_eq(sa_query_place(&query), places[_i].place);
+	sa_view_unref(view);
+}
+END_TEST
+
 /* ---- malformed ---- */
 
 START_TEST(test_every_length)
@@ -373,6 +434,9 @@ START_TEST(test_class_port_info)
 	ck_assert_uint_eq(info.base_version, 1);
 	ck_assert_uint_eq(info.class_version, 2);
 	ck_assert(info.capability_mask & IBA_SA_CAP_UD_MULTICAST);
+	ck_assert(info.capability_mask & IBA_SA_CAP_MULTI_PATH);
+	ck_assert(info.capability_mask2 & IBA_SA_CAP2_ADDITIONAL_GUIDS);
+	ck_assert(!(info.capability_mask2 & IBA_SA_CAP2_QOS)); /* there is no policy */
 	told_clear(&told);
 }
 END_TEST
@@ -489,6 +553,47 @@ START_TEST(test_port_info)
 	ck_assert_uint_eq(count_of(&ask), 1);
 	wanted.port_info.capability_mask = 0x150;
 	ck_assert_uint_eq(count_of(&ask), 0);
+	f->ports[host].info.capability_mask2 = 0x00F0;
+	ask.mask = IBA_COMPONENT_NESTED(port_info_record, port_info, capability_mask2);
+	wanted.port_info.capability_mask2 = 0x0050;
+	ck_assert_uint_eq(count_of(&ask), 0); /* the modifier is for the other mask */
+	ask.modifier = 0x40000000;
+	ck_assert_uint_eq(count_of(&ask), 1);
+	wanted.port_info.capability_mask2 = 0x0150;
+	ck_assert_uint_eq(count_of(&ask), 0);
+	ask.mask = 0;
+	ask.modifier = 0xC0000000; /* of no component */
+	ck_assert_uint_gt(count_of(&ask), 1);
+	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
+	f->ports[host].known = false; /* it did not tell yet */
+	wanted.endport_lid = f->ports[host].lid;
+	ck_assert_uint_eq(count_of(&ask), 0);
+}
+END_TEST
+
+/* Where the first node is a switch: a LID means the ports of its owner, none all ports there are.
+ */
+START_TEST(test_first_is_switch)
+{
+	struct iba_port_info_record wanted = {.endport_lid = 0xBFFE};
+	struct ask ask;
+	const struct fabric *f;
+	unsigned int ports = 0;
+
+	subnet_unref(subnet);
+	subnet = make_subnet("mesh:2x2", 0, 0);
+	f = subnet->fabric;
+	ask = ask_for(IBA_ATTR_PORT_INFO_RECORD, IBA_METHOD_GET_TABLE);
+	ask.from = endport(subnet, 0, false);
+	ask.type = &iba_port_info_record_type;
+	ask.record = &wanted;
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		ports += f->ports[i].known && f->ports[fabric_endport_of(f, i)].lid;
+	ck_assert_uint_eq(count_of(&ask), ports);
+	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
+	ck_assert_uint_eq(count_of(&ask), 0); /* nobody's */
+	wanted.endport_lid = f->ports[f->nodes[f->switches[0].node].first_port].lid;
+	ck_assert_uint_eq(count_of(&ask), f->nodes[f->switches[0].node].num_ports + 1u);
 }
 END_TEST
 
@@ -642,6 +747,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_rules, 0, G_N_ELEMENTS(rules));
+	tcase_add_loop_test(tcase, test_places, 0, G_N_ELEMENTS(places));
 	tcase_add_test(tcase, test_versions);
 	tcase_add_test(tcase, test_no_subnet_is_busy);
 	tcase_add_test(tcase, test_keys);
@@ -656,6 +762,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_response_time, 0, G_N_ELEMENTS(times));
 	tcase_add_test(tcase, test_node_components);
 	tcase_add_test(tcase, test_port_info);
+	tcase_add_test(tcase, test_first_is_switch);
 	tcase_add_test(tcase, test_switch_info);
 	tcase_add_test(tcase, test_links);
 	tcase_add_test(tcase, test_one_block);
