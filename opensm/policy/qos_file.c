@@ -18,13 +18,12 @@ static const struct {
 	const char *name; /* its end is "end-NAME" */
 	enum qos_section in;
 } sections[N_SECTIONS] = {
-	[TOP] = {"the file", TOP},	    [GROUPS] = {"port-groups", TOP},
-	[GROUP] = {"port-group", GROUPS},   [SETUP] = {"qos-setup", TOP},
-	[VLARBS] = {"vlarb-tables", SETUP}, [VLARB] = {"vlarb-scope", VLARBS},
-	[SL2VLS] = {"sl2vl-tables", SETUP}, [SL2VL] = {"sl2vl-scope", SL2VLS},
-	[LEVELS] = {"qos-levels", TOP},	    [LEVEL] = {"qos-level", LEVELS},
-	[RULES] = {"qos-match-rules", TOP}, [RULE] = {"qos-match-rule", RULES},
-	[ULPS] = {"qos-ulps", TOP},
+	[GROUPS] = {"port-groups", TOP},    [GROUP] = {"port-group", GROUPS},
+	[SETUP] = {"qos-setup", TOP},	    [VLARBS] = {"vlarb-tables", SETUP},
+	[VLARB] = {"vlarb-scope", VLARBS},  [SL2VLS] = {"sl2vl-tables", SETUP},
+	[SL2VL] = {"sl2vl-scope", SL2VLS},  [LEVELS] = {"qos-levels", TOP},
+	[LEVEL] = {"qos-level", LEVELS},    [RULES] = {"qos-match-rules", TOP},
+	[RULE] = {"qos-match-rule", RULES}, [ULPS] = {"qos-ulps", TOP},
 };
 
 const char *qos_section_name(enum qos_section section)
@@ -94,6 +93,29 @@ void qos_warn(const struct qos_parser *p, const char *text)
 {
 	g_ptr_array_add(p->policy->warnings,
 			g_strdup_printf("%s:%u: %s", p->policy->file, p->line, text));
+}
+
+bool qos_no_word(const struct qos_parser *p, const char *found)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GString) list = g_string_new(NULL);
+	g_autofree char *began = NULL;
+
+	for (enum qos_section i = GROUPS; i < N_SECTIONS; i++)
+		if (sections[i].in == p->section)
+			g_ptr_array_add(words, g_strdup(sections[i].name));
+	qos_keywords_of(p->section, words);
+	if (p->section != TOP) {
+		g_ptr_array_add(words, g_strconcat("end-", sections[p->section].name, NULL));
+		began = g_strdup_printf(" (which line %u began)", p->section_line);
+	}
+	for (guint i = 0; i < words->len; i++)
+		g_string_append_printf(list, "%s%s",
+				       !i		    ? ""
+				       : i + 1 < words->len ? ", "
+							    : " or ",
+				       (const char *)words->pdata[i]);
+	return qos_wrong(p, found, "%s%s", list->str, began ? began : "");
 }
 
 /* ---- sections ---- */

@@ -49,6 +49,8 @@ struct qos_parser {
 };
 
 const char *qos_section_name(enum qos_section section);
+/* What is found is no word of this section: tells those that are. */
+bool qos_no_word(const struct qos_parser *p, const char *found);
 
 /* "FILE:LINE:COLUMN: found ..., expected ...". Returns false. */
 G_GNUC_PRINTF(3, 4)
@@ -71,6 +73,8 @@ void qos_warn(const struct qos_parser *p, const char *text);
 
 /* Of all sections, by number; NULL past the last. For the test of the manual. */
 const char *qos_keyword(unsigned int n);
+/* Adds those of a section, each with a colon. */
+void qos_keywords_of(enum qos_section section, GPtrArray *words);
 /* "keyword: value" of the section that the parser is in. */
 bool qos_read_keyword(struct qos_parser *p, char *text);
 /* A line of qos-ulps. */

@@ -404,6 +404,13 @@ const char *qos_keyword(unsigned int n)
 	return n < G_N_ELEMENTS(keywords) ? keywords[n].word : NULL;
 }
 
+void qos_keywords_of(enum qos_section section, GPtrArray *words)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+		if (keywords[i].section == section)
+			g_ptr_array_add(words, g_strconcat(keywords[i].word, ":", NULL));
+}
+
 bool qos_read_keyword(struct qos_parser *p, char *text)
 {
 	char *value = strchr(text, ':');
@@ -414,6 +421,5 @@ bool qos_read_keyword(struct qos_parser *p, char *text)
 	for (size_t i = 0; value && i < G_N_ELEMENTS(keywords); i++)
 		if (keywords[i].section == p->section && !strcmp(keywords[i].word, text))
 			return keywords[i].read(p, g_strstrip(value), &keywords[i]);
-	return qos_wrong(p, text, "what may stand in %s (which begins in line %u), or its end",
-			 qos_section_name(p->section), p->section_line);
+	return qos_no_word(p, text);
 }

@@ -404,7 +404,7 @@ END_TEST
 START_TEST(mistakes)
 {
 	refused("", "qos.conf:1:1: found 'no such level', expected a qos-level named DEFAULT");
-	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected what may");
+	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected port-groups");
 	refused("# nothing\n\n# more", "qos.conf:3:1: found 'no such level'");
 	refused("qos-levels\n", "expected end-qos-levels (it begins in line 1)");
 	refused("qos-level\n", "qos.conf:1:1: found 'qos-level'");
@@ -447,7 +447,14 @@ START_TEST(mistakes)
 	refused("qos-ulps\nsdp, port-num 65536: 1\n", "found '65536'");
 	refused("qos-ulps\nsdp, port-num: 1\n", "found 'nothing'");
 	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3:1: found 'default'");
-	refused("end-qos-ulps\n", "found 'end-qos-ulps'");
+	refused("end-qos-ulps\n",
+		"found 'end-qos-ulps', expected port-groups, qos-setup, qos-levels,"
+		" qos-match-rules or qos-ulps");
+	refused("qos-levels\nqos-level\nlimit: 1\n",
+		"qos.conf:3:1: found 'limit', expected name:, use:, sl:, mtu-limit:, rate-limit:,"
+		" packet-life:, path-bits:, pkey: or end-qos-level (which line 2 began)");
+	refused("port-groups\nport-groups\n",
+		"expected port-group or end-port-groups (which line 1 began)");
 }
 END_TEST
 
