@@ -376,6 +376,33 @@ START_TEST(test_wrong_file)
 }
 END_TEST
 
+/* The page tells of a torus in a file of which each line is taken. */
+START_TEST(test_manual)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(top ? top : ".", "man/torus-2QoS.conf.5", NULL);
+	g_autofree char *page = NULL;
+	g_autoptr(GError) error = NULL;
+	struct torus_file *file;
+	struct route_torus torus;
+	char *text, *end;
+
+	ck_assert(g_file_get_contents(path, &page, NULL, NULL));
+	text = strstr(page, ".Bd -literal");
+	ck_assert_ptr_nonnull(text);
+	text = strchr(text, '\n');
+	end = strstr(text, "\n.Ed");
+	ck_assert_ptr_nonnull(end);
+	file = torus_file_parse("example", text, end - text, &error);
+	ck_assert_msg(file, "%s", error ? error->message : "");
+	torus = torus_file_input(file);
+	ck_assert(torus.radix[0] == 1 && torus.radix[1] == 4 && torus.radix[2] == 5);
+	ck_assert_uint_eq(torus.n_seeds, 2);
+	ck_assert_int_eq(torus.seeds[1].dateline[1], -2);
+	torus_file_free(file);
+}
+END_TEST
+
 START_TEST(test_file)
 {
 	static const char text[] =
@@ -409,6 +436,7 @@ int main(void)
 	tcase_add_test(tcase, test_refusals);
 	tcase_add_loop_test(tcase, test_wrong_file, 0, G_N_ELEMENTS(wrong));
 	tcase_add_test(tcase, test_file);
+	tcase_add_test(tcase, test_manual);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
