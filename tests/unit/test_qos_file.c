@@ -231,7 +231,8 @@ END_TEST
 
 START_TEST(wrong_scopes)
 {
-	refused("qos-setup\n whatever: 1\n", "qos.conf:2:2: found 'whatever', expected what may");
+	refused("qos-setup\n whatever: 1\n",
+		"qos.conf:2:2: found 'whatever', expected vlarb-tables");
 	refused("qos-setup\nvlarb-scope\n", "qos.conf:2:1: found 'vlarb-scope'");
 	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
