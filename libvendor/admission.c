@@ -147,16 +147,20 @@ static bool is_over_quota(struct admission *admission, const struct vendor_mad *
 	return false;
 }
 
-/* Under the lock; NULL: it has all that it may have. */
+/*
+ * Under the lock; NULL: it has all that it may have: its share, or as much as is left for others.
+ * So however many take much, something is left for who asks for little.
+ */
 static struct source *source_with_room(struct admission *admission, uint16_t lid)
 {
 	struct source *source =
 		g_hash_table_lookup(admission->sources, GUINT_TO_POINTER((guint)lid));
+	unsigned int left = admission->shares.total - admission->taken;
 
-	if (admission->closed || admission->taken >= admission->shares.total)
+	if (admission->closed || !left)
 		return NULL;
 	if (source)
-		return source->taken < admission->shares.source ? source : NULL;
+		return source->taken < MIN(admission->shares.source, left) ? source : NULL;
 	source = g_new0(struct source, 1);
 	g_queue_init(&source->waiting);
 	g_hash_table_insert(admission->sources, GUINT_TO_POINTER((guint)lid), source);

@@ -3,9 +3,9 @@
  * Admission: what strangers send is sorted where it is received, before it is anybody's work.
  *
  * Each source, that is a LID, has a share of the requests that a server takes at a time: those
- * that wait and those that are being served, until their MADs are freed. What goes beyond is
- * refused at once. Those that wait are handed out a source at a time, in turn. So a source that
- * sends too much takes from itself alone, and memory has a bound.
+ * that wait and those that are being served, until their MADs are freed; and no more than is left
+ * for all others. What goes beyond is refused at once. Those that wait are handed out a source at
+ * a time, in turn. So a source that sends too much takes from itself alone, and memory has a bound.
  *
  * While the receiver does not keep up with what arrives (vendor.pressed), each source has a quota
  * of requests in a time as well: see is_over_quota().

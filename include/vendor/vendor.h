@@ -128,7 +128,7 @@ enum vendor_dropped {
 
 /* What a server takes of strangers at a time, waiting or being served: requests. */
 struct vendor_shares {
-	unsigned int source; /* of one LID */
+	unsigned int source; /* of one LID, but no more than is left for others */
 	unsigned int total;
 	/* One more was refused; it is freed afterwards. On the thread that receives. */
 	void (*refused)(void *arg, const struct vendor_mad *mad);

@@ -265,8 +265,8 @@ void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl)
 
 /* SMPs: traps, and other SMs that look whether this one lives. */
 static const struct vendor_shares smp_shares = {.source = 64, .total = 4096};
-/* A host may ask for many processes. */
-static const struct vendor_shares gmp_shares = {.source = 256, .total = 8192};
+/* A host may ask for many processes, which all connect at once. */
+static const struct vendor_shares gmp_shares = {.source = 1024, .total = 8192};
 
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server)
 {

@@ -149,6 +149,28 @@ START_TEST(test_total)
 }
 END_TEST
 
+/* However many take all they can get, something is left for who asks for little. */
+START_TEST(test_something_is_left)
+{
+	keep = true;
+	serve_class(100, 64);
+	arrive(1, 100);
+	ck_assert_uint_eq(refused, 100 - 32);
+	arrive(2, 100);
+	ck_assert_uint_eq(refused, 100 - 32 + 100 - 16);
+	for (uint16_t lid = 3; lid <= 5; lid++)
+		arrive(lid, 100);
+	refused = 0;
+	arrive(8, 1);
+	ck_assert_uint_eq(refused, 0);
+	run();
+	while (kept.length)
+		vendor_mad_free(g_queue_pop_head(&kept));
+	arrive(2, 32); /* as what the first took is free again */
+	ck_assert_uint_eq(refused, 0);
+}
+END_TEST
+
 static void over(struct timer *timer)
 {
 	(void)timer;
@@ -322,6 +344,7 @@ int main(void)
 	tcase_add_test(tcase, test_share_and_turns);
 	tcase_add_test(tcase, test_share_while_served);
 	tcase_add_test(tcase, test_total);
+	tcase_add_test(tcase, test_something_is_left);
 	tcase_add_test(tcase, test_receiver_does_not_keep_up);
 	tcase_add_test(tcase, test_what_is_no_request);
 	tcase_add_test(tcase, test_handed_on);

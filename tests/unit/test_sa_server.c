@@ -12,7 +12,7 @@
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 
-#define SHARE 256 /* of one source: mad.c */
+#define SHARE 1024 /* of one source: mad.c */
 #define SECOND NS_PER_S
 
 /* ---- asking over the wire ---- */
