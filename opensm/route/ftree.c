@@ -2,7 +2,7 @@
 /*
  * Engine ftree: for trees, of any number of ranks, any width on each and with parts missing. Up to
  * the top and down again, with ports spread so that on a full tree no two hosts of a shift
- * permutation share a cable (anchor.c).
+ * permutation share a cable (ancestor.c).
  *
  * The tree is found by the distance from the hosts, or goes by the roots that the operator named;
  * a network that does not stand in layers is refused. Hosts that are compute nodes are spread

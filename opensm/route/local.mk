@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/acyclic.c opensm/route/acyclic.h \
-	opensm/route/anchor.c \
+	opensm/route/ancestor.c \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \

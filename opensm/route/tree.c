@@ -7,17 +7,18 @@
  * is read from names or port numbers, and missing parts do no harm: they make the spread less
  * even, never the paths longer.
  *
- * The idea: in a tree, the way down to a destination is fixed by the switch where the way up
- * ends. So each destination LID is given one ancestor of each rank, its anchors, by turns among
- * the parents (anchor.c): a parent link down to the same child, and a parent as a whole, get
- * equally many. Everybody then goes up towards the highest anchor that lies on a shortest path; if
- * none does, by the turns of the search. Where cables are lost, a LID may be spare: it has anchors
- * only up to some rank, and each switch goes up to that by its own place among its kind. Each hop
- * is on a shortest path to the leaf, so there is no loop.
+ * The idea: in a tree, the way down to a destination is fixed by the switch where the way up ends.
+ * So each destination LID is given one ancestor of each rank by turns among the parents
+ * (ancestor.c): a parent link down to the same child, and a parent as a whole, get equally many.
+ * Everybody then goes up towards the highest ancestor that lies on a shortest path; if none
+ * does, by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors
+ * only up to some rank, and each switch goes up to that by its own place among its kind. Each
+ * hop is on a shortest path to the leaf, so there is no loop.
  *
- * Most entries are of LIDs that nobody sends this way: an upper switch is on the way to the anchors
- * of one LID of a leaf, and its other LIDs go past. These follow the one, so that a cable concerns
- * as few leaves as it can, and with them blocks of tables that change when it is lost.
+ * Most entries are of LIDs that nobody sends this way: an upper switch is on the way to the
+ * ancestors of one LID of a leaf, and its other LIDs go past. These follow the one, so that a
+ * cable concerns as few leaves as it can, and with them blocks of tables that change when it is
+ * lost.
  *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
@@ -206,8 +207,8 @@ struct row {
 	uint8_t *via[256]; /* [hops]: ports to switches that are so far by [switch], 0xFF for
 			      others; NULL: not made yet */
 	uint8_t *free;	   /* memory for more of them */
-	bool below;	   /* for some targets the top anchor did not do */
-	uint8_t *past;	   /* [leaf]: port for its LIDs that have no anchor on a way from here */
+	bool below;	   /* for some targets the top ancestor did not do */
+	uint8_t *past;	   /* [leaf]: port for its LIDs that have no ancestor on a way from here */
 	uint32_t hit;	   /* number on its leaf of the last target that had one */
 };
 
@@ -261,20 +262,21 @@ static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_
 }
 
 /*
- * Port towards the highest anchor below level that is on a shortest path, else to the leaf itself,
- * which is far hops away. The switch is no anchor of its own: it is at least one hop from one.
+ * Port towards the highest ancestor below level that is on a shortest path, else to the leaf
+ * itself, which is far hops away. The switch is no ancestor of its own: it is at least one hop from
+ * one.
  */
-static uint8_t port_by_anchor(const struct tree *tree, const struct row *row, uint32_t target,
-			      unsigned int level, unsigned int far)
+static uint8_t port_by_ancestor(const struct tree *tree, const struct row *row, uint32_t target,
+				unsigned int level, unsigned int far)
 {
 	uint32_t leaf = tree->graph->targets[target].leaf;
 
 	while (level-- > 0) {
-		uint16_t anchor = tree->anchor[level][target];
+		uint16_t ancestor = tree->ancestor[level][target];
 
-		if (row->hops[anchor] == far - level - 1 &&
-		    (tree->along_ranks || is_legal(row, row->next[anchor], leaf)))
-			return row->next[anchor];
+		if (row->hops[ancestor] == far - level - 1 &&
+		    (tree->along_ranks || is_legal(row, row->next[ancestor], leaf)))
+			return row->next[ancestor];
 	}
 	return row->next[leaf];
 }
@@ -290,10 +292,10 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 	const struct route_graph *graph = tree->graph;
 	uint32_t leaf = tree->leaf[target], dest = leaf, tries = row->n_up, turn;
 
-	while (level > 0 && row->hops[tree->anchor[level - 1][target]] + level != row->hops[leaf])
+	while (level > 0 && row->hops[tree->ancestor[level - 1][target]] + level != row->hops[leaf])
 		level--;
 	if (level > 0)
-		dest = tree->anchor[level - 1][target];
+		dest = tree->ancestor[level - 1][target];
 	if (route_distance(graph, row->hops[leaf]) + tree->rank[leaf] == tree->rank[row->sw])
 		tries = 0; /* all ways lead down */
 	turn = tree->place[row->sw];
@@ -307,22 +309,22 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
 		turn += row->stride;
 		turn -= turn < tries ? 0 : tries;
 	}
-	return port_by_anchor(tree, row, target, level, row->hops[leaf]);
+	return port_by_ancestor(tree, row, target, level, row->hops[leaf]);
 }
 
 /*
  * Sets and returns the port for LIDs of a leaf that do not pass here: that of one which does. What
- * leads to the highest anchors is in there.
+ * leads to the highest ancestors is in there.
  */
 static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf,
-			 const uint8_t *there, const uint16_t *anchor)
+			 const uint8_t *there, const uint16_t *ancestor)
 {
 	uint32_t first = tree->graph->first_target[leaf];
 	uint32_t n = tree->graph->first_target[leaf + 1] - first;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = row->hit + i < n ? row->hit + i : (row->hit + i) % n;
-		uint8_t port = there[anchor[first + k]];
+		uint8_t port = there[ancestor[first + k]];
 
 		if (port == ROUTE_NO_PORT || tree->spare[first + k])
 			continue;
@@ -345,14 +347,14 @@ static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_
 			 unsigned int far)
 {
 	unsigned int levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
-	uint16_t top = levels ? tree->anchor[levels - 1][target] : 0;
+	uint16_t top = levels ? tree->ancestor[levels - 1][target] : 0;
 
 	if (levels && row->hops[top] == far - levels &&
 	    (tree->along_ranks || is_legal(row, row->next[top], tree->graph->targets[target].leaf)))
 		return row->next[top];
 	if (tree->spare[target] || tree->lacks[row->sw])
 		return port_by_place(tree, row, target, levels);
-	return port_by_anchor(tree, row, target, levels, far);
+	return port_by_ancestor(tree, row, target, levels, far);
 }
 
 static void fill_carefully(const struct tree *tree, const struct row *row)
@@ -373,16 +375,16 @@ static void fill_carefully(const struct tree *tree, const struct row *row)
 }
 
 /*
- * The innermost loops: all LIDs at all switches, without branches. What leads to the top anchor at
- * the right distance is looked up. False: for some targets there was nothing.
+ * The innermost loops: all LIDs at all switches, without branches. What leads to the top ancestor
+ * at the right distance is looked up. False: for some targets there was nothing.
  */
 static bool look_up_top(const struct tree *tree, const struct row *row, const uint8_t *there,
-			const uint16_t *anchor, uint32_t first, uint32_t last)
+			const uint16_t *ancestor, uint32_t first, uint32_t last)
 {
 	unsigned int missing = 0;
 
 	for (uint32_t t = first; t < last; t++) {
-		uint8_t port = there[anchor[t]];
+		uint8_t port = there[ancestor[t]];
 
 		row->lft[tree->lids[t]] = port;
 		missing |= port == ROUTE_NO_PORT;
@@ -403,7 +405,7 @@ static void look_up_all(const struct tree *tree, const struct row *row, const ui
 		uint8_t port = past;
 
 		for (unsigned int level = 0; level < levels; level++) {
-			uint8_t nearer = there[level][tree->anchor[level][t]];
+			uint8_t nearer = there[level][tree->ancestor[level][t]];
 
 			port = nearer == ROUTE_NO_PORT ? port : nearer;
 		}
@@ -417,7 +419,7 @@ static void look_up_leaf(const struct tree *tree, struct row *row, const uint8_t
 {
 	if (levels)
 		find_past(tree, row, tree->leaf[first], there[levels - 1],
-			  tree->anchor[levels - 1]);
+			  tree->ancestor[levels - 1]);
 	switch (levels) {
 	case 1:
 		look_up_all(tree, row, there, 1, first, last);
@@ -447,7 +449,7 @@ static void fill_run(const struct tree *tree, struct row *row, unsigned int far,
 	for (uint32_t t = first, end; t < last; t = end) {
 		end = MIN(t + TRY, last);
 		if (!row->below && levels &&
-		    look_up_top(tree, row, there[levels - 1], tree->anchor[levels - 1], t, end))
+		    look_up_top(tree, row, there[levels - 1], tree->ancestor[levels - 1], t, end))
 			continue;
 		row->below = true; /* most likely again at this switch */
 		end = tree->graph->first_target[tree->leaf[t] + 1];
@@ -572,7 +574,7 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 {
 	struct fill *fill = arg;
 	uint32_t n = fill->tree->graph->n, sw;
-	/* by each level of anchors, at most, for each distance of a leaf: all differ; and past */
+	/* by each level of ancestors, at most, for each distance of a leaf: all differ; and past */
 	uint8_t *memory = g_malloc((size_t)n * 257 + 1);
 
 	(void)thread;
@@ -585,7 +587,7 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 
 /*
  * Whether edges lead up, if they are oriented, just where the rank is higher, or in an inverted
- * root where it is lower. Then what leads to an anchor by a legal path leads to all that is below
+ * root where it is lower. Then what leads to an ancestor by a legal path leads to all that is below
  * by one.
  */
 static bool is_along_ranks(const struct tree *tree)
@@ -618,12 +620,12 @@ bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const
 	tree.rank = g_malloc(graph->n + 1);
 	layered = !graph->weight && recognise(&tree);
 	if (layered) {
-		tree_anchor(&tree);
+		tree_find_ancestors(&tree);
 		tree.along_ranks = is_along_ranks(&tree);
 		atomic_init(&fill.next, 0);
 		route_parallel(graph->threads, MAX(graph->threads, 1), fill_switches, &fill);
 	}
-	tree_anchor_clear(&tree);
+	tree_clear_ancestors(&tree);
 	g_free(tree.rank);
 	return layered;
 }

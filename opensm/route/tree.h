@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A layered network and the anchors of its targets: what tree.c and anchor.c share. */
+/* A layered network and the ancestors of its targets: what tree.c and ancestor.c share. */
 #ifndef ROUTE_TREE_H
 #define ROUTE_TREE_H
 
@@ -7,24 +7,24 @@
 
 #define TREE_RANKS_MAX 16
 #define TREE_NO_RANK 0xFF
-#define TREE_SWITCHES_MAX 0xFFFF /* anchors are kept in 16 bits */
+#define TREE_SWITCHES_MAX 0xFFFF /* ancestors are kept in 16 bits */
 
 struct tree {
 	const struct route_graph *graph;
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
 	unsigned int max_rank;
-	bool along_ranks; /* no path by way of an anchor is illegal */
-	unsigned int levels; /* anchors of a target */
+	bool along_ranks;    /* no path by way of an ancestor is illegal */
+	unsigned int levels; /* ancestors of a target */
 	uint16_t *lids;	     /* [target] */
 	uint16_t *leaf;	     /* [target] */
 	/*
 	 * [level][target]; level 0 is the parent of the leaf; where there is none, the leaf itself.
 	 */
-	uint16_t *anchor[TREE_RANKS_MAX];
+	uint16_t *ancestor[TREE_RANKS_MAX];
 	/* [level][target]: which of parallel links at that level; NULL if there are none at all. */
 	uint8_t *turn[TREE_RANKS_MAX];
-	/* [target]: not 0: it got no anchor where a cable is lost; they are numbered from 1. */
+	/* [target]: not 0: it got no ancestor where a cable is lost; they are numbered from 1. */
 	uint16_t *spare;
 	uint32_t *spares; /* these targets */
 	uint32_t n_spares;
@@ -32,8 +32,8 @@ struct tree {
 	uint16_t *place; /* [switch]: how many of its kind stand before it */
 };
 
-/* Gives each target its anchors; g_free them by tree_anchor_clear(). */
-void tree_anchor(struct tree *tree);
-void tree_anchor_clear(struct tree *tree);
+/* Gives each target its ancestors; g_free them by tree_clear_ancestors(). */
+void tree_find_ancestors(struct tree *tree);
+void tree_clear_ancestors(struct tree *tree);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Anchors: the ancestors, one of each rank, by which a destination of a layered network is reached.
+ * The ancestors, one of each rank, by which a destination of a layered network is reached.
  *
  * Targets climb from their leaves, rank by rank, each to that parent of the switch where it stands
  * which has fewest of them. All switches list their parents in one order, which is made from the
@@ -12,8 +12,8 @@
  * switches of a group have and another does not is a cable that was lost. The turns go on as if
  * it were there; so nothing moves but the targets whose turn it is there. The remaining links share
  * them, as far as they are so many that each link gets as many. One more for some links only would
- * double what these carry; so the last ones get no anchor: each source chooses for itself, and all
- * links share their load.
+ * double what these carry; so the last ones get no ancestor: each source chooses for itself, and
+ * all links share their load.
  */
 #include <glib.h>
 #include <string.h>
@@ -46,9 +46,9 @@ struct climb {
 	struct way *ways;
 	uint32_t *load; /* [switch]: targets that come down through it */
 	uint32_t *number; /* [target]: its own, then what is left of it for the ranks above */
-	uint32_t *at;	/* [target]: its last anchor; FABRIC_NONE: it climbs no more */
+	uint32_t *at;	  /* [target]: its last ancestor; FABRIC_NONE: it climbs no more */
 	uint32_t *n;	/* [switch]: targets of the class at hand that are not placed yet */
-	uint32_t *n_left_out; /* [switch]: the last so many of them get no anchor */
+	uint32_t *n_left_out; /* [switch]: the last so many of them get no ancestor */
 	uint32_t *n_late;     /* [switch]: of these, on hold as their turn is a lost link */
 	uint32_t *lost_way;   /* [target]: in ways; FABRIC_NONE: its turn was none */
 	bool *late;	      /* [target]: takes what others leave */
@@ -361,20 +361,20 @@ static void list_ways(struct climb *climb)
 /* ---- the climb ---- */
 
 /*
- * How often the earlier LIDs of the same port have this anchor; as if 256 times more if some have
+ * How often the earlier LIDs of the same port have this ancestor; as if 256 times more if some have
  * one in the same system.
  */
 static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
-			uint32_t anchor)
+			uint32_t ancestor)
 {
 	const uint32_t *system = tree->graph->system;
 	uint64_t n = 0;
 
 	for (uint32_t i = target - tree->graph->targets[target].offset; i < target; i++) {
-		uint32_t other = tree->anchor[level][i];
+		uint32_t other = tree->ancestor[level][i];
 
-		if (system[other] == system[anchor])
-			n = (n | 1u << 8) + (other == anchor);
+		if (system[other] == system[ancestor])
+			n = (n | 1u << 8) + (other == ancestor);
 	}
 	return n;
 }
@@ -428,7 +428,7 @@ static unsigned int level_of(const struct tree *tree, uint32_t target, unsigned 
 	return rank - tree->rank[tree->graph->targets[target].leaf];
 }
 
-/* The target goes up to the parent, which becomes its anchor unless it gets none any more. */
+/* The target goes up to the parent, which becomes its ancestor unless it gets none any more. */
 static void go_up(struct climb *climb, uint32_t target, const struct way *way, unsigned int level,
 		  uint32_t link)
 {
@@ -441,10 +441,10 @@ static void go_up(struct climb *climb, uint32_t target, const struct way *way, u
 		return;
 	climb->load[way->to] += !tree->graph->targets[target].ignored;
 	if (!tree->spare[target])
-		tree->anchor[level][target] = way->to;
+		tree->ancestor[level][target] = way->to;
 }
 
-/* Without an anchor from here on. */
+/* Without an ancestor from here on. */
 static void set_spare(struct climb *climb, uint32_t target)
 {
 	struct tree *tree = climb->tree;
@@ -483,8 +483,8 @@ static void climb_in_turn(struct climb *climb, uint32_t target, unsigned int ran
 }
 
 /*
- * One whose turn was a lost link. The last of these go on as if it were there, without anchors; the
- * others, and what is late since a rank below, take what has least.
+ * One whose turn was a lost link. The last of these go on as if it were there, without ancestors;
+ * the others, and what is late since a rank below, take what has least.
  */
 static void climb_late(struct climb *climb, uint32_t target, unsigned int rank)
 {
@@ -509,7 +509,7 @@ static void climb_late(struct climb *climb, uint32_t target, unsigned int rank)
 }
 
 /*
- * How many of n targets get no anchor at a switch with fewer links than others of its rank: those
+ * How many of n targets get no ancestor at a switch with fewer links than others of its rank: those
  * of the last round of turns, unless the others need as many rounds.
  */
 static uint32_t count_left_out(const struct climb *climb, uint32_t sw, uint32_t n)
@@ -526,7 +526,7 @@ static bool stands_at(const struct climb *climb, uint32_t target, unsigned int r
 	return climb->at[target] != FABRIC_NONE && climb->tree->rank[climb->at[target]] == rank;
 }
 
-/* Some targets of one class, in this order, get their anchors above this rank. */
+/* Some targets of one class, in this order, get their ancestors above this rank. */
 static void climb_class(struct climb *climb, const uint32_t *targets, uint32_t n, unsigned int rank)
 {
 	const struct route_graph *graph = climb->tree->graph;
@@ -647,7 +647,7 @@ static void climb_ranks(struct climb *climb)
 	g_free(targets);
 }
 
-static void init_anchors(struct tree *tree)
+static void init_ancestors(struct tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
 	uint32_t n = route_n_targets(graph);
@@ -660,7 +660,7 @@ static void init_anchors(struct tree *tree)
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
 	for (unsigned int level = 0; level < tree->levels; level++) {
-		tree->anchor[level] = g_new(uint16_t, n + 1);
+		tree->ancestor[level] = g_new(uint16_t, n + 1);
 		if (graph->parallel)
 			tree->turn[level] = g_malloc0(n + 1);
 	}
@@ -668,7 +668,7 @@ static void init_anchors(struct tree *tree)
 		tree->lids[t] = graph->targets[t].lid;
 		tree->leaf[t] = graph->targets[t].leaf;
 		for (unsigned int level = 0; level < tree->levels; level++)
-			tree->anchor[level][t] = graph->targets[t].leaf;
+			tree->ancestor[level][t] = graph->targets[t].leaf;
 	}
 }
 
@@ -721,11 +721,11 @@ static void climb_clear(struct climb *climb)
 	g_free(climb->late);
 }
 
-void tree_anchor(struct tree *tree)
+void tree_find_ancestors(struct tree *tree)
 {
 	struct climb climb = { .tree = tree };
 
-	init_anchors(tree);
+	init_ancestors(tree);
 	climb_init(&climb);
 	find_groups(&climb);
 	measure_groups(&climb);
@@ -734,10 +734,10 @@ void tree_anchor(struct tree *tree)
 	climb_clear(&climb);
 }
 
-void tree_anchor_clear(struct tree *tree)
+void tree_clear_ancestors(struct tree *tree)
 {
 	for (unsigned int level = 0; level < TREE_RANKS_MAX; level++) {
-		g_free(tree->anchor[level]);
+		g_free(tree->ancestor[level]);
 		g_free(tree->turn[level]);
 	}
 	g_free(tree->lids);
