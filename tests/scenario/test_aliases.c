@@ -214,6 +214,45 @@ START_TEST(reboot)
 }
 END_TEST
 
+/* A host that stays away loses what it registered: another may have its alias GUID. */
+START_TEST(absent)
+{
+	struct iba_inform_info info = {.lid_range_begin = 0xFFFF, .subscribe = 1};
+	struct iba_service_record service = {.service_id = 7};
+	struct iba_inform_info_record subscription = {0};
+	GByteArray *all;
+	unsigned int n;
+
+	begin("sweep_interval 1000\n");
+	set(0, 1, ALIAS);
+	ck_assert_int_eq(client_inform(hosts[0], info), 0);
+	service.service_gid = client_gid(hosts[0]);
+	ck_assert_int_eq(client_ask(hosts[0], IBA_METHOD_SET, IBA_ATTR_SERVICE_RECORD,
+				    IBA_COMPONENT(service_record, service_id) |
+					    IBA_COMPONENT(service_record, service_gid),
+				    &iba_service_record_type, &service),
+			 0);
+	sim_node_set(s->sim, nodes[0], false);
+	scenario_run_ms(s, 10000);
+	ck_assert(set(1, 1, ALIAS) == 0); /* it may be back in a moment */
+	scenario_run_ms(s, 600000);
+	scenario_heavy_sweep(s, 20);
+	ck_assert(set(1, 1, ALIAS) == ALIAS);
+	ck_assert_int_eq(client_ask(hosts[1], IBA_METHOD_GET, IBA_ATTR_SERVICE_RECORD,
+				    IBA_COMPONENT(service_record, service_id),
+				    &iba_service_record_type, &service),
+			 IBA_SA_NO_RECORDS);
+	sim_node_set(s->sim, nodes[0], true);
+	scenario_run_ms(s, 10000);
+	all = client_table(hosts[1], IBA_ATTR_INFORM_INFO_RECORD, 0, &iba_inform_info_record_type,
+			   &subscription, &n);
+	ck_assert_ptr_nonnull(all);
+	ck_assert_uint_eq(n, 0);
+	g_byte_array_unref(all);
+	end();
+}
+END_TEST
+
 /* Sets are lost, all tries of the first even: the answer comes when it is time, the port later. */
 START_TEST(lost_sets)
 {
@@ -343,6 +382,7 @@ int main(void)
 	tcase_add_test(tcase, members);
 	tcase_add_loop_test(tcase, during_a_sweep, 0, 20);
 	tcase_add_loop_test(tcase, reboot, 0, 2);
+	tcase_add_test(tcase, absent);
 	tcase_add_test(tcase, lost_sets);
 	tcase_add_test(tcase, refused_by_the_port);
 	tcase_add_loop_test(tcase, takeover, 0, 2);

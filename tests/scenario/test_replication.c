@@ -203,6 +203,21 @@ START_TEST(nobody_registers_again)
 }
 END_TEST
 
+/* Of a small fabric: not even for a moment is a member out of the tables of the switches. */
+START_TEST(tables_stay)
+{
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(8);
+	for (unsigned int i = 0; i < 16; i++)
+		join(clients[i % 8], i / 4);
+	scenario_run_ms(m->s, 1000);
+	take_over(_i);
+	ck_assert_uint_eq(m->sets.all, m->sets.port_info + m->sets.sm_info);
+	end();
+}
+END_TEST
+
 #define RATE 100
 
 /* Without a key, or with different ones: each host once, RATE a second after the first RATE. */
@@ -738,6 +753,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
+	tcase_add_loop_test(tcase, tables_stay, 0, 2);
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
 	tcase_add_test(tcase, nobody_to_tell);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);

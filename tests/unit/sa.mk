@@ -73,6 +73,11 @@ TESTS += tests/unit/test_sa_silent
 tests_unit_test_sa_silent_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_silent_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_sa_report
+TESTS += tests/unit/test_sa_report
+tests_unit_test_sa_report_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_report_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+
 check_LIBRARIES += libsanet.a
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 check_PROGRAMS += tests/bench/sa_wire

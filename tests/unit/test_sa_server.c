@@ -239,6 +239,23 @@ START_TEST(test_refusals_are_told)
 }
 END_TEST
 
+#define S(name) IBA_COMPONENT(service_record, name)
+
+static uint16_t ask_service(struct net *net, uint8_t method, uint64_t id, uint32_t lease)
+{
+	struct iba_service_record record = {
+		.service_id = id, .service_gid = gid_of(net->client_guid), .service_lease = lease};
+	uint64_t mask = S(service_id) | S(service_gid);
+	uint16_t status;
+
+	net_ask(net, method, IBA_ATTR_SERVICE_RECORD,
+		method == IBA_METHOD_SET ? mask | S(service_lease) : mask, &iba_service_record_type,
+		&record);
+	status = status_of_answer(net);
+	forget_answer(net);
+	return status;
+}
+
 /* As the client would send it, number says which. */
 static struct vendor_mad *request_of(const struct net *net, uint8_t number)
 {
@@ -311,6 +328,197 @@ START_TEST(test_held_answers)
 	sa_hold_clear(holds);
 	check_known(holds, &net, 3, false);
 	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
+/* Another requester, another QP or other octets make another request, whatever its number. */
+START_TEST(test_held_of_others)
+{
+	struct vendor_mad *request;
+	struct sa_hold *holds;
+	struct net net;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	hold(holds, &net, 1, 5, 0, 0);
+	for (unsigned int i = 0; i < 7; i++) {
+		request = request_of(&net, 1);
+		request->remote.lid += i == 1;
+		request->remote.qpn += i == 2;
+		request->data[IBA_MAD_BYTES - 1] += i == 3;
+		request->length -= i == 4;
+		if (i == 5)
+			request->status = VENDOR_TIMED_OUT;
+		if (i == 6)
+			request->length = 20; /* not even a header */
+		ck_assert_int_eq(sa_hold_again(holds, request), i == 0);
+		if (i)
+			vendor_mad_free(request);
+	}
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
+/* An answer without a deadline waits on while one behind it leaves at its own. */
+START_TEST(test_held_without_deadline)
+{
+	struct sa_hold *holds;
+	struct net net;
+	uint64_t start;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	start = runtime_now(net.rt);
+	hold(holds, &net, 1, 5, 0, 0);
+	hold(holds, &net, 2, 5, 0, start + 2 * SECOND);
+	hold(holds, &net, 3, 6, 0, start + SECOND);
+	runtime_run(net.rt, never, NULL, start + 2 * SECOND);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_unconfirmed), 2);
+	runtime_run(net.rt, never, NULL, start + 30 * SECOND);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	sa_hold_reached(holds, SA_HOLD_GROUPS, 5);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	check_known(holds, &net, 1, true);
+	runtime_run(net.rt, never, NULL, start + 30 * SECOND + SA_HOLD_NS);
+	check_known(holds, &net, 1, false); /* nothing came meanwhile that would forget it */
+	hold(holds, &net, 4, 0, 0, 0);	    /* it waits for nothing */
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SA_HOLD_NS);
+	check_known(holds, &net, 4, false);
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
+/* What the standbys are to know, and what leaves at once when it is known already. */
+START_TEST(test_held_for_the_replica)
+{
+	const uint64_t until[SA_HOLD_TOPICS] = {[SA_HOLD_REPLICA] = 3};
+	struct sa_hold *holds;
+	struct net net;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	sa_hold_answer(holds, request_of(&net, 1), g_malloc0(IBA_MAD_BYTES), until, 0);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	sa_hold_reached(holds, SA_HOLD_REPLICA, 2);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
+	sa_hold_reached(holds, SA_HOLD_REPLICA, 3);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	sa_hold_answer(holds, request_of(&net, 2), g_malloc0(IBA_MAD_BYTES), until, 0);
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	sa_hold_answer(holds, request_of(&net, 3), g_malloc0(IBA_MAD_BYTES),
+		       (const uint64_t[SA_HOLD_TOPICS]){[SA_HOLD_REPLICA] = 9}, 0);
+	sa_hold_clear(holds); /* another is master: that one is asked */
+	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
+	sa_hold_reached(holds, SA_HOLD_REPLICA, 9);
+	check_known(holds, &net, 3, false);
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
+/* So many are remembered: those that left first are forgotten for those that leave. */
+START_TEST(test_remembered_are_bounded)
+{
+	const uint64_t until[SA_HOLD_TOPICS] = {0};
+	struct sa_hold *holds;
+	struct net net;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	for (unsigned int i = 0; i <= SA_HOLD_MAX; i++) {
+		struct vendor_mad *request = request_of(&net, (uint8_t)i);
+
+		request->data[14] = (uint8_t)(i >> 8);
+		request->data[20] = (uint8_t)(i >> 16);
+		sa_hold_answer(holds, request, g_malloc0(IBA_MAD_BYTES), until, 0);
+		if (i == 0 || i == SA_HOLD_MAX - 1)
+			check_known(holds, &net, 0, true);
+	}
+	check_known(holds, &net, 0, false);
+	check_known(holds, &net, 1, true);
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
+/* Leases end by themselves, in their order, whatever was registered or renewed in between. */
+START_TEST(test_leases_end)
+{
+	struct net net;
+	uint64_t start;
+
+	bring_up(&net);
+	start = runtime_now(net.rt);
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_SET, 1, 20), IBA_STATUS_OK);
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_SET, 2, 10), IBA_STATUS_OK);
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_SET, 3, 30), IBA_STATUS_OK);
+	for (unsigned int ended = 0; ended < 3; ended++) {
+		static const uint64_t order[] = {2, 1, 3};
+
+		runtime_run(net.rt, never, NULL, start + (10 * ended + 9) * SECOND);
+		ck_assert_uint_eq(ask_service(&net, IBA_METHOD_GET, order[ended], 0),
+				  IBA_STATUS_OK);
+		runtime_run(net.rt, never, NULL, start + (10 * ended + 11) * SECOND);
+		ck_assert_uint_eq(ask_service(&net, IBA_METHOD_GET, order[ended], 0),
+				  IBA_SA_NO_RECORDS);
+	}
+	net_stop(&net);
+}
+END_TEST
+
+/* More than sa_rate_threshold in a tenth of a second is dropped, and counted. */
+START_TEST(test_rate)
+{
+	struct subnet *subnet;
+	struct net net;
+
+	bring_up(&net);
+	subnet = slot_take(&net.context.subnet);
+	((struct options *)subnet->options)->sa_rate_threshold = 5;
+	for (unsigned int i = 0; i < 20; i++)
+		net_ask_path(&net);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_answered), 5);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_rate_dropped), 15);
+	subnet_unref(subnet);
+	net_stop(&net);
+}
+END_TEST
+
+/* What was answered is counted by how: by quotas, too little room, other errors. */
+START_TEST(test_counters)
+{
+	struct options *options;
+	struct subnet *subnet;
+	struct net net;
+
+	bring_up(&net);
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_SET, 1, 20), IBA_STATUS_OK);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_errors), 0);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_too_large), 0);
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_GET, 2, 0), IBA_SA_NO_RECORDS);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_errors), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_too_large), 0);
+	subnet = slot_take(&net.context.subnet);
+	options = (struct options *)subnet->options;
+	options->sa_enhanced_trust_model = true;
+	options->sa_etm_max_num_srvcs = 1;
+	ck_assert_uint_eq(ask_service(&net, IBA_METHOD_SET, 2, 20), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_errors), 2);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_too_large), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_quota_refused), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_reduced), 0);
+	net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, 0, NULL, NULL);
+	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_reduced), 1);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_answered), 4);
+	subnet_unref(subnet);
 	net_stop(&net);
 }
 END_TEST
@@ -487,6 +695,72 @@ START_TEST(test_dump)
 	make_a_group(&net);
 	event_emit(&net.context.bus, EVENT_SM_STATE, IBA_SM_STANDBY);
 	ck_assert(!dumps(&net, file));
+	net_stop(&net);
+	directory_remove(directory);
+}
+END_TEST
+
+static void ask_ok(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
+		   const struct wire_type *type, const void *record)
+{
+	net_ask(net, method, attribute, mask, type, record);
+	ck_assert_uint_eq(status_of_answer(net), IBA_STATUS_OK);
+	forget_answer(net);
+}
+
+static uint16_t lid_of_client(struct net *net)
+{
+	struct subnet *subnet = slot_take(&net->context.subnet);
+	uint16_t lid =
+		subnet->fabric->ports[fabric_port_by_guid(subnet->fabric, net->client_guid)].lid;
+
+	subnet_unref(subnet);
+	return lid;
+}
+
+/* A change of any registry is one: services, subscriptions, alias GUIDs, members alone. */
+START_TEST(test_dump_of_each)
+{
+	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
+	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL);
+	struct iba_inform_info info = {.lid_range_begin = IBA_LID_PERMISSIVE, .subscribe = 1};
+	const struct iba_mc_member_record member = {
+		.mgid = partition_broadcast_mgid(0xFFFF, IBA_SCOPE_LINK_LOCAL),
+		.port_gid = {IBA_DEFAULT_GID_PREFIX, 0},
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	struct iba_mc_member_record own;
+	struct iba_guid_info_record alias;
+	struct net net;
+
+	bring_up(&net);
+	set_dump(&net, directory, true);
+	dumps(&net, file);
+	ck_assert(!dumps(&net, file));
+	for (unsigned int i = 0; i < 2; i++) {
+		uint8_t method = i ? IBA_METHOD_DELETE : IBA_METHOD_SET;
+
+		ck_assert_uint_eq(ask_service(&net, method, 1, 100), IBA_STATUS_OK);
+		ck_assert(dumps(&net, file));
+		info.subscribe = !i;
+		ask_ok(&net, IBA_METHOD_SET, IBA_ATTR_INFORM_INFO, 0, &iba_inform_info_type, &info);
+		ck_assert(dumps(&net, file));
+		own = member;
+		own.port_gid.guid = net.client_guid;
+		ask_ok(&net, method, IBA_ATTR_MC_MEMBER_RECORD,
+		       IBA_COMPONENT(mc_member_record, mgid) |
+			       IBA_COMPONENT(mc_member_record, port_gid) |
+			       IBA_COMPONENT(mc_member_record, join_state),
+		       &iba_mc_member_record_type, &own);
+		ck_assert(dumps(&net, file));
+		alias = (struct iba_guid_info_record){.lid = lid_of_client(&net),
+						      .guid_info.guid = {[1] = 7}};
+		ask_ok(&net, method, IBA_ATTR_GUID_INFO_RECORD,
+		       IBA_COMPONENT(guid_info_record, lid) |
+			       IBA_COMPONENT(guid_info_record, block_num) | UINT64_C(1) << 5,
+		       &iba_guid_info_record_type, &alias);
+		ck_assert(dumps(&net, file));
+	}
 	net_stop(&net);
 	directory_remove(directory);
 }
@@ -706,10 +980,18 @@ int main(void)
 	tcase_add_test(tcase, test_repeated_sets);
 	tcase_add_test(tcase, test_refusals_are_told);
 	tcase_add_test(tcase, test_held_answers);
+	tcase_add_test(tcase, test_held_of_others);
+	tcase_add_test(tcase, test_held_without_deadline);
+	tcase_add_test(tcase, test_held_for_the_replica);
+	tcase_add_test(tcase, test_remembered_are_bounded);
+	tcase_add_test(tcase, test_leases_end);
+	tcase_add_test(tcase, test_rate);
+	tcase_add_test(tcase, test_counters);
 	tcase_add_test(tcase, test_standby_is_silent);
 	tcase_add_test(tcase, test_overload);
 	tcase_add_test(tcase, test_waiting_is_bounded);
 	tcase_add_test(tcase, test_dump);
+	tcase_add_test(tcase, test_dump_of_each);
 	tcase_add_test(tcase, test_progress);
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_test(tcase, test_early);

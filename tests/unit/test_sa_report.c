@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reporter by itself, with a registry of its own, on a simulated fabric that a subnet manager
+ * set up: which Reports leave, how many at a time, and what becomes of those that nobody answers.
+ */
+#include <check.h>
+
+#include "sa/report.h"
+#include "tests/run_suite.h"
+#include "tests/unit/test_sa_net.h"
+
+#define TRIES 4 /* of a Report that is not answered */
+#define OUT 32	/* Reports, at most */
+#define COUNT(name) counter_get(&net.context.counters, name)
+
+static struct net net;
+static struct sa_registries all;
+static struct sa_reporter *reporter;
+static struct subnet *subnet;
+
+/* Who subscribes. */
+static struct {
+	struct vendor *port;
+	uint64_t guid;
+	uint16_t lid;
+	bool deaf;
+	unsigned int packets;
+	struct iba_mad_header header; /* of the last one */
+	GArray *traps;		      /* uint16_t: of each that it answered */
+} listener;
+
+static void receive(void *arg, struct vendor_mad *mad)
+{
+	struct iba_sa_notice notice;
+
+	(void)arg;
+	if (mad->status == VENDOR_RECEIVED && mad->data[3] == IBA_METHOD_REPORT) {
+		listener.packets++;
+		wire_decode(&iba_mad_header_type, mad->data, &listener.header);
+		wire_decode(&iba_sa_notice_type, mad->data + IBA_SA_DATA_OFFSET, &notice);
+		mad->data[3] = IBA_METHOD_REPORT_RESP;
+		if (!listener.deaf) {
+			g_array_append_val(listener.traps, notice.notice.trap_number);
+			vendor_send(listener.port, &mad->remote, mad->data, IBA_MAD_BYTES, 0);
+		}
+	}
+	vendor_mad_free(mad);
+}
+
+static void setup(void)
+{
+	struct vendor_client client = {.receive = receive};
+
+	net_start(&net, RUNTIME_VIRTUAL, "fattree:4");
+	net_run_daemon(&net);
+	ck_assert(net_wait_up(&net));
+	subnet = slot_take(&net.context.subnet);
+	listener.guid = sim_port_guid(net.sim, sim_find_name(net.sim, "host-7"), 1);
+	listener.lid =
+		subnet->fabric->ports[fabric_port_by_guid(subnet->fabric, listener.guid)].lid;
+	listener.port = sim_open(net.sim, listener.guid, NULL);
+	listener.deaf = false;
+	listener.packets = 0;
+	listener.traps = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	client.actor = net.client;
+	ck_assert(vendor_bind(listener.port, IBA_CLASS_SUBN_ADM, true, &client, NULL));
+	all = (struct sa_registries){.groups = sa_store_new(0),
+				     .services = sa_services_new(),
+				     .subscribers = sa_subscribers_new(),
+				     .aliases = sa_aliases_new(0)};
+	reporter = sa_reporter_new(&net.context, net.client, net.mad, &all);
+	sa_reporter_follow(reporter, subnet);
+}
+
+static void run_ms(uint64_t ms)
+{
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + ms * NS_PER_MS);
+}
+
+static void teardown(void)
+{
+	run_ms(60000); /* none is out any more */
+	sa_reporter_free(reporter);
+	sa_store_free(all.groups);
+	sa_services_free(all.services);
+	sa_subscribers_free(all.subscribers);
+	sa_aliases_free(all.aliases);
+	vendor_close(listener.port);
+	g_array_unref(listener.traps);
+	subnet_unref(subnet);
+	net_stop(&net);
+}
+
+/* From a QP of that number to traps of that number; IBA_TRAP_ALL: all. */
+static struct sa_subscription *subscribe(uint32_t qpn, uint16_t trap_number)
+{
+	const struct iba_inform_info info = {
+		.lid_range_begin = IBA_LID_PERMISSIVE,
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 0xFFFF,
+		.trap_number = trap_number,
+		.producer_type = 0xFFFFFF,
+		.qpn = qpn,
+	};
+	const struct vendor_address to = {.lid = listener.lid, .qpn = qpn, .qkey = IBA_QP1_Q_KEY};
+	struct sa_subscription *subscription =
+		sa_subscribers_add(all.subscribers, listener.guid, &to, &info, false);
+
+	ck_assert_ptr_nonnull(subscription);
+	subscription->to.qpn = IBA_QP1; /* where the listener is, whatever its key says */
+	return subscription;
+}
+
+static void trap(uint16_t number)
+{
+	const struct iba_notice notice = {
+		.is_generic = 1, .type = 1, .producer_type = 1, .trap_number = number};
+
+	sa_report_trap(reporter, &notice, listener.lid);
+}
+
+static void check_traps(unsigned int n, const uint16_t *traps)
+{
+	ck_assert_uint_eq(listener.traps->len, n);
+	for (unsigned int i = 0; i < n; i++)
+		ck_assert_uint_eq(g_array_index(listener.traps, uint16_t, i), traps[i]);
+}
+
+/* One after the other, each once; who comes later hears of what is later. */
+START_TEST(test_in_order)
+{
+	static const uint16_t expected[] = {129, 130, 131, 132};
+
+	trap(128); /* nobody listens */
+	subscribe(1, IBA_TRAP_ALL);
+	run_ms(1000);
+	for (uint16_t number = 129; number <= 132; number++)
+		trap(number);
+	run_ms(1000);
+	check_traps(4, expected);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), 4);
+	ck_assert_uint_eq(listener.header.class_version, IBA_SA_CLASS_VERSION);
+	ck_assert_uint_eq(listener.header.attribute_id, IBA_ATTR_NOTICE);
+	subscribe(2, IBA_TRAP_ALL); /* not of these */
+	run_ms(1000);
+	check_traps(4, expected);
+}
+END_TEST
+
+/* Each is repeated before it is given up; three in a row, and the subscription ends. */
+START_TEST(test_unanswered)
+{
+	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
+
+	for (unsigned int round = 0; round < 2; round++) {
+		listener.deaf = true;
+		for (unsigned int i = 1; i < SA_REPORTS_UNANSWERED; i++) {
+			trap(128);
+			run_ms(60000);
+			ck_assert_uint_eq(subscription->unanswered, i);
+		}
+		listener.deaf = false; /* it was busy */
+		trap(129);
+		run_ms(60000);
+		ck_assert_uint_eq(subscription->unanswered, 0);
+	}
+	ck_assert_uint_eq(listener.packets, 2 * ((SA_REPORTS_UNANSWERED - 1) * TRIES + 1));
+	listener.deaf = true;
+	for (unsigned int i = 0; i < SA_REPORTS_UNANSWERED; i++) {
+		trap(128);
+		run_ms(60000);
+	}
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
+	ck_assert_uint_eq(COUNT(sa_subscriptions_dead), 1);
+}
+END_TEST
+
+/* So many are out at a time; when those are answered or given up the others follow. */
+START_TEST(test_many_subscriptions)
+{
+	const unsigned int n = 50;
+
+	listener.deaf = _i;
+	for (unsigned int i = 0; i < n; i++)
+		subscribe(i, IBA_TRAP_ALL);
+	trap(128);
+	run_ms(100);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), _i ? OUT : n);
+	run_ms(200000);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), n);
+	ck_assert_uint_eq(COUNT(sa_reports_unanswered), _i ? n : 0);
+	ck_assert_uint_eq(listener.packets, _i ? TRIES * n : n);
+}
+END_TEST
+
+/* Who answers too slowly misses what the ring does not hold any more, and no more than that. */
+START_TEST(test_overtaken)
+{
+	const unsigned int more = SA_NOTICES_KEPT + 100;
+
+	listener.deaf = true;
+	subscribe(1, 200);
+	trap(200);
+	run_ms(1);
+	for (unsigned int i = 0; i < more; i++)
+		trap(i == 99 || i == 100 ? 200 : 128); /* the last that is lost, the next */
+	run_ms(1);
+	listener.deaf = false;
+	run_ms(60000);
+	ck_assert_uint_eq(COUNT(sa_notices_missed), more - SA_NOTICES_KEPT);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), 2);
+	ck_assert_uint_eq(listener.traps->len, 2);
+}
+END_TEST
+
+/* What concerns one of many among much else is found, bit by bit. */
+START_TEST(test_much_to_look_at)
+{
+	for (unsigned int i = 0; i < 20; i++)
+		subscribe(i, 200 + i);
+	for (unsigned int i = 0; i < 3000; i++)
+		trap(128);
+	for (unsigned int i = 0; i < 20; i++)
+		trap(200 + i);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, 20);
+	ck_assert_uint_eq(COUNT(sa_notices_missed), 0);
+}
+END_TEST
+
+/* The LID from which it subscribed may be another's by now. */
+START_TEST(test_lid_changed)
+{
+	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
+
+	subscription->to.lid = net.sm_lid;
+	trap(128);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, 1);
+	ck_assert_uint_eq(subscription->unanswered, 0);
+}
+END_TEST
+
+/* One that ended while a Report was out, and one that began again, are not taken for the same. */
+START_TEST(test_ended_while_out)
+{
+	listener.deaf = true;
+	subscribe(1, IBA_TRAP_ALL);
+	trap(128);
+	run_ms(1);
+	sa_subscribers_clear(all.subscribers);
+	if (_i)
+		subscribe(1, IBA_TRAP_ALL);
+	run_ms(60000);
+	listener.deaf = false;
+	trap(129);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, _i);
+	for (unsigned int i = 0; i < 2 * OUT; i++) { /* none counts as out for ever */
+		trap(129);
+		run_ms(10);
+	}
+	ck_assert_uint_eq(listener.traps->len, _i ? 1 + 2 * OUT : 0);
+}
+END_TEST
+
+/* One that waits for its turn ends: nobody looks at it again. */
+START_TEST(test_ended_while_waiting)
+{
+	struct sa_subscription *last = NULL;
+
+	listener.deaf = true;
+	for (unsigned int i = 0; i <= OUT; i++)
+		last = subscribe(i, IBA_TRAP_ALL);
+	trap(128);
+	run_ms(1);
+	ck_assert(last->is_waiting);
+	sa_subscribers_remove(all.subscribers, last);
+	run_ms(60000);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), OUT);
+}
+END_TEST
+
+/* What happened while there was no subnet, or while its port was not in it, is never told. */
+START_TEST(test_not_told_later)
+{
+	subscribe(1, IBA_TRAP_ALL);
+	trap(128);
+	sa_reporter_follow(reporter, NULL); /* another is master */
+	trap(129);
+	run_ms(1000);
+	sa_reporter_follow(reporter, subnet);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, 0);
+	trap(130);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, 1);
+	ck_assert_uint_eq(COUNT(sa_notices_missed), 1);
+}
+END_TEST
+
+/* A port that is not in the subnet any more misses what comes, and that is no fault. */
+START_TEST(test_port_gone)
+{
+	const struct iba_inform_info info = {
+		.lid_range_begin = IBA_LID_PERMISSIVE,
+		.is_generic = 1,
+		.type = 0xFFFF,
+		.trap_number = IBA_TRAP_ALL,
+		.producer_type = 0xFFFFFF,
+	};
+	const struct vendor_address to = {.lid = listener.lid, .qpn = 1};
+	const struct sa_subscription *gone =
+		sa_subscribers_add(all.subscribers, 0xDEAD, &to, &info, true);
+
+	trap(128);
+	run_ms(60000);
+	ck_assert_uint_eq(COUNT(sa_reports_sent), 0);
+	ck_assert_uint_eq(gone->unanswered, 0);
+	ck_assert_uint_eq(COUNT(sa_notices_missed), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sa_report");
+	TCase *tcase = tcase_create("report");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_in_order);
+	tcase_add_test(tcase, test_unanswered);
+	tcase_add_loop_test(tcase, test_many_subscriptions, 0, 2);
+	tcase_add_test(tcase, test_overtaken);
+	tcase_add_test(tcase, test_much_to_look_at);
+	tcase_add_test(tcase, test_lid_changed);
+	tcase_add_loop_test(tcase, test_ended_while_out, 0, 2);
+	tcase_add_test(tcase, test_ended_while_waiting);
+	tcase_add_test(tcase, test_not_told_later);
+	tcase_add_test(tcase, test_port_gone);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
