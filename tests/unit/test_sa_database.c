@@ -378,12 +378,13 @@ static const struct {
 	uint8_t value;
 	unsigned int bad;
 } octets_cases[] = {
-	{REPLICA_GROUPS, 15, 6, 2},    /* not the MGID of its record */
-	{REPLICA_GROUPS, 16, 0xFE, 2}, /* nor a multicast one */
-	{REPLICA_MEMBERS, 15, 6, 1},   /* of no group */
-	{REPLICA_MEMBERS, 23, 0, 1},   /* of no port */
-	{REPLICA_MEMBERS, 24, 0, 1},   /* without JoinState */
-	{REPLICA_MEMBERS, 24, 0xF, 0},	   {REPLICA_MEMBERS, 24, 0x10, 1},
+	{REPLICA_GROUPS, 15, 6, 2},	    /* not the MGID of its record */
+	{REPLICA_GROUPS, 16, 0xFE, 2},	    /* nor a multicast one */
+	{REPLICA_GROUPS, 16 + 36, 0xBF, 2}, /* a unicast LID */
+	{REPLICA_MEMBERS, 15, 6, 1},	    /* of no group */
+	{REPLICA_MEMBERS, 23, 0, 1},	    /* of no port */
+	{REPLICA_MEMBERS, 24, 0, 1},	    /* without JoinState */
+	{REPLICA_MEMBERS, 24, 0xF, 0},	    {REPLICA_MEMBERS, 24, 0x10, 1},
 	{REPLICA_MEMBERS, 25, 0xFF, 0},	   /* flags of later versions */
 	{REPLICA_SERVICES, 7, 6, 1},	   /* not the ServiceID of its record */
 	{REPLICA_SUBSCRIPTIONS, 11, 6, 1}, /* not the QP of its record */
