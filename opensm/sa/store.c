@@ -591,7 +591,6 @@ static bool move_group(struct sa_store *store, struct sa_group *group,
 	if (!mlid)
 		return false;
 	leave_mlid(store, group);
-	group->record = *record;
 	enter(store, group, mlid);
 	return true;
 }
@@ -605,8 +604,7 @@ static void change_terms(struct sa_store *store, struct sa_group *group,
 		return;
 	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
 		return; /* until there is one */
-	if (!shares)
-		group->mlid->terms = *record;
+	group->mlid->terms = *record;
 	note_change(store, group);
 	group->record = *record;
 	group->record.mlid = group->mlid->mlid;

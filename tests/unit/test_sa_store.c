@@ -505,9 +505,17 @@ START_TEST(test_published_group)
 	ck_assert_uint_eq(group->rate, record.rate);
 	ck_assert_uint_eq(group->sl, record.sl);
 	mc_groups_unref(groups);
+	make(1, FIRST + MC_PER_BLOCK - 1);
+	groups = sa_store_publish(store);
+	ck_assert_uint_eq(groups->n, 2);
+	ck_assert_uint_eq(groups->blocks[0]->n, 1);
+	ck_assert_uint_eq(groups->blocks[1]->n, 1);
+	mc_groups_unref(groups);
 	sa_store_clear(store);
 	groups = sa_store_publish(store); /* though nobody was a member */
 	ck_assert_uint_eq(groups->n, 0);
+	ck_assert_ptr_null(groups->blocks[0]);
+	ck_assert_ptr_null(groups->blocks[1]);
 	mc_groups_unref(groups);
 }
 END_TEST
