@@ -238,6 +238,9 @@ START_TEST(test_second_block)
 	ck_assert(r.guid_info.guid[0] == 0);
 	r.guid_info.guid[0] = ALIAS + 1;
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(0), &r), IBA_STATUS_OK);
+	r.guid_info.guid[0] = ALIAS;
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(0), &r), IBA_STATUS_OK);
+	ck_assert(r.guid_info.guid[0] == 0); /* refused, though it has one */
 	ck_assert(sa_aliases_get(all.aliases, host(0)->guid, 8) == ALIAS + 1);
 	ck_assert_int_eq(join(0, ALIAS + 1, IBA_METHOD_SET), IBA_STATUS_OK);
 	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(0), &r), IBA_SA_DENIED);

@@ -58,6 +58,7 @@ static void add(unsigned int source, unsigned int number, uint64_t cost)
 	job->number = number;
 	job->cost = cost;
 	job->came = now;
+	job->turn.next = &job->turn; /* whatever it was before */
 	sa_turns_add(turns, &job->turn, (uint16_t)(source + 1));
 }
 
