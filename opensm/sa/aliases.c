@@ -36,8 +36,6 @@ struct sa_aliases *sa_aliases_new(uint32_t first_made)
 
 void sa_aliases_free(struct sa_aliases *aliases)
 {
-	if (!aliases)
-		return;
 	alias_guids_unref(aliases->now);
 	g_hash_table_unref(aliases->gone);
 	g_free(aliases);

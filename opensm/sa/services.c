@@ -58,8 +58,6 @@ struct sa_services *sa_services_new(void)
 
 void sa_services_free(struct sa_services *services)
 {
-	if (!services)
-		return;
 	heap_clear(&services->leases);
 	g_tree_unref(services->all);
 	sa_quota_clear(&services->quota);

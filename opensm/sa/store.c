@@ -87,8 +87,6 @@ void sa_store_set_aliases(struct sa_store *store, const struct alias_guids *alia
 
 void sa_store_free(struct sa_store *store)
 {
-	if (!store)
-		return;
 	mc_groups_unref(store->published);
 	partitions_unref(store->partitions);
 	g_tree_unref(store->groups);

@@ -37,8 +37,6 @@ struct sa_subscribers *sa_subscribers_new(void)
 
 void sa_subscribers_free(struct sa_subscribers *subscribers)
 {
-	if (!subscribers)
-		return;
 	g_tree_unref(subscribers->all);
 	sa_quota_clear(&subscribers->quota);
 	g_free(subscribers);
