@@ -281,6 +281,26 @@ START_TEST(test_shares)
 }
 END_TEST
 
+/* As much as one may have, of two answers; what ends otherwise neither makes nor ends a doubt. */
+START_TEST(test_bounds)
+{
+	struct context context = {.rt = runtime_new(RUNTIME_VIRTUAL)};
+	struct sa_held *shares = sa_held_new(&context);
+
+	ck_assert(sa_held_take(shares, 1, 0, 1000));
+	ck_assert(sa_held_take(shares, 1, 0, SA_MAX_HELD_BY_ONE - 1000));
+	ck_assert(!sa_held_take(shares, 1, 0, 1));
+	ck_assert(sa_held_take(shares, 2, 0, 1000));
+	sa_held_note(shares, 2, VENDOR_STOPPED);
+	ck_assert(sa_held_take(shares, 2, 0, 1000));
+	sa_held_note(shares, 2, VENDOR_SILENT);
+	sa_held_note(shares, 2, VENDOR_STOPPED);
+	ck_assert(!sa_held_take(shares, 2, 0, 1000));
+	sa_held_free(shares);
+	runtime_free(context.rt);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_silent");
@@ -291,6 +311,7 @@ int main(void)
 	tcase_add_test(tcase, test_honest_loop);
 	tcase_add_test(tcase, test_loss);
 	tcase_add_test(tcase, test_shares);
+	tcase_add_test(tcase, test_bounds);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
