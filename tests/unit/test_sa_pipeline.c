@@ -426,6 +426,7 @@ START_TEST(test_class_port_info)
 {
 	struct ask ask = ask_for(IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET);
 	struct iba_class_port_info info;
+	struct qos_policy *policy;
 	struct told told;
 
 	ask.mask = UINT64_MAX; /* it has no components */
@@ -437,6 +438,14 @@ START_TEST(test_class_port_info)
 	ck_assert(info.capability_mask & IBA_SA_CAP_MULTI_PATH);
 	ck_assert(info.capability_mask2 & IBA_SA_CAP2_ADDITIONAL_GUIDS);
 	ck_assert(!(info.capability_mask2 & IBA_SA_CAP2_QOS)); /* there is no policy */
+	told_clear(&told);
+	policy = qos_policy_load(NULL, NULL);
+	subnet->options->qos = true;
+	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
+	qos_policy_unref(policy);
+	told = tell(&ask);
+	told_record(&told, &iba_class_port_info_type, 0, &info);
+	ck_assert(info.capability_mask2 & IBA_SA_CAP2_QOS);
 	told_clear(&told);
 }
 END_TEST
@@ -576,14 +585,15 @@ END_TEST
 START_TEST(test_first_is_switch)
 {
 	struct iba_port_info_record wanted = {.endport_lid = 0xBFFE};
-	struct ask ask;
+	struct ask ask = ask_for(IBA_ATTR_PORT_INFO_RECORD, IBA_METHOD_GET_TABLE);
 	const struct fabric *f;
 	unsigned int ports = 0;
 
 	subnet_unref(subnet);
-	subnet = make_subnet("mesh:2x2", 0, 0);
+	subnet = make_subnet("random:4:2:0:7", 0, 0);
 	f = subnet->fabric;
-	ask = ask_for(IBA_ATTR_PORT_INFO_RECORD, IBA_METHOD_GET_TABLE);
+	ck_assert(fabric_is_switch(f, f->ports[0].node));
+	ask.subnet = subnet;
 	ask.from = endport(subnet, 0, false);
 	ask.type = &iba_port_info_record_type;
 	ask.record = &wanted;
@@ -601,7 +611,8 @@ START_TEST(test_switch_info)
 {
 	struct ask ask = ask_for(IBA_ATTR_SWITCH_INFO_RECORD, IBA_METHOD_GET_TABLE);
 	const struct fabric *f = subnet->fabric;
-	struct iba_switch_info_record wanted = {.lid = f->ports[endport(subnet, 0, true)].lid};
+	struct iba_switch_info_record wanted = {.lid = f->ports[endport(subnet, 0, true)].lid}, got;
+	struct told told;
 
 	ck_assert_uint_eq(count_of(&ask), f->n_switches);
 	ask.type = &iba_switch_info_record_type;
@@ -609,7 +620,13 @@ START_TEST(test_switch_info)
 	ask.mask = IBA_COMPONENT(switch_info_record, lid);
 	ck_assert_uint_eq(count_of(&ask), 0); /* that is a host */
 	wanted.lid = f->ports[f->nodes[f->switches[0].node].first_port].lid;
-	ck_assert_uint_eq(count_of(&ask), 1);
+	f->switches[0].info.linear_fdb_top = 77;
+	told = tell(&ask);
+	ck_assert_uint_eq(told.n, 1);
+	told_record(&told, &iba_switch_info_record_type, 0, &got);
+	ck_assert_uint_eq(got.lid, wanted.lid);
+	ck_assert_uint_eq(got.switch_info.linear_fdb_top, 77);
+	told_clear(&told);
 }
 END_TEST
 
@@ -631,6 +648,12 @@ START_TEST(test_links)
 	ck_assert_uint_eq(got.from_lid, f->ports[host].lid);
 	ck_assert_uint_eq(got.to_port, f->ports[leaf_port].num);
 	told_clear(&told);
+	wanted.to_lid =
+		f->ports[host].lid + 1; /* all that lead to it, whatever stands before them */
+	ask.mask = IBA_COMPONENT(link_record, to_lid);
+	ck_assert_uint_eq(count_of(&ask), 1);
+	wanted.to_lid = 0xBFFE; /* nobody's */
+	ck_assert_uint_eq(count_of(&ask), 0);
 	wanted = (struct iba_link_record){
 		.from_lid = got.to_lid, .from_port = got.to_port, .to_lid = got.from_lid + 1};
 	ask.mask = 0xF & ~IBA_COMPONENT(link_record, to_port);
