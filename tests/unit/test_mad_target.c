@@ -5,6 +5,7 @@
 
 #include "libvendor/transfers.h"
 #include "mad/ask.h"
+#include "mad/mad_private.h"
 #include "mad/tid.h"
 #include "tests/run_suite.h"
 #include "tests/unit/mad_port.h"
@@ -103,6 +104,79 @@ START_TEST(test_one_request_unanswered)
 	ck_assert_uint_eq(done_ok, 99);
 	ck_assert_uint_eq(done_timeout, 1);
 	ck_assert_uint_eq(never_sent, 0);
+}
+END_TEST
+
+static void send_number(unsigned int number)
+{
+	struct tracked *tracked = make(1, 1);
+
+	tracked->mad.modifier = number;
+	mad_send(mad, &tracked->mad);
+	run_ms(0);
+}
+
+static unsigned int times_sent(uint8_t modifier)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < port.sent->len; i++)
+		n += sent_at(i)->data[23] == modifier;
+	return n;
+}
+
+/* Nor does one of them wait for what another finds: neither begins its tries anew. */
+START_TEST(test_two_requests_unanswered)
+{
+	start();
+	send_number(2);
+	send_number(3);
+	for (unsigned int i = 0; i < 400; i++) {
+		run_ms(10);
+		send_number(4);
+		answer(sent_at(port.sent->len - 1));
+	}
+	ck_assert_uint_eq(done_ok, 400);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 0);
+	ck_assert_uint_eq(times_sent(3), times_sent(2));
+}
+END_TEST
+
+/* What comes for a target while others wait for it goes behind them. */
+START_TEST(test_more_for_a_busy_target)
+{
+	start();
+	for (unsigned int i = 0; i < 6; i++)
+		send_number(i);
+	ck_assert_uint_eq(port.sent->len, 4);
+	answer(sent_at(0));
+	for (unsigned int i = 6; i < 8; i++)
+		send_number(i);
+	for (unsigned int i = 1; i < 8; i++) {
+		ck_assert_uint_eq(sent_at(i)->data[23], i);
+		answer(sent_at(i));
+	}
+	ck_assert_uint_eq(done_ok, 8);
+	expect_nothing_left();
+}
+END_TEST
+
+/* The younger request ends first, as the device reports: the older one makes no more tries. */
+START_TEST(test_found_dead_by_the_younger)
+{
+	start();
+	send_one(1, 1);
+	send_one(1, 1);
+	for (unsigned int i = 1; i < port.sent->len && i < 10; i++)
+		report(sent_at(i), VENDOR_TIMED_OUT);
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert_uint_eq(port.sent->len, 1 + 4);
+	run_ms(10000);
+	ck_assert_uint_eq(done_timeout, 2);
+	ck_assert_uint_eq(done_dead, 1);
+	ck_assert_uint_eq(port.sent->len, 1 + 4);
+	expect_nothing_left();
 }
 END_TEST
 
@@ -276,6 +350,45 @@ START_TEST(test_dead_are_no_loss)
 	answered_at_try(1, 300);
 	for (unsigned int i = 0; i < 50; i++)
 		ck_assert_uint_eq(tries_of_the_dead(&ms), 4 + 4);
+}
+END_TEST
+
+/* Where nothing is lost each wait is twice the one before, up to the timeout: load may pass. */
+START_TEST(test_waits_grow)
+{
+	uint64_t gaps[7], ms;
+	unsigned int before;
+
+	start();
+	answered_at_try(1, 300);
+	before = port.sent->len;
+	ck_assert_uint_eq(tries_of_the_dead(&ms), 4 + 4);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(gaps); i++)
+		gaps[i] = sent_at(before + i + 1)->when - sent_at(before + i)->when;
+	for (unsigned int i = 1; i < 4; i++)
+		ck_assert_uint_eq(gaps[i], 2 * gaps[i - 1]);
+	for (unsigned int i = 4; i < G_N_ELEMENTS(gaps); i++)
+		ck_assert_uint_gt(gaps[i], TIMEOUT_MS * NS_PER_MS);
+}
+END_TEST
+
+/* An answer in time lets the window grow; one that came when it was given up for now does not. */
+START_TEST(test_late_answers_widen_no_window)
+{
+	double before;
+
+	start();
+	before = mad->window.size;
+	send_one(1, 1);
+	answer(sent_at(0));
+	ck_assert(mad->window.size > before);
+	before = mad->window.size;
+	send_one(2, 1);
+	while (port.sent->len < 3)
+		run_ms(1);
+	answer(sent_at(1));
+	ck_assert_uint_eq(done_ok, 2);
+	ck_assert(mad->window.size <= before);
 }
 END_TEST
 
@@ -480,6 +593,37 @@ START_TEST(test_cancel_at_a_busy_device)
 	port.busy = 0;
 	run_ms(10000);
 	ck_assert_uint_eq(port.sent->len, 0);
+}
+END_TEST
+
+/* One that the device gives back unsent after that is not kept for another try. */
+START_TEST(test_cancelled_then_refused)
+{
+	start();
+	send_serial(1, 7);
+	cancel(7);
+	ck_assert_uint_eq(done_cancelled, 0);
+	report(sent_at(0), VENDOR_FAILED);
+	ck_assert_uint_eq(done_cancelled, 1);
+	ck_assert_uint_eq(never_sent, 1);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Each refusal costs a timeout: the ninth of one request is its end. */
+START_TEST(test_refused_too_often)
+{
+	start();
+	send_one(1, 1);
+	for (unsigned int i = 0; i < 9; i++) {
+		ck_assert_uint_eq(done_timeout, 0);
+		ck_assert_uint_eq(port.sent->len, i + 1);
+		report(sent_at(i), VENDOR_FAILED);
+		run_ms(TIMEOUT_MS + 1);
+	}
+	ck_assert_uint_eq(done_timeout, 1);
+	ck_assert_uint_eq(port.sent->len, 9);
+	expect_nothing_left();
 }
 END_TEST
 
@@ -772,6 +916,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, test_one_request_tests_the_target, 0, 2);
 	tcase_add_test(tcase, test_dead_port);
 	tcase_add_test(tcase, test_one_request_unanswered);
+	tcase_add_test(tcase, test_two_requests_unanswered);
+	tcase_add_test(tcase, test_more_for_a_busy_target);
+	tcase_add_test(tcase, test_found_dead_by_the_younger);
 	tcase_add_test(tcase, test_silent_target_gets_nothing_new);
 	tcase_add_test(tcase, test_few_tries_judge_few);
 	tcase_add_test(tcase, test_found_dead_in_flight);
@@ -782,12 +929,16 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_refused_is_no_loss);
 	tcase_add_test(tcase, test_dead_are_no_loss);
 	tcase_add_test(tcase, test_early_tries_stay_open);
+	tcase_add_test(tcase, test_waits_grow);
+	tcase_add_test(tcase, test_late_answers_widen_no_window);
 	tcase_add_test(tcase, test_late_is_not_lost);
 	tcase_add_test(tcase, test_sets_of_a_block_in_turn);
 	tcase_add_test(tcase, test_cancel);
 	tcase_add_test(tcase, test_cancelled_before_it_came);
 	tcase_add_test(tcase, test_cancelled_hold_nobody_back);
 	tcase_add_test(tcase, test_cancel_at_a_busy_device);
+	tcase_add_test(tcase, test_cancelled_then_refused);
+	tcase_add_test(tcase, test_refused_too_often);
 	tcase_add_test(tcase, test_ask_refused);
 	tcase_add_test(tcase, test_ask_always_refused);
 	tcase_add_test(tcase, test_ask_at_a_busy_device);
