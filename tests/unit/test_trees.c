@@ -250,6 +250,85 @@ START_TEST(test_kept_is_as_grown)
 }
 END_TEST
 
+/* ---- roots ---- */
+
+#define SPINES 4
+#define SPREAD_TREE "xgft:4,4:1,4"
+
+/* n groups of all hosts; one host is missing in those that are said to have fewer. */
+static struct mc_groups *groups_of_all(const struct fabric *fabric, uint32_t n, const bool *fewer)
+{
+	struct mc_groups *groups = mc_groups_new(1);
+	struct mc_block *block = mc_block_new(n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct mc_group *group = mc_group_new(fabric->n_ports);
+
+		group->mlid = (uint16_t)(IBA_LID_MCAST_FIRST + i);
+		group->n_ports = 0;
+		for (uint32_t port = 0; port < fabric->n_ports; port++) {
+			if (!fabric_is_endport(fabric, port) || !fabric->ports[port].num)
+				continue;
+			group->only_sends[group->n_ports] = false;
+			group->port_guids[group->n_ports++] = fabric->ports[port].guid;
+		}
+		group->n_ports -= fewer && fewer[i];
+		block->groups[i] = group;
+	}
+	groups->blocks[0] = block;
+	groups->n = n;
+	return groups;
+}
+
+static uint32_t root_of(const struct trees *trees, uint32_t i)
+{
+	return trees_get(trees, (uint16_t)(IBA_LID_MCAST_FIRST + i))->root;
+}
+
+/* How many of n trees have that root. */
+static uint32_t trees_at(const struct trees *trees, uint32_t n, uint32_t root)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		at += root_of(trees, i) == root;
+	return at;
+}
+
+static void expect_even(const struct trees *trees, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_uint_ge(trees_at(trees, n, root_of(trees, i)), n / SPINES);
+		ck_assert_uint_le(trees_at(trees, n, root_of(trees, i)), (n + SPINES - 1) / SPINES);
+	}
+}
+
+/*
+ * Groups come while others, those of the spines with fewest trees, are grown anew. No engine leads
+ * the trees to a trunk.
+ */
+START_TEST(test_roots_are_spread)
+{
+	struct fabric *fabric = make_fabric(SPREAD_TREE, 0);
+	struct mc_groups *groups = groups_of_all(fabric, 10, NULL);
+	struct trees *trees = trees_new();
+	bool fewer[16] = {false};
+
+	make_room(fabric, 0);
+	follow(trees, fabric, NULL, groups, SPREAD_TREE);
+	expect_even(trees, 10);
+	for (uint32_t i = 0; i < 10; i++)
+		fewer[i] = trees_at(trees, 10, root_of(trees, i)) == 2;
+	mc_groups_unref(groups);
+	groups = groups_of_all(fabric, 16, fewer);
+	follow(trees, fabric, NULL, groups, SPREAD_TREE);
+	expect_even(trees, 16);
+	trees_free(trees);
+	mc_groups_unref(groups);
+	fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	struct shape_seeds seeds = shape_seeds(SEEDS);
@@ -258,6 +337,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, test_kept_is_as_grown, 0,
 			    (int)((seeds.last - seeds.first) / CHUNK + 1));
+	tcase_add_test(tcase, test_roots_are_spread);
 	tcase_set_timeout(tcase, 600);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
