@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Ports that misbehave: each condition, what the policy has done about it, and how it ends. */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "ctl/command.h"
@@ -666,6 +667,26 @@ START_TEST(restart)
 }
 END_TEST
 
+/* The file is left alone while nothing changes, as by an administrator who has moved it away. */
+START_TEST(written_when_it_changes)
+{
+	struct scenario *s = up("fattree:4", "", "flapping ca isolate release never\n");
+	struct place host = place_of(s, "host-9");
+	g_autofree char *file = state_file(s);
+
+	scenario_run_ms(s, 5000);
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+	flap(s, &host, 8);
+	scenario_run_ms(s, 5000);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	ck_assert_int_eq(g_unlink(file), 0);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_stop(s);
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+	scenario_free(s);
+}
+END_TEST
+
 /* What it says cannot be known, but it is not overwritten, and all else works. */
 START_TEST(garbage)
 {
@@ -772,6 +793,7 @@ int main(void)
 	tcase_add_test(tcase, whole_switch);
 	tcase_add_test(tcase, switch_beside_a_host);
 	tcase_add_test(tcase, restart);
+	tcase_add_test(tcase, written_when_it_changes);
 	tcase_add_test(tcase, garbage);
 	tcase_add_test(tcase, restart_with_cables);
 	tcase_add_test(tcase, policy_changes);
