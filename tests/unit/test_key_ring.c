@@ -55,6 +55,23 @@ static unsigned int tries(uint64_t guid, uint8_t port, uint64_t has)
 	}
 }
 
+/* Lines of guid2mkey stand by GUID, however the ports came to be known. */
+START_TEST(test_file_is_sorted)
+{
+	static const uint64_t guids[] = {0x300, 0x100, 0x500, 0x200, 0x400};
+	g_autoptr(GString) expected = g_string_new(NULL);
+	g_autofree char *text = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(guids); i++) {
+		key_ring_worked(ring, at(guids[i], 0), KEY(guids[i]));
+		g_string_append_printf(expected, "0x%016x 0x%016x\n\n", 0x100 * ((int)i + 1),
+				       (int)KEY(0x100 * (i + 1)));
+	}
+	text = key_ring_format(ring);
+	ck_assert_str_eq(text, expected->str);
+}
+END_TEST
+
 /* As long as the option never changed nothing is tried twice and nothing is kept. */
 START_TEST(test_one_key)
 {
@@ -295,6 +312,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_one_key);
+	tcase_add_test(tcase, test_file_is_sorted);
 	tcase_add_test(tcase, test_known_ports_after_a_change);
 	tcase_add_test(tcase, test_changes);
 	tcase_add_test(tcase, test_answer_lost);
