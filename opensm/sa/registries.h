@@ -15,4 +15,21 @@ struct sa_registries {
 	struct sa_aliases *aliases;
 };
 
+/* Empty ones. first_made: number of the first MGID and alias GUID that are made here. */
+static inline struct sa_registries sa_registries_new(uint32_t first_made)
+{
+	return (struct sa_registries){.groups = sa_store_new(first_made),
+				      .services = sa_services_new(),
+				      .subscribers = sa_subscribers_new(),
+				      .aliases = sa_aliases_new(first_made)};
+}
+
+static inline void sa_registries_free(const struct sa_registries *registries)
+{
+	sa_store_free(registries->groups);
+	sa_services_free(registries->services);
+	sa_subscribers_free(registries->subscribers);
+	sa_aliases_free(registries->aliases);
+}
+
 #endif

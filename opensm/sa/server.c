@@ -739,7 +739,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 /* ---- life ---- */
 
 /* So many in 8 s, and none that was there before the start. */
-static uint32_t first_mgid(const struct runtime *rt)
+static uint32_t first_made(const struct runtime *rt)
 {
 	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
 		return (uint32_t)(runtime_now(rt) / NS_PER_MS);
@@ -755,10 +755,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->context = context;
 	sa->mad = mad;
 	sa->actor = actor_new(context->rt, "sa");
-	sa->registries.groups = sa_store_new(first_mgid(context->rt));
-	sa->registries.services = sa_services_new();
-	sa->registries.subscribers = sa_subscribers_new();
-	sa->registries.aliases = sa_aliases_new(first_mgid(context->rt));
+	sa->registries = sa_registries_new(first_made(context->rt));
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, &sa->registries);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);
 	sa_services_watch(sa->registries.services, service_changed, sa);
@@ -821,10 +818,7 @@ void sa_free(struct sa *sa)
 	sa_turns_free(sa->quick, drop_turn);
 	sa_turns_free(sa->slow, drop_turn);
 	sa_view_unref(sa->view);
-	sa_store_free(sa->registries.groups);
-	sa_services_free(sa->registries.services);
-	sa_subscribers_free(sa->registries.subscribers);
-	sa_aliases_free(sa->registries.aliases);
+	sa_registries_free(&sa->registries);
 	sa_held_free(sa->held);
 	sa_rate_free(sa->rate);
 	g_free(sa);

@@ -106,10 +106,7 @@ static bool check_group(const struct sa_group *group, void *arg)
 static void adopt(struct fuzz_bytes *bytes)
 {
 	struct replica *replica = replica_new(ROOM);
-	struct sa_registries registries = {.groups = sa_store_new(0),
-					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new(),
-					   .aliases = sa_aliases_new(0)};
+	struct sa_registries registries = sa_registries_new(0);
 
 	while (bytes->left) {
 		uint8_t head[3], octets[256 + 64];
@@ -124,10 +121,7 @@ static void adopt(struct fuzz_bytes *bytes)
 	fuzz_expect(sa_replicate_adopt(&registries, replica, 1) <= replica_size(replica));
 	sa_store_each(registries.groups, check_group, NULL);
 	sa_store_clear(registries.groups);
-	sa_store_free(registries.groups);
-	sa_services_free(registries.services);
-	sa_subscribers_free(registries.subscribers);
-	sa_aliases_free(registries.aliases);
+	sa_registries_free(&registries);
 	replica_unref(replica);
 }
 

@@ -254,10 +254,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 {
 	const struct server *server = state;
 	struct fuzz_bytes bytes = {data, size};
-	struct sa_registries registries = {.groups = sa_store_new(0),
-					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new(),
-					   .aliases = sa_aliases_new(0)};
+	struct sa_registries registries = sa_registries_new(0);
 
 	if (fuzz_octet(&bytes) == 0xFF) /* rarely: it takes longer than many requests */
 		sa_store_follow(registries.groups, server->subnet, 0);
@@ -272,11 +269,8 @@ static void run(void *state, const uint8_t *data, size_t size)
 		fuzz_take(&bytes, request, there);
 		ask_octets(server, &registries, who, request, there);
 	}
-	sa_store_free(registries.groups);
-	sa_services_free(registries.services);
-	sa_subscribers_free(registries.subscribers);
 	check_aliases(sa_aliases_now(registries.aliases));
-	sa_aliases_free(registries.aliases);
+	sa_registries_free(&registries);
 }
 
 static void teardown(void *state)

@@ -23,19 +23,13 @@ static void setup(void)
 	subnet = make_subnet("fattree:4", 0, 0);
 	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
 		((struct fabric_port *)subnet->fabric->ports)[i].info.guid_cap = CAP;
-	all = (struct sa_registries){.groups = sa_store_new(0),
-				     .services = sa_services_new(),
-				     .subscribers = sa_subscribers_new(),
-				     .aliases = sa_aliases_new(6)};
+	all = sa_registries_new(6);
 	sm_key = 0;
 }
 
 static void teardown(void)
 {
-	sa_store_free(all.groups);
-	sa_services_free(all.services);
-	sa_subscribers_free(all.subscribers);
-	sa_aliases_free(all.aliases);
+	sa_registries_free(&all);
 	subnet_unref(subnet);
 }
 

@@ -15,22 +15,6 @@
 #define PREFIX IBA_DEFAULT_GID_PREFIX
 #define NOW NS_PER_S
 
-static struct sa_registries make(void)
-{
-	return (struct sa_registries){.groups = sa_store_new(0),
-				      .services = sa_services_new(),
-				      .subscribers = sa_subscribers_new(),
-				      .aliases = sa_aliases_new(0)};
-}
-
-static void destroy(struct sa_registries *registries)
-{
-	sa_store_free(registries->groups);
-	sa_services_free(registries->services);
-	sa_subscribers_free(registries->subscribers);
-	sa_aliases_free(registries->aliases);
-}
-
 static void fill(const struct sa_registries *registries)
 {
 	struct iba_mc_member_record group = {
@@ -136,7 +120,7 @@ START_TEST(test_round_trip)
 	const struct iba_service_record keyed = {11, {PREFIX, 12}, .service_p_key = 0x8001};
 	const struct iba_service_record shared = {
 		0, {UINT64_C(0xFF12A01C00000000), 12}, .service_p_key = 0xFFFF};
-	struct sa_registries first = make(), second = make();
+	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
 	g_autofree char *text = NULL, *again = NULL;
 	g_autoptr(GError) error = NULL;
 	unsigned int n = 0;
@@ -159,8 +143,8 @@ START_TEST(test_round_trip)
 	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->record.service_key[0], 1);
 	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->owner, 12);
 	ck_assert_uint_eq(sa_services_find(second.services, &shared)->owner, 0); /* nobody's */
-	destroy(&first);
-	destroy(&second);
+	sa_registries_free(&first);
+	sa_registries_free(&second);
 }
 END_TEST
 
@@ -227,7 +211,7 @@ static char **lines_of(const struct sa_registries *registries)
 /* All of an address but for the P_Key index, whether it was trusted, who owns a service. */
 START_TEST(test_standby)
 {
-	struct sa_registries first = make(), second = make();
+	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
 	struct replica *replica = replica_new(1 << 20);
 	const struct iba_inform_info info = {.trap_number = 144, .qpn = 5};
 	const struct vendor_address far = {
@@ -263,8 +247,8 @@ START_TEST(test_standby)
 	ck_assert_uint_eq(got->to.traffic_class, far.traffic_class);
 	ck_assert_uint_eq(got->to.flow_label, far.flow_label);
 	ck_assert_uint_eq(sa_services_find(second.services, &wanted)->owner, 12);
-	destroy(&first);
-	destroy(&second);
+	sa_registries_free(&first);
+	sa_registries_free(&second);
 	replica_unref(replica);
 }
 END_TEST
@@ -285,7 +269,7 @@ static struct one one_new(void)
 		.service_id = 11, .service_gid = {PREFIX, 12}, .service_p_key = 0x8001};
 	const struct iba_inform_info info = {.trap_number = 64, .qpn = 1};
 	const struct vendor_address to = {.lid = 7, .qpn = 1};
-	struct one one = {.replica = replica_new(1 << 20), .from = make()};
+	struct one one = {.replica = replica_new(1 << 20), .from = sa_registries_new(0)};
 
 	sa_store_join(one.from.groups, sa_store_create(one.from.groups, &group, PREFIX, 9), 77, 1,
 		      false);
@@ -298,7 +282,7 @@ static struct one one_new(void)
 
 static void one_free(struct one *one)
 {
-	destroy(&one->from);
+	sa_registries_free(&one->from);
 	replica_unref(one->replica);
 }
 
@@ -332,12 +316,12 @@ static void replace(struct one *one, uint8_t section, size_t key_length, size_t 
 /* Of how many entries the adopted text tells. */
 static unsigned int adopt(const struct one *one, unsigned int bad)
 {
-	struct sa_registries second = make();
+	struct sa_registries second = sa_registries_new(0);
 	g_autofree char *text = NULL;
 
 	ck_assert_uint_eq(sa_replicate_adopt(&second, one->replica, NOW), bad);
 	text = text_of(&second);
-	destroy(&second);
+	sa_registries_free(&second);
 	return count(text, "\n\n");
 }
 
@@ -435,7 +419,7 @@ START_TEST(test_details)
 {
 	const struct iba_inform_info info = {.trap_number = 64};
 	const struct sa_subscription_key key = sa_subscription_key(77, 1, &info);
-	struct sa_registries second = make();
+	struct sa_registries second = sa_registries_new(0);
 	const struct sa_subscription *got;
 	struct one one = one_new();
 
@@ -443,7 +427,7 @@ START_TEST(test_details)
 	ck_assert_uint_eq(sa_store_find_mlid(second.groups, 0xC005)->creator, 9);
 	got = sa_subscribers_find(second.subscribers, &key);
 	ck_assert(!got->to.has_grh && !got->trusted);
-	destroy(&second);
+	sa_registries_free(&second);
 	one_free(&one);
 }
 END_TEST
@@ -481,7 +465,7 @@ START_TEST(test_spent)
 					     .service_gid = {PREFIX, 12},
 					     .service_p_key = 0x8001,
 					     .service_lease = spent_cases[_i].lease};
-	struct sa_registries second = make();
+	struct sa_registries second = sa_registries_new(0);
 	const uint64_t later = NOW + 1000 * NS_PER_S;
 	struct one one = one_new();
 	uint64_t expected = later + spent_cases[_i].left * NS_PER_S;
@@ -495,7 +479,7 @@ START_TEST(test_spent)
 	if (spent_cases[_i].left == SA_LEASE_FOREVER)
 		expected = UINT64_MAX;
 	ck_assert_uint_eq(sa_services_find(second.services, &service)->expires_ns, expected);
-	destroy(&second);
+	sa_registries_free(&second);
 	one_free(&one);
 }
 END_TEST
@@ -507,7 +491,7 @@ START_TEST(test_lease_of_other_versions)
 					     .service_gid = {PREFIX, 12},
 					     .service_p_key = 0x8001,
 					     .service_lease = 100};
-	struct sa_registries second = make();
+	struct sa_registries second = sa_registries_new(0);
 	struct one one = one_new();
 
 	sa_replicate_service(one.replica, sa_services_put(one.from.services, &service, 12, NOW),
@@ -520,7 +504,7 @@ START_TEST(test_lease_of_other_versions)
 	ck_assert_uint_eq(sa_replicate_adopt(&second, one.replica, NOW), 0);
 	ck_assert_uint_eq(sa_services_find(second.services, &service)->expires_ns,
 			  NOW + 100 * NS_PER_S);
-	destroy(&second);
+	sa_registries_free(&second);
 	one_free(&one);
 }
 END_TEST
@@ -530,14 +514,14 @@ END_TEST
 /* Cut anywhere: what is read is the beginning of it, and nothing that was not there. */
 START_TEST(test_torn)
 {
-	struct sa_registries first = make();
+	struct sa_registries first = sa_registries_new(0);
 	g_autofree char *text = NULL;
 
 	fill(&first);
 	text = text_of(&first);
-	destroy(&first);
+	sa_registries_free(&first);
 	for (size_t length = strlen(text); length-- > 0;) {
-		struct sa_registries second = make();
+		struct sa_registries second = sa_registries_new(0);
 		g_autofree char *torn = g_strndup(text, length), *again = NULL;
 		g_autoptr(GError) error = NULL;
 		bool whole = length == 0 || torn[length - 1] == '\n';
@@ -546,7 +530,7 @@ START_TEST(test_torn)
 		ck_assert(whole || g_str_has_prefix(error->message, "f:"));
 		again = text_of(&second);
 		ck_assert_uint_le(strlen(again), length + 1);
-		destroy(&second);
+		sa_registries_free(&second);
 	}
 }
 END_TEST
@@ -575,7 +559,7 @@ START_TEST(test_classic)
 		" data32=0x0000000000000004:0x0000000000000000"
 		" data64=0x0000000000000000:0x0000000000000005 modified_time=0x6b039b64"
 		" lease_period=0x9\n\n";
-	struct sa_registries all = make();
+	struct sa_registries all = sa_registries_new(0);
 	const struct sa_group *group;
 	const struct sa_service *service;
 	const struct iba_service_record wanted = {
@@ -603,7 +587,7 @@ START_TEST(test_classic)
 	ck_assert_uint_eq(service->record.service_data32[1], 4);
 	ck_assert_uint_eq(service->record.service_key[0], 0x0c);
 	ck_assert_uint_eq(sa_service_lease(service, NOW), 9);
-	destroy(&all);
+	sa_registries_free(&all);
 }
 END_TEST
 
@@ -640,7 +624,7 @@ START_TEST(test_wrong)
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
-		struct sa_registries all = make();
+		struct sa_registries all = sa_registries_new(0);
 		g_autoptr(GError) error = NULL;
 		g_autofree char *text = NULL;
 
@@ -648,7 +632,7 @@ START_TEST(test_wrong)
 		ck_assert_msg(g_str_has_prefix(error->message, cases[i][1]), "%s", error->message);
 		text = text_of(&all);
 		ck_assert_str_eq(text, "");
-		destroy(&all);
+		sa_registries_free(&all);
 	}
 }
 END_TEST
@@ -691,7 +675,7 @@ static const struct {
 /* A number that is too large for its field is not cut. */
 START_TEST(test_too_large)
 {
-	struct sa_registries first = make(), second = make();
+	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
 	g_autofree char *text = NULL, *name = NULL, *wrong = NULL, *expected = NULL;
 	g_autoptr(GError) error = NULL;
 	char *at;
@@ -706,8 +690,8 @@ START_TEST(test_too_large)
 	ck_assert(!sa_database_read(&second, "f", wrong, PREFIX, NOW, &error));
 	expected = g_strdup_printf(": expected %s;", numbers[_i].name);
 	ck_assert_msg(strstr(error->message, expected), "%s", error->message);
-	destroy(&first);
-	destroy(&second);
+	sa_registries_free(&first);
+	sa_registries_free(&second);
 }
 END_TEST
 
@@ -727,7 +711,7 @@ START_TEST(test_members)
 				GROUP_LINE("0xff12a01c00000000:0x2", "0xc002")
 					GROUP_LINE("0xff12a01c00000000:0x1", "0xc001")
 						MEMBER_LINE("0x4", "0x21");
-	struct sa_registries all = make();
+	struct sa_registries all = sa_registries_new(0);
 	g_autoptr(GError) error = NULL;
 	const struct sa_group *group;
 
@@ -737,7 +721,7 @@ START_TEST(test_members)
 	ck_assert_ptr_nonnull(sa_group_member(group, 2));
 	ck_assert_uint_eq(group->creator, 0);
 	ck_assert_uint_eq(sa_store_find_mlid(all.groups, 0xC002)->members->len, 0);
-	destroy(&all);
+	sa_registries_free(&all);
 }
 END_TEST
 
@@ -746,12 +730,12 @@ START_TEST(test_no_group)
 {
 	static const char *const texts[] = {GROUP_LINE("0xfe80000000000000:0x1", "0xc001"),
 					    GROUP_LINE("0xff12a01c00000000:0x1", "0xbfff")};
-	struct sa_registries all = make();
+	struct sa_registries all = sa_registries_new(0);
 	g_autoptr(GError) error = NULL;
 
 	ck_assert(!sa_database_read(&all, "f", texts[_i], PREFIX, NOW, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "f:1: expected mgid and mlid of a group"));
-	destroy(&all);
+	sa_registries_free(&all);
 }
 END_TEST
 
@@ -770,14 +754,14 @@ static void set_files(struct context *context, const char *directory, const char
 
 static void expect_loaded(struct context *context, const char *file, const char *text)
 {
-	struct sa_registries all = make();
+	struct sa_registries all = sa_registries_new(0);
 	g_autofree char *got = NULL;
 
 	set_files(context, NULL, file);
 	sa_dump_load(context, &all);
 	got = sa_database_write(&all, PREFIX, runtime_now(context->rt));
 	ck_assert_uint_eq(strlen(got), strlen(text));
-	destroy(&all);
+	sa_registries_free(&all);
 }
 
 /* What goes wrong with the files is told, and nothing else is. */
@@ -789,7 +773,7 @@ START_TEST(test_file_faults)
 	g_autofree char *missing = g_build_filename(directory, "missing", NULL);
 	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL);
 	bool before = g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS); /* nobody asked for it */
-	struct sa_registries none = make();
+	struct sa_registries none = sa_registries_new(0);
 
 	options_slot_init(&context.options);
 	context.background = pool_new_background(context.rt, "background", 1);
@@ -817,7 +801,7 @@ START_TEST(test_file_faults)
 	sa_dump_load(&context, &none);
 	ck_assert_uint_eq(count(log->str, "SA: loaded "), 1);
 	ck_assert_uint_eq(count(log->str, ":1: expected a record"), 1);
-	destroy(&none);
+	sa_registries_free(&none);
 	pool_free(context.background);
 	slot_clear(&context.options);
 	runtime_free(context.rt);
@@ -832,7 +816,7 @@ START_TEST(test_file)
 	struct context context = {.log = log_new_null(), .rt = runtime_new(RUNTIME_VIRTUAL)};
 	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
 	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL), *text = NULL;
-	struct sa_registries first = make();
+	struct sa_registries first = sa_registries_new(0);
 	GStatBuf status;
 
 	options_slot_init(&context.options);
@@ -851,7 +835,7 @@ START_TEST(test_file)
 	expect_loaded(&context, "", "");
 	expect_loaded(&context, NULL, "");
 	expect_loaded(&context, directory, "");
-	destroy(&first);
+	sa_registries_free(&first);
 	pool_free(context.background);
 	slot_clear(&context.options);
 	runtime_free(context.rt);

@@ -16,19 +16,13 @@ static uint64_t sm_key;
 static void setup(void)
 {
 	subnet = make_subnet("fattree:4", 0, 0);
-	all = (struct sa_registries){.groups = sa_store_new(0),
-				     .services = sa_services_new(),
-				     .subscribers = sa_subscribers_new(),
-				     .aliases = sa_aliases_new(0)};
+	all = sa_registries_new(0);
 	sm_key = 0;
 }
 
 static void teardown(void)
 {
-	sa_store_free(all.groups);
-	sa_services_free(all.services);
-	sa_subscribers_free(all.subscribers);
-	sa_aliases_free(all.aliases);
+	sa_registries_free(&all);
 	subnet_unref(subnet);
 }
 

@@ -214,16 +214,12 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 
 struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length)
 {
-	struct sa_registries registries = {.groups = ask->store,
-					   .services = sa_services_new(),
-					   .subscribers = sa_subscribers_new(),
-					   .aliases = sa_aliases_new(0)};
-	struct told told =
-		tell_with(ask, ask->registries ? ask->registries : &registries, data, length);
+	struct sa_registries empty = sa_registries_new(0), registries = empty;
+	struct told told;
 
-	sa_services_free(registries.services);
-	sa_subscribers_free(registries.subscribers);
-	sa_aliases_free(registries.aliases);
+	registries.groups = ask->store;
+	told = tell_with(ask, ask->registries ? ask->registries : &registries, data, length);
+	sa_registries_free(&empty);
 	return told;
 }
 

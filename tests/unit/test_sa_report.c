@@ -64,10 +64,7 @@ static void setup(void)
 	listener.traps = g_array_new(FALSE, FALSE, sizeof(uint16_t));
 	client.actor = net.client;
 	ck_assert(vendor_bind(listener.port, IBA_CLASS_SUBN_ADM, true, &client, NULL));
-	all = (struct sa_registries){.groups = sa_store_new(0),
-				     .services = sa_services_new(),
-				     .subscribers = sa_subscribers_new(),
-				     .aliases = sa_aliases_new(0)};
+	all = sa_registries_new(0);
 	reporter = sa_reporter_new(&net.context, net.client, net.mad, &all);
 	sa_reporter_follow(reporter, subnet);
 }
@@ -81,10 +78,7 @@ static void teardown(void)
 {
 	run_ms(60000); /* none is out any more */
 	sa_reporter_free(reporter);
-	sa_store_free(all.groups);
-	sa_services_free(all.services);
-	sa_subscribers_free(all.subscribers);
-	sa_aliases_free(all.aliases);
+	sa_registries_free(&all);
 	vendor_close(listener.port);
 	g_array_unref(listener.traps);
 	subnet_unref(subnet);
