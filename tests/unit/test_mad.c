@@ -790,6 +790,8 @@ static void serve_and_keep(GQueue *kept)
 	mad_start(mad);
 }
 
+#define SA_SHARE 1024 /* of one LID: mad.c */
+
 /* Who has its share already is told BUSY if it waits for an answer, in its own words. */
 START_TEST(test_refused_are_told)
 {
@@ -803,7 +805,7 @@ START_TEST(test_refused_are_told)
 	GQueue kept = G_QUEUE_INIT;
 
 	serve_and_keep(&kept);
-	fill_share(IBA_CLASS_SUBN_ADM, 256);
+	fill_share(IBA_CLASS_SUBN_ADM, SA_SHARE);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(methods); i++) {
 		unsigned int before = port.sent->len;
 
@@ -834,7 +836,7 @@ START_TEST(test_refused_are_many)
 	arrive(IBA_CLASS_SUBN_LID, IBA_METHOD_GET);
 	ck_assert_uint_eq(count(mad_refused), 1);
 	ck_assert_uint_eq(port.sent->len, 0);
-	for (unsigned int i = 0; i < 256 + 1500; i++)
+	for (unsigned int i = 0; i < SA_SHARE + 1500; i++)
 		arrive(IBA_CLASS_SUBN_ADM, IBA_METHOD_GET);
 	ck_assert_uint_eq(count(mad_refused), 1 + 1500);
 	ck_assert_uint_eq(port.sent->len, 1000);
