@@ -30,14 +30,19 @@ SCRIPT = r'''
 . {build}/config/completion/opensm
 . {build}/config/completion/opensmctl
 . {build}/config/completion/osmsim
+declare -A functions
 while IFS= read -r line; do
 	eval "COMP_WORDS=($line)"
 	COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) COMP_LINE="${{COMP_WORDS[*]}}" COMPREPLY=()
 	COMP_LINE=${{COMP_LINE// = /=}}
 	COMP_POINT=${{#COMP_LINE}}
 	word=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}}
-	function=$(complete -p "${{COMP_WORDS[0]##*/}}" | sed 's/.*-F \([^ ]*\) .*/\1/')
-	$function "${{COMP_WORDS[0]}}" "$word" "$prev" 2>/dev/null
+	command=${{COMP_WORDS[0]##*/}}
+	if [ -z "${{functions[$command]-}}" ]; then
+		function=$(complete -p "$command") function=${{function#*-F }}
+		functions[$command]=${{function%% *}}
+	fi
+	${{functions[$command]}} "${{COMP_WORDS[0]}}" "$word" "$prev" 2>/dev/null
 	printf '%s\n' "${{COMPREPLY[*]}}"
 done
 '''
