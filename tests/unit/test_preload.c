@@ -622,5 +622,6 @@ static Suite *suite(void)
 
 int main(void)
 {
-	return run_suite(suite());
+	/* What is preloaded into a process stays there, with its simulator. */
+	return run_suite_as(suite(), CK_FORK);
 }
