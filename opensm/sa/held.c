@@ -66,8 +66,9 @@ static bool may_take(const struct sa_held *held, const struct requester *request
 		return false;
 	if (alone)
 		return true;
-	return octets <= SA_MAX_HELD_BY_ONE &&
-	       requester->doubt_until_ns <= runtime_now(held->context->rt);
+	if (requester->doubt_until_ns > runtime_now(held->context->rt))
+		return octets <= SA_MAX_HELD_IN_DOUBT;
+	return octets <= SA_MAX_HELD_BY_ONE;
 }
 
 bool sa_held_take(struct sa_held *held, uint16_t lid, size_t has, size_t more)

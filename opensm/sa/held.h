@@ -6,8 +6,9 @@
  * - Of the octets that SA_MAX_HELD leaves free, none may take more than there then are left:
  * however many take much, something is free for the next who asks for little.
  * - A requester has SA_MAX_HELD_BY_ONE octets, or one answer, whichever is more.
- * - Who left an answer without acknowledgement gets one answer at a time, for a minute or until it
- *   acknowledges one.
+ * - Who left an answer without acknowledgement has SA_MAX_HELD_IN_DOUBT octets, or one answer, for
+ *   a minute or until it acknowledges one. Others of a process that died are still on their way
+ *   then; the next process of that host gets small answers beside these.
  *
  * What goes beyond is BUSY. All calls from any thread.
  */
@@ -19,6 +20,7 @@
 
 #define SA_MAX_HELD (128u << 20)
 #define SA_MAX_HELD_BY_ONE (16u << 20)
+#define SA_MAX_HELD_IN_DOUBT (1u << 20)
 #define SA_DOUBT_NS (60 * NS_PER_S)
 
 struct sa_held;

@@ -17,7 +17,7 @@ import lab  # noqa: E402
 # kind of sa_client, title, requests outstanding; tables need RMPP.
 # ibsim hangs when both ends of its sockets are full, from about 128 requests on.
 IBSIM_MOST = 100
-HOST_MOST = 1000
+HOST_MOST = 128
 KINDS = (('paths', 'PathRecord by GID', (1, 16, 64, 512)),
          ('paths-lid', 'PathRecord by LID', (1, 16, 64, 512)),
          ('members', 'join, leave', (1, 64)))
