@@ -115,27 +115,26 @@ static void mailbox_wake(struct actor *actor)
 		g_assert_not_reached(); /* only a full counter fails, and it is 0 or 1 */
 }
 
+/*
+ * A message to an actor that is closed waits for who stops or frees it: what drops it may touch
+ * what the actor's thread is still at, and must not run on the sender's.
+ */
 void actor_post(struct actor *actor, struct message *msg)
 {
-	bool closed;
-
 	msg->next = NULL;
 	if (is_virtual(actor)) {
-		closed = is_closed(actor);
-		if (!closed)
+		if (is_closed(actor))
+			message_drop(msg);
+		else
 			runtime_enqueue(actor->rt, actor, msg);
-	} else {
-		pthread_mutex_lock(&actor->lock);
-		closed = is_closed(actor);
-		if (!closed) {
-			*actor->tail = msg;
-			actor->tail = &msg->next;
-			mailbox_wake(actor);
-		}
-		pthread_mutex_unlock(&actor->lock);
+		return;
 	}
-	if (closed)
-		message_drop(msg);
+	pthread_mutex_lock(&actor->lock);
+	*actor->tail = msg;
+	actor->tail = &msg->next;
+	if (!is_closed(actor))
+		mailbox_wake(actor);
+	pthread_mutex_unlock(&actor->lock);
 }
 
 /* Under lock. The batch is empty: a turn leaves none behind unless the actor is closed. */
@@ -388,6 +387,7 @@ void actor_free(struct actor *actor)
 {
 	actor_stop(actor);
 	g_assert(!actor->in_turn); /* not from a message or timer of its own */
+	actor_drop_queued(actor);
 	heap_clear(&actor->own_timers.heap);
 	pthread_cond_destroy(&actor->wake);
 	pthread_mutex_destroy(&actor->lock);

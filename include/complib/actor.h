@@ -76,11 +76,13 @@ void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtu
  */
 uint64_t actor_poll(struct actor *actor);
 /*
- * Joins its thread, or detaches it (on the context's thread); what is still queued or posted later
- * is dropped; its timers become idle, and timer_start does nothing any more.
+ * Joins its thread, or detaches it (on the context's thread), then drops what is still queued; its
+ * timers become idle, and timer_start does nothing any more. What is posted later is dropped by
+ * actor_free() (virtual: at once): never on the thread of who posts it, beside the actor's turn.
  */
 void actor_stop(struct actor *actor);
-void actor_free(struct actor *actor); /* stops it if it runs; its timers must be stopped */
+/* Stops it if it runs, and drops what came since; its timers must be stopped. */
+void actor_free(struct actor *actor);
 const char *actor_name(const struct actor *actor);
 uint64_t actor_now(const struct actor *actor); /* runtime_now of its runtime */
 struct runtime *actor_runtime(const struct actor *actor);
