@@ -361,20 +361,29 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
+/* Adds options to those of a sanitizer, and a file of suppressions with this one line. */
+static void add_sanitizer_options(const char *dir, const char *variable, const char *options,
+				  const char *suppression)
+{
+	const char *given = getenv(variable);
+	g_autofree char *file = g_build_filename(dir, variable, NULL);
+	g_autofree char *all = g_strdup_printf("%s:%s:suppressions=%s", given ? given : "", options,
+					       file);
+
+	g_file_set_contents(file, suppression, -1, NULL);
+	setenv(variable, all, 1);
+}
+
 /*
  * AddressSanitizer wants to be the first library, but works as the second. ibsim's own library
- * reads beyond what it received, whenever a MAD is read from it: that is not ours to find.
+ * reads beyond what it received, whenever a MAD is read from it, and meets what others freed there:
+ * that is not ours to find.
  */
-static void setenv_sanitizer(const char *dir)
+static void setenv_sanitizers(const char *dir)
 {
-	const char *given = getenv("ASAN_OPTIONS");
-	g_autofree char *file = g_build_filename(dir, "asan", NULL);
-	g_autofree char *options =
-		g_strdup_printf("%s:verify_asan_link_order=0:detect_leaks=0:suppressions=%s",
-				given ? given : "", file);
-
-	g_file_set_contents(file, "interceptor_via_lib:libumad2sim.so\n", -1, NULL);
-	setenv("ASAN_OPTIONS", options, 1);
+	add_sanitizer_options(dir, "ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0",
+			      "interceptor_via_lib:libumad2sim.so\n");
+	add_sanitizer_options(dir, "TSAN_OPTIONS", "", "race:libumad2sim.so\n");
 }
 
 static int run_under_ibsim(const char *preload)
@@ -393,7 +402,7 @@ static int run_under_ibsim(const char *preload)
 		return EXIT_FAILURE;
 	setenv("LD_PRELOAD", preload, 1);
 	setenv("SIM_HOST", "Hca1", 1);
-	setenv_sanitizer(dir);
+	setenv_sanitizers(dir);
 	tests = spawn(dir, argv, -1, -1);
 	if (tests < 0 || waitpid(tests, &status, 0) < 0)
 		status = 1;
