@@ -104,7 +104,7 @@ static void add_way(GVariantDict *dict, enum route_way way)
 	static const char *const ways[] = {
 		[ROUTE_SAME] = "same",
 		[ROUTE_REPAIRED] = "repaired",
-		[ROUTE_KEPT] = "kept",
+		[ROUTE_STICKY] = "kept",
 		[ROUTE_ANEW] = "anew",
 	};
 

@@ -159,7 +159,7 @@ struct routing {
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
 	struct route_trace *trace; /* what a repair goes on from; NULL: it cannot be repaired */
-	struct route_seen *seen;   /* what routing_renew() made it of; NULL: another made it */
+	struct route_fingerprint *fingerprint; /* of what routing_renew() made it of, or NULL */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
 	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
@@ -213,8 +213,8 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * then carries over 10 % more than without that: the routing is right, but had better be computed
  * once more. Does nothing if the engine cannot repair.
  */
-bool routing_keep(const struct fabric *fabric, const struct route_input *input,
-		  struct routing *routing, const struct routing *old, uint64_t *kept);
+bool routing_stick_to(const struct fabric *fabric, const struct route_input *input,
+		      struct routing *routing, const struct routing *old, uint64_t *kept);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
@@ -229,7 +229,7 @@ struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
-	bool wishes; /* route_by_hops() minds what the input says of the choice among best paths */
+	bool preferences; /* route_by_hops() minds those of the input among best paths */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*
@@ -245,19 +245,19 @@ struct route_engine {
 enum route_way {
 	ROUTE_SAME,
 	ROUTE_REPAIRED,
-	ROUTE_KEPT, /* computed anew, but with all of the old one that was still good */
+	ROUTE_STICKY, /* computed anew, but with all of the old one that was still good */
 	ROUTE_ANEW,
 };
 
 /*
  * What follows an old routing of the same engine in the cheapest way that is good: repaired, or
- * else computed anew with or without routing_keep(); anew, too, if a repair in a network that is no
- * tree, or in a small one, loads a cable over 10 % more. A reference to old itself if it was made
- * by this function, and fabric and input are the same to routing as they were then: *way is
+ * else computed anew with or without routing_stick_to(); anew, too, if a repair in a network that
+ * is no tree, or in a small one, loads a cable over 10 % more. A reference to old itself if it was
+ * made by this function, and fabric and input are the same to routing as they were then: *way is
  * ROUTE_SAME. It is not repaired if the input is known to be another. old may be NULL, or of
  * another engine.
  *
- * Of routing_new_held() it keeps what routing_keep() would, if over half of it is as the engine
+ * Of routing_new_held() it keeps what routing_stick_to() would, if over half of it is as the engine
  * computes it: then they are tables of that engine, which were repaired. Others have been made by
  * other rules, and are replaced.
  *

@@ -7,26 +7,25 @@ libroute_a_SOURCES = \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \
 	opensm/route/columns.c opensm/route/columns.h \
-	opensm/route/dfsssp.c \
 	opensm/route/dependency.c opensm/route/dependency.h \
+	opensm/route/dfsssp.c \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/estimate.c opensm/route/estimate.h \
-	opensm/route/even.c opensm/route/even.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
+	opensm/route/fingerprint.c opensm/route/fingerprint.h \
+	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
-	opensm/route/keep.c \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
 	opensm/route/layers.c opensm/route/layers.h \
 	opensm/route/leaves.c opensm/route/leaves.h \
-	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/load.c \
 	opensm/route/mesh.c opensm/route/mesh.h \
 	opensm/route/minhop.c \
@@ -35,22 +34,24 @@ libroute_a_SOURCES = \
 	opensm/route/nue.c \
 	opensm/route/orient.c opensm/route/orient.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
+	opensm/route/preferences.c \
+	opensm/route/rebalance.c opensm/route/rebalance.h \
 	opensm/route/registry.c \
-	opensm/route/roots.c opensm/route/roots.h \
 	opensm/route/repair.c \
+	opensm/route/roots.c opensm/route/roots.h \
 	opensm/route/routing.c \
-	opensm/route/seen.c opensm/route/seen.h \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/single_top.c opensm/route/single_top.h \
-	opensm/route/trace.h \
 	opensm/route/spread.c opensm/route/spread.h \
 	opensm/route/sssp.c \
-	opensm/route/transition.c opensm/route/transition.h \
+	opensm/route/sticky.c \
 	opensm/route/throttled.c opensm/route/throttled.h \
-	opensm/route/trunk.c opensm/route/trunk.h \
-	opensm/route/tree.c opensm/route/tree.h \
 	opensm/route/torus.c \
 	opensm/route/torus_place.c opensm/route/torus_place.h \
+	opensm/route/trace.h \
+	opensm/route/transition.c opensm/route/transition.h \
+	opensm/route/tree.c opensm/route/tree.h \
+	opensm/route/trunk.c opensm/route/trunk.h \
 	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
@@ -59,5 +60,4 @@ libroute_a_SOURCES = \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \
-	opensm/route/weights.c opensm/route/weights.h \
-	opensm/route/wishes.c
+	opensm/route/weights.c opensm/route/weights.h

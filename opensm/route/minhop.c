@@ -59,7 +59,7 @@ const struct route_engine route_engine_minhop = {
 	.name = "minhop",
 	.summary = "shortest paths, balanced; free of credit loops in trees, else not",
 	.promises = ROUTE_SHORTEST,
-	.wishes = true,
+	.preferences = true,
 	.compute = minhop_compute,
 	.hops = minhop_hops,
 };

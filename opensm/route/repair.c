@@ -24,7 +24,7 @@
 
 #include "route/change.h"
 #include "route/hosts_shortest.h"
-#include "route/even.h"
+#include "route/rebalance.h"
 #include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
@@ -341,7 +341,7 @@ static bool is_repaired(const struct routing *routing)
 
 /*
  * If cables went or came back, where tables are made by load. In trees, turns keep the balance; but
- * not for ever: in small ones, where that costs little, keep.c compares with a computation if
+ * not for ever: in small ones, where that costs little, sticky.c compares with a computation if
  * there is damage upon damage.
  */
 static void keep_even(const struct route_change *change, struct routing *routing)
@@ -357,7 +357,7 @@ static void keep_even(const struct route_change *change, struct routing *routing
 	if (!touched || change->whole)
 		return;
 	if (routing->home->peak > 0)
-		route_even_out(routing);
+		route_rebalance(routing);
 	else
 		routing->trace->uneven = work <= WORK_COMPARED && is_repaired(change->old);
 }
@@ -369,7 +369,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
-	route_mark_wishes(graph, change->fabric, input);
+	route_mark_preferences(graph, change->fabric, input);
 	number_by_kind(&repair);
 	list_lids(&repair);
 	repair.salt = change->n_anew + graph->n_links;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "route/lanes.h"
-#include "route/seen.h"
+#include "route/fingerprint.h"
 #include "route/shortest.h"
 #include "route/trace.h"
 
@@ -296,7 +296,7 @@ void routing_unref(struct routing *routing)
 	g_free(routing->lft);
 	home_unref(routing->home);
 	trace_free(routing->trace);
-	route_seen_free(routing->seen);
+	route_fingerprint_free(routing->fingerprint);
 	g_free(routing->order);
 	g_free(routing->trunk);
 	route_lanes_free(routing->lanes);

@@ -75,11 +75,11 @@ static bool any_order(const struct fabric *fabric, const struct route_input *inp
 	return false;
 }
 
-/* Wishes that only balance.c knows of. */
+/* Preferences that only balance.c knows of. */
 static bool by_load(const struct route_engine *engine, const struct fabric *fabric,
 		    const struct route_input *input)
 {
-	return engine->wishes &&
+	return engine->preferences &&
 	       (input->scatter || input->count_switches || any_order(fabric, input));
 }
 
@@ -118,11 +118,11 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		routing = routing_new_unset(fabric, engine->name, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
 		routing->note = g_strdup(graph->note ? graph->note : graph->roots_note);
-		if (engine->wishes)
-			route_mark_wishes(graph, fabric, input);
+		if (engine->preferences)
+			route_mark_preferences(graph, fabric, input);
 		if (by_load(engine, fabric, input) ||
 		    !route_tree_fill(graph, hops, next, routing))
-			route_balance_fill(graph, fabric, hops, engine->wishes ? input : &nothing,
+			route_balance_fill(graph, fabric, hops, engine->preferences ? input : &nothing,
 					   routing);
 	}
 	if (routing) {

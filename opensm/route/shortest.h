@@ -42,7 +42,7 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 			struct routing *routing);
 
 /* Marks targets that the input has ignored or ahead, and takes over shift. */
-void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
+void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 
 /* All that an engine with hops does to compute. */

@@ -63,7 +63,7 @@ const struct route_engine route_engine_updn = {
 	.name = "updn",
 	.summary = "up, then down, from roots given or found; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
-	.wishes = true,
+	.preferences = true,
 	.compute = updn_compute,
 	.hops = updn_hops,
 };
@@ -72,7 +72,7 @@ const struct route_engine route_engine_dnup = {
 	.name = "dnup",
 	.summary = "up, then down, by the distance from hosts; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
-	.wishes = true,
+	.preferences = true,
 	.compute = dnup_compute,
 	.hops = dnup_hops,
 };

@@ -244,7 +244,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 	static const char *const ways[] = {
 		[ROUTE_SAME] = "as they were",
 		[ROUTE_REPAIRED] = "repaired",
-		[ROUTE_KEPT] = "computed, and what was good before kept",
+		[ROUTE_STICKY] = "computed, and what was good before kept",
 		[ROUTE_ANEW] = "computed",
 	};
 	g_autoptr(GError) error = NULL;

@@ -9,7 +9,7 @@ include tests/unit/route.mk
 include tests/unit/routecheck.mk
 include tests/unit/routeverify.mk
 include tests/unit/ftree.mk
-include tests/unit/route_even.mk
+include tests/unit/route_rebalance.mk
 include tests/unit/route_losses.mk
 include tests/unit/sa.mk
 include tests/unit/umad.mk

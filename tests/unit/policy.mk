@@ -19,10 +19,10 @@ TESTS += tests/unit/test_lft_file
 tests_unit_test_lft_file_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_lft_file_LDADD = $(LIBS_POLICY) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_route_wishes
-TESTS += tests/unit/test_route_wishes
-tests_unit_test_route_wishes_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_route_wishes_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+check_PROGRAMS += tests/unit/test_route_preferences
+TESTS += tests/unit/test_route_preferences
+tests_unit_test_route_preferences_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_route_preferences_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_route_weights
 TESTS += tests/unit/test_route_weights

@@ -471,7 +471,7 @@ static uint64_t lose_and_keep(const char *engine)
 		fabric = builder_freeze(builder);
 		fresh = route(fabric, engine);
 		routing = route(fabric, engine);
-		routing_keep(fabric, &input, routing, old, &n);
+		routing_stick_to(fabric, &input, routing, old, &n);
 		kept += n;
 		if (shortest && !routing->order) {
 			check_accepted(fabric, routing, seed);

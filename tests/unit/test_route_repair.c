@@ -617,7 +617,7 @@ static bool compute(struct trial *trial)
 	if (!trial->now.routing)
 		return false;
 	ck_assert_msg(way != ROUTE_REPAIRED, "%s: repaired at the second try", trial->what->str);
-	trial->tally->kept += way == ROUTE_KEPT;
+	trial->tally->kept += way == ROUTE_STICKY;
 	checker_accept(trial->now.fabric, trial->now.routing, trial->what->str);
 	judge_balance(trial);
 	tables_clear(&trial->home);

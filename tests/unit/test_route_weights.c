@@ -206,7 +206,7 @@ START_TEST(test_random)
 	other = route(fabric, &two);
 	ck_assert(same(routing, other));
 	check_paths(fabric, routing, &input);
-	ck_assert(routing_keep(fabric, &input, other, routing, &kept));
+	ck_assert(routing_stick_to(fabric, &input, other, routing, &kept));
 	ck_assert_uint_eq(kept, 0);
 	if (input.n_weights)
 		check_changes(builder, &input, routing, &state);

@@ -15,13 +15,13 @@
  */
 #include <string.h>
 
-#include "route/even.h"
-#include "route/seen.h"
+#include "route/rebalance.h"
+#include "route/fingerprint.h"
 #include "route/trace.h"
 
 #define HELD "" /* engine of tables that were read from switches */
 
-struct keep {
+struct sticky {
 	const struct fabric *fabric;
 	const struct routing *old;
 	struct routing *routing;
@@ -43,45 +43,46 @@ static bool is_held(const struct routing *routing)
 	return !strcmp(routing->engine, HELD);
 }
 
-static void map_switches(struct keep *keep)
+static void map_switches(struct sticky *sticky)
 {
-	const struct route_trace *old = keep->old->trace;
+	const struct route_trace *old = sticky->old->trace;
 	GHashTable *of;
 
-	keep->before = g_new(uint32_t, keep->routing->n_switches + 1);
-	for (uint32_t sw = 0; keep->held && sw < keep->routing->n_switches; sw++)
-		keep->before[sw] = sw;
-	if (keep->held)
+	sticky->before = g_new(uint32_t, sticky->routing->n_switches + 1);
+	for (uint32_t sw = 0; sticky->held && sw < sticky->routing->n_switches; sw++)
+		sticky->before[sw] = sw;
+	if (sticky->held)
 		return;
 	of = g_hash_table_new(g_int64_hash, g_int64_equal);
 	for (uint32_t sw = 0; sw < old->graph->n; sw++)
 		g_hash_table_insert(of, &old->guids[sw], GUINT_TO_POINTER(sw + 1));
-	for (uint32_t sw = 0; sw < keep->routing->n_switches; sw++)
-		keep->before[sw] = GPOINTER_TO_UINT(g_hash_table_lookup(
-					   of, &keep->routing->trace->guids[sw])) - 1;
+	for (uint32_t sw = 0; sw < sticky->routing->n_switches; sw++)
+		sticky->before[sw] = GPOINTER_TO_UINT(g_hash_table_lookup(
+					     of, &sticky->routing->trace->guids[sw])) -
+				     1;
 	g_hash_table_unref(of);
 }
 
 /* LIDs whose owner is the same, on a switch that is the same. */
-static void list_lids(struct keep *keep)
+static void list_lids(struct sticky *sticky)
 {
-	uint16_t top = MIN(keep->routing->top, keep->old->top);
+	uint16_t top = MIN(sticky->routing->top, sticky->old->top);
 
-	keep->lids = g_new(uint16_t, top + 1u);
-	keep->leaves = g_new(uint32_t, top + 1u);
+	sticky->lids = g_new(uint16_t, top + 1u);
+	sticky->leaves = g_new(uint32_t, top + 1u);
 	for (uint32_t lid = 1; lid <= top; lid++) {
-		uint32_t port = fabric_port_by_lid(keep->fabric, lid), leaf;
+		uint32_t port = fabric_port_by_lid(sticky->fabric, lid), leaf;
 		uint8_t exit;
 
 		if (port == FABRIC_NONE ||
-		    (!keep->held &&
-		     keep->fabric->ports[port].guid != keep->old->home->places[lid].guid))
+		    (!sticky->held &&
+		     sticky->fabric->ports[port].guid != sticky->old->home->places[lid].guid))
 			continue;
-		leaf = fabric_leaf(keep->fabric, port, &exit);
-		if (leaf == FABRIC_NONE || keep->before[leaf] == FABRIC_NONE)
+		leaf = fabric_leaf(sticky->fabric, port, &exit);
+		if (leaf == FABRIC_NONE || sticky->before[leaf] == FABRIC_NONE)
 			continue;
-		keep->lids[keep->n] = lid;
-		keep->leaves[keep->n++] = leaf;
+		sticky->lids[sticky->n] = lid;
+		sticky->leaves[sticky->n++] = leaf;
 	}
 }
 
@@ -98,65 +99,66 @@ static bool leads(const struct route_trace *trace, const uint32_t edges[256], ui
 }
 
 /* Whether a port that begins a best path now began none before, and the path is no longer. */
-static bool is_gain(const struct keep *keep, const uint32_t old_edges[256], uint32_t sw,
+static bool is_gain(const struct sticky *sticky, const uint32_t old_edges[256], uint32_t sw,
 		    uint32_t leaf, uint8_t port)
 {
-	const struct route_trace *trace = keep->routing->trace, *old = keep->old->trace;
-	uint32_t from = keep->before[sw], to = keep->before[leaf];
+	const struct route_trace *trace = sticky->routing->trace, *old = sticky->old->trace;
+	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
 
 	return !leads(old, old_edges, from, to, port) &&
 	       trace->hops[(size_t)sw * trace->graph->n + leaf] <=
 		       old->hops[(size_t)from * old->graph->n + to];
 }
 
-static void keep_switch(struct keep *keep, uint32_t sw)
+static void stick_switch(struct sticky *sticky, uint32_t sw)
 {
-	const struct route_trace *trace = keep->routing->trace, *old = keep->old->trace;
-	uint32_t before = keep->before[sw];
-	uint8_t *lft = keep->routing->lft[sw];
+	const struct route_trace *trace = sticky->routing->trace, *old = sticky->old->trace;
+	uint32_t before = sticky->before[sw];
+	uint8_t *lft = sticky->routing->lft[sw];
 	uint32_t edges[256], old_edges[256];
 
 	if (before == FABRIC_NONE)
 		return;
 	route_edges_by_port(trace->graph, sw, edges);
-	if (!keep->held)
+	if (!sticky->held)
 		route_edges_by_port(old->graph, before, old_edges);
-	for (uint32_t i = 0; i < keep->n; i++) {
-		uint16_t lid = keep->lids[i];
-		uint32_t leaf = keep->leaves[i];
-		uint8_t was = keep->old->lft[before][lid];
+	for (uint32_t i = 0; i < sticky->n; i++) {
+		uint16_t lid = sticky->lids[i];
+		uint32_t leaf = sticky->leaves[i];
+		uint8_t was = sticky->old->lft[before][lid];
 
-		keep->same += was == lft[lid];
+		sticky->same += was == lft[lid];
 		if (was == lft[lid] || !leads(trace, edges, sw, leaf, was) ||
-		    (!keep->held && is_gain(keep, old_edges, sw, leaf, lft[lid])))
+		    (!sticky->held && is_gain(sticky, old_edges, sw, leaf, lft[lid])))
 			continue;
 		lft[lid] = was;
-		keep->kept++;
+		sticky->kept++;
 	}
 }
 
-bool routing_keep(const struct fabric *fabric, const struct route_input *input,
-		  struct routing *routing, const struct routing *old, uint64_t *kept)
+bool routing_stick_to(const struct fabric *fabric, const struct route_input *input,
+		      struct routing *routing, const struct routing *old, uint64_t *kept)
 {
-	struct keep keep = {.fabric = fabric, .old = old, .routing = routing, .held = is_held(old)};
+	struct sticky sticky = {
+		.fabric = fabric, .old = old, .routing = routing, .held = is_held(old)};
 	uint64_t peak;
 
 	*kept = 0;
 	if (!routing->trace ||
-	    (!keep.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
+	    (!sticky.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
 		return true;
-	map_switches(&keep);
-	list_lids(&keep);
+	map_switches(&sticky);
+	list_lids(&sticky);
 	peak = routing_peak(routing, input->threads);
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
-		keep_switch(&keep, sw);
-	g_free(keep.before);
-	g_free(keep.lids);
-	g_free(keep.leaves);
-	*kept = keep.kept;
-	if (keep.held && keep.same < keep.n * (uint64_t)routing->n_switches / 2)
+		stick_switch(&sticky, sw);
+	g_free(sticky.before);
+	g_free(sticky.lids);
+	g_free(sticky.leaves);
+	*kept = sticky.kept;
+	if (sticky.held && sticky.same < sticky.n * (uint64_t)routing->n_switches / 2)
 		return false;
-	return !keep.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
+	return !sticky.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
 }
 
 /* Whether a repair loads a cable with over a tenth more than this. Notes it if not. */
@@ -174,7 +176,7 @@ static bool is_better(const struct routing *anew, struct routing *repaired, unsi
 
 	if (!is_worse(repaired, peak, threads))
 		return false;
-	route_even_out_to(repaired, peak + peak / 16);
+	route_rebalance_to(repaired, peak + peak / 16);
 	return is_worse(repaired, peak, threads);
 }
 
@@ -213,9 +215,9 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	routing = compute(engine, fabric, input, routing, way, error);
 	if (!routing || !old || *way == ROUTE_REPAIRED)
 		return routing;
-	if (routing_keep(fabric, input, routing, old, &kept)) {
+	if (routing_stick_to(fabric, input, routing, old, &kept)) {
 		if (kept)
-			*way = ROUTE_KEPT;
+			*way = ROUTE_STICKY;
 		return routing;
 	}
 	routing_unref(routing);
@@ -232,13 +234,14 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 
 	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
 		old = NULL;
-	same = old && !is_held(old) && (!old->seen || route_seen_input(old->seen, input));
-	if (same && old->seen && route_seen_fabric(old->seen, fabric)) {
+	same = old && !is_held(old) &&
+	       (!old->fingerprint || route_fingerprint_is_of_input(old->fingerprint, input));
+	if (same && old->fingerprint && route_fingerprint_is_of(old->fingerprint, fabric)) {
 		*way = ROUTE_SAME;
 		return routing_ref((struct routing *)old);
 	}
 	routing = follow(engine, fabric, input, old, same, way, error);
 	if (routing)
-		routing->seen = route_seen_new(fabric, input);
+		routing->fingerprint = route_fingerprint_new(fabric, input);
 	return routing;
 }

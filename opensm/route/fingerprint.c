@@ -4,7 +4,7 @@
  * look at: nodes, cables and LIDs, in the order of the fabric, which is the same for equal subnets.
  * What the operator said can be long (forwarding tables in a file): of that a digest is kept.
  */
-#include "route/seen.h"
+#include "route/fingerprint.h"
 
 #include <glib.h>
 #include <stddef.h>
@@ -14,13 +14,13 @@
 
 #define DIGEST 32 /* octets of SHA-256 */
 
-struct seen_node {
+struct node_print {
 	uint64_t guid, system;
 	uint32_t first_port;
 	uint8_t type, num_ports;
 };
 
-struct seen_port {
+struct port_print {
 	uint64_t guid;
 	uint32_t peer;
 	uint16_t lid;
@@ -28,10 +28,10 @@ struct seen_port {
 	bool throttled; /* false unless the input has that avoided */
 };
 
-struct route_seen {
+struct route_fingerprint {
 	uint32_t n_nodes, n_ports, sm_port;
-	struct seen_node *nodes;
-	struct seen_port *ports;
+	struct node_print *nodes;
+	struct port_print *ports;
 	bool avoid_throttled;
 	uint8_t digest[DIGEST];
 };
@@ -85,16 +85,16 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 	}
 }
 
-static void add_wishes(GChecksum *sum, const struct route_input *input)
+static void add_preferences(GChecksum *sum, const struct route_input *input)
 {
-	const uint32_t wishes[] = {input->scatter,	   input->ahead_not_scattered,
-				   input->shift,	   input->from_roots,
-				   input->count_switches,  input->vls,
-				   input->sm_sl,	   input->lash_start_vl,
-				   input->nue_max_num_vls, input->avoid_throttled,
-				   input->find_mesh};
+	const uint32_t preferences[] = {input->scatter,		input->ahead_not_scattered,
+					input->shift,		input->from_roots,
+					input->count_switches,	input->vls,
+					input->sm_sl,		input->lash_start_vl,
+					input->nue_max_num_vls, input->avoid_throttled,
+					input->find_mesh};
 
-	add(sum, wishes, sizeof(wishes));
+	add(sum, preferences, sizeof(preferences));
 }
 
 static void add_name(GChecksum *sum, const char *name)
@@ -140,7 +140,7 @@ static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
 
 	add_nodes(sum, input);
 	add_ports(sum, input);
-	add_wishes(sum, input);
+	add_preferences(sum, input);
 	add_files(sum, input);
 	add_torus(sum, &input->torus);
 	g_checksum_get_digest(sum, digest, &size);
@@ -150,77 +150,83 @@ static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
 
 /* ---- the fabric ---- */
 
-struct route_seen *route_seen_new(const struct fabric *fabric, const struct route_input *input)
+struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
+						const struct route_input *input)
 {
-	struct route_seen *seen = g_new(struct route_seen, 1);
+	struct route_fingerprint *fingerprint = g_new(struct route_fingerprint, 1);
 
-	seen->n_nodes = fabric->n_nodes;
-	seen->n_ports = fabric->n_ports;
-	seen->sm_port = fabric->sm_port;
-	seen->avoid_throttled = input->avoid_throttled;
-	seen->nodes = g_new(struct seen_node, fabric->n_nodes + 1);
-	seen->ports = g_new(struct seen_port, fabric->n_ports + 1);
+	fingerprint->n_nodes = fabric->n_nodes;
+	fingerprint->n_ports = fabric->n_ports;
+	fingerprint->sm_port = fabric->sm_port;
+	fingerprint->avoid_throttled = input->avoid_throttled;
+	fingerprint->nodes = g_new(struct node_print, fabric->n_nodes + 1);
+	fingerprint->ports = g_new(struct port_print, fabric->n_ports + 1);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		const struct fabric_node *node = &fabric->nodes[i];
 
-		seen->nodes[i] = (struct seen_node){ node->guid, node->info.system_image_guid,
-						     node->first_port, node->type,
-						     node->num_ports };
+		fingerprint->nodes[i] =
+			(struct node_print){node->guid, node->info.system_image_guid,
+					    node->first_port, node->type, node->num_ports};
 	}
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		seen->ports[i] = (struct seen_port){
-			port->guid,	   port->peer,
-			port->lid,	   port->lmc,
-			port->info.vl_cap, seen->avoid_throttled && route_is_throttled(fabric, i)};
+		fingerprint->ports[i] = (struct port_print){
+			port->guid,
+			port->peer,
+			port->lid,
+			port->lmc,
+			port->info.vl_cap,
+			fingerprint->avoid_throttled && route_is_throttled(fabric, i)};
 	}
-	digest_of(input, seen->digest);
-	return seen;
+	digest_of(input, fingerprint->digest);
+	return fingerprint;
 }
 
-void route_seen_free(struct route_seen *seen)
+void route_fingerprint_free(struct route_fingerprint *fingerprint)
 {
-	if (!seen)
+	if (!fingerprint)
 		return;
-	g_free(seen->nodes);
-	g_free(seen->ports);
-	g_free(seen);
+	g_free(fingerprint->nodes);
+	g_free(fingerprint->ports);
+	g_free(fingerprint);
 }
 
-static bool same_node(const struct seen_node *seen, const struct fabric_node *node)
+static bool same_node(const struct node_print *seen, const struct fabric_node *node)
 {
 	return seen->guid == node->guid && seen->system == node->info.system_image_guid &&
 	       seen->first_port == node->first_port && seen->type == node->type &&
 	       seen->num_ports == node->num_ports;
 }
 
-static bool same_port(const struct seen_port *seen, const struct fabric_port *port)
+static bool same_port(const struct port_print *seen, const struct fabric_port *port)
 {
 	return seen->guid == port->guid && seen->peer == port->peer && seen->lid == port->lid &&
 	       seen->lmc == port->lmc && seen->vl_cap == port->info.vl_cap;
 }
 
-bool route_seen_fabric(const struct route_seen *seen, const struct fabric *fabric)
+bool route_fingerprint_is_of(const struct route_fingerprint *fingerprint,
+			     const struct fabric *fabric)
 {
-	if (seen->n_nodes != fabric->n_nodes || seen->n_ports != fabric->n_ports ||
-	    seen->sm_port != fabric->sm_port)
+	if (fingerprint->n_nodes != fabric->n_nodes || fingerprint->n_ports != fabric->n_ports ||
+	    fingerprint->sm_port != fabric->sm_port)
 		return false;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (!same_node(&seen->nodes[i], &fabric->nodes[i]))
+		if (!same_node(&fingerprint->nodes[i], &fabric->nodes[i]))
 			return false;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (!same_port(&seen->ports[i], &fabric->ports[i]) ||
-		    seen->ports[i].throttled !=
-			    (seen->avoid_throttled && route_is_throttled(fabric, i)))
+		if (!same_port(&fingerprint->ports[i], &fabric->ports[i]) ||
+		    fingerprint->ports[i].throttled !=
+			    (fingerprint->avoid_throttled && route_is_throttled(fabric, i)))
 			return false;
 	return true;
 }
 
-bool route_seen_input(const struct route_seen *seen, const struct route_input *input)
+bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
+				   const struct route_input *input)
 {
 	uint8_t digest[DIGEST];
 
 	digest_of(input, digest);
-	return !memcmp(digest, seen->digest, DIGEST);
+	return !memcmp(digest, fingerprint->digest, DIGEST);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Balance of a repaired routing whose tables were made by load (balance.c). */
-#ifndef ROUTE_EVEN_H
-#define ROUTE_EVEN_H
+#ifndef ROUTE_REBALANCE_H
+#define ROUTE_REBALANCE_H
 
 #include "route/trace.h"
 
@@ -10,9 +10,9 @@
  * with what the tables at home load on theirs, to others that begin a best path too. Sets moved and
  * uneven of its trace; excused is what is carried over from before.
  */
-void route_even_out(struct routing *routing);
+void route_rebalance(struct routing *routing);
 
 /* The same of any repaired routing, until no cable carries more than this, if that can be had. */
-void route_even_out_to(struct routing *routing, uint64_t limit);
+void route_rebalance_to(struct routing *routing, uint64_t limit);
 
 #endif

@@ -47,8 +47,8 @@ static uint64_t guid_of(const struct fabric *fabric, const struct route_endport 
 	return fabric->ports[fabric_port_of(fabric, node, endport->num)].guid;
 }
 
-void route_mark_wishes(struct route_graph *graph, const struct fabric *fabric,
-		       const struct route_input *input)
+void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
+			    const struct route_input *input)
 {
 	g_autoptr(GHashTable) table = NULL;
 	uint32_t first, last;

@@ -218,7 +218,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("route_even");
+	Suite *suite = suite_create("route_rebalance");
 	TCase *tcase = tcase_create("one thing");
 
 	tcase_set_timeout(tcase, 120);

@@ -23,7 +23,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine,
 	ck_assert_msg(routing != NULL, "%s", error ? error->message : "");
 	ck_assert_msg(route_verify(fabric, routing, &verdict), "%s", verdict.witness);
 	ck_assert(verdict.complete && verdict.loop_free);
-	if (!strcmp(engine, "minhop")) /* as short as without any wishes */
+	if (!strcmp(engine, "minhop")) /* as short as without any preferences */
 		ck_assert_uint_eq(verdict.max_hops, routing->max_hops);
 	route_verdict_clear(&verdict);
 	return routing;
@@ -359,7 +359,7 @@ START_TEST(test_files)
 	GError *error = NULL;
 	struct route_files *files;
 	struct route_input input;
-	int fd = g_file_open_tmp("wishes-XXXXXX", &file, NULL);
+	int fd = g_file_open_tmp("preferences-XXXXXX", &file, NULL);
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -502,8 +502,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("route_wishes");
-	TCase *tests = tcase_create("route_wishes");
+	Suite *suite = suite_create("route_preferences");
+	TCase *tests = tcase_create("route_preferences");
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, test_ignored);

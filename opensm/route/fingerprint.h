@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a routing was made of, so that it need not be made again of the same. */
+#ifndef ROUTE_FINGERPRINT_H
+#define ROUTE_FINGERPRINT_H
+
+#include "route/engine.h"
+
+struct route_fingerprint;
+
+struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
+						const struct route_input *input);
+void route_fingerprint_free(struct route_fingerprint *fingerprint); /* NULL is fine */
+
+/* Whether all that engines look at is the same: what nodes call themselves is not. */
+bool route_fingerprint_is_of(const struct route_fingerprint *fingerprint,
+			     const struct fabric *fabric);
+/* The same of what the operator said: the number of threads is not. */
+bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
+				   const struct route_input *input);
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Where a network is no tree, a repair that changes only what is broken leaves too much on the
+ * cables around the damage: those who are far away go on sending there. A computation sends them
+ * elsewhere; so it is done here, but only for LIDs that load a cable with more than the limit: they
+ * are taken out, one after the other, and put in again. A switch keeps its entry if the way that
+ * begins with it stays within the limit; else it takes the way on which the busiest cable carries
+ * least, but not one that another LID of the same port takes.
+ *
+ * The limit comes from the tables at home: what the busiest cable carried there, compared with the
+ * mean. If that cannot be reached the damage may be the reason, or the repair: sticky.c finds out.
+ */
+#include "route/rebalance.h"
+
+#include "route/flows.h"
+
+#define ROUNDS 3
+
+struct rebalance {
+	struct routing *routing;
+	const struct route_graph *graph;
+	struct route_flows flows;
+	uint64_t *load; /* [link] */
+	uint64_t limit;
+	uint32_t leaf;		    /* at hand */
+	uint16_t first_lid, n_lids; /* those of the port at hand */
+	uint64_t *ahead;	    /* [switch]: load of the busiest link on its way */
+};
+
+static uint8_t hops_to_leaf(const struct rebalance *rebalance, uint32_t sw)
+{
+	return rebalance->flows.hops[(size_t)sw * rebalance->graph->n + rebalance->leaf];
+}
+
+static uint32_t link_at(const struct rebalance *rebalance, uint32_t sw, uint16_t lid)
+{
+	return rebalance->flows.link_of[sw * 256 + rebalance->routing->lft[sw][lid]];
+}
+
+/* Works out what each switch sends; whether some link that it loads carries too much. */
+static bool find_flow(struct rebalance *rebalance, uint16_t lid)
+{
+	struct route_flows *flows = &rebalance->flows;
+	bool over = false;
+
+	for (uint32_t i = 0; i < flows->n_order; i++)
+		flows->sent[flows->order[i]] = route_n_hosts(rebalance->graph, flows->order[i]);
+	flows->sent[rebalance->leaf] = 0;
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, lid);
+
+		if (link == rebalance->graph->n_links)
+			continue;
+		flows->sent[flows->to[link]] += flows->sent[sw];
+		over |= rebalance->load[link] > rebalance->limit && flows->sent[sw];
+	}
+	return over;
+}
+
+static void add(struct rebalance *rebalance, uint16_t lid, bool in)
+{
+	const struct route_flows *flows = &rebalance->flows;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, lid);
+
+		if (link != rebalance->graph->n_links)
+			rebalance->load[link] += in ? flows->sent[sw] : -flows->sent[sw];
+	}
+}
+
+static uint64_t load_by(const struct rebalance *rebalance, uint32_t link)
+{
+	const struct route_flows *flows = &rebalance->flows;
+
+	return MAX(rebalance->load[link] + flows->sent[flows->from[link]],
+		   rebalance->ahead[flows->to[link]]);
+}
+
+/* Whether another LID of the same port leaves by this port. */
+static bool is_shared(const struct rebalance *rebalance, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	const uint8_t *lft = rebalance->routing->lft[sw];
+
+	for (uint32_t i = rebalance->first_lid;
+	     i < (uint32_t)rebalance->first_lid + rebalance->n_lids; i++)
+		if (i != lid && lft[i] == port)
+			return true;
+	return false;
+}
+
+/* The best of the links of a switch, and what it then carries. */
+static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint16_t lid,
+		       uint64_t *least)
+{
+	const struct route_graph *graph = rebalance->graph;
+	uint32_t best = graph->n_links;
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		const struct route_edge *edge = &graph->edges[e];
+
+		if (!route_leads(graph, e, hops_to_leaf(rebalance, sw),
+				 hops_to_leaf(rebalance, edge->to)))
+			continue;
+		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
+		     link++) {
+			if ((best != graph->n_links && load_by(rebalance, link) >= *least) ||
+			    is_shared(rebalance, sw, lid, graph->links[link]))
+				continue;
+			*least = load_by(rebalance, link);
+			best = link;
+		}
+	}
+	return best;
+}
+
+/* From the nearest to the farthest, who look ahead; what they send is taken as it was. */
+static void move(struct rebalance *rebalance, uint16_t lid)
+{
+	rebalance->ahead[rebalance->leaf] = 0;
+	for (uint32_t i = rebalance->flows.n_order; i--;) {
+		uint32_t sw = rebalance->flows.order[i], link = link_at(rebalance, sw, lid), other;
+		uint64_t least = 0;
+
+		rebalance->ahead[sw] =
+			link == rebalance->graph->n_links ? 0 : load_by(rebalance, link);
+		if (rebalance->ahead[sw] <= rebalance->limit || !rebalance->flows.sent[sw])
+			continue;
+		other = choose(rebalance, sw, lid, &least);
+		if (other == rebalance->graph->n_links || least >= rebalance->ahead[sw])
+			continue;
+		rebalance->ahead[sw] = least;
+		routing_put(rebalance->routing, sw, lid, rebalance->graph->links[other]);
+	}
+}
+
+static uint64_t peak_of(const struct rebalance *rebalance)
+{
+	uint64_t most = 0;
+
+	for (uint32_t link = 0; link < rebalance->graph->n_links; link++)
+		most = MAX(most, rebalance->load[link]);
+	return most;
+}
+
+static void find_lids(struct rebalance *rebalance, uint32_t t)
+{
+	const struct route_graph *graph = rebalance->graph;
+	const struct route_target *target = &graph->targets[t];
+
+	rebalance->first_lid = target->lid - target->offset;
+	rebalance->n_lids = target->offset + 1;
+	for (uint32_t i = t + 1; i < graph->first_target[target->leaf + 1] &&
+				 graph->targets[i].offset == target->offset + (i - t);
+	     i++)
+		rebalance->n_lids++;
+}
+
+/* Works on the LIDs of one leaf: loads them first, or moves them. */
+static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
+{
+	const struct route_graph *graph = rebalance->graph;
+
+	rebalance->leaf = leaf;
+	if (route_has_hosts(graph, leaf))
+		route_flows_turn_to(&rebalance->flows, leaf);
+	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
+		uint16_t lid = graph->targets[t].lid;
+
+		if (graph->targets[t].ignored || (!find_flow(rebalance, lid) && !first))
+			continue;
+		if (!first) {
+			find_lids(rebalance, t);
+			add(rebalance, lid, false);
+			move(rebalance, lid);
+			find_flow(rebalance, lid);
+		}
+		add(rebalance, lid, true);
+	}
+}
+
+/* What the busiest link may carry if it were as at home. */
+static uint64_t expected_peak(const struct rebalance *rebalance)
+{
+	const struct route_home *home = rebalance->routing->home;
+	uint64_t sum = 0;
+
+	for (uint32_t link = 0; link < rebalance->graph->n_links; link++)
+		sum += rebalance->load[link];
+	return home->peak * (double)sum / rebalance->graph->n_links;
+}
+
+static void lower(struct rebalance *rebalance, uint64_t limit)
+{
+	rebalance->limit = limit;
+	for (unsigned int round = 0; round < ROUNDS && peak_of(rebalance) > limit; round++) {
+		rebalance->routing->trace->moved = true;
+		for (uint32_t leaf = 0; leaf < rebalance->graph->n; leaf++)
+			take_leaf(rebalance, leaf, false);
+	}
+}
+
+/* To the limit; 0: to what home lets expect. */
+static void even_out(struct rebalance *rebalance, uint64_t limit)
+{
+	struct route_trace *trace = rebalance->routing->trace;
+	uint64_t expected;
+
+	for (uint32_t leaf = 0; leaf < rebalance->graph->n; leaf++)
+		take_leaf(rebalance, leaf, true);
+	expected = expected_peak(rebalance);
+	lower(rebalance, limit ? limit : expected + expected / 32);
+	trace->uneven = peak_of(rebalance) > MAX(expected, trace->excused) * 11 / 10;
+}
+
+static void run(struct routing *routing, uint64_t limit)
+{
+	const struct route_trace *trace = routing->trace;
+	const struct route_graph *graph = trace->graph;
+	struct rebalance rebalance = {.routing = routing, .graph = graph};
+
+	if (!graph->n_links)
+		return;
+	route_flows_init(&rebalance.flows, graph, trace->hops);
+	rebalance.load = g_new0(uint64_t, graph->n_links + 1);
+	rebalance.ahead = g_new0(uint64_t, graph->n + 1);
+	even_out(&rebalance, limit);
+	g_free(rebalance.load);
+	g_free(rebalance.ahead);
+	route_flows_clear(&rebalance.flows);
+}
+
+void route_rebalance(struct routing *routing)
+{
+	run(routing, 0);
+}
+
+void route_rebalance_to(struct routing *routing, uint64_t limit)
+{
+	run(routing, MAX(limit, 1));
+}
