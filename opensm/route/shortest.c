@@ -122,8 +122,8 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 			route_mark_preferences(graph, fabric, input);
 		if (by_load(engine, fabric, input) ||
 		    !route_tree_fill(graph, hops, next, routing))
-			route_balance_fill(graph, fabric, hops, engine->preferences ? input : &nothing,
-					   routing);
+			route_balance_fill(graph, fabric, hops,
+					   engine->preferences ? input : &nothing, routing);
 	}
 	if (routing) {
 		routing_settle(routing, fabric, graph, hops);
