@@ -38,6 +38,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_consolidate_ipv6_snm_mlids,
 	OPTION_mlid_sharing,
 	OPTION_mc_spread_roots,
+	OPTION_partition_aware_routing,
 	OPTION_membership_grace,
 	OPTION_sa_enhanced_trust_model,
 	OPTION_sa_etm_allow_untrusted_guidinfo_rec,

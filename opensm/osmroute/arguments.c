@@ -34,6 +34,7 @@
 	X(do_mesh_analysis)                                                                        \
 	X(lash_start_vl)                                                                           \
 	X(nue_max_num_vls)                                                                         \
+	X(partition_aware_routing)                                                                 \
 	X(torus_config)                                                                            \
 	X(lmc)
 
@@ -205,6 +206,8 @@ static void add_own(struct reader *reader)
 		 "judge tables as they are, as opensm-lfts.dump or dump_lfts has them", "FILE"},
 		{"transition", 0, 0, G_OPTION_ARG_FILENAME, &a->transition,
 		 "tell how switches that hold the tables of FILE would get the new ones", "FILE"},
+		{"policy", 0, 0, G_OPTION_ARG_FILENAME, &a->policy,
+		 "count as load what ports send each other by the partitions of FILE", "FILE"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
 		 "threads that engine and verifier may use; 1 unless given", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
@@ -326,5 +329,6 @@ void arguments_clear(struct arguments *arguments)
 	g_free(arguments->lfts);
 	g_free(arguments->svg);
 	g_free(arguments->transition);
+	g_free(arguments->policy);
 	*arguments = (struct arguments){0};
 }

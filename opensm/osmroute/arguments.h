@@ -22,6 +22,7 @@ struct arguments {
 	struct quality_effort effort;
 	char *dot, *lfts, *svg; /* files to write, or NULL */
 	char *transition;	/* tables that switches hold, or NULL */
+	char *policy;		/* partitions.conf, or NULL */
 };
 
 /*

@@ -7,7 +7,26 @@
 
 #include <stdlib.h>
 
+#include "policy/demand.h"
 #include "route/lanes.h"
+
+void judge_traffic_init(struct judge_traffic *traffic, const struct judge_task *task,
+			const struct fabric *fabric)
+{
+	*traffic = (struct judge_traffic){.input = *task->input};
+	if (!task->rules)
+		return;
+	traffic->partitions = partitions_make(task->rules, task->options, fabric);
+	traffic->demand = demand_of_partitions(traffic->partitions);
+	if (task->options->partition_aware_routing)
+		traffic->input.demand = traffic->demand;
+}
+
+void judge_traffic_clear(struct judge_traffic *traffic)
+{
+	demand_free(traffic->demand);
+	partitions_unref(traffic->partitions);
+}
 
 static int compare_costs(const void *a, const void *b)
 {
@@ -29,13 +48,13 @@ static struct cost median_cost(struct cost *costs, unsigned int n)
 	return cost;
 }
 
-static struct routing *make_once(const struct judge_task *task, const struct fabric *fabric,
+static struct routing *make_once(const struct route_input *input, const struct fabric *fabric,
 				 const struct route_engine *engine, const struct routing *old,
 				 struct judgement *judgement)
 {
 	g_autoptr(GError) error = NULL;
 	struct routing *routing =
-		routing_renew(engine, fabric, task->input, old, &judgement->way, &error);
+		routing_renew(engine, fabric, input, old, &judgement->way, &error);
 
 	if (!routing)
 		judgement->refusal = g_utf8_make_valid(error->message, -1);
@@ -48,19 +67,20 @@ static struct routing *make(const struct judge_task *task, const struct fabric *
 {
 	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
 	struct routing *routing = NULL;
+	struct judge_traffic traffic;
 
-	for (unsigned int i = 0; i < task->repeats; i++) {
+	judge_traffic_init(&traffic, task, fabric);
+	for (unsigned int i = 0; i < task->repeats && (routing || !i); i++) {
 		struct cost_meter meter;
 
-		if (routing)
-			routing_unref(routing);
+		routing_unref(routing);
 		cost_begin(&meter, task->input->threads);
-		routing = make_once(task, fabric, engine, old, judgement);
+		routing = make_once(&traffic.input, fabric, engine, old, judgement);
 		cost_end(&meter, &costs[i]);
-		if (!routing)
-			return NULL;
 	}
-	judgement->engine = median_cost(costs, task->repeats);
+	judge_traffic_clear(&traffic);
+	if (routing)
+		judgement->engine = median_cost(costs, task->repeats);
 	return routing;
 }
 
@@ -104,6 +124,7 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 		     const struct routing *routing, struct judgement *judgement)
 {
 	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
+	struct judge_traffic traffic;
 
 	for (unsigned int i = 0; i < task->repeats; i++) {
 		struct cost_meter meter;
@@ -118,7 +139,9 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
 	judgement->lanes = routing->lanes ? routing->lanes->n : 1;
 	judgement->digest = digest_of(routing);
-	quality_measure(fabric, routing, &task->effort, &judgement->quality);
+	judge_traffic_init(&traffic, task, fabric);
+	quality_measure(fabric, routing, traffic.demand, &task->effort, &judgement->quality);
+	judge_traffic_clear(&traffic);
 }
 
 void judgement_clear(struct judgement *judgement)

@@ -6,12 +6,15 @@
 #include "fabric/builder.h"
 #include "osmroute/cost.h"
 #include "osmroute/quality.h"
+#include "policy/partition.h"
 #include "route/engine.h"
 
 /* What is asked. */
 struct judge_task {
 	struct builder *builder; /* with LIDs */
 	const struct route_input *input;
+	const struct options *options;
+	struct partition_rules *rules; /* who may send to whom; NULL: all to all */
 	struct quality_effort effort;
 	unsigned int repeats; /* of engine and verifier, at least 1: their costs are medians */
 	uint32_t lose;	      /* cables between switches to lose at a time; 0: none */
@@ -32,6 +35,17 @@ struct judgement {
 	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
 	enum route_way way; /* how it came about */
 };
+
+/* Who sends to whom on a fabric. */
+struct judge_traffic {
+	struct partitions *partitions;
+	struct route_demand *demand; /* NULL: all to all */
+	struct route_input input; /* of the task; with demand, if engines are to mind it */
+};
+
+void judge_traffic_init(struct judge_traffic *traffic, const struct judge_task *task,
+			const struct fabric *fabric);
+void judge_traffic_clear(struct judge_traffic *traffic);
 
 /* The table of an engine and its cost, or NULL and a refusal in the judgement. */
 struct routing *judgement_compute(const struct judge_task *task, const struct fabric *fabric,

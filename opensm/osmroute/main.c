@@ -34,6 +34,7 @@ struct program {
 	struct fabric *fabric;
 	uint32_t n_nodes; /* of the topology */
 	uint32_t n_cables;
+	struct partition_rules *rules; /* of the policy; or NULL */
 	struct routing *held; /* by switches before; or NULL */
 	GPtrArray *reports; /* struct judge_report */
 };
@@ -59,6 +60,21 @@ static bool unfit(const struct program *program, GError **error, const char *why
 	return fail(error, what);
 }
 
+/* The daemon does without such a file; who names one here wants it read. */
+static bool load_policy(struct program *program, GError **error)
+{
+	const char *file = program->arguments.policy;
+
+	if (!g_file_test(file, G_FILE_TEST_EXISTS)) {
+		g_autofree char *name = g_filename_display_name(file);
+		g_autofree char *what = g_strdup_printf("%s: there is no such file", name);
+
+		return fail(error, what);
+	}
+	program->rules = partition_rules_load(file, error);
+	return program->rules;
+}
+
 static bool build(struct program *program, GError **error)
 {
 	const struct arguments *arguments = &program->arguments;
@@ -82,6 +98,8 @@ static bool build(struct program *program, GError **error)
 		return false;
 	route_files_input(program->files, arguments->options, &program->input);
 	program->input.threads = arguments->threads;
+	if (arguments->policy && !load_policy(program, error))
+		return false;
 	if (arguments->transition)
 		program->held = passage_held(program->fabric, arguments->options,
 					     arguments->transition, error);
@@ -103,6 +121,8 @@ static void judge(struct program *program)
 	const struct judge_task task = {
 		.builder = program->builder,
 		.input = &program->input,
+		.options = arguments->options,
+		.rules = program->rules,
 		.effort = arguments->effort,
 		.repeats = arguments->repeats,
 		.lose = cables_to_lose(program),
@@ -273,6 +293,7 @@ int main(int argc, char **argv)
 		code = run(&program);
 	g_clear_pointer(&program.reports, g_ptr_array_unref);
 	routing_unref(program.held);
+	partition_rules_unref(program.rules);
 	fabric_unref(program.fabric);
 	if (program.builder)
 		builder_free(program.builder);

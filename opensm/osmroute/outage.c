@@ -151,12 +151,16 @@ static double ratio_anew(const struct judge_task *task, const struct route_engin
 			 const struct fabric *fabric)
 {
 	const struct quality_effort none = {0};
-	struct routing *routing = engine->compute(fabric, task->input, NULL);
 	struct quality quality = {0};
+	struct judge_traffic traffic;
+	struct routing *routing;
 
+	judge_traffic_init(&traffic, task, fabric);
+	routing = engine->compute(fabric, &traffic.input, NULL);
 	if (routing)
-		quality_measure(fabric, routing, &none, &quality);
+		quality_measure(fabric, routing, traffic.demand, &none, &quality);
 	routing_unref(routing);
+	judge_traffic_clear(&traffic);
 	return quality.load_ratio;
 }
 

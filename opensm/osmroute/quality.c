@@ -19,6 +19,7 @@ struct host {
 	uint32_t leaf; /* its switch */
 	uint16_t lid;
 	uint8_t exit; /* port of the leaf */
+	uint32_t demand_class; /* 0 without demand */
 };
 
 struct net {
@@ -27,6 +28,8 @@ struct net {
 	uint32_t n_hosts;
 	struct host *hosts;
 	uint64_t *at;	  /* [switch]: hosts that hang on it */
+	const struct route_demand *demand; /* NULL: all send to all */
+	uint64_t *senders; /* [class * switches + switch]: hosts there that send to the class */
 	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
 	uint64_t *load;	  /* [port] */
 	int vl;		  /* only flows on this virtual lane count; ANY_VL: all */
@@ -49,9 +52,29 @@ static void list_hosts(struct net *net)
 		host.leaf = fabric_leaf(fabric, port, &host.exit);
 		if (host.leaf == FABRIC_NONE)
 			continue;
+		if (net->demand)
+			host.demand_class = net->demand->class_of[port];
 		net->hosts[net->n_hosts++] = host;
 		net->at[host.leaf]++;
 	}
+}
+
+static void count_senders(struct net *net)
+{
+	uint32_t n = net->fabric->n_switches, n_classes = net->demand ? net->demand->n_classes : 1;
+
+	net->senders = g_new0(uint64_t, (size_t)n_classes * n + 1);
+	for (uint32_t i = 0; i < net->n_hosts; i++)
+		for (uint32_t to = 0; to < n_classes; to++)
+			if (!net->demand ||
+			    net->demand->sends[net->hosts[i].demand_class * n_classes + to])
+				net->senders[to * n + net->hosts[i].leaf]++;
+}
+
+static bool sends_to_itself(const struct net *net, const struct host *host)
+{
+	return !net->demand ||
+	       net->demand->sends[host->demand_class * net->demand->n_classes + host->demand_class];
 }
 
 static void list_channels(struct net *net)
@@ -68,10 +91,13 @@ static void list_channels(struct net *net)
 	}
 }
 
-static void net_init(struct net *net, const struct fabric *fabric, const struct routing *routing)
+static void net_init(struct net *net, const struct fabric *fabric, const struct routing *routing,
+		     const struct route_demand *demand)
 {
-	*net = (struct net){.fabric = fabric, .routing = routing, .vl = ANY_VL};
+	*net = (struct net){
+		.fabric = fabric, .routing = routing, .demand = demand, .vl = ANY_VL};
 	list_hosts(net);
+	count_senders(net);
 	list_channels(net);
 	net->load = g_new0(uint64_t, fabric->n_ports + 1);
 	net->path = g_new(uint32_t, fabric->n_switches + 1);
@@ -81,6 +107,7 @@ static void net_clear(struct net *net)
 {
 	g_free(net->hosts);
 	g_free(net->at);
+	g_free(net->senders);
 	g_free(net->across);
 	g_free(net->load);
 	g_free(net->path);
@@ -196,15 +223,15 @@ static bool counts(const struct net *net, uint32_t from, uint32_t to)
 	return sl < ROUTE_SLS && lanes->vl[sl] == net->vl;
 }
 
-/* One flow from every host but this one stands at its leaf. */
+/* One flow from every host that sends here, but this one, stands at its leaf. */
 static void start_tide(const struct net *net, const struct host *to, struct tide *tide)
 {
 	uint32_t n = net->fabric->n_switches;
 
-	memcpy(tide->flow, net->at, n * sizeof(*tide->flow));
+	memcpy(tide->flow, net->senders + (size_t)to->demand_class * n, n * sizeof(*tide->flow));
 	memset(tide->hops, 0, n * sizeof(*tide->hops));
 	memset(tide->waiting, 0, n * sizeof(*tide->waiting));
-	tide->flow[to->leaf]--;
+	tide->flow[to->leaf] -= sends_to_itself(net, to);
 	for (uint32_t sw = 0; sw < n; sw++) {
 		if (!counts(net, sw, to->leaf))
 			tide->flow[sw] = 0;
@@ -275,13 +302,29 @@ static void add_all_to(const struct net *net, const struct host *to, struct tide
 	quality->max_hops = MAX(quality->max_hops, tide->hops[to->leaf]);
 }
 
+/* Of hosts that send to each other. */
+static uint64_t count_pairs(const struct net *net)
+{
+	uint32_t n = net->fabric->n_switches;
+	uint64_t pairs = 0;
+
+	for (uint32_t i = 0; i < net->n_hosts; i++) {
+		const uint64_t *senders = net->senders + (size_t)net->hosts[i].demand_class * n;
+
+		for (uint32_t sw = 0; sw < n; sw++)
+			pairs += senders[sw];
+		pairs -= sends_to_itself(net, &net->hosts[i]);
+	}
+	return pairs;
+}
+
 static void all_to_all(const struct net *net, struct quality *quality)
 {
 	struct tide tide;
 	uint64_t sum = 0;
 
 	quality->n_hosts = net->n_hosts;
-	quality->pairs = (uint64_t)net->n_hosts * (net->n_hosts ? net->n_hosts - 1 : 0);
+	quality->pairs = count_pairs(net);
 	tide_init(&tide, net->fabric->n_switches);
 	for (uint32_t i = 0; i < net->n_hosts; i++)
 		add_all_to(net, &net->hosts[i], &tide, quality);
@@ -413,12 +456,13 @@ static void try_matchings(struct net *net, const struct quality_effort *effort,
 }
 
 void quality_measure(const struct fabric *fabric, const struct routing *routing,
-		     const struct quality_effort *effort, struct quality *quality)
+		     const struct route_demand *demand, const struct quality_effort *effort,
+		     struct quality *quality)
 {
 	struct net net;
 
 	*quality = (struct quality){0};
-	net_init(&net, fabric, routing);
+	net_init(&net, fabric, routing, demand);
 	all_to_all(&net, quality);
 	lane_by_lane(&net, quality);
 	try_shifts(&net, effort->shifts, quality);
@@ -432,7 +476,7 @@ uint64_t *quality_load(const struct fabric *fabric, const struct routing *routin
 	struct net net;
 	uint64_t *load;
 
-	net_init(&net, fabric, routing);
+	net_init(&net, fabric, routing, NULL);
 	all_to_all(&net, &ignored);
 	load = g_steal_pointer(&net.load);
 	net_clear(&net);

@@ -37,8 +37,10 @@ struct quality {
 			     busiest channel of its path; 0 for a flow without a path */
 };
 
+/* pairs and what is said of load are of those that send to each other by demand; NULL: all. */
 void quality_measure(const struct fabric *fabric, const struct routing *routing,
-		     const struct quality_effort *effort, struct quality *quality);
+		     const struct route_demand *demand, const struct quality_effort *effort,
+		     struct quality *quality);
 
 /*
  * Flows that leave each port of a switch towards another, all hosts sending to all: [port of the

@@ -49,7 +49,7 @@ struct balance {
 	uint32_t *order;      /* switches from the farthest to the nearest, leaf left out */
 	uint32_t n_order;
 	uint32_t leaf;	      /* at hand */
-	uint64_t *own;	 /* [switch]: flow of its hosts */
+	uint64_t *own; /* [class of demand * n + switch]: flow of its hosts to these; then to all */
 	uint64_t *flow;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
 	uint8_t *link_of;     /* [n * 256]: link of an exit port, as so many after the first one */
@@ -65,9 +65,13 @@ struct balance {
 	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
 };
 
-static uint64_t own_flow(const struct route_graph *graph, uint32_t sw)
+/* What hosts send to a target; NULL: to a switch. */
+static const uint64_t *own_flow(const struct balance *balance, const struct route_target *target)
 {
-	return 1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
+	size_t row = target && balance->graph->senders ? target->demand_class
+							: balance->graph->n_classes;
+
+	return balance->own + row * balance->graph->n;
 }
 
 /* Sorts switches by distance from the leaf, far ones first. */
@@ -241,18 +245,18 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 	}
 }
 
-static void start_flow(struct balance *balance, bool host)
+static void start_flow(struct balance *balance, const uint64_t *own)
 {
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
 
-		balance->flow[sw] = host ? balance->own[sw] : 1;
+		balance->flow[sw] = own ? own[sw] : 1;
 	}
 }
 
-static void take_out(struct balance *balance, uint16_t lid, bool host, uint32_t n_lids)
+static void take_out(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t n_lids)
 {
-	start_flow(balance, host);
+	start_flow(balance, own);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
 		uint32_t link = balance->first_link[sw] +
@@ -291,12 +295,12 @@ static void choose_all(struct balance *balance, uint32_t owner)
 	}
 }
 
-static void put_in(struct balance *balance, uint16_t lid, bool host, uint32_t n_lids,
+static void put_in(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t n_lids,
 		   uint32_t owner)
 {
 	balance->turn = lid;
 	choose_all(balance, owner);
-	start_flow(balance, host);
+	start_flow(balance, own);
 	for (uint32_t i = 0; i < balance->n_order; i++) {
 		uint32_t sw = balance->order[i];
 		struct step step = balance->chosen[sw];
@@ -323,7 +327,8 @@ static uint32_t bundle_at(const struct balance *balance, uint32_t t, uint32_t la
 	const struct route_target *targets = balance->graph->targets;
 	uint32_t most = several ? 1 : MIN(balance->bundle, last - t), n = 1;
 
-	while (n < most && targets[t + n].ignored == targets[t].ignored)
+	while (n < most && targets[t + n].ignored == targets[t].ignored &&
+	       targets[t + n].demand_class == targets[t].demand_class)
 		n++;
 	return n;
 }
@@ -336,6 +341,7 @@ static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t,
 	const struct route_target *target = &graph->targets[t];
 	uint32_t last = graph->first_target[leaf + 1], n;
 	bool several = target->offset || (t + 1 < last && graph->targets[t + 1].offset == 1);
+	const uint64_t *own = own_flow(balance, target);
 	uint32_t weight;
 
 	n = bundle_at(balance, t, last, several);
@@ -345,8 +351,8 @@ static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t,
 				? 0
 				: balance->input->scatter;
 	if (again)
-		take_out(balance, target->lid, true, weight);
-	put_in(balance, target->lid, true, weight, several ? *n_owners : 0);
+		take_out(balance, target->lid, own, weight);
+	put_in(balance, target->lid, own, weight, several ? *n_owners : 0);
 	for (uint32_t i = 0; i < n; i++) {
 		balance->routing->lft[leaf][target[i].lid] = target[i].exit;
 		if (i)
@@ -381,15 +387,15 @@ static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 {
 	const struct route_graph *graph = balance->graph;
 	unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
-	bool as_host = balance->input->count_switches;
+	const uint64_t *own = balance->input->count_switches ? own_flow(balance, NULL) : NULL;
 
 	balance->seed = balance->input->scatter;
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[sw] + i;
 
 		if (again)
-			take_out(balance, lid, as_host, 1);
-		put_in(balance, lid, as_host, 1, 0);
+			take_out(balance, lid, own, 1);
+		put_in(balance, lid, own, 1, 0);
 		balance->routing->lft[sw][lid] = 0;
 	}
 }
@@ -417,7 +423,6 @@ static void index_links(struct balance *balance)
 	const struct route_graph *graph = balance->graph;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		balance->own[sw] = own_flow(graph, sw);
 		if (route_degree(graph, sw))
 			balance->first_link[sw] = graph->edges[graph->first_edge[sw]].first_link;
 		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
@@ -432,6 +437,19 @@ static void index_links(struct balance *balance)
 			}
 		}
 	}
+}
+
+static void find_own_flows(struct balance *balance)
+{
+	const struct route_graph *graph = balance->graph;
+	size_t n = graph->n, n_classes = graph->senders ? graph->n_classes : 0;
+
+	balance->own = g_new(uint64_t, (n_classes + 1) * n + 1);
+	for (size_t i = 0; i < n_classes * n; i++)
+		balance->own[i] = 1 + HOST_FLOW * (uint64_t)graph->senders[i];
+	for (uint32_t sw = 0; sw < n; sw++)
+		balance->own[n_classes * n + sw] =
+			1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
 }
 
 /* Looks up the switches whose order of ports the operator gave. */
@@ -481,7 +499,6 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	balance.candidates = g_new(struct step, n_links);
 	balance.chosen = g_new(struct step, n);
 	balance.turns = g_new(uint32_t, 256);
-	balance.own = g_new(uint64_t, n);
 	balance.used_by = g_new0(uint32_t, n_links);
 	balance.uses = g_new0(uint32_t, n_links);
 	balance.first = g_new(uint32_t, n);
@@ -492,6 +509,7 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	balance.link_of = g_malloc0((size_t)n * 256);
 	balance.first_link = g_new0(uint32_t, n);
 	index_links(&balance);
+	find_own_flows(&balance);
 	find_orders(&balance, fabric);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);

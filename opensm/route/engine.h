@@ -101,9 +101,21 @@ struct route_torus {
 	uint32_t n_port_order;
 };
 
+/*
+ * Who sends anything to whom; what others would send is no load. All are routed all the same, and
+ * no path of anybody closes a credit loop.
+ */
+struct route_demand {
+	uint32_t n_classes;	  /* at most 65,535 */
+	const uint32_t *class_of; /* [port of the fabric]: of an endport, below n_classes */
+	const bool *sends;	  /* [from * n_classes + to]: the same both ways */
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
+	/* Of the fabric at hand, when tables are computed whole; NULL: all send to all. */
+	const struct route_demand *demand;
 	const uint64_t *roots; /* node GUIDs of root switches; none: the engine finds them */
 	uint32_t n_roots;
 	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */

@@ -184,6 +184,7 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->links);
 	g_free(graph->first_target);
 	g_free(graph->targets);
+	g_free(graph->senders);
 	g_free(graph->ahead);
 	g_free(graph->system);
 	g_free(graph->own_lid);

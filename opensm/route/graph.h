@@ -28,6 +28,7 @@ struct route_target {
 	bool later : 1;	  /* others are spread first, as if this one were not there */
 	bool ahead : 1;	  /* is in the list of the graph */
 	bool ignored : 1; /* is no load */
+	uint16_t demand_class; /* of route_demand; 0 without one */
 };
 
 struct route_graph {
@@ -40,6 +41,8 @@ struct route_graph {
 	bool parallel;		   /* some edge has more than one link */
 	uint32_t *first_target;	   /* [n + 1] */
 	struct route_target *targets; /* by leaf, exit, LID */
+	uint32_t n_classes; /* of demand; 0: all hosts send to all */
+	uint32_t *senders; /* [class * n + switch]: LIDs there that send to the class; or NULL */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
 	bool from_roots; /* leaves stand as a search from the roots meets them */
@@ -77,6 +80,14 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 static inline uint32_t route_n_hosts(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_target[sw + 1] - graph->first_target[sw];
+}
+
+/* Of these, those that send to a target. */
+static inline uint32_t route_n_senders(const struct route_graph *graph, uint32_t sw,
+				       const struct route_target *target)
+{
+	return graph->senders ? graph->senders[(size_t)target->demand_class * graph->n + sw]
+			      : route_n_hosts(graph, sw);
 }
 
 /* Whether it is a leaf: some channel adapter or router stands on it. */

@@ -23,7 +23,7 @@ struct tide {
 	uint64_t *load; /* [link]; the last is of ports that lead to no switch */
 };
 
-static void add_target(struct tide *tide, uint16_t lid)
+static void add_target(struct tide *tide, const struct route_target *target)
 {
 	struct route_flows *flows = &tide->flows;
 	const struct route_graph *graph = flows->graph;
@@ -31,11 +31,12 @@ static void add_target(struct tide *tide, uint16_t lid)
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
 
-		flows->sent[sw] = route_n_hosts(graph, sw);
+		flows->sent[sw] = route_n_senders(graph, sw, target);
 	}
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
-		uint32_t link = flows->link_of[sw * 256 + routing_port(tide->routing, sw, lid)];
+		uint8_t port = routing_port(tide->routing, sw, target->lid);
+		uint32_t link = flows->link_of[sw * 256 + port];
 
 		tide->load[link] += flows->sent[sw];
 		if (link < graph->n_links)
@@ -56,7 +57,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 			route_flows_turn_to(&tide.flows, leaf);
 		for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++)
 			if (!graph->targets[t].ignored)
-				add_target(&tide, graph->targets[t].lid);
+				add_target(&tide, &graph->targets[t]);
 	}
 	pthread_mutex_lock(&sum->lock);
 	for (uint32_t link = 0; link < graph->n_links; link++)

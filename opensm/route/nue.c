@@ -183,12 +183,22 @@ static void put(const struct nue *nue, uint16_t lid, uint8_t exit)
 	layered->routing->lft[nue->joined[0]][lid] = exit;
 }
 
-static void add_flows(struct nue *nue, uint64_t weight)
+/* What hosts of a switch send to those of another. */
+static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t dest)
+{
+	uint64_t flow = 0;
+
+	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
+		flow += route_n_senders(graph, sw, &graph->targets[t]);
+	return flow;
+}
+
+static void add_flows(struct nue *nue, uint32_t dest)
 {
 	const struct layered *layered = nue->layered;
 
 	for (uint32_t i = 0; i < nue->n_joined; i++)
-		nue->sent[nue->joined[i]] = route_n_hosts(layered->graph, nue->joined[i]) * weight;
+		nue->sent[nue->joined[i]] = flow_to(layered->graph, nue->joined[i], dest);
 	for (uint32_t i = nue->n_joined; i-- > 1;) {
 		uint32_t sw = nue->joined[i], c = nue->chosen[sw];
 
@@ -222,7 +232,7 @@ static void route_to(struct nue *nue, uint32_t dest)
 		put(nue, graph->targets[t].lid, graph->targets[t].exit);
 	for (unsigned int i = 0; graph->own_lid[dest] && i < 1u << graph->own_lmc[dest]; i++)
 		put(nue, graph->own_lid[dest] + i, 0);
-	add_flows(nue, route_n_hosts(graph, dest));
+	add_flows(nue, dest);
 }
 
 /* The greatest of both. */

@@ -54,6 +54,7 @@ void route_mark_preferences(struct route_graph *graph, const struct fabric *fabr
 	uint32_t first, last;
 
 	graph->shift = input->shift;
+	route_mark_demand(graph, fabric, input);
 	if (!input->n_ignored && !input->n_ahead)
 		return;
 	table = first_targets(graph, fabric);

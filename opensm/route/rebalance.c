@@ -38,16 +38,17 @@ static uint32_t link_at(const struct rebalance *rebalance, uint32_t sw, uint16_t
 }
 
 /* Works out what each switch sends; whether some link that it loads carries too much. */
-static bool find_flow(struct rebalance *rebalance, uint16_t lid)
+static bool find_flow(struct rebalance *rebalance, const struct route_target *target)
 {
 	struct route_flows *flows = &rebalance->flows;
 	bool over = false;
 
 	for (uint32_t i = 0; i < flows->n_order; i++)
-		flows->sent[flows->order[i]] = route_n_hosts(rebalance->graph, flows->order[i]);
+		flows->sent[flows->order[i]] =
+			route_n_senders(rebalance->graph, flows->order[i], target);
 	flows->sent[rebalance->leaf] = 0;
 	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, lid);
+		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, target->lid);
 
 		if (link == rebalance->graph->n_links)
 			continue;
@@ -165,17 +166,17 @@ static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
 	if (route_has_hosts(graph, leaf))
 		route_flows_turn_to(&rebalance->flows, leaf);
 	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
-		uint16_t lid = graph->targets[t].lid;
+		const struct route_target *target = &graph->targets[t];
 
-		if (graph->targets[t].ignored || (!find_flow(rebalance, lid) && !first))
+		if (target->ignored || (!find_flow(rebalance, target) && !first))
 			continue;
 		if (!first) {
 			find_lids(rebalance, t);
-			add(rebalance, lid, false);
-			move(rebalance, lid);
-			find_flow(rebalance, lid);
+			add(rebalance, target->lid, false);
+			move(rebalance, target->lid);
+			find_flow(rebalance, target);
 		}
-		add(rebalance, lid, true);
+		add(rebalance, target->lid, true);
 	}
 }
 

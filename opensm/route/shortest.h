@@ -41,6 +41,10 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
 
+/* Counts who sends to each class of demand, if the input has one; targets get their class. */
+void route_mark_demand(struct route_graph *graph, const struct fabric *fabric,
+		       const struct route_input *input);
+
 /* Marks targets that the input has ignored or ahead, and takes over shift. */
 void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);

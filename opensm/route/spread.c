@@ -119,14 +119,17 @@ static void choose(struct spread *spread)
 	}
 }
 
-static void add_flows(struct spread *spread)
+/* To a target; NULL: to a switch. */
+static void add_flows(struct spread *spread, const struct route_target *target)
 {
 	const struct layered *layered = spread->layered;
+	const struct route_graph *graph = layered->graph;
 
 	for (uint32_t i = 0; i < spread->n_order; i++) {
 		uint32_t sw = spread->order[i];
 
-		spread->sent[sw] = route_n_hosts(layered->graph, sw);
+		spread->sent[sw] = target ? route_n_senders(graph, sw, target)
+					  : route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = spread->n_order; i-- > 0;) {
 		uint32_t sw = spread->order[i], c = spread->chosen[sw];
@@ -170,7 +173,7 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 			continue;
 		choose(spread);
 		put(spread, leaf, target->lid, target->exit);
-		add_flows(spread);
+		add_flows(spread, target);
 	}
 }
 
@@ -203,7 +206,7 @@ static void spread_leaf(struct spread *spread, uint32_t leaf, bool by_load)
 		if (t == first || graph->parallel)
 			choose_edges(spread, by_load, t - first);
 		put(spread, leaf, graph->targets[t].lid, graph->targets[t].exit);
-		add_flows(spread);
+		add_flows(spread, &graph->targets[t]);
 	}
 }
 
@@ -219,7 +222,7 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 	for (unsigned int i = 0; i < n; i++)
 		put(spread, sw, graph->own_lid[sw] + i, 0);
 	if (!route_has_hosts(graph, sw) && layered->input->count_switches)
-		add_flows(spread);
+		add_flows(spread, NULL);
 }
 
 /* ---- all ---- */
@@ -346,6 +349,7 @@ bool layered_init(struct layered *layered, const struct route_engine *engine,
 		unused = route_throttled(fabric, &n, &n_stay);
 	layered->graph = route_graph_new_without(fabric, unused);
 	layered->graph->threads = input->threads;
+	route_mark_demand(layered->graph, fabric, input);
 	layered->hops = route_hops_or_error(layered->graph, NULL, error);
 	if (!layered->hops) {
 		layered_end(layered, false);

@@ -48,13 +48,39 @@ static void take(struct sm *sm, struct partitions *partitions)
 	partitions_unref(old);
 }
 
-static void make_partitions(struct sm *sm)
+static struct partition_rules *rules_in_force(const struct sm *sm)
 {
 	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
 
-	if (!rules) /* nobody has read any */
-		rules = sm->partitions ? partition_rules_ref(sm->partitions->rules)
-				       : partition_rules_load(NULL, NULL);
+	if (rules)
+		return rules;
+	/* nobody has read any */
+	return sm->partitions ? partition_rules_ref(sm->partitions->rules)
+			      : partition_rules_load(NULL, NULL);
+}
+
+struct partitions *policy_partitions_for_routes(struct sm *sm)
+{
+	struct partition_rules *rules;
+	struct partitions *partitions = NULL;
+	struct fabric *fabric;
+
+	if (!sm->options->partition_aware_routing)
+		return NULL;
+	rules = rules_in_force(sm);
+	if (sm->partitions || !rules->has_patterns) {
+		fabric = named_fabric(sm, rules->has_patterns);
+		partitions = partitions_make(rules, sm->options, fabric);
+		fabric_unref(fabric);
+	}
+	partition_rules_unref(rules);
+	return partitions;
+}
+
+static void make_partitions(struct sm *sm)
+{
+	struct partition_rules *rules = rules_in_force(sm);
+
 	if (!is_made(sm, rules)) {
 		struct fabric *fabric = named_fabric(sm, rules->has_patterns);
 

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "policy/demand.h"
 #include "policy/route_files.h"
 #include "policy/small_tables.h"
 #include "policy/unknown_guids.h"
@@ -52,6 +53,8 @@ struct route_job {
 	struct fabric *fabric;
 	struct choice now; /* roots_found: of the attempt at hand */
 	struct choice used;
+	struct partitions *partitions; /* that routes are to mind; NULL: none */
+	struct route_demand *demand;   /* of these */
 	struct routing *old;
 	bool held; /* old is what switches hold, by whomever */
 	struct held *tables; /* what they hold, whatever old is; NULL: nothing is known of it */
@@ -87,6 +90,8 @@ static void job_free(struct route_job *job)
 	fabric_unref(job->fabric);
 	choice_clear(&job->now);
 	choice_clear(&job->used);
+	demand_free(job->demand);
+	partitions_unref(job->partitions);
 	routing_unref(job->old);
 	route_stages_free(job->stages);
 	held_free(job->tables);
@@ -234,6 +239,7 @@ static bool same_choice(const struct choice *a, const struct choice *b)
 	       now->do_mesh_analysis == old->do_mesh_analysis &&
 	       now->lash_start_vl == old->lash_start_vl &&
 	       now->nue_max_num_vls == old->nue_max_num_vls &&
+	       now->partition_aware_routing == old->partition_aware_routing &&
 	       now->connect_roots == old->connect_roots;
 }
 
@@ -253,6 +259,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 
 	route_files_input(job->now.files, job->now.options, &input);
 	input.threads = threads_for(job);
+	input.demand = job->demand;
 	if (job->now.roots_found)
 		input.n_roots = 0;
 	routing = routing_renew(engine, job->fabric, &input, old, &job->way, &error);
@@ -369,6 +376,7 @@ static void run_job(struct message *message)
 {
 	struct route_job *job = (struct route_job *)message;
 
+	job->demand = demand_of_partitions(job->partitions);
 	for (guint i = 0; i < job->attempts->len && !job->routing; i++) {
 		const struct attempt *attempt = &g_array_index(job->attempts, struct attempt, i);
 
@@ -430,6 +438,7 @@ enum step_result step_route(struct sm *sm)
 	job->fabric = fabric_ref(sm->fabric);
 	job->now = (struct choice){.files = files_now(sm), .options = options_ref(sm->options)};
 	job->used = choice_copy(&sm->routes->used);
+	job->partitions = policy_partitions_for_routes(sm);
 	job->held = !sm->routing;
 	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);

@@ -342,6 +342,12 @@ static inline bool port_is(const struct builder_port *port, const struct iba_nod
 }
 /* routing.c: the switch with that index in sm->fabric. */
 struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
+/*
+ * policy.c: partitions on the fabric of the sweep, before names of nodes are read: those that a
+ * sweep before read count. NULL if routes are not to mind them, or rules go by names and none was
+ * read yet.
+ */
+struct partitions *policy_partitions_for_routes(struct sm *sm);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 void routes_compute_anew(struct sm *sm); /* the operator wants it */

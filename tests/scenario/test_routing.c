@@ -9,6 +9,7 @@
 
 #include "ctl/command.h"
 #include "ctl/journal.h"
+#include "policy/demand.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -709,6 +710,66 @@ START_TEST(a_file_that_does_not_do_is_not_used)
 }
 END_TEST
 
+static bool same_tables(const struct routing *a, const struct routing *b)
+{
+	for (uint32_t sw = 0; sw < a->n_switches; sw++)
+		if (memcmp(a->lft[sw], b->lft[sw], a->top + 1) != 0)
+			return false;
+	return a->top == b->top;
+}
+
+/* Two halves of the hosts that do not talk, in a file; g_free what it returns. */
+static char *write_halves(const struct net *net)
+{
+	g_autoptr(GString) text = g_string_new("Default=0x7fff : ALL=limited;\n");
+	char *path = g_build_filename(net->s->directory, "partitions.conf", NULL);
+
+	for (unsigned int half = 0; half < 2; half++) {
+		g_string_append_printf(text, "Half%u=0x%x :", half, half + 1);
+		for (unsigned int i = half; i < net->n; i += 2) {
+			struct sim_node_view view;
+
+			sim_node_view(net->s->sim, i, &view);
+			if (view.type == IBA_NODE_CA)
+				g_string_append_printf(text, " 0x%" PRIx64 "=full,",
+						       sim_port_guid(net->s->sim, i, 1));
+		}
+		g_string_append(text, ";\n");
+	}
+	scenario_expect(net->s, g_file_set_contents(path, text->str, -1, NULL));
+	return path;
+}
+
+/* From the first sweep on, if the operator wants it. */
+START_TEST(routes_mind_partitions)
+{
+	struct net net;
+	struct subnet *subnet;
+	struct routing *expected;
+	struct route_demand *demand;
+	struct route_input input = {.threads = 1};
+	g_autofree char *path = NULL;
+
+	net_make(&net, "torus:4x4:2", 1, "minhop");
+	path = write_halves(&net);
+	scenario_option(net.s, "--Pconfig", path);
+	if (_i)
+		scenario_option(net.s, "--partition_aware_routing", NULL);
+	scenario_start(net.s);
+	scenario_run_ms(net.s, 1000);
+	scenario_check_log(net.s, "SUBNET UP", true);
+	subnet = slot_take(&daemon_context(net.s->daemon)->subnet);
+	demand = demand_of_partitions(subnet->partitions);
+	input.demand = demand;
+	expected = route_find("minhop")->compute(subnet->fabric, &input, NULL);
+	scenario_expect(net.s, _i == same_tables(subnet->routing, expected));
+	routing_unref(expected);
+	demand_free(demand);
+	subnet_unref(subnet);
+	net_free(&net);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scenario_routing");
@@ -729,6 +790,7 @@ int main(void)
 	tcase_add_test(tcase, wrong_tables_are_not_used);
 	tcase_add_test(tcase, roots_that_do_not_do_leave_updn);
 	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);
+	tcase_add_loop_test(tcase, routes_mind_partitions, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

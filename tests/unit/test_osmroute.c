@@ -199,7 +199,7 @@ static void check_figures(const struct fabric *fabric, const struct routing *rou
 	struct quality quick, expected;
 	struct slow slow;
 
-	quality_measure(fabric, routing, &effort, &quick);
+	quality_measure(fabric, routing, NULL, &effort, &quick);
 	slow_init(&slow, fabric, routing);
 	slow_all_to_all(&slow, &expected);
 	ck_assert_msg(quick.n_hosts == expected.n_hosts, "%s: hosts", what);
@@ -245,7 +245,7 @@ START_TEST(test_known_figures)
 	struct quality quality;
 
 	/* Of 15 others one is at the leaf (0 hops), two in the pod (2), twelve beyond (4). */
-	quality_measure(fabric, routing, &effort, &quality);
+	quality_measure(fabric, routing, NULL, &effort, &quality);
 	ck_assert_uint_eq(quality.n_hosts, 16);
 	ck_assert_uint_eq(quality.n_channels, 2 * 32);
 	ck_assert_uint_eq(quality.max_hops, 4);
@@ -257,7 +257,7 @@ START_TEST(test_known_figures)
 	/* Distances in a cube of three dimensions: 1 1 1 2 2 2 3; by dimensions all are even. */
 	fabric = make_fabric("hypercube:3", 0);
 	routing = compute(fabric, "dor");
-	quality_measure(fabric, routing, &effort, &quality);
+	quality_measure(fabric, routing, NULL, &effort, &quality);
 	ck_assert_double_eq_tol(quality.mean_hops, 12 / 7.0, 1e-9);
 	ck_assert_double_eq_tol(quality.load_ratio, 1, 1e-9);
 	routing_unref(routing);
