@@ -68,7 +68,7 @@ uint8_t *routing_own(struct routing *routing, uint32_t sw);
 /* Shares rows again that are as home has them. */
 void routing_share(struct routing *routing, const uint32_t *row);
 
-/* Flows on the busiest link of a routing that has a trace, all hosts sending to all. */
+/* Flows on the busiest link of a routing that has a trace, all hosts sending to all by demand. */
 uint64_t routing_peak(const struct routing *routing, unsigned int threads);
 
 /* routing_renew() as if every switch could hold all LIDs. */

@@ -7,6 +7,7 @@
 
 #include "osmroute/quality.h"
 #include "route/graph.h"
+#include "route/rebalance.h"
 #include "tests/unit/fabric_make.h"
 
 struct classes {
@@ -103,6 +104,8 @@ static uint64_t load_of(const struct classes *classes, const char *engine, bool 
 	ck_assert_uint_eq(quality.most_load, most);
 	ck_assert_uint_eq(quality.pairs, flows);
 	ck_assert_uint_eq(quality.routed, flows);
+	if (aware && routing->trace) /* by which repairs are judged */
+		ck_assert_uint_eq(routing_peak(routing, 1), most);
 	routing_unref(routing);
 	return most;
 }
@@ -131,6 +134,30 @@ START_TEST(test_less_load)
 	ck_assert_uint_le(aware, plain);
 	if (trials[_i].better)
 		ck_assert_uint_lt(aware, plain);
+	classes_clear(&classes);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Scattered paths, which are moved from where these hosts load cables. */
+START_TEST(test_rebalanced)
+{
+	struct fabric *fabric = make_fabric("torus:4x4x4:2", 0);
+	struct route_input input = {.threads = 1, .scatter = 7};
+	uint64_t most[2], flows;
+	struct classes classes;
+
+	classes_init(&classes, fabric, 4);
+	for (unsigned int aware = 0; aware < 2; aware++) {
+		struct routing *routing;
+
+		input.demand = aware ? &classes.demand : NULL;
+		routing = route_find("minhop")->compute(fabric, &input, NULL);
+		route_rebalance_to(routing, 0);
+		most[aware] = most_load(&classes, routing, &flows);
+		routing_unref(routing);
+	}
+	ck_assert_uint_lt(most[1], most[0]);
 	classes_clear(&classes);
 	fabric_unref(fabric);
 }
@@ -166,6 +193,7 @@ int main(void)
 	TCase *tcase = tcase_create("demand");
 
 	tcase_add_loop_test(tcase, test_less_load, 0, G_N_ELEMENTS(trials));
+	tcase_add_test(tcase, test_rebalanced);
 	tcase_add_test(tcase, test_one_class);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
