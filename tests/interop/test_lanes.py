@@ -15,6 +15,7 @@ import ibsim  # noqa: E402 (after the switch above: the source tree may be read-
 import ibutils  # noqa: E402
 import osmsim  # noqa: E402
 import subnet  # noqa: E402
+import tools  # noqa: E402
 
 SECONDS = ibsim.PATIENCE
 ENGINES = (('dfsssp',), ('lash',), ('nue',), ('nue', '--nue_max_num_vls', '0'))
@@ -74,7 +75,7 @@ def path_sls(fabric, host, count):
     """(node GUID of the source, LID of the destination, SL) of all paths between hosts."""
     nodes = fabric.dump()
     hosts = {node.lid(1): node.guid for node in nodes.values() if not node.is_switch}
-    out = fabric.tool(host, 'saquery', '--smkey', '1', '-p', seconds=SECONDS)[1]
+    out = fabric.tool(host, *tools.patient(('saquery', '--smkey', '1', '-p')), seconds=SECONDS)[1]
     paths = []
     for record in out.split('PathRecord dump:')[1:]:
         fields = dict(FIELD.findall(record))

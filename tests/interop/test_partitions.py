@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
 import osmsim  # noqa: E402
 import subnet  # noqa: E402
+import tools  # noqa: E402
 
 NET = '''Switch 8 "S1"
 [1] "H1"[1]
@@ -73,8 +74,12 @@ def fill_in(text, nodes):
     return text
 
 
+def ask(fabric, *argv):
+    return fabric.tool('H1', *tools.patient(argv))[1]
+
+
 def table_of(fabric, lid, num):
-    _, out = fabric.tool('H1', 'smpquery', 'pkeys', str(lid), str(num))
+    out = ask(fabric, 'smpquery', 'pkeys', str(lid), str(num))
     keys = [int(key, 16) for line in out.splitlines() if re.match(r'\s*\d+:', line)
             for key in re.findall(r'0x(\w{4})', line)]
     while keys and not keys[-1]:
@@ -83,7 +88,7 @@ def table_of(fabric, lid, num):
 
 
 def bits_of(fabric, lid, num):
-    _, out = fabric.tool('H1', 'smpquery', 'portinfo', str(lid), str(num))
+    out = ask(fabric, 'smpquery', 'portinfo', str(lid), str(num))
     return ''.join(re.findall(r'^PartEnforce(?:Inb|Outb):\.*(\d)', out, re.M))
 
 
@@ -93,7 +98,7 @@ def records(text, begin):
 
 
 def groups_of(fabric):
-    _, out = fabric.tool('H1', 'saquery', 'MCMR')
+    out = ask(fabric, 'saquery', 'MCMR')
     return {(r['MGID'], r['qkey'], r['mtu'], r['rate'], r['pkey'], r['SL'], r['TClass'],
              r['FlowLabel'], r['HopLimit'], r['Scope'])
             for r in records(out, 'MCMember Record dump')}
@@ -108,8 +113,8 @@ def look(fabric, nodes):
             seen.bits[name, num] = bits_of(fabric, lid, num)
     seen.groups = groups_of(fabric)
     for a, b in PAIRS:
-        _, out = fabric.tool('H1', 'saquery', '-p', '--src-to-dst',
-                             f'{nodes[a].lid(1)}:{nodes[b].lid(1)}')
+        out = ask(fabric, 'saquery', '-p', '--src-to-dst',
+                  f'{nodes[a].lid(1)}:{nodes[b].lid(1)}')
         seen.paths[a, b] = [r.get('pkey') for r in records(out, 'PathRecord dump')]
     return seen
 
