@@ -253,7 +253,7 @@ static bool reread_partitions(struct daemon *daemon, bool asked)
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	g_autoptr(GError) error = NULL;
 	struct partition_rules *new =
-		partition_rules_load_with(partition_file(options), old->door, &error);
+		partition_rules_reload(old, partition_file(options), old->door, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
 	note_reading(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error, asked);
@@ -280,10 +280,12 @@ static bool take_door(struct daemon *daemon, struct partition_door *door, uint64
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
+	struct partition_rules *old = slot_take(&context->partition_rules);
 	struct partition_rules *new =
-		partition_rules_load_with(partition_file(options), door, error);
+		partition_rules_reload(old, partition_file(options), door, error);
 	bool good = new &&partition_door_save(door, error);
 
+	partition_rules_unref(old);
 	options_unref(options);
 	if (!good) {
 		partition_rules_unref(new);
