@@ -241,6 +241,8 @@ static const struct {
 	{"qos 1 2 3", "expected two arguments at most"},
 	{"ports", "expected down or slow"},
 	{"events many", "expected a number"},
+	{"partitions change", "expected a definition"},
+	{"partitions change \" \"", "expected a definition"},
 	{"sim unlink", "expected link or unlink, a node and a port"},
 	{"sim cut leaf-0-0 3", "expected link or unlink"},
 	{"sim unlink leaf-0-0 0", "'0' is not a port number"},
