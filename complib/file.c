@@ -14,6 +14,7 @@
 
 #include <complib/file.h>
 
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 #define FIRST_OCTETS 4096 /* of what does not tell its size */
 
 static void set_errno(GError **error, const char *file, int err)
@@ -124,18 +125,34 @@ char *file_next_line(const char **at, const char *end, bool *has_nul)
 	return g_strndup(line, length);
 }
 
+/* Some editors begin a text in UTF-8 with it. The NUL at the end moves, too. */
+static void drop_byte_order_mark(char *text, gsize *length)
+{
+	const size_t mark = strlen(BYTE_ORDER_MARK);
+
+	if (*length < mark || memcmp(text, BYTE_ORDER_MARK, mark) != 0)
+		return;
+	*length -= mark;
+	memmove(text, text + mark, *length + 1);
+}
+
 char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
 {
 	/* O_NONBLOCK: to open a FIFO that nobody writes must not wait. */
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	gsize used = 0;
 	char *text;
 
 	if (fd < 0) {
 		set_errno(error, file, errno);
 		return NULL;
 	}
-	text = read_opened(fd, file, max, length, error);
+	text = read_opened(fd, file, max, &used, error);
 	close(fd);
+	if (text)
+		drop_byte_order_mark(text, &used);
+	if (text && length)
+		*length = used;
 	return text;
 }
 

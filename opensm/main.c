@@ -466,8 +466,11 @@ static int check_files(struct options *options, GPtrArray *warnings, GError **er
 	if (unfinished)
 		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
 	text = check_config(options, *error, warnings, &good);
-	puts(text);
 	options_unref(options);
+	if (puts(text) == EOF || fflush(stdout) != 0) {
+		fprintf(stderr, "opensm: --check-config: cannot write it: %s\n", g_strerror(errno));
+		return 1;
+	}
 	return !good;
 }
 

@@ -17,8 +17,9 @@
 #define FILE_MAX_DUMP (UINT64_C(1) << 30)    /* octets: what programs write of a large fabric */
 
 /*
- * The octets of a regular file, found through symbolic links too, and a NUL behind them; /dev/null
- * is an empty file. Free with g_free(). *length, in octets, may be left out by NULL. NULL and error
+ * The octets of a regular file, found through symbolic links too, without the byte order mark that
+ * a text in UTF-8 may begin with, and a NUL behind them; /dev/null is an empty file. Free with
+ * g_free(). *length, in octets, may be left out by NULL. NULL and error
  * if it cannot be opened or read (G_FILE_ERROR_NOENT: there is none), is anything else
  * (G_FILE_ERROR_INVAL), or has more than max octets, now or by the time it is read
  * (G_FILE_ERROR_FAILED).

@@ -176,8 +176,6 @@ static void parse_text(struct reader *reader, char *text, size_t length)
 {
 	char *end = text + length;
 
-	if (g_str_has_prefix(text, "\xEF\xBB\xBF"))
-		text += 3;
 	while (text < end) {
 		char *newline = memchr(text, '\n', (size_t)(end - text));
 		char *next = newline ? newline + 1 : end;

@@ -3,6 +3,9 @@
 #include "ctl/check_config.h"
 
 #include "ctl/cache.h"
+#include "ctl/console.h"
+#include "ctl/console_key.h"
+#include "ctl/console_tls.h"
 #include "ctl/problem.h"
 #include "policy/partition_door.h"
 #include "policy/ports_policy.h"
@@ -10,66 +13,137 @@
 #include "policy/qos_file.h"
 #include "policy/route_files.h"
 
-static void add_error(GVariantBuilder *list, const GError *error)
+/* What was found so far. */
+struct check {
+	const struct options *options;
+	GVariantBuilder errors, warnings; /* lists of problems */
+	bool good;
+};
+
+/* Takes the error, NULL: there is none. */
+static void note_error(struct check *check, GError *error)
 {
-	problem_add(list, PROBLEM_ERROR, error ? error->message : NULL);
+	if (!error)
+		return;
+	check->good = false;
+	problem_add(&check->errors, PROBLEM_ERROR, error->message);
+	g_error_free(error);
+}
+
+static void note_warnings(struct check *check, const GPtrArray *texts)
+{
+	problem_add_all(&check->warnings, PROBLEM_WARNING, texts);
 }
 
 /* With what was changed at run time. */
-static struct partition_rules *load_partitions(const struct options *options, GError **error)
+static void check_partitions(struct check *check)
 {
-	g_autofree char *cache_dir = cache_dir_name(options->sim != NULL);
-	struct partition_door *door = partition_door_load(cache_dir, error);
+	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
+	GError *error = NULL;
+	struct partition_door *door = partition_door_load(cache_dir, &error);
 	struct partition_rules *rules =
-		door ? partition_rules_load_with(options->partition_config_file, door, error)
+		door ? partition_rules_load_with(daemon_partition_file(check->options), door,
+						 &error)
 		     : NULL;
 
+	if (rules)
+		note_warnings(check, rules->warnings);
+	note_error(check, error);
+	partition_rules_unref(rules);
 	partition_door_unref(door);
-	return rules;
+}
+
+static void check_routes(struct check *check)
+{
+	GError *error = NULL;
+	struct route_files *files =
+		route_files_load_for(check->options, check->options->routing_engine, &error);
+
+	if (files)
+		note_warnings(check, route_files_warnings(files));
+	note_error(check, error);
+	route_files_unref(files);
+}
+
+static void check_qos(struct check *check)
+{
+	GError *error = NULL;
+	struct qos_policy *policy = qos_policy_load(daemon_qos_file(check->options), &error);
+
+	if (policy)
+		note_warnings(check, policy->warnings);
+	note_error(check, error);
+	qos_policy_unref(policy);
+}
+
+static void check_ports(struct check *check)
+{
+	GError *error = NULL;
+
+	ports_policy_unref(ports_policy_load(check->options, &error));
+	note_error(check, error);
+}
+
+static void check_prefix_routes(struct check *check)
+{
+	GError *error = NULL;
+
+	prefix_routes_unref(prefix_routes_load(daemon_prefix_routes_file(check->options), &error));
+	note_error(check, error);
+}
+
+/* file NULL: none is asked for. */
+static void check_key(struct check *check, const char *option, const char *file)
+{
+	GError *error = NULL;
+
+	if (file)
+		console_key_free(console_key_load(option, file, &error));
+	note_error(check, error);
+}
+
+/* The daemon starts without, and has no console by TCP then. */
+static void check_tls(struct check *check)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (check->options->console != CONSOLE_SOCKET || !console_tls_is_wanted(check->options))
+		return;
+	console_tls_free(console_tls_new(check->options, &error));
+	if (error)
+		problem_add(&check->warnings, PROBLEM_WARNING, error->message);
+}
+
+static void check_files(struct check *check)
+{
+	check_partitions(check);
+	check_routes(check);
+	check_qos(check);
+	check_ports(check);
+	check_prefix_routes(check);
+	check_key(check, "replication_key_file", check->options->replication_key_file);
+	check_key(check, "--console-key-file", console_key_file(check->options));
+	check_tls(check);
 }
 
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool *good)
 {
-	GVariantBuilder answer, list;
+	struct check check = {.options = options, .good = true};
 	g_autoptr(GVariant) told = NULL;
-	g_autoptr(GError) of_partitions = NULL, of_routes = NULL, of_qos = NULL, of_ports = NULL;
-	g_autoptr(GError) of_prefixes = NULL;
-	struct partition_rules *rules = NULL;
-	struct route_files *files = NULL;
-	struct qos_policy *qos = NULL;
-	struct ports_policy *ports = NULL;
-	struct prefix_routes *prefixes = NULL;
+	GVariantBuilder answer;
 
-	if (options) {
-		rules = load_partitions(options, &of_partitions);
-		files = route_files_load_for(options, options->routing_engine, &of_routes);
-		qos = qos_policy_load(options->qos_policy_file, &of_qos);
-		ports = ports_policy_load(options, &of_ports);
-		prefixes = prefix_routes_load(options->prefix_routes_file, &of_prefixes);
-	}
-	*good = rules && files && qos && ports && prefixes && !error;
+	answer_begin_list(&check.errors);
+	answer_begin_list(&check.warnings);
+	note_error(&check, error ? g_error_copy(error) : NULL);
+	note_warnings(&check, warnings);
+	if (options)
+		check_files(&check);
+	*good = check.good;
 	answer_begin(&answer);
-	answer_flag(&answer, "good", *good);
-	answer_begin_list(&list);
-	add_error(&list, error);
-	add_error(&list, of_partitions);
-	add_error(&list, of_routes);
-	add_error(&list, of_qos);
-	add_error(&list, of_ports);
-	add_error(&list, of_prefixes);
-	answer_member(&answer, "errors", &list);
-	answer_begin_list(&list);
-	problem_add_all(&list, PROBLEM_WARNING, warnings);
-	problem_add_all(&list, PROBLEM_WARNING, rules ? rules->warnings : NULL);
-	problem_add_all(&list, PROBLEM_WARNING, files ? route_files_warnings(files) : NULL);
-	problem_add_all(&list, PROBLEM_WARNING, qos ? qos->warnings : NULL);
-	answer_member(&answer, "warnings", &list);
+	answer_flag(&answer, "good", check.good);
+	answer_member(&answer, "errors", &check.errors);
+	answer_member(&answer, "warnings", &check.warnings);
 	told = g_variant_ref_sink(g_variant_builder_end(&answer));
-	ports_policy_unref(ports);
-	prefix_routes_unref(prefixes);
-	qos_policy_unref(qos);
-	partition_rules_unref(rules);
-	route_files_unref(files);
 	return g_strchomp(answer_json(told)); /* without the end of the line */
 }

@@ -204,6 +204,8 @@ static GVariant *change(struct command_call *call, GError **error)
 		       (strcmp(call->words[1], "all") != 0 &&
 			(!find_number(call->words[1], 0xFFFF, &p_key) || !P_KEY_BASE(p_key)))))
 		return command_usage(error, "expected a P_Key or all");
+	if (!forget && !*g_strstrip(request))
+		return command_usage(error, "expected a definition");
 	if (!daemon_change_partitions(call->env->daemon, request, (uint16_t)p_key, &serial, &wrong))
 		return command_failed(error, "nothing changed: %s", wrong->message);
 	log_info(call->context->log, "console: partitions %s: policy %" PRIu64, call->words[0],

@@ -21,11 +21,26 @@ struct walk {
 	uint16_t lid;	   /* of the destination */
 	uint32_t target;   /* the endport that has it */
 	uint32_t port;	   /* through which the packet came to the node it is at */
-	uint8_t mtu, rate; /* least of the links so far, 0: none yet */
+	uint8_t mtu, rate; /* least of ends and links so far, 0: none yet */
 	uint32_t mtu_port, rate_port; /* where that is */
 	GVariantBuilder hops;
 	const char *trouble; /* why it does not arrive; NULL */
 };
+
+/* As the SA has it; what a port does not tell limits nothing. */
+static void limit_by(struct walk *walk, uint32_t port)
+{
+	const struct fabric_port *p = &walk->fabric->ports[port];
+
+	if (p->rate && (!walk->rate || iba_rate_compare(p->rate, walk->rate) < 0)) {
+		walk->rate = p->rate;
+		walk->rate_port = port;
+	}
+	if (p->mtu && (!walk->mtu || p->mtu < walk->mtu)) {
+		walk->mtu = p->mtu;
+		walk->mtu_port = port;
+	}
+}
 
 static void note_link(struct walk *walk, GVariantBuilder *row, const struct fabric_port *out)
 {
@@ -35,14 +50,7 @@ static void note_link(struct walk *walk, GVariantBuilder *row, const struct fabr
 	answer_number(row, "out_port", out->num);
 	answer_text(row, "rate", rate);
 	answer_number(row, "mtu", iba_mtu_bytes(out->mtu));
-	if (!walk->rate || iba_rate_compare(out->rate, walk->rate) < 0) {
-		walk->rate = out->rate;
-		walk->rate_port = out - walk->fabric->ports;
-	}
-	if (!walk->mtu || out->mtu < walk->mtu) {
-		walk->mtu = out->mtu;
-		walk->mtu_port = out - walk->fabric->ports;
-	}
+	limit_by(walk, out - walk->fabric->ports);
 }
 
 static uint16_t node_lid(const struct fabric *fabric, uint32_t port)
@@ -242,7 +250,10 @@ GVariant *command_path(struct command_call *call, GError **error)
 	add_end(&builder, "destination", call->fabric, walk.target, walk.lid);
 	walk.port = source;
 	answer_begin_list(&walk.hops);
+	limit_by(&walk, source);
 	follow(&walk);
+	if (!walk.trouble)
+		limit_by(&walk, walk.target);
 	answer_member(&builder, "hops", &walk.hops);
 	answer_flag(&builder, "arrives", !walk.trouble);
 	if (walk.trouble)

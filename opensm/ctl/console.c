@@ -329,12 +329,20 @@ static char *choose_path(const struct daemon *daemon, const struct options *opti
 	return control_socket_name(options->control_socket, daemon_port_guid(daemon));
 }
 
+const char *console_key_file(const struct options *options)
+{
+	bool by_tcp = options->console != CONSOLE_OFF && options->console != CONSOLE_LOCAL;
+
+	return by_tcp ? options->console_key_file : NULL;
+}
+
 static bool open_key(struct console *console, const struct options *options, GError **error)
 {
-	if (options->console == CONSOLE_OFF || options->console == CONSOLE_LOCAL ||
-	    !options->console_key_file)
+	const char *file = console_key_file(options);
+
+	if (!file)
 		return true;
-	console->key = console_key_load("--console-key-file", options->console_key_file, error);
+	console->key = console_key_load("--console-key-file", file, error);
 	return console->key != NULL;
 }
 

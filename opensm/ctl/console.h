@@ -17,6 +17,8 @@ struct sim;
  * Unix socket that is not to be had is an error in the log only.
  */
 struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
+/* The file of the key that clients must have; NULL: they need none, or there are none. */
+const char *console_key_file(const struct options *options);
 /* Tries once more what was not to be had, and reads the certificate again; NULL is fine. */
 void console_listen_again(struct console *console);
 /* Between daemon_stop and daemon_free; NULL is fine. */

@@ -223,8 +223,7 @@ static bool is_left_alone(const struct options *options, enum option_id file)
 	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
 }
 
-/* What the rules were read from; NULL: a simulated fabric has nothing to protect. */
-static const char *partition_file(const struct options *options)
+const char *daemon_partition_file(const struct options *options)
 {
 	return is_left_alone(options, OPTION_partition_config_file)
 		       ? NULL
@@ -235,7 +234,8 @@ static bool load_partitions(struct context *context, const struct options *optio
 {
 	struct partition_door *door = partition_door_load(context->cache_dir, error);
 	struct partition_rules *rules =
-		door ? partition_rules_load_with(partition_file(options), door, error) : NULL;
+		door ? partition_rules_load_with(daemon_partition_file(options), door, error)
+		     : NULL;
 
 	partition_door_unref(door);
 	if (!rules)
@@ -253,7 +253,7 @@ static bool reread_partitions(struct daemon *daemon, bool asked)
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	g_autoptr(GError) error = NULL;
 	struct partition_rules *new =
-		partition_rules_load_with(partition_file(options), old->door, &error);
+		partition_rules_reload(old, daemon_partition_file(options), old->door, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
 	note_reading(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error, asked);
@@ -280,10 +280,12 @@ static bool take_door(struct daemon *daemon, struct partition_door *door, uint64
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
+	struct partition_rules *old = slot_take(&context->partition_rules);
 	struct partition_rules *new =
-		partition_rules_load_with(partition_file(options), door, error);
+		partition_rules_reload(old, daemon_partition_file(options), door, error);
 	bool good = new &&partition_door_save(door, error);
 
+	partition_rules_unref(old);
 	options_unref(options);
 	if (!good) {
 		partition_rules_unref(new);
@@ -419,8 +421,7 @@ static void on_replica_adopted(void *arg, uint64_t value)
 
 /* ---- qos-policy.conf ---- */
 
-/* NULL: nobody asks for it. */
-static const char *qos_file(const struct options *options)
+const char *daemon_qos_file(const struct options *options)
 {
 	return !options->qos || is_left_alone(options, OPTION_qos_policy_file)
 		       ? NULL
@@ -436,7 +437,7 @@ static void take_qos(struct context *context, struct qos_policy *policy)
 
 static bool load_qos(struct context *context, const struct options *options, GError **error)
 {
-	struct qos_policy *policy = qos_policy_load(qos_file(options), error);
+	struct qos_policy *policy = qos_policy_load(daemon_qos_file(options), error);
 
 	if (policy)
 		take_qos(context, policy);
@@ -449,7 +450,7 @@ static bool reread_qos(struct daemon *daemon, bool asked)
 	struct options *options = slot_take(&context->options);
 	struct qos_policy *old = slot_take(&context->qos_policy);
 	g_autoptr(GError) error = NULL;
-	struct qos_policy *new = qos_policy_load(qos_file(options), &error);
+	struct qos_policy *new = qos_policy_load(daemon_qos_file(options), &error);
 	bool changed = new && !qos_policy_same(old, new);
 
 	note_reading(daemon, DAEMON_QOS, "the QoS policy stays as it was", error, asked);
@@ -470,13 +471,17 @@ bool daemon_reread_qos(struct daemon *daemon)
 
 /* ---- prefix-routes.conf ---- */
 
+const char *daemon_prefix_routes_file(const struct options *options)
+{
+	return is_left_alone(options, OPTION_prefix_routes_file) ? NULL
+								 : options->prefix_routes_file;
+}
+
 static bool load_prefix_routes(struct context *context, const struct options *options,
 			       GError **error)
 {
-	struct prefix_routes *routes = prefix_routes_load(
-		is_left_alone(options, OPTION_prefix_routes_file) ? NULL
-								  : options->prefix_routes_file,
-		error);
+	struct prefix_routes *routes =
+		prefix_routes_load(daemon_prefix_routes_file(options), error);
 
 	if (!routes)
 		return false;

@@ -103,6 +103,10 @@ void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg);
 /* For plans: a context with empty slots but for the options; its pools are the caller's to free. */
 void daemon_context_init(struct context *context, const struct daemon_config *config,
 			 const char *cache_dir);
+/* Which files of policies count with these options; NULL: none. */
+const char *daemon_partition_file(const struct options *options);
+const char *daemon_qos_file(const struct options *options);
+const char *daemon_prefix_routes_file(const struct options *options);
 /* Reads the files of the policies; false and error: one is wrong. */
 bool daemon_context_load(struct context *context, const struct options *options, GError **error);
 void daemon_context_join(struct context *context); /* the pools: runs what they have */

@@ -6,7 +6,7 @@
 /* The place that a line begins with, if it does. */
 static GMatchInfo *find_place(const char *line)
 {
-	static const char pattern[] = "^([^:]+):([0-9]{1,9}):(?:([0-9]{1,9}):)? ";
+	static const char pattern[] = "^(\\w+: )?([^:]+):([0-9]{1,9}):(?:([0-9]{1,9}):)? ";
 	g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_RAW, (GRegexMatchFlags)0, NULL);
 	GMatchInfo *match;
 
@@ -25,7 +25,9 @@ static void add_line(GVariantBuilder *list, const char *severity, const char *li
 {
 	g_autoptr(GMatchInfo) match = find_place(line);
 	bool has_place = g_match_info_matches(match);
-	g_autofree char *file = has_place ? g_match_info_fetch(match, 1) : NULL;
+	g_autofree char *option = has_place ? g_match_info_fetch(match, 1) : NULL;
+	g_autofree char *file = has_place ? g_match_info_fetch(match, 2) : NULL;
+	g_autofree char *text = NULL;
 	int end = 0;
 	GVariantBuilder row;
 
@@ -33,10 +35,11 @@ static void add_line(GVariantBuilder *list, const char *severity, const char *li
 		g_match_info_fetch_pos(match, 0, NULL, &end);
 	answer_begin(&row);
 	answer_text(&row, "file", file ? file : "");
-	answer_number(&row, "line", has_place ? number(match, 2) : 0);
-	answer_number(&row, "column", has_place ? number(match, 3) : 0);
+	answer_number(&row, "line", has_place ? number(match, 3) : 0);
+	answer_number(&row, "column", has_place ? number(match, 4) : 0);
 	answer_text(&row, "severity", severity);
-	answer_text(&row, "text", line + end);
+	text = g_strconcat(option ? option : "", line + end, NULL);
+	answer_text(&row, "text", text);
 	answer_append(list, &row);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What is wrong with files, in answers: from texts that begin "FILE:LINE: " or "FILE:LINE:COLUMN:
- * ", as all that read files write them, dictionaries of file, line, column, severity and text. What
- * a text does not say is "" or 0.
+ * ", as all that read files write them, with the option that names the file before it, "OPTION: ",
+ * or not: dictionaries of file, line, column, severity and text, which keeps the option. What a
+ * text does not say is "" or 0.
  */
 #ifndef CTL_PROBLEM_H
 #define CTL_PROBLEM_H

@@ -153,6 +153,15 @@ static void run(struct program *program)
 		run_script(program);
 }
 
+/* The exit code: who keeps what is printed must know that it is not all. */
+static int finish_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fputs("opensmctl: cannot write all of the answer\n", stderr);
+	return code ? code : CONTROL_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct program program = {0};
@@ -171,5 +180,5 @@ int main(int argc, char **argv)
 		peer_free(program.peer);
 	}
 	arguments_clear(&program.arguments);
-	return program.exit_code;
+	return finish_output(program.exit_code);
 }

@@ -1027,6 +1027,21 @@ struct partition_rules *partition_rules_load_with(const char *file, struct parti
 	return parse_with(file ? file : "", text ? text : "", length, door, error);
 }
 
+struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
+					       struct partition_door *door, GError **error)
+{
+	struct partition_rules *new = partition_rules_load_with(file, door, error);
+
+	if (!new || !new->built_in || old->built_in)
+		return new;
+	partition_rules_unref(new);
+	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+		    "%s: the definitions that it had are gone, expected "
+		    "'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
+		    file);
+	return NULL;
+}
+
 struct partition_rules *partition_rules_load(const char *file, GError **error)
 {
 	return partition_rules_load_with(file, NULL, error);

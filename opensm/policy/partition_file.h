@@ -97,6 +97,12 @@ struct partition_rules *partition_rules_parse(const char *file, const char *text
 struct partition_rules *partition_rules_load_with(const char *file, struct partition_door *door,
 						  GError **error);
 /*
+ * The same of a file that is read again. One without definitions, or that is gone, is bad if the
+ * old rules had some: who loses it or empties it by accident does not open the subnet.
+ */
+struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
+					       struct partition_door *door, GError **error);
+/*
  * Nothing but definitions of a request or of a door (partition_door.h): each with its P_Key, and
  * members that are GUIDs. What would be a warning in a file is an error.
  */

@@ -81,6 +81,8 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 		info.capability_mask |= rows[i].caps;
 		info.capability_mask2 |= rows[i].caps2;
 	}
+	if (query->subnet->options->disable_multicast)
+		info.capability_mask &= (uint16_t)~IBA_SA_CAP_UD_MULTICAST;
 	sa_offer(query, &info, FABRIC_NONE);
 	return IBA_STATUS_OK;
 }

@@ -72,7 +72,7 @@ static bool take(struct context *context, const struct partition_rules *old,
 		 struct partition_door *door, GError **error)
 {
 	const char *file = old->files->pdata[0];
-	struct partition_rules *new = partition_rules_load_with(*file ? file : NULL, door, error);
+	struct partition_rules *new = partition_rules_reload(old, *file ? file : NULL, door, error);
 
 	if (!new)
 		return false;

@@ -65,6 +65,8 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 	}
 	want->vl_high_limit = qos_high_limit(sm, port);
 	want_speeds(o, want);
+	want->local_phy_errors = o->local_phy_errors_threshold;
+	want->overrun_errors = o->overrun_errors_threshold;
 	if (!builder_is_switch(port->node))
 		return;
 	want->vl_stall_count = leaf ? o->leaf_vl_stall_count : o->vl_stall_count;
@@ -99,10 +101,6 @@ static void want_endport(const struct sm *sm, const struct builder_port *port,
 	want->m_key_lease_period = o->m_key_lease_period;
 	want->m_key_protect_bits = want->m_key ? o->m_key_protection_level : 0;
 	want->subnet_timeout = o->subnet_timeout;
-	if (port->num != 0) {
-		want->local_phy_errors = o->local_phy_errors_threshold;
-		want->overrun_errors = o->overrun_errors_threshold;
-	}
 }
 
 bool port_may_reregister(const struct sm *sm, const struct builder_port *port)

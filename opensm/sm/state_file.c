@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "complib/file.h"
 
@@ -51,11 +52,17 @@ unsigned int state_parse(struct log *log, const char *file, const char *text, st
 	return bad_lines;
 }
 
-static void set_aside(struct log *log, const char *file)
+/*
+ * What is good in it has to be there at the next start, too, and the file may not be written
+ * before: that gets a second name only.
+ */
+static void set_aside(struct log *log, const char *file, bool has_good_lines)
 {
 	g_autofree char *bad = g_strconcat(file, ".bad", NULL);
 
-	if (g_rename(file, bad) == 0)
+	if (has_good_lines)
+		g_unlink(bad);
+	if ((has_good_lines && link(file, bad) == 0) || g_rename(file, bad) == 0)
 		log_error(log, "%s: kept as %s", file, bad);
 }
 
@@ -76,12 +83,12 @@ void state_load(struct log *log, const char *file, const char *what, state_line_
 		else
 			log_error(log, "%s: %s of the last run are not known", error->message,
 				  what);
-		set_aside(log, file);
+		set_aside(log, file, false);
 		return;
 	}
 	bad_lines = state_parse(log, file, text, take, arg);
 	if (bad_lines)
-		set_aside(log, file);
+		set_aside(log, file, true);
 	log_verbose(log, "%s: read, %u bad lines", file, bad_lines);
 }
 

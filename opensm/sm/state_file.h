@@ -2,8 +2,8 @@
 /*
  * Files of the cache directory that hold what the daemon remembers: text, a record a line, blank
  * lines between, '#' before a comment, as the classic daemon reads and writes them. Their content
- * is hostile like all input: a line that makes no sense costs that line only, and a file with such
- * lines, or that cannot be read, is set aside as FILE.bad before it is written again.
+ * is hostile like all input: a line that makes no sense costs that line only. A file with such
+ * lines, or that cannot be read, is kept as FILE.bad when it is written again.
  */
 #ifndef SM_STATE_FILE_H
 #define SM_STATE_FILE_H

@@ -78,6 +78,25 @@ check "--check-config warns" \
 	says 0 'good.partitions","line":1,.*"severity":"warning","text":".ful. is taken'
 run --check-config --lmc 9
 check "--check-config tells of options" says 1 '"errors":\[{"file":"","line":0'
+echo "0xzz" >"$dir/bad.roots"
+run --check-config -R updn -a "$dir/bad.roots"
+check "--check-config tells where in a file of a routing option" \
+	says 1 'bad.roots","line":1,.*"text":"root_guid_file: .0xzz'
+echo "nonsense" >"$dir/bad.qos"
+run --check-config -Y "$dir/bad.qos"
+check "--check-config passes over a policy that no start reads" says 0 '"good":true'
+run --check-config -Q -Y "$dir/bad.qos"
+check "--check-config reads one that a start reads" says 1 'bad.qos","line":1'
+echo "replication_key_file $dir/none" >"$dir/keys.conf"
+run --check-config -F "$dir/keys.conf"
+check "--check-config reads the key of replication" says 1 "replication_key_file: $dir/none"
+run --check-config --console socket --console-key-file "$dir/none"
+check "--check-config reads the key of the console" says 1 "console-key-file: $dir/none"
+run --check-config --console local --console-key-file "$dir/none"
+check "--check-config passes over a key that nobody asks for" says 0 '"good":true'
+"$opensm" -F "$dir/plain.conf" --check-config >/dev/full 2>"$dir/out"
+code=$?
+check "--check-config that cannot be written ends with 1" says 1 "No space left"
 run --create-config "$dir/template"
 check "--create-config" test "$code" -eq 0
 check "its template" grep -q "^#.*sweep" "$dir/template"

@@ -55,6 +55,11 @@ def answers(daemon):
 
     check('up', daemon.wait_log('SUBNET UP'))
     ends('a command', ctl('version'), 0, out='OpenSM 4')
+    with open('/dev/full', 'w') as full:
+        lost = subprocess.run([OPENSMCTL, '-s', daemon.socket, 'dump_conf'], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+    check('an answer that cannot be written', lost.returncode == 1 and
+          'cannot write' in lost.stderr, lost)
     ends('words are one each', ctl('path', 'host-0', 'host-1'), 0, out='Path from host-0')
     ends('an unknown one', ctl('nothing'), 2, err='Command not found')
     ends('wrong arguments', ctl('sweep', 'of'), 2, err='expected on or off')

@@ -617,6 +617,37 @@ START_TEST(bad_file)
 }
 END_TEST
 
+/* Neither does one that is gone, or has nothing in it any more; nor a request behind it. */
+START_TEST(lost_file)
+{
+	struct world *w = world_new(9);
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	make_policy(w, &w->now);
+	write_policy(w, &w->now);
+	w->limited_others = w->now.of[0][1] != FULL;
+	scenario_start(w->s);
+	run_to_end(w);
+	w->old = w->now;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i == 0)
+			ck_assert_int_eq(g_unlink(w->file), 0);
+		else
+			ck_assert(g_file_set_contents(w->file, "", -1, NULL));
+		daemon_sweep(w->s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(w->s, 2000);
+		check_settled(w);
+		ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 0x1=full", 0, &serial,
+						    &error));
+		g_clear_error(&error);
+		ck_assert_ptr_nonnull(daemon_refusal(w->s->daemon, DAEMON_PARTITIONS)->why);
+	}
+	scenario_check_log(w->s, "partitions.conf: the definitions that it had are gone", true);
+	world_free(w);
+}
+END_TEST
+
 /* A limited member asks the SA through switches that enforce. */
 START_TEST(limited_member_asks)
 {
@@ -752,6 +783,7 @@ int main(void)
 	tcase_add_test(tcase, requests_forgotten);
 	tcase_add_test(tcase, one_host_moves);
 	tcase_add_test(tcase, bad_file);
+	tcase_add_test(tcase, lost_file);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, asks_by_its_partition);
 	tcase_add_test(tcase, no_enforcement);

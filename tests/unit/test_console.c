@@ -241,6 +241,8 @@ static const struct {
 	{"qos 1 2 3", "expected two arguments at most"},
 	{"ports", "expected down or slow"},
 	{"events many", "expected a number"},
+	{"partitions change", "expected a definition"},
+	{"partitions change \" \"", "expected a definition"},
 	{"sim unlink", "expected link or unlink, a node and a port"},
 	{"sim cut leaf-0-0 3", "expected link or unlink"},
 	{"sim unlink leaf-0-0 0", "'0' is not a port number"},
@@ -353,6 +355,29 @@ START_TEST(json_has_what_the_text_has)
 	ck_assert_str_eq(json_object_get_string_member(object, "error"), "Invalid lid 999");
 	object = parse(parser, ask_as("nothing of the kind json", true, false));
 	ck_assert(json_object_has_member(object, "error"));
+}
+END_TEST
+
+/* As the SA tells it: of one that does not leave its port, and with port 0 of a switch as end. */
+START_TEST(ends_limit_a_path)
+{
+	static const struct {
+		const char *line, *rate, *by;
+	} paths[] = {
+		{"path host-0 host-0 json", "100 Gb/s", "port 1 of host-0"},
+		{"path leaf-0-0 leaf-0-0 json", "10 Gb/s", "port 0 of leaf-0-0"},
+		{"path leaf-0-0 host-15 json", "10 Gb/s", "port 0 of leaf-0-0"},
+		{"path host-15 leaf-0-0 json", "10 Gb/s", "port 0 of leaf-0-0"},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_autoptr(JsonParser) parser = json_parser_new();
+		JsonObject *object = parse(parser, ask(paths[i].line));
+
+		ck_assert_int_eq(json_object_get_int_member(object, "mtu"), 4096);
+		ck_assert_str_eq(json_object_get_string_member(object, "rate"), paths[i].rate);
+		ck_assert_str_eq(json_object_get_string_member(object, "rate_by"), paths[i].by);
+	}
 }
 END_TEST
 
@@ -839,6 +864,7 @@ int main(void)
 	tcase_add_test(up, lines_too_long);
 	tcase_add_test(up, every_command_as_json);
 	tcase_add_test(up, json_has_what_the_text_has);
+	tcase_add_test(up, ends_limit_a_path);
 	tcase_add_test(up, sweeps_off_and_on);
 	tcase_add_test(up, sweeps_wanted);
 	tcase_add_test(up, descriptions_again);

@@ -160,6 +160,30 @@ START_TEST(test_read)
 }
 END_TEST
 
+/* A text may begin with a byte order mark, which is no part of it; half of one is. */
+START_TEST(test_byte_order_mark)
+{
+	static const struct {
+		const char *octets, *text;
+	} texts[] = {
+		{"\xEF\xBB\xBF# a\n", "# a\n"},
+		{"\xEF\xBB\xBF", ""},
+		{"\xEF\xBB", "\xEF\xBB"},
+		{"a\xEF\xBB\xBF", "a\xEF\xBB\xBF"},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autofree char *text = NULL;
+		gsize length;
+
+		put(file, texts[i].octets, -1);
+		text = file_read(file, LIMIT, &length, NULL);
+		ck_assert_str_eq(text, texts[i].text);
+		ck_assert_uint_eq(length, strlen(text));
+	}
+}
+END_TEST
+
 START_TEST(test_read_nothing)
 {
 	g_autofree char *empty = NULL, *null = NULL;
@@ -352,6 +376,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_read_things, 0, G_N_ELEMENTS(things));
 	tcase_add_loop_test(tcase, test_write_things, 0, G_N_ELEMENTS(things));
 	tcase_add_test(tcase, test_read);
+	tcase_add_test(tcase, test_byte_order_mark);
 	tcase_add_test(tcase, test_read_nothing);
 	tcase_add_test(tcase, test_no_file);
 	tcase_add_loop_test(tcase, test_lengths, 0, G_N_ELEMENTS(lengths));

@@ -160,6 +160,24 @@ START_TEST(test_very_long_line_and_many_bad_ones)
 }
 END_TEST
 
+/* A daemon that ends before it writes the file leaves the good lines to the next. */
+START_TEST(test_bad_line_twice)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i == 0)
+			load("0x1 0x1 0x1\nnonsense\n", -1);
+		else
+			map = guid2lid_new(directory, logger);
+		check(1, 1, 1);
+		ck_assert_uint_eq(entries(), 1);
+		ck_assert(g_file_test(bad, G_FILE_TEST_IS_REGULAR));
+		ck_assert(guid2lid_save(map, true)); /* there is nothing new */
+		if (i == 0)
+			g_clear_pointer(&map, guid2lid_free);
+	}
+}
+END_TEST
+
 START_TEST(test_directory_instead_of_file)
 {
 	g_mkdir(file, 0700);
@@ -289,6 +307,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, test_garbage_line, 0, G_N_ELEMENTS(garbage));
 	tcase_add_test(tcase, test_binary_file);
 	tcase_add_test(tcase, test_very_long_line_and_many_bad_ones);
+	tcase_add_test(tcase, test_bad_line_twice);
 	tcase_add_test(tcase, test_directory_instead_of_file);
 	tcase_add_test(tcase, test_fifo_instead_of_file);
 	tcase_add_test(tcase, test_missing_directory);

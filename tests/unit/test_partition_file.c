@@ -287,6 +287,39 @@ START_TEST(test_absent_and_unreadable)
 }
 END_TEST
 
+/* What is lost by accident opens nothing: a file that is gone, emptied, or of comments. */
+START_TEST(test_definitions_gone)
+{
+	static const char *const texts[] = {NULL, "", "# Default=0x7fff:ALL;\n"};
+	g_autofree char *file = g_build_filename(dir, "main", NULL);
+	g_autoptr(GError) error = NULL;
+	struct partition_rules *old, *new;
+
+	write_file("main", "A=1: 0x1;\n");
+	old = load("main", &error);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		if (texts[i])
+			write_file("main", texts[i]);
+		else
+			ck_assert_int_eq(g_unlink(file), 0);
+		ck_assert_ptr_null(partition_rules_reload(old, file, NULL, &error));
+		ck_assert_ptr_nonnull(strstr(error->message, "/main: the definitions"));
+		g_clear_error(&error);
+	}
+	write_file("main", "Default=0x7fff,ipoib:ALL=full;\n"); /* on purpose */
+	new = partition_rules_reload(old, file, NULL, &error);
+	ck_assert_ptr_nonnull(new);
+	partition_rules_unref(new);
+	partition_rules_unref(old);
+	old = partition_rules_load(NULL, &error); /* there never were any */
+	write_file("main", "");
+	new = partition_rules_reload(old, file, NULL, &error);
+	ck_assert_ptr_nonnull(new);
+	partition_rules_unref(new);
+	partition_rules_unref(old);
+}
+END_TEST
+
 START_TEST(test_include)
 {
 	GError *error = NULL;
@@ -665,6 +698,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_binary);
 	tcase_add_test(tcase, test_absent_and_unreadable);
+	tcase_add_test(tcase, test_definitions_gone);
 	tcase_add_test(tcase, test_include);
 	tcase_add_test(tcase, test_include_loops);
 	tcase_add_test(tcase, test_include_endless);

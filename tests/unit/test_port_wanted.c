@@ -169,6 +169,24 @@ START_TEST(test_reregistration)
 }
 END_TEST
 
+/* Errors are counted at both ends of a cable, by switches as by hosts. */
+START_TEST(test_error_thresholds)
+{
+	struct sm sm = make_host();
+	const struct builder_port *ends[] = {&host_ports[1], &far_ports[1]};
+
+	options->local_phy_errors_threshold = 3;
+	options->overrun_errors_threshold = 15;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ends); i++) {
+		struct iba_port_info want;
+
+		ck_assert(port_wanted(&sm, ends[i], &want));
+		ck_assert_uint_eq(want.local_phy_errors, 3);
+		ck_assert_uint_eq(want.overrun_errors, 15);
+	}
+}
+END_TEST
+
 /* A switch port to a host has the limits of leaves, one to a switch those of others. */
 START_TEST(test_leaf_limits)
 {
@@ -227,6 +245,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_extended_speeds);
 	tcase_add_test(tcase, test_host);
 	tcase_add_test(tcase, test_reregistration);
+	tcase_add_test(tcase, test_error_thresholds);
 	tcase_add_test(tcase, test_leaf_limits);
 	tcase_add_test(tcase, test_port_0);
 	suite_add_tcase(suite, tcase);

@@ -443,9 +443,11 @@ START_TEST(test_class_port_info)
 	subnet->options->qos = true;
 	subnet->qos = qos_paths_make(policy, subnet->options, subnet->fabric, subnet->partitions);
 	qos_policy_unref(policy);
+	subnet->options->disable_multicast = true;
 	told = tell(&ask);
 	told_record(&told, &iba_class_port_info_type, 0, &info);
 	ck_assert(info.capability_mask2 & IBA_SA_CAP2_QOS);
+	ck_assert(!(info.capability_mask & IBA_SA_CAP_UD_MULTICAST));
 	told_clear(&told);
 }
 END_TEST
