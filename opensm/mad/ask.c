@@ -398,11 +398,9 @@ void ask_clear(struct mad *mad)
 	GHashTableIter iter;
 	void *value;
 
-	for (unsigned int i = 0; i < ASKS_IN_FLIGHT; i++) {
-		timer_stop(&asks->slots[i].slot.timer);
+	for (unsigned int i = 0; i < ASKS_IN_FLIGHT; i++)
 		if (asks->slots[i].ask)
 			drop(asks->slots[i].ask);
-	}
 	g_hash_table_iter_init(&iter, asks->peers);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct peer *peer = value;

@@ -366,8 +366,7 @@ void mad_stop(struct mad *mad)
 
 void mad_free(struct mad *mad)
 {
-	timer_stop(&mad->trim.timer);
-	ask_clear(mad);
+	ask_clear(mad); /* no timer of the actor runs: it was stopped, or never started */
 	transaction_clear(mad);
 	target_clear(mad);
 	tid_clear(&mad->tids);

@@ -64,14 +64,9 @@ static struct target *ring_take(struct mad *mad)
 }
 
 /* One in the ring is freed when it is taken out of it. */
-static bool is_empty(const struct target *target)
-{
-	return !target->in_ring && !target->in_flight && !target->first;
-}
-
 static void free_if_empty(struct mad *mad, struct target *target)
 {
-	if (is_empty(target))
+	if (!target->in_ring && !target->in_flight && !target->first)
 		g_hash_table_remove(mad->targets, &target->key);
 }
 
@@ -181,11 +176,8 @@ void target_cancel(struct mad *mad)
 	struct target *target;
 
 	g_hash_table_iter_init(&iter, mad->targets);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&target)) {
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&target))
 		target_flush(mad, target, MAD_CANCELLED, false, is_cancelled, NULL);
-		if (is_empty(target))
-			g_hash_table_iter_remove(&iter);
-	}
 }
 
 /* ---- what its transactions tell ---- */

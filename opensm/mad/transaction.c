@@ -392,10 +392,8 @@ void transaction_init(struct mad *mad, unsigned int n)
 
 void transaction_clear(struct mad *mad)
 {
-	for (unsigned int i = 0; i < mad->n_transactions; i++) {
-		timer_stop(&mad->transactions[i].slot.timer);
+	for (unsigned int i = 0; i < mad->n_transactions; i++)
 		if (mad->transactions[i].request)
 			mad_drop(mad->transactions[i].request);
-	}
 	g_free(mad->transactions);
 }

@@ -485,7 +485,7 @@ static void tell_credit_loop(struct sm *sm, const struct routing *routing,
 	routes->only_switches = verdict->hosts_acyclic;
 }
 
-static void tell_routing(struct sm *sm, const struct routing *routing, enum route_way way,
+static void tell_routing(struct sm *sm, const struct routing *routing,
 			 const struct route_verdict *verdict)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -498,8 +498,7 @@ static void tell_routing(struct sm *sm, const struct routing *routing, enum rout
 				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches "
 				       "would close a credit loop and are left out",
 				       text->len ? "; " : "", routing->engine, verdict->discarded);
-	if (way > ROUTE_REPAIRED || verdict->discarded)
-		say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
+	say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
 		    routing->engine, verdict->max_hops, verdict->paths);
 }
@@ -605,7 +604,7 @@ enum step_result step_take_routes(struct sm *sm)
 	tell_held(sm, g_steal_pointer(&job->held_for));
 	if (good) {
 		tell_credit_loop(sm, job->routing, verdict);
-		tell_routing(sm, job->routing, job->way, verdict);
+		tell_routing(sm, job->routing, verdict);
 		tell_small_tables(sm, job->routing);
 		tell_stages(sm, job->stages);
 		program_take_stages(sm, g_steal_pointer(&job->stages),

@@ -229,7 +229,8 @@ class Campaign:
                                                        numbered.items() if mutant.path == path])
                      for path, file in self.files.items()}
             self.copy.take_over(texts)
-            done = self.copy.make('-k', 'all', *self.tests, jobs=self.options.jobs)
+            # "all" would make the same files in a make of its own beside that of the tests.
+            done = self.copy.make('-k', 'all-am', *self.tests, jobs=self.options.jobs)
             bad = self.refused(numbered, texts, done.stdout if done.returncode else '')
             if not bad and done.returncode:
                 raise SystemExit(f'mutate: make:\n{done.stdout[-3000:]}')

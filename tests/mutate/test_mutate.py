@@ -93,7 +93,7 @@ MAKEFILE = '''CC = cc -include ../tests/mutate/switch.h
 TEST = tests/unit/test_module.c opensm/sm/module.o
 print-tests:
 	@echo tests/unit/test_module tests/unit/test_broken
-all:
+all-am:
 opensm/sm/module.o: ../opensm/sm/module.c
 	mkdir -p opensm/sm && $(CC) -c -o $@ ../opensm/sm/module.c
 tests/unit/test_module: ../tests/unit/test_module.c opensm/sm/module.o

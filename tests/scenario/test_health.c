@@ -101,6 +101,26 @@ START_TEST(silent_host)
 }
 END_TEST
 
+/* Its cable was known, and bounced so fast that it was never seen to be down. */
+START_TEST(silent_after_a_bounce)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_node_mute(s->sim, host, true);
+	sim_link_set(s->sim, host, 1, false);
+	sim_link_set(s->sim, host, 1, true);
+	scenario_run_ms(s, 10 * 1000);
+	scenario_check_log(s, "nobody answers behind port", true);
+	scenario_check_log(s, "1 nodes are gone", true);
+	sim_node_mute(s->sim, host, false);
+	scenario_converge(s, 65);
+	scenario_free(s);
+}
+END_TEST
+
 /* One sick host costs a partial sweep of its own: no heavy one, and nothing of the others. */
 START_TEST(sick_later)
 {
@@ -136,6 +156,7 @@ int main(void)
 	tcase_add_test(tcase, stubborn_host);
 	tcase_add_test(tcase, tried_again_soon_at_first);
 	tcase_add_test(tcase, silent_host);
+	tcase_add_test(tcase, silent_after_a_bounce);
 	tcase_add_test(tcase, sick_later);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

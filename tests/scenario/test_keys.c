@@ -541,6 +541,24 @@ START_TEST(leases_had_ended)
 }
 END_TEST
 
+/* Where nobody violates anything, each endport is asked twice in a lease, and that is all. */
+START_TEST(leases_cost_little)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const struct counters *counters;
+	uint64_t before;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 20\n"
+		     "sweep_interval 0\n");
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	before = counter_get(counters, smp_sent);
+	scenario_run_ms(s, 2 * 20 * 1000);
+	ck_assert_uint_eq(counter_get(counters, smp_sent) - before, 2 * 2 * sim_nodes(s->sim));
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- keys of others ---- */
 
 /* Two hosts, a spine, and a leaf with its hosts, which nobody else leads to. */
@@ -746,6 +764,7 @@ int main(void)
 	tcase_add_loop_test(tcase, standby_follows, 0, 4);
 	tcase_add_loop_test(tcase, one_host_violates_all, 0, 4);
 	tcase_add_test(tcase, leases_had_ended);
+	tcase_add_test(tcase, leases_cost_little);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
 	tcase_add_test(tcase, foreign_host);

@@ -347,6 +347,8 @@ START_TEST(small_tables_are_gone_around)
 	}
 	scenario_converge(s, 20);
 	scenario_check_log(s, "MulticastFDBCap 0", true);
+	/* Nor is anything of a table written that they do not have. */
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, smp_bad_status), 0);
 	end();
 }
 END_TEST

@@ -605,6 +605,36 @@ START_TEST(plan_of_another_file)
 }
 END_TEST
 
+static void note_sl(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		    const uint8_t *data, size_t length)
+{
+	unsigned int *by_sl = arg;
+
+	(void)now_ns;
+	(void)from;
+	(void)length;
+	if (data[1] == IBA_CLASS_SUBN_LID)
+		by_sl[to->sl]++;
+}
+
+/* The SL of another file is not that of the master's SMPs. */
+START_TEST(plan_of_another_sl)
+{
+	struct scenario *s = up("fattree:4");
+	g_autofree char *file = g_build_filename(s->directory, "other.conf", NULL);
+	g_autoptr(GVariant) plan = NULL;
+	unsigned int by_sl[16] = {0};
+
+	g_assert(g_file_set_contents(file, "sm_sl 3\n", -1, NULL));
+	plan = plan_beside(s, file);
+	sim_set_trace(s->sim, note_sl, by_sl);
+	scenario_run_ms(s, 15 * 1000); /* a light sweep */
+	ck_assert_uint_gt(by_sl[0], 0);
+	ck_assert_uint_eq(by_sl[3], 0);
+	scenario_free(s);
+}
+END_TEST
+
 /* What has no effect yet is said, as at a start. */
 START_TEST(plan_tells_what_is_unfinished)
 {
@@ -652,6 +682,7 @@ static Suite *suite(void)
 	tcase_add_test(master, master_reassigns_no_lids);
 	tcase_add_test(master, plan_of_who_has_cancelled);
 	tcase_add_test(master, plan_of_another_file);
+	tcase_add_test(master, plan_of_another_sl);
 	tcase_add_test(master, plan_tells_what_is_unfinished);
 	tcase_add_test(master, master_works_beside_its_plan);
 	suite_add_tcase(s, cold);

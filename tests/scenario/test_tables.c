@@ -131,6 +131,41 @@ START_TEST(with_qos)
 }
 END_TEST
 
+/* VLArbitration alone is set anew: it is told of as it is then. */
+START_TEST(arbitration_follows)
+{
+	static const char *const confs[] = {"qos TRUE\nqos_vlarb_low 0:10\n",
+					    "qos TRUE\nqos_vlarb_low 0:20\n"};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const struct iba_vl_arbitration_table_record *record;
+	struct client *client;
+	GByteArray *records;
+	unsigned int n;
+
+	scenario_conf(s, confs[0]);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	client = client_of(s);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(confs); i++) {
+		if (i) {
+			scenario_conf(s, confs[i]);
+			ck_assert(daemon_reread(s->daemon, NULL));
+			scenario_heavy_sweep(s, 10);
+		}
+		records = table(client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
+				&iba_vl_arbitration_table_record_type,
+				scenario_lid(s, scenario_node(s, "host-3")), &n);
+		scenario_expect(s, records && n == 4);
+		record = (const void *)records->data;
+		ck_assert_uint_eq(record->block_num, 1);
+		ck_assert_uint_eq(record->vl_arbitration_table.entry[0].weight, i ? 20 : 10);
+		g_byte_array_unref(records);
+	}
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 /* The tables of multicast as the switches hold them, before and after a join. */
 START_TEST(multicast_follows)
 {
@@ -165,6 +200,7 @@ START_TEST(multicast_follows)
 		scenario_expect(s, bits > 0 || client_guid(client) == client_guid(other));
 		g_byte_array_unref(records);
 	}
+	scenario_expect(s, COUNT(s, tables_read) == 0); /* the SM knows them */
 	client_free(client);
 	client_free(other);
 	scenario_free(s);
@@ -581,6 +617,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, all_kinds, 0, 2);
 	tcase_add_loop_test(tcase, with_qos, 0, 2);
+	tcase_add_test(tcase, arbitration_follows);
 	tcase_add_loop_test(tcase, multicast_follows, 0, 4);
 	tcase_add_test(tcase, p_key_tables);
 	tcase_add_test(tcase, sm_infos);

@@ -268,6 +268,19 @@ START_TEST(test_forged_answers)
 }
 END_TEST
 
+/* A response of the SA with the TID of an SMP is none to that. */
+START_TEST(test_answer_of_another_class)
+{
+	start();
+	send_one(1, 1);
+	answer_changed(sent_at(0), 1, IBA_CLASS_SUBN_ADM);
+	ck_assert_uint_eq(done_ok + done_status + done_timeout, 0);
+	ck_assert_uint_eq(count(mad_unhandled), 1);
+	answer(sent_at(0));
+	ck_assert_uint_eq(done_ok, 1);
+}
+END_TEST
+
 START_TEST(test_short_mads)
 {
 	start();
@@ -902,6 +915,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, test_nothing_but_gets, 0, 2);
 	tcase_add_test(tcase, test_late_and_duplicate_answers);
 	tcase_add_loop_test(tcase, test_forged_answers, 0, G_N_ELEMENTS(forgeries));
+	tcase_add_test(tcase, test_answer_of_another_class);
 	tcase_add_test(tcase, test_short_mads);
 	tcase_add_loop_test(tcase, test_window_never_exceeded, 0, 8);
 	tcase_add_test(tcase, test_window_shrinks_and_grows);

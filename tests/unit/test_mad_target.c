@@ -635,6 +635,8 @@ static struct {
 	unsigned int n;
 	enum mad_result result;
 	uint8_t sent;
+	uint32_t length;
+	uint8_t data[MAD_ASK_DATA];
 } asked;
 
 static void on_asked(struct mad_ask *ask)
@@ -642,6 +644,8 @@ static void on_asked(struct mad_ask *ask)
 	asked.n++;
 	asked.result = ask->result;
 	asked.sent = ask->sent;
+	asked.length = ask->length;
+	memcpy(asked.data, ask->data, sizeof(asked.data));
 	g_free(ask);
 }
 
@@ -750,6 +754,32 @@ START_TEST(test_ask_busy)
 	ck_assert_int_eq(asked.result, MAD_OK);
 	ck_assert_uint_eq(count(mad_unknown), 0);
 	expect_nothing_left();
+}
+END_TEST
+
+#define SHORT 4
+
+/* A subscriber may leave out the rest of its answer to a Report: that counts as zeros. */
+START_TEST(test_ask_answered_in_short)
+{
+	struct mad_ask *ask = make_ask();
+	struct vendor_mad *received;
+
+	start();
+	ask->mgmt_class = IBA_CLASS_SUBN_ADM;
+	ask->method = IBA_METHOD_REPORT;
+	memset(ask->data, 0x5A, sizeof(ask->data));
+	mad_ask(mad, ask);
+	run_ms(0);
+	received = vendor_mad_new(&port.base, sent_at(0)->data, IBA_MAD_BYTES);
+	received->remote.lid = 5;
+	received->data[3] = IBA_METHOD_REPORT_RESP;
+	received->length = iba_mad_header_bytes + SHORT;
+	deliver(received);
+	ck_assert_int_eq(asked.result, MAD_OK);
+	ck_assert_uint_eq(asked.length, SHORT);
+	for (unsigned int i = 0; i < MAD_ASK_DATA; i++)
+		ck_assert_uint_eq(asked.data[i], i < SHORT ? 0x5A : 0);
 }
 END_TEST
 
@@ -943,6 +973,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_ask_always_refused);
 	tcase_add_test(tcase, test_ask_at_a_busy_device);
 	tcase_add_test(tcase, test_ask_busy);
+	tcase_add_test(tcase, test_ask_answered_in_short);
 	tcase_add_test(tcase, test_ask_turns);
 	tcase_add_test(tcase, test_ask_dropped);
 	tcase_add_test(tcase, test_how_messages_end);

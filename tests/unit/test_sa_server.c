@@ -362,6 +362,28 @@ START_TEST(test_held_of_others)
 }
 END_TEST
 
+/* A header alone is refused once, too. */
+START_TEST(test_held_of_a_header)
+{
+	const uint64_t until[SA_HOLD_TOPICS] = {0};
+	struct vendor_mad *request;
+	struct sa_hold *holds;
+	struct net net;
+
+	bring_up(&net);
+	holds = sa_hold_new(&net.context, net.client, net.mad);
+	for (unsigned int i = 0; i < 3; i++) {
+		request = request_of(&net, 1);
+		request->length = iba_mad_header_bytes;
+		ck_assert_int_eq(sa_hold_again(holds, request), i != 0);
+		if (!i)
+			sa_hold_answer(holds, request, g_malloc0(IBA_MAD_BYTES), until, 0);
+	}
+	sa_hold_free(holds);
+	net_stop(&net);
+}
+END_TEST
+
 /* An answer without a deadline waits on while one behind it leaves at its own. */
 START_TEST(test_held_without_deadline)
 {
@@ -981,6 +1003,7 @@ int main(void)
 	tcase_add_test(tcase, test_refusals_are_told);
 	tcase_add_test(tcase, test_held_answers);
 	tcase_add_test(tcase, test_held_of_others);
+	tcase_add_test(tcase, test_held_of_a_header);
 	tcase_add_test(tcase, test_held_without_deadline);
 	tcase_add_test(tcase, test_held_for_the_replica);
 	tcase_add_test(tcase, test_remembered_are_bounded);

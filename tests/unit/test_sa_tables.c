@@ -220,6 +220,9 @@ START_TEST(test_contents)
 		union sa_any record;
 
 		told_record(&told, kind->type, i, &record);
+		if (kind->kind == INVENTORY_SL_TO_VL &&
+		    !fabric_is_switch(fabric, fabric->ports[port].node))
+			ck_assert_uint_eq(record.sl_to_vl.output_port_num, 0);
 		block = block_of(kind->kind, &record, &number);
 		port = fabric_port_of(fabric, fabric->ports[port].node, number);
 		fill(port, kind->kind, inventory_blocks(fabric, port, kind->kind), blocks, has);
