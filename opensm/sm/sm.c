@@ -161,6 +161,7 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 	sm->show_arg = arg;
 }
 
+/* Before the actor starts: what waits in its mailbox must not begin a sweep of its own. */
 static void begin(struct sm *sm)
 {
 	if (!sm->dry)
@@ -170,14 +171,14 @@ static void begin(struct sm *sm)
 
 void sm_start(struct sm *sm)
 {
-	actor_start(sm->actor);
 	begin(sm);
+	actor_start(sm->actor);
 }
 
 void sm_attach(struct sm *sm, GMainContext *loop)
 {
-	actor_attach(sm->actor, loop);
 	begin(sm);
+	actor_attach(sm->actor, loop);
 }
 
 struct actor *sm_actor(const struct sm *sm)

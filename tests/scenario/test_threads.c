@@ -2,9 +2,10 @@
 /*
  * The daemon on its threads, and on one loop: links flap while clients ask the SA, for two
  * seconds or as many more as a busy machine takes for some answers; then the fabric must come
- * right. Made for ThreadSanitizer.
+ * right. And a trap that comes while the threads start. Made for ThreadSanitizer.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -236,6 +237,57 @@ START_TEST(on_one_loop)
 }
 END_TEST
 
+/* ---- a trap while the daemon starts ---- */
+
+#define START_MS 100
+
+struct slow_start {
+	struct scenario *s;
+	pthread_t starter;
+	bool told;
+};
+
+/* Asks for a sweep with the starter's first line of the log, which takes it a while. */
+static uint64_t slow_clock(void *arg)
+{
+	struct slow_start *start = arg;
+
+	if (pthread_equal(pthread_self(), start->starter) && !start->told) {
+		start->told = true;
+		daemon_sweep(start->s->daemon, SWEEP_LIGHT);
+		g_usleep(START_MS * 1000);
+	}
+	return (uint64_t)g_get_real_time() * 1000;
+}
+
+/* The others write no line, and so do not wait for the starter's. */
+static void slow_down(struct scenario *s, void *arg)
+{
+	log_set_flags(s->log, LOG_SYS);
+	log_set_clock(s->log, slow_clock, arg);
+}
+
+START_TEST(one_sweep_at_the_start)
+{
+	struct slow_start start = {.starter = pthread_self()};
+	struct look look = {0};
+	struct sim_config config;
+
+	scenario_config_default(&config, 1);
+	start.s = look.s = scenario_new_with("fattree:4", &config, RUNTIME_REAL);
+	scenario_option(start.s, "-D", "0x80");
+	start.s->made = slow_down;
+	start.s->made_arg = &start;
+	scenario_start(start.s);
+	wait_until_good(&look, CALM_MS);
+	pass_ms(START_MS);
+	scenario_expect(start.s, start.told);
+	scenario_expect_at_most(
+		start.s, counter_get(&daemon_context(start.s->daemon)->counters, sweeps_heavy), 1);
+	scenario_free(start.s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("threads");
@@ -244,6 +296,7 @@ int main(void)
 	tcase_set_timeout(tcase, 180);
 	tcase_add_test(tcase, on_threads);
 	tcase_add_test(tcase, on_one_loop);
+	tcase_add_test(tcase, one_sweep_at_the_start);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
