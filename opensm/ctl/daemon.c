@@ -211,10 +211,13 @@ static bool follow_file(struct daemon *daemon)
 
 static void tell_partition_warnings(struct log *log, const struct partition_rules *rules)
 {
+	const char *file = rules->files->pdata[0];
+
 	for (guint i = 0; i < rules->warnings->len; i++)
 		log_error(log, "%s", (char *)rules->warnings->pdata[i]);
 	if (rules->built_in)
-		log_info(log, "no partitions are defined: every port is in the default one");
+		log_info(log, "%s%sno partitions are defined: every port is in the default one",
+			 file, *file ? ": " : "");
 }
 
 /* A simulated fabric has nothing to do with the files of this host that nobody named. */
