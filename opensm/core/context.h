@@ -43,6 +43,7 @@ struct context {
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
+	atomic_bool unkept;   /* LIDs or M_Keys of ports could not be written, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;
 	bool self_check; /* compare what short cuts give with the long way */

@@ -166,6 +166,10 @@ static void judge_files(struct verdict *verdict)
 		g_strdelimit(text, "\n", ';');
 		add_problem(verdict, CONTROL_FILES_BAD, "files", text);
 	}
+	if (atomic_load(&verdict->call->context->unkept))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "LIDs or M_Keys of ports could not be written, so that the next start "
+			    "does not know them; the log has why");
 	if (subnet && subnet->held)
 		add_problem(verdict, CONTROL_FILES_BAD, "files", subnet->held);
 	if (subnet && subnet->fallback)

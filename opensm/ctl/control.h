@@ -32,7 +32,8 @@ enum control_status {
 	CONTROL_NO_SM = 10,	  /* neither MASTER nor STANDBY */
 	CONTROL_SUBNET_BAD = 11,  /* no subnet yet, or the last sweep had errors */
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
-	CONTROL_FILES_BAD = 13,	  /* what is in effect is not what the files ask for */
+	/* What is in effect is not what the files ask for, or not what is kept in them. */
+	CONTROL_FILES_BAD = 13,
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */
 };

@@ -117,6 +117,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
+	atomic_init(&context->unkept, false);
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
 	context->slow = pool_new(config->rt, "slow", 1);

@@ -208,11 +208,16 @@ char *guid2lid_format(const struct guid2lid *map)
 	return g_string_free(text, FALSE);
 }
 
+bool guid2lid_is_saved(const struct guid2lid *map)
+{
+	return !map->file || !map->dirty;
+}
+
 bool guid2lid_save(struct guid2lid *map, bool fsync_it)
 {
 	g_autofree char *text = NULL;
 
-	if (!map->file || !map->dirty)
+	if (guid2lid_is_saved(map))
 		return true;
 	text = guid2lid_format(map);
 	map->dirty = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);

@@ -42,5 +42,7 @@ uint64_t guid2lid_changes(const struct guid2lid *map);
 
 /* Writes the file if something changed: new file, fsync if wanted, rename. Errors are logged. */
 bool guid2lid_save(struct guid2lid *map, bool fsync_it);
+/* Whether the file has all that is known. */
+bool guid2lid_is_saved(const struct guid2lid *map);
 
 #endif

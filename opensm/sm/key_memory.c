@@ -83,15 +83,15 @@ static void limit(struct sm *sm)
 	neighbors_keep(sm->keys->neighbors, is_there, there);
 }
 
-void keys_remember(struct sm *sm)
+/* True: the files have all that is known. */
+static bool save_all(const struct sm *sm)
 {
 	bool fsync_it = sm->options->fsync_high_avail_files;
 	struct keys *keys = sm->keys;
 	g_autofree char *ring = NULL, *neighbors = NULL;
 
-	limit(sm);
 	if (!keys->directory)
-		return;
+		return true;
 	if (keys->ring_saved != key_ring_edition(keys->ring)) {
 		ring = key_ring_format(keys->ring);
 		if (save(sm, "guid2mkey", ring, fsync_it))
@@ -102,4 +102,15 @@ void keys_remember(struct sm *sm)
 		if (save(sm, "neighbors", neighbors, fsync_it))
 			keys->neighbors_saved = neighbors_edition(keys->neighbors);
 	}
+	return keys->ring_saved == key_ring_edition(keys->ring) &&
+	       keys->neighbors_saved == neighbors_edition(keys->neighbors);
+}
+
+void keys_remember(struct sm *sm)
+{
+	bool saved;
+
+	limit(sm);
+	saved = save_all(sm);
+	atomic_store(&sm->context->unkept, !saved || !guid2lid_is_saved(sm->guid2lid));
 }

@@ -659,6 +659,29 @@ START_TEST(health_of_files)
 }
 END_TEST
 
+/* Where the LIDs are kept stands a directory, and somebody else's card is plugged in. */
+START_TEST(health_of_what_is_kept)
+{
+	const char *cache_dir = daemon_context(f.s->daemon)->cache_dir;
+	g_autofree char *file = g_build_filename(cache_dir, "guid2lid", NULL);
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	ck_assert_int_eq(g_unlink(file), 0);
+	ck_assert_int_eq(g_mkdir(file, 0700), 0);
+	sim_link_set(f.s->sim, node, 1, false);
+	scenario_run_ms(f.s, 2000);
+	sim_set_port_guid(f.s->sim, node, 1, 0x77);
+	sim_link_set(f.s->sim, node, 1, true);
+	scenario_run_ms(f.s, 2000);
+	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs or M_Keys of ports could not be");
+	ck_assert_int_eq(g_rmdir(file), 0);
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 2000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
+
 START_TEST(keys_are_for_the_trusted)
 {
 	ck_assert_ptr_nonnull(strstr(ask_as("dump_conf", false, true), "\nm_key (hidden)\n"));
@@ -876,6 +899,7 @@ int main(void)
 	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_the_port);
 	tcase_add_test(up, health_of_files);
+	tcase_add_test(up, health_of_what_is_kept);
 	tcase_add_test(up, keys_are_for_the_trusted);
 	tcase_add_test(up, sessions);
 	tcase_add_test(up, another_sm);
