@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A layered network and the ancestors of its targets: what tree.c, ancestor.c and tree_fill.c share. */
+/* A layered network and the ancestors of its targets: for tree.c, ancestor.c and tree_fill.c. */
 #ifndef ROUTE_TREE_H
 #define ROUTE_TREE_H
 

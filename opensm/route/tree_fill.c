@@ -27,6 +27,7 @@ struct row {
 	unsigned int n_up;
 	uint8_t ring[256];    /* the same in the order in which they are tried, in cycles */
 	uint8_t in_ring[256]; /* [i]: where up[i] is */
+	uint8_t begin[256];   /* [place in ring]: where its cycle begins */
 	unsigned int cycle;   /* length of each */
 	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: ring[i] begins a best path
 				there */
@@ -42,18 +43,30 @@ struct row {
 	uint32_t hit;	  /* number on its leaf of the last target that had one */
 };
 
-/* Ports to the switches that are so far away. */
-static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t hops)
+#define CHUNK 64 /* a constant: so it is done many at once */
+
+static inline void add_via(const struct row *row, uint8_t far, uint32_t first, uint32_t n,
+			   uint8_t *restrict ports)
 {
-	uint32_t n = tree->graph->n;
-	uint8_t *ports = row->via[hops];
+	const uint8_t *hops = row->hops + first, *next = row->next + first;
+
+	for (uint32_t i = 0; i < n; i++)
+		ports[first + i] = next[i] | -(uint8_t)(hops[i] != far);
+}
+
+/* Ports to the switches that are so far away; ROUTE_NO_PORT, which has all bits, for others. */
+static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t far)
+{
+	uint32_t n = tree->graph->n, sw = 0;
+	uint8_t *ports = row->via[far];
 
 	if (ports)
 		return ports;
-	ports = row->via[hops] = row->free;
+	ports = row->via[far] = row->free;
 	row->free += n;
-	for (uint32_t sw = 0; sw < n; sw++)
-		ports[sw] = row->hops[sw] == hops ? row->next[sw] : ROUTE_NO_PORT;
+	for (; sw + CHUNK <= n; sw += CHUNK)
+		add_via(row, far, sw, CHUNK, ports);
+	add_via(row, far, sw, n - sw, ports);
 	return ports;
 }
 
@@ -129,8 +142,6 @@ static uint8_t port_by_ancestor(const struct tree *tree, const struct row *row, 
 
 /* ---- ways up ---- */
 
-#define CHUNK 64 /* a constant: so it is done many at once */
-
 /* Sets a bit for each of n switches to which this port begins a best path: as is_legal() says. */
 static inline void add_way(const struct row *row, uint8_t port, uint32_t first, uint32_t n,
 			   uint8_t bit, uint8_t *restrict bits)
@@ -172,25 +183,27 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
  */
 static void make_ring(const struct tree *tree, struct row *row)
 {
-	unsigned int n = 0, stride = 0;
+	unsigned int n = 0, stride = 0, begin;
 
 	if (row->n_up > 1)
 		stride = 1 + tree->place[row->sw] / row->n_up % (row->n_up - 1);
 	for (unsigned int start = 0; n < row->n_up; start++) {
 		unsigned int turn = start;
 
+		begin = n;
 		do {
 			row->in_ring[turn] = n;
+			row->begin[n] = begin;
 			row->ring[n++] = row->up[turn];
 			turn = (turn + stride) % row->n_up;
 		} while (turn != start);
-		row->cycle = n / (start + 1);
+		row->cycle = n - begin;
 	}
 }
 
 /* The first of these places in the ring that leads to both switches; last if there is none. */
-static unsigned int first_way(const struct row *row, uint32_t n, unsigned int first,
-			      unsigned int last, uint32_t x, uint32_t y)
+static inline unsigned int first_way(const struct row *row, uint32_t n, unsigned int first,
+				     unsigned int last, uint32_t x, uint32_t y)
 {
 	for (unsigned int i = first; i < last; i = (i / 64 + 1) * 64) {
 		const uint64_t *ways = row->ways + i / 64 * (size_t)n;
@@ -212,7 +225,7 @@ static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint
 	    route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
 		return ROUTE_NO_PORT; /* all ways lead down */
 	start = row->in_ring[turn % row->n_up];
-	first = start - start % row->cycle;
+	first = row->begin[start];
 	last = first + row->cycle;
 	found = first_way(row, tree->graph->n, start, last, dest, leaf);
 	if (found < last)
