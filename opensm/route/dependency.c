@@ -62,6 +62,13 @@ void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, ui
 	wants_of(dependency, sw, port)->word[out / 64] |= UINT64_C(1) << out % 64;
 }
 
+void dependency_add_all(struct dependency *dependency, const struct dependency *other)
+{
+	for (uint32_t channel = 0; channel < dependency->n; channel++)
+		for (unsigned int w = 0; w < 4; w++)
+			dependency->wants[channel].word[w] |= other->wants[channel].word[w];
+}
+
 /* A channel on the path of the depth-first search, and what of its wants is still to be tried. */
 struct step {
 	uint32_t channel;

@@ -26,6 +26,9 @@ struct dependency *dependency_new(uint32_t n_switches, const uint32_t *first,
 				  const uint32_t *across);
 void dependency_free(struct dependency *dependency);
 
+/* Adds what is in another one of the same channels. */
+void dependency_add_all(struct dependency *dependency, const struct dependency *other);
+
 /*
  * Packets that leave sw by port leave the next switch by each out with wanted[out] != 0, or by one.
  * Threads may do so at once for different switches.

@@ -51,7 +51,7 @@ libroute_a_SOURCES = \
 	opensm/route/torus_place.c opensm/route/torus_place.h \
 	opensm/route/trace.h \
 	opensm/route/transition.c opensm/route/transition.h \
-	opensm/route/tree.c opensm/route/tree.h \
+	opensm/route/tree.c opensm/route/tree.h opensm/route/tree_fill.c \
 	opensm/route/trunk.c opensm/route/trunk.h \
 	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \

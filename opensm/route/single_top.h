@@ -15,7 +15,7 @@ bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, cons
 /*
  * Whether hops of a graph with an inverted root may be used: no switch of it comes down to hosts by
  * a longer way than one that begins upwards. Then what leads to an ancestor of a host by a best
- * path that is part of one to the host does lead to the host, which tree.c relies on.
+ * path that is part of one to the host does lead to the host, which tree_fill.c relies on.
  */
 bool route_inversion_holds(const struct route_graph *graph, const uint8_t *hops);
 

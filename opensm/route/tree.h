@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A layered network and the ancestors of its targets: what tree.c and ancestor.c share. */
+/* A layered network and the ancestors of its targets: for tree.c, ancestor.c and tree_fill.c. */
 #ifndef ROUTE_TREE_H
 #define ROUTE_TREE_H
 
+#include "route/engine.h"
 #include "route/graph.h"
 
 #define TREE_RANKS_MAX 16
@@ -35,5 +36,8 @@ struct tree {
 /* Gives each target its ancestors; g_free them by tree_clear_ancestors(). */
 void tree_find_ancestors(struct tree *tree);
 void tree_clear_ancestors(struct tree *tree);
+
+/* Fills all rows of a routing. */
+void tree_fill(const struct tree *tree, struct routing *routing);
 
 #endif

@@ -145,7 +145,8 @@ static void suspect_all(struct verify *verify)
 }
 
 /* Follows what hosts send along a column, which is [switch]: exit port; notes dependencies. */
-static void follow(struct verify *verify, const uint8_t *column, bool *met)
+static void follow(const struct verify *verify, struct dependency *dependency,
+		   const uint8_t *column, bool *met)
 {
 	const struct route_graph *graph = verify->graph;
 
@@ -161,32 +162,61 @@ static void follow(struct verify *verify, const uint8_t *column, bool *met)
 			met[sw] = true;
 			if (to == FABRIC_NONE)
 				break;
-			dependency_add(verify->dependency, sw, column[sw], column[to]);
+			dependency_add(dependency, sw, column[sw], column[to]);
 			sw = to;
 		}
 	}
 }
 
+/* Threads note the dependencies of their shares of the LIDs of switches apart. */
+struct following {
+	const struct verify *verify;
+	struct dependency **found; /* [share] */
+	uint32_t n;		   /* shares */
+};
+
+static void follow_tile(const struct verify *verify, struct dependency *found, uint32_t first,
+			uint8_t *tile, bool *met)
+{
+	const struct verify_column *own = verify->own + first;
+	uint32_t n = MIN(verify->n_own - first, TILE), n_switches = verify->graph->n;
+
+	for (uint32_t sw = 0; sw < n_switches; sw++)
+		for (uint32_t i = 0; i < n; i++)
+			tile[(size_t)i * n_switches + sw] = verify->routing->lft[sw][own[i].lid];
+	for (uint32_t i = 0; i < n; i++)
+		follow(verify, found, tile + (size_t)i * n_switches, met);
+}
+
+static void follow_shares(void *arg, uint32_t share, uint32_t last)
+{
+	const struct following *following = arg;
+	const struct verify *verify = following->verify;
+	uint8_t *tile = g_malloc((size_t)TILE * verify->graph->n + 1);
+	bool *met = g_new(bool, verify->graph->n + 1);
+
+	for (; share < last; share++)
+		for (uint32_t i = share * TILE; i < verify->n_own; i += following->n * TILE)
+			follow_tile(verify, following->found[share], i, tile, met);
+	g_free(tile);
+	g_free(met);
+}
+
 /* Dependencies of packets to switches, which only channel adapters send. */
 static void follow_to_switches(struct verify *verify)
 {
-	uint32_t n_switches = verify->graph->n;
-	uint8_t *tile = g_malloc((size_t)TILE * n_switches + 1);
-	bool *met = g_new(bool, n_switches + 1);
+	uint32_t n = CLAMP(verify->graph->threads, 1, verify->n_own / TILE + 1);
+	g_autofree struct dependency **found = g_new(struct dependency *, n);
+	struct following following = {verify, found, n};
 
-	for (uint32_t first = 0; first < verify->n_own; first += TILE) {
-		const struct verify_column *own = verify->own + first;
-		uint32_t n = MIN(verify->n_own - first, TILE);
-
-		for (uint32_t sw = 0; sw < n_switches; sw++)
-			for (uint32_t i = 0; i < n; i++)
-				tile[(size_t)i * n_switches + sw] =
-					verify->routing->lft[sw][own[i].lid];
-		for (uint32_t i = 0; i < n; i++)
-			follow(verify, tile + (size_t)i * n_switches, met);
+	found[0] = verify->dependency;
+	for (uint32_t i = 1; i < n; i++)
+		found[i] = dependency_new(verify->graph->n, verify->first, verify->to);
+	route_parallel(n, n, follow_shares, &following);
+	for (uint32_t i = 1; i < n; i++) {
+		dependency_add_all(verify->dependency, found[i]);
+		dependency_free(found[i]);
 	}
-	g_free(tile);
-	g_free(met);
 }
 
 static void follow_odd(struct verify *verify)
@@ -204,7 +234,7 @@ static void follow_odd(struct verify *verify)
 		}
 		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
 			column[sw] = routing_port(verify->routing, sw, lid);
-		follow(verify, column, met);
+		follow(verify, verify->dependency, column, met);
 	}
 	g_free(column);
 	g_free(met);

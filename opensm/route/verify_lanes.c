@@ -11,14 +11,19 @@
 
 #include "iba/codes.h"
 #include "route/lanes.h"
+#include "route/parallel.h"
 #include "route/verify.h"
+
+#define SHARES_MAX 16 /* each has graphs of its own */
+#define AT_ONCE 64    /* LIDs: those of hosts and switches may stand by turns */
 
 struct lane_check {
 	struct verify *verify;
 	const struct route_lanes *lanes;  /* NULL: all is sent on VL 0 */
 	bool hosts_only;		  /* what hosts send to hosts is looked at */
 	struct dependency *of[ROUTE_SLS]; /* [VL]; NULL: nothing is sent on it */
-	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there */
+	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there; while
+			     LIDs are followed */
 };
 
 static uint16_t lane_bit(const struct lane_check *check, uint8_t sl)
@@ -86,22 +91,64 @@ static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool
 	}
 }
 
-static void follow_all(struct lane_check *check)
+static void follow_endport(struct lane_check *check, uint16_t lid, uint32_t port)
 {
 	const struct fabric *fabric = check->verify->fabric;
+	bool of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
+	uint8_t exit;
+	uint32_t leaf = fabric_leaf(fabric, port, &exit);
 
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid), leaf;
-		uint8_t exit;
-		bool of_host;
+	if (leaf != FABRIC_NONE && (of_host || !check->hosts_only))
+		follow_lid(check, leaf, lid, of_host);
+}
 
-		if (port == FABRIC_NONE)
-			continue;
-		of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
-		leaf = fabric_leaf(fabric, port, &exit);
-		if (leaf != FABRIC_NONE && (of_host || !check->hosts_only))
-			follow_lid(check, leaf, lid, of_host);
+/* Threads note the dependencies of their shares of the LIDs apart. */
+struct shares {
+	struct lane_check *checks; /* [share] */
+	uint32_t n;
+};
+
+static void follow_shares(void *arg, uint32_t share, uint32_t last)
+{
+	const struct shares *shares = arg;
+
+	for (; share < last; share++) {
+		struct lane_check *check = &shares->checks[share];
+
+		check->passed = g_new0(uint16_t, check->verify->graph->n + 1);
+		for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
+			uint32_t port = fabric_port_by_lid(check->verify->fabric, lid);
+
+			if (port != FABRIC_NONE && lid / AT_ONCE % shares->n == share)
+				follow_endport(check, lid, port);
+		}
+		g_free(check->passed);
 	}
+}
+
+/* What was found apart comes together. */
+static void join(struct lane_check *check, const struct lane_check *share)
+{
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++) {
+		if (!share->of[vl])
+			continue;
+		dependency_add_all(dependency_of(check, vl), share->of[vl]);
+		dependency_free(share->of[vl]);
+	}
+}
+
+static void follow_all(struct lane_check *check)
+{
+	uint32_t n = CLAMP(check->verify->graph->threads, 1, SHARES_MAX);
+	struct lane_check checks[SHARES_MAX];
+	struct shares shares = {checks, n};
+
+	for (uint32_t i = 0; i < n; i++)
+		checks[i] = *check;
+	route_parallel(n, n, follow_shares, &shares);
+	*check = checks[0];
+	for (uint32_t i = 1; i < n; i++)
+		join(check, &checks[i]);
 }
 
 /* ---- multicast on a trunk ---- */
@@ -252,7 +299,6 @@ static GArray *find_cycle(struct lane_check *check)
 			cycle = dependency_cycle(check->of[vl]);
 		dependency_free(check->of[vl]);
 	}
-	g_free(check->passed);
 	return cycle;
 }
 
@@ -262,7 +308,6 @@ static struct lane_check start(struct verify *verify, bool hosts_only)
 		.verify = verify,
 		.lanes = verify->routing->lanes,
 		.hosts_only = hosts_only,
-		.passed = g_new0(uint16_t, verify->graph->n + 1),
 	};
 
 	g_assert(!check.lanes || check.lanes->n_switches == verify->graph->n);

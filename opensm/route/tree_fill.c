@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Forwarding tables of a layered network, switch by switch, from the ancestors of all LIDs.
+ *
+ * Where cables were lost, many entries need a look at the legal ways of their own; but in each
+ * table most LIDs of a leaf go either to their top ancestor, or all by the same port. These are
+ * filled without branches, and only what is left is looked at singly.
+ */
+#include <glib.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "route/parallel.h"
+#include "route/trace.h"
+#include "route/tree.h"
+
+/* One switch while its table is filled. */
+struct row {
+	uint32_t sw;
+	const uint8_t *hops, *next; /* of this switch, by destination switch */
+	uint8_t *lft;
+	const struct route_edge *edge_of[256]; /* by lowest port */
+	const uint8_t *there[256];	       /* hops of the switch across, by lowest port */
+	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
+	uint8_t limit[256];		       /* only if they are less */
+	uint8_t up[256];		       /* lowest ports of edges that lead up */
+	unsigned int n_up;
+	uint8_t ring[256];    /* the same in the order in which they are tried, in cycles */
+	uint8_t in_ring[256]; /* [i]: where up[i] is */
+	uint8_t begin[256];   /* [place in ring]: where its cycle begins */
+	unsigned int cycle;   /* length of each */
+	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: ring[i] begins a best path
+				there */
+	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
+				others; NULL: not made yet */
+	uint8_t *free;	     /* memory for more of them */
+	uint8_t far;	     /* hops to the leaf at hand */
+	unsigned int levels; /* of ancestors that may be on the way there */
+	const uint8_t *nearer[TREE_RANKS_MAX]; /* [level]: ports to those that are, by [switch] */
+	uint32_t *others; /* targets of the leaf at hand that are not filled yet */
+	bool below;	  /* for some targets the top ancestor did not do */
+	uint8_t *past;	  /* [leaf]: port for its LIDs that have no ancestor on a way from here */
+	uint32_t hit;	  /* number on its leaf of the last target that had one */
+};
+
+#define CHUNK 64 /* a constant: so it is done many at once */
+
+static inline void add_via(const struct row *row, uint8_t far, uint32_t first, uint32_t n,
+			   uint8_t *restrict ports)
+{
+	const uint8_t *hops = row->hops + first, *next = row->next + first;
+
+	for (uint32_t i = 0; i < n; i++)
+		ports[first + i] = next[i] | -(uint8_t)(hops[i] != far);
+}
+
+/* Ports to the switches that are so far away; ROUTE_NO_PORT, which has all bits, for others. */
+static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t far)
+{
+	uint32_t n = tree->graph->n, sw = 0;
+	uint8_t *ports = row->via[far];
+
+	if (ports)
+		return ports;
+	ports = row->via[far] = row->free;
+	row->free += n;
+	for (; sw + CHUNK <= n; sw += CHUNK)
+		add_via(row, far, sw, CHUNK, ports);
+	add_via(row, far, sw, n - sw, ports);
+	return ports;
+}
+
+/* Looks up the ancestors that may be on the way to a leaf which is far hops away. */
+static void look(const struct tree *tree, struct row *row, uint8_t far)
+{
+	if (row->far == far)
+		return;
+	row->far = far;
+	row->levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
+	for (unsigned int level = 0; level < row->levels; level++)
+		row->nearer[level] = via(tree, row, far - level - 1);
+}
+
+/* The port of the parallel links to use for a target that leaves through this edge. */
+static uint8_t among_parallel(const struct tree *tree, const struct row *row, uint8_t port,
+			      uint32_t target)
+{
+	const struct route_edge *edge = row->edge_of[port];
+	unsigned int level = MIN(tree->rank[row->sw], tree->rank[edge->to]), turn;
+
+	level = MIN(level, tree->levels - 1);
+	turn = tree->turn[level][target];
+	if (turn >= edge->n_links && tree->rank[edge->to] > tree->rank[row->sw])
+		edge = row->edge_of[row->next[tree->graph->targets[target].leaf]];
+	return tree->graph->links[edge->first_link + turn % edge->n_links];
+}
+
+/* Whether this port, the lowest of its edge, begins a legal path to the leaf that is a best one. */
+static bool is_legal(const struct row *row, uint8_t port, uint32_t leaf)
+{
+	uint8_t there = row->there[port][leaf];
+
+	return (there < row->limit[port]) & ((there | row->rises[port]) + 1u == row->hops[leaf]);
+}
+
+/* What route_leads() looks at, side by side: trees with cables lost ask it of many entries. */
+static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_t edge)
+{
+	const struct route_graph *graph = tree->graph;
+	bool up = graph->up && graph->up[edge];
+
+	row->edge_of[port] = &graph->edges[edge];
+	row->there[port] = tree->hops + (size_t)graph->edges[edge].to * graph->n;
+	row->rises[port] = up ? ROUTE_UP : 0;
+	row->limit[port] = graph->up && !up ? ROUTE_UP : ROUTE_FAR;
+}
+
+/* Port to the ancestor of that level, if it is on a way to the leaf; else ROUTE_NO_PORT. */
+static uint8_t port_at(const struct tree *tree, const struct row *row, uint32_t target,
+		       unsigned int level)
+{
+	return row->nearer[level][tree->ancestor[level][target]];
+}
+
+/*
+ * Port towards the highest ancestor below level that is on a shortest path, else to the leaf
+ * itself. The switch is no ancestor of its own: it is at least one hop from one.
+ */
+static uint8_t port_by_ancestor(const struct tree *tree, const struct row *row, uint32_t target,
+				unsigned int level)
+{
+	uint32_t leaf = tree->leaf[target];
+
+	while (level-- > 0) {
+		uint8_t port = port_at(tree, row, target, level);
+
+		if (port != ROUTE_NO_PORT && (tree->along_ranks || is_legal(row, port, leaf)))
+			return port;
+	}
+	return row->next[leaf];
+}
+
+/* ---- ways up ---- */
+
+/* Sets a bit for each of n switches to which this port begins a best path: as is_legal() says. */
+static inline void add_way(const struct row *row, uint8_t port, uint32_t first, uint32_t n,
+			   uint8_t bit, uint8_t *restrict bits)
+{
+	const uint8_t *there = row->there[port] + first, *hops = row->hops + first;
+	uint8_t rises = row->rises[port], limit = row->limit[port];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t far = (there[i] | rises) + 1;
+
+		bits[first + i] |= (there[i] < limit) & (far == hops[i]) ? bit : 0;
+	}
+}
+
+/* Eight places of the ring at a time; bits is scratch, an octet for each switch. */
+static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
+{
+	memset(row->ways, 0, (row->n_up + 63) / 64 * (size_t)n * sizeof(*row->ways));
+	for (unsigned int first = 0; first < row->n_up; first += 8) {
+		uint64_t *ways = row->ways + first / 64 * (size_t)n;
+
+		memset(bits, 0, n);
+		for (unsigned int i = 0; i < 8 && first + i < row->n_up; i++) {
+			uint8_t port = row->ring[first + i];
+			uint32_t sw = 0;
+
+			for (; sw + CHUNK <= n; sw += CHUNK)
+				add_way(row, port, sw, CHUNK, 1u << i, bits);
+			add_way(row, port, sw, n - sw, 1u << i, bits);
+		}
+		for (uint32_t sw = 0; sw < n; sw++)
+			ways[sw] |= (uint64_t)bits[sw] << first % 64;
+	}
+}
+
+/*
+ * Each switch tries its ports by a stride of its own. If that has a divisor in common with their
+ * number, they stand in several cycles, and a turn goes round in one of these.
+ */
+static void make_ring(const struct tree *tree, struct row *row)
+{
+	unsigned int n = 0, stride = 0, begin;
+
+	if (row->n_up > 1)
+		stride = 1 + tree->place[row->sw] / row->n_up % (row->n_up - 1);
+	for (unsigned int start = 0; n < row->n_up; start++) {
+		unsigned int turn = start;
+
+		begin = n;
+		do {
+			row->in_ring[turn] = n;
+			row->begin[n] = begin;
+			row->ring[n++] = row->up[turn];
+			turn = (turn + stride) % row->n_up;
+		} while (turn != start);
+		row->cycle = n - begin;
+	}
+}
+
+/* The first of these places in the ring that leads to both switches; last if there is none. */
+static inline unsigned int first_way(const struct row *row, uint32_t n, unsigned int first,
+				     unsigned int last, uint32_t x, uint32_t y)
+{
+	for (unsigned int i = first; i < last; i = (i / 64 + 1) * 64) {
+		const uint64_t *ways = row->ways + i / 64 * (size_t)n;
+		uint64_t bits = (ways[x] & ways[y]) >> i % 64;
+
+		if (bits)
+			return MIN(i + __builtin_ctzll(bits), last);
+	}
+	return last;
+}
+
+/* The first port in turn that leads up on a way both to the leaf and to dest; or ROUTE_NO_PORT. */
+static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
+			    uint32_t dest, uint32_t leaf)
+{
+	unsigned int start, first, last, found;
+
+	if (!row->n_up ||
+	    route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
+		return ROUTE_NO_PORT; /* all ways lead down */
+	start = row->in_ring[turn % row->n_up];
+	first = row->begin[start];
+	last = first + row->cycle;
+	found = first_way(row, tree->graph->n, start, last, dest, leaf);
+	if (found < last)
+		return row->ring[found];
+	found = first_way(row, tree->graph->n, first, start, dest, leaf);
+	return found < start ? row->ring[found] : ROUTE_NO_PORT;
+}
+
+/*
+ * Port for a target that has no common way down from some rank on, as a cable is lost there, or not
+ * from here, and no ancestor of this level or above is on the way. Each switch goes up by its own
+ * place, so that all cables that are left share what goes up and comes down; dest is where the ways
+ * meet again.
+ */
+static uint8_t port_by_place(const struct tree *tree, const struct row *row, uint32_t target,
+			     unsigned int level)
+{
+	uint32_t leaf = tree->leaf[target];
+	uint32_t dest = level > 0 ? tree->ancestor[level - 1][target] : leaf;
+	uint32_t turn = tree->spare[target] ? tree->spare[target] : tree->place[leaf];
+	uint8_t port = port_in_turn(tree, row, tree->place[row->sw] + turn, dest, leaf);
+
+	return port == ROUTE_NO_PORT ? port_by_ancestor(tree, row, target, level) : port;
+}
+
+/* ---- targets ---- */
+
+/*
+ * Sets and returns the port for LIDs of a leaf that do not pass here: that of one which does. What
+ * leads to the highest ancestors is in there.
+ */
+static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf,
+			 const uint8_t *there, const uint16_t *ancestor)
+{
+	uint32_t first = tree->graph->first_target[leaf];
+	uint32_t n = tree->graph->first_target[leaf + 1] - first;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = row->hit + i < n ? row->hit + i : (row->hit + i) % n;
+		uint8_t port = there[ancestor[first + k]];
+
+		if (port == ROUTE_NO_PORT || tree->spare[first + k])
+			continue;
+		row->hit = k;
+		return row->past[leaf] = port;
+	}
+	return row->past[leaf];
+}
+
+static void fill_own_leaf(const struct tree *tree, const struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t t = graph->first_target[row->sw]; t < graph->first_target[row->sw + 1]; t++)
+		row->lft[graph->targets[t].lid] = graph->targets[t].exit;
+}
+
+/* How many levels up to and with the highest ancestor that is on the way; 0: none is. */
+static unsigned int find_level(const struct tree *tree, const struct row *row, uint32_t target)
+{
+	unsigned int level = row->levels;
+
+	while (level > 0 && port_at(tree, row, target, level - 1) == ROUTE_NO_PORT)
+		level--;
+	return level;
+}
+
+/* The port for one target, with nothing taken for granted. */
+static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
+{
+	unsigned int level = find_level(tree, row, target);
+
+	if (level > 0 && level == row->levels) {
+		uint8_t port = port_at(tree, row, target, level - 1);
+
+		if (tree->along_ranks || is_legal(row, port, tree->leaf[target]))
+			return port;
+	}
+	if (tree->spare[target] || tree->lacks[row->sw])
+		return port_by_place(tree, row, target, level);
+	return port_by_ancestor(tree, row, target, level);
+}
+
+/* The same for one that is not spare, and has no ancestor on the way. */
+static uint8_t find_elsewhere(const struct tree *tree, const struct row *row, uint32_t leaf)
+{
+	uint8_t port = ROUTE_NO_PORT;
+
+	if (tree->lacks[row->sw])
+		port = port_in_turn(tree, row, tree->place[row->sw] + tree->place[leaf], leaf,
+				    leaf);
+	return port == ROUTE_NO_PORT ? row->next[leaf] : port;
+}
+
+/*
+ * All targets of a leaf get a port, without branches, and those that have an ancestor on the way,
+ * or are spare, are listed.
+ */
+static inline uint32_t fill_elsewhere(const struct tree *tree, const struct row *row, uint32_t leaf,
+				      unsigned int levels, uint8_t *restrict lft,
+				      uint32_t *restrict others)
+{
+	uint32_t last = tree->graph->first_target[leaf + 1], n = 0;
+	uint8_t elsewhere = find_elsewhere(tree, row, leaf);
+
+	for (uint32_t t = tree->graph->first_target[leaf]; t < last; t++) {
+		uint8_t any = ROUTE_NO_PORT;
+
+		for (unsigned int level = 0; level < levels; level++)
+			any &= port_at(tree, row, t, level);
+		lft[tree->lids[t]] = elsewhere;
+		others[n] = t;
+		n += (any != ROUTE_NO_PORT) | (tree->spare[t] != 0);
+	}
+	return n;
+}
+
+/* Those whose top ancestor is on the way get the port to it. The others remain. */
+static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_t leaf,
+			 uint8_t *restrict lft, uint32_t *others, uint32_t n_others)
+{
+	const uint8_t *top = row->nearer[row->levels - 1];
+	const uint16_t *ancestor = tree->ancestor[row->levels - 1];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_others; i++) {
+		uint32_t t = others[i];
+		uint8_t port = top[ancestor[t]];
+
+		lft[tree->lids[t]] = port;
+		others[n] = t;
+		n += !is_legal(row, port, leaf);
+	}
+	return n;
+}
+
+/* Targets of a leaf that have an edge get one of its links. */
+static void spread_parallel(const struct tree *tree, const struct row *row, uint32_t leaf)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++)
+		row->lft[tree->lids[t]] = among_parallel(tree, row, row->lft[tree->lids[t]], t);
+}
+
+static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
+{
+	uint32_t *others = row->others, n;
+
+	switch (row->levels) {
+	case 1:
+		n = fill_elsewhere(tree, row, leaf, 1, row->lft, others);
+		break;
+	case 2:
+		n = fill_elsewhere(tree, row, leaf, 2, row->lft, others);
+		break;
+	default:
+		n = fill_elsewhere(tree, row, leaf, row->levels, row->lft, others);
+	}
+	if (row->levels)
+		n = fill_top(tree, row, leaf, row->lft, others, n);
+	for (uint32_t i = 0; i < n; i++)
+		row->lft[tree->lids[others[i]]] = find_port(tree, row, others[i]);
+	if (tree->graph->parallel)
+		spread_parallel(tree, row, leaf);
+}
+
+static void fill_carefully(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
+		uint8_t far = row->hops[leaf];
+
+		if (!far || far == ROUTE_FAR || !route_has_hosts(graph, leaf))
+			continue;
+		look(tree, row, far);
+		fill_leaf(tree, row, leaf);
+	}
+}
+
+/*
+ * The innermost loops: all LIDs at all switches, without branches. What leads to the top ancestor
+ * at the right distance is looked up. False: for some targets there was nothing.
+ */
+static bool look_up_top(const struct tree *tree, const struct row *row, const uint8_t *there,
+			const uint16_t *ancestor, uint32_t first, uint32_t last)
+{
+	unsigned int missing = 0;
+
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port = there[ancestor[t]];
+
+		row->lft[tree->lids[t]] = port;
+		missing |= port == ROUTE_NO_PORT;
+	}
+	return !missing;
+}
+
+/*
+ * The same for one leaf, and where there is nothing, at the next level below; at last to the leaf
+ * itself.
+ */
+static void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
+			uint32_t first, uint32_t last)
+{
+	uint8_t past = row->past[tree->leaf[first]];
+
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port = past;
+
+		for (unsigned int level = 0; level < levels; level++) {
+			uint8_t nearer = port_at(tree, row, t, level);
+
+			port = nearer == ROUTE_NO_PORT ? port : nearer;
+		}
+		row->lft[tree->lids[t]] = port;
+	}
+}
+
+/* With the number of levels known, so that the compiler unrolls the loop. */
+static void look_up_leaf(const struct tree *tree, struct row *row, uint32_t first, uint32_t last)
+{
+	unsigned int levels = row->levels;
+
+	if (levels)
+		find_past(tree, row, tree->leaf[first], row->nearer[levels - 1],
+			  tree->ancestor[levels - 1]);
+	switch (levels) {
+	case 1:
+		look_up_all(tree, row, 1, first, last);
+		break;
+	case 2:
+		look_up_all(tree, row, 2, first, last);
+		break;
+	default:
+		look_up_all(tree, row, levels, first, last);
+	}
+}
+
+#define TRY 64	       /* targets */
+#define BLOCK_TURNS 64 /* blocks by turns, at the most */
+
+/* Targets of leaves that are all far hops away. */
+static void fill_run(const struct tree *tree, struct row *row, uint8_t far, uint32_t first,
+		     uint32_t last)
+{
+	unsigned int levels;
+
+	if (!far || far == ROUTE_FAR)
+		return;
+	look(tree, row, far);
+	levels = row->levels;
+	for (uint32_t t = first, end; t < last; t = end) {
+		end = MIN(t + TRY, last);
+		if (!row->below && levels &&
+		    look_up_top(tree, row, row->nearer[levels - 1], tree->ancestor[levels - 1], t,
+				end))
+			continue;
+		row->below = true; /* most likely again at this switch */
+		end = tree->graph->first_target[tree->leaf[t] + 1];
+		look_up_leaf(tree, row, t, end);
+	}
+}
+
+static void fill_runs(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t start = 0, n = route_n_targets(graph);
+	uint8_t far = n ? row->hops[tree->leaf[0]] : 0;
+
+	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
+		if (row->hops[leaf] == far || !route_has_hosts(graph, leaf))
+			continue;
+		fill_run(tree, row, far, start, graph->first_target[leaf]);
+		start = graph->first_target[leaf];
+		far = row->hops[leaf];
+	}
+	fill_run(tree, row, far, start, n);
+	for (uint32_t i = 0; i < tree->n_spares; i++) {
+		uint32_t t = tree->spares[i];
+
+		far = row->hops[tree->leaf[t]];
+		if (!far || far == ROUTE_FAR)
+			continue;
+		look(tree, row, far);
+		row->lft[tree->lids[t]] = find_port(tree, row, t);
+	}
+}
+
+/*
+ * What leads to switches need not be spread well, as little is sent to them; what counts is that
+ * few blocks of tables change when a cable is lost. So all that is in one block goes up by one
+ * port, if it may. On leaves hosts have entries in nearly all blocks anyway.
+ */
+static void gather(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+	const uint8_t *there[BLOCK_TURNS] = {NULL};
+	uint8_t port[BLOCK_TURNS], up = graph->up ? ROUTE_UP : 0;
+
+	if (tree->rank[row->sw] == 0 || !row->n_up)
+		return;
+	for (unsigned int i = 0; i < BLOCK_TURNS; i++) {
+		const struct route_edge *edge;
+
+		port[i] = row->up[i % row->n_up];
+		edge = row->edge_of[port[i]];
+		if (graph->up && !graph->up[edge - graph->edges])
+			return;
+		there[i] = tree->hops + (size_t)edge->to * graph->n;
+	}
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		unsigned int turn = graph->own_lid[sw] / ROUTE_BLOCK % BLOCK_TURNS;
+
+		if (row->hops[sw] == (uint8_t)((there[turn][sw] | up) + 1))
+			row->past[sw] = port[turn];
+	}
+}
+
+static void fill_own_lids(const struct tree *tree, struct row *row)
+{
+	const struct route_graph *graph = tree->graph;
+
+	gather(tree, row);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint8_t port = sw == row->sw ? 0 : row->past[sw];
+		unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+
+		if (row->hops[sw] == ROUTE_FAR)
+			continue;
+		for (unsigned int i = 0; i < n; i++)
+			row->lft[graph->own_lid[sw] + i] = port;
+	}
+}
+
+/* Of one thread, for rows. */
+struct memory {
+	/* by each level of ancestors, at most, for each distance of a leaf: all differ; and past */
+	uint8_t *octets;
+	uint64_t *ways;
+	uint32_t *others;
+};
+
+static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *routing,
+			const struct memory *memory)
+{
+	const struct route_graph *graph = tree->graph;
+	struct row row = {
+		.sw = sw,
+		.hops = tree->hops + (size_t)sw * graph->n,
+		.next = tree->next + (size_t)sw * graph->n,
+		.lft = routing->lft[sw],
+		.free = memory->octets + graph->n,
+		.past = memory->octets,
+		.ways = memory->ways,
+		.others = memory->others,
+	};
+
+	memcpy(row.past, row.next, graph->n);
+	memset(row.lft, ROUTE_NO_PORT, routing->n_blocks * 64);
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+		uint8_t port = graph->links[graph->edges[e].first_link];
+
+		view(tree, &row, port, e);
+		if (tree->rank[graph->edges[e].to] > tree->rank[sw])
+			row.up[row.n_up++] = port;
+	}
+	row.there[ROUTE_NO_PORT] = row.hops;
+	if (row.n_up && (tree->n_spares || tree->lacks[sw])) {
+		make_ring(tree, &row);
+		find_ways(&row, graph->n, row.free);
+	}
+	fill_own_leaf(tree, &row);
+	if (graph->parallel || tree->lacks[sw] || !tree->along_ranks)
+		fill_carefully(tree, &row);
+	else
+		fill_runs(tree, &row);
+	fill_own_lids(tree, &row);
+}
+
+/* What the threads of a fill share. */
+struct fill {
+	const struct tree *tree;
+	struct routing *routing;
+	atomic_uint next; /* switch */
+};
+
+#define AT_ONCE 8 /* switches: their tables take most of the time, and not all the same */
+
+/* One thread. */
+static void fill_switches(void *arg, uint32_t thread, uint32_t last)
+{
+	struct fill *fill = arg;
+	uint32_t n = fill->tree->graph->n, sw;
+	struct memory memory = {
+		.octets = g_malloc((size_t)n * 257 + 1),
+		.ways = g_new(uint64_t, (size_t)n * 4 + 1),
+		.others = g_new(uint32_t, route_n_targets(fill->tree->graph) + 1),
+	};
+
+	(void)thread;
+	(void)last;
+	while ((sw = atomic_fetch_add(&fill->next, AT_ONCE)) < n)
+		for (uint32_t end = MIN(sw + AT_ONCE, n); sw < end; sw++)
+			fill_switch(fill->tree, sw, fill->routing, &memory);
+	g_free(memory.octets);
+	g_free(memory.ways);
+	g_free(memory.others);
+}
+
+void tree_fill(const struct tree *tree, struct routing *routing)
+{
+	struct fill fill = {tree, routing};
+	unsigned int threads = MAX(tree->graph->threads, 1);
+
+	atomic_init(&fill.next, 0);
+	route_parallel(threads, threads, fill_switches, &fill);
+}
