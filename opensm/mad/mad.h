@@ -65,7 +65,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 struct actor *mad_actor(const struct mad *mad);
 void mad_start(struct mad *mad);
 void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: on that loop */
-/* After the vendor was closed and the owners stopped. */
+/* After the owners stopped, and before the vendor is closed. */
 void mad_stop(struct mad *mad);
 void mad_free(struct mad *mad); /* requests not done: message.drop, or g_free */
 

@@ -3,8 +3,6 @@
  * Who sends to whom, as far as it changes a choice: the hosts of a switch that send to a
  * destination are its load there. Hosts of one class are alike, so they are counted once a class.
  */
-#include <string.h>
-
 #include "route/shortest.h"
 
 /* [class * n + switch]: LIDs of hosts of the class on the switch. */

@@ -102,8 +102,8 @@ struct route_torus {
 };
 
 /*
- * Who sends anything to whom; what others would send is no load. All are routed all the same, and
- * no path of anybody closes a credit loop.
+ * Who sends anything to whom; what others would send is no load. All are routed, and judged by the
+ * verifier, all the same.
  */
 struct route_demand {
 	uint32_t n_classes;	  /* at most 65,535 */
@@ -114,7 +114,7 @@ struct route_demand {
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
-	/* Of the fabric at hand, when tables are computed whole; NULL: all send to all. */
+	/* Of the fabric at hand; NULL: all send to all. */
 	const struct route_demand *demand;
 	const uint64_t *roots; /* node GUIDs of root switches; none: the engine finds them */
 	uint32_t n_roots;
