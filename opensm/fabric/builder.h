@@ -40,9 +40,10 @@ struct builder_port {
 	struct trust_table sl_to_vl; /* one block an input port of the switch, or one */
 	struct trust_table vl_arb;   /* blocks 1 to 4 of IBA 14.2.5.9 */
 	uint64_t link_seen;	   /* sweep that saw the cable last */
-	uint64_t contested;	   /* sweep that met it at two cables */
+	uint64_t contested;	   /* sweep that met it at two cables, or that asks if it does */
 	uint64_t activated;	   /* sweep in which a Set of this SM last took it up */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
+	struct builder_port *told; /* who that was, in that sweep; NULL: nobody yet */
 	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
 	bool reregistered;	   /* its client was told to register again */

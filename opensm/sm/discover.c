@@ -5,8 +5,7 @@
  * begins at the SM's own port, a partial one at the nodes marked dirty; both go on as long as nodes
  * are marked, which traps and lost cables do meanwhile.
  *
- * What a peer says is not trusted: port numbers are checked, a GUID that shows up at two places
- * is an error and the second place is left out.
+ * What a peer says is not trusted: port numbers are checked, and cables.c judges who is where.
  *
  * PortStateChange of a switch is cleared before its ports are read: what happens after that sets it
  * again. It tells that some link went down or came up by itself; so when it is set, all ports that
@@ -30,9 +29,9 @@ static bool is_fresh(const struct sm *sm, const struct builder_port *port)
 	return port->read == sm->builder->sweep;
 }
 
-static const char moved[] = "it may be another device", bounced_ca[] = "its link was down";
+static const char bounced_ca[] = "its link was down";
 
-static void lose_trust(struct sm *sm, struct builder_node *node, const char *why)
+void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why)
 {
 	char name[SM_NAME_SIZE];
 
@@ -45,8 +44,7 @@ static void lose_trust(struct sm *sm, struct builder_node *node, const char *why
 
 static void on_node_info(struct sm_request *request);
 
-/* Asks for the NodeInfo of whatever is at the other end of a port. */
-static void probe(struct sm *sm, struct builder_port *port)
+void port_probe(struct sm *sm, struct builder_port *port)
 {
 	struct sm_request *request;
 
@@ -57,6 +55,7 @@ static void probe(struct sm *sm, struct builder_port *port)
 		return;
 	}
 	port->probed = sm->builder->sweep;
+	port->told = NULL;
 	request = sm_request_beyond(sm, port);
 	request->reread = true;
 	request->done = on_node_info;
@@ -86,7 +85,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 	if (!peer || builder_is_switch(peer->node))
 		return;
 	peer->read = 0;
-	lose_trust(sm, peer->node, bounced_ca);
+	node_lose_trust(sm, peer->node, bounced_ca);
 }
 
 static bool may_have_bounced(const struct builder_port *port, const struct iba_port_info *now)
@@ -145,9 +144,9 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		link_bounced(sm, port);
 	if (!builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT && port->known &&
 	    port->info.port_state > IBA_PORT_INIT)
-		lose_trust(sm, port->node, bounced_ca);
+		node_lose_trust(sm, port->node, bounced_ca);
 	if (port->num == 0 && info->lid == 0 && port->known && port->info.lid)
-		lose_trust(sm, port->node, "it was reset");
+		node_lose_trust(sm, port->node, "it was reset");
 	/* A switch that was reset comes up so, however often its ports were set since. */
 	if (builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT)
 		port->node->check = true;
@@ -179,8 +178,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
-/* Nobody is known to be there, and nobody is asked. */
-static void leave_out(struct builder_port *port)
+void port_leave_out(struct builder_port *port)
 {
 	builder_lose_link(port);
 	port->silent = true;
@@ -198,17 +196,17 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 		return;
 	}
 	if (port_health_leaves_out(sm, port, port->peer)) {
-		leave_out(port);
+		port_leave_out(port);
 		return;
 	}
 	if (port->link_seen == sweep || port->probed == sweep)
 		return;
 	if (sm->sweep.kind == SWEEP_KIND_PARTIAL && port->peer && !bounced &&
-	    port->info.port_state != IBA_PORT_INIT) {
+	    port->contested != sweep && port->info.port_state != IBA_PORT_INIT) {
 		builder_link_seen(port); /* nothing happened here */
 		return;
 	}
-	probe(sm, port);
+	port_probe(sm, port);
 }
 
 static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended);
@@ -250,7 +248,7 @@ static void on_port_info(struct sm_request *request)
 		follow_port(sm, port, bounced);
 	else if (port == sm->builder->sm_port && link_is_up(port) &&
 		 port->probed != sm->builder->sweep)
-		probe(sm, port); /* the SM's CA sees the subnet through one port */
+		port_probe(sm, port); /* the SM's CA sees the subnet through one port */
 }
 
 void port_info_seen(struct sm_request *request)
@@ -318,7 +316,7 @@ static void switch_info_store(struct sm *sm, struct builder_node *node,
 			      const struct iba_switch_info *info)
 {
 	if (!switch_kept_tables(node, info))
-		lose_trust(sm, node, "its LinearFDBTop is not the one that was written");
+		node_lose_trust(sm, node, "its LinearFDBTop is not the one that was written");
 	if (info->linear_fdb_top != node->switch_info.linear_fdb_top)
 		builder_reach_changed(node->builder);
 	node->switch_info = *info;
@@ -467,166 +465,6 @@ static struct builder_node *node_answered(const struct sm_request *request,
 	return meet_node(request->sm, request->node, info);
 }
 
-/* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(const struct sm *sm, const struct builder_port *port)
-{
-	if (builder_is_switch(port->node) || port == sm->builder->sm_port)
-		builder_mark(port->node);
-}
-
-/* At another cable in this sweep; or it is the SM's own, which was asked where it is. */
-static bool is_elsewhere(const struct sm *sm, const struct builder_port *port,
-			 const struct builder_port *far)
-{
-	return far->peer && far->peer != port &&
-	       (far->link_seen == sm->builder->sweep || far == sm->builder->sm_port);
-}
-
-/*
- * Whoever is behind that port says that it is the SM's own, from which all paths lead, but that one
- * is known to be at another cable. Its own answer tells whether it was moved; if it was not, the
- * port is read again, and another device has the SM's GUID.
- */
-static bool claims_own_port(struct sm *sm, struct builder_port *port, struct builder_port *far)
-{
-	if (far != sm->builder->sm_port || !far->peer || far->peer == port ||
-	    far->contested == sm->builder->sweep)
-		return false;
-	far->contested = sm->builder->sweep;
-	builder_lose_link(port);
-	port->probed = 0;
-	builder_mark(port->node);
-	probe(sm, far);
-	return true;
-}
-
-/* What was read so far in this sweep, if anything was, is of other devices than it seemed. */
-static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
-{
-	bool seen = own->link_seen == sm->builder->sweep;
-
-	if (own != sm->builder->sm_port || !own->peer || own->peer == far)
-		return false;
-	own_port_moved(sm);
-	sm->sweep.start_over = seen || sm->sweep.kind != SWEEP_KIND_HEAVY;
-	if (sm->sweep.start_over)
-		builder_link(own, far);
-	return sm->sweep.start_over;
-}
-
-/*
- * Two devices with one GUID: no directed route by way of a switch is sure to end where it should,
- * so of no switch behind it is known which one was written.
- */
-static void two_places(struct sm *sm, struct builder_port *port, struct builder_port *far)
-{
-	char name[SM_NAME_SIZE];
-
-	sm->sweep.duplicate_guid = true;
-	if (health_leave_out(sm, port->node,
-			     "duplicate GUID or cable moved: port %u of %s was met at two places, "
-			     "also behind port %u", far->num,
-			     sm_node_name(far->node, name, sizeof(name)), port->num))
-		return;
-	lose_trust(sm, far->node, moved);
-	if (!builder_is_switch(far->node))
-		return;
-	trust_lose_switches(sm->builder);
-	sweep_want(sm, SWEEP_HEAVY);
-}
-
-/*
- * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
- * another one may have answered. So its cables are looked at again as if all had bounced.
- */
-static void doubt_cables(const struct sm *sm, struct builder_node *node)
-{
-	if (!builder_is_switch(node) || node->seen != sm->builder->sweep)
-		return;
-	node->doubt_from = 0;
-	builder_mark(node);
-}
-
-/* A node that was met already is at another cable: what its ports said may be of another one. */
-static void node_moved(struct sm *sm, struct builder_port *far)
-{
-	if (far->peer) {
-		lose_trust(sm, far->node, moved);
-		ask_old_neighbour(sm, far->peer);
-		doubt_cables(sm, far->node);
-	}
-	far->read = 0;
-}
-
-/* Another node is where it was: that one may have got what was meant for it. */
-static void node_displaced(struct sm *sm, struct builder_port *old)
-{
-	if (!old)
-		return;
-	lose_trust(sm, old->node, moved);
-	doubt_cables(sm, old->node);
-}
-
-static bool is_switch_end(const struct builder_port *port)
-{
-	return port && builder_is_switch(port->node);
-}
-
-/* What was written by way of a switch that moved may have reached others than it was meant for. */
-static void note_move(struct sm *sm, const struct builder_port *old, const struct builder_port *far)
-{
-	if (!is_switch_end(old) && !(far->peer && is_switch_end(far)))
-		return;
-	sm->sweep.switch_moved = true;
-	audit_all_soon(sm);
-}
-
-/*
- * Met at two cables in one sweep: it moved since it was met first, or there are two of it. Whoever
- * is at the first cable now is asked once more; if that is it again, there are two.
- */
-static bool moved_meanwhile(const struct sm *sm, struct builder_port *far)
-{
-	if (far->contested == sm->builder->sweep)
-		return false;
-	far->contested = sm->builder->sweep;
-	return true;
-}
-
-/* Joins the two ends unless either was met at another cable in this sweep: a duplicate GUID. */
-static bool join(struct sm *sm, struct builder_port *port, struct builder_port *far)
-{
-	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
-		builder_lose_link(port);
-		port->silent = true;
-		return false;
-	}
-	if (port_health_leaves_out(sm, port, far)) {
-		leave_out(port);
-		return false;
-	}
-	if (own_cable_moved(sm, port, far) || claims_own_port(sm, port, far))
-		return false;
-	if (is_elsewhere(sm, port, far) && !moved_meanwhile(sm, far)) {
-		builder_lose_link(port); /* it is not who was there */
-		two_places(sm, port, far);
-		return false;
-	}
-	if (port->peer != far) {
-		note_move(sm, port->peer, far);
-		node_moved(sm, far);
-		node_displaced(sm, port->peer);
-		builder_link(port, far);
-	}
-	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
-		far->known = false;
-		if (builder_is_switch(far->node))
-			builder_mark(far->node);
-	}
-	builder_link_seen(port);
-	return true;
-}
-
 /*
  * A port that is up but answers nothing: light sweeps ask again. A device that stays silent shall
  * not keep the subnet from coming up.
@@ -671,11 +509,11 @@ static void on_node_info(struct sm_request *request)
 		return;
 	}
 	far = &node->ports[info.local_port_num];
-	if (!join(sm, request->port, far))
+	if (!cable_met(sm, request->port, far))
 		return;
 	builder_set_guid(builder_is_switch(node) ? &node->ports[0] : far, info.port_guid);
 	keys_joined(sm, request->port, far);
-	if (node->seen != sm->builder->sweep)
+	if (node->looked_at != sm->sweep.serial)
 		read_node(sm, node, far, request->node);
 	else if (!builder_is_switch(node) && !is_fresh(sm, far))
 		get_port_info(sm, node, far->num, false);
@@ -791,5 +629,10 @@ enum step_result step_discover(struct sm *sm)
 	}
 	if (sweep->pending)
 		return STEP_LATER;
-	return sweep->layers < MAX_ROUNDS ? end_discovery(sm) : STEP_NEXT;
+	if (sweep->layers >= MAX_ROUNDS)
+		return STEP_NEXT;
+	if (!cables_settle(sm))
+		return end_discovery(sm);
+	sweep->layers++;
+	return STEP_AGAIN;
 }

@@ -4,6 +4,7 @@ libsm_a_SOURCES = \
 	opensm/sm/aliases.c \
 	opensm/sm/audit.c \
 	opensm/sm/description.c \
+	opensm/sm/cables.c \
 	opensm/sm/discover.c \
 	opensm/sm/door.c opensm/sm/door.h \
 	opensm/sm/dry_run.c opensm/sm/dry_run.h \

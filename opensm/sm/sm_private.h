@@ -328,7 +328,19 @@ GPtrArray *sweep_nodes(const struct sm *sm); /* those that it looks at; to be un
 /* description.c */
 void description_get(struct sm *sm, struct builder_node *node);
 void descriptions_forget(struct sm *sm); /* has a sweep read those of all nodes again */
+/*
+ * cables.c: the port at the other end of one has answered. True if it counts as that from now on,
+ * and false if it does not, or not yet.
+ */
+bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far);
+/* All have answered. True if some are asked again. */
+bool cables_settle(struct sm *sm);
 /* discover.c */
+/* Asks for the NodeInfo of whatever is at the other end of a port. */
+void port_probe(struct sm *sm, struct builder_port *port);
+/* Nobody is known to be there, and nobody is asked. */
+void port_leave_out(struct builder_port *port);
+void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why);
 /* Whether a SwitchInfo just read says that the switch holds the tables it was given. */
 bool switch_kept_tables(const struct builder_node *node, const struct iba_switch_info *now);
 /* settle.c: its PortStateChange is clear, so its ports are as they were last set. */

@@ -143,6 +143,63 @@ START_TEST(stolen_sm_node)
 }
 END_TEST
 
+/* Sweeps do not go on for ever, and who is to blame has a name. */
+static void expect_duplicate_named(struct scenario *s)
+{
+	const struct counters *sweeps = &daemon_context(s->daemon)->counters;
+	uint64_t heavy;
+
+	scenario_run_ms(s, 5000);
+	scenario_check_log(s, "duplicate GUID", true);
+	heavy = counter_get(sweeps, sweeps_heavy);
+	scenario_run_ms(s, 10000);
+	scenario_expect_at_most(s, counter_get(sweeps, sweeps_heavy) - heavy, 2);
+}
+
+/* A switch has the GUID of its neighbour: their ports look like those of one switch. */
+START_TEST(two_switches_in_a_row)
+{
+	struct scenario *s = up("torus:9", 1);
+	unsigned int thief = scenario_node(s, "switch-2");
+	struct sim_node_view view, victim;
+
+	sim_node_view(s->sim, thief, &view);
+	sim_node_view(s->sim, scenario_node(s, "switch-3"), &victim);
+	scenario_run_ms(s, 3000);
+	sim_set_node_guid(s->sim, thief, victim.node_guid);
+	sim_link_set(s->sim, thief, 3, false);
+	sim_link_set(s->sim, thief, 2, false);
+	scenario_run_ms(s, 600);
+	sim_link_set(s->sim, thief, 3, true);
+	scenario_run_ms(s, (uint64_t)_i * 5);
+	sim_link_set(s->sim, thief, 2, true);
+	expect_duplicate_named(s);
+	sim_set_node_guid(s->sim, thief, view.node_guid);
+	sim_link_flap(s->sim, thief, 3, 1000, NS_PER_S, 1);
+	sim_link_flap(s->sim, thief, 2, 1000, NS_PER_S, 1);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
+/* The same from the beginning; the SM is at each distance from them. */
+START_TEST(two_switches_from_the_start)
+{
+	struct scenario *s = scenario_new("torus:9", (uint64_t)_i);
+	struct sim_node_view victim;
+	g_autofree char *host = g_strdup_printf("host-%d", _i % 9), *thief = NULL;
+	unsigned int i = (unsigned int)_i / 9 * 3 + 2;
+
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, host), 1);
+	thief = g_strdup_printf("switch-%u", i);
+	sim_node_view(s->sim, scenario_node(s, "switch-3"), &victim);
+	sim_set_node_guid(s->sim, scenario_node(s, thief), victim.node_guid);
+	scenario_start(s);
+	expect_duplicate_named(s);
+	scenario_free(s);
+}
+END_TEST
+
 /* A heavy sweep that finds no error has found everybody. */
 START_TEST(mute_while_a_link_is_lost)
 {
@@ -468,6 +525,8 @@ static Suite *suite(void)
 	tcase_add_test(tcase, stolen_port_guid);
 	tcase_add_test(tcase, names_wanted_in_a_sweep);
 	tcase_add_test(tcase, stolen_sm_node);
+	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, 12);
+	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, 27);
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
 	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);

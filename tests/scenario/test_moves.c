@@ -22,8 +22,8 @@ static const struct swap {
 	/* Nobody knows who was written what; and then all is compared, as after any such move. */
 	{"the SM's host and another", "leaf-0-0", "leaf-2-1", 1, 2, 2 * SWITCHES},
 	{"two leaves", "spine-1-0", "spine-2-0", 1, 1, SWITCHES + 2},
-	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3, SWITCHES + 1},
-	{"a host and a switch", "leaf-1-0", "leaf-2-0", 1, 3, SWITCHES + 2},
+	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3, SWITCHES + 2},
+	{"a host and a switch", "leaf-1-0", "leaf-2-0", 1, 3, SWITCHES + 1},
 };
 
 static void exchange(struct scenario *s, const struct swap *swap)

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who is at which cable. Nodes are told apart by their GUIDs alone, so a cable that was moved and a
+ * second device with the same GUID look alike at first.
+ *
+ * Two switches with one GUID look like one that has the cables of both, and nothing that either of
+ * them says need contradict that. So a new cable between switches counts when both ends tell of it;
+ * the first by which a switch is met, and one that was there before, count at once. What is asked
+ * by way of the cables that count is answered by one of the two, whose ports lead to its own
+ * neighbours: those of the other do not count, and are left out.
+ *
+ * A channel adapter cannot be asked who is at the other end of its cable. If it is met at two in
+ * one sweep, whoever is at the first one now is asked once more: if that is it, there are two.
+ */
+#include "sm/sm_private.h"
+
+static const char moved[] = "it may be another device";
+
+static bool are_switches(const struct builder_port *a, const struct builder_port *b)
+{
+	return builder_is_switch(a->node) && builder_is_switch(b->node);
+}
+
+static bool tells(const struct sm *sm, const struct builder_port *port,
+		  const struct builder_port *who)
+{
+	return port->probed == sm->builder->sweep && port->told == who;
+}
+
+/* ---- cables that moved ---- */
+
+/* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
+static void ask_old_neighbour(const struct sm *sm, const struct builder_port *port)
+{
+	if (builder_is_switch(port->node) || port == sm->builder->sm_port)
+		builder_mark(port->node);
+}
+
+/*
+ * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
+ * another one may have answered. So its cables are looked at again as if all had bounced.
+ */
+static void doubt_cables(const struct sm *sm, struct builder_node *node)
+{
+	if (!builder_is_switch(node) || node->seen != sm->builder->sweep)
+		return;
+	node->doubt_from = 0;
+	builder_mark(node);
+}
+
+/* What was written by way of a switch that moved may have reached others than it was meant for. */
+static void note_move(struct sm *sm, const struct builder_port *port)
+{
+	if (!builder_is_switch(port->node))
+		return;
+	sm->sweep.switch_moved = true;
+	audit_all_soon(sm);
+}
+
+/* A node that was met already is at another cable: what its ports said may be of another one. */
+static void node_moved(struct sm *sm, const struct builder_port *port, struct builder_port *far)
+{
+	if (far->peer) {
+		note_move(sm, far);
+		node_lose_trust(sm, far->node, moved);
+		ask_old_neighbour(sm, far->peer);
+		doubt_cables(sm, far->node);
+	}
+	if (!tells(sm, far, port))
+		far->read = 0;
+}
+
+/* Another node is where this one was: that one may have got what was meant for it. */
+static void displace(struct sm *sm, struct builder_port *port)
+{
+	if (!port->peer)
+		return;
+	note_move(sm, port->peer);
+	node_lose_trust(sm, port->peer->node, moved);
+	doubt_cables(sm, port->peer->node);
+}
+
+static void connect_ends(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	displace(sm, port);
+	node_moved(sm, port, far);
+	builder_link(port, far);
+}
+
+/* ---- the SM's own cable ---- */
+
+/*
+ * Whoever is behind that port says that it is the SM's own, from which all paths lead, but that one
+ * is known to be at another cable. Its own answer tells whether it was moved; if it was not, the
+ * port is read again, and another device has the SM's GUID.
+ */
+static bool claims_own_port(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (far != sm->builder->sm_port || !far->peer || far->peer == port ||
+	    far->contested == sm->builder->sweep)
+		return false;
+	far->contested = sm->builder->sweep;
+	builder_lose_link(port);
+	port->probed = 0;
+	builder_mark(port->node);
+	port_probe(sm, far);
+	return true;
+}
+
+/* What was read so far in this sweep, if anything was, is of other devices than it seemed. */
+static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
+{
+	bool seen = own->link_seen == sm->builder->sweep;
+
+	if (own != sm->builder->sm_port || !own->peer || own->peer == far)
+		return false;
+	own_port_moved(sm);
+	sm->sweep.start_over = seen || sm->sweep.kind != SWEEP_KIND_HEAVY;
+	if (sm->sweep.start_over)
+		builder_link(own, far);
+	return sm->sweep.start_over;
+}
+
+/* ---- two devices with one GUID ---- */
+
+static void leave_out(struct sm *sm, struct builder_port *port, const struct builder_port *far,
+		      const char *why)
+{
+	char name[SM_NAME_SIZE];
+
+	sm->sweep.duplicate_guid = true;
+	health_leave_out(sm, port->node,
+			 "duplicate GUID or cable moved: port %u of %s is behind port %u, %s",
+			 far->num, sm_node_name(far->node, name, sizeof(name)), port->num, why);
+}
+
+/* At another cable in this sweep; or it is the SM's own, which was asked where it is. */
+static bool is_elsewhere(const struct sm *sm, const struct builder_port *port,
+			 const struct builder_port *far)
+{
+	return !are_switches(port, far) && far->peer && far->peer != port &&
+	       (far->link_seen == sm->builder->sweep || far == sm->builder->sm_port);
+}
+
+/* True at the second time. */
+static bool is_at_two_places(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (!is_elsewhere(sm, port, far))
+		return false;
+	if (far->contested != sm->builder->sweep) {
+		far->contested = sm->builder->sweep;
+		return false;
+	}
+	builder_lose_link(port); /* it is not who was there */
+	node_lose_trust(sm, far->node, moved);
+	leave_out(sm, port, far, "but at another cable as well");
+	return true;
+}
+
+static bool is_placed(const struct sm *sm, const struct builder_node *node)
+{
+	bool placed = sm->builder->sm_port->node == node;
+
+	for (unsigned int num = 1; !placed && num <= node->info.num_ports; num++)
+		placed = node->ports[num].peer;
+	return placed;
+}
+
+/* Unless that is done already; whatever its port said before, and by whichever cable it was met. */
+static void ask_other_end(const struct sm *sm, struct builder_port *far)
+{
+	uint64_t sweep = sm->builder->sweep;
+	bool met = far->node->looked_at == sm->sweep.serial;
+	bool will_be_read = met ? far->read != sweep : sm->sweep.kind == SWEEP_KIND_HEAVY;
+
+	if (far->probed == sweep || far->contested == sweep || will_be_read)
+		return;
+	far->contested = sweep;
+	far->link_seen = 0;
+	builder_mark(far->node);
+}
+
+/* False as long as only this end tells of a new cable between two switches. */
+static bool counts(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (!are_switches(port, far) || !is_placed(sm, far->node) || tells(sm, far, port))
+		return true;
+	displace(sm, port);
+	builder_lose_link(port);
+	port->probed = sm->builder->sweep;
+	ask_other_end(sm, far);
+	return false;
+}
+
+bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
+		builder_lose_link(port);
+		port->silent = true;
+		return false;
+	}
+	if (port_health_leaves_out(sm, port, far)) {
+		port_leave_out(port);
+		return false;
+	}
+	if (own_cable_moved(sm, port, far) || claims_own_port(sm, port, far) ||
+	    is_at_two_places(sm, port, far))
+		return false;
+	port->told = far;
+	if (port->peer != far) {
+		if (!counts(sm, port, far))
+			return false;
+		connect_ends(sm, port, far);
+	}
+	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
+		far->known = false;
+		if (builder_is_switch(far->node))
+			builder_mark(far->node);
+	}
+	builder_link_seen(port);
+	return true;
+}
+
+/* The other end has been asked, too, and is at another cable, or has none. */
+static bool is_contradicted(const struct sm *sm, const struct builder_port *far)
+{
+	uint64_t sweep = sm->builder->sweep;
+
+	return (far->probed == sweep && far->told) || (far->peer && far->link_seen == sweep) ||
+	       builder_is_down(far);
+}
+
+/* Where that switch was it is no more: this end is asked once more, and then it counts. */
+static bool find_a_place(struct sm *sm, struct builder_port *port)
+{
+	struct builder_node *node = port->told->node;
+	bool unmet = sm->sweep.kind == SWEEP_KIND_HEAVY && node->seen != sm->builder->sweep;
+
+	if (!unmet && is_placed(sm, node))
+		return false;
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		builder_lose_link(&node->ports[num]);
+	port_probe(sm, port);
+	return true;
+}
+
+static bool judge(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *far = port->told;
+
+	if (is_contradicted(sm, far)) {
+		leave_out(sm, port, far, "but does not lead back there");
+	} else { /* it could not be asked */
+		connect_ends(sm, port, far);
+		builder_link_seen(port);
+	}
+	return false;
+}
+
+/* What one end only has told of. */
+static bool for_each_half(struct sm *sm, bool (*fn)(struct sm *sm, struct builder_port *port))
+{
+	const GPtrArray *switches = sm->builder->switches;
+	bool any = false;
+
+	for (guint i = 0; i < switches->len; i++) {
+		struct builder_node *node = switches->pdata[i];
+
+		for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+			struct builder_port *port = &node->ports[num];
+
+			if (port->probed == sm->builder->sweep && port->told &&
+			    port->peer != port->told)
+				any |= fn(sm, port);
+		}
+	}
+	return any;
+}
+
+bool cables_settle(struct sm *sm)
+{
+	return for_each_half(sm, find_a_place) || for_each_half(sm, judge);
+}
