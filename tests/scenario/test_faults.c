@@ -200,6 +200,33 @@ START_TEST(two_switches_from_the_start)
 }
 END_TEST
 
+/* Any two, in any fabric; the one that comes up with the other's GUID may have had its place. */
+START_TEST(two_switches_anywhere)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3:1", "torus:5",
+					    "dragonfly:4:2:2", "hypercube:3", "torus:4x3x2:1"};
+	struct scenario *s = up(specs[_i % G_N_ELEMENTS(specs)], (uint64_t)_i);
+	unsigned int thief = scenario_random_switch(s), other;
+	struct sim_node_view view, victim;
+
+	do
+		other = scenario_random_switch(s);
+	while (other == thief);
+	sim_node_view(s->sim, thief, &view);
+	sim_node_view(s->sim, other, &victim);
+	sim_node_set(s->sim, thief, false);
+	scenario_run_ms(s, scenario_random(s, 500));
+	sim_set_node_guid(s->sim, thief, victim.node_guid);
+	sim_node_set(s->sim, thief, true);
+	expect_duplicate_named(s);
+	sim_node_set(s->sim, thief, false);
+	sim_set_node_guid(s->sim, thief, view.node_guid);
+	sim_node_set(s->sim, thief, true);
+	scenario_converge(s, 70);
+	scenario_free(s);
+}
+END_TEST
+
 /* A heavy sweep that finds no error has found everybody. */
 START_TEST(mute_while_a_link_is_lost)
 {
@@ -527,6 +554,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, stolen_sm_node);
 	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, 12);
 	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, 27);
+	tcase_add_loop_test(tcase, two_switches_anywhere, 0, 24);
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
 	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);
