@@ -159,7 +159,8 @@ static bool is_at_two_places(struct sm *sm, struct builder_port *port, struct bu
 
 static bool is_placed(const struct sm *sm, const struct builder_node *node)
 {
-	bool placed = sm->builder->sm_port->node == node;
+	const struct builder_port *own = sm->builder->sm_port;
+	bool placed = own && own->node == node;
 
 	for (unsigned int num = 1; !placed && num <= node->info.num_ports; num++)
 		placed = node->ports[num].peer;
@@ -266,6 +267,8 @@ static bool for_each_half(struct sm *sm, bool (*fn)(struct sm *sm, struct builde
 	for (guint i = 0; i < switches->len; i++) {
 		struct builder_node *node = switches->pdata[i];
 
+		if (node->looked_at != sm->sweep.serial)
+			continue;
 		for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 			struct builder_port *port = &node->ports[num];
 
