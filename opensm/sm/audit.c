@@ -78,6 +78,8 @@ static void add_table(struct audit *audit, struct builder_node *node, uint8_t po
 
 static void add_node(struct audit *audit, struct builder_node *node)
 {
+	if (builder_is_switch(node))
+		add(&audit->wanted, node, 0, IBA_ATTR_SWITCH_INFO, 0, 0);
 	add_table(audit, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
 	add_table(audit, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
@@ -146,9 +148,11 @@ static void compare_switch(struct sm_request *request, const struct item *item)
 	struct iba_switch_info now;
 
 	wire_decode(&iba_switch_info_type, request->mad.data, &now);
+	if (now.port_state_change) /* by itself, or the Set that cleared it was lost */
+		sweep_look_at(request->sm, request->node);
 	if (now.linear_fdb_top == known->linear_fdb_top &&
 	    now.multicast_fdb_top == known->multicast_fdb_top &&
-	    now.life_time_value == known->life_time_value && !now.port_state_change)
+	    now.life_time_value == known->life_time_value)
 		return;
 	builder_mark(request->node);
 	differs(request->sm, request->node, item);

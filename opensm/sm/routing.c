@@ -618,20 +618,6 @@ enum step_result step_take_routes(struct sm *sm)
 	return good ? STEP_NEXT : STEP_ABORT;
 }
 
-/* Whether routing and partitions made for one of them mean the same in the other. */
-static bool same_shape(const struct fabric *a, const struct fabric *b)
-{
-	if (a && b && a->shape == b->shape)
-		return true;
-	if (!a || !b || a->n_nodes != b->n_nodes || a->n_ports != b->n_ports ||
-	    a->sm_port != b->sm_port)
-		return false;
-	for (uint32_t i = 0; i < a->n_nodes; i++)
-		if (a->nodes[i].guid != b->nodes[i].guid)
-			return false;
-	return true;
-}
-
 /*
  * The ports as they are now, ACTIVE; if one was lost since the routes were computed, what stands
  * behind it is missing or elsewhere in a picture taken now, and the old one goes with the routes.
@@ -643,7 +629,7 @@ static void freeze_again(struct sm *sm)
 	if (builder_is_frozen(sm->builder, sm->fabric) && sm->sweep.kind != SWEEP_KIND_REROUTE)
 		return; /* the picture of this sweep is not old yet */
 	now = builder_freeze_changes(sm->builder);
-	if (same_shape(sm->fabric, now)) {
+	if (now && sm->fabric->shape == now->shape) {
 		fabric_unref(sm->fabric);
 		sm->fabric = now;
 		return;

@@ -9,9 +9,9 @@ any, it is the files of opensm/{sm,sa,mad} that differ from REVISION. All mutant
 one build of a copy of the tree in ./mutate, where the environment tells which of them is on
 (switch.h). Each test function of the programs of "make check" that link the files runs once by
 itself to see how long it takes and which places it reaches; then each mutant meets those that reach
-it, those first that have killed most in the least time, until one fails or --budget is used up:
-then it has survived. Test functions that an earlier run found longer than --longest do not count.
-So the score is a lower bound. Results stay in ./mutate and are not computed again as long as the
+it, those first that have killed most in the least time, now and in earlier runs, or were changed
+together with the file, until one fails or --budget is used up: then it has survived. Test functions
+that an earlier run found longer than --longest do not count. So the score is a lower bound. Results stay in ./mutate and are not computed again as long as the
 file does not change (--again: survivors meet the tests anew). A mutant that gives the same object
 is none. Survivors that tests/mutate/survivors accepts as equivalent do not count, others there do.
 Fails if a directory has a lower share of killed mutants than --least."""
@@ -46,6 +46,7 @@ CFLAGS = '-O1 -w'
 MEMORY = 2 << 30
 # A test hangs if it takes so much longer, in seconds of its own and of the clock.
 GRACE_S, SLOWER, GRACE_WALL_S, SLOWER_WALL = 2, 5, 20, 20
+WIDE = 20  # files in a commit that tells of none in particular
 KILLED, SURVIVED, SAME, REFUSED = 'killed', 'survived', 'same', 'refused'
 
 
@@ -60,6 +61,21 @@ def git(top, *arguments):
     if done.returncode:
         raise SystemExit(f'mutate: git {" ".join(arguments)}: {done.stdout.strip()}')
     return done.stdout.splitlines()
+
+
+def changed_together(top):
+    """By (file, test program): of the commits that changed the test, the share that changed the
+    file as well. So it is known which tests are about a file, whatever they are called."""
+    done = run(['git', '-C', top, 'log', '--format=%x00', '--name-only'], top)
+    both, alone = Counter(), Counter()
+    for commit in done.stdout.split('\0') if not done.returncode else ():
+        names = [name[:-2] for name in commit.split() if name.endswith('.c')]
+        if len(names) > WIDE:
+            continue
+        tests = [name for name in names if TESTS.match(name)]
+        alone.update(tests)
+        both.update((f'{name}.c', test) for name in names for test in tests)
+    return {pair: n / alone[pair[1]] for pair, n in both.items()}
 
 
 def digest(data):
@@ -202,7 +218,8 @@ class Campaign:
         self.seconds_path = os.path.join(work, 'seconds')
         self.results = self.load()
         self.lock = threading.Lock()
-        self.kills = defaultdict(Counter)
+        self.kills = self.kills_before()
+        self.together = changed_together(copy.top)
         self.usual = {}  # seconds of a test function, of CPU and of the clock
         self.reaching = defaultdict(list)  # test functions by mutant
         self.tests = self.list_tests()
@@ -213,6 +230,19 @@ class Campaign:
             return {}
         with open(self.results_path, encoding='utf-8') as lines:
             return dict(json.loads(line) for line in lines)
+
+    def kills_before(self):
+        """By file, and by directory, how much each test has killed in earlier runs."""
+        kills = defaultdict(Counter)
+        for key, (verdict, test) in self.results.items():
+            if verdict == KILLED:
+                self.count_kill(kills, key.split()[0], tuple(test.split(' ')))
+        return kills
+
+    @staticmethod
+    def count_kill(kills, path, test):
+        for place in (path, os.path.dirname(path)):
+            kills[place][test] += 1
 
     def in_parallel(self, function, things):
         with ThreadPoolExecutor(self.options.jobs) as pool:
@@ -279,6 +309,7 @@ class Campaign:
             kills = 3 * self.kills[mutant.path][test] + self.kills[mutant.directory][test] + 0.1
             if module in test[0]:
                 kills += 1
+            kills += 3 * self.together.get((mutant.path, test[0]), 0)
             return -kills / (self.usual[test][0] + 0.02)
         module = os.path.basename(mutant.path)[:-2]
         return sorted(self.reaching[mutant], key=worth)
@@ -298,8 +329,7 @@ class Campaign:
             if not good:
                 self.note(mutant, KILLED, ' '.join(test))
                 with self.lock:
-                    self.kills[mutant.path][test] += 1
-                    self.kills[mutant.directory][test] += 1
+                    self.count_kill(self.kills, mutant.path, test)
                 return
         same = self.files[mutant.path].same(mutant)
         self.note(mutant, SAME if same else SURVIVED,

@@ -173,6 +173,21 @@ def check_accepted(c):
             c.check('what is malformed is refused', told in str(error), error)
 
 
+def check_together(c, mutate, top):
+    """The second of two commits changes the test alone."""
+    git = ['git', '-C', top, '-c', 'user.name=x', '-c', 'user.email=x']
+    os.makedirs(top)
+    subprocess.run([*git, 'init', '-q'], check=True)
+    for name, text in (('opensm/sm/module.c', MODULE), ('tests/unit/test_module.c', TEST),
+                       ('tests/unit/test_module.c', MODULE)):
+        write(top, name, text)
+        if 'test' in name:
+            subprocess.run([*git, 'add', '.'], check=True)
+            subprocess.run([*git, 'commit', '-qm', 'x'], check=True)
+    share = mutate.changed_together(top).get(('opensm/sm/module.c', 'tests/unit/test_module'))
+    c.check('a test is about what changed with it', share == 0.5, share)
+
+
 def run_tool(top, *arguments):
     done = subprocess.run([os.path.join(HERE, 'mutate.py'), '--jobs', '1', *arguments],
                           cwd=os.path.join(top, 'out'), env={**os.environ, 'top_srcdir': top},
@@ -220,6 +235,7 @@ def main():
     c = checks.Checks()
     check_accepted(c)
     try:
+        import mutate
         import operators
     except ImportError as error:
         c.skip('the mutants', f'{error}; the package python3-clang has it')
@@ -227,6 +243,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         check_operators(c, operators, directory)
         check_choices(c, operators, directory)
+        check_together(c, mutate, os.path.join(directory, 'history'))
         check_tool(c, os.path.join(directory, 'tree'))
     return c.close()
 

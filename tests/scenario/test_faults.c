@@ -57,6 +57,49 @@ START_TEST(host_goes_and_comes)
 }
 END_TEST
 
+static void note_first(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		       const uint8_t *data, size_t length)
+{
+	bool *written = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	*written |= scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+}
+
+/* Of what is published, the routes are for the fabric that they stand beside. */
+static void expect_routes_fit(struct scenario *s)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+
+	if (subnet && subnet->routing)
+		scenario_expect(s, subnet->routing->n_switches == subnet->fabric->n_switches);
+	subnet_unref(subnet);
+}
+
+/* A leaf dies while tables are written, and no trap tells of it. */
+START_TEST(switch_dies_in_the_bring_up)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	bool written = false;
+
+	sim_set_trace(s->sim, note_first, &written);
+	scenario_start(s);
+	while (!written)
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + 100 * NS_PER_US);
+	sim_set_traps_lost(s->sim, true);
+	sim_node_set(s->sim, scenario_node(s, "leaf-2-1"), false);
+	for (unsigned int i = 0; i < 3000; i++) {
+		scenario_run_ms(s, 1);
+		expect_routes_fit(s);
+	}
+	scenario_check_log(s, "the subnet changed while it was configured", true);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
 /* A host that was never there before. */
 START_TEST(host_added)
 {
@@ -536,6 +579,7 @@ static Suite *suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, link_pulled_and_restored, 1, 6);
 	tcase_add_loop_test(tcase, switch_killed_and_back, 1, 6);
+	tcase_add_test(tcase, switch_dies_in_the_bring_up);
 	tcase_add_loop_test(tcase, host_goes_and_comes, 1, 4);
 	tcase_add_loop_test(tcase, host_added, 1, 4);
 	tcase_add_test(tcase, own_link_flaps);

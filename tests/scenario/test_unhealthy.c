@@ -576,13 +576,25 @@ START_TEST(reboots)
 }
 END_TEST
 
+/* How many of the ports that lead to the switch are not disabled. */
+static unsigned int ports_on(struct scenario *s, struct place *sw)
+{
+	struct sim_node_view view;
+	unsigned int on = 0;
+
+	sim_node_view(s->sim, sw->node, &view);
+	for (unsigned int port = 1; port <= view.num_ports; port++)
+		if (sim_peer(s->sim, sw->node, port, &sw->sw, &sw->port))
+			on += !is_off(s, sw);
+	return on;
+}
+
 /* A switch as a whole: off at all ports that lead there, and on again. */
 START_TEST(whole_switch)
 {
 	struct scenario *s = up("fattree:4", "", "reboot switch disable 2 in 900 release 60\n");
 	struct place core = {0};
 	struct sim_node_view view;
-	unsigned int on = 0;
 
 	do {
 		core.node = scenario_random_switch(s);
@@ -594,13 +606,39 @@ START_TEST(whole_switch)
 	scenario_check_log(s, "unhealthy (reboot): switch", true);
 	scenario_check_log(s, "but only reported", false);
 	scenario_expect(s, !is_in_subnet(s, &core));
-	for (unsigned int port = 1; port <= view.num_ports; port++)
-		if (sim_peer(s->sim, core.node, port, &core.sw, &core.port))
-			on += !is_off(s, &core);
-	ck_assert_uint_eq(on, 0);
+	ck_assert_uint_eq(ports_on(s, &core), 0);
 	scenario_expect(s, !(atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_ERRORS));
 	scenario_run_ms(s, 65 * 1000);
 	expect_said(s, "unhealthy", "no port misbehaves");
+	scenario_converge(s, 10);
+	scenario_expect(s, is_in_subnet(s, &core));
+	scenario_free(s);
+}
+END_TEST
+
+/* No trap tells that anything is wrong with it: it takes no Sets, or does not answer any more. */
+START_TEST(whole_switch_goes_wrong)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct place core = {.node = scenario_node(s, "core-0-1")};
+	struct sim_node_view view;
+
+	set_policy(s, "",
+		   "set_errors switch disable 2 of 3 release 60\n"
+		   "unresponsive switch disable 2 of 3 release 60\n");
+	sim_node_view(s->sim, core.node, &view);
+	core.guid = view.node_guid;
+	sim_node_stubborn(s->sim, core.node, !_i);
+	scenario_start(s);
+	scenario_run_ms(s, 30 * 1000);
+	sim_node_mute(s->sim, core.node, _i);
+	scenario_run_ms(s, _i * 30 * 1000);
+	scenario_check_log(s, "): switch 'core-0-1'", true);
+	scenario_expect(s, !is_in_subnet(s, &core));
+	ck_assert_uint_eq(ports_on(s, &core), 0);
+	sim_node_stubborn(s->sim, core.node, false);
+	sim_node_mute(s->sim, core.node, false);
+	scenario_run_ms(s, 65 * 1000);
 	scenario_converge(s, 10);
 	scenario_expect(s, is_in_subnet(s, &core));
 	scenario_free(s);
@@ -791,6 +829,7 @@ int main(void)
 	tcase_add_test(tcase, illegal_answers);
 	tcase_add_test(tcase, reboots);
 	tcase_add_test(tcase, whole_switch);
+	tcase_add_loop_test(tcase, whole_switch_goes_wrong, 0, 2);
 	tcase_add_test(tcase, switch_beside_a_host);
 	tcase_add_test(tcase, restart);
 	tcase_add_test(tcase, written_when_it_changes);

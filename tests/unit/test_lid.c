@@ -12,7 +12,7 @@
 
 static struct log *logger;
 static struct guid2lid *memory;
-static struct lid_plan_port ports[MAX_PORTS];
+static struct lid_plan_port ports[MAX_PORTS + 1];
 static struct lid_plan plan;
 static uint64_t chance;
 
@@ -58,6 +58,18 @@ static uint16_t remembered(uint64_t guid)
 		if ((a) != (b))                                                                    \
 			ck_abort_msg("%s", #a);                                                    \
 	} while (0)
+
+/* What stands behind the ports is none of them. */
+static void make_plan(void)
+{
+	const struct lid_plan_port behind = {.guid = MAX_PORTS + 7, .lid = 5, .is_switch = true};
+	const struct lid_plan_port kept = ports[plan.n];
+
+	ports[plan.n] = behind;
+	lid_plan_make(&plan, memory);
+	SAME(memcmp(&ports[plan.n], &behind, sizeof(behind)), 0);
+	ports[plan.n] = kept;
+}
 
 /* No two ports share a LID; each is aligned and can be forwarded; all is remembered. */
 static void check_sane(void)
@@ -162,7 +174,7 @@ START_TEST(test_sane)
 		plan.memory_first = below(4) == 0;
 		random_last();
 		plan.reassign = below(8) == 0;
-		lid_plan_make(&plan, memory);
+		make_plan();
 		check_sane();
 		check_memory();
 	}
@@ -178,13 +190,13 @@ START_TEST(test_stable)
 		start(seed);
 		random_ports(below(4) == 0);
 		random_memory();
-		lid_plan_make(&plan, memory);
+		make_plan();
 		ck_assert_uint_eq(plan.without, 0);
 		for (uint32_t i = 0; i < plan.n; i++) {
 			first[i] = ports[i].lid;
 			ports[i].carried = ports[i].duplicate ? ports[i].lid : below(0x10000);
 		}
-		lid_plan_make(&plan, memory);
+		make_plan();
 		for (uint32_t i = 0; i < plan.n; i++)
 			SAME(ports[i].lid, first[i]);
 	}
@@ -208,7 +220,7 @@ START_TEST(test_remembered_are_kept)
 			ports[i].lmc = lmc;
 			before[i] = remembered(ports[i].guid);
 		}
-		lid_plan_make(&plan, memory);
+		make_plan();
 		for (uint32_t i = 0; i < plan.n; i++)
 			if (before[i])
 				SAME(ports[i].lid, before[i]);
@@ -226,7 +238,7 @@ START_TEST(test_carried_are_kept)
 	ports[5].carried = ports[4].carried;
 	ports[6].carried = 0;
 	ports[7].carried = 0xC000;
-	lid_plan_make(&plan, memory);
+	make_plan();
 	for (uint32_t i = 0; i < 20; i++)
 		if (i != 0 && (i < 5 || i > 7))
 			ck_assert_uint_eq(ports[i].lid, 500 - 3 * i);
@@ -251,7 +263,7 @@ START_TEST(test_carried_win_over_the_file)
 			guid2lid_set(memory, 100 + i, 10 + (i + 7) % 20, 1);
 		}
 		as_from_file();
-		lid_plan_make(&plan, memory);
+		make_plan();
 		for (uint32_t i = 0; i < 20; i++)
 			ck_assert_uint_eq(ports[i].lid, honor ? 10 + (i + 7) % 20 : 10 + i);
 		check_sane();
@@ -273,7 +285,7 @@ START_TEST(test_the_file_settles_a_conflict)
 	guid2lid_set(memory, 104, 70, 1); /* it was rebooted */
 	guid2lid_set(memory, 99, 80, 1);  /* it is gone, and its LID at another one */
 	as_from_file();
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(ports[0].lid, 1);
 	ck_assert_uint_eq(ports[1].lid, 50);
 	ck_assert_uint_eq(ports[2].lid, 60);
@@ -291,17 +303,17 @@ START_TEST(test_assigned_win_over_carried)
 	plan.n = 2;
 	ports[0] = (struct lid_plan_port){.guid = 100};
 	ports[1] = (struct lid_plan_port){.guid = 101};
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ports[1].guid = 102; /* 101 is gone; a new port comes from elsewhere with its LID */
 	ports[1].carried = 2;
 	ports[0].carried = 40;
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(ports[0].lid, 1);
 	ck_assert_uint_eq(ports[1].lid, 3);
 	ck_assert_uint_eq(remembered(101), 2);
 	/* Another SM was master since: what the ports carry is what it gave them. */
 	guid2lid_doubt(memory);
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(ports[0].lid, 40);
 	ck_assert_uint_eq(ports[1].lid, 2);
 	ck_assert_uint_eq(remembered(101), 0);
@@ -317,7 +329,7 @@ START_TEST(test_absent_ones_last)
 	for (uint16_t i = 1; i <= 3; i++)
 		guid2lid_set(memory, i, i, 1);
 	guid2lid_set(memory, 4, 5000, 1); /* more than a switch of today forwards */
-	lid_plan_make(&plan, memory);
+	make_plan();
 	for (uint32_t i = 0; i < 7; i++)
 		ck_assert_uint_eq(ports[i].lid, 4 + i);
 	ck_assert_uint_eq(ports[7].lid, 1);
@@ -333,11 +345,11 @@ START_TEST(test_exhausted)
 	plan.n = 10;
 	for (uint32_t i = 0; i < 10; i++)
 		ports[i] = (struct lid_plan_port){.guid = 100 + i, .lmc = 2};
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(plan.without, 7); /* 4, 8, 12; 16 would need 19 */
 	check_sane();
 	plan.last = 0;
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(plan.without, 10);
 }
 END_TEST
@@ -349,7 +361,7 @@ START_TEST(test_duplicate_guid)
 	for (uint32_t i = 0; i < 3; i++)
 		ports[i] = (struct lid_plan_port){.guid = 100 + i % 2};
 	for (int sweep = 0; sweep < 3; sweep++) {
-		lid_plan_make(&plan, memory);
+		make_plan();
 		check_sane();
 		for (uint32_t i = 0; i < 3; i++) {
 			ck_assert_uint_eq(ports[i].lid, 1 + i);
@@ -368,7 +380,7 @@ START_TEST(test_reassign)
 		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 50 + i};
 		guid2lid_set(memory, 100 + i, 70 + i, 1);
 	}
-	lid_plan_make(&plan, memory);
+	make_plan();
 	for (uint32_t i = 0; i < 3; i++)
 		ck_assert_uint_eq(ports[i].lid, 1 + i);
 }
@@ -394,7 +406,7 @@ START_TEST(test_low_lids_for_small_tables)
 	ports[5].cap = 3;
 	ports[2].cap = 4;
 	ports[2].keeps = true;
-	lid_plan_make(&plan, memory);
+	make_plan();
 	ck_assert_uint_eq(ports[5].lid, 1);
 	ck_assert_uint_eq(ports[2].lid, 2);
 	ck_assert_uint_eq(ports[4].lid, 3);
@@ -413,7 +425,7 @@ START_TEST(test_a_switch_yields)
 	ports[7].cap = 6; /* the SM */
 	ports[7].keeps = true;
 	for (unsigned int again = 0; again < 2; again++) {
-		lid_plan_make(&plan, memory);
+		make_plan();
 		for (uint32_t i = 0; i < 9; i++)
 			ck_assert_uint_eq(ports[i].lid, i == 3 ? 10 : 1 + i);
 		ck_assert_uint_eq(ports[9].lid, 4);
@@ -431,7 +443,7 @@ START_TEST(test_no_low_lid_left)
 	carry_all(10);
 	ports[9].is_switch = true;
 	ports[9].cap = 6;
-	lid_plan_make(&plan, memory);
+	make_plan();
 	for (uint32_t i = 0; i < 10; i++)
 		ck_assert_uint_eq(ports[i].lid, 1 + i);
 	check_sane();

@@ -222,10 +222,13 @@ END_TEST
 /* A table ends with its room, whatever lies behind it. */
 START_TEST(test_end_of_table)
 {
-	const uint16_t is[] = {0xFFFF, 0x8001, 0}, want[] = {0xFFFF, 0x8002, 0x8003};
+	const uint16_t is[] = {0xFFFF, 0x8001, 0x8003}, want[] = {0xFFFF, 0x8002, 0x8001};
 	uint16_t next[] = {0, 0, 0x7777};
 	static bool loud[P_KEY_BASES];
 
+	p_key_plan_loud(is, want, 2, loud);
+	ck_assert(loud[1] && !loud[3]);
+	memset(loud, 0, sizeof(loud));
 	p_key_plan_both(is, want, 2, next);
 	ck_assert_uint_eq(next[2], 0x7777);
 	for (int stage = P_KEY_ADD_QUIET; stage <= P_KEY_ADD; stage++) {
