@@ -4,9 +4,11 @@
  * can be put in its place in between. What is written is a new file, opened with O_EXCL: a link
  * that appears after its name was judged is replaced by the rename, and never followed.
  */
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -156,6 +158,12 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
 	return text;
 }
 
+void file_set_gone(GError **error, const char *file)
+{
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
+		    "%s: the file is gone, expected one, or a restart to do without", file);
+}
+
 char *file_read_stdin(uint64_t max, gsize *length, GError **error)
 {
 	return read_all(STDIN_FILENO, "standard input", 0, max, length, error);
@@ -225,6 +233,20 @@ bool file_put(int fd, const void *octets, size_t length)
 		length -= (size_t)n;
 	}
 	return true;
+}
+
+static void check_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	fprintf(stderr, "%s: cannot write to the standard output: %s\n",
+		program_invocation_short_name, g_strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
+void file_check_stdout_at_exit(void)
+{
+	atexit(check_stdout);
 }
 
 bool file_write(const char *file, const char *text, mode_t mode, GError **error)

@@ -57,6 +57,7 @@ struct log {
 	bool flush;
 	uint64_t (*now)(void *arg);
 	void *now_arg;
+	atomic_bool astray; /* see log_is_astray() */
 	uint64_t lost; /* lines since the file last took one */
 	struct log_limit complaints;
 };
@@ -68,6 +69,7 @@ static struct log *log_alloc(enum log_kind kind, unsigned int flags)
 	log->kind = kind;
 	atomic_init(&log->flags, flags);
 	atomic_init(&log->modules, NULL);
+	atomic_init(&log->astray, false);
 	pthread_mutex_init(&log->lock, NULL);
 	log->sink.fd = log->milestones.fd = -1;
 	log->fields = g_ptr_array_new_with_free_func(g_free);
@@ -246,22 +248,6 @@ void log_add_field(struct log *log, const char *name, const char *value)
 	pthread_mutex_unlock(&log->lock);
 }
 
-bool log_reopen(struct log *log)
-{
-	struct sink fresh;
-	int err;
-
-	if (!log->path)
-		return true;
-	err = sink_open(&fresh, log->path, false);
-	if (err)
-		return false;
-	pthread_mutex_lock(&log->lock);
-	sink_close(&log->sink);
-	log->sink = fresh;
-	pthread_mutex_unlock(&log->lock);
-	return true;
-}
 
 /* Length of the control character at p, 0 if there is none; C1 controls take two bytes in UTF-8. */
 static size_t control_length(const unsigned char *p, bool utf8)
@@ -316,13 +302,24 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 			       level & LOG_SYS ? LOG_SYS : level);
 }
 
-/* Under lock. Tells the operator by other ways that the log does not take lines. */
+/* Tells the operator by other ways than the log. */
+static void tell_elsewhere(const struct log *log, const char *text)
+{
+	struct sink other;
+
+	log_to_syslog(SYSLOG_ERROR, log->prefix, text);
+	if (log->sink.fd == STDERR_FILENO)
+		return;
+	sink_use(&other, STDERR_FILENO);
+	sink_write(&other, text, strlen(text), false);
+}
+
+/* Under lock. */
 static void complain(struct log *log, int err)
 {
 	g_autofree char *text = NULL;
 	unsigned int held_back;
 	struct timespec ts;
-	struct sink other;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	if (!log_limit_pass(&log->complaints,
@@ -331,11 +328,7 @@ static void complain(struct log *log, int err)
 		return;
 	text = g_strdup_printf("cannot write to log %s: %s; lines are lost\n",
 			       log->path ? log->path : "on standard output", g_strerror(err));
-	log_to_syslog(SYSLOG_ERROR, log->prefix, text);
-	if (log->sink.fd == STDERR_FILENO)
-		return;
-	sink_use(&other, STDERR_FILENO);
-	sink_write(&other, text, strlen(text), false);
+	tell_elsewhere(log, text);
 }
 
 /* Under lock. A line of the log about itself; 0 or an errno. */
@@ -433,6 +426,41 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 	}
 	g_string_append_c(line, '\n');
 	write_sink(log, line);
+}
+
+/* The old file, which nobody may find any more, has the line, too. */
+static void tell_not_reopened(struct log *log, int err)
+{
+	g_autofree char *text =
+		g_strdup_printf("cannot open log %s again: %s; lines still go to the file before\n",
+				log->path, g_strerror(err));
+
+	log_error(log, "%s", text);
+	pthread_mutex_lock(&log->lock);
+	tell_elsewhere(log, text);
+	pthread_mutex_unlock(&log->lock);
+}
+
+bool log_reopen(struct log *log)
+{
+	struct sink fresh;
+	int err = log->path ? sink_open(&fresh, log->path, false) : 0;
+
+	atomic_store(&log->astray, err != 0);
+	if (err)
+		tell_not_reopened(log, err);
+	if (err || !log->path)
+		return !err;
+	pthread_mutex_lock(&log->lock);
+	sink_close(&log->sink);
+	log->sink = fresh;
+	pthread_mutex_unlock(&log->lock);
+	return true;
+}
+
+bool log_is_astray(const struct log *log)
+{
+	return atomic_load(&log->astray);
 }
 
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
+#include <complib/file.h>
 #include <glib-unix.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -30,6 +30,7 @@
 #include "ctl/plan.h"
 #include "ctl/progress.h"
 #include "ctl/service.h"
+#include "ctl/signals.h"
 #include "ctl/status.h"
 #include "route/engine.h"
 
@@ -50,7 +51,7 @@ struct program {
 	struct console *console;
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
-	bool has_pidfile;
+	int pidfile; /* its lock; -1: none */
 	int exit_code;
 };
 
@@ -157,12 +158,16 @@ static void warn_unfinished(struct program *program)
 static bool choose_port(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
+	bool good;
 
 	program->port_guid = options->guid;
 	if (options->guid || options->sim ||
 	    options_source(options, OPTION_guid) != OPTION_FROM_COMMAND)
 		return true;
-	return device_ask(&program->port_guid, error);
+	signals_release(); /* nothing is to be torn down yet */
+	good = device_ask(&program->port_guid, error);
+	signals_hold();
+	return good;
 }
 
 /* ---- signals, all on the main loop ---- */
@@ -207,8 +212,7 @@ static gboolean on_reopen(gpointer arg)
 {
 	struct program *program = arg;
 
-	if (!log_reopen(program->log))
-		log_error(program->log, "cannot open the log again: the old file stays in use");
+	log_reopen(program->log);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -228,6 +232,7 @@ static void catch_signals(struct program *program)
 	g_unix_signal_add(SIGHUP, on_hangup, program);
 	g_unix_signal_add(SIGUSR1, on_reopen, program);
 	g_unix_signal_add(SIGUSR2, on_dump, program);
+	signals_release();
 }
 
 /* ---- events ---- */
@@ -320,6 +325,9 @@ static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
 
+	/* Before the log: a daemon that is refused must not empty that of the one that runs. */
+	if (options->pidfile && (program->pidfile = pidfile_open(options->pidfile, error)) < 0)
+		return false;
 	program->rt = runtime_new(is_repeatable(options) ? RUNTIME_VIRTUAL : RUNTIME_REAL);
 	runtime_set_seed(program->rt, options->sim_seed);
 	program->log = logging_open(options, error);
@@ -334,10 +342,7 @@ static bool program_build(struct program *program, GError **error)
 	daemon_on_finished(program->daemon, on_finished, program);
 	program->dumps = dumps_new(program->daemon);
 	show_progress(program);
-	if (!open_console(program, error))
-		return false;
-	program->has_pidfile = options->pidfile != NULL;
-	return !options->pidfile || pidfile_write(options->pidfile, error);
+	return open_console(program, error);
 }
 
 static void program_run(struct program *program)
@@ -363,8 +368,8 @@ static void program_clear(struct program *program)
 	service_free(program->service);
 	daemon_free(program->daemon);
 	device_close(&program->device);
-	if (program->has_pidfile)
-		pidfile_remove(program->options->pidfile);
+	if (program->pidfile >= 0)
+		pidfile_close(program->options->pidfile, program->pidfile);
 	g_clear_pointer(&program->loop, g_main_loop_unref);
 	g_clear_pointer(&program->log, log_free);
 	g_clear_pointer(&program->rt, runtime_free);
@@ -387,10 +392,7 @@ static void on_plan_done(void *arg, struct plan *plan)
 	if (!json)
 		print_plan(answer, text);
 	program->exit_code = plan_exit_code(answer);
-	if (fputs(json ? json : text->str, stdout) == EOF || fflush(stdout) != 0) {
-		fprintf(stderr, "opensm: --plan: cannot write it: %s\n", g_strerror(errno));
-		program->exit_code = PLAN_ERROR;
-	}
+	fputs(json ? json : text->str, stdout);
 	g_main_loop_quit(program->loop);
 }
 
@@ -425,6 +427,7 @@ static int tell_plan(struct program *program)
 	if (!plan)
 		return complain(error);
 	program->loop = g_main_loop_new(NULL, FALSE);
+	signals_release(); /* there is nothing to tidy up */
 	plan_start(plan);
 	if (is_repeatable(program->options))
 		runtime_attach(program->rt, NULL);
@@ -467,10 +470,7 @@ static int check_files(struct options *options, GPtrArray *warnings, GError **er
 		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
 	text = check_config(options, *error, warnings, &good);
 	options_unref(options);
-	if (puts(text) == EOF || fflush(stdout) != 0) {
-		fprintf(stderr, "opensm: --check-config: cannot write it: %s\n", g_strerror(errno));
-		return 1;
-	}
+	puts(text);
 	return !good;
 }
 
@@ -482,12 +482,14 @@ static bool only_checks(char **argv)
 
 int main(int argc, char **argv)
 {
-	struct program program = {.ready_handle = -1};
+	struct program program = {.ready_handle = -1, .pidfile = -1};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	enum options_request request;
 	int exit_code;
 
+	signals_hold();
+	file_check_stdout_at_exit();
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
 		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
 	if (only_told(request))

@@ -26,6 +26,9 @@
  */
 char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
 
+/* The error of a file whose words were in force, and which is not there any more (..._NOENT). */
+void file_set_gone(GError **error, const char *file);
+
 /*
  * A copy of the line at *at, without its end; *at moves behind that, at most to end.
  * *has_nul: it is no text.
@@ -54,6 +57,12 @@ int file_create(const char *file, mode_t mode, char **temporary, GError **error)
 
 /* All octets, whatever a write takes at once; false and errno if not. */
 bool file_put(int fd, const void *octets, size_t length);
+
+/*
+ * An end of the program whose standard output did not take all that was printed, because a disk is
+ * full, becomes one with a message on the standard error and EXIT_FAILURE.
+ */
+void file_check_stdout_at_exit(void);
 
 /* A file of this text, on the disk before it has its name; false and error if not. */
 bool file_write(const char *file, const char *text, mode_t mode, GError **error);

@@ -64,7 +64,10 @@ void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);
 /* A field that all lines bear from now on in the system's journal, such as a port's GUID. */
 void log_add_field(struct log *log, const char *name, const char *value);
-bool log_reopen(struct log *log); /* SIGUSR1; on failure the old file stays in use */
+/* SIGUSR1; on failure, which is told in syslog and on stderr too, the old file stays in use. */
+bool log_reopen(struct log *log);
+/* Whether the last log_reopen() failed: who looks for the log by its name finds no new lines. */
+bool log_is_astray(const struct log *log);
 
 /* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */
 void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg);

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <complib/file.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -281,6 +282,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	int code = 0;
 
+	file_check_stdout_at_exit();
 	program.rt = runtime_new(RUNTIME_REAL);
 	if (!parse(&program, &argc, &argv, &error))
 		code = complain(error->message);

@@ -69,6 +69,13 @@ static void usage(FILE *out)
 	      out);
 }
 
+static __attribute__((noreturn)) void end_told(void)
+{
+	if (fflush(stdout) != 0)
+		fail("cannot write to the standard output: %s", strerror(errno));
+	exit(0);
+}
+
 static void parse(struct run *run, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -87,10 +94,10 @@ static void parse(struct run *run, int argc, char **argv)
 			run->topology = optarg;
 		} else if (c == 'h') {
 			usage(stdout);
-			exit(0);
+			end_told();
 		} else if (c == 'V') {
 			puts("osmsim-run " PACKAGE_VERSION);
-			exit(0);
+			end_told();
 		} else {
 			usage(stderr);
 			exit(EXIT_TROUBLE);

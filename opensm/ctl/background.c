@@ -12,9 +12,15 @@
 #include <complib/file.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "ctl/signals.h"
 
 static void set_error(GError **error, const char *what)
 {
@@ -30,6 +36,7 @@ static void wait_and_exit(int fd, pid_t child)
 	char ready = 0;
 	ssize_t n;
 
+	signals_release();
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	do
@@ -83,17 +90,90 @@ void background_ready(int handle)
 	close(handle);
 }
 
-bool pidfile_write(const char *path, GError **error)
+static bool has_name(int fd, const char *path)
 {
-	g_autofree char *text = g_strdup_printf("%ld\n", (long)getpid());
+	struct stat opened, named;
 
-	return file_write(path, text, 0644, error);
+	return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 &&
+	       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-void pidfile_remove(const char *path)
+static long read_number(const char *path)
 {
 	g_autofree char *text = file_read(path, FILE_MAX_CONFIG, NULL, NULL);
 
-	if (text && strtol(text, NULL, 10) == getpid())
+	return text ? strtol(text, NULL, 10) : 0;
+}
+
+/*
+ * The file that was left behind, locked, so that nobody else replaces it too; -1 if there is none,
+ * or, with an error, if who wrote it runs. A file system without locks lets everybody in.
+ */
+static int lock_old(const char *path, GError **error)
+{
+	int fd;
+
+	while ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) >= 0) {
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN,
+				    "%s: process %ld runs and holds it, expected a file for each "
+				    "daemon",
+				    path, read_number(path));
+			close(fd);
+			return -1;
+		}
+		if (has_name(fd, path))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* A link fails if another process was faster; then it is its file that is in the way. */
+static bool take_name(const char *temporary, const char *path, GError **error)
+{
+	GError *held = NULL;
+	int old, err = 0;
+
+	do {
+		old = lock_old(path, &held);
+		if (held)
+			break;
+		err = (old < 0 ? link(temporary, path) : rename(temporary, path)) < 0 ? errno : 0;
+	} while (old < 0 && err == EEXIST && access(path, R_OK) == 0);
+	if (old >= 0)
+		close(old);
+	if (err)
+		g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(err), "%s: %s", path,
+			    g_strerror(err));
+	if (held)
+		g_propagate_error(error, held);
+	return !err && !held;
+}
+
+int pidfile_open(const char *path, GError **error)
+{
+	g_autofree char *text = g_strdup_printf("%ld\n", (long)getpid());
+	g_autofree char *temporary = NULL;
+	int fd = file_create(path, 0644, &temporary, error);
+	bool good;
+
+	if (fd < 0)
+		return -1;
+	flock(fd, LOCK_EX | LOCK_NB);
+	good = file_put(fd, text, strlen(text));
+	if (!good)
+		set_error(error, path);
+	good = good && take_name(temporary, path, error);
+	unlink(temporary); /* a link has left it */
+	if (!good)
+		close(fd);
+	return good ? fd : -1;
+}
+
+void pidfile_close(const char *path, int handle)
+{
+	if (read_number(path) == getpid())
 		unlink(path);
+	close(handle);
 }

@@ -16,9 +16,12 @@ int background_begin(GError **error);
 /* From now on without a terminal: standard files become /dev/null and the waiting process exits. */
 void background_ready(int handle);
 
-/* Whole or not at all. */
-bool pidfile_write(const char *path, GError **error);
-/* Unless another process has put its own number there. */
-void pidfile_remove(const char *path);
+/*
+ * A new file with the number of this process, locked as long as what is returned is open; -1 and
+ * error if it cannot be written, or if another process holds that of this name.
+ */
+int pidfile_open(const char *path, GError **error);
+/* Removes it unless it has the number of another process by now. */
+void pidfile_close(const char *path, int handle);
 
 #endif

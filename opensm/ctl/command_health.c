@@ -170,6 +170,10 @@ static void judge_files(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "LIDs or M_Keys of ports could not be written, so that the next start "
 			    "does not know them; the log has why");
+	if (log_is_astray(verdict->call->context->log))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "the log could not be opened again at SIGUSR1: lines still go to the "
+			    "file before");
 	if (subnet && subnet->held)
 		add_problem(verdict, CONTROL_FILES_BAD, "files", subnet->held);
 	if (subnet && subnet->fallback)

@@ -454,7 +454,7 @@ static bool reread_qos(struct daemon *daemon, bool asked)
 	struct options *options = slot_take(&context->options);
 	struct qos_policy *old = slot_take(&context->qos_policy);
 	g_autoptr(GError) error = NULL;
-	struct qos_policy *new = qos_policy_load(daemon_qos_file(options), &error);
+	struct qos_policy *new = qos_policy_reload(old, daemon_qos_file(options), &error);
 	bool changed = new && !qos_policy_same(old, new);
 
 	note_reading(daemon, DAEMON_QOS, "the QoS policy stays as it was", error, asked);
@@ -495,12 +495,18 @@ static bool load_prefix_routes(struct context *context, const struct options *op
 
 static void reread_prefix_routes(struct daemon *daemon)
 {
-	struct options *options = slot_take(&daemon->context.options);
+	struct context *context = &daemon->context;
+	struct options *options = slot_take(&context->options);
+	struct prefix_routes *old = slot_take(&context->prefix_routes);
 	g_autoptr(GError) error = NULL;
+	struct prefix_routes *new =
+		prefix_routes_reload(old, daemon_prefix_routes_file(options), &error);
 
-	load_prefix_routes(&daemon->context, options, &error);
 	note_reading(daemon, DAEMON_PREFIX_ROUTES, "the prefix routes stay as they were", error,
 		     true);
+	if (new)
+		slot_publish(&context->prefix_routes, new);
+	prefix_routes_unref(old);
 	options_unref(options);
 }
 
@@ -697,8 +703,9 @@ static void reread_route_files(struct daemon *daemon, const struct options *opti
 {
 	struct context *context = &daemon->context;
 	g_autoptr(GError) error = NULL;
-	struct route_files *new = route_files_load_for(options, options->routing_engine, &error);
 	struct route_files *old = slot_take(&context->route_files);
+	struct route_files *new =
+		route_files_reload(old, options, options->routing_engine, &error);
 
 	note_reading(daemon, DAEMON_ROUTE_FILES, "what the files of the routing options said stays",
 		     error, true);

@@ -122,8 +122,11 @@ static void put_name(const char *description, FILE *out)
 		      out);
 }
 
-/* digits of the vendor differ between the two ends, as always in this file */
-static void put_end(const struct fabric *fabric, uint32_t port, int vendor_digits, FILE *out)
+/*
+ * The far end has more digits of the vendor, and the device in the upper half of 32 bits: so has
+ * the classic daemon written it, and so do scripts and ibdm expect it.
+ */
+static void put_end(const struct fabric *fabric, uint32_t port, bool is_far, FILE *out)
 {
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
 	const struct fabric_port *end = &fabric->ports[fabric_endport_of(fabric, port)];
@@ -133,8 +136,8 @@ static void put_end(const struct fabric *fabric, uint32_t port, int vendor_digit
 		"{ %s%s Ports:%02X SystemGUID:%016" PRIx64 " NodeGUID:%016" PRIx64
 		" PortGUID:%016" PRIx64 " VenID:%0*X DevID:%04X Rev:%08X {",
 		kind_of(node), is_sm ? "-SM" : "", node->num_ports, node->info.system_image_guid,
-		node->guid, end->guid, vendor_digits, (unsigned int)node->info.vendor_id,
-		(unsigned int)node->info.device_id, (unsigned int)node->info.revision);
+		node->guid, end->guid, is_far ? 8 : 6, (unsigned int)node->info.vendor_id,
+		(unsigned int)node->info.device_id << (is_far ? 16 : 0), (unsigned int)node->info.revision);
 	put_name(node->description, out);
 	fprintf(out, "} LID:%04X PN:%02X } ", end->lid, fabric->ports[port].num);
 }
@@ -152,8 +155,8 @@ void dump_subnet_lst(struct dump_view *view, FILE *out)
 
 			if (peer == FABRIC_NONE)
 				continue;
-			put_end(fabric, port, 6, out);
-			put_end(fabric, peer, 8, out);
+			put_end(fabric, port, false, out);
+			put_end(fabric, peer, true, out);
 			fprintf(out, "PHY=%s LOG=%s SPD=%s\n", width_name(info->link_width_active),
 				state_name(info->port_state), speed_name(info));
 		}

@@ -32,4 +32,5 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \
+	opensm/ctl/signals.c opensm/ctl/signals.h \
 	opensm/ctl/status.c opensm/ctl/status.h

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <complib/file.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,20 +154,12 @@ static void run(struct program *program)
 		run_script(program);
 }
 
-/* The exit code: who keeps what is printed must know that it is not all. */
-static int finish_output(int code)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	fputs("opensmctl: cannot write all of the answer\n", stderr);
-	return code ? code : CONTROL_FAILED;
-}
-
 int main(int argc, char **argv)
 {
 	struct program program = {0};
 	g_autoptr(GError) error = NULL;
 
+	file_check_stdout_at_exit();
 	if (!arguments_parse(&program.arguments, argc, argv, &error)) {
 		program.exit_code = complain(error, CONTROL_USAGE);
 	} else if (program.arguments.version) {
@@ -180,5 +173,5 @@ int main(int argc, char **argv)
 		peer_free(program.peer);
 	}
 	arguments_clear(&program.arguments);
-	return finish_output(program.exit_code);
+	return program.exit_code;
 }

@@ -273,8 +273,6 @@ static int run(struct program *program)
 	tell(program);
 	if (!write_files(program, &error))
 		return complain(error->message);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return complain("cannot write the report");
 	return exit_code(program);
 }
 
@@ -284,6 +282,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	int code = 0;
 
+	file_check_stdout_at_exit();
 	(void)argc;
 	if (!arguments_parse(&program.arguments, argv, &error))
 		code = complain(error->message);

@@ -79,13 +79,14 @@ struct partition_door *partition_door_parse(const char *file, const char *text, 
 	struct partition_rules *rules;
 	g_autofree char *whole = NULL;
 	const char *body;
-	uint64_t serial;
+	uint64_t serial = 0;
 
-	if (strlen(text) != length || !read_serial(file, text, &serial, error)) {
-		if (strlen(text) != length)
-			refuse(error, file, "expected text without NUL octets");
+	if (strlen(text) != length) {
+		refuse(error, file, "expected text without NUL octets");
 		return NULL;
 	}
+	if (!read_serial(file, text, &serial, error))
+		return NULL;
 	body = strchr(text, '\n');
 	whole = with_first_line(body ? body + 1 : "", serial);
 	if (strcmp(whole, text) != 0) {

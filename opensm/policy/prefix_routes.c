@@ -82,6 +82,7 @@ struct prefix_routes *prefix_routes_parse(const char *file, const char *text, si
 		if (has_nul || !parse_line(routes, words))
 			return refuse(routes, file, number, line, error);
 	}
+	routes->has_file = true;
 	return routes;
 }
 
@@ -97,6 +98,18 @@ struct prefix_routes *prefix_routes_load(const char *file, GError **error)
 	if (!file || g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 		return routes_new();
 	g_propagate_error(error, g_steal_pointer(&failure));
+	return NULL;
+}
+
+struct prefix_routes *prefix_routes_reload(const struct prefix_routes *old, const char *file,
+					   GError **error)
+{
+	struct prefix_routes *new = prefix_routes_load(file, error);
+
+	if (!new || new->has_file || !file || !old->has_file)
+		return new;
+	prefix_routes_unref(new);
+	file_set_gone(error, file);
 	return NULL;
 }
 

@@ -17,6 +17,7 @@ struct prefix_route {
 struct prefix_routes {
 	struct ref ref;
 	GArray *routes; /* struct prefix_route, in the order in which they are tried */
+	bool has_file;	/* that they were read from */
 };
 
 #define PREFIX_ROUTES_ERROR prefix_routes_error_quark()
@@ -27,6 +28,9 @@ struct prefix_routes *prefix_routes_parse(const char *file, const char *text, si
 					  GError **error);
 /* The same of a file; no file, or NULL, is no routes. */
 struct prefix_routes *prefix_routes_load(const char *file, GError **error);
+/* The same after old: that there is no file any more is an error. */
+struct prefix_routes *prefix_routes_reload(const struct prefix_routes *old, const char *file,
+					   GError **error);
 struct prefix_routes *prefix_routes_ref(struct prefix_routes *routes);
 void prefix_routes_unref(struct prefix_routes *routes); /* NULL is fine */
 

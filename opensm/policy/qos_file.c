@@ -327,3 +327,14 @@ struct qos_policy *qos_policy_load(const char *file, GError **error)
 	qos_level_new(policy, DEFAULT_LEVEL);
 	return policy;
 }
+
+struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *file, GError **error)
+{
+	struct qos_policy *new = qos_policy_load(file, error);
+
+	if (!new || new->text || !file || !old->text)
+		return new;
+	qos_policy_unref(new);
+	file_set_gone(error, file);
+	return NULL;
+}

@@ -226,6 +226,7 @@ struct loading {
 	struct route_files *files;
 	const struct options *options;
 	const char *engines; /* list of those that will be tried, NULL: any */
+	const struct route_files *old; /* in force, NULL: none */
 };
 
 /* Whether one of these names is in the list of engines. */
@@ -294,18 +295,41 @@ static bool load_routes(struct loading *loading, GError **error)
 	return !why || forgive(loading, "lid_matrix_dump_file", "file", why, error);
 }
 
-/* It has a default: that there is none is an error only where the engine is named. */
+/* Whether an engine is named that does without torus-2QoS.conf. */
+static bool has_other_engine(const struct loading *loading)
+{
+	g_auto(GStrv) names = g_strsplit_set(loading->engines ? loading->engines : "", ", ", -1);
+
+	for (unsigned int i = 0; names[i]; i++)
+		if (strcmp(names[i], "torus-2QoS") != 0 && route_find(names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * It has a default: that there is none is an error only where the engine is named alone, or has
+ * routed by one. Another engine of the list is what the operator has asked for in that case.
+ */
 static bool load_torus(struct loading *loading, GError **error)
 {
+	struct route_files *files = loading->files;
 	g_autoptr(GError) why = NULL;
+	bool is_missing;
 
 	if (!is_tried(loading, "torus-2QoS"))
 		return true;
-	loading->files->torus = torus_file_load(loading->options->torus_config, &why);
-	if (!why || (!loading->engines && g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT)))
-		return true;
-	g_propagate_prefixed_error(error, g_steal_pointer(&why), "torus_config: ");
-	return false;
+	files->torus = torus_file_load(loading->options->torus_config, &why);
+	is_missing = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
+		     !(loading->old && loading->old->torus);
+	if (is_missing && has_other_engine(loading))
+		g_ptr_array_add(files->warnings,
+				g_strdup_printf("torus_config: %s; the next engine is tried",
+						why->message));
+	else if (why && !(is_missing && !loading->engines)) {
+		g_propagate_prefixed_error(error, g_steal_pointer(&why), "torus_config: ");
+		return false;
+	}
+	return true;
 }
 
 static bool load_all(struct loading *loading, GError **error)
@@ -335,10 +359,10 @@ static bool load_all(struct loading *loading, GError **error)
 	return load_routes(loading, error) && load_torus(loading, error);
 }
 
-static struct route_files *load_by(const struct options *options, const char *engines,
-				   GError **error)
+static struct route_files *load_by(const struct route_files *old, const struct options *options,
+				   const char *engines, GError **error)
 {
-	struct loading loading = {g_new0(struct route_files, 1), options, engines};
+	struct loading loading = {g_new0(struct route_files, 1), options, engines, old};
 
 	ref_init(&loading.files->ref);
 	loading.files->warnings = g_ptr_array_new_with_free_func(g_free);
@@ -350,13 +374,19 @@ static struct route_files *load_by(const struct options *options, const char *en
 
 struct route_files *route_files_load(const struct options *options, GError **error)
 {
-	return load_by(options, NULL, error);
+	return load_by(NULL, options, NULL, error);
 }
 
 struct route_files *route_files_load_for(const struct options *options, const char *engines,
 					 GError **error)
 {
-	return load_by(options, engines ? engines : "", error);
+	return load_by(NULL, options, engines ? engines : "", error);
+}
+
+struct route_files *route_files_reload(const struct route_files *old, const struct options *options,
+				       const char *engines, GError **error)
+{
+	return load_by(old, options, engines ? engines : "", error);
 }
 
 const GPtrArray *route_files_warnings(const struct route_files *files)

@@ -16,10 +16,14 @@ struct route_files;
 struct route_files *route_files_load(const struct options *options, GError **error);
 /*
  * The same for a list of engines as routing_engine has it; NULL: none. A file that none of them
- * reads nor what they may fall back to is no error but a warning, and counts as not named.
+ * reads nor what they may fall back to is no error but a warning, and counts as not named. So does
+ * a torus-2QoS.conf that is not there, if the list has another engine.
  */
 struct route_files *route_files_load_for(const struct options *options, const char *engines,
 					 GError **error);
+/* The same after old: that torus-2QoS.conf is not there any more is an error. */
+struct route_files *route_files_reload(const struct route_files *old, const struct options *options,
+				       const char *engines, GError **error);
 /* What was taken, but is not as it should be: option, file, line (const char *). */
 const GPtrArray *route_files_warnings(const struct route_files *files);
 struct route_files *route_files_ref(struct route_files *files);

@@ -152,7 +152,7 @@ static inline void add_way(const struct row *row, uint8_t port, uint32_t first, 
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t far = (there[i] | rises) + 1;
 
-		bits[first + i] |= (there[i] < limit) & (far == hops[i]) ? bit : 0;
+		bits[first + i] |= ((there[i] < limit) & (far == hops[i])) ? bit : 0;
 	}
 }
 

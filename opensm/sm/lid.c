@@ -5,6 +5,8 @@
 #include "sm/lid_plan.h"
 #include "sm/sm_private.h"
 
+#define SWITCHES_TOLD 3 /* of those that forward too few LIDs */
+
 static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 {
 	if (!builder_is_switch(port->node))
@@ -140,16 +142,22 @@ static void set_cap(const struct builder_port *port, bool is_sm, uint16_t least,
 	}
 }
 
-/* Those that keep ports from having LIDs: all of the best. */
+/* Those that keep ports from having LIDs, all of the best; and, last, what can be done about it. */
 static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid_plan *plan)
 {
+	unsigned int n = 0;
+
+	for (guint i = 0; i < nodes->len && plan->last < IBA_LID_UCAST_LAST; i++)
+		if (builder_is_switch(nodes->pdata[i]) && last_of(nodes->pdata[i]) <= plan->last &&
+		    ++n <= SWITCHES_TOLD)
+			health_fault(sm, nodes->pdata[i], "it forwards LIDs up to 0x%04x only",
+				     last_of(nodes->pdata[i]));
+	if (n > SWITCHES_TOLD)
+		sm_problem(sm, "%u more switches forward LIDs up to 0x%04x only", n - SWITCHES_TOLD,
+			   plan->last);
 	sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x%s",
 		   plan->without, plan->last,
 		   sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
-	for (guint i = 0; i < nodes->len; i++)
-		if (last_of(nodes->pdata[i]) <= plan->last && plan->last < IBA_LID_UCAST_LAST)
-			health_fault(sm, nodes->pdata[i], "it forwards LIDs up to 0x%04x only",
-				     last_of(nodes->pdata[i]));
 }
 
 /* ---- the assignment ---- */

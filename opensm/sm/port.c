@@ -334,12 +334,22 @@ static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_
 	}
 }
 
-/* Port 0 of a switch has a state of its own only if it is enhanced. */
+/* There was no LID left for it: it would refuse to come up, and 0 as its LID. */
+static bool is_host_without_lid(const struct builder_port *port)
+{
+	return port->num != 0 && is_endport(port) && !port->lid;
+}
+
+/*
+ * Whether its state is ours to raise. Port 0 of a switch has a state of its own only if it is
+ * enhanced.
+ */
 static bool has_state(const struct builder_port *port)
 {
 	if (port->num == 0)
 		return port->node->switch_info.enhanced_port0;
-	return port->peer && port->peer->known;
+	return port->peer && port->peer->known && !is_host_without_lid(port) &&
+	       !is_host_without_lid(port->peer);
 }
 
 static void arm(struct sm *sm, struct builder_port *port)
@@ -348,7 +358,8 @@ static void arm(struct sm *sm, struct builder_port *port)
 	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
 	bool differs;
 
-	if (port_health_act(sm, port) || (!has_state(port) && !is_endport(port)))
+	if (port_health_act(sm, port) || (!has_state(port) && !is_endport(port)) ||
+	    (is_host_without_lid(port) && !port->info.lid))
 		return;
 	differs = port_wanted(sm, port, &want);
 	if (want.client_reregister && !init && !reregister_now(sm, port)) {

@@ -63,6 +63,14 @@ run --help
 check "--help" says 0 "Usage: opensm"
 run --version
 check "--version" says 0 "^OpenSM [0-9]"
+for option in --help --version; do
+	for program in "$opensm" opensm/opensmctl/opensmctl opensm/osmroute/osmroute \
+		libvendor/osmsim/osmsim; do
+		"$program" "$option" >/dev/full 2>"$dir/out"
+		code=$?
+		check "$program $option that cannot be written ends with 1" says 1 "No space left"
+	done
+done
 run --nonsense
 check "an unknown option" says 1 "nonsense"
 printf 'A=1: ALL=full;\nB=2 ALL;\n' >"$dir/bad.partitions"
@@ -119,6 +127,11 @@ run --sim fattree:4 --once -R torus-2QoS --torus_config "$dir/torus.conf" -f std
 check "an engine for another net, with fallback" says 0 "torus-2QoS"
 run --sim fattree:4 -R torus-2QoS --torus_config "$dir/none" -f "$dir/log"
 check "an engine without its file" says 1 "$dir/none: No such file"
+run --sim fattree:4 --once -R torus-2QoS,minhop --torus_config "$dir/none" -f stdout
+check "an engine without its file, and another one" says 0 "01 -> torus_config: $dir/none: No such"
+check "and the other one routes" says 0 "falling back to routing engine minhop"
+run --check-config -R torus-2QoS,minhop --torus_config "$dir/none"
+check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
 run --sim fattree:4 --once --perfmgr -f "$dir/log"
 check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
@@ -163,6 +176,10 @@ run --sim fattree:4 -B -J "$dir/pid" -f "$dir/log"
 check "the background" test "$code" -eq 0
 pid=$(cat "$dir/pid" 2>/dev/null)
 check "the process file" kill -0 "$pid"
+run --sim fattree:4 -J "$dir/pid" -f "$dir/log.2"
+check "a process file that is in use" says 1 "$dir/pid: .*$pid"
+check "keeps its number" [ "$(cat "$dir/pid")" = "$pid" ]
+check "and who wanted it has no log" [ ! -e "$dir/log.2" ]
 check "it works" logged "SUBNET UP"
 kill -USR2 "$pid"
 check "SIGUSR2" logged "Status: MASTER, subnet up: 20 switches"
@@ -185,6 +202,14 @@ check "SIGCONT and SIGPIPE" logged "Status: MASTER, subnet up: 20 switches"
 kill -TERM "$pid"
 check "SIGTERM" until_good has_ended "$pid"
 check "the process file goes" test ! -e "$dir/pid"
+echo "$pid and more" >"$dir/pid"
+run --sim fattree:4 --once -J "$dir/pid" -f "$dir/log"
+check "a process file that was left behind" says 0 "SUBNET UP"
+check "goes, too" test ! -e "$dir/pid"
+ln -s "$dir/none" "$dir/pid"
+run --sim fattree:4 --once -J "$dir/pid" -f "$dir/log"
+check "a link is no process file" says 1 "$dir/pid: is a symbolic link"
+rm "$dir/pid"
 
 # In the foreground; exec, so that the signal meets the program itself.
 rm -f "$dir/log"
@@ -195,6 +220,37 @@ kill -TERM "$pid"
 wait "$pid"
 code=$?
 check "SIGTERM in the foreground" test "$code" -eq 0
+rm -f "$dir/log"
+(exec "$opensm" -F "$dir/plain.conf" --sim fattree:16 -f "$dir/log" >"$dir/out" 2>&1) &
+pid=$!
+until [ -s "$dir/log" ]; do :; done
+kill -TERM "$pid"
+wait "$pid"
+code=$?
+check "SIGTERM before all is built" test "$code" -eq 0
+mkdir "$dir/logs"
+(exec "$opensm" -F "$dir/plain.conf" --sim fattree:4 -f "$dir/logs/log" \
+	--control-socket "$dir/socket" >"$dir/out" 2>&1) &
+pid=$!
+until_good grep -qs "SUBNET UP" "$dir/logs/log"
+mv "$dir/logs" "$dir/gone"
+kill -USR1 "$pid"
+check "SIGUSR1 without the directory of the log" \
+	until_good grep -q "cannot open log $dir/logs/log again: No such file" "$dir/out"
+check "is in the old file, too" until_good grep -q "cannot open log" "$dir/gone/log"
+opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
+code=$?
+check "health tells it" grep -q "^ERROR files: the log could not be opened again" "$dir/out"
+mkdir "$dir/logs"
+kill -USR1 "$pid"
+until_good test -e "$dir/logs/log"
+opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
+code=$?
+check "until it can" says 0 "^healthy"
+kill -TERM "$pid"
+wait "$pid"
+code=$?
+check "and goes on" test "$code" -eq 0
 
 # Plans.
 run --sim fattree:4 --plan -f "$dir/plan.log"
@@ -209,7 +265,7 @@ run --sim fattree:4 --plan -g 0x99
 check "of no port" says 1 "no port of the simulated fabric has GUID 0x0000000000000099"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 --plan >/dev/full 2>"$dir/out"
 code=$?
-check "that cannot be written" says 1 "opensm: --plan: cannot write it: "
+check "that cannot be written" says 1 "opensm: cannot write to the standard output: No space"
 
 echo "test_main: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

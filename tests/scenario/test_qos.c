@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* SL2VL and VL arbitration tables on the simulated hardware. */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "ctl/answer.h"
@@ -485,6 +486,29 @@ START_TEST(refusal_is_told_who_asks)
 }
 END_TEST
 
+/* No file is not the same as one without rules. */
+START_TEST(policy_that_is_gone)
+{
+	g_autofree char *file = NULL;
+	struct options *options;
+
+	start_with_policy(SCOPES(9, 6), "");
+	options = slot_take(&daemon_context(s->daemon)->options);
+	file = g_strdup(options->qos_policy_file);
+	options_unref(options);
+	ck_assert_int_eq(g_remove(file), 0);
+	expect_refusal_told(0, true);
+	expect_refusal_told(SWEEP_HEAVY, true);
+	scenario_check_log(s, "qos-policy.conf: the file is gone, expected one, or a restart", true);
+	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n", true);
+	expect_answer("health", "qos-policy.conf: the file is gone", true);
+	ck_assert(g_file_set_contents(file, "qos-ulps\ndefault: 0\nend-qos-ulps\n", -1, NULL));
+	expect_answer("qos reload", "was read", true);
+	scenario_run_ms(s, 1000);
+	expect_answer("qos", "1 level(s), 0 rule(s), 0 scope(s)\n", true);
+}
+END_TEST
+
 /* An SL that a scope drops on the way to one host stays good for all others. */
 START_TEST(dropped_on_one_way)
 {
@@ -592,6 +616,7 @@ int main(void)
 	tcase_add_test(tcase, either_way);
 	tcase_add_test(tcase, told);
 	tcase_add_test(tcase, refusal_is_told_who_asks);
+	tcase_add_test(tcase, policy_that_is_gone);
 	tcase_add_test(tcase, dropped_on_one_way);
 	tcase_add_test(tcase, planned);
 	tcase_add_test(tcase, scopes_followed);

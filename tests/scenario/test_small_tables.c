@@ -276,6 +276,43 @@ START_TEST(all_spines_small)
 }
 END_TEST
 
+/* Errors up to the end of the first sweep. */
+static unsigned int count_errors(const char *log)
+{
+	const char *end = strstr(log, " errors\n");
+	unsigned int n = 0;
+
+	ck_assert_ptr_nonnull(end);
+	while ((log = strstr(log, " 0x01 -> ")) && log < end) {
+		n++;
+		log++;
+	}
+	return n;
+}
+
+/* All switches are small, and so hosts go without: what to do is said once, behind the rest. */
+START_TEST(without_lids)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const char *advice, *switches;
+	int node;
+
+	scenario_option(s, "-l", "3");
+	for (uint64_t guid = 0x0200000080000100; (node = sim_find_guid(s->sim, guid)) >= 0;
+	     guid += 0x100)
+		sim_set_linear_fdb_cap(s->sim, (unsigned int)node, 100);
+	scenario_start(s);
+	scenario_run_ms(s, 50);
+	ck_assert_msg(count_errors(s->text->str) <= 5, "%s", s->text->str);
+	switches = strstr(s->text->str, "17 more switches forward LIDs up to 0x0063 only");
+	advice = strstr(s->text->str, "; with a smaller lmc they need fewer");
+	ck_assert_msg(switches && advice > switches, "%s", s->text->str);
+	scenario_check_log(s, "refused state", false);
+	scenario_check_log(s, "stays in INIT", false);
+	scenario_free(s);
+}
+END_TEST
+
 struct net {
 	const char *spec, *small, *engine;
 };
@@ -332,6 +369,7 @@ int main(void)
 	tcase_add_test(tcase, cap_falls);
 	tcase_add_test(tcase, small_leaf);
 	tcase_add_test(tcase, all_spines_small);
+	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, odd_caps, 0, 5);
 	suite_add_tcase(suite, tcase);

@@ -131,22 +131,35 @@ START_TEST(process_file)
 	g_autofree char *nowhere = g_build_filename(directory, "none", "pid", NULL);
 	g_autofree char *text = NULL;
 	g_autoptr(GError) error = NULL;
+	int handle;
 
-	ck_assert(pidfile_write(file, &error));
+	handle = pidfile_open(file, &error);
+	ck_assert_int_ge(handle, 0);
 	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
-	ck_assert_int_eq(atol(text), getpid());
-	pidfile_remove(file);
+	ck_assert_int_eq(atol(g_strchomp(text)), getpid());
+	/* Who has it open keeps others away, until it ends. */
+	ck_assert_int_lt(pidfile_open(file, &error), 0);
+	ck_assert(g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN));
+	ck_assert_ptr_nonnull(strstr(error->message, text));
+	g_clear_error(&error);
+	close(handle);
+	handle = pidfile_open(file, &error);
+	ck_assert_int_ge(handle, 0);
+	pidfile_close(file, handle);
 	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
 	/* Another's file stays. */
+	handle = pidfile_open(file, &error);
 	ck_assert(g_file_set_contents(file, "1\n", -1, NULL));
-	pidfile_remove(file);
+	pidfile_close(file, handle);
 	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
 	g_unlink(file);
-	ck_assert(!pidfile_write(nowhere, &error));
+	ck_assert_int_lt(pidfile_open(nowhere, &error), 0);
 	ck_assert_ptr_nonnull(strstr(error->message, "none"));
 	/* Who put something else there while we run cannot keep us from ending. */
+	handle = pidfile_open(file, NULL);
+	g_unlink(file);
 	ck_assert_int_eq(mkfifo(file, 0600), 0);
-	pidfile_remove(file);
+	pidfile_close(file, handle);
 	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
 	g_unlink(file);
 }

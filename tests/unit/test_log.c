@@ -273,6 +273,8 @@ START_TEST(test_append_truncate_reopen)
 	ck_assert_int_eq(g_rename(path, moved), 0);
 	log_info(log, "two");
 	ck_assert(log_reopen(log));
+	ck_assert(!log_is_astray(log));
+	ck_assert_int_eq(syslog_copy.count, 0);
 	log_info(log, "three");
 	old = read_file(moved);
 	ck_assert(g_str_has_prefix(old, "before\n") && strstr(old, "one") && strstr(old, "two"));
@@ -282,6 +284,9 @@ START_TEST(test_append_truncate_reopen)
 	g_unlink(moved);
 	g_mkdir(path, 0700); /* cannot be opened: the file in use stays */
 	ck_assert(!log_reopen(log));
+	ck_assert(log_is_astray(log));
+	ck_assert_int_eq(syslog_copy.count, 1);
+	ck_assert_ptr_nonnull(strstr(syslog_copy.last, "again: Is a directory"));
 	log_info(log, "four");
 	log_free(log);
 	g_rmdir(path);
