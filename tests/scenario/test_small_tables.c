@@ -276,7 +276,7 @@ START_TEST(all_spines_small)
 }
 END_TEST
 
-/* 36 endports and 31 LIDs that every switch forwards; with more of them for each port, even less. */
+/* 36 endports and 31 LIDs that every switch forwards; with an lmc each host needs more of them. */
 START_TEST(no_lid_is_left)
 {
 	static const char *const told[] = {
