@@ -6,6 +6,8 @@
  */
 #include "sm/sm_private.h"
 
+#define OWN_PORT_NS (10 * NS_PER_MS) /* until a sweep may know the SM's own port again */
+
 struct due {
 	uint64_t node_guid;
 	unsigned int num;
@@ -86,6 +88,10 @@ static void on_turn(struct timer *timer)
 	struct reregister *r =
 		(struct reregister *)((char *)timer - offsetof(struct reregister, timer));
 
+	if (!r->sm->builder->sm_port) { /* a sweep asks for it: what it is to be told is not known */
+		timer_start(timer, OWN_PORT_NS);
+		return;
+	}
 	follow_rate(r);
 	while (!g_queue_is_empty(&r->due) && take(r)) {
 		struct due *due = g_queue_pop_head(&r->due);

@@ -629,7 +629,7 @@ static void freeze_again(struct sm *sm)
 	if (builder_is_frozen(sm->builder, sm->fabric) && sm->sweep.kind != SWEEP_KIND_REROUTE)
 		return; /* the picture of this sweep is not old yet */
 	now = builder_freeze_changes(sm->builder);
-	if (now && sm->fabric->shape == now->shape) {
+	if (now && sm->fabric && sm->fabric->shape == now->shape) {
 		fabric_unref(sm->fabric);
 		sm->fabric = now;
 		return;

@@ -11,10 +11,11 @@ one build of a copy of the tree in ./mutate, where the environment tells which o
 itself to see how long it takes and which places it reaches; then each mutant meets those that reach
 it, those first that have killed most in the least time, now and in earlier runs, or were changed
 together with the file, until one fails or --budget is used up: then it has survived. Test functions
-that an earlier run found longer than --longest do not count. So the score is a lower bound. Results stay in ./mutate and are not computed again as long as the
-file does not change (--again: survivors meet the tests anew). A mutant that gives the same object
-is none. Survivors that tests/mutate/survivors accepts as equivalent do not count, others there do.
-Fails if a directory has a lower share of killed mutants than --least."""
+that an earlier run found longer than --longest do not count. So the score is a lower bound. Results
+stay in ./mutate and are not computed again as long as the file does not change (--again: survivors
+meet the tests anew). A mutant that gives the same object is none. Survivors that
+tests/mutate/survivors accepts as equivalent do not count, others there do. Fails if a directory has
+a lower share of killed mutants than --least."""
 
 import argparse
 import functools

@@ -45,7 +45,7 @@ START_TEST(audit_of_all)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
 	scenario_run_ms(s, 2000);
 	scenario_check_log(s, ", 0 differed", true);
-	/* 20 switches with SwitchInfo, a block and 5 ports, 16 hosts with a port; P_Key tables of 36. */
+	/* Of 20 switches SwitchInfo, a block and 5 ports, of 16 hosts a port; 36 P_Key tables. */
 	scenario_expect(s, counter_get(counted(s), audit_compared) >= 20 * 7 + 16 + 36);
 	lose_entry_of_host(s);
 	scenario_run_ms(s, 60000);

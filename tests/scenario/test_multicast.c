@@ -222,6 +222,18 @@ START_TEST(answered_when_programmed)
 }
 END_TEST
 
+/* There are no tables to wait for. */
+START_TEST(answered_without_tables)
+{
+	begin("join_answer_timeout 200\ndisable_multicast TRUE\n");
+	sim_set_trace(s->sim, on_mad, NULL);
+	join(0);
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, sa_unconfirmed), 0);
+	ck_assert_uint_eq(seen.mft_sets, 0);
+	end();
+}
+END_TEST
+
 /* ---- one join among many groups ---- */
 
 #define SA_KEY 1
@@ -448,6 +460,7 @@ int main(void)
 	tcase_add_test(tcase, nobody_else_notices);
 	tcase_add_test(tcase, a_cable_that_comes);
 	tcase_add_test(tcase, answered_when_programmed);
+	tcase_add_test(tcase, answered_without_tables);
 	tcase_add_test(tcase, one_join_among_many);
 	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
 	tcase_add_test(tcase, small_tables_are_gone_around);

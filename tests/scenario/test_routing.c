@@ -425,6 +425,22 @@ static void expect_error(struct net *net, const char *text)
 		scenario_fail(net->s, "\"%s\" is no error", text);
 }
 
+/* What an engine has to say of its routes is said, once. */
+START_TEST(note_is_told)
+{
+	struct net net;
+	size_t after;
+
+	net_up(&net, "torus:5x5:1", 1, "dor");
+	scenario_check_log(net.s, "routing engine dor: can deadlock: ", true);
+	after = after_first(&net, "routing engine dor: ");
+	g_free(ask(&net, "reroute"));
+	scenario_run_ms(net.s, 3000);
+	scenario_expect(net.s, !strstr(net.s->text->str + after, "routing engine dor: "));
+	net_free(&net);
+}
+END_TEST
+
 START_TEST(fall_back_is_announced)
 {
 	struct net net;
@@ -783,6 +799,7 @@ int main(void)
 	tcase_add_loop_test(tcase, host_added, 0, 8);
 	tcase_add_loop_test(tcase, storm_is_forgotten, 0, ENGINES);
 	tcase_add_loop_test(tcase, reroute_starts_afresh, 0, 2);
+	tcase_add_test(tcase, note_is_told);
 	tcase_add_test(tcase, fall_back_is_announced);
 	tcase_add_test(tcase, no_fallback_is_obeyed);
 	tcase_add_test(tcase, credit_loop_is_told);

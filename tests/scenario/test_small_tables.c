@@ -313,6 +313,33 @@ START_TEST(without_lids)
 }
 END_TEST
 
+/* 36 endports and 31 LIDs that every switch forwards; with an lmc each host needs more of them. */
+START_TEST(no_lid_is_left)
+{
+	static const char *const told[] = {
+		"no free LID for 5 ports: the switches forward LIDs up to 0x001f",
+		"no free LID for 11 ports: the switches forward LIDs up to 0x001f; "
+		"with a smaller lmc they need fewer",
+	};
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			sim_set_linear_fdb_cap(s->sim, i, 32);
+	}
+	scenario_conf(s, _i ? "lmc 1\n" : "");
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, told[_i], true);
+	scenario_check_log(s, "with a smaller lmc", _i);
+	scenario_check_log(s, "it forwards LIDs up to 0x001f only", true);
+	scenario_free(s);
+}
+END_TEST
+
 struct net {
 	const char *spec, *small, *engine;
 };
@@ -368,6 +395,7 @@ int main(void)
 	tcase_add_test(tcase, replaced);
 	tcase_add_test(tcase, cap_falls);
 	tcase_add_test(tcase, small_leaf);
+	tcase_add_loop_test(tcase, no_lid_is_left, 0, 2);
 	tcase_add_test(tcase, all_spines_small);
 	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
