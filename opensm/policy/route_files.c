@@ -456,6 +456,7 @@ void route_files_input(const struct route_files *files, const struct options *op
 		.shift = options->port_shifting,
 		.scatter = options->scatter_ports,
 		.ahead_not_scattered = options->guid_routing_order_no_scatter,
+		.connect_roots = options->connect_roots,
 		.from_roots = options->quasi_ftree_indexing,
 		.count_switches = options->port_profile_switch_nodes,
 		.vls = MIN(iba_vls_count(options->max_op_vls), qos.of[QOS_SWITCH].vls),

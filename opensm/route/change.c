@@ -143,6 +143,7 @@ static void orient_as_home(struct route_change *change)
 			order[at[place]] = n++;
 	g_free(at);
 	route_orient_by(change->graph, order);
+	change->graph->connect_roots = change->old->trace->graph->connect_roots;
 	route_join_tops(change->graph);
 	change->graph->open = change->old->trace->graph->open;
 }

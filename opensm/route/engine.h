@@ -135,6 +135,7 @@ struct route_input {
 	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
 	bool ahead_not_scattered; /* but not for those ahead */
 	bool shift;		  /* among equals each switch begins at another place */
+	bool connect_roots; /* up and down: switches on top get paths to each other */
 	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
 	bool count_switches;	/* LIDs of switches are load as those of hosts are */
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */

@@ -92,7 +92,7 @@ static void add_preferences(GChecksum *sum, const struct route_input *input)
 					input->count_switches,	input->vls,
 					input->sm_sl,		input->lash_start_vl,
 					input->nue_max_num_vls, input->avoid_throttled,
-					input->find_mesh};
+					input->find_mesh,	input->connect_roots};
 
 	add(sum, preferences, sizeof(preferences));
 }

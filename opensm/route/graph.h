@@ -45,6 +45,7 @@ struct route_graph {
 	uint32_t *senders; /* [class * n + switch]: LIDs there that send to the class; or NULL */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
+	bool connect_roots; /* route_join_tops() leaves one top, whether hosts need it or not */
 	bool from_roots; /* leaves stand as a search from the roots meets them */
 	bool shift; /* among equals each switch begins at another place */
 	uint32_t *system;	   /* [switch]: the least one of the same system image GUID */

@@ -113,6 +113,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	uint8_t *hops;
 
 	graph->threads = input->threads;
+	graph->connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
 	hops = find_hops(engine, graph, fabric, input, next, error);
 	if (hops) {
 		routing = routing_new_unset(fabric, engine->name, engine->promises);

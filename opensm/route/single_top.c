@@ -18,7 +18,9 @@
  * keeps the order as it was when cables are lost elsewhere.
  *
  * Joining. Of the switches that still have nobody above them some have all leaves below, and serve
- * as they are. Each of the others gets a neighbour above it that was below. That cable is then for
+ * as they are, unless connect_roots wants paths between them: a director whose line chips have
+ * hosts, and leaves outside below some of these, then has twice the load on the busiest link. Each
+ * of the others gets a neighbour above it that was below. That cable is then for
  * the way up and, down, for what leads to others than leaves: were it for these too, the neighbour,
  * which prefers ways down, would send all that it can down by this one.
  */
@@ -495,6 +497,13 @@ static void join_top(struct join *join, uint32_t top)
 	anchor(join, at);
 }
 
+/* Whether a top has to be joined: it misses a leaf, or a path to other tops that is wanted. */
+static bool misses_any(const struct join *join, uint32_t top)
+{
+	return !join->anchored[top] && (join->graph->connect_roots ||
+					join->below[top] < join->wanted[join->part[top]]);
+}
+
 /* Tops that miss any switch: those next to an anchored switch; else far, one that is not. */
 static bool join_round(struct join *join, uint32_t part, bool far)
 {
@@ -503,8 +512,7 @@ static bool join_round(struct join *join, uint32_t part, bool far)
 	for (uint32_t i = 0; i < join->n_tops && !(far && any); i++) {
 		uint32_t top = join->tops[i];
 
-		if (join->part[top] != part || join->anchored[top] ||
-		    join->below[top] == join->wanted[part] ||
+		if (join->part[top] != part || !misses_any(join, top) ||
 		    !(far || find_anchored(join, top) != FABRIC_NONE))
 			continue;
 		join_top(join, top);
@@ -525,26 +533,27 @@ static bool misses_more(struct join *join, uint32_t part)
 		if (join->part[top] != part || join->anchored[top])
 			continue;
 		join->below[top] = count_below(join, top);
-		any |= join->below[top] < join->wanted[part];
+		any |= misses_any(join, top);
 	}
 	return any;
 }
 
-/* Joins the tops of one part that miss any switch to the one that misses fewest. */
+/* Joins the tops of one part that miss anything to the one that misses fewest. */
 static void join_part(struct join *join, uint32_t part)
 {
-	uint32_t main = FABRIC_NONE, left = 0;
+	uint32_t main = FABRIC_NONE;
+	bool any = false;
 
 	for (uint32_t i = 0; i < join->n_tops; i++) {
 		uint32_t top = join->tops[i];
 
 		if (join->part[top] != part)
 			continue;
-		left += join->below[top] < join->wanted[part];
+		any |= misses_any(join, top);
 		if (main == FABRIC_NONE || join->below[top] > join->below[main])
 			main = top;
 	}
-	if (!left || main == FABRIC_NONE)
+	if (!any)
 		return;
 	anchor(join, main);
 	while (join_round(join, part, false) || join_round(join, part, true) ||

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "route/shortest.h"
 #include "tests/run_suite.h"
@@ -264,6 +265,77 @@ START_TEST(test_roots_reach_roots)
 }
 END_TEST
 
+/* ---- a director ---- */
+
+enum { LINES = 12, SPINES = 6, OUTSIDE = 4 };
+
+/*
+ * Hosts on all line chips, and on leaves outside that three of these have below: above each leaf
+ * are several ways to a spine, so that no leaf can stand on top.
+ */
+static struct fabric *make_director(uint64_t roots[SPINES])
+{
+	GString *text = g_string_new(NULL);
+	g_autofree char *file = NULL;
+	struct builder *builder;
+
+	for (unsigned int i = 0; i < LINES; i++) {
+		g_string_append_printf(text, "\nSwitch 8 \"line-%u\"\n", i);
+		for (unsigned int k = 0; k < SPINES; k++)
+			g_string_append_printf(text, "[%u] \"spine-%u\"[%u]\n", 1 + k, k,
+					       1 + i);
+		g_string_append_printf(text,
+				       "[7] \"host-%u\"[1]\n[8] \"outside-%u\"[%u]\n", i,
+				       i / 3, 1 + i % 3);
+	}
+	for (unsigned int i = 0; i < SPINES; i++)
+		g_string_append_printf(text, "\nSwitch 12 \"spine-%u\"\n", i);
+	for (unsigned int i = 0; i < OUTSIDE; i++)
+		g_string_append_printf(text,
+				       "\nSwitch 4 \"outside-%u\"\n[4] \"guest-%u\"[1]\n"
+				       "\nHca 1 \"guest-%u\"\n",
+				       i, i, i);
+	for (unsigned int i = 0; i < LINES; i++)
+		g_string_append_printf(text, "\nHca 1 \"host-%u\"\n", i);
+	close(g_file_open_tmp("director-XXXXXX", &file, NULL));
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	builder = make_builder_of(file);
+	unlink(file);
+	g_string_free(text, TRUE);
+	for (unsigned int i = 0; i < SPINES; i++) {
+		g_autofree char *name = g_strdup_printf("spine-%u", i);
+
+		roots[i] = make_found(builder, name)->info.node_guid;
+	}
+	builder->sm_port = &make_found(builder, "host-0")->ports[1];
+	return freeze(builder);
+}
+
+/* Between spines there is no way up and down: connect_roots makes one, without a credit loop. */
+START_TEST(test_connect_roots)
+{
+	static const char *const engines[] = { "updn", "dnup" };
+	uint64_t roots[SPINES];
+	struct fabric *fabric = make_director(roots);
+	struct route_input input = { .threads = 1, .roots = roots, .n_roots = SPINES };
+	enum route_way way;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(engines); i++) {
+		struct routing *before, *after;
+
+		input.connect_roots = false;
+		before = routing_renew(route_find(engines[i]), fabric, &input, NULL, &way, NULL);
+		ck_assert_uint_eq(discarded(fabric, before), SPINES * (SPINES - 1));
+		input.connect_roots = true;
+		after = routing_renew(route_find(engines[i]), fabric, &input, before, &way, NULL);
+		ck_assert_uint_eq(discarded(fabric, after), 0);
+		routing_unref(before);
+		routing_unref(after);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* ---- roots as operators name them ---- */
 
 static uint64_t guid_of(const struct fabric *fabric, const char *name)
@@ -417,6 +489,7 @@ int main(void)
 	tcase_add_test(tcase, test_any_mixture_is_free);
 	tcase_add_test(tcase, test_hosts_on_roots);
 	tcase_add_test(tcase, test_roots_reach_roots);
+	tcase_add_test(tcase, test_connect_roots);
 	tcase_add_test(tcase, test_odd_roots_are_told);
 	tcase_add_test(tcase, test_roots_of_one_part);
 	tcase_add_test(tcase, test_dor_tells_of_rings);
