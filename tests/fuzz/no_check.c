@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fixtures of the unit tests use ck_assert, which wants a runner of libcheck around it. In a
- * fuzz target a failed one ends the run.
+ * fuzz target a failed one ends the run, and a good one means nothing.
  */
 #include <check.h>
 #include <glib.h>
+
+void (_mark_point)(const char *file, int line)
+{
+	(void)file;
+	(void)line;
+}
 
 void _ck_assert_failed(const char *file, int line, const char *expression, const char *message, ...)
 {
