@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Each kind of test describes itself; check_PROGRAMS and TESTS collect them.
-TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -include tests/quiet_check.h
 
 # No test may hang: after this many seconds it has failed.
 TEST_TIMEOUT = 900
@@ -9,18 +9,21 @@ AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 
 # A critical message of GLib means that we called it wrongly; its own pool of small pieces would
 # hide errors from sanitizers. The limits of libcheck are for an idle machine. AddressSanitizer is
-# the second library where ibsim's is preloaded.
+# the second library where ibsim's is preloaded; with its quarantine as large as it would have it a
+# fifth of the time goes for new pages.
 AM_TESTS_ENVIRONMENT = \
 	G_DEBUG=fatal-criticals; export G_DEBUG; \
 	G_SLICE=always-malloc; export G_SLICE; \
 	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER:-10}; export CK_TIMEOUT_MULTIPLIER; \
-	ASAN_OPTIONS=verify_asan_link_order=0:suppressions='$(abs_top_srcdir)/tests/asan.supp'; \
+	ASAN_OPTIONS=verify_asan_link_order=0:quarantine_size_mb=32; \
+	ASAN_OPTIONS=$$ASAN_OPTIONS:suppressions='$(abs_top_srcdir)/tests/asan.supp'; \
 	export ASAN_OPTIONS; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 
 EXTRA_DIST += tests/checks.py tests/tally.awk tests/asan.supp .ci/run
-noinst_HEADERS += tests/directory.h tests/run_suite.h
+noinst_HEADERS += tests/directory.h tests/quiet_check.h tests/run_suite.h \
+	tests/some_seeds.h
 
 # For bootstrap, which runs some of them again in other builds.
 print-tests:

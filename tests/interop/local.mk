@@ -28,6 +28,9 @@ tests_interop_wire_samples_LDADD = libvendor.a $(LIBS_IBA)
 # Questions to the SA, for test_paths.py.
 check_PROGRAMS += tests/interop/sa_ask
 tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
+# And to SMAs, for test_partitions.py and test_qos.py.
+check_PROGRAMS += tests/interop/smp_ask
+tests_interop_smp_ask_LDADD = $(UMAD_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA = tests/interop/ibutils_shim.so

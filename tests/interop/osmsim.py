@@ -91,6 +91,18 @@ class Fabric(ibsim.Fabric):
         return dict(self.env, LD_PRELOAD=':'.join([*preload, built(*LIBRARY)]), OSMSIM_NODE=host,
                     **more)
 
+    def smps(self, host, questions):
+        """The data of each attribute, asked for by (LID, attribute, modifier); None: there is no
+        good answer."""
+        run = subprocess.run([built('tests', 'interop', 'smp_ask')], env=self.on(host), text=True,
+                             input=''.join(f'{lid} {attribute} {modifier}\n'
+                                           for lid, attribute, modifier in questions),
+                             stdout=subprocess.PIPE, timeout=ibsim.PATIENCE)
+        answers = run.stdout.split()
+        if len(answers) != len(questions):
+            raise ibsim.Failure(f'smp_ask: {len(answers)} answers to {len(questions)} questions')
+        return [None if answer == 'none' else bytes.fromhex(answer) for answer in answers]
+
     def paths(self, host, nodes, pairs, questions):
         """What saquery tells of each path by each question, or that there is none."""
         found = {}

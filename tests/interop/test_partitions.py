@@ -8,6 +8,7 @@ The net is simulated by osmsim, whose switches have tables and enforcement as th
 
 import os
 import re
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -45,9 +46,11 @@ SM = ('H1', 1)
 LEAVES = [('S1', 1), ('S1', 2), ('S1', 3), ('S2', 1), ('S2', 2)]
 OTHERS = [('S1', 7), ('S2', 3), ('S2', 7)]
 ENDPORTS = [('S1', 0), ('S2', 0), ('H1', 1), ('H2', 1), ('H3', 1), ('D', 1), ('D', 2)]
+PORTS = ENDPORTS + LEAVES + OTHERS
 PAIRS = [('H1', 'H2'), ('H1', 'H3')]  # paths that the SM's host may ask for
 BEHIND = dict(zip(LEAVES, [('H1', 1), ('H2', 1), ('D', 1), ('H3', 1), ('D', 2)]))
 DEFAULT = 0x7fff
+PORT_INFO, P_KEY_TABLE, BLOCKS = 0x15, 0x16, 4
 
 
 class Snapshot:
@@ -92,6 +95,26 @@ def bits_of(fabric, lid, num):
     return ''.join(re.findall(r'^PartEnforce(?:Inb|Outb):\.*(\d)', out, re.M))
 
 
+def by_smpquery(fabric, ports):
+    return {port: (table_of(fabric, *port), bits_of(fabric, *port)) for port in ports}
+
+
+def at_once(fabric, ports):
+    """The same by one program for all."""
+    answers = iter(fabric.smps(SM[0], [
+        question for lid, num in ports for question in
+        ((lid, PORT_INFO, num), *((lid, P_KEY_TABLE, num << 16 | i) for i in range(BLOCKS)))]))
+    found = {}
+    for port in ports:
+        info, *blocks = (next(answers) for _ in range(1 + BLOCKS))
+        table = b''.join(block for block in blocks if block)
+        keys = list(struct.unpack(f'>{len(table) // 2}H', table))
+        while keys and not keys[-1]:
+            keys.pop()
+        found[port] = keys, f'{info[43] >> 3 & 1}{info[43] >> 2 & 1}'
+    return found
+
+
 def records(text, begin):
     return [dict(re.findall(r'^\s*(\w+)\.{2,}(\S+)', part, re.M))
             for part in re.split(begin, text)[1:]]
@@ -104,13 +127,13 @@ def groups_of(fabric):
             for r in records(out, 'MCMember Record dump')}
 
 
-def look(fabric, nodes):
+def look(fabric, nodes, read):
     seen = Snapshot()
-    for name, num in ENDPORTS + LEAVES + OTHERS:
-        lid = nodes[name].lid(num)
-        seen.keys[name, num] = table_of(fabric, lid, num)
+    found = read(fabric, [(nodes[name].lid(num), num) for name, num in PORTS])
+    for (name, num), (keys, bits) in zip(PORTS, found.values()):
+        seen.keys[name, num] = keys
         if nodes[name].is_switch and num:
-            seen.bits[name, num] = bits_of(fabric, lid, num)
+            seen.bits[name, num] = bits
     seen.groups = groups_of(fabric)
     for a, b in PAIRS:
         out = ask(fabric, 'saquery', '-p', '--src-to-dst',
@@ -119,7 +142,7 @@ def look(fabric, nodes):
     return seen
 
 
-def run(daemon, text, flags):
+def run(daemon, text, flags, read=at_once):
     """What it makes of the text; or how it ended, and with which words."""
     with osmsim.Fabric(NET) as fabric:
         nodes = fabric.dump()
@@ -132,7 +155,7 @@ def run(daemon, text, flags):
             fabric.wait_subnet_up(child, ibsim.PATIENCE)
         except ibsim.Failure:
             return child.poll(), fabric.read('osm.out')
-        return look(fabric, fabric.dump())
+        return look(fabric, fabric.dump(), read)
 
 
 # ---- what differs and is meant to: from what the classic made to what ours is to make ----
@@ -303,7 +326,19 @@ def judge(checks, text, flags, change):
         compare(checks, name, ours, change(classic))
 
 
+def same_as_smpquery(checks):
+    """What smpquery reads, all else reads."""
+    text = 'A=0x10: $H2=full, $H3; B=0x11: ALL=full;'
+    all_at_once, one_by_one = (run(ibsim.CLASSIC, text, (), read)
+                               for read in (at_once, by_smpquery))
+    checks.equal('P_Keys as smpquery shows them', all_at_once.keys, one_by_one.keys)
+    checks.equal('enforcement as smpquery shows it', all_at_once.bits, one_by_one.bits)
+    checks.check('there is some', len(set(map(str, all_at_once.keys.values()))) > 2 and
+                 set(all_at_once.bits.values()) > {'11'}, (all_at_once.keys, all_at_once.bits))
+
+
 def run_all(checks, _):
+    same_as_smpquery(checks)
     for text, change in FILES:
         judge(checks, text, (), change)
     for text, flags, change in WITH_FLAGS:

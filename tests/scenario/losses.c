@@ -14,6 +14,7 @@
  * right for what can still be reached, and stay so.
  */
 #include "losses.h"
+#include "tests/some_seeds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static const unsigned int steps_us[LOSS_KINDS][2] = {
 static void run_kinds(struct losses *losses)
 {
 	static const unsigned int numbers[] = {1, 12, 2, 4};
-	unsigned int n = losses->all ? G_N_ELEMENTS(numbers) : 2;
+	unsigned int n = losses->all ? G_N_ELEMENTS(numbers) : (unsigned int)some_seeds(2);
 
 	for (unsigned int kind = 0; kind < LOSS_KINDS; kind++)
 		for (unsigned int i = 0; i < 2 * n; i++) {

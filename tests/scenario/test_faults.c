@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 static struct scenario *up(const char *spec, uint64_t seed)
 {
@@ -577,15 +578,15 @@ static Suite *suite(void)
 	TCase *tcase = tcase_create("faults");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, link_pulled_and_restored, 1, 6);
-	tcase_add_loop_test(tcase, switch_killed_and_back, 1, 6);
+	tcase_add_loop_test(tcase, link_pulled_and_restored, 1, 1 + some_seeds(5));
+	tcase_add_loop_test(tcase, switch_killed_and_back, 1, 1 + some_seeds(5));
 	tcase_add_test(tcase, switch_dies_in_the_bring_up);
-	tcase_add_loop_test(tcase, host_goes_and_comes, 1, 4);
-	tcase_add_loop_test(tcase, host_added, 1, 4);
+	tcase_add_loop_test(tcase, host_goes_and_comes, 1, 1 + some_seeds(3));
+	tcase_add_loop_test(tcase, host_added, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, own_link_flaps);
-	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 4);
-	tcase_add_loop_test(tcase, mute_switch, 1, 4);
-	tcase_add_loop_test(tcase, garbage_mads, 1, 4);
+	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 1 + some_seeds(3));
+	tcase_add_loop_test(tcase, mute_switch, 1, 1 + some_seeds(3));
+	tcase_add_loop_test(tcase, garbage_mads, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, client_gets_path_and_group);
 	tcase_add_test(tcase, tree_follows_the_fabric);
 	tcase_add_test(tcase, second_manager_stands_aside);
@@ -596,9 +597,9 @@ static Suite *suite(void)
 	tcase_add_test(tcase, stolen_port_guid);
 	tcase_add_test(tcase, names_wanted_in_a_sweep);
 	tcase_add_test(tcase, stolen_sm_node);
-	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, 12);
-	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, 27);
-	tcase_add_loop_test(tcase, two_switches_anywhere, 0, 24);
+	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, some_seeds(12));
+	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, some_seeds(27));
+	tcase_add_loop_test(tcase, two_switches_anywhere, 0, some_seeds(24));
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
 	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);

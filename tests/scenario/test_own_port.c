@@ -9,6 +9,7 @@
 #include "ctl/status.h"
 #include "managers.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 #define GONE "the device of the SM's port, sim host-1 port 1, is gone"
 #define BACK "the SM's port is back: sim host-1 port 1"
@@ -293,7 +294,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tcase, device_of_standby, 0, 2);
 	tcase_add_test(tcase, standby_hears);
 	tcase_add_test(tcase, retires_without_port);
-	tcase_add_loop_test(tcase, chaos, 0, 10);
+	tcase_add_loop_test(tcase, chaos, 0, some_seeds(10));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -19,6 +19,7 @@
 #include "policy/partition.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 #define HOSTS_MAX 16
 #define PARTITIONS_MAX 6
@@ -762,14 +763,15 @@ END_TEST
 static void add_seeds(TCase *tcase)
 {
 	const char *text = g_getenv("PARTITION_SEEDS");
-	int first = 0, last = 5;
+	int first = 0, last = some_seeds(6) - 1;
 
 	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
 		g_error("PARTITION_SEEDS is %s, not FIRST-LAST", text);
 	tcase_add_loop_test(tcase, random_changes, first, last + 1);
 	tcase_add_loop_test(tcase, ends_in_a_change, first, last + 1);
 	tcase_add_loop_test(tcase, random_requests, first, last + 1);
-	tcase_add_loop_test(tcase, dies_in_a_change, first, text ? last + 1 : first + 2);
+	tcase_add_loop_test(tcase, dies_in_a_change, first,
+			    text ? last + 1 : first + some_seeds(2));
 	tcase_set_timeout(tcase, text ? 900 : 120);
 }
 

@@ -9,6 +9,7 @@
 #include "client.h"
 #include "policy/inventory.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 #define SA_KEY 1 /* the default of sm_key and sa_key */
 
@@ -622,7 +623,7 @@ int main(void)
 	tcase_add_test(tcase, p_key_tables);
 	tcase_add_test(tcase, sm_infos);
 	tcase_add_test(tcase, two_managers);
-	tcase_add_loop_test(tcase, with_loss, 0, 6);
+	tcase_add_loop_test(tcase, with_loss, 0, some_seeds(6));
 	tcase_add_loop_test(tcase, during_sweeps, 0, 4);
 	tcase_add_loop_test(tcase, mute_nodes, 0, 3);
 	tcase_add_loop_test(tcase, sweeps_come_first, 0, 3);

@@ -5,6 +5,7 @@
 
 #include "managers.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 static struct managers *m;
 
@@ -138,7 +139,7 @@ static Suite *make_suite(void)
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, tables_stay, 0, 30);
+	tcase_add_loop_test(tcase, tables_stay, 0, some_seeds(30));
 	tcase_add_test(tcase, other_engine);
 	add_crashes(tcase);
 	suite_add_tcase(suite, tcase);

@@ -8,6 +8,7 @@
 #include "route/engine.h"
 #include "route/graph.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 #include "tests/unit/fabric_make.h"
 
 #define FAR 1000000u
@@ -343,7 +344,7 @@ int main(void)
 	TCase *tests = tcase_create("route_weights");
 
 	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, test_random, 0, 300);
+	tcase_add_loop_test(tests, test_random, 0, some_seeds(300));
 	tcase_add_loop_test(tests, test_regular, 0, G_N_ELEMENTS(specs));
 	tcase_add_loop_test(tests, test_ring, 0, G_N_ELEMENTS(cases));
 	suite_add_tcase(suite, tests);
