@@ -96,11 +96,14 @@ struct routing *judgement_repair(const struct judge_task *task, const struct fab
 {
 	struct routing *routing = make(task, fabric, engine, old, judgement);
 	struct route_verdict verdict;
+	struct judge_traffic traffic;
 	bool right;
 
 	if (!routing || judgement->way == ROUTE_ANEW)
 		return routing;
-	right = route_verify_by(fabric, routing, task->input->threads, &verdict);
+	judge_traffic_init(&traffic, task, fabric);
+	right = route_verify_by(fabric, routing, &traffic.input, &verdict);
+	judge_traffic_clear(&traffic);
 	route_verdict_clear(&verdict);
 	if (right)
 		return routing;
@@ -126,12 +129,13 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	g_autofree struct cost *costs = g_new(struct cost, task->repeats);
 	struct judge_traffic traffic;
 
+	judge_traffic_init(&traffic, task, fabric);
 	for (unsigned int i = 0; i < task->repeats; i++) {
 		struct cost_meter meter;
 
 		route_verdict_clear(&judgement->verdict);
 		cost_begin(&meter, task->input->threads);
-		judgement->good = route_verify_by(fabric, routing, task->input->threads,
+		judgement->good = route_verify_by(fabric, routing, &traffic.input,
 						  &judgement->verdict);
 		cost_end(&meter, &costs[i]);
 	}
@@ -139,7 +143,6 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
 	judgement->lanes = routing->lanes ? routing->lanes->n : 1;
 	judgement->digest = digest_of(routing);
-	judge_traffic_init(&traffic, task, fabric);
 	quality_measure(fabric, routing, traffic.demand, &task->effort, &judgement->quality);
 	judge_traffic_clear(&traffic);
 }

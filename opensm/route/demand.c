@@ -3,7 +3,7 @@
  * Who sends to whom, as far as it changes a choice: the hosts of a switch that send to a
  * destination are its load there. Hosts of one class are alike, so they are counted once a class.
  */
-#include "route/shortest.h"
+#include "route/demand.h"
 
 /* [class * n + switch]: LIDs of hosts of the class on the switch. */
 static uint32_t *count_hosts(const struct route_graph *graph)
@@ -45,4 +45,16 @@ void route_mark_demand(struct route_graph *graph, const struct fabric *fabric,
 			if (demand->sends[(size_t)from * graph->n_classes + to])
 				add_row(graph->senders + (size_t)to * graph->n,
 					hosts + (size_t)from * graph->n, graph->n);
+}
+
+bool route_sends(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	if (!route_has_hosts(graph, a) || !route_has_hosts(graph, b))
+		return false;
+	if (!graph->senders || a == graph->sm_switch || b == graph->sm_switch)
+		return true;
+	for (uint32_t t = graph->first_target[b]; t < graph->first_target[b + 1]; t++)
+		if (route_n_senders(graph, a, &graph->targets[t]))
+			return true;
+	return false;
 }

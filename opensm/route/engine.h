@@ -102,8 +102,8 @@ struct route_torus {
 };
 
 /*
- * Who sends anything to whom; what others would send is no load. All are routed, and judged by the
- * verifier, all the same.
+ * Who sends anything to whom; what others would send is no load. All are routed all the same, but
+ * switches whose hosts send each other nothing need no SL (lanes.h): then they get no PathRecord.
  */
 struct route_demand {
 	uint32_t n_classes;	  /* at most 65,535 */
@@ -307,9 +307,9 @@ struct route_verdict {
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict);
-/* The same on several threads. */
+/* The same on the threads of the input; by its demand, who sends nothing needs no SL. */
 bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
-		     unsigned int threads, struct route_verdict *verdict);
+		     const struct route_input *input, struct route_verdict *verdict);
 void route_verdict_clear(struct route_verdict *verdict);
 
 /* ---- multicast: one tree for a group ---- */

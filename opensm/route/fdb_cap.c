@@ -249,7 +249,7 @@ static bool is_right(const struct limit *limit, struct routing *routing, GError 
 	struct route_verdict verdict;
 	bool right;
 
-	if (!route_verify_by(limit->fabric, routing, limit->input->threads, &verdict) &&
+	if (!route_verify_by(limit->fabric, routing, limit->input, &verdict) &&
 	    !verdict.acyclic && !(limit->engine->promises & ROUTE_DEADLOCK_FREE))
 		routing->promises &= ~ROUTE_DEADLOCK_FREE;
 	right = verdict.complete && verdict.loop_free &&

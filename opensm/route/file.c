@@ -325,7 +325,7 @@ static bool apply(struct load *load, GError **error)
 		return false;
 	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->filler,
 				      routing);
-	load->right = route_verify_by(load->fabric, routing, load->input->threads, &verdict);
+	load->right = route_verify_by(load->fabric, routing, load->input, &verdict);
 	load->acyclic = verdict.acyclic;
 	routing->max_hops = verdict.max_hops;
 	route_verdict_clear(&verdict);

@@ -34,6 +34,7 @@ struct route_fingerprint {
 	struct port_print *ports;
 	bool avoid_throttled;
 	uint8_t digest[DIGEST];
+	uint8_t demand[DIGEST]; /* digest of that; by ports, so the fabric must be the same */
 };
 
 /* ---- what the operator said ---- */
@@ -133,19 +134,38 @@ static void add_files(GChecksum *sum, const struct route_input *input)
 		add_array(sum, hops->hops + hops->rows[i].first, hops->rows[i].n, 1);
 }
 
+static void end_digest(GChecksum *sum, uint8_t digest[DIGEST])
+{
+	gsize size = DIGEST;
+
+	g_checksum_get_digest(sum, digest, &size);
+	g_assert(size == DIGEST);
+	g_checksum_free(sum);
+}
+
 static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
 {
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	gsize size = DIGEST;
 
 	add_nodes(sum, input);
 	add_ports(sum, input);
 	add_preferences(sum, input);
 	add_files(sum, input);
 	add_torus(sum, &input->torus);
-	g_checksum_get_digest(sum, digest, &size);
-	g_assert(size == DIGEST);
-	g_checksum_free(sum);
+	end_digest(sum, digest);
+}
+
+static void digest_of_demand(const struct route_demand *demand, uint32_t n_ports,
+			     uint8_t digest[DIGEST])
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	size_t n = demand ? demand->n_classes : 0;
+
+	if (n) {
+		add(sum, demand->class_of, n_ports * sizeof(*demand->class_of));
+		add(sum, demand->sends, n * n * sizeof(*demand->sends));
+	}
+	end_digest(sum, digest);
 }
 
 /* ---- the fabric ---- */
@@ -180,6 +200,7 @@ struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
 			fingerprint->avoid_throttled && route_is_throttled(fabric, i)};
 	}
 	digest_of(input, fingerprint->digest);
+	digest_of_demand(input->demand, fabric->n_ports, fingerprint->demand);
 	return fingerprint;
 }
 
@@ -229,4 +250,13 @@ bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
 
 	digest_of(input, digest);
 	return !memcmp(digest, fingerprint->digest, DIGEST);
+}
+
+bool route_fingerprint_is_of_demand(const struct route_fingerprint *fingerprint,
+				    const struct route_demand *demand)
+{
+	uint8_t digest[DIGEST];
+
+	digest_of_demand(demand, fingerprint->n_ports, digest);
+	return !memcmp(digest, fingerprint->demand, DIGEST);
 }

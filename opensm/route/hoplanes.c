@@ -33,7 +33,7 @@ struct hop_lanes {
 	unsigned int n_planes; /* SLs in use */
 	unsigned int n;	       /* lanes that may be used */
 	GArray *turns;	       /* uint32_t: of the path at hand */
-	uint64_t left_out;
+	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
 /* ---- turns ---- */
@@ -232,8 +232,10 @@ static bool place_all(struct hop_lanes *hop, unsigned int sls)
 		good = sw == sm || place(hop, sm, sw, 1);
 	for (uint32_t a = 0; good && a < graph->n; a++)
 		for (uint32_t b = a + 1; good && route_has_hosts(graph, a) && b < graph->n; b++)
-			good = a == sm || b == sm || !route_has_hosts(graph, b) ||
-			       place(hop, a, b, sls);
+			if (a != sm && b != sm && route_sends(graph, a, b))
+				good = place(hop, a, b, sls);
+			else if (a != sm && b != sm && route_has_hosts(graph, b))
+				hop->idle++;
 	for (uint32_t a = 0; good && a < graph->n; a++)
 		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
 			if (b != sm && a != sm && !route_has_hosts(graph, b))
@@ -246,7 +248,7 @@ static void clear_planes(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < ROUTE_SLS; i++)
 		g_clear_pointer(&hop->planes[i], turn_lanes_free);
 	hop->n_planes = 1;
-	hop->left_out = 0;
+	hop->left_out = hop->idle = 0;
 }
 
 /* With so many lanes and SLs. */
@@ -326,7 +328,7 @@ static void finish(struct hop_lanes *hop)
 	struct routing *routing = hop->layered->routing;
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out)
+	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !hop->idle)
 		return; /* lane 0 for all needs no SL */
 	lanes->turns = route_turns_new(hop->layered->fabric);
 	for (uint32_t c = 0; c < channels->n; c++)
@@ -343,6 +345,7 @@ static void finish(struct hop_lanes *hop)
 			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
 			     "have no lanes left: they get no PathRecord",
 			     hop->left_out);
+	layered_note_idle(hop->layered, hop->idle);
 	routing->lanes = g_steal_pointer(&hop->lanes);
 }
 

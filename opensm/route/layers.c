@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "route/acyclic.h"
+#include "route/demand.h"
 #include "route/lanes.h"
 #include "route/trunk.h"
 
@@ -28,7 +29,7 @@ struct layers {
 	unsigned int most;    /* where counting ends */
 	GArray *steps;	      /* struct acyclic_step: of the pair at hand */
 	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
-	uint64_t left_out;
+	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
 /* ---- the paths of a pair ---- */
@@ -225,7 +226,7 @@ struct pair {
 };
 
 /* Long paths first: they are harder to place. */
-static GArray *list_pairs(const struct layers *layers)
+static GArray *list_pairs(struct layers *layers)
 {
 	const struct route_graph *graph = layers->layered->graph;
 	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
@@ -236,8 +237,12 @@ static GArray *list_pairs(const struct layers *layers)
 		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
 			struct pair pair = {a, b, ROUTE_FAR - hops[b]};
 
-			if (route_has_hosts(graph, b) && hops[b] != ROUTE_FAR)
+			if (!route_has_hosts(graph, b) || hops[b] == ROUTE_FAR)
+				continue;
+			if (route_sends(graph, a, b))
 				g_array_append_val(pairs, pair);
+			else
+				layers->idle++;
 		}
 	}
 	return pairs;
@@ -388,7 +393,7 @@ static void finish(struct layers *layers)
 	struct routing *routing = layers->layered->routing;
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out)
+	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out && !layers->idle)
 		return;
 	layers->lanes->n = MAX(layers->n, 1);
 	note_bare(layers);
@@ -399,6 +404,7 @@ static void finish(struct layers *layers)
 			     " pairs of switches, of which one has hosts, would close "
 			     "credit loops on each of %u virtual lanes: they get no PathRecord",
 			     layers->left_out, layers->have);
+	layered_note_idle(layers->layered, layers->idle);
 }
 
 bool layered_assign_one(struct layered *layered)

@@ -37,7 +37,7 @@ static void count_hops(const struct fabric *fabric, const struct route_input *in
 {
 	struct route_verdict verdict;
 
-	route_verify_by(fabric, routing, input->threads, &verdict);
+	route_verify_by(fabric, routing, input, &verdict);
 	routing->max_hops = verdict.max_hops;
 	routing->promises &= ~ROUTE_SHORTEST;
 	route_verdict_clear(&verdict);

@@ -3,6 +3,7 @@
 #ifndef ROUTE_SHORTEST_H
 #define ROUTE_SHORTEST_H
 
+#include "route/demand.h"
 #include "route/engine.h"
 #include "route/graph.h"
 
@@ -40,10 +41,6 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
-
-/* Counts who sends to each class of demand, if the input has one; targets get their class. */
-void route_mark_demand(struct route_graph *graph, const struct fabric *fabric,
-		       const struct route_input *input);
 
 /* Marks targets that the input has ignored or ahead, and takes over shift. */
 void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,

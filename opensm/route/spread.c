@@ -326,6 +326,15 @@ void layered_note(struct layered *layered, const char *format, ...)
 		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
 }
 
+void layered_note_idle(struct layered *layered, uint64_t n)
+{
+	if (n)
+		layered_note(layered,
+			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
+			     "nothing by partitions and have no virtual lane",
+			     n);
+}
+
 /* Paths may be longer than they could be if cables are not used. */
 static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
 {

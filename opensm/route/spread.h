@@ -32,6 +32,8 @@ struct routing *layered_end(struct layered *layered, bool good);
 
 /* Adds to what the operator is told of the routing. */
 void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The same of so many pairs of switches that have no SL, as they send each other nothing. */
+void layered_note_idle(struct layered *layered, uint64_t n);
 
 enum spread_by {
 	SPREAD_LIDS,   /* each LID takes the shortest path of least load from everywhere */

@@ -238,7 +238,9 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	       (!old->fingerprint || route_fingerprint_is_of_input(old->fingerprint, input));
 	if (same && old->fingerprint && route_fingerprint_is_of(old->fingerprint, fabric)) {
 		*way = ROUTE_SAME;
-		return routing_ref((struct routing *)old);
+		if (route_fingerprint_is_of_demand(old->fingerprint, input->demand))
+			return routing_ref((struct routing *)old);
+		same = false;
 	}
 	routing = follow(engine, fabric, input, old, same, way, error);
 	if (routing)

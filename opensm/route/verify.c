@@ -19,9 +19,12 @@
  */
 #include <string.h>
 
+#include "route/demand.h"
 #include "route/fdb_cap.h"
 #include "route/lanes.h"
 #include "route/verify.h"
+
+static const struct route_input all_to_all = {.threads = 1};
 
 /* ---- what the parts work on ---- */
 
@@ -159,7 +162,7 @@ static void suspect_odd(struct verify *verify)
 }
 
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
-				 unsigned int threads, struct route_verdict *verdict)
+				 const struct route_input *input, struct route_verdict *verdict)
 {
 	struct verify *verify = g_new0(struct verify, 1);
 
@@ -167,7 +170,8 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->routing = routing;
 	verify->verdict = verdict;
 	verify->graph = route_graph_new(fabric);
-	verify->graph->threads = threads;
+	verify->graph->threads = input->threads;
+	route_mark_demand(verify->graph, fabric, input);
 	verify->suspects = g_new0(_Atomic uint64_t, VERIFY_LID_WORDS);
 	verify->caps = route_caps(fabric);
 	index_ports(verify);
@@ -226,13 +230,13 @@ static bool are_hosts_free(struct verify *verify)
 }
 
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
-		    unsigned int threads, bool by_order, struct route_verdict *verdict)
+		    const struct route_input *input, bool by_order, struct route_verdict *verdict)
 {
 	struct verify *verify;
 
 	g_assert(routing->n_switches == fabric->n_switches);
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
-	verify = verify_new(fabric, routing, threads, verdict);
+	verify = verify_new(fabric, routing, input, verdict);
 	/* parts of a cut fabric have entries that lead nowhere everywhere */
 	verdict->by_order = by_order && !routing->lanes && verify->whole && !verify->odd->len &&
 			    verify_by_order(verify);
@@ -257,9 +261,9 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 }
 
 bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
-		     unsigned int threads, struct route_verdict *verdict)
+		     const struct route_input *input, struct route_verdict *verdict)
 {
-	return verify_on_ways(fabric, routing, threads, true, verdict);
+	return verify_on_ways(fabric, routing, input, true, verdict);
 }
 
 bool route_verify_trees(const struct fabric *fabric, const struct routing *routing,
@@ -267,7 +271,7 @@ bool route_verify_trees(const struct fabric *fabric, const struct routing *routi
 			char **witness)
 {
 	struct route_verdict verdict = {0};
-	struct verify *verify = verify_new(fabric, routing, 1, &verdict);
+	struct verify *verify = verify_new(fabric, routing, &all_to_all, &verdict);
 	bool free_of_loops;
 
 	verify->cycle = verify_trees(verify, trees, n, sl);
@@ -280,7 +284,7 @@ bool route_verify_trees(const struct fabric *fabric, const struct routing *routi
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict)
 {
-	return route_verify_by(fabric, routing, 1, verdict);
+	return route_verify_by(fabric, routing, &all_to_all, verdict);
 }
 
 void route_verdict_clear(struct route_verdict *verdict)

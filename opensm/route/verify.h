@@ -108,5 +108,5 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 
 /* route_verify_by() that may leave out the proof by order. */
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
-		    unsigned int threads, bool by_order, struct route_verdict *verdict);
+		    const struct route_input *input, bool by_order, struct route_verdict *verdict);
 #endif

@@ -5,11 +5,12 @@
  * A path may be used with the SL from its source to its destination and with that the other way
  * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
  * bear the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts
- * and switches. Each SL must stay on its lane, so every port between switches must have that.
+ * and switches, and where demand says so. Each SL must stay on its lane, so every port between switches must have that.
  */
 #include <string.h>
 
 #include "iba/codes.h"
+#include "route/demand.h"
 #include "route/lanes.h"
 #include "route/parallel.h"
 #include "route/verify.h"
@@ -235,8 +236,9 @@ static void check_pairs(const struct lane_check *check)
 	verify_mark_parts(check->verify, 0);
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
-			if (route_has_hosts(graph, b) && verify->part[a] == verify->part[b] &&
-			    route_lanes_sl(check->lanes, a, b) >= ROUTE_SLS)
+			if (verify->part[a] == verify->part[b] &&
+			    route_lanes_sl(check->lanes, a, b) >= ROUTE_SLS &&
+			    route_sends(graph, a, b))
 				complain(check, "hosts without an SL",
 					 fabric_switch_port(verify->fabric, a, 0),
 					 fabric_switch_port(verify->fabric, b, 0));

@@ -35,6 +35,17 @@ static void tell_problems(struct sm *sm, const char *what, unsigned int level,
 			log_at(sm->log, level, "%s: %s", what, (char *)problems->pdata[i]);
 }
 
+/* Routes were computed before these rules, or before the names that they go by, were known. */
+static bool are_routes_late(const struct sm *sm, const struct partitions *now)
+{
+	const struct partitions *old = sm->partitions;
+
+	if (!sm->options->partition_aware_routing)
+		return false;
+	return old ? sm->sweep.kind == SWEEP_KIND_POLICY && old->rules != now->rules
+		   : now->rules->has_patterns;
+}
+
 /* Other rules may concern every port, and not only those that a sweep met changed. */
 static void take(struct sm *sm, struct partitions *partitions)
 {
@@ -42,6 +53,8 @@ static void take(struct sm *sm, struct partitions *partitions)
 
 	if (!old || old->rules != partitions->rules)
 		sm->p_keys_settled = false;
+	if (are_routes_late(sm, partitions))
+		sm->schedule.reasons |= SWEEP_CHANGE;
 	sm->partitions = partitions;
 	sm->partitions_shape = sm->fabric->shape;
 	tell_problems(sm, "partitions", LOG_INFO, partitions->problems, old ? old->problems : NULL);

@@ -213,10 +213,11 @@ static unsigned int threads_for(const struct route_job *job)
 }
 
 /* Whether this table may reach the switches; if not, why. */
-static bool judge(struct route_job *job, const struct routing *routing, char **why)
+static bool judge(struct route_job *job, const struct routing *routing,
+		  const struct route_input *input, char **why)
 {
 	route_verdict_clear(&job->verdict);
-	if (route_verify_by(job->fabric, routing, threads_for(job), &job->verdict))
+	if (route_verify_by(job->fabric, routing, input, &job->verdict))
 		return true;
 	*why = g_strdup_printf("its routes are wrong and not used: %s",
 			       job->verdict.witness ? job->verdict.witness : "no witness");
@@ -268,7 +269,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 		return NULL;
 	}
 	log_verbose(job->log, "%s: routes %s", routing->engine, ways[job->way]);
-	if (judge(job, routing, why))
+	if (judge(job, routing, &input, why))
 		return routing;
 	routing_unref(routing);
 	return NULL;

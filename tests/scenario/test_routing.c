@@ -10,6 +10,7 @@
 #include "ctl/command.h"
 #include "ctl/journal.h"
 #include "policy/demand.h"
+#include "route/lanes.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
@@ -787,10 +788,54 @@ START_TEST(routes_mind_partitions)
 }
 END_TEST
 
+static bool all_have_sls(const struct net *net)
+{
+	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
+	const struct fabric *fabric = subnet->fabric;
+	bool all = true;
+
+	for (uint32_t a = 0; a < fabric->n_ports; a++)
+		for (uint32_t b = 0; b < fabric->n_ports; b++) {
+			uint8_t sl = 0;
+
+			if (fabric_is_endport(fabric, a) && fabric_is_endport(fabric, b) &&
+			    !fabric_is_switch(fabric, fabric->ports[a].node) &&
+			    !fabric_is_switch(fabric, fabric->ports[b].node))
+				all &= routing_path_sl(subnet->routing, fabric, a, b, false, &sl);
+		}
+	subnet_unref(subnet);
+	return all;
+}
+
+/* Hosts that may talk since partitions.conf was read again have lanes as soon as that is in use. */
+START_TEST(routes_follow_partitions)
+{
+	struct net net;
+	g_autofree char *path = NULL;
+
+	net_make(&net, "torus:6x6:1", 1, "lash");
+	path = write_halves(&net);
+	scenario_option(net.s, "--Pconfig", path);
+	scenario_option(net.s, "--partition_aware_routing", NULL);
+	scenario_start(net.s);
+	scenario_run_ms(net.s, 3000);
+	scenario_check_log(net.s, "SUBNET UP", true);
+	scenario_check_log(net.s, "send each other nothing by partitions", true);
+	scenario_expect(net.s, !all_have_sls(&net));
+	scenario_expect(net.s, g_file_set_contents(path, "Default=0x7fff : ALL=full;\n", -1, NULL));
+	scenario_expect(net.s, daemon_reread_partitions(net.s->daemon));
+	daemon_sweep(net.s->daemon, SWEEP_POLICY);
+	scenario_run_ms(net.s, 3000);
+	scenario_expect(net.s, all_have_sls(&net));
+	scenario_check(net.s);
+	net_free(&net);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scenario_routing");
-	TCase *tcase = tcase_create("routing");
+	TCase *tcase = tcase_create("routing"), *partitions = tcase_create("partitions");
 
 	tcase_add_loop_test(tcase, link_lost_and_back, 0, some_seeds(SEEDS) * ENGINES);
 	tcase_add_loop_test(tcase, link_lost_in_few_mads, 0, some_seeds(SEEDS) * ENGINES);
@@ -808,8 +853,10 @@ int main(void)
 	tcase_add_test(tcase, wrong_tables_are_not_used);
 	tcase_add_test(tcase, roots_that_do_not_do_leave_updn);
 	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);
-	tcase_add_loop_test(tcase, routes_mind_partitions, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
+	tcase_add_loop_test(partitions, routes_mind_partitions, 0, 2);
+	tcase_add_test(partitions, routes_follow_partitions);
+	suite_add_tcase(suite, partitions);
 	return run_suite(suite);
 }

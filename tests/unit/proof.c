@@ -263,6 +263,7 @@ static void judge_lid(const struct proof_case *what, uint32_t lid, struct proof_
 		else if (fate != ARRIVED && joined[sw] && !excused)
 			verdict->complete = false;
 		if (what->lanes && net->hosts[sw] && joined[sw] && net->hosts[net->home[lid]] &&
+		    !(what->idle && what->idle[sw * net->n + net->home[lid]]) &&
 		    !what->lanes->has_path(what->lanes, sw, net->home[lid]))
 			verdict->complete = false;
 	}

@@ -42,6 +42,7 @@ struct proof_case {
 	const struct proof_net *net;
 	const uint8_t *const *lft; /* [switch][LID], as many LIDs as the net has */
 	const struct proof_lanes *lanes;
+	const bool *idle; /* [from * n + to]: hosts there send each other nothing; NULL: nowhere */
 	bool excused; /* what goes to or from switches, but the SM's, may be discarded */
 };
 

@@ -468,7 +468,8 @@ bool checker_agrees(const struct checker *checker, unsigned int threads, const c
 {
 	const struct route_verdict *slow = &checker->verdict;
 	struct route_verdict fast;
-	bool ok = route_verify_by(checker->fabric, checker->routing, threads, &fast);
+	const struct route_input input = {.threads = threads};
+	bool ok = route_verify_by(checker->fabric, checker->routing, &input, &fast);
 	bool wrong = !fast.complete || !fast.loop_free || !fast.acyclic;
 
 	ck_assert_msg(fast.complete == slow->complete && fast.loop_free == slow->loop_free &&

@@ -35,6 +35,8 @@ struct trial {
 	uint64_t state;
 	struct fabric *fabric;
 	struct proof_net *net;
+	struct route_demand *demand; /* NULL: all send to all */
+	bool *idle;		     /* [from * n + to]: by this, as the checker has it */
 	const char *what;
 	struct tally *tally;
 };
@@ -99,7 +101,9 @@ static void rows_free(const uint8_t **rows, uint32_t n)
 
 static struct routing *compute(struct trial *trial, const char *name)
 {
-	struct route_input input = {.threads = 1, .nue_max_num_vls = make_number(&trial->state, 3)};
+	struct route_input input = {.threads = 1,
+				    .demand = trial->demand,
+				    .nue_max_num_vls = make_number(&trial->state, 3)};
 	const struct route_engine *engine = route_find(name);
 	enum route_way way;
 
@@ -133,6 +137,7 @@ static struct proof_verdict judge(struct trial *trial, const struct routing *rou
 		.net = trial->net,
 		.lft = rows,
 		.lanes = routing->lanes ? &lanes : NULL,
+		.idle = trial->idle,
 		.excused = routing->promises & ROUTE_DEADLOCK_FREE,
 	};
 
@@ -144,9 +149,10 @@ static struct proof_verdict expect_verdict(struct trial *trial, const struct rou
 {
 	const uint8_t **rows = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
 	struct proof_verdict slow = judge(trial, routing, rows, NULL, 0);
+	const struct route_input input = {.threads = 1, .demand = trial->demand};
 	struct route_verdict fast;
 
-	route_verify(trial->fabric, routing, &fast);
+	route_verify_by(trial->fabric, routing, &input, &fast);
 	ck_assert_msg(fast.complete == slow.complete && fast.loop_free == slow.loop_free &&
 			      fast.acyclic == slow.acyclic &&
 			      fast.hosts_acyclic == slow.hosts_acyclic,
@@ -368,7 +374,7 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 			  const struct route_stages *stages)
 {
 	struct proof_lanes lanes = {routing->lanes, sls, vl, has_path};
-	struct proof_case before = {trial->net, held, routing->lanes ? &lanes : NULL, false};
+	struct proof_case before = {trial->net, held, routing->lanes ? &lanes : NULL, NULL, false};
 	const uint8_t **last = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
 	g_autofree bool *dropped = discarded_lids(trial, stages, held);
 	bool free_before = is_free(trial, routing, held) && is_free(trial, routing, last);
@@ -480,6 +486,42 @@ static void limit_tables(struct trial *trial)
 			2 + make_number(&trial->state, trial->fabric->max_lid);
 }
 
+/* Hosts of two to four classes, by their LIDs; each sends to itself only. */
+static void divide_hosts(struct trial *trial)
+{
+	const struct fabric *fabric = trial->fabric;
+	const struct proof_net *net = trial->net;
+	uint32_t n = 2 + make_number(&trial->state, 3);
+	uint32_t *class_of = g_new0(uint32_t, fabric->n_ports + 1);
+	bool *sends = g_new0(bool, n * n);
+
+	for (uint32_t i = 0; i < n; i++)
+		sends[i * n + i] = true;
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		class_of[port] = fabric->ports[port].lid % n;
+	trial->demand = g_new(struct route_demand, 1);
+	*trial->demand = (struct route_demand){n, class_of, sends};
+	trial->idle = g_new(bool, net->n * net->n);
+	memset(trial->idle, true, net->n * net->n);
+	for (uint32_t a = 1; a < net->n_lids; a++)
+		for (uint32_t b = 1; b < net->n_lids; b++)
+			if (net->home[a] != PROOF_NONE && net->home[b] != PROOF_NONE &&
+			    (net->home[a] == net->sm || net->home[b] == net->sm ||
+			     (net->of_host[a] && net->of_host[b] &&
+			      class_of[fabric->lid_port[a]] == class_of[fabric->lid_port[b]])))
+				trial->idle[net->home[a] * net->n + net->home[b]] = false;
+}
+
+static void join_hosts(struct trial *trial)
+{
+	if (trial->demand) {
+		g_free((void *)trial->demand->class_of);
+		g_free((void *)trial->demand->sends);
+	}
+	g_clear_pointer(&trial->demand, g_free);
+	g_clear_pointer(&trial->idle, g_free);
+}
+
 static void try_seed(uint64_t seed, struct tally *tally)
 {
 	struct trial trial = {.tally = tally};
@@ -498,6 +540,8 @@ static void try_seed(uint64_t seed, struct tally *tally)
 		limit_tables(&trial);
 		proof_net_free(trial.net);
 		trial.net = proof_net_new(trial.fabric);
+		if (!make_number(&trial.state, 3))
+			divide_hosts(&trial);
 		routing =
 			compute(&trial, engines[make_number(&trial.state, G_N_ELEMENTS(engines))]);
 		for (unsigned int i = 0; routing && i < BROKEN; i++) {
@@ -511,6 +555,7 @@ static void try_seed(uint64_t seed, struct tally *tally)
 			routing_unref(copy);
 		}
 		routing_unref(routing);
+		join_hosts(&trial);
 		try_changes(&trial, shape.builder);
 	}
 	proof_net_free(trial.net);

@@ -3,10 +3,13 @@
  * Who sends to whom: hosts of one class send to each other and to nobody else. The load of channels
  * is counted pair by pair.
  */
+#include <string.h>
+
 #include "tests/run_suite.h"
 
 #include "osmroute/quality.h"
 #include "route/graph.h"
+#include "route/lanes.h"
 #include "route/rebalance.h"
 #include "tests/unit/fabric_make.h"
 
@@ -97,7 +100,7 @@ static uint64_t load_of(const struct classes *classes, const char *engine, bool 
 	uint64_t most, flows;
 
 	ck_assert_ptr_nonnull(routing);
-	ck_assert(route_verify(classes->fabric, routing, &verdict));
+	ck_assert(route_verify_by(classes->fabric, routing, &input, &verdict));
 	route_verdict_clear(&verdict);
 	most = most_load(classes, routing, &flows);
 	quality_measure(classes->fabric, routing, &classes->demand, &none, &quality);
@@ -163,6 +166,119 @@ START_TEST(test_rebalanced)
 }
 END_TEST
 
+/*
+ * So many lanes do for hosts that send each other anything, but not for all: the engine says so,
+ * and the verifier takes such routes for those and for nobody else.
+ */
+static const struct {
+	const char *spec, *engine;
+	uint32_t n_classes, vls;
+	bool refused; /* without demand */
+} lanes_trials[] = {
+	{"torus:5x5x5:1", "lash", 2, 3, true},
+	{"torus:5x5x5:1", "dfsssp", 2, 3, true},
+	{"torus:6x6:1", "lash", 5, 2, true},
+	{"torus:6x6:1", "nue", 5, 8, false},
+	{"torus:6x6:1", "hoplanes", 4, 3, false},
+};
+
+/* Who sends to whom, or is the SM, has an SL to do it with; how many pairs of hosts have none. */
+static uint64_t expect_sls(const struct classes *classes, const struct routing *routing)
+{
+	const struct fabric *fabric = classes->fabric;
+	uint64_t without = 0;
+
+	for (uint32_t a = 0; a < fabric->n_ports; a++)
+		for (uint32_t b = 0; b < fabric->n_ports; b++) {
+			uint8_t sl = 0;
+
+			if (!classes->of[a] || !classes->of[b] ||
+			    routing_path_sl(routing, fabric, a, b, false, &sl))
+				continue;
+			without++;
+			ck_assert_uint_ne(classes->of[a], classes->of[b]);
+			ck_assert(a != fabric->sm_port && b != fabric->sm_port);
+		}
+	return without;
+}
+
+/* One of a class to another one of it. */
+static void lose_sl(const struct classes *classes, struct route_lanes *lanes)
+{
+	const struct fabric *fabric = classes->fabric;
+	uint32_t a = fabric->max_lid, b = fabric->max_lid;
+	uint8_t exit;
+
+	while (!classes->of[fabric_port_by_lid(fabric, a)])
+		a--;
+	for (b = a - 1; classes->of[fabric_port_by_lid(fabric, b)] !=
+			classes->of[fabric_port_by_lid(fabric, a)];)
+		b--;
+	a = fabric_leaf(fabric, fabric_port_by_lid(fabric, a), &exit);
+	b = fabric_leaf(fabric, fabric_port_by_lid(fabric, b), &exit);
+	lanes->sl[(size_t)a * lanes->n_switches + b] = ROUTE_NO_SL;
+}
+
+START_TEST(test_fewer_lanes)
+{
+	struct fabric *fabric = make_fabric(lanes_trials[_i].spec, 0);
+	const struct route_engine *engine = route_find(lanes_trials[_i].engine);
+	struct route_input input = {.threads = 1, .vls = lanes_trials[_i].vls};
+	struct routing *routing;
+	struct route_verdict verdict;
+	struct classes classes;
+
+	classes_init(&classes, fabric, lanes_trials[_i].n_classes);
+	input.nue_max_num_vls = input.vls;
+	routing = engine->compute(fabric, &input, NULL);
+	ck_assert(lanes_trials[_i].refused == !routing);
+	routing_unref(routing);
+	input.demand = &classes.demand;
+	routing = engine->compute(fabric, &input, NULL);
+	ck_assert_ptr_nonnull(routing);
+	ck_assert_uint_gt(expect_sls(&classes, routing), 0);
+	ck_assert(route_verify_by(fabric, routing, &input, &verdict) && verdict.acyclic);
+	route_verdict_clear(&verdict);
+	ck_assert(!route_verify(fabric, routing, &verdict));
+	ck_assert(strstr(verdict.witness, "hosts without an SL"));
+	route_verdict_clear(&verdict);
+	lose_sl(&classes, routing->lanes);
+	ck_assert(!route_verify_by(fabric, routing, &input, &verdict));
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	classes_clear(&classes);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Other classes are a reason to compute; the same ones are none. */
+START_TEST(test_renewed)
+{
+	struct fabric *fabric = make_fabric("torus:5x5:2", 0);
+	struct route_input input = {.threads = 1};
+	struct classes classes[2];
+	struct routing *old, *same, *other;
+	enum route_way way;
+
+	classes_init(&classes[0], fabric, 2);
+	classes_init(&classes[1], fabric, 5);
+	input.demand = &classes[0].demand;
+	old = routing_renew(route_find("lash"), fabric, &input, NULL, &way, NULL);
+	same = routing_renew(route_find("lash"), fabric, &input, old, &way, NULL);
+	ck_assert(same == old && way == ROUTE_SAME);
+	input.demand = &classes[1].demand;
+	other = routing_renew(route_find("lash"), fabric, &input, old, &way, NULL);
+	ck_assert(way != ROUTE_SAME);
+	expect_sls(&classes[1], other);
+	routing_unref(old);
+	routing_unref(same);
+	routing_unref(other);
+	classes_clear(&classes[0]);
+	classes_clear(&classes[1]);
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* One class that sends to itself is the same as none. */
 START_TEST(test_one_class)
 {
@@ -193,7 +309,9 @@ int main(void)
 	TCase *tcase = tcase_create("demand");
 
 	tcase_add_loop_test(tcase, test_less_load, 0, G_N_ELEMENTS(trials));
+	tcase_add_loop_test(tcase, test_fewer_lanes, 0, G_N_ELEMENTS(lanes_trials));
 	tcase_add_test(tcase, test_rebalanced);
+	tcase_add_test(tcase, test_renewed);
 	tcase_add_test(tcase, test_one_class);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

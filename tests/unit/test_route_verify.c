@@ -67,7 +67,8 @@ static void verify_one_way(const struct checker *checker, struct routing *routin
 			   unsigned int threads, struct tally *tally, const char *what)
 {
 	struct route_verdict verdict;
-	bool ok = verify_on_ways(checker->fabric, routing, threads, way != WAY_BY_HOPS, &verdict);
+	const struct route_input input = {.threads = threads};
+	bool ok = verify_on_ways(checker->fabric, routing, &input, way != WAY_BY_HOPS, &verdict);
 
 	compare(checker, &verdict, way_names[way], what);
 	ck_assert_msg(ok == (verdict.complete && verdict.loop_free &&
