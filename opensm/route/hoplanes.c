@@ -406,7 +406,7 @@ static bool route(struct layered *layered, GError **error)
 
 		layered_spread(layered, by);
 		if (layered->wants_trunk)
-			layered_find_trunk(layered, layered_trunk_root(layered));
+			layered_find_trunk(layered, layered_trunk_root(layered), true);
 		good = assign(&hop, vls);
 		most[by] = UINT64_MAX;
 	}

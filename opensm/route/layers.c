@@ -331,7 +331,7 @@ static struct route_lanes *lanes_new(const struct layered *layered, uint8_t firs
 static bool is_one(struct layers *layers)
 {
 	if (layers->layered->wants_trunk)
-		layered_find_trunk(layers->layered, layered_trunk_root(layers->layered));
+		layered_find_trunk(layers->layered, layered_trunk_root(layers->layered), true);
 	return note_all(layers, true) && layered_take_trunk(layers->layered, layers->all);
 }
 

@@ -20,6 +20,7 @@ libroute_a_SOURCES = \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
+	opensm/route/grow.c opensm/route/grow.h \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
