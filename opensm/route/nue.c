@@ -168,16 +168,17 @@ static bool route_on_lanes(struct layered *layered)
 	return good;
 }
 
-static struct routing *nue_compute(const struct fabric *fabric, const struct route_input *input,
-				   GError **error)
+static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
-	struct layered layered;
+	if (!route_on_lanes(layered))
+		route_on_one_lane(layered);
+	return true;
+}
 
-	if (!layered_init(&layered, &route_engine_nue, fabric, input, error))
-		return NULL;
-	if (!route_on_lanes(&layered))
-		route_on_one_lane(&layered);
-	return layered_end(&layered, true);
+static struct routing *nue_compute(const struct fabric *fabric, const struct route_input *input,
+GError **error)
+{
+	return layered_compute(&route_engine_nue, fabric, input, route, error);
 }
 
 const struct route_engine route_engine_nue = {
