@@ -4,9 +4,9 @@
  * Hoefler, Matsuoka: Routing on the Dependency Graph, HPDC 2016).
  *
  * Shortest paths are tried first, on the lanes that may be used (layers.c); one does for them in
- * fat trees. Else, on one lane, paths take what steps are free, destination by destination
- * (grow.c). A hop costs more the more load its channel has, far more from the mean on. A second
- * pass routes each destination once more, by the loads that all others make.
+ * fat trees, meshes and hypercubes. Else, on one lane, paths take what steps are free, destination
+ * by destination (grow.c). A hop costs more the more load its channel has, far more from the mean
+ * on. A second pass routes each destination once more, by the loads that all others make.
  */
 #include "route/grow.h"
 #include "route/lanes.h"
@@ -155,8 +155,6 @@ static bool route_on_lanes(struct layered *layered)
 	layered->input = &own;
 	layered->wants_trunk = true;
 	for (enum spread_by by = SPREAD_LIDS; !good && by <= SPREAD_PORTS; by++) {
-		if (own.vls == 1 && by != SPREAD_LIDS)
-			break;
 		layered_spread(layered, by);
 		good = own.vls == 1 ? layered_assign_one(layered)
 				    : layered_assign(layered, 0, NULL);
@@ -176,7 +174,7 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 }
 
 static struct routing *nue_compute(const struct fabric *fabric, const struct route_input *input,
-GError **error)
+				   GError **error)
 {
 	return layered_compute(&route_engine_nue, fabric, input, route, error);
 }
