@@ -97,6 +97,14 @@ static inline bool route_has_hosts(const struct route_graph *graph, uint32_t sw)
 	return route_n_hosts(graph, sw) != 0;
 }
 
+/* The LID of a switch, or of a host there; 0: there is none. */
+static inline uint16_t route_lid_of(const struct route_graph *graph, uint32_t sw)
+{
+	if (graph->own_lid[sw] || !route_has_hosts(graph, sw))
+		return graph->own_lid[sw];
+	return graph->targets[graph->first_target[sw]].lid;
+}
+
 /* Whether packets to any LID may begin at a switch: from hosts, or the subnet manager. */
 static inline bool route_is_source(const struct route_graph *graph, uint32_t sw)
 {

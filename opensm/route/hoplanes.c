@@ -12,190 +12,63 @@
  */
 #include <string.h>
 
-#include "route/acyclic.h"
+#include "route/free_turns.h"
 #include "route/lanes.h"
 #include "route/shortest.h"
-#include "route/spread.h"
 #include "route/trunk.h"
 #include "route/turn_lanes.h"
-
-#define NO_RANK 0xFF
 
 struct hop_lanes {
 	struct layered *layered;
 	struct route_lanes *lanes;
-	uint32_t
-		*first_turn; /* [channel]: of the turns behind it, one for each that leaves there */
-	bool *is_free;	     /* [turn] */
-	uint8_t *rank;	     /* [turn]: how far behind the beginning of paths, NO_RANK if in none */
+	struct free_turns turns;
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
-	uint32_t n_turns;
-	unsigned int n_planes; /* SLs in use */
-	unsigned int n;	       /* lanes that may be used */
-	GArray *turns;	       /* uint32_t: of the path at hand */
+	struct turn_lanes *plane;	      /* to which paths are added */
+	bool added;			      /* all of these */
+	unsigned int n_planes;		      /* SLs in use */
+	unsigned int n;			      /* lanes that may be used */
+	uint32_t *path;			      /* turns of the path at hand */
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
-/* ---- turns ---- */
-
-static uint32_t turn_of(const struct hop_lanes *hop, uint32_t in, uint32_t out)
-{
-	const struct route_channels *channels = hop->layered->channels;
-
-	return hop->first_turn[in] + out - channels->first[channels->to[in]];
-}
-
-/* The channel by which a turn from another goes on. */
-static uint32_t channel_behind(const struct hop_lanes *hop, uint32_t in, uint32_t turn)
-{
-	const struct route_channels *channels = hop->layered->channels;
-
-	return channels->first[channels->to[in]] + turn - hop->first_turn[in];
-}
-
-/* Whether multicast may turn so. */
-static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
-{
-	const bool *trunk = hop->layered->trunk;
-
-	return trunk && trunk[in] && trunk[out] && out != hop->layered->channels->back[in];
-}
-
-/* ---- paths ---- */
-
-static void list_turns(struct hop_lanes *hop, uint32_t sw, uint32_t to, uint16_t lid)
-{
-	const struct layered *layered = hop->layered;
-	const struct route_channels *channels = layered->channels;
-	uint32_t before = FABRIC_NONE;
-
-	g_array_set_size(hop->turns, 0);
-	for (uint32_t hops = 0; sw != to && hops < layered->graph->n; hops++) {
-		uint32_t c = route_channel(channels, sw, layered->routing->lft[sw][lid]), turn;
-
-		if (c == FABRIC_NONE)
-			return;
-		turn = before == FABRIC_NONE ? 0 : turn_of(hop, before, c);
-		if (before != FABRIC_NONE)
-			g_array_append_val(hop->turns, turn);
-		before = c;
-		sw = channels->to[c];
-	}
-}
-
-typedef bool path_fn(struct hop_lanes *hop, unsigned int sl);
-
-/* Calls for all paths between two switches, until one says no. */
-static bool each_path(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int sl, path_fn *call)
-{
-	const struct route_graph *graph = hop->layered->graph;
-	bool good = true;
-
-	for (unsigned int way = 0; way < 2; way++) {
-		uint32_t from = way ? b : a, to = way ? a : b;
-		uint32_t t = graph->first_target[to];
-		uint16_t own;
-
-		for (; good && t < graph->first_target[to + 1]; t++) {
-			list_turns(hop, from, to, graph->targets[t].lid);
-			good = call(hop, sl);
-		}
-		own = route_is_source(graph, from) ? graph->own_lid[to] : 0;
-		for (unsigned int i = 0; good && own && i < 1u << graph->own_lmc[to]; i++) {
-			list_turns(hop, from, to, own + i);
-			good = call(hop, sl);
-		}
-	}
-	return good;
-}
-
-/* ---- turns that are free ---- */
-
-static bool note_rank(struct hop_lanes *hop, G_GNUC_UNUSED unsigned int sl)
-{
-	for (guint i = 0; i < hop->turns->len; i++) {
-		uint8_t *rank = &hop->rank[g_array_index(hop->turns, uint32_t, i)];
-
-		*rank = *rank == NO_RANK ? i : MAX(*rank, i);
-	}
-	return true;
-}
-
-/* Calls for the turns of a rank. */
-static void try_turns(struct hop_lanes *hop, unsigned int rank, struct acyclic *all,
-		      struct acyclic *free)
-{
-	const struct route_channels *channels = hop->layered->channels;
-
-	for (uint32_t c = 0; c < channels->n; c++) {
-		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++) {
-			struct acyclic_step step = {c, channel_behind(hop, c, t)};
-
-			if (hop->rank[t] == rank && free)
-				hop->is_free[t] = acyclic_add(free, &step, 1);
-			else if (hop->rank[t] == rank)
-				acyclic_note(all, step);
-		}
-	}
-}
-
-static void free_trunk(struct hop_lanes *hop, struct acyclic *free)
-{
-	const struct route_channels *channels = hop->layered->channels;
-
-	layered_take_trunk(hop->layered, free);
-	for (uint32_t c = 0; c < channels->n; c++)
-		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++)
-			hop->is_free[t] = is_trunk(hop, c, channel_behind(hop, c, t));
-}
-
-/* Those of the trunk first, then those near the beginning of paths. */
-static void free_turns(struct hop_lanes *hop, unsigned int ranks)
-{
-	struct acyclic *all = acyclic_new(hop->layered->channels, NULL), *free;
-
-	for (unsigned int rank = 0; rank < ranks; rank++)
-		try_turns(hop, rank, all, NULL);
-	acyclic_sort(all);
-	free = acyclic_new(hop->layered->channels, all);
-	free_trunk(hop, free);
-	for (unsigned int rank = 0; rank < ranks; rank++)
-		try_turns(hop, rank, all, free);
-	acyclic_free(free);
-	acyclic_free(all);
-}
-
 /* ---- pairs ---- */
 
-static bool add_path(struct hop_lanes *hop, unsigned int sl)
+static void add_path(void *arg, const uint32_t *channels, uint32_t n)
 {
-	return turn_lanes_add(hop->planes[sl], (const uint32_t *)(const void *)hop->turns->data,
-			      hop->turns->len, hop->n);
+	struct hop_lanes *hop = arg;
+
+	for (uint32_t i = 1; i < n; i++)
+		hop->path[i - 1] = free_turns_of(&hop->turns, channels[i - 1], channels[i]);
+	hop->added = hop->added && (n < 2 || turn_lanes_add(hop->plane, hop->path, n - 1, hop->n));
 }
 
 /* The ways of multicast, two turns at a time. */
-static void add_trunk(struct hop_lanes *hop, struct turn_lanes *plane, uint32_t in, uint32_t out)
+static void add_trunk(void *arg, uint32_t in, uint32_t out)
 {
+	const struct hop_lanes *hop = arg;
 	const struct route_channels *channels = hop->layered->channels;
 	uint32_t sw = channels->to[out];
 
+	if (!free_turns_is_trunk(&hop->turns, in, out))
+		return;
 	for (uint32_t on = channels->first[sw]; on < channels->first[sw + 1]; on++) {
-		uint32_t turns[] = {turn_of(hop, in, out), turn_of(hop, out, on)};
+		uint32_t turns[] = {free_turns_of(&hop->turns, in, out),
+				    free_turns_of(&hop->turns, out, on)};
 
-		if (is_trunk(hop, out, on))
-			turn_lanes_add(plane, turns, 2, hop->n);
+		if (free_turns_is_trunk(&hop->turns, out, on))
+			turn_lanes_add(hop->plane, turns, 2, hop->n);
 	}
 }
 
-static struct turn_lanes *plane_new(struct hop_lanes *hop)
+static void open_plane(struct hop_lanes *hop, unsigned int i)
 {
-	struct turn_lanes *plane = turn_lanes_new(hop->n_turns, hop->is_free);
+	bool is_new = !hop->planes[i];
 
-	for (uint32_t c = 0; c < hop->layered->channels->n; c++)
-		for (uint32_t t = hop->first_turn[c]; t < hop->first_turn[c + 1]; t++)
-			if (is_trunk(hop, c, channel_behind(hop, c, t)))
-				add_trunk(hop, plane, c, channel_behind(hop, c, t));
-	return plane;
+	if (is_new)
+		hop->planes[i] = turn_lanes_new(hop->turns.n, hop->turns.is_free);
+	hop->plane = hop->planes[i];
+	if (is_new)
+		free_turns_each(&hop->turns, add_trunk, hop);
 }
 
 /* Puts what two switches send each other on the first SL that can have it, of the first n. */
@@ -204,17 +77,18 @@ static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 	struct route_lanes *lanes = hop->lanes;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (!hop->planes[i])
-			hop->planes[i] = plane_new(hop);
-		turn_lanes_begin(hop->planes[i]);
-		if (each_path(hop, a, b, i, add_path)) {
+		open_plane(hop, i);
+		turn_lanes_begin(hop->plane);
+		hop->added = true;
+		layered_each_path(hop->layered, a, b, add_path, hop);
+		if (hop->added) {
 			lanes->sl[(size_t)a * lanes->n_switches + b] =
 				lanes->sl[(size_t)b * lanes->n_switches + a] =
 					(lanes->sm_sl + i) % ROUTE_SLS;
 			hop->n_planes = MAX(hop->n_planes, i + 1);
 			return true;
 		}
-		turn_lanes_undo(hop->planes[i]);
+		turn_lanes_undo(hop->plane);
 	}
 	return false;
 }
@@ -264,23 +138,10 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 	return place_all(hop, sls);
 }
 
-static void find_free_turns(struct hop_lanes *hop)
-{
-	const struct layered *layered = hop->layered;
-	const struct route_graph *graph = layered->graph;
-
-	memset(hop->rank, NO_RANK, hop->n_turns);
-	for (uint32_t a = 0; a < graph->n; a++)
-		for (uint32_t b = a + 1; b < graph->n; b++)
-			if (route_is_source(graph, a) || route_is_source(graph, b))
-				each_path(hop, a, b, 0, note_rank);
-	free_turns(hop, layered->routing->max_hops);
-}
-
 /* By the fewest lanes on one SL, or on several. */
 static bool assign(struct hop_lanes *hop, unsigned int vls)
 {
-	find_free_turns(hop);
+	free_turns_find(&hop->turns);
 	for (unsigned int lanes = 1; lanes <= vls; lanes++)
 		if (try(hop, lanes, 1))
 			return true;
@@ -306,11 +167,12 @@ static bool refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
 /* ---- SL2VL ---- */
 
 /* Every SL that is not in use is as the first. */
-static void put_turn(struct hop_lanes *hop, uint32_t in, uint32_t out)
+static void put_turn(void *arg, uint32_t in, uint32_t out)
 {
+	const struct hop_lanes *hop = arg;
 	const struct layered *layered = hop->layered;
 	const struct route_channels *channels = layered->channels;
-	uint32_t sw = channels->to[in], turn = turn_of(hop, in, out);
+	uint32_t sw = channels->to[in], turn = free_turns_of(&hop->turns, in, out);
 	const uint8_t *links = layered->graph->links;
 
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {
@@ -323,7 +185,6 @@ static void put_turn(struct hop_lanes *hop, uint32_t in, uint32_t out)
 
 static void finish(struct hop_lanes *hop)
 {
-	const struct route_channels *channels = hop->layered->channels;
 	struct route_lanes *lanes = hop->lanes;
 	struct routing *routing = hop->layered->routing;
 
@@ -331,10 +192,7 @@ static void finish(struct hop_lanes *hop)
 	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !hop->idle)
 		return; /* lane 0 for all needs no SL */
 	lanes->turns = route_turns_new(hop->layered->fabric);
-	for (uint32_t c = 0; c < channels->n; c++)
-		for (uint32_t out = channels->first[channels->to[c]];
-		     out < channels->first[channels->to[c] + 1]; out++)
-			put_turn(hop, c, out);
+	free_turns_each(&hop->turns, put_turn, hop);
 	for (unsigned int i = 0; i < hop->n_planes; i++)
 		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
 	lanes->n = hop->n;
@@ -351,21 +209,11 @@ static void finish(struct hop_lanes *hop)
 
 static void hop_init(struct hop_lanes *hop, struct layered *layered)
 {
-	const struct route_channels *channels = layered->channels;
 	uint32_t n = layered->graph->n;
 
 	*hop = (struct hop_lanes){.layered = layered};
-	hop->first_turn = g_new0(uint32_t, channels->n + 1);
-	for (uint32_t c = 0; c < channels->n; c++) {
-		uint32_t to = channels->to[c];
-
-		hop->first_turn[c + 1] =
-			hop->first_turn[c] + channels->first[to + 1] - channels->first[to];
-	}
-	hop->n_turns = hop->first_turn[channels->n];
-	hop->is_free = g_new0(bool, hop->n_turns + 1);
-	hop->rank = g_malloc(hop->n_turns + 1);
-	hop->turns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	free_turns_init(&hop->turns, layered);
+	hop->path = g_new(uint32_t, n + 1);
 	hop->lanes = g_new0(struct route_lanes, 1);
 	hop->lanes->n_switches = n;
 	hop->lanes->sm_sl = layered->input->sm_sl;
@@ -375,10 +223,8 @@ static void hop_init(struct hop_lanes *hop, struct layered *layered)
 static void hop_clear(struct hop_lanes *hop)
 {
 	clear_planes(hop);
-	g_free(hop->first_turn);
-	g_free(hop->is_free);
-	g_free(hop->rank);
-	g_array_unref(hop->turns);
+	free_turns_clear(&hop->turns);
+	g_free(hop->path);
 	route_lanes_free(hop->lanes);
 }
 
@@ -394,7 +240,7 @@ static enum spread_by best_way(const uint64_t most[SPREAD_PORTS + 1])
 }
 
 /* The paths of the least load that the lanes do for. */
-static bool route(struct layered *layered, GError **error)
+static bool route_by_load(struct layered *layered, GError **error)
 {
 	unsigned int vls = route_data_vls(layered->fabric, layered->input);
 	uint64_t most[SPREAD_PORTS + 1];
@@ -409,7 +255,7 @@ static bool route(struct layered *layered, GError **error)
 
 		layered_spread(layered, by);
 		if (layered->wants_trunk)
-			layered_find_trunk(layered, layered_trunk_root(layered));
+			layered_find_trunk(layered, layered_trunk_root(layered), true);
 		good = assign(&hop, vls);
 		most[by] = UINT64_MAX;
 	}
@@ -421,14 +267,15 @@ static bool route(struct layered *layered, GError **error)
 	return good;
 }
 
+static bool route(struct layered *layered, GError **error)
+{
+	return layered_with_trunk(layered, route_by_load, error);
+}
+
 static struct routing *hoplanes_compute(const struct fabric *fabric,
 					const struct route_input *input, GError **error)
 {
-	struct layered layered;
-
-	if (!layered_init(&layered, &route_engine_hoplanes, fabric, input, error))
-		return NULL;
-	return layered_end(&layered, layered_with_trunk(&layered, route, error));
+	return layered_compute(&route_engine_hoplanes, fabric, input, route, error);
 }
 
 const struct route_engine route_engine_hoplanes = {

@@ -32,14 +32,15 @@ static bool assign(struct layered *layered, GError **error)
 	return layered_assign(layered, input->lash_start_vl, error);
 }
 
+static bool route(struct layered *layered, GError **error)
+{
+	return layered_with_trunk(layered, assign, error);
+}
+
 static struct routing *lash_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
 {
-	struct layered layered;
-
-	if (!layered_init(&layered, &route_engine_lash, fabric, input, error))
-		return NULL;
-	return layered_end(&layered, layered_with_trunk(&layered, assign, error));
+	return layered_compute(&route_engine_lash, fabric, input, route, error);
 }
 
 const struct route_engine route_engine_lash = {

@@ -15,6 +15,7 @@
 #include "route/acyclic.h"
 #include "route/demand.h"
 #include "route/lanes.h"
+#include "route/shortest.h"
 #include "route/trunk.h"
 
 #define LANES_MAX 32
@@ -32,46 +33,21 @@ struct layers {
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
-/* ---- the paths of a pair ---- */
-
-static void add_path(struct layers *layers, uint32_t from, uint32_t to, uint16_t lid)
+static void list_steps_of(void *arg, const uint32_t *channels, uint32_t n)
 {
-	const struct layered *layered = layers->layered;
-	const struct route_channels *channels = layered->channels;
-	uint32_t before = FABRIC_NONE, sw = from;
+	struct layers *layers = arg;
 
-	for (uint32_t hops = 0; sw != to && hops < layered->graph->n; hops++) {
-		struct acyclic_step step = {before, 0};
+	for (uint32_t i = 1; i < n; i++) {
+		struct acyclic_step step = {channels[i - 1], channels[i]};
 
-		step.to = route_channel(channels, sw, layered->routing->lft[sw][lid]);
-		if (step.to == FABRIC_NONE)
-			return;
-		if (before != FABRIC_NONE)
-			g_array_append_val(layers->steps, step);
-		before = step.to;
-		sw = channels->to[before];
+		g_array_append_val(layers->steps, step);
 	}
-}
-
-/* From the hosts of a switch, or itself if it has none, to all LIDs behind another. */
-static void add_paths(struct layers *layers, uint32_t from, uint32_t to)
-{
-	const struct route_graph *graph = layers->layered->graph;
-	unsigned int n = 0;
-
-	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-		add_path(layers, from, to, graph->targets[t].lid);
-	if (route_is_source(graph, from) && graph->own_lid[to])
-		n = 1u << graph->own_lmc[to];
-	for (unsigned int i = 0; i < n; i++)
-		add_path(layers, from, to, graph->own_lid[to] + i);
 }
 
 static void list_steps(struct layers *layers, uint32_t a, uint32_t b)
 {
 	g_array_set_size(layers->steps, 0);
-	add_paths(layers, a, b);
-	add_paths(layers, b, a);
+	layered_each_path(layers->layered, a, b, list_steps_of, layers);
 }
 
 /* ---- all pairs at once ---- */
@@ -219,78 +195,44 @@ static void assign_sm(struct layers *layers)
 	}
 }
 
-/* Two switches, the hosts of which send each other. */
-struct pair {
-	uint32_t a, b;
-	uint8_t rank; /* less goes first */
-};
+static void assign_pair(struct layers *layers, uint32_t a, uint32_t b)
+{
+	unsigned int lane;
 
-/* Long paths first: they are harder to place. */
-static GArray *list_pairs(struct layers *layers)
+	if (is_done(layers, a, b))
+		return;
+	lane = find_lane(layers, a, b, layers->most);
+	layers->hopeless = lane == layers->most || lane > layers->n;
+	put(layers, a, b, layers->lanes->first + lane);
+}
+
+/* Pairs of switches, the hosts of which send each other, if they are so far apart. */
+static void assign_pairs(struct layers *layers, uint8_t hops)
 {
 	const struct route_graph *graph = layers->layered->graph;
-	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
 
 	for (uint32_t a = 0; a < graph->n; a++) {
-		const uint8_t *hops = layers->layered->hops + (size_t)a * graph->n;
+		const uint8_t *row = layers->layered->hops + (size_t)a * graph->n;
 
 		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
-			struct pair pair = {a, b, ROUTE_FAR - hops[b]};
-
-			if (!route_has_hosts(graph, b) || hops[b] == ROUTE_FAR)
+			if (row[b] != hops || !route_has_hosts(graph, b) || layers->hopeless)
 				continue;
 			if (route_sends(graph, a, b))
-				g_array_append_val(pairs, pair);
+				assign_pair(layers, a, b);
 			else
 				layers->idle++;
 		}
 	}
-	return pairs;
 }
 
-/* Stable. */
-static void sort_pairs(GArray *pairs)
-{
-	uint32_t start[256 + 1] = {0};
-	GArray *sorted = g_array_sized_new(FALSE, FALSE, sizeof(struct pair), pairs->len);
-
-	g_array_set_size(sorted, pairs->len);
-	for (guint i = 0; i < pairs->len; i++)
-		start[g_array_index(pairs, struct pair, i).rank + 1]++;
-	for (unsigned int i = 1; i <= 256; i++)
-		start[i] += start[i - 1];
-	for (guint i = 0; i < pairs->len; i++) {
-		const struct pair *pair = &g_array_index(pairs, struct pair, i);
-
-		g_array_index(sorted, struct pair, start[pair->rank]++) = *pair;
-	}
-	if (pairs->len)
-		memcpy(pairs->data, sorted->data, pairs->len * sizeof(struct pair));
-	g_array_unref(sorted);
-}
-
-static void assign_pairs(struct layers *layers, const GArray *pairs)
-{
-	for (guint i = 0; i < pairs->len && !layers->hopeless; i++) {
-		const struct pair *pair = &g_array_index(pairs, struct pair, i);
-		unsigned int lane;
-
-		if (is_done(layers, pair->a, pair->b))
-			continue;
-		lane = find_lane(layers, pair->a, pair->b, layers->most);
-		layers->hopeless = lane == layers->most || lane > layers->n;
-		put(layers, pair->a, pair->b, layers->lanes->first + lane);
-	}
-}
-
+/* Long paths first: they are harder to place. */
 static void assign_hosts(struct layers *layers)
 {
-	GArray *pairs = list_pairs(layers);
+	const struct layered *layered = layers->layered;
 
-	sort_pairs(pairs);
 	assign_sm(layers);
-	assign_pairs(layers, pairs);
-	g_array_unref(pairs);
+	for (uint8_t hops = route_most_hops(layered->graph, layered->hops); hops; hops--)
+		assign_pairs(layers, hops);
 }
 
 /* Between hosts and switches without any. */
@@ -336,7 +278,7 @@ static struct route_lanes *lanes_new(const struct layered *layered, uint8_t firs
 static bool is_one(struct layers *layers)
 {
 	if (layers->layered->wants_trunk)
-		layered_find_trunk(layers->layered, layered_trunk_root(layers->layered));
+		layered_find_trunk(layers->layered, layered_trunk_root(layers->layered), true);
 	return note_all(layers, true) && layered_take_trunk(layers->layered, layers->all);
 }
 

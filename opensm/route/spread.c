@@ -347,39 +347,75 @@ static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
 			     n, n_stay);
 }
 
-bool layered_init(struct layered *layered, const struct route_engine *engine,
-		  const struct fabric *fabric, const struct route_input *input, GError **error)
+/* False and error if some path is too long. */
+static bool init(struct layered *layered, const struct route_engine *engine, GError **error)
 {
+	const struct route_input *input = layered->input;
 	g_autofree bool *unused = NULL;
 	uint32_t n = 0, n_stay = 0;
 
-	*layered = (struct layered){.fabric = fabric, .input = input};
 	if (input->avoid_throttled)
-		unused = route_throttled(fabric, &n, &n_stay);
-	layered->graph = route_graph_new_without(fabric, unused);
+		unused = route_throttled(layered->fabric, &n, &n_stay);
+	layered->graph = route_graph_new_without(layered->fabric, unused);
 	layered->graph->threads = input->threads;
-	route_mark_demand(layered->graph, fabric, input);
+	route_mark_demand(layered->graph, layered->fabric, input);
 	layered->hops = route_hops_or_error(layered->graph, NULL, error);
-	if (!layered->hops) {
-		layered_end(layered, false);
+	if (!layered->hops)
 		return false;
-	}
-	layered->channels = route_channels_new(layered->graph, fabric);
-	layered->routing = routing_new(fabric, engine->name, engine->promises);
+	layered->channels = route_channels_new(layered->graph, layered->fabric);
+	layered->routing = routing_new(layered->fabric, engine->name, engine->promises);
 	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
 	note_throttled(layered, n, n_stay);
 	return true;
 }
 
-struct routing *layered_end(struct layered *layered, bool good)
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input,
+				bool (*route)(struct layered *layered, GError **error),
+				GError **error)
 {
-	route_channels_free(layered->channels);
-	route_graph_free(layered->graph);
-	g_free(layered->hops);
-	g_free(layered->dimension);
-	g_free(layered->trunk);
-	if (good)
-		return layered->routing;
-	routing_unref(layered->routing);
-	return NULL;
+	struct layered layered = {.fabric = fabric, .input = input};
+
+	if (!init(&layered, engine, error) || !route(&layered, error))
+		g_clear_pointer(&layered.routing, routing_unref);
+	route_channels_free(layered.channels);
+	route_graph_free(layered.graph);
+	g_free(layered.hops);
+	g_free(layered.dimension);
+	g_free(layered.trunk);
+	return layered.routing;
+}
+
+/* The channels from a switch to another for a LID; none if the tables have no way. */
+static uint32_t list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
+			  uint32_t *path)
+{
+	uint32_t n = 0;
+
+	while (sw != to && n < layered->graph->n) {
+		path[n] = route_channel(layered->channels, sw, layered->routing->lft[sw][lid]);
+		if (path[n] == FABRIC_NONE)
+			return 0;
+		sw = layered->channels->to[path[n++]];
+	}
+	return n;
+}
+
+void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
+		       void *arg)
+{
+	const struct route_graph *graph = layered->graph;
+	g_autofree uint32_t *path = g_new(uint32_t, graph->n + 1);
+
+	for (unsigned int way = 0; way < 2; way++) {
+		uint32_t from = way ? b : a, to = way ? a : b;
+		unsigned int n_own = route_is_source(graph, from) && graph->own_lid[to]
+					     ? 1u << graph->own_lmc[to]
+					     : 0;
+
+		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+			call(arg, path, list_path(layered, from, to, graph->targets[t].lid, path));
+		for (unsigned int i = 0; i < n_own; i++)
+			call(arg, path, list_path(layered, from, to, graph->own_lid[to] + i, path));
+	}
 }

@@ -24,11 +24,22 @@ struct layered {
 			none */
 };
 
-/* False and error if some path is too long. */
-bool layered_init(struct layered *layered, const struct route_engine *engine,
-		  const struct fabric *fabric, const struct route_input *input, GError **error);
-/* Clears it: what is left is the routing if that is good, or else NULL. */
-struct routing *layered_end(struct layered *layered, bool good);
+/*
+ * The routing of a layered engine, whose tables and lanes route() makes. NULL and error if it says
+ * false, or if some path is too long.
+ */
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input,
+				bool (*route)(struct layered *layered, GError **error),
+				GError **error);
+
+/*
+ * Calls for each path between two switches, both ways: from the hosts of one (or from itself if it
+ * has none) to each LID behind the other and, if it sends to that, to its own LIDs.
+ */
+typedef void layered_path_fn(void *arg, const uint32_t *channels, uint32_t n);
+void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
+		       void *arg);
 
 /* Adds to what the operator is told of the routing. */
 void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -6,15 +6,16 @@
 #include "route/shortest.h"
 #include "route/spread.h"
 
+static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
+{
+	layered_spread(layered, SPREAD_LIDS);
+	return true;
+}
+
 static struct routing *sssp_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
 {
-	struct layered layered;
-
-	if (!layered_init(&layered, &route_engine_sssp, fabric, input, error))
-		return NULL;
-	layered_spread(&layered, SPREAD_LIDS);
-	return layered_end(&layered, true);
+	return layered_compute(&route_engine_sssp, fabric, input, route, error);
 }
 
 const struct route_engine route_engine_sssp = {

@@ -20,14 +20,6 @@ uint32_t layered_trunk_root(const struct layered *layered)
 	return 0;
 }
 
-/* The LID of a switch, or of a host there. */
-static uint16_t lid_of(const struct route_graph *graph, uint32_t sw)
-{
-	if (graph->own_lid[sw] || !route_has_hosts(graph, sw))
-		return graph->own_lid[sw];
-	return graph->targets[graph->first_target[sw]].lid;
-}
-
 struct growth {
 	uint32_t *parent; /* [switch]: channel that leads there; FABRIC_NONE: none */
 	bool *met;	  /* [switch] */
@@ -59,12 +51,12 @@ static void grow(struct growth *growth, const struct route_channels *channels, u
 	}
 }
 
-/* By the paths to the root where there are tables: then the way up takes no new step. */
+/* By the paths to the root: then the way up takes no new step. */
 static void follow_paths(struct growth *growth, const struct layered *layered, uint32_t root)
 {
 	const struct route_channels *channels = layered->channels;
 	const uint8_t *hops = layered->hops + (size_t)root * layered->graph->n;
-	uint16_t lid = lid_of(layered->graph, root);
+	uint16_t lid = route_lid_of(layered->graph, root);
 
 	for (uint32_t i = 1; lid && i < growth->n; i++) {
 		uint32_t sw = growth->list[i];
@@ -87,7 +79,7 @@ static void take(struct layered *layered, const struct growth *growth)
 	}
 }
 
-void layered_find_trunk(struct layered *layered, uint32_t root)
+void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 {
 	uint32_t n = layered->graph->n;
 	struct growth growth = {
@@ -102,7 +94,8 @@ void layered_find_trunk(struct layered *layered, uint32_t root)
 	memset(growth.parent, 0xFF, n * sizeof(*growth.parent));
 	if (n) {
 		grow(&growth, layered->channels, root);
-		follow_paths(&growth, layered, root);
+		if (by_paths)
+			follow_paths(&growth, layered, root);
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
 		grow(&growth, layered->channels, sw);

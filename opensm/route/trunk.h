@@ -11,10 +11,10 @@
 #include "route/spread.h"
 
 /*
- * Finds it in each part of the network, for this and for the routing: the paths to a root, or
- * shortest ones as long as there are no tables.
+ * Finds it in each part of the network, for this and for the routing: breadth first from a root, or
+ * the paths to it by the tables.
  */
-void layered_find_trunk(struct layered *layered, uint32_t root);
+void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths);
 /* The root that goes with paths on several lanes. */
 uint32_t layered_trunk_root(const struct layered *layered);
 void layered_drop_trunk(struct layered *layered);

@@ -68,8 +68,9 @@ static const struct golden {
 	 "same way, but for cables in parallel."},
 	{"ring", "dfsssp", 0, "The same, but each LID by the cable that carries less."},
 	{"ring", "nue", 0,
-	 "On one lane: paths of two hops go all the way round both ways, but by one or the\n"
-	 "other of the cables in parallel, so that no ring of channels is closed."},
+	 "On one lane: paths of two hops go all the way round, but by one or the other of the\n"
+	 "cables in parallel, so that no ring of channels is closed. Some take three hops\n"
+	 "instead, by cables that carry less."},
 	{"torus_3x3", "sssp", 0,
 	 "Of ways that carry the same the first port is taken. That comes out even: a switch\n"
 	 "sends six LIDs each way along x, and two or three each way along y."},

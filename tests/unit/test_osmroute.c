@@ -265,6 +265,36 @@ START_TEST(test_known_figures)
 }
 END_TEST
 
+/* On one lane no path is much longer than it must be, and no channel carries far too much. */
+START_TEST(test_nue_on_one_lane)
+{
+	static const struct {
+		const char *spec;
+		double ratio;
+		uint32_t hops;
+	} most[] = {
+		{"fattree:8", 1.1, 4},	 {"torus:8x8x8:4", 2.5, 16},  {"hypercube:7:4", 1.1, 7},
+		{"mesh:6x6:4", 1.6, 10}, {"dragonfly:8:4:4", 2.7, 8},
+	};
+	const struct quality_effort effort = {0};
+	const struct route_input input = {.threads = 1, .nue_max_num_vls = 1};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
+		struct fabric *fabric = make_fabric(most[i].spec, 0);
+		struct routing *routing = route_find("nue")->compute(fabric, &input, NULL);
+		struct quality quality;
+
+		quality_measure(fabric, routing, NULL, &effort, &quality);
+		ck_assert_msg(quality.load_ratio <= most[i].ratio &&
+				      quality.max_hops <= most[i].hops,
+			      "%s: load %.2f, %u hops", most[i].spec, quality.load_ratio,
+			      (unsigned int)quality.max_hops);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
 /* Loops, holes and wrong ports neither hang nor count. */
 START_TEST(test_broken_tables)
 {
@@ -612,6 +642,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, test_figures);
 	tcase_add_test(tcase, test_known_figures);
+	tcase_add_test(tcase, test_nue_on_one_lane);
 	tcase_add_test(tcase, test_broken_tables);
 	tcase_add_test(tcase, test_losses);
 	tcase_add_test(tcase, test_changed_blocks);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/free_turns.h"
+
+#include <string.h>
+
+#include "route/acyclic.h"
+#include "route/trunk.h"
+
+#define NO_RANK 0xFF
+
+void free_turns_init(struct free_turns *turns, const struct layered *layered)
+{
+	const struct route_channels *channels = layered->channels;
+
+	*turns = (struct free_turns){.layered = layered};
+	turns->first = g_new0(uint32_t, channels->n + 1);
+	for (uint32_t c = 0; c < channels->n; c++) {
+		uint32_t to = channels->to[c];
+
+		turns->first[c + 1] =
+			turns->first[c] + channels->first[to + 1] - channels->first[to];
+	}
+	turns->n = turns->first[channels->n];
+	turns->is_free = g_new0(bool, turns->n + 1);
+	turns->rank = g_malloc(turns->n + 1);
+}
+
+void free_turns_clear(struct free_turns *turns)
+{
+	g_free(turns->first);
+	g_free(turns->is_free);
+	g_free(turns->rank);
+}
+
+void free_turns_each(const struct free_turns *turns, free_turns_fn *call, void *arg)
+{
+	const struct route_channels *channels = turns->layered->channels;
+
+	for (uint32_t c = 0; c < channels->n; c++)
+		for (uint32_t out = channels->first[channels->to[c]];
+		     out < channels->first[channels->to[c] + 1]; out++)
+			call(arg, c, out);
+}
+
+bool free_turns_is_trunk(const struct free_turns *turns, uint32_t in, uint32_t out)
+{
+	const bool *trunk = turns->layered->trunk;
+
+	return trunk && trunk[in] && trunk[out] && out != turns->layered->channels->back[in];
+}
+
+static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
+{
+	struct free_turns *turns = arg;
+
+	for (uint32_t i = 1; i < n; i++) {
+		uint8_t *rank = &turns->rank[free_turns_of(turns, channels[i - 1], channels[i])];
+
+		*rank = *rank == NO_RANK ? i - 1 : MAX(*rank, i - 1);
+	}
+}
+
+/* The turns of one rank. */
+struct tried {
+	struct free_turns *turns;
+	unsigned int rank;
+	struct acyclic *lane;
+};
+
+static void note_turn(void *arg, uint32_t in, uint32_t out)
+{
+	const struct tried *tried = arg;
+
+	if (tried->turns->rank[free_turns_of(tried->turns, in, out)] == tried->rank)
+		acyclic_note(tried->lane, (struct acyclic_step){in, out});
+}
+
+static void try_turn(void *arg, uint32_t in, uint32_t out)
+{
+	const struct tried *tried = arg;
+	uint32_t turn = free_turns_of(tried->turns, in, out);
+	struct acyclic_step step = {in, out};
+
+	if (tried->turns->rank[turn] == tried->rank)
+		tried->turns->is_free[turn] = acyclic_add(tried->lane, &step, 1);
+}
+
+static void free_trunk(void *arg, uint32_t in, uint32_t out)
+{
+	struct free_turns *turns = arg;
+
+	turns->is_free[free_turns_of(turns, in, out)] = free_turns_is_trunk(turns, in, out);
+}
+
+static void each_rank(struct free_turns *turns, struct acyclic *lane, free_turns_fn *call)
+{
+	struct tried tried = {turns, 0, lane};
+
+	for (; tried.rank < turns->layered->routing->max_hops; tried.rank++)
+		free_turns_each(turns, call, &tried);
+}
+
+/* Those of the trunk first, then those near the beginning of paths. */
+void free_turns_find(struct free_turns *turns)
+{
+	const struct layered *layered = turns->layered;
+	const struct route_graph *graph = layered->graph;
+	struct acyclic *all = acyclic_new(layered->channels, NULL), *free;
+
+	memset(turns->rank, NO_RANK, turns->n);
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = a + 1; b < graph->n; b++)
+			if (route_is_source(graph, a) || route_is_source(graph, b))
+				layered_each_path(layered, a, b, note_ranks, turns);
+	each_rank(turns, all, note_turn);
+	acyclic_sort(all);
+	free = acyclic_new(layered->channels, all);
+	layered_take_trunk(layered, free);
+	free_turns_each(turns, free_trunk, turns);
+	each_rank(turns, free, try_turn);
+	acyclic_free(free);
+	acyclic_free(all);
+}
