@@ -9,8 +9,7 @@ AM_LOG_FLAGS = -k 10 $(TEST_TIMEOUT)
 
 # A critical message of GLib means that we called it wrongly; its own pool of small pieces would
 # hide errors from sanitizers. The limits of libcheck are for an idle machine. AddressSanitizer is
-# the second library where ibsim's is preloaded; with its quarantine as large as it would have it a
-# fifth of the time goes for new pages.
+# the second library where ibsim's is preloaded; with less in its quarantine it needs fewer pages.
 AM_TESTS_ENVIRONMENT = \
 	G_DEBUG=fatal-criticals; export G_DEBUG; \
 	G_SLICE=always-malloc; export G_SLICE; \

@@ -137,7 +137,8 @@ static void put_end(const struct fabric *fabric, uint32_t port, bool is_far, FIL
 		" PortGUID:%016" PRIx64 " VenID:%0*X DevID:%04X Rev:%08X {",
 		kind_of(node), is_sm ? "-SM" : "", node->num_ports, node->info.system_image_guid,
 		node->guid, end->guid, is_far ? 8 : 6, (unsigned int)node->info.vendor_id,
-		(unsigned int)node->info.device_id << (is_far ? 16 : 0), (unsigned int)node->info.revision);
+		(unsigned int)node->info.device_id << (is_far ? 16 : 0),
+		(unsigned int)node->info.revision);
 	put_name(node->description, out);
 	fprintf(out, "} LID:%04X PN:%02X } ", end->lid, fabric->ports[port].num);
 }

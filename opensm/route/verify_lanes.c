@@ -5,7 +5,8 @@
  * A path may be used with the SL from its source to its destination and with that the other way
  * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
  * bear the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts
- * and switches, and where demand says so. Each SL must stay on its lane, so every port between switches must have that.
+ * and switches, and where demand says so. Each SL must stay on its lane, so every port between
+ * switches must have that.
  */
 #include <string.h>
 

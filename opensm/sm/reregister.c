@@ -88,7 +88,7 @@ static void on_turn(struct timer *timer)
 	struct reregister *r =
 		(struct reregister *)((char *)timer - offsetof(struct reregister, timer));
 
-	if (!r->sm->builder->sm_port) { /* a sweep asks for it: what it is to be told is not known */
+	if (!r->sm->builder->sm_port) { /* a sweep asks for it */
 		timer_start(timer, OWN_PORT_NS);
 		return;
 	}

@@ -499,7 +499,8 @@ START_TEST(policy_that_is_gone)
 	ck_assert_int_eq(g_remove(file), 0);
 	expect_refusal_told(0, true);
 	expect_refusal_told(SWEEP_HEAVY, true);
-	scenario_check_log(s, "qos-policy.conf: the file is gone, expected one, or a restart", true);
+	scenario_check_log(s, "qos-policy.conf: the file is gone, expected one, or a restart",
+			   true);
 	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n", true);
 	expect_answer("health", "qos-policy.conf: the file is gone", true);
 	ck_assert(g_file_set_contents(file, "qos-ulps\ndefault: 0\nend-qos-ulps\n", -1, NULL));

@@ -161,7 +161,9 @@ static void tables_free(const struct proof_net *net, uint8_t **tables)
 
 static struct proof_case case_of(const struct watch *watch, uint8_t **tables)
 {
-	return (struct proof_case){&watch->net, (const uint8_t *const *)tables, NULL, true};
+	return (struct proof_case){.net = &watch->net,
+				   .lft = (const uint8_t *const *)tables,
+				   .excused = true};
 }
 
 static void watch_init(struct watch *watch, struct scenario *s)

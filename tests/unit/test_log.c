@@ -73,7 +73,7 @@ static char *temp_path(const char *dir)
 	return g_build_filename(dir, "test.log", NULL);
 }
 
-static char *read_file(const char *path)
+static G_GNUC_NO_INLINE char *read_file(const char *path)
 {
 	char *text = NULL;
 
