@@ -56,7 +56,7 @@ static char *tell(const struct prefix_routes *routes)
 	return g_string_free(told, FALSE);
 }
 
-START_TEST(read)
+START_TEST(read_and_reread)
 {
 	g_autoptr(GError) error = NULL;
 	const char *text = files[_i].text;
@@ -197,7 +197,7 @@ int main(void)
 	Suite *suite = suite_create("prefix_routes");
 	TCase *tcase = tcase_create("prefix_routes");
 
-	tcase_add_loop_test(tcase, read, 0, G_N_ELEMENTS(files));
+	tcase_add_loop_test(tcase, read_and_reread, 0, G_N_ELEMENTS(files));
 	tcase_add_test(tcase, a_nul_octet_is_refused);
 	tcase_add_test(tcase, loaded);
 	tcase_add_test(tcase, gone);
