@@ -894,7 +894,8 @@ START_TEST(test_how_messages_end)
 	ck_assert_uint_eq(count(mad_replies_dropped), 1);
 	ck_assert_uint_eq(count(rmpp_strays), 1);
 	ck_assert_uint_eq(count(rmpp_repeated), 2);
-	transfers_free(g_steal_pointer(&port.base.transfers));
+	transfers_free(port.base.transfers);
+	port.base.transfers = NULL;
 }
 END_TEST
 
