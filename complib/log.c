@@ -248,7 +248,6 @@ void log_add_field(struct log *log, const char *name, const char *value)
 	pthread_mutex_unlock(&log->lock);
 }
 
-
 /* Length of the control character at p, 0 if there is none; C1 controls take two bytes in UTF-8. */
 static size_t control_length(const unsigned char *p, bool utf8)
 {

@@ -48,23 +48,26 @@ static void doubt_cables(const struct sm *sm, struct builder_node *node)
 	builder_mark(node);
 }
 
-/* What was written by way of a switch that moved may have reached others than it was meant for. */
-static void note_move(struct sm *sm, const struct builder_port *port)
+/*
+ * The node of that end is not where it was known to be: it may be another device, and what was
+ * written by way of a switch that moved may have reached others than it was meant for.
+ */
+static void uproot(struct sm *sm, struct builder_port *end)
 {
-	if (!builder_is_switch(port->node))
-		return;
-	sm->sweep.switch_moved = true;
-	audit_all_soon(sm);
+	if (builder_is_switch(end->node)) {
+		sm->sweep.switch_moved = true;
+		audit_all_soon(sm);
+	}
+	node_lose_trust(sm, end->node, moved);
+	doubt_cables(sm, end->node);
 }
 
 /* A node that was met already is at another cable: what its ports said may be of another one. */
 static void node_moved(struct sm *sm, const struct builder_port *port, struct builder_port *far)
 {
 	if (far->peer) {
-		note_move(sm, far);
-		node_lose_trust(sm, far->node, moved);
+		uproot(sm, far);
 		ask_old_neighbour(sm, far->peer);
-		doubt_cables(sm, far->node);
 	}
 	if (!tells(sm, far, port))
 		far->read = 0;
@@ -73,11 +76,8 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 /* Another node is where this one was: that one may have got what was meant for it. */
 static void displace(struct sm *sm, struct builder_port *port)
 {
-	if (!port->peer)
-		return;
-	note_move(sm, port->peer);
-	node_lose_trust(sm, port->peer->node, moved);
-	doubt_cables(sm, port->peer->node);
+	if (port->peer)
+		uproot(sm, port->peer);
 }
 
 static void connect_ends(struct sm *sm, struct builder_port *port, struct builder_port *far)
