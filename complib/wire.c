@@ -12,6 +12,8 @@
 #include <complib/wire.h>
 #include <string.h>
 
+#define EQUAL_BYTES_MAX 256 /* of a MAD */
+
 static inline bool is_octets(const struct wire_field *field)
 {
 	return field->width == 8 && field->size == 1 && field->bit % 8 == 0;
@@ -198,6 +200,16 @@ void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host)
 		type->decode(wire, host);
 	else
 		decode_fields(type, wire, host);
+}
+
+bool wire_equal(const struct wire_type *type, const void *a, const void *b)
+{
+	uint8_t one[EQUAL_BYTES_MAX], other[EQUAL_BYTES_MAX];
+
+	g_assert(wire_bytes(type) <= EQUAL_BYTES_MAX);
+	wire_encode(type, a, one);
+	wire_encode(type, b, other);
+	return !memcmp(one, other, wire_bytes(type));
 }
 
 /* A type whose fields have no components of their own is one component of what embeds it. */

@@ -83,6 +83,9 @@ void wire_encode(const struct wire_type *type, const void *host, uint8_t *wire);
 /* Reads wire_bytes(type) octets; every field of host is set, padding is left alone. */
 void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host);
 
+/* Whether both would be the same octets on the wire; of more than 256 octets, no type. */
+bool wire_equal(const struct wire_type *type, const void *a, const void *b);
+
 /*
  * True if candidate agrees with query in every component whose bit is set in mask, under each
  * field's match rule. Bits of mask that belong to no field are ignored.

@@ -61,7 +61,7 @@ static void add_edges(struct route_graph *graph, const struct fabric *fabric, co
 
 static void make_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused)
 {
-	GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct route_edge));
+	GArray *edges = g_array_sized_new(FALSE, FALSE, sizeof(struct route_edge), graph->n + 1);
 	uint32_t *edge_of = g_new(uint32_t, graph->n + 1);
 
 	memset(edge_of, 0xFF, (graph->n + 1) * sizeof(uint32_t));

@@ -149,9 +149,12 @@ static guint place_of(const struct sa_group *group, uint64_t guid)
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid)
 {
 	guint place = place_of(group, guid);
-	struct sa_member *member = &g_array_index(group->members, struct sa_member, place);
+	struct sa_member *member;
 
-	return place < group->members->len && member->guid == guid ? member : NULL;
+	if (place == group->members->len)
+		return NULL;
+	member = &g_array_index(group->members, struct sa_member, place);
+	return member->guid == guid ? member : NULL;
 }
 
 static bool visit_all(const struct sa_mlid *mlid,
@@ -598,7 +601,7 @@ static void change_terms(struct sa_store *store, struct sa_group *group,
 {
 	bool shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
 
-	if (!memcmp(record, &group->record, sizeof(*record)))
+	if (wire_equal(&iba_mc_member_record_type, record, &group->record))
 		return;
 	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
 		return; /* until there is one */

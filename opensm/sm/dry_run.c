@@ -272,7 +272,7 @@ bool dry_only_reregisters(const struct dry_change *change)
 	if (!decode_port(change, &before, &after) || !after.client_reregister)
 		return false;
 	after.client_reregister = before.client_reregister;
-	return memcmp(&before, &after, sizeof(before)) == 0;
+	return wire_equal(&iba_port_info_type, &before, &after);
 }
 
 bool dry_run_changes(const struct dry_run *dry)

@@ -38,7 +38,7 @@ static void on_compared(struct sm_request *request)
 		return;
 	}
 	wire_decode(type, request->mad.data, now);
-	if (!known || !memcmp(known, now, type->size))
+	if (!known || wire_equal(type, known, now))
 		return;
 	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
 		 sm_node_name(node, name, sizeof(name)));

@@ -135,7 +135,7 @@ bool port_wanted(const struct sm *sm, const struct builder_port *port, struct ib
 		want_endport(sm, port, want);
 	p_keys_enforcement(sm, port, want);
 	reregister = wants_reregister(sm, port, want);
-	if (!reregister && memcmp(want, &port->info, sizeof(*want)) == 0)
+	if (!reregister && wire_equal(&iba_port_info_type, want, &port->info))
 		return false;
 	want->client_reregister = reregister;
 	return true;
@@ -364,7 +364,7 @@ static void arm(struct sm *sm, struct builder_port *port)
 	differs = port_wanted(sm, port, &want);
 	if (want.client_reregister && !init && !reregister_now(sm, port)) {
 		want.client_reregister = 0;
-		differs = memcmp(&want, &port->info, sizeof(want)) != 0;
+		differs = !wire_equal(&iba_port_info_type, &want, &port->info);
 	}
 	if (init || differs)
 		port_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);

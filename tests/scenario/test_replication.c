@@ -697,7 +697,6 @@ START_TEST(what_was_answered_is_kept)
 {
 	struct told told[CHANCE_CLIENTS] = {0};
 	struct mc_groups *groups;
-	unsigned int known = 0;
 
 	begin("fattree:4", (uint64_t)_i);
 	up_with_standby(conf(KEY, ""), conf(KEY, ""));
@@ -724,7 +723,6 @@ START_TEST(what_was_answered_is_kept)
 	managers_settle(m, 1, 10);
 	groups = groups_of(1);
 	for (unsigned int j = 0; j < CHANCE_CLIENTS; j++) {
-		known += told[j].known;
 		if (told[j].known && is_member(groups, client_guid(clients[j])) != told[j].member)
 			scenario_fail(m->s, "client %u was told that it is %s member\n%s", j,
 				      told[j].member ? "a" : "no", m->story->str);

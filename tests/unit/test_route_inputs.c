@@ -331,7 +331,7 @@ START_TEST(test_large)
 	size_t file = _i;
 	enum kind kind = files[file].kind;
 	GString *text = g_string_new(kinds[kind].before);
-	g_autofree char *name = path(), *blank = NULL;
+	g_autofree char *name = path();
 	size_t size = file && kind != LFTS ? LARGE : VERY_LARGE;
 	unsigned int n = 0;
 

@@ -199,39 +199,40 @@ static const struct {
 	uint16_t attribute;
 	uint8_t method;
 	uint64_t mask;
-	struct iba_gid dgid;
+	bool to_group;
 	uint16_t dlid;
 	enum sa_place place;
 } places[] = {
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid), port_gid, 0, SA_AT_ONCE},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid) | P(dlid), port_gid, 1, SA_AT_ONCE},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid), port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid), port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dgid), port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, port_gid, 0, SA_SLOWLY},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(numb_path), port_gid, 0, SA_SLOWLY},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(sgid) | P(dgid), port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(dgid), group_gid, 0, SA_AT_REGISTRIES},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), port_gid, 0xC000, SA_AT_REGISTRIES},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid) | P(dlid), port_gid, 0xC000,
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid), false, 0, SA_AT_ONCE},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid) | P(dlid), false, 1, SA_AT_ONCE},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid), false, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(slid), false, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dgid), false, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), false, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, false, 0, SA_SLOWLY},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(numb_path), false, 0, SA_SLOWLY},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(sgid) | P(dgid), false, 0, SA_IN_POOL},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET_TABLE, P(dgid), true, 0, SA_AT_REGISTRIES},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(dlid), false, 0xC000, SA_AT_REGISTRIES},
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, P(sgid) | P(dgid) | P(dlid), false, 0xC000,
 	 SA_AT_ONCE},
-	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, group_gid, 0xC000, SA_SLOWLY},
-	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0, SA_AT_ONCE},
-	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0,
+	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, true, 0xC000, SA_SLOWLY},
+	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_IN_POOL},
+	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0, SA_AT_ONCE},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0,
 	 SA_SLOWLY},
-	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0,
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0,
 	 SA_IN_POOL},
-	{IBA_ATTR_GUID_INFO_RECORD, IBA_METHOD_GET_TABLE, 1, port_gid, 0, SA_IN_POOL},
-	{IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET, 0, port_gid, 0, SA_AT_ONCE},
-	{IBA_ATTR_MC_MEMBER_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_AT_REGISTRIES},
-	{IBA_ATTR_P_KEY_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, port_gid, 0, SA_AT_ONCE},
+	{IBA_ATTR_GUID_INFO_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0, SA_IN_POOL},
+	{IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET, 0, false, 0, SA_AT_ONCE},
+	{IBA_ATTR_MC_MEMBER_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_AT_REGISTRIES},
+	{IBA_ATTR_P_KEY_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_AT_ONCE},
 };
 
 START_TEST(test_places)
 {
-	const struct iba_path_record path = {.dgid = places[_i].dgid, .dlid = places[_i].dlid};
+	const struct iba_path_record path = {
+		.dgid = places[_i].to_group ? group_gid : port_gid, .dlid = places[_i].dlid};
 	struct ask ask = ask_for(places[_i].attribute, places[_i].method);
 	struct sa_view *view = sa_view_new(subnet_ref(subnet));
 	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};

@@ -134,6 +134,28 @@ START_TEST(test_decode)
 }
 END_TEST
 
+/* What stands between the fields does not count, and each of them does. */
+START_TEST(test_equal)
+{
+	struct outer a, b;
+
+	memset(&a, 0xEE, sizeof(a));
+	memset(&b, 0x11, sizeof(b));
+	wire_decode(&outer_type, sample_wire, &a);
+	wire_decode(&outer_type, sample_wire, &b);
+	ck_assert(memcmp(&a, &b, sizeof(a)) != 0);
+	ck_assert(wire_equal(&outer_type, &a, &b));
+	b.flag = 0;
+	ck_assert(!wire_equal(&outer_type, &a, &b));
+	b.flag = a.flag;
+	b.key++;
+	ck_assert(!wire_equal(&outer_type, &a, &b));
+	b.key = a.key;
+	b.inner.b ^= 1;
+	ck_assert(!wire_equal(&outer_type, &a, &b));
+}
+END_TEST
+
 START_TEST(test_too_wide_value_is_cut)
 {
 	const struct inner big = {.a = 0xFA, .b = 0xFBCD};
@@ -369,6 +391,7 @@ int main(void)
 
 	tcase_add_test(tcase, test_encode);
 	tcase_add_test(tcase, test_decode);
+	tcase_add_test(tcase, test_equal);
 	tcase_add_test(tcase, test_too_wide_value_is_cut);
 	tcase_add_test(tcase, test_all_alignments);
 	tcase_add_test(tcase, test_match);
