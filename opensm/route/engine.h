@@ -222,12 +222,12 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 /*
  * Puts back into a routing made anew, which nobody else holds yet, the entries of an old one of
  * the same engine that still begin a best path to the same endport, and counts them; except where
- * the new entry is one that there was not before, as by a new cable. False if the busiest cable
- * then carries over 10 % more than without that: the routing is right, but had better be computed
- * once more. Does nothing if the engine cannot repair.
+ * the new entry is one that there was not before, as by a new cable. None, hence 0, if the busiest
+ * cable would carry over 10 % more than without that; if in a large network that spares less than a
+ * quarter of the blocks that are to be written; or if the engine cannot repair.
  */
-bool routing_stick_to(const struct fabric *fabric, const struct route_input *input,
-		      struct routing *routing, const struct routing *old, uint64_t *kept);
+uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input *input,
+			  struct routing *routing, const struct routing *old);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {

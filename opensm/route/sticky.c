@@ -11,7 +11,8 @@
  * most of their entries are as they come out anew: then the engine made them, and repairs followed.
  *
  * Choices made at different times need not go well together: so the load on the busiest cable is
- * compared with that of the routing made anew. The same is done with a repair that seems uneven.
+ * compared with that of the routing made anew, which then stays as it was made. The same is done
+ * with a repair that seems uneven.
  */
 #include <string.h>
 
@@ -20,6 +21,8 @@
 #include "route/trace.h"
 
 #define HELD "" /* engine of tables that were read from switches */
+#define WORK_MUCH (1u << 23) /* entries */
+#define SAMPLE 16 /* every so many'th switch */
 
 struct sticky {
 	const struct fabric *fabric;
@@ -86,6 +89,27 @@ static void list_lids(struct sticky *sticky)
 	}
 }
 
+/* A switch whose entries are looked at. */
+struct view {
+	const struct sticky *sticky;
+	uint32_t sw, before;
+	uint8_t *is;
+	const uint8_t *was;
+	uint32_t edges[256], old_edges[256]; /* by exit port */
+};
+
+static void view_init(struct view *view, const struct sticky *sticky, uint32_t sw)
+{
+	view->sticky = sticky;
+	view->sw = sw;
+	view->before = sticky->before[sw];
+	view->is = sticky->routing->lft[sw];
+	view->was = sticky->old->lft[view->before];
+	route_edges_by_port(sticky->routing->trace->graph, sw, view->edges);
+	if (!sticky->held)
+		route_edges_by_port(sticky->old->trace->graph, view->before, view->old_edges);
+}
+
 /* Whether a port of a switch begins a best path to another, by the graph and hops of a trace. */
 static bool leads(const struct route_trace *trace, const uint32_t edges[256], uint32_t sw,
 		  uint32_t to, uint8_t port)
@@ -99,66 +123,122 @@ static bool leads(const struct route_trace *trace, const uint32_t edges[256], ui
 }
 
 /* Whether a port that begins a best path now began none before, and the path is no longer. */
-static bool is_gain(const struct sticky *sticky, const uint32_t old_edges[256], uint32_t sw,
-		    uint32_t leaf, uint8_t port)
+static bool is_gain(const struct view *view, uint32_t leaf, uint8_t port)
 {
-	const struct route_trace *trace = sticky->routing->trace, *old = sticky->old->trace;
-	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
+	const struct route_trace *trace = view->sticky->routing->trace;
+	const struct route_trace *old = view->sticky->old->trace;
+	uint32_t to = view->sticky->before[leaf];
 
-	return !leads(old, old_edges, from, to, port) &&
-	       trace->hops[(size_t)sw * trace->graph->n + leaf] <=
-		       old->hops[(size_t)from * old->graph->n + to];
+	return !leads(old, view->old_edges, view->before, to, port) &&
+	       trace->hops[(size_t)view->sw * trace->graph->n + leaf] <=
+		       old->hops[(size_t)view->before * old->graph->n + to];
+}
+
+/* Whether an entry that is not what it was may be that again. */
+static bool can_stay(const struct view *view, uint32_t i)
+{
+	const struct sticky *sticky = view->sticky;
+	uint16_t lid = sticky->lids[i];
+	uint32_t leaf = sticky->leaves[i];
+
+	return leads(sticky->routing->trace, view->edges, view->sw, leaf, view->was[lid]) &&
+	       (sticky->held || !is_gain(view, leaf, view->is[lid]));
+}
+
+/* Adds the blocks of a switch that would be written, and how many of these can be spared. */
+static void count_blocks(const struct view *view, uint64_t *n, uint64_t *spared)
+{
+	const struct sticky *sticky = view->sticky;
+
+	for (uint32_t i = 0; i < sticky->n;) {
+		unsigned int block = sticky->lids[i] / ROUTE_BLOCK;
+		bool differs = false, stays = true;
+
+		for (; i < sticky->n && sticky->lids[i] / ROUTE_BLOCK == block; i++) {
+			if (!stays || view->is[sticky->lids[i]] == view->was[sticky->lids[i]])
+				continue;
+			differs = true;
+			stays = can_stay(view, i);
+		}
+		*n += differs;
+		*spared += differs && stays;
+	}
+}
+
+/*
+ * Whether to put entries back spares a quarter of the blocks that would be written, as some
+ * switches tell. Where that is much work, and cables are lost everywhere, new tables are there
+ * sooner.
+ */
+static bool is_worth_it(const struct sticky *sticky)
+{
+	uint64_t n = 0, spared = 0;
+	struct view view;
+
+	if ((uint64_t)sticky->routing->n_switches * sticky->n < WORK_MUCH)
+		return true;
+	for (uint32_t sw = 0; sw < sticky->routing->n_switches; sw += SAMPLE) {
+		if (sticky->before[sw] == FABRIC_NONE)
+			continue;
+		view_init(&view, sticky, sw);
+		count_blocks(&view, &n, &spared);
+	}
+	return spared >= n / 4;
 }
 
 static void stick_switch(struct sticky *sticky, uint32_t sw)
 {
-	const struct route_trace *trace = sticky->routing->trace, *old = sticky->old->trace;
-	uint32_t before = sticky->before[sw];
-	uint8_t *lft = sticky->routing->lft[sw];
-	uint32_t edges[256], old_edges[256];
+	struct view view;
 
-	if (before == FABRIC_NONE)
+	if (sticky->before[sw] == FABRIC_NONE)
 		return;
-	route_edges_by_port(trace->graph, sw, edges);
-	if (!sticky->held)
-		route_edges_by_port(old->graph, before, old_edges);
+	view_init(&view, sticky, sw);
 	for (uint32_t i = 0; i < sticky->n; i++) {
 		uint16_t lid = sticky->lids[i];
-		uint32_t leaf = sticky->leaves[i];
-		uint8_t was = sticky->old->lft[before][lid];
 
-		sticky->same += was == lft[lid];
-		if (was == lft[lid] || !leads(trace, edges, sw, leaf, was) ||
-		    (!sticky->held && is_gain(sticky, old_edges, sw, leaf, lft[lid])))
+		sticky->same += view.is[lid] == view.was[lid];
+		if (view.is[lid] == view.was[lid] || !can_stay(&view, i))
 			continue;
-		lft[lid] = was;
+		view.is[lid] = view.was[lid];
 		sticky->kept++;
 	}
 }
 
-bool routing_stick_to(const struct fabric *fabric, const struct route_input *input,
-		      struct routing *routing, const struct routing *old, uint64_t *kept)
+/* Whether what is put back is good: if not, it is not there. */
+static bool stick(struct sticky *sticky, unsigned int threads)
+{
+	struct routing *routing = sticky->routing;
+	size_t n = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
+	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, n);
+	uint64_t peak = routing_peak(routing, threads);
+	bool good;
+
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		stick_switch(sticky, sw);
+	good = !sticky->held || sticky->same >= sticky->n * (uint64_t)routing->n_switches / 2;
+	good = good && sticky->kept && routing_peak(routing, threads) <= peak + peak / 10;
+	if (!good)
+		memcpy(routing->home->bytes, anew, n);
+	return good;
+}
+
+uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input *input,
+			  struct routing *routing, const struct routing *old)
 {
 	struct sticky sticky = {
 		.fabric = fabric, .old = old, .routing = routing, .held = is_held(old)};
-	uint64_t peak;
+	bool good;
 
-	*kept = 0;
 	if (!routing->trace ||
 	    (!sticky.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
-		return true;
+		return 0;
 	map_switches(&sticky);
 	list_lids(&sticky);
-	peak = routing_peak(routing, input->threads);
-	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
-		stick_switch(&sticky, sw);
+	good = (sticky.held || is_worth_it(&sticky)) && stick(&sticky, input->threads);
 	g_free(sticky.before);
 	g_free(sticky.lids);
 	g_free(sticky.leaves);
-	*kept = sticky.kept;
-	if (sticky.held && sticky.same < sticky.n * (uint64_t)routing->n_switches / 2)
-		return false;
-	return !sticky.kept || routing_peak(routing, input->threads) <= peak + peak / 10;
+	return good ? sticky.kept : 0;
 }
 
 /* Whether a repair loads a cable with over a tenth more than this. Notes it if not. */
@@ -205,7 +285,6 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 			      bool repair, enum route_way *way, GError **error)
 {
 	struct routing *routing = NULL;
-	uint64_t kept;
 
 	*way = ROUTE_REPAIRED;
 	if (repair)
@@ -215,13 +294,9 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	routing = compute(engine, fabric, input, routing, way, error);
 	if (!routing || !old || *way == ROUTE_REPAIRED)
 		return routing;
-	if (routing_stick_to(fabric, input, routing, old, &kept)) {
-		if (kept)
-			*way = ROUTE_STICKY;
-		return routing;
-	}
-	routing_unref(routing);
-	return engine->compute(fabric, input, error);
+	if (routing_stick_to(fabric, input, routing, old))
+		*way = ROUTE_STICKY;
+	return routing;
 }
 
 struct routing *routing_renew_unlimited(const struct route_engine *engine,

@@ -471,14 +471,13 @@ static uint64_t lose_and_keep(const char *engine)
 		fabric = builder_freeze(builder);
 		fresh = route(fabric, engine);
 		routing = route(fabric, engine);
-		routing_stick_to(fabric, &input, routing, old, &n);
+		n = routing_stick_to(fabric, &input, routing, old);
 		kept += n;
-		if (shortest && !routing->order) {
-			check_accepted(fabric, routing, seed);
+		check_accepted(fabric, routing, seed);
+		if (!n)
+			checker_same_tables(routing, fresh, engine);
+		else if (shortest && !routing->order)
 			check_kept(fabric, routing, fresh, old_fabric, old);
-		} else {
-			check_accepted(fabric, routing, seed);
-		}
 		g_ptr_array_unref(order);
 		routing_unref(old);
 		routing_unref(routing);
