@@ -128,8 +128,9 @@ static void add_flows(struct spread *spread, const struct route_target *target)
 	for (uint32_t i = 0; i < spread->n_order; i++) {
 		uint32_t sw = spread->order[i];
 
-		spread->sent[sw] = target ? route_n_senders(graph, sw, target)
-					  : route_n_hosts(graph, sw);
+		spread->sent[sw] = target && !layered->even
+					   ? route_n_senders(graph, sw, target)
+					   : route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = spread->n_order; i-- > 0;) {
 		uint32_t sw = spread->order[i], c = spread->chosen[sw];
@@ -369,21 +370,33 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 	return true;
 }
 
+static struct routing *compute(const struct route_engine *engine, struct layered *layered,
+			       layered_route_fn *route, GError **error)
+{
+	if (!init(layered, engine, error) || !route(layered, error))
+		g_clear_pointer(&layered->routing, routing_unref);
+	route_channels_free(layered->channels);
+	route_graph_free(layered->graph);
+	g_free(layered->hops);
+	g_free(layered->dimension);
+	g_free(layered->trunk);
+	return layered->routing;
+}
+
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input,
-				bool (*route)(struct layered *layered, GError **error),
+				const struct route_input *input, layered_route_fn *route,
 				GError **error)
 {
 	struct layered layered = {.fabric = fabric, .input = input};
+	struct layered even = {.fabric = fabric, .input = input, .even = true};
+	struct routing *routing = compute(engine, &layered, route, error);
 
-	if (!init(&layered, engine, error) || !route(&layered, error))
-		g_clear_pointer(&layered.routing, routing_unref);
-	route_channels_free(layered.channels);
-	route_graph_free(layered.graph);
-	g_free(layered.hops);
-	g_free(layered.dimension);
-	g_free(layered.trunk);
-	return layered.routing;
+	if (!routing && input->demand) {
+		routing = compute(engine, &even, route, NULL);
+		if (routing)
+			g_clear_error(error);
+	}
+	return routing;
 }
 
 /* The channels from a switch to another for a LID; none if the tables have no way. */

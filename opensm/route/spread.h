@@ -19,6 +19,7 @@ struct layered {
 	 * ROUTE_DATELINE later; NULL: all are alike.
 	 */
 	uint8_t *dimension;
+	bool even;	  /* tables for all hosts sending to all, whatever the demand */
 	bool wants_trunk; /* once there are tables */
 	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
 			none */
@@ -26,11 +27,12 @@ struct layered {
 
 /*
  * The routing of a layered engine, whose tables and lanes route() makes. NULL and error if it says
- * false, or if some path is too long.
+ * false, or if some path is too long. As tables for those that may talk can take more lanes than
+ * tables for all, it is asked for the latter if it has not enough for the former.
  */
+typedef bool layered_route_fn(struct layered *layered, GError **error);
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input,
-				bool (*route)(struct layered *layered, GError **error),
+				const struct route_input *input, layered_route_fn *route,
 				GError **error);
 
 /*

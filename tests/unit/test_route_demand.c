@@ -251,6 +251,30 @@ START_TEST(test_fewer_lanes)
 }
 END_TEST
 
+/* Tables for these classes take more lanes than tables for all; there are enough for the latter. */
+START_TEST(test_never_more_lanes)
+{
+	struct fabric *fabric = make_fabric("torus:5x5x5:1", 0);
+	struct route_input input = {.threads = 1, .vls = 4};
+	struct routing *routing;
+	struct route_verdict verdict;
+	struct classes classes;
+	GError *error = NULL;
+
+	for (uint32_t n = 2; n < 9; n++) {
+		classes_init(&classes, fabric, n);
+		input.demand = &classes.demand;
+		routing = route_find("dfsssp")->compute(fabric, &input, &error);
+		ck_assert_msg(routing && !error, "%u classes: %s", n, error ? error->message : "");
+		ck_assert(route_verify_by(fabric, routing, &input, &verdict) && verdict.acyclic);
+		route_verdict_clear(&verdict);
+		routing_unref(routing);
+		classes_clear(&classes);
+	}
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* Other classes are a reason to compute; the same ones are none. */
 START_TEST(test_renewed)
 {
@@ -310,6 +334,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, test_less_load, 0, G_N_ELEMENTS(trials));
 	tcase_add_loop_test(tcase, test_fewer_lanes, 0, G_N_ELEMENTS(lanes_trials));
+	tcase_add_test(tcase, test_never_more_lanes);
 	tcase_add_test(tcase, test_rebalanced);
 	tcase_add_test(tcase, test_renewed);
 	tcase_add_test(tcase, test_one_class);
