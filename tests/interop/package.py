@@ -44,6 +44,7 @@ def build(directory):
     env = {name: value for name, value in os.environ.items()
            if not name.startswith(('MAKE', 'MFLAGS', 'DEB_'))}
     env['DEB_BUILD_OPTIONS'] = f'nocheck noautodbgsym terse parallel={os.cpu_count()}'
+    env['DEB_CFLAGS_APPEND'] = '-O1 -g1'  # compiles in two thirds of the time
     return run('dpkg-buildpackage', '-us', '-uc', '-b', cwd=source, env=env)
 
 
