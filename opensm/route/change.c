@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "route/columns.h"
 #include "route/orient.h"
 #include "route/single_top.h"
 
@@ -282,19 +281,6 @@ static bool is_too_much(const struct route_change *change)
 	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
 }
 
-/* In an order columns.c is three times as fast as route_hops_all(). */
-static uint8_t *search(const struct route_graph *graph)
-{
-	g_autofree uint32_t *all = g_new(uint32_t, graph->n + 1);
-	g_autofree uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
-
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		all[sw] = sw;
-	if (graph->up && route_columns(graph, all, graph->n, hops))
-		return g_steal_pointer(&hops);
-	return route_hops_all(graph, NULL);
-}
-
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
 				      const struct routing *old)
 {
@@ -323,7 +309,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->dests = g_new(uint32_t, n + 1);
 	find_touched(change);
 	if (!is_too_much(change))
-		change->hops = search(change->graph);
+		change->hops = route_hops_all(change->graph, NULL);
 	if (!change->hops) {
 		route_change_free(change);
 		return NULL;

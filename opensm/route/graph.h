@@ -137,8 +137,8 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
  * to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
  * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR.
  *
- * In a graph with weights hops are sums of these, and not the same both ways. No graph has weights
- * and an orientation.
+ * In a graph with weights hops are sums of these, and not the same both ways; next is not set. No
+ * graph has weights and an orientation.
  */
 bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next);

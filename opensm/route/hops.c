@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Breadth-first search from all switches at once. A block of 512 destinations is a cache line of
- * bits at each switch; one level of the search ORs the lines of the neighbours, and each bit is
- * looked at singly only once, when it arrives.
+ * Hops to destinations, 64 of these at a time: each switch has a line of as many octets, and takes
+ * over what its neighbours offer if that is less.
+ *
+ * In an oriented graph the places of the switches say when the hops of neighbours are final: from
+ * the bottom to the top for ways down, then from the top to the bottom for ways up. Else switches
+ * are taken to and fro until nothing changes, by the weights of edges if they have any.
  *
  * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
  * i, i + m, i + 2m, ... among those it is nearer to. In the midst of a tree half of them lead the
@@ -10,9 +13,6 @@
  * one neighbour cannot bring although those like it can; it is offered to others, to different ones
  * at each switch, and then to any that can. The turns of a switch begin at its own number: so a
  * destination is approached on all sides.
- *
- * In an oriented graph there are two passes: who reaches the destination by going down alone;
- * then, level by level of the whole length, who gets there by going up first.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -22,337 +22,318 @@
 #include "route/parallel.h"
 #include "route/weights.h"
 
-#define LINE_WORDS 8
-#define LINE_BITS (LINE_WORDS * 64)
-
-struct line {
-	uint64_t word[LINE_WORDS];
-};
-
-enum way {
-	WAY_ANY,
-	WAY_DOWN,
-	WAY_UP,
-};
-
-struct search {
-	const struct route_graph *graph;
-	enum way way;
-	uint32_t n_dests;
-	uint32_t first;	      /* destination of bit 0 */
-	struct line upper;    /* destinations that are no leaves, if edges are closed */
-	struct line *front;   /* destinations that are level hops from a switch */
-	struct line *arrive;  /* those that are level + 1 hops from it */
-	struct line *reached; /* those that are no more than level hops from it */
-	GArray *down;	      /* fronts of the pass down, level by level: graph->n lines each */
-	struct line *turns[256]; /* [m]: m lines, line i for neighbour i; made on demand */
-	uint8_t *hops, *next;
-};
-
-static const struct line *turn(struct search *search, unsigned int m, unsigned int i)
-{
-	if (!search->turns[m]) {
-		search->turns[m] = g_new0(struct line, m);
-		for (unsigned int bit = 0; bit < LINE_BITS; bit++)
-			search->turns[m][bit % m].word[bit / 64] |= UINT64_C(1) << bit % 64;
-	}
-	return &search->turns[m][i];
-}
-
-static void line_or(struct line *to, const struct line *from)
-{
-	for (int w = 0; w < LINE_WORDS; w++)
-		to->word[w] |= from->word[w];
-}
-
-/* Notes what arrives at sw: distance, and the port it is sent to. */
-static void note(struct search *search, uint32_t sw, const struct line *line, uint8_t hops,
-		 uint8_t port)
-{
-	size_t row = (size_t)sw * search->n_dests + search->first;
-
-	for (int w = 0; w < LINE_WORDS; w++) {
-		for (uint64_t bits = line->word[w]; bits; bits &= bits - 1) {
-			size_t at = row + w * 64 + __builtin_ctzll(bits);
-
-			search->hops[at] = hops;
-			if (search->next)
-				search->next[at] = port;
-		}
-	}
-}
-
-static bool is_open(const struct search *search, uint32_t edge)
-{
-	return search->way == WAY_ANY || search->graph->up[edge] == (search->way == WAY_UP);
-}
-
-/* What an edge brings to a switch. */
-static const struct line *front_of(const struct search *search, uint32_t edge, struct line *some)
-{
-	const struct line *front = &search->front[search->graph->edges[edge].to];
-
-	if (!route_is_closed(search->graph, edge))
-		return front;
-	for (int w = 0; w < LINE_WORDS; w++)
-		some->word[w] = front->word[w] & search->upper.word[w];
-	return some;
-}
-
-/* Bits that edge e brings to sw and nobody has taken; limited to mask unless that is NULL. */
-static bool take(struct search *search, uint32_t sw, uint32_t e, const struct line *mask,
-		 struct line *got)
-{
-	struct line some;
-	const struct line *front = front_of(search, e, &some);
-	const struct line *reached = &search->reached[sw];
-	struct line *arrive = &search->arrive[sw];
-	uint64_t any = 0;
-
-	for (int w = 0; w < LINE_WORDS; w++) {
-		got->word[w] = front->word[w] & ~reached->word[w] & ~arrive->word[w];
-		if (mask)
-			got->word[w] &= mask->word[w];
-		arrive->word[w] |= got->word[w];
-		any |= got->word[w];
-	}
-	return any;
-}
-
-/* Destinations that some neighbour brings to sw; false if there are none. */
-static bool arriving(const struct search *search, uint32_t sw, struct line *line)
-{
-	const struct route_graph *graph = search->graph;
-	struct line some;
-	uint64_t any = 0;
-
-	memset(line, 0, sizeof(*line));
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (is_open(search, e))
-			line_or(line, front_of(search, e, &some));
-	for (int w = 0; w < LINE_WORDS; w++) {
-		line->word[w] &= ~search->reached[sw].word[w];
-		any |= line->word[w];
-	}
-	return any;
-}
-
-static bool arrive_by_turns(struct search *search, uint32_t sw, uint8_t hops)
-{
-	const struct route_graph *graph = search->graph;
-	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
-	uint32_t other = m > 1 ? sw + 1 + sw / m % (m - 1) : sw;
-	const uint32_t shifts[] = { sw, sw + m / 2, other, other + m / 2, other + m / 4 };
-	struct line all, got;
-
-	if (!arriving(search, sw, &all))
-		return false;
-	for (uint32_t round = 0; round <= G_N_ELEMENTS(shifts); round++) {
-		bool last = round == G_N_ELEMENTS(shifts);
-
-		if (round == 1 && route_has_hosts(graph, sw))
-			continue;
-
-		for (uint32_t i = 0; i < m; i++) {
-			uint32_t e = first + (last ? (i + sw) % m : i);
-			const struct route_edge *edge = &graph->edges[e];
-			const struct line *mask =
-				last ? NULL : turn(search, m, (i + shifts[round]) % m);
-
-			if (is_open(search, e) && take(search, sw, e, mask, &got))
-				note(search, sw, &got, hops, graph->links[edge->first_link]);
-		}
-		if (!memcmp(&search->arrive[sw], &all, sizeof(all)))
-			break;
-	}
-	return true;
-}
-
-static bool arrive_at(struct search *search, uint32_t sw, uint8_t hops)
-{
-	if (search->next)
-		return arrive_by_turns(search, sw, hops);
-	if (!arriving(search, sw, &search->arrive[sw]))
-		return false;
-	note(search, sw, &search->arrive[sw], hops, 0);
-	return true;
-}
-
-/* One level; true if any destination arrived anywhere. */
-static bool search_level(struct search *search, uint8_t hops, const struct line *all)
-{
-	uint32_t n = search->graph->n;
-	struct line *swap = search->front;
-	bool any = false;
-
-	memset(search->arrive, 0, n * sizeof(struct line));
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (memcmp(&search->reached[sw], all, sizeof(*all)))
-			any |= arrive_at(search, sw, hops);
-	for (uint32_t sw = 0; sw < n; sw++)
-		line_or(&search->reached[sw], &search->arrive[sw]);
-	search->front = search->arrive;
-	search->arrive = swap;
-	return any;
-}
-
-/* Sets the block's destinations out; all gets their bits. */
-static void search_begin(struct search *search, const uint32_t *dests, struct line *all)
-{
-	uint32_t n = search->graph->n;
-	uint32_t bits = MIN(search->n_dests - search->first, LINE_BITS);
-
-	memset(all, 0, sizeof(*all));
-	memset(&search->upper, 0, sizeof(search->upper));
-	memset(search->front, 0, n * sizeof(struct line));
-	memset(search->reached, 0, n * sizeof(struct line));
-	for (uint32_t sw = 0; sw < n; sw++) {
-		size_t row = (size_t)sw * search->n_dests + search->first;
-
-		memset(search->hops + row, ROUTE_FAR, bits);
-		if (search->next)
-			memset(search->next + row, 0xFF, bits);
-	}
-	for (uint32_t bit = 0; bit < bits; bit++) {
-		uint32_t sw = dests[search->first + bit];
-
-		all->word[bit / 64] |= UINT64_C(1) << bit % 64;
-		if (search->graph->joined && !search->graph->leaf[sw])
-			search->upper.word[bit / 64] |= UINT64_C(1) << bit % 64;
-		search->front[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
-		search->reached[sw].word[bit / 64] |= UINT64_C(1) << bit % 64;
-		search->hops[(size_t)sw * search->n_dests + search->first + bit] = 0;
-	}
-}
-
-static bool search_block(struct search *search, const uint32_t *dests)
-{
-	unsigned int level = 1;
-	struct line all;
-
-	search_begin(search, dests, &all);
-	while (search_level(search, level, &all))
-		if (level++ == ROUTE_HOPS_MAX)
-			return false;
-	return true;
-}
-
-/* ---- oriented ---- */
-
-static bool pass_down(struct search *search, const struct line *all)
-{
-	unsigned int level = 1;
-
-	search->way = WAY_DOWN;
-	g_array_set_size(search->down, 0);
-	do {
-		if (level > ROUTE_UP_HOPS_MAX)
-			return false;
-		g_array_append_vals(search->down, search->front, search->graph->n);
-	} while (search_level(search, level++, all));
-	return true;
-}
-
-/* What an earlier pass reached at this level goes on from there too; false if it ended before. */
-static bool join_front(struct search *search, const GArray *fronts, unsigned int level)
-{
-	uint32_t n = search->graph->n;
-
-	if ((size_t)(level + 1) * n > fronts->len)
-		return false;
-	for (uint32_t sw = 0; sw < n; sw++)
-		line_or(&search->front[sw],
-			&g_array_index(fronts, struct line, (size_t)level * n + sw));
-	return true;
-}
-
-static bool pass_up(struct search *search, const struct line *all)
-{
-	uint32_t n = search->graph->n;
-	bool joined, any = true;
-
-	search->way = WAY_UP;
-	memset(search->front, 0, n * sizeof(struct line));
-	for (unsigned int level = 1;; level++) {
-		joined = join_front(search, search->down, level - 1);
-		if (!any && !joined)
-			return true;
-		if (level > ROUTE_UP_HOPS_MAX)
-			return false;
-		any = search_level(search, ROUTE_UP | level, all);
-	}
-}
-
-static bool search_oriented(struct search *search, const uint32_t *dests)
-{
-	struct line all;
-
-	search_begin(search, dests, &all);
-	return pass_down(search, &all) && pass_up(search, &all);
-}
+#define LINE 64 /* a constant: so the octets are dealt with many at once */
+#define TURNS 512 /* destinations from which on turns begin anew */
+#define NO_PORT 0xFF
 
 /* What the threads of a search share. */
 struct job {
 	const struct route_graph *graph;
+	const uint32_t *at; /* [place]: the switch, in an oriented graph */
 	const uint32_t *dests;
 	uint32_t n_dests;
 	uint8_t *hops, *next;
 	atomic_bool too_far;
 };
 
+/* Some destinations. */
+struct search {
+	const struct job *job;
+	const struct route_graph *graph;
+	uint32_t first, n;
+	uint8_t *lines;		/* [switch * LINE] */
+	uint8_t far[LINE];	/* ROUTE_FAR: a destination that is a leaf, else 0 */
+	uint8_t (*leads)[LINE]; /* [neighbour]: 0xFF: it leads nearer to a destination, else 0 */
+};
+
+static uint8_t *line_of(const struct search *search, uint32_t sw)
+{
+	return search->lines + (size_t)sw * LINE;
+}
+
+/* So many hops more, if that is less; FAR stays, and what begins upwards is so marked. */
+static void line_offer(uint8_t *restrict line, const uint8_t *restrict there, uint8_t up,
+		       uint8_t weight)
+{
+	for (unsigned int i = 0; i < LINE; i++) {
+		uint8_t hops = (there[i] | up) + weight;
+
+		hops |= -(uint8_t)(hops < weight); /* too many are FAR */
+		line[i] = hops < line[i] ? hops : line[i];
+	}
+}
+
+static void begin(struct search *search)
+{
+	memset(search->lines, ROUTE_FAR, (size_t)search->graph->n * LINE);
+	memset(search->far, 0, LINE);
+	for (uint32_t i = 0; i < search->n; i++) {
+		uint32_t dest = search->job->dests[search->first + i];
+
+		line_of(search, dest)[i] = 0;
+		search->far[i] = search->graph->joined && search->graph->leaf[dest] ? ROUTE_FAR : 0;
+	}
+}
+
+/* Whether all that is not ROUTE_FAR is at most so much, bits that are not in the mask aside. */
+static bool is_near(const struct search *search, uint8_t most, uint8_t mask)
+{
+	uint8_t wrong[LINE] = {0}, any = 0;
+
+	for (uint32_t sw = 0; sw < search->graph->n; sw++) {
+		const uint8_t *line = line_of(search, sw);
+
+		for (unsigned int i = 0; i < LINE; i++)
+			wrong[i] |= (uint8_t)((line[i] != ROUTE_FAR) & ((line[i] & mask) > most));
+	}
+	for (unsigned int i = 0; i < LINE; i++)
+		any |= wrong[i];
+	return !any;
+}
+
+/* ---- oriented ---- */
+
+/* What an edge brings: if it is closed for what leads to leaves, only the rest. */
+static const uint8_t *brought_by(const struct search *search, uint32_t edge, uint8_t some[LINE])
+{
+	const uint8_t *there = line_of(search, search->graph->edges[edge].to);
+
+	if (!route_is_closed(search->graph, edge))
+		return there;
+	for (unsigned int i = 0; i < LINE; i++)
+		some[i] = there[i] | search->far[i];
+	return some;
+}
+
+/* Takes what the neighbours offer that are up, or down. */
+static void take_offers(const struct search *search, uint32_t sw, bool up)
+{
+	const struct route_graph *graph = search->graph;
+	uint8_t some[LINE];
+
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (graph->up[e] == up)
+			line_offer(line_of(search, sw), brought_by(search, e, some),
+				   up ? ROUTE_UP : 0, 1);
+}
+
+static bool search_oriented(const struct search *search)
+{
+	uint32_t n = search->graph->n;
+
+	for (uint32_t place = n; place--;)
+		take_offers(search, search->job->at[place], false);
+	if (!is_near(search, ROUTE_UP_HOPS_MAX, 0xFF))
+		return false;
+	for (uint32_t place = 0; place < n; place++)
+		take_offers(search, search->job->at[place], true);
+	return is_near(search, ROUTE_UP_HOPS_MAX, (uint8_t)~ROUTE_UP);
+}
+
+/* ---- any way ---- */
+
+static uint8_t weight_of(const struct route_graph *graph, uint32_t edge)
+{
+	return graph->weight ? graph->weight[edge] : 1;
+}
+
+/* Whether the line of a switch has changed by what its neighbours offer. */
+static bool take_all_offers(const struct search *search, uint32_t sw)
+{
+	const struct route_graph *graph = search->graph;
+	uint8_t *line = line_of(search, sw), was[LINE];
+
+	memcpy(was, line, LINE);
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (weight_of(graph, e) != ROUTE_WEIGHT_CLOSED)
+			line_offer(line, line_of(search, graph->edges[e].to), 0,
+				   weight_of(graph, e));
+	return memcmp(was, line, LINE) != 0;
+}
+
+/* Whether some switch cannot say how far it is though a neighbour of it can. */
+static bool is_any_lost(const struct search *search)
+{
+	const struct route_graph *graph = search->graph;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const uint8_t *line = line_of(search, sw);
+
+		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
+			const uint8_t *there = line_of(search, graph->edges[e].to);
+
+			for (unsigned int i = 0; i < LINE; i++)
+				if (line[i] == ROUTE_FAR && there[i] != ROUTE_FAR &&
+				    weight_of(graph, e) != ROUTE_WEIGHT_CLOSED)
+					return true;
+		}
+	}
+	return false;
+}
+
+static bool search_any(const struct search *search)
+{
+	uint32_t n = search->graph->n;
+	bool changed = true, back = false;
+
+	for (; changed; back = !back) {
+		changed = false;
+		for (uint32_t i = 0; i < n; i++)
+			changed |= take_all_offers(search, back ? n - 1 - i : i);
+	}
+	return (!search->graph->weight && is_near(search, ROUTE_HOPS_MAX - 1, 0xFF)) ||
+	       !is_any_lost(search);
+}
+
+/* ---- next hops ---- */
+
+/* Where an edge begins a best path: 0xFF, else 0; adds to how many do. */
+static void find_leads(const struct search *search, const uint8_t *here, uint32_t edge,
+		       uint8_t *restrict leads, uint8_t *restrict n_leads)
+{
+	const bool *up = search->graph->up;
+	uint8_t mark = up && up[edge] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
+	uint8_t some[LINE];
+	const uint8_t *there = brought_by(search, edge, some);
+
+	for (unsigned int i = 0; i < LINE; i++) {
+		uint8_t hops = (there[i] | mark) + 1;
+
+		leads[i] = -(uint8_t)((there[i] < limit) & (hops == here[i]));
+		n_leads[i] -= leads[i];
+	}
+}
+
+/* Gives a port what it leads to, has this number and is not given yet. */
+static void give(uint8_t *restrict next, uint8_t port, const uint8_t *restrict leads,
+		 const uint8_t *restrict numbers, uint8_t number)
+{
+	for (unsigned int i = 0; i < LINE; i++) {
+		bool given = (next[i] == NO_PORT) & (leads[i] != 0) & (numbers[i] == number);
+
+		next[i] = given ? port : next[i];
+	}
+}
+
+static bool is_given(const uint8_t *next, const uint8_t *n_leads)
+{
+	uint8_t any = 0;
+
+	for (unsigned int i = 0; i < LINE; i++)
+		any |= (uint8_t)((next[i] == NO_PORT) & (n_leads[i] != 0));
+	return !any;
+}
+
+/* Whose turn each destination is, of m neighbours. */
+static void list_turns(const struct search *search, unsigned int m, uint8_t turns[LINE])
+{
+	unsigned int turn = search->first % TURNS % m;
+
+	for (unsigned int i = 0; i < LINE; i++, turn = turn + 1 < m ? turn + 1 : 0)
+		turns[i] = turn;
+}
+
+static void give_by_turns(const struct search *search, uint32_t sw, uint8_t next[LINE],
+			  const uint8_t n_leads[LINE])
+{
+	const struct route_graph *graph = search->graph;
+	const struct route_edge *edges = graph->edges + graph->first_edge[sw];
+	uint32_t m = route_degree(graph, sw), other = m > 1 ? sw + 1 + sw / m % (m - 1) : sw;
+	const uint32_t shifts[] = {sw, sw + m / 2, other, other + m / 2, other + m / 4};
+	uint8_t turns[LINE], all[LINE] = {0};
+
+	list_turns(search, m, turns);
+	for (uint32_t round = 0; round < G_N_ELEMENTS(shifts); round++) {
+		if (round == 1 && route_has_hosts(graph, sw))
+			continue;
+		for (uint32_t i = 0; i < m; i++)
+			give(next, graph->links[edges[i].first_link], search->leads[i], turns,
+			     (i + shifts[round]) % m);
+		if (is_given(next, n_leads))
+			return;
+	}
+	for (uint32_t k = 0; k < m; k++) {
+		uint32_t i = (k + sw) % m;
+
+		give(next, graph->links[edges[i].first_link], search->leads[i], all, 0);
+	}
+}
+
+static void find_next(const struct search *search, uint32_t sw, uint8_t next[LINE])
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
+	uint8_t n_leads[LINE] = {0};
+
+	memset(next, NO_PORT, LINE);
+	for (uint32_t i = 0; i < m; i++)
+		find_leads(search, line_of(search, sw), first + i, search->leads[i], n_leads);
+	for (uint32_t i = 0; i < m; i++)
+		give(next, graph->links[graph->edges[first + i].first_link], search->leads[i],
+		     n_leads, 1);
+	if (!is_given(next, n_leads))
+		give_by_turns(search, sw, next, n_leads);
+}
+
+/* ---- all of it ---- */
+
+static void take_over(const struct search *search)
+{
+	const struct job *job = search->job;
+	uint8_t next[LINE];
+
+	for (uint32_t sw = 0; sw < search->graph->n; sw++) {
+		size_t at = (size_t)sw * job->n_dests + search->first;
+
+		memcpy(job->hops + at, line_of(search, sw), search->n);
+		if (!job->next)
+			continue;
+		find_next(search, sw, next);
+		memcpy(job->next + at, next, search->n);
+	}
+}
+
 static void search_blocks(void *arg, uint32_t first, uint32_t last)
 {
 	struct job *job = arg;
-	struct search search = {
-		.graph = job->graph,
-		.n_dests = job->n_dests,
-		.hops = job->hops,
-		.next = job->next,
-	};
-	uint32_t n = job->graph->n;
+	const struct route_graph *graph = job->graph;
+	struct search search = {.job = job, .graph = graph};
 
-	search.down = g_array_new(FALSE, FALSE, sizeof(struct line));
-	search.front = g_new(struct line, n);
-	search.arrive = g_new(struct line, n);
-	search.reached = g_new(struct line, n);
+	search.lines = g_malloc((size_t)graph->n * LINE + 1);
+	search.leads = g_malloc(256 * LINE);
 	for (uint32_t block = first; block < last; block++) {
-		search.first = block * LINE_BITS;
-		if (!(search.graph->up ? search_oriented : search_block)(&search, job->dests)) {
+		search.first = block * LINE;
+		search.n = MIN(job->n_dests - search.first, LINE);
+		begin(&search);
+		if (!(graph->up ? search_oriented : search_any)(&search)) {
 			atomic_store(&job->too_far, true);
 			break;
 		}
+		take_over(&search);
 	}
-	for (unsigned int m = 0; m < G_N_ELEMENTS(search.turns); m++)
-		g_free(search.turns[m]);
-	g_array_unref(search.down);
-	g_free(search.front);
-	g_free(search.arrive);
-	g_free(search.reached);
+	g_free(search.lines);
+	g_free(search.leads);
 }
 
 bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next)
 {
-	struct job job = { graph, dests, n_dests, hops, next };
+	g_autofree uint32_t *at = graph->up ? g_new(uint32_t, graph->n + 1) : NULL;
+	struct job job = {graph, at, dests, n_dests, hops, graph->weight ? NULL : next};
 
-	if (graph->weight)
-		return route_weighted_hops(graph, dests, n_dests, hops, next);
+	for (uint32_t sw = 0; at && sw < graph->n; sw++)
+		at[graph->order[sw]] = sw;
 	atomic_init(&job.too_far, false);
-	route_parallel(graph->threads, (n_dests + LINE_BITS - 1) / LINE_BITS, search_blocks, &job);
+	route_parallel(graph->threads, (n_dests + LINE - 1) / LINE, search_blocks, &job);
 	return !atomic_load(&job.too_far);
 }
 
 uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next)
 {
-	uint32_t *dests = g_new(uint32_t, graph->n + 1);
-	uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
+	g_autofree uint32_t *dests = g_new(uint32_t, graph->n + 1);
+	g_autofree uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		dests[sw] = sw;
-	if (!route_hops(graph, dests, graph->n, hops, next)) {
-		g_free(hops);
-		hops = NULL;
-	}
-	g_free(dests);
-	return hops;
+	return route_hops(graph, dests, graph->n, hops, next) ? g_steal_pointer(&hops) : NULL;
 }

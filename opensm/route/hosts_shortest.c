@@ -2,7 +2,6 @@
 /* Whether up and down is a detour for any host. */
 #include "route/hosts_shortest.h"
 
-#include "route/columns.h"
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/single_top.h"
@@ -23,8 +22,7 @@ bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops)
 	plain.up = NULL;
 	plain.joined = NULL;
 	shortest = g_malloc((size_t)graph->n * n + 1);
-	same = route_columns(&plain, dests, n, shortest) ||
-	       route_hops(&plain, dests, n, shortest, NULL);
+	same = route_hops(&plain, dests, n, shortest, NULL);
 	for (uint32_t i = 0; same && i < n; i++)
 		for (uint32_t k = 0; k < n && same; k++)
 			same = route_distance(graph,

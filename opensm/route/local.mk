@@ -6,7 +6,6 @@ libroute_a_SOURCES = \
 	opensm/route/balance.c \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \
-	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/demand.c opensm/route/demand.h \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dfsssp.c \

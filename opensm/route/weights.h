@@ -17,8 +17,4 @@
 uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error);
 
-/* What route_hops() does in a graph with weights. */
-bool route_weighted_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
-			 uint8_t *hops, uint8_t *next);
-
 #endif
