@@ -223,8 +223,8 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * Puts back into a routing made anew, which nobody else holds yet, the entries of an old one of
  * the same engine that still begin a best path to the same endport, and counts them; except where
  * the new entry is one that there was not before, as by a new cable. None, hence 0, if the busiest
- * cable would carry over 10 % more than without that; if in a large network that spares less than a
- * quarter of the blocks that are to be written; or if the engine cannot repair.
+ * cable would carry over 10 % more than without that; if in a large network so many old entries
+ * lead nowhere that this is to be expected; or if the engine cannot repair.
  */
 uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input *input,
 			  struct routing *routing, const struct routing *old);

@@ -123,15 +123,21 @@ static void add_files(GChecksum *sum, const struct route_input *input)
 
 	add_name(sum, lfts->file);
 	add_array(sum, lfts->lfts, lfts->n, sizeof(struct route_lft));
-	for (uint32_t i = 0; i < lfts->n; i++)
-		add_gapped(sum, lfts->entries + lfts->lfts[i].first, lfts->lfts[i].n,
+	for (uint32_t i = 0; i < lfts->n; i++) {
+		const struct route_lft *lft = &lfts->lfts[i];
+
+		add_gapped(sum, lft->n ? lfts->entries + lft->first : NULL, lft->n,
 			   sizeof(struct route_lft_entry),
 			   offsetof(struct route_lft_entry, port) + 1);
+	}
 	add_name(sum, hops->file);
 	add_gapped(sum, hops->rows, hops->n, sizeof(struct route_hops_row),
 		   offsetof(struct route_hops_row, lid) + sizeof(uint16_t));
-	for (uint32_t i = 0; i < hops->n; i++)
-		add_array(sum, hops->hops + hops->rows[i].first, hops->rows[i].n, 1);
+	for (uint32_t i = 0; i < hops->n; i++) {
+		const struct route_hops_row *row = &hops->rows[i];
+
+		add_array(sum, row->n ? hops->hops + row->first : NULL, row->n, 1);
+	}
 }
 
 static void end_digest(GChecksum *sum, uint8_t digest[DIGEST])

@@ -2,4 +2,4 @@
 check_PROGRAMS += tests/unit/test_route_losses
 TESTS += tests/unit/test_route_losses
 tests_unit_test_route_losses_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_route_losses_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
+tests_unit_test_route_losses_LDADD = $(LIBS_ROUTECHECK)
