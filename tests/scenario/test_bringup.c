@@ -122,6 +122,64 @@ START_TEST(restart_changes_nothing)
 }
 END_TEST
 
+struct ways {
+	unsigned int by_lid, directed;
+};
+
+static void note_way(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		     const uint8_t *data, size_t length)
+{
+	struct ways *ways = arg;
+
+	(void)now_ns;
+	(void)from;
+	(void)to;
+	if (!scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+		return;
+	if (data[1] == IBA_CLASS_SUBN_LID)
+		ways->by_lid++;
+	else
+		ways->directed++;
+}
+
+/*
+ * Directed SMPs keep the processors of switches busy: once a first probe came back by LID, the
+ * tables of a subnet that is set up are read so.
+ */
+START_TEST(restart_reads_tables_by_lid)
+{
+	struct scenario *s = up("fattree:8");
+	struct ways ways = {0};
+
+	scenario_stop(s);
+	sim_set_trace(s->sim, note_way, &ways);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	ck_assert_uint_gt(ways.by_lid, 2 * ways.directed);
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, smp_retries), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* Of cables that went unheard of, tables know nothing: a heavy sweep asks hop by hop. */
+START_TEST(heavy_sweep_trusts_no_table)
+{
+	struct scenario *s = up("torus:4x4");
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+	unsigned int node, port;
+
+	sim_set_traps_lost(s->sim, true);
+	for (unsigned int i = 0; i < 4; i++) {
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, node, port, false);
+	}
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	scenario_converge(s, 10);
+	scenario_expect(s, counter_get(counters, smp_retries) == 0);
+	scenario_free(s);
+}
+END_TEST
+
 /* The same, when the fabric has lost everything but the daemon has its files. */
 START_TEST(lids_survive_a_power_cut)
 {
@@ -266,6 +324,8 @@ static Suite *suite(void)
 	tcase_add_test(tcase, idle_fabric);
 	tcase_add_test(tcase, idle_without_sweeps);
 	tcase_add_test(tcase, restart_changes_nothing);
+	tcase_add_test(tcase, restart_reads_tables_by_lid);
+	tcase_add_test(tcase, heavy_sweep_trusts_no_table);
 	tcase_add_test(tcase, lids_survive_a_power_cut);
 	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));
 	tcase_add_test(tcase, once);
