@@ -790,7 +790,7 @@ END_TEST
 
 struct seen {
 	struct sm_progress last;
-	unsigned int n, finished;
+	unsigned int n, finished, failed;
 	uint64_t ns;
 };
 
@@ -801,6 +801,7 @@ static void on_progress(void *arg, const struct sm_progress *progress)
 	seen->last = *progress;
 	seen->n++;
 	seen->finished += progress->finished;
+	seen->failed += progress->finished && progress->errors;
 	seen->ns += progress->step_ns;
 	ck_assert(!progress->active || progress->finished);
 }
@@ -827,6 +828,30 @@ START_TEST(test_progress)
 	ck_assert_uint_eq(seen.last.active, 2 * 48 + 20); /* a switch's port 0, too */
 	ck_assert(!seen.last.errors);
 	ck_assert_uint_lt(seen.ns, SECOND);
+	net_stop(&net);
+}
+END_TEST
+
+/* At first nothing is known of the subnet; a port without a cable does not count; errors do. */
+START_TEST(test_progress_from_the_start)
+{
+	struct seen seen = {0};
+	struct net net;
+	int sm_node;
+
+	net_start(&net, RUNTIME_VIRTUAL, "fattree:4");
+	sm_node = sim_find_guid(net.sim, vendor_port_guid(net.sm_port));
+	sm_set_progress(net.sm, on_progress, &seen);
+	sim_link_set(net.sim, 0, 1, false);
+	net_run_daemon(&net);
+	ck_assert(net_wait_up(&net));
+	ck_assert_uint_eq(seen.last.links, 47);
+	ck_assert_uint_eq(seen.last.active, 2 * 47 + 20);
+	ck_assert_uint_eq(seen.failed, 0);
+	sim_link_set(net.sim, (unsigned int)sm_node, 1, false);
+	event_emit(&net.context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 5 * SECOND);
+	ck_assert_uint_ge(seen.failed, 1);
 	net_stop(&net);
 }
 END_TEST
@@ -1016,6 +1041,7 @@ int main(void)
 	tcase_add_test(tcase, test_dump);
 	tcase_add_test(tcase, test_dump_of_each);
 	tcase_add_test(tcase, test_progress);
+	tcase_add_test(tcase, test_progress_from_the_start);
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_test(tcase, test_early);
 	tcase_add_test(tcase, test_silent_when_busy);
