@@ -565,28 +565,50 @@ START_TEST(there_and_back)
 END_TEST
 
 /*
- * Nothing gets through any more, one joins and is answered all the same, and the master dies: that
- * one is in a table of a switch, so it alone is asked.
+ * Nothing gets through any more, one joins and is answered all the same. Returns where that one is;
+ * none of the others is at its switch.
  */
+static unsigned int join_unknown(unsigned int number)
+{
+	struct client *client;
+
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(13);
+	client = clients[n_clients - 1];
+	for (unsigned int i = 0; i < 9; i++)
+		join(clients[i], 1);
+	m->mute = true;
+	join(client, number);
+	scenario_run_ms(m->s, 100);
+	ck_assert_int_ne(state_of(0, 1), REPLICATION_IN_STEP);
+	return (unsigned int)sim_find_guid(m->s->sim, client_guid(client));
+}
+
+/* The master dies: the member that nobody knows is in tables of switches, so it alone is asked. */
 START_TEST(the_unknown_member_is_asked)
 {
 	uint16_t lid;
 
 	begin("fattree:4", 1);
-	up_with_standby(conf(KEY, ""), conf(KEY, ""));
-	add_clients(10);
-	for (unsigned int i = 0; i < 9; i++)
-		join(clients[i], 1);
-	m->mute = true;
-	join(clients[9], _i ? 2 : 1); /* a group that is known, or a new one */
-	scenario_run_ms(m->s, 100);
-	ck_assert_int_ne(state_of(0, 1), REPLICATION_IN_STEP);
+	lid = scenario_lid(m->s, join_unknown(1 + _i)); /* a group that is known, or a new one */
 	zero_sets();
 	managers_kill(m, 0);
 	managers_settle(m, 1, 10);
-	lid = scenario_lid(m->s, (unsigned int)sim_find_guid(m->s->sim, client_guid(clients[9])));
 	ck_assert_uint_eq(m->sets.reregister, 1);
 	ck_assert(g_hash_table_contains(m->sets.reregistered, GUINT_TO_POINTER(lid)));
+	end();
+}
+END_TEST
+
+/* It is gone as well: its switch still has it in a table, and there is nobody to ask. */
+START_TEST(the_unknown_member_is_gone)
+{
+	begin("fattree:4", 1);
+	sim_link_set(m->s->sim, join_unknown(1), 1, false);
+	managers_kill(m, 0);
+	zero_sets();
+	managers_settle(m, 1, 10);
+	ck_assert_uint_eq(m->sets.reregister, 0);
 	end();
 }
 END_TEST
@@ -763,6 +785,7 @@ int main(void)
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 2);
+	tcase_add_test(tcase, the_unknown_member_is_gone);
 	tcase_add_test(tcase, old_replica);
 	tcase_add_loop_test(tcase, key_file_refused, 0, 2);
 	add_by_chance(tcase);
