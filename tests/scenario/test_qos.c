@@ -164,6 +164,27 @@ START_TEST(followed)
 }
 END_TEST
 
+/* A port without a link, or behind which nobody answers, keeps what it came up with. */
+START_TEST(no_neighbour)
+{
+	unsigned int host = scenario_node(s, "host-9");
+	unsigned int node = scenario_node(s, "core-0-0"), port = 1;
+
+	sim_link_set(s->sim, node, port, false);
+	sim_node_mute(s->sim, host, true);
+	scenario_conf(s, CONF);
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	ck_assert_ptr_null(sim_sl_to_vl(s->sim, node, port, 0));
+	ck_assert(sim_peer(s->sim, host, 1, &node, &port));
+	ck_assert(sim_link_up(s->sim, node, port));
+	ck_assert_ptr_null(sim_sl_to_vl(s->sim, node, port, 0));
+	sim_node_mute(s->sim, host, false);
+	scenario_converge(s, 20);
+	check_all();
+}
+END_TEST
+
 /* One SMP a switch, or a port, instead of one for each pair of ports. */
 START_TEST(optimized)
 {
@@ -328,9 +349,9 @@ START_TEST(scopes)
 }
 END_TEST
 
-/* Sets of SL2VL tables: of a whole switch, of all inputs of an output, of one row. */
+/* Sets of SL2VL tables: of a whole switch, of all inputs of an output, of one row, of a host. */
 static struct {
-	unsigned int switches, outputs, rows;
+	unsigned int switches, outputs, rows, hosts;
 } written;
 
 static void count_rows(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
@@ -349,6 +370,8 @@ static void count_rows(void *arg, uint64_t now_ns, const struct vendor_address *
 		written.switches++;
 	else if (smp.header.attribute_modifier & IBA_SL_TO_VL_MOD_ALL_INPUT)
 		written.outputs++;
+	else if (!smp.header.attribute_modifier)
+		written.hosts++;
 	else
 		written.rows++;
 }
@@ -401,7 +424,8 @@ START_TEST(either_way)
 	/* 20 switches of 4 ports, two of them with such an output; 16 hosts */
 	ck_assert_uint_eq(written.switches, 18);
 	ck_assert_uint_eq(written.outputs, 2 * 3);
-	ck_assert_uint_eq(written.rows, 2 * 5 + 16);
+	ck_assert_uint_eq(written.rows, 2 * 5);
+	ck_assert_uint_eq(written.hosts, 16);
 	g_byte_array_unref(singly);
 	g_byte_array_unref(at_once);
 }
@@ -608,6 +632,7 @@ int main(void)
 	tcase_add_test(tcase, programmed);
 	tcase_add_test(tcase, left_alone);
 	tcase_add_test(tcase, followed);
+	tcase_add_test(tcase, no_neighbour);
 	tcase_add_test(tcase, optimized);
 	tcase_add_loop_test(tcase, optimized_refused, 0, 2);
 	tcase_add_test(tcase, with_loss);

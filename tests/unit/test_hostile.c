@@ -599,6 +599,45 @@ START_TEST(test_path_back_is_nonsense)
 }
 END_TEST
 
+/* ---- requests that are none of the SM's ---- */
+
+static void hear_refusal(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			 const uint8_t *data, size_t length)
+{
+	struct iba_smp *answer = arg;
+
+	(void)now_ns;
+	(void)from;
+	if (length == IBA_MAD_BYTES && to->lid == 2 && data[3] == IBA_METHOD_GET_RESP)
+		wire_decode(&iba_smp_type, data, answer);
+}
+
+/* A device that does not answer them itself hands them up: who asks is told, and need not wait. */
+START_TEST(test_request_is_refused)
+{
+	struct vendor_mad *mad = vendor_mad_new(NULL, NULL, IBA_MAD_BYTES);
+	struct iba_smp answer = {0}, request = {
+		.header.base_version = IBA_BASE_VERSION,
+		.header.mgmt_class = IBA_CLASS_SUBN_LID,
+		.header.class_version = 1,
+		.header.method = _i ? IBA_METHOD_SET : IBA_METHOD_GET,
+		.header.attribute_id = IBA_ATTR_PORT_INFO,
+		.header.transaction_id = 77,
+	};
+
+	bed = bed_new("mesh:2");
+	bed_start(bed);
+	bed_run_ms(bed, 2000);
+	wire_encode(&iba_smp_type, &request, mad->data);
+	mad->remote.lid = 2;
+	sim_set_trace(bed->sim, hear_refusal, &answer);
+	bed_inject(bed, mad);
+	bed_run_ms(bed, 10);
+	ck_assert_uint_eq(answer.header.transaction_id, 77);
+	ck_assert_uint_eq(answer.header.status, IBA_STATUS_UNSUP_METHOD_ATTR);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile");
@@ -621,6 +660,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_switch);
 	tcase_add_test(tcase, test_m_key);
 	tcase_add_test(tcase, test_path_back_is_nonsense);
+	tcase_add_loop_test(tcase, test_request_is_refused, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
