@@ -135,9 +135,7 @@ static gint compare_caps(gconstpointer a, gconstpointer b)
 	const struct lid_plan_port *x = *(struct lid_plan_port *const *)a;
 	const struct lid_plan_port *y = *(struct lid_plan_port *const *)b;
 
-	if (x->cap != y->cap)
-		return x->cap < y->cap ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->cap < y->cap ? -1 : x->cap > y->cap; /* the sort is stable */
 }
 
 /* The smallest tables first. */
