@@ -171,6 +171,25 @@ START_TEST(nobody_else_notices)
 }
 END_TEST
 
+/* One comes and one goes at once: a switch that is only to lose a port is written once, too. */
+START_TEST(written_once)
+{
+	begin("");
+	join(0);
+	join(2);
+	join(3);
+	scenario_converge(s, 20);
+	client_send_member(clients[5], true); /* the SA tells the SM at once; and next, in 10 ms */
+	scenario_run_ms(s, 5);
+	sim_set_trace(s->sim, on_mad, NULL);
+	client_send_member(clients[3], false);
+	client_send_member(clients[1], true); /* a neighbour of clients[0] */
+	scenario_converge(s, 20);
+	ck_assert_uint_eq(seen.mft_sets, 4);
+	end();
+}
+END_TEST
+
 /* A cable that comes changes nothing about trees that do without it. */
 START_TEST(a_cable_that_comes)
 {
@@ -458,6 +477,7 @@ int main(void)
 	tcase_add_test(tcase, hosts_that_were_cut_off);
 	tcase_add_test(tcase, hosts_that_stay_away);
 	tcase_add_test(tcase, nobody_else_notices);
+	tcase_add_test(tcase, written_once);
 	tcase_add_test(tcase, a_cable_that_comes);
 	tcase_add_test(tcase, answered_when_programmed);
 	tcase_add_test(tcase, answered_without_tables);
