@@ -296,6 +296,31 @@ START_TEST(handed_over_while_it_retires)
 }
 END_TEST
 
+/* A port that names a master which died does not keep another from mastery: three tries. */
+START_TEST(dead_master_is_asked_in_vain)
+{
+	static const char asks[] = "sm2 > sm1 Get(SMInfo)";
+	unsigned int asked = 0;
+
+	managers_add(m, "host-1", POLLS);
+	managers_add(m, "host-9", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_kill(m, 0);
+	m->lose = asks;
+	m->lose_nth = 1;
+	managers_start(m, 1);
+	while (m->lose)
+		scenario_run_ms(m->s, 1);
+	sim_node_mute(m->s->sim, scenario_node(m->s, "host-1"), true);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_MASTER);
+	for (const char *at = m->story->str; (at = strstr(at, asks)); at++)
+		asked++;
+	ck_assert_uint_eq(asked, 3);
+}
+END_TEST
+
 /* Who follows a master asks it after the time of a poll, not before. */
 START_TEST(polls_in_time)
 {
@@ -548,6 +573,7 @@ int main(void)
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);
+	tcase_add_test(tcase, dead_master_is_asked_in_vain);
 	tcase_add_test(tcase, polls_in_time);
 	tcase_add_test(tcase, rank_seen_by_poll);
 	tcase_add_test(tcase, not_active);
