@@ -395,6 +395,33 @@ START_TEST(reroute_starts_afresh)
 }
 END_TEST
 
+static const struct {
+	const char *spec, *engine, *conf;
+} choices[] = {
+	{"torus:4x4", "minhop", "scatter_ports 7\n"},
+	{"torus:4x4", "minhop", "port_shifting TRUE\n"},
+	{"torus:4x4", "nue", "nue_max_num_vls 3\n"},
+};
+
+/* Options that routes are made by are changed: the tables are then as after a restart with them. */
+START_TEST(other_options_are_followed)
+{
+	g_autofree uint8_t *before = NULL, *after = NULL;
+	struct net net;
+
+	net_up(&net, choices[_i].spec, 1, choices[_i].engine);
+	before = tables(&net);
+	scenario_conf(net.s, choices[_i].conf);
+	scenario_expect(net.s, daemon_reread(net.s->daemon, NULL));
+	scenario_heavy_sweep(net.s, 20);
+	scenario_run_ms(net.s, 1000);
+	after = tables(&net);
+	scenario_expect(net.s, differ(&net, before, after, UINT_MAX) > 0);
+	scenario_expect(net.s, drift(&net) == 0);
+	net_free(&net);
+}
+END_TEST
+
 /* ---- engines ---- */
 
 static void expect_status(struct net *net, const char *text, bool there)
@@ -845,6 +872,7 @@ int main(void)
 	tcase_add_loop_test(tcase, host_added, 0, 8);
 	tcase_add_loop_test(tcase, storm_is_forgotten, 0, ENGINES);
 	tcase_add_loop_test(tcase, reroute_starts_afresh, 0, 2);
+	tcase_add_loop_test(tcase, other_options_are_followed, 0, G_N_ELEMENTS(choices));
 	tcase_add_test(tcase, note_is_told);
 	tcase_add_test(tcase, fall_back_is_announced);
 	tcase_add_test(tcase, no_fallback_is_obeyed);
