@@ -76,6 +76,47 @@ START_TEST(tried_again_soon_at_first)
 }
 END_TEST
 
+struct asked {
+	uint16_t lid;
+	unsigned int n;
+};
+
+static void count_asked(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			const uint8_t *data, size_t length)
+{
+	struct asked *asked = arg;
+
+	(void)now_ns;
+	(void)from;
+	asked->n += to->lid == asked->lid &&
+		    scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_INFO);
+}
+
+/* Who refuses a Set may be another device by now: each time it is asked who it is. */
+START_TEST(refusal_is_a_question_of_identity)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int host = scenario_node(s, "host-9");
+	struct asked asked = {0};
+	uint64_t before;
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_node_refuse(s->sim, host, IBA_ATTR_PORT_INFO);
+	scenario_conf(s, "sweep_interval 100000\nsubnet_timeout 17\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	asked.lid = scenario_lid(s, host);
+	sim_set_trace(s->sim, count_asked, &asked);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 20 * 1000);
+	ck_assert_uint_ge(partial_sweeps(s) - before, 4);
+	ck_assert_uint_eq(asked.n, partial_sweeps(s) - before);
+	scenario_free(s);
+}
+END_TEST
+
 /* Nobody can do anything about a silent one: told of four times, then left out, but asked for. */
 START_TEST(silent_host)
 {
@@ -155,6 +196,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, stubborn_host);
 	tcase_add_test(tcase, tried_again_soon_at_first);
+	tcase_add_test(tcase, refusal_is_a_question_of_identity);
 	tcase_add_test(tcase, silent_host);
 	tcase_add_test(tcase, silent_after_a_bounce);
 	tcase_add_test(tcase, sick_later);
