@@ -212,6 +212,35 @@ START_TEST(torn_files)
 }
 END_TEST
 
+/* Ports that were there once do not fill the disk: those that are away go if they are too many. */
+START_TEST(too_many_are_forgotten)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = in(s->cache_dir, "guid2mkey"), *text = NULL;
+	g_autoptr(GString) many = g_string_new(NULL);
+	unsigned int lines = 0;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 2\n");
+	start(s, 10);
+	scenario_stop(s);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	g_string_append(many, text);
+	for (unsigned int guid = 1; guid <= 1 << 19; guid++)
+		g_string_append_printf(many, "0x%x 0x1\n", guid);
+	ck_assert(g_file_set_contents(file, many->str, (gssize)many->len, NULL));
+	configure(s, "m_key 0x5678\nm_key_protection_level 2\n"); /* so they are written again */
+	start(s, 10);
+	scenario_stop(s);
+	g_clear_pointer(&text, g_free);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	for (const char *at = text; (at = strstr(at, " 0x0000000000005678\n")); at++)
+		lines++;
+	ck_assert_uint_eq(lines, sim_nodes(s->sim));
+	ck_assert_ptr_null(strstr(text, " 0x0000000000000001\n"));
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- keys of their own ---- */
 
 START_TEST(each_port_has_its_own)
@@ -754,6 +783,7 @@ int main(void)
 	tcase_add_loop_test(tcase, crash_while_the_key_changes, 1, 4);
 	tcase_add_test(tcase, files_of_keys);
 	tcase_add_test(tcase, torn_files);
+	tcase_add_test(tcase, too_many_are_forgotten);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
