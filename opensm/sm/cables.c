@@ -29,13 +29,6 @@ static bool tells(const struct sm *sm, const struct builder_port *port,
 
 /* ---- cables that moved ---- */
 
-/* A cable that moved, or a second node with the GUID of the one at this port: which is it? */
-static void ask_old_neighbour(const struct sm *sm, const struct builder_port *port)
-{
-	if (builder_is_switch(port->node) || port == sm->builder->sm_port)
-		builder_mark(port->node);
-}
-
 /*
  * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
  * another one may have answered. So its cables are looked at again as if all had bounced.
@@ -67,7 +60,7 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 {
 	if (far->peer) {
 		uproot(sm, far);
-		ask_old_neighbour(sm, far->peer);
+		builder_mark(far->peer->node); /* or is there another one with its GUID? */
 	}
 	if (!tells(sm, far, port))
 		far->read = 0;
@@ -215,8 +208,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 	}
 	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
 		far->known = false;
-		if (builder_is_switch(far->node))
-			builder_mark(far->node);
+		builder_mark(far->node);
 	}
 	builder_link_seen(port);
 	return true;
