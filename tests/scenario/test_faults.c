@@ -230,6 +230,26 @@ START_TEST(two_switches_in_a_row)
 }
 END_TEST
 
+/*
+ * A switch has the GUID of another one from now on, and its cable is back before anybody looks: the
+ * sweep that looks names it, without one more.
+ */
+START_TEST(two_switches_at_once)
+{
+	struct scenario *s = up("hypercube:3", 1);
+	unsigned int thief = scenario_node(s, "switch-0");
+	struct sim_node_view victim;
+
+	sim_node_view(s->sim, scenario_node(s, "switch-5"), &victim);
+	scenario_run_ms(s, 3000);
+	sim_set_node_guid(s->sim, thief, victim.node_guid);
+	sim_link_flap(s->sim, thief, 2, 1000, NS_PER_S, 1);
+	scenario_run_ms(s, 8);
+	scenario_check_log(s, "duplicate GUID", true);
+	scenario_free(s);
+}
+END_TEST
+
 /* The same from the beginning; the SM is at each distance from them. */
 START_TEST(two_switches_from_the_start)
 {
@@ -602,6 +622,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, names_wanted_in_a_sweep);
 	tcase_add_test(tcase, stolen_sm_node);
 	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, some_seeds(12));
+	tcase_add_test(tcase, two_switches_at_once);
 	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, some_seeds(27));
 	tcase_add_loop_test(tcase, two_switches_anywhere, 0, some_seeds(24));
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
