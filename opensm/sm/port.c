@@ -475,7 +475,7 @@ static void confirm_switch(struct sm *sm, struct builder_node *node)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
 
-/* Whoever was there when the port was read is no more. */
+/* Whoever was there when the port was read is no more, or nobody can tell. */
 static void look_again(struct sm *sm, struct builder_node *node)
 {
 	node->doubt_from = 0;
@@ -500,10 +500,8 @@ static void on_idle_port(struct sm_request *request)
 {
 	struct iba_port_info info;
 
-	if (!sm_request_ok(request))
-		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.port_state != IBA_PORT_DOWN)
+	if (!sm_request_ok(request) || info.port_state != IBA_PORT_DOWN)
 		look_again(request->sm, request->node);
 }
 

@@ -87,6 +87,55 @@ START_TEST(test_link_lost_while_behind_it_is_read)
 }
 END_TEST
 
+/* ---- a cable plugged in before its switch began to tell of changes ---- */
+
+static bool refuses;
+
+/* What says nothing of the port: no answer, or a status that says that there is nothing in it. */
+static bool spoil(struct vendor_mad *mad)
+{
+	struct iba_port_info info;
+
+	get_port_info(mad, &info);
+	info.port_state = IBA_PORT_DOWN;
+	put_port_info(mad, &info);
+	mad->data[5] = IBA_STATUS_INVALID_FIELD;
+	return refuses;
+}
+
+/* The cable of that host comes when its port was read; that sweep learns no more of it. */
+static bool plug_after_reading(struct bed *b, struct vendor_mad *mad)
+{
+	unsigned int host = (unsigned int)sim_find_name(b->sim, "host-1"), sw, port;
+	bool is_near;
+
+	sim_peer(b->sim, host, 1, &sw, &port);
+	is_near = mad->data[1] == IBA_CLASS_SUBN_DIRECTED
+			  ? mad->data[7] == 1
+			  : mad->remote.lid == sim_port_info(b->sim, sw, 0)->lid;
+	if (!mad_answers(mad, IBA_ATTR_PORT_INFO) || mad_modifier(mad) != port || !is_near)
+		return true;
+	sim_link_set(b->sim, host, 1, true);
+	return b->n++ == 0 || bed_counted(b) || spoil(mad);
+}
+
+START_TEST(test_plugged_in_during_bring_up)
+{
+	unsigned int host;
+
+	refuses = _i;
+	bed = bed_new("mesh:2:2");
+	host = (unsigned int)sim_find_name(bed->sim, "host-1");
+	bed->sm_guid = sim_port_guid(bed->sim, (unsigned int)sim_find_name(bed->sim, "host-0"), 1);
+	ck_assert(sim_link_set(bed->sim, host, 1, false));
+	bed->falsify = plug_after_reading;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert_uint_ne(sim_port_info(bed->sim, host, 1)->lid, 0);
+	ck_assert_uint_ge(bed->n, 3);
+}
+END_TEST
+
 /* ---- identities ---- */
 
 /* Host number _i of the mesh says that it is the SM's node, but with more ports. */
@@ -646,6 +695,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_test(tcase, test_link_lost_while_behind_it_is_read);
+	tcase_add_loop_test(tcase, test_plugged_in_during_bring_up, 0, 2);
 	tcase_add_test(tcase, test_identity_of_the_sm_is_stolen);
 	tcase_add_loop_test(tcase, test_node_info_is_nonsense, 0, 8);
 	tcase_add_test(tcase, test_picture_and_routes_agree);
