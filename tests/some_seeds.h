@@ -3,17 +3,24 @@
 #ifndef TESTS_SOME_SEEDS_H
 #define TESTS_SOME_SEEDS_H
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SEEDS_PART 3
+#elif defined(__has_feature) /* of clang */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SEEDS_PART 3
+#endif
+#endif
+#ifndef SEEDS_PART
+#define SEEDS_PART 1
+#endif
+
 /*
  * All of n, at least one; with AddressSanitizer or ThreadSanitizer, which run the same code some
  * times slower, a third. Those asked for by a variable or an argument are all tried.
  */
 static inline int some_seeds(int n)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return (n + 2) / 3;
-#else
-	return n;
-#endif
+	return (n + SEEDS_PART - 1) / SEEDS_PART;
 }
 
 #endif
