@@ -220,7 +220,6 @@ void builder_only_seen(struct builder *builder, bool on)
 	forget_order(builder);
 }
 
-/* A port of a CA that no cable is known to lead to: nobody can tell what became of it. */
 /* Nobody knows what the client of a port that is gone has heard meanwhile, or missed. */
 static void forget_end(struct builder_port *port)
 {

@@ -163,8 +163,8 @@ static uint32_t count_broken(const struct view *view)
 
 /*
  * Whether to put entries back can be as even as tables made anew, as some switches tell. Where it
- * is much work to find that out by loads, and cables are lost everywhere, it is not tried: in fat
- * trees with 1 to 10 % of the cables lost the busiest one then carries half as much again.
+ * is much work to find that out by loads, and cables are lost everywhere, it is not tried: with 1
+ * to 10 % of the cables lost the busiest one then nearly always carries 10 to 100 % more.
  */
 static bool is_worth_it(const struct sticky *sticky)
 {
