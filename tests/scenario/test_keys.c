@@ -8,6 +8,7 @@
 #include "managers.h"
 #include "sm/key_ring.h"
 #include "tests/run_suite.h"
+#include "tests/some_seeds.h"
 
 #define SEED "0123456789 and no more"
 #define MINUTE_MS (60 * 1000)
@@ -783,7 +784,8 @@ int main(void)
 	tcase_add_loop_test(tcase, crash_while_the_key_changes, 1, 4);
 	tcase_add_test(tcase, files_of_keys);
 	tcase_add_test(tcase, torn_files);
-	tcase_add_test(tcase, too_many_are_forgotten);
+	if (SEEDS_PART == 1) /* minutes with AddressSanitizer */
+		tcase_add_test(tcase, too_many_are_forgotten);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
