@@ -83,7 +83,7 @@ void wire_encode(const struct wire_type *type, const void *host, uint8_t *wire);
 /* Reads wire_bytes(type) octets; every field of host is set, padding is left alone. */
 void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host);
 
-/* Whether both would be the same octets on the wire; of more than 256 octets, no type. */
+/* Whether both are encoded alike, whatever their padding; of types of 256 octets at most. */
 bool wire_equal(const struct wire_type *type, const void *a, const void *b);
 
 /*

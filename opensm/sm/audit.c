@@ -173,8 +173,7 @@ static void compare_block(struct sm_request *request, const struct item *item)
 	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
 
 	wire_decode(type, request->mad.data, now);
-	if (!known || request->epoch != node->epoch ||
-	    wire_equal(type, known, now))
+	if (!known || request->epoch != node->epoch || wire_equal(type, known, now))
 		return;
 	trust_set(node, node->epoch, table, item->block, type->size, now);
 	builder_reach_changed(node->builder);

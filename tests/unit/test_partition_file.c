@@ -549,7 +549,8 @@ START_TEST(test_no_room)
 						   "D=4: $2;\nE=5: $2=full;\nF=6: $4;\n");
 	static const char *const told[] = {
 		"partition 'Default' (0x7fff): 1 of its members ",
-		"partitions.conf:2: partition 'B' (0x0002): 1 of its members are to have more P_",
+		("partitions.conf:2: partition 'B' (0x0002): 1 of its members are to have more "
+		 "P_Keys than"),
 		"partitions.conf:3: partition 'C' (0x0003): 1 of its members ",
 		"partitions.conf:4: partition 'D' (0x0004): 1 of its members ",
 		"partitions.conf:5: partition 'E' (0x0005): 1 of its members ",
