@@ -20,6 +20,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/flows.h"
 #include "route/shortest.h"
 #include "route/trace.h"
 
@@ -28,32 +29,17 @@
 #define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
 #define WORK_EACH (UINT64_C(1) << 25)  /* above, LIDs of a leaf are routed by the bundle */
 
-/* The first step of a way. */
-struct step {
-	uint32_t link, to;
-};
-
 struct balance {
 	const struct route_graph *graph;
 	struct routing *routing;
-	const uint8_t *hops; /* symmetric, as cables go both ways, unless oriented or weighed */
-	uint8_t *column;     /* of such a graph: hops of all switches to the leaf at hand */
-	uint64_t *load;	     /* by link */
-	uint32_t *to;	     /* switch at the end of a link */
-	uint32_t *first;     /* [n]: candidates of a switch towards the leaf at hand */
-	uint32_t *last;
-	struct step *candidates;
-	struct step *chosen;  /* by switch */
-	uint32_t *turns;      /* [n]: the LID at hand modulo n, for n up to most_candidates */
-	uint32_t most_candidates;
-	uint32_t *order;      /* switches from the farthest to the nearest, leaf left out */
-	uint32_t n_order;
-	uint32_t leaf;	      /* at hand */
+	struct route_flows flows;
+	uint64_t *load;		   /* by link */
+	struct route_step *chosen; /* by switch */
+	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
+	uint32_t most_steps;
+	uint32_t leaf; /* at hand */
 	uint64_t *own; /* [class of demand * n + switch]: flow of its hosts to these; then to all */
-	uint64_t *flow;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
-	uint8_t *link_of;     /* [n * 256]: link of an exit port, as so many after the first one */
-	uint32_t *first_link; /* [n] */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */
 	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
@@ -74,35 +60,6 @@ static const uint64_t *own_flow(const struct balance *balance, const struct rout
 	return balance->own + row * balance->graph->n;
 }
 
-/* Sorts switches by distance from the leaf, far ones first. */
-static void order_by_distance(struct balance *balance, const uint8_t *hops)
-{
-	uint32_t n = balance->graph->n, start[256 + 1] = { 0 };
-
-	for (uint32_t sw = 0; sw < n; sw++)
-		start[255 - route_distance(balance->graph, hops[sw]) + 1]++;
-	start[1] = 0; /* unreachable ones */
-	for (unsigned int i = 1; i <= 256; i++)
-		start[i] += start[i - 1];
-	balance->n_order = start[255];
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (hops[sw] != ROUTE_FAR && hops[sw])
-			balance->order[start[255 - route_distance(balance->graph, hops[sw])]++] =
-				sw;
-}
-
-/* Hops of all switches to the leaf. */
-static const uint8_t *hops_to(struct balance *balance, uint32_t leaf)
-{
-	uint32_t n = balance->graph->n;
-
-	if (!balance->graph->up && !balance->graph->weight)
-		return balance->hops + (size_t)leaf * n;
-	for (uint32_t sw = 0; sw < n; sw++)
-		balance->column[sw] = balance->hops[(size_t)sw * n + leaf];
-	return balance->column;
-}
-
 /* Place of a port in the order in which a switch tries them; those that are not there are last. */
 static uint32_t place_of(const struct route_port_order *order, uint8_t port)
 {
@@ -112,50 +69,38 @@ static uint32_t place_of(const struct route_port_order *order, uint8_t port)
 	return 256 + port;
 }
 
-/* Candidates of a switch by the order in which it tries its ports. */
-static void sort_candidates(struct balance *balance, uint32_t sw)
+/* Steps of a switch by the order in which it tries its ports. */
+static void sort_steps(struct balance *balance, uint32_t sw)
 {
 	const struct route_port_order *order = balance->tried[sw];
-	struct step *steps = &balance->candidates[balance->first[sw]];
+	struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
 	const uint8_t *ports = balance->graph->links;
 
-	for (uint32_t i = 1; i < balance->last[sw] - balance->first[sw]; i++) {
-		struct step step = steps[i];
-		uint32_t place = place_of(order, ports[step.link]), at = i;
+	for (uint32_t i = 1; i < balance->flows.last[sw] - balance->flows.first[sw]; i++) {
+		struct route_step step = steps[i];
+		uint32_t place = place_of(order, ports[step.channel]), at = i;
 
-		for (; at && place_of(order, ports[steps[at - 1].link]) > place; at--)
+		for (; at && place_of(order, ports[steps[at - 1].channel]) > place; at--)
 			steps[at] = steps[at - 1];
 		steps[at] = step;
 	}
 }
 
-static void list_candidates(struct balance *balance, uint32_t leaf)
+static void turn_to(struct balance *balance, uint32_t leaf)
 {
-	const struct route_graph *graph = balance->graph;
-	const uint8_t *hops = hops_to(balance, leaf);
-	uint32_t n = 0, most = 0;
+	struct route_flows *flows = &balance->flows;
 
 	balance->leaf = leaf;
-	order_by_distance(balance, hops);
-	for (uint32_t i = 0; i < balance->n_order; i++) {
-		uint32_t sw = balance->order[i];
+	balance->most_steps = 0;
+	route_flows_turn_to(flows, leaf);
+	route_flows_list_steps(flows);
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], n = flows->last[sw] - flows->first[sw];
 
-		balance->first[sw] = n;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			const struct route_edge *edge = &graph->edges[e];
-
-			if (!route_leads(graph, e, hops[sw], hops[edge->to]))
-				continue;
-			for (unsigned int k = 0; k < edge->n_links; k++)
-				balance->candidates[n++] =
-					(struct step){ edge->first_link + k, edge->to };
-		}
-		balance->last[sw] = n;
 		if (balance->tried && balance->tried[sw])
-			sort_candidates(balance, sw);
-		most = MAX(most, n - balance->first[sw]);
+			sort_steps(balance, sw);
+		balance->most_steps = MAX(balance->most_steps, n);
 	}
-	balance->most_candidates = most;
 }
 
 /* The finalizer of MurmurHash3: each bit of the words changes half of those of the result. */
@@ -169,21 +114,21 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 }
 
 /* Load of the busiest link on the best way to the leaf that begins with this step. */
-static uint64_t load_by(const struct balance *balance, const struct step *step)
+static uint64_t load_by(const struct balance *balance, const struct route_step *step)
 {
-	return MAX(balance->load[step->link], balance->ahead[step->to]);
+	return MAX(balance->load[step->channel], balance->ahead[step->to]);
 }
 
 /* Least load; from a start that goes round. Notes it. */
-static struct step choose(struct balance *balance, uint32_t sw, uint32_t start)
+static struct route_step choose(struct balance *balance, uint32_t sw, uint32_t start)
 {
-	const struct step *steps = &balance->candidates[balance->first[sw]];
-	const struct step *best = &steps[start];
-	uint32_t n = balance->last[sw] - balance->first[sw];
+	const struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
+	const struct route_step *best = &steps[start];
+	uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
 	uint64_t least = load_by(balance, best);
 
 	for (uint32_t i = start + 1; i < start + n; i++) {
-		const struct step *step = &steps[i < n ? i : i - n];
+		const struct route_step *step = &steps[i < n ? i : i - n];
 		uint64_t load = load_by(balance, step);
 
 		best = load < least ? step : best;
@@ -197,20 +142,21 @@ static struct step choose(struct balance *balance, uint32_t sw, uint32_t start)
  * A system that no LID of the same port goes to yet first, then the switch and the link with the
  * fewest of them. Then least load.
  */
-static struct step choose_for_port(struct balance *balance, uint32_t sw, uint32_t start,
+static struct route_step choose_for_port(struct balance *balance, uint32_t sw, uint32_t start,
 				   uint32_t owner)
 {
-	const struct step *steps = &balance->candidates[balance->first[sw]], *best = steps;
-	uint32_t n = balance->last[sw] - balance->first[sw];
+	const struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
+	const struct route_step *best = steps;
+	uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
 	uint64_t best_cost = UINT64_MAX, least = UINT64_MAX;
 
 	for (uint32_t i = start; i < start + n; i++) {
-		const struct step *step = &steps[i < n ? i : i - n];
+		const struct route_step *step = &steps[i < n ? i : i - n];
 		uint64_t cost = load_by(balance, step);
 
 		least = MIN(least, cost);
-		if (balance->used_by[step->link] == owner)
-			cost += (uint64_t)balance->uses[step->link] << 40;
+		if (balance->used_by[step->channel] == owner)
+			cost += (uint64_t)balance->uses[step->channel] << 40;
 		best = cost < best_cost ? step : best;
 		best_cost = MIN(cost, best_cost);
 	}
@@ -218,22 +164,22 @@ static struct step choose_for_port(struct balance *balance, uint32_t sw, uint32_
 	return *best;
 }
 
-static struct step draw_step(const struct balance *balance, uint32_t sw)
+static struct route_step draw_step(const struct balance *balance, uint32_t sw)
 {
-	uint32_t first = balance->first[sw], n = balance->last[sw] - first;
+	uint32_t first = balance->flows.first[sw], n = balance->flows.last[sw] - first;
 
 	if (n == 1)
-		return balance->candidates[first];
-	return balance->candidates[first + draw(balance->seed, sw, balance->turn) % n];
+		return balance->flows.steps[first];
+	return balance->flows.steps[first + draw(balance->seed, sw, balance->turn) % n];
 }
 
 /* Notes that a LID of the owner goes over this link, with all that have something in common. */
 static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32_t owner)
 {
-	const uint32_t *system = balance->graph->system, *to = balance->to;
+	const uint32_t *system = balance->graph->system, *to = balance->flows.channels->to;
 
-	for (uint32_t i = balance->first[sw]; i < balance->last[sw]; i++) {
-		uint32_t other = balance->candidates[i].link;
+	for (uint32_t i = balance->flows.first[sw]; i < balance->flows.last[sw]; i++) {
+		uint32_t other = balance->flows.steps[i].channel;
 
 		if (system[to[other]] != system[to[link]])
 			continue;
@@ -247,23 +193,23 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 
 static void start_flow(struct balance *balance, const uint64_t *own)
 {
-	for (uint32_t i = 0; i < balance->n_order; i++) {
-		uint32_t sw = balance->order[i];
+	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
+		uint32_t sw = balance->flows.order[i];
 
-		balance->flow[sw] = own ? own[sw] : 1;
+		balance->flows.sent[sw] = own ? own[sw] : 1;
 	}
 }
 
 static void take_out(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t n_lids)
 {
 	start_flow(balance, own);
-	for (uint32_t i = 0; i < balance->n_order; i++) {
-		uint32_t sw = balance->order[i];
-		uint32_t link = balance->first_link[sw] +
-				balance->link_of[sw * 256 + balance->routing->lft[sw][lid]];
+	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
+		uint32_t sw = balance->flows.order[i];
+		uint32_t link = route_channel(balance->flows.channels, sw,
+					      balance->routing->lft[sw][lid]);
 
-		balance->load[link] -= balance->flow[sw] * n_lids;
-		balance->flow[balance->to[link]] += balance->flow[sw];
+		balance->load[link] -= balance->flows.sent[sw] * n_lids;
+		balance->flows.sent[balance->flows.channels->to[link]] += balance->flows.sent[sw];
 	}
 }
 
@@ -274,10 +220,11 @@ static void take_out(struct balance *balance, uint16_t lid, const uint64_t *own,
 static void choose_all(struct balance *balance, uint32_t owner)
 {
 	balance->ahead[balance->leaf] = 0;
-	for (uint32_t n = 1; n <= balance->most_candidates; n++)
+	for (uint32_t n = 1; n <= balance->most_steps; n++)
 		balance->turns[n] = balance->turn % n;
-	for (uint32_t i = balance->n_order; i--;) {
-		uint32_t sw = balance->order[i], n = balance->last[sw] - balance->first[sw];
+	for (uint32_t i = balance->flows.n_order; i--;) {
+		uint32_t sw = balance->flows.order[i];
+		uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
 		uint32_t start = balance->turns[n];
 
 		if (balance->graph->shift)
@@ -291,7 +238,7 @@ static void choose_all(struct balance *balance, uint32_t owner)
 		else
 			balance->chosen[sw] = choose(balance, sw, start);
 		if (owner)
-			note_use(balance, sw, balance->chosen[sw].link, owner);
+			note_use(balance, sw, balance->chosen[sw].channel, owner);
 	}
 }
 
@@ -301,21 +248,21 @@ static void put_in(struct balance *balance, uint16_t lid, const uint64_t *own, u
 	balance->turn = lid;
 	choose_all(balance, owner);
 	start_flow(balance, own);
-	for (uint32_t i = 0; i < balance->n_order; i++) {
-		uint32_t sw = balance->order[i];
-		struct step step = balance->chosen[sw];
+	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
+		uint32_t sw = balance->flows.order[i];
+		struct route_step step = balance->chosen[sw];
 
-		balance->load[step.link] += balance->flow[sw] * n_lids;
-		balance->flow[step.to] += balance->flow[sw];
-		balance->routing->lft[sw][lid] = balance->graph->links[step.link];
+		balance->load[step.channel] += balance->flows.sent[sw] * n_lids;
+		balance->flows.sent[step.to] += balance->flows.sent[sw];
+		balance->routing->lft[sw][lid] = balance->graph->links[step.channel];
 	}
 }
 
 /* Other LIDs of a bundle go where its first goes. */
 static void copy_column(struct balance *balance, uint16_t from, uint16_t to)
 {
-	for (uint32_t i = 0; i < balance->n_order; i++) {
-		uint8_t *lft = balance->routing->lft[balance->order[i]];
+	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
+		uint8_t *lft = balance->routing->lft[balance->flows.order[i]];
 
 		lft[to] = lft[from];
 	}
@@ -369,7 +316,7 @@ static void route_ahead(struct balance *balance, bool again, uint32_t *n_owners)
 	for (uint32_t i = 0; i < graph->n_ahead; i += n) {
 		uint32_t leaf = graph->targets[graph->ahead[i]].leaf;
 
-		list_candidates(balance, leaf);
+		turn_to(balance, leaf);
 		n = route_target(balance, leaf, graph->ahead[i], again, n_owners);
 	}
 }
@@ -411,30 +358,9 @@ static void route_all(struct balance *balance)
 	for (int round = 0; round < rounds; round++) {
 		route_ahead(balance, round, &n_owners);
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
-			list_candidates(balance, sw);
+			turn_to(balance, sw);
 			route_targets(balance, sw, round, &n_owners);
 			route_own_lids(balance, sw, round);
-		}
-	}
-}
-
-static void index_links(struct balance *balance)
-{
-	const struct route_graph *graph = balance->graph;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (route_degree(graph, sw))
-			balance->first_link[sw] = graph->edges[graph->first_edge[sw]].first_link;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			const struct route_edge *edge = &graph->edges[e];
-
-			for (unsigned int k = 0; k < edge->n_links; k++) {
-				uint32_t link = edge->first_link + k;
-
-				balance->to[link] = edge->to;
-				balance->link_of[sw * 256 + graph->links[link]] =
-					link - balance->first_link[sw];
-			}
 		}
 	}
 }
@@ -487,49 +413,31 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 {
 	struct balance balance = {
 		.graph = graph,
-		.hops = hops,
 		.routing = routing,
 		.input = input,
 	};
 	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
 
-	balance.column = g_malloc(n);
 	balance.load = g_new0(uint64_t, n_links);
-	balance.to = g_new(uint32_t, n_links);
-	balance.candidates = g_new(struct step, n_links);
-	balance.chosen = g_new(struct step, n);
+	balance.chosen = g_new(struct route_step, n);
 	balance.turns = g_new(uint32_t, 256);
 	balance.used_by = g_new0(uint32_t, n_links);
 	balance.uses = g_new0(uint32_t, n_links);
-	balance.first = g_new(uint32_t, n);
-	balance.last = g_new(uint32_t, n);
-	balance.order = g_new(uint32_t, n);
-	balance.flow = g_new0(uint64_t, n);
 	balance.ahead = g_new0(uint64_t, n);
-	balance.link_of = g_malloc0((size_t)n * 256);
-	balance.first_link = g_new0(uint32_t, n);
-	index_links(&balance);
+	route_flows_init(&balance.flows, graph, hops);
 	find_own_flows(&balance);
 	find_orders(&balance, fabric);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
 	route_all(&balance);
 	routing->home->peak = peak_of(&balance);
-	g_free(balance.column);
+	route_flows_clear(&balance.flows);
 	g_free(balance.load);
-	g_free(balance.to);
-	g_free(balance.candidates);
 	g_free(balance.chosen);
 	g_free(balance.turns);
 	g_free(balance.own);
 	g_free(balance.used_by);
 	g_free(balance.uses);
-	g_free(balance.first);
-	g_free(balance.last);
-	g_free(balance.order);
-	g_free(balance.flow);
 	g_free(balance.ahead);
-	g_free(balance.link_of);
-	g_free(balance.first_link);
 	g_free(balance.tried);
 }

@@ -35,7 +35,7 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 	channels->first = g_new(uint32_t, graph->n + 1);
 	channels->from = g_new(uint32_t, channels->n + 1);
 	channels->to = g_new(uint32_t, channels->n + 1);
-	channels->back = g_new(uint32_t, channels->n + 1);
+	channels->back = fabric ? g_new(uint32_t, channels->n + 1) : NULL;
 	channels->of_port = g_new(uint32_t, ports + 1);
 	memset(channels->of_port, 0xFF, ports * sizeof(*channels->of_port));
 	channels->first[graph->n] = channels->n;
@@ -50,7 +50,8 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 				add_channel(channels, graph, sw, edge->to, edge->first_link + k);
 		}
 	}
-	find_back(channels, graph, fabric);
+	if (fabric)
+		find_back(channels, graph, fabric);
 	return channels;
 }
 

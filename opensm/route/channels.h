@@ -12,11 +12,14 @@ struct route_channels {
 	uint32_t n;	     /* channels */
 	uint32_t *first;     /* [switch]: of those that leave it; one more */
 	uint32_t *from, *to; /* [channel]: switches at its ends */
-	uint32_t *back;	     /* [channel]: the other direction of the cable */
+	uint32_t *back;	     /* [channel]: the other direction of the cable; or NULL */
 	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
 };
 
-/* Of a graph that has all cables between switches, or lacks some both ways. */
+/*
+ * Of a graph that has all cables between switches, or lacks some both ways. Without a fabric there
+ * is no back.
+ */
 struct route_channels *route_channels_new(const struct route_graph *graph,
 					  const struct fabric *fabric);
 void route_channels_free(struct route_channels *channels);

@@ -6,6 +6,7 @@
  */
 #include "route/estimate.h"
 
+#include "route/flows.h"
 #include "route/orient.h"
 
 #define DESTS_MAX 64
@@ -15,6 +16,7 @@ struct estimate {
 	uint32_t dests[DESTS_MAX];
 	uint32_t n;
 	uint8_t *hops;	 /* [switch * n + destination] */
+	uint8_t *far;	 /* [switch]: to the destination at hand */
 	uint64_t *load;	 /* [edge]: of each of its links */
 	uint64_t most;	 /* of these */
 	uint64_t *flow;	 /* [switch] */
@@ -22,17 +24,6 @@ struct estimate {
 	uint32_t *order; /* switches, the farthest first */
 	uint32_t n_order;
 };
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* Some of the switches with hosts, from all over the place. */
 static void choose_dests(struct estimate *estimate)
@@ -43,9 +34,8 @@ static void choose_dests(struct estimate *estimate)
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			leaves[n++] = sw;
-	step = n > DESTS_MAX ? n * UINT64_C(618) / 1000 : 1; /* the golden section */
-	while (n > DESTS_MAX && gcd(step, n) != 1)
-		step++;
+	/* the golden section */
+	step = n > DESTS_MAX ? route_coprime(n, n * UINT64_C(618) / 1000) : 1;
 	estimate->n = MIN(n, DESTS_MAX);
 	for (uint32_t i = 0; i < estimate->n; i++)
 		estimate->dests[i] = leaves[(uint64_t)i * step % n];
@@ -59,9 +49,8 @@ static bool lacks_path(const struct estimate *estimate, uint32_t dest)
 	uint32_t *rank = g_new(uint32_t, graph->n + 1), sw = 0;
 
 	route_rank(graph, &estimate->dests[dest], 1, rank);
-	while (sw < graph->n &&
-	       (estimate->hops[(size_t)sw * estimate->n + dest] != ROUTE_FAR ||
-		rank[sw] == ROUTE_NO_RANK || !route_has_hosts(graph, sw)))
+	while (sw < graph->n && (estimate->far[sw] != ROUTE_FAR || rank[sw] == ROUTE_NO_RANK ||
+				 !route_has_hosts(graph, sw)))
 		sw++;
 	g_free(rank);
 	return sw < graph->n;
@@ -71,33 +60,18 @@ static bool lacks_path(const struct estimate *estimate, uint32_t dest)
 static bool sort_by_distance(struct estimate *estimate, uint32_t dest)
 {
 	const struct route_graph *graph = estimate->graph;
-	uint32_t start[257] = { 0 };
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		start[256 - route_distance(graph,
-					   estimate->hops[(size_t)sw * estimate->n + dest])]++;
-	if (start[1] && lacks_path(estimate, dest))
-		return false;
-	start[1] = 0; /* those out of reach */
-	for (unsigned int i = 1; i <= 256; i++)
-		start[i] += start[i - 1];
-	estimate->n_order = start[255];
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint8_t hops = estimate->hops[(size_t)sw * estimate->n + dest];
-
-		if (hops && hops != ROUTE_FAR)
-			estimate->order[start[255 - route_distance(graph, hops)]++] = sw;
-	}
-	return true;
+		estimate->far[sw] = estimate->hops[(size_t)sw * estimate->n + dest];
+	estimate->n_order = route_order_by_distance(graph, estimate->far, estimate->order);
+	return estimate->n_order + 1 == graph->n || !lacks_path(estimate, dest);
 }
 
 /* The edge by which the flow from a switch meets least; FABRIC_NONE never. */
-static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint32_t dest,
-			  uint64_t *least)
+static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint64_t *least)
 {
 	const struct route_graph *graph = estimate->graph;
-	const uint8_t *hops = estimate->hops + dest;
-	uint8_t here = hops[(size_t)sw * estimate->n];
+	const uint8_t *far = estimate->far;
 	uint32_t best = FABRIC_NONE;
 
 	*least = UINT64_MAX;
@@ -105,7 +79,7 @@ static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint32_t
 		uint32_t to = graph->edges[e].to;
 		uint64_t load;
 
-		if (!route_leads(graph, e, here, hops[(size_t)to * estimate->n]))
+		if (!route_leads(graph, e, far[sw], far[to]))
 			continue;
 		load = MAX(estimate->load[e], estimate->ahead[to]);
 		if (load >= *least)
@@ -126,12 +100,12 @@ static void add_dest(struct estimate *estimate, uint32_t dest)
 	for (uint32_t i = estimate->n_order; i--;) {
 		uint32_t sw = estimate->order[i];
 
-		best_edge(estimate, sw, dest, &estimate->ahead[sw]);
+		best_edge(estimate, sw, &estimate->ahead[sw]);
 		estimate->flow[sw] = weight * route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = 0; i < estimate->n_order; i++) {
 		uint32_t sw = estimate->order[i];
-		uint32_t e = best_edge(estimate, sw, dest, &least);
+		uint32_t e = best_edge(estimate, sw, &least);
 
 		if (graph->edges[e].to == to)
 			continue;
@@ -148,6 +122,7 @@ uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
 
 	choose_dests(&estimate);
 	estimate.hops = g_malloc((size_t)graph->n * estimate.n + 1);
+	estimate.far = g_malloc(graph->n + 1);
 	estimate.load = g_new0(uint64_t, graph->first_edge[graph->n] + 1);
 	estimate.flow = g_new(uint64_t, graph->n + 1);
 	estimate.ahead = g_new0(uint64_t, graph->n + 1);
@@ -160,6 +135,7 @@ uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
 		good &= estimate.most < limit;
 	}
 	g_free(estimate.hops);
+	g_free(estimate.far);
 	g_free(estimate.load);
 	g_free(estimate.flow);
 	g_free(estimate.ahead);

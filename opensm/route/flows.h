@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How what all hosts send to a LID adds up on its way, by tables that follow hops: if switches are
+ * Ways to one destination after the other, and how what is sent there adds up: if switches are
  * taken from the farthest to the nearest, what one sends is known when its turn comes.
  */
 #ifndef ROUTE_FLOWS_H
 #define ROUTE_FLOWS_H
 
-#include "route/graph.h"
+#include "route/channels.h"
+#include "route/engine.h"
+
+/* The beginning of a way. */
+struct route_step {
+	uint32_t channel, to;
+};
 
 struct route_flows {
 	const struct route_graph *graph;
 	const uint8_t *hops; /* as of route_hops_all() */
-	uint32_t *link_of;   /* [switch * 256 + port]; of ports that lead to no switch: n_links */
-	uint32_t *from, *to; /* [link]: switches at its ends */
-	uint32_t *order; /* switches from the farthest to the nearest, the leaf at hand left out */
+	struct route_channels *channels;
+	uint8_t *far;	 /* [switch]: hops to the destination at hand */
+	uint32_t *order; /* switches from the farthest to the nearest; it is not among them */
 	uint32_t n_order;
 	uint64_t *sent; /* [switch]: zeros at first; what it sends of the LID at hand */
+	uint32_t *first, *last; /* [switch]: its steps, if it is in order; see below */
+	struct route_step *steps;
 };
 
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
 		      const uint8_t *hops);
 void route_flows_clear(struct route_flows *flows);
 
-/* Sets order to that of the way to this leaf; switches that do not reach it are not in it. */
-void route_flows_turn_to(struct route_flows *flows, uint32_t leaf);
+/* Sets far and order to those of this switch; switches that do not reach it are not in order. */
+void route_flows_turn_to(struct route_flows *flows, uint32_t dest);
+
+/* Lists the steps that lead nearer then, those of a switch by edge and port. */
+void route_flows_list_steps(struct route_flows *flows);
+
+/* Of switches with so many hops[switch], the order as above; how many they are. */
+uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
+				 uint32_t *order);
+
+/* Sets sent to what hosts send to a target, by the tables. */
+void route_flows_send(struct route_flows *flows, const struct routing *routing,
+		      const struct route_target *target);
+/* Adds what is sent then to the loads of channels, or takes it out. */
+void route_flows_load(const struct route_flows *flows, const struct routing *routing, uint16_t lid,
+		      bool in, uint64_t *load);
 
 #endif

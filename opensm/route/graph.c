@@ -175,6 +175,18 @@ void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t 
 	}
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+uint32_t route_coprime(uint32_t n, uint32_t least)
+{
+	while (n && common_divisor(n, least) != 1)
+		least++;
+	return least;
+}
+
 void route_graph_free(struct route_graph *graph)
 {
 	if (!graph)

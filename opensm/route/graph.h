@@ -121,6 +121,9 @@ static inline bool route_is_closed(const struct route_graph *graph, uint32_t edg
 /* The edge of each exit port of a switch; FABRIC_NONE for ports that lead to no other switch. */
 void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t edges[256]);
 
+/* The least number from this one on that has no divisor in common with n. */
+uint32_t route_coprime(uint32_t n, uint32_t least);
+
 static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_edge[sw + 1] - graph->first_edge[sw];

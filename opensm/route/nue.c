@@ -98,19 +98,11 @@ static void route_to(struct nue *nue, uint32_t dest)
 	count_flows(nue, dest, true);
 }
 
-/* The greatest of both. */
-static uint32_t divisor_of(uint32_t a, uint32_t b)
-{
-	return b ? divisor_of(b, a % b) : a;
-}
-
 /* Destinations that follow each other stand far apart: near ones would take the same steps. */
 static void route_all(struct nue *nue)
 {
-	uint32_t n = nue->layered->graph->n, stride = n * 0.382 + 1;
+	uint32_t n = nue->layered->graph->n, stride = route_coprime(n, n * 0.382 + 1);
 
-	while (n && divisor_of(n, stride) != 1)
-		stride++;
 	for (unsigned int pass = 0; pass < PASSES; pass++) {
 		nue->escapes = nue->layered->routing->max_hops = 0;
 		for (uint32_t i = 0; i < n; i++) {

@@ -27,55 +27,32 @@ struct rebalance {
 	uint64_t *ahead;	    /* [switch]: load of the busiest link on its way */
 };
 
-static uint8_t hops_to_leaf(const struct rebalance *rebalance, uint32_t sw)
-{
-	return rebalance->flows.hops[(size_t)sw * rebalance->graph->n + rebalance->leaf];
-}
-
 static uint32_t link_at(const struct rebalance *rebalance, uint32_t sw, uint16_t lid)
 {
-	return rebalance->flows.link_of[sw * 256 + rebalance->routing->lft[sw][lid]];
+	return route_channel(rebalance->flows.channels, sw, rebalance->routing->lft[sw][lid]);
 }
 
-/* Works out what each switch sends; whether some link that it loads carries too much. */
-static bool find_flow(struct rebalance *rebalance, const struct route_target *target)
-{
-	struct route_flows *flows = &rebalance->flows;
-	bool over = false;
-
-	for (uint32_t i = 0; i < flows->n_order; i++)
-		flows->sent[flows->order[i]] =
-			route_n_senders(rebalance->graph, flows->order[i], target);
-	flows->sent[rebalance->leaf] = 0;
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, target->lid);
-
-		if (link == rebalance->graph->n_links)
-			continue;
-		flows->sent[flows->to[link]] += flows->sent[sw];
-		over |= rebalance->load[link] > rebalance->limit && flows->sent[sw];
-	}
-	return over;
-}
-
-static void add(struct rebalance *rebalance, uint16_t lid, bool in)
+/* Whether some link that is on the way of what is sent carries too much. */
+static bool is_over(const struct rebalance *rebalance, uint16_t lid)
 {
 	const struct route_flows *flows = &rebalance->flows;
 
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, lid);
 
-		if (link != rebalance->graph->n_links)
-			rebalance->load[link] += in ? flows->sent[sw] : -flows->sent[sw];
+		if (link != FABRIC_NONE && rebalance->load[link] > rebalance->limit &&
+		    flows->sent[sw])
+			return true;
 	}
+	return false;
 }
 
 static uint64_t load_by(const struct rebalance *rebalance, uint32_t link)
 {
 	const struct route_flows *flows = &rebalance->flows;
 
-	return MAX(rebalance->load[link] + flows->sent[flows->from[link]],
-		   rebalance->ahead[flows->to[link]]);
+	return MAX(rebalance->load[link] + flows->sent[flows->channels->from[link]],
+		   rebalance->ahead[flows->channels->to[link]]);
 }
 
 /* Whether another LID of the same port leaves by this port. */
@@ -95,17 +72,17 @@ static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint16_t 
 		       uint64_t *least)
 {
 	const struct route_graph *graph = rebalance->graph;
-	uint32_t best = graph->n_links;
+	const uint8_t *far = rebalance->flows.far;
+	uint32_t best = FABRIC_NONE;
 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		const struct route_edge *edge = &graph->edges[e];
 
-		if (!route_leads(graph, e, hops_to_leaf(rebalance, sw),
-				 hops_to_leaf(rebalance, edge->to)))
+		if (!route_leads(graph, e, far[sw], far[edge->to]))
 			continue;
 		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
 		     link++) {
-			if ((best != graph->n_links && load_by(rebalance, link) >= *least) ||
+			if ((best != FABRIC_NONE && load_by(rebalance, link) >= *least) ||
 			    is_shared(rebalance, sw, lid, graph->links[link]))
 				continue;
 			*least = load_by(rebalance, link);
@@ -123,12 +100,11 @@ static void move(struct rebalance *rebalance, uint16_t lid)
 		uint32_t sw = rebalance->flows.order[i], link = link_at(rebalance, sw, lid), other;
 		uint64_t least = 0;
 
-		rebalance->ahead[sw] =
-			link == rebalance->graph->n_links ? 0 : load_by(rebalance, link);
+		rebalance->ahead[sw] = link == FABRIC_NONE ? 0 : load_by(rebalance, link);
 		if (rebalance->ahead[sw] <= rebalance->limit || !rebalance->flows.sent[sw])
 			continue;
 		other = choose(rebalance, sw, lid, &least);
-		if (other == rebalance->graph->n_links || least >= rebalance->ahead[sw])
+		if (other == FABRIC_NONE || least >= rebalance->ahead[sw])
 			continue;
 		rebalance->ahead[sw] = least;
 		routing_put(rebalance->routing, sw, lid, rebalance->graph->links[other]);
@@ -161,22 +137,27 @@ static void find_lids(struct rebalance *rebalance, uint32_t t)
 static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
 {
 	const struct route_graph *graph = rebalance->graph;
+	struct route_flows *flows = &rebalance->flows;
 
 	rebalance->leaf = leaf;
 	if (route_has_hosts(graph, leaf))
-		route_flows_turn_to(&rebalance->flows, leaf);
+		route_flows_turn_to(flows, leaf);
 	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
 
-		if (target->ignored || (!find_flow(rebalance, target) && !first))
+		if (target->ignored)
+			continue;
+		route_flows_send(flows, rebalance->routing, target);
+		if (!first && !is_over(rebalance, target->lid))
 			continue;
 		if (!first) {
 			find_lids(rebalance, t);
-			add(rebalance, target->lid, false);
+			route_flows_load(flows, rebalance->routing, target->lid, false,
+					 rebalance->load);
 			move(rebalance, target->lid);
-			find_flow(rebalance, target);
+			route_flows_send(flows, rebalance->routing, target);
 		}
-		add(rebalance, target->lid, true);
+		route_flows_load(flows, rebalance->routing, target->lid, true, rebalance->load);
 	}
 }
 

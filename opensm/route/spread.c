@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "route/flows.h"
 #include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
@@ -26,117 +27,101 @@ struct spread {
 	uint64_t *load;	   /* [channel]: of the kind at hand */
 	uint64_t *all;	   /* [channel]: of all kinds */
 	uint64_t *cost;	   /* [switch]: sum of loads on the way to the destination at hand */
-	uint64_t *sent;	   /* [switch] */
 	uint32_t *chosen;  /* [switch]: channel */
-	uint8_t *far;	   /* [switch]: hops to it */
-	uint32_t *order;   /* switches that reach it, from the nearest; it is not among them */
-	uint32_t n_order;
-	uint32_t *first, *ways; /* [order]: channels that lead nearer; one more */
+	struct route_flows flows;
 };
 
 /* ---- a destination ---- */
 
-/* The dimension that comes first of those that lead nearer; all are one if there are none. */
+/* The dimension that comes first of those that lead nearer. */
 static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
 {
-	const struct layered *layered = spread->layered;
-	const struct route_channels *channels = layered->channels;
+	const struct route_flows *flows = &spread->flows;
 	uint8_t least = UINT8_MAX;
 
-	for (uint32_t c = channels->first[sw]; layered->dimension && c < channels->first[sw + 1];
-	     c++)
-		if (spread->far[channels->to[c]] + 1u == spread->far[sw])
-			least = MIN(least, layered->dimension[c] & ~ROUTE_DATELINE);
+	for (uint32_t i = flows->first[sw]; i < flows->last[sw]; i++)
+		least = MIN(least, spread->layered->dimension[flows->steps[i].channel] &
+					   ~ROUTE_DATELINE);
 	return least;
 }
 
-static void list_ways(struct spread *spread)
+/* Leaves of the steps of a switch those of its first dimension. */
+static void keep_dimension(struct spread *spread, uint32_t sw)
 {
-	const struct layered *layered = spread->layered;
-	const struct route_channels *channels = layered->channels;
-	uint32_t n = 0;
+	struct route_flows *flows = &spread->flows;
+	const uint8_t *dimension = spread->layered->dimension;
+	uint8_t d = first_dimension(spread, sw);
+	uint32_t n = flows->first[sw];
 
-	for (uint32_t i = 0; i < spread->n_order; i++) {
-		uint32_t sw = spread->order[i];
-		uint8_t d = first_dimension(spread, sw);
-
-		spread->first[i] = n;
-		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
-			if (spread->far[channels->to[c]] + 1u == spread->far[sw] &&
-			    (!layered->dimension || (layered->dimension[c] & ~ROUTE_DATELINE) == d))
-				spread->ways[n++] = c;
-	}
-	spread->first[spread->n_order] = n;
-}
-
-/* Two ways half round a ring are as long: then none goes over the dateline. */
-static uint64_t detour(const struct layered *layered, uint32_t channel)
-{
-	bool over = layered->dimension && layered->dimension[channel] & ROUTE_DATELINE;
-
-	return over ? UINT64_C(1) << 40 : 0;
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		if ((dimension[flows->steps[i].channel] & ~ROUTE_DATELINE) == d)
+			flows->steps[n++] = flows->steps[i];
+	flows->last[sw] = n;
 }
 
 static void turn_to(struct spread *spread, uint32_t dest)
 {
-	const struct layered *layered = spread->layered;
-	uint32_t n = layered->graph->n, start[256 + 1] = {0};
+	struct route_flows *flows = &spread->flows;
 
-	for (uint32_t sw = 0; sw < n; sw++) {
-		spread->far[sw] = layered->hops[(size_t)sw * n + dest];
-		start[spread->far[sw] + 1]++;
-	}
-	for (unsigned int i = 1; i <= 256; i++)
-		start[i] += start[i - 1];
-	spread->n_order = start[ROUTE_FAR] - 1;
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (spread->far[sw] && spread->far[sw] != ROUTE_FAR)
-			spread->order[start[spread->far[sw]]++ - 1] = sw;
-	list_ways(spread);
+	route_flows_turn_to(flows, dest);
+	route_flows_list_steps(flows);
+	for (uint32_t i = 0; spread->layered->dimension && i < flows->n_order; i++)
+		keep_dimension(spread, flows->order[i]);
 	spread->cost[dest] = 0;
+}
+
+/* Two ways half round a ring are as long: then none goes over the dateline. */
+static uint64_t detour(const uint8_t *dimension, uint32_t channel)
+{
+	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
 }
 
 static void choose(struct spread *spread)
 {
-	const uint32_t *to = spread->layered->channels->to;
+	const struct route_flows *flows = &spread->flows;
+	const uint8_t *dimension = spread->layered->dimension;
+	uint64_t *cost = spread->cost;
+	const uint64_t *load = spread->load;
 
-	for (uint32_t i = 0; i < spread->n_order; i++) {
+	for (uint32_t i = flows->n_order; i-- > 0;) {
+		uint32_t sw = flows->order[i];
+		const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
+		const struct route_step *last = &flows->steps[flows->last[sw]];
 		uint64_t least = UINT64_MAX;
-		uint32_t best = 0;
 
-		for (uint32_t w = spread->first[i]; w < spread->first[i + 1]; w++) {
-			uint32_t c = spread->ways[w];
-			uint64_t cost =
-				spread->cost[to[c]] + spread->load[c] + detour(spread->layered, c);
+		for (; step < last; step++) {
+			uint64_t sum = cost[step->to] + load[step->channel] +
+				       detour(dimension, step->channel);
 
-			if (cost < least) {
-				least = cost;
-				best = c;
+			if (sum < least) {
+				least = sum;
+				best = step;
 			}
 		}
-		spread->cost[spread->order[i]] = least;
-		spread->chosen[spread->order[i]] = best;
+		cost[sw] = least;
+		spread->chosen[sw] = best->channel;
 	}
 }
 
 /* To a target; NULL: to a switch. */
 static void add_flows(struct spread *spread, const struct route_target *target)
 {
-	const struct layered *layered = spread->layered;
-	const struct route_graph *graph = layered->graph;
+	struct route_flows *flows = &spread->flows;
+	const struct route_graph *graph = flows->graph;
 
-	for (uint32_t i = 0; i < spread->n_order; i++) {
-		uint32_t sw = spread->order[i];
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
 
-		spread->sent[sw] = target && !layered->even
-					   ? route_n_senders(graph, sw, target)
-					   : route_n_hosts(graph, sw);
+		flows->sent[sw] = target && !spread->layered->even
+					  ? route_n_senders(graph, sw, target)
+					  : route_n_hosts(graph, sw);
 	}
-	for (uint32_t i = spread->n_order; i-- > 0;) {
-		uint32_t sw = spread->order[i], c = spread->chosen[sw];
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
+		uint32_t c = spread->chosen[sw];
 
-		spread->load[c] += spread->sent[sw];
-		spread->sent[layered->channels->to[c]] += spread->sent[sw];
+		spread->load[c] += flows->sent[sw];
+		flows->sent[flows->channels->to[c]] += flows->sent[sw];
 	}
 }
 
@@ -144,8 +129,8 @@ static void put(const struct spread *spread, uint32_t dest, uint16_t lid, uint8_
 {
 	const struct layered *layered = spread->layered;
 
-	for (uint32_t i = 0; i < spread->n_order; i++) {
-		uint32_t sw = spread->order[i];
+	for (uint32_t i = 0; i < spread->flows.n_order; i++) {
+		uint32_t sw = spread->flows.order[i];
 
 		layered->routing->lft[sw][lid] = layered->graph->links[spread->chosen[sw]];
 	}
@@ -181,20 +166,22 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 /* The first port that leads nearer, of cables in parallel each in turn; or that of least load. */
 static void choose_edges(struct spread *spread, bool by_load, uint32_t turn)
 {
-	const uint32_t *to = spread->layered->channels->to;
+	const struct route_flows *flows = &spread->flows;
 
 	if (by_load && !turn)
 		choose(spread);
-	for (uint32_t i = 0; i < spread->n_order; i++) {
-		const uint32_t *ways = spread->ways + spread->first[i];
-		uint32_t sw = spread->order[i], n_ways = spread->first[i + 1] - spread->first[i];
-		uint32_t next = to[by_load ? spread->chosen[sw] : ways[0]], k = 0, n = 0;
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], n_steps = flows->last[sw] - flows->first[sw];
+		const struct route_step *steps = &flows->steps[flows->first[sw]];
+		uint32_t next = steps[0].to, k = 0, n = 0;
 
-		while (to[ways[k]] != next)
+		if (by_load)
+			next = flows->channels->to[spread->chosen[sw]];
+		while (steps[k].to != next)
 			k++;
-		while (k + n < n_ways && to[ways[k + n]] == next)
+		while (k + n < n_steps && steps[k + n].to == next)
 			n++;
-		spread->chosen[sw] = ways[k + turn % n];
+		spread->chosen[sw] = steps[k + turn % n].channel;
 	}
 }
 
@@ -270,12 +257,8 @@ static void spread_init(struct spread *spread, struct layered *layered)
 	spread->load = g_new0(uint64_t, n_channels + 1);
 	spread->all = g_new0(uint64_t, n_channels + 1);
 	spread->cost = g_new0(uint64_t, n + 1);
-	spread->sent = g_new0(uint64_t, n + 1);
 	spread->chosen = g_new0(uint32_t, n + 1);
-	spread->far = g_new0(uint8_t, n + 1);
-	spread->order = g_new0(uint32_t, n + 1);
-	spread->first = g_new0(uint32_t, n + 1);
-	spread->ways = g_new(uint32_t, n_channels + 1);
+	route_flows_init(&spread->flows, layered->graph, layered->hops);
 }
 
 static void spread_clear(struct spread *spread)
@@ -284,12 +267,8 @@ static void spread_clear(struct spread *spread)
 	g_free(spread->load);
 	g_free(spread->all);
 	g_free(spread->cost);
-	g_free(spread->sent);
 	g_free(spread->chosen);
-	g_free(spread->far);
-	g_free(spread->order);
-	g_free(spread->first);
-	g_free(spread->ways);
+	route_flows_clear(&spread->flows);
 }
 
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
