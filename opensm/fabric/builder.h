@@ -66,6 +66,7 @@ struct builder_node {
 	struct builder *builder; /* NULL: removed, but a request still points to it */
 	unsigned int requests;	 /* that point to it */
 	uint64_t touched;	 /* equal to builder->round: it is in builder->touched */
+	uint64_t activated;	 /* sweep in which a port of it was last taken up */
 	uint64_t guid;
 	struct iba_node_info info;
 	struct iba_node_description description;

@@ -18,8 +18,6 @@ struct builder_port *identity_entry(const struct sm_request *request)
 struct builder_port *identity_parent(const struct sm *sm, const struct builder_node *node,
 				     const struct builder_port *entry)
 {
-	if (!node->builder)
-		return NULL;
 	return entry ? entry->peer : reach_guide(sm, node);
 }
 

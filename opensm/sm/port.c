@@ -258,7 +258,7 @@ void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_i
 	       uint8_t state)
 {
 	if (state > IBA_PORT_INIT)
-		port->activated = sm->builder->sweep;
+		port->activated = port->node->activated = sm->builder->sweep;
 	sm_request_send(port_set(sm, port, want, state));
 }
 
@@ -467,11 +467,7 @@ static void on_still_calm(struct sm_request *request)
 /* No link of it went down while its ports were taken up, if it reports no change now. */
 static void confirm_switch(struct sm *sm, struct builder_node *node)
 {
-	bool activated = false;
-
-	for (unsigned int num = 1; num <= node->info.num_ports; num++)
-		activated |= node->ports[num].activated == sm->builder->sweep;
-	if (activated)
+	if (node->activated == sm->builder->sweep)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
 

@@ -259,6 +259,7 @@ START_TEST(acknowledged_unasked)
 	managers_up_with_standby(m, POLLS, POLLS);
 	scenario_run_ms(m->s, 2000);
 	managers_control(m, 0, "host-4", IBA_SM_INFO_ACKNOWLEDGE);
+	ck_assert_uint_eq(counter_get(&daemon_context(m->sm[0].daemon)->counters, sm_controls), 1);
 	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
 	ck_assert_ptr_null(strstr(m->story->str, "sm1 is STANDBY"));
 	managers_control(m, 1, "host-4", IBA_SM_INFO_ACKNOWLEDGE);

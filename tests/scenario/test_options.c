@@ -325,6 +325,41 @@ START_TEST(unprotected_port_is_found)
 }
 END_TEST
 
+/* ---- links ---- */
+
+static bool all_links_have(struct scenario *s, uint8_t width, uint8_t speed)
+{
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+		unsigned int peer, port;
+
+		sim_node_view(s->sim, i, &view);
+		for (unsigned int num = 1; num <= view.num_ports; num++) {
+			const struct iba_port_info *info = sim_port_info(s->sim, i, num);
+
+			if (sim_peer(s->sim, i, num, &peer, &port) &&
+			    (info->link_width_enabled != width ||
+			     info->link_speed_enabled != speed))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Wishes of before are replaced by others. */
+START_TEST(width_and_speed_are_forced)
+{
+	struct scenario *s = up_with("force_link_width 1\nforce_link_speed 1\n");
+
+	scenario_expect(s, all_links_have(s, 1, 1));
+	scenario_conf(s, "force_link_width 2\nforce_link_speed 3\n");
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_converge(s, 10);
+	scenario_expect(s, all_links_have(s, 2, 3));
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- what ends the daemon ---- */
 
 /* Returns what the thief's own was. */
@@ -529,6 +564,10 @@ static Suite *suite(void)
 	tcase_add_test(tcase, traps_are_repressed_with_the_key);
 	tcase_add_test(tcase, violated_port_stays_protected);
 	tcase_add_test(tcase, unprotected_port_is_found);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("links");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, width_and_speed_are_forced);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("fatal");
 	tcase_set_timeout(tcase, 60);

@@ -155,7 +155,7 @@ START_TEST(entries_of_tables_are_counted)
 
 	memset(&is, 1, sizeof(is));
 	want = is;
-	((uint8_t *)&want)[5] = 2;
+	((uint8_t *)&want)[0] = 2;
 	((uint8_t *)&want)[63] = 3;
 	add(dry, GUID, DRY_NODE, IBA_ATTR_LINEAR_FORWARDING_TABLE, 4, &is, &want);
 	add(dry, GUID, DRY_NODE, IBA_ATTR_LINEAR_FORWARDING_TABLE, 3, &is, &want);

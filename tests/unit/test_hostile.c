@@ -463,6 +463,38 @@ START_TEST(test_linear_fdb_cap)
 }
 END_TEST
 
+/* IBA 14.2.5.4: MulticastFDBTop is a field of switches that say so only. */
+static bool without_mft_top(struct bed *b, struct vendor_mad *mad)
+{
+	struct iba_port_info info;
+
+	(void)b;
+	if (!mad_answers(mad, IBA_ATTR_PORT_INFO))
+		return true;
+	get_port_info(mad, &info);
+	info.capability_mask &= ~IBA_PORT_CAP_MULTICAST_FDB_TOP;
+	put_port_info(mad, &info);
+	return true;
+}
+
+START_TEST(test_no_multicast_fdb_top)
+{
+	struct sim_node_view view;
+	bool any = false;
+
+	bed = bed_new("mesh:2x2:1");
+	bed->falsify = _i ? without_mft_top : NULL;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	ck_assert(is_up());
+	for (unsigned int i = 0; i < sim_nodes(bed->sim); i++) {
+		sim_node_view(bed->sim, i, &view);
+		any |= view.type == IBA_NODE_SWITCH && view.switch_info->multicast_fdb_top;
+	}
+	ck_assert(any == !_i);
+}
+END_TEST
+
 /* ---- answers with octets of chance ---- */
 
 static uint32_t chance(struct bed *b, uint32_t n)
@@ -705,6 +737,7 @@ int main(void)
 	tcase_add_test(tcase, test_own_port_lost_and_back);
 	tcase_add_test(tcase, test_sm_on_a_switch);
 	tcase_add_loop_test(tcase, test_linear_fdb_cap, 0, 10);
+	tcase_add_loop_test(tcase, test_no_multicast_fdb_top, 0, 2);
 	tcase_add_loop_test(tcase, test_garbled_answers, 0, 20);
 	tcase_add_loop_test(tcase, test_what_a_port_says_is_not_written_back, 0, 2);
 	tcase_add_test(tcase, test_no_switch);
