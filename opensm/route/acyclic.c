@@ -13,31 +13,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bits {
-	uint64_t word[4];
-};
+#define WORDS_MAX 4 /* a switch has up to 255 ports */
 
 struct acyclic {
 	const struct route_channels *channels;
-	struct bits *out;     /* [channel]: next ones, by their index at the switch it leads to */
-	struct bits *in;      /* [channel]: ones before, by the index there of the way back */
-	struct bits *blocked; /* as out: steps that would close a cycle */
-	uint32_t *place, *at; /* [channel], and the other way round */
+	unsigned int words; /* of 64 bits, a bit for each channel that leaves a switch */
+	/* [channel * words] */
+	uint64_t *out;		      /* next ones, by their index at the switch it leads to */
+	uint64_t *in;		      /* ones before, by the index there of the way back */
+	uint64_t *blocked;	      /* as out: steps that would close a cycle */
+	uint32_t *place, *at;	      /* [channel], and the other way round */
 	uint32_t *forward, *backward; /* channels found in a search */
 	uint32_t n_forward, n_backward;
-	bool *found;   /* [channel]: by the search at hand */
-	GArray *added; /* struct acyclic_step: so far, of those to be added together */
+	bool *found;		   /* [channel]: by the search at hand */
+	uint32_t *movers, *places; /* scratch of reorder() */
+	uint64_t *marks;	   /* a bit for each place; zeros between calls of sort_places() */
+	GArray *added;		   /* struct acyclic_step: so far, of those to be added together */
 };
 
-static bool get(const struct bits *bits, uint32_t i)
+static uint64_t *row(const struct acyclic *acyclic, uint64_t *bits, uint32_t channel)
 {
-	return bits->word[i / 64] >> i % 64 & 1;
+	return bits + (size_t)channel * acyclic->words;
 }
 
-static void set(struct bits *bits, uint32_t i, bool value)
+static bool get(const uint64_t *bits, uint32_t i)
 {
-	bits->word[i / 64] &= ~(UINT64_C(1) << i % 64);
-	bits->word[i / 64] |= (uint64_t)value << i % 64;
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+static void set(uint64_t *bits, uint32_t i, bool value)
+{
+	bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+	bits[i / 64] |= (uint64_t)value << i % 64;
+}
+
+static unsigned int count_words(const struct route_channels *channels)
+{
+	uint32_t most = 1;
+
+	for (uint32_t c = 0; c < channels->n; c++)
+		most = MAX(most, c + 1 - channels->first[channels->from[c]]);
+	return (most + 63) / 64;
 }
 
 struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
@@ -46,14 +62,18 @@ struct acyclic *acyclic_new(const struct route_channels *channels, const struct 
 	uint32_t n = channels->n;
 
 	acyclic->channels = channels;
-	acyclic->out = g_new0(struct bits, n + 1);
-	acyclic->in = g_new0(struct bits, n + 1);
-	acyclic->blocked = g_new0(struct bits, n + 1);
+	acyclic->words = count_words(channels);
+	acyclic->out = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
+	acyclic->in = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
+	acyclic->blocked = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
 	acyclic->place = g_new(uint32_t, n + 1);
 	acyclic->at = g_new(uint32_t, n + 1);
 	acyclic->forward = g_new(uint32_t, n + 1);
 	acyclic->backward = g_new(uint32_t, n + 1);
 	acyclic->found = g_new0(bool, n + 1);
+	acyclic->movers = g_new(uint32_t, n + 1);
+	acyclic->places = g_new(uint32_t, n + 1);
+	acyclic->marks = g_new0(uint64_t, n / 64 + 1);
 	acyclic->added = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	for (uint32_t place = 0; place < n; place++) {
 		acyclic->at[place] = like ? like->at[place] : place;
@@ -74,6 +94,9 @@ void acyclic_free(struct acyclic *acyclic)
 	g_free(acyclic->forward);
 	g_free(acyclic->backward);
 	g_free(acyclic->found);
+	g_free(acyclic->movers);
+	g_free(acyclic->places);
+	g_free(acyclic->marks);
 	g_array_unref(acyclic->added);
 	g_free(acyclic);
 }
@@ -85,13 +108,15 @@ static uint32_t index_of(const struct acyclic *acyclic, uint32_t channel)
 
 bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(&acyclic->out[step.from], index_of(acyclic, step.to));
+	return get(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to));
 }
 
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
-	set(&acyclic->out[step.from], index_of(acyclic, step.to), value);
-	set(&acyclic->in[step.to], index_of(acyclic, acyclic->channels->back[step.from]), value);
+	uint32_t back = acyclic->channels->back[step.from];
+
+	set(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to), value);
+	set(row(acyclic, acyclic->in, step.to), index_of(acyclic, back), value);
 }
 
 /* ---- mending the order ---- */
@@ -111,12 +136,12 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 
 	find(acyclic, start, acyclic->forward, &acyclic->n_forward);
 	for (uint32_t i = 0; i < acyclic->n_forward; i++) {
-		uint32_t channel = acyclic->forward[i],
-			 first = channels->first[channels->to[channel]];
+		uint32_t channel = acyclic->forward[i];
+		uint32_t first = channels->first[channels->to[channel]];
+		const uint64_t *out = row(acyclic, acyclic->out, channel);
 
-		for (unsigned int w = 0; w < 4; w++) {
-			for (uint64_t rest = acyclic->out[channel].word[w]; rest;
-			     rest &= rest - 1) {
+		for (unsigned int w = 0; w < acyclic->words; w++) {
+			for (uint64_t rest = out[w]; rest; rest &= rest - 1) {
 				uint32_t next = first + w * 64 + __builtin_ctzll(rest);
 
 				if (acyclic->place[next] == last)
@@ -138,9 +163,10 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 	for (uint32_t i = 0; i < acyclic->n_backward; i++) {
 		uint32_t channel = acyclic->backward[i];
 		uint32_t first = channels->first[channels->from[channel]];
+		const uint64_t *in = row(acyclic, acyclic->in, channel);
 
-		for (unsigned int w = 0; w < 4; w++) {
-			for (uint64_t rest = acyclic->in[channel].word[w]; rest; rest &= rest - 1) {
+		for (unsigned int w = 0; w < acyclic->words; w++) {
+			for (uint64_t rest = in[w]; rest; rest &= rest - 1) {
 				uint32_t back = first + w * 64 + __builtin_ctzll(rest);
 				uint32_t before = channels->back[back];
 
@@ -152,40 +178,35 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 	}
 }
 
-static int compare(const void *a, const void *b)
+/* The places of these channels, ascending. */
+static void sort_places(struct acyclic *acyclic, const uint32_t *channels, uint32_t n,
+			uint32_t *places)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t least = UINT32_MAX, last = 0;
 
-	return x < y ? -1 : x > y;
-}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t place = acyclic->place[channels[i]];
 
-/* A list of channels becomes that of their places, ascending. */
-static void sort_places(const struct acyclic *acyclic, uint32_t *list, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		list[i] = acyclic->place[list[i]];
-	qsort(list, n, sizeof(*list), compare);
+		acyclic->marks[place / 64] |= UINT64_C(1) << place % 64;
+		least = MIN(least, place / 64);
+		last = MAX(last, place / 64);
+	}
+	for (uint32_t w = least; n && w <= last; w++)
+		for (uint64_t *mark = &acyclic->marks[w]; *mark; *mark &= *mark - 1)
+			*places++ = w * 64 + __builtin_ctzll(*mark);
 }
 
 /* What was found backward takes the first of all the places, each list in the order that it had. */
 static void reorder(struct acyclic *acyclic)
 {
 	uint32_t n_back = acyclic->n_backward, n = n_back + acyclic->n_forward;
-	g_autofree uint32_t *movers = g_new(uint32_t, n), *places = g_new(uint32_t, n);
+	uint32_t *movers = acyclic->movers, *places = acyclic->places;
 
-	sort_places(acyclic, acyclic->backward, n_back);
-	sort_places(acyclic, acyclic->forward, acyclic->n_forward);
+	sort_places(acyclic, acyclic->backward, n_back, places);
+	sort_places(acyclic, acyclic->forward, acyclic->n_forward, places + n_back);
 	for (uint32_t i = 0; i < n; i++)
-		movers[i] = acyclic->at[i < n_back ? acyclic->backward[i]
-						   : acyclic->forward[i - n_back]];
-	for (uint32_t i = 0, back = 0; i < n; i++) {
-		bool is_back =
-			back < n_back && (i - back == acyclic->n_forward ||
-					  acyclic->backward[back] < acyclic->forward[i - back]);
-
-		places[i] = is_back ? acyclic->backward[back] : acyclic->forward[i - back];
-		back += is_back;
-	}
+		movers[i] = acyclic->at[places[i]];
+	sort_places(acyclic, movers, n, places);
 	for (uint32_t i = 0; i < n; i++) {
 		acyclic->found[movers[i]] = false;
 		acyclic->place[movers[i]] = places[i];
@@ -215,7 +236,7 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(&acyclic->blocked[step.from], index_of(acyclic, step.to));
+	return get(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to));
 }
 
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
@@ -233,7 +254,7 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 static void remember(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (!mend(acyclic, step))
-		set(&acyclic->blocked[step.from], index_of(acyclic, step.to), true);
+		set(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to), true);
 }
 
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
@@ -260,25 +281,34 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 
 void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 {
-	put(acyclic, step, true);
+	if (!acyclic_has(acyclic, step))
+		put(acyclic, step, true);
 }
 
 /* A channel on the path of a depth-first search, and what follows it that was not tried yet. */
 struct visit {
 	uint32_t channel;
-	struct bits rest;
+	uint64_t rest[WORDS_MAX];
 };
+
+static struct visit visit_of(const struct acyclic *acyclic, uint32_t channel)
+{
+	struct visit visit = {.channel = channel};
+
+	memcpy(visit.rest, row(acyclic, acyclic->out, channel), acyclic->words * sizeof(uint64_t));
+	return visit;
+}
 
 static bool next_of(const struct acyclic *acyclic, struct visit *visit, uint32_t *next)
 {
 	const struct route_channels *channels = acyclic->channels;
 
-	for (unsigned int w = 0; w < 4; w++) {
-		if (!visit->rest.word[w])
+	for (unsigned int w = 0; w < acyclic->words; w++) {
+		if (!visit->rest[w])
 			continue;
 		*next = channels->first[channels->to[visit->channel]] + w * 64 +
-			__builtin_ctzll(visit->rest.word[w]);
-		visit->rest.word[w] &= visit->rest.word[w] - 1;
+			__builtin_ctzll(visit->rest[w]);
+		visit->rest[w] &= visit->rest[w] - 1;
 		return true;
 	}
 	return false;
@@ -287,20 +317,21 @@ static bool next_of(const struct acyclic *acyclic, struct visit *visit, uint32_t
 /* Gives places from the last downwards to what is done, which is marked as found. */
 static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uint32_t *left)
 {
-	struct visit visit = {start, acyclic->out[start]};
+	struct visit visit = visit_of(acyclic, start);
+	uint32_t next;
 
 	acyclic->found[start] = true;
 	g_array_append_val(path, visit);
 	while (path->len) {
 		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
 
-		if (!next_of(acyclic, last, &visit.channel)) {
+		if (!next_of(acyclic, last, &next)) {
 			acyclic->place[last->channel] = --*left;
 			acyclic->at[*left] = last->channel;
 			g_array_set_size(path, path->len - 1);
-		} else if (!acyclic->found[visit.channel]) {
-			acyclic->found[visit.channel] = true;
-			visit.rest = acyclic->out[visit.channel];
+		} else if (!acyclic->found[next]) {
+			acyclic->found[next] = true;
+			visit = visit_of(acyclic, next);
 			g_array_append_val(path, visit);
 		}
 	}
@@ -309,7 +340,7 @@ static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uin
 static bool agrees(const struct acyclic *acyclic)
 {
 	for (uint32_t c = 0; c < acyclic->channels->n; c++) {
-		struct visit visit = {c, acyclic->out[c]};
+		struct visit visit = visit_of(acyclic, c);
 		uint32_t next;
 
 		while (next_of(acyclic, &visit, &next))
