@@ -159,7 +159,7 @@ static void put(const struct tables *tables, uint32_t from, uint32_t to, const u
 	for (uint32_t t = first; t < graph->first_target[sw + 1]; t++)
 		row[graph->targets[t].lid] =
 			edge ? links[turns[t] % edge->n_links] : graph->targets[t].exit;
-	for (unsigned int i = 0; graph->own_lid[sw] && i < 1u << graph->own_lmc[sw]; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
 		row[graph->own_lid[sw] + i] = edge ? links[0] : 0;
 }
 
@@ -274,8 +274,8 @@ static void make_lanes(struct tables *tables, unsigned int vls)
  */
 static uint32_t find_root(const struct torus *torus)
 {
-	unsigned int last = torus->radix[2] > 1 ? 2 : torus->radix[1] > 1 ? 1 : 0;
-	unsigned int low = torus->radix[last], high = 0, at = torus->radix[last] / 2;
+	unsigned int last = torus->last, radix = torus->radix[last];
+	unsigned int low = radix, high = 0, at = radix / 2;
 	uint32_t root = 0;
 
 	for (uint32_t place = 0; place < torus->n; place++)
@@ -283,11 +283,11 @@ static uint32_t find_root(const struct torus *torus)
 			low = MIN(low, torus_coordinate(torus, place, last));
 			high = MAX(high, torus_coordinate(torus, place, last));
 		}
-	if (low < torus->radix[last] && low <= 1 && high + 1 < torus->radix[last])
+	if (low <= 1 && high + 1 < radix && low < radix)
 		at = MAX(at, high + 1);
-	else if (low < torus->radix[last] && high + 2 >= torus->radix[last] && low)
+	else if (low && high + 2 >= radix && low < radix)
 		at = MIN(at, low - 1);
-	else if (low < torus->radix[last])
+	else if (low < radix)
 		return FABRIC_NONE;
 	for (unsigned int d = 0; d < 3; d++)
 		root = torus_with(torus, root, d, d == last ? at : torus->radix[d] / 2);
@@ -355,16 +355,15 @@ static bool make_trunk(struct tables *tables, GError **error)
 static bool may_be_gone(struct tables *tables)
 {
 	const struct torus *torus = &tables->torus;
-	unsigned int last = torus->radix[2] > 1 ? 2 : torus->radix[1] > 1 ? 1 : 0;
 	uint32_t one = FABRIC_NONE;
 
 	for (uint32_t place = 0; place < torus->n; place++) {
 		if (torus->sw[place] != FABRIC_NONE)
 			continue;
 		tables->gone++;
-		if (one != FABRIC_NONE && torus_with(torus, place, last, 0) != one)
+		if (one != FABRIC_NONE && torus_with(torus, place, torus->last, 0) != one)
 			return false;
-		one = torus_with(torus, place, last, 0);
+		one = torus_with(torus, place, torus->last, 0);
 	}
 	return true;
 }
