@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route/engine.h"
+#include "route/graph.h"
 
 struct flood {
 	const struct fabric *fabric;
@@ -113,11 +114,8 @@ static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[queue[i]].node];
 
 		for (unsigned int num = 1; num <= node->num_ports; num++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+			uint32_t to = route_switch_across(fabric, node->first_port + num);
 
-			if (peer == FABRIC_NONE)
-				continue;
-			to = fabric->nodes[fabric->ports[peer].node].sw;
 			if (to == FABRIC_NONE || reach[to] ||
 			    fabric_mlids(fabric, to) < flood->group->room)
 				continue;
@@ -168,12 +166,10 @@ bool route_tree_follows(const struct routing *routing, const struct fabric *fabr
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
 		for (unsigned int num = 1; num <= node->num_ports; num++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+			uint32_t to = route_switch_across(fabric, node->first_port + num);
 
-			if (!set_has(&tree->ports[i], num) || peer == FABRIC_NONE)
-				continue;
-			to = fabric->nodes[fabric->ports[peer].node].sw;
-			above += to != FABRIC_NONE && routing->order[to] < routing->order[sw];
+			above += set_has(&tree->ports[i], num) && to != FABRIC_NONE &&
+				 routing->order[to] < routing->order[sw];
 		}
 		if (above > 1)
 			return false;
