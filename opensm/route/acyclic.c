@@ -13,8 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route/bits.h"
+
+#define OUTS 256
+
+/* Channels that leave one switch, by their index there. */
 struct bits {
-	uint64_t word[4];
+	uint64_t word[OUTS / 64];
 };
 
 struct acyclic {
@@ -28,17 +33,6 @@ struct acyclic {
 	bool *found;   /* [channel]: by the search at hand */
 	GArray *added; /* struct acyclic_step: so far, of those to be added together */
 };
-
-static bool get(const struct bits *bits, uint32_t i)
-{
-	return bits->word[i / 64] >> i % 64 & 1;
-}
-
-static void set(struct bits *bits, uint32_t i, bool value)
-{
-	bits->word[i / 64] &= ~(UINT64_C(1) << i % 64);
-	bits->word[i / 64] |= (uint64_t)value << i % 64;
-}
 
 struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
 {
@@ -85,13 +79,14 @@ static uint32_t index_of(const struct acyclic *acyclic, uint32_t channel)
 
 bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(&acyclic->out[step.from], index_of(acyclic, step.to));
+	return bits_has(acyclic->out[step.from].word, index_of(acyclic, step.to));
 }
 
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
-	set(&acyclic->out[step.from], index_of(acyclic, step.to), value);
-	set(&acyclic->in[step.to], index_of(acyclic, acyclic->channels->back[step.from]), value);
+	bits_put(acyclic->out[step.from].word, index_of(acyclic, step.to), value);
+	bits_put(acyclic->in[step.to].word, index_of(acyclic, acyclic->channels->back[step.from]),
+		 value);
 }
 
 /* ---- mending the order ---- */
@@ -111,10 +106,10 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 
 	find(acyclic, start, acyclic->forward, &acyclic->n_forward);
 	for (uint32_t i = 0; i < acyclic->n_forward; i++) {
-		uint32_t channel = acyclic->forward[i],
-			 first = channels->first[channels->to[channel]];
+		uint32_t channel = acyclic->forward[i];
+		uint32_t first = channels->first[channels->to[channel]];
 
-		for (unsigned int w = 0; w < 4; w++) {
+		for (unsigned int w = 0; w < OUTS / 64; w++)
 			for (uint64_t rest = acyclic->out[channel].word[w]; rest;
 			     rest &= rest - 1) {
 				uint32_t next = first + w * 64 + __builtin_ctzll(rest);
@@ -124,7 +119,6 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 				if (acyclic->place[next] < last)
 					find(acyclic, next, acyclic->forward, &acyclic->n_forward);
 			}
-		}
 	}
 	return true;
 }
@@ -139,7 +133,7 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 		uint32_t channel = acyclic->backward[i];
 		uint32_t first = channels->first[channels->from[channel]];
 
-		for (unsigned int w = 0; w < 4; w++) {
+		for (unsigned int w = 0; w < OUTS / 64; w++)
 			for (uint64_t rest = acyclic->in[channel].word[w]; rest; rest &= rest - 1) {
 				uint32_t back = first + w * 64 + __builtin_ctzll(rest);
 				uint32_t before = channels->back[back];
@@ -148,7 +142,6 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 					find(acyclic, before, acyclic->backward,
 					     &acyclic->n_backward);
 			}
-		}
 	}
 }
 
@@ -215,7 +208,7 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(&acyclic->blocked[step.from], index_of(acyclic, step.to));
+	return bits_has(acyclic->blocked[step.from].word, index_of(acyclic, step.to));
 }
 
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
@@ -233,7 +226,7 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 static void remember(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (!mend(acyclic, step))
-		set(&acyclic->blocked[step.from], index_of(acyclic, step.to), true);
+		bits_put(acyclic->blocked[step.from].word, index_of(acyclic, step.to), true);
 }
 
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
@@ -263,44 +256,32 @@ void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 	put(acyclic, step, true);
 }
 
-/* A channel on the path of a depth-first search, and what follows it that was not tried yet. */
+/* A channel on the path of a depth-first search, and where to go on in what follows it. */
 struct visit {
-	uint32_t channel;
-	struct bits rest;
+	uint32_t channel, next;
 };
-
-static bool next_of(const struct acyclic *acyclic, struct visit *visit, uint32_t *next)
-{
-	const struct route_channels *channels = acyclic->channels;
-
-	for (unsigned int w = 0; w < 4; w++) {
-		if (!visit->rest.word[w])
-			continue;
-		*next = channels->first[channels->to[visit->channel]] + w * 64 +
-			__builtin_ctzll(visit->rest.word[w]);
-		visit->rest.word[w] &= visit->rest.word[w] - 1;
-		return true;
-	}
-	return false;
-}
 
 /* Gives places from the last downwards to what is done, which is marked as found. */
 static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uint32_t *left)
 {
-	struct visit visit = {start, acyclic->out[start]};
+	const struct route_channels *channels = acyclic->channels;
+	struct visit visit = {start, 0};
 
 	acyclic->found[start] = true;
 	g_array_append_val(path, visit);
 	while (path->len) {
 		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
 
-		if (!next_of(acyclic, last, &visit.channel)) {
+		last->next = bits_next(acyclic->out[last->channel].word, last->next, OUTS);
+		if (last->next == OUTS) {
 			acyclic->place[last->channel] = --*left;
 			acyclic->at[*left] = last->channel;
 			g_array_set_size(path, path->len - 1);
-		} else if (!acyclic->found[visit.channel]) {
+			continue;
+		}
+		visit.channel = channels->first[channels->to[last->channel]] + last->next++;
+		if (!acyclic->found[visit.channel]) {
 			acyclic->found[visit.channel] = true;
-			visit.rest = acyclic->out[visit.channel];
 			g_array_append_val(path, visit);
 		}
 	}
@@ -308,14 +289,13 @@ static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uin
 
 static bool agrees(const struct acyclic *acyclic)
 {
-	for (uint32_t c = 0; c < acyclic->channels->n; c++) {
-		struct visit visit = {c, acyclic->out[c]};
-		uint32_t next;
+	const struct route_channels *channels = acyclic->channels;
 
-		while (next_of(acyclic, &visit, &next))
-			if (acyclic->place[next] < acyclic->place[c])
+	for (uint32_t c = 0; c < channels->n; c++)
+		bits_each(acyclic->out[c].word, OUTS, k)
+			if (acyclic->place[channels->first[channels->to[c]] + k] <
+			    acyclic->place[c])
 				return false;
-	}
 	return true;
 }
 

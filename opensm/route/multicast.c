@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "route/bits.h"
 #include "route/engine.h"
 #include "route/graph.h"
 #include "route/orient.h"
@@ -40,16 +41,6 @@ struct grow {
 	uint8_t *up_before;   /* in the tree before */
 	uint32_t root_before; /* FABRIC_NONE: there is none */
 };
-
-static void port_set_add(struct route_port_set *set, uint8_t port)
-{
-	set->bits[port / 64] |= UINT64_C(1) << port % 64;
-}
-
-static bool port_set_has(const struct route_port_set *set, uint8_t port)
-{
-	return set->bits[port / 64] >> port % 64 & 1;
-}
 
 /* ---- the ground ---- */
 
@@ -228,9 +219,9 @@ static void place_members(struct grow *grow, const struct route_group *group)
 			continue;
 		if (group->only_sends && group->only_sends[i]) {
 			grow->members[sw] += !grow->members[sw];
-		} else if (!port_set_has(&grow->ports[sw], exit)) {
+		} else if (!bits_has(grow->ports[sw].bits, exit)) {
 			grow->members[sw]++;
-			port_set_add(&grow->ports[sw], exit);
+			bits_put(grow->ports[sw].bits, exit, true);
 		}
 	}
 	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
@@ -338,8 +329,8 @@ static void join_parent(struct grow *grow, uint32_t sw)
 	uint32_t peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, port)].peer;
 
 	grow->up[sw] = port;
-	port_set_add(&grow->ports[sw], port);
-	port_set_add(&grow->ports[edge->to], grow->fabric->ports[peer].num);
+	bits_put(grow->ports[sw].bits, port, true);
+	bits_put(grow->ports[edge->to].bits, grow->fabric->ports[peer].num, true);
 	grow->in_tree[edge->to] = true;
 }
 

@@ -243,20 +243,18 @@ static void put_turns(const struct torus *torus, struct route_lanes *lanes, unsi
 static void make_lanes(struct tables *tables, unsigned int vls)
 {
 	const struct torus *torus = &tables->torus;
-	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
 	uint32_t n = torus->graph->n;
+	struct route_lanes *lanes = route_lanes_new(n, 0);
 
-	lanes->n_switches = n;
 	lanes->n = vls;
 	lanes->levels = vls >= 8 ? LEVEL : 0;
 	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
-	lanes->sl = g_malloc((size_t)n * n + 1);
 	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = 0; b < n; b++)
-			lanes->sl[(size_t)a * n + b] =
-				sl_of(torus, torus->place[a], torus->place[b]);
+		for (uint32_t b = 0; b < a; b++)
+			route_lanes_put(lanes, a, b,
+					sl_of(torus, torus->place[a], torus->place[b]));
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		lanes->vl[sl] = sl % vls;
 	lanes->turns = route_turns_new(torus->fabric);
