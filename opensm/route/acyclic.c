@@ -10,50 +10,38 @@
 #include "route/acyclic.h"
 
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 4 /* a switch has up to 255 ports */
+#include "route/bits.h"
 
 struct acyclic {
 	const struct route_channels *channels;
-	unsigned int words; /* of 64 bits, a bit for each channel that leaves a switch */
-	/* [channel * words] */
-	uint64_t *out;		      /* next ones, by their index at the switch it leads to */
-	uint64_t *in;		      /* ones before, by the index there of the way back */
-	uint64_t *blocked;	      /* as out: steps that would close a cycle */
-	uint32_t *place, *at;	      /* [channel], and the other way round */
+	uint32_t outs; /* bits for the channels that leave one switch, in whole words */
+	/* [channel * outs / 64] */
+	uint64_t *out;	   /* next ones, by their index at the switch it leads to */
+	uint64_t *in;	   /* ones before, by the index there of the way back */
+	uint64_t *blocked; /* as out: steps that would close a cycle */
+	uint32_t *place, *at; /* [channel], and the other way round */
 	uint32_t *forward, *backward; /* channels found in a search */
 	uint32_t n_forward, n_backward;
-	bool *found;		   /* [channel]: by the search at hand */
+	bool *found;   /* [channel]: by the search at hand */
 	uint32_t *movers, *places; /* scratch of reorder() */
-	uint64_t *marks;	   /* a bit for each place; zeros between calls of sort_places() */
-	GArray *added;		   /* struct acyclic_step: so far, of those to be added together */
+	uint64_t *marks; /* places; none between calls of sort_places() */
+	GArray *added; /* struct acyclic_step: so far, of those to be added together */
 };
 
-static uint64_t *row(const struct acyclic *acyclic, uint64_t *bits, uint32_t channel)
-{
-	return bits + (size_t)channel * acyclic->words;
-}
-
-static bool get(const uint64_t *bits, uint32_t i)
-{
-	return bits[i / 64] >> i % 64 & 1;
-}
-
-static void set(uint64_t *bits, uint32_t i, bool value)
-{
-	bits[i / 64] &= ~(UINT64_C(1) << i % 64);
-	bits[i / 64] |= (uint64_t)value << i % 64;
-}
-
-static unsigned int count_words(const struct route_channels *channels)
+static uint32_t count_outs(const struct route_channels *channels)
 {
 	uint32_t most = 1;
 
 	for (uint32_t c = 0; c < channels->n; c++)
 		most = MAX(most, c + 1 - channels->first[channels->from[c]]);
-	return (most + 63) / 64;
+	return (most + 63) / 64 * 64;
+}
+
+static uint64_t *row(const struct acyclic *acyclic, uint64_t *bits, uint32_t channel)
+{
+	return bits + (size_t)channel * (acyclic->outs / 64);
 }
 
 struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
@@ -62,10 +50,10 @@ struct acyclic *acyclic_new(const struct route_channels *channels, const struct 
 	uint32_t n = channels->n;
 
 	acyclic->channels = channels;
-	acyclic->words = count_words(channels);
-	acyclic->out = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
-	acyclic->in = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
-	acyclic->blocked = g_new0(uint64_t, (size_t)n * acyclic->words + 1);
+	acyclic->outs = count_outs(channels);
+	acyclic->out = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
+	acyclic->in = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
+	acyclic->blocked = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
 	acyclic->place = g_new(uint32_t, n + 1);
 	acyclic->at = g_new(uint32_t, n + 1);
 	acyclic->forward = g_new(uint32_t, n + 1);
@@ -108,15 +96,15 @@ static uint32_t index_of(const struct acyclic *acyclic, uint32_t channel)
 
 bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to));
+	return bits_has(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to));
 }
 
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
 	uint32_t back = acyclic->channels->back[step.from];
 
-	set(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to), value);
-	set(row(acyclic, acyclic->in, step.to), index_of(acyclic, back), value);
+	bits_put(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to), value);
+	bits_put(row(acyclic, acyclic->in, step.to), index_of(acyclic, back), value);
 }
 
 /* ---- mending the order ---- */
@@ -138,17 +126,14 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 	for (uint32_t i = 0; i < acyclic->n_forward; i++) {
 		uint32_t channel = acyclic->forward[i];
 		uint32_t first = channels->first[channels->to[channel]];
-		const uint64_t *out = row(acyclic, acyclic->out, channel);
 
-		for (unsigned int w = 0; w < acyclic->words; w++) {
-			for (uint64_t rest = out[w]; rest; rest &= rest - 1) {
-				uint32_t next = first + w * 64 + __builtin_ctzll(rest);
+		bits_each(row(acyclic, acyclic->out, channel), acyclic->outs, k) {
+			uint32_t next = first + k;
 
-				if (acyclic->place[next] == last)
-					return false;
-				if (acyclic->place[next] < last)
-					find(acyclic, next, acyclic->forward, &acyclic->n_forward);
-			}
+			if (acyclic->place[next] == last)
+				return false;
+			if (acyclic->place[next] < last)
+				find(acyclic, next, acyclic->forward, &acyclic->n_forward);
 		}
 	}
 	return true;
@@ -163,17 +148,12 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 	for (uint32_t i = 0; i < acyclic->n_backward; i++) {
 		uint32_t channel = acyclic->backward[i];
 		uint32_t first = channels->first[channels->from[channel]];
-		const uint64_t *in = row(acyclic, acyclic->in, channel);
 
-		for (unsigned int w = 0; w < acyclic->words; w++) {
-			for (uint64_t rest = in[w]; rest; rest &= rest - 1) {
-				uint32_t back = first + w * 64 + __builtin_ctzll(rest);
-				uint32_t before = channels->back[back];
+		bits_each(row(acyclic, acyclic->in, channel), acyclic->outs, k) {
+			uint32_t before = channels->back[first + k];
 
-				if (acyclic->place[before] > least)
-					find(acyclic, before, acyclic->backward,
-					     &acyclic->n_backward);
-			}
+			if (acyclic->place[before] > least)
+				find(acyclic, before, acyclic->backward, &acyclic->n_backward);
 		}
 	}
 }
@@ -187,7 +167,7 @@ static void sort_places(struct acyclic *acyclic, const uint32_t *channels, uint3
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t place = acyclic->place[channels[i]];
 
-		acyclic->marks[place / 64] |= UINT64_C(1) << place % 64;
+		bits_put(acyclic->marks, place, true);
 		least = MIN(least, place / 64);
 		last = MAX(last, place / 64);
 	}
@@ -236,7 +216,7 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return get(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to));
+	return bits_has(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to));
 }
 
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
@@ -254,7 +234,8 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 static void remember(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (!mend(acyclic, step))
-		set(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to), true);
+		bits_put(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to),
+			 true);
 }
 
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
@@ -285,53 +266,33 @@ void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 		put(acyclic, step, true);
 }
 
-/* A channel on the path of a depth-first search, and what follows it that was not tried yet. */
+/* A channel on the path of a depth-first search, and where to go on in what follows it. */
 struct visit {
-	uint32_t channel;
-	uint64_t rest[WORDS_MAX];
+	uint32_t channel, next;
 };
-
-static struct visit visit_of(const struct acyclic *acyclic, uint32_t channel)
-{
-	struct visit visit = {.channel = channel};
-
-	memcpy(visit.rest, row(acyclic, acyclic->out, channel), acyclic->words * sizeof(uint64_t));
-	return visit;
-}
-
-static bool next_of(const struct acyclic *acyclic, struct visit *visit, uint32_t *next)
-{
-	const struct route_channels *channels = acyclic->channels;
-
-	for (unsigned int w = 0; w < acyclic->words; w++) {
-		if (!visit->rest[w])
-			continue;
-		*next = channels->first[channels->to[visit->channel]] + w * 64 +
-			__builtin_ctzll(visit->rest[w]);
-		visit->rest[w] &= visit->rest[w] - 1;
-		return true;
-	}
-	return false;
-}
 
 /* Gives places from the last downwards to what is done, which is marked as found. */
 static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uint32_t *left)
 {
-	struct visit visit = visit_of(acyclic, start);
-	uint32_t next;
+	const struct route_channels *channels = acyclic->channels;
+	struct visit visit = {start, 0};
 
 	acyclic->found[start] = true;
 	g_array_append_val(path, visit);
 	while (path->len) {
 		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
 
-		if (!next_of(acyclic, last, &next)) {
+		last->next = bits_next(row(acyclic, acyclic->out, last->channel), last->next,
+				       acyclic->outs);
+		if (last->next == acyclic->outs) {
 			acyclic->place[last->channel] = --*left;
 			acyclic->at[*left] = last->channel;
 			g_array_set_size(path, path->len - 1);
-		} else if (!acyclic->found[next]) {
-			acyclic->found[next] = true;
-			visit = visit_of(acyclic, next);
+			continue;
+		}
+		visit.channel = channels->first[channels->to[last->channel]] + last->next++;
+		if (!acyclic->found[visit.channel]) {
+			acyclic->found[visit.channel] = true;
 			g_array_append_val(path, visit);
 		}
 	}
@@ -339,14 +300,13 @@ static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uin
 
 static bool agrees(const struct acyclic *acyclic)
 {
-	for (uint32_t c = 0; c < acyclic->channels->n; c++) {
-		struct visit visit = visit_of(acyclic, c);
-		uint32_t next;
+	const struct route_channels *channels = acyclic->channels;
 
-		while (next_of(acyclic, &visit, &next))
-			if (acyclic->place[next] < acyclic->place[c])
+	for (uint32_t c = 0; c < channels->n; c++)
+		bits_each(row(acyclic, acyclic->out, c), acyclic->outs, k)
+			if (acyclic->place[channels->first[channels->to[c]] + k] <
+			    acyclic->place[c])
 				return false;
-	}
 	return true;
 }
 

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#define NO_CHANNEL UINT32_MAX
+#include "route/bits.h"
+
+#define NO_PORT 0xFF /* it leads nowhere, whatever ports a switch has */
 
 /* Exit ports of a switch. */
 struct ports {
@@ -59,7 +61,7 @@ void dependency_add_wanted(struct dependency *dependency, uint32_t sw, uint8_t p
 
 void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, uint8_t out)
 {
-	wants_of(dependency, sw, port)->word[out / 64] |= UINT64_C(1) << out % 64;
+	bits_put(wants_of(dependency, sw, port)->word, out, true);
 }
 
 void dependency_add_all(struct dependency *dependency, const struct dependency *other)
@@ -69,106 +71,104 @@ void dependency_add_all(struct dependency *dependency, const struct dependency *
 			dependency->wants[channel].word[w] |= other->wants[channel].word[w];
 }
 
-/* A channel on the path of the depth-first search, and what of its wants is still to be tried. */
+/* A node on the path of the depth-first search, and where to go on in what follows it. */
 struct step {
-	uint32_t channel;
-	struct ports rest;
+	uint32_t node, bit;
 };
 
-/* The next channel to try from this step that leads to a switch, or NO_CHANNEL. */
-static uint32_t next_channel(const struct dependency *dependency, struct step *step)
+static void push(GArray *path, uint8_t *colour, uint32_t node)
 {
-	uint32_t sw = dependency->across[step->channel];
+	struct step step = {node, 0};
 
-	for (unsigned int w = 0; w < 4; w++) {
-		while (step->rest.word[w]) {
-			unsigned int bit = __builtin_ctzll(step->rest.word[w]);
-			unsigned int out = w * 64 + bit;
-			uint32_t channel = dependency->first[sw] + out;
-
-			step->rest.word[w] &= step->rest.word[w] - 1;
-			if (out != 0xFF && channel < dependency->first[sw + 1] &&
-			    dependency->across[channel] != FABRIC_NONE)
-				return channel;
-		}
-	}
-	return NO_CHANNEL;
-}
-
-static void push(const struct dependency *dependency, GArray *path, uint8_t *colour,
-		 uint32_t channel)
-{
-	struct step step = { channel, dependency->wants[channel] };
-
-	if (dependency->across[channel] == FABRIC_NONE)
-		step.rest = (struct ports){{0}};
-	colour[channel] = 1;
+	colour[node] = 1;
 	g_array_append_val(path, step);
 }
 
-/* Searches from one channel. Colours: 0 new, 1 on the path, 2 done. True: the cycle ends path. */
-static bool search_from(const struct dependency *dependency, uint32_t start, uint8_t *colour,
-			GArray *path, uint32_t *closing)
+/* Searches from one node. Colours: 0 new, 1 on the path, 2 done. Where a cycle closes, or NONE. */
+static uint32_t search_from(const void *graph, dependency_next_fn *next_of, uint32_t start,
+			    uint8_t *colour, GArray *path)
 {
-	push(dependency, path, colour, start);
+	push(path, colour, start);
 	while (path->len) {
 		struct step *step = &g_array_index(path, struct step, path->len - 1);
-		uint32_t next = next_channel(dependency, step);
+		uint32_t next = next_of(graph, step->node, &step->bit);
 
-		if (next == NO_CHANNEL) {
-			colour[step->channel] = 2;
+		if (next == DEPENDENCY_NONE) {
+			colour[step->node] = 2;
 			g_array_set_size(path, path->len - 1);
 		} else if (colour[next] == 1) {
-			*closing = next;
-			return true;
+			return next;
 		} else if (colour[next] == 0) {
-			push(dependency, path, colour, next);
+			push(path, colour, next);
 		}
 	}
-	return false;
+	return DEPENDENCY_NONE;
 }
 
-static struct dependency_channel channel_name(const struct dependency *dependency, uint32_t channel)
+static struct dependency_channel channel_name(const uint32_t *first, uint32_t n_switches,
+					      uint32_t channel)
 {
-	uint32_t low = 0, high = dependency->n_switches;
+	uint32_t low = 0, high = n_switches;
 
 	while (high - low > 1) {
 		uint32_t mid = (low + high) / 2;
 
-		if (dependency->first[mid] <= channel)
+		if (first[mid] <= channel)
 			low = mid;
 		else
 			high = mid;
 	}
-	return (struct dependency_channel){ low, channel - dependency->first[low] };
+	return (struct dependency_channel){ low, channel - first[low] };
 }
 
-static GArray *cycle_of(const struct dependency *dependency, const GArray *path, uint32_t closing)
+GArray *dependency_search(uint32_t n_switches, const uint32_t *first, uint32_t lanes,
+			  const void *graph, dependency_next_fn *next_of)
 {
-	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(struct dependency_channel));
-	uint32_t i = path->len;
+	g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(struct step));
+	uint32_t n = first[n_switches] * lanes, closing = DEPENDENCY_NONE;
+	g_autofree uint8_t *colour = g_malloc0(n + 1);
+	bool on = false;
+	GArray *cycle;
 
-	while (g_array_index(path, struct step, --i).channel != closing)
-		;
-	for (; i < path->len; i++) {
-		struct dependency_channel name =
-			channel_name(dependency, g_array_index(path, struct step, i).channel);
+	for (uint32_t node = 0; node < n && closing == DEPENDENCY_NONE; node++)
+		if (!colour[node])
+			closing = search_from(graph, next_of, node, colour, path);
+	if (closing == DEPENDENCY_NONE)
+		return NULL;
+	cycle = g_array_new(FALSE, FALSE, sizeof(struct dependency_channel));
+	for (uint32_t i = 0; i < path->len; i++) {
+		uint32_t node = g_array_index(path, struct step, i).node;
+		struct dependency_channel name = channel_name(first, n_switches, node / lanes);
 
-		g_array_append_val(cycle, name);
+		on |= node == closing;
+		if (on)
+			g_array_append_val(cycle, name);
 	}
 	return cycle;
 }
 
+static uint32_t next_channel(const void *graph, uint32_t channel, uint32_t *out)
+{
+	const struct dependency *dependency = graph;
+	const uint32_t *first = dependency->first, *across = dependency->across;
+	uint32_t sw = across[channel];
+
+	while (sw != FABRIC_NONE) {
+		uint32_t next;
+
+		*out = bits_next(dependency->wants[channel].word, *out, NO_PORT);
+		next = first[sw] + *out;
+		if (*out == NO_PORT || next >= first[sw + 1])
+			break;
+		++*out;
+		if (across[next] != FABRIC_NONE)
+			return next;
+	}
+	return DEPENDENCY_NONE;
+}
+
 GArray *dependency_cycle(const struct dependency *dependency)
 {
-	GArray *path = g_array_new(FALSE, FALSE, sizeof(struct step)), *cycle = NULL;
-	uint8_t *colour = g_malloc0(dependency->n + 1);
-	uint32_t closing = NO_CHANNEL;
-
-	for (uint32_t c = 0; c < dependency->n && !cycle; c++)
-		if (!colour[c] && search_from(dependency, c, colour, path, &closing))
-			cycle = cycle_of(dependency, path, closing);
-	g_array_unref(path);
-	g_free(colour);
-	return cycle;
+	return dependency_search(dependency->n_switches, dependency->first, 1, dependency,
+				 next_channel);
 }

@@ -40,4 +40,13 @@ void dependency_add(struct dependency *dependency, uint32_t sw, uint8_t port, ui
 /* The channels of a cycle in order, each once (free the array); NULL if there is none. */
 GArray *dependency_cycle(const struct dependency *dependency);
 
+/*
+ * The same of any graph of such channels on several lanes. Its nodes are channel * lanes + lane;
+ * next tells one of those that follow a node, from *bit on, and moves that (0 at first) behind it.
+ */
+#define DEPENDENCY_NONE UINT32_MAX /* no more follow */
+typedef uint32_t dependency_next_fn(const void *graph, uint32_t node, uint32_t *bit);
+GArray *dependency_search(uint32_t n_switches, const uint32_t *first, uint32_t lanes,
+			  const void *graph, dependency_next_fn *next);
+
 #endif

@@ -51,12 +51,9 @@ void route_fixed_clear(struct route_fixed *fixed)
 
 uint32_t route_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t port)
 {
-	uint32_t peer;
-
 	if (!port || port > fabric->nodes[fabric->switches[sw].node].num_ports)
 		return FABRIC_NONE;
-	peer = fabric->ports[fabric_switch_port(fabric, sw, port)].peer;
-	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+	return route_switch_across(fabric, fabric_switch_port(fabric, sw, port));
 }
 
 /* Whether some switches have an entry for the LID from the file, and others have not. */
@@ -114,8 +111,8 @@ static void find_levels(struct fill *fill, uint32_t leaf, uint16_t lid)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t to = fill->queue[i];
 
-		for (uint32_t e = graph->first_edge[to]; e < graph->first_edge[to + 1]; e++) {
-			uint32_t sw = graph->edges[e].to;
+		route_each_edge(graph, to, edge) {
+			uint32_t sw = edge->to;
 
 			if (fill->level[sw] != FABRIC_NONE ||
 			    (route_is_fixed(fill->fixed, sw, lid) &&
@@ -137,9 +134,7 @@ static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
 
 	if (next != FABRIC_NONE && fill->level[next] + 1 == fill->level[sw])
 		return;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-
+	route_each_edge(graph, sw, edge) {
 		if (fill->level[edge->to] + 1 != fill->level[sw])
 			continue;
 		for (uint32_t k = edge->first_link; k < edge->first_link + edge->n_links; k++)
@@ -181,14 +176,6 @@ static void fill_lid(struct fill *fill, uint32_t leaf, uint16_t lid, bool dead)
 			lead_nearer(fill, sw, lid);
 }
 
-static uint32_t leaf_of(const struct fabric *fabric, uint16_t lid)
-{
-	uint32_t port = fabric_port_by_lid(fabric, lid);
-	uint8_t exit;
-
-	return port == FABRIC_NONE ? FABRIC_NONE : fabric_leaf(fabric, port, &exit);
-}
-
 struct route_fill_tally route_file_fill(const struct fabric *fabric,
 					const struct route_fixed *fixed, const bool *dead,
 					const struct routing *filler, struct routing *routing)
@@ -207,7 +194,8 @@ struct route_fill_tally route_file_fill(const struct fabric *fabric,
 	};
 
 	for (uint32_t lid = 1; lid <= routing->top; lid++) {
-		uint32_t leaf = leaf_of(fabric, lid);
+		uint8_t exit;
+		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
 
 		if (leaf != FABRIC_NONE && is_mixed(&fill, lid))
 			fill_lid(&fill, leaf, lid, dead[lid]);

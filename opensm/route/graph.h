@@ -105,6 +105,28 @@ static inline uint16_t route_lid_of(const struct route_graph *graph, uint32_t sw
 	return graph->targets[graph->first_target[sw]].lid;
 }
 
+/* How many LIDs a switch has of its own. */
+static inline unsigned int route_n_own(const struct route_graph *graph, uint32_t sw)
+{
+	return graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+}
+
+/* The switch across the cable of a port of the fabric, or FABRIC_NONE. */
+static inline uint32_t route_switch_across(const struct fabric *fabric, uint32_t port)
+{
+	uint32_t peer = fabric->ports[port].peer;
+
+	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
+}
+
+/* The switch that hands a LID over, and by which port: 0 if it is its own; or FABRIC_NONE. */
+static inline uint32_t route_leaf_of(const struct fabric *fabric, uint16_t lid, uint8_t *exit)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+
+	return port == FABRIC_NONE ? FABRIC_NONE : fabric_leaf(fabric, port, exit);
+}
+
 /* Whether packets to any LID may begin at a switch: from hosts, or the subnet manager. */
 static inline bool route_is_source(const struct route_graph *graph, uint32_t sw)
 {
@@ -116,6 +138,20 @@ static inline bool route_is_closed(const struct route_graph *graph, uint32_t edg
 {
 	return graph->joined && !graph->open && graph->joined[graph->edges[edge].to] &&
 	       !graph->up[edge];
+}
+
+/* For each edge of a switch. */
+#define route_each_edge(graph, sw, edge) \
+	for (const struct route_edge *edge = &(graph)->edges[(graph)->first_edge[sw]]; \
+	     edge < &(graph)->edges[(graph)->first_edge[(sw) + 1]]; edge++)
+
+/* The edge that leads to another switch, or FABRIC_NONE. */
+static inline uint32_t route_edge_to(const struct route_graph *graph, uint32_t from, uint32_t to)
+{
+	route_each_edge(graph, from, edge)
+		if (edge->to == to)
+			return edge - graph->edges;
+	return FABRIC_NONE;
 }
 
 /* The edge of each exit port of a switch; FABRIC_NONE for ports that lead to no other switch. */

@@ -10,8 +10,6 @@
  * does not do for that, some paths are put on a second one, where turns have other lanes, and so
  * on.
  */
-#include <string.h>
-
 #include "route/free_turns.h"
 #include "route/lanes.h"
 #include "route/shortest.h"
@@ -74,17 +72,13 @@ static void open_plane(struct hop_lanes *hop, unsigned int i)
 /* Puts what two switches send each other on the first SL that can have it, of the first n. */
 static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 {
-	struct route_lanes *lanes = hop->lanes;
-
 	for (unsigned int i = 0; i < n; i++) {
 		open_plane(hop, i);
 		turn_lanes_begin(hop->plane);
 		hop->added = true;
 		layered_each_path(hop->layered, a, b, add_path, hop);
 		if (hop->added) {
-			lanes->sl[(size_t)a * lanes->n_switches + b] =
-				lanes->sl[(size_t)b * lanes->n_switches + a] =
-					(lanes->sm_sl + i) % ROUTE_SLS;
+			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
 			hop->n_planes = MAX(hop->n_planes, i + 1);
 			return true;
 		}
@@ -128,12 +122,12 @@ static void clear_planes(struct hop_lanes *hop)
 /* With so many lanes and SLs. */
 static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 {
-	uint32_t n = hop->layered->graph->n;
+	uint8_t sm_sl = hop->layered->input->sm_sl;
 
 	clear_planes(hop);
-	memset(hop->lanes->sl, ROUTE_NO_SL, (size_t)n * n);
-	for (uint32_t sw = 0; sw < n; sw++)
-		hop->lanes->sl[(size_t)sw * n + sw] = hop->lanes->sm_sl;
+	route_lanes_free(hop->lanes);
+	hop->lanes = route_lanes_new(hop->layered->graph->n, sm_sl);
+	hop->lanes->sm_sl = sm_sl;
 	hop->n = lanes;
 	return place_all(hop, sls);
 }
@@ -209,15 +203,9 @@ static void finish(struct hop_lanes *hop)
 
 static void hop_init(struct hop_lanes *hop, struct layered *layered)
 {
-	uint32_t n = layered->graph->n;
-
 	*hop = (struct hop_lanes){.layered = layered};
 	free_turns_init(&hop->turns, layered);
-	hop->path = g_new(uint32_t, n + 1);
-	hop->lanes = g_new0(struct route_lanes, 1);
-	hop->lanes->n_switches = n;
-	hop->lanes->sm_sl = layered->input->sm_sl;
-	hop->lanes->sl = g_malloc((size_t)n * n + 1);
+	hop->path = g_new(uint32_t, layered->graph->n + 1);
 }
 
 static void hop_clear(struct hop_lanes *hop)

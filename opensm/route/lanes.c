@@ -5,11 +5,6 @@
 
 #include "iba/codes.h"
 
-static unsigned int vls_of(const struct fabric *fabric, uint32_t port)
-{
-	return iba_vls_count(fabric->ports[port].info.vl_cap);
-}
-
 unsigned int route_data_vls(const struct fabric *fabric, const struct route_input *input)
 {
 	unsigned int least = input->vls ? input->vls : 15;
@@ -20,7 +15,7 @@ unsigned int route_data_vls(const struct fabric *fabric, const struct route_inpu
 		if (port->num && port->peer != FABRIC_NONE &&
 		    fabric_is_switch(fabric, port->node) &&
 		    fabric_is_switch(fabric, fabric->ports[port->peer].node))
-			least = MIN(least, MAX(vls_of(fabric, i), 1));
+			least = MIN(least, MAX(iba_vls_count(port->info.vl_cap), 1));
 	}
 	return least;
 }
@@ -59,6 +54,18 @@ static void turns_free(struct route_turns *turns)
 	g_free(turns);
 }
 
+struct route_lanes *route_lanes_new(uint32_t n_switches, uint8_t own_sl)
+{
+	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
+
+	lanes->n_switches = n_switches;
+	lanes->sl = g_malloc((size_t)n_switches * n_switches + 1);
+	memset(lanes->sl, ROUTE_NO_SL, (size_t)n_switches * n_switches);
+	for (uint32_t sw = 0; sw < n_switches; sw++)
+		route_lanes_put(lanes, sw, sw, own_sl);
+	return lanes;
+}
+
 void route_lanes_free(struct route_lanes *lanes)
 {
 	if (!lanes)
@@ -66,6 +73,25 @@ void route_lanes_free(struct route_lanes *lanes)
 	turns_free(lanes->turns);
 	g_free(lanes->sl);
 	g_free(lanes);
+}
+
+static uint16_t lane_bit(const struct route_lanes *lanes, uint8_t sl)
+{
+	return sl < ROUTE_SLS ? 1u << lanes->vl[sl] : 0;
+}
+
+uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
+			     uint32_t sm)
+{
+	uint16_t bits;
+
+	if (!lanes)
+		return 1;
+	bits = lane_bit(lanes, route_lanes_sl(lanes, from, to)) |
+	       lane_bit(lanes, route_lanes_sl(lanes, to, from));
+	if (from == sm || to == sm)
+		bits |= lane_bit(lanes, lanes->sm_sl);
+	return bits;
 }
 
 bool routing_path_sl(const struct routing *routing, const struct fabric *fabric, uint32_t from,

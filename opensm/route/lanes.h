@@ -52,13 +52,29 @@ static inline uint8_t route_lanes_vl(const struct route_lanes *lanes, uint32_t s
 	return turns->rows[turns->first[sw] + (size_t)in * turns->width[sw] + out] >> 4 * sl & 0xF;
 }
 
+/* No two switches have an SL yet, but each has one for its own hosts. */
+struct route_lanes *route_lanes_new(uint32_t n_switches, uint8_t own_sl);
 void route_lanes_free(struct route_lanes *lanes); /* NULL is fine */
+
+/* Gives two switches an SL, both ways. */
+static inline void route_lanes_put(struct route_lanes *lanes, uint32_t a, uint32_t b, uint8_t sl)
+{
+	lanes->sl[(size_t)a * lanes->n_switches + b] = sl;
+	lanes->sl[(size_t)b * lanes->n_switches + a] = sl;
+}
 
 /* The SL from switch to switch, by their index. */
 static inline uint8_t route_lanes_sl(const struct route_lanes *lanes, uint32_t from, uint32_t to)
 {
 	return lanes->sl ? lanes->sl[(size_t)from * lanes->n_switches + to] : lanes->first;
 }
+
+/*
+ * VLs, as bits, of packets between two switches, each of which may use the SL of the way back, and
+ * that of the SM if it is at one of them; without turns. lanes may be NULL: VL 0.
+ */
+uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
+			     uint32_t sm);
 
 /*
  * What the lanes of a routing, if it has any, make of the SL of a path between two endports: false

@@ -89,7 +89,7 @@ static bool note_all(struct layers *layers, bool switches)
 		note_lid(layers, graph->targets[t].leaf, graph->targets[t].lid, switches, passed,
 			 ++mark);
 	for (uint32_t sw = 0; switches && sw < graph->n; sw++)
-		for (unsigned int i = 0; graph->own_lid[sw] && i < 1u << graph->own_lmc[sw]; i++)
+		for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
 			note_lid(layers, sw, graph->own_lid[sw] + i, false, passed, ++mark);
 	return acyclic_sort(layers->all);
 }
@@ -130,14 +130,6 @@ static bool try_lane(struct layers *layers, unsigned int lane)
 		return false;
 	layers->n = MAX(layers->n, lane + 1);
 	return true;
-}
-
-static void put(struct layers *layers, uint32_t a, uint32_t b, uint8_t sl)
-{
-	struct route_lanes *lanes = layers->lanes;
-
-	lanes->sl[(size_t)a * lanes->n_switches + b] = sl;
-	lanes->sl[(size_t)b * lanes->n_switches + a] = sl;
 }
 
 /* Steps of the pair at hand that a lane does not have yet. */
@@ -182,7 +174,7 @@ static bool is_done(const struct layers *layers, uint32_t a, uint32_t b)
 /* With the SM, if the lane of its SL is one of those in use. */
 static void assign_sm(struct layers *layers)
 {
-	const struct route_lanes *lanes = layers->lanes;
+	struct route_lanes *lanes = layers->lanes;
 	unsigned int lane = lanes->vl[lanes->sm_sl];
 	uint32_t sm = layers->layered->graph->sm_switch;
 
@@ -191,7 +183,7 @@ static void assign_sm(struct layers *layers)
 	for (uint32_t sw = 0; sw < lanes->n_switches; sw++) {
 		list_steps(layers, sm, sw);
 		if (sw != sm && try_lane(layers, lane - lanes->first))
-			put(layers, sm, sw, lane);
+			route_lanes_put(lanes, sm, sw, lane);
 	}
 }
 
@@ -203,7 +195,7 @@ static void assign_pair(struct layers *layers, uint32_t a, uint32_t b)
 		return;
 	lane = find_lane(layers, a, b, layers->most);
 	layers->hopeless = lane == layers->most || lane > layers->n;
-	put(layers, a, b, layers->lanes->first + lane);
+	route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
 }
 
 /* Pairs of switches, the hosts of which send each other, if they are so far apart. */
@@ -248,7 +240,7 @@ static void assign_switches(struct layers *layers)
 				continue;
 			lane = find_lane(layers, a, b, layers->have);
 			if (lane < layers->have)
-				put(layers, a, b, layers->lanes->first + lane);
+				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
 			else
 				layers->left_out++;
 		}
@@ -259,16 +251,10 @@ static void assign_switches(struct layers *layers)
 
 static struct route_lanes *lanes_new(const struct layered *layered, uint8_t first, unsigned int vls)
 {
-	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
-	uint32_t n = layered->graph->n;
+	struct route_lanes *lanes = route_lanes_new(layered->graph->n, first);
 
-	lanes->n_switches = n;
 	lanes->first = first;
 	lanes->sm_sl = layered->input->sm_sl;
-	lanes->sl = g_malloc((size_t)n * n + 1);
-	memset(lanes->sl, ROUTE_NO_SL, (size_t)n * n);
-	for (uint32_t sw = 0; sw < n; sw++)
-		lanes->sl[(size_t)sw * n + sw] = first;
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		lanes->vl[sl] = sl % vls;
 	return lanes;

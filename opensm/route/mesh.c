@@ -38,15 +38,6 @@ static void join(uint32_t *class, uint32_t a, uint32_t b)
 	class[MAX(a, b)] = MIN(a, b);
 }
 
-/* FABRIC_NONE if there is none. */
-static uint32_t edge_to(const struct route_graph *graph, uint32_t from, uint32_t to)
-{
-	for (uint32_t e = graph->first_edge[from]; e < graph->first_edge[from + 1]; e++)
-		if (graph->edges[e].to == to)
-			return e;
-	return FABRIC_NONE;
-}
-
 /* Whether two edges of a switch are sides of a square; joins the sides of each, if wanted. */
 static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bool wanted)
 {
@@ -54,16 +45,15 @@ static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bo
 	uint32_t by_a = graph->edges[a].to, by_b = graph->edges[b].to;
 	bool found = false;
 
-	for (uint32_t e = graph->first_edge[by_a]; e < graph->first_edge[by_a + 1]; e++) {
-		uint32_t corner = graph->edges[e].to, last;
+	route_each_edge(graph, by_a, edge) {
+		uint32_t last = route_edge_to(graph, by_b, edge->to);
 
-		last = corner == sw ? FABRIC_NONE : edge_to(graph, by_b, corner);
-		if (last == FABRIC_NONE)
+		if (edge->to == sw || last == FABRIC_NONE)
 			continue;
 		found = true;
 		if (wanted) {
 			join(mesh->class, a, last);
-			join(mesh->class, b, e);
+			join(mesh->class, b, edge - graph->edges);
 		}
 	}
 	return found;
@@ -105,8 +95,8 @@ static void make_classes(struct mesh *mesh)
 	for (uint32_t e = 0; e < n_edges; e++)
 		mesh->class[e] = e;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			join(mesh->class, e, edge_to(graph, graph->edges[e].to, sw));
+		route_each_edge(graph, sw, edge)
+			join(mesh->class, edge - graph->edges, route_edge_to(graph, edge->to, sw));
 	each_corner(mesh, join_sides);
 }
 

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "route/bits.h"
 #include "route/engine.h"
 #include "route/graph.h"
 #include "route/orient.h"
@@ -41,56 +42,7 @@ struct grow {
 	uint32_t root_before; /* FABRIC_NONE: there is none */
 };
 
-static void port_set_add(struct route_port_set *set, uint8_t port)
-{
-	set->bits[port / 64] |= UINT64_C(1) << port % 64;
-}
-
-static bool port_set_has(const struct route_port_set *set, uint8_t port)
-{
-	return set->bits[port / 64] >> port % 64 & 1;
-}
-
 /* ---- the ground ---- */
-
-/* Takes cables out of the graph that begin or end at switches without room. */
-static void leave_out(struct route_graph *graph, const struct fabric *fabric, uint32_t room)
-{
-	uint32_t n = 0, begin = 0;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t end = graph->first_edge[sw + 1];
-
-		for (uint32_t e = begin; e < end; e++)
-			if (fabric_mlids(fabric, sw) >= room &&
-			    fabric_mlids(fabric, graph->edges[e].to) >= room)
-				graph->edges[n++] = graph->edges[e];
-		begin = end;
-		graph->first_edge[sw + 1] = n;
-	}
-}
-
-/* Row of hops from a root downwards. */
-static void find_down(const struct route_graph *graph, uint32_t root, uint32_t *queue, uint8_t *row)
-{
-	uint32_t n = 0;
-
-	memset(row, ROUTE_FAR, graph->n);
-	row[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = queue[i];
-
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (graph->up[e] || row[to] != ROUTE_FAR || row[sw] == ROUTE_FAR - 1)
-				continue;
-			row[to] = row[sw] + 1;
-			queue[n++] = to;
-		}
-	}
-}
 
 /* The port of the trunk among those of an edge, or 0. */
 static uint8_t trunk_of(const struct route_graph *graph, const struct fabric *fabric,
@@ -106,8 +58,9 @@ static uint8_t trunk_of(const struct route_graph *graph, const struct fabric *fa
 	return 0;
 }
 
-/* Takes all cables out of the graph but those of the trunk. */
-static void keep_trunk(struct route_graph *graph, const struct fabric *fabric, const uint8_t *trunk)
+/* Takes cables out of the graph that begin or end at switches without room, or miss the trunk. */
+static void leave_out(struct route_graph *graph, const struct fabric *fabric, uint32_t room,
+		      const uint8_t *trunk)
 {
 	uint32_t n = 0, begin = 0;
 
@@ -116,16 +69,40 @@ static void keep_trunk(struct route_graph *graph, const struct fabric *fabric, c
 
 		for (uint32_t e = begin; e < end; e++) {
 			struct route_edge edge = graph->edges[e];
-			uint8_t num = trunk_of(graph, fabric, trunk, sw, &edge);
+			uint8_t num = trunk ? trunk_of(graph, fabric, trunk, sw, &edge) : 0;
 
-			if (!num)
+			if (fabric_mlids(fabric, sw) < room ||
+			    fabric_mlids(fabric, edge.to) < room || (trunk && !num))
 				continue;
-			graph->links[edge.first_link] = num;
-			edge.n_links = 1;
+			if (trunk) {
+				graph->links[edge.first_link] = num;
+				edge.n_links = 1;
+			}
 			graph->edges[n++] = edge;
 		}
 		begin = end;
 		graph->first_edge[sw + 1] = n;
+	}
+}
+
+/* Row of hops from a root downwards. */
+static void find_down(const struct route_graph *graph, uint32_t root, uint32_t *queue, uint8_t *row)
+{
+	uint32_t n = 0;
+
+	memset(row, ROUTE_FAR, graph->n);
+	row[root] = 0;
+	queue[n++] = root;
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t hops = row[queue[i]];
+
+		route_each_edge(graph, queue[i], edge) {
+			if (graph->up[edge - graph->edges] || row[edge->to] != ROUTE_FAR ||
+			    hops == ROUTE_FAR - 1)
+				continue;
+			row[edge->to] = hops + 1;
+			queue[n++] = edge->to;
+		}
 	}
 }
 
@@ -148,14 +125,13 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 {
 	struct route_ground *ground = g_new0(struct route_ground, 1);
 	struct route_graph *graph = route_graph_new(fabric);
+	bool fits = routing && routing->n_switches == graph->n;
 
 	ground->graph = graph;
 	ground->room = room;
-	leave_out(graph, fabric, room);
-	if (routing && routing->trunk && routing->n_switches == graph->n)
-		keep_trunk(graph, fabric, routing->trunk);
+	leave_out(graph, fabric, room, fits ? routing->trunk : NULL);
 	ground->keeps = routing && (routing->order || routing->trunk);
-	if (!routing || !routing->order || routing->n_switches != graph->n) {
+	if (!fits || !routing->order) {
 		ground->hops = ground->up = route_hops_all(graph, NULL);
 		return ground;
 	}
@@ -188,9 +164,10 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 }
 
 /* Whether an edge of a switch leads to one that may be its parent. */
-static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw, uint32_t e)
+static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
+		     const struct route_edge *edge)
 {
-	return hops[graph->edges[e].to] + 1 == hops[sw] && (!graph->up || graph->up[e]);
+	return hops[edge->to] + 1 == hops[sw] && (!graph->up || graph->up[edge - graph->edges]);
 }
 
 /* Far from its root it is only by an order that it does not keep to. */
@@ -208,12 +185,9 @@ static bool may_hang(const struct route_ground *ground, uint32_t root, uint32_t 
 	const struct route_graph *graph = ground->graph;
 	const uint8_t *hops = ground->hops + (size_t)root * graph->n;
 
-	for (uint32_t e = graph->first_edge[sw]; up && e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-
-		if (memchr(graph->links + edge->first_link, up, edge->n_links))
-			return leads_up(graph, hops, sw, e);
-	}
+	route_each_edge(graph, sw, edge)
+		if (up && memchr(graph->links + edge->first_link, up, edge->n_links))
+			return leads_up(graph, hops, sw, edge);
 	return sw == root;
 }
 
@@ -245,9 +219,9 @@ static void place_members(struct grow *grow, const struct route_group *group)
 			continue;
 		if (group->only_sends && group->only_sends[i]) {
 			grow->members[sw] += !grow->members[sw];
-		} else if (!port_set_has(&grow->ports[sw], exit)) {
+		} else if (!bits_has(grow->ports[sw].bits, exit)) {
 			grow->members[sw]++;
-			port_set_add(&grow->ports[sw], exit);
+			bits_put(grow->ports[sw].bits, exit, true);
 		}
 	}
 	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
@@ -332,17 +306,14 @@ static unsigned int parent_merit(const struct grow *grow, const struct route_edg
 
 static const struct route_edge *choose_parent(const struct grow *grow, uint32_t sw)
 {
-	const struct route_graph *graph = grow->graph;
 	const struct route_edge *best = NULL;
 	unsigned int most = 0;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-		unsigned int merit;
+	route_each_edge(grow->graph, sw, edge) {
+		unsigned int merit = 0;
 
-		if (!leads_up(graph, grow->hops, sw, e))
-			continue;
-		merit = parent_merit(grow, edge, sw);
+		if (leads_up(grow->graph, grow->hops, sw, edge))
+			merit = parent_merit(grow, edge, sw);
 		if (merit > most) {
 			most = merit;
 			best = edge;
@@ -358,8 +329,8 @@ static void join_parent(struct grow *grow, uint32_t sw)
 	uint32_t peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, port)].peer;
 
 	grow->up[sw] = port;
-	port_set_add(&grow->ports[sw], port);
-	port_set_add(&grow->ports[edge->to], grow->fabric->ports[peer].num);
+	bits_put(grow->ports[sw].bits, port, true);
+	bits_put(grow->ports[edge->to].bits, grow->fabric->ports[peer].num, true);
 	grow->in_tree[edge->to] = true;
 }
 

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "route/bits.h"
 #include "route/engine.h"
+#include "route/graph.h"
 
 struct flood {
 	const struct fabric *fabric;
@@ -40,11 +42,6 @@ static bool G_GNUC_PRINTF(4, 5)
 	return false;
 }
 
-static bool set_has(const struct route_port_set *set, unsigned int port)
-{
-	return set->bits[port / 64] >> port % 64 & 1;
-}
-
 /* What one port of a switch in the tree leads to. */
 static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
 {
@@ -63,7 +60,7 @@ static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
 		return flood->member[peer] || fail(flood, sw, num, "leads to no member");
 	}
 	if (flood->place[to] == FABRIC_NONE ||
-	    !set_has(&flood->tree->ports[flood->place[to]], fabric->ports[peer].num))
+	    !bits_has(flood->tree->ports[flood->place[to]].bits, fabric->ports[peer].num))
 		return fail(flood, sw, num, "the other end is not in the tree");
 	flood->n_crossings++;
 	if (flood->met[flood->place[to]])
@@ -85,9 +82,8 @@ static bool flood_tree(struct flood *flood)
 	for (uint32_t i = 0; i < flood->n_met; i++) {
 		uint32_t sw = flood->queue[i];
 
-		for (unsigned int num = 0; num < 256; num++)
-			if (set_has(&tree->ports[flood->place[sw]], num) &&
-			    !flood_port(flood, sw, num))
+		bits_each(tree->ports[flood->place[sw]].bits, 256, num)
+			if (!flood_port(flood, sw, num))
 				return false;
 	}
 	if (flood->n_met != tree->n)
@@ -113,11 +109,8 @@ static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[queue[i]].node];
 
 		for (unsigned int num = 1; num <= node->num_ports; num++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+			uint32_t to = route_switch_across(fabric, node->first_port + num);
 
-			if (peer == FABRIC_NONE)
-				continue;
-			to = fabric->nodes[fabric->ports[peer].node].sw;
 			if (to == FABRIC_NONE || reach[to] ||
 			    fabric_mlids(fabric, to) < flood->group->room)
 				continue;
@@ -168,12 +161,10 @@ bool route_tree_follows(const struct routing *routing, const struct fabric *fabr
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
 		for (unsigned int num = 1; num <= node->num_ports; num++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer, to;
+			uint32_t to = route_switch_across(fabric, node->first_port + num);
 
-			if (!set_has(&tree->ports[i], num) || peer == FABRIC_NONE)
-				continue;
-			to = fabric->nodes[fabric->ports[peer].node].sw;
-			above += to != FABRIC_NONE && routing->order[to] < routing->order[sw];
+			above += bits_has(tree->ports[i].bits, num) && to != FABRIC_NONE &&
+				 routing->order[to] < routing->order[sw];
 		}
 		if (above > 1)
 			return false;

@@ -21,22 +21,17 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 		rank[from[i]] = 0;
 		queue[tail++] = from[i];
 	}
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t sw = queue[head];
-
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (rank[to] != ROUTE_NO_RANK)
+	for (uint32_t head = 0; head < tail; head++)
+		route_each_edge(graph, queue[head], edge) {
+			if (rank[edge->to] != ROUTE_NO_RANK)
 				continue;
-			rank[to] = rank[sw] + 1;
-			queue[tail++] = to;
+			rank[edge->to] = rank[queue[head]] + 1;
+			queue[tail++] = edge->to;
 		}
-	}
 	g_free(queue);
 }
 
-uint32_t *route_parts(const struct route_graph *graph)
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
 {
 	uint32_t *part = g_new(uint32_t, graph->n + 1), *queue = g_new(uint32_t, graph->n + 1);
 
@@ -48,19 +43,13 @@ uint32_t *route_parts(const struct route_graph *graph)
 			continue;
 		part[first] = first;
 		queue[tail++] = first;
-		for (uint32_t head = 0; head < tail; head++) {
-			uint32_t sw = queue[head];
-
-			for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1];
-			     e++) {
-				uint32_t to = graph->edges[e].to;
-
-				if (part[to] != FABRIC_NONE)
+		for (uint32_t head = 0; head < tail && !(apart && apart[first]); head++)
+			route_each_edge(graph, queue[head], edge) {
+				if (part[edge->to] != FABRIC_NONE || (apart && apart[edge->to]))
 					continue;
-				part[to] = first;
-				queue[tail++] = to;
+				part[edge->to] = first;
+				queue[tail++] = edge->to;
 			}
-		}
 	}
 	g_free(queue);
 	return part;
@@ -75,6 +64,13 @@ static void forget_joined(struct route_graph *graph)
 	graph->open = false;
 }
 
+void route_orient_edges(struct route_graph *graph)
+{
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			graph->up[edge - graph->edges] = graph->order[edge->to] < graph->order[sw];
+}
+
 void route_orient_by(struct route_graph *graph, uint32_t *order)
 {
 	g_free(graph->order);
@@ -82,9 +78,7 @@ void route_orient_by(struct route_graph *graph, uint32_t *order)
 	forget_joined(graph);
 	if (!graph->up)
 		graph->up = g_new(bool, graph->first_edge[graph->n] + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			graph->up[e] = order[graph->edges[e].to] < order[sw];
+	route_orient_edges(graph);
 }
 
 void route_orient_not(struct route_graph *graph)
@@ -110,18 +104,23 @@ static gint compare_standings(gconstpointer a, gconstpointer b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
 {
-	struct standing *standings = g_new(struct standing, graph->n + 1);
-	uint32_t *order = g_new(uint32_t, graph->n + 1);
+	struct standing *standings = g_new(struct standing, n + 1);
+	uint32_t *order = g_new(uint32_t, n + 1);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		standings[sw] = (struct standing){ rank[sw], key[sw], sw };
-	qsort(standings, graph->n, sizeof(*standings), compare_standings);
-	for (uint32_t i = 0; i < graph->n; i++)
+	for (uint32_t sw = 0; sw < n; sw++)
+		standings[sw] = (struct standing){ rank[sw], key ? key[sw] : sw, sw };
+	qsort(standings, n, sizeof(*standings), compare_standings);
+	for (uint32_t i = 0; i < n; i++)
 		order[standings[i].sw] = i;
 	g_free(standings);
-	route_orient_by(graph, order);
+	return order;
+}
+
+void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+{
+	route_orient_by(graph, route_order(graph->n, rank, key));
 }
 
 /* A switch while its place in the order is found. */
@@ -268,7 +267,8 @@ static char *tell_odd(const struct roots_named *named, const struct fabric *fabr
 static void rank_aside(const struct route_graph *graph, struct roots_named *named,
 		       const uint64_t *key, uint32_t *rank)
 {
-	g_autofree uint32_t *part = route_parts(graph), *depth = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *part = route_parts(graph, NULL);
+	g_autofree uint32_t *depth = g_new(uint32_t, graph->n + 1);
 	g_autofree uint32_t *root = g_new(uint32_t, graph->n + 1); /* [part] */
 	g_autofree bool *deep = g_new0(bool, graph->n + 1);	   /* [part] */
 	uint32_t n_roots = named->n;
@@ -330,7 +330,7 @@ static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint
 		if (!memchr(row, ROUTE_FAR, graph->n))
 			continue;
 		if (!part)
-			part = route_parts(graph);
+			part = route_parts(graph, NULL);
 		for (*to = 0; *to < graph->n; ++*to)
 			if (row[*to] == ROUTE_FAR && part[*from] == part[*to] &&
 			    (route_is_source(graph, *from) || route_is_source(graph, *to)))

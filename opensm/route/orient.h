@@ -18,14 +18,26 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 /* The same to the nearest of the switches that have hosts, of which it returns the number. */
 uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
 
-/* The connected part of each switch, as the least index of its switches. g_free it. */
-uint32_t *route_parts(const struct route_graph *graph);
+/*
+ * The connected part of each switch, as the least index of its switches. g_free it. Those that are
+ * apart (NULL: none) are parts of their own, whatever their cables.
+ */
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
 
-/* Up is where the rank is smaller; among equals, where the key is. Keys are unique. */
+/*
+ * The places of n switches by rank, and among equals by key. Keys are unique; NULL: by index.
+ * g_free it.
+ */
+uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key);
+
+/* Up is where the place in that order is lower. */
 void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
-/* Up is where the place is lower. Takes order over. */
+/* The same by places. Takes order over. */
 void route_orient_by(struct route_graph *graph, uint32_t *order);
+
+/* Lets up[] of the graph follow its order, which was changed. */
+void route_orient_edges(struct route_graph *graph);
 
 /* Takes the orientation back: every way is legal again. */
 void route_orient_not(struct route_graph *graph);

@@ -42,26 +42,26 @@ static void start_order(struct roots *roots)
 
 static void put_next(struct roots *roots, uint32_t sw)
 {
-	const struct route_graph *graph = roots->graph;
-
 	roots->place[sw] = roots->n++;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		roots->met[graph->edges[e].to]++;
+	route_each_edge(roots->graph, sw, edge)
+		roots->met[edge->to]++;
+}
+
+/* A switch if it is not met itself, but has more neighbours met than the best so far; or that. */
+static uint32_t closer(const struct roots *roots, uint32_t sw, uint32_t best)
+{
+	uint32_t most = best == FABRIC_NONE ? 0 : roots->met[best];
+
+	return roots->place[sw] == FABRIC_NONE && roots->met[sw] > most ? sw : best;
 }
 
 /* The neighbour that has most neighbours met, not being met itself; or FABRIC_NONE. */
 static uint32_t next_of(const struct roots *roots, uint32_t sw)
 {
-	const struct route_graph *graph = roots->graph;
 	uint32_t best = FABRIC_NONE;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (roots->place[to] == FABRIC_NONE &&
-		    (best == FABRIC_NONE || roots->met[to] > roots->met[best]))
-			best = to;
-	}
+	route_each_edge(roots->graph, sw, edge)
+		best = closer(roots, edge->to, best);
 	return best;
 }
 
@@ -89,13 +89,8 @@ static uint32_t closest(const struct roots *roots)
 {
 	uint32_t best = FABRIC_NONE;
 
-	for (uint32_t i = 0; i < roots->graph->n; i++) {
-		uint32_t sw = roots->by_key[i];
-
-		if (roots->place[sw] == FABRIC_NONE && roots->met[sw] &&
-		    (best == FABRIC_NONE || roots->met[sw] > roots->met[best]))
-			best = sw;
-	}
+	for (uint32_t i = 0; i < roots->graph->n; i++)
+		best = closer(roots, roots->by_key[i], best);
 	return best;
 }
 
@@ -144,8 +139,9 @@ static void try_place(struct route_graph *graph, const struct roots *roots, uint
 static void try_distance(struct route_graph *graph, const struct roots *roots, uint32_t root,
 			 uint64_t better, struct best *best)
 {
-	uint32_t *from = g_new(uint32_t, graph->n + 1), n = 0;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *from = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0;
 
 	from[n++] = root;
 	route_rank(graph, from, n, rank);
@@ -157,8 +153,6 @@ static void try_distance(struct route_graph *graph, const struct roots *roots, u
 	}
 	route_orient(graph, rank, roots->key);
 	try_order(graph, MIN(better, best->load), best);
-	g_free(from);
-	g_free(rank);
 }
 
 static void try_root(struct route_graph *graph, struct roots *roots, uint32_t root,

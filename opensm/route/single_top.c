@@ -69,8 +69,8 @@ static bool find_roots(struct inversion *inversion)
 			return false;
 		inversion->bottom = MAX(inversion->bottom, rank);
 		inversion->n_roots += is_root(inversion, sw);
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = inversion->rank[graph->edges[e].to];
+		route_each_edge(graph, sw, edge) {
+			uint32_t to = inversion->rank[edge->to];
 
 			if (to + 1 != rank && rank + 1 != to)
 				return false;
@@ -91,9 +91,9 @@ static void count_ways(struct inversion *inversion)
 
 			if (inversion->rank[sw] != rank)
 				continue;
-			for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-				if (inversion->rank[graph->edges[e].to] < rank)
-					ways += inversion->ways[graph->edges[e].to];
+			route_each_edge(graph, sw, edge)
+				if (inversion->rank[edge->to] < rank)
+					ways += inversion->ways[edge->to];
 			inversion->ways[sw] = MIN(ways, inversion->n_roots + 1u);
 		}
 	}
@@ -112,15 +112,13 @@ static uint32_t climb(struct inversion *inversion, uint32_t leaf, uint32_t *n)
 
 		roots += is_root(inversion, sw);
 		inversion->work += route_degree(graph, sw);
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (inversion->rank[to] > inversion->rank[sw])
+		route_each_edge(graph, sw, edge) {
+			if (inversion->rank[edge->to] > inversion->rank[sw])
 				continue;
-			if (inversion->seen[to] == leaf + 1)
+			if (inversion->seen[edge->to] == leaf + 1)
 				return 0;
-			inversion->seen[to] = leaf + 1;
-			inversion->queue[(*n)++] = to;
+			inversion->seen[edge->to] = leaf + 1;
+			inversion->queue[(*n)++] = edge->to;
 		}
 	}
 	return roots;
@@ -241,10 +239,8 @@ static bool is_above(const struct join *join, uint32_t sw, uint32_t other)
 
 static bool has_above(const struct join *join, uint32_t sw)
 {
-	const struct route_graph *graph = join->graph;
-
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (is_above(join, graph->edges[e].to, sw))
+	route_each_edge(join->graph, sw, edge)
+		if (is_above(join, edge->to, sw))
 			return true;
 	return false;
 }
@@ -274,7 +270,6 @@ static void take_order(struct join *join)
 	struct route_graph *graph = join->graph;
 
 	graph->leaf = g_new(bool, graph->n + 1);
-
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		join->place[sw] = graph->order[sw];
 		join->list[graph->order[sw]] = sw;
@@ -293,74 +288,68 @@ static void meet(struct join *join, uint32_t sw, uint32_t *n)
 	join->queue[(*n)++] = sw;
 }
 
-static uint32_t count_below(struct join *join, uint32_t top)
+/* Searches from a switch over the edges by which it leads on; how many queue[] gets. */
+static uint32_t search(struct join *join, uint32_t start,
+		       bool (*leads)(const struct join *join, uint32_t sw, uint32_t to))
 {
-	const struct route_graph *graph = join->graph;
-	uint32_t n = 0, count = 0;
+	uint32_t n = 0;
 
 	join->search++;
-	meet(join, top, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = join->queue[i];
+	meet(join, start, &n);
+	for (uint32_t i = 0; i < n; i++)
+		route_each_edge(join->graph, join->queue[i], edge)
+			if (leads(join, join->queue[i], edge->to))
+				meet(join, edge->to, &n);
+	return n;
+}
 
-		count += graph->leaf[sw];
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (is_above(join, sw, graph->edges[e].to))
-				meet(join, graph->edges[e].to, &n);
-	}
+static uint32_t count_below(struct join *join, uint32_t top)
+{
+	uint32_t n = search(join, top, is_above), count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count += join->graph->leaf[join->queue[i]];
 	return count;
+}
+
+static bool is_above_unanchored(const struct join *join, uint32_t sw, uint32_t to)
+{
+	return is_above(join, sw, to) && !join->anchored[to];
 }
 
 /* A switch, and what is below it, has a way up now. */
 static void anchor(struct join *join, uint32_t start)
 {
-	const struct route_graph *graph = join->graph;
-	uint32_t n = 0;
+	uint32_t n = search(join, start, is_above_unanchored);
 
-	join->search++;
-	meet(join, start, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = join->queue[i];
-
-		join->anchored[sw] = true;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (is_above(join, sw, graph->edges[e].to) &&
-			    !join->anchored[graph->edges[e].to])
-				meet(join, graph->edges[e].to, &n);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		join->anchored[join->queue[i]] = true;
 }
 
 /* What a switch has to send up, compared with the cables that it has for it. */
 static int64_t burden(const struct join *join, uint32_t sw)
 {
-	const struct route_graph *graph = join->graph;
 	int64_t burden = 0;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to, n_links = graph->edges[e].n_links;
-
-		if (is_above(join, to, sw))
-			burden -= n_links;
-		else if (!graph->joined[to])
-			burden += n_links;
-	}
+	route_each_edge(join->graph, sw, edge)
+		if (is_above(join, edge->to, sw))
+			burden -= edge->n_links;
+		else if (!join->graph->joined[edge->to])
+			burden += edge->n_links;
 	return burden;
 }
 
 /* The least burdened of the neighbours that are anchored; FABRIC_NONE: none is. */
 static uint32_t find_anchored(const struct join *join, uint32_t top)
 {
-	const struct route_graph *graph = join->graph;
 	uint32_t best = FABRIC_NONE;
 	int64_t least = INT64_MAX;
 
-	for (uint32_t e = graph->first_edge[top]; e < graph->first_edge[top + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (!join->anchored[to] || burden(join, to) >= least)
+	route_each_edge(join->graph, top, edge) {
+		if (!join->anchored[edge->to] || burden(join, edge->to) >= least)
 			continue;
-		least = burden(join, to);
-		best = to;
+		least = burden(join, edge->to);
+		best = edge->to;
 	}
 	return best;
 }
@@ -388,16 +377,12 @@ static void move_behind(struct join *join, const uint32_t *moved, uint32_t n, ui
 /* As high as it may stand: right behind the last of the neighbours above it, but for those met. */
 static void lift(struct join *join, uint32_t sw)
 {
-	const struct route_graph *graph = join->graph;
 	uint32_t last = FABRIC_NONE;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (is_above(join, to, sw) && join->seen[to] != join->search &&
-		    (last == FABRIC_NONE || is_above(join, last, to)))
-			last = to;
-	}
+	route_each_edge(join->graph, sw, edge)
+		if (is_above(join, edge->to, sw) && join->seen[edge->to] != join->search &&
+		    (last == FABRIC_NONE || is_above(join, last, edge->to)))
+			last = edge->to;
 	move_behind(join, &sw, 1, last);
 }
 
@@ -413,27 +398,22 @@ static void join_below(struct join *join, uint32_t top, uint32_t neighbour)
 	join->graph->joined[top] = true;
 }
 
+static bool is_unanchored(const struct join *join, uint32_t sw, uint32_t to)
+{
+	(void)sw;
+	return !join->anchored[to];
+}
+
 /* All switches that are connected to the first in queue without one that is anchored. */
 static uint32_t find_block(struct join *join, uint32_t start)
 {
-	const struct route_graph *graph = join->graph;
-	uint32_t n = 0;
-
-	join->search++;
-	meet(join, start, &n);
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t e = graph->first_edge[join->queue[i]];
-		     e < graph->first_edge[join->queue[i] + 1]; e++)
-			if (!join->anchored[graph->edges[e].to])
-				meet(join, graph->edges[e].to, &n);
-	return n;
+	return search(join, start, is_unanchored);
 }
 
 /* First what stands above the switch where it is hung up, inverted; then the others as they were.
  */
 static void order_block(struct join *join, uint32_t start, uint32_t n)
 {
-	const struct route_graph *graph = join->graph;
 	uint32_t block = join->search, n_moved = 0;
 
 	join->moved[n_moved++] = start;
@@ -441,13 +421,11 @@ static void order_block(struct join *join, uint32_t start, uint32_t n)
 	for (uint32_t i = 0; i < n_moved; i++) {
 		uint32_t sw = join->moved[i];
 
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (join->seen[to] != block || !is_above(join, to, sw))
+		route_each_edge(join->graph, sw, edge) {
+			if (join->seen[edge->to] != block || !is_above(join, edge->to, sw))
 				continue;
-			join->seen[to]++;
-			join->moved[n_moved++] = to;
+			join->seen[edge->to]++;
+			join->moved[n_moved++] = edge->to;
 		}
 	}
 	for (uint32_t i = 0; n_moved < n; i++)
@@ -461,7 +439,6 @@ static void order_block(struct join *join, uint32_t start, uint32_t n)
 /* Hangs up all that is not anchored around a switch below a neighbour of it that is. */
 static void hang_up(struct join *join, uint32_t start, uint32_t neighbour)
 {
-	const struct route_graph *graph = join->graph;
 	uint32_t n = find_block(join, start);
 
 	order_block(join, start, n);
@@ -470,10 +447,9 @@ static void hang_up(struct join *join, uint32_t start, uint32_t neighbour)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t sw = join->moved[i];
 
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (join->seen[graph->edges[e].to] != join->search &&
-			    is_above(join, graph->edges[e].to, sw))
-				graph->joined[sw] = true;
+		route_each_edge(join->graph, sw, edge)
+			if (join->seen[edge->to] != join->search && is_above(join, edge->to, sw))
+				join->graph->joined[sw] = true;
 	}
 }
 
@@ -577,9 +553,7 @@ static void join_tops(struct join *join)
 	}
 	graph->base = graph->order;
 	graph->order = g_steal_pointer(&join->place);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			graph->up[e] = graph->order[graph->edges[e].to] < graph->order[sw];
+	route_orient_edges(graph);
 }
 
 void route_join_tops(struct route_graph *graph)
@@ -592,7 +566,7 @@ void route_join_tops(struct route_graph *graph)
 		.tops = g_new(uint32_t, n),
 		.below = g_new(uint32_t, n),
 		.anchored = g_new0(bool, n),
-		.part = route_parts(graph),
+		.part = route_parts(graph, NULL),
 		.wanted = g_new0(uint32_t, n),
 		.seen = g_new0(uint32_t, n),
 		.queue = g_new(uint32_t, n),

@@ -159,7 +159,7 @@ static void put(const struct tables *tables, uint32_t from, uint32_t to, const u
 	for (uint32_t t = first; t < graph->first_target[sw + 1]; t++)
 		row[graph->targets[t].lid] =
 			edge ? links[turns[t] % edge->n_links] : graph->targets[t].exit;
-	for (unsigned int i = 0; graph->own_lid[sw] && i < 1u << graph->own_lmc[sw]; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
 		row[graph->own_lid[sw] + i] = edge ? links[0] : 0;
 }
 
@@ -243,20 +243,18 @@ static void put_turns(const struct torus *torus, struct route_lanes *lanes, unsi
 static void make_lanes(struct tables *tables, unsigned int vls)
 {
 	const struct torus *torus = &tables->torus;
-	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
 	uint32_t n = torus->graph->n;
+	struct route_lanes *lanes = route_lanes_new(n, 0);
 
-	lanes->n_switches = n;
 	lanes->n = vls;
 	lanes->levels = vls >= 8 ? LEVEL : 0;
 	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
-	lanes->sl = g_malloc((size_t)n * n + 1);
 	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = 0; b < n; b++)
-			lanes->sl[(size_t)a * n + b] =
-				sl_of(torus, torus->place[a], torus->place[b]);
+		for (uint32_t b = 0; b < a; b++)
+			route_lanes_put(lanes, a, b,
+					sl_of(torus, torus->place[a], torus->place[b]));
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		lanes->vl[sl] = sl % vls;
 	lanes->turns = route_turns_new(torus->fabric);
@@ -274,8 +272,8 @@ static void make_lanes(struct tables *tables, unsigned int vls)
  */
 static uint32_t find_root(const struct torus *torus)
 {
-	unsigned int last = torus->radix[2] > 1 ? 2 : torus->radix[1] > 1 ? 1 : 0;
-	unsigned int low = torus->radix[last], high = 0, at = torus->radix[last] / 2;
+	unsigned int last = torus->last, radix = torus->radix[last];
+	unsigned int low = radix, high = 0, at = radix / 2;
 	uint32_t root = 0;
 
 	for (uint32_t place = 0; place < torus->n; place++)
@@ -283,11 +281,11 @@ static uint32_t find_root(const struct torus *torus)
 			low = MIN(low, torus_coordinate(torus, place, last));
 			high = MAX(high, torus_coordinate(torus, place, last));
 		}
-	if (low < torus->radix[last] && low <= 1 && high + 1 < torus->radix[last])
+	if (low <= 1 && high + 1 < radix && low < radix)
 		at = MAX(at, high + 1);
-	else if (low < torus->radix[last] && high + 2 >= torus->radix[last] && low)
+	else if (low && high + 2 >= radix && low < radix)
 		at = MIN(at, low - 1);
-	else if (low < torus->radix[last])
+	else if (low < radix)
 		return FABRIC_NONE;
 	for (unsigned int d = 0; d < 3; d++)
 		root = torus_with(torus, root, d, d == last ? at : torus->radix[d] / 2);
@@ -355,16 +353,15 @@ static bool make_trunk(struct tables *tables, GError **error)
 static bool may_be_gone(struct tables *tables)
 {
 	const struct torus *torus = &tables->torus;
-	unsigned int last = torus->radix[2] > 1 ? 2 : torus->radix[1] > 1 ? 1 : 0;
 	uint32_t one = FABRIC_NONE;
 
 	for (uint32_t place = 0; place < torus->n; place++) {
 		if (torus->sw[place] != FABRIC_NONE)
 			continue;
 		tables->gone++;
-		if (one != FABRIC_NONE && torus_with(torus, place, last, 0) != one)
+		if (one != FABRIC_NONE && torus_with(torus, place, torus->last, 0) != one)
 			return false;
-		one = torus_with(torus, place, last, 0);
+		one = torus_with(torus, place, torus->last, 0);
 	}
 	return true;
 }

@@ -48,23 +48,13 @@ static unsigned int way_to(const struct torus *torus, uint32_t from, uint32_t to
 	return way;
 }
 
-static bool is_neighbour(const struct route_graph *graph, uint32_t a, uint32_t b)
-{
-	for (uint32_t e = graph->first_edge[a]; e < graph->first_edge[a + 1]; e++)
-		if (graph->edges[e].to == b)
-			return true;
-	return false;
-}
-
 /* Whether two neighbours of a switch have another one in common. */
 static bool is_square(const struct route_graph *graph, uint32_t sw, uint32_t a, uint32_t b)
 {
-	for (uint32_t e = graph->first_edge[a]; e < graph->first_edge[a + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (to != sw && to != b && is_neighbour(graph, to, b))
+	route_each_edge(graph, a, edge)
+		if (edge->to != sw && edge->to != b &&
+		    route_edge_to(graph, edge->to, b) != FABRIC_NONE)
 			return true;
-	}
 	return false;
 }
 
@@ -74,15 +64,14 @@ static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t b
 	const struct route_graph *graph = torus->graph;
 	unsigned int closed = 0;
 
-	for (uint32_t e = graph->first_edge[beside]; e < graph->first_edge[beside + 1]; e++) {
-		uint32_t other = graph->edges[e].to;
+	route_each_edge(graph, beside, edge) {
 		unsigned int d;
 
-		if (other == sw || torus->place[other] == FABRIC_NONE)
+		if (edge->to == sw || torus->place[edge->to] == FABRIC_NONE)
 			continue;
-		d = way_to(torus, torus->place[beside], torus->place[other]) / 2;
+		d = way_to(torus, torus->place[beside], torus->place[edge->to]) / 2;
 		if (d < 3 && !(torus->loops[d] && torus->radix[d] == 4) &&
-		    is_square(graph, beside, sw, other))
+		    is_square(graph, beside, sw, edge->to))
 			closed |= 1u << d;
 	}
 	return closed;
@@ -90,12 +79,10 @@ static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t b
 
 static bool fits(const struct torus *torus, uint32_t sw, uint32_t place)
 {
-	const struct route_graph *graph = torus->graph;
-
 	if (place == FABRIC_NONE || torus->sw[place] != FABRIC_NONE)
 		return false;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t beside = torus->place[graph->edges[e].to];
+	route_each_edge(torus->graph, sw, edge) {
+		uint32_t beside = torus->place[edge->to];
 
 		if (beside != FABRIC_NONE && way_to(torus, place, beside) == TORUS_WAYS)
 			return false;
@@ -131,11 +118,8 @@ static bool try_beside(struct torus *torus, uint32_t sw, uint32_t beside)
 
 static bool try_switch(struct torus *torus, uint32_t sw)
 {
-	const struct route_graph *graph = torus->graph;
-
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (torus->place[graph->edges[e].to] != FABRIC_NONE &&
-		    try_beside(torus, sw, graph->edges[e].to))
+	route_each_edge(torus->graph, sw, edge)
+		if (torus->place[edge->to] != FABRIC_NONE && try_beside(torus, sw, edge->to))
 			return true;
 	return false;
 }
@@ -239,15 +223,17 @@ static bool list_edges(struct torus *torus, GError **error)
 
 		if (place == FABRIC_NONE)
 			return refuse(torus, error, "has no place in it that cables tell", sw);
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = torus->place[graph->edges[e].to];
+		route_each_edge(graph, sw, edge) {
+			uint32_t to = torus->place[edge->to];
 
-			if (to != FABRIC_NONE && way_to(torus, place, to) == TORUS_WAYS)
+			if (to == FABRIC_NONE)
+				continue;
+			if (way_to(torus, place, to) == TORUS_WAYS)
 				return refuse(torus, error,
 					      "has a cable to a switch that is not beside it", sw);
 			for (unsigned int way = 0; way < TORUS_WAYS; way++)
-				if (to != FABRIC_NONE && torus_step(torus, place, way) == to)
-					torus->edge[place * TORUS_WAYS + way] = e;
+				if (torus_step(torus, place, way) == to)
+					torus->edge[place * TORUS_WAYS + way] = edge - graph->edges;
 		}
 	}
 	return true;
@@ -261,6 +247,7 @@ bool torus_init(struct torus *torus, const struct fabric *fabric, const struct r
 		torus->radix[d] = file->radix[d];
 		torus->loops[d] = file->loops[d] && file->radix[d] > 2;
 		torus->n *= file->radix[d];
+		torus->last = file->radix[d] > 1 ? d : torus->last;
 	}
 	torus->sw = g_new(uint32_t, torus->n + 1);
 	torus->place = g_new(uint32_t, graph->n + 1);

@@ -13,6 +13,7 @@ struct torus {
 	const struct route_graph *graph;
 	unsigned int radix[3];
 	bool loops[3];	 /* a dimension is a ring of at least three */
+	unsigned int last; /* dimension of more than one coordinate */
 	uint32_t n;	 /* places: x + radix[0] * (y + radix[1] * z) */
 	uint32_t *sw;	 /* [place]: switch, or FABRIC_NONE */
 	uint32_t *place; /* [switch] */

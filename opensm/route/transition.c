@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "route/acyclic.h"
+#include "route/bits.h"
 #include "route/lanes.h"
 
 #define PER_BLOCK 64
@@ -31,16 +32,23 @@ struct late {
 	uint32_t stage;
 };
 
-/* All of a LID, by switches. */
+/* What a switch does with a LID before and after, and in mixtures. */
+struct hop {
+	uint32_t to[2];	 /* the next switch before and after; FABRIC_NONE: there is none */
+	bool arrives[2]; /* packets get to the owner */
+	bool moves;	 /* the entry changes */
+	bool knot;	 /* part of a loop in some mixture, or between two of these */
+	bool fails;	 /* packets may be lost in some mixture */
+	uint8_t state;	 /* work space */
+	uint16_t lanes;	 /* VLs of packets that may pass */
+};
+
+/* All of a LID. */
 struct column {
 	uint16_t lid;
 	uint32_t home; /* the switch of its owner, or FABRIC_NONE */
 	uint8_t exit;
-	uint32_t *to[2];  /* the next switch before and after; FABRIC_NONE: there is none */
-	bool *arrives[2]; /* packets get to the owner */
-	bool *moves;	  /* the entry changes */
-	bool *knot;	  /* part of a loop in some mixture, or between two of these */
-	bool *fails;	  /* packets may be lost in some mixture */
+	struct hop *hops; /* [switch] */
 	bool knots, loses;
 };
 
@@ -55,12 +63,12 @@ struct transition {
 	uint8_t *none;	  /* a row of a switch of which nothing is known */
 	const uint8_t **held;
 	struct column column;
+	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
-	uint64_t *strict; /* these are ordered as if they could lose packets: no credit loop then */
+	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
 	GArray *late;
 	uint32_t n_stages;
-	uint32_t *list;	 /* [switch]: work space */
-	uint16_t *lanes; /* [switch]: VLs of packets that may pass */
+	uint32_t *list; /* [switch]: work space */
 	struct acyclic *lane[ROUTE_SLS];
 	unsigned int vl; /* of steps */
 	GArray *steps;
@@ -76,13 +84,9 @@ static void index_ports(struct transition *t)
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
-		for (unsigned int num = 1; num <= node->num_ports && num < ROUTE_NO_PORT; num++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer;
-
-			if (peer != FABRIC_NONE)
-				t->across[sw * 256 + num] =
-					fabric->nodes[fabric->ports[peer].node].sw;
-		}
+		for (unsigned int num = 1; num <= node->num_ports && num < ROUTE_NO_PORT; num++)
+			t->across[sw * 256 + num] =
+				route_switch_across(fabric, node->first_port + num);
 	}
 }
 
@@ -91,7 +95,7 @@ static void find_changes(struct transition *t)
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		const uint8_t *old = t->tables[0][sw], *now = t->tables[1][sw];
 
-		for (uint32_t lid = 0; old != now && lid < t->routing->n_blocks * PER_BLOCK; lid++)
+		for (uint32_t lid = 0; old != now && lid < t->n_lids; lid++)
 			t->changes[lid / 64] |= (uint64_t)(old[lid] != now[lid]) << lid % 64;
 	}
 }
@@ -109,23 +113,25 @@ static bool hands_over(const struct transition *t, unsigned int side, uint32_t s
 /* Which switches have packets arrive, by the tables before or after. */
 static void find_arrivals(struct transition *t, unsigned int side)
 {
-	struct column *column = &t->column;
-	uint8_t *state = (uint8_t *)t->lanes; /* 1: on this way, 2: known */
+	enum { NEW, ON_THIS_WAY, KNOWN };
+	struct hop *hops = t->column.hops;
 
-	memset(state, 0, t->n);
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		hops[sw].state = NEW;
 	for (uint32_t start = 0; start < t->n; start++) {
 		uint32_t n = 0, sw = start;
 		bool arrives;
 
-		for (; sw != FABRIC_NONE && !state[sw]; sw = column->to[side][sw]) {
-			state[sw] = 1;
+		for (; sw != FABRIC_NONE && hops[sw].state == NEW; sw = hops[sw].to[side]) {
+			hops[sw].state = ON_THIS_WAY;
 			t->list[n++] = sw;
 		}
-		arrives = sw == FABRIC_NONE ? n && hands_over(t, side, t->list[n - 1])
-					    : state[sw] == 2 && column->arrives[side][sw];
+		arrives = sw == FABRIC_NONE
+				  ? n && hands_over(t, side, t->list[n - 1])
+				  : hops[sw].state == KNOWN && hops[sw].arrives[side];
 		while (n--) {
-			column->arrives[side][t->list[n]] = arrives;
-			state[t->list[n]] = 2;
+			hops[t->list[n]].arrives[side] = arrives;
+			hops[t->list[n]].state = KNOWN;
 		}
 	}
 }
@@ -134,92 +140,85 @@ static void find_arrivals(struct transition *t, unsigned int side)
  */
 static void find_knot(struct transition *t)
 {
-	struct column *column = &t->column;
+	struct hop *hops = t->column.hops;
 	uint32_t *senders = t->list, left = t->n;
 	bool more = true;
 
 	memset(senders, 0, t->n * sizeof(*senders));
-	memset(column->knot, true, t->n);
-	for (uint32_t i = 0; i < 2 * t->n; i++)
-		if (column->to[i % 2][i / 2] != FABRIC_NONE)
-			senders[column->to[i % 2][i / 2]]++;
+	for (uint32_t i = 0; i < 2 * t->n; i++) {
+		hops[i / 2].knot = true;
+		if (hops[i / 2].to[i % 2] != FABRIC_NONE)
+			senders[hops[i / 2].to[i % 2]]++;
+	}
 	while (more && left) {
 		more = false;
 		for (uint32_t sw = 0; sw < t->n; sw++) {
+			const uint32_t *to = hops[sw].to;
 			bool sends = false;
 
 			for (unsigned int side = 0; side < 2; side++)
-				sends |= column->to[side][sw] != FABRIC_NONE &&
-					 column->knot[column->to[side][sw]];
-			if (!column->knot[sw] || (senders[sw] && sends))
+				sends |= to[side] != FABRIC_NONE && hops[to[side]].knot;
+			if (!hops[sw].knot || (senders[sw] && sends))
 				continue;
-			column->knot[sw] = false;
+			hops[sw].knot = false;
 			more = true;
 			left--;
 			for (unsigned int side = 0; side < 2; side++)
-				if (column->to[side][sw] != FABRIC_NONE)
-					senders[column->to[side][sw]]--;
+				if (to[side] != FABRIC_NONE)
+					senders[to[side]]--;
 		}
 	}
-	column->knots = left;
+	t->column.knots = left;
 }
 
 /* Whether some mixture loses what is delivered before and after. */
 static void find_losses(struct transition *t)
 {
 	struct column *column = &t->column;
-	bool more = false;
+	struct hop *hops = column->hops;
+	bool more = column->home != FABRIC_NONE;
 
-	for (uint32_t sw = 0; sw < t->n; sw++) {
-		column->fails[sw] = false;
-		for (unsigned int side = 0; side < 2; side++)
-			column->fails[sw] |=
-				column->to[side][sw] == FABRIC_NONE && !hands_over(t, side, sw);
-		more |= column->fails[sw];
-	}
-	column->loses = false;
-	while (more && column->home != FABRIC_NONE) {
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		hops[sw].fails = (hops[sw].to[0] == FABRIC_NONE && !hands_over(t, 0, sw)) ||
+				 (hops[sw].to[1] == FABRIC_NONE && !hands_over(t, 1, sw));
+	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < 2 * t->n; i++) {
-			uint32_t to = column->to[i % 2][i / 2];
+			uint32_t to = hops[i / 2].to[i % 2];
 
-			if (to == FABRIC_NONE || column->fails[i / 2] || !column->fails[to])
+			if (to == FABRIC_NONE || hops[i / 2].fails || !hops[to].fails)
 				continue;
-			column->fails[i / 2] = more = true;
+			hops[i / 2].fails = more = true;
 		}
 	}
+	column->loses = t->strict;
 	for (uint32_t sw = 0; column->home != FABRIC_NONE && sw < t->n; sw++)
-		column->loses |=
-			column->fails[sw] && column->arrives[0][sw] && column->arrives[1][sw];
+		column->loses |= hops[sw].fails && hops[sw].arrives[0] && hops[sw].arrives[1];
 }
 
 static void load_entries(struct transition *t, uint16_t lid)
 {
 	struct column *column = &t->column;
-	uint32_t owner = fabric_port_by_lid(t->fabric, lid);
 
 	column->lid = lid;
-	column->home = FABRIC_NONE;
-	if (owner != FABRIC_NONE)
-		column->home = fabric_leaf(t->fabric, owner, &column->exit);
+	column->home = route_leaf_of(t->fabric, lid, &column->exit);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
+		struct hop *hop = &column->hops[sw];
+
 		for (unsigned int side = 0; side < 2; side++)
-			column->to[side][sw] = t->across[sw * 256 + entry(t, side, sw)];
-		column->moves[sw] = entry(t, 0, sw) != entry(t, 1, sw);
+			hop->to[side] = t->across[sw * 256 + entry(t, side, sw)];
+		hop->moves = entry(t, 0, sw) != entry(t, 1, sw);
 	}
 }
 
 /* And what mixtures of them can do. */
 static void load(struct transition *t, uint16_t lid)
 {
-	struct column *column = &t->column;
-
 	load_entries(t, lid);
 	find_arrivals(t, 0);
 	find_arrivals(t, 1);
 	find_knot(t);
 	find_losses(t);
-	column->loses |= t->strict[lid / 64] >> lid % 64 & 1;
 }
 
 /* ---- order ---- */
@@ -227,7 +226,9 @@ static void load(struct transition *t, uint16_t lid)
 /* Whether an entry that changes is to wait for another on its new path. */
 static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
 {
-	return column->moves[other] && (column->loses || (column->knot[sw] && column->knot[other]));
+	const struct hop *hops = column->hops;
+
+	return hops[other].moves && (column->loses || (hops[sw].knot && hops[other].knot));
 }
 
 /* The stage in which an entry may be written at the earliest. */
@@ -235,10 +236,10 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 			 uint32_t last_good)
 {
 	const struct column *column = &t->column;
-	uint32_t least = column->loses && !column->arrives[1][sw] ? last_good + 1 : 1, hops = 0;
+	const struct hop *hops = column->hops;
+	uint32_t least = column->loses && !hops[sw].arrives[1] ? last_good + 1 : 1, n = 0;
 
-	for (uint32_t to = column->to[1][sw]; to != FABRIC_NONE && hops++ < t->n;
-	     to = column->to[1][to])
+	for (uint32_t to = hops[sw].to[1]; to != FABRIC_NONE && n++ < t->n; to = hops[to].to[1])
 		if (waits_for(column, sw, to))
 			least = MAX(least, stage[to] + 1);
 	return least;
@@ -247,15 +248,15 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 /* True if something moved back. */
 static bool delay(const struct transition *t, uint32_t *stage)
 {
-	const struct column *column = &t->column;
+	const struct hop *hops = t->column.hops;
 	uint32_t last_good = 0;
 	bool moved = false;
 
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		if (column->moves[sw] && column->arrives[1][sw])
+		if (hops[sw].moves && hops[sw].arrives[1])
 			last_good = MAX(last_good, stage[sw]);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
-		uint32_t least = column->moves[sw] ? earliest(t, stage, sw, last_good) : 0;
+		uint32_t least = hops[sw].moves ? earliest(t, stage, sw, last_good) : 0;
 
 		moved |= least > stage[sw];
 		stage[sw] = MAX(stage[sw], least);
@@ -312,47 +313,35 @@ static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
 
 /* ---- credits ---- */
 
-static uint16_t bits_of(const struct route_lanes *lanes, uint8_t sl)
-{
-	return sl < ROUTE_SLS ? 1u << lanes->vl[sl] : 0;
-}
-
 /* VLs of packets to the LID at hand that begin at a switch. */
 static uint16_t lanes_from(const struct transition *t, uint32_t sw)
 {
 	const struct route_lanes *lanes = t->routing->lanes;
-	uint32_t home = t->column.home, sm = t->graph->sm_switch;
-	uint16_t bits;
+	uint32_t home = t->column.home;
 
-	if (!route_is_source(t->graph, sw) && home != FABRIC_NONE && t->column.exit == 0)
-		return 0;
-	if (!lanes)
-		return 1;
 	if (home == FABRIC_NONE)
+		return lanes ? 0 : 1;
+	if (!route_is_source(t->graph, sw) && t->column.exit == 0)
 		return 0;
-	bits = bits_of(lanes, route_lanes_sl(lanes, sw, home)) |
-	       bits_of(lanes, route_lanes_sl(lanes, home, sw));
-	if (sw == sm || home == sm)
-		bits |= bits_of(lanes, lanes->sm_sl);
-	return bits;
+	return route_lanes_between(lanes, sw, home, t->graph->sm_switch);
 }
 
 /* Who passes which switch, in any mixture. */
 static void spread_lanes(struct transition *t)
 {
-	const struct column *column = &t->column;
+	struct hop *hops = t->column.hops;
 	bool more = true;
 
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		t->lanes[sw] = lanes_from(t, sw);
+		hops[sw].lanes = lanes_from(t, sw);
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < 2 * t->n; i++) {
-			uint32_t to = column->to[i % 2][i / 2];
+			uint32_t to = hops[i / 2].to[i % 2];
 
-			if (to == FABRIC_NONE || !(t->lanes[i / 2] & ~t->lanes[to]))
+			if (to == FABRIC_NONE || !(hops[i / 2].lanes & ~hops[to].lanes))
 				continue;
-			t->lanes[to] |= t->lanes[i / 2];
+			hops[to].lanes |= hops[i / 2].lanes;
 			more = true;
 		}
 	}
@@ -362,7 +351,8 @@ static void spread_lanes(struct transition *t)
 static bool may_meet(const struct column *column, uint32_t sw, unsigned int side, uint32_t to,
 		     unsigned int next_side)
 {
-	return side == 0 || next_side == 1 || !column->moves[sw] || !waits_for(column, sw, to);
+	return side == 0 || next_side == 1 || !column->hops[sw].moves ||
+	       !waits_for(column, sw, to);
 }
 
 /* Calls note for each pair of channels that follow each other, before, after, or mixed. */
@@ -372,8 +362,8 @@ static void each_step(struct transition *t, unsigned int sides,
 	const struct column *column = &t->column;
 
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		for (unsigned int i = 0; t->lanes[sw] && i < 4; i++) {
-			uint32_t to = column->to[i / 2][sw];
+		for (unsigned int i = 0; column->hops[sw].lanes && i < 4; i++) {
+			uint32_t to = column->hops[sw].to[i / 2];
 			struct acyclic_step step;
 
 			if (!(sides >> i & 1) || to == FABRIC_NONE ||
@@ -425,14 +415,14 @@ static struct acyclic *lane_of(struct transition *t, unsigned int vl)
 
 static bool note_one(struct transition *t, uint32_t sw, struct acyclic_step step)
 {
-	for (unsigned int bits = t->lanes[sw]; bits; bits &= bits - 1)
+	for (unsigned int bits = t->column.hops[sw].lanes; bits; bits &= bits - 1)
 		acyclic_note(lane_of(t, __builtin_ctz(bits)), step);
 	return true;
 }
 
 static bool note_mixed(struct transition *t, uint32_t sw, struct acyclic_step step)
 {
-	if (t->lanes[sw] >> t->vl & 1)
+	if (t->column.hops[sw].lanes >> t->vl & 1)
 		g_array_append_val(t->steps, step);
 	return true;
 }
@@ -444,7 +434,7 @@ static bool add_column(struct transition *t)
 
 	spread_lanes(t);
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		all |= t->lanes[sw];
+		all |= t->column.hops[sw].lanes;
 	for (; all; all &= all - 1) {
 		t->vl = __builtin_ctz(all);
 		g_array_set_size(t->steps, 0);
@@ -469,7 +459,7 @@ static bool note_tables(struct transition *t, unsigned int side)
 		if (t->column.home == FABRIC_NONE)
 			continue;
 		for (uint32_t sw = 0; sw < t->n; sw++)
-			t->column.to[!side][sw] = t->column.to[side][sw];
+			t->column.hops[sw].to[!side] = t->column.hops[sw].to[side];
 		spread_lanes(t);
 		each_step(t, side ? 0x8 : 0x1, note_one);
 	}
@@ -483,27 +473,25 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 {
 	bool any = false;
 
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		for (uint64_t rest = t->changes[block]; rest; rest &= rest - 1) {
-			load(t, block * PER_BLOCK + __builtin_ctzll(rest));
-			if (t->column.home == FABRIC_NONE || add_column(t))
-				continue;
-			refused[block] |= rest & -rest;
-			any = true;
-		}
+	bits_each(t->changes, t->n_lids, lid) {
+		load(t, lid);
+		if (t->column.home == FABRIC_NONE || add_column(t))
+			continue;
+		bits_put(refused, lid, true);
+		any = true;
+	}
 	return any;
 }
 
 /* Columns in any order if that closes no cycle; else all in one; and what then still does. */
 static void find_discards(struct transition *t)
 {
-	size_t bytes = t->routing->n_blocks * sizeof(uint64_t);
-	g_autofree uint64_t *refused = g_malloc0(bytes);
+	g_autofree uint64_t *refused = g_new0(uint64_t, t->routing->n_blocks);
 
 	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
 		return; /* it could deadlock before, or can after, or never */
-	memcpy(t->strict, t->changes, bytes);
-	memcpy(t->ordered, t->changes, bytes);
+	t->strict = true;
+	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
 	add_columns(t, t->discarded);
 }
@@ -515,15 +503,12 @@ static bool find_hazards(struct transition *t, bool ordered)
 {
 	bool turning = false;
 
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		for (uint64_t rest = t->changes[block]; rest; rest &= rest - 1) {
-			unsigned int bit = __builtin_ctzll(rest);
-
-			load(t, block * PER_BLOCK + bit);
-			if (t->column.knots || t->column.loses)
-				t->ordered[block] |= UINT64_C(1) << bit;
-			turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
-		}
+	bits_each(t->changes, t->n_lids, lid) {
+		load(t, lid);
+		if (t->column.knots || t->column.loses)
+			bits_put(t->ordered, lid, true);
+		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
+	}
 	return turning;
 }
 
@@ -535,7 +520,7 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 
 	if (rows[sw] != t->held[sw] && rows[sw] != t->routing->lft[sw])
 		return (uint8_t *)rows[sw];
-	row = g_memdup2(rows[sw], (gsize)t->routing->n_blocks * PER_BLOCK);
+	row = g_memdup2(rows[sw], t->n_lids);
 	g_ptr_array_add(stages->owned, row);
 	rows[sw] = row;
 	return row;
@@ -544,14 +529,10 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 /* Entries that change, of LIDs that are discarded. */
 static void discard(const struct transition *t, struct route_stages *stages)
 {
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		for (uint64_t rest = t->discarded[block]; rest; rest &= rest - 1) {
-			uint32_t lid = block * PER_BLOCK + __builtin_ctzll(rest);
-
-			for (uint32_t sw = 0; sw < t->n; sw++)
-				if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
-					own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
-		}
+	bits_each(t->discarded, t->n_lids, lid)
+		for (uint32_t sw = 0; sw < t->n; sw++)
+			if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
+				own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
 }
 
 /* What is late is as it was before; number: from 1, as the stages of late entries are. */
@@ -608,31 +589,24 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	uint32_t n = fabric->n_switches, n_blocks = routing->n_blocks;
 
 	*t = (struct transition){.fabric = fabric, .routing = routing, .n = n, .n_stages = 1};
+	t->n_lids = n_blocks * PER_BLOCK;
 	t->graph = route_graph_new(fabric);
 	t->channels = route_channels_new(t->graph, fabric);
-	t->none = g_malloc(n_blocks * PER_BLOCK);
-	memset(t->none, ROUTE_NO_PORT, n_blocks * PER_BLOCK);
+	t->none = g_malloc(t->n_lids);
+	memset(t->none, ROUTE_NO_PORT, t->n_lids);
 	t->held = g_new0(const uint8_t *, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++)
 		t->held[sw] = held[sw] ? held[sw] : t->none;
 	t->tables[0] = t->held;
 	t->tables[1] = (const uint8_t *const *)routing->lft;
 	t->across = g_new(uint32_t, (size_t)n * 256 + 1);
-	for (unsigned int side = 0; side < 2; side++) {
-		t->column.to[side] = g_new(uint32_t, n + 1);
-		t->column.arrives[side] = g_new0(bool, n + 1);
-	}
-	t->column.moves = g_new0(bool, n + 1);
-	t->column.knot = g_new0(bool, n + 1);
-	t->column.fails = g_new0(bool, n + 1);
+	t->column.hops = g_new0(struct hop, n + 1);
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
-	t->strict = g_new0(uint64_t, n_blocks);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->list = g_new0(uint32_t, n + 1);
-	t->lanes = g_new0(uint16_t, n + 1);
 	index_ports(t);
 	find_changes(t);
 }
@@ -643,21 +617,13 @@ static void transition_clear(struct transition *t)
 	route_channels_free(t->channels);
 	g_free(t->held);
 	g_free(t->across);
-	for (unsigned int side = 0; side < 2; side++) {
-		g_free(t->column.to[side]);
-		g_free(t->column.arrives[side]);
-	}
-	g_free(t->column.moves);
-	g_free(t->column.knot);
-	g_free(t->column.fails);
+	g_free(t->column.hops);
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
-	g_free(t->strict);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
 	g_free(t->list);
-	g_free(t->lanes);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		acyclic_free(t->lane[vl]);
 }

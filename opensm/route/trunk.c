@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/trunk.h"
 
-#include <string.h>
-
 /*
  * The switch of the SM: its shortest paths lead nearer or away, as those of the tree then do, so
  * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
@@ -27,27 +25,26 @@ struct growth {
 	uint32_t n;
 };
 
+static void meet(struct growth *growth, uint32_t sw, uint32_t parent)
+{
+	if (growth->met[sw])
+		return;
+	growth->met[sw] = true;
+	growth->parent[sw] = parent;
+	growth->list[growth->n++] = sw;
+}
+
 /* Breadth first, over what was not met yet. */
 static void grow(struct growth *growth, const struct route_channels *channels, uint32_t root)
 {
 	uint32_t i = growth->n;
 
-	if (growth->met[root])
-		return;
-	growth->met[root] = true;
-	growth->list[growth->n++] = root;
+	meet(growth, root, FABRIC_NONE);
 	for (; i < growth->n; i++) {
 		uint32_t sw = growth->list[i];
 
-		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++) {
-			uint32_t to = channels->to[c];
-
-			if (growth->met[to])
-				continue;
-			growth->met[to] = true;
-			growth->parent[to] = channels->back[c];
-			growth->list[growth->n++] = to;
-		}
+		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
+			meet(growth, channels->to[c], channels->back[c]);
 	}
 }
 
@@ -91,7 +88,6 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 	layered_drop_trunk(layered);
 	layered->trunk = g_new0(bool, layered->channels->n + 1);
 	layered->routing->trunk = g_malloc0(n + 1);
-	memset(growth.parent, 0xFF, n * sizeof(*growth.parent));
 	if (n) {
 		grow(&growth, layered->channels, root);
 		if (by_paths)

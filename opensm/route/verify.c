@@ -22,6 +22,7 @@
 #include "route/demand.h"
 #include "route/fdb_cap.h"
 #include "route/lanes.h"
+#include "route/orient.h"
 #include "route/verify.h"
 
 static const struct route_input all_to_all = {.threads = 1};
@@ -50,48 +51,23 @@ static void index_ports(struct verify *verify)
 	verify->first[fabric->n_switches] = n;
 }
 
-/* The number of the part, to every switch that holds the LID and that cables connect to start. */
-static void mark_part(struct verify *verify, uint32_t *queue, uint32_t start, uint32_t part,
-		      uint32_t lid)
-{
-	const struct route_graph *graph = verify->graph;
-	uint32_t n = 0;
-
-	verify->part[start] = part;
-	queue[n++] = start;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = queue[i];
-
-		if (verify_is_above_cap(verify, sw, lid))
-			continue;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (verify->part[to] != FABRIC_NONE || verify_is_above_cap(verify, to, lid))
-				continue;
-			verify->part[to] = part;
-			queue[n++] = to;
-		}
-	}
-}
-
 void verify_mark_parts(struct verify *verify, uint32_t lid)
 {
-	uint32_t n = verify->graph->n, part = 0, *queue;
+	uint32_t n = verify->graph->n;
+	g_autofree bool *small = NULL;
 
 	if (verify->part && lid >= verify->part_first && lid <= verify->part_last)
 		return;
-	queue = g_new(uint32_t, n + 1);
-	g_free(verify->part);
-	verify->part = g_new(uint32_t, n + 1);
-	memset(verify->part, 0xFF, n * sizeof(uint32_t));
+	small = g_new(bool, n + 1);
+	verify->whole = !verify->caps;
 	for (uint32_t sw = 0; sw < n; sw++)
-		if (verify->part[sw] == FABRIC_NONE)
-			mark_part(verify, queue, sw, part++, lid);
-	verify->whole = part <= 1 && !verify->caps;
+		small[sw] = verify_is_above_cap(verify, sw, lid);
+	g_free(verify->part);
+	verify->part = route_parts(verify->graph, small);
+	for (uint32_t sw = 0; sw < n; sw++)
+		verify->whole &= verify->part[sw] == 0;
 	verify->part_first = lid;
 	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
-	g_free(queue);
 }
 
 /* LIDs of switches that the table has room for, and that are theirs indeed. */

@@ -27,8 +27,8 @@ struct verify {
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
 	uint32_t *caps;		    /* [switch]: as of route_caps() */
-	uint32_t *part;		    /* [switch]: number of its connected part, for these LIDs: */
-	uint32_t part_first, part_last; /* switches that cannot hold them are parts of their own */
+	uint32_t *part;		    /* [switch]: as of route_parts(), for these LIDs: */
+	uint32_t part_first, part_last; /* switches that cannot hold them are apart */
 	bool whole;		    /* there is one part */
 	struct verify_column *own;  /* LIDs of switches that the table has room for */
 	uint32_t n_own;

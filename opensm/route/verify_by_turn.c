@@ -5,8 +5,7 @@
  * its path either way, any level of QoS, and that of the SM. If multicast keeps to a trunk, what it
  * does there counts too, on SL 0 of each level.
  */
-#include <string.h>
-
+#include "route/bits.h"
 #include "route/lanes.h"
 #include "route/verify.h"
 
@@ -32,11 +31,6 @@ struct packet {
 
 /* ---- the graph ---- */
 
-static bool is_set(const struct wants *wants, unsigned int bit)
-{
-	return wants->word[bit / 64] >> bit % 64 & 1;
-}
-
 /* Moves it on by a port; false if it was there before. mark: of whom it is, in bits 16 - 63. */
 static bool move(struct turn_check *check, struct packet *packet, uint8_t out, uint64_t mark)
 {
@@ -47,7 +41,7 @@ static bool move(struct turn_check *check, struct packet *packet, uint8_t out, u
 	bool again;
 
 	if (packet->held != NOWHERE)
-		check->wants[packet->held]->word[bit / 64] |= UINT64_C(1) << bit % 64;
+		bits_put(check->wants[packet->held]->word, bit, true);
 	if (!check->wants[node])
 		check->wants[node] = g_new0(struct wants, 1);
 	if (*passed >> 16 != mark)
@@ -113,17 +107,16 @@ static uint16_t sls_of(const struct turn_check *check, uint32_t from, uint32_t t
 	return bits;
 }
 
-static void follow_lid(struct turn_check *check, uint16_t lid, uint32_t port)
+static void follow_lid(struct turn_check *check, uint16_t lid)
 {
 	const struct fabric *fabric = check->verify->fabric;
-	bool of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
 	uint8_t exit;
-	uint32_t to = fabric_leaf(fabric, port, &exit);
+	uint32_t to = route_leaf_of(fabric, lid, &exit);
 
 	for (uint32_t from = 0; to != FABRIC_NONE && from < fabric->n_switches; from++) {
 		uint16_t bits = sls_of(check, from, to);
 
-		if (!of_host && !route_is_source(check->verify->graph, from))
+		if (!exit && !route_is_source(check->verify->graph, from))
 			continue;
 		for (; bits; bits &= bits - 1)
 			follow_from(check, from, lid, __builtin_ctz(bits));
@@ -166,95 +159,37 @@ static void flood_all(struct turn_check *check)
 								     c - verify->first[sw], sl});
 }
 
-/* ---- cycles ---- */
+/* ---- the whole ---- */
 
-struct step {
-	uint32_t node, bit; /* the latter: where to go on */
-};
-
-/* The node behind the next bit that is set, or NOWHERE. */
-static uint32_t next_of(const struct turn_check *check, struct step *step)
+static uint32_t next_node(const void *graph, uint32_t node, uint32_t *bit)
 {
+	const struct turn_check *check = graph;
 	const struct verify *verify = check->verify;
-	uint32_t to = verify->to[step->node / ROUTE_SLS];
 
-	for (; step->bit < OUTS; step->bit++)
-		if (!check->wants[step->node]->word[step->bit / 64])
-			step->bit |= 63;
-		else if (is_set(check->wants[step->node], step->bit))
-			return verify->first[to] * ROUTE_SLS + step->bit++;
-	return NOWHERE;
-}
-
-static struct dependency_channel name_of(const struct verify *verify, uint32_t node)
-{
-	uint32_t channel = node / ROUTE_SLS, sw = 0;
-
-	while (verify->first[sw + 1] <= channel)
-		sw++;
-	return (struct dependency_channel){sw, channel - verify->first[sw]};
-}
-
-/* Depth first; colours: 0 new, 1 on the path, 2 done. The cycle, or NULL. */
-static GArray *search(const struct turn_check *check, uint32_t start, uint8_t *colour)
-{
-	GArray *path = g_array_new(FALSE, FALSE, sizeof(struct step)), *cycle = NULL;
-	uint32_t next = start;
-
-	do {
-		struct step *last;
-
-		if (next != NOWHERE && !colour[next]) {
-			struct step step = {next, 0};
-
-			g_array_append_val(path, step);
-			colour[next] = 1;
-		}
-		last = &g_array_index(path, struct step, path->len - 1);
-		next = next_of(check, last);
-		if (next == NOWHERE) {
-			colour[last->node] = 2;
-			g_array_set_size(path, path->len - 1);
-		} else if (colour[next] == 1) {
-			cycle = g_array_new(FALSE, FALSE, sizeof(struct dependency_channel));
-		}
-	} while (path->len && !cycle);
-	for (guint i = 0, on = 0; cycle && i < path->len; i++) {
-		uint32_t node = g_array_index(path, struct step, i).node;
-		struct dependency_channel name = name_of(check->verify, node);
-
-		on |= node == next;
-		if (on)
-			g_array_append_val(cycle, name);
-	}
-	g_array_unref(path);
-	return cycle;
+	if (!check->wants[node])
+		return DEPENDENCY_NONE;
+	*bit = bits_next(check->wants[node]->word, *bit, OUTS);
+	if (*bit == OUTS)
+		return DEPENDENCY_NONE;
+	return verify->first[verify->to[node / ROUTE_SLS]] * ROUTE_SLS + (*bit)++;
 }
 
 GArray *verify_by_turn(struct verify *verify, uint16_t *vls)
 {
 	size_t n = (size_t)verify->first[verify->graph->n] * ROUTE_SLS;
 	struct turn_check check = {.verify = verify, .lanes = verify->routing->lanes};
-	g_autofree uint8_t *colour = g_malloc0(n + 1);
-	GArray *cycle = NULL;
+	GArray *cycle;
 
 	check.wants = g_new0(struct wants *, n + 1);
 	check.passed = g_new0(uint64_t, n + 1);
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		uint32_t port = fabric_port_by_lid(verify->fabric, lid);
-
-		if (port != FABRIC_NONE)
-			follow_lid(&check, lid, port);
-	}
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
+		follow_lid(&check, lid);
 	flood_all(&check);
+	cycle = dependency_search(verify->graph->n, verify->first, ROUTE_SLS, &check, next_node);
 	for (size_t i = 0; i < n; i++) {
-		if (check.wants[i] && !cycle && !colour[i])
-			cycle = search(&check, i, colour);
-		if (check.wants[i])
-			*vls |= 1u << i % ROUTE_SLS;
-	}
-	for (size_t i = 0; i < n; i++)
+		*vls |= (check.wants[i] != NULL) << i % ROUTE_SLS;
 		g_free(check.wants[i]);
+	}
 	g_free(check.wants);
 	g_free(check.passed);
 	return cycle;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
+#include "route/bits.h"
 #include "route/demand.h"
 #include "route/lanes.h"
 #include "route/parallel.h"
@@ -27,26 +28,6 @@ struct lane_check {
 	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there; while
 			     LIDs are followed */
 };
-
-static uint16_t lane_bit(const struct lane_check *check, uint8_t sl)
-{
-	return sl < ROUTE_SLS ? 1u << check->lanes->vl[sl] : 0;
-}
-
-/* VLs on which packets go between two switches, as bits. */
-static uint16_t lanes_of(const struct lane_check *check, uint32_t from, uint32_t to)
-{
-	uint32_t sm = check->verify->graph->sm_switch;
-	uint16_t bits;
-
-	if (!check->lanes)
-		return 1;
-	bits = lane_bit(check, route_lanes_sl(check->lanes, from, to)) |
-	       lane_bit(check, route_lanes_sl(check->lanes, to, from));
-	if (from == sm || to == sm)
-		bits |= lane_bit(check, check->lanes->sm_sl);
-	return bits;
-}
 
 static struct dependency *dependency_of(struct lane_check *check, unsigned int vl)
 {
@@ -77,31 +58,25 @@ static void follow(struct lane_check *check, uint32_t sw, uint16_t lid, unsigned
 }
 
 /* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
-static void follow_lid(struct lane_check *check, uint32_t to, uint16_t lid, bool of_host)
+static void follow_lid(struct lane_check *check, uint16_t lid)
 {
-	const struct route_graph *graph = check->verify->graph;
+	const struct verify *verify = check->verify;
+	const struct route_graph *graph = verify->graph;
+	uint8_t exit;
+	uint32_t to = route_leaf_of(verify->fabric, lid, &exit);
 
+	if (to == FABRIC_NONE || (check->hosts_only && !exit))
+		return;
 	memset(check->passed, 0, graph->n * sizeof(*check->passed));
 	for (uint32_t from = 0; from < graph->n; from++) {
-		uint16_t bits = lanes_of(check, from, to);
+		uint16_t bits = route_lanes_between(check->lanes, from, to, graph->sm_switch);
 
 		if (check->hosts_only ? !route_has_hosts(graph, from)
-				      : !of_host && !route_is_source(graph, from))
+				      : !exit && !route_is_source(graph, from))
 			continue;
 		for (; bits; bits &= bits - 1)
 			follow(check, from, lid, __builtin_ctz(bits));
 	}
-}
-
-static void follow_endport(struct lane_check *check, uint16_t lid, uint32_t port)
-{
-	const struct fabric *fabric = check->verify->fabric;
-	bool of_host = !fabric_is_switch(fabric, fabric->ports[port].node);
-	uint8_t exit;
-	uint32_t leaf = fabric_leaf(fabric, port, &exit);
-
-	if (leaf != FABRIC_NONE && (of_host || !check->hosts_only))
-		follow_lid(check, leaf, lid, of_host);
 }
 
 /* Threads note the dependencies of their shares of the LIDs apart. */
@@ -118,12 +93,9 @@ static void follow_shares(void *arg, uint32_t share, uint32_t last)
 		struct lane_check *check = &shares->checks[share];
 
 		check->passed = g_new0(uint16_t, check->verify->graph->n + 1);
-		for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-			uint32_t port = fabric_port_by_lid(check->verify->fabric, lid);
-
-			if (port != FABRIC_NONE && lid / AT_ONCE % shares->n == share)
-				follow_endport(check, lid, port);
-		}
+		for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
+			if (lid / AT_ONCE % shares->n == share)
+				follow_lid(check, lid);
 		g_free(check->passed);
 	}
 }
@@ -201,7 +173,7 @@ static uint16_t lanes_of_groups(const struct lane_check *check)
 
 	for (unsigned int sl = 0; check->lanes && sl < ROUTE_SLS; sl++)
 		if (!(check->lanes->bare >> sl & 1))
-			bits |= lane_bit(check, sl);
+			bits |= 1u << check->lanes->vl[sl];
 	return bits;
 }
 
@@ -263,32 +235,24 @@ static void check_cables(const struct lane_check *check, uint16_t vls)
 	}
 }
 
-static bool has_port(const struct route_tree *tree, uint32_t place, unsigned int num)
-{
-	return tree->ports[place].bits[num / 64] >> num % 64 & 1;
-}
-
 /* A packet that came by a cable of the tree leaves by all others. */
 static void add_tree(struct dependency *dependency, const struct verify *verify,
 		     const struct route_tree *tree)
 {
-	const struct fabric *fabric = verify->fabric;
 	g_autofree uint32_t *place = g_new(uint32_t, verify->graph->n + 1);
 
 	memset(place, 0xFF, verify->graph->n * sizeof(*place));
 	for (uint32_t i = 0; i < tree->n; i++)
 		place[tree->switches[i]] = i;
 	for (uint32_t i = 0; i < tree->n; i++)
-		for (unsigned int num = 1; num < ROUTE_NO_PORT; num++) {
-			uint32_t sw = tree->switches[i], to = verify_across(verify, sw, num), back;
+		bits_each(tree->ports[i].bits, ROUTE_NO_PORT, num) {
+			uint8_t back;
+			uint32_t sw = tree->switches[i], to = verify_cross(verify, sw, num, &back);
 
-			if (!has_port(tree, i, num) || to == FABRIC_NONE ||
-			    place[to] == FABRIC_NONE)
+			if (to == FABRIC_NONE || place[to] == FABRIC_NONE)
 				continue;
-			back = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-			for (unsigned int out = 1; out < ROUTE_NO_PORT; out++)
-				if (has_port(tree, place[to], out) &&
-				    out != fabric->ports[back].num)
+			bits_each(tree->ports[place[to]].bits, ROUTE_NO_PORT, out)
+				if (out && out != back)
 					dependency_add(dependency, sw, num, out);
 		}
 }

@@ -15,7 +15,6 @@
  * from the top to the bottom. An element that is not known then is none of such a path, and nothing
  * is shown.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/orient.h"
@@ -35,56 +34,21 @@ struct order {
 	uint32_t *switches; /* by place */
 };
 
-struct standing {
-	uint32_t place, sw;
-};
-
-static int compare_standings(const void *a, const void *b)
-{
-	const struct standing *x = a, *y = b;
-
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
-}
-
-/* Any numbers will do: of equal ones the lower index is up. */
-static void order_by(struct order *order, const uint32_t *places, uint32_t n)
-{
-	struct standing *standings = g_new(struct standing, n + 1);
-
-	for (uint32_t sw = 0; sw < n; sw++)
-		standings[sw] = (struct standing){ places[sw], sw };
-	qsort(standings, n, sizeof(*standings), compare_standings);
-	for (uint32_t i = 0; i < n; i++) {
-		order->switches[i] = standings[i].sw;
-		order->place[standings[i].sw] = i;
-	}
-	g_free(standings);
-}
-
-static void order_from_hosts(struct order *order, const struct route_graph *graph)
-{
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
-
-	route_rank_from_hosts(graph, rank);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		rank[sw] = ROUTE_NO_RANK - rank[sw];
-	order_by(order, rank, graph->n);
-	g_free(rank);
-}
-
 /* The order that the routing claims, or one by the distance from hosts if it claims none. */
 static void order_init(struct order *order, const struct verify *verify)
 {
 	uint32_t n = verify->graph->n;
+	g_autofree uint32_t *rank = g_new(uint32_t, n + 1);
 
-	order->place = g_new(uint32_t, n + 1);
+	if (!verify->routing->order)
+		route_rank_from_hosts(verify->graph, rank);
+	for (uint32_t sw = 0; sw < n; sw++)
+		rank[sw] = verify->routing->order ? verify->routing->order[sw]
+						  : ROUTE_NO_RANK - rank[sw];
+	order->place = route_order(n, rank, NULL);
 	order->switches = g_new(uint32_t, n + 1);
-	if (verify->routing->order)
-		order_by(order, verify->routing->order, n);
-	else
-		order_from_hosts(order, verify->graph);
+	for (uint32_t sw = 0; sw < n; sw++)
+		order->switches[order->place[sw]] = sw;
 }
 
 /* ---- tiles ---- */
@@ -149,11 +113,9 @@ static void visit(struct tile *tile, uint32_t sw, bool up)
 	const struct verify *verify = tile->proof->verify;
 	const struct route_graph *graph = verify->graph;
 	const uint32_t *place = tile->proof->order.place;
-	const struct route_edge *first = &graph->edges[graph->first_edge[sw]];
-	const struct route_edge *last = &graph->edges[graph->first_edge[sw + 1]];
 	bool any = false;
 
-	for (const struct route_edge *edge = first; edge < last; edge++) {
+	route_each_edge(graph, sw, edge) {
 		if (!tile->any[edge->to] || (place[edge->to] < place[sw]) != up)
 			continue;
 		view(tile, edge, edge->to);
@@ -163,7 +125,7 @@ static void visit(struct tile *tile, uint32_t sw, bool up)
 		return;
 	take_over(tile, verify->routing->lft[sw] + tile->first, row_of(tile, sw));
 	tile->any[sw] = true;
-	for (const struct route_edge *edge = first; edge < last; edge++)
+	route_each_edge(graph, sw, edge)
 		view(tile, edge, graph->n);
 }
 
