@@ -55,13 +55,13 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 	if (num_ports + 1 != home->first_end[row + 1] - first)
 		return false;
 	for (unsigned int num = 1; num <= num_ports; num++) {
-		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer, to;
+		uint32_t port = fabric_switch_port(fabric, sw, num);
+		uint32_t to = route_switch_across(fabric, port);
 		const struct route_end *end = &home->ends[first + num];
 
-		to = peer == FABRIC_NONE ? FABRIC_NONE
-					 : fabric->nodes[fabric->ports[peer].node].sw;
 		if (to != FABRIC_NONE &&
-		    (end->row != change->row[to] || end->port != fabric->ports[peer].num))
+		    (end->row != change->row[to] ||
+		     end->port != fabric->ports[fabric->ports[port].peer].num))
 			return false;
 	}
 	return true;
@@ -172,23 +172,22 @@ static bool is_touched(const struct route_change *change, uint32_t sw, uint32_t 
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
 	uint32_t before = change->before[sw];
-	bool touched;
+	bool touched = false;
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
 		return true;
-	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
-		if (change->now[old->edges[e].to] != FABRIC_NONE)
-			was[change->now[old->edges[e].to]] = e;
-	touched = false;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
+	route_each_edge(old, before, edge)
+		if (change->now[edge->to] != FABRIC_NONE)
+			was[change->now[edge->to]] = edge - old->edges;
+	route_each_edge(graph, sw, edge) {
+		uint32_t other = was[edge->to], e = edge - graph->edges;
 
-		touched |= was[to] == FABRIC_NONE || !same_links(old, was[to], graph, e) ||
-			   !same_way(change, was[to], e);
+		touched |= other == FABRIC_NONE || !same_links(old, other, graph, e) ||
+			   !same_way(change, other, e);
 	}
-	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
-		if (change->now[old->edges[e].to] != FABRIC_NONE)
-			was[change->now[old->edges[e].to]] = FABRIC_NONE;
+	route_each_edge(old, before, edge)
+		if (change->now[edge->to] != FABRIC_NONE)
+			was[change->now[edge->to]] = FABRIC_NONE;
 	return touched;
 }
 

@@ -63,7 +63,7 @@ static void order_edges(struct dor *dor, const struct fabric *fabric,
 {
 	const struct route_graph *graph = dor->graph;
 	uint32_t first = graph->first_edge[sw], n = route_degree(graph, sw), places[256];
-	struct place *edges = g_new(struct place, n + 1);
+	g_autofree struct place *edges = g_new(struct place, n + 1);
 
 	place_ports(find_order(fabric, input, sw), places);
 	for (uint32_t i = 0; i < n; i++) {
@@ -76,7 +76,6 @@ static void order_edges(struct dor *dor, const struct fabric *fabric,
 	qsort(edges, n, sizeof(*edges), compare_places);
 	for (uint32_t i = 0; i < n; i++)
 		dor->order[first + i] = edges[i].edge;
-	g_free(edges);
 }
 
 /* The first edge that leads nearer to another switch, as its place in the order; or NO_STEP. */
@@ -109,7 +108,6 @@ static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 	uint32_t e = step_of(dor, sw, to);
 	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
 	uint8_t *lft = dor->routing->lft[sw];
-	unsigned int n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
 	const uint8_t *links = edge ? &graph->links[edge->first_link] : NULL;
 
 	if (sw != to && !edge)
@@ -117,7 +115,7 @@ static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 	for (uint32_t t = graph->first_target[to], i = 0; t < graph->first_target[to + 1]; t++, i++)
 		lft[graph->targets[t].lid] = edge ? links[i % edge->n_links]
 						  : graph->targets[t].exit;
-	for (unsigned int i = 0; i < n_own; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, to); i++)
 		lft[graph->own_lid[to] + i] = edge ? links[i % edge->n_links] : 0;
 }
 

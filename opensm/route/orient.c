@@ -152,12 +152,12 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 		places[sw].guid = fabric->nodes[fabric->switches[sw].node].guid;
 	}
 	for (uint32_t i = 0; i < input->n_ids; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->ids[i].guid);
+		uint32_t sw = route_switch_by_guid(fabric, input->ids[i].guid);
 
-		if (node == FABRIC_NONE || !fabric_is_switch(fabric, node))
+		if (sw == FABRIC_NONE)
 			continue;
-		places[fabric->nodes[node].sw].has_id = true;
-		places[fabric->nodes[node].sw].id = input->ids[i].id;
+		places[sw].has_id = true;
+		places[sw].id = input->ids[i].id;
 	}
 	qsort(places, n, sizeof(*places), compare_places);
 	for (uint32_t i = 0; i < n; i++)

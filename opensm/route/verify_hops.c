@@ -82,11 +82,6 @@ static void check_own(struct verify *verify, const struct view *view, const uint
 	}
 }
 
-static bool has_lids(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->own_lid[sw] || graph->first_target[sw] != graph->first_target[sw + 1];
-}
-
 static void check_switch(struct near *near, struct view *view, uint32_t sw)
 {
 	struct verify *verify = near->verify;
@@ -97,7 +92,7 @@ static void check_switch(struct near *near, struct view *view, uint32_t sw)
 	memset(view->wanted, 0, (num_ports + 1) * sizeof(view->wanted[0]));
 	for (uint32_t leaf = 0; leaf < verify->graph->n; leaf++) {
 		check_targets(near, view, leaf, hops[leaf]);
-		if (hops[leaf] != ROUTE_FAR && has_lids(verify->graph, leaf))
+		if (hops[leaf] != ROUTE_FAR && route_lid_of(verify->graph, leaf))
 			view->widest = MAX(view->widest, hops[leaf]);
 	}
 	check_own(verify, view, hops);
