@@ -206,11 +206,6 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 /* ---- steps ---- */
 
-static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
-{
-	return bits_has(acyclic->blocked[step.from].word, index_of(acyclic, step.to));
-}
-
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (acyclic_has(acyclic, step))
@@ -235,7 +230,7 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	uint32_t i = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		if (is_blocked(acyclic, steps[k]))
+		if (bits_has(acyclic->blocked[steps[k].from].word, index_of(acyclic, steps[k].to)))
 			return false;
 	g_array_set_size(acyclic->added, 0);
 	while (i < n && add_step(acyclic, steps[i]))

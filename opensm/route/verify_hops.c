@@ -187,14 +187,12 @@ static void follow_shares(void *arg, uint32_t share, uint32_t last)
 {
 	const struct following *following = arg;
 	const struct verify *verify = following->verify;
-	uint8_t *tile = g_malloc((size_t)TILE * verify->graph->n + 1);
-	bool *met = g_new(bool, verify->graph->n + 1);
+	g_autofree uint8_t *tile = g_malloc((size_t)TILE * verify->graph->n + 1);
+	g_autofree bool *met = g_new(bool, verify->graph->n + 1);
 
 	for (; share < last; share++)
 		for (uint32_t i = share * TILE; i < verify->n_own; i += following->n * TILE)
 			follow_tile(verify, following->found[share], i, tile, met);
-	g_free(tile);
-	g_free(met);
 }
 
 /* Dependencies of packets to switches, which only channel adapters send. */
@@ -216,8 +214,8 @@ static void follow_to_switches(struct verify *verify)
 
 static void follow_odd(struct verify *verify)
 {
-	uint8_t *column = g_malloc(verify->graph->n + 1);
-	bool *met = g_new(bool, verify->graph->n + 1);
+	g_autofree uint8_t *column = g_malloc(verify->graph->n + 1);
+	g_autofree bool *met = g_new(bool, verify->graph->n + 1);
 
 	for (uint32_t i = 0; i < verify->odd->len; i++) {
 		uint16_t lid = g_array_index(verify->odd, uint16_t, i);
@@ -231,8 +229,6 @@ static void follow_odd(struct verify *verify)
 			column[sw] = routing_port(verify->routing, sw, lid);
 		follow(verify, verify->dependency, column, met);
 	}
-	g_free(column);
-	g_free(met);
 }
 
 /* ---- the whole ---- */

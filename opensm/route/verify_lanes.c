@@ -166,21 +166,14 @@ void verify_add_trunk(const struct verify *verify, struct dependency *dependency
 				add_from_trunk(dependency, verify, sw, num);
 }
 
-/* Lanes of SLs with which groups may be, as bits. */
-static uint16_t lanes_of_groups(const struct lane_check *check)
-{
-	uint16_t bits = check->lanes ? 0 : 1;
-
-	for (unsigned int sl = 0; check->lanes && sl < ROUTE_SLS; sl++)
-		if (!(check->lanes->bare >> sl & 1))
-			bits |= 1u << check->lanes->vl[sl];
-	return bits;
-}
-
+/* On the lanes of SLs with which groups may be. */
 static void follow_trunk(const struct lane_check *check)
 {
-	uint16_t vls = lanes_of_groups(check);
+	const struct route_lanes *lanes = check->lanes;
+	uint16_t vls = lanes ? 0 : 1;
 
+	for (unsigned int sl = 0; lanes && sl < ROUTE_SLS; sl++)
+		vls |= !(lanes->bare >> sl & 1) << lanes->vl[sl];
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		if (check->of[vl] && vls >> vl & 1)
 			verify_add_trunk(check->verify, check->of[vl]);
