@@ -171,14 +171,12 @@ static void reorder(struct acyclic *acyclic)
 	for (uint32_t i = 0; i < n; i++)
 		movers[i] = acyclic->at[i < n_back ? acyclic->backward[i]
 						   : acyclic->forward[i - n_back]];
-	for (uint32_t i = 0, back = 0; i < n; i++) {
-		bool is_back =
-			back < n_back && (i - back == acyclic->n_forward ||
-					  acyclic->backward[back] < acyclic->forward[i - back]);
-
-		places[i] = is_back ? acyclic->backward[back] : acyclic->forward[i - back];
-		back += is_back;
-	}
+	for (uint32_t i = 0, back = 0, ahead = 0; i < n; i++)
+		if (ahead == acyclic->n_forward ||
+		    (back < n_back && acyclic->backward[back] < acyclic->forward[ahead]))
+			places[i] = acyclic->backward[back++];
+		else
+			places[i] = acyclic->forward[ahead++];
 	for (uint32_t i = 0; i < n; i++) {
 		acyclic->found[movers[i]] = false;
 		acyclic->place[movers[i]] = places[i];

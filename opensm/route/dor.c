@@ -9,10 +9,10 @@
  *
  * Cables in parallel are one step; the LIDs of a leaf take them in turn.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/acyclic.h"
+#include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
@@ -26,18 +26,6 @@ struct dor {
 	uint8_t *step;	 /* [switch * n + switch]: place of the edge taken in this order, from that
 			    of the first edge of the switch; NO_STEP: there is none */
 };
-
-/* An edge and where its first port stands. */
-struct place {
-	uint32_t edge, at;
-};
-
-static gint compare_places(gconstpointer a, gconstpointer b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
 
 /* Ports in the list first, as it has them, the others by number. */
 static void place_ports(const struct route_port_order *list, uint32_t places[256])
@@ -58,24 +46,25 @@ static const struct route_port_order *find_order(const struct fabric *fabric,
 	return NULL;
 }
 
+/* Each edge stands where the first of its ports does. */
 static void order_edges(struct dor *dor, const struct fabric *fabric,
 			const struct route_input *input, uint32_t sw)
 {
 	const struct route_graph *graph = dor->graph;
 	uint32_t first = graph->first_edge[sw], n = route_degree(graph, sw), places[256];
-	g_autofree struct place *edges = g_new(struct place, n + 1);
+	g_autofree uint32_t *at = g_new(uint32_t, n + 1), *order = NULL;
 
 	place_ports(find_order(fabric, input, sw), places);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct route_edge *edge = &graph->edges[first + i];
 
-		edges[i] = (struct place){first + i, UINT32_MAX};
+		at[i] = UINT32_MAX;
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			edges[i].at = MIN(edges[i].at, places[graph->links[edge->first_link + k]]);
+			at[i] = MIN(at[i], places[graph->links[edge->first_link + k]]);
 	}
-	qsort(edges, n, sizeof(*edges), compare_places);
+	order = route_order(n, at, NULL);
 	for (uint32_t i = 0; i < n; i++)
-		dor->order[first + i] = edges[i].edge;
+		dor->order[first + order[i]] = first + i;
 }
 
 /* The first edge that leads nearer to another switch, as its place in the order; or NO_STEP. */

@@ -219,9 +219,8 @@ static void check_cables(const struct lane_check *check, uint16_t vls)
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		if (port->num && port->peer != FABRIC_NONE &&
-		    fabric_is_switch(fabric, port->node) &&
-		    fabric_is_switch(fabric, fabric->ports[port->peer].node) &&
+		if (fabric_is_switch(fabric, port->node) &&
+		    route_switch_across(fabric, i) != FABRIC_NONE &&
 		    most >= MAX(iba_vls_count(port->info.vl_cap), 1))
 			complain(check, "a cable without the virtual lanes of the routes", i,
 				 port->peer);
