@@ -198,28 +198,23 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 
 /* ---- the whole ---- */
 
-static void add_owner(struct proof *proof, struct verify_column owner)
-{
-	if (owner.lid > proof->verify->routing->top)
-		return;
-	proof->owners[owner.lid] = owner;
-	proof->unknown[owner.lid] = 0;
-}
-
+/* No LID is odd here: each that somebody owns is handed over by one switch. */
 static void list_owners(struct proof *proof)
 {
 	const struct verify *verify = proof->verify;
-	const struct route_target *targets = verify->graph->targets;
 	uint32_t n_lids = verify->routing->n_blocks * 64;
 
 	proof->owners = g_new(struct verify_column, n_lids);
 	proof->unknown = g_malloc(n_lids);
 	memset(proof->unknown, NOBODY, n_lids);
-	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
-		add_owner(proof,
-			  (struct verify_column){targets[t].leaf, targets[t].lid, targets[t].exit});
-	for (uint32_t i = 0; i < verify->n_own; i++)
-		add_owner(proof, verify->own[i]);
+	for (uint32_t lid = 1; lid <= verify->routing->top; lid++) {
+		struct verify_column *owner = &proof->owners[lid];
+
+		owner->lid = lid;
+		owner->sw = route_leaf_of(verify->fabric, lid, &owner->exit);
+		if (owner->sw != FABRIC_NONE)
+			proof->unknown[lid] = 0;
+	}
 }
 
 bool verify_by_order(struct verify *verify)
