@@ -215,13 +215,6 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 	return true;
 }
 
-/* Without those that were added together with it. */
-static void remember(struct acyclic *acyclic, struct acyclic_step step)
-{
-	if (!mend(acyclic, step))
-		bits_put(acyclic->blocked[step.from].word, index_of(acyclic, step.to), true);
-}
-
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
 {
 	const struct acyclic_step *added;
@@ -238,7 +231,9 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	added = (const struct acyclic_step *)(const void *)acyclic->added->data;
 	for (guint k = 0; k < acyclic->added->len; k++)
 		put(acyclic, added[k], false);
-	remember(acyclic, steps[i]);
+	if (!mend(acyclic, steps[i])) /* also without those that were added together with it */
+		bits_put(acyclic->blocked[steps[i].from].word, index_of(acyclic, steps[i].to),
+			 true);
 	return false;
 }
 

@@ -363,11 +363,6 @@ static uint64_t count_cut(const struct limit *limit, const struct routing *routi
 	return n;
 }
 
-static bool same_caps(const struct routing *old, const uint32_t *caps)
-{
-	return !memcmp(old->caps, caps, old->n_switches * sizeof(*caps));
-}
-
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
 			      enum route_way *way, GError **error)
@@ -385,7 +380,8 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 	view_free(view);
 	if (!unlimited)
 		return NULL;
-	if (old && unlimited == old->unlimited && same_caps(old, caps)) {
+	if (old && unlimited == old->unlimited &&
+	    !memcmp(old->caps, caps, old->n_switches * sizeof(*caps))) {
 		routing_unref(unlimited);
 		return routing_ref((struct routing *)old);
 	}

@@ -17,8 +17,6 @@
  * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
  * whatever the tables say; that some pair has no path without them is no fault of the tables.
  */
-#include <string.h>
-
 #include "route/demand.h"
 #include "route/fdb_cap.h"
 #include "route/lanes.h"
