@@ -24,25 +24,22 @@ static bool map_switches(struct route_change *change)
 	const struct fabric *fabric = change->fabric;
 	const struct route_trace *trace = change->old->trace;
 	const struct route_home *home = change->old->home;
-	uint32_t *at = g_new(uint32_t, home->n + 1); /* row -> index in the old graph */
-	bool known = true;
+	g_autofree uint32_t *at = g_new(uint32_t, home->n + 1); /* row -> index in the old graph */
 
 	memset(at, 0xFF, home->n * sizeof(*at));
 	for (uint32_t was = 0; was < change->n_before; was++)
 		at[route_home_row(home, trace->guids[was])] = was;
-	for (uint32_t sw = 0; sw < change->n && known; sw++) {
+	for (uint32_t sw = 0; sw < change->n; sw++) {
 		uint32_t row = route_home_row(home, fabric->nodes[fabric->switches[sw].node].guid);
 
-		known = row != FABRIC_NONE;
-		if (!known)
-			break;
+		if (row == FABRIC_NONE)
+			return false;
 		change->row[sw] = row;
 		change->before[sw] = at[row];
 		if (at[row] != FABRIC_NONE)
 			change->now[at[row]] = sw;
 	}
-	g_free(at);
-	return known;
+	return true;
 }
 
 static bool same_cables(const struct route_change *change, uint32_t sw)
@@ -55,13 +52,13 @@ static bool same_cables(const struct route_change *change, uint32_t sw)
 	if (num_ports + 1 != home->first_end[row + 1] - first)
 		return false;
 	for (unsigned int num = 1; num <= num_ports; num++) {
-		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer, to;
+		uint32_t port = fabric_switch_port(fabric, sw, num);
+		uint32_t to = route_switch_across(fabric, port);
 		const struct route_end *end = &home->ends[first + num];
 
-		to = peer == FABRIC_NONE ? FABRIC_NONE
-					 : fabric->nodes[fabric->ports[peer].node].sw;
 		if (to != FABRIC_NONE &&
-		    (end->row != change->row[to] || end->port != fabric->ports[peer].num))
+		    (end->row != change->row[to] ||
+		     end->port != fabric->ports[fabric->ports[port].peer].num))
 			return false;
 	}
 	return true;
@@ -132,7 +129,7 @@ static void orient_as_home(struct route_change *change)
 {
 	const struct route_home *home = change->old->home;
 	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0;
-	uint32_t *at = g_new(uint32_t, home->n + 1);
+	g_autofree uint32_t *at = g_new(uint32_t, home->n + 1);
 
 	memset(at, 0xFF, home->n * sizeof(*at));
 	for (uint32_t sw = 0; sw < change->n; sw++)
@@ -140,7 +137,6 @@ static void orient_as_home(struct route_change *change)
 	for (uint32_t place = 0; place < home->n; place++)
 		if (at[place] != FABRIC_NONE)
 			order[at[place]] = n++;
-	g_free(at);
 	route_orient_by(change->graph, order);
 	change->graph->connect_roots = change->old->trace->graph->connect_roots;
 	route_join_tops(change->graph);
@@ -172,23 +168,22 @@ static bool is_touched(const struct route_change *change, uint32_t sw, uint32_t 
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
 	uint32_t before = change->before[sw];
-	bool touched;
+	bool touched = false;
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
 		return true;
-	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
-		if (change->now[old->edges[e].to] != FABRIC_NONE)
-			was[change->now[old->edges[e].to]] = e;
-	touched = false;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
+	route_each_edge(old, before, edge)
+		if (change->now[edge->to] != FABRIC_NONE)
+			was[change->now[edge->to]] = edge - old->edges;
+	route_each_edge(graph, sw, edge) {
+		uint32_t other = was[edge->to], e = edge - graph->edges;
 
-		touched |= was[to] == FABRIC_NONE || !same_links(old, was[to], graph, e) ||
-			   !same_way(change, was[to], e);
+		touched |= other == FABRIC_NONE || !same_links(old, other, graph, e) ||
+			   !same_way(change, other, e);
 	}
-	for (uint32_t e = old->first_edge[before]; e < old->first_edge[before + 1]; e++)
-		if (change->now[old->edges[e].to] != FABRIC_NONE)
-			was[change->now[old->edges[e].to]] = FABRIC_NONE;
+	route_each_edge(old, before, edge)
+		if (change->now[edge->to] != FABRIC_NONE)
+			was[change->now[edge->to]] = FABRIC_NONE;
 	return touched;
 }
 
@@ -281,6 +276,19 @@ static bool is_too_much(const struct route_change *change)
 	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
 }
 
+/* The new graph and the hops in it, unless that is too much. */
+static void find_hops(struct route_change *change, unsigned int threads)
+{
+	change->whole = is_whole(change);
+	change->graph = route_graph_new(change->fabric);
+	change->graph->threads = threads;
+	if (change->old->home->order)
+		orient_as_home(change);
+	find_touched(change);
+	if (!is_too_much(change))
+		change->hops = route_hops_all(change->graph, NULL);
+}
+
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
 				      const struct routing *old)
 {
@@ -295,21 +303,11 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->before = g_new(uint32_t, n + 1);
 	change->now = g_new(uint32_t, n_before + 1);
 	memset(change->now, 0xFF, n_before * sizeof(*change->now));
-	if (!map_switches(change) || !is_part_of_home(change)) {
-		route_change_free(change);
-		return NULL;
-	}
-	change->whole = is_whole(change);
-	change->graph = route_graph_new(fabric);
-	change->graph->threads = threads;
-	if (old->home->order)
-		orient_as_home(change);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
-	find_touched(change);
-	if (!is_too_much(change))
-		change->hops = route_hops_all(change->graph, NULL);
+	if (map_switches(change) && is_part_of_home(change))
+		find_hops(change, threads);
 	if (!change->hops) {
 		route_change_free(change);
 		return NULL;

@@ -9,10 +9,10 @@
  *
  * Cables in parallel are one step; the LIDs of a leaf take them in turn.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/acyclic.h"
+#include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
@@ -26,18 +26,6 @@ struct dor {
 	uint8_t *step;	 /* [switch * n + switch]: place of the edge taken in this order, from that
 			    of the first edge of the switch; NO_STEP: there is none */
 };
-
-/* An edge and where its first port stands. */
-struct place {
-	uint32_t edge, at;
-};
-
-static gint compare_places(gconstpointer a, gconstpointer b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
 
 /* Ports in the list first, as it has them, the others by number. */
 static void place_ports(const struct route_port_order *list, uint32_t places[256])
@@ -58,25 +46,25 @@ static const struct route_port_order *find_order(const struct fabric *fabric,
 	return NULL;
 }
 
+/* Each edge stands where the first of its ports does. */
 static void order_edges(struct dor *dor, const struct fabric *fabric,
 			const struct route_input *input, uint32_t sw)
 {
 	const struct route_graph *graph = dor->graph;
 	uint32_t first = graph->first_edge[sw], n = route_degree(graph, sw), places[256];
-	struct place *edges = g_new(struct place, n + 1);
+	g_autofree uint32_t *at = g_new(uint32_t, n + 1), *order = NULL;
 
 	place_ports(find_order(fabric, input, sw), places);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct route_edge *edge = &graph->edges[first + i];
 
-		edges[i] = (struct place){first + i, UINT32_MAX};
+		at[i] = UINT32_MAX;
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			edges[i].at = MIN(edges[i].at, places[graph->links[edge->first_link + k]]);
+			at[i] = MIN(at[i], places[graph->links[edge->first_link + k]]);
 	}
-	qsort(edges, n, sizeof(*edges), compare_places);
+	order = route_order(n, at, NULL);
 	for (uint32_t i = 0; i < n; i++)
-		dor->order[first + i] = edges[i].edge;
-	g_free(edges);
+		dor->order[first + order[i]] = first + i;
 }
 
 /* The first edge that leads nearer to another switch, as its place in the order; or NO_STEP. */
@@ -109,7 +97,6 @@ static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 	uint32_t e = step_of(dor, sw, to);
 	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
 	uint8_t *lft = dor->routing->lft[sw];
-	unsigned int n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
 	const uint8_t *links = edge ? &graph->links[edge->first_link] : NULL;
 
 	if (sw != to && !edge)
@@ -117,7 +104,7 @@ static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 	for (uint32_t t = graph->first_target[to], i = 0; t < graph->first_target[to + 1]; t++, i++)
 		lft[graph->targets[t].lid] = edge ? links[i % edge->n_links]
 						  : graph->targets[t].exit;
-	for (unsigned int i = 0; i < n_own; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, to); i++)
 		lft[graph->own_lid[to] + i] = edge ? links[i % edge->n_links] : 0;
 }
 

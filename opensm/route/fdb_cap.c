@@ -17,7 +17,6 @@
  */
 #include "route/fdb_cap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/trace.h"
@@ -26,21 +25,15 @@
 
 /* ---- caps ---- */
 
-static gint compare_caps(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint32_t count_different(const uint32_t *caps, uint32_t n)
 {
-	g_autofree uint32_t *sorted = g_memdup2(caps, n * sizeof(*caps));
+	g_autofree bool *seen = g_new0(bool, FABRIC_LIDS + 1);
 	uint32_t different = 0;
 
-	qsort(sorted, n, sizeof(*sorted), compare_caps);
-	for (uint32_t i = 0; i < n; i++)
-		different += !i || sorted[i] != sorted[i - 1];
+	for (uint32_t sw = 0; sw < n; sw++) {
+		different += !seen[caps[sw]];
+		seen[caps[sw]] = true;
+	}
 	return different;
 }
 
@@ -156,15 +149,12 @@ static void copy_row(const struct limit *limit, const struct routing *part,
 /* What its own switch does not hand over goes nowhere. */
 static void discard(const struct limit *limit, uint32_t lid)
 {
-	uint32_t port = fabric_port_by_lid(limit->fabric, lid), leaf;
 	uint8_t exit;
+	uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
 
-	if (port == FABRIC_NONE)
+	if (leaf == FABRIC_NONE || limit->caps[leaf] > lid)
 		return;
-	leaf = fabric_leaf(limit->fabric, port, &exit);
-	for (uint32_t sw = 0;
-	     leaf != FABRIC_NONE && limit->caps[leaf] <= lid && sw < limit->fabric->n_switches;
-	     sw++)
+	for (uint32_t sw = 0; sw < limit->fabric->n_switches; sw++)
 		limit->routing->lft[sw][lid] = ROUTE_NO_PORT;
 }
 
@@ -341,11 +331,9 @@ static bool *find_leaves(const struct fabric *fabric)
 	bool *leaves = g_new0(bool, fabric->n_switches + 1);
 
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
-		uint8_t exit = 0;
+		uint8_t exit;
+		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
 
-		if (port != FABRIC_NONE)
-			leaf = fabric_leaf(fabric, port, &exit);
 		if (leaf != FABRIC_NONE && exit)
 			leaves[leaf] = true;
 	}
@@ -362,11 +350,9 @@ static uint64_t count_cut(const struct limit *limit, const struct routing *routi
 	uint64_t n = 0;
 
 	for (uint32_t lid = first; lid <= fabric->max_lid; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid), leaf = FABRIC_NONE;
-		uint8_t exit = 0;
+		uint8_t exit;
+		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
 
-		if (port != FABRIC_NONE)
-			leaf = fabric_leaf(fabric, port, &exit);
 		if (leaf == FABRIC_NONE || !exit || limit->caps[leaf] <= lid)
 			continue;
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -375,11 +361,6 @@ static uint64_t count_cut(const struct limit *limit, const struct routing *routi
 			     routing_port(unlimited, sw, lid) != ROUTE_NO_PORT;
 	}
 	return n;
-}
-
-static bool same_caps(const struct routing *old, const uint32_t *caps)
-{
-	return !memcmp(old->caps, caps, old->n_switches * sizeof(*caps));
 }
 
 struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
@@ -399,7 +380,8 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 	view_free(view);
 	if (!unlimited)
 		return NULL;
-	if (old && unlimited == old->unlimited && same_caps(old, caps)) {
+	if (old && unlimited == old->unlimited &&
+	    !memcmp(old->caps, caps, old->n_switches * sizeof(*caps))) {
 		routing_unref(unlimited);
 		return routing_ref((struct routing *)old);
 	}

@@ -43,14 +43,6 @@ struct load {
 	struct route_fill_tally tally;
 };
 
-/* Index of the switch with this node GUID, or FABRIC_NONE. */
-static uint32_t find_switch(const struct fabric *fabric, uint64_t guid)
-{
-	uint32_t node = fabric_node_by_guid(fabric, guid);
-
-	return node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
-}
-
 static uint8_t ports_of(const struct fabric *fabric, uint32_t sw)
 {
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
@@ -81,8 +73,7 @@ static unsigned int best_ports(const struct load *load, const struct route_hops_
 	for (unsigned int num = 1; num < row->n; num++)
 		best = MIN(best, hops[num]);
 	for (unsigned int num = 1; num < row->n && best != ROUTE_FAR; num++)
-		if (hops[num] == best &&
-		    route_next_switch(load->fabric, sw, num) != FABRIC_NONE)
+		if (hops[num] == best && route_next_switch(load->fabric, sw, num) != FABRIC_NONE)
 			ports[n++] = num;
 	return n;
 }
@@ -122,7 +113,7 @@ static bool apply_row(struct load *load, const struct route_graph *graph,
 	const struct fabric *fabric = load->fabric;
 	uint16_t lid = lid_now(fabric, row->guid, row->lid);
 	uint32_t to = FABRIC_NONE;
-	unsigned int n_own, n;
+	unsigned int n;
 	uint8_t ports[256];
 
 	if (row->n > ports_of(fabric, sw) + 1u) {
@@ -141,10 +132,9 @@ static bool apply_row(struct load *load, const struct route_graph *graph,
 	n = best_ports(load, row, sw, ports);
 	load->no_port += !n;
 	load->rows += n != 0;
-	n_own = graph->own_lid[to] ? 1u << graph->own_lmc[to] : 0;
 	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 		choose(load, sw, graph->targets[t].lid, ports, n, used);
-	for (unsigned int i = 0; i < n_own; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, to); i++)
 		choose(load, sw, graph->own_lid[to] + i, ports, n, used);
 	return true;
 }
@@ -161,7 +151,7 @@ static bool apply_hops(struct load *load, GError **error)
 
 		if (!row->n) { /* begins the rows of another switch */
 			memset(used, 0, sizeof(used));
-			sw = find_switch(load->fabric, row->sw);
+			sw = route_switch_by_guid(load->fabric, row->sw);
 			load->gone_switches += sw == FABRIC_NONE;
 			load->known += sw != FABRIC_NONE;
 		} else if (sw != FABRIC_NONE) {
@@ -242,7 +232,7 @@ static bool apply_lfts(struct load *load, GError **error)
 	uint32_t n_lids = count_lids(load->fabric);
 
 	for (uint32_t i = 0; i < lfts->n; i++) {
-		uint32_t sw = find_switch(load->fabric, lfts->lfts[i].guid);
+		uint32_t sw = route_switch_by_guid(load->fabric, lfts->lfts[i].guid);
 
 		load->gone_switches += sw == FABRIC_NONE;
 		if (sw == FABRIC_NONE)

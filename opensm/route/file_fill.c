@@ -41,7 +41,7 @@ struct fill {
 void route_fixed_init(struct route_fixed *fixed, const struct routing *routing)
 {
 	fixed->n_lids = routing->top + 1u;
-	fixed->bits = g_malloc0((size_t)routing->n_switches * fixed->n_lids / 8 + 1);
+	fixed->bits = g_new0(uint64_t, (size_t)routing->n_switches * fixed->n_lids / 64 + 1);
 }
 
 void route_fixed_clear(struct route_fixed *fixed)

@@ -3,12 +3,13 @@
 #ifndef ROUTE_FILE_FILL_H
 #define ROUTE_FILE_FILL_H
 
+#include "route/bits.h"
 #include "route/engine.h"
 
 /* A bit for each entry of a routing: whether the file has said it. */
 struct route_fixed {
 	uint32_t n_lids; /* in a row */
-	uint8_t *bits;
+	uint64_t *bits;
 };
 
 void route_fixed_init(struct route_fixed *fixed, const struct routing *routing);
@@ -16,16 +17,12 @@ void route_fixed_clear(struct route_fixed *fixed);
 
 static inline bool route_is_fixed(const struct route_fixed *fixed, uint32_t sw, uint16_t lid)
 {
-	size_t bit = (size_t)sw * fixed->n_lids + lid;
-
-	return fixed->bits[bit / 8] >> bit % 8 & 1;
+	return bits_has(fixed->bits, sw * fixed->n_lids + lid);
 }
 
 static inline void route_fix(struct route_fixed *fixed, uint32_t sw, uint16_t lid)
 {
-	size_t bit = (size_t)sw * fixed->n_lids + lid;
-
-	fixed->bits[bit / 8] |= 1u << bit % 8;
+	bits_put(fixed->bits, sw * fixed->n_lids + lid, true);
 }
 
 /* The switch that an entry leads to; FABRIC_NONE if it leads to none. */

@@ -14,18 +14,18 @@
 
 #define DIGEST 32 /* octets of SHA-256 */
 
+/* Neither has gaps, so they are compared as octets. */
 struct node_print {
 	uint64_t guid, system;
 	uint32_t first_port;
-	uint8_t type, num_ports;
+	uint16_t type, num_ports;
 };
 
 struct port_print {
 	uint64_t guid;
-	uint32_t peer;
-	uint16_t lid;
-	uint8_t lmc, vl_cap;
-	bool throttled; /* false unless the input has that avoided */
+	uint32_t peer, lid;
+	uint16_t lmc, vl_cap;
+	uint32_t throttled; /* 0 unless the input has that avoided */
 };
 
 struct route_fingerprint {
@@ -176,6 +176,24 @@ static void digest_of_demand(const struct route_demand *demand, uint32_t n_ports
 
 /* ---- the fabric ---- */
 
+static struct node_print print_of_node(const struct fabric *fabric, uint32_t i)
+{
+	const struct fabric_node *node = &fabric->nodes[i];
+
+	return (struct node_print){node->guid, node->info.system_image_guid, node->first_port,
+				   node->type, node->num_ports};
+}
+
+static struct port_print print_of_port(const struct fabric *fabric, uint32_t i,
+				       bool avoid_throttled)
+{
+	const struct fabric_port *port = &fabric->ports[i];
+
+	return (struct port_print){port->guid, port->peer,	  port->lid,
+				   port->lmc,  port->info.vl_cap, avoid_throttled &&
+					   route_is_throttled(fabric, i)};
+}
+
 struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
 						const struct route_input *input)
 {
@@ -187,24 +205,10 @@ struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
 	fingerprint->avoid_throttled = input->avoid_throttled;
 	fingerprint->nodes = g_new(struct node_print, fabric->n_nodes + 1);
 	fingerprint->ports = g_new(struct port_print, fabric->n_ports + 1);
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		const struct fabric_node *node = &fabric->nodes[i];
-
-		fingerprint->nodes[i] =
-			(struct node_print){node->guid, node->info.system_image_guid,
-					    node->first_port, node->type, node->num_ports};
-	}
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct fabric_port *port = &fabric->ports[i];
-
-		fingerprint->ports[i] = (struct port_print){
-			port->guid,
-			port->peer,
-			port->lid,
-			port->lmc,
-			port->info.vl_cap,
-			fingerprint->avoid_throttled && route_is_throttled(fabric, i)};
-	}
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fingerprint->nodes[i] = print_of_node(fabric, i);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fingerprint->ports[i] = print_of_port(fabric, i, input->avoid_throttled);
 	digest_of(input, fingerprint->digest);
 	digest_of_demand(input->demand, fabric->n_ports, fingerprint->demand);
 	return fingerprint;
@@ -219,33 +223,25 @@ void route_fingerprint_free(struct route_fingerprint *fingerprint)
 	g_free(fingerprint);
 }
 
-static bool same_node(const struct node_print *seen, const struct fabric_node *node)
-{
-	return seen->guid == node->guid && seen->system == node->info.system_image_guid &&
-	       seen->first_port == node->first_port && seen->type == node->type &&
-	       seen->num_ports == node->num_ports;
-}
-
-static bool same_port(const struct port_print *seen, const struct fabric_port *port)
-{
-	return seen->guid == port->guid && seen->peer == port->peer && seen->lid == port->lid &&
-	       seen->lmc == port->lmc && seen->vl_cap == port->info.vl_cap;
-}
-
 bool route_fingerprint_is_of(const struct route_fingerprint *fingerprint,
 			     const struct fabric *fabric)
 {
 	if (fingerprint->n_nodes != fabric->n_nodes || fingerprint->n_ports != fabric->n_ports ||
 	    fingerprint->sm_port != fabric->sm_port)
 		return false;
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (!same_node(&fingerprint->nodes[i], &fabric->nodes[i]))
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		struct node_print print = print_of_node(fabric, i);
+
+		if (memcmp(&print, &fingerprint->nodes[i], sizeof(print)))
 			return false;
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (!same_port(&fingerprint->ports[i], &fabric->ports[i]) ||
-		    fingerprint->ports[i].throttled !=
-			    (fingerprint->avoid_throttled && route_is_throttled(fabric, i)))
+	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct port_print print =
+			print_of_port(fabric, i, fingerprint->avoid_throttled);
+
+		if (memcmp(&print, &fingerprint->ports[i], sizeof(print)))
 			return false;
+	}
 	return true;
 }
 

@@ -49,17 +49,6 @@ bool free_turns_is_trunk(const struct free_turns *turns, uint32_t in, uint32_t o
 	return trunk && trunk[in] && trunk[out] && out != turns->layered->channels->back[in];
 }
 
-static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
-{
-	struct free_turns *turns = arg;
-
-	for (uint32_t i = 1; i < n; i++) {
-		uint8_t *rank = &turns->rank[free_turns_of(turns, channels[i - 1], channels[i])];
-
-		*rank = *rank == NO_RANK ? i - 1 : MAX(*rank, i - 1);
-	}
-}
-
 /* The turns of one rank. */
 struct tried {
 	struct free_turns *turns;
@@ -67,12 +56,20 @@ struct tried {
 	struct acyclic *lane;
 };
 
-static void note_turn(void *arg, uint32_t in, uint32_t out)
+/* All ranks; the lane gets all turns. */
+static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
 {
 	const struct tried *tried = arg;
+	const struct free_turns *turns = tried->turns;
 
-	if (tried->turns->rank[free_turns_of(tried->turns, in, out)] == tried->rank)
-		acyclic_note(tried->lane, (struct acyclic_step){in, out});
+	for (uint32_t i = 1; i < n; i++) {
+		struct acyclic_step step = {channels[i - 1], channels[i]};
+		uint8_t *rank = &turns->rank[free_turns_of(turns, step.from, step.to)];
+
+		if (*rank == NO_RANK)
+			acyclic_note(tried->lane, step);
+		*rank = *rank == NO_RANK ? i - 1 : MAX(*rank, i - 1);
+	}
 }
 
 static void try_turn(void *arg, uint32_t in, uint32_t out)
@@ -92,32 +89,25 @@ static void free_trunk(void *arg, uint32_t in, uint32_t out)
 	turns->is_free[free_turns_of(turns, in, out)] = free_turns_is_trunk(turns, in, out);
 }
 
-static void each_rank(struct free_turns *turns, struct acyclic *lane, free_turns_fn *call)
-{
-	struct tried tried = {turns, 0, lane};
-
-	for (; tried.rank < turns->layered->routing->max_hops; tried.rank++)
-		free_turns_each(turns, call, &tried);
-}
-
 /* Those of the trunk first, then those near the beginning of paths. */
 void free_turns_find(struct free_turns *turns)
 {
 	const struct layered *layered = turns->layered;
 	const struct route_graph *graph = layered->graph;
-	struct acyclic *all = acyclic_new(layered->channels, NULL), *free;
+	struct acyclic *all = acyclic_new(layered->channels, NULL);
+	struct tried tried = {turns, 0, all};
 
 	memset(turns->rank, NO_RANK, turns->n);
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = a + 1; b < graph->n; b++)
 			if (route_is_source(graph, a) || route_is_source(graph, b))
-				layered_each_path(layered, a, b, note_ranks, turns);
-	each_rank(turns, all, note_turn);
+				layered_each_path(layered, a, b, note_ranks, &tried);
 	acyclic_sort(all);
-	free = acyclic_new(layered->channels, all);
-	layered_take_trunk(layered, free);
+	tried.lane = acyclic_new(layered->channels, all);
+	layered_take_trunk(layered, tried.lane);
 	free_turns_each(turns, free_trunk, turns);
-	each_rank(turns, free, try_turn);
-	acyclic_free(free);
+	for (; tried.rank < layered->routing->max_hops; tried.rank++)
+		free_turns_each(turns, try_turn, &tried);
+	acyclic_free(tried.lane);
 	acyclic_free(all);
 }

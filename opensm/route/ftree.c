@@ -12,8 +12,6 @@
  * All hosts and switches reach each other: those that lost cables, and hosts on several roots, by
  * an order with a single top (single_top.c), so that no limit of reverse hops is needed.
  */
-#include <string.h>
-
 #include "route/hosts_shortest.h"
 #include "route/orient.h"
 #include "route/shortest.h"

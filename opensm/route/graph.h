@@ -119,6 +119,14 @@ static inline uint32_t route_switch_across(const struct fabric *fabric, uint32_t
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
 }
 
+/* The switch with this node GUID, or FABRIC_NONE. */
+static inline uint32_t route_switch_by_guid(const struct fabric *fabric, uint64_t guid)
+{
+	uint32_t node = fabric_node_by_guid(fabric, guid);
+
+	return node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
+}
+
 /* The switch that hands a LID over, and by which port: 0 if it is its own; or FABRIC_NONE. */
 static inline uint32_t route_leaf_of(const struct fabric *fabric, uint16_t lid, uint8_t *exit)
 {

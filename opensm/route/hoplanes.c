@@ -145,7 +145,7 @@ static bool assign(struct hop_lanes *hop, unsigned int vls)
 	return false;
 }
 
-static bool refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
+static void refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
 {
 	unsigned int lanes = vls + 1;
 
@@ -155,7 +155,6 @@ static bool refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
 		    "paths that change lanes as they go take %s%u virtual lanes, and there are but "
 		    "%u that every cable between switches has",
 		    lanes < ROUTE_SLS ? "" : "over ", MIN(lanes, 15), vls);
-	return false;
 }
 
 /* ---- SL2VL ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
+#include "route/graph.h"
 
 unsigned int route_data_vls(const struct fabric *fabric, const struct route_input *input)
 {
@@ -12,9 +13,8 @@ unsigned int route_data_vls(const struct fabric *fabric, const struct route_inpu
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		if (port->num && port->peer != FABRIC_NONE &&
-		    fabric_is_switch(fabric, port->node) &&
-		    fabric_is_switch(fabric, fabric->ports[port->peer].node))
+		if (fabric_is_switch(fabric, port->node) &&
+		    route_switch_across(fabric, i) != FABRIC_NONE)
 			least = MIN(least, MAX(iba_vls_count(port->info.vl_cap), 1));
 	}
 	return least;

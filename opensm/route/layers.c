@@ -76,22 +76,24 @@ static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all,
 	}
 }
 
-/* Whether one lane does for hosts, and for switches too if they count. */
-static bool note_all(struct layers *layers, bool switches)
+/* Whether one lane does for all, and the trunk if there is to be one. */
+static bool is_one(struct layers *layers)
 {
-	const struct route_graph *graph = layers->layered->graph;
+	struct layered *layered = layers->layered;
+	const struct route_graph *graph = layered->graph;
 	g_autofree uint32_t *passed = g_new0(uint32_t, graph->n + 1);
 	uint32_t mark = 0;
 
-	acyclic_free(layers->all);
-	layers->all = acyclic_new(layers->layered->channels, NULL);
+	if (layered->wants_trunk)
+		layered_find_trunk(layered, layered_trunk_root(layered), true);
+	layers->all = acyclic_new(layered->channels, NULL);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		note_lid(layers, graph->targets[t].leaf, graph->targets[t].lid, switches, passed,
+		note_lid(layers, graph->targets[t].leaf, graph->targets[t].lid, true, passed,
 			 ++mark);
-	for (uint32_t sw = 0; switches && sw < graph->n; sw++)
+	for (uint32_t sw = 0; sw < graph->n; sw++)
 		for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
 			note_lid(layers, sw, graph->own_lid[sw] + i, false, passed, ++mark);
-	return acyclic_sort(layers->all);
+	return acyclic_sort(layers->all) && layered_take_trunk(layered, layers->all);
 }
 
 /* ---- lanes ---- */
@@ -258,14 +260,6 @@ static struct route_lanes *lanes_new(const struct layered *layered, uint8_t firs
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		lanes->vl[sl] = sl % vls;
 	return lanes;
-}
-
-/* Whether one lane does for all. */
-static bool is_one(struct layers *layers)
-{
-	if (layers->layered->wants_trunk)
-		layered_find_trunk(layers->layered, layered_trunk_root(layers->layered), true);
-	return note_all(layers, true) && layered_take_trunk(layers->layered, layers->all);
 }
 
 static void assign(struct layers *layers)

@@ -281,23 +281,20 @@ static bool choose_root(struct grow *grow, const uint8_t *up, const uint32_t *lo
 	return costs[grow->root] / LOST < n_members;
 }
 
-/* Among the parallel cables of an edge the one of the tree before, else the first. */
-static uint8_t link_of(const struct grow *grow, const struct route_edge *edge, uint32_t sw)
+/* Whether a cable of an edge led to the parent in the tree before. */
+static bool has_before(const struct grow *grow, const struct route_edge *edge, uint32_t sw)
 {
-	const uint8_t *links = grow->graph->links + edge->first_link;
 	uint8_t before = grow->up_before[sw];
 
-	return before && before != NOT_IN_TREE && memchr(links, before, edge->n_links) ? before
-										       : links[0];
+	return before && before != NOT_IN_TREE &&
+	       memchr(grow->graph->links + edge->first_link, before, edge->n_links);
 }
 
 /* The better, the higher: the parent before, one in the tree, one that was in it, any. */
 static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
 				 uint32_t sw)
 {
-	uint8_t before = grow->up_before[sw];
-
-	if (before && before != NOT_IN_TREE && link_of(grow, edge, sw) == before)
+	if (has_before(grow, edge, sw))
 		return 4;
 	if (grow->in_tree[edge->to])
 		return 3;
@@ -325,7 +322,8 @@ static const struct route_edge *choose_parent(const struct grow *grow, uint32_t 
 static void join_parent(struct grow *grow, uint32_t sw)
 {
 	const struct route_edge *edge = choose_parent(grow, sw);
-	uint8_t port = link_of(grow, edge, sw);
+	uint8_t port = has_before(grow, edge, sw) ? grow->up_before[sw]
+						  : grow->graph->links[edge->first_link];
 	uint32_t peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, port)].peer;
 
 	grow->up[sw] = port;

@@ -96,13 +96,14 @@ static bool flood_tree(struct flood *flood)
 }
 
 /* Switches that cables connect to the tree at all; reuses the queue. */
-static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
+static bool *find_reach(const struct flood *flood)
 {
 	const struct fabric *fabric = flood->fabric;
-	uint32_t n = 0;
+	bool *reach = g_new0(bool, fabric->n_switches + 1);
+	uint32_t *queue = flood->queue, n = 0;
 
 	if (!flood->tree->n)
-		return;
+		return reach;
 	queue[n++] = flood->tree->switches[0];
 	reach[queue[0]] = true;
 	for (uint32_t i = 0; i < n; i++) {
@@ -118,6 +119,7 @@ static void mark_reach(const struct flood *flood, bool *reach, uint32_t *queue)
 			queue[n++] = to;
 		}
 	}
+	return reach;
 }
 
 static bool is_served(const struct flood *flood, uint32_t sw, uint32_t member)
@@ -133,7 +135,6 @@ static bool all_served(struct flood *flood)
 {
 	const struct route_group *group = flood->group;
 	g_autofree bool *reach = NULL;
-	g_autofree uint32_t *queue = NULL;
 
 	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
@@ -142,11 +143,8 @@ static bool all_served(struct flood *flood)
 		if (sw == FABRIC_NONE || is_served(flood, sw, group->members[i]) ||
 		    fabric_mlids(flood->fabric, sw) < group->room)
 			continue;
-		if (!reach) {
-			reach = g_new0(bool, flood->fabric->n_switches + 1);
-			queue = g_new(uint32_t, flood->fabric->n_switches + 1);
-			mark_reach(flood, reach, queue);
-		}
+		if (!reach)
+			reach = find_reach(flood);
 		if (reach[sw] || !flood->tree->n)
 			return fail(flood, sw, exit, "member is not served");
 	}

@@ -106,7 +106,7 @@ static gint compare_standings(gconstpointer a, gconstpointer b)
 
 uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
 {
-	struct standing *standings = g_new(struct standing, n + 1);
+	g_autofree struct standing *standings = g_new(struct standing, n + 1);
 	uint32_t *order = g_new(uint32_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
@@ -114,7 +114,6 @@ uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
 	qsort(standings, n, sizeof(*standings), compare_standings);
 	for (uint32_t i = 0; i < n; i++)
 		order[standings[i].sw] = i;
-	g_free(standings);
 	return order;
 }
 
@@ -144,7 +143,7 @@ static gint compare_places(gconstpointer a, gconstpointer b)
 uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input)
 {
 	uint32_t n = fabric->n_switches;
-	struct place *places = g_new0(struct place, n + 1);
+	g_autofree struct place *places = g_new0(struct place, n + 1);
 	uint64_t *keys = g_new(uint64_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++) {
@@ -152,17 +151,16 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 		places[sw].guid = fabric->nodes[fabric->switches[sw].node].guid;
 	}
 	for (uint32_t i = 0; i < input->n_ids; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->ids[i].guid);
+		uint32_t sw = route_switch_by_guid(fabric, input->ids[i].guid);
 
-		if (node == FABRIC_NONE || !fabric_is_switch(fabric, node))
+		if (sw == FABRIC_NONE)
 			continue;
-		places[fabric->nodes[node].sw].has_id = true;
-		places[fabric->nodes[node].sw].id = input->ids[i].id;
+		places[sw].has_id = true;
+		places[sw].id = input->ids[i].id;
 	}
 	qsort(places, n, sizeof(*places), compare_places);
 	for (uint32_t i = 0; i < n; i++)
 		keys[places[i].sw] = i;
-	g_free(places);
 	return keys;
 }
 
@@ -180,13 +178,12 @@ uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
 
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
 {
-	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	bool any = route_rank_from_hosts(graph, rank);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		rank[sw] = ROUTE_NO_RANK - rank[sw];
 	route_orient(graph, rank, key);
-	g_free(rank);
 	return any;
 }
 
@@ -208,7 +205,7 @@ struct roots_named {
 static void find_roots(struct roots_named *named, const struct fabric *fabric,
 		       const struct route_input *input)
 {
-	bool *seen = g_new0(bool, fabric->n_switches + 1);
+	g_autofree bool *seen = g_new0(bool, fabric->n_switches + 1);
 
 	named->roots = g_new(uint32_t, fabric->n_switches + 1);
 	for (uint32_t i = 0; i < input->n_roots; i++) {
@@ -233,7 +230,6 @@ static void find_roots(struct roots_named *named, const struct fabric *fabric,
 			named->roots[named->n++] = sw;
 		seen[sw] = true;
 	}
-	g_free(seen);
 }
 
 /* What is odd with the GUIDs; NULL if nothing is. */

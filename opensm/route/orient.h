@@ -25,8 +25,8 @@ uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
 uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
 
 /*
- * The places of n switches by rank, and among equals by key. Keys are unique; NULL: by index.
- * g_free it.
+ * The places of n switches, or other things, by rank, and among equals by key. Keys are unique;
+ * NULL: by index. g_free it.
  */
 uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key);
 

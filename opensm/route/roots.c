@@ -25,12 +25,14 @@
 #define BETTER 9 / 10 /* not worth a change from the first order otherwise */
 
 struct roots {
-	const struct route_graph *graph;
+	struct route_graph *graph;
 	const uint64_t *key;
 	uint32_t *by_key; /* switches */
 	uint32_t *place;  /* the order in the making: [switch] */
 	uint32_t n;	  /* placed so far; others have the place FABRIC_NONE */
 	uint32_t *met;	  /* [switch]: neighbours that are placed */
+	uint32_t *best;	  /* the best order so far; NULL: none yet */
+	uint64_t limit;	  /* of the load: a better order has less */
 };
 
 static void start_order(struct roots *roots)
@@ -112,33 +114,33 @@ static void order_all(struct roots *roots, uint32_t root,
 
 /* ---- choice ---- */
 
-struct best {
-	uint64_t load;
-	uint32_t *order;
-};
-
-static void try_order(struct route_graph *graph, uint64_t better, struct best *best)
+/* Takes the orientation of the graph if it is better than the best so far. */
+static void try_orientation(struct roots *roots)
 {
-	uint64_t load = route_estimate(graph, better);
+	const struct route_graph *graph = roots->graph;
+	uint64_t load = route_estimate(graph, roots->limit);
 
 	if (load == ROUTE_ESTIMATE_NONE)
 		return;
-	g_free(best->order);
-	best->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
-	best->load = load;
+	g_free(roots->best);
+	roots->best = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+	roots->limit = load;
 }
 
-static void try_place(struct route_graph *graph, const struct roots *roots, uint64_t better,
-		      struct best *best)
+static void try_place(struct roots *roots, uint32_t root,
+		      void (*order_part)(struct roots *roots, uint32_t root))
 {
-	route_orient_by(graph, g_memdup2(roots->place, graph->n * sizeof(*roots->place)));
-	try_order(graph, MIN(better, best->load), best);
+	uint32_t n = roots->graph->n;
+
+	order_all(roots, root, order_part);
+	route_orient_by(roots->graph, g_memdup2(roots->place, n * sizeof(*roots->place)));
+	try_orientation(roots);
 }
 
 /* From one switch of each part: the given one, of others that with the lowest key. */
-static void try_distance(struct route_graph *graph, const struct roots *roots, uint32_t root,
-			 uint64_t better, struct best *best)
+static void try_distance(struct roots *roots, uint32_t root)
 {
+	struct route_graph *graph = roots->graph;
 	g_autofree uint32_t *from = g_new(uint32_t, graph->n + 1);
 	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	uint32_t n = 0;
@@ -152,24 +154,15 @@ static void try_distance(struct route_graph *graph, const struct roots *roots, u
 		route_rank(graph, from, n, rank);
 	}
 	route_orient(graph, rank, roots->key);
-	try_order(graph, MIN(better, best->load), best);
-}
-
-static void try_root(struct route_graph *graph, struct roots *roots, uint32_t root,
-		     uint64_t better, struct best *best)
-{
-	order_all(roots, root, order_part_depth_first);
-	try_place(graph, roots, better, best);
-	order_all(roots, root, order_part_by_closeness);
-	try_place(graph, roots, better, best);
-	try_distance(graph, roots, root, better, best);
+	try_orientation(roots);
 }
 
 /* The switch farthest from those, of the same part of the fabric. */
 static uint32_t farthest(const struct roots *roots, const uint32_t *from, uint32_t n)
 {
 	const struct route_graph *graph = roots->graph;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1), best = from[0];
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	uint32_t best = from[0];
 
 	route_rank(graph, from, n, rank);
 	for (uint32_t i = 0; i < graph->n; i++) {
@@ -178,12 +171,10 @@ static uint32_t farthest(const struct roots *roots, const uint32_t *from, uint32
 		if (rank[sw] != ROUTE_NO_RANK && rank[sw] > rank[best])
 			best = sw;
 	}
-	g_free(rank);
 	return best;
 }
 
-static void try_roots(struct route_graph *graph, struct roots *roots, uint64_t better,
-		      struct best *best)
+static void try_roots(struct roots *roots)
 {
 	uint32_t root[N_ROOTS];
 
@@ -193,15 +184,15 @@ static void try_roots(struct route_graph *graph, struct roots *roots, uint64_t b
 			root[i] = farthest(roots, root, i);
 		if (i && root[i] == root[0])
 			return; /* there are no more */
-		try_root(graph, roots, root[i], better, best);
+		try_place(roots, root[i], order_part_depth_first);
+		try_place(roots, root[i], order_part_by_closeness);
+		try_distance(roots, root[i]);
 	}
 }
 
 bool route_orient_best(struct route_graph *graph, const uint64_t *key)
 {
-	struct roots roots = { .graph = graph, .key = key };
-	struct best best = { .load = ROUTE_ESTIMATE_NONE };
-	uint64_t better = ROUTE_ESTIMATE_NONE;
+	struct roots roots = { .graph = graph, .key = key, .limit = ROUTE_ESTIMATE_NONE };
 
 	roots.by_key = g_new(uint32_t, graph->n + 1);
 	roots.place = g_new(uint32_t, graph->n + 1);
@@ -209,15 +200,15 @@ bool route_orient_best(struct route_graph *graph, const uint64_t *key)
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		roots.by_key[key[sw]] = sw;
 	if (route_orient_from_hosts(graph, key))
-		try_order(graph, better, &best);
-	if (best.order)
-		better = best.load * BETTER;
+		try_orientation(&roots);
+	if (roots.best)
+		roots.limit = roots.limit * BETTER;
 	if (graph->n)
-		try_roots(graph, &roots, better, &best);
-	if (best.order)
-		route_orient_by(graph, best.order);
+		try_roots(&roots);
+	if (roots.best)
+		route_orient_by(graph, roots.best);
 	g_free(roots.by_key);
 	g_free(roots.place);
 	g_free(roots.met);
-	return best.order != NULL;
+	return roots.best != NULL;
 }

@@ -26,7 +26,6 @@
  */
 #include "route/single_top.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/orient.h"
@@ -398,16 +397,11 @@ static void join_below(struct join *join, uint32_t top, uint32_t neighbour)
 	join->graph->joined[top] = true;
 }
 
+/* By such steps the switches are met that hang together without one that is anchored: a block. */
 static bool is_unanchored(const struct join *join, uint32_t sw, uint32_t to)
 {
 	(void)sw;
 	return !join->anchored[to];
-}
-
-/* All switches that are connected to the first in queue without one that is anchored. */
-static uint32_t find_block(struct join *join, uint32_t start)
-{
-	return search(join, start, is_unanchored);
 }
 
 /* First what stands above the switch where it is hung up, inverted; then the others as they were.
@@ -439,7 +433,7 @@ static void order_block(struct join *join, uint32_t start, uint32_t n)
 /* Hangs up all that is not anchored around a switch below a neighbour of it that is. */
 static void hang_up(struct join *join, uint32_t start, uint32_t neighbour)
 {
-	uint32_t n = find_block(join, start);
+	uint32_t n = search(join, start, is_unanchored);
 
 	order_block(join, start, n);
 	lift(join, neighbour);
@@ -462,7 +456,7 @@ static void join_top(struct join *join, uint32_t top)
 	if (neighbour != FABRIC_NONE) {
 		join_below(join, top, neighbour);
 	} else {
-		n = find_block(join, top);
+		n = search(join, top, is_unanchored);
 		for (uint32_t i = 0; i < n && neighbour == FABRIC_NONE; i++) {
 			at = join->queue[i];
 			neighbour = find_anchored(join, at);

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "fabric/link_quality.h"
+#include "route/graph.h"
 
 static bool is_reduced(const struct fabric *fabric, uint32_t port)
 {
@@ -19,11 +20,6 @@ bool route_is_throttled(const struct fabric *fabric, uint32_t port)
 	uint32_t peer = fabric->ports[port].peer;
 
 	return peer != FABRIC_NONE && (is_reduced(fabric, port) || is_reduced(fabric, peer));
-}
-
-static uint32_t switch_of(const struct fabric *fabric, uint32_t port)
-{
-	return port == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[port].node].sw;
 }
 
 /* Some switch of the part in which a switch is, the same one for all of it. */
@@ -42,8 +38,8 @@ static bool join_parts(const struct fabric *fabric, bool *throttled, uint32_t *p
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		part[sw] = sw;
 	for (uint32_t port = 0; port < fabric->n_ports; port++) {
-		uint32_t a = switch_of(fabric, port),
-			 b = switch_of(fabric, fabric->ports[port].peer);
+		uint32_t a = fabric->nodes[fabric->ports[port].node].sw;
+		uint32_t b = route_switch_across(fabric, port);
 
 		if (a == FABRIC_NONE || b == FABRIC_NONE)
 			continue;
@@ -67,8 +63,9 @@ bool *route_throttled(const struct fabric *fabric, uint32_t *n, uint32_t *n_stay
 
 		if (!throttled[port])
 			continue;
-		throttled[port] = part_of(part, switch_of(fabric, port)) ==
-				  part_of(part, switch_of(fabric, peer));
+		throttled[port] =
+			part_of(part, fabric->nodes[fabric->ports[port].node].sw) ==
+			part_of(part, route_switch_across(fabric, port));
 		*n += throttled[port] && port < peer;
 		*n_stay += !throttled[port] && port < peer;
 	}

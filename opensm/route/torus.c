@@ -270,8 +270,9 @@ static void make_lanes(struct tables *tables, unsigned int vls)
  * one of the rest of their ring at most. Else a cycle around them is closed by what multicast sends
  * past the dateline and what goes around them: then there is no such tree, and FABRIC_NONE.
  */
-static uint32_t find_root(const struct torus *torus)
+static uint32_t find_root(const struct tables *tables)
 {
+	const struct torus *torus = &tables->torus;
 	unsigned int last = torus->last, radix = torus->radix[last];
 	unsigned int low = radix, high = 0, at = radix / 2;
 	uint32_t root = 0;
@@ -281,11 +282,11 @@ static uint32_t find_root(const struct torus *torus)
 			low = MIN(low, torus_coordinate(torus, place, last));
 			high = MAX(high, torus_coordinate(torus, place, last));
 		}
-	if (low <= 1 && high + 1 < radix && low < radix)
+	if (tables->gone && low <= 1 && high + 1 < radix)
 		at = MAX(at, high + 1);
-	else if (low && high + 2 >= radix && low < radix)
+	else if (tables->gone && low && high + 2 >= radix)
 		at = MIN(at, low - 1);
-	else if (low < radix)
+	else if (tables->gone)
 		return FABRIC_NONE;
 	for (unsigned int d = 0; d < 3; d++)
 		root = torus_with(torus, root, d, d == last ? at : torus->radix[d] / 2);
@@ -328,7 +329,7 @@ static bool make_trunk(struct tables *tables, GError **error)
 	const struct torus *torus = &tables->torus;
 	const struct route_graph *graph = torus->graph;
 
-	tables->root = find_root(torus);
+	tables->root = find_root(tables);
 	if (tables->root == FABRIC_NONE)
 		return true;
 	tables->routing->trunk = g_malloc0(graph->n + 1);

@@ -126,19 +126,10 @@ static bool try_switch(struct torus *torus, uint32_t sw)
 
 /* ---- seeds ---- */
 
-static uint32_t switch_of(const struct torus *torus, uint64_t guid)
-{
-	uint32_t node = fabric_node_by_guid(torus->fabric, guid);
-
-	return node != FABRIC_NONE && fabric_is_switch(torus->fabric, node)
-		       ? torus->fabric->nodes[node].sw
-		       : FABRIC_NONE;
-}
-
 /* False if one of its switches is not there, or two of them would stand in one place. */
 static bool plant(struct torus *torus, const struct route_torus_seed *seed)
 {
-	uint32_t from = switch_of(torus, seed->from), origin = 0;
+	uint32_t from = route_switch_by_guid(torus->fabric, seed->from), origin = 0;
 
 	memset(torus->sw, 0xFF, torus->n * sizeof(*torus->sw));
 	memset(torus->place, 0xFF, torus->graph->n * sizeof(*torus->place));
@@ -150,7 +141,7 @@ static bool plant(struct torus *torus, const struct route_torus_seed *seed)
 	put(torus, from, origin);
 	for (unsigned int way = 0; way < TORUS_WAYS; way++) {
 		uint32_t place = torus_step(torus, origin, way);
-		uint32_t sw = switch_of(torus, seed->to[way]);
+		uint32_t sw = route_switch_by_guid(torus->fabric, seed->to[way]);
 
 		if (!seed->to[way] || (sw != FABRIC_NONE && torus->place[sw] == place))
 			continue;

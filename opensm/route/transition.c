@@ -631,7 +631,7 @@ static void transition_clear(struct transition *t)
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
 				      const struct routing *routing, bool ordered)
 {
-	uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
+	g_autofree uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
 	struct route_stages *stages;
 	struct transition t;
 
@@ -643,7 +643,6 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 		order_block(&t, block, stage);
 	stages = make_stages(&t);
 	transition_clear(&t);
-	g_free(stage);
 	return stages;
 }
 

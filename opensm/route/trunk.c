@@ -64,6 +64,12 @@ static void follow_paths(struct growth *growth, const struct layered *layered, u
 	}
 }
 
+static void drop(struct layered *layered)
+{
+	g_clear_pointer(&layered->trunk, g_free);
+	g_clear_pointer(&layered->routing->trunk, g_free);
+}
+
 static void take(struct layered *layered, const struct growth *growth)
 {
 	for (uint32_t sw = 0; sw < layered->graph->n; sw++) {
@@ -85,7 +91,7 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 		.list = g_new(uint32_t, n + 1),
 	};
 
-	layered_drop_trunk(layered);
+	drop(layered);
 	layered->trunk = g_new0(bool, layered->channels->n + 1);
 	layered->routing->trunk = g_malloc0(n + 1);
 	if (n) {
@@ -99,12 +105,6 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 	g_free(growth.parent);
 	g_free(growth.met);
 	g_free(growth.list);
-}
-
-void layered_drop_trunk(struct layered *layered)
-{
-	g_clear_pointer(&layered->trunk, g_free);
-	g_clear_pointer(&layered->routing->trunk, g_free);
 }
 
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
@@ -135,7 +135,7 @@ bool layered_with_trunk(struct layered *layered,
 	if (assign(layered, &first))
 		return true;
 	layered->wants_trunk = false;
-	layered_drop_trunk(layered);
+	drop(layered);
 	if (!assign(layered, error))
 		return false;
 	layered_note(layered,

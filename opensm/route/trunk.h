@@ -17,7 +17,6 @@
 void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths);
 /* The root that goes with paths on several lanes. */
 uint32_t layered_trunk_root(const struct layered *layered);
-void layered_drop_trunk(struct layered *layered);
 
 /* Takes its steps on a lane; false if they close a loop with others there. */
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);

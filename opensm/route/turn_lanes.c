@@ -123,16 +123,13 @@ void turn_lanes_begin(struct turn_lanes *lanes)
 
 void turn_lanes_undo(struct turn_lanes *lanes)
 {
-	for (; lanes->undo->len; g_array_set_size(lanes->undo, lanes->undo->len - 1)) {
-		const struct undo *last =
-			&g_array_index(lanes->undo, struct undo, lanes->undo->len - 1);
+	for (guint i = lanes->undo->len; i-- > 0;) {
+		const struct undo *undo = &g_array_index(lanes->undo, struct undo, i);
 
-		lanes->lane[last->turn] = last->lane;
+		lanes->lane[undo->turn] = undo->lane;
 	}
-	for (; lanes->followers->len > lanes->n_before;
-	     g_array_set_size(lanes->followers, lanes->followers->len - 1)) {
-		const struct follower *last = follower_of(lanes, lanes->followers->len - 1);
-
-		lanes->first[last->turn] = last->next;
-	}
+	for (guint i = lanes->followers->len; i-- > lanes->n_before;)
+		lanes->first[follower_of(lanes, i)->turn] = follower_of(lanes, i)->next;
+	g_array_set_size(lanes->undo, 0);
+	g_array_set_size(lanes->followers, lanes->n_before);
 }

@@ -17,8 +17,6 @@
  * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
  * whatever the tables say; that some pair has no path without them is no fault of the tables.
  */
-#include <string.h>
-
 #include "route/demand.h"
 #include "route/fdb_cap.h"
 #include "route/lanes.h"
@@ -40,13 +38,9 @@ static void index_ports(struct verify *verify)
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
 		verify->first[sw] = n;
-		for (unsigned int num = 0; num <= node->num_ports; num++, n++) {
-			uint32_t peer = fabric->ports[node->first_port + num].peer;
-
-			verify->to[n] = FABRIC_NONE;
-			if (num && peer != FABRIC_NONE)
-				verify->to[n] = fabric->nodes[fabric->ports[peer].node].sw;
-		}
+		verify->to[n++] = FABRIC_NONE;
+		for (unsigned int num = 1; num <= node->num_ports; num++)
+			verify->to[n++] = route_switch_across(fabric, node->first_port + num);
 	}
 	verify->first[fabric->n_switches] = n;
 }
@@ -77,7 +71,7 @@ static void list_own(struct verify *verify)
 	GArray *own = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		for (unsigned int i = 0; graph->own_lid[sw] && i < 1u << graph->own_lmc[sw]; i++) {
+		for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
 			struct verify_column column = { sw, graph->own_lid[sw] + i, 0 };
 
 			if (column.lid <= verify->routing->top &&
@@ -93,8 +87,7 @@ static void list_own(struct verify *verify)
 /* What ranges of LIDs leave behind that overlap, or that end beyond the table. */
 static void list_odd(struct verify *verify)
 {
-	const struct fabric *fabric = verify->fabric;
-	bool *listed = g_new0(bool, FABRIC_LIDS);
+	g_autofree bool *listed = g_new0(bool, FABRIC_LIDS);
 
 	verify->odd = g_array_new(FALSE, FALSE, sizeof(uint16_t));
 	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
@@ -105,23 +98,19 @@ static void list_odd(struct verify *verify)
 		uint16_t lid = i;
 		uint8_t exit;
 
-		if (!listed[lid] && fabric->lid_port[lid] != FABRIC_NONE &&
-		    fabric_leaf(fabric, fabric->lid_port[lid], &exit) != FABRIC_NONE)
+		if (!listed[lid] && route_leaf_of(verify->fabric, lid, &exit) != FABRIC_NONE)
 			g_array_append_val(verify->odd, lid);
 	}
-	g_free(listed);
 }
 
 /* Caps, and who is joined in spite of them, are known to the walk only. */
 static void suspect_all(struct verify *verify)
 {
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		uint32_t port = verify->fabric->lid_port[lid];
-		uint8_t exit;
+	uint8_t exit;
 
-		if (port != FABRIC_NONE && fabric_leaf(verify->fabric, port, &exit) != FABRIC_NONE)
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
+		if (route_leaf_of(verify->fabric, lid, &exit) != FABRIC_NONE)
 			verify_suspect(verify, lid);
-	}
 	verify->verdict->max_hops = 0;
 }
 

@@ -82,11 +82,6 @@ static void check_own(struct verify *verify, const struct view *view, const uint
 	}
 }
 
-static bool has_lids(const struct route_graph *graph, uint32_t sw)
-{
-	return graph->own_lid[sw] || graph->first_target[sw] != graph->first_target[sw + 1];
-}
-
 static void check_switch(struct near *near, struct view *view, uint32_t sw)
 {
 	struct verify *verify = near->verify;
@@ -97,7 +92,7 @@ static void check_switch(struct near *near, struct view *view, uint32_t sw)
 	memset(view->wanted, 0, (num_ports + 1) * sizeof(view->wanted[0]));
 	for (uint32_t leaf = 0; leaf < verify->graph->n; leaf++) {
 		check_targets(near, view, leaf, hops[leaf]);
-		if (hops[leaf] != ROUTE_FAR && has_lids(verify->graph, leaf))
+		if (hops[leaf] != ROUTE_FAR && route_lid_of(verify->graph, leaf))
 			view->widest = MAX(view->widest, hops[leaf]);
 	}
 	check_own(verify, view, hops);
@@ -192,14 +187,12 @@ static void follow_shares(void *arg, uint32_t share, uint32_t last)
 {
 	const struct following *following = arg;
 	const struct verify *verify = following->verify;
-	uint8_t *tile = g_malloc((size_t)TILE * verify->graph->n + 1);
-	bool *met = g_new(bool, verify->graph->n + 1);
+	g_autofree uint8_t *tile = g_malloc((size_t)TILE * verify->graph->n + 1);
+	g_autofree bool *met = g_new(bool, verify->graph->n + 1);
 
 	for (; share < last; share++)
 		for (uint32_t i = share * TILE; i < verify->n_own; i += following->n * TILE)
 			follow_tile(verify, following->found[share], i, tile, met);
-	g_free(tile);
-	g_free(met);
 }
 
 /* Dependencies of packets to switches, which only channel adapters send. */
@@ -221,8 +214,8 @@ static void follow_to_switches(struct verify *verify)
 
 static void follow_odd(struct verify *verify)
 {
-	uint8_t *column = g_malloc(verify->graph->n + 1);
-	bool *met = g_new(bool, verify->graph->n + 1);
+	g_autofree uint8_t *column = g_malloc(verify->graph->n + 1);
+	g_autofree bool *met = g_new(bool, verify->graph->n + 1);
 
 	for (uint32_t i = 0; i < verify->odd->len; i++) {
 		uint16_t lid = g_array_index(verify->odd, uint16_t, i);
@@ -236,8 +229,6 @@ static void follow_odd(struct verify *verify)
 			column[sw] = routing_port(verify->routing, sw, lid);
 		follow(verify, verify->dependency, column, met);
 	}
-	g_free(column);
-	g_free(met);
 }
 
 /* ---- the whole ---- */

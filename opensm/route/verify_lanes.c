@@ -25,6 +25,7 @@ struct lane_check {
 	const struct route_lanes *lanes;  /* NULL: all is sent on VL 0 */
 	bool hosts_only;		  /* what hosts send to hosts is looked at */
 	struct dependency *of[ROUTE_SLS]; /* [VL]; NULL: nothing is sent on it */
+	uint32_t n_shares;		  /* of LIDs, followed by as many threads */
 	uint16_t *passed; /* [switch]: VLs on which the LID at hand was followed from there; while
 			     LIDs are followed */
 };
@@ -80,21 +81,16 @@ static void follow_lid(struct lane_check *check, uint16_t lid)
 }
 
 /* Threads note the dependencies of their shares of the LIDs apart. */
-struct shares {
-	struct lane_check *checks; /* [share] */
-	uint32_t n;
-};
-
 static void follow_shares(void *arg, uint32_t share, uint32_t last)
 {
-	const struct shares *shares = arg;
+	struct lane_check *checks = arg;
 
 	for (; share < last; share++) {
-		struct lane_check *check = &shares->checks[share];
+		struct lane_check *check = &checks[share];
 
 		check->passed = g_new0(uint16_t, check->verify->graph->n + 1);
 		for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
-			if (lid / AT_ONCE % shares->n == share)
+			if (lid / AT_ONCE % check->n_shares == share)
 				follow_lid(check, lid);
 		g_free(check->passed);
 	}
@@ -115,11 +111,11 @@ static void follow_all(struct lane_check *check)
 {
 	uint32_t n = CLAMP(check->verify->graph->threads, 1, SHARES_MAX);
 	struct lane_check checks[SHARES_MAX];
-	struct shares shares = {checks, n};
 
+	check->n_shares = n;
 	for (uint32_t i = 0; i < n; i++)
 		checks[i] = *check;
-	route_parallel(n, n, follow_shares, &shares);
+	route_parallel(n, n, follow_shares, checks);
 	*check = checks[0];
 	for (uint32_t i = 1; i < n; i++)
 		join(check, &checks[i]);
@@ -166,21 +162,14 @@ void verify_add_trunk(const struct verify *verify, struct dependency *dependency
 				add_from_trunk(dependency, verify, sw, num);
 }
 
-/* Lanes of SLs with which groups may be, as bits. */
-static uint16_t lanes_of_groups(const struct lane_check *check)
-{
-	uint16_t bits = check->lanes ? 0 : 1;
-
-	for (unsigned int sl = 0; check->lanes && sl < ROUTE_SLS; sl++)
-		if (!(check->lanes->bare >> sl & 1))
-			bits |= 1u << check->lanes->vl[sl];
-	return bits;
-}
-
+/* On the lanes of SLs with which groups may be. */
 static void follow_trunk(const struct lane_check *check)
 {
-	uint16_t vls = lanes_of_groups(check);
+	const struct route_lanes *lanes = check->lanes;
+	uint16_t vls = lanes ? 0 : 1;
 
+	for (unsigned int sl = 0; lanes && sl < ROUTE_SLS; sl++)
+		vls |= !(lanes->bare >> sl & 1) << lanes->vl[sl];
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		if (check->of[vl] && vls >> vl & 1)
 			verify_add_trunk(check->verify, check->of[vl]);
@@ -226,9 +215,8 @@ static void check_cables(const struct lane_check *check, uint16_t vls)
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		if (port->num && port->peer != FABRIC_NONE &&
-		    fabric_is_switch(fabric, port->node) &&
-		    fabric_is_switch(fabric, fabric->ports[port->peer].node) &&
+		if (fabric_is_switch(fabric, port->node) &&
+		    route_switch_across(fabric, i) != FABRIC_NONE &&
 		    most >= MAX(iba_vls_count(port->info.vl_cap), 1))
 			complain(check, "a cable without the virtual lanes of the routes", i,
 				 port->peer);

@@ -26,17 +26,20 @@
 #define HIGHS (ONES << 7)
 #define NOBODY 0x80 /* instead of hops: the LID has no owner */
 
-/* ---- orders ---- */
-
-/* An order of all switches: an edge leads up if it leads to a lower place. */
-struct order {
-	uint32_t *place;    /* [switch] */
+struct proof {
+	struct verify *verify;
+	uint32_t *place;    /* [switch]: in an order; an edge leads up if it leads to a lower one */
 	uint32_t *switches; /* by place */
+	struct verify_column *owners; /* [LID] */
+	uint8_t *unknown;	      /* [LID]: 0; NOBODY: it has no owner */
+	_Atomic unsigned int widest;
+	_Atomic bool failed;
 };
 
 /* The order that the routing claims, or one by the distance from hosts if it claims none. */
-static void order_init(struct order *order, const struct verify *verify)
+static void find_order(struct proof *proof)
 {
+	const struct verify *verify = proof->verify;
 	uint32_t n = verify->graph->n;
 	g_autofree uint32_t *rank = g_new(uint32_t, n + 1);
 
@@ -45,22 +48,13 @@ static void order_init(struct order *order, const struct verify *verify)
 	for (uint32_t sw = 0; sw < n; sw++)
 		rank[sw] = verify->routing->order ? verify->routing->order[sw]
 						  : ROUTE_NO_RANK - rank[sw];
-	order->place = route_order(n, rank, NULL);
-	order->switches = g_new(uint32_t, n + 1);
+	proof->place = route_order(n, rank, NULL);
+	proof->switches = g_new(uint32_t, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++)
-		order->switches[order->place[sw]] = sw;
+		proof->switches[proof->place[sw]] = sw;
 }
 
 /* ---- tiles ---- */
-
-struct proof {
-	struct verify *verify;
-	struct order order;
-	struct verify_column *owners; /* [LID] */
-	uint8_t *unknown;	      /* [LID]: 0; NOBODY: it has no owner */
-	_Atomic unsigned int widest;
-	_Atomic bool failed;
-};
 
 struct tile {
 	const struct proof *proof;
@@ -112,7 +106,7 @@ static void visit(struct tile *tile, uint32_t sw, bool up)
 {
 	const struct verify *verify = tile->proof->verify;
 	const struct route_graph *graph = verify->graph;
-	const uint32_t *place = tile->proof->order.place;
+	const uint32_t *place = tile->proof->place;
 	bool any = false;
 
 	route_each_edge(graph, sw, edge) {
@@ -169,9 +163,9 @@ static bool follow_tile(struct tile *tile)
 
 	begin(tile);
 	for (uint32_t p = n; p--;)
-		visit(tile, proof->order.switches[p], false);
+		visit(tile, proof->switches[p], false);
 	for (uint32_t p = 0; p < n; p++)
-		visit(tile, proof->order.switches[p], true);
+		visit(tile, proof->switches[p], true);
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (memchr(row_of(tile, sw), 0, tile->n))
 			return false;
@@ -204,28 +198,23 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 
 /* ---- the whole ---- */
 
-static void add_owner(struct proof *proof, struct verify_column owner)
-{
-	if (owner.lid > proof->verify->routing->top)
-		return;
-	proof->owners[owner.lid] = owner;
-	proof->unknown[owner.lid] = 0;
-}
-
+/* No LID is odd here: each that somebody owns is handed over by one switch. */
 static void list_owners(struct proof *proof)
 {
 	const struct verify *verify = proof->verify;
-	const struct route_target *targets = verify->graph->targets;
 	uint32_t n_lids = verify->routing->n_blocks * 64;
 
 	proof->owners = g_new(struct verify_column, n_lids);
 	proof->unknown = g_malloc(n_lids);
 	memset(proof->unknown, NOBODY, n_lids);
-	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
-		add_owner(proof,
-			  (struct verify_column){targets[t].leaf, targets[t].lid, targets[t].exit});
-	for (uint32_t i = 0; i < verify->n_own; i++)
-		add_owner(proof, verify->own[i]);
+	for (uint32_t lid = 1; lid <= verify->routing->top; lid++) {
+		struct verify_column *owner = &proof->owners[lid];
+
+		owner->lid = lid;
+		owner->sw = route_leaf_of(verify->fabric, lid, &owner->exit);
+		if (owner->sw != FABRIC_NONE)
+			proof->unknown[lid] = 0;
+	}
 }
 
 bool verify_by_order(struct verify *verify)
@@ -233,12 +222,12 @@ bool verify_by_order(struct verify *verify)
 	struct proof proof = {.verify = verify};
 	uint32_t n_lids = verify->routing->n_blocks * 64;
 
-	order_init(&proof.order, verify);
+	find_order(&proof);
 	list_owners(&proof);
 	route_parallel(verify->graph->threads, (n_lids + WIDTH - 1) / WIDTH, follow_tiles, &proof);
 	verify->verdict->max_hops = proof.widest;
-	g_free(proof.order.place);
-	g_free(proof.order.switches);
+	g_free(proof.place);
+	g_free(proof.switches);
 	g_free(proof.owners);
 	g_free(proof.unknown);
 	return !proof.failed;

@@ -9,7 +9,8 @@ enum { STATE_NEW, STATE_ON_PATH, STATE_REACHED, STATE_DISCARDED, STATE_HOLE, STA
 struct walk {
 	struct verify *verify;
 	uint16_t lid;
-	uint32_t endport, leaf;
+	uint32_t leaf; /* who hands it over, and by which port: 0 if it is its own */
+	uint8_t exit;
 	uint8_t *state; /* [switch] */
 	uint16_t *depth;
 	uint32_t *path;
@@ -57,20 +58,6 @@ static void add_witness(struct walk *walk, uint32_t sw, const char *what)
 
 /* ---- one LID ---- */
 
-/* Whether the entry of sw hands the LID to its owner. */
-static bool delivers(const struct walk *walk, uint32_t sw, uint8_t num)
-{
-	const struct fabric *fabric = walk->verify->fabric;
-	uint32_t node = fabric->switches[sw].node;
-
-	if (num > fabric->nodes[node].num_ports)
-		return false;
-	if (num == 0)
-		return fabric_port_of(fabric, node, 0) == walk->endport;
-	return fabric->ports[fabric_port_of(fabric, node, num)].peer == walk->endport &&
-	       !fabric_is_switch(fabric, fabric->ports[walk->endport].node);
-}
-
 /* Walks from sw to a switch whose fate is known and gives the fate to all on the way. */
 static void walk_from(struct walk *walk, uint32_t sw)
 {
@@ -91,7 +78,7 @@ static void walk_from(struct walk *walk, uint32_t sw)
 			state = STATE_HOLE;
 			break;
 		}
-		if (delivers(walk, sw, num)) {
+		if (sw == walk->leaf && num == walk->exit) {
 			state = STATE_REACHED;
 			break;
 		}
@@ -116,8 +103,7 @@ static bool may_discard(const struct walk *walk, uint32_t sw)
 	if (sw == verify->graph->sm_switch || walk->leaf == verify->graph->sm_switch)
 		return false;
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       (!route_has_hosts(verify->graph, sw) ||
-		fabric_is_switch(verify->fabric, verify->fabric->ports[walk->endport].node));
+	       (!route_has_hosts(verify->graph, sw) || !walk->exit);
 }
 
 /* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
@@ -173,12 +159,9 @@ static void walk_lid(struct walk *walk)
 static void count_paths(struct verify *verify)
 {
 	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		uint32_t endport = verify->fabric->lid_port[lid], leaf;
 		uint8_t exit;
+		uint32_t leaf = route_leaf_of(verify->fabric, lid, &exit);
 
-		if (endport == FABRIC_NONE)
-			continue;
-		leaf = fabric_leaf(verify->fabric, endport, &exit);
 		verify_mark_parts(verify, lid);
 		for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < verify->graph->n; sw++) {
 			if (is_joined(verify, sw, leaf, lid))
@@ -193,7 +176,6 @@ void verify_walk(struct verify *verify)
 {
 	struct walk walk = { .verify = verify };
 	uint32_t n = verify->graph->n;
-	uint8_t exit;
 
 	if (verify->whole)
 		verify->verdict->paths = (uint64_t)n * (route_n_targets(verify->graph) +
@@ -208,8 +190,7 @@ void verify_walk(struct verify *verify)
 			continue;
 		verify_mark_parts(verify, lid);
 		walk.lid = lid;
-		walk.endport = verify->fabric->lid_port[lid];
-		walk.leaf = fabric_leaf(verify->fabric, walk.endport, &exit);
+		walk.leaf = route_leaf_of(verify->fabric, lid, &walk.exit);
 		walk_lid(&walk);
 	}
 	g_free(walk.state);
