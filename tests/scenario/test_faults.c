@@ -268,18 +268,11 @@ START_TEST(two_switches_from_the_start)
 }
 END_TEST
 
-/* Any two, in any fabric; the one that comes up with the other's GUID may have had its place. */
-START_TEST(two_switches_anywhere)
+/* The one that comes up with the other's GUID may have had its place. */
+static void come_up_with_guid_of(struct scenario *s, unsigned int thief, unsigned int other)
 {
-	static const char *const specs[] = {"fattree:4", "torus:3x3:1", "torus:5",
-					    "dragonfly:4:2:2", "hypercube:3", "torus:4x3x2:1"};
-	struct scenario *s = up(specs[_i % G_N_ELEMENTS(specs)], (uint64_t)_i);
-	unsigned int thief = scenario_random_switch(s), other;
 	struct sim_node_view view, victim;
 
-	do
-		other = scenario_random_switch(s);
-	while (other == thief);
 	sim_node_view(s->sim, thief, &view);
 	sim_node_view(s->sim, other, &victim);
 	sim_node_set(s->sim, thief, false);
@@ -292,6 +285,32 @@ START_TEST(two_switches_anywhere)
 	sim_node_set(s->sim, thief, true);
 	scenario_converge(s, 70);
 	scenario_free(s);
+}
+
+/* Any two, in any fabric. */
+START_TEST(two_switches_anywhere)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3:1", "torus:5",
+					    "dragonfly:4:2:2", "hypercube:3", "torus:4x3x2:1"};
+	struct scenario *s = up(specs[_i % G_N_ELEMENTS(specs)], (uint64_t)_i);
+	unsigned int thief = scenario_random_switch(s), other;
+
+	do
+		other = scenario_random_switch(s);
+	while (other == thief);
+	come_up_with_guid_of(s, thief, other);
+}
+END_TEST
+
+/* Each two of a chain, whose ends have one cable. */
+START_TEST(two_switches_of_a_chain)
+{
+	struct scenario *s = up("mesh:4", 1);
+	int thief = _i / 3, other = _i % 3;
+	g_autofree char *name = g_strdup_printf("switch-%d", thief);
+	g_autofree char *other_name = g_strdup_printf("switch-%d", other + (other >= thief));
+
+	come_up_with_guid_of(s, scenario_node(s, name), scenario_node(s, other_name));
 }
 END_TEST
 
@@ -624,6 +643,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, some_seeds(12));
 	tcase_add_test(tcase, two_switches_at_once);
 	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, some_seeds(27));
+	tcase_add_loop_test(tcase, two_switches_of_a_chain, 0, 12);
 	tcase_add_loop_test(tcase, two_switches_anywhere, 0, some_seeds(24));
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
 	tcase_add_test(tcase, switch_renamed);
