@@ -75,25 +75,6 @@ void route_lanes_free(struct route_lanes *lanes)
 	g_free(lanes);
 }
 
-static uint16_t lane_bit(const struct route_lanes *lanes, uint8_t sl)
-{
-	return sl < ROUTE_SLS ? 1u << lanes->vl[sl] : 0;
-}
-
-uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
-			     uint32_t sm)
-{
-	uint16_t bits;
-
-	if (!lanes)
-		return 1;
-	bits = lane_bit(lanes, route_lanes_sl(lanes, from, to)) |
-	       lane_bit(lanes, route_lanes_sl(lanes, to, from));
-	if (from == sm || to == sm)
-		bits |= lane_bit(lanes, lanes->sm_sl);
-	return bits;
-}
-
 bool routing_path_sl(const struct routing *routing, const struct fabric *fabric, uint32_t from,
 		     uint32_t to, bool fixed, uint8_t *sl)
 {

@@ -69,12 +69,29 @@ static inline uint8_t route_lanes_sl(const struct route_lanes *lanes, uint32_t f
 	return lanes->sl ? lanes->sl[(size_t)from * lanes->n_switches + to] : lanes->first;
 }
 
+/* The VL of an SL as a bit; none for ROUTE_NO_SL. */
+static inline uint16_t route_lanes_bit(const struct route_lanes *lanes, uint8_t sl)
+{
+	return sl < ROUTE_SLS ? 1u << lanes->vl[sl] : 0;
+}
+
 /*
  * VLs, as bits, of packets between two switches, each of which may use the SL of the way back, and
  * that of the SM if it is at one of them; without turns. lanes may be NULL: VL 0.
  */
-uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
-			     uint32_t sm);
+static inline uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from,
+					   uint32_t to, uint32_t sm)
+{
+	uint16_t bits;
+
+	if (!lanes)
+		return 1;
+	bits = route_lanes_bit(lanes, route_lanes_sl(lanes, from, to)) |
+	       route_lanes_bit(lanes, route_lanes_sl(lanes, to, from));
+	if (from == sm || to == sm)
+		bits |= route_lanes_bit(lanes, lanes->sm_sl);
+	return bits;
+}
 
 /*
  * What the lanes of a routing, if it has any, make of the SL of a path between two endports: false

@@ -64,43 +64,33 @@ void verify_mark_parts(struct verify *verify, uint32_t lid)
 	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
 }
 
-/* LIDs of switches that the table has room for, and that are theirs indeed. */
-static void list_own(struct verify *verify)
+/*
+ * LIDs of switches that the table has room for; and odd ones, which ranges of LIDs leave behind
+ * that overlap, or that end beyond the table.
+ */
+static void list_lids(struct verify *verify)
 {
 	const struct route_graph *graph = verify->graph;
 	GArray *own = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
+	g_autofree bool *is_target = g_new0(bool, FABRIC_LIDS);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
-			struct verify_column column = { sw, graph->own_lid[sw] + i, 0 };
+	verify->odd = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		is_target[graph->targets[t].lid] = true;
+	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
+		struct verify_column column = {.lid = lid};
 
-			if (column.lid <= verify->routing->top &&
-			    fabric_port_by_lid(verify->fabric, column.lid) ==
-				    fabric_switch_port(verify->fabric, sw, 0))
-				g_array_append_val(own, column);
-		}
+		column.sw = route_leaf_of(verify->fabric, lid, &column.exit);
+		if (column.sw == FABRIC_NONE || is_target[lid])
+			continue;
+		if (!column.exit && lid <= verify->routing->top &&
+		    lid - graph->own_lid[column.sw] < route_n_own(graph, column.sw))
+			g_array_append_val(own, column);
+		else
+			g_array_append_val(verify->odd, column.lid);
 	}
 	verify->n_own = own->len;
 	verify->own = (struct verify_column *)g_array_free(own, FALSE);
-}
-
-/* What ranges of LIDs leave behind that overlap, or that end beyond the table. */
-static void list_odd(struct verify *verify)
-{
-	g_autofree bool *listed = g_new0(bool, FABRIC_LIDS);
-
-	verify->odd = g_array_new(FALSE, FALSE, sizeof(uint16_t));
-	for (uint32_t t = 0; t < route_n_targets(verify->graph); t++)
-		listed[verify->graph->targets[t].lid] = true;
-	for (uint32_t i = 0; i < verify->n_own; i++)
-		listed[verify->own[i].lid] = true;
-	for (uint32_t i = 1; i < FABRIC_LIDS; i++) {
-		uint16_t lid = i;
-		uint8_t exit;
-
-		if (!listed[lid] && route_leaf_of(verify->fabric, lid, &exit) != FABRIC_NONE)
-			g_array_append_val(verify->odd, lid);
-	}
 }
 
 /* Caps, and who is joined in spite of them, are known to the walk only. */
@@ -141,8 +131,7 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->caps = route_caps(fabric);
 	index_ports(verify);
 	verify_mark_parts(verify, 0);
-	list_own(verify);
-	list_odd(verify);
+	list_lids(verify);
 	verify->dependency = dependency_new(fabric->n_switches, verify->first, verify->to);
 	return verify;
 }
