@@ -127,14 +127,17 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 		uint32_t channel = acyclic->forward[i];
 		uint32_t first = channels->first[channels->to[channel]];
 
-		bits_each(row(acyclic, acyclic->out, channel), acyclic->outs, k) {
-			uint32_t next = first + k;
+		const uint64_t *out = row(acyclic, acyclic->out, channel);
 
-			if (acyclic->place[next] == last)
-				return false;
-			if (acyclic->place[next] < last)
-				find(acyclic, next, acyclic->forward, &acyclic->n_forward);
-		}
+		for (unsigned int w = 0; w < acyclic->outs / 64; w++)
+			for (uint64_t rest = out[w]; rest; rest &= rest - 1) {
+				uint32_t next = first + w * 64 + __builtin_ctzll(rest);
+
+				if (acyclic->place[next] == last)
+					return false;
+				if (acyclic->place[next] < last)
+					find(acyclic, next, acyclic->forward, &acyclic->n_forward);
+			}
 	}
 	return true;
 }
@@ -149,12 +152,17 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 		uint32_t channel = acyclic->backward[i];
 		uint32_t first = channels->first[channels->from[channel]];
 
-		bits_each(row(acyclic, acyclic->in, channel), acyclic->outs, k) {
-			uint32_t before = channels->back[first + k];
+		const uint64_t *in = row(acyclic, acyclic->in, channel);
 
-			if (acyclic->place[before] > least)
-				find(acyclic, before, acyclic->backward, &acyclic->n_backward);
-		}
+		for (unsigned int w = 0; w < acyclic->outs / 64; w++)
+			for (uint64_t rest = in[w]; rest; rest &= rest - 1) {
+				uint32_t back = first + w * 64 + __builtin_ctzll(rest);
+				uint32_t before = channels->back[back];
+
+				if (acyclic->place[before] > least)
+					find(acyclic, before, acyclic->backward,
+					     &acyclic->n_backward);
+			}
 	}
 }
 
