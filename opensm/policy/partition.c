@@ -618,11 +618,19 @@ const struct partition *partitions_find(const struct partitions *partitions, uin
 
 uint16_t partitions_index0(const struct partitions *partitions, uint32_t port)
 {
-	for (uint32_t i = 0; i < partitions->n; i++)
-		if (partitions->all[i].indx0 &&
-		    partitions_member(partitions, port, partitions->all[i].p_key))
-			return partitions_member(partitions, port, partitions->all[i].p_key);
-	return partitions_member(partitions, port, P_KEY_DEFAULT);
+	uint16_t p_key = partitions_member(partitions, port, P_KEY_DEFAULT);
+	unsigned int last = 0;
+
+	for (uint32_t i = 0; i < partitions->n; i++) {
+		const struct partition *partition = &partitions->all[i];
+
+		if (partition->indx0 <= last ||
+		    !partitions_member(partitions, port, partition->p_key))
+			continue;
+		last = partition->indx0;
+		p_key = partitions_member(partitions, port, partition->p_key);
+	}
+	return p_key;
 }
 
 uint16_t partitions_member(const struct partitions *partitions, uint32_t port, uint16_t p_key)

@@ -33,6 +33,7 @@
 #define GROUPS_MAX 16384 /* there are no more MLIDs */
 #define SIGNATURE_IPV4 0x401B
 #define SIGNATURE_IPV6 0x601B
+#define SIGNATURE_SA 0xA01B
 
 GQuark partition_error_quark(void)
 {
@@ -64,7 +65,7 @@ struct parser {
 	GArray *wishes;	    /* struct wish, in the order of the file */
 	GChecksum *checksum;
 	uint64_t octets;
-	uint32_t n_members, n_warnings, n_definitions, n_groups;
+	uint32_t n_members, n_warnings, n_definitions, n_groups, n_indx0;
 	unsigned int depth;
 	uint32_t file, line;	     /* place of what is read */
 	char *text;		     /* the line, cut to pieces */
@@ -191,7 +192,7 @@ static const struct {
 } flags_known[FLAGS] = {
 	/* in the order in which the classic daemon tries them on a keyword that is cut short */
 	[FLAG_MTU] = {"mtu", 1, 5},
-	[FLAG_RATE] = {"rate", 2, 63},
+	[FLAG_RATE] = {"rate", 2, 24},
 	[FLAG_SCOPE] = {"scope", 0, 15},
 	[FLAG_Q_KEY] = {"Q_Key", 0, UINT32_MAX},
 	[FLAG_T_CLASS] = {"TClass", 0, 255},
@@ -261,7 +262,7 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	else if (is_keyword(parser, piece, "defmember"))
 		take_default_membership(parser, value);
 	else if (!strcmp(piece, "indx0"))
-		rule->indx0 = true;
+		rule->indx0 = ++parser->n_indx0;
 	else
 		warn(parser, "'%.*s' is no flag of a partition and is left out", SHOWN, piece);
 }
@@ -548,6 +549,22 @@ static bool to_gid(const char *text, struct iba_gid *gid)
 	return true;
 }
 
+/*
+ * What speaks against it, or NULL: the SA (sa/mcmember.c) would not let anybody make it, either. It
+ * is that SA which makes MGIDs with its signature.
+ */
+static const char *mgid_fault(struct iba_gid mgid)
+{
+	if (mgid.prefix >> 56 != 0xFF)
+		return "no multicast GID";
+	if (mgid.prefix >> 53 & 7)
+		return "an MGID with flags that are reserved";
+	if ((mgid.prefix >> 48 & 0xF) == IBA_SCOPE_LINK_LOCAL &&
+	    (uint16_t)(mgid.prefix >> 32) == SIGNATURE_SA)
+		return "an MGID as the SA gives them away";
+	return NULL;
+}
+
 /* One whose GID cannot be is left out, as no door is opened by that. */
 static bool read_group(struct parser *parser, const char *text, char *rest, GError **error)
 {
@@ -564,10 +581,11 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 		if (!take_flag(parser, piece, value, &flags))
 			warn(parser, "'%.*s' is no flag of a group and is left out", SHOWN, piece);
 	}
-	if (good && mgid.prefix >> 56 == 0xFF)
+	if (good && !mgid_fault(mgid))
 		add_wish(parser, &flags, &mgid);
 	else
-		warn(parser, "'%.*s' is no multicast GID: the group is left out", SHOWN, text);
+		warn(parser, "'%.*s' is %s: the group is left out", SHOWN, text,
+		     good ? mgid_fault(mgid) : "no multicast GID");
 	return true;
 }
 
@@ -855,8 +873,7 @@ static void add_groups(struct parser *parser, const struct wish *wish)
 	parser->file = wish->file;
 	parser->line = wish->line;
 	if (!scopes)
-		scopes = (uint16_t)(1u << (wish->broadcast ? IBA_SCOPE_LINK_LOCAL
-							   : wish->mgid.prefix >> 48 & 0xF));
+		scopes = (uint16_t)(1u << (wish->mgid.prefix >> 48 & 0xF ?: IBA_SCOPE_LINK_LOCAL));
 	for (uint8_t scope = 0; scope < 16; scope++)
 		if (scopes >> scope & 1)
 			add_group(parser, wish, scope);

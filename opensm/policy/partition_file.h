@@ -62,7 +62,8 @@ struct partition_rule {
 	uint16_t p_key; /* base; of a definition without one chosen from 1 upward */
 	const char *name;
 	const char *head; /* of requests: all before ':', the last with more than the P_Key */
-	bool ipoib, indx0;
+	bool ipoib;
+	unsigned int indx0; /* see struct partition */
 	uint8_t sl;
 	uint32_t file, line; /* of its first definition */
 	GArray *members;     /* struct partition_member: of two for a port the later counts */

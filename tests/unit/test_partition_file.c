@@ -98,6 +98,11 @@ static const struct {
 	{"A=0x10: 0x1", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
 	{"A=0x10: mgid=fe80::1\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
 	{"A=0x10: mgid=nonsense\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
+	{"A=0x10: mgid=ff32::5\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
+	{"A=0x10: mgid=ff12:a01b::5\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
+	{"A=0x10: mgid=ff15:a01b::5\n0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 0},
+	{"A=0x10,rate=24: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 0},
+	{"A=0x10,rate=25: 0x1;", 0x10, 1, PARTITION_GUIDS, PARTITION_LIMITED, 1, 1, 1},
 };
 
 START_TEST(test_members)
@@ -163,13 +168,14 @@ START_TEST(test_groups)
 		      "mgid=ff12:401b:11::8,rate=6,mtu=5\n"
 		      "mgid=ff12:401b::9,rate=6\n"
 		      "mgid=ff12::1,scope=5,Q_Key=1\n"
+		      "mgid=ff10::6\n"
 		      "mgid=ff12:401b::7,rate=6,mtu=5,sl=2\n"
 		      "ALL;");
 	const struct partition_rule *rule = rule_of(rules, 0x10);
 
 	ck_assert(rule->ipoib && rule->indx0);
 	ck_assert_uint_eq(rule->sl, 3);
-	ck_assert_uint_eq(rule->groups->len, 5);
+	ck_assert_uint_eq(rule->groups->len, 6);
 	ck_assert(group(rule, 0)->mgid.prefix == UINT64_C(0xFF12401B80100000));
 	ck_assert(group(rule, 1)->mgid.prefix == UINT64_C(0xFF1E401B80100000));
 	ck_assert(group(rule, 1)->mgid.guid == UINT32_MAX);
@@ -186,6 +192,7 @@ START_TEST(test_groups)
 	ck_assert(group(rule, 4)->mgid.prefix == UINT64_C(0xFF15000000000000));
 	ck_assert_uint_eq(group(rule, 4)->q_key, 1);
 	ck_assert_uint_eq(group(rule, 4)->rate, 3);
+	ck_assert(group(rule, 5)->mgid.prefix == UINT64_C(0xFF12000000000000));
 	ck_assert_uint_eq(rules->warnings->len, 2); /* another P_Key, another MTU */
 	partition_rules_unref(rules);
 }
@@ -531,6 +538,10 @@ static const struct {
 	{"A=1: $1=both;", 1, "8001 7fff", 0x7FFF, false, false, 0},
 	{"A=1: $1=both;", 1, "8001 0001 7fff", 0x7FFF, true, false, 0},
 	{"A=1,indx0: $1=full;", 1, "8001 7fff", 0x8001, false, false, 0},
+	{"A=1,indx0: $1=full; D=0x7fff,indx0: ALL=full;", 1, "8001 ffff", 0xFFFF, false, false, 0},
+	{"A=1,indx0: $1=full; B=2,indx0: $1;", 1, "8001 0002 7fff", 0x0002, false, false, 0},
+	{"A=1,indx0: $1=full; B=2,indx0: $2;", 1, "8001 7fff", 0x8001, false, false, 0},
+	{"A=2,indx0: $1=full; B=1,indx0: $1;", 1, "0001 8002 7fff", 0x0001, false, false, 0},
 	{"D=0x7fff: ALL=full;", 1, "ffff", 0xFFFF, false, false, 0},
 	{"D=0x7fff: ALL;", 0, "ffff", 0xFFFF, false, false, 1},
 	{"A=1: 0x1-0xffffffffffffffff=full;", 3, "8001 7fff", 0x7FFF, false, false, 0},
