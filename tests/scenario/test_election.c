@@ -282,6 +282,20 @@ START_TEST(controlled)
 }
 END_TEST
 
+/* Not by who does not know the SM_Key. */
+START_TEST(not_controlled)
+{
+	managers_up_with_standby(m, POLLS "sm_key 0x77\n", POLLS "sm_key 0x77\n");
+	scenario_run_ms(m->s, 2000);
+	managers_control(m, 0, "host-4", IBA_SM_INFO_HANDOVER);
+	ck_assert_ptr_null(strstr(m->story->str, "ACKNOWLEDGE"));
+	managers_control(m, 1, "host-4", IBA_SM_INFO_DISABLE);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	scenario_check_log(m->s, "sent DISABLE: refused", true);
+}
+END_TEST
+
 /* Who retires takes no mastery over: that there is another master is enough to end. */
 START_TEST(handed_over_while_it_retires)
 {
@@ -573,6 +587,7 @@ int main(void)
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, G_N_ELEMENTS(writings));
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
+	tcase_add_test(tcase, not_controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);
 	tcase_add_test(tcase, dead_master_is_asked_in_vain);
 	tcase_add_test(tcase, polls_in_time);

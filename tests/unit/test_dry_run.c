@@ -180,7 +180,7 @@ END_TEST
 /* Entries of half an octet, and of several; of ports that change alike one line is enough. */
 START_TEST(entries_of_qos_tables_are_counted)
 {
-	struct iba_sl_to_vl_table is = {{0}}, want = {{0, 1, 2}};
+	struct iba_sl_to_vl_table is = {{0}}, want = {{1, 0, 2}};
 	struct iba_vl_arbitration_table arb = {{{0}}}, heavy = {{{0}, {1, 64}, {1, 0}, {0, 4}}};
 	struct dry_run *dry = dry_run_new();
 	g_autofree char *text = NULL;
