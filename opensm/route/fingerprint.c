@@ -14,7 +14,7 @@
 
 #define DIGEST 32 /* octets of SHA-256 */
 
-/* Neither has gaps, so they are compared as octets. */
+/* Both are compared as octets. */
 struct node_print {
 	uint64_t guid, system;
 	uint32_t first_port;
@@ -27,6 +27,8 @@ struct port_print {
 	uint16_t lmc, vl_cap;
 	uint32_t throttled; /* 0 unless the input has that avoided */
 };
+
+G_STATIC_ASSERT(sizeof(struct node_print) == 24 && sizeof(struct port_print) == 24); /* no gaps */
 
 struct route_fingerprint {
 	uint32_t n_nodes, n_ports, sm_port;

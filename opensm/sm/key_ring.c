@@ -368,9 +368,12 @@ void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t g
 	struct entry *entry;
 
 	g_hash_table_iter_init(&iter, ring->entries);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
-		if (!is_there(arg, entry->id.guid))
-			g_hash_table_iter_remove(&iter);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry)) {
+		if (is_there(arg, entry->id.guid))
+			continue;
+		g_hash_table_iter_remove(&iter);
+		ring->edition++;
+	}
 }
 
 unsigned int key_ring_size(const struct key_ring *ring)

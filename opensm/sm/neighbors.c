@@ -84,9 +84,12 @@ void neighbors_keep(struct neighbors *neighbors, bool (*is_there)(void *arg, uin
 	struct cable *cable;
 
 	g_hash_table_iter_init(&iter, neighbors->cables);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&cable))
-		if (!is_there(arg, cable->here.guid) && !is_there(arg, cable->there.guid))
-			g_hash_table_iter_remove(&iter);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&cable)) {
+		if (is_there(arg, cable->here.guid) || is_there(arg, cable->there.guid))
+			continue;
+		g_hash_table_iter_remove(&iter);
+		neighbors->edition++;
+	}
 }
 
 unsigned int neighbors_size(const struct neighbors *neighbors)

@@ -79,11 +79,15 @@ static bool is_guid(void *arg, uint64_t guid)
 /* A cable is kept as long as one of its ends is there: who is off now may come back at it. */
 START_TEST(neighbors_that_are_kept)
 {
+	uint64_t edition;
+
 	state_parse(logger, "neighbors", "0x1:1 0x2:1\n0x2:1 0x1:1\n0x3:1 0x4:1\n",
 		    neighbors_take_line, neighbors);
 	ck_assert_uint_eq(neighbors_size(neighbors), 3);
+	edition = neighbors_edition(neighbors);
 	neighbors_keep(neighbors, is_guid, &(uint64_t){1});
 	ck_assert_uint_eq(neighbors_size(neighbors), 2);
+	ck_assert_uint_gt(neighbors_edition(neighbors), edition);
 	ck_assert_uint_eq(neighbors_get(neighbors, 1, 1), 2);
 	ck_assert_uint_eq(neighbors_get(neighbors, 2, 1), 1);
 }

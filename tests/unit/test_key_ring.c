@@ -241,6 +241,8 @@ static bool is_other(void *arg, uint64_t guid)
 /* Each port of a CA has a key of its own; nodes do not mix; what is gone is forgotten. */
 START_TEST(test_ports_are_apart)
 {
+	uint64_t edition;
+
 	key_ring_worked(ring, at(GUID, 1), KEY(1));
 	key_ring_worked(ring, at(GUID, 2), KEY(2));
 	key_ring_worked(ring, at(GUID + 1, 1), KEY(3));
@@ -251,8 +253,13 @@ START_TEST(test_ports_are_apart)
 	ck_assert(key_ring_failed(ring, at(GUID, 1), KEY(1)));
 	ck_assert_uint_eq(key_ring_for(ring, at(GUID, 2)), KEY(2));
 	ck_assert_uint_eq(key_ring_size(ring), 3);
+	edition = key_ring_edition(ring);
 	key_ring_keep(ring, is_other, &(uint64_t){GUID});
 	ck_assert_uint_eq(key_ring_size(ring), 1);
+	ck_assert_uint_gt(key_ring_edition(ring), edition);
+	edition = key_ring_edition(ring);
+	key_ring_keep(ring, is_other, &(uint64_t){GUID});
+	ck_assert_uint_eq(key_ring_edition(ring), edition);
 	ck_assert_uint_eq(key_ring_for(ring, at(GUID, 1)), KEY(0));
 }
 END_TEST

@@ -346,7 +346,7 @@ static void setup_with(bool verbs, bool started)
 	k.acked = k.contexts = k.sent = 0;
 	memset(k.closed, 0, sizeof(k.closed));
 	ck_assert_int_eq(pipe(k.async), 0);
-	g_strlcpy(k.directory, "/tmp/test_umad_lost.XXXXXX", sizeof(k.directory));
+	g_strlcpy(k.directory, "/tmp/test_hca_lost.XXXXXX", sizeof(k.directory));
 	ck_assert_ptr_nonnull(g_mkdtemp(k.directory));
 	make_issm(0);
 	rt = runtime_new(RUNTIME_REAL);
@@ -658,7 +658,7 @@ static void setup_deaf(void)
 
 static Suite *make_suite(void)
 {
-	Suite *suite = suite_create("umad_lost");
+	Suite *suite = suite_create("hca_lost");
 	TCase *tcase = tcase_create("lost"), *storm = tcase_create("storm"),
 	      *plain = tcase_create("plain");
 
