@@ -28,6 +28,36 @@ static uint64_t partial_sweeps(struct scenario *s)
 	return counter_get(&daemon_context(s->daemon)->counters, sweeps_partial);
 }
 
+/* Of the first two seconds in which the SM is alone: it looks again ever more seldom. */
+static uint64_t sweeps_failed_alone(struct scenario *s)
+{
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+	unsigned int host = scenario_node(s, "host-0");
+	uint64_t before = counter_get(counters, sweeps_failed), failed;
+
+	sim_link_set(s->sim, host, 1, false);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 2000);
+	failed = counter_get(counters, sweeps_failed) - before;
+	scenario_run_ms(s, 20 * 1000);
+	sim_link_set(s->sim, host, 1, true);
+	scenario_converge(s, 15);
+	return failed;
+}
+
+/* What was wrong before does not count once all was well. */
+START_TEST(each_time_it_begins_anew)
+{
+	struct scenario *s = scenario_alone();
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_assert_uint_eq(sweeps_failed_alone(s), 4); /* after 0, 0.2, 0.6 and 1.4 s */
+	scenario_free(s);
+}
+END_TEST
+
 /* Takes Sets, changes nothing: an error for as long as it lasts, tried again every ten seconds. */
 START_TEST(stubborn_host)
 {
@@ -194,6 +224,7 @@ int main(void)
 	TCase *tcase = tcase_create("health");
 
 	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, each_time_it_begins_anew);
 	tcase_add_test(tcase, stubborn_host);
 	tcase_add_test(tcase, tried_again_soon_at_first);
 	tcase_add_test(tcase, refusal_is_a_question_of_identity);
