@@ -2,6 +2,7 @@
 /* What is known is compared with the hardware: an entry that changed by itself is found, once. */
 #include <check.h>
 
+#include "client.h"
 #include "core/counters.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
@@ -131,6 +132,30 @@ START_TEST(each_thing)
 }
 END_TEST
 
+/* Groups in more than one block of the multicast tables: each block is compared with itself. */
+START_TEST(blocks_of_groups)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+	struct client *client = client_new(s, scenario_node(s, "host-9"));
+	uint64_t compared = counter_get(counted(s), audit_compared);
+	uint16_t mlid;
+
+	for (uint64_t i = 1; i <= 40; i++) {
+		struct iba_gid mgid = {UINT64_C(0xFF12000000000000), i};
+
+		ck_assert_int_eq(client_member(client, IBA_METHOD_SET, mgid, client_guid(client),
+					       &mlid), 0);
+	}
+	ck_assert_uint_gt(mlid, IBA_LID_MCAST_FIRST + 31);
+	scenario_run_ms(s, 2000);
+	audit(s);
+	ck_assert_uint_gt(counter_get(counted(s), audit_compared), compared);
+	ck_assert_uint_eq(counter_get(counted(s), audit_differed), 0);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
 /* A port went down and came back, and no trap told: that is looked at, and is nobody's fault. */
 START_TEST(port_state_change)
 {
@@ -190,6 +215,7 @@ int main(void)
 	tcase_add_test(tcase, audit_of_all);
 	tcase_add_test(tcase, what_changes_by_itself);
 	tcase_add_loop_test(tcase, each_thing, 0, 4);
+	tcase_add_test(tcase, blocks_of_groups);
 	tcase_add_test(tcase, port_state_change);
 	tcase_add_test(tcase, audit_in_idle_time);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
