@@ -126,7 +126,6 @@ static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t las
 	for (uint32_t i = 0; i < acyclic->n_forward; i++) {
 		uint32_t channel = acyclic->forward[i];
 		uint32_t first = channels->first[channels->to[channel]];
-
 		const uint64_t *out = row(acyclic, acyclic->out, channel);
 
 		for (unsigned int w = 0; w < acyclic->outs / 64; w++)
@@ -151,7 +150,6 @@ static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t le
 	for (uint32_t i = 0; i < acyclic->n_backward; i++) {
 		uint32_t channel = acyclic->backward[i];
 		uint32_t first = channels->first[channels->from[channel]];
-
 		const uint64_t *in = row(acyclic, acyclic->in, channel);
 
 		for (unsigned int w = 0; w < acyclic->outs / 64; w++)

@@ -143,7 +143,7 @@ static struct route_step choose(struct balance *balance, uint32_t sw, uint32_t s
  * fewest of them. Then least load.
  */
 static struct route_step choose_for_port(struct balance *balance, uint32_t sw, uint32_t start,
-				   uint32_t owner)
+					 uint32_t owner)
 {
 	const struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
 	const struct route_step *best = steps;
@@ -333,7 +333,7 @@ static void route_targets(struct balance *balance, uint32_t leaf, bool again, ui
 static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 {
 	const struct route_graph *graph = balance->graph;
-	unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+	unsigned int n = route_n_own(graph, sw);
 	const uint64_t *own = balance->input->count_switches ? own_flow(balance, NULL) : NULL;
 
 	balance->seed = balance->input->scatter;

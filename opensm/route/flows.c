@@ -71,11 +71,11 @@ static inline struct route_step *list_steps(const struct route_flows *flows, uin
 	const struct route_graph *graph = flows->graph;
 	const uint8_t *far = flows->far;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
+	route_each_edge(graph, sw, edge) {
 		uint8_t there = far[edge->to];
 
-		if (plain ? there + 1u != far[sw] : !route_leads(graph, e, far[sw], there))
+		if (plain ? there + 1u != far[sw]
+			  : !route_leads(graph, edge - graph->edges, far[sw], there))
 			continue;
 		for (uint32_t k = 0; k < edge->n_links; k++)
 			*step++ = (struct route_step){edge->first_link + k, edge->to};

@@ -19,7 +19,7 @@ struct route_flows {
 	const uint8_t *hops; /* as of route_hops_all() */
 	struct route_channels *channels;
 	uint8_t *far;	 /* [switch]: hops to the destination at hand */
-	uint32_t *order; /* switches from the farthest to the nearest; it is not among them */
+	uint32_t *order; /* switches from the farthest to the nearest, the destination left out */
 	uint32_t n_order;
 	uint64_t *sent; /* [switch]: zeros at first; what it sends of the LID at hand */
 	uint32_t *first, *last; /* [switch]: its steps, if it is in order; see below */

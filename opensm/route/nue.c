@@ -93,7 +93,7 @@ static void route_to(struct nue *nue, uint32_t dest)
 	nue->escapes += grow_to(nue->grow, dest, nue->cost);
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
 		put(nue, dest, graph->targets[t].lid, graph->targets[t].exit);
-	for (unsigned int i = 0; graph->own_lid[dest] && i < 1u << graph->own_lmc[dest]; i++)
+	for (unsigned int i = 0; i < route_n_own(graph, dest); i++)
 		put(nue, dest, graph->own_lid[dest] + i, 0);
 	count_flows(nue, dest, true);
 }

@@ -225,7 +225,7 @@ static void repair_target(struct row *row, const struct route_target *target)
 static void repair_own_lids(struct row *row, uint32_t x)
 {
 	const struct route_graph *graph = row->repair->change->graph;
-	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
+	unsigned int n = route_n_own(graph, x);
 
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[x] + i;
@@ -249,7 +249,7 @@ static bool all_of_row(const struct row *row)
 static void forget_destination(struct row *row, uint32_t x)
 {
 	const struct route_graph *graph = row->repair->change->graph;
-	unsigned int n = graph->own_lid[x] ? 1u << graph->own_lmc[x] : 0;
+	unsigned int n = route_n_own(graph, x);
 
 	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
 		routing_put(row->repair->routing, row->sw, graph->targets[t].lid, ROUTE_NO_PORT);

@@ -203,7 +203,7 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 {
 	const struct layered *layered = spread->layered;
 	const struct route_graph *graph = layered->graph;
-	unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+	unsigned int n = route_n_own(graph, sw);
 
 	if (!chosen)
 		choose(spread);
@@ -401,9 +401,7 @@ void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, la
 
 	for (unsigned int way = 0; way < 2; way++) {
 		uint32_t from = way ? b : a, to = way ? a : b;
-		unsigned int n_own = route_is_source(graph, from) && graph->own_lid[to]
-					     ? 1u << graph->own_lmc[to]
-					     : 0;
+		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
 
 		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 			call(arg, path, list_path(layered, from, to, graph->targets[t].lid, path));

@@ -553,7 +553,7 @@ static void fill_own_lids(const struct tree *tree, struct row *row)
 	gather(tree, row);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		uint8_t port = sw == row->sw ? 0 : row->past[sw];
-		unsigned int n = graph->own_lid[sw] ? 1u << graph->own_lmc[sw] : 0;
+		unsigned int n = route_n_own(graph, sw);
 
 		if (row->hops[sw] == ROUTE_FAR)
 			continue;
