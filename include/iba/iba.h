@@ -71,6 +71,12 @@ static inline bool iba_gid_is_multicast(struct iba_gid gid)
 	return gid.prefix >> 56 == 0xFF;
 }
 
+/* Who made up an MGID: one of IBA_MGID_SIGNATURE_IPV4 ..., or anything. */
+static inline uint16_t iba_mgid_signature(struct iba_gid mgid)
+{
+	return (uint16_t)(mgid.prefix >> 32);
+}
+
 static inline bool iba_lid_is_unicast(uint16_t lid)
 {
 	return lid >= IBA_LID_UCAST_FIRST && lid <= IBA_LID_UCAST_LAST;

@@ -19,7 +19,8 @@ struct partition {
 	uint16_t p_key; /* base, without the membership bit */
 	char *name;
 	bool ipoib; /* has a broadcast group */
-	unsigned int indx0; /* not 0: its P_Key goes to index 0 of tables; of several the highest */
+	/* Not 0: its P_Key goes to index 0 of tables, if that is free; of several the highest. */
+	unsigned int indx0;
 	uint8_t sl; /* of paths in it: 0 without QoS */
 	uint32_t n_groups;
 	struct partition_group *groups;

@@ -31,9 +31,6 @@
 #define RULES_MAX 0x7FFF
 #define SETS_MAX 65536
 #define GROUPS_MAX 16384 /* there are no more MLIDs */
-#define SIGNATURE_IPV4 0x401B
-#define SIGNATURE_IPV6 0x601B
-#define SIGNATURE_SA 0xA01B
 
 GQuark partition_error_quark(void)
 {
@@ -533,20 +530,21 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 
 /* ---- groups ---- */
 
-static bool to_gid(const char *text, struct iba_gid *gid)
+/* 0 if the text is none. */
+static struct iba_gid to_gid(const char *text)
 {
 	g_autoptr(GInetAddress) address = text ? g_inet_address_new_from_string(text) : NULL;
+	struct iba_gid gid = {0};
 	const uint8_t *octets;
 
 	if (!address || g_inet_address_get_family(address) != G_SOCKET_FAMILY_IPV6)
-		return false;
+		return gid;
 	octets = g_inet_address_to_bytes(address);
-	*gid = (struct iba_gid){0};
 	for (unsigned int i = 0; i < 8; i++) {
-		gid->prefix = gid->prefix << 8 | octets[i];
-		gid->guid = gid->guid << 8 | octets[i + 8];
+		gid.prefix = gid.prefix << 8 | octets[i];
+		gid.guid = gid.guid << 8 | octets[i + 8];
 	}
-	return true;
+	return gid;
 }
 
 /*
@@ -555,12 +553,12 @@ static bool to_gid(const char *text, struct iba_gid *gid)
  */
 static const char *mgid_fault(struct iba_gid mgid)
 {
-	if (mgid.prefix >> 56 != 0xFF)
+	if (!iba_gid_is_multicast(mgid))
 		return "no multicast GID";
 	if (mgid.prefix >> 53 & 7)
 		return "an MGID with flags that are reserved";
 	if ((mgid.prefix >> 48 & 0xF) == IBA_SCOPE_LINK_LOCAL &&
-	    (uint16_t)(mgid.prefix >> 32) == SIGNATURE_SA)
+	    iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_SA)
 		return "an MGID as the SA gives them away";
 	return NULL;
 }
@@ -569,8 +567,8 @@ static const char *mgid_fault(struct iba_gid mgid)
 static bool read_group(struct parser *parser, const char *text, char *rest, GError **error)
 {
 	struct flags flags = {.scopes = 0};
-	struct iba_gid mgid;
-	bool good = to_gid(text, &mgid);
+	const struct iba_gid mgid = to_gid(text);
+	const char *fault = mgid_fault(mgid);
 
 	if (parser->set || parser->requests)
 		return refuse(parser, text, "no group in a set or a request", error);
@@ -581,11 +579,10 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 		if (!take_flag(parser, piece, value, &flags))
 			warn(parser, "'%.*s' is no flag of a group and is left out", SHOWN, piece);
 	}
-	if (good && !mgid_fault(mgid))
-		add_wish(parser, &flags, &mgid);
+	if (fault)
+		warn(parser, "'%.*s' is %s: the group is left out", SHOWN, text, fault);
 	else
-		warn(parser, "'%.*s' is %s: the group is left out", SHOWN, text,
-		     good ? mgid_fault(mgid) : "no multicast GID");
+		add_wish(parser, &flags, &mgid);
 	return true;
 }
 
@@ -783,17 +780,18 @@ struct iba_gid partition_broadcast_mgid(uint16_t p_key, uint8_t scope)
 {
 	return (struct iba_gid){
 		.prefix = UINT64_C(0xFF10) << 48 | (uint64_t)(scope & 0xF) << 48 |
-			  (uint64_t)SIGNATURE_IPV4 << 32 | (uint64_t)(p_key | P_KEY_FULL) << 16,
+			  (uint64_t)IBA_MGID_SIGNATURE_IPV4 << 32 |
+			  (uint64_t)(p_key | P_KEY_FULL) << 16,
 		.guid = UINT32_MAX,
 	};
 }
 
 static bool is_ip(struct iba_gid mgid)
 {
-	uint16_t signature = (uint16_t)(mgid.prefix >> 32);
+	uint16_t signature = iba_mgid_signature(mgid);
 
-	return mgid.prefix >> 52 == 0xFF1 &&
-	       (signature == SIGNATURE_IPV4 || signature == SIGNATURE_IPV6);
+	return mgid.prefix >> 52 == 0xFF1 && (signature == IBA_MGID_SIGNATURE_IPV4 ||
+					      signature == IBA_MGID_SIGNATURE_IPV6);
 }
 
 static const struct partition_group *find_group(const GArray *groups, struct iba_gid mgid)

@@ -21,12 +21,6 @@
 #define MEMBER_COMPONENTS (C(port_gid) | C(join_state) | C(proxy_join))
 #define UNKNOWN_RATE IBA_RATE_10 /* of a port whose link is not known */
 
-/* The 16 bits after flags and scope of an MGID say who made it up. */
-#define SIGNATURE(mgid) ((uint16_t)((mgid).prefix >> 32))
-#define SIGNATURE_IPV4 0x401B
-#define SIGNATURE_IPV6 0x601B
-#define SIGNATURE_SA 0xA01B
-
 struct member_query {
 	struct sa_query *query;
 	const struct subnet *subnet;
@@ -154,7 +148,8 @@ static uint16_t check_join(struct member_query *join)
 
 static bool is_ipoib(struct iba_gid mgid)
 {
-	return SIGNATURE(mgid) == SIGNATURE_IPV4 || SIGNATURE(mgid) == SIGNATURE_IPV6;
+	return iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_IPV4 ||
+	       iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_IPV6;
 }
 
 /*
@@ -169,7 +164,7 @@ static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 
 	if (!iba_gid_is_multicast(mgid) || (flags & ~1u) || scope == 0)
 		return false;
-	if (SIGNATURE(mgid) == SIGNATURE_SA && scope == 2)
+	if (iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_SA && scope == IBA_SCOPE_LINK_LOCAL)
 		return sa_store_made(join->query->store, mgid,
 				     join->subnet->options->subnet_prefix);
 	return true;

@@ -20,7 +20,6 @@
 #define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
 #define QUOTA_MIN 64  /* groups that a port may make at least, */
 #define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
-#define SIGNATURE_SA UINT64_C(0xA01B)
 /* MGIDs that were made: 8 a second of real time, more in a burst, as first_mgid of another life. */
 #define MADE_RECENTLY (1u << 29) /* two years */
 #define MADE_AHEAD (1u << 24)
@@ -246,14 +245,16 @@ static void leave_mlid(struct sa_store *store, struct sa_group *group)
 	group->mlid = NULL;
 }
 
-static uint64_t mgid_head(uint8_t scope, uint64_t signature)
+/* The first half of MGIDs that this SA makes. */
+static uint64_t mgid_head(uint8_t scope, uint64_t subnet_prefix)
 {
-	return UINT64_C(0xFF10) << 48 | (uint64_t)(scope & 0xF) << 48 | signature << 32;
+	return UINT64_C(0xFF10) << 48 | (uint64_t)(scope & 0xF) << 48 |
+	       (uint64_t)IBA_MGID_SIGNATURE_SA << 32 | subnet_prefix >> 32;
 }
 
 static struct iba_gid make_mgid(struct sa_store *store, uint8_t scope, uint64_t subnet_prefix)
 {
-	struct iba_gid mgid = {.prefix = mgid_head(scope, SIGNATURE_SA) | subnet_prefix >> 32};
+	struct iba_gid mgid = {.prefix = mgid_head(scope, subnet_prefix)};
 
 	do {
 		mgid.guid = subnet_prefix << 32 | ++store->last_made;
@@ -265,8 +266,7 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 {
 	uint32_t age = store->last_made + MADE_AHEAD - (uint32_t)mgid.guid;
 
-	return (mgid.prefix & ~(UINT64_C(0xF) << 48)) ==
-		       (mgid_head(0, SIGNATURE_SA) | subnet_prefix >> 32) &&
+	return (mgid.prefix & ~(UINT64_C(0xF) << 48)) == mgid_head(0, subnet_prefix) &&
 	       mgid.guid >> 32 == (uint32_t)subnet_prefix && age < MADE_RECENTLY + MADE_AHEAD;
 }
 
