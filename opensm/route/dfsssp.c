@@ -6,6 +6,7 @@
  */
 #include "route/layers.h"
 #include "route/shortest.h"
+#include "route/spread.h"
 #include "route/trunk.h"
 
 static bool assign(struct layered *layered, GError **error)

@@ -148,6 +148,9 @@ struct route_input {
 	bool find_mesh;		     /* lash: in order of dimensions, if there are any */
 	uint8_t lash_start_vl;
 	uint8_t nue_max_num_vls; /* 0: all there are */
+	/* What layered engines made of the same input before: they keep what is still good. NULL:
+	 * there is nothing. */
+	const struct routing *old;
 };
 
 /*
@@ -172,6 +175,12 @@ struct routing {
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
 	struct route_row **own;	   /* [switch]: the row, if it differs from that of home; or NULL */
 	struct route_trace *trace; /* what a repair goes on from; NULL: it cannot be repaired */
+	struct {		      /* by a layered engine, for what follows: */
+		struct routing *base; /* the tables made anew of which it kept what it could */
+		uint64_t busiest;     /* flows on the busiest channel, as the engine counts them */
+		uint32_t n_channels;
+		bool grown; /* by nue: on one lane, and not by the shortest paths */
+	} layered;
 	struct route_fingerprint *fingerprint; /* of what routing_renew() made it of, or NULL */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;

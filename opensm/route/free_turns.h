@@ -6,7 +6,7 @@
 #ifndef ROUTE_FREE_TURNS_H
 #define ROUTE_FREE_TURNS_H
 
-#include "route/spread.h"
+#include "route/layered.h"
 
 struct free_turns {
 	const struct layered *layered;

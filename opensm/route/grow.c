@@ -180,15 +180,25 @@ static void begin(struct grow *grow)
 	grow->cost[grow->dest] = 0;
 }
 
+static void begin_to(struct grow *grow, uint32_t dest, const uint16_t *cost)
+{
+	grow->dest = dest;
+	grow->hop_cost = cost;
+	begin(grow);
+}
+
 bool grow_to(struct grow *grow, uint32_t dest, const uint16_t *cost)
+{
+	begin_to(grow, dest, cost);
+	return grow_on(grow);
+}
+
+bool grow_on(struct grow *grow)
 {
 	uint32_t n = grow->layered->graph->n;
 	bool escapes = false;
 
-	grow->dest = dest;
-	grow->hop_cost = cost;
 	memset(grow->left_out, 0, n * sizeof(*grow->left_out));
-	begin(grow);
 	join_others(grow);
 	while (find_left_out(grow)) {
 		escapes = true;
@@ -200,4 +210,60 @@ bool grow_to(struct grow *grow, uint32_t dest, const uint16_t *cost)
 		join_others(grow);
 	}
 	return escapes;
+}
+
+/* ---- what is kept ---- */
+
+/* Where a way leads is not known before its end: a switch joins after all those on it. */
+static bool join_kept(struct grow *grow, const struct route_kept *kept, uint32_t sw, uint16_t lid,
+		      uint32_t hops)
+{
+	uint32_t c, to;
+
+	if (is_in(grow, sw))
+		return true;
+	c = layered_kept_channel(grow->layered, kept, sw, lid);
+	if (c == FABRIC_NONE || !hops)
+		return false;
+	to = grow->layered->channels->to[c];
+	if (!join_kept(grow, kept, to, lid, hops - 1))
+		return false;
+	join(grow, c, MIN(grow->cost[to] + grow->hop_cost[c], GROW_HOP_MAX));
+	return true;
+}
+
+/* The steps of all that joined, or none of them. */
+static bool take_steps(struct grow *grow)
+{
+	GArray *steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	bool good;
+
+	for (uint32_t sw = 0; sw < grow->layered->graph->n; sw++) {
+		struct acyclic_step step;
+
+		if (grow->chosen[sw] != FABRIC_NONE && step_of(grow, grow->chosen[sw], &step))
+			g_array_append_val(steps, step);
+	}
+	good = acyclic_add(grow->lane, (const struct acyclic_step *)(const void *)steps->data,
+			   steps->len);
+	g_array_unref(steps);
+	return good;
+}
+
+uint32_t grow_kept(struct grow *grow, uint32_t dest, uint16_t lid, const uint16_t *cost)
+{
+	const struct layered *layered = grow->layered;
+	uint32_t n = layered->graph->n, missing = 0;
+
+	for (unsigned int i = 0; i < KEPT_TABLES; i++) {
+		missing = 0;
+		begin_to(grow, dest, cost);
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (layered->hops[(size_t)sw * n + dest] != ROUTE_FAR)
+				missing += !join_kept(grow, &layered->kept[i], sw, lid, n);
+		if ((!missing || i + 1 == KEPT_TABLES) && take_steps(grow))
+			return missing;
+	}
+	begin(grow);
+	return MAX(missing, 1);
 }

@@ -4,7 +4,7 @@
 #define ROUTE_GROW_H
 
 #include "route/acyclic.h"
-#include "route/spread.h"
+#include "route/layered.h"
 
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
 #define GROW_HOP_MAX 1024 /* of one over the busiest */
@@ -21,6 +21,14 @@ void grow_free(struct grow *grow);
  * is not connected, or the destination.
  */
 bool grow_to(struct grow *grow, uint32_t dest, const uint16_t *cost);
+
+/*
+ * The same only of the paths to a switch by a LID in tables that layered keeps, as far as channels
+ * still lead there and steps are free: all of the tables computed anew, or what is left of the last
+ * ones. From how many switches there is none; grow_on() grows these.
+ */
+uint32_t grow_kept(struct grow *grow, uint32_t dest, uint16_t lid, const uint16_t *cost);
+bool grow_on(struct grow *grow);
 uint32_t grow_channel(const struct grow *grow, uint32_t sw);
 
 #endif

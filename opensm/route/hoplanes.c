@@ -13,6 +13,7 @@
 #include "route/free_turns.h"
 #include "route/lanes.h"
 #include "route/shortest.h"
+#include "route/spread.h"
 #include "route/trunk.h"
 #include "route/turn_lanes.h"
 

@@ -7,6 +7,7 @@
 #include "route/layers.h"
 #include "route/mesh.h"
 #include "route/shortest.h"
+#include "route/spread.h"
 #include "route/trunk.h"
 
 /* By dimensions; false if there are none, or lanes do not do. */

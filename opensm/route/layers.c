@@ -5,6 +5,10 @@
  * SL that PortInfo tells them, hence on one lane. Shortest paths of these never close a loop among
  * themselves: a channel leads nearer to that switch or away from it.
  *
+ * If tables of before are kept, pairs keep their lanes: first those whose paths are as in the
+ * tables computed anew, then as in the last ones, for these close no loop together; the others if
+ * they can.
+ *
  * When lanes run out, the rest is put on more lanes than there are, to be able to say how many it
  * takes.
  */
@@ -104,6 +108,15 @@ static bool add_steps(struct layers *layers, struct acyclic *lane)
 			   layers->steps->len);
 }
 
+/* Whether a lane had no trunk in the last tables, which are kept. */
+static bool was_bare(const struct layers *layers, unsigned int lane)
+{
+	const struct route_kept *kept = layers->layered->kept;
+	const struct route_lanes *lanes = kept ? kept[KEPT_TABLES - 1].routing->lanes : NULL;
+
+	return lanes && lanes->bare >> (layers->lanes->first + lane) & 1;
+}
+
 /* One that has the trunk, or the pair at hand without it, as that does not go with it anywhere. */
 static void open_lane(struct layers *layers, unsigned int lane)
 {
@@ -112,7 +125,8 @@ static void open_lane(struct layers *layers, unsigned int lane)
 
 	layers->layer[lane] = with;
 	layered_take_trunk(layers->layered, with);
-	if (!layers->layered->trunk || lane == 0 || add_steps(layers, with))
+	if (!layers->layered->trunk || lane == 0 ||
+	    (!was_bare(layers, lane) && add_steps(layers, with)))
 		return;
 	bare = acyclic_new(channels, layers->all);
 	if (!add_steps(layers, bare)) {
@@ -145,12 +159,27 @@ static uint32_t count_new(const struct layers *layers, unsigned int lane)
 	return layers->layer[lane] ? n : layers->steps->len;
 }
 
-/* The lane of so many to which a pair adds least; if none will do one more. */
+/* Whether a pair, the one at hand, can have the lane again that it had in tables of before. */
+static bool try_kept(struct layers *layers, const struct route_kept *kept, uint32_t a, uint32_t b,
+		     unsigned int *lane)
+{
+	uint8_t sl = route_kept_sl(kept, a, b);
+
+	*lane = sl - layers->lanes->first;
+	return sl != ROUTE_NO_SL && sl >= layers->lanes->first && *lane < layers->have &&
+	       try_lane(layers, *lane);
+}
+
+/* That of before, or the lane of so many to which a pair adds least; if none will do one more. */
 static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, unsigned int n)
 {
+	const struct route_kept *kept = layers->layered->kept;
 	uint32_t adds[LANES_MAX];
+	unsigned int last;
 
 	list_steps(layers, a, b);
+	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1], a, b, &last))
+		return last;
 	n = MIN(n, layers->n + 1);
 	for (unsigned int lane = 0; lane < n; lane++)
 		adds[lane] = count_new(layers, lane);
@@ -219,12 +248,32 @@ static void assign_pairs(struct layers *layers, uint8_t hops)
 	}
 }
 
+/* Pairs whose paths are as in tables of before, on the lanes that they had there. */
+static void assign_kept(struct layers *layers, const struct route_kept *kept)
+{
+	const struct layered *layered = layers->layered;
+	uint32_t n = layers->lanes->n_switches;
+
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = a + 1; b < n; b++) {
+			unsigned int lane;
+
+			if (is_done(layers, a, b) || !layered_is_as_kept(layered, kept, a, b))
+				continue;
+			list_steps(layers, a, b);
+			if (try_kept(layers, kept, a, b, &lane))
+				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
+		}
+}
+
 /* Long paths first: they are harder to place. */
 static void assign_hosts(struct layers *layers)
 {
 	const struct layered *layered = layers->layered;
 
 	assign_sm(layers);
+	for (unsigned int i = 0; layered->kept && i < KEPT_TABLES; i++)
+		assign_kept(layers, &layered->kept[i]);
 	for (uint8_t hops = route_most_hops(layered->graph, layered->hops); hops; hops--)
 		assign_pairs(layers, hops);
 }
@@ -262,11 +311,21 @@ static struct route_lanes *lanes_new(const struct layered *layered, uint8_t firs
 	return lanes;
 }
 
+/* Whether tables of before have several lanes, which pairs then keep. */
+static bool keeps_lanes(const struct layered *layered)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; layered->kept && i < KEPT_TABLES; i++)
+		any |= layered->kept[i].routing->lanes != NULL;
+	return any;
+}
+
 static void assign(struct layers *layers)
 {
 	uint32_t n = layers->lanes->n_switches;
 
-	if (is_one(layers)) {
+	if (is_one(layers) && !keeps_lanes(layers->layered)) {
 		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
 		layers->n = 1;
 		return;

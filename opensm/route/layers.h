@@ -3,7 +3,7 @@
 #ifndef ROUTE_LAYERS_H
 #define ROUTE_LAYERS_H
 
-#include "route/spread.h"
+#include "route/layered.h"
 
 /*
  * Gives what hosts of two switches send each other, both ways, one of the lanes from first on, so

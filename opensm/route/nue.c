@@ -12,9 +12,11 @@
 #include "route/lanes.h"
 #include "route/layers.h"
 #include "route/shortest.h"
+#include "route/spread.h"
 #include "route/trunk.h"
 
 #define PASSES 2
+#define REGROWN_PART 8 /* of all paths between switches */
 
 struct nue {
 	struct layered *layered;
@@ -85,12 +87,11 @@ static void put(const struct nue *nue, uint32_t dest, uint16_t lid, uint8_t exit
 	layered->routing->lft[dest][lid] = exit;
 }
 
-static void route_to(struct nue *nue, uint32_t dest)
+/* By the paths at hand. */
+static void fill(struct nue *nue, uint32_t dest)
 {
 	const struct route_graph *graph = nue->layered->graph;
 
-	set_costs(nue);
-	nue->escapes += grow_to(nue->grow, dest, nue->cost);
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
 		put(nue, dest, graph->targets[t].lid, graph->targets[t].exit);
 	for (unsigned int i = 0; i < route_n_own(graph, dest); i++)
@@ -110,13 +111,56 @@ static void route_all(struct nue *nue)
 
 			if (pass)
 				count_flows(nue, dest, false);
-			route_to(nue, dest);
+			set_costs(nue);
+			nue->escapes += grow_to(nue->grow, dest, nue->cost);
+			fill(nue, dest);
 		}
 	}
 }
 
-static void route_on_one_lane(struct layered *layered)
+/*
+ * All that can stay first; then, around it, the other paths to each destination. False if these are
+ * so many that paths grown anew are shorter, and no more blocks of tables differ.
+ */
+static bool keep_all(struct nue *nue)
 {
+	const struct route_graph *graph = nue->layered->graph;
+	uint64_t n = graph->n, all = 0;
+	g_autofree uint32_t *missing = g_new(uint32_t, n + 1);
+
+	set_costs(nue);
+	nue->layered->routing->max_hops = 0;
+	for (uint32_t dest = 0; dest < n; dest++) {
+		missing[dest] =
+			grow_kept(nue->grow, dest, route_lid_of(graph, dest), nue->cost);
+		all += missing[dest];
+		if (!missing[dest])
+			fill(nue, dest);
+	}
+	for (uint32_t dest = 0; all <= n * n / REGROWN_PART && dest < n; dest++) {
+		if (!missing[dest])
+			continue;
+		set_costs(nue);
+		grow_kept(nue->grow, dest, route_lid_of(graph, dest), nue->cost);
+		nue->escapes += grow_on(nue->grow);
+		fill(nue, dest);
+	}
+	return all <= n * n / REGROWN_PART;
+}
+
+static uint64_t busiest(const struct nue *nue)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < nue->layered->channels->n; c++)
+		most = MAX(most, nue->load[c]);
+	return most;
+}
+
+/* False if what is kept is no use. */
+static bool route_on_one_lane(struct layered *layered)
+{
+	bool good = true;
 	struct acyclic *lane = acyclic_new(layered->channels, NULL);
 	struct nue nue = {.layered = layered, .grow = grow_new(layered, lane)};
 
@@ -124,7 +168,11 @@ static void route_on_one_lane(struct layered *layered)
 	nue.cost = g_new(uint16_t, layered->channels->n + 1);
 	layered_find_trunk(layered, layered_trunk_root(layered), false);
 	layered_take_trunk(layered, lane);
-	route_all(&nue);
+	if (layered->kept)
+		good = keep_all(&nue);
+	else
+		route_all(&nue);
+	layered->routing->layered.busiest = busiest(&nue);
 	if (nue.escapes)
 		layered_note(layered,
 			     "%u of %u switches are reached over a spanning tree from some others",
@@ -133,36 +181,44 @@ static void route_on_one_lane(struct layered *layered)
 	g_free(nue.cost);
 	grow_free(nue.grow);
 	acyclic_free(lane);
+	return good;
 }
 
-/* Shortest paths, if the lanes that may be used do for them. */
-static bool route_on_lanes(struct layered *layered)
+/* Shortest paths, if so many lanes do for them. */
+static bool route_on_lanes(struct layered *layered, unsigned int vls)
 {
 	const struct route_input *input = layered->input;
-	unsigned int vls = route_data_vls(layered->fabric, input);
 	struct route_input own = *input;
 	bool good = false;
 
-	own.vls = input->nue_max_num_vls ? MIN(vls, input->nue_max_num_vls) : vls;
+	own.vls = vls;
 	layered->input = &own;
 	layered->wants_trunk = true;
 	for (enum spread_by by = SPREAD_LIDS; !good && by <= SPREAD_PORTS; by++) {
 		layered_spread(layered, by);
-		good = own.vls == 1 ? layered_assign_one(layered)
-				    : layered_assign(layered, 0, NULL);
+		good = vls == 1 ? layered_assign_one(layered) : layered_assign(layered, 0, NULL);
 	}
 	layered->input = input;
-	if (own.vls > 1 && !good)
-		layered_note(layered, "%u virtual lanes do not do for shortest paths: it uses one",
-			     own.vls);
 	return good;
 }
 
+/* What is kept is of one kind, or is no use. */
 static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
-	if (!route_on_lanes(layered))
-		route_on_one_lane(layered);
-	return true;
+	const struct route_input *input = layered->input;
+	unsigned int vls = route_data_vls(layered->fabric, input);
+	bool grown = layered->kept && layered->kept[0].routing->layered.grown;
+
+	vls = input->nue_max_num_vls ? MIN(vls, input->nue_max_num_vls) : vls;
+	if (!grown && route_on_lanes(layered, vls))
+		return true;
+	if (!grown && layered->kept)
+		return false;
+	if (vls > 1)
+		layered_note(layered, "%u virtual lanes do not do for shortest paths: it uses one",
+			     vls);
+	layered->routing->layered.grown = true;
+	return route_on_one_lane(layered);
 }
 
 static struct routing *nue_compute(const struct fabric *fabric, const struct route_input *input,

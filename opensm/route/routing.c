@@ -123,8 +123,10 @@ static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].guid;
 }
 
-static void picture_switches(struct route_home *home, const struct fabric *fabric)
+void routing_name_switches(struct routing *routing, const struct fabric *fabric)
 {
+	struct route_home *home = routing->home;
+
 	home->guids = g_new(uint64_t, home->n + 1);
 	home->row_of = g_hash_table_new(g_int64_hash, g_int64_equal);
 	for (uint32_t sw = 0; sw < home->n; sw++) {
@@ -203,7 +205,7 @@ void routing_settle(struct routing *routing, const struct fabric *fabric, struct
 	struct route_home *home = routing->home;
 
 	routing_trace(routing, fabric, graph, hops);
-	picture_switches(home, fabric);
+	routing_name_switches(routing, fabric);
 	picture_lids(home, fabric, routing->n_blocks * ROUTE_BLOCK);
 	picture_cables(home, fabric);
 	if (graph->order)
@@ -301,6 +303,7 @@ void routing_unref(struct routing *routing)
 	g_free(routing->trunk);
 	route_lanes_free(routing->lanes);
 	routing_unref(routing->unlimited);
+	routing_unref(routing->layered.base);
 	g_free(routing->caps);
 	g_free(routing->note);
 	g_free(routing);

@@ -7,6 +7,8 @@
  * Where the operator names compute and I/O nodes, what goes to these is spread first, each kind as
  * if there were nothing else.
  *
+ * What is kept of tables of before stays whatever it carries, and the rest is spread around it.
+ *
  * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
  * regular (by dimension in a torus), and then few lanes are needed.
  */
@@ -16,8 +18,8 @@
 
 #include "route/flows.h"
 #include "route/mesh.h"
-#include "route/shortest.h"
-#include "route/throttled.h"
+
+#define MUCH_MORE 8 /* so many'th part more */
 
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
@@ -28,6 +30,7 @@ struct spread {
 	uint64_t *all;	   /* [channel]: of all kinds */
 	uint64_t *cost;	   /* [switch]: sum of loads on the way to the destination at hand */
 	uint32_t *chosen;  /* [switch]: channel */
+	uint64_t limit;	   /* LIDs are not kept on channels that carry more */
 	struct route_flows flows;
 };
 
@@ -76,35 +79,39 @@ static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
 }
 
+/* From a switch, once this is known of those that are nearer. */
+static uint32_t least_step(struct spread *spread, uint32_t sw)
+{
+	const struct route_flows *flows = &spread->flows;
+	const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
+	const struct route_step *last = &flows->steps[flows->last[sw]];
+	const uint8_t *dimension = spread->layered->dimension;
+	const uint64_t *load = spread->load;
+	uint64_t *cost = spread->cost, least = UINT64_MAX;
+
+	for (; step < last; step++) {
+		uint64_t sum = cost[step->to] + load[step->channel] +
+			       detour(dimension, step->channel);
+
+		if (sum < least) {
+			least = sum;
+			best = step;
+		}
+	}
+	cost[sw] = least;
+	return best->channel;
+}
+
 static void choose(struct spread *spread)
 {
 	const struct route_flows *flows = &spread->flows;
-	const uint8_t *dimension = spread->layered->dimension;
-	uint64_t *cost = spread->cost;
-	const uint64_t *load = spread->load;
 
-	for (uint32_t i = flows->n_order; i-- > 0;) {
-		uint32_t sw = flows->order[i];
-		const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
-		const struct route_step *last = &flows->steps[flows->last[sw]];
-		uint64_t least = UINT64_MAX;
-
-		for (; step < last; step++) {
-			uint64_t sum = cost[step->to] + load[step->channel] +
-				       detour(dimension, step->channel);
-
-			if (sum < least) {
-				least = sum;
-				best = step;
-			}
-		}
-		cost[sw] = least;
-		spread->chosen[sw] = best->channel;
-	}
+	for (uint32_t i = flows->n_order; i-- > 0;)
+		spread->chosen[flows->order[i]] = least_step(spread, flows->order[i]);
 }
 
-/* To a target; NULL: to a switch. */
-static void add_flows(struct spread *spread, const struct route_target *target)
+/* Sets what switches send to a target, by the channels chosen; NULL: to a switch. */
+static void send(struct spread *spread, const struct route_target *target)
 {
 	struct route_flows *flows = &spread->flows;
 	const struct route_graph *graph = flows->graph;
@@ -118,11 +125,27 @@ static void add_flows(struct spread *spread, const struct route_target *target)
 	}
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
-		uint32_t c = spread->chosen[sw];
 
-		spread->load[c] += flows->sent[sw];
-		flows->sent[flows->channels->to[c]] += flows->sent[sw];
+		flows->sent[flows->channels->to[spread->chosen[sw]]] += flows->sent[sw];
 	}
+}
+
+/* Adds that to the loads of channels, or takes it out. */
+static void load(struct spread *spread, bool in)
+{
+	const struct route_flows *flows = &spread->flows;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
+
+		spread->load[spread->chosen[sw]] += in ? flows->sent[sw] : -flows->sent[sw];
+	}
+}
+
+static void add_flows(struct spread *spread, const struct route_target *target)
+{
+	send(spread, target);
+	load(spread, true);
 }
 
 static void put(const struct spread *spread, uint32_t dest, uint16_t lid, uint8_t exit)
@@ -213,6 +236,165 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 		add_flows(spread, NULL);
 }
 
+/* ---- what is kept ---- */
+
+/*
+ * The channel by which a LID leads nearer in tables of before, the first of them that has one which
+ * is not over the limit; or none.
+ */
+static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t lid)
+{
+	const struct layered *layered = spread->layered;
+	const uint8_t *far = spread->flows.far;
+
+	for (unsigned int i = 0; i < KEPT_TABLES; i++) {
+		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
+
+		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
+		    spread->load[c] <= spread->limit)
+			return c;
+	}
+	return FABRIC_NONE;
+}
+
+/* Whether a LID can be kept from all switches. */
+static bool keep(struct spread *spread, uint16_t lid)
+{
+	const struct route_flows *flows = &spread->flows;
+	bool all = true;
+
+	for (uint32_t i = 0; all && i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
+
+		spread->chosen[sw] = kept_channel(spread, sw, lid);
+		all = spread->chosen[sw] != FABRIC_NONE;
+	}
+	return all;
+}
+
+/* Whether a LID left a switch as the one before did, if it is not new. */
+static bool went_together(const struct layered *layered, uint32_t sw, uint16_t lid, uint16_t before)
+{
+	const struct route_kept *last = &layered->kept[KEPT_TABLES - 1];
+	uint8_t port = route_kept_port(last, sw, lid);
+
+	return before && (port == ROUTE_NO_PORT || port == route_kept_port(last, sw, before));
+}
+
+/* Where a LID cannot be kept it goes as the one before if they went together, or by least load. */
+static void mend(struct spread *spread, uint16_t lid, uint16_t before)
+{
+	const struct layered *layered = spread->layered;
+	const struct route_flows *flows = &spread->flows;
+
+	for (uint32_t i = flows->n_order; i-- > 0;) {
+		uint32_t sw = flows->order[i], c = kept_channel(spread, sw, lid);
+
+		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
+			c = route_channel(layered->channels, sw,
+					  layered->routing->lft[sw][before]);
+		if (c == FABRIC_NONE)
+			c = least_step(spread, sw);
+		else
+			spread->cost[sw] =
+				spread->cost[layered->channels->to[c]] + spread->load[c];
+		spread->chosen[sw] = c;
+	}
+}
+
+/*
+ * Chooses for a LID of the switch at hand if its turn is now: what cannot be kept comes later, when
+ * the load of the rest is known.
+ */
+static bool keep_or_mend(struct spread *spread, uint16_t lid, uint16_t before, bool later)
+{
+	if (keep(spread, lid) == later)
+		return false;
+	if (later)
+		mend(spread, lid, before);
+	return true;
+}
+
+static void keep_switch(struct spread *spread, uint32_t sw, bool later)
+{
+	const struct route_graph *graph = spread->layered->graph;
+	bool counts = spread->layered->input->count_switches && !route_has_hosts(graph, sw);
+	uint16_t before = 0;
+
+	turn_to(spread, sw);
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		if (keep_or_mend(spread, target->lid, before, later)) {
+			put(spread, sw, target->lid, target->exit);
+			add_flows(spread, target);
+		}
+		before = target->lid;
+	}
+	for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
+		if (!keep_or_mend(spread, graph->own_lid[sw] + i, before, later))
+			continue;
+		put(spread, sw, graph->own_lid[sw] + i, 0);
+		if (counts)
+			add_flows(spread, NULL);
+	}
+}
+
+/* Whether what is sent at the moment passes over a channel that carries more than the limit. */
+static bool is_over_limit(const struct spread *spread)
+{
+	const struct route_flows *flows = &spread->flows;
+	bool any = false;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
+
+		any |= flows->sent[sw] && spread->load[spread->chosen[sw]] > spread->limit;
+	}
+	return any;
+}
+
+/* Moves LIDs of a switch away from channels that carry much more than any did. */
+static void relieve(struct spread *spread, uint32_t dest)
+{
+	const struct layered *layered = spread->layered;
+	const struct route_graph *graph = layered->graph;
+	const struct route_flows *flows = &spread->flows;
+
+	turn_to(spread, dest);
+	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		for (uint32_t i = 0; i < flows->n_order; i++) {
+			uint32_t sw = flows->order[i];
+
+			spread->chosen[sw] = route_channel(
+				layered->channels, sw, layered->routing->lft[sw][target->lid]);
+		}
+		send(spread, target);
+		if (!is_over_limit(spread))
+			continue;
+		load(spread, false);
+		mend(spread, target->lid, 0);
+		put(spread, dest, target->lid, target->exit);
+		add_flows(spread, target);
+	}
+}
+
+static void keep_all(struct spread *spread)
+{
+	const struct layered *layered = spread->layered;
+	uint64_t before = layered->kept[0].routing->layered.busiest;
+
+	spread->limit = UINT64_MAX;
+	for (int later = 0; later < 2; later++)
+		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
+			keep_switch(spread, sw, later);
+	spread->limit = before + before / MUCH_MORE;
+	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
+		relieve(spread, sw);
+}
+
 /* ---- all ---- */
 
 static void add_kind(struct spread *spread, const uint64_t *guids, uint32_t n, enum kind kind)
@@ -277,135 +459,22 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 	uint64_t most = 0;
 
 	spread_init(&spread, layered);
-	for (enum kind kind = KIND_COMPUTE; kind < KINDS; kind++)
+	if (layered->kept)
+		keep_all(&spread);
+	for (enum kind kind = KIND_COMPUTE; !layered->kept && kind < KINDS; kind++)
 		if (kind == KIND_OTHER || g_hash_table_size(spread.kinds))
 			spread_kind(&spread, kind, by);
 	for (uint32_t c = 0; c < layered->channels->n; c++)
 		most = MAX(most, spread.load[c]);
 	spread_clear(&spread);
-	return most;
+	return layered->routing->layered.busiest = most;
 }
 
 uint64_t layered_spread_leaves(struct layered *layered)
 {
-	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES),
-		 by_port = layered_spread(layered, SPREAD_PORTS);
+	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES), by_port = by_load;
 
+	if (!layered->kept)
+		by_port = layered_spread(layered, SPREAD_PORTS);
 	return by_port > by_load ? layered_spread(layered, SPREAD_LEAVES) : by_port;
-}
-
-void layered_note(struct layered *layered, const char *format, ...)
-{
-	g_autofree char *before = layered->routing->note, *note = NULL;
-	va_list args;
-
-	va_start(args, format);
-	note = g_strdup_vprintf(format, args);
-	va_end(args);
-	layered->routing->note =
-		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
-}
-
-void layered_note_idle(struct layered *layered, uint64_t n)
-{
-	if (n)
-		layered_note(layered,
-			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
-			     "nothing by partitions and have no virtual lane",
-			     n);
-}
-
-/* Paths may be longer than they could be if cables are not used. */
-static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
-{
-	if (n)
-		layered->routing->promises &= ~ROUTE_SHORTEST;
-	if (n || n_stay)
-		layered_note(layered,
-			     "of cables between switches below the width or speed that both ends "
-			     "support, %u carry no paths, and %u do, for there is no other way",
-			     n, n_stay);
-}
-
-/* False and error if some path is too long. */
-static bool init(struct layered *layered, const struct route_engine *engine, GError **error)
-{
-	const struct route_input *input = layered->input;
-	g_autofree bool *unused = NULL;
-	uint32_t n = 0, n_stay = 0;
-
-	if (input->avoid_throttled)
-		unused = route_throttled(layered->fabric, &n, &n_stay);
-	layered->graph = route_graph_new_without(layered->fabric, unused);
-	layered->graph->threads = input->threads;
-	route_mark_demand(layered->graph, layered->fabric, input);
-	layered->hops = route_hops_or_error(layered->graph, NULL, error);
-	if (!layered->hops)
-		return false;
-	layered->channels = route_channels_new(layered->graph, layered->fabric);
-	layered->routing = routing_new(layered->fabric, engine->name, engine->promises);
-	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
-	note_throttled(layered, n, n_stay);
-	return true;
-}
-
-static struct routing *compute(const struct route_engine *engine, struct layered *layered,
-			       layered_route_fn *route, GError **error)
-{
-	if (!init(layered, engine, error) || !route(layered, error))
-		g_clear_pointer(&layered->routing, routing_unref);
-	route_channels_free(layered->channels);
-	route_graph_free(layered->graph);
-	g_free(layered->hops);
-	g_free(layered->dimension);
-	g_free(layered->trunk);
-	return layered->routing;
-}
-
-struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input, layered_route_fn *route,
-				GError **error)
-{
-	struct layered layered = {.fabric = fabric, .input = input};
-	struct layered even = {.fabric = fabric, .input = input, .even = true};
-	struct routing *routing = compute(engine, &layered, route, error);
-
-	if (!routing && input->demand) {
-		routing = compute(engine, &even, route, NULL);
-		if (routing)
-			g_clear_error(error);
-	}
-	return routing;
-}
-
-/* The channels from a switch to another for a LID; none if the tables have no way. */
-static uint32_t list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
-			  uint32_t *path)
-{
-	uint32_t n = 0;
-
-	while (sw != to && n < layered->graph->n) {
-		path[n] = route_channel(layered->channels, sw, layered->routing->lft[sw][lid]);
-		if (path[n] == FABRIC_NONE)
-			return 0;
-		sw = layered->channels->to[path[n++]];
-	}
-	return n;
-}
-
-void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
-		       void *arg)
-{
-	const struct route_graph *graph = layered->graph;
-	g_autofree uint32_t *path = g_new(uint32_t, graph->n + 1);
-
-	for (unsigned int way = 0; way < 2; way++) {
-		uint32_t from = way ? b : a, to = way ? a : b;
-		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
-
-		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			call(arg, path, list_path(layered, from, to, graph->targets[t].lid, path));
-		for (unsigned int i = 0; i < n_own; i++)
-			call(arg, path, list_path(layered, from, to, graph->own_lid[to] + i, path));
-	}
 }

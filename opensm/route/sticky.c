@@ -281,17 +281,19 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 			      const struct route_input *input, const struct routing *old,
 			      bool repair, enum route_way *way, GError **error)
 {
+	struct route_input by = *input;
 	struct routing *routing = NULL;
 
 	*way = ROUTE_REPAIRED;
+	by.old = repair ? old : NULL;
 	if (repair)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)
 		return routing;
-	routing = compute(engine, fabric, input, routing, way, error);
+	routing = compute(engine, fabric, &by, routing, way, error);
 	if (!routing || !old || *way == ROUTE_REPAIRED)
 		return routing;
-	if (routing_stick_to(fabric, input, routing, old))
+	if (routing->layered.base || routing_stick_to(fabric, input, routing, old))
 		*way = ROUTE_STICKY;
 	return routing;
 }

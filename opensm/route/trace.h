@@ -53,6 +53,9 @@ struct route_trace {
 void routing_settle(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
 		    uint8_t *hops);
 
+/* What layered engines need of that to keep tables: who its switches are. */
+void routing_name_switches(struct routing *routing, const struct fabric *fabric);
+
 /* Gives the routing a trace; takes over graph and hops. */
 void routing_trace(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
 		   uint8_t *hops);

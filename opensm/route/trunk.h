@@ -8,7 +8,7 @@
 #define ROUTE_TRUNK_H
 
 #include "route/acyclic.h"
-#include "route/spread.h"
+#include "route/layered.h"
 
 /*
  * Finds it in each part of the network, for this and for the routing: breadth first from a root, or

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/layered.h"
+
+#include "route/shortest.h"
+#include "route/throttled.h"
+#include "route/trace.h"
+
+void layered_note(struct layered *layered, const char *format, ...)
+{
+	g_autofree char *before = layered->routing->note, *note = NULL;
+	va_list args;
+
+	va_start(args, format);
+	note = g_strdup_vprintf(format, args);
+	va_end(args);
+	layered->routing->note =
+		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
+}
+
+void layered_note_idle(struct layered *layered, uint64_t n)
+{
+	if (n)
+		layered_note(layered,
+			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
+			     "nothing by partitions and have no virtual lane",
+			     n);
+}
+
+/* Paths may be longer than they could be if cables are not used. */
+static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
+{
+	if (n)
+		layered->routing->promises &= ~ROUTE_SHORTEST;
+	if (n || n_stay)
+		layered_note(layered,
+			     "of cables between switches below the width or speed that both ends "
+			     "support, %u carry no paths, and %u do, for there is no other way",
+			     n, n_stay);
+}
+
+/* False and error if some path is too long. */
+static bool init(struct layered *layered, const struct route_engine *engine, GError **error)
+{
+	const struct route_input *input = layered->input;
+	g_autofree bool *unused = NULL;
+	uint32_t n = 0, n_stay = 0;
+
+	if (input->avoid_throttled)
+		unused = route_throttled(layered->fabric, &n, &n_stay);
+	layered->graph = route_graph_new_without(layered->fabric, unused);
+	layered->graph->threads = input->threads;
+	route_mark_demand(layered->graph, layered->fabric, input);
+	layered->hops = route_hops_or_error(layered->graph, NULL, error);
+	if (!layered->hops)
+		return false;
+	layered->channels = route_channels_new(layered->graph, layered->fabric);
+	layered->routing = routing_new(layered->fabric, engine->name, engine->promises);
+	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	note_throttled(layered, n, n_stay);
+	return true;
+}
+
+static void settle(struct layered *layered)
+{
+	layered->routing->layered.n_channels = layered->channels->n;
+	routing_name_switches(layered->routing, layered->fabric);
+}
+
+static struct routing *compute(const struct route_engine *engine, struct layered *layered,
+			       layered_route_fn *route, GError **error)
+{
+	if (init(layered, engine, error) && route(layered, error))
+		settle(layered);
+	else
+		g_clear_pointer(&layered->routing, routing_unref);
+	route_channels_free(layered->channels);
+	route_graph_free(layered->graph);
+	g_free(layered->hops);
+	g_free(layered->dimension);
+	g_free(layered->trunk);
+	return layered->routing;
+}
+
+static struct routing *compute_anew(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input, layered_route_fn *route,
+				    GError **error)
+{
+	struct layered layered = {.fabric = fabric, .input = input};
+	struct layered even = {.fabric = fabric, .input = input, .even = true};
+	struct routing *routing = compute(engine, &layered, route, error);
+
+	if (!routing && input->demand) {
+		routing = compute(engine, &even, route, NULL);
+		if (routing)
+			g_clear_error(error);
+	}
+	return routing;
+}
+
+/* With what is still good of old tables; NULL if that cannot be. */
+static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input, layered_route_fn *route)
+{
+	struct routing *base = input->old->layered.base, *routing = NULL;
+	struct route_kept kept[KEPT_TABLES];
+
+	base = routing_ref(base ? base : (struct routing *)input->old);
+	route_kept_init(&kept[0], fabric, base);
+	route_kept_init(&kept[1], fabric, input->old);
+	for (int all = 0; !routing && all < 2; all++) {
+		struct layered layered = {
+			.fabric = fabric, .input = input, .kept = kept, .relieve = !all};
+
+		routing = compute(engine, &layered, route, NULL);
+	}
+	for (unsigned int i = 0; i < KEPT_TABLES; i++)
+		route_kept_clear(&kept[i]);
+	if (routing)
+		routing->layered.base = base;
+	else
+		routing_unref(base);
+	return routing;
+}
+
+/* Whether there are cables that were not there when the tables were made that it keeps. */
+static bool has_more_cables(const struct routing *kept)
+{
+	return kept->layered.n_channels > kept->layered.base->layered.n_channels;
+}
+
+/* Whether the busiest channel carries over a quarter more than in other tables. */
+static bool is_busier(const struct routing *routing, const struct routing *other)
+{
+	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
+}
+
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input, layered_route_fn *route,
+				GError **error)
+{
+	struct routing *kept = NULL, *routing;
+
+	if (input->old)
+		kept = compute_kept(engine, fabric, input, route);
+	if (kept && !has_more_cables(kept) && !is_busier(kept, kept->layered.base))
+		return kept;
+	routing = compute_anew(engine, fabric, input, route, kept ? NULL : error);
+	if (!kept || (routing && is_busier(kept, routing))) {
+		routing_unref(kept);
+		return routing;
+	}
+	routing_unref(routing);
+	return kept;
+}
+
+/* The channels from a switch to another for a LID; none if the tables have no way. */
+static uint32_t list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
+			  uint32_t *path)
+{
+	uint32_t n = 0;
+
+	while (sw != to && n < layered->graph->n) {
+		path[n] = route_channel(layered->channels, sw, layered->routing->lft[sw][lid]);
+		if (path[n] == FABRIC_NONE)
+			return 0;
+		sw = layered->channels->to[path[n++]];
+	}
+	return n;
+}
+
+void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
+		       void *arg)
+{
+	const struct route_graph *graph = layered->graph;
+	g_autofree uint32_t *path = g_new(uint32_t, graph->n + 1);
+
+	for (unsigned int way = 0; way < 2; way++) {
+		uint32_t from = way ? b : a, to = way ? a : b;
+		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
+
+		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+			call(arg, path, list_path(layered, from, to, graph->targets[t].lid, path));
+		for (unsigned int i = 0; i < n_own; i++)
+			call(arg, path, list_path(layered, from, to, graph->own_lid[to] + i, path));
+	}
+}
+
+/* Whether a LID goes from a switch to another as in tables that are kept. */
+static bool goes_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t sw,
+			 uint32_t to, uint16_t lid)
+{
+	while (sw != to) {
+		uint32_t c = layered_kept_channel(layered, kept, sw, lid);
+
+		if (c == FABRIC_NONE ||
+		    layered->graph->links[c] != layered->routing->lft[sw][lid])
+			return false;
+		sw = layered->channels->to[c];
+	}
+	return true;
+}
+
+bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,
+			uint32_t b)
+{
+	const struct route_graph *graph = layered->graph;
+	bool same = true;
+
+	for (unsigned int way = 0; way < 2; way++) {
+		uint32_t from = way ? b : a, to = way ? a : b;
+		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
+
+		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
+			same = same &&
+			       goes_as_kept(layered, kept, from, to, graph->targets[t].lid);
+		for (unsigned int i = 0; i < n_own; i++)
+			same = same &&
+			       goes_as_kept(layered, kept, from, to, graph->own_lid[to] + i);
+	}
+	return same;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What layered engines have in common: sssp, dfsssp, lash, nue, hoplanes. */
+#ifndef ROUTE_LAYERED_H
+#define ROUTE_LAYERED_H
+
+#include "route/channels.h"
+#include "route/engine.h"
+#include "route/kept.h"
+
+#define KEPT_TABLES 2
+
+/* What a layered engine works on. */
+struct layered {
+	const struct fabric *fabric;
+	const struct route_input *input;
+	struct route_graph *graph;
+	struct route_channels *channels;
+	uint8_t *hops; /* as of route_hops_all() */
+	struct routing *routing;
+	/*
+	 * [channel]: the least of those that lead nearer are taken (mesh.h), and those with
+	 * ROUTE_DATELINE later; NULL: all are alike.
+	 */
+	uint8_t *dimension;
+	bool even;	  /* tables for all hosts sending to all, whatever the demand */
+	/* Tables of which is kept what is good: those computed anew, and the last ones; or NULL. */
+	const struct route_kept *kept;
+	bool relieve; /* but not LIDs that make some channel far busier than any was */
+	bool wants_trunk; /* once there are tables */
+	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
+			none */
+};
+
+/*
+ * The routing of a layered engine, whose tables and lanes route() makes. NULL and error if it says
+ * false, or if some path is too long. As tables for those that may talk can take more lanes than
+ * tables for all, it is asked for the latter if it has not enough for the former.
+ *
+ * If there are old tables it is first asked to keep what is good of them: each LID that still leads
+ * nearer, and the SL of each pair of switches. Otherwise one cable lost would change all paths, and
+ * SLs that hosts use since they asked for a path; and might take more lanes than there are. That is
+ * what it takes unless the busiest channel then carries over a quarter more than in tables made
+ * anew, if not than in those that are kept. What is back as it was is as it was.
+ */
+typedef bool layered_route_fn(struct layered *layered, GError **error);
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input, layered_route_fn *route,
+				GError **error);
+
+/*
+ * Calls for each path between two switches, both ways: from the hosts of one (or from itself if it
+ * has none) to each LID behind the other and, if it sends to that, to its own LIDs.
+ */
+typedef void layered_path_fn(void *arg, const uint32_t *channels, uint32_t n);
+void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
+		       void *arg);
+
+/* Whether all paths between two switches are as in tables that are kept. */
+bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,
+			uint32_t b);
+
+/* The channel by which a switch sends a LID in tables that are kept, or FABRIC_NONE. */
+static inline uint32_t layered_kept_channel(const struct layered *layered,
+					    const struct route_kept *kept, uint32_t sw,
+					    uint16_t lid)
+{
+	return route_channel(layered->channels, sw, route_kept_port(kept, sw, lid));
+}
+
+/* Adds to what the operator is told of the routing. */
+void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The same of so many pairs of switches that have no SL, as they send each other nothing. */
+void layered_note_idle(struct layered *layered, uint64_t n);
+
+#endif
