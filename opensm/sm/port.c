@@ -380,7 +380,7 @@ enum step_result step_arm(struct sm *sm)
 static const struct builder_port *held_up_by(const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
-	bool ahead = peer && peer->known && peer->info.port_state > port->info.port_state;
+	bool ahead = peer && peer->info.port_state > port->info.port_state;
 
 	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }

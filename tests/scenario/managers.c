@@ -113,10 +113,12 @@ static void tell_trap(struct managers *m, uint64_t from, const char *to, const s
 
 	wire_decode(&iba_notice_type, smp->data, &notice);
 	wire_decode(&iba_trap_local_change_type, notice.data_details, &change);
-	if (notice.trap_number == IBA_TRAP_LOCAL_CHANGES &&
-	    change.change_flags & IBA_TRAP_144_SM_PRIORITY)
-		g_string_append_printf(m->story, "[%8.3f] %s > %s Trap 144, SMPriority\n", now_s(m),
-				       name_of_guid(m, from), to);
+	if (notice.trap_number != IBA_TRAP_LOCAL_CHANGES ||
+	    !(change.change_flags & IBA_TRAP_144_SM_PRIORITY))
+		return;
+	m->told = change;
+	g_string_append_printf(m->story, "[%8.3f] %s > %s Trap 144, SMPriority\n", now_s(m),
+			       name_of_guid(m, from), to);
 }
 
 /* Of a dead one nothing gets through. */

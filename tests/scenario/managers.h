@@ -38,6 +38,7 @@ struct managers {
 	const char *lose;
 	unsigned int lose_nth;
 	bool losing;
+	struct iba_trap_local_change told; /* by the last trap 144 with SMPriority */
 	struct vendor *stranger; /* of managers_set */
 	/* Sets of SMPs that were sent, of any SM; whoever counts them zeroes them. */
 	struct {

@@ -171,6 +171,25 @@ START_TEST(port_state_change)
 }
 END_TEST
 
+/*
+ * A switch forgets its whole table, and tells nobody. Those behind it answer by directed routes
+ * only: after the third time the next sweep compares the switches on the way.
+ */
+START_TEST(answers_go_another_way)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 1\n");
+
+	for (uint16_t lid = 1; lid < 64; lid++)
+		lose_entry(s, "spine-1-0", lid);
+	scenario_run_ms(s, 5000);
+	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
+	scenario_converge(s, 5);
+	scenario_check_log(s, "does not hold the tables it was given", true);
+	ck_assert_uint_eq(counter_get(counted(s), audit_compared), 0);
+	scenario_free(s);
+}
+END_TEST
+
 /* 36 nodes, 5 after each light sweep: all within 8 of these. */
 START_TEST(audit_in_idle_time)
 {
@@ -217,6 +236,7 @@ int main(void)
 	tcase_add_loop_test(tcase, each_thing, 0, 4);
 	tcase_add_test(tcase, blocks_of_groups);
 	tcase_add_test(tcase, port_state_change);
+	tcase_add_test(tcase, answers_go_another_way);
 	tcase_add_test(tcase, audit_in_idle_time);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
 	suite_add_tcase(suite, tcase);

@@ -161,6 +161,52 @@ START_TEST(restart_reads_tables_by_lid)
 }
 END_TEST
 
+#define LIDS_MAX 256
+#define BLOCKS (LIDS_MAX / 64)
+
+struct vain {
+	struct sim *sim;
+	int asked[LIDS_MAX]; /* by LID: questions less answers */
+};
+
+static void note_vain(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	const uint16_t attribute = IBA_ATTR_LINEAR_FORWARDING_TABLE;
+	struct vain *vain = arg;
+
+	(void)now_ns;
+	if (data[1] != IBA_CLASS_SUBN_LID)
+		return;
+	if (scenario_is_smp(data, length, IBA_METHOD_GET, attribute))
+		vain->asked[to->lid]++;
+	else if (scenario_is_smp(data, length, IBA_METHOD_GET_RESP, attribute))
+		vain->asked[sim_port_info(vain->sim, (unsigned int)sim_find_guid(vain->sim, from),
+					  0)->lid]--;
+}
+
+/* A switch has lost its table: nobody behind it is asked by LID for all of his blocks, in vain. */
+START_TEST(restart_beside_a_lost_table)
+{
+	struct scenario *s = up("fattree:8");
+	struct vain vain = {.sim = s->sim};
+	struct sim_node_view view;
+	int most = 0;
+
+	scenario_stop(s);
+	sim_node_view(s->sim, scenario_node(s, "spine-0-0"), &view);
+	memset((uint8_t *)(uintptr_t)view.lft, 0xFF, LIDS_MAX);
+	sim_set_trace(s->sim, note_vain, &vain);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int lid = 0; lid < LIDS_MAX; lid++)
+		most = MAX(most, vain.asked[lid]);
+	ck_assert_int_gt(most, 0);
+	ck_assert_int_lt(most, BLOCKS);
+	scenario_free(s);
+}
+END_TEST
+
 /* Of cables that went unheard of, tables know nothing: a heavy sweep asks hop by hop. */
 START_TEST(heavy_sweep_trusts_no_table)
 {
@@ -325,6 +371,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, idle_without_sweeps);
 	tcase_add_test(tcase, restart_changes_nothing);
 	tcase_add_test(tcase, restart_reads_tables_by_lid);
+	tcase_add_test(tcase, restart_beside_a_lost_table);
 	tcase_add_test(tcase, heavy_sweep_trusts_no_table);
 	tcase_add_test(tcase, lids_survive_a_power_cut);
 	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));

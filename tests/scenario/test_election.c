@@ -133,12 +133,17 @@ END_TEST
 /* The priority of a standby is raised: it says so, and is handed over to. */
 START_TEST(priority_raised)
 {
+	const struct iba_port_info *port;
+
 	managers_up_with_standby(m, POLLS, POLLS);
 	scenario_run_ms(m->s, 3000);
 	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
 	managers_configure(m, 1, POLLS "sm_priority 3\n");
 	ck_assert_uint_le(managers_settle(m, 1, 10), 1000);
 	ck_assert_ptr_nonnull(strstr(m->story->str, "sm2 > sm1 Trap 144, SMPriority"));
+	port = sim_port_info(m->s->sim, scenario_node(m->s, "host-9"), 1);
+	ck_assert_uint_eq(m->told.lid, port->lid);
+	ck_assert_uint_eq(m->told.capability_mask, port->capability_mask);
 	managers_configure(m, 0, POLLS "sm_priority 7\n");
 	ck_assert_uint_le(managers_settle(m, 0, 10), 1000);
 }

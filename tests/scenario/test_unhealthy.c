@@ -514,6 +514,23 @@ START_TEST(failing_sets)
 }
 END_TEST
 
+/* It kept its LID, but its link does not come up again: it is to blame, not the end before it. */
+START_TEST(stays_in_init)
+{
+	struct scenario *s = up("fattree:4", "", "set_errors ca isolate release never\n");
+	struct place host = place_of(s, "host-9");
+
+	sim_node_stubborn(s->sim, host.node, true);
+	flap(s, &host, 1);
+	scenario_run_ms(s, 80 * 1000);
+	scenario_check_log(s, "port 1 stays in INIT", true);
+	scenario_check_log(s, "unhealthy (set_errors): port", true);
+	scenario_check_log(s, "unhealthy (set_errors): switch", false);
+	expect_left_out(s, &host);
+	scenario_free(s);
+}
+END_TEST
+
 /* A switch that takes no Sets: its hosts, which do, are not to blame. */
 START_TEST(failing_switch)
 {
@@ -825,6 +842,7 @@ int main(void)
 	tcase_add_test(tcase, mute_host);
 	tcase_add_test(tcase, deaf_host);
 	tcase_add_test(tcase, failing_sets);
+	tcase_add_test(tcase, stays_in_init);
 	tcase_add_test(tcase, failing_switch);
 	tcase_add_test(tcase, illegal_answers);
 	tcase_add_test(tcase, reboots);
