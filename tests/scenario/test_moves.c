@@ -91,6 +91,57 @@ static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *
 	writes->last_ns = now_ns;
 }
 
+struct muting {
+	struct scenario *s;
+	bool active; /* links are being activated: from now on they are asked who is there */
+	bool done;
+};
+
+static void mute_who_is_asked(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			      uint64_t from, const uint8_t *data, size_t length)
+{
+	struct muting *muting = arg;
+	struct iba_port_info info;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO)) {
+		wire_decode(&iba_port_info_type, data + 64, &info);
+		muting->active |= info.port_state == IBA_PORT_ACTIVE;
+	}
+	if (!muting->active || !scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_INFO))
+		return;
+	sim_node_mute(muting->s->sim, scenario_node(muting->s, "host-4"), true);
+	sim_node_mute(muting->s->sim, scenario_node(muting->s, "host-11"), true);
+	muting->done = true;
+}
+
+/*
+ * Two hosts change places in the bring-up, before switches tell of changes, and do not answer when
+ * they are asked whether they are still there: nobody knows, so that is looked at again.
+ */
+START_TEST(no_answer_from_behind_a_cable)
+{
+	struct scenario *s = scenario_on_first_host();
+	struct muting muting = {.s = s};
+
+	scenario_conf(s, "sweep_interval 0\n");
+	scenario_start(s);
+	while (!scenario_counters(s).sets) /* the first ones clear PortStateChange */
+		run_us(s, 1);
+	exchange(s, &swaps[0]);
+	sim_set_trace(s->sim, mute_who_is_asked, &muting);
+	scenario_run_ms(s, 3000);
+	ck_assert(muting.done);
+	sim_set_trace(s->sim, NULL, NULL);
+	sim_node_mute(s->sim, scenario_node(s, "host-4"), false);
+	sim_node_mute(s->sim, scenario_node(s, "host-11"), false);
+	expect_truth(s, swaps[0].what, 0);
+	scenario_free(s);
+}
+END_TEST
+
 /* While forwarding tables are written for the first time: who got which? */
 START_TEST(while_tables_are_written)
 {
@@ -207,6 +258,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, in_the_bring_up, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, while_tables_are_written, 0, G_N_ELEMENTS(swaps));
+	tcase_add_test(tcase, no_answer_from_behind_a_cable);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, in_peace, 0, G_N_ELEMENTS(swaps));
