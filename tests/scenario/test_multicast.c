@@ -25,9 +25,19 @@ static struct {
 	unsigned int reregistered, mft_sets;
 	uint64_t guids[N_CLIENTS];
 	unsigned int n; /* members that must not miss a packet */
+	bool apart;	/* they may, but no packet may go round in a ring */
 	uint64_t newcomer, received_ns;
 	char *lost;
 } seen;
+
+static char *find_ring(void)
+{
+	char *ring = NULL;
+
+	for (unsigned int i = 0; i < seen.n && !ring; i++)
+		ring = scenario_tree_loss(s, mlid, &seen.guids[i], 1);
+	return ring;
+}
 
 static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		   const uint8_t *data, size_t length)
@@ -38,7 +48,8 @@ static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to, 
 	(void)to;
 	(void)from;
 	if (seen.n && !seen.lost)
-		seen.lost = scenario_tree_loss(s, mlid, seen.guids, seen.n);
+		seen.lost = seen.apart ? find_ring()
+				       : scenario_tree_loss(s, mlid, seen.guids, seen.n);
 	if (seen.n && seen.newcomer && !seen.received_ns) {
 		uint64_t both[] = {seen.guids[0], seen.newcomer};
 		g_autofree char *lost = scenario_tree_loss(s, mlid, both, 2);
@@ -212,6 +223,37 @@ START_TEST(a_cable_that_comes)
 	scenario_converge(s, 60);
 	expect_no_loss("a switch that came");
 	end();
+}
+END_TEST
+
+/*
+ * A cable closes a ring of six switches, and the tree goes the other way round: all links of the
+ * old one and the new one would make a ring, too.
+ */
+START_TEST(a_ring_is_closed)
+{
+	static const char *const members_of_ring[] = {"host-5", "host-4", "host-0", "host-1"};
+
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("torus:6", 1);
+	sim_link_set(s->sim, scenario_node(s, "switch-0"), 2, false);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(members_of_ring); i++) {
+		struct client *client = client_new(s, scenario_node(s, members_of_ring[i]));
+
+		ck_assert_int_eq(client_join_broadcast(client, &mlid), 0);
+		seen.guids[seen.n++] = client_guid(client);
+		client_free(client);
+	}
+	scenario_converge(s, 20);
+	seen.apart = true;
+	sim_set_trace(s->sim, on_mad, NULL);
+	sim_link_set(s->sim, scenario_node(s, "switch-0"), 2, true);
+	scenario_converge(s, 60);
+	ck_assert_uint_gt(seen.mft_sets, 0);
+	ck_assert_msg(!seen.lost, "%s", seen.lost);
+	scenario_free(s);
 }
 END_TEST
 
@@ -479,6 +521,7 @@ int main(void)
 	tcase_add_test(tcase, nobody_else_notices);
 	tcase_add_test(tcase, written_once);
 	tcase_add_test(tcase, a_cable_that_comes);
+	tcase_add_test(tcase, a_ring_is_closed);
 	tcase_add_test(tcase, answered_when_programmed);
 	tcase_add_test(tcase, answered_without_tables);
 	tcase_add_test(tcase, one_join_among_many);
