@@ -258,6 +258,23 @@ START_TEST(port_written_otherwise)
 }
 END_TEST
 
+/* The same while its port is not ACTIVE yet: ARMED is as another left it. */
+START_TEST(port_armed_by_another)
+{
+	struct iba_port_info *info;
+
+	managers_add(m, "host-1", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	info = (void *)(uintptr_t)sim_port_info(m->s->sim, scenario_node(m->s, "host-1"), 1);
+	info->port_state = IBA_PORT_ARMED;
+	info->master_sm_lid = 99;
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	managers_settle(m, 0, 10);
+	scenario_check_log(m->s, "another SM configured the port of this one", true);
+}
+END_TEST
+
 /* 14.4.1: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
 START_TEST(acknowledged_unasked)
 {
@@ -590,6 +607,7 @@ int main(void)
 	tcase_add_test(tcase, polls_lost_now_and_then);
 	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, G_N_ELEMENTS(writings));
+	tcase_add_test(tcase, port_armed_by_another);
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
 	tcase_add_test(tcase, not_controlled);
