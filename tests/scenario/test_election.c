@@ -269,7 +269,6 @@ START_TEST(port_armed_by_another)
 	info = (void *)(uintptr_t)sim_port_info(m->s->sim, scenario_node(m->s, "host-1"), 1);
 	info->port_state = IBA_PORT_ARMED;
 	info->master_sm_lid = 99;
-	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
 	managers_settle(m, 0, 10);
 	scenario_check_log(m->s, "another SM configured the port of this one", true);
 }
