@@ -54,6 +54,7 @@ static void up_with_standby_for(uint64_t ms)
 /* The one that comes later with the same priority changes nothing, and goes on so. */
 START_TEST(standby_changes_nothing)
 {
+	const struct counters *counters;
 	struct sim_counters before, after;
 
 	managers_add(m, "host-1", POLLS);
@@ -67,6 +68,9 @@ START_TEST(standby_changes_nothing)
 	after = scenario_counters(m->s);
 	ck_assert_ptr_null(strstr(m->story->str, "sm2 is MASTER"));
 	ck_assert_uint_eq(after.sets, before.sets);
+	counters = &daemon_context(m->sm[1].daemon)->counters;
+	ck_assert_uint_eq(counter_get(counters, sweeps_heavy), 1);
+	ck_assert_uint_eq(counter_get(counters, sweeps_cancelled), 0); /* it ended by itself */
 }
 END_TEST
 
@@ -104,6 +108,25 @@ START_TEST(master_retires)
 	ms = managers_settle(m, 1, 10);
 	ck_assert_uint_le(ms, 1000);
 	ck_assert_ptr_nonnull(strstr(m->story->str, "sm2 > sm1 Set(SMInfo) ACKNOWLEDGE"));
+}
+END_TEST
+
+/* Who is not master hands nothing over, neither to the master nor to another standby. */
+START_TEST(standby_retires)
+{
+	managers_add(m, "host-1", POLLS);
+	managers_add(m, "host-9", POLLS);
+	managers_add(m, "host-14", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 2);
+	scenario_run_ms(m->s, 2000);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 2000);
+	managers_retire(m, 1);
+	scenario_run_ms(m->s, 2000);
+	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
+	managers_settle(m, 0, 10);
 }
 END_TEST
 
@@ -599,6 +622,7 @@ int main(void)
 	tcase_add_test(tcase, standby_changes_nothing);
 	tcase_add_test(tcase, master_dies);
 	tcase_add_loop_test(tcase, master_retires, 0, 8);
+	tcase_add_test(tcase, standby_retires);
 	tcase_add_test(tcase, higher_priority_takes_over);
 	tcase_add_test(tcase, master_priority_stays);
 	tcase_add_test(tcase, priority_raised);
