@@ -46,6 +46,27 @@ START_TEST(comes_up_with_lmc)
 }
 END_TEST
 
+static bool says_it_sweeps(const struct scenario *s)
+{
+	return atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_RUNNING;
+}
+
+START_TEST(sweep_is_told)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	scenario_start(s);
+	scenario_run_ms(s, 1);
+	ck_assert(says_it_sweeps(s));
+	scenario_converge(s, 10);
+	ck_assert(!says_it_sweeps(s));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 1);
+	ck_assert(says_it_sweeps(s));
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(is_sm_while_it_runs)
 {
 	struct scenario *s = up("fattree:4");
@@ -366,6 +387,7 @@ static Suite *suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, comes_up, 0, G_N_ELEMENTS(fabrics));
 	tcase_add_loop_test(tcase, comes_up_with_lmc, 1, 4);
+	tcase_add_test(tcase, sweep_is_told);
 	tcase_add_test(tcase, is_sm_while_it_runs);
 	tcase_add_test(tcase, idle_fabric);
 	tcase_add_test(tcase, idle_without_sweeps);

@@ -653,16 +653,28 @@ static void write_tables(struct net *net, const char *path, bool wrong)
 	g_string_free(text, TRUE);
 }
 
+static void write_guid(const char *path, uint64_t guid)
+{
+	g_autofree char *text = g_strdup_printf("0x%" PRIx64 "\n", guid);
+
+	g_assert(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void write_root(struct net *net, const char *path, unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(net->s->sim, node, &view);
+	write_guid(path, view.node_guid);
+}
+
 /* Names a switch of the net, or none. */
 static void write_roots(struct net *net, const char *path, bool wrong)
 {
-	struct sim_node_view view;
-	g_autofree char *text = NULL;
-
-	if (!wrong)
-		sim_node_view(net->s->sim, scenario_random_switch(net->s), &view);
-	text = g_strdup_printf("0x%" PRIx64 "\n", wrong ? 0xdead : view.node_guid);
-	g_assert(g_file_set_contents(path, text, -1, NULL));
+	if (wrong)
+		write_guid(path, 0xdead);
+	else
+		write_root(net, path, scenario_random_switch(net->s));
 }
 
 static void reread(struct net *net)
@@ -702,6 +714,32 @@ START_TEST(roots_that_do_not_do_leave_updn)
 	scenario_run_ms(net.s, 3000);
 	expect_status(&net, "are as they were read before", false);
 	scenario_check(net.s);
+	net_free(&net);
+}
+END_TEST
+
+/* What the file said before was of no use then, so it is nothing to go on with now that it does. */
+START_TEST(roots_that_did_not_do_do_not_stay)
+{
+	g_autofree char *path = NULL;
+	unsigned int root;
+	struct net net;
+
+	net_make(&net, "torus:6:1", 1, "updn");
+	net.s->sm_guid = sim_port_guid(net.s->sim, scenario_node(net.s, "host-0"), 1);
+	root = scenario_node(net.s, "switch-3");
+	path = g_build_filename(net.s->directory, "input", NULL);
+	write_root(&net, path, root);
+	scenario_option(net.s, "-a", path);
+	sim_node_set(net.s->sim, root, false);
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	expect_error(&net, "falling back to routing engine updn with roots that it finds");
+	write_roots(&net, path, true);
+	sim_node_set(net.s->sim, root, true);
+	reread(&net);
+	scenario_check_log(net.s, "said before stays", false);
+	expect_status(&net, "it is a fall-back; updn: there is no root: ", true);
 	net_free(&net);
 }
 END_TEST
@@ -880,6 +918,7 @@ int main(void)
 	tcase_add_test(tcase, loop_of_switches_is_told);
 	tcase_add_test(tcase, wrong_tables_are_not_used);
 	tcase_add_test(tcase, roots_that_do_not_do_leave_updn);
+	tcase_add_test(tcase, roots_that_did_not_do_do_not_stay);
 	tcase_add_loop_test(tcase, a_file_that_does_not_do_is_not_used, 0, 2);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
