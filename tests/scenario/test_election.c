@@ -143,6 +143,24 @@ START_TEST(higher_priority_takes_over)
 }
 END_TEST
 
+/* Who was handed over to has answered: that is enough, whatever becomes of its ACKNOWLEDGE. */
+START_TEST(acknowledge_is_lost)
+{
+	static const char acknowledge[] = "Set(SMInfo) ACKNOWLEDGE";
+	const char *lost, *again, *standby;
+
+	managers_up_with_standby(m, POLLS, POLLS "sm_priority 9\n");
+	m->lose = acknowledge;
+	m->lose_nth = 1;
+	managers_settle(m, 1, 10);
+	lost = strstr(m->story->str, "-- lost");
+	ck_assert_ptr_nonnull(lost);
+	standby = strstr(m->story->str, "sm1 is STANDBY");
+	again = strstr(lost, acknowledge);
+	ck_assert(standby && again && standby < again);
+}
+END_TEST
+
 /* With master_sm_priority who is master stays it: no flapping when the preferred one is back. */
 START_TEST(master_priority_stays)
 {
@@ -624,6 +642,7 @@ int main(void)
 	tcase_add_loop_test(tcase, master_retires, 0, 8);
 	tcase_add_test(tcase, standby_retires);
 	tcase_add_test(tcase, higher_priority_takes_over);
+	tcase_add_test(tcase, acknowledge_is_lost);
 	tcase_add_test(tcase, master_priority_stays);
 	tcase_add_test(tcase, priority_raised);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
