@@ -310,6 +310,12 @@ static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct
 	return multicast->differs;
 }
 
+static void enter(struct multicast *multicast, enum stage stage)
+{
+	multicast->stage = stage;
+	multicast->next = 0;
+}
+
 static bool looks_at_any(const struct sm *sm)
 {
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
@@ -340,7 +346,7 @@ static void begin_pass(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
-	multicast->stage = STAGE_PASS;
+	enter(multicast, STAGE_PASS);
 	multicast->pass++;
 	multicast->any = looks_at_any(sm);
 	multicast->written = false;
@@ -499,8 +505,7 @@ static void begin(struct sm *sm)
 	multicast->look = g_new0(bool, sm->fabric->n_switches);
 	multicast->epochs = g_new0(uint32_t, sm->fabric->n_switches);
 	multicast->pass = 0;
-	multicast->stage = STAGE_READ;
-	multicast->next = 0;
+	enter(multicast, STAGE_READ);
 	use_blocks(sm, sm->groups);
 	use_next_block(sm);
 	trees_compare(multicast->trees, sm->groups, multicast->dirty);
@@ -521,7 +526,7 @@ static void begin_trees(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
-	multicast->stage = STAGE_TREES;
+	enter(multicast, STAGE_TREES);
 	seed_trees(sm);
 	g_free(multicast->want);
 	multicast->want =
@@ -558,10 +563,7 @@ static bool walk(struct sm *sm, bool (*visit)(struct sm *sm, uint32_t block), un
 
 	while (multicast->next < IBA_MFT_BLOCKS && most && sm->sweep.pending < full)
 		most -= visit(sm, multicast->next++);
-	if (multicast->next < IBA_MFT_BLOCKS)
-		return false;
-	multicast->next = 0;
-	return true;
+	return multicast->next == IBA_MFT_BLOCKS;
 }
 
 /* Slow switches may be written when all others are: what became of it counts. */
