@@ -121,7 +121,6 @@ static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_
 	part.diag_code = 0;
 	part.link_round_trip_latency = 0;
 	part.local_port_num = 0; /* by which it was asked */
-	part.m_key = 0;		 /* hidden from who does not prove it */
 	memset(wire, 0, IBA_SMP_DATA_BYTES);
 	wire_encode(&iba_port_info_type, &part, wire);
 }

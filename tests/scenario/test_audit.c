@@ -156,6 +156,27 @@ START_TEST(blocks_of_groups)
 }
 END_TEST
 
+/*
+ * Somebody else gave a port his M_Key. Where that keeps nobody from reading it is hidden, and
+ * nothing else tells of it.
+ */
+START_TEST(key_of_another)
+{
+	struct scenario *s =
+		up("fattree:4", "sweep_interval 0\nm_key 0x1234\nm_key_protection_level 1\n");
+
+	audit(s);
+	ck_assert_uint_eq(counter_get(counted(s), audit_differed), 0);
+	sim_set_m_key(s->sim, scenario_node(s, "host-9"), 1, 0xF00D, 1, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		audit(s);
+		ck_assert_uint_eq(counter_get(counted(s), audit_differed), 1);
+	}
+	scenario_check_log(s, "unknown M_Key", true);
+	scenario_free(s);
+}
+END_TEST
+
 /* A port went down and came back, and no trap told: that is looked at, and is nobody's fault. */
 START_TEST(port_state_change)
 {
@@ -235,6 +256,7 @@ int main(void)
 	tcase_add_test(tcase, what_changes_by_itself);
 	tcase_add_loop_test(tcase, each_thing, 0, 4);
 	tcase_add_test(tcase, blocks_of_groups);
+	tcase_add_test(tcase, key_of_another);
 	tcase_add_test(tcase, port_state_change);
 	tcase_add_test(tcase, answers_go_another_way);
 	tcase_add_test(tcase, audit_in_idle_time);

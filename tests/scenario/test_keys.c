@@ -326,6 +326,26 @@ static void run_to_renewal(struct scenario *s, uint64_t generation)
 		scenario_run_ms(s, 1);
 }
 
+/* A port that got its new key meanwhile is as it is known, whatever key it was asked with. */
+START_TEST(audited_while_keys_are_renewed)
+{
+	struct scenario *s = start_with_own_keys(1, _i);
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+
+	for (unsigned int generation = 1; generation <= 5; generation++) {
+		run_to_renewal(s, generation);
+		while (of_generation(s, generation) != sim_nodes(s->sim)) {
+			event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+			scenario_run_ms(s, 2);
+		}
+	}
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_gt(counter_get(counters, audit_compared), 0);
+	ck_assert_uint_eq(counter_get(counters, audit_differed), 0);
+	scenario_free(s);
+}
+END_TEST
+
 /* New keys in time, a few ports at a time, without a sweep and without a violation. */
 START_TEST(keys_are_renewed)
 {
@@ -789,6 +809,7 @@ int main(void)
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
+	tcase_add_loop_test(tcase, audited_while_keys_are_renewed, 0, 4);
 	tcase_add_loop_test(tcase, keys_are_renewed, 0, 4);
 	tcase_add_loop_test(tcase, crash_while_keys_are_renewed, 1, 4);
 	tcase_add_loop_test(tcase, answers_lost_while_keys_are_renewed, 1, 4);
