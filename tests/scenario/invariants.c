@@ -62,10 +62,11 @@ static void reach(struct view *view)
 	view->sm_lid = sim_port_info(view->s->sim, sm, sm_port)->lid;
 	if (is_switch(view, sm)) {
 		g_array_append_val(queue, sm);
-	} else if (link_peer(view, sm, sm_port, &peer, &peer_port) && is_switch(view, peer)) {
+	} else if (link_peer(view, sm, sm_port, &peer, &peer_port)) {
 		view->reached[peer] = true;
-		add_endport(view, peer, 0);
-		g_array_append_val(queue, peer);
+		add_endport(view, peer, is_switch(view, peer) ? 0 : peer_port);
+		if (is_switch(view, peer))
+			g_array_append_val(queue, peer);
 	}
 	for (unsigned int i = 0; i < queue->len; i++) {
 		unsigned int node = g_array_index(queue, unsigned int, i);

@@ -401,6 +401,23 @@ START_TEST(traps_about_a_port)
 }
 END_TEST
 
+/* Two hosts and no switch: there is no port before the noisy one, so nobody is counted. */
+START_TEST(no_switch_before_it)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *file =
+		g_build_filename(top ? top : "..", "tests/scenario/two_hosts.topo", NULL);
+	struct scenario *s = up(file, "", "noisy_traps ca disable 10 in 90\n");
+	struct place host = {.node = scenario_node(s, "host-1")};
+
+	send_traps(s, &host, VENDOR, 20, 100);
+	ck_assert_uint_ge(counter_get(&daemon_context(s->daemon)->counters, traps_received), 20);
+	scenario_check_log(s, "unhealthy", false);
+	scenario_converge(s, 5);
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(noisy_host_disabled)
 {
 	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 60 in 90 release 30\n");
@@ -837,6 +854,7 @@ int main(void)
 	tcase_add_test(tcase, babbling_is_reported);
 	tcase_add_test(tcase, harmless_traps);
 	tcase_add_test(tcase, traps_about_a_port);
+	tcase_add_test(tcase, no_switch_before_it);
 	tcase_add_test(tcase, noisy_host_disabled);
 	tcase_add_test(tcase, mute_switch);
 	tcase_add_test(tcase, mute_host);
