@@ -315,6 +315,28 @@ START_TEST(port_armed_by_another)
 }
 END_TEST
 
+/* A sweep that finds it so believes in no table that the other may have written: it reads them. */
+START_TEST(table_written_by_another)
+{
+	const struct counters *counters;
+	struct iba_port_info *info;
+	struct sim_node_view view;
+
+	managers_add(m, "host-1", POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	info = (void *)(uintptr_t)sim_port_info(m->s->sim, scenario_node(m->s, "host-1"), 1);
+	info->master_sm_lid = 99;
+	sim_node_view(m->s->sim, scenario_node(m->s, "spine-1-0"), &view);
+	((uint8_t *)(uintptr_t)view.lft)[scenario_lid(m->s, scenario_node(m->s, "host-9"))] = 0xFF;
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	managers_settle(m, 0, 10);
+	counters = &daemon_context(m->sm[0].daemon)->counters;
+	ck_assert_uint_gt(counter_get(counters, audit_compared), 0);
+	ck_assert_uint_eq(counter_get(counters, audit_differed), 0); /* it was put right before */
+}
+END_TEST
+
 /* 14.4.1: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
 START_TEST(acknowledged_unasked)
 {
@@ -650,6 +672,7 @@ int main(void)
 	tcase_add_test(tcase, port_configured_by_another);
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, G_N_ELEMENTS(writings));
 	tcase_add_test(tcase, port_armed_by_another);
+	tcase_add_test(tcase, table_written_by_another);
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
 	tcase_add_test(tcase, not_controlled);
