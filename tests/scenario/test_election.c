@@ -366,6 +366,21 @@ START_TEST(controlled)
 }
 END_TEST
 
+/* Not by who says that he is this SM itself. */
+START_TEST(not_controlled_by_its_name)
+{
+	struct iba_sm_info info = {.sm_key = 1, .priority = 15, .sm_state = IBA_SM_MASTER};
+
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	info.guid = m->sm[1].guid;
+	managers_set(m, 1, "host-4", IBA_ATTR_SM_INFO, IBA_SM_INFO_DISABLE, &iba_sm_info_type,
+		     &info);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	scenario_check_log(m->s, "sent DISABLE: refused", true);
+}
+END_TEST
+
 /* Not by who does not know the SM_Key. */
 START_TEST(not_controlled)
 {
@@ -675,6 +690,7 @@ int main(void)
 	tcase_add_test(tcase, table_written_by_another);
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
+	tcase_add_test(tcase, not_controlled_by_its_name);
 	tcase_add_test(tcase, not_controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);
 	tcase_add_test(tcase, dead_master_is_asked_in_vain);
