@@ -57,7 +57,6 @@ void port_probe(struct sm *sm, struct builder_port *port)
 	port->probed = sm->builder->sweep;
 	port->told = NULL;
 	request = sm_request_beyond(sm, port);
-	request->reread = true;
 	request->done = on_node_info;
 	sm_request_send(request);
 }
@@ -271,7 +270,6 @@ static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num,
 	struct sm_request *request = sm_request_port(sm, &node->ports[num], IBA_METHOD_GET,
 						     IBA_ATTR_PORT_INFO, modifier);
 
-	request->reread = true;
 	request->done = on_port_info;
 	sm_request_send(request);
 }
@@ -300,7 +298,6 @@ static void clear_change(struct sm *sm, struct builder_node *node)
 		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SWITCH_INFO, 0);
 
 	wire_encode(&iba_switch_info_type, &node->switch_info, request->mad.data);
-	request->reread = true;
 	request->done = on_change_cleared;
 	sm_request_send(request);
 }
@@ -355,7 +352,6 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 
 	builder_unmark(node);
 	node->looked_at = sm->sweep.serial;
-	request->reread = true;
 	request->done = on_switch_info;
 	sm_request_send(request);
 }

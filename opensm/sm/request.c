@@ -280,13 +280,14 @@ static void end_request(struct sm_request *request)
 		sweep_advance(sm);
 }
 
-/* What a cancelled sweep asked is asked again, what it sent may have arrived. */
+/*
+ * What a cancelled sweep sent may have arrived. What it asked is asked again: one that was cut
+ * short while it read nodes is followed by a heavy one.
+ */
 static void late(struct sm_request *request)
 {
 	if (request->belief && request->node->builder)
 		request->done(request);
-	else if (request->reread && request->node->builder)
-		builder_mark(request->node);
 }
 
 static void make_slow(struct sm_request *request)

@@ -184,7 +184,6 @@ struct sm_request {
 	bool aside;	 /* of no sweep */
 	bool inquiry;	 /* of silence.c */
 	bool belief;	 /* done tells what the hardware holds: called however late it is */
-	bool reread;	 /* part of reading its node, which is to be read again if it is lost */
 	bool slow;	 /* counted in sweep.slow */
 	bool in_earnest; /* silence.c has no objection: all tries */
 	bool unreachable; /* there was no way when it was to be sent */
