@@ -362,7 +362,6 @@ static void follow(struct sm *sm, const struct other_sm *other)
 		ms->partner = *other;
 	ms->dealing = ALONE;
 	ms->misses = ms->in_vain = 0;
-	ms->stubborn = 0;
 	forget_mastery(sm);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
