@@ -113,6 +113,23 @@ static void spoil(struct scenario *s, unsigned int thing)
 			IBA_MTU_256;
 }
 
+/* What is published of that switch is what it holds. */
+static void expect_published(struct scenario *s)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	struct sim_node_view view;
+	const struct iba_switch_info *told;
+	uint32_t node;
+
+	sim_node_view(s->sim, scenario_node(s, "spine-1-0"), &view);
+	node = fabric_node_by_guid(subnet->fabric, view.node_guid);
+	told = &subnet->fabric->switches[subnet->fabric->nodes[node].sw].info;
+	ck_assert_uint_eq(told->linear_fdb_top, view.switch_info->linear_fdb_top);
+	ck_assert_uint_eq(told->multicast_fdb_top, view.switch_info->multicast_fdb_top);
+	ck_assert_uint_eq(told->life_time_value, view.switch_info->life_time_value);
+	subnet_unref(subnet);
+}
+
 /* One thing is found, as one, and put right; nothing else is found then. */
 START_TEST(each_thing)
 {
@@ -123,6 +140,7 @@ START_TEST(each_thing)
 	audit(s);
 	ck_assert_uint_eq(counter_get(counted(s), audit_differed), 1);
 	scenario_check(s);
+	expect_published(s);
 	scenario_run_ms(s, 10000); /* then all was looked at */
 	compared = counter_get(counted(s), audit_compared);
 	audit(s);

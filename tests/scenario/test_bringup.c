@@ -363,6 +363,34 @@ START_TEST(options_read_again)
 }
 END_TEST
 
+/* packet_life_time: switches have it, and what is published of them says so. */
+START_TEST(life_time_read_again)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct subnet *subnet;
+
+	scenario_conf(s, "packet_life_time 0x11\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_conf(s, "packet_life_time 0x12\n");
+	scenario_expect(s, daemon_reread(s->daemon, NULL));
+	scenario_heavy_sweep(s, 5);
+	subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	for (uint32_t sw = 0; sw < subnet->fabric->n_switches; sw++) {
+		const struct iba_switch_info *told = &subnet->fabric->switches[sw].info;
+		uint32_t node = subnet->fabric->switches[sw].node;
+		struct sim_node_view view;
+
+		sim_node_view(s->sim,
+			      sim_find_guid(s->sim, subnet->fabric->nodes[node].guid), &view);
+		ck_assert_uint_eq(view.switch_info->life_time_value, 0x12);
+		ck_assert_uint_eq(told->life_time_value, 0x12);
+	}
+	subnet_unref(subnet);
+	scenario_free(s);
+}
+END_TEST
+
 /* sweep_interval 0: no light sweeps, so that nobody is asked anything. */
 START_TEST(idle_without_sweeps)
 {
@@ -401,6 +429,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, without_cache);
 	tcase_add_test(tcase, port_is_taken);
 	tcase_add_test(tcase, options_read_again);
+	tcase_add_test(tcase, life_time_read_again);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
