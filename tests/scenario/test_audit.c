@@ -214,17 +214,52 @@ END_TEST
  * A switch forgets its whole table, and tells nobody. Those behind it answer by directed routes
  * only: after the third time the next sweep compares the switches on the way.
  */
-START_TEST(answers_go_another_way)
+static struct scenario *up_with_lost_table(void)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 1\n");
 
 	for (uint16_t lid = 1; lid < 64; lid++)
 		lose_entry(s, "spine-1-0", lid);
 	scenario_run_ms(s, 5000);
+	return s;
+}
+
+START_TEST(answers_go_another_way)
+{
+	struct scenario *s = up_with_lost_table();
+
 	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
 	scenario_converge(s, 5);
 	scenario_check_log(s, "does not hold the tables it was given", true);
 	ck_assert_uint_eq(counter_get(counted(s), audit_compared), 0);
+	scenario_free(s);
+}
+END_TEST
+
+static void mute_when_read(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			   uint64_t from, const uint8_t *data, size_t length)
+{
+	struct scenario *s = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+		sim_node_mute(s->sim, scenario_node(s, "spine-1-0"), true);
+}
+
+/* It does not answer then: that is an error, and it is compared when it answers. */
+START_TEST(no_answer_when_compared)
+{
+	struct scenario *s = up_with_lost_table();
+
+	sim_set_trace(s->sim, mute_when_read, s);
+	sim_set_description(s->sim, scenario_node(s, "host-9"), "renamed");
+	scenario_run_ms(s, 5000);
+	sim_set_trace(s->sim, NULL, NULL);
+	scenario_check_log(s, "Get(LinearForwardingTable) 0x0: no answer", true);
+	sim_node_mute(s->sim, scenario_node(s, "spine-1-0"), false);
+	scenario_converge(s, 30);
 	scenario_free(s);
 }
 END_TEST
@@ -277,6 +312,7 @@ int main(void)
 	tcase_add_test(tcase, key_of_another);
 	tcase_add_test(tcase, port_state_change);
 	tcase_add_test(tcase, answers_go_another_way);
+	tcase_add_test(tcase, no_answer_when_compared);
 	tcase_add_test(tcase, audit_in_idle_time);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
 	suite_add_tcase(suite, tcase);
