@@ -391,6 +391,26 @@ START_TEST(life_time_read_again)
 }
 END_TEST
 
+/* sweep_on_trap FALSE: nor is a sweep that runs cut short for a change. */
+START_TEST(runs_to_its_end)
+{
+	for (unsigned int i = 0; i < 10; i++) {
+		struct scenario *s = scenario_new("fattree:4", 1);
+		const struct counters *counters;
+
+		scenario_conf(s, "sweep_on_trap FALSE\n");
+		scenario_start(s);
+		scenario_run_ms(s, 4);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + i * 200 * NS_PER_US);
+		sim_link_set(s->sim, scenario_node(s, "spine-3-0"), 3, false);
+		scenario_run_ms(s, 3000);
+		counters = &daemon_context(s->daemon)->counters;
+		ck_assert_uint_eq(counter_get(counters, sweeps_cancelled), 0);
+		scenario_free(s);
+	}
+}
+END_TEST
+
 /* sweep_interval 0: no light sweeps, so that nobody is asked anything. */
 START_TEST(idle_without_sweeps)
 {
@@ -419,6 +439,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, is_sm_while_it_runs);
 	tcase_add_test(tcase, idle_fabric);
 	tcase_add_test(tcase, idle_without_sweeps);
+	tcase_add_test(tcase, runs_to_its_end);
 	tcase_add_test(tcase, restart_changes_nothing);
 	tcase_add_test(tcase, restart_reads_tables_by_lid);
 	tcase_add_test(tcase, restart_beside_a_lost_table);
