@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See hold.h. One table of entries by request, in one of two queues: waiting, in the order in which
- * they came, and answered, in the order in which they left. Who waits holds its share of what is
- * received, which bounds the first; SA_HOLD_MAX and SA_HOLD_NS bound the second.
+ * See hold.h. One table of entries by request, in one of three queues: waiting, in the order in which
+ * they came; answered, in the order in which they left; and passed, those that left and are not the
+ * latest about their object. Who waits holds its share of what is received, which bounds the first;
+ * SA_HOLD_MAX and times bound the others.
  */
 #include "sa/hold.h"
 
 #include <string.h>
 
+/* What a request is about: the first octets of the record, all but one perhaps. */
+struct kind {
+	uint16_t attribute;
+	uint8_t octets, but;
+	bool own; /* of the requester: others have one of the same octets */
+};
+
+static const struct kind kinds[] = {
+	{IBA_ATTR_MC_MEMBER_RECORD, 32, 32, false}, /* MGID, PortGID */
+	{IBA_ATTR_SERVICE_RECORD, 26, 26, false},   /* ServiceID, ServiceGID, ServiceP_Key */
+	{IBA_ATTR_INFORM_INFO, 36, 23, true},	    /* not whether to subscribe */
+	{IBA_ATTR_GUID_INFO_RECORD, 3, 3, false},   /* LID, BlockNum */
+};
+
 struct entry {
 	GList link;
+	const struct kind *kind; /* NULL: it is about nothing that has a name yet */
 	/* The request: its octets, and from whom. */
 	uint16_t lid;
 	uint32_t qpn;
@@ -26,7 +42,8 @@ struct sa_hold {
 	struct actor *actor;
 	struct mad *mad;
 	GHashTable *entries; /* struct entry, owned, by its request */
-	GQueue waiting, answered;
+	GHashTable *latest;  /* the same by what they are about */
+	GQueue waiting, answered, passed;
 	struct timer timer; /* the next deadline */
 	uint64_t reached[SA_HOLD_TOPICS];
 };
@@ -48,6 +65,33 @@ static gboolean entry_equal(gconstpointer a, gconstpointer b)
 	       memcmp(x->request, y->request, x->length) == 0;
 }
 
+static const uint8_t *record_of(const struct entry *entry)
+{
+	return entry->request + IBA_SA_DATA_OFFSET;
+}
+
+static guint object_hash(gconstpointer key)
+{
+	const struct entry *entry = key;
+	guint hash = entry->kind->attribute;
+
+	for (unsigned int i = 0; i < entry->kind->octets; i++)
+		if (i != entry->kind->but)
+			hash = hash * 31 + record_of(entry)[i];
+	return hash;
+}
+
+static gboolean object_equal(gconstpointer a, gconstpointer b)
+{
+	const struct entry *x = a, *y = b;
+	unsigned int but = x->kind->but, rest = MIN(but + 1u, x->kind->octets);
+
+	return x->kind == y->kind &&
+	       (!x->kind->own || (x->lid == y->lid && x->qpn == y->qpn)) &&
+	       !memcmp(record_of(x), record_of(y), but) &&
+	       !memcmp(record_of(x) + rest, record_of(y) + rest, x->kind->octets - rest);
+}
+
 static void entry_free(gpointer data)
 {
 	struct entry *entry = data;
@@ -65,23 +109,76 @@ static void set_request(struct entry *entry, const struct vendor_mad *mad)
 	memcpy(entry->request, mad->data, mad->length);
 }
 
+/* A group that the SA is to name is not there yet. */
+static const struct kind *kind_of(const struct entry *entry)
+{
+	static const uint8_t none[16];
+	struct iba_mad_header header;
+
+	wire_decode(&iba_mad_header_type, entry->request, &header);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (kinds[i].attribute == header.attribute_id &&
+		    (header.attribute_id != IBA_ATTR_MC_MEMBER_RECORD ||
+		     memcmp(record_of(entry), none, sizeof(none)) != 0))
+			return &kinds[i];
+	return NULL;
+}
+
+static bool is_latest(const struct sa_hold *hold, const struct entry *entry)
+{
+	return !entry->kind || g_hash_table_lookup(hold->latest, entry) == entry;
+}
+
+static struct entry *oldest(const GQueue *queue)
+{
+	return queue->head ? queue->head->data : NULL;
+}
+
 static void forget(struct sa_hold *hold, GQueue *queue, struct entry *entry)
 {
+	if (entry->kind && is_latest(hold, entry))
+		g_hash_table_remove(hold->latest, entry);
 	g_queue_unlink(queue, &entry->link);
 	g_hash_table_remove(hold->entries, entry);
 }
 
+/* Moves an entry that has left, or leaves, to a queue where it is remembered until then. */
+static void remember(struct sa_hold *hold, GQueue *from, struct entry *entry, GQueue *to,
+		     uint64_t deadline_ns)
+{
+	g_queue_unlink(from, &entry->link);
+	if (to->length == SA_HOLD_MAX)
+		forget(hold, to, oldest(to));
+	entry->deadline_ns = deadline_ns;
+	g_queue_push_tail_link(to, &entry->link);
+}
+
+/* In place of the one before about the same object. */
+static void become_latest(struct sa_hold *hold, struct entry *entry)
+{
+	struct entry *before;
+
+	entry->kind = kind_of(entry);
+	if (!entry->kind)
+		return;
+	before = g_hash_table_lookup(hold->latest, entry);
+	g_hash_table_replace(hold->latest, entry, entry);
+	if (before && !before->mad)
+		remember(hold, &hold->answered, before, &hold->passed,
+			 before->deadline_ns - SA_HOLD_NS + SA_HOLD_PASSED_NS);
+}
+
 /* ---- deadlines ---- */
 
-static struct entry *oldest(const struct sa_hold *hold)
+static uint64_t first_end(const GQueue *queue)
 {
-	return hold->answered.head ? hold->answered.head->data : NULL;
+	return queue->head ? oldest(queue)->deadline_ns : UINT64_MAX;
 }
 
 static void set_timer(struct sa_hold *hold)
 {
 	uint64_t now = actor_now(hold->actor);
-	uint64_t next = oldest(hold) ? oldest(hold)->deadline_ns : UINT64_MAX;
+	uint64_t next = MIN(first_end(&hold->answered), first_end(&hold->passed));
 
 	/* Who came first has the first deadline, but for a change of the option. */
 	for (GList *link = hold->waiting.head; link; link = link->next) {
@@ -100,13 +197,14 @@ static void set_timer(struct sa_hold *hold)
 
 static void send_out(struct sa_hold *hold, struct entry *entry)
 {
+	uint64_t now = actor_now(hold->actor);
+
 	mad_reply(hold->mad, g_steal_pointer(&entry->mad), g_memdup2(entry->answer, IBA_MAD_BYTES),
 		  IBA_MAD_BYTES, NULL);
-	g_queue_unlink(&hold->waiting, &entry->link);
-	if (hold->answered.length == SA_HOLD_MAX)
-		forget(hold, &hold->answered, oldest(hold));
-	entry->deadline_ns = actor_now(hold->actor) + SA_HOLD_NS;
-	g_queue_push_tail_link(&hold->answered, &entry->link);
+	if (is_latest(hold, entry))
+		remember(hold, &hold->waiting, entry, &hold->answered, now + SA_HOLD_NS);
+	else
+		remember(hold, &hold->waiting, entry, &hold->passed, now + SA_HOLD_PASSED_NS);
 }
 
 static void on_deadline(struct timer *timer)
@@ -123,8 +221,10 @@ static void on_deadline(struct timer *timer)
 			send_out(hold, entry);
 		}
 	}
-	while (oldest(hold) && oldest(hold)->deadline_ns <= now)
-		forget(hold, &hold->answered, oldest(hold));
+	while (first_end(&hold->answered) <= now)
+		forget(hold, &hold->answered, oldest(&hold->answered));
+	while (first_end(&hold->passed) <= now)
+		forget(hold, &hold->passed, oldest(&hold->passed));
 	set_timer(hold);
 }
 
@@ -155,10 +255,10 @@ void sa_hold_answer(struct sa_hold *hold, struct vendor_mad *request, uint8_t *a
 	g_queue_push_tail_link(&hold->waiting, &entry->link);
 	if (!g_hash_table_add(hold->entries, entry))
 		g_assert_not_reached(); /* sa_hold_again() would have known it */
+	become_latest(hold, entry);
 	if (!is_waiting(entry))
 		send_out(hold, entry);
-	if (deadline_ns || !timer_running(&hold->timer))
-		set_timer(hold);
+	set_timer(hold);
 }
 
 void sa_hold_reached(struct sa_hold *hold, enum sa_hold_topic topic, uint64_t serial)
@@ -194,6 +294,11 @@ bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 	entry = g_hash_table_lookup(hold->entries, &key);
 	if (!entry)
 		return false;
+	if (!entry->mad && entry->deadline_ns <= actor_now(hold->actor)) {
+		/* One that passed may stand behind others whose time is not over yet. */
+		forget(hold, is_latest(hold, entry) ? &hold->answered : &hold->passed, entry);
+		return false;
+	}
 	counter_inc(&hold->context->counters, sa_repeated);
 	if (entry->mad)
 		vendor_mad_free(request);
@@ -209,6 +314,8 @@ void sa_hold_clear(struct sa_hold *hold)
 {
 	g_queue_init(&hold->waiting);
 	g_queue_init(&hold->answered);
+	g_queue_init(&hold->passed);
+	g_hash_table_remove_all(hold->latest);
 	g_hash_table_remove_all(hold->entries);
 	timer_stop(&hold->timer);
 }
@@ -221,6 +328,7 @@ struct sa_hold *sa_hold_new(struct context *context, struct actor *actor, struct
 	hold->actor = actor;
 	hold->mad = mad;
 	hold->entries = g_hash_table_new_full(entry_hash, entry_equal, entry_free, NULL);
+	hold->latest = g_hash_table_new(object_hash, object_equal);
 	timer_init(&hold->timer, actor, on_deadline);
 	return hold;
 }
@@ -228,6 +336,7 @@ struct sa_hold *sa_hold_new(struct context *context, struct actor *actor, struct
 void sa_hold_free(struct sa_hold *hold)
 {
 	sa_hold_clear(hold);
+	g_hash_table_unref(hold->latest);
 	g_hash_table_unref(hold->entries);
 	g_free(hold);
 }

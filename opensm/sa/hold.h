@@ -2,7 +2,10 @@
 /*
  * Answers of Set and Delete: those that may not leave before what they promise is so, and those
  * that left lately. A request that comes again (same requester, TransactionID and octets) makes
- * nothing new: its answer is on its way, or is repeated word for word. Owned by the sa actor.
+ * nothing new: its answer is on its way, or is repeated word for word. Once another request about the
+ * same object was answered that ends when no copy can be under way any more: then the same octets are
+ * a new request, as of a client that was restarted and whose TransactionIDs begin anew. Owned by the
+ * sa actor.
  */
 #ifndef SA_HOLD_H
 #define SA_HOLD_H
@@ -19,7 +22,8 @@ enum sa_hold_topic {
 };
 
 #define SA_HOLD_MAX 16384	   /* answers that left and are remembered, */
-#define SA_HOLD_NS (10 * NS_PER_S) /* for so long */
+#define SA_HOLD_NS (10 * NS_PER_S) /* for so long; */
+#define SA_HOLD_PASSED_NS (2 * NS_PER_S) /* only so long once there was another of the object */
 
 struct sa_hold;
 

@@ -186,6 +186,64 @@ START_TEST(test_repeated_sets)
 }
 END_TEST
 
+/* Joins the broadcast group as request number n of the client, or leaves it; the status. */
+static uint16_t be_member(struct net *net, unsigned int n, bool member)
+{
+	const uint64_t mask = IBA_COMPONENT(mc_member_record, mgid) |
+			      IBA_COMPONENT(mc_member_record, port_gid) |
+			      IBA_COMPONENT(mc_member_record, join_state);
+	struct mc_groups *groups = slot_take(&net->context.groups);
+	const struct iba_mc_member_record record = {
+		.mgid = groups->blocks[0]->groups[0]->mgid,
+		.port_gid = gid_of(net->client_guid),
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	uint16_t status;
+
+	mc_groups_unref(groups);
+	net->n_asked = n;
+	net_ask(net, member ? IBA_METHOD_SET : IBA_METHOD_DELETE, IBA_ATTR_MC_MEMBER_RECORD, mask,
+		&iba_mc_member_record_type, &record);
+	status = status_of_answer(net);
+	forget_answer(net);
+	runtime_run(net->rt, never, NULL, runtime_now(net->rt) + SECOND / 50);
+	return status;
+}
+
+static uint32_t count_members(struct net *net)
+{
+	struct mc_groups *groups = slot_take(&net->context.groups);
+	uint32_t n = groups->blocks[0]->groups[0]->n_ports;
+
+	mc_groups_unref(groups);
+	return n;
+}
+
+/* A client that begins its TransactionIDs anew means what it says. */
+START_TEST(test_same_request_after_another)
+{
+	struct net net;
+
+	bring_up(&net);
+	for (unsigned int round = 0; round < 3; round++) {
+		ck_assert_uint_eq(be_member(&net, 100, true), IBA_STATUS_OK);
+		ck_assert_uint_eq(count_members(&net), 1);
+		ck_assert_uint_eq(be_member(&net, 101, false), IBA_STATUS_OK);
+		ck_assert_uint_eq(count_members(&net), 0);
+		runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SA_HOLD_PASSED_NS);
+	}
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 0);
+	ck_assert_uint_eq(be_member(&net, 101, false), IBA_STATUS_OK); /* that is a copy */
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	ck_assert_uint_eq(be_member(&net, 102, true), IBA_STATUS_OK);
+	ck_assert_uint_eq(be_member(&net, 103, false), IBA_STATUS_OK);
+	ck_assert_uint_eq(be_member(&net, 104, true), IBA_STATUS_OK);
+	ck_assert_uint_eq(be_member(&net, 103, false), IBA_STATUS_OK); /* one that was late */
+	ck_assert_uint_eq(count_members(&net), 1);
+	net_stop(&net);
+}
+END_TEST
+
 static unsigned int count(const char *text, const char *word)
 {
 	unsigned int n = 0;
@@ -1025,6 +1083,7 @@ int main(void)
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
 	tcase_add_test(tcase, test_repeated_sets);
+	tcase_add_test(tcase, test_same_request_after_another);
 	tcase_add_test(tcase, test_refusals_are_told);
 	tcase_add_test(tcase, test_held_answers);
 	tcase_add_test(tcase, test_held_of_others);
