@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See hold.h. One table of entries by request, in one of three queues: waiting, in the order in which
- * they came; answered, in the order in which they left; and passed, those that left and are not the
- * latest about their object. Who waits holds its share of what is received, which bounds the first;
- * SA_HOLD_MAX and times bound the others.
+ * See hold.h. One table of entries by request, in one of three queues: waiting, in the order in
+ * which they came; answered, in the order in which they left; and passed, those that left and are
+ * not the latest about their object. Who waits holds its share of what is received, which bounds
+ * the first; SA_HOLD_MAX and times bound the others.
  */
 #include "sa/hold.h"
 

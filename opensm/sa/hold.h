@@ -2,10 +2,10 @@
 /*
  * Answers of Set and Delete: those that may not leave before what they promise is so, and those
  * that left lately. A request that comes again (same requester, TransactionID and octets) makes
- * nothing new: its answer is on its way, or is repeated word for word. Once another request about the
- * same object was answered that ends when no copy can be under way any more: then the same octets are
- * a new request, as of a client that was restarted and whose TransactionIDs begin anew. Owned by the
- * sa actor.
+ * nothing new: its answer is on its way, or is repeated word for word. Once another request about
+ * the same object was answered that ends when no copy can be under way any more: then the same
+ * octets are a new request, as of a client that was restarted and whose TransactionIDs begin anew.
+ * Owned by the sa actor.
  */
 #ifndef SA_HOLD_H
 #define SA_HOLD_H

@@ -29,6 +29,7 @@ struct port {
 	uint64_t guid;
 	uint32_t n;	     /* groups */
 	uint64_t gone_until; /* when it leaves them; 0: it is in the subnet */
+	uint64_t renew_by; /* it is back: when it leaves those that it did not join again; or 0 */
 };
 
 struct sa_store {
@@ -36,7 +37,7 @@ struct sa_store {
 	struct sa_mlids *mlids;
 	struct sa_quota made; /* groups that live, by the port that made them */
 	GHashTable *ports;  /* struct port by guid */
-	uint32_t n_gone;    /* of these */
+	uint32_t n_due;	    /* of these, that are to leave some at a time */
 	uint32_t last_made; /* number in the last MGID made here */
 	uint64_t serial;
 	bool changed;			    /* since the last publication */
@@ -338,6 +339,11 @@ static struct port *port_of(const struct sa_store *store, uint64_t guid)
 	return g_hash_table_lookup(store->ports, &guid);
 }
 
+static bool is_due(const struct port *port)
+{
+	return port->gone_until || port->renew_by;
+}
+
 unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid)
 {
 	const struct port *port = port_of(store, guid);
@@ -363,7 +369,7 @@ static void count_out(struct sa_store *store, uint64_t guid)
 
 	if (--port->n)
 		return;
-	store->n_gone -= port->gone_until != 0;
+	store->n_due -= is_due(port);
 	g_hash_table_remove(store->ports, &guid);
 }
 
@@ -407,6 +413,7 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 		note_change(store, group);
 	}
 	member->proxy &= proxy;
+	member->lapsing = false;
 	set_join_state(store, group, member, member->join_state | join_state);
 	tell_member(store, group, member);
 	return member;
@@ -445,65 +452,120 @@ void sa_store_clear(struct sa_store *store)
 	g_ptr_array_unref(groups);
 }
 
-typedef bool leaves_fn(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
-		       uint16_t p_key, uint64_t now_ns);
+typedef bool leaves_fn(const struct sa_store *store, const struct subnet *subnet,
+		       const struct sa_member *member, uint16_t p_key, uint64_t now_ns);
 
 /* Those leave of whom it is true; NULL: all. The group stays, if nobody keeps it too. */
 static void drop_members(struct sa_store *store, struct sa_group *group,
 			 const struct subnet *subnet, leaves_fn *leaves, uint64_t now_ns)
 {
 	for (guint i = group->members->len; i-- > 0;) {
-		uint64_t guid = g_array_index(group->members, struct sa_member, i).guid;
+		const struct sa_member *member =
+			&g_array_index(group->members, struct sa_member, i);
 
-		if (!leaves || leaves(store, subnet, guid, group->record.p_key, now_ns))
+		if (!leaves || leaves(store, subnet, member, group->record.p_key, now_ns))
 			take_bits(store, group, i, 0xF);
 	}
 }
 
 /* ---- ports that are gone ---- */
 
+/* Whether the SM asks a port that is back to join its groups again. */
+static bool is_asked(const struct subnet *subnet, uint32_t port)
+{
+	return !subnet->options->no_clients_rereg &&
+	       subnet->fabric->ports[port].info.capability_mask &
+		       IBA_PORT_CAP_CLIENT_REREGISTRATION;
+}
+
+/* Whether it is back, and has groups to join again. */
+static bool mark_port(struct port *port, const struct subnet *subnet, uint32_t found,
+		      uint64_t until)
+{
+	bool was_gone = port->gone_until != 0;
+
+	if (found == FABRIC_NONE || !fabric_is_connected(subnet->fabric, found)) {
+		port->gone_until = was_gone ? MIN(port->gone_until, until) : until;
+		port->renew_by = 0;
+		return false;
+	}
+	port->gone_until = 0;
+	if (was_gone && is_asked(subnet, found))
+		port->renew_by = until;
+	return was_gone && port->renew_by;
+}
+
+/* Members that are to join again by that time; nobody asks who joined on behalf of others. */
+static void mark_lapsing(struct sa_store *store, uint64_t until)
+{
+	GPtrArray *groups = list_groups(store);
+
+	for (guint i = 0; i < groups->len; i++) {
+		const struct sa_group *group = groups->pdata[i];
+
+		for (guint k = 0; k < group->members->len; k++) {
+			struct sa_member *member =
+				&g_array_index(group->members, struct sa_member, k);
+
+			member->lapsing |= !member->proxy &&
+					   port_of(store, member->guid)->renew_by == until;
+		}
+	}
+	g_ptr_array_unref(groups);
+}
+
 static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
 {
-	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
+	uint64_t until = now_ns + subnet->options->membership_grace * NS_PER_S;
+	bool any_back = false;
 	GHashTableIter iter;
 	struct port *port;
 
 	g_hash_table_iter_init(&iter, store->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
 		uint32_t found = alias_guids_port(store->aliases, subnet->fabric, port->guid);
-		bool gone = found == FABRIC_NONE || !fabric_is_connected(subnet->fabric, found);
 
-		store->n_gone += gone;
-		store->n_gone -= port->gone_until != 0;
-		if (!gone)
-			port->gone_until = 0;
-		else if (!port->gone_until || port->gone_until > now_ns + grace)
-			port->gone_until = now_ns + grace;
+		store->n_due -= is_due(port);
+		any_back |= mark_port(port, subnet, found, until);
+		store->n_due += is_due(port);
 	}
+	if (any_back)
+		mark_lapsing(store, until);
 }
 
-static bool is_overdue(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
-		       uint16_t p_key, uint64_t now_ns)
+static bool is_overdue(const struct sa_store *store, const struct subnet *subnet,
+		       const struct sa_member *member, uint16_t p_key, uint64_t now_ns)
 {
-	const struct port *port = port_of(store, guid);
+	const struct port *port = port_of(store, member->guid);
 
 	(void)subnet;
 	(void)p_key;
-	return port->gone_until && port->gone_until <= now_ns;
+	return (port->gone_until && port->gone_until <= now_ns) ||
+	       (member->lapsing && port->renew_by && port->renew_by <= now_ns);
 }
 
-static uint64_t next_to_leave(const struct sa_store *store)
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a && b ? MIN(a, b) : a + b;
+}
+
+/* 0: nobody is to leave. Forgets times that are over. */
+static uint64_t next_to_leave(struct sa_store *store, uint64_t now_ns)
 {
 	uint64_t next = 0;
 	GHashTableIter iter;
 	struct port *port;
 
-	if (!store->n_gone)
+	if (!store->n_due)
 		return 0;
 	g_hash_table_iter_init(&iter, store->ports);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&port))
-		if (port->gone_until && (!next || port->gone_until < next))
-			next = port->gone_until;
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
+		store->n_due -= is_due(port);
+		if (port->renew_by <= now_ns)
+			port->renew_by = 0;
+		store->n_due += is_due(port);
+		next = earlier(next, earlier(port->gone_until, port->renew_by));
+	}
 	return next;
 }
 
@@ -523,7 +585,7 @@ static void remove_unkept(struct sa_store *store)
 
 uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 {
-	uint64_t next = next_to_leave(store);
+	uint64_t next = next_to_leave(store, 0);
 	GPtrArray *groups;
 
 	if (!next || next > now_ns)
@@ -533,7 +595,7 @@ uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 		drop_members(store, groups->pdata[i], NULL, is_overdue, now_ns);
 	g_ptr_array_unref(groups);
 	remove_unkept(store);
-	return next_to_leave(store);
+	return next_to_leave(store, now_ns);
 }
 
 uint64_t sa_store_serial(const struct sa_store *store)
@@ -549,13 +611,13 @@ void sa_store_programmed(struct sa_store *store, uint64_t serial)
 /* ---- a new subnet ---- */
 
 /* A port that is not there keeps what it had: it is judged when it is back. */
-static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet, uint64_t guid,
-			uint16_t p_key, uint64_t now_ns)
+static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
+			const struct sa_member *member, uint16_t p_key, uint64_t now_ns)
 {
-	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, guid);
+	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, member->guid);
 
 	(void)now_ns;
-	return !port_of(store, guid)->gone_until &&
+	return !port_of(store, member->guid)->gone_until &&
 	       !partitions_member(subnet->partitions, port, p_key);
 }
 
@@ -676,13 +738,13 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 {
 	const struct partitions *partitions = subnet->partitions;
 	const struct options *options = subnet->options;
-	uint32_t were_gone = store->n_gone;
+	uint32_t were_due = store->n_due;
 
 	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
 	set_quota(store);
 	share_mlids(store, options);
 	mark_gone(store, subnet, now_ns);
-	follow_groups(store, subnet, were_gone != 0);
+	follow_groups(store, subnet, were_due != 0);
 	sa_store_expire(store, now_ns);
 	remove_unkept(store);
 	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */

@@ -18,6 +18,7 @@ struct sa_member {
 	uint64_t guid;	    /* of its PortGID: the port's, or an alias of it */
 	uint8_t join_state; /* bits of IBA_JOIN_* */
 	bool proxy;	    /* joined by another port on its behalf */
+	bool lapsing;	    /* not joined again since the port was gone */
 };
 
 struct sa_group {
@@ -92,7 +93,8 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 
 /*
  * Follows a newly published subnet: ports that lost their P_Key leave their groups, the groups of
- * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace.
+ * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace, and
+ * so long again, when they are back, in those that they do not join again.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
 /* Ports that are gone for too long leave. When to look again; 0: nobody is gone. */

@@ -572,6 +572,48 @@ START_TEST(test_two_are_gone)
 }
 END_TEST
 
+static void can_reregister(unsigned int host, bool can)
+{
+	uint32_t port = fabric_port_by_guid(subnet->fabric, guid_of(host));
+	struct iba_port_info *info = (struct iba_port_info *)&subnet->fabric->ports[port].info;
+
+	info->capability_mask = can ? IBA_PORT_CAP_CLIENT_REREGISTRATION : 0;
+}
+
+/* Who was reset is asked to register again; what he does not join by then he has left. */
+START_TEST(test_back_after_a_reset)
+{
+	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
+	struct sa_group *kept, *left;
+
+	subnet = with_partitions(subnet, rows, 1, partitions + 2, 1);
+	kept = make(1, 0);
+	left = make(2, 0);
+	sa_store_join(store, kept, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_join(store, left, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_join(store, left, guid_of(2), IBA_JOIN_NON_MEMBER, false); /* cannot be asked */
+	leave(left);
+	sa_store_join(store, kept, guid_of(3), IBA_JOIN_NON_MEMBER, true); /* by another */
+	can_reregister(1, true);
+	can_reregister(3, true);
+	for (unsigned int host = 0; host < 4; host++)
+		plug(host, false);
+	sa_store_follow(store, subnet, 1);
+	for (unsigned int host = 0; host < 4; host++)
+		plug(host, true);
+	sa_store_follow(store, subnet, 5);
+	ck_assert_uint_eq(sa_store_expire(store, 5), 5 + grace);
+	sa_store_join(store, kept, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
+	sa_store_follow(store, subnet, grace); /* nothing new */
+	ck_assert_uint_eq(sa_store_expire(store, grace + 4), 5 + grace);
+	ck_assert_uint_eq(left->members->len, 2);
+	ck_assert_uint_eq(sa_store_expire(store, grace + 5), 0);
+	ck_assert_uint_eq(kept->members->len, 3);
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST + 1)); /* nobody keeps it */
+	ck_assert_uint_eq(sa_store_groups_of(store, guid_of(2)), 0);
+}
+END_TEST
+
 static const uint16_t without_one[][4] = {{0xFFFF}};
 
 /* Whether it may still be a member is seen when it is back. */
@@ -978,6 +1020,7 @@ int main(void)
 	tcase_add_test(tcase, test_order);
 	tcase_add_test(tcase, test_published_group);
 	tcase_add_test(tcase, test_two_are_gone);
+	tcase_add_test(tcase, test_back_after_a_reset);
 	tcase_add_test(tcase, test_p_key_lost_while_gone);
 	tcase_add_test(tcase, test_shared_partition_group);
 	tcase_add_test(tcase, test_shared_partition_group_stays);
