@@ -8,8 +8,8 @@
  *	  ^---------------------'  it has seen all
  *
  * Whose place is overtaken by the ring misses what was there. Who leaves SA_REPORTS_UNANSWERED in a
- * row without answer is forgotten. REPORTS_OUT bounds Reports that are out, and LOOKS_A_TURN what
- * the actor does of this between other work.
+ * row without answer rests between Reports, and is forgotten in the end. REPORTS_OUT bounds Reports
+ * that are out, and LOOKS_A_TURN what the actor does of this between other work.
  */
 #include "sa/report.h"
 
@@ -41,6 +41,7 @@ struct sa_reporter {
 	GQueue waiting;			    /* struct sa_subscription */
 	unsigned int n_out;
 	struct timer turn;
+	struct timer rest; /* of some subscription is over */
 };
 
 /* A Report that is out; whoever subscribed may be gone when it comes back. */
@@ -116,16 +117,32 @@ static bool may_know(const struct sa_reporter *reporter, const struct sa_subscri
 
 static void wait_in_line(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
+	uint64_t now = actor_now(reporter->actor);
+
 	if (subscription->is_waiting || subscription->is_asked ||
 	    subscription->next == reporter->next)
 		return;
+	if (subscription->rests_until > now) {
+		if (!timer_running(&reporter->rest))
+			timer_start(&reporter->rest, subscription->rests_until - now);
+		return;
+	}
 	subscription->is_waiting = true;
 	g_queue_push_tail_link(&reporter->waiting, &subscription->link);
 	if (!timer_running(&reporter->turn))
 		timer_start(&reporter->turn, 0);
 }
 
-/* The port may have got another LID since. */
+/* Where a P_Key is in the table of the SM's port, of full members or limited; else as it was. */
+static uint16_t index_of(const GArray *p_keys, uint16_t p_key, uint16_t was)
+{
+	for (guint i = 0; p_keys && p_key && i < p_keys->len; i++)
+		if (P_KEY_BASE(g_array_index(p_keys, uint16_t, i)) == P_KEY_BASE(p_key))
+			return i;
+	return was;
+}
+
+/* The port may have got another LID since, and the P_Key by which it asked another place. */
 static struct vendor_address address_of(const struct sa_reporter *reporter,
 					const struct sa_subscription *subscription, uint32_t port)
 {
@@ -134,6 +151,8 @@ static struct vendor_address address_of(const struct sa_reporter *reporter,
 
 	if (fabric_port_by_lid(fabric, to.lid) != port)
 		to.lid = fabric->ports[port].lid;
+	to.p_key_index =
+		index_of(reporter->subnet->sm_p_keys, subscription->p_key, to.p_key_index);
 	return to;
 }
 
@@ -145,6 +164,18 @@ static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *su
 		 "x (LID %u, QP %u) answers no Report: its subscription ends",
 		 subscription->guid, subscription->to.lid, subscription->to.qpn);
 	sa_subscribers_remove(reporter->registries->subscribers, subscription);
+}
+
+/* Who does not answer is asked less, as he takes the place of others each time. */
+static void let_rest(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	if (subscription->unanswered == SA_REPORTS_UNANSWERED)
+		log_info(reporter->context->log,
+			 "SA: port 0x%016" G_GINT64_MODIFIER
+			 "x (LID %u, QP %u) answers no Report: it gets one a minute",
+			 subscription->guid, subscription->to.lid, subscription->to.qpn);
+	subscription->rests_until = actor_now(reporter->actor) + SA_REPORT_REST;
+	wait_in_line(reporter, subscription);
 }
 
 static void on_answer(struct mad_ask *ask)
@@ -163,8 +194,10 @@ static void on_answer(struct mad_ask *ask)
 			subscription->unanswered++;
 		else
 			subscription->unanswered = 0;
-		if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
+		if (subscription->unanswered >= SA_REPORTS_IN_VAIN)
 			forget_dead(reporter, subscription);
+		else if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
+			let_rest(reporter, subscription);
 		else
 			wait_in_line(reporter, subscription);
 	}
@@ -186,7 +219,7 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	report->ask.class_version = IBA_SA_CLASS_VERSION;
 	report->ask.method = IBA_METHOD_REPORT;
 	report->ask.attribute = IBA_ATTR_NOTICE;
-	report->ask.retries = RETRIES;
+	report->ask.retries = subscription->unanswered < SA_REPORTS_UNANSWERED ? RETRIES : 0;
 	report->ask.owner = reporter->actor;
 	report->ask.done = on_answer;
 	wire_encode(&iba_sa_notice_type, &news->notice, report->ask.data + NOTICE_AT);
@@ -255,6 +288,15 @@ static void take_turn(struct timer *timer)
 	}
 	if (reporter->waiting.length && reporter->n_out < REPORTS_OUT && reporter->subnet)
 		timer_start(&reporter->turn, 0);
+}
+
+static void rest_is_over(struct timer *timer)
+{
+	struct sa_reporter *reporter =
+		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, rest));
+
+	reporter->wake = true;
+	take_turn(&reporter->turn);
 }
 
 /* ---- news ---- */
@@ -343,6 +385,13 @@ void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid 
 		mgid, &p_key, 1);
 }
 
+/* Traps 64 to 67, of which nobody else knows. */
+static bool is_of_sa(const struct iba_notice *notice)
+{
+	return notice->is_generic && notice->trap_number >= IBA_TRAP_GID_IN_SERVICE &&
+	       notice->trap_number <= IBA_TRAP_MCAST_GROUP_DELETED;
+}
+
 void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from)
 {
 	const struct subnet *subnet = reporter->subnet;
@@ -356,7 +405,7 @@ void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notic
 	if (!told.issuer_lid)
 		told.issuer_lid = from;
 	port = fabric_port_by_lid(subnet->fabric, told.issuer_lid);
-	if (port != fabric_port_by_lid(subnet->fabric, from))
+	if (port != fabric_port_by_lid(subnet->fabric, from) || is_of_sa(&told))
 		return;
 	if (port != FABRIC_NONE) {
 		p_keys = partitions_of(subnet->partitions, port, &n);
@@ -399,6 +448,7 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 	reporter->registries = registries;
 	reporter->next = reporter->first = 1;
 	timer_init(&reporter->turn, actor, take_turn);
+	timer_init(&reporter->rest, actor, rest_is_over);
 	sa_subscribers_watch(registries->subscribers, &watch, reporter);
 	return reporter;
 }
@@ -406,14 +456,29 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 void sa_reporter_free(struct sa_reporter *reporter)
 {
 	timer_stop(&reporter->turn);
+	timer_stop(&reporter->rest);
 	for (unsigned int i = 0; i < SA_NOTICES_KEPT; i++)
 		g_free(reporter->ring[i]);
 	subnet_unref(reporter->subnet);
 	g_free(reporter);
 }
 
+/* By which P_Key it subscribed: its index may mean another from now on. */
+static bool note_p_key(struct sa_subscription *subscription, void *arg)
+{
+	const struct subnet *subnet = arg;
+	uint16_t index = subscription->to.p_key_index;
+
+	if (!subscription->p_key && subnet->sm_p_keys && index < subnet->sm_p_keys->len)
+		subscription->p_key = g_array_index(subnet->sm_p_keys, uint16_t, index);
+	return true;
+}
+
 void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet)
 {
+	if (reporter->subnet)
+		sa_subscribers_each(reporter->registries->subscribers, note_p_key,
+				    reporter->subnet);
 	subnet_unref(reporter->subnet);
 	reporter->subnet = subnet ? subnet_ref(subnet) : NULL;
 	if (!subnet)

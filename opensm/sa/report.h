@@ -11,7 +11,9 @@
 #include "sa/registries.h"
 
 #define SA_NOTICES_KEPT 4096	/* for subscribers that are slow to answer */
-#define SA_REPORTS_UNANSWERED 3 /* in a row: the subscription ends */
+#define SA_REPORTS_UNANSWERED 3 /* in a row: then one try of one a time */
+#define SA_REPORT_REST (60 * NS_PER_S) /* that is, for a host may stand still for a while; */
+#define SA_REPORTS_IN_VAIN 30 /* in a row: the subscription ends */
 
 struct sa_reporter;
 
@@ -29,7 +31,7 @@ void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid 
 		     uint16_t p_key);
 /*
  * A trap that came from that LID, told to those who share a partition with its issuer: not if that
- * is said to be another port.
+ * is said to be another port, nor one that only this SA sends.
  */
 void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from);
 

@@ -29,6 +29,8 @@ struct sa_subscription {
 	/* Of report.c. */
 	uint64_t next;		   /* serial of the notice that is to be looked at next */
 	unsigned int unanswered;   /* Reports in a row */
+	uint64_t rests_until;	   /* is told nothing; 0: it does not rest */
+	uint16_t p_key;		   /* by which it subscribed; 0: not known */
 	bool is_waiting, is_asked; /* in the queue; a Report is out */
 	GList link;		   /* in that queue */
 };

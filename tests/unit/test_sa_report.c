@@ -142,7 +142,10 @@ START_TEST(test_in_order)
 }
 END_TEST
 
-/* Each is repeated before it is given up; three in a row, and the subscription ends. */
+/*
+ * Each is repeated before it is given up; after three in a row there is one try of one a minute,
+ * and in the end the subscription ends.
+ */
 START_TEST(test_unanswered)
 {
 	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
@@ -161,12 +164,78 @@ START_TEST(test_unanswered)
 	}
 	ck_assert_uint_eq(listener.packets, 2 * ((SA_REPORTS_UNANSWERED - 1) * TRIES + 1));
 	listener.deaf = true;
-	for (unsigned int i = 0; i < SA_REPORTS_UNANSWERED; i++) {
+	listener.packets = 0;
+	for (unsigned int i = 0; i < SA_REPORTS_IN_VAIN; i++)
 		trap(128);
-		run_ms(60000);
-	}
+	run_ms((SA_REPORTS_IN_VAIN - SA_REPORTS_UNANSWERED) * 60000);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 1);
+	run_ms(3 * 60000);
 	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
 	ck_assert_uint_eq(COUNT(sa_subscriptions_dead), 1);
+	ck_assert_uint_eq(listener.packets, SA_REPORTS_UNANSWERED * TRIES + SA_REPORTS_IN_VAIN -
+						    SA_REPORTS_UNANSWERED);
+}
+END_TEST
+
+/* A host that stands still for minutes hears afterwards of what was meanwhile. */
+START_TEST(test_stood_still)
+{
+	static const uint16_t expected[] = {133, 134, 135, 136};
+	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
+
+	listener.deaf = true;
+	for (uint16_t number = 130; number <= 135; number++)
+		trap(number);
+	run_ms(30000);
+	ck_assert_uint_eq(subscription->unanswered, SA_REPORTS_UNANSWERED);
+	listener.deaf = false;
+	run_ms(60000);
+	trap(136);
+	run_ms(1000);
+	check_traps(4, expected);
+	ck_assert_uint_eq(subscription->unanswered, 0);
+}
+END_TEST
+
+/* The SM's port has these P_Keys from now on, as far as the reporter knows. */
+static void follow_p_keys(const uint16_t *p_keys, guint n)
+{
+	struct subnet *next = subnet_new(subnet->fabric, subnet->routing, subnet->partitions,
+					 subnet->options);
+
+	next->sm_p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	g_array_append_vals(next->sm_p_keys, p_keys, n);
+	sa_reporter_follow(reporter, next);
+	subnet_unref(next);
+}
+
+/* The P_Key by which it subscribed has another place in the table of the SM's port. */
+START_TEST(test_p_keys_moved)
+{
+	static const uint16_t before[] = {0x8001, 0xFFFF}, after[] = {0xFFFF};
+	struct sa_subscription *subscription;
+
+	follow_p_keys(before, 2);
+	subscription = subscribe(1, IBA_TRAP_ALL);
+	subscription->to.p_key_index = 1;
+	follow_p_keys(after, 1);
+	trap(128);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, 1);
+	ck_assert_uint_eq(subscription->unanswered, 0);
+}
+END_TEST
+
+/* That a GID is in service, or a group gone, is not for hosts to say. */
+START_TEST(test_not_of_hosts)
+{
+	static const uint16_t expected[] = {63, 68};
+
+	subscribe(1, IBA_TRAP_ALL);
+	for (uint16_t number = 63; number <= 68; number++)
+		trap(number);
+	run_ms(1000);
+	check_traps(2, expected);
 }
 END_TEST
 
@@ -324,6 +393,9 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_in_order);
 	tcase_add_test(tcase, test_unanswered);
+	tcase_add_test(tcase, test_stood_still);
+	tcase_add_test(tcase, test_p_keys_moved);
+	tcase_add_test(tcase, test_not_of_hosts);
 	tcase_add_loop_test(tcase, test_many_subscriptions, 0, 2);
 	tcase_add_test(tcase, test_overtaken);
 	tcase_add_test(tcase, test_much_to_look_at);
