@@ -366,13 +366,6 @@ static bool take_seed(struct options *options, GError **error)
 /* What single values cannot show. */
 static bool check_together(const struct options *options, GError **error)
 {
-	if (options->m_key_lease_period && options->m_key_lease_period <= options->sweep_interval) {
-		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-			    "m_key_lease_period: '%u' is not 0 or more than sweep_interval (%u s): "
-			    "leases would expire between sweeps",
-			    options->m_key_lease_period, options->sweep_interval);
-		return false;
-	}
 	if (options->daemon && !options->guid &&
 	    options->source[OPTION_guid] == OPTION_FROM_COMMAND) {
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
