@@ -143,13 +143,23 @@ struct visit {
 	struct sa_query *query;
 	uint64_t id; /* the only one wanted, if has_id */
 	bool has_id;
-	uint16_t p_key; /* 0: any */
+	uint16_t p_key;	    /* 0: any */
+	const uint8_t *key; /* NULL: any */
 };
 
 static bool is_visible(const struct sa_query *query, const struct sa_service *service)
 {
 	return query->from.trusted || partitions_member(query->subnet->partitions, query->from.port,
 							service->record.service_p_key);
+}
+
+/* Of what sa_offer() cannot compare: a membership bit apart, and a key that is not shown. */
+static bool is_meant(const struct visit *visit, const struct iba_service_record *record)
+{
+	if (visit->p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record->service_p_key))
+		return false;
+	return !visit->key ||
+	       memcmp(visit->key, record->service_key, sizeof(record->service_key)) == 0;
 }
 
 static bool offer_service(const struct sa_service *service, void *arg)
@@ -160,8 +170,7 @@ static bool offer_service(const struct sa_service *service, void *arg)
 
 	if (visit->has_id && record.service_id != visit->id)
 		return false;
-	if ((visit->p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record.service_p_key)) ||
-	    !is_visible(query, service))
+	if (!is_meant(visit, &service->record) || !is_visible(query, service))
 		return true;
 	return sa_offer(query, &record, FABRIC_NONE);
 }
@@ -174,6 +183,7 @@ uint16_t sa_service_each(struct sa_query *query)
 		.has_id = sa_wants(query, C(service_id)),
 		.id = wanted->service_id,
 		.p_key = sa_wants(query, C(service_p_key)) ? wanted->service_p_key : 0,
+		.key = sa_wants(query, C(service_key)) ? wanted->service_key : NULL,
 	};
 
 	wanted->service_gid = normal_gid(query, wanted->service_gid);

@@ -185,6 +185,36 @@ START_TEST(test_keys)
 }
 END_TEST
 
+/* By its key a service is found only by who knows it, and is told without; 0 is the key of none. */
+START_TEST(test_found_by_key)
+{
+	struct iba_service_record record = service_of(0, 7), other = service_of(0, 8), got;
+	unsigned int n;
+
+	record.service_key[5] = 42;
+	other.service_key[5] = 41;
+	ck_assert_uint_eq(set_as(0, C(service_key), record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, C(service_key), other), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 9)), IBA_STATUS_OK);
+	for (unsigned int trusted = 0; trusted < 2; trusted++) {
+		sm_key = trusted ? TEST_SA_KEY : 0;
+		got = record;
+		ck_assert_uint_eq(ask_as(1, IBA_METHOD_GET_TABLE, C(service_key), &got, &n), 0);
+		ck_assert_uint_eq(n, 1);
+		ck_assert_uint_eq(got.service_id, 7);
+		ck_assert_uint_eq(got.service_key[5], trusted ? 42 : 0);
+		ck_assert_uint_eq(count_as(1, C(service_key) | C(service_id), other), 1);
+		other.service_key[15] = 1;
+		ck_assert_uint_eq(count_as(1, C(service_key), other), 0);
+		other.service_key[15] = 0;
+		got = service_of(0, 0);
+		ck_assert_uint_eq(ask_as(1, IBA_METHOD_GET, C(service_key), &got, NULL), 0);
+		ck_assert_uint_eq(got.service_id, 9);
+	}
+	sm_key = 0;
+}
+END_TEST
+
 /* What is left is told in whole seconds, and 0 only when nothing is. */
 START_TEST(test_lease_ends)
 {
@@ -455,6 +485,7 @@ int main(void)
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_whose);
 	tcase_add_test(tcase, test_keys);
+	tcase_add_test(tcase, test_found_by_key);
 	tcase_add_test(tcase, test_partitions);
 	tcase_add_test(tcase, test_leases);
 	tcase_add_test(tcase, test_quota);
