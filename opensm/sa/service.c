@@ -3,8 +3,8 @@
  * ServiceRecord (IBA 15.2.5.14): ports say where a service is, and ask about that.
  *
  * A port registers services of its own GIDs, and of multicast groups of its partitions. Who
- * registered a service may change and remove it, as may who gives its ServiceKey; the classic
- * daemon lets anybody. The ServiceP_Key must be one of the port, and who holds none of that
+ * registered a service may change and remove it, as may any port that gives its ServiceKey; the
+ * classic daemon lets anybody. The ServiceP_Key must be one of the port, and who holds none of that
  * partition is not told of the service. Trusted requesters may all that.
  */
 #include <string.h>
@@ -85,9 +85,15 @@ static void put_answer(struct sa_query *query, const struct sa_service *service)
 
 /* ---- Set, Delete ---- */
 
-/* Whether the requester may say that a service is there. osmtest's prefix is 0x80fe: any will do.
- */
-static bool may_register(const struct sa_query *query, const struct iba_service_record *wanted)
+/* What a port may register services of by itself. osmtest's prefix is 0x80fe: any will do. */
+static bool names_own(const struct sa_query *query, struct iba_gid gid)
+{
+	return iba_gid_is_multicast(gid) || sa_port_by_guid(query, gid.guid) == query->from.port;
+}
+
+/* Whether the requester may say that a service is there: in the place of service, NULL: of none. */
+static bool may_register(const struct sa_query *query, const struct sa_service *service,
+			 const struct iba_service_record *wanted)
 {
 	const struct partitions *partitions = query->subnet->partitions;
 
@@ -95,8 +101,15 @@ static bool may_register(const struct sa_query *query, const struct iba_service_
 		return true;
 	if (!partitions_member(partitions, query->from.port, wanted->service_p_key))
 		return false;
-	return iba_gid_is_multicast(wanted->service_gid) ||
-	       sa_port_by_guid(query, wanted->service_gid.guid) == query->from.port;
+	return names_own(query, wanted->service_gid) || (service && knows_key(service, wanted));
+}
+
+/* Who changes a service of another port does not take it over. */
+static uint64_t owner_after(const struct sa_query *query, const struct sa_service *service,
+			    const struct iba_service_record *wanted)
+{
+	return service && !names_own(query, wanted->service_gid) ? service->owner
+								 : requester_guid(query);
 }
 
 uint16_t sa_service_set(struct sa_query *query)
@@ -104,18 +117,19 @@ uint16_t sa_service_set(struct sa_query *query)
 	struct sa_services *services = query->registries->services;
 	struct iba_service_record wanted = wanted_service(query);
 	struct sa_service *service = sa_services_find(services, &wanted);
+	uint64_t owner = owner_after(query, service, &wanted);
 
 	if (~query->mask & NEEDS)
 		return IBA_SA_INSUFFICIENT_COMPONENTS;
-	if (!may_register(query, &wanted))
+	if (!may_register(query, service, &wanted))
 		return IBA_SA_REQ_INVALID;
 	if (service && !may_change(query, service, &wanted))
 		return IBA_SA_DENIED;
-	if (!(service && service->owner == requester_guid(query)) &&
-	    !sa_has_quota(query, sa_services_of(services, requester_guid(query)),
+	if (!(service && service->owner == owner) &&
+	    !sa_has_quota(query, sa_services_of(services, owner),
 			  query->subnet->options->sa_etm_max_num_srvcs))
 		return IBA_SA_NO_RESOURCES;
-	service = sa_services_put(services, &wanted, requester_guid(query), query->now);
+	service = sa_services_put(services, &wanted, owner, query->now);
 	if (!service)
 		return IBA_SA_NO_RESOURCES;
 	put_answer(query, service);

@@ -185,6 +185,56 @@ START_TEST(test_keys)
 }
 END_TEST
 
+/*
+ * Who knows the key of another port's service changes it, but cannot make one, nor one of another
+ * partition, nor is it his then: its own port still changes it, and pays for it.
+ */
+START_TEST(test_changed_by_key)
+{
+	struct iba_service_record record = service_of(0, 7), changed;
+
+	record.service_key[5] = 42;
+	changed = record;
+	memcpy(changed.service_name, "another", sizeof("another"));
+	ck_assert_uint_eq(set_as(1, C(service_key), record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(set_as(0, C(service_key), record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(1, 0, changed), IBA_SA_REQ_INVALID); /* no component */
+	changed.service_key[5] = 41;
+	ck_assert_uint_eq(set_as(1, C(service_key), changed), IBA_SA_REQ_INVALID);
+	changed.service_key[5] = 42;
+	changed.service_id = 8;
+	ck_assert_uint_eq(set_as(1, C(service_key), changed), IBA_SA_REQ_INVALID);
+	changed.service_p_key = 0x8001;
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(set_as(0, C(service_key), changed), IBA_STATUS_OK);
+	sm_key = 0;
+	ck_assert_uint_eq(set_as(1, C(service_key), changed), IBA_SA_REQ_INVALID);
+	changed.service_p_key = 0xFFFF;
+	changed.service_id = 7;
+	ck_assert_uint_eq(set_as(1, C(service_key), changed), IBA_STATUS_OK);
+	ck_assert_uint_eq(count_as(1, 0, record), 1);
+	ck_assert_uint_eq(count_as(1, C(service_name), changed), 1);
+	ck_assert_uint_eq(sa_services_of(registries.services, record.service_gid.guid), 2);
+	ck_assert_uint_eq(delete_as(1, 0, record), IBA_SA_DENIED);
+	ck_assert_uint_eq(set_as(0, 0, service_of(0, 7)), IBA_STATUS_OK); /* without a key now */
+	ck_assert_uint_eq(set_as(1, C(service_key), service_of(0, 7)), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+/* Neither takes who is trusted a service from its port. */
+START_TEST(test_changed_by_trusted)
+{
+	struct iba_service_record record = service_of(0, 7);
+
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+	sm_key = TEST_SA_KEY;
+	ck_assert_uint_eq(set_as(1, 0, record), IBA_STATUS_OK);
+	sm_key = 0;
+	ck_assert_uint_eq(sa_services_of(registries.services, record.service_gid.guid), 1);
+	ck_assert_uint_eq(set_as(0, 0, record), IBA_STATUS_OK);
+}
+END_TEST
+
 /* By its key a service is found only by who knows it, and is told without; 0 is the key of none. */
 START_TEST(test_found_by_key)
 {
@@ -485,6 +535,8 @@ int main(void)
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_whose);
 	tcase_add_test(tcase, test_keys);
+	tcase_add_test(tcase, test_changed_by_key);
+	tcase_add_test(tcase, test_changed_by_trusted);
 	tcase_add_test(tcase, test_found_by_key);
 	tcase_add_test(tcase, test_partitions);
 	tcase_add_test(tcase, test_leases);
