@@ -8,12 +8,15 @@
 
 #define C(name) IBA_COMPONENT(inform_info_record, name)
 
+/* What was subscribed to may be gone, or hidden by now: what ends needs only be there. */
 static bool is_legal(const struct sa_query *query, const struct iba_inform_info *info)
 {
 	uint32_t port;
 
 	if (info->is_generic > 1 || info->subscribe > 1)
 		return false;
+	if (!info->subscribe)
+		return true;
 	if (info->gid.prefix == 0 && info->gid.guid == 0)
 		return info->lid_range_begin == IBA_LID_PERMISSIVE || info->lid_range_end == 0 ||
 		       info->lid_range_begin <= info->lid_range_end;

@@ -227,6 +227,32 @@ START_TEST(test_again)
 }
 END_TEST
 
+/* A port that is gone, or of no common partition any more, is subscribed to until that ends. */
+START_TEST(test_end_of_unknown)
+{
+	const struct vendor_address own = {.lid = 1, .qpn = OWN_QP};
+	struct iba_inform_info gone = traps(64), hidden = traps(65), none = traps(66);
+	unsigned int other = 0;
+
+	gone.gid = none.gid = (struct iba_gid){subnet->options->subnet_prefix, 0xDEAD};
+	subnet = with_partitions(subnet, two_worlds, 2, NULL, 0);
+	while (partitions_shared(subnet->partitions, endport(subnet, 0, true),
+				 endport(subnet, other, true)))
+		other++;
+	hidden.gid = gid_of(other);
+	sa_subscribers_add(all.subscribers, guid_of(0), &own, &gone, false);
+	sa_subscribers_add(all.subscribers, guid_of(0), &own, &hidden, false);
+	ck_assert_int_eq(set_as(0, gone), IBA_SA_REQ_INVALID);
+	ck_assert_int_eq(set_as(0, hidden), IBA_SA_REQ_INVALID);
+	ck_assert_int_eq(set_as(other, no_more(gone)), IBA_SA_REQ_INVALID); /* another port's */
+	ck_assert_int_eq(set_as(0, no_more(none)), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 2);
+	ck_assert_int_eq(set_as(0, no_more(gone)), IBA_STATUS_OK);
+	ck_assert_int_eq(set_as(0, no_more(hidden)), IBA_STATUS_OK);
+	ck_assert_uint_eq(sa_subscribers_count(all.subscribers), 0);
+}
+END_TEST
+
 START_TEST(test_bounds)
 {
 	struct iba_inform_info info = traps(0);
@@ -382,6 +408,7 @@ int main(void)
 	tcase_add_test(tcase, test_gids);
 	tcase_add_test(tcase, test_secrets);
 	tcase_add_test(tcase, test_end);
+	tcase_add_test(tcase, test_end_of_unknown);
 	tcase_add_test(tcase, test_again);
 	tcase_add_test(tcase, test_bounds);
 	tcase_add_test(tcase, test_watch);
