@@ -170,22 +170,26 @@ static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 	return true;
 }
 
-/* The broadcast group whose partition an IPoIB group belongs to, or NULL. */
+/* The MGID of the broadcast group of an IPoIB group's partition and scope. */
+static struct iba_gid broadcast_mgid(struct iba_gid mgid)
+{
+	return partition_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF);
+}
+
+/* The broadcast group that an IPoIB group belongs to, or NULL. */
 static const struct iba_mc_member_record *broadcast_of(const struct member_query *join)
 {
 	struct iba_gid mgid = join->wanted->mgid;
-	const struct sa_group *group;
+	const struct sa_group *group =
+		is_ipoib(mgid) ? sa_store_find(join->query->store, broadcast_mgid(mgid)) : NULL;
 
-	if (!is_ipoib(mgid))
-		return NULL;
-	group = sa_store_find(join->query->store,
-			      partition_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF));
 	return group ? &group->record : NULL;
 }
 
 /*
- * IPoIB groups carry their P_Key, with the bit of full members, and have the Q_Key and the SL of
- * their broadcast group (RFC 4391, 4 and 5).
+ * IPoIB groups carry their P_Key, with the bit of full members, and have the scope, the Q_Key and
+ * the SL of their broadcast group, which must be there (RFC 4391, 4 and 5). Who makes that is not
+ * said: as in the classic daemon, any port may.
  */
 static bool fits_ipoib(const struct member_query *join,
 		       const struct iba_mc_member_record *broadcast)
@@ -196,7 +200,9 @@ static bool fits_ipoib(const struct member_query *join,
 		return true;
 	if ((uint16_t)(wanted->mgid.prefix >> 16) != (wanted->p_key | P_KEY_FULL))
 		return false;
-	return !broadcast || (wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl);
+	if (!broadcast)
+		return iba_gid_equal(wanted->mgid, broadcast_mgid(wanted->mgid));
+	return wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl;
 }
 
 /* MTU, rate and life time of a new group: as asked for, within what its first port can do. */

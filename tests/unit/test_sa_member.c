@@ -178,7 +178,10 @@ static const struct create_case {
 	 IBA_SA_REQ_INVALID},
 	{"IPoIB of another P_Key", 0, 0, {0xFF15401B80020000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
 	{"IPoIB of another Q_Key", 0, 0, {0xFF15401B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
-	{"IPv6 of no broadcast group", 0, 0, {0xFF18601B80010000, 5}, 1, 0x8001, 0},
+	{"IPv4 of no broadcast", 0, 0, {0xFF18401B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"IPv6 of no broadcast", 0, 0, {0xFF18601B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
+	{"a broadcast group", 0, 0, {0xFF18401B80010000, UINT32_MAX}, 1, 0x8001, 0},
+	{"like one", 0, 0, {0xFF18601B80010000, UINT32_MAX}, 1, 0x8001, IBA_SA_REQ_INVALID},
 };
 
 START_TEST(test_create)
@@ -388,6 +391,26 @@ START_TEST(test_create_ipoib)
 	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | exactly, &record, &got), 0);
 	ck_assert_uint_eq(got.mtu, IBA_MTU_4096);
 	ck_assert_uint_eq(got.rate, IBA_RATE_20);
+}
+END_TEST
+
+/* A scope without a broadcast group has no others, until somebody makes that. */
+START_TEST(test_scope_of_ipoib)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = ipoib_record(port);
+
+	record.mgid.prefix = UINT64_C(0xFF15401BFFFF0000);
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	subnet->options->ipoib_mcgroup_creation_validation = false;
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	subnet->options->ipoib_mcgroup_creation_validation = true;
+	record.mgid.guid++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.mgid = partition_broadcast_mgid(0xFFFF, 5);
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	record.mgid = (struct iba_gid){UINT64_C(0xFF15601BFFFF0000), 5};
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
 }
 END_TEST
 
@@ -940,6 +963,7 @@ int main(void)
 	tcase_add_test(tcase, test_made_mgid);
 	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
 	tcase_add_test(tcase, test_create_ipoib);
+	tcase_add_test(tcase, test_scope_of_ipoib);
 	tcase_add_test(tcase, test_create_at_slow_port);
 	tcase_add_test(tcase, test_create_with_other_fields);
 	tcase_add_test(tcase, test_join_without_state);
