@@ -11,19 +11,22 @@
 #include "ctl/command_private.h"
 #include "ctl/console_tls.h"
 #include "ctl/problem.h"
-#include "ctl/status.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
 #include "sm/unhealthy.h"
 
-/* "MASTER" as "Master". */
-static void answer_sm_state(GVariantBuilder *builder, const char *key, const char *state)
+/* As the classic console writes it, which is not how it is logged. */
+static const char *sm_state_text(unsigned int state)
 {
-	g_autofree char *text = g_ascii_strdown(state, -1);
+	static const char *const texts[] = {
+		[IBA_SM_NOT_ACTIVE] = "Not Active",
+		[IBA_SM_DISCOVERING] = "Discovering",
+		[IBA_SM_STANDBY] = "Standby",
+		[IBA_SM_MASTER] = "Master",
+	};
 
-	text[0] = g_ascii_toupper(text[0]);
-	answer_text(builder, key, text);
+	return state < G_N_ELEMENTS(texts) ? texts[state] : "?";
 }
 
 static bool is_master(const struct command_call *call)
@@ -95,7 +98,7 @@ static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, cons
 
 	answer_begin(&row);
 	answer_guid(&row, "guid", guid);
-	answer_sm_state(&row, "state", state);
+	answer_text(&row, "state", state);
 	answer_text(&row, "priority", priority);
 	answer_flag(&row, "self", self);
 	answer_append(list, &row);
@@ -127,15 +130,13 @@ static void add_other_sm(struct command_call *call, GVariantBuilder *list, uint3
 	uint64_t guid = call->fabric->ports[port].guid;
 	g_autofree char *priority = NULL;
 	struct iba_sm_info info;
-	const char *state;
 
 	if (!look_up(call, port, &info)) {
-		add_sm(list, guid, "unknown", "-", false);
+		add_sm(list, guid, "Unknown", "-", false);
 		return;
 	}
-	state = iba_name(IBA_SET_SM_STATE, info.sm_state);
 	priority = g_strdup_printf("%u", info.priority);
-	add_sm(list, guid, state ? state : "?", priority, false);
+	add_sm(list, guid, sm_state_text(info.sm_state), priority, false);
 }
 
 /* This one, and the ports that say they have an SM. */
@@ -148,8 +149,8 @@ static void add_sms(struct command_call *call, GVariantBuilder *builder,
 
 	answer_begin_list(&list);
 	if (call->subnet)
-		add_sm(&list, call->subnet->sm_guid, status_sm_state(call->context), priority,
-		       true);
+		add_sm(&list, call->subnet->sm_guid,
+		       sm_state_text(atomic_load(&call->context->sm_state)), priority, true);
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
 		if (fabric_is_endport(fabric, i) && i != fabric->sm_port &&
 		    fabric->ports[i].info.capability_mask & IBA_PORT_CAP_SM)
@@ -396,7 +397,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	options = slot_take(&call->context->options);
 	answer_begin(&builder);
 	answer_text(&builder, "version", "OpenSM " PACKAGE_VERSION);
-	answer_sm_state(&builder, "sm_state", status_sm_state(call->context));
+	answer_text(&builder, "sm_state", sm_state_text(atomic_load(&call->context->sm_state)));
 	answer_number(&builder, "sm_priority", options->sm_priority);
 	if (subnet) {
 		answer_guid(&builder, "sm_guid", subnet->sm_guid);

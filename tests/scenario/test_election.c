@@ -557,7 +557,7 @@ START_TEST(allowed_sms)
 }
 END_TEST
 
-/* NOT-ACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
+/* NOTACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
 START_TEST(activated)
 {
 	managers_up_with_standby(m, POLLS, POLLS "sm_inactive TRUE\n");

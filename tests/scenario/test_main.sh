@@ -136,11 +136,11 @@ run --sim fattree:4 --once --perfmgr -f "$dir/log"
 check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
 pid=$!
-check "-I does not make a MASTER" logged "Entering NOT-ACTIVE state"
+check "-I does not make a MASTER" logged "Entering NOTACTIVE state"
 kill $pid
 wait $pid
 code=$?
-check "and ends well" says 0 "^Entering NOT-ACTIVE state$"
+check "and ends well" says 0 "^Entering NOTACTIVE state$"
 run -g 0 -B
 check "-g 0 in the background" says 1 "guid"
 run --sim fattree:4 --once -f stdout

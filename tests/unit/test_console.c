@@ -392,6 +392,8 @@ START_TEST(before_the_first_subnet)
 	}
 	expect_error("path host-0 host-1", "no subnet yet");
 	expect("status", "   SM State             : Discovering\n");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
+	expect("status", "   SM State             : Not Active\n"); /* as the classic one says it */
 	expect("status", "   SA State             : Not ready\n");
 	expect("status", "   Routing Engine       : <none>\n");
 }
