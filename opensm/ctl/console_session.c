@@ -394,6 +394,23 @@ static void watch_output(struct session *session)
 	g_source_attach(session->writer, NULL);
 }
 
+/*
+ * A connection that breaks may leave "priority 1" of "priority 15". At a terminal, and in a file or
+ * a pipe in its place, the end of the input is that of the last line as well.
+ */
+static void take_last_line(struct session *session)
+{
+	enum line_kind kind = lines_end(&session->lines);
+
+	if (kind != LINE_NONE && session->config.kind == SEAT_TERMINAL) {
+		take_line(session, kind);
+		return;
+	}
+	session->closing = true;
+	if (kind != LINE_NONE)
+		reply(session, CONTROL_USAGE, "The last line has no end: it is not taken\n", false);
+}
+
 /* Takes the input byte by byte until a line is complete. */
 static void use_input(struct session *session)
 {
@@ -401,13 +418,10 @@ static void use_input(struct session *session)
 
 	while (kind == LINE_NONE && session->used < session->n_input)
 		kind = lines_byte(&session->lines, session->input[session->used++]);
-	if (kind == LINE_NONE && session->input_ended) {
-		kind = lines_end(&session->lines);
-		if (kind == LINE_NONE)
-			session->closing = true;
-	}
 	if (kind != LINE_NONE)
 		take_line(session, kind);
+	else if (session->input_ended)
+		take_last_line(session);
 }
 
 /* Goes on as far as it can without waiting. The session may be gone afterwards. */

@@ -72,6 +72,8 @@ def answers(daemon):
           json.loads(failed.stdout)['error'] == 'Invalid lid 999', failed)
     script = ctl(stdin='version\n\nquerylid 999\nversion\n')
     check('a script', script.returncode == 1 and script.stdout.count('OpenSM 4') == 2, script)
+    script = ctl(stdin='querylid 999\nversion')
+    check('whose last line has no end', script.stdout.count('OpenSM 4') == 1, script)
     check('a loop ends with the input', ctl(stdin='status loop\n').returncode == 0)
     with subprocess.Popen([OPENSMCTL, '-s', daemon.socket, 'status', 'loop'],
                           stdout=subprocess.PIPE) as loop:

@@ -92,6 +92,7 @@ static struct {
 	struct command_env env;
 	GSocketConnection *ours, *theirs;
 	struct session *session; /* NULL: it has ended */
+	enum seat_kind kind;
 	bool full;
 } f;
 
@@ -102,6 +103,7 @@ static void start(void)
 	f.s = scenario_new("mesh:2", 1);
 	scenario_start(f.s);
 	f.env.daemon = f.s->daemon;
+	f.kind = SEAT_NETWORK;
 	f.full = false;
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -127,7 +129,7 @@ static bool on_opened(void *arg, struct session *session, const struct seat *sea
 {
 	(void)arg;
 	(void)session;
-	ck_assert_int_eq(seat->kind, SEAT_NETWORK);
+	ck_assert_int_eq(seat->kind, f.kind);
 	return !f.full;
 }
 
@@ -145,7 +147,7 @@ static void begin(const char *key)
 		.env = &f.env,
 		.name = "somebody",
 		.key = key,
-		.kind = SEAT_NETWORK,
+		.kind = f.kind,
 		.peer = "host",
 		.in = g_io_stream_get_input_stream(G_IO_STREAM(f.ours)),
 		.out = g_io_stream_get_output_stream(G_IO_STREAM(f.ours)),
@@ -181,6 +183,59 @@ static const char *heard(void)
 	text[MAX(n, 0)] = '\0';
 	return text;
 }
+
+/* The last line, without its end. */
+static void type_cut(const char *line)
+{
+	type(line);
+	heard();
+	g_socket_shutdown(g_socket_connection_get_socket(f.theirs), FALSE, TRUE, NULL);
+	pass_s(1);
+}
+
+static unsigned int priority(void)
+{
+	struct options *options = slot_take(&daemon_context(f.s->daemon)->options);
+	unsigned int priority = options->sm_priority;
+
+	options_unref(options);
+	return priority;
+}
+
+/* A connection may end within "priority 15"; at a terminal, or of a pipe, it is the user's end. */
+START_TEST(the_last_line)
+{
+	bool runs = _i == SEAT_TERMINAL;
+
+	f.kind = _i;
+	begin(NULL);
+	type("priority 7\n");
+	type_cut("priority 1");
+	ck_assert_ptr_null(f.session);
+	ck_assert_uint_eq(priority(), runs ? 1 : 7);
+	ck_assert_int_eq(!strcmp(heard(), "The last line has no end: it is not taken\n"), !runs);
+}
+END_TEST
+
+/* A whole line before it is run, and an end after a whole line is no trouble. */
+START_TEST(the_last_whole_line)
+{
+	begin(NULL);
+	type_cut("priority 8\n");
+	ck_assert_ptr_null(f.session);
+	ck_assert_uint_eq(priority(), 8);
+	ck_assert_str_eq(heard(), "");
+}
+END_TEST
+
+START_TEST(the_key_is_cut)
+{
+	begin(KEY);
+	type_cut(KEY);
+	ck_assert_ptr_null(f.session);
+	ck_assert_str_eq(heard(), "The last line has no end: it is not taken\n");
+}
+END_TEST
 
 START_TEST(the_key_has_its_time)
 {
@@ -267,6 +322,9 @@ int main(void)
 	tcase_add_test(seats, kinds_have_seats_of_their_own);
 	suite_add_tcase(suite, seats);
 	tcase_add_checked_fixture(session, start, stop);
+	tcase_add_loop_test(session, the_last_line, SEAT_NETWORK, SEAT_KINDS);
+	tcase_add_test(session, the_last_whole_line);
+	tcase_add_test(session, the_key_is_cut);
 	tcase_add_test(session, the_key_has_its_time);
 	tcase_add_test(session, the_key_opens);
 	tcase_add_test(session, no_seat);
