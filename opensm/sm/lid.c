@@ -162,6 +162,32 @@ static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid
 
 /* ---- the assignment ---- */
 
+static bool is_overruled(const struct lid_plan_port *port)
+{
+	return port->remembered && port->lid != port->remembered && port->lid == port->carried;
+}
+
+/* Who edited guid2lid, or has an old one, is told that it does not count, and how it would. */
+static void tell_overruled(const struct sm *sm, const struct lid_plan *plan)
+{
+	const struct lid_plan_port *first = NULL;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		if (!is_overruled(&plan->ports[i]))
+			continue;
+		first = first ? first : &plan->ports[i];
+		n++;
+	}
+	if (!n || plan->memory_first)
+		return;
+	log_info(sm->log,
+		 "guid2lid does not count for %u GUIDs, which keep other LIDs, first "
+		 "0x%016" G_GINT64_MODIFIER "x has 0x%04x and not 0x%04x; with "
+		 "--honor_guid2lid it does",
+		 n, first->guid, first->lid, first->remembered);
+}
+
 static void set_caps(const struct sm *sm, const GPtrArray *nodes, const GPtrArray *ports,
 		     struct lid_plan *plan)
 {
@@ -192,6 +218,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	plan.last = last_lid(nodes, lids_needed(&plan));
 	set_caps(sm, nodes, ports, &plan);
 	lid_plan_make(&plan, sm->guid2lid);
+	tell_overruled(sm, &plan);
 	sm->lids.assigned = true;
 	sm->lids.arrivals = sm->builder->arrivals;
 	sm->lids.last = plan.last;

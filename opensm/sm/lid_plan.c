@@ -177,6 +177,7 @@ static void meet(struct assignment *a, struct lid_plan_port *port)
 {
 	port->lid = 0;
 	port->duplicate = !g_hash_table_add(a->present, &port->guid);
+	port->remembered = remembered(a, port);
 }
 
 static void keep_for_absent(void *arg, uint64_t guid, uint16_t lid, uint16_t count)

@@ -8,13 +8,14 @@
 /* An endport that is there. */
 struct lid_plan_port {
 	uint64_t guid;
-	uint16_t carried; /* base LID that it has now, any number */
-	uint8_t lmc;	  /* it shall have 2^lmc LIDs, lmc <= 7 */
-	uint16_t cap;	  /* its switch forwards LIDs below this only; 0: all */
-	bool keeps;	  /* but it rather keeps what it has */
-	bool is_switch;	  /* it is a port 0 */
-	uint16_t lid;	  /* result: base LID; 0: none was left */
-	bool duplicate;	  /* result: a port before it has the same GUID */
+	uint16_t carried;    /* base LID that it has now, any number */
+	uint8_t lmc;	     /* it shall have 2^lmc LIDs, lmc <= 7 */
+	uint16_t cap;	     /* its switch forwards LIDs below this only; 0: all */
+	bool keeps;	     /* but it rather keeps what it has */
+	bool is_switch;	     /* it is a port 0 */
+	uint16_t lid;	     /* result: base LID; 0: none was left */
+	bool duplicate;	     /* result: a port before it has the same GUID */
+	uint16_t remembered; /* result: base LID that memory had for it before; 0: none */
 };
 
 struct lid_plan {

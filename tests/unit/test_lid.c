@@ -264,8 +264,10 @@ START_TEST(test_carried_win_over_the_file)
 		}
 		as_from_file();
 		make_plan();
-		for (uint32_t i = 0; i < 20; i++)
+		for (uint32_t i = 0; i < 20; i++) {
 			ck_assert_uint_eq(ports[i].lid, honor ? 10 + (i + 7) % 20 : 10 + i);
+			ck_assert_uint_eq(ports[i].remembered, 10 + (i + 7) % 20);
+		}
 		check_sane();
 		check_memory();
 	}
