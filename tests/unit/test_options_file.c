@@ -18,7 +18,7 @@ static void assert_value(const char *text, enum option_id id, const char *value)
 
 START_TEST(forms_of_lines)
 {
-	assert_value("m_key_lease_period 5\n", OPTION_m_key_lease_period, "5"); /* < sweep_interval */
+	assert_value("m_key_lease_period 5\n", OPTION_m_key_lease_period, "5"); /* a sweep: 10 */
 	assert_value("lmc 3\n", OPTION_lmc, "3");
 	assert_value("lmc 3", OPTION_lmc, "3");
 	assert_value("  lmc\t \t3  \r\n", OPTION_lmc, "3");
