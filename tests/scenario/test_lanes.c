@@ -216,6 +216,78 @@ START_TEST(hosts_get_the_lane_of_their_path)
 }
 END_TEST
 
+/* Whether packets from one host to another pass the same ports in both subnets. */
+static bool goes_as_before(const struct subnet *a, const struct subnet *b, uint32_t from,
+			   uint32_t to)
+{
+	const struct fabric *fabric = b->fabric;
+	uint16_t lid = fabric->ports[to].lid;
+	uint8_t exit;
+	uint32_t sw = fabric_leaf(fabric, from, &exit), leaf = fabric_leaf(fabric, to, &exit);
+
+	while (sw != leaf) {
+		uint8_t out = routing_port(b->routing, sw, lid);
+		uint32_t port = fabric_switch_port(fabric, sw, out);
+
+		if (out != routing_port(a->routing, sw, lid))
+			return false;
+		sw = fabric->nodes[fabric->ports[fabric->ports[port].peer].node].sw;
+	}
+	return true;
+}
+
+/* How many pairs of hosts have another SL than before; none does that goes the same ways. */
+static unsigned int count_moved(struct net *net, const struct subnet *before)
+{
+	unsigned int moved = 0;
+
+	for (unsigned int i = 0; i < net->n_hosts; i++)
+		for (unsigned int k = 0; k < net->n_hosts; k++) {
+			uint32_t from = net->ports[i], to = net->ports[k];
+			uint8_t was = 0, is = 0;
+
+			if (i == k)
+				continue;
+			ck_assert(routing_path_sl(before->routing, before->fabric, from, to, false,
+						  &was));
+			ck_assert(routing_path_sl(net->subnet->routing, net->subnet->fabric, from,
+						  to, false, &is));
+			if (was == is)
+				continue;
+			moved++;
+			ck_assert(!goes_as_before(before, net->subnet, from, to) ||
+				  !goes_as_before(before, net->subnet, to, from));
+		}
+	return moved;
+}
+
+/* A host asks for its path once, and sends on that SL whatever becomes of cables elsewhere. */
+START_TEST(hosts_keep_the_sl_of_their_path)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 2);
+	struct net net = {.s = s};
+	unsigned int node, port;
+	struct subnet *before;
+
+	scenario_option(s, "-R", engines[_i].engine);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	before = slot_take(&daemon_context(s->daemon)->subnet);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_converge(s, 10);
+	net.subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	ck_assert_ptr_eq(net.subnet->routing->layered.base, before->routing);
+	list_hosts(&net);
+	ck_assert_uint_lt(count_moved(&net, before), net.n_hosts * net.n_hosts / 4);
+	for (unsigned int i = 0; i < net.n_hosts; i++)
+		client_free(net.hosts[i]);
+	subnet_unref(net.subnet);
+	subnet_unref(before);
+	scenario_free(s);
+}
+END_TEST
+
 /* A path on another SL than that of its lane is none. */
 START_TEST(other_sls_are_refused)
 {
@@ -399,6 +471,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
+	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path, 0, 2);
 	tcase_add_test(tcase, other_sls_are_refused);
 	tcase_add_test(tcase, too_few_lanes);
 	tcase_add_test(tcase, conflict_with_qos);
