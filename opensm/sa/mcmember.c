@@ -259,12 +259,10 @@ static uint16_t check_create(struct member_query *join)
 	return IBA_STATUS_OK;
 }
 
-/* Whose quota it is: that of who asks, whomever he asks for. Who is trusted has none. */
+/* Whose quota it is: that of who asks, whomever he asks for. */
 static uint64_t creator_of(const struct member_query *join)
 {
-	const struct sa_requester *from = &join->query->from;
-
-	return from->trusted ? 0 : join->subnet->fabric->ports[from->port].guid;
+	return join->subnet->fabric->ports[join->query->from.port].guid;
 }
 
 static uint16_t create_group(struct member_query *join)
@@ -285,8 +283,6 @@ static uint16_t create_group(struct member_query *join)
 		record.hop_limit = record.scope == IBA_SCOPE_LINK_LOCAL ? 0 : 0xFF;
 	if (!(join->mask & C(mlid)))
 		record.mlid = 0;
-	if (join->query->from.trusted && sa_store_count(join->query->store) >= SA_MAX_GROUPS)
-		return IBA_SA_NO_RESOURCES;
 	join->group = sa_store_create(join->query->store, &record,
 				      join->subnet->options->subnet_prefix, creator_of(join));
 	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;

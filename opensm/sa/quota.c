@@ -30,8 +30,7 @@ static void set(struct sa_quota *quota, uint64_t port_guid, unsigned int n)
 
 bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid)
 {
-	return quota->n < quota->max &&
-	       (!port_guid || sa_quota_of(quota, port_guid) < quota->max_of_port);
+	return quota->n < quota->max && sa_quota_of(quota, port_guid) < quota->max_of_port;
 }
 
 void sa_quota_count(struct sa_quota *quota, uint64_t port_guid)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * How many entries of a registry there are, and how many each port has made, both bounded. GUID 0
- * is no port but who is trusted: what he makes is bounded together with all the others only.
- */
+/* How many entries of a registry there are, and how many each port has made, both bounded. */
 #ifndef SA_QUOTA_H
 #define SA_QUOTA_H
 

@@ -123,11 +123,6 @@ struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid
 	return g_tree_lookup(store->groups, &mgid);
 }
 
-unsigned int sa_store_count(const struct sa_store *store)
-{
-	return (unsigned int)g_tree_nnodes(store->groups);
-}
-
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid)
 {
 	const struct sa_mlid *found = sa_mlids_find(store->mlids, mlid);

@@ -28,7 +28,7 @@ struct sa_group {
 	bool is_told;			    /* the watch was told of it before */
 	uint32_t n_full;		    /* members that keep it alive */
 	GArray *members;		    /* struct sa_member by guid */
-	uint64_t creator; /* GUID of the port that asked for it; 0: this SM, or who is trusted */
+	uint64_t creator;		    /* GUID of the port that asked for it; 0: this SM */
 	struct sa_mlid *mlid;
 	struct mc_group *published; /* as it is; NULL: it changed since */
 };
@@ -60,7 +60,6 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid);
 /* Good until somebody joins or leaves. */
 struct sa_member *sa_group_member(const struct sa_group *group, uint64_t guid);
-unsigned int sa_store_count(const struct sa_store *store); /* groups */
 /* How many it is a member of. */
 unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid);
 /* Calls visit for each group by MLID and MGID until it returns false. */
@@ -73,7 +72,7 @@ void sa_store_each_of(const struct sa_store *store, uint16_t mlid,
 /*
  * Makes a group of these parameters, under an MLID as of sa_mlids_take(). A zero MGID is replaced
  * by one of the record's scope. NULL if no MLID is left, or if the creator, a port's GUID, has made
- * as many as one may; 0 is who has no quota.
+ * as many as one may; 0 is this SM, which has no quota.
  */
 struct sa_group *sa_store_create(struct sa_store *store, const struct iba_mc_member_record *record,
 				 uint64_t subnet_prefix, uint64_t creator);

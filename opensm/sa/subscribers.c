@@ -93,16 +93,15 @@ unsigned int sa_subscribers_of(const struct sa_subscribers *subscribers, uint64_
 
 static struct sa_subscription *make(struct sa_subscribers *subscribers, uint64_t guid,
 				    const struct sa_subscription_key *key,
-				    const struct iba_inform_info *info, uint64_t payer)
+				    const struct iba_inform_info *info)
 {
 	struct sa_subscription *subscription;
 
-	if (!sa_quota_take(&subscribers->quota, payer))
+	if (!sa_quota_take(&subscribers->quota, guid))
 		return NULL;
 	subscription = g_new0(struct sa_subscription, 1);
 	subscription->key = *key;
 	subscription->guid = guid;
-	subscription->payer = payer;
 	subscription->info = *info;
 	subscription->link.data = subscription;
 	subscription->id = ++subscribers->last_id;
@@ -119,7 +118,7 @@ struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, u
 	struct sa_subscription *subscription = sa_subscribers_find(subscribers, &key);
 
 	if (!subscription)
-		subscription = make(subscribers, guid, &key, info, trusted ? 0 : guid);
+		subscription = make(subscribers, guid, &key, info);
 	if (!subscription)
 		return NULL;
 	subscription->to = *to;
@@ -138,7 +137,7 @@ void sa_subscribers_remove(struct sa_subscribers *subscribers, struct sa_subscri
 {
 	for (unsigned int i = 0; i < subscribers->n_watchers; i++)
 		subscribers->watchers[i].watch->removed(subscribers->watchers[i].arg, subscription);
-	sa_quota_give(&subscribers->quota, subscription->payer);
+	sa_quota_give(&subscribers->quota, subscription->guid);
 	g_tree_remove(subscribers->all, &subscription->key);
 }
 

@@ -21,7 +21,6 @@ struct sa_subscription {
 	struct sa_subscription_key key;
 	struct iba_inform_info info; /* qpn: that of the subscriber */
 	uint64_t guid;		     /* of its port */
-	uint64_t payer;		     /* whose quota it is in: that GUID, or 0 (quota.h) */
 	struct vendor_address to;    /* where its request came from */
 	bool trusted;		     /* that request had the SA key */
 	uint16_t enumeration;	     /* of InformInfoRecord */
@@ -54,13 +53,13 @@ unsigned int sa_subscribers_count(const struct sa_subscribers *subscribers);
 
 struct sa_subscription_key sa_subscription_key(uint64_t guid, uint32_t qpn,
 					       const struct iba_inform_info *info);
-/* How many are in the quota of a port: of those that it did not ask for with the SA key. */
-unsigned int sa_subscribers_of(const struct sa_subscribers *subscribers, uint64_t guid);
+unsigned int sa_subscribers_of(const struct sa_subscribers *subscribers,
+			       uint64_t guid); /* of a port */
 struct sa_subscription *sa_subscribers_find(const struct sa_subscribers *subscribers,
 					    const struct sa_subscription_key *key);
 /*
  * Adds a subscription of the QP that the address names, or takes over its address. NULL: the port,
- * unless it is trusted, or all, have as many as they may.
+ * or all, have as many as they may.
  */
 struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, uint64_t guid,
 					   const struct vendor_address *to,

@@ -267,33 +267,6 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* What an administrator subscribes to is not in the quota of his port, but of all together. */
-START_TEST(test_bounds_of_trusted)
-{
-	struct iba_inform_info info = traps(0);
-	struct vendor_address qp = {.lid = 1};
-
-	sm_key = TEST_SA_KEY;
-	for (; info.trap_number < 100; info.trap_number++)
-		ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
-	sm_key = 0;
-	for (; info.trap_number < 100 + SA_SUBSCRIPTIONS_OF_PORT; info.trap_number++)
-		ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
-	ck_assert_int_eq(set_as(0, info), IBA_SA_NO_RESOURCES);
-	ck_assert_int_eq(set_as(0, traps(5)), IBA_STATUS_OK); /* it has that */
-	ck_assert_int_eq(set_as(0, no_more(traps(5))), IBA_STATUS_OK);
-	ck_assert_int_eq(set_as(0, info), IBA_SA_NO_RESOURCES);
-	ck_assert_uint_eq(sa_subscribers_of(all.subscribers, guid_of(0)), SA_SUBSCRIPTIONS_OF_PORT);
-	sm_key = TEST_SA_KEY;
-	for (qp.qpn = 1; sa_subscribers_count(all.subscribers) < SA_SUBSCRIPTIONS_MAX; qp.qpn++)
-		ck_assert_ptr_nonnull(
-			sa_subscribers_add(all.subscribers, guid_of(1), &qp, &info, true));
-	ck_assert_int_eq(set_as(0, info), IBA_SA_NO_RESOURCES);
-	ck_assert_int_eq(set_as(0, no_more(traps(6))), IBA_STATUS_OK);
-	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
-}
-END_TEST
-
 static void on_added(void *arg, struct sa_subscription *subscription)
 {
 	g_string_append_printf(arg, "+%u ", subscription->info.trap_number);
@@ -438,7 +411,6 @@ int main(void)
 	tcase_add_test(tcase, test_end_of_unknown);
 	tcase_add_test(tcase, test_again);
 	tcase_add_test(tcase, test_bounds);
-	tcase_add_test(tcase, test_bounds_of_trusted);
 	tcase_add_test(tcase, test_watch);
 	tcase_add_test(tcase, test_again_while_absent);
 	tcase_add_test(tcase, test_absence);

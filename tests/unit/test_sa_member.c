@@ -352,65 +352,6 @@ START_TEST(test_quota)
 }
 END_TEST
 
-static uint16_t join_trusted(uint32_t from, const struct iba_mc_member_record *record)
-{
-	struct ask ask = ask_member(from, IBA_METHOD_SET, CREATE, record);
-	struct told told;
-	uint16_t status;
-
-	ask.sm_key = TEST_SA_KEY;
-	told = tell(&ask);
-	status = told.header.status;
-	told_clear(&told);
-	return status;
-}
-
-/* What an administrator makes is not in the quota of the port that he sits at. */
-START_TEST(test_quota_of_trusted)
-{
-	uint32_t port = port_in(0, 0);
-	struct iba_mc_member_record record = create_record(port);
-
-	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
-		subnet->fabric->switches[i].info.multicast_fdb_cap = 1024;
-	sa_store_follow(store, subnet, 0);
-	for (unsigned int made = 0; made < 100; made++, record.mgid.guid++)
-		ck_assert_uint_eq(join_trusted(port, &record), 0);
-	for (unsigned int made = 0; made < 64; made++, record.mgid.guid++)
-		ck_assert_uint_eq(join(port, CREATE, &record), 0);
-	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
-	ck_assert_uint_eq(join_trusted(port, &record), 0);
-	record.mgid.guid -= 101; /* of the administrator: that it is gone changes no quota */
-	ck_assert_uint_eq(ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
-	record.mgid.guid += 102;
-	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_NO_RESOURCES);
-}
-END_TEST
-
-/* But memory is bounded for him as well. */
-START_TEST(test_bound_of_trusted)
-{
-	uint32_t port = port_in(0, 0);
-	struct iba_mc_member_record record = create_record(port), made;
-
-	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++) /* few MLIDs are soon found */
-		subnet->fabric->switches[i].info.multicast_fdb_cap = 4;
-	sa_store_follow(store, subnet, 0);
-	ck_assert_uint_eq(join_trusted(port, &record), 0);
-	made = sa_store_find(store, record.mgid)->record; /* which shares its MLID with others */
-	while (sa_store_count(store) < SA_MAX_GROUPS) {
-		made.mgid.guid++;
-		ck_assert_ptr_nonnull(sa_store_create(store, &made, 0, 0));
-	}
-	ck_assert_uint_eq(join_trusted(port, &record), 0); /* it is in that one */
-	record.mgid.guid = made.mgid.guid + 1;
-	ck_assert_uint_eq(join_trusted(port, &record), IBA_SA_NO_RESOURCES);
-	record = create_record(port);
-	ck_assert_uint_eq(ask_one(port, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
-	ck_assert_uint_eq(join_trusted(port, &record), 0);
-}
-END_TEST
-
 /* Of the partition of default_groups[0]. */
 static struct iba_mc_member_record ipoib_record(uint32_t port)
 {
@@ -1033,8 +974,6 @@ int main(void)
 	tcase_add_test(tcase, test_table_of_members);
 	tcase_add_test(tcase, test_mlids_run_out);
 	tcase_add_test(tcase, test_quota);
-	tcase_add_test(tcase, test_quota_of_trusted);
-	tcase_add_test(tcase, test_bound_of_trusted);
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
 	tcase_add_test(tcase, test_who_may_join);
 	tcase_add_test(tcase, test_port_too_slow);

@@ -265,13 +265,6 @@ START_TEST(test_quota)
 	sa_quota_give(&quota, 1);
 	ck_assert_uint_eq(g_hash_table_size(quota.by_port), 2); /* who has none costs nothing */
 	sa_quota_clear(&quota);
-	sa_quota_init(&quota, 3, 2);
-	ck_assert(sa_quota_take(&quota, 0) && sa_quota_take(&quota, 0)); /* of no port */
-	ck_assert(sa_quota_take(&quota, 0));
-	ck_assert(!sa_quota_take(&quota, 0));
-	sa_quota_give(&quota, 0);
-	ck_assert(sa_quota_take(&quota, 0));
-	sa_quota_clear(&quota);
 }
 END_TEST
 
