@@ -145,6 +145,29 @@ START_TEST(hosts_that_stay_away)
 }
 END_TEST
 
+/* After a restart one host a second is asked. One that goes before its turn is, when it is back. */
+START_TEST(a_host_goes_before_its_turn)
+{
+	unsigned int host, n_hosts;
+
+	begin("client_rereg_rate 1\n");
+	host = scenario_node(s, "host-14");
+	n_hosts = sim_nodes(s->sim) - scenario_switches(s);
+	scenario_stop(s);
+	sim_set_trace(s->sim, on_mad, NULL);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	ck_assert_uint_lt(seen.reregistered, n_hosts / 2);
+	sim_link_set(s->sim, host, 1, false);
+	scenario_run_ms(s, n_hosts * 1000);
+	ck_assert_uint_eq(seen.reregistered, n_hosts - 1);
+	sim_link_set(s->sim, host, 1, true);
+	scenario_converge(s, 20);
+	ck_assert_uint_eq(seen.reregistered, n_hosts);
+	end();
+}
+END_TEST
+
 static void expect_no_loss(const char *what)
 {
 	if (!seen.lost)
@@ -518,6 +541,7 @@ int main(void)
 
 	tcase_add_test(tcase, hosts_that_were_cut_off);
 	tcase_add_test(tcase, hosts_that_stay_away);
+	tcase_add_test(tcase, a_host_goes_before_its_turn);
 	tcase_add_test(tcase, nobody_else_notices);
 	tcase_add_test(tcase, written_once);
 	tcase_add_test(tcase, a_cable_that_comes);
