@@ -8,7 +8,7 @@
  * Tables change in two passes, so that nobody who is in a tree before and after misses a packet,
  * and no mixture of old and new entries sends packets round in a loop:
  *
- *	old and new links of an MLID make no ring	first all of both, then the new ones only
+ *	old and new links of an MLID make no ring	the new ones at once: paths stay
  *	they make one					first what both have, then the new ones
  *
  *	READ --> TREES --> PASS 1 --> PASS 2 --> PASS 3: all as wanted? the SA is told
@@ -195,26 +195,15 @@ static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
 	return false;
 }
 
-/* How columns with additions and removals are begun. */
-struct passage {
-	uint32_t add;	 /* columns: by all of both */
-	uint32_t remove; /* by what both have */
-};
-
-static struct passage find_passage(const struct sm *sm, uint32_t block)
+/* Columns that are begun by what both have. */
+static uint32_t find_rings(const struct sm *sm, uint32_t block)
 {
-	uint32_t mixed = find_mixed(sm, block);
-	struct passage passage = {0};
+	uint32_t mixed = find_mixed(sm, block), rings = 0;
 
-	for (uint32_t column = 0; column < PER_BLOCK; column++) {
-		if (!(mixed >> column & 1))
-			continue;
-		if (makes_ring(sm, block, column))
-			passage.remove |= UINT32_C(1) << column;
-		else
-			passage.add |= UINT32_C(1) << column;
-	}
-	return passage;
+	for (uint32_t column = 0; column < PER_BLOCK; column++)
+		if (mixed >> column & 1 && makes_ring(sm, block, column))
+			rings |= UINT32_C(1) << column;
+	return rings;
 }
 
 /* ---- writing ---- */
@@ -258,7 +247,7 @@ static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
  * no answer, and the node is tried again by another sweep. So is one that holds something else.
  */
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
-			const uint16_t *want, const struct passage *passage)
+			const uint16_t *want, uint32_t rings)
 {
 	const uint16_t *is = known_block(node, block, position);
 	uint16_t masks[PER_BLOCK];
@@ -272,9 +261,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 		return;
 	for (uint32_t column = 0; column < PER_BLOCK; column++) {
 		masks[column] = want[column];
-		if (is && passage->add >> column & 1)
-			masks[column] |= is[column];
-		if (is && passage->remove >> column & 1)
+		if (is && rings >> column & 1)
 			masks[column] &= is[column];
 	}
 	if (!is || memcmp(is, masks, BLOCK_BYTES))
@@ -295,7 +282,7 @@ static void write_top(struct sm *sm, struct builder_node *node)
 }
 
 /* A block of a switch; true if it holds something else than is wanted. */
-static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct passage *passage)
+static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, uint32_t rings)
 {
 	struct multicast *multicast = sm->multicast;
 	struct builder_node *node = sm_switch(sm, sw);
@@ -305,7 +292,7 @@ static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, const struct
 	multicast->differs = false;
 	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
-		write_block(sm, node, block, position, row_of(multicast, sw, position), passage);
+		write_block(sm, node, block, position, row_of(multicast, sw, position), rings);
 	multicast->look[sw] |= multicast->differs;
 	return multicast->differs;
 }
@@ -327,17 +314,17 @@ static bool looks_at_any(const struct sm *sm)
 static bool pass_block(struct sm *sm, uint32_t block)
 {
 	struct multicast *multicast = sm->multicast;
-	struct passage passage = {0};
 	bool dirty = multicast->dirty[block], differs = false;
+	uint32_t rings = 0;
 
 	if (!sm->mft_used[block] || (!multicast->any && !dirty))
 		return false;
 	make_block(sm, block);
 	if (multicast->pass == 1)
-		passage = find_passage(sm, block);
+		rings = find_rings(sm, block);
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
 		if (dirty || multicast->look[sw])
-			differs |= pass_switch(sm, sw, block, &passage);
+			differs |= pass_switch(sm, sw, block, rings);
 	multicast->dirty[block] = differs;
 	return true;
 }

@@ -205,7 +205,7 @@ START_TEST(nobody_else_notices)
 }
 END_TEST
 
-/* One comes and one goes at once: a switch that is only to lose a port is written once, too. */
+/* One comes and one goes at once: switches that both concern are written once. */
 START_TEST(written_once)
 {
 	begin("");
