@@ -339,6 +339,23 @@ START_TEST(mute_while_a_link_is_lost)
 }
 END_TEST
 
+/* A silent switch, one of whose cables is cut and the others are not: the sweep comes to an end. */
+START_TEST(mute_with_a_cable_cut)
+{
+	struct scenario *s = up("fattree:4", 1);
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+
+	sim_node_mute(s->sim, leaf, true);
+	sim_link_set(s->sim, leaf, 3, false);
+	scenario_run_ms(s, 10000);
+	scenario_expect(s, counter_get(counters, sweeps_partial) > 0);
+	sim_node_mute(s->sim, leaf, false);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
 /* Trap 144 is the only sign of it, from switches as from hosts. */
 START_TEST(switch_renamed)
 {
@@ -646,6 +663,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, two_switches_of_a_chain, 0, 12);
 	tcase_add_loop_test(tcase, two_switches_anywhere, 0, some_seeds(24));
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
+	tcase_add_test(tcase, mute_with_a_cable_cut);
 	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);
 	return suite;
