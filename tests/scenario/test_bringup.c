@@ -411,6 +411,51 @@ START_TEST(runs_to_its_end)
 }
 END_TEST
 
+struct cut_short {
+	struct scenario *s;
+	unsigned int before, after; /* Sets of tables; after: until the next sweep reads */
+	bool reads;
+};
+
+static void note_sets(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	struct cut_short *cut = arg;
+	bool cancelled = counter_get(&daemon_context(cut->s->daemon)->counters, sweeps_cancelled);
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+		*(cancelled ? &cut->after : &cut->before) += !cut->reads;
+	cut->reads |= cancelled &&
+		      scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO);
+}
+
+static bool has_written(void *arg)
+{
+	return ((struct cut_short *)arg)->before > 8;
+}
+
+/* What waits in the window when a sweep is cancelled is not written any more. */
+START_TEST(cut_short)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct cut_short cut = {.s = s};
+
+	scenario_conf(s, "max_wire_smps 1\n");
+	scenario_start(s);
+	sim_set_trace(s->sim, note_sets, &cut);
+	ck_assert(runtime_run(s->rt, has_written, &cut, runtime_now(s->rt) + 10 * NS_PER_S));
+	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
+	scenario_run_ms(s, 3000);
+	ck_assert(cut.reads);
+	ck_assert_uint_eq(cut.after, 0);
+	scenario_converge(s, 20);
+	scenario_free(s);
+}
+END_TEST
+
 /* sweep_interval 0: no light sweeps, so that nobody is asked anything. */
 START_TEST(idle_without_sweeps)
 {
@@ -440,6 +485,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, idle_fabric);
 	tcase_add_test(tcase, idle_without_sweeps);
 	tcase_add_test(tcase, runs_to_its_end);
+	tcase_add_test(tcase, cut_short);
 	tcase_add_test(tcase, restart_changes_nothing);
 	tcase_add_test(tcase, restart_reads_tables_by_lid);
 	tcase_add_test(tcase, restart_beside_a_lost_table);
