@@ -822,12 +822,18 @@ enum step_result step_elect(struct sm *sm)
 
 /* ---- what others send ---- */
 
+/* It has handed over in any case, and may be gone by now: that is no fault of its node. */
+static void on_acknowledged(struct sm_request *request)
+{
+	(void)request;
+}
+
 static void obey(struct sm *sm, const struct election_answer *answer, const struct other_sm *from)
 {
 	struct mastership *ms = sm->mastership;
 
 	if (answer->acknowledge)
-		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, NULL);
+		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, on_acknowledged);
 	if (answer->sweep) {
 		set_out(sm, answer->state);
 	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {

@@ -370,10 +370,7 @@ static void take_back(struct sm_request *request)
 		keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		reach_result(request->sm, request->node, mad->fell_back);
-	if (request->done)
-		request->done(request);
-	else if (mad->result != MAD_OK)
-		sm_request_failed(request);
+	request->done(request);
 	end_request(request);
 }
 

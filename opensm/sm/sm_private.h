@@ -192,7 +192,7 @@ struct sm_request {
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */
 	unsigned int tries; /* that left this node */
-	void (*done)(struct sm_request *request); /* NULL: nothing but counting errors */
+	void (*done)(struct sm_request *request); /* whatever became of it */
 };
 
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,

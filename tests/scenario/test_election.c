@@ -366,6 +366,19 @@ START_TEST(controlled)
 }
 END_TEST
 
+/* Who hands over and refuses the ACKNOWLEDGE has handed over all the same, and nothing is amiss. */
+START_TEST(acknowledge_is_refused)
+{
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	managers_kill(m, 0);
+	managers_control(m, 1, "host-4", IBA_SM_INFO_HANDOVER);
+	managers_settle(m, 1, 10);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "GetResp(SMInfo) ACKNOWLEDGE: status 0x0c"));
+	scenario_check_log(m->s, "ERRORS DURING INITIALIZATION", false);
+}
+END_TEST
+
 /* Not by who says that he is this SM itself. */
 START_TEST(not_controlled_by_its_name)
 {
@@ -690,6 +703,7 @@ int main(void)
 	tcase_add_test(tcase, table_written_by_another);
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
+	tcase_add_test(tcase, acknowledge_is_refused);
 	tcase_add_test(tcase, not_controlled_by_its_name);
 	tcase_add_test(tcase, not_controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);
