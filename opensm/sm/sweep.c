@@ -455,7 +455,6 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_NONE)
 		return;
 	timer_stop(&schedule->interval);
-	timer_stop(&schedule->settle);
 	if (is_provoked(schedule->reasons))
 		bucket_take(&schedule->provoked, now);
 	sm->sweep = (struct sweep){
