@@ -243,7 +243,7 @@ static void run_to_end(struct world *w)
 }
 
 /* Switches keep to what their hosts may do, and nobody else's ports do. */
-static void check_enforced(const struct world *w, bool on)
+static void check_enforced(const struct world *w, bool inbound, bool outbound)
 {
 	for (unsigned int i = 0; i < w->n_hosts; i++) {
 		unsigned int node, port;
@@ -251,8 +251,8 @@ static void check_enforced(const struct world *w, bool on)
 
 		ck_assert(sim_peer(w->s->sim, w->hosts[i], 1, &node, &port));
 		info = sim_port_info(w->s->sim, node, port);
-		ck_assert_int_eq(info->partition_enforcement_inbound, on);
-		ck_assert_int_eq(info->partition_enforcement_outbound, on);
+		ck_assert_int_eq(info->partition_enforcement_inbound, inbound);
+		ck_assert_int_eq(info->partition_enforcement_outbound, outbound);
 	}
 }
 
@@ -269,7 +269,7 @@ static void check_settled(struct world *w)
 {
 	w->old = w->now;
 	check_pairs(w);
-	check_enforced(w, keeps_apart(w));
+	check_enforced(w, keeps_apart(w), keeps_apart(w));
 	scenario_check_log(w->s, "ERRORS", false);
 }
 
@@ -711,8 +711,17 @@ START_TEST(asks_by_its_partition)
 }
 END_TEST
 
-/* The operator turns enforcement off: the bits go, hosts keep their tables. */
-START_TEST(no_enforcement)
+static const struct {
+	const char *conf;
+	bool inbound, outbound;
+} directions[] = {
+	{"sweep_interval 0\npart_enforce off\n", false, false},
+	{"sweep_interval 0\npart_enforce in\n", true, false},
+	{"sweep_interval 0\npart_enforce out\n", false, true},
+};
+
+/* The operator turns enforcement off, or off in one direction: bits go, hosts keep their tables. */
+START_TEST(less_enforcement)
 {
 	struct world *w = world_new(13);
 
@@ -724,10 +733,10 @@ START_TEST(no_enforcement)
 	take_policy(w);
 	run_to_end(w);
 	check_settled(w);
-	scenario_conf(w->s, "sweep_interval 0\npart_enforce off\n");
+	scenario_conf(w->s, directions[_i].conf);
 	daemon_sweep(w->s->daemon, SWEEP_HEAVY);
 	run_to_end(w);
-	check_enforced(w, false);
+	check_enforced(w, directions[_i].inbound, directions[_i].outbound);
 	check_pairs(w);
 	world_free(w);
 }
@@ -753,7 +762,7 @@ START_TEST(stubborn_switch)
 	ck_assert_int_eq(sim_port_info(w->s->sim, node, port)->partition_enforcement_inbound, 0);
 	sim_node_stubborn(w->s->sim, node, false);
 	scenario_run_ms(w->s, 60000);
-	check_enforced(w, true);
+	check_enforced(w, true, true);
 	check_pairs(w);
 	world_free(w);
 }
@@ -788,7 +797,7 @@ int main(void)
 	tcase_add_test(tcase, lost_file);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, asks_by_its_partition);
-	tcase_add_test(tcase, no_enforcement);
+	tcase_add_loop_test(tcase, less_enforcement, 0, G_N_ELEMENTS(directions));
 	tcase_add_test(tcase, stubborn_switch);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
