@@ -277,6 +277,20 @@ START_TEST(audit_in_idle_time)
 }
 END_TEST
 
+/* Something changes in the midst of it: what is left is compared after the sweep for that. */
+START_TEST(goes_on_after_a_sweep)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	sim_set_description(s->sim, scenario_node(s, "leaf-2-0"), "renamed");
+	scenario_run_ms(s, 2000);
+	ck_assert_uint_gt(counter_get(counted(s), sweeps_partial), 0);
+	scenario_check_log(s, ", 0 differed", true);
+	scenario_free(s);
+}
+END_TEST
+
 /* Links that lose packets make for Sets by more than one try: each is looked at again, no more. */
 START_TEST(what_was_set_twice_is_read)
 {
@@ -314,6 +328,7 @@ int main(void)
 	tcase_add_test(tcase, answers_go_another_way);
 	tcase_add_test(tcase, no_answer_when_compared);
 	tcase_add_test(tcase, audit_in_idle_time);
+	tcase_add_test(tcase, goes_on_after_a_sweep);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

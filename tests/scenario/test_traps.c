@@ -138,7 +138,9 @@ START_TEST(what_leads_to_a_look)
 	trap = local_change(s, host);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
 	trap.issuer_lid = 0; /* then it is of who sent it */
+	partial = COUNT(s, sweeps_partial);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
+	ck_assert_uint_gt(COUNT(s, sweeps_partial), partial);
 	trap = link_change(s, leaf, 0x777); /* unknown: those that are known are asked */
 	partial = COUNT(s, sweeps_light);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
