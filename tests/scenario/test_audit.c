@@ -313,6 +313,22 @@ START_TEST(what_was_set_twice_is_read)
 }
 END_TEST
 
+/* The same of Sets that no sweep sends: ports are told to register again one by one. */
+START_TEST(what_was_set_between_sweeps)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\nclient_rereg_rate 1\n");
+
+	scenario_stop(s);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	sim_set_loss(s->sim, 0.1);
+	scenario_run_ms(s, 20000);
+	scenario_expect(s, counter_get(counted(s), audit_compared) > 0);
+	scenario_expect(s, counter_get(counted(s), sweeps_partial) == 0);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("audit");
@@ -330,6 +346,7 @@ int main(void)
 	tcase_add_test(tcase, audit_in_idle_time);
 	tcase_add_test(tcase, goes_on_after_a_sweep);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
+	tcase_add_test(tcase, what_was_set_between_sweeps);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
