@@ -120,6 +120,26 @@ START_TEST(cable_in_a_sweep)
 }
 END_TEST
 
+/*
+ * Its own node says nothing when a heavy sweep begins, so that nobody can be asked. What is known
+ * of the others is not lost by that: none of them is set anew.
+ */
+START_TEST(own_node_is_silent)
+{
+	uint64_t sets;
+
+	up_alone("fattree:4", 1);
+	sets = scenario_counters(m->s).sets;
+	sim_node_mute(m->s->sim, node_of(0), true);
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	scenario_run_ms(m->s, 3000);
+	sim_node_mute(m->s->sim, node_of(0), false);
+	managers_settle(m, 0, 20);
+	ck_assert_uint_ge(times("ERRORS DURING INITIALIZATION"), 1);
+	ck_assert_uint_eq(scenario_counters(m->s).sets, sets);
+}
+END_TEST
+
 /* What was reset has no M_Key any more, where the others do. */
 START_TEST(with_m_key)
 {
@@ -286,6 +306,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, own_cable);
 	tcase_add_test(tcase, device_of_master);
 	tcase_add_loop_test(tcase, cable_in_a_sweep, 0, 12);
+	tcase_add_test(tcase, own_node_is_silent);
 	tcase_add_test(tcase, with_m_key);
 	tcase_add_test(tcase, blinks);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, 40);
