@@ -379,6 +379,23 @@ START_TEST(acknowledge_is_refused)
 }
 END_TEST
 
+/* It is sent by the path to who handed over, to whose LID no table may lead any more. */
+START_TEST(acknowledged_by_path)
+{
+	struct sim_node_view view;
+	unsigned int host, leaf, port;
+
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	host = scenario_node(m->s, "host-4");
+	ck_assert(sim_peer(m->s->sim, host, 1, &leaf, &port));
+	sim_node_view(m->s->sim, leaf, &view);
+	((uint8_t *)(uintptr_t)view.lft)[scenario_lid(m->s, host)] = 0xFF;
+	managers_control(m, 1, "host-4", IBA_SM_INFO_HANDOVER);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "GetResp(SMInfo) ACKNOWLEDGE: status 0x0c"));
+}
+END_TEST
+
 /* Not by who says that he is this SM itself. */
 START_TEST(not_controlled_by_its_name)
 {
@@ -704,6 +721,7 @@ int main(void)
 	tcase_add_test(tcase, acknowledged_unasked);
 	tcase_add_test(tcase, controlled);
 	tcase_add_test(tcase, acknowledge_is_refused);
+	tcase_add_test(tcase, acknowledged_by_path);
 	tcase_add_test(tcase, not_controlled_by_its_name);
 	tcase_add_test(tcase, not_controlled);
 	tcase_add_test(tcase, handed_over_while_it_retires);
