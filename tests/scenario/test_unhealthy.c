@@ -548,6 +548,23 @@ START_TEST(stays_in_init)
 }
 END_TEST
 
+/* Neither end of a link takes a Set: it is that link, not all of the switch. */
+START_TEST(stays_in_init_at_both_ends)
+{
+	struct scenario *s = up("fattree:4", "", "set_errors all isolate release never\n");
+	struct place host = place_of(s, "host-9");
+
+	sim_node_stubborn(s->sim, host.node, true);
+	sim_node_stubborn(s->sim, (unsigned int)sim_find_guid(s->sim, host.sw_guid), true);
+	flap(s, &host, 1);
+	scenario_run_ms(s, 80 * 1000);
+	expect_left_out(s, &host);
+	scenario_check_log(s, "unhealthy (set_errors): port", true);
+	scenario_check_log(s, "unhealthy (set_errors): switch", false);
+	scenario_free(s);
+}
+END_TEST
+
 /* A switch that takes no Sets: its hosts, which do, are not to blame. */
 START_TEST(failing_switch)
 {
@@ -861,6 +878,7 @@ int main(void)
 	tcase_add_test(tcase, deaf_host);
 	tcase_add_test(tcase, failing_sets);
 	tcase_add_test(tcase, stays_in_init);
+	tcase_add_test(tcase, stays_in_init_at_both_ends);
 	tcase_add_test(tcase, failing_switch);
 	tcase_add_test(tcase, illegal_answers);
 	tcase_add_test(tcase, reboots);
