@@ -148,8 +148,7 @@ struct route_input {
 	bool find_mesh;		     /* lash: in order of dimensions, if there are any */
 	uint8_t lash_start_vl;
 	uint8_t nue_max_num_vls; /* 0: all there are */
-	/* What layered engines made of the same input before: they keep what is still good. NULL:
-	 * there is nothing. */
+	/* What a layered engine made of the same input before: it keeps what is good; or NULL. */
 	const struct routing *old;
 };
 

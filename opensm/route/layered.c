@@ -168,29 +168,65 @@ static uint32_t list_path(const struct layered *layered, uint32_t sw, uint32_t t
 	return n;
 }
 
-void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
-		       void *arg)
+/* Visits each LID by which packets go from one of two switches to the other, both ways. */
+typedef bool lid_fn(void *arg, uint32_t from, uint32_t to, uint16_t lid);
+
+/* False as soon as visit() says so. */
+static bool each_lid(const struct layered *layered, uint32_t a, uint32_t b, lid_fn *visit,
+		     void *arg)
 {
 	const struct route_graph *graph = layered->graph;
-	g_autofree uint32_t *path = g_new(uint32_t, graph->n + 1);
 
 	for (unsigned int way = 0; way < 2; way++) {
 		uint32_t from = way ? b : a, to = way ? a : b;
 		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
 
 		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			call(arg, path, list_path(layered, from, to, graph->targets[t].lid, path));
+			if (!visit(arg, from, to, graph->targets[t].lid))
+				return false;
 		for (unsigned int i = 0; i < n_own; i++)
-			call(arg, path, list_path(layered, from, to, graph->own_lid[to] + i, path));
+			if (!visit(arg, from, to, graph->own_lid[to] + i))
+				return false;
 	}
+	return true;
 }
 
-/* Whether a LID goes from a switch to another as in tables that are kept. */
-static bool goes_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t sw,
-			 uint32_t to, uint16_t lid)
+struct path_call {
+	const struct layered *layered;
+	layered_path_fn *call;
+	void *arg;
+	uint32_t *path;
+};
+
+static bool call_path(void *arg, uint32_t from, uint32_t to, uint16_t lid)
 {
+	const struct path_call *of = arg;
+
+	of->call(of->arg, of->path, list_path(of->layered, from, to, lid, of->path));
+	return true;
+}
+
+void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
+		       void *arg)
+{
+	g_autofree uint32_t *path = g_new(uint32_t, layered->graph->n + 1);
+	struct path_call of = {layered, call, arg, path};
+
+	each_lid(layered, a, b, call_path, &of);
+}
+
+struct comparison {
+	const struct layered *layered;
+	const struct route_kept *kept;
+};
+
+static bool goes_as_kept(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
+{
+	const struct comparison *of = arg;
+	const struct layered *layered = of->layered;
+
 	while (sw != to) {
-		uint32_t c = layered_kept_channel(layered, kept, sw, lid);
+		uint32_t c = layered_kept_channel(layered, of->kept, sw, lid);
 
 		if (c == FABRIC_NONE ||
 		    layered->graph->links[c] != layered->routing->lft[sw][lid])
@@ -203,19 +239,7 @@ static bool goes_as_kept(const struct layered *layered, const struct route_kept 
 bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,
 			uint32_t b)
 {
-	const struct route_graph *graph = layered->graph;
-	bool same = true;
+	struct comparison of = {layered, kept};
 
-	for (unsigned int way = 0; way < 2; way++) {
-		uint32_t from = way ? b : a, to = way ? a : b;
-		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
-
-		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			same = same &&
-			       goes_as_kept(layered, kept, from, to, graph->targets[t].lid);
-		for (unsigned int i = 0; i < n_own; i++)
-			same = same &&
-			       goes_as_kept(layered, kept, from, to, graph->own_lid[to] + i);
-	}
-	return same;
+	return each_lid(layered, a, b, goes_as_kept, &of);
 }

@@ -7,7 +7,7 @@
 #include "route/engine.h"
 #include "route/kept.h"
 
-#define KEPT_TABLES 2
+#define KEPT_TABLES 2 /* those computed anew, and the last ones */
 
 /* What a layered engine works on. */
 struct layered {
@@ -23,8 +23,7 @@ struct layered {
 	 */
 	uint8_t *dimension;
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
-	/* Tables of which is kept what is good: those computed anew, and the last ones; or NULL. */
-	const struct route_kept *kept;
+	const struct route_kept *kept; /* KEPT_TABLES, of which is kept what is good; or NULL */
 	bool relieve; /* but not LIDs that make some channel far busier than any was */
 	bool wants_trunk; /* once there are tables */
 	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is

@@ -472,9 +472,10 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 
 uint64_t layered_spread_leaves(struct layered *layered)
 {
-	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES), by_port = by_load;
+	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES), by_port;
 
-	if (!layered->kept)
-		by_port = layered_spread(layered, SPREAD_PORTS);
+	if (layered->kept)
+		return by_load;
+	by_port = layered_spread(layered, SPREAD_PORTS);
 	return by_port > by_load ? layered_spread(layered, SPREAD_LEAVES) : by_port;
 }
