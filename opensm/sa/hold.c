@@ -258,7 +258,8 @@ void sa_hold_answer(struct sa_hold *hold, struct vendor_mad *request, uint8_t *a
 	become_latest(hold, entry);
 	if (!is_waiting(entry))
 		send_out(hold, entry);
-	set_timer(hold);
+	if (deadline_ns || !timer_running(&hold->timer))
+		set_timer(hold);
 }
 
 void sa_hold_reached(struct sa_hold *hold, enum sa_hold_topic topic, uint64_t serial)
