@@ -173,13 +173,13 @@ static void tell_overruled(const struct sm *sm, const struct lid_plan *plan)
 	const struct lid_plan_port *first = NULL;
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < plan->n; i++) {
+	for (uint32_t i = 0; !plan->memory_first && i < plan->n; i++) {
 		if (!is_overruled(&plan->ports[i]))
 			continue;
 		first = first ? first : &plan->ports[i];
 		n++;
 	}
-	if (!n || plan->memory_first)
+	if (!n)
 		return;
 	log_info(sm->log,
 		 "guid2lid does not count for %u GUIDs, which keep other LIDs, first "
