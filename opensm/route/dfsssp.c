@@ -11,20 +11,18 @@
 
 static bool assign(struct layered *layered, GError **error)
 {
-	g_autoptr(GError) first = NULL;
 	uint64_t most = layered_spread(layered, SPREAD_LIDS);
 
 	if (layered_assign_one(layered) ||
 	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))
 		return true;
 	layered_spread(layered, SPREAD_LIDS);
-	if (layered_assign(layered, 0, &first))
+	if (layered_assign(layered, 0, NULL))
 		return true;
-	layered_spread_leaves(layered);
-	if (!layered_assign(layered, 0, error))
+	if (!layered_assign_leaves(layered, 0, error))
 		return false;
-	layered_note(layered, "LID by LID %s; so paths are the same for all LIDs of a switch",
-		     first->message);
+	layered_note(layered, "LID by LID, paths take more virtual lanes than there are: so they are "
+			      "the same for all LIDs of a switch");
 	return true;
 }
 

@@ -217,11 +217,11 @@ static void hop_clear(struct hop_lanes *hop)
 }
 
 /* The way to spread paths that loads the busiest channel least, of those that are not tried. */
-static enum spread_by best_way(const uint64_t most[SPREAD_PORTS + 1])
+static enum spread_by best_way(const uint64_t most[SPREAD_WAYS])
 {
 	enum spread_by best = SPREAD_LIDS;
 
-	for (enum spread_by by = SPREAD_LIDS; by <= SPREAD_PORTS; by++)
+	for (enum spread_by by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
 		if (most[by] < most[best])
 			best = by;
 	return best;
@@ -231,16 +231,15 @@ static enum spread_by best_way(const uint64_t most[SPREAD_PORTS + 1])
 static bool route_by_load(struct layered *layered, GError **error)
 {
 	unsigned int vls = route_data_vls(layered->fabric, layered->input);
-	uint64_t most[SPREAD_PORTS + 1];
+	uint64_t most[SPREAD_WAYS];
 	struct hop_lanes hop;
+	enum spread_by by;
 	bool good = false;
 
 	hop_init(&hop, layered);
-	for (enum spread_by by = SPREAD_LIDS; by <= SPREAD_PORTS; by++)
-		most[by] = layered_spread(layered, by);
-	for (unsigned int i = 0; !good && i <= SPREAD_PORTS; i++) {
-		enum spread_by by = best_way(most);
-
+	for (by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
+		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
+	for (by = best_way(most); !good && most[by] < UINT64_MAX; by = best_way(most)) {
 		layered_spread(layered, by);
 		if (layered->wants_trunk)
 			layered_find_trunk(layered, layered_trunk_root(layered), true);

@@ -5,32 +5,20 @@
  * and fewer still, or one, if paths turn from dimension to dimension in one order (mesh.c).
  */
 #include "route/layers.h"
-#include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/spread.h"
 #include "route/trunk.h"
-
-/* By dimensions; false if there are none, or lanes do not do. */
-static bool assign_mesh(struct layered *layered, uint8_t first)
-{
-	layered->dimension = route_dimensions(layered->graph);
-	if (!layered->dimension)
-		return false;
-	layered_spread(layered, SPREAD_LEAVES);
-	if (layered_assign(layered, first, NULL))
-		return true;
-	g_clear_pointer(&layered->dimension, g_free);
-	return false;
-}
 
 static bool assign(struct layered *layered, GError **error)
 {
 	const struct route_input *input = layered->input;
 
-	if (input->find_mesh && assign_mesh(layered, input->lash_start_vl))
-		return true;
-	layered_spread_leaves(layered);
-	return layered_assign(layered, input->lash_start_vl, error);
+	if (input->find_mesh && layered_is_way(layered, SPREAD_DIMENSIONS)) {
+		layered_spread(layered, SPREAD_DIMENSIONS);
+		if (layered_assign(layered, input->lash_start_vl, NULL))
+			return true;
+	}
+	return layered_assign_leaves(layered, input->lash_start_vl, error);
 }
 
 static bool route(struct layered *layered, GError **error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
+#include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 #include "route/trace.h"
@@ -24,6 +25,14 @@ void layered_note_idle(struct layered *layered, uint64_t n)
 			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
 			     "nothing by partitions and have no virtual lane",
 			     n);
+}
+
+const uint8_t *layered_dimension(struct layered *layered)
+{
+	if (!layered->has_looked)
+		layered->dimension = route_dimensions(layered->graph);
+	layered->has_looked = true;
+	return layered->dimension;
 }
 
 /* Paths may be longer than they could be if cables are not used. */

@@ -17,11 +17,8 @@ struct layered {
 	struct route_channels *channels;
 	uint8_t *hops; /* as of route_hops_all() */
 	struct routing *routing;
-	/*
-	 * [channel]: the least of those that lead nearer are taken (mesh.h), and those with
-	 * ROUTE_DATELINE later; NULL: all are alike.
-	 */
-	uint8_t *dimension;
+	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
+	bool has_looked;
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, of which is kept what is good; or NULL */
 	bool relieve; /* but not LIDs that make some channel far busier than any was */
@@ -65,6 +62,9 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 {
 	return route_channel(layered->channels, sw, route_kept_port(kept, sw, lid));
 }
+
+/* [channel]: as of route_dimensions(), which looks once. */
+const uint8_t *layered_dimension(struct layered *layered);
 
 /* Adds to what the operator is told of the routing. */
 void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -20,6 +20,7 @@
 #include "route/demand.h"
 #include "route/lanes.h"
 #include "route/shortest.h"
+#include "route/spread.h"
 #include "route/trunk.h"
 
 #define LANES_MAX 32
@@ -418,4 +419,27 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	g_array_unref(layers.steps);
 	route_lanes_free(layers.lanes);
 	return good;
+}
+
+/* Ways that take fewer lanes from one to the next; how many the last one takes is told. */
+bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error)
+{
+	enum spread_by last = SPREAD_DIMENSIONS;
+
+	while (last > SPREAD_LEAVES && !layered_is_way(layered, last))
+		last--;
+	layered_spread_leaves(layered);
+	if (layered_assign(layered, first, last == SPREAD_LEAVES ? error : NULL))
+		return true;
+	for (enum spread_by by = SPREAD_PORTS; by <= last; by++) {
+		if (!layered_is_way(layered, by))
+			continue;
+		layered_spread(layered, by);
+		if (!layered_assign(layered, first, by == last ? error : NULL))
+			continue;
+		layered_note(layered, "spread by load, paths take more virtual lanes than there "
+				      "are: so they turn in one order everywhere");
+		return true;
+	}
+	return false;
 }

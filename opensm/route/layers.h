@@ -13,6 +13,12 @@
  */
 bool layered_assign(struct layered *layered, uint8_t first, GError **error);
 
+/*
+ * Spreads paths, all to the hosts of a switch alike, so that the busiest channel carries least; if
+ * there are not lanes enough for these, in ways that take fewer.
+ */
+bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error);
+
 /* Gives all lane 0; false if that closes a loop. */
 bool layered_assign_one(struct layered *layered);
 

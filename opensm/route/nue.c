@@ -194,7 +194,9 @@ static bool route_on_lanes(struct layered *layered, unsigned int vls)
 	own.vls = vls;
 	layered->input = &own;
 	layered->wants_trunk = true;
-	for (enum spread_by by = SPREAD_LIDS; !good && by <= SPREAD_PORTS; by++) {
+	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++) {
+		if (!layered_is_way(layered, by))
+			continue;
 		layered_spread(layered, by);
 		good = vls == 1 ? layered_assign_one(layered) : layered_assign(layered, 0, NULL);
 	}

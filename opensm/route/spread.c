@@ -31,6 +31,7 @@ struct spread {
 	uint64_t *cost;	   /* [switch]: sum of loads on the way to the destination at hand */
 	uint32_t *chosen;  /* [switch]: channel */
 	uint64_t limit;	   /* LIDs are not kept on channels that carry more */
+	const uint8_t *dimension; /* as of layered_dimension(); NULL: none comes first */
 	struct route_flows flows;
 };
 
@@ -43,8 +44,7 @@ static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
 	uint8_t least = UINT8_MAX;
 
 	for (uint32_t i = flows->first[sw]; i < flows->last[sw]; i++)
-		least = MIN(least, spread->layered->dimension[flows->steps[i].channel] &
-					   ~ROUTE_DATELINE);
+		least = MIN(least, spread->dimension[flows->steps[i].channel] & ~ROUTE_DATELINE);
 	return least;
 }
 
@@ -52,7 +52,7 @@ static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
 static void keep_dimension(struct spread *spread, uint32_t sw)
 {
 	struct route_flows *flows = &spread->flows;
-	const uint8_t *dimension = spread->layered->dimension;
+	const uint8_t *dimension = spread->dimension;
 	uint8_t d = first_dimension(spread, sw);
 	uint32_t n = flows->first[sw];
 
@@ -68,7 +68,7 @@ static void turn_to(struct spread *spread, uint32_t dest)
 
 	route_flows_turn_to(flows, dest);
 	route_flows_list_steps(flows);
-	for (uint32_t i = 0; spread->layered->dimension && i < flows->n_order; i++)
+	for (uint32_t i = 0; spread->dimension && i < flows->n_order; i++)
 		keep_dimension(spread, flows->order[i]);
 	spread->cost[dest] = 0;
 }
@@ -85,7 +85,7 @@ static uint32_t least_step(struct spread *spread, uint32_t sw)
 	const struct route_flows *flows = &spread->flows;
 	const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
 	const struct route_step *last = &flows->steps[flows->last[sw]];
-	const uint8_t *dimension = spread->layered->dimension;
+	const uint8_t *dimension = spread->dimension;
 	const uint64_t *load = spread->load;
 	uint64_t *cost = spread->cost, least = UINT64_MAX;
 
@@ -419,7 +419,7 @@ static void spread_kind(struct spread *spread, enum kind kind, enum spread_by by
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		turn_to(spread, sw);
 		if (by != SPREAD_LIDS && kind == KIND_OTHER)
-			spread_leaf(spread, sw, by == SPREAD_LEAVES);
+			spread_leaf(spread, sw, by != SPREAD_PORTS);
 		else if (by == SPREAD_LIDS)
 			spread_targets(spread, sw, kind);
 		if (kind == KIND_OTHER)
@@ -427,12 +427,13 @@ static void spread_kind(struct spread *spread, enum kind kind, enum spread_by by
 	}
 }
 
-static void spread_init(struct spread *spread, struct layered *layered)
+static void spread_init(struct spread *spread, struct layered *layered, enum spread_by by)
 {
 	const struct route_input *input = layered->input;
 	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
 
 	*spread = (struct spread){.layered = layered};
+	spread->dimension = by == SPREAD_DIMENSIONS ? layered_dimension(layered) : NULL;
 	spread->kinds = g_hash_table_new(g_int64_hash, g_int64_equal);
 	add_kind(spread, input->io, input->n_io, KIND_IO);
 	add_kind(spread, input->compute, input->n_compute, KIND_COMPUTE);
@@ -453,12 +454,19 @@ static void spread_clear(struct spread *spread)
 	route_flows_clear(&spread->flows);
 }
 
+bool layered_is_way(struct layered *layered, enum spread_by by)
+{
+	if (by == SPREAD_DIMENSIONS)
+		return layered_dimension(layered);
+	return by == SPREAD_LIDS || !layered->kept;
+}
+
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
 {
 	struct spread spread;
 	uint64_t most = 0;
 
-	spread_init(&spread, layered);
+	spread_init(&spread, layered, by);
 	if (layered->kept)
 		keep_all(&spread);
 	for (enum kind kind = KIND_COMPUTE; !layered->kept && kind < KINDS; kind++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A cable lost leaves the tables and SLs of a layered engine as they are, but for what went over
- * it: hosts use the SL for which they asked once. When it is back all is as it was.
+ * it: hosts use the SL for which they asked once. When it is back all is as it was. A daemon that
+ * is started then, and has nothing to keep, has lanes enough too.
  */
 #include <string.h>
 
@@ -232,6 +233,38 @@ START_TEST(test_one_cable)
 }
 END_TEST
 
+static const struct {
+	const char *spec, *engine;
+	unsigned int lost;
+} damaged[] = {
+	{"torus:6x6x6:2", "dfsssp", 1},	 {"torus:6x6x6:2", "lash", 1},
+	{"torus:6x6x6:2", "dfsssp", 20}, {"torus:6x6x6:2", "lash", 20},
+	{"torus:8x8x8:1", "dfsssp", 0},	 {"torus:8x8x8:1", "lash", 5},
+	{"torus:6x6x6:2", "nue", 1},
+};
+
+START_TEST(test_damaged_anew)
+{
+	struct builder *builder = make_builder_of(damaged[_i].spec);
+	struct made made;
+	struct bed bed;
+
+	make_lids(builder, 0);
+	bed_init(&bed, damaged[_i].engine, builder);
+	for (unsigned int i = 0; i < damaged[_i].lost; i++)
+		churn_toggle(bed.churn, churn_choose(bed.churn, &bed.state, CHURN_CABLE, false));
+	made = make(&bed, NULL);
+	expect_right(&bed, &made, damaged[_i].spec);
+	ck_assert(made.routing->promises & ROUTE_DEADLOCK_FREE);
+	ck_assert(made.routing->promises & ROUTE_SHORTEST || bed.engine == route_find("nue"));
+	ck_assert_uint_gt(made.routing->lanes->n, 1);
+	ck_assert_uint_le(made.routing->lanes->n, 8);
+	made_clear(&made);
+	churn_free(bed.churn);
+	builder_free(builder);
+}
+END_TEST
+
 /* ---- anything ---- */
 
 static void change(struct bed *bed)
@@ -288,6 +321,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, test_one_cable, 0, G_N_ELEMENTS(nets));
+	tcase_add_loop_test(tcase, test_damaged_anew, 0, G_N_ELEMENTS(damaged));
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
