@@ -21,8 +21,8 @@ static bool assign(struct layered *layered, GError **error)
 		return true;
 	if (!layered_assign_leaves(layered, 0, error))
 		return false;
-	layered_note(layered, "LID by LID, paths take more virtual lanes than there are: so they are "
-			      "the same for all LIDs of a switch");
+	layered_note(layered, "LID by LID, paths take more virtual lanes than there are: so they "
+			      "are the same for all LIDs of a switch");
 	return true;
 }
 
