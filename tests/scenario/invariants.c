@@ -9,17 +9,15 @@
 
 #include "scenario.h"
 
-#define N_LIDS 0xC000
-
 struct view {
 	const struct scenario *s;
 	unsigned int n_nodes;
 	bool *reached;		     /* node */
 	struct sim_node_view *nodes; /* of all */
-	unsigned int *owner;	     /* [N_LIDS] 1 + number in endports, 0: nobody's */
+	GArray *owner;	     /* [LID] unsigned int: 1 + number in endports, 0: nobody's */
 	GArray *endports;	     /* struct endport */
+	unsigned int *arrived;	     /* [node] the last LID whose packets get to its port from there */
 	uint8_t lmc;
-	unsigned int last_lid; /* the highest that has an owner */
 	uint16_t sm_lid;
 	struct subnet *subnet; /* as it is published; or NULL */
 };
@@ -100,7 +98,8 @@ static void view_init(struct view *view, const struct scenario *s)
 	*view = (struct view){.s = s, .n_nodes = sim_nodes(s->sim)};
 	view->reached = g_new0(bool, view->n_nodes);
 	view->nodes = g_new0(struct sim_node_view, view->n_nodes);
-	view->owner = g_new0(unsigned int, N_LIDS);
+	view->arrived = g_new0(unsigned int, view->n_nodes);
+	view->owner = g_array_new(FALSE, TRUE, sizeof(unsigned int));
 	view->endports = g_array_new(FALSE, FALSE, sizeof(struct endport));
 	view->lmc = s->daemon ? option_lmc(s) : 0;
 	view->subnet = s->daemon ? slot_take(&daemon_context(s->daemon)->subnet) : NULL;
@@ -113,7 +112,8 @@ static void view_clear(struct view *view)
 {
 	g_free(view->reached);
 	g_free(view->nodes);
-	g_free(view->owner);
+	g_free(view->arrived);
+	g_array_unref(view->owner);
 	g_array_unref(view->endports);
 	subnet_unref(view->subnet);
 }
@@ -167,6 +167,11 @@ static char *check_links(const struct view *view)
 
 /* ---- endports ---- */
 
+static unsigned int *owner_of(const struct view *view, unsigned int lid)
+{
+	return &g_array_index(view->owner, unsigned int, lid);
+}
+
 static char *claim_lids(struct view *view, unsigned int number, const struct endport *endport)
 {
 	uint8_t lmc = is_switch(view, endport->node) ? 0 : view->lmc;
@@ -179,11 +184,11 @@ static char *claim_lids(struct view *view, unsigned int number, const struct end
 	if (lid & ((1u << lmc) - 1))
 		return of_port(view, endport->node, endport->port, "base LID", lid,
 			       lid & ~((1u << lmc) - 1));
+	g_array_set_size(view->owner, MAX(view->owner->len, lid + (1u << lmc)));
 	for (unsigned int i = lid; i < lid + (1u << lmc); i++) {
-		if (view->owner[i])
+		if (*owner_of(view, i))
 			return of_port(view, endport->node, endport->port, "LID of another", i, 0);
-		view->owner[i] = number + 1;
-		view->last_lid = MAX(view->last_lid, i);
+		*owner_of(view, i) = number + 1;
 	}
 	return NULL;
 }
@@ -257,6 +262,19 @@ static bool is_above_cap(const struct view *view, unsigned int from, uint16_t li
 	       (is_switch(view, leaf) && lid >= view->nodes[leaf].switch_info->linear_fdb_cap);
 }
 
+/* Packets get to a LID from this switch, hence from all on the way. */
+static char *arrives(const struct view *view, unsigned int node, uint16_t lid)
+{
+	unsigned int peer = node, peer_port;
+
+	do {
+		node = peer;
+		view->arrived[node] = lid;
+	} while (link_peer(view, node, view->nodes[node].lft[lid], &peer, &peer_port) &&
+		 is_switch(view, peer) && view->arrived[peer] != lid);
+	return NULL;
+}
+
 /* Follows the tables from a switch to a LID. */
 static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		  const struct endport *to)
@@ -265,13 +283,13 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 
 	if (is_above_cap(view, from, lid, to))
 		return NULL;
-	for (;;) {
+	while (view->arrived[node] != lid) {
 		if (lid >= view->nodes[node].switch_info->linear_fdb_cap)
 			return of_port(view, node, 0, "LinearFDBCap",
 				       view->nodes[node].switch_info->linear_fdb_cap, lid);
 		port = view->nodes[node].lft[lid];
 		if (node == to->node && port == 0)
-			return NULL;
+			return arrives(view, from, lid);
 		if (lid > view->nodes[node].switch_info->linear_fdb_top)
 			return of_port(view, node, 0, "LinearFDBTop",
 				       view->nodes[node].switch_info->linear_fdb_top, lid);
@@ -285,7 +303,7 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 					       view->nodes[node].description, port);
 		if (peer == to->node && (peer_port == to->port || !is_switch(view, peer)))
 			return peer_port == to->port
-				       ? NULL
+				       ? arrives(view, from, lid)
 				       : of_port(view, peer, peer_port, "LID reaches port",
 						 peer_port, to->port);
 		if (!is_switch(view, peer) || ++hops > view->n_nodes)
@@ -296,28 +314,34 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 					       view->nodes[peer].description);
 		node = peer;
 	}
+	return arrives(view, from, lid);
+}
+
+static char *check_lid(const struct view *view, uint16_t lid, unsigned int endport)
+{
+	const struct endport *to = &g_array_index(view->endports, struct endport, endport);
+	char *wrong = NULL;
+
+	for (unsigned int node = 0; !wrong && node < view->n_nodes; node++)
+		if (view->reached[node] && is_switch(view, node))
+			wrong = walk(view, node, lid, to);
+	return wrong;
 }
 
 static char *check_routes(const struct view *view)
 {
 	char *wrong = NULL;
 
-	for (unsigned int node = 0; node < view->n_nodes && !wrong; node++) {
-		if (!view->reached[node] || !is_switch(view, node))
-			continue;
-		for (unsigned int lid = 1; lid <= view->last_lid && !wrong; lid++)
-			if (view->owner[lid])
-				wrong = walk(view, node, (uint16_t)lid,
-					     &g_array_index(view->endports, struct endport,
-							    view->owner[lid] - 1));
-	}
+	for (unsigned int lid = 1; !wrong && lid < view->owner->len; lid++)
+		if (*owner_of(view, lid))
+			wrong = check_lid(view, (uint16_t)lid, *owner_of(view, lid) - 1);
 	return wrong;
 }
 
 /* ---- multicast ---- */
 
 struct flood {
-	struct view view;
+	const struct view *view;
 	uint16_t mlid;
 	bool lax;	      /* others may get packets too */
 	unsigned int *visits; /* of a switch */
@@ -328,7 +352,7 @@ static bool mft_has(const struct flood *flood, unsigned int node, unsigned int p
 {
 	uint16_t mask[16];
 
-	sim_mft(flood->view.s->sim, node, flood->mlid, mask);
+	sim_mft(flood->view->s->sim, node, flood->mlid, mask);
 	return mask[port / 16] & 1u << port % 16;
 }
 
@@ -339,14 +363,14 @@ static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
 
 	if (flood->visits[node]++)
 		return;
-	for (unsigned int p = 0; p <= flood->view.nodes[node].num_ports; p++) {
+	for (unsigned int p = 0; p <= flood->view->nodes[node].num_ports; p++) {
 		if (p == in || !mft_has(flood, node, p))
 			continue;
 		if (p == 0)
 			flood->copies[node]++;
-		else if (!link_peer(&flood->view, node, p, &peer, &peer_port))
+		else if (!link_peer(flood->view, node, p, &peer, &peer_port))
 			continue;
-		else if (is_switch(&flood->view, peer))
+		else if (is_switch(flood->view, peer))
 			flood_from(flood, peer, peer_port);
 		else
 			flood->copies[peer]++;
@@ -356,17 +380,17 @@ static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
 /* Where the packets of a member come into the fabric; false if it is not connected. */
 static bool flood_begin(struct flood *flood, uint64_t guid)
 {
-	const struct sim *sim = flood->view.s->sim;
+	const struct sim *sim = flood->view->s->sim;
 	int found = sim_find_guid(sim, guid);
 	unsigned int node = (unsigned int)found, peer, peer_port, port = 0;
 
-	if (found < 0 || !flood->view.reached[node])
+	if (found < 0 || !flood->view->reached[node])
 		return false;
-	while (port < flood->view.nodes[node].num_ports && sim_port_guid(sim, node, port) != guid)
+	while (port < flood->view->nodes[node].num_ports && sim_port_guid(sim, node, port) != guid)
 		port++;
-	if (is_switch(&flood->view, node))
+	if (is_switch(flood->view, node))
 		flood_from(flood, node, 0);
-	else if (!link_peer(&flood->view, node, port, &peer, &peer_port))
+	else if (!link_peer(flood->view, node, port, &peer, &peer_port))
 		return false;
 	else
 		flood_from(flood, peer, peer_port);
@@ -376,15 +400,15 @@ static bool flood_begin(struct flood *flood, uint64_t guid)
 static char *check_copies(const struct flood *flood, uint64_t from, const uint64_t *guids,
 			  unsigned int n)
 {
-	const struct sim *sim = flood->view.s->sim;
+	const struct sim *sim = flood->view->s->sim;
 	unsigned int got = 0;
 
-	for (unsigned int i = 0; i < flood->view.n_nodes; i++) {
+	for (unsigned int i = 0; i < flood->view->n_nodes; i++) {
 		got += flood->copies[i];
 		if (flood->visits[i] > 1)
 			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
 					       " comes to %s again",
-					       flood->mlid, from, flood->view.nodes[i].description);
+					       flood->mlid, from, flood->view->nodes[i].description);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int copies = flood->copies[sim_find_guid(sim, guids[i])];
@@ -400,18 +424,17 @@ static char *check_copies(const struct flood *flood, uint64_t from, const uint64
 			       flood->mlid, from, got, n - 1);
 }
 
-static char *tree_violation(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
-			    unsigned int n, bool lax)
+static char *flood_all(const struct view *view, uint16_t mlid, const uint64_t *guids,
+		       unsigned int n, bool lax)
 {
-	struct flood flood = {.mlid = mlid, .lax = lax};
+	struct flood flood = {.view = view, .mlid = mlid, .lax = lax};
 	char *wrong = NULL;
 
-	view_init(&flood.view, s);
-	flood.visits = g_new0(unsigned int, flood.view.n_nodes);
-	flood.copies = g_new0(unsigned int, flood.view.n_nodes);
+	flood.visits = g_new0(unsigned int, view->n_nodes);
+	flood.copies = g_new0(unsigned int, view->n_nodes);
 	for (unsigned int i = 0; i < n && !wrong; i++) {
-		memset(flood.visits, 0, flood.view.n_nodes * sizeof(*flood.visits));
-		memset(flood.copies, 0, flood.view.n_nodes * sizeof(*flood.copies));
+		memset(flood.visits, 0, view->n_nodes * sizeof(*flood.visits));
+		memset(flood.copies, 0, view->n_nodes * sizeof(*flood.copies));
 		if (flood_begin(&flood, guids[i]))
 			wrong = check_copies(&flood, guids[i], guids, n);
 		else
@@ -420,7 +443,18 @@ static char *tree_violation(const struct scenario *s, uint16_t mlid, const uint6
 	}
 	g_free(flood.visits);
 	g_free(flood.copies);
-	view_clear(&flood.view);
+	return wrong;
+}
+
+static char *tree_violation(const struct scenario *s, uint16_t mlid, const uint64_t *guids,
+			    unsigned int n, bool lax)
+{
+	struct view view;
+	char *wrong;
+
+	view_init(&view, s);
+	wrong = flood_all(&view, mlid, guids, n, lax);
+	view_clear(&view);
 	return wrong;
 }
 
@@ -460,8 +494,9 @@ static void add_members(GArray *guids, const struct mc_group *group, const struc
 	}
 }
 
-static char *check_trees(const struct scenario *s)
+static char *check_trees(const struct view *view)
 {
+	const struct scenario *s = view->s;
 	struct mc_groups *groups = s->daemon ? slot_take(&daemon_context(s->daemon)->groups) : NULL;
 	struct fabric *fabric = groups ? published_fabric(s) : NULL;
 	struct mc_cursor cursor = {0};
@@ -474,8 +509,8 @@ static char *check_trees(const struct scenario *s)
 
 		for (; group && group->mlid == mlid; group = mc_groups_next(groups, &cursor))
 			add_members(guids, group, fabric);
-		wrong = scenario_tree_violation(s, mlid, (const uint64_t *)(void *)guids->data,
-						guids->len);
+		wrong = flood_all(view, mlid, (const uint64_t *)(void *)guids->data, guids->len,
+				  false);
 		g_array_unref(guids);
 	}
 	if (fabric)
@@ -506,8 +541,8 @@ char *scenario_violation(const struct scenario *s)
 		wrong = check_endport(&view, i);
 	if (!wrong)
 		wrong = check_routes(&view);
-	view_clear(&view);
 	if (!wrong)
-		wrong = check_trees(s);
+		wrong = check_trees(&view);
+	view_clear(&view);
 	return wrong;
 }

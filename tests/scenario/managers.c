@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STEP_MS 20
-#define STEADY_MS 1000
 #define STATUS 0x7FFF /* without the direction bit of a directed route */
 
 static double now_s(const struct managers *m)
@@ -398,8 +396,17 @@ unsigned int managers_masters(const struct managers *m)
 	return n;
 }
 
-static char *what_is_wrong(struct managers *m, unsigned int master)
+struct wanted {
+	struct managers *m;
+	unsigned int master; /* or MANAGERS_ANY */
+};
+
+static char *what_is_wrong(void *arg)
 {
+	const struct wanted *wanted = arg;
+	struct managers *m = wanted->m;
+	unsigned int master = wanted->master;
+
 	if (managers_masters(m) != 1)
 		return g_strdup_printf("%u masters", managers_masters(m));
 	for (unsigned int i = 0; master == MANAGERS_ANY; i++)
@@ -414,23 +421,15 @@ static char *what_is_wrong(struct managers *m, unsigned int master)
 
 uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int seconds)
 {
-	uint64_t start = runtime_now(m->s->rt), good_since = 0, now = start;
+	struct wanted wanted = {m, master};
+	struct scenario_state state = {.wrong = what_is_wrong, .arg = &wanted};
 	g_autofree char *wrong = NULL;
-	bool good = false;
+	uint64_t ms = scenario_until_steady(m->s, seconds, &state, &wrong);
 
-	while (now - start <= seconds * NS_PER_S) {
-		scenario_run_ms(m->s, STEP_MS);
-		now = MAX(runtime_now(m->s->rt), now + STEP_MS * NS_PER_MS);
-		g_free(wrong);
-		wrong = what_is_wrong(m, master);
-		if (!wrong && !good)
-			good_since = now;
-		good = !wrong;
-		if (good && now - good_since >= STEADY_MS * NS_PER_MS)
-			return (good_since - start) / NS_PER_MS;
-	}
-	scenario_fail(m->s, "not settled in %u s: %s\n--- the story ---\n%s", seconds,
-		      wrong ? wrong : "never for long", m->story->str);
+	if (ms == UINT64_MAX)
+		scenario_fail(m->s, "not settled in %u s: %s\n--- the story ---\n%s", seconds,
+			      wrong, m->story->str);
+	return ms;
 }
 
 void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2)

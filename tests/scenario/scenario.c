@@ -181,8 +181,9 @@ void scenario_run_ms(struct scenario *s, uint64_t ms)
 }
 
 /* What the daemon believes that is not true, newly allocated; while a sweep runs it may change. */
-static char *wrong_belief(const struct scenario *s)
+static char *wrong_belief(void *arg)
 {
+	struct scenario *s = arg;
 	char *wrong;
 
 	if (!s->daemon || atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_RUNNING)
@@ -191,27 +192,50 @@ static char *wrong_belief(const struct scenario *s)
 	return wrong ? wrong : scenario_published_violation(s);
 }
 
-uint64_t scenario_converge(struct scenario *s, unsigned int seconds)
+uint64_t scenario_until_steady(struct scenario *s, unsigned int seconds,
+			       const struct scenario_state *state, char **wrong)
 {
-	uint64_t start = runtime_now(s->rt), good_since = 0, now = start;
-	g_autofree char *wrong = NULL;
-	bool good = false;
+	uint64_t start = runtime_now(s->rt), good_since = 0, now = start, packets = 0;
+	bool good = false, steady = false;
 
+	*wrong = NULL;
 	while (now - start <= seconds * NS_PER_S) {
 		scenario_run_ms(s, POLL_MS);
 		now = MAX(runtime_now(s->rt), now + POLL_MS * NS_PER_MS);
-		g_free(wrong);
-		wrong = scenario_violation(s);
-		if (!wrong && !good)
+		steady = good && now - good_since >= STEADY_MS * NS_PER_MS;
+		if (good && !steady && packets == sim_trace_digest(s->sim))
+			continue; /* nobody has said anything */
+		packets = sim_trace_digest(s->sim);
+		g_free(*wrong);
+		*wrong = state->wrong(state->arg);
+		if (!*wrong && !good)
 			good_since = now;
-		good = !wrong;
-		if (!good || now - good_since < STEADY_MS * NS_PER_MS)
+		good = !*wrong;
+		if (!good || !steady)
 			continue;
-		wrong = wrong_belief(s);
-		if (!wrong)
+		*wrong = state->wrong_at_last ? state->wrong_at_last(state->arg) : NULL;
+		if (!*wrong)
 			return (good_since - start) / NS_PER_MS;
 	}
-	scenario_fail(s, "not converged in %u s: %s", seconds, wrong ? wrong : "never for long");
+	if (!*wrong)
+		*wrong = g_strdup("never for long");
+	return UINT64_MAX;
+}
+
+static char *violation(void *s)
+{
+	return scenario_violation(s);
+}
+
+uint64_t scenario_converge(struct scenario *s, unsigned int seconds)
+{
+	struct scenario_state state = {violation, wrong_belief, s};
+	g_autofree char *wrong = NULL;
+	uint64_t ms = scenario_until_steady(s, seconds, &state, &wrong);
+
+	if (ms == UINT64_MAX)
+		scenario_fail(s, "not converged in %u s: %s", seconds, wrong);
+	return ms;
 }
 
 struct more {

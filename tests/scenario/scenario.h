@@ -62,6 +62,18 @@ void scenario_run_ms(struct scenario *s, uint64_t ms);
  * the fabric was.
  */
 uint64_t scenario_converge(struct scenario *s, unsigned int seconds);
+/*
+ * What that is built on: runs until nothing is wrong for a second on end, nor at last. UINT64_MAX,
+ * and what is wrong, newly allocated, if that takes longer than so many seconds. While no packet is
+ * sent it is not asked again.
+ */
+struct scenario_state {
+	char *(*wrong)(void *arg);	   /* newly allocated, or NULL */
+	char *(*wrong_at_last)(void *arg); /* or NULL */
+	void *arg;
+};
+uint64_t scenario_until_steady(struct scenario *s, unsigned int seconds,
+			       const struct scenario_state *state, char **wrong);
 /* Runs until the daemon has finished a heavy sweep more, at most so many seconds. */
 void scenario_heavy_sweep(struct scenario *s, unsigned int seconds);
 
