@@ -24,11 +24,16 @@ struct dependencies {
 
 /* ---- the fabric ---- */
 
+static unsigned int n_ports(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].num_ports;
+}
+
 uint32_t checker_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t num)
 {
 	uint32_t peer;
 
-	if (num == 0 || num > fabric->nodes[fabric->switches[sw].node].num_ports)
+	if (num == 0 || num > n_ports(fabric, sw))
 		return FABRIC_NONE;
 	peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
@@ -48,7 +53,7 @@ uint32_t checker_leaf(const struct fabric *fabric, uint16_t lid)
 
 static bool hands_over(const struct fabric *fabric, uint32_t sw, uint8_t num, uint32_t endport)
 {
-	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
+	if (num > n_ports(fabric, sw))
 		return false;
 	if (num == 0)
 		return fabric_switch_port(fabric, sw, 0) == endport;
@@ -72,7 +77,7 @@ static void find_distances(struct checker *checker)
 		for (uint32_t head = 0; head < tail; head++) {
 			uint32_t sw = queue[head];
 
-			for (unsigned int num = 1; num < 256; num++) {
+			for (unsigned int num = 1; num <= n_ports(fabric, sw); num++) {
 				uint32_t to = checker_next_switch(fabric, sw, num);
 
 				if (to == FABRIC_NONE || distance[to] != CHECKER_FAR)
@@ -94,7 +99,7 @@ static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t li
 	while (more) {
 		more = false;
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			for (unsigned int num = 1; num < 256 && !joined[sw]; num++) {
+			for (unsigned int num = 1; num <= n_ports(fabric, sw) && !joined[sw]; num++) {
 				uint32_t to = checker_next_switch(fabric, sw, num);
 
 				joined[sw] = to != FABRIC_NONE && joined[to] &&
@@ -267,7 +272,7 @@ static bool are_lanes_good(const struct checker *checker, const bool used[ROUTE_
 				checker_distance(checker, a, b) == CHECKER_FAR ||
 				lanes->sl[(size_t)a * n + b] < ROUTE_SLS;
 	for (uint32_t sw = 0; sw < n; sw++)
-		for (unsigned int num = 1; num < 256; num++)
+		for (unsigned int num = 1; num <= n_ports(fabric, sw); num++)
 			for (unsigned int vl = 1; vl < ROUTE_SLS; vl++)
 				good &= checker_next_switch(fabric, sw, num) == FABRIC_NONE ||
 					!used[vl] ||
