@@ -168,6 +168,70 @@ void keys_use(struct sm_request *request)
 	choose_key(request);
 }
 
+/* ---- another key on its way ---- */
+
+/* Whether it gives the port a key that it does not have yet. */
+static bool gives_another(const struct sm_request *request, const struct builder_port *sma)
+{
+	struct iba_port_info want;
+
+	if (request->mad.method != IBA_METHOD_SET || request->port != sma ||
+	    request->mad.attribute != IBA_ATTR_PORT_INFO)
+		return false;
+	wire_decode(&iba_port_info_type, request->mad.data, &want);
+	return want.m_key != request->mad.m_key;
+}
+
+bool keys_wait(struct sm_request *request)
+{
+	GHashTable *changing = request->sm->keys->changing;
+	struct builder_port *sma = keys_sma(request);
+	GPtrArray *waiting = sma ? g_hash_table_lookup(changing, sma) : NULL;
+
+	if (request->gives_key || request->inquiry) /* again; or others wait for what it tells */
+		return false;
+	if (waiting) {
+		g_ptr_array_add(waiting, request);
+		return true;
+	}
+	request->gives_key = sma && gives_another(request, sma);
+	if (request->gives_key)
+		g_hash_table_insert(changing, sma, g_ptr_array_new());
+	return false;
+}
+
+GPtrArray *keys_settle(const struct sm_request *request)
+{
+	GPtrArray *waiting = NULL;
+
+	if (request->gives_key)
+		g_hash_table_steal_extended(request->sm->keys->changing, request->port, NULL,
+					    (gpointer *)&waiting);
+	for (guint i = 0; waiting && i < waiting->len; i++)
+		choose_key(waiting->pdata[i]);
+	return waiting;
+}
+
+void keys_forget(struct sm *sm, bool asides)
+{
+	GHashTableIter iter;
+	GPtrArray *waiting;
+
+	g_hash_table_iter_init(&iter, sm->keys->changing);
+	while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&waiting))
+		for (guint i = waiting->len; i-- > 0;) {
+			struct sm_request *request = waiting->pdata[i];
+
+			if (request->aside && !asides)
+				continue;
+			g_ptr_array_remove_index(waiting, i);
+			request->mad.result = MAD_TIMEOUT; /* of the last try, or it had none */
+			sm_request_drop(request);
+		}
+}
+
+/* ---- what comes back ---- */
+
 bool keys_try_another(struct sm_request *request)
 {
 	struct key_port port;
@@ -302,6 +366,7 @@ void keys_init(struct sm *sm)
 	keys->sm = sm;
 	keys->ring = key_ring_new(&plain);
 	keys->neighbors = neighbors_new();
+	keys->changing = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
 	if (sm->context->cache_dir && sm->options->m_key_lookup)
 		keys->directory = g_strdup(sm->context->cache_dir);
 	key_memory_load(sm);
@@ -320,6 +385,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
+	g_hash_table_unref(keys->changing);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	key_ring_free(keys->goal);

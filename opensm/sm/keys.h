@@ -15,6 +15,12 @@ struct keys {
 	/* The key of the SM's own port, and the one that it should have; 0: none. */
 	_Atomic uint64_t own, own_wanted;
 
+	/*
+	 * Endport -> requests to it that wait, for a Set of another M_Key is on its way there: one
+	 * that overtakes it has the key of before, one behind it the new one, or each is lost.
+	 */
+	GHashTable *changing;
+
 	/* key_memory.c */
 	char *directory;		      /* NULL: nothing is kept */
 	uint64_t ring_saved, neighbors_saved; /* editions in the files */

@@ -240,13 +240,21 @@ static const struct builder_port *cable_of(const struct sm_request *request)
 	return request->port ? request->port->peer : node->entry->peer;
 }
 
-/* To mad/, or back at once if there is no way. */
+/* It was removed since. */
+static bool is_gone(const struct sm_request *request)
+{
+	return !request->node->builder && request->node != request->sm->local;
+}
+
+/* To mad/, unless it has to wait; or back at once if there is no way. */
 static void hand_over(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 
+	if (keys_wait(request))
+		return;
 	request->by = cable_of(request);
-	request->unreachable = dry_has_ended(sm) || !find_route(request);
+	request->unreachable = dry_has_ended(sm) || is_gone(request) || !find_route(request);
 	if (request->unreachable) {
 		request->mad.message.run = run_unreachable;
 		actor_post(sm->actor, &request->mad.message);
@@ -262,7 +270,11 @@ static void hand_over(struct sm_request *request)
 
 static void free_request(struct sm_request *request)
 {
+	g_autoptr(GPtrArray) waiting = keys_settle(request);
+
 	drop(&request->mad.message);
+	for (guint i = 0; waiting && i < waiting->len; i++)
+		hand_over(waiting->pdata[i]);
 }
 
 /* It counts for its sweep no more. */
@@ -313,8 +325,7 @@ static void log_silence(const struct sm_request *request)
 static bool goes_on_aside(struct sm_request *request)
 {
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
-	    (!request->node->builder && request->node != request->sm->local) ||
-	    !keys_try_another(request))
+	    is_gone(request) || !keys_try_another(request))
 		return false;
 	request->mad.tries = request->tries_max;
 	hand_over(request);
@@ -345,7 +356,7 @@ static bool goes_on(struct sm_request *request)
 static void take_back(struct sm_request *request)
 {
 	struct mad_request *mad = &request->mad;
-	bool gone = !request->node->builder && request->node != request->sm->local;
+	bool gone = is_gone(request);
 
 	request->tries += mad->sent;
 	if (!gone && !request->aside && request->by != cable_of(request)) {

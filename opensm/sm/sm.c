@@ -194,6 +194,7 @@ void sm_stop(struct sm *sm)
 void sm_free(struct sm *sm)
 {
 	sm->sweep.serial++; /* what is out now is late */
+	keys_forget(sm, true);
 	silence_forget(sm);
 	port_health_free(sm);
 	actor_free(sm->actor);

@@ -189,6 +189,7 @@ struct sm_request {
 	bool unreachable; /* there was no way when it was to be sent */
 	uint64_t key_changes; /* of the port asked, when its M_Key was chosen */
 	bool other_key;	 /* it was sent again with another M_Key */
+	bool gives_key;	 /* it sets another: others to the port wait for it */
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */
 	unsigned int tries; /* that left this node */
@@ -455,6 +456,10 @@ void keys_remember(struct sm *sm);		   /* what changed since goes to the files *
 /* A dry run: ports have the keys that these options gave them. */
 void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
+/* Whether it is kept here; then it is handed over once more with what keys_settle() returns. */
+bool keys_wait(struct sm_request *request);
+GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: nothing waits */
+void keys_forget(struct sm *sm, bool asides); /* the sweep is cancelled: drops what it kept */
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);

@@ -255,6 +255,7 @@ static void leave_sweep(struct sm *sm)
 		mad_cancel(sm->mad, sm->sweep.serial);
 	sm->sweep.serial++;
 	sm->sweep.kind = SWEEP_KIND_NONE;
+	keys_forget(sm, false);
 	silence_forget(sm);
 }
 

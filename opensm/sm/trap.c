@@ -197,7 +197,10 @@ static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *
 	smp->header.method = IBA_METHOD_TRAP_REPRESS;
 	smp->header.status = 0;
 	smp->m_key = key_of_source(sm, lid);
-	mad_reply_smp(sm->mad, mad, smp);
+	if (sm->fabric || !keys_are_used(sm->options))
+		mad_reply_smp(sm->mad, mad, smp);
+	else
+		vendor_mad_free(mad); /* whose it is is not known yet: it comes again */
 	port = port_of_lid(sm, lid);
 	if (port)
 		port_health_trap(sm, port, &notice);
