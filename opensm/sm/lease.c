@@ -4,9 +4,10 @@
  * with the right one stops it; if it ends, the port gives up its protection for good, since the SM
  * might have been lost together with the key.
  *
- * Trap 256 tells of most violations. For those that it does not (a source of too many traps is not
- * listened to), and for switches where light sweeps are rare, each endport gets a Get(PortInfo)
- * twice in a lease. What is not as it should be any more is left to a sweep.
+ * Trap 256 tells of most violations: the port gets a Get(PortInfo) then. For those that it does not
+ * tell of (a source of too many traps is not listened to), and for switches where light sweeps are
+ * rare, each endport gets one twice in a lease. What is not as it should be any more is left to a
+ * sweep.
  */
 #include "sm/sm_private.h"
 
@@ -39,6 +40,12 @@ static void ask(struct sm *sm, struct builder_port *port)
 	request->aside = true;
 	request->done = on_port_info;
 	sm_request_send(request);
+}
+
+void lease_violated(struct sm *sm, struct builder_port *port)
+{
+	if (port && is_used(sm->options))
+		ask(sm, port);
 }
 
 static void ask_endports(struct sm *sm)

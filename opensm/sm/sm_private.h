@@ -488,6 +488,7 @@ void own_port_moved(struct sm *sm); /* it leads to another device than before */
 void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
 /* lease.c */
 void lease_init(struct sm *sm);
+void lease_violated(struct sm *sm, struct builder_port *port); /* by a trap; NULL is fine */
 /* sm_info.c: SMInfo of this SM, SM_Key included; of this actor only. */
 struct iba_sm_info sm_info_own(const struct sm *sm);
 /*

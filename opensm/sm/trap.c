@@ -35,9 +35,9 @@ static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
 }
 
 /* What is known of the endport that has this LID, or NULL. */
-static const struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
+static struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
 {
-	const struct builder_node *node = node_of_lid(sm, lid);
+	struct builder_node *node = node_of_lid(sm, lid);
 	unsigned int num;
 
 	if (!node)
@@ -171,8 +171,7 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 	case IBA_TRAP_BAD_M_KEY:
 		counter_inc(&sm->context->counters, traps_m_key);
 		log_trap(sm, LOG_ERROR, notice, from);
-		if (sm->options->m_key_lease_period)
-			want_look(sm, issuer, SWEEP_LINK_TRAP); /* its lease runs: lease.c */
+		lease_violated(sm, port_of_lid(sm, issuer));
 		break;
 	case IBA_TRAP_BAD_P_KEY:
 	case IBA_TRAP_BAD_Q_KEY:

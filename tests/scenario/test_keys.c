@@ -603,6 +603,36 @@ START_TEST(one_host_violates_all)
 }
 END_TEST
 
+/* Trap 256 tells of a lease that runs, and of no other change: a Get with the right key stops it. */
+START_TEST(violations_need_no_sweep)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	uint64_t guid = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1), sweeps, smps;
+	const struct counters *counters;
+	struct vendor *vendor;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 2\nm_key_lease_period 20\n"
+		     "sweep_interval 0\n");
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	vendor = sim_open(s->sim, guid, NULL);
+	sweeps = counter_get(counters, sweeps_partial) + counter_get(counters, sweeps_light) +
+		 counter_get(counters, sweeps_heavy);
+	smps = counter_get(counters, smp_sent);
+	violate_all(s, vendor);
+	scenario_run_ms(s, 3000);
+	ck_assert_uint_eq(counter_get(counters, traps_m_key), sim_nodes(s->sim));
+	ck_assert_uint_ge(counter_get(counters, smp_sent) - smps, sim_nodes(s->sim));
+	ck_assert_uint_eq(counter_get(counters, sweeps_partial) +
+				  counter_get(counters, sweeps_light) +
+				  counter_get(counters, sweeps_heavy),
+			  sweeps);
+	vendor_close(vendor);
+	scenario_check(s);
+	scenario_free(s);
+}
+END_TEST
+
 /* The lease of all had ended before the SM came: protected again by the next look. */
 START_TEST(leases_had_ended)
 {
@@ -848,6 +878,7 @@ int main(void)
 	tcase_add_test(tcase, keys_are_renewed_under_load);
 	tcase_add_loop_test(tcase, standby_follows, 0, 4);
 	tcase_add_loop_test(tcase, one_host_violates_all, 0, 4);
+	tcase_add_test(tcase, violations_need_no_sweep);
 	tcase_add_test(tcase, leases_had_ended);
 	tcase_add_test(tcase, leases_cost_little);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
