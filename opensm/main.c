@@ -355,6 +355,7 @@ static void program_run(struct program *program)
 	if (program->ready_handle >= 0)
 		background_ready(program->ready_handle);
 	g_main_loop_run(program->loop);
+	log_milestone(program->log, STOP, "Exiting SM");
 	notify_stopping();
 }
 

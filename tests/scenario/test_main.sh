@@ -141,6 +141,7 @@ kill $pid
 wait $pid
 code=$?
 check "and ends well" says 0 "^Entering NOTACTIVE state$"
+check "which it tells" says 0 "^Exiting SM$"
 run -g 0 -B
 check "-g 0 in the background" says 1 "guid"
 run --sim fattree:4 --once -f stdout
@@ -150,6 +151,7 @@ check "--progress on a pipe" says 0 "SUBNET UP: 20 switches, 16 hosts, 48 links"
 run --sim fattree:4 --once -f "$dir/log"
 check "milestones on the standard output" says 0 "^Entering MASTER state$"
 check "SUBNET UP too" says 0 "^SUBNET UP$"
+check "and the end" says 0 "^Exiting SM$"
 check "guid2lid" test -s "$dir/cache/guid2lid"
 : >"$dir/file"
 OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
