@@ -131,6 +131,7 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 {
 	const struct partitions *partitions = call->subnet->partitions;
 	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_PARTITIONS);
+	struct options *options = slot_take(&daemon_context(call->env->daemon)->options);
 	GVariantBuilder builder, list;
 
 	answer_begin(&builder);
@@ -141,7 +142,8 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 	answer_member(&builder, "partitions", &list);
 	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
-	answer_flag(&builder, "enforced", partitions->enforced);
+	answer_flag(&builder, "enforced", options->part_enforce != PART_ENFORCE_OFF);
+	options_unref(options);
 	answer_begin_list(&list);
 	problem_add(&list, PROBLEM_ERROR, refusal->why);
 	problem_add_all(&list, PROBLEM_WARNING, partitions->problems);
@@ -292,7 +294,7 @@ void print_partitions(GVariant *answer, GString *out)
 		out, "%" G_GSIZE_FORMAT " partition(s), %" PRIu64 " class(es) of ports, %s\n",
 		g_variant_n_children(partitions), answer_get_number(answer, "classes"),
 		answer_get_flag(answer, "enforced") ? "enforced by switches"
-						    : "nothing to enforce");
+						    : "not enforced by switches");
 	answer_each(answer, "partitions", print_partition, out);
 	answer_each(answer, "problems", problem_print, out);
 	if (*answer_get_text(answer, "refused"))

@@ -499,9 +499,8 @@ static void check_switches(struct making *making, const struct partitions *parti
 	}
 }
 
-/* With everybody in one partition, and in no other, as a full member nothing is to be kept apart.
- */
-static bool is_enforced(const struct partitions *partitions)
+/* Or everybody is in one partition, and in no other, as a full member. */
+static bool keeps_apart(const struct partitions *partitions)
 {
 	return partitions->n > 1 || partitions->all[0].n_limited;
 }
@@ -509,7 +508,7 @@ static bool is_enforced(const struct partitions *partitions)
 static void check(struct making *making, struct partitions *partitions)
 {
 	check_room(making, partitions);
-	if (partitions->enforced && making->options->part_enforce != PART_ENFORCE_OFF)
+	if (keeps_apart(partitions) && making->options->part_enforce != PART_ENFORCE_OFF)
 		check_switches(making, partitions);
 	if (making->n_problems > PROBLEMS_MAX)
 		g_ptr_array_add(making->problems,
@@ -532,7 +531,6 @@ static struct partitions *finish(struct making *making, struct partition_rules *
 	partitions->n = making->all->len;
 	partitions->all = (struct partition *)(void *)g_array_free(making->all, FALSE);
 	partitions->rules = partition_rules_ref(rules);
-	partitions->enforced = is_enforced(partitions);
 	check(making, partitions);
 	g_ptr_array_unref(partitions->problems);
 	partitions->problems = making->problems;

@@ -37,7 +37,6 @@ struct partitions {
 	uint32_t *first;  /* [n_classes + 1]: keys of class i are p_keys[first[i] .. first[i+1]) */
 	uint16_t *p_keys; /* with membership bit, by P_Key, the full one before the limited */
 	uint16_t *shared; /* [n_classes * n_classes], see partitions_shared(); NULL: too many */
-	bool enforced;	  /* switches are to keep to them: false if everybody may talk to all */
 	GPtrArray
 		*problems; /* texts: what of the rules this fabric cannot have, or does not know */
 	struct partition_rules *rules;

@@ -80,7 +80,7 @@ static bool is_to_enforce(const struct sm *sm, const struct builder_port *port)
 	const uint16_t *keys;
 	uint32_t n;
 
-	return host && sm->partitions->enforced && sm->options->part_enforce != PART_ENFORCE_OFF &&
+	return host && sm->options->part_enforce != PART_ENFORCE_OFF &&
 	       keys_of(sm, host, &keys, &n) &&
 	       n <= port->node->switch_info.partition_enforcement_cap;
 }
@@ -260,7 +260,10 @@ static void change_clear(gpointer data)
 	g_free(change->want);
 }
 
-/* Notes the port if it is not as it should be. */
+/*
+ * Notes the port if it is not as it should be. One of a switch with nobody behind it stays as it is
+ * until somebody comes.
+ */
 static void note_port(struct sm *sm, struct builder_port *port)
 {
 	struct change change = {.port = port, .size = port->p_keys.n_blocks * PER_BLOCK};
@@ -270,6 +273,8 @@ static void note_port(struct sm *sm, struct builder_port *port)
 	struct iba_port_info want = port->info;
 	uint32_t n;
 
+	if (!port->guid && port->num && !port->peer)
+		return;
 	change.is = g_new0(uint16_t, change.size + 1);
 	change.want = g_new0(uint16_t, change.size + 1);
 	if (read_table(port, change.is)) {

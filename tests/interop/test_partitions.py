@@ -164,13 +164,6 @@ def same(seen):
     return seen
 
 
-def not_enforced(seen):
-    """All are full members of the default partition and of no other: nothing to keep apart."""
-    for port in LEAVES:
-        seen.keys[port], seen.bits[port] = [], '00'
-    return seen
-
-
 def sm_is_full(seen):
     """Without full membership of the SM no limited member could ask the SA."""
     for port in (SM, LEAVES[0]):
@@ -221,9 +214,9 @@ REFUSED = 'refused'  # the classic lets all talk to all
 
 FILES = [
     # -- nothing said --
-    ('', not_enforced), ('# nothing\n\n', not_enforced),
+    ('', same), ('# nothing\n\n', same),
     # -- the default partition --
-    ('Default=0x7fff,ipoib:ALL=full;', not_enforced),
+    ('Default=0x7fff,ipoib:ALL=full;', same),
     ('Default=0x7fff,ipoib: ALL, SELF=full;', same),
     ('Default=0x7fff: ALL, ALL_SWITCHES=full, SELF=full;', same),
     ('Default=0x7fff: $H2=full;', same), ('Default=0xffff: $H2=full, $H3;', same),
@@ -273,7 +266,7 @@ FILES = [
     ('A=0x10,ipoib,rate=6,mtu=5,sl=3,Q_Key=0x1234,TClass=7,FlowLabel=9: ALL=full;', same),
     ('A=0x10,ipoib,rate=7,mtu=1: SELF;', same), ('A=0x10,rate=7,mtu=1: SELF;', same),
     ('Default=0x7fff,ipoib:\n mgid=ff12:401b::0707,sl=1\n mgid=ff12:601b::16\n'
-     ' mgid=ff12::1,sl=1,Q_Key=0xDEADBEEF,rate=3,mtu=2\n ALL=full;', not_enforced),
+     ' mgid=ff12::1,sl=1,Q_Key=0xDEADBEEF,rate=3,mtu=2\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b::5,TClass=3,FlowLabel=4,Q_Key=5\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b:8010::5\n ALL=full;', same),
     ('A=0x10: mgid=ff12::5, ALL=full;', same), ('A=0x10: mgid=fe80::1\n ALL=full;', same),

@@ -106,9 +106,9 @@ START_TEST(bring_up)
 	ck_assert_uint_le(costs.sets[IBA_ATTR_SWITCH_INFO], 3 * SWITCHES);
 	ck_assert_uint_eq(costs.gets[IBA_ATTR_MULTICAST_FORWARDING_TABLE], SWITCHES);
 	ck_assert_uint_eq(costs.sets[IBA_ATTR_MULTICAST_FORWARDING_TABLE], 0);
-	/* Of endports, a block of each switch and four of each host: nothing is to be enforced. */
-	ck_assert_uint_eq(costs.gets[IBA_ATTR_P_KEY_TABLE], SWITCHES + 4 * HOSTS);
-	ck_assert_uint_eq(costs.sets[IBA_ATTR_P_KEY_TABLE], 0);
+	/* Of endports, a block of each switch and four of each host; and of their switch's port. */
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_P_KEY_TABLE], SWITCHES + 4 * HOSTS + HOSTS);
+	ck_assert_uint_eq(costs.sets[IBA_ATTR_P_KEY_TABLE], HOSTS);
 	scenario_free(s);
 }
 END_TEST

@@ -167,7 +167,7 @@ static const struct {
 	{"lft leaf-0-0", "# Channel Adapter portguid 0x0200000000000101: 'host-0'\n"},
 	{"lft 0x0200000080000700", "36 lids dumped"},
 	{"mgroups", "1 multicast group(s)\n   MLID 0xc000 MGID ff12:401b:ffff::ffff:ffff P_Key"},
-	{"partitions", "1 partition(s), 1 class(es) of ports, nothing to enforce\n"},
+	{"partitions", "1 partition(s), 1 class(es) of ports, enforced by switches\n"},
 	{"partitions",
 	 "   P_Key 0x7fff 'Default': 36 full and 0 limited members, 1 group(s), IPoIB\n"},
 	{"partitions 0xffff", "0x0200000000000101 host-0 port 1: full\n"},

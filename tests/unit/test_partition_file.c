@@ -668,7 +668,6 @@ START_TEST(test_classes)
 	ck_assert_uint_eq(partitions->n, 4);
 	ck_assert_uint_eq(partitions_find(partitions, 2)->n_full, 1);
 	ck_assert_uint_eq(partitions_find(partitions, 2)->n_limited, 2);
-	ck_assert(partitions->enforced);
 	ck_assert_uint_eq(
 		partitions_shared(partitions, nth_endport(fabric, 6), nth_endport(fabric, 5)),
 		0x0001);
