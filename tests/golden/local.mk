@@ -64,7 +64,43 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_priority_raised.txt \
 	tests/golden/election_controls.txt
 
-golden-update: tests/golden/test_route_golden tests/golden/test_election_golden
+check_PROGRAMS += tests/golden/test_sweep_golden
+TESTS += tests/golden/test_sweep_golden
+tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c \
+	tests/golden/story.c tests/golden/story.h \
+	tests/scenario/transcript.c tests/scenario/transcript.h
+tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_sweep_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+EXTRA_DIST += tests/golden/triangle.topo \
+	tests/golden/sweep_back_to_back.txt \
+	tests/golden/sweep_cables.txt \
+	tests/golden/sweep_changes_by_others.txt \
+	tests/golden/sweep_engines.txt \
+	tests/golden/sweep_lids.txt \
+	tests/golden/sweep_links.txt \
+	tests/golden/sweep_losses.txt \
+	tests/golden/sweep_m_key.txt \
+	tests/golden/sweep_m_key_per_port.txt \
+	tests/golden/sweep_multicast.txt \
+	tests/golden/sweep_mute_from_the_start.txt \
+	tests/golden/sweep_mute_later.txt \
+	tests/golden/sweep_nodes.txt \
+	tests/golden/sweep_nothing_happens.txt \
+	tests/golden/sweep_other_options.txt \
+	tests/golden/sweep_partitions.txt \
+	tests/golden/sweep_qos.txt \
+	tests/golden/sweep_refused.txt \
+	tests/golden/sweep_reports.txt \
+	tests/golden/sweep_same_guids.txt \
+	tests/golden/sweep_small_tables.txt \
+	tests/golden/sweep_traps_of_all_kinds.txt \
+	tests/golden/sweep_tree.txt \
+	tests/golden/sweep_two_planes.txt \
+	tests/golden/sweep_unhealthy.txt
+
+golden-update: tests/golden/test_route_golden tests/golden/test_election_golden \
+		tests/golden/test_sweep_golden
 	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
-	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
+	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
+	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_sweep_golden
 .PHONY: golden-update

@@ -124,9 +124,9 @@ static const struct {
 
 START_TEST(test_story)
 {
-	const char *srcdir = getenv("srcdir");
+	const char *top = getenv("top_srcdir");
 	g_autofree char *file = g_strdup_printf("%s/tests/golden/election_%s.txt",
-						srcdir ? srcdir : ".", stories[_i].name);
+						top ? top : "..", stories[_i].name);
 	g_autofree char *kept = NULL;
 
 	m = managers_new("fattree:4", 1);

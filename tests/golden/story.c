@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "story.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/scenario/transcript.h"
+
+static struct scenario *s;
+static struct transcript *t;
+static const char *story; /* its name */
+
+/* ---- telling ---- */
+
+static char *in_source(const char *file, const char *suffix)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	return g_strdup_printf("%s/tests/golden/%s%s", top ? top : "..", file, suffix);
+}
+
+struct scenario *story_begin(const char *name, const char *spec)
+{
+	g_autofree char *file = in_source(spec, "");
+
+	story = name;
+	s = scenario_new(g_str_has_suffix(spec, ".topo") ? file : spec, 1);
+	t = transcript_new(s);
+	return s;
+}
+
+void story_event(const char *what)
+{
+	transcript_event(t, what);
+}
+
+void story_tell(void)
+{
+	transcript_tell(t);
+}
+
+void story_tell_files(void)
+{
+	transcript_tell_files(t);
+}
+
+void story_after_ms(unsigned int ms)
+{
+	scenario_run_ms(s, ms);
+	transcript_tell(t);
+}
+
+static char *in_directory(const char *file)
+{
+	return g_build_filename(s->directory, file, NULL);
+}
+
+void story_write(const char *name, const char *text)
+{
+	g_autofree char *file = in_directory(name);
+
+	g_assert(g_file_set_contents_full(file, text, -1, 0, 0600, NULL));
+}
+
+/* DIRECTORY in it stands for that of the scenario. */
+static void configure(const char *conf)
+{
+	g_autoptr(GString) text = g_string_new("partition_config_file DIRECTORY/partitions.conf\n");
+
+	g_string_append(text, conf);
+	g_string_replace(text, "DIRECTORY", s->directory, 0);
+	scenario_conf(s, text->str);
+	story_event(conf);
+}
+
+void story_starts(const char *conf)
+{
+	configure(conf);
+	transcript_starts(t);
+	scenario_start(s);
+	story_after_ms(5000);
+}
+
+/* Ends, and starts with another configuration. */
+void story_restarts(const char *conf)
+{
+	scenario_stop(s);
+	story_starts(conf);
+}
+
+void story_rereads(const char *conf)
+{
+	configure(conf);
+	daemon_reread_logged(s->daemon);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	story_after_ms(1000);
+}
+
+void story_sweeps(const char *what, enum sweep_reason reason)
+{
+	story_event(what);
+	daemon_sweep(s->daemon, reason);
+	story_after_ms(1000);
+}
+
+static void compare(void)
+{
+	g_autofree char *stem = g_strdup_printf("sweep_%s", story);
+	g_autofree char *file = in_source(stem, ".txt"), *kept = NULL;
+	const char *text = transcript_text(t);
+
+	if (getenv("GOLDEN_UPDATE"))
+		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
+	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
+		      "%s is missing: make golden-update", file);
+	if (strcmp(text, kept) != 0)
+		ck_abort_msg("%s differs; now:\n%s", file, text);
+}
+
+void story_end(void)
+{
+	compare();
+	transcript_free(t);
+	scenario_free(s);
+}
+
+/* ---- what happens ---- */
+
+unsigned int story_node(const char *name)
+{
+	return scenario_node(s, name);
+}
+
+/* A format with the name and the port, which it stands for. */
+void story_event_at(const char *format, const char *where, unsigned int port)
+{
+	g_autofree char *what = g_strdup_printf("%s: %s[%u]", format, where, port);
+
+	story_event(what);
+}
+
+void story_link(const char *where, unsigned int port, bool up)
+{
+	story_event_at(up ? "cable plugged" : "cable pulled", where, port);
+	sim_link_set(s->sim, story_node(where), port, up);
+	story_after_ms(2000);
+}
+
+void story_power(const char *where, bool up)
+{
+	story_event_at(up ? "switched on" : "switched off", where, 0);
+	sim_node_set(s->sim, story_node(where), up);
+	story_after_ms(2000);
+}
+
+void story_reboot(const char *where)
+{
+	story_event_at("reboots", where, 0);
+	sim_node_set(s->sim, story_node(where), false);
+	scenario_run_ms(s, 1);
+	sim_node_set(s->sim, story_node(where), true);
+	story_after_ms(2000);
+}
+
+void story_move(const char *from, unsigned int port, const char *to, unsigned int to_port)
+{
+	g_autofree char *what =
+		g_strdup_printf("the cable in %s[%u] moves to %s[%u]", from, port, to, to_port);
+
+	story_event(what);
+	g_assert(sim_cable_move(s->sim, story_node(from), port, story_node(to), to_port));
+	story_after_ms(2000);
+}
+
+void story_swap(const char *a, unsigned int port_a, const char *b, unsigned int port_b)
+{
+	g_autofree char *what = g_strdup_printf("the cables in %s[%u] and %s[%u] change places", a,
+						port_a, b, port_b);
+
+	story_event(what);
+	g_assert(sim_cable_swap(s->sim, story_node(a), port_a, story_node(b), port_b));
+	story_after_ms(2000);
+}
+
+void story_degrade(const char *where, unsigned int port, unsigned int lanes, unsigned int mbps)
+{
+	story_event_at("cable worn", where, port);
+	g_assert(sim_link_degrade(s->sim, story_node(where), port, lanes, mbps));
+	story_after_ms(2000);
+}
+
+void story_mute(const char *where, bool mute)
+{
+	story_event_at(mute ? "mute" : "answers again", where, 0);
+	sim_node_mute(s->sim, story_node(where), mute);
+	daemon_sweep(s->daemon, SWEEP_LIGHT);
+	story_after_ms(20 * 1000);
+}
+
+/* The port's SMA says what the notice has. */
+void story_trap(const char *from, uint16_t number, const struct wire_type *type,
+		const void *details)
+{
+	struct iba_notice notice = {
+		.is_generic = true,
+		.trap_number = number,
+		.issuer_lid = scenario_lid(s, story_node(from)),
+	};
+
+	story_event_at("trap", from, number);
+	wire_encode(type, details, notice.data_details);
+	sim_trap(s->sim, story_node(from), 1, &notice);
+	story_after_ms(1000);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A daemon on a small fabric, to which one thing happens after another; what it does about each
+ * (tests/scenario/transcript.h) is compared with tests/golden/sweep_NAME.txt at the end.
+ */
+#ifndef TESTS_GOLDEN_STORY_H
+#define TESTS_GOLDEN_STORY_H
+
+#include "tests/scenario/scenario.h"
+
+/* spec: a generator's, or the name of a file beside this one. One story at a time. */
+struct scenario *story_begin(const char *name, const char *spec);
+void story_end(void);
+
+/* What follows is because of this; until one of the next two, or what happens by itself below. */
+void story_event(const char *what);
+void story_event_at(const char *what, const char *where, unsigned int port);
+void story_after_ms(unsigned int ms);
+void story_tell(void);
+void story_tell_files(void); /* what the daemon keeps on the disk */
+
+/* In the directory of the scenario, for which DIRECTORY stands in a configuration. */
+void story_write(const char *name, const char *text);
+void story_starts(const char *conf);
+void story_restarts(const char *conf); /* ends before */
+void story_rereads(const char *conf);
+void story_sweeps(const char *what, enum sweep_reason reason);
+
+unsigned int story_node(const char *name);
+void story_link(const char *where, unsigned int port, bool up);
+void story_power(const char *where, bool up);
+void story_reboot(const char *where);
+void story_move(const char *from, unsigned int port, const char *to, unsigned int to_port);
+void story_swap(const char *a, unsigned int port_a, const char *b, unsigned int port_b);
+void story_degrade(const char *where, unsigned int port, unsigned int lanes, unsigned int mbps);
+void story_mute(const char *where, bool mute);
+/* Its first port sends it to the SM. */
+void story_trap(const char *from, uint16_t number, const struct wire_type *type,
+		const void *details);
+
+#endif

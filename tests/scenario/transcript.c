@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "transcript.h"
+
+#include <iba/attributes.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define COLUMNS 100
+#define TAB 6	      /* columns that it has more than characters, and a line break */
+#define OCTETS_MAX 24 /* of a table, that are told one by one */
+#define FNV_OFFSET UINT32_C(2166136261)
+#define FNV_PRIME UINT32_C(16777619)
+/* In a MAD; what lies between them is a status and a TransactionID. */
+#define METHOD_OFFSET 3
+#define ATTRIBUTE_OFFSET 16
+
+struct transcript {
+	struct scenario *s;
+	GString *text;
+	uint64_t begin_ns, last_ns;
+	unsigned int n_packets;
+	uint32_t digest;
+	size_t logged;		   /* octets of the log that were told */
+	GPtrArray *packets, *sets; /* struct line */
+	struct counters counters;
+};
+
+/* Something that happened, how often, and where. */
+struct line {
+	char *what;
+	unsigned int n;
+	GPtrArray *where; /* struct line: each place; NULL: none */
+};
+
+static void line_free(void *data)
+{
+	struct line *line = data;
+
+	g_clear_pointer(&line->where, g_ptr_array_unref);
+	g_free(line->what);
+	g_free(line);
+}
+
+static GPtrArray *lines_new(void)
+{
+	return g_ptr_array_new_with_free_func(line_free);
+}
+
+/* It happened once more. */
+static struct line *add(GPtrArray *lines, const char *what)
+{
+	struct line *line = NULL;
+
+	for (guint i = 0; i < lines->len && !line; i++)
+		if (strcmp(((struct line *)g_ptr_array_index(lines, i))->what, what) == 0)
+			line = g_ptr_array_index(lines, i);
+	if (!line) {
+		line = g_new0(struct line, 1);
+		line->what = g_strdup(what);
+		g_ptr_array_add(lines, line);
+	}
+	line->n++;
+	return line;
+}
+
+/* A word more, on another line if this one is full. */
+static void add_word(GString *text, const char *word)
+{
+	const char *begin = strrchr(text->str, '\n');
+	size_t used = begin ? strlen(begin) + TAB : text->len;
+
+	g_string_append(text, used + strlen(word) < COLUMNS ? " " : "\n\t");
+	g_string_append(text, word);
+}
+
+static void add_words(GString *text, const GPtrArray *lines)
+{
+	for (guint i = 0; i < lines->len; i++) {
+		const struct line *line = g_ptr_array_index(lines, i);
+		g_autofree char *word = line->n > 1 ? g_strdup_printf("%s*%u", line->what, line->n)
+						    : g_strdup(line->what);
+
+		add_word(text, word);
+	}
+}
+
+static uint32_t digest(uint32_t sum, const void *data, size_t length)
+{
+	const uint8_t *octets = data;
+
+	for (size_t i = 0; i < length; i++)
+		sum = (sum ^ octets[i]) * FNV_PRIME;
+	return sum;
+}
+
+/* ---- whom a packet is for ---- */
+
+static int node_of_lid(const struct transcript *t, uint16_t lid)
+{
+	const struct iba_port_info *info;
+	struct sim_node_view view;
+
+	for (unsigned int node = 0; node < sim_nodes(t->s->sim); node++) {
+		sim_node_view(t->s->sim, node, &view);
+		for (unsigned int num = 0; num <= view.num_ports; num++) {
+			if (view.type == IBA_NODE_SWITCH ? num : !num)
+				continue;
+			info = sim_port_info(t->s->sim, node, num);
+			if (lid >= info->lid && lid < info->lid + (1 << info->lmc))
+				return (int)node;
+		}
+	}
+	return -1;
+}
+
+/* At the end of a directed route, which begins where LIDs lead to; -1: nobody. */
+static int target_of(const struct transcript *t, const struct vendor_address *to, uint64_t from,
+		     const struct iba_dr_smp *smp)
+{
+	int node = to->lid == IBA_LID_PERMISSIVE ? sim_find_guid(t->s->sim, from)
+						 : node_of_lid(t, to->lid);
+	unsigned int peer, port;
+
+	if (smp->mgmt_class != IBA_CLASS_SUBN_DIRECTED)
+		return node;
+	for (unsigned int hop = 1; hop <= smp->hop_count && node >= 0; hop++) {
+		struct sim_node_view view;
+
+		sim_node_view(t->s->sim, (unsigned int)node, &view);
+		if (smp->initial_path[hop] > view.num_ports ||
+		    !sim_peer(t->s->sim, (unsigned int)node, smp->initial_path[hop], &peer, &port))
+			return -1;
+		node = (int)peer;
+	}
+	return node;
+}
+
+/* ---- what a Set changes ---- */
+
+static bool is_one_of(const char *name, const char *const names[])
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
+}
+
+/* The fields that differ from what is there; where 0 stands for no change, those that are not 0. */
+static void add_fields(GString *out, const struct wire_type *type, const void *set, const void *is)
+{
+	static const char *const orders[] = {"link_width_enabled",
+					     "link_speed_enabled",
+					     "link_speed_ext_enabled",
+					     "link_speed_ext_enabled2",
+					     "port_state",
+					     "port_physical_state",
+					     "link_down_default_state",
+					     "client_reregister",
+					     "port_state_change",
+					     NULL};
+	static const char *const not_set[] = {"local_port_num", NULL};
+
+	for (unsigned int i = 0; i < type->n_fields; i++) {
+		const struct wire_field *field = &type->fields[i];
+		uint64_t value = wire_value(field, set, 0);
+		bool hex = field->print != WIRE_DEC && field->print != WIRE_LID;
+
+		if (is_one_of(field->name, orders) ? !value : value == wire_value(field, is, 0))
+			continue;
+		if (strcmp(field->name, "port_state") == 0)
+			g_string_append_printf(out, " %s",
+					       iba_name(IBA_SET_PORT_STATE, (uint32_t)value));
+		else if (!is_one_of(field->name, not_set))
+			g_string_append_printf(out, hex ? " %s=0x%" PRIx64 : " %s=%" PRIu64,
+					       field->name, value);
+	}
+}
+
+/* Octets without the equal ones at the end. */
+static void add_octets(GString *out, const uint8_t *data, size_t length)
+{
+	size_t n = length;
+
+	while (n > 1 && data[n - 1] == data[n - 2])
+		n--;
+	if (n > OCTETS_MAX) {
+		g_string_append_printf(out, " of digest %08x", digest(FNV_OFFSET, data, length));
+		return;
+	}
+	g_string_append_c(out, ' ');
+	for (size_t i = 0; i < n; i++)
+		g_string_append_printf(out, "%02x", data[i]);
+	g_string_append(out, n < length ? "*" : "");
+}
+
+static void add_content(const struct transcript *t, GString *out, int node,
+			const struct iba_dr_smp *smp)
+{
+	unsigned int num = smp->attribute_modifier & 0xFF;
+	struct iba_switch_info sw;
+	struct iba_port_info port;
+	struct sim_node_view view = {0};
+
+	if (node >= 0)
+		sim_node_view(t->s->sim, (unsigned int)node, &view);
+	if (smp->attribute_id == IBA_ATTR_PORT_INFO && view.type && num <= view.num_ports) {
+		wire_decode(&iba_port_info_type, smp->data, &port);
+		add_fields(out, &iba_port_info_type, &port,
+			   sim_port_info(t->s->sim, (unsigned int)node, num));
+	} else if (smp->attribute_id == IBA_ATTR_SWITCH_INFO && view.switch_info) {
+		wire_decode(&iba_switch_info_type, smp->data, &sw);
+		add_fields(out, &iba_switch_info_type, &sw, view.switch_info);
+	} else {
+		add_octets(out, smp->data, sizeof(smp->data));
+	}
+}
+
+/* ---- packets ---- */
+
+static char *name_of(const struct iba_dr_smp *mad, uint8_t mgmt_class)
+{
+	const char *method = iba_name(IBA_SET_METHOD, mad->method);
+	const char *attribute = iba_attribute_name(mgmt_class, mad->attribute_id);
+
+	return g_strdup_printf("%s(%s)", method ? method : "?", attribute ? attribute : "?");
+}
+
+static const char *description(const struct transcript *t, int node)
+{
+	struct sim_node_view view = {.description = "nobody"};
+
+	if (node >= 0)
+		sim_node_view(t->s->sim, (unsigned int)node, &view);
+	return view.description;
+}
+
+static void tell_set(struct transcript *t, int node, const struct iba_dr_smp *smp, const char *name)
+{
+	uint32_t modifier = smp->attribute_modifier;
+	g_autoptr(GString) target = g_string_new(description(t, node));
+	g_autoptr(GString) what = g_string_new(name);
+	struct line *line;
+
+	if (smp->attribute_id == IBA_ATTR_PORT_INFO)
+		g_string_append_printf(target, "[%u]", modifier & 0xFF);
+	else if (modifier >> 16)
+		g_string_append_printf(target, "[%x/%u]", modifier >> 16, modifier & 0xFFFF);
+	else if (smp->attribute_id != IBA_ATTR_SWITCH_INFO)
+		g_string_append_printf(target, "[%u]", modifier);
+	add_content(t, what, node, smp);
+	line = add(t->sets, what->str);
+	if (!line->where)
+		line->where = lines_new();
+	add(line->where, target->str);
+}
+
+/* What others send is of interest if the SM has to do something about it. */
+static void tell_other(struct transcript *t, uint64_t from, const struct iba_dr_smp *mad,
+		       const char *name)
+{
+	const char *sender = description(t, sim_find_guid(t->s->sim, from));
+	g_autofree char *text =
+		mad->status ? g_strdup_printf("%s:%s,status=0x%02x", sender, name, mad->status)
+			    : g_strdup_printf("%s:%s", sender, name);
+
+	if (mad->status || mad->method == IBA_METHOD_TRAP || !iba_class_is_smp(mad->mgmt_class))
+		add(t->packets, text);
+}
+
+/* Its SMA answers its own SM. */
+static bool is_own_answer(const struct iba_dr_smp *mad)
+{
+	return iba_class_is_smp(mad->mgmt_class) && mad->method == IBA_METHOD_GET_RESP &&
+	       mad->attribute_id != IBA_ATTR_SM_INFO;
+}
+
+static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	struct transcript *t = arg;
+	g_autofree char *name = NULL;
+	struct iba_dr_smp mad;
+	int node;
+
+	if (length < IBA_MAD_BYTES)
+		return;
+	wire_decode(&iba_dr_smp_type, data, &mad);
+	name = name_of(&mad, mad.mgmt_class);
+	if (from != t->s->sm_guid) {
+		tell_other(t, from, &mad, name);
+		return;
+	}
+	if (is_own_answer(&mad))
+		return;
+	node = target_of(t, to, from, &mad);
+	t->digest = digest(t->digest, &node, sizeof(node));
+	t->digest = digest(t->digest, data + METHOD_OFFSET, 1);
+	t->digest = digest(t->digest, data + ATTRIBUTE_OFFSET, length - ATTRIBUTE_OFFSET);
+	t->last_ns = now_ns;
+	t->n_packets++;
+	if (iba_class_is_smp(mad.mgmt_class) && mad.method == IBA_METHOD_SET)
+		tell_set(t, node, &mad, name);
+	add(t->packets, name);
+}
+
+/* ---- the text ---- */
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp((*(struct line *const *)a)->what, (*(struct line *const *)b)->what);
+}
+
+static void tell_packets(struct transcript *t)
+{
+	g_autoptr(GString) words = g_string_new("packets:");
+
+	g_ptr_array_sort(t->packets, by_text);
+	add_words(words, t->packets);
+	if (t->packets->len)
+		g_string_append_printf(t->text, "%s\n", words->str);
+}
+
+static void tell_sets(struct transcript *t)
+{
+	for (guint i = 0; i < t->sets->len; i++) {
+		const struct line *line = g_ptr_array_index(t->sets, i);
+		g_autoptr(GString) words = g_string_new(line->what);
+
+		g_string_append_c(words, ':');
+		add_words(words, line->where);
+		g_string_append_printf(t->text, "%s\n", words->str);
+	}
+}
+
+static void tell_counters(struct transcript *t)
+{
+	g_autoptr(GString) words = g_string_new("counters:");
+	size_t none = words->len;
+	struct counters *now;
+	int64_t more;
+
+	if (!t->s->daemon)
+		return;
+	now = &daemon_context(t->s->daemon)->counters;
+#define COUNTER(name, help)                                                                        \
+	more = (int64_t)(counter_get(now, name) - counter_get(&t->counters, name));                \
+	atomic_store(&t->counters.name, counter_get(now, name));                                   \
+	if (more) {                                                                                \
+		g_autofree char *word = g_strdup_printf(#name "%+" PRId64, more);                  \
+                                                                                                   \
+		add_word(words, word);                                                             \
+	}
+#include "core/counters.def"
+#undef COUNTER
+	if (words->len > none)
+		g_string_append_printf(t->text, "%s\n", words->str);
+}
+
+/* Without the time, and the names of files that are other ones each time; each line once. */
+static void tell_log(struct transcript *t)
+{
+	g_auto(GStrv) lines = g_strsplit(t->s->text->str + t->logged, "\n", -1);
+	g_autoptr(GPtrArray) told = lines_new();
+
+	t->logged = t->s->text->len;
+	for (char **line = lines; *line && **line; line++) {
+		const char *text = strstr(*line, "] ");
+		g_autoptr(GString) plain = g_string_new(text ? text + 2 : *line);
+
+		g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
+		add(told, plain->str);
+	}
+	for (guint i = 0; i < told->len; i++) {
+		const struct line *line = g_ptr_array_index(told, i);
+
+		if (line->n > 1)
+			g_string_append_printf(t->text, "log*%u: %s\n", line->n, line->what);
+		else
+			g_string_append_printf(t->text, "log: %s\n", line->what);
+	}
+}
+
+void transcript_event(struct transcript *t, const char *what)
+{
+	g_string_append_printf(t->text, "%s== %s\n", t->text->len ? "\n" : "", what);
+	t->begin_ns = t->last_ns = runtime_now(t->s->rt);
+	t->n_packets = 0;
+	t->digest = FNV_OFFSET;
+}
+
+void transcript_tell(struct transcript *t)
+{
+	g_string_append_printf(t->text, "%.3f ms, %u packets, digest %08x\n",
+			       (double)(t->last_ns - t->begin_ns) / (double)NS_PER_MS, t->n_packets,
+			       t->digest);
+	tell_packets(t);
+	tell_sets(t);
+	tell_counters(t);
+	tell_log(t);
+	g_ptr_array_set_size(t->packets, 0);
+	g_ptr_array_set_size(t->sets, 0);
+}
+
+static void tell_file(struct transcript *t, const char *name)
+{
+	g_autofree char *file = g_build_filename(t->s->cache_dir, name, NULL), *content = NULL;
+
+	if (g_file_get_contents(file, &content, NULL, NULL))
+		g_string_append_printf(t->text, "\n== file %s\n%s", name, content);
+}
+
+void transcript_tell_files(struct transcript *t)
+{
+	g_autoptr(GDir) directory = g_dir_open(t->s->cache_dir, 0, NULL);
+	GList *names = NULL;
+	const char *name;
+
+	while ((name = g_dir_read_name(directory)))
+		names = g_list_insert_sorted(names, g_strdup(name), (GCompareFunc)strcmp);
+	for (const GList *item = names; item; item = item->next)
+		tell_file(t, item->data);
+	g_list_free_full(names, g_free);
+}
+
+/* ---- life ---- */
+
+struct transcript *transcript_new(struct scenario *s)
+{
+	struct transcript *t = g_new0(struct transcript, 1);
+
+	t->s = s;
+	t->text = g_string_new(NULL);
+	t->packets = lines_new();
+	t->sets = lines_new();
+	sim_set_trace(s->sim, on_packet, t);
+	return t;
+}
+
+void transcript_free(struct transcript *t)
+{
+	sim_set_trace(t->s->sim, NULL, NULL);
+	g_ptr_array_unref(t->packets);
+	g_ptr_array_unref(t->sets);
+	g_string_free(t->text, TRUE);
+	g_free(t);
+}
+
+void transcript_starts(struct transcript *t)
+{
+	memset(&t->counters, 0, sizeof(t->counters));
+}
+
+const char *transcript_text(const struct transcript *t)
+{
+	return t->text->str;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a scenario's daemon does, as a text for people:
+ *
+ *	== host-5 is pulled
+ *	1.204 ms, 9 packets, digest 5c1f06aa
+ *	packets: Get(NodeInfo) 1, Get(PortInfo) 7, Get(SwitchInfo) 1, Set(SwitchInfo) 1,
+ *		sw-c Trap(Notice) 1
+ *	Set(SwitchInfo) port_state_change=1: sw-c
+ *	counters: smp_sent +9 smp_received +9 traps_received +1 sweeps_partial +1
+ *	log: 0x02 -> partial sweep: 0.4 ms, 0 errors
+ *
+ * The time is that of the last packet since the event, in virtual time. Sets of the same in several
+ * places are one line. Of PortInfo and SwitchInfo it has the fields that differ from what is there
+ * at that moment, of tables what is in them. The digest is of all packets of the SM in their order,
+ * with their routes, keys and contents: of what the lines leave out, too.
+ */
+#ifndef TESTS_TRANSCRIPT_H
+#define TESTS_TRANSCRIPT_H
+
+#include "scenario.h"
+
+struct transcript;
+
+/* It listens to all that is on the wire: sim_set_trace(). */
+struct transcript *transcript_new(struct scenario *s);
+void transcript_free(struct transcript *t);
+
+/* The daemon of the scenario, and its counters, begin anew. */
+void transcript_starts(struct transcript *t);
+/* What follows is because of this; until transcript_tell(), which ends it. */
+void transcript_event(struct transcript *t, const char *what);
+void transcript_tell(struct transcript *t);
+/* What the daemon keeps on the disk. */
+void transcript_tell_files(struct transcript *t);
+const char *transcript_text(const struct transcript *t);
+
+#endif
