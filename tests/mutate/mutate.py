@@ -38,7 +38,7 @@ import accepted
 import operators
 
 DIRECTORIES = ('opensm/sm', 'opensm/sa', 'opensm/mad')
-TESTS = re.compile(r'tests/(unit|scenario|fuzz)/[a-z0-9_]+$')
+TESTS = re.compile(r'tests/(unit|scenario|fuzz|golden)/[a-z0-9_]+$')
 # What comes by chance kills by chance: faults from seeds, and threads in real time. The routes
 # make long tests, which are for what computes them.
 LEFT_OUT = re.compile(r'tests/scenario/(seeds|test_threads)$|'
