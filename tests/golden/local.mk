@@ -76,10 +76,12 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
 	tests/golden/sweep_engines.txt \
+	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
 	tests/golden/sweep_links.txt \
 	tests/golden/sweep_losses.txt \
 	tests/golden/sweep_m_key.txt \
+	tests/golden/sweep_m_key_changes.txt \
 	tests/golden/sweep_m_key_per_port.txt \
 	tests/golden/sweep_multicast.txt \
 	tests/golden/sweep_mute_from_the_start.txt \

@@ -60,7 +60,8 @@ void story_write(const char *name, const char *text)
 {
 	g_autofree char *file = in_directory(name);
 
-	g_assert(g_file_set_contents_full(file, text, -1, 0, 0600, NULL));
+	g_assert(g_file_set_contents_full(file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600,
+					  NULL));
 }
 
 /* DIRECTORY in it stands for that of the scenario. */

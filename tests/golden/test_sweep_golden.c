@@ -249,6 +249,24 @@ START_TEST(m_key)
 }
 END_TEST
 
+START_TEST(m_key_changes)
+{
+	s = story_begin("m_key_changes", "triangle.topo");
+	story_starts(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
+	story_rereads(QUIET "m_key 0x5678\nm_key_protection_level 2\n");
+	story_restarts(QUIET "m_key 0x9ABC\nm_key_protection_level 3\nm_key_lease_period 9\n");
+	story_restarts(QUIET
+		       "m_key 0x2222\nm_key_protection_level 3\nm_key_lease_period 9\nlmc 1\n");
+	story_event("the SM is gone for a while");
+	scenario_stop(s);
+	story_after_ms(20000);
+	story_restarts(QUIET "m_key 0x1111\nm_key_protection_level 3\nm_key_lookup FALSE\n");
+	story_event("time passes");
+	story_after_ms(10000);
+	story_end();
+}
+END_TEST
+
 START_TEST(m_key_per_port)
 {
 	s = story_begin("m_key_per_port", "triangle.topo");
@@ -348,6 +366,19 @@ START_TEST(engines)
 }
 END_TEST
 
+/* Shortest paths close a loop, which takes a second lane. */
+START_TEST(lanes)
+{
+	s = story_begin("lanes", "ring.topo");
+	story_starts(QUIET "routing_engine dfsssp\n");
+	story_link("sw-2", 2, false);
+	story_link("sw-2", 2, true);
+	story_reboot("sw-3");
+	story_restarts(QUIET "routing_engine minhop\n");
+	story_end();
+}
+END_TEST
+
 static struct client *clients[3];
 
 static void joins(unsigned int i, bool joined)
@@ -399,7 +430,9 @@ START_TEST(multicast)
 	story_restarts(QUIET);
 	sim_set_multicast_fdb_cap(s->sim, story_node("sw-c"), 32);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
-		joins(i, i == 2);
+		joins(i, i != 2);
+	story_power("host-3", true);
+	joins(1, false);
 	part_from_clients();
 	story_end();
 }
@@ -656,10 +689,12 @@ int main(void)
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, lids);
 	tcase_add_test(tcase, m_key);
+	tcase_add_test(tcase, m_key_changes);
 	tcase_add_test(tcase, m_key_per_port);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, engines);
+	tcase_add_test(tcase, lanes);
 	tcase_add_test(tcase, multicast);
 	tcase_add_test(tcase, reports);
 	tcase_add_test(tcase, same_guids);

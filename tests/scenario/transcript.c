@@ -95,20 +95,27 @@ static uint32_t digest(uint32_t sum, const void *data, size_t length)
 
 /* ---- whom a packet is for ---- */
 
-static int node_of_lid(const struct transcript *t, uint16_t lid)
+static bool is_switch(const struct transcript *t, unsigned int node, struct sim_node_view *view)
 {
-	const struct iba_port_info *info;
+	sim_node_view(t->s->sim, node, view);
+	return view->type == IBA_NODE_SWITCH;
+}
+
+/* Where the tables that the switches hold lead from a node; -1: nowhere. */
+static int node_by_lid(const struct transcript *t, unsigned int node, uint16_t lid)
+{
+	unsigned int port = 1, peer;
 	struct sim_node_view view;
 
-	for (unsigned int node = 0; node < sim_nodes(t->s->sim); node++) {
-		sim_node_view(t->s->sim, node, &view);
-		for (unsigned int num = 0; num <= view.num_ports; num++) {
-			if (view.type == IBA_NODE_SWITCH ? num : !num)
-				continue;
-			info = sim_port_info(t->s->sim, node, num);
-			if (lid >= info->lid && lid < info->lid + (1 << info->lmc))
-				return (int)node;
-		}
+	if (!is_switch(t, node, &view) && sim_port_info(t->s->sim, node, 1)->lid == lid)
+		return (int)node;
+	for (unsigned int hops = 0; hops < IBA_MAX_HOPS; hops++) {
+		if (port > view.num_ports || !sim_peer(t->s->sim, node, port, &peer, &port))
+			return -1;
+		node = peer;
+		if (!is_switch(t, node, &view) || sim_port_info(t->s->sim, node, 0)->lid == lid)
+			return (int)node;
+		port = view.lft[lid];
 	}
 	return -1;
 }
@@ -117,10 +124,11 @@ static int node_of_lid(const struct transcript *t, uint16_t lid)
 static int target_of(const struct transcript *t, const struct vendor_address *to, uint64_t from,
 		     const struct iba_dr_smp *smp)
 {
-	int node = to->lid == IBA_LID_PERMISSIVE ? sim_find_guid(t->s->sim, from)
-						 : node_of_lid(t, to->lid);
+	int node = sim_find_guid(t->s->sim, from);
 	unsigned int peer, port;
 
+	if (to->lid != IBA_LID_PERMISSIVE)
+		node = node_by_lid(t, (unsigned int)node, to->lid);
 	if (smp->mgmt_class != IBA_CLASS_SUBN_DIRECTED)
 		return node;
 	for (unsigned int hop = 1; hop <= smp->hop_count && node >= 0; hop++) {
