@@ -68,6 +68,7 @@ check_PROGRAMS += tests/golden/test_sweep_golden
 TESTS += tests/golden/test_sweep_golden
 tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c \
 	tests/golden/story.c tests/golden/story.h \
+	tests/scenario/managers.c tests/scenario/managers.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
 tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_sweep_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
@@ -76,6 +77,7 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
 	tests/golden/sweep_engines.txt \
+	tests/golden/sweep_interrupted.txt \
 	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
 	tests/golden/sweep_links.txt \
@@ -83,6 +85,7 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_m_key.txt \
 	tests/golden/sweep_m_key_changes.txt \
 	tests/golden/sweep_m_key_per_port.txt \
+	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \
 	tests/golden/sweep_mute_from_the_start.txt \
 	tests/golden/sweep_mute_later.txt \
@@ -90,6 +93,8 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_nothing_happens.txt \
 	tests/golden/sweep_other_options.txt \
 	tests/golden/sweep_partitions.txt \
+	tests/golden/sweep_partitions_at_run_time.txt \
+	tests/golden/sweep_plans.txt \
 	tests/golden/sweep_qos.txt \
 	tests/golden/sweep_refused.txt \
 	tests/golden/sweep_reports.txt \
@@ -97,6 +102,7 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_small_tables.txt \
 	tests/golden/sweep_traps_of_all_kinds.txt \
 	tests/golden/sweep_tree.txt \
+	tests/golden/sweep_two_managers.txt \
 	tests/golden/sweep_two_planes.txt \
 	tests/golden/sweep_unhealthy.txt
 

@@ -20,14 +20,31 @@ static char *in_source(const char *file, const char *suffix)
 	return g_strdup_printf("%s/tests/golden/%s%s", top ? top : "..", file, suffix);
 }
 
+void story_on(const char *name, struct scenario *scenario)
+{
+	story = name;
+	s = scenario;
+	t = transcript_new(s);
+}
+
+char *story_topology(const char *name)
+{
+	return in_source(name, "");
+}
+
 struct scenario *story_begin(const char *name, const char *spec)
 {
-	g_autofree char *file = in_source(spec, "");
+	g_autofree char *file = story_topology(spec);
 
-	story = name;
-	s = scenario_new(g_str_has_suffix(spec, ".topo") ? file : spec, 1);
-	t = transcript_new(s);
+	story_on(name, scenario_new(g_str_has_suffix(spec, ".topo") ? file : spec, 1));
 	return s;
+}
+
+void story_watch(struct daemon *daemon, uint64_t port_guid)
+{
+	s->daemon = daemon;
+	s->sm_guid = port_guid;
+	transcript_starts(t);
 }
 
 void story_event(const char *what)
@@ -38,6 +55,11 @@ void story_event(const char *what)
 void story_tell(void)
 {
 	transcript_tell(t);
+}
+
+void story_say(const char *text)
+{
+	transcript_say(t, text);
 }
 
 void story_tell_files(void)
@@ -64,14 +86,20 @@ void story_write(const char *name, const char *text)
 					  NULL));
 }
 
-/* DIRECTORY in it stands for that of the scenario. */
-static void configure(const char *conf)
+char *story_conf(const char *conf)
 {
-	g_autoptr(GString) text = g_string_new("partition_config_file DIRECTORY/partitions.conf\n");
+	GString *text = g_string_new("partition_config_file DIRECTORY/partitions.conf\n");
 
 	g_string_append(text, conf);
 	g_string_replace(text, "DIRECTORY", s->directory, 0);
-	scenario_conf(s, text->str);
+	return g_string_free(text, FALSE);
+}
+
+static void configure(const char *conf)
+{
+	g_autofree char *text = story_conf(conf);
+
+	scenario_conf(s, text);
 	story_event(conf);
 }
 
@@ -105,7 +133,7 @@ void story_sweeps(const char *what, enum sweep_reason reason)
 	story_after_ms(1000);
 }
 
-static void compare(void)
+void story_compare(void)
 {
 	g_autofree char *stem = g_strdup_printf("sweep_%s", story);
 	g_autofree char *file = in_source(stem, ".txt"), *kept = NULL;
@@ -117,12 +145,12 @@ static void compare(void)
 		      "%s is missing: make golden-update", file);
 	if (strcmp(text, kept) != 0)
 		ck_abort_msg("%s differs; now:\n%s", file, text);
+	transcript_free(t);
 }
 
 void story_end(void)
 {
-	compare();
-	transcript_free(t);
+	story_compare();
 	scenario_free(s);
 }
 

@@ -11,16 +11,24 @@
 /* spec: a generator's, or the name of a file beside this one. One story at a time. */
 struct scenario *story_begin(const char *name, const char *spec);
 void story_end(void);
+/* The same on a scenario that somebody else has, which is left alone at the end. */
+void story_on(const char *name, struct scenario *s);
+void story_compare(void);
+/* From now on it is about this daemon. */
+void story_watch(struct daemon *daemon, uint64_t port_guid);
+char *story_topology(const char *name); /* the path of a file; newly allocated */
 
 /* What follows is because of this; until one of the next two, or what happens by itself below. */
 void story_event(const char *what);
 void story_event_at(const char *what, const char *where, unsigned int port);
 void story_after_ms(unsigned int ms);
 void story_tell(void);
+void story_say(const char *text);
 void story_tell_files(void); /* what the daemon keeps on the disk */
 
 /* In the directory of the scenario, for which DIRECTORY stands in a configuration. */
 void story_write(const char *name, const char *text);
+char *story_conf(const char *conf); /* as it is in the file; newly allocated */
 void story_starts(const char *conf);
 void story_restarts(const char *conf); /* ends before */
 void story_rereads(const char *conf);

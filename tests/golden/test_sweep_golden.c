@@ -8,6 +8,7 @@
 #include "story.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
+#include "tests/scenario/managers.h"
 
 #define PER_PORT "m_key_per_port TRUE\nm_key_update_interval 10\nm_key_seed_file DIRECTORY/seed\n"
 #define QUIET "sweep_interval 1000\n" /* what is swept, events have asked for */
@@ -650,6 +651,202 @@ START_TEST(changes_by_others)
 }
 END_TEST
 
+/* Something happens so many microseconds after a sweep began. */
+static void interrupt(unsigned int us)
+{
+	bool up = us % 800 == 0;
+	g_autofree char *what = g_strdup_printf("a cable is %s, %u us after a sweep began",
+						up ? "plugged" : "pulled", us);
+
+	story_event(what);
+	daemon_sweep(s->daemon, us % 300 ? SWEEP_HEAVY : SWEEP_LIGHT);
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+	sim_link_set(s->sim, story_node("sw-a"), us % 1200 ? 5 : 6, up);
+	story_after_ms(2000);
+}
+
+START_TEST(interrupted)
+{
+	s = story_begin("interrupted", "triangle.topo");
+	story_starts(QUIET);
+	for (unsigned int us = 0; us <= 2800; us += 400)
+		interrupt(us);
+	for (unsigned int us = 400; us <= 1600; us += 400) {
+		story_event_at("restarted, and a host reboots meanwhile", "us", us);
+		scenario_stop(s);
+		story_watch(NULL, s->sm_guid);
+		scenario_start(s);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		sim_node_set(s->sim, story_node("host-3"), us % 800);
+		scenario_heavy_sweep(s, 10);
+		story_after_ms(1000);
+	}
+	story_end();
+}
+END_TEST
+
+static bool is_planned(void *arg)
+{
+	return *(GVariant **)arg != NULL;
+}
+
+static void take_plan(void *arg, GVariant *answer)
+{
+	*(GVariant **)arg = g_variant_ref_sink(answer);
+}
+
+static void plan(const char *conf)
+{
+	g_autofree char *file = g_build_filename(s->directory, "other.conf", NULL), *text = NULL;
+	g_autofree char *event = g_strdup_printf("planned:\n%s", conf);
+	g_autoptr(GVariant) answer = NULL;
+
+	story_event(event);
+	text = story_conf(conf);
+	story_write("other.conf", text);
+	if (!daemon_plan(s->daemon, file, 3, NULL))
+		scenario_fail(s, "no plan");
+	daemon_plan_listen(s->daemon, take_plan, &answer);
+	runtime_run(s->rt, is_planned, &answer, runtime_now(s->rt) + NS_PER_S);
+	story_after_ms(1000);
+	g_free(text);
+	text = g_variant_print(answer, FALSE);
+	story_say(text);
+}
+
+START_TEST(plans)
+{
+	s = story_begin("plans", "triangle.topo");
+	story_starts(QUIET "m_key 0x1234\n");
+	plan("subnet_timeout 15\nm_key 0x1234\n");
+	plan("lmc 1\nm_key 0x5678\nm_key_protection_level 1\nsm_sl 2\n");
+	plan(QOS "m_key 0x1234\nmax_op_vls 2\n");
+	plan("routing_engine lash\nm_key 0x1234\npart_enforce off\n");
+	story_mute("host-5", true);
+	plan("m_key 0x1234\n");
+	story_end();
+}
+END_TEST
+
+static void door(const char *request, uint16_t forget)
+{
+	g_autoptr(GError) error = NULL;
+	uint64_t serial = 0;
+
+	story_event(request ? request : "forget");
+	daemon_change_partitions(s->daemon, request, forget, &serial, &error);
+	if (error)
+		story_say("refused");
+	story_after_ms(1000);
+}
+
+START_TEST(partitions_at_run_time)
+{
+	s = story_begin("partitions_at_run_time", "triangle.topo");
+	story_write("partitions.conf", SOME);
+	story_starts(QUIET);
+	door("0x10: 0x0200000000000801=full", 0);
+	door("0x11: 0x0200000000000801=full, 0x0200000000000901=limited", 0);
+	door("0x11: 0x0200000000000901=full", 0);
+	door("0x11: 0x0200000000000901=none", 0);
+	door("0x11: nonsense", 0);
+	story_restarts(QUIET);
+	door(NULL, 0x10);
+	door(NULL, 0);
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
+#define TWO QUIET MANAGERS_POLLS "replication_key_file DIRECTORY/key\n"
+
+static struct managers *m;
+
+static void managers_event(const char *what, unsigned int watched)
+{
+	story_event(what);
+	story_watch(m->sm[watched].daemon, m->sm[watched].guid);
+}
+
+static void managers_begin(const char *name, const char *conf)
+{
+	g_autofree char *file = story_topology("triangle.topo"), *text = NULL;
+
+	m = managers_new(file, 1);
+	s = m->s;
+	story_on(name, s);
+	story_write("key", "a key that all of them share, 0123456789\n");
+	text = story_conf(conf);
+	managers_add(m, "host-1", text);
+	managers_add(m, "host-6", text);
+	managers_start(m, 0);
+	managers_event("sm1 starts", 0);
+	story_after_ms(2000);
+	managers_start(m, 1);
+	managers_event("sm2 starts", 1);
+	story_after_ms(5000);
+}
+
+static void managers_say(unsigned int i, const char *conf)
+{
+	g_autofree char *text = story_conf(conf);
+	g_autofree char *what = g_strdup_printf("sm%u:\n%s", i + 1, conf);
+
+	managers_configure(m, i, text);
+	managers_event(what, i);
+	daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
+	story_after_ms(5000);
+}
+
+static void managers_end(void)
+{
+	story_compare();
+	managers_free(m);
+}
+
+START_TEST(two_managers)
+{
+	managers_begin("two_managers", TWO);
+	managers_say(1, TWO "sm_priority 3\n");
+	managers_event("nothing happens; of sm1", 0);
+	story_after_ms(5000);
+	story_link("sw-a", 6, false);
+	managers_event("they are cut off from each other; of sm1", 0);
+	sim_link_set(s->sim, story_node("sw-b"), 5, false);
+	story_after_ms(10000);
+	managers_event("they meet again; of sm1", 0);
+	sim_link_set(s->sim, story_node("sw-b"), 5, true);
+	story_after_ms(10000);
+	managers_event("sm2 retires", 1);
+	daemon_retire(m->sm[1].daemon);
+	story_after_ms(1000);
+	managers_end();
+}
+END_TEST
+
+START_TEST(master_dies)
+{
+	managers_begin("master_dies", TWO "m_key 0x1234\nm_key_protection_level 1\n");
+	managers_event("somebody sends sm2 controls", 1);
+	for (unsigned int control = IBA_SM_INFO_HANDOVER; control <= 6; control++)
+		managers_control(m, 1, "host-4", control);
+	story_after_ms(1000);
+	managers_event("sm1 dies", 1);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	managers_kill(m, 0);
+	s->daemon = m->sm[1].daemon;
+	story_after_ms(10000);
+	sim_node_mute(s->sim, story_node("host-1"), false);
+	managers_start(m, 0);
+	managers_event("sm1 starts again", 0);
+	story_after_ms(5000);
+	managers_say(0, TWO "sm_key 7\n");
+	managers_say(0, TWO "ignore_other_sm TRUE\n");
+	managers_say(0, TWO "allowed_sm_guids 0x0200000000000401\n");
+	managers_end();
+}
+END_TEST
+
 START_TEST(two_planes)
 {
 	s = story_begin("two_planes", "../scenario/dual_plane.topo");
@@ -703,6 +900,11 @@ int main(void)
 	tcase_add_test(tcase, other_options);
 	tcase_add_test(tcase, unhealthy);
 	tcase_add_test(tcase, changes_by_others);
+	tcase_add_test(tcase, interrupted);
+	tcase_add_test(tcase, plans);
+	tcase_add_test(tcase, partitions_at_run_time);
+	tcase_add_test(tcase, two_managers);
+	tcase_add_test(tcase, master_dies);
 	tcase_add_test(tcase, two_planes);
 	tcase_add_test(tcase, tree);
 	suite_add_tcase(suite, tcase);

@@ -270,7 +270,8 @@ static void tell_other(struct transcript *t, uint64_t from, const struct iba_dr_
 		mad->status ? g_strdup_printf("%s:%s,status=0x%02x", sender, name, mad->status)
 			    : g_strdup_printf("%s:%s", sender, name);
 
-	if (mad->status || mad->method == IBA_METHOD_TRAP || !iba_class_is_smp(mad->mgmt_class))
+	if (mad->status || mad->method == IBA_METHOD_TRAP ||
+	    mad->attribute_id == IBA_ATTR_SM_INFO || !iba_class_is_smp(mad->mgmt_class))
 		add(t->packets, text);
 }
 
@@ -339,6 +340,7 @@ static void tell_sets(struct transcript *t)
 	}
 }
 
+/* Not the sizes of structs. */
 static void tell_counters(struct transcript *t)
 {
 	g_autoptr(GString) words = g_string_new("counters:");
@@ -352,7 +354,7 @@ static void tell_counters(struct transcript *t)
 #define COUNTER(name, help)                                                                        \
 	more = (int64_t)(counter_get(now, name) - counter_get(&t->counters, name));                \
 	atomic_store(&t->counters.name, counter_get(now, name));                                   \
-	if (more) {                                                                                \
+	if (more && !strstr(#name, "octets")) {                                                    \
 		g_autofree char *word = g_strdup_printf(#name "%+" PRId64, more);                  \
                                                                                                    \
 		add_word(words, word);                                                             \
@@ -406,6 +408,15 @@ void transcript_tell(struct transcript *t)
 	tell_log(t);
 	g_ptr_array_set_size(t->packets, 0);
 	g_ptr_array_set_size(t->sets, 0);
+}
+
+void transcript_say(struct transcript *t, const char *text)
+{
+	g_autoptr(GString) plain = g_string_new(text);
+
+	g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
+	g_string_replace(plain, "}, {", "},\n\t{", 0);
+	g_string_append_printf(t->text, "%s\n", plain->str);
 }
 
 static void tell_file(struct transcript *t, const char *name)
