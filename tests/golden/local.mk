@@ -64,15 +64,19 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_priority_raised.txt \
 	tests/golden/election_controls.txt
 
-check_PROGRAMS += tests/golden/test_sweep_golden
-TESTS += tests/golden/test_sweep_golden
-tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c \
-	tests/golden/story.c tests/golden/story.h \
-	tests/scenario/managers.c tests/scenario/managers.h \
+check_PROGRAMS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
+TESTS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
+golden_story = tests/golden/story.c tests/golden/story.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
+tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c $(golden_story)
 tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_sweep_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(golden_story) \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo \
+	tests/golden/sweep_aliases.txt \
 	tests/golden/sweep_back_to_back.txt \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
@@ -100,6 +104,7 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_reports.txt \
 	tests/golden/sweep_same_guids.txt \
 	tests/golden/sweep_small_tables.txt \
+	tests/golden/sweep_tables.txt \
 	tests/golden/sweep_traps_of_all_kinds.txt \
 	tests/golden/sweep_tree.txt \
 	tests/golden/sweep_two_managers.txt \
@@ -107,8 +112,9 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_unhealthy.txt
 
 golden-update: tests/golden/test_route_golden tests/golden/test_election_golden \
-		tests/golden/test_sweep_golden
+		tests/golden/test_sweep_golden tests/golden/test_policy_golden
 	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
 	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
 	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_sweep_golden
+	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_policy_golden
 .PHONY: golden-update

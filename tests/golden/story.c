@@ -133,6 +133,19 @@ void story_sweeps(const char *what, enum sweep_reason reason)
 	story_after_ms(1000);
 }
 
+static void expect_same(const char *file, const char *kept, const char *text)
+{
+	g_auto(GStrv) was = g_strsplit(kept, "\n", -1), is = g_strsplit(text, "\n", -1);
+	unsigned int i = 0;
+
+	while (was[i] && is[i] && strcmp(was[i], is[i]) == 0)
+		i++;
+	ck_assert_msg(!was[i] && !is[i],
+		      "%s differs, first in line %u; make golden-update shows\n"
+		      "the whole. It was\n%.500s\nand is\n%.500s",
+		      file, i + 1, was[i] ? was[i] : "(the end)", is[i] ? is[i] : "(the end)");
+}
+
 void story_compare(void)
 {
 	g_autofree char *stem = g_strdup_printf("sweep_%s", story);
@@ -143,8 +156,7 @@ void story_compare(void)
 		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
 	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
 		      "%s is missing: make golden-update", file);
-	if (strcmp(text, kept) != 0)
-		ck_abort_msg("%s differs; now:\n%s", file, text);
+	expect_same(file, kept, text);
 	transcript_free(t);
 }
 

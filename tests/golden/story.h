@@ -8,6 +8,8 @@
 
 #include "tests/scenario/scenario.h"
 
+#define QUIET "sweep_interval 1000\n" /* what is swept, events have asked for */
+
 /* spec: a generator's, or the name of a file beside this one. One story at a time. */
 struct scenario *story_begin(const char *name, const char *spec);
 void story_end(void);

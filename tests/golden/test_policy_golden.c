@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The same as in test_sweep_golden.c of what an operator asks for, what clients want of the SA, and
+ * of two SMs.
+ */
+#include <check.h>
+
+#include "story.h"
+#include "tests/run_suite.h"
+#include "tests/scenario/client.h"
+#include "tests/scenario/managers.h"
+
+#define PER_PORT "m_key_per_port TRUE\nm_key_update_interval 10\nm_key_seed_file DIRECTORY/seed\n"
+
+static struct scenario *s;
+
+START_TEST(m_key)
+{
+	struct iba_trap_m_key details = {.lid = 3, .m_key = 5};
+
+	s = story_begin("m_key", "triangle.topo");
+	sim_set_m_key(s->sim, story_node("host-5"), 1, 0xF00D, 1, 0);
+	sim_set_m_key(s->sim, story_node("host-6"), 1, 0xF00D, 2, 0);
+	sim_set_m_key(s->sim, story_node("sw-b"), 0, 0xF00D, 3, 60);
+	story_starts(QUIET "m_key 0x1234\nm_key_protection_level 1\n");
+	story_event("time passes");
+	story_after_ms(120000);
+	story_rereads(QUIET "m_key 0x5678\nm_key_protection_level 2\nm_key_lease_period 60\n");
+	story_trap("host-3", IBA_TRAP_BAD_M_KEY, &iba_trap_m_key_type, &details);
+	story_event("host-3 gets another's M_Key");
+	sim_set_m_key(s->sim, story_node("host-3"), 1, 0xF00D, 2, 0);
+	sim_set_m_key(s->sim, story_node("sw-c"), 0, 0xF00D, 2, 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	story_after_ms(5000);
+	story_reboot("host-4");
+	story_event("time passes");
+	story_after_ms(60000);
+	story_restarts(QUIET "m_key 0xF00D\nm_key_protection_level 3\n");
+	story_restarts(QUIET);
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
+START_TEST(m_key_changes)
+{
+	s = story_begin("m_key_changes", "triangle.topo");
+	story_starts(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
+	story_rereads(QUIET "m_key 0x5678\nm_key_protection_level 2\n");
+	story_restarts(QUIET "m_key 0x9ABC\nm_key_protection_level 3\nm_key_lease_period 9\n");
+	story_restarts(QUIET
+		       "m_key 0x2222\nm_key_protection_level 3\nm_key_lease_period 9\nlmc 1\n");
+	story_event("the SM is gone for a while");
+	scenario_stop(s);
+	story_after_ms(20000);
+	story_restarts(QUIET "m_key 0x1111\nm_key_protection_level 3\nm_key_lookup FALSE\n");
+	story_event("time passes");
+	story_after_ms(10000);
+	story_end();
+}
+END_TEST
+
+START_TEST(m_key_per_port)
+{
+	s = story_begin("m_key_per_port", "triangle.topo");
+	story_write("seed", "0123456789 and no more");
+	story_starts(QUIET PER_PORT "m_key_protection_level 3\n");
+	story_event("time passes");
+	story_after_ms(11 * 60000);
+	story_power("host-5", false);
+	story_event("time passes");
+	story_after_ms(11 * 60000);
+	story_power("host-5", true);
+	story_reboot("dual");
+	story_reboot("sw-b");
+	story_restarts(QUIET PER_PORT "m_key_protection_level 2\nm_key_lookup FALSE\n");
+	story_restarts(QUIET PER_PORT "m_key_protection_level 2\n");
+	story_restarts(QUIET "m_key 0x1\n");
+	story_end();
+}
+END_TEST
+
+#define SOME                                                                                       \
+	"Default=0x7fff,ipoib:ALL=limited,SELF=full;\n"                                            \
+	"A=0x10:0x0200000000000501=full,0x0200000000000601=limited;\n"
+
+/* Of 70 partitions with a host: three blocks. */
+static char *many_partitions(void)
+{
+	GString *text = g_string_new(SOME);
+
+	for (unsigned int i = 0; i < 70; i++)
+		g_string_append_printf(text, "P%u=0x%x:0x0200000000000601=full;\n", i, 0x100 + i);
+	return g_string_free(text, FALSE);
+}
+
+START_TEST(partitions)
+{
+	g_autofree char *many = NULL;
+
+	s = story_begin("partitions", "triangle.topo");
+	many = many_partitions();
+	story_write("partitions.conf", SOME);
+	story_starts(QUIET);
+	story_write("partitions.conf", many);
+	story_rereads(QUIET);
+	story_write("partitions.conf", SOME "B=0x11:ALL=full;\n");
+	story_rereads(QUIET "keep_pkey_indexes FALSE\n");
+	story_rereads(QUIET "part_enforce in\n");
+	story_rereads(QUIET "part_enforce off\n");
+	story_rereads(QUIET "part_enforce out\n");
+	story_reboot("host-3");
+	story_reboot("sw-b");
+	story_write("partitions.conf", "nonsense");
+	story_rereads(QUIET);
+	story_write("partitions.conf", "Default=0x7fff,ipoib:ALL=full;\n");
+	story_rereads(QUIET);
+	story_end();
+}
+END_TEST
+
+#define QOS                                                                                        \
+	"qos TRUE\nqos_high_limit 9\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,15,15\n"                \
+	"qos_ca_sl2vl 0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,15\n"                                          \
+	"qos_swe_vlarb_low 0:64,1:128,9:255\nqos_ca_vlarb_high 3:7\n"
+
+START_TEST(qos)
+{
+	s = story_begin("qos", "triangle.topo");
+	story_starts(QUIET QOS);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_rereads(QUIET QOS "max_op_vls 2\n");
+	story_reboot("sw-c");
+	story_link("sw-a", 5, false);
+	story_link("sw-a", 5, true);
+	story_rereads(QUIET);
+	story_event("sw-b refuses wildcards, sw-c does not say so");
+	sim_node_refuse_wildcards(s->sim, story_node("sw-b"), false);
+	sim_node_refuse_wildcards(s->sim, story_node("sw-c"), true);
+	story_restarts(QUIET QOS "use_optimized_slvl TRUE\n");
+	story_rereads(QUIET QOS "use_optimized_slvl TRUE\nqos_sl2vl 1,1\n");
+	story_end();
+}
+END_TEST
+
+static struct client *clients[3];
+
+static void joins(unsigned int i, bool joined)
+{
+	uint16_t mlid;
+
+	story_event_at(joined ? "joins" : "leaves", "client", i);
+	if (joined)
+		client_join_broadcast(clients[i], &mlid);
+	else
+		client_leave_broadcast(clients[i]);
+	story_after_ms(1000);
+}
+
+static void meet_clients(void)
+{
+	static const char *const hosts[] = {"host-2", "host-3", "host-5"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		clients[i] = client_new_subscriber(s, story_node(hosts[i]));
+}
+
+static void part_from_clients(void)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		client_free(clients[i]);
+}
+
+START_TEST(multicast)
+{
+	struct iba_gid mgid = {UINT64_C(0xFF12A01BFE800000), 7};
+	uint16_t mlid;
+
+	s = story_begin("multicast", "triangle.topo");
+	story_starts(QUIET);
+	meet_clients();
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		joins(i, true);
+	story_link("sw-a", 5, false);
+	story_event("another group");
+	client_member(clients[0], IBA_METHOD_SET, mgid, client_guid(clients[0]), &mlid);
+	story_after_ms(1000);
+	story_link("sw-a", 5, true);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_reboot("sw-b");
+	story_power("host-3", false);
+	story_rereads(QUIET "use_mfttop FALSE\ndisable_multicast TRUE\n");
+	story_rereads(QUIET "use_mfttop FALSE\n");
+	story_restarts(QUIET);
+	sim_set_multicast_fdb_cap(s->sim, story_node("sw-c"), 32);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		joins(i, i != 2);
+	story_power("host-3", true);
+	joins(1, false);
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
+static void subscribe(unsigned int i, bool on_off)
+{
+	story_event_at(on_off ? "subscribes" : "unsubscribes", "client", i);
+	client_inform(clients[i], (struct iba_inform_info){
+					  .lid_range_begin = 0xFFFF,
+					  .is_generic = 1,
+					  .subscribe = on_off,
+					  .type = 0xFFFF,
+					  .trap_number = 0xFFFF,
+					  .producer_type = 0xFFFFFF,
+				  });
+	story_after_ms(1000);
+}
+
+START_TEST(reports)
+{
+	struct iba_trap_switch details = {.lid = 2};
+
+	s = story_begin("reports", "triangle.topo");
+	story_starts(QUIET "drop_event_subscriptions TRUE\n");
+	meet_clients();
+	subscribe(0, true);
+	subscribe(1, true);
+	story_power("host-6", false);
+	story_power("host-6", true);
+	story_power("host-3", false);
+	story_power("host-3", true);
+	story_link("sw-a", 5, false);
+	story_trap("host-4", IBA_TRAP_LINK_STATE_CHANGE, &iba_trap_switch_type, &details);
+	story_event("client 0 is deaf");
+	client_set_deaf(clients[0], true);
+	sim_node_set(s->sim, story_node("host-6"), false);
+	story_after_ms(60000);
+	subscribe(0, false);
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
+static void alias(const char *what, uint8_t method, unsigned int index, uint64_t guid)
+{
+	struct iba_guid_info_record record = {.lid = scenario_lid(s, story_node("host-3")),
+					      .block_num = (uint8_t)(index / 8)};
+
+	story_event(what);
+	record.guid_info.guid[index % 8] = guid;
+	client_ask(clients[1], method, IBA_ATTR_GUID_INFO_RECORD,
+		   IBA_COMPONENT(guid_info_record, lid) |
+			   IBA_COMPONENT(guid_info_record, block_num) |
+			   UINT64_C(1) << (4 + index % 8),
+		   &iba_guid_info_record_type, &record);
+	story_after_ms(1000);
+}
+
+START_TEST(aliases)
+{
+	s = story_begin("aliases", "triangle.topo");
+	story_starts(QUIET);
+	meet_clients();
+	alias("host-3 wants one", IBA_METHOD_SET, 1, 0);
+	alias("host-3 names one", IBA_METHOD_SET, 9, UINT64_C(0x0002C903000A0001));
+	alias("host-3 asks for it", IBA_METHOD_GET, 9, 0);
+	story_reboot("host-3");
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	alias("host-3 gives one back", IBA_METHOD_DELETE, 1, 0);
+	story_link("host-3", 1, false);
+	story_restarts(QUIET);
+	story_link("host-3", 1, true);
+	story_tell_files();
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
+/* Tables that the SA is asked for are read; a second time they are known. */
+static void asks_for(uint16_t attribute, const struct wire_type *type, uint16_t lid)
+{
+	union {
+		uint16_t lid;
+		uint8_t octets[256];
+	} record = {.lid = lid};
+	unsigned int n = 0;
+	GByteArray *records;
+
+	story_event_at("asks for", type->name, lid);
+	records = client_table(clients[0], attribute, lid ? 1 : 0, type, &record, &n);
+	story_after_ms(1000);
+	if (records)
+		g_byte_array_unref(records);
+}
+
+static void asks_for_all(uint16_t lid)
+{
+	asks_for(IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, lid);
+	asks_for(IBA_ATTR_VL_ARBITRATION_TABLE_RECORD, &iba_vl_arbitration_table_record_type, lid);
+	asks_for(IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type, lid);
+	asks_for(IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD,
+		 &iba_multicast_forwarding_table_record_type, lid);
+}
+
+START_TEST(tables)
+{
+	s = story_begin("tables", "triangle.topo");
+	story_starts(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
+	clients[0] = client_new(s, story_node("host-2"));
+	client_trust(clients[0], 1);
+	asks_for_all(scenario_lid(s, story_node("sw-c")));
+	asks_for_all(0);
+	story_reboot("sw-b");
+	asks_for_all(0);
+	story_mute("host-5", true);
+	asks_for(IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0);
+	asks_for_all(scenario_lid(s, story_node("host-5")));
+	client_free(clients[0]);
+	story_end();
+}
+END_TEST
+
+static bool is_planned(void *arg)
+{
+	return *(GVariant **)arg != NULL;
+}
+
+static void take_plan(void *arg, GVariant *answer)
+{
+	*(GVariant **)arg = g_variant_ref_sink(answer);
+}
+
+static void plan(const char *conf)
+{
+	g_autofree char *file = g_build_filename(s->directory, "other.conf", NULL), *text = NULL;
+	g_autofree char *event = g_strdup_printf("planned:\n%s", conf);
+	g_autoptr(GVariant) answer = NULL;
+
+	story_event(event);
+	text = story_conf(conf);
+	story_write("other.conf", text);
+	if (!daemon_plan(s->daemon, file, 3, NULL))
+		scenario_fail(s, "no plan");
+	daemon_plan_listen(s->daemon, take_plan, &answer);
+	runtime_run(s->rt, is_planned, &answer, runtime_now(s->rt) + NS_PER_S);
+	story_after_ms(1000);
+	g_free(text);
+	text = g_variant_print(answer, FALSE);
+	story_say(text);
+}
+
+START_TEST(plans)
+{
+	s = story_begin("plans", "triangle.topo");
+	story_starts(QUIET "m_key 0x1234\n");
+	plan("subnet_timeout 15\nm_key 0x1234\n");
+	plan("lmc 1\nm_key 0x5678\nm_key_protection_level 1\nsm_sl 2\n");
+	plan(QOS "m_key 0x1234\nmax_op_vls 2\n");
+	plan("routing_engine lash\nm_key 0x1234\npart_enforce off\n");
+	story_mute("host-5", true);
+	plan("m_key 0x1234\n");
+	story_end();
+}
+END_TEST
+
+static void door(const char *request, uint16_t forget)
+{
+	g_autoptr(GError) error = NULL;
+	uint64_t serial = 0;
+
+	story_event(request ? request : "forget");
+	daemon_change_partitions(s->daemon, request, forget, &serial, &error);
+	if (error)
+		story_say("refused");
+	story_after_ms(1000);
+}
+
+START_TEST(partitions_at_run_time)
+{
+	s = story_begin("partitions_at_run_time", "triangle.topo");
+	story_write("partitions.conf", SOME);
+	story_starts(QUIET);
+	door("0x10: 0x0200000000000801=full", 0);
+	door("0x11: 0x0200000000000801=full, 0x0200000000000901=limited", 0);
+	door("0x11: 0x0200000000000901=full", 0);
+	door("0x11: 0x0200000000000901=none", 0);
+	door("0x11: nonsense", 0);
+	story_restarts(QUIET);
+	door(NULL, 0x10);
+	door(NULL, 0);
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
+#define TWO QUIET MANAGERS_POLLS "replication_key_file DIRECTORY/key\n"
+
+static struct managers *m;
+
+static void managers_event(const char *what, unsigned int watched)
+{
+	story_event(what);
+	story_watch(m->sm[watched].daemon, m->sm[watched].guid);
+}
+
+static void managers_begin(const char *name, const char *conf)
+{
+	g_autofree char *file = story_topology("triangle.topo"), *text = NULL;
+
+	m = managers_new(file, 1);
+	s = m->s;
+	story_on(name, s);
+	story_write("key", "a key that all of them share, 0123456789\n");
+	text = story_conf(conf);
+	managers_add(m, "host-1", text);
+	managers_add(m, "host-6", text);
+	managers_start(m, 0);
+	managers_event("sm1 starts", 0);
+	story_after_ms(2000);
+	managers_start(m, 1);
+	managers_event("sm2 starts", 1);
+	story_after_ms(5000);
+}
+
+static void managers_say(unsigned int i, const char *conf)
+{
+	g_autofree char *text = story_conf(conf);
+	g_autofree char *what = g_strdup_printf("sm%u:\n%s", i + 1, conf);
+
+	managers_configure(m, i, text);
+	managers_event(what, i);
+	daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
+	story_after_ms(5000);
+}
+
+static void managers_end(void)
+{
+	story_compare();
+	managers_free(m);
+}
+
+START_TEST(two_managers)
+{
+	managers_begin("two_managers", TWO);
+	managers_say(1, TWO "sm_priority 3\n");
+	managers_event("nothing happens; of sm1", 0);
+	story_after_ms(5000);
+	story_link("sw-a", 6, false);
+	managers_event("they are cut off from each other; of sm1", 0);
+	sim_link_set(s->sim, story_node("sw-b"), 5, false);
+	story_after_ms(10000);
+	managers_event("they meet again; of sm1", 0);
+	sim_link_set(s->sim, story_node("sw-b"), 5, true);
+	story_after_ms(10000);
+	managers_event("sm2 retires", 1);
+	daemon_retire(m->sm[1].daemon);
+	story_after_ms(1000);
+	managers_end();
+}
+END_TEST
+
+START_TEST(master_dies)
+{
+	managers_begin("master_dies", TWO "m_key 0x1234\nm_key_protection_level 1\n");
+	managers_event("somebody sends sm2 controls", 1);
+	for (unsigned int control = IBA_SM_INFO_HANDOVER; control <= 6; control++)
+		managers_control(m, 1, "host-4", control);
+	story_after_ms(1000);
+	managers_event("sm1 dies", 1);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	managers_kill(m, 0);
+	s->daemon = m->sm[1].daemon;
+	story_after_ms(10000);
+	sim_node_mute(s->sim, story_node("host-1"), false);
+	managers_start(m, 0);
+	managers_event("sm1 starts again", 0);
+	story_after_ms(5000);
+	managers_say(0, TWO "sm_key 7\n");
+	managers_say(0, TWO "ignore_other_sm TRUE\n");
+	managers_say(0, TWO "allowed_sm_guids 0x0200000000000401\n");
+	managers_end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("policy_golden");
+	TCase *tcase = tcase_create("stories");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, m_key);
+	tcase_add_test(tcase, m_key_changes);
+	tcase_add_test(tcase, m_key_per_port);
+	tcase_add_test(tcase, partitions);
+	tcase_add_test(tcase, qos);
+	tcase_add_test(tcase, multicast);
+	tcase_add_test(tcase, reports);
+	tcase_add_test(tcase, aliases);
+	tcase_add_test(tcase, tables);
+	tcase_add_test(tcase, plans);
+	tcase_add_test(tcase, partitions_at_run_time);
+	tcase_add_test(tcase, two_managers);
+	tcase_add_test(tcase, master_dies);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
