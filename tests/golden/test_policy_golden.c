@@ -143,7 +143,7 @@ START_TEST(qos)
 }
 END_TEST
 
-static struct client *clients[3];
+static struct client *clients[4];
 
 static void joins(unsigned int i, bool joined)
 {
@@ -159,7 +159,7 @@ static void joins(unsigned int i, bool joined)
 
 static void meet_clients(void)
 {
-	static const char *const hosts[] = {"host-2", "host-3", "host-5"};
+	static const char *const hosts[] = {"host-2", "host-3", "host-6", "host-5"};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
 		clients[i] = client_new_subscriber(s, story_node(hosts[i]));
@@ -186,8 +186,11 @@ START_TEST(multicast)
 	client_member(clients[0], IBA_METHOD_SET, mgid, client_guid(clients[0]), &mlid);
 	story_after_ms(1000);
 	story_link("sw-a", 5, true);
+	story_link("sw-c", 6, false);
+	story_link("sw-c", 6, true);
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_reboot("sw-b");
+	story_reboot("sw-c");
 	story_power("host-3", false);
 	story_rereads(QUIET "use_mfttop FALSE\ndisable_multicast TRUE\n");
 	story_rereads(QUIET "use_mfttop FALSE\n");
@@ -442,6 +445,8 @@ static void managers_end(void)
 START_TEST(two_managers)
 {
 	managers_begin("two_managers", TWO);
+	managers_event("sm1 gets a request for partitions", 0);
+	door("0x10: 0x0200000000000801=full", 0);
 	managers_say(1, TWO "sm_priority 3\n");
 	managers_event("nothing happens; of sm1", 0);
 	story_after_ms(5000);
@@ -455,6 +460,9 @@ START_TEST(two_managers)
 	managers_event("sm2 retires", 1);
 	daemon_retire(m->sm[1].daemon);
 	story_after_ms(1000);
+	g_free(s->cache_dir);
+	s->cache_dir = g_strdup(m->sm[1].directory);
+	story_tell_files();
 	managers_end();
 }
 END_TEST

@@ -220,7 +220,7 @@ END_TEST
 START_TEST(engines)
 {
 	static const char *const names[] = {"updn", "dnup",   "ftree", "dor",
-					    "lash", "dfsssp", "nue"};
+					    "lash", "dfsssp", "nue",   "ftree,ftree no_fallback"};
 
 	s = story_begin("engines", "triangle.topo");
 	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -345,6 +345,7 @@ START_TEST(other_options)
 	story_rereads("sweep_interval 5\nsm_priority 5\nmax_wire_smps 1\n");
 	story_event("time passes");
 	story_after_ms(12000);
+	story_restarts(QUIET "ignore_other_sm TRUE\n");
 	story_restarts(QUIET "no_clients_rereg TRUE\nsm_inactive TRUE\n");
 	story_event("activated");
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_ACTIVATE, 0);
@@ -439,6 +440,13 @@ START_TEST(interrupted)
 	story_starts(QUIET);
 	for (unsigned int us = 0; us <= 2800; us += 400)
 		interrupt(us);
+	for (unsigned int us = 100; us <= 1300; us += 300) {
+		story_event_at("the SM's cable and another change places amid a sweep", "us", us);
+		daemon_sweep(s->daemon, us % 200 ? SWEEP_HEAVY : SWEEP_LIGHT);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		sim_cable_swap(s->sim, story_node("sw-a"), 1, story_node("sw-b"), 1);
+		story_after_ms(2000);
+	}
 	for (unsigned int us = 400; us <= 1600; us += 400) {
 		story_event_at("restarted, and a host reboots meanwhile", "us", us);
 		scenario_stop(s);
