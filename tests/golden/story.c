@@ -111,7 +111,15 @@ void story_starts(const char *conf)
 	story_after_ms(5000);
 }
 
-/* Ends, and starts with another configuration. */
+void story_up(const char *conf)
+{
+	configure(conf);
+	transcript_starts(t);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	transcript_tell_digest(t);
+}
+
 void story_restarts(const char *conf)
 {
 	scenario_stop(s);

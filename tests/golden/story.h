@@ -32,6 +32,7 @@ void story_tell_files(void); /* what the daemon keeps on the disk */
 void story_write(const char *name, const char *text);
 char *story_conf(const char *conf); /* as it is in the file; newly allocated */
 void story_starts(const char *conf);
+void story_up(const char *conf);       /* the same, as others tell it already */
 void story_restarts(const char *conf); /* ends before */
 void story_rereads(const char *conf);
 void story_sweeps(const char *what, enum sweep_reason reason);

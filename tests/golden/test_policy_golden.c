@@ -177,7 +177,7 @@ START_TEST(multicast)
 	uint16_t mlid;
 
 	s = story_begin("multicast", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	meet_clients();
 	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
 		joins(i, true);
@@ -224,7 +224,7 @@ START_TEST(reports)
 	struct iba_trap_switch details = {.lid = 2};
 
 	s = story_begin("reports", "triangle.topo");
-	story_starts(QUIET "drop_event_subscriptions TRUE\n");
+	story_up(QUIET "drop_event_subscriptions TRUE\n");
 	meet_clients();
 	subscribe(0, true);
 	subscribe(1, true);
@@ -262,7 +262,7 @@ static void alias(const char *what, uint8_t method, unsigned int index, uint64_t
 START_TEST(aliases)
 {
 	s = story_begin("aliases", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	meet_clients();
 	alias("host-3 wants one", IBA_METHOD_SET, 1, 0);
 	alias("host-3 names one", IBA_METHOD_SET, 9, UINT64_C(0x0002C903000A0001));
@@ -308,7 +308,7 @@ static void asks_for_all(uint16_t lid)
 START_TEST(tables)
 {
 	s = story_begin("tables", "triangle.topo");
-	story_starts(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
+	story_up(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
 	clients[0] = client_new(s, story_node("host-2"));
 	client_trust(clients[0], 1);
 	asks_for_all(scenario_lid(s, story_node("sw-c")));
@@ -355,7 +355,7 @@ static void plan(const char *conf)
 START_TEST(plans)
 {
 	s = story_begin("plans", "triangle.topo");
-	story_starts(QUIET "m_key 0x1234\n");
+	story_up(QUIET "m_key 0x1234\n");
 	plan("subnet_timeout 15\nm_key 0x1234\n");
 	plan("lmc 1\nm_key 0x5678\nm_key_protection_level 1\nsm_sl 2\n");
 	plan(QOS "m_key 0x1234\nmax_op_vls 2\n");
@@ -382,7 +382,7 @@ START_TEST(partitions_at_run_time)
 {
 	s = story_begin("partitions_at_run_time", "triangle.topo");
 	story_write("partitions.conf", SOME);
-	story_starts(QUIET);
+	story_up(QUIET);
 	door("0x10: 0x0200000000000801=full", 0);
 	door("0x11: 0x0200000000000801=full, 0x0200000000000901=limited", 0);
 	door("0x11: 0x0200000000000901=full", 0);

@@ -80,7 +80,7 @@ END_TEST
 START_TEST(cables)
 {
 	s = story_begin("cables", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	story_move("sw-c", 1, "sw-a", 4);
 	story_swap("sw-a", 2, "sw-b", 1);
 	story_swap("sw-a", 5, "sw-a", 6);
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(nodes)
 {
 	s = story_begin("nodes", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	story_power("host-5", false);
 	story_power("host-5", true);
 	story_reboot("host-5");
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(mute_later)
 {
 	s = story_begin("mute_later", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	story_mute("host-5", true);
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_mute("host-5", false);
@@ -308,7 +308,7 @@ START_TEST(traps_of_all_kinds)
 	struct iba_trap_port errors = {.lid = 3, .port_num = 1};
 
 	s = story_begin("traps_of_all_kinds", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	say_traps();
 	story_rereads(QUIET "sweep_on_trap FALSE\n");
 	say_traps();
@@ -370,7 +370,7 @@ START_TEST(unhealthy)
 {
 	s = story_begin("unhealthy", "triangle.topo");
 	story_write("policy", "flapping switch isolate release 60\nset_errors ca isolate\n");
-	story_starts(POLICY);
+	story_up(POLICY);
 	story_event("sw-a[5] flaps");
 	sim_link_flap(s->sim, story_node("sw-a"), 5, 100 * NS_PER_MS, 100 * NS_PER_MS, 40);
 	story_after_ms(20000);
@@ -395,7 +395,7 @@ START_TEST(changes_by_others)
 	struct sim_node_view view;
 
 	s = story_begin("changes_by_others", "triangle.topo");
-	story_starts(QUIET "audit_nodes 3\n");
+	story_up(QUIET "audit_nodes 3\n");
 	story_event("sw-b forgets an entry, and host-5 its SM");
 	sim_node_view(s->sim, story_node("sw-b"), &view);
 	((uint8_t *)(uintptr_t)view.lft)[5] = 0xFF;
@@ -437,7 +437,7 @@ static void interrupt(unsigned int us)
 START_TEST(interrupted)
 {
 	s = story_begin("interrupted", "triangle.topo");
-	story_starts(QUIET);
+	story_up(QUIET);
 	for (unsigned int us = 0; us <= 2800; us += 400)
 		interrupt(us);
 	for (unsigned int us = 100; us <= 1300; us += 300) {

@@ -397,17 +397,35 @@ void transcript_event(struct transcript *t, const char *what)
 	t->digest = FNV_OFFSET;
 }
 
-void transcript_tell(struct transcript *t)
+static void tell_digest(struct transcript *t)
 {
 	g_string_append_printf(t->text, "%.3f ms, %u packets, digest %08x\n",
 			       (double)(t->last_ns - t->begin_ns) / (double)NS_PER_MS, t->n_packets,
 			       t->digest);
+}
+
+static void forget(struct transcript *t)
+{
+	g_ptr_array_set_size(t->packets, 0);
+	g_ptr_array_set_size(t->sets, 0);
+}
+
+void transcript_tell(struct transcript *t)
+{
+	tell_digest(t);
 	tell_packets(t);
 	tell_sets(t);
 	tell_counters(t);
 	tell_log(t);
-	g_ptr_array_set_size(t->packets, 0);
-	g_ptr_array_set_size(t->sets, 0);
+	forget(t);
+}
+
+void transcript_tell_digest(struct transcript *t)
+{
+	tell_digest(t);
+	tell_counters(t);
+	t->logged = t->s->text->len;
+	forget(t);
 }
 
 void transcript_say(struct transcript *t, const char *text)

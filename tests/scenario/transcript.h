@@ -31,6 +31,7 @@ void transcript_starts(struct transcript *t);
 /* What follows is because of this; until transcript_tell(), which ends it. */
 void transcript_event(struct transcript *t, const char *what);
 void transcript_tell(struct transcript *t);
+void transcript_tell_digest(struct transcript *t); /* no more than that, and the counters */
 void transcript_say(struct transcript *t, const char *text);
 /* What the daemon keeps on the disk. */
 void transcript_tell_files(struct transcript *t);
