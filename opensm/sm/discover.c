@@ -280,10 +280,13 @@ static void read_ports(struct sm *sm, struct builder_node *node)
 		get_port_info(sm, node, num, false);
 }
 
+/* Its M_Key may be that of another SM, which PortInfo of port 0 tells, or hides. */
 static void on_change_cleared(struct sm_request *request)
 {
 	if (!sm_request_ok(request)) {
 		sm_request_failed(request);
+		if (!request->node->ports[0].known)
+			get_port_info(request->sm, request->node, 0, false);
 		return;
 	}
 	request->node->switch_info.port_state_change = 0;

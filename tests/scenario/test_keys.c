@@ -795,6 +795,35 @@ START_TEST(foreign_newcomer)
 }
 END_TEST
 
+/*
+ * So is a switch, of which PortStateChange, that does not let itself be cleared, is known before
+ * its M_Key. At level 0 it tells the key; at level 1 it is left out.
+ */
+START_TEST(foreign_switch)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int leaf = scenario_node(s, "leaf-3-1");
+	const struct counters *counters;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\n");
+	for (unsigned int port = 3; port <= 4; port++)
+		sim_link_set(s->sim, leaf, port, false);
+	start(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	sim_set_m_key(s->sim, leaf, 0, FOREIGN_KEY, (uint8_t)_i, 0);
+	for (unsigned int port = 3; port <= 4; port++)
+		sim_link_set(s->sim, leaf, port, true);
+	if (_i == 0) {
+		scenario_converge(s, 20);
+		ck_assert_uint_eq(with_key(s, 0x1234), sim_nodes(s->sim));
+	}
+	scenario_run_ms(s, 30000);
+	ck_assert_uint_eq(counter_get(counters, m_keys_unknown), _i);
+	scenario_expect_at_most(s, counter_get(counters, sweeps_failed), 1);
+	scenario_free(s);
+}
+END_TEST
+
 /* The administrator is told where the cable of a foreign host is; all others are taken in. */
 START_TEST(foreign_host)
 {
@@ -883,6 +912,7 @@ int main(void)
 	tcase_add_test(tcase, leases_cost_little);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
+	tcase_add_loop_test(tcase, foreign_switch, 0, 2);
 	tcase_add_test(tcase, foreign_host);
 	tcase_add_test(tcase, no_matter_of_keys);
 	tcase_add_test(tcase, generation_before);
