@@ -80,14 +80,19 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_back_to_back.txt \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
+	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
+	tests/golden/sweep_fatal.txt \
 	tests/golden/sweep_interrupted.txt \
 	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
 	tests/golden/sweep_links.txt \
 	tests/golden/sweep_losses.txt \
+	tests/golden/sweep_lost_gets.txt \
+	tests/golden/sweep_lost_sets.txt \
 	tests/golden/sweep_m_key.txt \
 	tests/golden/sweep_m_key_changes.txt \
+	tests/golden/sweep_m_key_lease.txt \
 	tests/golden/sweep_m_key_per_port.txt \
 	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \

@@ -262,3 +262,8 @@ void story_trap(const char *from, uint16_t number, const struct wire_type *type,
 	sim_trap(s->sim, story_node(from), 1, &notice);
 	story_after_ms(1000);
 }
+
+void story_lose(const char *packet, const char *where)
+{
+	transcript_lose(t, packet, where ? story_node(where) : 0);
+}

@@ -45,6 +45,8 @@ void story_move(const char *from, unsigned int port, const char *to, unsigned in
 void story_swap(const char *a, unsigned int port_a, const char *b, unsigned int port_b);
 void story_degrade(const char *where, unsigned int port, unsigned int lanes, unsigned int mbps);
 void story_mute(const char *where, bool mute);
+/* All such packets for it are lost, until another or none (NULL) are. */
+void story_lose(const char *packet, const char *where);
 /* Its first port sends it to the SM. */
 void story_trap(const char *from, uint16_t number, const struct wire_type *type,
 		const void *details);

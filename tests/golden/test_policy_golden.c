@@ -60,6 +60,24 @@ START_TEST(m_key_changes)
 }
 END_TEST
 
+/* Leases are renewed amid light sweeps, one of a port that does not answer. */
+START_TEST(m_key_lease)
+{
+	s = story_begin("m_key_lease", "triangle.topo");
+	story_up(QUIET "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 6\n");
+	sim_node_mute(s->sim, story_node("host-5"), true);
+	for (unsigned int ms = 300; ms <= 2700; ms += 300) {
+		story_event_at("a light sweep some time after the one before", "ms", ms);
+		daemon_sweep(s->daemon, SWEEP_LIGHT);
+		story_after_ms(ms);
+	}
+	sim_node_mute(s->sim, story_node("host-5"), false);
+	story_event("it answers again");
+	story_after_ms(20000);
+	story_end();
+}
+END_TEST
+
 START_TEST(m_key_per_port)
 {
 	s = story_begin("m_key_per_port", "triangle.topo");
@@ -467,6 +485,20 @@ START_TEST(two_managers)
 }
 END_TEST
 
+/* Somebody who says that he is MASTER, and has the higher priority. */
+START_TEST(controls)
+{
+	managers_begin("controls", "");
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int control = IBA_SM_INFO_HANDOVER; control <= 6; control++) {
+			managers_event("somebody sends a control", i);
+			managers_control(m, i, "host-4", control);
+			story_after_ms(3000);
+		}
+	managers_end();
+}
+END_TEST
+
 START_TEST(master_dies)
 {
 	managers_begin("master_dies", TWO "m_key 0x1234\nm_key_protection_level 1\n");
@@ -498,6 +530,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, m_key);
 	tcase_add_test(tcase, m_key_changes);
+	tcase_add_test(tcase, m_key_lease);
 	tcase_add_test(tcase, m_key_per_port);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
@@ -508,6 +541,7 @@ int main(void)
 	tcase_add_test(tcase, plans);
 	tcase_add_test(tcase, partitions_at_run_time);
 	tcase_add_test(tcase, two_managers);
+	tcase_add_test(tcase, controls);
 	tcase_add_test(tcase, master_dies);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -166,6 +166,61 @@ START_TEST(losses)
 }
 END_TEST
 
+/* Of one attribute after another nothing gets to a switch and a host, through a few sweeps. */
+static void lose(const char *packet, const char *where, const char *conf)
+{
+	g_autofree char *what =
+		g_strdup_printf("%s to %s are lost, and cables change", packet, where);
+	g_autofree char *text = story_conf(conf);
+
+	story_lose(packet, where);
+	story_event(what);
+	sim_cable_swap(s->sim, story_node("sw-a"), 2, story_node("sw-b"), 1);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	story_after_ms(3000);
+	story_event("and the SM starts anew");
+	scenario_stop(s);
+	scenario_conf(s, text);
+	story_watch(NULL, s->sm_guid);
+	scenario_start(s);
+	story_after_ms(4000);
+	story_lose(NULL, NULL);
+	story_event("and are lost no more");
+	story_after_ms(20000);
+}
+
+START_TEST(lost_gets)
+{
+	static const char *const packets[] = {"Get(NodeDescription)",
+					      "Get(NodeInfo)",
+					      "Get(PortInfo)",
+					      "Get(SwitchInfo)",
+					      "Get(LinearForwardingTable)",
+					      "Get(P_KeyTable)",
+					      "Get(MulticastForwardingTable)"};
+
+	s = story_begin("lost_gets", "triangle.topo");
+	story_up(QUIET);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++)
+		lose(packets[i], i % 3 ? "sw-b" : "host-5", QUIET);
+	story_end();
+}
+END_TEST
+
+START_TEST(lost_sets)
+{
+	static const char *const packets[] = {"Set(PortInfo)", "Set(SwitchInfo)",
+					      "Set(LinearForwardingTable)"};
+
+	s = story_begin("lost_sets", "triangle.topo");
+	story_up(QUIET);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++)
+		lose(packets[i], i ? "sw-b" : "host-5",
+		     i % 2 ? QUIET : QUIET "reassign_lids TRUE\n");
+	story_end();
+}
+END_TEST
+
 /* Sets of one attribute after another have the answer that a field is invalid. */
 START_TEST(refused)
 {
@@ -267,6 +322,21 @@ START_TEST(same_guids)
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	story_after_ms(5000);
 	story_power("host-3", false);
+	story_end();
+}
+END_TEST
+
+START_TEST(fatal)
+{
+	struct sim_node_view view;
+
+	s = story_begin("fatal", "triangle.topo");
+	sim_node_view(s->sim, story_node("host-3"), &view);
+	sim_set_node_guid(s->sim, story_node("host-4"), view.node_guid);
+	story_starts(QUIET);
+	story_event("time passes");
+	story_after_ms(60000);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_end();
 }
 END_TEST
@@ -497,11 +567,14 @@ int main(void)
 	tcase_add_test(tcase, mute_from_the_start);
 	tcase_add_test(tcase, mute_later);
 	tcase_add_test(tcase, losses);
+	tcase_add_test(tcase, lost_gets);
+	tcase_add_test(tcase, lost_sets);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, lids);
 	tcase_add_test(tcase, engines);
 	tcase_add_test(tcase, lanes);
 	tcase_add_test(tcase, same_guids);
+	tcase_add_test(tcase, fatal);
 	tcase_add_test(tcase, small_tables);
 	tcase_add_test(tcase, traps_of_all_kinds);
 	tcase_add_test(tcase, other_options);

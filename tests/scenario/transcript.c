@@ -23,6 +23,9 @@ struct transcript {
 	size_t logged;		   /* octets of the log that were told */
 	GPtrArray *packets, *sets; /* struct line */
 	struct counters counters;
+	const char *lose; /* such packets for lose_node; NULL: none */
+	int lose_node;
+	bool losing;
 };
 
 /* Something that happened, how often, and where. */
@@ -290,6 +293,9 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	struct iba_dr_smp mad;
 	int node;
 
+	if (t->losing)
+		sim_set_loss(t->s->sim, 0);
+	t->losing = false;
 	if (length < IBA_MAD_BYTES)
 		return;
 	wire_decode(&iba_dr_smp_type, data, &mad);
@@ -306,6 +312,9 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	t->digest = digest(t->digest, data + ATTRIBUTE_OFFSET, length - ATTRIBUTE_OFFSET);
 	t->last_ns = now_ns;
 	t->n_packets++;
+	t->losing = t->lose && node == t->lose_node && strcmp(name, t->lose) == 0;
+	if (t->losing)
+		sim_set_loss(t->s->sim, 1); /* it is drawn for after it was told of */
 	if (iba_class_is_smp(mad.mgmt_class) && mad.method == IBA_METHOD_SET)
 		tell_set(t, node, &mad, name);
 	add(t->packets, name);
@@ -387,6 +396,12 @@ static void tell_log(struct transcript *t)
 		else
 			g_string_append_printf(t->text, "log: %s\n", line->what);
 	}
+}
+
+void transcript_lose(struct transcript *t, const char *packet, unsigned int node)
+{
+	t->lose = packet;
+	t->lose_node = (int)node;
 }
 
 void transcript_event(struct transcript *t, const char *what)
