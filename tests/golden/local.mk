@@ -88,8 +88,10 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_lids.txt \
 	tests/golden/sweep_links.txt \
 	tests/golden/sweep_losses.txt \
+	tests/golden/sweep_lost_answers.txt \
 	tests/golden/sweep_lost_gets.txt \
 	tests/golden/sweep_lost_sets.txt \
+	tests/golden/sweep_lost_tables.txt \
 	tests/golden/sweep_m_key.txt \
 	tests/golden/sweep_m_key_changes.txt \
 	tests/golden/sweep_m_key_lease.txt \

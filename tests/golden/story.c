@@ -267,3 +267,25 @@ void story_lose(const char *packet, const char *where)
 {
 	transcript_lose(t, packet, where ? story_node(where) : 0);
 }
+
+void story_lose_awhile(const char *packet, const char *where, const char *conf)
+{
+	g_autofree char *what =
+		g_strdup_printf("%s of %s are lost, and cables change", packet, where);
+	g_autofree char *text = story_conf(conf);
+
+	story_lose(packet, where);
+	story_event(what);
+	sim_cable_swap(s->sim, story_node("sw-a"), 2, story_node("sw-b"), 1);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	story_after_ms(3000);
+	story_event("and the SM starts anew");
+	scenario_stop(s);
+	scenario_conf(s, text);
+	story_watch(NULL, s->sm_guid);
+	scenario_start(s);
+	story_after_ms(4000);
+	story_lose(NULL, NULL);
+	story_event("and are lost no more");
+	story_after_ms(20000);
+}

@@ -47,6 +47,8 @@ void story_degrade(const char *where, unsigned int port, unsigned int lanes, uns
 void story_mute(const char *where, bool mute);
 /* All such packets for it are lost, until another or none (NULL) are. */
 void story_lose(const char *packet, const char *where);
+/* That through a heavy sweep, a change of cables and a start with the configuration; then none. */
+void story_lose_awhile(const char *packet, const char *where, const char *conf);
 /* Its first port sends it to the SM. */
 void story_trap(const char *from, uint16_t number, const struct wire_type *type,
 		const void *details);

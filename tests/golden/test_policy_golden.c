@@ -223,6 +223,38 @@ START_TEST(multicast)
 }
 END_TEST
 
+/* A switch that forgot its tables does not take one, or does not say so. */
+START_TEST(lost_tables)
+{
+	static const char *const packets[] = {"Set(P_KeyTable)",
+					      "GetResp(P_KeyTable)",
+					      "Set(SLtoVLMappingTable)",
+					      "Get(SLtoVLMappingTable)",
+					      "Set(VLArbitrationTable)",
+					      "GetResp(VLArbitrationTable)",
+					      "Set(LinearForwardingTable)",
+					      "Set(MulticastForwardingTable)",
+					      "GetResp(MulticastForwardingTable)"};
+
+	s = story_begin("lost_tables", "triangle.topo");
+	story_write("partitions.conf", SOME);
+	story_up(QUIET QOS);
+	meet_clients();
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		joins(i, true);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++) {
+		story_event(packets[i]);
+		story_lose(packets[i], "sw-b");
+		story_reboot("sw-b");
+		story_lose(NULL, NULL);
+		story_event("are lost no more");
+		story_after_ms(10000);
+	}
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
 static void subscribe(unsigned int i, bool on_off)
 {
 	story_event_at(on_off ? "subscribes" : "unsubscribes", "client", i);
@@ -535,6 +567,7 @@ int main(void)
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, multicast);
+	tcase_add_test(tcase, lost_tables);
 	tcase_add_test(tcase, reports);
 	tcase_add_test(tcase, aliases);
 	tcase_add_test(tcase, tables);

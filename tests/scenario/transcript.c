@@ -285,6 +285,14 @@ static bool is_own_answer(const struct iba_dr_smp *mad)
 	       mad->attribute_id != IBA_ATTR_SM_INFO;
 }
 
+/* It is drawn for after it was told of. */
+static void lose(struct transcript *t, int node, const char *name)
+{
+	t->losing = t->lose && node == t->lose_node && strcmp(name, t->lose) == 0;
+	if (t->losing)
+		sim_set_loss(t->s->sim, 1);
+}
+
 static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		      const uint8_t *data, size_t length)
 {
@@ -301,6 +309,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	wire_decode(&iba_dr_smp_type, data, &mad);
 	name = name_of(&mad, mad.mgmt_class);
 	if (from != t->s->sm_guid) {
+		lose(t, sim_find_guid(t->s->sim, from), name);
 		tell_other(t, from, &mad, name);
 		return;
 	}
@@ -312,9 +321,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	t->digest = digest(t->digest, data + ATTRIBUTE_OFFSET, length - ATTRIBUTE_OFFSET);
 	t->last_ns = now_ns;
 	t->n_packets++;
-	t->losing = t->lose && node == t->lose_node && strcmp(name, t->lose) == 0;
-	if (t->losing)
-		sim_set_loss(t->s->sim, 1); /* it is drawn for after it was told of */
+	lose(t, node, name);
 	if (iba_class_is_smp(mad.mgmt_class) && mad.method == IBA_METHOD_SET)
 		tell_set(t, node, &mad, name);
 	add(t->packets, name);

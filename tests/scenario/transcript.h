@@ -35,7 +35,7 @@ void transcript_tell_digest(struct transcript *t); /* no more than that, and the
 void transcript_say(struct transcript *t, const char *text);
 /* What the daemon keeps on the disk. */
 void transcript_tell_files(struct transcript *t);
-/* All such packets of the SM for that node are lost: "Get(NodeInfo)"; NULL: none any more. */
+/* All such packets of the SM for that node, or from it, are lost: "Get(NodeInfo)"; NULL: none. */
 void transcript_lose(struct transcript *t, const char *packet, unsigned int node);
 const char *transcript_text(const struct transcript *t);
 
