@@ -75,9 +75,10 @@ tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(go
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-EXTRA_DIST += tests/golden/triangle.topo \
+EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_aliases.txt \
 	tests/golden/sweep_back_to_back.txt \
+	tests/golden/sweep_both_ignore.txt \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
 	tests/golden/sweep_controls.txt \
@@ -116,7 +117,8 @@ EXTRA_DIST += tests/golden/triangle.topo \
 	tests/golden/sweep_tree.txt \
 	tests/golden/sweep_two_managers.txt \
 	tests/golden/sweep_two_planes.txt \
-	tests/golden/sweep_unhealthy.txt
+	tests/golden/sweep_unhealthy.txt \
+	tests/golden/sweep_wide.txt
 
 golden-update: tests/golden/test_route_golden tests/golden/test_election_golden \
 		tests/golden/test_sweep_golden tests/golden/test_policy_golden

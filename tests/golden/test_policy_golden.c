@@ -209,6 +209,7 @@ START_TEST(multicast)
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_reboot("sw-b");
 	story_reboot("sw-c");
+	story_reboot("sw-a");
 	story_power("host-3", false);
 	story_rereads(QUIET "use_mfttop FALSE\ndisable_multicast TRUE\n");
 	story_rereads(QUIET "use_mfttop FALSE\n");
@@ -219,6 +220,25 @@ START_TEST(multicast)
 	story_power("host-3", true);
 	joins(1, false);
 	part_from_clients();
+	story_end();
+}
+END_TEST
+
+START_TEST(wide)
+{
+	uint16_t mlid;
+
+	s = story_begin("wide", "wide.topo");
+	story_starts(QUIET);
+	for (unsigned int i = 0; i < 2; i++) {
+		clients[i] = client_new(s, story_node(i ? "host-2" : "host-3"));
+		story_event_at("joins", "client", i);
+		client_join_broadcast(clients[i], &mlid);
+		story_after_ms(1000);
+	}
+	story_reboot("sw");
+	for (unsigned int i = 0; i < 2; i++)
+		client_free(clients[i]);
 	story_end();
 }
 END_TEST
@@ -244,8 +264,8 @@ START_TEST(lost_tables)
 		joins(i, true);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++) {
 		story_event(packets[i]);
-		story_lose(packets[i], "sw-b");
-		story_reboot("sw-b");
+		story_lose(packets[i], i % 3 ? "sw-b" : "sw-a");
+		story_reboot(i % 3 ? "sw-b" : "sw-a");
 		story_lose(NULL, NULL);
 		story_event("are lost no more");
 		story_after_ms(10000);
@@ -531,6 +551,18 @@ START_TEST(controls)
 }
 END_TEST
 
+/* Each has the port of the other, and neither cares. */
+START_TEST(both_ignore)
+{
+	managers_begin("both_ignore", TWO "ignore_other_sm TRUE\nsweep_interval 1\n");
+	managers_event("time passes; of sm1", 0);
+	story_after_ms(3000);
+	managers_event("time passes; of sm2", 1);
+	story_after_ms(3000);
+	managers_end();
+}
+END_TEST
+
 START_TEST(master_dies)
 {
 	managers_begin("master_dies", TWO "m_key 0x1234\nm_key_protection_level 1\n");
@@ -567,6 +599,7 @@ int main(void)
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, multicast);
+	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, lost_tables);
 	tcase_add_test(tcase, reports);
 	tcase_add_test(tcase, aliases);
@@ -575,6 +608,7 @@ int main(void)
 	tcase_add_test(tcase, partitions_at_run_time);
 	tcase_add_test(tcase, two_managers);
 	tcase_add_test(tcase, controls);
+	tcase_add_test(tcase, both_ignore);
 	tcase_add_test(tcase, master_dies);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -638,6 +638,7 @@ END_TEST
 START_TEST(limited_member_asks)
 {
 	struct world *w = world_new(11);
+	struct subnet *subnet;
 	struct iba_path_record path = {0};
 	struct client *client;
 
@@ -649,6 +650,10 @@ START_TEST(limited_member_asks)
 	run_to_end(w);
 	scenario_run_ms(w->s, 500);
 	check_settled(w);
+	subnet = slot_take(&daemon_context(w->s->daemon)->subnet); /* what the SA goes by */
+	ck_assert_uint_ge(subnet->sm_p_keys->len, 1);
+	ck_assert_uint_eq(g_array_index(subnet->sm_p_keys, uint16_t, 0), 0xFFFF);
+	subnet_unref(subnet);
 	client = client_new(w->s, w->hosts[5]);
 	ck_assert_int_eq(client_path(client, w->s->sm_guid, &path), 0);
 	ck_assert_uint_eq(path.p_key, 0x7FFF);
