@@ -84,6 +84,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
 	tests/golden/sweep_fatal.txt \
+	tests/golden/sweep_flood_of_traps.txt \
 	tests/golden/sweep_interrupted.txt \
 	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
@@ -99,6 +100,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_m_key_per_port.txt \
 	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \
+	tests/golden/sweep_multicast_in_a_tree.txt \
 	tests/golden/sweep_mute_from_the_start.txt \
 	tests/golden/sweep_mute_later.txt \
 	tests/golden/sweep_nodes.txt \

@@ -224,6 +224,28 @@ START_TEST(multicast)
 }
 END_TEST
 
+/* There is more than one tree that a group can have. */
+START_TEST(multicast_in_a_tree)
+{
+	s = story_begin("multicast_in_a_tree", "fattree:4");
+	story_starts(QUIET);
+	meet_clients();
+	joins(0, true);
+	joins(1, true);
+	story_link("leaf-0-1", 3, false);
+	joins(2, true);
+	story_link("leaf-0-1", 3, true);
+	joins(3, true);
+	joins(1, false);
+	story_power("spine-0-0", false);
+	joins(1, true);
+	story_power("spine-0-0", true);
+	joins(0, false);
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
 START_TEST(wide)
 {
 	uint16_t mlid;
@@ -517,6 +539,10 @@ START_TEST(two_managers)
 	managers_begin("two_managers", TWO);
 	managers_event("sm1 gets a request for partitions", 0);
 	door("0x10: 0x0200000000000801=full", 0);
+	/* It missed who was master: that its SM is replaced by one that knows all does not help it.
+	 */
+	((struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-5"), 1))
+		->master_sm_lid = 7;
 	managers_say(1, TWO "sm_priority 3\n");
 	managers_event("nothing happens; of sm1", 0);
 	story_after_ms(5000);
@@ -599,6 +625,7 @@ int main(void)
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, multicast);
+	tcase_add_test(tcase, multicast_in_a_tree);
 	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, lost_tables);
 	tcase_add_test(tcase, reports);

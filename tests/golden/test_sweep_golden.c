@@ -366,6 +366,30 @@ static void say_traps(void)
 	story_trap("host-5", 999, &iba_trap_switch_type, &link);
 }
 
+/* So many at once that some are not listened to: what they told of is looked for. */
+START_TEST(flood_of_traps)
+{
+	static const char *const hosts[] = {"host-2", "host-3", "host-4", "host-5", "host-6"};
+
+	s = story_begin("flood_of_traps", "triangle.topo");
+	story_up("sweep_interval 0\n");
+	for (unsigned int round = 0; round < 2; round++) {
+		story_event(round ? "again, with periodic sweeps" : "all hosts send 400 traps");
+		for (unsigned int i = 0; i < 400 * G_N_ELEMENTS(hosts); i++) {
+			unsigned int node = story_node(hosts[i % G_N_ELEMENTS(hosts)]);
+			struct iba_notice notice = {.is_generic = true,
+						    .trap_number = (uint16_t)(1000 + i),
+						    .issuer_lid = scenario_lid(s, node)};
+
+			sim_trap(s->sim, node, 1, &notice);
+		}
+		story_after_ms(10000);
+		story_rereads("sweep_interval 7\n");
+	}
+	story_end();
+}
+END_TEST
+
 START_TEST(traps_of_all_kinds)
 {
 	struct iba_trap_port errors = {.lid = 3, .port_num = 1};
@@ -570,6 +594,7 @@ int main(void)
 	tcase_add_test(tcase, same_guids);
 	tcase_add_test(tcase, fatal);
 	tcase_add_test(tcase, small_tables);
+	tcase_add_test(tcase, flood_of_traps);
 	tcase_add_test(tcase, traps_of_all_kinds);
 	tcase_add_test(tcase, other_options);
 	tcase_add_test(tcase, unhealthy);
