@@ -81,10 +81,13 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_both_ignore.txt \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
+	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
 	tests/golden/sweep_fatal.txt \
 	tests/golden/sweep_flood_of_traps.txt \
+	tests/golden/sweep_guid2lid.txt \
+	tests/golden/sweep_identities.txt \
 	tests/golden/sweep_interrupted.txt \
 	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
@@ -92,11 +95,13 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_losses.txt \
 	tests/golden/sweep_lost_answers.txt \
 	tests/golden/sweep_lost_gets.txt \
+	tests/golden/sweep_lost_handover.txt \
 	tests/golden/sweep_lost_sets.txt \
 	tests/golden/sweep_lost_tables.txt \
 	tests/golden/sweep_m_key.txt \
 	tests/golden/sweep_m_key_changes.txt \
 	tests/golden/sweep_m_key_lease.txt \
+	tests/golden/sweep_m_key_newcomers.txt \
 	tests/golden/sweep_m_key_per_port.txt \
 	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \
@@ -105,7 +110,9 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_mute_later.txt \
 	tests/golden/sweep_nodes.txt \
 	tests/golden/sweep_nothing_happens.txt \
+	tests/golden/sweep_once.txt \
 	tests/golden/sweep_other_options.txt \
+	tests/golden/sweep_paced_takeover.txt \
 	tests/golden/sweep_partitions.txt \
 	tests/golden/sweep_partitions_at_run_time.txt \
 	tests/golden/sweep_plans.txt \
@@ -114,6 +121,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_reports.txt \
 	tests/golden/sweep_same_guids.txt \
 	tests/golden/sweep_small_tables.txt \
+	tests/golden/sweep_stuck.txt \
 	tests/golden/sweep_tables.txt \
 	tests/golden/sweep_traps_of_all_kinds.txt \
 	tests/golden/sweep_tree.txt \

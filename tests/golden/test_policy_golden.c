@@ -409,6 +409,11 @@ START_TEST(tables)
 	asks_for_all(0);
 	story_mute("host-5", true);
 	asks_for(IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0);
+	asks_for(IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	asks_for(IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type, 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	asks_for(IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0);
 	asks_for_all(scenario_lid(s, story_node("host-5")));
 	client_free(clients[0]);
 	story_end();
@@ -589,6 +594,76 @@ START_TEST(both_ignore)
 }
 END_TEST
 
+/* Clients register again one after another, and one of them does not answer. */
+START_TEST(paced_takeover)
+{
+	managers_begin("paced_takeover", "client_rereg_rate 2\n");
+	sim_node_mute(s->sim, story_node("host-4"), true);
+	managers_event("sm1 is silent", 1);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	managers_kill(m, 0);
+	s->daemon = m->sm[1].daemon;
+	story_after_ms(8000);
+	sim_node_mute(s->sim, story_node("host-1"), false);
+	managers_start(m, 0);
+	managers_event("sm1 starts again", 1);
+	story_after_ms(5000);
+	sim_node_mute(s->sim, story_node("host-4"), false);
+	managers_event("time passes; of sm1", 0);
+	story_after_ms(10000);
+	managers_end();
+}
+END_TEST
+
+/* Of what two SMs say to each other one thing is lost. */
+START_TEST(lost_handover)
+{
+	static const char *const packets[] = {"Set(SMInfo)", "GetResp(SMInfo)", "Get(SMInfo)"};
+
+	managers_begin("lost_handover", "");
+	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++) {
+		story_watch(m->sm[i % 2].daemon, m->sm[i % 2].guid);
+		story_lose(packets[i], i % 2 ? "host-1" : "host-6");
+		managers_say(1 - i % 2, i % 2 ? QUIET MANAGERS_POLLS "sm_priority 9\n"
+					      : QUIET MANAGERS_POLLS "sm_priority 5\n");
+		story_event(packets[i]);
+		story_after_ms(10000);
+		story_lose(NULL, NULL);
+		story_event("is lost no more");
+		story_after_ms(5000);
+	}
+	managers_end();
+}
+END_TEST
+
+/* Plugged in while there is a master: they hide their keys, and one of them has none. */
+START_TEST(m_key_newcomers)
+{
+	s = story_begin("m_key_newcomers", "triangle.topo");
+	sim_link_set(s->sim, story_node("host-5"), 1, false);
+	sim_link_set(s->sim, story_node("host-6"), 1, false);
+	sim_node_set(s->sim, story_node("sw-b"), false);
+	story_up(QUIET "m_key 0x1234\nm_key_protection_level 1\n");
+	sim_set_m_key(s->sim, story_node("host-5"), 1, 0xF00D, 1, 0);
+	sim_set_m_key(s->sim, story_node("host-6"), 1, 0, 1, 0);
+	story_link("host-5", 1, true);
+	story_link("host-6", 1, true);
+	sim_node_set(s->sim, story_node("sw-b"), true);
+	sim_set_m_key(s->sim, story_node("sw-b"), 0, 0xF00D, 1, 0);
+	story_event("sw-b is there, with another's key");
+	story_after_ms(70000);
+	sim_set_m_key(s->sim, story_node("host-5"), 1, 0, 0, 0);
+	sim_set_m_key(s->sim, story_node("sw-b"), 0, 0xF00D, 0, 0);
+	story_event("sw-b tells its key, host-5 has none any more");
+	story_after_ms(1000);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	story_event("time passes");
+	story_after_ms(700000);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_end();
+}
+END_TEST
+
 START_TEST(master_dies)
 {
 	managers_begin("master_dies", TWO "m_key 0x1234\nm_key_protection_level 1\n");
@@ -636,6 +711,9 @@ int main(void)
 	tcase_add_test(tcase, two_managers);
 	tcase_add_test(tcase, controls);
 	tcase_add_test(tcase, both_ignore);
+	tcase_add_test(tcase, paced_takeover);
+	tcase_add_test(tcase, lost_handover);
+	tcase_add_test(tcase, m_key_newcomers);
 	tcase_add_test(tcase, master_dies);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -475,6 +475,136 @@ START_TEST(unhealthy)
 }
 END_TEST
 
+/* The own port has LIDs that another gave it; devices have other GUIDs, and nobody says so. */
+START_TEST(identities)
+{
+	struct iba_trap_local_change change = {.other_local_changes = 1};
+	struct iba_port_info *own;
+
+	s = story_begin("identities", "triangle.topo");
+	story_up(QUIET);
+	sim_set_node_guid(s->sim, story_node("host-5"), 0x77);
+	sim_set_port_guid(s->sim, story_node("host-5"), 1, 0x78);
+	sim_set_node_guid(s->sim, story_node("sw-b"), 0x99);
+	change.lid = scenario_lid(s, story_node("host-5"));
+	story_trap("host-5", IBA_TRAP_LOCAL_CHANGES, &iba_trap_local_change_type, &change);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	story_link("sw-a", 5, false);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_event("another SM gives LIDs to the SM's port");
+	own = (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-1"), 1);
+	own->master_sm_lid = 9;
+	own->lid = 77;
+	story_after_ms(10000);
+	story_end();
+}
+END_TEST
+
+/* Lines that make no sense are left out of it; then the switches have room for few LIDs. */
+START_TEST(guid2lid)
+{
+	s = story_begin("guid2lid", "triangle.topo");
+	story_write("cache/guid2lid", "0x0200000000000401 0x0005 0x0005\n"
+				      "0x0200000000000501 0x0006 0x0007\n"
+				      "0x0200000000000601 0x0005 0x0005\n"
+				      "0x0200000000000701 0x0000 0x0000\n"
+				      "0x0200000000000401 0x0009 0x0009\n"
+				      "0x0000000000000000 0x000a 0x000a\n"
+				      "0x0200000080000100 0xc000 0xc000\n"
+				      "0x0300000000000000 0x0011 0x0011\n"
+				      "nonsense\n");
+	story_starts(QUIET "honor_guid2lid_file TRUE\n");
+	story_tell_files();
+	story_restarts(QUIET "lmc 1\n");
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-a"), 8);
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), 8);
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-c"), 8);
+	story_restarts(QUIET "reassign_lids TRUE\nlmc 1\n");
+	story_restarts(QUIET "reassign_lids TRUE\n");
+	story_end();
+}
+END_TEST
+
+/* Links that are up, but whose ends are not, or stop to be while they are taken up. */
+START_TEST(stuck)
+{
+	s = story_begin("stuck", "triangle.topo");
+	story_up(QUIET);
+	sim_node_stubborn(s->sim, story_node("host-6"), true);
+	story_reboot("host-6");
+	sim_node_stubborn(s->sim, story_node("sw-c"), true);
+	story_reboot("sw-b");
+	story_reboot("sw-c");
+	sim_node_stubborn(s->sim, story_node("sw-c"), false);
+	sim_node_stubborn(s->sim, story_node("host-6"), false);
+	story_event("they do what they are told again");
+	story_after_ms(20000);
+	for (unsigned int us = 100; us <= 1300; us += 400) {
+		story_event_at("the SM's cable is pulled amid a sweep", "us", us);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
+		sim_link_set(s->sim, story_node("host-1"), 1, false);
+		story_after_ms(2000);
+		story_link("host-1", 1, true);
+	}
+	story_end();
+}
+END_TEST
+
+START_TEST(once)
+{
+	s = story_begin("once", "triangle.topo");
+	scenario_option(s, "-o", NULL);
+	story_starts(QUIET);
+	story_link("sw-a", 5, false);
+	story_end();
+}
+END_TEST
+
+#define CONDITIONS                                                                                 \
+	"reboot ca isolate 3 in 60 release 20\nunresponsive ca no_discover 2 of 3 release 30\n"    \
+	"noisy_traps all disable 20 in 60 release 30\nflapping ca isolate 3 in 60 release 15\n"    \
+	"illegal all isolate 1 in 1 release 40 cut_off\n"
+
+START_TEST(conditions)
+{
+	struct iba_trap_port errors = {.port_num = 2};
+
+	s = story_begin("conditions", "triangle.topo");
+	story_write("policy", CONDITIONS);
+	story_up(POLICY);
+	for (unsigned int i = 0; i < 4; i++)
+		story_reboot("host-5");
+	story_mute("host-6", true);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	errors.lid = scenario_lid(s, story_node("sw-b"));
+	for (unsigned int i = 0; i < 25; i++) {
+		struct iba_notice notice = {
+			.is_generic = true, .trap_number = 129 + i % 2, .issuer_lid = errors.lid};
+
+		wire_encode(&iba_trap_port_type, &errors, notice.data_details);
+		sim_trap(s->sim, story_node("sw-b"), 0, &notice);
+		scenario_run_ms(s, 100);
+	}
+	story_event("sw-b has told of many errors of port 2");
+	story_after_ms(10000);
+	sim_set_node_guid(s->sim, story_node("host-2"), 0);
+	story_sweeps("host-2 has no GUID", SWEEP_HEAVY);
+	sim_set_node_guid(s->sim, story_node("host-2"), 0x77);
+	sim_node_mute(s->sim, story_node("host-6"), false);
+	story_event("all is well again, and time passes");
+	story_after_ms(120000);
+	story_restarts(POLICY);
+	story_power("sw-c", false);
+	story_event("much time passes");
+	story_after_ms(1200000);
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
 /* The daemon knows a switch port that an administrator has disabled, and an entry that is lost. */
 START_TEST(changes_by_others)
 {
@@ -598,6 +728,11 @@ int main(void)
 	tcase_add_test(tcase, traps_of_all_kinds);
 	tcase_add_test(tcase, other_options);
 	tcase_add_test(tcase, unhealthy);
+	tcase_add_test(tcase, identities);
+	tcase_add_test(tcase, guid2lid);
+	tcase_add_test(tcase, stuck);
+	tcase_add_test(tcase, once);
+	tcase_add_test(tcase, conditions);
 	tcase_add_test(tcase, changes_by_others);
 	tcase_add_test(tcase, interrupted);
 	tcase_add_test(tcase, two_planes);
