@@ -145,12 +145,19 @@ static void on_judged(struct sm_request *request)
 	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
 }
 
-/* It is asked to stay as it is; an error status is an answer, too. */
+/*
+ * It is asked to stay as it is; an error status is an answer, too. What is enabled of its link is
+ * not written, even as it is: that might train the link again.
+ */
 static void judge(struct sm *sm, struct builder_port *port, const struct iba_port_info *info,
 		  struct unknown *unknown)
 {
-	struct sm_request *request = port_set(sm, port, info, IBA_PORT_NO_CHANGE);
+	struct iba_port_info stays = *info;
+	struct sm_request *request;
 
+	stays.link_width_enabled = stays.link_speed_enabled = 0;
+	stays.link_speed_ext_enabled = stays.link_speed_ext_enabled2 = 0;
+	request = port_set(sm, port, &stays, IBA_PORT_NO_CHANGE);
 	unknown->judged_ns = actor_now(sm->actor);
 	request->aside = true;
 	request->done = on_judged;
