@@ -551,12 +551,23 @@ START_TEST(stuck)
 }
 END_TEST
 
+static void say_exit_code(void)
+{
+	g_autofree char *text = g_strdup_printf("exit code %d", s->exit_code);
+
+	story_say(text);
+}
+
 START_TEST(once)
 {
 	s = story_begin("once", "triangle.topo");
 	scenario_option(s, "-o", NULL);
 	story_starts(QUIET);
+	say_exit_code();
 	story_link("sw-a", 5, false);
+	sim_node_mute(s->sim, story_node("sw-b"), true);
+	story_restarts(QUIET);
+	say_exit_code();
 	story_end();
 }
 END_TEST
