@@ -9,9 +9,10 @@ any, it is the files of opensm/{sm,sa,mad} that differ from REVISION. All mutant
 one build of a copy of the tree in ./mutate, where the environment tells which of them is on
 (switch.h). Each test function of the programs of "make check" that link the files runs once by
 itself to see how long it takes and which places it reaches; then each mutant meets those that reach
-it, those first that have killed most in the least time, now and in earlier runs, or were changed
-together with the file, until one fails or --budget is used up: then it has survived. Test functions
-that an earlier run found longer than --longest do not count. So the score is a lower bound. Results
+it, those first that have killed most in the least time, themselves or the functions of their
+program on average, now and in earlier runs, or were changed together with the file, until one fails
+or --budget is used up: then it has survived. Test functions that an earlier run found longer than
+--longest do not count. So the score is a lower bound. Results
 stay in ./mutate and are not computed again as long as the file does not change (--again: survivors
 meet the tests anew). A mutant that gives the same object is none. Survivors that
 tests/mutate/survivors accepts as equivalent do not count, others there do. Fails if a directory has
@@ -222,6 +223,7 @@ class Campaign:
         self.kills = self.kills_before()
         self.together = changed_together(copy.top)
         self.usual = {}  # seconds of a test function, of CPU and of the clock
+        self.n_functions = Counter()  # by program
         self.reaching = defaultdict(list)  # test functions by mutant
         self.tests = self.list_tests()
         self.cpu = self.octets = 0
@@ -244,6 +246,7 @@ class Campaign:
     def count_kill(kills, path, test):
         for place in (path, os.path.dirname(path)):
             kills[place][test] += 1
+            kills[place][test[0]] += 1  # of the program as a whole
 
     def in_parallel(self, function, things):
         with ThreadPoolExecutor(self.options.jobs) as pool:
@@ -308,6 +311,7 @@ class Campaign:
         """The tests that reach it, what kills most in a second first."""
         def worth(test):
             kills = 3 * self.kills[mutant.path][test] + self.kills[mutant.directory][test] + 0.1
+            kills += self.kills[mutant.directory][test[0]] / self.n_functions[test[0]]
             if module in test[0]:
                 kills += 1
             kills += 3 * self.together.get((mutant.path, test[0]), 0)
@@ -353,6 +357,7 @@ class Campaign:
         functions = self.in_parallel(self.copy.functions, programs)
         tests = [(name, function) for name, inside in zip(programs, functions)
                  for function in inside if short(name, function)]
+        self.n_functions = Counter(name for name, _ in tests)
         tests.sort(key=lambda test: -before.get(' '.join(test), 0))
         self.in_parallel(lambda test: self.try_without(test, numbered), tests)
         with open(self.seconds_path, 'w', encoding='utf-8') as file:
