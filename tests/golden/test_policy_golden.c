@@ -599,7 +599,7 @@ END_TEST
 /* Clients register again one after another, and one of them does not answer. */
 START_TEST(paced_takeover)
 {
-	managers_begin("paced_takeover", QUIET MANAGERS_POLLS "client_rereg_rate 2\n");
+	managers_begin("paced_takeover", QUIET MANAGERS_POLLS "client_rereg_rate 1\n");
 	for (unsigned int i = 0; i < 2; i++) {
 		managers_event("sm1 is silent", 1);
 		sim_node_mute(s->sim, story_node("host-1"), true);
