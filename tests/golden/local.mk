@@ -76,6 +76,7 @@ tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(go
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
+	tests/golden/sweep_adapter.txt \
 	tests/golden/sweep_aliases.txt \
 	tests/golden/sweep_back_to_back.txt \
 	tests/golden/sweep_both_ignore.txt \
@@ -111,6 +112,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_nodes.txt \
 	tests/golden/sweep_nothing_happens.txt \
 	tests/golden/sweep_once.txt \
+	tests/golden/sweep_one_lane.txt \
 	tests/golden/sweep_other_options.txt \
 	tests/golden/sweep_paced_takeover.txt \
 	tests/golden/sweep_partitions.txt \

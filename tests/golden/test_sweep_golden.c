@@ -281,6 +281,41 @@ START_TEST(engines)
 }
 END_TEST
 
+/* While the SM's adapter is gone a switch forgets its tables, and nobody is told. */
+START_TEST(adapter)
+{
+	s = story_begin("adapter", "triangle.topo");
+	story_up(QUIET);
+	story_event("the adapter of the SM is gone, and sw-c reboots");
+	sim_device_set(s->sim, story_node("host-1"), false);
+	scenario_run_ms(s, 1000);
+	sim_node_set(s->sim, story_node("sw-c"), false);
+	scenario_run_ms(s, 1);
+	sim_node_set(s->sim, story_node("sw-c"), true);
+	story_after_ms(1000);
+	story_event("it is back");
+	sim_device_set(s->sim, story_node("host-1"), true);
+	story_after_ms(5000);
+	story_end();
+}
+END_TEST
+
+/* There is one lane only for a ring. */
+START_TEST(one_lane)
+{
+	static const char *const names[] = {"dfsssp", "lash", "nue", "updn", "minhop"};
+
+	s = story_begin("one_lane", "ring.topo");
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *conf = g_strdup_printf(
+			QUIET "routing_engine %s,no_fallback\nmax_op_vls 1\n", names[i]);
+
+		story_restarts(conf);
+	}
+	story_end();
+}
+END_TEST
+
 /* Shortest paths close a loop, which takes a second lane. */
 START_TEST(lanes)
 {
@@ -731,6 +766,8 @@ int main(void)
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, lids);
 	tcase_add_test(tcase, engines);
+	tcase_add_test(tcase, adapter);
+	tcase_add_test(tcase, one_lane);
 	tcase_add_test(tcase, lanes);
 	tcase_add_test(tcase, same_guids);
 	tcase_add_test(tcase, fatal);
