@@ -36,8 +36,10 @@ static char *failure_text(const struct sm_request *request)
 
 	if (mad->result == MAD_STATUS)
 		outcome = g_strdup_printf("status 0x%04x", mad->status);
-	else
+	else if (request->tries)
 		outcome = g_strdup_printf("no answer to %u tries", request->tries);
+	else
+		outcome = g_strdup("not sent, as nothing is answered there");
 	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute ? attribute : "?",
 			       mad->modifier, outcome);
 }
