@@ -194,7 +194,9 @@ void dry_run_add(struct dry_run *dry, const struct dry_set *set)
 	else
 		memcpy(change->after, set->after, sizeof(change->after));
 	change->entries += count_entries(set);
-	add_modifier(change, set->modifier);
+	/* 14.2.5.7: the upper half is the port of a switch, which is told already. */
+	add_modifier(change, set->attribute == IBA_ATTR_P_KEY_TABLE ? set->modifier & 0xFFFF
+								     : set->modifier);
 }
 
 /* ---- reading ---- */

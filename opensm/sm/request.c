@@ -44,10 +44,12 @@ static char *failure_text(const struct sm_request *request)
 			       mad->modifier, outcome);
 }
 
-/* The port that it was about; a switch that is silent is so as a whole. */
+/* The port that it was about; a switch that is silent is so as a whole, and has the tables. */
 static void blame(const struct sm_request *request, enum port_condition condition)
 {
-	bool whole = builder_is_switch(request->node) && condition == PORT_UNRESPONSIVE;
+	bool whole = builder_is_switch(request->node) &&
+		     (condition == PORT_UNRESPONSIVE ||
+		      request->mad.attribute != IBA_ATTR_PORT_INFO);
 
 	if (request->port && !whole)
 		port_health_event(request->sm, request->port, condition);

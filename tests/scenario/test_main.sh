@@ -256,7 +256,7 @@ check "and goes on" test "$code" -eq 0
 
 # Plans.
 run --sim fattree:4 --plan -f "$dir/plan.log"
-check "a plan" says 2 "^Sets: 273; ports taken up: 96; LIDs: 36 new, 0 changed;"
+check "a plan" says 2 "^Sets: 289; ports taken up: 96; LIDs: 36 new, 0 changed;"
 check "of 20 nodes" [ "$(grep -c "^[a-zA-Z]* '.*' (0x" "$dir/out")" -eq 20 ]
 check "leaves no log" [ ! -e "$dir/plan.log" ]
 run --sim fattree:4 --plan -v

@@ -98,6 +98,8 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	number = smp.header.attribute_modifier;
 	if (smp.header.attribute_id == IBA_ATTR_PORT_INFO)
 		number &= 0xFF;
+	if (smp.header.attribute_id == IBA_ATTR_P_KEY_TABLE)
+		number &= 0xFFFF; /* the block, of whatever port */
 	if (is_counted_by_node(iba_name(IBA_SET_ATTR, smp.header.attribute_id)))
 		number = 0;
 	sim_node_view(wire->s->sim, target_of(wire, to, data), &view);
