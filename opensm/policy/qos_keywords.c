@@ -374,7 +374,8 @@ static const struct keyword keywords[] = {
 	{VLARB, "across", ends, IN(scope, across), 0, 0, 0},
 	{VLARB, "vlarb-high", entries, IN(scope, high), IN(scope, n_high), 0, QOS_SETS_HIGH},
 	{VLARB, "vlarb-low", entries, IN(scope, low), IN(scope, n_low), 0, QOS_SETS_LOW},
-	{VLARB, "vlarb-high-limit", limit, 0, 0, 0, 0},
+	{VLARB, "vl-high-limit", limit, 0, 0, 0, 0},
+	{VLARB, "vlarb-high-limit", limit, 0, 0, 0, 0}, /* the same in older files of ours */
 	{SL2VL, "group", ends, IN(scope, group), 0, 0, 0},
 	{SL2VL, "across", ends, IN(scope, across), 0, 0, 0},
 	{SL2VL, "across-from", ends, IN(scope, across_from), 0, 0, 0},

@@ -18,7 +18,7 @@ static void *setup(GPtrArray *seeds)
 		      "port-groups\nport-group\nname: A\nport-guid: 1\nend-port-group\n"
 		      "end-port-groups\nqos-setup\nvlarb-tables\nvlarb-scope\n"
 		      "group: A\nacross: *\nvlarb-high: 0:1,14:255\nvlarb-low: 3:0\n"
-		      "vlarb-high-limit: 7\nend-vlarb-scope\nend-vlarb-tables\n"
+		      "vl-high-limit: 7\nend-vlarb-scope\nend-vlarb-tables\n"
 		      "sl2vl-tables\nsl2vl-scope\nacross-from: A\nacross-to: *\nfrom: 1-5,7\n"
 		      "to: *\nsl2vl-table: 0,1,2,3,4,5,6,7,0,1,2,3,4,5,14,15\n"
 		      "end-sl2vl-scope\nend-sl2vl-tables\nend-qos-setup\n"

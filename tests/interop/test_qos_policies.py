@@ -121,8 +121,9 @@ FILES = [
     ('nonsense', 'nonsense\n', []),
     ('setup: empty', section('qos-setup') + DEFAULT, []),
     ('setup: VL arbitration', TARGET + vlarb('group: T', 'vlarb-high: 0:255,1:127',
-                                             'vlarb-low: 2:3', 'vlarb-high-limit: 10') + DEFAULT,
+                                             'vlarb-low: 2:3', 'vl-high-limit: 10') + DEFAULT,
      []),
+    ('setup: vlarb-high-limit', vlarb('group: *', 'vlarb-high-limit: 10') + DEFAULT, []),
     ('setup: across', TARGET + vlarb('across: T', 'vlarb-low: 2:3') + DEFAULT, []),
     ('setup: VL arbitration of nobody', vlarb('vlarb-low: 2:3') + DEFAULT, []),
     ('setup: VL arbitration of all', vlarb('group: *', 'vlarb-high: 0:255,1:127',
@@ -145,7 +146,7 @@ FILES = [
 # What only one of the two takes, and why ours does as it does.
 DIFFERENT = {
     'SL 16': 'there is no such SL',
-    'setup: VL arbitration': 'the classic cannot read its own vlarb-high-limit',
+    'setup: vlarb-high-limit': 'the classic has another word, vl-high-limit',
     'setup: no such group': 'the classic does not look: nobody would get these tables',
     'setup: VL 15 arbitrates': 'VL 15 is not arbitrated',
 }

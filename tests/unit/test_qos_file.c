@@ -202,7 +202,7 @@ START_TEST(read_scopes)
 {
 	struct qos_policy *policy =
 		parse(SETUP(VLARB("group: Storage\nacross: *\nvlarb-high: 0:255, 1:4\n"
-				  "vlarb-high: 14:0x10\nvlarb-low: 2:3\nvlarb-high-limit: 255\n")
+				  "vlarb-high: 14:0x10\nvlarb-low: 2:3\nvl-high-limit: 255\n")
 				    SL2VL("group: *\nacross-from: Storage\nacross-to: Storage, "
 					  "Virtual Servers\nfrom: 1-3,7\nfrom: 9\nto: *\n"
 					  "sl2vl-table: " VLS "\n")));
@@ -250,8 +250,9 @@ START_TEST(wrong_scopes)
 	refused(SETUP(VLARB("vlarb-low: 0:256\n")), "a weight from 0 to 255");
 	refused(SETUP(VLARB("vlarb-low: 3\n")), "found '3', expected VL:WEIGHT");
 	refused(SETUP(VLARB("vlarb-low:\n")), "found 'nothing'");
-	refused(SETUP(VLARB("vlarb-high-limit: 256\n")), "found '256'");
-	refused(SETUP(VLARB("vlarb-high-limit: 1\nvlarb-high-limit: 1\n")), "one vlarb-high-limit");
+	refused(SETUP(VLARB("vl-high-limit: 256\n")), "found '256'");
+	refused(SETUP(VLARB("vl-high-limit: 1\nvl-high-limit: 1\n")), "one vl-high-limit");
+	refused(SETUP(VLARB("vl-high-limit: 1\nvlarb-high-limit: 1\n")), "one vlarb-high-limit");
 }
 END_TEST
 
