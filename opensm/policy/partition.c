@@ -361,7 +361,8 @@ static void add_keys(struct making *making, const struct partition_rule *rule,
 	g_array_set_size(making->touched, 0);
 }
 
-static void copy_groups(const struct partition_rule *rule, struct partition *partition)
+static void copy_groups(const struct making *making, const struct partition_rule *rule,
+			struct partition *partition)
 {
 	partition->n_groups = rule->groups->len;
 	partition->groups = g_new(struct partition_group, rule->groups->len + 1);
@@ -371,6 +372,8 @@ static void copy_groups(const struct partition_rule *rule, struct partition *par
 		*group = g_array_index(rule->groups, struct partition_group, i);
 		if (iba_gid_equal(group->mgid, partition_broadcast_mgid(rule->p_key, group->scope)))
 			group->sl = partition->sl;
+		else if (!group->own_sl && !making->options->qos)
+			group->sl = 0;
 	}
 }
 
@@ -419,7 +422,7 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 			    "SL %u of partition '%s' is not used: QoS is off", rule->sl,
 			    rule->name);
 	partition.name = g_strdup(rule->name);
-	copy_groups(rule, &partition);
+	copy_groups(making, rule, &partition);
 	g_array_append_val(making->all, partition);
 }
 

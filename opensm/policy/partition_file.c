@@ -68,6 +68,7 @@ struct parser {
 	char *text;		     /* the line, cut to pieces */
 	struct partition_rule *rule; /* whose members are read, */
 	GArray *set;		     /* or the set; both NULL between definitions */
+	struct flags flags;	     /* of the definition that is read, or the last one */
 	uint8_t membership;	     /* of members without one */
 	struct partition_door *door; /* read behind all files; NULL: none */
 	bool requests;		     /* what is read is of a door, or to be so */
@@ -360,7 +361,7 @@ static void keep_head(struct parser *parser, const char *head)
 static bool begin_definition(struct parser *parser, char **at, GError **error)
 {
 	char *head = *at, *colon = find_end(head, ":;"), *rest;
-	struct flags flags = {.scopes = 0};
+	struct flags *flags = &parser->flags;
 	g_autofree char *copy = NULL;
 
 	if (*colon != ':')
@@ -374,12 +375,13 @@ static bool begin_definition(struct parser *parser, char **at, GError **error)
 	if (!begin_rule(parser, next_piece(&rest), error))
 		return false;
 	keep_head(parser, copy);
+	*flags = (struct flags){.scopes = 0};
 	while (rest)
-		take_definition_flag(parser, next_piece(&rest), &flags);
-	if (flags.given[FLAG_SL])
-		parser->rule->sl = (uint8_t)flags.value[FLAG_SL];
+		take_definition_flag(parser, next_piece(&rest), flags);
+	if (flags->given[FLAG_SL])
+		parser->rule->sl = (uint8_t)flags->value[FLAG_SL];
 	if (parser->rule->ipoib)
-		add_wish(parser, &flags, NULL);
+		add_wish(parser, flags, NULL);
 	return true;
 }
 
@@ -563,10 +565,21 @@ static const char *mgid_fault(struct iba_gid mgid)
 	return NULL;
 }
 
+/* What a group has of the flags of its definition. */
+static struct flags inherited_flags(const struct parser *parser)
+{
+	struct flags flags = parser->flags;
+
+	flags.scopes = 0; /* its GID has one */
+	flags.value[FLAG_T_CLASS] = 0;
+	flags.given[FLAG_SL] = false; /* not its own */
+	return flags;
+}
+
 /* One whose GID cannot be is left out, as no door is opened by that. */
 static bool read_group(struct parser *parser, const char *text, char *rest, GError **error)
 {
-	struct flags flags = {.scopes = 0};
+	struct flags flags = inherited_flags(parser);
 	const struct iba_gid mgid = to_gid(text);
 	const char *fault = mgid_fault(mgid);
 
@@ -843,6 +856,7 @@ static void add_group(struct parser *parser, const struct wish *wish, uint8_t sc
 		.mtu = flags->given[FLAG_MTU] ? (uint8_t)flags->value[FLAG_MTU] : 4,
 		.rate = flags->given[FLAG_RATE] ? (uint8_t)flags->value[FLAG_RATE] : 3,
 		.sl = (uint8_t)flags->value[FLAG_SL],
+		.own_sl = flags->given[FLAG_SL] && !wish->broadcast,
 		.t_class = (uint8_t)flags->value[FLAG_T_CLASS],
 		.flow_label = flags->value[FLAG_FLOW],
 		.scope = scope,

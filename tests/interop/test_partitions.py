@@ -269,6 +269,12 @@ FILES = [
      ' mgid=ff12::1,sl=1,Q_Key=0xDEADBEEF,rate=3,mtu=2\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b::5,TClass=3,FlowLabel=4,Q_Key=5\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b:8010::5\n ALL=full;', same),
+    ('Default=0x7fff,ipoib,mtu=5,rate=12:\n mgid=ff12:601b::16\n mgid=ff12:601b::1,sl=0\n'
+     ' ALL=full;', not_enforced),
+    ('A=0x10,ipoib,rate=6,mtu=3,sl=2,Q_Key=0x777,TClass=5,FlowLabel=0x123:\n'
+     ' mgid=ff12:401b::7\n mgid=ff12:401b::8,sl=1,Q_Key=0x778\n mgid=ff12:401b::9,rate=7\n'
+     ' mgid=ff12:1234::5\n mgid=ff12:1234::6,rate=7,mtu=2,Q_Key=9,TClass=7,FlowLabel=0\n'
+     ' ALL=full;\nA=0x10,mtu=2,rate=7: mgid=ff12:1234::7\n ALL=full;', same),
     ('A=0x10: mgid=ff12::5, ALL=full;', same), ('A=0x10: mgid=fe80::1\n ALL=full;', same),
     ('A=0x10: mgid=x\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b:8011::1\n ALL=full;', same),
@@ -289,6 +295,7 @@ WITH_FLAGS = [
     ('A=0x10: $H2=both, $H3=full;', ('-W',), index_0_in_use),
     ('A=0x10,defmember=both: ALL;', ('-W',), index_0_in_use),
     ('A=0x10,ipoib,sl=3: ALL=full;', ('-Q',), same),
+    ('A=0x10,ipoib,sl=3:\n mgid=ff12:401b::7\n mgid=ff12::5,sl=4\n ALL=full;', ('-Q',), same),
     ('A=0x10: $H2=full;', ('-Z', 'in'), same), ('A=0x10: $H2=full;', ('-Z', 'out'), same),
 ]
 

@@ -166,7 +166,7 @@ START_TEST(test_groups)
 		      "mgid=ff12:401b::7,rate=6,mtu=5,sl=1 # IPv4\n"
 		      "mgid=ff1e:601b:8010::1,mtu=5,rate=6\n"
 		      "mgid=ff12:401b:11::8,rate=6,mtu=5\n"
-		      "mgid=ff12:401b::9,rate=6\n"
+		      "mgid=ff12:401b::9,rate=7\n"
 		      "mgid=ff12::1,scope=5,Q_Key=1\n"
 		      "mgid=ff10::6\n"
 		      "mgid=ff12:401b::7,rate=6,mtu=5,sl=2\n"
@@ -187,13 +187,50 @@ START_TEST(test_groups)
 	ck_assert_uint_eq(group(rule, 1)->scope, 14);
 	ck_assert(group(rule, 2)->mgid.prefix == UINT64_C(0xFF12401B80100000));
 	ck_assert(group(rule, 2)->mgid.guid == 7 && group(rule, 2)->sl == 1);
-	ck_assert_uint_eq(group(rule, 2)->q_key, 0x0b1b);
+	ck_assert_uint_eq(group(rule, 2)->q_key, 0x55);
 	ck_assert(group(rule, 3)->mgid.prefix == UINT64_C(0xFF1E601B80100000));
 	ck_assert(group(rule, 4)->mgid.prefix == UINT64_C(0xFF15000000000000));
 	ck_assert_uint_eq(group(rule, 4)->q_key, 1);
-	ck_assert_uint_eq(group(rule, 4)->rate, 3);
+	ck_assert_uint_eq(group(rule, 4)->rate, 6);
 	ck_assert(group(rule, 5)->mgid.prefix == UINT64_C(0xFF12000000000000));
-	ck_assert_uint_eq(rules->warnings->len, 2); /* another P_Key, another MTU */
+	ck_assert_uint_eq(rules->warnings->len, 2); /* another P_Key, another rate */
+	partition_rules_unref(rules);
+}
+END_TEST
+
+/* Groups have the parameters of the definition that they stand in, but for TClass and scope. */
+START_TEST(test_inherited_flags)
+{
+	struct partition_rules *rules =
+		parse("A=0x10,rate=6,mtu=3,sl=2,scope=5,Q_Key=0x777,TClass=5,FlowLabel=0x123:\n"
+		      "mgid=ff12::1\n"
+		      "mgid=ff12::2,rate=7,mtu=1,sl=0,Q_Key=0,TClass=6,FlowLabel=0\n"
+		      "ALL=full;\n"
+		      "A=0x10: mgid=ff12::3\n"
+		      "mgid=ff12:401b::4\n"
+		      "ALL=full;");
+	const struct partition_rule *rule = rule_of(rules, 0x10);
+	const struct partition_group expected[] = {
+		{{UINT64_C(0xFF12) << 48, 1}, 0x777, 0x123, 3, 6, 2, 2, 0, false, false},
+		{{UINT64_C(0xFF12) << 48, 2}, 0, 0, 1, 7, 0, 2, 6, true, false},
+		{{UINT64_C(0xFF12) << 48, 3}, 0, 0, 4, 3, 0, 2, 0, false, false},
+		{{UINT64_C(0xFF12401B80100000), 4}, 0x0b1b, 0, 4, 3, 0, 2, 0, false, false},
+	};
+
+	for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+		const struct partition_group *a = group(rule, i), *b = &expected[i];
+
+		ck_assert(iba_gid_equal(a->mgid, b->mgid));
+		ck_assert_uint_eq(a->q_key, b->q_key);
+		ck_assert_uint_eq(a->flow_label, b->flow_label);
+		ck_assert_uint_eq(a->mtu, b->mtu);
+		ck_assert_uint_eq(a->rate, b->rate);
+		ck_assert_uint_eq(a->sl, b->sl);
+		ck_assert_uint_eq(a->own_sl, b->own_sl);
+		ck_assert_uint_eq(a->scope, b->scope);
+		ck_assert_uint_eq(a->t_class, b->t_class);
+	}
+	ck_assert_uint_eq(rules->warnings->len, 0);
 	partition_rules_unref(rules);
 }
 END_TEST
@@ -616,7 +653,7 @@ END_TEST
 START_TEST(test_sl)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
-	struct partition_rules *rules = parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nALL=full;");
+	struct partition_rules *rules = parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nmgid=ff12::2\nALL=full;");
 	struct options *options = options_new();
 	struct partitions *partitions;
 	const struct partition *partition;
@@ -627,6 +664,7 @@ START_TEST(test_sl)
 	ck_assert_uint_eq(partition->sl, _i ? 3 : 0);
 	ck_assert_uint_eq(partition->groups[0].sl, _i ? 3 : 0);
 	ck_assert_uint_eq(partition->groups[1].sl, 5);
+	ck_assert_uint_eq(partition->groups[2].sl, _i ? 3 : 0);
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -705,6 +743,7 @@ int main(void)
 	tcase_add_test(tcase, test_default_rule);
 	tcase_add_test(tcase, test_chosen_keys);
 	tcase_add_test(tcase, test_groups);
+	tcase_add_test(tcase, test_inherited_flags);
 	tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_binary);
 	tcase_add_test(tcase, test_absent_and_unreadable);
