@@ -884,7 +884,9 @@ static void add_groups(struct parser *parser, const struct wish *wish)
 
 	parser->file = wish->file;
 	parser->line = wish->line;
-	if (!scopes)
+	if (wish->broadcast) /* where drivers look for it, whatever else is said */
+		scopes |= 1u << IBA_SCOPE_LINK_LOCAL;
+	else if (!scopes)
 		scopes = (uint16_t)(1u << (wish->mgid.prefix >> 48 & 0xF ?: IBA_SCOPE_LINK_LOCAL));
 	for (uint8_t scope = 0; scope < 16; scope++)
 		if (scopes >> scope & 1)

@@ -235,6 +235,25 @@ START_TEST(test_inherited_flags)
 }
 END_TEST
 
+/* Scopes of a definition are beside the link-local one, where IPoIB looks for its group. */
+START_TEST(test_broadcast_scopes)
+{
+	struct partition_rules *rules =
+		parse("A=1,ipoib,scope=5,mtu=5: ALL=full;\nB=2,ipoib,scope=2,scope=1: ALL=full;");
+	const struct partition_rule *a = rule_of(rules, 1), *b = rule_of(rules, 2);
+
+	ck_assert_uint_eq(a->groups->len, 2);
+	ck_assert(iba_gid_equal(group(a, 0)->mgid, partition_broadcast_mgid(1, 2)));
+	ck_assert(iba_gid_equal(group(a, 1)->mgid, partition_broadcast_mgid(1, 5)));
+	ck_assert_uint_eq(group(a, 0)->mtu, 5);
+	ck_assert(!group(a, 0)->barred);
+	ck_assert_uint_eq(b->groups->len, 2);
+	ck_assert(iba_gid_equal(group(b, 0)->mgid, partition_broadcast_mgid(2, 1)));
+	ck_assert(iba_gid_equal(group(b, 1)->mgid, partition_broadcast_mgid(2, 2)));
+	partition_rules_unref(rules);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 static const struct {
@@ -744,6 +763,7 @@ int main(void)
 	tcase_add_test(tcase, test_chosen_keys);
 	tcase_add_test(tcase, test_groups);
 	tcase_add_test(tcase, test_inherited_flags);
+	tcase_add_test(tcase, test_broadcast_scopes);
 	tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_binary);
 	tcase_add_test(tcase, test_absent_and_unreadable);
