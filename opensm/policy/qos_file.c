@@ -13,6 +13,7 @@
 #include "policy/qos_file_private.h"
 
 #define DEFAULT_LEVEL "DEFAULT"
+#define WARNINGS_MAX 100
 
 static const struct {
 	const char *name; /* its end is "end-NAME" */
@@ -89,10 +90,25 @@ bool qos_wrong(const struct qos_parser *p, const char *found, const char *format
 	return false;
 }
 
-void qos_warn(const struct qos_parser *p, const char *text)
+static char *warning_text(const struct qos_parser *p, const char *format, va_list args)
 {
-	g_ptr_array_add(p->policy->warnings,
-			g_strdup_printf("%s:%u: %s", p->policy->file, p->line, text));
+	g_autofree char *raw = g_strdup_vprintf(format, args), *printable = g_strescape(raw, NULL);
+
+	return g_strdup_printf("%s:%u: %s", p->policy->file, p->line, printable);
+}
+
+void qos_warn(const struct qos_parser *p, const char *format, ...)
+{
+	GPtrArray *warnings = p->policy->warnings;
+	va_list args;
+
+	va_start(args, format);
+	if (warnings->len < WARNINGS_MAX)
+		g_ptr_array_add(warnings, warning_text(p, format, args));
+	else if (warnings->len == WARNINGS_MAX)
+		g_ptr_array_add(warnings,
+				g_strdup_printf("%s: there is more of that kind", p->policy->file));
+	va_end(args);
 }
 
 bool qos_no_word(const struct qos_parser *p, const char *found)
@@ -207,12 +223,29 @@ static bool read_line(struct qos_parser *p, char *text)
 
 /* ---- the file ---- */
 
+/* A group that there is not: one without ports, as it is not that none were named. */
+static bool resolve_to_nobody(struct qos_parser *p, const struct qos_mention *mention)
+{
+	int index = (int)p->policy->groups->len;
+	struct qos_group *group = qos_group_new(p);
+
+	if (!group)
+		return false;
+	group->name = g_strdup(mention->name);
+	g_array_append_val(mention->groups, index);
+	qos_warn(p, "there is no group '%.80s': the scope has no ports by that name",
+		 mention->name);
+	return true;
+}
+
 static bool resolve(struct qos_parser *p, const struct qos_mention *mention)
 {
 	GHashTable *names = p->names[mention->rule ? LEVEL : GROUP];
 	int index = GPOINTER_TO_INT(g_hash_table_lookup(names, mention->name)) - 1;
 
 	p->line = mention->line;
+	if (index < 0 && mention->of_scope)
+		return resolve_to_nobody(p, mention);
 	if (index < 0)
 		return qos_wrong(p, mention->name, "the name of a %s",
 				 mention->rule ? "qos-level" : "group");

@@ -28,7 +28,8 @@ enum qos_section {
 struct qos_mention {
 	unsigned int line;
 	char *name;
-	GArray *groups;	       /* int: gets the index of the group */
+	GArray *groups;	       /* int: gets the index of the group, */
+	bool of_scope;	       /* which there need not be; */
 	struct qos_rule *rule; /* or gets that of the level */
 };
 
@@ -69,7 +70,9 @@ struct qos_rule *qos_rule_new(struct qos_parser *p, GPtrArray *rules);
 void qos_rule_free(void *data);
 struct qos_policy *qos_policy_new(const char *file);
 
-void qos_warn(const struct qos_parser *p, const char *text);
+/* "FILE:LINE: ..." of what is taken. */
+G_GNUC_PRINTF(2, 3)
+void qos_warn(const struct qos_parser *p, const char *format, ...);
 
 /* Of all sections, by number; NULL past the last. For the test of the manual. */
 const char *qos_keyword(unsigned int n);

@@ -30,18 +30,29 @@ bool qos_read_number(const char *text, uint64_t max, uint64_t *value)
 					  NULL);
 }
 
+/* The classic daemon takes ranges in either direction. */
+static void turn(const struct qos_parser *p, const char *text, struct qos_range *range)
+{
+	*range = (struct qos_range){range->last, range->first};
+	qos_warn(p,
+		 "'%.80s' is taken for 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x", text,
+		 range->first, range->last);
+}
+
 /* "N" or "N-N" */
 static bool read_range(const struct qos_parser *p, const char *text, uint64_t max,
 		       struct qos_range *range)
 {
 	g_auto(GStrv) ends = g_strsplit(text, "-", 2);
 
-	if (ends[0] && qos_read_number(g_strstrip(ends[0]), max, &range->first) &&
-	    qos_read_number(ends[1] ? g_strstrip(ends[1]) : ends[0], max, &range->last) &&
-	    range->first <= range->last)
-		return true;
-	return qos_wrong(p, text, "a number, or a range of them, up to 0x%" G_GINT64_MODIFIER "x",
-			 max);
+	if (!ends[0] || !qos_read_number(g_strstrip(ends[0]), max, &range->first) ||
+	    !qos_read_number(ends[1] ? g_strstrip(ends[1]) : ends[0], max, &range->last))
+		return qos_wrong(p, text,
+				 "a number, or a range of them, up to 0x%" G_GINT64_MODIFIER "x",
+				 max);
+	if (range->first > range->last)
+		turn(p, text, range);
+	return true;
 }
 
 bool qos_read_ranges(const struct qos_parser *p, const char *text, uint64_t max, GArray *ranges)
@@ -140,7 +151,7 @@ static bool number(struct qos_parser *p, const char *value, const struct keyword
 	return once(p, value, k);
 }
 
-/* Of a group or level. */
+/* Of a group or level: of those with the same one the first counts. */
 static bool name(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	GPtrArray *list = p->section == GROUP ? p->policy->groups : p->policy->levels;
@@ -150,11 +161,12 @@ static bool name(struct qos_parser *p, const char *value, const struct keyword *
 		return qos_wrong(p, value, "one name only, it has '%s'", *is);
 	if (!*value)
 		return qos_wrong(p, value, "a name");
-	if (g_hash_table_contains(p->names[p->section], value))
-		return qos_wrong(p, value, "a name that no other %s has",
-				 p->section == GROUP ? "group" : "level");
 	*is = g_strdup(value);
-	g_hash_table_insert(p->names[p->section], *is, GUINT_TO_POINTER(list->len));
+	if (g_hash_table_contains(p->names[p->section], value))
+		qos_warn(p, "'%.80s' is the name of a %s before this one: that one counts", value,
+			 p->section == GROUP ? "group" : "level");
+	else
+		g_hash_table_insert(p->names[p->section], *is, GUINT_TO_POINTER(list->len));
 	return true;
 }
 
@@ -163,7 +175,12 @@ static bool mention(struct qos_parser *p, const char *value, GArray *groups)
 	g_auto(GStrv) items = g_strsplit(value, ",", -1);
 
 	for (unsigned int i = 0; items[i]; i++) {
-		struct qos_mention one = {p->line, g_strdup(g_strstrip(items[i])), groups, NULL};
+		struct qos_mention one = {
+			.line = p->line,
+			.name = g_strdup(g_strstrip(items[i])),
+			.groups = groups,
+			.of_scope = p->section != RULE,
+		};
 
 		g_array_append_val(p->mentions, one);
 	}
@@ -254,7 +271,7 @@ static bool level_p_key(struct qos_parser *p, const char *value, const struct ke
 
 static bool rule_level(struct qos_parser *p, const char *value, const struct keyword *k)
 {
-	struct qos_mention one = {p->line, NULL, NULL, p->object};
+	struct qos_mention one = {.line = p->line, .rule = p->object};
 
 	(void)k;
 	if (p->rule_has_level)

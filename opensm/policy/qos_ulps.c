@@ -115,7 +115,7 @@ static bool read_rule(struct qos_parser *p, char *text, uint8_t sl)
 		*c = g_ascii_tolower(*c);
 	if (!strcmp(text, "default") && !more) {
 		if (p->has_fallback)
-			return qos_wrong(p, text, "one default only");
+			qos_warn(p, "'default' was there before: this one counts, SL %u", sl);
 		p->has_fallback = true;
 		p->policy->fallback = level_of_sl(p, sl);
 		return true;

@@ -141,13 +141,31 @@ FILES = [
     ('setup: VL 16', TARGET + sl2vl('group: T', f'sl2vl-table: 16,{VLS[2:]}') + DEFAULT, []),
     ('setup: two SL2VLs', TARGET + sl2vl('group: T', f'sl2vl-table: {VLS}',
                                          f'sl2vl-table: {VLS}') + DEFAULT, []),
+    ('setup: ports downwards', sl2vl('group: *', 'to: 3-1', f'sl2vl-table: {VLS}') + DEFAULT, []),
+    # -- twice, or the other way round --
+    ('two levels of a name', levels(('name: A', 'sl: 2'), ('name: A', 'sl: 3')) +
+     rules(('qos-class: 3', 'qos-level-name: A')), [(CLASS, '3')]),
+    ('two DEFAULTs', levels(('name: DEFAULT', 'sl: 2')), []),
+    ('two groups of a name', TARGET + group('name: T', 'node-type: ALL') + FAST +
+     rules(('destination: T', 'qos-level-name: Fast')), []),
+    ('two sections of ulps', ULP.format('default: 1\nsdp: 2') + ULP.format('default: 3\nsdp: 4'),
+     [(SERVICE, '0x10009')]),
+    ('two defaults', ULP.format('default: 1\ndefault: 3'), []),
+    ('ports downwards', ULP.format('default: 0\nsdp, port-num 10-7, 1: 3'),
+     [(SERVICE, f'0x{0x10000 + port:x}') for port in (1, 6, 7, 10, 11)]),
+    ('classes downwards', FAST + rules(('qos-class: 9-7', 'qos-level-name: Fast')),
+     [(CLASS, '6'), (CLASS, '8')]),
+    ('services downwards', FAST + rules(('service-id: 9-7', 'qos-level-name: Fast')),
+     [(SERVICE, '8'), (SERVICE, '10')]),
+    ('GUIDs downwards', group('name: T', 'port-guid: 0x9-0x5, @T') + FAST +
+     rules(('destination: T', 'qos-level-name: Fast')), []),
+    ('path bits downwards', levels(default='name: DEFAULT\nsl: 2\npath-bits: 3-0'), []),
     ('setup: nonsense', section('qos-setup', 'nonsense: 1') + DEFAULT, []),
 ]
 # What only one of the two takes, and why ours does as it does.
 DIFFERENT = {
     'SL 16': 'there is no such SL',
     'setup: vlarb-high-limit': 'the classic has another word, vl-high-limit',
-    'setup: no such group': 'the classic does not look: nobody would get these tables',
     'setup: VL 15 arbitrates': 'VL 15 is not arbitrated',
 }
 

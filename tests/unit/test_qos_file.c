@@ -237,13 +237,12 @@ START_TEST(wrong_scopes)
 	refused(SETUP(VLARB("vlarb-low: 0:1\n")), "expected group: or across: in this vlarb-scope");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\n")), "expected group: or across: in this sl2vl");
 	refused(SETUP(SL2VL("group: *\n")), "expected sl2vl-table: in this sl2vl-scope");
-	refused(SETUP(VLARB("group: Nobody\n")), "found 'Nobody', expected the name of a group");
 	refused(SETUP(SL2VL("group: *\nsl2vl-table: 1,2\n")), "expected 16 VLs");
 	refused(SETUP(SL2VL("group: *\nsl2vl-table: " VLS ",0\n")), "expected 16 VLs");
 	refused(SETUP(SL2VL("sl2vl-table: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16\n")), "'16'");
 	refused(SETUP(SL2VL("sl2vl-table: " VLS "\nsl2vl-table: " VLS "\n")), "one sl2vl-table");
 	refused(SETUP(SL2VL("from: 255\n")), "found '255'");
-	refused(SETUP(SL2VL("to: 3-1\n")), "found '3-1'");
+	refused(SETUP(SL2VL("to: 3-x\n")), "found '3-x'");
 	refused(SETUP(SL2VL("vlarb-low: 0:1\n")), "found 'vlarb-low'");
 	refused(SETUP(VLARB("across-to: *\n")), "found 'across-to'");
 	refused(SETUP(VLARB("vlarb-low: 15:1\n")), "a VL from 0 to 14");
@@ -293,6 +292,113 @@ START_TEST(lists_over_lines)
 	refused("port-groups\nport-group\nport-guid: 1,\n2,\n3, x\n", "qos.conf:5:4: found 'x'");
 	refused("port-groups\nport-group\nport-guid: 1,\n", "qos.conf:3:1: found ''");
 	refused("port-groups\nport-group\nport-guid: 1,\n\n2\nx: 1\n", "qos.conf:6:1: found 'x'");
+}
+END_TEST
+
+/* ---- what the classic takes, too ---- */
+
+static struct qos_policy *parse_with_warning(const char *text, const char *warning)
+{
+	struct qos_policy *policy = parse(text);
+
+	ck_assert_uint_eq(policy->warnings->len, 1);
+	ck_assert_str_eq(policy->warnings->pdata[0], warning);
+	return policy;
+}
+
+/* Of two of a name the first counts. */
+START_TEST(names_used_twice)
+{
+	struct qos_policy *policy = parse_with_warning(
+		"port-groups\nport-group\nname: A\nport-guid: 1\nend-port-group\n"
+		"port-group\nname: A\nport-guid: 2\nend-port-group\nend-port-groups\n" LEVELS
+		"qos-match-rules\nqos-match-rule\nsource: A\nqos-level-name: Fast\n"
+		"end-qos-match-rule\nend-qos-match-rules\n",
+		"qos.conf:7: 'A' is the name of a group before this one: that one counts");
+
+	ck_assert_uint_eq(LEVEL(.source = 0, .destination = -1)->sl, 5);
+	ck_assert_uint_eq(LEVEL(.source = 1, .destination = -1)->sl, 3);
+	qos_policy_unref(policy);
+	policy = parse_with_warning(
+		LEVELS "qos-levels\nqos-level\nname: DEFAULT\nsl: 7\nend-qos-level\n"
+		       "end-qos-levels\n",
+		"qos.conf:19: 'DEFAULT' is the name of a level before this one: that one counts");
+	ck_assert_uint_eq(LEVEL(NOWHERE)->sl, 3);
+	qos_policy_unref(policy);
+}
+END_TEST
+
+/* The last default, but the first of other rules. */
+START_TEST(short_form_twice)
+{
+	struct qos_policy *policy = parse_with_warning(
+		"qos-ulps\ndefault: 1\nsdp: 2\nend-qos-ulps\n"
+		"qos-ulps\nsdp: 3\nDefault: 4\nend-qos-ulps\n",
+		"qos.conf:7: 'default' was there before: this one counts, SL 4");
+
+	ck_assert_uint_eq(LEVEL(NOWHERE)->sl, 4);
+	ck_assert_uint_eq(SERVICE(0x10005), 2);
+	qos_policy_unref(policy);
+}
+END_TEST
+
+START_TEST(ranges_downwards)
+{
+	struct qos_policy *policy =
+		parse_with_warning("qos-ulps\ndefault: 0\nsdp, port-num 3, 10-7: 1\nend-qos-ulps\n",
+				   "qos.conf:3: '10-7' is taken for 0x7-0xa");
+
+	ck_assert_uint_eq(SERVICE(0x10007), 1);
+	ck_assert_uint_eq(SERVICE(0x1000A), 1);
+	ck_assert_uint_eq(SERVICE(0x10006), 0);
+	ck_assert_uint_eq(SERVICE(0x1000B), 0);
+	qos_policy_unref(policy);
+	policy = parse_with_warning("qos-ulps\ndefault: 0\nany, pkey 0x0FFF-0x0FF2: 1\nend-qos-ulps\n",
+				    "qos.conf:3: '0x0FFF-0x0FF2' is taken for 0xff2-0xfff");
+	ck_assert_uint_eq(P_KEY(0x8FF2), 1);
+	ck_assert_uint_eq(P_KEY(0x9000), 0);
+	qos_policy_unref(policy);
+	policy = parse_with_warning(SETUP(SL2VL("group: *\nto: 3-1\nsl2vl-table: " VLS "\n")),
+				    "qos.conf:20: '3-1' is taken for 0x1-0x3");
+	ck_assert(((struct qos_scope *)policy->scopes->pdata[0])->to[2]);
+	ck_assert(!((struct qos_scope *)policy->scopes->pdata[0])->to[0]);
+	qos_policy_unref(policy);
+}
+END_TEST
+
+/* Scopes of a group that there is not: it has no ports. Rules must have theirs: see mistakes. */
+START_TEST(scopes_of_nobody)
+{
+	struct qos_policy *policy =
+		parse_with_warning(SETUP(VLARB("across: Nobody, Storage\nvlarb-low: 0:1\n")),
+				   "qos.conf:19: there is no group 'Nobody': the scope has no ports "
+				   "by that name");
+	const struct qos_scope *scope = policy->scopes->pdata[0];
+
+	ck_assert_uint_eq(scope->across.groups->len, 2);
+	ck_assert_int_eq(g_array_index(scope->across.groups, int, 1), 0);
+	ck_assert_str_eq(((struct qos_group *)policy->groups->pdata[2])->name, "Nobody");
+	qos_policy_unref(policy);
+	refused(SETUP(VLARB("across: Nobody\nvlarb-low: 0:1\n"))
+			"qos-match-rules\nqos-match-rule\nsource: Nobody\nqos-level-name: Fast\n"
+			"end-qos-match-rule\nend-qos-match-rules\n",
+		"found 'Nobody', expected the name of a group");
+}
+END_TEST
+
+/* Of a file full of such there are not as many warnings. */
+START_TEST(few_warnings)
+{
+	g_autoptr(GString) text = g_string_new("qos-ulps\ndefault: 0\nany, service-id 1");
+	struct qos_policy *policy;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		g_string_append(text, ",2-1");
+	g_string_append(text, ": 1\nend-qos-ulps\n");
+	policy = parse(text->str);
+	ck_assert_uint_eq(policy->warnings->len, 101);
+	ck_assert_str_eq(policy->warnings->pdata[100], "qos.conf: there is more of that kind");
+	qos_policy_unref(policy);
 }
 END_TEST
 
@@ -423,15 +529,13 @@ START_TEST(mistakes)
 	refused("qos-levels\nqos-level\n rate-limit: 63\n",
 		"qos.conf:3:14: found '63', expected the code of a rate");
 	refused("qos-levels\nqos-level\nsl: 1\nsl: 1\n", "expected one such line");
-	refused("qos-match-rules\nqos-match-rule\nqos-class: 12,1,2-1\n", "qos.conf:3:17: found");
+	refused("qos-match-rules\nqos-match-rule\nqos-class: 12,1,2-x\n", "qos.conf:3:17: found");
 	refused("qos-levels\nqos-level\npkey: 0x8000\n", "expected a P_Key");
 	refused("port-groups\nport-group\nport-guid: 1,,2\n", "qos.conf:3:1: found ''");
-	refused("port-groups\nport-group\nport-guid: 5-1\n", "found '5-1'");
+	refused("port-groups\nport-group\nport-guid: 5-\n", "found '5-'");
 	refused("port-groups\nport-group\nport-guid: 0x10000000000000000\n", "found '0x1000");
 	refused("port-groups\nport-group\nport-name: a\n", "expected NodeDescription/Pnumber");
 	refused("port-groups\nport-group\nnode-type: HCA\n", "expected CA, SWITCH");
-	refused("port-groups\nport-group\nname: A\nend-port-group\nport-group\nname: A\n",
-		"qos.conf:6:7: found 'A', expected a name that no other group has");
 	refused(LEVELS "qos-match-rules\nqos-match-rule\nsource: Nobody\n"
 		       "qos-level-name: Fast\nend-qos-match-rule\nend-qos-match-rules\n",
 		"qos.conf:19:9: found 'Nobody', expected the name of a group");
@@ -448,7 +552,6 @@ START_TEST(mistakes)
 	refused("qos-ulps\nsrp, pkey 1: 1\n", "expected what may stand behind 'srp'");
 	refused("qos-ulps\nsdp, port-num 65536: 1\n", "found '65536'");
 	refused("qos-ulps\nsdp, port-num: 1\n", "found 'nothing'");
-	refused("qos-ulps\ndefault: 1\ndefault: 2\n", "qos.conf:3:1: found 'default'");
 	refused("end-qos-ulps\n",
 		"found 'end-qos-ulps', expected port-groups, qos-setup, qos-levels,"
 		" qos-match-rules or qos-ulps");
@@ -550,6 +653,11 @@ int main(void)
 	tcase_add_test(tcase, read_scopes);
 	tcase_add_test(tcase, wrong_scopes);
 	tcase_add_test(tcase, odd_ones);
+	tcase_add_test(tcase, names_used_twice);
+	tcase_add_test(tcase, short_form_twice);
+	tcase_add_test(tcase, ranges_downwards);
+	tcase_add_test(tcase, scopes_of_nobody);
+	tcase_add_test(tcase, few_warnings);
 	tcase_add_test(tcase, manual);
 	tcase_add_test(tcase, manual_is_well_formed);
 	tcase_add_test(tcase, lists_over_lines);

@@ -212,6 +212,10 @@ START_TEST(clashes)
 	ck_assert_uint_eq(paths->problems->len, 0);
 	use(SL2VL("group: *\nfrom: 1", 2) SL2VL("group: switches\nfrom: 1-2", 3));
 	ck_assert_uint_eq(paths->problems->len, 1);
+	use(SL2VL("group: no such group\nto: 1", 2)); /* not all nodes */
+	ck_assert_uint_eq(paths->problems->len, 1);
+	ck_assert_str_eq(paths->problems->pdata[0],
+			 "qos.conf:33: this scope is about no port of the subnet");
 	use(VLARB("group: nobody\nvlarb-high-limit: 1"));
 	ck_assert_str_eq(paths->problems->pdata[0],
 			 "qos.conf:33: this scope is about no port of the subnet");
