@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The file guid2lid: see state_file.h. Of ranges that overlap the first counts. */
+/*
+ * The file guid2lid: see state_file.h. Of ranges that overlap the first counts. LIDs that somebody
+ * wrote without 0x are decimal, as the classic daemon has it; all that is written here has it.
+ */
 #include "sm/guid2lid.h"
 
 #include "complib/range.h"
@@ -63,8 +66,8 @@ static const char *take_line(void *arg, const char *line)
 	const char *wrong;
 	uint64_t n[3];
 
-	if (!state_hex(&line, &n[0]) || !state_hex(&line, &n[1]) || !state_hex(&line, &n[2]) ||
-	    !state_end(line))
+	if (!state_hex(&line, &n[0]) || !state_number(&line, &n[1]) ||
+	    !state_number(&line, &n[2]) || !state_end(line))
 		return "expected 0xGUID 0xMINLID 0xMAXLID";
 	wrong = check_entry(loading, n);
 	if (!wrong) {

@@ -11,7 +11,7 @@
 
 #define BAD_LINES_TOLD 10 /* of a file */
 
-bool state_hex(const char **line, uint64_t *number)
+static bool read_number(const char **line, unsigned int base, uint64_t *number)
 {
 	const char *at = *line;
 	char *end;
@@ -21,9 +21,19 @@ bool state_hex(const char **line, uint64_t *number)
 	if (!g_ascii_isxdigit(*at))
 		return false;
 	errno = 0;
-	*number = g_ascii_strtoull(at, &end, 16);
+	*number = g_ascii_strtoull(at, &end, base);
 	*line = end;
 	return !errno && end != at && (!*end || g_ascii_isspace(*end) || *end == ':');
+}
+
+bool state_hex(const char **line, uint64_t *number)
+{
+	return read_number(line, 16, number);
+}
+
+bool state_number(const char **line, uint64_t *number)
+{
+	return read_number(line, 0, number);
 }
 
 bool state_end(const char *line)

@@ -30,6 +30,8 @@ bool state_save(struct log *log, const char *file, const char *what, const char 
 
 /* A hexadecimal number between blanks at *line, which moves behind it. */
 bool state_hex(const char **line, uint64_t *number);
+/* The same, but hexadecimal only behind 0x, octal behind 0, decimal otherwise. */
+bool state_number(const char **line, uint64_t *number);
 /* Nothing but blanks is left. */
 bool state_end(const char *line);
 

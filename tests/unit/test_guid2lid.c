@@ -80,7 +80,7 @@ static unsigned int entries(void)
 START_TEST(test_good_file)
 {
 	load("# comment\n\n0x0002c90300000001 0x0001 0x0001\n\n  0x2 0x8 0xF\t\r\n"
-	     "FFFFFFFFFFFFFFFF bfff bfff",
+	     "FFFFFFFFFFFFFFFF 0xbfff 0xbfff",
 	     -1);
 	check(0x0002c90300000001, 1, 1);
 	check(2, 8, 8);
@@ -92,7 +92,22 @@ START_TEST(test_good_file)
 }
 END_TEST
 
+/* LIDs without 0x are decimal, or octal behind a 0, as the classic daemon has it; GUIDs are not. */
+START_TEST(test_bases)
+{
+	load("0x100 20 20\n200 24 0x1f\n0300 014 15\n", -1);
+	check(0x100, 20, 1);
+	check(0x200, 24, 8);
+	check(0x300, 12, 4);
+	ck_assert_uint_eq(entries(), 3);
+	ck_assert_ptr_null(strstr(text->str, "left out"));
+}
+END_TEST
+
 static const char *const garbage[] = {
+	"0x9 f f",
+	"0x9 9 9a",
+	"0x9 08 08",
 	"0x9",
 	"0x9 0x9",
 	"0x9 0x9 0x9 0x9",
@@ -304,6 +319,7 @@ END_TEST
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_good_file);
+	tcase_add_test(tcase, test_bases);
 	tcase_add_loop_test(tcase, test_garbage_line, 0, G_N_ELEMENTS(garbage));
 	tcase_add_test(tcase, test_binary_file);
 	tcase_add_test(tcase, test_very_long_line_and_many_bad_ones);
