@@ -13,19 +13,23 @@
 #define X64 "0x%016" G_GINT64_MODIFIER "x"
 #define GID X64 ":" X64
 #define WELL_KNOWN "(well known)"
+#define CLOCK_SET 1000000000 /* 2001: a clock that shows less was not set */
 
 /* ---- writing ---- */
 
 struct writer {
 	GString *out;
-	uint64_t subnet_prefix, now;
+	uint64_t subnet_prefix;
+	struct sa_moment moment;
 };
 
-static void write_member(const struct writer *writer, const struct sa_member *member)
+static void write_member(const struct writer *writer, const struct sa_group *group,
+			 const struct sa_member *member)
 {
 	g_string_append_printf(
 		writer->out, "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n\n",
-		writer->subnet_prefix, member->guid, member->join_state, member->proxy);
+		writer->subnet_prefix, member->guid, group->record.scope << 4 | member->join_state,
+		member->proxy);
 }
 
 static bool write_group(const struct sa_group *group, void *arg)
@@ -45,7 +49,7 @@ static bool write_group(const struct sa_group *group, void *arg)
 		(uint32_t)r->sl << 28 | r->flow_label << 8 | r->hop_limit,
 		r->scope << 4 | IBA_JOIN_FULL_MEMBER);
 	for (guint i = 0; i < group->members->len; i++)
-		write_member(writer, &g_array_index(group->members, struct sa_member, i));
+		write_member(writer, group, &g_array_index(group->members, struct sa_member, i));
 	return true;
 }
 
@@ -104,8 +108,9 @@ static bool write_service(const struct sa_service *service, void *arg)
 	g_string_append_printf(writer->out, " name='%s'", name);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(service_parts); i++)
 		write_octets(writer->out, service_parts[i].name, octets + service_parts[i].at);
-	g_string_append_printf(writer->out, " modified_time=0x0 lease_period=0x%x\n\n",
-			       sa_service_lease(service, writer->now));
+	g_string_append_printf(writer->out, " modified_time=0x%x lease_period=0x%x\n\n",
+			       (uint32_t)writer->moment.time,
+			       sa_service_lease(service, writer->moment.now));
 	return true;
 }
 
@@ -131,9 +136,9 @@ static void write_aliases(const struct writer *writer, const struct alias_guids 
 }
 
 char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_prefix,
-			uint64_t now)
+			struct sa_moment moment)
 {
-	struct writer writer = {g_string_new(NULL), subnet_prefix, now};
+	struct writer writer = {g_string_new(NULL), subnet_prefix, moment};
 
 	write_aliases(&writer, sa_aliases_now(registries->aliases));
 	sa_store_each(registries->groups, write_group, &writer);
@@ -147,7 +152,8 @@ char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_
 struct reader {
 	const struct sa_registries *registries;
 	struct sa_group *group; /* of the members that follow */
-	uint64_t subnet_prefix, now;
+	uint64_t subnet_prefix;
+	struct sa_moment moment;
 	const char *at;	   /* where the next word of the line is looked for */
 	const char *lacks; /* the first word that was not found */
 };
@@ -293,10 +299,21 @@ static void read_name(struct reader *reader, uint8_t *octets)
 	}
 }
 
+/* What is left of a lease that was so long at some time, if the clock can tell. */
+static uint32_t lease_left(const struct reader *reader, int64_t time, uint32_t lease)
+{
+	int64_t age = time < CLOCK_SET ? 0 : MAX(reader->moment.time - time, 0);
+
+	if (lease == SA_LEASE_FOREVER)
+		return lease;
+	return age < lease ? lease - (uint32_t)age : 0;
+}
+
 static void read_service(struct reader *reader)
 {
 	struct iba_service_record r = {.service_id = number(reader, "id", 64)}, rest;
 	uint8_t octets[iba_service_record_bytes] = {0};
+	uint32_t time;
 
 	r.service_gid = gid(reader, "gid");
 	r.service_p_key = number(reader, "pkey", 16);
@@ -309,11 +326,12 @@ static void read_service(struct reader *reader)
 	rest.service_id = r.service_id;
 	rest.service_gid = r.service_gid;
 	rest.service_p_key = r.service_p_key ? r.service_p_key : P_KEY_DEFAULT;
-	rest.service_lease = number(reader, "lease_period", 32);
-	if (!reader->lacks)
+	time = number(reader, "modified_time", 32);
+	rest.service_lease = lease_left(reader, time, number(reader, "lease_period", 32));
+	if (!reader->lacks && rest.service_lease)
 		sa_services_put(reader->registries->services, &rest,
 				iba_gid_is_multicast(rest.service_gid) ? 0 : rest.service_gid.guid,
-				reader->now);
+				reader->moment.now);
 }
 
 /* Entries at the end may be missing. */
@@ -357,10 +375,10 @@ static void read_line(struct reader *reader, char *line)
 }
 
 bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
-		      uint64_t subnet_prefix, uint64_t now, GError **error)
+		      uint64_t subnet_prefix, struct sa_moment moment, GError **error)
 {
 	struct reader reader = {
-		.registries = registries, .subnet_prefix = subnet_prefix, .now = now};
+		.registries = registries, .subnet_prefix = subnet_prefix, .moment = moment};
 
 	for (unsigned int number = 1; *text; number++) {
 		const char *end = text + strcspn(text, "\n");

@@ -8,9 +8,15 @@
 
 #include "sa/registries.h"
 
+/* One moment by two clocks: leases go by the first, which begins anew at each start. */
+struct sa_moment {
+	uint64_t now; /* of the runtime, ns */
+	int64_t time; /* CLOCK_REALTIME, s */
+};
+
 /* To be freed with g_free. */
 char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_prefix,
-			uint64_t now);
+			struct sa_moment moment);
 
 /*
  * Takes what a text says into empty registries, up to the first line that is wrong or torn: false
@@ -18,6 +24,6 @@ char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_
  * what registries hold are passed over.
  */
 bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
-		      uint64_t subnet_prefix, uint64_t now, GError **error);
+		      uint64_t subnet_prefix, struct sa_moment moment, GError **error);
 
 #endif

@@ -14,6 +14,11 @@ struct dump_job {
 	char *file, *text;
 };
 
+static struct sa_moment moment(const struct context *context)
+{
+	return (struct sa_moment){runtime_now(context->rt), g_get_real_time() / G_USEC_PER_SEC};
+}
+
 static void job_free(struct dump_job *job)
 {
 	g_free(job->file);
@@ -47,8 +52,7 @@ void sa_dump_write(struct context *context, const struct sa_registries *registri
 		job->message.drop = job_drop;
 		job->context = context;
 		job->file = g_build_filename(options->dump_files_dir, DUMP_NAME, NULL);
-		job->text = sa_database_write(registries, options->subnet_prefix,
-					      runtime_now(context->rt));
+		job->text = sa_database_write(registries, options->subnet_prefix, moment(context));
 		pool_post(context->background, &job->message);
 	}
 	options_unref(options);
@@ -64,7 +68,7 @@ void sa_dump_load(struct context *context, const struct sa_registries *registrie
 	if (file && *file)
 		text = file_read(file, FILE_MAX_DUMP, NULL, &error);
 	if (text && sa_database_read(registries, file, text, options->subnet_prefix,
-				     runtime_now(context->rt), &error))
+				     moment(context), &error))
 		log_info(context->log, "SA: loaded %s", file);
 	if (error)
 		log_error(context->log, "SA: %s", error->message);

@@ -6,6 +6,7 @@ services, subscriptions and groups; the classic one does so too of what ours wri
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 
@@ -32,16 +33,17 @@ SUBSCRIPTION = ('InformInfo Record: subscriber_gid=0x{prefix}:0x{guid:016x} subs
                 'lid=0x0001 path_bits=0x00 static_rate=0x00 remote_qp=0x00000001 '
                 'remote_qkey=0x80010000 pkey_ix=0x0000 sl=0x00\n\n')
 SERVICE = ('Service Record: id=0x{number:016x} gid=0x{prefix}:0x{guid:016x} pkey=0xffff '
-           'lease=0xffffffff key=0x0102030405060708:0x0900000000000000 name=\'service {number}\' '
+           'lease=0x{lease:x} key=0x0102030405060708:0x0900000000000000 name=\'service {number}\' '
            'data8=0x0001020304050607:0x08090a0b0c0d0e0f '
            'data16=0x0001000200030004:0x0005000600070008 '
            'data32=0x0000000100000002:0x0000000300000004 '
            'data64=0x0000000000000001:0x00000000000000ff '
-           'modified_time=0x0 lease_period=0xffffffff\n\n')
+           'modified_time=0x{time:x} lease_period=0x{lease:x}\n\n')
 
 
 def database(guids):
-    """Alias GUIDs, two groups with two members each, two subscriptions, two services."""
+    """Alias GUIDs, two groups with two members each, two subscriptions, two services, one of them
+    with a lease that is not over yet."""
     text = ''
     for i, guid in enumerate(guids):
         for block, base in ((0, guid), (2, 0x14050000000010 + i)):
@@ -53,13 +55,16 @@ def database(guids):
     for trap in (64, 65):
         text += SUBSCRIPTION.format(prefix=PREFIX, guid=guids[0], trap=trap)
     for number, guid in enumerate(guids):
-        text += SERVICE.format(prefix=PREFIX, guid=guid, number=0x1000 + number)
+        text += SERVICE.format(prefix=PREFIX, guid=guid, number=0x1000 + number,
+                               time=int(time.time()), lease=600 if number else 0xffffffff)
     return text
 
 
 def records(text):
-    """Of an answer of saquery, in no order. Enum is a number of the daemon's own."""
-    lines = [line for line in text.splitlines() if 'SubscriberEnum' not in line]
+    """Of an answer of saquery, in no order. Enum is a number of the daemon's own; ours tells what
+    is left of a lease."""
+    lines = [line for line in text.splitlines()
+             if 'SubscriberEnum' not in line and 'ServiceLease' not in line]
     return sorted(re.split(r'^\w[\w ]* dump:\n', '\n'.join(lines) + '\n', flags=re.M))
 
 

@@ -14,6 +14,8 @@
 
 #define PREFIX IBA_DEFAULT_GID_PREFIX
 #define NOW NS_PER_S
+#define TIME 0x6b039b64 /* of the clock, then */
+#define MOMENT ((struct sa_moment){NOW, TIME})
 
 static void fill(const struct sa_registries *registries)
 {
@@ -77,7 +79,7 @@ static void fill(const struct sa_registries *registries)
 
 static char *text_of(const struct sa_registries *registries)
 {
-	return sa_database_write(registries, PREFIX, NOW);
+	return sa_database_write(registries, PREFIX, MOMENT);
 }
 
 static unsigned int count(const char *text, const char *word)
@@ -133,9 +135,12 @@ START_TEST(test_round_trip)
 	ck_assert_uint_eq(count(text, " mgid="), 2);
 	ck_assert_uint_eq(count(text, " (well known):"), 1);
 	ck_assert_uint_eq(count(text, "mcm_port:"), 4);
+	ck_assert_uint_eq(count(text, " scope_state=0x21 proxy_join=0x0\n"), 4); /* 2 of groups */
+	ck_assert_uint_eq(count(text, " scope_state=0x24 proxy_join=0x1\n"), 2);
+	ck_assert_uint_eq(count(text, " modified_time=0x6b039b64 lease_period=0x64\n"), 1);
 	ck_assert_uint_eq(count(text, "InformInfo Record:"), 5);
 	ck_assert_uint_eq(count(text, "Service Record:"), 3);
-	ck_assert(sa_database_read(&second, "f", text, PREFIX, NOW, &error));
+	ck_assert(sa_database_read(&second, "f", text, PREFIX, MOMENT, &error));
 	again = text_of(&second);
 	ck_assert_str_eq(again, text);
 	sa_subscribers_each(second.subscribers, is_subscribed, &n);
@@ -526,7 +531,7 @@ START_TEST(test_torn)
 		g_autoptr(GError) error = NULL;
 		bool whole = length == 0 || torn[length - 1] == '\n';
 
-		ck_assert_int_eq(sa_database_read(&second, "f", torn, PREFIX, NOW, &error), whole);
+		ck_assert_int_eq(sa_database_read(&second, "f", torn, PREFIX, MOMENT, &error), whole);
 		ck_assert(whole || g_str_has_prefix(error->message, "f:"));
 		again = text_of(&second);
 		ck_assert_uint_le(strlen(again), length + 1);
@@ -569,7 +574,7 @@ START_TEST(test_classic)
 	};
 	g_autoptr(GError) error = NULL;
 
-	ck_assert(sa_database_read(&all, "f", text, PREFIX, NOW, &error));
+	ck_assert(sa_database_read(&all, "f", text, PREFIX, MOMENT, &error));
 	group = sa_store_find(all.groups,
 			      (struct iba_gid){UINT64_C(0xff12401bffff0000), UINT32_MAX});
 	ck_assert(sa_aliases_get(all.aliases, UINT64_C(0x2c90300000001), 8) ==
@@ -588,6 +593,40 @@ START_TEST(test_classic)
 	ck_assert_uint_eq(service->record.service_key[0], 0x0c);
 	ck_assert_uint_eq(sa_service_lease(service, NOW), 9);
 	sa_registries_free(&all);
+}
+END_TEST
+
+/* What is left of a lease of 100 s that was read so many seconds after it was written. */
+static const struct {
+	int64_t written, read;
+	unsigned int left; /* 0: it is over */
+} ages[] = {
+	{TIME, TIME, 100},	  {TIME, TIME + 1, 99},	 {TIME, TIME + 99, 1}, {TIME, TIME + 100, 0},
+	{TIME, TIME + 86400, 0},  {TIME, TIME - 5, 100}, /* the clock was set back */
+	{TIME, 100, 100},	  {100, TIME, 100}, /* the clock was not set, or is not */
+	{0, TIME, 100}, /* written by older versions */
+};
+
+START_TEST(test_ages)
+{
+	const struct iba_service_record finite = {11, {PREFIX, 12}, .service_p_key = 0x8001};
+	const struct iba_service_record endless = {12, {PREFIX, 12}, .service_p_key = 0x8001};
+	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
+	const struct sa_moment written = {NOW, ages[_i].written};
+	const struct sa_moment later = {5, ages[_i].read}; /* another start, another count */
+	g_autofree char *text = NULL;
+	g_autoptr(GError) error = NULL;
+	const struct sa_service *service;
+
+	fill(&first);
+	text = sa_database_write(&first, PREFIX, written);
+	ck_assert(sa_database_read(&second, "f", text, PREFIX, later, &error));
+	service = sa_services_find(second.services, &finite);
+	ck_assert_uint_eq(service ? sa_service_lease(service, 5) : 0, ages[_i].left);
+	service = sa_services_find(second.services, &endless);
+	ck_assert_uint_eq(sa_service_lease(service, 5), SA_LEASE_FOREVER);
+	sa_registries_free(&first);
+	sa_registries_free(&second);
 }
 END_TEST
 
@@ -613,7 +652,7 @@ START_TEST(test_wrong)
 		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0\n", "f:1: expected lease"},
 		{"Service Record: id=0x1 gid=0xfe80:0x2 pkey=0x0 lease=0x0 key=0x0:0x0 name=''"
 		 " data8=0x0:0x0 data16=0x0:0x0 data32=0x0:0x0 data64=0x0:0x0"
-		 " lease_period=0x100000000\n",
+		 " modified_time=0x0 lease_period=0x100000000\n",
 		 "f:1: expected lease_period"},
 		{"InformInfo Record: subscriber_gid=0xfe80:0x2\n", "f:1: expected gid"},
 		{"InformInfo Record: subscriber_gid=0xfe80:0x2 gid=0x0:0x0 lid_range_begin=0xffff"
@@ -628,7 +667,7 @@ START_TEST(test_wrong)
 		g_autoptr(GError) error = NULL;
 		g_autofree char *text = NULL;
 
-		ck_assert(!sa_database_read(&all, "f", cases[i][0], PREFIX, NOW, &error));
+		ck_assert(!sa_database_read(&all, "f", cases[i][0], PREFIX, MOMENT, &error));
 		ck_assert_msg(g_str_has_prefix(error->message, cases[i][1]), "%s", error->message);
 		text = text_of(&all);
 		ck_assert_str_eq(text, "");
@@ -687,7 +726,7 @@ START_TEST(test_too_large)
 	wrong = g_strdup_printf("%.*s%" G_GINT64_MODIFIER "x%s", (int)(at - text), text,
 				UINT64_C(1) << numbers[_i].bits,
 				at + strspn(at, "0123456789abcdef"));
-	ck_assert(!sa_database_read(&second, "f", wrong, PREFIX, NOW, &error));
+	ck_assert(!sa_database_read(&second, "f", wrong, PREFIX, MOMENT, &error));
 	expected = g_strdup_printf(": expected %s;", numbers[_i].name);
 	ck_assert_msg(strstr(error->message, expected), "%s", error->message);
 	sa_registries_free(&first);
@@ -715,7 +754,7 @@ START_TEST(test_members)
 	g_autoptr(GError) error = NULL;
 	const struct sa_group *group;
 
-	ck_assert(sa_database_read(&all, "f", text, PREFIX, NOW, &error));
+	ck_assert(sa_database_read(&all, "f", text, PREFIX, MOMENT, &error));
 	group = sa_store_find_mlid(all.groups, 0xC001);
 	ck_assert_uint_eq(group->members->len, 1);
 	ck_assert_ptr_nonnull(sa_group_member(group, 2));
@@ -733,7 +772,7 @@ START_TEST(test_no_group)
 	struct sa_registries all = sa_registries_new(0);
 	g_autoptr(GError) error = NULL;
 
-	ck_assert(!sa_database_read(&all, "f", texts[_i], PREFIX, NOW, &error));
+	ck_assert(!sa_database_read(&all, "f", texts[_i], PREFIX, MOMENT, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "f:1: expected mgid and mlid of a group"));
 	sa_registries_free(&all);
 }
@@ -759,7 +798,8 @@ static void expect_loaded(struct context *context, const char *file, const char 
 
 	set_files(context, NULL, file);
 	sa_dump_load(context, &all);
-	got = sa_database_write(&all, PREFIX, runtime_now(context->rt));
+	got = sa_database_write(&all, PREFIX,
+				(struct sa_moment){runtime_now(context->rt), TIME});
 	ck_assert_uint_eq(strlen(got), strlen(text));
 	sa_registries_free(&all);
 }
@@ -854,6 +894,7 @@ int main(void)
 	tcase_add_test(tcase, test_torn);
 	tcase_add_test(tcase, test_classic);
 	tcase_add_test(tcase, test_wrong);
+	tcase_add_loop_test(tcase, test_ages, 0, G_N_ELEMENTS(ages));
 	tcase_add_loop_test(tcase, test_lengths, 0, G_N_ELEMENTS(sections));
 	tcase_add_loop_test(tcase, test_octets, 0, G_N_ELEMENTS(octets_cases));
 	tcase_add_test(tcase, test_ended);
