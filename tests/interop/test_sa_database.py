@@ -16,6 +16,7 @@ import subnet  # noqa: E402
 import tools  # noqa: E402
 
 PREFIX = 'fe80000000000000'
+LEASES_END = 2  # seconds, in which the classic daemon finds leases that are over
 QUERIES = ('SR', 'IIR', 'MCMR', 'GIR')
 ALIASES = ('GUIDInfo Record: base_guid=0x{guid:016x} lid=0x0001 block_num=0x{block:x} '
            'guid0=0x{base:016x} guid1=0x0000000000000000 guid2=0x{alias:016x} '
@@ -79,6 +80,7 @@ def load(fabric, daemon, file, dump=None):
     if dump:
         fabric.wait(lambda: 'Service Record' in fabric.read(dump), ibsim.PATIENCE, 'the dump',
                     alive=child)
+    time.sleep(LEASES_END)
     told = {query: records(fabric.tool(fabric.hosts()[3], *tools.patient(('saquery', query)))[1])
             for query in QUERIES}
     fabric.stop(child)
