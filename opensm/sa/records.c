@@ -59,7 +59,8 @@ static const struct sa_row rows[] = {
 	READ(PORT_INFO_RECORD, port_info_record, by_node, sa_port_info_each,
 	     .caps = IBA_SA_CAP_PORT_INFO_CAP_MASK_MATCH,
 	     .caps2 = IBA_SA_CAP2_FULL_PORT_INFO_RECORD | IBA_SA_CAP2_EXTENDED_SPEEDS |
-		      IBA_SA_CAP2_CAP_MASK2_MATCH),
+		      IBA_SA_CAP2_CAP_MASK2_MATCH | IBA_SA_CAP2_LINK_WIDTH_2X |
+		      IBA_SA_CAP2_LINK_SPEED_HDR),
 	READ(SWITCH_INFO_RECORD, switch_info_record, by_node, sa_switch_info_each,
 	     .caps2 = IBA_SA_CAP2_MULTICAST_FDB_TOP),
 	READ(LINEAR_FORWARDING_TABLE_RECORD, linear_forwarding_table_record, by_node, sa_lft_each),

@@ -29,8 +29,8 @@ FILTERS = ('NR {host}', 'NR {switch}', 'PIR {host}', 'PIR {host}/1', 'PIR {switc
 # Fields that may differ, by the type of the record.
 DIFFERS = {
     # Each says what it serves; the classic names QP and Q_Key where nothing is redirected.
-    'SA ClassPortInfo': ('Capability mask', 'Capability mask 2', 'Redirect QP', 'Redirect QKey',
-                         'Trap QKey', 'Response time value'),
+    'SA ClassPortInfo': ('Capability mask', 'Redirect QP', 'Redirect QKey', 'Trap QKey',
+                         'Response time value'),
     # The port of a switch by which the SM came to it.
     'NodeRecord': ('port_num',),
     # The port by which the SM asked; and the classic enforces the default partition on all switch

@@ -438,6 +438,8 @@ START_TEST(test_class_port_info)
 	ck_assert(info.capability_mask & IBA_SA_CAP_UD_MULTICAST);
 	ck_assert(info.capability_mask & IBA_SA_CAP_MULTI_PATH);
 	ck_assert(info.capability_mask2 & IBA_SA_CAP2_ADDITIONAL_GUIDS);
+	ck_assert(info.capability_mask2 & IBA_SA_CAP2_LINK_WIDTH_2X);
+	ck_assert(info.capability_mask2 & IBA_SA_CAP2_LINK_SPEED_HDR);
 	ck_assert(!(info.capability_mask2 & IBA_SA_CAP2_QOS)); /* there is no policy */
 	told_clear(&told);
 	policy = qos_policy_load(NULL, NULL);
