@@ -268,7 +268,7 @@ FILES = [
     ('A=0x10,ipoib: mgid=ff12:401b::5,TClass=3,FlowLabel=4,Q_Key=5\n ALL=full;', same),
     ('A=0x10,ipoib: mgid=ff12:401b:8010::5\n ALL=full;', same),
     ('Default=0x7fff,ipoib,mtu=5,rate=12:\n mgid=ff12:601b::16\n mgid=ff12:601b::1,sl=0\n'
-     ' ALL=full;', not_enforced),
+     ' ALL=full;', same),
     ('A=0x10,ipoib,rate=6,mtu=3,sl=2,Q_Key=0x777,TClass=5,FlowLabel=0x123:\n'
      ' mgid=ff12:401b::7\n mgid=ff12:401b::8,sl=1,Q_Key=0x778\n mgid=ff12:401b::9,rate=7\n'
      ' mgid=ff12:1234::5\n mgid=ff12:1234::6,rate=7,mtu=2,Q_Key=9,TClass=7,FlowLabel=0\n'

@@ -16,7 +16,7 @@ struct view {
 	struct sim_node_view *nodes; /* of all */
 	GArray *owner;	     /* [LID] unsigned int: 1 + number in endports, 0: nobody's */
 	GArray *endports;	     /* struct endport */
-	unsigned int *arrived;	     /* [node] the last LID whose packets get to its port from there */
+	unsigned int *arrived;	     /* [node] the last LID whose packets arrive from there */
 	uint8_t lmc;
 	uint16_t sm_lid;
 	struct subnet *subnet; /* as it is published; or NULL */
@@ -408,7 +408,8 @@ static char *check_copies(const struct flood *flood, uint64_t from, const uint64
 		if (flood->visits[i] > 1)
 			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
 					       " comes to %s again",
-					       flood->mlid, from, flood->view->nodes[i].description);
+					       flood->mlid, from,
+					       flood->view->nodes[i].description);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int copies = flood->copies[sim_find_guid(sim, guids[i])];

@@ -603,7 +603,7 @@ START_TEST(one_host_violates_all)
 }
 END_TEST
 
-/* Trap 256 tells of a lease that runs, and of no other change: a Get with the right key stops it. */
+/* Trap 256 tells of a lease that runs, and of nothing else: a Get with the right key stops it. */
 START_TEST(violations_need_no_sweep)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);

@@ -99,7 +99,8 @@ static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t li
 	while (more) {
 		more = false;
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			for (unsigned int num = 1; num <= n_ports(fabric, sw) && !joined[sw]; num++) {
+			for (unsigned int num = 1; !joined[sw] && num <= n_ports(fabric, sw);
+			     num++) {
 				uint32_t to = checker_next_switch(fabric, sw, num);
 
 				joined[sw] = to != FABRIC_NONE && joined[to] &&

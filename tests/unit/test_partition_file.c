@@ -672,7 +672,8 @@ END_TEST
 START_TEST(test_sl)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
-	struct partition_rules *rules = parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nmgid=ff12::2\nALL=full;");
+	struct partition_rules *rules =
+		parse("A=1,ipoib,sl=3:mgid=ff12::1,sl=5\nmgid=ff12::2\nALL=full;");
 	struct options *options = options_new();
 	struct partitions *partitions;
 	const struct partition *partition;

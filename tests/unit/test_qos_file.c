@@ -353,7 +353,8 @@ START_TEST(ranges_downwards)
 	ck_assert_uint_eq(SERVICE(0x10006), 0);
 	ck_assert_uint_eq(SERVICE(0x1000B), 0);
 	qos_policy_unref(policy);
-	policy = parse_with_warning("qos-ulps\ndefault: 0\nany, pkey 0x0FFF-0x0FF2: 1\nend-qos-ulps\n",
+	policy = parse_with_warning("qos-ulps\ndefault: 0\nany, pkey 0x0FFF-0x0FF2: 1\n"
+				    "end-qos-ulps\n",
 				    "qos.conf:3: '0x0FFF-0x0FF2' is taken for 0xff2-0xfff");
 	ck_assert_uint_eq(P_KEY(0x8FF2), 1);
 	ck_assert_uint_eq(P_KEY(0x9000), 0);
@@ -371,8 +372,8 @@ START_TEST(scopes_of_nobody)
 {
 	struct qos_policy *policy =
 		parse_with_warning(SETUP(VLARB("across: Nobody, Storage\nvlarb-low: 0:1\n")),
-				   "qos.conf:19: there is no group 'Nobody': the scope has no ports "
-				   "by that name");
+				   "qos.conf:19: there is no group 'Nobody': the scope has no "
+				   "ports by that name");
 	const struct qos_scope *scope = policy->scopes->pdata[0];
 
 	ck_assert_uint_eq(scope->across.groups->len, 2);

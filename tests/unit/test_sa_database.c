@@ -531,7 +531,8 @@ START_TEST(test_torn)
 		g_autoptr(GError) error = NULL;
 		bool whole = length == 0 || torn[length - 1] == '\n';
 
-		ck_assert_int_eq(sa_database_read(&second, "f", torn, PREFIX, MOMENT, &error), whole);
+		ck_assert_int_eq(sa_database_read(&second, "f", torn, PREFIX, MOMENT, &error),
+				 whole);
 		ck_assert(whole || g_str_has_prefix(error->message, "f:"));
 		again = text_of(&second);
 		ck_assert_uint_le(strlen(again), length + 1);
@@ -601,8 +602,9 @@ static const struct {
 	int64_t written, read;
 	unsigned int left; /* 0: it is over */
 } ages[] = {
-	{TIME, TIME, 100},	  {TIME, TIME + 1, 99},	 {TIME, TIME + 99, 1}, {TIME, TIME + 100, 0},
-	{TIME, TIME + 86400, 0},  {TIME, TIME - 5, 100}, /* the clock was set back */
+	{TIME, TIME, 100},	  {TIME, TIME + 1, 99},	 {TIME, TIME + 99, 1},
+	{TIME, TIME + 100, 0},	  {TIME, TIME + 86400, 0},
+	{TIME, TIME - 5, 100}, /* the clock was set back */
 	{TIME, 100, 100},	  {100, TIME, 100}, /* the clock was not set, or is not */
 	{0, TIME, 100}, /* written by older versions */
 };
