@@ -34,9 +34,8 @@ bool qos_read_number(const char *text, uint64_t max, uint64_t *value)
 static void turn(const struct qos_parser *p, const char *text, struct qos_range *range)
 {
 	*range = (struct qos_range){range->last, range->first};
-	qos_warn(p,
-		 "'%.80s' is taken for 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x", text,
-		 range->first, range->last);
+	qos_warn(p, "'%.80s' is taken for 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x",
+		 text, range->first, range->last);
 }
 
 /* "N" or "N-N" */

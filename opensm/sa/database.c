@@ -26,10 +26,10 @@ struct writer {
 static void write_member(const struct writer *writer, const struct sa_group *group,
 			 const struct sa_member *member)
 {
-	g_string_append_printf(
-		writer->out, "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n\n",
-		writer->subnet_prefix, member->guid, group->record.scope << 4 | member->join_state,
-		member->proxy);
+	g_string_append_printf(writer->out,
+			       "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n\n",
+			       writer->subnet_prefix, member->guid,
+			       group->record.scope << 4 | member->join_state, member->proxy);
 }
 
 static bool write_group(const struct sa_group *group, void *arg)
