@@ -356,6 +356,40 @@ START_TEST(mute_with_a_cable_cut)
 }
 END_TEST
 
+static void stubborn_when_active(void *arg, uint64_t now_ns, const struct vendor_address *to,
+				 uint64_t from, const uint8_t *data, size_t length)
+{
+	struct scenario *s = arg;
+	struct iba_port_info info;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
+		return;
+	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, &info);
+	if (info.port_state == IBA_PORT_ACTIVE)
+		sim_node_stubborn(s->sim, scenario_node(s, "host-9"), true);
+}
+
+/* A port that says well and does not come up is an error, until it does. */
+START_TEST(stays_in_armed)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	sim_set_trace(s->sim, stubborn_when_active, s);
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "port 1 stays in ARMED", true);
+	scenario_check_log(s, "SUBNET UP", false);
+	sim_set_trace(s->sim, NULL, NULL);
+	sim_node_stubborn(s->sim, scenario_node(s, "host-9"), false);
+	scenario_converge(s, 30);
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_free(s);
+}
+END_TEST
+
 /* Trap 144 is the only sign of it, from switches as from hosts. */
 START_TEST(switch_renamed)
 {
@@ -664,6 +698,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, two_switches_anywhere, 0, some_seeds(24));
 	tcase_add_test(tcase, mute_while_a_link_is_lost);
 	tcase_add_test(tcase, mute_with_a_cable_cut);
+	tcase_add_test(tcase, stays_in_armed);
 	tcase_add_test(tcase, switch_renamed);
 	suite_add_tcase(suite, tcase);
 	return suite;
