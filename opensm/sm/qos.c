@@ -419,18 +419,29 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 	return tables.high_limit;
 }
 
+static bool has_lanes(const struct sm *sm)
+{
+	uint8_t demand[QOS_SLS];
+
+	return routing_sl_to_vl(sm->routing, demand) != 0;
+}
+
 /* Three rounds: the first blocks are read, then the others, then what differs is written. */
 enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
-	uint8_t demand[QOS_SLS];
-	bool lanes = routing_sl_to_vl(sm->routing, demand) != 0;
 
 	if (!sm->qos)
 		return STEP_NEXT;
-	/* lanes may be wanted of switches that are as they were */
-	nodes = lanes ? builder_order(sm->builder) : sweep_nodes(sm);
+	/* lanes may be wanted of switches that are as they were, or no more */
+	sm->lanes_left |= has_lanes(sm);
+	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
 		do_node(sm, nodes->pdata[i]);
 	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;
+}
+
+void qos_settled(struct sm *sm)
+{
+	sm->lanes_left = has_lanes(sm);
 }

@@ -122,6 +122,7 @@ struct sm {
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
 	struct qos_paths *qos;	   /* NULL: QoS is off */
+	bool lanes_left;	   /* SL2VL tables may have the lanes of routes that had some */
 	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */
@@ -378,6 +379,7 @@ void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, u
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
+void qos_settled(struct sm *sm); /* all that step_qos() sent is taken */
 /* pkey.c: what the port of a switch should enforce, as far as its table is complete. */
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want);

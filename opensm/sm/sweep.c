@@ -174,6 +174,8 @@ static void end_well(struct sm *sm)
 {
 	const unsigned int whole = SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL;
 
+	if (sm->sweep.kind & (whole | SWEEP_KIND_REROUTE))
+		qos_settled(sm);
 	if (sm->sweep.kind & whole) {
 		sm->schedule.failures = 0;
 		all_is_well(sm);

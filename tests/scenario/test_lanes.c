@@ -288,6 +288,70 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 }
 END_TEST
 
+/* ---- engines that follow each other ---- */
+
+/* Whether the cable of a port is up and leads to a switch. */
+static bool leads_to_switch(const struct scenario *s, unsigned int node, unsigned int port)
+{
+	struct sim_node_view view;
+	unsigned int peer, peer_port;
+
+	if (!sim_link_up(s->sim, node, port) || !sim_peer(s->sim, node, port, &peer, &peer_port))
+		return false;
+	sim_node_view(s->sim, peer, &view);
+	return view.type == IBA_NODE_SWITCH;
+}
+
+/* How many different tables map SLs from cable to cable. */
+static guint count_maps(const struct scenario *s)
+{
+	g_autoptr(GHashTable) maps =
+		g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+				      NULL);
+
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		for (unsigned int i = 0; i < view.num_ports * view.num_ports; i++) {
+			unsigned int in = 1 + i % view.num_ports, out = 1 + i / view.num_ports;
+
+			if (view.type == IBA_NODE_SWITCH && in != out &&
+			    leads_to_switch(s, node, in) && leads_to_switch(s, node, out))
+				g_hash_table_add(
+					maps,
+					g_bytes_new(sim_sl_to_vl(s->sim, node, out, in), 8));
+		}
+	}
+	return g_hash_table_size(maps);
+}
+
+/* Where the lanes of an engine are not those of the next one, no switch keeps any of them. */
+START_TEST(lanes_are_given_up)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	g_autofree char *torus = torus_file(s);
+	unsigned int port = 0;
+
+	scenario_conf(s, "qos TRUE\n");
+	scenario_option(s, "-R", "torus-2QoS");
+	scenario_option(s, "--torus_config", torus);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	ck_assert_uint_gt(count_maps(s), 1);
+	while (!strstr(s->text->str, "falling back")) {
+		port++;
+		if (leads_to_switch(s, 0, port))
+			sim_link_set(s->sim, 0, port, false);
+		scenario_converge(s, 10);
+	}
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, sweeps_heavy), 1);
+	ck_assert_uint_eq(count_maps(s), 1);
+	scenario_free(s);
+}
+END_TEST
+
 /* A path on another SL than that of its lane is none. */
 START_TEST(other_sls_are_refused)
 {
@@ -472,6 +536,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
 	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path, 0, 2);
+	tcase_add_test(tcase, lanes_are_given_up);
 	tcase_add_test(tcase, other_sls_are_refused);
 	tcase_add_test(tcase, too_few_lanes);
 	tcase_add_test(tcase, conflict_with_qos);
