@@ -25,10 +25,10 @@
 struct way {
 	uint32_t to;	/* the parent */
 	uint32_t group; /* of the parent */
-	uint32_t load;	/* targets that got it */
+	uint32_t load[2]; /* [ignored]: targets that got it */
 	uint16_t n_links;
 	uint16_t n_lost; /* of these; the last ones */
-	uint8_t first;	 /* link of the first target */
+	uint8_t first[2]; /* [ignored]: link of the first target */
 	bool unknown;	 /* all are lost, and to is but another that stands near in the order */
 };
 
@@ -44,7 +44,7 @@ struct climb {
 	uint32_t *first_way;	/* [switch] */
 	uint32_t *n_ways;	/* [switch] */
 	struct way *ways;
-	uint32_t *load; /* [switch]: targets that come down through it */
+	uint32_t *load[2]; /* [ignored][switch]: targets that come down through it */
 	uint32_t *number; /* [target]: its own, then what is left of it for the ranks above */
 	uint32_t *at;	  /* [target]: its last ancestor; FABRIC_NONE: it climbs no more */
 	uint32_t *n;	/* [switch]: targets of the class at hand that are not placed yet */
@@ -389,13 +389,14 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 	uint32_t n = climb->n_ways[sw], turn = n ? graph->targets[target].offset % n : 0;
 	uint32_t start = climb->number[target] + turn + (graph->shift ? sw : 0);
 	uint64_t best_cost = UINT64_MAX;
+	bool ignored = graph->targets[target].ignored;
 
 	start = n ? start % n : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct way *way = &ways[start + i < n ? start + i : start + i - n];
 		uint32_t links = way->n_links - (lost_too ? 0 : way->n_lost);
-		uint64_t rounds = links <= 1 ? way->load : way->load / links;
-		uint64_t cost = rounds << 32 | climb->load[way->to];
+		uint64_t rounds = links <= 1 ? way->load[ignored] : way->load[ignored] / links;
+		uint64_t cost = rounds << 32 | climb->load[ignored][way->to];
 
 		if (!links)
 			continue;
@@ -413,14 +414,12 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 static uint32_t take_turn(struct climb *climb, uint32_t target, uint32_t sw, struct way *way,
 			  uint32_t links)
 {
-	uint32_t link;
+	bool ignored = climb->tree->graph->targets[target].ignored;
 
 	climb->number[target] /= climb->n_ways[sw];
-	if (!way->load)
-		way->first = climb->number[target] % links;
-	link = (way->first + way->load) % links;
-	way->load += !climb->tree->graph->targets[target].ignored;
-	return link;
+	if (!way->load[ignored])
+		way->first[ignored] = climb->number[target] % links;
+	return (way->first[ignored] + way->load[ignored]++) % links;
 }
 
 static unsigned int level_of(const struct tree *tree, uint32_t target, unsigned int rank)
@@ -439,7 +438,7 @@ static void go_up(struct climb *climb, uint32_t target, const struct way *way, u
 	climb->at[target] = way->unknown ? FABRIC_NONE : way->to;
 	if (way->unknown)
 		return;
-	climb->load[way->to] += !tree->graph->targets[target].ignored;
+	climb->load[tree->graph->targets[target].ignored][way->to]++;
 	if (!tree->spare[target])
 		tree->ancestor[level][target] = way->to;
 }
@@ -623,9 +622,10 @@ static uint32_t *sort_targets(struct climb *climb, uint32_t first[CLASSES + 1])
 static void forget_loads(struct climb *climb)
 {
 	for (uint32_t sw = 0; sw < climb->tree->graph->n; sw++) {
-		climb->load[sw] = 0;
+		climb->load[false][sw] = climb->load[true][sw] = 0;
 		for (uint32_t i = 0; i < climb->n_ways[sw]; i++)
-			climb->ways[climb->first_way[sw] + i].load = 0;
+			memset(climb->ways[climb->first_way[sw] + i].load, 0,
+			       sizeof(climb->ways->load));
 	}
 }
 
@@ -687,7 +687,8 @@ static void climb_init(struct climb *climb)
 	memset(climb->model, 0xFF, n * sizeof(*climb->model));
 	climb->first_way = g_new(uint32_t, n);
 	climb->n_ways = g_new0(uint32_t, n);
-	climb->load = g_new0(uint32_t, n);
+	climb->load[false] = g_new0(uint32_t, n);
+	climb->load[true] = g_new0(uint32_t, n);
 	climb->number = g_new0(uint32_t, n_targets + 1);
 	climb->at = g_new(uint32_t, n_targets + 1);
 	for (uint32_t t = 0; t < n_targets; t++)
@@ -711,7 +712,8 @@ static void climb_clear(struct climb *climb)
 	g_free(climb->first_way);
 	g_free(climb->n_ways);
 	g_free(climb->ways);
-	g_free(climb->load);
+	g_free(climb->load[false]);
+	g_free(climb->load[true]);
 	g_free(climb->number);
 	g_free(climb->at);
 	g_free(climb->n);

@@ -33,7 +33,8 @@ struct balance {
 	const struct route_graph *graph;
 	struct routing *routing;
 	struct route_flows flows;
-	uint64_t *load;		   /* by link */
+	uint64_t *loads[2];	   /* [ignored] by link: what does not count, among itself */
+	uint64_t *load;		   /* of the LID at hand */
 	struct route_step *chosen; /* by switch */
 	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
 	uint32_t most_steps;
@@ -289,17 +290,16 @@ static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t,
 	uint32_t last = graph->first_target[leaf + 1], n;
 	bool several = target->offset || (t + 1 < last && graph->targets[t + 1].offset == 1);
 	const uint64_t *own = own_flow(balance, target);
-	uint32_t weight;
 
 	n = bundle_at(balance, t, last, several);
-	weight = target->ignored ? 0 : n;
+	balance->load = balance->loads[target->ignored];
 	*n_owners += several && !target->offset;
 	balance->seed = target->ahead && balance->input->ahead_not_scattered
 				? 0
 				: balance->input->scatter;
 	if (again)
-		take_out(balance, target->lid, own, weight);
-	put_in(balance, target->lid, own, weight, several ? *n_owners : 0);
+		take_out(balance, target->lid, own, n);
+	put_in(balance, target->lid, own, n, several ? *n_owners : 0);
 	for (uint32_t i = 0; i < n; i++) {
 		balance->routing->lft[leaf][target[i].lid] = target[i].exit;
 		if (i)
@@ -337,6 +337,7 @@ static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 	const uint64_t *own = balance->input->count_switches ? own_flow(balance, NULL) : NULL;
 
 	balance->seed = balance->input->scatter;
+	balance->load = balance->loads[false];
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[sw] + i;
 
@@ -401,8 +402,8 @@ static double peak_of(const struct balance *balance)
 	uint64_t sum = 0, most = 0;
 
 	for (uint32_t link = 0; link < n; link++) {
-		sum += balance->load[link];
-		most = MAX(most, balance->load[link]);
+		sum += balance->loads[false][link];
+		most = MAX(most, balance->loads[false][link]);
 	}
 	return sum ? (double)most * n / sum : 1;
 }
@@ -418,7 +419,8 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	};
 	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
 
-	balance.load = g_new0(uint64_t, n_links);
+	for (unsigned int i = 0; i < 2; i++)
+		balance.loads[i] = g_new0(uint64_t, n_links);
 	balance.chosen = g_new(struct route_step, n);
 	balance.turns = g_new(uint32_t, 256);
 	balance.used_by = g_new0(uint32_t, n_links);
@@ -432,7 +434,8 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	route_all(&balance);
 	routing->home->peak = peak_of(&balance);
 	route_flows_clear(&balance.flows);
-	g_free(balance.load);
+	g_free(balance.loads[false]);
+	g_free(balance.loads[true]);
 	g_free(balance.chosen);
 	g_free(balance.turns);
 	g_free(balance.own);

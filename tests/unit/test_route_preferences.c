@@ -142,10 +142,32 @@ static void check_ignored(const char *spec)
 	fabric_unref(fabric);
 }
 
+/* If none counts they are spread among themselves as if all did. */
+static void check_all_ignored(const char *spec)
+{
+	struct fabric *fabric = make_fabric(spec, 0);
+	struct route_endport ports[64];
+	struct route_input plain = {.threads = 1}, input = {.threads = 1, .ignored = ports};
+	g_autofree uint64_t *hosts = hosts_of(fabric, &input.n_ignored);
+	struct routing *before = route(fabric, "minhop", &plain), *after;
+	uint32_t n = input.n_ignored;
+
+	for (uint32_t i = 0; i < n; i++)
+		ports[i] = (struct route_endport){hosts[i], -1};
+	after = route(fabric, "minhop", &input);
+	ck_assert_uint_le(flow_squares(fabric, after, hosts, n, hosts, n),
+			  flow_squares(fabric, before, hosts, n, hosts, n) * 51 / 50);
+	routing_unref(before);
+	routing_unref(after);
+	fabric_unref(fabric);
+}
+
 START_TEST(test_ignored)
 {
 	check_ignored("fattree:4");
 	check_ignored("torus:4x4:2");
+	check_all_ignored("fattree:4");
+	check_all_ignored("torus:4x4:2");
 }
 END_TEST
 
