@@ -231,7 +231,7 @@ static void on_state(void *arg, uint64_t state)
 static void on_options(void *arg, uint64_t value)
 {
 	(void)value;
-	note(arg, "options", "options changed");
+	note(arg, "options", "the options were read again");
 }
 
 static void on_sweep_allowed(void *arg, uint64_t allowed)
