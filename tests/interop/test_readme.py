@@ -82,7 +82,8 @@ class Examples:
         run = subprocess.run(['sh', '-c', command], cwd=self.fabric.dir, env=self.env, text=True,
                              stdin=subprocess.DEVNULL, capture_output=True, errors='replace',
                              timeout=2 * ibsim.PATIENCE)
-        self.checks.check(command, run.returncode == 0, (run.returncode, run.stderr, run.stdout))
+        self.checks.check(command, run.returncode == 0,
+                          (run.returncode, run.stderr, run.stdout[-1000:]))
         return run.stdout
 
     def run(self, command, printed):
