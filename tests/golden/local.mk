@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 check_PROGRAMS += tests/golden/test_route_golden
 TESTS += tests/golden/test_route_golden
+golden = tests/golden/golden.c tests/golden/golden.h
+tests_golden_test_route_golden_SOURCES = tests/golden/test_route_golden.c $(golden)
 tests_golden_test_route_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_route_golden_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
 
@@ -48,7 +50,7 @@ EXTRA_DIST += $(golden_topologies) $(golden_texts)
 
 check_PROGRAMS += tests/golden/test_election_golden
 TESTS += tests/golden/test_election_golden
-tests_golden_test_election_golden_SOURCES = tests/golden/test_election_golden.c \
+tests_golden_test_election_golden_SOURCES = tests/golden/test_election_golden.c $(golden) \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_election_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_election_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
@@ -66,7 +68,7 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 
 check_PROGRAMS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
 TESTS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
-golden_story = tests/golden/story.c tests/golden/story.h \
+golden_story = $(golden) tests/golden/story.c tests/golden/story.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
 tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c $(golden_story)
 tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)

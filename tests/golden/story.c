@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "story.h"
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/golden/golden.h"
 #include "tests/scenario/transcript.h"
 
 static struct scenario *s;
@@ -141,30 +139,12 @@ void story_sweeps(const char *what, enum sweep_reason reason)
 	story_after_ms(1000);
 }
 
-static void expect_same(const char *file, const char *kept, const char *text)
-{
-	g_auto(GStrv) was = g_strsplit(kept, "\n", -1), is = g_strsplit(text, "\n", -1);
-	unsigned int i = 0;
-
-	while (was[i] && is[i] && strcmp(was[i], is[i]) == 0)
-		i++;
-	ck_assert_msg(!was[i] && !is[i],
-		      "%s differs, first in line %u; make golden-update shows\n"
-		      "the whole. It was\n%.500s\nand is\n%.500s",
-		      file, i + 1, was[i] ? was[i] : "(the end)", is[i] ? is[i] : "(the end)");
-}
-
 void story_compare(void)
 {
 	g_autofree char *stem = g_strdup_printf("sweep_%s", story);
-	g_autofree char *file = in_source(stem, ".txt"), *kept = NULL;
-	const char *text = transcript_text(t);
+	g_autofree char *file = in_source(stem, ".txt");
 
-	if (getenv("GOLDEN_UPDATE"))
-		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
-	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
-		      "%s is missing: make golden-update", file);
-	expect_same(file, kept, text);
+	golden_compare(file, transcript_text(t));
 	transcript_free(t);
 }
 
@@ -181,10 +161,9 @@ unsigned int story_node(const char *name)
 	return scenario_node(s, name);
 }
 
-/* A format with the name and the port, which it stands for. */
-void story_event_at(const char *format, const char *where, unsigned int port)
+void story_event_at(const char *happens, const char *where, unsigned int port)
 {
-	g_autofree char *what = g_strdup_printf("%s: %s[%u]", format, where, port);
+	g_autofree char *what = g_strdup_printf("%s: %s[%u]", happens, where, port);
 
 	story_event(what);
 }
@@ -203,12 +182,17 @@ void story_power(const char *where, bool up)
 	story_after_ms(2000);
 }
 
-void story_reboot(const char *where)
+void story_restart_node(const char *where)
 {
-	story_event_at("reboots", where, 0);
 	sim_node_set(s->sim, story_node(where), false);
 	scenario_run_ms(s, 1);
 	sim_node_set(s->sim, story_node(where), true);
+}
+
+void story_reboot(const char *where)
+{
+	story_event_at("reboots", where, 0);
+	story_restart_node(where);
 	story_after_ms(2000);
 }
 

@@ -22,7 +22,7 @@ char *story_topology(const char *name); /* the path of a file; newly allocated *
 
 /* What follows is because of this; until one of the next two, or what happens by itself below. */
 void story_event(const char *what);
-void story_event_at(const char *what, const char *where, unsigned int port);
+void story_event_at(const char *happens, const char *where, unsigned int port);
 void story_after_ms(unsigned int ms);
 void story_tell(void);
 void story_say(const char *text);
@@ -41,6 +41,7 @@ unsigned int story_node(const char *name);
 void story_link(const char *where, unsigned int port, bool up);
 void story_power(const char *where, bool up);
 void story_reboot(const char *where);
+void story_restart_node(const char *where); /* in the midst of an event */
 void story_move(const char *from, unsigned int port, const char *to, unsigned int to_port);
 void story_swap(const char *a, unsigned int port_a, const char *b, unsigned int port_b);
 void story_degrade(const char *where, unsigned int port, unsigned int lanes, unsigned int mbps);

@@ -5,8 +5,8 @@
  */
 #include <check.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "tests/golden/golden.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/managers.h"
 
@@ -127,17 +127,10 @@ START_TEST(test_story)
 	const char *top = getenv("top_srcdir");
 	g_autofree char *file = g_strdup_printf("%s/tests/golden/election_%s.txt",
 						top ? top : "..", stories[_i].name);
-	g_autofree char *kept = NULL;
 
 	m = managers_new("fattree:4", 1);
 	stories[_i].tell();
-	if (getenv("GOLDEN_UPDATE"))
-		ck_assert_msg(g_file_set_contents(file, m->story->str, -1, NULL), "cannot write %s",
-			      file);
-	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
-		      "%s is missing: make golden-update", file);
-	if (strcmp(m->story->str, kept) != 0)
-		ck_abort_msg("%s differs; now:\n%s", file, m->story->str);
+	golden_compare(file, m->story->str);
 	managers_free(m);
 }
 END_TEST

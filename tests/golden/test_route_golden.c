@@ -7,10 +7,10 @@
  */
 #include <check.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "route/lanes.h"
 #include "route/engine.h"
+#include "tests/golden/golden.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -206,17 +206,12 @@ static char *route_text(const struct golden *golden)
 START_TEST(test_golden)
 {
 	const struct golden *golden = &goldens[_i];
-	g_autofree char *text = route_text(golden), *kept = NULL;
+	g_autofree char *text = route_text(golden);
 	g_autofree char *file =
 		g_strdup_printf("%s/tests/golden/%s.%s.lmc%u.lft", golden_dir(), golden->topology,
 				golden->engine, golden->lmc);
 
-	if (getenv("GOLDEN_UPDATE"))
-		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
-	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
-		      "%s is missing: make golden-update", file);
-	if (strcmp(text, kept) != 0)
-		ck_abort_msg("%s differs; now:\n%s", file, text);
+	golden_compare(file, text);
 }
 END_TEST
 

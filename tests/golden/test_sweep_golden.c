@@ -109,9 +109,7 @@ START_TEST(nodes)
 	story_reboot("sw-a");
 	story_event("sw-c reboots, and its neighbours tell nobody");
 	sim_set_traps_lost(s->sim, true);
-	sim_node_set(s->sim, story_node("sw-c"), false);
-	scenario_run_ms(s, 1);
-	sim_node_set(s->sim, story_node("sw-c"), true);
+	story_restart_node("sw-c");
 	story_after_ms(1000);
 	story_sweeps("light sweep", SWEEP_LIGHT);
 	story_end();
@@ -289,9 +287,7 @@ START_TEST(adapter)
 	story_event("the adapter of the SM is gone, and sw-c reboots");
 	sim_device_set(s->sim, story_node("host-1"), false);
 	scenario_run_ms(s, 1000);
-	sim_node_set(s->sim, story_node("sw-c"), false);
-	scenario_run_ms(s, 1);
-	sim_node_set(s->sim, story_node("sw-c"), true);
+	story_restart_node("sw-c");
 	story_after_ms(1000);
 	story_event("it is back");
 	sim_device_set(s->sim, story_node("host-1"), true);
