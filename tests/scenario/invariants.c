@@ -263,7 +263,7 @@ static bool is_above_cap(const struct view *view, unsigned int from, uint16_t li
 }
 
 /* Packets get to a LID from this switch, hence from all on the way. */
-static char *arrives(const struct view *view, unsigned int node, uint16_t lid)
+static void note_arrival(const struct view *view, unsigned int node, uint16_t lid)
 {
 	unsigned int peer = node, peer_port;
 
@@ -272,7 +272,6 @@ static char *arrives(const struct view *view, unsigned int node, uint16_t lid)
 		view->arrived[node] = lid;
 	} while (link_peer(view, node, view->nodes[node].lft[lid], &peer, &peer_port) &&
 		 is_switch(view, peer) && view->arrived[peer] != lid);
-	return NULL;
 }
 
 /* Follows the tables from a switch to a LID. */
@@ -289,7 +288,7 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 				       view->nodes[node].switch_info->linear_fdb_cap, lid);
 		port = view->nodes[node].lft[lid];
 		if (node == to->node && port == 0)
-			return arrives(view, from, lid);
+			break;
 		if (lid > view->nodes[node].switch_info->linear_fdb_top)
 			return of_port(view, node, 0, "LinearFDBTop",
 				       view->nodes[node].switch_info->linear_fdb_top, lid);
@@ -301,11 +300,11 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 					       view->nodes[from].description, lid,
 					       view->nodes[to->node].description,
 					       view->nodes[node].description, port);
-		if (peer == to->node && (peer_port == to->port || !is_switch(view, peer)))
-			return peer_port == to->port
-				       ? arrives(view, from, lid)
-				       : of_port(view, peer, peer_port, "LID reaches port",
-						 peer_port, to->port);
+		if (peer == to->node && peer_port == to->port)
+			break;
+		if (peer == to->node && !is_switch(view, peer))
+			return of_port(view, peer, peer_port, "LID reaches port", peer_port,
+				       to->port);
 		if (!is_switch(view, peer) || ++hops > view->n_nodes)
 			return g_strdup_printf("from %s to LID %u (%s): %s at %s",
 					       view->nodes[from].description, lid,
@@ -314,7 +313,8 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 					       view->nodes[peer].description);
 		node = peer;
 	}
-	return arrives(view, from, lid);
+	note_arrival(view, from, lid);
+	return NULL;
 }
 
 static char *check_lid(const struct view *view, uint16_t lid, unsigned int endport)
