@@ -4,10 +4,9 @@
  *
  *	== host-5 is pulled
  *	1.204 ms, 9 packets, digest 5c1f06aa
- *	packets: Get(NodeInfo) 1, Get(PortInfo) 7, Get(SwitchInfo) 1, Set(SwitchInfo) 1,
- *		sw-c Trap(Notice) 1
+ *	packets: Get(NodeInfo) Get(PortInfo)*7 Get(SwitchInfo) Set(SwitchInfo) sw-c:Trap(Notice)
  *	Set(SwitchInfo) port_state_change=1: sw-c
- *	counters: smp_sent +9 smp_received +9 traps_received +1 sweeps_partial +1
+ *	counters: smp_sent+9 smp_received+9 traps_received+1 sweeps_partial+1
  *	log: 0x02 -> partial sweep: 0.4 ms, 0 errors
  *
  * The time is that of the last packet since the event, in virtual time. Sets of the same in several
