@@ -372,6 +372,14 @@ bool scenario_is_smp(const uint8_t *data, size_t length, uint8_t method, uint16_
 	       (data[16] << 8 | data[17]) == attribute;
 }
 
+bool scenario_sets_port_info(const uint8_t *data, size_t length, struct iba_port_info *info)
+{
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
+		return false;
+	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, info);
+	return true;
+}
+
 struct sim_counters scenario_counters(const struct scenario *s)
 {
 	struct sim_counters counters;

@@ -132,6 +132,8 @@ void scenario_fail(struct scenario *s, const char *format, ...) G_GNUC_PRINTF(2,
 
 /* Whether a MAD that was seen on the wire is an SMP with this method and attribute. */
 bool scenario_is_smp(const uint8_t *data, size_t length, uint8_t method, uint16_t attribute);
+/* The same of Set(PortInfo), of which info gets what it sets. */
+bool scenario_sets_port_info(const uint8_t *data, size_t length, struct iba_port_info *info);
 
 /* Sets and Gets that SMAs have served so far, and so on. */
 struct sim_counters scenario_counters(const struct scenario *s);

@@ -123,9 +123,8 @@ static void check_kept(void *arg, uint64_t now_ns, const struct vendor_address *
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
+	if (!scenario_sets_port_info(data, length, &info))
 		return;
-	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, &info);
 	ck_assert_uint_eq(info.link_width_enabled, 0);
 	ck_assert_uint_eq(info.link_speed_enabled, 0);
 	ck_assert_uint_eq(info.link_speed_ext_enabled, 0);

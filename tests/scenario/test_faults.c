@@ -365,10 +365,7 @@ static void stubborn_when_active(void *arg, uint64_t now_ns, const struct vendor
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
-		return;
-	wire_decode(&iba_port_info_type, data + IBA_SMP_DATA_OFFSET, &info);
-	if (info.port_state == IBA_PORT_ACTIVE)
+	if (scenario_sets_port_info(data, length, &info) && info.port_state == IBA_PORT_ACTIVE)
 		sim_node_stubborn(s->sim, scenario_node(s, "host-9"), true);
 }
 

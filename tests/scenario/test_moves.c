@@ -106,10 +106,8 @@ static void mute_who_is_asked(void *arg, uint64_t now_ns, const struct vendor_ad
 	(void)now_ns;
 	(void)to;
 	(void)from;
-	if (scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO)) {
-		wire_decode(&iba_port_info_type, data + 64, &info);
+	if (scenario_sets_port_info(data, length, &info))
 		muting->active |= info.port_state == IBA_PORT_ACTIVE;
-	}
 	if (!muting->active || !scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_INFO))
 		return;
 	sim_node_mute(muting->s->sim, scenario_node(muting->s, "host-4"), true);

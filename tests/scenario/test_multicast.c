@@ -58,10 +58,8 @@ static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to, 
 	}
 	seen.mft_sets +=
 		scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
-	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_PORT_INFO))
-		return;
-	wire_decode(&iba_port_info_type, data + 64, &info);
-	seen.reregistered += info.client_reregister;
+	if (scenario_sets_port_info(data, length, &info))
+		seen.reregistered += info.client_reregister;
 }
 
 static void begin(const char *conf)
