@@ -131,7 +131,6 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 {
 	const struct partitions *partitions = call->subnet->partitions;
 	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_PARTITIONS);
-	struct options *options = slot_take(&daemon_context(call->env->daemon)->options);
 	GVariantBuilder builder, list;
 
 	answer_begin(&builder);
@@ -142,8 +141,8 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 	answer_member(&builder, "partitions", &list);
 	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
-	answer_flag(&builder, "enforced", options->part_enforce != PART_ENFORCE_OFF);
-	options_unref(options);
+	answer_flag(&builder, "enforced",
+		    call->subnet->options->part_enforce != PART_ENFORCE_OFF);
 	answer_begin_list(&list);
 	problem_add(&list, PROBLEM_ERROR, refusal->why);
 	problem_add_all(&list, PROBLEM_WARNING, partitions->problems);

@@ -502,7 +502,7 @@ static void check_switches(struct making *making, const struct partitions *parti
 	}
 }
 
-/* Or everybody is in one partition, and in no other, as a full member. */
+/* If not, everybody is in one partition, and in no other, as a full member. */
 static bool keeps_apart(const struct partitions *partitions)
 {
 	return partitions->n > 1 || partitions->all[0].n_limited;
