@@ -35,6 +35,7 @@
 	X(lash_start_vl)                                                                           \
 	X(nue_max_num_vls)                                                                         \
 	X(partition_aware_routing)                                                                 \
+	X(partition_links_file)                                                                    \
 	X(torus_config)                                                                            \
 	X(lmc)
 

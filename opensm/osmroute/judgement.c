@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "policy/demand.h"
+#include "policy/ties.h"
 #include "route/lanes.h"
 
 void judge_traffic_init(struct judge_traffic *traffic, const struct judge_task *task,
@@ -20,11 +21,13 @@ void judge_traffic_init(struct judge_traffic *traffic, const struct judge_task *
 	traffic->demand = demand_of_partitions(traffic->partitions);
 	if (task->options->partition_aware_routing)
 		traffic->input.demand = traffic->demand;
+	traffic->input.ties = traffic->ties = ties_make(task->ties, traffic->partitions);
 }
 
 void judge_traffic_clear(struct judge_traffic *traffic)
 {
 	demand_free(traffic->demand);
+	ties_free(traffic->ties);
 	partitions_unref(traffic->partitions);
 }
 

@@ -15,6 +15,7 @@ struct judge_task {
 	const struct route_input *input;
 	const struct options *options;
 	struct partition_rules *rules; /* who may send to whom; NULL: all to all */
+	const GArray *ties; /* cables that these partitions are tied to, struct tie_row */
 	struct quality_effort effort;
 	unsigned int repeats; /* of engine and verifier, at least 1: their costs are medians */
 	uint32_t lose;	      /* cables between switches to lose at a time; 0: none */
@@ -40,6 +41,7 @@ struct judgement {
 struct judge_traffic {
 	struct partitions *partitions;
 	struct route_demand *demand; /* NULL: all to all */
+	struct route_ties *ties;
 	struct route_input input; /* of the task; with demand, if engines are to mind it */
 };
 

@@ -100,6 +100,9 @@ static bool build(struct program *program, GError **error)
 	program->input.threads = arguments->threads;
 	if (arguments->policy && !load_policy(program, error))
 		return false;
+	if (route_files_ties(program->files)->len && !program->rules)
+		return fail(error, "partition_links_file: it needs --policy, which says who is in "
+				   "a partition");
 	if (arguments->transition)
 		program->held = passage_held(program->fabric, arguments->options,
 					     arguments->transition, error);
@@ -115,14 +118,16 @@ static uint32_t cables_to_lose(const struct program *program)
 			   : MIN(program->arguments.lose, program->n_cables);
 }
 
-static void judge(struct program *program)
+static struct judge_task task_of(const struct program *program)
 {
 	const struct arguments *arguments = &program->arguments;
-	const struct judge_task task = {
+
+	return (struct judge_task){
 		.builder = program->builder,
 		.input = &program->input,
 		.options = arguments->options,
 		.rules = program->rules,
+		.ties = route_files_ties(program->files),
 		.effort = arguments->effort,
 		.repeats = arguments->repeats,
 		.lose = cables_to_lose(program),
@@ -131,11 +136,17 @@ static void judge(struct program *program)
 		.seed = arguments->seed,
 		.held = program->held,
 	};
+}
+
+static void judge(struct program *program)
+{
+	const struct judge_task task = task_of(program);
+	const GPtrArray *engines = program->arguments.engines;
 
 	program->reports = g_ptr_array_new_with_free_func((GDestroyNotify)judge_report_free);
-	for (guint i = 0; i < arguments->engines->len; i++)
+	for (guint i = 0; i < engines->len; i++)
 		g_ptr_array_add(program->reports,
-				judge_engine(&task, program->fabric, arguments->engines->pdata[i]));
+				judge_engine(&task, program->fabric, engines->pdata[i]));
 }
 
 static void tell(const struct program *program)
@@ -241,8 +252,13 @@ static void warn_unfinished(const struct program *program)
 static void warn_of_files(const struct program *program)
 {
 	const GPtrArray *warnings = route_files_warnings(program->files);
-	g_autofree char *strangers = unknown_guids_tell(program->fabric, &program->input);
+	const struct judge_task task = task_of(program);
+	g_autofree char *strangers = NULL;
+	struct judge_traffic traffic;
 
+	judge_traffic_init(&traffic, &task, program->fabric);
+	strangers = unknown_guids_tell(program->fabric, &traffic.input);
+	judge_traffic_clear(&traffic);
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "osmroute: %s\n", (const char *)warnings->pdata[i]);
 	if (strangers)

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libpolicy.a
 libpolicy_a_SOURCES = \
 	opensm/policy/aliases.c opensm/policy/aliases.h \
 	opensm/policy/demand.c opensm/policy/demand.h \
+	opensm/policy/ties.c opensm/policy/ties.h \
 	opensm/policy/groups.c opensm/policy/groups.h \
 	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
 	opensm/policy/inventory_maker.c \

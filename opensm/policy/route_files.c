@@ -9,6 +9,7 @@
 #include "policy/guid_file.h"
 #include "policy/lft_file.h"
 #include "policy/qos.h"
+#include "policy/ties.h"
 #include "policy/torus_file.h"
 
 struct route_files {
@@ -20,6 +21,7 @@ struct route_files {
 	GArray *ignored; /* struct route_endport */
 	GArray *ahead;	 /* uint64_t, of ports */
 	GArray *weights; /* struct route_weight */
+	GArray *ties;	 /* struct tie_row */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
 	struct torus_file *torus; /* NULL: no engine reads it */
@@ -349,6 +351,7 @@ static bool load_all(struct loading *loading, GError **error)
 		LOAD(port_prof_ignore_file, NULL, load_ignored, ignored),
 		LOAD(guid_routing_order_file, NULL, load_guids, ahead),
 		LOAD(hop_weights_file, NULL, load_weights, weights),
+		LOAD(partition_links_file, NULL, ties_load, ties),
 #undef LOAD
 	};
 
@@ -389,6 +392,11 @@ struct route_files *route_files_reload(const struct route_files *old, const stru
 	return load_by(old, options, engines ? engines : "", error);
 }
 
+const GArray *route_files_ties(const struct route_files *files)
+{
+	return files ? files->ties : NULL;
+}
+
 const GPtrArray *route_files_warnings(const struct route_files *files)
 {
 	return files->warnings;
@@ -412,6 +420,7 @@ void route_files_unref(struct route_files *files)
 	g_clear_pointer(&files->ignored, g_array_unref);
 	g_clear_pointer(&files->ahead, g_array_unref);
 	g_clear_pointer(&files->weights, g_array_unref);
+	g_clear_pointer(&files->ties, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
 	torus_file_free(files->torus);
@@ -442,7 +451,8 @@ bool route_files_same(const struct route_files *a, const struct route_files *b)
 	return same_array(a->roots, b->roots) && same_array(a->compute, b->compute) &&
 	       same_array(a->io, b->io) && same_array(a->ids, b->ids) &&
 	       same_array(a->port_orders, b->port_orders) && same_array(a->ignored, b->ignored) &&
-	       same_array(a->ahead, b->ahead) && same_array(a->weights, b->weights);
+	       same_array(a->ahead, b->ahead) && same_array(a->weights, b->weights) &&
+	       same_array(a->ties, b->ties);
 }
 
 void route_files_input(const struct route_files *files, const struct options *options,

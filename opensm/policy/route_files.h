@@ -26,13 +26,15 @@ struct route_files *route_files_reload(const struct route_files *old, const stru
 				       const char *engines, GError **error);
 /* What was taken, but is not as it should be: option, file, line (const char *). */
 const GPtrArray *route_files_warnings(const struct route_files *files);
+/* Cables that partitions are tied to, struct tie_row; NULL or empty: none. files may be NULL. */
+const GArray *route_files_ties(const struct route_files *files);
 struct route_files *route_files_ref(struct route_files *files);
 void route_files_unref(struct route_files *files); /* NULL is fine */
 
 /* Whether both say the same. If in doubt, they do not. */
 bool route_files_same(const struct route_files *a, const struct route_files *b);
 
-/* Input of engines; it points into files, which may be NULL. */
+/* Input of engines but demand and ties; it points into files, which may be NULL. */
 void route_files_input(const struct route_files *files, const struct options *options,
 		       struct route_input *input);
 

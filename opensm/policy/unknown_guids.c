@@ -44,6 +44,28 @@ static const char *endport_fault(const struct fabric *fabric, const struct route
 	return endport->num > fabric->nodes[node].num_ports ? "has no port of that number" : NULL;
 }
 
+/* Partitions that endports of the fabric are in. */
+static uint64_t inhabited(const struct fabric *fabric, const struct route_ties *ties)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		bits |= ties->partitions[i];
+	return bits;
+}
+
+static const char *tie_fault(const struct fabric *fabric, const struct route_tie *tie,
+			     uint64_t inhabited)
+{
+	const struct route_endport port = {tie->guid, tie->port};
+	const char *fault = switch_fault(fabric, tie->guid);
+
+	if (!fault)
+		fault = endport_fault(fabric, &port);
+	return fault || tie->partitions & inhabited ? fault
+						    : "is tied to a partition without members";
+}
+
 static void add(struct count *count, uint64_t guid, const char *fault)
 {
 	count->n++;
@@ -60,6 +82,16 @@ static void finish(GString *text, const struct count *count)
 				       "(0x%016" PRIx64 " %s)", text->len ? "; " : "",
 				       count->option, count->strangers, count->n, count->expected,
 				       count->first, count->what);
+}
+
+static void look_at_ties(GString *text, const struct fabric *fabric, const struct route_ties *ties)
+{
+	struct count count = {"partition_links_file", "switch, port or partition"};
+	uint64_t bits = ties ? inhabited(fabric, ties) : 0;
+
+	for (uint32_t i = 0; ties && i < ties->n; i++)
+		add(&count, ties->ties[i].guid, tie_fault(fabric, &ties->ties[i], bits));
+	finish(text, &count);
 }
 
 static void look_at_ports(GString *text, const char *option, const struct fabric *fabric,
@@ -92,5 +124,6 @@ char *unknown_guids_tell(const struct fabric *fabric, const struct route_input *
 	for (uint32_t i = 0; i < input->n_ignored; i++)
 		add(&ignored, input->ignored[i].guid, endport_fault(fabric, &input->ignored[i]));
 	finish(text, &ignored);
+	look_at_ties(text, fabric, input->ties);
 	return g_string_free(text, !text->len);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "route/leaves.h"
+#include "route/ties.h"
 #include "route/tree.h"
 
 /* A way up from a switch: what leads to one parent, or did. */
@@ -52,6 +53,8 @@ struct climb {
 	uint32_t *n_late;     /* [switch]: of these, on hold as their turn is a lost link */
 	uint32_t *lost_way;   /* [target]: in ways; FABRIC_NONE: its turn was none */
 	bool *late;	      /* [target]: takes what others leave */
+	uint64_t partitions; /* whose targets climb, where cables are tied to any (ties.h) */
+	uint32_t *above;     /* [switch]: least toll of its ways up for these; NULL: no ties */
 };
 
 /* ---- groups ---- */
@@ -379,6 +382,31 @@ static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t ta
 	return n;
 }
 
+/* Where cables are tied to partitions, what it costs to go up this way. */
+static uint32_t toll_of(const struct climb *climb, uint32_t sw, const struct way *way)
+{
+	if (!climb->above)
+		return 0;
+	return climb->above[way->to] +
+	       route_toll_to(climb->tree->graph, sw, way->to, climb->partitions);
+}
+
+static uint32_t links_of(const struct way *way, bool lost_too)
+{
+	return way->n_links - (lost_too ? 0 : way->n_lost);
+}
+
+static uint32_t least_toll(const struct climb *climb, uint32_t sw, bool lost_too)
+{
+	const struct way *ways = &climb->ways[climb->first_way[sw]];
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < climb->n_ways[sw]; i++)
+		if (links_of(&ways[i], lost_too))
+			least = MIN(least, toll_of(climb, sw, &ways[i]));
+	return least;
+}
+
 /* The way of sw whose turn it is; lost ones count only if they are to. NULL: there is none. */
 static struct way *choose_way(const struct climb *climb, unsigned int level, uint32_t target,
 			      uint32_t sw, bool lost_too)
@@ -388,17 +416,18 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 	struct way *ways = &climb->ways[climb->first_way[sw]], *best = NULL;
 	uint32_t n = climb->n_ways[sw], turn = n ? graph->targets[target].offset % n : 0;
 	uint32_t start = climb->number[target] + turn + (graph->shift ? sw : 0);
+	uint32_t least = least_toll(climb, sw, lost_too);
 	uint64_t best_cost = UINT64_MAX;
 	bool ignored = graph->targets[target].ignored;
 
 	start = n ? start % n : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct way *way = &ways[start + i < n ? start + i : start + i - n];
-		uint32_t links = way->n_links - (lost_too ? 0 : way->n_lost);
+		uint32_t links = links_of(way, lost_too);
 		uint64_t rounds = links <= 1 ? way->load[ignored] : way->load[ignored] / links;
 		uint64_t cost = rounds << 32 | climb->load[ignored][way->to];
 
-		if (!links)
+		if (!links || toll_of(climb, sw, way) > least)
 			continue;
 		if (turn)
 			cost += repeats(tree, level, target, way->to) << 48;
@@ -515,6 +544,8 @@ static uint32_t count_left_out(const struct climb *climb, uint32_t sw, uint32_t 
 {
 	uint32_t links = climb->links[sw], most = climb->most[climb->tree->rank[sw]];
 
+	if (climb->above)
+		return 0; /* each goes by what its partitions are tied to */
 	if (!links || links == most || (n + links - 1) / links == (n + most - 1) / most)
 		return 0;
 	return n % links;
@@ -552,11 +583,19 @@ static void climb_class(struct climb *climb, const uint32_t *targets, uint32_t n
 
 /* ---- targets in order ---- */
 
+/* Whether a target is one of those whose ancestors are looked for now. */
+static bool climbs_now(const struct climb *climb, uint32_t target)
+{
+	const struct route_graph *graph = climb->tree->graph;
+
+	return !climb->above || graph->partitions[target] == climb->partitions;
+}
+
 /*
  * LIDs of hosts that matter most are numbered as if there were no others, and so are the first LIDs
- * of ports, the second ones ... Targets by leaf go to in_order.
+ * of ports, the second ones ... Targets by leaf go to in_order; how many they are.
  */
-static void number_targets(struct climb *climb, uint32_t *in_order)
+static uint32_t number_targets(struct climb *climb, uint32_t *in_order)
 {
 	const struct tree *tree = climb->tree;
 	const struct route_graph *graph = tree->graph;
@@ -569,6 +608,8 @@ static void number_targets(struct climb *climb, uint32_t *in_order)
 		for (uint32_t t = graph->first_target[leaves[i]]; t < last; t++) {
 			const struct route_target *target = &graph->targets[t];
 
+			if (!climbs_now(climb, t))
+				continue;
 			in_order[n++] = t;
 			if (!target->ahead && !target->ignored)
 				climb->number[t] = numbers[target->later][target->offset]++;
@@ -577,6 +618,7 @@ static void number_targets(struct climb *climb, uint32_t *in_order)
 	for (uint32_t i = 0; i < graph->n_ahead; i++)
 		climb->number[graph->ahead[i]] = i;
 	g_free(leaves);
+	return n;
 }
 
 /*
@@ -585,7 +627,7 @@ static void number_targets(struct climb *climb, uint32_t *in_order)
  */
 static unsigned int class_of(const struct route_target *target)
 {
-	return 1 + 2 * target->offset + target->later;
+	return target->ahead ? 0 : 1 + 2 * target->offset + target->later;
 }
 
 #define CLASSES (1 + 2 * 256)
@@ -597,17 +639,16 @@ static uint32_t *sort_targets(struct climb *climb, uint32_t first[CLASSES + 1])
 	uint32_t n = route_n_targets(graph), at[CLASSES];
 	uint32_t *in_order = g_new(uint32_t, n + 1), *sorted = g_new(uint32_t, n + 1);
 
-	number_targets(climb, in_order);
+	n = number_targets(climb, in_order);
 	memset(first, 0, (CLASSES + 1) * sizeof(*first));
-	first[1] = graph->n_ahead;
-	for (uint32_t t = 0; t < n; t++)
-		if (!graph->targets[t].ahead)
-			first[class_of(&graph->targets[t]) + 1]++;
+	for (uint32_t i = 0; i < n; i++)
+		first[class_of(&graph->targets[in_order[i]]) + 1]++;
 	for (unsigned int c = 1; c <= CLASSES; c++)
 		first[c] += first[c - 1];
 	memcpy(at, first, sizeof(at));
 	for (uint32_t i = 0; i < graph->n_ahead; i++)
-		sorted[i] = graph->ahead[i];
+		if (climbs_now(climb, graph->ahead[i]))
+			sorted[at[0]++] = graph->ahead[i];
 	for (uint32_t i = 0; i < n; i++)
 		if (!graph->targets[in_order[i]].ahead)
 			sorted[at[class_of(&graph->targets[in_order[i]])]++] = in_order[i];
@@ -645,6 +686,24 @@ static void climb_ranks(struct climb *climb)
 			climb_class(climb, targets + first[c], first[c + 1] - first[c], rank);
 		}
 	g_free(targets);
+}
+
+/* Those who are in the same tied partitions have numbers of their own, beside what others load. */
+static void climb_tied(struct climb *climb)
+{
+	const struct tree *tree = climb->tree;
+	const struct route_graph *graph = tree->graph;
+	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		if (!g_hash_table_add(done, &graph->partitions[t]))
+			continue;
+		climb->partitions = graph->partitions[t];
+		climb->above = route_tolls_up(graph, tree->rank, tree->max_rank,
+					      climb->partitions);
+		climb_ranks(climb);
+		g_free(climb->above);
+	}
 }
 
 static void init_ancestors(struct tree *tree)
@@ -732,7 +791,10 @@ void tree_find_ancestors(struct tree *tree)
 	find_groups(&climb);
 	measure_groups(&climb);
 	list_ways(&climb);
-	climb_ranks(&climb);
+	if (tree->graph->tied)
+		climb_tied(&climb);
+	else
+		climb_ranks(&climb);
 	climb_clear(&climb);
 }
 

@@ -89,12 +89,18 @@ static void sort_steps(struct balance *balance, uint32_t sw)
 
 static void turn_to(struct balance *balance, uint32_t leaf)
 {
+	balance->leaf = leaf;
+	route_flows_turn_to(&balance->flows, leaf);
+}
+
+/* Lists the steps for a target of the leaf; FABRIC_NONE: for its own LIDs. */
+static void list_steps(struct balance *balance, uint32_t target)
+{
 	struct route_flows *flows = &balance->flows;
 
-	balance->leaf = leaf;
+	if (!route_flows_list_steps(flows, target))
+		return;
 	balance->most_steps = 0;
-	route_flows_turn_to(flows, leaf);
-	route_flows_list_steps(flows);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], n = flows->last[sw] - flows->first[sw];
 
@@ -269,14 +275,20 @@ static void copy_column(struct balance *balance, uint16_t from, uint16_t to)
 	}
 }
 
+/* Whether what holds for a target does for another one of its leaf. */
+static bool is_alike(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	return graph->targets[a].ignored == graph->targets[b].ignored &&
+	       graph->targets[a].demand_class == graph->targets[b].demand_class &&
+	       (!graph->tied || graph->partitions[a] == graph->partitions[b]);
+}
+
 /* How many targets from t on are routed as one. */
 static uint32_t bundle_at(const struct balance *balance, uint32_t t, uint32_t last, bool several)
 {
-	const struct route_target *targets = balance->graph->targets;
 	uint32_t most = several ? 1 : MIN(balance->bundle, last - t), n = 1;
 
-	while (n < most && targets[t + n].ignored == targets[t].ignored &&
-	       targets[t + n].demand_class == targets[t].demand_class)
+	while (n < most && is_alike(balance->graph, t, t + n))
 		n++;
 	return n;
 }
@@ -291,6 +303,7 @@ static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t,
 	bool several = target->offset || (t + 1 < last && graph->targets[t + 1].offset == 1);
 	const uint64_t *own = own_flow(balance, target);
 
+	list_steps(balance, t);
 	n = bundle_at(balance, t, last, several);
 	balance->load = balance->loads[target->ignored];
 	*n_owners += several && !target->offset;
@@ -336,6 +349,7 @@ static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 	unsigned int n = route_n_own(graph, sw);
 	const uint64_t *own = balance->input->count_switches ? own_flow(balance, NULL) : NULL;
 
+	list_steps(balance, FABRIC_NONE);
 	balance->seed = balance->input->scatter;
 	balance->load = balance->loads[false];
 	for (unsigned int i = 0; i < n; i++) {

@@ -21,8 +21,9 @@ static bool assign(struct layered *layered, GError **error)
 		return true;
 	if (!layered_assign_leaves(layered, 0, error))
 		return false;
-	layered_note(layered, "LID by LID, paths take more virtual lanes than there are: so they "
-			      "are the same for all LIDs of a switch");
+	routing_note(layered->routing,
+		     "LID by LID, paths take more virtual lanes than there are: so they are the "
+		     "same for all LIDs of a switch");
 	return true;
 }
 
@@ -41,5 +42,6 @@ const struct route_engine route_engine_dfsssp = {
 	.name = "dfsssp",
 	.summary = "shortest paths by load so far; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
+	.ties = true,
 	.compute = dfsssp_compute,
 };

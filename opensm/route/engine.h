@@ -111,11 +111,29 @@ struct route_demand {
 	const bool *sends;	  /* [from * n_classes + to]: the same both ways */
 };
 
+/* A switch, or one of its ports, that partitions are tied to. */
+struct route_tie {
+	uint64_t guid; /* of the node */
+	uint64_t partitions; /* a bit each, but not the last */
+	uint8_t port; /* 0: all */
+};
+
+/*
+ * Partitions that are to keep to switches and cables of their own, and others away from these, as
+ * far as best paths let them. For engines that choose among these by load, and on trees.
+ */
+struct route_ties {
+	const struct route_tie *ties;
+	uint32_t n;
+	const uint64_t *partitions; /* [port of the fabric]: bits of those that an endport is in */
+};
+
 /* Options of all engines that concern them; each engine reads what it knows. */
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
 	/* Of the fabric at hand; NULL: all send to all. */
 	const struct route_demand *demand;
+	const struct route_ties *ties; /* of the fabric at hand; NULL: there are none */
 	const uint64_t *roots; /* node GUIDs of root switches; none: the engine finds them */
 	uint32_t n_roots;
 	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */
@@ -207,6 +225,9 @@ void routing_unref(struct routing *routing);
 /* Writes an entry of a routing that nobody else holds yet; rows that others see stay. */
 void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port);
 
+/* Adds to what the operator is told of it. */
+void routing_note(struct routing *routing, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, uint16_t lid)
 {
 	return lid <= routing->top ? routing->lft[sw][lid] : ROUTE_NO_PORT;
@@ -251,6 +272,7 @@ struct route_engine {
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
 	bool preferences; /* route_by_hops() minds those of the input among best paths */
+	bool ties; /* it minds those of the input */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*

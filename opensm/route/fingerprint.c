@@ -79,6 +79,9 @@ static void add_ports(GChecksum *sum, const struct route_input *input)
 {
 	add_gapped(sum, input->weights, input->n_weights, sizeof(struct route_weight),
 		   offsetof(struct route_weight, weight) + 1);
+	if (input->ties)
+		add_gapped(sum, input->ties->ties, input->ties->n, sizeof(struct route_tie),
+			   offsetof(struct route_tie, port) + 1);
 	add(sum, &input->n_port_orders, sizeof(input->n_port_orders));
 	for (uint32_t i = 0; i < input->n_port_orders; i++) {
 		const struct route_port_order *order = &input->port_orders[i];
@@ -163,9 +166,11 @@ static void digest_of(const struct route_input *input, uint8_t digest[DIGEST])
 	end_digest(sum, digest);
 }
 
-static void digest_of_demand(const struct route_demand *demand, uint32_t n_ports,
+/* What is said of the ports of the fabric. */
+static void digest_of_demand(const struct route_input *input, uint32_t n_ports,
 			     uint8_t digest[DIGEST])
 {
+	const struct route_demand *demand = input->demand;
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 	size_t n = demand ? demand->n_classes : 0;
 
@@ -173,6 +178,8 @@ static void digest_of_demand(const struct route_demand *demand, uint32_t n_ports
 		add(sum, demand->class_of, n_ports * sizeof(*demand->class_of));
 		add(sum, demand->sends, n * n * sizeof(*demand->sends));
 	}
+	if (input->ties)
+		add(sum, input->ties->partitions, n_ports * sizeof(*input->ties->partitions));
 	end_digest(sum, digest);
 }
 
@@ -212,7 +219,7 @@ struct route_fingerprint *route_fingerprint_new(const struct fabric *fabric,
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		fingerprint->ports[i] = print_of_port(fabric, i, input->avoid_throttled);
 	digest_of(input, fingerprint->digest);
-	digest_of_demand(input->demand, fabric->n_ports, fingerprint->demand);
+	digest_of_demand(input, fabric->n_ports, fingerprint->demand);
 	return fingerprint;
 }
 
@@ -257,10 +264,10 @@ bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
 }
 
 bool route_fingerprint_is_of_demand(const struct route_fingerprint *fingerprint,
-				    const struct route_demand *demand)
+				    const struct route_input *input)
 {
 	uint8_t digest[DIGEST];
 
-	digest_of_demand(demand, fingerprint->n_ports, digest);
+	digest_of_demand(input, fingerprint->n_ports, digest);
 	return !memcmp(digest, fingerprint->demand, DIGEST);
 }

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/ties.h"
+
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
 		      const uint8_t *hops)
 {
@@ -15,6 +17,7 @@ void route_flows_init(struct route_flows *flows, const struct route_graph *graph
 	flows->first = g_new(uint32_t, graph->n + 1);
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
+	flows->toll = graph->tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
 void route_flows_clear(struct route_flows *flows)
@@ -26,6 +29,7 @@ void route_flows_clear(struct route_flows *flows)
 	g_free(flows->first);
 	g_free(flows->last);
 	g_free(flows->steps);
+	g_free(flows->toll);
 }
 
 uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
@@ -62,6 +66,9 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 		for (uint32_t sw = 0; sw < n; sw++)
 			flows->far[sw] = flows->hops[(size_t)sw * n + dest];
 	flows->n_order = route_order_by_distance(graph, flows->far, flows->order);
+	flows->listed = false;
+	if (flows->toll)
+		flows->toll[dest] = 0;
 }
 
 /* The kind of graph is known to the compiler, which makes that of plain ones half as long. */
@@ -83,10 +90,39 @@ static inline struct route_step *list_steps(const struct route_flows *flows, uin
 	return step;
 }
 
-void route_flows_list_steps(struct route_flows *flows)
+static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
+{
+	return flows->toll[step->to] + route_toll(flows->graph, step->channel, flows->listed_for);
+}
+
+/* Leaves of the steps those of least toll. Of switches that are nearer this is done. */
+static void keep_least_toll(struct route_flows *flows, uint32_t sw)
+{
+	uint32_t n = flows->first[sw];
+
+	flows->toll[sw] = UINT32_MAX;
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		flows->toll[sw] = MIN(flows->toll[sw], toll_by(flows, &flows->steps[i]));
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		if (toll_by(flows, &flows->steps[i]) == flows->toll[sw])
+			flows->steps[n++] = flows->steps[i];
+	flows->last[sw] = n;
+}
+
+#define EVERY_STEP UINT64_MAX
+
+bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
 	bool plain = is_plain(flows->graph);
 	struct route_step *step = flows->steps;
+	uint64_t partitions = EVERY_STEP;
+
+	if (flows->toll && target != FABRIC_NONE)
+		partitions = flows->graph->partitions[target];
+	if (flows->listed && flows->listed_for == partitions)
+		return false;
+	flows->listed = true;
+	flows->listed_for = partitions;
 
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
@@ -96,6 +132,9 @@ void route_flows_list_steps(struct route_flows *flows)
 			     : list_steps(flows, sw, false, step);
 		flows->last[sw] = step - flows->steps;
 	}
+	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)
+		keep_least_toll(flows, flows->order[i]);
+	return true;
 }
 
 static uint32_t channel_of(const struct route_flows *flows, const struct routing *routing,

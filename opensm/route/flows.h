@@ -24,6 +24,9 @@ struct route_flows {
 	uint64_t *sent; /* [switch]: zeros at first; what it sends of the LID at hand */
 	uint32_t *first, *last; /* [switch]: its steps, if it is in order; see below */
 	struct route_step *steps;
+	bool listed;
+	uint64_t listed_for; /* partitions; EVERY_STEP: whatever is tied */
+	uint32_t *toll; /* [switch]: least one on the way, if anything is tied (ties.h) */
 };
 
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
@@ -33,8 +36,11 @@ void route_flows_clear(struct route_flows *flows);
 /* Sets far and order to those of this switch; switches that do not reach it are not in order. */
 void route_flows_turn_to(struct route_flows *flows, uint32_t dest);
 
-/* Lists the steps that lead nearer then, those of a switch by edge and port. */
-void route_flows_list_steps(struct route_flows *flows);
+/*
+ * Lists the steps that lead nearer then, those of a switch by edge and port; for a target, by index
+ * in the graph, only those of least toll (ties.h); FABRIC_NONE: all. False if they are listed.
+ */
+bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
 
 /* Of switches with so many hops[switch], the order as above; how many they are. */
 uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,

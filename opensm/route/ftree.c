@@ -99,6 +99,7 @@ const struct route_engine route_engine_ftree = {
 	.name = "ftree",
 	.summary = "trees: up and down, no contention under shifts; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
+	.ties = true,
 	.compute = ftree_compute,
 	.hops = ftree_hops,
 };

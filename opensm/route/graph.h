@@ -43,6 +43,8 @@ struct route_graph {
 	struct route_target *targets; /* by leaf, exit, LID */
 	uint32_t n_classes; /* of demand; 0: all hosts send to all */
 	uint32_t *senders; /* [class * n + switch]: LIDs there that send to the class; or NULL */
+	uint64_t *tied; /* [link]: partitions that it is tied to, see ties.h; NULL: none is */
+	uint64_t *partitions; /* [target]: those that it is in; if any is tied */
 	uint32_t *ahead;	   /* targets to be spread before all others, in this order */
 	uint32_t n_ahead;
 	bool connect_roots; /* route_join_tops() leaves one top, whether hosts need it or not */

@@ -190,10 +190,11 @@ static void finish(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < hop->n_planes; i++)
 		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
 	lanes->n = hop->n;
-	layered_note(hop->layered, "packets change between %u virtual lanes, on %u SL%s", hop->n,
-		     hop->n_planes, hop->n_planes > 1 ? "s" : "");
+	routing_note(hop->layered->routing,
+		     "packets change between %u virtual lanes, on %u SL%s", hop->n, hop->n_planes,
+		     hop->n_planes > 1 ? "s" : "");
 	if (hop->left_out)
-		layered_note(hop->layered,
+		routing_note(hop->layered->routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
 			     "have no lanes left: they get no PathRecord",
 			     hop->left_out);
@@ -269,5 +270,6 @@ const struct route_engine route_engine_hoplanes = {
 	.name = "hoplanes",
 	.summary = "shortest paths that change lanes on their way; dragonfly, slim fly, hyperX",
 	.promises = ROUTE_SHORTEST,
+	.ties = true,
 	.compute = hoplanes_compute,
 };

@@ -36,5 +36,6 @@ const struct route_engine route_engine_lash = {
 	.name = "lash",
 	.summary = "a shortest path between switches; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
+	.ties = true,
 	.compute = lash_compute,
 };

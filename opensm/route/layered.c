@@ -4,24 +4,13 @@
 #include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
+#include "route/ties.h"
 #include "route/trace.h"
-
-void layered_note(struct layered *layered, const char *format, ...)
-{
-	g_autofree char *before = layered->routing->note, *note = NULL;
-	va_list args;
-
-	va_start(args, format);
-	note = g_strdup_vprintf(format, args);
-	va_end(args);
-	layered->routing->note =
-		before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
-}
 
 void layered_note_idle(struct layered *layered, uint64_t n)
 {
 	if (n)
-		layered_note(layered,
+		routing_note(layered->routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
 			     "nothing by partitions and have no virtual lane",
 			     n);
@@ -41,7 +30,7 @@ static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
 	if (n)
 		layered->routing->promises &= ~ROUTE_SHORTEST;
 	if (n || n_stay)
-		layered_note(layered,
+		routing_note(layered->routing,
 			     "of cables between switches below the width or speed that both ends "
 			     "support, %u carry no paths, and %u do, for there is no other way",
 			     n, n_stay);
@@ -59,6 +48,7 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 	layered->graph = route_graph_new_without(layered->fabric, unused);
 	layered->graph->threads = input->threads;
 	route_mark_demand(layered->graph, layered->fabric, input);
+	route_mark_ties(layered->graph, layered->fabric, input);
 	layered->hops = route_hops_or_error(layered->graph, NULL, error);
 	if (!layered->hops)
 		return false;
@@ -71,6 +61,7 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 
 static void settle(struct layered *layered)
 {
+	route_note_ties(layered->routing, layered->graph, layered->hops);
 	layered->routing->layered.n_channels = layered->channels->n;
 	routing_name_switches(layered->routing, layered->fabric);
 }

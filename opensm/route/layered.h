@@ -66,9 +66,7 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 /* [channel]: as of route_dimensions(), which looks once. */
 const uint8_t *layered_dimension(struct layered *layered);
 
-/* Adds to what the operator is told of the routing. */
-void layered_note(struct layered *layered, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* The same of so many pairs of switches that have no SL, as they send each other nothing. */
+/* Notes how many pairs of switches have no SL, as they send each other nothing. */
 void layered_note_idle(struct layered *layered, uint64_t n);
 
 #endif

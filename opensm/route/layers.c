@@ -364,7 +364,7 @@ static void note_bare(struct layers *layers)
 		g_string_append_printf(text, " %u", sl);
 	}
 	if (lanes->bare)
-		layered_note(layers->layered,
+		routing_note(layers->layered->routing,
 			     "multicast groups with one of the SLs%s may close credit loops",
 			     text->str);
 }
@@ -381,7 +381,7 @@ static void finish(struct layers *layers)
 	note_bare(layers);
 	routing->lanes = g_steal_pointer(&layers->lanes);
 	if (layers->left_out)
-		layered_note(layers->layered,
+		routing_note(layers->layered->routing,
 			     "%" G_GUINT64_FORMAT
 			     " pairs of switches, of which one has hosts, would close "
 			     "credit loops on each of %u virtual lanes: they get no PathRecord",
@@ -437,8 +437,9 @@ bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **erro
 		layered_spread(layered, by);
 		if (!layered_assign(layered, first, by == last ? error : NULL))
 			continue;
-		layered_note(layered, "spread by load, paths take more virtual lanes than there "
-				      "are: so they turn in one order everywhere");
+		routing_note(layered->routing,
+			     "spread by load, paths take more virtual lanes than there are: so "
+			     "they turn in one order everywhere");
 		return true;
 	}
 	return false;

@@ -65,4 +65,5 @@ libroute_a_SOURCES = \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \
+	opensm/route/ties.c opensm/route/ties.h \
 	opensm/route/weights.c opensm/route/weights.h

@@ -60,6 +60,7 @@ const struct route_engine route_engine_minhop = {
 	.summary = "shortest paths, balanced; free of credit loops in trees, else not",
 	.promises = ROUTE_SHORTEST,
 	.preferences = true,
+	.ties = true,
 	.compute = minhop_compute,
 	.hops = minhop_hops,
 };

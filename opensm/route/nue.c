@@ -174,7 +174,7 @@ static bool route_on_one_lane(struct layered *layered)
 		route_all(&nue);
 	layered->routing->layered.busiest = busiest(&nue);
 	if (nue.escapes)
-		layered_note(layered,
+		routing_note(layered->routing,
 			     "%u of %u switches are reached over a spanning tree from some others",
 			     nue.escapes, layered->graph->n);
 	g_free(nue.load);
@@ -217,8 +217,8 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 	if (!grown && layered->kept)
 		return false;
 	if (vls > 1)
-		layered_note(layered, "%u virtual lanes do not do for shortest paths: it uses one",
-			     vls);
+		routing_note(layered->routing,
+			     "%u virtual lanes do not do for shortest paths: it uses one", vls);
 	layered->routing->layered.grown = true;
 	return route_on_one_lane(layered);
 }
@@ -233,5 +233,6 @@ const struct route_engine route_engine_nue = {
 	.name = "nue",
 	.summary = "short paths free of credit loops on as many lanes as there are, even one",
 	.promises = ROUTE_DEADLOCK_FREE,
+	.ties = true,
 	.compute = nue_compute,
 };

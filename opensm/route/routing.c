@@ -282,6 +282,17 @@ void routing_share(struct routing *routing, const uint32_t *row)
 	}
 }
 
+void routing_note(struct routing *routing, const char *format, ...)
+{
+	g_autofree char *before = routing->note, *note = NULL;
+	va_list args;
+
+	va_start(args, format);
+	note = g_strdup_vprintf(format, args);
+	va_end(args);
+	routing->note = before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
+}
+
 struct routing *routing_ref(struct routing *routing)
 {
 	ref_get(&routing->ref);

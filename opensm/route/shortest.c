@@ -10,6 +10,7 @@
 
 #include "route/orient.h"
 #include "route/parallel.h"
+#include "route/ties.h"
 #include "route/trace.h"
 
 /* Looks for the most hops in rows of a table. */
@@ -121,12 +122,14 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		routing->note = g_strdup(graph->note ? graph->note : graph->roots_note);
 		if (engine->preferences)
 			route_mark_preferences(graph, fabric, input);
+		route_mark_ties(graph, fabric, input);
 		if (by_load(engine, fabric, input) ||
 		    !route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);
 	}
 	if (routing) {
+		route_note_ties(routing, graph, hops);
 		routing_settle(routing, fabric, graph, hops);
 	} else {
 		g_free(hops);

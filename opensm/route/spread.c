@@ -64,13 +64,31 @@ static void keep_dimension(struct spread *spread, uint32_t sw)
 
 static void turn_to(struct spread *spread, uint32_t dest)
 {
+	route_flows_turn_to(&spread->flows, dest);
+	spread->cost[dest] = 0;
+}
+
+/* Lists the steps for a target; FABRIC_NONE: for LIDs of the switch. False if they are listed. */
+static bool list_steps(struct spread *spread, uint32_t target)
+{
 	struct route_flows *flows = &spread->flows;
 
-	route_flows_turn_to(flows, dest);
-	route_flows_list_steps(flows);
+	if (!route_flows_list_steps(flows, target))
+		return false;
 	for (uint32_t i = 0; spread->dimension && i < flows->n_order; i++)
 		keep_dimension(spread, flows->order[i]);
-	spread->cost[dest] = 0;
+	return true;
+}
+
+/* Whether a way of least toll may begin with a channel that leads nearer. */
+static bool is_step(const struct spread *spread, uint32_t sw, uint32_t channel)
+{
+	const struct route_flows *flows = &spread->flows;
+	bool found = !flows->graph->tied;
+
+	for (uint32_t i = flows->first[sw]; i < flows->last[sw] && !found; i++)
+		found = flows->steps[i].channel == channel;
+	return found;
 }
 
 /* Two ways half round a ring are as long: then none goes over the dateline. */
@@ -180,6 +198,7 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 
 		if (kind_of(spread, target) != kind)
 			continue;
+		list_steps(spread, t);
 		choose(spread);
 		put(spread, leaf, target->lid, target->exit);
 		add_flows(spread, target);
@@ -191,8 +210,6 @@ static void choose_edges(struct spread *spread, bool by_load, uint32_t turn)
 {
 	const struct route_flows *flows = &spread->flows;
 
-	if (by_load && !turn)
-		choose(spread);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], n_steps = flows->last[sw] - flows->first[sw];
 		const struct route_step *steps = &flows->steps[flows->first[sw]];
@@ -214,7 +231,11 @@ static void spread_leaf(struct spread *spread, uint32_t leaf, bool by_load)
 	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
 
 	for (uint32_t t = first; t < last; t++) {
-		if (t == first || graph->parallel)
+		bool others = list_steps(spread, t);
+
+		if (others && by_load)
+			choose(spread);
+		if (others || graph->parallel)
 			choose_edges(spread, by_load, t - first);
 		put(spread, leaf, graph->targets[t].lid, graph->targets[t].exit);
 		add_flows(spread, &graph->targets[t]);
@@ -228,7 +249,7 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 	const struct route_graph *graph = layered->graph;
 	unsigned int n = route_n_own(graph, sw);
 
-	if (!chosen)
+	if (list_steps(spread, FABRIC_NONE) || !chosen)
 		choose(spread);
 	for (unsigned int i = 0; i < n; i++)
 		put(spread, sw, graph->own_lid[sw] + i, 0);
@@ -251,7 +272,7 @@ static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t 
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
 		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
-		    spread->load[c] <= spread->limit)
+		    spread->load[c] <= spread->limit && is_step(spread, sw, c))
 			return c;
 	}
 	return FABRIC_NONE;
@@ -293,7 +314,7 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
 			c = route_channel(layered->channels, sw,
 					  layered->routing->lft[sw][before]);
-		if (c == FABRIC_NONE)
+		if (c == FABRIC_NONE || !is_step(spread, sw, c))
 			c = least_step(spread, sw);
 		else
 			spread->cost[sw] =
@@ -325,12 +346,14 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
 
+		list_steps(spread, t);
 		if (keep_or_mend(spread, target->lid, before, later)) {
 			put(spread, sw, target->lid, target->exit);
 			add_flows(spread, target);
 		}
 		before = target->lid;
 	}
+	list_steps(spread, FABRIC_NONE);
 	for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
 		if (!keep_or_mend(spread, graph->own_lid[sw] + i, before, later))
 			continue;
@@ -365,6 +388,7 @@ static void relieve(struct spread *spread, uint32_t dest)
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
 
+		list_steps(spread, t);
 		for (uint32_t i = 0; i < flows->n_order; i++) {
 			uint32_t sw = flows->order[i];
 

@@ -22,5 +22,6 @@ const struct route_engine route_engine_sssp = {
 	.name = "sssp",
 	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
 	.promises = ROUTE_SHORTEST,
+	.ties = true,
 	.compute = sssp_compute,
 };

@@ -286,14 +286,15 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 
 	*way = ROUTE_REPAIRED;
 	by.old = repair ? old : NULL;
-	if (repair)
+	if (repair && !input->ties)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)
 		return routing;
 	routing = compute(engine, fabric, &by, routing, way, error);
 	if (!routing || !old || *way == ROUTE_REPAIRED)
 		return routing;
-	if (routing->layered.base || routing_stick_to(fabric, input, routing, old))
+	if (routing->layered.base ||
+	    (!input->ties && routing_stick_to(fabric, input, routing, old)))
 		*way = ROUTE_STICKY;
 	return routing;
 }
@@ -312,11 +313,13 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	       (!old->fingerprint || route_fingerprint_is_of_input(old->fingerprint, input));
 	if (same && old->fingerprint && route_fingerprint_is_of(old->fingerprint, fabric)) {
 		*way = ROUTE_SAME;
-		if (route_fingerprint_is_of_demand(old->fingerprint, input->demand))
+		if (route_fingerprint_is_of_demand(old->fingerprint, input))
 			return routing_ref((struct routing *)old);
 		same = false;
 	}
 	routing = follow(engine, fabric, input, old, same, way, error);
+	if (routing && input->ties && !engine->ties)
+		routing_note(routing, "it does not mind what partitions are tied to");
 	if (routing)
 		routing->fingerprint = route_fingerprint_new(fabric, input);
 	return routing;

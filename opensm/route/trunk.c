@@ -138,7 +138,7 @@ bool layered_with_trunk(struct layered *layered,
 	drop(layered);
 	if (!assign(layered, error))
 		return false;
-	layered_note(layered,
+	routing_note(layered->routing,
 		     "with room for multicast trees %s; so these have none, and may close credit "
 		     "loops with paths on the lane of their SL",
 		     first->message);

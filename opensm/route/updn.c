@@ -64,6 +64,7 @@ const struct route_engine route_engine_updn = {
 	.summary = "up, then down, from roots given or found; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.preferences = true,
+	.ties = true,
 	.compute = updn_compute,
 	.hops = updn_hops,
 };
@@ -73,6 +74,7 @@ const struct route_engine route_engine_dnup = {
 	.summary = "up, then down, by the distance from hosts; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.preferences = true,
+	.ties = true,
 	.compute = dnup_compute,
 	.hops = dnup_hops,
 };

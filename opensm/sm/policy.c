@@ -4,6 +4,7 @@
  * fabric at hand. It is made anew when one of them is another; problems are told once.
  */
 #include "policy/qos_lanes.h"
+#include "policy/route_files.h"
 #include "route/lanes.h"
 #include "sm/door.h"
 #include "sm/sm_private.h"
@@ -35,12 +36,22 @@ static void tell_problems(struct sm *sm, const char *what, unsigned int level,
 			log_at(sm->log, level, "%s: %s", what, (char *)problems->pdata[i]);
 }
 
+static bool routes_mind(const struct sm *sm, const struct route_files *files)
+{
+	const GArray *ties = route_files_ties(files);
+
+	return sm->options->partition_aware_routing || (ties && ties->len);
+}
+
 /* Routes were computed before these rules, or before the names that they go by, were known. */
 static bool are_routes_late(const struct sm *sm, const struct partitions *now)
 {
 	const struct partitions *old = sm->partitions;
+	struct route_files *files = slot_take(&sm->context->route_files);
+	bool mind = routes_mind(sm, files);
 
-	if (!sm->options->partition_aware_routing)
+	route_files_unref(files);
+	if (!mind)
 		return false;
 	return old ? sm->sweep.kind == SWEEP_KIND_POLICY && old->rules != now->rules
 		   : now->rules->has_patterns;
@@ -72,13 +83,13 @@ static struct partition_rules *rules_in_force(const struct sm *sm)
 			      : partition_rules_load(NULL, NULL);
 }
 
-struct partitions *policy_partitions_for_routes(struct sm *sm)
+struct partitions *policy_partitions_for_routes(struct sm *sm, const struct route_files *files)
 {
 	struct partition_rules *rules;
 	struct partitions *partitions = NULL;
 	struct fabric *fabric;
 
-	if (!sm->options->partition_aware_routing)
+	if (!routes_mind(sm, files))
 		return NULL;
 	rules = rules_in_force(sm);
 	if (sm->partitions || !rules->has_patterns) {

@@ -11,6 +11,7 @@
 #include "policy/demand.h"
 #include "policy/route_files.h"
 #include "policy/small_tables.h"
+#include "policy/ties.h"
 #include "policy/unknown_guids.h"
 #include "route/lanes.h"
 #include "route/transition.h"
@@ -54,7 +55,8 @@ struct route_job {
 	struct choice now; /* roots_found: of the attempt at hand */
 	struct choice used;
 	struct partitions *partitions; /* that routes are to mind; NULL: none */
-	struct route_demand *demand;   /* of these */
+	struct route_demand *demand;   /* of these, if routes are to mind it */
+	struct route_ties *ties;       /* the same; of the files at hand */
 	struct routing *old;
 	bool held; /* old is what switches hold, by whomever */
 	struct held *tables; /* what they hold, whatever old is; NULL: nothing is known of it */
@@ -91,6 +93,7 @@ static void job_free(struct route_job *job)
 	choice_clear(&job->now);
 	choice_clear(&job->used);
 	demand_free(job->demand);
+	ties_free(job->ties);
 	partitions_unref(job->partitions);
 	routing_unref(job->old);
 	route_stages_free(job->stages);
@@ -261,6 +264,9 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 	route_files_input(job->now.files, job->now.options, &input);
 	input.threads = threads_for(job);
 	input.demand = job->demand;
+	ties_free(job->ties);
+	input.ties = job->ties =
+		ties_make(route_files_ties(job->now.files), job->partitions);
 	if (job->now.roots_found)
 		input.n_roots = 0;
 	routing = routing_renew(engine, job->fabric, &input, old, &job->way, &error);
@@ -377,7 +383,8 @@ static void run_job(struct message *message)
 {
 	struct route_job *job = (struct route_job *)message;
 
-	job->demand = demand_of_partitions(job->partitions);
+	if (job->now.options->partition_aware_routing)
+		job->demand = demand_of_partitions(job->partitions);
 	for (guint i = 0; i < job->attempts->len && !job->routing; i++) {
 		const struct attempt *attempt = &g_array_index(job->attempts, struct attempt, i);
 
@@ -439,7 +446,7 @@ enum step_result step_route(struct sm *sm)
 	job->fabric = fabric_ref(sm->fabric);
 	job->now = (struct choice){.files = files_now(sm), .options = options_ref(sm->options)};
 	job->used = choice_copy(&sm->routes->used);
-	job->partitions = policy_partitions_for_routes(sm);
+	job->partitions = policy_partitions_for_routes(sm, job->now.files);
 	job->held = !sm->routing;
 	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);
@@ -520,11 +527,12 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 		 stages->n, stages->n_ordered, discards ? discards : "");
 }
 
-static void tell_unknown(struct sm *sm, const struct choice *choice)
+static void tell_unknown(struct sm *sm, const struct route_job *job)
 {
 	struct route_input input;
 
-	route_files_input(choice->files, choice->options, &input);
+	route_files_input(job->now.files, job->now.options, &input);
+	input.ties = job->ties;
 	say_once(sm, &sm->routes->told_unknown, unknown_guids_tell(sm->fabric, &input));
 }
 
@@ -600,7 +608,7 @@ enum step_result step_take_routes(struct sm *sm)
 	const struct route_verdict *verdict = &job->verdict;
 	bool good = job->routing != NULL;
 
-	tell_unknown(sm, &job->now);
+	tell_unknown(sm, job);
 	tell_failures(sm, job);
 	tell_held(sm, g_steal_pointer(&job->held_for));
 	if (good) {

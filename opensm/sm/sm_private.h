@@ -360,7 +360,7 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
  * sweep before read count. NULL if routes are not to mind them, or rules go by names and none was
  * read yet.
  */
-struct partitions *policy_partitions_for_routes(struct sm *sm);
+struct partitions *policy_partitions_for_routes(struct sm *sm, const struct route_files *files);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 void routes_compute_anew(struct sm *sm); /* the operator wants it */

@@ -38,6 +38,8 @@ WRONG = {
     'port_prof_ignore_file': ('0x1 300\n', "1: '0x1 300': '300' is no number from 0 to 255"),
     'port_search_ordering_file': ('0x1 0\n', "1: '0x1 0': '0' is no number from 1 to 254"),
     'hop_weights_file': ('# a\n0x1 1 256\n', "2: '0x1 1 256': '256' is no number from 1 to 255"),
+    'partition_links_file': ('0x1 0x8001\n0x1 0x8000 2\n',
+                             '2: P_Key 0x8000 is that of no partition, expected 0x0001'),
     'lfts_file': ('0x1 1\n', "1: '0x1 1': no switch before it"),
     'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
 }
@@ -134,6 +136,7 @@ def right_texts(daemon):
     texts['ids_guid_file'] = ''.join(f'{guid} {i}\n' for i, guid in enumerate(guids))
     texts['port_search_ordering_file'] = f'{guids[0]} 4 3 2 1\n'
     texts['hop_weights_file'] = f'{guids[0]} 1 3\n0xdead 1 2\n'
+    texts['partition_links_file'] = f'{guids[0]} 0x7fff\n{guids[0]} 5 1\n'
     texts['lfts_file'], texts['lid_matrix_dump_file'] = tables, hops
     return texts
 

@@ -10,6 +10,7 @@
 #include "ctl/command.h"
 #include "ctl/journal.h"
 #include "policy/demand.h"
+#include "policy/ties.h"
 #include "route/lanes.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
@@ -853,6 +854,77 @@ START_TEST(routes_mind_partitions)
 }
 END_TEST
 
+/* The first two spines are tied to the halves; g_free what it returns. */
+static char *write_ties(const struct net *net, uint64_t other)
+{
+	g_autoptr(GString) text = g_string_new("0xdead 1\n");
+	char *path = g_build_filename(net->s->directory, "ties", NULL);
+	unsigned int half = 0;
+
+	for (unsigned int i = 0; i < net->n && half < 2; i++) {
+		struct sim_node_view view;
+
+		sim_node_view(net->s->sim, i, &view);
+		if (g_str_has_prefix(view.description, "core"))
+			g_string_append_printf(text, "0x%" PRIx64 " %" PRIu64 "\n",
+					       view.node_guid,
+					       1 + (half++ + other) % 2);
+	}
+	scenario_expect(net->s, half == 2);
+	scenario_expect(net->s, g_file_set_contents(path, text->str, -1, NULL));
+	return path;
+}
+
+/* Whether the tables in use are those that partitions and the file of ties make. */
+static bool follows_ties(const struct net *net, const char *path)
+{
+	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
+	g_autoptr(GArray) rows = ties_load(path, NULL, NULL);
+	struct route_ties *ties = ties_make(rows, subnet->partitions);
+	const struct route_input input = {.threads = 1, .ties = ties}, none = {.threads = 1};
+	struct routing *expected = route_find("updn")->compute(subnet->fabric, &input, NULL);
+	struct routing *without = route_find("updn")->compute(subnet->fabric, &none, NULL);
+	bool same = same_tables(subnet->routing, expected);
+
+	scenario_expect(net->s, !same_tables(expected, without));
+	routing_unref(expected);
+	routing_unref(without);
+	ties_free(ties);
+	subnet_unref(subnet);
+	return same;
+}
+
+/* Partitions keep to the cables that they are tied to, as partitions and files are read again. */
+START_TEST(partitions_keep_to_their_cables)
+{
+	struct net net;
+	g_autofree char *path = NULL, *ties = NULL;
+
+	net_make(&net, "fattree:4", 1, "updn");
+	path = write_halves(&net);
+	ties = write_ties(&net, 0);
+	scenario_option(net.s, "--Pconfig", path);
+	scenario_option(net.s, "--partition_links_file", ties);
+	scenario_start(net.s);
+	scenario_run_ms(net.s, 1000);
+	scenario_check_log(net.s, "SUBNET UP", true);
+	scenario_expect(net.s, follows_ties(&net, ties));
+	scenario_check_log(net.s, "partition_links_file: 1 of 3 lines name no switch, port or "
+				  "partition of the subnet (0x000000000000dead", true);
+	g_free(write_ties(&net, 1));
+	reread(&net);
+	scenario_expect(net.s, follows_ties(&net, ties));
+	scenario_expect(net.s, g_file_set_contents(path, "Default=0x7fff:ALL=full;Half=1:ALL;", -1,
+						   NULL));
+	scenario_expect(net.s, daemon_reread_partitions(net.s->daemon));
+	daemon_sweep(net.s->daemon, SWEEP_POLICY);
+	scenario_run_ms(net.s, 3000);
+	scenario_expect(net.s, follows_ties(&net, ties));
+	scenario_check(net.s);
+	net_free(&net);
+}
+END_TEST
+
 static bool all_have_sls(const struct net *net)
 {
 	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
@@ -924,6 +996,7 @@ int main(void)
 	suite_add_tcase(suite, tcase);
 	tcase_add_loop_test(partitions, routes_mind_partitions, 0, 2);
 	tcase_add_test(partitions, routes_follow_partitions);
+	tcase_add_test(partitions, partitions_keep_to_their_cables);
 	suite_add_tcase(suite, partitions);
 	return run_suite(suite);
 }

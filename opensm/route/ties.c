@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/ties.h"
+
+#include <string.h>
+
+#include "route/flows.h"
+#include "route/trace.h"
+
+/* Ties a switch has, by port. */
+static void add_tie(uint64_t ports[256], const struct route_tie *tie)
+{
+	for (unsigned int port = 1; port < 256; port++)
+		if (!tie->port || tie->port == port)
+			ports[port] |= tie->partitions;
+}
+
+/* A cable is tied to what either of its ends is. */
+static void mark_switch(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
+			const uint64_t ports[256])
+{
+	route_each_edge(graph, sw, edge) {
+		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
+		     link++) {
+			uint32_t port = fabric_switch_port(fabric, sw, graph->links[link]);
+			uint8_t there = fabric->ports[fabric->ports[port].peer].num;
+			uint32_t back = graph->edges[route_edge_to(graph, edge->to, sw)].first_link;
+
+			while (graph->links[back] != there)
+				back++;
+			graph->tied[link] |= ports[graph->links[link]];
+			graph->tied[back] |= ports[graph->links[link]];
+		}
+	}
+}
+
+void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
+		     const struct route_input *input)
+{
+	const struct route_ties *ties = input->ties;
+
+	for (uint32_t i = 0; ties && i < ties->n; i++) {
+		uint32_t sw = route_switch_by_guid(fabric, ties->ties[i].guid);
+		uint64_t ports[256] = {0};
+
+		if (sw == FABRIC_NONE)
+			continue;
+		if (!graph->tied)
+			graph->tied = g_new0(uint64_t, graph->n_links + 1);
+		add_tie(ports, &ties->ties[i]);
+		mark_switch(graph, fabric, sw, ports);
+	}
+	if (!graph->tied)
+		return;
+	graph->partitions = g_new(uint64_t, route_n_targets(graph) + 1);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		graph->partitions[t] =
+			ties->partitions[fabric_port_by_lid(fabric, graph->targets[t].lid)];
+}
+
+uint32_t route_toll_to(const struct route_graph *graph, uint32_t sw, uint32_t to,
+		       uint64_t partitions)
+{
+	uint32_t e = route_edge_to(graph, sw, to), most = 0;
+
+	for (uint32_t i = 0; e != FABRIC_NONE && i < graph->edges[e].n_links; i++)
+		most = MAX(most, route_toll(graph, graph->edges[e].first_link + i, partitions));
+	return e == FABRIC_NONE ? 1 : most;
+}
+
+uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
+			 unsigned int max_rank, uint64_t partitions)
+{
+	uint32_t *tolls = g_new0(uint32_t, graph->n + 1);
+
+	for (unsigned int level = max_rank; level-- > 0;) {
+		for (uint32_t sw = 0; sw < graph->n; sw++) {
+			uint32_t least = UINT32_MAX;
+
+			route_each_edge(graph, sw, edge) {
+				uint32_t toll = tolls[edge->to] +
+						route_toll_to(graph, sw, edge->to, partitions);
+
+				if (rank[sw] == level && rank[edge->to] == level + 1)
+					least = MIN(least, toll);
+			}
+			if (least != UINT32_MAX)
+				tolls[sw] = least;
+		}
+	}
+	return tolls;
+}
+
+/* Counts paths from switches with hosts to a target, and those that pass cables of others. */
+static void count_paths(const struct route_flows *flows, const struct routing *routing, uint32_t t,
+			bool *passes, uint64_t *n, uint64_t *n_others)
+{
+	const struct route_graph *graph = flows->graph;
+
+	passes[graph->targets[t].leaf] = false;
+	for (uint32_t i = flows->n_order; i-- > 0;) {
+		uint32_t sw = flows->order[i];
+		uint32_t link = route_channel(flows->channels, sw,
+					      routing_port(routing, sw, graph->targets[t].lid));
+
+		passes[sw] = link != FABRIC_NONE &&
+			     (passes[flows->channels->to[link]] ||
+			      route_toll(graph, link, graph->partitions[t]) == ROUTE_TOLL_OTHERS);
+		*n += route_has_hosts(graph, sw);
+		*n_others += passes[sw] && route_has_hosts(graph, sw);
+	}
+}
+
+void route_note_ties(struct routing *routing, const struct route_graph *graph,
+		     const uint8_t *hops)
+{
+	g_autofree bool *passes = NULL;
+	uint64_t n = 0, n_others = 0;
+	struct route_flows flows;
+
+	if (!graph->tied)
+		return;
+	passes = g_new0(bool, graph->n + 1);
+	route_flows_init(&flows, graph, hops);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (route_has_hosts(graph, sw))
+			route_flows_turn_to(&flows, sw);
+		for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
+			count_paths(&flows, routing, t, passes, &n, &n_others);
+	}
+	route_flows_clear(&flows);
+	if (n_others)
+		routing_note(routing, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+			     " paths of hosts pass cables that are tied to other partitions",
+			     n_others, n);
+}
