@@ -241,9 +241,9 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
  * for the sake of balance. Several threads give the same result.
  *
  * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were not
- * there, or were elsewhere, when the tables were last computed whole, if hosts have lost each other
- * by the rules of the engine, if a sixth of the switches have other cables than before, or if the
- * engine cannot repair: then compute anew.
+ * there, or were elsewhere, when the tables were last computed whole, if hosts or switches have
+ * lost each other by the rules of the engine, if a sixth of the switches have other cables than
+ * before, or if the engine cannot repair: then compute anew.
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
 			       const struct routing *old);

@@ -385,6 +385,33 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	return repair.routing;
 }
 
+/*
+ * Whether some switch has no path to another any more, though cables connect them: by another leaf
+ * on top (single_top.c) it might have one.
+ */
+static bool loses_pairs(const struct route_change *change)
+{
+	const uint8_t *old = change->old->trace->hops;
+	g_autofree uint32_t *part = NULL;
+
+	if (!change->graph->up)
+		return false;
+	part = route_parts(change->graph, NULL);
+	for (uint32_t sw = 0; sw < change->n; sw++) {
+		const uint8_t *is = change->hops + (size_t)sw * change->n;
+		const uint8_t *was = old + (size_t)change->before[sw] * change->n_before;
+
+		if (change->before[sw] == FABRIC_NONE || !memchr(is, ROUTE_FAR, change->n))
+			continue;
+		for (uint32_t x = 0; x < change->n; x++)
+			if (is[x] == ROUTE_FAR && part[x] == part[sw] &&
+			    change->before[x] != FABRIC_NONE &&
+			    was[change->before[x]] != ROUTE_FAR)
+				return true;
+	}
+	return false;
+}
+
 /* Whether the order is the one that is given, if any is. */
 static bool fits(const struct route_graph *graph, const uint32_t *order)
 {
@@ -405,7 +432,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	change = route_change_new(fabric, input->threads, old);
 	if (change && fits(change->graph, input->order) &&
 	    (!change->graph->up || route_reaches(change->graph, fabric, change->hops, NULL)) &&
-	    are_shortest(change))
+	    are_shortest(change) && !loses_pairs(change))
 		routing = make(change, input);
 	route_change_free(change);
 	return routing;

@@ -399,6 +399,96 @@ START_TEST(test_threads_change_nothing)
 }
 END_TEST
 
+/* Discarded are so many pairs of switches. */
+static uint64_t count_cut_off(const struct fabric *fabric, const struct routing *routing)
+{
+	struct route_verdict verdict;
+	uint64_t n;
+
+	ck_assert(route_verify(fabric, routing, &verdict));
+	n = verdict.discarded;
+	route_verdict_clear(&verdict);
+	return n;
+}
+
+static const struct {
+	const char *spec, *engine;
+} cut_offs[] = {
+	{"fattree:4", "minhop"}, {"fattree:4", "updn"},	   {"fattree:4", "ftree"},
+	{"fattree:8", "minhop"}, {"xgft:4,4:1,2", "minhop"}, {"xgft:4,3,2:1,2,2", "dnup"},
+};
+
+/* Pulls the cables of a switch to others; peers[port] get the far ends, or NULL. */
+static void take_away(struct builder_node *node, struct builder_port *peers[256])
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *peer = node->ports[num].peer;
+
+		peers[num] = peer && builder_is_switch(peer->node) ? peer : NULL;
+		if (peers[num])
+			builder_unlink(peer);
+	}
+}
+
+static void put_back(struct builder_node *node, struct builder_port *const peers[256])
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		if (peers[num])
+			builder_link(&node->ports[num], peers[num]);
+}
+
+static void try_without(const struct route_engine *engine, struct builder *builder,
+			const struct routing *old)
+{
+	const struct route_input input = {.threads = 1};
+	struct fabric *fabric = builder_freeze(builder);
+	struct routing *anew = engine->compute(fabric, &input, NULL), *renewed;
+	enum route_way way;
+
+	renewed = routing_renew(engine, fabric, &input, old, &way, NULL);
+	ck_assert_uint_le(count_cut_off(fabric, renewed), count_cut_off(fabric, anew));
+	routing_unref(renewed);
+	routing_unref(anew);
+	fabric_unref(fabric);
+}
+
+/*
+ * Switches without hosts reach each other by the leaf that is on top. If it goes, and so whatever
+ * switch goes, they do so by another one, as in tables computed anew.
+ */
+START_TEST(test_no_switch_is_cut_off)
+{
+	const struct route_engine *engine = route_find(cut_offs[_i].engine);
+	const struct route_input input = {.threads = 1};
+	struct builder *builder = make_builder_of(cut_offs[_i].spec);
+	GPtrArray *order = builder_walk(builder);
+	struct builder_node *last = order->pdata[order->len - 1];
+	struct fabric *whole;
+	struct routing *routing;
+
+	ck_assert(!builder_is_switch(last));
+	builder->sm_port = &last->ports[1]; /* the leaf of the first host is the one on top */
+	make_lids(builder, 0);
+	whole = builder_freeze(builder);
+	routing = engine->compute(whole, &input, NULL);
+	ck_assert_uint_eq(count_cut_off(whole, routing), 0);
+	for (guint i = 0; i < order->len; i++) {
+		struct builder_node *node = order->pdata[i];
+		struct builder_port *peers[256];
+
+		if (!builder_is_switch(node))
+			continue;
+		take_away(node, peers);
+		try_without(engine, builder, routing);
+		put_back(node, peers);
+	}
+	routing_unref(routing);
+	fabric_unref(whole);
+	g_ptr_array_unref(order);
+	builder_free(builder);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("route_losses");
@@ -411,6 +501,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, test_spare_cables_are_used);
 	tcase_add_test(tcase, test_few_blocks_change);
 	tcase_add_test(tcase, test_large_changes);
+	tcase_add_loop_test(tcase, test_no_switch_is_cut_off, 0, G_N_ELEMENTS(cut_offs));
 	tcase_add_test(tcase, test_lids_of_a_leaf_stay_together);
 	tcase_add_test(tcase, test_threads_change_nothing);
 	suite_add_tcase(suite, tcase);
