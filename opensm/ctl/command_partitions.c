@@ -10,17 +10,20 @@
 
 #define ASKED_MAX 256 /* tables, at a time */
 
-/* A word is a P_Key, with or without the membership bit, or a name. */
-static const struct partition *find(const struct partitions *partitions, const char *word)
+/* A word is a P_Key, with or without the membership bit, or a name. NULL: there is none. */
+static const struct partition_rule *find(const struct partition_rules *rules, const char *word)
 {
 	char *end;
 	uint64_t p_key = g_ascii_strtoull(word, &end, 0);
 
 	if (g_ascii_isdigit(*word) && !*end)
-		return p_key <= 0xFFFF ? partitions_find(partitions, (uint16_t)p_key) : NULL;
-	for (uint32_t i = 0; i < partitions->n; i++)
-		if (!strcmp(partitions->all[i].name, word))
-			return &partitions->all[i];
+		return p_key <= 0xFFFF ? partition_rules_find(rules, P_KEY_BASE(p_key)) : NULL;
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct partition_rule *rule = rules->rules->pdata[i];
+
+		if (!g_strcmp0(rule->name, word))
+			return rule;
+	}
 	return NULL;
 }
 
@@ -127,7 +130,19 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 	answer_append(list, &row);
 }
 
-static GVariant *tell(struct command_call *call, const struct partition *only)
+/* One without members in the subnet. */
+static void add_empty(GVariantBuilder *list, struct command_call *call,
+		      const struct partition_rule *rule, bool members)
+{
+	g_autofree char *name = g_strdup(rule->name);
+	const struct partition empty = {
+		.p_key = rule->p_key, .name = name, .ipoib = rule->ipoib, .indx0 = rule->indx0};
+
+	if (!partitions_find(call->subnet->partitions, rule->p_key))
+		add_partition(list, call, &empty, members);
+}
+
+static GVariant *tell(struct command_call *call, const struct partition_rule *only)
 {
 	const struct partitions *partitions = call->subnet->partitions;
 	const struct refusal *refusal = daemon_refusal(call->env->daemon, DAEMON_PARTITIONS);
@@ -136,8 +151,11 @@ static GVariant *tell(struct command_call *call, const struct partition *only)
 	answer_begin(&builder);
 	answer_begin_list(&list);
 	for (uint32_t i = 0; i < partitions->n; i++)
-		if (!only || only == &partitions->all[i])
+		if (!only || only->p_key == partitions->all[i].p_key)
 			add_partition(&list, call, &partitions->all[i], only != NULL);
+	for (guint i = 0; i < partitions->rules->rules->len; i++)
+		if (!only || only == partitions->rules->rules->pdata[i])
+			add_empty(&list, call, partitions->rules->rules->pdata[i], only != NULL);
 	answer_member(&builder, "partitions", &list);
 	answer_number(&builder, "policy", partitions->rules->serial);
 	answer_number(&builder, "classes", partitions->n_classes - 1);
@@ -218,7 +236,7 @@ static GVariant *change(struct command_call *call, GError **error)
 
 GVariant *command_partitions(struct command_call *call, GError **error)
 {
-	const struct partition *only = NULL;
+	const struct partition_rule *only = NULL;
 
 	if (call->n && wants_change(call->words[0]))
 		return change(call, error);
@@ -226,7 +244,7 @@ GVariant *command_partitions(struct command_call *call, GError **error)
 		return command_usage(error, "expected one argument at most");
 	if (call->n == 1 && !strcmp(call->words[0], "reload"))
 		return reload(call, error);
-	if (call->n == 1 && !(only = find(call->subnet->partitions, call->words[0])))
+	if (call->n == 1 && !(only = find(call->subnet->partitions->rules, call->words[0])))
 		return command_failed(error, "there is no partition '%s'", call->words[0]);
 	return tell(call, only);
 }

@@ -98,6 +98,14 @@ static bool is_blank(const char *line)
 	return !line[strspn(line, " \t")];
 }
 
+/* Whether the line says that no other is to come. */
+static bool is_last(const char *line)
+{
+	g_autofree char *words = g_strstrip(g_strdup(line));
+
+	return !strcmp(words, "quit") || !strcmp(words, "exit");
+}
+
 /* Of the daemon that answers: another one may have other commands. */
 static struct completer *learn_commands(struct program *program)
 {
@@ -117,7 +125,7 @@ static void run_terminal(struct program *program)
 	char *line;
 
 	while (!program->lost && (line = editor_line(editor))) {
-		bool over = !strcmp(line, "quit") || !strcmp(line, "exit");
+		bool over = is_last(line);
 
 		if (!over && !is_blank(line))
 			run_line(program, line);
@@ -132,9 +140,11 @@ static void run_terminal(struct program *program)
 static void run_script(struct program *program)
 {
 	char *line;
+	bool over = false;
 
-	while (!program->lost && (line = editor_plain_line())) {
-		if (!is_blank(line))
+	while (!program->lost && !over && (line = editor_plain_line())) {
+		over = is_last(line);
+		if (!over && !is_blank(line))
 			run_line(program, line);
 		g_free(line);
 	}

@@ -377,13 +377,21 @@ static void copy_groups(const struct making *making, const struct partition_rule
 	}
 }
 
-/* Only a full member can talk to the limited ones, so the SM is one of the default partition. */
-static void keep_sm_full(struct making *making, const struct partition_rule *rule)
+/*
+ * Who is not in the default partition cannot talk to the SA: who is taken out stays a limited
+ * member. Only a full one can talk to these, so the SM is one.
+ */
+static void keep_in_default(struct making *making, const struct partition_rule *rule)
 {
 	uint32_t port = making->fabric->sm_port;
 
 	if (rule->p_key != P_KEY_BASE(P_KEY_DEFAULT))
 		return;
+	for (guint i = 0; i < making->touched->len; i++) {
+		uint8_t *of = &making->membership[g_array_index(making->touched, uint32_t, i)];
+
+		*of = *of == PARTITION_NO_MEMBER ? PARTITION_LIMITED : *of;
+	}
 	if (making->membership[port] == PARTITION_LIMITED)
 		add_problem(making, rule->file, rule->line,
 			    "the SM's port stays a full member of the default partition, as others "
@@ -409,7 +417,7 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 			member.membership = PARTITION_LIMITED;
 		add_member(making, &member);
 	}
-	keep_sm_full(making, rule);
+	keep_in_default(making, rule);
 	add_keys(making, rule, &partition);
 	if (!partition.n_full && !partition.n_limited) {
 		add_problem(making, rule->file, rule->line,

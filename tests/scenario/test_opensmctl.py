@@ -74,6 +74,9 @@ def answers(daemon):
     check('a script', script.returncode == 1 and script.stdout.count('OpenSM 4') == 2, script)
     script = ctl(stdin='querylid 999\nversion')
     check('whose last line has no end', script.stdout.count('OpenSM 4') == 1, script)
+    script = ctl(stdin='version\n quit \nnothing\n')
+    check('that ends with quit', script.returncode == 0 and not script.stderr and
+          script.stdout.count('OpenSM 4') == 1, script)
     check('a loop ends with the input', ctl(stdin='status loop\n').returncode == 0)
     with subprocess.Popen([OPENSMCTL, '-s', daemon.socket, 'status', 'loop'],
                           stdout=subprocess.PIPE) as loop:
@@ -131,9 +134,12 @@ def partitions_change(ctl):
     ends('once more', ctl('partitions', 'change', request), 0, out='policy 2 is in effect\n')
     ends('not so', ctl('partitions', 'change', '0x11: ALL'), 1,
          err="nothing changed: request:1:7: found 'ALL', expected the GUID of a port")
+    ends('whom nobody has seen yet', ctl('partitions', 'change', '0x13: 0x1'), 0,
+         out='policy 3 is in effect\n')
+    ends('there it is', ctl('partitions', '0x13'), 0, out="P_Key 0x0013 '': 0 full and 0 limited")
     many = '0x12: ' + ', '.join(f'{guid}=full' for guid in range(1, 4000))
     check('many', json.loads(ctl('-j', stdin=f'partitions change {many}\n').stdout)['in_effect'])
-    ends('forgotten', ctl('partitions', 'forget', '0x12'), 0, out='policy 4 is in effect\n')
+    ends('forgotten', ctl('partitions', 'forget', '0x12'), 0, out='policy 5 is in effect\n')
     ends('what?', ctl('partitions', 'forget', 'x'), 2, err='a P_Key or all')
 
 
@@ -152,7 +158,7 @@ def partitions():
             if not start:
                 partitions_change(ctl)
             check('the policy', wait_for(
-                lambda: json.loads(ctl('-j', 'partitions').stdout)['policy'] == 4))
+                lambda: json.loads(ctl('-j', 'partitions').stdout)['policy'] == 5))
             jobs = json.loads(ctl('-j', 'partitions', 'Jobs').stdout)['partitions'][0]
             check('members', [(row['port_guid'], row['membership']) for row in jobs['members']] ==
                   [('0x0200000000000101', 'full'), ('0x0200000000000201', 'limited')], jobs)

@@ -400,15 +400,16 @@ START_TEST(test_meaning)
 	write_file("partitions.conf", "A=0x10: ALL=full;\nB=0x11: 0x1=full;", -1);
 	g_string_printf(request, "0x10: %" G_GUINT64_FORMAT "=none, 0x5=none; ", guid);
 	g_string_append_printf(request, "0x12: %" G_GUINT64_FORMAT "=full; ", guid);
-	g_string_append_printf(request, "0x7fff: %" G_GUINT64_FORMAT "=none",
-			       fabric->ports[fabric->sm_port].guid);
+	g_string_append_printf(request, "0x7fff: %" G_GUINT64_FORMAT "=none, %" G_GUINT64_FORMAT
+			       "=none", fabric->ports[fabric->sm_port].guid, guid);
 	door = edit(kept(), request->str);
 	rules = load(door);
 	partitions = partitions_make(rules, options, fabric);
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x10), 0);
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x12), 0x8012);
 	ck_assert_uint_ne(partitions_member(partitions, fabric->sm_port, 0x10), 0);
-	/* the SM itself cannot be shut out */
+	/* nobody can be shut out of where the SA is, nor the SM itself made a limited member */
+	ck_assert_uint_eq(partitions_member(partitions, port, 0x7FFF), 0x7FFF);
 	ck_assert_uint_eq(partitions_member(partitions, fabric->sm_port, 0x7FFF), 0xFFFF);
 	ck_assert_ptr_null(partitions_find(partitions, 0x11));
 	for (guint i = 0; i < partitions->problems->len; i++) /* of B only */
