@@ -3,8 +3,9 @@
  * Dumps: files that show what the last sweep decided, for operators and scripts.
  *
  * A publication makes a job of the pool, which holds the published subnet and writes the files of
- * the table below; sweeps never wait for it. There is one job at a time; what is published while it
- * runs makes the next. A job owns what it changes and comes back as the message it was.
+ * the table below, or, if only multicast trees were published, those about them; sweeps never wait
+ * for it. There is one job at a time; what is published while it runs makes the next. A job owns
+ * what it changes and comes back as the message it was.
  *
  * Files appear whole, by renaming. That one cannot be written is logged once, until it works again.
  * The routing flag of the log asks for those about routes, as it always has: they are large.
@@ -26,21 +27,24 @@ static const struct dump_file {
 	dump_fn *write;
 	enum dump_when when;
 	const char *engine; /* only of routes by this one */
+	bool of_trees;	    /* of multicast */
 } dump_files[] = {
-	{ "opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL },
-	{ "opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL },
-	{ "opensm-lfts.dump", dump_lfts, WHEN_ROUTING, NULL },
-	{ "opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL },
-	{ "opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL },
-	{ "opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, "updn" },
-	{ "opensm-ftree-ca-order.dump", dump_ca_order, WHEN_ANY, "ftree" },
+	{ "opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL, false },
+	{ "opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL, false },
+	{ "opensm-lfts.dump", dump_lfts, WHEN_ROUTING, NULL, false },
+	{ "opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL, false },
+	{ "opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL, true },
+	{ "opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, "updn", false },
+	{ "opensm-ftree-ca-order.dump", dump_ca_order, WHEN_ANY, "ftree", false },
 };
 
 struct dumps {
 	struct daemon *daemon;
 	struct context *context;
 	char *directory;
-	bool running, again;			/* a job is out; one more is wanted */
+	bool running;				/* a job is out */
+	bool up;				/* a subnet was published */
+	bool subnet, trees;			/* published since the last job began */
 	bool failed[G_N_ELEMENTS(dump_files)]; /* the job's while it runs */
 };
 
@@ -49,6 +53,7 @@ struct job {
 	struct dumps *dumps;
 	struct subnet *subnet;
 	struct mc_trees *trees;		   /* may be NULL */
+	bool only_trees;		   /* the subnet is the one of the job before */
 	void (*work)(struct message *msg); /* its part in the pool */
 };
 
@@ -172,7 +177,8 @@ static void write_all(struct job *job)
 	view.input = &input;
 	view_open(&view);
 	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
-		if (is_due(&dump_files[i], !job->subnet->errors, routing) &&
+		if ((dump_files[i].of_trees || !job->only_trees) &&
+		    is_due(&dump_files[i], !job->subnet->errors, routing) &&
 		    fits(&dump_files[i], job->subnet))
 			write_one(dumps, i, &view);
 	view_close(&view);
@@ -189,6 +195,7 @@ static void job_drop(struct message *msg)
 	g_free(job);
 }
 
+/* Of what was published meanwhile. */
 static void start(struct dumps *dumps, void (*work)(struct message *msg))
 {
 	struct job *job = g_new(struct job, 1);
@@ -200,9 +207,10 @@ static void start(struct dumps *dumps, void (*work)(struct message *msg))
 		.work = work,
 		.subnet = slot_take(&dumps->context->subnet),
 		.trees = slot_take(&dumps->context->trees),
+		.only_trees = !dumps->subnet,
 	};
 	dumps->running = true;
-	dumps->again = false;
+	dumps->subnet = dumps->trees = false;
 	pool_post(dumps->context->background, &job->message);
 }
 
@@ -211,7 +219,7 @@ static void job_done(struct message *msg)
 	struct job *job = (struct job *)msg;
 
 	job->dumps->running = false;
-	if (job->dumps->again)
+	if (job->dumps->subnet || job->dumps->trees)
 		start(job->dumps, job->work);
 	job_drop(msg);
 }
@@ -230,9 +238,18 @@ static void on_published(void *arg, uint64_t generation)
 	struct dumps *dumps = arg;
 
 	(void)generation;
-	if (dumps->running)
-		dumps->again = true;
-	else
+	dumps->up = dumps->subnet = true;
+	if (!dumps->running)
+		start(dumps, job_run);
+}
+
+static void on_trees(void *arg, uint64_t value)
+{
+	struct dumps *dumps = arg;
+
+	(void)value;
+	dumps->trees = true;
+	if (dumps->up && !dumps->running)
 		start(dumps, job_run);
 }
 
@@ -260,6 +277,8 @@ struct dumps *dumps_new(struct daemon *daemon)
 		dumps->directory = g_strdup(options->dump_files_dir);
 		event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, daemon_actor(daemon),
 				on_published, dumps);
+		event_subscribe(&context->bus, EVENT_TREES_PUBLISHED, daemon_actor(daemon),
+				on_trees, dumps);
 	}
 	options_unref(options);
 	return dumps;

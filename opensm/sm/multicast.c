@@ -383,8 +383,10 @@ static void finish(struct sm *sm)
 	g_clear_pointer(&multicast->want, g_free);
 	g_clear_pointer(&multicast->look, g_free);
 	g_clear_pointer(&multicast->epochs, g_free);
-	if (multicast->changed)
+	if (multicast->changed) {
 		slot_publish(&sm->context->trees, trees_publish(multicast->trees));
+		event_emit(&sm->context->bus, EVENT_TREES_PUBLISHED, 0);
+	}
 	multicast->changed = false;
 }
 

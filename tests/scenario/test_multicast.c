@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "client.h"
+#include "ctl/dump.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -447,6 +448,62 @@ START_TEST(small_tables_are_gone_around)
 }
 END_TEST
 
+/* ---- the dump ---- */
+
+static void make_dumps(struct scenario *scenario, void *arg)
+{
+	struct dumps **dumps = arg;
+
+	log_set_flags(scenario->log, log_flags(scenario->log) | LOG_ROUTING);
+	*dumps = dumps_new(scenario->daemon);
+}
+
+/* How many ports of switches the dump has, MLID by MLID; -1: there is none. */
+static int dumped_ports(void)
+{
+	g_autofree char *path = g_build_filename(s->directory, "opensm.mcfdbs", NULL);
+	g_autofree char *text = NULL;
+	int n = 0;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return -1;
+	for (const char *at = strstr(text, " 0x0"); at; at = strstr(at + 1, " 0x0"))
+		n++;
+	return n;
+}
+
+/* Each join and leave is seen in opensm.mcfdbs, without any other change of the subnet. */
+START_TEST(the_dump_follows)
+{
+	g_autofree char *conf = NULL;
+	struct dumps *dumps = NULL;
+	int before;
+
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("fattree:4", 1);
+	s->made = make_dumps;
+	s->made_arg = &dumps;
+	conf = g_strdup_printf("dump_files_dir %s\n", s->directory);
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		clients[i] = client_new(s, scenario_node(s, hosts[i]));
+	before = dumped_ports();
+	for (unsigned int i = 0; i < N_CLIENTS; i++) {
+		join(i);
+		scenario_run_ms(s, 1000);
+		ck_assert_int_gt(dumped_ports(), before);
+		before = dumped_ports();
+	}
+	ck_assert_int_eq(client_leave_broadcast(clients[0]), 0);
+	scenario_run_ms(s, 1000);
+	ck_assert_int_lt(dumped_ports(), before);
+	end();
+	dumps_free(dumps);
+}
+END_TEST
+
 /* ---- MLIDs ---- */
 
 /* Every switch forwards so many MLIDs; clients[] may ask for others. */
@@ -549,6 +606,7 @@ int main(void)
 	tcase_add_test(tcase, one_join_among_many);
 	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
 	tcase_add_test(tcase, small_tables_are_gone_around);
+	tcase_add_test(tcase, the_dump_follows);
 	tcase_add_test(tcase, mlids_run_out);
 	tcase_add_test(tcase, an_mlid_is_erased_first);
 	suite_add_tcase(suite, tcase);
