@@ -156,12 +156,12 @@ static bool take_port_order(struct reading *reading)
 	return true;
 }
 
-static bool take_limit(struct reading *reading, int64_t max, uint32_t *limit)
+static bool take_limit(struct reading *reading, uint32_t *limit)
 {
 	int64_t number;
 
-	if (!to_number(reading->words[1], 1, max, &number))
-		return refuse(reading, reading->words[1], "a number of at least 1");
+	if (!to_number(reading->words[1], 1, UINT32_MAX, &number))
+		return refuse(reading, reading->words[1], "a number from 1 to 4294967295");
 	*limit = number;
 	return true;
 }
@@ -189,9 +189,9 @@ static bool take_line(struct reading *reading)
 	if (!strcmp(key, "port_order"))
 		return take_port_order(reading);
 	if (!strcmp(key, "portgroup_max_ports"))
-		return take_limit(reading, 255, &reading->file->torus.max_ports);
+		return take_limit(reading, &reading->file->torus.max_ports);
 	if (!strcmp(key, "max_changes"))
-		return take_limit(reading, UINT32_MAX, &changes);
+		return take_limit(reading, &changes);
 	return refuse(reading, key,
 		      "xp_link, xm_link, yp_link, ym_link, zp_link, zm_link, x_dateline, "
 		      "y_dateline, z_dateline, next_seed, portgroup_max_ports, port_order or "

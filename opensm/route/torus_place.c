@@ -6,6 +6,9 @@
  * which s has a neighbour with which it closes a square of cables, since a square has two. (But a
  * ring of four is a square in one dimension: then s says nothing, and seeds must name both
  * neighbours in it.)
+ *
+ * What the operator calls a line may have the cable that makes it a ring: if not all have places
+ * without, they are looked for as if it were one, and that cable carries nothing.
  */
 #include "route/torus_place.h"
 
@@ -204,6 +207,19 @@ static bool refuse(const struct torus *torus, GError **error, const char *what, 
 	return false;
 }
 
+/* Whether a cable between these places would make a ring of a line. */
+static bool closes_line(const struct torus *torus, uint32_t a, uint32_t b)
+{
+	for (unsigned int d = 0; d < 3; d++) {
+		unsigned int at = torus_coordinate(torus, a, d);
+
+		if (!torus->loops[d] && torus->radix[d] > 2 && (!at || at + 1 == torus->radix[d]) &&
+		    torus_with(torus, a, d, at ? 0 : torus->radix[d] - 1) == b)
+			return true;
+	}
+	return false;
+}
+
 static bool list_edges(struct torus *torus, GError **error)
 {
 	const struct route_graph *graph = torus->graph;
@@ -217,7 +233,7 @@ static bool list_edges(struct torus *torus, GError **error)
 		route_each_edge(graph, sw, edge) {
 			uint32_t to = torus->place[edge->to];
 
-			if (to == FABRIC_NONE)
+			if (to == FABRIC_NONE || closes_line(torus, place, to))
 				continue;
 			if (way_to(torus, place, to) == TORUS_WAYS)
 				return refuse(torus, error,
@@ -228,6 +244,20 @@ static bool list_edges(struct torus *torus, GError **error)
 		}
 	}
 	return true;
+}
+
+/* If rings, each line is taken for one while places are looked for. */
+static bool place(struct torus *torus, const struct route_torus *file, bool rings, GError **error)
+{
+	bool loops[3], good;
+
+	memcpy(loops, torus->loops, sizeof(loops));
+	for (unsigned int d = 0; rings && d < 3; d++)
+		torus->loops[d] = torus->radix[d] > 2;
+	good = place_all(torus, file);
+	memcpy(torus->loops, loops, sizeof(loops));
+	return good ? list_edges(torus, error)
+		    : refuse(torus, error, "has none of its seeds whole", FABRIC_NONE);
 }
 
 bool torus_init(struct torus *torus, const struct fabric *fabric, const struct route_graph *graph,
@@ -243,9 +273,12 @@ bool torus_init(struct torus *torus, const struct fabric *fabric, const struct r
 	torus->sw = g_new(uint32_t, torus->n + 1);
 	torus->place = g_new(uint32_t, graph->n + 1);
 	torus->edge = g_new(uint32_t, (size_t)torus->n * TORUS_WAYS + 1);
-	if (!place_all(torus, file))
-		return refuse(torus, error, "has none of its seeds whole", FABRIC_NONE);
-	return list_edges(torus, error);
+	if (place(torus, file, false, error))
+		return true;
+	if (!place(torus, file, true, NULL))
+		return false;
+	g_clear_error(error);
+	return true;
 }
 
 void torus_clear(struct torus *torus)

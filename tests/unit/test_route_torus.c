@@ -297,6 +297,59 @@ START_TEST(test_each_switch)
 }
 END_TEST
 
+/* The coordinate of a switch, which its description has. */
+static unsigned int coordinate(const struct fabric *fabric, uint32_t sw, unsigned int dimension)
+{
+	const char *text = fabric->nodes[fabric->switches[sw].node].description;
+
+	for (unsigned int d = 0; d <= dimension; d++)
+		text = strchr(text, '-') + 1;
+	return (unsigned int)atoi(text);
+}
+
+/* No path takes a cable from the first to the last of a dimension. */
+static void check_line(const struct fabric *fabric, const struct routing *routing,
+		       unsigned int dimension, unsigned int radix)
+{
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
+			uint32_t to = checker_next_switch(fabric, sw,
+							  routing_port(routing, sw, lid));
+			unsigned int here = coordinate(fabric, sw, dimension), there;
+
+			if (to == FABRIC_NONE || to == sw)
+				continue;
+			there = coordinate(fabric, to, dimension);
+			ck_assert_uint_lt(MAX(here, there) - MIN(here, there), radix - 1);
+		}
+}
+
+/* Rings that the file calls lines are lines: their last cable carries nothing. */
+START_TEST(test_rings_as_lines)
+{
+	static const unsigned int radixes[][3] = {{4, 4, 1}, {5, 3, 1}, {3, 3, 3}};
+	const unsigned int *radix = radixes[_i / 7];
+	g_autoptr(GError) error = NULL;
+	struct fabric *fabric;
+	struct routing *routing;
+	struct net net;
+
+	net_init(&net, radix[0], radix[1], radix[2], true, 1);
+	for (unsigned int d = 0; d < 3; d++)
+		net.file->torus.loops[d] = !((_i % 7 + 1) >> d & 1);
+	fabric = builder_freeze(net.builder);
+	routing = compute(&net, fabric, 8, &error);
+	ck_assert_msg(routing, "%s", routing ? "" : error->message);
+	check_routing(fabric, routing, "lines");
+	for (unsigned int d = 0; d < 3; d++)
+		if (!net.file->torus.loops[d] && radix[d] > 1)
+			check_line(fabric, routing, d, radix[d]);
+	routing_unref(routing);
+	fabric_unref(fabric);
+	net_clear(&net);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static void refused(const struct net *net, unsigned int vls, const char *why)
@@ -362,8 +415,8 @@ static const struct {
 	{"torus 5 1 1\nxp_link 1 2\nnext_seed\n", "f:3: 'seed of line 3'"},
 	{"torus 5 1 1\nnext_seed\n", "f:2: 'seed of line 1'"},
 	{"torus 5 1 1\nxp_link 1 2\nport_order 1 255\n", "f:3: '255': expected ports"},
-	{"torus 5 1 1\nxp_link 1 2\nportgroup_max_ports 0\n", "expected a number of at least 1"},
-	{"torus 5 1 1\nxp_link 1 2\nmax_changes\n", "expected a number of at least 1"},
+	{"torus 5 1 1\nxp_link 1 2\nportgroup_max_ports 0\n", "expected a number from 1 to"},
+	{"torus 5 1 1\nxp_link 1 2\nmax_changes\n", "expected a number from 1 to"},
 	{"torus 5 1 1\nxq_link 1 2\n", "f:2: 'xq_link': expected xp_link, xm_link"},
 };
 
@@ -433,6 +486,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_whole, 0, G_N_ELEMENTS(whole));
 	tcase_add_test(tcase, test_damaged);
 	tcase_add_loop_test(tcase, test_each_switch, 0, 2);
+	tcase_add_loop_test(tcase, test_rings_as_lines, 0, 3 * 7);
 	tcase_add_test(tcase, test_refusals);
 	tcase_add_loop_test(tcase, test_wrong_file, 0, G_N_ELEMENTS(wrong));
 	tcase_add_test(tcase, test_file);
