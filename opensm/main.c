@@ -84,74 +84,12 @@ static bool only_told(enum options_request request)
 	return request != OPTIONS_RUN;
 }
 
-/* Engines of the classic daemon that do not exist here yet: accepted, and said so. */
-static bool engine_is_planned(const char *name)
-{
-	static const char *const planned[] = {"lash", "torus-2QoS", "dfsssp", "sssp", "nue"};
-
-	for (unsigned int i = 0; i < G_N_ELEMENTS(planned); i++)
-		if (!strcmp(planned[i], name))
-			return true;
-	return false;
-}
-
-static void set_unknown(GError **error, const char *name)
-{
-	g_autoptr(GString) known = g_string_new(NULL);
-
-	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
-		g_string_append_printf(known, ", %s", (*engine)->name);
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-		    "routing_engine: there is no engine %s, expected a list of %s or no_fallback",
-		    name, known->str + 2);
-}
-
-/* Adds to missing the engines named that do not exist yet; false if one is unknown altogether. */
-static bool check_engines(const struct options *options, GString *missing, GError **error)
-{
-	g_auto(GStrv) names =
-		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
-	bool fallback = true, usable = false;
-
-	for (unsigned int i = 0; names[i]; i++) {
-		if (!*names[i])
-			continue;
-		if (!strcmp(names[i], "no_fallback"))
-			fallback = false;
-		else if (route_find(names[i]))
-			usable = true;
-		else if (engine_is_planned(names[i]))
-			g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", names[i]);
-		else
-			set_unknown(error, names[i]);
-		if (error && *error)
-			return false;
-	}
-	if (fallback || usable)
-		return true;
-	if (missing->len)
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-			    "routing_engine: %s: not available yet, and no_fallback forbids others",
-			    missing->str);
-	else
-		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-				    "routing_engine: names no engine, and no_fallback forbids "
-				    "others");
-	return false;
-}
-
 static void warn_unfinished(struct program *program)
 {
 	g_autofree char *text = options_tell_unfinished(program->options, NULL);
-	g_autoptr(GString) engines = g_string_new(NULL);
 
 	if (text)
 		warn(program, text);
-	check_engines(program->options, engines, NULL);
-	if (engines->len) {
-		g_string_prepend(engines, "routing engines not available yet, left out: ");
-		warn(program, engines->str);
-	}
 }
 
 /* -g 0 on the command line asks which port; the options allow it in the foreground only. */
@@ -440,9 +378,8 @@ static int tell_plan(struct program *program)
 static int serve(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GString) missing = g_string_new(NULL);
 
-	if (!check_engines(program->options, missing, &error) || !choose_port(program, &error))
+	if (!check_config_engines(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->plan)
 		return tell_plan(program);
@@ -460,13 +397,10 @@ static int serve(struct program *program)
 /* --check-config; options: NULL if they are wrong themselves, as error says. */
 static int check_files(struct options *options, GPtrArray *warnings, GError **error)
 {
-	g_autoptr(GString) engines = g_string_new(NULL);
 	g_autofree char *unfinished = options ? options_tell_unfinished(options, NULL) : NULL;
 	g_autofree char *text = NULL;
 	bool good;
 
-	if (options)
-		check_engines(options, engines, error);
 	if (unfinished)
 		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
 	text = check_config(options, *error, warnings, &good);

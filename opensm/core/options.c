@@ -249,7 +249,7 @@ const char *options_name(enum option_id id)
 	return option->scope == OPTION_SCOPE_COMMAND ? option->flag : option->name;
 }
 
-static bool same(const struct options *a, const struct options *b, enum option_id id)
+bool options_same(const struct options *a, const struct options *b, enum option_id id)
 {
 	g_autofree char *left = options_text(a, id);
 	g_autofree char *right = options_text(b, id);
@@ -263,8 +263,9 @@ void options_unfinished(const struct options *options, const struct options *bef
 	struct options *defaults = options_new();
 
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
-		if (option_table[id].state == OPTION_STATE_LATER && !same(options, defaults, id) &&
-		    (!before || !same(options, before, id)))
+		if (option_table[id].state == OPTION_STATE_LATER &&
+		    !options_same(options, defaults, id) &&
+		    (!before || !options_same(options, before, id)))
 			g_ptr_array_add(names, (char *)options_name(id));
 	options_unref(defaults);
 }
@@ -534,7 +535,7 @@ static void keep_restart_only(struct options *options, const struct options *old
 		g_autofree char *before = NULL;
 		g_autofree char *after = NULL;
 
-		if (option->scope == OPTION_SCOPE_LIVE || same(options, old, id))
+		if (option->scope == OPTION_SCOPE_LIVE || options_same(options, old, id))
 			continue;
 		before = options_text(old, id);
 		after = options_text(options, id);
@@ -554,8 +555,9 @@ static GArray *split_again(const struct options *options, GError **error)
 	return NULL;
 }
 
-struct options *options_reread_from(const struct options *old, const char *file,
-				    GPtrArray *warnings, GError **error)
+struct options *options_reread(const struct options *old, const char *file,
+			       options_check_fn *check, GPtrArray *warnings,
+			       GError **error)
 {
 	struct options *options = options_new();
 	g_autoptr(GArray) given = NULL;
@@ -564,7 +566,8 @@ struct options *options_reread_from(const struct options *old, const char *file,
 	options->file = g_strdup(file ? file : old->file);
 	options->file_required = file || old->file_required;
 	given = split_again(options, error);
-	if (!given || !build(options, given, warnings, error)) {
+	if (!given || !build(options, given, warnings, error) ||
+	    (check && !check(options, old, error))) {
 		options_unref(options);
 		return NULL;
 	}
@@ -572,10 +575,6 @@ struct options *options_reread_from(const struct options *old, const char *file,
 	return options;
 }
 
-struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error)
-{
-	return options_reread_from(old, NULL, warnings, error);
-}
 
 struct options *options_copy_with(const struct options *old, enum option_id id,
 				  const char *text, GError **error)

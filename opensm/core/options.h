@@ -133,15 +133,18 @@ struct options *options_new(void);
 bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
 		  GPtrArray *warnings, GError **error);
 
-/*
- * The options after another look at the file: live ones follow it, the others keep their value with
- * a warning if the file differs, the command line still wins. NULL and error: stay with old.
- */
-struct options *options_reread(const struct options *old, GPtrArray *warnings, GError **error);
+/* Whether they have the same value. */
+bool options_same(const struct options *a, const struct options *b, enum option_id id);
 
-/* The same by another file, which must be there; file NULL: by the one that old was read from. */
-struct options *options_reread_from(const struct options *old, const char *file,
-				    GPtrArray *warnings, GError **error);
+/*
+ * The options after another look at the file, or at another one, which must be there: live ones
+ * follow it, the others keep their value with a warning if the file differs, the command line still
+ * wins. NULL and error: stay with old. check (NULL: none) may refuse what the next start reads.
+ */
+typedef bool options_check_fn(const struct options *options, const struct options *old,
+			      GError **error);
+struct options *options_reread(const struct options *old, const char *file,
+			       options_check_fn *check, GPtrArray *warnings, GError **error);
 
 /* The stamp of the file as it is now; whether two are of the same state. */
 struct options_stamp options_file_stamp(const struct options *options);

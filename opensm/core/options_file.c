@@ -126,6 +126,21 @@ static void note_duplicate(struct reader *reader, unsigned int id)
 	reader->seen[id] = reader->options->line[id] = reader->line;
 }
 
+/* What the classic daemon takes otherwise, or warns of. */
+static void note_value(struct reader *reader, const struct option *option, const char *value)
+{
+	const void *field = option_field(reader->options, option - option_table);
+	const char *list = option->kind == OPTION_KIND_SL2VL ? *(char *const *)field : NULL;
+
+	if (option->kind == OPTION_KIND_BOOL && strcmp(value, "TRUE") && strcmp(value, "FALSE"))
+		add_warning(reader,
+			    "%s: '%s' counts as %s; OpenSM 3.3 takes all but TRUE for FALSE",
+			    option->name, value, *(const bool *)field ? "TRUE" : "FALSE");
+	if (list && strlen(list) > strlen(value))
+		add_warning(reader, "%s: fewer than 16 VLs, the other SLs are on VL 0",
+			    option->name);
+}
+
 static void set_value(struct reader *reader, unsigned int id, const char *rest)
 {
 	const struct option *option = &option_table[id];
@@ -145,10 +160,12 @@ static void set_value(struct reader *reader, unsigned int id, const char *rest)
 		return;
 	}
 	mistake = option_parse(option, option_field(reader->options, id), value, false);
-	if (mistake)
+	if (mistake) {
 		add_mistake(reader, "%s: %s", option->name, mistake);
-	else
-		reader->options->source[id] = OPTION_FROM_FILE;
+		return;
+	}
+	note_value(reader, option, value);
+	reader->options->source[id] = OPTION_FROM_FILE;
 }
 
 static void parse_line(struct reader *reader, char *line)

@@ -454,13 +454,26 @@ static char *vlarb_expected(const struct option *option, bool command)
 			       VLARB_ENTRIES);
 }
 
+#define SLS 16
+
+/* SLs behind the last one that is listed are on VL 0, as with the classic daemon. */
 static bool sl2vl_parse(const struct option *option, void *field, const char *text, bool command)
 {
+	g_autofree char *list = g_strchomp(g_strdup(text));
+	g_autoptr(GString) all = NULL;
+	unsigned int n = 1;
+
 	(void)option;
 	(void)command;
-	if (!list_is_good(text, 16, 16, 15, 0))
+	if (g_str_has_suffix(list, ","))
+		list[strlen(list) - 1] = '\0';
+	if (!list_is_good(list, 1, SLS, 15, 0))
 		return false;
-	text_replace(field, g_strdup(text));
+	for (const char *at = list; (at = strchr(at, ',')); at++)
+		n++;
+	for (all = g_string_new(list); n < SLS; n++)
+		g_string_append(all, ",0");
+	text_replace(field, g_strdup(all->str));
 	return true;
 }
 
@@ -468,7 +481,7 @@ static char *sl2vl_expected(const struct option *option, bool command)
 {
 	(void)option;
 	(void)command;
-	return g_strdup("a list of 16 VLs from 0 to 15, comma separated");
+	return g_strdup("a list of at most 16 VLs from 0 to 15, comma separated");
 }
 
 static bool cct_parse(const struct option *option, void *field, const char *text, bool command)

@@ -2,10 +2,13 @@
 /* The files of a start, read one by one, so that a wrong one does not hide what the next says. */
 #include "ctl/check_config.h"
 
+#include <string.h>
+
 #include "ctl/cache.h"
 #include "ctl/console.h"
 #include "ctl/console_key.h"
 #include "ctl/console_tls.h"
+#include "ctl/logging.h"
 #include "ctl/problem.h"
 #include "policy/partition_door.h"
 #include "policy/ports_policy.h"
@@ -34,6 +37,45 @@ static void note_warnings(struct check *check, const GPtrArray *texts)
 {
 	problem_add_all(&check->warnings, PROBLEM_WARNING, texts);
 }
+
+/* ---- engines ---- */
+
+static void set_unknown(GError **error, const char *name)
+{
+	g_autoptr(GString) known = g_string_new(NULL);
+
+	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
+		g_string_append_printf(known, ", %s", (*engine)->name);
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+		    "routing_engine: there is no engine %s, expected a list of %s or no_fallback",
+		    name, known->str + 2);
+}
+
+bool check_config_engines(const struct options *options, GError **error)
+{
+	g_auto(GStrv) names =
+		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
+	bool fallback = true, usable = false;
+
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!strcmp(names[i], "no_fallback")) {
+			fallback = false;
+		} else if (*names[i]) {
+			usable = route_find(names[i]);
+			if (!usable) {
+				set_unknown(error, names[i]);
+				return false;
+			}
+		}
+	}
+	if (!fallback && !usable)
+		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
+				    "routing_engine: names no engine, and no_fallback forbids "
+				    "others");
+	return fallback || usable;
+}
+
+/* ---- all ---- */
 
 /* With what was changed at run time. */
 static void check_partitions(struct check *check)
@@ -114,8 +156,28 @@ static void check_tls(struct check *check)
 		problem_add(&check->warnings, PROBLEM_WARNING, error->message);
 }
 
+static void check_engines(struct check *check)
+{
+	GError *error = NULL;
+
+	check_config_engines(check->options, &error);
+	note_error(check, error);
+}
+
+static void check_logging(struct check *check)
+{
+	g_autoptr(GPtrArray) mistakes = g_ptr_array_new_with_free_func(g_free);
+	GError *error = NULL;
+
+	logging_check(check->options, mistakes, &error);
+	note_warnings(check, mistakes);
+	note_error(check, error);
+}
+
 static void check_files(struct check *check)
 {
+	check_logging(check);
+	check_engines(check);
 	check_partitions(check);
 	check_routes(check);
 	check_qos(check);
@@ -146,4 +208,51 @@ char *check_config(const struct options *options, const GError *error, const GPt
 	answer_member(&answer, "warnings", &check.warnings);
 	told = g_variant_ref_sink(g_variant_builder_end(&answer));
 	return g_strchomp(answer_json(told)); /* without the end of the line */
+}
+
+/* ---- while it runs ---- */
+
+/* Files of the routing options that are named otherwise, or for other engines. */
+static bool check_other_routes(const struct options *options, const struct options *before,
+			       GError **error)
+{
+	static const enum option_id ids[] = {
+		OPTION_routing_engine,	       OPTION_root_guid_file,
+		OPTION_cn_guid_file,	       OPTION_io_guid_file,
+		OPTION_ids_guid_file,	       OPTION_port_search_ordering_file,
+		OPTION_port_prof_ignore_file,  OPTION_guid_routing_order_file,
+		OPTION_hop_weights_file,       OPTION_partition_links_file,
+		OPTION_lfts_file,	       OPTION_lid_matrix_dump_file,
+		OPTION_torus_config};
+	struct route_files *files;
+	bool same = true;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ids); i++)
+		same &= options_same(options, before, ids[i]);
+	if (same)
+		return true;
+	files = route_files_load_for(options, options->routing_engine, error);
+	route_files_unref(files);
+	return files;
+}
+
+static bool check_other_key(const struct options *options, const struct options *before,
+			    GError **error)
+{
+	const char *file = options->replication_key_file;
+	char *key;
+
+	if (!file || options_same(options, before, OPTION_replication_key_file))
+		return true;
+	key = console_key_load("replication_key_file", file, error);
+	console_key_free(key);
+	return key;
+}
+
+bool check_config_restart(const struct options *options, const struct options *before,
+			  GError **error)
+{
+	return check_config_engines(options, error) &&
+	       check_other_routes(options, before, error) &&
+	       check_other_key(options, before, error);
 }

@@ -14,4 +14,14 @@
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool *good);
 
+/* Whether there are the engines that routing_engine names, and one that may be used. */
+bool check_config_engines(const struct options *options, GError **error);
+
+/*
+ * While the daemon runs with options before: false and error if a start would refuse what the
+ * file says now of keys that need one.
+ */
+bool check_config_restart(const struct options *options, const struct options *before,
+			  GError **error);
+
 #endif

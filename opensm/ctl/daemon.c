@@ -17,6 +17,7 @@
 #include "ctl/daemon.h"
 
 #include "core/traps.h"
+#include "ctl/check_config.h"
 #include "ctl/console_key.h"
 #include "ctl/logging.h"
 #include "ctl/plan.h"
@@ -750,7 +751,7 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	GError *wrong = NULL;
 	char *unfinished;
 
-	new = options_reread(old, warnings, &wrong);
+	new = options_reread(old, NULL, check_config_restart, warnings, &wrong);
 	refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
 	unfinished = new ? options_tell_unfinished(new, old) : NULL;
 	if (unfinished)
@@ -850,7 +851,7 @@ bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes
 		return false;
 	}
 	old = slot_take(&daemon->context.options);
-	new = options_reread_from(old, file, warnings, error);
+	new = options_reread(old, file, check_config_restart, warnings, error);
 	options_unref(old);
 	if (!new)
 		return false;

@@ -14,7 +14,7 @@
 
 #define MEGABYTE UINT64_C(1048576)
 
-/* Returns what is wrong with the line, or NULL. */
+/* Returns what is wrong with the line, or NULL. log NULL: only that is the question. */
 static const char *module_line(struct log *log, char *line)
 {
 	char *words, *name, *flags, *end;
@@ -33,12 +33,13 @@ static const char *module_line(struct log *log, char *line)
 	value = strtoul(flags, &end, 0);
 	if (errno || *end || *flags == '-' || value > 0xFF)
 		return "log flags are a number up to 0xff";
-	log_set_module_flags(log, name, (unsigned int)value);
+	if (log)
+		log_set_module_flags(log, name, (unsigned int)value);
 	return NULL;
 }
 
-/* False and error if it is there and cannot be read. */
-static bool module_file(struct log *log, const char *file, GError **error)
+/* Adds what is wrong with single lines to mistakes. */
+static bool module_file(struct log *log, const char *file, GPtrArray *mistakes, GError **error)
 {
 	GError *why = NULL;
 	g_autofree char *text = file_read(file, FILE_MAX_CONFIG, NULL, &why);
@@ -57,20 +58,32 @@ static bool module_file(struct log *log, const char *file, GError **error)
 		const char *wrong = module_line(log, lines[i]);
 
 		if (wrong)
-			log_error(log, "%s:%u: %s", file, i + 1, wrong);
+			g_ptr_array_add(mistakes, g_strdup_printf("%s:%u: %s", file, i + 1, wrong));
 	}
 	return true;
 }
 
+bool logging_check(const struct options *options, GPtrArray *mistakes, GError **error)
+{
+	return !options->per_module_logging_file ||
+	       module_file(NULL, options->per_module_logging_file, mistakes, error);
+}
+
 static bool apply(struct log *log, const struct options *options, GError **error)
 {
+	g_autoptr(GPtrArray) mistakes = g_ptr_array_new_with_free_func(g_free);
+	bool good = true;
+
 	log_set_flags(log, options->log_flags);
 	log_set_flush(log, options->force_log_flush);
 	log_set_max_bytes(log, options->log_max_size * MEGABYTE);
 	log_set_prefix(log, options->log_prefix);
 	log_clear_module_flags(log);
-	return !options->per_module_logging_file ||
-	       module_file(log, options->per_module_logging_file, error);
+	if (options->per_module_logging_file)
+		good = module_file(log, options->per_module_logging_file, mistakes, error);
+	for (guint i = 0; i < mistakes->len; i++)
+		log_error(log, "%s", (const char *)mistakes->pdata[i]);
+	return good;
 }
 
 void logging_apply(struct log *log, const struct options *options)

@@ -19,4 +19,10 @@ struct log *logging_open(const struct options *options, GError **error);
  */
 void logging_apply(struct log *log, const struct options *options);
 
+/*
+ * False and error if per_module_logging_file is there and cannot be read; mistakes (char *) are
+ * those of its lines.
+ */
+bool logging_check(const struct options *options, GPtrArray *mistakes, GError **error);
+
 #endif

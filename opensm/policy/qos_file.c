@@ -268,8 +268,10 @@ static bool finish(struct qos_parser *p)
 			return false;
 	if (index)
 		p->policy->fallback = index - 1;
+	else if (!p->last_line)
+		qos_level_new(p->policy, DEFAULT_LEVEL); /* nothing but comments: as no file */
 	else if (!p->has_fallback)
-		return qos_wrong(p, "no such level",
+		return qos_wrong(p, "the end of the file",
 				 "a qos-level named DEFAULT, or default among qos-ulps");
 	for (guint i = 0; i < p->ulps->len; i++)
 		g_ptr_array_add(p->policy->rules, p->ulps->pdata[i]);
@@ -320,6 +322,7 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 	bool well;
 
 	p.policy = qos_policy_new(file);
+	p.policy->is_there = true;
 	p.policy->text = g_strdup(text);
 	p.ulps = g_ptr_array_new_with_free_func(qos_rule_free);
 	p.mentions = g_array_new(FALSE, FALSE, sizeof(struct qos_mention));
@@ -331,6 +334,8 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 	g_hash_table_unref(p.names[LEVEL]);
 	g_ptr_array_unref(p.ulps);
 	g_array_unref(p.mentions);
+	if (!p.last_line)
+		g_clear_pointer(&p.policy->text, g_free);
 	if (well)
 		return p.policy;
 	qos_policy_unref(p.policy);
@@ -367,7 +372,12 @@ struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *f
 
 	if (!new || new->text || !file || !old->text)
 		return new;
+	if (new->is_there)
+		g_set_error(error, QOS_FILE_ERROR, QOS_FILE_ERROR_READ,
+			    "%s: it says nothing any more, expected a policy, or a restart to do "
+			    "without", file);
+	else
+		file_set_gone(error, file);
 	qos_policy_unref(new);
-	file_set_gone(error, file);
 	return NULL;
 }

@@ -85,7 +85,8 @@ struct qos_policy {
 	GPtrArray *scopes;		    /* of those about one port the last one counts */
 	unsigned int fallback;		    /* level of what no rule is about */
 	GPtrArray *warnings;		    /* "FILE:LINE: text" */
-	char *text;			    /* that it was made of; NULL: there was no file */
+	char *text; /* that it was made of; NULL: there was no file, or it has but comments */
+	bool is_there; /* there was a file */
 };
 
 #define QOS_FILE_ERROR qos_file_error_quark()
@@ -97,9 +98,12 @@ enum qos_file_error {
 
 /* The text of a file of that name, which is for errors; NULL and error if anything is wrong. */
 struct qos_policy *qos_policy_parse(const char *file, const char *text, GError **error);
-/* The same of a file; no file is a policy without rules, whose level says nothing. */
+/*
+ * The same of a file; no file, or one that has but comments, is a policy without rules, whose level
+ * says nothing.
+ */
 struct qos_policy *qos_policy_load(const char *file, GError **error);
-/* The same after old: that there is no file any more is an error. */
+/* The same after old: that there is no file any more, or that it says nothing now, is an error. */
 struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *file,
 				     GError **error);
 struct qos_policy *qos_policy_ref(struct qos_policy *policy);

@@ -95,6 +95,12 @@ def health(daemon):
     good = json.loads(ctl('-j', 'health').stdout)
     check('as JSON', good['healthy'] and not good['problems'] and good['warnings'] and
           not good['last_sweep']['errors'], good)
+    for text, why in (('routing_engine nothing\n', 'there is no engine nothing'),
+                      ('root_guid_file /nowhere\n', '/nowhere'),
+                      ('replication_key_file /nowhere\n', '/nowhere')):
+        daemon.path('conf', text)  # what the next start would refuse
+        daemon.child.send_signal(signal.SIGHUP)
+        check(text, wait_for(lambda: why in ctl('health').stdout), ctl('health'))
     daemon.path('conf', 'sm_sl 99\n')
     daemon.child.send_signal(signal.SIGHUP)
     check('a file is refused', wait_for(lambda: ctl('health').returncode == 13))

@@ -99,7 +99,9 @@ END_TEST
 START_TEST(warnings)
 {
 	struct loaded loaded =
-		load_text("sweep_intervall 3\nzzzzzzzzz 1\nlmc 1\nlmc 2\nonce TRUE\n", "");
+		load_text("sweep_intervall 3\nzzzzzzzzz 1\nlmc 1\nlmc 2\nonce TRUE\nqos true\n"
+			  "qos_sl2vl 1,2,\nqos_ca_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7,\n",
+			  "");
 
 	ck_assert(loaded.good);
 	ck_assert_uint_eq(loaded.options->lmc, 2);
@@ -108,7 +110,11 @@ START_TEST(warnings)
 	assert_contains(loaded_warning(&loaded, 1), ":2: unknown key 'zzzzzzzzz' ignored");
 	assert_contains(loaded_warning(&loaded, 2), ":4: lmc: overrides line 3");
 	assert_contains(loaded_warning(&loaded, 3), ":5: unknown key 'once'");
-	ck_assert_uint_eq(loaded.warnings->len, 4);
+	assert_contains(loaded_warning(&loaded, 4), ":6: qos: 'true' counts as TRUE; OpenSM 3.3");
+	ck_assert(loaded.options->qos);
+	assert_contains(loaded_warning(&loaded, 5), ":7: qos_sl2vl: fewer than 16 VLs");
+	ck_assert_str_eq(loaded.options->qos_sl2vl, "1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	ck_assert_uint_eq(loaded.warnings->len, 6);
 	loaded_free(&loaded);
 }
 END_TEST
@@ -473,7 +479,7 @@ START_TEST(reread_changes_what_is_live)
 	GError *error = NULL;
 
 	rewrite(file, "sm_priority 4\nlmc 2\nsweep_interval 6\nroot_guid_file r\n");
-	options = options_reread(loaded.options, loaded.warnings, &error);
+	options = options_reread(loaded.options, NULL, NULL, loaded.warnings, &error);
 	ck_assert_ptr_nonnull(options);
 	ck_assert_uint_eq(options->sm_priority, 4);
 	ck_assert_uint_eq(options->lmc, 1);
@@ -495,12 +501,12 @@ START_TEST(reread_of_a_bad_file_changes_nothing)
 	GError *error = NULL;
 
 	rewrite(file, "sm_priority 4\nsm_sl 99\n");
-	ck_assert_ptr_null(options_reread(loaded.options, loaded.warnings, &error));
+	ck_assert_ptr_null(options_reread(loaded.options, NULL, NULL, loaded.warnings, &error));
 	assert_contains(error->message, ":2: sm_sl: '99'");
 	g_clear_error(&error);
 	g_unlink(file);
 	/* It was there at the start: that it is gone is a mistake, not the wish for defaults. */
-	ck_assert_ptr_null(options_reread(loaded.options, loaded.warnings, &error));
+	ck_assert_ptr_null(options_reread(loaded.options, NULL, NULL, loaded.warnings, &error));
 	assert_contains(error->message, "No such file");
 	g_clear_error(&error);
 	loaded_free(&loaded);

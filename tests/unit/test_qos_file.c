@@ -510,11 +510,27 @@ START_TEST(same)
 }
 END_TEST
 
+/* As if there were no file: the sample has but comments. */
+START_TEST(nothing_said)
+{
+	static const char *const texts[] = {"", "\n", "# nothing\n\n\t # more"};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		struct qos_policy *policy = parse(texts[i]);
+
+		ck_assert_uint_eq(policy->levels->len, 1);
+		ck_assert_uint_eq(policy->fallback, 0);
+		ck_assert_uint_eq(policy->rules->len, 0);
+		qos_policy_unref(policy);
+	}
+}
+END_TEST
+
 START_TEST(mistakes)
 {
-	refused("", "qos.conf:1:1: found 'no such level', expected a qos-level named DEFAULT");
+	refused("port-groups\nend-port-groups\n",
+		"qos.conf:3:1: found 'the end of the file', expected a qos-level named DEFAULT");
 	refused("nonsense\n", "qos.conf:1:1: found 'nonsense', expected port-groups");
-	refused("# nothing\n\n# more", "qos.conf:3:1: found 'no such level'");
 	refused("qos-levels\n", "expected end-qos-levels (it begins in line 1)");
 	refused("qos-level\n", "qos.conf:1:1: found 'qos-level'");
 	refused("qos-levels\nqos-level\nname: A\nname: B\n", "qos.conf:4:7: found 'B', expected");
@@ -574,6 +590,13 @@ START_TEST(files)
 	ck_assert_ptr_nonnull(policy); /* there is none */
 	ck_assert(!LEVEL(NOWHERE)->has_sl);
 	qos_policy_unref(policy);
+	ck_assert(g_file_set_contents(file, "qos-ulps\ndefault: 3\nend-qos-ulps\n", -1, NULL));
+	policy = qos_policy_load(file, &error);
+	ck_assert(g_file_set_contents(file, "# qos-ulps\n", -1, NULL));
+	ck_assert_ptr_null(qos_policy_reload(policy, file, &error));
+	ck_assert_ptr_nonnull(strstr(error->message, "it says nothing any more"));
+	g_clear_error(&error);
+	qos_policy_unref(policy);
 	ck_assert(g_file_set_contents(file, "qos-ulps\n\0\n", 11, NULL));
 	ck_assert_ptr_null(qos_policy_load(file, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "zero octet"));
@@ -629,7 +652,7 @@ START_TEST(bad_files)
 	write_octets(file, noise, 100000);
 	refused_file(file, ":1:1: found");
 	g_rand_free(random);
-	for (size_t n = 0; n < sizeof(whole) - 1; n++) { /* half written */
+	for (size_t n = 1; n < sizeof(whole) - 1; n++) { /* half written */
 		write_octets(file, whole, (gssize)n);
 		refused_file(file, ", expected ");
 	}
@@ -664,6 +687,7 @@ int main(void)
 	tcase_add_test(tcase, lists_over_lines);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, same);
+	tcase_add_test(tcase, nothing_said);
 	tcase_add_test(tcase, mistakes);
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, bad_files);

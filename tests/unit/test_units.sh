@@ -56,16 +56,25 @@ run start
 check "none told" 0 "start opensm@first.service cache  dumps "
 PORTS="$one ib0" run start
 check "no GUID" 1 "opensm: PORTS: 'ib0' is no port GUID"
+PORTS="${two#0x} $one" run start
+check "as Debian writes it" 0 "start opensm@$two.service opensm@$one.service cache  dumps "
+for bad in 0 0x 0x0 0x12g 12g x12 first; do
+	PORTS="$bad" run start
+	check "not $bad" 1 "opensm: PORTS: '$([ $bad = 0 ] && echo 0x)$bad' is no port GUID"
+done
 OPTIONS="--lmc 1" run run first
 check "the first port" 0 "--lmc 1 cache  dumps "
 echo "$one 0x1 0x1" >"$dir/cache/guid2lid"
+echo 7 >"$dir/cache/partitions.state"
+echo 8 >"$dir/cache/m_key_generation"
 OPTIONS="--lmc 1" run run $one
 given="--guid $one --log_file $dir/log/opensm.$one.log --lmc 1"
 check "a port" 0 "$given cache /$one dumps /opensm/$one"
-cmp -s "$dir/cache/guid2lid" "$dir/cache/$one/guid2lid"
+cmp -s "$dir/cache/guid2lid" "$dir/cache/$one/guid2lid" &&
+	grep -q 7 "$dir/cache/$one/partitions.state" && grep -q 8 "$dir/cache/$one/m_key_generation"
 code=$?
 : >"$dir/out"
-check "it knows the LIDs of before" 0 ""
+check "it knows the LIDs of before, and what was changed at run time" 0 ""
 echo "$one 0x2 0x2" >"$dir/cache/$one/guid2lid"
 run run $one
 grep -q 0x2 "$dir/cache/$one/guid2lid"
