@@ -40,15 +40,27 @@ static void note_warnings(struct check *check, const GPtrArray *texts)
 
 /* ---- engines ---- */
 
-static void set_unknown(GError **error, const char *name)
+/* Why, with the line of the file that names them, if it does. */
+static bool refuse_engines(const struct options *options, const char *why, GError **error)
 {
-	g_autoptr(GString) known = g_string_new(NULL);
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE, "routing_engine: %s", why);
+	if (options_source(options, OPTION_routing_engine) == OPTION_FROM_FILE) {
+		g_autofree char *place = options_origin(options, OPTION_routing_engine);
 
+		g_prefix_error(error, "%s: ", place);
+	}
+	return false;
+}
+
+static bool refuse_unknown(const struct options *options, const char *name, GError **error)
+{
+	g_autoptr(GString) why = g_string_new(NULL);
+
+	g_string_printf(why, "there is no engine %s, expected a list of", name);
 	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
-		g_string_append_printf(known, ", %s", (*engine)->name);
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-		    "routing_engine: there is no engine %s, expected a list of %s or no_fallback",
-		    name, known->str + 2);
+		g_string_append_printf(why, " %s,", (*engine)->name);
+	g_string_append(why, " or no_fallback");
+	return refuse_engines(options, why->str, error);
 }
 
 bool check_config_engines(const struct options *options, GError **error)
@@ -58,21 +70,15 @@ bool check_config_engines(const struct options *options, GError **error)
 	bool fallback = true, usable = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
-		if (!strcmp(names[i], "no_fallback")) {
+		if (!strcmp(names[i], "no_fallback"))
 			fallback = false;
-		} else if (*names[i]) {
-			usable = route_find(names[i]);
-			if (!usable) {
-				set_unknown(error, names[i]);
-				return false;
-			}
-		}
+		else if (*names[i] && !route_find(names[i]))
+			return refuse_unknown(options, names[i], error);
+		else
+			usable |= *names[i] != '\0';
 	}
-	if (!fallback && !usable)
-		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE,
-				    "routing_engine: names no engine, and no_fallback forbids "
-				    "others");
-	return fallback || usable;
+	return fallback || usable ||
+	       refuse_engines(options, "names no engine, and no_fallback forbids others", error);
 }
 
 /* ---- all ---- */

@@ -95,8 +95,9 @@ def health(daemon):
     good = json.loads(ctl('-j', 'health').stdout)
     check('as JSON', good['healthy'] and not good['problems'] and good['warnings'] and
           not good['last_sweep']['errors'], good)
-    for text, why in (('routing_engine nothing\n', 'there is no engine nothing'),
-                      ('root_guid_file /nowhere\n', '/nowhere'),
+    for text, why in (('routing_engine nothing\n',
+                       'conf:1: routing_engine: there is no engine nothing'),
+                      ('root_guid_file /nowhere\n', 'root_guid_file: /nowhere'),
                       ('replication_key_file /nowhere\n', '/nowhere')):
         daemon.path('conf', text)  # what the next start would refuse
         daemon.child.send_signal(signal.SIGHUP)
