@@ -61,7 +61,8 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 
 static void settle(struct layered *layered)
 {
-	route_note_ties(layered->routing, layered->graph, layered->hops);
+	if (!layered->routing->layered.grown)
+		route_note_ties(layered->routing, layered->graph, layered->hops);
 	layered->routing->layered.n_channels = layered->channels->n;
 	routing_name_switches(layered->routing, layered->fabric);
 }

@@ -33,7 +33,7 @@ uint32_t route_toll_to(const struct route_graph *graph, uint32_t sw, uint32_t to
 uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
 			 unsigned int max_rank, uint64_t partitions);
 
-/* Notes how many paths of hosts pass cables of others all the same, if any do. */
+/* Notes how many paths of hosts, all of the shortest, pass cables of others, if any do. */
 void route_note_ties(struct routing *routing, const struct route_graph *graph,
 		     const uint8_t *hops);
 
