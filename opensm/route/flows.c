@@ -90,6 +90,8 @@ static inline struct route_step *list_steps(const struct route_flows *flows, uin
 	return step;
 }
 
+#define EVERY_STEP UINT64_MAX
+
 static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
 {
 	return flows->toll[step->to] + route_toll(flows->graph, step->channel, flows->listed_for);
@@ -108,8 +110,6 @@ static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 			flows->steps[n++] = flows->steps[i];
 	flows->last[sw] = n;
 }
-
-#define EVERY_STEP UINT64_MAX
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
@@ -135,6 +135,14 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)
 		keep_least_toll(flows, flows->order[i]);
 	return true;
+}
+
+bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel)
+{
+	const struct route_step step = {channel, flows->channels->to[channel]};
+
+	return !flows->toll || flows->listed_for == EVERY_STEP ||
+	       toll_by(flows, &step) == flows->toll[sw];
 }
 
 static uint32_t channel_of(const struct route_flows *flows, const struct routing *routing,

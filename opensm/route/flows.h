@@ -41,6 +41,8 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest);
  * in the graph, only those of least toll (ties.h); FABRIC_NONE: all. False if they are listed.
  */
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
+/* Whether a channel that leads nearer is of least toll, if that is what they are listed by. */
+bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel);
 
 /* Of switches with so many hops[switch], the order as above; how many they are. */
 uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,

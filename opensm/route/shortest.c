@@ -127,6 +127,8 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		    !route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);
+		else
+			route_mend_tolls(routing, graph, hops);
 	}
 	if (routing) {
 		route_note_ties(routing, graph, hops);

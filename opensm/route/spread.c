@@ -80,17 +80,6 @@ static bool list_steps(struct spread *spread, uint32_t target)
 	return true;
 }
 
-/* Whether a way of least toll may begin with a channel that leads nearer. */
-static bool is_step(const struct spread *spread, uint32_t sw, uint32_t channel)
-{
-	const struct route_flows *flows = &spread->flows;
-	bool found = !flows->graph->tied;
-
-	for (uint32_t i = flows->first[sw]; i < flows->last[sw] && !found; i++)
-		found = flows->steps[i].channel == channel;
-	return found;
-}
-
 /* Two ways half round a ring are as long: then none goes over the dateline. */
 static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 {
@@ -272,7 +261,7 @@ static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t 
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
 		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
-		    spread->load[c] <= spread->limit && is_step(spread, sw, c))
+		    spread->load[c] <= spread->limit && route_flows_is_least(&spread->flows, sw, c))
 			return c;
 	}
 	return FABRIC_NONE;
@@ -314,7 +303,7 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
 			c = route_channel(layered->channels, sw,
 					  layered->routing->lft[sw][before]);
-		if (c == FABRIC_NONE || !is_step(spread, sw, c))
+		if (c == FABRIC_NONE || !route_flows_is_least(&spread->flows, sw, c))
 			c = least_step(spread, sw);
 		else
 			spread->cost[sw] =

@@ -90,6 +90,82 @@ uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
 	return tolls;
 }
 
+/* ---- entries ---- */
+
+struct mending {
+	const struct route_graph *graph;
+	struct routing *routing;
+	struct route_flows flows;
+	uint32_t *moved; /* [link]: entries that became ways over it */
+};
+
+/* The step of least toll over which the fewest went. */
+static uint32_t choose_step(const struct mending *mending, uint32_t sw)
+{
+	const struct route_flows *flows = &mending->flows;
+	uint32_t best = flows->steps[flows->first[sw]].channel;
+
+	for (uint32_t i = flows->first[sw] + 1; i < flows->last[sw]; i++)
+		if (mending->moved[flows->steps[i].channel] < mending->moved[best])
+			best = flows->steps[i].channel;
+	return best;
+}
+
+/* Steps are listed for the target. */
+static void mend_target(struct mending *mending, uint32_t target)
+{
+	const struct route_flows *flows = &mending->flows;
+	uint16_t lid = mending->graph->targets[target].lid;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i];
+		uint32_t link = route_channel(flows->channels, sw,
+					      routing_port(mending->routing, sw, lid));
+
+		if (link != FABRIC_NONE && route_flows_is_least(flows, sw, link))
+			continue;
+		link = choose_step(mending, sw);
+		mending->moved[link]++;
+		routing_put(mending->routing, sw, lid, mending->graph->links[link]);
+	}
+}
+
+/* Those of one leaf that are in the same partitions go by the same steps, which are listed once. */
+static void mend_leaf(struct mending *mending, uint32_t leaf)
+{
+	const struct route_graph *graph = mending->graph;
+	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
+	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	route_flows_turn_to(&mending->flows, leaf);
+	for (uint32_t t = first; t < last; t++) {
+		if (!g_hash_table_add(done, &graph->partitions[t]))
+			continue;
+		route_flows_list_steps(&mending->flows, t);
+		for (uint32_t other = t; other < last; other++)
+			if (graph->partitions[other] == graph->partitions[t])
+				mend_target(mending, other);
+	}
+}
+
+void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
+		      const uint8_t *hops)
+{
+	struct mending mending = {.graph = graph, .routing = routing};
+
+	if (!graph->tied)
+		return;
+	mending.moved = g_new0(uint32_t, graph->n_links + 1);
+	route_flows_init(&mending.flows, graph, hops);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_has_hosts(graph, sw))
+			mend_leaf(&mending, sw);
+	route_flows_clear(&mending.flows);
+	g_free(mending.moved);
+}
+
+/* ---- what is told ---- */
+
 /* Counts paths from switches with hosts to a target, and those that pass cables of others. */
 static void count_paths(const struct route_flows *flows, const struct routing *routing, uint32_t t,
 			bool *passes, uint64_t *n, uint64_t *n_others)

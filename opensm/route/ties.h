@@ -33,6 +33,13 @@ uint32_t route_toll_to(const struct route_graph *graph, uint32_t sw, uint32_t to
 uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
 			 unsigned int max_rank, uint64_t partitions);
 
+/*
+ * Tables that were filled by ancestors mind what is tied where these are chosen, not on the ways
+ * that lead there from elsewhere: entries that begin no path of least toll become others that do.
+ */
+void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
+		      const uint8_t *hops);
+
 /* Notes how many paths of hosts, all of the shortest, pass cables of others, if any do. */
 void route_note_ties(struct routing *routing, const struct route_graph *graph,
 		     const uint8_t *hops);

@@ -276,6 +276,8 @@ static const struct {
 	{"torus:3x3x3:2", "sssp", 1},	   {"dragonfly:4:2:2", "dfsssp", 0},
 	{"dragonfly:4:2:2", "minhop", 0},  {"random:20:6:4:7", "dfsssp", 0},
 	{"random:20:6:4:7", "minhop", 0},  {"random:20:6:4:7", "lash", 0},
+	{"fattree:4", "minhop", 0},	   {"fattree:4", "updn", 1},
+	{"xgft:4,4:1,2", "ftree", 0},	   {"xgft:4,4,2:1,2,2:1,2,1", "dnup", 0},
 	{"torus:2x4:2", "minhop", 0},	   {"torus:2x4:2", "lash", 0}, /* cables in parallel */
 };
 
