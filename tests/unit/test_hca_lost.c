@@ -607,6 +607,7 @@ static void *hammer(void *arg)
 		send_mad(mgmt_class, mgmt_class == IBA_CLASS_SUBN_ADM ? 0 : 1000);
 		if (!*vendor_name(vendor))
 			break;
+		g_usleep(20); /* others of the machine have work, too */
 	}
 	return NULL;
 }
