@@ -491,12 +491,14 @@ bool sweep_is_discovering(const struct sm *sm)
 
 /*
  * Time until the sweep that runs is cancelled for what came meanwhile: longer each time, so that
- * links which go on flapping do not keep a sweep from its end.
+ * links which go on flapping do not keep a sweep from its end. A light sweep may find the same
+ * again each time that it begins anew, so it is cancelled no more often than such sweeps may begin.
  */
 static uint64_t cancel_delay(const struct sm *sm)
 {
 	if (sm->sweep.kind == SWEEP_KIND_LIGHT)
-		return SETTLE_NS;
+		return MAX(SETTLE_NS,
+			   bucket_wait(&sm->schedule.provoked, actor_now(sm->actor)));
 	return SETTLE_QUIET_NS << MIN(sm->schedule.cancelled * 2, 16u);
 }
 

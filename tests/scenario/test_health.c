@@ -218,6 +218,36 @@ START_TEST(sick_later)
 }
 END_TEST
 
+/*
+ * A switch that does not take back its PortStateChange is a change for each light sweep, which
+ * waits for a host that is silent. The change cuts it short no more often than once a second.
+ */
+START_TEST(light_sweep_finds_what_stays)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9"), spine = scenario_node(s, "spine-1-0");
+	uint64_t before;
+
+	scenario_conf(s, "sweep_interval 5\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	sim_node_mute(s->sim, host, true);
+	sim_node_refuse(s->sim, spine, IBA_ATTR_SWITCH_INFO);
+	sim_link_set(s->sim, spine, 3, false);
+	sim_link_set(s->sim, host, 1, false);
+	sim_link_set(s->sim, host, 1, true);
+	scenario_run_ms(s, 120 * 1000);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 60 * 1000);
+	ck_assert_uint_le(partial_sweeps(s) - before, 60);
+	sim_node_refuse(s->sim, spine, 0);
+	sim_node_mute(s->sim, host, false);
+	sim_link_set(s->sim, spine, 3, true);
+	scenario_converge(s, 20);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("health");
@@ -231,6 +261,7 @@ int main(void)
 	tcase_add_test(tcase, silent_host);
 	tcase_add_test(tcase, silent_after_a_bounce);
 	tcase_add_test(tcase, sick_later);
+	tcase_add_test(tcase, light_sweep_finds_what_stays);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
