@@ -69,6 +69,7 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 check_PROGRAMS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
 TESTS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
 golden_story = $(golden) tests/golden/story.c tests/golden/story.h \
+	tests/scenario/published.c tests/scenario/published.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
 tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c $(golden_story)
 tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)

@@ -8,6 +8,7 @@
 static struct scenario *s;
 static struct transcript *t;
 static const char *story; /* its name */
+static bool briefly;
 
 /* ---- telling ---- */
 
@@ -23,6 +24,12 @@ void story_on(const char *name, struct scenario *scenario)
 	story = name;
 	s = scenario;
 	t = transcript_new(s);
+	briefly = false;
+}
+
+void story_briefly(void)
+{
+	briefly = true;
 }
 
 char *story_topology(const char *name)
@@ -52,7 +59,10 @@ void story_event(const char *what)
 
 void story_tell(void)
 {
-	transcript_tell(t);
+	if (briefly)
+		transcript_tell_digest(t);
+	else
+		transcript_tell(t);
 }
 
 void story_say(const char *text)
@@ -68,7 +78,7 @@ void story_tell_files(void)
 void story_after_ms(unsigned int ms)
 {
 	scenario_run_ms(s, ms);
-	transcript_tell(t);
+	story_tell();
 }
 
 static char *in_directory(const char *file)

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "published.h"
+
 #define COLUMNS 100
 #define TAB 6	      /* columns that it has more than characters, and a line break */
 #define OCTETS_MAX 24 /* of a table, that are told one by one */
@@ -13,6 +15,17 @@
 /* In a MAD; what lies between them is a status and a TransactionID. */
 #define METHOD_OFFSET 3
 #define ATTRIBUTE_OFFSET 16
+
+/* What the daemon shows to its other parts. */
+static const struct {
+	const char *name;
+	GByteArray *(*octets)(struct context *context);
+} published[] = {
+	{"subnet", published_subnet},
+	{"trees", published_trees},
+	{"unhealthy", published_unhealthy},
+	{"state", published_state},
+};
 
 struct transcript {
 	struct scenario *s;
@@ -23,6 +36,7 @@ struct transcript {
 	size_t logged;		   /* octets of the log that were told */
 	GPtrArray *packets, *sets; /* struct line */
 	struct counters counters;
+	uint32_t published[G_N_ELEMENTS(published)]; /* digests, as told last */
 	const char *lose; /* such packets for lose_node; NULL: none */
 	int lose_node;
 	bool losing;
@@ -299,6 +313,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	struct transcript *t = arg;
 	g_autofree char *name = NULL;
 	struct iba_dr_smp mad;
+	uint64_t after_us;
 	int node;
 
 	if (t->losing)
@@ -316,6 +331,8 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	if (is_own_answer(&mad))
 		return;
 	node = target_of(t, to, from, &mad);
+	after_us = GUINT64_TO_LE((now_ns - t->begin_ns) / NS_PER_US);
+	t->digest = digest(t->digest, &after_us, sizeof(after_us));
 	t->digest = digest(t->digest, &node, sizeof(node));
 	t->digest = digest(t->digest, data + METHOD_OFFSET, 1);
 	t->digest = digest(t->digest, data + ATTRIBUTE_OFFSET, length - ATTRIBUTE_OFFSET);
@@ -381,7 +398,36 @@ static void tell_counters(struct transcript *t)
 		g_string_append_printf(t->text, "%s\n", words->str);
 }
 
-/* Without the time, and the names of files that are other ones each time; each line once. */
+/* Digests of what has changed since it was told last. */
+static void tell_published(struct transcript *t)
+{
+	g_autoptr(GString) words = g_string_new("published:");
+	size_t none = words->len;
+
+	for (unsigned int i = 0; t->s->daemon && i < G_N_ELEMENTS(published); i++) {
+		GByteArray *octets = published[i].octets(daemon_context(t->s->daemon));
+		uint32_t now = octets->len ? digest(FNV_OFFSET, octets->data, octets->len) : 0;
+
+		if (now != t->published[i])
+			g_string_append_printf(words, " %s %08x", published[i].name, now);
+		t->published[i] = now;
+		g_byte_array_unref(octets);
+	}
+	if (words->len > none)
+		g_string_append_printf(t->text, "%s\n", words->str);
+}
+
+/* Without the time, and the names of files that are other ones each time. */
+static char *plain_line(const struct transcript *t, const char *line)
+{
+	const char *text = strstr(line, "] ");
+	GString *plain = g_string_new(text ? text + 2 : line);
+
+	g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
+	return g_string_free(plain, FALSE);
+}
+
+/* Each line once. */
 static void tell_log(struct transcript *t)
 {
 	g_auto(GStrv) lines = g_strsplit(t->s->text->str + t->logged, "\n", -1);
@@ -389,11 +435,9 @@ static void tell_log(struct transcript *t)
 
 	t->logged = t->s->text->len;
 	for (char **line = lines; *line && **line; line++) {
-		const char *text = strstr(*line, "] ");
-		g_autoptr(GString) plain = g_string_new(text ? text + 2 : *line);
+		g_autofree char *plain = plain_line(t, *line);
 
-		g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
-		add(told, plain->str);
+		add(told, plain);
 	}
 	for (guint i = 0; i < told->len; i++) {
 		const struct line *line = g_ptr_array_index(told, i);
@@ -403,6 +447,22 @@ static void tell_log(struct transcript *t)
 		else
 			g_string_append_printf(t->text, "log: %s\n", line->what);
 	}
+}
+
+static void tell_log_digest(struct transcript *t)
+{
+	g_auto(GStrv) lines = g_strsplit(t->s->text->str + t->logged, "\n", -1);
+	uint32_t sum = FNV_OFFSET;
+	unsigned int n = 0;
+
+	t->logged = t->s->text->len;
+	for (; lines[n] && *lines[n]; n++) {
+		g_autofree char *plain = plain_line(t, lines[n]);
+
+		sum = digest(sum, plain, strlen(plain));
+	}
+	if (n)
+		g_string_append_printf(t->text, "log: %u lines, digest %08x\n", n, sum);
 }
 
 void transcript_lose(struct transcript *t, const char *packet, unsigned int node)
@@ -438,6 +498,7 @@ void transcript_tell(struct transcript *t)
 	tell_packets(t);
 	tell_sets(t);
 	tell_counters(t);
+	tell_published(t);
 	tell_log(t);
 	forget(t);
 }
@@ -446,7 +507,8 @@ void transcript_tell_digest(struct transcript *t)
 {
 	tell_digest(t);
 	tell_counters(t);
-	t->logged = t->s->text->len;
+	tell_published(t);
+	tell_log_digest(t);
 	forget(t);
 }
 

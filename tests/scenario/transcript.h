@@ -7,12 +7,14 @@
  *	packets: Get(NodeInfo) Get(PortInfo)*7 Get(SwitchInfo) Set(SwitchInfo) sw-c:Trap(Notice)
  *	Set(SwitchInfo) port_state_change=1: sw-c
  *	counters: smp_sent+9 smp_received+9 traps_received+1 sweeps_partial+1
+ *	published: subnet 0c5e11d7 state 6e1f8a25
  *	log: 0x02 -> partial sweep: 0.4 ms, 0 errors
  *
  * The time is that of the last packet since the event, in virtual time. Sets of the same in several
  * places are one line. Of PortInfo and SwitchInfo it has the fields that differ from what is there
  * at that moment, of tables what is in them. The digest is of all packets of the SM in their order,
- * with their routes, keys and contents: of what the lines leave out, too.
+ * with their times, routes, keys and contents: of what the lines leave out, too. Of what the daemon
+ * shows to its other parts (published.h) digests are told where it has changed.
  */
 #ifndef TESTS_TRANSCRIPT_H
 #define TESTS_TRANSCRIPT_H
@@ -30,7 +32,8 @@ void transcript_starts(struct transcript *t);
 /* What follows is because of this; until transcript_tell(), which ends it. */
 void transcript_event(struct transcript *t, const char *what);
 void transcript_tell(struct transcript *t);
-void transcript_tell_digest(struct transcript *t); /* no more than that, and the counters */
+/* No more than digests, and the counters. */
+void transcript_tell_digest(struct transcript *t);
 void transcript_say(struct transcript *t, const char *text);
 /* What the daemon keeps on the disk. */
 void transcript_tell_files(struct transcript *t);

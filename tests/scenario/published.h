@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a daemon shows to its other parts, as octets to be compared: nothing, if there is none. */
+#ifndef TESTS_SCENARIO_PUBLISHED_H
+#define TESTS_SCENARIO_PUBLISHED_H
+
+#include <glib.h>
+
+#include "core/context.h"
+
+/* Nodes, cables, PortInfo and SwitchInfo, routes, and how the sweep ended. */
+GByteArray *published_subnet(struct context *context);
+GByteArray *published_trees(struct context *context);
+GByteArray *published_unhealthy(struct context *context);
+/* Flags of the sweep, and whether all is kept that is to be. */
+GByteArray *published_state(struct context *context);
+
+#endif
