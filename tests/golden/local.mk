@@ -66,8 +66,10 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_priority_raised.txt \
 	tests/golden/election_controls.txt
 
-check_PROGRAMS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
-TESTS += tests/golden/test_sweep_golden tests/golden/test_policy_golden
+story_tests = tests/golden/test_sweep_golden tests/golden/test_policy_golden \
+	tests/golden/test_chance_golden
+check_PROGRAMS += $(story_tests)
+TESTS += $(story_tests)
 golden_story = $(golden) tests/golden/story.c tests/golden/story.h \
 	tests/scenario/published.c tests/scenario/published.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
@@ -78,6 +80,9 @@ tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(go
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_golden_test_chance_golden_SOURCES = tests/golden/test_chance_golden.c $(golden_story)
+tests_golden_test_chance_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_chance_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_adapter.txt \
 	tests/golden/sweep_aliases.txt \
@@ -85,6 +90,26 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_both_ignore.txt \
 	tests/golden/sweep_cables.txt \
 	tests/golden/sweep_changes_by_others.txt \
+	tests/golden/sweep_chance_1.txt \
+	tests/golden/sweep_chance_2.txt \
+	tests/golden/sweep_chance_3.txt \
+	tests/golden/sweep_chance_4.txt \
+	tests/golden/sweep_chance_5.txt \
+	tests/golden/sweep_chance_6.txt \
+	tests/golden/sweep_chance_7.txt \
+	tests/golden/sweep_chance_8.txt \
+	tests/golden/sweep_chance_9.txt \
+	tests/golden/sweep_chance_10.txt \
+	tests/golden/sweep_chance_11.txt \
+	tests/golden/sweep_chance_12.txt \
+	tests/golden/sweep_chance_13.txt \
+	tests/golden/sweep_chance_14.txt \
+	tests/golden/sweep_chance_15.txt \
+	tests/golden/sweep_chance_16.txt \
+	tests/golden/sweep_chance_17.txt \
+	tests/golden/sweep_chance_18.txt \
+	tests/golden/sweep_chance_19.txt \
+	tests/golden/sweep_chance_20.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
@@ -135,10 +160,8 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_unhealthy.txt \
 	tests/golden/sweep_wide.txt
 
-golden-update: tests/golden/test_route_golden tests/golden/test_election_golden \
-		tests/golden/test_sweep_golden tests/golden/test_policy_golden
+golden-update: tests/golden/test_route_golden tests/golden/test_election_golden $(story_tests)
 	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
 	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
-	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_sweep_golden
-	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_policy_golden
+	for i in $(story_tests); do top_srcdir=$(srcdir) GOLDEN_UPDATE=1 $$i || exit 1; done
 .PHONY: golden-update

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Long stories of what meets by chance: cables, nodes, packets, options and clients, drawn from a
+ * seed, in an order that nobody would think of. What the daemon does about each is told in digests
+ * (transcript.h); after all is mended the fabric has to be right. Whoever changes what the SM does
+ * on purpose sees here where it begins to differ, reads test_sweep_golden.c and
+ * test_policy_golden.c for what differs, and writes these anew by make golden-update.
+ */
+#include <check.h>
+
+#include "policy/inventory.h"
+#include "story.h"
+#include "tests/run_suite.h"
+#include "tests/scenario/client.h"
+
+#define EVENTS 50
+#define CLIENTS 3
+#define NODES 64 /* at most */
+#define POLICY "hm_ports_health_policy_file DIRECTORY/policy\n"
+
+static struct scenario *s;
+static struct client *clients[CLIENTS];
+static uint64_t guids[NODES]; /* of nodes, when it begins */
+
+static unsigned int below(unsigned int n)
+{
+	return scenario_random(s, n);
+}
+
+/* A node that the SM is not on. */
+static unsigned int some_node(void)
+{
+	return below(3) ? scenario_random_host(s) : scenario_random_switch(s);
+}
+
+static const char *name_of(unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	return view.description;
+}
+
+static unsigned int some_port(unsigned int node)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	return 1 + below(view.num_ports);
+}
+
+/* An end of a cable. */
+static void some_cable(unsigned int *node, unsigned int *port)
+{
+	unsigned int peer, peer_port;
+
+	do {
+		*node = below(4) ? scenario_random_switch(s) : scenario_random_host(s);
+		*port = some_port(*node);
+	} while (!sim_peer(s->sim, *node, *port, &peer, &peer_port));
+}
+
+static void some_time(void)
+{
+	static const unsigned int ms[] = {3, 40, 300, 2000, 2000, 12000, 70000};
+
+	story_after_ms(ms[below(G_N_ELEMENTS(ms))]);
+}
+
+/* ---- cables and nodes ---- */
+
+static void cable(void)
+{
+	unsigned int node, port;
+	bool up;
+
+	some_cable(&node, &port);
+	up = !sim_link_up(s->sim, node, port);
+	story_event_at(up ? "cable plugged" : "cable pulled", name_of(node), port);
+	sim_link_set(s->sim, node, port, up);
+}
+
+static void swapped(void)
+{
+	unsigned int node, port, other;
+
+	some_cable(&node, &port);
+	other = below(2) ? scenario_random_switch(s) : scenario_random_host(s);
+	story_event_at("cable changes places", name_of(node), port);
+	story_say(name_of(other));
+	sim_cable_swap(s->sim, node, port, other, some_port(other));
+}
+
+static void worn(void)
+{
+	static const unsigned int mbps[] = {2500, 10000, 25781, 212500};
+	unsigned int node, port;
+
+	some_cable(&node, &port);
+	story_event_at("cable worn", name_of(node), port);
+	sim_link_degrade(s->sim, node, port, below(2) ? 12 : 1, mbps[below(4)]);
+}
+
+static void flaps(void)
+{
+	unsigned int node, port;
+
+	some_cable(&node, &port);
+	story_event_at("cable flaps", name_of(node), port);
+	sim_link_flap(s->sim, node, port, below(20) * NS_PER_MS, (1 + below(60)) * NS_PER_MS,
+		      1 + below(8));
+}
+
+static void black_hole(void)
+{
+	unsigned int node, port;
+
+	some_cable(&node, &port);
+	story_event_at("what leaves by it vanishes", name_of(node), port);
+	sim_link_black_hole(s->sim, node, port, true);
+}
+
+static void power(void)
+{
+	unsigned int node = some_node();
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	story_event_at(view.up ? "switched off" : "switched on", name_of(node), 0);
+	sim_node_set(s->sim, node, !view.up);
+}
+
+static void reboot(void)
+{
+	unsigned int node = some_node();
+
+	story_event_at("reboots", name_of(node), 0);
+	sim_node_set(s->sim, node, false);
+	scenario_run_ms(s, below(2) * below(2000));
+	sim_node_set(s->sim, node, true);
+}
+
+static void adapter(void)
+{
+	unsigned int node = scenario_sm_node(s, NULL);
+
+	story_event("the adapter of the SM is gone for a while");
+	sim_device_set(s->sim, node, false);
+	scenario_run_ms(s, below(3000));
+	sim_device_set(s->sim, node, true);
+}
+
+static void own_cable(void)
+{
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	story_event("the cable of the SM is pulled for a while");
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, below(3000));
+	sim_link_set(s->sim, node, port, true);
+}
+
+/* ---- nodes that do not do as they should ---- */
+
+static void mute(void)
+{
+	unsigned int node = some_node();
+	bool on = below(2);
+
+	story_event_at(on ? "mute" : "answers", name_of(node), 0);
+	sim_node_mute(s->sim, node, on);
+}
+
+static void refuses(void)
+{
+	static const uint16_t attributes[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_PORT_INFO,
+					      IBA_ATTR_LINEAR_FORWARDING_TABLE,
+					      IBA_ATTR_MULTICAST_FORWARDING_TABLE,
+					      IBA_ATTR_P_KEY_TABLE, 0};
+	unsigned int node = some_node();
+	uint16_t attribute = attributes[below(G_N_ELEMENTS(attributes))];
+
+	story_event_at("refuses", name_of(node), attribute);
+	sim_node_refuse(s->sim, node, attribute);
+}
+
+static void stubborn(void)
+{
+	unsigned int node = some_node();
+	bool on = below(2);
+
+	story_event_at(on ? "changes nothing" : "does as it is told", name_of(node), 0);
+	sim_node_stubborn(s->sim, node, on);
+}
+
+static void loss(void)
+{
+	static const char *const packets[] = {
+		"Get(NodeInfo)",    "GetResp(NodeInfo)",	"Get(PortInfo)",
+		"Set(PortInfo)",    "GetResp(SwitchInfo)",	"Set(SwitchInfo)",
+		"Get(P_KeyTable)",  "Set(LinearForwardingTable)", "GetResp(PortInfo)",
+		"Set(P_KeyTable)",  "Set(MulticastForwardingTable)"};
+	const char *packet = packets[below(G_N_ELEMENTS(packets))];
+	const char *where = name_of(some_node());
+
+	story_event_at("are lost", where, 0);
+	story_say(packet);
+	story_lose(packet, where);
+}
+
+static void other_guid(void)
+{
+	unsigned int node = some_node();
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, below(2) ? node : some_node(), &view);
+	story_event_at("has the GUID of some other, or its own", name_of(node), 0);
+	sim_set_node_guid(s->sim, node, view.node_guid);
+}
+
+static void small_tables(void)
+{
+	unsigned int node = scenario_random_switch(s);
+
+	story_event_at("has smaller tables", name_of(node), 0);
+	sim_set_linear_fdb_cap(s->sim, node, (uint16_t)(6 + below(60)));
+	sim_set_multicast_fdb_cap(s->sim, node, (uint16_t)(below(3) * 32));
+}
+
+/* ---- others ---- */
+
+static void written_by_others(void)
+{
+	unsigned int node = scenario_random_switch(s), host = scenario_random_host(s);
+	struct iba_port_info *info =
+		(struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, host, 1);
+	struct sim_node_view view;
+
+	story_event_at("somebody writes to it", name_of(node), 0);
+	story_say(name_of(host));
+	sim_node_view(s->sim, node, &view);
+	if (view.switch_info->linear_fdb_top) /* it holds any */
+		((uint8_t *)(uintptr_t)view.lft)[1 + below(12)] = (uint8_t)below(4);
+	info->master_sm_lid = below(2) ? info->master_sm_lid : 9;
+	info->lid = below(2) ? info->lid : (uint16_t)below(20);
+	info->port_state = below(4) ? info->port_state : IBA_PORT_ARMED;
+}
+
+static void traps(void)
+{
+	static const uint16_t numbers[] = {128, 129, 130, 144, 145, 256, 257};
+	unsigned int node = some_node(), n = 1 + below(12);
+
+	story_event_at("traps", name_of(node), 0);
+	for (unsigned int i = 0; i < n; i++) {
+		struct iba_notice notice = {.is_generic = true,
+					    .trap_number = numbers[below(G_N_ELEMENTS(numbers))],
+					    .issuer_lid = scenario_lid(s, some_node())};
+
+		for (unsigned int j = 0; j < 12; j++)
+			notice.data_details[j] = (uint8_t)below(3);
+		sim_trap(s->sim, node, 1, &notice);
+		scenario_run_ms(s, below(20));
+	}
+}
+
+static void member(void)
+{
+	unsigned int i = below(CLIENTS);
+
+	if (below(2)) {
+		story_event_at("joins", "client", i);
+		client_send_member(clients[i], true);
+	} else {
+		story_event_at("leaves", "client", i);
+		client_send_member(clients[i], false);
+	}
+}
+
+static void group(void)
+{
+	const struct iba_gid mgid = {UINT64_C(0xFF12A01BFE800000), 7 + below(40)};
+	unsigned int i = below(CLIENTS);
+
+	story_event_at("joins a group of its own, or leaves it", "client", i);
+	client_member(clients[i], below(3) ? IBA_METHOD_SET : IBA_METHOD_DELETE, mgid,
+		      client_guid(clients[i]), &(uint16_t){0});
+}
+
+static void tables_wanted(void)
+{
+	enum inventory_kind kind = below(INVENTORY_KINDS);
+	uint16_t lid = below(2) ? 0 : scenario_lid(s, some_node());
+
+	story_event_at("tables are wanted", "LID", lid);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_INVENTORY_WANTED,
+		   inventory_want(kind, lid, INVENTORY_ALL_PORTS));
+}
+
+/* ---- what the operator does ---- */
+
+static const char *const confs[] = {
+	QUIET,
+	QUIET "lmc 1\nlmc_esp0 TRUE\nlog_flags 0xFF\n",
+	QUIET "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
+	QUIET "m_key 0x5678\nm_key_protection_level 2\n",
+	QUIET "routing_engine updn\nuse_mfttop FALSE\nmc_spread_roots TRUE\n",
+	QUIET "routing_engine dfsssp\nqos TRUE\nqos_high_limit 3\n",
+	QUIET "routing_engine ftree,lash\npart_enforce out\nfsync_high_avail_files FALSE\n",
+	QUIET "qos TRUE\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,15\nmax_op_vls 3\n",
+	POLICY "sweep_interval 5\naudit_nodes 3\nmax_wire_smps 2\n",
+	POLICY QUIET "babbling_port_policy TRUE\nreassign_lids TRUE\ntransaction_retries 1\n",
+	QUIET "honor_guid2lid_file TRUE\ndisable_multicast TRUE\nno_clients_rereg TRUE\n",
+	QUIET "partition_aware_routing TRUE\nclient_rereg_rate 2\nsubnet_timeout 16\n",
+};
+
+static const char *some_conf(void)
+{
+	return confs[below(G_N_ELEMENTS(confs))];
+}
+
+static void configured(const char *conf)
+{
+	g_autofree char *text = story_conf(conf);
+
+	scenario_conf(s, text);
+	story_event(conf);
+}
+
+static void rereads(void)
+{
+	configured(some_conf());
+	daemon_reread_logged(s->daemon);
+}
+
+static void restarts(void)
+{
+	configured(some_conf());
+	scenario_stop(s);
+	story_watch(NULL, s->sm_guid);
+	scenario_start(s);
+}
+
+static void partitions(void)
+{
+	static const char *const files[] = {
+		"Default=0x7fff,ipoib:ALL=full;\n",
+		"Default=0x7fff,ipoib:ALL=limited,SELF=full;\n"
+		"A=0x10:0x0200000000000501=full,0x0200000000000601=limited;\n",
+		"Default=0x7fff,ipoib:ALL=full;\nB=0x11:ALL=full;\nC=0x12:ALL_SWITCHES=full;\n",
+	};
+
+	story_event("other partitions");
+	story_write("partitions.conf", files[below(G_N_ELEMENTS(files))]);
+	daemon_reread_logged(s->daemon);
+}
+
+static void sweeps(void)
+{
+	static const enum sweep_reason reasons[] = {SWEEP_LIGHT, SWEEP_HEAVY, SWEEP_REROUTE,
+						    SWEEP_POLICY};
+	enum sweep_reason reason = reasons[below(G_N_ELEMENTS(reasons))];
+
+	story_event_at("a sweep is asked for", "reason", reason);
+	daemon_sweep(s->daemon, reason);
+}
+
+static void asks(void)
+{
+	static const enum event_type events[] = {EVENT_AUDIT_WANTED, EVENT_DESCRIPTIONS_WANTED,
+						 EVENT_UNHEALTHY_RELEASED};
+	enum event_type event = events[below(G_N_ELEMENTS(events))];
+
+	story_event(event_name(event));
+	event_emit(&daemon_context(s->daemon)->bus, event, 0);
+}
+
+/* ---- the story ---- */
+
+static void note_guids(void)
+{
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		g_assert(node < NODES);
+		sim_node_view(s->sim, node, &view);
+		guids[node] = view.node_guid;
+	}
+}
+
+static void mended(void)
+{
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		sim_node_mute(s->sim, node, false);
+		sim_node_refuse(s->sim, node, 0);
+		sim_node_stubborn(s->sim, node, false);
+		sim_set_node_guid(s->sim, node, guids[node]);
+		for (unsigned int port = 1; port <= view.num_ports; port++) {
+			sim_link_black_hole(s->sim, node, port, false);
+			sim_link_set(s->sim, node, port, true);
+		}
+		sim_node_set(s->sim, node, false);
+		sim_node_set(s->sim, node, true);
+	}
+	story_lose(NULL, NULL);
+	story_write("partitions.conf", "Default=0x7fff,ipoib:ALL=full;\n");
+}
+
+static void (*const happenings[])(void) = {
+	cable,	    cable,	  cable,   swapped,  worn,	   flaps,      black_hole,
+	power,	    power,	  reboot,  reboot,   adapter,	   own_cable,  mute,
+	mute,	    refuses,	  stubborn, loss,    other_guid,   small_tables, written_by_others,
+	traps,	    member,	  member,  group,    tables_wanted, rereads,   restarts,
+	partitions, sweeps,	  asks,
+};
+
+/* The SM is on that node. */
+static void begin(const char *name, const char *spec, uint64_t seed, const char *sm)
+{
+	struct sim_node_view view;
+	unsigned int node;
+
+	s = story_begin(name, spec);
+	s->random = seed;
+	node = story_node(sm);
+	sim_node_view(s->sim, node, &view);
+	s->sm_guid = sim_port_guid(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1);
+	note_guids();
+	scenario_option(s, "-y", NULL);
+	story_briefly();
+	story_write("policy", "flapping all isolate 3 in 60 release 20\n"
+			      "unresponsive ca no_discover 2 of 3 release 30\n"
+			      "set_errors all isolate 2 of 4 release 30\n");
+	story_up(some_conf());
+}
+
+
+static void by_chance(const char *spec, uint64_t seed, const char *sm)
+{
+	static const char *const hosts[CLIENTS] = {"host-2", "host-3", "host-5"};
+	g_autofree char *name = g_strdup_printf("chance_%" G_GUINT64_FORMAT, seed);
+
+	begin(name, spec, seed, sm);
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		clients[i] = client_new_subscriber(s, story_node(hosts[i]));
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		happenings[below(G_N_ELEMENTS(happenings))]();
+		some_time();
+	}
+	mended();
+	story_restarts(QUIET);
+	story_event("all is mended");
+	scenario_converge(s, 300);
+	story_tell();
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		client_free(clients[i]);
+	story_end();
+}
+
+#define SEEDS 4 /* of a test */
+
+START_TEST(one_day)
+{
+	by_chance("triangle.topo", 1 + _i, "host-1");
+}
+END_TEST
+
+START_TEST(another_day)
+{
+	by_chance("triangle.topo", 1 + SEEDS + _i, "host-4");
+}
+END_TEST
+
+START_TEST(on_a_switch)
+{
+	by_chance("triangle.topo", 1 + 2 * SEEDS + _i, "sw-a");
+}
+END_TEST
+
+START_TEST(on_two_switches)
+{
+	by_chance("triangle.topo", 1 + 3 * SEEDS + _i, "dual");
+}
+END_TEST
+
+START_TEST(in_a_tree)
+{
+	by_chance("fattree:4", 1 + 4 * SEEDS + _i, "host-0");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("chance_golden");
+	TCase *tcase = tcase_create("stories");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, one_day, 0, SEEDS);
+	tcase_add_loop_test(tcase, another_day, 0, SEEDS);
+	tcase_add_loop_test(tcase, on_a_switch, 0, SEEDS);
+	tcase_add_loop_test(tcase, on_two_switches, 0, SEEDS);
+	tcase_add_loop_test(tcase, in_a_tree, 0, SEEDS);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
