@@ -24,6 +24,9 @@
 #define CONTROL_TRIES 3
 #define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
+/* Two masters that do not come to terms set each other's port again and again. */
+#define CONTESTS_PER_SECOND 1
+#define CONTESTS_BURST 4
 #define ACTS_PER_S 1000000	    /* no SM sends more SMPs */
 
 /* An SM, and where it was met. */
@@ -54,10 +57,11 @@ struct mastership {
 	unsigned int misses;  /* polls in a row without a master that answers */
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
-	uint64_t stubborn;    /* GUID of the one that did not do its part */
+	uint64_t stubborn;    /* GUID of the one that did not do its part in its present state */
 	uint64_t ignored;     /* GUID of the one that was last told to be */
 	uint32_t trap_tid;
 	struct timer timer; /* the next poll, or the end of patience */
+	struct bucket contests; /* heavy sweeps as another SM configured the own port */
 };
 
 /* ---- what this one is ---- */
@@ -602,6 +606,8 @@ static void on_sm_info(struct sm_request *request)
 		g_array_set_size(ms->others, ms->others->len + 1);
 		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
 	}
+	if (info.guid == ms->stubborn && info.sm_state != other->sm.state)
+		ms->stubborn = 0;
 	other->sm = sm_of(&info);
 	note_acts(sm, other, &info);
 	other->asked = sm->sweep.serial;
@@ -920,6 +926,10 @@ void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	if (mastership_rests(sm) || sm->options->ignore_other_sm ||
 	    !is_configured_by_another(sm, info))
 		return;
+	if (!bucket_take(&sm->mastership->contests, actor_now(sm->actor))) {
+		timer_start(&sm->watch, NS_PER_S); /* which reads it again */
+		return;
+	}
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
@@ -1022,6 +1032,7 @@ struct mastership *mastership_new(struct sm *sm)
 	ms->sm = sm;
 	ms->others = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
 	timer_init(&ms->timer, sm->actor, on_timer);
+	bucket_init(&ms->contests, CONTESTS_PER_SECOND, CONTESTS_BURST);
 	return ms;
 }
 

@@ -85,11 +85,11 @@ tests_golden_test_chance_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_chance_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_adapter.txt \
+	tests/golden/sweep_after_a_restart.txt \
 	tests/golden/sweep_aliases.txt \
 	tests/golden/sweep_back_to_back.txt \
 	tests/golden/sweep_both_ignore.txt \
 	tests/golden/sweep_cables.txt \
-	tests/golden/sweep_changes_by_others.txt \
 	tests/golden/sweep_chance_1.txt \
 	tests/golden/sweep_chance_2.txt \
 	tests/golden/sweep_chance_3.txt \
@@ -110,6 +110,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_chance_18.txt \
 	tests/golden/sweep_chance_19.txt \
 	tests/golden/sweep_chance_20.txt \
+	tests/golden/sweep_changes_by_others.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
@@ -142,22 +143,29 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_once.txt \
 	tests/golden/sweep_one_lane.txt \
 	tests/golden/sweep_other_options.txt \
+	tests/golden/sweep_others_answer.txt \
 	tests/golden/sweep_paced_takeover.txt \
 	tests/golden/sweep_partitions.txt \
 	tests/golden/sweep_partitions_at_run_time.txt \
+	tests/golden/sweep_patience.txt \
 	tests/golden/sweep_plans.txt \
 	tests/golden/sweep_qos.txt \
 	tests/golden/sweep_refused.txt \
 	tests/golden/sweep_reports.txt \
+	tests/golden/sweep_roots_change.txt \
 	tests/golden/sweep_same_guids.txt \
+	tests/golden/sweep_sm_on_a_switch.txt \
 	tests/golden/sweep_small_tables.txt \
+	tests/golden/sweep_standby.txt \
 	tests/golden/sweep_stuck.txt \
 	tests/golden/sweep_tables.txt \
+	tests/golden/sweep_tables_that_just_do.txt \
 	tests/golden/sweep_traps_of_all_kinds.txt \
 	tests/golden/sweep_tree.txt \
 	tests/golden/sweep_two_managers.txt \
 	tests/golden/sweep_two_planes.txt \
 	tests/golden/sweep_unhealthy.txt \
+	tests/golden/sweep_unknown_members.txt \
 	tests/golden/sweep_wide.txt
 
 golden-update: tests/golden/test_route_golden tests/golden/test_election_golden $(story_tests)

@@ -248,6 +248,46 @@ START_TEST(multicast_in_a_tree)
 }
 END_TEST
 
+/* The file of the routing engine names that switch; NULL: it makes no sense. */
+static void roots(const char *name)
+{
+	g_autofree char *text = NULL;
+	struct sim_node_view view;
+
+	if (name)
+		sim_node_view(s->sim, story_node(name), &view);
+	text = name ? g_strdup_printf("0x%016" G_GINT64_MODIFIER "x\n", view.node_guid)
+		    : g_strdup("nonsense\n");
+	story_write("roots", text);
+}
+
+#define ROOTS QUIET "routing_engine updn\nroot_guid_file DIRECTORY/roots\n"
+
+/* Paths up and down change, and trees that follow them, though no cable does. */
+START_TEST(roots_change)
+{
+	static const char *const names[] = {"core-1-1", "core-1-1", "leaf-0-0", NULL, "core-0-1"};
+
+	s = story_begin("roots_change", "fattree:4");
+	roots("core-0-0");
+	story_starts(ROOTS);
+	meet_clients();
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		joins(i, true);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		roots(names[i]);
+		story_say(names[i] ? names[i] : "no root");
+		story_rereads(i % 2 ? ROOTS "mc_spread_roots TRUE\n" : ROOTS);
+	}
+	story_link("leaf-0-0", 3, false);
+	roots("core-1-1");
+	story_restarts(ROOTS);
+	story_restarts(QUIET "routing_engine minhop,updn\n");
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
 START_TEST(wide)
 {
 	uint16_t mlid;
@@ -373,6 +413,21 @@ START_TEST(aliases)
 }
 END_TEST
 
+static void say_records(const struct wire_type *type, const GByteArray *records, unsigned int n)
+{
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
+	g_autofree char *text = NULL;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t wire[512] = {0};
+
+		wire_encode(type, records->data + i * type->size, wire);
+		g_checksum_update(sum, wire, sizeof(wire));
+	}
+	text = g_strdup_printf("%u records, MD5 %s", n, g_checksum_get_string(sum));
+	story_say(text);
+}
+
 /* Tables that the SA is asked for are read; a second time they are known. */
 static void asks_for(uint16_t attribute, const struct wire_type *type, uint16_t lid)
 {
@@ -386,8 +441,10 @@ static void asks_for(uint16_t attribute, const struct wire_type *type, uint16_t 
 	story_event_at("asks for", type->name, lid);
 	records = client_table(clients[0], attribute, lid ? 1 : 0, type, &record, &n);
 	story_after_ms(1000);
-	if (records)
+	if (records) {
+		say_records(type, records, n);
 		g_byte_array_unref(records);
+	}
 }
 
 static void asks_for_all(uint16_t lid)
@@ -459,6 +516,7 @@ START_TEST(plans)
 	plan("lmc 1\nm_key 0x5678\nm_key_protection_level 1\nsm_sl 2\n");
 	plan(QOS "m_key 0x1234\nmax_op_vls 2\n");
 	plan("routing_engine lash\nm_key 0x1234\npart_enforce off\n");
+	plan("sm_inactive TRUE\nm_key 0x1234\n");
 	story_mute("host-5", true);
 	plan("m_key 0x1234\n");
 	story_end();
@@ -535,6 +593,13 @@ static void managers_say(unsigned int i, const char *conf)
 	story_after_ms(5000);
 }
 
+static void managers_options(unsigned int i, const char *conf)
+{
+	g_autofree char *text = story_conf(conf);
+
+	managers_configure(m, i, text);
+}
+
 static void managers_end(void)
 {
 	story_compare();
@@ -592,6 +657,9 @@ START_TEST(both_ignore)
 	story_after_ms(3000);
 	managers_event("time passes; of sm2", 1);
 	story_after_ms(3000);
+	managers_event("sm2 retires", 1);
+	daemon_retire(m->sm[1].daemon);
+	story_after_ms(1000);
 	managers_end();
 }
 END_TEST
@@ -638,6 +706,131 @@ START_TEST(lost_handover)
 		story_event("is lost no more");
 		story_after_ms(5000);
 	}
+	managers_end();
+}
+END_TEST
+
+static void managers_are_joined(bool joined)
+{
+	sim_link_set(s->sim, story_node("sw-a"), 5, joined);
+	sim_link_set(s->sim, story_node("sw-a"), 6, joined);
+}
+
+static void retires(const char *what, unsigned int i)
+{
+	managers_event(what, i);
+	daemon_retire(m->sm[i].daemon);
+	story_after_ms(100);
+}
+
+static void managers_split(const char *what)
+{
+	managers_event(what, 1);
+	managers_are_joined(false);
+	story_after_ms(8000);
+}
+
+/* Of two that have to come to terms the other one does not do its part, each time another one. */
+START_TEST(patience)
+{
+	managers_begin("patience", QUIET MANAGERS_POLLS);
+	managers_event("sm1 is to hand over to sm2, which does not hear it", 0);
+	story_lose("Set(SMInfo)", "host-6");
+	managers_options(1, QUIET MANAGERS_POLLS "sm_priority 5\n");
+	story_after_ms(10000);
+	story_lose(NULL, NULL);
+	managers_split("they are cut off from each other; of sm2");
+	managers_event("they meet again; of sm1", 0);
+	managers_are_joined(true);
+	story_after_ms(8000);
+	managers_split("they are cut off again; of sm2");
+	managers_options(0, QUIET MANAGERS_POLLS "ignore_other_sm TRUE\n");
+	managers_event("sm1 ignores sm2, which awaits that it hands over", 1);
+	managers_are_joined(true);
+	story_after_ms(8000);
+	managers_event("sm1 does not ignore it any more, which does not hear that", 0);
+	story_lose("Set(SMInfo)", "host-6");
+	managers_options(0, QUIET MANAGERS_POLLS);
+	story_after_ms(20000);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	retires("sm2 retires, and sm1 is silent", 1);
+	retires("it is told to once more", 1);
+	story_event("time passes");
+	story_after_ms(3000);
+	managers_end();
+}
+END_TEST
+
+/* A standby whose own port does not answer it any more, then one that meets another master. */
+START_TEST(standby)
+{
+	g_autofree char *text = NULL;
+
+	managers_begin("standby", QUIET MANAGERS_POLLS);
+	managers_event("the port of sm2 is mute", 1);
+	sim_node_mute(s->sim, story_node("host-6"), true);
+	story_after_ms(5000);
+	sim_node_mute(s->sim, story_node("host-6"), false);
+	managers_event("and is not any more", 1);
+	story_after_ms(3000);
+	managers_event("sm3 starts, and the traps of its port are lost; of sm1", 0);
+	sim_set_traps_lost(s->sim, true);
+	text = story_conf(QUIET MANAGERS_POLLS "sm_priority 3\n");
+	managers_add(m, "host-3", text);
+	managers_start(m, 2);
+	story_after_ms(3000);
+	sim_set_traps_lost(s->sim, false);
+	managers_event("sm1 dies; of sm2", 1);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	managers_kill(m, 0);
+	story_after_ms(8000);
+	managers_event("the cable of sm2 is pulled", 1);
+	sim_link_set(s->sim, story_node("host-6"), 1, false);
+	story_after_ms(8000);
+	managers_event("and plugged", 1);
+	sim_link_set(s->sim, story_node("host-6"), 1, true);
+	story_after_ms(8000);
+	managers_event("the adapter of sm2 is gone for a while", 1);
+	sim_device_set(s->sim, story_node("host-6"), false);
+	scenario_run_ms(s, 1500);
+	sim_device_set(s->sim, story_node("host-6"), true);
+	story_after_ms(5000);
+	managers_end();
+}
+END_TEST
+
+static void joins_at(const char *host)
+{
+	uint16_t mlid;
+
+	story_event_at("joins", host, 0);
+	clients[0] = client_new(s, story_node(host));
+	client_join_broadcast(clients[0], &mlid);
+	client_free(clients[0]);
+	story_tell();
+}
+
+/* The standby is not told any more who joins, and meets members in tables that it does not know. */
+START_TEST(unknown_members)
+{
+	managers_begin("unknown_members", TWO);
+	managers_event("clients join; of sm1", 0);
+	s->daemon = m->sm[0].daemon;
+	joins_at("host-2");
+	joins_at("host-3");
+	scenario_run_ms(s, 1000);
+	story_lose("Set(?)", "host-6");
+	joins_at("host-5");
+	joins_at("host-4");
+	joins_at("dual");
+	story_after_ms(100);
+	sim_link_set(s->sim, story_node("host-4"), 1, false);
+	managers_event("sm1 dies; of sm2", 1);
+	sim_node_mute(s->sim, story_node("host-1"), true);
+	managers_kill(m, 0);
+	s->daemon = m->sm[1].daemon;
+	story_lose(NULL, NULL);
+	story_after_ms(8000);
 	managers_end();
 }
 END_TEST
@@ -707,6 +900,7 @@ int main(void)
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, multicast);
 	tcase_add_test(tcase, multicast_in_a_tree);
+	tcase_add_test(tcase, roots_change);
 	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, lost_tables);
 	tcase_add_test(tcase, reports);
@@ -719,6 +913,9 @@ int main(void)
 	tcase_add_test(tcase, both_ignore);
 	tcase_add_test(tcase, paced_takeover);
 	tcase_add_test(tcase, lost_handover);
+	tcase_add_test(tcase, patience);
+	tcase_add_test(tcase, standby);
+	tcase_add_test(tcase, unknown_members);
 	tcase_add_test(tcase, m_key_newcomers);
 	tcase_add_test(tcase, master_dies);
 	suite_add_tcase(suite, tcase);
