@@ -116,6 +116,66 @@ START_TEST(nodes)
 }
 END_TEST
 
+/* What it goes on from was read, and it has written nothing. */
+START_TEST(after_a_restart)
+{
+	s = story_begin("after_a_restart", "triangle.topo");
+	story_up(QUIET);
+	story_restarts(QUIET);
+	story_reboot("sw-b");
+	story_restarts(QUIET);
+	story_event("sw-c reboots, and its neighbours tell nobody");
+	sim_set_traps_lost(s->sim, true);
+	story_restart_node("sw-c");
+	story_after_ms(1000);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	sim_set_traps_lost(s->sim, false);
+	story_restarts(QUIET);
+	story_swap("sw-a", 5, "sw-a", 6);
+	story_link("sw-a", 5, false);
+	story_restarts(QUIET);
+	story_link("sw-a", 5, true);
+	story_mute("sw-b", true);
+	story_restarts(QUIET);
+	story_mute("sw-b", false);
+	story_restarts(QUIET);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_power("host-5", false);
+	story_restarts(QUIET "lmc 1\n");
+	story_power("host-5", true);
+	story_restarts(QUIET "lmc 1\n");
+	story_reboot("dual");
+	story_end();
+}
+END_TEST
+
+/* Its paths begin at port 0, and it has the first of all tables itself. */
+START_TEST(sm_on_a_switch)
+{
+	s = story_begin("sm_on_a_switch", "triangle.topo");
+	s->sm_guid = sim_port_guid(s->sim, story_node("sw-a"), 0);
+	story_watch(NULL, s->sm_guid);
+	story_starts(QUIET);
+	story_link("sw-a", 5, false);
+	story_link("sw-a", 5, true);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_reboot("sw-b");
+	story_move("host-6", 1, "sw-a", 4);
+	story_mute("sw-c", true);
+	story_mute("sw-c", false);
+	story_restarts(QUIET "lmc 1\nlmc_esp0 TRUE\nm_key 0x1234\nm_key_protection_level 2\n");
+	story_restarts(QUIET "qos TRUE\nqos_high_limit 5\n");
+	story_event("all cables of the SM's switch are pulled");
+	for (unsigned int port = 1; port <= 6; port++)
+		sim_link_set(s->sim, story_node("sw-a"), port, false);
+	story_after_ms(5000);
+	story_link("sw-a", 6, true);
+	story_reboot("sw-a");
+	story_end();
+}
+END_TEST
+
 START_TEST(mute_from_the_start)
 {
 	s = story_begin("mute_from_the_start", "triangle.topo");
@@ -346,6 +406,13 @@ START_TEST(same_guids)
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	story_after_ms(5000);
 	story_power("host-3", false);
+	story_event("host-2 has the GUIDs of the SM");
+	sim_node_view(s->sim, story_node("host-1"), &view);
+	sim_set_node_guid(s->sim, story_node("host-2"), view.node_guid);
+	sim_set_port_guid(s->sim, story_node("host-2"), 1, s->sm_guid);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	story_after_ms(5000);
+	story_reboot("host-2");
 	story_end();
 }
 END_TEST
@@ -381,19 +448,46 @@ START_TEST(small_tables)
 }
 END_TEST
 
+/* A switch forwards as many LIDs as are needed, then one less; and a host has a higher one. */
+START_TEST(tables_that_just_do)
+{
+	struct iba_port_info *port;
+
+	s = story_begin("tables_that_just_do", "triangle.topo");
+	port = (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-6"), 1);
+	for (uint16_t cap = 13; cap >= 11; cap--) {
+		sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), cap);
+		port->lid = 40;
+		story_event_at("LinearFDBCap", "sw-b", cap);
+		story_restarts(QUIET "reassign_lids FALSE\n");
+		story_link("host-5", 1, cap % 2);
+	}
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), 23);
+	story_restarts(QUIET "lmc 1\n");
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), 24);
+	story_restarts(QUIET "lmc 1\n");
+	story_end();
+}
+END_TEST
+
 static void say_traps(void)
 {
 	const struct iba_port_info *info = sim_port_info(s->sim, story_node("host-5"), 1);
 	struct iba_trap_local_change change = {
 		.lid = info->lid, .capability_mask = 1, .other_local_changes = 1};
 	struct iba_trap_switch link = {.lid = 1};
-	struct iba_trap_key p_key = {.lid1 = 3, .lid2 = 4, .key = 5};
+	struct iba_trap_key p_key = {.lid1 = 3, .lid2 = 4, .key = 5, .qp1 = 6, .qp2 = 7};
+	struct iba_trap_switch_p_key at_switch = {.lid1 = 3, .lid2 = 4, .port_num = 2};
+	struct iba_trap_m_key m_key = {.lid = 3, .method = IBA_METHOD_GET, .dr_notice = 1};
 
 	story_trap("host-5", IBA_TRAP_LOCAL_CHANGES, &iba_trap_local_change_type, &change);
 	change.lid = scenario_lid(s, story_node("host-6"));
 	story_trap("host-5", IBA_TRAP_LOCAL_CHANGES, &iba_trap_local_change_type, &change);
 	story_trap("host-5", IBA_TRAP_LINK_STATE_CHANGE, &iba_trap_switch_type, &link);
 	story_trap("host-5", IBA_TRAP_BAD_P_KEY, &iba_trap_key_type, &p_key);
+	story_trap("host-5", IBA_TRAP_BAD_Q_KEY, &iba_trap_key_type, &p_key);
+	story_trap("host-5", IBA_TRAP_SWITCH_BAD_P_KEY, &iba_trap_switch_p_key_type, &at_switch);
+	story_trap("host-5", IBA_TRAP_BAD_M_KEY, &iba_trap_m_key_type, &m_key);
 	story_trap("host-5", 999, &iba_trap_switch_type, &link);
 }
 
@@ -527,6 +621,36 @@ START_TEST(identities)
 	own->master_sm_lid = 9;
 	own->lid = 77;
 	story_after_ms(10000);
+	story_end();
+}
+END_TEST
+
+/* Others answer where these were, which refuse what they are told, and no trap told of them. */
+START_TEST(others_answer)
+{
+	static const char *const names[] = {"host-5", "sw-b", "dual"};
+
+	s = story_begin("others_answer", "triangle.topo");
+	story_up(QUIET);
+	sim_set_traps_lost(s->sim, true);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		unsigned int node = story_node(names[i]);
+
+		story_event_at("another answers, which refuses", names[i], 0);
+		sim_set_node_guid(s->sim, node, 0x7700 + i);
+		sim_node_refuse(s->sim, node, IBA_ATTR_PORT_INFO);
+		story_rereads(i % 2 ? QUIET : QUIET "subnet_timeout 15\n");
+		sim_node_refuse(s->sim, node, 0);
+		story_event("it does not refuse any more");
+		story_after_ms(12000);
+	}
+	story_event("host-6 has another PortGUID, and refuses");
+	sim_set_port_guid(s->sim, story_node("host-6"), 1, 0x7788);
+	sim_node_refuse(s->sim, story_node("host-6"), IBA_ATTR_PORT_INFO);
+	story_rereads(QUIET "subnet_timeout 16\n");
+	sim_node_refuse(s->sim, story_node("host-6"), 0);
+	story_event("time passes");
+	story_after_ms(20000);
 	story_end();
 }
 END_TEST
@@ -753,6 +877,8 @@ int main(void)
 	tcase_add_test(tcase, links);
 	tcase_add_test(tcase, cables);
 	tcase_add_test(tcase, nodes);
+	tcase_add_test(tcase, after_a_restart);
+	tcase_add_test(tcase, sm_on_a_switch);
 	tcase_add_test(tcase, mute_from_the_start);
 	tcase_add_test(tcase, mute_later);
 	tcase_add_test(tcase, losses);
@@ -768,11 +894,13 @@ int main(void)
 	tcase_add_test(tcase, same_guids);
 	tcase_add_test(tcase, fatal);
 	tcase_add_test(tcase, small_tables);
+	tcase_add_test(tcase, tables_that_just_do);
 	tcase_add_test(tcase, flood_of_traps);
 	tcase_add_test(tcase, traps_of_all_kinds);
 	tcase_add_test(tcase, other_options);
 	tcase_add_test(tcase, unhealthy);
 	tcase_add_test(tcase, identities);
+	tcase_add_test(tcase, others_answer);
 	tcase_add_test(tcase, guid2lid);
 	tcase_add_test(tcase, stuck);
 	tcase_add_test(tcase, once);

@@ -182,6 +182,25 @@ START_TEST(test_other_key_after_silence)
 }
 END_TEST
 
+/* To the SM's own port the key is shown that it has, or will have. */
+START_TEST(test_shown)
+{
+	ck_assert(keys_shown(&sm, 0));
+	keys.own = OLD;
+	ck_assert(keys_shown(&sm, OLD));
+	ck_assert(!keys_shown(&sm, NEW));
+	ck_assert(!keys_shown(&sm, 0));
+	keys.own_wanted = NEW;
+	ck_assert(keys_shown(&sm, OLD));
+	ck_assert(keys_shown(&sm, NEW));
+	ck_assert(!keys_shown(&sm, NEWER));
+	keys.own = 0;
+	ck_assert(keys_shown(&sm, NEW));
+	ck_assert(!keys_shown(&sm, 0));
+	keys.own_wanted = 0;
+}
+END_TEST
+
 /* Whoever is behind a cable is asked with the key of who was there before. */
 START_TEST(test_key_of_the_neighbour)
 {
@@ -210,6 +229,7 @@ int main(void)
 	tcase_add_test(tcase, test_whose_key);
 	tcase_add_test(tcase, test_which_answers_count);
 	tcase_add_test(tcase, test_other_key_after_silence);
+	tcase_add_test(tcase, test_shown);
 	tcase_add_test(tcase, test_key_of_the_neighbour);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
