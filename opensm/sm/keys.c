@@ -87,11 +87,11 @@ struct builder_port *keys_sma(const struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
-	if (request->beyond || request->mad.lid_only || node == request->sm->local)
+	if (request->beyond)
 		return NULL;
 	if (builder_is_switch(node))
 		return &node->ports[0];
-	return request->port ? request->port : node->entry;
+	return request->port ? request->port : node->entry; /* sm->local has neither */
 }
 
 /* As far as that is known before it answers. */

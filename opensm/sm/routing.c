@@ -75,7 +75,6 @@ static void choice_clear(struct choice *choice)
 {
 	route_files_unref(choice->files);
 	options_unref(choice->options);
-	*choice = (struct choice){0};
 }
 
 static struct choice choice_copy(const struct choice *from)

@@ -70,8 +70,7 @@ static void set_aside(struct log *log, const char *file, bool has_good_lines)
 {
 	g_autofree char *bad = g_strconcat(file, ".bad", NULL);
 
-	if (has_good_lines)
-		g_unlink(bad);
+	g_unlink(bad);
 	if ((has_good_lines && link(file, bad) == 0) || g_rename(file, bad) == 0)
 		log_error(log, "%s: kept as %s", file, bad);
 }

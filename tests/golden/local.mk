@@ -142,6 +142,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_nothing_happens.txt \
 	tests/golden/sweep_once.txt \
 	tests/golden/sweep_one_lane.txt \
+	tests/golden/sweep_other_hardware.txt \
 	tests/golden/sweep_other_options.txt \
 	tests/golden/sweep_others_answer.txt \
 	tests/golden/sweep_paced_takeover.txt \

@@ -163,6 +163,57 @@ START_TEST(qos)
 }
 END_TEST
 
+static struct iba_port_info *port_of(const char *name, unsigned int num)
+{
+	return (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node(name), num);
+}
+
+/* Ports that can do less than others, or more; until they are reset. */
+static void vary_hardware(void)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, story_node("sw-b"), &view);
+	((struct iba_switch_info *)(uintptr_t)view.switch_info)->enhanced_port0 = 1;
+	port_of("sw-b", 0)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_MULTICAST_FDB_TOP;
+	port_of("sw-b", 5)->vl_arbitration_low_cap = port_of("sw-b", 5)->vl_arbitration_high_cap =
+		64;
+	port_of("sw-c", 0)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_SL_MAPPING;
+	port_of("sw-c", 1)->vl_cap = 2;
+	port_of("sw-c", 18)->vl_arbitration_high_cap = 0;
+	port_of("host-5", 1)->vl_cap = 1;
+	port_of("host-5", 1)->mtu_cap = 2;
+	port_of("host-5", 1)->vl_arbitration_low_cap = 0;
+	port_of("host-3", 1)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_CLIENT_REREGISTRATION;
+	port_of("host-4", 1)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_SL_MAPPING;
+	port_of("dual", 1)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_EXTENDED_SPEEDS;
+	port_of("dual", 2)->vl_arbitration_low_cap = 40;
+}
+
+#define WIDE_QOS                                                                                   \
+	QOS "qos_ca_vlarb_low "                                                                    \
+	    "0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,"     \
+	    "0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4,0:1,1:2,2:3,3:4\n"    \
+	    "qos_sw0_sl2vl 1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,0\nqos_sw0_high_limit 3\n"
+
+START_TEST(other_hardware)
+{
+	s = story_begin("other_hardware", "triangle.topo");
+	vary_hardware();
+	story_starts(QUIET);
+	story_rereads(QUIET QOS);
+	story_rereads(QUIET WIDE_QOS "use_optimized_slvl TRUE\n");
+	story_rereads(QUIET WIDE_QOS "max_op_vls 1\nuse_mfttop FALSE\n");
+	story_restarts(QUIET WIDE_QOS "routing_engine dfsssp\nlmc 1\n");
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_sweeps("routes again", SWEEP_REROUTE);
+	story_reboot("host-5");
+	story_rereads(QUIET "force_link_speed_ext 1\n");
+	story_restarts(QUIET "lmc 1\nlmc_esp0 TRUE\n");
+	story_end();
+}
+END_TEST
+
 static struct client *clients[4];
 
 static void joins(unsigned int i, bool joined)
@@ -898,6 +949,7 @@ int main(void)
 	tcase_add_test(tcase, m_key_per_port);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
+	tcase_add_test(tcase, other_hardware);
 	tcase_add_test(tcase, multicast);
 	tcase_add_test(tcase, multicast_in_a_tree);
 	tcase_add_test(tcase, roots_change);
