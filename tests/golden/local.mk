@@ -80,7 +80,8 @@ tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(go
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_golden_test_chance_golden_SOURCES = tests/golden/test_chance_golden.c $(golden_story)
+tests_golden_test_chance_golden_SOURCES = tests/golden/test_chance_golden.c $(golden_story) \
+	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_chance_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_chance_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
@@ -111,6 +112,10 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_chance_19.txt \
 	tests/golden/sweep_chance_20.txt \
 	tests/golden/sweep_changes_by_others.txt \
+	tests/golden/sweep_chance_managers_1.txt \
+	tests/golden/sweep_chance_managers_2.txt \
+	tests/golden/sweep_chance_managers_3.txt \
+	tests/golden/sweep_chance_managers_4.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \

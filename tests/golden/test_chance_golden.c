@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Long stories of what meets by chance: cables, nodes, packets, options and clients, drawn from a
- * seed, in an order that nobody would think of. What the daemon does about each is told in digests
- * (transcript.h); after all is mended the fabric has to be right. Whoever changes what the SM does
- * on purpose sees here where it begins to differ, reads test_sweep_golden.c and
+ * Long stories of what meets by chance: cables, nodes, packets, options, clients and other SMs,
+ * from a seed, in an order that nobody would think of. What the daemon does about each is told in
+ * digests (transcript.h); after all is mended the fabric has to be right. Whoever changes what the
+ * SM does on purpose sees here where it begins to differ, reads test_sweep_golden.c and
  * test_policy_golden.c for what differs, and writes these anew by make golden-update.
  */
 #include <check.h>
@@ -12,6 +12,7 @@
 #include "story.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
+#include "tests/scenario/managers.h"
 
 #define EVENTS 50
 #define CLIENTS 3
@@ -460,6 +461,188 @@ static void by_chance(const char *spec, uint64_t seed, const char *sm)
 	story_end();
 }
 
+/* ---- several managers ---- */
+
+static struct managers *m;
+
+static unsigned int some_manager(void)
+{
+	return below(m->n);
+}
+
+/* What follows is told of that one. */
+static void manager_event(const char *what, unsigned int of, unsigned int told)
+{
+	g_autofree char *text = g_strdup_printf("%s: sm%u; of sm%u", what, of + 1, told + 1);
+
+	story_event(text);
+	story_watch(m->sm[told].daemon, m->sm[told].guid);
+}
+
+static void manager_starts(unsigned int i)
+{
+	if (!m->sm[i].daemon)
+		managers_start(m, i);
+	manager_event("is started", i, i);
+}
+
+static void manager_dies(unsigned int i)
+{
+	manager_event("dies", i, some_manager());
+	managers_kill(m, i);
+	s->daemon = NULL;
+}
+
+static void manager_retires(unsigned int i)
+{
+	manager_event("retires", i, i);
+	if (!m->sm[i].daemon)
+		return;
+	daemon_retire(m->sm[i].daemon);
+	scenario_run_ms(s, 1500);
+	story_tell();
+	manager_dies(i);
+}
+
+static void manager_configured(unsigned int i)
+{
+	static const char *const options[] = {
+		"", "sm_priority 3\n", "sm_priority 7\nsweep_interval 4\n",
+		"ignore_other_sm TRUE\n", "sm_key 7\n", "master_sm_priority 9\n",
+		"allowed_sm_guids 0x0200000000000401,0x0200000000000901\n"};
+	const char *text = options[below(G_N_ELEMENTS(options))];
+	g_autofree char *conf = NULL, *with_polls = g_strconcat(QUIET MANAGERS_POLLS, text, NULL);
+
+	conf = story_conf(with_polls);
+	manager_event("has other options", i, i);
+	story_say(text);
+	if (m->sm[i].daemon)
+		managers_configure(m, i, conf);
+}
+
+static void manager_mute(unsigned int i)
+{
+	unsigned int node = (unsigned int)sim_find_guid(s->sim, m->sm[i].guid);
+	bool on = below(2);
+
+	manager_event(on ? "its port is mute" : "its port answers", i, some_manager());
+	sim_node_mute(s->sim, node, on);
+}
+
+static void manager_cable(unsigned int i)
+{
+	unsigned int node = (unsigned int)sim_find_guid(s->sim, m->sm[i].guid);
+	bool up = !sim_link_up(s->sim, node, 1);
+
+	manager_event(up ? "its cable is plugged" : "its cable is pulled", i, below(2) ? i : 0);
+	sim_link_set(s->sim, node, 1, up);
+}
+
+static void manager_adapter(unsigned int i)
+{
+	unsigned int node = (unsigned int)sim_find_guid(s->sim, m->sm[i].guid);
+
+	manager_event("its adapter is gone for a while", i, below(2) ? i : 0);
+	sim_device_set(s->sim, node, false);
+	scenario_run_ms(s, below(2500));
+	sim_device_set(s->sim, node, true);
+}
+
+static void manager_controlled(unsigned int i)
+{
+	unsigned int control = IBA_SM_INFO_HANDOVER + below(5);
+
+	manager_event("is sent a control", i, i);
+	story_say(iba_name(IBA_SET_SM_INFO_MOD, control) ?: "none");
+	if (m->sm[i].daemon)
+		managers_control(m, i, "host-4", control);
+}
+
+static void manager_loss(unsigned int i)
+{
+	static const char *const packets[] = {
+		"Set(SMInfo)", "Get(SMInfo)", "GetResp(SMInfo)", "Set(?)", "Trap(Notice)",
+		NULL,	       NULL};
+	const char *packet = packets[below(G_N_ELEMENTS(packets))];
+	unsigned int node = (unsigned int)sim_find_guid(s->sim, m->sm[i].guid);
+
+	manager_event("are lost to it or from it", i, some_manager());
+	story_say(packet ?: "none");
+	story_lose(packet, packet ? name_of(node) : NULL);
+}
+
+static void manager_cut_off(unsigned int i)
+{
+	bool joined = !sim_link_up(s->sim, story_node("sw-a"), 5);
+
+	manager_event(joined ? "two parts are joined" : "two parts are cut off", i, i);
+	sim_link_set(s->sim, story_node("sw-a"), 5, joined);
+	sim_link_set(s->sim, story_node("sw-a"), 6, joined);
+}
+
+static void manager_sweeps(unsigned int i)
+{
+	manager_event("sweeps", i, i);
+	if (m->sm[i].daemon)
+		daemon_sweep(m->sm[i].daemon, below(2) ? SWEEP_HEAVY : SWEEP_LIGHT);
+}
+
+static void manager_reboots(unsigned int i)
+{
+	manager_event("something reboots", i, i);
+	reboot();
+}
+
+static void (*const dealings[])(unsigned int i) = {
+	manager_starts,	    manager_starts,  manager_starts,	 manager_dies,	 manager_retires,
+	manager_configured, manager_mute,    manager_cable,	 manager_cable,	 manager_adapter,
+	manager_controlled, manager_loss,    manager_cut_off,	 manager_cut_off, manager_sweeps,
+	manager_reboots,    manager_configured,
+};
+
+static void begin_managers(const char *name)
+{
+	static const char *const hosts[] = {"host-1", "host-6", "host-3"};
+	g_autofree char *file = story_topology("triangle.topo"), *text = NULL;
+
+	m = managers_new(file, 1);
+	s = m->s;
+	story_on(name, s);
+	story_briefly();
+	text = story_conf(QUIET MANAGERS_POLLS "replication_key_file DIRECTORY/key\n");
+	story_write("key", "a key that all of them share, 0123456789\n");
+	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
+		managers_add(m, hosts[i], text);
+	note_guids();
+	manager_starts(0);
+	story_after_ms(2000);
+}
+
+START_TEST(managers_by_chance)
+{
+	g_autofree char *name = g_strdup_printf("chance_managers_%d", _i + 1), *conf = NULL;
+
+	begin_managers(name);
+	conf = story_conf(QUIET MANAGERS_POLLS);
+	s->random = (uint64_t)_i + 1000;
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		dealings[below(G_N_ELEMENTS(dealings))](some_manager());
+		some_time();
+	}
+	mended();
+	for (unsigned int i = 0; i < m->n; i++) {
+		manager_dies(i);
+		g_assert(g_file_set_contents(m->sm[i].conf, conf, -1, NULL));
+	}
+	manager_starts(0);
+	manager_starts(1);
+	managers_settle(m, MANAGERS_ANY, 60);
+	story_tell();
+	story_compare();
+	managers_free(m);
+}
+END_TEST
+
 #define SEEDS 4 /* of a test */
 
 START_TEST(one_day)
@@ -503,6 +686,7 @@ int main(void)
 	tcase_add_loop_test(tcase, on_a_switch, 0, SEEDS);
 	tcase_add_loop_test(tcase, on_two_switches, 0, SEEDS);
 	tcase_add_loop_test(tcase, in_a_tree, 0, SEEDS);
+	tcase_add_loop_test(tcase, managers_by_chance, 0, SEEDS);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
