@@ -61,10 +61,13 @@ static void some_cable(unsigned int *node, unsigned int *port)
 	} while (!sim_peer(s->sim, *node, *port, &peer, &peer_port));
 }
 
+/* Often so little that a sweep is not at its end. */
 static void some_time(void)
 {
-	static const unsigned int ms[] = {3, 40, 300, 2000, 2000, 12000, 70000};
+	static const unsigned int ms[] = {0, 0, 3, 40, 300, 2000, 2000, 12000, 70000};
+	uint64_t us = below(1500);
 
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
 	story_after_ms(ms[below(G_N_ELEMENTS(ms))]);
 }
 
@@ -228,7 +231,45 @@ static void small_tables(void)
 	sim_set_multicast_fdb_cap(s->sim, node, (uint16_t)(below(3) * 32));
 }
 
+/* Until it is reset. */
+static void lesser(void)
+{
+	static const uint32_t capabilities[] = {
+		IBA_PORT_CAP_SL_MAPPING, IBA_PORT_CAP_CLIENT_REREGISTRATION,
+		IBA_PORT_CAP_EXTENDED_SPEEDS, IBA_PORT_CAP_MULTICAST_FDB_TOP, IBA_PORT_CAP_TRAP};
+	unsigned int node = some_node(), port = some_port(node);
+	struct iba_port_info *info =
+		(struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, node, port);
+
+	story_event_at("can do less, or more", name_of(node), port);
+	info->capability_mask &= ~capabilities[below(G_N_ELEMENTS(capabilities))];
+	info->vl_cap = (uint8_t)(1 + below(4));
+	info->mtu_cap = (uint8_t)(2 + below(4));
+	info->vl_arbitration_low_cap = (uint8_t)(below(3) * 32);
+	info->vl_arbitration_high_cap = (uint8_t)(below(3) * 32);
+}
+
+static void foreign_key(void)
+{
+	unsigned int node = some_node();
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	story_event_at("gets the M_Key of somebody else, or none", name_of(node), 0);
+	sim_set_m_key(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1, below(3) ? 0xF00D : 0,
+		      (uint8_t)below(3), (uint16_t)(below(2) * 20));
+}
+
 /* ---- others ---- */
+
+static void renamed(void)
+{
+	unsigned int node = some_node();
+	g_autofree char *name = g_strdup_printf("renamed %u", node);
+
+	story_event_at("has another name", name_of(node), 0);
+	sim_set_description(s->sim, node, name);
+}
 
 static void written_by_others(void)
 {
@@ -399,6 +440,9 @@ static void mended(void)
 		sim_node_refuse(s->sim, node, 0);
 		sim_node_stubborn(s->sim, node, false);
 		sim_set_node_guid(s->sim, node, guids[node]);
+		for (unsigned int port = 0; port <= view.num_ports; port++)
+			if (sim_port_guid(s->sim, node, port))
+				sim_set_m_key(s->sim, node, port, 0, 0, 0);
 		for (unsigned int port = 1; port <= view.num_ports; port++) {
 			sim_link_black_hole(s->sim, node, port, false);
 			sim_link_set(s->sim, node, port, true);
@@ -415,7 +459,7 @@ static void (*const happenings[])(void) = {
 	power,	    power,	  reboot,  reboot,   adapter,	   own_cable,  mute,
 	mute,	    refuses,	  stubborn, loss,    other_guid,   small_tables, written_by_others,
 	traps,	    member,	  member,  group,    tables_wanted, rereads,   restarts,
-	partitions, sweeps,	  asks,
+	partitions, sweeps,	  asks,	   lesser,   foreign_key,   renamed,   lesser,
 };
 
 /* The SM is on that node. */

@@ -289,11 +289,19 @@ static void ignore(void *arg, struct vendor_mad *mad)
 	vendor_mad_free(mad);
 }
 
+static void add_stranger(struct managers *m, const char *host)
+{
+	uint64_t guid = sim_port_guid(m->s->sim, scenario_node(m->s, host), 1);
+	struct vendor_client client = {.receive = ignore};
+
+	client.actor = m->stranger_actor = actor_new(m->s->rt, "stranger");
+	m->stranger = sim_open(m->s->sim, guid, NULL);
+	vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, true, &client, NULL);
+}
+
 void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
 		  uint32_t modifier, const struct wire_type *type, const void *value)
 {
-	const struct vendor_client client = {.actor = daemon_actor(m->sm[i].daemon),
-					     .receive = ignore};
 	unsigned int node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
 	const struct vendor_address to = {.lid = scenario_lid(m->s, node)};
 	struct iba_smp smp = {
@@ -307,12 +315,8 @@ void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t
 	};
 	uint8_t wire[IBA_MAD_BYTES] = {0};
 
-	if (!m->stranger) {
-		uint64_t guid = sim_port_guid(m->s->sim, scenario_node(m->s, host), 1);
-
-		m->stranger = sim_open(m->s->sim, guid, NULL);
-		vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, true, &client, NULL);
-	}
+	if (!m->stranger)
+		add_stranger(m, host);
 	wire_encode(type, value, smp.data);
 	wire_encode(&iba_smp_type, &smp, wire);
 	vendor_send(m->stranger, &to, wire, sizeof(wire), 200);
@@ -358,6 +362,8 @@ void managers_configure(struct managers *m, unsigned int i, const char *conf)
 void managers_free(struct managers *m)
 {
 	vendor_close(m->stranger);
+	if (m->stranger_actor)
+		actor_free(m->stranger_actor);
 	for (unsigned int i = 0; i < m->n; i++) {
 		managers_kill(m, i);
 		g_free(m->sm[i].directory);

@@ -40,6 +40,7 @@ struct managers {
 	bool losing;
 	struct iba_trap_local_change told; /* by the last trap 144 with SMPriority */
 	struct vendor *stranger; /* of managers_set */
+	struct actor *stranger_actor;
 	/* Sets of SMPs that were sent, of any SM; whoever counts them zeroes them. */
 	struct {
 		unsigned int all, port_info, sm_info;
