@@ -91,6 +91,12 @@ START_TEST(m_key_per_port)
 	story_power("host-5", true);
 	story_reboot("dual");
 	story_reboot("sw-b");
+	story_link("host-1", 1, false);
+	story_event("time passes, without a subnet");
+	story_after_ms(11 * 60000);
+	story_link("host-1", 1, true);
+	story_event("time passes");
+	story_after_ms(11 * 60000);
 	story_restarts(QUIET PER_PORT "m_key_protection_level 2\nm_key_lookup FALSE\n");
 	story_restarts(QUIET PER_PORT "m_key_protection_level 2\n");
 	story_restarts(QUIET "m_key 0x1\n");
@@ -861,14 +867,13 @@ static void joins_at(const char *host)
 	story_tell();
 }
 
-/* The standby is not told any more who joins, and meets members in tables that it does not know. */
-START_TEST(unknown_members)
+static void members_are_unknown(const char *name, bool known)
 {
-	managers_begin("unknown_members", TWO);
+	managers_begin(name, TWO);
 	managers_event("clients join; of sm1", 0);
 	s->daemon = m->sm[0].daemon;
-	joins_at("host-2");
-	joins_at("host-3");
+	for (unsigned int i = 0; known && i < 2; i++)
+		joins_at(i ? "host-2" : "host-3");
 	scenario_run_ms(s, 1000);
 	story_lose("Set(?)", "host-6");
 	joins_at("host-5");
@@ -883,6 +888,19 @@ START_TEST(unknown_members)
 	story_lose(NULL, NULL);
 	story_after_ms(8000);
 	managers_end();
+}
+
+/* The standby is not told any more who joins, and meets members in tables that it does not know. */
+START_TEST(unknown_members)
+{
+	members_are_unknown("unknown_members", true);
+}
+END_TEST
+
+/* The same where it knows of no member at all. */
+START_TEST(unknown_group)
+{
+	members_are_unknown("unknown_group", false);
 }
 END_TEST
 
@@ -968,6 +986,7 @@ int main(void)
 	tcase_add_test(tcase, patience);
 	tcase_add_test(tcase, standby);
 	tcase_add_test(tcase, unknown_members);
+	tcase_add_test(tcase, unknown_group);
 	tcase_add_test(tcase, m_key_newcomers);
 	tcase_add_test(tcase, master_dies);
 	suite_add_tcase(suite, tcase);

@@ -676,6 +676,12 @@ START_TEST(guid2lid)
 	sim_set_linear_fdb_cap(s->sim, story_node("sw-c"), 8);
 	story_restarts(QUIET "reassign_lids TRUE\nlmc 1\n");
 	story_restarts(QUIET "reassign_lids TRUE\n");
+	story_tell_files();
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-a"), 100);
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), 100);
+	sim_set_linear_fdb_cap(s->sim, story_node("sw-c"), 100);
+	story_restarts(QUIET);
+	story_tell_files();
 	story_end();
 }
 END_TEST

@@ -77,6 +77,20 @@ static bool is_guid(void *arg, uint64_t guid)
 }
 
 /* A cable is kept as long as one of its ends is there: who is off now may come back at it. */
+START_TEST(neighbors_that_stay)
+{
+	uint64_t edition;
+
+	neighbors_set(neighbors, 1, 1, 2, 3);
+	edition = neighbors_edition(neighbors);
+	neighbors_set(neighbors, 1, 1, 2, 3);
+	ck_assert_uint_eq(neighbors_edition(neighbors), edition); /* nothing is to be written */
+	neighbors_set(neighbors, 1, 1, 2, 4);
+	ck_assert_uint_gt(neighbors_edition(neighbors), edition);
+	ck_assert_uint_eq(neighbors_get(neighbors, 2, 4), 1);
+}
+END_TEST
+
 START_TEST(neighbors_that_are_kept)
 {
 	uint64_t edition;
@@ -255,6 +269,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, keys_of_the_classic);
 	tcase_add_test(tcase, neighbors_of_the_classic);
+	tcase_add_test(tcase, neighbors_that_stay);
 	tcase_add_test(tcase, neighbors_that_are_kept);
 	tcase_add_loop_test(tcase, bad_lines_of_keys, 0, G_N_ELEMENTS(bad_keys));
 	tcase_add_loop_test(tcase, bad_lines_of_neighbors, 0, G_N_ELEMENTS(bad_neighbors));
