@@ -116,6 +116,18 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_chance_managers_2.txt \
 	tests/golden/sweep_chance_managers_3.txt \
 	tests/golden/sweep_chance_managers_4.txt \
+	tests/golden/sweep_chance_groups_1.txt \
+	tests/golden/sweep_chance_groups_2.txt \
+	tests/golden/sweep_chance_groups_3.txt \
+	tests/golden/sweep_chance_groups_4.txt \
+	tests/golden/sweep_chance_keys_1.txt \
+	tests/golden/sweep_chance_keys_2.txt \
+	tests/golden/sweep_chance_keys_3.txt \
+	tests/golden/sweep_chance_keys_4.txt \
+	tests/golden/sweep_chance_sick_1.txt \
+	tests/golden/sweep_chance_sick_2.txt \
+	tests/golden/sweep_chance_sick_3.txt \
+	tests/golden/sweep_chance_sick_4.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \

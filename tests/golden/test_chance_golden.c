@@ -19,7 +19,17 @@
 #define NODES 64 /* at most */
 #define POLICY "hm_ports_health_policy_file DIRECTORY/policy\n"
 
+/* What the story is about. */
+struct theme {
+	const char *name;
+	void (*const *happenings)(void);
+	unsigned int n_happenings;
+	const char *const *confs;
+	unsigned int n_confs;
+};
+
 static struct scenario *s;
+static const struct theme *theme;
 static struct client *clients[CLIENTS];
 static uint64_t guids[NODES]; /* of nodes, when it begins */
 
@@ -356,9 +366,35 @@ static const char *const confs[] = {
 	QUIET "partition_aware_routing TRUE\nclient_rereg_rate 2\nsubnet_timeout 16\n",
 };
 
+#define PER_PORT "m_key_per_port TRUE\nm_key_update_interval 10\nm_key_seed_file DIRECTORY/seed\n"
+
+static const char *const confs_of_keys[] = {
+	QUIET,
+	QUIET "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
+	QUIET "m_key 0x5678\nm_key_protection_level 2\n",
+	QUIET "m_key 0x9ABC\nm_key_protection_level 3\nm_key_lease_period 20\n",
+	QUIET PER_PORT "m_key_protection_level 2\n",
+	QUIET PER_PORT "m_key_protection_level 1\nm_key_lookup FALSE\naudit_nodes 2\n",
+	QUIET PER_PORT "m_key_protection_level 3\nm_key_lease_period 30\nsweep_interval 7\n",
+};
+
+static const char *const confs_of_groups[] = {
+	QUIET,
+	QUIET "mc_spread_roots TRUE\n",
+	QUIET "routing_engine updn\nuse_mfttop FALSE\n",
+	QUIET "routing_engine ftree\nlmc 1\nmc_spread_roots TRUE\n",
+	"sweep_interval 3\nrouting_engine minhop\naudit_nodes 4\n",
+};
+
+static const char *const confs_of_the_sick[] = {
+	POLICY QUIET,
+	POLICY QUIET "babbling_port_policy TRUE\n",
+	POLICY "sweep_interval 4\nbabbling_port_policy TRUE\n",
+};
+
 static const char *some_conf(void)
 {
-	return confs[below(G_N_ELEMENTS(confs))];
+	return theme->confs[below(theme->n_confs)];
 }
 
 static void configured(const char *conf)
@@ -395,6 +431,48 @@ static void partitions(void)
 	story_event("other partitions");
 	story_write("partitions.conf", files[below(G_N_ELEMENTS(files))]);
 	daemon_reread_logged(s->daemon);
+}
+
+static void policy(void)
+{
+	static const char *const files[] = {
+		"flapping all isolate 3 in 60 release 20\n"
+		"noisy_traps all disable 5 in 60 release 30\n",
+		"flapping switch disable 2 in 60 release 40 cut_off\nreboot ca isolate 2 in 60\n",
+		"unresponsive all no_discover 1 of 2 release 20\n"
+		"illegal all disable 1 in 9 release 9\n",
+		"set_errors all isolate 2 of 4 release 30 cut_off\nflapping ca ignore\n",
+		"nonsense\n",
+	};
+
+	story_event("another policy of unhealthy ports");
+	story_write("policy", files[below(G_N_ELEMENTS(files))]);
+	daemon_reread_logged(s->daemon);
+}
+
+/* It has counted errors of a port of it. */
+static void errors(void)
+{
+	struct iba_trap_port details = {.lid = scenario_lid(s, some_node()),
+					.port_num = (uint8_t)below(7)};
+	unsigned int node = some_node(), n = 1 + below(300);
+
+	story_event_at("tells of errors of a port", name_of(node), details.port_num);
+	for (unsigned int i = 0; i < n; i++) {
+		struct iba_notice notice = {.is_generic = true,
+					    .trap_number = (uint16_t)(129 + below(3)),
+					    .issuer_lid = details.lid};
+
+		wire_encode(&iba_trap_port_type, &details, notice.data_details);
+		sim_trap(s->sim, node, 1, &notice);
+		scenario_run_ms(s, 1 + below(40));
+	}
+}
+
+static void much_time(void)
+{
+	story_event("time passes");
+	scenario_run_ms(s, 1000 * below(400));
 }
 
 static void sweeps(void)
@@ -454,13 +532,38 @@ static void mended(void)
 	story_write("partitions.conf", "Default=0x7fff,ipoib:ALL=full;\n");
 }
 
-static void (*const happenings[])(void) = {
-	cable,	    cable,	  cable,   swapped,  worn,	   flaps,      black_hole,
-	power,	    power,	  reboot,  reboot,   adapter,	   own_cable,  mute,
-	mute,	    refuses,	  stubborn, loss,    other_guid,   small_tables, written_by_others,
-	traps,	    member,	  member,  group,    tables_wanted, rereads,   restarts,
-	partitions, sweeps,	  asks,	   lesser,   foreign_key,   renamed,   lesser,
+static void (*const all_happens[])(void) = {
+	cable, cable, cable, swapped, worn, flaps, black_hole, power, power, reboot, reboot,
+	adapter, own_cable, mute, mute, refuses, stubborn, loss, other_guid, small_tables,
+	written_by_others, traps, member, member, group, tables_wanted, rereads, restarts,
+	partitions, sweeps, asks, lesser, foreign_key, renamed, lesser,
 };
+
+static void (*const to_keys[])(void) = {
+	foreign_key, foreign_key, rereads, rereads, restarts, reboot, power, cable, swapped,
+	mute, loss, sweeps, adapter, much_time, much_time, own_cable, asks, other_guid,
+};
+
+static void (*const to_groups[])(void) = {
+	member, group, member, group, member, group, tables_wanted, cable, cable, reboot,
+	power, power, refuses, loss, small_tables, partitions, restarts, sweeps, mute, rereads,
+	lesser, written_by_others,
+};
+
+static void (*const to_the_sick[])(void) = {
+	flaps, flaps, flaps, reboot, reboot, mute, mute, refuses, stubborn, errors, errors,
+	policy, asks, cable, power, sweeps, restarts, much_time, other_guid, swapped, rereads,
+};
+
+#define THEME(name, happenings, confs)                                                             \
+	{                                                                                          \
+		name, happenings, G_N_ELEMENTS(happenings), confs, G_N_ELEMENTS(confs)             \
+	}
+
+static const struct theme anything = THEME("", all_happens, confs);
+static const struct theme keys = THEME("keys_", to_keys, confs_of_keys);
+static const struct theme groups = THEME("groups_", to_groups, confs_of_groups);
+static const struct theme sick = THEME("sick_", to_the_sick, confs_of_the_sick);
 
 /* The SM is on that node. */
 static void begin(const char *name, const char *spec, uint64_t seed, const char *sm)
@@ -479,25 +582,29 @@ static void begin(const char *name, const char *spec, uint64_t seed, const char 
 	story_write("policy", "flapping all isolate 3 in 60 release 20\n"
 			      "unresponsive ca no_discover 2 of 3 release 30\n"
 			      "set_errors all isolate 2 of 4 release 30\n");
+	story_write("seed", "0123456789 and no more");
 	story_up(some_conf());
 }
 
 
-static void by_chance(const char *spec, uint64_t seed, const char *sm)
+static void by_chance(const struct theme *about, const char *spec, uint64_t seed, const char *sm)
 {
 	static const char *const hosts[CLIENTS] = {"host-2", "host-3", "host-5"};
-	g_autofree char *name = g_strdup_printf("chance_%" G_GUINT64_FORMAT, seed);
+	g_autofree char *name =
+		g_strdup_printf("chance_%s%" G_GUINT64_FORMAT, about->name, seed);
 
+	theme = about;
 	begin(name, spec, seed, sm);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		clients[i] = client_new_subscriber(s, story_node(hosts[i]));
 	for (unsigned int i = 0; i < EVENTS; i++) {
-		happenings[below(G_N_ELEMENTS(happenings))]();
+		theme->happenings[below(theme->n_happenings)]();
 		some_time();
 	}
 	mended();
 	story_restarts(QUIET);
-	story_event("all is mended");
+	story_event("all is mended, and nothing counts as unhealthy");
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_UNHEALTHY_RELEASED, 0);
 	scenario_converge(s, 300);
 	story_tell();
 	for (unsigned int i = 0; i < CLIENTS; i++)
@@ -638,10 +745,10 @@ static void manager_reboots(unsigned int i)
 }
 
 static void (*const dealings[])(unsigned int i) = {
-	manager_starts,	    manager_starts,  manager_starts,	 manager_dies,	 manager_retires,
-	manager_configured, manager_mute,    manager_cable,	 manager_cable,	 manager_adapter,
-	manager_controlled, manager_loss,    manager_cut_off,	 manager_cut_off, manager_sweeps,
-	manager_reboots,    manager_configured,
+	manager_starts, manager_starts, manager_starts, manager_dies, manager_retires,
+	manager_configured, manager_mute, manager_cable, manager_cable, manager_adapter,
+	manager_controlled, manager_loss, manager_cut_off, manager_cut_off, manager_sweeps,
+	manager_reboots, manager_configured,
 };
 
 static void begin_managers(const char *name)
@@ -661,6 +768,24 @@ static void begin_managers(const char *name)
 	manager_starts(0);
 	story_after_ms(2000);
 }
+
+START_TEST(about_keys)
+{
+	by_chance(&keys, "triangle.topo", 1 + _i, _i ? "host-1" : "sw-b");
+}
+END_TEST
+
+START_TEST(about_groups)
+{
+	by_chance(&groups, _i % 2 ? "fattree:4" : "triangle.topo", 1 + _i, "host-1");
+}
+END_TEST
+
+START_TEST(about_the_sick)
+{
+	by_chance(&sick, _i % 2 ? "fattree:4" : "triangle.topo", 1 + _i, "host-1");
+}
+END_TEST
 
 START_TEST(managers_by_chance)
 {
@@ -691,31 +816,31 @@ END_TEST
 
 START_TEST(one_day)
 {
-	by_chance("triangle.topo", 1 + _i, "host-1");
+	by_chance(&anything, "triangle.topo", 1 + _i, "host-1");
 }
 END_TEST
 
 START_TEST(another_day)
 {
-	by_chance("triangle.topo", 1 + SEEDS + _i, "host-4");
+	by_chance(&anything, "triangle.topo", 1 + SEEDS + _i, "host-4");
 }
 END_TEST
 
 START_TEST(on_a_switch)
 {
-	by_chance("triangle.topo", 1 + 2 * SEEDS + _i, "sw-a");
+	by_chance(&anything, "triangle.topo", 1 + 2 * SEEDS + _i, "sw-a");
 }
 END_TEST
 
 START_TEST(on_two_switches)
 {
-	by_chance("triangle.topo", 1 + 3 * SEEDS + _i, "dual");
+	by_chance(&anything, "triangle.topo", 1 + 3 * SEEDS + _i, "dual");
 }
 END_TEST
 
 START_TEST(in_a_tree)
 {
-	by_chance("fattree:4", 1 + 4 * SEEDS + _i, "host-0");
+	by_chance(&anything, "fattree:4", 1 + 4 * SEEDS + _i, "host-0");
 }
 END_TEST
 
@@ -730,6 +855,9 @@ int main(void)
 	tcase_add_loop_test(tcase, on_a_switch, 0, SEEDS);
 	tcase_add_loop_test(tcase, on_two_switches, 0, SEEDS);
 	tcase_add_loop_test(tcase, in_a_tree, 0, SEEDS);
+	tcase_add_loop_test(tcase, about_keys, 0, SEEDS);
+	tcase_add_loop_test(tcase, about_groups, 0, SEEDS);
+	tcase_add_loop_test(tcase, about_the_sick, 0, SEEDS);
 	tcase_add_loop_test(tcase, managers_by_chance, 0, SEEDS);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
