@@ -14,6 +14,7 @@
 #include "tests/scenario/client.h"
 #include "tests/scenario/managers.h"
 
+#define LOUD QUIET "log_flags 0xFF\n" /* what is logged is looked at, too */
 #define EVENTS 50
 #define CLIENTS 3
 #define NODES 64 /* at most */
@@ -352,44 +353,44 @@ static void tables_wanted(void)
 /* ---- what the operator does ---- */
 
 static const char *const confs[] = {
-	QUIET,
-	QUIET "lmc 1\nlmc_esp0 TRUE\nlog_flags 0xFF\n",
-	QUIET "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
-	QUIET "m_key 0x5678\nm_key_protection_level 2\n",
-	QUIET "routing_engine updn\nuse_mfttop FALSE\nmc_spread_roots TRUE\n",
-	QUIET "routing_engine dfsssp\nqos TRUE\nqos_high_limit 3\n",
-	QUIET "routing_engine ftree,lash\npart_enforce out\nfsync_high_avail_files FALSE\n",
-	QUIET "qos TRUE\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,15\nmax_op_vls 3\n",
-	POLICY "sweep_interval 5\naudit_nodes 3\nmax_wire_smps 2\n",
-	POLICY QUIET "babbling_port_policy TRUE\nreassign_lids TRUE\ntransaction_retries 1\n",
-	QUIET "honor_guid2lid_file TRUE\ndisable_multicast TRUE\nno_clients_rereg TRUE\n",
-	QUIET "partition_aware_routing TRUE\nclient_rereg_rate 2\nsubnet_timeout 16\n",
+	LOUD,
+	LOUD "lmc 1\nlmc_esp0 TRUE\n",
+	LOUD "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
+	LOUD "m_key 0x5678\nm_key_protection_level 2\n",
+	LOUD "routing_engine updn\nuse_mfttop FALSE\nmc_spread_roots TRUE\n",
+	LOUD "routing_engine dfsssp\nqos TRUE\nqos_high_limit 3\n",
+	LOUD "routing_engine ftree,lash\npart_enforce out\nfsync_high_avail_files FALSE\n",
+	LOUD "qos TRUE\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,15\nmax_op_vls 3\n",
+	POLICY "log_flags 0xFF\nsweep_interval 5\naudit_nodes 3\nmax_wire_smps 2\n",
+	POLICY LOUD "babbling_port_policy TRUE\nreassign_lids TRUE\ntransaction_retries 1\n",
+	LOUD "honor_guid2lid_file TRUE\ndisable_multicast TRUE\nno_clients_rereg TRUE\n",
+	LOUD "partition_aware_routing TRUE\nclient_rereg_rate 2\nsubnet_timeout 16\n",
 };
 
 #define PER_PORT "m_key_per_port TRUE\nm_key_update_interval 10\nm_key_seed_file DIRECTORY/seed\n"
 
 static const char *const confs_of_keys[] = {
-	QUIET,
-	QUIET "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
-	QUIET "m_key 0x5678\nm_key_protection_level 2\n",
-	QUIET "m_key 0x9ABC\nm_key_protection_level 3\nm_key_lease_period 20\n",
-	QUIET PER_PORT "m_key_protection_level 2\n",
-	QUIET PER_PORT "m_key_protection_level 1\nm_key_lookup FALSE\naudit_nodes 2\n",
-	QUIET PER_PORT "m_key_protection_level 3\nm_key_lease_period 30\nsweep_interval 7\n",
+	LOUD,
+	LOUD "m_key 0x1234\nm_key_protection_level 1\nm_key_lease_period 60\n",
+	LOUD "m_key 0x5678\nm_key_protection_level 2\n",
+	LOUD "m_key 0x9ABC\nm_key_protection_level 3\nm_key_lease_period 20\n",
+	LOUD PER_PORT "m_key_protection_level 2\n",
+	LOUD PER_PORT "m_key_protection_level 1\nm_key_lookup FALSE\naudit_nodes 2\n",
+	LOUD PER_PORT "m_key_protection_level 3\nm_key_lease_period 30\nsweep_interval 7\n",
 };
 
 static const char *const confs_of_groups[] = {
-	QUIET,
-	QUIET "mc_spread_roots TRUE\n",
-	QUIET "routing_engine updn\nuse_mfttop FALSE\n",
-	QUIET "routing_engine ftree\nlmc 1\nmc_spread_roots TRUE\n",
-	"sweep_interval 3\nrouting_engine minhop\naudit_nodes 4\n",
+	LOUD,
+	LOUD "mc_spread_roots TRUE\n",
+	LOUD "routing_engine updn\nuse_mfttop FALSE\n",
+	LOUD "routing_engine ftree\nlmc 1\nmc_spread_roots TRUE\n",
+	"log_flags 0xFF\nsweep_interval 3\nrouting_engine minhop\naudit_nodes 4\n",
 };
 
 static const char *const confs_of_the_sick[] = {
-	POLICY QUIET,
-	POLICY QUIET "babbling_port_policy TRUE\n",
-	POLICY "sweep_interval 4\nbabbling_port_policy TRUE\n",
+	POLICY LOUD,
+	POLICY LOUD "babbling_port_policy TRUE\n",
+	POLICY "log_flags 0xFF\nsweep_interval 4\nbabbling_port_policy TRUE\n",
 };
 
 static const char *some_conf(void)
@@ -662,7 +663,7 @@ static void manager_configured(unsigned int i)
 		"ignore_other_sm TRUE\n", "sm_key 7\n", "master_sm_priority 9\n",
 		"allowed_sm_guids 0x0200000000000401,0x0200000000000901\n"};
 	const char *text = options[below(G_N_ELEMENTS(options))];
-	g_autofree char *conf = NULL, *with_polls = g_strconcat(QUIET MANAGERS_POLLS, text, NULL);
+	g_autofree char *conf = NULL, *with_polls = g_strconcat(LOUD MANAGERS_POLLS, text, NULL);
 
 	conf = story_conf(with_polls);
 	manager_event("has other options", i, i);
@@ -760,7 +761,7 @@ static void begin_managers(const char *name)
 	s = m->s;
 	story_on(name, s);
 	story_briefly();
-	text = story_conf(QUIET MANAGERS_POLLS "replication_key_file DIRECTORY/key\n");
+	text = story_conf(LOUD MANAGERS_POLLS "replication_key_file DIRECTORY/key\n");
 	story_write("key", "a key that all of them share, 0123456789\n");
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
 		managers_add(m, hosts[i], text);
