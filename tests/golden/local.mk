@@ -162,6 +162,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_other_hardware.txt \
 	tests/golden/sweep_other_options.txt \
 	tests/golden/sweep_others_answer.txt \
+	tests/golden/sweep_others_refuse.txt \
 	tests/golden/sweep_paced_takeover.txt \
 	tests/golden/sweep_partitions.txt \
 	tests/golden/sweep_partitions_at_run_time.txt \

@@ -431,7 +431,8 @@ static void partitions(void)
 
 	story_event("other partitions");
 	story_write("partitions.conf", files[below(G_N_ELEMENTS(files))]);
-	daemon_reread_logged(s->daemon);
+	daemon_reread_partitions(s->daemon);
+	daemon_sweep(s->daemon, SWEEP_POLICY);
 }
 
 static void policy(void)

@@ -169,6 +169,35 @@ START_TEST(qos)
 }
 END_TEST
 
+static bool is_planned(void *arg)
+{
+	return *(GVariant **)arg != NULL;
+}
+
+static void take_plan(void *arg, GVariant *answer)
+{
+	*(GVariant **)arg = g_variant_ref_sink(answer);
+}
+
+static void plan(const char *conf)
+{
+	g_autofree char *file = g_build_filename(s->directory, "other.conf", NULL), *text = NULL;
+	g_autofree char *event = g_strdup_printf("planned:\n%s", conf);
+	g_autoptr(GVariant) answer = NULL;
+
+	story_event(event);
+	text = story_conf(conf);
+	story_write("other.conf", text);
+	if (!daemon_plan(s->daemon, file, 3, NULL))
+		scenario_fail(s, "no plan");
+	daemon_plan_listen(s->daemon, take_plan, &answer);
+	runtime_run(s->rt, is_planned, &answer, runtime_now(s->rt) + NS_PER_S);
+	story_after_ms(1000);
+	g_free(text);
+	text = g_variant_print(answer, FALSE);
+	story_say(text);
+}
+
 static struct iba_port_info *port_of(const char *name, unsigned int num)
 {
 	return (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node(name), num);
@@ -300,6 +329,7 @@ START_TEST(multicast_in_a_tree)
 	joins(1, true);
 	story_power("spine-0-0", true);
 	joins(0, false);
+	plan("subnet_timeout 18\n");
 	part_from_clients();
 	story_end();
 }
@@ -535,35 +565,6 @@ START_TEST(tables)
 	story_end();
 }
 END_TEST
-
-static bool is_planned(void *arg)
-{
-	return *(GVariant **)arg != NULL;
-}
-
-static void take_plan(void *arg, GVariant *answer)
-{
-	*(GVariant **)arg = g_variant_ref_sink(answer);
-}
-
-static void plan(const char *conf)
-{
-	g_autofree char *file = g_build_filename(s->directory, "other.conf", NULL), *text = NULL;
-	g_autofree char *event = g_strdup_printf("planned:\n%s", conf);
-	g_autoptr(GVariant) answer = NULL;
-
-	story_event(event);
-	text = story_conf(conf);
-	story_write("other.conf", text);
-	if (!daemon_plan(s->daemon, file, 3, NULL))
-		scenario_fail(s, "no plan");
-	daemon_plan_listen(s->daemon, take_plan, &answer);
-	runtime_run(s->rt, is_planned, &answer, runtime_now(s->rt) + NS_PER_S);
-	story_after_ms(1000);
-	g_free(text);
-	text = g_variant_print(answer, FALSE);
-	story_say(text);
-}
 
 START_TEST(plans)
 {

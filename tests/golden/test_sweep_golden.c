@@ -475,6 +475,7 @@ static void say_traps(void)
 	const struct iba_port_info *info = sim_port_info(s->sim, story_node("host-5"), 1);
 	struct iba_trap_local_change change = {
 		.lid = info->lid, .capability_mask = 1, .other_local_changes = 1};
+	struct iba_notice of_vendor = {.trap_number = IBA_TRAP_BAD_P_KEY};
 	struct iba_trap_switch link = {.lid = 1};
 	struct iba_trap_key p_key = {.lid1 = 3, .lid2 = 4, .key = 5, .qp1 = 6, .qp2 = 7};
 	struct iba_trap_switch_p_key at_switch = {.lid1 = 3, .lid2 = 4, .port_num = 2};
@@ -489,6 +490,10 @@ static void say_traps(void)
 	story_trap("host-5", IBA_TRAP_SWITCH_BAD_P_KEY, &iba_trap_switch_p_key_type, &at_switch);
 	story_trap("host-5", IBA_TRAP_BAD_M_KEY, &iba_trap_m_key_type, &m_key);
 	story_trap("host-5", 999, &iba_trap_switch_type, &link);
+	of_vendor.issuer_lid = info->lid;
+	story_event("a trap of a vendor's");
+	sim_trap(s->sim, story_node("host-5"), 1, &of_vendor);
+	story_after_ms(1000);
 }
 
 /* So many at once that some are not listened to: what they told of is looked for. */
@@ -651,6 +656,37 @@ START_TEST(others_answer)
 	sim_node_refuse(s->sim, story_node("host-6"), 0);
 	story_event("time passes");
 	story_after_ms(20000);
+	story_end();
+}
+END_TEST
+
+/* The same where nobody looks at who is there, as it is only about partitions. */
+START_TEST(others_refuse)
+{
+	static const char *const names[] = {"host-5", "sw-b", "dual", "host-6"};
+
+	s = story_begin("others_refuse", "triangle.topo");
+	story_up(QUIET);
+	sim_set_traps_lost(s->sim, true);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		unsigned int node = story_node(names[i]);
+
+		story_event_at("another answers, which refuses", names[i], 0);
+		if (i == 3)
+			sim_set_port_guid(s->sim, node, 1, 0x7788);
+		else
+			sim_set_node_guid(s->sim, node, 0x7700 + i);
+		sim_node_refuse(s->sim, node, IBA_ATTR_P_KEY_TABLE);
+		story_write("partitions.conf",
+			    i % 2 ? "Default=0x7fff:ALL=full;\n"
+				  : "Default=0x7fff:ALL=full;\nA=0x10:ALL=full;\n");
+		daemon_reread_partitions(s->daemon);
+		daemon_sweep(s->daemon, SWEEP_POLICY);
+		story_after_ms(1500);
+		sim_node_refuse(s->sim, node, 0);
+		story_event("it does not refuse any more");
+		story_after_ms(12000);
+	}
 	story_end();
 }
 END_TEST
@@ -907,6 +943,7 @@ int main(void)
 	tcase_add_test(tcase, unhealthy);
 	tcase_add_test(tcase, identities);
 	tcase_add_test(tcase, others_answer);
+	tcase_add_test(tcase, others_refuse);
 	tcase_add_test(tcase, guid2lid);
 	tcase_add_test(tcase, stuck);
 	tcase_add_test(tcase, once);
