@@ -33,6 +33,7 @@ struct context {
 	struct slot trees;    /* struct mc_trees: replaced by the SM (policy/trees.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
+	/* These two are there before the SM is, and never empty. */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
 	struct slot qos_policy;	     /* struct qos_policy: likewise */
 	struct slot prefix_routes;   /* struct prefix_routes: likewise */

@@ -112,8 +112,6 @@ struct guid2lid *guid2lid_new(const char *directory, struct log *log)
 
 void guid2lid_free(struct guid2lid *map)
 {
-	if (!map)
-		return;
 	g_hash_table_unref(map->entries);
 	g_free(map->file);
 	g_free(map);

@@ -57,8 +57,8 @@ struct held *held_new(struct builder *builder, const struct fabric *fabric, stru
 
 	held->seen = seen ? routing_ref(seen) : NULL;
 	held->n = fabric->n_switches;
-	held->rows = g_new0(const uint8_t *, held->n + 1);
-	held->n_blocks = g_new0(uint32_t, held->n + 1);
+	held->rows = g_new0(const uint8_t *, held->n);
+	held->n_blocks = g_new0(uint32_t, held->n);
 	held->owned = g_ptr_array_new_with_free_func(g_free);
 	for (uint32_t sw = 0; sw < held->n; sw++) {
 		take_table(held, sw, builder_node_of(builder, fabric, fabric->switches[sw].node));

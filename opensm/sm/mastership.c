@@ -359,7 +359,7 @@ static void tell_rank(struct sm *sm)
 static void follow(struct sm *sm, const struct other_sm *other)
 {
 	struct mastership *ms = sm->mastership;
-	char name[128];
+	char name[SM_NAME_SIZE];
 
 	log_info(sm->log, "standby of %s", name_of(other, name, sizeof(name)));
 	if (other != &ms->partner)
@@ -391,7 +391,7 @@ static void set_out(struct sm *sm, unsigned int state)
 static void missed(struct sm *sm, const char *why)
 {
 	struct mastership *ms = sm->mastership;
-	char name[128];
+	char name[SM_NAME_SIZE];
 
 	if (++ms->misses <= sm->options->polling_retry_number)
 		return;
@@ -475,7 +475,7 @@ static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 	enum dealing was = ms->dealing;
-	char name[128];
+	char name[SM_NAME_SIZE];
 
 	if (was == RETIRING) {
 		finish_retiring(sm);
@@ -523,7 +523,7 @@ static void on_handed_over(struct sm_request *request)
 static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *other)
 {
 	struct mastership *ms = sm->mastership;
-	char name[128];
+	char name[SM_NAME_SIZE];
 
 	if (ms->partner.sm.guid != other->sm.guid)
 		ms->in_vain = 0;
@@ -707,7 +707,7 @@ static void drop_silent(struct sm *sm)
 /* What all but that one tell of themselves. */
 static struct election_sm *list_others(const struct mastership *ms, uint64_t but, unsigned int *n)
 {
-	struct election_sm *list = g_new0(struct election_sm, ms->others->len + 1);
+	struct election_sm *list = g_new0(struct election_sm, ms->others->len);
 
 	*n = 0;
 	for (guint i = 0; i < ms->others->len; i++) {
@@ -779,7 +779,7 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 static void tell_masters(struct sm *sm)
 {
 	const GArray *others = sm->mastership->others;
-	char name[128];
+	char name[SM_NAME_SIZE];
 
 	for (guint i = 0; i < others->len; i++) {
 		const struct other_sm *other = &g_array_index(others, struct other_sm, i);

@@ -42,8 +42,6 @@ struct neighbors *neighbors_new(void)
 
 void neighbors_free(struct neighbors *neighbors)
 {
-	if (!neighbors)
-		return;
 	g_hash_table_unref(neighbors->cables);
 	g_free(neighbors);
 }

@@ -72,17 +72,6 @@ static void take(struct sm *sm, struct partitions *partitions)
 	partitions_unref(old);
 }
 
-static struct partition_rules *rules_in_force(const struct sm *sm)
-{
-	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
-
-	if (rules)
-		return rules;
-	/* nobody has read any */
-	return sm->partitions ? partition_rules_ref(sm->partitions->rules)
-			      : partition_rules_load(NULL, NULL);
-}
-
 struct partitions *policy_partitions_for_routes(struct sm *sm, const struct route_files *files)
 {
 	struct partition_rules *rules;
@@ -91,7 +80,7 @@ struct partitions *policy_partitions_for_routes(struct sm *sm, const struct rout
 
 	if (!routes_mind(sm, files))
 		return NULL;
-	rules = rules_in_force(sm);
+	rules = slot_take(&sm->context->partition_rules);
 	if (sm->partitions || !rules->has_patterns) {
 		fabric = named_fabric(sm, rules->has_patterns);
 		partitions = partitions_make(rules, sm->options, fabric);
@@ -103,7 +92,7 @@ struct partitions *policy_partitions_for_routes(struct sm *sm, const struct rout
 
 static void make_partitions(struct sm *sm)
 {
-	struct partition_rules *rules = rules_in_force(sm);
+	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
 
 	if (!is_made(sm, rules)) {
 		struct fabric *fabric = named_fabric(sm, rules->has_patterns);
@@ -137,8 +126,6 @@ static void make_qos(struct sm *sm)
 	struct fabric *fabric;
 	uint8_t demand[ROUTE_SLS];
 
-	if (!policy) /* nobody has read any */
-		policy = sm->qos ? qos_policy_ref(sm->qos->policy) : qos_policy_load(NULL, NULL);
 	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
 	if (!sm->options->qos)
 		take_qos(sm, routing_sl_to_vl(sm->routing, demand)

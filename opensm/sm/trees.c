@@ -464,7 +464,7 @@ void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *rou
 	follow->same = follow->hosts && same_cables(trees->fabric, fabric, false) &&
 		       same_trunk(trees->routing, routing);
 	follow->all = all;
-	follow->load = spread ? g_new0(uint32_t, fabric->n_switches + 1) : NULL;
+	follow->load = spread ? g_new0(uint32_t, fabric->n_switches) : NULL;
 	for (uint32_t i = 0; spread && i < MC_N_MLIDS; i++)
 		weigh(follow, find_root(follow, trees->trees[i]), true);
 	follow->grounds = follow->same ? g_hash_table_ref(trees->grounds) : grounds_new();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "tests/unit/test_sa_net.h"
 
+#include "policy/partition_file.h"
+#include "policy/qos_file.h"
 #include "policy/trees.h"
 
 static void get_options(void *object)
@@ -83,6 +85,26 @@ static void put_unhealthy(void *object)
 	unhealthy_ports_unref(object);
 }
 
+static void get_partition_rules(void *object)
+{
+	partition_rules_ref(object);
+}
+
+static void put_partition_rules(void *object)
+{
+	partition_rules_unref(object);
+}
+
+static void get_qos_policy(void *object)
+{
+	qos_policy_ref(object);
+}
+
+static void put_qos_policy(void *object)
+{
+	qos_policy_unref(object);
+}
+
 static void take_answer(void *arg, struct vendor_mad *mad)
 {
 	struct net *net = arg;
@@ -115,7 +137,11 @@ static void context_init(struct net *net)
 	slot_init(&context->trees, get_trees, put_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
+	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
+	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
 	slot_publish(&context->options, options_new());
+	slot_publish(&context->partition_rules, partition_rules_load(NULL, NULL));
+	slot_publish(&context->qos_policy, qos_policy_load(NULL, NULL));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool_threads = 2;
 	context->pool = pool_new(net->rt, "pool", 2);
@@ -198,6 +224,8 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.trees);
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);
+	slot_clear(&net->context.partition_rules);
+	slot_clear(&net->context.qos_policy);
 	event_bus_clear(&net->context.bus);
 	sim_free(net->sim);
 	log_free(net->log);
