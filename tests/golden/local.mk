@@ -128,6 +128,10 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_chance_sick_2.txt \
 	tests/golden/sweep_chance_sick_3.txt \
 	tests/golden/sweep_chance_sick_4.txt \
+	tests/golden/sweep_chance_lanes_1.txt \
+	tests/golden/sweep_chance_lanes_2.txt \
+	tests/golden/sweep_chance_lanes_3.txt \
+	tests/golden/sweep_chance_lanes_4.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \

@@ -7,6 +7,7 @@
  * test_policy_golden.c for what differs, and writes these anew by make golden-update.
  */
 #include <check.h>
+#include <string.h>
 
 #include "policy/inventory.h"
 #include "story.h"
@@ -379,6 +380,15 @@ static const char *const confs_of_keys[] = {
 	LOUD PER_PORT "m_key_protection_level 3\nm_key_lease_period 30\nsweep_interval 7\n",
 };
 
+static const char *const confs_of_lanes[] = {
+	LOUD "routing_engine dfsssp\n",
+	LOUD "routing_engine lash\nqos TRUE\nqos_high_limit 4\n",
+	LOUD "routing_engine nue,dfsssp\nmax_op_vls 3\n",
+	LOUD "routing_engine dfsssp,updn\nmax_op_vls 1\n",
+	LOUD "routing_engine minhop\nqos TRUE\nmax_op_vls 2\n",
+	LOUD "routing_engine dfsssp\nuse_optimized_slvl TRUE\nlmc 1\nsm_sl 1\n",
+};
+
 static const char *const confs_of_groups[] = {
 	LOUD,
 	LOUD "mc_spread_roots TRUE\n",
@@ -557,6 +567,12 @@ static void (*const to_the_sick[])(void) = {
 	policy, asks, cable, power, sweeps, restarts, much_time, other_guid, swapped, rereads,
 };
 
+static void (*const to_lanes[])(void) = {
+	cable, cable, cable, power, power, reboot, reboot, swapped, rereads, restarts,
+	restarts, mute, refuses, loss, sweeps, sweeps, lesser, adapter, worn, asks, partitions,
+	member, own_cable,
+};
+
 #define THEME(name, happenings, confs)                                                             \
 	{                                                                                          \
 		name, happenings, G_N_ELEMENTS(happenings), confs, G_N_ELEMENTS(confs)             \
@@ -564,6 +580,7 @@ static void (*const to_the_sick[])(void) = {
 
 static const struct theme anything = THEME("", all_happens, confs);
 static const struct theme keys = THEME("keys_", to_keys, confs_of_keys);
+static const struct theme lanes = THEME("lanes_", to_lanes, confs_of_lanes);
 static const struct theme groups = THEME("groups_", to_groups, confs_of_groups);
 static const struct theme sick = THEME("sick_", to_the_sick, confs_of_the_sick);
 
@@ -589,16 +606,27 @@ static void begin(const char *name, const char *spec, uint64_t seed, const char 
 }
 
 
+/* On the first hosts that the SM is not on. */
+static void meet_clients(const char *sm)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; n < CLIENTS; i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i);
+
+		if (strcmp(name, sm) != 0 && sim_find_name(s->sim, name) >= 0)
+			clients[n++] = client_new_subscriber(s, story_node(name));
+	}
+}
+
 static void by_chance(const struct theme *about, const char *spec, uint64_t seed, const char *sm)
 {
-	static const char *const hosts[CLIENTS] = {"host-2", "host-3", "host-5"};
 	g_autofree char *name =
 		g_strdup_printf("chance_%s%" G_GUINT64_FORMAT, about->name, seed);
 
 	theme = about;
 	begin(name, spec, seed, sm);
-	for (unsigned int i = 0; i < CLIENTS; i++)
-		clients[i] = client_new_subscriber(s, story_node(hosts[i]));
+	meet_clients(sm);
 	for (unsigned int i = 0; i < EVENTS; i++) {
 		theme->happenings[below(theme->n_happenings)]();
 		some_time();
@@ -777,6 +805,12 @@ START_TEST(about_keys)
 }
 END_TEST
 
+START_TEST(about_lanes)
+{
+	by_chance(&lanes, _i == 3 ? "../scenario/dual_plane.topo" : "ring.topo", 1 + _i, "host-1");
+}
+END_TEST
+
 START_TEST(about_groups)
 {
 	by_chance(&groups, _i % 2 ? "fattree:4" : "triangle.topo", 1 + _i, "host-1");
@@ -858,6 +892,7 @@ int main(void)
 	tcase_add_loop_test(tcase, on_two_switches, 0, SEEDS);
 	tcase_add_loop_test(tcase, in_a_tree, 0, SEEDS);
 	tcase_add_loop_test(tcase, about_keys, 0, SEEDS);
+	tcase_add_loop_test(tcase, about_lanes, 0, SEEDS);
 	tcase_add_loop_test(tcase, about_groups, 0, SEEDS);
 	tcase_add_loop_test(tcase, about_the_sick, 0, SEEDS);
 	tcase_add_loop_test(tcase, managers_by_chance, 0, SEEDS);
