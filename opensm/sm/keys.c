@@ -348,13 +348,12 @@ static void begin_with_older_rules(struct sm *sm)
 	struct keys *keys = sm->keys;
 	struct key_rule rule = keys_rule(sm);
 	uint64_t generation = rule.generation;
+	uint64_t back = rule.seed ? MIN(generation, KEY_RING_PREVIOUS - 1) : 0;
 
-	for (uint64_t back = MIN(generation, KEY_RING_PREVIOUS - 1); rule.seed && back; back--) {
+	do {
 		rule.generation = generation - back;
 		key_ring_set(keys->ring, &rule);
-	}
-	rule.generation = generation;
-	key_ring_set(keys->ring, &rule);
+	} while (back--);
 }
 
 void keys_init(struct sm *sm)

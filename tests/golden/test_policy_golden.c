@@ -569,7 +569,7 @@ END_TEST
 START_TEST(plans)
 {
 	s = story_begin("plans", "triangle.topo");
-	story_up(QUIET "m_key 0x1234\n");
+	story_up(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
 	plan("subnet_timeout 15\nm_key 0x1234\n");
 	plan("lmc 1\nm_key 0x5678\nm_key_protection_level 1\nsm_sl 2\n");
 	plan(QOS "m_key 0x1234\nmax_op_vls 2\n");
