@@ -732,6 +732,10 @@ START_TEST(paced_takeover)
 		managers_kill(m, 0);
 		s->daemon = m->sm[1].daemon;
 		story_after_ms(i ? 9000 : 5500);
+		story_reboot("host-3"); /* whose turn has not come */
+		story_event("an audit is wanted");
+		event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+		story_after_ms(500);
 		story_event("a host does not answer");
 		sim_node_mute(s->sim, story_node("host-4"), true);
 		story_after_ms(1500);
