@@ -164,7 +164,7 @@ START_TEST(qos)
 	sim_node_refuse_wildcards(s->sim, story_node("sw-b"), false);
 	sim_node_refuse_wildcards(s->sim, story_node("sw-c"), true);
 	story_restarts(QUIET QOS "use_optimized_slvl TRUE\n");
-	story_rereads(QUIET QOS "use_optimized_slvl TRUE\nqos_sl2vl 1,1\n");
+	story_rereads(QUIET QOS "use_optimized_slvl TRUE\nqos_sl2vl 1,16\n");
 	story_end();
 }
 END_TEST
