@@ -26,7 +26,8 @@ void story_event_at(const char *happens, const char *where, unsigned int port);
 void story_after_ms(unsigned int ms);
 void story_tell(void);
 void story_say(const char *text);
-void story_briefly(void); /* from now on of what follows no more than digests is told */
+/* Of each event no more is kept than a digest; with GOLDEN_TELL=DIRECTORY what it is of is there. */
+void story_briefly(void);
 void story_tell_files(void); /* what the daemon keeps on the disk */
 
 /* In the directory of the scenario, for which DIRECTORY stands in a configuration. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Long stories of what meets by chance: cables, nodes, packets, options, clients and other SMs,
- * from a seed, in an order that nobody would think of. What the daemon does about each is told in
- * digests (transcript.h); after all is mended the fabric has to be right. Whoever changes what the
- * SM does on purpose sees here where it begins to differ, reads test_sweep_golden.c and
- * test_policy_golden.c for what differs, and writes these anew by make golden-update.
+ * from a seed, in an order that nobody would think of. After all is mended the fabric has to be
+ * right. Of what the daemon does about each event a digest is kept: where the SM does something else
+ * on purpose, the stories of test_sweep_golden.c and test_policy_golden.c are there to be read, and
+ * these are written anew by make golden-update. To see what is behind a digest, run this program of
+ * both trees with GOLDEN_TELL=DIRECTORY in the environment, and compare.
  */
 #include <check.h>
 #include <string.h>
