@@ -450,6 +450,7 @@ void sa_store_clear(struct sa_store *store)
 	for (guint i = 0; i < groups->len; i++)
 		group_remove(store, groups->pdata[i]);
 	g_ptr_array_unref(groups);
+	sa_mlids_erased(store->mlids, UINT64_MAX);
 }
 
 typedef bool leaves_fn(const struct sa_store *store, const struct subnet *subnet,

@@ -48,7 +48,8 @@ void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, 
  */
 void sa_store_set_aliases(struct sa_store *store, const struct alias_guids *aliases);
 void sa_store_free(struct sa_store *store);
-void sa_store_clear(struct sa_store *store); /* forgets all groups */
+/* Forgets all groups; which MLIDs switches still forward is for another master to know. */
+void sa_store_clear(struct sa_store *store);
 
 struct sa_group *sa_store_find(const struct sa_store *store, struct iba_gid mgid);
 /*

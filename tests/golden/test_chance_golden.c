@@ -2,10 +2,10 @@
 /*
  * Long stories of what meets by chance: cables, nodes, packets, options, clients and other SMs,
  * from a seed, in an order that nobody would think of. After all is mended the fabric has to be
- * right. Of what the daemon does about each event a digest is kept: where the SM does something else
- * on purpose, the stories of test_sweep_golden.c and test_policy_golden.c are there to be read, and
- * these are written anew by make golden-update. To see what is behind a digest, run this program of
- * both trees with GOLDEN_TELL=DIRECTORY in the environment, and compare.
+ * right. Of what the daemon does about each event a digest is kept: where the SM does something
+ * else on purpose, the stories of test_sweep_golden.c and test_policy_golden.c are there to be
+ * read, and these are written anew by make golden-update. To see what is behind a digest, run this
+ * program of both trees with GOLDEN_TELL=DIRECTORY in the environment, and compare.
  */
 #include <check.h>
 #include <string.h>

@@ -565,6 +565,43 @@ START_TEST(there_and_back)
 END_TEST
 
 /*
+ * One that was master, hands over, and is again when the other dies: groups keep the MLIDs that
+ * members were told, with replication and without.
+ */
+START_TEST(master_for_the_second_time)
+{
+	uint16_t mlids[6], again;
+	const char *first, *then;
+
+	begin("fattree:4", 1);
+	first = _i ? conf(KEY, "") : MANAGERS_POLLS;
+	then = _i ? conf(KEY, "sm_priority 3\n") : MANAGERS_POLLS "sm_priority 3\n";
+	up_with_standby(first, first);
+	add_clients(6);
+	ck_assert_int_eq(client_join_broadcast(clients[0], &mlids[0]), 0);
+	for (unsigned int i = 1; i < 6; i++)
+		mlids[i] = join(clients[i], i);
+	managers_configure(m, 1, then);
+	managers_settle(m, 1, 10);
+	ck_assert_int_eq(client_join_broadcast(clients[0], &again), 0);
+	ck_assert_uint_eq(again, mlids[0]);
+	for (unsigned int i = 1; _i && i < 6; i++)
+		ck_assert_uint_eq(join(clients[i], i), mlids[i]);
+	scenario_run_ms(m->s, 12000);
+	ck_assert_int_eq(state_of(1, 0), _i ? REPLICATION_IN_STEP : REPLICATION_NO_KEY);
+	zero_sets();
+	managers_kill(m, 1);
+	managers_settle(m, 0, 10);
+	ck_assert_uint_eq(m->sets.reregister > 0, !_i);
+	ck_assert_int_eq(client_join_broadcast(clients[0], &again), 0);
+	ck_assert_uint_eq(again, mlids[0]);
+	for (unsigned int i = 1; _i && i < 6; i++)
+		ck_assert_uint_eq(join(clients[i], i), mlids[i]);
+	end();
+}
+END_TEST
+
+/*
  * Nothing gets through any more, one joins (group 0: the broadcast group) and is answered all the
  * same. Returns where that one is; none of the others is at its switch.
  */
@@ -788,6 +825,7 @@ int main(void)
 	tcase_add_test(tcase, registrations_survive);
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
+	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);
 	tcase_add_test(tcase, the_unknown_member_is_gone);
 	tcase_add_test(tcase, old_replica);
