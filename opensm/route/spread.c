@@ -20,6 +20,7 @@
 #include "route/mesh.h"
 
 #define MUCH_MORE 8 /* so many'th part more */
+#define NOBODYS UINT64_MAX /* partitions; then it is the turn of switches */
 
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
@@ -32,6 +33,7 @@ struct spread {
 	uint32_t *chosen;  /* [switch]: channel */
 	uint64_t limit;	   /* LIDs are not kept on channels that carry more */
 	const uint8_t *dimension; /* as of layered_dimension(); NULL: none comes first */
+	uint64_t partitions; /* whose turn it is, where cables are tied to any (ties.h) */
 	struct route_flows flows;
 };
 
@@ -178,6 +180,13 @@ static enum kind kind_of(const struct spread *spread, const struct route_target 
 	return kind ? (enum kind)GPOINTER_TO_UINT(kind) - 1 : KIND_OTHER;
 }
 
+static bool has_turn(const struct spread *spread, uint32_t target)
+{
+	const struct route_graph *graph = spread->layered->graph;
+
+	return !graph->tied || graph->partitions[target] == spread->partitions;
+}
+
 static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 {
 	const struct route_graph *graph = spread->layered->graph;
@@ -185,7 +194,7 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
 
-		if (kind_of(spread, target) != kind)
+		if (!has_turn(spread, t) || kind_of(spread, target) != kind)
 			continue;
 		list_steps(spread, t);
 		choose(spread);
@@ -424,20 +433,36 @@ static void begin_kind(struct spread *spread, enum kind kind)
 	}
 }
 
-static void spread_kind(struct spread *spread, enum kind kind, enum spread_by by)
+static void spread_turn(struct spread *spread, enum kind kind, enum spread_by by, bool last)
 {
 	const struct route_graph *graph = spread->layered->graph;
 
-	begin_kind(spread, kind);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		turn_to(spread, sw);
 		if (by != SPREAD_LIDS && kind == KIND_OTHER)
 			spread_leaf(spread, sw, by != SPREAD_PORTS);
 		else if (by == SPREAD_LIDS)
 			spread_targets(spread, sw, kind);
-		if (kind == KIND_OTHER)
+		if (kind == KIND_OTHER && last)
 			put_own(spread, sw, by != SPREAD_LIDS && route_has_hosts(graph, sw));
 	}
+}
+
+/* LID by LID, those who are in the same tied partitions go together: that is more even. */
+static void spread_kind(struct spread *spread, enum kind kind, enum spread_by by)
+{
+	const struct route_graph *graph = spread->layered->graph;
+	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	begin_kind(spread, kind);
+	for (uint32_t t = 0; graph->tied && by == SPREAD_LIDS && t < route_n_targets(graph); t++) {
+		if (!g_hash_table_add(done, &graph->partitions[t]))
+			continue;
+		spread->partitions = graph->partitions[t];
+		spread_turn(spread, kind, by, false);
+	}
+	spread->partitions = NOBODYS;
+	spread_turn(spread, kind, by, true);
 }
 
 static void spread_init(struct spread *spread, struct layered *layered, enum spread_by by)
