@@ -59,6 +59,7 @@ struct mastership {
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
 	uint64_t stubborn;    /* GUID of the one that did not do its part in its present state */
 	uint64_t ignored;     /* GUID of the one that was last told to be */
+	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
 	uint32_t trap_tid;
 	struct timer timer; /* the next poll, or the end of patience */
 	struct bucket contests; /* heavy sweeps as another SM configured the own port */
@@ -791,6 +792,30 @@ static void tell_masters(struct sm *sm)
 	}
 }
 
+/*
+ * Where devices answer only who has their M_Keys, a silent one at the other end of the SM's own
+ * cable may be part of a subnet that has a MASTER, which would hand over to this one.
+ */
+static bool is_shut_out(const struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	return sm->options->m_key_protection_level >= 2 &&
+	       (sm->options->m_key || sm->options->m_key_per_port) &&
+	       !builder_is_switch(own->node) && own->silent;
+}
+
+static void tell_shut_out(struct sm *sm)
+{
+	if (sm->mastership->told_shut_out)
+		sm->sweep.errors++;
+	else
+		sm_problem(sm, "who is at the other end of the SM's own cable does not answer, "
+			       "maybe for want of its M_Key (files neighbors and guid2mkey of the "
+			       "SM before): this one does not become MASTER of its own port alone");
+	sm->mastership->told_shut_out = true;
+}
+
 enum step_result step_elect(struct sm *sm)
 {
 	const struct other_sm *whom;
@@ -822,8 +847,14 @@ enum step_result step_elect(struct sm *sm)
 		deal(sm, AWAITING, whom);
 		return STEP_END;
 	default:
-		return be_master(sm);
+		break;
 	}
+	if (is_shut_out(sm)) {
+		tell_shut_out(sm);
+		return STEP_ABORT;
+	}
+	sm->mastership->told_shut_out = false;
+	return be_master(sm);
 }
 
 /* ---- what others send ---- */

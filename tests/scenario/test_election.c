@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Several SMs: who is master, and what they do not do to each other's fabric. */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -588,6 +589,33 @@ START_TEST(allowed_sms)
 END_TEST
 
 /* NOTACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
+/*
+ * One of higher rank that knows the M_Key of its own port only, as it was never told who has which,
+ * is no MASTER of that port: the one who has the subnet would hand it over.
+ */
+START_TEST(nobody_answers_for_want_of_keys)
+{
+	g_autofree char *seed = g_build_filename(m->s->directory, "seed", NULL);
+	g_autofree char *keys = g_strdup_printf(POLLS "m_key_per_port TRUE\nm_key_seed_file %s\n"
+						"m_key_protection_level 2\n", seed);
+	g_autofree char *higher = g_strconcat(keys, "sm_priority 8\n", NULL);
+	unsigned int master, other;
+
+	ck_assert(g_file_set_contents(seed, "0123456789abcdef0123456789abcdef\n", -1, NULL));
+	ck_assert_int_eq(g_chmod(seed, 0600), 0);
+	master = managers_add(m, "host-1", keys);
+	other = managers_add(m, "host-9", higher);
+	managers_start(m, master);
+	managers_settle(m, master, 10);
+	managers_start(m, other);
+	scenario_run_ms(m->s, 30000);
+	ck_assert_uint_eq(managers_state(m, master), IBA_SM_MASTER);
+	ck_assert_uint_eq(managers_state(m, other), IBA_SM_DISCOVERING);
+	scenario_check_log(m->s, "does not become MASTER of its own port alone", true);
+	managers_settle(m, master, 10);
+}
+END_TEST
+
 START_TEST(activated)
 {
 	managers_up_with_standby(m, POLLS, POLLS "sm_inactive TRUE\n");
@@ -731,6 +759,7 @@ int main(void)
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
 	tcase_add_test(tcase, allowed_sms);
+	tcase_add_test(tcase, nobody_answers_for_want_of_keys);
 	tcase_add_test(tcase, activated);
 	tcase_add_loop_test(tcase, secret_sm_key, 0, 3);
 	add_by_chance(tcase);
