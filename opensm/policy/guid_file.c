@@ -85,8 +85,10 @@ static bool add_numbers(struct guid_table *table, const struct line *line, char 
 	for (; *words; words++) {
 		uint64_t value;
 
-		if (row->n == form->most ||
-		    (row->n >= form->least && !to_number(*words, 0, &value))) {
+		if (form->exact && row->n == form->most)
+			return refuse(line, error, "'%.*s' is one word too many", SHOWN, *words);
+		if (!form->exact && (row->n == form->most || (row->n >= form->least &&
+							      !to_number(*words, 0, &value)))) {
 			warn(line, &table->n_rest,
 			     "'%.*s' is not read, expected %s, and a # before more", SHOWN, *words,
 			     form->columns);

@@ -35,6 +35,7 @@ struct guid_file_form {
 	bool repeated;	      /* a GUID may stand in several lines, and all of them count */
 	uint64_t min;	      /* of each */
 	bool last_zero;	      /* but the last may be 0 all the same */
+	bool exact; /* more words than these are no names, but a mistake */
 };
 
 #define GUID_FILE_ERROR guid_file_error_quark()

@@ -14,6 +14,7 @@ static const struct guid_file_form form = {
 	.min = 1,
 	.max = 0xFFFF,
 	.repeated = true,
+	.exact = true, /* a port that is not read would tie them all */
 };
 
 /* The bit of a partition among those tied, which are listed as they come; -1: they are too many. */

@@ -389,6 +389,9 @@ static const struct {
 	{"0x10 1 255\n", ":1: port 255, expected 1 to 254"},
 	{"0x10 1 0\n", "'0' is no number"},
 	{"core 1\n", "'core' is no GUID"},
+	{"0x10 1 1-4\n", ":1: '0x10 1 1-4': '1-4' is no number from 1 to 65535"},
+	{"0x10 1 -1\n", "'-1' is no number"},
+	{"0x10 1 2 3\n", "'3' is one word too many"},
 };
 
 START_TEST(test_wrong_file)
