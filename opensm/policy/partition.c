@@ -582,6 +582,16 @@ struct partitions *partitions_default(const struct fabric *fabric)
 	return partitions;
 }
 
+bool partitions_same_members(const struct partitions *a, const struct partitions *b)
+{
+	uint32_t n = a->n_classes;
+
+	return a->n_ports == b->n_ports && n == b->n_classes &&
+	       !memcmp(a->class_of, b->class_of, a->n_ports * sizeof(*a->class_of)) &&
+	       !memcmp(a->first, b->first, (n + 1) * sizeof(*a->first)) &&
+	       !memcmp(a->p_keys, b->p_keys, a->first[n] * sizeof(*a->p_keys));
+}
+
 struct partitions *partitions_ref(struct partitions *partitions)
 {
 	ref_get(&partitions->ref);

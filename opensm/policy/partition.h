@@ -56,6 +56,8 @@ struct partition_key {
 /* Partitions that know nothing but the keys of endports, struct partition_key in any order. */
 struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys);
 
+/* Whether the same ports of the same fabric have the same P_Keys in both. */
+bool partitions_same_members(const struct partitions *a, const struct partitions *b);
 struct partitions *partitions_ref(struct partitions *partitions);
 void partitions_unref(struct partitions *partitions);
 

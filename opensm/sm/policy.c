@@ -43,18 +43,15 @@ static bool routes_mind(const struct sm *sm, const struct route_files *files)
 	return sm->options->partition_aware_routing || (ties && ties->len);
 }
 
-/* Routes were computed before these rules, or before the names that they go by, were known. */
+/* Routes were computed before the rules, or the names that these go by, were what they are now. */
 static bool are_routes_late(const struct sm *sm, const struct partitions *now)
 {
-	const struct partitions *old = sm->partitions;
+	const struct partitions *minded = routes_minded(sm);
 	struct route_files *files = slot_take(&sm->context->route_files);
 	bool mind = routes_mind(sm, files);
 
 	route_files_unref(files);
-	if (!mind)
-		return false;
-	return old ? sm->sweep.kind == SWEEP_KIND_POLICY && old->rules != now->rules
-		   : now->rules->has_patterns;
+	return mind && !(minded && partitions_same_members(minded, now));
 }
 
 /* Other rules may concern every port, and not only those that a sweep met changed. */

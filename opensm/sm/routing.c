@@ -30,6 +30,7 @@ struct choice {
 
 struct routes {
 	struct choice used;
+	struct partitions *minded; /* by the routes in use; NULL: none */
 	bool anew; /* the operator wants routes computed anew, and they were not yet */
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
@@ -113,6 +114,7 @@ struct routes *routes_new(void)
 void routes_free(struct routes *routes)
 {
 	choice_clear(&routes->used);
+	partitions_unref(routes->minded);
 	if (routes->job)
 		job_free(routes->job);
 	g_free(routes->credit_loop);
@@ -122,6 +124,11 @@ void routes_free(struct routes *routes)
 	g_free(routes->told_unknown);
 	g_strfreev(routes->small_tables);
 	g_free(routes);
+}
+
+const struct partitions *routes_minded(const struct sm *sm)
+{
+	return sm->routes->minded;
 }
 
 void routes_compute_anew(struct sm *sm)
@@ -598,6 +605,8 @@ static void take_routing(struct sm *sm, struct route_job *job)
 	choice_clear(&sm->routes->used);
 	sm->routes->used = job->now;
 	job->now = (struct choice){0};
+	partitions_unref(sm->routes->minded);
+	sm->routes->minded = g_steal_pointer(&job->partitions);
 	sm->routes->anew = false;
 }
 

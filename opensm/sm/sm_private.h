@@ -361,6 +361,8 @@ struct builder_node *sm_switch(const struct sm *sm, uint32_t sw);
  * read yet.
  */
 struct partitions *policy_partitions_for_routes(struct sm *sm, const struct route_files *files);
+/* routing.c: those that the routes in use were made by; NULL: they mind none. */
+const struct partitions *routes_minded(const struct sm *sm);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 void routes_compute_anew(struct sm *sm); /* the operator wants it */

@@ -824,14 +824,26 @@ static char *write_halves(const struct net *net)
 	return path;
 }
 
+/* Whether the tables in use are those of minhop for who may send to whom by the partitions. */
+static bool follows_partitions(const struct net *net)
+{
+	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
+	struct route_demand *demand = demand_of_partitions(subnet->partitions);
+	const struct route_input input = {.threads = 1, .demand = demand};
+	struct routing *expected =
+		route_find("minhop")->compute(subnet->fabric, &input, NULL);
+	bool same = same_tables(subnet->routing, expected);
+
+	routing_unref(expected);
+	demand_free(demand);
+	subnet_unref(subnet);
+	return same;
+}
+
 /* From the first sweep on, if the operator wants it. */
 START_TEST(routes_mind_partitions)
 {
 	struct net net;
-	struct subnet *subnet;
-	struct routing *expected;
-	struct route_demand *demand;
-	struct route_input input = {.threads = 1};
 	g_autofree char *path = NULL;
 
 	net_make(&net, "torus:4x4:2", 1, "minhop");
@@ -842,14 +854,39 @@ START_TEST(routes_mind_partitions)
 	scenario_start(net.s);
 	scenario_run_ms(net.s, 1000);
 	scenario_check_log(net.s, "SUBNET UP", true);
-	subnet = slot_take(&daemon_context(net.s->daemon)->subnet);
-	demand = demand_of_partitions(subnet->partitions);
-	input.demand = demand;
-	expected = route_find("minhop")->compute(subnet->fabric, &input, NULL);
-	scenario_expect(net.s, _i == same_tables(subnet->routing, expected));
-	routing_unref(expected);
-	demand_free(demand);
-	subnet_unref(subnet);
+	scenario_expect(net.s, _i == follows_partitions(&net));
+	net_free(&net);
+}
+END_TEST
+
+/* Some hosts get other names while it runs, as each does that boots, or come later. */
+START_TEST(routes_follow_names)
+{
+	struct net net;
+	g_autofree char *path = NULL;
+	unsigned int n = 0;
+
+	net_make(&net, "torus:4x4:2", 1, "minhop");
+	path = g_build_filename(net.s->directory, "partitions.conf", NULL);
+	scenario_expect(net.s, g_file_set_contents(path, "Default=0x7fff : ALL=limited;\n"
+						   "A=1 : \"host-*\"=full;\n"
+						   "B=2 : \"job-*\"=full;\n", -1, NULL));
+	scenario_option(net.s, "--Pconfig", path);
+	scenario_option(net.s, "--partition_aware_routing", NULL);
+	scenario_start(net.s);
+	scenario_run_ms(net.s, 3000);
+	scenario_check_log(net.s, "SUBNET UP", true);
+	scenario_expect(net.s, follows_partitions(&net));
+	for (unsigned int i = 0; i < net.n; i++) {
+		struct sim_node_view view;
+		g_autofree char *name = g_strdup_printf("job-%u", i);
+
+		sim_node_view(net.s->sim, i, &view);
+		if (view.type == IBA_NODE_CA && n++ % 3 == 0)
+			sim_set_description(net.s->sim, i, name);
+	}
+	scenario_run_ms(net.s, 5000);
+	scenario_expect(net.s, follows_partitions(&net));
 	net_free(&net);
 }
 END_TEST
@@ -995,6 +1032,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
 	tcase_add_loop_test(partitions, routes_mind_partitions, 0, 2);
+	tcase_add_test(partitions, routes_follow_names);
 	tcase_add_test(partitions, routes_follow_partitions);
 	tcase_add_test(partitions, partitions_keep_to_their_cables);
 	suite_add_tcase(suite, partitions);
