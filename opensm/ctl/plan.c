@@ -41,7 +41,9 @@ static void note_routes(struct plan *plan)
 	if (!subnet)
 		return;
 	if (subnet->routing)
-		g_string_printf(text, "routing engine %s", subnet->routing->engine);
+		g_string_printf(text, "routing engine %s%s%s", subnet->routing->engine,
+				subnet->routing->note ? ": " : "",
+				subnet->routing->note ? subnet->routing->note : "");
 	if (subnet->fallback)
 		g_string_append_printf(text, ", not %s", subnet->fallback);
 	if (subnet->credit_loop)

@@ -146,6 +146,7 @@ void judgement_weigh(const struct judge_task *task, const struct fabric *fabric,
 	judgement->blocks = (uint64_t)routing->n_blocks * routing->n_switches;
 	judgement->lanes = routing->lanes ? routing->lanes->n : 1;
 	judgement->digest = digest_of(routing);
+	judgement->note = g_strdup(routing->note);
 	quality_measure(fabric, routing, traffic.demand, &task->effort, &judgement->quality);
 	judge_traffic_clear(&traffic);
 }
@@ -154,5 +155,6 @@ void judgement_clear(struct judgement *judgement)
 {
 	g_free(judgement->refusal);
 	g_free(judgement->digest);
+	g_free(judgement->note);
 	route_verdict_clear(&judgement->verdict);
 }

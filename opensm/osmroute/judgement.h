@@ -33,6 +33,7 @@ struct judgement {
 	struct quality quality;
 	unsigned int lanes; /* virtual lanes that its paths need */
 	uint64_t blocks; /* of 64 entries, in the LFTs of all switches */
+	char *note; /* what the operator should know of the tables; NULL: nothing */
 	char *digest;	 /* SHA-256 of all tables, equal for equal ones */
 	enum route_way way; /* how it came about */
 };

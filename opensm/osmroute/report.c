@@ -150,6 +150,9 @@ static void add_remark(GString *text, const struct judge_report *report,
 
 	if (what)
 		g_string_append_printf(text, "%s%s: %s\n", report->engine->name, when, what);
+	if (judgement->note)
+		g_string_append_printf(text, "%s%s: %s\n", report->engine->name, when,
+				       judgement->note);
 }
 
 static void add_lanes(GString *text, const struct judge_report *report)

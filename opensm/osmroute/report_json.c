@@ -97,6 +97,8 @@ static void add_judgement(GVariantDict *dict, const struct judgement *judgement)
 	add_lanes(dict, &judgement->quality);
 	add_number(dict, "blocks", judgement->blocks);
 	add_text(dict, "digest", judgement->digest);
+	if (judgement->note)
+		add_text(dict, "note", judgement->note);
 }
 
 static void add_way(GVariantDict *dict, enum route_way way)
