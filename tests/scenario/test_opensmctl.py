@@ -98,13 +98,13 @@ def health(daemon):
     for text, why in (('routing_engine nothing\n',
                        'conf:1: routing_engine: there is no engine nothing'),
                       ('root_guid_file /nowhere\n', 'root_guid_file: /nowhere'),
-                      ('replication_key_file /nowhere\n', '/nowhere')):
-        daemon.path('conf', text)  # what the next start would refuse
+                      ('replication_key_file /nowhere\n', 'replication_key_file: /nowhere')):
+        daemon.path('conf', text)  # what the next start would refuse; each is waited for
         daemon.child.send_signal(signal.SIGHUP)
         check(text, wait_for(lambda: why in ctl('health').stdout), ctl('health'))
     daemon.path('conf', 'sm_sl 99\n')
     daemon.child.send_signal(signal.SIGHUP)
-    check('a file is refused', wait_for(lambda: ctl('health').returncode == 13))
+    check('a file is refused', wait_for(lambda: 'sm_sl' in ctl('health').stdout))
     ends('which', ctl('health'), 13, out='sm_sl')
     bad = json.loads(ctl('-j', 'health').stdout)
     check('as JSON', not bad['healthy'] and bad['status'] == 13 and
