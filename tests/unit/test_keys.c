@@ -29,6 +29,7 @@ static void setup(void)
 {
 	options = options_new();
 	options->m_key = OLD;
+	memset(&keys, 0, sizeof(keys));
 	keys.ring = key_ring_new(&(struct key_rule){.m_key = OLD});
 	keys.neighbors = neighbors_new();
 	sm = (struct sm){
