@@ -430,7 +430,8 @@ static void restarts(void)
 {
 	configured(some_conf());
 	scenario_stop(s);
-	story_write("policy", "flapping all isolate 3 in 60 release 20\n"); /* a wrong one stops it */
+	/* a wrong one stops the start */
+	story_write("policy", "flapping all isolate 3 in 60 release 20\n");
 	story_watch(NULL, s->sm_guid);
 	scenario_start(s);
 }
