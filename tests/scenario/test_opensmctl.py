@@ -120,6 +120,9 @@ def plan(daemon):
         return run('-s', daemon.socket, *words, **more)
 
     ends('nothing to plan', ctl('plan'), 0, out='Nothing would change')
+    log = None
+    while log != (log := daemon.read('log')):
+        time.sleep(1)  # a sweep that is still wanted since SIGHUP would read the file
     daemon.path('conf', 'subnet_timeout 17\nlmc 1\n')
     ends('a plan', ctl('plan'), 20, out='subnet_timeout 18 -> 17')
     answer = json.loads(ctl('-j', 'plan', 'all').stdout)

@@ -424,7 +424,7 @@ END_TEST
 START_TEST(test_members)
 {
 	struct partition_key keys[] = {{0, 0x8001}, {1, 0x0002}, {1, 0x8001}, {2, 0x8003}};
-	GArray *array = g_array_new(FALSE, FALSE, sizeof(struct partition_key));
+	g_autoptr(GArray) array = g_array_new(FALSE, FALSE, sizeof(struct partition_key));
 	g_autoptr(GArray) rows = load("0x10 2\n0x11 0x8001 3\n0x12 2\n", NULL);
 	struct partitions *partitions;
 	struct route_ties *ties;
