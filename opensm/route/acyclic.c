@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Channels stand in a topological order, which is mended where a new step goes against it (Pearce
- * and Kelly, A dynamic topological sort algorithm for directed acyclic graphs, 2006): only channels
- * whose places lie between the two are looked at. Taking steps out leaves the order right.
+ * Channels stand in a topological order, which is mended where a new step goes against it. What
+ * stands between its two channels and follows the second, or leads to the first, is searched for
+ * from both ends in turn, by as many steps: they meet if there is a cycle, and if there is none the
+ * side that is done first is moved past the other channel. That side mostly is a channel or two
+ * where the other has hundreds (Bender, Fineman, Gilbert, Tarjan, A new approach to incremental
+ * cycle detection and related problems, 2016). Taking steps out leaves the order right.
  *
  * Lanes only fill. A step that closes a cycle now always will, and is remembered, so that each
  * possible step is searched for about once however many paths ask for it.
@@ -14,6 +17,13 @@
 
 #include "route/bits.h"
 
+/* One of the two searches: forward from where a step leads, or backward from where it comes from. */
+struct side {
+	uint32_t *found; /* channels */
+	uint32_t n, n_done;
+	uint64_t work; /* steps looked at */
+};
+
 struct acyclic {
 	const struct route_channels *channels;
 	uint32_t outs; /* bits for the channels that leave one switch, in whole words */
@@ -21,12 +31,11 @@ struct acyclic {
 	uint64_t *out;	   /* next ones, by their index at the switch it leads to */
 	uint64_t *in;	   /* ones before, by the index there of the way back */
 	uint64_t *blocked; /* as out: steps that would close a cycle */
-	uint32_t *place, *at; /* [channel], and the other way round */
-	uint32_t *forward, *backward; /* channels found in a search */
-	uint32_t n_forward, n_backward;
-	bool *found;   /* [channel]: by the search at hand */
-	uint32_t *movers, *places; /* scratch of reorder() */
-	uint64_t *marks; /* places; none between calls of sort_places() */
+	/* [channel]: the order, as a ring in which the number of channels stands for its ends. */
+	uint32_t *before, *behind;
+	uint64_t *label; /* [channel]: rises in the order; of the ends it is 0 */
+	struct side side[2]; /* [backward] */
+	uint8_t *met;	     /* [channel]: 1 + backward: by that search; 0: by none */
 	GArray *added; /* struct acyclic_step: so far, of those to be added together */
 };
 
@@ -44,6 +53,71 @@ static uint64_t *row(const struct acyclic *acyclic, uint64_t *bits, uint32_t cha
 	return bits + (size_t)channel * (acyclic->outs / 64);
 }
 
+/* ---- the order ---- */
+
+static void clear_order(struct acyclic *acyclic)
+{
+	uint32_t ends = acyclic->channels->n;
+
+	acyclic->before[ends] = acyclic->behind[ends] = ends;
+	acyclic->label[ends] = 0;
+}
+
+static void link_behind(struct acyclic *acyclic, uint32_t channel, uint32_t other)
+{
+	uint32_t next = acyclic->behind[other];
+
+	acyclic->before[channel] = other;
+	acyclic->behind[channel] = next;
+	acyclic->behind[other] = acyclic->before[next] = channel;
+}
+
+static void unlink_channel(struct acyclic *acyclic, uint32_t channel)
+{
+	acyclic->behind[acyclic->before[channel]] = acyclic->behind[channel];
+	acyclic->before[acyclic->behind[channel]] = acyclic->before[channel];
+}
+
+static void label_all(struct acyclic *acyclic)
+{
+	uint32_t ends = acyclic->channels->n, channel = ends;
+	uint64_t step = UINT64_MAX / (ends + 1), label = 0;
+
+	while ((channel = acyclic->behind[channel]) != ends)
+		acyclic->label[channel] = label += step;
+}
+
+static gint compare_labels(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const uint64_t *label = data;
+	uint64_t x = label[*(const uint32_t *)a], y = label[*(const uint32_t *)b];
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Moves what a search found behind a channel that it did not find, in the order that it has. The
+ * label behind the last is 2^64, if you like.
+ */
+static void move_behind(struct acyclic *acyclic, const struct side *side, uint32_t channel)
+{
+	uint64_t label = acyclic->label[channel], step;
+
+	g_qsort_with_data(side->found, side->n, sizeof(*side->found), compare_labels,
+			  acyclic->label);
+	step = (acyclic->label[acyclic->behind[channel]] - label) / (side->n + 1);
+	for (uint32_t i = 0; i < side->n; i++) {
+		unlink_channel(acyclic, side->found[i]);
+		link_behind(acyclic, side->found[i], channel);
+		channel = side->found[i];
+		acyclic->label[channel] = label += step;
+	}
+	if (!step)
+		label_all(acyclic);
+}
+
+/* ---- new and free ---- */
+
 struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
 {
 	struct acyclic *acyclic = g_new0(struct acyclic, 1);
@@ -54,19 +128,18 @@ struct acyclic *acyclic_new(const struct route_channels *channels, const struct 
 	acyclic->out = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
 	acyclic->in = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
 	acyclic->blocked = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
-	acyclic->place = g_new(uint32_t, n + 1);
-	acyclic->at = g_new(uint32_t, n + 1);
-	acyclic->forward = g_new(uint32_t, n + 1);
-	acyclic->backward = g_new(uint32_t, n + 1);
-	acyclic->found = g_new0(bool, n + 1);
-	acyclic->movers = g_new(uint32_t, n + 1);
-	acyclic->places = g_new(uint32_t, n + 1);
-	acyclic->marks = g_new0(uint64_t, n / 64 + 1);
+	acyclic->before = g_new(uint32_t, n + 1);
+	acyclic->behind = g_new(uint32_t, n + 1);
+	acyclic->label = g_new(uint64_t, n + 1);
+	acyclic->side[false].found = g_new(uint32_t, n + 1);
+	acyclic->side[true].found = g_new(uint32_t, n + 1);
+	acyclic->met = g_new0(uint8_t, n + 1);
 	acyclic->added = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	for (uint32_t place = 0; place < n; place++) {
-		acyclic->at[place] = like ? like->at[place] : place;
-		acyclic->place[acyclic->at[place]] = place;
-	}
+	clear_order(acyclic);
+	for (uint32_t c = like ? like->before[n] : n - 1, left = n; left-- > 0;
+	     c = like ? like->before[c] : c - 1)
+		link_behind(acyclic, c, n);
+	label_all(acyclic);
 	return acyclic;
 }
 
@@ -77,14 +150,12 @@ void acyclic_free(struct acyclic *acyclic)
 	g_free(acyclic->out);
 	g_free(acyclic->in);
 	g_free(acyclic->blocked);
-	g_free(acyclic->place);
-	g_free(acyclic->at);
-	g_free(acyclic->forward);
-	g_free(acyclic->backward);
-	g_free(acyclic->found);
-	g_free(acyclic->movers);
-	g_free(acyclic->places);
-	g_free(acyclic->marks);
+	g_free(acyclic->before);
+	g_free(acyclic->behind);
+	g_free(acyclic->label);
+	g_free(acyclic->side[false].found);
+	g_free(acyclic->side[true].found);
+	g_free(acyclic->met);
 	g_array_unref(acyclic->added);
 	g_free(acyclic);
 }
@@ -109,113 +180,78 @@ static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 
 /* ---- mending the order ---- */
 
-static void find(struct acyclic *acyclic, uint32_t channel, uint32_t *list, uint32_t *n)
+static void begin_side(struct acyclic *acyclic, bool backward, uint32_t channel)
 {
-	if (acyclic->found[channel])
-		return;
-	acyclic->found[channel] = true;
-	list[(*n)++] = channel;
+	struct side *side = &acyclic->side[backward];
+
+	side->found[0] = channel;
+	side->n = 1;
+	side->n_done = 0;
+	side->work = 0;
+	acyclic->met[channel] = 1 + backward;
 }
 
-/* What follows a channel, up to a place. False: the channel there does. */
-static bool search_forward(struct acyclic *acyclic, uint32_t start, uint32_t last)
+static void end_side(struct acyclic *acyclic, const struct side *side)
+{
+	for (uint32_t i = 0; i < side->n; i++)
+		acyclic->met[side->found[i]] = 0;
+}
+
+/* Goes on from one channel, up to the label where the other search began; false if they meet. */
+static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t limit)
 {
 	const struct route_channels *channels = acyclic->channels;
+	struct side *side = &acyclic->side[backward];
+	uint32_t channel = side->found[side->n_done++];
+	uint32_t sw = backward ? channels->from[channel] : channels->to[channel];
+	uint32_t first = channels->first[sw];
 
-	find(acyclic, start, acyclic->forward, &acyclic->n_forward);
-	for (uint32_t i = 0; i < acyclic->n_forward; i++) {
-		uint32_t channel = acyclic->forward[i];
-		uint32_t first = channels->first[channels->to[channel]];
-		const uint64_t *out = row(acyclic, acyclic->out, channel);
+	bits_each(row(acyclic, backward ? acyclic->in : acyclic->out, channel), acyclic->outs, k) {
+		uint32_t next = backward ? channels->back[first + k] : first + k;
+		uint64_t label = acyclic->label[next];
 
-		for (unsigned int w = 0; w < acyclic->outs / 64; w++)
-			for (uint64_t rest = out[w]; rest; rest &= rest - 1) {
-				uint32_t next = first + w * 64 + __builtin_ctzll(rest);
-
-				if (acyclic->place[next] == last)
-					return false;
-				if (acyclic->place[next] < last)
-					find(acyclic, next, acyclic->forward, &acyclic->n_forward);
-			}
+		side->work++;
+		if (acyclic->met[next] == 2 - backward)
+			return false;
+		if (acyclic->met[next] || (backward ? label < limit : label > limit))
+			continue;
+		acyclic->met[next] = 1 + backward;
+		side->found[side->n++] = next;
 	}
 	return true;
 }
 
-/* What comes before a channel, down to a place. */
-static void search_backward(struct acyclic *acyclic, uint32_t start, uint32_t least)
+/* Until one of the two searches is done; false if they meet. */
+static bool search(struct acyclic *acyclic, struct acyclic_step step)
 {
-	const struct route_channels *channels = acyclic->channels;
+	const struct side *forward = &acyclic->side[false], *backward = &acyclic->side[true];
+	uint64_t first = acyclic->label[step.to], last = acyclic->label[step.from];
+	bool good = true;
 
-	find(acyclic, start, acyclic->backward, &acyclic->n_backward);
-	for (uint32_t i = 0; i < acyclic->n_backward; i++) {
-		uint32_t channel = acyclic->backward[i];
-		uint32_t first = channels->first[channels->from[channel]];
-		const uint64_t *in = row(acyclic, acyclic->in, channel);
-
-		for (unsigned int w = 0; w < acyclic->outs / 64; w++)
-			for (uint64_t rest = in[w]; rest; rest &= rest - 1) {
-				uint32_t back = first + w * 64 + __builtin_ctzll(rest);
-				uint32_t before = channels->back[back];
-
-				if (acyclic->place[before] > least)
-					find(acyclic, before, acyclic->backward,
-					     &acyclic->n_backward);
-			}
-	}
-}
-
-/* The places of these channels, ascending. */
-static void sort_places(struct acyclic *acyclic, const uint32_t *channels, uint32_t n,
-			uint32_t *places)
-{
-	uint32_t least = UINT32_MAX, last = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t place = acyclic->place[channels[i]];
-
-		bits_put(acyclic->marks, place, true);
-		least = MIN(least, place / 64);
-		last = MAX(last, place / 64);
-	}
-	for (uint32_t w = least; n && w <= last; w++)
-		for (uint64_t *mark = &acyclic->marks[w]; *mark; *mark &= *mark - 1)
-			*places++ = w * 64 + __builtin_ctzll(*mark);
-}
-
-/* What was found backward takes the first of all the places, each list in the order that it had. */
-static void reorder(struct acyclic *acyclic)
-{
-	uint32_t n_back = acyclic->n_backward, n = n_back + acyclic->n_forward;
-	uint32_t *movers = acyclic->movers, *places = acyclic->places;
-
-	sort_places(acyclic, acyclic->backward, n_back, places);
-	sort_places(acyclic, acyclic->forward, acyclic->n_forward, places + n_back);
-	for (uint32_t i = 0; i < n; i++)
-		movers[i] = acyclic->at[places[i]];
-	sort_places(acyclic, movers, n, places);
-	for (uint32_t i = 0; i < n; i++) {
-		acyclic->found[movers[i]] = false;
-		acyclic->place[movers[i]] = places[i];
-		acyclic->at[places[i]] = movers[i];
-	}
+	while (good && forward->n_done < forward->n && backward->n_done < backward->n)
+		good = forward->work <= backward->work ? search_on(acyclic, false, last)
+						       : search_on(acyclic, true, first);
+	return good;
 }
 
 /* Makes room for a step; false if it closes a cycle. */
 static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 {
-	uint32_t least = acyclic->place[step.to], last = acyclic->place[step.from];
+	const struct side *forward = &acyclic->side[false], *backward = &acyclic->side[true];
+	bool good;
 
-	if (last < least)
+	if (acyclic->label[step.from] < acyclic->label[step.to])
 		return true;
-	acyclic->n_forward = acyclic->n_backward = 0;
-	if (!search_forward(acyclic, step.to, last)) {
-		for (uint32_t i = 0; i < acyclic->n_forward; i++)
-			acyclic->found[acyclic->forward[i]] = false;
-		return false;
-	}
-	search_backward(acyclic, step.from, least);
-	reorder(acyclic);
-	return true;
+	begin_side(acyclic, false, step.to);
+	begin_side(acyclic, true, step.from);
+	good = search(acyclic, step);
+	end_side(acyclic, forward);
+	end_side(acyclic, backward);
+	if (good && forward->n_done == forward->n)
+		move_behind(acyclic, forward, step.from);
+	else if (good)
+		move_behind(acyclic, backward, acyclic->before[step.to]);
+	return good;
 }
 
 /* ---- steps ---- */
@@ -277,13 +313,13 @@ struct visit {
 	uint32_t channel, next;
 };
 
-/* Gives places from the last downwards to what is done, which is marked as found. */
-static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uint32_t *left)
+/* Puts what is done, which is marked as met, before all that was done earlier. */
+static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path)
 {
 	const struct route_channels *channels = acyclic->channels;
 	struct visit visit = {start, 0};
 
-	acyclic->found[start] = true;
+	acyclic->met[start] = 1;
 	g_array_append_val(path, visit);
 	while (path->len) {
 		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
@@ -291,14 +327,13 @@ static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path, uin
 		last->next = bits_next(row(acyclic, acyclic->out, last->channel), last->next,
 				       acyclic->outs);
 		if (last->next == acyclic->outs) {
-			acyclic->place[last->channel] = --*left;
-			acyclic->at[*left] = last->channel;
+			link_behind(acyclic, last->channel, channels->n);
 			g_array_set_size(path, path->len - 1);
 			continue;
 		}
 		visit.channel = channels->first[channels->to[last->channel]] + last->next++;
-		if (!acyclic->found[visit.channel]) {
-			acyclic->found[visit.channel] = true;
+		if (!acyclic->met[visit.channel]) {
+			acyclic->met[visit.channel] = 1;
 			g_array_append_val(path, visit);
 		}
 	}
@@ -310,8 +345,8 @@ static bool agrees(const struct acyclic *acyclic)
 
 	for (uint32_t c = 0; c < channels->n; c++)
 		bits_each(row(acyclic, acyclic->out, c), acyclic->outs, k)
-			if (acyclic->place[channels->first[channels->to[c]] + k] <
-			    acyclic->place[c])
+			if (acyclic->label[channels->first[channels->to[c]] + k] <
+			    acyclic->label[c])
 				return false;
 	return true;
 }
@@ -319,12 +354,14 @@ static bool agrees(const struct acyclic *acyclic)
 bool acyclic_sort(struct acyclic *acyclic)
 {
 	GArray *path = g_array_new(FALSE, FALSE, sizeof(struct visit));
-	uint32_t n = acyclic->channels->n, left = n;
+	uint32_t n = acyclic->channels->n;
 
+	clear_order(acyclic);
 	for (uint32_t c = 0; c < n; c++)
-		if (!acyclic->found[c])
-			sort_from(acyclic, c, path, &left);
-	memset(acyclic->found, 0, n * sizeof(*acyclic->found));
+		if (!acyclic->met[c])
+			sort_from(acyclic, c, path);
+	label_all(acyclic);
+	memset(acyclic->met, 0, n);
 	g_array_unref(path);
 	return agrees(acyclic);
 }
