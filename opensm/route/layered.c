@@ -55,6 +55,7 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 	layered->channels = route_channels_new(layered->graph, layered->fabric);
 	layered->routing = routing_new(layered->fabric, engine->name, engine->promises);
 	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	layered->repeats = g_new0(bool, layered->routing->top + 1);
 	note_throttled(layered, n, n_stay);
 	return true;
 }
@@ -77,6 +78,7 @@ static struct routing *compute(const struct route_engine *engine, struct layered
 	route_channels_free(layered->channels);
 	route_graph_free(layered->graph);
 	g_free(layered->hops);
+	g_free(layered->repeats);
 	g_free(layered->dimension);
 	g_free(layered->trunk);
 	return layered->routing;
@@ -203,6 +205,8 @@ static bool call_path(void *arg, uint32_t from, uint32_t to, uint16_t lid)
 {
 	const struct path_call *of = arg;
 
+	if (of->layered->repeats[lid])
+		return true;
 	of->call(of->arg, of->path, list_path(of->layered, from, to, lid, of->path));
 	return true;
 }

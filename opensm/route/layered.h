@@ -17,6 +17,7 @@ struct layered {
 	struct route_channels *channels;
 	uint8_t *hops; /* as of route_hops_all() */
 	struct routing *routing;
+	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
 	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
 	bool has_looked;
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
@@ -45,7 +46,8 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 
 /*
  * Calls for each path between two switches, both ways: from the hosts of one (or from itself if it
- * has none) to each LID behind the other and, if it sends to that, to its own LIDs.
+ * has none) to each LID behind the other and, if it sends to that, to its own LIDs. LIDs that go
+ * together have one.
  */
 typedef void layered_path_fn(void *arg, const uint32_t *channels, uint32_t n);
 void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,

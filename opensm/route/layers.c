@@ -64,6 +64,8 @@ static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all,
 	const struct layered *layered = layers->layered;
 	const struct route_channels *channels = layered->channels;
 
+	if (layered->repeats[lid])
+		return;
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
 		struct acyclic_step step = {FABRIC_NONE, 0};
 		bool met = !all && !route_is_source(layered->graph, from);

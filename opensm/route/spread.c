@@ -492,6 +492,27 @@ static void spread_clear(struct spread *spread)
 	route_flows_clear(&spread->flows);
 }
 
+/* Looks by which LIDs of a switch go as the one before them from everywhere, a table at a time. */
+static void find_repeats(const struct layered *layered)
+{
+	const struct route_graph *graph = layered->graph;
+	bool *repeats = layered->repeats;
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		repeats[graph->targets[t].lid] =
+			t > graph->first_target[graph->targets[t].leaf];
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		const uint8_t *lft = layered->routing->lft[sw];
+
+		for (uint32_t t = 1; t < route_n_targets(graph); t++) {
+			const struct route_target *target = &graph->targets[t];
+
+			if (target->leaf != sw && lft[target->lid] != lft[target[-1].lid])
+				repeats[target->lid] = false;
+		}
+	}
+}
+
 bool layered_is_way(struct layered *layered, enum spread_by by)
 {
 	if (by == SPREAD_DIMENSIONS)
@@ -513,6 +534,7 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 	for (uint32_t c = 0; c < layered->channels->n; c++)
 		most = MAX(most, spread.load[c]);
 	spread_clear(&spread);
+	find_repeats(layered);
 	return layered->routing->layered.busiest = most;
 }
 
