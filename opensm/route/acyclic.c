@@ -17,7 +17,7 @@
 
 #include "route/bits.h"
 
-/* One of the two searches: forward from where a step leads, or backward from where it comes from. */
+/* One of the two searches: forward from where a step leads, or backward from its beginning. */
 struct side {
 	uint32_t *found; /* channels */
 	uint32_t n, n_done;
