@@ -26,11 +26,10 @@ struct side {
 
 struct acyclic {
 	const struct route_channels *channels;
-	uint32_t outs; /* bits for the channels that leave one switch, in whole words */
-	/* [channel * outs / 64] */
-	uint64_t *out;	   /* next ones, by their index at the switch it leads to */
-	uint64_t *in;	   /* ones before, by the index there of the way back */
-	uint64_t *blocked; /* as out: steps that would close a cycle */
+	/* Bits of steps: */
+	uint64_t *has;
+	uint64_t *mirror;  /* of those that packets take back, for what leads to a channel */
+	uint64_t *blocked; /* that would close a cycle */
 	/* [channel]: the order, as a ring in which the number of channels stands for its ends. */
 	uint32_t *before, *behind;
 	uint64_t *label; /* [channel]: rises in the order; of the ends it is 0 */
@@ -38,20 +37,6 @@ struct acyclic {
 	uint8_t *met;	     /* [channel]: 1 + backward: by that search; 0: by none */
 	GArray *added; /* struct acyclic_step: so far, of those to be added together */
 };
-
-static uint32_t count_outs(const struct route_channels *channels)
-{
-	uint32_t most = 1;
-
-	for (uint32_t c = 0; c < channels->n; c++)
-		most = MAX(most, c + 1 - channels->first[channels->from[c]]);
-	return (most + 63) / 64 * 64;
-}
-
-static uint64_t *row(const struct acyclic *acyclic, uint64_t *bits, uint32_t channel)
-{
-	return bits + (size_t)channel * (acyclic->outs / 64);
-}
 
 /* ---- the order ---- */
 
@@ -121,13 +106,12 @@ static void move_behind(struct acyclic *acyclic, const struct side *side, uint32
 struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
 {
 	struct acyclic *acyclic = g_new0(struct acyclic, 1);
-	uint32_t n = channels->n;
+	uint32_t n = channels->n, words = channels->n_steps / 64 + 1;
 
 	acyclic->channels = channels;
-	acyclic->outs = count_outs(channels);
-	acyclic->out = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
-	acyclic->in = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
-	acyclic->blocked = g_new0(uint64_t, (size_t)n * acyclic->outs / 64 + 1);
+	acyclic->has = g_new0(uint64_t, words);
+	acyclic->mirror = g_new0(uint64_t, words);
+	acyclic->blocked = g_new0(uint64_t, words);
 	acyclic->before = g_new(uint32_t, n + 1);
 	acyclic->behind = g_new(uint32_t, n + 1);
 	acyclic->label = g_new(uint64_t, n + 1);
@@ -147,8 +131,8 @@ void acyclic_free(struct acyclic *acyclic)
 {
 	if (!acyclic)
 		return;
-	g_free(acyclic->out);
-	g_free(acyclic->in);
+	g_free(acyclic->has);
+	g_free(acyclic->mirror);
 	g_free(acyclic->blocked);
 	g_free(acyclic->before);
 	g_free(acyclic->behind);
@@ -160,22 +144,23 @@ void acyclic_free(struct acyclic *acyclic)
 	g_free(acyclic);
 }
 
-static uint32_t index_of(const struct acyclic *acyclic, uint32_t channel)
+static uint32_t number_of(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return channel - acyclic->channels->first[acyclic->channels->from[channel]];
+	return route_step_of(acyclic->channels, step.from, step.to);
 }
 
 bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return bits_has(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to));
+	return bits_has(acyclic->has, number_of(acyclic, step));
 }
 
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
-	uint32_t back = acyclic->channels->back[step.from];
+	const uint32_t *back = acyclic->channels->back;
+	struct acyclic_step mirror = {back[step.to], back[step.from]};
 
-	bits_put(row(acyclic, acyclic->out, step.from), index_of(acyclic, step.to), value);
-	bits_put(row(acyclic, acyclic->in, step.to), index_of(acyclic, back), value);
+	bits_put(acyclic->has, number_of(acyclic, step), value);
+	bits_put(acyclic->mirror, number_of(acyclic, mirror), value);
 }
 
 /* ---- mending the order ---- */
@@ -203,11 +188,12 @@ static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t li
 	const struct route_channels *channels = acyclic->channels;
 	struct side *side = &acyclic->side[backward];
 	uint32_t channel = side->found[side->n_done++];
-	uint32_t sw = backward ? channels->from[channel] : channels->to[channel];
-	uint32_t first = channels->first[sw];
+	uint32_t from = backward ? channels->back[channel] : channel;
+	uint32_t base = channels->step_base[from], sw = channels->to[from];
+	const uint64_t *bits = backward ? acyclic->mirror : acyclic->has;
 
-	bits_each(row(acyclic, backward ? acyclic->in : acyclic->out, channel), acyclic->outs, k) {
-		uint32_t next = backward ? channels->back[first + k] : first + k;
+	bits_each(bits, base + channels->first[sw], base + channels->first[sw + 1], step) {
+		uint32_t next = backward ? channels->back[step - base] : step - base;
 		uint64_t label = acyclic->label[next];
 
 		side->work++;
@@ -258,7 +244,7 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
 {
-	return bits_has(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to));
+	return bits_has(acyclic->blocked, number_of(acyclic, step));
 }
 
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
@@ -276,8 +262,7 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 static void remember(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (!mend(acyclic, step))
-		bits_put(row(acyclic, acyclic->blocked, step.from), index_of(acyclic, step.to),
-			 true);
+		bits_put(acyclic->blocked, number_of(acyclic, step), true);
 }
 
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
@@ -308,32 +293,41 @@ void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 		put(acyclic, step, true);
 }
 
-/* A channel on the path of a depth-first search, and where to go on in what follows it. */
+/* A channel on the path of a depth-first search, and the step from which on to look. */
 struct visit {
-	uint32_t channel, next;
+	uint32_t channel, step, end;
 };
+
+static struct visit visit_to(const struct acyclic *acyclic, uint32_t channel)
+{
+	const struct route_channels *channels = acyclic->channels;
+	const uint32_t *first = &channels->first[channels->to[channel]];
+
+	acyclic->met[channel] = 1;
+	return (struct visit){channel, route_step_of(channels, channel, first[0]),
+			      route_step_of(channels, channel, first[1])};
+}
 
 /* Puts what is done, which is marked as met, before all that was done earlier. */
 static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path)
 {
 	const struct route_channels *channels = acyclic->channels;
-	struct visit visit = {start, 0};
+	struct visit visit = visit_to(acyclic, start);
 
-	acyclic->met[start] = 1;
 	g_array_append_val(path, visit);
 	while (path->len) {
 		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
+		uint32_t next;
 
-		last->next = bits_next(row(acyclic, acyclic->out, last->channel), last->next,
-				       acyclic->outs);
-		if (last->next == acyclic->outs) {
+		last->step = bits_next(acyclic->has, last->step, last->end);
+		if (last->step == last->end) {
 			link_behind(acyclic, last->channel, channels->n);
 			g_array_set_size(path, path->len - 1);
 			continue;
 		}
-		visit.channel = channels->first[channels->to[last->channel]] + last->next++;
-		if (!acyclic->met[visit.channel]) {
-			acyclic->met[visit.channel] = 1;
+		next = last->step++ - channels->step_base[last->channel];
+		if (!acyclic->met[next]) {
+			visit = visit_to(acyclic, next);
 			g_array_append_val(path, visit);
 		}
 	}
@@ -343,11 +337,14 @@ static bool agrees(const struct acyclic *acyclic)
 {
 	const struct route_channels *channels = acyclic->channels;
 
-	for (uint32_t c = 0; c < channels->n; c++)
-		bits_each(row(acyclic, acyclic->out, c), acyclic->outs, k)
-			if (acyclic->label[channels->first[channels->to[c]] + k] <
-			    acyclic->label[c])
+	for (uint32_t c = 0; c < channels->n; c++) {
+		uint32_t base = channels->step_base[c], sw = channels->to[c];
+
+		bits_each(acyclic->has, base + channels->first[sw], base + channels->first[sw + 1],
+			  step)
+			if (acyclic->label[step - base] < acyclic->label[c])
 				return false;
+	}
 	return true;
 }
 

@@ -23,15 +23,15 @@ static inline uint32_t bits_next(const uint64_t *words, uint32_t i, uint32_t n)
 	while (i < n) {
 		uint64_t rest = words[i / 64] >> i % 64;
 
+		i = rest ? i + __builtin_ctzll(rest) : (i | 63) + 1;
 		if (rest)
-			return i + __builtin_ctzll(rest);
-		i = (i | 63) + 1;
+			break;
 	}
-	return n;
+	return i < n ? i : n;
 }
 
-/* For each i in a set of numbers below n. */
-#define bits_each(words, n, i) \
-	for (uint32_t i = bits_next(words, 0, n); i < (n); i = bits_next(words, i + 1, n))
+/* For each i in a set, of those from first on and below n. */
+#define bits_each(words, first, n, i) \
+	for (uint32_t i = bits_next(words, first, n); i < (n); i = bits_next(words, i + 1, n))
 
 #endif

@@ -12,6 +12,17 @@ static void add_channel(struct route_channels *channels, const struct route_grap
 	channels->of_port[(size_t)sw * 256 + graph->links[channel]] = channel;
 }
 
+static void number_steps(struct route_channels *channels)
+{
+	channels->step_base = g_new(uint32_t, channels->n + 1);
+	for (uint32_t c = 0; c < channels->n; c++) {
+		const uint32_t *first = &channels->first[channels->to[c]];
+
+		channels->step_base[c] = channels->n_steps - first[0];
+		channels->n_steps += first[1] - first[0];
+	}
+}
+
 /* By the ports of the cable: those in parallel may be crossed. */
 static void find_back(struct route_channels *channels, const struct route_graph *graph,
 		      const struct fabric *fabric)
@@ -50,8 +61,10 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 				add_channel(channels, graph, sw, edge->to, edge->first_link + k);
 		}
 	}
-	if (fabric)
+	if (fabric) {
 		find_back(channels, graph, fabric);
+		number_steps(channels);
+	}
 	return channels;
 }
 
@@ -64,5 +77,6 @@ void route_channels_free(struct route_channels *channels)
 	g_free(channels->to);
 	g_free(channels->back);
 	g_free(channels->of_port);
+	g_free(channels->step_base);
 	g_free(channels);
 }

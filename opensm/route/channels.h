@@ -14,15 +14,24 @@ struct route_channels {
 	uint32_t *from, *to; /* [channel]: switches at its ends */
 	uint32_t *back;	     /* [channel]: the other direction of the cable; or NULL */
 	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
+	uint32_t n_steps;    /* steps: from a channel to one by which packets go on */
+	uint32_t *step_base; /* [channel]: see route_step_of(); or NULL */
 };
 
 /*
  * Of a graph that has all cables between switches, or lacks some both ways. Without a fabric there
- * is no back.
+ * is no back, and steps have no numbers.
  */
 struct route_channels *route_channels_new(const struct route_graph *graph,
 					  const struct fabric *fabric);
 void route_channels_free(struct route_channels *channels);
+
+/* The number of a step: those from a channel are side by side, as the channels that they go to. */
+static inline uint32_t route_step_of(const struct route_channels *channels, uint32_t from,
+				     uint32_t to)
+{
+	return channels->step_base[from] + to;
+}
 
 static inline uint32_t route_channel(const struct route_channels *channels, uint32_t sw,
 				     uint8_t port)

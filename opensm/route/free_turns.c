@@ -8,33 +8,29 @@
 
 #define NO_RANK 0xFF
 
+static const struct route_channels *channels_of(const struct free_turns *turns)
+{
+	return turns->layered->channels;
+}
+
 void free_turns_init(struct free_turns *turns, const struct layered *layered)
 {
 	const struct route_channels *channels = layered->channels;
 
 	*turns = (struct free_turns){.layered = layered};
-	turns->first = g_new0(uint32_t, channels->n + 1);
-	for (uint32_t c = 0; c < channels->n; c++) {
-		uint32_t to = channels->to[c];
-
-		turns->first[c + 1] =
-			turns->first[c] + channels->first[to + 1] - channels->first[to];
-	}
-	turns->n = turns->first[channels->n];
-	turns->is_free = g_new0(bool, turns->n + 1);
-	turns->rank = g_malloc(turns->n + 1);
+	turns->is_free = g_new0(bool, channels->n_steps + 1);
+	turns->rank = g_malloc(channels->n_steps + 1);
 }
 
 void free_turns_clear(struct free_turns *turns)
 {
-	g_free(turns->first);
 	g_free(turns->is_free);
 	g_free(turns->rank);
 }
 
 void free_turns_each(const struct free_turns *turns, free_turns_fn *call, void *arg)
 {
-	const struct route_channels *channels = turns->layered->channels;
+	const struct route_channels *channels = channels_of(turns);
 
 	for (uint32_t c = 0; c < channels->n; c++)
 		for (uint32_t out = channels->first[channels->to[c]];
@@ -44,7 +40,7 @@ void free_turns_each(const struct free_turns *turns, free_turns_fn *call, void *
 
 bool free_turns_is_trunk(const struct free_turns *turns, uint32_t in, uint32_t out)
 {
-	const bool *trunk = turns->layered->trunk;
+	const bool *trunk = turns->layered->way->trunk;
 
 	return trunk && trunk[in] && trunk[out] && out != turns->layered->channels->back[in];
 }
@@ -64,7 +60,7 @@ static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
 
 	for (uint32_t i = 1; i < n; i++) {
 		struct acyclic_step step = {channels[i - 1], channels[i]};
-		uint8_t *rank = &turns->rank[free_turns_of(turns, step.from, step.to)];
+		uint8_t *rank = &turns->rank[route_step_of(channels_of(turns), step.from, step.to)];
 
 		if (*rank == NO_RANK)
 			acyclic_note(tried->lane, step);
@@ -75,7 +71,7 @@ static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
 static void try_turn(void *arg, uint32_t in, uint32_t out)
 {
 	const struct tried *tried = arg;
-	uint32_t turn = free_turns_of(tried->turns, in, out);
+	uint32_t turn = route_step_of(channels_of(tried->turns), in, out);
 	struct acyclic_step step = {in, out};
 
 	if (tried->turns->rank[turn] == tried->rank)
@@ -86,7 +82,8 @@ static void free_trunk(void *arg, uint32_t in, uint32_t out)
 {
 	struct free_turns *turns = arg;
 
-	turns->is_free[free_turns_of(turns, in, out)] = free_turns_is_trunk(turns, in, out);
+	turns->is_free[route_step_of(channels_of(turns), in, out)] =
+		free_turns_is_trunk(turns, in, out);
 }
 
 /* Those of the trunk first, then those near the beginning of paths. */
@@ -97,7 +94,7 @@ void free_turns_find(struct free_turns *turns)
 	struct acyclic *all = acyclic_new(layered->channels, NULL);
 	struct tried tried = {turns, 0, all};
 
-	memset(turns->rank, NO_RANK, turns->n);
+	memset(turns->rank, NO_RANK, layered->channels->n_steps);
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = a + 1; b < graph->n; b++)
 			if (route_is_source(graph, a) || route_is_source(graph, b))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Turns, from a channel to one by which packets go on, by number; and which of them are free: those
- * that close no cycle among themselves, so that packets need not change lanes there.
+ * Which turns, by number the steps of channels.h, are free: those that close no cycle among
+ * themselves, so that packets need not change lanes there.
  */
 #ifndef ROUTE_FREE_TURNS_H
 #define ROUTE_FREE_TURNS_H
@@ -10,8 +10,6 @@
 
 struct free_turns {
 	const struct layered *layered;
-	uint32_t *first; /* [channel]: of the turns behind it, one for each that leaves there */
-	uint32_t n;
 	bool *is_free; /* [turn]; none before free_turns_find() */
 	uint8_t *rank; /* [turn]: most turns before it on a path, or a value for none */
 };
@@ -24,13 +22,6 @@ void free_turns_find(struct free_turns *turns);
 
 /* Whether multicast may turn so. */
 bool free_turns_is_trunk(const struct free_turns *turns, uint32_t in, uint32_t out);
-
-static inline uint32_t free_turns_of(const struct free_turns *turns, uint32_t in, uint32_t out)
-{
-	const struct route_channels *channels = turns->layered->channels;
-
-	return turns->first[in] + out - channels->first[channels->to[in]];
-}
 
 /* Calls for each turn there is. */
 typedef void free_turns_fn(void *arg, uint32_t in, uint32_t out);

@@ -37,7 +37,8 @@ static void add_path(void *arg, const uint32_t *channels, uint32_t n)
 	struct hop_lanes *hop = arg;
 
 	for (uint32_t i = 1; i < n; i++)
-		hop->path[i - 1] = free_turns_of(&hop->turns, channels[i - 1], channels[i]);
+		hop->path[i - 1] =
+			route_step_of(hop->layered->channels, channels[i - 1], channels[i]);
 	hop->added = hop->added && (n < 2 || turn_lanes_add(hop->plane, hop->path, n - 1, hop->n));
 }
 
@@ -51,8 +52,8 @@ static void add_trunk(void *arg, uint32_t in, uint32_t out)
 	if (!free_turns_is_trunk(&hop->turns, in, out))
 		return;
 	for (uint32_t on = channels->first[sw]; on < channels->first[sw + 1]; on++) {
-		uint32_t turns[] = {free_turns_of(&hop->turns, in, out),
-				    free_turns_of(&hop->turns, out, on)};
+		uint32_t turns[] = {route_step_of(channels, in, out),
+				    route_step_of(channels, out, on)};
 
 		if (free_turns_is_trunk(&hop->turns, out, on))
 			turn_lanes_add(hop->plane, turns, 2, hop->n);
@@ -61,10 +62,11 @@ static void add_trunk(void *arg, uint32_t in, uint32_t out)
 
 static void open_plane(struct hop_lanes *hop, unsigned int i)
 {
+	const struct route_channels *channels = hop->layered->channels;
 	bool is_new = !hop->planes[i];
 
 	if (is_new)
-		hop->planes[i] = turn_lanes_new(hop->turns.n, hop->turns.is_free);
+		hop->planes[i] = turn_lanes_new(channels->n_steps, hop->turns.is_free);
 	hop->plane = hop->planes[i];
 	if (is_new)
 		free_turns_each(&hop->turns, add_trunk, hop);
@@ -166,7 +168,7 @@ static void put_turn(void *arg, uint32_t in, uint32_t out)
 	const struct hop_lanes *hop = arg;
 	const struct layered *layered = hop->layered;
 	const struct route_channels *channels = layered->channels;
-	uint32_t sw = channels->to[in], turn = free_turns_of(&hop->turns, in, out);
+	uint32_t sw = channels->to[in], turn = route_step_of(channels, in, out);
 	const uint8_t *links = layered->graph->links;
 
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
+#include "route/acyclic.h"
 #include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
@@ -25,8 +26,10 @@ const uint8_t *layered_dimension(struct layered *layered)
 }
 
 /* Paths may be longer than they could be if cables are not used. */
-static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
+static void note_throttled(const struct layered *layered)
 {
+	uint32_t n = layered->n_throttled, n_stay = layered->n_throttled_stay;
+
 	if (n)
 		layered->routing->promises &= ~ROUTE_SHORTEST;
 	if (n || n_stay)
@@ -36,15 +39,40 @@ static void note_throttled(struct layered *layered, uint32_t n, uint32_t n_stay)
 			     n, n_stay);
 }
 
+void layered_turn_to(struct layered *layered, enum spread_by by)
+{
+	const struct route_engine *engine = layered->engine;
+	struct layered_way *way = &layered->ways[by];
+	bool is_new = !way->routing;
+
+	if (is_new) {
+		way->routing = routing_new(layered->fabric, engine->name, engine->promises);
+		way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+		way->repeats = g_new0(bool, way->routing->top + 1);
+	}
+	layered->way = way;
+	layered->routing = way->routing;
+	if (is_new)
+		note_throttled(layered);
+}
+
+static void clear_way(struct layered_way *way)
+{
+	routing_unref(way->routing);
+	g_free(way->repeats);
+	g_free(way->trunk);
+	acyclic_free(way->all);
+}
+
 /* False and error if some path is too long. */
-static bool init(struct layered *layered, const struct route_engine *engine, GError **error)
+static bool init(struct layered *layered, GError **error)
 {
 	const struct route_input *input = layered->input;
 	g_autofree bool *unused = NULL;
-	uint32_t n = 0, n_stay = 0;
 
 	if (input->avoid_throttled)
-		unused = route_throttled(layered->fabric, &n, &n_stay);
+		unused = route_throttled(layered->fabric, &layered->n_throttled,
+					 &layered->n_throttled_stay);
 	layered->graph = route_graph_new_without(layered->fabric, unused);
 	layered->graph->threads = input->threads;
 	route_mark_demand(layered->graph, layered->fabric, input);
@@ -53,10 +81,7 @@ static bool init(struct layered *layered, const struct route_engine *engine, GEr
 	if (!layered->hops)
 		return false;
 	layered->channels = route_channels_new(layered->graph, layered->fabric);
-	layered->routing = routing_new(layered->fabric, engine->name, engine->promises);
-	layered->routing->max_hops = route_most_hops(layered->graph, layered->hops);
-	layered->repeats = g_new0(bool, layered->routing->top + 1);
-	note_throttled(layered, n, n_stay);
+	layered_turn_to(layered, SPREAD_LIDS);
 	return true;
 }
 
@@ -68,32 +93,34 @@ static void settle(struct layered *layered)
 	routing_name_switches(layered->routing, layered->fabric);
 }
 
-static struct routing *compute(const struct route_engine *engine, struct layered *layered,
-			       layered_route_fn *route, GError **error)
+static struct routing *compute(struct layered *layered, layered_route_fn *route, GError **error)
 {
-	if (init(layered, engine, error) && route(layered, error))
+	struct routing *routing = NULL;
+
+	if (init(layered, error) && route(layered, error)) {
 		settle(layered);
-	else
-		g_clear_pointer(&layered->routing, routing_unref);
+		routing = routing_ref(layered->routing);
+	}
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
+		clear_way(&layered->ways[by]);
 	route_channels_free(layered->channels);
 	route_graph_free(layered->graph);
 	g_free(layered->hops);
-	g_free(layered->repeats);
 	g_free(layered->dimension);
-	g_free(layered->trunk);
-	return layered->routing;
+	return routing;
 }
 
 static struct routing *compute_anew(const struct route_engine *engine, const struct fabric *fabric,
 				    const struct route_input *input, layered_route_fn *route,
 				    GError **error)
 {
-	struct layered layered = {.fabric = fabric, .input = input};
-	struct layered even = {.fabric = fabric, .input = input, .even = true};
-	struct routing *routing = compute(engine, &layered, route, error);
+	struct layered layered = {.engine = engine, .fabric = fabric, .input = input};
+	struct layered even = layered;
+	struct routing *routing = compute(&layered, route, error);
 
 	if (!routing && input->demand) {
-		routing = compute(engine, &even, route, NULL);
+		even.even = true;
+		routing = compute(&even, route, NULL);
 		if (routing)
 			g_clear_error(error);
 	}
@@ -111,10 +138,13 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 	route_kept_init(&kept[0], fabric, base);
 	route_kept_init(&kept[1], fabric, input->old);
 	for (int all = 0; !routing && all < 2; all++) {
-		struct layered layered = {
-			.fabric = fabric, .input = input, .kept = kept, .relieve = !all};
+		struct layered layered = {.engine = engine,
+					  .fabric = fabric,
+					  .input = input,
+					  .kept = kept,
+					  .relieve = !all};
 
-		routing = compute(engine, &layered, route, NULL);
+		routing = compute(&layered, route, NULL);
 	}
 	for (unsigned int i = 0; i < KEPT_TABLES; i++)
 		route_kept_clear(&kept[i]);
@@ -205,7 +235,7 @@ static bool call_path(void *arg, uint32_t from, uint32_t to, uint16_t lid)
 {
 	const struct path_call *of = arg;
 
-	if (of->layered->repeats[lid])
+	if (of->layered->way->repeats[lid])
 		return true;
 	of->call(of->arg, of->path, list_path(of->layered, from, to, lid, of->path));
 	return true;

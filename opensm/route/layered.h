@@ -9,23 +9,49 @@
 
 #define KEPT_TABLES 2 /* those computed anew, and the last ones */
 
+/* Ways to spread paths over the cables (spread.c). */
+enum spread_by {
+	SPREAD_LIDS,   /* each LID takes the shortest path of least load from everywhere */
+	SPREAD_LEAVES, /* the same for all LIDs of a switch together, but for cables in parallel */
+	SPREAD_PORTS,  /* all these take the first port that begins a shortest path */
+	/*
+	 * As by leaves, of the paths that end their way in one dimension (mesh.h) before they turn
+	 * to the next, if there are dimensions: these take the fewest lanes.
+	 */
+	SPREAD_DIMENSIONS,
+	SPREAD_WAYS,
+};
+
+/* The tables of one way, and what is known of them so far. */
+struct layered_way {
+	struct routing *routing; /* NULL: none yet */
+	bool is_spread;
+	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
+	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
+			none */
+	struct acyclic *all; /* what hosts send each other, as on one lane; NULL: not looked at */
+	bool is_one;	     /* that closes no credit loop, with the trunk if there is to be one */
+	bool is_refused;     /* there are not lanes enough for it */
+};
+
 /* What a layered engine works on. */
 struct layered {
+	const struct route_engine *engine;
 	const struct fabric *fabric;
 	const struct route_input *input;
 	struct route_graph *graph;
 	struct route_channels *channels;
 	uint8_t *hops; /* as of route_hops_all() */
-	struct routing *routing;
-	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
+	uint32_t n_throttled, n_throttled_stay; /* cables: as of route_throttled() */
+	struct layered_way ways[SPREAD_WAYS];
+	struct layered_way *way; /* that at hand */
+	struct routing *routing; /* its tables */
 	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
 	bool has_looked;
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, of which is kept what is good; or NULL */
 	bool relieve; /* but not LIDs that make some channel far busier than any was */
 	bool wants_trunk; /* once there are tables */
-	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
-			none */
 };
 
 /*
@@ -43,6 +69,9 @@ typedef bool layered_route_fn(struct layered *layered, GError **error);
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
 				const struct route_input *input, layered_route_fn *route,
 				GError **error);
+
+/* Makes the tables of a way those at hand; they are empty at first. */
+void layered_turn_to(struct layered *layered, enum spread_by by);
 
 /*
  * Calls for each path between two switches, both ways: from the hosts of one (or from itself if it

@@ -28,7 +28,6 @@
 struct layers {
 	struct layered *layered;
 	struct route_lanes *lanes;
-	struct acyclic *all; /* what hosts send each other, as on one lane */
 	struct acyclic *layer[LANES_MAX];
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
@@ -58,13 +57,12 @@ static void list_steps(struct layers *layers, uint32_t a, uint32_t b)
 /* ---- all pairs at once ---- */
 
 /* What is sent to a LID, from all switches or from sources: passed[switch] == mark was met. */
-static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all, uint32_t *passed,
-		     uint32_t mark)
+static void note_lid(const struct layered *layered, uint32_t to, uint16_t lid, bool all,
+		     uint32_t *passed, uint32_t mark)
 {
-	const struct layered *layered = layers->layered;
 	const struct route_channels *channels = layered->channels;
 
-	if (layered->repeats[lid])
+	if (layered->way->repeats[lid])
 		return;
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
 		struct acyclic_step step = {FABRIC_NONE, 0};
@@ -77,30 +75,39 @@ static void note_lid(struct layers *layers, uint32_t to, uint16_t lid, bool all,
 			if (step.to == FABRIC_NONE)
 				break;
 			if (step.from != FABRIC_NONE)
-				acyclic_note(layers->all, step);
+				acyclic_note(layered->way->all, step);
 			step.from = step.to;
 		}
 	}
 }
 
-/* Whether one lane does for all, and the trunk if there is to be one. */
-static bool is_one(struct layers *layers)
+static void note_all(const struct layered *layered)
 {
-	struct layered *layered = layers->layered;
 	const struct route_graph *graph = layered->graph;
 	g_autofree uint32_t *passed = g_new0(uint32_t, graph->n + 1);
 	uint32_t mark = 0;
 
-	if (layered->wants_trunk)
-		layered_find_trunk(layered, layered_trunk_root(layered), true);
-	layers->all = acyclic_new(layered->channels, NULL);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		note_lid(layers, graph->targets[t].leaf, graph->targets[t].lid, true, passed,
+		note_lid(layered, graph->targets[t].leaf, graph->targets[t].lid, true, passed,
 			 ++mark);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
-			note_lid(layers, sw, graph->own_lid[sw] + i, false, passed, ++mark);
-	return acyclic_sort(layers->all) && layered_take_trunk(layered, layers->all);
+			note_lid(layered, sw, graph->own_lid[sw] + i, false, passed, ++mark);
+}
+
+/* Whether one lane does for all, and the trunk if there is to be one. */
+static bool is_one(struct layered *layered)
+{
+	struct layered_way *way = layered->way;
+
+	if (way->all)
+		return way->is_one;
+	if (layered->wants_trunk)
+		layered_find_trunk(layered, layered_trunk_root(layered), true);
+	way->all = acyclic_new(layered->channels, NULL);
+	note_all(layered);
+	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
+	return way->is_one;
 }
 
 /* ---- lanes ---- */
@@ -124,14 +131,15 @@ static bool was_bare(const struct layers *layers, unsigned int lane)
 static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;
-	struct acyclic *with = acyclic_new(channels, layers->all), *bare;
+	const struct layered_way *way = layers->layered->way;
+	struct acyclic *with = acyclic_new(channels, way->all), *bare;
 
 	layers->layer[lane] = with;
 	layered_take_trunk(layers->layered, with);
-	if (!layers->layered->trunk || lane == 0 ||
+	if (!way->trunk || lane == 0 ||
 	    (!was_bare(layers, lane) && add_steps(layers, with)))
 		return;
-	bare = acyclic_new(channels, layers->all);
+	bare = acyclic_new(channels, way->all);
 	if (!add_steps(layers, bare)) {
 		acyclic_free(bare);
 		return;
@@ -328,7 +336,7 @@ static void assign(struct layers *layers)
 {
 	uint32_t n = layers->lanes->n_switches;
 
-	if (is_one(layers) && !keeps_lanes(layers->layered)) {
+	if (is_one(layers->layered) && !keeps_lanes(layers->layered)) {
 		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
 		layers->n = 1;
 		return;
@@ -393,13 +401,10 @@ static void finish(struct layers *layers)
 
 bool layered_assign_one(struct layered *layered)
 {
-	struct layers layers = {.layered = layered};
-	bool good = is_one(&layers);
-
-	if (good)
-		layered->routing->promises |= ROUTE_DEADLOCK_FREE;
-	acyclic_free(layers.all);
-	return good;
+	if (!is_one(layered))
+		return false;
+	layered->routing->promises |= ROUTE_DEADLOCK_FREE;
+	return true;
 }
 
 bool layered_assign(struct layered *layered, uint8_t first, GError **error)
@@ -408,6 +413,8 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	struct layers layers = {.layered = layered, .have = vls > first ? vls - first : 0};
 	bool good;
 
+	if (layered->way->is_refused && !error)
+		return false;
 	layers.most = error ? LANES_MAX : layers.have;
 	layers.lanes = lanes_new(layered, first, vls);
 	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
@@ -415,9 +422,9 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	good = fits(&layers, vls, error);
 	if (good)
 		finish(&layers);
+	layered->way->is_refused = !good;
 	for (unsigned int i = 0; i < LANES_MAX; i++)
 		acyclic_free(layers.layer[i]);
-	acyclic_free(layers.all);
 	g_array_unref(layers.steps);
 	route_lanes_free(layers.lanes);
 	return good;

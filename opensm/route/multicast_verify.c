@@ -82,7 +82,7 @@ static bool flood_tree(struct flood *flood)
 	for (uint32_t i = 0; i < flood->n_met; i++) {
 		uint32_t sw = flood->queue[i];
 
-		bits_each(tree->ports[flood->place[sw]].bits, 256, num)
+		bits_each(tree->ports[flood->place[sw]].bits, 0, 256, num)
 			if (!flood_port(flood, sw, num))
 				return false;
 	}

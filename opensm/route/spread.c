@@ -496,7 +496,7 @@ static void spread_clear(struct spread *spread)
 static void find_repeats(const struct layered *layered)
 {
 	const struct route_graph *graph = layered->graph;
-	bool *repeats = layered->repeats;
+	bool *repeats = layered->way->repeats;
 
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
 		repeats[graph->targets[t].lid] =
@@ -520,10 +520,10 @@ bool layered_is_way(struct layered *layered, enum spread_by by)
 	return by == SPREAD_LIDS || !layered->kept;
 }
 
-uint64_t layered_spread(struct layered *layered, enum spread_by by)
+static void fill(struct layered *layered, enum spread_by by)
 {
 	struct spread spread;
-	uint64_t most = 0;
+	uint64_t *most = &layered->routing->layered.busiest;
 
 	spread_init(&spread, layered, by);
 	if (layered->kept)
@@ -532,10 +532,18 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 		if (kind == KIND_OTHER || g_hash_table_size(spread.kinds))
 			spread_kind(&spread, kind, by);
 	for (uint32_t c = 0; c < layered->channels->n; c++)
-		most = MAX(most, spread.load[c]);
+		*most = MAX(*most, spread.load[c]);
 	spread_clear(&spread);
 	find_repeats(layered);
-	return layered->routing->layered.busiest = most;
+}
+
+uint64_t layered_spread(struct layered *layered, enum spread_by by)
+{
+	layered_turn_to(layered, by);
+	if (!layered->way->is_spread)
+		fill(layered, by);
+	layered->way->is_spread = true;
+	return layered->routing->layered.busiest;
 }
 
 uint64_t layered_spread_leaves(struct layered *layered)

@@ -5,18 +5,6 @@
 
 #include "route/layered.h"
 
-enum spread_by {
-	SPREAD_LIDS,   /* each LID takes the shortest path of least load from everywhere */
-	SPREAD_LEAVES, /* the same for all LIDs of a switch together, but for cables in parallel */
-	SPREAD_PORTS,  /* all these take the first port that begins a shortest path */
-	/*
-	 * As by leaves, of the paths that end their way in one dimension (mesh.h) before they turn
-	 * to the next, if there are dimensions: these take the fewest lanes.
-	 */
-	SPREAD_DIMENSIONS,
-	SPREAD_WAYS,
-};
-
 /*
  * Whether a way makes other tables than those before it: if tables are kept it makes no difference
  * how the rest is spread, for LIDs that went together go on so, but for dimensions; and these are
@@ -24,7 +12,7 @@ enum spread_by {
  */
 bool layered_is_way(struct layered *layered, enum spread_by by);
 
-/* Fills the tables; returns the load of the busiest channel, all hosts sending to all. */
+/* Fills the tables once; returns the load of the busiest channel, all hosts sending to all. */
 uint64_t layered_spread(struct layered *layered, enum spread_by by);
 
 /* By leaves or ports, whichever loads the busiest channel less; the same is returned. */

@@ -473,7 +473,7 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 {
 	bool any = false;
 
-	bits_each(t->changes, t->n_lids, lid) {
+	bits_each(t->changes, 0, t->n_lids, lid) {
 		load(t, lid);
 		if (t->column.home == FABRIC_NONE || add_column(t))
 			continue;
@@ -503,7 +503,7 @@ static bool find_hazards(struct transition *t, bool ordered)
 {
 	bool turning = false;
 
-	bits_each(t->changes, t->n_lids, lid) {
+	bits_each(t->changes, 0, t->n_lids, lid) {
 		load(t, lid);
 		if (t->column.knots || t->column.loses)
 			bits_put(t->ordered, lid, true);
@@ -529,7 +529,7 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 /* Entries that change, of LIDs that are discarded. */
 static void discard(const struct transition *t, struct route_stages *stages)
 {
-	bits_each(t->discarded, t->n_lids, lid)
+	bits_each(t->discarded, 0, t->n_lids, lid)
 		for (uint32_t sw = 0; sw < t->n; sw++)
 			if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
 				own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;

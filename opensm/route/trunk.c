@@ -64,10 +64,11 @@ static void follow_paths(struct growth *growth, const struct layered *layered, u
 	}
 }
 
-static void drop(struct layered *layered)
+static void drop(struct layered_way *way)
 {
-	g_clear_pointer(&layered->trunk, g_free);
-	g_clear_pointer(&layered->routing->trunk, g_free);
+	g_clear_pointer(&way->trunk, g_free);
+	if (way->routing)
+		g_clear_pointer(&way->routing->trunk, g_free);
 }
 
 static void take(struct layered *layered, const struct growth *growth)
@@ -77,7 +78,7 @@ static void take(struct layered *layered, const struct growth *growth)
 
 		if (c == FABRIC_NONE)
 			continue;
-		layered->trunk[c] = layered->trunk[layered->channels->back[c]] = true;
+		layered->way->trunk[c] = layered->way->trunk[layered->channels->back[c]] = true;
 		layered->routing->trunk[sw] = layered->graph->links[c];
 	}
 }
@@ -91,8 +92,8 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 		.list = g_new(uint32_t, n + 1),
 	};
 
-	drop(layered);
-	layered->trunk = g_new0(bool, layered->channels->n + 1);
+	drop(layered->way);
+	layered->way->trunk = g_new0(bool, layered->channels->n + 1);
 	layered->routing->trunk = g_malloc0(n + 1);
 	if (n) {
 		grow(&growth, layered->channels, root);
@@ -110,20 +111,29 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
 {
 	const struct route_channels *channels = layered->channels;
+	const bool *trunk = layered->way->trunk;
 
-	for (uint32_t c = 0; layered->trunk && c < channels->n; c++) {
+	for (uint32_t c = 0; trunk && c < channels->n; c++) {
 		uint32_t sw = channels->to[c];
 
 		for (uint32_t k = channels->first[sw];
-		     layered->trunk[c] && k < channels->first[sw + 1]; k++) {
+		     trunk[c] && k < channels->first[sw + 1]; k++) {
 			struct acyclic_step step = {c, k};
 
-			if (layered->trunk[k] && k != channels->back[c] &&
+			if (trunk[k] && k != channels->back[c] &&
 			    !acyclic_add(lane, &step, 1))
 				return false;
 		}
 	}
 	return true;
+}
+
+/* What is known of tables that were to have one. */
+static void give_up(struct layered_way *way)
+{
+	drop(way);
+	g_clear_pointer(&way->all, acyclic_free);
+	way->is_refused = false;
 }
 
 bool layered_with_trunk(struct layered *layered,
@@ -135,7 +145,8 @@ bool layered_with_trunk(struct layered *layered,
 	if (assign(layered, &first))
 		return true;
 	layered->wants_trunk = false;
-	drop(layered);
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
+		give_up(&layered->ways[by]);
 	if (!assign(layered, error))
 		return false;
 	routing_note(layered->routing,

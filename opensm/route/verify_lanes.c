@@ -233,13 +233,13 @@ static void add_tree(struct dependency *dependency, const struct verify *verify,
 	for (uint32_t i = 0; i < tree->n; i++)
 		place[tree->switches[i]] = i;
 	for (uint32_t i = 0; i < tree->n; i++)
-		bits_each(tree->ports[i].bits, ROUTE_NO_PORT, num) {
+		bits_each(tree->ports[i].bits, 0, ROUTE_NO_PORT, num) {
 			uint8_t back;
 			uint32_t sw = tree->switches[i], to = verify_cross(verify, sw, num, &back);
 
 			if (to == FABRIC_NONE || place[to] == FABRIC_NONE)
 				continue;
-			bits_each(tree->ports[place[to]].bits, ROUTE_NO_PORT, out)
+			bits_each(tree->ports[place[to]].bits, 0, ROUTE_NO_PORT, out)
 				if (out && out != back)
 					dependency_add(dependency, sw, num, out);
 		}
