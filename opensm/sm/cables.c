@@ -186,6 +186,15 @@ static bool counts(struct sm *sm, struct builder_port *port, struct builder_port
 	return false;
 }
 
+/* A packet has come by it: that it is down was so before the cable was there. */
+static void doubt_down(struct builder_port *port)
+{
+	if (link_is_up(port) || !port->known)
+		return;
+	port->known = false;
+	builder_mark(port->node);
+}
+
 bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
@@ -206,10 +215,8 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 			return false;
 		connect_ends(sm, port, far);
 	}
-	if (!link_is_up(far) && far->known) { /* that was so before the cable was there */
-		far->known = false;
-		builder_mark(far->node);
-	}
+	doubt_down(port);
+	doubt_down(far);
 	builder_link_seen(port);
 	return true;
 }

@@ -248,6 +248,48 @@ START_TEST(exchanged_unseen)
 }
 END_TEST
 
+static unsigned int port_to(const struct scenario *s, unsigned int node, const char *peer_name)
+{
+	unsigned int peer, port, wanted = scenario_node(s, peer_name);
+
+	for (port = 1; !sim_peer(s->sim, node, port, &peer, &(unsigned int){0}) || peer != wanted;)
+		port++;
+	return port;
+}
+
+/*
+ * A host gets the cable of a switch to another that is as far from the SM, and that one has none
+ * any more. Both switches are read at once, and what the second says is not of the new cable.
+ */
+START_TEST(instead_of_a_switch)
+{
+	struct scenario *s = scenario_new("torus:3x3:1", 1);
+	unsigned int a, b, c, to_b, to_a, to_host;
+
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	a = scenario_node(s, "switch-1-0");
+	b = scenario_node(s, "switch-2-0");
+	c = scenario_node(s, "switch-1-1");
+	to_b = port_to(s, a, "switch-2-0");
+	to_a = port_to(s, b, "switch-1-0");
+	to_host = port_to(s, c, "host-4");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int i = 0; i < 4 * MOMENTS; i++) {
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		run_us(s, i);
+		scenario_expect(s, sim_cable_swap(s->sim, a, to_b, c, to_host));
+		run_us(s, 5);
+		sim_link_set(s->sim, b, to_a, false);
+		expect_truth(s, "a host instead of a switch", i);
+		sim_link_set(s->sim, b, to_a, true);
+		scenario_expect(s, sim_cable_swap(s->sim, a, to_b, c, to_host));
+		expect_truth(s, "and back", i);
+	}
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("moves");
@@ -261,6 +303,7 @@ int main(void)
 	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, in_peace, 0, G_N_ELEMENTS(swaps));
 	tcase_add_test(tcase, exchanged_unseen);
+	tcase_add_test(tcase, instead_of_a_switch);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
