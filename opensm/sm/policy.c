@@ -125,7 +125,7 @@ static void make_qos(struct sm *sm)
 
 	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
 	if (!sm->options->qos)
-		take_qos(sm, routing_sl_to_vl(sm->routing, demand)
+		take_qos(sm, routing_sl_to_vl(sm->routing, demand) || sm->had_lanes
 				     ? qos_paths_built_in(sm->options, fabric, sm->partitions)
 				     : NULL);
 	else if (!sm->qos ||

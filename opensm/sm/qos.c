@@ -435,6 +435,7 @@ enum step_result step_qos(struct sm *sm)
 		return STEP_NEXT;
 	/* lanes may be wanted of switches that are as they were, or no more */
 	sm->lanes_left |= has_lanes(sm);
+	sm->had_lanes |= sm->lanes_left;
 	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
 		do_node(sm, nodes->pdata[i]);

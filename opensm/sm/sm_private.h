@@ -122,7 +122,8 @@ struct sm {
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
 	struct qos_paths *qos;	   /* NULL: QoS is off */
-	bool lanes_left;	   /* SL2VL tables may have the lanes of routes that had some */
+	bool had_lanes;		   /* SL2VL tables were set for lanes of routes */
+	bool lanes_left;	   /* those that can be reached may have lanes of other routes */
 	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
 	struct mc_groups *groups;  /* whose trees are programmed */

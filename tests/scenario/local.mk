@@ -5,6 +5,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/belief.c tests/scenario/belief.h \
 	tests/scenario/client.c tests/scenario/client.h \
 	tests/scenario/invariants.c \
+	tests/scenario/lanes.c tests/scenario/lanes.h \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 

@@ -4,11 +4,12 @@
  * things that break, and runs it twice. The fabric must come right each time, and both runs must
  * put the same bytes on the wire at the same times.
  *
- *	seeds [--lasting] [FIRST COUNT SPEC LOSS]...
+ *	seeds [[--lasting] [--lanes] FIRST COUNT SPEC LOSS...]
  *
  * Without series: a few dozen seeds. What breaks here mends itself, most of it within three
  * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
- * make check runs the few dozen without --lasting.
+ * With --lanes routing engines are those that use virtual lanes. make check runs a few dozen of
+ * all kinds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "lanes.h"
 #include "policy/inventory.h"
 #include "seeds.h"
 #include "tests/some_seeds.h"
@@ -28,13 +30,13 @@ struct series {
 	unsigned int count;
 	const char *spec;
 	double loss;
-	bool lasting;
+	bool lasting, lanes;
 };
 
 static const struct series checked[] = {
 	{1, 20, "fattree:4", 0.05, false},	{1, 6, "fattree:8", 0.05, false},
 	{1, 6, "torus:3x3x3:1", 0.05, false},	{1, 4, "fattree:4", 0.2, false},
-	{1, 4, "random:10:4:2:3", 0.01, false},
+	{1, 4, "random:10:4:2:3", 0.01, false},	{1, 10, "torus:4x4:2", 0.02, false, true},
 };
 
 static const struct series checked_lasting[] = {
@@ -44,6 +46,10 @@ static const struct series checked_lasting[] = {
 	{1, 8, "random:10:4:2:3", 0, true},
 	{1, 8, "tests/scenario/dual_port.topo", 0, true},
 	{1, 4, "tests/scenario/dual_plane.topo", 0.02, true},
+	{1, 10, "torus:4x4:2", 0, true, true},
+	{1, 5, "torus:3x3x3:1", 0.01, true, true},
+	{1, 5, "dragonfly:2:1:1", 0, true, true},
+	{1, 10, "random:12:6:3:7", 0.01, true, true},
 	/* these failed once */
 	{6157, 1, "torus:4x4:2", 0, true},
 	{8501, 1, "torus:4x4:2", 0.05, true},
@@ -358,10 +364,14 @@ static void check_tables(struct scenario *s)
 }
 
 /* With which to route; where one cannot, the SM falls back. */
-static const char *const engines[] = {"minhop", "updn", "ftree", "dnup", "dor"};
+static const char *const engines[2][5] = {
+	[false] = {"minhop", "updn", "ftree", "dnup", "dor"},
+	[true] = {"dfsssp", "lash", "nue", "hoplanes", "nue"},
+};
 
-struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const char *command)
+static struct scenario *start(const struct series *series, uint64_t seed, const char *command)
 {
+	double loss = series->loss;
 	struct sim_config config;
 	struct scenario *s;
 
@@ -369,13 +379,31 @@ struct scenario *seed_start(const char *spec, uint64_t seed, double loss, const 
 	config.loss = loss;
 	config.duplicate = loss / 4;
 	config.jitter_ns = seed % 3 * 20 * NS_PER_US;
-	s = scenario_new_with(spec, &config, RUNTIME_VIRTUAL);
+	s = scenario_new_with(series->spec, &config, RUNTIME_VIRTUAL);
 	s->command = command;
-	scenario_option(s, "-R", engines[seed % G_N_ELEMENTS(engines)]);
+	scenario_option(s, "-R", engines[series->lanes][seed % G_N_ELEMENTS(engines[0])]);
 	scenario_option(s, "-y", NULL); /* GUIDs that are there twice are replaced in time */
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
 	return s;
+}
+
+void seed_check_lanes(struct scenario *s)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	char *wrong = NULL;
+
+	if (subnet->routing->promises & ROUTE_DEADLOCK_FREE)
+		wrong = scenario_lanes_violation(s);
+	subnet_unref(subnet);
+	if (wrong)
+		scenario_fail(s, "%s", wrong);
+}
+
+static void brief_converge(struct scenario *s)
+{
+	scenario_converge(s, CONVERGE_S);
+	seed_check_lanes(s);
 }
 
 static void brief_run(struct scenario *s)
@@ -386,20 +414,20 @@ static void brief_run(struct scenario *s)
 		scenario_run_ms(s, scenario_random(s, 300));
 		some_faults(s);
 	}
-	scenario_converge(s, CONVERGE_S);
+	brief_converge(s);
 	for (int i = 0; i < ROUNDS; i++) {
 		node = scenario_random_host(s);
 		seed_sa_traffic(s, node, scenario_random_host(s));
 		want_tables(s);
 		some_faults(s);
-		scenario_converge(s, CONVERGE_S);
+		brief_converge(s);
 	}
 	check_tables(s);
 }
 
 static uint64_t run_seed(const struct series *series, uint64_t seed, const char *command)
 {
-	struct scenario *s = seed_start(series->spec, seed, series->loss, command);
+	struct scenario *s = start(series, seed, command);
 	uint64_t digest;
 
 	if (series->lasting)
@@ -413,12 +441,14 @@ static uint64_t run_seed(const struct series *series, uint64_t seed, const char 
 
 static bool run_series(const char *program, const struct series *series)
 {
-	const char *flag = series->lasting ? " --lasting" : "";
+	g_autofree char *flags = g_strconcat(series->lasting ? " --lasting" : "",
+					     series->lanes ? " --lanes" : "", NULL);
 
 	for (unsigned int i = 0; i < series->count; i++) {
 		uint64_t seed = series->first + i, first, second;
 		g_autofree char *command = g_strdup_printf("%s%s %" PRIu64 " 1 %s %g", program,
-							   flag, seed, series->spec, series->loss);
+							   flags, seed, series->spec,
+						   series->loss);
 
 		first = run_seed(series, seed, command);
 		second = run_seed(series, seed, command);
@@ -427,7 +457,8 @@ static bool run_series(const char *program, const struct series *series)
 			return false;
 		}
 	}
-	printf("%u seeds of %s with loss %g%s\n", series->count, series->spec, series->loss, flag);
+	printf("%u seeds of %s with loss %g%s\n", series->count, series->spec, series->loss,
+	       flags);
 	return true;
 }
 
@@ -470,17 +501,20 @@ static bool run_checked(const char *program, bool lasting)
 
 int main(int argc, char **argv)
 {
-	struct series series = {.lasting = argc > 1 && strcmp(argv[1], "--lasting") == 0};
-	int first = series.lasting ? 2 : 1;
+	struct series series = {0};
+	int first = 1;
 
 	g_set_prgname(argv[0]);
-	if (argc == 1) /* make check: both */
+	if (argc == 1) /* make check */
 		return run_checked(argv[0], false) && run_checked(argv[0], true) ? EXIT_SUCCESS
 										 : EXIT_FAILURE;
-	if (first == argc)
-		return run_checked(argv[0], true) ? EXIT_SUCCESS : EXIT_FAILURE;
-	if ((argc - first) % 4) {
-		fprintf(stderr, "usage: %s [--lasting] [FIRST COUNT SPEC LOSS]...\n", argv[0]);
+	for (; first < argc && g_str_has_prefix(argv[first], "--"); first++) {
+		series.lasting |= g_str_equal(argv[first], "--lasting");
+		series.lanes |= g_str_equal(argv[first], "--lanes");
+	}
+	if (first == argc || (argc - first) % 4) {
+		fprintf(stderr, "usage: %s [[--lasting] [--lanes] FIRST COUNT SPEC LOSS...]\n",
+			argv[0]);
 		return EXIT_FAILURE;
 	}
 	for (int i = first; i < argc; i += 4) {

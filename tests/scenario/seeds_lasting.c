@@ -56,6 +56,7 @@ static void converge(struct lasting *l)
 	if (ms == REPAIR_NEVER)
 		scenario_fail(l->s, "never right: %s", wrong);
 	scenario_expect_at_most(l->s, ms, l->bound_ms);
+	seed_check_lanes(l->s);
 }
 
 /* ---- what is where ---- */

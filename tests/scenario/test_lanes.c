@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "client.h"
+#include "lanes.h"
 #include "route/lanes.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
-#define VLS 16
 #define HOSTS_MAX 32
 
 static const struct {
@@ -31,77 +31,12 @@ static const struct {
 
 struct net {
 	struct scenario *s;
-	struct subnet *subnet;
+	const struct subnet *subnet;
 	unsigned int n_hosts;
 	struct client *hosts[HOSTS_MAX];
 	uint32_t ports[HOSTS_MAX];
-	GHashTable *steps; /* first * (n_ports * VLS) + second channel and lane */
+	struct lanes *lanes;
 };
-
-/* The lane on which a packet leaves a switch by a port, as the hardware says. */
-static unsigned int lane_of(const struct net *net, uint32_t sw, unsigned int in, uint8_t out,
-			    uint8_t sl)
-{
-	const struct fabric *fabric = net->subnet->fabric;
-	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-	const uint8_t *row =
-		sim_sl_to_vl(net->s->sim, scenario_node(net->s, node->description), out, in);
-
-	if (!row)
-		return sl; /* as it came up, and the SM let it */
-	return row[sl / 2] >> (sl % 2 ? 0 : 4) & 0xF;
-}
-
-/* Follows a packet and notes its steps. */
-static void send_packet(struct net *net, uint32_t from, uint32_t to, uint8_t sl)
-{
-	const struct fabric *fabric = net->subnet->fabric;
-	uint8_t in, exit;
-	uint32_t sw = fabric_leaf(fabric, from, &in), leaf = fabric_leaf(fabric, to, &exit);
-	gsize last = FABRIC_NONE;
-
-	for (unsigned int hops = 0; sw != leaf; hops++) {
-		uint8_t out = routing_port(net->subnet->routing, sw, fabric->ports[to].lid);
-		uint32_t channel = fabric_switch_port(fabric, sw, out);
-		unsigned int vl = lane_of(net, sw, in, out, sl);
-
-		ck_assert_uint_lt(hops, fabric->n_switches);
-		ck_assert_uint_lt(vl, 8);
-		ck_assert_msg(last == FABRIC_NONE || vl == last % VLS ||
-				      routing_has_turns(net->subnet->routing),
-			      "from VL %u to %u", (unsigned int)(last % VLS), vl);
-		if (last != FABRIC_NONE)
-			g_hash_table_add(net->steps, GSIZE_TO_POINTER(last * fabric->n_ports * VLS +
-								      (gsize)channel * VLS + vl));
-		last = (gsize)channel * VLS + vl;
-		in = fabric->ports[fabric->ports[channel].peer].num;
-		sw = fabric->nodes[fabric->ports[fabric->ports[channel].peer].node].sw;
-	}
-}
-
-/* Takes steps away that nothing leads to; what is left has a cycle. */
-static bool is_acyclic(GHashTable *steps, uint32_t n_ports)
-{
-	unsigned int before;
-
-	do {
-		g_autoptr(GHashTable) entered = g_hash_table_new(NULL, NULL);
-		GHashTableIter iter;
-		gpointer key;
-
-		before = g_hash_table_size(steps);
-		g_hash_table_iter_init(&iter, steps);
-		while (g_hash_table_iter_next(&iter, &key, NULL))
-			g_hash_table_add(entered,
-					 GSIZE_TO_POINTER(GPOINTER_TO_SIZE(key) % n_ports));
-		g_hash_table_iter_init(&iter, steps);
-		while (g_hash_table_iter_next(&iter, &key, NULL))
-			if (!g_hash_table_contains(
-				    entered, GSIZE_TO_POINTER(GPOINTER_TO_SIZE(key) / n_ports)))
-				g_hash_table_iter_remove(&iter);
-	} while (g_hash_table_size(steps) < before);
-	return before == 0;
-}
 
 static void list_hosts(struct net *net)
 {
@@ -135,8 +70,8 @@ static unsigned int send_all(struct net *net)
 				continue;
 			ck_assert_int_eq(
 				client_path(net->hosts[i], client_guid(net->hosts[k]), &path), 0);
-			send_packet(net, net->ports[i], net->ports[k], path.sl);
-			send_packet(net, net->ports[k], net->ports[i], path.sl);
+			lanes_send(net->lanes, net->ports[i], net->ports[k], path.sl);
+			lanes_send(net->lanes, net->ports[k], net->ports[i], path.sl);
 			sls |= 1u << path.sl;
 		}
 	}
@@ -150,32 +85,32 @@ static void talk_to_sm(struct net *net)
 		uint8_t sl =
 			routing_sm_sl(net->subnet->routing, net->subnet->fabric, net->ports[i], 0);
 
-		send_packet(net, net->ports[i], net->subnet->fabric->sm_port, sl);
-		send_packet(net, net->subnet->fabric->sm_port, net->ports[i], sl);
+		lanes_send(net->lanes, net->ports[i], net->subnet->fabric->sm_port, sl);
+		lanes_send(net->lanes, net->subnet->fabric->sm_port, net->ports[i], sl);
 	}
 }
 
 static void check_net(struct scenario *s, const char *engine, bool lanes, unsigned int first)
 {
 	struct net net = {.s = s};
+	g_autofree char *wrong = NULL;
 	unsigned int sls;
 
-	net.subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	net.lanes = lanes_new(s);
+	net.subnet = lanes_subnet(net.lanes);
 	ck_assert_str_eq(net.subnet->routing->engine, engine);
 	ck_assert_ptr_null(net.subnet->credit_loop);
 	ck_assert((net.subnet->routing->lanes != NULL) == lanes);
-	net.steps = g_hash_table_new(NULL, NULL);
 	list_hosts(&net);
 	sls = send_all(&net);
 	ck_assert(lanes ? sls >> first & 1 : sls == 1);
 	ck_assert_uint_eq(sls & ((1u << first) - 1), 0);
 	talk_to_sm(&net);
-	ck_assert_msg(is_acyclic(net.steps, net.subnet->fabric->n_ports * VLS), "%s: credit loop",
-		      engine);
-	g_hash_table_unref(net.steps);
+	wrong = lanes_violation(net.lanes);
+	ck_assert_msg(!wrong, "%s: %s", engine, wrong);
 	for (unsigned int i = 0; i < net.n_hosts; i++)
 		client_free(net.hosts[i]);
-	subnet_unref(net.subnet);
+	lanes_free(net.lanes);
 }
 
 /* The torus of 5x4 switches, the first of which is in a corner. */
@@ -267,7 +202,7 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 	struct scenario *s = scenario_new("torus:5x4:1", 2);
 	struct net net = {.s = s};
 	unsigned int node, port;
-	struct subnet *before;
+	struct subnet *before, *after;
 
 	scenario_option(s, "-R", engines[_i].engine);
 	scenario_start(s);
@@ -276,13 +211,13 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 	scenario_random_link(s, &node, &port);
 	sim_link_set(s->sim, node, port, false);
 	scenario_converge(s, 10);
-	net.subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	net.subnet = after = slot_take(&daemon_context(s->daemon)->subnet);
 	ck_assert_ptr_eq(net.subnet->routing->layered.base, before->routing);
 	list_hosts(&net);
 	ck_assert_uint_lt(count_moved(&net, before), net.n_hosts * net.n_hosts / 4);
 	for (unsigned int i = 0; i < net.n_hosts; i++)
 		client_free(net.hosts[i]);
-	subnet_unref(net.subnet);
+	subnet_unref(after);
 	subnet_unref(before);
 	scenario_free(s);
 }
@@ -333,7 +268,7 @@ START_TEST(lanes_are_given_up)
 	g_autofree char *torus = torus_file(s);
 	unsigned int port = 0;
 
-	scenario_conf(s, "qos TRUE\n");
+	scenario_conf(s, _i ? "qos TRUE\n" : "qos FALSE\n");
 	scenario_option(s, "-R", "torus-2QoS");
 	scenario_option(s, "--torus_config", torus);
 	scenario_start(s);
@@ -348,6 +283,42 @@ START_TEST(lanes_are_given_up)
 	scenario_run_ms(s, 1000);
 	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, sweeps_heavy), 1);
 	ck_assert_uint_eq(count_maps(s), 1);
+	scenario_free(s);
+}
+END_TEST
+
+static void set_links(struct scenario *s, unsigned int node, bool up)
+{
+	unsigned int peer, peer_port;
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int port = 1; port <= view.num_ports; port++)
+		if (sim_peer(s->sim, node, port, &peer, &peer_port))
+			sim_link_set(s->sim, node, port, up);
+}
+
+/* A switch that was cut off then, and kept its tables, follows when it is back. */
+START_TEST(lanes_of_a_switch_that_was_away)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	unsigned int away = scenario_node(s, "switch-2-2");
+	g_autofree char *wrong = NULL;
+
+	scenario_option(s, "-R", "hoplanes");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	set_links(s, away, false);
+	scenario_converge(s, 10);
+	scenario_conf(s, "max_op_vls 1\n");
+	ck_assert(daemon_reread(s->daemon, NULL));
+	scenario_heavy_sweep(s, 10);
+	scenario_converge(s, 10);
+	scenario_check_log(s, "falling back", true);
+	set_links(s, away, true);
+	scenario_converge(s, 10);
+	wrong = scenario_lanes_violation(s);
+	ck_assert_msg(!wrong, "%s", wrong);
 	scenario_free(s);
 }
 END_TEST
@@ -536,7 +507,8 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
 	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path, 0, 2);
-	tcase_add_test(tcase, lanes_are_given_up);
+	tcase_add_loop_test(tcase, lanes_are_given_up, 0, 2);
+	tcase_add_test(tcase, lanes_of_a_switch_that_was_away);
 	tcase_add_test(tcase, other_sls_are_refused);
 	tcase_add_test(tcase, too_few_lanes);
 	tcase_add_test(tcase, conflict_with_qos);
