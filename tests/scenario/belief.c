@@ -282,7 +282,7 @@ static char *check_options(const struct scenario *s, const struct options *optio
 
 		if (p && !is_reached(s, reached, node, p))
 			continue;
-		if (info->m_key != options->m_key)
+		if (options->m_key_per_port ? !info->m_key : info->m_key != options->m_key)
 			return g_strdup_printf("%s port %u: M_Key is 0x%" PRIx64
 					       ", m_key 0x%" PRIx64,
 					       view.description, p, info->m_key, options->m_key);

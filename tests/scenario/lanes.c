@@ -46,18 +46,21 @@ static unsigned int sim_node_of(const struct lanes *lanes, uint32_t sw)
 					   fabric->nodes[fabric->switches[sw].node].guid);
 }
 
-/* The lane on which a packet leaves a switch by a port, as the hardware says, if it has that. */
+/*
+ * The lane on which a packet leaves a switch by a port, as the hardware says, if it has that. Where
+ * nobody has said anything yet it is one that it has.
+ */
 static unsigned int lane_of(const struct lanes *lanes, unsigned int node, unsigned int in,
 			    uint8_t out, uint8_t sl)
 {
-	static const unsigned int operational_vls[] = {0, 1, 2, 4, 8, 15, 0, 0};
+	static const unsigned int operational_vls[] = {1, 1, 2, 4, 8, 15, 1, 1};
 	const uint8_t *row = sim_sl_to_vl(lanes->s->sim, node, out, in);
 	const struct iba_port_info *info = sim_port_info(lanes->s->sim, node, out);
-	unsigned int vl = sl; /* as it came up, and the SM let it */
+	unsigned int vls = operational_vls[info->operational_vls & 7], vl = sl % vls;
 
 	if (row)
 		vl = row[sl / 2] >> (sl % 2 ? 0 : 4) & 0xF;
-	return vl < operational_vls[info->operational_vls & 7] ? vl : NO_LANE;
+	return vl < vls ? vl : NO_LANE;
 }
 
 static void note_wrong(struct lanes *lanes, uint32_t from, uint32_t to, uint8_t sl,
@@ -178,6 +181,15 @@ static void send_both_ways(struct lanes *lanes, uint32_t a, uint32_t b, uint8_t 
 	lanes_send(lanes, b, a, sl);
 }
 
+static const struct iba_port_info *info_of(const struct lanes *lanes, uint32_t port)
+{
+	const struct fabric_port *at = &lanes->subnet->fabric->ports[port];
+	uint64_t guid = lanes->subnet->fabric->nodes[at->node].guid;
+
+	return sim_port_info(lanes->s->sim, (unsigned int)sim_find_guid(lanes->s->sim, guid),
+			     at->num);
+}
+
 static void send_all(struct lanes *lanes, uint32_t from)
 {
 	const struct fabric *fabric = lanes->subnet->fabric;
@@ -191,8 +203,7 @@ static void send_all(struct lanes *lanes, uint32_t from)
 			send_both_ways(lanes, from, to, sl);
 	}
 	if (from != fabric->sm_port && is_host(fabric, fabric->sm_port))
-		send_both_ways(lanes, from, fabric->sm_port,
-			       routing_sm_sl(routing, fabric, from, 0));
+		send_both_ways(lanes, from, fabric->sm_port, info_of(lanes, from)->master_sm_sl);
 }
 
 char *scenario_lanes_violation(const struct scenario *s)

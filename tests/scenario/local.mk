@@ -115,7 +115,7 @@ tests_scenario_test_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_threads_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
-	tests/scenario/seeds_lasting.c
+	tests/scenario/seeds_lasting.c tests/scenario/seeds_options.c
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
 EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/ring.topo tests/scenario/two_hosts.topo

@@ -4,12 +4,12 @@
  * things that break, and runs it twice. The fabric must come right each time, and both runs must
  * put the same bytes on the wire at the same times.
  *
- *	seeds [[--lasting] [--lanes] FIRST COUNT SPEC LOSS...]
+ *	seeds [[--lasting] [--lanes] [--options] FIRST COUNT SPEC LOSS...]
  *
  * Without series: a few dozen seeds. What breaks here mends itself, most of it within three
  * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
- * With --lanes routing engines are those that use virtual lanes. make check runs a few dozen of
- * all kinds.
+ * With --lanes routing engines are those that use virtual lanes, with --options there are options
+ * by chance. make check runs a few dozen of all kinds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,13 +30,14 @@ struct series {
 	unsigned int count;
 	const char *spec;
 	double loss;
-	bool lasting, lanes;
+	bool lasting, lanes, options;
 };
 
 static const struct series checked[] = {
 	{1, 20, "fattree:4", 0.05, false},	{1, 6, "fattree:8", 0.05, false},
 	{1, 6, "torus:3x3x3:1", 0.05, false},	{1, 4, "fattree:4", 0.2, false},
 	{1, 4, "random:10:4:2:3", 0.01, false},	{1, 10, "torus:4x4:2", 0.02, false, true},
+	{1, 20, "random:10:4:2:3", 0, false, false, true},
 };
 
 static const struct series checked_lasting[] = {
@@ -50,6 +51,9 @@ static const struct series checked_lasting[] = {
 	{1, 5, "torus:3x3x3:1", 0.01, true, true},
 	{1, 5, "dragonfly:2:1:1", 0, true, true},
 	{1, 10, "random:12:6:3:7", 0.01, true, true},
+	{1, 10, "fattree:4", 0, true, false, true},
+	{1, 10, "torus:3x3x3:1", 0, true, false, true},
+	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
 	{6157, 1, "torus:4x4:2", 0, true},
 	{8501, 1, "torus:4x4:2", 0.05, true},
@@ -381,7 +385,11 @@ static struct scenario *start(const struct series *series, uint64_t seed, const 
 	config.jitter_ns = seed % 3 * 20 * NS_PER_US;
 	s = scenario_new_with(series->spec, &config, RUNTIME_VIRTUAL);
 	s->command = command;
-	scenario_option(s, "-R", engines[series->lanes][seed % G_N_ELEMENTS(engines[0])]);
+	if (series->options)
+		seed_options(s);
+	else
+		scenario_option(s, "-R",
+				engines[series->lanes][seed % G_N_ELEMENTS(engines[0])]);
 	scenario_option(s, "-y", NULL); /* GUIDs that are there twice are replaced in time */
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
@@ -431,7 +439,7 @@ static uint64_t run_seed(const struct series *series, uint64_t seed, const char 
 	uint64_t digest;
 
 	if (series->lasting)
-		lasting_run(s, series->loss);
+		lasting_run(s, series->loss, series->options);
 	else
 		brief_run(s);
 	digest = sim_trace_digest(s->sim);
@@ -442,7 +450,8 @@ static uint64_t run_seed(const struct series *series, uint64_t seed, const char 
 static bool run_series(const char *program, const struct series *series)
 {
 	g_autofree char *flags = g_strconcat(series->lasting ? " --lasting" : "",
-					     series->lanes ? " --lanes" : "", NULL);
+					     series->lanes ? " --lanes" : "",
+					     series->options ? " --options" : "", NULL);
 
 	for (unsigned int i = 0; i < series->count; i++) {
 		uint64_t seed = series->first + i, first, second;
@@ -511,9 +520,11 @@ int main(int argc, char **argv)
 	for (; first < argc && g_str_has_prefix(argv[first], "--"); first++) {
 		series.lasting |= g_str_equal(argv[first], "--lasting");
 		series.lanes |= g_str_equal(argv[first], "--lanes");
+		series.options |= g_str_equal(argv[first], "--options");
 	}
 	if (first == argc || (argc - first) % 4) {
-		fprintf(stderr, "usage: %s [[--lasting] [--lanes] FIRST COUNT SPEC LOSS...]\n",
+		fprintf(stderr,
+			"usage: %s [[--lasting] [--lanes] [--options] FIRST COUNT SPEC LOSS...]\n",
 			argv[0]);
 		return EXIT_FAILURE;
 	}

@@ -21,6 +21,7 @@ struct lasting {
 	struct scenario *s;
 	GArray *gone; /* struct gone */
 	uint64_t bound_ms;
+	bool any_options;
 };
 
 /* ---- how long it may take ---- */
@@ -235,20 +236,30 @@ static void reset(struct lasting *l)
 	sim_node_set(l->s->sim, node, true);
 }
 
-/* As on SIGHUP. No interval is longer than the bound counts with. */
-static void change_options(struct lasting *l)
+/* No interval is longer than the bound counts with. */
+static void some_options(struct scenario *s)
 {
 	static const char *const keys[] = {"0", "0x1122334455667788", "0x42"};
-	struct scenario *s = l->s;
 	g_autofree char *conf = g_strdup_printf(
 		"packet_life_time 0x%x\nsubnet_timeout %u\nsweep_interval %u\nmax_op_vls %u\n"
 		"m_key %s\n",
 		0x10 + scenario_random(s, 3), 16 + scenario_random(s, 3),
 		5 + scenario_random(s, 6), 1 + scenario_random(s, 5),
 		keys[scenario_random(s, 4) ? 0 : scenario_random(s, G_N_ELEMENTS(keys))]);
-	g_autoptr(GError) error = NULL;
 
 	scenario_conf(s, conf);
+}
+
+/* As on SIGHUP. */
+static void change_options(struct lasting *l)
+{
+	struct scenario *s = l->s;
+	g_autoptr(GError) error = NULL;
+
+	if (l->any_options)
+		seed_other_options(s);
+	else
+		some_options(s);
 	if (!daemon_reread(s->daemon, &error))
 		scenario_fail(s, "%s", error->message);
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
@@ -382,9 +393,9 @@ static void some_faults(struct lasting *l)
 	}
 }
 
-void lasting_run(struct scenario *s, double loss)
+void lasting_run(struct scenario *s, double loss, bool any_options)
 {
-	struct lasting l = {.s = s, .bound_ms = bound_ms(loss)};
+	struct lasting l = {.s = s, .bound_ms = bound_ms(loss), .any_options = any_options};
 	unsigned int node, to;
 
 	l.gone = g_array_new(FALSE, FALSE, sizeof(struct gone));

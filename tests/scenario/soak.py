@@ -20,6 +20,7 @@ FABRICS = ('fattree:4', 'fattree:8', 'torus:3x3x3:1', 'random:10:4:2:3',
 LOSSES = (0, 0.01, 0, 0.05, 0, 0.02, 0.1)
 BRIEF_EVERY = 5  # of that many seeds one runs the faults that mend themselves
 LANES_EVERY = 3  # of that many seeds one is routed by an engine that uses virtual lanes
+OPTIONS_EVERY = 2  # of that many seeds one has options by chance
 TIMEOUT_S = 600
 CHUNK = 100
 TAIL_LINES = 4
@@ -30,7 +31,8 @@ def command_of(seed, top_srcdir):
     lasting = seed % BRIEF_EVERY != 0
     loss = LOSSES[seed % len(LOSSES)]
     program = os.path.join(os.environ.get('top_builddir', '.'), 'tests/scenario/seeds')
-    flags = ['--lasting'] * lasting + ['--lanes'] * (seed % LANES_EVERY == 0)
+    flags = (['--lasting'] * lasting + ['--lanes'] * (seed % LANES_EVERY == 0) +
+             ['--options'] * (seed % OPTIONS_EVERY == 0))
     return [program, *flags, str(seed), '1', spec, str(loss)]
 
 
