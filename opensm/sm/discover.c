@@ -81,8 +81,12 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 	note_traps(sm, port);
 	port->probed = port->link_seen = 0;
 	port->node->check = true;
-	if (!peer || builder_is_switch(peer->node))
+	if (!peer)
 		return;
+	if (builder_is_switch(peer->node)) { /* which may have been reset since it was read */
+		peer->node->check = true;
+		return;
+	}
 	peer->read = 0;
 	node_lose_trust(sm, peer->node, bounced_ca);
 }

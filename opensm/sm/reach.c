@@ -159,9 +159,9 @@ struct builder_port *reach_guide(const struct sm *sm, const struct builder_node 
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
-		if (peer && !builder_is_down(peer) && !builder_is_down(&node->ports[num]) &&
-		    builder_is_switch(peer->node) && peer->node->hops <= node->hops &&
-		    reach_by_lid(sm, peer->node))
+		if (peer && peer->node != node && !builder_is_down(peer) &&
+		    !builder_is_down(&node->ports[num]) && builder_is_switch(peer->node) &&
+		    peer->node->hops <= node->hops && reach_by_lid(sm, peer->node))
 			return peer;
 	}
 	return best;

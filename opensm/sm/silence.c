@@ -253,7 +253,7 @@ bool silence_take(struct sm_request *request)
 	}
 	suspect = suspect_new(sm, request->node, identity_entry(request));
 	g_ptr_array_add(suspect->held, request);
-	look_into(sm, suspect);
+	wake(sm);
 	return true;
 }
 

@@ -456,6 +456,28 @@ START_TEST(half_the_fabric_reboots)
 }
 END_TEST
 
+/* A switch with a cable to itself goes, at any time of a sweep, and is back. */
+START_TEST(switch_cabled_to_itself)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *spec =
+		g_build_filename(top ? top : "..", "tests/scenario/own_loop.topo", NULL);
+	struct scenario *s = up(spec, 1);
+	unsigned int node = scenario_node(s, "switch");
+
+	for (unsigned int i = 0; i < 40; i++) {
+		sim_link_set(s->sim, node, 1, false);
+		sim_link_set(s->sim, node, 1, true);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + i * 100 * NS_PER_US);
+		sim_node_set(s->sim, node, false);
+		scenario_run_ms(s, 600);
+		sim_node_set(s->sim, node, true);
+		scenario_converge(s, 30);
+	}
+	scenario_free(s);
+}
+END_TEST
+
 /* An SMA that answers nothing must not keep the others from being served. */
 START_TEST(mute_switch)
 {
@@ -676,6 +698,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, host_added, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, own_link_flaps);
 	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 1 + some_seeds(3));
+	tcase_add_test(tcase, switch_cabled_to_itself);
 	tcase_add_loop_test(tcase, mute_switch, 1, 1 + some_seeds(3));
 	tcase_add_loop_test(tcase, garbage_mads, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, client_gets_path_and_group);
