@@ -222,13 +222,20 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 	}
 }
 
+/* Of a channel adapter a port without a link cannot be asked: another one would answer. */
+static bool can_be_asked(const struct builder_node *node, uint8_t port)
+{
+	return port <= node->info.num_ports &&
+	       (builder_is_switch(node) || node->ports[port].known);
+}
+
 /* Takes the item over. */
 static void read_back(struct sm *sm, struct item *item)
 {
 	struct builder_node *node = builder_find(sm->builder, item->guid);
 	struct sm_request *request;
 
-	if (!node || item->port > node->info.num_ports) {
+	if (!node || !can_be_asked(node, item->port)) {
 		g_free(item);
 		return;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What is known is compared with the hardware: an entry that changed by itself is found, once. */
 #include <check.h>
+#include <inttypes.h>
 
 #include "client.h"
 #include "core/counters.h"
@@ -58,6 +59,32 @@ START_TEST(audit_of_all)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
 	scenario_run_ms(s, 2000);
 	scenario_expect(s, counter_get(counted(s), audit_differed) == 1);
+	scenario_free(s);
+}
+END_TEST
+
+/* A host is asked by its other port, whose tables are others. */
+START_TEST(port_without_a_link)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *spec =
+		g_build_filename(top ? top : "..", "tests/scenario/dual_port.topo", NULL);
+	struct scenario *s = scenario_new(spec, 1);
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	unsigned int host = scenario_node(s, "host-8");
+	g_autofree char *rules =
+		g_strdup_printf("Default=0x7fff:ALL=full;\none=0x1:0x%016" PRIx64 "=full;\n",
+				sim_port_guid(s->sim, host, 1));
+
+	scenario_expect(s, g_file_set_contents(file, rules, -1, NULL));
+	scenario_option(s, "-P", file);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	sim_link_set(s->sim, host, 1, false);
+	scenario_converge(s, 20);
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 2000);
+	scenario_check_log(s, ", 0 differed", true);
 	scenario_free(s);
 }
 END_TEST
@@ -336,6 +363,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, audit_of_all);
+	tcase_add_test(tcase, port_without_a_link);
 	tcase_add_test(tcase, what_changes_by_itself);
 	tcase_add_loop_test(tcase, each_thing, 0, 4);
 	tcase_add_test(tcase, blocks_of_groups);
