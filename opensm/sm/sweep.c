@@ -474,8 +474,8 @@ static void begin_sweep(struct sm *sm)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)
 		health_mark_due(sm);
-	if (kind == SWEEP_KIND_LIGHT)
-		schedule->traps_lost = false;
+	if (kind == SWEEP_KIND_LIGHT || kind == SWEEP_KIND_HEAVY)
+		schedule->traps_lost = false; /* all switches are asked */
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	tell_begin(sm, kind);
 	run_steps(sm);

@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "client.h"
+#include "core/counters.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 
@@ -26,6 +27,27 @@ START_TEST(link_pulled_and_restored)
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
 	sim_link_set(s->sim, node, port, true);
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
+	scenario_free(s);
+}
+END_TEST
+
+/* Where each sweep is a heavy one, there is none more for that. */
+START_TEST(heavy_sweeps_after_a_link)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	const struct counters *counters;
+	unsigned int node, port;
+	uint64_t before;
+
+	scenario_conf(s, "force_heavy_sweep TRUE\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	before = counter_get(counters, sweeps_heavy);
+	scenario_random_link(s, &node, &port);
+	sim_link_set(s->sim, node, port, false);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_expect_at_most(s, counter_get(counters, sweeps_heavy) - before, 8);
 	scenario_free(s);
 }
 END_TEST
@@ -699,6 +721,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, own_link_flaps);
 	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, switch_cabled_to_itself);
+	tcase_add_test(tcase, heavy_sweeps_after_a_link);
 	tcase_add_loop_test(tcase, mute_switch, 1, 1 + some_seeds(3));
 	tcase_add_loop_test(tcase, garbage_mads, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, client_gets_path_and_group);
