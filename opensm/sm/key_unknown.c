@@ -8,7 +8,7 @@
  *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
  *	             +-- not yet: taken in, until a Set of the sweep is not answered
  *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
- *	CLOSED -- read again after LEFT_OUT_NS, judged again after JUDGED_NS
+ *	CLOSED -- read again, later each time, judged again after JUDGED_NS
  *	any -- the key is told, or there is no protection --> forgotten
  *
  * From level 2 on they are silent: nobody answers behind their cable (discover.c).
@@ -17,6 +17,8 @@
 
 #include "sm/keys.h"
 
+/* It may have been loss: first so long, twice as long each time, and then no longer. */
+#define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
 #define LEFT_OUT_NS (60 * NS_PER_S)
 #define JUDGED_NS (600 * NS_PER_S)
 #define UNKNOWN_MAX 65536 /* a subnet has no more endports */
@@ -28,6 +30,7 @@ struct unknown {
 	char *text;
 	enum state state;
 	uint64_t left_out_ns, judged_ns;
+	unsigned int times; /* left out */
 };
 
 static void unknown_free(void *arg)
@@ -121,12 +124,24 @@ bool keys_were_unknown(const struct sm *sm, uint64_t guid)
 	return find(sm, guid) != NULL;
 }
 
+static void note_left_out(struct sm *sm, struct unknown *unknown)
+{
+	unknown->left_out_ns = actor_now(sm->actor);
+	unknown->times++;
+}
+
+static bool is_due(const struct sm *sm, const struct unknown *unknown)
+{
+	uint64_t wait = LEFT_OUT_FIRST_NS << MIN(unknown->times - 1, 10u);
+
+	return actor_now(sm->actor) - unknown->left_out_ns >= MIN(wait, LEFT_OUT_NS);
+}
+
 bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
 {
 	const struct unknown *unknown = find(sm, guid);
 
-	if (!unknown || unknown->state == OPEN ||
-	    actor_now(sm->actor) - unknown->left_out_ns >= LEFT_OUT_NS)
+	if (!unknown || unknown->state == OPEN || is_due(sm, unknown))
 		return false;
 	builder_lose_link(port);
 	port->silent = true;
@@ -180,7 +195,7 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 		return false;
 	if (!unknown->judged_ns || now - unknown->judged_ns >= JUDGED_NS)
 		judge(sm, port, info, unknown);
-	unknown->left_out_ns = now;
+	note_left_out(sm, unknown);
 	leave_out(sm, port);
 	return true;
 }
@@ -198,7 +213,8 @@ bool keys_refused(const struct sm_request *request)
 	unknown = get(sm, port);
 	if (!unknown)
 		return false;
-	unknown->left_out_ns = unknown->judged_ns = actor_now(sm->actor);
+	unknown->judged_ns = actor_now(sm->actor);
+	note_left_out(sm, unknown);
 	set_state(sm, unknown, CLOSED);
 	leave_out(sm, port);
 	return true;

@@ -217,6 +217,7 @@ void keys_forget(struct sm *sm, bool asides)
 	GHashTableIter iter;
 	GPtrArray *waiting;
 
+	key_ring_again(sm->keys->ring);
 	g_hash_table_iter_init(&iter, sm->keys->changing);
 	while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&waiting))
 		for (guint i = waiting->len; i-- > 0;) {
@@ -232,16 +233,37 @@ void keys_forget(struct sm *sm, bool asides)
 
 /* ---- what comes back ---- */
 
+/* Below protection level 2 a Get needs no key: what is not answered is lost. */
+static bool takes_any(const struct sm_request *request)
+{
+	const struct builder_port *sma = keys_sma(request);
+
+	return request->mad.method == IBA_METHOD_GET && sma && sma->known &&
+	       sma->info.m_key_protect_bits <= KEY_HIDES;
+}
+
+/* Another key has been found since it was sent: it tells nothing of its own. */
+static bool is_superseded(const struct sm_request *request, struct key_port port)
+{
+	const struct key_ring *ring = request->sm->keys->ring;
+
+	return request->key_changes != key_ring_changes(ring, port) &&
+	       request->mad.m_key != key_ring_for(ring, port);
+}
+
 bool keys_try_another(struct sm_request *request)
 {
+	struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port;
 
-	if (request->unreachable)
+	if (request->unreachable || (request->mad.result == MAD_TIMEOUT && takes_any(request)))
 		return false;
 	port = asked(request);
 	if (request->mad.lid_only && !port.guid)
 		return false;
-	if (!key_ring_failed(request->sm->keys->ring, port, request->mad.m_key))
+	if (is_superseded(request, port))
+		; /* the next is the one that was found meanwhile */
+	else if (!key_ring_failed(ring, port, request->mad.m_key))
 		return false;
 	request->other_key = true;
 	choose_key(request);
@@ -337,7 +359,6 @@ static void on_sweep_done(void *arg, uint64_t value)
 	struct sm *sm = arg;
 
 	(void)value;
-	key_ring_again(sm->keys->ring);
 	key_update_schedule(sm);
 	keys_remember(sm);
 }

@@ -120,7 +120,7 @@ void lanes_send(struct lanes *lanes, uint32_t from, uint32_t to, uint8_t sl)
 		vl = lane_of(lanes, node, in, fabric->ports[out].num, sl);
 		if (vl == NO_LANE)
 			note_wrong(lanes, from, to, sl, "on a lane that there is not");
-		if (last != FABRIC_NONE && vl != last % VLS &&
+		if (last != FABRIC_NONE && vl != last % VLS && lanes->subnet->routing->lanes &&
 		    !routing_has_turns(lanes->subnet->routing))
 			note_wrong(lanes, from, to, sl, "from lane to lane");
 		note_step(lanes, last, (gsize)out * VLS + vl % VLS);

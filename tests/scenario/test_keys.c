@@ -141,6 +141,38 @@ START_TEST(key_changed_between_runs)
 END_TEST
 
 /* A crash while ports get another m_key: they have either, and the file may say the older. */
+
+/*
+ * What is lost while keys change is no reason to take another key for the right one, which any Get
+ * seems to prove at protection level 1. Where much is lost a switch may be left out for a while.
+ */
+START_TEST(losses_while_keys_change)
+{
+	struct scenario *s = scenario_new("fattree:4", 1 + (uint64_t)_i);
+	unsigned int node = scenario_node(s, "leaf-1-0");
+	bool much = _i % 4 == 3;
+
+	configure(s, "m_key 0x1234\nm_key_protection_level %d\n", 1);
+	start(s, 10);
+	configure(s, "m_key 0x5678\nm_key_protection_level %d\n", 1);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	scenario_heavy_sweep(s, 10);
+	for (unsigned int i = 0; i < 10; i++) {
+		sim_node_set_loss(s->sim, node, much ? 0.7 : 0.3);
+		configure(s, i % 2 ? "m_key 0x5678\nm_key_protection_level %d\n"
+				   : "m_key_protection_level %d\n", 1);
+		ck_assert(daemon_reread(s->daemon, NULL));
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, much ? 4000 : 500);
+		sim_node_set_loss(s->sim, node, 0);
+		scenario_converge(s, 20);
+	}
+	if (!much)
+		scenario_check_log(s, "unknown M_Key: left out", false);
+	scenario_free(s);
+}
+END_TEST
+
 /* Beside another key all else is new, too: no port meets the wrong one of them. */
 START_TEST(key_changes_with_all_else)
 {
@@ -892,6 +924,7 @@ int main(void)
 	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, key_changed_between_runs, 0, 4);
 	tcase_add_loop_test(tcase, key_changes_with_all_else, 0, 4);
+	tcase_add_loop_test(tcase, losses_while_keys_change, 0, some_seeds(16));
 	tcase_add_loop_test(tcase, crash_while_the_key_changes, 1, 4);
 	tcase_add_test(tcase, files_of_keys);
 	tcase_add_test(tcase, torn_files);
