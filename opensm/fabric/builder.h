@@ -79,6 +79,7 @@ struct builder_node {
 	uint32_t place;		    /* in the fabric frozen last, if it is in it */
 	uint64_t seen;		    /* sweep that saw it last */
 	uint64_t looked_at;	    /* serial of the sweep that read it last */
+	uint32_t reading;	    /* how often it was read, as a switch */
 	uint64_t calm; /* ports taken up in sweeps before this one have been confirmed since */
 	uint64_t doubt_from; /* PortStateChange was set: ports taken up by that sweep or a later one
 				may have bounced; UINT64_MAX: none */

@@ -133,6 +133,14 @@ static bool was_reset(const struct sm *sm, const struct builder_port *port,
 	       guid2lid_is_assigned(sm->guid2lid, port->guid);
 }
 
+/* Or the switch to which it leads was reset. */
+static void ca_bounced(struct sm *sm, struct builder_port *port)
+{
+	node_lose_trust(sm, port->node, bounced_ca);
+	if (port->peer && builder_is_switch(port->peer->node))
+		port->peer->node->check = true;
+}
+
 /* True if the link may have been down since the port was known last. */
 static bool port_info_store(struct sm *sm, struct builder_port *port,
 			    const struct iba_port_info *info)
@@ -147,7 +155,7 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		link_bounced(sm, port);
 	if (!builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT && port->known &&
 	    port->info.port_state > IBA_PORT_INIT)
-		node_lose_trust(sm, port->node, bounced_ca);
+		ca_bounced(sm, port);
 	if (port->num == 0 && info->lid == 0 && port->known && port->info.lid)
 		node_lose_trust(sm, port->node, "it was reset");
 	/* A switch that was reset comes up so, however often its ports were set since. */
@@ -236,6 +244,8 @@ static void on_port_info(struct sm_request *request)
 			sm_request_failed(request);
 		return;
 	}
+	if (request->reading != port->node->reading)
+		return; /* it was asked again since, and this is older */
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if ((!builder_is_switch(port->node) || port->num == 0) &&
 	    keys_still_unknown(sm, port, &info))
@@ -274,6 +284,7 @@ static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num,
 	struct sm_request *request = sm_request_port(sm, &node->ports[num], IBA_METHOD_GET,
 						     IBA_ATTR_PORT_INFO, modifier);
 
+	request->reading = node->reading;
 	request->done = on_port_info;
 	sm_request_send(request);
 }
@@ -289,8 +300,7 @@ static void on_change_cleared(struct sm_request *request)
 {
 	if (!sm_request_ok(request)) {
 		sm_request_failed(request);
-		if (!request->node->ports[0].known)
-			get_port_info(request->sm, request->node, 0, false);
+		get_port_info(request->sm, request->node, 0, false);
 		return;
 	}
 	request->node->switch_info.port_state_change = 0;
@@ -358,6 +368,7 @@ static void read_switch(struct sm *sm, struct builder_node *node)
 		sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO, 0);
 
 	builder_unmark(node);
+	node->reading++;
 	node->looked_at = sm->sweep.serial;
 	request->done = on_switch_info;
 	sm_request_send(request);

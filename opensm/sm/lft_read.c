@@ -26,7 +26,8 @@ static void on_compared(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 	const struct wire_type *type = sm_table_type(request->mad.attribute);
-	const void *known = trust_get(node, sm_table(node, 0, request->mad.attribute),
+	unsigned int num = request->port ? request->port->num : 0;
+	const void *known = trust_get(node, sm_table(node, num, request->mad.attribute),
 				      request->block, type->size);
 	_Alignas(uint64_t) uint8_t now[IBA_SMP_DATA_BYTES];
 	char name[SM_NAME_SIZE];
@@ -46,10 +47,11 @@ static void on_compared(struct sm_request *request)
 }
 
 /* Whether the block is known, and is not as after power-on. */
-static bool says_something(struct builder_node *node, uint16_t attribute, uint32_t block)
+static bool says_something(struct builder_node *node, unsigned int num, uint16_t attribute,
+			   uint32_t block)
 {
 	size_t size = sm_table_type(attribute)->size;
-	const uint8_t *known = trust_get(node, sm_table(node, 0, attribute), block, size);
+	const uint8_t *known = trust_get(node, sm_table(node, num, attribute), block, size);
 
 	for (size_t i = 0; known && i < size; i++)
 		if (known[i] != cleared_octet(attribute))
@@ -61,32 +63,54 @@ static bool says_something(struct builder_node *node, uint16_t attribute, uint32
  * Of the blocks that say something the one that is known longest: what was written since may have
  * been written after the reset. The number of blocks if there is none.
  */
-static uint32_t block_to_compare(struct builder_node *node, uint16_t attribute)
+static uint32_t block_to_compare(struct builder_node *node, unsigned int num, uint16_t attribute)
 {
-	const struct trust_table *table = sm_table(node, 0, attribute);
+	const struct trust_table *table = sm_table(node, num, attribute);
 	uint32_t n = table->n_blocks, oldest = n;
 
 	for (uint32_t block = 0; block < n; block++)
-		if (says_something(node, attribute, block) &&
+		if (says_something(node, num, attribute, block) &&
 		    (oldest == n || trust_is_older(table, block, oldest)))
 			oldest = block;
 	return oldest;
 }
 
+static void send_comparison(struct sm_request *request, uint32_t block)
+{
+	request->block = block;
+	request->belief = true;
+	request->done = on_compared;
+	sm_request_send(request);
+}
+
 static void compare(struct sm *sm, struct builder_node *node, uint16_t attribute)
 {
-	uint32_t block = block_to_compare(node, attribute), modifier = block;
-	struct sm_request *request;
+	uint32_t block = block_to_compare(node, 0, attribute), modifier = block;
 
 	if (block >= sm_table(node, 0, attribute)->n_blocks)
 		return;
 	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
 		modifier = sm_mft_modifier(block);
-	request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
-	request->block = block;
-	request->belief = true;
-	request->done = on_compared;
-	sm_request_send(request);
+	send_comparison(sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier), block);
+}
+
+/* The LFT may be one block, which the SM has written after the reset: the table of a port, too. */
+static void compare_p_keys(struct sm *sm, struct builder_node *node)
+{
+	const uint16_t attribute = IBA_ATTR_P_KEY_TABLE;
+	unsigned int num = node->info.num_ports;
+	struct builder_port *port;
+	uint32_t block;
+
+	while (num && block_to_compare(node, num, attribute) == node->ports[num].p_keys.n_blocks)
+		num--;
+	if (!num)
+		return;
+	port = &node->ports[num];
+	block = block_to_compare(node, num, attribute);
+	send_comparison(sm_request_port(sm, port, IBA_METHOD_GET, attribute,
+					p_keys_modifier(port, block)),
+			block);
 }
 
 enum step_result step_compare(struct sm *sm)
@@ -101,6 +125,7 @@ enum step_result step_compare(struct sm *sm)
 		node->check = false;
 		compare(sm, node, IBA_ATTR_LINEAR_FORWARDING_TABLE);
 		compare(sm, node, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+		compare_p_keys(sm, node);
 	}
 	return STEP_NEXT;
 }

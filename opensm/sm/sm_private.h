@@ -177,6 +177,7 @@ struct sm_request {
 	const struct builder_port *by; /* switch port before the CA asked; NULL: of others */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
+	uint32_t reading; /* the node's, of a Get(PortInfo) */
 	uint64_t serial; /* of the last sweep when it was sent: of audit.c */
 	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */

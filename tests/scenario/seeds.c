@@ -47,6 +47,8 @@ static const struct series checked_lasting[] = {
 	{1, 8, "random:10:4:2:3", 0, true},
 	{1, 8, "tests/scenario/dual_port.topo", 0, true},
 	{1, 4, "tests/scenario/dual_plane.topo", 0.02, true},
+	{1, 4, "tests/scenario/own_loop_2.topo", 0, true},
+	{1, 4, "tests/scenario/own_loops.topo", 0.01, true},
 	{1, 10, "torus:4x4:2", 0, true, true},
 	{1, 5, "torus:3x3x3:1", 0.01, true, true},
 	{1, 5, "dragonfly:2:1:1", 0, true, true},
@@ -56,6 +58,8 @@ static const struct series checked_lasting[] = {
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
 	{289, 1, "tests/scenario/chain.topo", 0.02, true},
+	{37670, 1, "tests/scenario/one_switch.topo", 0.02, true},
+	{21632, 1, "tests/scenario/own_loop_2.topo", 0.02, true},
 	{6157, 1, "torus:4x4:2", 0, true},
 	{8501, 1, "torus:4x4:2", 0.05, true},
 	{7042, 1, "torus:3x3x3:1", 0, true},

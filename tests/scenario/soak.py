@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 FABRICS = ('fattree:4', 'fattree:8', 'torus:3x3x3:1', 'random:10:4:2:3',
            '{top}/tests/scenario/dual_port.topo', 'torus:4x4:2', 'random:16:5:2:7',
-           '{top}/tests/scenario/dual_plane.topo')
+           '{top}/tests/scenario/dual_plane.topo', '{top}/tests/scenario/one_switch.topo',
+           '{top}/tests/scenario/own_loop_2.topo', '{top}/tests/scenario/own_loops.topo')
 LOSSES = (0, 0.01, 0, 0.05, 0, 0.02, 0.1)
 BRIEF_EVERY = 5  # of that many seeds one runs the faults that mend themselves
 LANES_EVERY = 3  # of that many seeds one is routed by an engine that uses virtual lanes

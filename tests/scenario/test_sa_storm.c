@@ -46,11 +46,11 @@ static bool is_taken(unsigned int node)
 	return false;
 }
 
-static void begin(uint64_t seed)
+static void begin(const char *spec, uint64_t seed)
 {
 	corrupt = false;
 	memset(askers, 0, sizeof(askers));
-	s = scenario_new(fabrics[seed % G_N_ELEMENTS(fabrics)], seed);
+	s = scenario_new(spec, seed);
 	s->command = "SA_SEEDS=SEED-SEED tests/scenario/test_sa_storm";
 	scenario_start(s);
 	scenario_converge(s, CONVERGE_S);
@@ -324,9 +324,9 @@ static void converge(void)
 		scenario_converge(s, CONVERGE_S);
 }
 
-START_TEST(storm)
+static void run(const char *spec, uint64_t seed)
 {
-	begin((uint64_t)_i);
+	begin(spec, seed);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		for (unsigned int j = 0; j < ASKERS; j++)
 			asker_go_on(askers[j], false);
@@ -344,6 +344,22 @@ START_TEST(storm)
 	scenario_run_ms(s, FORGOTTEN_MS);
 	check_account();
 	end();
+}
+
+START_TEST(storm)
+{
+	run(fabrics[(size_t)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i);
+}
+END_TEST
+
+/* An answer that came late told of a link as it was before another that was read since. */
+START_TEST(storm_with_own_loops)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *spec =
+		g_build_filename(top ? top : "..", "tests/scenario/own_loops.topo", NULL);
+
+	run(spec, (uint64_t)_i);
 }
 END_TEST
 
@@ -366,6 +382,7 @@ int main(void)
 	tcase_add_loop_test(tcase, storm, first, last + 1);
 	for (size_t i = 0; !text && i < G_N_ELEMENTS(failed_once); i++)
 		tcase_add_loop_test(tcase, storm, failed_once[i], failed_once[i] + 1);
+	tcase_add_loop_test(tcase, storm_with_own_loops, 58, 59);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
