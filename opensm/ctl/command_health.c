@@ -81,7 +81,22 @@ static bool is_silent_link(const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_port *p = &fabric->ports[port];
 
-	return p->num && p->known && p->peer == FABRIC_NONE && p->info.port_state != IBA_PORT_DOWN;
+	return p->num && p->known && p->peer == FABRIC_NONE && !p->loopback &&
+	       p->info.port_state != IBA_PORT_DOWN;
+}
+
+static void warn_of_plugs(struct verdict *verdict, const struct fabric *fabric)
+{
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
+		char name[NAME_SIZE];
+		g_autofree char *text = NULL;
+
+		if (!fabric->ports[i].loopback)
+			continue;
+		text = g_strdup_printf("a loopback plug is in %s",
+				       fabric_port_name(fabric, i, name, sizeof(name)));
+		add(&verdict->warnings, "device", text);
+	}
 }
 
 static void judge_keys(struct verdict *verdict)
@@ -129,7 +144,7 @@ static void judge_devices(struct verdict *verdict)
 	unsigned int n = 0;
 
 	judge_unhealthy(verdict, ports);
-
+	warn_of_plugs(verdict, fabric);
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
 		char name[NAME_SIZE];
 		g_autofree char *text = NULL;

@@ -24,6 +24,7 @@ struct fabric_port {
 	uint32_t peer;	/* port at the other end of the cable, FABRIC_NONE if there is none */
 	uint8_t num;
 	bool known;	/* PortInfo was read: false for the other ports of a CA seen through one */
+	bool loopback;	/* its cable leads back into it */
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
 	uint8_t rate;	/* SA rate code of the link as it runs; 0 if it is down */

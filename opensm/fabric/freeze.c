@@ -161,6 +161,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 	to->num = from->num;
 	to->peer = freeze_peer(fabric, from);
 	to->known = from->known;
+	to->loopback = from->loopback;
 	to->info = from->info;
 	if (from->known) {
 		to->rate = freeze_rate(&from->info);

@@ -199,7 +199,8 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 {
 	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
 		builder_lose_link(port);
-		port->silent = true;
+		builder_touch(port->node);
+		port->silent = port->loopback = true;
 		return false;
 	}
 	if (port_health_leaves_out(sm, port, far)) {

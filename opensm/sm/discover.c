@@ -176,7 +176,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
-	port->silent = false;
+	port->silent = port->loopback = false;
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;
@@ -517,7 +517,7 @@ static void on_node_info(struct sm_request *request)
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (keys_leave_out(sm, request->port, info.port_guid))
 		return;
-	request->port->silent = false;
+	request->port->silent = request->port->loopback = false;
 	node = node_answered(request, &info);
 	if (!node) {
 		builder_lose_link(request->port); /* it is not who was there */

@@ -18,6 +18,7 @@
 #define LOG_TAIL 6000
 #define LOG_VARIABLE "SCENARIO_LOG" /* log flags, 0xff for all; a failure then tells all of it */
 #define POLL_MS 20
+#define LINKS_TRIED 1000
 #define STEADY_MS 1000
 
 /* ---- life ---- */
@@ -298,7 +299,7 @@ void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *
 	struct sim_node_view view;
 	unsigned int peer, peer_port;
 
-	for (;;) {
+	for (unsigned int i = 0;; i++) {
 		*node = scenario_random_switch(s);
 		sim_node_view(s->sim, *node, &view);
 		*port = 1 + scenario_random(s, view.num_ports);
@@ -306,7 +307,7 @@ void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *
 		    !sim_peer(s->sim, *node, *port, &peer, &peer_port))
 			continue;
 		sim_node_view(s->sim, peer, &view);
-		if (view.type == IBA_NODE_SWITCH)
+		if (view.type == IBA_NODE_SWITCH || i >= LINKS_TRIED)
 			return;
 	}
 }

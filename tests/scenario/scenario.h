@@ -81,7 +81,7 @@ void scenario_heavy_sweep(struct scenario *s, unsigned int seconds);
 unsigned int scenario_random(struct scenario *s, unsigned int n);
 unsigned int scenario_random_switch(struct scenario *s);
 unsigned int scenario_random_host(struct scenario *s); /* another than the SM's */
-/* A cable between two switches whose loss cuts nothing off. */
+/* A cable between two switches, or of a host in a fabric without such. */
 void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *port);
 
 unsigned int scenario_switches(const struct scenario *s);

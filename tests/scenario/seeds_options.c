@@ -47,7 +47,7 @@ static const struct key {
 	{"use_mfttop", {"FALSE"}},
 	{"mc_spread_roots", {"TRUE"}},
 	{"membership_grace", {"0", "1"}},
-	{"max_wire_smps", {"1", "4", "0"}},
+	{"max_wire_smps", {"4", "16", "0"}},
 	{"honor_guid2lid_file", {"TRUE"}},
 	{"vl_stall_count", {"3"}},
 	{"force_link_speed", {"1", "3"}},

@@ -611,6 +611,23 @@ START_TEST(health_of_devices)
 }
 END_TEST
 
+/* A cable that leads back into its port is no device that does not answer. */
+START_TEST(health_of_a_loopback_plug)
+{
+	unsigned int node = scenario_node(f.s, "host-7"), leaf, port;
+
+	ck_assert(sim_peer(f.s->sim, node, 1, &leaf, &port));
+	ck_assert(sim_cable_move(f.s->sim, node, 1, leaf, port));
+	scenario_run_ms(f.s, 30000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	expect_health(CONTROL_DONE, "warning device: a loopback plug is in leaf-1-1 ");
+	ck_assert(sim_cable_move(f.s->sim, leaf, port, node, 1));
+	scenario_run_ms(f.s, 30000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up: 20 switches, 16 hosts");
+	ck_assert_ptr_null(strstr(ask("health"), "loopback"));
+}
+END_TEST
+
 /* A host of somebody else is named, with the port before it. */
 START_TEST(health_of_unknown_keys)
 {
@@ -898,6 +915,7 @@ int main(void)
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, health_of_devices);
+	tcase_add_test(up, health_of_a_loopback_plug);
 	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_the_port);
 	tcase_add_test(up, health_of_files);
