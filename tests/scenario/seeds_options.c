@@ -52,6 +52,20 @@ static const struct key {
 	{"vl_stall_count", {"3"}},
 	{"force_link_speed", {"1", "3"}},
 	{"babbling_port_policy", {"TRUE"}},
+	{"reassign_lids", {"TRUE"}},
+	{"no_partition_enforcement", {"TRUE"}},
+	{"consolidate_ipv6_snm_req", {"TRUE"}},
+	{"force_link_width", {"1"}},
+	{"force_link_speed_ext", {"0"}},
+	{"packet_life_time", {"0x10", "0x13"}},
+	{"subnet_timeout", {"16", "20"}},
+	{"transaction_retries", {"1", "5"}},
+	{"quasi_ftree_indexing", {"TRUE"}},
+	{"max_reverse_hops", {"2"}},
+	{"sa_db_dump", {"TRUE"}},
+	{"nue_include_switches", {"TRUE"}},
+	{"guid_routing_order_no_scatter", {"TRUE"}},
+	{"use_original_extended_sa_rates_only", {"TRUE"}},
 };
 
 static const char *const engines[] = {
@@ -127,6 +141,27 @@ static char *partitions_file(const struct scenario *s)
 	return g_build_filename(s->directory, "partitions.conf", NULL);
 }
 
+/* GUIDs of some nodes of a type, or of their first ports. */
+static void give_guids(struct scenario *s, const char *flag, uint8_t type, bool ports)
+{
+	g_autofree char *file = g_strdup_printf("%s/guids%s", s->directory, flag);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (scenario_random(s, 4))
+		return;
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, node, &view);
+		if (view.type == type && !scenario_random(s, 3))
+			g_string_append_printf(text, "0x%016" PRIx64 "\n",
+					       ports ? sim_port_guid(s->sim, node, 1)
+						     : view.node_guid);
+	}
+	g_assert(g_file_set_contents(file, text->str, -1, NULL));
+	scenario_option(s, flag, file);
+}
+
 void seed_options(struct scenario *s)
 {
 	g_autofree char *file = partitions_file(s);
@@ -135,6 +170,10 @@ void seed_options(struct scenario *s)
 	make_partitions(s, file);
 	scenario_option(s, "-P", file);
 	scenario_option(s, "-R", engines[scenario_random(s, G_N_ELEMENTS(engines))]);
+	give_guids(s, "-a", IBA_NODE_SWITCH, false); /* roots */
+	give_guids(s, "-u", IBA_NODE_CA, true);	     /* compute nodes */
+	give_guids(s, "-G", IBA_NODE_CA, true);	     /* I/O nodes */
+	give_guids(s, "-X", IBA_NODE_CA, true);	     /* in which order they are routed */
 }
 
 void seed_other_options(struct scenario *s)
