@@ -67,7 +67,7 @@ EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_controls.txt
 
 story_tests = tests/golden/test_sweep_golden tests/golden/test_policy_golden \
-	tests/golden/test_chance_golden
+	tests/golden/test_chance_golden tests/golden/test_moments_golden
 check_PROGRAMS += $(story_tests)
 TESTS += $(story_tests)
 golden_story = $(golden) tests/golden/story.c tests/golden/story.h \
@@ -81,9 +81,14 @@ tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(go
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_golden_test_chance_golden_SOURCES = tests/golden/test_chance_golden.c $(golden_story) \
+	tests/golden/chance.c tests/golden/chance.h \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_chance_golden_CFLAGS = $(TEST_CFLAGS)
 tests_golden_test_chance_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_golden_test_moments_golden_SOURCES = tests/golden/test_moments_golden.c $(golden_story) \
+	tests/golden/chance.c tests/golden/chance.h
+tests_golden_test_moments_golden_CFLAGS = $(TEST_CFLAGS)
+tests_golden_test_moments_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_adapter.txt \
 	tests/golden/sweep_after_a_restart.txt \
@@ -132,6 +137,36 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_chance_lanes_2.txt \
 	tests/golden/sweep_chance_lanes_3.txt \
 	tests/golden/sweep_chance_lanes_4.txt \
+	tests/golden/sweep_chance_moments_1.txt \
+	tests/golden/sweep_chance_moments_2.txt \
+	tests/golden/sweep_chance_moments_3.txt \
+	tests/golden/sweep_chance_moments_4.txt \
+	tests/golden/sweep_chance_moments_5.txt \
+	tests/golden/sweep_chance_moments_6.txt \
+	tests/golden/sweep_chance_moments_7.txt \
+	tests/golden/sweep_chance_moments_8.txt \
+	tests/golden/sweep_chance_moments_9.txt \
+	tests/golden/sweep_chance_moments_10.txt \
+	tests/golden/sweep_chance_moments_11.txt \
+	tests/golden/sweep_chance_moments_12.txt \
+	tests/golden/sweep_chance_moments_101.txt \
+	tests/golden/sweep_chance_moments_102.txt \
+	tests/golden/sweep_chance_moments_103.txt \
+	tests/golden/sweep_chance_moments_104.txt \
+	tests/golden/sweep_chance_moments_105.txt \
+	tests/golden/sweep_chance_moments_106.txt \
+	tests/golden/sweep_chance_others_1.txt \
+	tests/golden/sweep_chance_others_2.txt \
+	tests/golden/sweep_chance_others_3.txt \
+	tests/golden/sweep_chance_others_4.txt \
+	tests/golden/sweep_chance_others_5.txt \
+	tests/golden/sweep_chance_others_6.txt \
+	tests/golden/sweep_chance_others_7.txt \
+	tests/golden/sweep_chance_others_8.txt \
+	tests/golden/sweep_chance_others_9.txt \
+	tests/golden/sweep_chance_others_10.txt \
+	tests/golden/sweep_chance_others_11.txt \
+	tests/golden/sweep_chance_others_12.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \
