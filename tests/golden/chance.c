@@ -121,7 +121,8 @@ static void worn(void)
 
 static void flaps(void)
 {
-	uint64_t first_ns = chance_below(20) * NS_PER_MS, each_ns = (1 + chance_below(60)) * NS_PER_MS;
+	uint64_t first_ns = chance_below(20) * NS_PER_MS;
+	uint64_t each_ns = (1 + chance_below(60)) * NS_PER_MS;
 	unsigned int node, port, n = 1 + chance_below(8);
 
 	some_cable(&node, &port);
@@ -312,10 +313,10 @@ static void traps(void)
 
 	story_event_at("traps", chance_name(node), 0);
 	for (unsigned int i = 0; i < n; i++) {
-		struct iba_notice notice = {.is_generic = true,
-					    .trap_number = numbers[chance_below(G_N_ELEMENTS(numbers))],
-					    .issuer_lid = scenario_lid(s, some_node())};
+		struct iba_notice notice = {.is_generic = true};
 
+		notice.trap_number = numbers[chance_below(G_N_ELEMENTS(numbers))];
+		notice.issuer_lid = scenario_lid(s, some_node());
 		for (unsigned int j = 0; j < 12; j++)
 			notice.data_details[j] = (uint8_t)chance_below(3);
 		sim_trap(s->sim, node, 1, &notice);
@@ -731,9 +732,9 @@ void chance_mend(void)
 
 static void (*const all_happens[])(void) = {
 	cable, cable, cable, swapped, worn, flaps, black_hole, power, power, chance_reboot,
-	chance_reboot, adapter, own_cable, mute, mute, refuses, stubborn, loss, other_guid, small_tables,
-	written_by_others, traps, member, member, group, tables_wanted, rereads, restarts,
-	partitions, sweeps, asks, lesser, foreign_key, renamed, lesser,
+	chance_reboot, adapter, own_cable, mute, mute, refuses, stubborn, loss, other_guid,
+	small_tables, written_by_others, traps, member, member, group, tables_wanted, rereads,
+	restarts, partitions, sweeps, asks, lesser, foreign_key, renamed, lesser,
 };
 
 static void (*const to_keys[])(void) = {
@@ -749,7 +750,8 @@ static void (*const to_groups[])(void) = {
 
 static void (*const to_the_sick[])(void) = {
 	flaps, flaps, flaps, chance_reboot, chance_reboot, mute, mute, refuses, stubborn, errors,
-	errors, policy, asks, cable, power, sweeps, restarts, much_time, other_guid, swapped, rereads,
+	errors, policy, asks, cable, power, sweeps, restarts, much_time, other_guid, swapped,
+	rereads,
 };
 
 static void (*const to_lanes[])(void) = {

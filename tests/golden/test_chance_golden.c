@@ -80,7 +80,8 @@ static void manager_cable(unsigned int i)
 	unsigned int node = (unsigned int)sim_find_guid(s->sim, m->sm[i].guid);
 	bool up = !sim_link_up(s->sim, node, 1);
 
-	manager_event(up ? "its cable is plugged" : "its cable is pulled", i, chance_below(2) ? i : 0);
+	manager_event(up ? "its cable is plugged" : "its cable is pulled", i,
+		      chance_below(2) ? i : 0);
 	sim_link_set(s->sim, node, 1, up);
 }
 

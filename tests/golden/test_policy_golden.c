@@ -165,6 +165,12 @@ START_TEST(qos)
 	sim_node_refuse_wildcards(s->sim, story_node("sw-c"), true);
 	story_restarts(QUIET QOS "use_optimized_slvl TRUE\n");
 	story_rereads(QUIET QOS "use_optimized_slvl TRUE\nqos_sl2vl 1,16\n");
+	story_event("sw-a reboots, and is not heard of");
+	story_lose("Set(SLtoVLMappingTable)", "sw-a");
+	story_reboot("sw-a");
+	story_lose(NULL, NULL);
+	story_event("it is heard of again");
+	story_after_ms(20000);
 	story_end();
 }
 END_TEST
@@ -223,6 +229,9 @@ static void vary_hardware(void)
 	port_of("host-4", 1)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_SL_MAPPING;
 	port_of("dual", 1)->capability_mask &= ~(uint32_t)IBA_PORT_CAP_EXTENDED_SPEEDS;
 	port_of("dual", 2)->vl_arbitration_low_cap = 40;
+	port_of("dual", 2)->link_speed_ext_supported = 0;
+	port_of("dual", 2)->link_speed_ext_supported2 = 1;
+	port_of("sw-b", 5)->capability_mask |= IBA_PORT_CAP_SM; /* it is no endport */
 }
 
 #define WIDE_QOS                                                                                   \
@@ -488,6 +497,14 @@ START_TEST(aliases)
 	alias("host-3 wants one", IBA_METHOD_SET, 1, 0);
 	alias("host-3 names one", IBA_METHOD_SET, 9, UINT64_C(0x0002C903000A0001));
 	alias("host-3 asks for it", IBA_METHOD_GET, 9, 0);
+	story_lose("Get(GUIDInfo)", "host-3");
+	story_reboot("host-3");
+	story_lose("Set(GUIDInfo)", "host-3");
+	story_sweeps("Gets are lost no more, but Sets", SWEEP_HEAVY);
+	story_lose(NULL, NULL);
+	story_sweeps("neither is lost any more", SWEEP_HEAVY);
+	port_of("host-3", 1)->guid_cap = 8;
+	story_sweeps("there is room for fewer", SWEEP_HEAVY);
 	story_reboot("host-3");
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	alias("host-3 gives one back", IBA_METHOD_DELETE, 1, 0);
@@ -703,6 +720,13 @@ START_TEST(controls)
 			managers_control(m, i, "host-4", control);
 			story_after_ms(3000);
 		}
+	managers_event("somebody sends 30 at once", 0);
+	for (unsigned int i = 0; i < 30; i++)
+		managers_control(m, 0, "host-4", IBA_SM_INFO_DISABLE);
+	story_after_ms(1000);
+	managers_event("and another one", 0);
+	managers_control(m, 0, "host-4", IBA_SM_INFO_DISABLE);
+	story_after_ms(1000);
 	managers_end();
 }
 END_TEST

@@ -319,6 +319,11 @@ START_TEST(lids)
 	story_restarts(QUIET);
 	story_power("host-4", true);
 	story_tell_files();
+	story_link("host-6", 1, false);
+	((struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-6"), 1))->lid =
+		100;
+	story_link("host-6", 1, true); /* tables get a second block */
+	story_link("sw-a", 5, false);
 	story_end();
 }
 END_TEST
@@ -326,7 +331,8 @@ END_TEST
 START_TEST(engines)
 {
 	static const char *const names[] = {"updn", "dnup",   "ftree", "dor",
-					    "lash", "dfsssp", "nue",   "ftree,ftree no_fallback"};
+					    "lash", "dfsssp", "nue",   "ftree,ftree no_fallback",
+					    "no_fallback"};
 
 	s = story_begin("engines", "triangle.topo");
 	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -417,6 +423,13 @@ START_TEST(same_guids)
 }
 END_TEST
 
+static void say_exit_code(void)
+{
+	g_autofree char *text = g_strdup_printf("exit code %d", s->exit_code);
+
+	story_say(text);
+}
+
 START_TEST(fatal)
 {
 	struct sim_node_view view;
@@ -428,6 +441,12 @@ START_TEST(fatal)
 	story_event("time passes");
 	story_after_ms(60000);
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	sim_set_node_guid(s->sim, story_node("host-4"), 0x77);
+	story_restarts(QUIET);
+	sim_set_node_guid(s->sim, story_node("host-4"), view.node_guid);
+	for (unsigned int i = 0; i < 4; i++) /* ends nobody any more */
+		story_sweeps("host-4 has the GUID of host-3 again", SWEEP_HEAVY);
+	say_exit_code();
 	story_end();
 }
 END_TEST
@@ -747,13 +766,6 @@ START_TEST(stuck)
 	story_end();
 }
 END_TEST
-
-static void say_exit_code(void)
-{
-	g_autofree char *text = g_strdup_printf("exit code %d", s->exit_code);
-
-	story_say(text);
-}
 
 START_TEST(once)
 {

@@ -115,6 +115,8 @@ START_TEST(enabled_before_it_is_forgotten)
 	ck_assert_int_eq(port->action, PORT_ENABLE);
 	event_of(5, 1, &three_in_ten, 3 * S); /* does not have it given up */
 	ck_assert_uint_eq(port->until_ns, UINT64_MAX);
+	unhealthy_release(all, port, true, 4 * S); /* nor does the operator */
+	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), port);
 	unhealthy_drop(all, port);
 	ck_assert_ptr_null(unhealthy_find(all, 5, 1));
 	ck_assert_uint_eq(unhealthy_count(all), 0);
