@@ -44,8 +44,6 @@ struct dry_run *dry_run_new(void)
 
 void dry_run_free(struct dry_run *dry)
 {
-	if (!dry)
-		return;
 	g_hash_table_unref(dry->by_guid);
 	g_ptr_array_unref(dry->nodes);
 	g_ptr_array_unref(dry->notes);
@@ -70,21 +68,17 @@ void dry_run_problem(struct dry_run *dry, const char *text)
 
 const struct wire_type *dry_type(uint16_t attribute)
 {
-	const struct iba_attribute *row = iba_attribute_find(IBA_CLASS_SUBN_LID, attribute);
-
-	return row && row->type->size <= sizeof(union decoded) ? row->type : NULL;
+	return iba_attribute_find(IBA_CLASS_SUBN_LID, attribute)->type;
 }
 
 static bool is_array(const struct wire_type *type)
 {
-	return type->n_fields == 1 && type->fields[0].count > 1;
+	return type->n_fields == 1;
 }
 
 bool dry_is_table(uint16_t attribute)
 {
-	const struct wire_type *type = dry_type(attribute);
-
-	return !type || is_array(type);
+	return is_array(dry_type(attribute));
 }
 
 bool dry_has_blocks(uint16_t attribute)
@@ -100,31 +94,21 @@ static uint8_t cleared_octet(uint16_t attribute)
 	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ? IBA_PORT_NONE : 0;
 }
 
-/* A few bits on the wire, an octet or several. */
-static uint64_t entry_of(const struct wire_field *field, const uint8_t *wire, unsigned int i)
-{
-	unsigned int bit = field->bit + i * field->width;
-	uint64_t value = 0;
-
-	if (field->width < 8)
-		return wire[bit / 8] >> (8 - bit % 8 - field->width) & ((1u << field->width) - 1);
-	for (unsigned int n = 0; n < field->width / 8; n++)
-		value = value << 8 | wire[bit / 8 + n];
-	return value;
-}
-
 static uint32_t count_entries(const struct dry_set *set)
 {
 	const struct wire_type *type = dry_type(set->attribute);
 	uint8_t clear[IBA_SMP_DATA_BYTES];
+	union decoded before, after;
 	uint32_t n = 0;
 
-	if (!type || !is_array(type))
+	if (!is_array(type))
 		return 0;
 	memset(clear, cleared_octet(set->attribute), sizeof(clear));
+	wire_decode(type, set->before ? set->before : clear, before.bytes);
+	wire_decode(type, set->after, after.bytes);
 	for (unsigned int i = 0; i < type->fields[0].count; i++)
-		n += entry_of(&type->fields[0], set->before ? set->before : clear, i) !=
-		     entry_of(&type->fields[0], set->after, i);
+		n += wire_value(&type->fields[0], before.bytes, i) !=
+		     wire_value(&type->fields[0], after.bytes, i);
 	return n;
 }
 
@@ -237,15 +221,13 @@ void dry_each_field(const struct dry_change *change, dry_field_fn *call, void *a
 	const struct wire_type *type = dry_type(change->attribute);
 	union decoded before = {0}, after = {0};
 
-	if (!type || is_array(type))
+	if (is_array(type))
 		return;
 	wire_decode(type, change->before, before.bytes);
 	wire_decode(type, change->after, after.bytes);
 	for (unsigned int i = 0; i < type->n_fields; i++) {
 		const struct wire_field *field = &type->fields[i];
 
-		if (field->kind == WIRE_NEST)
-			continue;
 		for (unsigned int n = 0; n < field->count; n++) {
 			const uint64_t is[2] = {wire_value(field, before.bytes, n),
 						wire_value(field, after.bytes, n)};

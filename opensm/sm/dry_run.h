@@ -55,12 +55,12 @@ struct dry_set {
 };
 
 struct dry_run *dry_run_new(void);
-void dry_run_free(struct dry_run *dry); /* NULL is fine */
+void dry_run_free(struct dry_run *dry);
 void dry_run_add(struct dry_run *dry, const struct dry_set *set);
 void dry_run_note(struct dry_run *dry, const char *text);
 void dry_run_problem(struct dry_run *dry, const char *text);
 
-/* NULL: the attribute is not known here. */
+/* Of an attribute that an SM sets. */
 const struct wire_type *dry_type(uint16_t attribute);
 /* Whether it is one of equal entries, which are counted and not told one by one. */
 bool dry_is_table(uint16_t attribute);
