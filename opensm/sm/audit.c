@@ -349,7 +349,7 @@ void audit_want(struct sm *sm, uint32_t nodes)
 		builder_hold(node);
 		g_ptr_array_add(audit->nodes, node);
 	}
-	audit->next = order->len ? (audit->next + audit->left) % order->len : 0;
+	audit->next = (audit->next + audit->left) % order->len;
 	timer_start(&audit->timer, 0);
 }
 
