@@ -40,8 +40,7 @@ static char *failure_text(const struct sm_request *request)
 		outcome = g_strdup_printf("no answer to %u tries", request->tries);
 	else
 		outcome = g_strdup("not sent, as nothing is answered there");
-	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute ? attribute : "?",
-			       mad->modifier, outcome);
+	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute, mad->modifier, outcome);
 }
 
 /* The port that it was about; a switch that is silent is so as a whole, and has the tables. */

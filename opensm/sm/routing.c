@@ -115,8 +115,7 @@ void routes_free(struct routes *routes)
 {
 	choice_clear(&routes->used);
 	partitions_unref(routes->minded);
-	if (routes->job)
-		job_free(routes->job);
+	g_clear_pointer(&routes->job, job_free);
 	g_free(routes->credit_loop);
 	g_free(routes->fallback);
 	g_free(routes->held);
@@ -378,8 +377,7 @@ static void on_computed(struct message *message)
 		job_free(job);
 		return;
 	}
-	if (sm->routes->job)
-		job_free(sm->routes->job);
+	g_clear_pointer(&sm->routes->job, job_free);
 	sm->routes->job = job;
 	sm->sweep.pending--;
 	sweep_advance(sm);

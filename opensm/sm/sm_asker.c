@@ -17,8 +17,7 @@ void sm_asker_free(void *arg)
 {
 	struct asker *asker = arg;
 
-	if (asker->mad)
-		vendor_mad_free(asker->mad);
+	vendor_mad_free(asker->mad);
 	g_free(asker);
 }
 

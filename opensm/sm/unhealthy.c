@@ -258,8 +258,6 @@ GPtrArray *unhealthy_list(const struct unhealthy *unhealthy)
 	GHashTableIter iter;
 	struct entry *entry;
 
-	if (!unhealthy->count)
-		return list;
 	g_hash_table_iter_init(&iter, unhealthy->entries);
 	while (g_hash_table_iter_next(&iter, (void **)&entry, NULL))
 		if (entry->port.action != PORT_IGNORE)
