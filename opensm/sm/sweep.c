@@ -90,7 +90,7 @@ static void start_interval(struct sm *sm)
 	if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, most);
 	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
-		delay = delay ? MIN(delay, FOLLOW_NS) : FOLLOW_NS;
+		delay = FOLLOW_NS;
 	if (delay)
 		timer_start(&sm->schedule.interval, delay);
 }

@@ -620,6 +620,12 @@ START_TEST(unhealthy)
 	story_after_ms(90000);
 	story_restarts(POLICY);
 	story_tell_files();
+	story_event("sw-a[6] flaps, which is its last port");
+	sim_link_flap(s->sim, story_node("sw-a"), 6, 100 * NS_PER_MS, 100 * NS_PER_MS, 40);
+	story_after_ms(20000);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_sweeps("light sweep", SWEEP_LIGHT);
 	story_end();
 }
 END_TEST

@@ -10,6 +10,7 @@
 
 #include "client.h"
 #include "ctl/dump.h"
+#include "policy/trees.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -589,6 +590,32 @@ START_TEST(an_mlid_is_erased_first)
 }
 END_TEST
 
+/* Trees of which none changed are published no more than once. */
+START_TEST(published_when_changed)
+{
+	struct mc_trees *before, *same, *after;
+	struct slot *slot;
+
+	begin("");
+	join(0);
+	scenario_converge(s, 20);
+	slot = &daemon_context(s->daemon)->trees;
+	before = slot_take(slot);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_converge(s, 20);
+	same = slot_take(slot);
+	ck_assert_ptr_eq(same, before);
+	join(1);
+	scenario_converge(s, 20);
+	after = slot_take(slot);
+	ck_assert_ptr_ne(after, before);
+	mc_trees_unref(before);
+	mc_trees_unref(same);
+	mc_trees_unref(after);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("multicast");
@@ -609,6 +636,7 @@ int main(void)
 	tcase_add_test(tcase, the_dump_follows);
 	tcase_add_test(tcase, mlids_run_out);
 	tcase_add_test(tcase, an_mlid_is_erased_first);
+	tcase_add_test(tcase, published_when_changed);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

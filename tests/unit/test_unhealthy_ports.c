@@ -301,6 +301,8 @@ static const struct {
 	{"0x0 1 flapping ca isolate 0x6 60 60 0 0", "expected the GUID of a switch"},
 	{"-5 1 flapping ca isolate 0x6 60 60 0 0", "expected the GUID of a switch"},
 	{"0x10000000000000000 1 flapping ca isolate 0x6 60 60 0 0", "expected the GUID of a"},
+	{"0x0x5 1 flapping ca isolate 0x6 60 60 0 0", "expected the GUID of a switch"},
+	{"0x5 0x1 flapping ca isolate 0x6 60 60 0 0", "expected a port from 0 to 254"},
 	{"0x5 255 flapping ca isolate 0x6 60 60 0 0", "expected a port from 0 to 254"},
 	{"0x5 1 flappin ca isolate 0x6 60 60 0 0", "expected a condition"},
 	{"0x5 1 flapping all isolate 0x6 60 60 0 0", "expected ca, switch or router"},
