@@ -332,8 +332,7 @@ static void note(struct key_ring *ring, struct key_port port, uint64_t key, bool
 	struct entry *entry = make(ring, port);
 
 	if (!entry->is_known || entry->known != key) {
-		if (entry->is_known)
-			entry->previous = entry->known;
+		entry->previous = entry->known; /* 0, which is none, if it is the first */
 		entry->changes++;
 		ring->edition += !port.behind && (key || entry->previous);
 		entry->known = key;

@@ -368,9 +368,11 @@ void port_health_trap(struct sm *sm, const struct builder_port *from,
 
 /* ---- what is done ---- */
 
-static bool is_left_out(const struct unhealthy_port *port)
+/* What an SM elsewhere has found of the cable that is the own one now is no reason to cut it. */
+static bool is_left_out(const struct sm *sm, const struct unhealthy_port *port)
 {
-	return port && port->action >= PORT_NO_DISCOVER && port->action <= PORT_DISABLE;
+	return port && port->action >= PORT_NO_DISCOVER && port->action <= PORT_DISABLE &&
+	       !is_own(sm, port);
 }
 
 bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
@@ -382,10 +384,10 @@ bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
 
 	if (!unhealthy_count(unhealthy) || port == own || far == own)
 		return false;
-	if (is_left_out(find(sm, port)) || (far && is_left_out(find(sm, far))))
+	if (is_left_out(sm, find(sm, port)) || (far && is_left_out(sm, find(sm, far))))
 		return true;
 	whole = far && builder_is_switch(far->node) ? find(sm, &far->node->ports[0]) : NULL;
-	if (!is_left_out(whole))
+	if (!is_left_out(sm, whole))
 		return false;
 	if (unhealthy_copy(unhealthy, whole, port->node->guid, port->num))
 		changed(sm);
@@ -408,17 +410,18 @@ bool port_health_act(struct sm *sm, struct builder_port *port)
 {
 	const struct unhealthy_port *found = port->num ? find(sm, port) : NULL;
 	bool off = port->info.port_physical_state == IBA_PHYS_DISABLED;
+	bool left_out = is_left_out(sm, found);
 
 	if (!found)
 		return false;
-	if (found->action == PORT_ISOLATE && port->info.port_state > IBA_PORT_INIT)
+	if (left_out && found->action == PORT_ISOLATE && port->info.port_state > IBA_PORT_INIT)
 		port_send_states(sm, port, IBA_PORT_DOWN, IBA_PHYS_NO_CHANGE);
-	else if (found->action == PORT_DISABLE && !off)
+	else if (left_out && found->action == PORT_DISABLE && !off)
 		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_DISABLED);
 	else if (found->action == PORT_ENABLE && off)
 		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_POLLING);
 	port_health_set(sm, port);
-	return is_left_out(found);
+	return left_out;
 }
 
 void port_health_switches_gone(struct sm *sm)
@@ -428,7 +431,7 @@ void port_health_switches_gone(struct sm *sm)
 	for (guint i = 0; i < list->len; i++) {
 		struct unhealthy_port *port = list->pdata[i];
 
-		if (is_left_out(port) && port->num && port->type == IBA_NODE_SWITCH &&
+		if (is_left_out(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
 		    !port->cut_off && !unhealthy_find(sm->port_health->unhealthy, port->blamed, 0))
 			release(sm, port, true, "a switch is gone, and this may be the way to it");
 	}

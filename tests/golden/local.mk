@@ -223,6 +223,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_two_managers.txt \
 	tests/golden/sweep_two_planes.txt \
 	tests/golden/sweep_unhealthy.txt \
+	tests/golden/sweep_unhealthy_before.txt \
 	tests/golden/sweep_unknown_group.txt \
 	tests/golden/sweep_unknown_members.txt \
 	tests/golden/sweep_wide.txt

@@ -630,6 +630,42 @@ START_TEST(unhealthy)
 }
 END_TEST
 
+static void keep_unhealthy(const char *text)
+{
+	g_autofree char *file = g_build_filename(s->cache_dir, "unhealthy-ports", NULL);
+
+	ck_assert(g_file_set_contents(file, text, -1, NULL));
+}
+
+/* What was found when the SM was elsewhere: its own cable and switch are spared, others are not. */
+START_TEST(unhealthy_before)
+{
+	s = story_begin("unhealthy_before", "triangle.topo");
+	story_write("policy", "flapping ca report\n");
+	keep_unhealthy("0x0200000080000100 1 flapping ca isolate 0x5 60 60 0 0\n"
+		       "0x0200000080000100 2 flapping ca isolate 0x5 never 0 0 0\n"
+		       "0x0200000080000100 5 reboot switch isolate 0x5 60 60 0 1\n"
+		       "0x0200000080000200 6 reboot switch disable 0x5 60 60 0 0\n"
+		       "0x0200000080000300 18 noisy_traps ca disable 0x5 60 60 0 0\n"
+		       "0x0200000080000300 0 flapping switch report 0x0200000080000300 60 60 0 0\n");
+	story_up(POLICY);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_sweeps("light sweep", SWEEP_LIGHT);
+	story_event("time passes");
+	story_after_ms(70000);
+	story_tell_files();
+	keep_unhealthy("0x0200000080000100 1 reboot ca disable 0x5 never 0 0 0\n"
+		       "0x0200000080000100 0 reboot switch isolate 0x0200000080000100 90 90 0 1\n"
+		       "0x0200000080000300 0 reboot switch no_discover 0x0200000080000300 30 30 0 1\n");
+	story_restarts(POLICY);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	story_event("time passes");
+	story_after_ms(100000);
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
 /* The own port has LIDs that another gave it; devices have other GUIDs, and nobody says so. */
 START_TEST(identities)
 {
@@ -959,6 +995,7 @@ int main(void)
 	tcase_add_test(tcase, traps_of_all_kinds);
 	tcase_add_test(tcase, other_options);
 	tcase_add_test(tcase, unhealthy);
+	tcase_add_test(tcase, unhealthy_before);
 	tcase_add_test(tcase, identities);
 	tcase_add_test(tcase, others_answer);
 	tcase_add_test(tcase, others_refuse);
