@@ -390,11 +390,15 @@ static unsigned int run_stage(struct sm *sm, const struct change *change, enum s
 	return 0;
 }
 
+static void changes_free(struct p_key_changes *changes)
+{
+	g_array_unref(changes->ports);
+	g_free(changes);
+}
+
 void p_keys_clear(struct sm *sm)
 {
-	if (sm->p_key_changes)
-		g_array_unref(sm->p_key_changes->ports);
-	g_clear_pointer(&sm->p_key_changes, g_free);
+	g_clear_pointer(&sm->p_key_changes, changes_free);
 }
 
 static void begin(struct sm *sm)

@@ -137,14 +137,25 @@ static bool is_cut_off(struct sm *sm)
 	return true;
 }
 
+/* If not, nobody looked behind it: what was there before may well be there. */
+static bool own_port_was_read(const struct sm *sm)
+{
+	const struct builder_port *port = sm->builder->sm_port;
+
+	return port && port->read == sm->builder->sweep;
+}
+
 enum step_result step_settle(struct sm *sm)
 {
 	unsigned int dropped, switches;
 
 	drop_gone(sm);
-	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
-		drop_unseen(sm);
 	builder_only_seen(sm->builder, false);
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY) {
+		if (!own_port_was_read(sm))
+			return STEP_ABORT;
+		drop_unseen(sm);
+	}
 	calm_down(sm);
 	sm->schedule.discovered = !is_cut_off(sm);
 	if (!sm->schedule.discovered)

@@ -61,8 +61,7 @@ struct trees *trees_new(void)
 
 static void planted_free(struct planted *planted)
 {
-	if (planted)
-		g_free(planted->ends);
+	g_free(planted->ends);
 	g_free(planted);
 }
 
@@ -75,11 +74,10 @@ static void uproot(struct trees *trees, uint32_t i)
 static void follow_free(struct follow *follow)
 {
 	for (uint32_t i = 0; i < MC_N_MLIDS; i++) {
-		planted_free(follow->planted[i]);
+		g_clear_pointer(&follow->planted[i], planted_free);
 		route_tree_unref(follow->trees[i]);
 	}
-	if (follow->fabric)
-		fabric_unref(follow->fabric);
+	fabric_unref(follow->fabric);
 	mc_groups_unref(follow->groups);
 	routing_unref(follow->routing);
 	g_hash_table_unref(follow->grounds);
@@ -95,8 +93,7 @@ void trees_free(struct trees *trees)
 	for (uint32_t i = 0; i < MC_N_MLIDS; i++)
 		uproot(trees, i);
 	g_hash_table_unref(trees->grounds);
-	if (trees->fabric)
-		fabric_unref(trees->fabric);
+	fabric_unref(trees->fabric);
 	mc_groups_unref(trees->groups);
 	routing_unref(trees->routing);
 	g_free(trees);
@@ -116,8 +113,7 @@ void trees_seed(struct trees *trees, const struct mc_trees *before)
 {
 	struct fabric *fabric = fabric_ref(before->fabric);
 
-	if (trees->fabric)
-		fabric_unref(trees->fabric);
+	fabric_unref(trees->fabric);
 	trees->fabric = fabric;
 	for (uint32_t i = 0; i < MC_N_MLIDS; i++) {
 		uproot(trees, i);

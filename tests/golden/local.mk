@@ -192,6 +192,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \
 	tests/golden/sweep_multicast_in_a_tree.txt \
+	tests/golden/sweep_multicast_without_room.txt \
 	tests/golden/sweep_mute_from_the_start.txt \
 	tests/golden/sweep_mute_later.txt \
 	tests/golden/sweep_nodes.txt \
@@ -202,6 +203,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_other_options.txt \
 	tests/golden/sweep_others_answer.txt \
 	tests/golden/sweep_others_refuse.txt \
+	tests/golden/sweep_own_port_lost.txt \
 	tests/golden/sweep_paced_takeover.txt \
 	tests/golden/sweep_partitions.txt \
 	tests/golden/sweep_partitions_at_run_time.txt \

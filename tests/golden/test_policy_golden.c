@@ -321,6 +321,46 @@ START_TEST(multicast)
 }
 END_TEST
 
+static void room_for_trees(const char *what, unsigned int a, unsigned int b, unsigned int c)
+{
+	sim_set_multicast_fdb_cap(s->sim, story_node("sw-a"), (uint16_t)a);
+	sim_set_multicast_fdb_cap(s->sim, story_node("sw-b"), (uint16_t)b);
+	sim_set_multicast_fdb_cap(s->sim, story_node("sw-c"), (uint16_t)c);
+	story_sweeps(what, SWEEP_HEAVY);
+}
+
+/* Tables become smaller than what is in them. */
+START_TEST(multicast_without_room)
+{
+	struct iba_gid mgid = {UINT64_C(0xFF12A01BFE800000), 7};
+	uint16_t mlid;
+
+	s = story_begin("multicast_without_room", "triangle.topo");
+	story_up(QUIET);
+	meet_clients();
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		joins(i, true);
+	story_event("another group");
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		client_member(clients[i], IBA_METHOD_SET, mgid, client_guid(clients[i]), &mlid);
+	story_after_ms(1000);
+	room_for_trees("sw-c has room for one tree", 1024, 1024, 1);
+	room_for_trees("sw-b has room for one tree, too", 1024, 1, 1);
+	story_link("sw-a", 6, false);
+	room_for_trees("sw-b is between the others", 1024, 1, 1024);
+	story_sweeps("groups are looked at", SWEEP_GROUPS);
+	story_link("sw-a", 6, true);
+	joins(2, false);
+	room_for_trees("sw-c has none", 1024, 1, 0);
+	room_for_trees("no switch has any", 0, 0, 0);
+	story_restarts(QUIET);
+	joins(0, true);
+	room_for_trees("all have room again", 1024, 32, 1024);
+	part_from_clients();
+	story_end();
+}
+END_TEST
+
 /* There is more than one tree that a group can have. */
 START_TEST(multicast_in_a_tree)
 {
@@ -998,6 +1038,7 @@ int main(void)
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, other_hardware);
 	tcase_add_test(tcase, multicast);
+	tcase_add_test(tcase, multicast_without_room);
 	tcase_add_test(tcase, multicast_in_a_tree);
 	tcase_add_test(tcase, roots_change);
 	tcase_add_test(tcase, wide);

@@ -190,6 +190,27 @@ START_TEST(mute_from_the_start)
 }
 END_TEST
 
+/* Before it is known what port the SM has, and when it is. */
+START_TEST(own_port_lost)
+{
+	static const char *const packets[] = {"Get(PortInfo)", "Get(NodeInfo)", "Set(PortInfo)"};
+
+	s = story_begin("own_port_lost", "triangle.topo");
+	story_lose("Get(PortInfo)", "host-1");
+	story_starts(QUIET);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(packets); i++) {
+		story_lose(NULL, NULL);
+		story_event("nothing is lost any more");
+		story_after_ms(12000);
+		story_say(packets[i]);
+		story_lose(packets[i], "host-1");
+		story_sweeps("that is lost: light sweep", SWEEP_LIGHT);
+		story_sweeps("heavy sweep", SWEEP_HEAVY);
+	}
+	story_end();
+}
+END_TEST
+
 START_TEST(mute_later)
 {
 	s = story_begin("mute_later", "triangle.topo");
@@ -341,6 +362,9 @@ START_TEST(engines)
 		story_restarts(conf);
 	}
 	story_link("sw-a", 5, false);
+	story_write("roots", "0x0200000080000100\n");
+	story_restarts(QUIET "routing_engine dor no_fallback\nroot_guid_file DIRECTORY/roots\n");
+	story_restarts(QUIET "root_guid_file DIRECTORY/roots\n");
 	story_end();
 }
 END_TEST
@@ -976,6 +1000,7 @@ int main(void)
 	tcase_add_test(tcase, after_a_restart);
 	tcase_add_test(tcase, sm_on_a_switch);
 	tcase_add_test(tcase, mute_from_the_start);
+	tcase_add_test(tcase, own_port_lost);
 	tcase_add_test(tcase, mute_later);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, lost_gets);

@@ -107,6 +107,27 @@ START_TEST(keys_are_not_told)
 }
 END_TEST
 
+/* GUIDs, LIDs, masks and numbers are each written as the IBA writes them. */
+START_TEST(as_the_standard_writes_them)
+{
+	struct iba_port_info is = {.port_state = IBA_PORT_DOWN}, want = is;
+	struct dry_run *dry = dry_run_new();
+	g_autofree char *fields = NULL;
+
+	want.gid_prefix = UINT64_C(0xFE80000000000000);
+	want.capability_mask = 0x12;
+	want.master_sm_lid = 0x1A;
+	want.mtu_cap = 5;
+	want.port_state = 7; /* has no name */
+	add_port(dry, &is, &want);
+	fields = fields_of(change_at(dry, 0, 0));
+	ck_assert_str_eq(fields, "gid_prefix 0x0000000000000000>0xfe80000000000000 "
+				 "master_sm_lid 0x0000>0x001a capability_mask 0x0>0x12 "
+				 "port_state Down>7 mtu_cap 0>5 ");
+	dry_run_free(dry);
+}
+END_TEST
+
 START_TEST(what_was_not_read_is_not_told)
 {
 	struct iba_switch_info want = {.linear_fdb_top = 9};
@@ -293,6 +314,7 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, sets_of_a_port_are_joined);
 	tcase_add_test(tc, keys_are_not_told);
+	tcase_add_test(tc, as_the_standard_writes_them);
 	tcase_add_test(tc, what_was_not_read_is_not_told);
 	tcase_add_test(tc, to_register_again_is_no_change);
 	tcase_add_test(tc, entries_of_tables_are_counted);
