@@ -171,6 +171,10 @@ START_TEST(qos)
 	story_lose(NULL, NULL);
 	story_event("it is heard of again");
 	story_after_ms(20000);
+	sim_node_refuse(s->sim, story_node("sw-a"), IBA_ATTR_SL_TO_VL_TABLE);
+	story_rereads(QUIET QOS "use_optimized_slvl TRUE\nqos_sl2vl 2,3\n");
+	sim_node_refuse(s->sim, story_node("sw-a"), 0);
+	story_sweeps("it does not refuse any more", SWEEP_HEAVY);
 	story_end();
 }
 END_TEST

@@ -671,7 +671,8 @@ START_TEST(unhealthy_before)
 		       "0x0200000080000100 5 reboot switch isolate 0x5 60 60 0 1\n"
 		       "0x0200000080000200 6 reboot switch disable 0x5 60 60 0 0\n"
 		       "0x0200000080000300 18 noisy_traps ca disable 0x5 60 60 0 0\n"
-		       "0x0200000080000300 0 flapping switch report 0x0200000080000300 60 60 0 0\n");
+		       "0x0200000080000300 0 flapping switch report "
+		       "0x0200000080000300 60 60 0 0\n");
 	story_up(POLICY);
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_sweeps("light sweep", SWEEP_LIGHT);
@@ -679,8 +680,10 @@ START_TEST(unhealthy_before)
 	story_after_ms(70000);
 	story_tell_files();
 	keep_unhealthy("0x0200000080000100 1 reboot ca disable 0x5 never 0 0 0\n"
-		       "0x0200000080000100 0 reboot switch isolate 0x0200000080000100 90 90 0 1\n"
-		       "0x0200000080000300 0 reboot switch no_discover 0x0200000080000300 30 30 0 1\n");
+		       "0x0200000080000100 0 reboot switch isolate "
+		       "0x0200000080000100 90 90 0 1\n"
+		       "0x0200000080000300 0 reboot switch no_discover "
+		       "0x0200000080000300 30 30 0 1\n");
 	story_restarts(POLICY);
 	story_sweeps("heavy sweep", SWEEP_HEAVY);
 	story_event("time passes");

@@ -51,6 +51,7 @@ static void check_expected(const struct plan_state *state, unsigned int reasons)
 START_TEST(test_kinds)
 {
 	each(check_expected);
+	ck_assert_str_eq(plan_kind_name(SWEEP_KIND_NONE), "no");
 }
 END_TEST
 

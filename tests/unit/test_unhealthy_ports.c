@@ -91,6 +91,31 @@ START_TEST(any_event_prolongs)
 }
 END_TEST
 
+/* Unhealthy again within its time, twice as long; after it, as at first. */
+START_TEST(again_in_time)
+{
+	struct unhealthy_port *port = event(&reported, S);
+	uint64_t now = S;
+
+	for (unsigned int again = 1; again <= 6; again++) {
+		uint64_t time = (60 * S) << MIN(again - 1, 4);
+
+		unhealthy_release(all, port, false, now);
+		now += time - 1;
+		port = event(&reported, now);
+		ck_assert_uint_eq(port->again, MIN(again, 4));
+		ck_assert_uint_eq(port->until_ns, now + ((60 * S) << MIN(again, 4)));
+	}
+	unhealthy_release(all, port, false, now);
+	now += (60 * S) << 4;
+	port = event(&reported, now);
+	ck_assert_uint_eq(port->again, 0);
+	unhealthy_release(all, port, true, now); /* by the operator */
+	port = event(&reported, now + 1);
+	ck_assert_uint_eq(port->again, 0);
+}
+END_TEST
+
 START_TEST(graver)
 {
 	struct unhealthy_port *port = event(&reported, 0);
@@ -353,6 +378,7 @@ int main(void)
 	tcase_add_test(tcase, within_the_window);
 	tcase_add_test(tcase, in_sweeps);
 	tcase_add_test(tcase, any_event_prolongs);
+	tcase_add_test(tcase, again_in_time);
 	tcase_add_test(tcase, graver);
 	tcase_add_test(tcase, enabled_before_it_is_forgotten);
 	tcase_add_test(tcase, longer_each_time);
