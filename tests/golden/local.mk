@@ -175,6 +175,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_guid2lid.txt \
 	tests/golden/sweep_identities.txt \
 	tests/golden/sweep_interrupted.txt \
+	tests/golden/sweep_key_files.txt \
 	tests/golden/sweep_lanes.txt \
 	tests/golden/sweep_lids.txt \
 	tests/golden/sweep_links.txt \

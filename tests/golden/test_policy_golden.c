@@ -179,6 +179,28 @@ START_TEST(qos)
 }
 END_TEST
 
+/* Files of before, with lines that nobody has written. */
+START_TEST(key_files)
+{
+	static const char *const generations[] = {"0x3 4\n", "0xffffffffffffffff\n", "7\n"};
+
+	s = story_begin("key_files", "triangle.topo");
+	story_write("seed", "0123456789 and no more");
+	story_write("cache/guid2mkey", "0x0200000000000801 0xF00D\n0x0200000000000901\nnonsense\n"
+				       "0x0200000000000901 0xBAD\n0x0 0x5\n");
+	story_write("cache/neighbors", "0x0200000080000300:1 0x0200000000000801:1\n"
+				       "0x0200000000000901:1\n0x0200000000000901:300 0x5:1\n");
+	sim_set_m_key(s->sim, story_node("host-5"), 1, 0xF00D, 2, 0);
+	sim_set_m_key(s->sim, story_node("host-6"), 1, 0xF00D, 2, 0);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(generations); i++) {
+		story_write("cache/m_key_generation", generations[i]);
+		story_restarts(QUIET PER_PORT "m_key_protection_level 2\n");
+	}
+	story_tell_files();
+	story_end();
+}
+END_TEST
+
 static bool is_planned(void *arg)
 {
 	return *(GVariant **)arg != NULL;
@@ -1038,6 +1060,7 @@ int main(void)
 	tcase_add_test(tcase, m_key_changes);
 	tcase_add_test(tcase, m_key_lease);
 	tcase_add_test(tcase, m_key_per_port);
+	tcase_add_test(tcase, key_files);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, other_hardware);

@@ -801,6 +801,8 @@ START_TEST(guid2lid)
 	story_restarts(QUIET "reassign_lids TRUE\nlmc 1\n");
 	story_restarts(QUIET "reassign_lids TRUE\n");
 	story_tell_files();
+	story_link("host-2", 1, false); /* there are too few LIDs: another one gets its own */
+	story_link("host-2", 1, true);
 	sim_set_linear_fdb_cap(s->sim, story_node("sw-a"), 100);
 	sim_set_linear_fdb_cap(s->sim, story_node("sw-b"), 100);
 	sim_set_linear_fdb_cap(s->sim, story_node("sw-c"), 100);
@@ -921,6 +923,11 @@ START_TEST(changes_by_others)
 	port->partition_enforcement_inbound = 1;
 	port->neighbor_mtu = 2;
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	story_after_ms(2000);
+	story_event("sw-b has another LID");
+	port = (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("sw-b"), 0);
+	port->lid = 30;
+	sim_link_set(s->sim, story_node("sw-b"), 1, false);
 	story_after_ms(2000);
 	story_end();
 }
