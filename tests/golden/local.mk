@@ -215,6 +215,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_reports.txt \
 	tests/golden/sweep_roots_change.txt \
 	tests/golden/sweep_same_guids.txt \
+	tests/golden/sweep_secret_key.txt \
 	tests/golden/sweep_sm_on_a_switch.txt \
 	tests/golden/sweep_small_tables.txt \
 	tests/golden/sweep_standby.txt \

@@ -797,6 +797,36 @@ START_TEST(controls)
 }
 END_TEST
 
+/* Somebody without IsSM asks for the SMInfo of an SM whose key is a secret. */
+START_TEST(secret_key)
+{
+	managers_begin("secret_key", TWO "sm_key 7\n");
+	managers_event("somebody asks", 0);
+	managers_ask(m, 0, "host-4");
+	story_after_ms(100);
+	managers_event("he asks in the midst of a sweep", 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	managers_ask(m, 0, "host-4");
+	story_after_ms(1000);
+	managers_event("he asks 20 times, and is not heard of", 0);
+	story_lose("Get(PortInfo)", "host-4");
+	for (unsigned int i = 0; i < 20; i++)
+		managers_ask(m, 0, "host-4");
+	story_after_ms(100);
+	managers_event("meanwhile a sweep begins, and a cable is pulled", 0);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	managers_ask(m, 0, "host-4");
+	sim_link_set(s->sim, story_node("sw-b"), 5, false);
+	story_after_ms(3000);
+	story_lose(NULL, NULL);
+	managers_event("he has IsSM", 0);
+	port_of("host-4", 1)->capability_mask |= IBA_PORT_CAP_SM;
+	managers_ask(m, 0, "host-4");
+	story_after_ms(1000);
+	managers_end();
+}
+END_TEST
+
 /* Each has the port of the other, and neither cares. */
 START_TEST(both_ignore)
 {
@@ -1077,6 +1107,7 @@ int main(void)
 	tcase_add_test(tcase, partitions_at_run_time);
 	tcase_add_test(tcase, two_managers);
 	tcase_add_test(tcase, controls);
+	tcase_add_test(tcase, secret_key);
 	tcase_add_test(tcase, both_ignore);
 	tcase_add_test(tcase, paced_takeover);
 	tcase_add_test(tcase, lost_handover);

@@ -299,28 +299,45 @@ static void add_stranger(struct managers *m, const char *host)
 	vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, true, &client, NULL);
 }
 
-void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
-		  uint32_t modifier, const struct wire_type *type, const void *value)
+static void send_to(struct managers *m, unsigned int i, const char *host, struct iba_smp *smp)
 {
 	unsigned int node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
 	const struct vendor_address to = {.lid = scenario_lid(m->s, node)};
-	struct iba_smp smp = {
-		.header = {.base_version = IBA_BASE_VERSION,
-			   .mgmt_class = IBA_CLASS_SUBN_LID,
-			   .class_version = 1,
-			   .method = IBA_METHOD_SET,
-			   .transaction_id = 1000 + modifier,
-			   .attribute_id = attribute,
-			   .attribute_modifier = modifier},
-	};
 	uint8_t wire[IBA_MAD_BYTES] = {0};
 
+	smp->header.base_version = IBA_BASE_VERSION;
+	smp->header.mgmt_class = IBA_CLASS_SUBN_LID;
+	smp->header.class_version = 1;
 	if (!m->stranger)
 		add_stranger(m, host);
-	wire_encode(type, value, smp.data);
-	wire_encode(&iba_smp_type, &smp, wire);
+	wire_encode(&iba_smp_type, smp, wire);
 	vendor_send(m->stranger, &to, wire, sizeof(wire), 200);
 	scenario_run_ms(m->s, 20);
+}
+
+void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
+		  uint32_t modifier, const struct wire_type *type, const void *value)
+{
+	struct iba_smp smp = {
+		.header = {.method = IBA_METHOD_SET,
+			   .attribute_id = attribute,
+			   .attribute_modifier = modifier,
+			   .transaction_id = 1000 + modifier},
+	};
+
+	wire_encode(type, value, smp.data);
+	send_to(m, i, host, &smp);
+}
+
+void managers_ask(struct managers *m, unsigned int i, const char *host)
+{
+	struct iba_smp smp = {
+		.header = {.method = IBA_METHOD_GET,
+			   .attribute_id = IBA_ATTR_SM_INFO,
+			   .transaction_id = 2000 + m->asked++},
+	};
+
+	send_to(m, i, host, &smp);
 }
 
 void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control)

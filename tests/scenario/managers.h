@@ -39,7 +39,8 @@ struct managers {
 	unsigned int lose_nth;
 	bool losing;
 	struct iba_trap_local_change told; /* by the last trap 144 with SMPriority */
-	struct vendor *stranger; /* of managers_set */
+	struct vendor *stranger; /* of managers_set and managers_ask */
+	unsigned int asked;
 	struct actor *stranger_actor;
 	/* Sets of SMPs that were sent, of any SM; whoever counts them zeroes them. */
 	struct {
@@ -68,6 +69,7 @@ bool managers_kill_at(struct managers *m, unsigned int i, uint64_t packets, unsi
 /* Somebody, always on that host, sends a Set of an attribute to the port of the SM. */
 void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,
 		  uint32_t modifier, const struct wire_type *type, const void *value);
+void managers_ask(struct managers *m, unsigned int i, const char *host); /* Get(SMInfo) */
 /* He says that he is MASTER, and sends Set(SMInfo). */
 void managers_control(struct managers *m, unsigned int i, const char *host, unsigned int control);
 void managers_retire(struct managers *m, unsigned int i); /* as SIGTERM does; waits for its end */
