@@ -644,6 +644,15 @@ START_TEST(tables)
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	asks_for(IBA_ATTR_GUID_INFO_RECORD, &iba_guid_info_record_type, 0);
 	asks_for_all(scenario_lid(s, story_node("host-5")));
+	story_mute("host-5", false);
+	story_restarts(QUIET "disable_multicast TRUE\nmax_wire_smps 3\n");
+	asks_for_all(scenario_lid(s, story_node("sw-a")));
+	asks_for_all(0);
+	story_sweeps("heavy sweep", SWEEP_HEAVY);
+	asks_for_all(0);
+	story_reboot("sw-c");
+	sim_link_flap(s->sim, story_node("sw-c"), 18, 100 * NS_PER_US, NS_PER_S, 3);
+	asks_for_all(0);
 	client_free(clients[0]);
 	story_end();
 }
