@@ -348,6 +348,44 @@ START_TEST(test_roots_are_spread)
 }
 END_TEST
 
+/* Trees of the master before whose groups are gone, and then one whose members are. */
+START_TEST(test_seeded)
+{
+	struct fabric *fabric = make_fabric(SPREAD_TREE, 0);
+	struct mc_groups *groups = groups_of_all(fabric, 10, NULL);
+	struct trees *first = trees_new(), *trees = trees_new();
+	struct mc_trees *before;
+	bool fewer[5] = {false, false, true};
+
+	make_room(fabric, 0);
+	follow(first, fabric, NULL, groups, SPREAD_TREE);
+	before = trees_publish(first);
+	trees_seed(trees, before);
+	ck_assert_ptr_eq(trees_get(trees, IBA_LID_MCAST_FIRST + 7), before->trees[7]);
+	mc_groups_unref(groups);
+	groups = groups_of_all(fabric, 5, NULL);
+	follow(trees, fabric, NULL, groups, SPREAD_TREE);
+	for (uint16_t i = 0; i < 10; i++) {
+		const struct route_tree *tree = trees_get(trees, IBA_LID_MCAST_FIRST + i);
+
+		ck_assert_msg(i < 5 ? tree != NULL : !tree, "MLID %u", i);
+		ck_assert(!tree || same_tree(tree, before->trees[i]));
+	}
+	mc_groups_unref(groups);
+	groups = groups_of_all(fabric, 5, fewer);
+	follow(trees, fabric, NULL, groups, SPREAD_TREE);
+	for (uint16_t i = 0; i < 5; i++)
+		ck_assert_int_eq(same_tree(trees_get(trees, IBA_LID_MCAST_FIRST + i),
+					   before->trees[i]),
+				 !fewer[i]);
+	mc_trees_unref(before);
+	trees_free(first);
+	trees_free(trees);
+	mc_groups_unref(groups);
+	fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	struct shape_seeds seeds = shape_seeds(SEEDS);
@@ -358,6 +396,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_kept_is_as_grown, 0, (chunks + 1) / 2);
 	tcase_add_loop_test(tcase, test_kept_is_as_grown_too, (chunks + 1) / 2, chunks);
 	tcase_add_test(tcase, test_roots_are_spread);
+	tcase_add_test(tcase, test_seeded);
 	tcase_set_timeout(tcase, 600);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
