@@ -190,6 +190,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_m_key_lease.txt \
 	tests/golden/sweep_m_key_newcomers.txt \
 	tests/golden/sweep_m_key_per_port.txt \
+	tests/golden/sweep_m_key_waits.txt \
 	tests/golden/sweep_master_dies.txt \
 	tests/golden/sweep_multicast.txt \
 	tests/golden/sweep_multicast_in_a_tree.txt \

@@ -658,6 +658,36 @@ START_TEST(tables)
 }
 END_TEST
 
+/* A port is given another key, which is not heard of; what is wanted of it meanwhile waits. */
+START_TEST(m_key_waits)
+{
+	static const char *const where[] = {"sw-b", "host-5"};
+
+	s = story_begin("m_key_waits", "triangle.topo");
+	story_up(QUIET "m_key 0x1234\nm_key_protection_level 2\n");
+	clients[0] = client_new(s, story_node("host-2"));
+	client_trust(clients[0], 1);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(where); i++) {
+		g_autofree char *conf = g_strdup_printf(
+			QUIET "m_key 0x%x\nm_key_protection_level 2\nqos TRUE\n", 0x5678 + i);
+
+		story_say(where[i]);
+		story_lose("Set(PortInfo)", where[i]);
+		story_rereads(conf);
+		asks_for(IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type,
+			 scenario_lid(s, story_node(where[i])));
+		story_link("sw-a", 5, i % 2);
+		story_reboot(where[i]);
+		story_link("sw-a", 5, true);
+		story_lose(NULL, NULL);
+		story_event("nothing is lost any more");
+		story_after_ms(12000);
+	}
+	client_free(clients[0]);
+	story_end();
+}
+END_TEST
+
 START_TEST(plans)
 {
 	s = story_begin("plans", "triangle.topo");
@@ -1100,6 +1130,7 @@ int main(void)
 	tcase_add_test(tcase, m_key_lease);
 	tcase_add_test(tcase, m_key_per_port);
 	tcase_add_test(tcase, key_files);
+	tcase_add_test(tcase, m_key_waits);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, qos);
 	tcase_add_test(tcase, other_hardware);
