@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scenario.h"
+#include "sm/plan.h"
 #include "tests/run_suite.h"
 
 #define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */
@@ -387,6 +388,40 @@ START_TEST(no_notice)
 }
 END_TEST
 
+static struct {
+	unsigned int n, heavy_reasons, kinds;
+} done;
+
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	struct sweep_done now = sweep_done_unpack(value);
+
+	(void)arg;
+	done.n++;
+	done.kinds |= now.kind;
+	if (now.kind == SWEEP_KIND_HEAVY)
+		done.heavy_reasons |= now.reasons;
+}
+
+/* Of what comes while a sweep reads the subnet it is told that this sweep was about it, too. */
+START_TEST(answered_by_the_same_sweep)
+{
+	struct scenario *s = up(QUIET);
+
+	memset(&done, 0, sizeof(done));
+	event_subscribe(&daemon_context(s->daemon)->bus, EVENT_SWEEP_DONE, daemon_actor(s->daemon),
+			on_sweep_done, NULL);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + 100 * NS_PER_US);
+	sim_link_set(s->sim, scenario_node(s, "leaf-1-1"), 1, false);
+	scenario_run_ms(s, 3000);
+	ck_assert_uint_eq(done.n, 1);
+	ck_assert_uint_eq(done.kinds, SWEEP_KIND_HEAVY);
+	ck_assert_uint_eq(done.heavy_reasons, SWEEP_HEAVY | SWEEP_LINK_TRAP | SWEEP_CHANGE);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("traps");
@@ -404,6 +439,7 @@ int main(void)
 	tcase_add_test(tcase, sm_key_without_m_key);
 	tcase_add_loop_test(tcase, bad_m_key, 0, 2);
 	tcase_add_test(tcase, no_notice);
+	tcase_add_test(tcase, answered_by_the_same_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
