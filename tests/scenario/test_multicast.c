@@ -306,6 +306,57 @@ START_TEST(answered_when_programmed)
 }
 END_TEST
 
+static struct {
+	uint16_t lid;
+	uint64_t guids[2];
+	unsigned int answers;
+	char *lost;
+} answered;
+
+static void on_answer(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+		      const uint8_t *data, size_t length)
+{
+	struct iba_mad_header header;
+
+	(void)arg;
+	(void)now_ns;
+	(void)from;
+	(void)length;
+	wire_decode(&iba_mad_header_type, data, &header);
+	if (to->lid != answered.lid || header.method != IBA_METHOD_GET_RESP ||
+	    header.attribute_id != IBA_ATTR_MC_MEMBER_RECORD || answered.answers++)
+		return;
+	answered.lost = scenario_tree_loss(s, mlid, answered.guids, 2);
+}
+
+/* Who joins while the tables of another's join are written is not answered when those are done. */
+START_TEST(answered_in_turn)
+{
+	unsigned int leaf;
+
+	begin("join_answer_timeout 5000\n");
+	leaf = scenario_node(s, "leaf-0-1"); /* of clients[0] and [1] */
+	join(3);
+	scenario_converge(s, 20);
+	memset(&answered, 0, sizeof(answered));
+	answered.lid = scenario_lid(s, scenario_node(s, hosts[5]));
+	answered.guids[0] = client_guid(clients[3]);
+	answered.guids[1] = client_guid(clients[5]);
+	sim_set_trace(s->sim, on_answer, NULL);
+	sim_node_mute(s->sim, leaf, true);
+	client_send_member(clients[0], true);
+	scenario_run_ms(s, 5);
+	client_send_member(clients[5], true);
+	scenario_run_ms(s, 30);
+	sim_node_mute(s->sim, leaf, false);
+	scenario_run_ms(s, 2000);
+	ck_assert_uint_eq(answered.answers, 1);
+	ck_assert_msg(!answered.lost, "%s", answered.lost);
+	g_free(answered.lost);
+	end();
+}
+END_TEST
+
 /* There are no tables to wait for. */
 START_TEST(answered_without_tables)
 {
@@ -629,6 +680,7 @@ int main(void)
 	tcase_add_test(tcase, a_cable_that_comes);
 	tcase_add_test(tcase, a_ring_is_closed);
 	tcase_add_test(tcase, answered_when_programmed);
+	tcase_add_test(tcase, answered_in_turn);
 	tcase_add_test(tcase, answered_without_tables);
 	tcase_add_test(tcase, one_join_among_many);
 	tcase_set_timeout(tcase, getenv("MULTICAST_SCALE") ? 3600 : 120);
