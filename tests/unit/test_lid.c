@@ -356,6 +356,23 @@ START_TEST(test_exhausted)
 }
 END_TEST
 
+/* Switches that forward one LID, or none. */
+START_TEST(test_one_lid)
+{
+	for (uint16_t last = 0; last < 2; last++) {
+		start(1);
+		plan.n = 2;
+		plan.last = last;
+		for (uint32_t i = 0; i < 2; i++)
+			ports[i] = (struct lid_plan_port){.guid = 100 + i};
+		lid_plan_make(&plan, memory);
+		ck_assert_uint_eq(ports[0].lid, last);
+		ck_assert_uint_eq(ports[1].lid, 0);
+		ck_assert_uint_eq(plan.without, 2 - last);
+	}
+}
+END_TEST
+
 /* Two ports with one GUID do not take the LIDs from each other in each sweep. */
 START_TEST(test_duplicate_guid)
 {
@@ -468,6 +485,7 @@ int main(void)
 	tcase_add_test(tcase, test_assigned_win_over_carried);
 	tcase_add_test(tcase, test_absent_ones_last);
 	tcase_add_test(tcase, test_exhausted);
+	tcase_add_test(tcase, test_one_lid);
 	tcase_add_test(tcase, test_duplicate_guid);
 	tcase_add_test(tcase, test_reassign);
 	tcase_add_test(tcase, test_low_lids_for_small_tables);
