@@ -195,12 +195,23 @@ static void doubt_down(struct builder_port *port)
 	builder_mark(port->node);
 }
 
+/*
+ * A loopback plug: light sweeps ask whether it still is. What was written to who was there before
+ * may have come back to the switch.
+ */
+static void plug_met(struct sm *sm, struct builder_port *port)
+{
+	if (!port->loopback)
+		node_lose_trust(sm, port->node, "a loopback plug is in one of its ports");
+	builder_lose_link(port);
+	builder_touch(port->node);
+	port->silent = port->loopback = true;
+}
+
 bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	if (far == port) { /* a loopback plug: light sweeps ask whether it still is */
-		builder_lose_link(port);
-		builder_touch(port->node);
-		port->silent = port->loopback = true;
+	if (far == port) {
+		plug_met(sm, port);
 		return false;
 	}
 	if (port_health_leaves_out(sm, port, far)) {

@@ -4,6 +4,7 @@
  * another device than they were meant for. What is believed afterwards must be what each holds.
  */
 #include <check.h>
+#include <inttypes.h>
 
 #include "belief.h"
 #include "tests/run_suite.h"
@@ -248,6 +249,40 @@ START_TEST(exchanged_unseen)
 }
 END_TEST
 
+static struct scenario *scenario_with_a_partition(void)
+{
+	struct scenario *s = scenario_on_first_host();
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autofree char *rules =
+		g_strdup_printf("Default=0x7fff:ALL=full;\none=0x1:0x%016" PRIx64 "=full;\n",
+				sim_port_guid(s->sim, scenario_node(s, "host-9"), 1));
+
+	scenario_expect(s, g_file_set_contents(file, rules, -1, NULL));
+	scenario_option(s, "-P", file);
+	scenario_conf(s, "max_wire_smps 4\n");
+	scenario_start(s);
+	return s;
+}
+
+/* The cable of a host is bent back into its port: what was for the host comes to the switch. */
+START_TEST(bent_back)
+{
+	for (unsigned int i = 0; i < 4 * MOMENTS; i++) {
+		struct scenario *s = scenario_with_a_partition();
+		unsigned int host = scenario_node(s, "host-9"), leaf, port;
+		g_autofree char *wrong = NULL;
+
+		run_us(s, 6000 + 25 * i);
+		scenario_expect(s, sim_peer(s->sim, host, 1, &leaf, &port));
+		scenario_expect(s, sim_cable_move(s->sim, host, 1, leaf, port));
+		scenario_run_ms(s, 3000);
+		wrong = scenario_belief_violation(s);
+		scenario_expect(s, !wrong);
+		scenario_free(s);
+	}
+}
+END_TEST
+
 static unsigned int port_to(const struct scenario *s, unsigned int node, const char *peer_name)
 {
 	unsigned int peer, port, wanted = scenario_node(s, peer_name);
@@ -303,6 +338,7 @@ int main(void)
 	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, in_peace, 0, G_N_ELEMENTS(swaps));
 	tcase_add_test(tcase, exchanged_unseen);
+	tcase_add_test(tcase, bent_back);
 	tcase_add_test(tcase, instead_of_a_switch);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
