@@ -29,6 +29,7 @@ static void add_member(GVariantBuilder *list, const struct fabric *fabric,
 		answer_text(&row, "node", fabric->nodes[fabric->ports[port].node].description);
 		answer_number(&row, "lid", fabric->ports[port].lid);
 	}
+	answer_flag(&row, "only_sends", group->only_sends[i]);
 	answer_append(list, &row);
 }
 
@@ -75,9 +76,10 @@ static void print_member(GVariant *row, GString *out)
 {
 	const char *node = answer_get_text(row, "node");
 
-	g_string_append_printf(out, "      %s LID %" PRIu64 " (%s)\n",
+	g_string_append_printf(out, "      %s LID %" PRIu64 " (%s)%s\n",
 			       answer_get_text(row, "port_guid"), answer_get_number(row, "lid"),
-			       *node ? node : "not in the subnet");
+			       *node ? node : "not in the subnet",
+			       answer_get_flag(row, "only_sends") ? ", only sends" : "");
 }
 
 static void print_group(GVariant *row, GString *out)

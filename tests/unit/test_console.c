@@ -6,6 +6,7 @@
 #include "ctl/journal.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
+#include "tests/scenario/client.h"
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
@@ -569,6 +570,40 @@ START_TEST(refused_route_file)
 }
 END_TEST
 
+/* ---- groups ---- */
+
+static void join_as(struct client *client, uint8_t state)
+{
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
+		.port_gid = client_gid(client),
+		.join_state = state,
+	};
+
+	ck_assert_int_eq(client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD,
+				    IBA_COMPONENT(mc_member_record, mgid) |
+					    IBA_COMPONENT(mc_member_record, port_gid) |
+					    IBA_COMPONENT(mc_member_record, join_state),
+				    &iba_mc_member_record_type, &record),
+			 0);
+	scenario_run_ms(f.s, 1000);
+}
+
+/* Who only sends gets nothing, which is not to be looked for elsewhere. */
+START_TEST(members_that_only_send)
+{
+	struct client *client = client_new(f.s, scenario_node(f.s, "host-7"));
+
+	join_as(client, IBA_JOIN_SEND_ONLY_NON_MEMBER);
+	expect("mgroups", "(host-7), only sends\n");
+	expect("mgroups json", "\"only_sends\":true");
+	join_as(client, IBA_JOIN_FULL_MEMBER);
+	expect("mgroups", "(host-7)\n");
+	expect("mgroups json", "\"only_sends\":false");
+	client_free(client);
+}
+END_TEST
+
 /* ---- health ---- */
 
 static void expect_health(enum control_status status, const char *text)
@@ -914,6 +949,7 @@ int main(void)
 	tcase_add_test(up, json_has_types);
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
+	tcase_add_test(up, members_that_only_send);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_a_loopback_plug);
 	tcase_add_test(up, health_of_unknown_keys);
