@@ -275,6 +275,14 @@ START_TEST(test_unwritable)
 }
 END_TEST
 
+START_TEST(test_bad_lines_are_counted)
+{
+	map = guid2lid_new(NULL, logger);
+	ck_assert_uint_eq(guid2lid_parse(map, "text", "0x1 0x0001 0x0001\n\nx\n0x2 y\n"), 2);
+	ck_assert_uint_eq(guid2lid_parse(map, "text", "0x3 0x0003 0x0003\n"), 0);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	map = guid2lid_new(NULL, logger);
@@ -329,6 +337,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_missing_directory);
 	tcase_add_test(tcase, test_unreadable);
 	tcase_add_test(tcase, test_unwritable);
+	tcase_add_test(tcase, test_bad_lines_are_counted);
 	tcase_add_test(tcase, test_no_directory);
 	tcase_add_loop_test(tcase, test_round_trip, 0, 2);
 	tcase_add_test(tcase, test_saves_only_changes);
