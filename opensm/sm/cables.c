@@ -75,6 +75,9 @@ static void displace(struct sm *sm, struct builder_port *port)
 
 static void connect_ends(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
+	/* What was meant for who was there may have reached it, and any of its ports. */
+	if (port->peer && !builder_is_switch(far->node))
+		builder_mark(far->node);
 	displace(sm, port);
 	node_moved(sm, port, far);
 	builder_link(port, far);

@@ -58,6 +58,7 @@ static const struct series checked_lasting[] = {
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
 	{289, 1, "tests/scenario/chain.topo", 0.02, true},
+	{106231, 1, "tests/scenario/dual_port.topo", 0.1, true},
 	{37670, 1, "tests/scenario/one_switch.topo", 0.02, true},
 	{21632, 1, "tests/scenario/own_loop_2.topo", 0.02, true},
 	{6157, 1, "torus:4x4:2", 0, true},
