@@ -382,8 +382,7 @@ static void read_local_change(struct sm *sm, struct builder_node *node)
 	node->has_description = false;
 	builder_touch(node);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
-		if (node->ports[num].guid &&
-		    (node->ports[num].peer || &node->ports[num] == sm->builder->sm_port))
+		if (node->ports[num].guid && !reach_is_cut_off(sm, &node->ports[num]))
 			get_port_info(sm, node, num, false);
 }
 

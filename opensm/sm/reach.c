@@ -189,8 +189,7 @@ static bool is_second_port(const struct sm *sm, const struct builder_port *port)
 	       port != port->node->entry && port != sm->builder->sm_port;
 }
 
-/* Of a CA or router: a port without a link, for which another one would answer. */
-static bool is_cut_off(const struct sm *sm, const struct builder_port *port)
+bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port)
 {
 	return !builder_is_switch(port->node) && port->num != 0 && !port->peer &&
 	       port != sm->builder->sm_port;
@@ -198,7 +197,7 @@ static bool is_cut_off(const struct sm *sm, const struct builder_port *port)
 
 bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route)
 {
-	if (is_cut_off(sm, port))
+	if (reach_is_cut_off(sm, port))
 		return false;
 	if (!is_second_port(sm, port))
 		return reach_node(sm, port->node, route);

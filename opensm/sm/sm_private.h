@@ -272,6 +272,8 @@ void dry_end(struct sm *sm, bool complete);	   /* the sweep has ended */
 /* ---- reach.c: how SMPs get somewhere. False: there is no way. ---- */
 bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route *route);
 bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route);
+/* A port of a CA or router without a link: it cannot be asked, another one would answer. */
+bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port);
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* Known tables lead from the SM to the node's LID and back. */
 bool reach_by_lid(const struct sm *sm, struct builder_node *node);
@@ -465,7 +467,8 @@ void keys_use(struct sm_request *request);	   /* before it is sent */
 /* Whether it is kept here; then it is handed over once more with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
 GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: nothing waits */
-void keys_forget(struct sm *sm, bool asides); /* the sweep is cancelled: drops what it kept */
+/* The sweep is over, or cancelled: drops what it kept, and all keys may be tried again. */
+void keys_forget(struct sm *sm, bool asides);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
