@@ -75,42 +75,35 @@ static uint32_t block_to_compare(struct builder_node *node, unsigned int num, ui
 	return oldest;
 }
 
-static void send_comparison(struct sm_request *request, uint32_t block)
+/* False if nothing of the table is known that could be compared. */
+static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, uint16_t attribute)
 {
+	struct builder_port *port = &node->ports[num];
+	uint32_t block = block_to_compare(node, num, attribute), modifier = block;
+	struct sm_request *request;
+
+	if (block >= sm_table(node, num, attribute)->n_blocks)
+		return false;
+	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
+		modifier = sm_mft_modifier(block);
+	else if (attribute == IBA_ATTR_P_KEY_TABLE)
+		modifier = p_keys_modifier(port, block);
+	request = num ? sm_request_port(sm, port, IBA_METHOD_GET, attribute, modifier)
+		      : sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 	request->block = block;
 	request->belief = true;
 	request->done = on_compared;
 	sm_request_send(request);
-}
-
-static void compare(struct sm *sm, struct builder_node *node, uint16_t attribute)
-{
-	uint32_t block = block_to_compare(node, 0, attribute), modifier = block;
-
-	if (block >= sm_table(node, 0, attribute)->n_blocks)
-		return;
-	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
-		modifier = sm_mft_modifier(block);
-	send_comparison(sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier), block);
+	return true;
 }
 
 /* The LFT may be one block, which the SM has written after the reset: the table of a port, too. */
 static void compare_p_keys(struct sm *sm, struct builder_node *node)
 {
-	const uint16_t attribute = IBA_ATTR_P_KEY_TABLE;
 	unsigned int num = node->info.num_ports;
-	struct builder_port *port;
-	uint32_t block;
 
-	while (num && block_to_compare(node, num, attribute) == node->ports[num].p_keys.n_blocks)
+	while (num && !compare(sm, node, num, IBA_ATTR_P_KEY_TABLE))
 		num--;
-	if (!num)
-		return;
-	port = &node->ports[num];
-	block = block_to_compare(node, num, attribute);
-	send_comparison(sm_request_port(sm, port, IBA_METHOD_GET, attribute,
-					p_keys_modifier(port, block)),
-			block);
 }
 
 enum step_result step_compare(struct sm *sm)
@@ -123,8 +116,8 @@ enum step_result step_compare(struct sm *sm)
 		if (!node->check)
 			continue;
 		node->check = false;
-		compare(sm, node, IBA_ATTR_LINEAR_FORWARDING_TABLE);
-		compare(sm, node, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+		compare(sm, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+		compare(sm, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 		compare_p_keys(sm, node);
 	}
 	return STEP_NEXT;
