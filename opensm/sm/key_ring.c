@@ -315,18 +315,6 @@ bool key_ring_failed(struct key_ring *ring, struct key_port port, uint64_t key)
 	return next(ring, port, entry, &key);
 }
 
-/* Another SM of the subnet, with the same seed, has gone on to a generation that is newer. */
-static void note_generation(struct key_ring *ring, const struct entry *entry)
-{
-	struct key_rule rule = ring->values[0].rule;
-
-	for (unsigned int i = 1; ring->ahead && rule.seed && i <= KEY_RING_AHEAD; i++) {
-		rule.generation++;
-		if (rule_key(&rule, &entry->id) == entry->known && !entry->id.behind)
-			ring->met = MAX(ring->met, rule.generation);
-	}
-}
-
 static void note(struct key_ring *ring, struct key_port port, uint64_t key, bool is_proven)
 {
 	struct entry *entry = make(ring, port);
@@ -336,7 +324,6 @@ static void note(struct key_ring *ring, struct key_port port, uint64_t key, bool
 		entry->changes++;
 		ring->edition += !port.behind && (key || entry->previous);
 		entry->known = key;
-		note_generation(ring, entry);
 	}
 	entry->is_known = true;
 	entry->is_proven = is_proven;
@@ -347,6 +334,21 @@ static void note(struct key_ring *ring, struct key_port port, uint64_t key, bool
 void key_ring_worked(struct key_ring *ring, struct key_port port, uint64_t key)
 {
 	note(ring, port, key, true);
+}
+
+void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key)
+{
+	struct key_rule rule = ring->values[0].rule;
+	struct entry_id id = id_of(port);
+
+	key_ring_worked(ring, port, key);
+	if (!ring->ahead || !rule.seed || id.behind || key_ring_wanted(ring, port) == key)
+		return;
+	for (unsigned int i = 1; i <= KEY_RING_AHEAD; i++) {
+		rule.generation++;
+		if (rule_key(&rule, &id) == key)
+			ring->met = MAX(ring->met, rule.generation);
+	}
 }
 
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key)

@@ -66,10 +66,16 @@ uint64_t key_ring_for(const struct key_ring *ring, struct key_port port);
 bool key_ring_failed(struct key_ring *ring, struct key_port port, uint64_t key);
 
 /*
- * The port has this key: it answered a Set with it, took it by Set(PortInfo), or told it in
- * PortInfo. Older ones are not tried there any more.
+ * A Set with this key was answered: the port has it, or none at all. Older ones are not tried there
+ * any more.
  */
 void key_ring_worked(struct key_ring *ring, struct key_port port, uint64_t key);
+
+/*
+ * The same, and the port has this key, as it told in PortInfo; if that is one of a generation ahead
+ * another SM of the subnet, with the same seed, has gone on to it.
+ */
+void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key);
 
 /*
  * The port may have this key, try it first: it answered a Get, for which below protection level 2

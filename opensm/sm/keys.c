@@ -270,6 +270,25 @@ bool keys_try_another(struct sm_request *request)
 	return true;
 }
 
+void keys_try_likeliest(struct sm_request *request)
+{
+	if (!request->mad.lid_only)
+		choose_key(request);
+}
+
+bool keys_try_given(struct sm_request *request)
+{
+	struct iba_port_info want;
+
+	if (!request->gives_key || request->unreachable)
+		return false;
+	wire_decode(&iba_port_info_type, request->mad.data, &want);
+	if (!want.m_key || want.m_key == request->mad.m_key)
+		return false;
+	request->mad.m_key = want.m_key;
+	return true;
+}
+
 /* PortInfo of an endport has the M_Key, of other ports of a switch it does not. */
 static bool has_key(const struct sm_request *request)
 {
@@ -313,8 +332,8 @@ void keys_answered(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
 	struct key_ring *ring = request->sm->keys->ring;
-	bool is_set = mad->method == IBA_METHOD_SET;
-	struct iba_port_info info = {.m_key = mad->m_key};
+	bool tells = has_key(request);
+	struct iba_port_info info = {0};
 	struct key_port port;
 
 	if (mad->result != MAD_OK && mad->result != MAD_STATUS)
@@ -322,11 +341,13 @@ void keys_answered(const struct sm_request *request)
 	port = answered(request);
 	if (!port.guid || (!request->beyond && is_outdated(request, port)))
 		return;
-	if (has_key(request))
+	if (tells)
 		wire_decode(&iba_port_info_type, mad->data, &info);
-	if (is_set || (has_key(request) && info.m_key))
-		key_ring_worked(ring, port, info.m_key);
-	else if (request->other_key)
+	if (info.m_key)
+		key_ring_told(ring, port, info.m_key);
+	else if (mad->method == IBA_METHOD_SET)
+		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
+	else if (request->other_key && !tells)
 		key_ring_likely(ring, port, mad->m_key);
 }
 

@@ -12,6 +12,7 @@
 #include "sm/sm_private.h"
 
 #define FIRST_TRIES 2 /* by LID and directed, before silence.c asks what lies between */
+#define GIVEN_TRIES 6 /* with a key that the device may have taken while all answers were lost */
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
@@ -324,15 +325,22 @@ static void log_silence(const struct sm_request *request)
 		  request->port ? request->port->num : 0, text);
 }
 
+static bool goes_on_with(struct sm_request *request, bool other_key, uint8_t tries)
+{
+	if (!other_key)
+		return false;
+	request->mad.tries = tries;
+	hand_over(request);
+	return true;
+}
+
 /* Beside the sweep nobody looks into a silence, but it may be about the key. */
 static bool goes_on_aside(struct sm_request *request)
 {
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
-	    is_gone(request) || !keys_try_another(request))
+	    is_gone(request))
 		return false;
-	request->mad.tries = request->tries_max;
-	hand_over(request);
-	return true;
+	return goes_on_with(request, keys_try_another(request), request->tries_max);
 }
 
 /* Of a dry run, and never sent: no device took the M_Key in it. */
@@ -347,8 +355,10 @@ static bool goes_on(struct sm_request *request)
 	if (request->aside)
 		return goes_on_aside(request);
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->inquiry ||
-	    request->in_earnest || request->mad.lid_only || request->unreachable)
+	    request->mad.lid_only || request->unreachable)
 		return false;
+	if (request->in_earnest)
+		return goes_on_with(request, keys_try_given(request), GIVEN_TRIES);
 	make_slow(request);
 	log_silence(request);
 	if (!silence_take(request))
@@ -403,6 +413,8 @@ void sm_request_again(struct sm_request *request, bool other_way)
 {
 	request->ways++;
 	request->in_earnest = !other_way && !keys_try_another(request);
+	if (request->in_earnest)
+		keys_try_likeliest(request);
 	request->mad.tries = request->in_earnest ? request->tries_max : FIRST_TRIES;
 	hand_over(request);
 }

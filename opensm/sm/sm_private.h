@@ -470,6 +470,9 @@ GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: n
 /* The sweep is over, or cancelled: drops what it kept, and all keys may be tried again. */
 void keys_forget(struct sm *sm, bool asides);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
+void keys_try_likeliest(struct sm_request *request); /* none is left: that one in earnest */
+/* None came to that one either: its Set may have given the port the key that it has now. */
+bool keys_try_given(struct sm_request *request);
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);

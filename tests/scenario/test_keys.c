@@ -140,8 +140,6 @@ START_TEST(key_changed_between_runs)
 }
 END_TEST
 
-/* A crash while ports get another m_key: they have either, and the file may say the older. */
-
 /*
  * What is lost while keys change is no reason to take another key for the right one, which any Get
  * seems to prove at protection level 1. Where much is lost a switch may be left out for a while.
@@ -204,6 +202,7 @@ START_TEST(key_changes_with_all_else)
 }
 END_TEST
 
+/* A crash while ports get another m_key: they have either, and the file may say the older. */
 START_TEST(crash_while_the_key_changes)
 {
 	for (unsigned int us = 0; us <= 12000; us += 500) {
@@ -332,6 +331,30 @@ START_TEST(each_port_has_its_own)
 	start(s, 10);
 	ck_assert_uint_eq(with_key(s, 0x1234), all);
 	scenario_check_log(s, "no answer", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* What is lost in the first sweep is no key of a generation that another SM has gone on to. */
+START_TEST(losses_with_keys_of_ports)
+{
+	struct sim_config config;
+	g_autofree char *conf = NULL;
+	struct scenario *s;
+
+	scenario_config_default(&config, 1 + (uint64_t)_i);
+	config.loss = 0.05;
+	s = scenario_new_with("fattree:8", &config, RUNTIME_VIRTUAL);
+	conf = per_port_conf(s->directory, 1 + _i % 3);
+	scenario_conf(s, conf);
+	for (unsigned int runs = 0; runs < 2; runs++) {
+		start(s, 30);
+		scenario_run_ms(s, 10000);
+		ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
+		scenario_check_log(s, "unknown M_Key: left out", false);
+		scenario_check_log(s, "no answer", false);
+		scenario_stop(s);
+	}
 	scenario_free(s);
 }
 END_TEST
@@ -931,6 +954,7 @@ int main(void)
 	if (SEEDS_PART == 1) /* minutes with AddressSanitizer */
 		tcase_add_test(tcase, too_many_are_forgotten);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
+	tcase_add_loop_test(tcase, losses_with_keys_of_ports, 0, some_seeds(30));
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
 	tcase_add_loop_test(tcase, audited_while_keys_are_renewed, 0, 4);
