@@ -6,7 +6,8 @@
  * in "status". One that has no key at all looks the same, but takes a Set:
  *
  *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
- *	             +-- not yet: taken in, until a Set of the sweep is not answered
+ *	             +-- not yet: taken in, until a Set of the sweep is not answered, and it is
+ *	                 that device that is there: CLOSED
  *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
  *	CLOSED -- read again, later each time, judged again after JUDGED_NS
  *	any -- the key is told, or there is no protection --> forgotten
@@ -21,15 +22,16 @@
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
 #define LEFT_OUT_NS (60 * NS_PER_S)
 #define JUDGED_NS (600 * NS_PER_S)
+#define NAMED_NS (300 * NS_PER_MS) /* so long it is not asked again who it is */
 #define UNKNOWN_MAX 65536 /* a subnet has no more endports */
 
-enum state { JUDGING, OPEN, CLOSED };
+enum state { OPEN, JUDGING, CLOSED };
 
 struct unknown {
 	uint64_t guid;
 	char *text;
 	enum state state;
-	uint64_t left_out_ns, judged_ns;
+	uint64_t left_out_ns, judged_ns, named_ns;
 	unsigned int times; /* left out */
 };
 
@@ -189,8 +191,11 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 			forget(sm, unknown);
 		return false;
 	}
-	if (!unknown && mastership_is_master(sm) && !port->known && port != sm->builder->sm_port)
+	if (!unknown && mastership_is_master(sm) && !port->known && port != sm->builder->sm_port) {
 		unknown = get(sm, port);
+		if (unknown)
+			unknown->state = JUDGING;
+	}
 	if (!unknown || unknown->state == OPEN)
 		return false;
 	if (!unknown->judged_ns || now - unknown->judged_ns >= JUDGED_NS)
@@ -198,6 +203,40 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	note_left_out(sm, unknown);
 	leave_out(sm, port);
 	return true;
+}
+
+/* The answer was that of the device meant, so the key that it hides is its own. */
+static void on_named(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *port = keys_sma(request);
+	struct unknown *unknown = find(sm, port->guid);
+
+	if (!unknown)
+		return;
+	if (!sm_request_ok(request) || !request->node->builder || !identity_is_same(request)) {
+		forget(sm, unknown);
+		return;
+	}
+	unknown->judged_ns = actor_now(sm->actor);
+	note_left_out(sm, unknown);
+	set_state(sm, unknown, CLOSED);
+	leave_out(sm, port);
+}
+
+/* Behind a cable that was moved there is another device, with a key of its own. */
+static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *unknown)
+{
+	struct sm_request *request;
+	uint64_t now = actor_now(sm->actor);
+
+	if (unknown->named_ns && now - unknown->named_ns < NAMED_NS)
+		return;
+	unknown->named_ns = now;
+	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	request->inquiry = true;
+	request->done = on_named;
+	sm_request_send(request);
 }
 
 bool keys_refused(const struct sm_request *request)
@@ -213,10 +252,7 @@ bool keys_refused(const struct sm_request *request)
 	unknown = get(sm, port);
 	if (!unknown)
 		return false;
-	unknown->judged_ns = actor_now(sm->actor);
-	note_left_out(sm, unknown);
-	set_state(sm, unknown, CLOSED);
-	leave_out(sm, port);
+	ask_name(sm, port, unknown);
 	return true;
 }
 
