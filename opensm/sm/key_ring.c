@@ -377,6 +377,24 @@ void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t g
 	}
 }
 
+/* An endport that is known to have a key. */
+static bool is_of_endport(const struct entry *entry)
+{
+	return entry->is_known && entry->known && !entry->id.behind && entry->id.guid;
+}
+
+void key_ring_each(const struct key_ring *ring, void (*each)(void *arg, uint64_t guid, uint64_t key),
+		   void *arg)
+{
+	GHashTableIter iter;
+	struct entry *entry;
+
+	g_hash_table_iter_init(&iter, ring->entries);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+		if (is_of_endport(entry))
+			each(arg, entry->id.guid, entry->known);
+}
+
 unsigned int key_ring_size(const struct key_ring *ring)
 {
 	return g_hash_table_size(ring->entries);
@@ -417,7 +435,7 @@ char *key_ring_format(const struct key_ring *ring)
 
 	g_hash_table_iter_init(&iter, ring->entries);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
-		if (entry->is_known && entry->known && !entry->id.behind && entry->id.guid)
+		if (is_of_endport(entry))
 			g_ptr_array_add(sorted, entry);
 	g_ptr_array_sort(sorted, by_guid);
 	for (guint i = 0; i < sorted->len; i++) {

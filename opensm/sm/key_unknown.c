@@ -126,6 +126,16 @@ bool keys_were_unknown(const struct sm *sm, uint64_t guid)
 	return find(sm, guid) != NULL;
 }
 
+void key_unknown_again(struct sm *sm, uint64_t guid)
+{
+	struct unknown *unknown = find(sm, guid);
+
+	if (!unknown)
+		return;
+	forget(sm, unknown);
+	sweep_want(sm, SWEEP_LIGHT);
+}
+
 static void note_left_out(struct sm *sm, struct unknown *unknown)
 {
 	unknown->left_out_ns = actor_now(sm->actor);

@@ -139,6 +139,7 @@ static void choose_key(struct sm_request *request)
 	struct key_port port = asked(request);
 
 	request->mad.m_key = key_ring_for(ring, port);
+	request->stray_of = 0;
 	request->key_changes = key_ring_changes(ring, port);
 }
 
@@ -251,23 +252,29 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	       request->mad.m_key != key_ring_for(ring, port);
 }
 
-bool keys_try_another(struct sm_request *request)
+/* The next key of that port, and then, if it may have that of another one, of those. */
+static bool try_another(struct sm_request *request, bool stray)
 {
 	struct key_ring *ring = request->sm->keys->ring;
-	struct key_port port;
+	struct key_port port = asked(request);
 
-	if (request->unreachable || (request->mad.result == MAD_TIMEOUT && takes_any(request)))
-		return false;
-	port = asked(request);
 	if (request->mad.lid_only && !port.guid)
 		return false;
-	if (is_superseded(request, port))
-		; /* the next is the one that was found meanwhile */
-	else if (!key_ring_failed(ring, port, request->mad.m_key))
+	/* Where another was found meanwhile that is the next. */
+	if (!request->strays && (is_superseded(request, port) ||
+				 key_ring_failed(ring, port, request->mad.m_key)))
+		choose_key(request);
+	else if (!stray || !key_strays_next(request))
 		return false;
 	request->other_key = true;
-	choose_key(request);
 	return true;
+}
+
+bool keys_try_another(struct sm_request *request)
+{
+	if (request->unreachable || (request->mad.result == MAD_TIMEOUT && takes_any(request)))
+		return false;
+	return try_another(request, request->beyond);
 }
 
 void keys_try_likeliest(struct sm_request *request)
@@ -303,7 +310,7 @@ bool keys_read_again(struct sm_request *request)
 	if (request->mad.method != IBA_METHOD_GET || !has_key(request) || request->mad.lid_only)
 		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.m_key || info.m_key_protect_bits != KEY_HIDES || !keys_try_another(request))
+	if (info.m_key || info.m_key_protect_bits != KEY_HIDES || !try_another(request, true))
 		return false;
 	memset(request->mad.data, 0, sizeof(request->mad.data));
 	return true;
@@ -349,6 +356,9 @@ void keys_answered(const struct sm_request *request)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
 	else if (request->other_key && !tells)
 		key_ring_likely(ring, port, mad->m_key);
+	else
+		return;
+	key_strays_met(request, port);
 }
 
 void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far)
@@ -415,6 +425,7 @@ void keys_init(struct sm *sm)
 		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
+	key_strays_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
 	if (!sm->context->gets_only) /* a dry run keeps nothing */
@@ -426,6 +437,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
+	g_array_unref(keys->strays);
 	g_hash_table_unref(keys->changing);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the files about M_Keys share: keys.c, key_memory.c, key_update.c. */
+/* What the files about M_Keys share: keys.c and key_*.c. */
 #ifndef SM_KEYS_H
 #define SM_KEYS_H
 
@@ -25,6 +25,11 @@ struct keys {
 	char *directory;		      /* NULL: nothing is kept */
 	uint64_t ring_saved, neighbors_saved; /* editions in the files */
 
+	/* key_strays.c */
+	GArray *strays; /* of struct stray */
+	uint64_t strays_ns;
+	unsigned int strays_from;
+
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
 
@@ -48,8 +53,17 @@ void key_memory_load(struct sm *sm);
 /* Before a port gets a key of a newer generation; false: it could not be kept. */
 bool key_memory_save_generation(struct sm *sm, uint64_t generation);
 
+/* key_strays.c */
+/* No answer came, or one that hides the key: it has the next key of an endport that is missed. */
+bool key_strays_next(struct sm_request *request);
+/* The port told the key of another one: that one is likely to have this port's. */
+void key_strays_met(const struct sm_request *request, struct key_port port);
+void key_strays_init(struct keys *keys);
+
 /* key_unknown.c */
 void key_unknown_init(struct keys *keys);
+/* Another key is likely to be that of the endport. */
+void key_unknown_again(struct sm *sm, uint64_t guid);
 
 /* key_update.c */
 void key_update_init(struct sm *sm);

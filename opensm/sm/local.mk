@@ -17,6 +17,7 @@ libsm_a_SOURCES = \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/key_memory.c \
+	opensm/sm/key_strays.c \
 	opensm/sm/key_unknown.c \
 	opensm/sm/key_update.c \
 	opensm/sm/keys.c opensm/sm/keys.h \

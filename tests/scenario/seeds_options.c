@@ -111,17 +111,14 @@ static void make_partitions(struct scenario *s, const char *file)
 	g_assert(g_file_set_contents(file, text->str, -1, NULL));
 }
 
-/* With these, who is moved cannot be identified from level 2 on (opensm.conf(5)). */
 static void append_keys_of_ports(struct scenario *s, GString *conf)
 {
 	g_autofree char *file = g_build_filename(s->directory, "m_key_seed", NULL);
 
 	g_assert(g_file_set_contents_full(file, "0123456789abcdef0123456789abcdef\n", -1, 0, 0600,
 					  NULL));
-	g_string_append_printf(conf,
-			       "m_key_per_port TRUE\nm_key_protection_level 1\n"
-			       "m_key_seed_file %s\n",
-			       file);
+	g_string_prepend(conf, "m_key_protection_level 1\n"); /* unless it says another */
+	g_string_append_printf(conf, "m_key_per_port TRUE\nm_key_seed_file %s\n", file);
 }
 
 static void write_conf(struct scenario *s)

@@ -359,6 +359,31 @@ START_TEST(losses_with_keys_of_ports)
 }
 END_TEST
 
+static void swap(struct scenario *s, const char *a, unsigned int port_a, const char *b,
+		 unsigned int port_b)
+{
+	sim_cable_swap(s->sim, scenario_node(s, a), port_a, scenario_node(s, b), port_b);
+}
+
+/* Who was moved has his key still, and nobody knows who he is before he has answered to it. */
+START_TEST(moved_with_own_keys)
+{
+	struct scenario *s = start_with_own_keys(1, 1 + _i % 3);
+
+	scenario_run_ms(s, 1000);
+	if (_i / 3 % 2) {
+		swap(s, "leaf-0-1", 3, "leaf-2-0", 3);
+		swap(s, "leaf-0-1", 4, "leaf-2-0", 4);
+	} else {
+		swap(s, "host-3", 1, "host-9", 1);
+		swap(s, "host-3", 1, "host-12", 1);
+	}
+	scenario_converge(s, 60);
+	ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
+	scenario_free(s);
+}
+END_TEST
+
 /* A crash while ports get their first key: it takes the files to know who is behind which cable. */
 START_TEST(crash_in_the_first_sweep)
 {
@@ -955,6 +980,7 @@ int main(void)
 		tcase_add_test(tcase, too_many_are_forgotten);
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, losses_with_keys_of_ports, 0, some_seeds(30));
+	tcase_add_loop_test(tcase, moved_with_own_keys, 0, 6);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
 	tcase_add_loop_test(tcase, audited_while_keys_are_renewed, 0, 4);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Keys of those that are missed. Where ports have keys of their own, a device that was moved is
+ * silent behind its new cable from protection level 2 on, as nobody knows whose key to send there;
+ * and two that changed places while they were given keys have each other's. So who does not answer
+ * any key that is known of the cable, or hides another than his own, is tried with those of
+ * endports that should be somewhere and have no cable.
+ */
+#include "sm/keys.h"
+
+#define STRAYS_MAX 32 /* for one request */
+#define LISTED_NS (20 * NS_PER_MS)
+
+struct stray {
+	uint64_t guid, key;
+};
+
+struct listing {
+	struct keys *keys;
+	GHashTable *there; /* GUIDs of endports with a cable */
+};
+
+static void add_there(GHashTable *there, struct builder_port *port)
+{
+	if (port->guid)
+		g_hash_table_add(there, &port->guid);
+}
+
+static GHashTable *list_there(const struct builder *builder)
+{
+	GHashTable *there = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			if (node->ports[num].peer)
+				add_there(there, builder_is_switch(node) ? &node->ports[0]
+									 : &node->ports[num]);
+	return there;
+}
+
+static void list_key(void *arg, uint64_t guid, uint64_t key)
+{
+	const struct listing *listing = arg;
+	struct keys *keys = listing->keys;
+	struct stray stray = {guid, key};
+
+	if (g_hash_table_contains(listing->there, &guid))
+		return;
+	g_array_append_val(keys->strays, stray);
+	stray.key = key_ring_wanted(keys->ring, (struct key_port){guid, 0});
+	if (stray.key != key)
+		g_array_append_val(keys->strays, stray);
+}
+
+static const GArray *list_strays(struct sm *sm)
+{
+	struct keys *keys = sm->keys;
+	uint64_t now = actor_now(sm->actor);
+	struct listing listing = {keys, NULL};
+
+	if (keys->strays->len && now - keys->strays_ns < LISTED_NS)
+		return keys->strays;
+	keys->strays_ns = now;
+	keys->strays_from += STRAYS_MAX; /* if they are many, others */
+	g_array_set_size(keys->strays, 0);
+	listing.there = list_there(sm->builder);
+	key_ring_each(keys->ring, list_key, &listing);
+	g_hash_table_unref(listing.there);
+	return keys->strays;
+}
+
+bool key_strays_next(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct stray *stray;
+	const GArray *strays;
+	guint i;
+
+	if (!sm->options->m_key_per_port || !sm->schedule.succeeded)
+		return false; /* at first all are missed */
+	strays = list_strays(sm);
+	if (request->strays >= MIN(strays->len, STRAYS_MAX))
+		return false;
+	i = request->strays++;
+	if (strays->len > STRAYS_MAX)
+		i += sm->keys->strays_from;
+	stray = &g_array_index(strays, struct stray, i % strays->len);
+	request->mad.m_key = stray->key;
+	request->stray_of = stray->guid;
+	return true;
+}
+
+void key_strays_met(const struct sm_request *request, struct key_port port)
+{
+	struct key_ring *ring = request->sm->keys->ring;
+	uint64_t guid = request->stray_of;
+
+	if (!guid || guid == port.guid)
+		return;
+	key_ring_likely(ring, (struct key_port){guid, 0}, key_ring_wanted(ring, port));
+	key_unknown_again(request->sm, guid);
+}
+
+void key_strays_init(struct keys *keys)
+{
+	keys->strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
+}
