@@ -383,8 +383,8 @@ static bool is_of_endport(const struct entry *entry)
 	return entry->is_known && entry->known && !entry->id.behind && entry->id.guid;
 }
 
-void key_ring_each(const struct key_ring *ring, void (*each)(void *arg, uint64_t guid, uint64_t key),
-		   void *arg)
+void key_ring_each(const struct key_ring *ring,
+		   void (*each)(void *arg, uint64_t guid, uint64_t key), void *arg)
 {
 	GHashTableIter iter;
 	struct entry *entry;

@@ -90,8 +90,8 @@ uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 
 /* All keys that endports are known to have. */
-void key_ring_each(const struct key_ring *ring, void (*each)(void *arg, uint64_t guid, uint64_t key),
-		   void *arg);
+void key_ring_each(const struct key_ring *ring,
+		   void (*each)(void *arg, uint64_t guid, uint64_t key), void *arg);
 
 /* Ports of which something is known. */
 unsigned int key_ring_size(const struct key_ring *ring);
