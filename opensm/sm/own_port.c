@@ -3,11 +3,12 @@
  * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
  * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
  * another device than it says, and that device answers. So the port is asked between sweeps how it
- * is, and light and partial sweeps begin with the question who is at its other end, and a
- * heavy one asks it when it has read all.
+ * is, and sweeps ask who is at its other end: light and partial ones when they begin, a heavy one
+ * when it has read all.
  *
- * Where the local HCA tells of events, the port is asked at once. One that is lost and comes back,
- * because its driver was loaded again or it was reset, has the SM wait, and then begin anew.
+ * Where the local HCA tells of events, this is asked at once, amid a sweep, too. One that is lost
+ * and comes back, because its driver was loaded again or it was reset, has the SM wait, and then
+ * begin anew.
  */
 #include "sm/sm_private.h"
 
@@ -38,14 +39,22 @@ static void on_neighbour(struct sm_request *request)
 	sm->sweep.start_over = true;
 }
 
-static void ask_neighbour(struct sm *sm)
+static void ask_neighbour(struct sm *sm, void (*done)(struct sm_request *request))
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
 
 	request->in_earnest = true;
 	request->mad.tries = 1;
-	request->done = on_neighbour;
+	request->done = done;
 	sm_request_send(request);
+}
+
+/* Amid a sweep, whatever it waits for. */
+static void on_neighbour_amid(struct sm_request *request)
+{
+	on_neighbour(request);
+	if (request->sm->sweep.start_over)
+		sweep_want(request->sm, SWEEP_CHANGE);
 }
 
 /* Its link is up, and the last sweep lost who is at the other end. */
@@ -89,10 +98,15 @@ static void on_watch(struct timer *timer)
 	const struct builder_port *own = sm->builder->sm_port;
 
 	own_port_watch(sm);
-	if (!sm->schedule.discovered || sm->schedule.inhibited || sweep_runs(sm) || !own ||
-	    !own->num)
+	if (!own || !own->num)
 		return;
-	own_port_ask(sm, on_port_info);
+	if (sweep_runs(sm)) {
+		if (sm->own_changed && sm->sweep.discovers && own->peer)
+			ask_neighbour(sm, on_neighbour_amid);
+	} else if (sm->schedule.discovered && !sm->schedule.inhibited) {
+		own_port_ask(sm, on_port_info);
+	}
+	sm->own_changed = false;
 }
 
 void own_port_watch(struct sm *sm)
@@ -133,6 +147,7 @@ void own_port_event(void *arg, unsigned int events)
 	mastership_port_changed(sm);
 	if (mastership_rests(sm))
 		return;
+	sm->own_changed = true;
 	if (!timer_running(&sm->watch) || sm->watch.when > actor_now(sm->actor) + EVENT_NS)
 		timer_start(&sm->watch, EVENT_NS);
 }
@@ -150,6 +165,6 @@ enum step_result step_own_port(struct sm *sm)
 		return sm->sweep.start_over ? STEP_HEAVY : STEP_NEXT;
 	if (!own || !own->num || !own->peer)
 		return STEP_NEXT;
-	ask_neighbour(sm);
+	ask_neighbour(sm, on_neighbour);
 	return STEP_AGAIN;
 }

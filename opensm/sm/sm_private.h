@@ -45,6 +45,7 @@ struct sweep {
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	bool qos_set;	     /* tables of qos.c were written */
+	bool discovers;	     /* at the moment */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
 	bool port_was_down;  /* schedule.port_down, when it began */
 	uint64_t started_ns, step_started_ns;
@@ -151,6 +152,7 @@ struct sm {
 	struct timer retry;   /* of the first of them */
 	struct timer watch;   /* own_port.c */
 	uint32_t first_act;   /* of ActCount: another one in each life of the daemon */
+	bool own_changed;     /* own_port.c: the SM's port has told of a change */
 	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
