@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keys of those that are missed. Where ports have keys of their own, a device that was moved is
+ * Keys of those that are missed. Where ports have different keys, a device that was moved is
  * silent behind its new cable from protection level 2 on, as nobody knows whose key to send there;
  * and two that changed places while they were given keys have each other's. So who does not answer
  * any key that is known of the cable, or hides another than his own, is tried with those of
- * endports that should be somewhere and have no cable.
+ * endports that should be somewhere and have no cable, or one of which the other end is not known.
  */
 #include "sm/keys.h"
 
@@ -20,10 +20,17 @@ struct listing {
 	GHashTable *there; /* GUIDs of endports with a cable */
 };
 
-static void add_there(GHashTable *there, struct builder_port *port)
+/* Whether nobody knows who is at the other end of a cable of it, or it has none. */
+static bool is_loose(const struct builder_node *node, unsigned int first, unsigned int last)
 {
-	if (port->guid)
-		g_hash_table_add(there, &port->guid);
+	bool has_cable = false;
+
+	for (unsigned int num = first; num <= last; num++) {
+		if (!node->ports[num].peer && link_is_up(&node->ports[num]))
+			return true;
+		has_cable |= node->ports[num].peer != NULL;
+	}
+	return !has_cable;
 }
 
 static GHashTable *list_there(const struct builder *builder)
@@ -33,26 +40,40 @@ static GHashTable *list_there(const struct builder *builder)
 	struct builder_node *node;
 
 	g_hash_table_iter_init(&iter, builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		for (unsigned int num = 1; num <= node->info.num_ports; num++)
-			if (node->ports[num].peer)
-				add_there(there, builder_is_switch(node) ? &node->ports[0]
-									 : &node->ports[num]);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		bool is_switch = builder_is_switch(node);
+		unsigned int n = node->info.num_ports;
+
+		if (is_switch && !is_loose(node, 1, n))
+			g_hash_table_add(there, &node->ports[0].guid);
+		for (unsigned int num = 1; !is_switch && num <= n; num++)
+			if (!is_loose(node, num, num))
+				g_hash_table_add(there, &node->ports[num].guid);
+	}
 	return there;
+}
+
+/* A key that ports share is listed once, and not at all if it is tried anyway. */
+static void add_stray(struct keys *keys, uint64_t guid, uint64_t key)
+{
+	struct stray stray = {guid, key};
+	guint n = keys->strays->len;
+
+	if (key == keys->sm->options->m_key ||
+	    (n && g_array_index(keys->strays, struct stray, n - 1).key == key))
+		return;
+	g_array_append_val(keys->strays, stray);
 }
 
 static void list_key(void *arg, uint64_t guid, uint64_t key)
 {
 	const struct listing *listing = arg;
 	struct keys *keys = listing->keys;
-	struct stray stray = {guid, key};
 
 	if (g_hash_table_contains(listing->there, &guid))
 		return;
-	g_array_append_val(keys->strays, stray);
-	stray.key = key_ring_wanted(keys->ring, (struct key_port){guid, 0});
-	if (stray.key != key)
-		g_array_append_val(keys->strays, stray);
+	add_stray(keys, guid, key);
+	add_stray(keys, guid, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
 }
 
 static const GArray *list_strays(struct sm *sm)
@@ -79,7 +100,7 @@ bool key_strays_next(struct sm_request *request)
 	const GArray *strays;
 	guint i;
 
-	if (!sm->options->m_key_per_port || !sm->schedule.succeeded)
+	if (!sm->schedule.succeeded)
 		return false; /* at first all are missed */
 	strays = list_strays(sm);
 	if (request->strays >= MIN(strays->len, STRAYS_MAX))

@@ -33,20 +33,24 @@ struct lasting {
 #define TRIES 7			/* after 20, 40 and 80 ms, then transaction_timeout each */
 #define ALL_TRIES_MS (20 + 40 + 80 + 4 * 200)
 
+#define SILENT_SWEEPS 2 /* that wait for who does not answer to the key he is sent */
+
 /*
  * With a loss of p a request or its answer is lost with q = 1 - (1 - p)^2. So many tries that of
  * all requests of a sweep one in a thousand sweeps fails need k = log(REQUESTS * 1000) / -log q of
  * them, that is k / TRIES rounds of all tries; at each level somebody may need them. The trap may
- * be lost as well: then the next light sweep is the first to know.
+ * be lost as well: then the next light sweep is the first to know. With options ports may have keys
+ * of their own.
  */
-static uint64_t bound_ms(double loss)
+static uint64_t bound_ms(double loss, bool any_options)
 {
 	double q = 1 - (1 - loss) * (1 - loss), rounds;
+	uint64_t ms = BOUND_MS + (any_options ? SILENT_SWEEPS * ALL_TRIES_MS : 0);
 
 	if (loss <= 0)
-		return BOUND_MS;
+		return ms;
 	rounds = log(REQUESTS * 1000.0) / -log(q) / TRIES;
-	return (uint64_t)(BOUND_MS + SWEEP_INTERVAL_MS + LEVELS * rounds * ALL_TRIES_MS);
+	return (uint64_t)(ms + SWEEP_INTERVAL_MS + LEVELS * rounds * ALL_TRIES_MS);
 }
 
 static void converge(struct lasting *l)
@@ -395,7 +399,8 @@ static void some_faults(struct lasting *l)
 
 void lasting_run(struct scenario *s, double loss, bool any_options)
 {
-	struct lasting l = {.s = s, .bound_ms = bound_ms(loss), .any_options = any_options};
+	struct lasting l = {
+		.s = s, .bound_ms = bound_ms(loss, any_options), .any_options = any_options};
 	unsigned int node, to;
 
 	l.gone = g_array_new(FALSE, FALSE, sizeof(struct gone));
