@@ -8,7 +8,8 @@
  */
 #include "sm/keys.h"
 
-#define STRAYS_MAX 32 /* for one request */
+#define STRAYS_MAX 32
+#define OWN_STRAYS_MAX 128
 #define LISTED_NS (20 * NS_PER_MS)
 
 struct stray {
@@ -85,7 +86,6 @@ static const GArray *list_strays(struct sm *sm)
 	if (keys->strays->len && now - keys->strays_ns < LISTED_NS)
 		return keys->strays;
 	keys->strays_ns = now;
-	keys->strays_from += STRAYS_MAX; /* if they are many, others */
 	g_array_set_size(keys->strays, 0);
 	listing.there = list_there(sm->builder);
 	key_ring_each(keys->ring, list_key, &listing);
@@ -93,22 +93,29 @@ static const GArray *list_strays(struct sm *sm)
 	return keys->strays;
 }
 
+/* How many a request may try; without its own cable the SM has nothing else to do. */
+static uint32_t most(const struct sm_request *request)
+{
+	return request->port == request->sm->builder->sm_port ? OWN_STRAYS_MAX : STRAYS_MAX;
+}
+
 bool key_strays_next(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	const struct stray *stray;
 	const GArray *strays;
-	guint i;
 
 	if (!sm->schedule.succeeded)
 		return false; /* at first all are missed */
 	strays = list_strays(sm);
-	if (request->strays >= MIN(strays->len, STRAYS_MAX))
+	if (!request->strays)
+		request->strays_from = sm->keys->strays_from;
+	if (request->strays >= MIN(strays->len, most(request))) {
+		sm->keys->strays_from = request->strays_from + request->strays; /* others next */
 		return false;
-	i = request->strays++;
-	if (strays->len > STRAYS_MAX)
-		i += sm->keys->strays_from;
-	stray = &g_array_index(strays, struct stray, i % strays->len);
+	}
+	stray = &g_array_index(strays, struct stray,
+			       (request->strays_from + request->strays++) % strays->len);
 	request->mad.m_key = stray->key;
 	request->stray_of = stray->guid;
 	return true;

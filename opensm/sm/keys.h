@@ -28,7 +28,7 @@ struct keys {
 	/* key_strays.c */
 	GArray *strays; /* of struct stray */
 	uint64_t strays_ns;
-	unsigned int strays_from;
+	uint32_t strays_from; /* where the next request begins */
 
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
