@@ -213,23 +213,36 @@ GPtrArray *keys_settle(const struct sm_request *request)
 	return waiting;
 }
 
+static gint by_place(gconstpointer a, gconstpointer b)
+{
+	const struct builder_port *x = a, *y = b;
+
+	if (x->node->guid != y->node->guid)
+		return x->node->guid < y->node->guid ? -1 : 1;
+	return (gint)x->num - (gint)y->num;
+}
+
+static void forget(GPtrArray *waiting, bool asides)
+{
+	for (guint i = waiting->len; i-- > 0;) {
+		struct sm_request *request = waiting->pdata[i];
+
+		if (request->aside && !asides)
+			continue;
+		g_ptr_array_remove_index(waiting, i);
+		request->mad.result = MAD_TIMEOUT; /* of the last try, or it had none */
+		sm_request_drop(request);
+	}
+}
+
 void keys_forget(struct sm *sm, bool asides)
 {
-	GHashTableIter iter;
-	GPtrArray *waiting;
+	GHashTable *changing = sm->keys->changing;
+	g_autoptr(GList) ports = g_list_sort(g_hash_table_get_keys(changing), by_place);
 
 	key_ring_again(sm->keys->ring);
-	g_hash_table_iter_init(&iter, sm->keys->changing);
-	while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&waiting))
-		for (guint i = waiting->len; i-- > 0;) {
-			struct sm_request *request = waiting->pdata[i];
-
-			if (request->aside && !asides)
-				continue;
-			g_ptr_array_remove_index(waiting, i);
-			request->mad.result = MAD_TIMEOUT; /* of the last try, or it had none */
-			sm_request_drop(request);
-		}
+	for (const GList *at = ports; at; at = at->next)
+		forget(g_hash_table_lookup(changing, at->data), asides);
 }
 
 /* ---- what comes back ---- */

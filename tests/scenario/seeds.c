@@ -62,6 +62,7 @@ static const struct series checked_lasting[] = {
 	{101698, 1, "random:10:4:2:3", 0, true, false, true},
 	{130166, 1, "random:10:4:2:3", 0.01, true, false, true},
 	{131896, 1, "random:16:5:2:7", 0, true, false, true},
+	{132166, 1, "fattree:8", 0.1, true, false, true},
 	{124404, 1, "torus:4x4:2", 0, true, true, true},
 	{120212, 1, "tests/scenario/dual_port.topo", 0.01, true, false, true},
 	{289, 1, "tests/scenario/chain.topo", 0.02, true},
