@@ -33,7 +33,7 @@ struct lasting {
 #define TRIES 7			/* after 20, 40 and 80 ms, then transaction_timeout each */
 #define ALL_TRIES_MS (20 + 40 + 80 + 4 * 200)
 
-#define SILENT_SWEEPS 2 /* that wait for who does not answer to the key he is sent */
+#define SILENT_SWEEPS 4 /* that wait for who does not answer to the keys he is sent */
 
 /*
  * With a loss of p a request or its answer is lost with q = 1 - (1 - p)^2. So many tries that of
