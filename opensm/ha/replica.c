@@ -300,3 +300,47 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 			g_free(undo->pdata[i]);
 	return !*wrong;
 }
+
+/* ---- texts ---- */
+
+GPtrArray *replica_text_new(enum replica_section section, const char *text)
+{
+	GPtrArray *entries = g_ptr_array_new();
+	size_t length = strlen(text);
+
+	for (size_t at = 0; at < length; at += REPLICA_VALUE_MAX) {
+		uint32_t key = GUINT32_TO_BE((uint32_t)(at / REPLICA_VALUE_MAX));
+
+		g_ptr_array_add(entries,
+				replica_entry_new(section, &key, sizeof(key), text + at,
+						  MIN(length - at, REPLICA_VALUE_MAX)));
+	}
+	return entries;
+}
+
+static void find_piece(void *arg, const struct replica_entry *entry)
+{
+	g_ptr_array_add(arg, (gpointer)entry);
+}
+
+static gint compare_pieces(gconstpointer a, gconstpointer b)
+{
+	const struct replica_entry *const *x = a, *const *y = b;
+
+	return memcmp((*x)->octets, (*y)->octets, MIN((*x)->key_length, (*y)->key_length));
+}
+
+char *replica_text(const struct replica *replica, enum replica_section section)
+{
+	g_autoptr(GPtrArray) pieces = g_ptr_array_new();
+	GString *text = g_string_new(NULL);
+
+	replica_each(replica, section, find_piece, pieces);
+	g_ptr_array_sort(pieces, compare_pieces);
+	for (guint i = 0; i < pieces->len; i++) {
+		const struct replica_entry *piece = pieces->pdata[i];
+
+		g_string_append_len(text, (const char *)replica_value(piece), piece->value_length);
+	}
+	return g_string_free(text, FALSE);
+}

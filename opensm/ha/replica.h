@@ -19,7 +19,8 @@ enum replica_section {
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: the same */
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: the same */
 	REPLICA_CLOCK = 7, /* nothing -> time of the SM that leads, by which leases end: the same */
-	REPLICA_PARTITIONS = 16, /* number -> piece of the partition door's text: sm/door.c */
+	REPLICA_PARTITIONS = 16, /* the partition door's text: sm/door.c */
+	REPLICA_PATH_SLS = 17,	 /* that of the file: sm/path_sls.h */
 };
 
 #define REPLICA_KEY_MAX 255
@@ -75,5 +76,12 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 
 /* Of entries by section and key, which it frees. */
 GHashTable *replica_keys_new(void);
+
+/* ---- a text as a section: number of a piece (4) -> up to REPLICA_VALUE_MAX octets ---- */
+
+/* Its entries, to be freed with g_free each. */
+GPtrArray *replica_text_new(enum replica_section section, const char *text);
+/* What the section has, to be freed with g_free. */
+char *replica_text(const struct replica *replica, enum replica_section section);
 
 #endif

@@ -177,6 +177,7 @@ struct route_input {
 struct routing {
 	struct ref ref;
 	const char *engine; /* name of the engine that made it */
+	const char *maker;  /* the same of what switches hold, if that is known; else NULL */
 	unsigned int promises;
 	uint32_t n_switches;
 	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */

@@ -137,7 +137,7 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 	base = routing_ref(base ? base : (struct routing *)input->old);
 	route_kept_init(&kept[0], fabric, base);
 	route_kept_init(&kept[1], fabric, input->old);
-	for (int all = 0; !routing && all < 2; all++) {
+	for (int all = base->maker != NULL; !routing && all < 2; all++) {
 		struct layered layered = {.engine = engine,
 					  .fabric = fabric,
 					  .input = input,
@@ -167,6 +167,14 @@ static bool is_busier(const struct routing *routing, const struct routing *other
 	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
 }
 
+/* What switches held at the start is nothing to go back to. */
+static struct routing *without_held(struct routing *kept)
+{
+	if (kept->layered.base->maker)
+		g_clear_pointer(&kept->layered.base, routing_unref);
+	return kept;
+}
+
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
 				const struct route_input *input, layered_route_fn *route,
 				GError **error)
@@ -183,7 +191,7 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 		return routing;
 	}
 	routing_unref(routing);
-	return kept;
+	return without_held(kept);
 }
 
 /* The channels from a switch to another for a LID; none if the tables have no way. */

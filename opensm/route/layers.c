@@ -29,6 +29,8 @@ struct layers {
 	struct layered *layered;
 	struct route_lanes *lanes;
 	struct acyclic *layer[LANES_MAX];
+	uint8_t first;	      /* VL of paths */
+	unsigned int vls;     /* of data, on all cables between switches */
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
@@ -111,6 +113,26 @@ static bool is_one(struct layered *layered)
 }
 
 /* ---- lanes ---- */
+
+static void begin_lanes(struct layers *layers)
+{
+	struct route_lanes *lanes = route_lanes_new(layers->layered->graph->n, layers->first);
+
+	lanes->first = layers->first;
+	lanes->sm_sl = layers->layered->input->sm_sl;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		lanes->vl[sl] = sl % layers->vls;
+	layers->lanes = lanes;
+	layers->n = 0;
+	layers->bare = 0;
+}
+
+static void free_lanes(struct layers *layers)
+{
+	for (unsigned int i = 0; i < LANES_MAX; i++)
+		g_clear_pointer(&layers->layer[i], acyclic_free);
+	g_clear_pointer(&layers->lanes, route_lanes_free);
+}
 
 static bool add_steps(struct layers *layers, struct acyclic *lane)
 {
@@ -213,20 +235,26 @@ static bool is_done(const struct layers *layers, uint32_t a, uint32_t b)
 	return route_lanes_sl(layers->lanes, a, b) != ROUTE_NO_SL;
 }
 
-/* With the SM, if the lane of its SL is one of those in use. */
-static void assign_sm(struct layers *layers)
+/* With the SM, if the lane of its SL is one of those in use; false if some pair cannot have it. */
+static bool assign_sm(struct layers *layers)
 {
 	struct route_lanes *lanes = layers->lanes;
 	unsigned int lane = lanes->vl[lanes->sm_sl];
 	uint32_t sm = layers->layered->graph->sm_switch;
+	bool all = true;
 
 	if (sm == FABRIC_NONE || lane < lanes->first)
-		return;
+		return true;
 	for (uint32_t sw = 0; sw < lanes->n_switches; sw++) {
 		list_steps(layers, sm, sw);
-		if (sw != sm && try_lane(layers, lane - lanes->first))
+		if (sw == sm)
+			continue;
+		if (try_lane(layers, lane - lanes->first))
 			route_lanes_put(lanes, sm, sw, lane);
+		else
+			all = false;
 	}
+	return all;
 }
 
 static void assign_pair(struct layers *layers, uint32_t a, uint32_t b)
@@ -263,13 +291,14 @@ static void assign_pairs(struct layers *layers, uint8_t hops)
 static void assign_kept(struct layers *layers, const struct route_kept *kept)
 {
 	const struct layered *layered = layers->layered;
-	uint32_t n = layers->lanes->n_switches;
+	uint32_t n = layers->lanes->n_switches, sm = layered->graph->sm_switch;
 
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = a + 1; b < n; b++) {
 			unsigned int lane;
 
-			if (is_done(layers, a, b) || !layered_is_as_kept(layered, kept, a, b))
+			if (a == sm || b == sm || is_done(layers, a, b) ||
+			    !layered_is_as_kept(layered, kept, a, b))
 				continue;
 			list_steps(layers, a, b);
 			if (try_kept(layers, kept, a, b, &lane))
@@ -277,14 +306,28 @@ static void assign_kept(struct layers *layers, const struct route_kept *kept)
 		}
 }
 
-/* Long paths first: they are harder to place. */
+static void assign_all_kept(struct layers *layers)
+{
+	for (unsigned int i = 0; i < KEPT_TABLES; i++)
+		assign_kept(layers, &layers->layered->kept[i]);
+}
+
+/*
+ * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
+ * switch, its pairs have to leave their lanes, and should push no others from theirs.
+ */
 static void assign_hosts(struct layers *layers)
 {
 	const struct layered *layered = layers->layered;
 
-	assign_sm(layers);
-	for (unsigned int i = 0; layered->kept && i < KEPT_TABLES; i++)
-		assign_kept(layers, &layered->kept[i]);
+	if (layered->kept)
+		assign_all_kept(layers);
+	if (!assign_sm(layers) && layered->kept) {
+		free_lanes(layers);
+		begin_lanes(layers);
+		assign_sm(layers);
+		assign_all_kept(layers);
+	}
 	for (uint8_t hops = route_most_hops(layered->graph, layered->hops); hops; hops--)
 		assign_pairs(layers, hops);
 }
@@ -310,17 +353,6 @@ static void assign_switches(struct layers *layers)
 }
 
 /* ---- the whole ---- */
-
-static struct route_lanes *lanes_new(const struct layered *layered, uint8_t first, unsigned int vls)
-{
-	struct route_lanes *lanes = route_lanes_new(layered->graph->n, first);
-
-	lanes->first = first;
-	lanes->sm_sl = layered->input->sm_sl;
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		lanes->vl[sl] = sl % vls;
-	return lanes;
-}
 
 /* Whether tables of before have several lanes, which pairs then keep. */
 static bool keeps_lanes(const struct layered *layered)
@@ -410,23 +442,26 @@ bool layered_assign_one(struct layered *layered)
 bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 {
 	unsigned int vls = route_data_vls(layered->fabric, layered->input);
-	struct layers layers = {.layered = layered, .have = vls > first ? vls - first : 0};
+	struct layers layers = {
+		.layered = layered,
+		.first = first,
+		.vls = vls,
+		.have = vls > first ? vls - first : 0,
+	};
 	bool good;
 
 	if (layered->way->is_refused && !error)
 		return false;
 	layers.most = error ? LANES_MAX : layers.have;
-	layers.lanes = lanes_new(layered, first, vls);
+	begin_lanes(&layers);
 	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	assign(&layers);
 	good = fits(&layers, vls, error);
 	if (good)
 		finish(&layers);
 	layered->way->is_refused = !good;
-	for (unsigned int i = 0; i < LANES_MAX; i++)
-		acyclic_free(layers.layer[i]);
+	free_lanes(&layers);
 	g_array_unref(layers.steps);
-	route_lanes_free(layers.lanes);
 	return good;
 }
 

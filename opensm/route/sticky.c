@@ -285,7 +285,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	struct routing *routing = NULL;
 
 	*way = ROUTE_REPAIRED;
-	by.old = repair ? old : NULL;
+	by.old = repair || (old && old->maker == engine->name) ? old : NULL;
 	if (repair && !input->ties)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Partition members that were changed at run time (policy/partition_door.h), as standbys get them:
- * the text of the file that they are kept in, in pieces.
- *
- *	number of the piece (4) -> up to REPLICA_VALUE_MAX octets
+ * the text of the file that they are kept in. Its checksum tells whether it is whole; "" if the
+ * master before never had a request.
  *
  * What the master before had is what its subnet is set to: whoever takes over goes by that,
  *whatever he remembers, before he looks at a table.
@@ -19,54 +18,15 @@
 
 void door_replicate(struct sm *sm, const struct partition_door *door)
 {
-	GPtrArray *entries;
-	size_t length;
-
 	if (!door || door->serial == sm->takeover.door_told ||
 	    !replicator_is_on(sm->context->replicator) || !mastership_is_master(sm))
 		return;
 	sm->takeover.door_told = door->serial;
-	entries = g_ptr_array_new();
-	length = strlen(door->text);
-	for (size_t at = 0; at < length; at += REPLICA_VALUE_MAX) {
-		uint32_t key = GUINT32_TO_BE((uint32_t)(at / REPLICA_VALUE_MAX));
-
-		g_ptr_array_add(entries, replica_entry_new(REPLICA_PARTITIONS, &key, sizeof(key),
-							   door->text + at,
-							   MIN(length - at, REPLICA_VALUE_MAX)));
-	}
-	replicator_replace(sm->context->replicator, REPLICA_PARTITIONS, entries);
+	replicator_replace(sm->context->replicator, REPLICA_PARTITIONS,
+			   replica_text_new(REPLICA_PARTITIONS, door->text));
 }
 
 /* ---- taking over ---- */
-
-static void find_piece(void *arg, const struct replica_entry *entry)
-{
-	g_ptr_array_add(arg, (gpointer)entry);
-}
-
-static gint compare_pieces(gconstpointer a, gconstpointer b)
-{
-	const struct replica_entry *const *x = a, *const *y = b;
-
-	return memcmp((*x)->octets, (*y)->octets, MIN((*x)->key_length, (*y)->key_length));
-}
-
-/* Its checksum tells whether it is whole; "" if the master before never had a request. */
-static char *text_of(const struct replica *replica)
-{
-	g_autoptr(GPtrArray) pieces = g_ptr_array_new();
-	GString *text = g_string_new(NULL);
-
-	replica_each(replica, REPLICA_PARTITIONS, find_piece, pieces);
-	g_ptr_array_sort(pieces, compare_pieces);
-	for (guint i = 0; i < pieces->len; i++) {
-		const struct replica_entry *piece = pieces->pdata[i];
-
-		g_string_append_len(text, (const char *)replica_value(piece), piece->value_length);
-	}
-	return g_string_free(text, FALSE);
-}
 
 static bool take(struct context *context, const struct partition_rules *old,
 		 struct partition_door *door, GError **error)
@@ -88,7 +48,7 @@ static bool take(struct context *context, const struct partition_rules *old,
 
 bool door_adopt(struct context *context, const struct replica *replica, bool only_newer)
 {
-	g_autofree char *text = text_of(replica);
+	g_autofree char *text = replica_text(replica, REPLICA_PARTITIONS);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	const struct partition_door *own = old ? old->door : NULL;
 	struct partition_door *door = NULL;

@@ -30,6 +30,7 @@ libsm_a_SOURCES = \
 	opensm/sm/multicast.c \
 	opensm/sm/neighbors.c opensm/sm/neighbors.h \
 	opensm/sm/own_port.c \
+	opensm/sm/path_sls.c \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/policy.c \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * This SM's part in replication: whom it follows, what a takeover finds, and the LIDs that it has
- * given out. The groups are the SA's.
+ * This SM's part in replication: whom it follows, what a takeover finds, and the LIDs and SLs that
+ * it has given out. The groups are the SA's.
  *
  * Whoever takes over a replica that is vouched for asks no client to register again; but if a
  * multicast table holds a member that the replica lacks (multicast.c), that port is asked. Of one
@@ -77,6 +77,27 @@ static void adopt_lids(struct sm *sm, const struct replica *replica)
 	guid2lid_parse(sm->guid2lid, "LIDs of the SM before", text->str);
 }
 
+/* ---- SLs of paths ---- */
+
+void replicate_path_sls(struct sm *sm)
+{
+	uint64_t changes = path_sls_changes(sm->path_sls);
+
+	if (!replicator_is_on(sm->context->replicator) || sm->takeover.sls_told == changes)
+		return;
+	sm->takeover.sls_told = changes;
+	replicator_replace(sm->context->replicator, REPLICA_PATH_SLS,
+			   replica_text_new(REPLICA_PATH_SLS, path_sls_text(sm->path_sls)));
+}
+
+static void adopt_path_sls(struct sm *sm, const struct replica *replica)
+{
+	g_autofree char *text = replica_text(replica, REPLICA_PATH_SLS);
+
+	if (*text)
+		path_sls_parse(sm->path_sls, "SLs of the SM before", text);
+}
+
 /* ---- a takeover ---- */
 
 /* Those that the other SM served know that they are registered. */
@@ -98,11 +119,13 @@ static void vouch(struct sm *sm, uint64_t of)
 static void adopt(struct sm *sm, struct replicator_lead *lead)
 {
 	sm->takeover.lids_told = 0;
+	sm->takeover.sls_told = 0;
 	sm->takeover.door_told = 0;
 	sm->takeover.vouched_lid = 0;
 	if (!lead->replica)
 		return;
 	adopt_lids(sm, lead->replica);
+	adopt_path_sls(sm, lead->replica);
 	door_adopt(sm->context, lead->replica, false);
 	if (lead->vouched)
 		vouch(sm, lead->of);

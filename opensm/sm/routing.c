@@ -437,6 +437,8 @@ static struct routing *held_tables(const struct sm *sm)
 				memcpy(held->lft[i] + block * block_bytes, is, block_bytes);
 		}
 	}
+	if (held)
+		path_sls_hold(sm->path_sls, sm->fabric, held);
 	return held;
 }
 
@@ -672,11 +674,14 @@ enum step_result step_publish(struct sm *sm)
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
+	if (!sm->dry && sm->routing)
+		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	if (sm->dry)
 		return STEP_NEXT;
 	replicate_lids(sm);
+	replicate_path_sls(sm);
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

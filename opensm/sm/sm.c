@@ -104,6 +104,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	builder_hold(sm->local);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
 	sm->routes = routes_new();
+	sm->path_sls = path_sls_new(context->cache_dir, context->log);
 	sm->program = program_new();
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
@@ -221,6 +222,7 @@ void sm_free(struct sm *sm)
 	builder_free(sm->builder);
 	builder_release(sm->local);
 	guid2lid_free(sm->guid2lid);
+	path_sls_free(sm->path_sls);
 	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);

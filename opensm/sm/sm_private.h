@@ -14,6 +14,7 @@
 #include "policy/subnet.h"
 #include "route/engine.h"
 #include "sm/guid2lid.h"
+#include "sm/path_sls.h"
 #include "sm/key_ring.h"
 #include "sm/neighbors.h"
 #include "sm/plan.h"
@@ -99,6 +100,7 @@ struct takeover {
 	bool reconcile;	      /* multicast tables may hold members that the replica lacks */
 	uint16_t vouched_lid; /* of the SM before, whose clients need not register again; 0: none */
 	uint64_t lids_told;   /* guid2lid_changes() when the replicator was told; 0: never */
+	uint64_t sls_told;    /* path_sls_changes() then; 0: never */
 	uint64_t door_told;   /* serial of the partition door that it was told of; 0: none */
 };
 
@@ -114,6 +116,7 @@ struct sm {
 	struct builder *builder;
 	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
+	struct path_sls *path_sls;
 	struct keys *keys; /* M_Keys of ports: keys.c */
 
 	/* what should be: values of this sweep, kept for the next */
@@ -430,6 +433,7 @@ void reregister_forget(struct sm *sm);
 /* replicate.c */
 void replicate_follow(struct sm *sm, uint64_t guid); /* 0: it is neither standby nor master */
 void replicate_lids(struct sm *sm);		     /* those that it has given out */
+void replicate_path_sls(struct sm *sm);
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);

@@ -223,6 +223,37 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 }
 END_TEST
 
+/* Whether there is another SM from then on, on the same host or not. */
+START_TEST(hosts_keep_the_sl_of_their_path_over_a_restart)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 2);
+	struct net net = {.s = s};
+	unsigned int node, port;
+	struct subnet *before, *after;
+
+	scenario_option(s, "-R", engines[_i % 2].engine);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (int i = 0; i < _i / 2; i++) {
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, node, port, false);
+		scenario_converge(s, 10);
+	}
+	before = slot_take(&daemon_context(s->daemon)->subnet);
+	scenario_stop(s);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	net.subnet = after = slot_take(&daemon_context(s->daemon)->subnet);
+	list_hosts(&net);
+	ck_assert_uint_eq(count_moved(&net, before), 0);
+	for (unsigned int i = 0; i < net.n_hosts; i++)
+		client_free(net.hosts[i]);
+	subnet_unref(after);
+	subnet_unref(before);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- engines that follow each other ---- */
 
 /* Whether the cable of a port is up and leads to a switch. */
@@ -507,6 +538,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
 	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path, 0, 2);
+	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path_over_a_restart, 0, 6);
 	tcase_add_loop_test(tcase, lanes_are_given_up, 0, 2);
 	tcase_add_test(tcase, lanes_of_a_switch_that_was_away);
 	tcase_add_test(tcase, other_sls_are_refused);

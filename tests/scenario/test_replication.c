@@ -219,6 +219,50 @@ START_TEST(tables_stay)
 }
 END_TEST
 
+static char *path_sls(unsigned int i)
+{
+	g_autofree char *file = g_build_filename(m->sm[i].directory, "path_sls", NULL);
+	char *text = NULL;
+
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	return text;
+}
+
+static unsigned int count_changed(const char *a, const char *b)
+{
+	unsigned int n = 0;
+
+	ck_assert_uint_eq(strlen(a), strlen(b));
+	for (size_t i = 0; a[i]; i++)
+		n += a[i] != b[i];
+	return n;
+}
+
+/*
+ * Routes that a layered engine had kept do not change, nor SLs that hosts go on with but for those
+ * of paths to the SM, which all have one, and of what these push from its lane.
+ */
+START_TEST(paths_stay)
+{
+	static const char layered[] = "routing_engine dfsssp,no_fallback\n";
+	g_autofree char *before = NULL, *after = NULL;
+	unsigned int node, port;
+
+	begin("torus:5x4:1", 2);
+	up_with_standby(conf(KEY, layered), conf(KEY, layered));
+	scenario_random_link(m->s, &node, &port);
+	sim_link_set(m->s->sim, node, port, false);
+	scenario_run_ms(m->s, 2000);
+	before = path_sls(0);
+	take_over(_i);
+	after = path_sls(1);
+	ck_assert_uint_le(count_changed(after, before), 20 * 19 / 2 / 4);
+	ck_assert_uint_eq(counter_get(&daemon_context(m->sm[1].daemon)->counters, lft_blocks_set),
+			  0);
+	end();
+}
+END_TEST
+
 #define RATE 100
 
 /* Without a key, or with different ones: each host once, RATE a second after the first RATE. */
@@ -816,6 +860,7 @@ int main(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, nobody_registers_again, 0, 2);
 	tcase_add_loop_test(tcase, tables_stay, 0, 2);
+	tcase_add_loop_test(tcase, paths_stay, 0, 2);
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
 	tcase_add_test(tcase, nobody_to_tell);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);

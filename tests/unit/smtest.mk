@@ -50,6 +50,11 @@ TESTS += tests/unit/test_key_ring
 tests_unit_test_key_ring_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_key_ring_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_path_sls
+TESTS += tests/unit/test_path_sls
+tests_unit_test_path_sls_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_path_sls_LDADD = libfabricmake.a $(LIBS_SM) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_key_files
 TESTS += tests/unit/test_key_files
 tests_unit_test_key_files_CFLAGS = $(TEST_CFLAGS)

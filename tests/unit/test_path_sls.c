@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The file path_sls, as it is written and as nobody should. */
+#include <check.h>
+#include <string.h>
+
+#include "route/lanes.h"
+#include "sm/path_sls.h"
+#include "tests/run_suite.h"
+#include "tests/unit/fabric_make.h"
+
+static struct path_sls *sls;
+static struct fabric *fabric;
+static struct routing *held;
+static GString *text;
+static struct log *logger;
+
+static void setup(void)
+{
+	text = g_string_new(NULL);
+	logger = log_new_capture(text);
+	sls = path_sls_new(NULL, logger);
+	fabric = make_fabric("torus:5x4:1", 0);
+	held = routing_new_held(fabric);
+}
+
+static void teardown(void)
+{
+	routing_unref(held);
+	fabric_unref(fabric);
+	path_sls_free(sls);
+	log_free(logger);
+	g_string_free(text, TRUE);
+}
+
+static uint64_t guid_of(uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].guid;
+}
+
+/* Three switches: 0 and 1 use SL 3, 0 and 2 SL 10, 1 and 2 have no path. */
+static char *three(const char *engine)
+{
+	return g_strdup_printf("%s\n\n0x%" G_GINT64_MODIFIER "x \n\n0x%" G_GINT64_MODIFIER
+			       "x 3\n\n0x%" G_GINT64_MODIFIER "x a-\n",
+			       engine, guid_of(0), guid_of(1), guid_of(2));
+}
+
+START_TEST(pairs)
+{
+	g_autofree char *file = three("dfsssp");
+
+	path_sls_parse(sls, "file", file);
+	path_sls_hold(sls, fabric, held);
+	ck_assert_str_eq(held->maker, "dfsssp");
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 1, 0), 3);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 1), 3);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 2), 10);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 1, 2), ROUTE_NO_SL);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 1, 3), ROUTE_NO_SL); /* a new switch */
+	ck_assert_str_eq(text->str, "");
+}
+END_TEST
+
+/* Each costs that record only. */
+START_TEST(bad_records)
+{
+	static const char *const bad[] = {
+		"0x3 3",    "0x3 3333", "0x3 33g", "0 333", "0x0 333",
+		"0x3 33 3", "0x3\t",	 "no 3",    "0x3",
+	};
+	g_autofree char *good = three("lash");
+	g_autofree char *file = g_strdup_printf("%s\n%s\n", good, bad[_i]);
+	bool keeps_place = strncmp(bad[_i], "0x", 2) == 0;
+
+	g_autofree char *more = g_strdup_printf("%s0x%" G_GINT64_MODIFIER "x 0f3%s\n", file,
+						guid_of(4), keeps_place ? "7" : "");
+
+	path_sls_parse(sls, "file", more);
+	ck_assert_ptr_nonnull(strstr(text->str, "file:9: "));
+	if (!keeps_place) { /* it is no engine, whose name it is taken for */
+		path_sls_hold(sls, fabric, held);
+		ck_assert_ptr_null(held->lanes);
+		return;
+	}
+	path_sls_hold(sls, fabric, held);
+	ck_assert_str_eq(held->maker, "lash");
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 1), 3);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 4, 0), 0);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 4, 1), 15);
+	ck_assert_uint_eq(route_lanes_sl(held->lanes, 4, 2), 3);
+}
+END_TEST
+
+/* Without the name of an engine, or with none that is known, nobody could go on from it. */
+START_TEST(no_engine)
+{
+	g_autofree char *file = three(_i ? "no-such-engine" : "");
+
+	path_sls_parse(sls, "file", file);
+	path_sls_hold(sls, fabric, held);
+	ck_assert_ptr_null(held->maker);
+	ck_assert_ptr_null(held->lanes);
+}
+END_TEST
+
+/* What is written is what is read; nothing is said twice. */
+START_TEST(round_trip)
+{
+	struct route_input input = {0};
+	g_autofree char *first = NULL;
+	enum route_way way;
+	struct routing *routing = routing_renew(route_find("dfsssp"), fabric, &input, NULL, &way,
+						NULL);
+
+	ck_assert_ptr_nonnull(routing->lanes);
+	path_sls_save(sls, routing, false);
+	path_sls_save(sls, routing, false);
+	ck_assert_uint_eq(path_sls_changes(sls), 1);
+	path_sls_parse(sls, "file", path_sls_text(sls));
+	path_sls_hold(sls, fabric, held);
+	for (uint32_t a = 0; a < fabric->n_switches; a++)
+		for (uint32_t b = 0; b < a; b++)
+			ck_assert_uint_eq(route_lanes_sl(held->lanes, a, b),
+					  route_lanes_sl(routing->lanes, a, b));
+	routing_unref(routing);
+	routing = routing_renew(route_find("minhop"), fabric, &input, NULL, &way, NULL);
+	path_sls_save(sls, routing, false);
+	ck_assert_str_eq(path_sls_text(sls), "");
+	ck_assert_uint_eq(path_sls_changes(sls), 2);
+	routing_unref(routing);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("path_sls");
+	TCase *tcase = tcase_create("path_sls");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, pairs);
+	tcase_add_loop_test(tcase, bad_records, 0, 9);
+	tcase_add_loop_test(tcase, no_engine, 0, 2);
+	tcase_add_test(tcase, round_trip);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
