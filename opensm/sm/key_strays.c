@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keys of those that are missed. Where ports have different keys, a device that was moved is
- * silent behind its new cable from protection level 2 on, as nobody knows whose key to send there;
- * and two that changed places while they were given keys have each other's. So who does not answer
- * any key that is known of the cable, or hides another than his own, is tried with those of
- * endports that should be somewhere and have no cable, or one of which the other end is not known.
+ * Keys of those that are missed. Where ports have different keys, a device that was moved is silent
+ * behind its new cable from protection level 2 on, as nobody knows whose key to send there; and two
+ * that changed places while they were given keys have each other's. So who does not answer any key
+ * that is known of the cable, or was found to hide another than his own, is tried with those of
+ * endports that should be somewhere and have no cable, or one of which the other end is not known,
+ * and of those that hide theirs.
  */
 #include "sm/keys.h"
 
@@ -17,7 +18,7 @@ struct stray {
 };
 
 struct listing {
-	struct keys *keys;
+	struct sm *sm;
 	GHashTable *there; /* GUIDs of endports with a cable */
 };
 
@@ -69,9 +70,9 @@ static void add_stray(struct keys *keys, uint64_t guid, uint64_t key)
 static void list_key(void *arg, uint64_t guid, uint64_t key)
 {
 	const struct listing *listing = arg;
-	struct keys *keys = listing->keys;
+	struct keys *keys = listing->sm->keys;
 
-	if (g_hash_table_contains(listing->there, &guid))
+	if (g_hash_table_contains(listing->there, &guid) && !keys_were_unknown(listing->sm, guid))
 		return;
 	add_stray(keys, guid, key);
 	add_stray(keys, guid, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
@@ -81,7 +82,7 @@ static const GArray *list_strays(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
 	uint64_t now = actor_now(sm->actor);
-	struct listing listing = {keys, NULL};
+	struct listing listing = {sm, NULL};
 
 	if (keys->strays->len && now - keys->strays_ns < LISTED_NS)
 		return keys->strays;

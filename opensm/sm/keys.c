@@ -323,7 +323,8 @@ bool keys_read_again(struct sm_request *request)
 	if (request->mad.method != IBA_METHOD_GET || !has_key(request) || request->mad.lid_only)
 		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.m_key || info.m_key_protect_bits != KEY_HIDES || !try_another(request, true))
+	if (info.m_key || info.m_key_protect_bits != KEY_HIDES ||
+	    !try_another(request, keys_were_unknown(request->sm, request->port->guid)))
 		return false;
 	memset(request->mad.data, 0, sizeof(request->mad.data));
 	return true;
@@ -363,11 +364,11 @@ void keys_answered(const struct sm_request *request)
 		return;
 	if (tells)
 		wire_decode(&iba_port_info_type, mad->data, &info);
-	if (info.m_key)
+	if (info.m_key && !request->stray_of)
 		key_ring_told(ring, port, info.m_key);
 	else if (mad->method == IBA_METHOD_SET)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
-	else if (request->other_key && !tells)
+	else if (request->other_key && (info.m_key || !tells))
 		key_ring_likely(ring, port, mad->m_key);
 	else
 		return;
