@@ -9,8 +9,8 @@
  */
 #include "sm/keys.h"
 
-#define STRAYS_MAX 32
-#define OWN_STRAYS_MAX 128
+#define STRAYS_MAX 32	   /* for one request */
+#define OWN_STRAYS_MAX 128 /* without its own cable the SM has nothing else to do */
 #define LISTED_NS (20 * NS_PER_MS)
 
 struct stray {
@@ -19,7 +19,7 @@ struct stray {
 
 struct listing {
 	struct sm *sm;
-	GHashTable *there; /* GUIDs of endports with a cable */
+	GHashTable *there; /* GUIDs of endports that cannot be meant */
 };
 
 /* Whether nobody knows who is at the other end of a cable of it, or it has none. */
@@ -35,7 +35,11 @@ static bool is_loose(const struct builder_node *node, unsigned int first, unsign
 	return !has_cable;
 }
 
-static GHashTable *list_there(const struct builder *builder)
+/*
+ * Those that have all their cables; of the SM's own cable all channel adapters, for at its other
+ * end there is a switch, which might be any if it was moved.
+ */
+static GHashTable *list_there(const struct builder *builder, bool own)
 {
 	GHashTable *there = g_hash_table_new(g_int64_hash, g_int64_equal);
 	GHashTableIter iter;
@@ -46,10 +50,10 @@ static GHashTable *list_there(const struct builder *builder)
 		bool is_switch = builder_is_switch(node);
 		unsigned int n = node->info.num_ports;
 
-		if (is_switch && !is_loose(node, 1, n))
+		if (is_switch && !own && !is_loose(node, 1, n))
 			g_hash_table_add(there, &node->ports[0].guid);
 		for (unsigned int num = 1; !is_switch && num <= n; num++)
-			if (!is_loose(node, num, num))
+			if (own || !is_loose(node, num, num))
 				g_hash_table_add(there, &node->ports[num].guid);
 	}
 	return there;
@@ -78,40 +82,36 @@ static void list_key(void *arg, uint64_t guid, uint64_t key)
 	add_stray(keys, guid, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
 }
 
-static const GArray *list_strays(struct sm *sm)
+static const GArray *list_strays(struct sm *sm, bool own)
 {
 	struct keys *keys = sm->keys;
 	uint64_t now = actor_now(sm->actor);
 	struct listing listing = {sm, NULL};
 
-	if (keys->strays->len && now - keys->strays_ns < LISTED_NS)
+	if (keys->strays->len && keys->strays_own == own && now - keys->strays_ns < LISTED_NS)
 		return keys->strays;
 	keys->strays_ns = now;
+	keys->strays_own = own;
 	g_array_set_size(keys->strays, 0);
-	listing.there = list_there(sm->builder);
+	listing.there = list_there(sm->builder, own);
 	key_ring_each(keys->ring, list_key, &listing);
 	g_hash_table_unref(listing.there);
 	return keys->strays;
 }
 
-/* How many a request may try; without its own cable the SM has nothing else to do. */
-static uint32_t most(const struct sm_request *request)
-{
-	return request->port == request->sm->builder->sm_port ? OWN_STRAYS_MAX : STRAYS_MAX;
-}
-
 bool key_strays_next(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
+	bool own = request->beyond && request->port == sm->builder->sm_port;
 	const struct stray *stray;
 	const GArray *strays;
 
 	if (!sm->schedule.succeeded)
 		return false; /* at first all are missed */
-	strays = list_strays(sm);
+	strays = list_strays(sm, own);
 	if (!request->strays)
 		request->strays_from = sm->keys->strays_from;
-	if (request->strays >= MIN(strays->len, most(request))) {
+	if (request->strays >= MIN(strays->len, own ? OWN_STRAYS_MAX : STRAYS_MAX)) {
 		sm->keys->strays_from = request->strays_from + request->strays; /* others next */
 		return false;
 	}

@@ -28,6 +28,7 @@ struct keys {
 	/* key_strays.c */
 	GArray *strays; /* of struct stray */
 	uint64_t strays_ns;
+	bool strays_own;      /* of the SM's own cable */
 	uint32_t strays_from; /* where the next request begins */
 
 	/* key_unknown.c */

@@ -23,22 +23,6 @@ void own_port_moved(struct sm *sm)
 	audit_all_soon(sm);
 }
 
-/* Of who is at the other end. */
-static void on_neighbour(struct sm_request *request)
-{
-	struct sm *sm = request->sm;
-	const struct builder_port *own = request->port, *peer = own->peer;
-	struct iba_node_info info;
-
-	if (!sm_request_ok(request) || own != sm->builder->sm_port || !peer)
-		return;
-	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (port_is(peer, &info))
-		return;
-	own_port_moved(sm);
-	sm->sweep.start_over = true;
-}
-
 static void ask_neighbour(struct sm *sm, void (*done)(struct sm_request *request))
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
@@ -47,6 +31,39 @@ static void ask_neighbour(struct sm *sm, void (*done)(struct sm_request *request
 	request->mad.tries = 1;
 	request->done = done;
 	sm_request_send(request);
+}
+
+/* Another device may be there, that answers to another M_Key. */
+static void ask_by_other_keys(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	struct sm_request *request;
+
+	if (!keys_are_used(sm->options))
+		return;
+	request = sm_request_beyond(sm, sm->builder->sm_port);
+	request->done = done;
+	sm_request_send(request);
+}
+
+/* Of who is at the other end. */
+static void on_neighbour(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct builder_port *own = request->port, *peer = own->peer;
+	struct iba_node_info info;
+
+	if (own != sm->builder->sm_port || !peer)
+		return;
+	if (!sm_request_ok(request)) {
+		if (!request->other_key)
+			ask_by_other_keys(sm, request->done);
+		return;
+	}
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (port_is(peer, &info))
+		return;
+	own_port_moved(sm);
+	sm->sweep.start_over = true;
 }
 
 /* Amid a sweep, whatever it waits for. */

@@ -60,6 +60,9 @@ static const struct series checked_lasting[] = {
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
 	{101698, 1, "random:10:4:2:3", 0, true, false, true},
+	{136182, 1, "torus:3x3x3:1", 0, true, true, true},
+	{137006, 1, "fattree:8", 0, true, false, true},
+	{134204, 1, "tests/scenario/dual_port.topo", 0, true, false, true},
 	{130166, 1, "random:10:4:2:3", 0.01, true, false, true},
 	{131896, 1, "random:16:5:2:7", 0, true, false, true},
 	{132166, 1, "fattree:8", 0.1, true, false, true},
