@@ -2,7 +2,8 @@
 /*
  * The light sweep: one Get(SwitchInfo) a switch. A switch that reports a port state change, or
  * whose tables are no longer ours, is marked for a partial sweep; one that does not answer is found
- * out about by silence.c. Ports that are up but behind which nobody answered are asked again.
+ * out about by silence.c. Where nobody is known to be behind a port that is up it is asked who is:
+ * he did not answer, or was forgotten, as nobody answered by whom he was reached.
  */
 #include "sm/sm_private.h"
 
@@ -23,7 +24,7 @@ static void on_switch_info(struct sm_request *request)
 		switch_is_calm(request->node);
 }
 
-/* Whoever answered behind a silent port. */
+/* Whoever answered behind such a port. */
 static bool is_left_out(const struct sm_request *request, const struct iba_node_info *info)
 {
 	struct builder *builder = request->sm->builder;
@@ -34,7 +35,7 @@ static bool is_left_out(const struct sm_request *request, const struct iba_node_
 				      &node->ports[info->local_port_num]);
 }
 
-static void on_silent_port(struct sm_request *request)
+static void on_loose_port(struct sm_request *request)
 {
 	struct iba_node_info info;
 
@@ -52,18 +53,17 @@ static void on_silent_port(struct sm_request *request)
 	sweep_look_at(request->sm, request->node);
 }
 
-static void ask_silent_ports(struct sm *sm, struct builder_node *node)
+static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
 		struct sm_request *request;
 
-		if (!link_is_up(port) || port->peer || !port->silent ||
-		    port_health_leaves_out(sm, port, NULL))
+		if (!link_is_up(port) || port->peer || port_health_leaves_out(sm, port, NULL))
 			continue;
 		request = sm_request_beyond(sm, port);
 		request->inquiry = true;
-		request->done = on_silent_port;
+		request->done = on_loose_port;
 		sm_request_send(request);
 	}
 }
@@ -78,7 +78,7 @@ enum step_result step_light(struct sm *sm)
 		if (!builder_is_switch(node))
 			continue;
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
-		ask_silent_ports(sm, node);
+		ask_loose_ports(sm, node);
 	}
 	return STEP_NEXT;
 }

@@ -40,6 +40,7 @@ static const struct series checked[] = {
 	{1, 6, "torus:3x3x3:1", 0.05, false},	{1, 4, "fattree:4", 0.2, false},
 	{1, 4, "random:10:4:2:3", 0.01, false},	{1, 10, "torus:4x4:2", 0.02, false, true},
 	{1, 20, "random:10:4:2:3", 0, false, false, true},
+	{136335, 1, "fattree:8", 0.05, false, true}, /* this failed once */
 };
 
 static const struct series checked_lasting[] = {
