@@ -393,6 +393,22 @@ START_TEST(test_octets)
 }
 END_TEST
 
+/* Groups of two partitions cannot have one MLID: the second has another one here. */
+START_TEST(test_mlid_taken)
+{
+	const struct sa_group group = {
+		.record.mgid = {UINT64_C(0xFF12A01C00000000), 6},
+		.record.mlid = 0xC005,
+		.record.p_key = _i ? 0x8001 : 0xFFFF,
+	};
+	struct one one = one_new();
+
+	sa_replicate_watch.group(one.replica, &group, false);
+	ck_assert_uint_eq(adopt(&one, _i), 6);
+	one_free(&one);
+}
+END_TEST
+
 /* What ended at the master is none of the standby's. */
 START_TEST(test_ended)
 {
@@ -899,6 +915,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_ages, 0, G_N_ELEMENTS(ages));
 	tcase_add_loop_test(tcase, test_lengths, 0, G_N_ELEMENTS(sections));
 	tcase_add_loop_test(tcase, test_octets, 0, G_N_ELEMENTS(octets_cases));
+	tcase_add_loop_test(tcase, test_mlid_taken, 0, 2);
 	tcase_add_test(tcase, test_ended);
 	tcase_add_test(tcase, test_details);
 	tcase_add_test(tcase, test_service_keys);
