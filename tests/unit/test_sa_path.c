@@ -709,6 +709,7 @@ START_TEST(test_multicast)
 		.rate = IBA_RATE_20,
 		.p_key = 0x0002,
 		.sl = 6,
+		.qos_class = 5,
 	};
 
 	for (unsigned int i = 0; i < n_endports(world.subnet); i++) {
@@ -725,6 +726,7 @@ START_TEST(test_multicast)
 	ask_group(&world, in, &w, C(dgid) | C(mtu) | C(mtu_selector), IBA_STATUS_OK);
 	ask_group(&world, in, &w, C(dgid) | C(rate) | C(rate_selector), IBA_SA_NO_RECORDS);
 	ask_group(&world, in, &w, C(dgid) | C(p_key), IBA_STATUS_OK);
+	ask_group(&world, in, &w, C(dgid) | C(qos_class), IBA_STATUS_OK); /* it has none */
 	ask_group(&world, in, &w, C(dgid) | C(sl), IBA_SA_NO_RECORDS);
 	ask_group(&world, in, &w, C(dgid) | C(reversible), IBA_STATUS_OK);
 	w.reversible = 1;
