@@ -68,6 +68,11 @@ TESTS += tests/unit/test_sa_server
 tests_unit_test_sa_server_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_server_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_sa_hold
+TESTS += tests/unit/test_sa_hold
+tests_unit_test_sa_hold_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_hold_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sa_silent
 TESTS += tests/unit/test_sa_silent
 tests_unit_test_sa_silent_CFLAGS = $(TEST_CFLAGS)
