@@ -377,6 +377,50 @@ START_TEST(test_table_headers)
 }
 END_TEST
 
+/* A table of nodes, as what stands before it leaves room for; in memory that was something else. */
+static uint16_t run_behind(size_t length, size_t room, struct sa_query *query)
+{
+	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
+	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};
+	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	uint8_t octets[IBA_MAD_BYTES];
+
+	ask_encode(&ask, octets);
+	ck_assert(sa_query_begin(query, view, &from, octets, sizeof(octets)));
+	query->reply = (struct sa_reply){.data = g_malloc(room), .length = length, .room = room};
+	memset(query->reply.data + length, 0xFF, room - length);
+	sa_query_run(query, NULL);
+	sa_view_unref(view);
+	return query->status;
+}
+
+/* Records are padded to whole words of eight octets, with zeros. */
+START_TEST(test_padding)
+{
+	const size_t bytes = iba_node_record_bytes, stride = (bytes + 7) / 8 * 8;
+	struct sa_query query;
+
+	ck_assert_uint_eq(run_behind(IBA_SA_DATA_OFFSET, 1 << 16, &query), IBA_STATUS_OK);
+	ck_assert_uint_eq(query.reply.length, IBA_SA_DATA_OFFSET + n_endports(subnet) * stride);
+	for (size_t at = IBA_SA_DATA_OFFSET; at < query.reply.length; at += stride)
+		for (size_t i = bytes; i < stride; i++)
+			ck_assert_uint_eq(query.reply.data[at + i], 0);
+	sa_query_clear(&query);
+}
+END_TEST
+
+/* An answer may be that long, and no octet longer. */
+START_TEST(test_longest_answer)
+{
+	const size_t bytes = n_endports(subnet) * ((iba_node_record_bytes + 7) / 8 * 8);
+	struct sa_query query;
+
+	ck_assert_uint_eq(run_behind(SA_MAX_REPLY - bytes + _i, SA_MAX_REPLY, &query),
+			  _i ? IBA_SA_NO_RESOURCES : IBA_STATUS_OK);
+	sa_query_clear(&query);
+}
+END_TEST
+
 /* ---- partitions: by which P_Key of the SM's port it came ---- */
 
 /* Row n % 3 is host n's. */
@@ -695,6 +739,22 @@ START_TEST(test_forwarding_table)
 }
 END_TEST
 
+/* A host has none, whatever stands next to it. */
+START_TEST(test_forwarding_table_of_hosts)
+{
+	struct iba_linear_forwarding_table_record wanted = {0};
+	struct ask ask = ask_for(IBA_ATTR_LINEAR_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE);
+
+	ask.type = &iba_linear_forwarding_table_record_type;
+	ask.record = &wanted;
+	ask.mask = IBA_COMPONENT(linear_forwarding_table_record, lid);
+	for (unsigned int i = 0; i < 16; i++) {
+		wanted.lid = subnet->fabric->ports[endport(subnet, i, true)].lid;
+		ck_assert_uint_eq(count_of(&ask), 0);
+	}
+}
+END_TEST
+
 /* One block of each switch; one that is none of theirs is of nobody. */
 START_TEST(test_one_block)
 {
@@ -785,6 +845,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_garbage, 0, 4);
 	tcase_add_test(tcase, test_rmpp_requests);
 	tcase_add_test(tcase, test_table_headers);
+	tcase_add_test(tcase, test_padding);
+	tcase_add_loop_test(tcase, test_longest_answer, 0, 2);
 	tcase_add_loop_test(tcase, test_partitions, 0, G_N_ELEMENTS(by_partition));
 	tcase_add_test(tcase, test_class_port_info);
 	tcase_add_loop_test(tcase, test_response_time, 0, G_N_ELEMENTS(times));
@@ -796,6 +858,7 @@ int main(void)
 	tcase_add_test(tcase, test_one_block);
 	tcase_add_test(tcase, test_all_nodes);
 	tcase_add_test(tcase, test_forwarding_table);
+	tcase_add_test(tcase, test_forwarding_table_of_hosts);
 	tcase_add_test(tcase, test_partitions_hide);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
