@@ -179,6 +179,16 @@ START_TEST(test_counts)
 }
 END_TEST
 
+/* What was read is told, though the port has less by now. */
+START_TEST(test_less_by_now)
+{
+	uint32_t port = endport(subnet, 7, true);
+
+	subnet->fabric->ports[port].info.guid_cap = 8;
+	ck_assert_uint_eq(count_at(&kinds[2], port), kinds[2].host);
+}
+END_TEST
+
 /* Which table of which port a record is about. */
 static uint32_t block_of(enum inventory_kind kind, const union sa_any *record, uint8_t *number)
 {
@@ -293,6 +303,29 @@ START_TEST(test_waits)
 	told = tell(&ask);
 	ck_assert(told.waits);
 	told_clear(&told);
+}
+END_TEST
+
+/* Of a switch one port is read, if that is all that was asked for; of a host all it has. */
+START_TEST(test_waits_of_port)
+{
+	struct ask ask = ask_for(&kinds[4]);
+	union record wanted;
+
+	ask.inventory = NULL;
+	ask.record = &wanted;
+	ask.mask = 1 | IBA_COMPONENT(p_key_table_record, port_num);
+	for (unsigned int of_switch = 0; of_switch < 2; of_switch++) {
+		uint16_t lid = lid_at(of_switch ? some_switch() : endport(subnet, 7, true));
+		struct told told;
+
+		wanted.any.p_key_table = (struct iba_p_key_table_record){.lid = lid, .port_num = 1};
+		told = tell(&ask);
+		ck_assert(told.waits);
+		ck_assert_uint_eq(told.want, inventory_want(INVENTORY_P_KEYS, lid,
+							    of_switch ? 1 : INVENTORY_ALL_PORTS));
+		told_clear(&told);
+	}
 }
 END_TEST
 
@@ -495,6 +528,73 @@ START_TEST(test_answers_are_counted)
 }
 END_TEST
 
+#define MOST ((SA_MAX_REPLY - IBA_SA_DATA_OFFSET) / 72) /* records of P_Keys in an answer */
+#define LONG 2048					/* blocks of a port, at most */
+
+/* A fabric with MOST blocks in all. */
+static void make_most(void)
+{
+	struct fabric *fabric;
+	uint32_t n = 0;
+
+	subnet_unref(subnet);
+	subnet = make_subnet("fattree:8", 0, 0);
+	fabric = subnet->fabric;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 0xFFFF;
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
+		fabric->switches[i].info.partition_enforcement_cap = 800 * 32;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += inventory_blocks(fabric, i, INVENTORY_P_KEYS);
+	fabric->switches[0].info.partition_enforcement_cap -= (n - MOST) / 8 * 32;
+	fabric->nodes[1].info.partition_cap -= (n - MOST) % 8 * 32;
+}
+
+static void put_long(uint64_t node_guid, uint8_t num)
+{
+	g_autofree uint8_t *blocks = g_malloc0(LONG * inventory_type(INVENTORY_P_KEYS)->size);
+	uint8_t has[LONG];
+
+	memset(has, 1, sizeof(has));
+	inventory_put(maker, node_guid, num + 1u, num, INVENTORY_P_KEYS, blocks, has, LONG, NOW, 1);
+}
+
+static void check_fits(const struct ask *ask, bool fits)
+{
+	struct told told = tell(ask);
+
+	ck_assert_int_eq(told.waits, fits);
+	ck_assert_uint_eq(told.header.status, fits ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES);
+	told_clear(&told);
+}
+
+/* What is too much for an answer is not read: with what is known, without who is silent. */
+START_TEST(test_too_much_to_read)
+{
+	struct fabric *fabric;
+	struct fabric_port *port;
+	struct ask ask;
+
+	make_most();
+	fabric = subnet->fabric;
+	port = &fabric->ports[endport(subnet, 5, true)];
+	inventory_forget(maker, INVENTORY_P_KEYS);
+	if (_i == 1)
+		put_long(fabric->nodes[port->node].guid, port->num);
+	if (_i == 2) {
+		inventory_put_silent(maker, fabric->nodes[port->node].guid, 2, NOW, 1);
+		fabric->switches[0].info.partition_enforcement_cap += LONG / 8 * 32;
+	}
+	publish();
+	ask = ask_for(&kinds[4]);
+	check_fits(&ask, true);
+	fabric->nodes[1].info.partition_cap += 32; /* one block more */
+	check_fits(&ask, false);
+	ask.mask = IBA_COMPONENT(p_key_table_record, block_num);
+	check_fits(&ask, true);
+}
+END_TEST
+
 /* All pairs of a large fabric do not fit; of a small one they do. */
 START_TEST(test_world_of_paths)
 {
@@ -511,6 +611,19 @@ START_TEST(test_world_of_paths)
 	ck_assert_uint_eq(length, IBA_MAD_BYTES);
 	sa_held_free(held);
 	runtime_free(context.rt);
+}
+END_TEST
+
+/* Of all these Get tells the first one. */
+START_TEST(test_any_path)
+{
+	struct ask ask = {.attribute = IBA_ATTR_PATH_RECORD, .method = IBA_METHOD_GET};
+
+	subnet_unref(subnet);
+	subnet = make_subnet("fattree:16", 0, 0);
+	ask.subnet = subnet;
+	ask.from = endport(subnet, 0, true);
+	ck_assert_uint_eq(count(&ask), 1);
 }
 END_TEST
 
@@ -543,16 +656,20 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_counts, 0, G_N_ELEMENTS(kinds));
+	tcase_add_test(tcase, test_less_by_now);
 	tcase_add_loop_test(tcase, test_contents, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_components, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_waits, 0, G_N_ELEMENTS(kinds));
+	tcase_add_test(tcase, test_waits_of_port);
 	tcase_add_loop_test(tcase, test_silent, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_partitions_hide, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tcase, test_no_qos, 0, 2);
 	tcase_add_loop_test(tcase, test_host_port, 0, 2);
 	tcase_add_test(tcase, test_sm_key_is_hidden);
 	tcase_add_test(tcase, test_answers_are_counted);
+	tcase_add_loop_test(tcase, test_too_much_to_read, 0, 3);
 	tcase_add_test(tcase, test_world_of_paths);
+	tcase_add_test(tcase, test_any_path);
 	tcase_add_test(tcase, test_unsupported);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
