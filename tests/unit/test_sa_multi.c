@@ -66,7 +66,7 @@ static GByteArray *encode(const struct request *r)
 
 static struct told ask_multi(const struct request *r)
 {
-	struct ask ask = {.subnet = subnet, .from = host(0)};
+	struct ask ask = {.subnet = subnet, .from = endport(subnet, 0, false)};
 	g_autoptr(GByteArray) octets = encode(r);
 	struct told told = tell_octets(&ask, octets->data, octets->len);
 
@@ -103,7 +103,7 @@ static void add_paths(const struct iba_path_record *w, uint64_t mask, GArray *pa
 {
 	struct ask ask = {
 		.subnet = subnet,
-		.from = host(0),
+		.from = endport(subnet, 0, false),
 		.method = IBA_METHOD_GET_TABLE,
 		.attribute = IBA_ATTR_PATH_RECORD,
 		.mask = mask | P(sgid) | P(dgid),
@@ -408,7 +408,8 @@ START_TEST(apart)
 	struct iba_path_record like = {0};
 	g_autoptr(GArray) paths = NULL, pair = NULL;
 
-	subnet = make_subnet(specs[_i % 3], _i / 3 % 2, 0);
+	/* The first port of the last one is a switch's. */
+	subnet = make_subnet(_i < 48 ? specs[_i % 3] : "random:8:3:0:7", _i / 3 % 2, 0);
 	r = (struct request){.record = {.sgid_count = 2, .dgid_count = 2, .numb_path = 2}};
 	for (unsigned int i = 0; i < 2; i++) {
 		bool hosts = _i < 24;
@@ -714,7 +715,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, all, 0, 3);
-	tcase_add_loop_test(tcase, apart, 0, 48);
+	tcase_add_loop_test(tcase, apart, 0, 72);
 	tcase_add_test(tcase, one);
 	tcase_add_test(tcase, components);
 	tcase_add_test(tcase, named_twice);

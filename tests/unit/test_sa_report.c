@@ -197,6 +197,25 @@ START_TEST(test_stood_still)
 }
 END_TEST
 
+/* Who subscribes again need not rest any more. */
+START_TEST(test_subscribed_again)
+{
+	subscribe(1, IBA_TRAP_ALL);
+	listener.deaf = true;
+	for (unsigned int i = 0; i < SA_REPORTS_UNANSWERED; i++)
+		trap(128);
+	run_ms(30000);
+	listener.deaf = false;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i)
+			subscribe(1, IBA_TRAP_ALL);
+		trap(129);
+		run_ms(1000);
+		ck_assert_uint_eq(listener.traps->len, 2 * i);
+	}
+}
+END_TEST
+
 /* The SM's port has these P_Keys from now on, as far as the reporter knows. */
 static void follow_p_keys(const uint16_t *p_keys, guint n)
 {
@@ -394,6 +413,7 @@ int main(void)
 	tcase_add_test(tcase, test_in_order);
 	tcase_add_test(tcase, test_unanswered);
 	tcase_add_test(tcase, test_stood_still);
+	tcase_add_test(tcase, test_subscribed_again);
 	tcase_add_test(tcase, test_p_keys_moved);
 	tcase_add_test(tcase, test_not_of_hosts);
 	tcase_add_loop_test(tcase, test_many_subscriptions, 0, 2);
