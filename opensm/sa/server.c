@@ -205,6 +205,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
+	query->reply = (struct sa_reply){0}; /* it is freed, and given back, by who sends it */
 	(in_pool ? mad_reply_from_pool : mad_reply)(sa->mad, mad, data, length, &held);
 }
 

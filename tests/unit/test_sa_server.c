@@ -808,6 +808,34 @@ START_TEST(test_stop_in_the_middle)
 }
 END_TEST
 
+static bool answers(void *arg)
+{
+	return counter_get(&((struct net *)arg)->context.counters, sa_answered) != 0;
+}
+
+/* The same of those that wait for their turn: they were parked and come all at once. */
+START_TEST(test_stop_with_waiting)
+{
+	struct subnet *subnet;
+	struct net net;
+
+	bring_up(&net);
+	subnet = slot_take(&net.context.subnet);
+	publish_subnet(&net, NULL);
+	for (unsigned int i = 0; i < 50; i++)
+		net_ask(&net, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, 0, NULL, NULL);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND / 10);
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_waited), 50);
+	slot_publish(&net.context.subnet, subnet_ref(subnet));
+	event_emit(&net.context.bus, EVENT_SUBNET_PUBLISHED, 0);
+	ck_assert(runtime_run(net.rt, answers, &net, runtime_now(net.rt) + SECOND));
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_answered), 1);
+	net_stop(&net);
+	ck_assert_uint_eq(atomic_load(&subnet->ref.count), 1);
+	subnet_unref(subnet);
+}
+END_TEST
+
 /* ---- threads ---- */
 
 /* Paths, tables by the pool, joins and leaves, all mixed. */
@@ -982,6 +1010,7 @@ int main(void)
 	tcase_add_test(tcase, test_early);
 	tcase_add_test(tcase, test_silent_when_busy);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
+	tcase_add_test(tcase, test_stop_with_waiting);
 	tcase_add_test(tcase, test_threads);
 	tcase_add_loop_test(tcase, test_stale_request, 0, 2);
 	tcase_add_test(tcase, test_stale_in_the_pool);
