@@ -90,7 +90,7 @@ static bool save_all(const struct sm *sm)
 	struct keys *keys = sm->keys;
 	g_autofree char *ring = NULL, *neighbors = NULL;
 
-	if (!keys->directory)
+	if (!keys->directory || (!keys_are_used(sm->options) && !key_ring_edition(keys->ring)))
 		return true;
 	if (keys->ring_saved != key_ring_edition(keys->ring)) {
 		ring = key_ring_format(keys->ring);

@@ -12,8 +12,9 @@
 
 #include "sm/state_file.h"
 
-/* The one known, the one before, the rule's, those of previous rules and of generations ahead. */
-#define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD)
+#define ASTRAY 2
+/* The one known, the one before, the rule's, those of previous rules, generations ahead, astray. */
+#define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD + ASTRAY)
 #define SHA256_OCTETS 32
 
 struct entry {
@@ -22,6 +23,7 @@ struct entry {
 		uint64_t behind;
 	} id;
 	uint64_t known, previous; /* previous is 0 if there was none */
+	uint64_t astray[ASTRAY];  /* as of key_ring_astray(); 0: none */
 	uint64_t changes;	  /* of known */
 	bool is_known, is_proven;
 	uint64_t proven; /* number of changes of the rule before */
@@ -193,6 +195,8 @@ static void list_candidates(const struct key_ring *ring, struct key_port port,
 	if (entry && entry->previous && !is_proven)
 		add(c, entry->previous);
 	add_rules(ring, &id, is_proven, is_proven ? entry->proven : 0, c);
+	for (unsigned int i = 0; entry && i < ASTRAY && entry->astray[i]; i++)
+		add(c, entry->astray[i]);
 }
 
 /* The next to be tried; false if all have failed, then it is the first. */
@@ -354,6 +358,16 @@ void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key)
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key)
 {
 	note(ring, port, key, false);
+}
+
+void key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other)
+{
+	const struct entry *before = find(ring, other);
+	uint64_t wanted = key_ring_wanted(ring, other);
+	struct entry *entry = make(ring, port);
+
+	entry->astray[0] = before && before->is_known && before->known ? before->known : wanted;
+	entry->astray[1] = wanted;
 }
 
 uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port)

@@ -33,7 +33,6 @@ struct unknown {
 	enum state state;
 	uint64_t left_out_ns, judged_ns, named_ns;
 	unsigned int times; /* left out */
-	bool tried; /* with keys of others (key_strays.c), since it is CLOSED */
 };
 
 static void unknown_free(void *arg)
@@ -127,16 +126,6 @@ bool keys_were_unknown(const struct sm *sm, uint64_t guid)
 	return find(sm, guid) != NULL;
 }
 
-void key_unknown_again(struct sm *sm, uint64_t guid)
-{
-	struct unknown *unknown = find(sm, guid);
-
-	if (!unknown)
-		return;
-	forget(sm, unknown);
-	sweep_want(sm, SWEEP_LIGHT);
-}
-
 static void note_left_out(struct sm *sm, struct unknown *unknown)
 {
 	unknown->left_out_ns = actor_now(sm->actor);
@@ -147,8 +136,7 @@ static bool is_due(const struct sm *sm, const struct unknown *unknown)
 {
 	uint64_t wait = LEFT_OUT_FIRST_NS << MIN(unknown->times - 1, 10u);
 
-	return (unknown->state == CLOSED && !unknown->tried) ||
-	       actor_now(sm->actor) - unknown->left_out_ns >= MIN(wait, LEFT_OUT_NS);
+	return actor_now(sm->actor) - unknown->left_out_ns >= MIN(wait, LEFT_OUT_NS);
 }
 
 bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
@@ -170,8 +158,8 @@ static void on_judged(struct sm_request *request)
 	if (!unknown)
 		return;
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
-	/* Who is there is asked again, or it is published that it is left out. */
-	sweep_want(sm, unknown->state == OPEN || !unknown->tried ? SWEEP_LIGHT : SWEEP_CHANGE);
+	/* Either who is there is asked again, or it is published that it is left out. */
+	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
 }
 
 /*
@@ -210,7 +198,6 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	}
 	if (!unknown || unknown->state == OPEN)
 		return false;
-	unknown->tried |= unknown->state == CLOSED;
 	if (!unknown->judged_ns || now - unknown->judged_ns >= JUDGED_NS)
 		judge(sm, port, info, unknown);
 	note_left_out(sm, unknown);
@@ -235,7 +222,6 @@ static void on_named(struct sm_request *request)
 	note_left_out(sm, unknown);
 	set_state(sm, unknown, CLOSED);
 	leave_out(sm, port);
-	sweep_want(sm, SWEEP_LIGHT);
 }
 
 /* Behind a cable that was moved there is another device, with a key of its own. */

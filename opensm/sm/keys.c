@@ -56,6 +56,11 @@ static struct key_port key_port(const struct builder_port *port)
 	return (struct key_port){port->node->guid, (uint16_t)(UNNAMED | sma->num)};
 }
 
+uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port)
+{
+	return neighbors_get(sm->keys->neighbors, key_port(port).guid, port->num);
+}
+
 static struct key_port key_port_beyond(const struct sm *sm, const struct builder_port *port)
 {
 	struct key_port before;
@@ -64,7 +69,7 @@ static struct key_port key_port_beyond(const struct sm *sm, const struct builder
 	if (port->peer)
 		return key_port(port->peer);
 	before = key_port(port);
-	guid = neighbors_get(sm->keys->neighbors, before.guid, port->num);
+	guid = keys_neighbour(sm, port);
 	if (guid)
 		return (struct key_port){guid, 0};
 	return (struct key_port){before.guid, (uint16_t)(port->num + 1)};
@@ -139,7 +144,6 @@ static void choose_key(struct sm_request *request)
 	struct key_port port = asked(request);
 
 	request->mad.m_key = key_ring_for(ring, port);
-	request->stray_of = 0;
 	request->key_changes = key_ring_changes(ring, port);
 }
 
@@ -265,8 +269,8 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	       request->mad.m_key != key_ring_for(ring, port);
 }
 
-/* The next key of that port, and then, if it may have that of another one, of those. */
-static bool try_another(struct sm_request *request, bool stray)
+/* The next key of that port, and then, where nobody knows who it is, of those that are missed. */
+static bool try_another(struct sm_request *request)
 {
 	struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port = asked(request);
@@ -277,7 +281,7 @@ static bool try_another(struct sm_request *request, bool stray)
 	if (!request->strays && (is_superseded(request, port) ||
 				 key_ring_failed(ring, port, request->mad.m_key)))
 		choose_key(request);
-	else if (!stray || !key_strays_next(request))
+	else if (!request->beyond || !key_strays_next(request))
 		return false;
 	request->other_key = true;
 	return true;
@@ -287,7 +291,7 @@ bool keys_try_another(struct sm_request *request)
 {
 	if (request->unreachable || (request->mad.result == MAD_TIMEOUT && takes_any(request)))
 		return false;
-	return try_another(request, request->beyond);
+	return try_another(request);
 }
 
 void keys_try_likeliest(struct sm_request *request)
@@ -324,7 +328,7 @@ bool keys_read_again(struct sm_request *request)
 		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if (info.m_key || info.m_key_protect_bits != KEY_HIDES ||
-	    !try_another(request, keys_were_unknown(request->sm, request->port->guid)))
+	    !try_another(request))
 		return false;
 	memset(request->mad.data, 0, sizeof(request->mad.data));
 	return true;
@@ -364,25 +368,25 @@ void keys_answered(const struct sm_request *request)
 		return;
 	if (tells)
 		wire_decode(&iba_port_info_type, mad->data, &info);
-	if (info.m_key && !request->stray_of)
+	if (info.m_key)
 		key_ring_told(ring, port, info.m_key);
 	else if (mad->method == IBA_METHOD_SET)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
-	else if (request->other_key && (info.m_key || !tells))
+	else if (request->other_key && !tells)
 		key_ring_likely(ring, port, mad->m_key);
-	else
-		return;
-	key_strays_met(request, port);
 }
 
 void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far)
 {
 	const struct keys *keys = sm->keys;
 	struct key_port here = key_port(port), there = key_port(far);
+	struct key_port before = {keys_neighbour(sm, port), 0};
 
-	if ((keys_are_used(sm->options) || key_ring_edition(keys->ring)) && !here.behind &&
-	    !there.behind)
-		neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
+	if (here.behind || there.behind)
+		return;
+	if (before.guid && before.guid != there.guid)
+		key_ring_astray(keys->ring, there, before);
+	neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
 }
 
 bool keys_protect(const struct sm *sm)
@@ -451,7 +455,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
-	g_array_unref(keys->strays);
+	key_strays_free(keys);
 	g_hash_table_unref(keys->changing);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);

@@ -5,6 +5,14 @@
 
 #include "sm/sm_private.h"
 
+/* Whose keys are tried where nobody knows who is there: see key_strays.c. */
+enum stray_kind {
+	STRAY_HOSTS, /* not of switches */
+	STRAY_ALL,
+	STRAY_OWN, /* of switches, behind the SM's own cable */
+	STRAY_KINDS,
+};
+
 struct keys {
 	struct sm *sm;
 	struct key_ring *ring;
@@ -26,9 +34,9 @@ struct keys {
 	uint64_t ring_saved, neighbors_saved; /* editions in the files */
 
 	/* key_strays.c */
-	GArray *strays; /* of struct stray */
+	GArray *strays[STRAY_KINDS]; /* of uint64_t */
+	GHashTable *switches;	     /* GUIDs, when they were listed */
 	uint64_t strays_ns;
-	bool strays_own;      /* of the SM's own cable */
 	uint32_t strays_from; /* where the next request begins */
 
 	/* key_unknown.c */
@@ -46,6 +54,9 @@ struct keys {
 /* The endport that the request goes to; NULL: it is not known. */
 struct builder_port *keys_sma(const struct sm_request *request);
 
+/* GUID of who was last met at the other end of the port's cable; 0: nobody. */
+uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
+
 /* The rule that the options ask for. */
 struct key_rule keys_rule(const struct sm *sm);
 
@@ -55,16 +66,13 @@ void key_memory_load(struct sm *sm);
 bool key_memory_save_generation(struct sm *sm, uint64_t generation);
 
 /* key_strays.c */
-/* No answer came, or one that hides the key: it has the next key of an endport that is missed. */
+/* No answer came from beyond a cable: it has the next key of an endport that is missed. */
 bool key_strays_next(struct sm_request *request);
-/* The port told the key of another one: that one is likely to have this port's. */
-void key_strays_met(const struct sm_request *request, struct key_port port);
 void key_strays_init(struct keys *keys);
+void key_strays_free(struct keys *keys);
 
 /* key_unknown.c */
 void key_unknown_init(struct keys *keys);
-/* Another key is likely to be that of the endport. */
-void key_unknown_again(struct sm *sm, uint64_t guid);
 
 /* key_update.c */
 void key_update_init(struct sm *sm);

@@ -95,6 +95,20 @@ unsigned int neighbors_size(const struct neighbors *neighbors)
 	return g_hash_table_size(neighbors->cables);
 }
 
+GHashTable *neighbors_switches(const struct neighbors *neighbors)
+{
+	g_autoptr(GHashTable) met = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *switches = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTableIter iter;
+	struct cable *cable;
+
+	g_hash_table_iter_init(&iter, neighbors->cables);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&cable))
+		if (!g_hash_table_add(met, &cable->here.guid))
+			g_hash_table_add(switches, &cable->here.guid);
+	return switches;
+}
+
 uint64_t neighbors_edition(const struct neighbors *neighbors)
 {
 	return neighbors->edition;

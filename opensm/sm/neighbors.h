@@ -31,5 +31,7 @@ void neighbors_set(struct neighbors *neighbors, uint64_t guid, uint8_t port, uin
 void neighbors_keep(struct neighbors *neighbors, bool (*is_there)(void *arg, uint64_t guid),
 		    void *arg);
 unsigned int neighbors_size(const struct neighbors *neighbors);
+/* GUIDs with several cables, those of switches: a set, to be freed with g_hash_table_unref. */
+GHashTable *neighbors_switches(const struct neighbors *neighbors);
 
 #endif

@@ -198,8 +198,7 @@ struct sm_request {
 	uint64_t key_changes; /* of the port asked, when its M_Key was chosen */
 	bool other_key;	 /* it was sent again with another M_Key */
 	uint32_t strays; /* M_Keys that it had, of endports that are missed, */
-	uint32_t strays_from; /* from that one on, */
-	uint64_t stray_of; /* and whose the last one is */
+	uint32_t strays_from; /* from that one on */
 	bool gives_key;	 /* it sets another: others to the port wait for it */
 	uint8_t tries_max;  /* as mad.tries, of the tries in earnest */
 	uint8_t ways;	    /* how often it was handed to mad/ again */

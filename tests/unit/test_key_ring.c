@@ -55,6 +55,26 @@ static unsigned int tries(uint64_t guid, uint8_t port, uint64_t has)
 	}
 }
 
+/* A port that stands where another one was may have got that one's key; it is the last guess. */
+START_TEST(test_astray)
+{
+	key_ring_worked(ring, at(GUID + 1, 0), KEY(7));
+	key_ring_astray(ring, at(GUID, 0), at(GUID + 1, 0));
+	key_ring_worked(ring, at(GUID + 1, 0), KEY(8)); /* it got another one since */
+	expect_key(KEY(0));
+	ck_assert_uint_eq(tries(GUID, 0, KEY(7)), 2);
+	expect_key(KEY(7));
+	key_ring_again(ring);
+	ck_assert_uint_eq(tries(GUID, 0, KEY(9)), 0);
+	ck_assert_uint_eq(tries(GUID + 1, 0, KEY(7)), 0);
+	/* Of one that is not known to have a key it is the one that it should have. */
+	key_ring_astray(ring, at(GUID + 2, 0), at(GUID + 3, 0));
+	set(KEY(3));
+	key_ring_again(ring);
+	ck_assert_uint_ne(tries(GUID + 2, 0, KEY(0)), 0);
+}
+END_TEST
+
 /* Lines of guid2mkey stand by GUID, however the ports came to be known. */
 START_TEST(test_file_is_sorted)
 {
@@ -320,6 +340,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_one_key);
 	tcase_add_test(tcase, test_file_is_sorted);
+	tcase_add_test(tcase, test_astray);
 	tcase_add_test(tcase, test_known_ports_after_a_change);
 	tcase_add_test(tcase, test_changes);
 	tcase_add_test(tcase, test_answer_lost);
