@@ -46,6 +46,7 @@ struct builder_port {
 	struct builder_port *told; /* who that was, in that sweep; NULL: nobody yet */
 	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
+	uint8_t loose; /* how often in a row somebody answered who was not taken in */
 	bool loopback;		   /* itself: a loopback plug is in it */
 	bool reregistered;	   /* its client was told to register again */
 	bool reregister_due;	   /* it waits for its turn to be told */

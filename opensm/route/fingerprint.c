@@ -263,6 +263,17 @@ bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
 	return !memcmp(digest, fingerprint->digest, DIGEST);
 }
 
+char *route_fingerprint_word(const struct route_input *input)
+{
+	GString *word = g_string_new(NULL);
+	uint8_t digest[DIGEST];
+
+	digest_of(input, digest);
+	for (unsigned int i = 0; i < DIGEST; i++)
+		g_string_append_printf(word, "%02x", digest[i]);
+	return g_string_free(word, FALSE);
+}
+
 bool route_fingerprint_is_of_demand(const struct route_fingerprint *fingerprint,
 				    const struct route_input *input)
 {

@@ -317,5 +317,7 @@ void routing_unref(struct routing *routing)
 	routing_unref(routing->layered.base);
 	g_free(routing->caps);
 	g_free(routing->note);
+	g_free(routing->maker_word);
+	g_free(routing->word);
 	g_free(routing);
 }

@@ -276,6 +276,18 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 	return repaired;
 }
 
+/* Whether it is what switches hold since that engine made it of the same input. */
+static bool was_made_so(const struct routing *old, const struct route_engine *engine,
+			const struct route_input *input)
+{
+	g_autofree char *word = NULL;
+
+	if (!old || old->maker != engine->name)
+		return false;
+	word = route_fingerprint_word(input);
+	return !strcmp(word, old->maker_word);
+}
+
 /* What follows an old routing of the same engine, or is made anew if that is NULL. */
 static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
@@ -285,7 +297,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	struct routing *routing = NULL;
 
 	*way = ROUTE_REPAIRED;
-	by.old = repair || (old && old->maker == engine->name) ? old : NULL;
+	by.old = repair || was_made_so(old, engine, input) ? old : NULL;
 	if (repair && !input->ties)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)
@@ -320,7 +332,10 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	routing = follow(engine, fabric, input, old, same, way, error);
 	if (routing && input->ties && !engine->ties)
 		routing_note(routing, "it does not mind what partitions are tied to");
-	if (routing)
+	if (routing) {
 		routing->fingerprint = route_fingerprint_new(fabric, input);
+		g_free(routing->word);
+		routing->word = routing->layered.n_channels ? route_fingerprint_word(input) : NULL;
+	}
 	return routing;
 }

@@ -404,9 +404,12 @@ void key_ring_each(const struct key_ring *ring,
 	struct entry *entry;
 
 	g_hash_table_iter_init(&iter, ring->entries);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry)) {
 		if (is_of_endport(entry))
 			each(arg, entry->id.guid, entry->known);
+		if (entry->previous && !entry->id.behind && entry->id.guid)
+			each(arg, entry->id.guid, entry->previous);
+	}
 }
 
 unsigned int key_ring_size(const struct key_ring *ring)

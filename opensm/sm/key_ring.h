@@ -95,7 +95,7 @@ uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);
 /* Forgets all that is known of ports that is_there does not know: they are tried like new ones. */
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 
-/* All keys that endports are known to have. */
+/* All keys that endports are known to have, and that they had before. */
 void key_ring_each(const struct key_ring *ring,
 		   void (*each)(void *arg, uint64_t guid, uint64_t key), void *arg);
 

@@ -7,6 +7,8 @@
  */
 #include "sm/sm_private.h"
 
+#define LOOSE_MAX 6 /* once in 64 light sweeps */
+
 static void on_switch_info(struct sm_request *request)
 {
 	struct iba_switch_info info;
@@ -50,7 +52,16 @@ static void on_loose_port(struct sm_request *request)
 	if (keys_leave_out(request->sm, request->port, info.port_guid))
 		return;
 	request->port->silent = false;
+	if (!keys_were_unknown(request->sm, info.port_guid)) /* those rest by themselves */
+		request->port->loose += request->port->loose < LOOSE_MAX;
 	sweep_look_at(request->sm, request->node);
+}
+
+/* Whoever answers, and is not taken in when he is looked at, is asked ever more seldom. */
+static bool is_loose(struct sm *sm, const struct builder_port *port)
+{
+	return link_is_up(port) && !port->peer && sm->schedule.lights % (1u << port->loose) == 0 &&
+	       !port_health_leaves_out(sm, port, NULL);
 }
 
 static void ask_loose_ports(struct sm *sm, struct builder_node *node)
@@ -59,7 +70,9 @@ static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 		struct builder_port *port = &node->ports[num];
 		struct sm_request *request;
 
-		if (!link_is_up(port) || port->peer || port_health_leaves_out(sm, port, NULL))
+		if (port->peer)
+			port->loose = 0;
+		if (!is_loose(sm, port))
 			continue;
 		request = sm_request_beyond(sm, port);
 		request->inquiry = true;
@@ -72,6 +85,7 @@ enum step_result step_light(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 
+	sm->schedule.lights++;
 	for (guint i = 0; i < nodes->len; i++) {
 		struct builder_node *node = nodes->pdata[i];
 

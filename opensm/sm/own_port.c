@@ -42,6 +42,7 @@ static void ask_by_other_keys(struct sm *sm, void (*done)(struct sm_request *req
 		return;
 	request = sm_request_beyond(sm, sm->builder->sm_port);
 	request->done = done;
+	request->mad.arg = request; /* the last one */
 	sm_request_send(request);
 }
 
@@ -55,7 +56,7 @@ static void on_neighbour(struct sm_request *request)
 	if (own != sm->builder->sm_port || !peer)
 		return;
 	if (!sm_request_ok(request)) {
-		if (!request->other_key)
+		if (!request->mad.arg)
 			ask_by_other_keys(sm, request->done);
 		return;
 	}

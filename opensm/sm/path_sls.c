@@ -20,7 +20,9 @@ struct path_sls {
 	struct log *log;
 	char *file;
 	const struct route_engine *engine; /* of the last run; NULL: it had no SLs */
+	char *word;			   /* of what it made them */
 	GArray *rows;			   /* struct row */
+	bool any;			   /* some SL is not 0 */
 	struct routing *saved;
 	char *text;	  /* what is in the file */
 	uint64_t changes; /* of it */
@@ -30,9 +32,11 @@ struct path_sls {
 
 static const char *take_engine(struct path_sls *sls, const char *line)
 {
-	g_autofree char *name = g_strstrip(g_strdup(line));
+	g_auto(GStrv) words = g_strsplit(line, " ", 2);
 
-	sls->engine = route_find(name);
+	g_free(sls->word);
+	sls->word = g_strstrip(g_strdup(words[0] && words[1] ? words[1] : ""));
+	sls->engine = words[0] ? route_find(words[0]) : NULL;
 	return sls->engine ? NULL : "expected the name of a routing engine";
 }
 
@@ -48,16 +52,21 @@ static const char *take_row(struct path_sls *sls, const char *line)
 {
 	struct row row = {0};
 	guint n = sls->rows->len;
-	bool good = state_hex(&line, &row.guid) && row.guid;
+	bool good;
+
+	if (n >= ROWS_MAX)
+		return "expected no more switches than that";
+	good = state_hex(&line, &row.guid) && row.guid;
 
 	line += strspn(line, " \t");
 	good = good && strlen(line) >= n && are_digits(line, n);
-	if (good)
+	if (good) {
 		row.digits = g_strndup(line, n);
-	else
+		sls->any |= strspn(row.digits, "0") < n;
+	} else {
 		row.guid = 0;
-	if (n < ROWS_MAX)
-		g_array_append_val(sls->rows, row);
+	}
+	g_array_append_val(sls->rows, row);
 	return good ? NULL : "expected 0xGUID and a digit for each record of a GUID before";
 }
 
@@ -93,6 +102,7 @@ struct path_sls *path_sls_new(const char *directory, struct log *log)
 void path_sls_parse(struct path_sls *sls, const char *what, const char *text)
 {
 	sls->engine = NULL;
+	sls->any = false;
 	g_array_set_size(sls->rows, 0);
 	state_parse(sls->log, what, text, take_line, sls);
 }
@@ -102,6 +112,7 @@ void path_sls_free(struct path_sls *sls)
 	g_array_unref(sls->rows);
 	routing_unref(sls->saved);
 	g_free(sls->text);
+	g_free(sls->word);
 	g_free(sls->file);
 	g_free(sls);
 }
@@ -139,13 +150,16 @@ void path_sls_hold(const struct path_sls *sls, const struct fabric *fabric, stru
 		return;
 	row = find_rows(sls, fabric);
 	held->maker = sls->engine->name;
+	held->maker_word = g_strdup(sls->word);
+	routing_name_switches(held, fabric);
+	if (!sls->any)
+		return; /* one lane for all */
 	held->lanes = route_lanes_new(held->n_switches, 0);
 	for (uint32_t a = 0; a < held->n_switches; a++)
 		for (uint32_t b = a + 1; row[a] && b < held->n_switches; b++)
 			if (row[b])
 				route_lanes_put(held->lanes, a, b,
 						sl_of(sls, row[a] - 1, row[b] - 1));
-	routing_name_switches(held, fabric);
 }
 
 /* ---- writing ---- */
@@ -191,10 +205,10 @@ static char *format(const struct routing *routing)
 	GString *text = g_string_new(NULL);
 	g_autofree uint32_t *order = NULL;
 
-	if (!routing->layered.n_channels)
+	if (!routing->word || routing->n_switches > ROWS_MAX)
 		return g_string_free(text, FALSE);
 	order = sorted(routing);
-	g_string_append_printf(text, "%s\n", routing->engine);
+	g_string_append_printf(text, "%s %s\n", routing->engine, routing->word);
 	for (uint32_t n = 0; n < routing->n_switches; n++)
 		append_row(text, routing, order, n);
 	return g_string_free(text, FALSE);
@@ -228,6 +242,7 @@ void path_sls_save(struct path_sls *sls, struct routing *routing, bool fsync_it)
 	sls->text = text;
 	sls->changes++;
 	save(sls, fsync_it);
+	path_sls_parse(sls, "SLs of paths", text); /* this SM may be standby for a while */
 }
 
 const char *path_sls_text(const struct path_sls *sls)

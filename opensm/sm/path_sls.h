@@ -2,8 +2,9 @@
 /*
  * The file path_sls: the SL that each two switches use, for their hosts, by a layered engine. Hosts
  * ask for a path once, and send on its SL for as long as they live: under the next SM, too. The
- * first record names the engine; then there is one for each switch: its GUID, and a hexadecimal
- * digit for each switch of a record before it, or '-' if the two have no path.
+ * first record names the engine, and has a digest of what it was told: where options differ since,
+ * all is made anew. Then there is one for each switch: its GUID, and a hexadecimal digit for each
+ * switch of a record before it, or '-' if the two have no path.
  */
 #ifndef SM_PATH_SLS_H
 #define SM_PATH_SLS_H

@@ -94,8 +94,7 @@ static void adopt_path_sls(struct sm *sm, const struct replica *replica)
 {
 	g_autofree char *text = replica_text(replica, REPLICA_PATH_SLS);
 
-	if (*text)
-		path_sls_parse(sm->path_sls, "SLs of the SM before", text);
+	path_sls_parse(sm->path_sls, "SLs of the SM before", text);
 }
 
 /* ---- a takeover ---- */

@@ -297,7 +297,7 @@ static struct routing *compute(struct route_job *job, const struct route_engine 
 	g_autofree char *first = NULL;
 	struct routing *routing = renew(job, engine, afresh ? NULL : job->old, &first);
 
-	if (!routing && job->way != ROUTE_ANEW) {
+	if (!routing && (job->way != ROUTE_ANEW || job->held)) {
 		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
 		g_clear_pointer(&first, g_free);
 		routing = renew(job, engine, NULL, &first);

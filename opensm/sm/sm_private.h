@@ -55,6 +55,7 @@ struct sweep {
 /* When and why the next sweep begins: sweep.c. */
 struct schedule {
 	unsigned int reasons; /* enum sweep_reason */
+	unsigned int lights;  /* light sweeps so far */
 	bool inhibited;	      /* none may begin */
 	bool discovered; /* a heavy discovery was completed: changes can be followed from there */
 	bool succeeded;	 /* a sweep has ended without errors */

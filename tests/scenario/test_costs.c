@@ -358,6 +358,31 @@ START_TEST(first_change)
 }
 END_TEST
 
+/* Who answers, but is not taken in, is looked at ever more seldom. */
+START_TEST(odd_host)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9");
+	const struct counters *counters;
+	struct sim_node_view other;
+	uint64_t partial;
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	counters = &daemon_context(s->daemon)->counters;
+	sim_node_view(s->sim, scenario_node(s, "host-5"), &other);
+	sim_set_node_guid(s->sim, host, _i ? other.node_guid : 0);
+	sim_link_set(s->sim, host, 1, false);
+	scenario_run_ms(s, 2000);
+	sim_link_set(s->sim, host, 1, true);
+	scenario_run_ms(s, 30000);
+	partial = counter_get(counters, sweeps_partial);
+	scenario_run_ms(s, 640 * 1000); /* 64 light sweeps */
+	ck_assert_uint_le(counter_get(counters, sweeps_partial) - partial, 16);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("costs");
@@ -374,6 +399,7 @@ int main(void)
 	tcase_add_test(tcase, silent_host);
 	tcase_add_test(tcase, first_change);
 	tcase_add_test(tcase, names_again);
+	tcase_add_loop_test(tcase, odd_host, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

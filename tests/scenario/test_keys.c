@@ -384,6 +384,28 @@ START_TEST(moved_with_own_keys)
 }
 END_TEST
 
+/* The SM's own switch does not answer: that is seen, and goes by, whatever key it might have. */
+START_TEST(own_switch_is_silent)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int leaf = scenario_node(s, "leaf-0-0");
+	const struct counters *counters;
+	uint64_t failed;
+
+	configure(s, "m_key 0x1234\nsweep_interval 5\nm_key_protection_level %d\n", _i);
+	start(s, 10);
+	scenario_run_ms(s, 7000);
+	counters = &daemon_context(s->daemon)->counters;
+	failed = counter_get(counters, sweeps_failed);
+	sim_node_mute(s->sim, leaf, true);
+	scenario_run_ms(s, 60000);
+	ck_assert_uint_gt(counter_get(counters, sweeps_failed), failed);
+	sim_node_mute(s->sim, leaf, false);
+	scenario_converge(s, 60);
+	scenario_free(s);
+}
+END_TEST
+
 /* A crash while ports get their first key: it takes the files to know who is behind which cable. */
 START_TEST(crash_in_the_first_sweep)
 {
@@ -981,6 +1003,7 @@ int main(void)
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, losses_with_keys_of_ports, 0, some_seeds(30));
 	tcase_add_loop_test(tcase, moved_with_own_keys, 0, 6);
+	tcase_add_loop_test(tcase, own_switch_is_silent, 0, 3);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);
 	tcase_add_loop_test(tcase, audited_while_keys_are_renewed, 0, 4);

@@ -40,7 +40,7 @@ static uint64_t guid_of(uint32_t sw)
 /* Three switches: 0 and 1 use SL 3, 0 and 2 SL 10, 1 and 2 have no path. */
 static char *three(const char *engine)
 {
-	return g_strdup_printf("%s\n\n0x%" G_GINT64_MODIFIER "x \n\n0x%" G_GINT64_MODIFIER
+	return g_strdup_printf("%s 1f\n\n0x%" G_GINT64_MODIFIER "x \n\n0x%" G_GINT64_MODIFIER
 			       "x 3\n\n0x%" G_GINT64_MODIFIER "x a-\n",
 			       engine, guid_of(0), guid_of(1), guid_of(2));
 }
@@ -52,6 +52,7 @@ START_TEST(pairs)
 	path_sls_parse(sls, "file", file);
 	path_sls_hold(sls, fabric, held);
 	ck_assert_str_eq(held->maker, "dfsssp");
+	ck_assert_str_eq(held->maker_word, "1f");
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 1, 0), 3);
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 1), 3);
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 2), 10);
@@ -131,6 +132,60 @@ START_TEST(round_trip)
 }
 END_TEST
 
+/* What switches hold since dfsssp made it of that input; NULL: it makes nothing of that. */
+static struct routing *renew_held(const struct route_input *was, const struct route_input *is)
+{
+	const struct route_engine *engine = route_find("dfsssp");
+	struct routing *first, *second;
+	enum route_way way;
+
+	first = routing_renew(engine, fabric, was, NULL, &way, NULL);
+	/* Not as it is computed, but as good: two lanes have changed their names. */
+	for (uint32_t i = 0; i < fabric->n_switches * fabric->n_switches; i++)
+		if (first->lanes->sl[i] == 1 || first->lanes->sl[i] == 2)
+			first->lanes->sl[i] = 3 - first->lanes->sl[i];
+	path_sls_save(sls, first, false);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		memcpy(held->lft[sw], first->lft[sw], first->n_blocks * 64);
+	path_sls_hold(sls, fabric, held);
+	second = routing_renew(engine, fabric, is, held, &way, NULL);
+	routing_unref(first);
+	return second;
+}
+
+/* With the same options it is kept, with others it is made as if nothing had been there. */
+START_TEST(options)
+{
+	struct route_input input = {0}, other = {.sm_sl = 2, .vls = 4};
+	struct routing *kept = renew_held(&input, _i ? &other : &input);
+	struct routing *anew;
+	enum route_way way;
+	uint32_t same = 0;
+
+	anew = routing_renew(route_find("dfsssp"), fabric, _i ? &other : &input, NULL, &way, NULL);
+	for (uint32_t i = 0; i < fabric->n_switches * fabric->n_switches; i++)
+		same += kept->lanes->sl[i] == anew->lanes->sl[i];
+	ck_assert_uint_eq(same == fabric->n_switches * fabric->n_switches, _i);
+	routing_unref(kept);
+	routing_unref(anew);
+}
+END_TEST
+
+/* More than a subnet has switches are not read. */
+START_TEST(too_many)
+{
+	g_autoptr(GString) file = g_string_new("lash 1f\n");
+
+	for (unsigned int i = 0; i < 8192; i++)
+		g_string_append(file, "0x0\n");
+	for (unsigned int i = 0; i < 3; i++)
+		g_string_append_printf(file, "0x%x %0*d\n", i + 1, 8192, 0);
+	path_sls_parse(sls, "file", file->str);
+	path_sls_hold(sls, fabric, held);
+	ck_assert_ptr_null(held->lanes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("path_sls");
@@ -141,6 +196,8 @@ int main(void)
 	tcase_add_loop_test(tcase, bad_records, 0, 9);
 	tcase_add_loop_test(tcase, no_engine, 0, 2);
 	tcase_add_test(tcase, round_trip);
+	tcase_add_loop_test(tcase, options, 0, 2);
+	tcase_add_test(tcase, too_many);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
