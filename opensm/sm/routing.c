@@ -295,9 +295,10 @@ static struct routing *compute(struct route_job *job, const struct route_engine 
 {
 	bool afresh = job->anew || (!job->held && !same_choice(&job->now, &job->used));
 	g_autofree char *first = NULL;
-	struct routing *routing = renew(job, engine, afresh ? NULL : job->old, &first);
+	const struct routing *old = afresh ? NULL : job->old;
+	struct routing *routing = renew(job, engine, old, &first);
 
-	if (!routing && (job->way != ROUTE_ANEW || job->held)) {
+	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine->name))) {
 		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
 		g_clear_pointer(&first, g_free);
 		routing = renew(job, engine, NULL, &first);
