@@ -108,7 +108,6 @@ END_TEST
 START_TEST(round_trip)
 {
 	struct route_input input = {0};
-	g_autofree char *first = NULL;
 	enum route_way way;
 	struct routing *routing = routing_renew(route_find("dfsssp"), fabric, &input, NULL, &way,
 						NULL);
