@@ -98,14 +98,14 @@ unsigned int neighbors_size(const struct neighbors *neighbors)
 GHashTable *neighbors_switches(const struct neighbors *neighbors)
 {
 	g_autoptr(GHashTable) met = g_hash_table_new(g_int64_hash, g_int64_equal);
-	GHashTable *switches = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *switches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	GHashTableIter iter;
 	struct cable *cable;
 
 	g_hash_table_iter_init(&iter, neighbors->cables);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&cable))
 		if (!g_hash_table_add(met, &cable->here.guid))
-			g_hash_table_add(switches, &cable->here.guid);
+			g_hash_table_add(switches, g_memdup2(&cable->here.guid, sizeof(uint64_t)));
 	return switches;
 }
 
