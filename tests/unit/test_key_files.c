@@ -248,6 +248,23 @@ START_TEST(generations_ahead)
 }
 END_TEST
 
+/* Who has several cables is a switch; that is so still when they are forgotten. */
+START_TEST(switches)
+{
+	g_autoptr(GHashTable) found = NULL;
+	const uint64_t host = 1, other = 2, leaf = 0x10, spine = 0x20;
+
+	neighbors_set(neighbors, leaf, 1, host, 1);
+	neighbors_set(neighbors, leaf, 2, spine, 1);
+	neighbors_set(neighbors, spine, 2, other, 1);
+	neighbors_set(neighbors, leaf, 1, other, 1); /* it was moved: one cable still */
+	found = neighbors_switches(neighbors);
+	neighbors_set(neighbors, leaf, 1, host, 1);
+	ck_assert(g_hash_table_contains(found, &leaf) && g_hash_table_contains(found, &spine));
+	ck_assert(!g_hash_table_contains(found, &host) && !g_hash_table_contains(found, &other));
+}
+END_TEST
+
 /* Whoever is not identified has no key of its own, and does not stand for others. */
 START_TEST(unidentified)
 {
@@ -281,6 +298,7 @@ int main(void)
 	tcase_add_test(tcase, remembered_keys_are_guesses);
 	tcase_add_test(tcase, derived_keys);
 	tcase_add_test(tcase, generations_ahead);
+	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, unidentified);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
