@@ -355,6 +355,14 @@ void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key)
 	}
 }
 
+void key_ring_doubt(struct key_ring *ring, struct key_port port)
+{
+	struct entry *entry = find(ring, port);
+
+	if (entry)
+		entry->is_proven = false;
+}
+
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key)
 {
 	note(ring, port, key, false);

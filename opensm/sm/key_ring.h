@@ -77,6 +77,9 @@ void key_ring_worked(struct key_ring *ring, struct key_port port, uint64_t key);
  */
 void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key);
 
+/* It has another one, whatever was proven: a Set for it may have been answered by another device. */
+void key_ring_doubt(struct key_ring *ring, struct key_port port);
+
 /*
  * The port may have this key, try it first: it answered a Get, for which below protection level 2
  * it needs none.

@@ -327,8 +327,11 @@ bool keys_read_again(struct sm_request *request)
 	if (request->mad.method != IBA_METHOD_GET || !has_key(request) || request->mad.lid_only)
 		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.m_key || info.m_key_protect_bits != KEY_HIDES ||
-	    !try_another(request))
+	if (info.m_key || info.m_key_protect_bits != KEY_HIDES)
+		return false;
+	if (request->mad.m_key == keys_of_port(request->sm, request->port))
+		key_ring_doubt(request->sm->keys->ring, asked(request));
+	if (!try_another(request))
 		return false;
 	memset(request->mad.data, 0, sizeof(request->mad.data));
 	return true;

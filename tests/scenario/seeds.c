@@ -61,6 +61,7 @@ static const struct series checked_lasting[] = {
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
 	{101698, 1, "random:10:4:2:3", 0, true, false, true},
+	{166516, 1, "tests/scenario/own_loop_2.topo", 0, true, false, true},
 	{143154, 1, "fattree:4", 0, true, true, true},
 	{136182, 1, "torus:3x3x3:1", 0, true, true, true},
 	{137006, 1, "fattree:8", 0, true, false, true},

@@ -55,6 +55,20 @@ static unsigned int tries(uint64_t guid, uint8_t port, uint64_t has)
 	}
 }
 
+/* A key that was proven, but is hidden, was another's: the one before is tried again. */
+START_TEST(test_doubt)
+{
+	key_ring_worked(ring, at(GUID, 0), KEY(0));
+	set(KEY(1));
+	key_ring_worked(ring, at(GUID, 0), KEY(1));
+	ck_assert_uint_eq(tries(GUID, 0, KEY(0)), 0);
+	key_ring_again(ring);
+	key_ring_doubt(ring, at(GUID, 0));
+	ck_assert_uint_eq(tries(GUID, 0, KEY(0)), 2);
+	key_ring_doubt(ring, at(GUID + 1, 0)); /* of which nothing is known */
+}
+END_TEST
+
 /* A port that stands where another one was may have got that one's key; it is the last guess. */
 START_TEST(test_astray)
 {
@@ -341,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, test_one_key);
 	tcase_add_test(tcase, test_file_is_sorted);
 	tcase_add_test(tcase, test_astray);
+	tcase_add_test(tcase, test_doubt);
 	tcase_add_test(tcase, test_known_ports_after_a_change);
 	tcase_add_test(tcase, test_changes);
 	tcase_add_test(tcase, test_answer_lost);
