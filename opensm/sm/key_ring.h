@@ -77,7 +77,7 @@ void key_ring_worked(struct key_ring *ring, struct key_port port, uint64_t key);
  */
 void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key);
 
-/* It has another one, whatever was proven: a Set for it may have been answered by another device. */
+/* It has another one, whatever was proven: the Set may have been answered by another device. */
 void key_ring_doubt(struct key_ring *ring, struct key_port port);
 
 /*
