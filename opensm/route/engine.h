@@ -179,7 +179,6 @@ struct routing {
 	const char *engine; /* name of the engine that made it */
 	const char *maker;  /* the same of what switches hold, if that is known; else NULL, */
 	char *maker_word;   /* and route_fingerprint_word() of what it was made of */
-	char *word;	    /* the same of what routing_renew() was told */
 	unsigned int promises;
 	uint32_t n_switches;
 	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */

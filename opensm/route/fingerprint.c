@@ -263,15 +263,28 @@ bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
 	return !memcmp(digest, fingerprint->digest, DIGEST);
 }
 
-char *route_fingerprint_word(const struct route_input *input)
+static char *word_of(const uint8_t digest[DIGEST])
 {
 	GString *word = g_string_new(NULL);
-	uint8_t digest[DIGEST];
 
-	digest_of(input, digest);
 	for (unsigned int i = 0; i < DIGEST; i++)
 		g_string_append_printf(word, "%02x", digest[i]);
 	return g_string_free(word, FALSE);
+}
+
+char *route_fingerprint_word(const struct route_fingerprint *fingerprint)
+{
+	return word_of(fingerprint->digest);
+}
+
+bool route_fingerprint_is_word(const char *word, const struct route_input *input)
+{
+	g_autofree char *now = NULL;
+	uint8_t digest[DIGEST];
+
+	digest_of(input, digest);
+	now = word_of(digest);
+	return !strcmp(word, now);
 }
 
 bool route_fingerprint_is_of_demand(const struct route_fingerprint *fingerprint,

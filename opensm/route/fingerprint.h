@@ -17,8 +17,9 @@ bool route_fingerprint_is_of(const struct route_fingerprint *fingerprint,
 /* The same of what the operator said: the number of threads is not. */
 bool route_fingerprint_is_of_input(const struct route_fingerprint *fingerprint,
 				   const struct route_input *input);
-/* That, as a word of hexadecimal digits, to be freed with g_free. */
-char *route_fingerprint_word(const struct route_input *input);
+/* That, as a word of hexadecimal digits, to be freed with g_free; and whether it is of an input. */
+char *route_fingerprint_word(const struct route_fingerprint *fingerprint);
+bool route_fingerprint_is_word(const char *word, const struct route_input *input);
 /* The same of who sends to whom and is in which partition, in a fabric that is the same. */
 bool route_fingerprint_is_of_demand(const struct route_fingerprint *fingerprint,
 				    const struct route_input *input);

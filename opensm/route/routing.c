@@ -318,6 +318,5 @@ void routing_unref(struct routing *routing)
 	g_free(routing->caps);
 	g_free(routing->note);
 	g_free(routing->maker_word);
-	g_free(routing->word);
 	g_free(routing);
 }

@@ -280,12 +280,8 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 static bool was_made_so(const struct routing *old, const struct route_engine *engine,
 			const struct route_input *input)
 {
-	g_autofree char *word = NULL;
-
-	if (!old || old->maker != engine->name)
-		return false;
-	word = route_fingerprint_word(input);
-	return !strcmp(word, old->maker_word);
+	return old && old->maker == engine->name &&
+	       route_fingerprint_is_word(old->maker_word, input);
 }
 
 /* What follows an old routing of the same engine, or is made anew if that is NULL. */
@@ -332,10 +328,7 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	routing = follow(engine, fabric, input, old, same, way, error);
 	if (routing && input->ties && !engine->ties)
 		routing_note(routing, "it does not mind what partitions are tied to");
-	if (routing) {
+	if (routing)
 		routing->fingerprint = route_fingerprint_new(fabric, input);
-		g_free(routing->word);
-		routing->word = routing->layered.n_channels ? route_fingerprint_word(input) : NULL;
-	}
 	return routing;
 }

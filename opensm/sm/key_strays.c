@@ -16,10 +16,7 @@
 
 struct listing {
 	struct keys *keys;
-	GArray *strays;
-	enum stray_kind kind;
-	GHashTable *there;    /* GUIDs of endports that cannot be meant */
-	GHashTable *switches; /* GUIDs */
+	GHashTable *there; /* GUIDs of endports that are not missed */
 };
 
 /* Whether nobody knows who is at the other end of a cable of it, or it has none. */
@@ -35,15 +32,14 @@ static bool is_loose(const struct builder_node *node, unsigned int first, unsign
 	return !has_cable;
 }
 
-/* If the SM's own cable was moved, any switch may be at its other end. */
-static GHashTable *list_there(const struct builder *builder, bool own)
+static GHashTable *list_there(const struct builder *builder)
 {
 	GHashTable *there = g_hash_table_new(g_int64_hash, g_int64_equal);
 	GHashTableIter iter;
 	struct builder_node *node;
 
 	g_hash_table_iter_init(&iter, builder->nodes);
-	while (!own && g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
 		bool is_switch = builder_is_switch(node);
 		unsigned int n = node->info.num_ports;
 
@@ -57,38 +53,44 @@ static GHashTable *list_there(const struct builder *builder, bool own)
 }
 
 /* A key that ports share is listed once, and not at all if it is tried anyway. */
-static void add_stray(const struct listing *listing, uint64_t key)
+static void add_stray(const struct keys *keys, enum stray_kind kind, uint64_t key)
 {
-	GArray *strays = listing->strays;
+	GArray *strays = keys->strays[kind];
 
-	if (key != listing->keys->sm->options->m_key &&
+	if (key != keys->sm->options->m_key &&
 	    !(strays->len && g_array_index(strays, uint64_t, strays->len - 1) == key))
 		g_array_append_val(strays, key);
 }
 
+/* If the SM's own cable was moved, any switch may be at its other end. */
 static void list_key(void *arg, uint64_t guid, uint64_t key)
 {
 	const struct listing *listing = arg;
-	bool is_switch = g_hash_table_contains(listing->switches, &guid);
-
-	if (g_hash_table_contains(listing->there, &guid) ||
-	    listing->kind == (is_switch ? STRAY_HOSTS : STRAY_OWN))
-		return;
-	add_stray(listing, key);
-	add_stray(listing, key_ring_wanted(listing->keys->ring, (struct key_port){guid, 0}));
-}
-
-static void list_strays(struct keys *keys, enum stray_kind kind, GHashTable *switches)
-{
-	struct listing listing = {
-		.keys = keys,
-		.strays = keys->strays[kind],
-		.kind = kind,
-		.there = list_there(keys->sm->builder, kind == STRAY_OWN),
-		.switches = switches,
+	const struct keys *keys = listing->keys;
+	bool is_switch = g_hash_table_contains(keys->switches, &guid);
+	bool is_there = g_hash_table_contains(listing->there, &guid);
+	const bool in[] = {
+		[STRAY_HOSTS] = !is_there && !is_switch,
+		[STRAY_ALL] = !is_there,
+		[STRAY_OWN] = is_switch,
 	};
 
-	g_array_set_size(listing.strays, 0);
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++) {
+		if (!in[kind])
+			continue;
+		add_stray(keys, kind, key);
+		add_stray(keys, kind, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
+	}
+}
+
+static void list_strays(struct keys *keys)
+{
+	struct listing listing = {keys, list_there(keys->sm->builder)};
+
+	g_clear_pointer(&keys->switches, g_hash_table_unref);
+	keys->switches = neighbors_switches(keys->neighbors);
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
+		g_array_set_size(keys->strays[kind], 0);
 	key_ring_each(keys->ring, list_key, &listing);
 	g_hash_table_unref(listing.there);
 }
@@ -109,10 +111,7 @@ static const GArray *strays_for(const struct sm_request *request)
 	uint64_t now = actor_now(request->sm->actor);
 
 	if (now - keys->strays_ns >= LISTED_NS || !keys->switches) {
-		g_clear_pointer(&keys->switches, g_hash_table_unref);
-		keys->switches = neighbors_switches(keys->neighbors);
-		for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
-			list_strays(keys, kind, keys->switches);
+		list_strays(keys);
 		keys->strays_ns = now;
 	}
 	return keys->strays[kind_of(request, keys->switches)];

@@ -175,16 +175,21 @@ void keys_use(struct sm_request *request)
 
 /* ---- another key on its way ---- */
 
-/* Whether it gives the port a key that it does not have yet. */
-static bool gives_another(const struct sm_request *request, const struct builder_port *sma)
+/* The key that a Set(PortInfo) gives. */
+static uint64_t given(const struct sm_request *request)
 {
 	struct iba_port_info want;
 
-	if (request->mad.method != IBA_METHOD_SET || request->port != sma ||
-	    request->mad.attribute != IBA_ATTR_PORT_INFO)
-		return false;
 	wire_decode(&iba_port_info_type, request->mad.data, &want);
-	return want.m_key != request->mad.m_key;
+	return want.m_key;
+}
+
+/* Whether it gives the port a key that it does not have yet. */
+static bool gives_another(const struct sm_request *request, const struct builder_port *sma)
+{
+	return request->mad.method == IBA_METHOD_SET && request->port == sma &&
+	       request->mad.attribute == IBA_ATTR_PORT_INFO &&
+	       given(request) != request->mad.m_key;
 }
 
 bool keys_wait(struct sm_request *request)
@@ -296,20 +301,16 @@ bool keys_try_another(struct sm_request *request)
 
 void keys_try_likeliest(struct sm_request *request)
 {
-	if (!request->mad.lid_only)
-		choose_key(request);
+	choose_key(request);
 }
 
 bool keys_try_given(struct sm_request *request)
 {
-	struct iba_port_info want;
+	uint64_t key = request->gives_key ? given(request) : 0;
 
-	if (!request->gives_key || request->unreachable)
+	if (!key || key == request->mad.m_key)
 		return false;
-	wire_decode(&iba_port_info_type, request->mad.data, &want);
-	if (!want.m_key || want.m_key == request->mad.m_key)
-		return false;
-	request->mad.m_key = want.m_key;
+	request->mad.m_key = key;
 	return true;
 }
 

@@ -23,26 +23,15 @@ void own_port_moved(struct sm *sm)
 	audit_all_soon(sm);
 }
 
-static void ask_neighbour(struct sm *sm, void (*done)(struct sm_request *request))
+/* By the key of who is known to be there; or by all, as another device may be there. */
+static void ask_neighbour(struct sm *sm, bool by_any_key, void (*done)(struct sm_request *request))
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
 
-	request->in_earnest = true;
-	request->mad.tries = 1;
+	request->in_earnest = !by_any_key;
+	request->mad.tries = by_any_key ? 0 : 1;
+	request->mad.arg = by_any_key ? request : NULL;
 	request->done = done;
-	sm_request_send(request);
-}
-
-/* Another device may be there, that answers to another M_Key. */
-static void ask_by_other_keys(struct sm *sm, void (*done)(struct sm_request *request))
-{
-	struct sm_request *request;
-
-	if (!keys_are_used(sm->options))
-		return;
-	request = sm_request_beyond(sm, sm->builder->sm_port);
-	request->done = done;
-	request->mad.arg = request; /* the last one */
 	sm_request_send(request);
 }
 
@@ -56,8 +45,8 @@ static void on_neighbour(struct sm_request *request)
 	if (own != sm->builder->sm_port || !peer)
 		return;
 	if (!sm_request_ok(request)) {
-		if (!request->mad.arg)
-			ask_by_other_keys(sm, request->done);
+		if (!request->mad.arg && keys_are_used(sm->options))
+			ask_neighbour(sm, true, request->done);
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
@@ -120,7 +109,7 @@ static void on_watch(struct timer *timer)
 		return;
 	if (sweep_runs(sm)) {
 		if (sm->own_changed && sm->sweep.discovers && own->peer)
-			ask_neighbour(sm, on_neighbour_amid);
+			ask_neighbour(sm, false, on_neighbour_amid);
 	} else if (sm->schedule.discovered && !sm->schedule.inhibited) {
 		own_port_ask(sm, on_port_info);
 	}
@@ -183,6 +172,6 @@ enum step_result step_own_port(struct sm *sm)
 		return sm->sweep.start_over ? STEP_HEAVY : STEP_NEXT;
 	if (!own || !own->num || !own->peer)
 		return STEP_NEXT;
-	ask_neighbour(sm, on_neighbour);
+	ask_neighbour(sm, false, on_neighbour);
 	return STEP_AGAIN;
 }

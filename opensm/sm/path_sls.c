@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "route/fingerprint.h"
 #include "route/lanes.h"
 #include "route/trace.h"
 #include "sm/state_file.h"
@@ -23,6 +24,7 @@ struct path_sls {
 	char *word;			   /* of what it made them */
 	GArray *rows;			   /* struct row */
 	bool any;			   /* some SL is not 0 */
+	bool is_old;			   /* all this is of before text */
 	struct routing *saved;
 	char *text;	  /* what is in the file */
 	uint64_t changes; /* of it */
@@ -102,7 +104,7 @@ struct path_sls *path_sls_new(const char *directory, struct log *log)
 void path_sls_parse(struct path_sls *sls, const char *what, const char *text)
 {
 	sls->engine = NULL;
-	sls->any = false;
+	sls->any = sls->is_old = false;
 	g_array_set_size(sls->rows, 0);
 	state_parse(sls->log, what, text, take_line, sls);
 }
@@ -142,10 +144,12 @@ static guint *find_rows(const struct path_sls *sls, const struct fabric *fabric)
 	return of;
 }
 
-void path_sls_hold(const struct path_sls *sls, const struct fabric *fabric, struct routing *held)
+void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct routing *held)
 {
 	g_autofree guint *row = NULL;
 
+	if (sls->is_old) /* it was master before */
+		path_sls_parse(sls, "SLs of paths", sls->text);
 	if (!sls->engine || !sls->rows->len)
 		return;
 	row = find_rows(sls, fabric);
@@ -204,11 +208,14 @@ static char *format(const struct routing *routing)
 {
 	GString *text = g_string_new(NULL);
 	g_autofree uint32_t *order = NULL;
+	g_autofree char *word = NULL;
 
-	if (!routing->word || routing->n_switches > ROWS_MAX)
+	if (!routing->layered.n_channels || !routing->fingerprint ||
+	    routing->n_switches > ROWS_MAX)
 		return g_string_free(text, FALSE);
 	order = sorted(routing);
-	g_string_append_printf(text, "%s %s\n", routing->engine, routing->word);
+	word = route_fingerprint_word(routing->fingerprint);
+	g_string_append_printf(text, "%s %s\n", routing->engine, word);
 	for (uint32_t n = 0; n < routing->n_switches; n++)
 		append_row(text, routing, order, n);
 	return g_string_free(text, FALSE);
@@ -241,8 +248,8 @@ void path_sls_save(struct path_sls *sls, struct routing *routing, bool fsync_it)
 	g_free(sls->text);
 	sls->text = text;
 	sls->changes++;
+	sls->is_old = true;
 	save(sls, fsync_it);
-	path_sls_parse(sls, "SLs of paths", text); /* this SM may be standby for a while */
 }
 
 const char *path_sls_text(const struct path_sls *sls)

@@ -19,7 +19,7 @@ struct path_sls *path_sls_new(const char *directory, struct log *log);
 void path_sls_free(struct path_sls *sls);
 
 /* Tables that switches hold get the SLs of the last run, if it had any. */
-void path_sls_hold(const struct path_sls *sls, const struct fabric *fabric, struct routing *held);
+void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct routing *held);
 /* Those of the SM before, whose text it is. */
 void path_sls_parse(struct path_sls *sls, const char *what, const char *text);
 

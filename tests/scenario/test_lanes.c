@@ -57,6 +57,16 @@ static void list_hosts(struct net *net)
 	ck_assert_uint_gt(net->n_hosts, 10);
 }
 
+/* Of two subnets that were compared. */
+static void net_free(struct net *net, struct subnet *before, struct subnet *after)
+{
+	for (unsigned int i = 0; i < net->n_hosts; i++)
+		client_free(net->hosts[i]);
+	subnet_unref(after);
+	subnet_unref(before);
+	scenario_free(net->s);
+}
+
 /* Every host asks for the way to every other, and sends both ways as the answer says. */
 static unsigned int send_all(struct net *net)
 {
@@ -215,11 +225,7 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 	ck_assert_ptr_eq(net.subnet->routing->layered.base, before->routing);
 	list_hosts(&net);
 	ck_assert_uint_lt(count_moved(&net, before), net.n_hosts * net.n_hosts / 4);
-	for (unsigned int i = 0; i < net.n_hosts; i++)
-		client_free(net.hosts[i]);
-	subnet_unref(after);
-	subnet_unref(before);
-	scenario_free(s);
+	net_free(&net, before, after);
 }
 END_TEST
 
@@ -246,11 +252,7 @@ START_TEST(hosts_keep_the_sl_of_their_path_over_a_restart)
 	net.subnet = after = slot_take(&daemon_context(s->daemon)->subnet);
 	list_hosts(&net);
 	ck_assert_uint_eq(count_moved(&net, before), 0);
-	for (unsigned int i = 0; i < net.n_hosts; i++)
-		client_free(net.hosts[i]);
-	subnet_unref(after);
-	subnet_unref(before);
-	scenario_free(s);
+	net_free(&net, before, after);
 }
 END_TEST
 
