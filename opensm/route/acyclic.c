@@ -154,6 +154,20 @@ bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step)
 	return bits_has(acyclic->has, number_of(acyclic, step));
 }
 
+uint32_t acyclic_lacks(const struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
+{
+	uint32_t lacks = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t number = number_of(acyclic, steps[i]);
+
+		if (bits_has(acyclic->blocked, number))
+			return UINT32_MAX;
+		lacks += !bits_has(acyclic->has, number);
+	}
+	return lacks;
+}
+
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
 	const uint32_t *back = acyclic->channels->back;

@@ -33,4 +33,7 @@ bool acyclic_sort(struct acyclic *acyclic);
 
 bool acyclic_has(const struct acyclic *acyclic, struct acyclic_step step);
 
+/* How many of these steps it does not have; UINT32_MAX if one is known to close a cycle. */
+uint32_t acyclic_lacks(const struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n);
+
 #endif

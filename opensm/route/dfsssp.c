@@ -21,7 +21,7 @@ static bool assign(struct layered *layered, GError **error)
 		return true;
 	if (!layered_assign_leaves(layered, 0, error))
 		return false;
-	routing_note(layered->routing,
+	routing_note(layered->way->routing,
 		     "LID by LID, paths take more virtual lanes than there are: so they are the "
 		     "same for all LIDs of a switch");
 	return true;

@@ -52,19 +52,24 @@ struct tried {
 	struct acyclic *lane;
 };
 
-/* All ranks; the lane gets all turns. */
-static void note_ranks(void *arg, const uint32_t *channels, uint32_t n)
+/* By what two switches send each other; the lane gets all turns. */
+static void note_ranks(const struct tried *tried, const struct layered_paths *paths)
 {
-	const struct tried *tried = arg;
 	const struct free_turns *turns = tried->turns;
 
-	for (uint32_t i = 1; i < n; i++) {
-		struct acyclic_step step = {channels[i - 1], channels[i]};
-		uint8_t *rank = &turns->rank[route_step_of(channels_of(turns), step.from, step.to)];
+	for (size_t i = 1, at = 0; i < paths->n; i++) {
+		struct acyclic_step step = {paths->channels[i - 1], paths->channels[i]};
+		uint8_t *rank;
 
+		if (step.to == FABRIC_NONE || step.from == FABRIC_NONE) {
+			at = 0;
+			continue;
+		}
+		rank = &turns->rank[route_step_of(channels_of(turns), step.from, step.to)];
 		if (*rank == NO_RANK)
 			acyclic_note(tried->lane, step);
-		*rank = *rank == NO_RANK ? i - 1 : MAX(*rank, i - 1);
+		*rank = *rank == NO_RANK ? at : MAX(*rank, at);
+		at++;
 	}
 }
 
@@ -93,17 +98,22 @@ void free_turns_find(struct free_turns *turns)
 	const struct route_graph *graph = layered->graph;
 	struct acyclic *all = acyclic_new(layered->channels, NULL);
 	struct tried tried = {turns, 0, all};
+	struct layered_paths paths = {0};
 
 	memset(turns->rank, NO_RANK, layered->channels->n_steps);
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = a + 1; b < graph->n; b++)
-			if (route_is_source(graph, a) || route_is_source(graph, b))
-				layered_each_path(layered, a, b, note_ranks, &tried);
+			if (route_is_source(graph, a) || route_is_source(graph, b)) {
+				paths.n = 0;
+				layered_list_paths(layered, a, b, &paths);
+				note_ranks(&tried, &paths);
+			}
+	g_free(paths.channels);
 	acyclic_sort(all);
 	tried.lane = acyclic_new(layered->channels, all);
 	layered_take_trunk(layered, tried.lane);
 	free_turns_each(turns, free_trunk, turns);
-	for (; tried.rank < layered->routing->max_hops; tried.rank++)
+	for (; tried.rank < layered->way->routing->max_hops; tried.rank++)
 		free_turns_each(turns, try_turn, &tried);
 	acyclic_free(tried.lane);
 	acyclic_free(all);

@@ -140,7 +140,7 @@ static void join_others(struct grow *grow)
 static void turn_escapes(struct grow *grow)
 {
 	const struct route_channels *channels = grow->layered->channels;
-	const uint8_t *trunk = grow->layered->routing->trunk;
+	const uint8_t *trunk = grow->layered->way->routing->trunk;
 
 	for (uint32_t sw = 0; sw < grow->layered->graph->n; sw++)
 		grow->escape[sw] = route_channel(channels, sw, trunk[sw]);

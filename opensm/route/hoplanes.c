@@ -23,23 +23,35 @@ struct hop_lanes {
 	struct free_turns turns;
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
 	struct turn_lanes *plane;	      /* to which paths are added */
-	bool added;			      /* all of these */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	uint32_t *path;			      /* turns of the path at hand */
+	struct layered_paths paths;	      /* of the pair at hand */
+	uint32_t *turns_of;		      /* of the path at hand */
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
 /* ---- pairs ---- */
 
-static void add_path(void *arg, const uint32_t *channels, uint32_t n)
+/* Adds what two switches send each other to the plane; false if some turn has no lane there. */
+static bool add_paths(struct hop_lanes *hop, uint32_t a, uint32_t b)
 {
-	struct hop_lanes *hop = arg;
+	const struct layered_paths *paths = &hop->paths;
+	uint32_t n = 0;
 
-	for (uint32_t i = 1; i < n; i++)
-		hop->path[i - 1] =
-			route_step_of(hop->layered->channels, channels[i - 1], channels[i]);
-	hop->added = hop->added && (n < 2 || turn_lanes_add(hop->plane, hop->path, n - 1, hop->n));
+	hop->paths.n = 0;
+	layered_list_paths(hop->layered, a, b, &hop->paths);
+	for (size_t i = 1; i < paths->n; i++) {
+		uint32_t from = paths->channels[i - 1], to = paths->channels[i];
+
+		if (from != FABRIC_NONE && to != FABRIC_NONE)
+			hop->turns_of[n++] = route_step_of(hop->layered->channels, from, to);
+		if (to != FABRIC_NONE || !n)
+			continue;
+		if (!turn_lanes_add(hop->plane, hop->turns_of, n, hop->n))
+			return false;
+		n = 0;
+	}
+	return true;
 }
 
 /* The ways of multicast, two turns at a time. */
@@ -78,9 +90,7 @@ static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		open_plane(hop, i);
 		turn_lanes_begin(hop->plane);
-		hop->added = true;
-		layered_each_path(hop->layered, a, b, add_path, hop);
-		if (hop->added) {
+		if (add_paths(hop, a, b)) {
 			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
 			hop->n_planes = MAX(hop->n_planes, i + 1);
 			return true;
@@ -182,7 +192,7 @@ static void put_turn(void *arg, uint32_t in, uint32_t out)
 static void finish(struct hop_lanes *hop)
 {
 	struct route_lanes *lanes = hop->lanes;
-	struct routing *routing = hop->layered->routing;
+	struct routing *routing = hop->layered->way->routing;
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
 	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !hop->idle)
@@ -192,11 +202,11 @@ static void finish(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < hop->n_planes; i++)
 		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
 	lanes->n = hop->n;
-	routing_note(hop->layered->routing,
+	routing_note(hop->layered->way->routing,
 		     "packets change between %u virtual lanes, on %u SL%s", hop->n, hop->n_planes,
 		     hop->n_planes > 1 ? "s" : "");
 	if (hop->left_out)
-		routing_note(hop->layered->routing,
+		routing_note(hop->layered->way->routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
 			     "have no lanes left: they get no PathRecord",
 			     hop->left_out);
@@ -208,14 +218,15 @@ static void hop_init(struct hop_lanes *hop, struct layered *layered)
 {
 	*hop = (struct hop_lanes){.layered = layered};
 	free_turns_init(&hop->turns, layered);
-	hop->path = g_new(uint32_t, layered->graph->n + 1);
+	hop->turns_of = g_new(uint32_t, layered->graph->n + 1);
 }
 
 static void hop_clear(struct hop_lanes *hop)
 {
 	clear_planes(hop);
 	free_turns_clear(&hop->turns);
-	g_free(hop->path);
+	g_free(hop->paths.channels);
+	g_free(hop->turns_of);
 	route_lanes_free(hop->lanes);
 }
 

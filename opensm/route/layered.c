@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
+#include <string.h>
+
 #include "route/acyclic.h"
 #include "route/mesh.h"
+#include "route/parallel.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 #include "route/ties.h"
@@ -11,7 +14,7 @@
 void layered_note_idle(struct layered *layered, uint64_t n)
 {
 	if (n)
-		routing_note(layered->routing,
+		routing_note(layered->way->routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
 			     "nothing by partitions and have no virtual lane",
 			     n);
@@ -31,9 +34,9 @@ static void note_throttled(const struct layered *layered)
 	uint32_t n = layered->n_throttled, n_stay = layered->n_throttled_stay;
 
 	if (n)
-		layered->routing->promises &= ~ROUTE_SHORTEST;
+		layered->way->routing->promises &= ~ROUTE_SHORTEST;
 	if (n || n_stay)
-		routing_note(layered->routing,
+		routing_note(layered->way->routing,
 			     "of cables between switches below the width or speed that both ends "
 			     "support, %u carry no paths, and %u do, for there is no other way",
 			     n, n_stay);
@@ -44,14 +47,17 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 	const struct route_engine *engine = layered->engine;
 	struct layered_way *way = &layered->ways[by];
 	bool is_new = !way->routing;
+	size_t n;
 
 	if (is_new) {
-		way->routing = routing_new(layered->fabric, engine->name, engine->promises);
+		way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
 		way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+		n = (size_t)layered->graph->n * (way->routing->top + 1);
+		way->next = g_malloc(n);
+		memset(way->next, LAYERED_NONE, n);
 		way->repeats = g_new0(bool, way->routing->top + 1);
 	}
 	layered->way = way;
-	layered->routing = way->routing;
 	if (is_new)
 		note_throttled(layered);
 }
@@ -59,6 +65,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 static void clear_way(struct layered_way *way)
 {
 	routing_unref(way->routing);
+	g_free(way->next);
 	g_free(way->repeats);
 	g_free(way->trunk);
 	acyclic_free(way->all);
@@ -85,12 +92,46 @@ static bool init(struct layered *layered, GError **error)
 	return true;
 }
 
+#define TILE 64 /* switches: so that what is read and written of their tables stays in the cache */
+
+/* Of a tile, or several. */
+static void fill_tables(void *arg, uint32_t first, uint32_t last)
+{
+	const struct layered *layered = arg;
+	const struct routing *routing = layered->way->routing;
+	const struct route_graph *graph = layered->graph;
+
+	for (uint32_t begin = first * TILE; begin < last * TILE; begin += TILE) {
+		uint32_t end = MIN(begin + TILE, graph->n);
+
+		for (uint32_t sw = begin; sw < end; sw++)
+			memset(routing->lft[sw], ROUTE_NO_PORT,
+			       (size_t)routing->n_blocks * ROUTE_BLOCK);
+		for (uint32_t lid = 1; lid <= routing->top; lid++)
+			for (uint32_t sw = begin; sw < end; sw++) {
+				uint32_t c = layered_channel(layered, sw, lid);
+
+				if (c != FABRIC_NONE)
+					routing->lft[sw][lid] = graph->links[c];
+			}
+	}
+}
+
 static void settle(struct layered *layered)
 {
-	if (!layered->routing->layered.grown)
-		route_note_ties(layered->routing, layered->graph, layered->hops);
-	layered->routing->layered.n_channels = layered->channels->n;
-	routing_name_switches(layered->routing, layered->fabric);
+	const struct route_graph *graph = layered->graph;
+	struct routing *routing = layered->way->routing;
+
+	route_parallel(graph->threads, (graph->n + TILE - 1) / TILE, fill_tables, layered);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		routing->lft[graph->targets[t].leaf][graph->targets[t].lid] =
+			graph->targets[t].exit;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		memset(routing->lft[sw] + graph->own_lid[sw], 0, route_n_own(graph, sw));
+	if (!routing->layered.grown)
+		route_note_ties(routing, graph, layered->hops);
+	routing->layered.n_channels = layered->channels->n;
+	routing_name_switches(routing, layered->fabric);
 }
 
 static struct routing *compute(struct layered *layered, layered_route_fn *route, GError **error)
@@ -99,7 +140,7 @@ static struct routing *compute(struct layered *layered, layered_route_fn *route,
 
 	if (init(layered, error) && route(layered, error)) {
 		settle(layered);
-		routing = routing_ref(layered->routing);
+		routing = routing_ref(layered->way->routing);
 	}
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		clear_way(&layered->ways[by]);
@@ -194,21 +235,6 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 	return without_held(kept);
 }
 
-/* The channels from a switch to another for a LID; none if the tables have no way. */
-static uint32_t list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
-			  uint32_t *path)
-{
-	uint32_t n = 0;
-
-	while (sw != to && n < layered->graph->n) {
-		path[n] = route_channel(layered->channels, sw, layered->routing->lft[sw][lid]);
-		if (path[n] == FABRIC_NONE)
-			return 0;
-		sw = layered->channels->to[path[n++]];
-	}
-	return n;
-}
-
 /* Visits each LID by which packets go from one of two switches to the other, both ways. */
 typedef bool lid_fn(void *arg, uint32_t from, uint32_t to, uint16_t lid);
 
@@ -232,30 +258,45 @@ static bool each_lid(const struct layered *layered, uint32_t a, uint32_t b, lid_
 	return true;
 }
 
-struct path_call {
+struct path_list {
 	const struct layered *layered;
-	layered_path_fn *call;
-	void *arg;
-	uint32_t *path;
+	struct layered_paths *paths;
 };
 
-static bool call_path(void *arg, uint32_t from, uint32_t to, uint16_t lid)
+/* None if the tables have no way. */
+static bool list_path(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
 {
-	const struct path_call *of = arg;
+	const struct path_list *list = arg;
+	const struct layered *layered = list->layered;
+	struct layered_paths *paths = list->paths;
+	size_t first = paths->n, room = layered->graph->n + 1;
 
-	if (of->layered->way->repeats[lid])
+	if (layered->way->repeats[lid])
 		return true;
-	of->call(of->arg, of->path, list_path(of->layered, from, to, lid, of->path));
+	if (paths->size < first + room) {
+		paths->size = 2 * (first + room);
+		paths->channels = g_renew(uint32_t, paths->channels, paths->size);
+	}
+	while (sw != to) {
+		uint32_t c = layered_channel(layered, sw, lid);
+
+		if (c == FABRIC_NONE) {
+			paths->n = first;
+			return true;
+		}
+		paths->channels[paths->n++] = c;
+		sw = layered->channels->to[c];
+	}
+	paths->channels[paths->n++] = FABRIC_NONE;
 	return true;
 }
 
-void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
-		       void *arg)
+void layered_list_paths(const struct layered *layered, uint32_t a, uint32_t b,
+			struct layered_paths *paths)
 {
-	g_autofree uint32_t *path = g_new(uint32_t, layered->graph->n + 1);
-	struct path_call of = {layered, call, arg, path};
+	struct path_list list = {layered, paths};
 
-	each_lid(layered, a, b, call_path, &of);
+	each_lid(layered, a, b, list_path, &list);
 }
 
 struct comparison {
@@ -271,8 +312,7 @@ static bool goes_as_kept(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
 	while (sw != to) {
 		uint32_t c = layered_kept_channel(layered, of->kept, sw, lid);
 
-		if (c == FABRIC_NONE ||
-		    layered->graph->links[c] != layered->routing->lft[sw][lid])
+		if (c == FABRIC_NONE || c != layered_channel(layered, sw, lid))
 			return false;
 		sw = layered->channels->to[c];
 	}

@@ -8,6 +8,7 @@
 #include "route/kept.h"
 
 #define KEPT_TABLES 2 /* those computed anew, and the last ones */
+#define LAYERED_NONE 0xFF
 
 /* Ways to spread paths over the cables (spread.c). */
 enum spread_by {
@@ -24,7 +25,12 @@ enum spread_by {
 
 /* The tables of one way, and what is known of them so far. */
 struct layered_way {
-	struct routing *routing; /* NULL: none yet */
+	struct routing *routing; /* its LFTs are filled in the end; NULL: none yet */
+	/*
+	 * [LID * switches + switch]: the channel by which what is for the LID goes on, counted from
+	 * the first that leaves the switch: paths to a LID stand together. LAYERED_NONE: none.
+	 */
+	uint8_t *next;
 	bool is_spread;
 	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
 	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
@@ -45,7 +51,6 @@ struct layered {
 	uint32_t n_throttled, n_throttled_stay; /* cables: as of route_throttled() */
 	struct layered_way ways[SPREAD_WAYS];
 	struct layered_way *way; /* that at hand */
-	struct routing *routing; /* its tables */
 	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
 	bool has_looked;
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
@@ -73,14 +78,34 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 /* Makes the tables of a way those at hand; they are empty at first. */
 void layered_turn_to(struct layered *layered, enum spread_by by);
 
+/* The channel by which what is for a LID leaves a switch by the tables at hand, or FABRIC_NONE. */
+static inline uint32_t layered_channel(const struct layered *layered, uint32_t sw, uint16_t lid)
+{
+	uint8_t i = layered->way->next[(size_t)lid * layered->graph->n + sw];
+
+	return i == LAYERED_NONE ? FABRIC_NONE : layered->channels->first[sw] + i;
+}
+
+static inline void layered_put(const struct layered *layered, uint32_t sw, uint16_t lid,
+			       uint32_t channel)
+{
+	layered->way->next[(size_t)lid * layered->graph->n + sw] =
+		channel - layered->channels->first[sw];
+}
+
+/* Paths, channel by channel; behind each stands FABRIC_NONE. */
+struct layered_paths {
+	uint32_t *channels;
+	size_t n, size;
+};
+
 /*
- * Calls for each path between two switches, both ways: from the hosts of one (or from itself if it
- * has none) to each LID behind the other and, if it sends to that, to its own LIDs. LIDs that go
+ * Adds each path between two switches, both ways: from the hosts of one (or from itself if it has
+ * none) to each LID behind the other and, if it sends to that, to its own LIDs. LIDs that go
  * together have one.
  */
-typedef void layered_path_fn(void *arg, const uint32_t *channels, uint32_t n);
-void layered_each_path(const struct layered *layered, uint32_t a, uint32_t b, layered_path_fn *call,
-		       void *arg);
+void layered_list_paths(const struct layered *layered, uint32_t a, uint32_t b,
+			struct layered_paths *paths);
 
 /* Whether all paths between two switches are as in tables that are kept. */
 bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,

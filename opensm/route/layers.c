@@ -17,8 +17,10 @@
 #include <string.h>
 
 #include "route/acyclic.h"
+#include "route/bits.h"
 #include "route/demand.h"
 #include "route/lanes.h"
+#include "route/parallel.h"
 #include "route/shortest.h"
 #include "route/spread.h"
 #include "route/trunk.h"
@@ -34,67 +36,124 @@ struct layers {
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
-	GArray *steps;	      /* struct acyclic_step: of the pair at hand */
+	const struct acyclic_step *steps; /* of the pair at hand */
+	uint32_t n_steps;
+	struct layered_paths paths; /* for turn_to() */
+	GArray *listed;		    /* struct acyclic_step: by turn_to() */
 	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
-static void list_steps_of(void *arg, const uint32_t *channels, uint32_t n)
+/* Adds the steps of what two switches send each other. */
+static void list_steps(const struct layered *layered, uint32_t a, uint32_t b,
+		       struct layered_paths *paths, GArray *steps)
 {
-	struct layers *layers = arg;
+	struct acyclic_step *step;
+	guint n = steps->len;
 
-	for (uint32_t i = 1; i < n; i++) {
-		struct acyclic_step step = {channels[i - 1], channels[i]};
-
-		g_array_append_val(layers->steps, step);
-	}
+	paths->n = 0;
+	layered_list_paths(layered, a, b, paths);
+	g_array_set_size(steps, n + paths->n);
+	step = (struct acyclic_step *)(void *)steps->data;
+	for (size_t i = 1; i < paths->n; i++)
+		if (paths->channels[i - 1] != FABRIC_NONE && paths->channels[i] != FABRIC_NONE)
+			step[n++] = (struct acyclic_step){paths->channels[i - 1],
+							  paths->channels[i]};
+	g_array_set_size(steps, n);
 }
 
-static void list_steps(struct layers *layers, uint32_t a, uint32_t b)
+/* Makes a pair that at hand. */
+static void turn_to(struct layers *layers, uint32_t a, uint32_t b)
 {
-	g_array_set_size(layers->steps, 0);
-	layered_each_path(layers->layered, a, b, list_steps_of, layers);
+	g_array_set_size(layers->listed, 0);
+	list_steps(layers->layered, a, b, &layers->paths, layers->listed);
+	layers->steps = (const struct acyclic_step *)(const void *)layers->listed->data;
+	layers->n_steps = layers->listed->len;
 }
 
 /* ---- all pairs at once ---- */
 
-/* What is sent to a LID, from all switches or from sources: passed[switch] == mark was met. */
-static void note_lid(const struct layered *layered, uint32_t to, uint16_t lid, bool all,
-		     uint32_t *passed, uint32_t mark)
+/* What the paths to some switches take. */
+struct noting {
+	const struct layered *layered;
+	uint64_t *steps; /* bits */
+	uint32_t *mark;	 /* [switch]: the last LID whose path from there was noted */
+};
+
+/* From all switches, or from sources. */
+static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all)
 {
+	const struct layered *layered = noting->layered;
 	const struct route_channels *channels = layered->channels;
 
 	if (layered->way->repeats[lid])
 		return;
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
-		struct acyclic_step step = {FABRIC_NONE, 0};
-		bool met = !all && !route_is_source(layered->graph, from);
+		uint32_t last = FABRIC_NONE, sw = from;
 
-		for (uint32_t sw = from; !met && sw != to; sw = channels->to[step.to]) {
-			met = passed[sw] == mark;
-			passed[sw] = mark;
-			step.to = route_channel(channels, sw, layered->routing->lft[sw][lid]);
-			if (step.to == FABRIC_NONE)
+		if (!all && !route_is_source(layered->graph, from))
+			continue;
+		while (sw != to) {
+			uint32_t c = layered_channel(layered, sw, lid);
+
+			if (c != FABRIC_NONE && last != FABRIC_NONE)
+				bits_put(noting->steps, route_step_of(channels, last, c), true);
+			if (c == FABRIC_NONE || noting->mark[sw] == lid)
 				break;
-			if (step.from != FABRIC_NONE)
-				acyclic_note(layered->way->all, step);
-			step.from = step.to;
+			noting->mark[sw] = lid;
+			last = c;
+			sw = channels->to[c];
 		}
 	}
 }
 
-static void note_all(const struct layered *layered)
+static void note_switches(void *arg, uint32_t first, uint32_t last)
 {
-	const struct route_graph *graph = layered->graph;
-	g_autofree uint32_t *passed = g_new0(uint32_t, graph->n + 1);
-	uint32_t mark = 0;
+	const struct noting *noting = arg;
+	const struct route_graph *graph = noting->layered->graph;
+	unsigned int threads = MAX(graph->threads, 1);
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		note_lid(layered, graph->targets[t].leaf, graph->targets[t].lid, true, passed,
-			 ++mark);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
-			note_lid(layered, sw, graph->own_lid[sw] + i, false, passed, ++mark);
+	for (noting += first; first < last; first++, noting++) {
+		uint32_t end = (uint64_t)graph->n * (first + 1) / threads;
+
+		for (uint32_t sw = (uint64_t)graph->n * first / threads; sw < end; sw++) {
+			uint32_t t = graph->first_target[sw];
+
+			for (; t < graph->first_target[sw + 1]; t++)
+				note_lid(noting, sw, graph->targets[t].lid, true);
+			for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
+				note_lid(noting, sw, graph->own_lid[sw] + i, false);
+		}
+	}
+}
+
+/* Of all that is sent. */
+static struct acyclic *note_all(const struct layered *layered)
+{
+	const struct route_channels *channels = layered->channels;
+	struct acyclic *all = acyclic_new(channels, NULL);
+	unsigned int threads = MAX(layered->graph->threads, 1);
+	g_autofree struct noting *noting = g_new(struct noting, threads);
+
+	for (unsigned int i = 0; i < threads; i++)
+		noting[i] = (struct noting){
+			.layered = layered,
+			.steps = g_new0(uint64_t, channels->n_steps / 64 + 1),
+			.mark = g_new0(uint32_t, layered->graph->n + 1),
+		};
+	route_parallel(threads, threads, note_switches, noting);
+	for (unsigned int i = 0; i < threads; i++) {
+		for (uint32_t c = 0; c < channels->n; c++) {
+			uint32_t base = channels->step_base[c];
+			const uint32_t *to = &channels->first[channels->to[c]];
+
+			bits_each(noting[i].steps, base + to[0], base + to[1], step)
+				acyclic_note(all, (struct acyclic_step){c, step - base});
+		}
+		g_free(noting[i].steps);
+		g_free(noting[i].mark);
+	}
+	return all;
 }
 
 /* Whether one lane does for all, and the trunk if there is to be one. */
@@ -106,8 +165,7 @@ static bool is_one(struct layered *layered)
 		return way->is_one;
 	if (layered->wants_trunk)
 		layered_find_trunk(layered, layered_trunk_root(layered), true);
-	way->all = acyclic_new(layered->channels, NULL);
-	note_all(layered);
+	way->all = note_all(layered);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
 	return way->is_one;
 }
@@ -136,8 +194,7 @@ static void free_lanes(struct layers *layers)
 
 static bool add_steps(struct layers *layers, struct acyclic *lane)
 {
-	return acyclic_add(lane, (const struct acyclic_step *)(const void *)layers->steps->data,
-			   layers->steps->len);
+	return acyclic_add(lane, layers->steps, layers->n_steps);
 }
 
 /* Whether a lane had no trunk in the last tables, which are kept. */
@@ -171,25 +228,15 @@ static void open_lane(struct layers *layers, unsigned int lane)
 	layers->bare |= 1u << lane;
 }
 
-static bool try_lane(struct layers *layers, unsigned int lane)
+/* Whether the pair at hand can have a lane, which may be known to have all its steps. */
+static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 {
 	if (!layers->layer[lane])
 		open_lane(layers, lane);
-	if (!add_steps(layers, layers->layer[lane]))
+	if (!has_all && !add_steps(layers, layers->layer[lane]))
 		return false;
 	layers->n = MAX(layers->n, lane + 1);
 	return true;
-}
-
-/* Steps of the pair at hand that a lane does not have yet. */
-static uint32_t count_new(const struct layers *layers, unsigned int lane)
-{
-	uint32_t n = 0;
-
-	for (guint i = 0; layers->layer[lane] && i < layers->steps->len; i++)
-		n += !acyclic_has(layers->layer[lane],
-				  g_array_index(layers->steps, struct acyclic_step, i));
-	return layers->layer[lane] ? n : layers->steps->len;
 }
 
 /* Whether a pair, the one at hand, can have the lane again that it had in tables of before. */
@@ -200,7 +247,7 @@ static bool try_kept(struct layers *layers, const struct route_kept *kept, uint3
 
 	*lane = sl - layers->lanes->first;
 	return sl != ROUTE_NO_SL && sl >= layers->lanes->first && *lane < layers->have &&
-	       try_lane(layers, *lane);
+	       try_lane(layers, *lane, false);
 }
 
 /* That of before, or the lane of so many to which a pair adds least; if none will do one more. */
@@ -210,12 +257,14 @@ static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, uns
 	uint32_t adds[LANES_MAX];
 	unsigned int last;
 
-	list_steps(layers, a, b);
 	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1], a, b, &last))
 		return last;
 	n = MIN(n, layers->n + 1);
 	for (unsigned int lane = 0; lane < n; lane++)
-		adds[lane] = count_new(layers, lane);
+		adds[lane] = layers->layer[lane]
+				     ? acyclic_lacks(layers->layer[lane], layers->steps,
+						     layers->n_steps)
+				     : layers->n_steps;
 	for (;;) {
 		unsigned int best = 0;
 
@@ -224,7 +273,7 @@ static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, uns
 				best = lane;
 		if (adds[best] == UINT32_MAX)
 			return n;
-		if (try_lane(layers, best))
+		if (try_lane(layers, best, !adds[best]))
 			return best;
 		adds[best] = UINT32_MAX;
 	}
@@ -246,10 +295,10 @@ static bool assign_sm(struct layers *layers)
 	if (sm == FABRIC_NONE || lane < lanes->first)
 		return true;
 	for (uint32_t sw = 0; sw < lanes->n_switches; sw++) {
-		list_steps(layers, sm, sw);
 		if (sw == sm)
 			continue;
-		if (try_lane(layers, lane - lanes->first))
+		turn_to(layers, sm, sw);
+		if (try_lane(layers, lane - lanes->first, false))
 			route_lanes_put(lanes, sm, sw, lane);
 		else
 			all = false;
@@ -259,32 +308,10 @@ static bool assign_sm(struct layers *layers)
 
 static void assign_pair(struct layers *layers, uint32_t a, uint32_t b)
 {
-	unsigned int lane;
+	unsigned int lane = find_lane(layers, a, b, layers->most);
 
-	if (is_done(layers, a, b))
-		return;
-	lane = find_lane(layers, a, b, layers->most);
 	layers->hopeless = lane == layers->most || lane > layers->n;
 	route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
-}
-
-/* Pairs of switches, the hosts of which send each other, if they are so far apart. */
-static void assign_pairs(struct layers *layers, uint8_t hops)
-{
-	const struct route_graph *graph = layers->layered->graph;
-
-	for (uint32_t a = 0; a < graph->n; a++) {
-		const uint8_t *row = layers->layered->hops + (size_t)a * graph->n;
-
-		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
-			if (row[b] != hops || !route_has_hosts(graph, b) || layers->hopeless)
-				continue;
-			if (route_sends(graph, a, b))
-				assign_pair(layers, a, b);
-			else
-				layers->idle++;
-		}
-	}
 }
 
 /* Pairs whose paths are as in tables of before, on the lanes that they had there. */
@@ -300,7 +327,7 @@ static void assign_kept(struct layers *layers, const struct route_kept *kept)
 			if (a == sm || b == sm || is_done(layers, a, b) ||
 			    !layered_is_as_kept(layered, kept, a, b))
 				continue;
-			list_steps(layers, a, b);
+			turn_to(layers, a, b);
 			if (try_kept(layers, kept, a, b, &lane))
 				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
 		}
@@ -312,8 +339,148 @@ static void assign_all_kept(struct layers *layers)
 		assign_kept(layers, &layers->layered->kept[i]);
 }
 
+/* ---- pairs of switches with hosts ---- */
+
+#define PAIRS_AT_ONCE 2048
+
+struct pair {
+	uint32_t a, b;
+};
+
+/* Steps of some pairs in a row, as one thread lists them. */
+struct part {
+	struct layered_paths paths;
+	GArray *steps; /* struct acyclic_step */
+	guint end[PAIRS_AT_ONCE];
+};
+
+struct batch {
+	const struct pair *pairs;
+	uint32_t n;
+	struct part *parts; /* share out the pairs evenly */
+};
+
+/* The steps of the next pairs are listed while those before are given lanes. */
+struct pipeline {
+	struct layers *layers;
+	struct batch now, next;
+	unsigned int n_parts;
+};
+
+static uint32_t part_end(const struct pipeline *pipeline, const struct batch *batch,
+			 unsigned int part)
+{
+	return (uint64_t)batch->n * (part + 1) / pipeline->n_parts;
+}
+
+static void list_part(const struct pipeline *pipeline, unsigned int i)
+{
+	const struct batch *batch = &pipeline->next;
+	struct part *part = &batch->parts[i];
+	uint32_t n = 0;
+
+	g_array_set_size(part->steps, 0);
+	for (uint32_t p = i ? part_end(pipeline, batch, i - 1) : 0;
+	     p < part_end(pipeline, batch, i); p++) {
+		list_steps(pipeline->layers->layered, batch->pairs[p].a, batch->pairs[p].b,
+			   &part->paths, part->steps);
+		part->end[n++] = part->steps->len;
+	}
+}
+
+static void assign_batch(const struct pipeline *pipeline)
+{
+	struct layers *layers = pipeline->layers;
+	const struct batch *batch = &pipeline->now;
+
+	for (uint32_t p = 0, i = 0; i < pipeline->n_parts; i++) {
+		const struct part *part = &batch->parts[i];
+		guint first = 0;
+
+		for (uint32_t n = 0; p < part_end(pipeline, batch, i) && !layers->hopeless;
+		     p++, first = part->end[n++]) {
+			layers->steps = (struct acyclic_step *)(void *)part->steps->data + first;
+			layers->n_steps = part->end[n] - first;
+			assign_pair(layers, batch->pairs[p].a, batch->pairs[p].b);
+		}
+	}
+}
+
+static void run_pipeline(void *arg, uint32_t first, uint32_t last)
+{
+	const struct pipeline *pipeline = arg;
+
+	for (uint32_t i = first; i < last; i++)
+		if (i)
+			list_part(pipeline, i - 1);
+		else
+			assign_batch(pipeline);
+}
+
+/* Pairs that send each other anything and have no lane yet; of others it counts who is idle. */
+static GArray *list_pairs(struct layers *layers)
+{
+	const struct route_graph *graph = layers->layered->graph;
+	const uint8_t *hops = layers->layered->hops;
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
+
+	for (uint8_t most = route_most_hops(graph, hops); most; most--)
+		for (uint32_t a = 0; a < graph->n; a++)
+			for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
+				struct pair pair = {a, b};
+
+				if (hops[(size_t)a * graph->n + b] != most ||
+				    !route_has_hosts(graph, b))
+					continue;
+				layers->idle += !route_sends(graph, a, b);
+				if (route_sends(graph, a, b) && !is_done(layers, a, b))
+					g_array_append_val(pairs, pair);
+			}
+	return pairs;
+}
+
+static void init_batch(struct batch *batch, unsigned int n_parts)
+{
+	*batch = (struct batch){.parts = g_new0(struct part, n_parts)};
+	for (unsigned int i = 0; i < n_parts; i++)
+		batch->parts[i].steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+}
+
+static void clear_batch(struct batch *batch, unsigned int n_parts)
+{
+	for (unsigned int i = 0; i < n_parts; i++) {
+		g_free(batch->parts[i].paths.channels);
+		g_array_unref(batch->parts[i].steps);
+	}
+	g_free(batch->parts);
+}
+
+/* Long paths first: they are harder to place. */
+static void assign_pairs(struct layers *layers)
+{
+	unsigned int threads = layers->layered->graph->threads;
+	struct pipeline pipeline = {.layers = layers, .n_parts = MAX(threads, 2) - 1};
+	g_autoptr(GArray) pairs = list_pairs(layers);
+	uint32_t at = 0;
+
+	init_batch(&pipeline.now, pipeline.n_parts);
+	init_batch(&pipeline.next, pipeline.n_parts);
+	do {
+		struct batch now = pipeline.now;
+
+		pipeline.next.pairs = (const struct pair *)(const void *)pairs->data + at;
+		pipeline.next.n = MIN(PAIRS_AT_ONCE, pairs->len - at);
+		route_parallel(threads, pipeline.n_parts + 1, run_pipeline, &pipeline);
+		at += pipeline.next.n;
+		pipeline.now = pipeline.next;
+		pipeline.next = now;
+	} while (pipeline.now.n && !layers->hopeless);
+	clear_batch(&pipeline.now, pipeline.n_parts);
+	clear_batch(&pipeline.next, pipeline.n_parts);
+}
+
 /*
- * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
+ * Where tables are kept, but the SM is at another
  * switch, its pairs have to leave their lanes, and should push no others from theirs.
  */
 static void assign_hosts(struct layers *layers)
@@ -328,8 +495,7 @@ static void assign_hosts(struct layers *layers)
 		assign_sm(layers);
 		assign_all_kept(layers);
 	}
-	for (uint8_t hops = route_most_hops(layered->graph, layered->hops); hops; hops--)
-		assign_pairs(layers, hops);
+	assign_pairs(layers);
 }
 
 /* Between hosts and switches without any. */
@@ -343,6 +509,7 @@ static void assign_switches(struct layers *layers)
 
 			if (route_has_hosts(graph, b) || is_done(layers, a, b))
 				continue;
+			turn_to(layers, a, b);
 			lane = find_lane(layers, a, b, layers->have);
 			if (lane < layers->have)
 				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
@@ -406,7 +573,7 @@ static void note_bare(struct layers *layers)
 		g_string_append_printf(text, " %u", sl);
 	}
 	if (lanes->bare)
-		routing_note(layers->layered->routing,
+		routing_note(layers->layered->way->routing,
 			     "multicast groups with one of the SLs%s may close credit loops",
 			     text->str);
 }
@@ -414,7 +581,7 @@ static void note_bare(struct layers *layers)
 /* Lane 0 for all needs no SL. */
 static void finish(struct layers *layers)
 {
-	struct routing *routing = layers->layered->routing;
+	struct routing *routing = layers->layered->way->routing;
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
 	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out && !layers->idle)
@@ -423,7 +590,7 @@ static void finish(struct layers *layers)
 	note_bare(layers);
 	routing->lanes = g_steal_pointer(&layers->lanes);
 	if (layers->left_out)
-		routing_note(layers->layered->routing,
+		routing_note(layers->layered->way->routing,
 			     "%" G_GUINT64_FORMAT
 			     " pairs of switches, of which one has hosts, would close "
 			     "credit loops on each of %u virtual lanes: they get no PathRecord",
@@ -435,7 +602,7 @@ bool layered_assign_one(struct layered *layered)
 {
 	if (!is_one(layered))
 		return false;
-	layered->routing->promises |= ROUTE_DEADLOCK_FREE;
+	layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
 	return true;
 }
 
@@ -454,14 +621,15 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 		return false;
 	layers.most = error ? LANES_MAX : layers.have;
 	begin_lanes(&layers);
-	layers.steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	layers.listed = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	assign(&layers);
 	good = fits(&layers, vls, error);
 	if (good)
 		finish(&layers);
 	layered->way->is_refused = !good;
 	free_lanes(&layers);
-	g_array_unref(layers.steps);
+	g_array_unref(layers.listed);
+	g_free(layers.paths.channels);
 	return good;
 }
 
@@ -481,7 +649,7 @@ bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **erro
 		layered_spread(layered, by);
 		if (!layered_assign(layered, first, by == last ? error : NULL))
 			continue;
-		routing_note(layered->routing,
+		routing_note(layered->way->routing,
 			     "spread by load, paths take more virtual lanes than there are: so "
 			     "they turn in one order everywhere");
 		return true;

@@ -57,14 +57,14 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 {
 	const struct layered *layered = nue->layered;
 	const struct route_graph *graph = layered->graph;
-	uint16_t lid = route_lid_of(graph, dest), *most = &layered->routing->max_hops;
+	uint16_t lid = route_lid_of(graph, dest), *most = &layered->way->routing->max_hops;
 
 	for (uint32_t from = 0; lid && from < graph->n; from++) {
 		uint64_t flow = from == dest ? 0 : flow_to(graph, from, dest), hops = 0;
 		uint32_t sw = from, c;
 
 		for (; sw != dest; sw = layered->channels->to[c], hops++) {
-			c = route_channel(layered->channels, sw, layered->routing->lft[sw][lid]);
+			c = layered_channel(layered, sw, lid);
 			if (c == FABRIC_NONE)
 				break;
 			nue->load[c] += add ? flow : -flow;
@@ -74,17 +74,14 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 	}
 }
 
-static void put(const struct nue *nue, uint32_t dest, uint16_t lid, uint8_t exit)
+static void put(const struct nue *nue, uint16_t lid)
 {
-	const struct layered *layered = nue->layered;
-
-	for (uint32_t sw = 0; sw < layered->graph->n; sw++) {
+	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++) {
 		uint32_t c = grow_channel(nue->grow, sw);
 
 		if (c != FABRIC_NONE)
-			layered->routing->lft[sw][lid] = layered->graph->links[c];
+			layered_put(nue->layered, sw, lid, c);
 	}
-	layered->routing->lft[dest][lid] = exit;
 }
 
 /* By the paths at hand. */
@@ -93,9 +90,9 @@ static void fill(struct nue *nue, uint32_t dest)
 	const struct route_graph *graph = nue->layered->graph;
 
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
-		put(nue, dest, graph->targets[t].lid, graph->targets[t].exit);
+		put(nue, graph->targets[t].lid);
 	for (unsigned int i = 0; i < route_n_own(graph, dest); i++)
-		put(nue, dest, graph->own_lid[dest] + i, 0);
+		put(nue, graph->own_lid[dest] + i);
 	count_flows(nue, dest, true);
 }
 
@@ -105,7 +102,7 @@ static void route_all(struct nue *nue)
 	uint32_t n = nue->layered->graph->n, stride = route_coprime(n, n * 0.382 + 1);
 
 	for (unsigned int pass = 0; pass < PASSES; pass++) {
-		nue->escapes = nue->layered->routing->max_hops = 0;
+		nue->escapes = nue->layered->way->routing->max_hops = 0;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t dest = (uint64_t)i * stride % n;
 
@@ -129,7 +126,7 @@ static bool keep_all(struct nue *nue)
 	g_autofree uint32_t *missing = g_new(uint32_t, n + 1);
 
 	set_costs(nue);
-	nue->layered->routing->max_hops = 0;
+	nue->layered->way->routing->max_hops = 0;
 	for (uint32_t dest = 0; dest < n; dest++) {
 		missing[dest] =
 			grow_kept(nue->grow, dest, route_lid_of(graph, dest), nue->cost);
@@ -172,9 +169,9 @@ static bool route_on_one_lane(struct layered *layered)
 		good = keep_all(&nue);
 	else
 		route_all(&nue);
-	layered->routing->layered.busiest = busiest(&nue);
+	layered->way->routing->layered.busiest = busiest(&nue);
 	if (nue.escapes)
-		routing_note(layered->routing,
+		routing_note(layered->way->routing,
 			     "%u of %u switches are reached over a spanning tree from some others",
 			     nue.escapes, layered->graph->n);
 	g_free(nue.load);
@@ -217,9 +214,9 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 	if (!grown && layered->kept)
 		return false;
 	if (vls > 1)
-		routing_note(layered->routing,
+		routing_note(layered->way->routing,
 			     "%u virtual lanes do not do for shortest paths: it uses one", vls);
-	layered->routing->layered.grown = true;
+	layered->way->routing->layered.grown = true;
 	return route_on_one_lane(layered);
 }
 

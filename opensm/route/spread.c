@@ -157,16 +157,13 @@ static void add_flows(struct spread *spread, const struct route_target *target)
 	load(spread, true);
 }
 
-static void put(const struct spread *spread, uint32_t dest, uint16_t lid, uint8_t exit)
+static void put(const struct spread *spread, uint16_t lid)
 {
-	const struct layered *layered = spread->layered;
-
 	for (uint32_t i = 0; i < spread->flows.n_order; i++) {
 		uint32_t sw = spread->flows.order[i];
 
-		layered->routing->lft[sw][lid] = layered->graph->links[spread->chosen[sw]];
+		layered_put(spread->layered, sw, lid, spread->chosen[sw]);
 	}
-	layered->routing->lft[dest][lid] = exit;
 }
 
 /* ---- LIDs ---- */
@@ -198,7 +195,7 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 			continue;
 		list_steps(spread, t);
 		choose(spread);
-		put(spread, leaf, target->lid, target->exit);
+		put(spread, target->lid);
 		add_flows(spread, target);
 	}
 }
@@ -235,7 +232,7 @@ static void spread_leaf(struct spread *spread, uint32_t leaf, bool by_load)
 			choose(spread);
 		if (others || graph->parallel)
 			choose_edges(spread, by_load, t - first);
-		put(spread, leaf, graph->targets[t].lid, graph->targets[t].exit);
+		put(spread, graph->targets[t].lid);
 		add_flows(spread, &graph->targets[t]);
 	}
 }
@@ -250,7 +247,7 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 	if (list_steps(spread, FABRIC_NONE) || !chosen)
 		choose(spread);
 	for (unsigned int i = 0; i < n; i++)
-		put(spread, sw, graph->own_lid[sw] + i, 0);
+		put(spread, graph->own_lid[sw] + i);
 	if (!route_has_hosts(graph, sw) && layered->input->count_switches)
 		add_flows(spread, NULL);
 }
@@ -310,8 +307,7 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 		uint32_t sw = flows->order[i], c = kept_channel(spread, sw, lid);
 
 		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
-			c = route_channel(layered->channels, sw,
-					  layered->routing->lft[sw][before]);
+			c = layered_channel(layered, sw, before);
 		if (c == FABRIC_NONE || !route_flows_is_least(&spread->flows, sw, c))
 			c = least_step(spread, sw);
 		else
@@ -346,7 +342,7 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 
 		list_steps(spread, t);
 		if (keep_or_mend(spread, target->lid, before, later)) {
-			put(spread, sw, target->lid, target->exit);
+			put(spread, target->lid);
 			add_flows(spread, target);
 		}
 		before = target->lid;
@@ -355,7 +351,7 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 	for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
 		if (!keep_or_mend(spread, graph->own_lid[sw] + i, before, later))
 			continue;
-		put(spread, sw, graph->own_lid[sw] + i, 0);
+		put(spread, graph->own_lid[sw] + i);
 		if (counts)
 			add_flows(spread, NULL);
 	}
@@ -390,15 +386,14 @@ static void relieve(struct spread *spread, uint32_t dest)
 		for (uint32_t i = 0; i < flows->n_order; i++) {
 			uint32_t sw = flows->order[i];
 
-			spread->chosen[sw] = route_channel(
-				layered->channels, sw, layered->routing->lft[sw][target->lid]);
+			spread->chosen[sw] = layered_channel(layered, sw, target->lid);
 		}
 		send(spread, target);
 		if (!is_over_limit(spread))
 			continue;
 		load(spread, false);
 		mend(spread, target->lid, 0);
-		put(spread, dest, target->lid, target->exit);
+		put(spread, target->lid);
 		add_flows(spread, target);
 	}
 }
@@ -492,24 +487,19 @@ static void spread_clear(struct spread *spread)
 	route_flows_clear(&spread->flows);
 }
 
-/* Looks by which LIDs of a switch go as the one before them from everywhere, a table at a time. */
+/* Looks which LIDs of a switch go as the one before them from everywhere. */
 static void find_repeats(const struct layered *layered)
 {
 	const struct route_graph *graph = layered->graph;
-	bool *repeats = layered->way->repeats;
+	const struct layered_way *way = layered->way;
+	size_t n = graph->n;
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		repeats[graph->targets[t].lid] =
-			t > graph->first_target[graph->targets[t].leaf];
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		const uint8_t *lft = layered->routing->lft[sw];
+	for (uint32_t t = 1; t < route_n_targets(graph); t++) {
+		const struct route_target *target = &graph->targets[t];
 
-		for (uint32_t t = 1; t < route_n_targets(graph); t++) {
-			const struct route_target *target = &graph->targets[t];
-
-			if (target->leaf != sw && lft[target->lid] != lft[target[-1].lid])
-				repeats[target->lid] = false;
-		}
+		way->repeats[target->lid] =
+			target->leaf == target[-1].leaf &&
+			!memcmp(way->next + target->lid * n, way->next + target[-1].lid * n, n);
 	}
 }
 
@@ -523,7 +513,7 @@ bool layered_is_way(struct layered *layered, enum spread_by by)
 static void fill(struct layered *layered, enum spread_by by)
 {
 	struct spread spread;
-	uint64_t *most = &layered->routing->layered.busiest;
+	uint64_t *most = &layered->way->routing->layered.busiest;
 
 	spread_init(&spread, layered, by);
 	if (layered->kept)
@@ -543,7 +533,7 @@ uint64_t layered_spread(struct layered *layered, enum spread_by by)
 	if (!layered->way->is_spread)
 		fill(layered, by);
 	layered->way->is_spread = true;
-	return layered->routing->layered.busiest;
+	return layered->way->routing->layered.busiest;
 }
 
 uint64_t layered_spread_leaves(struct layered *layered)

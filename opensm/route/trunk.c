@@ -57,7 +57,7 @@ static void follow_paths(struct growth *growth, const struct layered *layered, u
 
 	for (uint32_t i = 1; lid && i < growth->n; i++) {
 		uint32_t sw = growth->list[i];
-		uint32_t c = route_channel(channels, sw, layered->routing->lft[sw][lid]);
+		uint32_t c = layered_channel(layered, sw, lid);
 
 		if (c != FABRIC_NONE && hops[channels->to[c]] < hops[sw])
 			growth->parent[sw] = c;
@@ -79,7 +79,7 @@ static void take(struct layered *layered, const struct growth *growth)
 		if (c == FABRIC_NONE)
 			continue;
 		layered->way->trunk[c] = layered->way->trunk[layered->channels->back[c]] = true;
-		layered->routing->trunk[sw] = layered->graph->links[c];
+		layered->way->routing->trunk[sw] = layered->graph->links[c];
 	}
 }
 
@@ -94,7 +94,7 @@ void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 
 	drop(layered->way);
 	layered->way->trunk = g_new0(bool, layered->channels->n + 1);
-	layered->routing->trunk = g_malloc0(n + 1);
+	layered->way->routing->trunk = g_malloc0(n + 1);
 	if (n) {
 		grow(&growth, layered->channels, root);
 		if (by_paths)
@@ -149,7 +149,7 @@ bool layered_with_trunk(struct layered *layered,
 		give_up(&layered->ways[by]);
 	if (!assign(layered, error))
 		return false;
-	routing_note(layered->routing,
+	routing_note(layered->way->routing,
 		     "with room for multicast trees %s; so these have none, and may close credit "
 		     "loops with paths on the lane of their SL",
 		     first->message);
