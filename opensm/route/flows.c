@@ -6,11 +6,10 @@
 
 #include "route/ties.h"
 
-void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
-		      const uint8_t *hops)
+void route_flows_init_on(struct route_flows *flows, const struct route_graph *graph,
+			 const struct route_channels *channels, const uint8_t *hops)
 {
-	*flows = (struct route_flows){.graph = graph, .hops = hops};
-	flows->channels = route_channels_new(graph, NULL);
+	*flows = (struct route_flows){.graph = graph, .hops = hops, .channels = channels};
 	flows->far = g_malloc(graph->n + 1);
 	flows->order = g_new(uint32_t, graph->n + 1);
 	flows->sent = g_new0(uint64_t, graph->n + 1);
@@ -20,9 +19,18 @@ void route_flows_init(struct route_flows *flows, const struct route_graph *graph
 	flows->toll = graph->tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
+void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
+		      const uint8_t *hops)
+{
+	struct route_channels *own = route_channels_new(graph, NULL);
+
+	route_flows_init_on(flows, graph, own, hops);
+	flows->own = own;
+}
+
 void route_flows_clear(struct route_flows *flows)
 {
-	route_channels_free(flows->channels);
+	route_channels_free(flows->own);
 	g_free(flows->far);
 	g_free(flows->order);
 	g_free(flows->sent);
@@ -90,6 +98,24 @@ static inline struct route_step *list_steps(const struct route_flows *flows, uin
 	return step;
 }
 
+/*
+ * Of a plain graph without cables in parallel, whose edges are its channels. Which of them lead
+ * nearer is hard to foretell: so there is no branch.
+ */
+static inline struct route_step *list_single(const struct route_flows *flows, uint32_t sw,
+					     struct route_step *restrict step)
+{
+	const uint32_t *to = flows->channels->to, *first = flows->channels->first;
+	const uint8_t *far = flows->far;
+	uint8_t nearer = far[sw] - 1;
+
+	for (uint32_t c = first[sw]; c < first[sw + 1]; c++) {
+		*step = (struct route_step){c, to[c]};
+		step += far[to[c]] == nearer;
+	}
+	return step;
+}
+
 #define EVERY_STEP UINT64_MAX
 
 static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
@@ -113,7 +139,7 @@ static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(flows->graph);
+	bool plain = is_plain(flows->graph), single = plain && !flows->graph->parallel;
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
@@ -128,8 +154,9 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 		uint32_t sw = flows->order[i];
 
 		flows->first[sw] = step - flows->steps;
-		step = plain ? list_steps(flows, sw, true, step)
-			     : list_steps(flows, sw, false, step);
+		step = single  ? list_single(flows, sw, step)
+		       : plain ? list_steps(flows, sw, true, step)
+			       : list_steps(flows, sw, false, step);
 		flows->last[sw] = step - flows->steps;
 	}
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)

@@ -17,7 +17,8 @@ struct route_step {
 struct route_flows {
 	const struct route_graph *graph;
 	const uint8_t *hops; /* as of route_hops_all() */
-	struct route_channels *channels;
+	const struct route_channels *channels;
+	struct route_channels *own; /* the same, or NULL if they are somebody's else */
 	uint8_t *far;	 /* [switch]: hops to the destination at hand */
 	uint32_t *order; /* switches from the farthest to the nearest, the destination left out */
 	uint32_t n_order;
@@ -31,6 +32,9 @@ struct route_flows {
 
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
 		      const uint8_t *hops);
+/* The same on channels of the graph, which must live as long. */
+void route_flows_init_on(struct route_flows *flows, const struct route_graph *graph,
+			 const struct route_channels *channels, const uint8_t *hops);
 void route_flows_clear(struct route_flows *flows);
 
 /* Sets far and order to those of this switch; switches that do not reach it are not in order. */

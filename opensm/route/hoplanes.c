@@ -251,6 +251,7 @@ static bool route_by_load(struct layered *layered, GError **error)
 	bool good = false;
 
 	hop_init(&hop, layered);
+	layered_spread_ahead(layered, SPREAD_ALL);
 	for (by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
 		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
 	for (by = best_way(most); !good && most[by] < UINT64_MAX; by = best_way(most)) {

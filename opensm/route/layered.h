@@ -22,6 +22,7 @@ enum spread_by {
 	SPREAD_DIMENSIONS,
 	SPREAD_WAYS,
 };
+#define SPREAD_ALL ((1u << SPREAD_WAYS) - 1)
 
 /* The tables of one way, and what is known of them so far. */
 struct layered_way {
@@ -56,6 +57,7 @@ struct layered {
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, of which is kept what is good; or NULL */
 	bool relieve; /* but not LIDs that make some channel far busier than any was */
+	bool in_batches;  /* LIDs may be spread in batches (batches.h): these take more lanes */
 	bool wants_trunk; /* once there are tables */
 };
 

@@ -14,6 +14,8 @@
  */
 #include "route/layers.h"
 
+#include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/acyclic.h"
@@ -260,11 +262,14 @@ static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, uns
 	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1], a, b, &last))
 		return last;
 	n = MIN(n, layers->n + 1);
-	for (unsigned int lane = 0; lane < n; lane++)
+	for (unsigned int lane = 0; lane < n; lane++) {
 		adds[lane] = layers->layer[lane]
 				     ? acyclic_lacks(layers->layer[lane], layers->steps,
 						     layers->n_steps)
 				     : layers->n_steps;
+		if (!adds[lane] && try_lane(layers, lane, true))
+			return lane;
+	}
 	for (;;) {
 		unsigned int best = 0;
 
@@ -273,7 +278,7 @@ static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, uns
 				best = lane;
 		if (adds[best] == UINT32_MAX)
 			return n;
-		if (try_lane(layers, best, !adds[best]))
+		if (try_lane(layers, best, false))
 			return best;
 		adds[best] = UINT32_MAX;
 	}
@@ -347,74 +352,74 @@ struct pair {
 	uint32_t a, b;
 };
 
-/* Steps of some pairs in a row, as one thread lists them. */
+/* Some pairs in a row, whose steps one thread lists. */
 struct part {
+	const struct pair *pairs;
+	uint32_t n;
 	struct layered_paths paths;
 	GArray *steps; /* struct acyclic_step */
 	guint end[PAIRS_AT_ONCE];
 };
 
-struct batch {
-	const struct pair *pairs;
-	uint32_t n;
-	struct part *parts; /* share out the pairs evenly */
-};
-
 /* The steps of the next pairs are listed while those before are given lanes. */
 struct pipeline {
 	struct layers *layers;
-	struct batch now, next;
-	unsigned int n_parts;
+	GArray *pairs;
+	struct part *parts[2]; /* [thread]: by turns */
+	atomic_uint last;      /* round: what follows is hopeless */
 };
 
-static uint32_t part_end(const struct pipeline *pipeline, const struct batch *batch,
-			 unsigned int part)
+static void list_part(const struct layered *layered, struct part *part)
 {
-	return (uint64_t)batch->n * (part + 1) / pipeline->n_parts;
-}
-
-static void list_part(const struct pipeline *pipeline, unsigned int i)
-{
-	const struct batch *batch = &pipeline->next;
-	struct part *part = &batch->parts[i];
-	uint32_t n = 0;
-
 	g_array_set_size(part->steps, 0);
-	for (uint32_t p = i ? part_end(pipeline, batch, i - 1) : 0;
-	     p < part_end(pipeline, batch, i); p++) {
-		list_steps(pipeline->layers->layered, batch->pairs[p].a, batch->pairs[p].b,
-			   &part->paths, part->steps);
-		part->end[n++] = part->steps->len;
+	for (uint32_t i = 0; i < part->n; i++) {
+		list_steps(layered, part->pairs[i].a, part->pairs[i].b, &part->paths, part->steps);
+		part->end[i] = part->steps->len;
 	}
 }
 
-static void assign_batch(const struct pipeline *pipeline)
+static void assign_part(struct layers *layers, const struct part *part)
 {
-	struct layers *layers = pipeline->layers;
-	const struct batch *batch = &pipeline->now;
+	guint first = 0;
 
-	for (uint32_t p = 0, i = 0; i < pipeline->n_parts; i++) {
-		const struct part *part = &batch->parts[i];
-		guint first = 0;
+	for (uint32_t i = 0; i < part->n && !layers->hopeless; i++) {
+		layers->steps = (const struct acyclic_step *)(const void *)part->steps->data;
+		layers->steps += first;
+		layers->n_steps = part->end[i] - first;
+		assign_pair(layers, part->pairs[i].a, part->pairs[i].b);
+		first = part->end[i];
+	}
+}
 
-		for (uint32_t n = 0; p < part_end(pipeline, batch, i) && !layers->hopeless;
-		     p++, first = part->end[n++]) {
-			layers->steps = (struct acyclic_step *)(void *)part->steps->data + first;
-			layers->n_steps = part->end[n] - first;
-			assign_pair(layers, batch->pairs[p].a, batch->pairs[p].b);
+/* The first thread gives lanes, and the others list, if there are any. */
+static void run_pipeline(void *arg, struct route_team *team, unsigned int thread, unsigned int n)
+{
+	struct pipeline *pipeline = arg;
+	unsigned int n_parts = MAX(n, 2) - 1, i = thread ? thread - 1 : 0;
+	uint32_t n_pairs = pipeline->pairs->len;
+	uint32_t n_rounds = (n_pairs + PAIRS_AT_ONCE - 1) / PAIRS_AT_ONCE;
+
+	for (unsigned int round = 0; round <= n_rounds; round++) {
+		const struct part *before = pipeline->parts[!(round % 2)];
+		struct part *part = &pipeline->parts[round % 2][i];
+
+		if (round < n_rounds && (thread || n == 1)) {
+			uint32_t first = round * PAIRS_AT_ONCE;
+			uint32_t size = MIN(PAIRS_AT_ONCE, n_pairs - first);
+
+			part->pairs = &g_array_index(pipeline->pairs, struct pair,
+						     first + size * i / n_parts);
+			part->n = size * (i + 1) / n_parts - size * i / n_parts;
+			list_part(pipeline->layers->layered, part);
 		}
+		for (unsigned int p = 0; round && !thread && p < n_parts; p++)
+			assign_part(pipeline->layers, &before[p]);
+		if (!thread && pipeline->layers->hopeless)
+			atomic_store(&pipeline->last, round);
+		route_team_meet(team);
+		if (round >= atomic_load(&pipeline->last))
+			break;
 	}
-}
-
-static void run_pipeline(void *arg, uint32_t first, uint32_t last)
-{
-	const struct pipeline *pipeline = arg;
-
-	for (uint32_t i = first; i < last; i++)
-		if (i)
-			list_part(pipeline, i - 1);
-		else
-			assign_batch(pipeline);
 }
 
 /* Pairs that send each other anything and have no lane yet; of others it counts who is idle. */
@@ -439,44 +444,29 @@ static GArray *list_pairs(struct layers *layers)
 	return pairs;
 }
 
-static void init_batch(struct batch *batch, unsigned int n_parts)
-{
-	*batch = (struct batch){.parts = g_new0(struct part, n_parts)};
-	for (unsigned int i = 0; i < n_parts; i++)
-		batch->parts[i].steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-}
-
-static void clear_batch(struct batch *batch, unsigned int n_parts)
-{
-	for (unsigned int i = 0; i < n_parts; i++) {
-		g_free(batch->parts[i].paths.channels);
-		g_array_unref(batch->parts[i].steps);
-	}
-	g_free(batch->parts);
-}
-
 /* Long paths first: they are harder to place. */
 static void assign_pairs(struct layers *layers)
 {
-	unsigned int threads = layers->layered->graph->threads;
-	struct pipeline pipeline = {.layers = layers, .n_parts = MAX(threads, 2) - 1};
-	g_autoptr(GArray) pairs = list_pairs(layers);
-	uint32_t at = 0;
+	unsigned int threads = layers->layered->graph->threads, n_parts = MAX(threads, 2) - 1;
+	struct pipeline pipeline = {.layers = layers, .pairs = list_pairs(layers)};
 
-	init_batch(&pipeline.now, pipeline.n_parts);
-	init_batch(&pipeline.next, pipeline.n_parts);
-	do {
-		struct batch now = pipeline.now;
+	atomic_init(&pipeline.last, UINT_MAX);
+	for (unsigned int i = 0; i < 2 * n_parts; i++) {
+		if (!(i % n_parts))
+			pipeline.parts[i / n_parts] = g_new0(struct part, n_parts);
+		pipeline.parts[i / n_parts][i % n_parts].steps =
+			g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	}
+	route_team_run(threads, run_pipeline, &pipeline);
+	for (unsigned int i = 0; i < 2 * n_parts; i++) {
+		struct part *part = &pipeline.parts[i / n_parts][i % n_parts];
 
-		pipeline.next.pairs = (const struct pair *)(const void *)pairs->data + at;
-		pipeline.next.n = MIN(PAIRS_AT_ONCE, pairs->len - at);
-		route_parallel(threads, pipeline.n_parts + 1, run_pipeline, &pipeline);
-		at += pipeline.next.n;
-		pipeline.now = pipeline.next;
-		pipeline.next = now;
-	} while (pipeline.now.n && !layers->hopeless);
-	clear_batch(&pipeline.now, pipeline.n_parts);
-	clear_batch(&pipeline.next, pipeline.n_parts);
+		g_array_unref(part->steps);
+		g_free(part->paths.channels);
+	}
+	g_free(pipeline.parts[0]);
+	g_free(pipeline.parts[1]);
+	g_array_unref(pipeline.pairs);
 }
 
 /*

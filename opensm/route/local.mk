@@ -4,6 +4,7 @@ libroute_a_SOURCES = \
 	opensm/route/acyclic.c opensm/route/acyclic.h \
 	opensm/route/ancestor.c \
 	opensm/route/balance.c \
+	opensm/route/batches.c opensm/route/batches.h \
 	opensm/route/bits.h \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \

@@ -16,19 +16,25 @@
 
 #include <string.h>
 
+#include "route/batches.h"
 #include "route/flows.h"
 #include "route/mesh.h"
+#include "route/parallel.h"
+#include "route/shortest.h"
 
 #define MUCH_MORE 8 /* so many'th part more */
+#define BATCHES 64 /* if there are switches for two in each */
 #define NOBODYS UINT64_MAX /* partitions; then it is the turn of switches */
 
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
+/* One thread. */
 struct spread {
 	struct layered *layered;
 	GHashTable *kinds; /* port GUID -> enum kind + 1 */
-	uint64_t *load;	   /* [channel]: of the kind at hand */
-	uint64_t *all;	   /* [channel]: of all kinds */
+	enum spread_by by;
+	enum kind kind;	   /* at hand */
+	struct route_loads *loads; /* of the kind at hand */
 	uint64_t *cost;	   /* [switch]: sum of loads on the way to the destination at hand */
 	uint32_t *chosen;  /* [switch]: channel */
 	uint64_t limit;	   /* LIDs are not kept on channels that carry more */
@@ -95,7 +101,7 @@ static uint32_t least_step(struct spread *spread, uint32_t sw)
 	const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
 	const struct route_step *last = &flows->steps[flows->last[sw]];
 	const uint8_t *dimension = spread->dimension;
-	const uint64_t *load = spread->load;
+	const uint64_t *load = spread->loads->load;
 	uint64_t *cost = spread->cost, least = UINT64_MAX;
 
 	for (; step < last; step++) {
@@ -119,19 +125,24 @@ static void choose(struct spread *spread)
 		spread->chosen[flows->order[i]] = least_step(spread, flows->order[i]);
 }
 
-/* Sets what switches send to a target, by the channels chosen; NULL: to a switch. */
-static void send(struct spread *spread, const struct route_target *target)
+/* What the hosts of each switch send to a target; NULL: to a switch. */
+static void start_flow(struct spread *spread, const struct route_target *target)
 {
 	struct route_flows *flows = &spread->flows;
 	const struct route_graph *graph = flows->graph;
+	bool all_send = !graph->senders || !target || spread->layered->even;
 
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i];
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		flows->sent[sw] = all_send ? route_n_hosts(graph, sw)
+					   : route_n_senders(graph, sw, target);
+}
 
-		flows->sent[sw] = target && !spread->layered->even
-					  ? route_n_senders(graph, sw, target)
-					  : route_n_hosts(graph, sw);
-	}
+/* Sets what switches send to a target by the channels chosen. */
+static void send(struct spread *spread, const struct route_target *target)
+{
+	struct route_flows *flows = &spread->flows;
+
+	start_flow(spread, target);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
 
@@ -139,22 +150,29 @@ static void send(struct spread *spread, const struct route_target *target)
 	}
 }
 
-/* Adds that to the loads of channels, or takes it out. */
-static void load(struct spread *spread, bool in)
+/* Takes that out of the loads of channels. */
+static void take_out(struct spread *spread)
 {
 	const struct route_flows *flows = &spread->flows;
 
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i];
-
-		spread->load[spread->chosen[sw]] += in ? flows->sent[sw] : -flows->sent[sw];
-	}
+	for (uint32_t i = 0; i < flows->n_order; i++)
+		spread->loads->load[spread->chosen[flows->order[i]]] -=
+			flows->sent[flows->order[i]];
 }
 
-static void add_flows(struct spread *spread, const struct route_target *target)
+/* Adds what is sent to a target, and n - 1 like it, to the loads of the channels chosen. */
+static void add_flows(struct spread *spread, const struct route_target *target, uint32_t n)
 {
-	send(spread, target);
-	load(spread, true);
+	struct route_flows *flows = &spread->flows;
+
+	start_flow(spread, target);
+	route_loads_reserve(spread->loads, flows->n_order);
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], channel = spread->chosen[sw];
+
+		route_loads_add(spread->loads, channel, flows->sent[sw] * n);
+		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
+	}
 }
 
 static void put(const struct spread *spread, uint16_t lid)
@@ -196,7 +214,7 @@ static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
 		list_steps(spread, t);
 		choose(spread);
 		put(spread, target->lid);
-		add_flows(spread, target);
+		add_flows(spread, target, 1);
 	}
 }
 
@@ -220,20 +238,35 @@ static void choose_edges(struct spread *spread, bool by_load, uint32_t turn)
 	}
 }
 
+/* How many targets from t on go where the first of them goes. */
+static uint32_t bundle_at(const struct route_graph *graph, uint32_t t, uint32_t last)
+{
+	const struct route_target *target = &graph->targets[t];
+	uint32_t n = 1;
+
+	while (!graph->parallel && t + n < last &&
+	       target[n].demand_class == target->demand_class &&
+	       (!graph->tied || graph->partitions[t + n] == graph->partitions[t]))
+		n++;
+	return n;
+}
+
 static void spread_leaf(struct spread *spread, uint32_t leaf, bool by_load)
 {
 	const struct route_graph *graph = spread->layered->graph;
-	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
+	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1], n;
 
-	for (uint32_t t = first; t < last; t++) {
+	for (uint32_t t = first; t < last; t += n) {
 		bool others = list_steps(spread, t);
 
+		n = bundle_at(graph, t, last);
 		if (others && by_load)
 			choose(spread);
 		if (others || graph->parallel)
 			choose_edges(spread, by_load, t - first);
-		put(spread, graph->targets[t].lid);
-		add_flows(spread, &graph->targets[t]);
+		for (uint32_t i = 0; i < n; i++)
+			put(spread, graph->targets[t + i].lid);
+		add_flows(spread, &graph->targets[t], n);
 	}
 }
 
@@ -249,7 +282,7 @@ static void put_own(struct spread *spread, uint32_t sw, bool chosen)
 	for (unsigned int i = 0; i < n; i++)
 		put(spread, graph->own_lid[sw] + i);
 	if (!route_has_hosts(graph, sw) && layered->input->count_switches)
-		add_flows(spread, NULL);
+		add_flows(spread, NULL, 1);
 }
 
 /* ---- what is kept ---- */
@@ -267,7 +300,7 @@ static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t 
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
 		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
-		    spread->load[c] <= spread->limit && route_flows_is_least(&spread->flows, sw, c))
+		    spread->loads->load[c] <= spread->limit && route_flows_is_least(&spread->flows, sw, c))
 			return c;
 	}
 	return FABRIC_NONE;
@@ -312,7 +345,7 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 			c = least_step(spread, sw);
 		else
 			spread->cost[sw] =
-				spread->cost[layered->channels->to[c]] + spread->load[c];
+				spread->cost[layered->channels->to[c]] + spread->loads->load[c];
 		spread->chosen[sw] = c;
 	}
 }
@@ -336,6 +369,7 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 	bool counts = spread->layered->input->count_switches && !route_has_hosts(graph, sw);
 	uint16_t before = 0;
 
+	spread->loads->n = 0;
 	turn_to(spread, sw);
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
@@ -343,7 +377,7 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 		list_steps(spread, t);
 		if (keep_or_mend(spread, target->lid, before, later)) {
 			put(spread, target->lid);
-			add_flows(spread, target);
+			add_flows(spread, target, 1);
 		}
 		before = target->lid;
 	}
@@ -353,7 +387,7 @@ static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 			continue;
 		put(spread, graph->own_lid[sw] + i);
 		if (counts)
-			add_flows(spread, NULL);
+			add_flows(spread, NULL, 1);
 	}
 }
 
@@ -366,7 +400,7 @@ static bool is_over_limit(const struct spread *spread)
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
 
-		any |= flows->sent[sw] && spread->load[spread->chosen[sw]] > spread->limit;
+		any |= flows->sent[sw] && spread->loads->load[spread->chosen[sw]] > spread->limit;
 	}
 	return any;
 }
@@ -378,6 +412,7 @@ static void relieve(struct spread *spread, uint32_t dest)
 	const struct route_graph *graph = layered->graph;
 	const struct route_flows *flows = &spread->flows;
 
+	spread->loads->n = 0;
 	turn_to(spread, dest);
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
 		const struct route_target *target = &graph->targets[t];
@@ -391,18 +426,20 @@ static void relieve(struct spread *spread, uint32_t dest)
 		send(spread, target);
 		if (!is_over_limit(spread))
 			continue;
-		load(spread, false);
+		take_out(spread);
 		mend(spread, target->lid, 0);
 		put(spread, target->lid);
-		add_flows(spread, target);
+		add_flows(spread, target, 1);
 	}
 }
 
-static void keep_all(struct spread *spread)
+static void keep_all(struct spread *spread, uint64_t *load)
 {
 	const struct layered *layered = spread->layered;
+	struct route_loads loads = {.load = load};
 	uint64_t before = layered->kept[0].routing->layered.busiest;
 
+	spread->loads = &loads;
 	spread->limit = UINT64_MAX;
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
@@ -410,81 +447,96 @@ static void keep_all(struct spread *spread)
 	spread->limit = before + before / MUCH_MORE;
 	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
 		relieve(spread, sw);
+	g_free(loads.changes);
 }
 
 /* ---- all ---- */
 
-static void add_kind(struct spread *spread, const uint64_t *guids, uint32_t n, enum kind kind)
+static void add_kind(GHashTable *kinds, const uint64_t *guids, uint32_t n, enum kind kind)
 {
 	for (uint32_t i = 0; i < n; i++)
-		g_hash_table_insert(spread->kinds, (gpointer)&guids[i], GUINT_TO_POINTER(kind + 1));
+		g_hash_table_insert(kinds, (gpointer)&guids[i], GUINT_TO_POINTER(kind + 1));
 }
 
-static void begin_kind(struct spread *spread, enum kind kind)
+/* What is for a switch and its hosts, of those whose turn it is. */
+static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
-	for (uint32_t c = 0; c < spread->layered->channels->n; c++) {
-		spread->all[c] += spread->load[c];
-		spread->load[c] = kind == KIND_OTHER ? spread->all[c] : 0;
-	}
-}
-
-static void spread_turn(struct spread *spread, enum kind kind, enum spread_by by, bool last)
-{
+	struct spread *spread = arg;
 	const struct route_graph *graph = spread->layered->graph;
+	bool together = spread->by != SPREAD_LIDS, others = spread->kind == KIND_OTHER;
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		turn_to(spread, sw);
-		if (by != SPREAD_LIDS && kind == KIND_OTHER)
-			spread_leaf(spread, sw, by != SPREAD_PORTS);
-		else if (by == SPREAD_LIDS)
-			spread_targets(spread, sw, kind);
-		if (kind == KIND_OTHER && last)
-			put_own(spread, sw, by != SPREAD_LIDS && route_has_hosts(graph, sw));
+	spread->loads = loads;
+	turn_to(spread, sw);
+	if (!together)
+		spread_targets(spread, sw, spread->kind);
+	else if (others)
+		spread_leaf(spread, sw, spread->by != SPREAD_PORTS);
+	if (others && spread->partitions == NOBODYS)
+		put_own(spread, sw, together && route_has_hosts(graph, sw));
+}
+
+/* One way, by all threads that may work on it. */
+struct spreading {
+	struct layered layered; /* with the way at hand */
+	enum spread_by by;
+	bool in_batches;
+	struct spread **threads;
+	unsigned int n;
+	uint64_t *load; /* [channel]: of the kind at hand */
+	uint64_t *all;	/* [channel]: of all kinds before */
+};
+
+static void spread_turn(const struct spreading *spreading, enum kind kind, uint64_t partitions)
+{
+	uint32_t n = spreading->layered.graph->n;
+
+	for (unsigned int i = 0; i < spreading->n; i++) {
+		spreading->threads[i]->kind = kind;
+		spreading->threads[i]->partitions = partitions;
 	}
+	route_batches(n, spreading->in_batches ? MAX(n / BATCHES, 2) : 1, spreading->load,
+		      spreading->layered.channels->n, spread_switch,
+		      (void *const *)spreading->threads, spreading->n);
 }
 
 /* LID by LID, those who are in the same tied partitions go together: that is more even. */
-static void spread_kind(struct spread *spread, enum kind kind, enum spread_by by)
+static void spread_kind(const struct spreading *spreading, enum kind kind)
 {
-	const struct route_graph *graph = spread->layered->graph;
+	const struct route_graph *graph = spreading->layered.graph;
 	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+	bool by_lids = spreading->by == SPREAD_LIDS;
 
-	begin_kind(spread, kind);
-	for (uint32_t t = 0; graph->tied && by == SPREAD_LIDS && t < route_n_targets(graph); t++) {
-		if (!g_hash_table_add(done, &graph->partitions[t]))
-			continue;
-		spread->partitions = graph->partitions[t];
-		spread_turn(spread, kind, by, false);
+	for (uint32_t c = 0; c < spreading->layered.channels->n; c++) {
+		spreading->all[c] += spreading->load[c];
+		spreading->load[c] = kind == KIND_OTHER ? spreading->all[c] : 0;
 	}
-	spread->partitions = NOBODYS;
-	spread_turn(spread, kind, by, true);
+	for (uint32_t t = 0; graph->tied && by_lids && t < route_n_targets(graph); t++)
+		if (g_hash_table_add(done, &graph->partitions[t]))
+			spread_turn(spreading, kind, graph->partitions[t]);
+	spread_turn(spreading, kind, NOBODYS);
 }
 
-static void spread_init(struct spread *spread, struct layered *layered, enum spread_by by)
+static struct spread *spread_new(struct layered *layered, enum spread_by by, GHashTable *kinds)
 {
-	const struct route_input *input = layered->input;
-	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
+	struct spread *spread = g_new0(struct spread, 1);
+	uint32_t n = layered->graph->n;
 
-	*spread = (struct spread){.layered = layered};
+	spread->layered = layered;
+	spread->by = by;
+	spread->kinds = kinds;
 	spread->dimension = by == SPREAD_DIMENSIONS ? layered_dimension(layered) : NULL;
-	spread->kinds = g_hash_table_new(g_int64_hash, g_int64_equal);
-	add_kind(spread, input->io, input->n_io, KIND_IO);
-	add_kind(spread, input->compute, input->n_compute, KIND_COMPUTE);
-	spread->load = g_new0(uint64_t, n_channels + 1);
-	spread->all = g_new0(uint64_t, n_channels + 1);
 	spread->cost = g_new0(uint64_t, n + 1);
 	spread->chosen = g_new0(uint32_t, n + 1);
-	route_flows_init(&spread->flows, layered->graph, layered->hops);
+	route_flows_init_on(&spread->flows, layered->graph, layered->channels, layered->hops);
+	return spread;
 }
 
-static void spread_clear(struct spread *spread)
+static void spread_free(struct spread *spread)
 {
-	g_hash_table_unref(spread->kinds);
-	g_free(spread->load);
-	g_free(spread->all);
 	g_free(spread->cost);
 	g_free(spread->chosen);
 	route_flows_clear(&spread->flows);
+	g_free(spread);
 }
 
 /* Looks which LIDs of a switch go as the one before them from everywhere. */
@@ -510,36 +562,92 @@ bool layered_is_way(struct layered *layered, enum spread_by by)
 	return by == SPREAD_LIDS || !layered->kept;
 }
 
-static void fill(struct layered *layered, enum spread_by by)
+static void fill(struct spreading *spreading)
 {
-	struct spread spread;
+	struct layered *layered = &spreading->layered;
+	const struct route_input *input = layered->input;
+	g_autoptr(GHashTable) kinds = g_hash_table_new(g_int64_hash, g_int64_equal);
 	uint64_t *most = &layered->way->routing->layered.busiest;
 
-	spread_init(&spread, layered, by);
+	add_kind(kinds, input->io, input->n_io, KIND_IO);
+	add_kind(kinds, input->compute, input->n_compute, KIND_COMPUTE);
+	spreading->load = g_new0(uint64_t, layered->channels->n + 1);
+	spreading->all = g_new0(uint64_t, layered->channels->n + 1);
+	spreading->threads = g_new(struct spread *, spreading->n);
+	for (unsigned int i = 0; i < spreading->n; i++)
+		spreading->threads[i] = spread_new(layered, spreading->by, kinds);
 	if (layered->kept)
-		keep_all(&spread);
+		keep_all(spreading->threads[0], spreading->load);
 	for (enum kind kind = KIND_COMPUTE; !layered->kept && kind < KINDS; kind++)
-		if (kind == KIND_OTHER || g_hash_table_size(spread.kinds))
-			spread_kind(&spread, kind, by);
+		if (kind == KIND_OTHER || g_hash_table_size(kinds))
+			spread_kind(spreading, kind);
 	for (uint32_t c = 0; c < layered->channels->n; c++)
-		*most = MAX(*most, spread.load[c]);
-	spread_clear(&spread);
+		*most = MAX(*most, spreading->load[c]);
+	for (unsigned int i = 0; i < spreading->n; i++)
+		spread_free(spreading->threads[i]);
+	g_free(spreading->threads);
+	g_free(spreading->load);
+	g_free(spreading->all);
 	find_repeats(layered);
+}
+
+static void fill_some(void *arg, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = first; i < last; i++)
+		fill((struct spreading *)arg + i);
+}
+
+/* LID by LID, but not on trees: there, by index, those of a leaf take all ways up in turn. */
+static bool has_batches(const struct layered *layered, enum spread_by by)
+{
+	g_autofree uint32_t *rank = g_new(uint32_t, layered->graph->n + 1);
+
+	return layered->in_batches && by == SPREAD_LIDS && !layered->kept &&
+	       !route_tree_rank(layered->graph, rank);
+}
+
+/* Several ways at once, or one by all threads. */
+static void spread_all(struct layered *layered, unsigned int ways)
+{
+	struct spreading spreadings[SPREAD_WAYS];
+	unsigned int threads = MAX(layered->graph->threads, 1);
+	uint32_t n = 0;
+
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
+		struct spreading *spreading = &spreadings[n];
+
+		if (!(ways >> by & 1) || !layered_is_way(layered, by) ||
+		    layered->ways[by].is_spread)
+			continue;
+		layered_turn_to(layered, by);
+		layered->way->is_spread = true;
+		*spreading = (struct spreading){.layered = *layered, .by = by};
+		spreading->in_batches = has_batches(layered, by);
+		spreading->n = spreading->in_batches ? threads : 1;
+		n++;
+	}
+	route_parallel(threads, n, fill_some, spreadings);
+}
+
+void layered_spread_ahead(struct layered *layered, unsigned int ways)
+{
+	if (layered->graph->threads > 1)
+		spread_all(layered, ways);
 }
 
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
 {
+	spread_all(layered, 1u << by);
 	layered_turn_to(layered, by);
-	if (!layered->way->is_spread)
-		fill(layered, by);
-	layered->way->is_spread = true;
 	return layered->way->routing->layered.busiest;
 }
 
 uint64_t layered_spread_leaves(struct layered *layered)
 {
-	uint64_t by_load = layered_spread(layered, SPREAD_LEAVES), by_port;
+	uint64_t by_load, by_port;
 
+	spread_all(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
+	by_load = layered_spread(layered, SPREAD_LEAVES);
 	if (layered->kept)
 		return by_load;
 	by_port = layered_spread(layered, SPREAD_PORTS);

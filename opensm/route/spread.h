@@ -12,6 +12,9 @@
  */
 bool layered_is_way(struct layered *layered, enum spread_by by);
 
+/* Fills those of ways, a bit each, that may be wanted next, if there are threads for it. */
+void layered_spread_ahead(struct layered *layered, unsigned int ways);
+
 /* Fills the tables once; returns the load of the busiest channel, all hosts sending to all. */
 uint64_t layered_spread(struct layered *layered, enum spread_by by);
 

@@ -8,6 +8,7 @@
 
 static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
+	layered->in_batches = true;
 	layered_spread(layered, SPREAD_LIDS);
 	return true;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Each thread has all loads as they were before a batch. What one of its switches changes is noted
+ * and taken back; at the end of the batch each adds what all have noted: in two sets of notes by
+ * turns, so that the slowest may still read while others have begun the next batch.
+ */
+#include "route/batches.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "route/graph.h"
+#include "route/parallel.h"
+
+struct batches {
+	uint32_t n, size; /* switches, and in a batch */
+	uint64_t *load;
+	uint32_t n_channels;
+	route_batches_fn *route;
+	void *const *workers;
+	struct route_loads *notes[2]; /* [worker]: as it is at the end of a batch */
+};
+
+void route_loads_reserve(struct route_loads *loads, size_t n)
+{
+	if (loads->n + n <= loads->size)
+		return;
+	loads->size = 2 * (loads->n + n);
+	loads->changes = g_renew(struct route_change, loads->changes, loads->size);
+}
+
+static void route_one(const struct batches *batches, unsigned int worker, uint32_t sw,
+		      struct route_loads *loads)
+{
+	size_t before = loads->n;
+
+	batches->route(batches->workers[worker], sw, loads);
+	for (size_t i = before; i < loads->n; i++)
+		loads->load[loads->changes[i].channel] -= loads->changes[i].amount;
+}
+
+static void add_up(uint64_t *load, const struct route_loads *notes, unsigned int n_workers)
+{
+	for (unsigned int worker = 0; worker < n_workers; worker++)
+		for (size_t i = 0; i < notes[worker].n; i++)
+			load[notes[worker].changes[i].channel] += notes[worker].changes[i].amount;
+}
+
+static void run_worker(void *arg, struct route_team *team, unsigned int worker,
+		       unsigned int n_workers)
+{
+	const struct batches *batches = arg;
+	uint32_t n = batches->n, stride = batches->size > 1 ? route_coprime(n, n * 0.382 + 1) : 1;
+	uint64_t *load = g_memdup2(batches->load, batches->n_channels * sizeof(*load));
+	struct route_loads own[2] = {{.load = load}, {.load = load}};
+	bool odd = false;
+
+	for (uint32_t first = 0; first < n; first += batches->size, odd = !odd) {
+		own[odd].n = 0;
+		for (uint32_t i = first + worker; i < n && i < first + batches->size;
+		     i += n_workers)
+			route_one(batches, worker, (uint64_t)i * stride % n, &own[odd]);
+		batches->notes[odd][worker] = own[odd];
+		route_team_meet(team);
+		add_up(load, batches->notes[odd], n_workers);
+	}
+	route_team_meet(team);
+	if (!worker)
+		memcpy(batches->load, load, batches->n_channels * sizeof(*load));
+	g_free(own[0].changes);
+	g_free(own[1].changes);
+	g_free(load);
+}
+
+void route_batches(uint32_t n, uint32_t size, uint64_t *load, uint32_t n_channels,
+		   route_batches_fn *route, void *const *workers, unsigned int n_workers)
+{
+	struct batches batches = {
+		.n = n,
+		.size = size,
+		.load = load,
+		.n_channels = n_channels,
+		.route = route,
+		.workers = workers,
+	};
+
+	n_workers = MIN(n_workers, size);
+	for (int i = 0; i < 2; i++)
+		batches.notes[i] = g_new0(struct route_loads, n_workers);
+	route_team_run(n_workers, run_worker, &batches);
+	g_free(batches.notes[0]);
+	g_free(batches.notes[1]);
+}
