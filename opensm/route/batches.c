@@ -50,7 +50,7 @@ static void run_worker(void *arg, struct route_team *team, unsigned int worker,
 		       unsigned int n_workers)
 {
 	const struct batches *batches = arg;
-	uint32_t n = batches->n, stride = batches->size > 1 ? route_coprime(n, n * 0.382 + 1) : 1;
+	uint32_t n = batches->n, stride = route_coprime(n, n * 0.382 + 1);
 	uint64_t *load = g_memdup2(batches->load, batches->n_channels * sizeof(*load));
 	struct route_loads own[2] = {{.load = load}, {.load = load}};
 	bool odd = false;
@@ -72,6 +72,15 @@ static void run_worker(void *arg, struct route_team *team, unsigned int worker,
 	g_free(load);
 }
 
+static void one_by_one(const struct batches *batches)
+{
+	struct route_loads loads = {.load = batches->load};
+
+	for (uint32_t sw = 0; sw < batches->n; sw++, loads.n = 0)
+		batches->route(batches->workers[0], sw, &loads);
+	g_free(loads.changes);
+}
+
 void route_batches(uint32_t n, uint32_t size, uint64_t *load, uint32_t n_channels,
 		   route_batches_fn *route, void *const *workers, unsigned int n_workers)
 {
@@ -84,6 +93,10 @@ void route_batches(uint32_t n, uint32_t size, uint64_t *load, uint32_t n_channel
 		.workers = workers,
 	};
 
+	if (size == 1) {
+		one_by_one(&batches);
+		return;
+	}
 	n_workers = MIN(n_workers, size);
 	for (int i = 0; i < 2; i++)
 		batches.notes[i] = g_new0(struct route_loads, n_workers);

@@ -78,6 +78,7 @@ static void turn_to(struct layers *layers, uint32_t a, uint32_t b)
 /* What the paths to some switches take. */
 struct noting {
 	const struct layered *layered;
+	bool few; /* only to a LID of each switch with hosts */
 	uint64_t *steps; /* bits */
 	uint32_t *mark;	 /* [switch]: the last LID whose path from there was noted */
 };
@@ -119,18 +120,18 @@ static void note_switches(void *arg, uint32_t first, uint32_t last)
 		uint32_t end = (uint64_t)graph->n * (first + 1) / threads;
 
 		for (uint32_t sw = (uint64_t)graph->n * first / threads; sw < end; sw++) {
-			uint32_t t = graph->first_target[sw];
+			uint32_t t = graph->first_target[sw], n = route_n_hosts(graph, sw);
 
-			for (; t < graph->first_target[sw + 1]; t++)
-				note_lid(noting, sw, graph->targets[t].lid, true);
-			for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
+			for (uint32_t i = 0; i < (noting->few ? MIN(n, 1) : n); i++)
+				note_lid(noting, sw, graph->targets[t + i].lid, true);
+			for (unsigned int i = 0; !noting->few && i < route_n_own(graph, sw); i++)
 				note_lid(noting, sw, graph->own_lid[sw] + i, false);
 		}
 	}
 }
 
-/* Of all that is sent. */
-static struct acyclic *note_all(const struct layered *layered)
+/* Of all that is sent, or of few of it. */
+static struct acyclic *note_all(const struct layered *layered, bool few)
 {
 	const struct route_channels *channels = layered->channels;
 	struct acyclic *all = acyclic_new(channels, NULL);
@@ -140,6 +141,7 @@ static struct acyclic *note_all(const struct layered *layered)
 	for (unsigned int i = 0; i < threads; i++)
 		noting[i] = (struct noting){
 			.layered = layered,
+			.few = few,
 			.steps = g_new0(uint64_t, channels->n_steps / 64 + 1),
 			.mark = g_new0(uint32_t, layered->graph->n + 1),
 		};
@@ -167,7 +169,7 @@ static bool is_one(struct layered *layered)
 		return way->is_one;
 	if (layered->wants_trunk)
 		layered_find_trunk(layered, layered_trunk_root(layered), true);
-	way->all = note_all(layered);
+	way->all = note_all(layered, false);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
 	return way->is_one;
 }
@@ -588,9 +590,19 @@ static void finish(struct layers *layers)
 	layered_note_idle(layers->layered, layers->idle);
 }
 
+/* Whether paths to a LID of each switch close a loop already, which takes less time to see. */
+static bool is_loop(const struct layered *layered)
+{
+	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
+	bool loop = few && !acyclic_sort(few);
+
+	acyclic_free(few);
+	return loop;
+}
+
 bool layered_assign_one(struct layered *layered)
 {
-	if (!is_one(layered))
+	if (is_loop(layered) || !is_one(layered))
 		return false;
 	layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
 	return true;
