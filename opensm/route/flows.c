@@ -98,9 +98,15 @@ static inline struct route_step *list_steps(const struct route_flows *flows, uin
 	return step;
 }
 
+/* Whether each edge is a channel, and the other way round: some graphs leave links out. */
+static bool has_single_links(const struct route_graph *graph)
+{
+	return !graph->parallel && graph->first_edge[graph->n] == graph->n_links;
+}
+
 /*
- * Of a plain graph without cables in parallel, whose edges are its channels. Which of them lead
- * nearer is hard to foretell: so there is no branch.
+ * Of a plain graph whose edges are its channels. Which of them lead nearer is hard to foretell: so
+ * there is no branch.
  */
 static inline struct route_step *list_single(const struct route_flows *flows, uint32_t sw,
 					     struct route_step *restrict step)
@@ -139,7 +145,7 @@ static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(flows->graph), single = plain && !flows->graph->parallel;
+	bool plain = is_plain(flows->graph), single = plain && has_single_links(flows->graph);
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 

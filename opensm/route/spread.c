@@ -300,7 +300,8 @@ static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t 
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
 		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
-		    spread->loads->load[c] <= spread->limit && route_flows_is_least(&spread->flows, sw, c))
+		    spread->loads->load[c] <= spread->limit &&
+		    route_flows_is_least(&spread->flows, sw, c))
 			return c;
 	}
 	return FABRIC_NONE;
@@ -616,8 +617,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
 		struct spreading *spreading = &spreadings[n];
 
-		if (!(ways >> by & 1) || !layered_is_way(layered, by) ||
-		    layered->ways[by].is_spread)
+		if (!(ways >> by & 1) || layered->ways[by].is_spread)
 			continue;
 		layered_turn_to(layered, by);
 		layered->way->is_spread = true;
@@ -631,6 +631,9 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
 {
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
+		if (!layered_is_way(layered, by))
+			ways &= ~(1u << by);
 	if (layered->graph->threads > 1)
 		spread_all(layered, ways);
 }
@@ -646,7 +649,7 @@ uint64_t layered_spread_leaves(struct layered *layered)
 {
 	uint64_t by_load, by_port;
 
-	spread_all(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
+	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);
 	if (layered->kept)
 		return by_load;
