@@ -12,6 +12,7 @@
  */
 #include "route/free_turns.h"
 #include "route/lanes.h"
+#include "route/pairs.h"
 #include "route/shortest.h"
 #include "route/spread.h"
 #include "route/trunk.h"
@@ -25,23 +26,21 @@ struct hop_lanes {
 	struct turn_lanes *plane;	      /* to which paths are added */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	struct layered_paths paths;	      /* of the pair at hand */
 	uint32_t *turns_of;		      /* of the path at hand */
+	unsigned int sls;		      /* that the pair at hand may have */
+	bool placed;			      /* it has one */
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
 
 /* ---- pairs ---- */
 
-/* Adds what two switches send each other to the plane; false if some turn has no lane there. */
-static bool add_paths(struct hop_lanes *hop, uint32_t a, uint32_t b)
+/* Adds paths to the plane; false if some turn has no lane there. */
+static bool add_paths(struct hop_lanes *hop, const uint32_t *channels, size_t n_channels)
 {
-	const struct layered_paths *paths = &hop->paths;
 	uint32_t n = 0;
 
-	hop->paths.n = 0;
-	layered_list_paths(hop->layered, a, b, &hop->paths);
-	for (size_t i = 1; i < paths->n; i++) {
-		uint32_t from = paths->channels[i - 1], to = paths->channels[i];
+	for (size_t i = 1; i < n_channels; i++) {
+		uint32_t from = channels[i - 1], to = channels[i];
 
 		if (from != FABRIC_NONE && to != FABRIC_NONE)
 			hop->turns_of[n++] = route_step_of(hop->layered->channels, from, to);
@@ -84,20 +83,32 @@ static void open_plane(struct hop_lanes *hop, unsigned int i)
 		free_turns_each(&hop->turns, add_trunk, hop);
 }
 
-/* Puts what two switches send each other on the first SL that can have it, of the first n. */
-static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
+/* Puts what two switches send each other on the first SL that can have it, of those in use. */
+static bool place(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
 {
-	for (unsigned int i = 0; i < n; i++) {
+	struct hop_lanes *hop = arg;
+
+	hop->placed = false;
+	for (unsigned int i = 0; i < hop->sls && !hop->placed; i++) {
 		open_plane(hop, i);
 		turn_lanes_begin(hop->plane);
-		if (add_paths(hop, a, b)) {
-			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
-			hop->n_planes = MAX(hop->n_planes, i + 1);
-			return true;
+		hop->placed = add_paths(hop, channels, n);
+		if (!hop->placed) {
+			turn_lanes_undo(hop->plane);
+			continue;
 		}
-		turn_lanes_undo(hop->plane);
+		route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
+		hop->n_planes = MAX(hop->n_planes, i + 1);
 	}
-	return false;
+	return hop->placed;
+}
+
+static bool place_if_any(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
+{
+	struct hop_lanes *hop = arg;
+
+	hop->left_out += !place(hop, a, b, channels, n);
+	return true;
 }
 
 /* ---- all pairs ---- */
@@ -105,23 +116,38 @@ static bool place(struct hop_lanes *hop, uint32_t a, uint32_t b, unsigned int n)
 /* The SM's on one SL, for clients use that of PortInfo; those with a switch without hosts last. */
 static bool place_all(struct hop_lanes *hop, unsigned int sls)
 {
+	g_autoptr(GArray) with_sm = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
+	g_autoptr(GArray) of_hosts = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
+	g_autoptr(GArray) of_switch = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
 	const struct route_graph *graph = hop->layered->graph;
 	uint32_t sm = graph->sm_switch;
-	bool good = true;
 
-	for (uint32_t sw = 0; good && sm != FABRIC_NONE && sw < graph->n; sw++)
-		good = sw == sm || place(hop, sm, sw, 1);
-	for (uint32_t a = 0; good && a < graph->n; a++)
-		for (uint32_t b = a + 1; good && route_has_hosts(graph, a) && b < graph->n; b++)
-			if (a != sm && b != sm && route_sends(graph, a, b))
-				good = place(hop, a, b, sls);
-			else if (a != sm && b != sm && route_has_hosts(graph, b))
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = 0; b < graph->n; b++) {
+			struct layered_pair pair = {a, b};
+			bool hosts = route_has_hosts(graph, a), both = route_has_hosts(graph, b);
+
+			if (a == sm && b != sm)
+				g_array_append_val(with_sm, pair);
+			if (a == sm || b == sm || !hosts || (both && b <= a))
+				continue;
+			if (!both)
+				g_array_append_val(of_switch, pair);
+			else if (route_sends(graph, a, b))
+				g_array_append_val(of_hosts, pair);
+			else
 				hop->idle++;
-	for (uint32_t a = 0; good && a < graph->n; a++)
-		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
-			if (b != sm && a != sm && !route_has_hosts(graph, b))
-				hop->left_out += !place(hop, a, b, sls);
-	return good;
+		}
+	hop->placed = true;
+	hop->sls = 1;
+	layered_each_pair(hop->layered, with_sm, place, hop);
+	hop->sls = sls;
+	if (hop->placed)
+		layered_each_pair(hop->layered, of_hosts, place, hop);
+	if (!hop->placed)
+		return false;
+	layered_each_pair(hop->layered, of_switch, place_if_any, hop);
+	return true;
 }
 
 static void clear_planes(struct hop_lanes *hop)
@@ -225,7 +251,6 @@ static void hop_clear(struct hop_lanes *hop)
 {
 	clear_planes(hop);
 	free_turns_clear(&hop->turns);
-	g_free(hop->paths.channels);
 	g_free(hop->turns_of);
 	route_lanes_free(hop->lanes);
 }

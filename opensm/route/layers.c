@@ -14,14 +14,13 @@
  */
 #include "route/layers.h"
 
-#include <limits.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "route/acyclic.h"
 #include "route/bits.h"
 #include "route/demand.h"
 #include "route/lanes.h"
+#include "route/pairs.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 #include "route/spread.h"
@@ -38,40 +37,14 @@ struct layers {
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
-	const struct acyclic_step *steps; /* of the pair at hand */
-	uint32_t n_steps;
-	struct layered_paths paths; /* for turn_to() */
-	GArray *listed;		    /* struct acyclic_step: by turn_to() */
+	struct acyclic_step *steps; /* of the pair at hand */
+	size_t n_steps, size;
+	const struct route_kept *at; /* tables whose lanes are kept at the moment */
+	uint8_t hops;		     /* of pairs of hosts at the moment */
+	bool sm_left_out;	     /* a pair with the SM cannot have its lane */
 	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
 	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
 };
-
-/* Adds the steps of what two switches send each other. */
-static void list_steps(const struct layered *layered, uint32_t a, uint32_t b,
-		       struct layered_paths *paths, GArray *steps)
-{
-	struct acyclic_step *step;
-	guint n = steps->len;
-
-	paths->n = 0;
-	layered_list_paths(layered, a, b, paths);
-	g_array_set_size(steps, n + paths->n);
-	step = (struct acyclic_step *)(void *)steps->data;
-	for (size_t i = 1; i < paths->n; i++)
-		if (paths->channels[i - 1] != FABRIC_NONE && paths->channels[i] != FABRIC_NONE)
-			step[n++] = (struct acyclic_step){paths->channels[i - 1],
-							  paths->channels[i]};
-	g_array_set_size(steps, n);
-}
-
-/* Makes a pair that at hand. */
-static void turn_to(struct layers *layers, uint32_t a, uint32_t b)
-{
-	g_array_set_size(layers->listed, 0);
-	list_steps(layers->layered, a, b, &layers->paths, layers->listed);
-	layers->steps = (const struct acyclic_step *)(const void *)layers->listed->data;
-	layers->n_steps = layers->listed->len;
-}
 
 /* ---- all pairs at once ---- */
 
@@ -243,7 +216,28 @@ static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 	return true;
 }
 
-/* Whether a pair, the one at hand, can have the lane again that it had in tables of before. */
+/* ---- pairs ---- */
+
+/* Makes a pair that at hand. */
+static void turn_to(struct layers *layers, const uint32_t *channels, size_t n)
+{
+	if (layers->size < n) {
+		layers->size = 2 * n;
+		layers->steps = g_renew(struct acyclic_step, layers->steps, layers->size);
+	}
+	layers->n_steps = 0;
+	for (size_t i = 1; i < n; i++)
+		if (channels[i - 1] != FABRIC_NONE && channels[i] != FABRIC_NONE)
+			layers->steps[layers->n_steps++] =
+				(struct acyclic_step){channels[i - 1], channels[i]};
+}
+
+static void put_lane(struct layers *layers, uint32_t a, uint32_t b, unsigned int lane)
+{
+	route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
+}
+
+/* Whether the pair at hand can have the lane again that it had in tables of before. */
 static bool try_kept(struct layers *layers, const struct route_kept *kept, uint32_t a, uint32_t b,
 		     unsigned int *lane)
 {
@@ -286,228 +280,117 @@ static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, uns
 	}
 }
 
-static bool is_done(const struct layers *layers, uint32_t a, uint32_t b)
+static bool assign_hosts(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
 {
-	return route_lanes_sl(layers->lanes, a, b) != ROUTE_NO_SL;
-}
+	struct layers *layers = arg;
+	unsigned int lane;
 
-/* With the SM, if the lane of its SL is one of those in use; false if some pair cannot have it. */
-static bool assign_sm(struct layers *layers)
-{
-	struct route_lanes *lanes = layers->lanes;
-	unsigned int lane = lanes->vl[lanes->sm_sl];
-	uint32_t sm = layers->layered->graph->sm_switch;
-	bool all = true;
-
-	if (sm == FABRIC_NONE || lane < lanes->first)
-		return true;
-	for (uint32_t sw = 0; sw < lanes->n_switches; sw++) {
-		if (sw == sm)
-			continue;
-		turn_to(layers, sm, sw);
-		if (try_lane(layers, lane - lanes->first, false))
-			route_lanes_put(lanes, sm, sw, lane);
-		else
-			all = false;
-	}
-	return all;
-}
-
-static void assign_pair(struct layers *layers, uint32_t a, uint32_t b)
-{
-	unsigned int lane = find_lane(layers, a, b, layers->most);
-
+	turn_to(layers, channels, n);
+	lane = find_lane(layers, a, b, layers->most);
 	layers->hopeless = lane == layers->most || lane > layers->n;
-	route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
+	put_lane(layers, a, b, lane);
+	return !layers->hopeless;
 }
 
-/* Pairs whose paths are as in tables of before, on the lanes that they had there. */
-static void assign_kept(struct layers *layers, const struct route_kept *kept)
+static bool assign_switch(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
 {
-	const struct layered *layered = layers->layered;
-	uint32_t n = layers->lanes->n_switches, sm = layered->graph->sm_switch;
+	struct layers *layers = arg;
+	unsigned int lane;
+
+	turn_to(layers, channels, n);
+	lane = find_lane(layers, a, b, layers->have);
+	if (lane < layers->have)
+		put_lane(layers, a, b, lane);
+	else
+		layers->left_out++;
+	return true;
+}
+
+static bool assign_sm(void *arg, uint32_t sm, uint32_t sw, const uint32_t *channels, size_t n)
+{
+	struct layers *layers = arg;
+	unsigned int lane = layers->lanes->vl[layers->lanes->sm_sl] - layers->lanes->first;
+
+	turn_to(layers, channels, n);
+	if (try_lane(layers, lane, false))
+		put_lane(layers, sm, sw, lane);
+	else
+		layers->sm_left_out = true;
+	return true;
+}
+
+static bool assign_kept(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
+{
+	struct layers *layers = arg;
+	unsigned int lane;
+
+	turn_to(layers, channels, n);
+	if (try_kept(layers, layers->at, a, b, &lane))
+		put_lane(layers, a, b, lane);
+	return true;
+}
+
+/* ---- all of a kind ---- */
+
+/* Whether two switches are of a kind, the order of which is that of the pair. */
+typedef bool is_kind_fn(struct layers *layers, uint32_t a, uint32_t b);
+
+/* Those of a kind that have no lane yet. */
+static void assign_each(struct layers *layers, is_kind_fn *is_kind, layered_pair_fn *assign)
+{
+	g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
+	uint32_t n = layers->lanes->n_switches;
 
 	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = a + 1; b < n; b++) {
-			unsigned int lane;
+		for (uint32_t b = 0; b < n; b++) {
+			struct layered_pair pair = {a, b};
 
-			if (a == sm || b == sm || is_done(layers, a, b) ||
-			    !layered_is_as_kept(layered, kept, a, b))
-				continue;
-			turn_to(layers, a, b);
-			if (try_kept(layers, kept, a, b, &lane))
-				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
+			if (a != b && route_lanes_sl(layers->lanes, a, b) == ROUTE_NO_SL &&
+			    is_kind(layers, a, b))
+				g_array_append_val(pairs, pair);
 		}
+	layered_each_pair(layers->layered, pairs, assign, layers);
+}
+
+/* With the SM, if the lane of its SL is one of those in use. */
+static bool is_with_sm(struct layers *layers, uint32_t a, G_GNUC_UNUSED uint32_t b)
+{
+	return a == layers->layered->graph->sm_switch &&
+	       layers->lanes->vl[layers->lanes->sm_sl] >= layers->lanes->first;
+}
+
+/* Paths are as in tables of before; the SM's have another lane. */
+static bool is_kept(struct layers *layers, uint32_t a, uint32_t b)
+{
+	uint32_t sm = layers->layered->graph->sm_switch;
+
+	return a < b && a != sm && b != sm &&
+	       layered_is_as_kept(layers->layered, layers->at, a, b);
+}
+
+/* Hosts that send each other anything, from so far. */
+static bool is_of_hosts(struct layers *layers, uint32_t a, uint32_t b)
+{
+	const struct route_graph *graph = layers->layered->graph;
+
+	return a < b && layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
+	       route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
+	       route_sends(graph, a, b);
+}
+
+/* Hosts, and a switch without any. */
+static bool is_of_switch(struct layers *layers, uint32_t a, uint32_t b)
+{
+	const struct route_graph *graph = layers->layered->graph;
+
+	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 
 static void assign_all_kept(struct layers *layers)
 {
-	for (unsigned int i = 0; i < KEPT_TABLES; i++)
-		assign_kept(layers, &layers->layered->kept[i]);
-}
-
-/* ---- pairs of switches with hosts ---- */
-
-#define PAIRS_AT_ONCE 2048
-
-struct pair {
-	uint32_t a, b;
-};
-
-/* Some pairs in a row, whose steps one thread lists. */
-struct part {
-	const struct pair *pairs;
-	uint32_t n;
-	struct layered_paths paths;
-	GArray *steps; /* struct acyclic_step */
-	guint end[PAIRS_AT_ONCE];
-};
-
-/* The steps of the next pairs are listed while those before are given lanes. */
-struct pipeline {
-	struct layers *layers;
-	GArray *pairs;
-	struct part *parts[2]; /* [thread]: by turns */
-	atomic_uint last;      /* round: what follows is hopeless */
-};
-
-static void list_part(const struct layered *layered, struct part *part)
-{
-	g_array_set_size(part->steps, 0);
-	for (uint32_t i = 0; i < part->n; i++) {
-		list_steps(layered, part->pairs[i].a, part->pairs[i].b, &part->paths, part->steps);
-		part->end[i] = part->steps->len;
-	}
-}
-
-static void assign_part(struct layers *layers, const struct part *part)
-{
-	guint first = 0;
-
-	for (uint32_t i = 0; i < part->n && !layers->hopeless; i++) {
-		layers->steps = (const struct acyclic_step *)(const void *)part->steps->data;
-		layers->steps += first;
-		layers->n_steps = part->end[i] - first;
-		assign_pair(layers, part->pairs[i].a, part->pairs[i].b);
-		first = part->end[i];
-	}
-}
-
-/* The first thread gives lanes, and the others list, if there are any. */
-static void run_pipeline(void *arg, struct route_team *team, unsigned int thread, unsigned int n)
-{
-	struct pipeline *pipeline = arg;
-	unsigned int n_parts = MAX(n, 2) - 1, i = thread ? thread - 1 : 0;
-	uint32_t n_pairs = pipeline->pairs->len;
-	uint32_t n_rounds = (n_pairs + PAIRS_AT_ONCE - 1) / PAIRS_AT_ONCE;
-
-	for (unsigned int round = 0; round <= n_rounds; round++) {
-		const struct part *before = pipeline->parts[!(round % 2)];
-		struct part *part = &pipeline->parts[round % 2][i];
-
-		if (round < n_rounds && (thread || n == 1)) {
-			uint32_t first = round * PAIRS_AT_ONCE;
-			uint32_t size = MIN(PAIRS_AT_ONCE, n_pairs - first);
-
-			part->pairs = &g_array_index(pipeline->pairs, struct pair,
-						     first + size * i / n_parts);
-			part->n = size * (i + 1) / n_parts - size * i / n_parts;
-			list_part(pipeline->layers->layered, part);
-		}
-		for (unsigned int p = 0; round && !thread && p < n_parts; p++)
-			assign_part(pipeline->layers, &before[p]);
-		if (!thread && pipeline->layers->hopeless)
-			atomic_store(&pipeline->last, round);
-		route_team_meet(team);
-		if (round >= atomic_load(&pipeline->last))
-			break;
-	}
-}
-
-/* Pairs that send each other anything and have no lane yet; of others it counts who is idle. */
-static GArray *list_pairs(struct layers *layers)
-{
-	const struct route_graph *graph = layers->layered->graph;
-	const uint8_t *hops = layers->layered->hops;
-	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
-
-	for (uint8_t most = route_most_hops(graph, hops); most; most--)
-		for (uint32_t a = 0; a < graph->n; a++)
-			for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++) {
-				struct pair pair = {a, b};
-
-				if (hops[(size_t)a * graph->n + b] != most ||
-				    !route_has_hosts(graph, b))
-					continue;
-				layers->idle += !route_sends(graph, a, b);
-				if (route_sends(graph, a, b) && !is_done(layers, a, b))
-					g_array_append_val(pairs, pair);
-			}
-	return pairs;
-}
-
-/* Long paths first: they are harder to place. */
-static void assign_pairs(struct layers *layers)
-{
-	unsigned int threads = layers->layered->graph->threads, n_parts = MAX(threads, 2) - 1;
-	struct pipeline pipeline = {.layers = layers, .pairs = list_pairs(layers)};
-
-	atomic_init(&pipeline.last, UINT_MAX);
-	for (unsigned int i = 0; i < 2 * n_parts; i++) {
-		if (!(i % n_parts))
-			pipeline.parts[i / n_parts] = g_new0(struct part, n_parts);
-		pipeline.parts[i / n_parts][i % n_parts].steps =
-			g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	}
-	route_team_run(threads, run_pipeline, &pipeline);
-	for (unsigned int i = 0; i < 2 * n_parts; i++) {
-		struct part *part = &pipeline.parts[i / n_parts][i % n_parts];
-
-		g_array_unref(part->steps);
-		g_free(part->paths.channels);
-	}
-	g_free(pipeline.parts[0]);
-	g_free(pipeline.parts[1]);
-	g_array_unref(pipeline.pairs);
-}
-
-/*
- * Where tables are kept, but the SM is at another
- * switch, its pairs have to leave their lanes, and should push no others from theirs.
- */
-static void assign_hosts(struct layers *layers)
-{
-	const struct layered *layered = layers->layered;
-
-	if (layered->kept)
-		assign_all_kept(layers);
-	if (!assign_sm(layers) && layered->kept) {
-		free_lanes(layers);
-		begin_lanes(layers);
-		assign_sm(layers);
-		assign_all_kept(layers);
-	}
-	assign_pairs(layers);
-}
-
-/* Between hosts and switches without any. */
-static void assign_switches(struct layers *layers)
-{
-	const struct route_graph *graph = layers->layered->graph;
-
-	for (uint32_t a = 0; a < graph->n; a++) {
-		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++) {
-			unsigned int lane;
-
-			if (route_has_hosts(graph, b) || is_done(layers, a, b))
-				continue;
-			turn_to(layers, a, b);
-			lane = find_lane(layers, a, b, layers->have);
-			if (lane < layers->have)
-				route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
-			else
-				layers->left_out++;
-		}
+	for (unsigned int i = 0; layers->layered->kept && i < KEPT_TABLES; i++) {
+		layers->at = &layers->layered->kept[i];
+		assign_each(layers, is_kept, assign_kept);
 	}
 }
 
@@ -523,18 +406,53 @@ static bool keeps_lanes(const struct layered *layered)
 	return any;
 }
 
+/* Hosts that send each other nothing need no lane. */
+static uint64_t count_idle(const struct layered *layered)
+{
+	const struct route_graph *graph = layered->graph;
+	uint64_t idle = 0;
+
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
+			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
+				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
+	return idle;
+}
+
+/*
+ * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
+ * switch, its pairs have to leave their lanes, and should push no others from theirs.
+ */
+static void assign_pairs(struct layers *layers)
+{
+	const struct layered *layered = layers->layered;
+
+	assign_all_kept(layers);
+	assign_each(layers, is_with_sm, assign_sm);
+	if (layers->sm_left_out && layered->kept) {
+		free_lanes(layers);
+		begin_lanes(layers);
+		assign_each(layers, is_with_sm, assign_sm);
+		assign_all_kept(layers);
+	}
+	layers->hops = route_most_hops(layered->graph, layered->hops);
+	for (; layers->hops && !layers->hopeless; layers->hops--)
+		assign_each(layers, is_of_hosts, assign_hosts);
+	if (layers->n <= layers->have && !layers->hopeless)
+		assign_each(layers, is_of_switch, assign_switch);
+	layers->idle = count_idle(layered);
+}
+
 static void assign(struct layers *layers)
 {
 	uint32_t n = layers->lanes->n_switches;
 
-	if (is_one(layers->layered) && !keeps_lanes(layers->layered)) {
-		memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
-		layers->n = 1;
+	if (!is_one(layers->layered) || keeps_lanes(layers->layered)) {
+		assign_pairs(layers);
 		return;
 	}
-	assign_hosts(layers);
-	if (layers->n <= layers->have && !layers->hopeless)
-		assign_switches(layers);
+	memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
+	layers->n = 1;
 }
 
 static bool fits(const struct layers *layers, unsigned int vls, GError **error)
@@ -623,15 +541,13 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 		return false;
 	layers.most = error ? LANES_MAX : layers.have;
 	begin_lanes(&layers);
-	layers.listed = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	assign(&layers);
 	good = fits(&layers, vls, error);
 	if (good)
 		finish(&layers);
 	layered->way->is_refused = !good;
 	free_lanes(&layers);
-	g_array_unref(layers.listed);
-	g_free(layers.paths.channels);
+	g_free(layers.steps);
 	return good;
 }
 

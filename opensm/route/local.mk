@@ -39,6 +39,7 @@ libroute_a_SOURCES = \
 	opensm/route/multicast_verify.c \
 	opensm/route/nue.c \
 	opensm/route/orient.c opensm/route/orient.h \
+	opensm/route/pairs.c opensm/route/pairs.h \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/preferences.c \
 	opensm/route/rebalance.c opensm/route/rebalance.h \
