@@ -13,7 +13,7 @@ static bool assign(struct layered *layered, GError **error)
 {
 	uint64_t most;
 
-	layered_spread_ahead(layered, 1u << SPREAD_LIDS | 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
+	layered_spread_ahead(layered, SPREAD_ALL);
 	most = layered_spread(layered, SPREAD_LIDS);
 	if (layered_assign_one(layered) ||
 	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))

@@ -14,6 +14,7 @@
  */
 #include "route/spread.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/batches.h"
@@ -592,10 +593,20 @@ static void fill(struct spreading *spreading)
 	find_repeats(layered);
 }
 
-static void fill_some(void *arg, uint32_t first, uint32_t last)
+/* Several ways, of which each thread takes the next: that of LIDs, which takes longest, is first. */
+struct filling {
+	struct spreading ways[SPREAD_WAYS];
+	uint32_t n;
+	atomic_uint next;
+};
+
+static void fill_some(void *arg, G_GNUC_UNUSED uint32_t first, G_GNUC_UNUSED uint32_t last)
 {
-	for (uint32_t i = first; i < last; i++)
-		fill((struct spreading *)arg + i);
+	struct filling *filling = arg;
+	uint32_t i;
+
+	while ((i = atomic_fetch_add(&filling->next, 1)) < filling->n)
+		fill(&filling->ways[i]);
 }
 
 /* LID by LID, but not on trees: there, by index, those of a leaf take all ways up in turn. */
@@ -610,12 +621,11 @@ static bool has_batches(const struct layered *layered, enum spread_by by)
 /* Several ways at once, or one by all threads. */
 static void spread_all(struct layered *layered, unsigned int ways)
 {
-	struct spreading spreadings[SPREAD_WAYS];
 	unsigned int threads = MAX(layered->graph->threads, 1);
-	uint32_t n = 0;
+	struct filling filling = {.n = 0};
 
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
-		struct spreading *spreading = &spreadings[n];
+		struct spreading *spreading = &filling.ways[filling.n];
 
 		if (!(ways >> by & 1) || layered->ways[by].is_spread)
 			continue;
@@ -624,9 +634,10 @@ static void spread_all(struct layered *layered, unsigned int ways)
 		*spreading = (struct spreading){.layered = *layered, .by = by};
 		spreading->in_batches = has_batches(layered, by);
 		spreading->n = spreading->in_batches ? threads : 1;
-		n++;
+		filling.n++;
 	}
-	route_parallel(threads, n, fill_some, spreadings);
+	atomic_init(&filling.next, 0);
+	route_parallel(MIN(threads, filling.n), MIN(threads, filling.n), fill_some, &filling);
 }
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
@@ -649,7 +660,7 @@ uint64_t layered_spread_leaves(struct layered *layered)
 {
 	uint64_t by_load, by_port;
 
-	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
+	layered_spread_ahead(layered, SPREAD_ALL & ~(1u << SPREAD_LIDS));
 	by_load = layered_spread(layered, SPREAD_LEAVES);
 	if (layered->kept)
 		return by_load;
