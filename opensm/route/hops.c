@@ -9,10 +9,10 @@
  *
  * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
  * i, i + m, i + 2m, ... among those it is nearer to. In the midst of a tree half of them lead the
- * other way: so a round with the turns shifted by half follows, but not at leaves. The rest is what
- * one neighbour cannot bring although those like it can; it is offered to others, to different ones
- * at each switch, and then to any that can. The turns of a switch begin at its own number: so a
- * destination is approached on all sides.
+ * other way: so a round with the turns shifted by half follows. The rest is what one neighbour
+ * cannot bring although those like it can; it is offered to others, to different ones at each
+ * switch, and then to any that can. The turns of a switch begin at its own number: so a destination
+ * is approached on all sides.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -23,7 +23,6 @@
 #include "route/weights.h"
 
 #define LINE 64 /* a constant: so the octets are dealt with many at once */
-#define TURNS 512 /* destinations from which on turns begin anew */
 #define NO_PORT 0xFF
 
 /* What the threads of a search share. */
@@ -94,11 +93,12 @@ static bool is_near(const struct search *search, uint8_t most, uint8_t mask)
 /* ---- oriented ---- */
 
 /* What an edge brings: if it is closed for what leads to leaves, only the rest. */
-static const uint8_t *brought_by(const struct search *search, uint32_t edge, uint8_t some[LINE])
+static const uint8_t *brought_by(const struct search *search, const struct route_edge *edge,
+				 uint8_t some[LINE])
 {
-	const uint8_t *there = line_of(search, search->graph->edges[edge].to);
+	const uint8_t *there = line_of(search, edge->to);
 
-	if (!route_is_closed(search->graph, edge))
+	if (!route_is_closed(search->graph, edge - search->graph->edges))
 		return there;
 	for (unsigned int i = 0; i < LINE; i++)
 		some[i] = there[i] | search->far[i];
@@ -111,9 +111,9 @@ static void take_offers(const struct search *search, uint32_t sw, bool up)
 	const struct route_graph *graph = search->graph;
 	uint8_t some[LINE];
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->up[e] == up)
-			line_offer(line_of(search, sw), brought_by(search, e, some),
+	route_each_edge(graph, sw, edge)
+		if (graph->up[edge - graph->edges] == up)
+			line_offer(line_of(search, sw), brought_by(search, edge, some),
 				   up ? ROUTE_UP : 0, 1);
 }
 
@@ -132,9 +132,9 @@ static bool search_oriented(const struct search *search)
 
 /* ---- any way ---- */
 
-static uint8_t weight_of(const struct route_graph *graph, uint32_t edge)
+static uint8_t weight_of(const struct route_graph *graph, const struct route_edge *edge)
 {
-	return graph->weight ? graph->weight[edge] : 1;
+	return graph->weight ? graph->weight[edge - graph->edges] : 1;
 }
 
 /* Whether the line of a switch has changed by what its neighbours offer. */
@@ -144,10 +144,9 @@ static bool take_all_offers(const struct search *search, uint32_t sw)
 	uint8_t *line = line_of(search, sw), was[LINE];
 
 	memcpy(was, line, LINE);
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (weight_of(graph, e) != ROUTE_WEIGHT_CLOSED)
-			line_offer(line, line_of(search, graph->edges[e].to), 0,
-				   weight_of(graph, e));
+	route_each_edge(graph, sw, edge)
+		if (weight_of(graph, edge) != ROUTE_WEIGHT_CLOSED)
+			line_offer(line, line_of(search, edge->to), 0, weight_of(graph, edge));
 	return memcmp(was, line, LINE) != 0;
 }
 
@@ -159,14 +158,12 @@ static bool is_any_lost(const struct search *search)
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		const uint8_t *line = line_of(search, sw);
 
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			const uint8_t *there = line_of(search, graph->edges[e].to);
-
+		route_each_edge(graph, sw, edge)
 			for (unsigned int i = 0; i < LINE; i++)
-				if (line[i] == ROUTE_FAR && there[i] != ROUTE_FAR &&
-				    weight_of(graph, e) != ROUTE_WEIGHT_CLOSED)
+				if (line[i] == ROUTE_FAR &&
+				    line_of(search, edge->to)[i] != ROUTE_FAR &&
+				    weight_of(graph, edge) != ROUTE_WEIGHT_CLOSED)
 					return true;
-		}
 	}
 	return false;
 }
@@ -188,11 +185,12 @@ static bool search_any(const struct search *search)
 /* ---- next hops ---- */
 
 /* Where an edge begins a best path: 0xFF, else 0; adds to how many do. */
-static void find_leads(const struct search *search, const uint8_t *here, uint32_t edge,
-		       uint8_t *restrict leads, uint8_t *restrict n_leads)
+static void find_leads(const struct search *search, const uint8_t *here,
+		       const struct route_edge *edge, uint8_t *restrict leads,
+		       uint8_t *restrict n_leads)
 {
 	const bool *up = search->graph->up;
-	uint8_t mark = up && up[edge] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
+	uint8_t mark = up && up[edge - search->graph->edges] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
 	uint8_t some[LINE];
 	const uint8_t *there = brought_by(search, edge, some);
 
@@ -227,7 +225,7 @@ static bool is_given(const uint8_t *next, const uint8_t *n_leads)
 /* Whose turn each destination is, of m neighbours. */
 static void list_turns(const struct search *search, unsigned int m, uint8_t turns[LINE])
 {
-	unsigned int turn = search->first % TURNS % m;
+	unsigned int turn = search->first % m;
 
 	for (unsigned int i = 0; i < LINE; i++, turn = turn + 1 < m ? turn + 1 : 0)
 		turns[i] = turn;
@@ -244,8 +242,6 @@ static void give_by_turns(const struct search *search, uint32_t sw, uint8_t next
 
 	list_turns(search, m, turns);
 	for (uint32_t round = 0; round < G_N_ELEMENTS(shifts); round++) {
-		if (round == 1 && route_has_hosts(graph, sw))
-			continue;
 		for (uint32_t i = 0; i < m; i++)
 			give(next, graph->links[edges[i].first_link], search->leads[i], turns,
 			     (i + shifts[round]) % m);
@@ -262,15 +258,14 @@ static void give_by_turns(const struct search *search, uint32_t sw, uint8_t next
 static void find_next(const struct search *search, uint32_t sw, uint8_t next[LINE])
 {
 	const struct route_graph *graph = search->graph;
-	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
+	const struct route_edge *edges = graph->edges + graph->first_edge[sw];
 	uint8_t n_leads[LINE] = {0};
 
 	memset(next, NO_PORT, LINE);
-	for (uint32_t i = 0; i < m; i++)
-		find_leads(search, line_of(search, sw), first + i, search->leads[i], n_leads);
-	for (uint32_t i = 0; i < m; i++)
-		give(next, graph->links[graph->edges[first + i].first_link], search->leads[i],
-		     n_leads, 1);
+	route_each_edge(graph, sw, edge)
+		find_leads(search, line_of(search, sw), edge, search->leads[edge - edges], n_leads);
+	route_each_edge(graph, sw, edge)
+		give(next, graph->links[edge->first_link], search->leads[edge - edges], n_leads, 1);
 	if (!is_given(next, n_leads))
 		give_by_turns(search, sw, next, n_leads);
 }

@@ -5,63 +5,22 @@
  */
 #include "route/shortest.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "route/orient.h"
-#include "route/parallel.h"
 #include "route/ties.h"
 #include "route/trace.h"
 
-/* Looks for the most hops in rows of a table. */
-struct most {
-	const struct route_graph *graph;
-	const uint8_t *hops;
-	atomic_uint most;
-};
-
-#define CHUNK 64 /* a constant: so it is done many at once */
-
-static uint8_t most_of(const uint8_t *hops, size_t n, uint8_t distance)
-{
-	uint8_t most[CHUNK] = {0}, all = 0;
-	size_t i = 0;
-
-	for (; i + CHUNK <= n; i += CHUNK) {
-		for (size_t k = 0; k < CHUNK; k++) {
-			uint8_t near = -(hops[i + k] != ROUTE_FAR); /* all bits, or none */
-			uint8_t is = hops[i + k] & distance & near;
-
-			most[k] = is > most[k] ? is : most[k];
-		}
-	}
-	for (size_t k = 0; k < CHUNK; k++)
-		all = MAX(all, most[k]);
-	for (; i < n; i++)
-		if (hops[i] != ROUTE_FAR)
-			all = MAX(all, hops[i] & distance);
-	return all;
-}
-
-static void most_of_rows(void *arg, uint32_t first, uint32_t last)
-{
-	struct most *job = arg;
-	size_t n = job->graph->n;
-	uint8_t most = most_of(job->hops + first * n, (last - first) * n,
-			       job->graph->up ? (uint8_t)~ROUTE_UP : 0xFF);
-	unsigned int before = atomic_load(&job->most);
-
-	while (most > before && !atomic_compare_exchange_weak(&job->most, &before, most))
-		;
-}
-
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 {
-	struct most job = { .graph = graph, .hops = hops };
+	size_t n = (size_t)graph->n * graph->n;
+	bool seen[256] = {false};
+	unsigned int most = 0;
 
-	atomic_init(&job.most, 0);
-	route_parallel(graph->threads, graph->n, most_of_rows, &job);
-	return atomic_load(&job.most);
+	for (size_t i = 0; i < n; i++)
+		seen[hops[i]] = true;
+	for (unsigned int i = 0; i < ROUTE_FAR; i++)
+		if (seen[i])
+			most = MAX(most, route_distance(graph, i));
+	return most;
 }
 
 /* Whether a switch that is there has an order of its ports. */
