@@ -10,9 +10,23 @@
 #include "route/shortest.h"
 #include "route/single_top.h"
 
+/* From the n switches in queue[] on all that cables connect get the label of who met them + step. */
+static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
+		   const bool *apart, uint32_t *label)
+{
+	for (uint32_t head = 0; head < n; head++)
+		route_each_edge(graph, queue[head], edge) {
+			if (label[edge->to] != ROUTE_NO_RANK || (apart && apart[edge->to]))
+				continue;
+			label[edge->to] = label[queue[head]] + step;
+			queue[n++] = edge->to;
+		}
+}
+
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
 {
-	uint32_t *queue = g_new(uint32_t, graph->n + 1), tail = 0;
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t tail = 0;
 
 	memset(rank, 0xFF, graph->n * sizeof(*rank));
 	for (uint32_t i = 0; i < n; i++) {
@@ -21,37 +35,21 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 		rank[from[i]] = 0;
 		queue[tail++] = from[i];
 	}
-	for (uint32_t head = 0; head < tail; head++)
-		route_each_edge(graph, queue[head], edge) {
-			if (rank[edge->to] != ROUTE_NO_RANK)
-				continue;
-			rank[edge->to] = rank[queue[head]] + 1;
-			queue[tail++] = edge->to;
-		}
-	g_free(queue);
+	spread(graph, queue, tail, 1, NULL, rank);
 }
 
 uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
 {
-	uint32_t *part = g_new(uint32_t, graph->n + 1), *queue = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t *part = g_new(uint32_t, graph->n + 1);
 
 	memset(part, 0xFF, graph->n * sizeof(*part));
 	for (uint32_t first = 0; first < graph->n; first++) {
-		uint32_t tail = 0;
-
-		if (part[first] != FABRIC_NONE)
+		if (part[first] != ROUTE_NO_RANK)
 			continue;
-		part[first] = first;
-		queue[tail++] = first;
-		for (uint32_t head = 0; head < tail && !(apart && apart[first]); head++)
-			route_each_edge(graph, queue[head], edge) {
-				if (part[edge->to] != FABRIC_NONE || (apart && apart[edge->to]))
-					continue;
-				part[edge->to] = first;
-				queue[tail++] = edge->to;
-			}
+		part[first] = queue[0] = first;
+		spread(graph, queue, !(apart && apart[first]), 0, apart, part);
 	}
-	g_free(queue);
 	return part;
 }
 
@@ -88,20 +86,20 @@ void route_orient_not(struct route_graph *graph)
 	g_clear_pointer(&graph->up, g_free);
 }
 
-/* A switch while its place in the order of ranks is found. */
+/* A switch while its place in an order is found: by the first of these that differs. */
 struct standing {
-	uint32_t rank;
-	uint64_t key;
+	uint64_t by[3];
 	uint32_t sw;
 };
 
-static gint compare_standings(gconstpointer a, gconstpointer b)
+static int compare_standings(const void *a, const void *b)
 {
 	const struct standing *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(x->by); i++)
+		if (x->by[i] != y->by[i])
+			return x->by[i] < y->by[i] ? -1 : 1;
+	return 0;
 }
 
 uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
@@ -110,7 +108,7 @@ uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
 	uint32_t *order = g_new(uint32_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		standings[sw] = (struct standing){ rank[sw], key ? key[sw] : sw, sw };
+		standings[sw] = (struct standing){{rank[sw], key ? key[sw] : sw}, sw};
 	qsort(standings, n, sizeof(*standings), compare_standings);
 	for (uint32_t i = 0; i < n; i++)
 		order[standings[i].sw] = i;
@@ -122,57 +120,40 @@ void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_
 	route_orient_by(graph, route_order(graph->n, rank, key));
 }
 
-/* A switch while its place in the order is found. */
-struct place {
-	bool has_id;
-	uint64_t id, guid;
-	uint32_t sw;
-};
-
-static gint compare_places(gconstpointer a, gconstpointer b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->has_id != y->has_id)
-		return x->has_id ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
-
 uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input)
 {
 	uint32_t n = fabric->n_switches;
-	g_autofree struct place *places = g_new0(struct place, n + 1);
+	g_autofree struct standing *standings = g_new(struct standing, n + 1);
 	uint64_t *keys = g_new(uint64_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++) {
-		places[sw].sw = sw;
-		places[sw].guid = fabric->nodes[fabric->switches[sw].node].guid;
+		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
+
+		standings[sw] = (struct standing){{1, 0, guid}, sw}; /* those with an id have 0 */
 	}
 	for (uint32_t i = 0; i < input->n_ids; i++) {
 		uint32_t sw = route_switch_by_guid(fabric, input->ids[i].guid);
 
 		if (sw == FABRIC_NONE)
 			continue;
-		places[sw].has_id = true;
-		places[sw].id = input->ids[i].id;
+		standings[sw].by[0] = 0;
+		standings[sw].by[1] = input->ids[i].id;
 	}
-	qsort(places, n, sizeof(*places), compare_places);
+	qsort(standings, n, sizeof(*standings), compare_standings);
 	for (uint32_t i = 0; i < n; i++)
-		keys[places[i].sw] = i;
+		keys[standings[i].sw] = i;
 	return keys;
 }
 
 uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
 {
-	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0;
+	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			leaves[n++] = sw;
 	route_rank(graph, leaves, n, rank);
-	g_free(leaves);
 	return n;
 }
 

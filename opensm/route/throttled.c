@@ -8,7 +8,7 @@
 #include <glib.h>
 
 #include "fabric/link_quality.h"
-#include "route/graph.h"
+#include "route/orient.h"
 
 static bool is_reduced(const struct fabric *fabric, uint32_t port)
 {
@@ -22,54 +22,33 @@ bool route_is_throttled(const struct fabric *fabric, uint32_t port)
 	return peer != FABRIC_NONE && (is_reduced(fabric, port) || is_reduced(fabric, peer));
 }
 
-/* Some switch of the part in which a switch is, the same one for all of it. */
-static uint32_t part_of(uint32_t *part, uint32_t sw)
-{
-	while (part[sw] != sw)
-		sw = part[sw] = part[part[sw]];
-	return sw;
-}
-
-/* Notes which cables between switches are throttled, and joins switches by the others. */
-static bool join_parts(const struct fabric *fabric, bool *throttled, uint32_t *part)
-{
-	bool any = false;
-
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-		part[sw] = sw;
-	for (uint32_t port = 0; port < fabric->n_ports; port++) {
-		uint32_t a = fabric->nodes[fabric->ports[port].node].sw;
-		uint32_t b = route_switch_across(fabric, port);
-
-		if (a == FABRIC_NONE || b == FABRIC_NONE)
-			continue;
-		throttled[port] = route_is_throttled(fabric, port);
-		any |= throttled[port];
-		if (!throttled[port])
-			part[part_of(part, a)] = part_of(part, b);
-	}
-	return any;
-}
-
 bool *route_throttled(const struct fabric *fabric, uint32_t *n, uint32_t *n_stay)
 {
-	bool *throttled = g_new0(bool, fabric->n_ports + 1);
-	g_autofree uint32_t *part = g_new(uint32_t, fabric->n_switches + 1);
-	bool any = join_parts(fabric, throttled, part);
+	g_autofree bool *throttled = g_new0(bool, fabric->n_ports + 1);
+	g_autofree uint32_t *part = NULL;
+	struct route_graph *full;
+	bool any = false;
 
 	*n = *n_stay = 0;
-	for (uint32_t port = 0; any && port < fabric->n_ports; port++) {
-		uint32_t peer = fabric->ports[port].peer;
-
-		if (!throttled[port])
-			continue;
-		throttled[port] =
-			part_of(part, fabric->nodes[fabric->ports[port].node].sw) ==
-			part_of(part, route_switch_across(fabric, port));
-		*n += throttled[port] && port < peer;
-		*n_stay += !throttled[port] && port < peer;
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		throttled[port] = fabric->nodes[fabric->ports[port].node].sw != FABRIC_NONE &&
+				  route_switch_across(fabric, port) != FABRIC_NONE &&
+				  route_is_throttled(fabric, port);
+		any |= throttled[port];
 	}
 	if (!any)
-		g_clear_pointer(&throttled, g_free);
-	return throttled;
+		return NULL;
+	full = route_graph_new_without(fabric, throttled);
+	part = route_parts(full, NULL);
+	route_graph_free(full);
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		bool *is = &throttled[port];
+
+		if (!*is)
+			continue;
+		*is = part[fabric->nodes[fabric->ports[port].node].sw] ==
+		      part[route_switch_across(fabric, port)];
+		*(*is ? n : n_stay) += port < fabric->ports[port].peer;
+	}
+	return g_steal_pointer(&throttled);
 }

@@ -37,15 +37,10 @@ static uint32_t find_switch(const struct fabric *fabric, uint64_t guid)
 /* The link that begins at this port, or FABRIC_NONE. */
 static uint32_t find_link(const struct route_graph *graph, uint32_t sw, uint8_t port)
 {
-	uint32_t first = graph->n_links, last = graph->n_links;
-
-	if (graph->first_edge[sw] < graph->first_edge[graph->n])
-		first = graph->edges[graph->first_edge[sw]].first_link;
-	if (graph->first_edge[sw + 1] < graph->first_edge[graph->n])
-		last = graph->edges[graph->first_edge[sw + 1]].first_link;
-	for (uint32_t link = first; link < last; link++)
-		if (graph->links[link] == port)
-			return link;
+	route_each_edge(graph, sw, edge)
+		for (uint32_t k = 0; k < edge->n_links; k++)
+			if (graph->links[edge->first_link + k] == port)
+				return edge->first_link + k;
 	return FABRIC_NONE;
 }
 
@@ -112,14 +107,10 @@ static void weigh(struct route_graph *graph, const uint8_t *weight)
 /* Whether all switches that cables connect reach each other. */
 static bool all_reach(const struct route_graph *graph, const uint8_t *hops)
 {
-	uint32_t n_edges = graph->first_edge[graph->n];
-
-	for (uint32_t e = 0, sw = 0; e < n_edges; e++) {
-		while (e == graph->first_edge[sw + 1])
-			sw++;
-		if (hops[(size_t)sw * graph->n + graph->edges[e].to] == ROUTE_FAR)
-			return false;
-	}
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			if (hops[(size_t)sw * graph->n + edge->to] == ROUTE_FAR)
+				return false;
 	return true;
 }
 
