@@ -27,40 +27,20 @@ struct dor {
 			    of the first edge of the switch; NO_STEP: there is none */
 };
 
-/* Ports in the list first, as it has them, the others by number. */
-static void place_ports(const struct route_port_order *list, uint32_t places[256])
-{
-	for (uint32_t num = 0; num < 256; num++)
-		places[num] = 256 + num;
-	for (uint32_t i = 0; list && i < list->n; i++)
-		if (places[list->ports[i]] >= 256)
-			places[list->ports[i]] = i;
-}
-
-static const struct route_port_order *find_order(const struct fabric *fabric,
-						 const struct route_input *input, uint32_t sw)
-{
-	for (uint32_t i = 0; i < input->n_port_orders; i++)
-		if (input->port_orders[i].guid == fabric->nodes[fabric->switches[sw].node].guid)
-			return &input->port_orders[i];
-	return NULL;
-}
-
 /* Each edge stands where the first of its ports does. */
-static void order_edges(struct dor *dor, const struct fabric *fabric,
-			const struct route_input *input, uint32_t sw)
+static void order_edges(struct dor *dor, const struct route_port_order *tried, uint32_t sw)
 {
 	const struct route_graph *graph = dor->graph;
-	uint32_t first = graph->first_edge[sw], n = route_degree(graph, sw), places[256];
+	uint32_t first = graph->first_edge[sw], n = route_degree(graph, sw);
 	g_autofree uint32_t *at = g_new(uint32_t, n + 1), *order = NULL;
 
-	place_ports(find_order(fabric, input, sw), places);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct route_edge *edge = &graph->edges[first + i];
 
 		at[i] = UINT32_MAX;
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			at[i] = MIN(at[i], places[graph->links[edge->first_link + k]]);
+			at[i] = MIN(at[i], route_port_place(tried,
+							    graph->links[edge->first_link + k]));
 	}
 	order = route_order(n, at, NULL);
 	for (uint32_t i = 0; i < n; i++)
@@ -165,11 +145,12 @@ static bool is_free_of_loops(const struct dor *dor, const struct fabric *fabric)
 static void fill(struct dor *dor, const struct fabric *fabric, const struct route_input *input)
 {
 	const struct route_graph *graph = dor->graph;
+	g_autofree const struct route_port_order **tried = route_port_orders(fabric, input);
 
 	dor->order = g_new(uint32_t, graph->first_edge[graph->n] + 1);
 	dor->step = g_malloc((size_t)graph->n * graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		order_edges(dor, fabric, input, sw);
+		order_edges(dor, tried ? tried[sw] : NULL, sw);
 	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
 	dor->routing->max_hops = route_most_hops(graph, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);

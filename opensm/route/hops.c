@@ -190,7 +190,8 @@ static void find_leads(const struct search *search, const uint8_t *here,
 		       uint8_t *restrict n_leads)
 {
 	const bool *up = search->graph->up;
-	uint8_t mark = up && up[edge - search->graph->edges] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
+	uint8_t mark = up && up[edge - search->graph->edges] ? ROUTE_UP : 0;
+	uint8_t limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
 	uint8_t some[LINE];
 	const uint8_t *there = brought_by(search, edge, some);
 

@@ -73,3 +73,28 @@ void route_mark_preferences(struct route_graph *graph, const struct fabric *fabr
 		}
 	}
 }
+
+const struct route_port_order **route_port_orders(const struct fabric *fabric,
+						  const struct route_input *input)
+{
+	const struct route_port_order **orders = NULL;
+
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		uint32_t sw = route_switch_by_guid(fabric, input->port_orders[i].guid);
+
+		if (sw == FABRIC_NONE)
+			continue;
+		if (!orders)
+			orders = g_new0(const struct route_port_order *, fabric->n_switches);
+		orders[sw] = &input->port_orders[i];
+	}
+	return orders;
+}
+
+uint32_t route_port_place(const struct route_port_order *order, uint8_t port)
+{
+	for (uint32_t i = 0; order && i < order->n; i++)
+		if (order->ports[i] == port)
+			return i;
+	return 256 + port;
+}

@@ -22,9 +22,7 @@ struct rebalance {
 	struct route_flows flows;
 	uint64_t *load; /* [link] */
 	uint64_t limit;
-	uint32_t leaf;		    /* at hand */
-	uint16_t first_lid, n_lids; /* those of the port at hand */
-	uint64_t *ahead;	    /* [switch]: load of the busiest link on its way */
+	uint64_t *ahead; /* [switch]: load of the busiest link on its way */
 };
 
 static uint32_t link_at(const struct rebalance *rebalance, uint32_t sw, uint16_t lid)
@@ -55,47 +53,44 @@ static uint64_t load_by(const struct rebalance *rebalance, uint32_t link)
 		   rebalance->ahead[flows->channels->to[link]]);
 }
 
-/* Whether another LID of the same port leaves by this port. */
-static bool is_shared(const struct rebalance *rebalance, uint32_t sw, uint16_t lid, uint8_t port)
+/* Whether another LID of the same port, whose targets stand together, leaves by this port. */
+static bool is_shared(const struct rebalance *rebalance, uint32_t sw, uint32_t t, uint8_t port)
 {
-	const uint8_t *lft = rebalance->routing->lft[sw];
+	const struct route_target *targets = rebalance->graph->targets;
+	uint32_t first = t - targets[t].offset;
+	uint32_t last = rebalance->graph->first_target[targets[t].leaf + 1];
 
-	for (uint32_t i = rebalance->first_lid;
-	     i < (uint32_t)rebalance->first_lid + rebalance->n_lids; i++)
-		if (i != lid && lft[i] == port)
+	for (uint32_t i = first; i < last && targets[i].offset == i - first; i++)
+		if (i != t && rebalance->routing->lft[sw][targets[i].lid] == port)
 			return true;
 	return false;
 }
 
 /* The best of the links of a switch, and what it then carries. */
-static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint16_t lid,
-		       uint64_t *least)
+static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint32_t t, uint64_t *least)
 {
-	const struct route_graph *graph = rebalance->graph;
-	const uint8_t *far = rebalance->flows.far;
+	const struct route_flows *flows = &rebalance->flows;
 	uint32_t best = FABRIC_NONE;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
+	for (uint32_t i = flows->first[sw]; i < flows->last[sw]; i++) {
+		uint32_t link = flows->steps[i].channel;
 
-		if (!route_leads(graph, e, far[sw], far[edge->to]))
+		if ((best != FABRIC_NONE && load_by(rebalance, link) >= *least) ||
+		    is_shared(rebalance, sw, t, rebalance->graph->links[link]))
 			continue;
-		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
-		     link++) {
-			if ((best != FABRIC_NONE && load_by(rebalance, link) >= *least) ||
-			    is_shared(rebalance, sw, lid, graph->links[link]))
-				continue;
-			*least = load_by(rebalance, link);
-			best = link;
-		}
+		*least = load_by(rebalance, link);
+		best = link;
 	}
 	return best;
 }
 
 /* From the nearest to the farthest, who look ahead; what they send is taken as it was. */
-static void move(struct rebalance *rebalance, uint16_t lid)
+static void move(struct rebalance *rebalance, uint32_t t)
 {
-	rebalance->ahead[rebalance->leaf] = 0;
+	uint16_t lid = rebalance->graph->targets[t].lid;
+
+	route_flows_list_steps(&rebalance->flows, t);
+	rebalance->ahead[rebalance->graph->targets[t].leaf] = 0;
 	for (uint32_t i = rebalance->flows.n_order; i--;) {
 		uint32_t sw = rebalance->flows.order[i], link = link_at(rebalance, sw, lid), other;
 		uint64_t least = 0;
@@ -103,7 +98,7 @@ static void move(struct rebalance *rebalance, uint16_t lid)
 		rebalance->ahead[sw] = link == FABRIC_NONE ? 0 : load_by(rebalance, link);
 		if (rebalance->ahead[sw] <= rebalance->limit || !rebalance->flows.sent[sw])
 			continue;
-		other = choose(rebalance, sw, lid, &least);
+		other = choose(rebalance, sw, t, &least);
 		if (other == FABRIC_NONE || least >= rebalance->ahead[sw])
 			continue;
 		rebalance->ahead[sw] = least;
@@ -120,26 +115,12 @@ static uint64_t peak_of(const struct rebalance *rebalance)
 	return most;
 }
 
-static void find_lids(struct rebalance *rebalance, uint32_t t)
-{
-	const struct route_graph *graph = rebalance->graph;
-	const struct route_target *target = &graph->targets[t];
-
-	rebalance->first_lid = target->lid - target->offset;
-	rebalance->n_lids = target->offset + 1;
-	for (uint32_t i = t + 1; i < graph->first_target[target->leaf + 1] &&
-				 graph->targets[i].offset == target->offset + (i - t);
-	     i++)
-		rebalance->n_lids++;
-}
-
 /* Works on the LIDs of one leaf: loads them first, or moves them. */
 static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
 {
 	const struct route_graph *graph = rebalance->graph;
 	struct route_flows *flows = &rebalance->flows;
 
-	rebalance->leaf = leaf;
 	if (route_has_hosts(graph, leaf))
 		route_flows_turn_to(flows, leaf);
 	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
@@ -151,10 +132,9 @@ static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
 		if (!first && !is_over(rebalance, target->lid))
 			continue;
 		if (!first) {
-			find_lids(rebalance, t);
 			route_flows_load(flows, rebalance->routing, target->lid, false,
 					 rebalance->load);
-			move(rebalance, target->lid);
+			move(rebalance, t);
 			route_flows_send(flows, rebalance->routing, target);
 		}
 		route_flows_load(flows, rebalance->routing, target->lid, true, rebalance->load);

@@ -23,24 +23,13 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 	return most;
 }
 
-/* Whether a switch that is there has an order of its ports. */
-static bool any_order(const struct fabric *fabric, const struct route_input *input)
-{
-	for (uint32_t i = 0; i < input->n_port_orders; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->port_orders[i].guid);
-
-		if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
-			return true;
-	}
-	return false;
-}
-
 /* Preferences that only balance.c knows of. */
 static bool by_load(const struct route_engine *engine, const struct fabric *fabric,
 		    const struct route_input *input)
 {
-	return engine->preferences &&
-	       (input->scatter || input->count_switches || any_order(fabric, input));
+	g_autofree const struct route_port_order **orders = route_port_orders(fabric, input);
+
+	return engine->preferences && (input->scatter || input->count_switches || orders);
 }
 
 /* By the rules of the engine, or up and down in the order that is given, if it will do. */

@@ -46,6 +46,16 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 
+/*
+ * [switch]: the order in which the operator has it try its ports, or NULL; all of it NULL if there
+ * is no order of a switch of the fabric. g_free it.
+ */
+const struct route_port_order **route_port_orders(const struct fabric *fabric,
+						  const struct route_input *input);
+
+/* Place of a port in such an order: those that are not there, or without one, are last. */
+uint32_t route_port_place(const struct route_port_order *order, uint8_t port);
+
 /* All that an engine with hops does to compute. */
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);
