@@ -129,9 +129,9 @@ static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
 		if (target->ignored)
 			continue;
 		route_flows_send(flows, rebalance->routing, target);
-		if (!first && !is_over(rebalance, target->lid))
-			continue;
 		if (!first) {
+			if (!is_over(rebalance, target->lid))
+				continue;
 			route_flows_load(flows, rebalance->routing, target->lid, false,
 					 rebalance->load);
 			move(rebalance, t);
@@ -152,29 +152,25 @@ static uint64_t expected_peak(const struct rebalance *rebalance)
 	return home->peak * (double)sum / rebalance->graph->n_links;
 }
 
-static void lower(struct rebalance *rebalance, uint64_t limit)
-{
-	rebalance->limit = limit;
-	for (unsigned int round = 0; round < ROUNDS && peak_of(rebalance) > limit; round++) {
-		rebalance->routing->trace->moved = true;
-		for (uint32_t leaf = 0; leaf < rebalance->graph->n; leaf++)
-			take_leaf(rebalance, leaf, false);
-	}
-}
-
-/* To the limit; 0: to what home lets expect. */
 static void even_out(struct rebalance *rebalance, uint64_t limit)
 {
 	struct route_trace *trace = rebalance->routing->trace;
+	uint32_t n = rebalance->graph->n;
 	uint64_t expected;
 
-	for (uint32_t leaf = 0; leaf < rebalance->graph->n; leaf++)
+	for (uint32_t leaf = 0; leaf < n; leaf++)
 		take_leaf(rebalance, leaf, true);
 	expected = expected_peak(rebalance);
-	lower(rebalance, limit ? limit : expected + expected / 32);
+	rebalance->limit = limit ? limit : expected + expected / 32;
+	for (unsigned int i = 0; i < ROUNDS && peak_of(rebalance) > rebalance->limit; i++) {
+		trace->moved = true;
+		for (uint32_t leaf = 0; leaf < n; leaf++)
+			take_leaf(rebalance, leaf, false);
+	}
 	trace->uneven = peak_of(rebalance) > MAX(expected, trace->excused) * 11 / 10;
 }
 
+/* To the limit; 0: to what home lets expect. */
 static void run(struct routing *routing, uint64_t limit)
 {
 	const struct route_trace *trace = routing->trace;

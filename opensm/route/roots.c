@@ -31,85 +31,55 @@ struct roots {
 	uint32_t *place;  /* the order in the making: [switch] */
 	uint32_t n;	  /* placed so far; others have the place FABRIC_NONE */
 	uint32_t *met;	  /* [switch]: neighbours that are placed */
+	uint32_t *path;	  /* from the root to the switch that is placed last */
+	uint32_t n_path;
 	uint32_t *best;	  /* the best order so far; NULL: none yet */
 	uint64_t limit;	  /* of the load: a better order has less */
 };
 
-static void start_order(struct roots *roots)
-{
-	memset(roots->place, 0xFF, roots->graph->n * sizeof(*roots->place));
-	memset(roots->met, 0, roots->graph->n * sizeof(*roots->met));
-	roots->n = 0;
-}
-
-static void put_next(struct roots *roots, uint32_t sw)
-{
-	roots->place[sw] = roots->n++;
-	route_each_edge(roots->graph, sw, edge)
-		roots->met[edge->to]++;
-}
-
-/* A switch if it is not met itself, but has more neighbours met than the best so far; or that. */
-static uint32_t closer(const struct roots *roots, uint32_t sw, uint32_t best)
-{
-	uint32_t most = best == FABRIC_NONE ? 0 : roots->met[best];
-
-	return roots->place[sw] == FABRIC_NONE && roots->met[sw] > most ? sw : best;
-}
-
-/* The neighbour that has most neighbours met, not being met itself; or FABRIC_NONE. */
-static uint32_t next_of(const struct roots *roots, uint32_t sw)
-{
-	uint32_t best = FABRIC_NONE;
-
-	route_each_edge(roots->graph, sw, edge)
-		best = closer(roots, edge->to, best);
-	return best;
-}
-
-static void order_part_depth_first(struct roots *roots, uint32_t root)
-{
-	uint32_t *path = g_new(uint32_t, roots->graph->n + 1), n = 0;
-
-	put_next(roots, root);
-	path[n++] = root;
-	while (n) {
-		uint32_t next = next_of(roots, path[n - 1]);
-
-		if (next == FABRIC_NONE) {
-			n--;
-			continue;
-		}
-		put_next(roots, next);
-		path[n++] = next;
-	}
-	g_free(path);
-}
-
 /* The switch that has most neighbours met, not being met itself; or FABRIC_NONE if none has any. */
 static uint32_t closest(const struct roots *roots)
 {
-	uint32_t best = FABRIC_NONE;
+	uint32_t best = FABRIC_NONE, most = 0;
 
-	for (uint32_t i = 0; i < roots->graph->n; i++)
-		best = closer(roots, roots->by_key[i], best);
+	for (uint32_t i = 0; i < roots->graph->n; i++) {
+		uint32_t sw = roots->by_key[i];
+
+		if (roots->place[sw] != FABRIC_NONE || roots->met[sw] <= most)
+			continue;
+		most = roots->met[sw];
+		best = sw;
+	}
 	return best;
 }
 
-static void order_part_by_closeness(struct roots *roots, uint32_t root)
+/* The same of the neighbours of the last switch on the path that has one; the path goes back. */
+static uint32_t deepest(struct roots *roots)
 {
-	for (uint32_t sw = root; sw != FABRIC_NONE; sw = closest(roots))
-		put_next(roots, sw);
+	uint32_t best = FABRIC_NONE, most = 0;
+
+	while (best == FABRIC_NONE && roots->n_path) {
+		route_each_edge(roots->graph, roots->path[roots->n_path - 1], edge) {
+			if (roots->place[edge->to] != FABRIC_NONE || roots->met[edge->to] <= most)
+				continue;
+			most = roots->met[edge->to];
+			best = edge->to;
+		}
+		roots->n_path -= best == FABRIC_NONE;
+	}
+	return best;
 }
 
-static void order_all(struct roots *roots, uint32_t root,
-		      void (*order_part)(struct roots *roots, uint32_t root))
+static void order_part(struct roots *roots, uint32_t root, bool depth_first)
 {
-	start_order(roots);
-	order_part(roots, root);
-	for (uint32_t i = 0; i < roots->graph->n; i++)
-		if (roots->place[roots->by_key[i]] == FABRIC_NONE)
-			order_part(roots, roots->by_key[i]);
+	roots->n_path = 0;
+	for (uint32_t sw = root; sw != FABRIC_NONE;
+	     sw = depth_first ? deepest(roots) : closest(roots)) {
+		roots->place[sw] = roots->n++;
+		roots->path[roots->n_path++] = sw;
+		route_each_edge(roots->graph, sw, edge)
+			roots->met[edge->to]++;
+	}
 }
 
 /* ---- choice ---- */
@@ -127,12 +97,17 @@ static void try_orientation(struct roots *roots)
 	roots->limit = load;
 }
 
-static void try_place(struct roots *roots, uint32_t root,
-		      void (*order_part)(struct roots *roots, uint32_t root))
+static void try_order(struct roots *roots, uint32_t root, bool depth_first)
 {
 	uint32_t n = roots->graph->n;
 
-	order_all(roots, root, order_part);
+	roots->n = 0;
+	memset(roots->place, 0xFF, n * sizeof(*roots->place));
+	memset(roots->met, 0, n * sizeof(*roots->met));
+	order_part(roots, root, depth_first);
+	for (uint32_t i = 0; i < n; i++)
+		if (roots->place[roots->by_key[i]] == FABRIC_NONE)
+			order_part(roots, roots->by_key[i], depth_first);
 	route_orient_by(roots->graph, g_memdup2(roots->place, n * sizeof(*roots->place)));
 	try_orientation(roots);
 }
@@ -143,9 +118,9 @@ static void try_distance(struct roots *roots, uint32_t root)
 	struct route_graph *graph = roots->graph;
 	g_autofree uint32_t *from = g_new(uint32_t, graph->n + 1);
 	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
-	uint32_t n = 0;
+	uint32_t n = 1;
 
-	from[n++] = root;
+	from[0] = root;
 	route_rank(graph, from, n, rank);
 	for (uint32_t i = 0; i < graph->n; i++) {
 		if (rank[roots->by_key[i]] != ROUTE_NO_RANK)
@@ -184,8 +159,8 @@ static void try_roots(struct roots *roots)
 			root[i] = farthest(roots, root, i);
 		if (i && root[i] == root[0])
 			return; /* there are no more */
-		try_place(roots, root[i], order_part_depth_first);
-		try_place(roots, root[i], order_part_by_closeness);
+		try_order(roots, root[i], true);
+		try_order(roots, root[i], false);
 		try_distance(roots, root[i]);
 	}
 }
@@ -197,6 +172,7 @@ bool route_orient_best(struct route_graph *graph, const uint64_t *key)
 	roots.by_key = g_new(uint32_t, graph->n + 1);
 	roots.place = g_new(uint32_t, graph->n + 1);
 	roots.met = g_new(uint32_t, graph->n + 1);
+	roots.path = g_new(uint32_t, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		roots.by_key[key[sw]] = sw;
 	if (route_orient_from_hosts(graph, key))
@@ -210,5 +186,6 @@ bool route_orient_best(struct route_graph *graph, const uint64_t *key)
 	g_free(roots.by_key);
 	g_free(roots.place);
 	g_free(roots.met);
+	g_free(roots.path);
 	return roots.best != NULL;
 }
