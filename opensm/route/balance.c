@@ -20,6 +20,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/batches.h"
+#include "route/columns.h"
 #include "route/flows.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -27,19 +29,20 @@
 #define HOST_FLOW 16 /* flow of a host, where that of a switch itself is 1 */
 #define ROUNDS 2
 #define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
+#define BATCHES 256 /* if there are switches for two in each */
 #define WORK_EACH (UINT64_C(1) << 25)  /* above, LIDs of a leaf are routed by the bundle */
 
+/* One thread. */
 struct balance {
 	const struct route_graph *graph;
-	struct routing *routing;
+	const struct route_columns *columns;
 	struct route_flows flows;
-	uint64_t *loads[2];	   /* [ignored] by link: what does not count, among itself */
-	uint64_t *load;		   /* of the LID at hand */
-	struct route_step *chosen; /* by switch */
+	struct route_loads *loads; /* [ignored * n_links + link]: what does not count, among itself */
+	uint32_t aside;		   /* the first for the LID at hand */
 	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
 	uint32_t most_steps;
 	uint32_t leaf; /* at hand */
-	uint64_t *own; /* [class of demand * n + switch]: flow of its hosts to these; then to all */
+	const uint64_t *own; /* [class of demand * n + switch]: flow of its hosts to these; then to all */
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
 	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
 			      base target + 1 */
@@ -47,6 +50,8 @@ struct balance {
 			      to the same switch, how many over this link */
 	const struct route_port_order **tried; /* [switch]: how to try ports; NULL: as it comes */
 	uint32_t bundle;   /* LIDs of a leaf routed together */
+	uint32_t n_owners; /* ports with several LIDs so far */
+	bool again;	   /* each LID is taken out first */
 	const struct route_input *input;
 	uint32_t turn; /* LID at hand */
 	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
@@ -114,7 +119,7 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 /* Load of the busiest link on the best way to the leaf that begins with this step. */
 static uint64_t load_by(const struct balance *balance, const struct route_step *step)
 {
-	return MAX(balance->load[step->channel], balance->ahead[step->to]);
+	return MAX(balance->loads->load[balance->aside + step->channel], balance->ahead[step->to]);
 }
 
 /*
@@ -122,8 +127,7 @@ static uint64_t load_by(const struct balance *balance, const struct route_step *
  * system that none of them goes to yet comes first, then the switch and the link with the fewest.
  * Inline: without an owner, as for most, engines take 3 % less.
  */
-static inline struct route_step choose(struct balance *balance, uint32_t sw, uint32_t start,
-				       uint32_t owner)
+static inline uint32_t choose(struct balance *balance, uint32_t sw, uint32_t start, uint32_t owner)
 {
 	const struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
 	const struct route_step *best = steps;
@@ -141,14 +145,14 @@ static inline struct route_step choose(struct balance *balance, uint32_t sw, uin
 		best_cost = MIN(cost, best_cost);
 	}
 	balance->ahead[sw] = least;
-	return *best;
+	return best->channel;
 }
 
-static struct route_step draw_step(const struct balance *balance, uint32_t sw)
+static uint32_t draw_link(const struct balance *balance, uint32_t sw)
 {
 	uint32_t first = balance->flows.first[sw], n = balance->flows.last[sw] - first;
 
-	return balance->flows.steps[first + draw(balance->seed, sw, balance->turn) % n];
+	return balance->flows.steps[first + draw(balance->seed, sw, balance->turn) % n].channel;
 }
 
 /* Notes that a LID of the owner goes over this link, with all that have something in common. */
@@ -169,25 +173,22 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 	}
 }
 
-static void start_flow(struct balance *balance, const uint64_t *own)
+/* Adds what hosts (own) send to so many LIDs that go as this one; or takes it out, if less than 0. */
+static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own, int32_t n_lids)
 {
-	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
-		uint32_t sw = balance->flows.order[i];
+	const struct route_flows *flows = &balance->flows;
+	struct route_change *change = route_loads_room(balance->loads, flows->n_order);
+	uint64_t *load = balance->loads->load;
 
-		balance->flows.sent[sw] = own ? own[sw] : 1;
-	}
-}
+	for (uint32_t i = 0; i < flows->n_order; i++)
+		flows->sent[flows->order[i]] = own ? own[flows->order[i]] : 1;
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], link = route_columns_get(balance->columns, sw, lid);
+		int64_t amount = (int64_t)flows->sent[sw] * n_lids;
 
-static void take_out(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t n_lids)
-{
-	start_flow(balance, own);
-	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
-		uint32_t sw = balance->flows.order[i];
-		uint32_t link = route_channel(balance->flows.channels, sw,
-					      balance->routing->lft[sw][lid]);
-
-		balance->load[link] -= balance->flows.sent[sw] * n_lids;
-		balance->flows.sent[balance->flows.channels->to[link]] += balance->flows.sent[sw];
+		load[balance->aside + link] += amount;
+		*change++ = (struct route_change){balance->aside + link, amount};
+		flows->sent[flows->channels->to[link]] += flows->sent[sw];
 	}
 }
 
@@ -195,54 +196,30 @@ static void take_out(struct balance *balance, uint16_t lid, const uint64_t *own,
  * Each switch chooses by what is on the links now: what this LID adds to those of a switch depends
  * on its own choice only. So the nearest may be first, as the others look ahead to them.
  */
-static void choose_all(struct balance *balance, uint32_t owner)
+static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 {
+	balance->turn = lid;
 	balance->ahead[balance->leaf] = 0;
 	for (uint32_t n = 1; n <= balance->most_steps; n++)
-		balance->turns[n] = balance->turn % n;
+		balance->turns[n] = lid % n;
 	for (uint32_t i = balance->flows.n_order; i--;) {
 		uint32_t sw = balance->flows.order[i];
 		uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
-		uint32_t start = balance->turns[n];
+		uint32_t start = balance->turns[n], link;
 
 		if (balance->graph->shift)
 			start = (balance->turn + sw) % n;
 		if (balance->tried && balance->tried[sw])
 			start = 0;
 		if (balance->seed)
-			balance->chosen[sw] = draw_step(balance, sw);
+			link = draw_link(balance, sw);
 		else if (owner)
-			balance->chosen[sw] = choose(balance, sw, start, owner);
+			link = choose(balance, sw, start, owner);
 		else
-			balance->chosen[sw] = choose(balance, sw, start, 0);
+			link = choose(balance, sw, start, 0);
 		if (owner)
-			note_use(balance, sw, balance->chosen[sw].channel, owner);
-	}
-}
-
-static void put_in(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t n_lids,
-		   uint32_t owner)
-{
-	balance->turn = lid;
-	choose_all(balance, owner);
-	start_flow(balance, own);
-	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
-		uint32_t sw = balance->flows.order[i];
-		struct route_step step = balance->chosen[sw];
-
-		balance->load[step.channel] += balance->flows.sent[sw] * n_lids;
-		balance->flows.sent[step.to] += balance->flows.sent[sw];
-		balance->routing->lft[sw][lid] = balance->graph->links[step.channel];
-	}
-}
-
-/* Other LIDs of a bundle go where its first goes. */
-static void copy_column(struct balance *balance, uint16_t from, uint16_t to)
-{
-	for (uint32_t i = 0; i < balance->flows.n_order; i++) {
-		uint8_t *lft = balance->routing->lft[balance->flows.order[i]];
-
-		lft[to] = lft[from];
+			note_use(balance, sw, link, owner);
+		route_columns_put(balance->columns, sw, lid, link);
 	}
 }
 
@@ -265,8 +242,7 @@ static uint32_t bundle_at(const struct balance *balance, uint32_t t, uint32_t la
 }
 
 /* Targets [t, t + the result), which hang on this leaf, as one. */
-static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t, bool again,
-			     uint32_t *n_owners)
+static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t)
 {
 	const struct route_graph *graph = balance->graph;
 	const struct route_target *target = &graph->targets[t];
@@ -276,45 +252,38 @@ static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t,
 
 	list_steps(balance, t);
 	n = bundle_at(balance, t, last, several);
-	balance->load = balance->loads[target->ignored];
-	*n_owners += several && !target->offset;
+	balance->aside = target->ignored ? graph->n_links : 0;
+	balance->n_owners += several && !target->offset;
 	balance->seed = target->ahead && balance->input->ahead_not_scattered
 				? 0
 				: balance->input->scatter;
-	if (again)
-		take_out(balance, target->lid, own, n);
-	put_in(balance, target->lid, own, n, several ? *n_owners : 0);
-	for (uint32_t i = 0; i < n; i++) {
-		balance->routing->lft[leaf][target[i].lid] = target[i].exit;
-		if (i)
-			copy_column(balance, target->lid, target[i].lid);
-	}
+	if (balance->again)
+		add_flows(balance, target->lid, own, -(int32_t)n);
+	choose_all(balance, target->lid, several ? balance->n_owners : 0);
+	add_flows(balance, target->lid, own, n);
+	for (uint32_t i = 1; i < n; i++)
+		memcpy(route_column(balance->columns, target[i].lid),
+		       route_column(balance->columns, target->lid), graph->n);
 	return n;
 }
 
-static void route_ahead(struct balance *balance, bool again, uint32_t *n_owners)
+static void route_ahead(struct balance *balance, uint64_t *load)
 {
 	const struct route_graph *graph = balance->graph;
+	struct route_loads loads = {.load = load};
 	uint32_t n;
 
-	for (uint32_t i = 0; i < graph->n_ahead; i += n) {
+	balance->loads = &loads;
+	for (uint32_t i = 0; i < graph->n_ahead; i += n, loads.n = 0) {
 		uint32_t leaf = graph->targets[graph->ahead[i]].leaf;
 
 		turn_to(balance, leaf);
-		n = route_target(balance, leaf, graph->ahead[i], again, n_owners);
+		n = route_target(balance, leaf, graph->ahead[i]);
 	}
+	g_free(loads.changes);
 }
 
-static void route_targets(struct balance *balance, uint32_t leaf, bool again, uint32_t *n_owners)
-{
-	const struct route_graph *graph = balance->graph;
-	uint32_t last = graph->first_target[leaf + 1], n;
-
-	for (uint32_t t = graph->first_target[leaf]; t < last; t += n)
-		n = graph->targets[t].ahead ? 1 : route_target(balance, leaf, t, again, n_owners);
-}
-
-static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
+static void route_own_lids(struct balance *balance, uint32_t sw)
 {
 	const struct route_graph *graph = balance->graph;
 	unsigned int n = route_n_own(graph, sw);
@@ -322,94 +291,124 @@ static void route_own_lids(struct balance *balance, uint32_t sw, bool again)
 
 	list_steps(balance, FABRIC_NONE);
 	balance->seed = balance->input->scatter;
-	balance->load = balance->loads[false];
+	balance->aside = 0;
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = graph->own_lid[sw] + i;
 
-		if (again)
-			take_out(balance, lid, own, 1);
-		put_in(balance, lid, own, 1, 0);
-		balance->routing->lft[sw][lid] = 0;
+		if (balance->again)
+			add_flows(balance, lid, own, -1);
+		choose_all(balance, lid, 0);
+		add_flows(balance, lid, own, 1);
 	}
 }
 
-static void route_all(struct balance *balance)
+static void route_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
+	struct balance *balance = arg;
 	const struct route_graph *graph = balance->graph;
+	uint32_t last = graph->first_target[sw + 1], n;
+
+	balance->loads = loads;
+	turn_to(balance, sw);
+	for (uint32_t t = graph->first_target[sw]; t < last; t += n)
+		n = graph->targets[t].ahead ? 1 : route_target(balance, sw, t);
+	route_own_lids(balance, sw);
+}
+
+/* All threads. */
+static void route_all(struct balance *const *threads, unsigned int n, uint64_t *load)
+{
+	const struct route_graph *graph = threads[0]->graph;
 	uint64_t work = (uint64_t)graph->n * (route_n_targets(graph) + graph->n);
 	int rounds = work > WORK_AGAIN ? 1 : ROUNDS;
-	uint32_t n_owners = 0;
+	bool one_by_one = threads[0]->input->scatter || graph->n_ahead;
 
-	balance->bundle = balance->input->scatter || graph->n_ahead ? 1 : 1 + work / WORK_EACH;
 	for (int round = 0; round < rounds; round++) {
-		route_ahead(balance, round, &n_owners);
-		for (uint32_t sw = 0; sw < graph->n; sw++) {
-			turn_to(balance, sw);
-			route_targets(balance, sw, round, &n_owners);
-			route_own_lids(balance, sw, round);
+		for (unsigned int i = 0; i < n; i++) {
+			threads[i]->bundle = one_by_one ? 1 : 1 + work / WORK_EACH;
+			threads[i]->again = round;
 		}
+		route_ahead(threads[0], load);
+		route_batches(graph->n, MAX(graph->n / BATCHES, 2), load, 2 * graph->n_links,
+			      route_switch, (void *const *)threads, n);
 	}
 }
 
-static void find_own_flows(struct balance *balance)
+static uint64_t *find_own_flows(const struct route_graph *graph)
 {
-	const struct route_graph *graph = balance->graph;
 	size_t n = graph->n, n_classes = graph->senders ? graph->n_classes : 0;
+	uint64_t *own = g_new(uint64_t, (n_classes + 1) * n + 1);
 
-	balance->own = g_new(uint64_t, (n_classes + 1) * n + 1);
 	for (size_t i = 0; i < n_classes * n; i++)
-		balance->own[i] = 1 + HOST_FLOW * (uint64_t)graph->senders[i];
+		own[i] = 1 + HOST_FLOW * (uint64_t)graph->senders[i];
 	for (uint32_t sw = 0; sw < n; sw++)
-		balance->own[n_classes * n + sw] =
-			1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
+		own[n_classes * n + sw] = 1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
+	return own;
 }
 
-/* Of all links, as a multiple of the mean. */
-static double peak_of(const struct balance *balance)
+/* Of n links, as a multiple of the mean. */
+static double peak_of(const uint64_t *load, uint32_t n)
 {
-	uint32_t n = balance->graph->n_links;
 	uint64_t sum = 0, most = 0;
 
 	for (uint32_t link = 0; link < n; link++) {
-		sum += balance->loads[false][link];
-		most = MAX(most, balance->loads[false][link]);
+		sum += load[link];
+		most = MAX(most, load[link]);
 	}
 	return sum ? (double)most * n / sum : 1;
+}
+
+static struct balance *balance_new(const struct balance *like,
+				   const struct route_channels *channels, const uint8_t *hops)
+{
+	struct balance *balance = g_memdup2(like, sizeof(*like));
+	uint32_t n = like->graph->n + 1, n_links = like->graph->n_links + 1;
+
+	balance->turns = g_new(uint32_t, 256);
+	balance->used_by = g_new0(uint32_t, n_links);
+	balance->uses = g_new0(uint32_t, n_links);
+	balance->ahead = g_new0(uint64_t, n);
+	route_flows_init_on(&balance->flows, like->graph, channels, hops);
+	return balance;
+}
+
+static void balance_free(struct balance *balance)
+{
+	route_flows_clear(&balance->flows);
+	g_free(balance->turns);
+	g_free(balance->used_by);
+	g_free(balance->uses);
+	g_free(balance->ahead);
+	g_free(balance);
 }
 
 void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing)
 {
+	struct route_channels *channels = route_channels_new(graph, NULL);
+	struct route_columns columns;
+	g_autofree uint64_t *load = g_new0(uint64_t, 2 * (size_t)graph->n_links + 1);
+	g_autofree uint64_t *own = find_own_flows(graph);
+	g_autofree const struct route_port_order **tried = route_port_orders(fabric, input);
 	struct balance balance = {
 		.graph = graph,
-		.routing = routing,
+		.columns = &columns,
+		.own = own,
+		.tried = tried,
 		.input = input,
 	};
-	uint32_t n = graph->n + 1, n_links = graph->n_links + 1;
+	unsigned int n = MAX(graph->threads, 1);
+	g_autofree struct balance **threads = g_new(struct balance *, n);
 
-	for (unsigned int i = 0; i < 2; i++)
-		balance.loads[i] = g_new0(uint64_t, n_links);
-	balance.chosen = g_new(struct route_step, n);
-	balance.turns = g_new(uint32_t, 256);
-	balance.used_by = g_new0(uint32_t, n_links);
-	balance.uses = g_new0(uint32_t, n_links);
-	balance.ahead = g_new0(uint64_t, n);
-	route_flows_init(&balance.flows, graph, hops);
-	find_own_flows(&balance);
-	balance.tried = route_port_orders(fabric, input);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		memset(routing->lft[sw], ROUTE_NO_PORT, routing->n_blocks * 64);
-	route_all(&balance);
-	routing->home->peak = peak_of(&balance);
-	route_flows_clear(&balance.flows);
-	g_free(balance.loads[false]);
-	g_free(balance.loads[true]);
-	g_free(balance.chosen);
-	g_free(balance.turns);
-	g_free(balance.own);
-	g_free(balance.used_by);
-	g_free(balance.uses);
-	g_free(balance.ahead);
-	g_free(balance.tried);
+	route_columns_init(&columns, channels, graph->n, routing->top);
+	for (unsigned int i = 0; i < n; i++)
+		threads[i] = balance_new(&balance, channels, hops);
+	route_all(threads, n, load);
+	route_columns_fill(&columns, graph, routing);
+	route_columns_clear(&columns);
+	routing->home->peak = peak_of(load, graph->n_links);
+	for (unsigned int i = 0; i < n; i++)
+		balance_free(threads[i]);
+	route_channels_free(channels);
 }

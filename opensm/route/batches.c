@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each thread has all loads as they were before a batch. What one of its switches changes is noted
- * and taken back; at the end of the batch each adds what all have noted: in two sets of notes by
- * turns, so that the slowest may still read while others have begun the next batch.
+ * Each thread has all loads as they were before a batch. What its switches change is noted, and
+ * taken back before the next one; at the end of the batch each adds what it does not have of all
+ * notes: in two sets of these by turns, so that the slowest may still read while others have begun
+ * the next batch.
  */
 #include "route/batches.h"
 
@@ -21,48 +22,54 @@ struct batches {
 	struct route_loads *notes[2]; /* [worker]: as it is at the end of a batch */
 };
 
-void route_loads_reserve(struct route_loads *loads, size_t n)
+struct route_change *route_loads_room(struct route_loads *loads, size_t n)
 {
-	if (loads->n + n <= loads->size)
-		return;
-	loads->size = 2 * (loads->n + n);
-	loads->changes = g_renew(struct route_change, loads->changes, loads->size);
+	if (loads->n + n > loads->size) {
+		loads->size = 2 * (loads->n + n);
+		loads->changes = g_renew(struct route_change, loads->changes, loads->size);
+	}
+	loads->n += n;
+	return loads->changes + loads->n - n;
 }
 
-static void route_one(const struct batches *batches, unsigned int worker, uint32_t sw,
-		      struct route_loads *loads)
+static void apply(uint64_t *load, const struct route_change *changes, size_t n, bool back)
 {
-	size_t before = loads->n;
-
-	batches->route(batches->workers[worker], sw, loads);
-	for (size_t i = before; i < loads->n; i++)
-		loads->load[loads->changes[i].channel] -= loads->changes[i].amount;
+	for (size_t i = 0; i < n; i++)
+		load[changes[i].channel] += back ? -(int64_t)changes[i].amount : changes[i].amount;
 }
 
-static void add_up(uint64_t *load, const struct route_loads *notes, unsigned int n_workers)
+/* A worker's switches of a batch; what the last one changed is not taken back. How much was. */
+static size_t route_some(const struct batches *batches, uint32_t first, unsigned int worker,
+			 unsigned int n_workers, struct route_loads *loads)
 {
-	for (unsigned int worker = 0; worker < n_workers; worker++)
-		for (size_t i = 0; i < notes[worker].n; i++)
-			load[notes[worker].changes[i].channel] += notes[worker].changes[i].amount;
+	uint32_t n = batches->n, stride = route_coprime(n, n * 0.382 + 1);
+	size_t back = 0;
+
+	loads->n = 0;
+	for (uint32_t i = first + worker; i < n && i < first + batches->size; i += n_workers) {
+		apply(loads->load, loads->changes + back, loads->n - back, true);
+		back = loads->n;
+		batches->route(batches->workers[worker], (uint64_t)i * stride % n, loads);
+	}
+	return back;
 }
 
 static void run_worker(void *arg, struct route_team *team, unsigned int worker,
 		       unsigned int n_workers)
 {
 	const struct batches *batches = arg;
-	uint32_t n = batches->n, stride = route_coprime(n, n * 0.382 + 1);
 	uint64_t *load = g_memdup2(batches->load, batches->n_channels * sizeof(*load));
 	struct route_loads own[2] = {{.load = load}, {.load = load}};
 	bool odd = false;
 
-	for (uint32_t first = 0; first < n; first += batches->size, odd = !odd) {
-		own[odd].n = 0;
-		for (uint32_t i = first + worker; i < n && i < first + batches->size;
-		     i += n_workers)
-			route_one(batches, worker, (uint64_t)i * stride % n, &own[odd]);
+	for (uint32_t first = 0; first < batches->n; first += batches->size, odd = !odd) {
+		const struct route_loads *notes = batches->notes[odd];
+		size_t back = route_some(batches, first, worker, n_workers, &own[odd]);
+
 		batches->notes[odd][worker] = own[odd];
 		route_team_meet(team);
-		add_up(load, batches->notes[odd], n_workers);
+		for (unsigned int i = 0; i < n_workers; i++)
+			apply(load, notes[i].changes, i == worker ? back : notes[i].n, false);
 	}
 	route_team_meet(team);
 	if (!worker)

@@ -16,7 +16,7 @@
 
 struct route_change {
 	uint32_t channel;
-	uint64_t amount;
+	int32_t amount; /* what all hosts send to all of a switch is less: x * (49151 - x) LIDs */
 };
 
 /* Loads as they are for the switch at hand, and how that changed them. */
@@ -26,14 +26,8 @@ struct route_loads {
 	size_t n, size;
 };
 
-/* Makes room for so many changes. */
-void route_loads_reserve(struct route_loads *loads, size_t n);
-
-static inline void route_loads_add(struct route_loads *loads, uint32_t channel, uint64_t amount)
-{
-	loads->load[channel] += amount;
-	loads->changes[loads->n++] = (struct route_change){channel, amount};
-}
+/* Room for so many changes more, which the caller makes, and writes there. */
+struct route_change *route_loads_room(struct route_loads *loads, size_t n);
 
 /* Routes what is for a switch and its hosts. */
 typedef void route_batches_fn(void *worker, uint32_t sw, struct route_loads *loads);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
-#include <string.h>
-
 #include "route/acyclic.h"
 #include "route/mesh.h"
-#include "route/parallel.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 #include "route/ties.h"
@@ -47,14 +44,12 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 	const struct route_engine *engine = layered->engine;
 	struct layered_way *way = &layered->ways[by];
 	bool is_new = !way->routing;
-	size_t n;
 
 	if (is_new) {
 		way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
 		way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
-		n = (size_t)layered->graph->n * (way->routing->top + 1);
-		way->next = g_malloc(n);
-		memset(way->next, LAYERED_NONE, n);
+		route_columns_init(&way->columns, layered->channels, layered->graph->n,
+				   way->routing->top);
 		way->repeats = g_new0(bool, way->routing->top + 1);
 	}
 	layered->way = way;
@@ -65,7 +60,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 static void clear_way(struct layered_way *way)
 {
 	routing_unref(way->routing);
-	g_free(way->next);
+	route_columns_clear(&way->columns);
 	g_free(way->repeats);
 	g_free(way->trunk);
 	acyclic_free(way->all);
@@ -92,42 +87,12 @@ static bool init(struct layered *layered, GError **error)
 	return true;
 }
 
-#define TILE 64 /* switches: so that what is read and written of their tables stays in the cache */
-
-/* Of a tile, or several. */
-static void fill_tables(void *arg, uint32_t first, uint32_t last)
-{
-	const struct layered *layered = arg;
-	const struct routing *routing = layered->way->routing;
-	const struct route_graph *graph = layered->graph;
-
-	for (uint32_t begin = first * TILE; begin < last * TILE; begin += TILE) {
-		uint32_t end = MIN(begin + TILE, graph->n);
-
-		for (uint32_t sw = begin; sw < end; sw++)
-			memset(routing->lft[sw], ROUTE_NO_PORT,
-			       (size_t)routing->n_blocks * ROUTE_BLOCK);
-		for (uint32_t lid = 1; lid <= routing->top; lid++)
-			for (uint32_t sw = begin; sw < end; sw++) {
-				uint32_t c = layered_channel(layered, sw, lid);
-
-				if (c != FABRIC_NONE)
-					routing->lft[sw][lid] = graph->links[c];
-			}
-	}
-}
-
 static void settle(struct layered *layered)
 {
 	const struct route_graph *graph = layered->graph;
 	struct routing *routing = layered->way->routing;
 
-	route_parallel(graph->threads, (graph->n + TILE - 1) / TILE, fill_tables, layered);
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		routing->lft[graph->targets[t].leaf][graph->targets[t].lid] =
-			graph->targets[t].exit;
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		memset(routing->lft[sw] + graph->own_lid[sw], 0, route_n_own(graph, sw));
+	route_columns_fill(&layered->way->columns, graph, routing);
 	if (!routing->layered.grown)
 		route_note_ties(routing, graph, layered->hops);
 	routing->layered.n_channels = layered->channels->n;
@@ -278,7 +243,7 @@ static bool list_path(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
 		paths->channels = g_renew(uint32_t, paths->channels, paths->size);
 	}
 	while (sw != to) {
-		uint32_t c = layered_channel(layered, sw, lid);
+		uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
 
 		if (c == FABRIC_NONE) {
 			paths->n = first;
@@ -312,7 +277,7 @@ static bool goes_as_kept(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
 	while (sw != to) {
 		uint32_t c = layered_kept_channel(layered, of->kept, sw, lid);
 
-		if (c == FABRIC_NONE || c != layered_channel(layered, sw, lid))
+		if (c == FABRIC_NONE || c != route_columns_get(&layered->way->columns, sw, lid))
 			return false;
 		sw = layered->channels->to[c];
 	}

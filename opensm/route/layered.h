@@ -3,12 +3,11 @@
 #ifndef ROUTE_LAYERED_H
 #define ROUTE_LAYERED_H
 
-#include "route/channels.h"
+#include "route/columns.h"
 #include "route/engine.h"
 #include "route/kept.h"
 
 #define KEPT_TABLES 2 /* those computed anew, and the last ones */
-#define LAYERED_NONE 0xFF
 
 /* Ways to spread paths over the cables (spread.c). */
 enum spread_by {
@@ -27,11 +26,7 @@ enum spread_by {
 /* The tables of one way, and what is known of them so far. */
 struct layered_way {
 	struct routing *routing; /* its LFTs are filled in the end; NULL: none yet */
-	/*
-	 * [LID * switches + switch]: the channel by which what is for the LID goes on, counted from
-	 * the first that leaves the switch: paths to a LID stand together. LAYERED_NONE: none.
-	 */
-	uint8_t *next;
+	struct route_columns columns; /* the paths */
 	bool is_spread;
 	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
 	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
@@ -79,21 +74,6 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 
 /* Makes the tables of a way those at hand; they are empty at first. */
 void layered_turn_to(struct layered *layered, enum spread_by by);
-
-/* The channel by which what is for a LID leaves a switch by the tables at hand, or FABRIC_NONE. */
-static inline uint32_t layered_channel(const struct layered *layered, uint32_t sw, uint16_t lid)
-{
-	uint8_t i = layered->way->next[(size_t)lid * layered->graph->n + sw];
-
-	return i == LAYERED_NONE ? FABRIC_NONE : layered->channels->first[sw] + i;
-}
-
-static inline void layered_put(const struct layered *layered, uint32_t sw, uint16_t lid,
-			       uint32_t channel)
-{
-	layered->way->next[(size_t)lid * layered->graph->n + sw] =
-		channel - layered->channels->first[sw];
-}
 
 /* Paths, channel by channel; behind each stands FABRIC_NONE. */
 struct layered_paths {

@@ -70,7 +70,7 @@ static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, boo
 		if (!all && !route_is_source(layered->graph, from))
 			continue;
 		while (sw != to) {
-			uint32_t c = layered_channel(layered, sw, lid);
+			uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
 
 			if (c != FABRIC_NONE && last != FABRIC_NONE)
 				bits_put(noting->steps, route_step_of(channels, last, c), true);

@@ -8,6 +8,7 @@ libroute_a_SOURCES = \
 	opensm/route/bits.h \
 	opensm/route/change.c opensm/route/change.h \
 	opensm/route/channels.c opensm/route/channels.h \
+	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/demand.c opensm/route/demand.h \
 	opensm/route/dependency.c opensm/route/dependency.h \
 	opensm/route/dfsssp.c \

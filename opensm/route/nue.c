@@ -64,7 +64,7 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 		uint32_t sw = from, c;
 
 		for (; sw != dest; sw = layered->channels->to[c], hops++) {
-			c = layered_channel(layered, sw, lid);
+			c = route_columns_get(&layered->way->columns, sw, lid);
 			if (c == FABRIC_NONE)
 				break;
 			nue->load[c] += add ? flow : -flow;
@@ -80,7 +80,7 @@ static void put(const struct nue *nue, uint16_t lid)
 		uint32_t c = grow_channel(nue->grow, sw);
 
 		if (c != FABRIC_NONE)
-			layered_put(nue->layered, sw, lid, c);
+			route_columns_put(&nue->layered->way->columns, sw, lid, c);
 	}
 }
 

@@ -165,13 +165,15 @@ static void take_out(struct spread *spread)
 static void add_flows(struct spread *spread, const struct route_target *target, uint32_t n)
 {
 	struct route_flows *flows = &spread->flows;
+	struct route_change *change = route_loads_room(spread->loads, flows->n_order);
+	uint64_t *load = spread->loads->load;
 
 	start_flow(spread, target);
-	route_loads_reserve(spread->loads, flows->n_order);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], channel = spread->chosen[sw];
 
-		route_loads_add(spread->loads, channel, flows->sent[sw] * n);
+		load[channel] += flows->sent[sw] * n;
+		*change++ = (struct route_change){channel, flows->sent[sw] * n};
 		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
 	}
 }
@@ -181,7 +183,7 @@ static void put(const struct spread *spread, uint16_t lid)
 	for (uint32_t i = 0; i < spread->flows.n_order; i++) {
 		uint32_t sw = spread->flows.order[i];
 
-		layered_put(spread->layered, sw, lid, spread->chosen[sw]);
+		route_columns_put(&spread->layered->way->columns, sw, lid, spread->chosen[sw]);
 	}
 }
 
@@ -342,7 +344,7 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 		uint32_t sw = flows->order[i], c = kept_channel(spread, sw, lid);
 
 		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
-			c = layered_channel(layered, sw, before);
+			c = route_columns_get(&layered->way->columns, sw, before);
 		if (c == FABRIC_NONE || !route_flows_is_least(&spread->flows, sw, c))
 			c = least_step(spread, sw);
 		else
@@ -423,7 +425,7 @@ static void relieve(struct spread *spread, uint32_t dest)
 		for (uint32_t i = 0; i < flows->n_order; i++) {
 			uint32_t sw = flows->order[i];
 
-			spread->chosen[sw] = layered_channel(layered, sw, target->lid);
+			spread->chosen[sw] = route_columns_get(&layered->way->columns, sw, target->lid);
 		}
 		send(spread, target);
 		if (!is_over_limit(spread))
@@ -546,14 +548,14 @@ static void find_repeats(const struct layered *layered)
 {
 	const struct route_graph *graph = layered->graph;
 	const struct layered_way *way = layered->way;
-	size_t n = graph->n;
 
 	for (uint32_t t = 1; t < route_n_targets(graph); t++) {
 		const struct route_target *target = &graph->targets[t];
 
 		way->repeats[target->lid] =
 			target->leaf == target[-1].leaf &&
-			!memcmp(way->next + target->lid * n, way->next + target[-1].lid * n, n);
+			!memcmp(route_column(&way->columns, target->lid),
+				route_column(&way->columns, target[-1].lid), graph->n);
 	}
 }
 
@@ -593,7 +595,7 @@ static void fill(struct spreading *spreading)
 	find_repeats(layered);
 }
 
-/* Several ways, of which each thread takes the next: that of LIDs, which takes longest, is first. */
+/* Several ways, of which each thread takes the next: that of LIDs takes longest, and is first. */
 struct filling {
 	struct spreading ways[SPREAD_WAYS];
 	uint32_t n;

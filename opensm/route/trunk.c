@@ -57,7 +57,7 @@ static void follow_paths(struct growth *growth, const struct layered *layered, u
 
 	for (uint32_t i = 1; lid && i < growth->n; i++) {
 		uint32_t sw = growth->list[i];
-		uint32_t c = layered_channel(layered, sw, lid);
+		uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
 
 		if (c != FABRIC_NONE && hops[channels->to[c]] < hops[sw])
 			growth->parent[sw] = c;
