@@ -30,7 +30,6 @@
 #define ROUNDS 2
 #define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
 #define BATCHES 256 /* if there are switches for two in each */
-#define WORK_EACH (UINT64_C(1) << 25)  /* above, LIDs of a leaf are routed by the bundle */
 
 /* One thread. */
 struct balance {
@@ -49,7 +48,6 @@ struct balance {
 	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
 			      to the same switch, how many over this link */
 	const struct route_port_order **tried; /* [switch]: how to try ports; NULL: as it comes */
-	uint32_t bundle;   /* LIDs of a leaf routed together */
 	uint32_t n_owners; /* ports with several LIDs so far */
 	bool again;	   /* each LID is taken out first */
 	const struct route_input *input;
@@ -123,28 +121,40 @@ static uint64_t load_by(const struct balance *balance, const struct route_step *
 }
 
 /*
- * Least load, from a start that goes round, and notes it. For a port with several LIDs (owner) a
- * system that none of them goes to yet comes first, then the switch and the link with the fewest.
- * Inline: without an owner, as for most, engines take 3 % less.
+ * The same as a cost; for a port with several LIDs (owner) a system that none of them goes to yet
+ * is best, then the switch and the link with the fewest.
+ */
+static inline uint64_t cost_by(const struct balance *balance, const struct route_step *step,
+			       uint32_t owner)
+{
+	uint64_t used = owner && balance->used_by[step->channel] == owner
+				? balance->uses[step->channel]
+				: 0;
+
+	return load_by(balance, step) + (used << 40);
+}
+
+/*
+ * The link of least cost, from a start that goes round; notes the least load. Inline: without an
+ * owner, as for most, engines take 3 % less.
  */
 static inline uint32_t choose(struct balance *balance, uint32_t sw, uint32_t start, uint32_t owner)
 {
 	const struct route_step *steps = &balance->flows.steps[balance->flows.first[sw]];
-	const struct route_step *best = steps;
+	const struct route_step *best = &steps[start];
 	uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
-	uint64_t best_cost = UINT64_MAX, least = UINT64_MAX;
+	uint64_t least = load_by(balance, best), best_cost = cost_by(balance, best, owner);
 
-	for (uint32_t i = start; i < start + n; i++) {
+	for (uint32_t i = start + 1; i < start + n; i++) {
 		const struct route_step *step = &steps[i < n ? i : i - n];
-		uint64_t cost = load_by(balance, step);
+		uint64_t cost = cost_by(balance, step, owner);
 
-		least = MIN(least, cost);
-		if (owner && balance->used_by[step->channel] == owner)
-			cost += (uint64_t)balance->uses[step->channel] << 40;
 		best = cost < best_cost ? step : best;
 		best_cost = MIN(cost, best_cost);
+		if (owner)
+			least = MIN(least, load_by(balance, step));
 	}
-	balance->ahead[sw] = least;
+	balance->ahead[sw] = owner ? least : best_cost;
 	return best->channel;
 }
 
@@ -173,8 +183,8 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 	}
 }
 
-/* Adds what hosts (own) send to so many LIDs that go as this one; or takes it out, if less than 0. */
-static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own, int32_t n_lids)
+/* Adds what hosts (own) send to a LID, or takes it out. */
+static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own, bool out)
 {
 	const struct route_flows *flows = &balance->flows;
 	struct route_change *change = route_loads_room(balance->loads, flows->n_order);
@@ -184,7 +194,7 @@ static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own
 		flows->sent[flows->order[i]] = own ? own[flows->order[i]] : 1;
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], link = route_columns_get(balance->columns, sw, lid);
-		int64_t amount = (int64_t)flows->sent[sw] * n_lids;
+		int64_t amount = out ? -flows->sent[sw] : flows->sent[sw];
 
 		load[balance->aside + link] += amount;
 		*change++ = (struct route_change){balance->aside + link, amount};
@@ -223,62 +233,41 @@ static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 	}
 }
 
-/* Whether what holds for a target does for another one of its leaf. */
-static bool is_alike(const struct route_graph *graph, uint32_t a, uint32_t b)
+static void route_lid(struct balance *balance, uint16_t lid, const uint64_t *own, uint32_t owner)
 {
-	return graph->targets[a].ignored == graph->targets[b].ignored &&
-	       graph->targets[a].demand_class == graph->targets[b].demand_class &&
-	       (!graph->tied || graph->partitions[a] == graph->partitions[b]);
+	if (balance->again)
+		add_flows(balance, lid, own, true);
+	choose_all(balance, lid, owner);
+	add_flows(balance, lid, own, false);
 }
 
-/* How many targets from t on are routed as one. */
-static uint32_t bundle_at(const struct balance *balance, uint32_t t, uint32_t last, bool several)
-{
-	uint32_t most = several ? 1 : MIN(balance->bundle, last - t), n = 1;
-
-	while (n < most && is_alike(balance->graph, t, t + n))
-		n++;
-	return n;
-}
-
-/* Targets [t, t + the result), which hang on this leaf, as one. */
-static uint32_t route_target(struct balance *balance, uint32_t leaf, uint32_t t)
+/* The leaf of the target is at hand; owners number the ports that have several LIDs. */
+static void route_target(struct balance *balance, uint32_t t)
 {
 	const struct route_graph *graph = balance->graph;
 	const struct route_target *target = &graph->targets[t];
-	uint32_t last = graph->first_target[leaf + 1], n;
-	bool several = target->offset || (t + 1 < last && graph->targets[t + 1].offset == 1);
+	bool several = target->offset || (t + 1 < graph->first_target[target->leaf + 1] &&
+					  graph->targets[t + 1].offset == 1);
 	const uint64_t *own = own_flow(balance, target);
 
 	list_steps(balance, t);
-	n = bundle_at(balance, t, last, several);
 	balance->aside = target->ignored ? graph->n_links : 0;
 	balance->n_owners += several && !target->offset;
 	balance->seed = target->ahead && balance->input->ahead_not_scattered
 				? 0
 				: balance->input->scatter;
-	if (balance->again)
-		add_flows(balance, target->lid, own, -(int32_t)n);
-	choose_all(balance, target->lid, several ? balance->n_owners : 0);
-	add_flows(balance, target->lid, own, n);
-	for (uint32_t i = 1; i < n; i++)
-		memcpy(route_column(balance->columns, target[i].lid),
-		       route_column(balance->columns, target->lid), graph->n);
-	return n;
+	route_lid(balance, target->lid, own, several ? balance->n_owners : 0);
 }
 
 static void route_ahead(struct balance *balance, uint64_t *load)
 {
 	const struct route_graph *graph = balance->graph;
 	struct route_loads loads = {.load = load};
-	uint32_t n;
 
 	balance->loads = &loads;
-	for (uint32_t i = 0; i < graph->n_ahead; i += n, loads.n = 0) {
-		uint32_t leaf = graph->targets[graph->ahead[i]].leaf;
-
-		turn_to(balance, leaf);
-		n = route_target(balance, leaf, graph->ahead[i]);
+	for (uint32_t i = 0; i < graph->n_ahead; i++, loads.n = 0) {
+		turn_to(balance, graph->targets[graph->ahead[i]].leaf);
+		route_target(balance, graph->ahead[i]);
 	}
 	g_free(loads.changes);
 }
@@ -292,26 +281,20 @@ static void route_own_lids(struct balance *balance, uint32_t sw)
 	list_steps(balance, FABRIC_NONE);
 	balance->seed = balance->input->scatter;
 	balance->aside = 0;
-	for (unsigned int i = 0; i < n; i++) {
-		uint16_t lid = graph->own_lid[sw] + i;
-
-		if (balance->again)
-			add_flows(balance, lid, own, -1);
-		choose_all(balance, lid, 0);
-		add_flows(balance, lid, own, 1);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		route_lid(balance, graph->own_lid[sw] + i, own, 0);
 }
 
 static void route_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
 	struct balance *balance = arg;
 	const struct route_graph *graph = balance->graph;
-	uint32_t last = graph->first_target[sw + 1], n;
 
 	balance->loads = loads;
 	turn_to(balance, sw);
-	for (uint32_t t = graph->first_target[sw]; t < last; t += n)
-		n = graph->targets[t].ahead ? 1 : route_target(balance, sw, t);
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
+		if (!graph->targets[t].ahead)
+			route_target(balance, t);
 	route_own_lids(balance, sw);
 }
 
@@ -321,13 +304,10 @@ static void route_all(struct balance *const *threads, unsigned int n, uint64_t *
 	const struct route_graph *graph = threads[0]->graph;
 	uint64_t work = (uint64_t)graph->n * (route_n_targets(graph) + graph->n);
 	int rounds = work > WORK_AGAIN ? 1 : ROUNDS;
-	bool one_by_one = threads[0]->input->scatter || graph->n_ahead;
 
 	for (int round = 0; round < rounds; round++) {
-		for (unsigned int i = 0; i < n; i++) {
-			threads[i]->bundle = one_by_one ? 1 : 1 + work / WORK_EACH;
+		for (unsigned int i = 0; i < n; i++)
 			threads[i]->again = round;
-		}
 		route_ahead(threads[0], load);
 		route_batches(graph->n, MAX(graph->n / BATCHES, 2), load, 2 * graph->n_links,
 			      route_switch, (void *const *)threads, n);

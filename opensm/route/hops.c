@@ -93,12 +93,11 @@ static bool is_near(const struct search *search, uint8_t most, uint8_t mask)
 /* ---- oriented ---- */
 
 /* What an edge brings: if it is closed for what leads to leaves, only the rest. */
-static const uint8_t *brought_by(const struct search *search, const struct route_edge *edge,
-				 uint8_t some[LINE])
+static const uint8_t *brought_by(const struct search *search, uint32_t edge, uint8_t some[LINE])
 {
-	const uint8_t *there = line_of(search, edge->to);
+	const uint8_t *there = line_of(search, search->graph->edges[edge].to);
 
-	if (!route_is_closed(search->graph, edge - search->graph->edges))
+	if (!route_is_closed(search->graph, edge))
 		return there;
 	for (unsigned int i = 0; i < LINE; i++)
 		some[i] = there[i] | search->far[i];
@@ -111,9 +110,9 @@ static void take_offers(const struct search *search, uint32_t sw, bool up)
 	const struct route_graph *graph = search->graph;
 	uint8_t some[LINE];
 
-	route_each_edge(graph, sw, edge)
-		if (graph->up[edge - graph->edges] == up)
-			line_offer(line_of(search, sw), brought_by(search, edge, some),
+	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		if (graph->up[e] == up)
+			line_offer(line_of(search, sw), brought_by(search, e, some),
 				   up ? ROUTE_UP : 0, 1);
 }
 
@@ -185,13 +184,11 @@ static bool search_any(const struct search *search)
 /* ---- next hops ---- */
 
 /* Where an edge begins a best path: 0xFF, else 0; adds to how many do. */
-static void find_leads(const struct search *search, const uint8_t *here,
-		       const struct route_edge *edge, uint8_t *restrict leads,
-		       uint8_t *restrict n_leads)
+static void find_leads(const struct search *search, const uint8_t *here, uint32_t edge,
+		       uint8_t *restrict leads, uint8_t *restrict n_leads)
 {
 	const bool *up = search->graph->up;
-	uint8_t mark = up && up[edge - search->graph->edges] ? ROUTE_UP : 0;
-	uint8_t limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
+	uint8_t mark = up && up[edge] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
 	uint8_t some[LINE];
 	const uint8_t *there = brought_by(search, edge, some);
 
@@ -259,14 +256,15 @@ static void give_by_turns(const struct search *search, uint32_t sw, uint8_t next
 static void find_next(const struct search *search, uint32_t sw, uint8_t next[LINE])
 {
 	const struct route_graph *graph = search->graph;
-	const struct route_edge *edges = graph->edges + graph->first_edge[sw];
+	uint32_t first = graph->first_edge[sw], m = route_degree(graph, sw);
 	uint8_t n_leads[LINE] = {0};
 
 	memset(next, NO_PORT, LINE);
-	route_each_edge(graph, sw, edge)
-		find_leads(search, line_of(search, sw), edge, search->leads[edge - edges], n_leads);
-	route_each_edge(graph, sw, edge)
-		give(next, graph->links[edge->first_link], search->leads[edge - edges], n_leads, 1);
+	for (uint32_t i = 0; i < m; i++)
+		find_leads(search, line_of(search, sw), first + i, search->leads[i], n_leads);
+	for (uint32_t i = 0; i < m; i++)
+		give(next, graph->links[graph->edges[first + i].first_link], search->leads[i],
+		     n_leads, 1);
 	if (!is_given(next, n_leads))
 		give_by_turns(search, sw, next, n_leads);
 }

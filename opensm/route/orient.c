@@ -10,7 +10,7 @@
 #include "route/shortest.h"
 #include "route/single_top.h"
 
-/* From the n switches in queue[] on all that cables connect get the label of who met them + step. */
+/* All that cables connect to the n switches in queue[] get the label of who meets them + step. */
 static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
 		   const bool *apart, uint32_t *label)
 {
