@@ -295,38 +295,29 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 	return rank;
 }
 
-/* The first pair of switches that cables connect, and that have to reach each other, but do not. */
-static bool find_lack(const struct route_graph *graph, const uint8_t *hops, uint32_t *from,
-		      uint32_t *to)
+bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
+		   const uint8_t *hops, GError **error)
 {
 	g_autofree uint32_t *part = NULL;
 
-	for (*from = 0; *from < graph->n; ++*from) {
-		const uint8_t *row = hops + (size_t)*from * graph->n;
+	for (uint32_t from = 0; from < graph->n; from++) {
+		const uint8_t *row = hops + (size_t)from * graph->n;
 
 		if (!memchr(row, ROUTE_FAR, graph->n))
 			continue;
 		if (!part)
 			part = route_parts(graph, NULL);
-		for (*to = 0; *to < graph->n; ++*to)
-			if (row[*to] == ROUTE_FAR && part[*from] == part[*to] &&
-			    (route_is_source(graph, *from) || route_is_source(graph, *to)))
-				return true;
+		for (uint32_t to = 0; to < graph->n; to++) {
+			if (row[to] != ROUTE_FAR || part[from] != part[to] ||
+			    !(route_is_source(graph, from) || route_is_source(graph, to)))
+				continue;
+			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+				    "no way up and then down from switch '%s' to '%s'",
+				    name_of(fabric, from), name_of(fabric, to));
+			return false;
+		}
 	}
-	return false;
-}
-
-bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
-		   const uint8_t *hops, GError **error)
-{
-	uint32_t from, to;
-
-	if (!find_lack(graph, hops, &from, &to))
-		return true;
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "no way up and then down from switch '%s' to '%s'", name_of(fabric, from),
-		    name_of(fabric, to));
-	return false;
+	return true;
 }
 
 uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
