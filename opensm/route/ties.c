@@ -6,17 +6,9 @@
 #include "route/flows.h"
 #include "route/trace.h"
 
-/* Ties a switch has, by port. */
-static void add_tie(uint64_t ports[256], const struct route_tie *tie)
-{
-	for (unsigned int port = 1; port < 256; port++)
-		if (!tie->port || tie->port == port)
-			ports[port] |= tie->partitions;
-}
-
 /* A cable is tied to what either of its ends is. */
-static void mark_switch(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
-			const uint64_t ports[256])
+static void add_tie(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
+		    const struct route_tie *tie)
 {
 	route_each_edge(graph, sw, edge) {
 		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
@@ -25,10 +17,12 @@ static void mark_switch(struct route_graph *graph, const struct fabric *fabric, 
 			uint8_t there = fabric->ports[fabric->ports[port].peer].num;
 			uint32_t back = graph->edges[route_edge_to(graph, edge->to, sw)].first_link;
 
+			if (tie->port && tie->port != graph->links[link])
+				continue;
 			while (graph->links[back] != there)
 				back++;
-			graph->tied[link] |= ports[graph->links[link]];
-			graph->tied[back] |= ports[graph->links[link]];
+			graph->tied[link] |= tie->partitions;
+			graph->tied[back] |= tie->partitions;
 		}
 	}
 }
@@ -40,14 +34,12 @@ void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
 
 	for (uint32_t i = 0; ties && i < ties->n; i++) {
 		uint32_t sw = route_switch_by_guid(fabric, ties->ties[i].guid);
-		uint64_t ports[256] = {0};
 
 		if (sw == FABRIC_NONE)
 			continue;
 		if (!graph->tied)
 			graph->tied = g_new0(uint64_t, graph->n_links + 1);
-		add_tie(ports, &ties->ties[i]);
-		mark_switch(graph, fabric, sw, ports);
+		add_tie(graph, fabric, sw, &ties->ties[i]);
 	}
 	if (!graph->tied)
 		return;
