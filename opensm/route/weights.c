@@ -114,29 +114,17 @@ static bool all_reach(const struct route_graph *graph, const uint8_t *hops)
 	return true;
 }
 
-/* False if none is closed. */
-static bool open_closed(struct route_graph *graph)
+/* Opens edges that are closed, or halves all other weights; false if there is none to change. */
+static bool lower_weights(struct route_graph *graph, bool open)
 {
 	bool any = false;
 
 	for (uint32_t e = 0; e < graph->first_edge[graph->n]; e++) {
-		if (graph->weight[e] != ROUTE_WEIGHT_CLOSED)
-			continue;
-		graph->weight[e] = ROUTE_WEIGHT_CLOSED - 1;
-		any = true;
-	}
-	return any;
-}
+		uint8_t *weight = &graph->weight[e];
 
-/* False if all are 1 already. */
-static bool halve(struct route_graph *graph)
-{
-	bool any = false;
-
-	for (uint32_t e = 0; e < graph->first_edge[graph->n]; e++) {
-		if (graph->weight[e] == 1 || graph->weight[e] == ROUTE_WEIGHT_CLOSED)
+		if (*weight == 1 || (*weight == ROUTE_WEIGHT_CLOSED) != open)
 			continue;
-		graph->weight[e] = (graph->weight[e] + 1) / 2;
+		*weight = open ? ROUTE_WEIGHT_CLOSED - 1 : (*weight + 1) / 2;
 		any = true;
 	}
 	return any;
@@ -178,10 +166,10 @@ uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fa
 	weigh(graph, weight);
 	while (graph->weight) {
 		hops = route_hops_all(graph, next);
-		if (hops && (all_reach(graph, hops) || !open_closed(graph)))
+		if (hops && (all_reach(graph, hops) || !lower_weights(graph, true)))
 			break;
 		opened |= hops != NULL;
-		if (!hops && !halve(graph))
+		if (!hops && !lower_weights(graph, false))
 			g_clear_pointer(&graph->weight, g_free);
 		divisor <<= !hops;
 		g_clear_pointer(&hops, g_free);
