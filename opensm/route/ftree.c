@@ -12,7 +12,6 @@
  * All hosts and switches reach each other: those that lost cables, and hosts on several roots, by
  * an order with a single top (single_top.c), so that no limit of reverse hops is needed.
  */
-#include "route/hosts_shortest.h"
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -60,18 +59,12 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	g_autofree uint32_t *rank = NULL;
-	uint8_t *hops;
 
 	graph->from_roots = input->from_roots;
 	if ((input->n_compute || input->n_io) && !put_off_others(graph, fabric, input)) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 			    "by the files of compute and I/O nodes no node is a compute node");
 		return NULL;
-	}
-	if (!input->n_compute && !input->n_io && !input->n_roots) {
-		hops = route_tree_hops_shortest(graph, fabric, keys, next);
-		if (hops)
-			return hops;
 	}
 	rank = g_new0(uint32_t, graph->n + 1);
 	if (!route_tree_rank(graph, rank) && graph->n > 1) {
