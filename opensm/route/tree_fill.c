@@ -25,11 +25,7 @@ struct row {
 	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
 	unsigned int n_up;
-	uint8_t ring[256];    /* the same in the order in which they are tried, in cycles */
-	uint8_t in_ring[256]; /* [i]: where up[i] is */
-	uint8_t begin[256];   /* [place in ring]: where its cycle begins */
-	unsigned int cycle;   /* length of each */
-	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: ring[i] begins a best path
+	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path
 				there */
 	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
 				others; NULL: not made yet */
@@ -156,7 +152,7 @@ static inline void add_way(const struct row *row, uint8_t port, uint32_t first, 
 	}
 }
 
-/* Eight places of the ring at a time; bits is scratch, an octet for each switch. */
+/* Eight ports at a time; bits is scratch, an octet for each switch. */
 static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 {
 	memset(row->ways, 0, (row->n_up + 63) / 64 * (size_t)n * sizeof(*row->ways));
@@ -165,7 +161,7 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 
 		memset(bits, 0, n);
 		for (unsigned int i = 0; i < 8 && first + i < row->n_up; i++) {
-			uint8_t port = row->ring[first + i];
+			uint8_t port = row->up[first + i];
 			uint32_t sw = 0;
 
 			for (; sw + CHUNK <= n; sw += CHUNK)
@@ -178,60 +174,30 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 }
 
 /*
- * Each switch tries its ports by a stride of its own. If that has a divisor in common with their
- * number, they stand in several cycles, and a turn goes round in one of these.
+ * The first port in turn that leads up on a way both to the leaf and to dest; or ROUTE_NO_PORT.
+ * Each switch tries its ports by a stride of its own: else those that have lost the same port would
+ * all load the next one.
  */
-static void make_ring(const struct tree *tree, struct row *row)
-{
-	unsigned int n = 0, stride = 0, begin;
-
-	if (row->n_up > 1)
-		stride = 1 + tree->place[row->sw] / row->n_up % (row->n_up - 1);
-	for (unsigned int start = 0; n < row->n_up; start++) {
-		unsigned int turn = start;
-
-		begin = n;
-		do {
-			row->in_ring[turn] = n;
-			row->begin[n] = begin;
-			row->ring[n++] = row->up[turn];
-			turn = (turn + stride) % row->n_up;
-		} while (turn != start);
-		row->cycle = n - begin;
-	}
-}
-
-/* The first of these places in the ring that leads to both switches; last if there is none. */
-static inline unsigned int first_way(const struct row *row, uint32_t n, unsigned int first,
-				     unsigned int last, uint32_t x, uint32_t y)
-{
-	for (unsigned int i = first; i < last; i = (i / 64 + 1) * 64) {
-		const uint64_t *ways = row->ways + i / 64 * (size_t)n;
-		uint64_t bits = (ways[x] & ways[y]) >> i % 64;
-
-		if (bits)
-			return MIN(i + __builtin_ctzll(bits), last);
-	}
-	return last;
-}
-
-/* The first port in turn that leads up on a way both to the leaf and to dest; or ROUTE_NO_PORT. */
 static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
 			    uint32_t dest, uint32_t leaf)
 {
-	unsigned int start, first, last, found;
+	unsigned int n = row->n_up, place = tree->place[row->sw];
+	unsigned int stride = n > 1 ? 1 + place / n % (n - 1) : 0;
 
-	if (!row->n_up ||
-	    route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
+	if (!n || route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
 		return ROUTE_NO_PORT; /* all ways lead down */
-	start = row->in_ring[turn % row->n_up];
-	first = row->begin[start];
-	last = first + row->cycle;
-	found = first_way(row, tree->graph->n, start, last, dest, leaf);
-	if (found < last)
-		return row->ring[found];
-	found = first_way(row, tree->graph->n, first, start, dest, leaf);
-	return found < start ? row->ring[found] : ROUTE_NO_PORT;
+	turn %= n;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t *ways = row->ways + turn / 64 * (size_t)tree->graph->n;
+		uint64_t both = ways[dest] & ways[leaf];
+
+		if (n <= 64 && !(both & (both - 1))) /* one way, or none */
+			return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
+		if (both >> turn % 64 & 1)
+			return row->up[turn];
+		turn = turn + stride < n ? turn + stride : turn + stride - n;
+	}
+	return ROUTE_NO_PORT;
 }
 
 /*
@@ -587,18 +553,16 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 
 	memcpy(row.past, row.next, graph->n);
 	memset(row.lft, ROUTE_NO_PORT, routing->n_blocks * 64);
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint8_t port = graph->links[graph->edges[e].first_link];
+	route_each_edge(graph, sw, edge) {
+		uint8_t port = graph->links[edge->first_link];
 
-		view(tree, &row, port, e);
-		if (tree->rank[graph->edges[e].to] > tree->rank[sw])
+		view(tree, &row, port, edge - graph->edges);
+		if (tree->rank[edge->to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}
 	row.there[ROUTE_NO_PORT] = row.hops;
-	if (row.n_up && (tree->n_spares || tree->lacks[sw])) {
-		make_ring(tree, &row);
+	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
-	}
 	fill_own_leaf(tree, &row);
 	if (graph->parallel || tree->lacks[sw] || !tree->along_ranks)
 		fill_carefully(tree, &row);
