@@ -59,28 +59,17 @@ struct climb {
 
 /* ---- groups ---- */
 
-static uint32_t find_group(const struct climb *climb, uint32_t sw)
-{
-	uint32_t *group = climb->group;
-
-	while (group[sw] != sw) {
-		group[sw] = group[group[sw]];
-		sw = group[sw];
-	}
-	return sw;
-}
-
 static void join_groups(struct climb *climb, uint32_t a, uint32_t b)
 {
-	a = find_group(climb, a);
-	b = find_group(climb, b);
+	a = route_find_part(climb->group, a);
+	b = route_find_part(climb->group, b);
 	climb->group[MAX(a, b)] = MIN(a, b);
 }
 
 /* To the next rank; what leads past that is left to the search. */
-static bool is_up(const struct tree *tree, uint32_t sw, uint32_t edge)
+static bool is_up(const struct tree *tree, uint32_t sw, const struct route_edge *edge)
 {
-	return tree->rank[tree->graph->edges[edge].to] == tree->rank[sw] + 1;
+	return tree->rank[edge->to] == tree->rank[sw] + 1;
 }
 
 /* Switches of a rank whose parents have a group in common become one; child_of is scratch. */
@@ -93,12 +82,11 @@ static void group_rank(struct climb *climb, unsigned int rank, uint32_t *child_o
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (tree->rank[sw] != rank)
 			continue;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t above;
+		route_each_edge(graph, sw, edge) {
+			uint32_t above = climb->group[edge->to];
 
-			if (!is_up(tree, sw, e))
+			if (!is_up(tree, sw, edge))
 				continue;
-			above = climb->group[graph->edges[e].to];
 			if (child_of[above] == FABRIC_NONE)
 				child_of[above] = sw;
 			else
@@ -107,7 +95,7 @@ static void group_rank(struct climb *climb, unsigned int rank, uint32_t *child_o
 	}
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (tree->rank[sw] == rank)
-			climb->group[sw] = find_group(climb, sw);
+			climb->group[sw] = route_find_part(climb->group, sw);
 }
 
 static void find_groups(struct climb *climb)
@@ -132,17 +120,17 @@ static void measure_switch(struct climb *climb, uint32_t sw, uint32_t *seen)
 	const struct tree *tree = climb->tree;
 	const struct route_graph *graph = tree->graph;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t above = climb->group[graph->edges[e].to];
+	route_each_edge(graph, sw, edge) {
+		uint32_t above = climb->group[edge->to];
 
-		if (!is_up(tree, sw, e))
+		if (!is_up(tree, sw, edge))
 			continue;
-		climb->links[sw] += graph->edges[e].n_links;
-		seen[above] += graph->edges[e].n_links;
+		climb->links[sw] += edge->n_links;
+		seen[above] += edge->n_links;
 		climb->width[above] = MAX(climb->width[above], seen[above]);
 	}
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		seen[climb->group[graph->edges[e].to]] = 0;
+	route_each_edge(graph, sw, edge)
+		seen[climb->group[edge->to]] = 0;
 	climb->most[tree->rank[sw]] = MAX(climb->most[tree->rank[sw]], climb->links[sw]);
 }
 
@@ -159,10 +147,10 @@ static void measure_groups(struct climb *climb)
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (tree->rank[sw] == TREE_NO_RANK)
 			continue;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t above = climb->group[graph->edges[e].to];
+		route_each_edge(graph, sw, edge) {
+			uint32_t above = climb->group[edge->to];
 
-			if (!is_up(tree, sw, e) || seen[above])
+			if (!is_up(tree, sw, edge) || seen[above])
 				continue;
 			seen[above] = 1;
 			climb->width_of[climb->group[sw]] += climb->width[above];
@@ -177,33 +165,29 @@ static void measure_groups(struct climb *climb)
 /* Whether this switch has all links that any has to the group above. */
 static bool is_complete(const struct climb *climb, uint32_t sw, uint32_t above)
 {
-	const struct route_graph *graph = climb->tree->graph;
 	uint32_t n = 0;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (is_up(climb->tree, sw, e) && climb->group[graph->edges[e].to] == above)
-			n += graph->edges[e].n_links;
+	route_each_edge(climb->tree->graph, sw, edge)
+		if (is_up(climb->tree, sw, edge) && climb->group[edge->to] == above)
+			n += edge->n_links;
 	return n == climb->width[above];
 }
 
-/* A switch next to sw, as it has a parent in common, that is complete; FABRIC_NONE: none is. */
+/* A switch next to sw, as it has a parent in common, that is complete; sw itself if none is. */
 static uint32_t find_near(const struct climb *climb, uint32_t sw, uint32_t above)
 {
 	const struct tree *tree = climb->tree;
 	const struct route_graph *graph = tree->graph;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t parent = graph->edges[e].to;
-
-		if (!is_up(tree, sw, e))
+	route_each_edge(graph, sw, up) {
+		if (!is_up(tree, sw, up))
 			continue;
-		for (uint32_t down = graph->first_edge[parent];
-		     down < graph->first_edge[parent + 1]; down++)
-			if (tree->rank[graph->edges[down].to] == tree->rank[sw] &&
-			    is_complete(climb, graph->edges[down].to, above))
-				return graph->edges[down].to;
+		route_each_edge(graph, up->to, down)
+			if (tree->rank[down->to] == tree->rank[sw] &&
+			    is_complete(climb, down->to, above))
+				return down->to;
 	}
-	return FABRIC_NONE;
+	return sw;
 }
 
 /* Adds lost links to the way up to this parent. */
@@ -231,10 +215,9 @@ static void add_lost(GArray *ways, uint32_t first, uint32_t to, uint32_t group, 
 
 static uint16_t links_to(const struct route_graph *graph, uint32_t sw, uint32_t to)
 {
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->edges[e].to == to)
-			return graph->edges[e].n_links;
-	return 0;
+	uint32_t edge = route_edge_to(graph, sw, to);
+
+	return edge == FABRIC_NONE ? 0 : graph->edges[edge].n_links;
 }
 
 /* What sw lacks of so many links to the group above, most likely: what a switch next to it has. */
@@ -244,15 +227,11 @@ static void add_lost_to(const struct climb *climb, uint32_t sw, uint32_t above, 
 	const struct route_graph *graph = climb->tree->graph;
 	uint32_t near = find_near(climb, sw, above);
 
-	for (uint32_t e = near == FABRIC_NONE ? 0 : graph->first_edge[near];
-	     near != FABRIC_NONE && n_lost && e < graph->first_edge[near + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-		uint16_t has, lost;
+	route_each_edge(graph, near, edge) {
+		uint16_t has = links_to(graph, sw, edge->to), lost;
 
-		if (!is_up(climb->tree, near, e) || climb->group[edge->to] != above)
-			continue;
-		has = links_to(graph, sw, edge->to);
-		if (has >= edge->n_links)
+		if (!is_up(climb->tree, near, edge) || climb->group[edge->to] != above ||
+		    has >= edge->n_links || !n_lost)
 			continue;
 		lost = MIN((uint32_t)edge->n_links - has, n_lost);
 		add_lost(ways, first, edge->to, above, lost);
@@ -272,9 +251,9 @@ static void add_all_lost(const struct climb *climb, uint32_t sw, GArray *ways, u
 	if (model == FABRIC_NONE || climb->links[sw] == climb->links[model])
 		return;
 	climb->tree->lacks[sw] = true;
-	for (uint32_t e = graph->first_edge[model]; e < graph->first_edge[model + 1]; e++) {
-		uint32_t above = climb->group[graph->edges[e].to], has = 0;
-		bool met = !is_up(tree, model, e);
+	route_each_edge(graph, model, edge) {
+		uint32_t above = climb->group[edge->to], has = 0;
+		bool met = !is_up(tree, model, edge);
 
 		for (uint32_t i = first; i < ways->len; i++) {
 			const struct way *way = &g_array_index(ways, struct way, i);
@@ -321,15 +300,14 @@ static void list_ways_of(struct climb *climb, uint32_t sw, GArray *ways)
 	uint32_t first = ways->len, n, group = climb->group[sw], standing;
 	struct way *own;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
+	route_each_edge(graph, sw, edge) {
 		struct way way = {
 			.to = edge->to,
 			.group = climb->group[edge->to],
 			.n_links = edge->n_links,
 		};
 
-		if (is_up(tree, sw, e))
+		if (is_up(tree, sw, edge))
 			g_array_append_val(ways, way);
 	}
 	add_all_lost(climb, sw, ways, first);

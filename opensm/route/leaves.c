@@ -25,7 +25,7 @@
 
 /* ---- parts that hang together ---- */
 
-static uint32_t find_part(uint32_t *part, uint32_t sw)
+uint32_t route_find_part(uint32_t *part, uint32_t sw)
 {
 	while (part[sw] != sw) {
 		part[sw] = part[part[sw]];
@@ -52,12 +52,12 @@ static bool joins_nothing(const struct route_graph *graph, const uint8_t *rank, 
 	uint32_t first = FABRIC_NONE;
 	bool nothing = true;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to, other;
+	route_each_edge(graph, sw, edge) {
+		uint32_t other;
 
-		if (rank[to] >= rank[sw])
+		if (rank[edge->to] >= rank[sw])
 			continue;
-		other = find_part(part, to);
+		other = route_find_part(part, edge->to);
 		if (first == FABRIC_NONE)
 			first = other;
 		nothing &= other == first;
@@ -89,11 +89,11 @@ static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, co
 
 	if (rank[sw] < 2 || has_hosts_that_count(graph, sw))
 		return NOT_IDLE;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
+	route_each_edge(graph, sw, edge) {
+		uint8_t above = depth[edge->to];
 
-		if (rank[to] > rank[sw])
-			most = MAX(most, depth[to] == NOT_IDLE ? NOT_IDLE : depth[to] + 1u);
+		if (rank[edge->to] > rank[sw])
+			most = MAX(most, above == NOT_IDLE ? NOT_IDLE : above + 1u);
 	}
 	return MIN(most, NOT_IDLE);
 }
@@ -128,13 +128,11 @@ static uint8_t rank_of_idle(const struct route_graph *graph, const uint8_t *dist
 {
 	unsigned int least = NO_RANK, most = 0;
 
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-
-		if (distance[to] > distance[sw])
+	route_each_edge(graph, sw, edge) {
+		if (distance[edge->to] > distance[sw])
 			continue;
-		least = MIN(least, rank[to]);
-		most = MAX(most, rank[to]);
+		least = MIN(least, rank[edge->to]);
+		most = MAX(most, rank[edge->to]);
 	}
 	return least > depth ? least - 1 : most + 1;
 }
@@ -184,16 +182,12 @@ static void place_from_roots(struct leaves *leaves)
 		queue[n++] = sw;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = queue[i];
-
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (leaves->rank[to] >= leaves->rank[sw] ||
-			    leaves->place[to] != UINT32_MAX)
+		route_each_edge(graph, queue[i], edge) {
+			if (leaves->rank[edge->to] >= leaves->rank[queue[i]] ||
+			    leaves->place[edge->to] != UINT32_MAX)
 				continue;
-			leaves->place[to] = n;
-			queue[n++] = to;
+			leaves->place[edge->to] = n;
+			queue[n++] = edge->to;
 		}
 	}
 	g_free(queue);
@@ -201,8 +195,8 @@ static void place_from_roots(struct leaves *leaves)
 
 static void join_parts(struct leaves *leaves, uint32_t a, uint32_t b)
 {
-	a = find_part(leaves->part, a);
-	b = find_part(leaves->part, b);
+	a = route_find_part(leaves->part, a);
+	b = route_find_part(leaves->part, b);
 	if (a == b)
 		return;
 	leaves->part[b] = a;
@@ -217,12 +211,12 @@ static void join_level(struct leaves *leaves, unsigned int level)
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (leaves->rank[sw] != level)
 			continue;
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-			if (leaves->rank[graph->edges[e].to] < level)
-				join_parts(leaves, sw, graph->edges[e].to);
+		route_each_edge(graph, sw, edge)
+			if (leaves->rank[edge->to] < level)
+				join_parts(leaves, sw, edge->to);
 	}
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		leaves->parts[level][sw] = leaves->least[find_part(leaves->part, sw)];
+		leaves->parts[level][sw] = leaves->least[route_find_part(leaves->part, sw)];
 }
 
 static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer data)

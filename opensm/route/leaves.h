@@ -21,4 +21,7 @@ unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, uns
 uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank,
 			    unsigned int max_rank, uint32_t *order);
 
+/* The switch that stands for the part of sw: part has another one of it, or that one itself. */
+uint32_t route_find_part(uint32_t *part, uint32_t sw);
+
 #endif

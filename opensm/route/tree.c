@@ -68,14 +68,11 @@ static void rank_from(struct tree *tree, uint32_t least)
 		tree->max_rank = rank;
 		if (rank == FARTHEST)
 			break;
-		for (uint32_t e = graph->first_edge[queue[i]]; e < graph->first_edge[queue[i] + 1];
-		     e++) {
-			uint32_t to = graph->edges[e].to;
-
-			if (tree->rank[to] != TREE_NO_RANK)
+		route_each_edge(graph, queue[i], edge) {
+			if (tree->rank[edge->to] != TREE_NO_RANK)
 				continue;
-			tree->rank[to] = rank + 1;
-			queue[n++] = to;
+			tree->rank[edge->to] = rank + 1;
+			queue[n++] = edge->to;
 		}
 	}
 	g_free(queue);
@@ -88,9 +85,9 @@ static bool is_layered(const struct tree *tree)
 	if (tree->max_rank == 0 || tree->max_rank >= TREE_RANKS_MAX)
 		return false;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
+		route_each_edge(graph, sw, edge)
 			if (tree->rank[sw] != TREE_NO_RANK &&
-			    tree->rank[sw] == tree->rank[graph->edges[e].to])
+			    tree->rank[sw] == tree->rank[edge->to])
 				return false;
 	return true;
 }
@@ -201,13 +198,12 @@ static bool is_along_ranks(const struct tree *tree)
 	if (!graph->up)
 		return true;
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			uint32_t to = graph->edges[e].to;
-			bool rises = tree->rank[to] > tree->rank[sw];
+		route_each_edge(graph, sw, edge) {
+			bool rises = tree->rank[edge->to] > tree->rank[sw];
 
-			if (graph->inverted && graph->inverted[sw] && graph->inverted[to])
+			if (graph->inverted && graph->inverted[sw] && graph->inverted[edge->to])
 				rises = !rises;
-			if (graph->up[e] != rises)
+			if (graph->up[edge - graph->edges] != rises)
 				return false;
 		}
 	}
