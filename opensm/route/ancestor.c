@@ -213,13 +213,6 @@ static void add_lost(GArray *ways, uint32_t first, uint32_t to, uint32_t group, 
 	g_array_append_val(ways, way);
 }
 
-static uint16_t links_to(const struct route_graph *graph, uint32_t sw, uint32_t to)
-{
-	uint32_t edge = route_edge_to(graph, sw, to);
-
-	return edge == FABRIC_NONE ? 0 : graph->edges[edge].n_links;
-}
-
 /* What sw lacks of so many links to the group above, most likely: what a switch next to it has. */
 static void add_lost_to(const struct climb *climb, uint32_t sw, uint32_t above, uint32_t n_lost,
 			GArray *ways, uint32_t first)
@@ -228,7 +221,8 @@ static void add_lost_to(const struct climb *climb, uint32_t sw, uint32_t above, 
 	uint32_t near = find_near(climb, sw, above);
 
 	route_each_edge(graph, near, edge) {
-		uint16_t has = links_to(graph, sw, edge->to), lost;
+		uint32_t own = route_edge_to(graph, sw, edge->to);
+		uint16_t has = own == FABRIC_NONE ? 0 : graph->edges[own].n_links, lost;
 
 		if (!is_up(climb->tree, near, edge) || climb->group[edge->to] != above ||
 		    has >= edge->n_links || !n_lost)

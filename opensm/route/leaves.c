@@ -23,6 +23,15 @@
 
 #define NO_RANK 0xFF
 
+uint32_t route_hosts_that_count(const struct route_graph *graph, uint32_t sw)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
+		n += !graph->targets[t].later;
+	return n;
+}
+
 /* ---- parts that hang together ---- */
 
 uint32_t route_find_part(uint32_t *part, uint32_t sw)
@@ -69,14 +78,6 @@ static bool joins_nothing(const struct route_graph *graph, const uint8_t *rank, 
 	return nothing;
 }
 
-static bool has_hosts_that_count(const struct route_graph *graph, uint32_t sw)
-{
-	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
-		if (!graph->targets[t].later)
-			return true;
-	return false;
-}
-
 /*
  * How many ranks would stand below it if all that is farther from hosts did; NOT_IDLE if that
  * cannot be, as it or something farther joins subtrees.
@@ -87,7 +88,7 @@ static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, co
 {
 	unsigned int most = 0;
 
-	if (rank[sw] < 2 || has_hosts_that_count(graph, sw))
+	if (rank[sw] < 2 || route_hosts_that_count(graph, sw))
 		return NOT_IDLE;
 	route_each_edge(graph, sw, edge) {
 		uint8_t above = depth[edge->to];

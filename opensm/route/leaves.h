@@ -21,6 +21,9 @@ unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, uns
 uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank,
 			    unsigned int max_rank, uint32_t *order);
 
+/* LIDs of hosts on a switch; of compute nodes if these are known: only they tell the leaves. */
+uint32_t route_hosts_that_count(const struct route_graph *graph, uint32_t sw);
+
 /* The switch that stands for the part of sw: part has another one of it, or that one itself. */
 uint32_t route_find_part(uint32_t *part, uint32_t sw);
 

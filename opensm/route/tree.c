@@ -39,16 +39,6 @@
 
 /* ---- recognition ---- */
 
-/* LIDs of hosts on a switch; of compute nodes if these are known: only they tell the leaves. */
-static uint32_t hosts_of(const struct route_graph *graph, uint32_t sw)
-{
-	uint32_t first = graph->first_target[sw], last = graph->first_target[sw + 1], n = 0;
-
-	for (uint32_t t = first; t < last; t++)
-		n += !graph->targets[t].later;
-	return n;
-}
-
 /* Ranks by distance from the switches with at least so many targets. */
 static void rank_from(struct tree *tree, uint32_t least)
 {
@@ -57,7 +47,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 
 	memset(tree->rank, TREE_NO_RANK, graph->n);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (hosts_of(graph, sw) < least)
+		if (route_hosts_that_count(graph, sw) < least)
 			continue;
 		tree->rank[sw] = 0;
 		queue[n++] = sw;
@@ -117,7 +107,7 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 	uint64_t on_leaves = 0, all = 0;
 
 	for (uint32_t sw = 0; sw < tree->graph->n; sw++) {
-		uint32_t hosts = hosts_of(tree->graph, sw);
+		uint32_t hosts = route_hosts_that_count(tree->graph, sw);
 
 		all += hosts;
 		if (tree->rank[sw] == 0)
@@ -132,7 +122,7 @@ static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
 	uint32_t next = 0;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t hosts = hosts_of(graph, sw);
+		uint32_t hosts = route_hosts_that_count(graph, sw);
 
 		if (hosts >= least && (!next || hosts < next))
 			next = hosts;
