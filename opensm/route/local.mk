@@ -10,7 +10,7 @@ libroute_a_SOURCES = \
 	opensm/route/channels.c opensm/route/channels.h \
 	opensm/route/columns.c opensm/route/columns.h \
 	opensm/route/demand.c opensm/route/demand.h \
-	opensm/route/dependency.c opensm/route/dependency.h \
+	opensm/route/dependency.c \
 	opensm/route/dfsssp.c \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
@@ -63,7 +63,6 @@ libroute_a_SOURCES = \
 	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
-	opensm/route/verify_by_turn.c \
 	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \

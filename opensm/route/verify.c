@@ -34,13 +34,19 @@ static void index_ports(struct verify *verify)
 
 	verify->first = g_new(uint32_t, fabric->n_switches + 1);
 	verify->to = g_new(uint32_t, fabric->n_ports + 1);
+	verify->back = g_new0(uint8_t, fabric->n_ports + 1);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
 		verify->first[sw] = n;
 		verify->to[n++] = FABRIC_NONE;
-		for (unsigned int num = 1; num <= node->num_ports; num++)
-			verify->to[n++] = route_switch_across(fabric, node->first_port + num);
+		for (unsigned int num = 1; num <= node->num_ports; num++, n++) {
+			verify->to[n] = route_switch_across(fabric, node->first_port + num);
+			if (verify->to[n] != FABRIC_NONE)
+				verify->back[n] =
+					fabric->ports[fabric->ports[node->first_port + num].peer]
+						.num;
+		}
 	}
 	verify->first[fabric->n_switches] = n;
 }
@@ -64,56 +70,11 @@ void verify_mark_parts(struct verify *verify, uint32_t lid)
 	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
 }
 
-/*
- * LIDs of switches that the table has room for; and odd ones, which ranges of LIDs leave behind
- * that overlap, or that end beyond the table.
- */
-static void list_lids(struct verify *verify)
+void verify_suspect_from(struct verify *verify, uint32_t first)
 {
-	const struct route_graph *graph = verify->graph;
-	GArray *own = g_array_new(FALSE, FALSE, sizeof(struct verify_column));
-	g_autofree bool *is_target = g_new0(bool, FABRIC_LIDS);
-
-	verify->odd = g_array_new(FALSE, FALSE, sizeof(uint16_t));
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		is_target[graph->targets[t].lid] = true;
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		struct verify_column column = {.lid = lid};
-
-		column.sw = route_leaf_of(verify->fabric, lid, &column.exit);
-		if (column.sw == FABRIC_NONE || is_target[lid])
-			continue;
-		if (!column.exit && lid <= verify->routing->top &&
-		    lid - graph->own_lid[column.sw] < route_n_own(graph, column.sw))
-			g_array_append_val(own, column);
-		else
-			g_array_append_val(verify->odd, column.lid);
-	}
-	verify->n_own = own->len;
-	verify->own = (struct verify_column *)g_array_free(own, FALSE);
-}
-
-/* Caps, and who is joined in spite of them, are known to the walk only. */
-static void suspect_all(struct verify *verify)
-{
-	uint8_t exit;
-
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++)
-		if (route_leaf_of(verify->fabric, lid, &exit) != FABRIC_NONE)
+	for (uint32_t lid = first; lid < verify->n_lids; lid++)
+		if (verify->owners[lid].sw != FABRIC_NONE)
 			verify_suspect(verify, lid);
-	verify->verdict->max_hops = 0;
-}
-
-/* What no way to a verdict shows. */
-static void suspect_odd(struct verify *verify)
-{
-	const struct route_graph *graph = verify->graph;
-
-	for (uint32_t i = 0; i < verify->odd->len; i++)
-		verify_suspect(verify, g_array_index(verify->odd, uint16_t, i));
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		if (graph->targets[t].lid > verify->routing->top)
-			verify_suspect(verify, graph->targets[t].lid);
 }
 
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
@@ -127,12 +88,17 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->graph = route_graph_new(fabric);
 	verify->graph->threads = input->threads;
 	route_mark_demand(verify->graph, fabric, input);
-	verify->suspects = g_new0(_Atomic uint64_t, VERIFY_LID_WORDS);
+	verify->n_lids = fabric->max_lid + 1u;
+	verify->suspects = g_new0(_Atomic uint64_t, verify->n_lids / 64 + 1);
+	verify->noted = g_new0(bool, verify->n_lids);
 	verify->caps = route_caps(fabric);
+	verify->owners = g_new0(struct verify_owner, verify->n_lids);
+	for (uint32_t lid = 0; lid < verify->n_lids; lid++)
+		verify->owners[lid].sw =
+			route_leaf_of(fabric, lid, &verify->owners[lid].exit);
 	index_ports(verify);
 	verify_mark_parts(verify, 0);
-	list_lids(verify);
-	verify->dependency = dependency_new(fabric->n_switches, verify->first, verify->to);
+	verify->dependency = dependency_new(verify);
 	return verify;
 }
 
@@ -140,13 +106,14 @@ static void verify_free(struct verify *verify)
 {
 	route_graph_free(verify->graph);
 	dependency_free(verify->dependency);
-	g_array_unref(verify->odd);
 	g_clear_pointer(&verify->cycle, g_array_unref);
-	g_free(verify->own);
+	g_free(verify->owners);
+	g_free(verify->noted);
 	g_free(verify->part);
 	g_free(verify->caps);
 	g_free(verify->first);
 	g_free(verify->to);
+	g_free(verify->back);
 	g_free((void *)verify->suspects);
 	g_free(verify);
 }
@@ -158,12 +125,13 @@ static char *name_cycle(const struct verify *verify)
 	GString *text = g_string_new("credit loop: ");
 
 	for (uint32_t i = 0; i < verify->cycle->len && i < VERIFY_WITNESS_HOPS; i++) {
-		const struct dependency_channel *channel =
-			&g_array_index(verify->cycle, struct dependency_channel, i);
+		uint32_t channel = g_array_index(verify->cycle, uint32_t, i), sw = 0;
 
+		while (verify->first[sw + 1] <= channel)
+			sw++;
 		if (i)
 			g_string_append(text, " -> ");
-		verify_add_hop(verify, text, channel->sw, channel->port);
+		verify_add_hop(verify, text, sw, channel - verify->first[sw]);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -192,18 +160,12 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
 	verify = verify_new(fabric, routing, input, verdict);
 	/* parts of a cut fabric have entries that lead nowhere everywhere */
-	verdict->by_order = by_order && !routing->lanes && verify->whole && !verify->odd->len &&
-			    verify_by_order(verify);
+	verdict->by_order = by_order && !routing->lanes && verify->whole && verify_by_order(verify);
 	if (!verdict->by_order) {
 		verify_by_hops(verify);
-		verify_add_trunk(verify, verify->dependency);
-		verify->cycle = routing->lanes || verify->caps
-					? verify_lanes(verify)
-					: dependency_cycle(verify->dependency);
+		verify->cycle = verify_lanes(verify);
 	}
-	suspect_odd(verify);
-	if (verify->caps)
-		suspect_all(verify);
+	verify_suspect_from(verify, routing->top + 1u);
 	verify_walk(verify);
 	verdict->acyclic = !verify->cycle;
 	verdict->hosts_acyclic = !verify->cycle || are_hosts_free(verify);

@@ -5,17 +5,14 @@
 
 #include <stdatomic.h>
 
-#include "route/dependency.h"
 #include "route/engine.h"
 #include "route/graph.h"
 
 #define VERIFY_WITNESS_HOPS 64
-#define VERIFY_LID_WORDS (FABRIC_LIDS / 64)
 
-/* A LID and the entry that hands it to its owner. */
-struct verify_column {
-	uint32_t sw;
-	uint16_t lid;
+/* Who hands a LID over, and by which port: 0 if it is its own. */
+struct verify_owner {
+	uint32_t sw; /* FABRIC_NONE: nobody */
 	uint8_t exit;
 };
 
@@ -26,16 +23,17 @@ struct verify {
 	struct route_graph *graph;
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
+	uint8_t *back;		    /* [channel]: which of its ports is there */
 	uint32_t *caps;		    /* [switch]: as of route_caps() */
 	uint32_t *part;		    /* [switch]: as of route_parts(), for these LIDs: */
-	uint32_t part_first, part_last; /* switches that cannot hold them are apart */
+	uint32_t part_first, part_last; /* switches that cannot hold these are apart */
 	bool whole;		    /* there is one part */
-	struct verify_column *own;  /* LIDs of switches that the table has room for */
-	uint32_t n_own;
-	GArray *odd;		    /* uint16_t: owned LIDs that are neither there nor targets */
+	uint32_t n_lids;	     /* all in use are below */
+	struct verify_owner *owners; /* [LID] */
 	_Atomic uint64_t *suspects; /* bit per LID: not shown to be right, and to be walked */
+	bool *noted; /* [LID]: verify_by_hops() noted its dependencies in these: */
 	struct dependency *dependency;
-	GArray *cycle;		    /* of struct dependency_channel: a credit loop; or NULL */
+	GArray *cycle;		    /* of channels: a credit loop; or NULL */
 };
 
 static inline bool verify_is_suspect(const struct verify *verify, uint16_t lid)
@@ -51,12 +49,21 @@ static inline void verify_suspect(struct verify *verify, uint16_t lid)
 					 memory_order_relaxed);
 }
 
+/* Every LID from this one on that somebody owns. */
+void verify_suspect_from(struct verify *verify, uint32_t first);
+
 /* The switch across a port, or FABRIC_NONE. */
 static inline uint32_t verify_across(const struct verify *verify, uint32_t sw, uint8_t num)
 {
 	uint32_t channel = verify->first[sw] + num;
 
 	return channel < verify->first[sw + 1] ? verify->to[channel] : FABRIC_NONE;
+}
+
+/* Ports of a switch, 0 included. */
+static inline unsigned int verify_width(const struct verify *verify, uint32_t sw)
+{
+	return verify->first[sw + 1] - verify->first[sw];
 }
 
 static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
@@ -67,17 +74,10 @@ static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
 		;
 }
 
-/* The same, and which of its ports is there. */
-uint32_t verify_cross(const struct verify *verify, uint32_t sw, uint8_t num, uint8_t *back);
-/* Whether a port is of the tree that multicast keeps to. */
-bool verify_is_trunk(const struct verify *verify, uint32_t sw, uint8_t num);
-/* What packets on all of it wait for. */
-void verify_add_trunk(const struct verify *verify, struct dependency *dependency);
-
 /*
  * Ways to a verdict. By order is quick, but shows only that all is right: false if it does not, and
- * then nothing is noted. By hops takes anything, notes all dependencies, and leaves suspects to be
- * walked.
+ * then nothing is noted. By hops takes anything, and leaves suspects to be walked; of tables
+ * without lanes and caps it notes the dependencies of most LIDs.
  */
 bool verify_by_order(struct verify *verify);
 void verify_by_hops(struct verify *verify);
@@ -91,14 +91,12 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 	return verify->caps && verify->caps[sw] <= lid;
 }
 
-/* The same as dependency_cycle() for tables with lanes; notes what else is wrong with these. */
+/* A cycle of all dependencies; notes what else is wrong with lanes. */
 GArray *verify_lanes(struct verify *verify);
 /* The same of what hosts send to hosts, and of all together with multicast trees. */
 GArray *verify_hosts(struct verify *verify);
 GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
 		     uint8_t sl);
-/* The same if lanes change by turns; adds the lanes that are used to vls, as bits. */
-GArray *verify_by_turn(struct verify *verify, uint16_t *vls);
 
 /* Counts paths and walks the suspects, switch by switch. */
 void verify_walk(struct verify *verify);
@@ -109,4 +107,45 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 /* route_verify_by() that may leave out the proof by order. */
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 		    const struct route_input *input, bool by_order, struct route_verdict *verdict);
+
+/*
+ * ---- channel dependencies ----
+ *
+ * A channel is a port of a switch; it leads somewhere on each VL apart. It depends on those that
+ * its packets ask for next. Packets cannot block each other for ever if that has no cycle.
+ */
+struct dependency {
+	const struct verify *verify;
+	uint32_t n_channels, n; /* nodes: channels on VL 0, then those on VL 1 ... */
+	uint32_t n_outs;	/* 256 ports; that on each VL if lanes change by turns */
+	uint64_t *wants;	/* [node * n_outs / 64]: bits of these of the next switch */
+};
+
+struct dependency *dependency_new(const struct verify *verify);
+void dependency_free(struct dependency *dependency); /* NULL is fine */
+
+/*
+ * Packets on a VL of a channel leave the next switch by out on next_vl, which is another one only
+ * where lanes change by turns; out may be ROUTE_NO_PORT.
+ */
+static inline void dependency_add(struct dependency *dependency, uint32_t channel, uint8_t vl,
+				  uint8_t out, uint8_t next_vl)
+{
+	size_t node = vl * dependency->n_channels + channel;
+	size_t bit = node * dependency->n_outs + out;
+
+	if (dependency->n_outs > 256)
+		bit += next_vl * 256;
+	dependency->wants[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+/* The same on VL 0 for each out with wanted[out] != 0; threads may do so for switches apart. */
+void dependency_add_wanted(struct dependency *dependency, uint32_t channel,
+			   const uint8_t wanted[256]);
+/* Adds what is in another one. */
+void dependency_add_all(struct dependency *dependency, const struct dependency *other);
+
+/* VLs on which something is sent, as bits. */
+uint16_t dependency_vls(const struct dependency *dependency);
+/* The channels of a cycle in order, each once (free the array); NULL if there is none. */
+GArray *dependency_cycle(const struct dependency *dependency);
 #endif

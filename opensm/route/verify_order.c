@@ -30,8 +30,7 @@ struct proof {
 	struct verify *verify;
 	uint32_t *place;    /* [switch]: in an order; an edge leads up if it leads to a lower one */
 	uint32_t *switches; /* by place */
-	struct verify_column *owners; /* [LID] */
-	uint8_t *unknown;	      /* [LID]: 0; NOBODY: it has no owner */
+	uint8_t *unknown;   /* [LID]: 0; NOBODY: it has no owner */
 	_Atomic unsigned int widest;
 	_Atomic bool failed;
 };
@@ -132,10 +131,10 @@ static void begin(struct tile *tile)
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		memcpy(row_of(tile, sw), proof->unknown + tile->first, tile->n);
 	for (uint32_t i = 0; i < tile->n; i++) {
-		const struct verify_column *owner = &proof->owners[tile->first + i];
+		uint32_t lid = tile->first + i;
+		const struct verify_owner *owner = &proof->verify->owners[lid];
 
-		if (proof->unknown[tile->first + i] == NOBODY ||
-		    routing->lft[owner->sw][owner->lid] != owner->exit)
+		if (proof->unknown[lid] == NOBODY || routing->lft[owner->sw][lid] != owner->exit)
 			continue;
 		row_of(tile, owner->sw)[i] = 1;
 		tile->any[owner->sw] = true;
@@ -198,37 +197,21 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 
 /* ---- the whole ---- */
 
-/* No LID is odd here: each that somebody owns is handed over by one switch. */
-static void list_owners(struct proof *proof)
-{
-	const struct verify *verify = proof->verify;
-	uint32_t n_lids = verify->routing->n_blocks * 64;
-
-	proof->owners = g_new(struct verify_column, n_lids);
-	proof->unknown = g_malloc(n_lids);
-	memset(proof->unknown, NOBODY, n_lids);
-	for (uint32_t lid = 1; lid <= verify->routing->top; lid++) {
-		struct verify_column *owner = &proof->owners[lid];
-
-		owner->lid = lid;
-		owner->sw = route_leaf_of(verify->fabric, lid, &owner->exit);
-		if (owner->sw != FABRIC_NONE)
-			proof->unknown[lid] = 0;
-	}
-}
-
 bool verify_by_order(struct verify *verify)
 {
 	struct proof proof = {.verify = verify};
 	uint32_t n_lids = verify->routing->n_blocks * 64;
 
+	proof.unknown = g_malloc(n_lids);
+	memset(proof.unknown, NOBODY, n_lids);
+	for (uint32_t lid = 0; lid <= verify->routing->top && lid < verify->n_lids; lid++)
+		if (verify->owners[lid].sw != FABRIC_NONE)
+			proof.unknown[lid] = 0;
 	find_order(&proof);
-	list_owners(&proof);
 	route_parallel(verify->graph->threads, (n_lids + WIDTH - 1) / WIDTH, follow_tiles, &proof);
 	verify->verdict->max_hops = proof.widest;
 	g_free(proof.place);
 	g_free(proof.switches);
-	g_free(proof.owners);
 	g_free(proof.unknown);
 	return !proof.failed;
 }

@@ -9,8 +9,7 @@ enum { STATE_NEW, STATE_ON_PATH, STATE_REACHED, STATE_DISCARDED, STATE_HOLE, STA
 struct walk {
 	struct verify *verify;
 	uint16_t lid;
-	uint32_t leaf; /* who hands it over, and by which port: 0 if it is its own */
-	uint8_t exit;
+	struct verify_owner owner;
 	uint8_t *state; /* [switch] */
 	uint16_t *depth;
 	uint32_t *path;
@@ -78,7 +77,7 @@ static void walk_from(struct walk *walk, uint32_t sw)
 			state = STATE_HOLE;
 			break;
 		}
-		if (sw == walk->leaf && num == walk->exit) {
+		if (sw == walk->owner.sw && num == walk->owner.exit) {
 			state = STATE_REACHED;
 			break;
 		}
@@ -100,10 +99,10 @@ static bool may_discard(const struct walk *walk, uint32_t sw)
 {
 	const struct verify *verify = walk->verify;
 
-	if (sw == verify->graph->sm_switch || walk->leaf == verify->graph->sm_switch)
+	if (sw == verify->graph->sm_switch || walk->owner.sw == verify->graph->sm_switch)
 		return false;
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       (!route_has_hosts(verify->graph, sw) || !walk->exit);
+	       (!route_has_hosts(verify->graph, sw) || !walk->owner.exit);
 }
 
 /* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
@@ -119,7 +118,7 @@ static bool is_wrong(struct walk *walk, uint32_t sw)
 
 	if (state == STATE_REACHED || state == STATE_LOOP)
 		return state == STATE_LOOP;
-	if (!is_joined(walk->verify, sw, walk->leaf, walk->lid))
+	if (!is_joined(walk->verify, sw, walk->owner.sw, walk->lid))
 		return false;
 	if (state == STATE_HOLE || !may_discard(walk, sw))
 		return true;
@@ -158,12 +157,17 @@ static void walk_lid(struct walk *walk)
 /* Owned LIDs are counted for all switches; those with a leaf in another part need no path. */
 static void count_paths(struct verify *verify)
 {
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		uint8_t exit;
-		uint32_t leaf = route_leaf_of(verify->fabric, lid, &exit);
+	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
+		uint32_t leaf = verify->owners[lid].sw;
 
+		if (leaf == FABRIC_NONE)
+			continue;
 		verify_mark_parts(verify, lid);
-		for (uint32_t sw = 0; leaf != FABRIC_NONE && sw < verify->graph->n; sw++) {
+		if (verify->whole) {
+			verify->verdict->paths += verify->graph->n;
+			continue;
+		}
+		for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
 			if (is_joined(verify, sw, leaf, lid))
 				verify->verdict->paths++;
 			else
@@ -177,20 +181,16 @@ void verify_walk(struct verify *verify)
 	struct walk walk = { .verify = verify };
 	uint32_t n = verify->graph->n;
 
-	if (verify->whole)
-		verify->verdict->paths = (uint64_t)n * (route_n_targets(verify->graph) +
-							verify->n_own + verify->odd->len);
-	else
-		count_paths(verify);
+	count_paths(verify);
 	walk.state = g_malloc(n + 1);
 	walk.depth = g_new0(uint16_t, n + 1);
 	walk.path = g_new(uint32_t, n + 1);
-	for (uint32_t lid = 1; lid < FABRIC_LIDS; lid++) {
-		if (!verify_is_suspect(verify, lid))
+	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
+		if (!verify_is_suspect(verify, lid) || verify->owners[lid].sw == FABRIC_NONE)
 			continue;
 		verify_mark_parts(verify, lid);
 		walk.lid = lid;
-		walk.leaf = route_leaf_of(verify->fabric, lid, &walk.exit);
+		walk.owner = verify->owners[lid];
 		walk_lid(&walk);
 	}
 	g_free(walk.state);
